@@ -36,13 +36,13 @@ func hold(answers Answers) (map[string]ready, error) {
 		}
 		fd, err := unix.MemfdCreate("answer", unix.MFD_CLOEXEC)
 		if err != nil {
-			return table, fmt.Errorf("floor: a file in memory: %w", err)
+			return table, fmt.Errorf("baseline: a file in memory: %w", err)
 		}
 		table[path] = ready{memory: wire[:first], file: &held{fd: fd, length: int64(len(wire) - first)}}
 		for rest := wire[first:]; len(rest) > 0; {
 			n, err := unix.Write(fd, rest)
 			if err != nil {
-				return table, fmt.Errorf("floor: a file in memory: %w", err)
+				return table, fmt.Errorf("baseline: a file in memory: %w", err)
 			}
 			rest = rest[n:]
 		}

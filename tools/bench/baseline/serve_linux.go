@@ -37,7 +37,7 @@ func Serve(ctx context.Context, listener *net.TCPListener, answers Answers) (err
 	defer func() { err = errors.Join(err, listener.Close()) }()
 	file, err := listener.File() // another descriptor of the same socket
 	if err != nil {
-		return fmt.Errorf("floor: listener: %w", err)
+		return fmt.Errorf("baseline: listener: %w", err)
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	l := &loop{listener: int(file.Fd()), clients: map[int32]*connection{}}
@@ -47,11 +47,11 @@ func Serve(ctx context.Context, listener *net.TCPListener, answers Answers) (err
 		return err
 	}
 	if l.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
-		return fmt.Errorf("floor: %w", err)
+		return fmt.Errorf("baseline: %w", err)
 	}
 	defer func() { _ = unix.Close(l.epoll) }()
 	if l.stop, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); err != nil {
-		return fmt.Errorf("floor: %w", err)
+		return fmt.Errorf("baseline: %w", err)
 	}
 	reported := make(chan struct{})
 	release := context.AfterFunc(ctx, func() {
@@ -68,7 +68,7 @@ func Serve(ctx context.Context, listener *net.TCPListener, answers Answers) (err
 		}
 	}()
 	if err := errors.Join(unix.SetNonblock(l.listener, true), l.watch(l.listener, unix.EPOLLIN), l.watch(l.stop, unix.EPOLLIN)); err != nil {
-		return fmt.Errorf("floor: %w", err)
+		return fmt.Errorf("baseline: %w", err)
 	}
 	return l.run()
 }
@@ -82,7 +82,7 @@ func (l *loop) run() error {
 	for {
 		n, err := unix.EpollWait(l.epoll, events, -1)
 		if err != nil && !errors.Is(err, unix.EINTR) {
-			return fmt.Errorf("floor: wait: %w", err)
+			return fmt.Errorf("baseline: wait: %w", err)
 		}
 		for _, event := range events[:max(n, 0)] {
 			switch int(event.Fd) {
@@ -106,7 +106,7 @@ func (l *loop) accept() error {
 	case errors.Is(err, unix.EAGAIN), errors.Is(err, unix.ECONNABORTED), errors.Is(err, unix.EINTR):
 		return nil
 	case err != nil:
-		return fmt.Errorf("floor: accept: %w", err)
+		return fmt.Errorf("baseline: accept: %w", err)
 	}
 	l.clients[int32(fd)] = &connection{fd: fd, head: make([]byte, 0, headMost)} //nolint:gosec // G115: a descriptor
 	return errors.Join(

@@ -11,5 +11,5 @@ import (
 
 // Serve has no counterpart here: the loop waits by epoll.
 func Serve(context.Context, *net.TCPListener, Answers) error {
-	return fmt.Errorf("floor: needs Linux: %w", errors.ErrUnsupported)
+	return fmt.Errorf("baseline: needs Linux: %w", errors.ErrUnsupported)
 }

@@ -13,7 +13,7 @@ import (
 
 // generate makes a load and prints what it found.
 func generate(ctx context.Context, words []string, out io.Writer) error {
-	flags := flag.NewFlagSet("pace", flag.ContinueOnError)
+	flags := flag.NewFlagSet("load", flag.ContinueOnError)
 	var plan loadgen.Plan
 	flags.StringVar(&plan.Address, "address", "", "IPv4 address and port of the server")
 	request := flags.String("request", "", "the file that holds the request, byte for byte")

@@ -1,13 +1,12 @@
-// Command ginpeer holds the servers of one's own that `larder-bench peers`
-// compares larder with, and its generator of load at a fixed rate. It is no
-// part of larder: the measurement builds it, so that larder's binary does not
-// carry it.
+// Command ginpeer contains the servers that `larder-bench peers` compares larder
+// with and that are not programs of the machine, and the generator of load at a
+// fixed rate. The measurement builds it; larder's binary does not contain it.
 //
-//	peer floor     --answers FILE               an epoll loop with ready bytes
+//	peer baseline  --answers FILE               an epoll loop with ready bytes
 //	peer gin       --answers FILE               a Gin handler with ready bytes
 //	peer gin-redis --answers FILE --redis URL   a Gin handler that asks Redis each time
 //	peer gin-bind  --answers FILE               a Gin handler that binds an order and answers a constant
-//	peer pace      --address … --rate …         the generator; prints its result as JSON
+//	peer load      --address … --rate …         the generator; prints its result as JSON
 //
 // The servers listen on a free port of 127.0.0.1, which they print, until they
 // are told to end.
@@ -40,14 +39,14 @@ func main() {
 	}
 }
 
-var errUsage = errors.New("say what to be: floor, gin, gin-redis, gin-bind or pace")
+var errUsage = errors.New("usage: peer baseline|gin|gin-redis|gin-bind|load FLAGS")
 
 // run is the program with its words.
 func run(ctx context.Context, words []string, out io.Writer) error {
 	if len(words) == 0 {
 		return errUsage
 	}
-	if words[0] == "pace" {
+	if words[0] == "load" {
 		return generate(ctx, words[1:], out)
 	}
 	flags := flag.NewFlagSet(words[0], flag.ContinueOnError)
@@ -63,7 +62,7 @@ func run(ctx context.Context, words []string, out io.Writer) error {
 	}
 	var handler http.Handler
 	switch words[0] {
-	case "floor":
+	case "baseline":
 	case "gin":
 		handler, err = ready(list)
 	case "gin-redis":

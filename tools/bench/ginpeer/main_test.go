@@ -100,7 +100,7 @@ func TestAllServersGiveTheSameAnswers(t *testing.T) {
 	t.Parallel()
 	file, body := listed(t)
 	for _, words := range [][]string{
-		{"floor", "--answers", file},
+		{"baseline", "--answers", file},
 		{"gin", "--answers", file},
 		{"gin-redis", "--answers", file, "--redis", redistest.Start(t).URL()},
 	} {
@@ -134,14 +134,14 @@ func TestBindingAnswersOrdersOfFiveLines(t *testing.T) {
 func TestPacePrintsItsResult(t *testing.T) {
 	t.Parallel()
 	file, _ := listed(t)
-	address := begin(t, "floor", "--answers", file)
+	address := begin(t, "baseline", "--answers", file)
 	request := filepath.Join(t.TempDir(), "request")
 	if err := os.WriteFile(request, []byte("GET /menu HTTP/1.1\r\nHost: x\r\n\r\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
 	if err := run(t.Context(), []string{
-		"pace", "--address", address, "--request", request, "--rate", "200", "--connections", "2", "--for", "500ms", "--warm", "0s",
+		"load", "--address", address, "--request", request, "--rate", "200", "--connections", "2", "--for", "500ms", "--warm", "0s",
 	}, &out); err != nil {
 		t.Fatal(err)
 	}
@@ -155,12 +155,12 @@ func TestProgramSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	file, _ := listed(t)
 	for words, want := range map[string]string{
-		"":                         "say what to be",
-		"nobody --answers " + file: "say what to be",
+		"":                         "usage: peer",
+		"nobody --answers " + file: "usage: peer",
 		"gin --answers nowhere":    "nowhere",
 		"gin --what":               "not defined",
 		"gin-redis --redis x:1 --answers " + file: "invalid",
-		"pace --request nowhere":                  "nowhere",
+		"load --request nowhere":                  "nowhere",
 	} {
 		if err := run(t.Context(), strings.Fields(words), io.Discard); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", words, err, want)

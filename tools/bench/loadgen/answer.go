@@ -39,7 +39,7 @@ func (a *answer) take(piece []byte) (done bool, err error) {
 	end := bytes.Index(head, []byte(headEnd))
 	switch {
 	case end < 0 && len(head) > headMost:
-		return false, fmt.Errorf("pace: an answer's head is longer than %d bytes", headMost)
+		return false, fmt.Errorf("loadgen: an answer's head is longer than %d bytes", headMost)
 	case end < 0:
 		if len(a.head) == 0 {
 			a.head = append(a.head, piece...)
@@ -57,7 +57,7 @@ func (a *answer) take(piece []byte) (done bool, err error) {
 // body counts n bytes of the body.
 func (a *answer) body(n int) (done bool, err error) {
 	if a.left -= n; a.left < 0 {
-		return false, errors.New("pace: an answer is longer than it says")
+		return false, errors.New("loadgen: an answer is longer than it says")
 	}
 	a.inBody = a.left > 0
 	return !a.inBody, nil
@@ -68,10 +68,10 @@ func (a *answer) length(head []byte) (int, error) {
 	line, rest, _ := bytes.Cut(head, []byte(lineEnd))
 	const prefix = "HTTP/1.1 "
 	if len(line) < len(prefix)+3 || string(line[:len(prefix)]) != prefix {
-		return 0, fmt.Errorf("pace: %.60q begins no answer of HTTP/1.1", line)
+		return 0, fmt.Errorf("loadgen: %.60q begins no answer of HTTP/1.1", line)
 	}
 	if status, err := strconv.Atoi(string(line[len(prefix) : len(prefix)+3])); err != nil || status != a.status {
-		return 0, fmt.Errorf("pace: answered %.60q, not %d", line[len(prefix):], a.status)
+		return 0, fmt.Errorf("loadgen: answered %.60q, not %d", line[len(prefix):], a.status)
 	}
 	if a.status == http.StatusNotModified || a.status == http.StatusNoContent {
 		return 0, nil
@@ -81,10 +81,10 @@ func (a *answer) length(head []byte) (int, error) {
 		if len(line) > len(lengthIs) && bytes.EqualFold(line[:len(lengthIs)], []byte(lengthIs)) {
 			n, err := strconv.Atoi(string(bytes.TrimSpace(line[len(lengthIs):])))
 			if err != nil || n < 0 {
-				return 0, fmt.Errorf("pace: %.60q is no length", line)
+				return 0, fmt.Errorf("loadgen: %.60q is no length", line)
 			}
 			return n, nil
 		}
 	}
-	return 0, errors.New("pace: an answer without Content-Length")
+	return 0, errors.New("loadgen: an answer without Content-Length")
 }

@@ -39,13 +39,13 @@ func (p Plan) check() error {
 	const most = 1 << 12
 	switch {
 	case p.Rate <= 0 || p.Rate > 1e7:
-		return fmt.Errorf("pace: rate %g: between 0 and 10,000,000 a second", p.Rate)
+		return fmt.Errorf("loadgen: rate %g: between 0 and 10,000,000 a second", p.Rate)
 	case p.Connections < 1 || p.Connections > most:
-		return fmt.Errorf("pace: %d connections: between 1 and %d", p.Connections, most)
+		return fmt.Errorf("loadgen: %d connections: between 1 and %d", p.Connections, most)
 	case p.For <= 0 || p.Warm < 0 || p.Warm >= p.For:
-		return fmt.Errorf("pace: for %v after a warm-up of %v: the load must last longer than its warm-up", p.For, p.Warm)
+		return fmt.Errorf("loadgen: for %v after a warm-up of %v: the load must last longer than its warm-up", p.For, p.Warm)
 	case len(p.Request) == 0 || p.Status < 100 || p.Status > 599:
-		return fmt.Errorf("pace: a request of %d bytes and status %d: both are needed", len(p.Request), p.Status)
+		return fmt.Errorf("loadgen: a request of %d bytes and status %d: both are needed", len(p.Request), p.Status)
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ func Run(ctx context.Context, plan Plan) (Result, error) {
 	l := &load{Plan: plan, epoll: -1, total: int(plan.Rate * plan.For.Seconds()), buffer: make([]byte, 256<<10)}
 	defer l.close()
 	if err := l.open(ctx); err != nil {
-		return Result{}, fmt.Errorf("pace: connect to %s: %w", plan.Address, err)
+		return Result{}, fmt.Errorf("loadgen: connect to %s: %w", plan.Address, err)
 	}
 	if err := l.run(ctx); err != nil {
 		return Result{}, err
@@ -117,7 +117,7 @@ func (l *load) run(ctx context.Context) error {
 		}
 		n, err := unix.EpollWait(l.epoll, events, l.rest(now))
 		if err != nil && !errors.Is(err, unix.EINTR) {
-			return fmt.Errorf("pace: wait: %w", err)
+			return fmt.Errorf("loadgen: wait: %w", err)
 		}
 		for _, event := range events[:max(n, 0)] {
 			if err := l.take(l.all[event.Fd]); err != nil {
@@ -146,7 +146,7 @@ func (l *load) send() error {
 	l.sent++
 	n, err := unix.Write(c.fd, l.Request)
 	if err != nil || n < len(l.Request) {
-		return fmt.Errorf("pace: a request of %d bytes was sent as %d: %w", len(l.Request), n, errors.Join(err, net.ErrClosed))
+		return fmt.Errorf("loadgen: a request of %d bytes was sent as %d: %w", len(l.Request), n, errors.Join(err, net.ErrClosed))
 	}
 	return nil
 }
@@ -158,11 +158,11 @@ func (l *load) take(c *connection) error {
 	case errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EINTR):
 		return nil
 	case err != nil:
-		return fmt.Errorf("pace: read an answer: %w", err)
+		return fmt.Errorf("loadgen: read an answer: %w", err)
 	case n == 0:
-		return errors.New("pace: the server closed a connection")
+		return errors.New("loadgen: the server closed a connection")
 	case !c.busy:
-		return errors.New("pace: an answer that nobody asked for")
+		return errors.New("loadgen: an answer that nobody asked for")
 	}
 	ended, err := c.answer.take(l.buffer[:n])
 	if err != nil || !ended {

@@ -13,5 +13,5 @@ func Run(_ context.Context, plan Plan) (Result, error) {
 	if err := plan.check(); err != nil {
 		return Result{}, err
 	}
-	return Result{}, fmt.Errorf("pace: needs Linux: %w", errors.ErrUnsupported)
+	return Result{}, fmt.Errorf("loadgen: needs Linux: %w", errors.ErrUnsupported)
 }

@@ -44,7 +44,7 @@ type Layout struct {
 	// Env is more of each larder's environment.
 	Env []string
 	// Servers and Others are words that go before the programs of Redis and the
-	// larders, and of the ordering service: `taskset -c 0`, say.
+	// instances, and of the ordering service: `taskset -c 0`, say.
 	Servers, Others []string
 }
 
@@ -58,7 +58,7 @@ type Cluster struct {
 	layout     Layout
 	config     string
 	http       *http.Client
-	larders    []*Instance
+	instances  []*Instance
 }
 
 // Instance is one replica.
@@ -132,7 +132,7 @@ restaurants:
 // Add starts one more larder, with more of an environment than the layout's,
 // and returns as soon as it listens.
 func (t *Cluster) Add(ctx context.Context, env ...string) (*Instance, error) {
-	name := fmt.Sprintf("larder-%d", len(t.larders)+1)
+	name := fmt.Sprintf("larder-%d", len(t.instances)+1)
 	env = slices.Concat([]string{"LARDER_HTTP_LISTEN=127.0.0.1:0"}, t.layout.Env, env)
 	words := slices.Concat(t.layout.Servers, []string{t.layout.Program, "serve", "--config", t.config, "--log-format", "json"})
 	child, err := process.Start(ctx, t.layout.Dir, name, env, words[0], words[1:]...)
@@ -140,7 +140,7 @@ func (t *Cluster) Add(ctx context.Context, env ...string) (*Instance, error) {
 		return nil, err
 	}
 	l := &Instance{Child: child, name: name, cluster: t}
-	t.larders = append(t.larders, l)
+	t.instances = append(t.instances, l)
 	waiting, cancel := context.WithTimeout(ctx, listenWithin)
 	defer cancel()
 	address, err := child.Await(waiting, larderSays)
@@ -150,11 +150,11 @@ func (t *Cluster) Add(ctx context.Context, env ...string) (*Instance, error) {
 
 // Close ends every process: the instances by their own shutdown, at one time.
 func (t *Cluster) Close() {
-	var larders sync.WaitGroup
-	for _, l := range t.larders {
-		larders.Go(l.Stop)
+	var stopping sync.WaitGroup
+	for _, l := range t.instances {
+		stopping.Go(l.Stop)
 	}
-	larders.Wait()
+	stopping.Wait()
 	if t.Service != nil {
 		t.Service.Stop()
 	}

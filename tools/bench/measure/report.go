@@ -19,12 +19,12 @@ type Report struct {
 type row struct {
 	name  string
 	value func(f Figures) string
-	// goal and reached judge the row; nil: it has no goal.
+	// goal is the limit as text, reached reports whether it is met; nil: no goal.
 	goal    string
 	reached func(f Figures) bool
 }
 
-// The goals that the table judges by.
+// The goals of the table.
 const (
 	readyGoal     = 2 * time.Second
 	firstReadGoal = 60 * time.Millisecond
@@ -123,8 +123,8 @@ func sum(values []float64) float64 {
 	return total
 }
 
-// Table is the figures as a table in Markdown, the goals of the largest size
-// judged in its last column.
+// Table returns the figures as a table in Markdown. Its last column says whether
+// the largest size meets its goals.
 func (r Report) Table() string {
 	if len(r.Sizes) == 0 {
 		return ""
@@ -141,12 +141,13 @@ func (r Report) Table() string {
 		for _, f := range r.Sizes {
 			fmt.Fprintf(&text, " %s |", row.value(f))
 		}
-		fmt.Fprintf(&text, " %s |\n", row.judged(last))
+		fmt.Fprintf(&text, " %s |\n", row.assess(last))
 	}
 	return text.String()
 }
 
-func (r row) judged(f Figures) string {
+// assess returns the goal and whether the figures meet it.
+func (r row) assess(f Figures) string {
 	switch {
 	case r.reached == nil:
 		return ""

@@ -237,7 +237,7 @@ func (m *measuring) memory(ctx context.Context, l *Instance) (rss, heap int64, e
 // collector lets the heap grow to twice of it (GOGC 100) before the next one.
 func liveHeap(s metrics.Sample) float64 { return s.Sum("go_memstats_next_gc_bytes") / 2 }
 
-// steadyEvery is how long the syncs are counted for before they are judged.
+// steadyEvery is how long the syncs are counted for before they are compared with the goal.
 const steadyEvery = 10 * time.Second
 
 // awaitSteady waits until what the first fill has left behind is synced: until no

@@ -171,7 +171,7 @@ func TestExercisesAreThoseOfTheGoals(t *testing.T) {
 	t.Parallel()
 	all := Scenarios(Menus{Small: "s", Medium: "m", Large: "l", Dish: "d", Order: []byte(`{}`)})
 	for _, g := range Goals() {
-		at := slices.IndexFunc(all, func(e Scenario) bool { return e.Name == g.Exercise })
+		at := slices.IndexFunc(all, func(e Scenario) bool { return e.Name == g.Scenario })
 		if at < 0 || !slices.Contains(all[at].Against, g.Peer) {
 			t.Errorf("%v is not measured", g)
 		}
@@ -218,14 +218,14 @@ func report() Report {
 	series := func(name string, perSecond, micros float64) Series {
 		return Series{Name: name, Body: 10, Head: 300, Runs: []Run{{perSecond, micros}, {perSecond * 1.1, micros}, {perSecond * 0.9, micros}}}
 	}
-	pinned := Mode{Name: Pinned, Exercises: []Measured{{Name: NotModified, Series: []Series{
-		series(ourName, 100_000, 8), series(proxyName, 50_000, 16), series(varnishName, 125_000, 7), series(floorName, 200_000, 4),
+	pinned := Mode{Name: Pinned, Scenarios: []Measured{{Name: NotModified, Series: []Series{
+		series(ourName, 100_000, 8), series(proxyName, 50_000, 16), series(varnishName, 125_000, 7), series(baselineName, 200_000, 4),
 	}}}}
-	pinned.Tails = []Tail{{
-		Exercise: NotModified, Peer: proxyName, Rate: 25_000,
+	pinned.Latencies = []Latency{{
+		Scenario: NotModified, Peer: proxyName, Rate: 25_000,
 		Ours: []loadgen.Result{{P50: 50 * time.Microsecond, P99: 200 * time.Microsecond}}, Theirs: []loadgen.Result{{P50: 60 * time.Microsecond, P99: 300 * time.Microsecond}},
 	}}
-	unpinned := Mode{Name: Unpinned, Exercises: []Measured{{Name: NotModified, Series: []Series{series(ourName, 90_000, 8), series(proxyName, 60_000, 12)}}}}
+	unpinned := Mode{Name: Unpinned, Scenarios: []Measured{{Name: NotModified, Series: []Series{series(ourName, 90_000, 8), series(proxyName, 60_000, 12)}}}}
 	r := Report{Rounds: 3, Seconds: 1, Connections: 64, Modes: []Mode{pinned, unpinned}, Servers: []string{"nginx/1", "wrk 4"}, Command: "make it"}
 	r.Machine = measure.Machine{Cores: 2, CPU: "a processor", Go: "go1.26", Redis: "Redis 7"}
 	return r
@@ -258,7 +258,7 @@ func TestGatesNameWhatIsBelowThem(t *testing.T) {
 	if want := "goal 6, 304 against Varnish: ratio 0.80 (0.80 to 0.80) is below its gate 1.00"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %q alone", err, want)
 	}
-	r.Modes[0].Exercises[0].Series = slices.DeleteFunc(r.Modes[0].Exercises[0].Series, func(s Series) bool { return s.Name == varnishName })
+	r.Modes[0].Scenarios[0].Series = slices.DeleteFunc(r.Modes[0].Scenarios[0].Series, func(s Series) bool { return s.Name == varnishName })
 	if err := r.Gates(); err != nil {
 		t.Errorf("no gate is missed: %v", err)
 	}

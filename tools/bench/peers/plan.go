@@ -32,7 +32,7 @@ type Plan struct {
 	Modes []string
 	// Only are the names of scenarios; none: all.
 	Only []string
-	// Checked leaves out the peers that no goal names, but for the floor.
+	// Checked leaves out the peers that no goal names, but for the baseline.
 	Checked bool
 	// Rounds are how often each is measured, For how long each time.
 	Rounds int
@@ -50,7 +50,7 @@ func (p Plan) scenarios() ([]Scenario, error) {
 	if p.Checked {
 		for i, e := range all {
 			all[i].Against = slices.DeleteFunc(e.Against, func(name string) bool {
-				return name != floorName && !slices.ContainsFunc(Goals(), func(g Goal) bool { return g.Exercise == e.Name && g.Peer == name })
+				return name != baselineName && !slices.ContainsFunc(Goals(), func(g Goal) bool { return g.Scenario == e.Name && g.Peer == name })
 			})
 		}
 	}
@@ -61,7 +61,7 @@ func (p Plan) scenarios() ([]Scenario, error) {
 	for _, name := range p.Only {
 		at := slices.IndexFunc(all, func(e Scenario) bool { return e.Name == name })
 		if at < 0 {
-			return nil, fmt.Errorf("peers: no exercise %q", name)
+			return nil, fmt.Errorf("peers: no scenario %q", name)
 		}
 		chosen = append(chosen, all[at])
 	}
@@ -117,7 +117,7 @@ func (p Plan) measure(ctx context.Context, name string, scenarios []Scenario, re
 		return mode, err
 	}
 	if p.Tails && name == Pinned {
-		return mode, s.tails(ctx, &mode)
+		return mode, s.measureLatencies(ctx, &mode)
 	}
 	return mode, nil
 }

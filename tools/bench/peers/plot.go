@@ -24,7 +24,7 @@ func (r Report) Plot() string {
 	}
 	mode := r.Modes[0]
 	var heights [columnsOf]int // of what stands in each column
-	for i, e := range mode.Exercises {
+	for i, e := range mode.Scenarios {
 		at := i % columnsOf
 		fmt.Fprintf(&text, "<g transform=\"translate(%d %d)\">\n", at*panelWidth, heights[at])
 		heights[at] += e.bars(&text)

@@ -31,8 +31,8 @@ type Checked struct {
 	Number   int    `json:"number"`
 	Pinned   *Ratio `json:"pinned"`
 	Unpinned *Ratio `json:"unpinned"`
-	// Floor is the bare loop's beside the same peer, pinned: more is hardly to be had.
-	Floor *Ratio `json:"floor"`
+	// Baseline is the bare loop's beside the same peer, pinned: more is hardly to be had.
+	Baseline *Ratio `json:"baseline"`
 	// Gate is what the pinned median must not fall below, Aim what it is to reach.
 	Gate float64 `json:"gate"`
 	Aim  float64 `json:"aim"`
@@ -49,8 +49,8 @@ func (r Report) checked() []Checked {
 			case !ok:
 			case m.Name == Pinned:
 				j.Pinned = &ratio
-				if floor, ok := g.ratio(m, floorName); ok && g.Peer != floorName {
-					j.Floor = &floor
+				if baseline, ok := g.ratio(m, baselineName); ok && g.Peer != baselineName {
+					j.Baseline = &baseline
 				}
 			default:
 				j.Unpinned = &ratio
@@ -121,18 +121,18 @@ func heading(mode string) string {
 
 // columns are the servers of a table, in this order.
 func columns() []string {
-	return []string{ourName, floorName, staticName, proxyName, tunedName, haproxyName, varnishName, ginName, redisName, bindName, ordinaryName}
+	return []string{ourName, baselineName, staticName, proxyName, tunedName, haproxyName, varnishName, ginName, redisName, bindName, netHTTPName}
 }
 
 func (m Mode) table(text *strings.Builder) {
 	names := slices.DeleteFunc(columns(), func(name string) bool {
-		return !slices.ContainsFunc(m.Exercises, func(e Measured) bool {
+		return !slices.ContainsFunc(m.Scenarios, func(e Measured) bool {
 			_, ok := m.series(e.Name, name)
 			return ok
 		})
 	})
 	fmt.Fprintf(text, "| | bytes | %s |\n|---|---|%s\n", strings.Join(names, " | "), strings.Repeat("---|", len(names)))
-	for _, e := range m.Exercises {
+	for _, e := range m.Scenarios {
 		fmt.Fprintf(text, "| %s | %d |", e.Name, e.Series[0].Body)
 		for _, name := range names {
 			series, ok := m.series(e.Name, name)
@@ -154,10 +154,10 @@ func thousands(perSecond float64) string {
 	return fmt.Sprintf("%.1f", perSecond/1000)
 }
 
-// goals judges what was measured.
+// goals writes the table of goals.
 func (r Report) goals(text *strings.Builder) {
-	text.WriteString("Ratios of paired rounds: median (lowest to highest). Goals and gates judge the pinned ones; \"floor\" is the bare loop's median beside the same peer.\n\n")
-	text.WriteString("| goal | | pinned | unpinned | floor | gate | to reach | |\n|---|---|---|---|---|---|---|---|\n")
+	text.WriteString("Ratios of paired rounds: median (lowest to highest). Goals and gates apply to the pinned ones; \"baseline\" is the bare loop's median beside the same peer.\n\n")
+	text.WriteString("| goal | | pinned | unpinned | baseline | gate | to reach | |\n|---|---|---|---|---|---|---|---|\n")
 	for _, j := range r.checked() {
 		number := "other routes"
 		if j.Number > 0 {
@@ -167,11 +167,11 @@ func (r Report) goals(text *strings.Builder) {
 		if !cut || j.Number == 0 {
 			name = j.Goal
 		}
-		floor := ""
-		if j.Floor != nil {
-			floor = fmt.Sprintf("%.2f", j.Floor.Median)
+		baseline := ""
+		if j.Baseline != nil {
+			baseline = fmt.Sprintf("%.2f", j.Baseline.Median)
 		}
-		fmt.Fprintf(text, "| %s | %s | %s | %s | %s | %.2f | %.2f | %s |\n", number, name, j.Pinned, j.Unpinned, floor, j.Gate, j.Aim, j.verdict())
+		fmt.Fprintf(text, "| %s | %s | %s | %s | %s | %.2f | %.2f | %s |\n", number, name, j.Pinned, j.Unpinned, baseline, j.Gate, j.Aim, j.status())
 	}
 	text.WriteString("\n")
 }
@@ -184,7 +184,7 @@ func (r *Ratio) String() string {
 	return fmt.Sprintf("%.2f (%.2f to %.2f)", r.Median, r.Low, r.High)
 }
 
-func (j Checked) verdict() string {
+func (j Checked) status() string {
 	switch {
 	case j.Pinned == nil:
 		return ""
@@ -199,24 +199,24 @@ func (j Checked) verdict() string {
 
 // latencies are those at a fixed rate.
 func (m Mode) latencies(text *strings.Builder) {
-	if len(m.Tails) == 0 {
+	if len(m.Latencies) == 0 {
 		return
 	}
 	text.WriteString("Latency at half of the peer's rate, from the moment at which each request was due; medians of the rounds, µs.\n\n")
 	text.WriteString("| | peer | requests a second | larder p50, p99, p99.9 | peer p50, p99, p99.9 | p99, peer ÷ larder | to reach | |\n|---|---|---|---|---|---|---|---|\n")
-	for _, t := range m.Tails {
+	for _, t := range m.Latencies {
 		ratio, ok := t.ratio()
-		verdict := "**not reached**"
+		status := "**not reached**"
 		if ok && ratio.Median >= 1 {
-			verdict = "reached"
+			status = "reached"
 		}
-		fmt.Fprintf(text, "| %s | %s | %.0f | %s | %s | %s | 1.00 | %s |\n", t.Exercise, t.Peer, t.Rate, t.quantiles(ourName), t.quantiles(t.Peer), &ratio, verdict)
+		fmt.Fprintf(text, "| %s | %s | %.0f | %s | %s | %s | 1.00 | %s |\n", t.Scenario, t.Peer, t.Rate, t.quantiles(ourName), t.quantiles(t.Peer), &ratio, status)
 	}
 	text.WriteString("\n")
 }
 
 // quantiles are the medians of a server's.
-func (t Tail) quantiles(of string) string {
+func (t Latency) quantiles(of string) string {
 	found := t.Theirs
 	if of == ourName {
 		found = t.Ours

@@ -34,8 +34,8 @@ type Measured struct {
 // Mode is everything of one way to share the machine.
 type Mode struct {
 	Name      string     `json:"name"`
-	Exercises []Measured `json:"exercises"`
-	Tails     []Tail     `json:"tails,omitempty"`
+	Scenarios []Measured `json:"scenarios"`
+	Latencies []Latency  `json:"latencies,omitempty"`
 }
 
 // rounds measures every scenario in every round. Within a round larder and its
@@ -52,12 +52,12 @@ func (s *testbed) rounds(ctx context.Context, mode *Mode) error {
 				}
 			}
 		}
-		mode.Exercises = append(mode.Exercises, m)
+		mode.Scenarios = append(mode.Scenarios, m)
 	}
 	began := time.Now()
 	for round := range s.Rounds {
 		s.Say("%s: round %d of %d%s", mode.Name, round+1, s.Rounds, measure.Remaining(round, s.Rounds, time.Since(began)))
-		for _, m := range mode.Exercises {
+		for _, m := range mode.Scenarios {
 			for i := range m.Series {
 				series := &m.Series[(i+round)%len(m.Series)]
 				run, err := s.once(ctx, s.targets[m.Name][series.Name], s.For)
@@ -95,9 +95,9 @@ func (s *testbed) once(ctx context.Context, t target, d time.Duration) (Run, err
 }
 
 // series finds a server's runs of a scenario.
-func (m Mode) series(exercise, name string) (Series, bool) {
-	for _, e := range m.Exercises {
-		if e.Name != exercise {
+func (m Mode) series(scenario, name string) (Series, bool) {
+	for _, e := range m.Scenarios {
+		if e.Name != scenario {
 			continue
 		}
 		if at := slices.IndexFunc(e.Series, func(s Series) bool { return s.Name == name }); at >= 0 {

@@ -15,7 +15,7 @@ type Scenario struct {
 	Header [][2]string
 	Body   []byte
 	Status int
-	// Varies tells that no two larders give the same bytes, but about as many.
+	// Varies is set when two instances do not give the same bytes, but about as many.
 	Varies bool
 	// Against are the names of the peers that answer it too.
 	Against []string
@@ -50,20 +50,20 @@ func Scenarios(m Menus) []Scenario {
 	read := func(name, path string, header [][2]string, against ...string) Scenario {
 		return Scenario{Name: name, Method: http.MethodGet, Path: path, Header: header, Status: http.StatusOK, Against: against}
 	}
-	conditional := read(NotModified, menu(m.Medium), [][2]string{gzip}, floorName, staticName, proxyName, varnishName, ginName, redisName)
+	conditional := read(NotModified, menu(m.Medium), [][2]string{gzip}, baselineName, staticName, proxyName, varnishName, ginName, redisName)
 	conditional.Status = http.StatusNotModified
-	list := read(Restaurants, "/v1/restaurants", [][2]string{gzip}, ordinaryName)
+	list := read(Restaurants, "/v1/restaurants", [][2]string{gzip}, netHTTPName)
 	list.Varies = true
 	return []Scenario{
 		conditional,
-		read(Product, dish, [][2]string{plain}, floorName, staticName, proxyName, tunedName, haproxyName, varnishName, ginName, redisName),
-		read(Browser, dish, append(browser(), plain), floorName, proxyName, ginName),
-		read(Small, menu(m.Small), [][2]string{gzip}, floorName, staticName, proxyName, tunedName, haproxyName, varnishName, ginName),
-		read(Medium, menu(m.Medium), [][2]string{gzip}, floorName, staticName, proxyName, tunedName, haproxyName, varnishName, ginName, redisName),
-		read(Large, menu(m.Large), [][2]string{gzip}, floorName, staticName, proxyName, varnishName, ginName),
+		read(Product, dish, [][2]string{plain}, baselineName, staticName, proxyName, tunedName, haproxyName, varnishName, ginName, redisName),
+		read(Browser, dish, append(browser(), plain), baselineName, proxyName, ginName),
+		read(Small, menu(m.Small), [][2]string{gzip}, baselineName, staticName, proxyName, tunedName, haproxyName, varnishName, ginName),
+		read(Medium, menu(m.Medium), [][2]string{gzip}, baselineName, staticName, proxyName, tunedName, haproxyName, varnishName, ginName, redisName),
+		read(Large, menu(m.Large), [][2]string{gzip}, baselineName, staticName, proxyName, varnishName, ginName),
 		{
 			Name: Validate, Method: http.MethodPost, Path: "/v1/restaurants/" + m.Large + "/orders/validate", Body: m.Order, Status: http.StatusOK,
-			Header: [][2]string{{"Content-Type", "application/json"}}, Against: []string{bindName, ordinaryName},
+			Header: [][2]string{{"Content-Type", "application/json"}}, Against: []string{bindName, netHTTPName},
 		},
 		list,
 	}

@@ -24,8 +24,8 @@ import (
 // The names of those compared, as they stand in the tables.
 const (
 	ourName      = "larder"
-	ordinaryName = "larder on net/http alone"
-	floorName    = "bare epoll loop"
+	netHTTPName  = "larder on net/http alone"
+	baselineName = "bare epoll loop"
 	staticName   = "nginx static"
 	proxyName    = "nginx proxy_cache"
 	tunedName    = "nginx proxy_cache, tuned"

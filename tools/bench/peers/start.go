@@ -27,7 +27,7 @@ func (s *testbed) startPeers(ctx context.Context, files answerFiles) error {
 		name, role, file string
 		more             func() []string
 	}{
-		{floorName, "floor", files.all, nil},
+		{baselineName, "floor", files.all, nil},
 		{ginName, "gin", files.all, nil},
 		{redisName, "gin-redis", files.all, func() []string { return []string{"--redis", s.redis.URL} }},
 		{bindName, "gin-bind", files.bind, nil},
@@ -48,7 +48,7 @@ func (s *testbed) startPeers(ctx context.Context, files answerFiles) error {
 
 // startForeign starts nginx, HAProxy and Varnish before an origin of their own.
 func (s *testbed) startForeign(ctx context.Context, file string) error {
-	if err := s.own(ctx, originName, "floor", file); err != nil {
+	if err := s.own(ctx, originName, "baseline", file); err != nil {
 		return err
 	}
 	s.origin = s.running[originName].address

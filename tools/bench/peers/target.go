@@ -31,9 +31,9 @@ type target struct {
 // size is the whole answer's.
 func (t target) size() float64 { return float64(t.head + t.body) }
 
-// aim makes a target of each scenario at each server that answers it, and sees
-// that each gives larder's answer, the proxies without their origin.
-func (s *testbed) aim(ctx context.Context, ours []given) error {
+// makeTargets makes a target of each scenario at each server that answers it. It
+// checks that each gives larder's answer, the proxies without their origin.
+func (s *testbed) makeTargets(ctx context.Context, ours []given) error {
 	for _, g := range ours {
 		if g.Name == "" {
 			continue
@@ -67,7 +67,7 @@ func (s *testbed) target(ctx context.Context, g given, at server) (target, error
 	t := target{server: at, address: at.address, path: g.Path, header: slices.Clone(g.Header), status: g.Status}
 	if g.conditional() {
 		switch at.name {
-		case floorName, ginName, redisName:
+		case baselineName, ginName, redisName:
 			t.path = conditionalPath + g.Path
 		case staticName: // names its files by itself
 			last := len(t.header) - 1

@@ -68,8 +68,8 @@ func (s *testbed) build(ctx context.Context) error {
 	if err := s.larder(ctx, ourName); err != nil {
 		return err
 	}
-	if s.wanted(ordinaryName) {
-		if err := s.larder(ctx, ordinaryName, "LARDER_HTTP_FAST_PATH=false"); err != nil {
+	if s.wanted(netHTTPName) {
+		if err := s.larder(ctx, netHTTPName, "LARDER_HTTP_FAST_PATH=false"); err != nil {
 			return err
 		}
 	}
@@ -77,7 +77,7 @@ func (s *testbed) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.rests(ctx); err != nil {
+	if err := s.waitIdle(ctx); err != nil {
 		return err
 	}
 	files, err := s.writeAnswers(ours)
@@ -87,7 +87,7 @@ func (s *testbed) build(ctx context.Context) error {
 	if err := s.startPeers(ctx, files); err != nil {
 		return err
 	}
-	return s.aim(ctx, ours)
+	return s.makeTargets(ctx, ours)
 }
 
 // larder starts one larder and waits until it is ready.
@@ -109,15 +109,14 @@ type given struct {
 	answer measure.Answer
 }
 
-// rests waits until the instances compute next to nothing: until the encodings that
-// nobody has asked for here are made too.
-func (s *testbed) rests(ctx context.Context) error {
+// waitIdle waits until the instances use next to no CPU time.
+func (s *testbed) waitIdle(ctx context.Context) error {
 	const (
 		watched = 500 * time.Millisecond
 		idle    = 25 * time.Millisecond // of it
 	)
 	pids := s.running[ourName].processes
-	if other, ok := s.running[ordinaryName]; ok {
+	if other, ok := s.running[netHTTPName]; ok {
 		pids = slices.Concat(pids, other.processes)
 	}
 	for {

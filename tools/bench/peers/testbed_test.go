@@ -59,7 +59,7 @@ func TestRoundsTakeTurns(t *testing.T) {
 	if err := s.rounds(t.Context(), &mode); err != nil {
 		t.Fatal(err)
 	}
-	for _, series := range mode.Exercises[0].Series {
+	for _, series := range mode.Scenarios[0].Series {
 		if len(series.Runs) != 3 || series.Runs[2].PerSecond != 123155.91 {
 			t.Errorf("%+v", series)
 		}
@@ -99,15 +99,15 @@ func TestTailsAskAtHalfOfThePeersRate(t *testing.T) {
 	t.Parallel()
 	s := stage(t, `{"rate":30000,"answered":30000,"unanswered":0,"p50":1000,"p90":2000,"p99":3000,"p999":4000,"max":5000}`)
 	s.play(Product, 400)
-	mode := Mode{Exercises: []Measured{{Name: Product, Series: []Series{{Name: proxyName, Runs: []Run{{PerSecond: 60_000}, {PerSecond: 50_000}, {PerSecond: 70_000}}}}}}}
-	if err := s.tails(t.Context(), &mode); err != nil {
+	mode := Mode{Scenarios: []Measured{{Name: Product, Series: []Series{{Name: proxyName, Runs: []Run{{PerSecond: 60_000}, {PerSecond: 50_000}, {PerSecond: 70_000}}}}}}}
+	if err := s.measureLatencies(t.Context(), &mode); err != nil {
 		t.Fatal(err)
 	}
-	if len(mode.Tails) != 1 || mode.Tails[0].Rate != 30_000 || len(mode.Tails[0].Ours) != 3 || len(mode.Tails[0].Theirs) != 3 || mode.Tails[0].Ours[0].P99 != 3000 {
-		t.Fatalf("%+v", mode.Tails)
+	if len(mode.Latencies) != 1 || mode.Latencies[0].Rate != 30_000 || len(mode.Latencies[0].Ours) != 3 || len(mode.Latencies[0].Theirs) != 3 || mode.Latencies[0].Ours[0].P99 != 3000 {
+		t.Fatalf("%+v", mode.Latencies)
 	}
 	asked, err := os.ReadFile(filepath.Join(s.dir, "asked"))
-	if want := "peer pace --address 127.0.0.1:1 --request request --status 200 --rate 30000.0 --connections 64 --for 1.5s --warm 500ms\n"; err != nil || !strings.HasPrefix(string(asked), want) {
+	if want := "peer load --address 127.0.0.1:1 --request request --status 200 --rate 30000.0 --connections 64 --for 1.5s --warm 500ms\n"; err != nil || !strings.HasPrefix(string(asked), want) {
 		t.Errorf("asked by %q, want %q; %v", asked, want, err)
 	}
 }
