@@ -20,9 +20,9 @@ CHAOS_FOR    ?= 60s
 CHAOS_SEED   ?= 0
 SCALE_SIZES  ?= 100,1000,10000
 COVER_LEAST  ?= 85
-COVER_ROOMS  := internal/jsontext internal/menu ordering ordering/journal internal/upstream cache sync
-# The rooms whose promises are about goroutines: whole versions, single flight, leases.
-RACE_ROOMS   := ./cache/... ./sync/... ./internal/upstream/... ./ordering/... ./httpapi/...
+COVER_PACKAGES := internal/jsontext internal/menu ordering ordering/journal internal/upstream cache sync
+# The packages with guarantees about goroutines: complete versions, single flight, leases.
+RACE_PACKAGES  := ./cache/... ./sync/... ./internal/upstream/... ./ordering/... ./httpapi/...
 
 # The tools of tools/go.mod, each built once for a version of itself and of Go.
 BIN := .cache/bin/$(shell go env GOVERSION 2>/dev/null)
@@ -61,7 +61,7 @@ test-bench: test-needs ## Test the benchmarks of tools/bench
 	cd tools/bench && go test -race -tags $(TAGS) -timeout 10m ./...
 
 .PHONY: test-deploy
-test-deploy: ## Test what is released, and judge deploy/ and the Dockerfile by the rules of those who read them
+test-deploy: ## Test what is released, and check deploy/ and the Dockerfile with the programs that read them
 	cd tools/deploy && go test ./...
 
 .PHONY: lint
@@ -92,8 +92,8 @@ fmt: $(BIN)/golangci-lint ## Format all Go files
 	cd tools/bench && ../../$(BIN)/golangci-lint fmt --config ../../.golangci.yml ./...
 
 .PHONY: cover
-cover: test-needs ## Report the coverage of the rooms with rules; fails below COVER_LEAST (85) per cent
-	tools/cover $(COVER_LEAST) $(COVER_ROOMS)
+cover: test-needs ## Report the coverage of the packages with rules; fails below COVER_LEAST (85) per cent
+	tools/cover $(COVER_LEAST) $(COVER_PACKAGES)
 
 .PHONY: tidy-check
 tidy-check: ## Fail when go.mod or go.sum say more or less than the code needs
@@ -106,8 +106,8 @@ tidy-check: ## Fail when go.mod or go.sum say more or less than the code needs
 ##@ Now and then
 
 .PHONY: race
-race: test-needs ## Run the tests of concurrent rooms RACE_COUNT (5) times in shuffled order, with the race detector
-	go test -race -tags $(TAGS) -shuffle on -count $(RACE_COUNT) -timeout 30m $(RACE_ROOMS)
+race: test-needs ## Run the tests of concurrent packages RACE_COUNT (5) times in shuffled order, with the race detector
+	go test -race -tags $(TAGS) -shuffle on -count $(RACE_COUNT) -timeout 30m $(RACE_PACKAGES)
 
 .PHONY: fuzz
 fuzz: ## Run each fuzz target for FUZZTIME (10s)
