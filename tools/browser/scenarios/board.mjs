@@ -40,6 +40,16 @@ async function plainOrder() {
   };
 }
 
+/**
+ * Opens a view by its link, with the keyboard. The board moves the focus into
+ * the view when the address has changed, which is after the key was handled: a
+ * Tab before that would start at the link, and lose its place on the way.
+ */
+async function open(page, link, title, options) {
+  await use(page, page.getByRole('link', { name: link }), 'Enter', options);
+  await eventually(async () => (await focused(page)).name === `main ${title}`, `the focus in the view ${title}`);
+}
+
 await scenario({ images: [] }, async ({ page, heard }) => {
   await kitchen.settings({ autoAccept: false });
   try {
@@ -80,7 +90,7 @@ await scenario({ images: [] }, async ({ page, heard }) => {
     await axe(page, 'a refused order');
 
     step('a dish sells out, and comes back');
-    await use(page, page.getByRole('link', { name: 'Menu' }));
+    await open(page, 'Menu', 'Menu and stop list');
     const box = page.getByRole('checkbox', { name: dish.name, exact: false }).first();
     await box.waitFor();
     await fill(page, page.getByLabel('Search dishes and ingredients'), dish.name);
@@ -94,7 +104,7 @@ await scenario({ images: [] }, async ({ page, heard }) => {
     await eventually(async () => !(await kitchen.menu(bistro)).products.find((one) => one.id === dish.id).isContainInStopList?.includes(bistro), 'the dish is sold again');
 
     step('a fault is injected, strikes and is gone');
-    await use(page, page.getByRole('link', { name: 'Faults' }), 'Enter', { back: true });
+    await open(page, 'Faults', 'Faults', { back: true });
     await use(page, page.getByRole('button', { name: 'Lost answer' }));
     await page.getByText('execute_then_reset; 1 more time').waitFor();
     await axe(page, 'faults');
@@ -116,7 +126,7 @@ await scenario({ images: [] }, async ({ page, heard }) => {
     await eventually(async () => (await kitchen.faults()).length === 0, 'no fault in force');
 
     step('a setting, and one that makes no sense');
-    await use(page, page.getByRole('link', { name: 'Settings' }), 'Enter', { back: true });
+    await open(page, 'Settings', 'Settings', { back: true });
     await fill(page, page.getByLabel('How long new tokens hold'), '10m');
     await page.keyboard.press('Tab');
     await eventually(async () => (await kitchen.settings()).tokenLifetime === '10m0s', 'the tokens hold ten minutes');
@@ -128,7 +138,7 @@ await scenario({ images: [] }, async ({ page, heard }) => {
     await everyLook(page, 'settings', { each: (look) => look.dark && axe(page, `settings, ${look.name}`) });
 
     step('the calls are counted');
-    await use(page, page.getByRole('link', { name: 'Calls' }), 'Enter', { back: true });
+    await open(page, 'Calls', 'Calls', { back: true });
     await page.getByRole('rowheader', { name: 'POST /orders/api/v1/orders', exact: true }).waitFor();
     await axe(page, 'calls');
     await everyLook(page, 'calls', { each: (look) => look.dark && axe(page, `calls, ${look.name}`) });
