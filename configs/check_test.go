@@ -329,9 +329,9 @@ auth:
 	}
 }
 
-// A value that could not be read is no missing value, and what refers to it
-// cannot be judged.
-func TestWhatCouldNotBeReadIsNotJudged(t *testing.T) {
+// A value that could not be read is not a missing value, and references to it
+// are not checked.
+func TestValuesThatCannotBeReadAreNotChecked(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		text string

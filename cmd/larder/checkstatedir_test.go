@@ -15,7 +15,7 @@ import (
 func TestStateDir_IsNoFolder(t *testing.T) {
 	t.Parallel()
 	generate := sandbox.Generate{Restaurants: 1, Products: 3}
-	file := newScaled(t, newKitchenOf(t, generate))
+	file := newScaled(t, newSandboxOf(t, generate))
 	blocked := write(t, "state", "")
 	head := file.head
 	for _, dir := range []string{blocked, filepath.Join(blocked, "deeper")} {
@@ -42,7 +42,7 @@ func TestStateDir_IsNoFolder(t *testing.T) {
 // check --online tries whether larder can write to state_dir, and leaves nothing behind.
 func TestStateDir_CheckOnline(t *testing.T) {
 	t.Parallel()
-	kitchen := newKitchenOf(t, sandbox.Generate{Restaurants: 1, Products: 3})
+	kitchen := newSandboxOf(t, sandbox.Generate{Restaurants: 1, Products: 3})
 	empty := t.TempDir()
 	for dir, want := range map[string]string{
 		empty:                                "ok      ordering.state_dir: " + empty + " can be written\n",

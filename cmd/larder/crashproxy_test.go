@@ -7,27 +7,27 @@ import (
 	"testing"
 )
 
-// tap stands between larder and something it speaks with, and asks crash
-// before each message that matters passes: requests that hold one of the
-// marks, and what is answered to them.
-type tap struct {
-	name  string
-	to    string
-	marks []string
-	crash *crash
+// crashProxy forwards between larder and another server. It asks crash before it
+// forwards a request that contains one of the patterns, and before it forwards
+// the response to one.
+type crashProxy struct {
+	name     string
+	to       string
+	patterns []string
+	crash    *crash
 
 	listener net.Listener
 	mu       sync.Mutex
 	conns    []net.Conn
 }
 
-func newTap(t *testing.T, name, to string, c *crash, marks ...string) *tap {
+func newCrashProxy(t *testing.T, name, to string, c *crash, patterns ...string) *crashProxy {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &tap{name: name, to: to, marks: marks, crash: c, listener: listener}
+	p := &crashProxy{name: name, to: to, patterns: patterns, crash: c, listener: listener}
 	var served sync.WaitGroup
 	served.Go(func() { p.serve(&served) })
 	t.Cleanup(func() {
@@ -38,10 +38,10 @@ func newTap(t *testing.T, name, to string, c *crash, marks ...string) *tap {
 	return p
 }
 
-func (p *tap) addr() string { return p.listener.Addr().String() }
+func (p *crashProxy) addr() string { return p.listener.Addr().String() }
 
 // cut closes every connection.
-func (p *tap) cut() {
+func (p *crashProxy) cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, conn := range p.conns {
@@ -49,7 +49,7 @@ func (p *tap) cut() {
 	}
 }
 
-func (p *tap) serve(served *sync.WaitGroup) {
+func (p *crashProxy) serve(served *sync.WaitGroup) {
 	for {
 		near, err := p.listener.Accept()
 		if err != nil {
@@ -63,14 +63,14 @@ func (p *tap) serve(served *sync.WaitGroup) {
 		p.mu.Lock()
 		p.conns = append(p.conns, near, far)
 		p.mu.Unlock()
-		asked := make(chan struct{}, 1024) // one for each marked request that waits for its answer
+		asked := make(chan struct{}, 1024) // one for each matching request that waits for its response
 		served.Go(func() { p.forward(near, far, asked) })
 		served.Go(func() { p.back(far, near, asked) })
 	}
 }
 
-// forward passes what larder sends.
-func (p *tap) forward(near, far net.Conn, asked chan struct{}) {
+// forward copies what larder sends.
+func (p *crashProxy) forward(near, far net.Conn, asked chan struct{}) {
 	defer func() { _, _ = near.Close(), far.Close() }()
 	buffer := make([]byte, 1<<20)
 	for {
@@ -78,7 +78,7 @@ func (p *tap) forward(near, far net.Conn, asked chan struct{}) {
 		if err != nil {
 			return
 		}
-		if p.marked(buffer[:n]) {
+		if p.matches(buffer[:n]) {
 			if !p.crash.passes(p.name + " asked") {
 				return
 			}
@@ -90,8 +90,8 @@ func (p *tap) forward(near, far net.Conn, asked chan struct{}) {
 	}
 }
 
-// back passes what larder is answered.
-func (p *tap) back(far, near net.Conn, asked chan struct{}) {
+// back copies what the server answers.
+func (p *crashProxy) back(far, near net.Conn, asked chan struct{}) {
 	defer func() { _, _ = near.Close(), far.Close() }()
 	buffer := make([]byte, 1<<20)
 	for {
@@ -112,16 +112,16 @@ func (p *tap) back(far, near net.Conn, asked chan struct{}) {
 	}
 }
 
-func (p *tap) marked(message []byte) bool {
-	for _, mark := range p.marks {
-		if bytes.Contains(message, []byte(mark)) {
+func (p *crashProxy) matches(message []byte) bool {
+	for _, pattern := range p.patterns {
+		if bytes.Contains(message, []byte(pattern)) {
 			return true
 		}
 	}
 	return false
 }
 
-// crash kills a process when the n-th message is about to pass.
+// crash kills a process when the n-th message is about to be forwarded.
 type crash struct {
 	mu    sync.Mutex
 	left  int // messages until the crash; 0 and below: none
@@ -130,14 +130,14 @@ type crash struct {
 	fired bool
 }
 
-// arm lets the n-th message from now on, counted from 1, kill.
+// arm makes the n-th message from now on, counted from 1, call kill.
 func (c *crash) arm(n int, kill func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.left, c.kill, c.steps, c.fired = n, kill, nil, false
 }
 
-// passes tells whether a message goes on.
+// passes reports whether the message is forwarded.
 func (c *crash) passes(step string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -156,7 +156,8 @@ func (c *crash) passes(step string) bool {
 	return false
 }
 
-// disarm ends the counting and tells whether the crash came, and where.
+// disarm ends the counting. It returns the steps up to the crash and reports
+// whether there was one.
 func (c *crash) disarm() (steps []string, fired bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -278,8 +278,9 @@ func TestDemoOffLoopbackMakesItsOwnSecrets(t *testing.T) {
 	}
 }
 
-// Wrong numbers are said before a port is taken, and not hidden by a taken one.
-func TestTheDemoIsJudgedBeforeItListens(t *testing.T) {
+// A flag out of range is reported before the program listens, also when the
+// port is in use.
+func TestDemoChecksItsFlagsBeforeItListens(t *testing.T) {
 	t.Parallel()
 	taken := strings.TrimPrefix(newService(t).URL, "http://")
 	for _, args := range [][]string{

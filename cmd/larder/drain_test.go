@@ -26,7 +26,7 @@ func TestAStopFinishesOrdersInFlight(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			kitchen := newSlowKitchen(t)
+			kitchen := newSlowSandbox(t)
 			redis := redistest.Start(t, redistest.AppendOnly())
 			env := []string{
 				"LARDER_CONFIG=../../configs/demo.yaml", "LARDER_HTTP_LISTEN=127.0.0.1:0", "LARDER_LOG_FORMAT=json",
@@ -86,21 +86,21 @@ func TestAStopFinishesOrdersInFlight(t *testing.T) {
 	}
 }
 
-// slowKitchen is an ordering service that keeps orders waiting until it opens.
-type slowKitchen struct {
+// slowSandbox is an ordering service that keeps orders waiting until it opens.
+type slowSandbox struct {
 	*httptest.Server
 	arrived chan struct{} // one for each order that waits
 	open    func()
 }
 
-func newSlowKitchen(t *testing.T) *slowKitchen {
+func newSlowSandbox(t *testing.T) *slowSandbox {
 	t.Helper()
 	box := sandbox.New(sandbox.Config{})
 	bistro := sandbox.Bistro(sandbox.BistroID, "")
 	box.SetMenu(sandbox.BistroID, bistro)
 	box.SetMenu(sandbox.DefaultMenu, bistro)
 	gate := make(chan struct{})
-	k := &slowKitchen{arrived: make(chan struct{}, 10), open: sync.OnceFunc(func() { close(gate) })}
+	k := &slowSandbox{arrived: make(chan struct{}, 10), open: sync.OnceFunc(func() { close(gate) })}
 	k.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost && strings.HasPrefix(r.URL.Path, "/orders/api/v1/orders") {
 			k.arrived <- struct{}{}

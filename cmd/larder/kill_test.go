@@ -66,8 +66,8 @@ func newScene(t *testing.T, redis *redistest.Server, prefix string) *scene {
 	box.SetMenu(sandbox.BistroID, bistro)
 	box.SetMenu(sandbox.DefaultMenu, bistro)
 	k := &scene{box: box, server: httptest.NewServer(box.Handler()), crash: &crash{}}
-	toRedis := newTap(t, "redis", redis.Addr(), k.crash, "{o:main}")
-	toService := newTap(t, "service", strings.TrimPrefix(k.server.URL, "http://"), k.crash, "POST /orders/api/v1/orders", "PUT /orders/api/v1/orders")
+	toRedis := newCrashProxy(t, "redis", redis.Addr(), k.crash, "{o:main}")
+	toService := newCrashProxy(t, "service", strings.TrimPrefix(k.server.URL, "http://"), k.crash, "POST /orders/api/v1/orders", "PUT /orders/api/v1/orders")
 	env := func(redis, service string, more ...string) []string {
 		return append([]string{
 			"LARDER_CONFIG=../../configs/demo.yaml", "LARDER_HTTP_LISTEN=127.0.0.1:0", "LARDER_LOG_FORMAT=json",

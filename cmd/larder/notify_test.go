@@ -19,7 +19,7 @@ import (
 	"larder/internal/sleep"
 )
 
-// systemdTest is the socket of a service manager, and what it is told.
+// systemdTest is the socket of a service manager, with the states it received.
 type systemdTest struct {
 	path   string
 	states *watched // a line for each word; its own lines are joined by |
@@ -57,25 +57,27 @@ func newSystemd(t *testing.T) *systemdTest {
 	return s
 }
 
-// watchdog is a patience of 600 ms: larder is to show itself each 200 ms.
+// env returns the variables systemd sets: the socket, and a watchdog of 600 ms,
+// so that larder notifies every 200 ms.
 func (s *systemdTest) env(more ...string) []string {
 	return append([]string{"NOTIFY_SOCKET=" + s.path, "WATCHDOG_USEC=600000"}, more...)
 }
 
-// count is how often a word was told.
+// count returns how often a state was received.
 func (s *systemdTest) count(word string) int {
 	return len(regexp.MustCompile(`(?m)^`+word+`$`).FindAllString(s.states.String(), -1))
 }
 
-// later waits for a few more words of the watchdog than there are.
+// later waits for three more notifications of the watchdog.
 func (s *systemdTest) later(t *testing.T) {
 	t.Helper()
 	before := s.count("WATCHDOG=1")
-	eventually(t, "the watchdog is told again", func() bool { return s.count("WATCHDOG=1") >= before+3 })
+	eventually(t, "the watchdog is notified again", func() bool { return s.count("WATCHDOG=1") >= before+3 })
 }
 
-// One life under systemd: serving, reloading, stopping, alive all the while.
-func TestSystemdIsToldOfALife(t *testing.T) {
+// The states of one process under systemd: serving, reloading, stopping, and the
+// watchdog all the while.
+func TestSystemdNotifications(t *testing.T) {
 	t.Parallel()
 	systemd, service := newSystemd(t), newService(t)
 	open := service.shut() // a start does not wait for the ordering service
@@ -99,11 +101,11 @@ func TestSystemdIsToldOfALife(t *testing.T) {
 		t.Errorf("status %d after a second signal, want 1\n%s", status, p.log)
 	}
 	if all := systemd.states.String(); strings.Count(all, "READY=1") != 2 || strings.Count(all, "STOPPING=1") != 1 {
-		t.Errorf("systemd was told\n%s", all)
+		t.Errorf("systemd received\n%s", all)
 	}
 }
 
-// Without a watchdog systemd is told of the turns of a life, and of nothing else.
+// Without a watchdog systemd receives the state changes and nothing else.
 func TestSystemdWithoutAWatchdog(t *testing.T) {
 	t.Parallel()
 	systemd := newSystemd(t)
@@ -141,7 +143,7 @@ func TestSystemdLetsAFullLarderLive(t *testing.T) {
 
 // What does not answer is not called alive. It is not parallel: the library
 // reads the environment of this process.
-func TestSystemdIsNotToldOfALarderThatHangs(t *testing.T) { //nolint:paralleltest // see above
+func TestSystemdWatchdogStopsWhenLarderHangs(t *testing.T) { //nolint:paralleltest // see above
 	systemd := newSystemd(t)
 	for _, entry := range systemd.env() {
 		name, value, _ := strings.Cut(entry, "=")
@@ -184,7 +186,7 @@ func TestSystemdIsNotToldOfALarderThatHangs(t *testing.T) { //nolint:paralleltes
 		t.Fatal(err)
 	}
 	if after := systemd.count("WATCHDOG=1"); after != before {
-		t.Errorf("the watchdog was told %d times of a larder that hangs", after-before)
+		t.Errorf("larder hangs and the watchdog was notified %d times", after-before)
 	}
 	hangs.Store(false)
 	eventually(t, "the log says that it answers", said("systemd.responding"))
@@ -192,7 +194,7 @@ func TestSystemdIsNotToldOfALarderThatHangs(t *testing.T) { //nolint:paralleltes
 	cancel()
 	<-done
 	if systemd.count("READY=1.*") != 1 {
-		t.Errorf("systemd was told\n%s", systemd.states)
+		t.Errorf("systemd received\n%s", systemd.states)
 	}
 }
 

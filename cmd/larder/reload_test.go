@@ -15,8 +15,8 @@ import (
 	"larder/internal/sandbox"
 )
 
-// newKitchenOf gives the address of an ordering service with generated menus.
-func newKitchenOf(t *testing.T, generate sandbox.Generate) string {
+// newSandboxOf gives the address of an ordering service with generated menus.
+func newSandboxOf(t *testing.T, generate sandbox.Generate) string {
 	t.Helper()
 	kitchen := sandbox.New(sandbox.Config{})
 	kitchen.SetGenerated(generate)
@@ -131,7 +131,7 @@ func TestSIGHUPReloadsRestaurants(t *testing.T) {
 	t.Parallel()
 	const all, first = 1000, 900
 	generate := sandbox.Generate{Restaurants: all, Products: 3, ChainSize: 50}
-	kitchen := newKitchenOf(t, generate)
+	kitchen := newSandboxOf(t, generate)
 	line := func(i int, more string) string {
 		return fmt.Sprintf("  - {id: %q, name: %q%s}", generate.RestaurantID(i), fmt.Sprintf("Restaurant %d", i), more)
 	}
@@ -194,7 +194,7 @@ func TestSIGHUPReloadsRestaurants(t *testing.T) {
 func TestSIGHUPReloadsClients(t *testing.T) {
 	t.Parallel()
 	generate := sandbox.Generate{Restaurants: 1, Products: 3}
-	file := newScaled(t, newKitchenOf(t, generate))
+	file := newScaled(t, newSandboxOf(t, generate))
 	one, head := fmt.Sprintf("  - {id: %q}", generate.RestaurantID(0)), file.head
 	client := func(id string) {
 		file.head = fmt.Sprintf("auth: {clients: [{id: %s, secret: of-the-operators, scopes: [ops]}]}\n", id) + head

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// listing is the restaurants' list with so many of them, r1 and so on.
+// listing serves a list of n restaurants, r1 to rn.
 func listing(n int) http.HandlerFunc {
 	rows := make([]string, n)
 	for i := range rows {
@@ -17,12 +17,13 @@ func listing(n int) http.HandlerFunc {
 	return says(200, `{"result":[`+strings.Join(rows, ",")+`],"next":null}`)
 }
 
-// finished is a run of a restaurant that is over.
+// finished returns the JSON of a finished run.
 func finished(id, outcome, fault string) string {
 	return fmt.Sprintf(`{"result":{"id":"x","restaurant":%q,"state":"finished","outcome":%q,"version":1,"error":%q}}`, id, outcome, fault)
 }
 
-// running answers resyncs as the restaurant's id says: all unchanged but r2 and r3.
+// resyncs serves sync requests and counts them. The restaurant's id decides the
+// outcome: r2 fails, r3 is quarantined, "gone" is not found, others are unchanged.
 func resyncs(asked *atomic.Int64) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		asked.Add(1)

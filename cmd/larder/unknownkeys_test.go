@@ -13,7 +13,7 @@ import (
 func TestServe_AllowUnknownKeys(t *testing.T) {
 	t.Parallel()
 	generate := sandbox.Generate{Restaurants: 1, Products: 3}
-	file := newScaled(t, newKitchenOf(t, generate))
+	file := newScaled(t, newSandboxOf(t, generate))
 	restaurant := `  - {id: "` + generate.RestaurantID(0) + `"}`
 	file.head = "telepathy: {range: 10}\n" + file.head
 	file.write(t, restaurant)

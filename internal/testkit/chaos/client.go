@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"larder/internal/sandbox"
+	"larder/internal/sleep"
 )
 
 // tries is how often a client sends one call before it gives up.
@@ -139,7 +140,7 @@ func (c *client) run(ctx context.Context, gate *sync.RWMutex) {
 		gate.RLock()
 		c.serve(ctx)
 		gate.RUnlock()
-		sleep(ctx, c.rest/2+time.Duration(c.draw.Int64N(int64(c.rest))))
+		_ = sleep.For(ctx, c.rest/2+time.Duration(c.draw.Int64N(int64(c.rest))))
 	}
 }
 
@@ -196,19 +197,9 @@ func (c *client) try(ctx context.Context, made *call) (answer Answer) {
 		if !waits {
 			most, lose = 3*time.Second, false // the answer was lost: the customer comes back
 		}
-		sleep(ctx, 100*time.Millisecond+time.Duration(c.draw.Int64N(int64(most))))
+		_ = sleep.For(ctx, 100*time.Millisecond+time.Duration(c.draw.Int64N(int64(most))))
 	}
 	return answer
-}
-
-// sleep returns after d, or when ctx ends.
-func sleep(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
 }
 
 // sendAgain sends the last orders of before a loss of data once more, as customers
@@ -243,7 +234,7 @@ func (s *clients) replayAll(ctx context.Context, workers int) {
 					if answer.Status != 0 && !passing(answer.Status) || blocked(answer) && answer.Code != "order_busy" || ctx.Err() != nil {
 						break
 					}
-					sleep(ctx, 300*time.Millisecond)
+					_ = sleep.For(ctx, 300*time.Millisecond)
 				}
 			}
 		})

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"larder/internal/sandbox"
+	"larder/internal/sleep"
 )
 
 // Run is one run: real larder processes on a real Redis, with clients and faults.
@@ -146,7 +147,7 @@ func (w *testbed) play() {
 	slices.SortStableFunc(actions, func(a, b action) int { return int(a.at - b.at) })
 	began := time.Now()
 	for _, a := range actions {
-		sleep(w.tb.Context(), a.at-time.Since(began))
+		_ = sleep.For(w.tb.Context(), a.at-time.Since(began))
 		w.must(a.do())
 	}
 }
@@ -216,7 +217,7 @@ func (w *testbed) accept() error {
 		if failed = w.acceptAt(n % instances); failed == nil {
 			return nil
 		}
-		sleep(w.tb.Context(), 100*time.Millisecond)
+		_ = sleep.For(w.tb.Context(), 100*time.Millisecond)
 	}
 	return failed
 }

@@ -67,20 +67,20 @@ http: {}
 	}
 }
 
-func TestWhatWouldBePassedOverIsRefused(t *testing.T) {
+func TestBlocksThatWouldBeSkippedAreRefused(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
-		"bash":                     "'''bash\necho\n'''",
-		"a prompt":                 "'''console\n$ echo\n'''",
-		"an answer alone":          "'''http\nHTTP/1.1 200 OK\n'''",
-		"two answers":              "'''http\nGET /\n'''\n'''http\nHTTP/1.1 200 OK\n'''\n'''http\nHTTP/1.1 200 OK\n'''",
-		"a header alone":           "'''http\nIdempotency-Key: a\n'''",
-		"a status that is none":    "<!-- status: some -->\n'''sh\nfalse\n'''",
-		"a status of a request":    "<!-- status: 1 -->\n'''http\nGET /\n'''",
-		"a mark over another kind": "<!-- not run: kubernetes -->\n'''text\nfalse\n'''",
+		"bash":                                  "'''bash\necho\n'''",
+		"a prompt":                              "'''console\n$ echo\n'''",
+		"an answer alone":                       "'''http\nHTTP/1.1 200 OK\n'''",
+		"two answers":                           "'''http\nGET /\n'''\n'''http\nHTTP/1.1 200 OK\n'''\n'''http\nHTTP/1.1 200 OK\n'''",
+		"a header alone":                        "'''http\nIdempotency-Key: a\n'''",
+		"an invalid status":                     "<!-- status: some -->\n'''sh\nfalse\n'''",
+		"a status of a request":                 "<!-- status: 1 -->\n'''http\nGET /\n'''",
+		"a comment above another kind of block": "<!-- not run: kubernetes -->\n'''text\nfalse\n'''",
 	} {
 		if steps, err := parse("page.md", fenced(text)).Steps(); err == nil {
-			t.Errorf("%s: taken as %+v", name, steps)
+			t.Errorf("%s: accepted as %+v", name, steps)
 		}
 	}
 }

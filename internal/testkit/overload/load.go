@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"larder/internal/sleep"
 )
 
 // Load is one stream of equal requests.
@@ -45,9 +47,7 @@ func (l Load) Run(ctx context.Context) []Answer {
 	var sending sync.WaitGroup
 	for i := range answers {
 		at := begun.Add(time.Duration(float64(i) / l.Rate * float64(time.Second)))
-		select {
-		case <-time.After(time.Until(at)):
-		case <-ctx.Done():
+		if sleep.For(ctx, time.Until(at)) != nil {
 			sending.Wait()
 			return answers[:i]
 		}
