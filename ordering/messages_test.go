@@ -141,15 +141,15 @@ func TestMessagesWithParams(t *testing.T) {
 		},
 		{
 			ordering.GroupMax, group(0, int64(1), 24),
-			"Соусы к блюду: choose 23 shortenForMutants (at most 1; 24 chosen)", "Соусы к блюду: уберите 23 позиции (не больше 1; выбрано: 24)",
+			"Соусы к блюду: choose 23 fewer (at most 1; 24 chosen)", "Соусы к блюду: уберите 23 позиции (не больше 1; выбрано: 24)",
 		},
 		{
 			ordering.GroupMax, group(0, int64(0), 112),
-			"Соусы к блюду: choose 112 shortenForMutants (exactly 0; 112 chosen)", "Соусы к блюду: уберите 112 позиций (ровно 0; выбрано: 112)",
+			"Соусы к блюду: choose 112 fewer (exactly 0; 112 chosen)", "Соусы к блюду: уберите 112 позиций (ровно 0; выбрано: 112)",
 		},
 		{
 			ordering.GroupMax, group(1, int64(2), 13),
-			"Соусы к блюду: choose 11 shortenForMutants (1 to 2; 13 chosen)", "Соусы к блюду: уберите 11 позиций (от 1 до 2; выбрано: 13)",
+			"Соусы к блюду: choose 11 fewer (1 to 2; 13 chosen)", "Соусы к блюду: уберите 11 позиций (от 1 до 2; выбрано: 13)",
 		},
 		{ordering.ValueNotAllowed, ordering.Params{"allowed": []string{}}, "Leave the field empty", "Оставьте поле пустым"},
 		{ordering.ValueNotAllowed, ordering.Params{"allowed": []string{""}}, "Leave the field empty", "Оставьте поле пустым"},

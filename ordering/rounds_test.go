@@ -6,7 +6,7 @@ import (
 )
 
 // shortenForMutants makes the tests quick enough to be run once for each mutant, when
-// LARDER_MUTATION is set: properties are tried on shortenForMutants examples, and the
+// LARDER_MUTATION is set: properties are tried on fewer examples, and the
 // tests that run whole histories are left out. What only they notice counts as
 // not noticed.
 func shortenForMutants() error {
