@@ -8,16 +8,16 @@ import (
 	"testing"
 )
 
-// An address has as many connections as it may and no more, in either lane:
+// An address has as many connections as it may and no more, on either path:
 // others get in, one that leaves makes room, and a trusted proxy has no limit.
 func TestConnectionsOfAnAddressAreLimited(t *testing.T) {
 	t.Parallel()
 	const limit, greedy, other, proxy = 3, "127.0.0.1", "127.0.0.2", "127.0.0.3"
 	head := "HEAD" + rawGet(menuPath)[3:]
-	for name, on := range map[string]bool{"with the lane": true, "without": false} {
+	for name, on := range map[string]bool{"with the fast path": true, "without": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, onPort0, func(p *plan) {
+			w := newFixture(t, onPort0, func(p *plan) {
 				p.cfg.MaxConnections, p.cfg.MaxConnectionsPerAddress = 4*limit, limit
 				p.cfg.FastPath, p.cfg.TrustedProxies = &on, []string{proxy}
 			})
@@ -30,7 +30,7 @@ func TestConnectionsOfAnAddressAreLimited(t *testing.T) {
 				in[i] = w.dialFrom(net.ParseIP(greedy))
 				exchange(t, in[i], head)
 			}
-			if !on { // one that the ordinary lane has, whatever the setting
+			if !on { // one that net/http has, whatever the setting
 				exchange(t, in[0], rawGet("/livez"))
 			}
 			for range 2 * limit { // more than there are places: none is lost

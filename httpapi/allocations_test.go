@@ -25,11 +25,11 @@ func largeMenu() string {
 
 // An answer of the fast path takes nothing from the heap: not what reads the
 // request, nor what finds, writes and counts the answer, on a real connection.
-func TestTheLaneAllocatesNothing(t *testing.T) { //nolint:paralleltest // counts what the process allocates
-	w := newWorld(t, func(p *plan) { p.cfg.AccessLog = httpapi.LogErrors }) // a line in the log is worth many
+func TestFastPathDoesNotAllocate(t *testing.T) { //nolint:paralleltest // counts what the process allocates
+	w := newFixture(t, func(p *plan) { p.cfg.AccessLog = httpapi.LogErrors }) // a line in the log is worth many
 	w.service.setMenu(north, largeMenu())
-	w.pull(north)
-	w.pull("@main")
+	w.syncOnce(north)
+	w.syncOnce("@main")
 	p := newPorts(t, w, w.reads())
 	token := "Authorization: " + w.as(clientShop)[1]
 	const large = "/v1/restaurants/" + north + "/menu"

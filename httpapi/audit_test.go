@@ -19,7 +19,7 @@ type auditRow struct {
 	Version                                         *int64
 }
 
-func (w *world) auditOf(query string, headers ...string) (rows []auditRow, next *string) {
+func (w *fixture) auditOf(query string, headers ...string) (rows []auditRow, next *string) {
 	w.t.Helper()
 	got := w.get("/v1/ops/audit"+query, headers...).is(w.t, http.StatusOK)
 	var page struct {
@@ -32,8 +32,8 @@ func (w *world) auditOf(query string, headers ...string) (rows []auditRow, next 
 	return page.Result, page.Next
 }
 
-// told is what rows tell, one line each.
-func toldBy(rows []auditRow) []string {
+// auditLines returns one line per row.
+func auditLines(rows []auditRow) []string {
 	lines := []string{}
 	for _, row := range rows {
 		line := row.Action + " by " + row.Client + " via " + row.Via
@@ -55,7 +55,7 @@ func toldBy(rows []auditRow) []string {
 // was done; what was refused is not.
 func TestAudit(t *testing.T) {
 	t.Parallel()
-	k := newKitchen(t)
+	k := newOrderFixture(t)
 	k.schedule()
 	ref := k.lost("1")
 	signedIn := k.signIn(clientOps)
@@ -84,7 +84,7 @@ func TestAudit(t *testing.T) {
 		"sync by ops via session of bistro",
 		"sign_in by ops via session",
 	}
-	if diff := cmp.Diff(want, toldBy(rows)); diff != "" || next != nil {
+	if diff := cmp.Diff(want, auditLines(rows)); diff != "" || next != nil {
 		t.Errorf("next %v (-want +got):\n%s", next, diff)
 	}
 	synced := rows[7]
@@ -103,20 +103,20 @@ func TestAudit(t *testing.T) {
 	}
 	// A client of one connection sees what concerns that, and its own.
 	rows, _ = k.auditOf("", k.as(clientNorth)...)
-	if diff := cmp.Diff([]string{"sync_all by north via token"}, toldBy(rows)); diff != "" {
+	if diff := cmp.Diff([]string{"sync_all by north via token"}, auditLines(rows)); diff != "" {
 		t.Errorf("what north sees (-want +got):\n%s", diff)
 	}
 	for query, want := range map[string]int{
 		"?action=force": 1, "?client=north": 1, "?restaurant=" + bistro: 5, "?restaurant=nowhere": 0, "?action=sync&client=north": 0,
 	} {
 		if rows, _ := k.auditOf(query, k.ops...); len(rows) != want {
-			t.Errorf("%s: %v, want %d", query, toldBy(rows), want)
+			t.Errorf("%s: %v, want %d", query, auditLines(rows), want)
 		}
 	}
 	var paged []string
 	for query := "?limit=2"; query != ""; {
 		rows, next := k.auditOf(query, k.ops...)
-		paged = append(paged, toldBy(rows)...)
+		paged = append(paged, auditLines(rows)...)
 		if query = ""; next != nil {
 			query = "?limit=2&cursor=" + *next
 		}
@@ -134,7 +134,7 @@ func TestAudit(t *testing.T) {
 // still listed, and each entry once.
 func TestAuditBeyondUnreadableEntries(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	const readable = 1100
 	key := cache.NewKeys(w.redis.Prefix()).OpsAudit()
 	write := func(pipe redis.Pipeliner, text string) {

@@ -12,10 +12,10 @@ import (
 // streams are of the clients of now, on both paths.
 func TestClientsFollowAReload(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, eager)
+	w := newFixture(t, eager)
 	w.schedule()
 	w.waitIdle()
-	w.pull("@main")
+	w.syncOnce("@main")
 	configured := defaultPlan().auth.Clients
 	with := func(change func(all []httpapi.ClientConfig) []httpapi.ClientConfig) []httpapi.ClientConfig {
 		return change(slices.Clone(configured))

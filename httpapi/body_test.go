@@ -12,11 +12,11 @@ import (
 	"larder/httpapi"
 )
 
-// TestBodiesInChunks: a body whose length nobody tells is read as one whose
-// length is told, and refused at the same limit.
+// TestBodiesInChunks: a body without a length is read as one with a
+// length, and refused at the same limit.
 func TestBodiesInChunks(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(p *plan) { p.cfg.Rate = httpapi.RateConfig{} })
+	w := newFixture(t, func(p *plan) { p.cfg.Rate = httpapi.RateConfig{} })
 	for _, tc := range []struct {
 		name, body string
 		status     int
@@ -27,9 +27,9 @@ func TestBodiesInChunks(t *testing.T) {
 		{"one byte more", order() + strings.Repeat(" ", 256<<10-len(order())+1), http.StatusRequestEntityTooLarge},
 		{"none", "", http.StatusBadRequest},
 	} {
-		for _, told := range []bool{true, false} {
+		for _, known := range []bool{true, false} {
 			var content io.Reader = strings.NewReader(tc.body)
-			if !told {
+			if !known {
 				content = io.MultiReader(content) // of a kind that net/http knows no length of
 			}
 			request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.url+validatePath, content)
@@ -43,7 +43,7 @@ func TestBodiesInChunks(t *testing.T) {
 			}
 			answer, err := io.ReadAll(response.Body)
 			if err != nil || response.StatusCode != tc.status {
-				t.Errorf("%s, length told: %v: %d, want %d: %.200s, %v", tc.name, told, response.StatusCode, tc.status, answer, err)
+				t.Errorf("%s, length known: %v: %d, want %d: %.200s, %v", tc.name, known, response.StatusCode, tc.status, answer, err)
 			}
 			_ = response.Body.Close()
 		}
@@ -54,7 +54,7 @@ func TestBodiesInChunks(t *testing.T) {
 // that is used again, get each its own answer.
 func TestValidateKeepsOrdersApart(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(p *plan) { p.cfg.Rate = httpapi.RateConfig{} })
+	w := newFixture(t, func(p *plan) { p.cfg.Rate = httpapi.RateConfig{} })
 	var group errgroup.Group
 	for guest := range 8 {
 		group.Go(func() error {

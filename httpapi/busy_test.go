@@ -17,7 +17,7 @@ import (
 func TestUpstreamBusy(t *testing.T) {
 	t.Parallel()
 	const page = "https://shop.example"
-	w := newWorld(t, func(p *plan) {
+	w := newFixture(t, func(p *plan) {
 		p.cfg.Rate.Place = httpapi.Rate{Count: 100, Per: time.Second}
 		p.auth.PublicOrders.Enabled, p.auth.PublicOrders.Origins = true, []string{page}
 	})

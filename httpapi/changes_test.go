@@ -16,7 +16,7 @@ type changed struct {
 	Paid                bool
 }
 
-func (k *kitchen) change(orderID, what, body string, headers ...string) reply {
+func (k *orderFixture) change(orderID, what, body string, headers ...string) reply {
 	k.t.Helper()
 	return k.put("/v1/orders/"+orderID+"/"+what, body, append(headers, k.shop...)...)
 }
@@ -25,7 +25,7 @@ func (k *kitchen) change(orderID, what, body string, headers ...string) reply {
 // for again gets its own first answer, also after later ones.
 func TestAnOrderIsPaidAndClosed(t *testing.T) {
 	t.Parallel()
-	k := newKitchen(t)
+	k := newOrderFixture(t)
 	body := order()
 	first := k.post(ordersPath, body, append(key("k"), k.shop...)...).is(t, http.StatusCreated)
 	var p placed
@@ -70,7 +70,7 @@ func TestAnOrderIsPaidAndClosed(t *testing.T) {
 
 func TestAnOrderIsRejected(t *testing.T) {
 	t.Parallel()
-	k := newKitchen(t)
+	k := newOrderFixture(t)
 	p := k.place("k")
 	for body, want := range map[string]string{
 		`{"rejectionReasonID": "nope", "rejectionReasonText": ""}`:                                 "value_not_allowed",
@@ -94,10 +94,10 @@ func TestAnOrderIsRejected(t *testing.T) {
 	k.change(p.OrderID, "pay", payment).refused(t, http.StatusConflict, "order_state")
 }
 
-// Payments are judged before anything is sent (policy O10).
+// Payments are checked before anything is sent (policy O10).
 func TestPayments(t *testing.T) {
 	t.Parallel()
-	k := newKitchen(t)
+	k := newOrderFixture(t)
 	p := k.place("k")
 	for body, want := range map[string]string{
 		`[]`: "field_required /",
@@ -140,7 +140,7 @@ func TestPayments(t *testing.T) {
 // A refusal says what it refuses: only an order has rules of a menu.
 func TestRefusalsSayWhatTheyRefuse(t *testing.T) {
 	t.Parallel()
-	k := newKitchen(t)
+	k := newOrderFixture(t)
 	p, lost := k.place("k"), k.lost("lost")
 	for _, test := range []struct{ method, path, body, want string }{
 		{http.MethodPost, ordersPath, `{}`, "the order breaks rules of the menu; see errors"},
@@ -158,7 +158,7 @@ func TestRefusalsSayWhatTheyRefuse(t *testing.T) {
 // While a change is open or unknown, no other one gets through (policy O9).
 func TestAnUnknownPaymentKeepsTheOrder(t *testing.T) {
 	t.Parallel()
-	k := newKitchen(t)
+	k := newOrderFixture(t)
 	p := k.place("k")
 	k.main.fault("pay", `"do":"execute_then_reset"`)
 	lost := k.change(p.OrderID, "pay", payment)
@@ -193,11 +193,11 @@ func TestAnUnknownPaymentKeepsTheOrder(t *testing.T) {
 	}
 }
 
-// While a payment is under way, the same one is told to wait for it and every
+// While a payment is under way, the same one must wait for it and every
 // other change to try again.
 func TestAnOrderIsBusy(t *testing.T) {
 	t.Parallel()
-	k := newKitchen(t)
+	k := newOrderFixture(t)
 	p := k.place("k")
 	open := k.main.shut()
 	defer open()
@@ -219,7 +219,7 @@ func TestAnOrderIsBusy(t *testing.T) {
 // The log line of an order has no key, no body and nothing of the guest.
 func TestTheOrderLine(t *testing.T) {
 	t.Parallel()
-	k := newKitchen(t)
+	k := newOrderFixture(t)
 	body := strings.Replace(order(), `"dishList"`, `"guest": {"phone": "+351200000", "firstName": "Guestina"}, "dishList"`, 1)
 	var p placed
 	k.post(ordersPath, body, append(key("key-of-the-line"), k.shop...)...).is(t, http.StatusCreated).into(t, &p)

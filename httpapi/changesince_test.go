@@ -22,7 +22,7 @@ type differs struct {
 	menu.Changes
 }
 
-func (w *world) changesSince(version int64) differs {
+func (w *fixture) changesSince(version int64) differs {
 	w.t.Helper()
 	var got differs
 	w.get(changesPath+"?since="+strconv.FormatInt(version, 10)).is(w.t, http.StatusOK).into(w.t, &got)
@@ -31,7 +31,7 @@ func (w *world) changesSince(version int64) differs {
 
 func TestChangesSinceAVersion(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(p *plan) { p.redis.URL = redistest.Start(t).URL() })
+	w := newFixture(t, func(p *plan) { p.redis.URL = redistest.Start(t).URL() })
 	w.publishes(kitchenMenu("200", "[]"))                                                   // 2
 	w.publishes(kitchenMenu("200", "true"))                                                 // 3, only stop lists
 	w.publishes(strings.Replace(kitchenMenu("200", "true"), `"id": "p4"`, `"id": "p6"`, 1)) // 4
@@ -64,7 +64,7 @@ func TestChangesSinceAVersion(t *testing.T) {
 
 func TestChangesThatCannotBeTold(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.publishes(kitchenMenu("200", "[]"))
 	w.publishes(kitchenMenu("200", "true"))
 	if err := w.redis.Client().Del(t.Context(), cache.NewKeys(w.redis.Prefix()).Record(bistro, 2)).Err(); err != nil { // as after ten minutes
@@ -81,12 +81,12 @@ func TestChangesThatCannotBeTold(t *testing.T) {
 	w.get(changesPath+"?since=1", "Accept-Encoding", "identity;q=0").refused(t, http.StatusNotAcceptable, "not_acceptable")
 }
 
-// Without Redis a storefront that is up to date is told so, and so is one that
+// Without Redis a storefront that is up to date is answered so, and so is one that
 // somebody has asked for before.
 func TestChangesWithoutRedis(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
-	w := newWorld(t, func(p *plan) { p.redis.URL = server.URL() })
+	w := newFixture(t, func(p *plan) { p.redis.URL = server.URL() })
 	w.publishes(kitchenMenu("200", "[]"))
 	w.publishes(kitchenMenu("300", "[]"))
 	w.changesSince(2)

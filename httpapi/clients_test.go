@@ -15,7 +15,7 @@ type recorded struct {
 	status          string //
 }
 
-// recordedRequests reads testdata/clients.txt, whose head tells its form.
+// recordedRequests reads testdata/clients.txt, whose first lines describe its format.
 func recordedRequests(t *testing.T, names *strings.Replacer) (requests []recorded) {
 	t.Helper()
 	raw, err := os.ReadFile("testdata/clients.txt")
@@ -28,24 +28,24 @@ func recordedRequests(t *testing.T, names *strings.Replacer) (requests []recorde
 			continue
 		}
 		client, rest, _ := strings.Cut(title, ": ")
-		lane, status, ok := strings.Cut(rest, " ")
-		if !ok || lane != "fast" && lane != "net/http" {
+		path, status, ok := strings.Cut(rest, " ")
+		if !ok || path != "fast" && path != "net/http" {
 			t.Fatalf("testdata/clients.txt: %q is no title", title)
 		}
 		head, body, _ := strings.Cut(names.Replace(request), "\n\n")
 		requests = append(requests, recorded{
-			client, strings.ReplaceAll(head, "\n", "\r\n") + "\r\n\r\n" + strings.TrimSuffix(body, "\n"), lane == "fast", status,
+			client, strings.ReplaceAll(head, "\n", "\r\n") + "\r\n\r\n" + strings.TrimSuffix(body, "\n"), path == "fast", status,
 		})
 	}
 	return requests
 }
 
 // What well-known clients, proxies and health checkers send is answered alike
-// by both ports, in whatever pieces it arrives; and each lane has what is its.
+// by both ports, in whatever pieces it arrives; and each path gets its own requests.
 func TestRecordedClientsOverTCP(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(p *plan) { p.cfg.CORSOrigins = []string{"https://shop.example"} })
-	w.pull("@main")
+	w := newFixture(t, func(p *plan) { p.cfg.CORSOrigins = []string{"https://shop.example"} })
+	w.syncOnce("@main")
 	p := newPorts(t, w, w.reads())
 	token := w.as(clientShop)[1]
 	exchangePieces(t, p.plain, []string{rawGet(viewPath, "Authorization: "+token)})

@@ -40,18 +40,18 @@ func publishedMenu() string {
 	).Replace(fullMenu)
 }
 
-// twins are a larder in front of an ordering service, and the same service by
+// compatFixture are a larder in front of an ordering service, and the same service by
 // itself: what a client sees of the one it must see of the other.
-type twins struct {
-	*world
-	behind, alone *stand
+type compatFixture struct {
+	*fixture
+	behind, alone *sandboxService
 	shop, direct  []string // Authorization headers of both
 }
 
-func newTwins(t *testing.T, changes ...func(*plan)) *twins {
+func newCompatFixture(t *testing.T, changes ...func(*plan)) *compatFixture {
 	t.Helper()
-	tw := &twins{behind: newStand(t, "main", bistro), alone: newStand(t, "main", bistro)}
-	for _, one := range []*stand{tw.behind, tw.alone} {
+	tw := &compatFixture{behind: newSandboxService(t, "main", bistro), alone: newSandboxService(t, "main", bistro)}
+	for _, one := range []*sandboxService{tw.behind, tw.alone} {
 		for _, restaurant := range []string{bistro, second, sandbox.DefaultMenu} {
 			putMenu(t, one.base, restaurant)
 		}
@@ -66,9 +66,9 @@ func newTwins(t *testing.T, changes ...func(*plan)) *twins {
 			deps.Restaurants = append(deps.Restaurants, chain)
 		}
 	}}, changes...)
-	tw.world = newWorld(t, all...)
+	tw.fixture = newFixture(t, all...)
 	for _, id := range []string{bistro, second, "@main", north} {
-		tw.pull(id)
+		tw.syncOnce(id)
 	}
 	tw.keepReasons()
 	tw.shop = tw.as(clientShop)
@@ -81,7 +81,7 @@ func newTwins(t *testing.T, changes ...func(*plan)) *twins {
 }
 
 // keepReasons keeps the service's rejection reasons, as a sync does.
-func (tw *twins) keepReasons() {
+func (tw *compatFixture) keepReasons() {
 	tw.t.Helper()
 	reasons, err := tw.behind.RejectionReasons(tw.t.Context())
 	if err != nil {
@@ -119,7 +119,7 @@ func client(t *testing.T, base, id, secret string) *upstream.Client {
 // both sends the same request to the larder and to the service alone, and
 // checks that their answers have one status, type and meaning. It gives the
 // larder's.
-func (tw *twins) both(method, path, body string, headers ...string) reply {
+func (tw *compatFixture) both(method, path, body string, headers ...string) reply {
 	tw.t.Helper()
 	got := do(tw.t, method, tw.url+path, body, append(headers, tw.shop...)...)
 	want := do(tw.t, method, tw.alone.base+path, body, append(headers, tw.direct...)...)
@@ -211,7 +211,7 @@ func flow(t *testing.T, c *upstream.Client, body func() []byte) []step {
 // and nothing else.
 func TestAnUnchangedClient(t *testing.T) {
 	t.Parallel()
-	tw := newTwins(t)
+	tw := newCompatFixture(t)
 	body := func() []byte { return []byte(with(`"restaurantID": "bistro"`)) }
 	want := flow(t, client(t, tw.alone.base, "demo", secret), body)
 	got := flow(t, client(t, tw.url, clientShop, secretOf(clientShop)), body)
@@ -241,7 +241,7 @@ func with(member string) string { return strings.Replace(posOrder(), "{", "{"+me
 
 func TestSameAnswersAsTheService(t *testing.T) {
 	t.Parallel()
-	tw := newTwins(t)
+	tw := newCompatFixture(t)
 	body := posOrder() // the same times for both
 	typed := []string{"Content-Type", "application/json"}
 	for _, path := range []string{
@@ -269,8 +269,8 @@ func TestSameAnswersAsTheService(t *testing.T) {
 	tw.both(http.MethodPut, orders+"4711/pay", payment, typed...).is(t, http.StatusNotFound)
 	tw.both(http.MethodPut, orders+"4711/complete", "{}", typed...).is(t, http.StatusNotFound)
 	tw.both(http.MethodPut, orders+"4711/reject", reject, typed...).is(t, http.StatusNotFound)
-	// What the service alone was told passes through as well (policy O9a).
-	for _, one := range []*stand{tw.behind, tw.alone} {
+	// What only the service got passes through as well (policy O9a).
+	for _, one := range []*sandboxService{tw.behind, tw.alone} {
 		if _, err := one.CreateOrder(t.Context(), []byte(body)); err != nil {
 			t.Fatal(err)
 		}
@@ -284,7 +284,7 @@ func TestSameAnswersAsTheService(t *testing.T) {
 
 // kept are the service's orders without headers and digits: numbers go by
 // their values.
-func (s *stand) kept() []standing {
+func (s *sandboxService) kept() []sandboxOrder {
 	s.t.Helper()
 	orders := s.has()
 	for i := range orders {
@@ -319,7 +319,7 @@ func TestWithoutARestaurant(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			tw := newTwinsOf(t, test.ownMenu, test.restaurants)
+			tw := newCompatFixtureOf(t, test.ownMenu, test.restaurants)
 			typed := append([]string{"Content-Type", "application/json"}, tw.shop...)
 			view := tw.get(viewPath+test.query, tw.shop...)
 			body := posOrder()
@@ -345,14 +345,14 @@ func TestWithoutARestaurant(t *testing.T) {
 	}
 }
 
-// newTwinsOf are twins with other restaurants on connection main.
-func newTwinsOf(t *testing.T, ownMenu bool, restaurants []string) *twins {
+// newCompatFixtureOf returns a fixture with other restaurants on connection main.
+func newCompatFixtureOf(t *testing.T, ownMenu bool, restaurants []string) *compatFixture {
 	t.Helper()
-	tw := &twins{behind: newStand(t, "main", bistro)}
+	tw := &compatFixture{behind: newSandboxService(t, "main", bistro)}
 	for _, restaurant := range []string{bistro, second, sandbox.DefaultMenu} {
 		putMenu(t, tw.behind.base, restaurant)
 	}
-	tw.world = newWorld(t, func(p *plan) {
+	tw.fixture = newFixture(t, func(p *plan) {
 		p.unsynced = true
 		p.services = map[string]ordering.Service{"main": tw.behind}
 		p.runner = func(deps *menusync.Deps) {
@@ -366,10 +366,10 @@ func newTwinsOf(t *testing.T, ownMenu bool, restaurants []string) *twins {
 		}
 	})
 	if ownMenu {
-		tw.pull("@main")
+		tw.syncOnce("@main")
 	}
 	for _, id := range restaurants {
-		tw.pull(id)
+		tw.syncOnce(id)
 	}
 	tw.shop = tw.as(clientShop)
 	return tw

@@ -80,7 +80,7 @@ func everyRoute() []struct{ method, path, body string } {
 
 func TestCompatNeedsTheScopeOrders(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(p *plan) { p.cfg.Rate = httpapi.RateConfig{} })
+	w := newFixture(t, func(p *plan) { p.cfg.Rate = httpapi.RateConfig{} })
 	reader, ops := w.as(clientRead), w.as(clientOps)
 	for _, route := range everyRoute() {
 		for _, path := range []string{route.path, route.path + "/"} {
@@ -111,20 +111,20 @@ func TestCompatNeedsTheScopeOrders(t *testing.T) {
 // The only connection needs no naming.
 func TestCompatOverTheOnlyConnection(t *testing.T) {
 	t.Parallel()
-	tw := newTwins(t, func(p *plan) {
+	tw := newCompatFixture(t, func(p *plan) {
 		p.deps = func(deps *httpapi.Deps) { deps.Connections = deps.Connections[:1] }
 	})
 	tw.get(viewPath, tw.as(clientOps)...).is(t, http.StatusOK)
 	tw.post(createPath, posOrder(), tw.as(clientOps)...).is(t, http.StatusCreated)
-	none := newWorld(t, func(p *plan) { p.deps = func(deps *httpapi.Deps) { deps.Connections = nil } })
+	none := newFixture(t, func(p *plan) { p.deps = func(deps *httpapi.Deps) { deps.Connections = nil } })
 	none.get(viewPath, none.as(clientOps)...).refusedCompat(t, http.StatusNotFound, "connection_not_found")
 }
 
 // Whatever goes wrong below /orders/api/ is in the interface's shape.
 func TestCompatRefusesInTheDocumentsShape(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(p *plan) { p.cfg.Rate.Place = httpapi.Rate{Count: 8, Per: time.Hour} })
-	w.pull("@main")
+	w := newFixture(t, func(p *plan) { p.cfg.Rate.Place = httpapi.Rate{Count: 8, Per: time.Hour} })
+	w.syncOnce("@main")
 	if err := w.store.SaveReasons(t.Context(), "main", []byte(`[{"ID": "r1", "reason": "", "type": "simple"}]`)); err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +179,7 @@ func TestCompatRefusesInTheDocumentsShape(t *testing.T) {
 	if got := w.do(http.MethodOptions, createPath, ""); got.status != http.StatusNoContent {
 		t.Errorf("OPTIONS: %d %s", got.status, got.body)
 	}
-	w.get("/orders").refused(t, http.StatusNotFound, "not_found") // not of this face
+	w.get("/orders").refused(t, http.StatusNotFound, "not_found") // not of this API
 }
 
 // panicking are orders with a fault in the code.
@@ -187,15 +187,15 @@ type panicking struct{ httpapi.Orders }
 
 func TestCompatPanic(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(p *plan) { p.orders = panicking{} })
-	w.pull("@main")
+	w := newFixture(t, func(p *plan) { p.orders = panicking{} })
+	w.syncOnce("@main")
 	w.post(createPath, posOrder(), w.as(clientShop)...).refusedCompat(t, http.StatusInternalServerError, "internal")
 }
 
 // What is wrong with an order, in the guest's language and as the setting has it.
 func TestCompatValidation(t *testing.T) {
 	t.Parallel()
-	tw := newTwins(t)
+	tw := newCompatFixture(t)
 	body := strings.Replace(with(`"persons": true`), `"ID": "x1"`, `"ID": "x9"`, 1)
 	english := "A value of kind integer is expected here, not what was sent (boolean); " +
 		"Sauce: choose 1 more (1 to 2; 0 chosen); The menu has no ingredient x9"
@@ -224,7 +224,7 @@ func TestCompatValidation(t *testing.T) {
 		t.Errorf("a payment in Russian: %s", got.Msg)
 	}
 
-	plain := newTwins(t, func(p *plan) {
+	plain := newCompatFixture(t, func(p *plan) {
 		p.cfg.Compat = httpapi.CompatConfig{RefusalStatus: http.StatusBadRequest, RefusalErrors: httpapi.RefusalNone}
 	})
 	for _, got := range []documentError{
@@ -236,7 +236,7 @@ func TestCompatValidation(t *testing.T) {
 			t.Errorf("none: msg %q, errors %+v", got.Msg, got.Errors)
 		}
 	}
-	// An order with very much wrong is told in few words.
+	// An order with very many violations gets a short message.
 	many := strings.Replace(posOrder(), `"dishList": [`, `"dishList": [`+strings.Repeat(`{"ID": "?", "quantity": 0}, `, 40), 1)
 	if got := plain.post(createPath, many, plain.shop...).refusedCompat(t, http.StatusBadRequest, "validation_failed"); strings.Count(got.Msg, ";") != 10 || !strings.HasSuffix(got.Msg, "; …") {
 		t.Errorf("40 dishes that are none: %s", got.Msg)

@@ -14,7 +14,7 @@ import (
 
 func TestPublishedMenu(t *testing.T) {
 	t.Parallel()
-	tw := newTwins(t)
+	tw := newCompatFixture(t)
 	path := viewPath + "?restaurantId=bistro"
 	got := tw.get(path, tw.shop...).is(t, http.StatusOK)
 	want := `{"result":` + strings.Replace(publishedMenu(), `"Dinner"`, `"bistro"`, 1) + `}`
@@ -63,7 +63,7 @@ func TestPublishedMenu(t *testing.T) {
 	// A dish is stopped: another answer, without what the service did not say.
 	stopped := strings.Replace(strings.Replace(publishedMenu(), `"Dinner"`, `"bistro"`, 1), `"name": "Twin A",`, `"name": "Twin A", "isContainInStopList": ["bistro", "elsewhere"],`, 1)
 	do(t, http.MethodPut, tw.behind.base+"/sandbox/menus/bistro", stopped).is(t, http.StatusOK)
-	tw.pull(bistro)
+	tw.syncOnce(bistro)
 	now := tw.get(path, append([]string{"If-None-Match", etag}, tw.shop...)...).is(t, http.StatusOK)
 	if diff := cmp.Diff(meaning(t, []byte(`{"result":`+stopped+`}`)), meaning(t, now.body)); diff != "" {
 		t.Errorf("after the stop (-want +got):\n%s", diff)
@@ -73,7 +73,7 @@ func TestPublishedMenu(t *testing.T) {
 // The last menu goes on being served while the service is away.
 func TestPublishedMenuWhileTheServiceIsAway(t *testing.T) {
 	t.Parallel()
-	tw := newTwins(t)
+	tw := newCompatFixture(t)
 	before := tw.get(viewPath, tw.shop...).is(t, http.StatusOK)
 	tw.behind.faults(`[{"match":{"path":"*"},"do":"reset_before"}]`)
 	if after := tw.get(viewPath, tw.shop...).is(t, http.StatusOK); !bytes.Equal(before.body, after.body) {

@@ -15,7 +15,7 @@ import (
 )
 
 // raws are the service's orders as they came in, byte for byte.
-func (s *stand) raws() []string {
+func (s *sandboxService) raws() []string {
 	s.t.Helper()
 	var orders []struct{ Raw string }
 	do(s.t, http.MethodGet, s.base+"/sandbox/orders", "").is(s.t, http.StatusOK).into(s.t, &orders)
@@ -29,7 +29,7 @@ func (s *stand) raws() []string {
 // What larder does not know reaches the ordering service untouched (policy W8).
 func TestUnknownFieldsReachTheService(t *testing.T) {
 	t.Parallel()
-	tw := newTwins(t)
+	tw := newCompatFixture(t)
 	body := strings.NewReplacer(
 		`{"comment"`, `{"source": {"app": "web 🌐", "build": 1.50, "flags": [true, null]}, "restaurantID": "bistro", "soonest": false, "comment"`,
 		`"firstName": "Inês"`, `"firstName": "Inês", "loyalty": {"card": "0042", "points": 10.00}`,
@@ -78,7 +78,7 @@ func tight(t *testing.T, text string) string {
 // (policies W3 to W5 and W12).
 func TestSpellingsOfClients(t *testing.T) {
 	t.Parallel()
-	tw := newTwins(t)
+	tw := newCompatFixture(t)
 	dish := `"dishList": [{"ID": "e1", "name": "Margherita", "price": 199.9, "quantity": 1, "ingredients": [{"ID": "x1", "name": "Garlic", "price": 10.50, "quantity": 1}]}]`
 	for name, test := range map[string]struct{ old, now string }{
 		"as documented":          {dish, dish},
@@ -116,7 +116,7 @@ func TestSpellingsOfClients(t *testing.T) {
 // A body is JSON whatever its Content-Type says.
 func TestAnyContentType(t *testing.T) {
 	t.Parallel()
-	tw := newTwins(t)
+	tw := newCompatFixture(t)
 	for _, media := range []string{"", "application/json", "application/json;charset=UTF-8", "text/json", "text/plain", "application/x-www-form-urlencoded", "no type"} {
 		headers := tw.shop
 		if media != "" {
@@ -131,7 +131,7 @@ func TestAnyContentType(t *testing.T) {
 // With a key a request is made once; without one an order is another each time.
 func TestKeysOnTheCompatibleAPI(t *testing.T) {
 	t.Parallel()
-	tw := newTwins(t)
+	tw := newCompatFixture(t)
 	body := posOrder()
 	place := func(body, k string, headers ...string) reply {
 		t.Helper()
@@ -188,9 +188,9 @@ func TestKeysOnTheCompatibleAPI(t *testing.T) {
 // every key.
 func TestCompatIsolation(t *testing.T) {
 	t.Parallel()
-	elsewhere := newStand(t, "north", north)
+	elsewhere := newSandboxService(t, "north", north)
 	putMenu(t, elsewhere.base, sandbox.DefaultMenu)
-	tw := newTwins(t, func(p *plan) { p.services["north"] = elsewhere })
+	tw := newCompatFixture(t, func(p *plan) { p.services["north"] = elsewhere })
 	stranger := tw.as(clientNorth)
 	tw.post(createPath, with(`"restaurantID": "bistro"`), append(key("k"), tw.shop...)...).is(t, http.StatusCreated)
 
@@ -227,8 +227,8 @@ func TestCompatIsolation(t *testing.T) {
 // One limit for placing on both APIs (policy H1).
 func TestCompatIsLimitedByClient(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(p *plan) { p.cfg.Rate.Place = httpapi.Rate{Count: 1, Per: 3600e9} })
-	w.pull("@main")
+	w := newFixture(t, func(p *plan) { p.cfg.Rate.Place = httpapi.Rate{Count: 1, Per: 3600e9} })
+	w.syncOnce("@main")
 	shop := w.as(clientShop)
 	w.post(createPath, posOrder(), shop...).is(t, http.StatusCreated)
 	if got := w.post(createPath+"/", posOrder(), shop...); got.header.Get("Retry-After") != "3600" {
@@ -243,7 +243,7 @@ func TestCompatIsLimitedByClient(t *testing.T) {
 // Orders are not taken where their records could be lost (policy O14).
 func TestCompatWithoutAJournal(t *testing.T) {
 	t.Parallel()
-	tw := newTwins(t, func(p *plan) { p.ordering.AllowNonDurable = false })
+	tw := newCompatFixture(t, func(p *plan) { p.ordering.AllowNonDurable = false })
 	got := tw.post(createPath, posOrder(), tw.shop...)
 	got.refusedCompat(t, http.StatusServiceUnavailable, "journal_unavailable")
 	if got.header.Get("Retry-After") == "" || len(tw.behind.has()) != 0 {
@@ -254,7 +254,7 @@ func TestCompatWithoutAJournal(t *testing.T) {
 // The log and the metrics of an order on the compatible API name it, and nothing of a guest.
 func TestCompatIsLogged(t *testing.T) {
 	t.Parallel()
-	tw := newTwins(t)
+	tw := newCompatFixture(t)
 	got := tw.post(createPath, with(`"restaurantID": "bistro"`), append(key("secret-key"), tw.shop...)...).is(t, http.StatusCreated)
 	found := false
 	for _, entry := range tw.logs.AllEntries() {
@@ -263,7 +263,7 @@ func TestCompatIsLogged(t *testing.T) {
 			t.Fatal(err)
 		}
 		if strings.Contains(text, "Flores") || strings.Contains(text, "secret-key") || strings.Contains(text, "+351") {
-			t.Errorf("the log tells too much: %s", text)
+			t.Errorf("the log contains too much: %s", text)
 		}
 		found = found || entry.Data["event"] == "order.placed" && entry.Data["ref"] == got.header.Get("Larder-Order-Ref")
 	}
@@ -288,7 +288,7 @@ func TestCompatIsLogged(t *testing.T) {
 	var shown struct{ OrderID, Restaurant string }
 	tw.get("/v1/orders/1001", tw.shop...).is(t, http.StatusOK)
 	if err := json.Unmarshal(tw.get("/v1/orders?key=secret-key", tw.shop...).body, &struct{ Result any }{&shown}); err != nil || shown.OrderID != "1001" {
-		t.Errorf("by its key, on the other face: %+v, %v", shown, err)
+		t.Errorf("by its key, on the other API: %+v, %v", shown, err)
 	}
 }
 
@@ -296,7 +296,7 @@ func TestCompatIsLogged(t *testing.T) {
 // a proxy before the service may unescape.
 func TestOrderIDsThatLeadElsewhere(t *testing.T) {
 	t.Parallel()
-	tw := newTwins(t)
+	tw := newCompatFixture(t)
 	for _, id := range []string{"..%2F..%2Fmenu", "1001%2F..%2F1002", "..%5C1001", "%2e%2e", "1001%0D%0AHost:%20x", "1001%00"} {
 		for operation, body := range map[string]string{"pay": payment, "complete": "", "reject": reject} {
 			tw.put(createPath+"/"+id+"/"+operation, body, tw.shop...).refusedCompat(t, http.StatusNotFound, "order_not_found")
@@ -312,10 +312,10 @@ func TestOrderIDsThatLeadElsewhere(t *testing.T) {
 }
 
 // A key is the client's on both APIs: the same request through the other one
-// is the same request, told as that face tells it.
-func TestOneKeyOnBothFaces(t *testing.T) {
+// is the same request, answered as that API answers it.
+func TestOneKeyOnBothAPIs(t *testing.T) {
 	t.Parallel()
-	tw := newTwins(t)
+	tw := newCompatFixture(t)
 	body := strings.Replace(posOrder(), "{", `{"restaurantID": "bistro", `, 1)
 	both := append(key("k"), tw.shop...)
 	first := tw.post(createPath, body, both...).is(t, http.StatusCreated)
@@ -323,7 +323,7 @@ func TestOneKeyOnBothFaces(t *testing.T) {
 	var p placed
 	again := tw.post(ordersPath, body, both...).is(t, http.StatusCreated)
 	if again.into(t, &p); p.Ref != ref || p.OrderID != "1001" || p.Total != "210.4" || again.header.Get("Idempotent-Replayed") != "true" {
-		t.Errorf("natively again: %s %v", again.body, again.header)
+		t.Errorf("again on the v1 API: %s %v", again.body, again.header)
 	}
 	paid := tw.put("/v1/orders/1001/pay", payment, tw.shop...).is(t, http.StatusOK)
 	if got := tw.put(createPath+"/1001/pay", payment, tw.shop...).is(t, http.StatusOK); string(got.body) != `{"result":{}}` || got.header.Get("Idempotent-Replayed") != "true" {

@@ -37,7 +37,7 @@ func TestAnswersPassThrough(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tw := newTwins(t)
+			tw := newCompatFixture(t)
 			method, path := http.MethodPost, createPath
 			body := map[string]string{"POST": posOrder(), "pay": payment, "reject": reject}[test.call]
 			if test.call != "POST" {
@@ -85,10 +85,10 @@ func fault(do string, status int, body, media string) string {
 	return string(text[1 : len(text)-1])
 }
 
-// What is not certain, and what a person resolved, is told in larder's words.
+// What is not certain, and what a person resolved, is answered in larder's words.
 func TestUncertainOutcomesOnTheCompatibleAPI(t *testing.T) {
 	t.Parallel()
-	tw := newTwins(t)
+	tw := newCompatFixture(t)
 	ops := tw.as(clientOps)
 	body := posOrder()
 	send := func(k string) reply { return tw.post(createPath, body, append(key(k), tw.shop...)...) }
@@ -160,12 +160,12 @@ func (t *fixedOrders) Change(context.Context, ordering.ChangeRequest) (ordering.
 	return t.result, nil
 }
 
-// Of an answer that is lost the client is told what is left of it.
+// If an answer is lost, the client gets what is left of it.
 func TestLostAnswersOnTheCompatibleAPI(t *testing.T) {
 	t.Parallel()
 	orders := &fixedOrders{}
-	w := newWorld(t, func(p *plan) { p.cfg.Rate, p.orders = httpapi.RateConfig{}, orders })
-	w.pull("@main")
+	w := newFixture(t, func(p *plan) { p.cfg.Rate, p.orders = httpapi.RateConfig{}, orders })
+	w.syncOnce("@main")
 	shop := w.as(clientShop)
 	person := &ordering.ResolvedBy{By: "ops", Resolution: ordering.ResolvedDone}
 	const done, refused = ordering.OutcomeDone, ordering.OutcomeRefused

@@ -10,7 +10,7 @@ import (
 // a page or document that was served before neither compresses nor unpacks it,
 // which is visible in the memory that it allocates.
 func TestPagesAndDocumentsAreComputedOnce(t *testing.T) { //nolint:paralleltest // it counts allocations
-	w := newWorld(t, func(p *plan) { p.cfg.Page.Enabled = true })
+	w := newFixture(t, func(p *plan) { p.cfg.Page.Enabled = true })
 	const (
 		bundle   = "/docs/swagger-ui-bundle.js"
 		requests = 20

@@ -22,13 +22,13 @@ import (
 	"larder/httpapi/openapi"
 )
 
-// contract judges requests and answers by the API document.
+// contract checks requests and answers by the API document.
 //
-// kin-openapi reads the document, finds operations and judges parameters,
-// headers and statuses. Bodies are judged by the JSON Schema validator that it
+// kin-openapi reads the document, finds operations and checks parameters,
+// headers and statuses. Bodies are checked by the JSON Schema validator that it
 // uses itself, since it compiles a schema anew for each body. Objects are
 // closed for that: a field that the document does not have is a fault here,
-// though clients are told to pass over it.
+// though clients must ignore it.
 type contract struct {
 	doc      *openapi3.T
 	compiler *jsonschema.Compiler
@@ -85,8 +85,8 @@ func closeObjects(node any) {
 	}
 }
 
-// talk is one request and its answer, both whole.
-type talk struct {
+// httpExchange is one request and its answer, both whole.
+type httpExchange struct {
 	request *http.Request
 	sent    []byte
 	piped   bool // what was sent is not here: it could be read once
@@ -104,49 +104,49 @@ var everywhere = []string{
 	"Access-Control-Allow-Headers", "Access-Control-Max-Age",
 }
 
-// judge says what the document does not have of an talk.
-func (c *contract) judge(x talk) error {
+// check reports where an exchange differs from the document.
+func (c *contract) check(x httpExchange) error {
 	route, params := c.find(x.request)
 	if route != nil {
 		c.see(route.Operation.OperationID, x.status)
 	}
-	if route == nil || x.elsewhere() {
-		return c.judgeUnrouted(x)
+	if route == nil || x.notRouted() {
+		return c.checkUnrouted(x)
 	}
 	operation := route.Operation
 	answer, at := c.answerOf(route, x.status)
 	if answer == nil {
 		return fmt.Errorf("%s does not answer %d", operation.OperationID, x.status)
 	}
-	if err := c.judgeHeaders(answer, x); err != nil {
+	if err := c.checkHeaders(answer, x); err != nil {
 		return fmt.Errorf("%s %d: %w", operation.OperationID, x.status, err)
 	}
-	if err := c.judgeAnswer(answer, at, x); err != nil {
+	if err := c.checkResponse(answer, at, x); err != nil {
 		return fmt.Errorf("%s %d: %w in %s", operation.OperationID, x.status, err, shortened(x.body))
 	}
-	if !x.taken() {
+	if !x.accepted() {
 		return nil
 	}
-	if err := c.judgeRequest(route, params, x); err != nil {
+	if err := c.checkRequest(route, params, x); err != nil {
 		return fmt.Errorf("%s was answered %d, but the document has it otherwise: %w", operation.OperationID, x.status, err)
 	}
 	return nil
 }
 
-// elsewhere reports whether there is no such route on this listener, or with this
+// notRouted reports whether there is no such route on this listener, or with this
 // configuration, or the head was too large for any.
-func (x talk) elsewhere() bool {
+func (x httpExchange) notRouted() bool {
 	var problem struct{ Code string }
 	return x.status == http.StatusRequestHeaderFieldsTooLarge ||
 		x.status == http.StatusMethodNotAllowed && x.request.Method == http.MethodHead || // of a stream
 		x.status == http.StatusNotFound && json.Unmarshal(x.body, &problem) == nil && problem.Code == "not_found"
 }
 
-// taken reports whether larder took the request for a good one.
-func (x talk) taken() bool {
-	var verdict struct{ Result struct{ Valid *bool } }
-	if x.status/100 == 2 && strings.HasSuffix(x.request.URL.Path, "/validate") && json.Unmarshal(x.body, &verdict) == nil {
-		return verdict.Result.Valid != nil && *verdict.Result.Valid
+// accepted reports whether larder took the request for a good one.
+func (x httpExchange) accepted() bool {
+	var result struct{ Result struct{ Valid *bool } }
+	if x.status/100 == 2 && strings.HasSuffix(x.request.URL.Path, "/validate") && json.Unmarshal(x.body, &result) == nil {
+		return result.Result.Valid != nil && *result.Result.Valid
 	}
 	return x.status/100 == 2
 }
@@ -191,9 +191,9 @@ func matchPath(pattern, path string) (params map[string]string, matches bool) {
 	return params, true
 }
 
-// judgeUnrouted judges the answer to what the document has not: such a path or
+// checkUnrouted checks the answer to what the document does not have: such a path or
 // method is refused, everywhere in the same way.
-func (c *contract) judgeUnrouted(x talk) error {
+func (c *contract) checkUnrouted(x httpExchange) error {
 	switch {
 	case httpapi.OfPages(x.request.URL.Path):
 		return nil
@@ -208,7 +208,7 @@ func (c *contract) judgeUnrouted(x talk) error {
 	if strings.HasPrefix(x.request.URL.Path, "/orders/api/") {
 		schema = "CompatError"
 	}
-	return c.judgeJSON("/components/schemas/"+schema, x.body)
+	return c.checkJSON("/components/schemas/"+schema, x.body)
 }
 
 // answerOf is the answer that the document has for a status, and its place.
@@ -230,9 +230,9 @@ func (c *contract) answerOf(route *routers.Route, status int) (answer *openapi3.
 
 func escaped(token string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(token) }
 
-// judgeHeaders judges the header fields of an answer: those that the document
+// checkHeaders checks the header fields of an answer: those that the document
 // has, and that there are no others.
-func (c *contract) judgeHeaders(answer *openapi3.Response, x talk) error {
+func (c *contract) checkHeaders(answer *openapi3.Response, x httpExchange) error {
 	listed := map[string]*openapi3.HeaderRef{}
 	for name, header := range answer.Headers {
 		listed[http.CanonicalHeaderKey(name)] = header
@@ -251,8 +251,8 @@ func (c *contract) judgeHeaders(answer *openapi3.Response, x talk) error {
 	return openapi3filter.ValidateResponse(x.request.Context(), only)
 }
 
-// judgeAnswer judges the body of an answer.
-func (c *contract) judgeAnswer(answer *openapi3.Response, at string, x talk) error {
+// checkResponse checks the body of a response.
+func (c *contract) checkResponse(answer *openapi3.Response, at string, x httpExchange) error {
 	if x.request.Method == http.MethodHead || x.stream {
 		return nil
 	}
@@ -263,7 +263,7 @@ func (c *contract) judgeAnswer(answer *openapi3.Response, at string, x talk) err
 		return nil
 	}
 	if _, passed := answer.Content["*/*"]; passed {
-		return c.judgePassed(x)
+		return c.checkPassedOn(x)
 	}
 	media, _, err := mime.ParseMediaType(x.header.Get("Content-Type"))
 	if err != nil {
@@ -275,14 +275,14 @@ func (c *contract) judgeAnswer(answer *openapi3.Response, at string, x talk) err
 	if !strings.HasSuffix(media, "json") || x.header.Get("Content-Encoding") != "" {
 		return nil // texts, and what other tests unpack
 	}
-	if err := c.judgeJSON(at+"/content/"+escaped(media)+"/schema", x.body); err != nil {
+	if err := c.checkJSON(at+"/content/"+escaped(media)+"/schema", x.body); err != nil {
 		return err
 	}
-	return judgeCode(answer, x.body)
+	return checkCode(answer, x.body)
 }
 
-// judgeCode holds the code of a problem to those of the answer.
-func judgeCode(answer *openapi3.Response, body []byte) error {
+// checkCode holds the code of a problem to those of the answer.
+func checkCode(answer *openapi3.Response, body []byte) error {
 	codes, has := answer.Extensions["x-codes"].([]any)
 	if !has {
 		return nil
@@ -297,18 +297,18 @@ func judgeCode(answer *openapi3.Response, body []byte) error {
 	return nil
 }
 
-// judgePassed judges what may be the ordering service's own answer: what has
+// checkPassedOn checks what may be the ordering service's own answer: what has
 // the members of an error must have them in its shape.
-func (c *contract) judgePassed(x talk) error {
+func (c *contract) checkPassedOn(x httpExchange) error {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(x.body, &members) != nil || x.header.Get("Larder-Order-Ref") != "" || x.status/100 == 2 {
 		return nil //nolint:nilerr // what is no object is the service's own
 	}
-	return c.judgeJSON("/components/schemas/CompatError", x.body)
+	return c.checkJSON("/components/schemas/CompatError", x.body)
 }
 
-// judgeRequest judges a request that was taken.
-func (c *contract) judgeRequest(route *routers.Route, params map[string]string, x talk) error {
+// checkRequest checks a request that was accepted.
+func (c *contract) checkRequest(route *routers.Route, params map[string]string, x httpExchange) error {
 	input := &openapi3filter.RequestValidationInput{
 		Request: x.request, PathParams: params, Route: route, QueryParams: x.request.URL.Query(),
 		Options: &openapi3filter.Options{ExcludeRequestBody: true, AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, SkipSettingDefaults: true},
@@ -332,12 +332,12 @@ func (c *contract) judgeRequest(route *routers.Route, params map[string]string, 
 	if body.Value.Content["application/json"] == nil {
 		return nil // forms, which the token's tests read
 	}
-	return c.judgeJSON("/paths/"+escaped(route.Path)+"/"+strings.ToLower(route.Method)+"/requestBody/content/application~1json/schema",
+	return c.checkJSON("/paths/"+escaped(route.Path)+"/"+strings.ToLower(route.Method)+"/requestBody/content/application~1json/schema",
 		bytes.TrimPrefix(x.sent, []byte("\xef\xbb\xbf")))
 }
 
-// judgeJSON judges a body by the schema at a place of the document.
-func (c *contract) judgeJSON(at string, body []byte) error {
+// checkJSON checks a body by the schema at a place of the document.
+func (c *contract) checkJSON(at string, body []byte) error {
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
 	if err != nil {
 		return err

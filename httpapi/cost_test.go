@@ -53,7 +53,7 @@ type costly struct {
 // TestAnonymousCost measures what the process spends on the most expensive
 // requests that anyone may send, after the first of each.
 func TestAnonymousCost(t *testing.T) { //nolint:paralleltest // it measures the process
-	w, ids := newCostWorld(t)
+	w, ids := newCostFixture(t)
 	all := costsOf(ids)
 	for _, operation := range anonymousOperations(t) {
 		if len(all[operation]) == 0 {
@@ -113,18 +113,18 @@ func anonymousOperations(t *testing.T) []string {
 	return operations
 }
 
-// costWorld is larder with a menu of 400 dishes and many restaurants, without
+// costFixture is larder with a menu of 400 dishes and many restaurants, without
 // rate limits: how many tokens a request takes is part of its entry.
-type costWorld struct {
-	*world
+type costFixture struct {
+	*fixture
 	client *bufio.Reader
 	conn   net.Conn
 }
 
-func newCostWorld(t *testing.T) (*costWorld, menuIDs) {
+func newCostFixture(t *testing.T) (*costFixture, menuIDs) {
 	t.Helper()
 	server := redistest.Start(t, redistest.AppendOnly())
-	w := newWorld(t, func(p *plan) {
+	w := newFixture(t, func(p *plan) {
 		p.unsynced = true
 		p.redis.URL, p.ordering.AllowNonDurable = server.URL(), false
 		p.cfg.Rate = httpapi.RateConfig{}
@@ -141,7 +141,7 @@ func newCostWorld(t *testing.T) (*costWorld, menuIDs) {
 	view := sandbox.Generate{Products: 400, Seed: 1}.Menu(0)
 	w.service.menus[bistro], w.service.menus[""] = string(view), string(view)
 	for _, id := range []string{bistro, north, empty} {
-		w.pull(id)
+		w.syncOnce(id)
 	}
 	if err := w.store.SaveReasons(t.Context(), "main", []byte(`[{"ID":"1","reason":"Sold out","type":"simple"}]`)); err != nil {
 		t.Fatal(err)
@@ -149,10 +149,10 @@ func newCostWorld(t *testing.T) (*costWorld, menuIDs) {
 	for i := range branches() {
 		id := fmt.Sprintf("branch-%03d", i)
 		w.service.menus[id] = fullMenu
-		w.pull(id)
+		w.syncOnce(id)
 	}
 	w.service.menus[bistro] = strings.Replace(string(view), `"price":`, `"price":1`, 200)
-	w.pull(bistro)
+	w.syncOnce(bistro)
 	ids := menuIDsOf(t, view)
 	for _, id := range ids.Products {
 		var dish struct {
@@ -167,7 +167,7 @@ func newCostWorld(t *testing.T) (*costWorld, menuIDs) {
 		}
 		ids.Options = append(ids.Options, options)
 	}
-	return &costWorld{world: w}, ids
+	return &costFixture{fixture: w}, ids
 }
 
 // menuIDs are ids of a menu's dishes and ingredients.
@@ -198,7 +198,7 @@ func menuIDsOf(t *testing.T, view []byte) (ids menuIDs) {
 // rounds, since whatever else runs on the machine only adds to it. A round that
 // meets the limit is enough. The test's own client, which is little more than
 // the request's bytes, is part of it.
-func (w *costWorld) cpuOf(method string, each costly, limit time.Duration) time.Duration {
+func (w *costFixture) cpuOf(method string, each costly, limit time.Duration) time.Duration {
 	w.t.Helper()
 	const rounds = 7
 	long := 4 * time.Millisecond
@@ -221,7 +221,7 @@ func (w *costWorld) cpuOf(method string, each costly, limit time.Duration) time.
 }
 
 // send sends one request on a kept connection and reads its answer.
-func (w *costWorld) send(method string, each costly) {
+func (w *costFixture) send(method string, each costly) {
 	w.t.Helper()
 	if w.conn == nil {
 		var dialer net.Dialer

@@ -16,16 +16,16 @@ import (
 
 // TestMain holds the whole run of the package to the document at its end: what
 // the tests have seen together no single one of them knows.
-func TestMain(m *testing.M) { goleak.VerifyTestMain(wholeRun{m}) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(checkedRun{m}) }
 
-type wholeRun struct{ *testing.M }
+type checkedRun struct{ *testing.M }
 
 // Run runs the tests, and fails when all of them ran and an answer of the
-// document was never seen. The other way around watched judges: a test that
+// document was never seen. The other way around watched checks: a test that
 // sees an answer which the document has not fails.
-func (r wholeRun) Run() int {
+func (r checkedRun) Run() int {
 	status := r.M.Run()
-	if status != 0 || !isWhole() {
+	if status != 0 || !allTestsRun() {
 		return status
 	}
 	document, err := theContract()
@@ -40,8 +40,8 @@ func (r wholeRun) Run() int {
 	return status
 }
 
-// isWhole reports whether every test was to run.
-func isWhole() bool {
+// allTestsRun reports whether every test was to run.
+func allTestsRun() bool {
 	for _, name := range []string{"test.run", "test.skip", "test.list", "test.fuzz"} {
 		if one := flag.Lookup(name); one != nil && one.Value.String() != "" {
 			return false

@@ -81,7 +81,7 @@ func TestDashboardIsRead(t *testing.T) {
 }
 
 // The dashboard has its rows, no number twice, and no panel over another.
-func TestDashboardIsWhole(t *testing.T) {
+func TestDashboardIsComplete(t *testing.T) {
 	t.Parallel()
 	d := readDashboard(t)
 	rows, numbers, taken := map[string]bool{}, map[int]bool{}, map[[2]int]string{}

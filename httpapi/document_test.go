@@ -78,7 +78,7 @@ func TestDocumentHasEachCodeUnderItsStatus(t *testing.T) {
 			}
 		}
 	}
-	told := map[string]bool{"method_not_allowed": true} // of no operation
+	documented := map[string]bool{"method_not_allowed": true} // of no operation
 	for name, answer := range document.Components.Responses {
 		if len(statuses[name]) == 0 {
 			t.Errorf("no operation answers %s", name)
@@ -87,7 +87,7 @@ func TestDocumentHasEachCodeUnderItsStatus(t *testing.T) {
 			t.Errorf("%s names no codes", name)
 		}
 		for _, code := range answer.Codes {
-			told[string(code)] = true
+			documented[string(code)] = true
 			status, _ := code.status()
 			for _, listed := range statuses[name] {
 				if listed != strconv.Itoa(status) {
@@ -97,7 +97,7 @@ func TestDocumentHasEachCodeUnderItsStatus(t *testing.T) {
 		}
 	}
 	for _, code := range document.Components.Schemas["ErrorCode"].Enum {
-		if !told[code] && code != string(CodeRestaurantRequired) {
+		if !documented[code] && code != string(CodeRestaurantRequired) {
 			t.Errorf("no answer names %s", code)
 		}
 	}

@@ -34,9 +34,9 @@ func dishes(n, price int, stopped bool) string {
 	return `{"name":"Menu","categories":[{"id":"c","name":"All"}],"products":[` + strings.Join(rows, ",") + `]}`
 }
 
-func TestEventsTellOfEachVersion(t *testing.T) {
+func TestEventsForEachVersion(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	f := w.follow(bistro)
 	for name, want := range map[string]string{
 		"Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no",
@@ -55,20 +55,20 @@ func TestEventsTellOfEachVersion(t *testing.T) {
 	}
 
 	w.service.setMenu(bistro, strings.Replace(fullMenu, `"externalId": "e1",`, `"externalId": "e1", "isContainInStopList": ["bistro"],`, 1))
-	w.pull(bistro)
+	w.syncOnce(bistro)
 	stopped := f.next()
 	if diff := cmp.Diff(menuEvent{bistro, 2, []menu.Availability{{ID: "p1", Available: false}}, []menu.Availability{}}, stopped.about(t, "menu.availability")); diff != "" {
 		t.Errorf("a stopped dish (-want +got):\n%s", diff)
 	}
 	w.service.setMenu(bistro, strings.Replace(fullMenu, `"id": "i2",`, `"id": "i2", "isContainInStopList": true,`, 1))
-	w.pull(bistro)
+	w.syncOnce(bistro)
 	released := f.next()
 	want := menuEvent{bistro, 3, []menu.Availability{{ID: "p1", Available: true}}, []menu.Availability{{ID: "i2", Available: false}}}
 	if diff := cmp.Diff(want, released.about(t, "menu.availability")); diff != "" {
 		t.Errorf("a released dish and a stopped ingredient (-want +got):\n%s", diff)
 	}
 	w.service.setMenu(bistro, strings.Replace(fullMenu, "199.90", "209.90", 1))
-	w.pull(bistro)
+	w.syncOnce(bistro)
 	priced := f.next()
 	if got := priced.about(t, "menu.updated"); got.Version != 4 || len(got.Products) != 0 {
 		t.Errorf("another price: %+v", got)
@@ -91,25 +91,25 @@ func TestEventsTellOfEachVersion(t *testing.T) {
 			continue
 		}
 		w.service.setMenu(bistro, fullMenu)
-		w.pull(bistro)
+		w.syncOnce(bistro)
 		if got := again.next(); got.about(t, "menu.updated").Version != 5 {
 			t.Errorf("%s: got %+v, want version 5 first", name, got)
 		}
 		w.service.setMenu(bistro, strings.Replace(fullMenu, "199.90", "209.90", 1))
-		w.pull(bistro)
+		w.syncOnce(bistro)
 		priced = again.next()
 	}
 }
 
 // A restaurant whose menu has not come yet has a stream: its first event is its
-// first menu. What comes of a menu that nobody asked about is not told.
+// first menu. What comes of a menu that nobody asked about is not sent.
 func TestEventsBeforeTheFirstMenu(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, eager)
+	w := newFixture(t, eager)
 	f := w.follow(empty)
 	w.service.setMenu(empty, fullMenu)
-	w.pull(bistro)
-	w.pull(empty)
+	w.syncOnce(bistro)
+	w.syncOnce(empty)
 	if got := f.next().about(t, "menu.updated"); got.Restaurant != empty || got.Version != 1 {
 		t.Errorf("got %+v, want the first version of %s", got, empty)
 	}
@@ -118,7 +118,7 @@ func TestEventsBeforeTheFirstMenu(t *testing.T) {
 
 func TestEventsRefusals(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.get("/v1/events").refused(t, http.StatusBadRequest, "restaurant_required")
 	w.get("/v1/events?restaurant=a&restaurant=b").refused(t, http.StatusBadRequest, "invalid_parameter")
 	w.get("/v1/events?restaurant=nowhere").refused(t, http.StatusNotFound, "restaurant_not_found")
@@ -128,7 +128,7 @@ func TestEventsRefusals(t *testing.T) {
 	if got := w.do(http.MethodHead, "/v1/events?restaurant="+bistro, ""); got.status != http.StatusMethodNotAllowed {
 		t.Errorf("HEAD: %d, want 405", got.status)
 	}
-	closed := newWorld(t, func(p *plan) {
+	closed := newFixture(t, func(p *plan) {
 		open := false
 		p.auth.OpenMenu = &open
 	})
@@ -139,7 +139,7 @@ func TestEventsRefusals(t *testing.T) {
 // A stream lasts no longer than the token that opened it.
 func TestATokensEndEndsItsStream(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	token := w.as(clientRead)
 	w.ahead(time.Hour - 2*time.Second) // a token's time is in whole seconds
 	f := w.follow(bistro, token...)
@@ -152,7 +152,7 @@ func TestATokensEndEndsItsStream(t *testing.T) {
 // reader must not know of: either ends the stream.
 func TestAReloadEndsTheStreamsOfWhatIsGone(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, eager)
+	w := newFixture(t, eager)
 	ours, moved, gone := w.follow(bistro, w.as(clientShop)...), w.follow(north, w.as(clientNorth)...), w.follow(empty)
 	ours.next()
 	moved.next()
@@ -172,7 +172,7 @@ func TestAReloadEndsTheStreamsOfWhatIsGone(t *testing.T) {
 
 func TestEventsAreLimited(t *testing.T) { // policy H1
 	t.Parallel()
-	w := newWorld(t, withEvents(func(c *httpapi.EventsConfig) { c.PerAddress, c.Total = 2, 3 }), func(p *plan) {
+	w := newFixture(t, withEvents(func(c *httpapi.EventsConfig) { c.PerAddress, c.Total = 2, 3 }), func(p *plan) {
 		p.cfg.TrustedProxies = []string{"127.0.0.1"}
 	})
 	from := func(address string) []string { return []string{"X-Forwarded-For", address} }
@@ -201,7 +201,7 @@ func TestEventsAreLimited(t *testing.T) { // policy H1
 // but the newest version: what larder keeps of it does not grow.
 func TestASlowReaderIsDropped(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, withEvents(func(c *httpapi.EventsConfig) { c.WriteTimeout = 500 * time.Millisecond }))
+	w := newFixture(t, withEvents(func(c *httpapi.EventsConfig) { c.WriteTimeout = 500 * time.Millisecond }))
 	server := httptest.NewUnstartedServer(w.server.Handler())
 	server.Config.ConnState = func(conn net.Conn, state http.ConnState) {
 		if tcp, ok := conn.(*net.TCPConn); ok && state == http.StateNew {
@@ -228,7 +228,7 @@ func TestASlowReaderIsDropped(t *testing.T) {
 	const versions = 20
 	for n := range versions {
 		w.service.setMenu(bistro, dishes(2000, 100, n%2 == 1))
-		w.pull(bistro)
+		w.syncOnce(bistro)
 		if got, want := quick.next().about(t, []string{"menu.updated", "menu.availability"}[min(n, 1)]), n+2; got.Version != want {
 			t.Fatalf("the quick reader got version %d, want %d", got.Version, want)
 		}
@@ -237,13 +237,13 @@ func TestASlowReaderIsDropped(t *testing.T) {
 	w.metric(`larder_event_streams{kind="menu"} 1`)
 }
 
-// Every replica tells of a version whoever published it, under the same id.
+// Every replica sends an event for a version, whoever published it, under the same id.
 func TestEventsOnSeveralReplicas(t *testing.T) {
 	t.Parallel()
 	url := redistest.Start(t).URL()
 	onRedis := func(p *plan) { p.redis.URL = url }
-	publisher := newWorld(t, onRedis)
-	reader := newWorld(t, onRedis, func(p *plan) { p.unsynced = true })
+	publisher := newFixture(t, onRedis)
+	reader := newFixture(t, onRedis, func(p *plan) { p.unsynced = true })
 	ctx, cancel := context.WithCancel(t.Context())
 	var running errgroup.Group
 	running.Go(func() error { return reader.replica.Run(ctx) })
@@ -256,14 +256,14 @@ func TestEventsOnSeveralReplicas(t *testing.T) {
 	here, there := publisher.follow(bistro), reader.follow(bistro)
 	first := here.next()
 	if got := there.next(); got != first {
-		t.Fatalf("the replicas tell %+v and %+v", first, got)
+		t.Fatalf("the replicas send %+v and %+v", first, got)
 	}
 	for n := range 20 {
 		publisher.service.setMenu(bistro, dishes(5, 100+n/4, n%2 == 1))
-		publisher.pull(bistro)
+		publisher.syncOnce(bistro)
 		a, b := here.next(), there.next()
 		if a.id != b.id || a.data != b.data && b.name != "menu.updated" {
-			t.Fatalf("version %d: the replicas tell %+v and %+v", n+2, a, b)
+			t.Fatalf("version %d: the replicas send %+v and %+v", n+2, a, b)
 		}
 		again := reader.follow(bistro, "Last-Event-ID", a.id) // whichever replica it comes to
 		again.close()
@@ -275,7 +275,7 @@ func TestEventsOnSeveralReplicas(t *testing.T) {
 func TestStreamsEndFirstAtAStop(t *testing.T) {
 	t.Parallel()
 	const delay = 400 * time.Millisecond
-	w := newWorld(t, onPort0, func(p *plan) { p.cfg.DrainDelay, p.cfg.DrainTimeout = delay, 20*time.Second })
+	w := newFixture(t, onPort0, func(p *plan) { p.cfg.DrainDelay, p.cfg.DrainTimeout = delay, 20*time.Second })
 	stop := w.running()
 	base := "http://" + w.server.Addr()
 	feeds := make([]*feed, 8)
@@ -289,7 +289,7 @@ func TestStreamsEndFirstAtAStop(t *testing.T) {
 	for _, f := range feeds {
 		f.over()
 		if retry, err := strconv.Atoi(f.retry); err != nil || retry < int(delay.Milliseconds())+2000 {
-			t.Errorf("told to come back after %q ms, want after the drain delay", f.retry)
+			t.Errorf("retry is %q ms, want after the drain delay", f.retry)
 		}
 	}
 	ended := time.Since(begun)
@@ -306,7 +306,7 @@ func TestStreamsEndFirstAtAStop(t *testing.T) {
 // A stream outlives the limits of ordinary requests: 10 s for one to arrive.
 func TestAStreamOutlivesTheReadTimeout(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, onPort0)
+	w := newFixture(t, onPort0)
 	stop := w.running()
 	t.Cleanup(func() {
 		if err := stop(); err != nil {
@@ -319,7 +319,7 @@ func TestAStreamOutlivesTheReadTimeout(t *testing.T) {
 	defer limit.Stop()
 	<-limit.C
 	w.service.setMenu(bistro, dishes(5, 1, false))
-	w.pull(bistro)
+	w.syncOnce(bistro)
 	if got := f.next().about(t, "menu.updated"); got.Version != 2 {
 		t.Errorf("got %+v, want version 2", got)
 	}
@@ -328,7 +328,7 @@ func TestAStreamOutlivesTheReadTimeout(t *testing.T) {
 // Pages of listed origins may read events, and say which they have seen.
 func TestEventsUnderCORS(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(p *plan) { p.cfg.CORSOrigins = []string{"https://shop.example"} })
+	w := newFixture(t, func(p *plan) { p.cfg.CORSOrigins = []string{"https://shop.example"} })
 	f := w.follow(bistro, "Origin", "https://shop.example")
 	if got := f.response.Header.Get("Access-Control-Allow-Origin"); got != "https://shop.example" {
 		t.Errorf("Access-Control-Allow-Origin %q", got)

@@ -28,18 +28,18 @@ type trial struct {
 	as        string            // the client; empty: no token
 	with      map[string]string // parameters other than the document's examples
 	header    []string
-	raw       *string // a body that the document does not show
-	on        *world  // where it is sent; nil: the bench's own
-	before    func()  // what has to happen first
+	raw       *string  // a body that the document does not show
+	on        *fixture // where it is sent; nil: the fixture's own
+	before    func()   // what has to happen first
 	after     func(answer reply)
 }
 
-// bench is a larder in front of a sandbox, with the ids and the clients that
+// exampleFixture is a larder in front of a sandbox, with the ids and the clients that
 // the document's examples name, which are the demo's.
-type bench struct {
-	*world
+type exampleFixture struct {
+	*fixture
 	document *contract
-	behind   *stand
+	behind   *sandboxService
 	tokens   map[string][]string
 	tried    map[string]bool   // the document's examples that were sent or compared, by their $ref
 	took     map[string][]byte // with -update, the answers that are to be its examples
@@ -47,15 +47,15 @@ type bench struct {
 
 const demoRestaurant = "76439fb3-c0c4-42ca-a269-64f031a6a33b"
 
-func newBench(t *testing.T) *bench {
+func newExampleFixture(t *testing.T) *exampleFixture {
 	t.Helper()
 	document, err := theContract()
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{document: document, behind: newStand(t, "main", demoRestaurant), tokens: map[string][]string{}, tried: map[string]bool{}, took: map[string][]byte{}}
+	b := &exampleFixture{document: document, behind: newSandboxService(t, "main", demoRestaurant), tokens: map[string][]string{}, tried: map[string]bool{}, took: map[string][]byte{}}
 	b.publish()
-	b.world = newWorld(t, func(p *plan) {
+	b.fixture = newFixture(t, func(p *plan) {
 		p.cfg.Rate, p.unsynced = httpapi.RateConfig{}, true
 		p.auth.Clients = []httpapi.ClientConfig{
 			{ID: "storefront", Secret: "storefront-secret", Scopes: []httpapi.Scope{"menu", "orders"}, Connection: "main"},
@@ -70,10 +70,10 @@ func newBench(t *testing.T) *bench {
 		}
 		p.deps = func(deps *httpapi.Deps) { deps.Connections = deps.Connections[:1] }
 	})
-	b.pull(demoRestaurant)
-	b.pull("@main")
+	b.syncOnce(demoRestaurant)
+	b.syncOnce("@main")
 	b.schedule()
-	(&twins{world: b.world, behind: b.behind}).keepReasons()
+	(&compatFixture{fixture: b.fixture, behind: b.behind}).keepReasons()
 	for _, client := range []string{"storefront", "ops"} {
 		b.tokens[client] = b.tokenFor(client)
 	}
@@ -81,7 +81,7 @@ func newBench(t *testing.T) *bench {
 }
 
 // tokenFor asks for the token of a client of the demo.
-func (b *bench) tokenFor(client string) []string {
+func (b *exampleFixture) tokenFor(client string) []string {
 	b.t.Helper()
 	form := url.Values{"client_ID": {client}, "client_secret": {client + "-secret"}, "grant_type": {"client_credentials"}}
 	var answer struct {
@@ -96,7 +96,7 @@ func (b *bench) tokenFor(client string) []string {
 
 // publish puts the demo's menu into the ordering service, some texts of it
 // replaced by others.
-func (b *bench) publish(replaced ...string) {
+func (b *exampleFixture) publish(replaced ...string) {
 	b.behind.t.Helper()
 	raw := strings.NewReplacer(replaced...).Replace(string(sandbox.Bistro(demoRestaurant, "")))
 	for _, restaurant := range []string{demoRestaurant, sandbox.DefaultMenu} {
@@ -105,7 +105,7 @@ func (b *bench) publish(replaced ...string) {
 }
 
 // try sends what a trial says, and holds the answer against the document's.
-func (b *bench) try(one trial) {
+func (b *exampleFixture) try(one trial) {
 	b.t.Helper()
 	if one.before != nil {
 		one.before()
@@ -150,9 +150,9 @@ func (b *bench) try(one trial) {
 }
 
 // ask sends a trial's request. Of a stream the body is its first event.
-func (b *bench) ask(one trial, method, path, body string, headers []string) reply {
+func (b *exampleFixture) ask(one trial, method, path, body string, headers []string) reply {
 	b.t.Helper()
-	on := b.world
+	on := b.fixture
 	if one.on != nil {
 		on = one.on
 	}
@@ -170,7 +170,7 @@ func (b *bench) ask(one trial, method, path, body string, headers []string) repl
 }
 
 // operation finds an operation by its id.
-func (b *bench) operation(id string) (path, method string, found *openapi3.Operation) {
+func (b *exampleFixture) operation(id string) (path, method string, found *openapi3.Operation) {
 	b.t.Helper()
 	for path, item := range b.document.doc.Paths.Map() {
 		for method, operation := range item.Operations() {
@@ -184,7 +184,7 @@ func (b *bench) operation(id string) (path, method string, found *openapi3.Opera
 }
 
 // body is the example of a request's body, with its type.
-func (b *bench) body(one trial, operation *openapi3.Operation) (body, media string) {
+func (b *exampleFixture) body(one trial, operation *openapi3.Operation) (body, media string) {
 	b.t.Helper()
 	if operation.RequestBody == nil {
 		return "", ""
@@ -223,7 +223,7 @@ func (b *bench) body(one trial, operation *openapi3.Operation) (body, media stri
 
 // compare holds an answer against the document's example of it: that of the
 // trial's name, and of a refusal that of its code.
-func (b *bench) compare(one trial, operation *openapi3.Operation, got reply) {
+func (b *exampleFixture) compare(one trial, operation *openapi3.Operation, got reply) {
 	b.t.Helper()
 	answer := operation.Responses.Value(strconv.Itoa(one.status))
 	if answer == nil {

@@ -53,7 +53,7 @@ func (o *once) Accept() (net.Conn, error) {
 }
 
 // tokenOf is token without a listener.
-func (w *world) tokenOf(client string) string {
+func (w *fixture) tokenOf(client string) string {
 	w.tb.Helper()
 	form := url.Values{"client_id": {client}, "client_secret": {secretOf(client)}, "grant_type": {"client_credentials"}}
 	request := httptest.NewRequestWithContext(w.tb.Context(), http.MethodPost, "/connect/token", strings.NewReader(form.Encode()))
@@ -69,13 +69,13 @@ func (w *world) tokenOf(client string) string {
 	return answer.AccessToken
 }
 
-// BenchmarkLane is what the fast path does for a request beside the system
+// BenchmarkFastPath is what the fast path does for a request beside the system
 // calls: read it, find its answer, put both together, count it.
-func BenchmarkLane(b *testing.B) {
-	w := newWorldOf(b, func(p *plan) { p.cfg.CORSOrigins = []string{"https://shop.example"} })
-	w.pull("@main")
+func BenchmarkFastPath(b *testing.B) {
+	w := newFixtureFor(b, func(p *plan) { p.cfg.CORSOrigins = []string{"https://shop.example"} })
+	w.syncOnce("@main")
 	token := "Authorization: Bearer " + w.tokenOf(clientShop)
-	warm := newLanes(b, w)
+	warm := newBothPaths(b, w)
 	for _, path := range []string{viewPath, menuPath, productPath} {
 		warm.plain.ask(b, []byte(rawGet(path, token, "Accept-Encoding: gzip")), 1<<20)
 	}
@@ -93,9 +93,9 @@ func BenchmarkLane(b *testing.B) {
 			conn := &again{wire: wire{end: make(chan struct{})}, b: b, request: []byte(request)}
 			listener := &once{wires: newWires(), conn: make(chan net.Conn, 1)}
 			listener.conn <- conn
-			lane := w.server.FastPath(listener)
+			fastPath := w.server.FastPath(listener)
 			var group errgroup.Group
-			group.Go(func() error { return lane.Run(b.Context()) })
+			group.Go(func() error { return fastPath.Run(b.Context()) })
 			limit := time.NewTimer(time.Minute)
 			defer limit.Stop()
 			select {
@@ -104,7 +104,7 @@ func BenchmarkLane(b *testing.B) {
 				b.Fatal("no end")
 			}
 			b.StopTimer()
-			if err := lane.Close(); err != nil {
+			if err := fastPath.Close(); err != nil {
 				b.Error(err)
 			}
 			if err := group.Wait(); err != nil {

@@ -23,9 +23,9 @@ import (
 // anywhere, are answered alike by both paths.
 func TestGeneratedRequestsAreAnsweredAlike(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(p *plan) { p.cfg.CORSOrigins = []string{"*"} })
-	w.pull("@main")
-	l := newLanes(t, w)
+	w := newFixture(t, func(p *plan) { p.cfg.CORSOrigins = []string{"*"} })
+	w.syncOnce("@main")
+	l := newBothPaths(t, w)
 	token := "Authorization: " + w.as(clientShop)[1]
 	streams := streamsOf(token)
 	rapid.Check(t, func(r *rapid.T) {
@@ -35,14 +35,14 @@ func TestGeneratedRequestsAreAnsweredAlike(t *testing.T) {
 	})
 }
 
-// What the log and the metrics tell of a request is the same on both paths.
-func TestLanesAreToldOfAlike(t *testing.T) {
+// What the log and the metrics contain of a request is the same on both paths.
+func TestBothPathsAreLoggedAlike(t *testing.T) {
 	t.Parallel()
-	told := func(fast bool) string {
-		w := newWorld(t, func(p *plan) { p.cfg.AccessLog = httpapi.LogAll })
-		w.pull("@main")
+	logged := func(fast bool) string {
+		w := newFixture(t, func(p *plan) { p.cfg.AccessLog = httpapi.LogAll })
+		w.syncOnce("@main")
 		token := "Authorization: " + w.as(clientShop)[1]
-		l := newLanes(t, w)
+		l := newBothPaths(t, w)
 		for _, path := range []string{viewPath, menuPath, productPath} {
 			l.plain.ask(t, []byte(rawGet(path, token)), 1<<20)
 		}
@@ -58,7 +58,7 @@ func TestLanesAreToldOfAlike(t *testing.T) {
 			through.ask(t, []byte(request), 1<<20)
 		}
 		if fell := l.fell.Load(); fell > 1 || !fast && fell > 0 {
-			t.Errorf("%d requests got through the lane", fell)
+			t.Errorf("%d requests reached net/http", fell)
 		}
 		var lines []string
 		for _, entry := range w.logs.AllEntries() {
@@ -78,18 +78,18 @@ func TestLanesAreToldOfAlike(t *testing.T) {
 		}
 		return strings.Join(lines, "\n")
 	}
-	if plain, fast := told(false), told(true); plain != fast || strings.Count(plain, "event=http.request") != 8 {
-		t.Errorf("of net/http alone is told\n%s\nand of the fast path\n%s", plain, fast)
+	if plain, fast := logged(false), logged(true); plain != fast || strings.Count(plain, "event=http.request") != 8 {
+		t.Errorf("net/http alone logged\n%s\nand the fast path\n%s", plain, fast)
 	}
 }
 
-// A token that was read before is good in the lane for as long as it is good.
-func TestTheLaneForgetsTokens(t *testing.T) {
+// A token that was read before is good on the fast path for as long as it is good.
+func TestFastPathRejectsExpiredTokens(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.pull("@main")
+	w := newFixture(t)
+	w.syncOnce("@main")
 	request := []byte(rawGet(viewPath, "Authorization: "+w.as(clientShop)[1]))
-	l := newLanes(t, w)
+	l := newBothPaths(t, w)
 	if _, fell := l.same(t, request, 1<<20); fell != 0 {
 		t.Error("a token that was read before is not known")
 	}
@@ -99,10 +99,10 @@ func TestTheLaneForgetsTokens(t *testing.T) {
 	}
 }
 
-func TestTheLaneKnowsWhatIsClosed(t *testing.T) {
+func TestFastPathAndClosedMenus(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(p *plan) { p.auth.OpenMenu = new(false) })
-	l := newLanes(t, w)
+	w := newFixture(t, func(p *plan) { p.auth.OpenMenu = new(false) })
+	l := newBothPaths(t, w)
 	for range 2 {
 		if got, fell := l.same(t, []byte(rawGet(menuPath)), 1<<20); fell != 1 || statusOf(got) != "401" {
 			t.Errorf("a closed menu got %s, with %d requests to net/http", statusOf(got), fell)
@@ -115,10 +115,10 @@ func TestTheLaneKnowsWhatIsClosed(t *testing.T) {
 	}
 }
 
-func TestTheLaneCanBeTurnedOff(t *testing.T) {
+func TestFastPathCanBeTurnedOff(t *testing.T) {
 	t.Parallel()
 	for _, on := range []bool{true, false} {
-		w := newWorld(t, onPort0, func(p *plan) { p.cfg.FastPath = &on })
+		w := newFixture(t, onPort0, func(p *plan) { p.cfg.FastPath = &on })
 		stop := w.running()
 		var dialer net.Dialer
 		conn, err := dialer.DialContext(t.Context(), "tcp", w.server.Addr())
@@ -139,18 +139,18 @@ func TestTheLaneCanBeTurnedOff(t *testing.T) {
 	}
 }
 
-// TLS behind the lane: it gives every connection away at its first byte, and
+// TLS behind the fast path: it gives every connection away at its first byte, and
 // h2 and HTTP/1.1 are spoken as without it.
-func TestTLSPassesTheLane(t *testing.T) {
+func TestTLSBehindTheFastPath(t *testing.T) {
 	t.Parallel()
 	for name, major := range map[string]int{"h2": 2, "http/1.1": 1} {
-		w := newWorld(t)
+		w := newFixture(t)
 		behind := httptest.NewUnstartedServer(w.server.Handler())
-		lane := w.server.FastPath(behind.Listener)
-		behind.Listener = lane
+		fastPath := w.server.FastPath(behind.Listener)
+		behind.Listener = fastPath
 		behind.EnableHTTP2 = major == 2
 		var group errgroup.Group
-		group.Go(func() error { return lane.Run(context.WithoutCancel(t.Context())) })
+		group.Go(func() error { return fastPath.Run(context.WithoutCancel(t.Context())) })
 		behind.StartTLS()
 		t.Cleanup(func() {
 			behind.Close()
@@ -185,10 +185,10 @@ func TestTLSPassesTheLane(t *testing.T) {
 	}
 }
 
-// TLS in front of the lane: both paths answer what was inside it.
-func TestTLSInFrontOfTheLane(t *testing.T) {
+// TLS in front of the fast path: both paths answer what was inside it.
+func TestTLSInFrontOfTheFastPath(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	certified := httptest.NewTLSServer(http.NotFoundHandler()) // whose certificate is lent
 	t.Cleanup(certified.Close)
 	var fell atomic.Int64
@@ -196,10 +196,10 @@ func TestTLSInFrontOfTheLane(t *testing.T) {
 		fell.Add(1)
 		w.server.Handler().ServeHTTP(rw, r)
 	}))
-	lane := w.server.FastPath(tls.NewListener(behind.Listener, &tls.Config{MinVersion: tls.VersionTLS13, Certificates: certified.TLS.Certificates}))
-	behind.Listener = lane
+	fastPath := w.server.FastPath(tls.NewListener(behind.Listener, &tls.Config{MinVersion: tls.VersionTLS13, Certificates: certified.TLS.Certificates}))
+	behind.Listener = fastPath
 	var group errgroup.Group
-	group.Go(func() error { return lane.Run(context.WithoutCancel(t.Context())) })
+	group.Go(func() error { return fastPath.Run(context.WithoutCancel(t.Context())) })
 	behind.Start()
 	t.Cleanup(func() {
 		behind.Close()
@@ -208,7 +208,7 @@ func TestTLSInFrontOfTheLane(t *testing.T) {
 		}
 	})
 	dialer := tls.Dialer{Config: certified.Client().Transport.(*http.Transport).TLSClientConfig} //nolint:errcheck,forcetypeassert // httptest's
-	conn, err := dialer.DialContext(t.Context(), "tcp", lane.Addr().String())
+	conn, err := dialer.DialContext(t.Context(), "tcp", fastPath.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,19 +223,19 @@ func TestTLSInFrontOfTheLane(t *testing.T) {
 }
 
 // One sample is taken of both paths together.
-func TestTheLogIsSampledOverBothLanes(t *testing.T) {
+func TestLogSamplingOnBothPaths(t *testing.T) {
 	t.Parallel()
 	const requests = 150 // on each
 	for setting, want := range map[httpapi.AccessLog]int{httpapi.LogAll: 2 * requests, httpapi.LogSampled: 3, httpapi.LogErrors: 0} {
-		w := newWorld(t, func(p *plan) { p.cfg.AccessLog = setting })
-		l := newLanes(t, w)
+		w := newFixture(t, func(p *plan) { p.cfg.AccessLog = setting })
+		l := newBothPaths(t, w)
 		l.fast.ask(t, []byte(strings.Repeat(rawGet(menuPath), requests)), 4096)
 		if fell := l.fell.Load(); fell != 0 {
-			t.Errorf("%d requests got through the lane", fell)
+			t.Errorf("%d requests reached net/http", fell)
 		}
 		l.fast.ask(t, []byte(strings.Repeat(rawGet(menuPath+"?"), requests)), 4096) // net/http's, by the odd query
 		if fell := l.fell.Load(); fell != requests {
-			t.Errorf("%d requests got through the lane, want %d", fell, requests)
+			t.Errorf("%d requests reached net/http, want %d", fell, requests)
 		}
 		if lines := w.events("http.request"); lines != want {
 			t.Errorf("%s: %d lines of %d requests, want %d", setting, lines, 2*requests, want)

@@ -13,7 +13,7 @@ import (
 
 // TestFaultMatrix lets every fault of the ordering service meet every call on
 // both APIs, on a whole larder with its journal on a real Redis: what the
-// client is told, how often the service was called and how often it did it,
+// client gets, how often the service was called and how often it did it,
 // what the journal has then, and what the same request gets when it is sent
 // again.
 func TestFaultMatrix(t *testing.T) {
@@ -32,24 +32,24 @@ func TestFaultMatrix(t *testing.T) {
 					continue
 				}
 				for _, operation := range []ordering.Operation{upstream.OpCreate, upstream.OpPay, upstream.OpComplete, upstream.OpReject} {
-					m.meet(t, row, operation, native{}, true)
+					m.meet(t, row, operation, v1API{}, true)
 					if row.slow || row.hasty {
 						continue // once is enough for what takes its time
 					}
 					if operation != upstream.OpCreate { // which needs a key
-						m.meet(t, row, operation, native{}, false)
+						m.meet(t, row, operation, v1API{}, false)
 					}
-					m.meet(t, row, operation, compat{}, true)
-					m.meet(t, row, operation, compat{}, false)
+					m.meet(t, row, operation, compatAPI{}, true)
+					m.meet(t, row, operation, compatAPI{}, false)
 				}
 			}
 		})
 	}
 }
 
-// matrix is a kitchen whose calls can be given a short limit.
+// matrix is an order fixture whose calls can be given a short limit.
 type matrix struct {
-	*kitchen
+	*orderFixture
 	limits *limited
 	number int // of the cell, for its keys
 }
@@ -57,8 +57,8 @@ type matrix struct {
 func newMatrix(t *testing.T) *matrix {
 	t.Helper()
 	m := &matrix{}
-	m.kitchen = newKitchen(t, func(p *plan) {
-		before, ok := p.services["main"].(*stand)
+	m.orderFixture = newOrderFixture(t, func(p *plan) {
+		before, ok := p.services["main"].(*sandboxService)
 		if !ok {
 			t.Fatal("connection main has no sandbox")
 		}
@@ -74,14 +74,14 @@ type cell struct {
 	t         *testing.T
 	row       faultRow
 	operation ordering.Operation
-	face      face
+	api       orderAPI
 	keyed     bool // the request has a key of its own
 	orderID   string
 	send      func() reply
 }
 
 // meet runs one cell: keyed is whether the request has a key of its own.
-func (m *matrix) meet(t *testing.T, row faultRow, operation ordering.Operation, on face, keyed bool) {
+func (m *matrix) meet(t *testing.T, row faultRow, operation ordering.Operation, on orderAPI, keyed bool) {
 	t.Helper()
 	name := fmt.Sprintf("%s/%s %T", row.name, operation, on)
 	if !keyed {
@@ -89,7 +89,7 @@ func (m *matrix) meet(t *testing.T, row faultRow, operation ordering.Operation, 
 	}
 	t.Run(name, func(t *testing.T) {
 		m.number++
-		c := &cell{matrix: m, t: t, row: row, operation: operation, face: on, keyed: keyed}
+		c := &cell{matrix: m, t: t, row: row, operation: operation, api: on, keyed: keyed}
 		c.prepare()
 		before := m.main.counts(operation)
 		m.main.faults(row.list(operation))
@@ -118,7 +118,7 @@ func (c *cell) prepare() {
 	if c.operation == upstream.OpCreate {
 		body := order()
 		c.send = func() reply {
-			return c.post(c.face.orders(), strings.Replace(body, "{", `{"restaurantID": "`+bistro+`",`, 1), slices.Concat(headers, c.shop)...)
+			return c.post(c.api.orders(), strings.Replace(body, "{", `{"restaurantID": "`+bistro+`",`, 1), slices.Concat(headers, c.shop)...)
 		}
 		return
 	}
@@ -128,21 +128,21 @@ func (c *cell) prepare() {
 		c.change(c.orderID, "pay", payment).is(c.t, http.StatusOK)
 	}
 	c.send = func() reply {
-		return c.put(c.face.order(c.orderID)+"/"+string(c.operation), body, slices.Concat(headers, c.shop)...)
+		return c.put(c.api.order(c.orderID)+"/"+string(c.operation), body, slices.Concat(headers, c.shop)...)
 	}
 }
 
 // outcome is the cell's.
 func (c *cell) outcome() ordering.Outcome { return c.row.of(c.operation) }
 
-// checkAnswer holds what the client is told, and gives the order's ref.
+// checkAnswer checks what the client gets, and returns the order's ref.
 func (c *cell) checkAnswer(got reply) (ref string) {
 	c.t.Helper()
 	switch c.outcome() {
 	case ordering.OutcomeDone:
-		return c.face.done(c, got)
+		return c.api.done(c, got)
 	case ordering.OutcomeRefused:
-		return c.face.refused(c, got)
+		return c.api.refused(c, got)
 	case ordering.OutcomeNotSent:
 		want := c.row.retryAfter
 		if want == "" {
@@ -151,9 +151,9 @@ func (c *cell) checkAnswer(got reply) (ref string) {
 		if wait := got.header.Get("Retry-After"); wait != want {
 			c.t.Errorf("Retry-After %q, want %q", wait, want)
 		}
-		return c.face.problem(c, got, http.StatusServiceUnavailable, "upstream_unavailable")
+		return c.api.problem(c, got, http.StatusServiceUnavailable, "upstream_unavailable")
 	default:
-		return c.face.problem(c, got, http.StatusGatewayTimeout, "order_outcome_unknown")
+		return c.api.problem(c, got, http.StatusGatewayTimeout, "order_outcome_unknown")
 	}
 }
 
@@ -237,15 +237,15 @@ func (c *cell) checkOthers() {
 		other, body = upstream.OpPay, payment
 	}
 	before := c.main.counts(other)
-	got := c.put(c.face.order(c.orderID)+"/"+string(other), body, slices.Concat(key(fmt.Sprintf("other-%d", c.number)), c.shop)...)
-	c.face.problem(c, got, http.StatusConflict, "outcome_unknown")
+	got := c.put(c.api.order(c.orderID)+"/"+string(other), body, slices.Concat(key(fmt.Sprintf("other-%d", c.number)), c.shop)...)
+	c.api.problem(c, got, http.StatusConflict, "outcome_unknown")
 	if after := c.main.counts(other); after != before {
 		c.t.Errorf("another change reached the service while the outcome was unknown")
 	}
 }
 
 // checkAgain sends the same request once more, to a service that works: what
-// was done, refused or is unknown is told again; what was not sent, and what
+// was done, refused or is unknown is repeated; what was not sent, and what
 // was refused under a key that the client did not choose, is sent, as is every
 // order without a key.
 func (c *cell) checkAgain(first reply, before counted) {
@@ -266,5 +266,5 @@ func (c *cell) checkAgain(first reply, before counted) {
 			made.Calls, made.Executed, again.header.Get("Idempotent-Replayed"))
 	}
 	c.row = faultRow{name: "none", outcome: ordering.OutcomeDone, status: http.StatusOK, calls: 1, executed: 1}
-	c.face.done(c, again)
+	c.api.done(c, again)
 }

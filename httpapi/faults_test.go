@@ -34,7 +34,7 @@ type faultRow struct {
 	calls, executed int
 	// tries are more than calls where some did not reach the service.
 	tries int
-	// retryAfter is what the client is told, where it may try again; "1" for "".
+	// retryAfter is the header Retry-After, where it may try again; "1" for "".
 	retryAfter string
 	// hasty: only a short limit ends the call.
 	hasty bool
@@ -165,7 +165,7 @@ func (l *limited) Reject(ctx context.Context, orderID string, body []byte) (upst
 const hastyLimit = 600 * time.Millisecond
 
 // limit puts a limited service before the sandbox of a stand.
-func limit(t *testing.T, of *stand) *limited {
+func limit(t *testing.T, of *sandboxService) *limited {
 	t.Helper()
 	made := func(limit time.Duration) *upstream.Client {
 		cfg := upstream.Config{
@@ -186,7 +186,7 @@ func limit(t *testing.T, of *stand) *limited {
 type counted struct{ Calls, Executed int }
 
 // counts returns the sandbox's counters of an operation.
-func (s *stand) counts(operation ordering.Operation) counted {
+func (s *sandboxService) counts(operation ordering.Operation) counted {
 	s.t.Helper()
 	var all struct{ Calls, Executed map[string]int }
 	do(s.t, http.MethodGet, s.base+"/sandbox/counters", "").is(s.t, http.StatusOK).into(s.t, &all)

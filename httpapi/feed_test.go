@@ -46,7 +46,7 @@ type feed struct {
 	t        *testing.T
 	response *http.Response
 	lines    *bufio.Scanner
-	retry    string // the last one that was told
+	retry    string // the last one that was sent
 	close    func()
 }
 
@@ -81,7 +81,7 @@ func openFeed(t *testing.T, address string, headers ...string) *feed {
 }
 
 // follow opens a stream of a restaurant's menu.
-func (w *world) follow(restaurant string, headers ...string) *feed {
+func (w *fixture) follow(restaurant string, headers ...string) *feed {
 	w.t.Helper()
 	return openFeed(w.t, w.url+"/v1/events?restaurant="+restaurant, headers...)
 }
@@ -151,7 +151,7 @@ func (f *feed) over() {
 }
 
 // metric waits until /metrics has the line.
-func (w *world) metric(line string) {
+func (w *fixture) metric(line string) {
 	w.t.Helper()
 	var text string
 	for deadline := time.Now().Add(feedLimit); time.Now().Before(deadline); {

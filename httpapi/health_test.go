@@ -27,7 +27,7 @@ type ready struct {
 	}
 }
 
-func (w *world) ready(status int) ready {
+func (w *fixture) ready(status int) ready {
 	w.t.Helper()
 	got := w.get("/readyz?verbose").is(w.t, status)
 	var state ready
@@ -42,21 +42,21 @@ func (w *world) ready(status int) ready {
 
 func TestReadyAfterTheStart(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(p *plan) { p.unsynced = true })
+	w := newFixture(t, func(p *plan) { p.unsynced = true })
 	w.get("/livez").is(t, http.StatusOK)
 	if got := w.ready(http.StatusServiceUnavailable); got.Status != "unready" || got.Parts.Catalogues.OK {
 		t.Errorf("before any menu: %+v", got)
 	}
-	w.pull(bistro)
+	w.syncOnce(bistro)
 	if got := w.ready(http.StatusServiceUnavailable); got.Status != "unready" {
 		t.Errorf("two restaurants have not been tried: %+v", got)
 	}
-	w.pull(north)
-	w.pull(empty) // fails; tried all the same
+	w.syncOnce(north)
+	w.syncOnce(empty) // fails; tried all the same
 	if got := w.ready(http.StatusOK); got.Status != "degraded" || !got.Parts.Redis.OK || got.Parts.Catalogues.OK || got.Parts.Catalogues.Msg != "1 of 3 restaurants without a menu yet: "+empty {
 		t.Errorf("every restaurant was tried: %+v", got)
 	}
-	// It never had a menu: its run alone tells that the service gave none.
+	// It never had a menu: only its run shows that the service gave none.
 	if got := w.ready(http.StatusOK).Parts.Connections; got["main"].OK || got["main"].Msg != "the last sync of 1 restaurant failed: "+empty || !got["north"].OK {
 		t.Errorf("the first sync of %s failed: connections %+v", empty, got)
 	}
@@ -64,12 +64,12 @@ func TestReadyAfterTheStart(t *testing.T) {
 		t.Errorf("not verbose: %s", body)
 	}
 	w.service.setMenu(empty, fullMenu)
-	w.pull(empty)
+	w.syncOnce(empty)
 	if got := w.ready(http.StatusOK); got.Status != "ok" || !got.Parts.Catalogues.OK || !got.Parts.Connections["main"].OK {
 		t.Errorf("all is well: %+v", got)
 	}
 	w.service.setMenu(bistro, "")
-	w.pull(bistro)
+	w.syncOnce(bistro)
 	if err := w.replica.Poll(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -80,17 +80,17 @@ func TestReadyAfterTheStart(t *testing.T) {
 
 func TestReadyAfterHalfAMinuteWithOneMenu(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(p *plan) { p.unsynced = true })
+	w := newFixture(t, func(p *plan) { p.unsynced = true })
 	w.ahead(31 * time.Second)
 	w.ready(http.StatusServiceUnavailable)
-	w.pull(bistro)
+	w.syncOnce(bistro)
 	w.ready(http.StatusOK)
 }
 
 func TestReadyNamesVolatility(t *testing.T) { // policy O14
 	t.Parallel()
 	for volatile, ok := range map[bool]bool{true: true, false: false} {
-		w := newWorld(t, func(p *plan) { p.ordering.AllowNonDurable = volatile })
+		w := newFixture(t, func(p *plan) { p.ordering.AllowNonDurable = volatile })
 		got := w.ready(http.StatusOK)
 		if got.Parts.Journal.OK != ok || !strings.Contains(got.Parts.Journal.Msg, "ordering.allow_non_durable") || !strings.Contains(got.Parts.Redis.Msg, "embedded") {
 			t.Errorf("allow_non_durable %v: %+v", volatile, got.Parts)
@@ -115,10 +115,10 @@ func TestReadyCountsTheJournalWhereOrdersAreTaken(t *testing.T) {
 		"nobody places":  {func(p *plan) { all(p); readersOnly(p) }, "ok"},
 		"nothing is odd": {func(*plan) {}, "ok"},
 	} {
-		w := newWorld(t, func(p *plan) { p.unsynced = true }, test.change)
+		w := newFixture(t, func(p *plan) { p.unsynced = true }, test.change)
 		w.service.setMenu(empty, fullMenu)
 		for _, restaurant := range []string{bistro, north, empty} {
-			w.pull(restaurant)
+			w.syncOnce(restaurant)
 		}
 		if body := w.get("/readyz").is(t, http.StatusOK).body; string(body) != `{"status":"`+test.want+`"}` {
 			t.Errorf("%s: %s, want %s", name, body, test.want)
@@ -135,7 +135,7 @@ func readersOnly(p *plan) {
 func TestReadsGoOnWithoutRedis(t *testing.T) { // policy S5
 	t.Parallel()
 	server := redistest.Start(t)
-	w := newWorld(t, func(p *plan) { p.redis.URL = server.URL() })
+	w := newFixture(t, func(p *plan) { p.redis.URL = server.URL() })
 	paths := []string{menuPath, "/v1/restaurants/bistro/products", "/v1/restaurants/bistro/products/p1"}
 	before := map[string]reply{}
 	for _, path := range paths {
@@ -188,7 +188,7 @@ func TestReadsGoOnWithoutRedis(t *testing.T) { // policy S5
 func TestListsAreNotHeldUpByARedisThatHangs(t *testing.T) { // policy S5
 	t.Parallel()
 	server := redistest.Start(t)
-	w := newWorld(t, func(p *plan) { p.redis.URL = server.URL() })
+	w := newFixture(t, func(p *plan) { p.redis.URL = server.URL() })
 	if err := w.store.SaveReasons(t.Context(), "main", []byte(`[]`)); err != nil {
 		t.Fatal(err)
 	}
@@ -211,7 +211,7 @@ func TestListsAreNotHeldUpByARedisThatHangs(t *testing.T) { // policy S5
 // A client that leaves is no failure of larder's.
 func TestALeftClientIsNoFailure(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(p *plan) { p.unsynced = true })
+	w := newFixture(t, func(p *plan) { p.unsynced = true })
 	ctx, leave := context.WithCancel(t.Context())
 	leave()
 	answer := httptest.NewRecorder()

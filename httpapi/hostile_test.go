@@ -23,12 +23,12 @@ type hostile struct {
 	answers     []string // the status and the name of each answer
 }
 
-// Each class of what the fast path must not judge, over real TCP, at once
+// Each class of what the fast path must not answer, over real TCP, at once
 // and in pieces: both ports answer the same requests, and none that stood in
 // another one's body.
 func TestHostileStreamsOverTCP(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(p *plan) { p.cfg.Rate = httpapi.RateConfig{} })
+	w := newFixture(t, func(p *plan) { p.cfg.Rate = httpapi.RateConfig{} })
 	p := newPorts(t, w, func(rw http.ResponseWriter, r *http.Request) {
 		w.server.Handler().ServeHTTP(rw, r.WithContext(context.WithoutCancel(r.Context())))
 	})

@@ -36,7 +36,7 @@ func TestAServiceThatClosesIdleConnections(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(client.Close)
-	k := newKitchen(t, func(p *plan) { p.services["main"] = client })
+	k := newOrderFixture(t, func(p *plan) { p.services["main"] = client })
 
 	var all errgroup.Group
 	for guest := range guests {
@@ -59,7 +59,7 @@ func TestAServiceThatClosesIdleConnections(t *testing.T) {
 	if err := all.Wait(); err != nil {
 		t.Error(err)
 	}
-	stand := &stand{t: t, base: server.URL}
+	stand := &sandboxService{t: t, base: server.URL}
 	if got := stand.counts(upstream.OpCreate); got != (counted{orders, orders}) {
 		t.Errorf("the service was called %d times and took %d orders, want %d", got.Calls, got.Executed, orders)
 	}
@@ -68,7 +68,7 @@ func TestAServiceThatClosesIdleConnections(t *testing.T) {
 
 // wantPlaced holds the journal to that many orders, all of them placed, each
 // with an orderID of its own.
-func (k *kitchen) wantPlaced(t *testing.T, want int) {
+func (k *orderFixture) wantPlaced(t *testing.T, want int) {
 	t.Helper()
 	var ids []string
 	query := ordering.Query{Connections: []string{"main"}, Limit: 500}

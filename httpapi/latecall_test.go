@@ -20,7 +20,7 @@ func hasty(p *plan) {
 }
 
 // swept sweeps until the order of a key is unknown.
-func (k *kitchen) swept(under string) shown {
+func (k *orderFixture) swept(under string) shown {
 	k.t.Helper()
 	ctx, cancel := context.WithTimeout(k.t.Context(), 20*time.Second)
 	defer cancel()
@@ -38,7 +38,7 @@ func (k *kitchen) swept(under string) shown {
 // what became of it counts when it comes to be known (policy O12).
 func TestALateEndingCounts(t *testing.T) {
 	t.Parallel()
-	k := newKitchen(t, hasty)
+	k := newOrderFixture(t, hasty)
 	k.main.patient = true // its own limit is the only one that counts here
 	open := k.main.shut()
 	defer open()
@@ -46,7 +46,7 @@ func TestALateEndingCounts(t *testing.T) {
 	answer := k.later(body, append(key("late"), k.shop...)...)
 	<-k.main.arrived
 	record := k.swept("late")
-	if diff := cmp.Diff([]string{"create - - unknown - -"}, record.told(t)); diff != "" {
+	if diff := cmp.Diff([]string{"create - - unknown - -"}, record.callLines(t)); diff != "" {
 		t.Errorf("swept (-want +got):\n%s", diff)
 	}
 	k.post(ordersPath, body, append(key("late"), k.shop...)...).refusedReplay(t, http.StatusGatewayTimeout, "order_outcome_unknown")
@@ -64,7 +64,7 @@ func TestALateEndingCounts(t *testing.T) {
 // A person's resolution stands against what comes to be known later; both are shown.
 func TestAContradictionIsShown(t *testing.T) {
 	t.Parallel()
-	k := newKitchen(t, hasty)
+	k := newOrderFixture(t, hasty)
 	k.main.patient = true
 	open := k.main.shut()
 	defer open()
@@ -73,7 +73,7 @@ func TestAContradictionIsShown(t *testing.T) {
 	<-k.main.arrived
 	ref := k.swept("late").Ref
 	resolved := k.post("/v1/ops/orders/"+ref+"/resolve", `{"operation":"create","outcome":"not_done"}`, k.ops...).record(t)
-	if diff := cmp.Diff([]string{"create - - unknown - -", "create - - refused - ops"}, resolved.told(t)); diff != "" {
+	if diff := cmp.Diff([]string{"create - - unknown - -", "create - - refused - ops"}, resolved.callLines(t)); diff != "" {
 		t.Errorf("resolved (-want +got):\n%s", diff)
 	}
 	open()
@@ -103,7 +103,7 @@ func TestARedisThatMayForget(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := redistest.Start(t, test.options...)
-			w := newWorld(t, func(p *plan) { p.redis.URL, p.ordering.AllowNonDurable = server.URL(), false })
+			w := newFixture(t, func(p *plan) { p.redis.URL, p.ordering.AllowNonDurable = server.URL(), false })
 			journal := w.ready(http.StatusOK).Parts.Journal
 			got := w.post(ordersPath, order(), append(key("k"), w.as(clientShop)...)...)
 			if test.setting == "" {
@@ -130,7 +130,7 @@ func TestARedisThatMayForget(t *testing.T) {
 // Changes of orders have a limit of their own, beside that of placing.
 func TestChangesAreLimited(t *testing.T) {
 	t.Parallel()
-	k := newKitchen(t, func(p *plan) { p.cfg.Rate.Place = httpapi.Rate{Count: 2, Per: time.Hour} })
+	k := newOrderFixture(t, func(p *plan) { p.cfg.Rate.Place = httpapi.Rate{Count: 2, Per: time.Hour} })
 	p := k.place("k")
 	k.change(p.OrderID, "pay", payment).is(t, http.StatusOK)
 	k.change(p.OrderID, "complete", "").is(t, http.StatusOK)
@@ -141,10 +141,10 @@ func TestChangesAreLimited(t *testing.T) {
 	k.place("another")
 }
 
-// Orders without a key are told apart by nothing, where that is allowed.
+// Orders without a key are all different, where that is allowed.
 func TestOrdersWithoutAKey(t *testing.T) {
 	t.Parallel()
-	k := newKitchen(t, func(p *plan) { p.ordering.AllowMissingKey = true })
+	k := newOrderFixture(t, func(p *plan) { p.ordering.AllowMissingKey = true })
 	for range 2 {
 		k.post(ordersPath, order(), k.shop...).is(t, http.StatusCreated)
 	}

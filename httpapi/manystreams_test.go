@@ -38,10 +38,10 @@ func memory() int64 {
 	return int64(m.HeapInuse + m.StackInuse)
 }
 
-// Every reader of a restaurant is told of every version, however many they are;
+// Every reader of a restaurant gets an event for every version, however many they are;
 // the log says what it costs, with the readers' own part of it.
 func TestManyReadersOfOneMenu(t *testing.T) { //nolint:paralleltest // it measures the whole process
-	w := newWorld(t, withEvents(func(c *httpapi.EventsConfig) { c.PerAddress = 0 }))
+	w := newFixture(t, withEvents(func(c *httpapi.EventsConfig) { c.PerAddress = 0 }))
 	var dialer net.Dialer
 	lines := make([]net.Conn, *manyStreams)
 	before := memory()
@@ -80,7 +80,7 @@ func TestManyReadersOfOneMenu(t *testing.T) { //nolint:paralleltest // it measur
 		}
 		w.service.setMenu(bistro, dishes(50, 100, version%2 == 0))
 		began, used := time.Now(), cpu(t)
-		w.pull(bistro)
+		w.syncOnce(bistro)
 		if err := reading.Wait(); err != nil {
 			t.Fatalf("version %d: %v", version, err)
 		}

@@ -65,11 +65,11 @@ func gathered(t *testing.T, registry *prometheus.Registry) []*dto.MetricFamily {
 	return families
 }
 
-// counting is a world of which every series has been counted at least once.
+// counting is a fixture of which every series has been counted at least once.
 func counting(t *testing.T) *prometheus.Registry {
 	t.Helper()
 	metrics := httpapi.NewMetrics("1.2.3")
-	w := newWorld(t, func(p *plan) {
+	w := newFixture(t, func(p *plan) {
 		p.deps = func(d *httpapi.Deps) {
 			d.Metrics = metrics
 			for i := range d.Connections {

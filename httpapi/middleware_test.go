@@ -27,7 +27,7 @@ func serve(t *testing.T, handler http.Handler) string {
 
 func TestUnknownRoutesAndMethods(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	for _, path := range []string{
 		"/", "/v1", "/v1/", "/v2/restaurants", "/v1/restaurants/", menuPath + "/", "//v1/restaurants", "/v1/restaurants/bistro",
 		"/V1/restaurants", "/orders", "/orders/api", "//orders/api/v1/menu/view", "/v1/ops/versions",
@@ -53,7 +53,7 @@ func TestUnknownRoutesAndMethods(t *testing.T) {
 // than was asked for.
 func TestAMalformedQueryIsRefused(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	for _, query := range []string{"q=%zz", "limit=1;q=x", "%=1", "available=true&category=%"} {
 		for _, path := range []string{"/v1/restaurants", "/v1/restaurants/bistro/products"} {
 			got := w.get(path+"?"+query).refused(t, http.StatusBadRequest, "invalid_parameter")
@@ -72,7 +72,7 @@ func sameNames(a, b []string) bool {
 
 func TestRequestIDsComeBack(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	if got := w.get(menuPath, "X-Request-Id", "trace-42"); got.header.Get("X-Request-Id") != "trace-42" {
 		t.Errorf("got %q", got.header.Get("X-Request-Id"))
 	}
@@ -90,7 +90,7 @@ func TestRequestIDsComeBack(t *testing.T) {
 func TestCORS(t *testing.T) {
 	t.Parallel()
 	const shop, other = "https://shop.example", "https://other.example"
-	w := newWorld(t, func(p *plan) { p.cfg.CORSOrigins = []string{shop} })
+	w := newFixture(t, func(p *plan) { p.cfg.CORSOrigins = []string{shop} })
 	listed := w.get(menuPath, "Origin", shop, "Accept-Encoding", "gzip").is(t, http.StatusOK)
 	if listed.header.Get("Access-Control-Allow-Origin") != shop {
 		t.Errorf("listed origin: %v", listed.header)
@@ -135,11 +135,11 @@ func TestCORS(t *testing.T) {
 
 func TestCORSForAnyOriginAndNone(t *testing.T) {
 	t.Parallel()
-	all := newWorld(t, func(p *plan) { p.cfg.CORSOrigins = []string{"*"} })
+	all := newFixture(t, func(p *plan) { p.cfg.CORSOrigins = []string{"*"} })
 	if got := all.get(menuPath, "Origin", "https://a.example"); got.header.Get("Access-Control-Allow-Origin") != "*" || got.header.Get("Vary") != "Accept-Encoding" {
 		t.Errorf("any: %v", got.header)
 	}
-	none := newWorld(t)
+	none := newFixture(t)
 	if got := none.get(menuPath, "Origin", "https://a.example"); got.header.Get("Access-Control-Allow-Origin") != "" || got.header.Get("Vary") != "Accept-Encoding" {
 		t.Errorf("none: %v", got.header)
 	}
@@ -147,7 +147,7 @@ func TestCORSForAnyOriginAndNone(t *testing.T) {
 
 func TestValidateIsLimitedByAddress(t *testing.T) { // policy H1
 	t.Parallel()
-	w := newWorld(t, func(p *plan) { p.cfg.Rate.Validate = httpapi.Rate{Count: 2, Per: 3600e9} })
+	w := newFixture(t, func(p *plan) { p.cfg.Rate.Validate = httpapi.Rate{Count: 2, Per: 3600e9} })
 	for i := range 2 {
 		w.post(validatePath, order(), "X-Forwarded-For", "192.0.2."+string(rune('1'+i))).is(t, http.StatusOK)
 	}
@@ -156,7 +156,7 @@ func TestValidateIsLimitedByAddress(t *testing.T) { // policy H1
 	if got.header.Get("Retry-After") != "1800" {
 		t.Errorf("Retry-After %q", got.header.Get("Retry-After"))
 	}
-	trusting := newWorld(t, func(p *plan) {
+	trusting := newFixture(t, func(p *plan) {
 		p.cfg.Rate.Validate = httpapi.Rate{Count: 1, Per: 3600e9}
 		p.cfg.TrustedProxies = []string{"127.0.0.0/8", "::1"}
 	})
@@ -173,7 +173,7 @@ func TestValidateIsLimitedByAddress(t *testing.T) { // policy H1
 
 func TestPlacingIsLimitedByClient(t *testing.T) { // policy H1
 	t.Parallel()
-	w := newWorld(t, func(p *plan) { p.cfg.Rate.Place = httpapi.Rate{Count: 1, Per: 3600e9} })
+	w := newFixture(t, func(p *plan) { p.cfg.Rate.Place = httpapi.Rate{Count: 1, Per: 3600e9} })
 	w.post(ordersPath, order(), append(key("a"), w.as(clientShop)...)...).is(t, http.StatusCreated)
 	w.post(ordersPath, order(), append(key("b"), w.as(clientShop)...)...).refused(t, http.StatusTooManyRequests, "rate_limited")
 	w.post(ordersPath, order(), append(key("a"), w.as(clientOps)...)...).is(t, http.StatusCreated)
@@ -184,7 +184,7 @@ func TestRequestLog(t *testing.T) {
 	for setting, want := range map[httpapi.AccessLog]int{httpapi.LogAll: 150, httpapi.LogSampled: 1, httpapi.LogErrors: 0} {
 		t.Run(string(setting), func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, func(p *plan) { p.cfg.AccessLog = setting })
+			w := newFixture(t, func(p *plan) { p.cfg.AccessLog = setting })
 			for range 150 {
 				request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, menuPath+"?token=hunter2", http.NoBody)
 				w.server.Handler().ServeHTTP(httptest.NewRecorder(), request)
@@ -199,7 +199,7 @@ func TestRequestLog(t *testing.T) {
 					t.Fatalf("line %v", entry.Data)
 				}
 				if text, err := entry.String(); err != nil || strings.Contains(text, "hunter2") || strings.Contains(text, "192.0.2.1") {
-					t.Fatalf("a line tells too much: %s %v", text, err)
+					t.Fatalf("a line contains too much: %s %v", text, err)
 				}
 			}
 			if lines != want {
@@ -212,7 +212,7 @@ func TestRequestLog(t *testing.T) {
 // What fails inside is logged whatever the setting, with its cause.
 func TestFailuresAreLogged(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(p *plan) { p.cfg.AccessLog = httpapi.LogErrors })
+	w := newFixture(t, func(p *plan) { p.cfg.AccessLog = httpapi.LogErrors })
 	w.get("/v1/restaurants/nowhere/menu")
 	w.get("/v1/restaurants/"+empty+"/menu", "X-Request-Id", "lost")
 	var lines []*logrus.Entry
@@ -229,13 +229,13 @@ func TestFailuresAreLogged(t *testing.T) {
 
 func TestMetrics(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.get(menuPath)
 	w.get("/v1/restaurants/made-up/menu")
 	w.get("/made/up")
 	w.do("BREW", menuPath, "")
 	text, read := "", `larder_http_requests_total{method="GET",route="/v1/restaurants/:restaurant/menu",status="2xx"} 1`
-	for range 100 { // the lane counts an answer once it is sent: its reader may be quicker
+	for range 100 { // the fast path counts an answer once it is sent: its reader may be quicker
 		if text = string(w.get("/metrics").is(t, http.StatusOK).body); strings.Contains(text, read) {
 			break
 		}
@@ -264,10 +264,10 @@ func TestMetrics(t *testing.T) {
 
 func TestMetricsMayBeClosed(t *testing.T) {
 	t.Parallel()
-	ops := newWorld(t, func(p *plan) { p.cfg.Metrics = httpapi.MetricsOps })
+	ops := newFixture(t, func(p *plan) { p.cfg.Metrics = httpapi.MetricsOps })
 	ops.get("/metrics").refused(t, http.StatusUnauthorized, "unauthorized")
 	ops.get("/metrics", ops.as(clientOps)...).is(t, http.StatusOK)
-	off := newWorld(t, func(p *plan) { p.cfg.Metrics = httpapi.MetricsOff })
+	off := newFixture(t, func(p *plan) { p.cfg.Metrics = httpapi.MetricsOff })
 	off.get("/metrics").refused(t, http.StatusNotFound, "not_found")
 }
 
@@ -276,12 +276,12 @@ func TestMetricsMayBeClosed(t *testing.T) {
 func TestMetricsByDefault(t *testing.T) {
 	t.Parallel()
 	unset := func(p *plan) { p.cfg.Metrics = "" }
-	shared := newWorld(t, unset)
+	shared := newFixture(t, unset)
 	shared.get("/metrics").refused(t, http.StatusUnauthorized, "unauthorized")
 	shared.get("/metrics", shared.as(clientShop)...).refused(t, http.StatusForbidden, "forbidden")
 	shared.get("/metrics", shared.as(clientOps)...).is(t, http.StatusOK)
 
-	apart := newWorld(t, onPort0, unset)
+	apart := newFixture(t, onPort0, unset)
 	stop := apart.running()
 	do(t, http.MethodGet, "http://"+apart.server.OpsAddr()+"/metrics", "").is(t, http.StatusOK)
 	do(t, http.MethodGet, "http://"+apart.server.Addr()+"/metrics", "").is(t, http.StatusNotFound)

@@ -37,7 +37,7 @@ func (o offer) value() int {
 	return n
 }
 
-// byTheRFC says what is answered to a header with these offers, told plainly
+// byTheRFC says what is answered to a header with these offers, written plainly
 // from RFC 9110, section 12.5.3: for each coding the offer that names it, else
 // that of "*", else none. Identity without any is taken and worth least.
 func byTheRFC(offers []offer) cache.Encodings {

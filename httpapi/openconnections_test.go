@@ -14,14 +14,14 @@ import (
 )
 
 // dial opens a connection to the running server.
-func (w *world) dial() net.Conn {
+func (w *fixture) dial() net.Conn {
 	w.t.Helper()
 	return w.dialFrom(nil)
 }
 
 // dialFrom is dial from one of the machine's own addresses, of which Linux has
 // all that begin with 127; nil: any.
-func (w *world) dialFrom(own net.IP) net.Conn {
+func (w *fixture) dialFrom(own net.IP) net.Conn {
 	w.t.Helper()
 	var dialer net.Dialer
 	if own != nil {
@@ -60,7 +60,7 @@ func receive(t *testing.T, conn net.Conn) string {
 }
 
 // events counts the lines of the log with that event.
-func (w *world) events(name string) int {
+func (w *fixture) events(name string) int {
 	n := 0
 	for _, entry := range w.logs.AllEntries() {
 		if entry.Data["event"] == name {
@@ -82,16 +82,16 @@ func reaches(t *testing.T, what string, so func() bool) {
 	}
 }
 
-// At the limit whoever comes next waits, on either lane, until a place is free;
-// those who are in go on, ops stay in reach, and it is told once.
+// At the limit whoever comes next waits, on either path, until a place is free;
+// those who are in go on, ops stay in reach, and it is logged once.
 func TestConnectionsAreLimited(t *testing.T) {
 	t.Parallel()
 	const limit = 20 // so that a tenth of it is more than one
 	head := "HEAD" + rawGet(menuPath)[3:]
-	for name, on := range map[string]bool{"with the lane": true, "without": false} {
+	for name, on := range map[string]bool{"with the fast path": true, "without": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, onPort0, func(p *plan) { p.cfg.MaxConnections, p.cfg.FastPath = limit, &on })
+			w := newFixture(t, onPort0, func(p *plan) { p.cfg.MaxConnections, p.cfg.FastPath = limit, &on })
 			stop := w.running()
 			shows := func(line string) bool {
 				return strings.Contains(string(do(t, http.MethodGet, "http://"+w.server.OpsAddr()+"/metrics", "").body), "\n"+line+"\n")
@@ -101,10 +101,10 @@ func TestConnectionsAreLimited(t *testing.T) {
 				in[i] = w.dial()
 				exchange(t, in[i], head)
 			}
-			if !on { // one that the ordinary lane has, whatever the setting
+			if !on { // one that net/http has, whatever the setting
 				exchange(t, in[0], rawGet("/livez"))
 			}
-			reaches(t, "the log tells that all places are taken", func() bool { return w.events("http.connection_limit") == 1 })
+			reaches(t, "the log says that all places are taken", func() bool { return w.events("http.connection_limit") == 1 })
 			late := []net.Conn{w.dial(), w.dial()}
 			for _, conn := range late {
 				if _, err := io.WriteString(conn, head); err != nil {
@@ -133,10 +133,10 @@ func TestConnectionsAreLimited(t *testing.T) {
 			for _, conn := range append(late, in...) {
 				_ = conn.Close()
 			}
-			reaches(t, "the log tells that there is room", func() bool { return w.events("http.connections_available") == 1 })
+			reaches(t, "the log says that there is room", func() bool { return w.events("http.connections_available") == 1 })
 			reaches(t, "no connection is counted", func() bool { return shows("larder_http_connections 0") })
 			if n := w.events("http.connection_limit"); n != 1 {
-				t.Errorf("told %d times that all places are taken, want once", n)
+				t.Errorf("logged %d times that all places are taken, want once", n)
 			}
 			if err := stop(); err != nil {
 				t.Error(err)
@@ -145,11 +145,11 @@ func TestConnectionsAreLimited(t *testing.T) {
 	}
 }
 
-// A larder whose places are all taken ends when it is told to.
+// A larder whose places are all taken stops when it has to.
 func TestAFullServerStops(t *testing.T) {
 	t.Parallel()
 	for _, on := range []bool{true, false} {
-		w := newWorld(t, onPort0, func(p *plan) { p.cfg.MaxConnections, p.cfg.FastPath = 1, &on })
+		w := newFixture(t, onPort0, func(p *plan) { p.cfg.MaxConnections, p.cfg.FastPath = 1, &on })
 		stop := w.running()
 		conn := w.dial()
 		exchange(t, conn, rawGet("/livez"))
@@ -166,12 +166,12 @@ func TestAFullServerStops(t *testing.T) {
 // Without a limit none is kept, and with few files there are fewer places.
 func TestPlacesForConnections(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ limit, files, want, told int }{
+	for _, c := range []struct{ limit, files, want, logged int }{
 		{0, 1024, 0, 0}, {100, 1024, 100, 0}, {25_000, 1024, 896, 1}, {25_000, 0, 25_000, 0}, {10, 1, 1, 1},
 	} {
 		log, hook := logtest.NewNullLogger()
-		if got := httpapi.PlacesFor(c.limit, c.files, log); got != c.want || len(hook.AllEntries()) != c.told {
-			t.Errorf("max_connections %d with %d files: %d places, told %d times; want %d and %d", c.limit, c.files, got, len(hook.AllEntries()), c.want, c.told)
+		if got := httpapi.PlacesFor(c.limit, c.files, log); got != c.want || len(hook.AllEntries()) != c.logged {
+			t.Errorf("max_connections %d with %d files: %d places, logged %d times; want %d and %d", c.limit, c.files, got, len(hook.AllEntries()), c.want, c.logged)
 		}
 	}
 }

@@ -25,7 +25,7 @@ const syncPath = "/v1/ops/restaurants/" + bistro + "/sync"
 
 func TestManualSync(t *testing.T) { // policy S8
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.schedule()
 	ops := w.as(clientOps)
 	var run runRow
@@ -55,7 +55,7 @@ func TestManualSync(t *testing.T) { // policy S8
 
 func TestManualSyncIsStartedOrJoined(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	hold := make(chan struct{})
 	w.service.mu.Lock()
 	w.service.hold = hold
@@ -80,7 +80,7 @@ func TestManualSyncIsStartedOrJoined(t *testing.T) {
 
 func TestManualSyncRefusals(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	ops := w.as(clientOps)
 	for _, wait := range []string{"61s", "-1s", "soon", "3600", "-5"} {
 		w.do(http.MethodPost, syncPath+"?wait="+wait, "", ops...).refused(t, http.StatusBadRequest, "invalid_parameter")
@@ -99,8 +99,8 @@ func TestManualSyncRefusals(t *testing.T) {
 
 func TestRuns(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.pull(bistro)
+	w := newFixture(t)
+	w.syncOnce(bistro)
 	ops := w.as(clientOps)
 	list := func(query string) (rows []runRow, next *string) {
 		t.Helper()
@@ -143,7 +143,7 @@ func TestRuns(t *testing.T) {
 
 func TestLint(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	ops := w.as(clientOps)
 	var findings []struct {
 		Code, Severity, Msg string
@@ -151,7 +151,7 @@ func TestLint(t *testing.T) {
 		Products            []string
 	}
 	w.service.setMenu(bistro, strings.Replace(fullMenu, `"schemeId": "s1"`, `"schemeId": "s9"`, 1))
-	w.pull(bistro)
+	w.syncOnce(bistro)
 	got := w.get("/v1/ops/restaurants/bistro/lint", ops...).is(t, http.StatusOK)
 	got.into(t, &findings)
 	dangling := slices.ContainsFunc(findings, func(f struct {
@@ -170,7 +170,7 @@ func TestLint(t *testing.T) {
 
 func TestRejectionReasons(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.get("/v1/rejection-reasons?connection=main").refused(t, http.StatusServiceUnavailable, "no_rejection_reasons")
 	raw, err := json.Marshal([]upstream.Reason{{ID: "r1", Reason: "sold out", Type: "simple"}})
 	if err != nil {
@@ -196,7 +196,7 @@ func TestRejectionReasons(t *testing.T) {
 // restaurants, its runs, its reasons, nor that they exist.
 func TestIsolation(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	as := w.as(clientNorth)
 	var all []runRow
 	w.get("/v1/ops/runs", w.as(clientOps)...).into(t, &all)
@@ -213,7 +213,7 @@ func TestIsolation(t *testing.T) {
 	} {
 		got := w.get(path, as...).refused(t, http.StatusNotFound, "restaurant_not_found")
 		if known, _ := got.Errors[0].Params["known"].([]any); len(known) != 1 || strings.Contains(got.Msg, "bistro") {
-			t.Errorf("%s tells of others: %v %s", path, known, got.Msg)
+			t.Errorf("%s shows others: %v %s", path, known, got.Msg)
 		}
 		w.get(strings.Replace(path, bistro, north, 1), as...).is(t, http.StatusOK)
 	}
@@ -222,11 +222,11 @@ func TestIsolation(t *testing.T) {
 	for _, id := range []string{bistro, "@main", "@north", "@north%2Freasons", "@north%2Fx"} { // north keeps no menu of its own
 		got := w.do(http.MethodPost, "/v1/ops/restaurants/"+id+"/sync", "", as...).refused(t, http.StatusNotFound, "restaurant_not_found")
 		if strings.Contains(got.Msg, bistro) {
-			t.Errorf("sync of %s tells of others: %s", id, got.Msg)
+			t.Errorf("sync of %s shows others: %s", id, got.Msg)
 		}
 		got = w.get("/v1/ops/restaurants/"+id+"/lint", as...).refused(t, http.StatusNotFound, "restaurant_not_found")
 		if strings.Contains(got.Msg, bistro) {
-			t.Errorf("lint of %s tells of others: %s", id, got.Msg)
+			t.Errorf("lint of %s shows others: %s", id, got.Msg)
 		}
 	}
 	w.get("/v1/ops/runs/"+foreign, as...).refused(t, http.StatusNotFound, "run_not_found")
@@ -244,7 +244,7 @@ func TestIsolation(t *testing.T) {
 
 func TestOpsOnAListenerOfTheirOwn(t *testing.T) { // policy H6
 	t.Parallel()
-	w := newWorld(t, func(p *plan) { p.cfg.OpsListen = "127.0.0.1:0" })
+	w := newFixture(t, func(p *plan) { p.cfg.OpsListen = "127.0.0.1:0" })
 	ops := w.as(clientOps)
 	for _, path := range []string{"/v1/ops/runs", "/v1/ops/orders", "/metrics", "/v1/ops/restaurants/bistro/lint"} {
 		w.get(path, ops...).refused(t, http.StatusNotFound, "not_found")

@@ -25,7 +25,7 @@ func (f *feed) until(is func(event) bool) (all []event) {
 }
 
 // watchRuns opens a stream of ops and waits for its reset.
-func (w *world) watchRuns(headers ...string) *feed {
+func (w *fixture) watchRuns(headers ...string) *feed {
 	w.t.Helper()
 	f := openFeed(w.t, w.url+"/v1/ops/events", headers...)
 	if first := f.next(); first != (event{"", "reset", "{}"}) {
@@ -35,7 +35,7 @@ func (w *world) watchRuns(headers ...string) *feed {
 }
 
 // waitIdle waits until the scheduler has caught up: no run of its own is left.
-func (w *world) waitIdle() {
+func (w *fixture) waitIdle() {
 	w.t.Helper()
 	for deadline := time.Now().Add(feedLimit); time.Now().Before(deadline); {
 		runs, _, err := w.runner.Runs(w.t.Context(), menusync.Filter{Limit: 500})
@@ -45,21 +45,21 @@ func (w *world) waitIdle() {
 				open++
 			}
 		}
-		if err == nil && open == 0 && len(runs) > 3 { // those of the world's start and one more
+		if err == nil && open == 0 && len(runs) > 3 { // those of the fixture's start and one more
 			return
 		}
 	}
 	w.t.Fatal("the catch-up never ended")
 }
 
-// Runs are told of on every replica, wherever they happen; a client of one
-// connection is told of its own.
+// Runs are events on every replica, wherever they happen; a client of one
+// connection gets those of its own.
 func TestOpsEvents(t *testing.T) {
 	t.Parallel()
 	url := redistest.Start(t).URL()
 	onRedis := func(p *plan) { p.redis.URL = url }
-	here := newWorld(t, onRedis)
-	there := newWorld(t, onRedis, func(p *plan) { p.unsynced = true })
+	here := newFixture(t, onRedis)
+	there := newFixture(t, onRedis, func(p *plan) { p.unsynced = true })
 	here.schedule()
 	there.schedule()
 	here.waitIdle()
@@ -74,29 +74,29 @@ func TestOpsEvents(t *testing.T) {
 		return r
 	}
 	isNorth := func(e event) bool { return e.name == "run.finished" && run(e).Restaurant == north }
-	var told []string
+	var received []string
 	for _, e := range all.until(isNorth) {
 		if r := run(e); r.Trigger == "manual" {
-			told = append(told, e.name+" "+r.Restaurant+" "+r.State)
+			received = append(received, e.name+" "+r.Restaurant+" "+r.State)
 		}
 	}
 	want := []string{
 		"run.started bistro running", "run.finished bistro finished",
 		"run.started north-1 running", "run.finished north-1 finished",
 	}
-	if diff := cmp.Diff(want, told); diff != "" {
-		t.Errorf("told of (-want +got):\n%s", diff)
+	if diff := cmp.Diff(want, received); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
 	}
 	for _, e := range own.until(isNorth) {
 		if r := run(e); r.Restaurant != north {
-			t.Errorf("a client of one connection is told of %s", r.Restaurant)
+			t.Errorf("a client of one connection gets an event of %s", r.Restaurant)
 		}
 	}
 }
 
 func TestSyncOfAll(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.schedule()
 	w.waitIdle()
 	ops := w.as(clientOps)
@@ -129,13 +129,13 @@ func TestSyncOfAll(t *testing.T) {
 	if started.Total != 1 {
 		t.Errorf("a client of one connection syncs %d restaurants, want 1", started.Total)
 	}
-	told := own.until(done("1"))
-	if want := `{"batch":"` + started.Batch + `","connection":"north","done":1,"failed":0,"total":1}`; told[len(told)-1].data != want {
-		t.Errorf("its progress %s, want %s", told[len(told)-1].data, want)
+	received := own.until(done("1"))
+	if want := `{"batch":"` + started.Batch + `","connection":"north","done":1,"failed":0,"total":1}`; received[len(received)-1].data != want {
+		t.Errorf("its progress %s, want %s", received[len(received)-1].data, want)
 	}
-	for _, e := range told {
+	for _, e := range received {
 		if e.name == "sync.progress" && !strings.Contains(e.data, started.Batch) {
-			t.Errorf("it is told of another's batch: %s", e.data)
+			t.Errorf("it gets an event of another client's batch: %s", e.data)
 		}
 	}
 	w.get("/v1/ops/sync/"+started.Batch, w.as(clientNorth)...).is(t, http.StatusOK).into(t, &batch)
@@ -146,7 +146,7 @@ func TestSyncOfAll(t *testing.T) {
 
 func TestOpsEventsRefusals(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.get("/v1/ops/events").refused(t, http.StatusUnauthorized, "unauthorized")
 	w.get("/v1/ops/events", w.as(clientShop)...).refused(t, http.StatusForbidden, "forbidden")
 	w.post("/v1/ops/sync", `{}`, w.as(clientShop)...).refused(t, http.StatusForbidden, "forbidden")

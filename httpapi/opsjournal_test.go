@@ -9,10 +9,10 @@ import (
 	"larder/httpapi"
 )
 
-// paused is a world whose Redis has lost the orders of connection main.
-func paused(t *testing.T) *kitchen {
+// paused is a fixture whose Redis has lost the orders of connection main.
+func paused(t *testing.T) *orderFixture {
 	t.Helper()
-	k := newKitchen(t)
+	k := newOrderFixture(t)
 	k.place("before")
 	if err := k.redis.Client().Del(t.Context(), cache.NewKeys(k.redis.Prefix()).JournalState("main")).Err(); err != nil {
 		t.Fatal(err)
@@ -59,7 +59,7 @@ func TestJournalRestored(t *testing.T) {
 // It can be resolved otherwise (policy O14a).
 func TestJournalRestored_SendAgain(t *testing.T) {
 	t.Parallel()
-	k := newKitchen(t)
+	k := newOrderFixture(t)
 	var refs []string
 	for _, name := range []string{"first", "second"} {
 		k.main.fault(http.MethodPost, `"do":"execute_then_status","status":500`)
@@ -128,7 +128,7 @@ func TestAcceptJournal_Body(t *testing.T) {
 		}
 	}
 
-	one := newKitchen(t, func(p *plan) {
+	one := newOrderFixture(t, func(p *plan) {
 		p.deps = func(d *httpapi.Deps) { d.Connections = d.Connections[:1] }
 	})
 	one.post(path, `{"connection":"x"}`, one.ops...).refused(t, http.StatusNotFound, "connection_not_found")
@@ -136,7 +136,7 @@ func TestAcceptJournal_Body(t *testing.T) {
 	one.post(path, `{}`, one.ops...).is(t, http.StatusOK)
 }
 
-// TestReadyzNamesTheRule: readiness is judged by connection, and the verbose
+// TestReadyzNamesTheRule: readiness is decided by connection, and the verbose
 // answer says which rule of replicas applies or what is paused.
 func TestReadyzNamesTheRule(t *testing.T) {
 	t.Parallel()

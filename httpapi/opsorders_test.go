@@ -33,7 +33,7 @@ type opsOrder struct {
 	}
 }
 
-func (k *kitchen) opsOrder(ref string) opsOrder {
+func (k *orderFixture) opsOrder(ref string) opsOrder {
 	k.t.Helper()
 	var one opsOrder
 	k.get("/v1/ops/orders/"+ref, k.ops...).is(k.t, http.StatusOK).into(k.t, &one)
@@ -41,7 +41,7 @@ func (k *kitchen) opsOrder(ref string) opsOrder {
 }
 
 // lost places an order whose answer gets lost, and gives its ref.
-func (k *kitchen) lost(under string) string {
+func (k *orderFixture) lost(under string) string {
 	k.t.Helper()
 	k.main.fault(http.MethodPost, `"do":"execute_then_reset"`)
 	return k.post(ordersPath, order(), append(key(under), k.shop...)...).refused(k.t, http.StatusGatewayTimeout, "order_outcome_unknown").Ref
@@ -49,7 +49,7 @@ func (k *kitchen) lost(under string) string {
 
 func TestOpsListOrders(t *testing.T) {
 	t.Parallel()
-	k := newKitchen(t)
+	k := newOrderFixture(t)
 	list := func(query string) (refs []string, next *string) {
 		t.Helper()
 		got := k.get("/v1/ops/orders"+query, k.ops...).is(t, http.StatusOK)
@@ -118,7 +118,7 @@ func TestOpsListOrders(t *testing.T) {
 // What an operator needs to speak with the guest and the restaurant.
 func TestOpsOneOrder(t *testing.T) {
 	t.Parallel()
-	k := newKitchen(t)
+	k := newOrderFixture(t)
 	body := strings.Replace(order(), `"dishList"`, `"guest": {"phone": "+351200000"}, "dishList"`, 1)
 	k.main.fault(http.MethodPost, `"do":"execute_then_status","status":500,"body":"<html>oops</html>"`)
 	ref := k.post(ordersPath, body, append(key("k"), k.shop...)...).refused(t, http.StatusGatewayTimeout, "order_outcome_unknown").Ref
@@ -152,7 +152,7 @@ func TestOpsOneOrder(t *testing.T) {
 	}
 	var lines []string
 	for _, a := range one.Attempts {
-		lines = append(lines, a.told())
+		lines = append(lines, a.text())
 	}
 	want := []string{"create 1 500 unknown - -", "create - - done - ops", "pay 1 200 done - -", "complete 1 200 done - -"}
 	if diff := cmp.Diff(want, lines); diff != "" {
@@ -164,7 +164,7 @@ func TestOpsOneOrder(t *testing.T) {
 
 func TestResolve(t *testing.T) {
 	t.Parallel()
-	k := newKitchen(t)
+	k := newOrderFixture(t)
 	resolve := func(ref, resolution string, headers ...string) reply {
 		t.Helper()
 		return k.post("/v1/ops/orders/"+ref+"/resolve", resolution, append(headers, k.ops...)...)
@@ -213,7 +213,7 @@ func TestResolve(t *testing.T) {
 
 	got := resolve(ref, `{"operation":"create","outcome":"send_again","note":"they have not got it"}`).record(t)
 	want := []string{"create 1 - unknown - -", "create - - not_sent - ops", "create 1 201 done - -"}
-	if diff := cmp.Diff(want, got.told(t)); diff != "" || got.State != "placed" || got.OrderID == nil {
+	if diff := cmp.Diff(want, got.callLines(t)); diff != "" || got.State != "placed" || got.OrderID == nil {
 		t.Errorf("sent again: %+v (-want +got):\n%s", got, diff)
 	}
 	resolve(ref, `{"operation":"create","outcome":"not_done"}`).refused(t, http.StatusConflict, "order_state")
@@ -238,7 +238,7 @@ func TestResolve(t *testing.T) {
 // another's: not the orders, not that they exist.
 func TestIsolationOfTheJournal(t *testing.T) {
 	t.Parallel()
-	k := newKitchen(t)
+	k := newOrderFixture(t)
 	mine := k.place("k")
 	lost := k.lost("lost")
 	as := k.as(clientNorth) // orders and ops, connection north alone
@@ -247,7 +247,7 @@ func TestIsolationOfTheJournal(t *testing.T) {
 		got := k.do(method, path, body, append([]string{"Content-Type", "application/json"}, as...)...).refused(t, http.StatusNotFound, "order_not_found")
 		for _, secret := range []string{mine.Ref, lost, "main", bistro} {
 			if strings.Contains(got.Msg, secret) || got.Ref != "" || got.Errors != nil {
-				t.Errorf("%s %s tells of others: %+v", method, path, got)
+				t.Errorf("%s %s shows others: %+v", method, path, got)
 			}
 		}
 	}
@@ -262,7 +262,7 @@ func TestIsolationOfTheJournal(t *testing.T) {
 	for _, path := range []string{"/v1/orders/" + id + "?connection=main", "/v1/orders?key=k&connection=main", "/v1/ops/orders?connection=main"} {
 		got := k.get(path, as...).refused(t, http.StatusNotFound, "connection_not_found")
 		if strings.Contains(got.Msg, "main") {
-			t.Errorf("%s tells of others: %s", path, got.Msg)
+			t.Errorf("%s shows others: %s", path, got.Msg)
 		}
 	}
 	k.put("/v1/orders/"+id+"/complete?connection=main", "", as...).refused(t, http.StatusNotFound, "connection_not_found")

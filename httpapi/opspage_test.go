@@ -10,7 +10,7 @@ import (
 // anew each time.
 func TestConsolePage(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	for path, media := range map[string]string{
 		"/ops": "text/html; charset=utf-8", "/ops/ops.js": "text/javascript; charset=utf-8", "/ops/ops.css": "text/css; charset=utf-8",
 	} {
@@ -38,7 +38,7 @@ func TestConsolePage(t *testing.T) {
 // http.ops_listen moves the console (policy H6).
 func TestConsoleMovesWithOps(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(p *plan) { p.cfg.OpsListen = "127.0.0.1:0" })
+	w := newFixture(t, func(p *plan) { p.cfg.OpsListen = "127.0.0.1:0" })
 	ops := serve(t, w.server.OpsHandler())
 	for _, path := range []string{"/ops", "/ops/ops.js", "/ops/ops.css"} {
 		do(t, http.MethodGet, ops+path, "").is(t, http.StatusOK)

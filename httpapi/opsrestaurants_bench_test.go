@@ -19,7 +19,7 @@ import (
 // with a real Redis and without the network between browser and larder.
 func BenchmarkConsole(b *testing.B) {
 	const restaurants = 10_000
-	w := newWorldOf(b, func(p *plan) {
+	w := newFixtureFor(b, func(p *plan) {
 		p.redis.URL, p.unsynced = redistest.Start(b).URL(), true
 		p.runner = func(deps *menusync.Deps) {
 			deps.Restaurants = make([]menusync.Restaurant, restaurants)
@@ -35,15 +35,15 @@ func BenchmarkConsole(b *testing.B) {
 	for _, id := range all {
 		w.service.setMenu(string(id), fullMenu)
 	}
-	var pulling errgroup.Group
-	pulling.SetLimit(8)
+	var syncing errgroup.Group
+	syncing.SetLimit(8)
 	for _, id := range all[:restaurants*99/100] {
-		pulling.Go(func() error {
+		syncing.Go(func() error {
 			_, err := w.runner.Once(b.Context(), id, menusync.TriggerStartup)
 			return err
 		})
 	}
-	if err := pulling.Wait(); err != nil {
+	if err := syncing.Wait(); err != nil {
 		b.Fatal(err)
 	}
 	following, stop := context.WithCancel(b.Context())

@@ -28,7 +28,7 @@ type opsRow struct {
 	LastRun *runRow
 }
 
-func (w *world) opsRows(query string, headers ...string) (rows []opsRow, next *string) {
+func (w *fixture) opsRows(query string, headers ...string) (rows []opsRow, next *string) {
 	w.t.Helper()
 	got := w.get("/v1/ops/restaurants"+query, headers...).is(w.t, http.StatusOK)
 	var page struct {
@@ -51,10 +51,10 @@ func idsOf(rows []opsRow) []string {
 
 func TestOpsRestaurants(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.service.setMenu(north, `{"name": "x", "products": []}`) // refused by the guard
-	if run := w.pull(north); run.Outcome != menusync.OutcomeQuarantined {
-		t.Fatalf("pulled: %+v", run)
+	if run := w.syncOnce(north); run.Outcome != menusync.OutcomeQuarantined {
+		t.Fatalf("synced: %+v", run)
 	}
 	if _, err := w.runner.Rollback(t.Context(), bistro, menusync.Rollback{Version: 1, Hold: "released"}, "ops", 0); err != nil {
 		t.Fatal(err)
@@ -106,7 +106,7 @@ func TestOpsRestaurants(t *testing.T) {
 
 func TestOpsRestaurant(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	ops := w.as(clientOps)
 	var one opsRow
 	w.get(opsBistro, ops...).is(t, http.StatusOK).into(t, &one)
@@ -128,7 +128,7 @@ func TestOpsRestaurant(t *testing.T) {
 
 func TestOpsSummary(t *testing.T) {
 	t.Parallel()
-	k := newKitchen(t)
+	k := newOrderFixture(t)
 	k.lost("1")
 	var got struct {
 		Restaurants       int
@@ -157,7 +157,7 @@ func TestOpsSummary(t *testing.T) {
 // A comparison names dishes and shows what was and what is.
 func TestVersionChanges(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	raw := strings.Replace(kitchenMenu("205", "true"), `"name": "Twin B"`, `"name": "Twin C"`, 1)
 	raw = strings.Replace(raw, `{"id": "p5", "externalId": "e5"`, `{"id": "p6", "externalId": "e6"`, 1)
 	w.publishes(raw)

@@ -20,17 +20,17 @@ func manyUnknown(dishes int) string {
 // Policy H7: every answer that lists violations lists the first 200.
 func TestAnswersListTheFirstViolations(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(p *plan) { p.cfg.Rate = httpapi.RateConfig{} })
+	w := newFixture(t, func(p *plan) { p.cfg.Rate = httpapi.RateConfig{} })
 	type list []struct{ Code string }
 	for _, dishes := range []int{199, 200} {
 		more := dishes == 200
-		var verdict struct {
+		var result struct {
 			Violations list
 			More       bool
 		}
-		w.post(validatePath, manyUnknown(dishes)).is(t, http.StatusOK).into(t, &verdict)
-		if len(verdict.Violations) != 200 || verdict.More != more {
-			t.Errorf("validate, %d dishes: %d violations, more %v", dishes, len(verdict.Violations), verdict.More)
+		w.post(validatePath, manyUnknown(dishes)).is(t, http.StatusOK).into(t, &result)
+		if len(result.Violations) != 200 || result.More != more {
+			t.Errorf("validate, %d dishes: %d violations, more %v", dishes, len(result.Violations), result.More)
 		}
 		for path, headers := range map[string][]string{ordersPath: append(key("a"), w.as(clientShop)...), createPath: w.as(clientShop)} {
 			got := w.post(path, manyUnknown(dishes), headers...)
@@ -57,7 +57,7 @@ func TestOrderChecksAreChargedByCost(t *testing.T) {
 	if one, many, much := httpapi.OrderTokens(order()), httpapi.OrderTokens(lines), httpapi.OrderTokens(large); one != 1 || many != 3 || much != 13 {
 		t.Errorf("an ordinary order takes %d tokens, want 1; 1,200 lines take %d, want 3; 100 KiB take %d, want 13", one, many, much)
 	}
-	w := newWorld(t, func(p *plan) { p.cfg.Rate.Validate = httpapi.Rate{Count: 4, Per: 4 * time.Hour} })
+	w := newFixture(t, func(p *plan) { p.cfg.Rate.Validate = httpapi.Rate{Count: 4, Per: 4 * time.Hour} })
 	w.post(validatePath, order()).is(t, http.StatusOK)
 	w.post(validatePath, large).is(t, http.StatusOK)
 	refused := w.post(validatePath, order())
@@ -71,7 +71,7 @@ func TestOrderChecksAreChargedByCost(t *testing.T) {
 func TestGuestOrdersAreChargedByCost(t *testing.T) {
 	t.Parallel()
 	const page = "https://shop.example"
-	w := newWorld(t, func(p *plan) {
+	w := newFixture(t, func(p *plan) {
 		p.auth.PublicOrders.Enabled, p.auth.PublicOrders.Origins = true, []string{page}
 		p.auth.PublicOrders.Rate = httpapi.Rate{Count: 2, Per: 2 * time.Hour}
 	})
@@ -85,7 +85,7 @@ func TestGuestOrdersAreChargedByCost(t *testing.T) {
 func TestGuestOrderRepeatsPaymentType(t *testing.T) {
 	t.Parallel()
 	const page = "https://shop.example"
-	w := newWorld(t, func(p *plan) {
+	w := newFixture(t, func(p *plan) {
 		p.auth.PublicOrders = httpapi.PublicOrders{Enabled: true, Origins: []string{page}, PaymentTypes: []string{"cash"}}
 	})
 	var many strings.Builder
@@ -111,7 +111,7 @@ func TestGuestOrderRepeatsPaymentType(t *testing.T) {
 // interfaces, and nothing reaches the ordering service.
 func TestOrderTextsAndQuantities(t *testing.T) {
 	t.Parallel()
-	k := newKitchen(t)
+	k := newOrderFixture(t)
 	good := fmt.Sprintf(`{"restaurantID": "bistro", "expeditionType": "pickup", "paymentTypeID": "cash", "expectedAt": %q, "comment": "please", "guest": {"firstName": "Ann", "phone": "+351 220 000 000"},
  "dishList": [{"ID": "p1", "quantity": 1, "ingredients": [{"ID": "i1"}]}]}`, time.Now().Add(time.Hour).Format(time.RFC3339))
 	for change, want := range map[[2]string]string{
@@ -124,13 +124,13 @@ func TestOrderTextsAndQuantities(t *testing.T) {
 		{`"please"`, `"` + strings.Repeat("ж", 1000) + `\r\n\t\u202e"`}: "limit_exceeded /comment",
 	} {
 		body := strings.Replace(good, change[0], change[1], 1)
-		for face, got := range map[string]reply{
+		for api, got := range map[string]reply{
 			"validate":   k.post(validatePath, body),
-			"native":     k.post(ordersPath, body, append(key("a"), k.shop...)...),
+			"v1":     k.post(ordersPath, body, append(key("a"), k.shop...)...),
 			"compatible": k.post(createPath, body, k.shop...),
 		} {
-			if list := got.violations(t); len(list) != 1 || list[0] != want || got.status < 400 && face != "validate" {
-				t.Errorf("%s: status %d, %v, want %s", face, got.status, list, want)
+			if list := got.violations(t); len(list) != 1 || list[0] != want || got.status < 400 && api != "validate" {
+				t.Errorf("%s: status %d, %v, want %s", api, got.status, list, want)
 			}
 		}
 	}
@@ -143,7 +143,7 @@ func TestOrderTextsAndQuantities(t *testing.T) {
 // Payments and rejections are held to the same limits.
 func TestTextsOfChanges(t *testing.T) {
 	t.Parallel()
-	k := newKitchen(t)
+	k := newOrderFixture(t)
 	order := k.place("a").OrderID
 	paid := k.put("/v1/orders/"+order+"/pay", strings.Replace(payment, `"name": ""`, `"name": "\u0007"`, 1), k.shop...).is(t, http.StatusUnprocessableEntity)
 	if list := paid.violations(t); len(list) != 1 || list[0] != "text_invalid /0/name" {

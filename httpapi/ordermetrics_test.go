@@ -12,7 +12,7 @@ import (
 // the journal, whose state the next scrapes read from memory for a while.
 func TestScrapeThatIsGivenUp(t *testing.T) {
 	t.Parallel()
-	k := newKitchen(t)
+	k := newOrderFixture(t)
 	gone, leave := context.WithCancel(t.Context())
 	leave()
 	k.server.Handler().ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(gone, http.MethodGet, "/metrics", http.NoBody))

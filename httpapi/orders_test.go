@@ -37,8 +37,8 @@ func key(k string) []string { return []string{"Idempotency-Key", k} }
 
 func TestValidate(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	var verdict struct {
+	w := newFixture(t)
+	var result struct {
 		Valid      bool
 		Version    int
 		Total      json.Number
@@ -53,11 +53,11 @@ func TestValidate(t *testing.T) {
 		}
 	}
 	got := w.post(validatePath, order()).is(t, http.StatusOK)
-	got.into(t, &verdict)
-	if !verdict.Valid || verdict.Total != "210.4" || verdict.Version != 1 || len(verdict.Lines) != 1 || len(verdict.Violations) != 0 {
+	got.into(t, &result)
+	if !result.Valid || result.Total != "210.4" || result.Version != 1 || len(result.Lines) != 1 || len(result.Violations) != 0 {
 		t.Errorf("got %s", got.body)
 	}
-	if verdict.Order == nil || verdict.Order.RestaurantID != bistro || verdict.Order.DishList[0].ID != "e1" {
+	if result.Order == nil || result.Order.RestaurantID != bistro || result.Order.DishList[0].ID != "e1" {
 		t.Errorf("the order to be sent is not mapped: %s", got.body)
 	}
 	if got.header.Get("Cache-Control") != "no-store" || got.header.Get("Larder-Menu-Version") != "1" {
@@ -65,11 +65,11 @@ func TestValidate(t *testing.T) {
 	}
 
 	bad := strings.NewReplacer(`"quantity": 1`, `"quantity": -1`, `[{"ID": "i1"}]`, `[]`, `"cash"`, `"gold"`).Replace(order())
-	verdict.Order = nil
+	result.Order = nil
 	got = w.post(validatePath, bad).is(t, http.StatusOK)
-	got.into(t, &verdict)
+	got.into(t, &result)
 	var codes []string
-	for _, violation := range verdict.Violations {
+	for _, violation := range result.Violations {
 		codes = append(codes, violation.Code+" "+violation.Path)
 		if violation.Msg == "" || violation.Params == nil {
 			t.Errorf("incomplete violation: %s", got.body)
@@ -77,8 +77,8 @@ func TestValidate(t *testing.T) {
 	}
 	slices.Sort(codes)
 	want := []string{"group_min /dishList/0/ingredients", "quantity_not_positive /dishList/0/quantity", "value_not_allowed /paymentTypeID"}
-	if verdict.Valid || verdict.Order != nil || !slices.Equal(codes, want) {
-		t.Errorf("got valid %v, order %v, violations %q, want %q", verdict.Valid, verdict.Order, codes, want)
+	if result.Valid || result.Order != nil || !slices.Equal(codes, want) {
+		t.Errorf("got valid %v, order %v, violations %q, want %q", result.Valid, result.Order, codes, want)
 	}
 	if sent := w.service.received(); len(sent) != 0 {
 		t.Errorf("validate sent %d orders", len(sent))
@@ -89,7 +89,7 @@ func TestValidate(t *testing.T) {
 
 func TestBodies(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(p *plan) { p.cfg.Rate = httpapi.RateConfig{} })
+	w := newFixture(t, func(p *plan) { p.cfg.Rate = httpapi.RateConfig{} })
 	shop := w.as(clientShop)
 	for _, path := range []string{validatePath, ordersPath} {
 		send := func(body string, headers ...string) reply {
@@ -122,7 +122,7 @@ func TestBodies(t *testing.T) {
 
 func TestPlace(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	got := w.post(ordersPath, order(), append(w.as(clientShop), key(`"a key"`)...)...).is(t, http.StatusCreated)
 	var placed struct {
 		Ref, OrderID, State string
@@ -155,7 +155,7 @@ func TestPlace(t *testing.T) {
 
 func TestPlacingNeedsAKey(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(p *plan) { p.cfg.Rate = httpapi.RateConfig{} })
+	w := newFixture(t, func(p *plan) { p.cfg.Rate = httpapi.RateConfig{} })
 	shop := w.as(clientShop)
 	for name, headers := range map[string][]string{
 		"none": {}, "empty": key(""), "empty in quotes": key(`""`), "too long": key(strings.Repeat("k", 256)),
@@ -175,7 +175,7 @@ func TestPlacingNeedsAKey(t *testing.T) {
 
 func TestPlacingIsGuarded(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	none := w.post(ordersPath, order(), key("k")...)
 	none.refused(t, http.StatusUnauthorized, "unauthorized")
 	reader := w.post(ordersPath, order(), append(w.as(clientRead), key("k")...)...)
@@ -192,7 +192,7 @@ func TestPlacingIsGuarded(t *testing.T) {
 
 func TestPlacingRefusesWhatBreaksRules(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	got := w.post(ordersPath, strings.Replace(order(), `"p1"`, `"p9"`, 1), append(w.as(clientShop), key("k")...)...)
 	problem := got.refused(t, http.StatusUnprocessableEntity, "validation_failed")
 	if len(problem.Errors) != 1 || problem.Errors[0].Code != "dish_not_in_menu" || !strings.HasPrefix(problem.Errors[0].Path, "/dishList/0") {
@@ -200,11 +200,11 @@ func TestPlacingRefusesWhatBreaksRules(t *testing.T) {
 	}
 }
 
-// What becomes of an order is told apart by status, and every answer after the
+// What becomes of an order has a status of its own, and every answer after the
 // service may have been asked has the order's ref.
 func TestPlacingOutcomes(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(p *plan) { p.cfg.Rate = httpapi.RateConfig{} })
+	w := newFixture(t, func(p *plan) { p.cfg.Rate = httpapi.RateConfig{} })
 	client, refuse := upstreamThatAnswers(t)
 	w.service.answerCreate(func(body []byte) (upstream.Created, error) { return client.CreateOrder(t.Context(), body) })
 	shop := w.as(clientShop)
@@ -262,7 +262,7 @@ func TestPlacingOutcomes(t *testing.T) {
 // An error that nobody meant for a client says nothing of itself.
 func TestUnexpectedErrorsLeakNothing(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(p *plan) {
+	w := newFixture(t, func(p *plan) {
 		p.orders = placing(func() (ordering.Result, error) {
 			return ordering.Result{}, errors.New("dial 10.1.2.3 with password hunter2")
 		})
@@ -286,7 +286,7 @@ func TestUnexpectedErrorsLeakNothing(t *testing.T) {
 // A crash inside a handler is a 500 like any other, with its stack in the log.
 func TestPanicsAreAnswered(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(p *plan) {
+	w := newFixture(t, func(p *plan) {
 		p.orders = placing(func() (ordering.Result, error) { panic("hunter2") })
 	})
 	got := w.post(ordersPath, order(), append(w.as(clientShop), "Idempotency-Key", "k", "X-Request-Id", "mine")...)
@@ -320,7 +320,7 @@ func placing(place func() (ordering.Result, error)) httpapi.Orders { return scri
 
 func TestPlacingNeedsARedisThatKeeps(t *testing.T) { // policy O14
 	t.Parallel()
-	w := newWorld(t, func(p *plan) { p.ordering.AllowNonDurable = false })
+	w := newFixture(t, func(p *plan) { p.ordering.AllowNonDurable = false })
 	got := w.post(ordersPath, order(), append(w.as(clientShop), key("k")...)...)
 	problem := got.refused(t, http.StatusServiceUnavailable, "journal_unavailable")
 	if !strings.Contains(problem.Msg, "ordering.allow_non_durable") || got.header.Get("Retry-After") == "" {
@@ -335,7 +335,7 @@ func TestPlacingNeedsARedisThatKeeps(t *testing.T) { // policy O14
 func TestPublicOrders(t *testing.T) { // policy H3
 	t.Parallel()
 	const page = "https://shop.example"
-	w := newWorld(t, func(p *plan) {
+	w := newFixture(t, func(p *plan) {
 		p.auth.PublicOrders.Enabled, p.auth.PublicOrders.Origins = true, []string{page}
 	})
 	long := key("0123456789abcdefghijkl")
@@ -366,7 +366,7 @@ func TestPublicOrders(t *testing.T) { // policy H3
 func TestNoOrderIsPlacedWhileRedisIsAway(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t, redistest.AppendOnly())
-	w := newWorld(t, func(p *plan) { p.redis.URL, p.ordering.AllowNonDurable = server.URL(), false })
+	w := newFixture(t, func(p *plan) { p.redis.URL, p.ordering.AllowNonDurable = server.URL(), false })
 	shop := w.as(clientShop)
 	w.post(ordersPath, order(), append(key("before"), shop...)...).is(t, http.StatusCreated)
 	var sent atomic.Int32

@@ -12,7 +12,7 @@ import (
 
 func TestPage(t *testing.T) {
 	t.Parallel()
-	k := newKitchen(t, func(p *plan) {
+	k := newOrderFixture(t, func(p *plan) {
 		p.cfg.Page = httpapi.PageConfig{Enabled: true, Currency: "EUR", ImageOrigins: []string{"https://img.example"}}
 		p.auth.PublicOrders.Enabled, p.auth.PublicOrders.Origins = true, []string{httpapi.OriginSelf}
 	})
@@ -87,7 +87,7 @@ func TestPage(t *testing.T) {
 
 func TestPageIsOffByDefault(t *testing.T) {
 	t.Parallel()
-	k := newKitchen(t)
+	k := newOrderFixture(t)
 	k.get("/").refused(t, http.StatusNotFound, "not_found")
 	k.get("/web/larder.js").is(t, http.StatusOK)
 }
@@ -97,7 +97,7 @@ func TestPageIsOffByDefault(t *testing.T) {
 func TestOwnPageOrders(t *testing.T) {
 	t.Parallel()
 	const guestKey = "0123456789abcdefghijkl"
-	k := newKitchen(t, func(p *plan) {
+	k := newOrderFixture(t, func(p *plan) {
 		p.auth.PublicOrders.Enabled, p.auth.PublicOrders.Origins = true, []string{httpapi.OriginSelf}
 	})
 	own := k.url
@@ -119,7 +119,7 @@ func TestOwnPageOrders(t *testing.T) {
 // https: any other name may be an attacker's that resolves to this server.
 func TestOwnPageHasAKnownHost(t *testing.T) {
 	t.Parallel()
-	k := newKitchen(t, func(p *plan) {
+	k := newOrderFixture(t, func(p *plan) {
 		p.auth.PublicOrders = httpapi.PublicOrders{Enabled: true, Origins: []string{httpapi.OriginSelf}, PaymentTypes: []string{"cash", "card"}}
 		p.cfg.Hosts = []string{"Shop.example"}
 	})
@@ -162,15 +162,15 @@ func TestOwnPageHasAKnownHost(t *testing.T) {
 	for _, host := range []string{"localhost:8080", "127.0.0.1:8080", "shop.example"} {
 		signIn(host).is(t, http.StatusOK)
 	}
-	getToken := func(w *world, host string) reply {
+	getToken := func(w *fixture, host string) reply {
 		form := url.Values{"client_id": {clientOps}, "client_secret": {secretOf(clientOps)}, "grant_type": {"client_credentials"}}
 		return w.do(http.MethodPost, "/connect/token", form.Encode(), "Content-Type", formMedia, "Origin", "http://"+host, "Host", host)
 	}
-	getToken(k.world, "evil.example:8080").is(t, http.StatusBadRequest)
+	getToken(k.fixture, "evil.example:8080").is(t, http.StatusBadRequest)
 	for _, host := range []string{"localhost:8080", "127.0.0.1:8080", "shop.example"} {
-		getToken(k.world, host).is(t, http.StatusOK)
+		getToken(k.fixture, host).is(t, http.StatusOK)
 	}
-	exposed := newWorld(t, func(p *plan) { p.cfg.TrustedProxies = []string{"127.0.0.1"} }) // its secrets are strong
+	exposed := newFixture(t, func(p *plan) { p.cfg.TrustedProxies = []string{"127.0.0.1"} }) // its secrets are strong
 	exposed.post(sessionPath, signInBody(clientOps, secretOf(clientOps)), "Origin", "https://ops.example", "Host", "ops.example").is(t, http.StatusOK)
 	getToken(exposed, "ops.example").is(t, http.StatusOK)
 }

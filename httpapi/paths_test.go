@@ -10,7 +10,7 @@ const (
 	productPath = "/v1/restaurants/bistro/products/p1"
 )
 
-// get is a request as a program sends it.
+// rawGet returns a request as a program sends it.
 func rawGet(path string, headers ...string) string {
 	return "GET " + path + " HTTP/1.1\r\nHost: larder.example\r\n" + strings.Join(append(headers, ""), "\r\n") + "\r\n"
 }
@@ -21,15 +21,15 @@ const browser = "User-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36\
 	"Referer: https://shop.example/\r\nCache-Control: max-age=0\r\nTraceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
 // Whatever the stream, both paths answer the same bytes; and the fast path
-// answers what it is there for, and nothing that it should not judge.
-func TestLanesAnswerAlike(t *testing.T) {
+// answers what it is there for, and nothing that net/http must answer.
+func TestBothPathsAnswerAlike(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(p *plan) { p.cfg.CORSOrigins = []string{"https://shop.example"} })
+	w := newFixture(t, func(p *plan) { p.cfg.CORSOrigins = []string{"https://shop.example"} })
 	token := "Authorization: " + w.as(clientShop)[1]
 	reader := "Authorization: " + w.as(clientRead)[1]
 	north := "Authorization: " + w.as(clientNorth)[1]
-	w.pull("@main") // the connection's own menu view
-	l := newLanes(t, w)
+	w.syncOnce("@main") // the connection's own menu view
+	l := newBothPaths(t, w)
 	for _, path := range []string{viewPath, menuPath, productPath} { // makes the tokens known and the bodies ready
 		for _, who := range []string{token, reader, north} {
 			l.plain.ask(t, []byte(rawGet(path, who)), 1<<20)
@@ -208,7 +208,7 @@ func etagOf(t *testing.T, answer string) string {
 
 // Any stream of bytes gets from the fast path and net/http behind it what
 // it gets from net/http alone.
-func FuzzLanes(f *testing.F) {
+func FuzzBothPaths(f *testing.F) {
 	get := rawGet(menuPath)
 	for _, seed := range []string{
 		get, rawGet(productPath, browser), "HEAD" + get[3:], get + get, rawGet(menuPath, "If-None-Match: *"),
@@ -219,7 +219,7 @@ func FuzzLanes(f *testing.F) {
 		f.Add([]byte(seed), 64)
 		f.Add([]byte(seed), 3)
 	}
-	l := newLanes(f, newWorldOf(f))
+	l := newBothPaths(f, newFixtureFor(f))
 	f.Fuzz(func(t *testing.T, stream []byte, chunk int) {
 		l.same(t, stream, chunk)
 	})

@@ -17,27 +17,27 @@ import (
 	"pgregory.net/rapid"
 )
 
-// ports are lanes on real TCP: the same routes behind one port with net/http
+// ports are both paths on real TCP: the same routes behind one port with net/http
 // alone, and behind one with the fast path before it.
 type ports struct {
 	plain, fast string       // their addresses
 	fell        atomic.Int64 // requests that got through the fast path
 }
 
-func newPorts(t *testing.T, w *world, routes http.HandlerFunc) *ports {
+func newPorts(t *testing.T, w *fixture, routes http.HandlerFunc) *ports {
 	t.Helper()
 	p := &ports{}
 	plain := httptest.NewUnstartedServer(routes)
-	laned := httptest.NewUnstartedServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+	unstarted := httptest.NewUnstartedServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		p.fell.Add(1)
 		routes(rw, r)
 	}))
-	lane := w.server.FastPath(laned.Listener)
-	laned.Listener = lane
+	fastPath := w.server.FastPath(unstarted.Listener)
+	unstarted.Listener = fastPath
 	ctx, cut := context.WithCancel(context.WithoutCancel(t.Context()))
 	var group errgroup.Group
-	group.Go(func() error { return lane.Run(ctx) })
-	for _, server := range []*httptest.Server{plain, laned} {
+	group.Go(func() error { return fastPath.Run(ctx) })
+	for _, server := range []*httptest.Server{plain, unstarted} {
 		server.Config.ReadHeaderTimeout, server.Config.MaxHeaderBytes = 10*time.Second, 16<<10
 		server.Start()
 		t.Cleanup(server.Close)
@@ -48,7 +48,7 @@ func newPorts(t *testing.T, w *world, routes http.HandlerFunc) *ports {
 			t.Error(err)
 		}
 	})
-	p.plain, p.fast = plain.Listener.Addr().String(), lane.Addr().String()
+	p.plain, p.fast = plain.Listener.Addr().String(), fastPath.Addr().String()
 	return p
 }
 
@@ -111,8 +111,8 @@ func cuts(r *rapid.T, text string) (pieces []string) {
 // bytes from both ports.
 func TestGeneratedStreamsOverTCP(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(p *plan) { p.cfg.CORSOrigins = []string{"*"} })
-	w.pull("@main")
+	w := newFixture(t, func(p *plan) { p.cfg.CORSOrigins = []string{"*"} })
+	w.syncOnce("@main")
 	p := newPorts(t, w, w.reads())
 	token := "Authorization: " + w.as(clientShop)[1]
 	exchangePieces(t, p.plain, []string{rawGet(viewPath, token)})

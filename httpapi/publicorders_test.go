@@ -14,7 +14,7 @@ import (
 func TestGuests(t *testing.T) {
 	t.Parallel()
 	const page, long = "https://shop.example", "0123456789abcdefghijkl"
-	k := newKitchen(t, func(p *plan) {
+	k := newOrderFixture(t, func(p *plan) {
 		p.auth.PublicOrders.Enabled, p.auth.PublicOrders.Origins = true, []string{page}
 		p.ordering.AllowMissingKey = true // of others; a guest's order is found by its key alone
 	})
@@ -54,7 +54,7 @@ func TestGuests(t *testing.T) {
 		}
 	}
 	if exposed := got.header.Get("Access-Control-Expose-Headers"); !strings.Contains(exposed, "Idempotent-Replayed") {
-		t.Errorf("a page cannot tell a replay: %q", exposed)
+		t.Errorf("a page cannot recognise a replay: %q", exposed)
 	}
 }
 
@@ -62,7 +62,7 @@ func TestGuests(t *testing.T) {
 func TestGuestsAskWithoutEndAndStillPlace(t *testing.T) {
 	t.Parallel()
 	const page, long = "https://shop.example", "0123456789abcdefghijkl"
-	k := newKitchen(t, func(p *plan) {
+	k := newOrderFixture(t, func(p *plan) {
 		p.auth.PublicOrders.Enabled, p.auth.PublicOrders.Origins = true, []string{page}
 		p.auth.PublicOrders.Rate = httpapi.Rate{Count: 1, Per: 3600e9}
 		p.cfg.Rate.Validate = httpapi.Rate{Count: 10, Per: 3600e9}

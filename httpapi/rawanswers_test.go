@@ -42,7 +42,7 @@ func TestReplaysOfAnyBytes(t *testing.T) {
 				}
 				answerRaw(w, test.status, test.media, test.body)
 			}))
-			w := newWorld(t, func(p *plan) {
+			w := newFixture(t, func(p *plan) {
 				p.cfg.Rate = httpapi.RateConfig{}
 				p.services = map[string]ordering.Service{"main": client(t, base, "demo", "demo-secret")}
 			})

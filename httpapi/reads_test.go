@@ -17,7 +17,7 @@ const menuPath = "/v1/restaurants/" + bistro + "/menu"
 
 func TestMenuRead(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	got := w.get(menuPath).is(t, http.StatusOK)
 	if !json.Valid(got.body) {
 		t.Fatalf("not JSON: %s", got.body)
@@ -60,7 +60,7 @@ func TestMenuRead(t *testing.T) {
 
 func TestReadsAreNegotiated(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	// What is worth the same to the client is answered as larder prefers it.
 	for path, preferred := range map[string]string{menuPath: "br", "/v1/restaurants/bistro/products/p1": "gzip"} {
 		plain := w.get(path).is(t, http.StatusOK)
@@ -113,7 +113,7 @@ func unpack(t *testing.T, r reply) []byte {
 
 func TestConditionalReads(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	for _, path := range []string{menuPath, "/v1/restaurants/bistro/products/p1", "/v1/restaurants/bistro/products", "/v1/restaurants"} {
 		first := w.get(path, "Accept-Encoding", "gzip").is(t, http.StatusOK)
 		etag := first.header.Get("Etag")
@@ -140,7 +140,7 @@ func TestConditionalReads(t *testing.T) {
 	old := w.get(menuPath).header
 	before := old.Get("Etag")
 	w.service.setMenu(bistro, strings.Replace(fullMenu, "199.90", "201", 1))
-	w.pull(bistro)
+	w.syncOnce(bistro)
 	w.get(menuPath, "If-Modified-Since", old.Get("Last-Modified")).is(t, http.StatusOK) // mostly of the same second
 	if after := w.get(menuPath, "If-None-Match", before).is(t, http.StatusOK); after.header.Get("Larder-Menu-Version") != "2" {
 		t.Errorf("after a new version: Larder-Menu-Version %q", after.header.Get("Larder-Menu-Version"))
@@ -149,7 +149,7 @@ func TestConditionalReads(t *testing.T) {
 
 func TestHeadIsGetWithoutABody(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	ops := w.as(clientOps)
 	runs := w.get("/v1/ops/runs", ops...)
 	var list []struct{ ID string }
@@ -176,7 +176,7 @@ func TestHeadIsGetWithoutABody(t *testing.T) {
 
 func TestProduct(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	var product struct {
 		Version int
 		ID      string
@@ -212,7 +212,7 @@ func TestProduct(t *testing.T) {
 
 func TestProductsList(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	for query, want := range map[string][]string{
 		"":                       {"p1", "p/2 +%", "p3", "p4", "p5"},
 		"?q=CREME":               {"p/2 +%"},
@@ -239,7 +239,7 @@ func TestProductsList(t *testing.T) {
 
 func TestProductsPages(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	var all []string
 	query := "?limit=2"
 	for pages := 1; ; pages++ {
@@ -262,21 +262,21 @@ func TestProductsPages(t *testing.T) {
 // version has it; or where it stood, when it is gone.
 func TestProductsPagesOverVersions(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	_, next := productIDs(t, w, "?limit=2")
 	w.service.setMenu(bistro, strings.Replace(fullMenu, `"products": [`, `"products": [{"id": "p0", "name": "New", "price": 1},`, 1))
-	w.pull(bistro)
+	w.syncOnce(bistro)
 	if got, _ := productIDs(t, w, "?cursor="+next); !cmp.Equal(got, []string{"p3", "p4", "p5"}) {
 		t.Errorf("a dish was added before: got %v", got)
 	}
 	w.service.setMenu(bistro, strings.Replace(fullMenu, `{"id": "p/2 +%"`, `{"id": "p2"`, 1))
-	w.pull(bistro)
+	w.syncOnce(bistro)
 	if got, _ := productIDs(t, w, "?cursor="+next); !cmp.Equal(got, []string{"p2", "p3", "p4", "p5"}) {
 		t.Errorf("the dish is gone: got %v", got)
 	}
 }
 
-func productIDs(t *testing.T, w *world, query string) (ids []string, next string) {
+func productIDs(t *testing.T, w *fixture, query string) (ids []string, next string) {
 	t.Helper()
 	got := w.get("/v1/restaurants/bistro/products"+query).is(t, http.StatusOK)
 	var list struct {
@@ -301,7 +301,7 @@ func productIDs(t *testing.T, w *world, query string) (ids []string, next string
 
 func TestRestaurantsList(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	type row struct {
 		ID, Name, Connection string
 		Version              *int
@@ -345,7 +345,7 @@ func TestRestaurantsList(t *testing.T) {
 
 func TestUnknownRestaurantListsThoseThatExist(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	for _, path := range []string{"/menu", "/products", "/products/p1"} {
 		got := w.get("/v1/restaurants/nowhere"+path).refused(t, http.StatusNotFound, "restaurant_not_found")
 		if known := got.Errors[0].Params["known"]; !cmp.Equal(known, []any{north, bistro, empty}) {
@@ -355,13 +355,13 @@ func TestUnknownRestaurantListsThoseThatExist(t *testing.T) {
 			t.Errorf("%s: msg %q, instance %q", path, got.Msg, got.Instance)
 		}
 	}
-	// A connection's own menu is no restaurant of the native face.
+	// A default menu is no restaurant of the v1 API.
 	w.get("/v1/restaurants/@main/menu").refused(t, http.StatusNotFound, "restaurant_not_found")
 }
 
 func TestNoCatalogueYet(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	for _, path := range []string{"/menu", "/products", "/products/p1"} {
 		got := w.get("/v1/restaurants/" + empty + path)
 		got.refused(t, http.StatusServiceUnavailable, "no_catalogue")
@@ -373,7 +373,7 @@ func TestNoCatalogueYet(t *testing.T) {
 
 func TestClosedMenusArePrivate(t *testing.T) { // policy H5
 	t.Parallel()
-	w := newWorld(t, func(p *plan) { p.auth.OpenMenu = new(bool) })
+	w := newFixture(t, func(p *plan) { p.auth.OpenMenu = new(bool) })
 	for _, path := range []string{"/v1/restaurants", menuPath, "/v1/restaurants/bistro/products", "/v1/rejection-reasons"} {
 		got := w.get(path)
 		got.refused(t, http.StatusUnauthorized, "unauthorized")
@@ -390,7 +390,7 @@ func TestClosedMenusArePrivate(t *testing.T) { // policy H5
 
 func TestCacheControlIsASetting(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(p *plan) { p.cfg.MaxAge, p.cfg.StaleIfError = 90*time.Second, 0 })
+	w := newFixture(t, func(p *plan) { p.cfg.MaxAge, p.cfg.StaleIfError = 90*time.Second, 0 })
 	if got := w.get(menuPath).header.Get("Cache-Control"); got != "public, max-age=90, stale-while-revalidate=30" {
 		t.Errorf("Cache-Control %q", got)
 	}

@@ -38,8 +38,8 @@ type attempt struct {
 	Code, By  *string
 }
 
-// told is an attempt in words, without what differs from run to run.
-func (a attempt) told() string {
+// text is an attempt in words, without what differs from run to run.
+func (a attempt) text() string {
 	text := func(s *string) string {
 		if s == nil {
 			return "-"
@@ -73,15 +73,15 @@ func (r reply) record(t *testing.T) shown {
 	return record
 }
 
-// told are the record's attempts in words.
-func (s shown) told(t *testing.T) []string {
+// callLines are the record's attempts in words.
+func (s shown) callLines(t *testing.T) []string {
 	t.Helper()
 	var lines []string
 	for _, a := range s.Attempts {
 		if a.At == nil {
 			t.Errorf("an attempt has no time: %+v", a)
 		}
-		lines = append(lines, a.told())
+		lines = append(lines, a.text())
 	}
 	return lines
 }
@@ -90,7 +90,7 @@ func (s shown) told(t *testing.T) []string {
 // happened (policy O9).
 func TestTheRecord(t *testing.T) {
 	t.Parallel()
-	k := newKitchen(t)
+	k := newOrderFixture(t)
 	k.main.faults(`[{"match":{"method":"POST","path":"/orders/api/v1/orders"},"times":1,"do":"status","status":503}]`)
 	p := k.place("k")
 	k.change(p.OrderID, "complete", "").refused(t, http.StatusBadGateway, "upstream_refused")
@@ -108,7 +108,7 @@ func TestTheRecord(t *testing.T) {
 		t.Errorf("payments: %s", got.body)
 	}
 	want := []string{"create 1 503 not_sent - -", "create 2 201 done - -", "complete 1 500 refused pos_close_order -", "pay 1 200 done - -"}
-	if diff := cmp.Diff(want, record.told(t)); diff != "" {
+	if diff := cmp.Diff(want, record.callLines(t)); diff != "" {
 		t.Errorf("attempts (-want +got):\n%s", diff)
 	}
 	for _, path := range []string{"/v1/orders?key=k", "/v1/orders?key=%22k%22", "/v1/orders?key=k&connection=main", "/v1/orders/" + p.OrderID + "?connection=main"} {
@@ -136,7 +136,7 @@ func TestTheRecord(t *testing.T) {
 // An order is there from the moment its key is taken.
 func TestTheRecordOfAnOrderOnItsWay(t *testing.T) {
 	t.Parallel()
-	k := newKitchen(t)
+	k := newOrderFixture(t)
 	open := k.main.shut()
 	defer open()
 	answer := k.later(order(), append(key("slow"), k.shop...)...)
@@ -155,7 +155,7 @@ func TestTheRecordOfAnOrderOnItsWay(t *testing.T) {
 // Two services number their orders alike: who sees both must say which.
 func TestAnOrderIDOfTwoConnections(t *testing.T) {
 	t.Parallel()
-	k := newKitchen(t)
+	k := newOrderFixture(t)
 	p := k.place("k")
 	var other placed
 	k.post("/v1/restaurants/"+north+"/orders", order(), append(key("k"), k.as(clientNorth)...)...).is(t, http.StatusCreated).into(t, &other)
@@ -185,7 +185,7 @@ func TestAnOrderIDOfTwoConnections(t *testing.T) {
 // of it (policy O9a).
 func TestAnAdoptedOrder(t *testing.T) {
 	t.Parallel()
-	k := newKitchen(t)
+	k := newOrderFixture(t)
 	var sent struct{ Order json.RawMessage }
 	k.post(validatePath, order()).is(t, http.StatusOK).into(t, &sent)
 	created, err := k.main.Client.CreateOrder(t.Context(), sent.Order)

@@ -13,7 +13,7 @@ import (
 )
 
 // tryRefusals are the refusals that callers of the demo's larder meet.
-func (b *bench) tryRefusals() {
+func (b *exampleFixture) tryRefusals() {
 	shop, ops := "storefront", "ops"
 	nowhere := func(name string) map[string]string { return map[string]string{name: "nowhere"} }
 	for _, one := range []trial{
@@ -46,7 +46,7 @@ func (b *bench) tryRefusals() {
 
 // tryBusy are the refusals while another request is not answered, and after one
 // whose outcome nobody knows.
-func (b *bench) tryBusy() {
+func (b *exampleFixture) tryBusy() {
 	shop := "storefront"
 	key := map[string]string{"Idempotency-Key": "slow"}
 	var slow struct{ OrderID string }
@@ -85,8 +85,8 @@ func (b *bench) tryBusy() {
 
 // tryElsewhere are the refusals of instances that are not the demo's: of two
 // connections, of limits, and of one that has lost its Redis.
-func (b *bench) tryElsewhere() {
-	rough := newWorld(b.t)
+func (b *exampleFixture) tryElsewhere() {
+	rough := newFixture(b.t)
 	for _, client := range []string{clientShop, clientOps} {
 		b.tokens[client] = rough.as(client)
 	}
@@ -117,7 +117,7 @@ func (b *bench) tryElsewhere() {
 	b.try(trial{on: rough, operation: "listRuns", status: http.StatusServiceUnavailable, as: clientOps})
 	b.try(trial{on: rough, operation: "placeOrder", status: http.StatusServiceUnavailable, as: clientShop, with: map[string]string{"restaurant": bistro, "Idempotency-Key": "late"}, raw: new(order())})
 
-	paused := newWorld(b.t, func(p *plan) { p.ordering.AllowNonDurable, p.ordering.AcceptRestore = true, new(false) })
+	paused := newFixture(b.t, func(p *plan) { p.ordering.AllowNonDurable, p.ordering.AcceptRestore = true, new(false) })
 	for _, client := range []string{clientShop, clientOps} {
 		b.tokens[client] = paused.as(client)
 	}
@@ -131,11 +131,11 @@ func (b *bench) tryElsewhere() {
 	b.try(trial{on: paused, operation: "acceptJournal", example: "accepted", status: http.StatusOK, as: clientOps, with: map[string]string{"connection": "main"}})
 	paused.post("/v1/restaurants/"+bistro+"/orders", order(), append([]string{"Idempotency-Key", "after the restore"}, b.tokens[clientShop]...)...).is(b.t, http.StatusCreated)
 
-	bare := newWorld(b.t, func(p *plan) { p.unsynced = true })
+	bare := newFixture(b.t, func(p *plan) { p.unsynced = true })
 	b.try(trial{on: bare, operation: "isReady", example: "unready", status: http.StatusServiceUnavailable})
 }
 
 // example is a body that the document shows.
-func (b *bench) example(name string) string {
+func (b *exampleFixture) example(name string) string {
 	return quoted(b.document.doc.Components.Examples[name].Value.Value)
 }

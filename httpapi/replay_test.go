@@ -16,7 +16,7 @@ import (
 // says by then (policy O7).
 func TestAReplayIsTheFirstAnswer(t *testing.T) {
 	t.Parallel()
-	k := newKitchen(t)
+	k := newOrderFixture(t)
 	body := order()
 	send := func(under, body string, headers ...string) reply {
 		return k.post(ordersPath, body, append(append(key(under), headers...), k.shop...)...)
@@ -69,13 +69,13 @@ func TestAReplayIsTheFirstAnswer(t *testing.T) {
 
 // Placed, the answer lost on its way to the client; then the dish is stopped
 // and the order's time passes. The same key still gets what was answered.
-func TestTheLateReplay(t *testing.T) {
+func TestLateReplay(t *testing.T) {
 	t.Parallel()
-	k := newKitchen(t)
+	k := newOrderFixture(t)
 	body := order()
 	first := k.post(ordersPath, body, append(key("late"), k.shop...)...).is(t, http.StatusCreated)
 	k.service.setMenu(bistro, strings.Replace(fullMenu, `"schemeId": "s1", `, `"schemeId": "s1", "isContainInStopList": true, `, 1))
-	k.pull(bistro)
+	k.syncOnce(bistro)
 	k.ahead(3 * time.Hour)
 	shop := k.as(clientShop)
 	k.post(ordersPath, body, append(key("new"), shop...)...).refused(t, http.StatusUnprocessableEntity, "validation_failed")
@@ -97,22 +97,22 @@ func TestTheReplayOfWhatWasResolved(t *testing.T) {
 	for how, test := range map[string]struct {
 		resolution string
 		status     int
-		check      func(t *testing.T, k *kitchen, got reply)
+		check      func(t *testing.T, k *orderFixture, got reply)
 	}{
-		"done": {`{"operation":"create","outcome":"done","orderID":"%s","note":"they have it"}`, http.StatusCreated, func(t *testing.T, k *kitchen, got reply) {
+		"done": {`{"operation":"create","outcome":"done","orderID":"%s","note":"they have it"}`, http.StatusCreated, func(t *testing.T, k *orderFixture, got reply) {
 			var p placed
 			got.into(t, &p)
 			if orders := k.main.has(); len(orders) != 1 || p.OrderID != orders[0].OrderID || p.State != "placed" || p.Total != "210.4" {
 				t.Errorf("got %s, the service has %+v", got.body, orders)
 			}
 		}},
-		"not done": {`{"operation":"create","outcome":"not_done"}`, http.StatusBadGateway, func(t *testing.T, _ *kitchen, got reply) {
+		"not done": {`{"operation":"create","outcome":"not_done"}`, http.StatusBadGateway, func(t *testing.T, _ *orderFixture, got reply) {
 			p := got.refusedReplay(t, http.StatusBadGateway, "upstream_refused")
 			if !strings.Contains(p.Msg, "a person") || p.Upstream != nil {
 				t.Errorf("got %s", got.body)
 			}
 		}},
-		"send again": {`{"operation":"create","outcome":"send_again"}`, http.StatusCreated, func(t *testing.T, k *kitchen, got reply) {
+		"send again": {`{"operation":"create","outcome":"send_again"}`, http.StatusCreated, func(t *testing.T, k *orderFixture, got reply) {
 			var p placed
 			got.into(t, &p)
 			if orders := k.main.has(); len(orders) != 2 || p.OrderID != orders[1].OrderID && p.OrderID != orders[0].OrderID {
@@ -122,7 +122,7 @@ func TestTheReplayOfWhatWasResolved(t *testing.T) {
 	} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
-			k := newKitchen(t)
+			k := newOrderFixture(t)
 			body := order()
 			k.main.fault(http.MethodPost, `"do":"execute_then_reset"`)
 			lost := k.post(ordersPath, body, append(key("k"), k.shop...)...)
@@ -148,7 +148,7 @@ func TestTheReplayOfWhatWasResolved(t *testing.T) {
 // A key stands for one request of one client (policy O7).
 func TestKeysThatAreTaken(t *testing.T) {
 	t.Parallel()
-	k := newKitchen(t)
+	k := newOrderFixture(t)
 	body := order()
 	p := k.place("mine")
 	other := strings.Replace(order(), `"quantity": 1`, `"quantity": 2`, 1)
@@ -180,7 +180,7 @@ func TestKeysThatAreTaken(t *testing.T) {
 // What certainly did not reach the service frees the key.
 func TestAKeyIsFreeAfterNothingWasSent(t *testing.T) {
 	t.Parallel()
-	k := newKitchen(t)
+	k := newOrderFixture(t)
 	body := order()
 	k.main.fault(http.MethodPost, `"do":"status","status":401`)
 	_ = k.post(ordersPath, body, append(key("k"), k.shop...)...).is(t, http.StatusCreated) // the token was renewed, the call repeated
@@ -199,7 +199,7 @@ func TestAKeyIsFreeAfterNothingWasSent(t *testing.T) {
 func TestAHundredClientsWithOneKey(t *testing.T) {
 	t.Parallel()
 	const clients = 100
-	k := newKitchen(t)
+	k := newOrderFixture(t)
 	body := order()
 	headers := append([]string{"Content-Type", "application/json"}, append(key("one for all"), k.shop...)...)
 	var (

@@ -45,7 +45,7 @@ func transport(t *testing.T) *http.Client {
 }
 
 // do sends a request; headers come in pairs.
-func (w *world) do(method, path, body string, headers ...string) reply {
+func (w *fixture) do(method, path, body string, headers ...string) reply {
 	w.t.Helper()
 	return do(w.t, method, w.url+path, body, headers...)
 }
@@ -86,19 +86,19 @@ func request(t *testing.T, method, address, body string, headers ...string) (rep
 	return reply{status: response.StatusCode, header: response.Header, body: text}, nil
 }
 
-func (w *world) get(path string, headers ...string) reply {
+func (w *fixture) get(path string, headers ...string) reply {
 	w.t.Helper()
 	return w.do(http.MethodGet, path, "", headers...)
 }
 
 // post sends JSON.
-func (w *world) post(path, body string, headers ...string) reply {
+func (w *fixture) post(path, body string, headers ...string) reply {
 	w.t.Helper()
 	return w.do(http.MethodPost, path, body, append([]string{"Content-Type", "application/json"}, headers...)...)
 }
 
 // token asks for a client's token with all its scopes.
-func (w *world) token(client string) string {
+func (w *fixture) token(client string) string {
 	w.t.Helper()
 	form := url.Values{"client_id": {client}, "client_secret": {secretOf(client)}, "grant_type": {"client_credentials"}}
 	got := w.do(http.MethodPost, "/connect/token", form.Encode(), "Content-Type", "application/x-www-form-urlencoded")
@@ -112,7 +112,7 @@ func (w *world) token(client string) string {
 }
 
 // as is the Authorization header of a client, to be appended to a request.
-func (w *world) as(client string) []string {
+func (w *fixture) as(client string) []string {
 	w.t.Helper()
 	return []string{"Authorization", "Bearer " + w.token(client)}
 }

@@ -14,7 +14,7 @@ import (
 // Lists are of the restaurants that are configured now, also from page to page.
 func TestListsFollowAReload(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	ops := w.as(clientOps)
 	replace := func(ids ...menu.RestaurantID) {
 		t.Helper()
@@ -50,7 +50,7 @@ func TestListsFollowAReload(t *testing.T) {
 func TestStatesOfThousandsAreSoonThoseOfNow(t *testing.T) {
 	t.Parallel()
 	const restaurants = 10_000
-	w := newWorld(t, func(p *plan) {
+	w := newFixture(t, func(p *plan) {
 		p.unsynced = true
 		p.runner = func(deps *menusync.Deps) {
 			for i := range restaurants - len(deps.Restaurants) {
@@ -69,7 +69,7 @@ func TestStatesOfThousandsAreSoonThoseOfNow(t *testing.T) {
 	if got := without(); got != restaurants {
 		t.Fatalf("%d restaurants are without a menu, want %d", got, restaurants)
 	}
-	w.pull(bistro)
+	w.syncOnce(bistro)
 	w.ahead(time.Second)
 	if got := without(); got != restaurants-1 {
 		t.Errorf("a second later %d restaurants are without a menu, want %d", got, restaurants-1)

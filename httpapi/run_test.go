@@ -14,9 +14,9 @@ import (
 	"larder/internal/upstream"
 )
 
-// running starts the world's server on its own listeners; stop ends it and
+// running starts the fixture's server on its own listeners; stop ends it and
 // gives what Run returned.
-func (w *world) running() (stop func() error) {
+func (w *fixture) running() (stop func() error) {
 	w.t.Helper()
 	if err := w.server.Listen(w.t.Context()); err != nil {
 		w.t.Fatal(err)
@@ -39,7 +39,7 @@ func onPort0(p *plan) {
 
 func TestRunServesBothListeners(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, onPort0)
+	w := newFixture(t, onPort0)
 	if w.server.Addr() != "" || w.server.OpsAddr() != "" {
 		t.Error("an address before Listen")
 	}
@@ -61,7 +61,7 @@ func TestRunServesBothListeners(t *testing.T) {
 
 func TestOneListenerServesOps(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, onPort0, func(p *plan) { p.cfg.OpsListen = "" })
+	w := newFixture(t, onPort0, func(p *plan) { p.cfg.OpsListen = "" })
 	stop := w.running()
 	if w.server.OpsAddr() != w.server.Addr() {
 		t.Errorf("ops at %q, not at %q", w.server.OpsAddr(), w.server.Addr())
@@ -84,18 +84,18 @@ func TestATakenPortIsAnError(t *testing.T) {
 		"http.listen":     func(p *plan) { p.cfg.Listen = taken.Addr().String() },
 		"http.ops_listen": func(p *plan) { p.cfg.OpsListen = taken.Addr().String() },
 	} {
-		w := newWorld(t, onPort0, change)
+		w := newFixture(t, onPort0, change)
 		if err := w.server.Run(t.Context()); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("got %v, want an error that names %s", err, name)
 		}
 	}
 }
 
-// A request in flight when larder is told to stop is answered; readiness turns
+// A request in flight when the server stops is answered; readiness turns
 // first, so that balancers send nobody more.
 func TestDrain(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, onPort0, func(p *plan) { p.cfg.DrainDelay = 200 * time.Millisecond })
+	w := newFixture(t, onPort0, func(p *plan) { p.cfg.DrainDelay = 200 * time.Millisecond })
 	arrived, finish := make(chan struct{}), make(chan struct{})
 	w.service.answerCreate(func([]byte) (upstream.Created, error) {
 		close(arrived)
@@ -137,7 +137,7 @@ func TestDrain(t *testing.T) {
 // What does not end within the drain is cut, and Run returns all the same.
 func TestDrainIsBounded(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, onPort0, func(p *plan) { p.cfg.DrainTimeout = 50 * time.Millisecond })
+	w := newFixture(t, onPort0, func(p *plan) { p.cfg.DrainTimeout = 50 * time.Millisecond })
 	arrived, finish := make(chan struct{}), make(chan struct{})
 	t.Cleanup(func() { close(finish) })
 	w.service.answerCreate(func([]byte) (upstream.Created, error) {
@@ -174,7 +174,7 @@ func TestDrainIsBounded(t *testing.T) {
 
 func TestHeaderIsLimited(t *testing.T) { // policy H1
 	t.Parallel()
-	w := newWorld(t, onPort0)
+	w := newFixture(t, onPort0)
 	stop := w.running()
 	got := do(t, http.MethodGet, "http://"+w.server.Addr()+menuPath, "", "X-Long", strings.Repeat("x", 32<<10))
 	if got.status != http.StatusRequestHeaderFieldsTooLarge {

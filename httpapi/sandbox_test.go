@@ -14,8 +14,8 @@ import (
 )
 
 // The whole walk against a real ordering service in one process: its menu
-// pulled and served, its orders judged the same way by both sides, and its
-// faults told apart.
+// synced and served, its orders checked the same way by both sides, and its
+// faults recognised.
 func TestAgainstTheSandbox(t *testing.T) {
 	t.Parallel()
 	service := sandbox.New(sandbox.Config{})
@@ -30,13 +30,13 @@ func TestAgainstTheSandbox(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(client.Close)
-	w := newWorld(t, func(p *plan) { p.cfg.Rate, p.unsynced = httpapi.RateConfig{}, true })
+	w := newFixture(t, func(p *plan) { p.cfg.Rate, p.unsynced = httpapi.RateConfig{}, true })
 	pulled, err := client.MenuView(t.Context(), bistro, upstream.Validator{}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.service.setMenu(bistro, string(pulled.Body))
-	w.pull(bistro)
+	w.syncOnce(bistro)
 	w.service.answerCreate(func(body []byte) (upstream.Created, error) { return client.CreateOrder(t.Context(), body) })
 
 	orders, err := sandbox.NewOrderGenerator(raw, bistro, 1)
@@ -46,13 +46,13 @@ func TestAgainstTheSandbox(t *testing.T) {
 	shop := w.as(clientShop)
 	for i := range 30 {
 		body := orders.Next(sandbox.OrderOptions{Lines: 1 + i%4, Delivery: i%2 == 0, ExternalIDs: i%3 == 0, ExpectedAt: time.Now().Add(time.Hour)})
-		var verdict struct {
+		var result struct {
 			Valid bool
 			Total json.Number
 		}
 		checked := w.post(validatePath, string(body), shop...).is(t, http.StatusOK)
-		checked.into(t, &verdict)
-		if !verdict.Valid {
+		checked.into(t, &result)
+		if !result.Valid {
 			t.Fatalf("order %d: %s\n%s", i, body, checked.body)
 		}
 		got := w.post(ordersPath, string(body), append(key(strconv.Itoa(i)), shop...)...).is(t, http.StatusCreated)
@@ -63,8 +63,8 @@ func TestAgainstTheSandbox(t *testing.T) {
 		got.into(t, &placed)
 		var kept struct{ Total json.Number }
 		do(t, http.MethodGet, base+"/sandbox/orders/"+placed.OrderID, "").is(t, http.StatusOK).into(t, &kept)
-		if placed.Total != verdict.Total || placed.Total != kept.Total {
-			t.Errorf("order %d: total %s when checked, %s when placed, %s at the service", i, verdict.Total, placed.Total, kept.Total)
+		if placed.Total != result.Total || placed.Total != kept.Total {
+			t.Errorf("order %d: total %s when checked, %s when placed, %s at the service", i, result.Total, placed.Total, kept.Total)
 		}
 	}
 

@@ -32,7 +32,7 @@ func (r reply) cookieOf(t *testing.T) *http.Cookie {
 }
 
 // signIn returns the header that a browser sends once it is signed in.
-func (w *world) signIn(client string) []string {
+func (w *fixture) signIn(client string) []string {
 	w.t.Helper()
 	cookie := w.post(sessionPath, signInBody(client, secretOf(client))).is(w.t, http.StatusOK).cookieOf(w.t)
 	return []string{"Cookie", cookie.Name + "=" + cookie.Value}
@@ -48,7 +48,7 @@ type sessionRow struct {
 
 func TestSignInAndOut(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	if got := w.get(sessionPath).is(t, http.StatusOK); string(got.body) != `{"result":null}` {
 		t.Errorf("before signing in: %s", got.body)
 	}
@@ -86,7 +86,7 @@ func TestSignInAndOut(t *testing.T) {
 
 func TestSignInRefusals(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	for name, c := range map[string]struct {
 		body   string
 		status int
@@ -115,7 +115,7 @@ func TestSignInRefusals(t *testing.T) {
 // (policy H8).
 func TestSignInAttempts(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(p *plan) { p.cfg.TrustedProxies = []string{"127.0.0.1"} })
+	w := newFixture(t, func(p *plan) { p.cfg.TrustedProxies = []string{"127.0.0.1"} })
 	from := func(address, client, secret string) reply {
 		return w.post(sessionPath, signInBody(client, secret), "X-Forwarded-For", address)
 	}
@@ -143,8 +143,8 @@ func TestSignInAttempts(t *testing.T) {
 func TestSessionsOverHTTPS(t *testing.T) {
 	t.Parallel()
 	const bound = "__Host-larder_ops"
-	trusted := newWorld(t, func(p *plan) { p.cfg.TrustedProxies = []string{"127.0.0.0/8"} })
-	open := newWorld(t)
+	trusted := newFixture(t, func(p *plan) { p.cfg.TrustedProxies = []string{"127.0.0.0/8"} })
+	open := newFixture(t)
 	secure := httptest.NewTLSServer(open.server.Handler())
 	t.Cleanup(secure.Close)
 	overTLS := func(cookie string) reply {
@@ -178,7 +178,7 @@ func TestSessionsOverHTTPS(t *testing.T) {
 	overTLS("larder_ops="+cookie.Value).is(t, http.StatusUnauthorized)
 
 	for name, c := range map[string]struct {
-		w     *world
+		w     *fixture
 		proto []string
 		want  string
 	}{
@@ -204,7 +204,7 @@ func TestSessionsOverHTTPS(t *testing.T) {
 func TestWhereASessionCounts(t *testing.T) {
 	t.Parallel()
 	closed := false
-	w := newWorld(t, func(p *plan) {
+	w := newFixture(t, func(p *plan) {
 		p.auth.OpenMenu = &closed
 		p.cfg.Metrics = httpapi.MetricsOps
 		p.cfg.CORSOrigins = []string{"*"}
@@ -273,7 +273,7 @@ func TestWhatEndsASession(t *testing.T) {
 		}
 	}
 	same := func(*httpapi.ClientConfig) {}
-	w := newWorld(t, on(same))
+	w := newFixture(t, on(same))
 	header := w.signIn(clientOps)
 	value := strings.TrimPrefix(header[1], "larder_ops=")
 	text, seal, _ := strings.Cut(value, ".")
@@ -287,7 +287,7 @@ func TestWhatEndsASession(t *testing.T) {
 		"no longer there":           {func(c *httpapi.ClientConfig) { c.ID = "other" }, http.StatusUnauthorized},
 		"another connection's only": {func(c *httpapi.ClientConfig) { c.Connection = "north" }, http.StatusOK},
 	} {
-		if got := newWorld(t, on(c.change)).get("/v1/ops/runs", header...); got.status != c.status {
+		if got := newFixture(t, on(c.change)).get("/v1/ops/runs", header...); got.status != c.status {
 			t.Errorf("%s: %d %s, want %d", name, got.status, got.body, c.status)
 		}
 	}
@@ -312,7 +312,7 @@ func TestWhatEndsASession(t *testing.T) {
 // http.ops_listen moves the sessions too (policy H6).
 func TestSessionsMoveWithOps(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(p *plan) { p.cfg.OpsListen = "127.0.0.1:0" })
+	w := newFixture(t, func(p *plan) { p.cfg.OpsListen = "127.0.0.1:0" })
 	ops := serve(t, w.server.OpsHandler())
 	w.post(sessionPath, signInBody(clientOps, secretOf(clientOps))).refused(t, http.StatusNotFound, "not_found")
 	w.get("/ops").refused(t, http.StatusNotFound, "not_found")

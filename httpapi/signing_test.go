@@ -40,7 +40,7 @@ func TestAClientThatLeavesDoesNotFailTheReadOfTheKey(t *testing.T) {
 	}
 }
 
-// A larder seeks the key from its start, so that it tells the tokens of all
+// A larder seeks the key from its start, so that it recognises the tokens of all
 // others when Redis goes away, whether it has seen one or not.
 func TestTheKeyIsReadWhenRedisAnswers(t *testing.T) {
 	t.Parallel()

@@ -12,7 +12,7 @@ import (
 // are what a request may take to arrive (policy H1).
 func TestSlowRequestsAreCut(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, onPort0)
+	w := newFixture(t, onPort0)
 	stop := w.running()
 	t.Cleanup(func() {
 		if err := stop(); err != nil {
@@ -56,19 +56,19 @@ func TestSlowRequestsAreCut(t *testing.T) {
 }
 
 // Clients that take every place and get on with nothing lose them when the time
-// for it is over, in either lane: who waited meanwhile is answered.
+// for it is over, on either path: who waited meanwhile is answered.
 func TestSlowClientsLoseTheirPlaces(t *testing.T) {
 	t.Parallel()
 	held := []string{
 		"",                              // nothing at all
 		rawGet(menuPath)[:20],           // half a head
-		"POST " + ordersPath + " HTTP/", // half a head that the lane does not answer
+		"POST " + ordersPath + " HTTP/", // half a head that the fast path does not answer
 		"POST " + validatePath + " HTTP/1.1\r\nHost: l\r\nContent-Type: application/json\r\nContent-Length: 90\r\n\r\n{",
 	}
-	for name, on := range map[string]bool{"with the lane": true, "without": false} {
+	for name, on := range map[string]bool{"with the fast path": true, "without": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, onPort0, func(p *plan) { p.cfg.MaxConnections, p.cfg.FastPath = len(held), &on })
+			w := newFixture(t, onPort0, func(p *plan) { p.cfg.MaxConnections, p.cfg.FastPath = len(held), &on })
 			stop := w.running()
 			for _, sent := range held {
 				if _, err := io.WriteString(w.dial(), sent); err != nil {

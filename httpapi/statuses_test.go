@@ -30,7 +30,7 @@ type documented struct {
 	scope        string // that its token needs; empty: none
 }
 
-// operations lists those of the document. Their paths are of the tests' world.
+// operations lists those of the document. Their paths are of the tests' fixture.
 func operations(t *testing.T) []documented {
 	t.Helper()
 	document, err := theContract()
@@ -95,7 +95,7 @@ func closed(p *plan) {
 // route is asked of every route.
 func TestDocumentStatuses(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, closed)
+	w := newFixture(t, closed)
 	if err := w.store.SaveReasons(t.Context(), "main", []byte("[]")); err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestDocumentStatuses(t *testing.T) {
 // What has not changed is not sent again.
 func TestDocumentNotModified(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(p *plan) { p.cfg.Rate = httpapi.RateConfig{} })
+	w := newFixture(t, func(p *plan) { p.cfg.Rate = httpapi.RateConfig{} })
 	if err := w.store.SaveReasons(t.Context(), "main", []byte("[]")); err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +161,7 @@ func TestDocumentNotModified(t *testing.T) {
 // A body that does not come to its end is waited for so long and no longer.
 func TestDocumentBodiesThatStay(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(p *plan) { p.cfg.Rate = httpapi.RateConfig{} })
+	w := newFixture(t, func(p *plan) { p.cfg.Rate = httpapi.RateConfig{} })
 	hasty := httptest.NewUnstartedServer(w.server.Handler())
 	hasty.Config.ReadTimeout = 200 * time.Millisecond
 	hasty.Start()
@@ -184,7 +184,7 @@ func TestDocumentBodiesThatStay(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", one.OperationID, err)
 		}
-		body, _ := io.ReadAll(response.Body) // shown, and judged by the transport
+		body, _ := io.ReadAll(response.Body) // shown, and checked by the transport
 		_ = response.Body.Close()
 		_ = stays.Close()
 		if response.StatusCode != http.StatusRequestTimeout {
@@ -194,12 +194,12 @@ func TestDocumentBodiesThatStay(t *testing.T) {
 }
 
 // A larder that has never reached its Redis says so on every route that needs
-// it: it cannot even tell a good token.
+// it: it cannot even recognise a good token.
 func TestDocumentWithoutRedis(t *testing.T) {
 	t.Parallel()
-	other := newWorld(t)
+	other := newFixture(t)
 	headers := append(other.as(clientOps), other.signIn(clientNorth)...)
-	w := newWorld(t, func(p *plan) { p.unsynced = true })
+	w := newFixture(t, func(p *plan) { p.unsynced = true })
 	if err := w.redis.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -221,11 +221,11 @@ func TestDocumentWithoutRedis(t *testing.T) {
 	}
 }
 
-// Changes of orders are limited as orders are, and batches of pulls too; and a
+// Changes of orders are limited as orders are, and batches of syncs too; and a
 // key that was used for one thing is none for another.
 func TestDocumentLimits(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(p *plan) {
+	w := newFixture(t, func(p *plan) {
 		p.cfg.Rate = httpapi.RateConfig{Place: httpapi.Rate{Count: 1, Per: time.Hour}}
 	})
 	shop, ops := w.as(clientShop), w.as(clientOps)

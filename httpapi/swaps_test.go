@@ -130,9 +130,9 @@ func TestSwapsUnderSixtyFourConnections(t *testing.T) {
 	if testing.Short() {
 		lasts = min(lasts, 2*time.Second)
 	}
-	w := newWorld(t, func(p *plan) { p.unsynced = true })
+	w := newFixture(t, func(p *plan) { p.unsynced = true })
 	w.service.setMenu(bistro, edition(1))
-	w.pull(bistro)
+	w.syncOnce(bistro)
 	p := newPorts(t, w, w.server.Handler().ServeHTTP)
 	token := w.as(clientShop)[1]
 	ctx, cancel := context.WithCancel(t.Context())
@@ -163,7 +163,7 @@ func TestSwapsUnderSixtyFourConnections(t *testing.T) {
 	for end := time.Now().Add(lasts); published < 5 || time.Now().Before(end); <-tick.C {
 		published++
 		w.service.setMenu(bistro, edition(published))
-		if run := w.pull(bistro); run.Version != int64(published) {
+		if run := w.syncOnce(bistro); run.Version != int64(published) {
 			t.Errorf("publish %d: got %+v", published, run)
 			break
 		}

@@ -21,7 +21,7 @@ import (
 const formMedia = "application/x-www-form-urlencoded"
 
 // ask sends a token request; fields come in pairs.
-func (w *world) ask(fields ...string) reply {
+func (w *fixture) ask(fields ...string) reply {
 	w.t.Helper()
 	form := url.Values{}
 	for i := 0; i+1 < len(fields); i += 2 {
@@ -32,7 +32,7 @@ func (w *world) ask(fields ...string) reply {
 
 func TestTokenAnswer(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	got := w.ask("client_id", clientShop, "client_secret", secretOf(clientShop), "grant_type", "client_credentials")
 	var answer struct {
 		AccessToken string `json:"access_token"`
@@ -72,7 +72,7 @@ func TestTokenAnswer(t *testing.T) {
 
 func TestTokenRequestForms(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	secret := secretOf(clientShop)
 	// The interface's own field names (docs/ordering-service.md, section 5).
 	w.ask("client_ID", clientShop, "client_secret", secret, "grant_type", "client_credentials", "scopes", "orders").is(t, http.StatusOK)
@@ -97,7 +97,7 @@ func TestTokenRequestForms(t *testing.T) {
 
 func TestTokenScopes(t *testing.T) { // policy H2
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	for asked, want := range map[string]string{
 		"": "orders ops", "orders": "orders", "menu": "menu", "menu orders": "menu orders", "ops": "ops", "menu,orders": "menu orders",
 	} {
@@ -119,7 +119,7 @@ func TestTokenScopes(t *testing.T) { // policy H2
 
 func TestTokenRefusals(t *testing.T) { // RFC 6749, section 5.2
 	t.Parallel()
-	w := newWorld(t, func(p *plan) { p.cfg.Rate = httpapi.RateConfig{} })
+	w := newFixture(t, func(p *plan) { p.cfg.Rate = httpapi.RateConfig{} })
 	good := []string{"client_id", clientShop, "client_secret", secretOf(clientShop), "grant_type", "client_credentials"}
 	with := func(fields ...string) []string { return append(slices.Clone(good), fields...) }
 	refused := func(name string, got reply, status int, code string) {
@@ -143,7 +143,7 @@ func TestTokenRefusals(t *testing.T) { // RFC 6749, section 5.2
 	wrong := w.ask("client_id", clientShop, "client_secret", "guess", "grant_type", "client_credentials")
 	refused("wrong secret", wrong, http.StatusUnauthorized, "invalid_client")
 	if !bytes.Equal(wrong.body, unknown.body) {
-		t.Errorf("the answer tells whether a client exists: %s and %s", wrong.body, unknown.body)
+		t.Errorf("the answer shows whether a client exists: %s and %s", wrong.body, unknown.body)
 	}
 	refused("no client", w.ask("grant_type", "client_credentials"), http.StatusUnauthorized, "invalid_client")
 	refused("another grant", w.ask("client_id", clientShop, "client_secret", secretOf(clientShop), "grant_type", "password"), http.StatusBadRequest, "unsupported_grant_type")
@@ -164,7 +164,7 @@ func TestTokenRefusals(t *testing.T) { // RFC 6749, section 5.2
 
 func TestTokenFailuresAreLimited(t *testing.T) { // policies H1, H8
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	attempt := func(client, secret string) reply {
 		return w.ask("client_id", client, "client_secret", secret, "grant_type", "client_credentials")
 	}
@@ -189,7 +189,7 @@ func TestTokenFailuresAreLimited(t *testing.T) { // policies H1, H8
 	failed(clientOps, http.StatusTooManyRequests)
 	unknown := attempt("nobody", "guess")
 	if unknown.status != known.status || !bytes.Equal(unknown.body, known.body) {
-		t.Errorf("an unknown client: %d %s, a known one: %d %s; the answer tells which exist", unknown.status, unknown.body, known.status, known.body)
+		t.Errorf("an unknown client: %d %s, a known one: %d %s; the answer shows which exist", unknown.status, unknown.body, known.status, known.body)
 	}
 	w.post(sessionPath, signInBody(clientNorth, "guess")).refused(t, http.StatusTooManyRequests, "rate_limited") // the same 30
 	for _, client := range []string{clientShop, clientOps} {
@@ -205,7 +205,7 @@ func TestTokenFailuresAreLimited(t *testing.T) { // policies H1, H8
 func TestATokenHasOneSpelling(t *testing.T) {
 	t.Parallel()
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-	w := newWorld(t)
+	w := newFixture(t)
 	good := w.token(clientOps)
 	last := strings.IndexByte(alphabet, good[len(good)-1])
 	w.get("/v1/ops/runs", "Authorization", "Bearer "+good).is(t, http.StatusOK)
@@ -217,7 +217,7 @@ func TestATokenHasOneSpelling(t *testing.T) {
 
 func TestBearerTokens(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(p *plan) { p.auth.SigningKey = strings.Repeat("k", 32) })
+	w := newFixture(t, func(p *plan) { p.auth.SigningKey = strings.Repeat("k", 32) })
 	good := w.token(clientOps)
 	sign := func(method jwt.SigningMethod, key any, change func(jwt.MapClaims, map[string]any)) string {
 		t.Helper()
@@ -276,7 +276,7 @@ func TestBearerTokens(t *testing.T) {
 
 func TestTokensExpire(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	ops := w.as(clientOps)
 	w.get("/v1/ops/runs", ops...).is(t, http.StatusOK)
 	w.ahead(time.Hour + time.Second)
@@ -293,20 +293,20 @@ func TestSigningKeyInRedis(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
 	shared := func(p *plan) { p.redis.URL, p.unsynced = server.URL(), true }
-	one, two := newWorld(t, shared), newWorld(t, shared)
+	one, two := newFixture(t, shared), newFixture(t, shared)
 	first := one.as(clientOps)
 	two.get("/v1/ops/runs", first...).is(t, http.StatusOK)
 	one.get("/v1/ops/runs", two.as(clientOps)...).is(t, http.StatusOK)
 
 	server.Restart() // keeps nothing on disk: the key is gone
 	one.get("/v1/ops/runs", first...).is(t, http.StatusOK)
-	fresh := newWorld(t, shared)
+	fresh := newFixture(t, shared)
 	third := fresh.as(clientOps) // makes a new key
 	one.ahead(time.Minute)
 	one.get("/v1/ops/runs", third...).is(t, http.StatusOK)
 
 	server.Stop()
-	away := newWorld(t, shared)
+	away := newFixture(t, shared)
 	got := away.ask("client_id", clientOps, "client_secret", secretOf(clientOps), "grant_type", "client_credentials")
 	if got.status != http.StatusServiceUnavailable || got.header.Get("Retry-After") == "" {
 		t.Errorf("without Redis: got %d %s", got.status, got.body)

@@ -27,7 +27,7 @@ var neverShown = map[string]string{
 // of a whole ordering service; and every operation has examples of its answers.
 func TestDocumentExamples(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newExampleFixture(t)
 	b.tryReads()
 	b.tryOrders()
 	b.tryDesk()
@@ -91,7 +91,7 @@ func examplesOf(answer *openapi3.ResponseRef) int {
 	return shown
 }
 
-func (b *bench) tryReads() {
+func (b *exampleFixture) tryReads() {
 	for _, one := range []trial{
 		{operation: "getToken", example: "storefront", status: http.StatusOK},
 		{operation: "listRestaurants", example: "bistro", status: http.StatusOK},
@@ -111,7 +111,7 @@ func (b *bench) tryReads() {
 
 func ofOrder(id string) map[string]string { return map[string]string{"orderID": id} }
 
-func (b *bench) tryOrders() {
+func (b *exampleFixture) tryOrders() {
 	shop := "storefront"
 	var first, second struct{ OrderID string }
 	b.try(trial{operation: "validateOrder", example: "pickup", status: http.StatusOK})
@@ -129,7 +129,7 @@ func (b *bench) tryOrders() {
 	b.try(trial{operation: "rejectOrder", example: "guestLeft", status: http.StatusOK, as: shop, with: ofOrder(second.OrderID)})
 }
 
-func (b *bench) tryDesk() {
+func (b *exampleFixture) tryDesk() {
 	const ops = "ops"
 	var lost struct{ Ref string }
 	b.try(trial{
@@ -148,7 +148,7 @@ func (b *bench) tryDesk() {
 	b.try(trial{operation: "resolveOrder", example: "done", status: http.StatusOK, as: ops, with: ref})
 }
 
-func (b *bench) trySync() {
+func (b *exampleFixture) trySync() {
 	const ops = "ops"
 	var run struct{ ID string }
 	var batch struct{ Batch string }
@@ -165,7 +165,7 @@ func (b *bench) trySync() {
 	b.try(trial{operation: "getBatch", example: "batch", status: http.StatusOK, as: ops, with: map[string]string{"batch": batch.Batch}})
 }
 
-func (b *bench) tryVersions() {
+func (b *exampleFixture) tryVersions() {
 	const ops = "ops"
 	var run runRow
 	b.try(trial{operation: "listVersions", example: "two", status: http.StatusOK, as: ops})
@@ -187,7 +187,7 @@ func (b *bench) tryVersions() {
 	b.try(trial{operation: "rollBack", example: "back", status: http.StatusOK, as: ops})
 }
 
-func (b *bench) tryConsole() {
+func (b *exampleFixture) tryConsole() {
 	const ops = "ops"
 	var cookie []string
 	b.try(trial{operation: "getSession", example: "nobody", status: http.StatusOK})
@@ -205,7 +205,7 @@ func (b *bench) tryConsole() {
 	b.try(trial{operation: "releaseHold", example: "queued", status: http.StatusAccepted, as: ops, with: map[string]string{"wait": ""}})
 }
 
-func (b *bench) tryCompat() {
+func (b *exampleFixture) tryCompat() {
 	shop := "storefront"
 	var first, second struct{ OrderID string }
 	b.try(trial{operation: "viewMenu", example: "bistro", status: http.StatusOK, as: shop})

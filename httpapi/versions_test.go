@@ -33,7 +33,7 @@ type versionRow struct {
 }
 
 // versions lists what is kept.
-func (w *world) versions(query string) (rows []versionRow, next *string) {
+func (w *fixture) versions(query string) (rows []versionRow, next *string) {
 	w.t.Helper()
 	got := w.get(versionsPath+query, w.as(clientOps)...).is(w.t, http.StatusOK)
 	var page struct {
@@ -52,17 +52,17 @@ func kitchenMenu(price, stop string) string {
 	return strings.Replace(raw, `"name": "Twin A", "price": 10}`, `"name": "Twin A", "price": 10, "isContainInStopList": `+stop+`}`, 1)
 }
 
-// publishes is the service's next menu, pulled.
-func (w *world) publishes(raw string) {
+// publishes is the service's next menu, synced.
+func (w *fixture) publishes(raw string) {
 	w.t.Helper()
 	w.service.setMenu(bistro, raw)
-	if run := w.pull(bistro); run.Outcome != menusync.OutcomeUpdated {
-		w.t.Fatalf("pulled: %s %s, want updated", run.Outcome, run.Error)
+	if run := w.syncOnce(bistro); run.Outcome != menusync.OutcomeUpdated {
+		w.t.Fatalf("synced: %s %s, want updated", run.Outcome, run.Error)
 	}
 }
 
 // price is what the storefront's menu has for p1, and whether p3 is available.
-func (w *world) price() (string, bool) {
+func (w *fixture) price() (string, bool) {
 	w.t.Helper()
 	var product struct {
 		Price     json.Number
@@ -76,7 +76,7 @@ func (w *world) price() (string, bool) {
 
 func TestVersionsAreListed(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.publishes(kitchenMenu("200", "[]"))
 	w.publishes(kitchenMenu("200", "true")) // in place of version 2
 	rows, next := w.versions("")
@@ -99,7 +99,7 @@ func TestVersionsAreListed(t *testing.T) {
 		w.get(versionsPath+query, ops...).refused(t, http.StatusBadRequest, code)
 	}
 	w.get("/v1/ops/restaurants/"+empty+"/versions", ops...).refused(t, http.StatusServiceUnavailable, "no_catalogue")
-	w.get("/v1/ops/restaurants/@main/versions", ops...).refused(t, http.StatusServiceUnavailable, "no_catalogue") // never pulled
+	w.get("/v1/ops/restaurants/@main/versions", ops...).refused(t, http.StatusServiceUnavailable, "no_catalogue") // never synced
 	for _, path := range []string{versionsPath, versionsPath + "/1/view"} {
 		w.get(path).refused(t, http.StatusUnauthorized, "unauthorized")
 		w.get(path, w.as(clientShop)...).refused(t, http.StatusForbidden, "forbidden")
@@ -111,7 +111,7 @@ func TestVersionsAreListed(t *testing.T) {
 // one in it: there is always one, and one only.
 func TestAVersionThatComesWhileTheyAreListed(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.publishes(kitchenMenu("200", "[]"))
 	keys, client := cache.NewKeys(w.redis.Prefix()), w.redis.Client()
 	status := client.HGetAll(t.Context(), keys.Current(bistro)).Val() // as the first look saw it
@@ -127,7 +127,7 @@ func TestAVersionThatComesWhileTheyAreListed(t *testing.T) {
 
 func TestAVersionIsShownAsPublished(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.publishes(kitchenMenu("200", "true"))
 	ops := w.as(clientOps)
 	for version, price := range map[string]string{"1": "199.90", "2": "200"} {
@@ -156,11 +156,11 @@ func TestRollbackOverTheSandbox(t *testing.T) { // policy S7a
 		t.Fatal(err)
 	}
 	t.Cleanup(client.Close)
-	w := newWorld(t, func(p *plan) {
+	w := newFixture(t, func(p *plan) {
 		p.redis.URL, p.unsynced = redistest.Start(t).URL(), true
 		p.runner = func(d *menusync.Deps) { d.Connections[0].Source = client }
 	})
-	w.pull(bistro)
+	w.syncOnce(bistro)
 	w.schedule()
 	ops := w.as(clientOps)
 	publishes := func(raw, outcome string) {
@@ -169,7 +169,7 @@ func TestRollbackOverTheSandbox(t *testing.T) { // policy S7a
 		var run runRow
 		w.do(http.MethodPost, syncPath+"?wait=30s", "", ops...).is(t, http.StatusOK).into(t, &run)
 		if run.Outcome == nil || *run.Outcome != outcome {
-			t.Fatalf("pulled: %+v, want %s", run, outcome)
+			t.Fatalf("synced: %+v, want %s", run, outcome)
 		}
 	}
 	serves := func(price string, available, held bool) {
@@ -228,7 +228,7 @@ func TestRollbackOverTheSandbox(t *testing.T) { // policy S7a
 
 func TestRollbackIsRefused(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	ops := w.as(clientOps)
 	for _, body := range []string{
 		`{}`, `[]`, `{"version": 0}`, `{"version": "1"}`, `{"version": 1.5}`, `{"version": null}`, `{"version": 1, "hold": "never"}`,

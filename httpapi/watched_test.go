@@ -10,12 +10,12 @@ import (
 	"testing"
 )
 
-// larders are the addresses, host:port, behind which tests have larder's own
+// checkedServers are the addresses, host:port, behind which tests have larder's own
 // routes.
-var larders sync.Map
+var checkedServers sync.Map
 
 func watch(address string) {
-	larders.Store(strings.TrimPrefix(address, "http://"), true)
+	checkedServers.Store(strings.TrimPrefix(address, "http://"), true)
 }
 
 // watched is a transport that holds every request to larder, and its answer,
@@ -27,11 +27,11 @@ type watched struct {
 
 // RoundTrip implements http.RoundTripper.
 func (w watched) RoundTrip(request *http.Request) (*http.Response, error) {
-	_, ours := larders.Load(request.URL.Host)
+	_, ours := checkedServers.Load(request.URL.Host)
 	if !ours || strings.HasPrefix(request.URL.Path, "/sandbox/") { // the address of a larder that is gone may be a sandbox's now
 		return w.by.RoundTrip(request)
 	}
-	x := talk{request: request}
+	x := httpExchange{request: request}
 	if request.GetBody != nil {
 		if body, err := request.GetBody(); err == nil {
 			x.sent, _ = io.ReadAll(body) // of memory
@@ -56,7 +56,7 @@ func (w watched) RoundTrip(request *http.Request) (*http.Response, error) {
 	}
 	document, err := theContract()
 	if err == nil {
-		err = document.judge(x)
+		err = document.check(x)
 	}
 	if err != nil && !tolerated(w.tb.Name(), err) {
 		w.tb.Errorf("%s %s: %v", request.Method, request.URL.RequestURI(), err)

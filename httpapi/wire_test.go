@@ -110,16 +110,16 @@ func (l *wires) ask(tb testing.TB, stream []byte, chunk int) string {
 	return w.answered.String()
 }
 
-// lanes are one Server's routes behind net/http alone, and behind the fast
+// bothPaths are one Server's routes behind net/http alone, and behind the fast
 // path with net/http after it.
-type lanes struct {
+type bothPaths struct {
 	plain, fast *wires
 	fell        atomic.Int64 // requests that got through the fast path
 }
 
 // reads are the routes that read. What would change anything, or never end, is
 // answered with what came of its body.
-func (w *world) reads() http.HandlerFunc {
+func (w *fixture) reads() http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead || strings.Contains(r.URL.Path, "events") || r.URL.Path == "/metrics" {
 			body, err := io.ReadAll(io.LimitReader(r.Body, 1<<20))
@@ -131,19 +131,19 @@ func (w *world) reads() http.HandlerFunc {
 	}
 }
 
-func newLanes(tb testing.TB, w *world) *lanes {
+func newBothPaths(tb testing.TB, w *fixture) *bothPaths {
 	tb.Helper()
-	l := &lanes{plain: newWires(), fast: newWires()}
+	l := &bothPaths{plain: newWires(), fast: newWires()}
 	routes := w.reads()
 	counted := func(rw http.ResponseWriter, r *http.Request) {
 		l.fell.Add(1)
 		routes(rw, r)
 	}
-	lane := w.server.FastPath(l.fast)
+	fastPath := w.server.FastPath(l.fast)
 	ctx, cut := context.WithCancel(context.WithoutCancel(tb.Context()))
 	var group errgroup.Group
-	group.Go(func() error { return lane.Run(ctx) })
-	for listener, handler := range map[net.Listener]http.HandlerFunc{l.plain: routes, lane: counted} {
+	group.Go(func() error { return fastPath.Run(ctx) })
+	for listener, handler := range map[net.Listener]http.HandlerFunc{l.plain: routes, fastPath: counted} {
 		server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10}
 		group.Go(func() error { return server.Serve(listener) })
 		tb.Cleanup(func() { _ = server.Close() })
@@ -168,7 +168,7 @@ func leveled(answer string) string {
 
 // same holds the answers of both paths against each other, and gives them with
 // how many requests got through the fast path.
-func (l *lanes) same(tb testing.TB, stream []byte, chunk int) (answer string, fell int) {
+func (l *bothPaths) same(tb testing.TB, stream []byte, chunk int) (answer string, fell int) {
 	tb.Helper()
 	want := l.plain.ask(tb, stream, 1<<20)
 	before := l.fell.Load()

@@ -16,13 +16,13 @@ import (
 
 // newShapes is a larder whose restaurant and own menu are those of the tables
 // of shapes.
-func newShapes(t *testing.T, changes ...func(*plan)) *twins {
+func newShapes(t *testing.T, changes ...func(*plan)) *compatFixture {
 	t.Helper()
-	tw := &twins{behind: newStand(t, "main", bistro)}
+	tw := &compatFixture{behind: newSandboxService(t, "main", bistro)}
 	for _, restaurant := range []string{wireshapes.Restaurant, sandbox.DefaultMenu} {
 		do(t, http.MethodPut, tw.behind.base+"/sandbox/menus/"+restaurant, string(wireshapes.Menu())).is(t, http.StatusOK)
 	}
-	tw.world = newWorld(t, append([]func(*plan){func(p *plan) {
+	tw.fixture = newFixture(t, append([]func(*plan){func(p *plan) {
 		p.cfg.Rate, p.unsynced = httpapi.RateConfig{}, true
 		p.services = map[string]ordering.Service{"main": tw.behind}
 		p.runner = func(deps *menusync.Deps) {
@@ -30,8 +30,8 @@ func newShapes(t *testing.T, changes ...func(*plan)) *twins {
 			deps.Restaurants[1].ID = wireshapes.Restaurant
 		}
 	}}, changes...)...)
-	tw.pull(wireshapes.Restaurant)
-	tw.pull("@main")
+	tw.syncOnce(wireshapes.Restaurant)
+	tw.syncOnce("@main")
 	tw.keepReasons()
 	tw.shop = tw.as(clientShop)
 	return tw

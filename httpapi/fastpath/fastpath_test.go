@@ -51,9 +51,9 @@ func (r *ready) Respond(request *fastpath.Request, answer *fastpath.Response) bo
 
 func (*ready) Sent(int, time.Duration) {}
 
-// rig is a Listener on a real port with net/http behind it, which answers
+// fixture is a Listener on a real port with net/http behind it, which answers
 // "behind" and counts.
-type rig struct {
+type fixture struct {
 	t        *testing.T
 	ready    *ready
 	listener *fastpath.Listener
@@ -64,17 +64,17 @@ type rig struct {
 	group    errgroup.Group
 }
 
-func newRig(t *testing.T, size int) *rig {
+func newFixture(t *testing.T, size int) *fixture {
 	t.Helper()
-	return newRigOf(t, bodyOf(size), nil, nil)
+	return newFixtureOf(t, bodyOf(size), nil, nil)
 }
 
 func bodyOf(size int) []byte { return bytes.Repeat([]byte("larder "), size/7+1)[:size] }
 
-// newRigOf is newRig with other patience, in the fast path and behind it.
-func newRigOf(t *testing.T, body []byte, lane func(*fastpath.Config), behind func(*http.Server)) *rig {
+// newFixtureOf is newFixture with other patience, in the fast path and behind it.
+func newFixtureOf(t *testing.T, body []byte, change func(*fastpath.Config), behind func(*http.Server)) *fixture {
 	t.Helper()
-	r := &rig{t: t, ready: &ready{body: body, held: make(chan struct{}), release: make(chan struct{})}}
+	r := &fixture{t: t, ready: &ready{body: body, held: make(chan struct{}), release: make(chan struct{})}}
 	var config net.ListenConfig
 	inner, err := config.Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -85,8 +85,8 @@ func newRigOf(t *testing.T, body []byte, lane func(*fastpath.Config), behind fun
 		HeadTimeout: limit, IdleTimeout: limit, WriteTimeout: limit,
 		OnPanic: func(any) { r.panicked.Add(1) },
 	}
-	if lane != nil {
-		lane(&cfg)
+	if change != nil {
+		change(&cfg)
 	}
 	r.listener = fastpath.New(inner, cfg)
 	r.server = &http.Server{ReadHeaderTimeout: limit, Handler: http.HandlerFunc(func(rw http.ResponseWriter, request *http.Request) {
@@ -125,20 +125,20 @@ func newRigOf(t *testing.T, body []byte, lane func(*fastpath.Config), behind fun
 }
 
 // stop shuts down as the server does, and fails the test if that takes long.
-func (r *rig) stop() error {
+func (r *fixture) stop() error {
 	ctx, cancel := context.WithTimeout(r.t.Context(), limit)
 	defer cancel()
 	return errors.Join(r.server.Shutdown(ctx), r.listener.Wait(ctx))
 }
 
-// client is a connection to the rig.
+// client is a connection to the fixture.
 type client struct {
 	*testing.T
 	net.Conn
 	in *bufio.Reader
 }
 
-func (r *rig) dial() *client {
+func (r *fixture) dial() *client {
 	r.t.Helper()
 	var dialer net.Dialer
 	conn, err := dialer.DialContext(r.t.Context(), "tcp", r.listener.Addr().String())
@@ -201,10 +201,10 @@ func (c *client) ends() {
 
 func ask(path string) string { return "GET " + path + " HTTP/1.1\r\nHost: l\r\n\r\n" }
 
-func TestBodiesOfAllSizesArriveWhole(t *testing.T) {
+func TestBodiesOfAllSizesArriveComplete(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{0, 1, 16<<10 - 1, 16 << 10, 16<<10 + 1, 3 << 20} {
-		r := newRig(t, size)
+		r := newFixture(t, size)
 		c := r.dial()
 		c.send(strings.Repeat(ask("/body"), 3) + "HEAD" + ask("/body")[3:] + ask("/body"))
 		for i := range 5 {
@@ -226,9 +226,9 @@ func TestBodiesOfAllSizesArriveWhole(t *testing.T) {
 }
 
 // What has been given to net/http stays there, with everything sent after.
-func TestAGivenConnectionStaysGiven(t *testing.T) {
+func TestAHandedOverConnectionStaysHandedOver(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, 10)
+	r := newFixture(t, 10)
 	c := r.dial()
 	c.send(ask("/body"))
 	if got := c.receive(); got.body != string(r.ready.body) {
@@ -246,14 +246,14 @@ func TestAGivenConnectionStaysGiven(t *testing.T) {
 
 func TestAPanicClosesItsConnectionAlone(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, 10)
+	r := newFixture(t, 10)
 	other, c := r.dial(), r.dial()
 	c.send(ask("/panic"))
 	c.ends()
 	other.send(ask("/body"))
 	other.receive()
 	if n := r.panicked.Load(); n != 1 {
-		t.Errorf("told of %d panics", n)
+		t.Errorf("%d panics were reported", n)
 	}
 }
 
@@ -261,7 +261,7 @@ func TestAPanicClosesItsConnectionAlone(t *testing.T) {
 // what waits for a request is closed, and nobody else gets in.
 func TestShutdown(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, 1<<20)
+	r := newFixture(t, 1<<20)
 	resting, busy, fresh, given := r.dial(), r.dial(), r.dial(), r.dial()
 	given.send(ask("/other"))
 	given.receive()
@@ -303,7 +303,7 @@ func TestShutdown(t *testing.T) {
 // What does not end is cut with the context of Run.
 func TestRunIsCut(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, 64<<20)
+	r := newFixture(t, 64<<20)
 	c := r.dial()
 	c.send(ask("/body"))
 	if _, err := c.in.Peek(1); err != nil { // it is being sent
@@ -351,7 +351,7 @@ func TestAcceptSurvivesPassingFaults(t *testing.T) {
 	}
 	broken := &faulty{Listener: inner}
 	broken.faults.Store(3)
-	r := &rig{t: t, ready: &ready{body: []byte("b")}, server: &http.Server{
+	r := &fixture{t: t, ready: &ready{body: []byte("b")}, server: &http.Server{
 		ReadHeaderTimeout: limit, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 	}}
 	r.listener = fastpath.New(broken, fastpath.Config{

@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-// A large body that many ask for, some of whom read late, arrives whole each time.
-func TestALargeBodyThatManyAskForArrivesWhole(t *testing.T) {
+// A large body that many ask for, some of whom read late, arrives complete each time.
+func TestALargeBodyForManyReadersArrivesComplete(t *testing.T) {
 	t.Parallel()
 	const asked = 12
 	for _, size := range []int{8 << 10, 8<<10 + 1, 100 << 10, 384 << 10, 3<<20 + 1} {
-		r := newRig(t, size)
+		r := newFixture(t, size)
 		clients := make([]*client, 4)
 		for i := range clients { // all are answered before one is read
 			clients[i] = r.dial()
@@ -35,10 +35,10 @@ func TestALargeBodyThatManyAskForArrivesWhole(t *testing.T) {
 
 // So does one from behind the fast path, to those who read late and to those who
 // take it bit by bit.
-func TestALargeBodyFromBehindArrivesWhole(t *testing.T) {
+func TestALargeBodyFromNetHTTPArrivesComplete(t *testing.T) {
 	t.Parallel()
 	const asked = 3
-	r := newRig(t, 5<<20+1) // more than the fast path writes by one call, and than a socket takes at once
+	r := newFixture(t, 5<<20+1) // more than the fast path writes by one call, and than a socket takes at once
 	clients := make([]*client, 4)
 	for i := range clients {
 		clients[i] = r.dial()

@@ -21,7 +21,7 @@ type slow struct {
 	answers int                    // it reads so many
 	drips   string                 // then it sends this, over and over, a byte at a time
 	deaf    bool                   // then it reads no more
-	lane    func(*fastpath.Config) // the patience of the fast path
+	change  func(*fastpath.Config) // the patience of the fast path
 	behind  func(*http.Server)     // the patience of net/http
 	passed  int64                  // requests that got to net/http
 }
@@ -37,15 +37,15 @@ func TestSlowClientsAreCut(t *testing.T) {
 	hot, half := ask("/body"), ask("/body")[:20]
 	large := bodyOf(64 << 20) // more than the buffers on the way take
 	for name, c := range map[string]slow{
-		"nothing is sent":                 {lane: head},
-		"half a first head":               {sent: half, lane: head},
-		"a first head in drips":           {sent: half, drips: "x", lane: head},
-		"half a head after a whole one":   {sent: hot + half, answers: 1, lane: head},
-		"a later head in drips":           {sent: hot + half, answers: 1, drips: "x", lane: head},
-		"fields in drips":                 {sent: hot + "GET /body HTTP/1.1\r\nHost: l\r\n", answers: 1, drips: "X: y\r\n", lane: head},
-		"a connection that rests":         {sent: hot, answers: 1, lane: idle},
-		"a large body that nobody reads":  {sent: hot, deaf: true, lane: write},
-		"many requests, and nobody reads": {sent: strings.Repeat(hot, 20), deaf: true, lane: write},
+		"nothing is sent":                 {change: head},
+		"half a first head":               {sent: half, change: head},
+		"a first head in drips":           {sent: half, drips: "x", change: head},
+		"half a head after a whole one":   {sent: hot + half, answers: 1, change: head},
+		"a later head in drips":           {sent: hot + half, answers: 1, drips: "x", change: head},
+		"fields in drips":                 {sent: hot + "GET /body HTTP/1.1\r\nHost: l\r\n", answers: 1, drips: "X: y\r\n", change: head},
+		"a connection that rests":         {sent: hot, answers: 1, change: idle},
+		"a large body that nobody reads":  {sent: hot, deaf: true, change: write},
+		"many requests, and nobody reads": {sent: strings.Repeat(hot, 20), deaf: true, change: write},
 
 		"behind the fast path, half a head":             {sent: ask("/other") + half, answers: 1, behind: func(s *http.Server) { s.ReadHeaderTimeout = held }, passed: 1},
 		"behind the fast path, a head in drips":         {sent: ask("/other") + half, answers: 1, drips: "x", behind: func(s *http.Server) { s.ReadHeaderTimeout = held }, passed: 1},
@@ -60,7 +60,7 @@ func TestSlowClientsAreCut(t *testing.T) {
 			if c.deaf {
 				body = large
 			}
-			r := newRigOf(t, body, c.lane, c.behind)
+			r := newFixtureOf(t, body, c.change, c.behind)
 			begun := time.Now()
 			client := r.dial()
 			client.send(c.sent)
@@ -120,7 +120,7 @@ func (c *client) dripUntilCut(text string) {
 	}
 }
 
-// lacks fails if the whole body was sent after all: then the buffers took it.
+// lacks fails if the complete body was sent after all: then the buffers took it.
 func (c *client) lacks(size int) {
 	c.Helper()
 	c.renew()

@@ -26,7 +26,7 @@ func TestAnEndThatComesWithTheLastRequestIsSeen(t *testing.T) {
 	for name, before := range map[string]int{"the first": 0, "a later one": 1} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, 10)
+			r := newFixture(t, 10)
 			clients := make([]*client, 50) // of many some have both read at once
 			for i := range clients {
 				clients[i] = r.dial()
@@ -56,7 +56,7 @@ func TestAnEndThatComesWithTheLastRequestIsSeen(t *testing.T) {
 // Half a request that is followed by the end has net/http's answer at once.
 func TestAnEndBehindHalfARequestIsSeen(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, 10)
+	r := newFixture(t, 10)
 	begun := time.Now()
 	for range 50 {
 		c := r.dial()
@@ -76,7 +76,7 @@ func TestAnEndBehindHalfARequestIsSeen(t *testing.T) {
 // A client that resets its connection ends it, and nothing else.
 func TestAResetEndsOneConnection(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, 3<<20)
+	r := newFixture(t, 3<<20)
 	other := r.dial()
 	for _, sent := range []string{"", "GET /bo", ask("/body"), strings.Repeat(ask("/body"), 3)} {
 		c := r.dial()

@@ -12,7 +12,7 @@ import (
 func TestAnswersInTheLanguageAskedFor(t *testing.T) {
 	t.Parallel()
 	const page, long = "https://shop.example", "0123456789abcdefghijkl"
-	k := newKitchen(t, func(p *plan) {
+	k := newOrderFixture(t, func(p *plan) {
 		p.auth.PublicOrders.Enabled, p.auth.PublicOrders.Origins = true, []string{page}
 	})
 	russian := []string{"Accept-Language", "ru-RU,ru;q=0.9,en;q=0.8"}

@@ -9,9 +9,9 @@ import (
 	"larder/ordering"
 )
 
-// face is one of larder's two, as the matrix meets it: where orders are, and
-// what a client is told of a call. Each check gives the order's ref.
-type face interface {
+// orderAPI is one of larder's two, as the matrix meets it: where orders are, and
+// what a client gets for a call. Each check returns the ref of the order.
+type orderAPI interface {
 	orders() string
 	order(orderID string) string
 	done(c *cell, got reply) (ref string)
@@ -19,14 +19,14 @@ type face interface {
 	problem(c *cell, got reply, status int, code string) (ref string)
 }
 
-// native is larder's own face.
-type native struct{}
+// v1API is larder's own interface.
+type v1API struct{}
 
-func (native) orders() string              { return ordersPath }
-func (native) order(orderID string) string { return "/v1/orders/" + orderID }
+func (v1API) orders() string              { return ordersPath }
+func (v1API) order(orderID string) string { return "/v1/orders/" + orderID }
 
 // done: the order as it stands then.
-func (native) done(c *cell, got reply) (ref string) {
+func (v1API) done(c *cell, got reply) (ref string) {
 	c.t.Helper()
 	status := http.StatusOK
 	if c.operation == upstream.OpCreate {
@@ -46,7 +46,7 @@ func (native) done(c *cell, got reply) (ref string) {
 }
 
 // refused: 502, with what the service said inside.
-func (native) refused(c *cell, got reply) (ref string) {
+func (v1API) refused(c *cell, got reply) (ref string) {
 	c.t.Helper()
 	said := got.refused(c.t, http.StatusBadGateway, "upstream_refused")
 	code, reasons := "kitchen_busy", 2
@@ -59,19 +59,19 @@ func (native) refused(c *cell, got reply) (ref string) {
 	return said.Ref
 }
 
-func (native) problem(c *cell, got reply, status int, code string) (ref string) {
+func (v1API) problem(c *cell, got reply, status int, code string) (ref string) {
 	c.t.Helper()
 	return got.refused(c.t, status, code).Ref
 }
 
-// compat is the ordering service's own interface.
-type compat struct{}
+// compatAPI is the ordering service's own interface.
+type compatAPI struct{}
 
-func (compat) orders() string              { return createPath }
-func (compat) order(orderID string) string { return createPath + "/" + orderID }
+func (compatAPI) orders() string              { return createPath }
+func (compatAPI) order(orderID string) string { return createPath + "/" + orderID }
 
 // done: what the service answered, be it nothing.
-func (compat) done(c *cell, got reply) (ref string) {
+func (compatAPI) done(c *cell, got reply) (ref string) {
 	c.t.Helper()
 	got.is(c.t, c.answered())
 	switch body := string(got.body); {
@@ -91,7 +91,7 @@ func (compat) done(c *cell, got reply) (ref string) {
 }
 
 // refused: what the service answered; a redirect leads nowhere here.
-func (d compat) refused(c *cell, got reply) (ref string) {
+func (d compatAPI) refused(c *cell, got reply) (ref string) {
 	c.t.Helper()
 	if c.row.mute {
 		return d.problem(c, got, http.StatusBadGateway, "upstream_refused")
@@ -107,7 +107,7 @@ func (d compat) refused(c *cell, got reply) (ref string) {
 }
 
 // problem: larder's own word, in the interface's error shape.
-func (compat) problem(c *cell, got reply, status int, code string) (ref string) {
+func (compatAPI) problem(c *cell, got reply, status int, code string) (ref string) {
 	c.t.Helper()
 	var said struct {
 		Code, Msg, RequestID string

@@ -18,8 +18,8 @@ import (
 	"larder/ordering"
 )
 
-// stand is one connection's ordering service: a sandbox behind a real client.
-type stand struct {
+// sandboxService is one connection's ordering service: a sandbox behind a real client.
+type sandboxService struct {
 	*upstream.Client
 	t    *testing.T
 	base string
@@ -30,7 +30,7 @@ type stand struct {
 	patient bool          // a call may take longer than its caller allows
 }
 
-func newStand(t *testing.T, name, restaurant string) *stand {
+func newSandboxService(t *testing.T, name, restaurant string) *sandboxService {
 	t.Helper()
 	service := sandbox.New(sandbox.Config{})
 	t.Cleanup(service.Close)
@@ -43,21 +43,21 @@ func newStand(t *testing.T, name, restaurant string) *stand {
 		t.Fatal(err)
 	}
 	t.Cleanup(client.Close)
-	return &stand{Client: client, t: t, base: base, arrived: make(chan struct{}, 1000)}
+	return &sandboxService{Client: client, t: t, base: base, arrived: make(chan struct{}, 1000)}
 }
 
 // CreateOrder waits while the gate is shut.
-func (s *stand) CreateOrder(ctx context.Context, body []byte) (upstream.Created, error) {
+func (s *sandboxService) CreateOrder(ctx context.Context, body []byte) (upstream.Created, error) {
 	return s.Client.CreateOrder(s.wait(ctx), body)
 }
 
 // Pay waits while the gate is shut.
-func (s *stand) Pay(ctx context.Context, orderID string, body []byte) (upstream.Answer, error) {
+func (s *sandboxService) Pay(ctx context.Context, orderID string, body []byte) (upstream.Answer, error) {
 	return s.Client.Pay(s.wait(ctx), orderID, body)
 }
 
 // wait waits while the gate is shut, and gives the context of the call.
-func (s *stand) wait(ctx context.Context) context.Context {
+func (s *sandboxService) wait(ctx context.Context) context.Context {
 	s.mu.Lock()
 	gate := s.gate
 	s.mu.Unlock()
@@ -72,7 +72,7 @@ func (s *stand) wait(ctx context.Context) context.Context {
 }
 
 // shut keeps those calls from leaving until open is called.
-func (s *stand) shut() (open func()) {
+func (s *sandboxService) shut() (open func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	gate := make(chan struct{})
@@ -87,7 +87,7 @@ func (s *stand) shut() (open func()) {
 
 // fault has the sandbox do something once to a call: "POST", or "pay",
 // "complete", "reject".
-func (s *stand) fault(call, do string) {
+func (s *sandboxService) fault(call, do string) {
 	s.t.Helper()
 	match := `{"method":"POST","path":"/orders/api/v1/orders"}`
 	if call != http.MethodPost {
@@ -97,13 +97,13 @@ func (s *stand) fault(call, do string) {
 }
 
 // faults puts a list of faults in force.
-func (s *stand) faults(list string) {
+func (s *sandboxService) faults(list string) {
 	s.t.Helper()
 	do(s.t, http.MethodPut, s.base+"/sandbox/faults", list, "Content-Type", "application/json").is(s.t, http.StatusOK)
 }
 
-// standing is an order as the sandbox has it.
-type standing struct {
+// sandboxOrder is an order as the sandbox has it.
+type sandboxOrder struct {
 	OrderID  string
 	State    string
 	Paid     bool
@@ -113,27 +113,27 @@ type standing struct {
 }
 
 // has are the orders that the service has.
-func (s *stand) has() []standing {
+func (s *sandboxService) has() []sandboxOrder {
 	s.t.Helper()
-	var orders []standing
+	var orders []sandboxOrder
 	do(s.t, http.MethodGet, s.base+"/sandbox/orders", "").is(s.t, http.StatusOK).into(s.t, &orders)
 	return orders
 }
 
-// kitchen is a larder over a real Redis that keeps everything on disk, with an
+// orderFixture is a larder over a real Redis that keeps everything on disk, with an
 // ordering service for each of its two connections.
-type kitchen struct {
-	*world
-	main, north *stand
+type orderFixture struct {
+	*fixture
+	main, north *sandboxService
 	shop        []string // of client shop: connection main alone
 	ops         []string // of client ops: every connection
 }
 
-func newKitchen(t *testing.T, changes ...func(*plan)) *kitchen {
+func newOrderFixture(t *testing.T, changes ...func(*plan)) *orderFixture {
 	t.Helper()
-	k := &kitchen{main: newStand(t, "main", bistro), north: newStand(t, "north", north)}
+	k := &orderFixture{main: newSandboxService(t, "main", bistro), north: newSandboxService(t, "north", north)}
 	server := redistest.Start(t, redistest.AppendOnly())
-	k.world = newWorld(t, append([]func(*plan){func(p *plan) {
+	k.fixture = newFixture(t, append([]func(*plan){func(p *plan) {
 		p.cfg.Rate = httpapi.RateConfig{}
 		p.redis.URL, p.ordering.AllowNonDurable = server.URL(), false
 		p.services = map[string]ordering.Service{"main": k.main, "north": k.north}
@@ -155,7 +155,7 @@ func newKitchen(t *testing.T, changes ...func(*plan)) *kitchen {
 }
 
 // put sends a PUT with a JSON body, or none.
-func (w *world) put(path, body string, headers ...string) reply {
+func (w *fixture) put(path, body string, headers ...string) reply {
 	w.t.Helper()
 	if body != "" {
 		headers = append([]string{"Content-Type", "application/json"}, headers...)
@@ -170,7 +170,7 @@ type placed struct {
 }
 
 // place places the order under a key, as shop.
-func (k *kitchen) place(k1 string) placed {
+func (k *orderFixture) place(k1 string) placed {
 	k.t.Helper()
 	var p placed
 	k.post(ordersPath, order(), append(key(k1), k.shop...)...).is(k.t, http.StatusCreated).into(k.t, &p)
@@ -184,7 +184,7 @@ const (
 )
 
 // same checks that a replay is the first answer again: status, body and type
-// alike, told apart by its header alone.
+// alike, different in its header alone.
 func same(t *testing.T, first, again reply) {
 	t.Helper()
 	if again.status != first.status || string(again.body) != string(first.body) {
@@ -214,12 +214,12 @@ func (r reply) refusedReplay(t *testing.T, status int, code string) problem {
 }
 
 // later places an order while the test goes on; what it gives waits for the answer.
-func (w *world) later(body string, headers ...string) (answer func() reply) {
+func (w *fixture) later(body string, headers ...string) (answer func() reply) {
 	return w.meanwhile(http.MethodPost, ordersPath, body, headers...)
 }
 
 // meanwhile sends JSON while the test goes on.
-func (w *world) meanwhile(method, path, body string, headers ...string) (answer func() reply) {
+func (w *fixture) meanwhile(method, path, body string, headers ...string) (answer func() reply) {
 	var (
 		got   reply
 		group errgroup.Group

@@ -22,7 +22,7 @@ import (
 	"larder/ordering"
 )
 
-// edition is a menu in which everything tells the number of the edition: its
+// edition is a menu in which everything has the number of the edition: its
 // name, the name and price of every dish, and how many dishes there are.
 func edition(n int) string {
 	var products []string
@@ -35,7 +35,7 @@ func edition(n int) string {
 "ingredients": [{"id": "i", "externalId": "xi", "name": "edition %d", "price": %d.50}]}`, n, strings.Join(products, ","), n, n, n)
 }
 
-// reader reads one route over and over, and checks that each answer is whole.
+// reader reads one route over and over, and checks that each answer is consistent.
 type reader struct {
 	client  *http.Client
 	address string
@@ -70,11 +70,11 @@ func (r *reader) read(ctx context.Context) error {
 	}
 	r.last = version
 	r.reads++
-	return r.whole(version, response.Header.Get("Etag"), body)
+	return r.check(version, response.Header.Get("Etag"), body)
 }
 
-// whole tells what of an answer is of another edition than its version.
-func (r *reader) whole(version int64, etag string, body []byte) error {
+// check reports what of an answer is of another edition than its version.
+func (r *reader) check(version int64, etag string, body []byte) error {
 	name, price := fmt.Sprintf("edition %d", version), fmt.Sprintf("%d.5", version)
 	if !strings.HasPrefix(etag, fmt.Sprintf(`W/"%d-`, version)) {
 		return fmt.Errorf("%s: version %d with the tag %s", r.address, version, etag)
@@ -119,9 +119,9 @@ func (r *reader) whole(version int64, etag string, body []byte) error {
 	return nil
 }
 
-// follower is another larder's HTTP room over the same Redis: it learns of
+// follower is another instance over the same Redis: it learns of
 // versions by notice, not from its own syncs.
-func (w *world) follower() string {
+func (w *fixture) follower() string {
 	w.t.Helper()
 	var p plan
 	p.cfg.SetDefaults()
@@ -150,14 +150,14 @@ func (w *world) follower() string {
 
 // Never a partly swapped menu: readers that loop over the menu and product
 // routes of the publisher and of a follower during a thousand publishes see
-// only whole versions, and never an older one after a newer.
-func TestReadersSeeWholeVersions(t *testing.T) { // policy S6
+// only complete versions, and never an older one after a newer.
+func TestReadersSeeConsistentVersions(t *testing.T) { // policy S6
 	t.Parallel()
 	const publishes = 1000
 	server := redistest.Start(t)
-	w := newWorld(t, func(p *plan) { p.redis.URL, p.unsynced = server.URL(), true })
+	w := newFixture(t, func(p *plan) { p.redis.URL, p.unsynced = server.URL(), true })
 	w.service.setMenu(bistro, edition(1))
-	w.pull(bistro)
+	w.syncOnce(bistro)
 	second := w.follower()
 
 	var published atomic.Bool
@@ -182,7 +182,7 @@ func TestReadersSeeWholeVersions(t *testing.T) { // policy S6
 	}
 	for n := 2; n <= publishes; n++ {
 		w.service.setMenu(bistro, edition(n))
-		if run := w.pull(bistro); run.Version != int64(n) {
+		if run := w.syncOnce(bistro); run.Version != int64(n) {
 			t.Errorf("publish %d: got %+v", n, run)
 			break
 		}

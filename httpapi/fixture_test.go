@@ -26,7 +26,7 @@ import (
 	menusync "larder/sync"
 )
 
-// The restaurants and clients of the tests' world.
+// The restaurants and clients of the tests' fixture.
 const (
 	bistro = "bistro"  // connection main
 	north  = "north-1" // connection north
@@ -152,22 +152,22 @@ func (s *service) received() [][]byte {
 	return append([][]byte(nil), s.sent...)
 }
 
-// plan is what a test changes of its world before it is built.
+// plan is what a test changes of its fixture before it is built.
 type plan struct {
 	cfg      httpapi.Config
 	auth     httpapi.AuthConfig
 	redis    redisdb.Config
 	ordering ordering.Config
-	unsynced bool                        // nothing is pulled at the start
+	unsynced bool                        // nothing is synced at the start
 	services map[string]ordering.Service // by connection; those missing are the one in memory
 	orders   httpapi.Orders
 	runner   func(*menusync.Deps) // changes the restaurants and connections
 	deps     func(*httpapi.Deps)
 }
 
-// world is a whole larder behind a real listener, with an ordering service in
+// fixture is a whole larder behind a real listener, with an ordering service in
 // memory.
-type world struct {
+type fixture struct {
 	t       *testing.T
 	tb      testing.TB // t, or the fuzz test's
 	url     string
@@ -179,18 +179,18 @@ type world struct {
 	runner  *menusync.Runner
 	engine  *ordering.Orders
 	logs    *logtest.Hook
-	skew    atomic.Int64 // what the HTTP room's clock is ahead
+	skew    atomic.Int64 // what the clock of the HTTP package is ahead
 }
 
-func newWorld(t *testing.T, changes ...func(*plan)) *world {
+func newFixture(t *testing.T, changes ...func(*plan)) *fixture {
 	t.Helper()
-	w := newWorldOf(t, changes...)
+	w := newFixtureFor(t, changes...)
 	w.t = t
 	return w
 }
 
-// newWorldOf is newWorld for fuzz tests, which have lanes alone.
-func newWorldOf(tb testing.TB, changes ...func(*plan)) *world {
+// newFixtureFor is newFixture for fuzz tests, which only read.
+func newFixtureFor(tb testing.TB, changes ...func(*plan)) *fixture {
 	tb.Helper()
 	p := defaultPlan()
 	for _, change := range changes {
@@ -198,7 +198,7 @@ func newWorldOf(tb testing.TB, changes ...func(*plan)) *world {
 	}
 	logger, hook := logtest.NewNullLogger()
 	logger.SetLevel(logrus.DebugLevel)
-	w := &world{tb: tb, logs: hook}
+	w := &fixture{tb: tb, logs: hook}
 	w.service = &service{
 		menus:   map[string]string{bistro: fullMenu, north: fullMenu, "": fullMenu},
 		reasons: []upstream.Reason{{ID: "r1", Reason: "sold out", Type: "simple"}},
@@ -236,23 +236,23 @@ func newWorldOf(tb testing.TB, changes ...func(*plan)) *world {
 		tb.Fatal(err)
 	}
 	if !p.unsynced {
-		w.pull(bistro)
-		w.pull(north)
-		w.pull(empty)
+		w.syncOnce(bistro)
+		w.syncOnce(north)
+		w.syncOnce(empty)
 	}
-	w.url = serveLaned(tb, w.server)
+	w.url = serveFast(tb, w.server)
 	return w
 }
 
-// serveLaned serves the public routes with the fast path, as Run does.
-func serveLaned(tb testing.TB, server *httpapi.Server) string {
+// serveFast serves the public routes with the fast path, as Run does.
+func serveFast(tb testing.TB, server *httpapi.Server) string {
 	tb.Helper()
 	behind := httptest.NewUnstartedServer(server.Handler())
-	lane := server.FastPath(behind.Listener)
-	behind.Listener = lane
+	fastPath := server.FastPath(behind.Listener)
+	behind.Listener = fastPath
 	ctx, cut := context.WithCancel(context.WithoutCancel(tb.Context()))
 	var group errgroup.Group
-	group.Go(func() error { return lane.Run(ctx) })
+	group.Go(func() error { return fastPath.Run(ctx) })
 	behind.Start()
 	watch(behind.URL)
 	tb.Cleanup(func() {
@@ -281,8 +281,8 @@ func defaultPlan() plan {
 	return p
 }
 
-// newEngine is what places orders, over the world's own Redis.
-func (w *world) newEngine(p plan, validator *ordering.Validator, clock func() time.Time, observe func(ordering.Event), log logrus.FieldLogger) *ordering.Orders {
+// newEngine is what places orders, over the fixture's own Redis.
+func (w *fixture) newEngine(p plan, validator *ordering.Validator, clock func() time.Time, observe func(ordering.Event), log logrus.FieldLogger) *ordering.Orders {
 	return ordering.NewOrders(p.ordering, ordering.Deps{
 		Validator: validator, Catalogues: menus{w.replica}, Journal: journal.New(w.redis, p.ordering, log),
 		Services: func(connection string) (ordering.Service, bool) {
@@ -314,7 +314,7 @@ func (m menus) Catalogue(ctx context.Context, restaurant menu.RestaurantID) (int
 
 func secretOf(client string) string { return client + "-0123456789abcdef" }
 
-func (w *world) newRunner(p plan, observer menusync.Observer) *menusync.Runner {
+func (w *fixture) newRunner(p plan, observer menusync.Observer) *menusync.Runner {
 	w.tb.Helper()
 	settings := menu.DefaultSettings()
 	restaurant := func(id, connection string) menusync.Restaurant {
@@ -342,8 +342,8 @@ func (w *world) newRunner(p plan, observer menusync.Observer) *menusync.Runner {
 	return runner
 }
 
-// pull is one pass over a restaurant.
-func (w *world) pull(restaurant string) menusync.Run {
+// syncOnce is one pass over a restaurant.
+func (w *fixture) syncOnce(restaurant string) menusync.Run {
 	w.tb.Helper()
 	run, err := w.runner.Once(w.tb.Context(), menu.RestaurantID(restaurant), menusync.TriggerStartup)
 	if err != nil {
@@ -353,7 +353,7 @@ func (w *world) pull(restaurant string) menusync.Run {
 }
 
 // schedule runs the scheduler, which manual runs need, until the test ends.
-func (w *world) schedule() {
+func (w *fixture) schedule() {
 	ctx, cancel := context.WithCancel(w.t.Context())
 	var group errgroup.Group
 	group.Go(func() error { return menusync.NewScheduler(w.runner).Run(ctx) })
@@ -365,5 +365,5 @@ func (w *world) schedule() {
 	})
 }
 
-// ahead moves the HTTP room's clock.
-func (w *world) ahead(d time.Duration) { w.skew.Add(int64(d)) }
+// ahead moves the clock of the HTTP package.
+func (w *fixture) ahead(d time.Duration) { w.skew.Add(int64(d)) }
