@@ -9,7 +9,7 @@ import (
 	"larder/internal/upstream"
 )
 
-func TestReadDocument(t *testing.T) {
+func TestReadResponseBody(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string][4]string{
 		`{"result":{"orderID":"765"}}`:                               {"765"},
@@ -31,12 +31,12 @@ func TestReadDocument(t *testing.T) {
 		var isJSON bool
 		got[0], got[1], got[2], got[3], isJSON = upstream.ReadResponseBody([]byte(body))
 		if got != want || isJSON != json.Valid([]byte(body)) {
-			t.Errorf("ReadDocument(%s) = %q, JSON %v, want %q", body, got, isJSON, want)
+			t.Errorf("ReadResponseBody(%s) = %q, JSON %v, want %q", body, got, isJSON, want)
 		}
 	}
 }
 
-func FuzzReadDocument(f *testing.F) {
+func FuzzReadResponseBody(f *testing.F) {
 	for _, seed := range []string{
 		`{"result":{"orderID":"765"}}`, `{"result":{"orderId":9007199254740993}}`, "\ufeff{}", `<html>`, "",
 		`{"code":"pos_close_order","msg":"not paid","requestId":"r","errors":null}`, `{"result":[`, `[[[[]]]]`,
@@ -46,7 +46,7 @@ func FuzzReadDocument(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		orderID, code, msg, requestID, isJSON := upstream.ReadResponseBody(body)
 		if !isJSON && orderID+code+msg+requestID != "" {
-			t.Errorf("ReadDocument(%q) found %q %q %q %q in what is no JSON", body, orderID, code, msg, requestID)
+			t.Errorf("ReadResponseBody(%q) found %q %q %q %q in what is no JSON", body, orderID, code, msg, requestID)
 		}
 	})
 }
@@ -62,7 +62,7 @@ func FuzzReadReasons(f *testing.F) {
 		reasons, err := upstream.ReadReasons(body)
 		if err != nil {
 			if !errors.Is(err, upstream.ErrResponse) {
-				t.Errorf("ReadReasons(%q) = %v, want ErrAnswer", body, err)
+				t.Errorf("ReadReasons(%q) = %v, want ErrResponse", body, err)
 			}
 			return
 		}

@@ -15,9 +15,9 @@ import (
 	"larder/internal/upstream"
 )
 
-// told collects the tries of one call. It is not locked: the client tells of
+// collectAttempts collects the attempts of one call. It is not locked: the client reports
 // them from the calling goroutine, which the race detector holds it to.
-func told(ctx context.Context) (context.Context, *[]upstream.Attempt) {
+func collectAttempts(ctx context.Context) (context.Context, *[]upstream.Attempt) {
 	tries := new([]upstream.Attempt)
 	return upstream.WithAttempts(ctx, func(try upstream.Attempt) { *tries = append(*tries, try) }), tries
 }
@@ -47,9 +47,9 @@ func slow(then http.HandlerFunc) http.HandlerFunc {
 
 func breaksOff(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 
-// TestTriesAreTold runs on a bubble's clock: a try takes what its handlers
+// TestAttemptsAreReported runs on a bubble's clock: a try takes what its handlers
 // take, and nothing else takes time.
-func TestTriesAreTold(t *testing.T) {
+func TestAttemptsAreReported(t *testing.T) {
 	t.Parallel()
 	const (
 		created = `{"result":{"orderID":"1"}}`
@@ -101,7 +101,7 @@ func TestTriesAreTold(t *testing.T) {
 				answers(s, tc.answers...)
 				client, _, stop := within(t, s)
 				defer stop()
-				ctx, tries := told(t.Context())
+				ctx, tries := collectAttempts(t.Context())
 				begun := time.Now()
 				_, err := client.CreateOrder(ctx, []byte("{}"))
 				checkLast(t, *tries, err)
@@ -122,7 +122,7 @@ func TestTriesAreTold(t *testing.T) {
 func checkLast(t *testing.T, tries []upstream.Attempt, err error) {
 	t.Helper()
 	if len(tries) == 0 {
-		t.Fatalf("no try was told of, error %v", err)
+		t.Fatalf("no attempt was reported, error %v", err)
 	}
 	last := tries[len(tries)-1]
 	if err == nil {
@@ -137,7 +137,7 @@ func checkLast(t *testing.T, tries []upstream.Attempt, err error) {
 	}
 }
 
-func TestTriesThatReachNobodyAreTold(t *testing.T) {
+func TestAttemptsThatReachNobodyAreReported(t *testing.T) {
 	t.Parallel()
 	refused := &net.OpError{Op: "dial", Err: errors.New("connection refused")}
 	for name, tc := range map[string]struct {
@@ -152,7 +152,7 @@ func TestTriesThatReachNobodyAreTold(t *testing.T) {
 			t.Parallel()
 			client := start(t, &service{handler: says(201, "")}, upstream.WithWriteDial(tc.dial, nil))
 			for op := range operations(t.Context(), client) {
-				ctx, tries := told(t.Context())
+				ctx, tries := collectAttempts(t.Context())
 				err := operations(ctx, client)[op]()
 				checkLast(t, *tries, err)
 				if len(*tries) != tc.tries {
@@ -169,7 +169,7 @@ func TestTriesThatReachNobodyAreTold(t *testing.T) {
 }
 
 // A call that gets neither slot nor token is not begun: nothing was tried.
-func TestACallThatIsNotAdmittedHasNoTry(t *testing.T) {
+func TestARejectedCallHasNoAttempt(t *testing.T) {
 	t.Parallel()
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -185,7 +185,7 @@ func TestACallThatIsNotAdmittedHasNoTry(t *testing.T) {
 			t.Parallel()
 			s := &service{token: tc.token, handler: says(201, "")}
 			client := start(t, s)
-			ctx, tries := told(tc.ctx)
+			ctx, tries := collectAttempts(tc.ctx)
 			_, err := client.CreateOrder(ctx, []byte("{}"))
 			if e := asError(t, err); e.Effect != upstream.EffectNone || e.Operation != upstream.OpCreate {
 				t.Errorf("CreateOrder() = %+v, want a create that was not sent", e)
@@ -197,11 +197,11 @@ func TestACallThatIsNotAdmittedHasNoTry(t *testing.T) {
 	}
 }
 
-func TestTriesAreTimedByTheClientsClock(t *testing.T) {
+func TestAttemptsAreTimedByTheClientsClock(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)
 	client := start(t, &service{handler: says(201, `{"orderID":"1"}`)}, upstream.WithClock(func() time.Time { return at }))
-	ctx, tries := told(t.Context())
+	ctx, tries := collectAttempts(t.Context())
 	if _, err := client.CreateOrder(ctx, []byte("{}")); err != nil {
 		t.Fatal(err)
 	}
@@ -210,10 +210,10 @@ func TestTriesAreTimedByTheClientsClock(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotTriedIsNotTold(t *testing.T) {
+func TestACallWithoutAttemptsReportsNone(t *testing.T) {
 	t.Parallel()
 	client := start(t, &service{handler: says(200, `{"result":[]}`)})
-	ctx, tries := told(t.Context())
+	ctx, tries := collectAttempts(t.Context())
 	if _, err := client.Complete(ctx, ".."); !errors.Is(err, upstream.ErrOrderID) {
 		t.Errorf("Complete(..) = %v, want ErrOrderID", err)
 	}
@@ -224,6 +224,6 @@ func TestWhatIsNotTriedIsNotTold(t *testing.T) {
 		t.Errorf("tries of an impossible call and of a read: %+v, want none", *tries)
 	}
 	if _, err := client.Complete(upstream.WithAttempts(ctx, nil), "1"); err != nil || len(*tries) != 0 {
-		t.Errorf("Complete() with nobody to tell = %v, tries %+v", err, *tries)
+		t.Errorf("Complete() without an observer = %v, tries %+v", err, *tries)
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"larder/internal/upstream"
 )
 
-// verdict is what a call that writes must end with (policy O8).
-type verdict struct {
+// writeOutcome is what a call that writes must end with (policy O8).
+type writeOutcome struct {
 	effect  upstream.Effect
 	refused bool
 	done    bool // no error at all
@@ -24,10 +24,10 @@ type verdict struct {
 }
 
 var (
-	isDone    = verdict{done: true, tries: 1}
-	isRefused = verdict{refused: true, tries: 1}
-	isUnknown = verdict{effect: upstream.EffectUnknown, tries: 1}
-	notSent   = verdict{tries: 4} // tried again, certainly not executed
+	isDone    = writeOutcome{done: true, tries: 1}
+	isRefused = writeOutcome{refused: true, tries: 1}
+	isUnknown = writeOutcome{effect: upstream.EffectUnknown, tries: 1}
+	notSent   = writeOutcome{tries: 4} // tried again, certainly not executed
 )
 
 // operations are the four calls that write.
@@ -40,7 +40,7 @@ func operations(ctx context.Context, c *upstream.Client) map[upstream.Operation]
 	}
 }
 
-func check(t *testing.T, op upstream.Operation, err error, tries int64, want verdict) {
+func check(t *testing.T, op upstream.Operation, err error, tries int64, want writeOutcome) {
 	t.Helper()
 	if want.done {
 		if err != nil || tries != want.tries {
@@ -61,7 +61,7 @@ func TestCertaintyOfAnswers(t *testing.T) {
 	for name, tc := range map[string]struct {
 		status         int
 		body           string
-		create, change verdict // change: pay, complete, reject
+		create, change writeOutcome // change: pay, complete, reject
 	}{
 		"201 with orderID":                     {201, `{"result":{"orderID":"765"}}`, isDone, isDone},
 		"200 with orderId, a number":           {200, `{"result":{"orderId":765}}`, isDone, isDone},
@@ -82,7 +82,7 @@ func TestCertaintyOfAnswers(t *testing.T) {
 		"403 with HTML":                        {403, `<html>`, isRefused, isRefused},
 		"404":                                  {404, ``, isRefused, isRefused},
 		"409":                                  {409, ``, isRefused, isRefused},
-		"401 after renewing":                   {401, ``, verdict{tries: 2}, verdict{tries: 2}},
+		"401 after renewing":                   {401, ``, writeOutcome{tries: 2}, writeOutcome{tries: 2}},
 		"408":                                  {408, ``, isUnknown, isUnknown},
 		"429":                                  {429, ``, notSent, notSent},
 		"500 in the error shape":               {500, shape, isRefused, isRefused},
@@ -251,7 +251,7 @@ func TestCertaintyOfWhatNeverLeft(t *testing.T) {
 	for name, tc := range map[string]struct {
 		base string
 		dial func(ctx context.Context, network, address string) (net.Conn, error)
-		want verdict
+		want writeOutcome
 	}{
 		"DNS failure":                       {"http://service.invalid", nowhere.DialContext, notSent},
 		"connect refused":                   {"http://" + refusing, dialer.DialContext, notSent},
@@ -369,6 +369,6 @@ func TestTheCallersEndAfterTheRequestLeftIsUnknown(t *testing.T) {
 		_, err := client.CreateOrder(ctx, []byte("{}"))
 		check(t, upstream.OpCreate, err, s.calls.Load(), isUnknown)
 		_, err = client.CreateOrder(ctx, []byte("{}"))
-		check(t, upstream.OpCreate, err, s.calls.Load()-1, verdict{tries: 0})
+		check(t, upstream.OpCreate, err, s.calls.Load()-1, writeOutcome{tries: 0})
 	})
 }

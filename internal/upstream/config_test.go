@@ -69,7 +69,7 @@ func TestConfigFaults(t *testing.T) {
 				t.Errorf("New() = %v, want %s: …%s…", err, tc.key, tc.says)
 			}
 			if err != nil && strings.Contains(err.Error(), "hidden") {
-				t.Errorf("New() = %v tells a password", err)
+				t.Errorf("New() = %v shows a password", err)
 			}
 		})
 	}

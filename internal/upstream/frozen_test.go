@@ -57,7 +57,7 @@ func TestFrozen(t *testing.T) {
 	if _, err := syscall.Wait4(child.Process.Pid, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
 		t.Fatalf("the process did not stop: %v, %v\n%s", status, err, &said)
 	}
-	<-time.After(2 * frozenLimit) // nobody tells that time has passed for a process that stands still
+	<-time.After(2 * frozenLimit) // no event shows that time has passed for a process that stands still
 	if err := child.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}

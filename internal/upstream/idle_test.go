@@ -59,9 +59,9 @@ func TestAServiceThatClosesIdleConnections(t *testing.T) {
 	}
 }
 
-// TestEachTryHasAConnectionOfItsOwn: this service breaks every connection that
+// TestEachAttemptHasItsOwnConnection: this service breaks every connection that
 // a second request comes on, and asks to be tried again twice.
-func TestEachTryHasAConnectionOfItsOwn(t *testing.T) {
+func TestEachAttemptHasItsOwnConnection(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		used := map[any]bool{}

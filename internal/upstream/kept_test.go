@@ -32,7 +32,7 @@ func answering(t *testing.T, status int, contentType, body string) *upstream.Cli
 	}})
 }
 
-func TestBodiesAreKeptWholeWithoutSecrets(t *testing.T) {
+func TestBodiesAreKeptWithoutSecrets(t *testing.T) {
 	t.Parallel()
 	limit := upstream.MaxErrorBytes
 	for name, tc := range map[string]struct {
@@ -70,7 +70,7 @@ func TestBodiesAreKeptWholeWithoutSecrets(t *testing.T) {
 	}
 }
 
-func TestSuccessesPassWholeWithoutSecrets(t *testing.T) {
+func TestSuccessesPassUnchangedWithoutSecrets(t *testing.T) {
 	t.Parallel()
 	const contentType = "application/vnd.orders+json; charset=utf-8"
 	long := strings.Repeat("ж", upstream.MaxErrorBytes)
@@ -149,7 +149,7 @@ func TestAnAbsurdContentTypeIsNone(t *testing.T) {
 }
 
 // An answer of unknown length is read up to its limit and no byte further.
-func TestAnAnswerAboveItsLimitIsToldFromOneAtIt(t *testing.T) {
+func TestAnAnswerAboveItsLimitIsMarked(t *testing.T) {
 	t.Parallel()
 	const limit = 1 << 20
 	for _, encoding := range []string{"identity", "gzip"} {

@@ -14,7 +14,7 @@ import (
 	"larder/internal/upstream"
 )
 
-func TestReadsLeaveAPlaceForOrders(t *testing.T) {
+func TestReadsLeaveASlotForOrders(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var now, most atomic.Int64
@@ -51,7 +51,7 @@ func TestReadsLeaveAPlaceForOrders(t *testing.T) {
 	})
 }
 
-func TestWaitingForAPlaceEndsWithTheContext(t *testing.T) {
+func TestWaitingForASlotEndsWithTheContext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &service{handler: hang}
@@ -85,7 +85,7 @@ func TestWaitingForAPlaceEndsWithTheContext(t *testing.T) {
 }
 
 // A wait that is given up gives back what it had got already.
-func TestAWaitThatIsGivenUpLeavesNoPlaceTaken(t *testing.T) {
+func TestAWaitThatIsGivenUpHoldsNoSlot(t *testing.T) {
 	t.Parallel()
 	soon := func(t *testing.T) (context.Context, context.CancelFunc) {
 		t.Helper()

@@ -37,7 +37,7 @@ func TestLogNamesEveryEventAndTheConnection(t *testing.T) {
 			t.Errorf("log entry %q with %v: event or connection is missing", entry.Message, entry.Data)
 		}
 		if loud := entry.Level <= logrus.InfoLevel; loud != (event == "upstream.breaker") {
-			t.Errorf("%s is logged at level %s: a change of state is told, each try is not", event, entry.Level)
+			t.Errorf("%s is logged at level %s: a change of state is logged, each attempt is not", event, entry.Level)
 		}
 		got[event]++
 	}

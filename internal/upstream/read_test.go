@@ -236,7 +236,7 @@ func TestReadEndsWithItsContext(t *testing.T) {
 	})
 }
 
-func TestEachTryOfAReadHasItsLimit(t *testing.T) {
+func TestEachAttemptOfAReadHasItsLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &service{}
@@ -388,7 +388,7 @@ func TestRejectionReasons(t *testing.T) {
 			got, err := start(t, s).RejectionReasons(t.Context())
 			if tc.want == nil {
 				if e := asError(t, err); !errors.Is(err, upstream.ErrResponse) || string(e.Body) != tc.body {
-					t.Errorf("error = %v with body %q, want ErrAnswer", err, e.Body)
+					t.Errorf("error = %v with body %q, want ErrResponse", err, e.Body)
 				}
 				return
 			}

@@ -47,8 +47,8 @@ func shapes() map[string]shape {
 	}
 }
 
-// expected is policy O8 (and W13 for successes), told a second time.
-func expected(op upstream.Operation, status int, s shape, retryUnavailable bool) verdict {
+// expected is policy O8 (and W13 for successes), written a second time.
+func expected(op upstream.Operation, status int, s shape, retryUnavailable bool) writeOutcome {
 	switch {
 	case status <= 299 && op == upstream.OpCreate:
 		if s.orderID {
@@ -64,7 +64,7 @@ func expected(op upstream.Operation, status int, s shape, retryUnavailable bool)
 		}
 		return isUnknown
 	case status == http.StatusUnauthorized:
-		return verdict{tries: 2} // once more, with a new token
+		return writeOutcome{tries: 2} // once more, with a new token
 	case status == http.StatusTooManyRequests,
 		status == http.StatusServiceUnavailable && retryUnavailable:
 		return notSent
