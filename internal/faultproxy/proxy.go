@@ -140,7 +140,7 @@ func (p *Proxy) connect(ctx context.Context, near net.Conn) {
 	if !p.keep(near, true) {
 		return
 	}
-	defer p.forget(near)
+	defer p.drop(near)
 	far, err := new(net.Dialer).DialContext(ctx, "tcp", p.target)
 	if err != nil {
 		return
@@ -149,7 +149,7 @@ func (p *Proxy) connect(ctx context.Context, near net.Conn) {
 	if !p.keep(far, false) {
 		return
 	}
-	defer p.forget(far)
+	defer p.drop(far)
 	var both sync.WaitGroup
 	over := make(chan struct{}) // closed when either side has ended
 	end := sync.OnceFunc(func() {
@@ -176,7 +176,7 @@ func (p *Proxy) keep(conn net.Conn, counts bool) bool {
 	return true
 }
 
-func (p *Proxy) forget(conn net.Conn) {
+func (p *Proxy) drop(conn net.Conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.conns, conn)

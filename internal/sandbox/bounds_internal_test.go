@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestChainsAreLetGo shows that the menus kept ready stay within their bound,
+// TestUnusedChainsAreDropped shows that the menus kept ready stay within their bound,
 // and that a menu that was let go comes back the same.
-func TestChainsAreLetGo(t *testing.T) {
+func TestUnusedChainsAreDropped(t *testing.T) {
 	t.Parallel()
 	box := New(Config{})
 	box.SetGenerated(Generate{Restaurants: 10, Products: 20, ChainSize: 1})
@@ -36,9 +36,9 @@ func TestChainsAreLetGo(t *testing.T) {
 	}
 }
 
-// TestSeatingMatchesCounting compares the search with plain enumeration of
+// TestAssignmentMatchesEnumeration compares the search with plain enumeration of
 // every way to count units for groups.
-func TestSeatingMatchesCounting(t *testing.T) {
+func TestAssignmentMatchesEnumeration(t *testing.T) {
 	t.Parallel()
 	d := &rng{state: 42}
 	for round := range 2000 {
@@ -96,8 +96,8 @@ func countable(c *menuModel, slots []groupSlot, units []string, counts []int) bo
 	return false
 }
 
-// TestSeatingIsBounded: work that would take for ever ends with a reason.
-func TestSeatingIsBounded(t *testing.T) {
+// TestAssignmentIsBounded: work that would take for ever ends with a reason.
+func TestAssignmentIsBounded(t *testing.T) {
 	t.Parallel()
 	c := &menuModel{groupMembers: map[string][]string{}, groupNames: map[string]string{}}
 	var chosen []selection
@@ -118,7 +118,7 @@ func TestSeatingIsBounded(t *testing.T) {
 	}
 }
 
-func TestWild(t *testing.T) {
+func TestMatchPattern(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		pattern, text string
@@ -137,7 +137,7 @@ func TestWild(t *testing.T) {
 		{"/aa*aa", "/aaa", false},
 	} {
 		if got := matchPattern(c.pattern, c.text); got != c.want {
-			t.Errorf("wild(%q, %q) = %v, want %v", c.pattern, c.text, got, c.want)
+			t.Errorf("matchPattern(%q, %q) = %v, want %v", c.pattern, c.text, got, c.want)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // orderCount returns how many orders the sandbox has executed.
-func (w *world) orderCount() int {
+func (w *fixture) orderCount() int {
 	w.t.Helper()
 	list, _ := w.do(http.MethodGet, "/sandbox/orders", "").want(http.StatusOK).at("result").([]any)
 	return len(list)

@@ -256,7 +256,7 @@ func TestControlRoutesRejectOtherSites(t *testing.T) {
 	w.do(http.MethodGet, "/sandbox/orders", "", "Sec-Fetch-Site", "cross-site").want(http.StatusOK) // a link
 }
 
-func TestDoorstep(t *testing.T) {
+func TestRootErrorsAndRequestIDs(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	if r := w.do(http.MethodGet, "/", "").want(http.StatusOK); !strings.HasPrefix(r.header.Get("Content-Type"), "text/plain") {

@@ -19,7 +19,7 @@ type stream struct {
 	stop  context.CancelFunc
 }
 
-func (w *world) listen() *stream {
+func (w *fixture) listen() *stream {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
 	w.t.Cleanup(cancel)
@@ -73,7 +73,7 @@ func holdsAll(text string, parts []string) bool {
 	return true
 }
 
-func TestEventsTellWhatHappens(t *testing.T) {
+func TestEventsReportChanges(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	w.place()
@@ -85,7 +85,7 @@ func TestEventsTellWhatHappens(t *testing.T) {
 
 	w.place()
 	if data := s.event("orders", `"orderID":"1002"`, `"total":2`); strings.Contains(data, "1001") {
-		t.Errorf("an order that did not change is told again: %s", data)
+		t.Errorf("an order that did not change is reported again: %s", data)
 	}
 	w.do(http.MethodPost, "/sandbox/orders/1001/advance", `{"to":"kitchen"}`).want(http.StatusOK)
 	s.event("orders", `"orderID":"1001"`, `"state":"kitchen"`)
@@ -102,7 +102,7 @@ func TestEventsTellWhatHappens(t *testing.T) {
 	s.event("board", `"reasons":["`, `"POST /orders/api/v1/orders":3`)
 }
 
-func TestEventsTellWhatTimeDoes(t *testing.T) {
+func TestEventsReportTimedChanges(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	w.settings(`{"autoAcceptDelay":"200ms"}`)

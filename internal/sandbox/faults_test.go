@@ -15,7 +15,7 @@ import (
 )
 
 // executed is how many orders were really made.
-func (w *world) executed() int {
+func (w *fixture) executed() int {
 	w.t.Helper()
 	list, ok := w.do(http.MethodGet, "/sandbox/orders", "").at("result").([]any)
 	if !ok {
@@ -25,7 +25,7 @@ func (w *world) executed() int {
 }
 
 // reached asks until an order call has come in and as many orders are made.
-func (w *world) reached(made int) {
+func (w *fixture) reached(made int) {
 	w.t.Helper()
 	for w.t.Context().Err() == nil {
 		calls := w.do(http.MethodGet, "/sandbox/counters", "").at("result", "calls", "POST /orders/api/v1/orders")
@@ -271,7 +271,7 @@ func TestRunLetsGo(t *testing.T) {
 	box := sandbox.New(sandbox.Config{})
 	server := httptest.NewServer(box.Handler())
 	defer server.Close()
-	w := &world{t: t, box: box, url: server.URL, http: server.Client(), now: noon}
+	w := &fixture{t: t, box: box, url: server.URL, http: server.Client(), now: noon}
 	w.faults(`[{"match":{},"do":"hang"}]`)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 2)

@@ -294,8 +294,8 @@ func TestGeneratedRestaurantsAreServed(t *testing.T) {
 	}
 }
 
-// TestOrdererPassesTheJudge places orders made for each kind of menu.
-func TestOrdererPassesTheJudge(t *testing.T) {
+// TestGeneratedOrdersAreValid places orders made for each kind of menu.
+func TestGeneratedOrdersAreValid(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	g := sandbox.Generate{Restaurants: 2, Products: 120, Seed: 11}

@@ -27,8 +27,8 @@ func TestMain(m *testing.M) {
 // noon is when the tests' clock starts.
 var noon = time.Date(2030, 5, 17, 12, 0, 0, 0, time.UTC)
 
-// world is a sandbox behind a real server, with a clock that moves by hand.
-type world struct {
+// fixture is a sandbox behind a real server, with a clock that moves by hand.
+type fixture struct {
 	t     *testing.T
 	box   *sandbox.Sandbox
 	url   string
@@ -39,9 +39,9 @@ type world struct {
 	now time.Time
 }
 
-func start(t *testing.T) *world {
+func start(t *testing.T) *fixture {
 	t.Helper()
-	w := &world{t: t, now: noon}
+	w := &fixture{t: t, now: noon}
 	w.box = sandbox.New(sandbox.Config{Clock: w.clock})
 	w.box.SetMenu(sandbox.BistroID, sandbox.Bistro(sandbox.BistroID, ""))
 	w.box.SetMenu(sandbox.DefaultMenu, sandbox.Bistro(sandbox.BistroID, ""))
@@ -56,19 +56,19 @@ func start(t *testing.T) *world {
 	return w
 }
 
-func (w *world) clock() time.Time {
+func (w *fixture) clock() time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.now
 }
 
-func (w *world) pass(d time.Duration) {
+func (w *fixture) pass(d time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.now = w.now.Add(d)
 }
 
-func (w *world) login() string {
+func (w *fixture) login() string {
 	w.t.Helper()
 	r := w.form(map[string]string{
 		"client_ID": "demo", "client_secret": "demo-secret", "grant_type": "client_credentials", "scopes": "orders",
@@ -77,7 +77,7 @@ func (w *world) login() string {
 	return r.str("access_token")
 }
 
-func (w *world) form(fields map[string]string) *reply {
+func (w *fixture) form(fields map[string]string) *reply {
 	w.t.Helper()
 	values := url.Values{}
 	for name, value := range fields {
@@ -95,7 +95,7 @@ type reply struct {
 }
 
 // do sends a request with the token; headers come in pairs.
-func (w *world) do(method, path, body string, headers ...string) *reply {
+func (w *fixture) do(method, path, body string, headers ...string) *reply {
 	w.t.Helper()
 	r, err := w.try(w.t.Context(), method, path, body, headers...)
 	if err != nil {
@@ -104,7 +104,7 @@ func (w *world) do(method, path, body string, headers ...string) *reply {
 	return r
 }
 
-func (w *world) try(ctx context.Context, method, path, body string, headers ...string) (*reply, error) {
+func (w *fixture) try(ctx context.Context, method, path, body string, headers ...string) (*reply, error) {
 	w.t.Helper()
 	req, err := http.NewRequestWithContext(ctx, method, w.url+path, strings.NewReader(body))
 	if err != nil {
@@ -203,12 +203,12 @@ func (r *reply) str(path ...any) string {
 	}
 }
 
-func (w *world) settings(body string) {
+func (w *fixture) settings(body string) {
 	w.t.Helper()
 	w.do(http.MethodPut, "/sandbox/settings", body).want(http.StatusOK)
 }
 
-func (w *world) faults(body string) {
+func (w *fixture) faults(body string) {
 	w.t.Helper()
 	w.do(http.MethodPut, "/sandbox/faults", body).want(http.StatusOK)
 }
@@ -216,20 +216,20 @@ func (w *world) faults(body string) {
 const orders = "/orders/api/v1/orders"
 
 // water is a valid pickup order of two bottles: 198 in all.
-func (w *world) water() string {
+func (w *fixture) water() string {
 	return `{"restaurantID":"` + sandbox.BistroID + `","expeditionType":"pickup","paymentTypeID":"card",` +
 		`"expectedAt":"` + w.clock().Add(time.Hour).Format(time.RFC3339) + `","guest":{"phone":"+10005550100"},` +
 		`"dishList":[{"ID":"` + w.external("dish-water") + `","price":99,"quantity":2}]}`
 }
 
 // place creates an order and gives its id.
-func (w *world) place() string {
+func (w *fixture) place() string {
 	w.t.Helper()
 	return w.do(http.MethodPost, orders, w.water()).want(http.StatusCreated).str("result", "orderID")
 }
 
 // external finds the externalId of a dish or ingredient of the bistro.
-func (w *world) external(id string) string {
+func (w *fixture) external(id string) string {
 	w.t.Helper()
 	v := bistro(w.t)
 	for _, p := range v.Products {

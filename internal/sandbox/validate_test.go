@@ -54,12 +54,12 @@ func line(dish string, ingredients ...string) string {
 	return `{"ID":"` + dish + `","quantity":1,"ingredients":[` + strings.Join(parts, ",") + `]}`
 }
 
-func (w *world) order(dishes string) string {
+func (w *fixture) order(dishes string) string {
 	return fmt.Sprintf(`{"restaurantID":"r","expeditionType":"pickup","paymentTypeID":"cash","expectedAt":%q,"dishList":[%s]}`,
 		w.clock().Format(time.RFC3339), dishes)
 }
 
-func TestJudgeDishes(t *testing.T) {
+func TestValidateDishes(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	w.box.SetMenu("r", []byte(small))
@@ -138,7 +138,7 @@ func TestJudgeDishes(t *testing.T) {
 	}
 }
 
-func TestJudgeMandatoryFields(t *testing.T) {
+func TestValidateMandatoryFields(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	w.box.SetMenu("r", []byte(small))

@@ -60,7 +60,7 @@ type Outcome struct {
 	Answer
 	// OrderID is what the caller found of a created order.
 	OrderID string
-	// Refused: the caller was told no.
+	// Refused: the caller got a refusal.
 	Refused bool
 }
 
