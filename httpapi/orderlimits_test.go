@@ -126,7 +126,7 @@ func TestOrderTextsAndQuantities(t *testing.T) {
 		body := strings.Replace(good, change[0], change[1], 1)
 		for api, got := range map[string]reply{
 			"validate":   k.post(validatePath, body),
-			"v1":     k.post(ordersPath, body, append(key("a"), k.shop...)...),
+			"v1":         k.post(ordersPath, body, append(key("a"), k.shop...)...),
 			"compatible": k.post(createPath, body, k.shop...),
 		} {
 			if list := got.violations(t); len(list) != 1 || list[0] != want || got.status < 400 && api != "validate" {
