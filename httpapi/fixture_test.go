@@ -254,7 +254,6 @@ func serveFast(tb testing.TB, server *httpapi.Server) string {
 	var group errgroup.Group
 	group.Go(func() error { return fastPath.Run(ctx) })
 	behind.Start()
-	watch(behind.URL)
 	tb.Cleanup(func() {
 		behind.Close()
 		cut()
@@ -262,6 +261,7 @@ func serveFast(tb testing.TB, server *httpapi.Server) string {
 			tb.Error(err)
 		}
 	})
+	watch(tb, behind.URL)
 	return behind.URL
 }
 

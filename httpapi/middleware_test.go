@@ -20,7 +20,7 @@ func serve(t *testing.T, handler http.Handler) string {
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	if _, ours := handler.(*gin.Engine); ours {
-		watch(server.URL)
+		watch(t, server.URL)
 	}
 	return server.URL
 }

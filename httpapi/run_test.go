@@ -21,12 +21,14 @@ func (w *fixture) running() (stop func() error) {
 	if err := w.server.Listen(w.t.Context()); err != nil {
 		w.t.Fatal(err)
 	}
-	watch(w.server.Addr())
-	watch(w.server.OpsAddr())
+	unwatch := watch(w.t, w.server.Addr())
+	unwatchOps := watch(w.t, w.server.OpsAddr())
 	ctx, cancel := context.WithCancel(w.t.Context())
 	var group errgroup.Group
 	group.Go(func() error { return w.server.Run(ctx) })
 	return func() error {
+		unwatch()
+		unwatchOps()
 		cancel()
 		return group.Wait()
 	}

@@ -165,8 +165,8 @@ func TestDocumentBodiesThatStay(t *testing.T) {
 	hasty := httptest.NewUnstartedServer(w.server.Handler())
 	hasty.Config.ReadTimeout = 200 * time.Millisecond
 	hasty.Start()
-	watch(hasty.URL)
 	t.Cleanup(hasty.Close)
+	watch(t, hasty.URL)
 	token := w.as(clientOps)
 	for _, one := range operations(t) {
 		if !one.answers(http.StatusRequestTimeout) {
