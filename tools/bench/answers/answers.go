@@ -13,6 +13,15 @@ import (
 	"strconv"
 )
 
+// The servers of larder-peer that serve a file of answers. Each is the program's
+// first argument.
+const (
+	Baseline = "baseline"  // an epoll loop
+	Gin      = "gin"       // a Gin handler
+	GinRedis = "gin-redis" // a Gin handler that reads Redis for each request
+	GinBind  = "gin-bind"  // a Gin handler that binds an order
+)
+
 // Answer is one ready answer.
 type Answer struct {
 	// Path is what it answers: path and query of the request's URL.

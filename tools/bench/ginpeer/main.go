@@ -62,12 +62,12 @@ func run(ctx context.Context, words []string, out io.Writer) error {
 	}
 	var handler http.Handler
 	switch words[0] {
-	case "baseline":
-	case "gin":
+	case answers.Baseline:
+	case answers.Gin:
 		handler, err = ready(list)
-	case "gin-redis":
+	case answers.GinRedis:
 		handler, err = fromRedis(ctx, list, *redisURL)
-	case "gin-bind":
+	case answers.GinBind:
 		handler, err = binding(list)
 	default:
 		return errUsage

@@ -18,6 +18,7 @@ import (
 
 	"larder/internal/sleep"
 	"larder/internal/testkit/process"
+	"larder/tools/bench/answers"
 	"larder/tools/bench/measure"
 )
 
@@ -66,7 +67,7 @@ func (s *testbed) own(ctx context.Context, name, role, file string, more ...stri
 		return err
 	}
 	processes := []int{child.PID()}
-	if role == "gin-redis" {
+	if role == answers.GinRedis {
 		processes = append(processes, s.redis.PID())
 	}
 	s.add(name, address, processes...)

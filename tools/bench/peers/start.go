@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"larder/tools/bench/answers"
 	"larder/tools/bench/measure"
 )
 
@@ -27,10 +28,10 @@ func (s *testbed) startPeers(ctx context.Context, files answerFiles) error {
 		name, role, file string
 		more             func() []string
 	}{
-		{baselineName, "floor", files.all, nil},
-		{ginName, "gin", files.all, nil},
-		{redisName, "gin-redis", files.all, func() []string { return []string{"--redis", s.redis.URL} }},
-		{bindName, "gin-bind", files.bind, nil},
+		{baselineName, answers.Baseline, files.all, nil},
+		{ginName, answers.Gin, files.all, nil},
+		{redisName, answers.GinRedis, files.all, func() []string { return []string{"--redis", s.redis.URL} }},
+		{bindName, answers.GinBind, files.bind, nil},
 	} {
 		if !s.wanted(p.name) {
 			continue
@@ -48,7 +49,7 @@ func (s *testbed) startPeers(ctx context.Context, files answerFiles) error {
 
 // startForeign starts nginx, HAProxy and Varnish before an origin of their own.
 func (s *testbed) startForeign(ctx context.Context, file string) error {
-	if err := s.own(ctx, originName, "baseline", file); err != nil {
+	if err := s.own(ctx, originName, answers.Baseline, file); err != nil {
 		return err
 	}
 	s.origin = s.running[originName].address
