@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"larder/cache"
-	"larder/internal/redistest"
+	"larder/internal/testkit/redistest"
 )
 
 // TestClusterIsFollowed: after a fail-over both clients find the new master

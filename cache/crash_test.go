@@ -13,7 +13,7 @@ import (
 
 	"larder/internal/menu"
 	"larder/internal/redisdb"
-	"larder/internal/redistest"
+	"larder/internal/testkit/redistest"
 )
 
 func openForTest(tb testing.TB, url string) *redisdb.DB {

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"larder/cache"
-	"larder/internal/redistest"
+	"larder/internal/testkit/redistest"
 )
 
 // Publishers are killed at random while they publish a thousand versions, and

@@ -15,8 +15,8 @@ import (
 	"larder/cache"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
-	"larder/internal/redistest"
-	"larder/internal/viewtest"
+	"larder/internal/testkit/redistest"
+	"larder/internal/testkit/viewtest"
 )
 
 // asPublished reads the view as published in both encodings, which must say

@@ -16,7 +16,7 @@ import (
 	"larder/cache"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
-	"larder/internal/redistest"
+	"larder/internal/testkit/redistest"
 )
 
 // run runs the replica until the test ends.

@@ -19,8 +19,8 @@ import (
 
 	"larder/internal/menu"
 	"larder/internal/redisdb"
-	"larder/internal/redistest"
 	"larder/internal/sandbox"
+	"larder/internal/testkit/redistest"
 )
 
 // largeMenu is a number of dishes whose menu is not small.

@@ -14,8 +14,8 @@ import (
 
 	"larder/cache"
 	"larder/internal/menu"
-	"larder/internal/redistest"
 	"larder/internal/sandbox"
+	"larder/internal/testkit/redistest"
 )
 
 const (

@@ -13,7 +13,7 @@ import (
 	"larder/cache"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
-	"larder/internal/redistest"
+	"larder/internal/testkit/redistest"
 )
 
 const replicas = 3

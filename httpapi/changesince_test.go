@@ -11,7 +11,7 @@ import (
 
 	"larder/cache"
 	"larder/internal/menu"
-	"larder/internal/redistest"
+	"larder/internal/testkit/redistest"
 )
 
 const changesPath = "/v1/restaurants/" + bistro + "/changes"

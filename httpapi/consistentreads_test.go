@@ -18,7 +18,7 @@ import (
 	"larder/cache"
 	"larder/httpapi"
 	"larder/internal/menu"
-	"larder/internal/redistest"
+	"larder/internal/testkit/redistest"
 	"larder/ordering"
 )
 

@@ -17,8 +17,8 @@ import (
 	"larder/httpapi"
 	"larder/httpapi/openapi"
 	"larder/internal/menu"
-	"larder/internal/redistest"
 	"larder/internal/sandbox"
+	"larder/internal/testkit/redistest"
 	menusync "larder/sync"
 )
 

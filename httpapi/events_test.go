@@ -17,7 +17,7 @@ import (
 
 	"larder/httpapi"
 	"larder/internal/menu"
-	"larder/internal/redistest"
+	"larder/internal/testkit/redistest"
 	menusync "larder/sync"
 )
 

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"larder/httpapi"
-	"larder/internal/redistest"
+	"larder/internal/testkit/redistest"
 	"larder/ordering"
 )
 

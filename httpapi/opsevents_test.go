@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"larder/internal/redistest"
+	"larder/internal/testkit/redistest"
 	menusync "larder/sync"
 )
 

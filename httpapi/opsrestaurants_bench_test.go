@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"larder/internal/menu"
-	"larder/internal/redistest"
+	"larder/internal/testkit/redistest"
 	menusync "larder/sync"
 )
 

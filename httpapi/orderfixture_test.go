@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"larder/httpapi"
-	"larder/internal/redistest"
 	"larder/internal/sandbox"
+	"larder/internal/testkit/redistest"
 	"larder/internal/upstream"
 	"larder/ordering"
 )

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"larder/httpapi"
-	"larder/internal/redistest"
+	"larder/internal/testkit/redistest"
 	"larder/internal/upstream"
 	"larder/ordering"
 )

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"larder/httpapi"
-	"larder/internal/redistest"
+	"larder/internal/testkit/redistest"
 )
 
 const sessionPath = "/ops/session"

@@ -8,8 +8,8 @@ import (
 
 	"larder/cache"
 	"larder/internal/redisdb"
-	"larder/internal/redistest"
 	"larder/internal/silentlog"
+	"larder/internal/testkit/redistest"
 )
 
 // keysIn is what one instance holds of the keys in Redis.

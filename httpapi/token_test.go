@@ -15,7 +15,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"larder/httpapi"
-	"larder/internal/redistest"
+	"larder/internal/testkit/redistest"
 )
 
 const formMedia = "application/x-www-form-urlencoded"

@@ -15,8 +15,8 @@ import (
 	"larder/cache"
 	"larder/httpapi"
 	"larder/internal/menu"
-	"larder/internal/ordertest"
 	"larder/internal/redisdb"
+	"larder/internal/testkit/ordertest"
 	"larder/ordering"
 	menusync "larder/sync"
 )

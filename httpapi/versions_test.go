@@ -9,8 +9,8 @@ import (
 
 	"larder/cache"
 	"larder/internal/menu"
-	"larder/internal/redistest"
 	"larder/internal/sandbox"
+	"larder/internal/testkit/redistest"
 	"larder/internal/upstream"
 	menusync "larder/sync"
 )

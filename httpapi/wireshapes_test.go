@@ -8,8 +8,8 @@ import (
 
 	"larder/httpapi"
 	"larder/internal/sandbox"
+	"larder/internal/testkit/wireshapes"
 	"larder/internal/upstream"
-	"larder/internal/wireshapes"
 	"larder/ordering"
 	menusync "larder/sync"
 )

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/ordertest"
+	"larder/internal/testkit/ordertest"
 	"larder/internal/upstream"
 	"larder/ordering"
 )

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"larder/internal/menu"
-	"larder/internal/ordertest"
+	"larder/internal/testkit/ordertest"
 )
 
 // BenchmarkDecode reads 5 lines with 5 modifiers, nothing more: as larder does,

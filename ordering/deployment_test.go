@@ -12,9 +12,9 @@ import (
 
 	"larder/internal/menu"
 	"larder/internal/redisdb"
-	"larder/internal/redistest"
 	"larder/internal/sandbox"
 	"larder/internal/silentlog"
+	"larder/internal/testkit/redistest"
 	"larder/internal/upstream"
 	"larder/ordering"
 	"larder/ordering/journal"

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"larder/internal/journaltest"
 	"larder/internal/menu"
+	"larder/internal/testkit/journaltest"
 	"larder/internal/upstream"
 	"larder/ordering"
 )

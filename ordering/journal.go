@@ -14,7 +14,7 @@ import (
 // Journal is the durable record of every order, as Orders needs it (policies
 // O7 to O9 and O12 to O14). Every change of state is one atomic step that
 // checks the state it starts from. An implementation is right when it passes
-// the suite of internal/journaltest.
+// the suite of internal/testkit/journaltest.
 //
 // Errors beside those that each method names: *JournalError when the store
 // does not answer, or answers what nobody wrote.

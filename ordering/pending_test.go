@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/sirupsen/logrus"
 
-	"larder/internal/journaltest"
+	"larder/internal/testkit/journaltest"
 	"larder/internal/upstream"
 	"larder/ordering"
 )

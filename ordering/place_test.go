@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"larder/internal/journaltest"
 	"larder/internal/jsontext"
+	"larder/internal/testkit/journaltest"
 	"larder/internal/upstream"
 	"larder/ordering"
 )

@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"larder/internal/journaltest"
+	"larder/internal/testkit/journaltest"
 	"larder/internal/upstream"
 	"larder/ordering"
 )

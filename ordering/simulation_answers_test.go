@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"larder/internal/journaltest"
+	"larder/internal/testkit/journaltest"
 	"larder/internal/upstream"
 	"larder/ordering"
 )

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"larder/internal/journaltest"
+	"larder/internal/testkit/journaltest"
 	"larder/ordering"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"larder/internal/journaltest"
+	"larder/internal/testkit/journaltest"
 	"larder/internal/upstream"
 	"larder/ordering"
 )

@@ -10,9 +10,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"larder/internal/journaltest"
 	"larder/internal/menu"
 	"larder/internal/sandbox"
+	"larder/internal/testkit/journaltest"
 	"larder/internal/upstream"
 	"larder/ordering"
 )

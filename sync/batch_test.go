@@ -12,7 +12,7 @@ import (
 
 	"larder/internal/menu"
 	"larder/internal/redisdb"
-	"larder/internal/redistest"
+	"larder/internal/testkit/redistest"
 	"larder/internal/upstream"
 	menusync "larder/sync"
 )

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"larder/cache"
-	"larder/internal/redistest"
+	"larder/internal/testkit/redistest"
 	menusync "larder/sync"
 )
 

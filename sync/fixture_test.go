@@ -18,7 +18,7 @@ import (
 	"larder/cache"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
-	"larder/internal/redistest"
+	"larder/internal/testkit/redistest"
 	"larder/internal/upstream"
 	menusync "larder/sync"
 )

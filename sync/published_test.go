@@ -8,7 +8,7 @@ import (
 	"larder/cache"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
-	"larder/internal/viewtest"
+	"larder/internal/testkit/viewtest"
 	menusync "larder/sync"
 )
 

@@ -11,8 +11,8 @@ import (
 
 	"larder/internal/menu"
 	"larder/internal/redisdb"
-	"larder/internal/redistest"
 	"larder/internal/silentlog"
+	"larder/internal/testkit/redistest"
 )
 
 // BenchmarkRunRecords measures what Redis takes for the runs of a chain of

@@ -9,7 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"larder/internal/redistest"
+	"larder/internal/testkit/redistest"
 	"larder/internal/upstream"
 	menusync "larder/sync"
 )

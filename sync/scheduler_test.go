@@ -12,8 +12,8 @@ import (
 	"larder/cache"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
-	"larder/internal/redistest"
 	"larder/internal/setting"
+	"larder/internal/testkit/redistest"
 	"larder/internal/upstream"
 	menusync "larder/sync"
 )

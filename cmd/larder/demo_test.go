@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/redistest"
 	"larder/internal/sandbox"
+	"larder/internal/testkit/redistest"
 	menusync "larder/sync"
 )
 

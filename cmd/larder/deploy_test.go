@@ -13,7 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"larder/configs"
-	"larder/internal/redistest"
+	"larder/internal/testkit/redistest"
 )
 
 // credential is a secret's file as the configurations of deploy/ name it.

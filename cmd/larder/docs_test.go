@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"larder/configs"
-	"larder/internal/redistest"
 	"larder/internal/testkit/doctest"
+	"larder/internal/testkit/redistest"
 )
 
 // root is the project's folder.

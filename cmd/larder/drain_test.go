@@ -8,8 +8,8 @@ import (
 	"syscall"
 	"testing"
 
-	"larder/internal/redistest"
 	"larder/internal/sandbox"
+	"larder/internal/testkit/redistest"
 )
 
 // A stop does not leave an order half placed: whether its client is still

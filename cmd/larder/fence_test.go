@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"larder/cache"
-	"larder/internal/faultproxy"
 	"larder/internal/menu"
+	"larder/internal/testkit/faultproxy"
 )
 
 // holdingBack is an ordering service that can keep one answer back that it has

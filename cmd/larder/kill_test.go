@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/redistest"
 	"larder/internal/sandbox"
+	"larder/internal/testkit/redistest"
 )
 
 // TestKilledAtEveryStep kills a real larder with SIGKILL at every message of an

@@ -11,8 +11,8 @@ import (
 	"syscall"
 	"testing"
 
-	"larder/internal/redistest"
 	"larder/internal/sandbox"
+	"larder/internal/testkit/redistest"
 )
 
 // lostMenus are two instances on one Redis that loses what it had.

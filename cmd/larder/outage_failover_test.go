@@ -8,7 +8,7 @@ import (
 
 	"larder/cache"
 	"larder/internal/menu"
-	"larder/internal/redistest"
+	"larder/internal/testkit/redistest"
 )
 
 // A master of Redis is killed, or frozen, under constant reads and syncs of two larders: no

@@ -14,12 +14,12 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/faultproxy"
 	"larder/internal/menu"
-	"larder/internal/redistest"
 	"larder/internal/sandbox"
 	"larder/internal/sleep"
+	"larder/internal/testkit/faultproxy"
 	"larder/internal/testkit/metrics"
+	"larder/internal/testkit/redistest"
 )
 
 // outage is an ordering service and a Redis with a fault proxy before each,

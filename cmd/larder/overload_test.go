@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/redistest"
 	"larder/internal/sandbox"
 	"larder/internal/testkit/overload"
+	"larder/internal/testkit/redistest"
 	"larder/internal/upstream"
 )
 

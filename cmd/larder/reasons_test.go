@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"larder/internal/redistest"
 	"larder/internal/sandbox"
+	"larder/internal/testkit/redistest"
 )
 
 // set changes the settings of the ordering service.

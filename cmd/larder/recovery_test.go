@@ -8,10 +8,10 @@ import (
 
 	"larder/cache"
 	"larder/configs"
-	"larder/internal/redistest"
 	"larder/internal/sandbox"
 	"larder/internal/setting"
 	"larder/internal/silentlog"
+	"larder/internal/testkit/redistest"
 )
 
 func TestServeStartsWithoutRedisAndRecovers(t *testing.T) {

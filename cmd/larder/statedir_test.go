@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"larder/internal/redistest"
+	"larder/internal/testkit/redistest"
 )
 
 // The state that an instance keeps on disk has its last order when it has

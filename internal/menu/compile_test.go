@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"larder/internal/menu"
-	"larder/internal/viewtest"
+	"larder/internal/testkit/viewtest"
 )
 
 // nestedMenu has a combo whose parts are composed themselves, one group under

@@ -15,7 +15,7 @@ import (
 
 	"larder/internal/jsontext"
 	"larder/internal/menu"
-	"larder/internal/viewtest"
+	"larder/internal/testkit/viewtest"
 )
 
 func decode(t *testing.T, body string) *menu.View {

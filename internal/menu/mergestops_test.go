@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"larder/internal/menu"
-	"larder/internal/viewtest"
+	"larder/internal/testkit/viewtest"
 )
 
 func TestAnOlderContentTakesTheStopListsOfNow(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"larder/internal/jsontext"
 	"larder/internal/menu"
 	"larder/internal/sandbox"
-	"larder/internal/viewtest"
+	"larder/internal/testkit/viewtest"
 )
 
 // published is a menu view as published.

@@ -16,7 +16,7 @@ import (
 	"larder/internal/jsontext"
 	"larder/internal/menu"
 	"larder/internal/sandbox"
-	"larder/internal/viewtest"
+	"larder/internal/testkit/viewtest"
 )
 
 // referenceWalk makes a Published of a view with a separate walk for each value.

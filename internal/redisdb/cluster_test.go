@@ -12,7 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"larder/internal/redisdb"
-	"larder/internal/redistest"
+	"larder/internal/testkit/redistest"
 )
 
 // lossy lets a command run and loses its answer, on whatever node.

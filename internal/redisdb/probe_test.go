@@ -16,7 +16,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"larder/internal/redisdb"
-	"larder/internal/redistest"
+	"larder/internal/testkit/redistest"
 )
 
 // The channels that the tests probe.

@@ -13,7 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"larder/internal/redisdb"
-	"larder/internal/redistest"
+	"larder/internal/testkit/redistest"
 )
 
 // shared are the servers that take seconds to start.

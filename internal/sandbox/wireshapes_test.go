@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"larder/internal/sandbox"
-	"larder/internal/wireshapes"
+	"larder/internal/testkit/wireshapes"
 )
 
 // What public clients send reaches a service that is as tolerant as they are

@@ -17,8 +17,8 @@ import (
 	logtest "github.com/sirupsen/logrus/hooks/test"
 	"go.uber.org/goleak"
 
-	"larder/internal/redistest"
 	"larder/internal/setting"
+	"larder/internal/testkit/redistest"
 	"larder/internal/tracing"
 )
 

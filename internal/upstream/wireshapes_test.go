@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"larder/internal/sandbox"
+	"larder/internal/testkit/wireshapes"
 	"larder/internal/upstream"
-	"larder/internal/wireshapes"
 )
 
 // Every shape of answer that services are seen to give is read for what it

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/redistest"
+	"larder/internal/testkit/redistest"
 	"larder/internal/upstream"
 	"larder/ordering"
 	"larder/ordering/journal"

@@ -15,8 +15,8 @@ import (
 	"go.uber.org/goleak"
 
 	"larder/internal/redisdb"
-	"larder/internal/redistest"
 	"larder/internal/silentlog"
+	"larder/internal/testkit/redistest"
 	"larder/internal/upstream"
 	"larder/ordering"
 	"larder/ordering/journal"

@@ -7,9 +7,9 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"larder/internal/journaltest"
 	"larder/internal/redisdb"
-	"larder/internal/redistest"
+	"larder/internal/testkit/journaltest"
+	"larder/internal/testkit/redistest"
 	"larder/ordering"
 	"larder/ordering/journal"
 )

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"larder/internal/redistest"
+	"larder/internal/testkit/redistest"
 	"larder/ordering"
 )
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"larder/internal/redisdb"
-	"larder/internal/redistest"
+	"larder/internal/testkit/redistest"
 	"larder/ordering"
 	"larder/ordering/journal"
 )

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"larder/internal/redistest"
+	"larder/internal/testkit/redistest"
 	"larder/ordering"
 	"larder/ordering/journal"
 )

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"larder/internal/menu"
-	"larder/internal/ordertest"
 	"larder/internal/sandbox"
+	"larder/internal/testkit/ordertest"
 	"larder/tools/bench/measure"
 	"larder/tools/bench/peers"
 )

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/faultproxy"
-	"larder/internal/redistest"
+	"larder/internal/testkit/faultproxy"
+	"larder/internal/testkit/redistest"
 )
 
 // failoverAfter is more than the default of redistest: on a busy machine Sentinels

@@ -8,7 +8,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/redis/go-redis/v9"
 
-	"larder/internal/ordertest"
+	"larder/internal/testkit/ordertest"
 	"larder/tools/bench/answers"
 )
 

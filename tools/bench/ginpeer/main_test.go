@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/ordertest"
-	"larder/internal/redistest"
+	"larder/internal/testkit/ordertest"
+	"larder/internal/testkit/redistest"
 	"larder/tools/bench/answers"
 	"larder/tools/bench/loadgen"
 )

@@ -11,7 +11,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"larder/internal/faultproxy"
+	"larder/internal/testkit/faultproxy"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

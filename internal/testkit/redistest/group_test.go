@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/faultproxy"
-	"larder/internal/redistest"
+	"larder/internal/testkit/faultproxy"
+	"larder/internal/testkit/redistest"
 )
 
 func TestServerWithTLS(t *testing.T) {

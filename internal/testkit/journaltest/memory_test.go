@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"larder/internal/journaltest"
+	"larder/internal/testkit/journaltest"
 	"larder/internal/upstream"
 	"larder/ordering"
 )
