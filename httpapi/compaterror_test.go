@@ -11,15 +11,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"larder/httpapi"
-	"larder/ordering"
+	"larder/ordering/violation"
 )
 
 // documentError is the interface's error shape (docs/ordering-service.md, section 7).
 type documentError struct {
-	Code      string                `json:"code"`
-	Msg       string                `json:"msg"`
-	RequestID string                `json:"requestId"`
-	Errors    *[]ordering.Violation `json:"errors"`
+	Code      string                 `json:"code"`
+	Msg       string                 `json:"msg"`
+	RequestID string                 `json:"requestId"`
+	Errors    *[]violation.Violation `json:"errors"`
 }
 
 // refusedCompat checks that the answer is the document's error shape and

@@ -12,6 +12,7 @@ import (
 	"larder/internal/jsontext"
 	"larder/internal/upstream"
 	"larder/ordering"
+	"larder/ordering/violation"
 )
 
 // headerRef carries larder's own reference of an order, which has no place in
@@ -126,11 +127,11 @@ const maxMessages = 10
 
 // compatError is the interface's error shape (docs/ordering-service.md, section 7).
 type compatError struct {
-	Code      Code                 `json:"code"`
-	Msg       string               `json:"msg"`
-	RequestID string               `json:"requestId"`
-	Errors    []ordering.Violation `json:"errors"`
-	More      bool                 `json:"more,omitempty"`
+	Code      Code                  `json:"code"`
+	Msg       string                `json:"msg"`
+	RequestID string                `json:"requestId"`
+	Errors    []violation.Violation `json:"errors"`
+	More      bool                  `json:"more,omitempty"`
 }
 
 // compatRequest reports whether the request came to the compatible API.
@@ -166,7 +167,7 @@ func (cfg CompatConfig) refuse(c *gin.Context, p *problem) {
 }
 
 // joinMessages joins the sentences of the first violations.
-func joinMessages(violations []ordering.Violation) string {
+func joinMessages(violations []violation.Violation) string {
 	messages := make([]string, min(len(violations), maxMessages))
 	for i := range messages {
 		messages[i] = violations[i].Msg

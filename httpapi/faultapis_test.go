@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"larder/internal/upstream"
-	"larder/ordering"
+	"larder/ordering/violation"
 )
 
 // orderAPI is one of larder's two, as the matrix meets it: where orders are, and
@@ -111,7 +111,7 @@ func (compatAPI) problem(c *cell, got reply, status int, code string) (ref strin
 	c.t.Helper()
 	var said struct {
 		Code, Msg, RequestID string
-		Errors               []ordering.Violation
+		Errors               []violation.Violation
 	}
 	if err := json.Unmarshal(got.body, &said); err != nil || got.status != status || said.Code != code || said.Msg == "" || said.RequestID == "" {
 		c.t.Errorf("the answer is %d %s, want %d %s in the interface's shape (%v)", got.status, got.body, status, code, err)

@@ -7,7 +7,7 @@ import (
 	"github.com/gin-gonic/gin"
 	bcp47 "golang.org/x/text/language"
 
-	"larder/ordering"
+	"larder/ordering/violation"
 )
 
 // maxAcceptLanguage is more than any browser sends, in bytes.
@@ -20,18 +20,18 @@ const maxAcceptLanguage = 1024
 func language(c *gin.Context) string {
 	asked := strings.Join(c.Request.Header["Accept-Language"], ",")
 	if asked == "" || len(asked) > maxAcceptLanguage {
-		return ordering.English
+		return violation.English
 	}
 	tags, _, err := bcp47.ParseAcceptLanguage(asked) // by weight, without those of weight 0
 	if err != nil {
-		return ordering.English
+		return violation.English
 	}
 	for _, tag := range tags {
-		if base, sure := tag.Base(); sure == bcp47.Exact && slices.Contains(ordering.Languages(), base.String()) {
+		if base, sure := tag.Base(); sure == bcp47.Exact && slices.Contains(violation.Languages(), base.String()) {
 			return base.String()
 		}
 	}
-	return ordering.English
+	return violation.English
 }
 
 // inLanguage is the layer of routes whose answers are in the language asked for.

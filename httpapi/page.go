@@ -15,7 +15,7 @@ import (
 	"larder/httpapi/web"
 	"larder/internal/menu"
 	"larder/internal/setting"
-	"larder/ordering"
+	"larder/ordering/violation"
 )
 
 // PageConfig is `http.page`: the menu page at /, made of larder's own
@@ -110,7 +110,7 @@ type pageView struct {
 
 // Say chooses a text by the page's language.
 func (v pageView) Say(english, russian string) string {
-	if v.Lang == ordering.Russian {
+	if v.Lang == violation.Russian {
 		return russian
 	}
 	return english
@@ -184,7 +184,7 @@ func (s *Server) pageView(c *gin.Context) pageView {
 		Lang: language(c), Dir: "ltr", Currency: s.cfg.Page.Currency,
 		Orders: s.authCfg.PublicOrders.Enabled, Payments: strings.Join(s.authCfg.PublicOrders.PaymentTypes, " "),
 	}
-	if asked := c.Query("lang"); slices.Contains(ordering.Languages(), asked) {
+	if asked := c.Query("lang"); slices.Contains(violation.Languages(), asked) {
 		view.Lang = asked
 	}
 	if c.Query("dir") == "rtl" {

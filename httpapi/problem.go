@@ -14,7 +14,7 @@ import (
 	"larder/cache"
 	"larder/internal/jsontext"
 	"larder/internal/redisdb"
-	"larder/ordering"
+	"larder/ordering/violation"
 	menusync "larder/sync"
 )
 
@@ -23,9 +23,9 @@ import (
 type problem struct {
 	code       Code
 	msg        string
-	params     map[string]any       // becomes the one entry of errors
-	violations []ordering.Violation // becomes errors
-	more       bool                 // there are more violations than those listed (policy H7)
+	params     map[string]any        // becomes the one entry of errors
+	violations []violation.Violation // becomes errors
+	more       bool                  // there are more violations than those listed (policy H7)
 	upstream   *upstreamAnswer
 	ref        string
 	retryAfter time.Duration
@@ -62,18 +62,18 @@ func (p *problem) Unwrap() error { return p.err }
 
 // problemBody is application/problem+json (RFC 9457) with larder's four fields.
 type problemBody struct {
-	Type      string               `json:"type"`
-	Title     string               `json:"title"`
-	Status    int                  `json:"status"`
-	Detail    string               `json:"detail"`
-	Instance  string               `json:"instance"`
-	Code      Code                 `json:"code"`
-	Msg       string               `json:"msg"`
-	RequestID string               `json:"requestId"`
-	Errors    []ordering.Violation `json:"errors"`
-	More      bool                 `json:"more,omitempty"`
-	Ref       string               `json:"ref,omitempty"`
-	Upstream  *upstreamAnswer      `json:"upstream,omitempty"`
+	Type      string                `json:"type"`
+	Title     string                `json:"title"`
+	Status    int                   `json:"status"`
+	Detail    string                `json:"detail"`
+	Instance  string                `json:"instance"`
+	Code      Code                  `json:"code"`
+	Msg       string                `json:"msg"`
+	RequestID string                `json:"requestId"`
+	Errors    []violation.Violation `json:"errors"`
+	More      bool                  `json:"more,omitempty"`
+	Ref       string                `json:"ref,omitempty"`
+	Upstream  *upstreamAnswer       `json:"upstream,omitempty"`
 }
 
 const (
@@ -144,9 +144,9 @@ func asProblem(err error) *problem {
 
 // listed is what stands in errors: the violations, or the one entry with the
 // code's params; nil for neither.
-func (p *problem) listed() []ordering.Violation {
+func (p *problem) listed() []violation.Violation {
 	if p.violations == nil && p.params != nil {
-		return []ordering.Violation{{Code: ordering.Code(p.code), Msg: p.msg, Params: p.params}}
+		return []violation.Violation{{Code: violation.Code(p.code), Msg: p.msg, Params: p.params}}
 	}
 	return p.violations
 }

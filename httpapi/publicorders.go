@@ -9,6 +9,7 @@ import (
 
 	"larder/internal/jsontext"
 	"larder/ordering"
+	"larder/ordering/violation"
 )
 
 // publicClient is the name under which orders without a token are placed
@@ -48,14 +49,14 @@ func (s *Server) listsOrigin(r *http.Request) bool {
 // only: a body can repeat the field thousands of times (policy H7).
 func (s *Server) checkPublicOrder(body []byte, language string) error {
 	allowed := s.authCfg.PublicOrders.PaymentTypes
-	var violations []ordering.Violation
+	var violations []violation.Violation
 	reader := jsontext.NewReader(string(body), maxDepth)
 	for name := range reader.Members() {
 		if violations != nil || jsontext.FoldName(name) != "paymenttypeid" {
 			continue
 		}
 		if kind, ok := reader.Text(); ok && !slices.Contains(allowed, kind) {
-			violations = append(violations, ordering.NewViolation("/"+name, ordering.ValueNotAllowed, ordering.Params{"allowed": allowed}, language))
+			violations = append(violations, violation.New("/"+name, violation.ValueNotAllowed, violation.Params{"allowed": allowed}, language))
 		}
 	}
 	if err := reader.Err(); err != nil || violations == nil {

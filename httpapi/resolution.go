@@ -7,6 +7,7 @@ import (
 	"larder/internal/jsontext"
 	"larder/internal/upstream"
 	"larder/ordering"
+	"larder/ordering/violation"
 )
 
 // maxNote is how many characters an operator's note may have.
@@ -17,15 +18,15 @@ const maxNote = 1000
 func readResolution(body []byte) (ordering.ResolveRequest, error) {
 	var (
 		resolution ordering.ResolveRequest
-		violations []ordering.Violation
+		violations []violation.Violation
 		unknown    error
 	)
-	violate := func(path string, code ordering.Code, params ordering.Params) {
-		violations = append(violations, ordering.NewViolation(path, code, params, ordering.English))
+	violate := func(path string, code violation.Code, params violation.Params) {
+		violations = append(violations, violation.New(path, code, params, violation.English))
 	}
 	reader := jsontext.NewReader(string(body), maxDepth)
 	if kind := reader.Kind(); kind != jsontext.KindObject {
-		violate("", ordering.TypeMismatch, ordering.Params{"want": "object", "got": kind.String()})
+		violate("", violation.TypeMismatch, violation.Params{"want": "object", "got": kind.String()})
 	}
 	fields := map[string]func(text string){
 		"operation": func(text string) { resolution.Operation = ordering.Operation(text) },
@@ -51,9 +52,9 @@ func readResolution(body []byte) (ordering.ResolveRequest, error) {
 		set(text)
 		// The name is one of the four, in any spelling: the path needs no escapes.
 		if !ok {
-			violate("/"+name, ordering.TypeMismatch, ordering.Params{"want": jsontext.KindString.String(), "got": kind.String()})
+			violate("/"+name, violation.TypeMismatch, violation.Params{"want": jsontext.KindString.String(), "got": kind.String()})
 		} else if folded == "note" && utf8.RuneCountInString(text) > maxNote {
-			violate("/"+name, ordering.LimitExceeded, ordering.Params{"limit": maxNote})
+			violate("/"+name, violation.LimitExceeded, violation.Params{"limit": maxNote})
 		}
 	}
 	if err := reader.Err(); err != nil {
@@ -93,8 +94,8 @@ func resolutionProblem(err error) error {
 	allowed := []string{string(ordering.ResolvedDone), string(ordering.ResolvedNotDone)}
 	return &problem{
 		code: CodeValidationFailed, msg: "what was sent is no longer kept, so it cannot be sent again",
-		violations: []ordering.Violation{
-			ordering.NewViolation("/outcome", ordering.ValueNotAllowed, ordering.Params{"allowed": allowed}, ordering.English),
+		violations: []violation.Violation{
+			violation.New("/outcome", violation.ValueNotAllowed, violation.Params{"allowed": allowed}, violation.English),
 		},
 	}
 }

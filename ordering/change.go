@@ -8,6 +8,7 @@ import (
 
 	"larder/internal/jsontext"
 	"larder/internal/upstream"
+	"larder/ordering/violation"
 )
 
 // Change pays, completes or rejects an order, once. A key that was used
@@ -50,7 +51,7 @@ func (o *Orders) prepareChange(ctx context.Context, c *ChangeRequest) (CallSpec,
 	if err != nil && (c.V1 || !errors.Is(err, ErrNoOrder)) {
 		return CallSpec{}, err
 	}
-	notes := &violations{language: c.Language, limit: maxViolations + 1}
+	notes := &violation.List{Language: c.Language, Limit: violation.Max + 1}
 	switch c.Operation {
 	case upstream.OpPay:
 		payments := readPayments(c, notes)
@@ -65,7 +66,7 @@ func (o *Orders) prepareChange(ctx context.Context, c *ChangeRequest) (CallSpec,
 		spec.Body = rejection.upstreamBody(c.FieldCase)
 	default: // a completion has no body
 	}
-	if violations, more := notes.sorted(); violations != nil {
+	if violations, more := notes.Sorted(); violations != nil {
 		return CallSpec{}, &InvalidError{Violations: violations, More: more}
 	}
 	return spec, nil
@@ -73,7 +74,7 @@ func (o *Orders) prepareChange(ctx context.Context, c *ChangeRequest) (CallSpec,
 
 // changeReader returns a decoder of the body of a change, which canonical has
 // accepted.
-func changeReader(c *ChangeRequest, notes *violations) *decoder {
+func changeReader(c *ChangeRequest, notes *violation.List) *decoder {
 	return &decoder{Reader: jsontext.NewReader(string(c.Body), maxBodyDepth), violations: notes, v1: c.V1}
 }
 
@@ -82,5 +83,5 @@ func (d *decoder) require(v *value, base, name string, end int32) {
 	if !v.blank() {
 		return
 	}
-	d.add(v.posOr(end), member(base, v.nameOr(name)), FieldRequired, Params{"field": name}, "")
+	d.violations.Add(v.posOr(end), member(base, v.nameOr(name)), violation.FieldRequired, violation.Params{"field": name}, "")
 }

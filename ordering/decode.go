@@ -6,6 +6,7 @@ import (
 
 	"larder/internal/jsontext"
 	"larder/internal/upstream"
+	"larder/ordering/violation"
 )
 
 // The limits of policy W15 and H1.
@@ -20,7 +21,7 @@ const (
 type decoder struct {
 	jsontext.Reader
 
-	*violations
+	violations      *violation.List
 	order           *order
 	v1              bool
 	maxDepth        int   // levels of ingredients
@@ -31,7 +32,7 @@ type decoder struct {
 // decode reads a body into o, in one pass that also finds what is no JSON: the
 // error is a *jsontext.SyntaxError. The texts of the order are parts of the
 // body itself: what outlives the checking of the order clones them.
-func decode(body []byte, o *order, v1 bool, maxDepth int, notes *violations) error {
+func decode(body []byte, o *order, v1 bool, maxDepth int, notes *violation.List) error {
 	d := decoder{
 		Reader: jsontext.NewReader(jsontext.String(body), maxBodyDepth), violations: notes, order: o, v1: v1, maxDepth: maxDepth,
 	}
@@ -93,11 +94,9 @@ func (d *decoder) readObject(o *object, s position) {
 		return
 	}
 	o.state = readable
-	before := len(d.all)
+	before := d.violations.Len()
 	d.readMembers(o, "")
-	for i := before; i < len(d.all); i++ {
-		d.all[i].Path = member("", s.name) + d.all[i].Path
-	}
+	d.violations.Nest(before, member("", s.name))
 }
 
 // readMembers reads the members of an object of plain fields. base is its JSON
@@ -180,13 +179,13 @@ func (d *decoder) readNumber(v *value, path string, w fieldKind, kind jsontext.K
 		v.state = absent
 	case state == jsontext.NumberComma:
 		v.state = refused
-		d.add(v.pos, member(path, v.name), DecimalComma, nil, "")
+		d.violations.Add(v.pos, member(path, v.name), violation.DecimalComma, nil, "")
 	case state != jsontext.NumberOK && kind == jsontext.KindNumber:
 		v.state = refused
-		d.add(v.pos, member(path, v.name), LimitExceeded, Params{"limit": maxDigits}, limitDigits)
+		d.violations.Add(v.pos, member(path, v.name), violation.LimitExceeded, violation.Params{"limit": maxDigits}, violation.LimitOfDigits)
 	case state == jsontext.NumberOK && whole && number.IsWhole() && exceeds(number, math.MaxInt32):
 		v.state = refused
-		d.add(v.pos, member(path, v.name), LimitExceeded, Params{"limit": math.MaxInt32}, limitWhole)
+		d.violations.Add(v.pos, member(path, v.name), violation.LimitExceeded, violation.Params{"limit": math.MaxInt32}, violation.LimitOfNumber)
 	case state != jsontext.NumberOK, whole && !number.IsWhole():
 		v.state = refused
 		d.mismatch(v.pos, member(path, v.name), w, kind)
@@ -194,7 +193,7 @@ func (d *decoder) readNumber(v *value, path string, w fieldKind, kind jsontext.K
 }
 
 func (d *decoder) mismatch(at int32, path string, w fieldKind, got jsontext.Kind) {
-	d.add(at, path, TypeMismatch, Params{"want": string(w), "got": got.String()}, "")
+	d.violations.Add(at, path, violation.TypeMismatch, violation.Params{"want": string(w), "got": got.String()}, "")
 }
 
 // unknown keeps a field that larder does not know (policy W8).

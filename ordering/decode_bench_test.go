@@ -7,6 +7,7 @@ import (
 
 	"larder/internal/menu"
 	"larder/internal/testkit/ordertest"
+	"larder/ordering/violation"
 )
 
 // BenchmarkDecode reads 5 lines with 5 modifiers, nothing more: as larder does,
@@ -22,7 +23,7 @@ func BenchmarkDecode(b *testing.B) {
 		b.SetBytes(int64(len(sent.Body)))
 		b.ReportAllocs()
 		for b.Loop() {
-			var notes violations
+			var notes violation.List
 			o.reset()
 			if err := decode(sent.Body, o, true, menu.DefaultMaxDepth, &notes); err != nil || o.dishCount != 5 {
 				b.Fatalf("%d dishes, %v", o.dishCount, err)

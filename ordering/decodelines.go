@@ -2,6 +2,7 @@ package ordering
 
 import (
 	"larder/internal/jsontext"
+	"larder/ordering/violation"
 )
 
 // readDishes reads dishList.
@@ -34,7 +35,7 @@ func (d *decoder) readDishes(s position) {
 		if i >= maxDishes {
 			o.broken = true
 			if i == maxDishes {
-				d.add(s.pos, member("", s.name), LimitExceeded, Params{"limit": maxDishes}, limitDishes)
+				d.violations.Add(s.pos, member("", s.name), violation.LimitExceeded, violation.Params{"limit": maxDishes}, violation.LimitOfDishes)
 			}
 			continue
 		}
@@ -141,11 +142,9 @@ func (o *order) newLine() int32 {
 
 // readLineValue is readValue with the line's pointer made only for a fault.
 func (d *decoder) readLineValue(v *value, n int32, s position, w fieldKind) {
-	before := len(d.all)
+	before := d.violations.Len()
 	d.readValue(v, "", s, w)
-	for i := before; i < len(d.all); i++ {
-		d.all[i].Path = d.order.linePath(n) + d.all[i].Path
-	}
+	d.violations.Nest(before, d.order.linePath(n))
 }
 
 // readIngredients reads the ingredients of the line n.
@@ -173,7 +172,7 @@ func (d *decoder) readIngredients(n int32, s position) {
 		case depth > d.maxDepth:
 			if !o.lines[n].truncated {
 				o.lines[n].truncated = true
-				d.add(s.pos, member(o.linePath(n), s.name), TooDeep, nil, "")
+				d.violations.Add(s.pos, member(o.linePath(n), s.name), violation.TooDeep, nil, "")
 			}
 			continue
 		case d.ingredientCount >= maxIngredients:
@@ -203,6 +202,6 @@ func (d *decoder) truncate(n int32) {
 	if d.ingredientCount == maxIngredients {
 		d.ingredientCount++
 		in := o.lines[n].list
-		d.add(in.pos, member(o.linePath(n), in.name), LimitExceeded, Params{"limit": maxIngredients}, limitIngredients)
+		d.violations.Add(in.pos, member(o.linePath(n), in.name), violation.LimitExceeded, violation.Params{"limit": maxIngredients}, violation.LimitOfIngredients)
 	}
 }

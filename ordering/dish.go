@@ -6,6 +6,7 @@ import (
 
 	"larder/internal/jsontext"
 	"larder/internal/menu"
+	"larder/ordering/violation"
 )
 
 // maxUnits bounds the quantity of an ingredient for one unit of a dish, nested
@@ -33,14 +34,14 @@ type item struct {
 func (c *validation) checkDishes() {
 	o := &c.order
 	if o.listed == absent || (o.listed == readable && o.dishCount == 0) {
-		c.add(o.dishes.posOr(o.end), member("", o.dishes.nameOr("dishList")), FieldRequired, Params{"field": "dishList"}, "")
+		c.violations.Add(o.dishes.posOr(o.end), member("", o.dishes.nameOr("dishList")), violation.FieldRequired, violation.Params{"field": "dishList"}, "")
 		return
 	}
 	c.items = slices.Grow(c.items[:0], len(o.lines))[:len(o.lines)]
 	c.itemsReady = true
-	before := len(c.all)
+	before := c.violations.Len()
 	for n := o.first; n != none; n = o.lines[n].next {
-		if len(c.all)-before > maxViolations { // what follows is not listed (policy H7)
+		if c.violations.Len()-before > violation.Max { // what follows is not listed (policy H7)
 			c.unchecked = n
 			return
 		}
@@ -60,9 +61,9 @@ func (c *validation) checkDish(n int32) {
 		}
 	}
 	c.checkDishQuantity(n)
-	before := len(c.all)
+	before := c.violations.Len()
 	nested := c.checkIngredients(n, it.index != menu.None, scheme, nil)
-	if nested && scheme != menu.None && len(c.all) == before {
+	if nested && scheme != menu.None && c.violations.Len() == before {
 		c.checkFlat(n, scheme)
 	}
 }
@@ -76,13 +77,13 @@ func (c *validation) checkAvailable(n int32) {
 	}
 	product, at := c.Catalogue.Product(p), c.order.lines[n].pos
 	if !c.Catalogue.Available(p) {
-		c.add(at, c.path(n), DishUnavailable, Params{"id": product.ID(), "name": product.Name()}, product.Name())
+		c.violations.Add(at, c.path(n), violation.DishUnavailable, violation.Params{"id": product.ID(), "name": product.Name()}, product.Name())
 	}
 	reasons := slices.DeleteFunc(slices.Clone(c.Catalogue.Reasons(p)), func(r menu.Reason) bool {
 		return r.Code == menu.ReasonStopped
 	})
 	if len(reasons) > 0 {
-		c.add(at, c.path(n), DishNotOrderable, Params{"id": product.ID(), "reasons": reasons}, product.Name())
+		c.violations.Add(at, c.path(n), violation.DishNotOrderable, violation.Params{"id": product.ID(), "reasons": reasons}, product.Name())
 	}
 }
 
@@ -92,7 +93,7 @@ func (c *validation) checkPrice(n int32, current *menu.Item) {
 	if price.state != readable || price.number.Cmp(current.Price) == 0 {
 		return
 	}
-	c.add(price.pos, member(c.path(n), price.name), PriceChanged, Params{
+	c.violations.Add(price.pos, member(c.path(n), price.name), violation.PriceChanged, violation.Params{
 		"sent": number(price.number), "current": number(current.Price),
 	}, c.itemName(n))
 }
@@ -104,14 +105,14 @@ func (c *validation) checkDishQuantity(n int32) {
 	l, it := &c.order.lines[n], &c.items[n]
 	switch q := &l.quantity; {
 	case q.state == absent:
-		c.add(q.posOr(l.end), member(c.path(n), q.nameOr("quantity")), FieldRequired, Params{"field": "dishList[].quantity"}, "")
+		c.violations.Add(q.posOr(l.end), member(c.path(n), q.nameOr("quantity")), violation.FieldRequired, violation.Params{"field": "dishList[].quantity"}, "")
 	case q.state == refused:
 	case q.number.Sign() <= 0:
-		c.add(q.pos, member(c.path(n), q.name), QuantityNotPositive, Params{"quantity": number(q.number)}, c.itemName(n))
+		c.violations.Add(q.pos, member(c.path(n), q.name), violation.QuantityNotPositive, violation.Params{"quantity": number(q.number)}, c.itemName(n))
 	case q.number.Cmp(jsontext.Whole(int64(c.MaxQuantity))) > 0: // policy H10
-		c.add(q.pos, member(c.path(n), q.name), LimitExceeded, Params{"limit": c.MaxQuantity}, c.itemName(n))
+		c.violations.Add(q.pos, member(c.path(n), q.name), violation.LimitExceeded, violation.Params{"limit": c.MaxQuantity}, c.itemName(n))
 	case !q.number.IsWhole() && it.index != menu.None && !c.fractional(c.Catalogue.Product(it.index).Measure()):
-		c.add(q.pos, member(c.path(n), q.name), QuantityNotWhole, Params{"quantity": number(q.number)}, c.itemName(n))
+		c.violations.Add(q.pos, member(c.path(n), q.name), violation.QuantityNotWhole, violation.Params{"quantity": number(q.number)}, c.itemName(n))
 	default:
 		it.clear = true
 	}
@@ -165,8 +166,8 @@ func (c *validation) checkIngredient(parent, n int32) {
 		ingredient := c.Catalogue.Ingredient(it.index)
 		// A scheme that cannot be satisfied is reported with its groups.
 		if reasons := c.Catalogue.IngredientReasons(it.index); len(reasons) > 0 && reasons[0].Code != menu.ReasonGroupUnsatisfiable {
-			c.add(c.order.lines[n].pos, c.path(n), IngredientUnavailable,
-				Params{"id": ingredient.ID(), "reason": reasons[0].Code}, ingredient.Name())
+			c.violations.Add(c.order.lines[n].pos, c.path(n), violation.IngredientUnavailable,
+				violation.Params{"id": ingredient.ID(), "reason": reasons[0].Code}, ingredient.Name())
 		}
 		if !ingredient.PriceInvalid() {
 			c.checkPrice(n, c.Catalogue.IngredientItem(it.index))
@@ -187,11 +188,11 @@ func (c *validation) checkUnits(parent, n int32) {
 	case q.state == refused:
 	case q.number.Sign() <= 0:
 		it.units = 0
-		c.add(q.pos, member(c.path(n), q.name), QuantityNotPositive, Params{"quantity": number(q.number)}, c.itemName(n))
+		c.violations.Add(q.pos, member(c.path(n), q.name), violation.QuantityNotPositive, violation.Params{"quantity": number(q.number)}, c.itemName(n))
 	case !q.number.IsWhole():
-		c.add(q.pos, member(c.path(n), q.name), QuantityNotWhole, Params{"quantity": number(q.number)}, c.itemName(n))
+		c.violations.Add(q.pos, member(c.path(n), q.name), violation.QuantityNotWhole, violation.Params{"quantity": number(q.number)}, c.itemName(n))
 	case exceeds(q.number, maxUnits):
-		c.add(q.pos, member(c.path(n), q.name), LimitExceeded, Params{"limit": maxUnits}, c.itemName(n))
+		c.violations.Add(q.pos, member(c.path(n), q.name), violation.LimitExceeded, violation.Params{"limit": maxUnits}, c.itemName(n))
 	default:
 		it.units, _ = q.number.Int64()
 		it.clear = true
@@ -202,7 +203,7 @@ func (c *validation) checkUnits(parent, n int32) {
 	it.per = it.units * max(c.items[parent].per, 1)
 	if it.per > maxUnits {
 		it.clear = false
-		c.add(q.posOr(l.pos), member(c.path(n), q.nameOr("quantity")), LimitExceeded, Params{"limit": maxUnits}, c.itemName(n))
+		c.violations.Add(q.posOr(l.pos), member(c.path(n), q.nameOr("quantity")), violation.LimitExceeded, violation.Params{"limit": maxUnits}, c.itemName(n))
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"larder/ordering/violation"
 )
 
 // ErrUnknownConnection says that the restaurant's connection is not configured.
@@ -12,7 +14,7 @@ var ErrUnknownConnection = errors.New("ordering: unknown connection")
 // InvalidError says that the order has violations; nothing was sent.
 type InvalidError struct {
 	// Violations are ValidationResult's, and so is More.
-	Violations []Violation
+	Violations []violation.Violation
 	More       bool
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"larder/internal/menu"
+	"larder/ordering/violation"
 )
 
 // checkExpectedAt checks when the order is expected (policy O4).
@@ -19,7 +20,7 @@ func (c *validation) checkExpectedAt() {
 	if v.state != readable {
 		return
 	}
-	at, ok := c.readTime(v, "")
+	at, ok := readTime(&c.violations, v, "")
 	if !ok {
 		return
 	}
@@ -27,23 +28,23 @@ func (c *validation) checkExpectedAt() {
 	latest := c.now.Add(c.MaxLead)
 	switch {
 	case at.Before(c.now.Add(-c.PastTolerance)):
-		c.add(v.pos, member("", v.name), TimeInPast, Params{"earliest": c.now.UTC().Format(menu.TimeFormat)}, "")
+		c.violations.Add(v.pos, member("", v.name), violation.TimeInPast, violation.Params{"earliest": c.now.UTC().Format(menu.TimeFormat)}, "")
 	case at.After(latest):
-		c.add(v.pos, member("", v.name), TimeTooFar, Params{"latest": latest.UTC().Format(menu.TimeFormat)}, "")
+		c.violations.Add(v.pos, member("", v.name), violation.TimeTooFar, violation.Params{"latest": latest.UTC().Format(menu.TimeFormat)}, "")
 	}
 }
 
 // readTime reads a date and time with its offset, or notes what keeps the text
 // from being one. base is the JSON Pointer of the object that has the value.
-func (f *violations) readTime(v *value, base string) (time.Time, bool) {
+func readTime(notes *violation.List, v *value, base string) (time.Time, bool) {
 	at, err := time.Parse(time.RFC3339Nano, v.text)
 	switch {
 	case err == nil && !lenient(v.text):
 		return at, true
 	case withoutZone(v.text):
-		f.add(v.pos, member(base, v.name), TimeZoneMissing, nil, "")
+		notes.Add(v.pos, member(base, v.name), violation.TimeZoneMissing, nil, "")
 	default:
-		f.add(v.pos, member(base, v.name), TypeMismatch, Params{"want": string(wantTime), "got": "string"}, "")
+		notes.Add(v.pos, member(base, v.name), violation.TypeMismatch, violation.Params{"want": string(wantTime), "got": "string"}, "")
 	}
 	return time.Time{}, false
 }

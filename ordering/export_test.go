@@ -1,10 +1,5 @@
 package ordering
 
-import (
-	"maps"
-	"slices"
-)
-
 // assign is assigner.assign, for the tests.
 func assign(slots []groupSlot, selections []selection, work *int) bool {
 	return new(assigner).assign(slots, selections, work)
@@ -12,6 +7,3 @@ func assign(slots []groupSlot, selections []selection, work *int) bool {
 
 // Canonical is canonical, for the tests.
 func Canonical(body []byte) ([]byte, error) { return canonical(body) }
-
-// Codes returns all violation codes that have a message.
-func Codes() []Code { return slices.Collect(maps.Keys(templates)) }

@@ -11,6 +11,7 @@ import (
 
 	"larder/internal/jsontext"
 	"larder/ordering"
+	"larder/ordering/violation"
 )
 
 const soup = `"dishList":[{"ID":"soup","quantity":1}]`
@@ -27,83 +28,83 @@ func TestFields(t *testing.T) {
 		{"delivery (O1)", delivery + `,"guest":{"phone":"+12345"},"address":{"street":"S","cityName":"C","houseNumber":"1","fullAddress":"C, S 1"}}`, nil},
 		{"fullAddress is composed (O1)", delivery + `,"guest":{"phone":"+12345"},"address":{"street":"S","cityName":"C","houseNumber":"1"}}`, nil},
 		{"nothing", `{}`, []broken{
-			{"/dishList", ordering.FieldRequired, `{"field":"dishList"}`},
-			{"/expeditionType", ordering.FieldRequired, `{"field":"expeditionType"}`},
-			{"/expectedAt", ordering.FieldRequired, `{"field":"expectedAt"}`},
-			{"/paymentTypeID", ordering.FieldRequired, `{"field":"paymentTypeID"}`},
+			{"/dishList", violation.FieldRequired, `{"field":"dishList"}`},
+			{"/expeditionType", violation.FieldRequired, `{"field":"expeditionType"}`},
+			{"/expectedAt", violation.FieldRequired, `{"field":"expectedAt"}`},
+			{"/paymentTypeID", violation.FieldRequired, `{"field":"paymentTypeID"}`},
 		}},
 		{"nulls and blanks are missing, in the client's spelling", `{"dishlist":null,"expeditiontype":"","ExpectedAt":null,"payment_type_id":" "}`, []broken{
-			{"/dishlist", ordering.FieldRequired, `{"field":"dishList"}`},
-			{"/expeditiontype", ordering.FieldRequired, `{"field":"expeditionType"}`},
-			{"/ExpectedAt", ordering.FieldRequired, `{"field":"expectedAt"}`},
-			{"/payment_type_id", ordering.FieldRequired, `{"field":"paymentTypeID"}`},
+			{"/dishlist", violation.FieldRequired, `{"field":"dishList"}`},
+			{"/expeditiontype", violation.FieldRequired, `{"field":"expeditionType"}`},
+			{"/ExpectedAt", violation.FieldRequired, `{"field":"expectedAt"}`},
+			{"/payment_type_id", violation.FieldRequired, `{"field":"paymentTypeID"}`},
 		}},
 		{"delivery without guest and address (O1)", delivery + `}`, []broken{
-			{"/guest", ordering.FieldRequired, `{"field":"guest"}`},
-			{"/guest/phone", ordering.FieldRequired, `{"field":"guest.phone"}`},
-			{"/address/street", ordering.FieldRequired, `{"field":"address.street"}`},
-			{"/address/cityName", ordering.FieldRequired, `{"field":"address.cityName"}`},
-			{"/address/houseNumber", ordering.FieldRequired, `{"field":"address.houseNumber"}`},
-			{"/address/fullAddress", ordering.FieldRequired, `{"field":"address.fullAddress"}`},
+			{"/guest", violation.FieldRequired, `{"field":"guest"}`},
+			{"/guest/phone", violation.FieldRequired, `{"field":"guest.phone"}`},
+			{"/address/street", violation.FieldRequired, `{"field":"address.street"}`},
+			{"/address/cityName", violation.FieldRequired, `{"field":"address.cityName"}`},
+			{"/address/houseNumber", violation.FieldRequired, `{"field":"address.houseNumber"}`},
+			{"/address/fullAddress", violation.FieldRequired, `{"field":"address.fullAddress"}`},
 		}},
 		{"parts missing (O1)", delivery + `,"Address":{"Street":"","city_name":"C"},"Guest":{"firstName":"F"}}`, []broken{
-			{"/Address/Street", ordering.FieldRequired, `{"field":"address.street"}`},
-			{"/Address/houseNumber", ordering.FieldRequired, `{"field":"address.houseNumber"}`},
-			{"/Guest/phone", ordering.FieldRequired, `{"field":"guest.phone"}`},
+			{"/Address/Street", violation.FieldRequired, `{"field":"address.street"}`},
+			{"/Address/houseNumber", violation.FieldRequired, `{"field":"address.houseNumber"}`},
+			{"/Guest/phone", violation.FieldRequired, `{"field":"guest.phone"}`},
 		}},
 		{"a guest and a part that are null: the client's spelling", delivery + `,"Guest":null,"Address":{"Street":null,"street":null}}`, []broken{
-			{"/Guest", ordering.FieldRequired, `{"field":"guest"}`},
-			{"/Guest/phone", ordering.FieldRequired, `{"field":"guest.phone"}`},
-			{"/Address/Street", ordering.FieldRequired, `{"field":"address.street"}`},
-			{"/Address/cityName", ordering.FieldRequired, `{"field":"address.cityName"}`},
-			{"/Address/houseNumber", ordering.FieldRequired, `{"field":"address.houseNumber"}`},
-			{"/Address/fullAddress", ordering.FieldRequired, `{"field":"address.fullAddress"}`},
+			{"/Guest", violation.FieldRequired, `{"field":"guest"}`},
+			{"/Guest/phone", violation.FieldRequired, `{"field":"guest.phone"}`},
+			{"/Address/Street", violation.FieldRequired, `{"field":"address.street"}`},
+			{"/Address/cityName", violation.FieldRequired, `{"field":"address.cityName"}`},
+			{"/Address/houseNumber", violation.FieldRequired, `{"field":"address.houseNumber"}`},
+			{"/Address/fullAddress", violation.FieldRequired, `{"field":"address.fullAddress"}`},
 		}},
 		{"a null in another spelling moves nothing", delivery + `,"Guest":{"firstName":"F"},"guest":null,"address":null}`, []broken{
-			{"/Guest/phone", ordering.FieldRequired, `{"field":"guest.phone"}`},
-			{"/address/street", ordering.FieldRequired, `{"field":"address.street"}`},
-			{"/address/cityName", ordering.FieldRequired, `{"field":"address.cityName"}`},
-			{"/address/houseNumber", ordering.FieldRequired, `{"field":"address.houseNumber"}`},
-			{"/address/fullAddress", ordering.FieldRequired, `{"field":"address.fullAddress"}`},
+			{"/Guest/phone", violation.FieldRequired, `{"field":"guest.phone"}`},
+			{"/address/street", violation.FieldRequired, `{"field":"address.street"}`},
+			{"/address/cityName", violation.FieldRequired, `{"field":"address.cityName"}`},
+			{"/address/houseNumber", violation.FieldRequired, `{"field":"address.houseNumber"}`},
+			{"/address/fullAddress", violation.FieldRequired, `{"field":"address.fullAddress"}`},
 		}},
 		{"a guest of another kind is not missing", delivery + `,"guest":"me","address":[]}`, []broken{
-			{"/guest", ordering.TypeMismatch, `{"got":"string","want":"object"}`},
-			{"/address", ordering.TypeMismatch, `{"got":"array","want":"object"}`},
+			{"/guest", violation.TypeMismatch, `{"got":"string","want":"object"}`},
+			{"/address", violation.TypeMismatch, `{"got":"array","want":"object"}`},
 		}},
 		{"null guest", head + `,"Guest":null,"Address":null}`, nil},
 		{"values not listed (O5)", `{` + soup + `,"expeditionType":"drone","expectedAt":"2026-05-01T12:30:00Z","paymentTypeID":"Cash"}`, []broken{
-			{"/expeditionType", ordering.ValueNotAllowed, `{"allowed":["delivery","pickup"]}`},
-			{"/paymentTypeID", ordering.ValueNotAllowed, `{"allowed":["cash","card","online"]}`},
+			{"/expeditionType", violation.ValueNotAllowed, `{"allowed":["delivery","pickup"]}`},
+			{"/paymentTypeID", violation.ValueNotAllowed, `{"allowed":["cash","card","online"]}`},
 		}},
 		{"another restaurant than the route's", head + `,"restaurantID":"r-2"}`, []broken{
-			{"/restaurantID", ordering.ValueNotAllowed, `{"allowed":["r-1"]}`},
+			{"/restaurantID", violation.ValueNotAllowed, `{"allowed":["r-1"]}`},
 		}},
 		{"the route's restaurant", head + `,"restaurantId":"r-1"}`, nil},
 		{"numbers as strings (W12)", head + `,"persons":"2","changeFrom":"500.50","address":{"floor":"3","lat":"55.75","lon":"-37.6"}}`, nil},
 		{"an empty text is no number (W12)", head + `,"persons":"","address":{"floor":"","lat":" "}}`, nil},
 		{"kinds", head + `,"comment":1,"persons":2.5,"changeFrom":[],"guest":{"phone":79991234567},"address":{"floor":"2a","lat":"1,5","cityID":7,"street":null}}`, []broken{
-			{"/comment", ordering.TypeMismatch, `{"got":"number","want":"string"}`},
-			{"/persons", ordering.TypeMismatch, `{"got":"number","want":"integer"}`},
-			{"/changeFrom", ordering.TypeMismatch, `{"got":"array","want":"number"}`},
-			{"/guest/phone", ordering.TypeMismatch, `{"got":"number","want":"string"}`},
-			{"/address/floor", ordering.TypeMismatch, `{"got":"string","want":"integer"}`},
-			{"/address/lat", ordering.DecimalComma, `{}`},
+			{"/comment", violation.TypeMismatch, `{"got":"number","want":"string"}`},
+			{"/persons", violation.TypeMismatch, `{"got":"number","want":"integer"}`},
+			{"/changeFrom", violation.TypeMismatch, `{"got":"array","want":"number"}`},
+			{"/guest/phone", violation.TypeMismatch, `{"got":"number","want":"string"}`},
+			{"/address/floor", violation.TypeMismatch, `{"got":"string","want":"integer"}`},
+			{"/address/lat", violation.DecimalComma, `{}`},
 		}},
 		{"more persons than a number holds", head + `,"persons":3000000000}`, []broken{
-			{"/persons", ordering.LimitExceeded, `{"limit":2147483647}`},
+			{"/persons", violation.LimitExceeded, `{"limit":2147483647}`},
 		}},
 		{"as many persons as a number holds", head + `,"persons":2147483647}`, nil},
-		{"no order at all", `[]`, []broken{{"", ordering.TypeMismatch, `{"got":"array","want":"object"}`}}},
+		{"no order at all", `[]`, []broken{{"", violation.TypeMismatch, `{"got":"array","want":"object"}`}}},
 		{"change below the total (O5)", head + `,"changeFrom":199.8}`, []broken{
-			{"/changeFrom", ordering.ChangeFrom, `{"total":199.9}`},
+			{"/changeFrom", violation.ChangeFrom, `{"total":199.9}`},
 		}},
 		{"change from the total", head + `,"changeFrom":199.9}`, nil},
 		{"change without cash (O5)", `{"changeFrom":500,` + soup + `,"expeditionType":"pickup","expectedAt":"2026-05-01T12:30:00Z","paymentTypeID":"online"}`, []broken{
-			{"/changeFrom", ordering.ChangeFrom, `{"total":199.9}`},
+			{"/changeFrom", violation.ChangeFrom, `{"total":199.9}`},
 		}},
 		{"change without cash nor total", `{"changeFrom":500,"dishList":[7],"expeditionType":"pickup","expectedAt":"2026-05-01T12:30:00Z","paymentTypeID":"online"}`, []broken{
-			{"/changeFrom", ordering.ChangeFrom, `{"total":null}`},
-			{"/dishList/0", ordering.TypeMismatch, `{"got":"number","want":"object"}`},
+			{"/changeFrom", violation.ChangeFrom, `{"total":null}`},
+			{"/dishList/0", violation.TypeMismatch, `{"got":"number","want":"object"}`},
 		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -125,13 +126,13 @@ func TestExpectedAt(t *testing.T) {
 		{"with an offset", `"2026-05-01T15:30:00+03:00"`, nil},
 		{"fractions of a second", `"2026-05-01T12:30:00.123456Z"`, nil},
 		{"within the grace", `"2026-05-01T11:59:00Z"`, nil},
-		{"past the grace", `"2026-05-01T11:58:59Z"`, []broken{{"/expectedAt", ordering.TimeInPast, `{"earliest":"2026-05-01T12:00:00.000Z"}`}}},
+		{"past the grace", `"2026-05-01T11:58:59Z"`, []broken{{"/expectedAt", violation.TimeInPast, `{"earliest":"2026-05-01T12:00:00.000Z"}`}}},
 		{"30 days ahead", `"2026-05-31T12:00:00Z"`, nil},
-		{"more than 30 days ahead", `"2026-05-31T12:00:01Z"`, []broken{{"/expectedAt", ordering.TimeTooFar, `{"latest":"2026-05-31T12:00:00.000Z"}`}}},
-		{"no zone", `"2026-05-01T15:30:00"`, []broken{{"/expectedAt", ordering.TimeZoneMissing, `{}`}}},
-		{"no zone, no seconds", `"2026-05-01 15:30"`, []broken{{"/expectedAt", ordering.TimeZoneMissing, `{}`}}},
-		{"no time", `"tomorrow"`, []broken{{"/expectedAt", ordering.TypeMismatch, `{"got":"string","want":"date-time"}`}}},
-		{"a number", `1777637400`, []broken{{"/expectedAt", ordering.TypeMismatch, `{"got":"number","want":"string"}`}}},
+		{"more than 30 days ahead", `"2026-05-31T12:00:01Z"`, []broken{{"/expectedAt", violation.TimeTooFar, `{"latest":"2026-05-31T12:00:00.000Z"}`}}},
+		{"no zone", `"2026-05-01T15:30:00"`, []broken{{"/expectedAt", violation.TimeZoneMissing, `{}`}}},
+		{"no zone, no seconds", `"2026-05-01 15:30"`, []broken{{"/expectedAt", violation.TimeZoneMissing, `{}`}}},
+		{"no time", `"tomorrow"`, []broken{{"/expectedAt", violation.TypeMismatch, `{"got":"string","want":"date-time"}`}}},
+		{"a number", `1777637400`, []broken{{"/expectedAt", violation.TypeMismatch, `{"got":"number","want":"string"}`}}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -186,8 +187,8 @@ func TestSoonestOfAnotherKind(t *testing.T) {
 	t.Parallel()
 	body := `{` + soup + `,"expeditionType":"pickup","paymentTypeID":"cash","soonest":"yes"}`
 	want := []broken{
-		{"/soonest", ordering.TypeMismatch, `{"got":"string","want":"boolean"}`},
-		{"/expectedAt", ordering.FieldRequired, `{"field":"expectedAt"}`},
+		{"/soonest", violation.TypeMismatch, `{"got":"string","want":"boolean"}`},
+		{"/expectedAt", violation.FieldRequired, `{"field":"expectedAt"}`},
 	}
 	if diff := cmp.Diff(want, brokenOf(t, validate(t, body)), cmp.AllowUnexported(broken{})); diff != "" {
 		t.Errorf("v1 (-want +got):\n%s", diff)
@@ -205,10 +206,10 @@ func TestRequiredIsASetting(t *testing.T) {
 	cfg.Required.Pickup = []string{"comment", "guest", "guest.email", "address", "address.floor", "persons"}
 	got := check(t, cfg, v1(t, `{`+soup+`,"expeditionType":"pickup","address":{"floor":1}}`))
 	want := []broken{
-		{"/comment", ordering.FieldRequired, `{"field":"comment"}`},
-		{"/guest", ordering.FieldRequired, `{"field":"guest"}`},
-		{"/guest/email", ordering.FieldRequired, `{"field":"guest.email"}`},
-		{"/persons", ordering.FieldRequired, `{"field":"persons"}`},
+		{"/comment", violation.FieldRequired, `{"field":"comment"}`},
+		{"/guest", violation.FieldRequired, `{"field":"guest"}`},
+		{"/guest/email", violation.FieldRequired, `{"field":"guest.email"}`},
+		{"/persons", violation.FieldRequired, `{"field":"persons"}`},
 	}
 	if diff := cmp.Diff(want, brokenOf(t, got), cmp.AllowUnexported(broken{})); diff != "" {
 		t.Errorf("violations (-want +got):\n%s", diff)
@@ -234,7 +235,7 @@ func TestResultJSON(t *testing.T) {
 		Version    int64
 		Total      json.RawMessage
 		Lines      []map[string]any
-		Violations []ordering.Violation
+		Violations []violation.Violation
 		Order      json.RawMessage
 	}
 	if err := json.Unmarshal(text, &shape); err != nil {
@@ -271,7 +272,7 @@ func TestTimesAreStrict(t *testing.T) {
 		t.Run(at, func(t *testing.T) {
 			t.Parallel()
 			got := validate(t, `{`+soup+`,"expeditionType":"pickup","expectedAt":"`+at+`","paymentTypeID":"cash"}`)
-			want := []broken{{"/expectedAt", ordering.TypeMismatch, `{"got":"string","want":"date-time"}`}}
+			want := []broken{{"/expectedAt", violation.TypeMismatch, `{"got":"string","want":"date-time"}`}}
 			if diff := cmp.Diff(want, brokenOf(t, got), cmp.AllowUnexported(broken{})); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", at, diff)
 			}
@@ -293,10 +294,10 @@ func TestPaymentTypesThatAreNotMandatory(t *testing.T) {
 		{"left out", head + `}`, nil},
 		{"empty", head + `,"paymentTypeID":""}`, nil},
 		{"white space is none of the values", head + `,"paymentTypeID":" "}`, []broken{
-			{"/paymentTypeID", ordering.ValueNotAllowed, `{"allowed":["cash","card","online"]}`},
+			{"/paymentTypeID", violation.ValueNotAllowed, `{"allowed":["cash","card","online"]}`},
 		}},
 		{"change is given for cash alone", head + `,"changeFrom":1000}`, []broken{
-			{"/changeFrom", ordering.ChangeFrom, `{"total":199.9}`},
+			{"/changeFrom", violation.ChangeFrom, `{"total":199.9}`},
 		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

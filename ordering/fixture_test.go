@@ -11,6 +11,7 @@ import (
 	"larder/internal/menu"
 	"larder/internal/upstream"
 	"larder/ordering"
+	"larder/ordering/violation"
 )
 
 const restaurant menu.RestaurantID = "r-1"
@@ -165,7 +166,7 @@ func checkWritten(tb testing.TB, found *ordering.ValidationResult, written []byt
 // broken is one violation as the tables have it: path, code and params.
 type broken struct {
 	path   string
-	code   ordering.Code
+	code   violation.Code
 	params string // JSON
 }
 
@@ -174,18 +175,18 @@ func brokenOf(tb testing.TB, v *validated) []broken {
 	return brokenIn(tb, v.Violations)
 }
 
-func brokenIn(tb testing.TB, violations []ordering.Violation) []broken {
+func brokenIn(tb testing.TB, violations []violation.Violation) []broken {
 	tb.Helper()
 	out := make([]broken, 0, len(violations))
-	for _, violation := range violations {
-		params, err := json.Marshal(violation.Params)
+	for _, v := range violations {
+		params, err := json.Marshal(v.Params)
 		if err != nil {
-			tb.Fatalf("params of %v: %v", violation, err)
+			tb.Fatalf("params of %v: %v", v, err)
 		}
-		if violation.Msg == "" {
-			tb.Errorf("%s at %s has no sentence", violation.Code, violation.Path)
+		if v.Msg == "" {
+			tb.Errorf("%s at %s has no sentence", v.Code, v.Path)
 		}
-		out = append(out, broken{violation.Path, violation.Code, string(params)})
+		out = append(out, broken{v.Path, v.Code, string(params)})
 	}
 	return out
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"larder/internal/menu"
+	"larder/ordering/violation"
 )
 
 // openGroup is one group that stands open in one list of ingredients: of the
@@ -54,7 +55,7 @@ func (c *validation) checkGroups(n int32, scheme menu.Index, above []menu.Index)
 	l := &c.order.lines[n]
 	if scheme == menu.None {
 		if l.first != none {
-			c.add(l.list.pos, member(c.path(n), l.list.name), DishTakesNoIngredients, nil, c.itemName(n))
+			c.violations.Add(l.list.pos, member(c.path(n), l.list.name), violation.DishTakesNoIngredients, nil, c.itemName(n))
 		}
 		return
 	}
@@ -101,7 +102,7 @@ func (c *validation) validate(n int32, scheme menu.Index, above []menu.Index) {
 	l := &c.order.lines[n]
 	t.open(c.Catalogue, openScheme{scheme: scheme, owner: menu.None, parent: -1, depth: l.depth + 1}, 1, l.truncated)
 	if !c.markReached(n, above) || !t.flow.assign(t.slots, c.selections(n), &c.work) {
-		c.add(c.listAt(n), c.listPath(n), LimitExceeded, Params{"limit": assignmentWork}, limitSteps+c.itemName(n))
+		c.violations.Add(c.listAt(n), c.listPath(n), violation.LimitExceeded, violation.Params{"limit": assignmentWork}, violation.LimitOfSteps+c.itemName(n))
 		return
 	}
 	c.reportGroups(n)
@@ -145,7 +146,7 @@ func (c *validation) markReached(n int32, above []menu.Index) bool {
 	}
 	for i := range t.choices {
 		if ch := &t.choices[i]; ch.tooDeep && !t.hasOpenGroups(ch.index) {
-			c.add(c.order.lines[ch.line].pos, c.path(ch.line), TooDeep, nil, c.itemName(ch.line))
+			c.violations.Add(c.order.lines[ch.line].pos, c.path(ch.line), violation.TooDeep, nil, c.itemName(ch.line))
 		}
 	}
 	return true
@@ -206,8 +207,8 @@ func (c *validation) selections(n int32) []selection {
 		ch := &t.choices[i]
 		if !ch.inOpenGroup {
 			ingredient := c.Catalogue.Ingredient(ch.index)
-			c.add(c.order.lines[ch.line].pos, c.path(ch.line), IngredientNotAllowed,
-				Params{"id": ingredient.ID(), "dish": c.dishID(n)}, ingredient.Name())
+			c.violations.Add(c.order.lines[ch.line].pos, c.path(ch.line), violation.IngredientNotAllowed,
+				violation.Params{"id": ingredient.ID(), "dish": c.dishID(n)}, ingredient.Name())
 			continue
 		}
 		c.pinGroup(ch)
@@ -246,8 +247,8 @@ func (c *validation) pinGroup(ch *selected) {
 		ch.pinnedGroup = g
 		return
 	}
-	c.add(pinned.pos, member(c.path(ch.line), pinned.name), GroupPinInvalid,
-		Params{"groupId": strings.Clone(pinned.text)}, c.itemName(ch.line))
+	c.violations.Add(pinned.pos, member(c.path(ch.line), pinned.name), violation.GroupPinInvalid,
+		violation.Params{"groupId": strings.Clone(pinned.text)}, c.itemName(ch.line))
 }
 
 // reportGroups refuses the groups whose count is outside their limits (policies
@@ -256,19 +257,19 @@ func (c *validation) reportGroups(n int32) {
 	t := &c.groups
 	for i := range t.slots {
 		d := &t.slots[i]
-		code := GroupMin
+		code := violation.GroupMin
 		switch {
 		case t.groups[i].unknown || d.distance() == 0:
 			continue
 		case d.count > d.min:
-			code = GroupMax
+			code = violation.GroupMax
 		}
 		group := &c.Catalogue.Groups()[t.groups[i].group]
-		params := Params{"group": group.ID, "name": group.Name, "min": d.min, "max": any(nil), "count": d.count}
+		params := violation.Params{"group": group.ID, "name": group.Name, "min": d.min, "max": any(nil), "count": d.count}
 		if d.max != noMaximum {
 			params["max"] = d.max
 		}
-		c.add(c.listAt(n), c.listPath(n), code, params, group.Name)
+		c.violations.Add(c.listAt(n), c.listPath(n), code, params, group.Name)
 	}
 }
 

@@ -6,19 +6,20 @@ import (
 
 	"larder/internal/jsontext"
 	"larder/internal/menu"
+	"larder/ordering/violation"
 )
 
 // findDish finds the dish that the line n names; menu.None with a violation
 // noted when it cannot.
 func (c *validation) findDish(n int32) menu.Index {
 	m := c.Catalogue
-	return c.find(n, "dishList[].ID", DishNotInMenu, m.ProductNamed, m.ProductsByExternalID, m.Product)
+	return c.find(n, "dishList[].ID", violation.DishNotInMenu, m.ProductNamed, m.ProductsByExternalID, m.Product)
 }
 
 // findIngredient is findDish for an ingredient.
 func (c *validation) findIngredient(n int32) menu.Index {
 	m := c.Catalogue
-	return c.find(n, "dishList[].ingredients[].ID", IngredientNotInMenu,
+	return c.find(n, "dishList[].ingredients[].ID", violation.IngredientNotInMenu,
 		m.IngredientNamed, m.IngredientsByExternalID, m.Ingredient)
 }
 
@@ -26,7 +27,7 @@ func (c *validation) findIngredient(n int32) menu.Index {
 // (policy O3). field is what is missing where the line names nothing; unknown is
 // the violation of a name that the menu does not have.
 func (c *validation) find(
-	n int32, field string, unknown Code, named func(string) (menu.Index, []menu.Index),
+	n int32, field string, unknown violation.Code, named func(string) (menu.Index, []menu.Index),
 	byExternalID func(string) []menu.Index, entry func(menu.Index) menu.Entry,
 ) menu.Index {
 	id, external, ok := c.nameOf(n, field)
@@ -43,13 +44,13 @@ func (c *validation) find(
 	case 1:
 		return sharing[0]
 	case 0:
-		c.add(c.order.lines[n].pos, c.path(n), unknown, Params{"id": strings.Clone(id)}, "")
+		c.violations.Add(c.order.lines[n].pos, c.path(n), unknown, violation.Params{"id": strings.Clone(id)}, "")
 	default:
 		ids := make([]string, len(sharing))
 		for k, shared := range sharing {
 			ids[k] = entry(shared).ID()
 		}
-		c.add(c.order.lines[n].pos, c.path(n), ExternalIDAmbiguous, Params{"externalId": strings.Clone(id), "ids": ids}, "")
+		c.violations.Add(c.order.lines[n].pos, c.path(n), violation.ExternalIDAmbiguous, violation.Params{"externalId": strings.Clone(id), "ids": ids}, "")
 	}
 	return menu.None
 }
@@ -68,7 +69,7 @@ func (c *validation) nameOf(n int32, field string) (id string, external, ok bool
 	case l.externalID.text != "":
 		return l.externalID.text, true, true
 	}
-	c.add(l.id.posOr(l.end), member(c.path(n), l.id.nameOr("ID")), FieldRequired, Params{"field": field}, "")
+	c.violations.Add(l.id.posOr(l.end), member(c.path(n), l.id.nameOr("ID")), violation.FieldRequired, violation.Params{"field": field}, "")
 	return "", false, false
 }
 

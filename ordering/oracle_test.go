@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"larder/ordering"
+	"larder/ordering/violation"
 )
 
 // The oracle checks the ingredients of one dish by the words of policies M1 to
@@ -221,14 +222,14 @@ func nearerGroups(a, b []openGroup) bool {
 // violationsOf returns the violations of a result as the oracle writes them.
 func violationsOf(v *ordering.ValidationResult) (found []string) {
 	const dish = "/dishList/0"
-	for _, violation := range v.Violations {
-		text := violation.Path[len(dish):] + " " + string(violation.Code)
-		if violation.Code == ordering.GroupMin || violation.Code == ordering.GroupMax {
-			limit := violation.Params["max"]
+	for _, one := range v.Violations {
+		text := one.Path[len(dish):] + " " + string(one.Code)
+		if one.Code == violation.GroupMin || one.Code == violation.GroupMax {
+			limit := one.Params["max"]
 			if limit == nil {
 				limit = -1
 			}
-			text += fmt.Sprintf(" %v %v-%v: %v", violation.Params["group"], violation.Params["min"], limit, violation.Params["count"])
+			text += fmt.Sprintf(" %v %v-%v: %v", one.Params["group"], one.Params["min"], limit, one.Params["count"])
 		}
 		found = append(found, text)
 	}

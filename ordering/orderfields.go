@@ -3,6 +3,8 @@ package ordering
 import (
 	"strings"
 	"unicode/utf8"
+
+	"larder/ordering/violation"
 )
 
 // The values of expeditionType and paymentTypeID (policy O5).
@@ -30,7 +32,7 @@ func (c *validation) checkFields() {
 func (c *validation) checkRestaurant() {
 	named := &c.order.values[orderRestaurant]
 	if c.V1 && !named.blank() && named.state == readable && named.text != string(c.Restaurant) {
-		c.add(named.pos, member("", named.name), ValueNotAllowed, Params{"allowed": []string{string(c.Restaurant)}}, "")
+		c.violations.Add(named.pos, member("", named.name), violation.ValueNotAllowed, violation.Params{"allowed": []string{string(c.Restaurant)}}, "")
 	}
 }
 
@@ -55,7 +57,7 @@ func (c *validation) checkPayment() {
 func (c *validation) refuseValue(field int, allowed ...string) {
 	v := &c.order.values[field]
 	if v.state == readable && v.text != "" && !c.missing(field) {
-		c.add(v.pos, member("", v.name), ValueNotAllowed, Params{"allowed": allowed}, "")
+		c.violations.Add(v.pos, member("", v.name), violation.ValueNotAllowed, violation.Params{"allowed": allowed}, "")
 	}
 }
 
@@ -99,7 +101,7 @@ func (c *validation) requirePart(part *object, name string, n *requiredField) {
 	case n.field != wholePart:
 		c.requireField(part, name, n)
 	case part.state == absent:
-		c.add(part.posOr(c.order.end), member("", part.nameOr(name)), FieldRequired, Params{"field": name}, "")
+		c.violations.Add(part.posOr(c.order.end), member("", part.nameOr(name)), violation.FieldRequired, violation.Params{"field": name}, "")
 	}
 }
 
@@ -116,7 +118,7 @@ func (c *validation) requireField(of *object, outer string, n *requiredField) {
 	if outer != "" {
 		path = member("", of.nameOr(outer))
 	}
-	c.add(at, member(path, of.values[n.field].nameOr(n.inner)), FieldRequired, Params{"field": n.name}, "")
+	c.violations.Add(at, member(path, of.values[n.field].nameOr(n.inner)), violation.FieldRequired, violation.Params{"field": n.name}, "")
 }
 
 // fullAddress returns the address in one text: as sent, or composed from its
@@ -151,9 +153,9 @@ func (c *validation) checkChangeFrom() {
 	if !otherwise && !tooLittle {
 		return
 	}
-	params := Params{"total": any(nil)}
+	params := violation.Params{"total": any(nil)}
 	if c.total.known {
 		params["total"] = number(c.total.Number)
 	}
-	c.add(change.pos, member("", change.name), ChangeFrom, params, "")
+	c.violations.Add(change.pos, member("", change.name), violation.ChangeFrom, params, "")
 }

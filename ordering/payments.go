@@ -5,6 +5,7 @@ import (
 
 	"larder/internal/jsontext"
 	"larder/internal/upstream"
+	"larder/ordering/violation"
 )
 
 // maxPayments is how many payments one body may have.
@@ -26,7 +27,7 @@ type payment struct {
 
 // readPayments reads and checks the payments (policy O10); what is wrong
 // stands in notes.
-func readPayments(c *ChangeRequest, notes *violations) *payments {
+func readPayments(c *ChangeRequest, notes *violation.List) *payments {
 	p := &payments{decoder: changeReader(c, notes)}
 	at := p.nextPos()
 	if kind := p.Kind(); kind != jsontext.KindArray {
@@ -41,11 +42,11 @@ func readPayments(c *ChangeRequest, notes *violations) *payments {
 		case i < maxPayments:
 			p.read(element("", i))
 		case i == maxPayments:
-			p.add(at, "", LimitExceeded, Params{"limit": maxPayments}, limitPayments)
+			p.violations.Add(at, "", violation.LimitExceeded, violation.Params{"limit": maxPayments}, violation.LimitOfPayments)
 		}
 	}
 	if count == 0 {
-		p.add(at, "", FieldRequired, Params{"field": "payments"}, "")
+		p.violations.Add(at, "", violation.FieldRequired, violation.Params{"field": "payments"}, "")
 	}
 	p.broken = p.broken || count == 0 || count > maxPayments
 	return p
@@ -71,15 +72,15 @@ func (p *payments) check(paid *payment) {
 	for _, field := range []int{paymentCode, paymentAmount, paymentPaidAt} {
 		p.require(&paid.values[field], paid.base, paymentFields.known[field].name, paid.end)
 	}
-	p.checkTextsOf(&paid.object, paid.base)
+	checkTextsOf(p.violations, &paid.object, paid.base)
 	if v := &paid.values[paymentAmount]; v.state != readable {
 		p.broken = true
 	} else if v.number.Sign() < 0 {
 		p.broken = true
-		p.add(v.pos, member(paid.base, v.name), ValueNotAllowed, Params{"allowed": []string{"≥ 0"}}, "")
+		p.violations.Add(v.pos, member(paid.base, v.name), violation.ValueNotAllowed, violation.Params{"allowed": []string{"≥ 0"}}, "")
 	}
 	if v := &paid.values[paymentPaidAt]; v.state == readable && !v.blank() {
-		p.readTime(v, paid.base)
+		readTime(p.violations, v, paid.base)
 	}
 }
 
@@ -96,7 +97,7 @@ func (p *payments) cover(total decimal.NullDecimal) {
 	if wanted := jsontext.NumberOf(total.Decimal); sum.Cmp(wanted) < 0 {
 		last := &p.all[len(p.all)-1]
 		amount := &last.values[paymentAmount]
-		p.add(amount.pos, member(last.base, amount.name), AmountInsufficient, Params{"total": number(wanted)}, "")
+		p.violations.Add(amount.pos, member(last.base, amount.name), violation.AmountInsufficient, violation.Params{"total": number(wanted)}, "")
 	}
 }
 

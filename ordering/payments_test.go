@@ -9,6 +9,7 @@ import (
 
 	"larder/internal/upstream"
 	"larder/ordering"
+	"larder/ordering/violation"
 )
 
 // refusedFor returns what a change is refused for.
@@ -25,10 +26,10 @@ func TestPaymentsThatMayNotBeSent(t *testing.T) {
 	t.Parallel()
 	const at = `"2026-05-01T12:00:00+03:00"`
 	wantArray := func(got string) []broken {
-		return []broken{{"", ordering.TypeMismatch, `{"got":"` + got + `","want":"array"}`}}
+		return []broken{{"", violation.TypeMismatch, `{"got":"` + got + `","want":"array"}`}}
 	}
 	required := func(path, field string) broken {
-		return broken{path, ordering.FieldRequired, `{"field":"` + field + `"}`}
+		return broken{path, violation.FieldRequired, `{"field":"` + field + `"}`}
 	}
 	for _, tc := range []struct {
 		name, body string
@@ -38,7 +39,7 @@ func TestPaymentsThatMayNotBeSent(t *testing.T) {
 		{"null", `null`, wantArray("null")},
 		{"empty", `[]`, []broken{required("", "payments")}},
 		{"no objects", `[1,null]`, []broken{
-			{"/0", ordering.TypeMismatch, `{"got":"number","want":"object"}`}, {"/1", ordering.TypeMismatch, `{"got":"null","want":"object"}`},
+			{"/0", violation.TypeMismatch, `{"got":"number","want":"object"}`}, {"/1", violation.TypeMismatch, `{"got":"null","want":"object"}`},
 		}},
 		{"nothing given", `[{}]`, []broken{required("/0/code", "code"), required("/0/amount", "amount"), required("/0/paidAt", "paidAt")}},
 		{
@@ -46,26 +47,26 @@ func TestPaymentsThatMayNotBeSent(t *testing.T) {
 			[]broken{required("/0/Code", "code"), required("/0/AMOUNT", "amount"), required("/0/paid_at", "paidAt")},
 		},
 		{"in the body's order", `[{"amount":-1,"code":[]},{"paidAt":"soon","amount":"1,5"}]`, []broken{
-			{"/0/amount", ordering.ValueNotAllowed, `{"allowed":["≥ 0"]}`},
-			{"/0/code", ordering.TypeMismatch, `{"got":"array","want":"identifier"}`},
+			{"/0/amount", violation.ValueNotAllowed, `{"allowed":["≥ 0"]}`},
+			{"/0/code", violation.TypeMismatch, `{"got":"array","want":"identifier"}`},
 			required("/0/paidAt", "paidAt"),
-			{"/1/paidAt", ordering.TypeMismatch, `{"got":"string","want":"date-time"}`},
-			{"/1/amount", ordering.DecimalComma, `{}`},
+			{"/1/paidAt", violation.TypeMismatch, `{"got":"string","want":"date-time"}`},
+			{"/1/amount", violation.DecimalComma, `{}`},
 			required("/1/code", "code"),
 		}},
-		{"no offset", `[{"code":"c","amount":500,"paidAt":"2026-05-01T12:00:00"}]`, []broken{{"/0/paidAt", ordering.TimeZoneMissing, `{}`}}},
-		{"a number beyond bounds", `[{"code":"c","amount":1e99,"paidAt":` + at + `}]`, []broken{{"/0/amount", ordering.LimitExceeded, `{"limit":40}`}}},
+		{"no offset", `[{"code":"c","amount":500,"paidAt":"2026-05-01T12:00:00"}]`, []broken{{"/0/paidAt", violation.TimeZoneMissing, `{}`}}},
+		{"a number beyond bounds", `[{"code":"c","amount":1e99,"paidAt":` + at + `}]`, []broken{{"/0/amount", violation.LimitExceeded, `{"limit":40}`}}},
 		{"a name that is none", `[{"code":"c","amount":500,"paidAt":` + at + `,"name":{}}]`, []broken{
-			{"/0/name", ordering.TypeMismatch, `{"got":"object","want":"string"}`},
+			{"/0/name", violation.TypeMismatch, `{"got":"object","want":"string"}`},
 		}},
-		{"too many", `[` + strings.Repeat(`{"code":"c","amount":500,"paidAt":`+at+`},`, 100) + `{}]`, []broken{{"", ordering.LimitExceeded, `{"limit":100}`}}},
+		{"too many", `[` + strings.Repeat(`{"code":"c","amount":500,"paidAt":`+at+`},`, 100) + `{}]`, []broken{{"", violation.LimitExceeded, `{"limit":100}`}}},
 		{"as many as are read, and too little together", `[` + strings.Repeat(`{"code":"c","amount":1,"paidAt":`+at+`},`, 99) + `{"code":"c","amount":0,"paidAt":` + at + `}]`, []broken{
-			{"/99/amount", ordering.AmountInsufficient, `{"total":199.9}`},
+			{"/99/amount", violation.AmountInsufficient, `{"total":199.9}`},
 		}},
-		{"too little", `[{"code":"c","amount":199.89,"paidAt":` + at + `}]`, []broken{{"/0/amount", ordering.AmountInsufficient, `{"total":199.9}`}}},
+		{"too little", `[{"code":"c","amount":199.89,"paidAt":` + at + `}]`, []broken{{"/0/amount", violation.AmountInsufficient, `{"total":199.9}`}}},
 		{
 			"too little together", `[{"code":"c","Amount":"100","paidAt":` + at + `},{"code":"d","Amount":99.8999,"paidAt":` + at + `}]`,
-			[]broken{{"/1/Amount", ordering.AmountInsufficient, `{"total":199.9}`}},
+			[]broken{{"/1/Amount", violation.AmountInsufficient, `{"total":199.9}`}},
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

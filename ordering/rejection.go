@@ -6,6 +6,7 @@ import (
 
 	"larder/internal/jsontext"
 	"larder/internal/upstream"
+	"larder/ordering/violation"
 )
 
 // typeText is the type of a reason that needs a text.
@@ -20,7 +21,7 @@ type rejection struct {
 }
 
 // readRejection reads a rejection; what is wrong stands in notes.
-func readRejection(c *ChangeRequest, notes *violations) *rejection {
+func readRejection(c *ChangeRequest, notes *violation.List) *rejection {
 	r := &rejection{decoder: changeReader(c, notes), object: object{fields: rejectionFields, values: make([]value, rejectionFieldCount)}}
 	if kind := r.Kind(); kind != jsontext.KindObject {
 		r.mismatch(r.nextPos(), "", wantObject, kind)
@@ -28,7 +29,7 @@ func readRejection(c *ChangeRequest, notes *violations) *rejection {
 		return r
 	}
 	r.readMembers(&r.object, "")
-	r.checkTextsOf(&r.object, "")
+	checkTextsOf(r.violations, &r.object, "")
 	return r
 }
 
@@ -43,13 +44,13 @@ func (o *Orders) checkReason(ctx context.Context, connection string, r *rejectio
 	if err != nil {
 		return // none is known
 	}
-	before := len(r.all)
+	before := r.violations.Len()
 	r.check(reasons)
-	if len(r.all) == before || !o.refreshReasons(ctx, connection) {
+	if r.violations.Len() == before || !o.refreshReasons(ctx, connection) {
 		return
 	}
 	if reasons, err = o.deps.Reasons(ctx, connection); err == nil {
-		r.all = r.all[:before]
+		r.violations.Truncate(before)
 		r.check(reasons)
 	}
 }
@@ -67,7 +68,7 @@ func (r *rejection) check(reasons []upstream.Reason) {
 	if len(reasons) == 0 {
 		for _, v := range []*value{reason, text} {
 			if !v.blank() && v.state == readable {
-				r.add(v.pos, member("", v.name), ValueNotAllowed, Params{"allowed": []string{""}}, "")
+				r.violations.Add(v.pos, member("", v.name), violation.ValueNotAllowed, violation.Params{"allowed": []string{""}}, "")
 			}
 		}
 		return
@@ -86,7 +87,7 @@ func (r *rejection) check(reasons []upstream.Reason) {
 		}
 		return
 	}
-	r.add(reason.pos, member("", reason.name), ValueNotAllowed, Params{"allowed": ids}, "")
+	r.violations.Add(reason.pos, member("", reason.name), violation.ValueNotAllowed, violation.Params{"allowed": ids}, "")
 }
 
 // upstreamBody returns what is sent; what the client left out is empty.

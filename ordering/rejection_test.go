@@ -9,6 +9,7 @@ import (
 
 	"larder/internal/upstream"
 	"larder/ordering"
+	"larder/ordering/violation"
 )
 
 func someReasons() []upstream.Reason {
@@ -18,28 +19,28 @@ func someReasons() []upstream.Reason {
 func TestRejectionsThatMayNotBeSent(t *testing.T) {
 	t.Parallel()
 	required := func(path, field string) []broken {
-		return []broken{{path, ordering.FieldRequired, `{"field":"` + field + `"}`}}
+		return []broken{{path, violation.FieldRequired, `{"field":"` + field + `"}`}}
 	}
 	for _, tc := range []struct {
 		name, body string
 		reasons    []upstream.Reason
 		want       []broken
 	}{
-		{"no object", `[]`, someReasons(), []broken{{"", ordering.TypeMismatch, `{"got":"array","want":"object"}`}}},
+		{"no object", `[]`, someReasons(), []broken{{"", violation.TypeMismatch, `{"got":"array","want":"object"}`}}},
 		{"no reason", `{}`, someReasons(), required("/rejectionReasonID", "rejectionReasonID")},
 		{"an empty reason", `{"rejectionReasonId":""}`, someReasons(), required("/rejectionReasonId", "rejectionReasonID")},
 		{"a reason that is not listed", `{"RejectionReasonID":"3","rejectionReasonText":"x"}`, someReasons(), []broken{
-			{"/RejectionReasonID", ordering.ValueNotAllowed, `{"allowed":["1","2"]}`},
+			{"/RejectionReasonID", violation.ValueNotAllowed, `{"allowed":["1","2"]}`},
 		}},
 		{"a reason that needs a text", `{"rejection_reason_id":2}`, someReasons(), required("/rejectionReasonText", "rejectionReasonText")},
 		{"a text of nothing", `{"rejectionReasonText":"  ","rejectionReasonID":"2"}`, someReasons(), required("/rejectionReasonText", "rejectionReasonText")},
 		{"other kinds", `{"rejectionReasonID":{},"rejectionReasonText":1}`, someReasons(), []broken{
-			{"/rejectionReasonID", ordering.TypeMismatch, `{"got":"object","want":"identifier"}`},
-			{"/rejectionReasonText", ordering.TypeMismatch, `{"got":"number","want":"string"}`},
+			{"/rejectionReasonID", violation.TypeMismatch, `{"got":"object","want":"identifier"}`},
+			{"/rejectionReasonText", violation.TypeMismatch, `{"got":"number","want":"string"}`},
 		}},
 		{"reasons are turned off", `{"rejectionReasonText":"y","rejectionReasonID":"1"}`, nil, []broken{
-			{"/rejectionReasonText", ordering.ValueNotAllowed, `{"allowed":[""]}`},
-			{"/rejectionReasonID", ordering.ValueNotAllowed, `{"allowed":[""]}`},
+			{"/rejectionReasonText", violation.ValueNotAllowed, `{"allowed":[""]}`},
+			{"/rejectionReasonID", violation.ValueNotAllowed, `{"allowed":[""]}`},
 		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

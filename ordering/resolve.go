@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"larder/internal/upstream"
+	"larder/ordering/violation"
 )
 
 // Resolve takes an operator's resolution of an operation whose outcome is unknown
@@ -117,11 +118,11 @@ func (o *Orders) retryCall(ctx context.Context, from requester, record Record, s
 
 // check checks the operator's body.
 func (r *ResolveRequest) check() error {
-	notes := &violations{}
+	notes := &violation.List{}
 	switch r.Operation {
 	case upstream.OpCreate, upstream.OpPay, upstream.OpComplete, upstream.OpReject:
 	default:
-		notes.add(0, "/operation", ValueNotAllowed, Params{"allowed": []string{
+		notes.Add(0, "/operation", violation.ValueNotAllowed, violation.Params{"allowed": []string{
 			string(upstream.OpCreate), string(upstream.OpPay), string(upstream.OpComplete), string(upstream.OpReject),
 		}}, "")
 	}
@@ -130,17 +131,17 @@ func (r *ResolveRequest) check() error {
 		switch {
 		case r.Operation != upstream.OpCreate:
 		case r.OrderID == "":
-			notes.add(2, "/orderID", FieldRequired, Params{"field": "orderID"}, "")
+			notes.Add(2, "/orderID", violation.FieldRequired, violation.Params{"field": "orderID"}, "")
 		case !upstream.InPath(r.OrderID): // no change of the order could ever be sent
-			notes.add(2, "/orderID", ValueNotAllowed, Params{"allowed": []string{"an orderID that can stand in a path"}}, "")
+			notes.Add(2, "/orderID", violation.ValueNotAllowed, violation.Params{"allowed": []string{"an orderID that can stand in a path"}}, "")
 		}
 	case ResolvedNotDone, ResolvedRetry:
 	default:
-		notes.add(1, "/outcome", ValueNotAllowed, Params{"allowed": []string{
+		notes.Add(1, "/outcome", violation.ValueNotAllowed, violation.Params{"allowed": []string{
 			string(ResolvedDone), string(ResolvedNotDone), string(ResolvedRetry),
 		}}, "")
 	}
-	if violations, _ := notes.sorted(); violations != nil {
+	if violations, _ := notes.Sorted(); violations != nil {
 		return &InvalidError{Violations: violations}
 	}
 	return nil

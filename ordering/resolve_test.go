@@ -11,6 +11,7 @@ import (
 	"larder/internal/testkit/journaltest"
 	"larder/internal/upstream"
 	"larder/ordering"
+	"larder/ordering/violation"
 )
 
 // unknown returns a harness with an order whose last operation's outcome is
@@ -151,11 +152,11 @@ func TestResolveChangesNothing(t *testing.T) {
 		change func(*ordering.ResolveRequest)
 		want   []broken
 	}{
-		"an orderID that leads elsewhere": {func(r *ordering.ResolveRequest) { r.OrderID = "../1" }, []broken{{"/orderID", ordering.ValueNotAllowed, `{"allowed":["an orderID that can stand in a path"]}`}}},
-		"no orderID":                      {func(r *ordering.ResolveRequest) { r.OrderID = "" }, []broken{{"/orderID", ordering.FieldRequired, `{"field":"orderID"}`}}},
+		"an orderID that leads elsewhere": {func(r *ordering.ResolveRequest) { r.OrderID = "../1" }, []broken{{"/orderID", violation.ValueNotAllowed, `{"allowed":["an orderID that can stand in a path"]}`}}},
+		"no orderID":                      {func(r *ordering.ResolveRequest) { r.OrderID = "" }, []broken{{"/orderID", violation.FieldRequired, `{"field":"orderID"}`}}},
 		"no such outcome and operation": {func(r *ordering.ResolveRequest) { r.Resolution, r.Operation = "maybe", upstream.OpMenu }, []broken{
-			{"/operation", ordering.ValueNotAllowed, `{"allowed":["create","pay","complete","reject"]}`},
-			{"/outcome", ordering.ValueNotAllowed, `{"allowed":["done","not_done","send_again"]}`},
+			{"/operation", violation.ValueNotAllowed, `{"allowed":["create","pay","complete","reject"]}`},
+			{"/outcome", violation.ValueNotAllowed, `{"allowed":["done","not_done","send_again"]}`},
 		}},
 	} {
 		r := resolution(was.Record.Ref, upstream.OpCreate, ordering.ResolvedDone)

@@ -7,6 +7,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"larder/internal/jsontext"
+	"larder/ordering/violation"
 )
 
 // ValidationResult is what a Validator found.
@@ -20,7 +21,7 @@ type ValidationResult struct {
 	Total decimal.NullDecimal
 	// Violations are all that is wrong, in the order of the body: the first 200
 	// (policy H7).
-	Violations []Violation
+	Violations []violation.Violation
 	// More: there are more violations than those 200. Checking ended there.
 	More bool
 	// Order is the exact body for the ordering service; nil when not valid.
@@ -50,7 +51,7 @@ func (c *validation) appendResult(dst []byte) ([]byte, error) {
 		w.line(&c.lines[i])
 	}
 	w.Close(']')
-	violations, more := c.sorted()
+	violations, more := c.violations.Sorted()
 	if err := w.violations(violations, more); err != nil {
 		return dst, err
 	}
@@ -79,7 +80,7 @@ func (w *resultWriter) line(l *priced) {
 	w.Close('}')
 }
 
-func (w *resultWriter) violations(all []Violation, more bool) error {
+func (w *resultWriter) violations(all []violation.Violation, more bool) error {
 	w.Name("violations")
 	if len(all) == 0 {
 		w.Raw("[]")

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"larder/ordering/violation"
 )
 
 // The limits of texts, in characters (policy H10).
@@ -19,36 +21,36 @@ const (
 // phone number that is none (policy H10).
 func (c *validation) checkTexts() {
 	o := &c.order
-	c.checkTextsOf(&o.object, "")
-	c.checkTextsOf(&o.guest, member("", o.guest.nameOr("guest")))
-	c.checkTextsOf(&o.address, member("", o.address.nameOr("address")))
+	checkTextsOf(&c.violations, &o.object, "")
+	checkTextsOf(&c.violations, &o.guest, member("", o.guest.nameOr("guest")))
+	checkTextsOf(&c.violations, &o.address, member("", o.address.nameOr("address")))
 	phone := &o.guest.values[guestPhone]
 	if phone.state == readable && !phone.blank() && digits(phone.text) < minPhoneDigits {
-		c.add(phone.pos, member(member("", o.guest.nameOr("guest")), phone.name), PhoneInvalid, Params{"digits": minPhoneDigits}, "")
+		c.violations.Add(phone.pos, member(member("", o.guest.nameOr("guest")), phone.name), violation.PhoneInvalid, violation.Params{"digits": minPhoneDigits}, "")
 	}
 }
 
 // checkTextsOf checks the texts of an object, whose JSON Pointer is base.
-func (f *violations) checkTextsOf(of *object, base string) {
+func checkTextsOf(notes *violation.List, of *object, base string) {
 	for i := range of.values {
 		if limit := of.fields.known[i].limit; limit > 0 && of.values[i].text != "" {
-			f.checkText(&of.values[i], base, limit)
+			checkText(notes, &of.values[i], base, limit)
 		}
 	}
 }
 
 // checkText refuses a text of more characters than the limit, and one with
 // control characters. base is the JSON Pointer of the object that has it.
-func (f *violations) checkText(v *value, base string, limit int) {
+func checkText(notes *violation.List, v *value, base string, limit int) {
 	if v.state != readable || v.isNumber {
 		return
 	}
 	if len(v.text) > limit && utf8.RuneCountInString(v.text) > limit {
-		f.add(v.pos, member(base, v.name), LimitExceeded, Params{"limit": limit}, limitCharacters)
+		notes.Add(v.pos, member(base, v.name), violation.LimitExceeded, violation.Params{"limit": limit}, violation.LimitOfCharacters)
 	}
 	if i := strings.IndexFunc(v.text, isForbidden); i >= 0 {
 		r, _ := utf8.DecodeRuneInString(v.text[i:])
-		f.add(v.pos, member(base, v.name), TextInvalid, Params{"character": fmt.Sprintf("U+%04X", r)}, "")
+		notes.Add(v.pos, member(base, v.name), violation.TextInvalid, violation.Params{"character": fmt.Sprintf("U+%04X", r)}, "")
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"larder/ordering"
+	"larder/ordering/violation"
 )
 
 // delivered is a delivery order that is right, with some values replaced, by
@@ -47,22 +48,22 @@ func TestTexts(t *testing.T) {
 		want  []broken
 	}{
 		"a name of 200 letters":            {"guest.firstName", long(200), nil},
-		"a name of 201":                    {"guest.firstName", long(201), []broken{{"/guest/firstName", ordering.LimitExceeded, `{"limit":200}`}}},
-		"a last name of 200 kB":            {"guest.lastName", long(100_000), []broken{{"/guest/lastName", ordering.LimitExceeded, `{"limit":200}`}}},
+		"a name of 201":                    {"guest.firstName", long(201), []broken{{"/guest/firstName", violation.LimitExceeded, `{"limit":200}`}}},
+		"a last name of 200 kB":            {"guest.lastName", long(100_000), []broken{{"/guest/lastName", violation.LimitExceeded, `{"limit":200}`}}},
 		"a comment of 1,000":               {"comment", long(1000), nil},
-		"a comment of 1,001":               {"comment", long(1001), []broken{{"/comment", ordering.LimitExceeded, `{"limit":1000}`}}},
-		"a street of 1,001":                {"address.street", long(1001), []broken{{"/address/street", ordering.LimitExceeded, `{"limit":1000}`}}},
-		"an escape sequence in a comment":  {"comment", "no onions\x1b[2J", []broken{{"/comment", ordering.TextInvalid, `{"character":"U+001B"}`}}},
-		"a C1 control in a name":           {"guest.firstName", "Ann\u009b", []broken{{"/guest/firstName", ordering.TextInvalid, `{"character":"U+009B"}`}}},
-		"a null byte in an address":        {"address.entrance", "2\x00", []broken{{"/address/entrance", ordering.TextInvalid, `{"character":"U+0000"}`}}},
-		"DEL in a phone number":            {"guest.phone", "123456\x7f", []broken{{"/guest/phone", ordering.TextInvalid, `{"character":"U+007F"}`}}},
+		"a comment of 1,001":               {"comment", long(1001), []broken{{"/comment", violation.LimitExceeded, `{"limit":1000}`}}},
+		"a street of 1,001":                {"address.street", long(1001), []broken{{"/address/street", violation.LimitExceeded, `{"limit":1000}`}}},
+		"an escape sequence in a comment":  {"comment", "no onions\x1b[2J", []broken{{"/comment", violation.TextInvalid, `{"character":"U+001B"}`}}},
+		"a C1 control in a name":           {"guest.firstName", "Ann\u009b", []broken{{"/guest/firstName", violation.TextInvalid, `{"character":"U+009B"}`}}},
+		"a null byte in an address":        {"address.entrance", "2\x00", []broken{{"/address/entrance", violation.TextInvalid, `{"character":"U+0000"}`}}},
+		"DEL in a phone number":            {"guest.phone", "123456\x7f", []broken{{"/guest/phone", violation.TextInvalid, `{"character":"U+007F"}`}}},
 		"lines and tabs in a comment":      {"comment", "first\r\nsecond\tthird", nil},
 		"text from right to left, and ZWJ": {"comment", "\u200fمرحبا \u202eabc\u202c \U0001F468\u200d\U0001F373", nil},
-		"a phone number of four digits":    {"guest.phone", "+1 23-4", []broken{{"/guest/phone", ordering.PhoneInvalid, `{"digits":5}`}}},
+		"a phone number of four digits":    {"guest.phone", "+1 23-4", []broken{{"/guest/phone", violation.PhoneInvalid, `{"digits":5}`}}},
 		"of five":                          {"guest.phone", "12345", nil},
 		"of Arabic digits":                 {"guest.phone", "١٢٣٤٥", nil},
-		"of none":                          {"guest.phone", "call me", []broken{{"/guest/phone", ordering.PhoneInvalid, `{"digits":5}`}}},
-		"no number where one is mandatory": {"guest.phone", " ", []broken{{"/guest/phone", ordering.FieldRequired, `{"field":"guest.phone"}`}}},
+		"of none":                          {"guest.phone", "call me", []broken{{"/guest/phone", violation.PhoneInvalid, `{"digits":5}`}}},
+		"no number where one is mandatory": {"guest.phone", " ", []broken{{"/guest/phone", violation.FieldRequired, `{"field":"guest.phone"}`}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -100,7 +101,7 @@ func TestMaxQuantity(t *testing.T) {
 			v := check(t, c.cfg, req)
 			var want []broken
 			if c.limit > 0 {
-				want = []broken{{"/dishList/0/quantity", ordering.LimitExceeded, fmt.Sprintf(`{"limit":%d}`, c.limit)}}
+				want = []broken{{"/dishList/0/quantity", violation.LimitExceeded, fmt.Sprintf(`{"limit":%d}`, c.limit)}}
 			}
 			if got := brokenOf(t, v); !cmp.Equal(want, got, cmp.AllowUnexported(broken{})) && len(want)+len(got) > 0 {
 				t.Errorf("%s: got %v, want %v", c.quantity, got, want)
@@ -117,16 +118,16 @@ func TestTextsProperty(t *testing.T) {
 		place := rapid.SampledFrom([]string{"comment", "guest.firstName", "guest.lastName", "guest.email", "address.comment", "address.subway"}).Draw(rt, "place")
 		text := rapid.StringOf(rapid.RuneFrom(nil, unicode.Cc, unicode.Cf, unicode.L, unicode.N)).Draw(rt, "text")
 		text += strings.Repeat("x", rapid.SampledFrom([]int{0, 100, 190, 200, 990, 1000}).Draw(rt, "more"))
-		var want []ordering.Code
+		var want []violation.Code
 		if utf8.RuneCountInString(text) > limits[place] {
-			want = append(want, ordering.LimitExceeded)
+			want = append(want, violation.LimitExceeded)
 		}
 		if strings.ContainsFunc(text, func(r rune) bool { return (r < ' ' || r >= 0x7f && r < 0xa0) && !strings.ContainsRune("\t\r\n", r) }) {
-			want = append(want, ordering.TextInvalid)
+			want = append(want, violation.TextInvalid)
 		}
-		var got []ordering.Code
-		for _, violation := range validate(t, delivered(map[string]any{place: text})).Violations {
-			got = append(got, violation.Code)
+		var got []violation.Code
+		for _, v := range validate(t, delivered(map[string]any{place: text})).Violations {
+			got = append(got, v.Code)
 		}
 		if !cmp.Equal(want, got) {
 			rt.Fatalf("%s %q: got %v, want %v", place, text, got, want)

@@ -8,6 +8,7 @@ import (
 
 	"larder/internal/menu"
 	"larder/internal/upstream"
+	"larder/ordering/violation"
 )
 
 // validation is the check of one order. Its room is used for one order after the
@@ -15,8 +16,8 @@ import (
 type validation struct {
 	Request
 	*rules
-	violations
 
+	violations violation.List
 	now        time.Time
 	order      order
 	items      []item // beside order.lines, where checked
@@ -47,7 +48,7 @@ type validation struct {
 // start makes a check of the order ready.
 func (c *validation) start(v *Validator, req Request) {
 	c.Request, c.rules, c.now, c.work = req, v.rules(req.Restaurant), v.clock(), assignmentWork
-	c.violations.language, c.itemsReady, c.unchecked = req.Language, false, none
+	c.violations.Language, c.itemsReady, c.unchecked = req.Language, false, none
 	c.lines, c.total, c.expectedAt = c.lines[:0], amount{}, time.Time{}
 	c.order.reset()
 }
@@ -65,7 +66,7 @@ func (c *validation) finish() bool {
 	if cap(c.order.lines) > keptLines || cap(c.body) > keptBytes || cap(c.groups.eligible) > keptBytes {
 		return false
 	}
-	c.Request, c.rules, c.violations, c.full = Request{}, nil, violations{}, ""
+	c.Request, c.rules, c.violations, c.full = Request{}, nil, violation.List{}, ""
 	c.order.clear()
 	clear(c.lines)
 	clear(c.dishes)
@@ -90,7 +91,7 @@ func (c *validation) decide() bool {
 		c.price()
 		c.checkFields()
 	}
-	return len(c.all) == 0
+	return c.violations.Len() == 0
 }
 
 // result decides and returns what was found.
@@ -99,7 +100,7 @@ func (c *validation) result() *ValidationResult {
 	if c.total.known {
 		result.Total = decimal.NewNullDecimal(c.total.Decimal())
 	}
-	result.Violations, result.More = c.sorted()
+	result.Violations, result.More = c.violations.Sorted()
 	if result.Valid {
 		c.body = c.upstreamOrder().AppendJSON(c.body[:0], c.FieldCase)
 		result.Order = slices.Clone(c.body)

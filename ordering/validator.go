@@ -7,6 +7,7 @@ import (
 
 	"larder/internal/menu"
 	"larder/internal/upstream"
+	"larder/ordering/violation"
 )
 
 // Validator checks orders against catalogues, prices them, and maps them to
@@ -79,9 +80,9 @@ func (v *Validator) AppendResult(dst []byte, req Request) ([]byte, error) {
 func (v *Validator) read(req Request) (*validation, error) {
 	c, _ := v.checks.Get().(*validation)
 	c.start(v, req)
-	c.violations.limit = maxViolations + 1
+	c.violations.Limit = violation.Max + 1
 	err := decode(req.Body, &c.order, req.V1, c.levels(), &c.violations)
-	c.violations.limit = 0
+	c.violations.Limit = 0
 	return c, err
 }
 

@@ -1,4 +1,4 @@
-package ordering
+package violation
 
 import (
 	"cmp"
@@ -21,13 +21,13 @@ func Languages() []string { return []string{English, Russian} }
 // What a limit is of, as the subject of LimitExceeded. Any other subject is
 // the name of a dish or ingredient.
 const (
-	limitDishes      = "Dishes of an order"
-	limitIngredients = "Ingredients of a dish"
-	limitDigits      = "Digits of a number"
-	limitWhole       = "A whole number"
-	limitPayments    = "Payments of an order"
-	limitCharacters  = "Number of characters"
-	limitSteps       = "Steps to assign the ingredients of " // and the dish's name
+	LimitOfDishes      = "Dishes of an order"
+	LimitOfIngredients = "Ingredients of a dish"
+	LimitOfDigits      = "Digits of a number"
+	LimitOfNumber      = "A whole number"
+	LimitOfPayments    = "Payments of an order"
+	LimitOfCharacters  = "Number of characters"
+	LimitOfSteps       = "Steps to assign the ingredients of " // and the dish's name
 )
 
 // russianLimits and russianKinds translate what a limit is of, and the kinds of
@@ -36,8 +36,8 @@ const (
 //nolint:gochecknoglobals // constants
 var (
 	russianLimits = map[string]string{
-		limitDishes: "Блюд в заказе", limitIngredients: "Ингредиентов в блюде", limitDigits: "Цифр в числе",
-		limitWhole: "Целое число", limitPayments: "Платежей за заказ", limitCharacters: "Число символов",
+		LimitOfDishes: "Блюд в заказе", LimitOfIngredients: "Ингредиентов в блюде", LimitOfDigits: "Цифр в числе",
+		LimitOfNumber: "Целое число", LimitOfPayments: "Платежей за заказ", LimitOfCharacters: "Число символов",
 	}
 	russianKinds = map[string]string{
 		"string": "строка", "identifier": "идентификатор", "integer": "целое число", "number": "число",
@@ -117,7 +117,7 @@ func limitSubject(code Code, language, subject string) string {
 	if code != LimitExceeded || language != Russian {
 		return subject
 	}
-	if name, found := strings.CutPrefix(subject, limitSteps); found {
+	if name, found := strings.CutPrefix(subject, LimitOfSteps); found {
 		return name + ": шагов, чтобы распределить ингредиенты по группам"
 	}
 	return cmp.Or(russianLimits[subject], subject)

@@ -1,4 +1,4 @@
-package ordering
+package violation
 
 import "larder/internal/menu"
 
@@ -104,7 +104,7 @@ var templates = map[Code]template{ //nolint:gochecknoglobals // constant
 			"A value of kind {want} is expected here, not what was sent ({got})",
 			"Здесь нужно другое значение: {want}, а не {got}",
 		},
-		special: special{"want", string(wantTime), texts{
+		special: special{"want", "date-time", texts{
 			"A date and time with its offset is expected here, such as 2030-12-31T19:30:00+01:00",
 			"Укажите дату и время со смещением часового пояса, например 2030-12-31T19:30:00+03:00",
 		}},

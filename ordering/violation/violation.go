@@ -1,4 +1,14 @@
-package ordering
+// Package violation names what can be wrong with an order: the codes, their
+// messages in each language, and the list of the violations of one body.
+//
+// Its one invariant: every code has a message in every language, and a list is
+// returned in the order of the body, whatever order its violations were found in.
+//
+// ordering/validate and ordering collect violations here, and httpapi shows
+// them. To add a code, add it to the constants below, its messages to templates
+// (codes.go) and its row to the test's table, which docs/violations.md is made
+// from. The package reads no body, decides no order, and knows no HTTP status.
+package violation
 
 import (
 	"cmp"
@@ -53,8 +63,8 @@ type Violation struct {
 	Params map[string]any `json:"params"`
 }
 
-// NewViolation words a violation that was found elsewhere than by a Validator.
-func NewViolation(path string, code Code, params Params, language string) Violation {
+// New returns a violation with its message.
+func New(path string, code Code, params Params, language string) Violation {
 	if params == nil {
 		params = Params{}
 	}
@@ -64,8 +74,8 @@ func NewViolation(path string, code Code, params Params, language string) Violat
 // Params are the facts of one violation, by name.
 type Params = map[string]any
 
-// maxViolations is how many violations one answer lists (policy H7).
-const maxViolations = 200
+// Max is how many violations one answer lists (policy H7).
+const Max = 200
 
 // positioned is a violation and where in the body it stands. Its Msg is written when
 // it is listed.
@@ -75,40 +85,57 @@ type positioned struct {
 	Violation
 }
 
-// violations collects violations in any order and gives them in the body's.
-type violations struct {
-	all      []positioned
-	language string
-	// limit, where it is not 0, is how many violations are kept. A body is
+// List collects violations in any order and returns them in the body's. The zero
+// value is ready.
+type List struct {
+	// Language is what the messages are written in.
+	Language string
+	// Limit, where it is not 0, is how many violations are kept. A body is
 	// decoded to its end whatever is wrong with it, and its first violations
 	// are enough.
-	limit int
+	Limit int
+
+	all []positioned
 }
 
-// add notes a violation that stands at the place at. subject is a name for
-// the sentence ("" where none is known) that is no param.
-func (f *violations) add(pos int32, path string, code Code, params Params, subject string) {
-	if f.limit > 0 && len(f.all) >= f.limit {
+// Add notes a violation that stands at the place pos. subject is a name for
+// the message ("" where none is known) that is no param.
+func (l *List) Add(pos int32, path string, code Code, params Params, subject string) {
+	if l.Limit > 0 && len(l.all) >= l.Limit {
 		return
 	}
 	if params == nil {
 		params = Params{}
 	}
-	f.all = append(f.all, positioned{pos: pos, subject: subject, Violation: Violation{Path: path, Code: code, Params: params}})
+	l.all = append(l.all, positioned{pos: pos, subject: subject, Violation: Violation{Path: path, Code: code, Params: params}})
 }
 
-// sorted returns the first violations in the order of the body, and whether
+// Len returns how many violations the list has.
+func (l *List) Len() int { return len(l.all) }
+
+// Truncate removes all violations but the first n that were added.
+func (l *List) Truncate(n int) { l.all = l.all[:n] }
+
+// Nest puts a JSON Pointer before the paths of the violations that were added
+// after the first n.
+func (l *List) Nest(n int, outer string) {
+	for i := n; i < len(l.all); i++ {
+		l.all[i].Path = outer + l.all[i].Path
+	}
+}
+
+// Sorted returns the first violations in the order of the body, and whether
 // there are more (policy H7).
-func (f *violations) sorted() (list []Violation, more bool) {
-	if len(f.all) == 0 {
+func (l *List) Sorted() (list []Violation, more bool) {
+	if len(l.all) == 0 {
 		return nil, false
 	}
-	slices.SortStableFunc(f.all, func(a, b positioned) int { return cmp.Compare(a.pos, b.pos) })
-	list = make([]Violation, min(len(f.all), maxViolations))
+	slices.SortStableFunc(l.all, func(a, b positioned) int { return cmp.Compare(a.pos, b.pos) })
+	list = make([]Violation, min(len(l.all), Max))
 	for i := range list {
-		one := &f.all[i]
+		one := &l.all[i]
 		list[i] = one.Violation
-		list[i].Msg = message(one.Code, f.language, one.Params, one.subject)
+		list[i].Msg = message(one.Code, l.Language, one.Params, one.subject)
 	}
-	return list, len(f.all) > maxViolations
+	return list, len(l.all) > Max
 }

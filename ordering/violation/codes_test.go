@@ -1,4 +1,4 @@
-package ordering_test
+package violation_test
 
 import (
 	"encoding/json"
@@ -9,15 +9,15 @@ import (
 	"strings"
 	"testing"
 
-	"larder/ordering"
+	"larder/ordering/violation"
 )
 
-// update writes the golden files anew: go test ./ordering -run Violations -update.
+// update writes the golden files anew: go test ./ordering/violation -run Violations -update.
 var update = flag.Bool("update", false, "write golden files anew")
 
 func TestViolationsDocument(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join("..", "docs", "violations.md")
+	path := filepath.Join("..", "..", "docs", "violations.md")
 	want := violationsDocument(t)
 	if *update {
 		if err := os.WriteFile(path, []byte(want), 0o600); err != nil {
@@ -26,10 +26,10 @@ func TestViolationsDocument(t *testing.T) {
 	}
 	got, err := os.ReadFile(path)
 	if err != nil {
-		t.Fatalf("%v; write it by: go test ./ordering -run Violations -update", err)
+		t.Fatalf("%v; write it by: go test ./ordering/violation -run Violations -update", err)
 	}
 	if string(got) != want {
-		t.Errorf("%s is not as the table has it; write it anew by: go test ./ordering -run Violations -update", path)
+		t.Errorf("%s is not as the table has it; write it anew by: go test ./ordering/violation -run Violations -update", path)
 	}
 }
 
@@ -37,7 +37,7 @@ func violationsDocument(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
 	b.WriteString("# Violations\n\n" +
-		"<!-- Made from the table in ordering/codestable_test.go by: go test ./ordering -run Violations -update -->\n\n" +
+		"<!-- Made from the table in ordering/violation/codestable_test.go by: go test ./ordering/violation -run Violations -update -->\n\n" +
 		"What an order may be refused for. All violations of an order come at once, in the order of the body:\n" +
 		"`path` is a JSON Pointer into the body, in the client's spelling ([the interface's](ordering-service.md#21-order) where the field\n" +
 		"is missing), `code` and `params` are stable, `msg` is a sentence for a person, in English or in Russian as\n" +
@@ -54,7 +54,7 @@ func violationsDocument(t *testing.T) string {
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | `%s` `%s` | %s | %s |\n",
 			d.code, d.meaning, strings.Join(params, "; "), d.path, example,
-			d.message(ordering.English), d.message(ordering.Russian))
+			d.message(violation.English), d.message(violation.Russian))
 	}
 	return b.String()
 }
@@ -62,7 +62,7 @@ func violationsDocument(t *testing.T) string {
 func TestEveryCodeIsDescribed(t *testing.T) {
 	t.Parallel()
 	// The params are stable: clients read them (docs/violations.md).
-	want := map[ordering.Code]string{
+	want := map[violation.Code]string{
 		"dish_not_in_menu": "id", "dish_unavailable": "id,name", "dish_not_orderable": "id,reasons",
 		"external_id_ambiguous": "externalId,ids", "quantity_not_positive": "quantity", "quantity_not_whole": "quantity",
 		"price_changed": "sent,current", "dish_takes_no_ingredients": "", "ingredient_not_in_menu": "id",
@@ -76,7 +76,7 @@ func TestEveryCodeIsDescribed(t *testing.T) {
 	if len(documented) != len(want) {
 		t.Errorf("%d codes, the policies have %d", len(documented), len(want))
 	}
-	described := map[ordering.Code]bool{}
+	described := map[violation.Code]bool{}
 	for _, d := range documented {
 		described[d.code] = true
 		names := make([]string, 0, len(d.params))
@@ -93,7 +93,7 @@ func TestEveryCodeIsDescribed(t *testing.T) {
 			t.Errorf("described as %+v", d)
 		}
 	}
-	codes := ordering.Codes()
+	codes := violation.Codes()
 	if len(codes) != len(described) {
 		t.Errorf("%d codes have messages, %d are described", len(codes), len(described))
 	}
@@ -102,8 +102,8 @@ func TestEveryCodeIsDescribed(t *testing.T) {
 			t.Errorf("%s has a message and no description", code)
 		}
 	}
-	for _, language := range ordering.Languages() {
-		if msg := ordering.NewViolation("", "new", nil, language).Msg; msg != "new" {
+	for _, language := range violation.Languages() {
+		if msg := violation.New("", "new", nil, language).Msg; msg != "new" {
 			t.Errorf("a code that the table has not reads %q", msg)
 		}
 	}

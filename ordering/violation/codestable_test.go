@@ -1,15 +1,15 @@
-package ordering_test
+package violation_test
 
 import (
 	"encoding/json"
 
 	"larder/internal/menu"
-	"larder/ordering"
+	"larder/ordering/violation"
 )
 
 // description is one row of docs/violations.md.
 type description struct {
-	code    ordering.Code
+	code    violation.Code
 	path    string // an example of where the violation points
 	meaning string
 	params  []param
@@ -22,8 +22,8 @@ type param struct {
 }
 
 // example returns the params of an example.
-func (d *description) example() ordering.Params {
-	params := ordering.Params{}
+func (d *description) example() violation.Params {
+	params := violation.Params{}
 	for _, p := range d.params {
 		params[p.name] = p.example
 	}
@@ -32,23 +32,23 @@ func (d *description) example() ordering.Params {
 
 // message returns the message of the example in a language.
 func (d *description) message(language string) string {
-	return ordering.NewViolation(d.path, d.code, d.example(), language).Msg
+	return violation.New(d.path, d.code, d.example(), language).Msg
 }
 
 // documented has every violation code, in the order of docs/violations.md.
 var documented = []description{
 	{
-		code: ordering.DishNotInMenu, path: "/dishList/0",
+		code: violation.DishNotInMenu, path: "/dishList/0",
 		meaning: "The menu has no dish with this id, nor with this externalId.",
 		params:  []param{{"id", "the id as sent", "d-404"}},
 	},
 	{
-		code: ordering.DishUnavailable, path: "/dishList/0",
+		code: violation.DishUnavailable, path: "/dishList/0",
 		meaning: "The dish is on the restaurant's stop list.",
 		params:  []param{{"id", "the menu's id of the dish", "d-7"}, {"name", "its name", "Borscht"}},
 	},
 	{
-		code: ordering.DishNotOrderable, path: "/dishList/0",
+		code: violation.DishNotOrderable, path: "/dishList/0",
 		meaning: "The dish cannot be ordered as the menu stands: for one, a group it must be chosen from has nothing left.",
 		params: []param{
 			{"id", "the menu's id of the dish", "d-8"},
@@ -56,43 +56,43 @@ var documented = []description{
 		},
 	},
 	{
-		code: ordering.ExternalIDAmbiguous, path: "/dishList/0",
+		code: violation.ExternalIDAmbiguous, path: "/dishList/0",
 		meaning: "Several dishes or ingredients share this externalId; order by the menu's id.",
 		params: []param{
 			{"externalId", "the externalId as sent", "1001"}, {"ids", "the menu's ids that share it", []string{"d-1", "d-2"}},
 		},
 	},
 	{
-		code: ordering.QuantityNotPositive, path: "/dishList/0/quantity",
+		code: violation.QuantityNotPositive, path: "/dishList/0/quantity",
 		meaning: "The quantity of a dish or ingredient is zero or less.",
 		params:  []param{{"quantity", "the quantity as sent", json.Number("0")}},
 	},
 	{
-		code: ordering.QuantityNotWhole, path: "/dishList/0/quantity",
+		code: violation.QuantityNotWhole, path: "/dishList/0/quantity",
 		meaning: "The quantity is fractional, but the dish or ingredient is sold by the piece.",
 		params:  []param{{"quantity", "the quantity as sent", json.Number("1.5")}},
 	},
 	{
-		code: ordering.PriceChanged, path: "/dishList/0/price",
+		code: violation.PriceChanged, path: "/dishList/0/price",
 		meaning: "The price sent with a dish or ingredient is not the menu's; without a price none is compared.",
 		params:  []param{{"sent", "the price as sent", json.Number("199")}, {"current", "the menu's price", json.Number("219.9")}},
 	},
 	{
-		code: ordering.DishTakesNoIngredients, path: "/dishList/0/ingredients",
+		code: violation.DishTakesNoIngredients, path: "/dishList/0/ingredients",
 		meaning: "The dish (or, where the path says so, the ingredient) has no modifiers.",
 	},
 	{
-		code: ordering.IngredientNotInMenu, path: "/dishList/0/ingredients/1",
+		code: violation.IngredientNotInMenu, path: "/dishList/0/ingredients/1",
 		meaning: "The menu has no ingredient with this id, nor with this externalId.",
 		params:  []param{{"id", "the id as sent", "i-404"}},
 	},
 	{
-		code: ordering.IngredientNotAllowed, path: "/dishList/0/ingredients/1",
+		code: violation.IngredientNotAllowed, path: "/dishList/0/ingredients/1",
 		meaning: "The ingredient stands in no group that the dish, as it was composed, offers.",
 		params:  []param{{"id", "the menu's id of the ingredient", "i-3"}, {"dish", "the menu's id of the dish", "d-7"}},
 	},
 	{
-		code: ordering.IngredientUnavailable, path: "/dishList/0/ingredients/1",
+		code: violation.IngredientUnavailable, path: "/dishList/0/ingredients/1",
 		meaning: "The ingredient is on the restaurant's stop list, or cannot be ordered as the menu has it.",
 		params: []param{
 			{"id", "the menu's id of the ingredient", "i-5"},
@@ -100,36 +100,36 @@ var documented = []description{
 		},
 	},
 	{
-		code: ordering.GroupMin, path: "/dishList/0/ingredients",
+		code: violation.GroupMin, path: "/dishList/0/ingredients",
 		meaning: "Too few ingredients of a group are chosen for one unit of the dish.",
 		params:  groupParams(0),
 	},
 	{
-		code: ordering.GroupMax, path: "/dishList/0/ingredients",
+		code: violation.GroupMax, path: "/dishList/0/ingredients",
 		meaning: "Too many ingredients of a group are chosen for one unit of the dish.",
 		params:  groupParams(3),
 	},
 	{
-		code: ordering.GroupPinInvalid, path: "/dishList/0/ingredients/1/groupId",
+		code: violation.GroupPinInvalid, path: "/dishList/0/ingredients/1/groupId",
 		meaning: "The groupId of an ingredient is no group of the dish that holds the ingredient.",
 		params:  []param{{"groupId", "the groupId as sent", "g-9"}},
 	},
 	{
-		code: ordering.TooDeep, path: "/dishList/0/ingredients/0/ingredients",
+		code: violation.TooDeep, path: "/dishList/0/ingredients/0/ingredients",
 		meaning: "Ingredients within ingredients go deeper than larder follows (ordering.max_depth).",
 	},
 	{
-		code: ordering.FieldRequired, path: "/guest/phone",
+		code: violation.FieldRequired, path: "/guest/phone",
 		meaning: "A mandatory field is missing, null or empty (ordering.required).",
 		params:  []param{{"field", "the field's name in the ordering service's interface", "guest.phone"}},
 	},
 	{
-		code: ordering.ValueNotAllowed, path: "/paymentTypeID",
+		code: violation.ValueNotAllowed, path: "/paymentTypeID",
 		meaning: "The field takes only the listed values.",
 		params:  []param{{"allowed", "array of the values it takes", []string{"cash", "card", "online"}}},
 	},
 	{
-		code: ordering.TypeMismatch, path: "/dishList/0/quantity",
+		code: violation.TypeMismatch, path: "/dishList/0/quantity",
 		meaning: "The value is of another kind than the field takes.",
 		params: []param{
 			{"want", "string, identifier, integer, number, date-time, boolean, array or object", "number"},
@@ -137,45 +137,45 @@ var documented = []description{
 		},
 	},
 	{
-		code: ordering.DecimalComma, path: "/dishList/0/price",
+		code: violation.DecimalComma, path: "/dishList/0/price",
 		meaning: "The number is written with a decimal comma.",
 	},
 	{
-		code: ordering.PhoneInvalid, path: "/guest/phone",
+		code: violation.PhoneInvalid, path: "/guest/phone",
 		meaning: "The guest's phone number has too few digits to be one.",
 		params:  []param{{"digits", "how many digits it needs at least", 5}},
 	},
 	{
-		code: ordering.TextInvalid, path: "/comment",
+		code: violation.TextInvalid, path: "/comment",
 		meaning: "The text holds a control character other than tab, carriage return and line feed.",
 		params:  []param{{"character", "the first such character, as U+001B", "U+001B"}},
 	},
 	{
-		code: ordering.TimeZoneMissing, path: "/expectedAt",
+		code: violation.TimeZoneMissing, path: "/expectedAt",
 		meaning: "The time has no time zone offset.",
 	},
 	{
-		code: ordering.TimeInPast, path: "/expectedAt",
+		code: violation.TimeInPast, path: "/expectedAt",
 		meaning: "expectedAt lies in the past.",
 		params:  []param{{"earliest", "the earliest time that is accepted", "2026-05-01T15:30:00.000Z"}},
 	},
 	{
-		code: ordering.TimeTooFar, path: "/expectedAt",
+		code: violation.TimeTooFar, path: "/expectedAt",
 		meaning: "expectedAt lies further ahead than orders are taken (ordering.max_lead).",
 		params:  []param{{"latest", "the latest time that is accepted", "2026-05-31T15:30:00.000Z"}},
 	},
 	{
-		code: ordering.ChangeFrom, path: "/changeFrom",
+		code: violation.ChangeFrom, path: "/changeFrom",
 		meaning: "changeFrom is less than the order's total, or is given without payment in cash.",
 		params:  []param{{"total", "the order's total; null where it cannot be computed", json.Number("640")}},
 	},
 	{
-		code: ordering.AmountInsufficient, path: "/0/amount",
+		code: violation.AmountInsufficient, path: "/0/amount",
 		meaning: "The payments do not cover the order's total.",
 		params:  []param{{"total", "the order's total", json.Number("640")}},
 	},
 	{
-		code: ordering.LimitExceeded, path: "/dishList",
+		code: violation.LimitExceeded, path: "/dishList",
 		meaning: "The order is larger than larder takes: 999 of a dish (ordering.max_quantity), 200 characters of a name, " +
 			"1,000 of a comment or a part of the address, 200 dishes, 100 ingredients a dish, 100 payments, 1,000,000 of an ingredient, " +
 			"numbers of 40 digits, whole numbers of 2,147,483,647, or too much work to assign its ingredients to groups.",
