@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"larder/cache"
+	"larder/cache/encoded"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
 )
@@ -42,7 +43,7 @@ func readMemory(ctx context.Context, replica *cache.Replica) (int64, error) {
 		return 0, err
 	}
 	version := snap.Version.Version
-	body, err := replica.Menu(snap, cache.Identity)
+	body, err := replica.Menu(snap, encoded.Identity)
 	if err != nil {
 		return 0, err
 	}
@@ -50,7 +51,7 @@ func readMemory(ctx context.Context, replica *cache.Replica) (int64, error) {
 		return 0, err
 	}
 	// A dish without options: the first is composed.
-	dish, err := replica.Product(snap, menu.Index(1+version%(dishesPerVersion-1)), cache.Identity)
+	dish, err := replica.Product(snap, menu.Index(1+version%(dishesPerVersion-1)), encoded.Identity)
 	if err != nil {
 		return 0, err
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"larder/cache/encoded"
 	"larder/internal/menu"
 )
 
@@ -32,7 +33,7 @@ type changesBody struct {
 // Errors: ErrVersionGone when since is not kept, above the snapshot's version, or
 // not above its floor (policy S2a): then two versions may have had that number;
 // redisdb.ErrUnavailable; ErrCorrupt; ctx's.
-func (r *Replica) Changes(ctx context.Context, snap *Snapshot, since int64, enc Encoding) (*Representation, error) {
+func (r *Replica) Changes(ctx context.Context, snap *Snapshot, since int64, enc encoded.Encoding) (*encoded.Representation, error) {
 	if since > snap.Version.Version {
 		r.noticeQueue.add(snap.Restaurant) // perhaps another replica is ahead
 		return nil, fmt.Errorf("cache: changes of %s since %d: version %d is current: %w",
@@ -42,28 +43,28 @@ func (r *Replica) Changes(ctx context.Context, snap *Snapshot, since int64, enc 
 		return nil, fmt.Errorf("cache: changes of %s since %d: Redis lost versions up to %d: %w",
 			snap.Restaurant, since, snap.Floor, ErrVersionGone)
 	}
-	key := snap.bodyKey(ChangesOnly, enc)
-	key.since = since
-	if ready, ok := r.bodies.get(key); ok {
+	key := snap.bodyKey(encoded.ChangesOnly, enc)
+	key.Since = since
+	if ready, ok := r.bodies.Get(key); ok {
 		return ready, nil
 	}
 	miss := snap.Restaurant + "/changes/" + menu.RestaurantID(strconv.FormatInt(since, 10))
-	return r.loadBody(ctx, key, miss, func(ctx context.Context) (*Representation, error) {
+	return r.loadBody(ctx, key, miss, func(ctx context.Context) (*encoded.Representation, error) {
 		ready, err := r.changes(ctx, snap, since, enc)
 		if err == nil {
-			r.bodies.cache.Set(key, ready)
+			r.bodies.Set(key, ready)
 		}
 		return ready, err
 	})
 }
 
-func (r *Replica) changes(ctx context.Context, snap *Snapshot, since int64, enc Encoding) (*Representation, error) {
-	if enc != Identity { // packed from that, so that the two are compared once
-		plain, err := r.Changes(ctx, snap, since, Identity)
+func (r *Replica) changes(ctx context.Context, snap *Snapshot, since int64, enc encoded.Encoding) (*encoded.Representation, error) {
+	if enc != encoded.Identity { // packed from that, so that the two are compared once
+		plain, err := r.Changes(ctx, snap, since, encoded.Identity)
 		if err != nil {
 			return nil, err
 		}
-		return r.store.packer.represent(snap.Version.Version, plain.Body, enc)
+		return r.encoder.Represent(snap.Version.Version, plain.Body, enc)
 	}
 	from := snap.Catalogue
 	if since != snap.Version.Version {
@@ -79,7 +80,7 @@ func (r *Replica) changes(ctx context.Context, snap *Snapshot, since int64, enc 
 	if err != nil {
 		return nil, err
 	}
-	return r.store.packer.represent(snap.Version.Version, body, Identity)
+	return r.encoder.Represent(snap.Version.Version, body, encoded.Identity)
 }
 
 // before gives the catalogue of a version before the snapshot's.

@@ -1,5 +1,6 @@
 // Package cache keeps the catalogues: at rest in Redis (Store) and in memory,
-// where reads are answered from (Replica), with their ready-made HTTP bodies.
+// where reads are answered from (Replica), with their encoded HTTP bodies
+// (package encoded).
 //
 // Its one invariant: whoever reads sees a whole version of a restaurant's
 // catalogue or the whole version before it, never a mixture and never an older

@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"larder/cache"
+	"larder/cache/encoded"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
 )
@@ -26,7 +27,7 @@ func TestReplica_Drop(t *testing.T) {
 		})
 		snap := read(t, replica, bistro)
 		read(t, replica, "grill")
-		if _, err := replica.Menu(snap, cache.Gzip); err != nil {
+		if _, err := replica.Menu(snap, encoded.Gzip); err != nil {
 			t.Fatal(err)
 		}
 
@@ -48,7 +49,7 @@ func TestReplica_Drop(t *testing.T) {
 		gone("after a read")
 		replica.Install(snap) // of a run that was in flight
 		gone("after Install")
-		if body, err := replica.Menu(snap, cache.Gzip); err != nil || len(body.Body) == 0 {
+		if body, err := replica.Menu(snap, encoded.Gzip); err != nil || len(body.Body) == 0 {
 			t.Errorf("a reader in the middle of it: %v", err)
 		}
 

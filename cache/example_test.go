@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"larder/cache"
+	"larder/cache/encoded"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
 	"larder/internal/silentlog"
@@ -46,7 +47,7 @@ func Example() {
 		return
 	}
 	soup, _ := snapshot.Catalogue.ProductByID("1")
-	body, err := replica.Product(snapshot, soup, cache.Identity)
+	body, err := replica.Product(snapshot, soup, encoded.Identity)
 	if err != nil {
 		fmt.Println(err)
 		return

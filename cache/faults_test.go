@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-	"pgregory.net/rapid"
 
+	"larder/cache/encoded"
 	"larder/internal/redisdb"
 )
 
@@ -87,7 +87,7 @@ func TestEveryCommandMayFail(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			body, err := replica.Published(ctx, snap, Identity)
+			body, err := replica.Published(ctx, snap, encoded.Identity)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -154,28 +154,6 @@ func TestAnAnswerThatNoScriptGives(t *testing.T) {
 		if err := publishError(answer, 1); !errors.Is(err, ErrCorrupt) {
 			t.Errorf("%q: %v, want ErrCorrupt", answer, err)
 		}
-	}
-}
-
-func TestEveryEncodingComesBack(t *testing.T) {
-	t.Parallel()
-	p := newPacker()
-	for _, enc := range []Encoding{Gzip, Brotli, Zstd} {
-		rapid.Check(t, func(t *rapid.T) {
-			// Parts that come again, in bodies of up to 120 kB.
-			parts := rapid.SliceOfN(rapid.SliceOfN(rapid.Byte(), 0, 300), 1, 40).Draw(t, "parts")
-			var body []byte
-			for _, at := range rapid.SliceOfN(rapid.IntRange(0, len(parts)-1), 0, 400).Draw(t, "order") {
-				body = append(body, parts[at]...)
-			}
-			ready, err := p.represent(1, body, enc)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got, err := unpacked(ready, 1); err != nil || got != string(body) {
-				t.Fatalf("%s: %d bytes came back as %d, %v", enc, len(body), len(got), err)
-			}
-		})
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"larder/cache"
+	"larder/cache/encoded"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
 )
@@ -70,7 +71,7 @@ func TestFloor(t *testing.T) {
 				before.Version.Version, before.Behind(), after.Version.Version, after.Behind(), behind)
 		}
 		for since := int64(1); since <= 4; since++ {
-			if _, err := old.Changes(ctx, before, since, cache.Identity); !errors.Is(err, cache.ErrVersionGone) {
+			if _, err := old.Changes(ctx, before, since, encoded.Identity); !errors.Is(err, cache.ErrVersionGone) {
 				t.Errorf("changes since %d: %v, want ErrVersionGone", since, err)
 			}
 		}
@@ -91,10 +92,10 @@ func TestFloor(t *testing.T) {
 			if now.Version.Version != 5 || now.Behind() {
 				t.Errorf("serves %+v, want version 5", now.Version)
 			}
-			if _, err := p.Changes(ctx, now, 4, cache.Identity); !errors.Is(err, cache.ErrVersionGone) {
+			if _, err := p.Changes(ctx, now, 4, encoded.Identity); !errors.Is(err, cache.ErrVersionGone) {
 				t.Errorf("changes since 4: %v, want ErrVersionGone", err)
 			}
-			if _, err := p.Changes(ctx, now, 5, cache.Identity); err != nil {
+			if _, err := p.Changes(ctx, now, 5, encoded.Identity); err != nil {
 				t.Errorf("changes since 5: %v", err)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"larder/cache/encoded"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
 	"larder/internal/sandbox"
@@ -94,23 +95,23 @@ func footprintOf(tb testing.TB, menus int) footprint {
 // readAll reads the menu in gzip and br, or all that can be read.
 func readAll(tb testing.TB, r *Replica, snap *Snapshot, all bool) {
 	tb.Helper()
-	check := func(_ *Representation, err error) {
+	check := func(_ *encoded.Representation, err error) {
 		tb.Helper()
 		if err != nil {
 			tb.Fatal(err)
 		}
 	}
-	check(r.Menu(snap, Gzip))
-	check(r.Menu(snap, Brotli))
+	check(r.Menu(snap, encoded.Gzip))
+	check(r.Menu(snap, encoded.Brotli))
 	if !all {
 		return
 	}
-	check(r.Menu(snap, Zstd))
-	for _, enc := range []Encoding{Gzip, Brotli, Zstd} {
+	check(r.Menu(snap, encoded.Zstd))
+	for _, enc := range []encoded.Encoding{encoded.Gzip, encoded.Brotli, encoded.Zstd} {
 		check(r.Published(tb.Context(), snap, enc))
 	}
 	for p := range snap.Catalogue.Products() {
-		check(r.Product(snap, p, Gzip))
+		check(r.Product(snap, p, encoded.Gzip))
 	}
 }
 

@@ -67,97 +67,6 @@ func TestContentCache_PassesErrorsOn(t *testing.T) {
 	}
 }
 
-func bodyOf(n int) func() (*Representation, error) {
-	return func() (*Representation, error) { return &Representation{Body: make([]byte, n)}, nil }
-}
-
-func TestBodiesStayWithinMemory(t *testing.T) {
-	t.Parallel()
-	const memory = 1 << 20
-	b, s := newBodies(memory), &versionBodies{}
-	for i := range 2000 {
-		key := bodyKey{restaurant: "bistro", version: 1, product: menu.Index(i)}
-		if _, err := b.build(key, s, bodyOf(4000)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	b.cache.CleanUp()
-	if got := b.cache.WeightedSize(); got > memory || got < memory/2 {
-		t.Errorf("%d bytes are kept, want at most %d and most of it", got, memory)
-	}
-	s.clear(b)
-	b.cache.CleanUp()
-	if got := b.cache.WeightedSize(); got != 0 {
-		t.Errorf("%d bytes are left of a version that is gone", got)
-	}
-	key := bodyKey{restaurant: "bistro", version: 1}
-	if _, err := b.build(key, s, bodyOf(10)); err != nil {
-		t.Fatal(err)
-	}
-	if _, ok := b.get(key); ok {
-		t.Error("a body was kept for a version that is gone")
-	}
-}
-
-// What is known of a version's bodies, beside the bodies themselves, is small
-// however many of them there were: cache.memory does not count it.
-func TestBodiesThatLeftMemoryLeaveNothingBehind(t *testing.T) { //nolint:paralleltest // it measures the heap
-	const restaurants, dishes = 20, 5000
-	versions := make([]*versionBodies, restaurants)
-	b := newBodies(1)
-	before := heap()
-	for i := range versions {
-		versions[i] = &versionBodies{}
-		key := bodyKey{restaurant: menu.RestaurantID(strconv.Itoa(i)), version: 1, product: WholeMenu}
-		for ; key.product < dishes; key.product++ {
-			for _, key.enc = range []Encoding{Identity, Gzip} {
-				versions[i].put(b, key, &Representation{})
-			}
-		}
-	}
-	b.cache.CleanUp()
-	if left := heap() - before; left > 1<<20 {
-		t.Errorf("%d bytes are left of %d bodies that are gone", left, restaurants*dishes*2)
-	}
-	runtime.KeepAlive(versions)
-}
-
-func heap() int64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
-}
-
-func TestBodyIsBuiltOnce(t *testing.T) {
-	t.Parallel()
-	b, s := newBodies(1<<20), &versionBodies{}
-	var builds atomic.Int64
-	gate := make(chan struct{})
-	var wait sync.WaitGroup
-	for range 16 {
-		wait.Go(func() {
-			_, err := b.build(bodyKey{version: 1}, s, func() (*Representation, error) {
-				builds.Add(1)
-				<-gate
-				return &Representation{Body: []byte("body")}, nil
-			})
-			if err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	close(gate)
-	wait.Wait()
-	if builds.Load() != 1 {
-		t.Errorf("built %d times, want once", builds.Load())
-	}
-	broken := errors.New("broken")
-	if _, err := b.build(bodyKey{version: 2}, s, func() (*Representation, error) { return nil, broken }); !errors.Is(err, broken) {
-		t.Errorf("got %v, want the error of the builder", err)
-	}
-}
-
 func TestMissesAreBounded(t *testing.T) {
 	t.Parallel()
 	s := NewStore(openForTest(t, redisdb.Embedded), StoreConfig{})
@@ -180,4 +89,11 @@ func (l *contentCache) size() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.entries)
+}
+
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"larder/cache"
+	"larder/cache/encoded"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
 	"larder/internal/testkit/redistest"
@@ -24,16 +25,16 @@ import (
 func asPublished(t *testing.T, r *cache.Replica, restaurant menu.RestaurantID) (string, *cache.Snapshot) {
 	t.Helper()
 	snap := read(t, r, restaurant)
-	plain, err := r.Published(t.Context(), snap, cache.Identity)
+	plain, err := r.Published(t.Context(), snap, encoded.Identity)
 	if err != nil {
 		t.Fatalf("%s as published: %v", restaurant, err)
 	}
-	packed, err := r.Published(t.Context(), snap, cache.Gzip)
+	packed, err := r.Published(t.Context(), snap, encoded.Gzip)
 	if err != nil {
 		t.Fatalf("%s as published, gzip: %v", restaurant, err)
 	}
 	body := string(plain.Body)
-	if got := gunzip(t, packed.Body); got != body || plain.Encoding != cache.Identity || packed.Encoding != cache.Gzip {
+	if got := gunzip(t, packed.Body); got != body || plain.Encoding != encoded.Identity || packed.Encoding != encoded.Gzip {
 		t.Fatalf("%s: gzip says %s (%s), identity %s (%s)", restaurant, got, packed.Encoding, body, plain.Encoding)
 	}
 	want := fmt.Sprintf(`W/"%d-%x"`, snap.Version.Version, sha256.Sum256(plain.Body))
@@ -93,13 +94,13 @@ func TestViewAsPublishedWithoutRedis(t *testing.T) {
 		t.Errorf("from memory: %s", got)
 	}
 	for range 2 {
-		if _, err := replica.Published(t.Context(), grill, cache.Identity); !errors.Is(err, redisdb.ErrUnavailable) {
+		if _, err := replica.Published(t.Context(), grill, encoded.Identity); !errors.Is(err, redisdb.ErrUnavailable) {
 			t.Errorf("what memory does not hold: %v, want ErrUnavailable", err)
 		}
 	}
 	server.Restart() // without its data
 	now = now.Add(time.Minute)
-	if _, err := replica.Published(t.Context(), grill, cache.Identity); !errors.Is(err, cache.ErrNoCatalogue) {
+	if _, err := replica.Published(t.Context(), grill, encoded.Identity); !errors.Is(err, cache.ErrNoCatalogue) {
 		t.Errorf("of a redis that lost its data: %v, want ErrNoCatalogue", err)
 	}
 }
@@ -128,7 +129,7 @@ func TestOtherStopListsAreServedWithoutANewVersion(t *testing.T) {
 		replica, other := cache.NewReplica(s, cache.ReplicaConfig{}), cache.NewReplica(s, cache.ReplicaConfig{})
 		before, old := asPublished(t, replica, bistro)
 		asPublished(t, other, bistro)
-		storefront, err := replica.Menu(old, cache.Identity)
+		storefront, err := replica.Menu(old, encoded.Identity)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -158,11 +159,11 @@ func TestOtherStopListsAreServedWithoutANewVersion(t *testing.T) {
 				t.Errorf("%s:\n got %s at version %d\nwant %s", name, got, snap.Version.Version, want)
 			}
 		}
-		if again, err := replica.Menu(read(t, replica, bistro), cache.Identity); err != nil || again != storefront {
+		if again, err := replica.Menu(read(t, replica, bistro), encoded.Identity); err != nil || again != storefront {
 			t.Errorf("the storefront's menu was built anew: %v", err)
 		}
 		// Who still holds the snapshot from before gets what is published now.
-		if now, err := replica.Published(t.Context(), old, cache.Identity); err != nil || string(now.Body) != want || want == before {
+		if now, err := replica.Published(t.Context(), old, encoded.Identity); err != nil || string(now.Body) != want || want == before {
 			t.Errorf("by an old snapshot: %v", err)
 		}
 		if same := updateStops(t, s, later.Add(time.Hour), chainMenu(`,"isContainInStopList": ["grill"]`)); !same.PublishedAt.Equal(version.PublishedAt) {
@@ -189,7 +190,7 @@ func TestAReadThatFindsOtherStopListsWakesTheReplica(t *testing.T) {
 		// kept until the next poll; a poll that fails is repeated by the poller.
 		eventually(t, "a read wakes the replica", func() bool {
 			replica.DropView(bistro)
-			body, err := replica.Published(t.Context(), old, cache.Identity)
+			body, err := replica.Published(t.Context(), old, encoded.Identity)
 			return err == nil && string(body.Body) == fmt.Sprintf(chainBody, `,"disabled":false`) && read(t, replica, bistro).Published == version.Published
 		})
 	})
@@ -312,7 +313,7 @@ func TestViewAsPublishedThatIsNotWhole(t *testing.T) {
 				client.Set(ctx, cache.NewKeys(r.Prefix()).StopValues(bistro, 1), c.stops, 0).Err()); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := replica.Published(ctx, snap, cache.Identity); !errors.Is(err, c.want) {
+			if _, err := replica.Published(ctx, snap, encoded.Identity); !errors.Is(err, c.want) {
 				t.Errorf("%s: %v, want %v", name, err, c.want)
 			}
 			if err := client.HSet(ctx, cache.NewKeys(r.Prefix()).ContentBody(one.Content), "view", own).Err(); err != nil {
@@ -330,14 +331,14 @@ func TestViewAsPublishedIsLoadedOnceAndOutlivesItsCaller(t *testing.T) {
 	snap := read(t, replica, bistro)
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := replica.Published(gone, snap, cache.Gzip); err != nil && !errors.Is(err, context.Canceled) {
+	if _, err := replica.Published(gone, snap, encoded.Gzip); err != nil && !errors.Is(err, context.Canceled) {
 		t.Errorf("a caller that has gone: %v, want its own error", err)
 	}
 	var wait sync.WaitGroup
-	bodies := make([]*cache.Representation, 16)
+	bodies := make([]*encoded.Representation, 16)
 	for i := range bodies {
 		wait.Go(func() {
-			if body, err := replica.Published(t.Context(), snap, cache.Gzip); err == nil {
+			if body, err := replica.Published(t.Context(), snap, encoded.Gzip); err == nil {
 				bodies[i] = body
 			}
 		})
@@ -382,7 +383,7 @@ func TestEveryViewComesBackThroughRedis(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					body, err := replica.Published(context.Background(), snap, cache.Identity)
+					body, err := replica.Published(context.Background(), snap, encoded.Identity)
 					if err != nil {
 						t.Fatal(err)
 					}

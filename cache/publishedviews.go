@@ -8,6 +8,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"larder/cache/encoded"
 	"larder/internal/menu"
 )
 
@@ -35,13 +36,13 @@ type packedView struct {
 //
 // Errors: redisdb.ErrUnavailable when the view must be loaded and Redis does not answer;
 // ErrNoCatalogue when Redis has lost it; ErrCorrupt; ctx's.
-func (r *Replica) Published(ctx context.Context, snap *Snapshot, enc Encoding) (*Representation, error) {
-	key := snap.bodyKey(PublishedMenu, enc)
-	if ready, ok := r.bodies.get(key); ok {
+func (r *Replica) Published(ctx context.Context, snap *Snapshot, enc encoded.Encoding) (*encoded.Representation, error) {
+	key := snap.bodyKey(encoded.PublishedMenu, enc)
+	if ready, ok := r.bodies.Get(key); ok {
 		return ready, nil
 	}
 	// The name of the miss is no restaurant's: '/' cannot occur in an id.
-	return r.loadBody(ctx, key, snap.Restaurant+"/published", func(ctx context.Context) (*Representation, error) {
+	return r.loadBody(ctx, key, snap.Restaurant+"/published", func(ctx context.Context) (*encoded.Representation, error) {
 		body, published, err := r.viewOf(ctx, snap)
 		if err != nil {
 			return nil, err
@@ -49,22 +50,22 @@ func (r *Replica) Published(ctx context.Context, snap *Snapshot, enc Encoding) (
 		if published != snap.Published {
 			r.noticeQueue.add(snap.Restaurant) // Redis is ahead
 		}
-		ready, err := r.store.packer.represent(snap.Version.Version, body, enc)
+		ready, err := r.encoder.Represent(snap.Version.Version, body, enc)
 		if err != nil {
 			return nil, err
 		}
 		key := key
-		key.content = published
-		r.versionBodies(snap).put(r.bodies, key, ready)
+		key.Content = published
+		r.versionBodies(snap).Put(r.bodies, key, ready)
 		return ready, nil
 	})
 }
 
 // loadBody is loadOnce for a body.
 func (r *Replica) loadBody(
-	ctx context.Context, key bodyKey, miss menu.RestaurantID, load func(context.Context) (*Representation, error),
-) (*Representation, error) {
-	return loadOnce(ctx, r, &r.published, key.String(), miss, func() (*Representation, bool) { return r.bodies.get(key) }, load)
+	ctx context.Context, key encoded.Key, miss menu.RestaurantID, load func(context.Context) (*encoded.Representation, error),
+) (*encoded.Representation, error) {
+	return loadOnce(ctx, r, &r.published, key.String(), miss, func() (*encoded.Representation, bool) { return r.bodies.Get(key) }, load)
 }
 
 // keepViews loads the views as published that memory does not hold, of those

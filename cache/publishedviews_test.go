@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"larder/cache"
+	"larder/cache/encoded"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
 	"larder/internal/testkit/redistest"
@@ -64,7 +65,7 @@ func TestPublished_FirstReadWithoutRedis(t *testing.T) {
 	want := map[menu.RestaurantID][]byte{}
 	fromRedis := cache.NewReplica(s, cache.ReplicaConfig{})
 	for _, id := range []menu.RestaurantID{bistro, "chain-1", "chain-2", "offered"} {
-		body, err := fromRedis.Published(t.Context(), read(t, fromRedis, id), cache.Identity)
+		body, err := fromRedis.Published(t.Context(), read(t, fromRedis, id), encoded.Identity)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,11 +73,11 @@ func TestPublished_FirstReadWithoutRedis(t *testing.T) {
 	}
 	server.Stop()
 	for id, body := range want {
-		got, err := replica.Published(t.Context(), read(t, replica, id), cache.Identity)
+		got, err := replica.Published(t.Context(), read(t, replica, id), encoded.Identity)
 		if err != nil || !bytes.Equal(got.Body, body) {
 			t.Errorf("%s without Redis: %v, %d bytes; want those that Redis gave", id, err, len(got.Body))
 		}
-		if _, err := replica.Published(t.Context(), read(t, replica, id), cache.Brotli); err != nil {
+		if _, err := replica.Published(t.Context(), read(t, replica, id), encoded.Brotli); err != nil {
 			t.Errorf("%s in br: %v", id, err)
 		}
 	}

@@ -3,6 +3,7 @@ package cache
 import (
 	"testing"
 
+	"larder/cache/encoded"
 	"larder/internal/redisdb"
 )
 
@@ -18,12 +19,12 @@ func BenchmarkReady(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	if _, err := r.Menu(snap, Gzip); err != nil {
+	if _, err := r.Menu(snap, encoded.Gzip); err != nil {
 		b.Fatal(err)
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, ok := r.Ready(snap, WholeMenu, Gzip); !ok {
+		if _, ok := r.Ready(snap, encoded.WholeMenu, encoded.Gzip); !ok {
 			b.Fatal("not ready")
 		}
 	}
@@ -34,15 +35,34 @@ func BenchmarkReady(b *testing.B) {
 func BenchmarkFirstRead(b *testing.B) {
 	version := Version{Restaurant: "bistro", Name: "Bistro", Version: 1}
 	catalogue := menuOf(b, 400)
-	p := newPacker()
-	for _, enc := range []Encoding{Identity, Gzip, Brotli, Zstd} {
+	p := encoded.NewEncoder()
+	for _, enc := range []encoded.Encoding{encoded.Identity, encoded.Gzip, encoded.Brotli, encoded.Zstd} {
 		b.Run(enc.String(), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := p.represent(1, menuBody(version, catalogue), enc); err != nil {
+				if _, err := p.Represent(1, menuBody(version, catalogue), enc); err != nil {
 					b.Fatal(err)
 				}
 			}
 		})
+	}
+}
+
+// BenchmarkMenuRead is the whole read of a ready menu: slot and body.
+func BenchmarkMenuRead(b *testing.B) {
+	s := NewStore(openForTest(b, redisdb.Embedded), StoreConfig{})
+	if _, err := s.Publish(b.Context(), generated(b, 0, 400, 1)); err != nil {
+		b.Fatal(err)
+	}
+	r := NewReplica(s, ReplicaConfig{})
+	b.ReportAllocs()
+	for b.Loop() {
+		snap, err := r.Catalogue(b.Context(), "bistro")
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := r.Menu(snap, encoded.Gzip); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/sirupsen/logrus"
 	"golang.org/x/sync/singleflight"
 
+	"larder/cache/encoded"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
 	"larder/internal/silentlog"
@@ -53,7 +54,8 @@ type Replica struct {
 	store    *Store
 	cfg      ReplicaConfig
 	contents *contentCache
-	bodies   *bodies
+	bodies   *encoded.Bodies
+	encoder  *encoded.Encoder
 
 	slots     sync.Map // menu.RestaurantID to *slot
 	reasons   sync.Map // connection to its rejection reasons, []byte
@@ -102,7 +104,7 @@ func NewReplica(store *Store, cfg ReplicaConfig) *Replica {
 		cfg.Restaurants = func() []menu.RestaurantID { return nil }
 	}
 	return &Replica{
-		store: store, cfg: cfg, contents: newContentCache(store.Content), bodies: newBodies(cfg.Memory),
+		store: store, cfg: cfg, contents: newContentCache(store.Content), bodies: encoded.NewBodies(cfg.Memory), encoder: encoded.NewEncoder(),
 		misses: make(map[menu.RestaurantID]miss), pollNow: sleep.NewSignal(), noticeQueue: newQueue(),
 		watches: watches{all: make(map[menu.RestaurantID]map[*Watch]struct{})},
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"larder/cache"
+	"larder/cache/encoded"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
 	"larder/internal/testkit/redistest"
@@ -72,16 +73,16 @@ func TestReplicaServesEncodedBodies(t *testing.T) {
 		}
 		for name, c := range map[string]struct {
 			want string
-			get  func(enc cache.Encoding) (*cache.Representation, error)
+			get  func(enc encoded.Encoding) (*encoded.Representation, error)
 		}{
-			"menu":    {want, func(enc cache.Encoding) (*cache.Representation, error) { return replica.Menu(snap, enc) }},
-			"product": {dish, func(enc cache.Encoding) (*cache.Representation, error) { return replica.Product(snap, 0, enc) }},
+			"menu":    {want, func(enc encoded.Encoding) (*encoded.Representation, error) { return replica.Menu(snap, enc) }},
+			"product": {dish, func(enc encoded.Encoding) (*encoded.Representation, error) { return replica.Product(snap, 0, enc) }},
 		} {
-			plain, err := c.get(cache.Identity)
+			plain, err := c.get(encoded.Identity)
 			if err != nil {
 				t.Fatal(err)
 			}
-			packed, err := c.get(cache.Gzip)
+			packed, err := c.get(encoded.Gzip)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -94,7 +95,7 @@ func TestReplicaServesEncodedBodies(t *testing.T) {
 			if plain.Encoding.String() != "identity" || packed.Encoding.String() != "gzip" {
 				t.Errorf("%s: encodings %s and %s", name, plain.Encoding, packed.Encoding)
 			}
-			if again, err := c.get(cache.Gzip); err != nil || again != packed {
+			if again, err := c.get(encoded.Gzip); err != nil || again != packed {
 				t.Errorf("%s: the second read built again: %v", name, err)
 			}
 		}
@@ -169,7 +170,7 @@ func TestNoticeBringsTheNewVersion(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := read(t, replica, bistro)
-		if _, err := replica.Menu(before, cache.Gzip); err != nil {
+		if _, err := replica.Menu(before, encoded.Gzip); err != nil {
 			t.Fatal(err)
 		}
 		publish(t, s, bistro, 1, menuJSON(3, 2))
@@ -248,7 +249,7 @@ func TestANumberGivenTwiceWithOtherStopListsIsDecidedByRedis(t *testing.T) {
 		replica := cache.NewReplica(s, cache.ReplicaConfig{})
 		publish(t, s, bistro, 0, menuJSON(3, 1))
 		snap := read(t, replica, bistro)
-		if _, err := replica.Menu(snap, cache.Identity); err != nil {
+		if _, err := replica.Menu(snap, encoded.Identity); err != nil {
 			t.Fatal(err)
 		}
 		cache.DeleteAllKeys(t, r)
@@ -261,7 +262,7 @@ func TestANumberGivenTwiceWithOtherStopListsIsDecidedByRedis(t *testing.T) {
 			t.Fatal(err)
 		}
 		after := read(t, replica, bistro)
-		body, err := replica.Menu(after, cache.Identity)
+		body, err := replica.Menu(after, encoded.Identity)
 		if err != nil || len(after.Stops.Products) != 1 || bytes.Count(body.Body, []byte(`"available":false`)) != 1 {
 			t.Errorf("memory goes on with stop lists %v (%v): %s", after.Stops, err, body.Body)
 		}
@@ -313,7 +314,7 @@ func TestOffer(t *testing.T) {
 	if !held || one.Catalogue != catalogue {
 		t.Fatal("the first offer is not what is served")
 	}
-	old, err := replica.Menu(one, cache.Gzip)
+	old, err := replica.Menu(one, encoded.Gzip)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -327,11 +328,11 @@ func TestOffer(t *testing.T) {
 		t.Errorf("version %d took the place of 2", now.Version.Version)
 	}
 	// The old version's bytes went with it; who still holds it gets it anew.
-	again, err := replica.Menu(one, cache.Gzip)
+	again, err := replica.Menu(one, encoded.Gzip)
 	if err != nil || again == old || again.ETag != old.ETag {
 		t.Errorf("the old version's body: kept %t, ETag %s, want %s, %v", again == old, again.ETag, old.ETag, err)
 	}
-	if third, err := replica.Menu(one, cache.Gzip); err != nil || third == again {
+	if third, err := replica.Menu(one, encoded.Gzip); err != nil || third == again {
 		t.Errorf("a body of an old version was kept: %v", err)
 	}
 }
@@ -354,7 +355,7 @@ func TestReadsGoOnWithoutRedis(t *testing.T) {
 	if err := replica.Poll(t.Context()); !errors.Is(err, redisdb.ErrUnavailable) {
 		t.Errorf("poll: %v, want ErrUnavailable", err)
 	}
-	if body, err := replica.Product(read(t, replica, bistro), 0, cache.Gzip); err != nil || len(body.Body) == 0 {
+	if body, err := replica.Product(read(t, replica, bistro), 0, encoded.Gzip); err != nil || len(body.Body) == 0 {
 		t.Errorf("a read from memory: %v", err)
 	}
 	if _, err := replica.Catalogue(t.Context(), "grill"); !errors.Is(err, redisdb.ErrUnavailable) {

@@ -17,6 +17,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
+	"larder/cache/encoded"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
 	"larder/internal/sandbox"
@@ -57,15 +58,15 @@ func soon(t *testing.T, what string, condition func() bool) {
 
 // unpacked decodes a body with readers of its own, and checks that the tag is
 // that of what comes out.
-func unpacked(ready *Representation, version int64) (string, error) {
+func unpacked(ready *encoded.Representation, version int64) (string, error) {
 	var from io.Reader = bytes.NewReader(ready.Body)
 	var err error
 	switch ready.Encoding {
-	case Gzip:
+	case encoded.Gzip:
 		from, err = gzip.NewReader(from)
-	case Brotli:
+	case encoded.Brotli:
 		from = brotli.NewReader(from)
-	case Zstd:
+	case encoded.Zstd:
 		from, err = zstd.NewReader(from, zstd.WithDecoderConcurrency(1))
 	default:
 	}
@@ -83,7 +84,7 @@ func unpacked(ready *Representation, version int64) (string, error) {
 }
 
 // bodyIn is what a representation of version 1 says.
-func bodyIn(t *testing.T, ready *Representation) string {
+func bodyIn(t *testing.T, ready *encoded.Representation) string {
 	t.Helper()
 	body, err := unpacked(ready, 1)
 	if err != nil {
@@ -93,12 +94,12 @@ func bodyIn(t *testing.T, ready *Representation) string {
 }
 
 // held is what memory holds of the bistro's newest menu or view.
-func held(r *Replica, what menu.Index, enc Encoding) *Representation {
+func held(r *Replica, what menu.Index, enc encoded.Encoding) *encoded.Representation {
 	snap, ok := r.Cached("bistro")
 	if !ok {
 		return nil
 	}
-	ready, _ := r.bodies.get(snap.bodyKey(what, enc))
+	ready, _ := r.bodies.Get(snap.bodyKey(what, enc))
 	return ready
 }
 
@@ -145,14 +146,16 @@ func TestFirstRead_EncodesAndKeeps(t *testing.T) {
 	replica, snap := bodiesOf(t)
 	for name, c := range map[string]struct {
 		what menu.Index
-		get  func(enc Encoding) (*Representation, error)
+		get  func(enc encoded.Encoding) (*encoded.Representation, error)
 	}{
-		"menu": {WholeMenu, func(enc Encoding) (*Representation, error) { return replica.Menu(snap, enc) }},
-		"view": {PublishedMenu, func(enc Encoding) (*Representation, error) { return replica.Published(t.Context(), snap, enc) }},
-		"dish": {3, func(enc Encoding) (*Representation, error) { return replica.Product(snap, 3, enc) }},
+		"menu": {encoded.WholeMenu, func(enc encoded.Encoding) (*encoded.Representation, error) { return replica.Menu(snap, enc) }},
+		"view": {encoded.PublishedMenu, func(enc encoded.Encoding) (*encoded.Representation, error) {
+			return replica.Published(t.Context(), snap, enc)
+		}},
+		"dish": {3, func(enc encoded.Encoding) (*encoded.Representation, error) { return replica.Product(snap, 3, enc) }},
 	} {
 		var body, tag string
-		for _, enc := range []Encoding{Identity, Gzip, Brotli, Zstd} {
+		for _, enc := range []encoded.Encoding{encoded.Identity, encoded.Gzip, encoded.Brotli, encoded.Zstd} {
 			if _, ok := replica.Ready(snap, c.what, enc); ok {
 				t.Errorf("%s: %s is in memory before it is read", name, enc)
 			}
@@ -161,13 +164,13 @@ func TestFirstRead_EncodesAndKeeps(t *testing.T) {
 				t.Fatal(err)
 			}
 			said := bodyIn(t, first)
-			if enc == Identity {
+			if enc == encoded.Identity {
 				body, tag = said, first.ETag
 			}
 			if said != body || first.ETag != tag || first.Encoding != enc {
 				t.Errorf("%s: %s says something else than identity, or has the ETag %s", name, enc, first.ETag)
 			}
-			if enc != Identity && len(first.Body) >= len(body) {
+			if enc != encoded.Identity && len(first.Body) >= len(body) {
 				t.Errorf("%s: %s has %d bytes of %d", name, enc, len(first.Body), len(body))
 			}
 			again, err := c.get(enc)
@@ -176,7 +179,7 @@ func TestFirstRead_EncodesAndKeeps(t *testing.T) {
 			}
 		}
 	}
-	if _, ok := replica.Ready(snap, ChangesOnly, Identity); ok {
+	if _, ok := replica.Ready(snap, encoded.ChangesOnly, encoded.Identity); ok {
 		t.Error("changes are ready, of which there are many")
 	}
 }
@@ -186,17 +189,17 @@ func TestFirstRead_SingleFlight(t *testing.T) {
 	t.Parallel()
 	replica, snap := bodiesOf(t)
 	const readers = 16
-	var menus, views [readers]*Representation
+	var menus, views [readers]*encoded.Representation
 	start := make(chan struct{})
 	var wait sync.WaitGroup
 	for i := range readers {
 		wait.Go(func() {
 			<-start
 			var err error
-			if menus[i], err = replica.Menu(snap, Brotli); err != nil {
+			if menus[i], err = replica.Menu(snap, encoded.Brotli); err != nil {
 				t.Error(err)
 			}
-			if views[i], err = replica.Published(t.Context(), snap, Brotli); err != nil {
+			if views[i], err = replica.Published(t.Context(), snap, encoded.Brotli); err != nil {
 				t.Error(err)
 			}
 		})
@@ -219,7 +222,7 @@ func TestFirstRead_WithoutRedis(t *testing.T) {
 	replica := NewReplica(s, ReplicaConfig{})
 	snap := snapOf(t, replica)
 	server.Stop()
-	for _, enc := range []Encoding{Gzip, Brotli} {
+	for _, enc := range []encoded.Encoding{encoded.Gzip, encoded.Brotli} {
 		ready, err := replica.Menu(snap, enc)
 		if err != nil {
 			t.Fatal(err)
@@ -240,10 +243,10 @@ func TestNewVersion_RemovesBodies(t *testing.T) {
 	old := snapOf(t, replica)
 	read := func(snap *Snapshot) {
 		t.Helper()
-		if _, err := replica.Menu(snap, Brotli); err != nil {
+		if _, err := replica.Menu(snap, encoded.Brotli); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := replica.Published(t.Context(), snap, Gzip); err != nil {
+		if _, err := replica.Published(t.Context(), snap, encoded.Gzip); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -256,30 +259,11 @@ func TestNewVersion_RemovesBodies(t *testing.T) {
 	if used := replica.Memory().Used; used != 0 {
 		t.Errorf("%d bytes are left of version 1, or made of version 2 for nobody", used)
 	}
-	if _, err := replica.Menu(old, Brotli); err != nil {
+	if _, err := replica.Menu(old, encoded.Brotli); err != nil {
 		t.Fatal(err)
 	}
 	if used := replica.Memory().Used; used != 0 {
 		t.Errorf("a late read of version 1 keeps %d bytes", used)
-	}
-}
-
-// TestPreferredEncoding: of what a client values equally, menus are sent in the
-// smallest encoding and dishes in gzip.
-func TestPreferredEncoding(t *testing.T) {
-	t.Parallel()
-	all := Accept(Gzip, Brotli, Zstd)
-	for set, want := range map[Encodings]Encoding{all: Brotli, Accept(Zstd, Gzip): Zstd, Accept(Gzip): Gzip, 0: Identity} {
-		for _, what := range []menu.Index{WholeMenu, PublishedMenu} {
-			if got := set.First(what); got != want {
-				t.Errorf("of %q a menu is sent in %s, want %s", set, got, want)
-			}
-		}
-	}
-	for _, what := range []menu.Index{0, ChangesOnly} {
-		if got := all.First(what); got != Gzip {
-			t.Errorf("%d is sent in %s, want gzip", what, got)
-		}
 	}
 }
 
@@ -307,7 +291,7 @@ func TestReadersGetWholeBodies(t *testing.T) {
 	for version := range int64(10) {
 		publishGenerated(t, s, version+1, largeMenu, int(version)+2)
 		soon(t, "the version", func() bool { snap, _ := replica.Cached("bistro"); return snap.Version.Version == version+2 })
-		soon(t, "a body of it", func() bool { return held(replica, WholeMenu, Brotli) != nil })
+		soon(t, "a body of it", func() bool { return held(replica, encoded.WholeMenu, encoded.Brotli) != nil })
 	}
 	stop()
 	wait.Wait()
@@ -319,15 +303,15 @@ func readAny(ctx context.Context, replica *Replica) error {
 	if err != nil {
 		return err
 	}
-	set := Encodings(rand.N(1<<encodings-1) + 1)
-	what := []menu.Index{WholeMenu, PublishedMenu, 3}[rand.N(3)]
+	set := encoded.Encodings(rand.N(1<<4-1) + 1)
+	what := []menu.Index{encoded.WholeMenu, encoded.PublishedMenu, 3}[rand.N(3)]
 	enc := set.First(what)
 	ready, ok := replica.Ready(snap, what, enc)
 	switch {
 	case ok:
-	case what == WholeMenu:
+	case what == encoded.WholeMenu:
 		ready, err = replica.Menu(snap, enc)
-	case what == PublishedMenu:
+	case what == encoded.PublishedMenu:
 		ready, err = replica.Published(ctx, snap, enc)
 	default:
 		ready, err = replica.Product(snap, what, enc)
@@ -341,19 +325,10 @@ func readAny(ctx context.Context, replica *Replica) error {
 		return err
 	case !set.Has(ready.Encoding):
 		return fmt.Errorf("%s for who takes %b", ready.Encoding, set)
-	case what == WholeMenu && !strings.Contains(body, `"version":`+strconv.FormatInt(snap.Version.Version, 10)):
+	case what == encoded.WholeMenu && !strings.Contains(body, `"version":`+strconv.FormatInt(snap.Version.Version, 10)):
 		return fmt.Errorf("version %d answers %.200s", snap.Version.Version, body)
 	}
 	return nil
-}
-
-func TestEncodingsHaveTheirNames(t *testing.T) {
-	t.Parallel()
-	for enc, want := range map[Encoding]string{Identity: "identity", Gzip: "gzip", Brotli: "br", Zstd: "zstd"} {
-		if got := enc.String(); got != want {
-			t.Errorf("got %s, want %s", got, want)
-		}
-	}
 }
 
 // A cache hit reads memory and does nothing else.
@@ -362,10 +337,10 @@ func TestCacheHitAllocatesNothing(t *testing.T) { //nolint:paralleltest // it co
 	publishGenerated(t, s, 0, 4, 1)
 	replica := NewReplica(s, ReplicaConfig{})
 	snap := snapOf(t, replica)
-	if _, err := replica.Menu(snap, Gzip); err != nil {
+	if _, err := replica.Menu(snap, encoded.Gzip); err != nil {
 		t.Fatal(err)
 	}
-	if n := testing.AllocsPerRun(1000, func() { replica.Ready(snap, WholeMenu, Accept(Gzip).First(WholeMenu)) }); n != 0 {
+	if n := testing.AllocsPerRun(1000, func() { replica.Ready(snap, encoded.WholeMenu, encoded.Accept(encoded.Gzip).First(encoded.WholeMenu)) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"larder/cache"
+	"larder/cache/encoded"
 	"larder/internal/menu"
 	"larder/internal/sandbox"
 	"larder/internal/testkit/redistest"
@@ -167,7 +168,7 @@ func coldStart(b *testing.B, s *cache.Store, t *chains) start {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := replica.Menu(snap, cache.Gzip); err != nil {
+		if _, err := replica.Menu(snap, encoded.Gzip); err != nil {
 			b.Fatal(err)
 		}
 		got.slowest = max(got.slowest, time.Since(asked))

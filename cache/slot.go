@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"larder/cache/encoded"
 	"larder/internal/menu"
 )
 
@@ -22,7 +23,7 @@ type slot struct {
 // currentEntry is a snapshot with the list of its version's bodies.
 type currentEntry struct {
 	snapshot *Snapshot
-	bodies   *versionBodies
+	bodies   *encoded.VersionBodies
 }
 
 // findSlot returns the restaurant's slot, nil where it has none yet.
@@ -137,12 +138,12 @@ func (r *Replica) replaceCurrent(snapshot *Snapshot) {
 	next := &currentEntry{snapshot: snapshot}
 	switch {
 	case before == nil || replaces(snapshot.Version, before.snapshot.Version):
-		next.bodies = &versionBodies{}
+		next.bodies = &encoded.VersionBodies{}
 		s.current.Store(next)
 		s.pending.Store(nil)
 		s.brokenContent = ""
 		if before != nil {
-			before.bodies.clear(r.bodies)
+			before.bodies.Clear(r.bodies)
 		}
 		r.clearMiss(snapshot.Restaurant)
 		r.watches.onReplaced(before, snapshot)
@@ -152,7 +153,7 @@ func (r *Replica) replaceCurrent(snapshot *Snapshot) {
 		snapshot.Floor = max(snapshot.Floor, before.snapshot.Floor) // policy S2a: Redis may have lost it
 		s.current.Store(next)
 		if snapshot.Published != before.snapshot.Published {
-			next.bodies.dropPublished(r.bodies, snapshot.Published)
+			next.bodies.DropPublished(r.bodies, snapshot.Published)
 		}
 	}
 }
@@ -175,7 +176,7 @@ func (r *Replica) Drop(restaurants ...menu.RestaurantID) {
 		s.published.Store(nil)
 		s.mu.Unlock()
 		if now != nil {
-			now.bodies.clear(r.bodies)
+			now.bodies.Clear(r.bodies)
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"larder/cache"
+	"larder/cache/encoded"
 	"larder/httpapi/openapi"
 	"larder/httpapi/openapi/ui"
 )
@@ -57,8 +57,8 @@ func docsPage(c *gin.Context) error {
 		return nil
 	}
 	body := file.Body
-	if file.Gzipped && acceptedEncodings(strings.Join(c.Request.Header["Accept-Encoding"], ",")).Has(cache.Gzip) {
-		header.Set("Content-Encoding", cache.Gzip.String())
+	if file.Gzipped && acceptedEncodings(strings.Join(c.Request.Header["Accept-Encoding"], ",")).Has(encoded.Gzip) {
+		header.Set("Content-Encoding", encoded.Gzip.String())
 	} else {
 		var err error
 		if body, err = file.Plain(); err != nil {

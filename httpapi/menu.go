@@ -10,6 +10,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"larder/cache"
+	"larder/cache/encoded"
 )
 
 // menu answers GET /v1/restaurants/{restaurant}/menu with ready bytes.
@@ -43,13 +44,13 @@ func (s *Server) serveRead(c *gin.Context, read *menuRead) error {
 
 // build makes the body of a read. A menu or a dish is made in memory alone; a
 // view or a list of changes may have to be asked of Redis.
-func (s *Server) build(ctx context.Context, found resolvedRead, encoding cache.Encoding) (*cache.Representation, error) {
+func (s *Server) build(ctx context.Context, found resolvedRead, encoding encoded.Encoding) (*encoded.Representation, error) {
 	switch found.what {
-	case cache.WholeMenu:
+	case encoded.WholeMenu:
 		return s.replica.Menu(found.snapshot, encoding)
-	case cache.PublishedMenu:
+	case encoded.PublishedMenu:
 		return s.replica.Published(ctx, found.snapshot, encoding)
-	case cache.ChangesOnly:
+	case encoded.ChangesOnly:
 		return s.replica.Changes(ctx, found.snapshot, found.since, encoding)
 	default:
 		return s.replica.Product(found.snapshot, found.what, encoding)
@@ -81,14 +82,14 @@ func (s *Server) representation(c *gin.Context, found resolvedRead) error {
 			return err
 		}
 	}
-	if found.what != cache.ChangesOnly {
+	if found.what != encoded.ChangesOnly {
 		s.metrics.read(pathStandard, ready)
 	}
 	return s.answerVersion(c, found.snapshot, found.modified, body)
 }
 
 // answerVersion answers a read of one version: 304 or the body.
-func (s *Server) answerVersion(c *gin.Context, snapshot *cache.Snapshot, modified time.Time, body *cache.Representation) error {
+func (s *Server) answerVersion(c *gin.Context, snapshot *cache.Snapshot, modified time.Time, body *encoded.Representation) error {
 	_, known := callerOf(c)
 	v := s.versionedResponse(snapshot, modified, body, notModified(c.Request.Header, body.ETag, modified), known)
 	v.writeHeaders(headerFields(c.Writer.Header()))
@@ -152,7 +153,7 @@ func (s *Server) changesSince(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.representation(c, resolvedRead{snapshot: snapshot, what: cache.ChangesOnly, modified: snapshot.ModifiedAt, since: since})
+	return s.representation(c, resolvedRead{snapshot: snapshot, what: encoded.ChangesOnly, modified: snapshot.ModifiedAt, since: since})
 }
 
 // versionNumber reads the number of a version.

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"larder/cache"
+	"larder/cache/encoded"
 	"larder/internal/menu"
 )
 
@@ -30,9 +31,9 @@ const (
 // resolvedRead is the body that a read is about, of one version.
 type resolvedRead struct {
 	snapshot *cache.Snapshot
-	what     menu.Index // cache.WholeMenu, cache.PublishedMenu, cache.ChangesOnly, or a dish
+	what     menu.Index // encoded.WholeMenu, encoded.PublishedMenu, encoded.ChangesOnly, or a dish
 	modified time.Time
-	since    int64 // of cache.ChangesOnly: the version that they are counted from
+	since    int64 // of encoded.ChangesOnly: the version that they are counted from
 }
 
 // resolve looks up what is read in the current version of the menu that menuOf
@@ -40,12 +41,12 @@ type resolvedRead struct {
 func (read *menuRead) resolve(snapshot *cache.Snapshot) (resolvedRead, error) {
 	switch read.kind {
 	case readView:
-		return resolvedRead{snapshot: snapshot, what: cache.PublishedMenu, modified: snapshot.PublishedAt}, nil
+		return resolvedRead{snapshot: snapshot, what: encoded.PublishedMenu, modified: snapshot.PublishedAt}, nil
 	case readProduct:
 		index, err := findProduct(snapshot.Catalogue, read.by, read.product)
 		return resolvedRead{snapshot: snapshot, what: index, modified: snapshot.ModifiedAt}, err
 	default:
-		return resolvedRead{snapshot: snapshot, what: cache.WholeMenu, modified: snapshot.ModifiedAt}, nil
+		return resolvedRead{snapshot: snapshot, what: encoded.WholeMenu, modified: snapshot.ModifiedAt}, nil
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"larder/cache"
+	"larder/cache/encoded"
 	"larder/httpapi/web"
 )
 
@@ -14,7 +14,7 @@ import (
 type codings [4]int
 
 // contentCodings are the codings that make an answer smaller.
-var contentCodings = [...]cache.Encoding{cache.Gzip, cache.Brotli, cache.Zstd} //nolint:gochecknoglobals // constant
+var contentCodings = [...]encoded.Encoding{encoded.Gzip, encoded.Brotli, encoded.Zstd} //nolint:gochecknoglobals // constant
 
 // readCodings reads Accept-Encoding (RFC 9110, section 12.5.3). "*" stands for
 // what is not listed; of a coding that is listed twice the last one counts.
@@ -27,13 +27,13 @@ func readCodings(header string) codings {
 		name = trim(name)
 		switch {
 		case tokenIs(name, "gzip"), tokenIs(name, "x-gzip"):
-			read[cache.Gzip] = weight(parameters)
+			read[encoded.Gzip] = weight(parameters)
 		case tokenIs(name, "br"):
-			read[cache.Brotli] = weight(parameters)
+			read[encoded.Brotli] = weight(parameters)
 		case tokenIs(name, "zstd"):
-			read[cache.Zstd] = weight(parameters)
+			read[encoded.Zstd] = weight(parameters)
 		case tokenIs(name, "identity"):
-			read[cache.Identity] = weight(parameters)
+			read[encoded.Identity] = weight(parameters)
 		case name == "*":
 			anything = weight(parameters)
 		}
@@ -48,29 +48,29 @@ func readCodings(header string) codings {
 
 // takesIdentity reports whether the answer may be without coding: unless the
 // request says no, it may.
-func (c *codings) takesIdentity() bool { return c[cache.Identity] != 0 }
+func (c *codings) takesIdentity() bool { return c[encoded.Identity] != 0 }
 
 // acceptedEncodings is the set of the encodings that a request values most by
 // its Accept-Encoding, empty where it takes none of larder's (406). Without the
 // header, or when it is empty, that is identity. Identity is in the set by
 // itself alone: of what is worth the same, larder answers the smaller. It
 // allocates nothing.
-func acceptedEncodings(header string) cache.Encodings {
+func acceptedEncodings(header string) encoded.Encodings {
 	read := readCodings(header)
-	best, set := 0, cache.Encodings(0)
+	best, set := 0, encoded.Encodings(0)
 	for _, e := range contentCodings {
 		switch weight := read[e]; {
 		case weight > best:
-			best, set = weight, cache.Accept(e)
+			best, set = weight, encoded.Accept(e)
 		case weight == best && weight > 0:
-			set |= cache.Accept(e)
+			set |= encoded.Accept(e)
 		}
 	}
-	identity := cache.Accept(cache.Identity)
+	identity := encoded.Accept(encoded.Identity)
 	switch {
 	case set == 0 && !read.takesIdentity():
 		return 0
-	case set == 0, read[cache.Identity] > best:
+	case set == 0, read[encoded.Identity] > best:
 		return identity
 	default:
 		return set

@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"larder/cache"
+	"larder/cache/encoded"
 )
 
 // offer is one element of an Accept-Encoding header, as the oracle makes it.
@@ -40,14 +40,14 @@ func (o offer) value() int {
 // byTheRFC says what is answered to a header with these offers, written plainly
 // from RFC 9110, section 12.5.3: for each coding the offer that names it, else
 // that of "*", else none. Identity without any is taken and worth least.
-func byTheRFC(offers []offer) cache.Encodings {
-	valued := func(e cache.Encoding) (value int, named bool) {
+func byTheRFC(offers []offer) encoded.Encodings {
+	valued := func(e encoded.Encoding) (value int, named bool) {
 		star := -1
 		value = -1
 		for _, o := range offers {
 			name := strings.ToLower(o.coding)
 			switch {
-			case name == e.String(), name == "x-gzip" && e == cache.Gzip:
+			case name == e.String(), name == "x-gzip" && e == encoded.Gzip:
 				value = o.value() // of two the last one
 			case name == "*":
 				star = o.value()
@@ -59,26 +59,26 @@ func byTheRFC(offers []offer) cache.Encodings {
 		return value, value >= 0
 	}
 	best := 0
-	for _, e := range []cache.Encoding{cache.Gzip, cache.Brotli, cache.Zstd} {
+	for _, e := range []encoded.Encoding{encoded.Gzip, encoded.Brotli, encoded.Zstd} {
 		value, _ := valued(e)
 		best = max(best, value)
 	}
-	identity, named := valued(cache.Identity)
+	identity, named := valued(encoded.Identity)
 	switch {
 	case named && identity > best:
-		return cache.Accept(cache.Identity)
+		return encoded.Accept(encoded.Identity)
 	case best > 0:
-		var set cache.Encodings
-		for _, e := range []cache.Encoding{cache.Gzip, cache.Brotli, cache.Zstd} {
+		var set encoded.Encodings
+		for _, e := range []encoded.Encoding{encoded.Gzip, encoded.Brotli, encoded.Zstd} {
 			if value, _ := valued(e); value == best {
-				set |= cache.Accept(e)
+				set |= encoded.Accept(e)
 			}
 		}
 		return set
 	case named && identity == 0:
 		return 0
 	default:
-		return cache.Accept(cache.Identity)
+		return encoded.Accept(encoded.Identity)
 	}
 }
 
@@ -136,10 +136,10 @@ func FuzzAcceptEncoding(f *testing.F) {
 			if !strings.Contains(header, "*") && !strings.Contains(strings.ToLower(header), "identity") {
 				t.Errorf("%q refuses nothing and gets nothing", header)
 			}
-		case got.Has(cache.Identity) && got != cache.Accept(cache.Identity):
+		case got.Has(encoded.Identity) && got != encoded.Accept(encoded.Identity):
 			t.Errorf("%q: identity beside %q", header, got)
 		}
-		for _, e := range []cache.Encoding{cache.Gzip, cache.Brotli, cache.Zstd} {
+		for _, e := range []encoded.Encoding{encoded.Gzip, encoded.Brotli, encoded.Zstd} {
 			if got.Has(e) && !strings.Contains(header, "*") && !strings.Contains(strings.ToLower(header), e.String()) {
 				t.Errorf("%q: %s, which nobody asked for", header, e)
 			}

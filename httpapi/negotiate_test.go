@@ -5,57 +5,57 @@ import (
 	"testing"
 	"time"
 
-	"larder/cache"
+	"larder/cache/encoded"
 )
 
-const allPacked = cache.Encodings(1<<cache.Gzip | 1<<cache.Brotli | 1<<cache.Zstd)
+const allPacked = encoded.Encodings(1<<encoded.Gzip | 1<<encoded.Brotli | 1<<encoded.Zstd)
 
 func TestAcceptedEncodings(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		header string
-		want   cache.Encodings
+		want   encoded.Encodings
 	}{
-		"no header means identity":                  {"", cache.Accept(cache.Identity)},
-		"gzip":                                      {"gzip", cache.Accept(cache.Gzip)},
-		"x-gzip is gzip":                            {"x-gzip", cache.Accept(cache.Gzip)},
-		"br":                                        {"br", cache.Accept(cache.Brotli)},
-		"zstd":                                      {"zstd", cache.Accept(cache.Zstd)},
-		"names are blind to case":                   {"GZip, BR", cache.Accept(cache.Gzip, cache.Brotli)},
+		"no header means identity":                  {"", encoded.Accept(encoded.Identity)},
+		"gzip":                                      {"gzip", encoded.Accept(encoded.Gzip)},
+		"x-gzip is gzip":                            {"x-gzip", encoded.Accept(encoded.Gzip)},
+		"br":                                        {"br", encoded.Accept(encoded.Brotli)},
+		"zstd":                                      {"zstd", encoded.Accept(encoded.Zstd)},
+		"names are blind to case":                   {"GZip, BR", encoded.Accept(encoded.Gzip, encoded.Brotli)},
 		"a browser's list":                          {"gzip, deflate, br, zstd", allPacked},
 		"white space, and none":                     {"\tgzip ,br;q=1\t,  zstd ; Q=1.0", allPacked},
-		"empty elements":                            {",, gzip ,", cache.Accept(cache.Gzip)},
-		"only codings that larder has not":          {"deflate, compress", cache.Accept(cache.Identity)},
+		"empty elements":                            {",, gzip ,", encoded.Accept(encoded.Gzip)},
+		"only codings that larder has not":          {"deflate, compress", encoded.Accept(encoded.Identity)},
 		"any":                                       {"*", allPacked},
-		"any but one":                               {"br;q=0, *", cache.Accept(cache.Gzip, cache.Zstd)},
-		"gzip refused":                              {"gzip;q=0", cache.Accept(cache.Identity)},
-		"gzip refused, any taken":                   {"gzip;q=0, *", cache.Accept(cache.Brotli, cache.Zstd)},
-		"the heaviest":                              {"gzip;q=0.5, br;q=0.9, zstd;q=0.8", cache.Accept(cache.Brotli)},
-		"listed under any":                          {"gzip;q=0.5, *;q=0.4", cache.Accept(cache.Gzip)},
-		"identity preferred":                        {"gzip;q=0.5, identity;q=0.8", cache.Accept(cache.Identity)},
-		"gzip preferred":                            {"gzip;q=0.8, identity;q=0.5", cache.Accept(cache.Gzip)},
-		"equal weights give the smaller":            {"identity, gzip", cache.Accept(cache.Gzip)},
-		"identity alone":                            {"identity", cache.Accept(cache.Identity)},
-		"a weight of 1 with zeros":                  {"gzip;q=1.000", cache.Accept(cache.Gzip)},
-		"a weight of 1 with a point":                {"gzip;q=1.", cache.Accept(cache.Gzip)},
-		"spaces around the weight":                  {"gzip ; q=0.001", cache.Accept(cache.Gzip)},
-		"another parameter before the weight":       {"gzip;x=1;q=0, br", cache.Accept(cache.Brotli)},
-		"the last of two counts":                    {"gzip, gzip;q=0", cache.Accept(cache.Identity)},
-		"identity refused, gzip taken":              {"identity;q=0, gzip", cache.Accept(cache.Gzip)},
+		"any but one":                               {"br;q=0, *", encoded.Accept(encoded.Gzip, encoded.Zstd)},
+		"gzip refused":                              {"gzip;q=0", encoded.Accept(encoded.Identity)},
+		"gzip refused, any taken":                   {"gzip;q=0, *", encoded.Accept(encoded.Brotli, encoded.Zstd)},
+		"the heaviest":                              {"gzip;q=0.5, br;q=0.9, zstd;q=0.8", encoded.Accept(encoded.Brotli)},
+		"listed under any":                          {"gzip;q=0.5, *;q=0.4", encoded.Accept(encoded.Gzip)},
+		"identity preferred":                        {"gzip;q=0.5, identity;q=0.8", encoded.Accept(encoded.Identity)},
+		"gzip preferred":                            {"gzip;q=0.8, identity;q=0.5", encoded.Accept(encoded.Gzip)},
+		"equal weights give the smaller":            {"identity, gzip", encoded.Accept(encoded.Gzip)},
+		"identity alone":                            {"identity", encoded.Accept(encoded.Identity)},
+		"a weight of 1 with zeros":                  {"gzip;q=1.000", encoded.Accept(encoded.Gzip)},
+		"a weight of 1 with a point":                {"gzip;q=1.", encoded.Accept(encoded.Gzip)},
+		"spaces around the weight":                  {"gzip ; q=0.001", encoded.Accept(encoded.Gzip)},
+		"another parameter before the weight":       {"gzip;x=1;q=0, br", encoded.Accept(encoded.Brotli)},
+		"the last of two counts":                    {"gzip, gzip;q=0", encoded.Accept(encoded.Identity)},
+		"identity refused, gzip taken":              {"identity;q=0, gzip", encoded.Accept(encoded.Gzip)},
 		"identity refused, nothing else":            {"identity;q=0", 0},
 		"all refused":                               {"*;q=0", 0},
 		"all refused but what larder has not":       {"deflate, *;q=0", 0},
-		"all refused but identity":                  {"*;q=0, identity", cache.Accept(cache.Identity)},
-		"all refused but gzip":                      {"gzip, *;q=0", cache.Accept(cache.Gzip)},
+		"all refused but identity":                  {"*;q=0, identity", encoded.Accept(encoded.Identity)},
+		"all refused but gzip":                      {"gzip, *;q=0", encoded.Accept(encoded.Gzip)},
 		"identity refused, any taken":               {"identity;q=0, *", allPacked},
-		"a malformed weight is no offer":            {"gzip;q=high", cache.Accept(cache.Identity)},
-		"a weight above 1 is no offer":              {"gzip;q=1.5", cache.Accept(cache.Identity)},
-		"a weight below 0 is no offer":              {"gzip;q=-1", cache.Accept(cache.Identity)},
-		"a weight with four decimals is no offer":   {"gzip;q=0.1234", cache.Accept(cache.Identity)},
-		"an empty weight is no offer":               {"gzip;q=", cache.Accept(cache.Identity)},
+		"a malformed weight is no offer":            {"gzip;q=high", encoded.Accept(encoded.Identity)},
+		"a weight above 1 is no offer":              {"gzip;q=1.5", encoded.Accept(encoded.Identity)},
+		"a weight below 0 is no offer":              {"gzip;q=-1", encoded.Accept(encoded.Identity)},
+		"a weight with four decimals is no offer":   {"gzip;q=0.1234", encoded.Accept(encoded.Identity)},
+		"an empty weight is no offer":               {"gzip;q=", encoded.Accept(encoded.Identity)},
 		"a malformed weight of identity refuses":    {"identity;q=x", 0},
-		"a name that only begins like one is none":  {"gzipped, brx", cache.Accept(cache.Identity)},
-		"white space that HTTP has not is no blank": {"gzip\u00a0", cache.Accept(cache.Identity)},
+		"a name that only begins like one is none":  {"gzipped, brx", encoded.Accept(encoded.Identity)},
+		"white space that HTTP has not is no blank": {"gzip\u00a0", encoded.Accept(encoded.Identity)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -6,7 +6,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"larder/cache"
+	"larder/cache/encoded"
 	"larder/internal/jsontext"
 	"larder/internal/menu"
 )
@@ -43,7 +43,7 @@ func (s *Server) listProducts(c *gin.Context) error {
 		body = append(jsontext.AppendString(body, *nextPage(position)), '}')
 	}
 	etag := `W/"` + strconv.FormatInt(snapshot.Version.Version, 10) + "-" + bodyHash(body) + `"`
-	return s.answerVersion(c, snapshot, snapshot.ModifiedAt, &cache.Representation{Body: body, ETag: etag})
+	return s.answerVersion(c, snapshot, snapshot.ModifiedAt, &encoded.Representation{Body: body, ETag: etag})
 }
 
 // productQuery reads the filters of the products list.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"larder/cache"
+	"larder/cache/encoded"
 )
 
 const headerVersion = "Larder-Menu-Version"
@@ -15,7 +16,7 @@ type versionedResponse struct {
 	status   int // 200 or 304
 	body     []byte
 	etag     string
-	encoding cache.Encoding
+	encoding encoded.Encoding
 	version  int64
 	modified time.Time // as Last-Modified shows it
 	control  string    // Cache-Control, policy H5
@@ -35,7 +36,7 @@ type headerWriter interface {
 func (v *versionedResponse) writeHeaders(out headerWriter) {
 	out.text("Cache-Control", v.control)
 	if v.status == http.StatusOK {
-		if v.encoding != cache.Identity {
+		if v.encoding != encoded.Identity {
 			out.text("Content-Encoding", v.encoding.String())
 		}
 		out.number("Content-Length", int64(len(v.body)))
@@ -56,7 +57,7 @@ func (v *versionedResponse) writeHeaders(out headerWriter) {
 // versionedResponse lays out the answer to a read: unchanged tells that the client has
 // the body, known that it named itself by a token.
 func (s *Server) versionedResponse(
-	snapshot *cache.Snapshot, modified time.Time, body *cache.Representation, unchanged, known bool,
+	snapshot *cache.Snapshot, modified time.Time, body *encoded.Representation, unchanged, known bool,
 ) versionedResponse {
 	v := versionedResponse{
 		status: http.StatusOK, body: body.Body, etag: body.ETag, encoding: body.Encoding,

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"larder/cache"
+	"larder/cache/encoded"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
 	"larder/internal/testkit/viewtest"
@@ -20,7 +21,7 @@ func (g *fixture) asPublished(id menu.RestaurantID) string {
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	body, err := replica.Published(g.t.Context(), snapshot, cache.Identity)
+	body, err := replica.Published(g.t.Context(), snapshot, encoded.Identity)
 	if err != nil {
 		g.t.Fatal(err)
 	}

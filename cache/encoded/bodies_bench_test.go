@@ -1,4 +1,4 @@
-package cache
+package encoded
 
 import (
 	"container/list"
@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"larder/internal/menu"
-	"larder/internal/redisdb"
 )
 
 // shardedLRU is what bodies were measured against: a map and a list behind a
@@ -21,12 +20,12 @@ type shardedLRU struct {
 		room    int
 		used    int
 		order   list.List
-		entries map[bodyKey]*list.Element
+		entries map[Key]*list.Element
 	}
 }
 
 type lruEntry struct {
-	key  bodyKey
+	key  Key
 	body *Representation
 }
 
@@ -34,12 +33,12 @@ func newShardedLRU(memory int) *shardedLRU {
 	l := &shardedLRU{seed: maphash.MakeSeed()}
 	for i := range l.shards {
 		l.shards[i].room = memory / len(l.shards)
-		l.shards[i].entries = make(map[bodyKey]*list.Element)
+		l.shards[i].entries = make(map[Key]*list.Element)
 	}
 	return l
 }
 
-func (l *shardedLRU) get(key bodyKey) (*Representation, bool) {
+func (l *shardedLRU) get(key Key) (*Representation, bool) {
 	s := &l.shards[maphash.Comparable(l.seed, key)%uint64(len(l.shards))]
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -52,7 +51,7 @@ func (l *shardedLRU) get(key bodyKey) (*Representation, bool) {
 	return entry.body, true
 }
 
-func (l *shardedLRU) set(key bodyKey, body *Representation) {
+func (l *shardedLRU) set(key Key, body *Representation) {
 	s := &l.shards[maphash.Comparable(l.seed, key)%uint64(len(l.shards))]
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -74,11 +73,11 @@ func (l *shardedLRU) set(key bodyKey, body *Representation) {
 // hits/op is how many reads found a body.
 func BenchmarkBodies(b *testing.B) {
 	const count, size = 20_000, 2 << 10
-	keys := make([]bodyKey, count)
+	keys := make([]Key, count)
 	for i := range keys {
-		keys[i] = bodyKey{
-			restaurant: menu.RestaurantID(fmt.Sprintf("76439fb3-c0c4-42ca-a269-%012d", i/100)), version: 42,
-			content: "5a105e8b9d40e1329780d62ea2265d8a5a105e8b9d40e1329780d62ea2265d8a", product: menu.Index(i % 100), enc: Gzip,
+		keys[i] = Key{
+			Restaurant: menu.RestaurantID(fmt.Sprintf("76439fb3-c0c4-42ca-a269-%012d", i/100)), Version: 42,
+			Content: "5a105e8b9d40e1329780d62ea2265d8a5a105e8b9d40e1329780d62ea2265d8a", Product: menu.Index(i % 100), Encoding: Gzip,
 		}
 	}
 	body := &Representation{Body: make([]byte, size)}
@@ -86,13 +85,13 @@ func BenchmarkBodies(b *testing.B) {
 		name   string
 		memory int
 	}{{"fits", 2 * count * (size + bodyOverhead)}, {"tight", count * (size + bodyOverhead) / 8}} {
-		otter := newBodies(int64(room.memory)).cache
+		otter := NewBodies(int64(room.memory)).cache
 		lru := newShardedLRU(room.memory)
 		for name, c := range map[string]struct {
-			get func(bodyKey) (*Representation, bool)
-			set func(bodyKey, *Representation)
+			get func(Key) (*Representation, bool)
+			set func(Key, *Representation)
 		}{
-			"otter": {otter.GetIfPresent, func(k bodyKey, r *Representation) { otter.Set(k, r) }},
+			"otter": {otter.GetIfPresent, func(k Key, r *Representation) { otter.Set(k, r) }},
 			"lru":   {lru.get, lru.set},
 		} {
 			b.Run(room.name+"/"+name, func(b *testing.B) {
@@ -121,25 +120,6 @@ func BenchmarkBodies(b *testing.B) {
 				})
 				b.ReportMetric(float64(hits)/float64(reads), "hits/op")
 			})
-		}
-	}
-}
-
-// BenchmarkMenuRead is the whole read of a ready menu: slot and body.
-func BenchmarkMenuRead(b *testing.B) {
-	s := NewStore(openForTest(b, redisdb.Embedded), StoreConfig{})
-	if _, err := s.Publish(b.Context(), generated(b, 0, 400, 1)); err != nil {
-		b.Fatal(err)
-	}
-	r := NewReplica(s, ReplicaConfig{})
-	b.ReportAllocs()
-	for b.Loop() {
-		snap, err := r.Catalogue(b.Context(), "bistro")
-		if err != nil {
-			b.Fatal(err)
-		}
-		if _, err := r.Menu(snap, Gzip); err != nil {
-			b.Fatal(err)
 		}
 	}
 }

@@ -1,0 +1,152 @@
+package encoded
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/maypok86/otter/v2"
+	"golang.org/x/sync/singleflight"
+
+	"larder/internal/menu"
+)
+
+// WholeMenu, PublishedMenu and ChangesOnly take the place of a dish's index: for
+// the body of GET …/menu, of the menu view as the ordering service published it,
+// and of GET …/changes, of which a version has many.
+const (
+	WholeMenu     = menu.None
+	PublishedMenu = WholeMenu - 1
+	ChangesOnly   = WholeMenu - 2
+)
+
+// bodyOverhead is about what an entry takes beside its body, in bytes.
+const bodyOverhead = 320
+
+// Key names one encoded body. The content and when it was synced are part of it
+// because a Redis that lost its data may give a version number twice.
+type Key struct {
+	Restaurant menu.RestaurantID
+	Content    string // cache.Version.Published for PublishedMenu
+	Version    int64
+	Synced     int64 // milliseconds; stop lists are no part of the content
+	Product    menu.Index
+	Encoding   Encoding
+	Since      int64 // of ChangesOnly: the other version
+}
+
+func (k Key) String() string {
+	return fmt.Sprintf("%s %d %d %s %d %d %d", k.Restaurant, k.Version, k.Synced, k.Content, k.Product, k.Encoding, k.Since)
+}
+
+// Bodies are encoded bodies in memory, bounded by their bytes. The least used are
+// evicted first (docs/decisions/0001-ready-bodies.md). It is safe for concurrent
+// use.
+type Bodies struct {
+	cache  *otter.Cache[Key, *Representation]
+	flight singleflight.Group
+}
+
+// NewBodies returns an empty cache of so many bytes.
+func NewBodies(memory int64) *Bodies {
+	return &Bodies{cache: otter.Must(&otter.Options[Key, *Representation]{
+		MaximumWeight: uint64(max(memory, 0)),
+		Weigher: func(_ Key, r *Representation) uint32 {
+			return uint32(min(len(r.Body)+bodyOverhead, 1<<30))
+		},
+		// In the caller: a cache starts no goroutine of its own.
+		Executor: func(work func()) { work() },
+	})}
+}
+
+// Size returns how many bytes the bodies use. It allocates nothing.
+func (b *Bodies) Size() int64 { return int64(b.cache.WeightedSize()) } //nolint:gosec // bounded by the memory
+
+// Get returns a body if it is in memory. It does not wait or allocate.
+func (b *Bodies) Get(key Key) (*Representation, bool) { return b.cache.GetIfPresent(key) }
+
+// Set keeps a body until it is evicted.
+func (b *Bodies) Set(key Key, r *Representation) { b.cache.Set(key, r) }
+
+// Build renders a body once for all concurrent callers and keeps it while its
+// version is current.
+func (b *Bodies) Build(key Key, version *VersionBodies, render func() (*Representation, error)) (*Representation, error) {
+	built, err, _ := b.flight.Do(key.String(), func() (any, error) {
+		if r, ok := b.Get(key); ok {
+			return r, nil
+		}
+		r, err := render()
+		if err != nil {
+			return nil, err
+		}
+		version.Put(b, key, r)
+		return r, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	r, _ := built.(*Representation)
+	return r, nil
+}
+
+// VersionBodies lists the bodies of one version, so that they are removed with
+// it. It keeps no list of keys: that would need more memory than the bodies, and
+// does not count against cache.memory. A nil *VersionBodies keeps nothing.
+type VersionBodies struct {
+	mu        sync.Mutex
+	closed    bool
+	key       Key        // one of the keys; they differ only in dish and encoding
+	last      menu.Index // the highest dish of any key
+	published Key        // one of the keys of the view as published, of one Published
+}
+
+// Put keeps a body of the version, unless the version was cleared.
+func (v *VersionBodies) Put(b *Bodies, key Key, r *Representation) {
+	if v == nil {
+		return
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.closed {
+		return
+	}
+	if key.Product == PublishedMenu {
+		v.keepPublished(b, key.Content)
+		v.published = key
+	} else {
+		v.key, v.last = key, max(v.last, key.Product)
+	}
+	b.cache.Set(key, r)
+}
+
+// DropPublished removes the bodies of the view as published, except those of the
+// given Published.
+func (v *VersionBodies) DropPublished(b *Bodies, published string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.keepPublished(b, published)
+}
+
+func (v *VersionBodies) keepPublished(b *Bodies, published string) {
+	if v.published.Content != published {
+		b.drop(v.published)
+	}
+}
+
+// Clear removes every body of the version; later ones are not kept.
+func (v *VersionBodies) Clear(b *Bodies) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.closed = true
+	b.drop(v.published)
+	key := v.key
+	for key.Product = WholeMenu; key.Product <= v.last; key.Product++ {
+		b.drop(key)
+	}
+}
+
+// drop removes what the key names in every encoding.
+func (b *Bodies) drop(key Key) {
+	for key.Encoding = Identity; int(key.Encoding) < encodings; key.Encoding++ {
+		b.cache.Invalidate(key)
+	}
+}
