@@ -118,10 +118,6 @@ func passThrough(c *gin.Context, status int, contentType string, body []byte) {
 	_, _ = c.Writer.Write(body) // the client is gone: nobody to tell
 }
 
-// keyCompat is of gin.Context: there for every request on the compatible API,
-// matched by a route or not. Its value is the CompatConfig.
-const keyCompat = "larder.compat"
-
 // maxMessages is how many violations are told in the msg of one refusal.
 const maxMessages = 10
 
@@ -134,17 +130,10 @@ type compatError struct {
 	More      bool                  `json:"more,omitempty"`
 }
 
-// compatRequest reports whether the request came to the compatible API.
-func compatRequest(c *gin.Context) (CompatConfig, bool) {
-	value, _ := c.Get(keyCompat)
-	cfg, ok := value.(CompatConfig)
-	return cfg, ok
-}
-
-// refuse answers with a problem. A client of the ordering service often shows
+// Refuse answers with a problem. A client of the ordering service often shows
 // msg and nothing else: it has what is wrong, and the ref of the order in the
 // journal.
-func (cfg CompatConfig) refuse(c *gin.Context, p *problem) {
+func (cfg CompatConfig) Refuse(c *gin.Context, p *problem) {
 	status, _ := p.code.status()
 	shape := compatError{Code: p.code, Msg: p.msg, RequestID: cmp.Or(p.requestID, idOf(c)), Errors: p.listed(), More: p.more}
 	if p.code == CodeValidationFailed {

@@ -137,11 +137,6 @@ func requireIdentity(c *gin.Context) error {
 	return nil
 }
 
-// invalid refuses a query parameter.
-func invalid(name, msg string) error {
-	return &problem{code: CodeInvalidParameter, msg: name + " " + msg, params: map[string]any{"parameter": name}}
-}
-
 // changesSince answers GET /v1/restaurants/{restaurant}/changes?since= with
 // ready bytes: what differs between that version and the current one.
 func (s *Server) changesSince(c *gin.Context) error {

@@ -21,8 +21,6 @@ const (
 	sampleEvery = 100         // of the requests that LogSampled would not log anyway
 	slowRequest = time.Second // always logged by LogSampled
 	maxLogPath  = 200         // bytes of a path in the log
-
-	keyCode = "larder.code" // of gin.Context: the Code of an answer of 500 and above
 )
 
 // instrument is the outermost layer of every request: its id, CORS, the answer to a
@@ -34,7 +32,7 @@ func (s *Server) instrument(c *gin.Context) {
 	c.Writer.Header()[headerRequestID] = []string{requestID(c.Request.Header.Get(headerRequestID))}
 	s.cors.header(c)
 	if strings.HasPrefix(c.Request.URL.Path, compatPath) {
-		c.Set(keyCompat, s.cfg.Compat)
+		setErrorFormat(c, s.cfg.Compat)
 	}
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -84,9 +82,8 @@ func (s *Server) finish(c *gin.Context, took time.Duration) {
 		return
 	}
 	who, _ := callerOf(c)
-	code, _ := c.Value(keyCode).(Code)
 	s.logRequest(requestLine{
-		code: code, id: idOf(c), method: c.Request.Method, route: route, path: c.Request.URL.Path,
+		code: failureCode(c), id: idOf(c), method: c.Request.Method, route: route, path: c.Request.URL.Path,
 		status: status, bytes: max(c.Writer.Size(), 0), took: took, client: who.Client, causes: c.Errors.Errors(),
 		trace: tracing.LogFields(c.Request.Context()),
 	})

@@ -68,7 +68,7 @@ func (s *Server) syncAll(c *gin.Context) error {
 	}
 	s.audit(c, did)
 	c.Header("Location", "/v1/ops/sync/"+batch.ID)
-	return answer(c, http.StatusAccepted, result{struct {
+	return answer(c, http.StatusAccepted, result{Result: struct {
 		Batch string `json:"batch"`
 		Total int    `json:"total"`
 	}{batch.ID, batch.Total}})
@@ -84,7 +84,7 @@ func (s *Server) batch(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return answer(c, http.StatusOK, result{batch})
+	return answer(c, http.StatusOK, result{Result: batch})
 }
 
 // answerRun answers with a run that was started or joined, once it has finished
@@ -101,7 +101,7 @@ func (s *Server) answerRun(c *gin.Context, run menusync.Run, err error, wait tim
 		status = http.StatusOK
 	}
 	c.Header("Location", "/v1/ops/runs/"+run.ID)
-	return answer(c, status, result{run})
+	return answer(c, status, result{Result: run})
 }
 
 // syncedMenu finds what the path names: a restaurant, or a connection's own menu
@@ -172,7 +172,7 @@ func (s *Server) lint(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return answer(c, http.StatusOK, result{s.describeFindings(restaurant, findings)})
+	return answer(c, http.StatusOK, result{Result: s.describeFindings(restaurant, findings)})
 }
 
 // run answers GET /v1/ops/runs/{run}.
@@ -185,7 +185,7 @@ func (s *Server) run(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return answer(c, http.StatusOK, result{run})
+	return answer(c, http.StatusOK, result{Result: run})
 }
 
 // listRuns answers GET /v1/ops/runs, the newest first; ?restaurant= and

@@ -34,7 +34,7 @@ func (s *Server) acceptJournal(c *gin.Context) error {
 		}).Warn("a restored journal was accepted: new orders are placed again")
 		s.audit(c, auditEntry{Action: actionAcceptRestore, Connection: orNull(connection)})
 	}
-	return answer(c, http.StatusOK, result{acceptance{connection, accepted}})
+	return answer(c, http.StatusOK, result{Result: acceptance{connection, accepted}})
 }
 
 // connectionToAccept returns the connection that the query or the body names,

@@ -112,7 +112,7 @@ func (s *Server) opsOrder(c *gin.Context) error {
 			return err
 		}
 	}
-	return answer(c, http.StatusOK, result{view})
+	return answer(c, http.StatusOK, result{Result: view})
 }
 
 // nameOf is the restaurant's name: as configured, else its menu's; nil for a
@@ -178,5 +178,5 @@ func (s *Server) resolveOrder(c *gin.Context) error {
 		Action: actionResolve, Connection: orNull(resolved.Record.Connection), Restaurant: orNull(resolved.Record.Restaurant),
 		Ref: &resolved.Record.Ref, Detail: truncateDetail(string(resolution.Operation) + ": " + string(resolution.Resolution)),
 	})
-	return answer(c, http.StatusOK, result{newRecordView(resolved.Record)})
+	return answer(c, http.StatusOK, result{Result: newRecordView(resolved.Record)})
 }

@@ -127,5 +127,5 @@ func (s *Server) opsRestaurant(c *gin.Context) error {
 	if len(runs) > 0 {
 		view.LastRun = &runs[0]
 	}
-	return answer(c, http.StatusOK, result{view})
+	return answer(c, http.StatusOK, result{Result: view})
 }

@@ -104,7 +104,7 @@ func (s *Server) order(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return answer(c, http.StatusOK, result{newRecordView(record)})
+	return answer(c, http.StatusOK, result{Result: newRecordView(record)})
 }
 
 // orderByKey answers GET /v1/orders?key=: the record of what the caller asked
@@ -124,9 +124,9 @@ func (s *Server) orderByKey(c *gin.Context) error {
 	case err != nil:
 		return err
 	case isGuest(c):
-		return answer(c, http.StatusOK, result{guestView{record.State, exact(record.Total), orNull(record.OrderID)}})
+		return answer(c, http.StatusOK, result{Result: guestView{record.State, exact(record.Total), orNull(record.OrderID)}})
 	default:
-		return answer(c, http.StatusOK, result{newRecordView(record)})
+		return answer(c, http.StatusOK, result{Result: newRecordView(record)})
 	}
 }
 

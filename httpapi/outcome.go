@@ -54,7 +54,7 @@ var operationTexts = map[ordering.Operation]operationText{ //nolint:gochecknoglo
 // placedView is the 201 of a placed order: what was answered first, whatever
 // became of the order since.
 func placedView(record ordering.Record) any {
-	return result{struct {
+	return result{Result: struct {
 		Ref     string         `json:"ref"`
 		OrderID string         `json:"orderID"`
 		Total   exact          `json:"total"`
@@ -66,7 +66,7 @@ func placedView(record ordering.Record) any {
 // follows a completion or a rejection, and a payment only pays.
 func changedView(changed ordering.Result) any {
 	record, operation := changed.Record, changed.Call.Operation
-	return result{struct {
+	return result{Result: struct {
 		Ref     string         `json:"ref"`
 		OrderID string         `json:"orderID"`
 		State   ordering.State `json:"state"`

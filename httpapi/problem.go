@@ -87,7 +87,7 @@ const (
 	retryBusy      = 5 * time.Second  // until a run may have ended
 )
 
-// asProblem is the one place where errors of the rooms become answers;
+// asProblem is the one place where errors of other packages become answers;
 // orderProblem is its part for orders.
 func asProblem(err error) *problem {
 	var (
@@ -161,6 +161,28 @@ func (p *problem) body(c *gin.Context) problemBody {
 	}
 }
 
+// Of gin.Context.
+const (
+	keyCode   = "larder.code"         // the Code of an answer of 500 and above
+	keyFormat = "larder.error_format" // the errorFormat of a request, where it has its own
+)
+
+// errorFormat answers the problems of an interface whose errors are no problem
+// documents.
+type errorFormat interface {
+	Refuse(c *gin.Context, p *problem)
+}
+
+// setErrorFormat has the problems of a request answered in a format of its own.
+func setErrorFormat(c *gin.Context, format errorFormat) { c.Set(keyFormat, format) }
+
+// failureCode returns the code of an answer of 500 and above; empty for any
+// other.
+func failureCode(c *gin.Context) Code {
+	code, _ := c.Value(keyCode).(Code)
+	return code
+}
+
 // handler answers a request, or returns why it cannot.
 type handler func(c *gin.Context) error
 
@@ -190,8 +212,8 @@ func fail(c *gin.Context, err error) {
 	}
 	c.Header("Cache-Control", "no-store")
 	c.Abort()
-	if cfg, ok := compatRequest(c); ok {
-		cfg.refuse(c, p)
+	if format, ok := c.Value(keyFormat).(errorFormat); ok {
+		format.Refuse(c, p)
 		return
 	}
 	text, err := json.Marshal(p.body(c))

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/gin-gonic/gin"
 )
@@ -43,16 +42,4 @@ func (s *Server) chooseConnection(c *gin.Context, asked string, given bool) (str
 		return "", connectionNotFound(names)
 	}
 	return asked, nil
-}
-
-// connectionNotFound lists the connections that there are, for this caller.
-func connectionNotFound(names []string) *problem {
-	p := &problem{
-		code: CodeConnectionNotFound, msg: "there is no such connection; there are: " + strings.Join(names, ", "),
-		params: map[string]any{"known": names},
-	}
-	if len(names) == 0 {
-		p.msg = "no connection is configured"
-	}
-	return p
 }

@@ -107,5 +107,3 @@ func (s *Server) row(restaurant menusync.Restaurant, version cache.Version) rest
 	row.Stale, row.Held, row.LastOutcome = s.runner.Stale(version), version.Held, orNull(version.LastOutcome)
 	return row
 }
-
-func formatTime(t time.Time) string { return t.UTC().Format(menu.TimeFormat) }

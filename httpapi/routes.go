@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -142,17 +141,4 @@ func (s *Server) noMethod(c *gin.Context) error {
 	}
 	writeStatus(c, http.StatusNoContent)
 	return nil
-}
-
-// param is a path parameter, unescaped. Gin matches the raw path where the
-// escaping matters and the decoded one elsewhere.
-func param(c *gin.Context, name string) string {
-	value := c.Param(name)
-	if c.Request.URL.RawPath == "" {
-		return value
-	}
-	if decoded, err := url.PathUnescape(value); err == nil {
-		return decoded
-	}
-	return value
 }

@@ -30,9 +30,9 @@ func (s *Server) whoAmI(c *gin.Context) error {
 	case err != nil:
 		return err
 	case !known:
-		return answer(c, http.StatusOK, result{nil})
+		return answer(c, http.StatusOK, result{Result: nil})
 	default:
-		return answer(c, http.StatusOK, result{s.newSessionView(who)})
+		return answer(c, http.StatusOK, result{Result: s.newSessionView(who)})
 	}
 }
 
@@ -55,7 +55,7 @@ func (s *Server) signIn(c *gin.Context) error {
 	c.Set(keyCaller, who)
 	s.setSession(c, value)
 	s.audit(c, auditEntry{Action: actionSignIn})
-	return answer(c, http.StatusOK, result{s.newSessionView(who)})
+	return answer(c, http.StatusOK, result{Result: s.newSessionView(who)})
 }
 
 // authenticate checks a client and its secret. Beyond the limit of failures a wrong

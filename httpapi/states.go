@@ -156,7 +156,7 @@ func (s *Server) summary(c *gin.Context) error {
 		count := len(records)
 		view.UnknownOrders, view.More = &count, next != ""
 	}
-	return answer(c, http.StatusOK, result{view})
+	return answer(c, http.StatusOK, result{Result: view})
 }
 
 // count counts the caller's restaurants in which every word occurs, and those

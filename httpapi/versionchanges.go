@@ -103,7 +103,7 @@ func (s *Server) versionChanges(c *gin.Context) error {
 	}
 	view := compare(older, newer)
 	view.From, view.To = from, to
-	return answer(c, http.StatusOK, result{view})
+	return answer(c, http.StatusOK, result{Result: view})
 }
 
 // catalogueOf compiles a version that is kept.

@@ -111,14 +111,6 @@ func (s *Server) versionView(c *gin.Context) error {
 	return nil
 }
 
-func versionNotFound(version int64) *problem {
-	return &problem{
-		code:   CodeVersionNotFound,
-		msg:    "version " + strconv.FormatInt(version, 10) + " is not kept; /v1/ops/restaurants/{restaurant}/versions lists those that are",
-		params: map[string]any{"version": version},
-	}
-}
-
 // rollBack answers POST /v1/ops/restaurants/{restaurant}/rollback with the
 // finished run (policy S7a). A run in flight is waited for, ?wait= at most.
 func (s *Server) rollBack(c *gin.Context) error {
@@ -143,7 +135,7 @@ func (s *Server) rollBack(c *gin.Context) error {
 		Action: actionRollback, Restaurant: &restaurant, Run: &run.ID, Version: &to.Version, Detail: truncateDetail("hold: " + string(to.Hold)),
 	})
 	c.Header("Location", "/v1/ops/runs/"+run.ID)
-	return answer(c, http.StatusOK, result{run})
+	return answer(c, http.StatusOK, result{Result: run})
 }
 
 // rollbackOf reads the body {"version": 40, "hold": "released|next_change"}.

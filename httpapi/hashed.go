@@ -1,0 +1,48 @@
+package httpapi
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"larder/httpapi/web"
+)
+
+// answerHashed sends a read that belongs to no single version, without content
+// coding: its ETag is of the body alone.
+func (s *Server) answerHashed(c *gin.Context, body []byte) error {
+	if err := requireIdentity(c); err != nil {
+		return err
+	}
+	header := c.Writer.Header()
+	header.Add("Vary", "Accept-Encoding")
+	_, known := callerOf(c)
+	control, private := s.cacheControl(known)
+	header.Set("Cache-Control", control)
+	if private {
+		header.Add("Vary", "Authorization") // added, not set: CORS has its own entry there
+	}
+	if !hasBody(c, `W/"`+bodyHash(body)+`"`) {
+		write(c, http.StatusOK, contentJSON, body)
+	}
+	return nil
+}
+
+// hasBody puts the ETag of an answer. It answers 304 and reports true if the
+// client has the body.
+func hasBody(c *gin.Context, etag string) bool {
+	c.Writer.Header()["Etag"] = []string{etag}
+	if !web.MatchesETag(c.Request.Header["If-None-Match"], etag) {
+		return false
+	}
+	writeStatus(c, http.StatusNotModified)
+	return true
+}
+
+// bodyHash is 8 hex of a body's hash, as it stands in an ETag.
+func bodyHash(body []byte) string {
+	sum := sha256.Sum256(body)
+	return hex.EncodeToString(sum[:4])
+}
