@@ -43,7 +43,7 @@ func (r *Replica) Changes(ctx context.Context, snap *Snapshot, since int64, enc 
 		return nil, fmt.Errorf("cache: changes of %s since %d: Redis lost versions up to %d: %w",
 			snap.Restaurant, since, snap.Floor, ErrVersionGone)
 	}
-	key := snap.bodyKey(encoded.ChangesOnly, enc)
+	key := bodyKey(snap, encoded.ChangesOnly, enc)
 	key.Since = since
 	if ready, ok := r.bodies.Get(key); ok {
 		return ready, nil

@@ -21,16 +21,19 @@ type Config struct {
 }
 
 const (
-	defaultMemory ByteSize = 512 << 20
-	leastMemory   ByteSize = 1 << 20
-	defaultPoll            = 5 * time.Second
-	leastPoll              = 100 * time.Millisecond
+	// DefaultMemory is the memory of the encoded bodies of one process.
+	DefaultMemory ByteSize = 512 << 20
+	// DefaultPoll is how often versions are compared with Redis.
+	DefaultPoll = 5 * time.Second
+
+	leastMemory ByteSize = 1 << 20
+	leastPoll            = 100 * time.Millisecond
 )
 
 // SetDefaults fills what is zero.
 func (c *Config) SetDefaults() {
-	c.Memory = cmp.Or(c.Memory, defaultMemory)
-	c.Poll = cmp.Or(c.Poll, defaultPoll)
+	c.Memory = cmp.Or(c.Memory, DefaultMemory)
+	c.Poll = cmp.Or(c.Poll, DefaultPoll)
 }
 
 // Validate checks the section after SetDefaults. Every fault comes back, each

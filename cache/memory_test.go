@@ -78,7 +78,7 @@ func TestMissesAreBounded(t *testing.T) {
 	if len(r.misses) > maxMisses || r.missed("cancelled") != nil {
 		t.Errorf("%d misses are remembered; a caller's own end: %v", len(r.misses), r.missed("cancelled"))
 	}
-	r.onNotice("1 " + strconv.Itoa(maxMisses+1))
+	r.onNotice(menu.RestaurantID(strconv.Itoa(maxMisses+1)), 1)
 	if err := r.missed(menu.RestaurantID(strconv.Itoa(maxMisses + 1))); err != nil {
 		t.Errorf("after a notice: %v, want nothing remembered", err)
 	}

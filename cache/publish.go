@@ -109,7 +109,7 @@ func (s *Store) publish(ctx context.Context, p Publication) (Version, error) {
 	}
 	version.Held = version.Hold != Hold{}
 	version.ModifiedAt = afterLast(version.SyncedAt, stored.modifiedAt)
-	version.Published = publishedSum(version.Content, p.Published.Stops)
+	version.Published = PublishedSum(version.Content, p.Published.Stops)
 	version.PublishedAt = afterLast(version.SyncedAt, stored.publishedAt)
 	own := s.keys.Version(p.Restaurant, version.Version)
 	index, err := s.storeContent(ctx, p, version.Content, own)

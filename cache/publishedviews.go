@@ -2,11 +2,8 @@ package cache
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
-
-	"github.com/redis/go-redis/v9"
 
 	"larder/cache/encoded"
 	"larder/internal/menu"
@@ -37,7 +34,7 @@ type packedView struct {
 // Errors: redisdb.ErrUnavailable when the view must be loaded and Redis does not answer;
 // ErrNoCatalogue when Redis has lost it; ErrCorrupt; ctx's.
 func (r *Replica) Published(ctx context.Context, snap *Snapshot, enc encoded.Encoding) (*encoded.Representation, error) {
-	key := snap.bodyKey(encoded.PublishedMenu, enc)
+	key := bodyKey(snap, encoded.PublishedMenu, enc)
 	if ready, ok := r.bodies.Get(key); ok {
 		return ready, nil
 	}
@@ -90,31 +87,28 @@ func (r *Replica) keepViews(ctx context.Context, restaurants []menu.RestaurantID
 }
 
 func (r *Replica) loadViews(ctx context.Context, snapshots []*Snapshot) error {
-	pipe := r.store.redis.Client().Pipeline()
-	stops := make([]*redis.StringCmd, len(snapshots))
-	contents := map[string]*redis.StringCmd{}
+	versions := make([]Version, len(snapshots))
 	for i, snapshot := range snapshots {
-		stops[i] = pipe.Get(ctx, r.store.keys.StopValues(snapshot.Restaurant, snapshot.Version.Version))
-		if _, held := r.contents.packedContent(snapshot.Content); !held && contents[snapshot.Content] == nil {
-			contents[snapshot.Content] = pipe.HGet(ctx, r.store.keys.ContentBody(snapshot.Content), "view")
-		}
+		versions[i] = snapshot.Version
 	}
-	if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) && !isForeign(err) {
-		return unavailable("load menu views", err)
+	stops, contents, err := r.store.PackedViews(ctx, versions, func(content string) bool {
+		_, held := r.contents.packedContent(content)
+		return held
+	})
+	if err != nil {
+		return err
 	}
-	for hash, answer := range contents {
-		if view := answer.Val(); view != "" {
-			r.contents.keepPackedContent(hash, []byte(view))
-		}
+	for hash, packed := range contents {
+		r.contents.keepPackedContent(hash, packed)
 	}
 	for i, snapshot := range snapshots {
 		content, held := r.contents.packedContent(snapshot.Content)
-		values, err := r.store.packer.unpack([]byte(stops[i].Val()))
-		if !held || err != nil || publishedSum(snapshot.Content, values) != snapshot.Published {
+		values, err := r.store.Unpack(stops[i])
+		if !held || err != nil || PublishedSum(snapshot.Content, values) != snapshot.Published {
 			continue
 		}
 		if s := r.findSlot(snapshot.Restaurant); s != nil {
-			s.published.Store(&packedView{published: snapshot.Published, content: content, stops: []byte(stops[i].Val())})
+			s.published.Store(&packedView{published: snapshot.Published, content: content, stops: stops[i]})
 			r.dropIfNotAllowed(snapshot.Restaurant)
 		}
 	}
@@ -135,7 +129,7 @@ func (r *Replica) viewOf(ctx context.Context, snap *Snapshot) (view []byte, name
 	if err != nil {
 		return nil, "", fmt.Errorf("cache: %s@%d as published: %w: %w", snap.Restaurant, snap.Version.Version, ErrCorrupt, err)
 	}
-	return view, publishedSum(snap.Content, published.Stops), nil
+	return view, PublishedSum(snap.Content, published.Stops), nil
 }
 
 // unpackView returns the view that memory holds, if it is the snapshot's.
@@ -149,7 +143,7 @@ func (r *Replica) unpackView(snap *Snapshot) (published menu.Published, ok bool)
 		return published, false
 	}
 	var err, err2 error
-	published.Content, err = r.store.packer.unpack(packed.content)
-	published.Stops, err2 = r.store.packer.unpack(packed.stops)
+	published.Content, err = r.store.Unpack(packed.content)
+	published.Stops, err2 = r.store.Unpack(packed.stops)
 	return published, err == nil && err2 == nil
 }

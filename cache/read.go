@@ -15,7 +15,7 @@ func menuBody(v Version, catalogue *menu.Catalogue) []byte {
 }
 
 // bodyKey names a body of the snapshot: encoded.WholeMenu, PublishedMenu or a dish.
-func (s *Snapshot) bodyKey(what menu.Index, enc encoded.Encoding) encoded.Key {
+func bodyKey(s *Snapshot, what menu.Index, enc encoded.Encoding) encoded.Key {
 	key := encoded.Key{
 		Restaurant: s.Restaurant, Content: s.Content, Version: s.Version.Version,
 		Synced: s.SyncedAt.UnixMilli(), Product: what, Encoding: enc,
@@ -29,7 +29,7 @@ func (s *Snapshot) bodyKey(what menu.Index, enc encoded.Encoding) encoded.Key {
 // Ready returns the body of WholeMenu, PublishedMenu or the dish of that index
 // if it is in memory. It does not encode, wait or allocate.
 func (r *Replica) Ready(snap *Snapshot, what menu.Index, enc encoded.Encoding) (*encoded.Representation, bool) {
-	return r.bodies.Get(snap.bodyKey(what, enc))
+	return r.bodies.Get(bodyKey(snap, what, enc))
 }
 
 // Menu returns the body of GET …/menu. The first read of a version encodes it,
@@ -50,7 +50,7 @@ func (r *Replica) Product(snap *Snapshot, p menu.Index, enc encoded.Encoding) (*
 }
 
 func (r *Replica) representation(snap *Snapshot, what menu.Index, enc encoded.Encoding, body func() []byte) (*encoded.Representation, error) {
-	key := snap.bodyKey(what, enc)
+	key := bodyKey(snap, what, enc)
 	if ready, ok := r.bodies.Get(key); ok {
 		return ready, nil
 	}

@@ -2,11 +2,8 @@ package cache
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
-
-	"larder/internal/redisdb"
 )
 
 // SaveReasons keeps a connection's rejection reasons as the caller encoded
@@ -37,38 +34,4 @@ func (s *Store) Reasons(ctx context.Context, connection string) ([]byte, time.Ti
 		return nil, time.Time{}, fmt.Errorf("cache: rejection reasons of %s: %w: %w", connection, ErrCorrupt, err)
 	}
 	return []byte(raw), at, nil
-}
-
-// Reasons returns a connection's rejection reasons: those in Redis and, where
-// Redis does not answer or has lost them, those in memory. Every poll takes the
-// reasons of ReplicaConfig.Connections into memory.
-//
-// Errors: ErrNoReasons, redisdb.ErrUnavailable, ErrCorrupt.
-func (r *Replica) Reasons(ctx context.Context, connection string) ([]byte, error) {
-	raw, _, err := r.store.Reasons(ctx, connection)
-	if err == nil {
-		r.reasons.Store(connection, raw)
-		return raw, nil
-	}
-	if errors.Is(err, redisdb.ErrUnavailable) || errors.Is(err, ErrNoReasons) {
-		if found, ok := r.reasons.Load(connection); ok {
-			raw, _ = found.([]byte)
-			return raw, nil
-		}
-	}
-	return nil, err
-}
-
-// pollReasons takes the reasons of all connections into memory. Those that
-// cannot be read are left as they are. The error is redisdb.ErrUnavailable.
-func (r *Replica) pollReasons(ctx context.Context) error {
-	for _, connection := range r.cfg.Connections {
-		switch raw, _, err := r.store.Reasons(ctx, connection); {
-		case err == nil:
-			r.reasons.Store(connection, raw)
-		case errors.Is(err, redisdb.ErrUnavailable) && !isForeign(err):
-			return err
-		}
-	}
-	return nil
 }

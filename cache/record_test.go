@@ -104,14 +104,14 @@ func TestStatusOfStrangeFields(t *testing.T) {
 		"another form": {"3", "ab", formatTime(time.Now()), "", "failed", "1", "", "", "f1"},
 		"no form":      {"3", "ab", formatTime(time.Now()), "", "failed", "1", "", ""},
 	} {
-		if got := readStatus(values); got != (status{}) {
+		if got := readStatus(values); got != (Status{}) {
 			t.Errorf("%s: got %+v, want nothing", name, got)
 		}
 	}
 	at := time.Date(2026, 3, 1, 12, 0, 0, 5e6, time.UTC)
 	read := readStatus([]any{"3", "ab", formatTime(at), formatTime(at.Add(time.Hour)), "failed", "1", "p", formatTime(at), catalogueForm})
-	got := Version{Version: 3}.with(read)
-	if !read.syncedAt.Equal(at) || !got.CheckedAt.Equal(at.Add(time.Hour)) || got.LastOutcome != "failed" || !got.Held ||
+	got := Version{Version: 3}.With(read)
+	if !read.SyncedAt.Equal(at) || !got.CheckedAt.Equal(at.Add(time.Hour)) || got.LastOutcome != "failed" || !got.Held ||
 		got.Published != "p" || !got.PublishedAt.Equal(at) {
 		t.Errorf("read %+v, got %+v", read, got)
 	}

@@ -76,27 +76,26 @@ func (r *Replica) refresh(ctx context.Context, restaurants []menu.RestaurantID) 
 			held = append(held, id)
 		}
 	}
-	err := r.store.queryCurrent(ctx, held, statusFields(), func(id menu.RestaurantID, values []any) {
-		there := readStatus(values)
+	err := r.store.Statuses(ctx, held, func(id menu.RestaurantID, there Status) {
 		now := r.currentEntry(id)
 		if now == nil {
 			return // forgotten meanwhile
 		}
 		here := now.snapshot
-		if there.lost(here.Version) {
+		if there.Lost(here.Version) {
 			lost = append(lost, here) // memory goes on
 		}
 		switch {
-		case there.version < here.Version.Version:
-			if there.floor != here.Floor {
+		case there.Version < here.Version.Version:
+			if there.Floor != here.Floor {
 				version := here.Version
-				version.Floor = there.floor
+				version.Floor = there.Floor
 				r.replaceCurrent(&Snapshot{Version: version, Catalogue: here.Catalogue})
 			}
-		case replaces(Version{Version: there.version, Content: there.content, SyncedAt: there.syncedAt}, here.Version):
+		case replaces(Version{Version: there.Version, Content: there.Content, SyncedAt: there.SyncedAt}, here.Version):
 			behind = append(behind, id)
-		case there.version == here.Version.Version && statusDiffers(here.Version, there):
-			r.replaceCurrent(&Snapshot{Version: here.Version.with(there), Catalogue: here.Catalogue})
+		case there.Version == here.Version.Version && statusDiffers(here.Version, there):
+			r.replaceCurrent(&Snapshot{Version: here.Version.With(there), Catalogue: here.Catalogue})
 		}
 	})
 	if err == nil {
@@ -105,7 +104,7 @@ func (r *Replica) refresh(ctx context.Context, restaurants []menu.RestaurantID) 
 	if err != nil {
 		return err
 	}
-	founds, err := r.store.currents(ctx, behind)
+	founds, err := r.store.Find(ctx, behind)
 	if err != nil {
 		return err
 	}
@@ -113,11 +112,11 @@ func (r *Replica) refresh(ctx context.Context, restaurants []menu.RestaurantID) 
 	var versions []Version
 	for _, found := range founds {
 		switch {
-		case found.err == nil:
-			r.setPending(found.version)
-			versions = append(versions, found.version)
-		case !errors.Is(found.err, ErrNoCatalogue):
-			broken = append(broken, found.err)
+		case found.Err == nil:
+			r.setPending(found.Version)
+			versions = append(versions, found.Version)
+		case !errors.Is(found.Err, ErrNoCatalogue):
+			broken = append(broken, found.Err)
 		}
 	}
 	failed, err := r.applyAll(ctx, versions)
@@ -176,8 +175,8 @@ func (r *Replica) applyAll(ctx context.Context, versions []Version) (failed []er
 }
 
 // statusDiffers reports whether a moving field of the version held differs.
-func statusDiffers(held Version, there status) bool {
-	moved := held.with(there)
+func statusDiffers(held Version, there Status) bool {
+	moved := held.With(there)
 	return !moved.CheckedAt.Equal(held.CheckedAt) || moved.LastOutcome != held.LastOutcome || moved.Hold != held.Hold ||
 		moved.Published != held.Published || moved.Floor != held.Floor
 }

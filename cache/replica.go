@@ -72,21 +72,14 @@ type Replica struct {
 	pollNow     sleep.Signal // asks for a poll before its time
 }
 
-// Snapshot is one version of a restaurant's catalogue. It never changes: all
-// that is read from one snapshot is of one version.
-type Snapshot struct {
-	Version
-	Catalogue *menu.Catalogue
-}
-
 // NewReplica makes an empty Replica. It answers reads at once, and learns of
 // new versions while Run runs.
 func NewReplica(store *Store, cfg ReplicaConfig) *Replica {
 	if cfg.Memory <= 0 {
-		cfg.Memory = int64(defaultMemory)
+		cfg.Memory = int64(DefaultMemory)
 	}
 	if cfg.Poll <= 0 {
-		cfg.Poll = defaultPoll
+		cfg.Poll = DefaultPoll
 	}
 	if cfg.Clock == nil {
 		cfg.Clock = time.Now

@@ -99,7 +99,7 @@ func held(r *Replica, what menu.Index, enc encoded.Encoding) *encoded.Representa
 	if !ok {
 		return nil
 	}
-	ready, _ := r.bodies.Get(snap.bodyKey(what, enc))
+	ready, _ := r.bodies.Get(bodyKey(snap, what, enc))
 	return ready
 }
 

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unique"
 
 	"larder/cache/encoded"
 	"larder/internal/menu"
@@ -129,7 +130,7 @@ func isNewerCheck(checked, before time.Time) bool {
 // replaceCurrent puts the snapshot into its slot unless a later one is there. Of the
 // version that stands there already, only the moving fields are taken.
 func (r *Replica) replaceCurrent(snapshot *Snapshot) {
-	snapshot.internTexts()
+	internTexts(snapshot)
 	s := r.slotFor(snapshot.Restaurant)
 	defer r.dropIfNotAllowed(snapshot.Restaurant)
 	s.mu.Lock()
@@ -156,6 +157,15 @@ func (r *Replica) replaceCurrent(snapshot *Snapshot) {
 			next.bodies.DropPublished(r.bodies, snapshot.Published)
 		}
 	}
+}
+
+// internTexts lets the snapshot use the texts that others hold too: in a chain most
+// of them are the same, and there may be thousands of restaurants.
+func internTexts(s *Snapshot) {
+	s.Content = unique.Make(s.Content).Value()
+	s.LastOutcome = unique.Make(s.LastOutcome).Value()
+	s.Published = unique.Make(s.Published).Value()
+	s.Stops = s.Catalogue.Stops()
 }
 
 // Drop removes restaurants that are no longer kept from memory: their

@@ -3,8 +3,11 @@ package cache
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"larder/internal/menu"
 	"larder/internal/redisdb"
@@ -29,7 +32,7 @@ type StopListUpdate struct {
 // Errors: ErrFenced, ErrStale, redisdb.ErrUnavailable.
 func (s *Store) UpdateStopLists(ctx context.Context, r StopListUpdate) (Version, error) {
 	version := r.Version
-	published := publishedSum(version.Content, r.Stops)
+	published := PublishedSum(version.Content, r.Stops)
 	if published == version.Published {
 		return version, nil
 	}
@@ -56,8 +59,9 @@ func (s *Store) updateStopLists(ctx context.Context, v Version, r StopListUpdate
 	return publishError(answer, r.Fence)
 }
 
-// publishedSum names what was published: a content and its stop values.
-func publishedSum(content string, stops []byte) string {
+// PublishedSum names what was published: a content and its stop values. It is
+// Version.Published of both.
+func PublishedSum(content string, stops []byte) string {
 	return sum([]byte(content + sum(stops)))
 }
 
@@ -86,3 +90,40 @@ func (s *Store) View(ctx context.Context, v Version) (menu.Published, error) {
 	}
 	return menu.Published{Content: content, Stops: stops}, nil
 }
+
+// PackedViews reads the menu views of versions as they are stored, in one round
+// trip: the stop values of each version, in order, and the contents by their
+// hash, without those that the caller holds already. What Redis does not have,
+// or somebody else has put there, is empty or absent. Unpack unpacks them; they
+// are not checked against PublishedSum. The error is redisdb.ErrUnavailable.
+func (s *Store) PackedViews(
+	ctx context.Context, versions []Version, held func(content string) bool,
+) (stops [][]byte, contents map[string][]byte, err error) {
+	pipe := s.redis.Client().Pipeline()
+	stopValues := make([]*redis.StringCmd, len(versions))
+	views := map[string]*redis.StringCmd{}
+	for i, v := range versions {
+		stopValues[i] = pipe.Get(ctx, s.keys.StopValues(v.Restaurant, v.Version))
+		if !held(v.Content) && views[v.Content] == nil {
+			views[v.Content] = pipe.HGet(ctx, s.keys.ContentBody(v.Content), "view")
+		}
+	}
+	if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) && !IsForeign(err) {
+		return nil, nil, unavailable("load menu views", err)
+	}
+	contents = make(map[string][]byte, len(views))
+	for hash, answer := range views {
+		if view := answer.Val(); view != "" {
+			contents[hash] = []byte(view)
+		}
+	}
+	stops = make([][]byte, len(versions))
+	for i, answer := range stopValues {
+		stops[i] = []byte(answer.Val())
+	}
+	return stops, contents, nil
+}
+
+// Unpack returns what is stored of a menu view as PackedViews returns it. The
+// error is ErrCorrupt.
+func (s *Store) Unpack(packed []byte) ([]byte, error) { return s.packer.unpack(packed) }

@@ -55,25 +55,25 @@ func NewStore(r *redisdb.DB, cfg StoreConfig) *Store {
 //
 // Errors: ErrNoCatalogue, ErrCorrupt, redisdb.ErrUnavailable.
 func (s *Store) Current(ctx context.Context, restaurant menu.RestaurantID) (Version, error) {
-	found, err := s.currents(ctx, []menu.RestaurantID{restaurant})
+	found, err := s.Find(ctx, []menu.RestaurantID{restaurant})
 	if err != nil {
 		return Version{}, err
 	}
-	return found[0].version, found[0].err
+	return found[0].Version, found[0].Err
 }
 
 // Currents gives the current versions of many restaurants in few round trips.
 // A restaurant without a catalogue, or with a record that cannot be read, is
 // absent. The error is redisdb.ErrUnavailable.
 func (s *Store) Currents(ctx context.Context, restaurants []menu.RestaurantID) (map[menu.RestaurantID]Version, error) {
-	found, err := s.currents(ctx, restaurants)
+	found, err := s.Find(ctx, restaurants)
 	if err != nil {
 		return nil, err
 	}
 	versions := make(map[menu.RestaurantID]Version, len(found))
 	for i, f := range found {
-		if f.err == nil {
-			versions[restaurants[i]] = f.version
+		if f.Err == nil {
+			versions[restaurants[i]] = f.Version
 		}
 	}
 	return versions, nil
@@ -105,24 +105,24 @@ func (s *Store) State(
 	if held.Content != "" {
 		there = pipe.Exists(ctx, s.keys.ContentBody(held.Content))
 	}
-	if _, err := pipe.Exec(ctx); err != nil && !isForeign(status.Err()) {
+	if _, err := pipe.Exec(ctx); err != nil && !IsForeign(status.Err()) {
 		return State{}, unavailable("read the current version of "+string(restaurant), err)
 	}
 	state := readStatus(append(status.Val(), floor.Val()...))
-	if state.lost(held) {
+	if state.Lost(held) {
 		floors, _, err := s.RaiseFloor(ctx, held)
 		if err != nil {
 			return State{}, err
 		}
-		state.floor = floors[0]
+		state.Floor = floors[0]
 	}
 	if there != nil && state.identifies(held) {
-		return State{Version: held.with(state), Stored: there.Val() > 0, Floor: state.floor}, nil
+		return State{Version: held.With(state), Stored: there.Val() > 0, Floor: state.Floor}, nil
 	}
 	version, err := s.Current(ctx, restaurant)
 	switch {
 	case errors.Is(err, ErrNoCatalogue):
-		return State{Floor: state.floor}, nil
+		return State{Floor: state.Floor}, nil
 	case err != nil:
 		return State{}, err
 	}
@@ -130,20 +130,23 @@ func (s *Store) State(
 	if err != nil {
 		return State{}, unavailable("look for content "+version.Content, err)
 	}
-	return State{Version: version, Stored: count > 0, Floor: max(state.floor, version.Floor)}, nil
+	return State{Version: version, Stored: count > 0, Floor: max(state.Floor, version.Floor)}, nil
 }
 
-// isForeign tells of a key that holds something else than larder put there.
-func isForeign(err error) bool { return err != nil && redis.HasErrorPrefix(err, "WRONGTYPE") }
+// IsForeign reports whether an error of Redis tells of a key that holds something
+// else than larder put there.
+func IsForeign(err error) bool { return err != nil && redis.HasErrorPrefix(err, "WRONGTYPE") }
 
-// found is what Redis holds of one restaurant.
-type found struct {
-	version Version
-	err     error // ErrNoCatalogue or ErrCorrupt
+// Found is what Redis holds of one restaurant.
+type Found struct {
+	Version Version
+	Err     error // ErrNoCatalogue or ErrCorrupt
 }
 
-func (s *Store) currents(ctx context.Context, restaurants []menu.RestaurantID) ([]found, error) {
-	all := make([]found, 0, len(restaurants))
+// Find reads the current versions of many restaurants in few round trips: one
+// Found for each, in order. The error is redisdb.ErrUnavailable.
+func (s *Store) Find(ctx context.Context, restaurants []menu.RestaurantID) ([]Found, error) {
+	all := make([]Found, 0, len(restaurants))
 	fields := append([]string{"record"}, statusFields()...)
 	err := s.queryCurrent(ctx, restaurants, fields, func(restaurant menu.RestaurantID, values []any) {
 		all = append(all, readCurrent(restaurant, values))
@@ -151,17 +154,17 @@ func (s *Store) currents(ctx context.Context, restaurants []menu.RestaurantID) (
 	return all, err
 }
 
-func readCurrent(restaurant menu.RestaurantID, values []any) found {
+func readCurrent(restaurant menu.RestaurantID, values []any) Found {
 	if len(values) == 0 {
-		return found{err: fmt.Errorf("cache: %s: its key holds something else: %w", restaurant, ErrCorrupt)}
+		return Found{Err: fmt.Errorf("cache: %s: its key holds something else: %w", restaurant, ErrCorrupt)}
 	}
 	raw, stored := values[0].(string)
 	state := readStatus(values[1:])
-	if !stored || state.version == 0 {
-		return found{err: fmt.Errorf("cache: %s: %w", restaurant, ErrNoCatalogue)}
+	if !stored || state.Version == 0 {
+		return Found{Err: fmt.Errorf("cache: %s: %w", restaurant, ErrNoCatalogue)}
 	}
 	version, err := decodeRecord(restaurant, []byte(raw))
-	return found{version: version.with(state), err: err}
+	return Found{Version: version.With(state), Err: err}
 }
 
 // queryCurrent reads fields of Keys.Current and then the floor of many restaurants, in
@@ -181,7 +184,7 @@ func (s *Store) queryCurrent(
 		}
 		_, _ = pipe.Exec(ctx) // each command has its own error
 		for i, restaurant := range part {
-			if err := cmp.Or(floors[i].Err(), answers[i].Err()); err != nil && !isForeign(err) {
+			if err := cmp.Or(floors[i].Err(), answers[i].Err()); err != nil && !IsForeign(err) {
 				return unavailable("read current versions", err)
 			}
 			if values := answers[i].Val(); values != nil {

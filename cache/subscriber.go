@@ -2,8 +2,6 @@ package cache
 
 import (
 	"context"
-	"strconv"
-	"strings"
 	"sync"
 
 	"larder/internal/menu"
@@ -20,15 +18,14 @@ const (
 // runSubscriber loads what notices announce. What was published before a
 // subscription is not announced: a poll finds it.
 func (r *Replica) runSubscriber(ctx context.Context) {
-	r.store.redis.Subscribe(ctx, r.store.keys.Notices(), r.pollNow.Set, r.onNotice, func(err error) {
+	r.store.Subscribe(ctx, r.pollNow.Set, r.onNotice, func(err error) {
 		r.cfg.Log.WithField("event", "replica.notices_lost").WithError(err).Debug("notices are lost; subscribing again")
 	})
 }
 
 // onNotice takes one notice: what memory does not hold yet is loaded soon.
-func (r *Replica) onNotice(payload string) {
-	restaurant, version, ok := readNotice(payload)
-	if !ok || !r.cfg.Allowed(restaurant) {
+func (r *Replica) onNotice(restaurant menu.RestaurantID, version int64) {
+	if !r.cfg.Allowed(restaurant) {
 		return
 	}
 	r.clearMiss(restaurant)
@@ -49,18 +46,6 @@ func (r *Replica) runNoticeWorker(ctx context.Context) {
 			_ = r.refresh(ctx, r.noticeQueue.pop(noticesAtATime))
 		}
 	}
-}
-
-// notice says that a restaurant has a new version.
-func notice(restaurant menu.RestaurantID, version int64) string {
-	return strconv.FormatInt(version, 10) + " " + string(restaurant)
-}
-
-// readNotice reads a notice; false for anything else on the channel.
-func readNotice(payload string) (restaurant menu.RestaurantID, version int64, ok bool) {
-	number, id, _ := strings.Cut(payload, " ")
-	version, err := strconv.ParseInt(number, 10, 64)
-	return menu.RestaurantID(id), version, err == nil && version >= 1 && id != ""
 }
 
 // queue holds restaurants that there is something to do for, each once, in the

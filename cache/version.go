@@ -1,11 +1,12 @@
 package cache
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"strconv"
 	"time"
-	"unique"
 
 	"larder/internal/menu"
 )
@@ -39,6 +40,21 @@ type Version struct {
 	// Floor is the highest version that was served before Redis lost it, 0 for
 	// none; see Behind.
 	Floor int64
+}
+
+// Snapshot is one version of a restaurant's catalogue. It never changes: all
+// that is read from one snapshot is of one version.
+type Snapshot struct {
+	Version
+	Catalogue *menu.Catalogue
+}
+
+// EventID names the version in a few characters, the same on every replica:
+// "<version>-<8 hex>". The hex is of its content and the time of its pull, which
+// tell two versions apart that got one number because Redis lost its data.
+func (v Version) EventID() string {
+	hash := sha256.Sum256([]byte(v.Content + " " + formatTime(v.SyncedAt)))
+	return strconv.FormatInt(v.Version, 10) + "-" + hex.EncodeToString(hash[:4])
 }
 
 // record is a version as Redis keeps it. Times are menu.TimeFormat.
@@ -87,48 +103,6 @@ func decodeRecord(restaurant menu.RestaurantID, raw []byte) (Version, error) {
 	}, nil
 }
 
-// internTexts lets the snapshot use the texts that others hold too: in a chain most
-// of them are the same, and there may be thousands of restaurants.
-func (s *Snapshot) internTexts() {
-	s.Content = unique.Make(s.Content).Value()
-	s.LastOutcome = unique.Make(s.LastOutcome).Value()
-	s.Published = unique.Make(s.Published).Value()
-	s.Stops = s.Catalogue.Stops()
-}
-
-// status is what moves without a new version: a few fields of Keys.Current.
-type status struct {
-	version     int64 // 0: there is none
-	content     string
-	syncedAt    time.Time
-	checkedAt   time.Time
-	lastOutcome string
-	hold        Hold
-	published   string
-	publishedAt time.Time
-	floor       int64 // of Keys.Fence; set although there is no version
-}
-
-// statusFields are the fields of Keys.Current that readStatus takes, in order.
-func statusFields() []string {
-	return []string{
-		"version", "content", "syncedAt", "checkedAt", "lastOutcome", "held", "published", "publishedAt", "form", "hold", "holdOf",
-	}
-}
-
-// readStatus reads what queryCurrent answers for statusFields. A value that larder
-// did not write, or in another form, reads as absent.
-func readStatus(values []any) status {
-	of := fieldValues(values)
-	if of.text(8) != catalogueForm {
-		return status{floor: of.number(11)}
-	}
-	return status{
-		version: of.number(0), content: of.text(1), syncedAt: of.time(2), checkedAt: of.time(3), lastOutcome: of.text(4),
-		hold: readHold(of.text(5), of.text(9), of.text(10)), published: of.text(6), publishedAt: of.time(7), floor: of.number(11),
-	}
-}
-
 // fieldValues are what HMGET answers. A value that is absent, or that larder did
 // not write, reads as zero.
 type fieldValues []any
@@ -149,21 +123,6 @@ func (f fieldValues) number(i int) int64 {
 func (f fieldValues) time(i int) time.Time {
 	t, _ := parseTime(f.text(i))
 	return t
-}
-
-// identifies tells whether the version is the one that Redis has.
-func (s status) identifies(v Version) bool {
-	return s.version > 0 && s.version == v.Version && s.content == v.Content && s.syncedAt.Equal(v.SyncedAt)
-}
-
-// with gives the version with its moving fields set.
-func (v Version) with(s status) Version {
-	if !s.checkedAt.IsZero() {
-		v.CheckedAt = s.checkedAt
-	}
-	v.LastOutcome, v.Hold, v.Held = s.lastOutcome, s.hold, s.hold != Hold{}
-	v.Published, v.PublishedAt, v.Floor = s.published, s.publishedAt, s.floor
-	return v
 }
 
 // ClockSlack is how far the clocks of larders may be apart: a check later than

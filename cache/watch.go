@@ -1,9 +1,6 @@
 package cache
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"strconv"
 	"sync"
 
 	"larder/internal/menu"
@@ -57,14 +54,6 @@ func (w *Watch) Close() {
 	if len(open) == 0 {
 		delete(w.of.all, w.restaurant)
 	}
-}
-
-// EventID names the version in a few characters, the same on every replica:
-// "<version>-<8 hex>". The hex is of its content and the time of its pull, which
-// tell two versions apart that got one number because Redis lost its data.
-func (v Version) EventID() string {
-	hash := sha256.Sum256([]byte(v.Content + " " + formatTime(v.SyncedAt)))
-	return strconv.FormatInt(v.Version, 10) + "-" + hex.EncodeToString(hash[:4])
 }
 
 // Watch begins to follow the restaurant, with the version that memory holds.

@@ -1,0 +1,42 @@
+package cache
+
+import (
+	"context"
+	"errors"
+
+	"larder/internal/redisdb"
+)
+
+// Reasons returns a connection's rejection reasons: those in Redis and, where
+// Redis does not answer or has lost them, those in memory. Every poll takes the
+// reasons of ReplicaConfig.Connections into memory.
+//
+// Errors: ErrNoReasons, redisdb.ErrUnavailable, ErrCorrupt.
+func (r *Replica) Reasons(ctx context.Context, connection string) ([]byte, error) {
+	raw, _, err := r.store.Reasons(ctx, connection)
+	if err == nil {
+		r.reasons.Store(connection, raw)
+		return raw, nil
+	}
+	if errors.Is(err, redisdb.ErrUnavailable) || errors.Is(err, ErrNoReasons) {
+		if found, ok := r.reasons.Load(connection); ok {
+			raw, _ = found.([]byte)
+			return raw, nil
+		}
+	}
+	return nil, err
+}
+
+// pollReasons takes the reasons of all connections into memory. Those that
+// cannot be read are left as they are. The error is redisdb.ErrUnavailable.
+func (r *Replica) pollReasons(ctx context.Context) error {
+	for _, connection := range r.cfg.Connections {
+		switch raw, _, err := r.store.Reasons(ctx, connection); {
+		case err == nil:
+			r.reasons.Store(connection, raw)
+		case errors.Is(err, redisdb.ErrUnavailable) && !IsForeign(err):
+			return err
+		}
+	}
+	return nil
+}
