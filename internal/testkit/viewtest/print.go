@@ -12,7 +12,7 @@ import (
 // chosen by seed: white space, escapes, and the order of members whose names
 // do not fold alike.
 func (n Node) Print(seed uint64) []byte {
-	p := printer{chance: rand.New(rand.NewPCG(seed, 1))} //nolint:gosec // no secret
+	p := printer{chance: rand.New(rand.NewPCG(seed, 1))}
 	p.node(n)
 	return p.out
 }
