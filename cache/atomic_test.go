@@ -14,6 +14,8 @@ import (
 	"larder/cache/encoded"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
+	"larder/internal/testkit/cachetest"
+	"larder/internal/testkit/topology"
 )
 
 // checkBody checks that a served body is of one version: it says so, and its n
@@ -32,7 +34,7 @@ const (
 	// dishesPerVersion is the number of dishes of each version: a version is
 	// complete when all of them cost what it says. More only make the test slower.
 	dishesPerVersion = 6
-	// ingredientPrices is how many prices of ingredients menuJSON has.
+	// ingredientPrices is how many prices of ingredients cachetest.MenuJSON has.
 	ingredientPrices = 2
 )
 
@@ -101,10 +103,10 @@ func readKeys(ctx context.Context, r *redisdb.DB) (int64, error) {
 // over memory and over the documented keys (policies S2, S6).
 func TestReadersSeeWholeVersions(t *testing.T) {
 	t.Parallel()
-	cache.OnEmbeddedAndSingle(t, func(t *testing.T, r *redisdb.DB) {
+	topology.EmbeddedAndSingle(t, func(t *testing.T, r *redisdb.DB) {
 		const publishes, leastReads = 1000, 5
 		s := cache.NewStore(r, cache.StoreConfig{})
-		publish(t, s, bistro, 0, menuJSON(dishesPerVersion, 1))
+		cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(dishesPerVersion, 1))
 		// Small memory: bodies are thrown out while they are read.
 		replica := cache.NewReplica(s, cache.ReplicaConfig{Memory: 3_000, Poll: 20 * time.Millisecond})
 		run(t, replica)
@@ -146,7 +148,7 @@ func TestReadersSeeWholeVersions(t *testing.T) {
 			})
 		}
 		for version := int64(2); version <= publishes; version++ {
-			p := publication(t, bistro, version-1, menuJSON(dishesPerVersion, version))
+			p := cachetest.Publication(t, bistro, version-1, cachetest.MenuJSON(dishesPerVersion, version))
 			published, err := s.Publish(t.Context(), p)
 			if err != nil {
 				t.Errorf("publish %d: %v", version, err)
@@ -154,7 +156,7 @@ func TestReadersSeeWholeVersions(t *testing.T) {
 			}
 			publisher.Install(&cache.Snapshot{Version: published, Catalogue: p.Catalogue})
 		}
-		eventually(t, "the replica has the last version", func() bool {
+		cachetest.Eventually(t, "the replica has the last version", func() bool {
 			snap, ok := replica.Cached(bistro)
 			return ok && snap.Version.Version == publishes
 		})

@@ -4,7 +4,9 @@ import (
 	"testing"
 
 	"larder/cache"
+	"larder/internal/testkit/cachetest"
 	"larder/internal/testkit/redistest"
+	"larder/internal/testkit/topology"
 )
 
 // TestClusterIsFollowed: after a fail-over both clients find the new master
@@ -12,9 +14,9 @@ import (
 func TestClusterIsFollowed(t *testing.T) {
 	t.Parallel()
 	cluster := redistest.StartCluster(t, 1)
-	r := open(t, cluster.URL())
+	r := topology.Open(t, cluster.URL())
 	s := cache.NewStore(r, cache.StoreConfig{})
-	publish(t, s, bistro, 0, menuJSON(3, 1))
+	cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(3, 1))
 	key := cache.NewKeys(r.Prefix()).Current(bistro)
 	old := cluster.MasterOf(key)
 	if n, err := old.Client().Do(t.Context(), "WAIT", 1, 5000).Int(); n != 1 || err != nil {
@@ -28,12 +30,12 @@ func TestClusterIsFollowed(t *testing.T) {
 // wantGoesOn waits until what was published is read and followed by the next.
 func wantGoesOn(t *testing.T, s *cache.Store) {
 	t.Helper()
-	eventually(t, "the version is read and the next one published", func() bool {
+	cachetest.Eventually(t, "the version is read and the next one published", func() bool {
 		v, err := s.Current(t.Context(), bistro)
 		if err != nil {
 			return false
 		}
-		next, err := s.Publish(t.Context(), publication(t, bistro, v.Version, menuJSON(3, 1+v.Version)))
+		next, err := s.Publish(t.Context(), cachetest.Publication(t, bistro, v.Version, cachetest.MenuJSON(3, 1+v.Version)))
 		return err == nil && next.Version > 1
 	})
 }
@@ -42,9 +44,9 @@ func wantGoesOn(t *testing.T, s *cache.Store) {
 func TestSentinelIsFollowed(t *testing.T) {
 	t.Parallel()
 	group := redistest.StartSentinel(t, redistest.AppendOnly())
-	r := open(t, group.URL())
+	r := topology.Open(t, group.URL())
 	s := cache.NewStore(r, cache.StoreConfig{})
-	publish(t, s, bistro, 0, menuJSON(3, 1))
+	cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(3, 1))
 	old := group.Master()
 	if n, err := old.Client().Do(t.Context(), "WAIT", 2, 5000).Int(); n != 2 || err != nil {
 		t.Fatalf("WAIT = %d, %v; want 2", n, err)

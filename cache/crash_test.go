@@ -9,27 +9,13 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-	"github.com/sirupsen/logrus/hooks/test"
 
 	"larder/internal/menu"
 	"larder/internal/redisdb"
 	"larder/internal/testkit/redistest"
+	"larder/internal/testkit/topology"
+	"larder/internal/testkit/viewtest"
 )
-
-func openForTest(tb testing.TB, url string) *redisdb.DB {
-	tb.Helper()
-	log, _ := test.NewNullLogger()
-	r, err := redisdb.Open(redisdb.Config{URL: url}, log)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() {
-		if err := r.Close(); err != nil {
-			tb.Errorf("close: %v", err)
-		}
-	})
-	return r
-}
 
 // generated is a publication of a menu of n dishes, prices set by seed.
 func generated(tb testing.TB, base int64, n, seed int) Publication {
@@ -40,24 +26,7 @@ func generated(tb testing.TB, base int64, n, seed int) Publication {
 // generatedWith is generated with the prices that price gives, less a half.
 func generatedWith(tb testing.TB, base int64, n int, price func(dish int) int) Publication {
 	tb.Helper()
-	var b strings.Builder
-	b.WriteString(`{"name":"Generated","categories":[{"id":"c","name":"All"}],"products":[`)
-	for i := range n {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		fmt.Fprintf(&b, `{"id":"5f0c9a51-77aa-4c0a-8d7e-%012d","externalId":"%d","categoryId":"c","name":"Dish number %d","price":%d.5,"schemeId":"s%d","description":"Slow cooked, number %d, with a sauce of the day and bread.","imageUrls":["/img/%d.svg"]}`,
-			i, 1000+i, i, price(i), i%50, i, i)
-	}
-	b.WriteString(`],"ingredientsSchemes":[`)
-	for i := range 50 {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		fmt.Fprintf(&b, `{"id":"s%d","ingredientsGroups":[{"id":"g","minCount":0,"maxCount":%d}]}`, i, i)
-	}
-	b.WriteString(`],"ingredientsGroups":[{"id":"g","name":"Sauce","ingredients":["i"]}],"ingredients":[{"id":"i","externalId":"x","name":"Salsa","price":1}]}`)
-	view, published, err := menu.DecodePublished([]byte(b.String()))
+	view, published, err := menu.DecodePublished(viewtest.Menu(n, price))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -102,7 +71,7 @@ func serves(t *testing.T, s *Store, want int64) {
 
 func TestCrashLeavesTheOldVersion(t *testing.T) {
 	t.Parallel()
-	OnEveryTopology(t, func(t *testing.T, r *redisdb.DB) {
+	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		ctx, s := t.Context(), NewStore(r, StoreConfig{})
 		if _, err := s.Publish(ctx, generated(t, 0, 40, 1)); err != nil {
 			t.Fatal(err)
@@ -136,7 +105,7 @@ func TestCrashLeavesTheOldVersion(t *testing.T) {
 
 func TestExpiredStagingIsNotPublished(t *testing.T) {
 	t.Parallel()
-	OnEveryTopology(t, func(t *testing.T, r *redisdb.DB) {
+	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		ctx, s := t.Context(), NewStore(r, StoreConfig{})
 		if _, err := s.Publish(ctx, generated(t, 0, 40, 1)); err != nil {
 			t.Fatal(err)
@@ -181,7 +150,7 @@ func (cutAfter) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 
 func TestLostAnswerOfAPublish(t *testing.T) {
 	t.Parallel()
-	OnEveryTopology(t, func(t *testing.T, r *redisdb.DB) {
+	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		s := NewStore(r, StoreConfig{})
 		r.NoRetry().AddHook(cutAfter{})
 		// It took place: the caller learns so instead of an error.
@@ -200,7 +169,7 @@ func TestLostAnswerOfAPublish(t *testing.T) {
 
 func TestLargeMenuIsStagedInBoundedPipelines(t *testing.T) {
 	t.Parallel()
-	OnEveryTopology(t, func(t *testing.T, r *redisdb.DB) {
+	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		s := NewStore(r, StoreConfig{})
 		v, err := s.Publish(t.Context(), generated(t, 0, 5000, 1))
 		if err != nil {
@@ -216,7 +185,7 @@ func BenchmarkPublish(b *testing.B) {
 	for name, url := range map[string]string{"embedded": redisdb.Embedded, "redis": redistest.Start(b).URL()} {
 		for _, dishes := range []int{400, 5000} {
 			b.Run(fmt.Sprintf("%s/dishes=%d", name, dishes), func(b *testing.B) {
-				s := NewStore(openForTest(b, url), StoreConfig{})
+				s := NewStore(topology.Open(b, url), StoreConfig{})
 				p := generated(b, 0, dishes, 1)
 				p.Restaurant = menu.RestaurantID(fmt.Sprintf("r%d", dishes))
 				if v, err := s.Current(b.Context(), p.Restaurant); err == nil {

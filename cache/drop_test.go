@@ -12,14 +12,16 @@ import (
 	"larder/cache/encoded"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
+	"larder/internal/testkit/cachetest"
+	"larder/internal/testkit/topology"
 )
 
 func TestReplica_Drop(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
+	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
-		publish(t, s, bistro, 0, menuJSON(5, 7))
-		publish(t, s, "grill", 0, menuJSON(5, 7))
+		cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(5, 7))
+		cachetest.Publish(t, s, "grill", 0, cachetest.MenuJSON(5, 7))
 		var removed atomic.Bool
 		replica := cache.NewReplica(s, cache.ReplicaConfig{
 			Restaurants: func() []menu.RestaurantID { return []menu.RestaurantID{"grill"} },
@@ -75,9 +77,9 @@ func (h afterPipeline) ProcessPipelineHook(next redis.ProcessPipelineHook) redis
 
 func TestReplica_DropDuringPoll(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
+	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
-		publish(t, s, bistro, 0, menuJSON(5, 7))
+		cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(5, 7))
 		var removed atomic.Bool
 		replica := cache.NewReplica(s, cache.ReplicaConfig{
 			Allowed: func(menu.RestaurantID) bool { return !removed.Load() },

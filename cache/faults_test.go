@@ -12,6 +12,7 @@ import (
 
 	"larder/cache/encoded"
 	"larder/internal/redisdb"
+	"larder/internal/testkit/topology"
 )
 
 // failAt fails one command or pipeline, before it is sent: the n-th from 1.
@@ -70,7 +71,7 @@ func everyFault(t *testing.T, f *failAt, do func() error, check func(n int)) int
 // served before stays served, complete (policy S6).
 func TestEveryCommandMayFail(t *testing.T) {
 	t.Parallel()
-	OnEveryTopology(t, func(t *testing.T, r *redisdb.DB) {
+	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		ctx, fault := t.Context(), &failAt{}
 		now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 		s := NewStore(r, StoreConfig{History: 2, Clock: func() time.Time { return now }})

@@ -12,6 +12,8 @@ import (
 	"larder/cache/encoded"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
+	"larder/internal/testkit/cachetest"
+	"larder/internal/testkit/topology"
 )
 
 // beforeScripts calls a function once before a script runs.
@@ -38,7 +40,7 @@ func (b *beforeScripts) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 // version above all that were served is there (policy S2a).
 func TestFloor(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
+	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		ctx := t.Context()
 		s := cache.NewStore(r, cache.StoreConfig{})
 		var behind int
@@ -47,13 +49,13 @@ func TestFloor(t *testing.T) {
 		}
 		old := replica()
 		for base := range int64(4) {
-			publish(t, s, bistro, base, menuJSON(3, base))
+			cachetest.Publish(t, s, bistro, base, cachetest.MenuJSON(3, base))
 		}
 		if v := read(t, old, bistro).Version; v.Version != 4 || v.Behind() {
 			t.Fatalf("serves %+v", v)
 		}
-		cache.DeleteAllKeys(t, r)
-		if v := publish(t, s, bistro, 0, menuJSON(3, 7)); v.Version != 1 {
+		topology.DeleteAllKeys(t, r)
+		if v := cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(3, 7)); v.Version != 1 {
 			t.Fatalf("published %d, want 1: nobody knows better yet", v.Version)
 		}
 		young := replica()
@@ -80,7 +82,7 @@ func TestFloor(t *testing.T) {
 			t.Errorf("a publisher finds %+v, %v; want version 1 and the floor 4", standing, err)
 		}
 
-		v := publish(t, s, bistro, 1, menuJSON(3, 7))
+		v := cachetest.Publish(t, s, bistro, 1, cachetest.MenuJSON(3, 7))
 		if v.Version != 5 || v.Behind() {
 			t.Errorf("published %+v, want 5: versions up to 4 were served", v)
 		}
@@ -111,17 +113,17 @@ func TestFloor(t *testing.T) {
 // it out: the publisher begins anew (policy S2a).
 func TestFloor_RaisedDuringAPublish(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
+	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
-		served := publish(t, s, bistro, 0, menuJSON(3, 1))
+		served := cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(3, 1))
 		served.Version = 8
-		cache.DeleteAllKeys(t, r)
+		topology.DeleteAllKeys(t, r)
 		r.NoRetry().AddHook(&beforeScripts{func() {
 			if _, raised, err := s.RaiseFloor(t.Context(), served); err != nil || !raised[0] {
 				t.Errorf("raised %v, %v", raised, err)
 			}
 		}})
-		p := publication(t, bistro, 0, menuJSON(3, 2))
+		p := cachetest.Publication(t, bistro, 0, cachetest.MenuJSON(3, 2))
 		if _, err := s.Publish(t.Context(), p); !errors.Is(err, cache.ErrStale) {
 			t.Errorf("published below the floor: %v, want ErrStale", err)
 		}
@@ -140,7 +142,7 @@ func TestFloor_RaisedDuringAPublish(t *testing.T) {
 // keeps it although it never served that version itself (policy S2a).
 func TestFloor_LostAgain(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
+	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		ctx := t.Context()
 		s := cache.NewStore(r, cache.StoreConfig{})
 		old, young := cache.NewReplica(s, cache.ReplicaConfig{}), cache.NewReplica(s, cache.ReplicaConfig{})
@@ -154,16 +156,16 @@ func TestFloor_LostAgain(t *testing.T) {
 			}
 		}
 		for base := range int64(4) {
-			publish(t, s, bistro, base, menuJSON(3, base))
+			cachetest.Publish(t, s, bistro, base, cachetest.MenuJSON(3, base))
 		}
 		read(t, old, bistro)
 		for range 2 {
-			cache.DeleteAllKeys(t, r)
+			topology.DeleteAllKeys(t, r)
 			poll(old)
 		}
-		publish(t, s, bistro, 0, menuJSON(3, 7)) // 5
-		cache.DeleteAllKeys(t, r)
-		publish(t, s, bistro, 0, menuJSON(3, 7)) // 1: nobody knows better yet
+		cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(3, 7)) // 5
+		topology.DeleteAllKeys(t, r)
+		cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(3, 7)) // 1: nobody knows better yet
 		read(t, young, bistro)
 		poll(old)
 		poll(young)
@@ -174,13 +176,13 @@ func TestFloor_LostAgain(t *testing.T) {
 		}
 		poll(young)
 		v := read(t, young, bistro).Version
-		cache.DeleteAllKeys(t, r)
+		topology.DeleteAllKeys(t, r)
 		if standing, err := s.State(ctx, bistro, v, nil); err != nil || standing.Floor != 4 {
 			t.Errorf("a publisher finds %+v, %v; want the floor 4", standing, err)
 		}
-		cache.DeleteAllKeys(t, r)
+		topology.DeleteAllKeys(t, r)
 		poll(young)
-		if v := publish(t, s, bistro, 0, menuJSON(3, 8)); v.Version != 5 {
+		if v := cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(3, 8)); v.Version != 5 {
 			t.Errorf("published %d, want 5: versions up to 4 were served", v.Version)
 		}
 	})

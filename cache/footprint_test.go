@@ -13,6 +13,7 @@ import (
 	"larder/internal/menu"
 	"larder/internal/redisdb"
 	"larder/internal/sandbox"
+	"larder/internal/testkit/topology"
 )
 
 // What a cached menu of 400 dishes may take of the heap, in KiB: its menu in gzip
@@ -37,7 +38,7 @@ type footprint struct {
 // footprintOf measures menus of 400 dishes, no two alike.
 func footprintOf(tb testing.TB, menus int) footprint {
 	tb.Helper()
-	s := NewStore(openForTest(tb, redisdb.Embedded), StoreConfig{})
+	s := NewStore(topology.Open(tb, redisdb.Embedded), StoreConfig{})
 	generate := sandbox.Generate{Restaurants: menus, Products: 400, Seed: 1, ChainSize: 1}
 	ids := make([]menu.RestaurantID, menus)
 	for i := range ids {

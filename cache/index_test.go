@@ -6,13 +6,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"larder/internal/redisdb"
+	"larder/internal/testkit/topology"
 )
 
 // Every version has its documented hashes, whole and for as long as it is
 // current, whatever became of those of the version before.
 func TestEveryVersionHasItsDocumentedHashes(t *testing.T) {
 	t.Parallel()
-	OnEveryTopology(t, func(t *testing.T, r *redisdb.DB) {
+	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		s := NewStore(r, StoreConfig{})
 		base := int64(0)
 		for step, c := range []struct {

@@ -8,11 +8,12 @@ import (
 	"larder/cache"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
+	"larder/internal/testkit/topology"
 )
 
 func TestSweepLoopEndsWithItsContext(t *testing.T) {
 	t.Parallel()
-	s := cache.NewStore(open(t, redisdb.Embedded), cache.StoreConfig{})
+	s := cache.NewStore(topology.Open(t, redisdb.Embedded), cache.StoreConfig{})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := s.Run(ctx); err != nil {

@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"larder/cache"
+	"larder/internal/testkit/cachetest"
 	"larder/internal/testkit/redistest"
+	"larder/internal/testkit/topology"
 )
 
 // Publishers are killed at random while they publish a thousand versions, and
@@ -24,7 +26,7 @@ func TestKilledPublishersLeaveWholeVersions(t *testing.T) {
 	t.Parallel()
 	const publishes, leastKills, leastReads = 1000, 10, 20
 	server := redistest.Start(t)
-	publish(t, cache.NewStore(open(t, server.URL()), cache.StoreConfig{}), bistro, 0, menuJSON(dishesPerVersion, 1))
+	cachetest.Publish(t, cache.NewStore(topology.Open(t, server.URL()), cache.StoreConfig{}), bistro, 0, cachetest.MenuJSON(dishesPerVersion, 1))
 
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
@@ -56,13 +58,13 @@ func TestKilledPublishersLeaveWholeVersions(t *testing.T) {
 	}
 	var seen []*atomic.Int64
 	for i := range 3 {
-		replica := cache.NewReplica(cache.NewStore(open(t, server.URL()), cache.StoreConfig{}), cache.ReplicaConfig{Poll: 50 * time.Millisecond})
+		replica := cache.NewReplica(cache.NewStore(topology.Open(t, server.URL()), cache.StoreConfig{}), cache.ReplicaConfig{Poll: 50 * time.Millisecond})
 		run(t, replica)
 		for k := range 2 {
 			seen = append(seen, read(fmt.Sprintf("replica %d, reader %d", i, k), 3*time.Millisecond, func() (int64, error) { return readMemory(ctx, replica) }))
 		}
 	}
-	r := open(t, server.URL())
+	r := topology.Open(t, server.URL())
 	s := cache.NewStore(r, cache.StoreConfig{})
 	read("keys", 7*time.Millisecond, func() (int64, error) { return readKeys(ctx, r) })
 	read("a new start", 20*time.Millisecond, func() (int64, error) {
@@ -73,7 +75,7 @@ func TestKilledPublishersLeaveWholeVersions(t *testing.T) {
 	for newest := int64(1); newest < publishes; kills++ {
 		newest = publishUntilKilled(t, server.URL(), newest, publishes)
 	}
-	eventually(t, "every reader of a replica has the last version", func() bool {
+	cachetest.Eventually(t, "every reader of a replica has the last version", func() bool {
 		last, err := s.Current(ctx, bistro)
 		for _, newest := range seen {
 			if err != nil || newest.Load() != last.Version {
@@ -115,9 +117,9 @@ func publishUntilKilled(t *testing.T, url string, newest, last int64) int64 {
 func TestAPausedPublisherIsRefused(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
-	r := open(t, server.URL())
+	r := topology.Open(t, server.URL())
 	s := cache.NewStore(r, cache.StoreConfig{})
-	publish(t, s, bistro, 0, menuJSON(dishesPerVersion, 1))
+	cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(dishesPerVersion, 1))
 	paused := startPublisher(t, server.URL(), frozenAt+"=3")
 	for _, want := range []string{"published 2", "frozen"} {
 		if line := paused.line(); line != want {
@@ -128,7 +130,7 @@ func TestAPausedPublisherIsRefused(t *testing.T) {
 	if _, err := syscall.Wait4(paused.cmd.Process.Pid, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
 		t.Fatalf("the publisher is not paused: %v, %v", status, err)
 	}
-	other := publication(t, bistro, 2, menuJSON(dishesPerVersion, 3, "d1"))
+	other := cachetest.Publication(t, bistro, 2, cachetest.MenuJSON(dishesPerVersion, 3, "d1"))
 	fence, err := r.Client().HIncrBy(t.Context(), cache.NewKeys(r.Prefix()).Fence(bistro), "fence", 1).Result()
 	if err != nil {
 		t.Fatal(err)

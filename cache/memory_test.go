@@ -12,6 +12,7 @@ import (
 
 	"larder/internal/menu"
 	"larder/internal/redisdb"
+	"larder/internal/testkit/topology"
 )
 
 func TestContentCache_SharesAndReleases(t *testing.T) {
@@ -69,7 +70,7 @@ func TestContentCache_PassesErrorsOn(t *testing.T) {
 
 func TestMissesAreBounded(t *testing.T) {
 	t.Parallel()
-	s := NewStore(openForTest(t, redisdb.Embedded), StoreConfig{})
+	s := NewStore(topology.Open(t, redisdb.Embedded), StoreConfig{})
 	r := NewReplica(s, ReplicaConfig{})
 	for i := range maxMisses + 10 {
 		r.noteMiss(menu.RestaurantID(strconv.Itoa(i)), ErrNoCatalogue)

@@ -9,6 +9,7 @@ import (
 
 	"larder/internal/menu"
 	"larder/internal/redisdb"
+	"larder/internal/testkit/topology"
 )
 
 // fat is a menu view of 300 dishes that is large for what is kept of it: a long
@@ -41,7 +42,7 @@ func TestAServedMenuKeepsNoBody(t *testing.T) { //nolint:paralleltest // it meas
 		"ingredients that share an externalId": {tail: `,"ingredients":[{"id":"a","externalId":"q","price":0},{"id":"b","externalId":"q","price":0}]`},
 		"under the menu's own name":            {ownName: true},
 	} {
-		s := NewStore(openForTest(t, redisdb.Embedded), StoreConfig{})
+		s := NewStore(topology.Open(t, redisdb.Embedded), StoreConfig{})
 		replica := NewReplica(s, ReplicaConfig{})
 		size := 0
 		publish := func(i int) {

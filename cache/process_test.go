@@ -20,6 +20,7 @@ import (
 	"larder/internal/menu"
 	"larder/internal/redisdb"
 	"larder/internal/silentlog"
+	"larder/internal/testkit/cachetest"
 )
 
 const (
@@ -52,7 +53,7 @@ func publisher(url string) int {
 			return failed(err)
 		}
 		version := current.Version + 1
-		view, published, err := menu.DecodePublished(menuJSON(dishesPerVersion, version))
+		view, published, err := menu.DecodePublished(cachetest.MenuJSON(dishesPerVersion, version))
 		if err != nil {
 			return failed(err)
 		}

@@ -16,7 +16,9 @@ import (
 	"larder/cache/encoded"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
+	"larder/internal/testkit/cachetest"
 	"larder/internal/testkit/redistest"
+	"larder/internal/testkit/topology"
 	"larder/internal/testkit/viewtest"
 )
 
@@ -44,21 +46,15 @@ func asPublished(t *testing.T, r *cache.Replica, restaurant menu.RestaurantID) (
 	return body, snap
 }
 
-// chainMenu is a menu whose dish b has the given fields that stop it.
-func chainMenu(stop string) []byte {
-	return []byte(`{"requestId":"7","result":{"name":"Chain","spicy":null,"products":[{"price":"1.50","ID":"a","externalId":"x"},` +
-		`{"id":"b","price":2.00` + stop + `}]}}`)
-}
-
 const chainBody = `{"result":{"name":"Chain","products":[{"externalId":"x","ID":"a","price":"1.50"},{"id":"b","price":2.00%s}],"spicy":null}}`
 
 func TestReplicaServesTheViewAsPublished(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
+	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
-		publish(t, s, bistro, 0, chainMenu(`,"isContainInStopList":["grill"]`))
-		publish(t, s, "grill", 0, chainMenu(`, "disabled": true`))
-		publish(t, s, cache.DefaultMenu("main"), 0, chainMenu(""))
+		cachetest.Publish(t, s, bistro, 0, cachetest.ChainMenu(`,"isContainInStopList":["grill"]`))
+		cachetest.Publish(t, s, "grill", 0, cachetest.ChainMenu(`, "disabled": true`))
+		cachetest.Publish(t, s, cache.DefaultMenu("main"), 0, cachetest.ChainMenu(""))
 		replica := cache.NewReplica(s, cache.ReplicaConfig{})
 		contents := map[string]bool{}
 		for restaurant, stop := range map[menu.RestaurantID]string{
@@ -83,9 +79,9 @@ func TestViewAsPublishedWithoutRedis(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
 	now := noon
-	s := cache.NewStore(open(t, server.URL()), cache.StoreConfig{})
-	publish(t, s, bistro, 0, chainMenu(""))
-	publish(t, s, "grill", 0, chainMenu(""))
+	s := cache.NewStore(topology.Open(t, server.URL()), cache.StoreConfig{})
+	cachetest.Publish(t, s, bistro, 0, cachetest.ChainMenu(""))
+	cachetest.Publish(t, s, "grill", 0, cachetest.ChainMenu(""))
 	replica := cache.NewReplica(s, cache.ReplicaConfig{Clock: func() time.Time { return now }})
 	grill := read(t, replica, "grill")
 	asPublished(t, replica, bistro)
@@ -105,27 +101,11 @@ func TestViewAsPublishedWithoutRedis(t *testing.T) {
 	}
 }
 
-// updateStops notes other stop lists with the current version of the bistro.
-func updateStops(t *testing.T, s *cache.Store, at time.Time, raw []byte) cache.Version {
-	t.Helper()
-	current, err := s.Current(t.Context(), bistro)
-	if err != nil {
-		t.Fatal(err)
-	}
-	version, err := s.UpdateStopLists(t.Context(), cache.StopListUpdate{
-		Version: current, Fence: 1, Stops: publication(t, bistro, 0, raw).Published.Stops, At: at,
-	})
-	if err != nil {
-		t.Fatalf("update: %v", err)
-	}
-	return version
-}
-
 func TestOtherStopListsAreServedWithoutANewVersion(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
+	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
-		first := publish(t, s, bistro, 0, chainMenu(`,"isContainInStopList":[]`))
+		first := cachetest.Publish(t, s, bistro, 0, cachetest.ChainMenu(`,"isContainInStopList":[]`))
 		replica, other := cache.NewReplica(s, cache.ReplicaConfig{}), cache.NewReplica(s, cache.ReplicaConfig{})
 		before, old := asPublished(t, replica, bistro)
 		asPublished(t, other, bistro)
@@ -135,7 +115,7 @@ func TestOtherStopListsAreServedWithoutANewVersion(t *testing.T) {
 		}
 
 		later := noon.Add(time.Hour + time.Microsecond)
-		version := updateStops(t, s, later, chainMenu(`,"isContainInStopList":["grill"]`))
+		version := cachetest.UpdateStops(t, s, later, cachetest.ChainMenu(`,"isContainInStopList":["grill"]`))
 		if current, err := s.Current(t.Context(), bistro); err != nil || !current.PublishedAt.Equal(noon.Add(time.Hour)) ||
 			current.Published != version.Published || current.Version != 1 || !current.SyncedAt.Equal(first.SyncedAt) {
 			t.Errorf("current %+v (%v), want version 1, updated at %s", current, err, noon.Add(time.Hour))
@@ -166,7 +146,7 @@ func TestOtherStopListsAreServedWithoutANewVersion(t *testing.T) {
 		if now, err := replica.Published(t.Context(), old, encoded.Identity); err != nil || string(now.Body) != want || want == before {
 			t.Errorf("by an old snapshot: %v", err)
 		}
-		if same := updateStops(t, s, later.Add(time.Hour), chainMenu(`,"isContainInStopList": ["grill"]`)); !same.PublishedAt.Equal(version.PublishedAt) {
+		if same := cachetest.UpdateStops(t, s, later.Add(time.Hour), cachetest.ChainMenu(`,"isContainInStopList": ["grill"]`)); !same.PublishedAt.Equal(version.PublishedAt) {
 			t.Errorf("the same stop lists were written again: %+v", same)
 		}
 	})
@@ -176,19 +156,19 @@ func TestOtherStopListsAreServedWithoutANewVersion(t *testing.T) {
 // from Redis until the replica has polled, which the read requests.
 func TestAReadThatFindsOtherStopListsWakesTheReplica(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
+	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
-		publish(t, s, bistro, 0, chainMenu(""))
+		cachetest.Publish(t, s, bistro, 0, cachetest.ChainMenu(""))
 		replica := cache.NewReplica(s, cache.ReplicaConfig{Poll: time.Second})
 		run(t, replica)
 		old := read(t, replica, bistro)
-		eventually(t, "the replica hears notices", func() bool {
+		cachetest.Eventually(t, "the replica hears notices", func() bool {
 			return r.Client().PubSubNumSub(t.Context(), cache.NewKeys(r.Prefix()).Notices()).Val()[cache.NewKeys(r.Prefix()).Notices()] == 1
 		})
-		version := updateStops(t, s, noon.Add(time.Hour), chainMenu(`,"disabled":false`))
+		version := cachetest.UpdateStops(t, s, noon.Add(time.Hour), cachetest.ChainMenu(`,"disabled":false`))
 		// A poll that began before may load the old view again, whose body is then
 		// kept until the next poll; a poll that fails is repeated by the poller.
-		eventually(t, "a read wakes the replica", func() bool {
+		cachetest.Eventually(t, "a read wakes the replica", func() bool {
 			replica.DropView(bistro)
 			body, err := replica.Published(t.Context(), old, encoded.Identity)
 			return err == nil && string(body.Body) == fmt.Sprintf(chainBody, `,"disabled":false`) && read(t, replica, bistro).Published == version.Published
@@ -198,14 +178,14 @@ func TestAReadThatFindsOtherStopListsWakesTheReplica(t *testing.T) {
 
 func TestUpdateStopLists_Refuses(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
+	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
-		one := publish(t, s, bistro, 0, chainMenu(""))
-		two := publish(t, s, bistro, 1, chainMenu(`,"isContainInStopList":["bistro"]`))
+		one := cachetest.Publish(t, s, bistro, 0, cachetest.ChainMenu(""))
+		two := cachetest.Publish(t, s, bistro, 1, cachetest.ChainMenu(`,"isContainInStopList":["bistro"]`))
 		if err := r.Client().HSet(t.Context(), cache.NewKeys(r.Prefix()).Fence(bistro), "fence", 5).Err(); err != nil {
 			t.Fatal(err)
 		}
-		stops := publication(t, bistro, 0, chainMenu(`,"isContainInStopList":["bistro","grill"]`)).Published.Stops
+		stops := cachetest.Publication(t, bistro, 0, cachetest.ChainMenu(`,"isContainInStopList":["bistro","grill"]`)).Published.Stops
 		for name, c := range map[string]struct {
 			version cache.Version
 			fence   int64
@@ -228,13 +208,13 @@ func TestUpdateStopLists_Refuses(t *testing.T) {
 // What a version's stop lists said lives as long as its record (policy S7).
 func TestStopValuesLiveAsTheirVersion(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
+	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{History: 2})
-		publish(t, s, bistro, 0, chainMenu(""))
-		publish(t, s, bistro, 1, chainMenu(`,"disabled":true`)) // takes the place of 1
-		publish(t, s, bistro, 2, menuJSON(3, 1))
-		publish(t, s, bistro, 3, menuJSON(3, 2)) // pushes 2 out
-		updateStops(t, s, noon, []byte(strings.ReplaceAll(string(menuJSON(3, 2)), `StopList":[]`, `StopList":["grill"]`)))
+		cachetest.Publish(t, s, bistro, 0, cachetest.ChainMenu(""))
+		cachetest.Publish(t, s, bistro, 1, cachetest.ChainMenu(`,"disabled":true`)) // takes the place of 1
+		cachetest.Publish(t, s, bistro, 2, cachetest.MenuJSON(3, 1))
+		cachetest.Publish(t, s, bistro, 3, cachetest.MenuJSON(3, 2)) // pushes 2 out
+		cachetest.UpdateStops(t, s, noon, []byte(strings.ReplaceAll(string(cachetest.MenuJSON(3, 2)), `StopList":[]`, `StopList":["grill"]`)))
 		for version, want := range map[int64]bool{1: false, 2: false, 3: true, 4: true} {
 			record, stops := cache.NewKeys(r.Prefix()).Record(bistro, version), cache.NewKeys(r.Prefix()).StopValues(bistro, version)
 			for _, key := range []string{record, stops} {
@@ -248,7 +228,7 @@ func TestStopValuesLiveAsTheirVersion(t *testing.T) {
 
 func TestCatalogueOfAnotherFormIsPublishedAnew(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
+	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		ctx, client, keys := t.Context(), r.Client(), cache.NewKeys(r.Prefix())
 		before := keys.Version(bistro, 7)
 		for _, err := range []error{
@@ -269,7 +249,7 @@ func TestCatalogueOfAnotherFormIsPublishedAnew(t *testing.T) {
 		if err := replica.Poll(ctx); err != nil {
 			t.Errorf("poll: %v", err)
 		}
-		p := publication(t, bistro, 0, chainMenu(""))
+		p := cachetest.Publication(t, bistro, 0, cachetest.ChainMenu(""))
 		if _, err := s.Publish(ctx, p); !errors.Is(err, cache.ErrFenced) {
 			t.Errorf("with a fence below the stored one: %v, want ErrFenced", err)
 		}
@@ -288,11 +268,11 @@ func TestCatalogueOfAnotherFormIsPublishedAnew(t *testing.T) {
 
 func TestViewAsPublishedThatIsNotWhole(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
+	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		ctx, client := t.Context(), r.Client()
 		s := cache.NewStore(r, cache.StoreConfig{})
-		one := publish(t, s, bistro, 0, chainMenu(""))
-		other := publish(t, s, "grill", 0, menuJSON(3, 1))
+		one := cachetest.Publish(t, s, bistro, 0, cachetest.ChainMenu(""))
+		other := cachetest.Publish(t, s, "grill", 0, cachetest.MenuJSON(3, 1))
 		grill := client.HGet(ctx, cache.NewKeys(r.Prefix()).ContentBody(other.Content), "view").Val()
 		own := client.HGet(ctx, cache.NewKeys(r.Prefix()).ContentBody(one.Content), "view").Val()
 		stops := client.Get(ctx, cache.NewKeys(r.Prefix()).StopValues(bistro, 1)).Val()
@@ -325,8 +305,8 @@ func TestViewAsPublishedThatIsNotWhole(t *testing.T) {
 
 func TestViewAsPublishedIsLoadedOnceAndOutlivesItsCaller(t *testing.T) {
 	t.Parallel()
-	s := cache.NewStore(open(t, redisdb.Embedded), cache.StoreConfig{})
-	publish(t, s, bistro, 0, chainMenu(""))
+	s := cache.NewStore(topology.Open(t, redisdb.Embedded), cache.StoreConfig{})
+	cachetest.Publish(t, s, bistro, 0, cachetest.ChainMenu(""))
 	replica := cache.NewReplica(s, cache.ReplicaConfig{})
 	snap := read(t, replica, bistro)
 	gone, cancel := context.WithCancel(t.Context())
@@ -355,7 +335,7 @@ func TestViewAsPublishedIsLoadedOnceAndOutlivesItsCaller(t *testing.T) {
 // Redis and by every replica.
 func TestEveryViewComesBackThroughRedis(t *testing.T) {
 	t.Parallel()
-	cache.OnEmbeddedAndSingle(t, func(t *testing.T, r *redisdb.DB) {
+	topology.EmbeddedAndSingle(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
 		publisher, base := cache.NewReplica(s, cache.ReplicaConfig{}), map[menu.RestaurantID]int64{}
 		rapid.Check(t, func(t *rapid.T) {

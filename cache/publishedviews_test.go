@@ -10,7 +10,9 @@ import (
 	"larder/cache/encoded"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
+	"larder/internal/testkit/cachetest"
 	"larder/internal/testkit/redistest"
+	"larder/internal/testkit/topology"
 )
 
 // The view as published is read for the first time while Redis is away, in every
@@ -18,7 +20,7 @@ import (
 func TestPublished_FirstReadWithoutRedis(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
-	r := open(t, server.URL())
+	r := topology.Open(t, server.URL())
 	s := cache.NewStore(r, cache.StoreConfig{})
 	replica := cache.NewReplica(s, cache.ReplicaConfig{Restaurants: func() []menu.RestaurantID {
 		return []menu.RestaurantID{bistro, "chain-1", "chain-2", "offered"}
@@ -29,12 +31,12 @@ func TestPublished_FirstReadWithoutRedis(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	publish(t, s, bistro, 0, menuJSON(3, 1))
-	publish(t, s, "chain-1", 0, menuJSON(5, 2)) // two of one content
-	publish(t, s, "chain-2", 0, menuJSON(5, 2))
+	cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(3, 1))
+	cachetest.Publish(t, s, "chain-1", 0, cachetest.MenuJSON(5, 2)) // two of one content
+	cachetest.Publish(t, s, "chain-2", 0, cachetest.MenuJSON(5, 2))
 	poll()
-	publish(t, s, bistro, 1, menuJSON(3, 4)) // a version that comes later
-	own := publication(t, "offered", 0, menuJSON(4, 1))
+	cachetest.Publish(t, s, bistro, 1, cachetest.MenuJSON(3, 4)) // a version that comes later
+	own := cachetest.Publication(t, "offered", 0, cachetest.MenuJSON(4, 1))
 	version, err := s.Publish(t.Context(), own) // one that this process has published
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +44,7 @@ func TestPublished_FirstReadWithoutRedis(t *testing.T) {
 	replica.Install(&cache.Snapshot{Version: version, Catalogue: own.Catalogue})
 	poll()
 	// Other stop lists without a new version.
-	raw := menuJSON(5, 2)
+	raw := cachetest.MenuJSON(5, 2)
 	stopped := bytes.Replace(raw, []byte(`"isContainInStopList":[]`), []byte(`"isContainInStopList":["elsewhere"]`), 1)
 	if bytes.Equal(raw, stopped) {
 		t.Fatalf("no stop list in %s", raw)
@@ -92,7 +94,7 @@ func TestPublished_FirstReadWithoutRedis(t *testing.T) {
 func TestReasons_FirstReadWithoutRedis(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
-	s := cache.NewStore(open(t, server.URL()), cache.StoreConfig{})
+	s := cache.NewStore(topology.Open(t, server.URL()), cache.StoreConfig{})
 	replica := cache.NewReplica(s, cache.ReplicaConfig{Connections: []string{"main", "none"}})
 	if err := s.SaveReasons(t.Context(), "main", []byte(`[{"ID":"1"}]`)); err != nil {
 		t.Fatal(err)

@@ -5,12 +5,13 @@ import (
 
 	"larder/cache/encoded"
 	"larder/internal/redisdb"
+	"larder/internal/testkit/topology"
 )
 
 // BenchmarkReady is a cache hit: of a menu for each list of encodings, in the
 // first place that larder looks at and in the second.
 func BenchmarkReady(b *testing.B) {
-	s := NewStore(openForTest(b, redisdb.Embedded), StoreConfig{})
+	s := NewStore(topology.Open(b, redisdb.Embedded), StoreConfig{})
 	if _, err := s.Publish(b.Context(), generated(b, 0, 400, 1)); err != nil {
 		b.Fatal(err)
 	}
@@ -50,7 +51,7 @@ func BenchmarkFirstRead(b *testing.B) {
 
 // BenchmarkMenuRead is the whole read of a ready menu: slot and body.
 func BenchmarkMenuRead(b *testing.B) {
-	s := NewStore(openForTest(b, redisdb.Embedded), StoreConfig{})
+	s := NewStore(topology.Open(b, redisdb.Embedded), StoreConfig{})
 	if _, err := s.Publish(b.Context(), generated(b, 0, 400, 1)); err != nil {
 		b.Fatal(err)
 	}

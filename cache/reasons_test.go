@@ -5,18 +5,20 @@ import (
 
 	"larder/cache"
 	"larder/internal/redisdb"
+	"larder/internal/testkit/cachetest"
+	"larder/internal/testkit/topology"
 )
 
 // A key of rejection reasons that holds something else does not keep menus from
 // being refreshed.
 func TestPoll_ForeignReasons(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
+	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
 		replica := cache.NewReplica(s, cache.ReplicaConfig{Connections: []string{"main", "other"}})
-		publish(t, s, bistro, 0, menuJSON(3, 0))
+		cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(3, 0))
 		read(t, replica, bistro)
-		publish(t, s, bistro, 1, menuJSON(3, 1))
+		cachetest.Publish(t, s, bistro, 1, cachetest.MenuJSON(3, 1))
 		if err := r.Client().Set(t.Context(), cache.NewKeys(r.Prefix()).Reasons("main"), "x", 0).Err(); err != nil {
 			t.Fatal(err)
 		}

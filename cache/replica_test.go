@@ -17,7 +17,9 @@ import (
 	"larder/cache/encoded"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
+	"larder/internal/testkit/cachetest"
 	"larder/internal/testkit/redistest"
+	"larder/internal/testkit/topology"
 )
 
 // run runs the replica until the test ends.
@@ -58,9 +60,9 @@ func gunzip(t *testing.T, body []byte) string {
 
 func TestReplicaServesEncodedBodies(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
+	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
-		p := publication(t, bistro, 0, menuJSON(5, 7))
+		p := cachetest.Publication(t, bistro, 0, cachetest.MenuJSON(5, 7))
 		if _, err := s.Publish(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}
@@ -104,14 +106,14 @@ func TestReplicaServesEncodedBodies(t *testing.T) {
 
 func TestReplicaMiss(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
+	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		now := noon
 		s := cache.NewStore(r, cache.StoreConfig{})
 		replica := cache.NewReplica(s, cache.ReplicaConfig{Clock: func() time.Time { return now }})
 		if _, err := replica.Catalogue(t.Context(), bistro); !errors.Is(err, cache.ErrNoCatalogue) {
 			t.Fatalf("nothing there: %v, want ErrNoCatalogue", err)
 		}
-		publish(t, s, bistro, 0, menuJSON(3, 1))
+		cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(3, 1))
 		if _, err := replica.Catalogue(t.Context(), bistro); !errors.Is(err, cache.ErrNoCatalogue) {
 			t.Errorf("within a second: %v, want the remembered ErrNoCatalogue", err)
 		}
@@ -124,8 +126,8 @@ func TestReplicaMiss(t *testing.T) {
 
 func TestMissLoadsOnceAndOutlivesItsCaller(t *testing.T) {
 	t.Parallel()
-	s := cache.NewStore(open(t, redisdb.Embedded), cache.StoreConfig{})
-	publish(t, s, bistro, 0, menuJSON(50, 1))
+	s := cache.NewStore(topology.Open(t, redisdb.Embedded), cache.StoreConfig{})
+	cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(50, 1))
 	replica := cache.NewReplica(s, cache.ReplicaConfig{})
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -151,14 +153,14 @@ func TestMissLoadsOnceAndOutlivesItsCaller(t *testing.T) {
 
 func TestNoticeBringsTheNewVersion(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
+	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
-		publish(t, s, bistro, 0, menuJSON(3, 1))
+		cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(3, 1))
 		replica := cache.NewReplica(s, cache.ReplicaConfig{
 			Restaurants: func() []menu.RestaurantID { return []menu.RestaurantID{bistro, "grill"} }, Poll: time.Hour,
 		})
 		run(t, replica)
-		eventually(t, "version 1 is loaded unasked", func() bool {
+		cachetest.Eventually(t, "version 1 is loaded unasked", func() bool {
 			_, held := replica.Cached(bistro)
 			return held && r.Client().PubSubNumSub(t.Context(), cache.NewKeys(r.Prefix()).Notices()).Val()[cache.NewKeys(r.Prefix()).Notices()] == 1
 		})
@@ -173,9 +175,9 @@ func TestNoticeBringsTheNewVersion(t *testing.T) {
 		if _, err := replica.Menu(before, encoded.Gzip); err != nil {
 			t.Fatal(err)
 		}
-		publish(t, s, bistro, 1, menuJSON(3, 2))
-		publish(t, s, "grill", 0, menuJSON(3, 2))
-		eventually(t, "version 2 and the first of grill", func() bool {
+		cachetest.Publish(t, s, bistro, 1, cachetest.MenuJSON(3, 2))
+		cachetest.Publish(t, s, "grill", 0, cachetest.MenuJSON(3, 2))
+		cachetest.Eventually(t, "version 2 and the first of grill", func() bool {
 			snap, _ := replica.Cached(bistro)
 			_, grill := replica.Cached("grill")
 			return snap.Version.Version == 2 && grill
@@ -188,9 +190,9 @@ func TestNoticeBringsTheNewVersion(t *testing.T) {
 
 func TestPollRepairsALostNotice(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
+	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
-		publish(t, s, bistro, 0, menuJSON(3, 1))
+		cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(3, 1))
 		replica := cache.NewReplica(s, cache.ReplicaConfig{}) // not running: hears no notice
 		before := read(t, replica, bistro)
 		for _, c := range []struct {
@@ -199,13 +201,13 @@ func TestPollRepairsALostNotice(t *testing.T) {
 		}{
 			{func() error { return nil }, func(v cache.Version) bool { return v.Version == 1 }},
 			{
-				func() error { return s.Checked(t.Context(), bistro, noon.Add(time.Hour), "unchanged") },
+				func() error { return cachetest.Checked(t.Context(), r, bistro, noon.Add(time.Hour), "unchanged") },
 				func(v cache.Version) bool {
 					return v.Version == 1 && v.CheckedAt.Equal(noon.Add(time.Hour)) && v.LastOutcome == "unchanged"
 				},
 			},
 			{
-				func() error { publish(t, s, bistro, 1, menuJSON(3, 1, "d1")); return nil },
+				func() error { cachetest.Publish(t, s, bistro, 1, cachetest.MenuJSON(3, 1, "d1")); return nil },
 				func(v cache.Version) bool { return v.Version == 2 },
 			},
 			{ // Redis lost its data: memory goes on, and never goes back.
@@ -213,14 +215,14 @@ func TestPollRepairsALostNotice(t *testing.T) {
 				func(v cache.Version) bool { return v.Version == 2 },
 			},
 			{ // No number that was served is given again (policy S2a).
-				func() error { publish(t, s, bistro, 0, menuJSON(3, 9)); return nil },
+				func() error { cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(3, 9)); return nil },
 				func(v cache.Version) bool { return v.Version == 3 && !v.Behind() },
 			},
 			{ // Unless it is before anybody knows: another content with the number of the held version.
 				func() error {
-					cache.DeleteAllKeys(t, r)
+					topology.DeleteAllKeys(t, r)
 					for base := range int64(3) {
-						publish(t, s, bistro, base, menuJSON(3, 8-base))
+						cachetest.Publish(t, s, bistro, base, cachetest.MenuJSON(3, 8-base))
 					}
 					return nil
 				},
@@ -244,16 +246,16 @@ func TestPollRepairsALostNotice(t *testing.T) {
 // same content with other stop lists: Redis decides (policy S2).
 func TestANumberGivenTwiceWithOtherStopListsIsDecidedByRedis(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
+	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
 		replica := cache.NewReplica(s, cache.ReplicaConfig{})
-		publish(t, s, bistro, 0, menuJSON(3, 1))
+		cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(3, 1))
 		snap := read(t, replica, bistro)
 		if _, err := replica.Menu(snap, encoded.Identity); err != nil {
 			t.Fatal(err)
 		}
-		cache.DeleteAllKeys(t, r)
-		again := publication(t, bistro, 0, menuJSON(3, 1, "d1"))
+		topology.DeleteAllKeys(t, r)
+		again := cachetest.Publication(t, bistro, 0, cachetest.MenuJSON(3, 1, "d1"))
 		again.SyncedAt = again.SyncedAt.Add(time.Minute)
 		if v, err := s.Publish(t.Context(), again); err != nil || v.Version != snap.Version.Version || v.Content != snap.Content {
 			t.Fatalf("published %+v, %v; want number and content of %+v", v, err, snap.Version)
@@ -271,15 +273,15 @@ func TestANumberGivenTwiceWithOtherStopListsIsDecidedByRedis(t *testing.T) {
 
 func TestPollOfAContentThatCannotBeLoaded(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
+	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
-		publish(t, s, bistro, 0, menuJSON(3, 1))
-		publish(t, s, "grill", 0, menuJSON(3, 5))
+		cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(3, 1))
+		cachetest.Publish(t, s, "grill", 0, cachetest.MenuJSON(3, 5))
 		replica := cache.NewReplica(s, cache.ReplicaConfig{})
 		read(t, replica, bistro)
 		read(t, replica, "grill")
-		broken := publish(t, s, bistro, 1, menuJSON(3, 2))
-		publish(t, s, "grill", 1, menuJSON(3, 6))
+		broken := cachetest.Publish(t, s, bistro, 1, cachetest.MenuJSON(3, 2))
+		cachetest.Publish(t, s, "grill", 1, cachetest.MenuJSON(3, 6))
 		if err := r.Client().Del(t.Context(), cache.NewKeys(r.Prefix()).ContentBody(broken.Content)).Err(); err != nil {
 			t.Fatal(err)
 		}
@@ -297,10 +299,10 @@ func TestPollOfAContentThatCannotBeLoaded(t *testing.T) {
 
 func TestOffer(t *testing.T) {
 	t.Parallel()
-	s := cache.NewStore(open(t, redisdb.Embedded), cache.StoreConfig{})
+	s := cache.NewStore(topology.Open(t, redisdb.Embedded), cache.StoreConfig{})
 	replica := cache.NewReplica(s, cache.ReplicaConfig{})
 	offer := func(base int64, raw []byte) (cache.Version, *menu.Catalogue) {
-		p := publication(t, bistro, base, raw)
+		p := cachetest.Publication(t, bistro, base, raw)
 		version, err := s.Publish(t.Context(), p)
 		if err != nil {
 			t.Fatal(err)
@@ -309,7 +311,7 @@ func TestOffer(t *testing.T) {
 		return version, p.Catalogue
 	}
 	replica.Install(nil)
-	first, catalogue := offer(0, menuJSON(3, 1))
+	first, catalogue := offer(0, cachetest.MenuJSON(3, 1))
 	one, held := replica.Cached(bistro)
 	if !held || one.Catalogue != catalogue {
 		t.Fatal("the first offer is not what is served")
@@ -318,7 +320,7 @@ func TestOffer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	offer(1, menuJSON(3, 1, "d1"))
+	offer(1, cachetest.MenuJSON(3, 1, "d1"))
 	two, _ := replica.Cached(bistro)
 	if two.Version.Version != 2 || two.Catalogue.Content != one.Catalogue.Content || two.Catalogue.Available(1) {
 		t.Errorf("an overlay: version %d, same content %t", two.Version.Version, two.Catalogue.Content == one.Catalogue.Content)
@@ -342,9 +344,9 @@ func TestReadsGoOnWithoutRedis(t *testing.T) {
 	// Under everysec a write waits for a slow fsync of the one before, and a kill
 	// then loses what was answered.
 	server := redistest.Start(t, redistest.AppendOnly(), redistest.Config("appendfsync", "always"))
-	r := open(t, server.URL())
+	r := topology.Open(t, server.URL())
 	s := cache.NewStore(r, cache.StoreConfig{})
-	publish(t, s, bistro, 0, menuJSON(3, 1))
+	cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(3, 1))
 	replica := cache.NewReplica(s, cache.ReplicaConfig{
 		Restaurants: func() []menu.RestaurantID { return []menu.RestaurantID{bistro} }, Poll: 50 * time.Millisecond,
 	})
@@ -361,7 +363,7 @@ func TestReadsGoOnWithoutRedis(t *testing.T) {
 	if _, err := replica.Catalogue(t.Context(), "grill"); !errors.Is(err, redisdb.ErrUnavailable) {
 		t.Errorf("what memory does not hold: %v, want ErrUnavailable", err)
 	}
-	p := publication(t, bistro, 1, menuJSON(3, 2))
+	p := cachetest.Publication(t, bistro, 1, cachetest.MenuJSON(3, 2))
 	_, publishErr := s.Publish(t.Context(), p)
 	_, contentErr := s.Content(t.Context(), snap.Content)
 	_, _, reasonsErr := s.Reasons(t.Context(), "main")
@@ -373,7 +375,7 @@ func TestReadsGoOnWithoutRedis(t *testing.T) {
 	for name, err := range map[string]error{
 		"Publish": publishErr, "Content": contentErr, "Reasons": reasonsErr, "Versions": versionsErr, "Version": versionErr,
 		"Currents": currentsErr, "Current": currentErr, "Sweep": sweepErr, "Ping": r.Ping(t.Context()),
-		"SaveReasons": s.SaveReasons(t.Context(), "main", nil), "Checked": s.Checked(t.Context(), bistro, noon, "unchanged"),
+		"SaveReasons": s.SaveReasons(t.Context(), "main", nil), "Checked": cachetest.Checked(t.Context(), r, bistro, noon, "unchanged"),
 	} {
 		if !errors.Is(err, redisdb.ErrUnavailable) {
 			t.Errorf("%s: %v, want ErrUnavailable", name, err)
@@ -381,15 +383,15 @@ func TestReadsGoOnWithoutRedis(t *testing.T) {
 	}
 
 	server.Restart()
-	eventually(t, "redis answers again and takes a version", func() bool {
+	cachetest.Eventually(t, "redis answers again and takes a version", func() bool {
 		_, err := s.Publish(t.Context(), p)
 		if err != nil && !errors.Is(err, redisdb.ErrUnavailable) {
 			t.Fatal(err)
 		}
 		return err == nil
 	})
-	eventually(t, "the replica has the new version", func() bool { return read(t, replica, bistro).Version.Version == 2 })
-	eventually(t, "the replica hears notices again", func() bool {
+	cachetest.Eventually(t, "the replica has the new version", func() bool { return read(t, replica, bistro).Version.Version == 2 })
+	cachetest.Eventually(t, "the replica hears notices again", func() bool {
 		return r.Client().PubSubNumSub(t.Context(), cache.NewKeys(r.Prefix()).Notices()).Val()[cache.NewKeys(r.Prefix()).Notices()] == 1
 	})
 }

@@ -22,6 +22,7 @@ import (
 	"larder/internal/redisdb"
 	"larder/internal/sandbox"
 	"larder/internal/testkit/redistest"
+	"larder/internal/testkit/topology"
 )
 
 // largeMenu is a number of dishes whose menu is not small.
@@ -123,7 +124,7 @@ func publishGenerated(t *testing.T, s *Store, base int64, dishes, seed int) {
 // bodiesOf is a replica that holds the generated menu of the bistro in version 1.
 func bodiesOf(t *testing.T) (*Replica, *Snapshot) {
 	t.Helper()
-	s := NewStore(openForTest(t, redisdb.Embedded), StoreConfig{})
+	s := NewStore(topology.Open(t, redisdb.Embedded), StoreConfig{})
 	raw := sandbox.Generate{Restaurants: 1, Products: largeMenu, Seed: 1}.Menu(0)
 	view, published, err := menu.DecodePublished(raw)
 	if err == nil {
@@ -217,7 +218,7 @@ func TestFirstRead_SingleFlight(t *testing.T) {
 func TestFirstRead_WithoutRedis(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
-	s := NewStore(openForTest(t, server.URL()), StoreConfig{})
+	s := NewStore(topology.Open(t, server.URL()), StoreConfig{})
 	publishGenerated(t, s, 0, largeMenu, 1)
 	replica := NewReplica(s, ReplicaConfig{})
 	snap := snapOf(t, replica)
@@ -236,7 +237,7 @@ func TestFirstRead_WithoutRedis(t *testing.T) {
 // keeps nothing.
 func TestNewVersion_RemovesBodies(t *testing.T) {
 	t.Parallel()
-	s := NewStore(openForTest(t, redistest.Start(t).URL()), StoreConfig{})
+	s := NewStore(topology.Open(t, redistest.Start(t).URL()), StoreConfig{})
 	publishGenerated(t, s, 0, largeMenu, 1)
 	replica := NewReplica(s, ReplicaConfig{})
 	runs(t, replica)
@@ -271,7 +272,7 @@ func TestNewVersion_RemovesBodies(t *testing.T) {
 // of its ETag.
 func TestReadersGetWholeBodies(t *testing.T) {
 	t.Parallel()
-	s := NewStore(openForTest(t, redistest.Start(t).URL()), StoreConfig{})
+	s := NewStore(topology.Open(t, redistest.Start(t).URL()), StoreConfig{})
 	publishGenerated(t, s, 0, largeMenu, 1)
 	replica := NewReplica(s, ReplicaConfig{})
 	runs(t, replica)
@@ -333,7 +334,7 @@ func readAny(ctx context.Context, replica *Replica) error {
 
 // A cache hit reads memory and does nothing else.
 func TestCacheHitAllocatesNothing(t *testing.T) { //nolint:paralleltest // it counts allocations
-	s := NewStore(openForTest(t, redisdb.Embedded), StoreConfig{})
+	s := NewStore(topology.Open(t, redisdb.Embedded), StoreConfig{})
 	publishGenerated(t, s, 0, 4, 1)
 	replica := NewReplica(s, ReplicaConfig{})
 	snap := snapOf(t, replica)

@@ -17,6 +17,7 @@ import (
 	"larder/internal/menu"
 	"larder/internal/sandbox"
 	"larder/internal/testkit/redistest"
+	"larder/internal/testkit/topology"
 )
 
 const (
@@ -108,7 +109,7 @@ func stopsOf(content *menu.Content, i int) menu.Stops {
 func BenchmarkColdStart(b *testing.B) {
 	for _, restaurants := range []int{100, 1_000, 10_000} {
 		b.Run(fmt.Sprintf("restaurants=%d", restaurants), func(b *testing.B) {
-			r := open(b, redistest.Start(b).URL())
+			r := topology.Open(b, redistest.Start(b).URL())
 			s := cache.NewStore(r, cache.StoreConfig{})
 			t := fillChains(b, s, restaurants)
 			info := r.Client().Info(b.Context(), "memory").Val()

@@ -7,13 +7,14 @@ import (
 
 	"larder/internal/menu"
 	"larder/internal/redisdb"
+	"larder/internal/testkit/topology"
 )
 
 // A start knows every version before any content is there, and a reader gets
 // the menu he asks for while another one's content keeps the others waiting.
 func TestVersionsAreKnownBeforeTheirContents(t *testing.T) {
 	t.Parallel()
-	OnEveryTopology(t, func(t *testing.T, r *redisdb.DB) {
+	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		ctx, s := t.Context(), NewStore(r, StoreConfig{})
 		ids := []menu.RestaurantID{"bistro", "grill"}
 		var slow string
@@ -68,7 +69,7 @@ func TestVersionsAreKnownBeforeTheirContents(t *testing.T) {
 // ready because of it.
 func TestAVersionWhoseContentIsLostIsNotKnown(t *testing.T) {
 	t.Parallel()
-	OnEveryTopology(t, func(t *testing.T, r *redisdb.DB) {
+	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		ctx, s := t.Context(), NewStore(r, StoreConfig{})
 		p := generated(t, 0, 4, 1)
 		v, err := s.Publish(ctx, p)

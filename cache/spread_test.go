@@ -13,7 +13,9 @@ import (
 	"larder/cache"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
+	"larder/internal/testkit/cachetest"
 	"larder/internal/testkit/redistest"
+	"larder/internal/testkit/topology"
 )
 
 const replicas = 3
@@ -85,7 +87,7 @@ func watching(tb testing.TB, url string, poll time.Duration, restaurants []menu.
 	var group errgroup.Group
 	all := make([]*cache.Replica, replicas)
 	for i := range all {
-		all[i] = cache.NewReplica(cache.NewStore(open(tb, url), cache.StoreConfig{}), cache.ReplicaConfig{
+		all[i] = cache.NewReplica(cache.NewStore(topology.Open(tb, url), cache.StoreConfig{}), cache.ReplicaConfig{
 			Restaurants: func() []menu.RestaurantID { return restaurants }, Poll: poll,
 		})
 		group.Go(func() error { return all[i].Run(ctx) })
@@ -110,7 +112,7 @@ func watching(tb testing.TB, url string, poll time.Duration, restaurants []menu.
 func subscribed(t *testing.T, r *redisdb.DB, listeners int64) {
 	t.Helper()
 	channel := cache.NewKeys(r.Prefix()).Notices()
-	eventually(t, "the replicas are subscribed to notices", func() bool {
+	cachetest.Eventually(t, "the replicas are subscribed to notices", func() bool {
 		return r.Client().PubSubNumSub(t.Context(), channel).Val()[channel] == listeners
 	})
 }
@@ -121,11 +123,11 @@ func TestNoticesDoNotWaitForPolls(t *testing.T) {
 	t.Parallel()
 	const restaurants, changes = 1000, 100
 	server := redistest.Start(t)
-	r := open(t, server.URL())
+	r := topology.Open(t, server.URL())
 	s := cache.NewStore(r, cache.StoreConfig{})
 	var ids []menu.RestaurantID
 	var changed []*cache.Publication
-	base := publication(t, bistro, 0, menuJSON(20, 1))
+	base := cachetest.Publication(t, bistro, 0, cachetest.MenuJSON(20, 1))
 	for i := range restaurants {
 		p := base
 		p.Restaurant = menu.RestaurantID(fmt.Sprintf("r%d", i))
@@ -145,7 +147,7 @@ func TestNoticesDoNotWaitForPolls(t *testing.T) {
 	var syncs sync.WaitGroup
 	syncs.Go(func() {
 		for i := 0; ctx.Err() == nil; i++ {
-			if err := s.Checked(ctx, ids[i%restaurants], noon.Add(time.Duration(i)*time.Second), "unchanged"); err != nil && ctx.Err() == nil {
+			if err := cachetest.Checked(ctx, r, ids[i%restaurants], noon.Add(time.Duration(i)*time.Second), "unchanged"); err != nil && ctx.Err() == nil {
 				t.Error(err)
 			}
 		}
@@ -169,7 +171,7 @@ func BenchmarkSpread(b *testing.B) {
 		for _, kind := range []string{"stops", "content"} {
 			b.Run(fmt.Sprintf("restaurants=%d/%s", restaurants, kind), func(b *testing.B) {
 				server := redistest.Start(b)
-				s := cache.NewStore(open(b, server.URL()), cache.StoreConfig{})
+				s := cache.NewStore(topology.Open(b, server.URL()), cache.StoreConfig{})
 				t := fillChains(b, s, restaurants)
 				all := watching(b, server.URL(), 5*time.Second, t.restaurants)
 				var publishes, delays []time.Duration

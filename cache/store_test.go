@@ -14,18 +14,20 @@ import (
 	"larder/cache"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
+	"larder/internal/testkit/cachetest"
+	"larder/internal/testkit/topology"
 )
 
 var publicFields = cmpopts.IgnoreUnexported(cache.Version{})
 
 func TestPublishedVersionReadsBack(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
+	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
 		if _, err := s.Current(t.Context(), bistro); !errors.Is(err, cache.ErrNoCatalogue) {
 			t.Fatalf("before the first publish: got %v, want ErrNoCatalogue", err)
 		}
-		p := publication(t, bistro, 0, menuJSON(5, 7, "d1"))
+		p := cachetest.Publication(t, bistro, 0, cachetest.MenuJSON(5, 7, "d1"))
 		p.SyncedAt = noon.Add(1234567 * time.Nanosecond)
 		published, err := s.Publish(t.Context(), p)
 		if err != nil {
@@ -60,9 +62,9 @@ func TestPublishedVersionReadsBack(t *testing.T) {
 
 func TestDocumentedKeys(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
+	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
-		publish(t, s, bistro, 0, menuJSON(3, 7, "d1"))
+		cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(3, 7, "d1"))
 		ctx, client := t.Context(), r.Client()
 
 		current := client.HGetAll(ctx, cache.NewKeys(r.Prefix()).Current(bistro)).Val()
@@ -91,7 +93,7 @@ func TestDocumentedKeys(t *testing.T) {
 			t.Errorf("stopped = %v, want [d1]", got)
 		}
 
-		publish(t, s, bistro, 1, menuJSON(3, 8))
+		cachetest.Publish(t, s, bistro, 1, cachetest.MenuJSON(3, 8))
 		for _, name := range []string{"products", "externalIds", "schemes", "stopped"} {
 			key := cache.NewKeys(r.Prefix()).Version(bistro, 1) + ":" + name
 			if life := client.TTL(ctx, key).Val(); life < 9*time.Minute || life > 10*time.Minute {
@@ -106,11 +108,11 @@ func TestDocumentedKeys(t *testing.T) {
 
 func TestChainSharesContentAndIndex(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
+	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
-		first := publish(t, s, bistro, 0, menuJSON(3, 7))
-		second := publish(t, s, "grill", 0, menuJSON(3, 7, "d1"))
-		third := publish(t, s, "diner", 0, menuJSON(3, 7))
+		first := cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(3, 7))
+		second := cachetest.Publish(t, s, "grill", 0, cachetest.MenuJSON(3, 7, "d1"))
+		third := cachetest.Publish(t, s, "diner", 0, cachetest.MenuJSON(3, 7))
 		if first.Content != second.Content || first.Content != third.Content {
 			t.Fatalf("contents %s, %s, %s differ", first.Content, second.Content, third.Content)
 		}
@@ -142,9 +144,9 @@ func TestChainSharesContentAndIndex(t *testing.T) {
 
 func TestPublishRefuses(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
+	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
-		publish(t, s, bistro, 0, menuJSON(3, 1))
+		cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(3, 1))
 		if err := r.Client().HSet(t.Context(), cache.NewKeys(r.Prefix()).Fence(bistro), "fence", 5).Err(); err != nil {
 			t.Fatal(err)
 		}
@@ -158,7 +160,7 @@ func TestPublishRefuses(t *testing.T) {
 			"an old fence even with an old base":  {1, 0, cache.ErrFenced},
 			"the stored fence and base: accepted": {5, 1, nil},
 		} {
-			p := publication(t, "other", 0, menuJSON(3, 2))
+			p := cachetest.Publication(t, "other", 0, cachetest.MenuJSON(3, 2))
 			p.Restaurant, p.Fence, p.Base = bistro, c.fence, c.base
 			if c.want == nil {
 				continue
@@ -170,7 +172,7 @@ func TestPublishRefuses(t *testing.T) {
 		if got, err := s.Current(t.Context(), bistro); err != nil || got.Version != 1 {
 			t.Errorf("after the refusals: version %d, %v; want 1", got.Version, err)
 		}
-		p := publication(t, bistro, 1, menuJSON(3, 2))
+		p := cachetest.Publication(t, bistro, 1, cachetest.MenuJSON(3, 2))
 		p.Fence = 5
 		if v, err := s.Publish(t.Context(), p); err != nil || v.Version != 2 {
 			t.Errorf("with the stored fence: version %d, %v; want 2", v.Version, err)
@@ -183,9 +185,9 @@ func TestPublishRefuses(t *testing.T) {
 
 func TestVersionIsAboveWhatWasServed(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
+	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
-		p := publication(t, bistro, 0, menuJSON(3, 1))
+		p := cachetest.Publication(t, bistro, 0, cachetest.MenuJSON(3, 1))
 		p.Floor = 41 // Redis lost its data; this process has served 41
 		if v, err := s.Publish(t.Context(), p); err != nil || v.Version != 42 {
 			t.Errorf("version %d, %v; want 42", v.Version, err)
@@ -195,7 +197,7 @@ func TestVersionIsAboveWhatWasServed(t *testing.T) {
 
 func TestHistory(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
+	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{History: 3})
 		numbers := func() (got []int64) {
 			versions, err := s.Versions(t.Context(), bistro)
@@ -210,8 +212,8 @@ func TestHistory(t *testing.T) {
 		if _, err := s.Versions(t.Context(), bistro); !errors.Is(err, cache.ErrNoCatalogue) {
 			t.Errorf("history of nothing: %v, want ErrNoCatalogue", err)
 		}
-		one := publish(t, s, bistro, 0, menuJSON(3, 1))
-		two := publish(t, s, bistro, 1, menuJSON(3, 1, "d1"))
+		one := cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(3, 1))
+		two := cachetest.Publish(t, s, bistro, 1, cachetest.MenuJSON(3, 1, "d1"))
 		if one.Content != two.Content {
 			t.Fatal("a stop list changed the content")
 		}
@@ -222,7 +224,7 @@ func TestHistory(t *testing.T) {
 			t.Errorf("the version before the overlay: %+v, %v", v, err)
 		}
 		for i := range int64(4) {
-			publish(t, s, bistro, 2+i, menuJSON(3, 10+i))
+			cachetest.Publish(t, s, bistro, 2+i, cachetest.MenuJSON(3, 10+i))
 		}
 		if got := numbers(); !slices.Equal(got, []int64{6, 5, 4}) {
 			t.Errorf("after four contents: %v, want [6 5 4]", got)
@@ -241,12 +243,12 @@ func TestHistory(t *testing.T) {
 
 func TestCheckedMovesWithoutAVersion(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
+	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
-		if err := s.Checked(t.Context(), bistro, noon, "unchanged"); !errors.Is(err, cache.ErrNoCatalogue) {
+		if err := cachetest.Checked(t.Context(), r, bistro, noon, "unchanged"); !errors.Is(err, cache.ErrNoCatalogue) {
 			t.Errorf("without a catalogue: %v, want ErrNoCatalogue", err)
 		}
-		publish(t, s, bistro, 0, menuJSON(3, 1))
+		cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(3, 1))
 		for _, step := range []struct {
 			at      time.Time
 			outcome string
@@ -258,7 +260,7 @@ func TestCheckedMovesWithoutAVersion(t *testing.T) {
 			{noon.Add(20 * time.Hour), "unchanged", noon.Add(20 * time.Hour)},
 			{noon.Add(2 * time.Minute), "unchanged", noon.Add(2 * time.Minute)}, // that clock was wrong
 		} {
-			if err := s.Checked(t.Context(), bistro, step.at, step.outcome); err != nil {
+			if err := cachetest.Checked(t.Context(), r, bistro, step.at, step.outcome); err != nil {
 				t.Fatal(err)
 			}
 			got, err := s.Current(t.Context(), bistro)
@@ -274,14 +276,14 @@ func TestCheckedMovesWithoutAVersion(t *testing.T) {
 
 func TestCurrentsOfMany(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
+	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
 		ids := make([]menu.RestaurantID, 600)
 		for i := range ids {
 			ids[i] = menu.RestaurantID(fmt.Sprintf("r%d", i))
 		}
-		publish(t, s, ids[0], 0, menuJSON(3, 1))
-		publish(t, s, ids[599], 0, menuJSON(3, 2))
+		cachetest.Publish(t, s, ids[0], 0, cachetest.MenuJSON(3, 1))
+		cachetest.Publish(t, s, ids[599], 0, cachetest.MenuJSON(3, 2))
 		if err := r.Client().HSet(t.Context(), cache.NewKeys(r.Prefix()).Current(ids[300]), "record", "{", "version", 1, "form", "f3").Err(); err != nil {
 			t.Fatal(err)
 		}
@@ -306,7 +308,7 @@ func TestCurrentsOfMany(t *testing.T) {
 
 func TestReasons(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
+	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{Clock: func() time.Time { return noon }})
 		if _, _, err := s.Reasons(t.Context(), "main"); !errors.Is(err, cache.ErrNoReasons) {
 			t.Errorf("before: %v, want ErrNoReasons", err)
@@ -329,13 +331,13 @@ func TestReasons(t *testing.T) {
 
 func TestSweep(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
+	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		now := noon
 		s := cache.NewStore(r, cache.StoreConfig{History: 1, Clock: func() time.Time { return now }})
-		publish(t, s, "grill", 0, menuJSON(3, 1))
-		old := publish(t, s, bistro, 0, menuJSON(3, 1))
-		publish(t, s, "grill", 1, menuJSON(3, 2))
-		kept := publish(t, s, bistro, 1, menuJSON(3, 2))
+		cachetest.Publish(t, s, "grill", 0, cachetest.MenuJSON(3, 1))
+		old := cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(3, 1))
+		cachetest.Publish(t, s, "grill", 1, cachetest.MenuJSON(3, 2))
+		kept := cachetest.Publish(t, s, bistro, 1, cachetest.MenuJSON(3, 2))
 		// It has users still: their histories name it.
 		if n := r.Client().SCard(t.Context(), cache.NewKeys(r.Prefix()).ContentUsers(old.Content)).Val(); n != 2 {
 			t.Errorf("%d restaurants have ever used the content, want 2", n)
@@ -369,10 +371,10 @@ func TestSweep(t *testing.T) {
 
 func TestUnreadableContent(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
+	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
-		one := publish(t, s, bistro, 0, menuJSON(3, 1))
-		two := publish(t, s, bistro, 1, menuJSON(3, 2))
+		one := cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(3, 1))
+		two := cachetest.Publish(t, s, bistro, 1, cachetest.MenuJSON(3, 2))
 		ctx, key := t.Context(), cache.NewKeys(r.Prefix()).ContentBody(one.Content)
 		other := r.Client().HGet(ctx, cache.NewKeys(r.Prefix()).ContentBody(two.Content), "view").Val()
 		for name, change := range map[string][]any{
@@ -400,7 +402,7 @@ func TestUnreadableContent(t *testing.T) {
 // for a later one of the same second.
 func TestVersionsOfOneSecondAreModifiedApart(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
+	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
 		var before cache.Version
 		for base, step := range []struct{ synced, modified time.Duration }{
@@ -410,7 +412,7 @@ func TestVersionsOfOneSecondAreModifiedApart(t *testing.T) {
 			{2500 * time.Millisecond, 3 * time.Second},
 			{4500 * time.Millisecond, 4500 * time.Millisecond},
 		} {
-			p := publication(t, bistro, int64(base), menuJSON(3, int64(base+1)))
+			p := cachetest.Publication(t, bistro, int64(base), cachetest.MenuJSON(3, int64(base+1)))
 			p.SyncedAt = noon.Add(step.synced)
 			v, err := s.Publish(t.Context(), p)
 			if err != nil {
@@ -430,7 +432,7 @@ func TestVersionsOfOneSecondAreModifiedApart(t *testing.T) {
 		}
 		// Stop lists that are updated in the same second get a later time too.
 		later, err := s.UpdateStopLists(t.Context(), cache.StopListUpdate{
-			Version: before, Fence: 1, Stops: publication(t, bistro, 0, menuJSON(3, 5, "d1")).Published.Stops, At: before.PublishedAt,
+			Version: before, Fence: 1, Stops: cachetest.Publication(t, bistro, 0, cachetest.MenuJSON(3, 5, "d1")).Published.Stops, At: before.PublishedAt,
 		})
 		if err != nil || !later.PublishedAt.Equal(noon.Add(5*time.Second)) {
 			t.Errorf("updated at %s, %v; want the next second", later.PublishedAt, err)

@@ -9,13 +9,14 @@ import (
 
 	"larder/internal/menu"
 	"larder/internal/redisdb"
+	"larder/internal/testkit/topology"
 )
 
 // A content that left the history and came back is in use, whatever the
 // publisher that dropped it still does.
 func TestSweepKeepsAContentThatCameBack(t *testing.T) {
 	t.Parallel()
-	OnEveryTopology(t, func(t *testing.T, r *redisdb.DB) {
+	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		ctx, now := t.Context(), time.Now()
 		s := NewStore(r, StoreConfig{History: 1, Clock: func() time.Time { return now }})
 		var versions []Version
@@ -57,7 +58,7 @@ func (b *beforeSRem) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 // where a later sweep finds it.
 func TestSweepListsAContentThatCameBackMeanwhile(t *testing.T) {
 	t.Parallel()
-	OnEveryTopology(t, func(t *testing.T, r *redisdb.DB) {
+	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		ctx, now := t.Context(), time.Now()
 		s := NewStore(r, StoreConfig{History: 1, Clock: func() time.Time { return now }})
 		for base, seed := range []int{1, 2} {

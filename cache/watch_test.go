@@ -10,7 +10,9 @@ import (
 	"larder/cache"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
+	"larder/internal/testkit/cachetest"
 	"larder/internal/testkit/redistest"
+	"larder/internal/testkit/topology"
 )
 
 // next waits for the change after the one given.
@@ -29,7 +31,7 @@ func next(t *testing.T, w *cache.Watch, last *cache.Change) *cache.Change {
 // process publishes; a late reader gets only the newest one.
 func TestWatch(t *testing.T) {
 	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, r *redisdb.DB) {
+	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
 		replica := cache.NewReplica(s, cache.ReplicaConfig{Restaurants: func() []menu.RestaurantID { return []menu.RestaurantID{bistro} }})
 		run(t, replica)
@@ -41,7 +43,7 @@ func TestWatch(t *testing.T) {
 			t.Fatalf("begins with version %d, want none", none.After.Version)
 		}
 
-		publish(t, s, bistro, 0, menuJSON(5, 7))
+		cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(5, 7))
 		first := next(t, early, none)
 		if first.Before.Version != 0 || first.After.Version != 1 || first.StopsOnly() {
 			t.Errorf("first version: got %d after %d, stops only %t", first.After.Version, first.Before.Version, first.StopsOnly())
@@ -52,7 +54,7 @@ func TestWatch(t *testing.T) {
 			t.Errorf("a later watch begins with %d after %d, want 1 after none", began.After.Version, began.Before.Version)
 		}
 
-		publish(t, s, bistro, 1, menuJSON(5, 7, "d1"))
+		cachetest.Publish(t, s, bistro, 1, cachetest.MenuJSON(5, 7, "d1"))
 		stopped := next(t, early, first)
 		if stopped.Before.Version != 1 || stopped.After.Version != 2 || !stopped.StopsOnly() {
 			t.Errorf("stop list: got %d after %d, stops only %t", stopped.After.Version, stopped.Before.Version, stopped.StopsOnly())
@@ -62,7 +64,7 @@ func TestWatch(t *testing.T) {
 			t.Errorf("moved (-want +got):\n%s", diff)
 		}
 
-		publish(t, s, bistro, 2, menuJSON(5, 8, "d1"))
+		cachetest.Publish(t, s, bistro, 2, cachetest.MenuJSON(5, 8, "d1"))
 		priced := next(t, early, stopped)
 		if priced.After.Version != 3 || priced.StopsOnly() {
 			t.Errorf("price: got %d, stops only %t", priced.After.Version, priced.StopsOnly())
@@ -72,7 +74,7 @@ func TestWatch(t *testing.T) {
 		}
 
 		late.Close()
-		publish(t, s, bistro, 3, menuJSON(5, 9))
+		cachetest.Publish(t, s, bistro, 3, cachetest.MenuJSON(5, 9))
 		next(t, early, priced)
 		if got := late.Newest().After.Version; got != 3 {
 			t.Errorf("a closed watch went on to %d", got)
@@ -88,15 +90,15 @@ func TestWatch(t *testing.T) {
 func TestEventIDsAreTheSameOnEveryReplica(t *testing.T) {
 	t.Parallel()
 	url := redistest.Start(t).URL()
-	s := cache.NewStore(open(t, url), cache.StoreConfig{})
-	p := publication(t, bistro, 0, menuJSON(5, 7, "d1"))
+	s := cache.NewStore(topology.Open(t, url), cache.StoreConfig{})
+	p := cachetest.Publication(t, bistro, 0, cachetest.MenuJSON(5, 7, "d1"))
 	version, err := s.Publish(t.Context(), p)
 	if err != nil {
 		t.Fatal(err)
 	}
 	publisher := cache.NewReplica(s, cache.ReplicaConfig{})
 	publisher.Install(&cache.Snapshot{Version: version, Catalogue: p.Catalogue})
-	reader := cache.NewReplica(cache.NewStore(open(t, url), cache.StoreConfig{}), cache.ReplicaConfig{})
+	reader := cache.NewReplica(cache.NewStore(topology.Open(t, url), cache.StoreConfig{}), cache.ReplicaConfig{})
 	id := read(t, reader, bistro).EventID()
 	if got := read(t, publisher, bistro).EventID(); got != id {
 		t.Errorf("event ids %q and %q of one version", got, id)
@@ -104,7 +106,7 @@ func TestEventIDsAreTheSameOnEveryReplica(t *testing.T) {
 	if !regexp.MustCompile(`^1-[0-9a-f]{8}$`).MatchString(id) {
 		t.Errorf("event id %q, want <version>-<8 hex>", id)
 	}
-	if again := publish(t, s, bistro, 1, menuJSON(5, 7)); again.EventID() == id {
+	if again := cachetest.Publish(t, s, bistro, 1, cachetest.MenuJSON(5, 7)); again.EventID() == id {
 		t.Errorf("two versions share the event id %q", id)
 	}
 	twin := read(t, reader, bistro).Version
