@@ -5,23 +5,16 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/url"
-	"slices"
-	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
-	"github.com/spf13/cobra"
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/clientcredentials"
-
-	"larder/httpapi"
 )
 
 // api is a running daemon as the command line speaks with it: over HTTP, with
@@ -124,32 +117,6 @@ func everyPage[T any](ctx context.Context, daemon *api, path string) ([]T, error
 	return nil, fmt.Errorf("%w: the list has no end", errForeignAnswer)
 }
 
-// operate sends one request of an operator and prints the answer.
-func operate[T any](cmd *cobra.Command, env *environment, method, path string, body []byte, text func(answer envelope[T])) error {
-	daemon, err := target(cmd, env, httpapi.ScopeOps)
-	if err != nil {
-		return err
-	}
-	answer, err := daemon.call(cmd.Context(), method, path, body)
-	if err != nil {
-		return err
-	}
-	return printAnswer(cmd, env, answer, text)
-}
-
-// printAnswer prints an answer as JSON, as it came, or as text for people.
-func printAnswer[T any](cmd *cobra.Command, env *environment, answer *reply, text func(answer envelope[T])) error {
-	if asJSON(cmd) {
-		return printJSON(env.out, answer.body)
-	}
-	var decoded envelope[T]
-	if err := answer.decode(&decoded); err != nil {
-		return err
-	}
-	text(decoded)
-	return nil
-}
-
 // call sends one request: with a token where there are credentials. Answers
 // below 400 are a reply, others an *apiError.
 func (a *api) call(ctx context.Context, method, path string, body []byte, headers ...string) (*reply, error) {
@@ -178,153 +145,14 @@ func (a *api) call(ctx context.Context, method, path string, body []byte, header
 	return &reply{status: response.StatusCode, header: response.Header, body: content}, nil
 }
 
-// apiError is a refusal of the daemon.
-type apiError struct {
-	Status    int         `json:"status"`
-	Code      string      `json:"code"`
-	Msg       string      `json:"msg"`
-	RequestID string      `json:"requestId"`
-	Errors    []violation `json:"errors"`
-	More      bool        `json:"more"` // there are more violations than Errors
-	Ref       string      `json:"ref"`  // of an order that may have been sent
-	Upstream  *struct {
-		Errors json.RawMessage `json:"errors"` // the ordering service's reasons, in whatever shape
-	} `json:"upstream"`
-	Body      json.RawMessage `json:"-"` // all of it, when it is JSON
-	anonymous bool            // asked without credentials
-	ofOps     bool            // about a path of /v1/ops
-	// retryAfter is how long to wait before asking again; 0 where it is not said.
-	retryAfter time.Duration
-}
-
-func refusal(response *http.Response, body []byte, anonymous bool) error {
-	status, refused := response.StatusCode, &apiError{anonymous: anonymous}
-	if asked := response.Request; asked != nil {
-		refused.ofOps = strings.HasPrefix(asked.URL.Path, opsRoutes)
+// baseURL returns the URL at which this machine reaches a listener.
+func baseURL(address string) string {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return "http://" + address
 	}
-	if wait, err := strconv.Atoi(response.Header.Get("Retry-After")); err == nil {
-		refused.retryAfter = time.Duration(max(wait, 0)) * time.Second
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
 	}
-	if err := json.Unmarshal(body, refused); err != nil || refused.Code == "" {
-		refused.Code, refused.Msg = http.StatusText(status), "the answer is not larder's: is this address a larder's?"
-	}
-	if json.Valid(body) {
-		refused.Body = body
-	}
-	refused.Status = status
-	return refused
-}
-
-func (e *apiError) Error() string {
-	text := fmt.Sprintf("larder answered %d %s: %s", e.Status, e.Code, e.Msg)
-	if e.RequestID != "" {
-		text += " (request " + e.RequestID + ")"
-	}
-	if e.ofOps && e.Code == string(httpapi.CodeNotFound) {
-		text += "; the routes of operators are not at this address"
-	}
-	if e.Status == http.StatusUnauthorized && e.anonymous {
-		text += "; say who asks: --config FILE, or --client-id and --client-secret"
-	}
-	return text
-}
-
-// refusedWith reports whether err is a refusal with one of the statuses.
-func refusedWith(err error, statuses ...int) bool {
-	refused, ok := errors.AsType[*apiError](err)
-	return ok && slices.Contains(statuses, refused.Status)
-}
-
-// reasons are the ordering service's own, one for each line; a shape that is
-// not known is shown as it came.
-func (e *apiError) reasons() []string {
-	if e.Upstream == nil || len(e.Upstream.Errors) == 0 || string(e.Upstream.Errors) == "null" {
-		return nil
-	}
-	sent := e.Upstream.Errors
-	var list []json.RawMessage
-	if json.Unmarshal(sent, &list) != nil {
-		list = []json.RawMessage{sent}
-	}
-	lines := make([]string, len(list))
-	for i, raw := range list {
-		var v violation
-		if json.Unmarshal(raw, &lines[i]) == nil {
-			continue
-		}
-		if lines[i] = string(raw); json.Unmarshal(raw, &v) == nil && v.Msg != "" {
-			lines[i] = v.line()
-		}
-	}
-	return lines
-}
-
-// violation is one thing that is wrong with an order.
-type violation struct {
-	Path string `json:"path"`
-	Code string `json:"code"`
-	Msg  string `json:"msg"`
-}
-
-// line is the violation on one line.
-func (v violation) line() string { return joined("  ", v.Path, v.Code, v.Msg) }
-
-// unreachableError is a message for people: why a daemon did not answer.
-type unreachableError struct {
-	msg string
-	err error
-}
-
-func (e *unreachableError) Error() string { return e.msg }
-
-func (e *unreachableError) Unwrap() error { return e.err }
-
-// unreachable makes an unreachableError of a call that got no answer.
-func (a *api) unreachable(err error) error {
-	msg := fmt.Sprintf("larder at %s does not answer%s; is it running? (larder serve, or larder demo; --url names another)",
-		a.base, transportText(err))
-	if errors.Is(err, context.Canceled) {
-		msg = "interrupted"
-	}
-	if denied, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
-		text := strings.TrimSpace(denied.ErrorCode + " " + denied.ErrorDescription)
-		if text == "" {
-			text = fmt.Sprintf("status %d, and the answer is not larder's: is this address a larder's?", denied.Response.StatusCode)
-		}
-		msg = fmt.Sprintf("larder at %s gives no token: %s", a.base, text)
-		if denied.ErrorCode == "invalid_client" {
-			msg = fmt.Sprintf("authentication failed at %s: unknown client or wrong secret; check --client-id and --client-secret", a.base)
-		}
-	}
-	return &unreachableError{msg, err}
-}
-
-// transportText is what is worth saying of a call without an answer; that nothing
-// listens is said already.
-func transportText(err error) string {
-	dns, unknownHost := errors.AsType[*net.DNSError](err)
-	timeout, ok := errors.AsType[net.Error](err)
-	switch {
-	case unknownHost && dns.IsNotFound:
-		return ": there is no host " + dns.Name
-	case ok && timeout.Timeout(), errors.Is(err, context.DeadlineExceeded):
-		return " in time"
-	case errors.Is(err, syscall.ECONNREFUSED):
-		return ""
-	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return ": it closed the connection"
-	case strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
-		return " to https; try http"
-	default:
-		return " (" + rootCause(err).Error() + ")"
-	}
-}
-
-// rootCause is the cause at the bottom, without the layers that repeat the
-// address.
-func rootCause(err error) error {
-	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
-		err = inner
-	}
-	return err
+	return "http://" + net.JoinHostPort(host, port)
 }

@@ -154,7 +154,7 @@ func (d *demo) run(ctx context.Context) error {
 
 // show is what the demo does once the daemon listens. Its end ends the demo.
 func (d *demo) show(ctx context.Context, running *daemon) error {
-	s, err := newScenario(ctx, d, urlOf(running.server.Addr()))
+	s, err := newScenario(ctx, d, baseURL(running.server.Addr()))
 	if err != nil {
 		return err
 	}

@@ -28,13 +28,13 @@ type eventStream struct {
 	end   func()
 }
 
-// events opens a stream. It ends with ctx, or by close.
-func (a *api) events(ctx context.Context, path string) (*eventStream, error) {
-	client := *a.plain
+// openEvents opens a stream of a's server-sent events. It ends with ctx, or by close.
+func openEvents(ctx context.Context, a *api, path string) (*eventStream, error) {
+	caller := *a.plain
 	if a.bearer != nil {
-		client = *a.bearer
+		caller = *a.bearer
 	}
-	client.Timeout = 0 // it is as long as it is
+	caller.Timeout = 0 // it is as long as it is
 	ctx, cancel := context.WithCancel(ctx)
 	quiet := time.AfterFunc(quietEvents, cancel)
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, a.base+path, http.NoBody)
@@ -43,7 +43,7 @@ func (a *api) events(ctx context.Context, path string) (*eventStream, error) {
 		return nil, err
 	}
 	request.Header.Set("Accept", "text/event-stream")
-	response, err := client.Do(request)
+	response, err := caller.Do(request)
 	if err == nil && response.StatusCode != http.StatusOK {
 		err = errors.Join(fmt.Errorf("GET %s: %s", path, response.Status), response.Body.Close())
 	}

@@ -27,9 +27,6 @@ type hintError struct {
 
 func (e *hintError) Unwrap() error { return e.error }
 
-// errForeignAnswer is an answer that no instance of this version sends.
-var errForeignAnswer = errors.New("the answer is not what larder sends")
-
 // hintFor returns what to do after a failure of a command, as a sentence; "" if
 // the error says that itself.
 func hintFor(cmd *cobra.Command, err error) string {
@@ -43,7 +40,7 @@ func hintFor(cmd *cobra.Command, err error) string {
 	case errors.As(err, &own):
 		return own.hint
 	case errors.As(err, &refused):
-		return refused.hint()
+		return refusalHint(refused)
 	case isA[*upstream.Error](err):
 		return "Run larder check --config FILE --online to see what of the connection does not work."
 	case isA[*unreachableError](err):
@@ -76,8 +73,8 @@ func hintFor(cmd *cobra.Command, err error) string {
 	}
 }
 
-// hint is what to do after a daemon's refusal.
-func (e *apiError) hint() string {
+// refusalHint returns what to do after a daemon's refusal.
+func refusalHint(e *apiError) string {
 	switch hint := hintOf(httpapi.Code(e.Code)); {
 	case e.Status == http.StatusUnauthorized && e.anonymous:
 		return "" // said already

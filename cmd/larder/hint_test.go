@@ -33,8 +33,8 @@ func TestEveryRefusalHasANextStep(t *testing.T) {
 		t.Fatalf("%d codes found", len(codes))
 	}
 	for _, code := range codes {
-		general := (&apiError{Code: "something_new", Status: http.StatusTeapot}).hint()
-		if got := (&apiError{Code: code[1], Status: http.StatusConflict}).hint(); got == "" || got == general {
+		general := refusalHint(&apiError{Code: "something_new", Status: http.StatusTeapot})
+		if got := refusalHint(&apiError{Code: code[1], Status: http.StatusConflict}); got == "" || got == general {
 			t.Errorf("%s: nothing of its own to try (%q)", code[1], got)
 		}
 	}

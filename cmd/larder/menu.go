@@ -96,7 +96,7 @@ func neitherFileNorRestaurant(ctx context.Context, daemon *api, arg string, err 
 	if !ok || refused.Code != string(httpapi.CodeRestaurantNotFound) {
 		return err
 	}
-	return &hintError{fmt.Errorf("%q is neither a file nor a restaurant of the larder at %s: %s", arg, daemon.base, refused.Msg), refused.hint()}
+	return &hintError{fmt.Errorf("%q is neither a file nor a restaurant of the larder at %s: %s", arg, daemon.base, refused.Msg), refusalHint(refused)}
 }
 
 // viewOf decodes a menu view from a file.

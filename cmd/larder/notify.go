@@ -55,7 +55,7 @@ func (n *notifier) watch(ctx context.Context, run func(listening func(*daemon)) 
 	defer ended()
 	return run(func(d *daemon) {
 		if n.wanted {
-			group.Go(func() { n.follow(ctx, running, urlOf(d.server.Addr())) })
+			group.Go(func() { n.follow(ctx, running, baseURL(d.server.Addr())) })
 		}
 	})
 }

@@ -132,7 +132,7 @@ func validateOrder(cmd *cobra.Command, env *environment, file string) error {
 
 func printViolations(env *environment, violations []violation, more bool) {
 	for _, each := range violations {
-		env.out.printf("  %s\n", each.line())
+		env.out.printf("  %s\n", violationLine(each))
 	}
 	if more {
 		env.out.printf("  and more: larder lists the first ones\n")
@@ -175,7 +175,7 @@ func notPlaced(env *environment, err error, key string, raw bool) error {
 	case raw || !answered:
 		return err
 	}
-	references := refused.references()
+	references := referencesOf(refused)
 	switch {
 	case unknown:
 		return &hintError{&linesError{lines: []string{
@@ -183,7 +183,7 @@ func notPlaced(env *environment, err error, key string, raw bool) error {
 			"Ask the restaurant" + labelled(", and quote ", references) + ". " + again,
 		}}, "Find it with larder order list --state unknown; resolve it with larder order resolve."}
 	case refused.Code == string(httpapi.CodeIdempotencyKeyInFlight):
-		return &hintError{fmt.Errorf("not answered yet: %s (%s)", refused.Msg, references), refused.hint()}
+		return &hintError{fmt.Errorf("not answered yet: %s (%s)", refused.Msg, references), refusalHint(refused)}
 	case len(refused.Errors) > 0:
 		env.out.printf("not placed: %s\n", refused.Msg)
 		printViolations(env, refused.Errors, refused.More)
@@ -192,10 +192,10 @@ func notPlaced(env *environment, err error, key string, raw bool) error {
 		return fmt.Errorf("not placed: %w", err)
 	}
 	lines := []string{fmt.Sprintf("not placed: %s (%s)", refused.Msg, references)}
-	for _, reason := range refused.reasons() {
+	for _, reason := range reasonsOf(refused) {
 		lines = append(lines, "  "+reason)
 	}
-	return &hintError{&linesError{lines: lines}, refused.hint()}
+	return &hintError{&linesError{lines: lines}, refusalHint(refused)}
 }
 
 // outcomeUnknown reports whether an answer leaves it open if the order was placed.
@@ -226,7 +226,34 @@ func quoted(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// references are the ids by which the restaurant and the log find what an answer is about.
-func (e *apiError) references() string {
+// referencesOf returns the ids by which the restaurant and the log find what an answer is about.
+func referencesOf(e *apiError) string {
 	return joined(", ", labelled("ref ", e.Ref), labelled("request ", e.RequestID))
 }
+
+// reasonsOf returns the ordering service's own reasons, one for each line; a shape that is
+// not known is shown as it came.
+func reasonsOf(e *apiError) []string {
+	if e.Upstream == nil || len(e.Upstream.Errors) == 0 || string(e.Upstream.Errors) == "null" {
+		return nil
+	}
+	sent := e.Upstream.Errors
+	var list []json.RawMessage
+	if json.Unmarshal(sent, &list) != nil {
+		list = []json.RawMessage{sent}
+	}
+	lines := make([]string, len(list))
+	for i, raw := range list {
+		var v violation
+		if json.Unmarshal(raw, &lines[i]) == nil {
+			continue
+		}
+		if lines[i] = string(raw); json.Unmarshal(raw, &v) == nil && v.Msg != "" {
+			lines[i] = violationLine(v)
+		}
+	}
+	return lines
+}
+
+// violationLine returns a violation on one line.
+func violationLine(v violation) string { return joined("  ", v.Path, v.Code, v.Msg) }

@@ -25,7 +25,7 @@ type menuEvent struct {
 // follow reads a restaurant's stream until the test ends.
 func (o *outage) follow(t *testing.T, base, restaurant string) *dishEvents {
 	t.Helper()
-	stream, err := shopper(t, base).events(t.Context(), "/v1/events?restaurant="+restaurant)
+	stream, err := openEvents(t.Context(), shopper(t, base), "/v1/events?restaurant="+restaurant)
 	if err != nil {
 		t.Fatal(err)
 	}

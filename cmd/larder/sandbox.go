@@ -117,7 +117,7 @@ func openSandbox(ctx context.Context, listen, flag, secret string, log logrus.Fi
 	if err != nil {
 		return nil, fmt.Errorf("the sandbox cannot listen: %w", listenError(err, flag+anyPort(flag)))
 	}
-	base := urlOf(listener.Addr().String())
+	base := baseURL(listener.Addr().String())
 	service := sandbox.New(sandbox.Config{ClientSecret: secret, Log: log, BaseURL: base})
 	return &sandboxServer{service: service, listener: listener, url: base, log: log}, nil
 }

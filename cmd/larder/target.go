@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/url"
 	"slices"
 	"strings"
@@ -77,19 +76,7 @@ func configuredURL(cfg *configs.Config, scope httpapi.Scope) string {
 	if scope == httpapi.ScopeOps && cfg.HTTP.OpsListen != "" {
 		address = cfg.HTTP.OpsListen
 	}
-	return urlOf(address)
-}
-
-// urlOf is how this machine reaches a listener.
-func urlOf(address string) string {
-	host, port, err := net.SplitHostPort(address)
-	if err != nil {
-		return "http://" + address
-	}
-	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
-		host = "127.0.0.1"
-	}
-	return "http://" + net.JoinHostPort(host, port)
+	return baseURL(address)
 }
 
 // configuredClient is the first client whose tokens may have the scope, if there

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"larder/httpapi"
+)
+
+// operate sends one request of an operator and prints the answer.
+func operate[T any](cmd *cobra.Command, env *environment, method, path string, body []byte, text func(answer envelope[T])) error {
+	daemon, err := target(cmd, env, httpapi.ScopeOps)
+	if err != nil {
+		return err
+	}
+	answer, err := daemon.call(cmd.Context(), method, path, body)
+	if err != nil {
+		return err
+	}
+	return printAnswer(cmd, env, answer, text)
+}
+
+// printAnswer prints an answer as JSON, as it came, or as text for people.
+func printAnswer[T any](cmd *cobra.Command, env *environment, answer *reply, text func(answer envelope[T])) error {
+	if asJSON(cmd) {
+		return printJSON(env.out, answer.body)
+	}
+	var decoded envelope[T]
+	if err := answer.decode(&decoded); err != nil {
+		return err
+	}
+	text(decoded)
+	return nil
+}
