@@ -19,14 +19,6 @@ import (
 	"larder/internal/upstream"
 )
 
-// hintError is an error with a hint of its own.
-type hintError struct {
-	error
-	hint string
-}
-
-func (e *hintError) Unwrap() error { return e.error }
-
 // hintFor returns what to do after a failure of a command, as a sentence; "" if
 // the error says that itself.
 func hintFor(cmd *cobra.Command, err error) string {
