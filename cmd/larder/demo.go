@@ -20,7 +20,20 @@ import (
 	"larder/internal/sandbox"
 )
 
-func demoCommand(env *environment) *cobra.Command {
+// starts is how the demo and the sandbox start what the program's entry has: its
+// log, its daemon and its way with signals.
+type starts struct {
+	// logger makes the log of a process that serves.
+	logger func(cmd *cobra.Command) (*logrus.Logger, error)
+	// daemon runs larder until ctx ends, with photos below demoPhotos. It calls
+	// listening with its address once its listener is open.
+	daemon func(ctx context.Context, cfg *configs.Config, log logrus.FieldLogger, photos http.Handler, listening func(addr string)) error
+	// hangups calls reload for each SIGHUP while do runs.
+	hangups func(ctx context.Context, reload func(), do func(ctx context.Context) error) error
+}
+
+// demoCommand makes `larder demo`.
+func demoCommand(env *environment, with *starts) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Run everything in one process: ordering service, Redis, larder",
@@ -31,11 +44,11 @@ installed, nothing is left behind.
 With --exit the whole main job is done once, each step printed, and the command
 ends: status 0, or 1 and what failed.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			d, err := prepareDemo(cmd, env)
+			d, err := prepareDemo(cmd, env, with)
 			if err != nil {
 				return err
 			}
-			return withSIGHUP(cmd.Context(), func() {
+			return with.hangups(cmd.Context(), func() {
 				d.log.WithField("event", "config.nothing_to_reload").Info("the configuration of the demo is built in")
 			}, d.run)
 		},
@@ -58,6 +71,7 @@ const demoPhotos = "/photos"
 // demo is everything of `larder demo`.
 type demo struct {
 	env        *environment
+	starts     *starts
 	cfg        *configs.Config
 	log        *logrus.Logger
 	sandbox    *sandboxServer
@@ -68,21 +82,21 @@ type demo struct {
 
 // prepareDemo opens the sandbox, so that its address is known, and makes the
 // configuration that points at it.
-func prepareDemo(cmd *cobra.Command, env *environment) (*demo, error) {
+func prepareDemo(cmd *cobra.Command, env *environment, with *starts) (*demo, error) {
 	quiet := !cmd.Flags().Changed("log-level")
 	if quiet {
 		_ = cmd.Flags().Set("log-level", "error") // what the demo prints itself is enough
 	}
-	log, err := serviceLogger(cmd, env)
+	log, err := with.logger(cmd)
 	if err != nil {
 		return nil, err
 	}
-	d := &demo{env: env, log: log, exit: boolFlag(cmd, "exit"), json: asJSON(cmd)}
+	d := &demo{env: env, starts: with, log: log, exit: boolFlag(cmd, "exit"), json: asJSON(cmd)}
 	if d.exit && quiet {
 		log.SetOutput(&d.held) // the scenario provokes errors that it prints itself
 	}
 	if d.json && !d.exit {
-		return nil, &usageError{"--json needs --exit: a demo that runs on prints for people"}
+		return nil, newUsageError("--json needs --exit: a demo that runs on prints for people")
 	}
 	generate, err := generated(cmd)
 	if err != nil {
@@ -133,14 +147,14 @@ func (d *demo) run(ctx context.Context) error {
 		running, stop := context.WithCancel(ctx)
 		defer stop()
 		context.AfterFunc(sandboxContext, stop) // a sandbox that fails ends the demo
-		photos := func(deps *httpapi.Deps) { deps.Photos = http.StripPrefix(demoPhotos, sandbox.Images()) }
+		photos := http.StripPrefix(demoPhotos, sandbox.Images())
 		var shown errgroup.Group
-		err := serve(running, d.cfg, d.log, func(larder *daemon) {
+		err := d.starts.daemon(running, d.cfg, d.log, photos, func(addr string) {
 			shown.Go(func() error {
 				defer stop()
-				return d.show(running, larder)
+				return d.show(running, baseURL(addr))
 			})
-		}, photos, countDropped(d.env))
+		})
 		stop()
 		return cmp.Or(shown.Wait(), listenError(err, "--listen"+anyPort("--listen")))
 	})
@@ -152,9 +166,9 @@ func (d *demo) run(ctx context.Context) error {
 	return err
 }
 
-// show is what the demo does once the daemon listens. Its end ends the demo.
-func (d *demo) show(ctx context.Context, running *daemon) error {
-	s, err := newScenario(ctx, d, baseURL(running.server.Addr()))
+// show is what the demo does once the daemon listens at base. Its end ends the demo.
+func (d *demo) show(ctx context.Context, base string) error {
+	s, err := newScenario(ctx, d, base)
 	if err != nil {
 		return err
 	}

@@ -84,6 +84,9 @@ type usageError struct{ msg string }
 
 func (u *usageError) Error() string { return u.msg }
 
+// newUsageError returns the error of a command line that is wrong as msg says.
+func newUsageError(msg string) error { return &usageError{msg} }
+
 // linesError is an error with a text of its own, which may take several lines.
 // Line ends anywhere else in an error come from outside, and are escaped.
 type linesError struct {

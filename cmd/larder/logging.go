@@ -21,9 +21,9 @@ func logger(cmd *cobra.Command, env *environment) (*logrus.Logger, error) {
 	format := stringFlag(cmd, "log-format")
 	level, err := logrus.ParseLevel(levelName)
 	if err != nil || level > logrus.DebugLevel || level < logrus.ErrorLevel {
-		return nil, &usageError{fmt.Sprintf("--log-level: %q is none of debug, info, warn, error", levelName)}
+		return nil, newUsageError(fmt.Sprintf("--log-level: %q is none of debug, info, warn, error", levelName))
 	}
-	coloured := env.errorColours().on
+	coloured := env.coloursErrors()
 	log := logrus.New()
 	log.SetOutput(env.err.raw)
 	log.SetLevel(level)
@@ -38,7 +38,7 @@ func logger(cmd *cobra.Command, env *environment) (*logrus.Logger, error) {
 			DisableColors:   !coloured,
 		}})
 	default:
-		return nil, &usageError{"--log-format: use text, json or auto"}
+		return nil, newUsageError("--log-format: use text, json or auto")
 	}
 	return log, nil
 }
@@ -82,18 +82,6 @@ func (f *safeText) Format(entry *logrus.Entry) ([]byte, error) {
 	line := *entry
 	line.Message = safe(entry.Message)
 	return f.TextFormatter.Format(&line)
-}
-
-// ringLog keeps the last lines of a log that is worth reading only when
-// something fails.
-type ringLog []byte
-
-// Write implements io.Writer. The logger calls it for one line at a time.
-func (r *ringLog) Write(p []byte) (int, error) {
-	const most = 64 << 10
-	*r = append(*r, p...)
-	*r = (*r)[max(len(*r)-most, 0):]
-	return len(p), nil
 }
 
 const (

@@ -45,5 +45,6 @@ func run(ctx context.Context, args []string, env environment) int {
 
 // newRoot makes the command larder: the client, the daemon and the demo.
 func newRoot(env *environment, args ...string) *cobra.Command {
-	return rootCommand(env, args, serveCommand(env), demoCommand(env), sandboxCommand(env), versionCommand(env))
+	with := demoStarts(env)
+	return rootCommand(env, args, serveCommand(env), demoCommand(env, with), sandboxCommand(env, with), versionCommand(env))
 }

@@ -204,14 +204,14 @@ func catalogueOf(cmd *cobra.Command, env *environment, arg string) (*menu.Catalo
 	}
 	name := cfg.Restaurants[at].Connection
 	at = slices.IndexFunc(cfg.Connections, func(c upstream.Config) bool { return c.Name == name })
-	client, err := upstream.New(cfg.Connections[at], upstream.Deps{})
+	service, err := upstream.New(cfg.Connections[at], upstream.Deps{})
 	if err != nil {
 		return nil, err
 	}
-	defer client.Close()
+	defer service.Close()
 	ctx, cancel := context.WithTimeout(cmd.Context(), onlineLimit)
 	defer cancel()
-	view, _, err := fetchMenu(ctx, client, arg)
+	view, _, err := fetchMenu(ctx, service, arg)
 	if err != nil {
 		return nil, err
 	}

@@ -150,7 +150,10 @@ func (env *environment) colours(cmd *cobra.Command) palette {
 }
 
 // errorColours are those of standard error.
-func (env *environment) errorColours() palette { return palette{on: env.terminal && env.mayColour()} }
+func (env *environment) errorColours() palette { return palette{on: env.coloursErrors()} }
+
+// coloursErrors reports whether standard error takes colours.
+func (env *environment) coloursErrors() bool { return env.terminal && env.mayColour() }
 
 // mayColour reports whether the environment allows colours
 // (https://no-color.org: NO_COLOR counts when it is not empty).

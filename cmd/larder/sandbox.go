@@ -1,22 +1,16 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 
-	"larder/httpapi"
 	"larder/internal/menu"
 	"larder/internal/sandbox"
 )
@@ -24,7 +18,8 @@ import (
 // sandboxAddress is where the sandbox listens by default.
 const sandboxAddress = "127.0.0.1:9090"
 
-func sandboxCommand(env *environment) *cobra.Command {
+// sandboxCommand makes `larder sandbox`.
+func sandboxCommand(env *environment, with *starts) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sandbox",
 		Short: "Run an ordering service of one's own, for development and tests",
@@ -38,7 +33,7 @@ Without --menu and --restaurants it has the hand-written bistro.
 A --menu FILE holds a menu view; its name without the ending is the restaurant's
 id, "default" is the connection's own menu.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			log, err := serviceLogger(cmd, env)
+			log, err := with.logger(cmd)
 			if err != nil {
 				return err
 			}
@@ -67,59 +62,6 @@ id, "default" is the connection's own menu.`,
 	addGenerate(cmd)
 	addJSON(cmd)
 	return cmd
-}
-
-// addGenerate adds the flags of generated restaurants.
-func addGenerate(cmd *cobra.Command) {
-	flags := cmd.Flags()
-	flags.Int("restaurants", 0, "generate so many restaurants in place of the bistro")
-	flags.Int("products", 60, "dishes in each generated menu")
-	flags.Int64("seed", 1, "random seed for generated menus")
-}
-
-// maxGenerated is how many restaurants sandbox.Generate makes at most, and how
-// many dishes of each.
-const maxGenerated = 10_000
-
-// generated reads the flags of addGenerate; Restaurants is 0 for the bistro.
-// --products or --seed alone ask for one generated restaurant.
-func generated(cmd *cobra.Command) (generate sandbox.Generate, err error) {
-	flags := cmd.Flags()
-	generate.Restaurants, _ = flags.GetInt("restaurants")
-	generate.Products, _ = flags.GetInt("products")
-	generate.Seed, _ = flags.GetInt64("seed")
-	if !flags.Changed("restaurants") && (flags.Changed("products") || flags.Changed("seed")) {
-		generate.Restaurants = 1
-	}
-	switch {
-	case generate.Restaurants < 0 || generate.Restaurants > maxGenerated:
-		err = &usageError{fmt.Sprintf("--restaurants: between 0 (the bistro) and %d, not %d", maxGenerated, generate.Restaurants)}
-	case generate.Products < 1 || generate.Products > maxGenerated:
-		err = &usageError{fmt.Sprintf("--products: between 1 and %d, not %d", maxGenerated, generate.Products)}
-	}
-	return generate, err
-}
-
-// sandboxServer is a sandbox with its listener.
-type sandboxServer struct {
-	service  *sandbox.Sandbox
-	listener net.Listener
-	url      string
-	log      logrus.FieldLogger
-}
-
-// openSandbox listens and makes a sandbox without menus, for the client demo
-// with the secret (empty: demo-secret). flag is the flag of the address. run
-// it, or close its listener.
-func openSandbox(ctx context.Context, listen, flag, secret string, log logrus.FieldLogger) (*sandboxServer, error) {
-	var config net.ListenConfig
-	listener, err := config.Listen(ctx, "tcp", listen)
-	if err != nil {
-		return nil, fmt.Errorf("the sandbox cannot listen: %w", listenError(err, flag+anyPort(flag)))
-	}
-	base := baseURL(listener.Addr().String())
-	service := sandbox.New(sandbox.Config{ClientSecret: secret, Log: log, BaseURL: base})
-	return &sandboxServer{service: service, listener: listener, url: base, log: log}, nil
 }
 
 // readMenus reads the files of --menu, by the restaurant that each is for.
@@ -179,46 +121,4 @@ func (s *sandboxServer) serveMenus(cmd *cobra.Command, env *environment, generat
 		}
 		env.out.printf("ordering service on %s (client demo, secret demo-secret), open it for the board\n%s\n", s.url, names)
 	})
-}
-
-// load serves generated menus, or the bistro's if generate asks for none. It
-// returns the first menu, which is the connection's own too.
-func (s *sandboxServer) load(generate sandbox.Generate) []byte {
-	first := sandbox.Bistro(sandbox.BistroID, generate.ImageBase)
-	if generate.Restaurants == 0 {
-		s.service.SetMenu(sandbox.BistroID, first)
-	} else {
-		s.service.SetGenerated(generate)
-		first = generate.Menu(0)
-	}
-	s.service.SetMenu(sandbox.DefaultMenu, first)
-	return first
-}
-
-// run serves until ctx ends.
-func (s *sandboxServer) run(ctx context.Context) error {
-	server := &http.Server{
-		Handler:           s.service.Handler(),
-		ReadHeaderTimeout: 10 * time.Second,
-		ErrorLog:          httpapi.ErrorLog(s.log),
-	}
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error {
-		if err := server.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
-			return fmt.Errorf("sandbox: %w", err)
-		}
-		return nil
-	})
-	group.Go(func() error { return ignoreCanceled(s.service.Run(ctx)) })
-	group.Go(func() error {
-		<-ctx.Done()
-		s.service.Close() // hanging requests end
-		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopGrace)
-		defer cancel()
-		if err := server.Shutdown(limited); err != nil {
-			return errors.Join(err, server.Close())
-		}
-		return nil
-	})
-	return group.Wait()
 }

@@ -30,7 +30,7 @@ type scenario struct {
 	daemon      *api // as the storefront
 	ops         *api
 	sandbox     *api // the sandbox's own routes
-	client      string
+	clientID    string
 	restaurant  string
 	restaurants int
 	good, bad   []byte // orders
@@ -54,7 +54,7 @@ func newScenario(ctx context.Context, d *demo, base string) (*scenario, error) {
 	return &scenario{
 		env: d.env, json: d.json,
 		daemon: newAPI(ctx, base, shop.ID, shop.Secret), ops: newAPI(ctx, base, ops.ID, ops.Secret),
-		sandbox: newAPI(ctx, d.sandbox.url, "", ""), client: shop.ID, restaurant: restaurant, restaurants: len(d.cfg.Restaurants), good: good, bad: bad,
+		sandbox: newAPI(ctx, d.sandbox.url, "", ""), clientID: shop.ID, restaurant: restaurant, restaurants: len(d.cfg.Restaurants), good: good, bad: bad,
 	}, err
 }
 
@@ -142,14 +142,17 @@ func (s *scenario) token(ctx context.Context) ([]string, error) {
 	}
 	return []string{
 		"the ordering service gave larder " + plural(counters.Tokens, "token", "tokens") + " for all its calls",
-		"larder gave the client " + s.client + " one for its own",
+		"larder gave the client " + s.clientID + " one for its own",
 	}, err
 }
+
+// recordLimit is how long the record of a run may come after its menu.
+const recordLimit = 5 * time.Second
 
 // fetched: the run that published the menu. A menu is served a moment before its
 // run is recorded as finished.
 func (s *scenario) fetched(ctx context.Context) ([]string, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, stopGrace, errors.New("no run has published a menu"))
+	ctx, cancel := context.WithTimeoutCause(ctx, recordLimit, errors.New("no run has published a menu"))
 	defer cancel()
 	updated := func(run menusync.Run) bool { return run.Outcome == menusync.OutcomeUpdated }
 	var runs []menusync.Run

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -95,7 +96,7 @@ func (s *scenario) place(ctx context.Context) ([]string, error) {
 	if err := answer.result(&s.placed); err != nil || s.placed.OrderID == "" || answer.status != http.StatusCreated {
 		return nil, fmt.Errorf("status %d without an orderID: %s", answer.status, answer.body)
 	}
-	return []string{fmt.Sprintf("orderID %s, total %s, ref %s", s.placed.OrderID, number(s.placed.Total), s.placed.Ref)}, nil
+	return []string{fmt.Sprintf("orderID %s, total %s, ref %s", s.placed.OrderID, amount(s.placed.Total), s.placed.Ref)}, nil
 }
 
 // received: the ordering service has that order, once, at the same price.
@@ -105,12 +106,12 @@ func (s *scenario) received(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	order := received[0]
-	total, err := decimal.NewFromString(number(s.placed.Total))
+	total, err := decimal.NewFromString(amount(s.placed.Total))
 	switch {
 	case order.OrderID != s.placed.OrderID:
 		return nil, fmt.Errorf("it has the order %s, not the one that was placed", order.OrderID)
 	case err != nil || !total.Equal(order.Total):
-		return nil, fmt.Errorf("it computes a total of %s, larder %s", order.Total, number(s.placed.Total))
+		return nil, fmt.Errorf("it computes a total of %s, larder %s", order.Total, amount(s.placed.Total))
 	}
 	return []string{
 		fmt.Sprintf("received order %s (%s), %s, total %s:", order.OrderID, order.State, plural(len(order.Body.DishList), "dish", "dishes"), order.Total),
@@ -197,7 +198,7 @@ func (s *scenario) resolved(ctx context.Context) ([]string, error) {
 func (s *scenario) closed(ctx context.Context) ([]string, error) {
 	path := "/v1/orders/" + url.PathEscape(s.placed.OrderID)
 	payment := fmt.Appendf(nil, `[{"code":"2c1f8c2e-6f0b-4f7c-9d55-0a4b5d6c7e8f","amount":%s,"paidAt":%q,"name":""}]`,
-		number(s.placed.Total), time.Now().Format(time.RFC3339))
+		amount(s.placed.Total), time.Now().Format(time.RFC3339))
 	if _, err := s.daemon.call(ctx, http.MethodPut, path+"/pay", payment); err != nil {
 		return nil, err
 	}
@@ -208,8 +209,11 @@ func (s *scenario) closed(ctx context.Context) ([]string, error) {
 	if err == nil && (order.State != "closed" || !order.Paid) {
 		err = fmt.Errorf("after paying and completing it is %s", order.state())
 	}
-	return []string{fmt.Sprintf("order %s paid %s and completed: %s", order.OrderID, number(s.placed.Total), order.state())}, err
+	return []string{fmt.Sprintf("order %s paid %s and completed: %s", order.OrderID, amount(s.placed.Total), order.state())}, err
 }
+
+// amount is a sum of money as it was sent; "?" for one that is not known.
+func amount(n json.Number) string { return cmp.Or(n.String(), "?") }
 
 // sampleOrder is an order for /v1: no more than a form would send.
 type sampleOrder struct {

@@ -3,8 +3,7 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"net"
+	"net/http"
 	"os"
 	"os/signal"
 	"strings"
@@ -71,6 +70,18 @@ misspelling of a known key, and any unknown key under auth, are errors as before
 	return cmd
 }
 
+// demoStarts is how the demo starts what this package has.
+func demoStarts(env *environment) *starts {
+	return &starts{
+		logger: func(cmd *cobra.Command) (*logrus.Logger, error) { return serviceLogger(cmd, env) },
+		daemon: func(ctx context.Context, cfg *configs.Config, log logrus.FieldLogger, photos http.Handler, listening func(addr string)) error {
+			withPhotos := func(deps *httpapi.Deps) { deps.Photos = photos }
+			return serve(ctx, cfg, log, func(d *daemon) { listening(d.server.Addr()) }, withPhotos, countDropped(env))
+		},
+		hangups: withSIGHUP,
+	}
+}
+
 // countDropped counts in the metrics the lines that the log's reader did not get.
 func countDropped(env *environment) func(*httpapi.Deps) {
 	return func(deps *httpapi.Deps) { deps.Metrics.LogLinesDropped = env.droppedLines }
@@ -97,28 +108,6 @@ func serve(ctx context.Context, cfg *configs.Config, log logrus.FieldLogger, lis
 	listening(d)
 	return d.run(ctx)
 }
-
-// listenError explains what to change about an address that cannot be listened on.
-// what is the flag or key that holds it.
-func listenError(err error, what string) error {
-	fault, ok := errors.AsType[*net.OpError](err)
-	if !ok || fault.Op != "listen" {
-		return err
-	}
-	msg := fmt.Sprintf("cannot listen: %s (%s)", rootCause(err), what)
-	switch {
-	case errors.Is(err, syscall.EADDRINUSE):
-		msg = fmt.Sprintf("%v is taken by another program: say another address with %s", fault.Addr, what)
-	case errors.Is(err, syscall.EACCES):
-		msg = fmt.Sprintf("listening on %v is not allowed (ports below 1024 need the right to): say another address with %s", fault.Addr, what)
-	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		msg = fmt.Sprintf("%v is no address of this machine: say another one with %s", fault.Addr, what)
-	}
-	return &hintError{&linesError{[]string{msg}, err}, ""}
-}
-
-// anyPort shows how a flag asks for any free port.
-func anyPort(flag string) string { return " (" + flag + " 127.0.0.1:0 takes any free port)" }
 
 // listenKey is the key of the configuration that a daemon's listener could not
 // be opened for.
