@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"regexp"
 	"strings"
@@ -91,16 +92,31 @@ func TestEveryFailureSaysWhatToTry(t *testing.T) {
 			t.Errorf("%s: try %q, want %q in it", name, got, tc.says)
 		}
 	}
+	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = w.Write([]byte(`{"code":"unauthorized","msg":"no"}`))
+	}))
+	t.Cleanup(refusing.Close)
 	// Those whose own words end with it.
 	for name, err := range map[string]error{
-		"nobody answers":     (&api{base: "http://127.0.0.1:1"}).unreachable(errors.New("x")),
+		"nobody answers":     failedGet(t, "http://127.0.0.1:1"),
 		"a port is taken":    listenError(&net.OpError{Op: "listen", Err: syscall.EADDRINUSE}, "--listen"),
-		"no token was given": refusal(&http.Response{StatusCode: http.StatusUnauthorized}, []byte(`{"code":"unauthorized","msg":"no"}`), true),
+		"no token was given": failedGet(t, refusing.URL),
 	} {
 		if step := hintFor(commandOf(t, "sync"), err); step != "" || !regexp.MustCompile(`--url|--listen|--config FILE`).MatchString(err.Error()) {
 			t.Errorf("%s: %q, and try %q", name, err, step)
 		}
 	}
+}
+
+// failedGet returns the error of a call without a token.
+func failedGet(t *testing.T, base string) error {
+	t.Helper()
+	_, err := newAPI(t.Context(), base, "", "").get(t.Context(), "/v1/ops/summary")
+	if err == nil {
+		t.Fatalf("%s answers", base)
+	}
+	return err
 }
 
 func TestOpsOnAnotherListenerAreFound(t *testing.T) {
