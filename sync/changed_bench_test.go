@@ -86,7 +86,7 @@ func benchmarkChanged(b *testing.B, dishes int) {
 
 // publishClock is a replica that notes when it was offered a version.
 type publishClock struct {
-	replica
+	fakeReplica
 
 	tb testing.TB
 	at time.Duration // as computed gives it
@@ -94,7 +94,7 @@ type publishClock struct {
 
 func (c *publishClock) Install(snapshot *cache.Snapshot) {
 	c.at = computed(c.tb)
-	c.replica.Install(snapshot)
+	c.fakeReplica.Install(snapshot)
 }
 
 // repriced gives the view with another price of its last dish in every round.

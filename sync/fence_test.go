@@ -38,7 +38,7 @@ func TestANumberGivenTwiceLetsOneHolderPublish(t *testing.T) {
 		}
 	}
 	g.service.set(func(s *service) { s.body, s.hook = viewWith(10, 300, ""), nil })
-	other := g.another(func(d *menusync.Deps) { d.Replica = &replica{} })
+	other := g.another(func(d *menusync.Deps) { d.Replica = &fakeReplica{} })
 	run, err := other.Once(t.Context(), bistro, menusync.TriggerCron)
 	if err != nil {
 		t.Fatal(err)
@@ -76,7 +76,7 @@ func TestAClockThatIsAheadStopsNobody(t *testing.T) {
 		g.want(at(g.Runner, g.clock()), menusync.OutcomeUpdated, 1)
 		g.advance(-20 * time.Hour)
 
-		other := g.another(func(d *menusync.Deps) { d.Replica = &replica{} })
+		other := g.another(func(d *menusync.Deps) { d.Replica = &fakeReplica{} })
 		g.want(at(other, now), menusync.OutcomeUnchanged, 1)
 		if run := at(g.Runner, now); run.Outcome != menusync.OutcomeSkipped {
 			t.Errorf("a slot that another replica took: %s", run.Outcome)

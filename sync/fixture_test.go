@@ -129,20 +129,20 @@ func viewWith(products, firstPrice int, stopped string) []byte {
 	return []byte(b.String())
 }
 
-// replica remembers what was offered.
-type replica struct {
+// fakeReplica remembers what was offered.
+type fakeReplica struct {
 	mu   stdsync.Mutex
 	held map[menu.RestaurantID]*cache.Snapshot
 }
 
-func (r *replica) Cached(id menu.RestaurantID) (*cache.Snapshot, bool) {
+func (r *fakeReplica) Cached(id menu.RestaurantID) (*cache.Snapshot, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	snapshot, ok := r.held[id]
 	return snapshot, ok
 }
 
-func (r *replica) Install(snapshot *cache.Snapshot) {
+func (r *fakeReplica) Install(snapshot *cache.Snapshot) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.held == nil {
@@ -195,7 +195,7 @@ type fixture struct {
 	keys     cache.Keys
 	client   redis.UniversalClient
 	store    *cache.Store
-	replica  *replica
+	replica  *fakeReplica
 	observer *observer
 	log      *logtest.Hook
 	mu       stdsync.Mutex
@@ -236,7 +236,7 @@ func newFixture(t *testing.T, url string, change ...func(*menusync.Deps)) *fixtu
 	t.Cleanup(func() { _ = opened.Close() })
 	g := &fixture{
 		t: t, service: &service{body: view(10)}, redis: opened, keys: cache.NewKeys(opened.Prefix()), client: opened.Client(),
-		replica: &replica{}, observer: &observer{}, log: lines, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
+		replica: &fakeReplica{}, observer: &observer{}, log: lines, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
 	}
 	g.store = cache.NewStore(opened, cache.StoreConfig{Clock: g.clock})
 	g.deps = menusync.Deps{

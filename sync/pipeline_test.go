@@ -117,7 +117,7 @@ func TestChangesAreCounted(t *testing.T) {
 		t.Errorf("changes %+v, want %+v", run.Changes, want)
 	}
 
-	other := g.another(func(d *menusync.Deps) { d.Replica = &replica{} }) // has nothing in memory
+	other := g.another(func(d *menusync.Deps) { d.Replica = &fakeReplica{} }) // has nothing in memory
 	g.service.set(func(s *service) { s.body = view(11) })
 	run, err := other.Once(t.Context(), bistro, menusync.TriggerCron)
 	if err != nil {
@@ -137,7 +137,7 @@ func TestEqualBytesAreNotEnough(t *testing.T) {
 		},
 		"another name": func(d *menusync.Deps) { d.Restaurants[0].Name = "Bistro" },
 		"a replica that served a higher version": func(d *menusync.Deps) {
-			held := &replica{}
+			held := &fakeReplica{}
 			held.Install(&cache.Snapshot{
 				Version:   cache.Version{Restaurant: bistro, Version: 41},
 				Catalogue: menu.Compile(&menu.View{}, bistro, menu.DefaultSettings()),

@@ -129,7 +129,7 @@ func TestAStopListUpdateThatWasOvertakenIsDecidedAgain(t *testing.T) {
 	g := newFixture(t, redisdb.Embedded)
 	g.want(g.once(), menusync.OutcomeUpdated, 1)
 	g.service.set(func(s *service) { s.body = viewWith(10, 100, "other") })
-	g.deps.Replica = &peekHook{replica: g.replica, hook: func() { g.publish(t.Context(), 2, 1, view(11)) }}
+	g.deps.Replica = &peekHook{fakeReplica: g.replica, hook: func() { g.publish(t.Context(), 2, 1, view(11)) }}
 	run, err := g.another().Once(t.Context(), bistro, menusync.TriggerCron)
 	if err != nil {
 		t.Fatal(err)
@@ -143,7 +143,7 @@ func TestALaterLeaseFencesAStopListUpdateOff(t *testing.T) {
 	g := newFixture(t, redisdb.Embedded)
 	g.want(g.once(), menusync.OutcomeUpdated, 1)
 	g.service.set(func(s *service) { s.body = viewWith(10, 100, "other") })
-	g.deps.Replica = &peekHook{replica: g.replica, hook: func() {
+	g.deps.Replica = &peekHook{fakeReplica: g.replica, hook: func() {
 		if err := g.client.HIncrBy(t.Context(), g.keys.Fence(bistro), "fence", 1).Err(); err != nil {
 			t.Error(err)
 		}
@@ -169,7 +169,7 @@ func TestAnOlderFormIsFetchedAgain(t *testing.T) {
 		if err := g.client.HDel(t.Context(), g.keys.Current(bistro), "form").Err(); err != nil {
 			t.Fatal(err)
 		}
-		other := g.another(func(d *menusync.Deps) { d.Replica = &replica{} }) // a new process
+		other := g.another(func(d *menusync.Deps) { d.Replica = &fakeReplica{} }) // a new process
 		g.schedule(other)
 		eventually(t, "the next version is published", func() bool {
 			version, err := g.store.Current(t.Context(), bistro)

@@ -44,7 +44,7 @@ func TestAVersionPublishedMeanwhileIsComparedAnew(t *testing.T) {
 			g := newFixture(t, redisdb.Embedded)
 			g.want(g.once(), menusync.OutcomeUpdated, 1)
 			g.service.set(func(s *service) { s.body = view(11) })
-			g.deps.Replica = &peekHook{replica: g.replica, hook: func() { g.publish(t.Context(), 2, 1, c.meanwhile) }}
+			g.deps.Replica = &peekHook{fakeReplica: g.replica, hook: func() { g.publish(t.Context(), 2, 1, c.meanwhile) }}
 			run, err := g.another().Once(t.Context(), bistro, menusync.TriggerCron)
 			if err != nil {
 				t.Fatal(err)
@@ -57,7 +57,7 @@ func TestAVersionPublishedMeanwhileIsComparedAnew(t *testing.T) {
 // peekHook calls its hook when a run reads the replica for the second time, after
 // it has read the current version.
 type peekHook struct {
-	*replica
+	*fakeReplica
 	reads int
 	hook  func()
 }
@@ -66,7 +66,7 @@ func (p *peekHook) Cached(id menu.RestaurantID) (*cache.Snapshot, bool) {
 	if p.reads++; p.reads == 2 {
 		p.hook()
 	}
-	return p.replica.Cached(id)
+	return p.fakeReplica.Cached(id)
 }
 
 func TestALaterLeaseFencesTheRunOff(t *testing.T) {

@@ -159,14 +159,14 @@ func TestAReleaseIsFollowedByARunThatKnowsOfIt(t *testing.T) {
 
 // lingering is a replica that lets its first reader wait.
 type lingering struct {
-	*replica
+	*fakeReplica
 	gate gate
 	once stdsync.Once
 }
 
 func (l *lingering) Cached(id menu.RestaurantID) (*cache.Snapshot, bool) {
 	l.once.Do(func() { l.gate.hook(context.Background()) })
-	return l.replica.Cached(id)
+	return l.fakeReplica.Cached(id)
 }
 
 // Whoever asks for a sync while a rollback is in flight gets a sync: the
@@ -177,7 +177,7 @@ func TestNobodyJoinsARollback(t *testing.T) {
 		g := newFixture(t, url)
 		g.sync(view(10), menusync.OutcomeUpdated, 1)
 		g.sync(view(11), menusync.OutcomeUpdated, 2)
-		slow := &lingering{replica: g.replica, gate: newGate()}
+		slow := &lingering{fakeReplica: g.replica, gate: newGate()}
 		other := g.another(func(d *menusync.Deps) { d.Replica = slow })
 		var back errgroup.Group
 		back.Go(func() error {
