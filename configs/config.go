@@ -141,7 +141,7 @@ func (c *Config) differences(other *Config) []string {
 	mine, theirs := reflect.ValueOf(c).Elem(), reflect.ValueOf(other).Elem()
 	var names []string
 	for _, f := range fieldsOf(mine.Type()) {
-		if !reflect.DeepEqual(mine.Field(f.index).Interface(), theirs.Field(f.index).Interface()) {
+		if !reflect.DeepEqual(mine.FieldByIndex(f.index).Interface(), theirs.FieldByIndex(f.index).Interface()) {
 			names = append(names, f.name)
 		}
 	}

@@ -112,7 +112,7 @@ func (l *loader) overlayKey(from variable, rest, path string, n *node, v reflect
 		if value == nil || f.isFile {
 			value = &node{}
 		}
-		if !l.overlay(from, strings.TrimSuffix(inner, "_"), join(path, f.name), value, v.Field(f.index)) {
+		if !l.overlay(from, strings.TrimSuffix(inner, "_"), join(path, f.name), value, v.FieldByIndex(f.index)) {
 			continue
 		}
 		n.kind = section

@@ -73,12 +73,12 @@ func (l *loader) fillStruct(path string, n *node, v reflect.Value) {
 		}
 		f, where := keys[i], join(path, e.name)
 		if f.isFile {
-			l.readSecretFile(where, e.value, n, v.Field(f.index))
+			l.readSecretFile(where, e.value, n, v.FieldByIndex(f.index))
 			continue
 		}
-		l.fill(where, e.value, v.Field(f.index))
+		l.fill(where, e.value, v.FieldByIndex(f.index))
 		if f.secret && e.value.at.Variable == "" {
-			l.expand(where, e.value.at, v.Field(f.index))
+			l.expand(where, e.value.at, v.FieldByIndex(f.index))
 		}
 	}
 }
@@ -180,20 +180,27 @@ const fileSuffix = "_file"
 // field is one key of a section, as its struct declares it.
 type field struct {
 	name   string // the YAML key
-	index  int
-	secret bool // may also be given as name + fileSuffix
-	isFile bool // names the file of a secret
+	index  []int  // as of reflect.Value.FieldByIndex
+	secret bool   // may also be given as name + fileSuffix
+	isFile bool   // names the file of a secret
 }
 
-// fieldsOf lists the keys of a struct in the order of its declaration. Fields
-// without a yaml tag, or with "-", are no keys.
+// fieldsOf lists the keys of a struct in the order of its declaration. The keys
+// of an embedded struct with the tag ",inline" are keys of the struct itself.
+// Other fields without a yaml name, or with "-", are no keys.
 func fieldsOf(t reflect.Type) []field {
 	var fields []field
 	for i := range t.NumField() {
 		f := t.Field(i)
-		name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
-		if name != "" && name != "-" {
-			fields = append(fields, field{name: name, index: i, secret: f.Tag.Get("secret") != ""})
+		name, option, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+		switch {
+		case f.Anonymous && option == "inline":
+			for _, inner := range fieldsOf(f.Type) {
+				inner.index = append([]int{i}, inner.index...)
+				fields = append(fields, inner)
+			}
+		case name != "" && name != "-":
+			fields = append(fields, field{name: name, index: []int{i}, secret: f.Tag.Get("secret") != ""})
 		}
 	}
 	return fields
@@ -218,7 +225,8 @@ func isText(t reflect.Type) bool {
 	return reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
 }
 
-// setDefaults sets the defaults of a section and of every section inside it.
+// setDefaults sets the defaults of a section and of every section inside it. The
+// section's own SetDefaults includes the structs that it embeds.
 func setDefaults(v reflect.Value) {
 	if v.Kind() != reflect.Struct {
 		return
@@ -227,7 +235,7 @@ func setDefaults(v reflect.Value) {
 		d.SetDefaults()
 	}
 	for _, f := range fieldsOf(v.Type()) {
-		setDefaults(v.Field(f.index))
+		setDefaults(v.FieldByIndex(f.index))
 	}
 }
 

@@ -57,7 +57,7 @@ func printable(v reflect.Value) any {
 	case reflect.Struct:
 		var keys yaml.MapSlice
 		for _, f := range fieldsOf(v.Type()) {
-			value := v.Field(f.index)
+			value := v.FieldByIndex(f.index)
 			switch {
 			case value.Kind() == reflect.Pointer && value.IsNil(): // may be missing, and is
 			case f.secret:

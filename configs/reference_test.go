@@ -64,7 +64,7 @@ func reference(t *testing.T) string {
 		}
 		text.WriteString("| key | default | meaning |\n|---|---|---|\n")
 		var rows []row
-		for _, r := range rowsOf(f.name, f, root.Field(f.index), said)[1:] {
+		for _, r := range rowsOf(f.name, f, root.FieldByIndex(f.index), said)[1:] {
 			rows = r.under(rows, said)
 		}
 		for _, r := range rows {
@@ -101,7 +101,7 @@ func rowsOf(path string, f field, v reflect.Value, said map[string]saying) []row
 	inside := func(path string, v reflect.Value) []row {
 		var rows []row
 		for _, f := range fieldsOf(v.Type()) {
-			rows = append(rows, rowsOf(join(path, f.name), f, v.Field(f.index), said)...)
+			rows = append(rows, rowsOf(join(path, f.name), f, v.FieldByIndex(f.index), said)...)
 		}
 		return rows
 	}

@@ -47,7 +47,7 @@ func keysOf(path string, typ reflect.Type) []string {
 	}
 	var keys []string
 	for _, f := range fieldsOf(typ) {
-		keys = append(keys, keysOf(join(path, f.name), typ.Field(f.index).Type)...)
+		keys = append(keys, keysOf(join(path, f.name), typ.FieldByIndex(f.index).Type)...)
 	}
 	return keys
 }

@@ -1,0 +1,37 @@
+package configs
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+)
+
+// Limits are settings that sections embed.
+type Limits struct {
+	Lines int    `yaml:"lines"`
+	Token string `yaml:"token" secret:"true"`
+}
+
+// Keys of an embedded struct stand beside those of the struct that embeds it,
+// in the order of the declaration.
+func TestFieldsOf_Inline(t *testing.T) {
+	t.Parallel()
+	type section struct {
+		First  string `yaml:"first"`
+		Limits `yaml:",inline"`
+		Last   string `yaml:"last"`
+		hidden string
+	}
+	var names []string
+	for _, f := range sectionKeys(reflect.TypeFor[section]()) {
+		names = append(names, f.name)
+	}
+	if want := []string{"first", "lines", "token", "token_file", "last"}; !slices.Equal(names, want) {
+		t.Errorf("keys %v, want %v", names, want)
+	}
+	got, l := section{hidden: "h"}, newLoader("larder.yaml", nil)
+	l.read([]byte("first: a\nlines: 3\ntoken: b\nlast: c\n"), reflect.ValueOf(&got).Elem())
+	if want := (section{First: "a", Limits: Limits{Lines: 3, Token: "b"}, Last: "c", hidden: "h"}); got != want || len(l.problems) > 0 {
+		t.Errorf("read %+v with problems %v, want %+v", got, l.problems, want)
+	}
+}
