@@ -69,7 +69,9 @@ func (c *Config) OrderingOf(r Restaurant) ordering.Config {
 	if r.Ordering == nil {
 		return c.Ordering
 	}
-	return c.Ordering.With(*r.Ordering)
+	own := c.Ordering
+	own.ValidatorConfig = own.With(*r.Ordering)
+	return own
 }
 
 // Warnings returns what Load found odd without rejecting it, for the log.

@@ -128,7 +128,7 @@ func (w *fixture) follower() string {
 	p.auth.SetDefaults()
 	store := cache.NewStore(w.redis, cache.StoreConfig{})
 	replica := cache.NewReplica(store, cache.ReplicaConfig{Restaurants: func() []menu.RestaurantID { return []menu.RestaurantID{bistro} }})
-	validator := ordering.NewValidator(ordering.DefaultConfig(), time.Now)
+	validator := ordering.NewValidator(ordering.DefaultValidatorConfig(), time.Now)
 	server, err := httpapi.New(p.cfg, p.auth, httpapi.Deps{
 		Replica: replica, Store: store, Runner: w.newRunner(plan{}, nil), Validator: validator, Redis: w.redis,
 		Orders: w.engine,

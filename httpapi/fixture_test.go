@@ -217,7 +217,7 @@ func newFixtureFor(tb testing.TB, changes ...func(*plan)) *fixture {
 	runner = w.newRunner(p, metrics)
 	w.runner = runner
 	clock := func() time.Time { return time.Now().Add(time.Duration(w.skew.Load())) }
-	validator := ordering.NewValidator(p.ordering, clock)
+	validator := ordering.NewValidator(p.ordering.ValidatorConfig, clock)
 	w.engine = w.newEngine(p, validator, clock, metrics.OrderEvent, logger)
 	if p.orders == nil {
 		p.orders = w.engine

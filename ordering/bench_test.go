@@ -48,7 +48,7 @@ func ready(b *testing.B, draw func() (ordertest.Order, error)) (*ordering.Valida
 	if err != nil {
 		b.Fatal(err)
 	}
-	validator := ordering.NewValidator(ordering.DefaultConfig(), noon)
+	validator := ordering.NewValidator(ordering.DefaultValidatorConfig(), noon)
 	req := ordering.Request{
 		Restaurant: order.Restaurant, V1: true, Version: 1, Catalogue: order.Catalogue, Body: order.Body, FieldCase: upstream.FieldCaseDocument,
 	}

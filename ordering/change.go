@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"larder/internal/jsontext"
 	"larder/internal/upstream"
-	"larder/ordering/violation"
 )
 
 // Change pays, completes or rejects an order, once. A key that was used
@@ -51,37 +49,58 @@ func (o *Orders) prepareChange(ctx context.Context, c *ChangeRequest) (CallSpec,
 	if err != nil && (c.V1 || !errors.Is(err, ErrNoOrder)) {
 		return CallSpec{}, err
 	}
-	notes := &violation.List{Language: c.Language, Limit: violation.Max + 1}
+	body := ChangeBody{Body: c.Body, V1: c.V1, Language: c.Language, FieldCase: c.FieldCase}
+	var invalid InvalidError
 	switch c.Operation {
 	case upstream.OpPay:
-		payments := readPayments(c, notes)
+		payments := ReadPayments(body)
 		if c.V1 && !o.cfg.AllowUnderpayment {
-			payments.cover(record.Total)
+			payments.Cover(record.Total)
 		}
-		spec.Payments = payments.records()
-		spec.Body = payments.upstreamBody(c.FieldCase)
+		spec.Payments = recordedPayments(payments.List())
+		spec.Body = payments.Upstream()
+		invalid.Violations, invalid.More = payments.Violations()
 	case upstream.OpReject:
-		rejection := readRejection(c, notes)
+		rejection := ReadRejection(body)
 		o.checkReason(ctx, c.Connection, rejection)
-		spec.Body = rejection.upstreamBody(c.FieldCase)
+		spec.Body = rejection.Upstream()
+		invalid.Violations, invalid.More = rejection.Violations()
 	default: // a completion has no body
 	}
-	if violations, more := notes.Sorted(); violations != nil {
-		return CallSpec{}, &InvalidError{Violations: violations, More: more}
+	if invalid.Violations != nil {
+		return CallSpec{}, &invalid
 	}
 	return spec, nil
 }
 
-// changeReader returns a decoder of the body of a change, which canonical has
-// accepted.
-func changeReader(c *ChangeRequest, notes *violation.List) *decoder {
-	return &decoder{Reader: jsontext.NewReader(string(c.Body), maxBodyDepth), violations: notes, v1: c.V1}
+// recordedPayments returns payments as the record keeps them.
+func recordedPayments(sent []upstream.Payment) []Payment {
+	out := make([]Payment, len(sent))
+	for i, paid := range sent {
+		out[i] = Payment{Code: paid.Code, Amount: paid.Amount, PaidAt: paid.PaidAt}
+	}
+	return out
 }
 
-// require notes a value that is missing or empty.
-func (d *decoder) require(v *value, base, name string, end int32) {
-	if !v.blank() {
+// checkReason checks the rejection by the reasons that the service lists.
+// Where it contradicts those that are cached, they are refreshed first; if that
+// fails the cached ones apply (policy S5a).
+func (o *Orders) checkReason(ctx context.Context, connection string, r *Rejection) {
+	if o.deps.Reasons == nil {
 		return
 	}
-	d.violations.Add(v.posOr(end), member(base, v.nameOr(name)), violation.FieldRequired, violation.Params{"field": name}, "")
+	reasons, err := o.deps.Reasons(ctx, connection)
+	if err != nil {
+		return // none is known
+	}
+	if r.Check(reasons) || !o.refreshReasons(ctx, connection) {
+		return
+	}
+	if reasons, err = o.deps.Reasons(ctx, connection); err == nil {
+		r.Check(reasons)
+	}
+}
+
+func (o *Orders) refreshReasons(ctx context.Context, connection string) bool {
+	return o.deps.RefreshReasons != nil && o.deps.RefreshReasons(ctx, connection)
 }

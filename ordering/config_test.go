@@ -32,9 +32,11 @@ func TestDefaultsAreValid(t *testing.T) {
 func TestConfigNamesWrongKeys(t *testing.T) {
 	t.Parallel()
 	cfg := ordering.Config{
-		MaxZero: "some", MissingExternalID: "x", MaxDepth: 13, PriceDigits: -1, PastTolerance: -1, LeadTime: time.Hour,
+		ValidatorConfig: ordering.ValidatorConfig{
+			MaxZero: "some", MissingExternalID: "x", MaxDepth: 13, PriceDigits: -1, PastTolerance: -1, LeadTime: time.Hour,
+			Required: ordering.Required{Delivery: []string{"guest.fax"}, Pickup: []string{"comment"}},
+		},
 		WaitReplicas: new(-1), RecordTTL: -1,
-		Required: ordering.Required{Delivery: []string{"guest.fax"}, Pickup: []string{"comment"}},
 	}
 	err := cfg.Validate()
 	for _, key := range []string{
@@ -58,16 +60,6 @@ func TestConfigBounds(t *testing.T) {
 		key    string
 		change func(c *ordering.Config, wrong bool)
 	}{
-		{"max_depth", func(c *ordering.Config, wrong bool) { c.MaxDepth = pick(wrong, 0, 1) }},
-		{"max_depth", func(c *ordering.Config, wrong bool) { c.MaxDepth = pick(wrong, 13, 12) }},
-		{"max_quantity", func(c *ordering.Config, wrong bool) { c.MaxQuantity = pick(wrong, 0, 1) }},
-		{"max_quantity", func(c *ordering.Config, wrong bool) { c.MaxQuantity = pick(wrong, 1_000_001, 1_000_000) }},
-		{"price_digits", func(c *ordering.Config, wrong bool) { c.PriceDigits = pick(wrong, -1, 0) }},
-		{"price_digits", func(c *ordering.Config, wrong bool) { c.PriceDigits = pick(wrong, 7, 6) }},
-		{"past_tolerance", func(c *ordering.Config, wrong bool) { c.PastTolerance = pick(wrong, time.Duration(-1), 0) }},
-		{"max_lead", func(c *ordering.Config, wrong bool) { c.MaxLead, c.LeadTime = pick(wrong, time.Duration(0), 1), 0 }},
-		{"lead_time", func(c *ordering.Config, wrong bool) { c.LeadTime = pick(wrong, time.Duration(-1), 0) }},
-		{"lead_time", func(c *ordering.Config, wrong bool) { c.LeadTime = c.MaxLead + pick(wrong, time.Duration(1), 0) }},
 		{"place_timeout", func(c *ordering.Config, wrong bool) { c.PlaceTimeout = pick(wrong, time.Duration(0), 1) }},
 		{"sweep_every", func(c *ordering.Config, wrong bool) { c.SweepEvery = pick(wrong, time.Duration(0), 1) }},
 		{"customer_data_ttl", func(c *ordering.Config, wrong bool) { c.CustomerDataTTL = c.KeyTTL - pick(wrong, time.Duration(1), 0) }},
@@ -85,38 +77,5 @@ func TestConfigBounds(t *testing.T) {
 				t.Errorf("%s, wrong %t: %v", tc.key, wrong, err)
 			}
 		}
-	}
-}
-
-func pick[T any](first bool, a, b T) T {
-	if first {
-		return a
-	}
-	return b
-}
-
-func TestOverride(t *testing.T) {
-	t.Parallel()
-	none, refuse, depth, digits, most := ordering.MaxZeroNone, ordering.MissingRefuse, 2, 0, 10
-	grace, ahead, lead := time.Second, time.Hour, time.Minute
-	units, fields := []string{"g"}, []string{"comment"}
-	got := ordering.DefaultConfig().With(ordering.Override{
-		MaxZero: &none, MissingExternalID: &refuse, MaxDepth: &depth, PriceDigits: &digits, FractionalUnits: &units, MaxQuantity: &most,
-		Required:      ordering.RequiredOverride{Delivery: &fields, Pickup: &fields},
-		PastTolerance: &grace, MaxLead: &ahead, LeadTime: &lead,
-	})
-	want := ordering.DefaultConfig()
-	want.MaxZero, want.MissingExternalID, want.MaxDepth, want.FractionalUnits, want.PriceDigits = none, refuse, 2, units, 0
-	want.MaxQuantity = most
-	want.Required = ordering.Required{Delivery: fields, Pickup: fields}
-	want.PastTolerance, want.MaxLead, want.LeadTime = grace, ahead, lead
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("With (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(menu.Settings{MaxZeroNone: true, RefuseMissingExternalID: true, MaxDepth: 2}, got.MenuSettings(false)); diff != "" {
-		t.Errorf("MenuSettings (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(ordering.DefaultConfig(), ordering.DefaultConfig().With(ordering.Override{})); diff != "" {
-		t.Errorf("an empty override changes something:\n%s", diff)
 	}
 }

@@ -59,7 +59,7 @@ func newDeployment(t *testing.T, replicas int) *deployment {
 		}
 		t.Cleanup(client.Close)
 		d.replicas = append(d.replicas, ordering.NewOrders(ordering.DefaultConfig(), ordering.Deps{
-			Validator: ordering.NewValidator(ordering.DefaultConfig(), time.Now), Catalogues: d,
+			Validator: ordering.NewValidator(ordering.DefaultValidatorConfig(), time.Now), Catalogues: d,
 			Journal:     journal.New(store, ordering.DefaultConfig(), log),
 			Services:    func(string) (ordering.Service, bool) { return watched{client}, true },
 			Reasons:     func(context.Context, string) ([]upstream.Reason, error) { return simReasons(), nil },

@@ -146,7 +146,7 @@ func TestAPriceThatCannotBeReadIsNotOrdered(t *testing.T) {
 		req.Catalogue = compile(t, `{"products":[{"id":"d","externalId":"1","name":"Dish","price":5,"schemeId":"s"},{"id":"e","externalId":"2","name":"Other",`+
 			price+`"description":""}],"ingredientsSchemes":[{"id":"s","ingredientsGroups":[{"id":"g","minCount":1}]}],
 			"ingredientsGroups":[{"id":"g","name":"G","ingredients":["i"]}],"ingredients":[{"id":"i","externalId":"3",`+price+`"name":"Part"}]}`, menu.DefaultSettings())
-		v := check(t, ordering.DefaultConfig(), req)
+		v := check(t, ordering.DefaultValidatorConfig(), req)
 		want := []broken{}
 		if !charged {
 			want = []broken{
@@ -176,7 +176,7 @@ func TestMissingExternalIDRefused(t *testing.T) {
 		{"/dishList/0", violation.DishNotOrderable, `{"id":"bare","reasons":[{"code":"no_external_id"}]}`},
 		{"/dishList/1/ingredients/1", violation.IngredientUnavailable, `{"id":"i-c","reason":"no_external_id"}`},
 	}
-	if diff := cmp.Diff(want, brokenOf(t, check(t, ordering.DefaultConfig(), req)), cmp.AllowUnexported(broken{})); diff != "" {
+	if diff := cmp.Diff(want, brokenOf(t, check(t, ordering.DefaultValidatorConfig(), req)), cmp.AllowUnexported(broken{})); diff != "" {
 		t.Errorf("policy O2 refuse (-want +got):\n%s", diff)
 	}
 }

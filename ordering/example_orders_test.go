@@ -29,7 +29,7 @@ func ExampleOrders() {
 	clock := func() time.Time { return time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC) }
 	service := &fakeService{} // an ordering service in memory, which takes everything
 	orders := ordering.NewOrders(ordering.DefaultConfig(), ordering.Deps{
-		Validator:  ordering.NewValidator(ordering.DefaultConfig(), clock),
+		Validator:  ordering.NewValidator(ordering.DefaultValidatorConfig(), clock),
 		Catalogues: oneMenu{menu.Compile(view, "bistro", menu.DefaultSettings())},
 		Services:   func(string) (ordering.Service, bool) { return service, true },
 		Journal:    journaltest.NewMemory(clock, journaltest.LongRetention()),

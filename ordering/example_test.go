@@ -22,7 +22,7 @@ func Example() {
 		return
 	}
 	clock := func() time.Time { return time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC) }
-	validator := ordering.NewValidator(ordering.DefaultConfig(), clock)
+	validator := ordering.NewValidator(ordering.DefaultValidatorConfig(), clock)
 	for _, ingredients := range []string{`[]`, `[{"ID": "hot"}]`} {
 		result, err := validator.Validate(ordering.Request{
 			Restaurant: "bistro", V1: true, Version: 42, FieldCase: upstream.FieldCaseDocument,

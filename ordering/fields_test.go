@@ -147,7 +147,7 @@ func TestExpectedAt(t *testing.T) {
 func TestSoonest(t *testing.T) {
 	t.Parallel()
 	body := `{` + soup + `,"expeditionType":"pickup","paymentTypeID":"cash","soonest":true}`
-	validator := ordering.NewValidator(ordering.DefaultConfig(), noon)
+	validator := ordering.NewValidator(ordering.DefaultValidatorConfig(), noon)
 	lead := 45 * time.Minute
 	validator.SetRestaurants([]ordering.Restaurant{
 		{ID: restaurant, Location: time.FixedZone("", 3*3600), Override: ordering.Override{LeadTime: &lead}},
@@ -159,7 +159,7 @@ func TestSoonest(t *testing.T) {
 		body      string
 		want      string
 	}{
-		{"v1: now and the lead time, UTC", ordering.NewValidator(ordering.DefaultConfig(), noon), true, body, `"expectedAt":"2026-05-01T13:00:00Z"`},
+		{"v1: now and the lead time, UTC", ordering.NewValidator(ordering.DefaultValidatorConfig(), noon), true, body, `"expectedAt":"2026-05-01T13:00:00Z"`},
 		{"v1: at the restaurant's offset", validator, true, body, `"expectedAt":"2026-05-01T15:45:00+03:00"`},
 		{"v1: a given time wins", validator, true, strings.Replace(body, `"soonest"`, `"expectedAt":"2026-05-01T18:00:00Z","soonest"`, 1), `"expectedAt":"2026-05-01T18:00:00Z"`},
 		{"compatible API: passed on as it is", validator, false, body, `"soonest":true`},
@@ -195,14 +195,14 @@ func TestSoonestOfAnotherKind(t *testing.T) {
 	}
 	req := v1(t, body)
 	req.V1 = false
-	if diff := cmp.Diff(want[1:], brokenOf(t, check(t, ordering.DefaultConfig(), req)), cmp.AllowUnexported(broken{})); diff != "" {
+	if diff := cmp.Diff(want[1:], brokenOf(t, check(t, ordering.DefaultValidatorConfig(), req)), cmp.AllowUnexported(broken{})); diff != "" {
 		t.Errorf("compatible API, where it is a field like any other (-want +got):\n%s", diff)
 	}
 }
 
 func TestRequiredIsASetting(t *testing.T) {
 	t.Parallel()
-	cfg := ordering.DefaultConfig()
+	cfg := ordering.DefaultValidatorConfig()
 	cfg.Required.Pickup = []string{"comment", "guest", "guest.email", "address", "address.floor", "persons"}
 	got := check(t, cfg, v1(t, `{`+soup+`,"expeditionType":"pickup","address":{"floor":1}}`))
 	want := []broken{
@@ -219,7 +219,7 @@ func TestRequiredIsASetting(t *testing.T) {
 func TestMalformed(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{"", "{\n \"dishList\": [,]}", strings.Repeat("[", 33) + strings.Repeat("]", 33), `{"a":1} x`} {
-		_, err := ordering.NewValidator(ordering.DefaultConfig(), noon).Validate(v1(t, body))
+		_, err := ordering.NewValidator(ordering.DefaultValidatorConfig(), noon).Validate(v1(t, body))
 		var syntax *jsontext.SyntaxError
 		if !errors.As(err, &syntax) || syntax.Line < 1 || syntax.Column < 1 {
 			t.Errorf("Validate(%q): %v; want a *jsontext.SyntaxError with its position", body, err)
@@ -284,7 +284,7 @@ func TestTimesAreStrict(t *testing.T) {
 // be left out (policy O1).
 func TestPaymentTypesThatAreNotMandatory(t *testing.T) {
 	t.Parallel()
-	cfg := ordering.DefaultConfig()
+	cfg := ordering.DefaultValidatorConfig()
 	cfg.Required.Pickup = []string{"expectedAt"}
 	head := `{` + soup + `,"expeditionType":"pickup","expectedAt":"2026-05-01T12:30:00Z"`
 	for _, tc := range []struct {

@@ -87,7 +87,7 @@ func order(dishes string) string {
 // validate checks a body on the v1 API by the default rules.
 func validate(tb testing.TB, body string) *validated {
 	tb.Helper()
-	return check(tb, ordering.DefaultConfig(), v1(tb, body))
+	return check(tb, ordering.DefaultValidatorConfig(), v1(tb, body))
 }
 
 func v1(tb testing.TB, body string) ordering.Request {
@@ -109,7 +109,7 @@ type validated struct {
 	JSON []byte
 }
 
-func check(tb testing.TB, cfg ordering.Config, req ordering.Request) *validated {
+func check(tb testing.TB, cfg ordering.ValidatorConfig, req ordering.Request) *validated {
 	tb.Helper()
 	body := req.Body
 	req.Body = bytes.Clone(body)

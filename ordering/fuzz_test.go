@@ -26,7 +26,7 @@ func FuzzValidate(f *testing.F) {
 		f.Add([]byte(order(dishes)), false)
 	}
 	f.Add([]byte("\xef\xbb\xbf{\"guest\":{\"phone\":1},\"address\":{\"lat\":\"1e5\"},\"soonest\":true,\"x\":{\"y\":[1e3]}}"), false)
-	validator := ordering.NewValidator(ordering.DefaultConfig(), noon)
+	validator := ordering.NewValidator(ordering.DefaultValidatorConfig(), noon)
 	catalogue := compile(f, card, menu.DefaultSettings())
 	f.Fuzz(func(t *testing.T, body []byte, isV1 bool) {
 		req := ordering.Request{

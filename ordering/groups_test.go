@@ -167,7 +167,7 @@ func TestDepthLimit(t *testing.T) {
 	req := v1(t, order(`[{"ID":"combo","quantity":1,"ingredients":[{"ID":"i-cola"},{"ID":"i-burger"}]}]`))
 	req.Catalogue = compile(t, card, settings)
 	want := []broken{{"/dishList/0/ingredients/1", violation.TooDeep, `{}`}}
-	got := brokenOf(t, check(t, ordering.DefaultConfig(), req))
+	got := brokenOf(t, check(t, ordering.DefaultValidatorConfig(), req))
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(broken{})); diff != "" {
 		t.Errorf("a part whose own groups lie beyond the depth limit (-want +got):\n%s", diff)
 	}
@@ -184,7 +184,7 @@ func TestAtTheDepthLimit(t *testing.T) {
 	} {
 		req := v1(t, order(`[{"ID":"combo","quantity":1,"ingredients":[`+ingredients+`]}]`))
 		req.Catalogue = compile(t, card, settings)
-		if got := brokenOf(t, check(t, ordering.DefaultConfig(), req)); len(got) != 0 {
+		if got := brokenOf(t, check(t, ordering.DefaultValidatorConfig(), req)); len(got) != 0 {
 			t.Errorf("%s: %v, want nothing", ingredients, got)
 		}
 	}
@@ -199,7 +199,7 @@ func TestPartOfNoMinimumBeyondTheDepth(t *testing.T) {
 	req := v1(t, order(`[{"ID":"combo","quantity":1,"ingredients":[{"ID":"i-cola"},{"ID":"i-burger"}]}]`))
 	req.Catalogue = compile(t, strings.Replace(card, `{"id":"s-main","ingredientsGroups":[{"id":"g-sauce","minCount":1,`,
 		`{"id":"s-main","ingredientsGroups":[{"id":"g-sauce","minCount":0,`, 1), settings)
-	if got := brokenOf(t, check(t, ordering.DefaultConfig(), req)); len(got) != 0 {
+	if got := brokenOf(t, check(t, ordering.DefaultValidatorConfig(), req)); len(got) != 0 {
 		t.Errorf("a part that may do without its own groups: %v, want nothing", got)
 	}
 }
@@ -246,7 +246,7 @@ func TestLookingForGroupsIsBounded(t *testing.T) {
 		"ingredientsSchemes":[{"id":"s","ingredientsGroups":`+list(many, `{"id":"g%d"}`)+`}],
 		"ingredientsGroups":`+list(many, `{"id":"g%d","ingredients":`+members+`}`)+`,"ingredients":`+list(many, `{"id":"i%d","price":1}`)+`}`,
 		menu.DefaultSettings())
-	got := check(t, ordering.DefaultConfig(), req)
+	got := check(t, ordering.DefaultValidatorConfig(), req)
 	if len(got.Violations) == 0 || got.Violations[0].Code != violation.LimitExceeded {
 		t.Errorf("6,000,000 look-ups gave %d violations, want limit_exceeded", len(got.Violations))
 	}

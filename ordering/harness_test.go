@@ -144,7 +144,7 @@ func newHarness(tb testing.TB, cfg ordering.Config, change ...func(*harness, *or
 	var log *logrus.Logger
 	log, h.log = logtest.NewNullLogger()
 	deps := ordering.Deps{
-		Validator: ordering.NewValidator(cfg, h.clock), Catalogues: h, Journal: h.journal,
+		Validator: ordering.NewValidator(cfg.ValidatorConfig, h.clock), Catalogues: h, Journal: h.journal,
 		Services: func(connection string) (ordering.Service, bool) {
 			return h.service, connection == "main" || connection == "second"
 		},

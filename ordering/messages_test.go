@@ -38,7 +38,7 @@ func TestMessages(t *testing.T) {
 		request := v1(t, body)
 		request.Language = language
 		var got []string
-		for _, v := range check(t, ordering.DefaultConfig(), request).Violations {
+		for _, v := range check(t, ordering.DefaultValidatorConfig(), request).Violations {
 			got = append(got, v.Msg)
 		}
 		if !slices.Equal(got, want) {
@@ -62,7 +62,7 @@ func TestLimitsInRussian(t *testing.T) {
 		request := v1(t, test.body)
 		request.Language = violation.Russian
 		var got []string
-		for _, v := range check(t, ordering.DefaultConfig(), request).Violations {
+		for _, v := range check(t, ordering.DefaultValidatorConfig(), request).Violations {
 			if v.Code == violation.LimitExceeded {
 				got = append(got, v.Msg)
 			}

@@ -23,7 +23,7 @@ const mostLines = 6
 // of random orders is what trying every assignment says.
 func TestGroupsAgreeWithTheOracle(t *testing.T) {
 	t.Parallel()
-	validator := ordering.NewValidator(ordering.DefaultConfig(), noon)
+	validator := ordering.NewValidator(ordering.DefaultValidatorConfig(), noon)
 	right, wrong := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
 		m := drawOracleMenu(rt)

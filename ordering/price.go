@@ -74,7 +74,7 @@ func (c *validation) priceLine(n int32, out *priced) {
 	if !ok || !it.clear {
 		return
 	}
-	out.total = amountOf(unit.Mul(l.quantity.number).Round(int32(c.PriceDigits))) //nolint:gosec // Config.Validate keeps it small
+	out.total = amountOf(unit.Mul(l.quantity.number).Round(int32(c.PriceDigits))) //nolint:gosec // ValidatorConfig.Validate keeps it small
 }
 
 // addIngredients adds the prices of the line n's ingredients, nested ones

@@ -229,7 +229,7 @@ func refusal(err error) string {
 func TestWhatIsAcceptedIsRight(t *testing.T) {
 	t.Parallel()
 	box, client := stand(t)
-	validator := ordering.NewValidator(ordering.DefaultConfig(), noon)
+	validator := ordering.NewValidator(ordering.DefaultValidatorConfig(), noon)
 	h := newHarness(t, ordering.DefaultConfig(), through(client))
 	accepted := 0
 	rapid.Check(t, func(rt *rapid.T) {
@@ -277,7 +277,7 @@ func TestWhatIsAcceptedIsRight(t *testing.T) {
 func TestAgreesWithTheSandbox(t *testing.T) {
 	t.Parallel()
 	box, client := stand(t)
-	validator := ordering.NewValidator(ordering.DefaultConfig(), noon)
+	validator := ordering.NewValidator(ordering.DefaultValidatorConfig(), noon)
 	taken, refused := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
 		d := drawMenu(rt)

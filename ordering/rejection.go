@@ -1,7 +1,6 @@
 package ordering
 
 import (
-	"context"
 	"strings"
 
 	"larder/internal/jsontext"
@@ -12,69 +11,56 @@ import (
 // typeText is the type of a reason that needs a text.
 const typeText = "text"
 
-// rejection is the body of a reject call as the client sent it
+// Rejection is the body of a reject call as the client sent it
 // (docs/ordering-service.md, section 4.5).
-type rejection struct {
-	*decoder
-	object
-	broken bool
+type Rejection struct {
+	decoder   *decoder
+	object    object
+	broken    bool
+	found     int // how many violations reading it found
+	fieldCase upstream.FieldCase
 }
 
-// readRejection reads a rejection; what is wrong stands in notes.
-func readRejection(c *ChangeRequest, notes *violation.List) *rejection {
-	r := &rejection{decoder: changeReader(c, notes), object: object{fields: rejectionFields, values: make([]value, rejectionFieldCount)}}
-	if kind := r.Kind(); kind != jsontext.KindObject {
-		r.mismatch(r.nextPos(), "", wantObject, kind)
+// ReadRejection reads a rejection. Violations returns what is wrong with it.
+func ReadRejection(c ChangeBody) *Rejection {
+	d := c.decoder()
+	r := &Rejection{decoder: d, fieldCase: c.FieldCase, object: object{fields: rejectionFields, values: make([]value, rejectionFieldCount)}}
+	if kind := d.Kind(); kind != jsontext.KindObject {
+		d.mismatch(d.nextPos(), "", wantObject, kind)
 		r.broken = true
-		return r
+	} else {
+		d.readMembers(&r.object, "")
+		checkTextsOf(d.violations, &r.object, "")
 	}
-	r.readMembers(&r.object, "")
-	checkTextsOf(r.violations, &r.object, "")
+	r.found = d.violations.Len()
 	return r
 }
 
-// checkReason checks the rejection by the reasons that the service lists.
-// Where it contradicts those that are cached, they are refreshed first; if that
-// fails the cached ones apply (policy S5a).
-func (o *Orders) checkReason(ctx context.Context, connection string, r *rejection) {
-	if o.deps.Reasons == nil {
-		return
-	}
-	reasons, err := o.deps.Reasons(ctx, connection)
-	if err != nil {
-		return // none is known
-	}
-	before := r.violations.Len()
+// Check checks the rejection by the reasons that the service lists (policy O11),
+// and reports whether they allow it. It replaces the violations of an earlier
+// Check.
+func (r *Rejection) Check(reasons []upstream.Reason) bool {
+	r.decoder.violations.Truncate(r.found)
 	r.check(reasons)
-	if r.violations.Len() == before || !o.refreshReasons(ctx, connection) {
-		return
-	}
-	if reasons, err = o.deps.Reasons(ctx, connection); err == nil {
-		r.violations.Truncate(before)
-		r.check(reasons)
-	}
+	return r.decoder.violations.Len() == r.found
 }
 
-func (o *Orders) refreshReasons(ctx context.Context, connection string) bool {
-	return o.deps.RefreshReasons != nil && o.deps.RefreshReasons(ctx, connection)
-}
-
-// check checks the rejection by the reasons that the service lists (policy O11).
-func (r *rejection) check(reasons []upstream.Reason) {
-	reason, text := &r.values[rejectionReason], &r.values[rejectionText]
+func (r *Rejection) check(reasons []upstream.Reason) {
+	d := r.decoder
+	reason, text := &r.object.values[rejectionReason], &r.object.values[rejectionText]
 	if r.broken || reason.state == refused {
 		return
 	}
 	if len(reasons) == 0 {
 		for _, v := range []*value{reason, text} {
 			if !v.blank() && v.state == readable {
-				r.violations.Add(v.pos, member("", v.name), violation.ValueNotAllowed, violation.Params{"allowed": []string{""}}, "")
+				d.violations.Add(v.pos, member("", v.name), violation.ValueNotAllowed, violation.Params{"allowed": []string{""}}, "")
 			}
 		}
 		return
 	}
 	if reason.blank() {
-		r.require(reason, "", rejectionFields.known[rejectionReason].name, r.end)
+		d.require(reason, "", rejectionFields.known[rejectionReason].name, r.object.end)
 		return
 	}
 	ids := make([]string, len(reasons))
@@ -83,17 +69,25 @@ func (r *rejection) check(reasons []upstream.Reason) {
 			continue
 		}
 		if strings.EqualFold(listed.Type, typeText) {
-			r.require(text, "", rejectionFields.known[rejectionText].name, r.end)
+			d.require(text, "", rejectionFields.known[rejectionText].name, r.object.end)
 		}
 		return
 	}
-	r.violations.Add(reason.pos, member("", reason.name), violation.ValueNotAllowed, violation.Params{"allowed": ids}, "")
+	d.violations.Add(reason.pos, member("", reason.name), violation.ValueNotAllowed, violation.Params{"allowed": ids}, "")
 }
 
-// upstreamBody returns what is sent; what the client left out is empty.
-func (r *rejection) upstreamBody(spelling upstream.FieldCase) []byte {
+// Upstream returns the body for the ordering service; what the client left out is
+// empty.
+func (r *Rejection) Upstream() []byte {
 	out := upstream.Rejection{
-		ReasonID: r.values[rejectionReason].text, ReasonText: r.values[rejectionText].text, Extra: unknownFields(r.v1, r.extra),
+		ReasonID: r.object.values[rejectionReason].text, ReasonText: r.object.values[rejectionText].text,
+		Extra: unknownFields(r.decoder.v1, r.object.extra),
 	}
-	return out.AppendJSON(nil, spelling)
+	return out.AppendJSON(nil, r.fieldCase)
+}
+
+// Violations returns what is wrong with the rejection, in the order of the body,
+// and whether there is more.
+func (r *Rejection) Violations() (list []violation.Violation, more bool) {
+	return r.decoder.violations.Sorted()
 }

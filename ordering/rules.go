@@ -8,7 +8,8 @@ import (
 
 // rules are what applies to one restaurant.
 type rules struct {
-	Config
+	ValidatorConfig
+
 	location *time.Location
 
 	// What policy O1 asks of an order, by its type; of one whose type is not
@@ -16,7 +17,7 @@ type rules struct {
 	delivery, pickup, either requiredFields
 }
 
-func newRules(cfg Config, location *time.Location) *rules {
+func newRules(cfg ValidatorConfig, location *time.Location) *rules {
 	if location == nil {
 		location = time.UTC
 	}
@@ -27,7 +28,7 @@ func newRules(cfg Config, location *time.Location) *rules {
 		}
 	}
 	return &rules{
-		Config: cfg, location: location,
+		ValidatorConfig: cfg, location: location,
 		delivery: requiredFieldsOf(cfg.Required.Delivery), pickup: requiredFieldsOf(cfg.Required.Pickup), either: requiredFieldsOf(both),
 	}
 }

@@ -111,7 +111,7 @@ func (w *world) start(ctx context.Context, i int) {
 	}
 	r.client = client
 	r.orders = ordering.NewOrders(simConfig(), ordering.Deps{
-		Validator: ordering.NewValidator(simConfig(), time.Now), Catalogues: w, Journal: r.gate,
+		Validator: ordering.NewValidator(simConfig().ValidatorConfig, time.Now), Catalogues: w, Journal: r.gate,
 		Services:    func(connection string) (ordering.Service, bool) { return client, connection == "main" },
 		Reasons:     func(context.Context, string) ([]upstream.Reason, error) { return simReasons(), nil },
 		Connections: func() []string { return []string{"main"} },

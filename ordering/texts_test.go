@@ -70,7 +70,7 @@ func TestTexts(t *testing.T) {
 			for _, isNative := range []bool{true, false} {
 				req := v1(t, delivered(map[string]any{c.place: c.value}))
 				req.V1 = isNative
-				v := check(t, ordering.DefaultConfig(), req)
+				v := check(t, ordering.DefaultValidatorConfig(), req)
 				if diff := cmp.Diff(c.want, brokenOf(t, v), cmp.AllowUnexported(broken{})); diff != "" && len(c.want)+len(v.Violations) > 0 {
 					t.Errorf("v1 %v (-want +got):\n%s", isNative, diff)
 				}
@@ -85,15 +85,15 @@ func TestMaxQuantity(t *testing.T) {
 	own := 10
 	for _, c := range []struct {
 		quantity string
-		cfg      ordering.Config
+		cfg      ordering.ValidatorConfig
 		limit    int // 0: taken
 	}{
-		{"999", ordering.DefaultConfig(), 0},
-		{"1000", ordering.DefaultConfig(), 999},
-		{"1e20", ordering.DefaultConfig(), 999},
-		{`"999999999999"`, ordering.DefaultConfig(), 999},
-		{"10", ordering.DefaultConfig().With(ordering.Override{MaxQuantity: &own}), 0},
-		{"11", ordering.DefaultConfig().With(ordering.Override{MaxQuantity: &own}), 10},
+		{"999", ordering.DefaultValidatorConfig(), 0},
+		{"1000", ordering.DefaultValidatorConfig(), 999},
+		{"1e20", ordering.DefaultValidatorConfig(), 999},
+		{`"999999999999"`, ordering.DefaultValidatorConfig(), 999},
+		{"10", ordering.DefaultValidatorConfig().With(ordering.Override{MaxQuantity: &own}), 0},
+		{"11", ordering.DefaultValidatorConfig().With(ordering.Override{MaxQuantity: &own}), 10},
 	} {
 		for _, isNative := range []bool{true, false} {
 			req := v1(t, order(fmt.Sprintf(`[{"ID":"soup","quantity":%s}]`, c.quantity)))

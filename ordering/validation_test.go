@@ -20,7 +20,7 @@ func TestValidationBuffersAreCleared(t *testing.T) {
 		{"too large a body", 0, keptBytes + 1, 0, false},
 		{"too many choices", 0, 0, keptBytes + 1, false},
 	} {
-		c := &validation{Request: Request{Body: []byte("{}"), Catalogue: &menu.Catalogue{}}, rules: newRules(Config{}, nil), full: "a guest's"}
+		c := &validation{Request: Request{Body: []byte("{}"), Catalogue: &menu.Catalogue{}}, rules: newRules(ValidatorConfig{}, nil), full: "a guest's"}
 		c.order.lines, c.body, c.groups.eligible = make([]line, 0, tc.lines), make([]byte, 0, tc.body), make([]int32, 0, tc.may)
 		c.order.values = c.order.buffer[:1]
 		c.order.values[0].text = "a guest's"

@@ -13,16 +13,16 @@ import (
 // Validator checks orders against catalogues, prices them, and maps them to
 // what the ordering service takes. It is safe for concurrent use.
 type Validator struct {
-	cfg         Config
+	cfg         ValidatorConfig
 	clock       func() time.Time
 	general     *rules
 	restaurants atomic.Pointer[map[menu.RestaurantID]*rules]
 	checks      sync.Pool // of *validation: the room that checking takes
 }
 
-// NewValidator makes a Validator. cfg is a section that Config.Validate accepts.
-// clock is asked once for each order.
-func NewValidator(cfg Config, clock func() time.Time) *Validator {
+// NewValidator makes a Validator. ValidatorConfig.Validate accepts cfg. clock is
+// asked once for each order.
+func NewValidator(cfg ValidatorConfig, clock func() time.Time) *Validator {
 	v := &Validator{cfg: cfg, clock: clock, general: newRules(cfg, nil)}
 	v.checks.New = func() any { return new(validation) }
 	return v

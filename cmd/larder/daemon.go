@@ -88,7 +88,7 @@ func (d *daemon) wire(with []func(*httpapi.Deps)) (err error) {
 		return err
 	}
 	d.scheduler = menusync.NewScheduler(d.runner)
-	d.validator = ordering.NewValidator(cfg.Ordering, time.Now)
+	d.validator = ordering.NewValidator(cfg.Ordering.ValidatorConfig, time.Now)
 	d.validator.SetRestaurants(rulesOf(cfg))
 	kept := journal.New(d.redis, cfg.Ordering, log)
 	d.orders = ordering.NewOrders(cfg.Ordering, ordering.Deps{
