@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"larder/internal/testkit/menutest"
 	"larder/internal/testkit/ordertest"
 	"larder/internal/upstream"
 	"larder/ordering"
@@ -37,8 +38,8 @@ func BenchmarkValidateWritten(b *testing.B) {
 
 // The orders, made once for all rounds.
 var (
-	fiveLines    = sync.OnceValues(func() (ordertest.Order, error) { return ordertest.FiveLines(noon().Add(time.Hour)) })
-	sharedGroups = sync.OnceValues(func() (ordertest.Order, error) { return ordertest.SharedGroups(noon().Add(time.Hour)) })
+	fiveLines    = sync.OnceValues(func() (ordertest.Order, error) { return ordertest.FiveLines(menutest.Noon().Add(time.Hour)) })
+	sharedGroups = sync.OnceValues(func() (ordertest.Order, error) { return ordertest.SharedGroups(menutest.Noon().Add(time.Hour)) })
 )
 
 // ready returns a validator and an order that it takes.
@@ -48,7 +49,7 @@ func ready(b *testing.B, draw func() (ordertest.Order, error)) (*ordering.Valida
 	if err != nil {
 		b.Fatal(err)
 	}
-	validator := ordering.NewValidator(ordering.DefaultValidatorConfig(), noon)
+	validator := ordering.NewValidator(ordering.DefaultValidatorConfig(), menutest.Noon)
 	req := ordering.Request{
 		Restaurant: order.Restaurant, V1: true, Version: 1, Catalogue: order.Catalogue, Body: order.Body, FieldCase: upstream.FieldCaseDocument,
 	}

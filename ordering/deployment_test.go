@@ -14,6 +14,7 @@ import (
 	"larder/internal/redisdb"
 	"larder/internal/sandbox"
 	"larder/internal/silentlog"
+	"larder/internal/testkit/menutest"
 	"larder/internal/testkit/redistest"
 	"larder/internal/upstream"
 	"larder/ordering"
@@ -31,14 +32,14 @@ type deployment struct {
 func newDeployment(t *testing.T, replicas int) *deployment {
 	t.Helper()
 	box := sandbox.New(sandbox.Config{})
-	box.SetMenu(string(restaurant), []byte(card))
+	box.SetMenu(string(menutest.Restaurant), []byte(menutest.Card))
 	server := httptest.NewServer(box.Handler())
 	t.Cleanup(func() {
 		box.Close()
 		server.Close()
 	})
 	redis := redistest.Start(t, redistest.AppendOnly())
-	d := &deployment{url: server.URL, card: compile(t, card, menu.DefaultSettings())}
+	d := &deployment{url: server.URL, card: menutest.Compile(t, menutest.Card, menu.DefaultSettings())}
 	log := silentlog.New()
 	for range replicas {
 		store, err := redisdb.Open(redisdb.Config{URL: redis.URL()}, log)

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"larder/internal/menu"
+	"larder/internal/testkit/menutest"
 	"larder/ordering"
 	"larder/ordering/violation"
 )
@@ -22,7 +23,7 @@ func runDishes(t *testing.T, cases []dishCase) {
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			got := validate(t, order(tc.dishes))
+			got := validate(t, menutest.Order(tc.dishes))
 			if diff := cmp.Diff(tc.want, brokenOf(t, got), cmp.AllowUnexported(broken{})); diff != "" && (len(tc.want) > 0 || len(got.Violations) > 0) {
 				t.Errorf("%s: violations (-want +got):\n%s", tc.dishes, diff)
 			}
@@ -142,8 +143,8 @@ func TestAPriceThatCannotBeReadIsNotOrdered(t *testing.T) {
 		`"price":2,`: true, `"price":"2.00",`: true, ``: true,
 		`"price":null,`: false, `"price":"",`: false, `"price":-1,`: false, `"price":"1,50",`: false, `"price":"free",`: false, `"price":{},`: false,
 	} {
-		req := v1(t, order(`[{"ID":"d","quantity":1,"ingredients":[{"ID":"i"}]},{"ID":"e","quantity":1}]`))
-		req.Catalogue = compile(t, `{"products":[{"id":"d","externalId":"1","name":"Dish","price":5,"schemeId":"s"},{"id":"e","externalId":"2","name":"Other",`+
+		req := v1(t, menutest.Order(`[{"ID":"d","quantity":1,"ingredients":[{"ID":"i"}]},{"ID":"e","quantity":1}]`))
+		req.Catalogue = menutest.Compile(t, `{"products":[{"id":"d","externalId":"1","name":"Dish","price":5,"schemeId":"s"},{"id":"e","externalId":"2","name":"Other",`+
 			price+`"description":""}],"ingredientsSchemes":[{"id":"s","ingredientsGroups":[{"id":"g","minCount":1}]}],
 			"ingredientsGroups":[{"id":"g","name":"G","ingredients":["i"]}],"ingredients":[{"id":"i","externalId":"3",`+price+`"name":"Part"}]}`, menu.DefaultSettings())
 		v := check(t, ordering.DefaultValidatorConfig(), req)
@@ -170,8 +171,8 @@ func TestMissingExternalIDRefused(t *testing.T) {
 	t.Parallel()
 	settings := menu.DefaultSettings()
 	settings.RefuseMissingExternalID = true
-	req := v1(t, order(`[{"ID":"bare","quantity":1},{"ID":"twin","quantity":1,"ingredients":[{"ID":"i-a"},{"ID":"i-c"}]}]`))
-	req.Catalogue = compile(t, card, settings)
+	req := v1(t, menutest.Order(`[{"ID":"bare","quantity":1},{"ID":"twin","quantity":1,"ingredients":[{"ID":"i-a"},{"ID":"i-c"}]}]`))
+	req.Catalogue = menutest.Compile(t, menutest.Card, settings)
 	want := []broken{
 		{"/dishList/0", violation.DishNotOrderable, `{"id":"bare","reasons":[{"code":"no_external_id"}]}`},
 		{"/dishList/1/ingredients/1", violation.IngredientUnavailable, `{"id":"i-c","reason":"no_external_id"}`},

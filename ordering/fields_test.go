@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"larder/internal/jsontext"
+	"larder/internal/testkit/menutest"
 	"larder/ordering"
 	"larder/ordering/violation"
 )
@@ -147,10 +148,10 @@ func TestExpectedAt(t *testing.T) {
 func TestSoonest(t *testing.T) {
 	t.Parallel()
 	body := `{` + soup + `,"expeditionType":"pickup","paymentTypeID":"cash","soonest":true}`
-	validator := ordering.NewValidator(ordering.DefaultValidatorConfig(), noon)
+	validator := ordering.NewValidator(ordering.DefaultValidatorConfig(), menutest.Noon)
 	lead := 45 * time.Minute
 	validator.SetRestaurants([]ordering.Restaurant{
-		{ID: restaurant, Location: time.FixedZone("", 3*3600), Override: ordering.Override{LeadTime: &lead}},
+		{ID: menutest.Restaurant, Location: time.FixedZone("", 3*3600), Override: ordering.Override{LeadTime: &lead}},
 	})
 	for _, tc := range []struct {
 		name      string
@@ -159,7 +160,7 @@ func TestSoonest(t *testing.T) {
 		body      string
 		want      string
 	}{
-		{"v1: now and the lead time, UTC", ordering.NewValidator(ordering.DefaultValidatorConfig(), noon), true, body, `"expectedAt":"2026-05-01T13:00:00Z"`},
+		{"v1: now and the lead time, UTC", ordering.NewValidator(ordering.DefaultValidatorConfig(), menutest.Noon), true, body, `"expectedAt":"2026-05-01T13:00:00Z"`},
 		{"v1: at the restaurant's offset", validator, true, body, `"expectedAt":"2026-05-01T15:45:00+03:00"`},
 		{"v1: a given time wins", validator, true, strings.Replace(body, `"soonest"`, `"expectedAt":"2026-05-01T18:00:00Z","soonest"`, 1), `"expectedAt":"2026-05-01T18:00:00Z"`},
 		{"compatible API: passed on as it is", validator, false, body, `"soonest":true`},
@@ -219,7 +220,7 @@ func TestRequiredIsASetting(t *testing.T) {
 func TestMalformed(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{"", "{\n \"dishList\": [,]}", strings.Repeat("[", 33) + strings.Repeat("]", 33), `{"a":1} x`} {
-		_, err := ordering.NewValidator(ordering.DefaultValidatorConfig(), noon).Validate(v1(t, body))
+		_, err := ordering.NewValidator(ordering.DefaultValidatorConfig(), menutest.Noon).Validate(v1(t, body))
 		var syntax *jsontext.SyntaxError
 		if !errors.As(err, &syntax) || syntax.Line < 1 || syntax.Column < 1 {
 			t.Errorf("Validate(%q): %v; want a *jsontext.SyntaxError with its position", body, err)
@@ -229,7 +230,7 @@ func TestMalformed(t *testing.T) {
 
 func TestResultJSON(t *testing.T) {
 	t.Parallel()
-	text := validate(t, order(`[{"ID":"soup","quantity":2},{"ID":"nope \"<ö>\"","quantity":1},{"externalId":"1","quantity":"x"}]`)).JSON
+	text := validate(t, menutest.Order(`[{"ID":"soup","quantity":2},{"ID":"nope \"<ö>\"","quantity":1},{"externalId":"1","quantity":"x"}]`)).JSON
 	var shape struct {
 		Valid      *bool
 		Version    int64
@@ -252,7 +253,7 @@ func TestResultJSON(t *testing.T) {
 	if diff := cmp.Diff(want, shape.Lines); diff != "" {
 		t.Errorf("lines (-want +got):\n%s", diff)
 	}
-	valid := validate(t, order(`[{"ID":"soup","quantity":2}]`)).JSON
+	valid := validate(t, menutest.Order(`[{"ID":"soup","quantity":2}]`)).JSON
 	if !strings.Contains(string(valid), `"valid":true,"version":42,"total":399.8,"lines":[`) ||
 		!strings.Contains(string(valid), `"violations":[],"order":{"restaurantID":"r-1"`) {
 		t.Errorf("result %s", valid)

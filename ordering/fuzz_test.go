@@ -8,6 +8,7 @@ import (
 
 	"larder/internal/jsontext"
 	"larder/internal/menu"
+	"larder/internal/testkit/menutest"
 	"larder/internal/upstream"
 	"larder/ordering"
 )
@@ -22,15 +23,15 @@ func FuzzValidate(f *testing.F) {
 		`[{"ID":"twin","quantity":1,"ingredients":[{"ID":"i-b","quantity":3},{"ID":"i-a"}]},{"externalId":77},{"ID":"cheese","quantity":0.5}]`,
 		`[null,{"quantity":"1,5"},{"ID":[]}]`, `{}`,
 	} {
-		f.Add([]byte(order(dishes)), true)
-		f.Add([]byte(order(dishes)), false)
+		f.Add([]byte(menutest.Order(dishes)), true)
+		f.Add([]byte(menutest.Order(dishes)), false)
 	}
 	f.Add([]byte("\xef\xbb\xbf{\"guest\":{\"phone\":1},\"address\":{\"lat\":\"1e5\"},\"soonest\":true,\"x\":{\"y\":[1e3]}}"), false)
-	validator := ordering.NewValidator(ordering.DefaultValidatorConfig(), noon)
-	catalogue := compile(f, card, menu.DefaultSettings())
+	validator := ordering.NewValidator(ordering.DefaultValidatorConfig(), menutest.Noon)
+	catalogue := menutest.Compile(f, menutest.Card, menu.DefaultSettings())
 	f.Fuzz(func(t *testing.T, body []byte, isV1 bool) {
 		req := ordering.Request{
-			Restaurant: restaurant, V1: isV1, Catalogue: catalogue, Body: body, FieldCase: upstream.FieldCaseDocument,
+			Restaurant: menutest.Restaurant, V1: isV1, Catalogue: catalogue, Body: body, FieldCase: upstream.FieldCaseDocument,
 		}
 		req.Body = bytes.Clone(body)
 		written, writeErr := validator.AppendResult([]byte("before"), req)

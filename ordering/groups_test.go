@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"larder/internal/menu"
+	"larder/internal/testkit/menutest"
 	"larder/ordering"
 	"larder/ordering/violation"
 )
@@ -164,8 +165,8 @@ func TestDepthLimit(t *testing.T) {
 	t.Parallel()
 	settings := menu.DefaultSettings()
 	settings.MaxDepth = 1
-	req := v1(t, order(`[{"ID":"combo","quantity":1,"ingredients":[{"ID":"i-cola"},{"ID":"i-burger"}]}]`))
-	req.Catalogue = compile(t, card, settings)
+	req := v1(t, menutest.Order(`[{"ID":"combo","quantity":1,"ingredients":[{"ID":"i-cola"},{"ID":"i-burger"}]}]`))
+	req.Catalogue = menutest.Compile(t, menutest.Card, settings)
 	want := []broken{{"/dishList/0/ingredients/1", violation.TooDeep, `{}`}}
 	got := brokenOf(t, check(t, ordering.DefaultValidatorConfig(), req))
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(broken{})); diff != "" {
@@ -182,8 +183,8 @@ func TestAtTheDepthLimit(t *testing.T) {
 	for _, ingredients := range []string{
 		`{"ID":"i-cola"},{"ID":"i-burger"},{"ID":"i-hot"}`, `{"ID":"i-cola"},{"ID":"i-burger","ingredients":[{"ID":"i-hot"}]}`,
 	} {
-		req := v1(t, order(`[{"ID":"combo","quantity":1,"ingredients":[`+ingredients+`]}]`))
-		req.Catalogue = compile(t, card, settings)
+		req := v1(t, menutest.Order(`[{"ID":"combo","quantity":1,"ingredients":[`+ingredients+`]}]`))
+		req.Catalogue = menutest.Compile(t, menutest.Card, settings)
 		if got := brokenOf(t, check(t, ordering.DefaultValidatorConfig(), req)); len(got) != 0 {
 			t.Errorf("%s: %v, want nothing", ingredients, got)
 		}
@@ -196,8 +197,8 @@ func TestPartOfNoMinimumBeyondTheDepth(t *testing.T) {
 	t.Parallel()
 	settings := menu.DefaultSettings()
 	settings.MaxDepth = 1
-	req := v1(t, order(`[{"ID":"combo","quantity":1,"ingredients":[{"ID":"i-cola"},{"ID":"i-burger"}]}]`))
-	req.Catalogue = compile(t, strings.Replace(card, `{"id":"s-main","ingredientsGroups":[{"id":"g-sauce","minCount":1,`,
+	req := v1(t, menutest.Order(`[{"ID":"combo","quantity":1,"ingredients":[{"ID":"i-cola"},{"ID":"i-burger"}]}]`))
+	req.Catalogue = menutest.Compile(t, strings.Replace(menutest.Card, `{"id":"s-main","ingredientsGroups":[{"id":"g-sauce","minCount":1,`,
 		`{"id":"s-main","ingredientsGroups":[{"id":"g-sauce","minCount":0,`, 1), settings)
 	if got := brokenOf(t, check(t, ordering.DefaultValidatorConfig(), req)); len(got) != 0 {
 		t.Errorf("a part that may do without its own groups: %v, want nothing", got)
@@ -241,8 +242,8 @@ func TestLookingForGroupsIsBounded(t *testing.T) {
 		return "[" + strings.Join(all, ",") + "]"
 	}
 	members := list(many, `"i%d"`)
-	req := v1(t, order(list(200, `{"comment":"%d","ID":"p","quantity":1,"ingredients":`+list(100, `{"ID":"i%d"}`)+`}`)))
-	req.Catalogue = compile(t, `{"products":[{"id":"p","externalId":"p","price":1,"schemeId":"s"}],
+	req := v1(t, menutest.Order(list(200, `{"comment":"%d","ID":"p","quantity":1,"ingredients":`+list(100, `{"ID":"i%d"}`)+`}`)))
+	req.Catalogue = menutest.Compile(t, `{"products":[{"id":"p","externalId":"p","price":1,"schemeId":"s"}],
 		"ingredientsSchemes":[{"id":"s","ingredientsGroups":`+list(many, `{"id":"g%d"}`)+`}],
 		"ingredientsGroups":`+list(many, `{"id":"g%d","ingredients":`+members+`}`)+`,"ingredients":`+list(many, `{"id":"i%d","price":1}`)+`}`,
 		menu.DefaultSettings())

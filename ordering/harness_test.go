@@ -19,12 +19,13 @@ import (
 
 	"larder/internal/menu"
 	"larder/internal/testkit/journaltest"
+	"larder/internal/testkit/menutest"
 	"larder/internal/upstream"
 	"larder/ordering"
 )
 
 func TestMain(m *testing.M) {
-	if err := shortenForMutants(); err != nil {
+	if err := menutest.ShortenForMutants("^(TestLinearisable|TestOneKey|TestSimulation)$"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(2)
 	}
@@ -139,7 +140,7 @@ type harness struct {
 // newHarness makes a harness; change may replace what it works with.
 func newHarness(tb testing.TB, cfg ordering.Config, change ...func(*harness, *ordering.Deps)) *harness {
 	tb.Helper()
-	h := &harness{service: &fakeService{}, now: noon(), card: compile(tb, card, menu.DefaultSettings())}
+	h := &harness{service: &fakeService{}, now: menutest.Noon(), card: menutest.Compile(tb, menutest.Card, menu.DefaultSettings())}
 	h.journal = journaltest.NewMemory(h.clock, journaltest.LongRetention())
 	var log *logrus.Logger
 	log, h.log = logtest.NewNullLogger()
@@ -219,8 +220,8 @@ const (
 // placing is an order of one soup on the v1 API.
 func placing(change ...func(*ordering.PlaceRequest)) ordering.PlaceRequest {
 	p := ordering.PlaceRequest{
-		Restaurant: restaurant, V1: true, Connection: "main", Client: "storefront", Key: soupKey,
-		RequestID: "request-1", Body: []byte(order(oneSoup)), Language: "en", FieldCase: upstream.FieldCaseDocument,
+		Restaurant: menutest.Restaurant, V1: true, Connection: "main", Client: "storefront", Key: soupKey,
+		RequestID: "request-1", Body: []byte(menutest.Order(oneSoup)), Language: "en", FieldCase: upstream.FieldCaseDocument,
 	}
 	for _, c := range change {
 		c(&p)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
+	"larder/internal/testkit/menutest"
 	"larder/internal/upstream"
 	"larder/ordering"
 )
@@ -155,7 +156,7 @@ func (h *history) place(t *testing.T, client int, orders *ordering.Orders, slot 
 	v := &callTimes{}
 	from := time.Now()
 	got, err := orders.Place(context.WithValue(t.Context(), callTimesKey{}, v), ordering.PlaceRequest{
-		Restaurant: restaurant, V1: true, Connection: "main", Client: "storefront", Key: slot.key,
+		Restaurant: menutest.Restaurant, V1: true, Connection: "main", Client: "storefront", Key: slot.key,
 		RequestID: "request", Body: simOrder(slot.key, 1+body), FieldCase: upstream.FieldCaseDocument,
 	})
 	h.ended(t, client, slot, step{key: slot.key, op: upstream.OpCreate, body: body}, got, err, v, from)

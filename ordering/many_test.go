@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"larder/internal/testkit/menutest"
 )
 
 // repeated is n elements of a JSON array.
@@ -34,11 +36,11 @@ func TestFirstViolations(t *testing.T) {
 		first      string
 		last       string
 	}{
-		{"200 and no more", order(repeated(200, unknown)), 200, false, 200, "/dishList/0", "/dishList/199"},
-		{"one field more", strings.Replace(order(repeated(200, unknown)), `"cash"`, `"barter"`, 1), 200, true, 200, "/dishList/0", "/dishList/199"},
-		{"an earlier field", `{"comment":7,` + order(repeated(200, unknown))[1:], 200, true, 200, "/comment", "/dishList/198"},
-		{"10,000 of the menu's rules", order(repeated(200, fifty)), 200, true, 4, "/dishList/0/ingredients", "/dishList/3/ingredients/45"},
-		{"20,000 of the body's form", order(repeated(200, mistyped)), 200, true, 200, "/dishList/0/ingredients/0", "/dishList/1/ingredients/99"},
+		{"200 and no more", menutest.Order(repeated(200, unknown)), 200, false, 200, "/dishList/0", "/dishList/199"},
+		{"one field more", strings.Replace(menutest.Order(repeated(200, unknown)), `"cash"`, `"barter"`, 1), 200, true, 200, "/dishList/0", "/dishList/199"},
+		{"an earlier field", `{"comment":7,` + menutest.Order(repeated(200, unknown))[1:], 200, true, 200, "/comment", "/dishList/198"},
+		{"10,000 of the menu's rules", menutest.Order(repeated(200, fifty)), 200, true, 4, "/dishList/0/ingredients", "/dishList/3/ingredients/45"},
+		{"20,000 of the body's form", menutest.Order(repeated(200, mistyped)), 200, true, 200, "/dishList/0/ingredients/0", "/dishList/1/ingredients/99"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"larder/internal/testkit/menutest"
 	"larder/internal/upstream"
 	"larder/ordering"
 )
@@ -23,7 +24,7 @@ func TestOneKey(t *testing.T) {
 	body := simOrder("one-key", 1)
 	placed := d.hundred(t, "place", func(orders *ordering.Orders, client int) (ordering.Result, error) {
 		return orders.Place(t.Context(), ordering.PlaceRequest{
-			Restaurant: restaurant, V1: true, Connection: "main", Client: "storefront", Key: "one-key",
+			Restaurant: menutest.Restaurant, V1: true, Connection: "main", Client: "storefront", Key: "one-key",
 			RequestID: fmt.Sprint("request-", client), Body: body, FieldCase: upstream.FieldCaseDocument,
 		})
 	})

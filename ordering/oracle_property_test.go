@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"larder/internal/menu"
+	"larder/internal/testkit/menutest"
 	"larder/ordering"
 )
 
@@ -23,12 +24,12 @@ const mostLines = 6
 // of random orders is what trying every assignment says.
 func TestGroupsAgreeWithTheOracle(t *testing.T) {
 	t.Parallel()
-	validator := ordering.NewValidator(ordering.DefaultValidatorConfig(), noon)
+	validator := ordering.NewValidator(ordering.DefaultValidatorConfig(), menutest.Noon)
 	right, wrong := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
 		m := drawOracleMenu(rt)
 		view := m.view(rt)
-		catalogue := compile(t, view, menu.DefaultSettings())
+		catalogue := menutest.Compile(t, view, menu.DefaultSettings())
 		if !catalogue.Orderable(0) {
 			return // no order of it is right, for another reason
 		}
@@ -37,8 +38,8 @@ func TestGroupsAgreeWithTheOracle(t *testing.T) {
 			if len(flatten(lines, 1)) > mostLines {
 				continue
 			}
-			body := order(`[{"ID":"d","quantity":1,"ingredients":` + linesJSON(rt, lines) + `}]`)
-			result, err := validator.Validate(ordering.Request{Restaurant: restaurant, V1: true, Catalogue: catalogue, Body: []byte(body)})
+			body := menutest.Order(`[{"ID":"d","quantity":1,"ingredients":` + linesJSON(rt, lines) + `}]`)
+			result, err := validator.Validate(ordering.Request{Restaurant: menutest.Restaurant, V1: true, Catalogue: catalogue, Body: []byte(body)})
 			if err != nil {
 				rt.Fatal(err)
 			}
@@ -64,7 +65,7 @@ func TestGroupsAgreeWithTheOracle(t *testing.T) {
 // drawOracleMenu: ingredients a to f; a may have the scheme s1, b the scheme s2;
 // s1 may offer b, s2 neither of them, so that nothing runs in a circle.
 func drawOracleMenu(t *rapid.T) *oracleMenu {
-	m := &oracleMenu{schemes: map[string][]draftLimit{}, groups: map[string][]string{}, parts: map[string]string{}}
+	m := &oracleMenu{schemes: map[string][]menutest.DraftLimit{}, groups: map[string][]string{}, parts: map[string]string{}}
 	offered := map[string]string{"s0": "abcdef", "s1": "bcdef", "s2": "cdef"}
 	for _, scheme := range []string{"s0", "s1", "s2"} {
 		for _, place := range []string{"x", "y", "z"}[:rapid.IntRange(1, 3).Draw(t, "groups")] {
@@ -74,7 +75,7 @@ func drawOracleMenu(t *rapid.T) *oracleMenu {
 					m.groups[id] = append(m.groups[id], string(member))
 				}
 			}
-			limit := draftLimit{ID: id, Min: rapid.IntRange(0, 1).Draw(t, "min")}
+			limit := menutest.DraftLimit{ID: id, Min: rapid.IntRange(0, 1).Draw(t, "min")}
 			if rapid.Bool().Draw(t, "limited") {
 				limit.Max = max(limit.Min+rapid.IntRange(0, 1).Draw(t, "room"), 1)
 			}
@@ -82,7 +83,7 @@ func drawOracleMenu(t *rapid.T) *oracleMenu {
 		}
 	}
 	if rapid.Bool().Draw(t, "the same group in two schemes") {
-		m.schemes["s1"] = append(m.schemes["s1"], draftLimit{ID: "s2x", Min: rapid.IntRange(0, 1).Draw(t, "min"), Max: 2})
+		m.schemes["s1"] = append(m.schemes["s1"], menutest.DraftLimit{ID: "s2x", Min: rapid.IntRange(0, 1).Draw(t, "min"), Max: 2})
 	}
 	if rapid.IntRange(0, 3).Draw(t, "a is a part") > 0 {
 		m.parts["a"] = "s1"
@@ -95,14 +96,14 @@ func drawOracleMenu(t *rapid.T) *oracleMenu {
 
 // view is the menu as JSON.
 func (m *oracleMenu) view(t *rapid.T) string {
-	d := draft{Products: []draftItem{{ID: "d", ExternalID: "1", Name: "D", Price: "1", SchemeID: "s0"}}}
+	d := menutest.Draft{Products: []menutest.DraftItem{{ID: "d", ExternalID: "1", Name: "D", Price: "1", SchemeID: "s0"}}}
 	for _, id := range []string{"a", "b", "c", "d", "e", "f"} {
-		d.Ingredients = append(d.Ingredients, draftItem{ID: id, ExternalID: "x" + id, Name: id, Price: "0", SchemeID: m.parts[id]})
+		d.Ingredients = append(d.Ingredients, menutest.DraftItem{ID: id, ExternalID: "x" + id, Name: id, Price: "0", SchemeID: m.parts[id]})
 	}
 	for _, id := range []string{"s0", "s1", "s2"} {
-		d.Schemes = append(d.Schemes, draftScheme{ID: id, Groups: m.schemes[id]})
+		d.Schemes = append(d.Schemes, menutest.DraftScheme{ID: id, Groups: m.schemes[id]})
 		for _, limit := range m.schemes[id] {
-			d.Groups = append(d.Groups, draftGroup{ID: limit.ID, Name: limit.ID, Ingredients: m.groups[limit.ID]})
+			d.Groups = append(d.Groups, menutest.DraftGroup{ID: limit.ID, Name: limit.ID, Ingredients: m.groups[limit.ID]})
 		}
 	}
 	view, err := json.Marshal(d)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"larder/internal/testkit/menutest"
 	"larder/ordering"
 	"larder/ordering/violation"
 )
@@ -14,9 +15,9 @@ import (
 
 // oracleMenu is a menu of one dish, d, whose scheme is s0.
 type oracleMenu struct {
-	schemes map[string][]draftLimit // groups with their limits, in scheme order
-	groups  map[string][]string     // members
-	parts   map[string]string       // ingredients with a scheme of their own
+	schemes map[string][]menutest.DraftLimit // groups with their limits, in scheme order
+	groups  map[string][]string              // members
+	parts   map[string]string                // ingredients with a scheme of their own
 }
 
 // oracleLine is an ingredient of an order.

@@ -14,6 +14,7 @@ import (
 
 	"larder/internal/jsontext"
 	"larder/internal/testkit/journaltest"
+	"larder/internal/testkit/menutest"
 	"larder/internal/upstream"
 	"larder/ordering"
 )
@@ -22,14 +23,14 @@ func TestPlace(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t, ordering.DefaultConfig())
 	got := h.placed(t)
-	want := string(validate(t, order(oneSoup)).Order)
+	want := string(validate(t, menutest.Order(oneSoup)).Order)
 	if calls := h.service.calls(); len(calls) != 1 || calls[0].body != want {
 		t.Errorf("sent %+v; want once what validate shows: %s", calls, want)
 	}
 	r := got.Record
 	if len(r.Ref) != 26 || r.OrderID != "765" || r.State != ordering.StatePlaced || r.Total.Decimal.String() != "199.9" ||
-		r.MenuVersion != 42 || r.Client != "storefront" || r.Restaurant != restaurant || r.Connection != "main" ||
-		!r.ExpectedAt.Equal(noon().Add(3*time.Hour+30*time.Minute)) {
+		r.MenuVersion != 42 || r.Client != "storefront" || r.Restaurant != menutest.Restaurant || r.Connection != "main" ||
+		!r.ExpectedAt.Equal(menutest.Noon().Add(3*time.Hour+30*time.Minute)) {
 		t.Errorf("record %+v", r)
 	}
 	c := got.Call
@@ -59,7 +60,7 @@ func TestPlaceBeginsNothing(t *testing.T) {
 		want  func(error) bool
 	}{
 		{"malformed", placing(func(p *ordering.PlaceRequest) { p.Body = []byte(`{`) }), nil, is[*jsontext.SyntaxError]},
-		{"violations", placing(func(p *ordering.PlaceRequest) { p.Body = []byte(order(`[]`)) }), nil, func(err error) bool {
+		{"violations", placing(func(p *ordering.PlaceRequest) { p.Body = []byte(menutest.Order(`[]`)) }), nil, func(err error) bool {
 			e, ok := errors.AsType[*ordering.InvalidError](err)
 			return ok && len(e.Violations) == 1 && strings.Contains(e.Error(), "violations of the order: 1")
 		}},
@@ -267,7 +268,7 @@ func TestKeyForSomethingElse(t *testing.T) {
 	h := newHarness(t, ordering.DefaultConfig())
 	first := h.placed(t)
 	for name, p := range map[string]ordering.PlaceRequest{
-		"another body":       placing(func(p *ordering.PlaceRequest) { p.Body = []byte(order(`[{"ID":"soup","quantity":2}]`)) }),
+		"another body":       placing(func(p *ordering.PlaceRequest) { p.Body = []byte(menutest.Order(`[{"ID":"soup","quantity":2}]`)) }),
 		"another restaurant": placing(func(p *ordering.PlaceRequest) { p.Restaurant = "r-2" }),
 	} {
 		_, err := h.Place(t.Context(), p)
@@ -346,7 +347,7 @@ func TestKeyTakenJustThen(t *testing.T) {
 	if err != nil || !again.Replayed || again.Record.Ref != first.Record.Ref {
 		t.Errorf("Place() = %+v, %v; want it replayed", again, err)
 	}
-	_, err = h.Place(t.Context(), placing(func(p *ordering.PlaceRequest) { p.Body = []byte(order(`[{"ID":"soup","quantity":2}]`)) }))
+	_, err = h.Place(t.Context(), placing(func(p *ordering.PlaceRequest) { p.Body = []byte(menutest.Order(`[{"ID":"soup","quantity":2}]`)) }))
 	if !is[*ordering.KeyReusedError](err) {
 		t.Errorf("Place() of another body = %v, want the key reused", err)
 	}

@@ -5,12 +5,13 @@ import (
 	"testing"
 	"time"
 
+	"larder/internal/testkit/menutest"
 	"larder/ordering"
 )
 
 func TestRefs(t *testing.T) {
 	t.Parallel()
-	at := noon()
+	at := menutest.Noon()
 	refs := ordering.Refs(func() time.Time { return at })
 	shape := regexp.MustCompile(`^[0-7][0-9A-HJKMNP-TV-Z]{25}$`)
 	seen, last := map[string]bool{}, ""

@@ -6,6 +6,7 @@ import (
 
 	"larder/internal/menu"
 	"larder/internal/sandbox"
+	"larder/internal/testkit/menutest"
 	"larder/internal/upstream"
 	"larder/ordering"
 )
@@ -24,7 +25,7 @@ func TestWhatIsRightIsPlaced(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			box, client := stand(t)
+			box, client := menutest.Sandbox(t)
 			box.SetMenu(m.id, m.raw)
 			view, err := menu.Decode(m.raw)
 			if err != nil {
@@ -38,7 +39,7 @@ func TestWhatIsRightIsPlaced(t *testing.T) {
 			}
 			for i := range 200 {
 				body := orderer.Next(sandbox.OrderOptions{
-					Lines: 1 + i%5, Delivery: i%2 == 0, ExternalIDs: i%3 == 0, ExpectedAt: noon().AddDate(0, 0, 1),
+					Lines: 1 + i%5, Delivery: i%2 == 0, ExternalIDs: i%3 == 0, ExpectedAt: menutest.Noon().AddDate(0, 0, 1),
 				})
 				placed, err := h.Place(t.Context(), placing(func(p *ordering.PlaceRequest) {
 					p.Restaurant, p.Body, p.Key = menu.RestaurantID(m.id), body, ""
@@ -59,17 +60,4 @@ func through(client *upstream.Client) func(*harness, *ordering.Deps) {
 	return func(_ *harness, d *ordering.Deps) {
 		d.Services = func(string) (ordering.Service, bool) { return client, true }
 	}
-}
-
-// connect returns the real client of the service at url.
-func connect(tb testing.TB, url string) *upstream.Client {
-	tb.Helper()
-	cfg := upstream.Config{Name: "main", BaseURL: url, AuthURL: url, ClientID: "demo", ClientSecret: "demo-secret"}
-	cfg.SetDefaults()
-	client, err := upstream.New(cfg, upstream.Deps{})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(client.Close)
-	return client
 }

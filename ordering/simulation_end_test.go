@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"larder/internal/testkit/menutest"
 	"larder/ordering"
 )
 
@@ -12,7 +13,7 @@ import (
 // answer is what the service has.
 func (s *simulation) converge() {
 	s.control("PUT", "/sandbox/faults", "[]")
-	s.control("PATCH", "/sandbox/stop-list/"+string(restaurant), `{"soup":false}`)
+	s.control("PATCH", "/sandbox/stop-list/"+string(menutest.Restaurant), `{"soup":false}`)
 	s.mu.Lock()
 	s.stopped = false
 	s.mu.Unlock()

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"larder/internal/testkit/journaltest"
+	"larder/internal/testkit/menutest"
 	"larder/internal/upstream"
 	"larder/ordering"
 )
@@ -19,7 +20,7 @@ import (
 func simOrder(label string, quantity int) []byte {
 	at := time.Now().Truncate(24 * time.Hour).Add(20 * 24 * time.Hour).Format(time.RFC3339)
 	return fmt.Appendf(nil, `{"comment":%q,"dishList":[{"ID":"soup","quantity":%d}],"expeditionType":"pickup","expectedAt":%q,`+
-		`"paymentTypeID":"cash","restaurantID":%q}`, label, quantity, at, restaurant)
+		`"paymentTypeID":"cash","restaurantID":%q}`, label, quantity, at, menutest.Restaurant)
 }
 
 // place places an order: with a key of few, sometimes with another body than
@@ -39,7 +40,7 @@ func (s *simulation) place(t *rapid.T) {
 	for range rapid.SampledFrom([]int{1, 1, 1, 3}).Draw(t, "times") {
 		s.send(s.replica(t), &simRequest{
 			placing: &ordering.PlaceRequest{
-				Restaurant: restaurant, V1: true, Connection: "main", Client: "storefront", Key: key,
+				Restaurant: menutest.Restaurant, V1: true, Connection: "main", Client: "storefront", Key: key,
 				RequestID: "request", Body: body, FieldCase: upstream.FieldCaseDocument,
 			}, label: label, identity: identity, own: true,
 		})
@@ -63,7 +64,7 @@ func (s *simulation) bodyOf(label string) []byte {
 func (s *simulation) placeWrong(t *rapid.T) {
 	s.send(s.replica(t), &simRequest{
 		placing: &ordering.PlaceRequest{
-			Restaurant: restaurant, V1: true, Connection: "main", Client: "storefront", Key: "wrong",
+			Restaurant: menutest.Restaurant, V1: true, Connection: "main", Client: "storefront", Key: "wrong",
 			RequestID: "request", Body: simOrder("wrong", 0), FieldCase: upstream.FieldCaseDocument,
 		}, label: "wrong", identity: "create/wrong", invalid: true,
 	})
@@ -168,7 +169,7 @@ func (s *simulation) fail(t *rapid.T) {
 // and the service refuses the order.
 func (s *simulation) stopDish(t *rapid.T) {
 	stopped := rapid.Bool().Draw(t, "stopped")
-	s.control("PATCH", "/sandbox/stop-list/"+string(restaurant), fmt.Sprintf(`{"soup":%t}`, stopped))
+	s.control("PATCH", "/sandbox/stop-list/"+string(menutest.Restaurant), fmt.Sprintf(`{"soup":%t}`, stopped))
 	known := rapid.Bool().Draw(t, "known")
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"larder/internal/menu"
+	"larder/internal/testkit/menutest"
 )
 
 // simulation is the state machine: its methods are the steps.
@@ -78,8 +79,8 @@ func (s *simulation) actions(w weather) map[string]func(*rapid.T) {
 // Repeat a failure with the -rapid.seed that it names.
 func TestSimulation(t *testing.T) {
 	t.Parallel()
-	onSale := compile(t, card, menu.DefaultSettings())
-	stopped := compile(t, strings.Replace(card, `"name":"Soup",`, `"name":"Soup","isContainInStopList":["r-1"],`, 1), menu.DefaultSettings())
+	onSale := menutest.Compile(t, menutest.Card, menu.DefaultSettings())
+	stopped := menutest.Compile(t, strings.Replace(menutest.Card, `"name":"Soup",`, `"name":"Soup","isContainInStopList":["r-1"],`, 1), menu.DefaultSettings())
 	for _, weather := range []weather{
 		{"everything goes wrong", 1, 1, 1},
 		{"the service fails", 1, 0, 0},

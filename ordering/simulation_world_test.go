@@ -13,6 +13,7 @@ import (
 	"larder/internal/menu"
 	"larder/internal/sandbox"
 	"larder/internal/testkit/journaltest"
+	"larder/internal/testkit/menutest"
 	"larder/internal/upstream"
 	"larder/ordering"
 )
@@ -81,7 +82,7 @@ func newWorld(ctx context.Context, cards [2]*menu.Catalogue) *world {
 	}
 	lifetime, accept := sandbox.Duration(5*time.Minute), false
 	w.box = sandbox.New(sandbox.Config{Settings: sandbox.Settings{TokenLifetime: &lifetime, AutoAccept: &accept}})
-	w.box.SetMenu(string(restaurant), []byte(card))
+	w.box.SetMenu(string(menutest.Restaurant), []byte(menutest.Card))
 	w.service = w.box.Handler()
 	w.server = &http.Server{Handler: http.HandlerFunc(w.spy), ReadHeaderTimeout: time.Hour}
 	go func() { w.served <- w.server.Serve(w.network) }()

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"larder/internal/testkit/menutest"
 	"larder/ordering"
 	"larder/ordering/violation"
 )
@@ -96,7 +97,7 @@ func TestMaxQuantity(t *testing.T) {
 		{"11", ordering.DefaultValidatorConfig().With(ordering.Override{MaxQuantity: &own}), 10},
 	} {
 		for _, isNative := range []bool{true, false} {
-			req := v1(t, order(fmt.Sprintf(`[{"ID":"soup","quantity":%s}]`, c.quantity)))
+			req := v1(t, menutest.Order(fmt.Sprintf(`[{"ID":"soup","quantity":%s}]`, c.quantity)))
 			req.V1 = isNative
 			v := check(t, c.cfg, req)
 			var want []broken

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"larder/internal/menu"
+	"larder/internal/testkit/menutest"
 	"larder/internal/upstream"
 	"larder/ordering"
 )
@@ -117,29 +118,29 @@ func TestTotals(t *testing.T) {
 	t.Parallel()
 	whole := ordering.DefaultValidatorConfig()
 	whole.PriceDigits = 0
-	refund := strings.Replace(card, `"price":1099.99`, `"price":-0.25`, 1)
+	refund := strings.Replace(menutest.Card, `"price":1099.99`, `"price":-0.25`, 1)
 	for _, tc := range []struct {
 		name, dishes, view string
 		cfg                ordering.ValidatorConfig
 		lines              string
 		total              string // "" for none
 	}{
-		{"dishes and ingredients (P1)", `[{"ID":"pizza","quantity":3,"ingredients":[{"ID":"i-large"},{"ID":"i-mild","quantity":3}]}]`, card, ordering.DefaultValidatorConfig(), "2133.75", "2133.75"},
-		{"nested ones included (P1)", `[{"ID":"combo","quantity":2,"ingredients":[{"ID":"i-cola"},{"ID":"i-burger","quantity":2,"ingredients":[{"ID":"i-mild","quantity":2}]}]}]`, card, ordering.DefaultValidatorConfig(), "1162", "1162"},
-		{"each line rounded half-up (P1)", `[{"ID":"cheese","quantity":0.5},{"ID":"cheese","quantity":0.333}]`, card, ordering.DefaultValidatorConfig(), "550 366.3", "916.3"},
-		{"rounded to whole (P1)", `[{"ID":"cheese","quantity":0.5}]`, card, whole, "550", "550"},
+		{"dishes and ingredients (P1)", `[{"ID":"pizza","quantity":3,"ingredients":[{"ID":"i-large"},{"ID":"i-mild","quantity":3}]}]`, menutest.Card, ordering.DefaultValidatorConfig(), "2133.75", "2133.75"},
+		{"nested ones included (P1)", `[{"ID":"combo","quantity":2,"ingredients":[{"ID":"i-cola"},{"ID":"i-burger","quantity":2,"ingredients":[{"ID":"i-mild","quantity":2}]}]}]`, menutest.Card, ordering.DefaultValidatorConfig(), "1162", "1162"},
+		{"each line rounded half-up (P1)", `[{"ID":"cheese","quantity":0.5},{"ID":"cheese","quantity":0.333}]`, menutest.Card, ordering.DefaultValidatorConfig(), "550 366.3", "916.3"},
+		{"rounded to whole (P1)", `[{"ID":"cheese","quantity":0.5}]`, menutest.Card, whole, "550", "550"},
 		{"not with a price below zero", `[{"ID":"cheese","quantity":0.5}]`, refund, ordering.DefaultValidatorConfig(), "-", ""},
-		{"for an invalid order too", `[{"ID":"pizza","quantity":1},{"ID":"wok","quantity":2}]`, card, ordering.DefaultValidatorConfig(), "500 600", "1100"},
-		{"not with an unknown dish", `[{"ID":"soup","quantity":1},{"ID":"x","quantity":2}]`, card, ordering.DefaultValidatorConfig(), "199.9 -", ""},
-		{"not with an unknown ingredient", `[{"ID":"pizza","quantity":1,"ingredients":[{"ID":"x"}]}]`, card, ordering.DefaultValidatorConfig(), "-", ""},
-		{"not with an unknown ingredient within", `[{"ID":"combo","quantity":1,"ingredients":[{"ID":"i-burger","ingredients":[{"ID":"x"}]}]}]`, card, ordering.DefaultValidatorConfig(), "-", ""},
-		{"not with an unreadable price", `[{"ID":"odd","quantity":1}]`, card, ordering.DefaultValidatorConfig(), "-", ""},
-		{"not with an unreadable list", `[{"ID":"pizza","quantity":1,"ingredients":[[]]},[]]`, card, ordering.DefaultValidatorConfig(), "-", ""},
+		{"for an invalid order too", `[{"ID":"pizza","quantity":1},{"ID":"wok","quantity":2}]`, menutest.Card, ordering.DefaultValidatorConfig(), "500 600", "1100"},
+		{"not with an unknown dish", `[{"ID":"soup","quantity":1},{"ID":"x","quantity":2}]`, menutest.Card, ordering.DefaultValidatorConfig(), "199.9 -", ""},
+		{"not with an unknown ingredient", `[{"ID":"pizza","quantity":1,"ingredients":[{"ID":"x"}]}]`, menutest.Card, ordering.DefaultValidatorConfig(), "-", ""},
+		{"not with an unknown ingredient within", `[{"ID":"combo","quantity":1,"ingredients":[{"ID":"i-burger","ingredients":[{"ID":"x"}]}]}]`, menutest.Card, ordering.DefaultValidatorConfig(), "-", ""},
+		{"not with an unreadable price", `[{"ID":"odd","quantity":1}]`, menutest.Card, ordering.DefaultValidatorConfig(), "-", ""},
+		{"not with an unreadable list", `[{"ID":"pizza","quantity":1,"ingredients":[[]]},[]]`, menutest.Card, ordering.DefaultValidatorConfig(), "-", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			req := v1(t, order(tc.dishes))
-			req.Catalogue = compile(t, tc.view, menu.DefaultSettings())
+			req := v1(t, menutest.Order(tc.dishes))
+			req.Catalogue = menutest.Compile(t, tc.view, menu.DefaultSettings())
 			got := check(t, tc.cfg, req)
 			lines := make([]string, 0, len(got.Lines))
 			for _, l := range got.Lines {
