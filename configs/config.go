@@ -23,6 +23,7 @@ import (
 	"larder/internal/tracing"
 	"larder/internal/upstream"
 	"larder/ordering"
+	"larder/ordering/validate"
 	menusync "larder/sync"
 )
 
@@ -61,7 +62,7 @@ type Restaurant struct {
 	// orders are read in; empty: UTC.
 	TimeZone string `yaml:"time_zone"`
 	// Ordering holds the restaurant's own values of the ordering section.
-	Ordering *ordering.Override `yaml:"ordering"`
+	Ordering *validate.Override `yaml:"ordering"`
 }
 
 // OrderingOf returns the ordering settings of one restaurant: its own over the general ones.
@@ -70,7 +71,7 @@ func (c *Config) OrderingOf(r Restaurant) ordering.Config {
 		return c.Ordering
 	}
 	own := c.Ordering
-	own.ValidatorConfig = own.With(*r.Ordering)
+	own.Config = own.With(*r.Ordering)
 	return own
 }
 

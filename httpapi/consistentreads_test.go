@@ -19,7 +19,7 @@ import (
 	"larder/httpapi"
 	"larder/internal/menu"
 	"larder/internal/testkit/redistest"
-	"larder/ordering"
+	"larder/ordering/validate"
 )
 
 // edition is a menu in which everything has the number of the edition: its
@@ -128,7 +128,7 @@ func (w *fixture) follower() string {
 	p.auth.SetDefaults()
 	store := cache.NewStore(w.redis, cache.StoreConfig{})
 	replica := cache.NewReplica(store, cache.ReplicaConfig{Restaurants: func() []menu.RestaurantID { return []menu.RestaurantID{bistro} }})
-	validator := ordering.NewValidator(ordering.DefaultValidatorConfig(), time.Now)
+	validator := validate.New(validate.DefaultConfig(), time.Now)
 	server, err := httpapi.New(p.cfg, p.auth, httpapi.Deps{
 		Replica: replica, Store: store, Runner: w.newRunner(plan{}, nil), Validator: validator, Redis: w.redis,
 		Orders: w.engine,

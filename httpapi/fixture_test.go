@@ -23,6 +23,7 @@ import (
 	"larder/internal/upstream"
 	"larder/ordering"
 	"larder/ordering/journal"
+	"larder/ordering/validate"
 	menusync "larder/sync"
 )
 
@@ -217,7 +218,7 @@ func newFixtureFor(tb testing.TB, changes ...func(*plan)) *fixture {
 	runner = w.newRunner(p, metrics)
 	w.runner = runner
 	clock := func() time.Time { return time.Now().Add(time.Duration(w.skew.Load())) }
-	validator := ordering.NewValidator(p.ordering.ValidatorConfig, clock)
+	validator := validate.New(p.ordering.Config, clock)
 	w.engine = w.newEngine(p, validator, clock, metrics.OrderEvent, logger)
 	if p.orders == nil {
 		p.orders = w.engine
@@ -282,7 +283,7 @@ func defaultPlan() plan {
 }
 
 // newEngine is what places orders, over the fixture's own Redis.
-func (w *fixture) newEngine(p plan, validator *ordering.Validator, clock func() time.Time, observe func(ordering.Event), log logrus.FieldLogger) *ordering.Orders {
+func (w *fixture) newEngine(p plan, validator *validate.Validator, clock func() time.Time, observe func(ordering.Event), log logrus.FieldLogger) *ordering.Orders {
 	return ordering.NewOrders(p.ordering, ordering.Deps{
 		Validator: validator, Catalogues: menus{w.replica}, Journal: journal.New(w.redis, p.ordering, log),
 		Services: func(connection string) (ordering.Service, bool) {

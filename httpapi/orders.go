@@ -9,6 +9,7 @@ import (
 
 	"larder/internal/upstream"
 	"larder/ordering"
+	"larder/ordering/validate"
 )
 
 // buffers are what an order check is read into and answered from, used for one
@@ -44,7 +45,7 @@ func (s *Server) validateOrder(c *gin.Context) error {
 		return err
 	}
 	spoken := language(c)
-	text, err := s.validator.AppendResult(append(pooled.response[:0], `{"result":`...), ordering.Request{
+	text, err := s.validator.AppendResult(append(pooled.response[:0], `{"result":`...), validate.Request{
 		Restaurant: restaurant.ID, V1: true, Version: snapshot.Version.Version, Catalogue: snapshot.Catalogue,
 		Body: pooled.request, Language: spoken, FieldCase: s.connection(restaurant.Connection).FieldCase,
 	})

@@ -22,6 +22,7 @@ import (
 	"larder/internal/tracing"
 	"larder/internal/upstream"
 	"larder/ordering"
+	"larder/ordering/validate"
 	menusync "larder/sync"
 )
 
@@ -60,7 +61,7 @@ type Deps struct {
 	Replica   *cache.Replica
 	Store     *cache.Store
 	Runner    *menusync.Runner
-	Validator *ordering.Validator
+	Validator *validate.Validator
 	Orders    Orders
 	// UnknownOrders counts the orders of a connection with an operation whose
 	// outcome is unknown; *journal.Journal's Unknown is one.
@@ -90,7 +91,7 @@ type Server struct {
 	replica         *cache.Replica
 	store           *cache.Store
 	runner          *menusync.Runner
-	validator       *ordering.Validator
+	validator       *validate.Validator
 	orders          Orders
 	connections     []Connection
 	redis           *redisdb.DB

@@ -17,7 +17,7 @@ import (
 	"larder/internal/menu"
 	"larder/internal/redisdb"
 	"larder/internal/testkit/ordertest"
-	"larder/ordering"
+	"larder/ordering/validate"
 	menusync "larder/sync"
 )
 
@@ -75,7 +75,7 @@ func validateServer(b *testing.B, view string) (url string) {
 		b.Fatalf("%+v, %v", run, err)
 	}
 	server, err := httpapi.New(p.cfg, p.auth, httpapi.Deps{
-		Replica: replica, Store: store, Runner: runner, Validator: ordering.NewValidator(p.ordering.ValidatorConfig, time.Now),
+		Replica: replica, Store: store, Runner: runner, Validator: validate.New(p.ordering.Config, time.Now),
 		Connections: []httpapi.Connection{{Name: "main"}}, Redis: redis, Metrics: httpapi.NewMetrics("1.2.3"), Log: log, Clock: time.Now,
 	})
 	if err != nil {

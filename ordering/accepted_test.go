@@ -13,6 +13,7 @@ import (
 	"larder/internal/testkit/menutest"
 	"larder/internal/upstream"
 	"larder/ordering"
+	"larder/ordering/validate"
 )
 
 // ratTotal reckons the total of what is sent by fractions (policy P1).
@@ -58,7 +59,7 @@ func ratTotal(t *rapid.T, d *menutest.Draft, sent []byte) *big.Rat {
 func TestWhatIsAcceptedIsRight(t *testing.T) {
 	t.Parallel()
 	box, client := menutest.Sandbox(t)
-	validator := ordering.NewValidator(ordering.DefaultValidatorConfig(), menutest.Noon)
+	validator := validate.New(validate.DefaultConfig(), menutest.Noon)
 	h := newHarness(t, ordering.DefaultConfig(), through(client))
 	accepted := 0
 	rapid.Check(t, func(rt *rapid.T) {
@@ -68,12 +69,12 @@ func TestWhatIsAcceptedIsRight(t *testing.T) {
 			rt.Fatal(err)
 		}
 		box.SetMenu(string(menutest.Restaurant), view)
-		req := ordering.Request{
+		req := validate.Request{
 			Restaurant: menutest.Restaurant, V1: true, Catalogue: menutest.Compile(t, string(view), menu.DefaultSettings()), FieldCase: upstream.FieldCaseDocument,
 		}
 		for range 5 {
 			req.Body = d.DrawOrder(rt)
-			result, err := validator.Validate(req)
+			result, err := validator.Order(req)
 			if err != nil {
 				rt.Fatal(err)
 			}

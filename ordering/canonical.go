@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"larder/internal/jsontext"
+	"larder/ordering/validate"
 )
 
 // canonical returns the one form that all bodies that say the same have in
@@ -12,7 +13,7 @@ import (
 // escapes, numbers by value. Two spellings of one field in an object stay in
 // their order, for the last one counts. The error is a *jsontext.SyntaxError.
 func canonical(body []byte) ([]byte, error) {
-	text, err := jsontext.Check(jsontext.String(body), maxBodyDepth)
+	text, err := jsontext.Check(jsontext.String(body), validate.MaxBodyDepth)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"larder/internal/upstream"
+	"larder/ordering/validate"
 )
 
 // Change pays, completes or rejects an order, once. A key that was used
@@ -49,11 +50,11 @@ func (o *Orders) prepareChange(ctx context.Context, c *ChangeRequest) (CallSpec,
 	if err != nil && (c.V1 || !errors.Is(err, ErrNoOrder)) {
 		return CallSpec{}, err
 	}
-	body := ChangeBody{Body: c.Body, V1: c.V1, Language: c.Language, FieldCase: c.FieldCase}
+	body := validate.Change{Body: c.Body, V1: c.V1, Language: c.Language, FieldCase: c.FieldCase}
 	var invalid InvalidError
 	switch c.Operation {
 	case upstream.OpPay:
-		payments := ReadPayments(body)
+		payments := validate.ReadPayments(body)
 		if c.V1 && !o.cfg.AllowUnderpayment {
 			payments.Cover(record.Total)
 		}
@@ -61,7 +62,7 @@ func (o *Orders) prepareChange(ctx context.Context, c *ChangeRequest) (CallSpec,
 		spec.Body = payments.Upstream()
 		invalid.Violations, invalid.More = payments.Violations()
 	case upstream.OpReject:
-		rejection := ReadRejection(body)
+		rejection := validate.ReadRejection(body)
 		o.checkReason(ctx, c.Connection, rejection)
 		spec.Body = rejection.Upstream()
 		invalid.Violations, invalid.More = rejection.Violations()
@@ -85,7 +86,7 @@ func recordedPayments(sent []upstream.Payment) []Payment {
 // checkReason checks the rejection by the reasons that the service lists.
 // Where it contradicts those that are cached, they are refreshed first; if that
 // fails the cached ones apply (policy S5a).
-func (o *Orders) checkReason(ctx context.Context, connection string, r *Rejection) {
+func (o *Orders) checkReason(ctx context.Context, connection string, r *validate.Rejection) {
 	if o.deps.Reasons == nil {
 		return
 	}

@@ -5,13 +5,14 @@ import (
 	"time"
 
 	"larder/internal/setting"
+	"larder/ordering/validate"
 )
 
 // Config is the `ordering:` section of the configuration: the settings of the
 // policies M, P and O.
 type Config struct {
-	// ValidatorConfig are the settings that orders are checked by.
-	ValidatorConfig `yaml:",inline"`
+	// Config are the settings that orders are checked by.
+	validate.Config `yaml:",inline"`
 
 	// PlaceTimeout bounds one call that places, pays, completes or rejects an order, whether the client waits or not. Policy O8.
 	PlaceTimeout time.Duration `yaml:"place_timeout"`
@@ -48,7 +49,7 @@ type Config struct {
 // DefaultConfig returns the documented defaults of the policies.
 func DefaultConfig() Config {
 	return Config{
-		ValidatorConfig: DefaultValidatorConfig(),
+		Config:          validate.DefaultConfig(),
 		PlaceTimeout:    20 * time.Second,
 		KeyTTL:          24 * time.Hour,
 		RecordTTL:       45 * 24 * time.Hour,
@@ -89,7 +90,7 @@ func (c Config) Validate() error {
 	fault(c.CustomerDataTTL < c.KeyTTL, "customer_data_ttl", "must be at least key_ttl: a replay needs what was answered")
 	fault(c.RecordTTL < c.CustomerDataTTL, "record_ttl", "must be at least customer_data_ttl")
 	fault(c.WaitReplicas != nil && *c.WaitReplicas < 0, "wait_replicas", "must not be negative")
-	return errors.Join(c.ValidatorConfig.Validate(), errors.Join(errs...))
+	return errors.Join(c.Config.Validate(), errors.Join(errs...))
 }
 
 // AcceptsRestore reports whether data that Redis has lost is accepted without

@@ -11,6 +11,7 @@ import (
 	"larder/internal/menu"
 	"larder/internal/setting"
 	"larder/ordering"
+	"larder/ordering/validate"
 )
 
 func TestDefaultsAreValid(t *testing.T) {
@@ -32,9 +33,9 @@ func TestDefaultsAreValid(t *testing.T) {
 func TestConfigNamesWrongKeys(t *testing.T) {
 	t.Parallel()
 	cfg := ordering.Config{
-		ValidatorConfig: ordering.ValidatorConfig{
+		Config: validate.Config{
 			MaxZero: "some", MissingExternalID: "x", MaxDepth: 13, PriceDigits: -1, PastTolerance: -1, LeadTime: time.Hour,
-			Required: ordering.Required{Delivery: []string{"guest.fax"}, Pickup: []string{"comment"}},
+			Required: validate.Required{Delivery: []string{"guest.fax"}, Pickup: []string{"comment"}},
 		},
 		WaitReplicas: new(-1), RecordTTL: -1,
 	}
@@ -78,4 +79,11 @@ func TestConfigBounds(t *testing.T) {
 			}
 		}
 	}
+}
+
+func pick[T any](first bool, a, b T) T {
+	if first {
+		return a
+	}
+	return b
 }

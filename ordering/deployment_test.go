@@ -19,6 +19,7 @@ import (
 	"larder/internal/upstream"
 	"larder/ordering"
 	"larder/ordering/journal"
+	"larder/ordering/validate"
 )
 
 // deployment is replicas of larder over one real Redis and one sandbox.
@@ -60,7 +61,7 @@ func newDeployment(t *testing.T, replicas int) *deployment {
 		}
 		t.Cleanup(client.Close)
 		d.replicas = append(d.replicas, ordering.NewOrders(ordering.DefaultConfig(), ordering.Deps{
-			Validator: ordering.NewValidator(ordering.DefaultValidatorConfig(), time.Now), Catalogues: d,
+			Validator: validate.New(validate.DefaultConfig(), time.Now), Catalogues: d,
 			Journal:     journal.New(store, ordering.DefaultConfig(), log),
 			Services:    func(string) (ordering.Service, bool) { return watched{client}, true },
 			Reasons:     func(context.Context, string) ([]upstream.Reason, error) { return simReasons(), nil },

@@ -13,7 +13,7 @@ var ErrUnknownConnection = errors.New("ordering: unknown connection")
 
 // InvalidError says that the order has violations; nothing was sent.
 type InvalidError struct {
-	// Violations are ValidationResult's, and so is More.
+	// Violations are validate.Result's, and so is More.
 	Violations []violation.Violation
 	More       bool
 }

@@ -9,6 +9,7 @@ import (
 	"larder/internal/testkit/journaltest"
 	"larder/internal/upstream"
 	"larder/ordering"
+	"larder/ordering/validate"
 )
 
 // oneMenu is the menu of the only restaurant.
@@ -29,7 +30,7 @@ func ExampleOrders() {
 	clock := func() time.Time { return time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC) }
 	service := &fakeService{} // an ordering service in memory, which takes everything
 	orders := ordering.NewOrders(ordering.DefaultConfig(), ordering.Deps{
-		Validator:  ordering.NewValidator(ordering.DefaultValidatorConfig(), clock),
+		Validator:  validate.New(validate.DefaultConfig(), clock),
 		Catalogues: oneMenu{menu.Compile(view, "bistro", menu.DefaultSettings())},
 		Services:   func(string) (ordering.Service, bool) { return service, true },
 		Journal:    journaltest.NewMemory(clock, journaltest.LongRetention()),

@@ -1,108 +1,17 @@
 package ordering_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"testing"
 
-	"github.com/shopspring/decimal"
-
-	"larder/internal/menu"
-	"larder/internal/testkit/menutest"
-	"larder/internal/upstream"
-	"larder/ordering"
 	"larder/ordering/violation"
 )
-
-// validate checks a body on the v1 API by the default rules.
-func validate(tb testing.TB, body string) *validated {
-	tb.Helper()
-	return check(tb, ordering.DefaultValidatorConfig(), v1(tb, body))
-}
-
-func v1(tb testing.TB, body string) ordering.Request {
-	tb.Helper()
-	return ordering.Request{
-		Restaurant: menutest.Restaurant, V1: true, Version: 42, Catalogue: menutest.Compile(tb, menutest.Card, menu.DefaultSettings()),
-		Body: []byte(body), Language: "en", FieldCase: upstream.FieldCaseDocument,
-	}
-}
-
-// validated is what Validate returned, with the lines that only AppendResult has.
-type validated struct {
-	*ordering.ValidationResult
-
-	Lines []struct {
-		Path, ID, Name         string
-		Quantity, Price, Total decimal.NullDecimal
-	}
-	JSON []byte
-}
-
-func check(tb testing.TB, cfg ordering.ValidatorConfig, req ordering.Request) *validated {
-	tb.Helper()
-	body := req.Body
-	req.Body = bytes.Clone(body)
-	validator := ordering.NewValidator(cfg, menutest.Noon)
-	found, err := validator.Validate(req)
-	if err != nil {
-		tb.Fatalf("Validate(%s): %v", body, err)
-	}
-	written, err := validator.AppendResult(nil, req)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	result := checkWritten(tb, found, written)
-	for i := range req.Body { // a result shares no memory with the body
-		req.Body[i] = 'X'
-	}
-	return result
-}
-
-// checkWritten checks that the JSON of AppendResult says what Validate returned.
-func checkWritten(tb testing.TB, found *ordering.ValidationResult, written []byte) *validated {
-	tb.Helper()
-	result := &validated{ValidationResult: found, JSON: written}
-	shape := struct {
-		Valid      bool
-		Version    int64
-		Total      decimal.NullDecimal
-		Lines      any
-		Violations json.RawMessage
-		More       bool
-		Order      json.RawMessage
-	}{Lines: &result.Lines}
-	if err := json.Unmarshal(written, &shape); err != nil {
-		tb.Fatalf("%s: %v", written, err)
-	}
-	order, violations := "null", []byte("[]")
-	if found.Order != nil {
-		order = string(found.Order)
-	}
-	if len(found.Violations) > 0 {
-		var err error
-		if violations, err = json.Marshal(found.Violations); err != nil {
-			tb.Fatal(err)
-		}
-	}
-	if shape.Valid != found.Valid || shape.Version != found.Version || shape.More != found.More ||
-		shape.Total.Valid != found.Total.Valid || !shape.Total.Decimal.Equal(found.Total.Decimal) ||
-		!bytes.Equal(shape.Violations, violations) || string(shape.Order) != order {
-		tb.Errorf("written %s\nresult %+v", written, found)
-	}
-	return result
-}
 
 // broken is one violation as the tables have it: path, code and params.
 type broken struct {
 	path   string
 	code   violation.Code
 	params string // JSON
-}
-
-func brokenOf(tb testing.TB, v *validated) []broken {
-	tb.Helper()
-	return brokenIn(tb, v.Violations)
 }
 
 func brokenIn(tb testing.TB, violations []violation.Violation) []broken {

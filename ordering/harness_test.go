@@ -22,6 +22,7 @@ import (
 	"larder/internal/testkit/menutest"
 	"larder/internal/upstream"
 	"larder/ordering"
+	"larder/ordering/validate"
 )
 
 func TestMain(m *testing.M) {
@@ -145,7 +146,7 @@ func newHarness(tb testing.TB, cfg ordering.Config, change ...func(*harness, *or
 	var log *logrus.Logger
 	log, h.log = logtest.NewNullLogger()
 	deps := ordering.Deps{
-		Validator: ordering.NewValidator(cfg.ValidatorConfig, h.clock), Catalogues: h, Journal: h.journal,
+		Validator: validate.New(cfg.Config, h.clock), Catalogues: h, Journal: h.journal,
 		Services: func(connection string) (ordering.Service, bool) {
 			return h.service, connection == "main" || connection == "second"
 		},

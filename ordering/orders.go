@@ -1,27 +1,20 @@
-// Package ordering decides whether an order may go to the kitchen, and sends
-// it there.
+// Package ordering takes an order through its life: it places, pays, completes
+// and rejects it, each at most once.
 //
-// Its one invariant: what it lets through is right by the catalogue the order
-// was checked against: every dish and ingredient known and available, every
-// group of every chosen scheme within its limits, every price the catalogue's,
-// every mandatory field there. What it refuses, it refuses with every reason
-// at once, each with a JSON Pointer into the client's own body.
+// Its one invariant: nothing is sent that is not on record, and nothing is sent
+// twice. What is sent is what ordering/validate accepted.
 //
-// The Validator is pure but for its clock and may be used by any number of
-// goroutines. Orders takes an order through its life: it places, pays,
-// completes and rejects it, each at most once.
+// A call takes the same steps for all four operations. The request is looked up by
+// its key: a replay is answered at once, whatever the menu says now. Then it is
+// validated, begun in the Journal, sent, finished in the Journal, and answered from
+// the Record, so that a second answer equals the first. A result that the Journal
+// does not take waits for it; Orders.Run writes it, and moves calls without a
+// result to unknown, which a person resolves by Orders.Resolve. The Outcome says
+// what is known for certain of a call (policy O8).
 //
-// The way of a call is short, and the same for all four: what was asked for is
-// looked up by its key (a replay is answered at once, whatever the menu says
-// now), checked, begun in the Journal, made, ended in the Journal, and
-// answered from the Record. So nothing leaves that is not on record, nothing is sent
-// twice, and the second answer is the first one's equal. A result that the
-// Journal does not take waits for it; Orders.Run writes it, and moves calls
-// that nobody ended to unknown, which a person resolves by Orders.Resolve. The
-// Outcome says what is known for certain of a call (policy O8).
-//
-// The package knows the menu and the wire types of the ordering service, and
-// neither HTTP routing nor Redis. It logs neither bodies nor keys nor guests.
+// httpapi calls Orders; cmd/larder gives it the Journal of ordering/journal. The
+// package knows the menu and the wire types of the ordering service, and neither
+// HTTP routing nor Redis. It logs neither bodies nor keys nor guests.
 package ordering
 
 import (
@@ -34,6 +27,7 @@ import (
 	"larder/internal/menu"
 	"larder/internal/silentlog"
 	"larder/internal/upstream"
+	"larder/ordering/validate"
 )
 
 // Catalogues returns the catalogue that an order is checked against, with its
@@ -47,7 +41,7 @@ type PlaceRequest struct {
 	// Restaurant is whose menu the order is checked against; on the
 	// compatible API cache.DefaultMenu's id for an order without restaurantID (policy O1a).
 	Restaurant menu.RestaurantID
-	// V1: the v1 API (see Request.V1).
+	// V1: the v1 API (see validate.Request.V1).
 	V1 bool
 	// Connection is whose service takes the order.
 	Connection string
@@ -125,7 +119,7 @@ type Event struct {
 
 // Deps are what Orders works with.
 type Deps struct {
-	Validator  *Validator
+	Validator  *validate.Validator
 	Catalogues Catalogues
 	// Services finds the ordering service of a connection.
 	Services func(connection string) (Service, bool)

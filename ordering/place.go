@@ -9,6 +9,7 @@ import (
 
 	"larder/internal/tracing"
 	"larder/internal/upstream"
+	"larder/ordering/validate"
 )
 
 // Place validates an order and sends it, once. A key that was used already
@@ -41,14 +42,14 @@ func (o *Orders) Place(ctx context.Context, p PlaceRequest) (Result, error) {
 }
 
 // validateOrder returns the result of an order that may be placed.
-func (o *Orders) validateOrder(ctx context.Context, p *PlaceRequest) (*ValidationResult, error) {
+func (o *Orders) validateOrder(ctx context.Context, p *PlaceRequest) (*validate.Result, error) {
 	ctx, span := tracing.Start(ctx, "order.validate")
 	defer span.End()
 	version, catalogue, err := o.deps.Catalogues.Catalogue(ctx, p.Restaurant)
 	if err != nil {
 		return nil, err
 	}
-	result, err := o.deps.Validator.Validate(Request{
+	result, err := o.deps.Validator.Order(validate.Request{
 		Restaurant: p.Restaurant, V1: p.V1, Version: version, Catalogue: catalogue,
 		Body: p.Body, Language: p.Language, FieldCase: p.FieldCase,
 	})

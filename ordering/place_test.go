@@ -17,13 +17,20 @@ import (
 	"larder/internal/testkit/menutest"
 	"larder/internal/upstream"
 	"larder/ordering"
+	"larder/ordering/validate"
 )
 
 func TestPlace(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t, ordering.DefaultConfig())
 	got := h.placed(t)
-	want := string(validate(t, menutest.Order(oneSoup)).Order)
+	checked, err := validate.New(validate.DefaultConfig(), menutest.Noon).Order(validate.Request{
+		Restaurant: menutest.Restaurant, V1: true, Catalogue: h.card, Body: []byte(menutest.Order(oneSoup)), FieldCase: upstream.FieldCaseDocument,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := string(checked.Order)
 	if calls := h.service.calls(); len(calls) != 1 || calls[0].body != want {
 		t.Errorf("sent %+v; want once what validate shows: %s", calls, want)
 	}

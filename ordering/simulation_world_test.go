@@ -16,6 +16,7 @@ import (
 	"larder/internal/testkit/menutest"
 	"larder/internal/upstream"
 	"larder/ordering"
+	"larder/ordering/validate"
 )
 
 // The retention of the simulation is short, so that many records and keys expire.
@@ -112,7 +113,7 @@ func (w *world) start(ctx context.Context, i int) {
 	}
 	r.client = client
 	r.orders = ordering.NewOrders(simConfig(), ordering.Deps{
-		Validator: ordering.NewValidator(simConfig().ValidatorConfig, time.Now), Catalogues: w, Journal: r.gate,
+		Validator: validate.New(simConfig().Config, time.Now), Catalogues: w, Journal: r.gate,
 		Services:    func(connection string) (ordering.Service, bool) { return client, connection == "main" },
 		Reasons:     func(context.Context, string) ([]upstream.Reason, error) { return simReasons(), nil },
 		Connections: func() []string { return []string{"main"} },

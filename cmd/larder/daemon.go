@@ -19,6 +19,7 @@ import (
 	"larder/internal/upstream"
 	"larder/ordering"
 	"larder/ordering/journal"
+	"larder/ordering/validate"
 	menusync "larder/sync"
 )
 
@@ -37,7 +38,7 @@ type daemon struct {
 	replica   *cache.Replica
 	runner    *menusync.Runner
 	scheduler *menusync.Scheduler
-	validator *ordering.Validator
+	validator *validate.Validator
 	orders    *ordering.Orders
 	server    *httpapi.Server
 	tracing   *tracing.Tracing // nil: off
@@ -88,7 +89,7 @@ func (d *daemon) wire(with []func(*httpapi.Deps)) (err error) {
 		return err
 	}
 	d.scheduler = menusync.NewScheduler(d.runner)
-	d.validator = ordering.NewValidator(cfg.Ordering.ValidatorConfig, time.Now)
+	d.validator = validate.New(cfg.Ordering.Config, time.Now)
 	d.validator.SetRestaurants(rulesOf(cfg))
 	kept := journal.New(d.redis, cfg.Ordering, log)
 	d.orders = ordering.NewOrders(cfg.Ordering, ordering.Deps{
@@ -245,8 +246,8 @@ func (d *daemon) sources() []menusync.Connection {
 	})
 }
 
-func rulesOf(cfg *configs.Config) []ordering.Restaurant {
-	rules := make([]ordering.Restaurant, 0, len(cfg.Restaurants))
+func rulesOf(cfg *configs.Config) []validate.Restaurant {
+	rules := make([]validate.Restaurant, 0, len(cfg.Restaurants))
 	zones := map[string]*time.Location{} // many restaurants share few
 	for _, r := range cfg.Restaurants {
 		zone, known := zones[r.TimeZone]
@@ -257,7 +258,7 @@ func rulesOf(cfg *configs.Config) []ordering.Restaurant {
 			}
 			zones[r.TimeZone] = zone
 		}
-		of := ordering.Restaurant{ID: r.ID, Location: zone}
+		of := validate.Restaurant{ID: r.ID, Location: zone}
 		if r.Ordering != nil {
 			of.Override = *r.Ordering
 		}

@@ -1,0 +1,309 @@
+package validate
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// groupSlot is one group and its limits: how many items of it are to be counted,
+// for one unit of the dish.
+type groupSlot struct {
+	min, max int64 // max is noMaximum or at least 0
+	count    int64 // the answer of assign
+}
+
+// noMaximum is a slot's max without an upper limit.
+const noMaximum = -1
+
+// distance is how far the count is outside the limits: missing + excess.
+func (d *groupSlot) distance() int64 { return d.distanceAt(d.count) }
+
+func (d *groupSlot) distanceAt(count int64) int64 {
+	off := max(d.min-count, 0)
+	if d.max != noMaximum {
+		off += max(count-d.max, 0)
+	}
+	return off
+}
+
+// costOfRemove and costOfAdd return by how much the distance changes when the
+// count falls, or rises, by one.
+func (d *groupSlot) costOfRemove() int64 { return d.distanceAt(d.count-1) - d.distance() }
+func (d *groupSlot) costOfAdd() int64    { return d.distanceAt(d.count+1) - d.distance() }
+
+// removable and addable return how many units can leave, or enter, at the same
+// cost each: up to the next limit.
+func (d *groupSlot) removable() int64 {
+	units := d.count
+	for _, limit := range [...]int64{d.min, d.max} {
+		if limit != noMaximum && limit < d.count {
+			units = min(units, d.count-limit)
+		}
+	}
+	return units
+}
+
+func (d *groupSlot) addable() int64 {
+	units := int64(math.MaxInt64)
+	for _, limit := range [...]int64{d.min, d.max} {
+		if limit > d.count {
+			units = min(units, limit-d.count)
+		}
+	}
+	return units
+}
+
+// selection is a quantity of one ingredient and the slots that it may count
+// for, in order, at least one.
+type selection struct {
+	units    int64
+	eligible []int32
+}
+
+// assignmentWork bounds the assignments of one order, in steps of their search
+// and of looking for each list's ingredients in its groups.
+// 100 ingredients that each stand in ten groups take about a tenth of it.
+const assignmentWork = 2_000_000
+
+// assign counts each selection for the slots that it may count for, so that as
+// many limits as possible are met (policy M4): the sum of what is missing and
+// what is in excess is the least there is, and among equals an earlier slot
+// is nearer to its limits than a later one. That makes the counts of the
+// slots that are not met the same every time. It takes its steps off work;
+// false when they were not enough, and the counts mean nothing then.
+//
+// The counts that assignments can give form an M-convex set and the distance
+// from the limits is convex in each of them, so an assignment that no single
+// shift between two slots makes better is the best of all. A shift moves
+// units from one slot to another, by way of others where need be.
+func (f *assigner) assign(slots []groupSlot, selections []selection, work *int) bool {
+	return assignUnambiguous(slots, selections) || f.search(slots, selections, work)
+}
+
+// search is assign without its fast path.
+func (f *assigner) search(slots []groupSlot, selections []selection, work *int) bool {
+	f.start(slots, selections, *work)
+	for better := f.hasUnmet(); better; {
+		better = false
+		for from := range slots {
+			for f.improve(from) {
+				better = true
+			}
+		}
+	}
+	*work = f.work
+	return f.work > 0
+}
+
+// assignUnambiguous is the plain count where every selection may count for one slot alone
+// (policies M1 and M3); false, with nothing counted, where one may not.
+func assignUnambiguous(slots []groupSlot, selections []selection) bool {
+	for i := range selections {
+		if len(selections[i].eligible) != 1 {
+			return false
+		}
+	}
+	for i := range selections {
+		slots[selections[i].eligible[0]].count += selections[i].units
+	}
+	return true
+}
+
+// assigner is an assignment being made better. Its room is used for one assignment
+// after the other.
+type assigner struct {
+	slots        []groupSlot
+	selections   []selection
+	starts       []int32 // by selection: where its part of counts begins
+	counts       []int64 // of each selection, beside its eligible slots: units counted for that slot
+	edgesByGroup []int32 // by slot, and one more: where its part of edges begins
+	edges        []edge  // of each slot: the selections that may count for it
+	order        []int32 // selections, those with the least choice first
+	by           []hop   // by slot: how the search came to it
+	spread       []bool  // by selection: the search has been through it
+	queue        []int32
+	work         int
+}
+
+// edge is a selection that may count for a slot, whose count is counts[at].
+type edge struct{ selection, at int32 }
+
+// hop is one step of a search: units of a selection go from one slot on to
+// another.
+type hop struct {
+	from, selection int32
+	seen            bool
+}
+
+// cleared returns n empty elements, in the room of before where it has it.
+func cleared[T any](before []T, n int) []T {
+	all := slices.Grow(before[:0], n)[:n]
+	clear(all)
+	return all
+}
+
+// start counts each selection where something is missing, first slots first, and
+// the rest where there is room.
+func (f *assigner) start(slots []groupSlot, selections []selection, work int) {
+	f.slots, f.selections, f.work = slots, selections, work
+	f.by, f.spread = cleared(f.by, len(slots)), cleared(f.spread, len(selections))
+	f.build()
+	slices.SortStableFunc(f.order, func(a, b int32) int { return cmp.Compare(len(selections[a].eligible), len(selections[b].eligible)) })
+	for _, s := range f.order {
+		given, may, left := f.counts[f.starts[s]:], selections[s].eligible, selections[s].units
+		give := func(k int, units int64) {
+			units = min(units, left)
+			given[k] += units
+			slots[may[k]].count += units
+			left -= units
+		}
+		for k, d := range may {
+			give(k, max(slots[d].min-slots[d].count, 0))
+		}
+		for k, d := range may {
+			if slots[d].max == noMaximum {
+				give(k, left)
+			} else {
+				give(k, max(slots[d].max-slots[d].count, 0))
+			}
+		}
+		give(0, left)
+	}
+}
+
+// build lays out the tables of selections and of slots.
+func (f *assigner) build() {
+	f.starts, f.order = f.starts[:0], f.order[:0]
+	f.edgesByGroup = cleared(f.edgesByGroup, len(f.slots)+1)
+	total := int32(0)
+	for s := range f.selections {
+		f.starts, f.order = append(f.starts, total), append(f.order, int32(s))
+		total += int32(len(f.selections[s].eligible)) //nolint:gosec // bounded by the menu's schemes
+		for _, d := range f.selections[s].eligible {
+			f.edgesByGroup[d]++
+		}
+	}
+	f.counts, f.edges = cleared(f.counts, int(total)), cleared(f.edges, int(total))
+	end := int32(0)
+	for d := range f.edgesByGroup { // counts become ends, and filling from behind makes them beginnings
+		end += f.edgesByGroup[d]
+		f.edgesByGroup[d] = end
+	}
+	for s, offered := range slices.Backward(f.selections) {
+		for k, d := range offered.eligible {
+			f.edgesByGroup[d]--
+			f.edges[f.edgesByGroup[d]] = edge{selection: int32(s), at: f.starts[s] + int32(k)} //nolint:gosec // bounded by the menu's schemes
+		}
+	}
+}
+
+// hasUnmet reports whether a limit is not met.
+func (f *assigner) hasUnmet() bool {
+	return slices.ContainsFunc(f.slots, func(d groupSlot) bool { return d.distance() != 0 })
+}
+
+// edgesOf returns the selections that may count for a slot.
+func (f *assigner) edgesOf(d int32) []edge { return f.edges[f.edgesByGroup[d]:f.edgesByGroup[d+1]] }
+
+// countFor returns what a selection counts for a slot that it may count for.
+func (f *assigner) countFor(s, d int32) *int64 {
+	return &f.counts[int(f.starts[s])+slices.Index(f.selections[s].eligible, d)]
+}
+
+// improve shifts units from one slot to another so that the counts come
+// nearer to the limits; false when no such shift begins here, or no work is
+// left.
+func (f *assigner) improve(from int) bool {
+	if f.work <= 0 || f.slots[from].count == 0 || !f.mayGain(from) {
+		return false
+	}
+	f.findPaths(int32(from)) //nolint:gosec // bounded by the menu's schemes
+	best, gain := -1, int64(0)
+	for to := range f.slots {
+		if to == from || !f.by[to].seen {
+			continue
+		}
+		if g := f.gain(from, to); g > gain {
+			best, gain = to, g
+		}
+	}
+	if best < 0 || f.work <= 0 {
+		return false
+	}
+	f.shift(int32(from), int32(best)) //nolint:gosec // bounded by the menu's schemes
+	return true
+}
+
+// mayGain reports whether a shift from here could better anything, were there a
+// way.
+func (f *assigner) mayGain(from int) bool {
+	f.work -= len(f.slots)
+	for to := range f.slots {
+		if to != from && f.gain(from, to) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// gain returns how much a shift of one unit betters the assignment: 2 or 4 for
+// each unit nearer to the limits in sum, 1 for the same sum with an earlier
+// slot nearer and a later one farther, 0 for none.
+func (f *assigner) gain(from, to int) int64 {
+	leave, enter := f.slots[from].costOfRemove(), f.slots[to].costOfAdd()
+	switch sum := leave + enter; {
+	case sum < 0:
+		return -2 * sum
+	case sum > 0 || leave == 0:
+		return 0
+	case leave < 0 && from < to, enter < 0 && to < from:
+		return 1
+	default:
+		return 0
+	}
+}
+
+// findPaths finds every slot that units can be shifted to, by the fewest hops.
+func (f *assigner) findPaths(from int32) {
+	clear(f.by)
+	clear(f.spread)
+	f.by[from].seen = true
+	f.queue = append(f.queue[:0], from)
+	for head := 0; head < len(f.queue) && f.work > 0; head++ {
+		d := f.queue[head]
+		lending := f.edgesOf(d)
+		f.work -= len(lending)
+		for _, l := range lending {
+			if f.spread[l.selection] || f.counts[l.at] == 0 {
+				continue
+			}
+			f.spread[l.selection] = true
+			may := f.selections[l.selection].eligible
+			f.work -= len(may)
+			for _, to := range may {
+				if !f.by[to].seen {
+					f.by[to] = hop{from: d, selection: l.selection, seen: true}
+					f.queue = append(f.queue, to)
+				}
+			}
+		}
+	}
+}
+
+// shift moves as many units as the way allows and as each of them gains the
+// same.
+func (f *assigner) shift(from, to int32) {
+	units := min(f.slots[from].removable(), f.slots[to].addable())
+	for at := to; at != from; at = f.by[at].from {
+		h := f.by[at]
+		units = min(units, *f.countFor(h.selection, h.from))
+	}
+	for at := to; at != from; at = f.by[at].from {
+		h := f.by[at]
+		*f.countFor(h.selection, h.from) -= units
+		*f.countFor(h.selection, at) += units
+	}
+	f.slots[from].count -= units
+	f.slots[to].count += units
+}

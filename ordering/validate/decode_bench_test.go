@@ -1,0 +1,44 @@
+package validate
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"larder/internal/menu"
+	"larder/internal/testkit/ordertest"
+	"larder/ordering/violation"
+)
+
+// BenchmarkDecode reads 5 lines with 5 modifiers, nothing more: as larder does,
+// every value with its place in the body and its kind noted and the whole body
+// verified, and into a plain struct by encoding/json (decision 0030).
+func BenchmarkDecode(b *testing.B) {
+	sent, err := ordertest.FiveLines(time.Now().Add(time.Hour))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("cursor", func(b *testing.B) {
+		o := &order{}
+		b.SetBytes(int64(len(sent.Body)))
+		b.ReportAllocs()
+		for b.Loop() {
+			var notes violation.List
+			o.reset()
+			if err := decode(sent.Body, o, true, menu.DefaultMaxDepth, &notes); err != nil || o.dishCount != 5 {
+				b.Fatalf("%d dishes, %v", o.dishCount, err)
+			}
+			o.clear()
+		}
+	})
+	b.Run("encoding-json", func(b *testing.B) {
+		b.SetBytes(int64(len(sent.Body)))
+		b.ReportAllocs()
+		for b.Loop() {
+			var o ordertest.Bound
+			if err := json.Unmarshal(sent.Body, &o); err != nil || len(o.DishList) != 5 {
+				b.Fatalf("%d dishes, %v", len(o.DishList), err)
+			}
+		}
+	})
+}

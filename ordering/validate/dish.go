@@ -1,0 +1,218 @@
+package validate
+
+import (
+	"slices"
+	"strings"
+
+	"larder/internal/jsontext"
+	"larder/internal/menu"
+	"larder/ordering/violation"
+)
+
+// maxUnits bounds the quantity of an ingredient for one unit of a dish, nested
+// quantities multiplied (policy W15).
+const maxUnits = 1_000_000
+
+// unreadable stands for units that cannot be counted.
+const unreadable = -1
+
+// item is what the menu says of a line.
+type item struct {
+	// index is the dish, or the ingredient, in the catalogue; menu.None where
+	// it could not be found.
+	index menu.Index
+	// units: how many of the ingredient one unit of its parent has: 0 where
+	// the client sent 0 or less, unreadable where that is not known.
+	units int64
+	// per is units for one unit of the dish.
+	per int64
+	// clear: the quantity is as it should be.
+	clear bool
+}
+
+// checkDishes checks every dish and fills items.
+func (c *validation) checkDishes() {
+	o := &c.order
+	if o.listed == absent || (o.listed == readable && o.dishCount == 0) {
+		c.violations.Add(o.dishes.posOr(o.end), member("", o.dishes.nameOr("dishList")), violation.FieldRequired, violation.Params{"field": "dishList"}, "")
+		return
+	}
+	c.items = slices.Grow(c.items[:0], len(o.lines))[:len(o.lines)]
+	c.itemsReady = true
+	before := c.violations.Len()
+	for n := o.first; n != none; n = o.lines[n].next {
+		if c.violations.Len()-before > violation.Max { // what follows is not listed (policy H7)
+			c.unchecked = n
+			return
+		}
+		c.checkDish(n)
+	}
+}
+
+func (c *validation) checkDish(n int32) {
+	it := &c.items[n]
+	*it = item{index: c.findDish(n), units: 1, per: 1}
+	scheme := menu.None
+	if it.index != menu.None {
+		scheme = c.Catalogue.ProductScheme(it.index)
+		c.checkAvailable(n)
+		if !c.Catalogue.Product(it.index).PriceInvalid() {
+			c.checkPrice(n, c.Catalogue.ProductItem(it.index))
+		}
+	}
+	c.checkDishQuantity(n)
+	before := c.violations.Len()
+	nested := c.checkIngredients(n, it.index != menu.None, scheme, nil)
+	if nested && scheme != menu.None && c.violations.Len() == before {
+		c.checkFlat(n, scheme)
+	}
+}
+
+// checkAvailable refuses stopped dishes (policy M10) and those that cannot be
+// ordered at all (policy M9).
+func (c *validation) checkAvailable(n int32) {
+	p := c.items[n].index
+	if c.Catalogue.Orderable(p) {
+		return
+	}
+	product, at := c.Catalogue.Product(p), c.order.lines[n].pos
+	if !c.Catalogue.Available(p) {
+		c.violations.Add(at, c.path(n), violation.DishUnavailable, violation.Params{"id": product.ID(), "name": product.Name()}, product.Name())
+	}
+	reasons := slices.DeleteFunc(slices.Clone(c.Catalogue.Reasons(p)), func(r menu.Reason) bool {
+		return r.Code == menu.ReasonStopped
+	})
+	if len(reasons) > 0 {
+		c.violations.Add(at, c.path(n), violation.DishNotOrderable, violation.Params{"id": product.ID(), "reasons": reasons}, product.Name())
+	}
+}
+
+// checkPrice compares a price that the client sent (policy P2).
+func (c *validation) checkPrice(n int32, current *menu.Item) {
+	price := &c.order.lines[n].price
+	if price.state != readable || price.number.Cmp(current.Price) == 0 {
+		return
+	}
+	c.violations.Add(price.pos, member(c.path(n), price.name), violation.PriceChanged, violation.Params{
+		"sent": number(price.number), "current": number(current.Price),
+	}, c.itemName(n))
+}
+
+// checkDishQuantity checks a dish's quantity: positive, not more than
+// ordering.max_quantity (policy H10), and fractional only where the dish is
+// weighed (policy M8).
+func (c *validation) checkDishQuantity(n int32) {
+	l, it := &c.order.lines[n], &c.items[n]
+	switch q := &l.quantity; {
+	case q.state == absent:
+		c.violations.Add(q.posOr(l.end), member(c.path(n), q.nameOr("quantity")), violation.FieldRequired, violation.Params{"field": "dishList[].quantity"}, "")
+	case q.state == refused:
+	case q.number.Sign() <= 0:
+		c.violations.Add(q.pos, member(c.path(n), q.name), violation.QuantityNotPositive, violation.Params{"quantity": number(q.number)}, c.itemName(n))
+	case q.number.Cmp(jsontext.Whole(int64(c.MaxQuantity))) > 0: // policy H10
+		c.violations.Add(q.pos, member(c.path(n), q.name), violation.LimitExceeded, violation.Params{"limit": c.MaxQuantity}, c.itemName(n))
+	case !q.number.IsWhole() && it.index != menu.None && !c.fractional(c.Catalogue.Product(it.index).Measure()):
+		c.violations.Add(q.pos, member(c.path(n), q.name), violation.QuantityNotWhole, violation.Params{"quantity": number(q.number)}, c.itemName(n))
+	default:
+		it.clear = true
+	}
+}
+
+func (c *validation) fractional(m *menu.Measure) bool {
+	return m != nil && slices.ContainsFunc(c.FractionalUnits, func(unit string) bool {
+		return strings.EqualFold(unit, m.Unit)
+	})
+}
+
+// checkIngredients checks what stands in the line n's ingredients, and what is
+// missing there. isKnown: the menu has the line; scheme is the line's; above are
+// the schemes it is nested in. It reports whether any of them has ingredients of
+// its own.
+func (c *validation) checkIngredients(n int32, isKnown bool, scheme menu.Index, above []menu.Index) (nested bool) {
+	o := &c.order
+	for child := o.lines[n].first; child != none; child = o.lines[child].next {
+		c.checkIngredient(n, child)
+	}
+	if isKnown {
+		c.checkGroups(n, scheme, above)
+	}
+	var inside []menu.Index
+	for child := o.lines[n].first; child != none; child = o.lines[child].next {
+		if o.lines[child].first == none {
+			continue
+		}
+		nested = true
+		if inside == nil {
+			inside = append(slices.Clone(above), scheme)
+		}
+		i := c.items[child].index
+		own := menu.None
+		if i != menu.None {
+			own = c.Catalogue.IngredientScheme(i)
+		}
+		if slices.Contains(inside, own) { // a cycle of schemes is cut where it closes (policy M5)
+			own = menu.None
+		}
+		c.checkIngredients(child, i != menu.None, own, inside)
+	}
+	return nested
+}
+
+// checkIngredient checks one ingredient by itself.
+func (c *validation) checkIngredient(parent, n int32) {
+	it := &c.items[n]
+	*it = item{index: c.findIngredient(n)}
+	if it.index != menu.None {
+		ingredient := c.Catalogue.Ingredient(it.index)
+		// A scheme that cannot be satisfied is reported with its groups.
+		if reasons := c.Catalogue.IngredientReasons(it.index); len(reasons) > 0 && reasons[0].Code != menu.ReasonGroupUnsatisfiable {
+			c.violations.Add(c.order.lines[n].pos, c.path(n), violation.IngredientUnavailable,
+				violation.Params{"id": ingredient.ID(), "reason": reasons[0].Code}, ingredient.Name())
+		}
+		if !ingredient.PriceInvalid() {
+			c.checkPrice(n, c.Catalogue.IngredientItem(it.index))
+		}
+	}
+	c.checkUnits(parent, n)
+}
+
+// checkUnits reads an ingredient's quantity: a whole number of at least 1,
+// absent = 1 (policy M7).
+func (c *validation) checkUnits(parent, n int32) {
+	l, it := &c.order.lines[n], &c.items[n]
+	q := &l.quantity
+	it.units = unreadable
+	switch {
+	case q.state == absent:
+		it.units, it.clear = 1, true
+	case q.state == refused:
+	case q.number.Sign() <= 0:
+		it.units = 0
+		c.violations.Add(q.pos, member(c.path(n), q.name), violation.QuantityNotPositive, violation.Params{"quantity": number(q.number)}, c.itemName(n))
+	case !q.number.IsWhole():
+		c.violations.Add(q.pos, member(c.path(n), q.name), violation.QuantityNotWhole, violation.Params{"quantity": number(q.number)}, c.itemName(n))
+	case exceeds(q.number, maxUnits):
+		c.violations.Add(q.pos, member(c.path(n), q.name), violation.LimitExceeded, violation.Params{"limit": maxUnits}, c.itemName(n))
+	default:
+		it.units, _ = q.number.Int64()
+		it.clear = true
+	}
+	if !it.clear {
+		return
+	}
+	it.per = it.units * max(c.items[parent].per, 1)
+	if it.per > maxUnits {
+		it.clear = false
+		c.violations.Add(q.posOr(l.pos), member(c.path(n), q.nameOr("quantity")), violation.LimitExceeded, violation.Params{"limit": maxUnits}, c.itemName(n))
+	}
+}
+
+// exceeds compares the magnitude of a whole number, of any length, with a small
+// one.
+func exceeds(n jsontext.Number, limit int64) bool {
+	whole, ok := n.Int64()
+	return !ok || whole > limit || whole < -limit
+}
+
+// path returns the line's JSON Pointer.
+func (c *validation) path(n int32) string { return c.order.linePath(n) }

@@ -1,0 +1,172 @@
+package validate
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+
+	"larder/internal/jsontext"
+	"larder/internal/upstream"
+)
+
+// fieldKind is the kind of value that a field takes; its text stands in the params
+// of type_mismatch.
+type fieldKind string
+
+// The kinds of values in an order (docs/ordering-service.md, section 2.1).
+const (
+	wantText    fieldKind = "string"
+	wantID      fieldKind = "identifier" // string or number (policy W4)
+	wantWhole   fieldKind = "integer"    // or numeric string (policy W12)
+	wantNumber  fieldKind = "number"     // or numeric string (policy W12)
+	wantTime    fieldKind = "date-time"
+	wantBoolean fieldKind = "boolean"
+	wantArray   fieldKind = "array"
+	wantObject  fieldKind = "object"
+	wantNothing fieldKind = "" // read past
+)
+
+// value is one plain field as the client sent it.
+type value struct {
+	position
+	state    state
+	isNumber bool            // number holds it, not text
+	numeric  bool            // text holds an identifier that was sent as a number
+	text     string          // of texts and identifiers
+	number   jsontext.Number // exact
+}
+
+// state says what became of a value.
+type state uint8
+
+// The states of a value. One that is null, or a number of no digits, is absent.
+const (
+	absent   state = iota
+	readable       // as its field wants it
+	refused        // of another kind; a violation says so
+)
+
+// textPtr returns the text for the wire; nil for none.
+func (v *value) textPtr() *string {
+	if v.state != readable {
+		return nil
+	}
+	return &v.text
+}
+
+func (v *value) numberPtr() *jsontext.Number {
+	if v.state != readable {
+		return nil
+	}
+	return &v.number
+}
+
+// wholePtr returns the whole number for the wire, kept in room; nil for none.
+func (v *value) wholePtr(room *int) *int {
+	if v.state != readable {
+		return nil
+	}
+	n, _ := v.number.Int64()
+	*room = int(n)
+	return room
+}
+
+// object is an order, a guest or an address: its plain fields, in the order of
+// its table, and what larder does not know.
+type object struct {
+	position
+	state  state
+	end    int32 // the place behind its last member
+	fields *fieldTable
+	values []value // of the plain fields
+	extra  []upstream.Field
+}
+
+// line is a dish, or an ingredient of a dish or of another ingredient.
+type line struct {
+	position
+	path       string // JSON Pointer; made when first asked for
+	end        int32
+	index      int
+	parent     int32 // the line whose ingredient this is; none for a dish
+	first      int32 // its first ingredient, or none
+	next       int32 // the next line beside it, or none
+	depth      int   // 0 for a dish
+	id         value
+	externalID value
+	price      value
+	quantity   value
+	group      value            // groupId: larder's own, never sent (policy M4)
+	list       position         // ingredients
+	truncated  bool             // a limit left some of its ingredients unread
+	extra      []upstream.Field // what larder does not know (policies W8, W12)
+}
+
+// none is the line index that points nowhere.
+const none int32 = -1
+
+// order is an order as the client sent it.
+type order struct {
+	object
+	dishes position // dishList
+	base   string   // its JSON Pointer
+	listed state
+	lines  []line // dishes and ingredients, each before its own ingredients; empty ones behind them
+	first  int32  // the first dish, or none
+
+	dishCount int  // elements of dishList, read or not
+	broken    bool // a dish could not be read: no total is known
+
+	guest   object
+	address object
+	soonest bool // larder's own: as soon as may be (policy O4)
+
+	buffer [orderFieldCount + guestFieldCount + addressFieldCount]value // of values
+}
+
+// reset makes an empty order ready to be read into.
+func (o *order) reset() {
+	o.first = none
+	o.object = object{fields: orderFields, values: o.buffer[:orderFieldCount]}
+	o.guest = object{fields: guestFields, values: o.buffer[orderFieldCount : orderFieldCount+guestFieldCount]}
+	o.address = object{fields: addressFields, values: o.buffer[orderFieldCount+guestFieldCount:]}
+}
+
+// clear empties the order and keeps the room of its lines.
+func (o *order) clear() {
+	clear(o.lines)
+	*o = order{lines: o.lines[:0]}
+}
+
+// position is where a value stands in the client's body.
+type position struct {
+	// name is the member's name as the client spelled it; empty where the
+	// member is missing.
+	name string
+	// pos orders positions as the body has them. A missing member has that of
+	// the end of the object that lacks it.
+	pos int32
+}
+
+// member appends a member's name to a JSON Pointer (RFC 6901).
+func member(path, name string) string {
+	if strings.ContainsAny(name, "~/") {
+		name = strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
+	}
+	return path + "/" + name
+}
+
+// element appends an array position to a JSON Pointer.
+func element(path string, i int) string { return path + "/" + strconv.Itoa(i) }
+
+// nameOr returns the member's name, or the interface's where the member is missing.
+func (s position) nameOr(documented string) string { return cmp.Or(s.name, documented) }
+
+// posOr returns the member's place, or end where the member is missing: that of
+// the end of the object that lacks it.
+func (s position) posOr(end int32) int32 {
+	if s.name == "" {
+		return end
+	}
+	return s.pos
+}

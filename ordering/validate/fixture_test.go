@@ -1,0 +1,122 @@
+package validate_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+
+	"github.com/shopspring/decimal"
+
+	"larder/internal/menu"
+	"larder/internal/testkit/menutest"
+	"larder/internal/upstream"
+	"larder/ordering/validate"
+	"larder/ordering/violation"
+)
+
+// validateBody checks a body on the v1 API by the default rules.
+func validateBody(tb testing.TB, body string) *validated {
+	tb.Helper()
+	return check(tb, validate.DefaultConfig(), v1(tb, body))
+}
+
+func v1(tb testing.TB, body string) validate.Request {
+	tb.Helper()
+	return validate.Request{
+		Restaurant: menutest.Restaurant, V1: true, Version: 42, Catalogue: menutest.Compile(tb, menutest.Card, menu.DefaultSettings()),
+		Body: []byte(body), Language: "en", FieldCase: upstream.FieldCaseDocument,
+	}
+}
+
+// validated is what Order returned, with the lines that only AppendResult has.
+type validated struct {
+	*validate.Result
+
+	Lines []struct {
+		Path, ID, Name         string
+		Quantity, Price, Total decimal.NullDecimal
+	}
+	JSON []byte
+}
+
+func check(tb testing.TB, cfg validate.Config, req validate.Request) *validated {
+	tb.Helper()
+	body := req.Body
+	req.Body = bytes.Clone(body)
+	validator := validate.New(cfg, menutest.Noon)
+	found, err := validator.Order(req)
+	if err != nil {
+		tb.Fatalf("Order(%s): %v", body, err)
+	}
+	written, err := validator.AppendResult(nil, req)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	result := checkWritten(tb, found, written)
+	for i := range req.Body { // a result shares no memory with the body
+		req.Body[i] = 'X'
+	}
+	return result
+}
+
+// checkWritten checks that the JSON of AppendResult says what Order returned.
+func checkWritten(tb testing.TB, found *validate.Result, written []byte) *validated {
+	tb.Helper()
+	result := &validated{Result: found, JSON: written}
+	shape := struct {
+		Valid      bool
+		Version    int64
+		Total      decimal.NullDecimal
+		Lines      any
+		Violations json.RawMessage
+		More       bool
+		Order      json.RawMessage
+	}{Lines: &result.Lines}
+	if err := json.Unmarshal(written, &shape); err != nil {
+		tb.Fatalf("%s: %v", written, err)
+	}
+	order, violations := "null", []byte("[]")
+	if found.Order != nil {
+		order = string(found.Order)
+	}
+	if len(found.Violations) > 0 {
+		var err error
+		if violations, err = json.Marshal(found.Violations); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	if shape.Valid != found.Valid || shape.Version != found.Version || shape.More != found.More ||
+		shape.Total.Valid != found.Total.Valid || !shape.Total.Decimal.Equal(found.Total.Decimal) ||
+		!bytes.Equal(shape.Violations, violations) || string(shape.Order) != order {
+		tb.Errorf("written %s\nresult %+v", written, found)
+	}
+	return result
+}
+
+// broken is one violation as the tables have it: path, code and params.
+type broken struct {
+	path   string
+	code   violation.Code
+	params string // JSON
+}
+
+func brokenOf(tb testing.TB, v *validated) []broken {
+	tb.Helper()
+	return brokenIn(tb, v.Violations)
+}
+
+func brokenIn(tb testing.TB, violations []violation.Violation) []broken {
+	tb.Helper()
+	out := make([]broken, 0, len(violations))
+	for _, v := range violations {
+		params, err := json.Marshal(v.Params)
+		if err != nil {
+			tb.Fatalf("params of %v: %v", v, err)
+		}
+		if v.Msg == "" {
+			tb.Errorf("%s at %s has no sentence", v.Code, v.Path)
+		}
+		out = append(out, broken{v.Path, v.Code, string(params)})
+	}
+	return out
+}

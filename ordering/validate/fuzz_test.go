@@ -1,0 +1,71 @@
+package validate_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"larder/internal/jsontext"
+	"larder/internal/menu"
+	"larder/internal/testkit/menutest"
+	"larder/internal/upstream"
+	"larder/ordering/validate"
+)
+
+// FuzzValidate: no body panics, every result is the same the second time and
+// when it is only written, and every pointer of a violation is well formed.
+func FuzzValidate(f *testing.F) {
+	for _, dishes := range []string{
+		`[{"ID":"pizza","quantity":"1","price":500,"ingredients":[{"ID":"i-small"},{"ID":"i-hot","quantity":9,"groupId":"g-x"}]}]`,
+		`[{"ID":"combo","quantity":2,"ingredients":[{"ID":"i-cola"},{"ID":"i-burger","quantity":2,"ingredients":[{"ID":"i-hot"}]}]}]`,
+		`[{"ID":"ring","quantity":1,"ingredients":[{"ID":"i-ring","ingredients":[{"ID":"i-ring"}]}]}]`,
+		`[{"ID":"twin","quantity":1,"ingredients":[{"ID":"i-b","quantity":3},{"ID":"i-a"}]},{"externalId":77},{"ID":"cheese","quantity":0.5}]`,
+		`[null,{"quantity":"1,5"},{"ID":[]}]`, `{}`,
+	} {
+		f.Add([]byte(menutest.Order(dishes)), true)
+		f.Add([]byte(menutest.Order(dishes)), false)
+	}
+	f.Add([]byte("\xef\xbb\xbf{\"guest\":{\"phone\":1},\"address\":{\"lat\":\"1e5\"},\"soonest\":true,\"x\":{\"y\":[1e3]}}"), false)
+	validator := validate.New(validate.DefaultConfig(), menutest.Noon)
+	catalogue := menutest.Compile(f, menutest.Card, menu.DefaultSettings())
+	f.Fuzz(func(t *testing.T, body []byte, isV1 bool) {
+		req := validate.Request{
+			Restaurant: menutest.Restaurant, V1: isV1, Catalogue: catalogue, Body: body, FieldCase: upstream.FieldCaseDocument,
+		}
+		req.Body = bytes.Clone(body)
+		written, writeErr := validator.AppendResult([]byte("before"), req)
+		first, err := validator.Order(req)
+		if (err == nil) != (writeErr == nil) {
+			t.Fatalf("Validate: %v; AppendResult: %v", err, writeErr)
+		}
+		for i := range req.Body { // a result has no part of the body
+			req.Body[i] = 'X'
+		}
+		req.Body = body
+		if err != nil {
+			if _, ok := errors.AsType[*jsontext.SyntaxError](err); !ok {
+				t.Fatalf("error %T: %v", err, err)
+			}
+			return
+		}
+		again, err := validator.Order(req)
+		if err != nil {
+			t.Fatalf("the second time: %v", err)
+		}
+		text, found := bytes.CutPrefix(written, []byte("before"))
+		if !found {
+			t.Fatalf("written over what was there: %s", written)
+		}
+		checkWritten(t, first, text)
+		checkWritten(t, again, text)
+		if first.Valid && !json.Valid(first.Order) {
+			t.Fatalf("sent %s", first.Order)
+		}
+		for _, v := range first.Violations {
+			if v.Path != "" && v.Path[0] != '/' {
+				t.Fatalf("pointer %q", v.Path)
+			}
+		}
+	})
+}

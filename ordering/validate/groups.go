@@ -1,0 +1,308 @@
+package validate
+
+import (
+	"slices"
+	"strings"
+
+	"larder/internal/menu"
+	"larder/ordering/violation"
+)
+
+// openGroup is one group that stands open in one list of ingredients: of the
+// scheme of the dish (or of the ingredient that holds the list), or of the
+// scheme of an ingredient that was chosen flat beside it (policy M5).
+type openGroup struct {
+	group   menu.Index
+	scheme  int  // whose scheme
+	unknown bool // how many were ordered of it is not known: it is not checked
+}
+
+// openScheme is one scheme that stands open, and how it came to.
+type openScheme struct {
+	scheme menu.Index
+	owner  menu.Index // the chosen ingredient; None for the list's own scheme
+	parent int        // the scheme that offered the owner; -1 for none
+	depth  int        // level of modifiers, 1 for a dish's own
+}
+
+// selected is one ingredient of the list, as far as the menu has it.
+type selected struct {
+	line        int32
+	index       menu.Index
+	units       int64      // as in item
+	pinnedGroup menu.Index // the only group it may count for; None = any (policy M4)
+	flat        bool       // its own ingredients stand beside it, not in a list of its own
+	inOpenGroup bool       // it stands in an open group
+	tooDeep     bool       // its own groups lie beyond the depth limit
+}
+
+// groupTable is one list of ingredients laid out for counting: the groups that
+// stand open and what is to be counted for them.
+type groupTable struct {
+	groups   []openGroup
+	slots    []groupSlot // beside groups
+	schemes  []openScheme
+	choices  []selected
+	eligible []int32 // buffer of selection.eligible
+
+	selections []selection
+	flow       assigner
+}
+
+// checkGroups checks one list of ingredients by its schemes (policies M1 to
+// M6).
+func (c *validation) checkGroups(n int32, scheme menu.Index, above []menu.Index) {
+	l := &c.order.lines[n]
+	if scheme == menu.None {
+		if l.first != none {
+			c.violations.Add(l.list.pos, member(c.path(n), l.list.name), violation.DishTakesNoIngredients, nil, c.itemName(n))
+		}
+		return
+	}
+	t := &c.groups
+	t.reset()
+	for child := l.first; child != none; child = c.order.lines[child].next {
+		t.choose(child, &c.items[child], c.items[child].units, c.order.lines[child].first == none)
+	}
+	c.validate(n, scheme, above)
+}
+
+// checkFlat checks a dish once more as it will be sent: with the ingredients of
+// its ingredients beside them (policy M5). For an ordinary menu what is right
+// nested is right flat; where schemes run in a circle it may not be.
+func (c *validation) checkFlat(n int32, scheme menu.Index) {
+	c.groups.reset()
+	c.flatten(n)
+	c.validate(n, scheme, nil)
+}
+
+func (c *validation) flatten(n int32) {
+	for child := c.order.lines[n].first; child != none; child = c.order.lines[child].next {
+		c.groups.choose(child, &c.items[child], c.items[child].per, true)
+		c.flatten(child)
+	}
+}
+
+func (t *groupTable) reset() {
+	t.groups, t.slots, t.schemes, t.choices = t.groups[:0], t.slots[:0], t.schemes[:0], t.choices[:0]
+	t.eligible = t.eligible[:0]
+}
+
+// choose lays an ingredient on the table; one that the menu has not is left
+// out.
+func (t *groupTable) choose(line int32, it *item, units int64, flat bool) {
+	if it.index != menu.None {
+		t.choices = append(t.choices, selected{line: line, index: it.index, units: units, pinnedGroup: menu.None, flat: flat})
+	}
+}
+
+// validate counts what is on the table for the groups of the line n's scheme.
+func (c *validation) validate(n int32, scheme menu.Index, above []menu.Index) {
+	t := &c.groups
+	l := &c.order.lines[n]
+	t.open(c.Catalogue, openScheme{scheme: scheme, owner: menu.None, parent: -1, depth: l.depth + 1}, 1, l.truncated)
+	if !c.markReached(n, above) || !t.flow.assign(t.slots, c.selections(n), &c.work) {
+		c.violations.Add(c.listAt(n), c.listPath(n), violation.LimitExceeded, violation.Params{"limit": assignmentWork}, violation.LimitOfSteps+c.itemName(n))
+		return
+	}
+	c.reportGroups(n)
+}
+
+// open adds the groups of a scheme, limits multiplied.
+func (t *groupTable) open(catalogue *menu.Catalogue, b openScheme, times int64, unknown bool) {
+	t.schemes = append(t.schemes, b)
+	for _, limit := range catalogue.Limits(b.scheme) {
+		d := groupSlot{max: noMaximum}
+		if !unknown {
+			d.min = int64(limit.Min) * times
+		}
+		if !unknown && limit.Max != menu.Unlimited {
+			d.max = int64(limit.Max) * times
+		}
+		t.slots = append(t.slots, d)
+		t.groups = append(t.groups, openGroup{group: limit.Group, scheme: len(t.schemes) - 1, unknown: unknown})
+	}
+}
+
+// markReached finds which choices stand in an open group, and opens the groups of
+// those that have a scheme of their own. False when the order's work does not
+// allow it.
+func (c *validation) markReached(n int32, above []menu.Index) bool {
+	t := &c.groups
+	for o := 0; o < len(t.groups); o++ { // grows while we walk
+		if c.work -= len(t.choices); c.work < 0 {
+			return false
+		}
+		for i := range t.choices {
+			ch := &t.choices[i]
+			if !standsIn(c.Catalogue.GroupsOf(ch.index), t.groups[o].group) {
+				continue
+			}
+			ch.inOpenGroup = true
+			if own := c.Catalogue.IngredientScheme(ch.index); own != menu.None && ch.flat {
+				c.openNestedScheme(n, ch, own, t.groups[o].scheme, above)
+			}
+		}
+	}
+	for i := range t.choices {
+		if ch := &t.choices[i]; ch.tooDeep && !t.hasOpenGroups(ch.index) {
+			c.violations.Add(c.order.lines[ch.line].pos, c.path(ch.line), violation.TooDeep, nil, c.itemName(ch.line))
+		}
+	}
+	return true
+}
+
+// standsIn looks for a group among those of an ingredient, which are sorted.
+func standsIn(groups []menu.Index, group menu.Index) bool {
+	if len(groups) == 1 {
+		return groups[0] == group
+	}
+	_, found := slices.BinarySearch(groups, group)
+	return found
+}
+
+// openNestedScheme opens the groups of a chosen ingredient whose own ingredients the
+// client sent flat, beside it: once, with limits times its quantity (policy
+// M5).
+func (c *validation) openNestedScheme(n int32, ch *selected, scheme menu.Index, from int, above []menu.Index) {
+	t := &c.groups
+	if t.hasOpenGroups(ch.index) || slices.Contains(above, scheme) {
+		return
+	}
+	for at := from; at >= 0; at = t.schemes[at].parent {
+		if t.schemes[at].scheme == scheme {
+			return // a cycle of schemes is cut where it closes
+		}
+	}
+	depth := t.schemes[from].depth + 1
+	if depth > c.levels() {
+		ch.tooDeep = slices.ContainsFunc(c.Catalogue.Limits(scheme), func(l menu.Limit) bool { return l.Min > 0 })
+		return
+	}
+	units, unknown := int64(0), c.order.lines[n].truncated
+	for i := range t.choices {
+		other := &t.choices[i]
+		if other.index != ch.index || !other.flat {
+			continue
+		}
+		units += max(other.units, 0)
+		unknown = unknown || other.units <= 0 || c.order.lines[other.line].truncated
+	}
+	b := openScheme{scheme: scheme, owner: ch.index, parent: from, depth: depth}
+	t.open(c.Catalogue, b, max(units, 1), unknown)
+}
+
+// hasOpenGroups reports whether the groups of a chosen ingredient stand open.
+func (t *groupTable) hasOpenGroups(owner menu.Index) bool {
+	return slices.ContainsFunc(t.schemes, func(b openScheme) bool { return b.owner == owner })
+}
+
+// selections lists what is to be counted, and refuses what stands in no open
+// group. A quantity that is not known makes its groups unknown: they are not
+// checked.
+func (c *validation) selections(n int32) []selection {
+	t := &c.groups
+	t.selections = t.selections[:0]
+	for i := range t.choices {
+		ch := &t.choices[i]
+		if !ch.inOpenGroup {
+			ingredient := c.Catalogue.Ingredient(ch.index)
+			c.violations.Add(c.order.lines[ch.line].pos, c.path(ch.line), violation.IngredientNotAllowed,
+				violation.Params{"id": ingredient.ID(), "dish": c.dishID(n)}, ingredient.Name())
+			continue
+		}
+		c.pinGroup(ch)
+		units := ch.units
+		start := len(t.eligible)
+		groups := c.Catalogue.GroupsOf(ch.index)
+		for o := range t.groups {
+			offered := &t.groups[o]
+			if !standsIn(groups, offered.group) || (ch.pinnedGroup != menu.None && ch.pinnedGroup != offered.group) {
+				continue
+			}
+			if units == unreadable {
+				offered.unknown = true
+				t.slots[o].min, t.slots[o].max = 0, noMaximum
+				continue
+			}
+			t.eligible = append(t.eligible, int32(o))
+		}
+		if units > 0 { // and so eligible is not empty: the choice was reached
+			t.selections = append(t.selections, selection{units: units, eligible: t.eligible[start:len(t.eligible):len(t.eligible)]})
+		}
+	}
+	return t.selections
+}
+
+// pinGroup reads a choice's groupId (policy M4). One that is no open group of the
+// ingredient is refused, and the ingredient counted for any.
+func (c *validation) pinGroup(ch *selected) {
+	pinned := &c.order.lines[ch.line].group
+	if pinned.state != readable || pinned.text == "" {
+		return
+	}
+	g, ok := c.Catalogue.GroupByID(pinned.text)
+	if ok && standsIn(c.Catalogue.GroupsOf(ch.index), g) &&
+		slices.ContainsFunc(c.groups.groups, func(o openGroup) bool { return o.group == g }) {
+		ch.pinnedGroup = g
+		return
+	}
+	c.violations.Add(pinned.pos, member(c.path(ch.line), pinned.name), violation.GroupPinInvalid,
+		violation.Params{"groupId": strings.Clone(pinned.text)}, c.itemName(ch.line))
+}
+
+// reportGroups refuses the groups whose count is outside their limits (policies
+// M1 to M3), in scheme order.
+func (c *validation) reportGroups(n int32) {
+	t := &c.groups
+	for i := range t.slots {
+		d := &t.slots[i]
+		code := violation.GroupMin
+		switch {
+		case t.groups[i].unknown || d.distance() == 0:
+			continue
+		case d.count > d.min:
+			code = violation.GroupMax
+		}
+		group := &c.Catalogue.Groups()[t.groups[i].group]
+		params := violation.Params{"group": group.ID, "name": group.Name, "min": d.min, "max": any(nil), "count": d.count}
+		if d.max != noMaximum {
+			params["max"] = d.max
+		}
+		c.violations.Add(c.listAt(n), c.listPath(n), code, params, group.Name)
+	}
+}
+
+// listPath returns the JSON Pointer of the line's ingredients, there or not.
+func (c *validation) listPath(n int32) string {
+	return member(c.path(n), c.order.lines[n].list.nameOr("ingredients"))
+}
+
+func (c *validation) listAt(n int32) int32 {
+	l := &c.order.lines[n]
+	return l.list.posOr(l.end)
+}
+
+// itemName returns the menu's name of a line; empty where the menu has none.
+func (c *validation) itemName(n int32) string {
+	i := c.items[n].index
+	switch {
+	case i == menu.None:
+		return ""
+	case c.order.lines[n].parent == none:
+		return c.Catalogue.Product(i).Name()
+	default:
+		return c.Catalogue.Ingredient(i).Name()
+	}
+}
+
+// dishID returns the menu's id of the dish that the line n is part of.
+func (c *validation) dishID(n int32) string {
+	for c.order.lines[n].parent != none {
+		n = c.order.lines[n].parent
+	}
+	if i := c.items[n].index; i != menu.None {
+		return c.Catalogue.Product(i).ID()
+	}
+	return strings.Clone(c.order.lines[n].id.text)
+}

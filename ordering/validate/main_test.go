@@ -1,0 +1,19 @@
+package validate_test
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"larder/internal/testkit/menutest"
+)
+
+func TestMain(m *testing.M) {
+	if err := menutest.ShortenForMutants(""); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
+	goleak.VerifyTestMain(m)
+}

@@ -1,0 +1,75 @@
+package validate_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"larder/internal/testkit/menutest"
+	"larder/ordering/validate"
+	"larder/ordering/violation"
+)
+
+// An order with much that is wrong, read in both languages.
+func TestMessages(t *testing.T) {
+	t.Parallel()
+	const body = `{"dishList":[{"ID":"pizza","quantity":1,"ingredients":[{"ID":"i-hot","quantity":5}]},{"ID":"burger","quantity":1.5},
+		{"ID":"combo","quantity":1,"price":1},{"ID":"soup","quantity":1,"ingredients":[{}]},{"ID":"wok","quantity":0}],
+		"expeditionType":"x","paymentTypeID":"card","changeFrom":1,"restaurantID":"z","expectedAt":"","persons":3000000000}`
+	for language, want := range map[string][]string{
+		violation.English: {
+			"Size: choose 1 more (exactly 1; 0 chosen)", "Sauce: choose 2 fewer (at most 3; 5 chosen)",
+			"Burger: the quantity must be a whole number, not 1.5", "Sauce: choose 1 more (1 to 2; 0 chosen)",
+			"Combo: the price is now 400, not 1", "Main: choose 1 more (1 to 2; 0 chosen)", "Drink: choose 1 more (at least 1; 0 chosen)",
+			"Soup takes no ingredients", "dishList[].ingredients[].ID is missing",
+			"Wok is not available now", "Wok: the quantity must be more than 0, not 0",
+			"The value must be delivery or pickup", "Change is given only for cash", "The value must be r-1",
+			"expectedAt is missing; soonest: true asks for the earliest time", "A whole number: at most 2147483647",
+		},
+		violation.Russian: {
+			"Size: добавьте ещё 1 позицию (ровно 1; выбрано: 0)", "Sauce: уберите 2 позиции (не больше 3; выбрано: 5)",
+			"Burger: количество должно быть целым числом (указано: 1.5)", "Sauce: добавьте ещё 1 позицию (от 1 до 2; выбрано: 0)",
+			"Combo: цена теперь 400, а не 1", "Main: добавьте ещё 1 позицию (от 1 до 2; выбрано: 0)", "Drink: добавьте ещё 1 позицию (не меньше 1; выбрано: 0)",
+			"Soup: выбор ингредиентов не предусмотрен", "Не заполнено поле dishList[].ingredients[].ID",
+			"Wok: сейчас нет в наличии", "Wok: количество должно быть больше 0 (указано: 0)",
+			"Подходит только delivery или pickup", "Сдача возможна только при оплате наличными", "Подходит только r-1",
+			"Не заполнено поле expectedAt; soonest: true значит «как можно скорее»", "Целое число: не больше 2147483647",
+		},
+	} {
+		request := v1(t, body)
+		request.Language = language
+		var got []string
+		for _, v := range check(t, validate.DefaultConfig(), request).Violations {
+			got = append(got, v.Msg)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("in %q\n%s\nwant\n%s", language, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+}
+
+// What a limit is of is told in the language, a dish's name as the menu has it.
+func TestLimitsInRussian(t *testing.T) {
+	t.Parallel()
+	dishes := strings.Repeat(`{"ID":"soup","quantity":1},`, 201)
+	sauces := strings.Repeat(`{"ID":"i-hot"},`, 101)
+	for name, test := range map[string]struct{ body, want string }{
+		"dishes":         {menutest.Order(`[` + dishes[:len(dishes)-1] + `]`), "Блюд в заказе: не больше 200"},
+		"ingredients":    {menutest.Order(`[{"ID":"pizza","quantity":1,"ingredients":[` + sauces[:len(sauces)-1] + `]}]`), "Ингредиентов в блюде: не больше 100"},
+		"digits":         {menutest.Order(`[{"ID":"soup","quantity":1,"price":` + strings.Repeat("1", 50) + `}]`), "Цифр в числе: не больше 40"},
+		"units by name":  {menutest.Order(`[{"ID":"pizza","quantity":1,"ingredients":[{"ID":"i-hot","quantity":1000001}]}]`), "Hot: не больше 1000000"},
+		"nobody's units": {menutest.Order(`[{"ID":"pizza","quantity":1,"ingredients":[{"ID":"i-none","quantity":1000001}]}]`), "Количество: не больше 1000000"},
+	} {
+		request := v1(t, test.body)
+		request.Language = violation.Russian
+		var got []string
+		for _, v := range check(t, validate.DefaultConfig(), request).Violations {
+			if v.Code == violation.LimitExceeded {
+				got = append(got, v.Msg)
+			}
+		}
+		if !slices.Equal(got, []string{test.want}) {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}

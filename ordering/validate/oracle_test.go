@@ -1,0 +1,238 @@
+package validate_test
+
+import (
+	"fmt"
+	"slices"
+
+	"larder/internal/testkit/menutest"
+	"larder/ordering/validate"
+	"larder/ordering/violation"
+)
+
+// The oracle checks the ingredients of one dish by the words of policies M1 to
+// M6, with every assignment tried. Its menus have no cycles, and its orders
+// only ingredients of the menu in whole quantities.
+
+// oracleMenu is a menu of one dish, d, whose scheme is s0.
+type oracleMenu struct {
+	schemes map[string][]menutest.DraftLimit // groups with their limits, in scheme order
+	groups  map[string][]string              // members
+	parts   map[string]string                // ingredients with a scheme of their own
+}
+
+// oracleLine is an ingredient of an order.
+type oracleLine struct {
+	id    string
+	units int
+	pin   string
+	in    []oracleLine // its own ingredients, nested
+}
+
+// openGroup is a group that stands open in a list of ingredients.
+type openGroup struct {
+	id       string
+	min, max int // max -1: no limit
+	count    int
+}
+
+func (g *openGroup) off() int {
+	off := max(g.min-g.count, 0)
+	if g.max >= 0 {
+		off += max(g.count-g.max, 0)
+	}
+	return off
+}
+
+// checkDish returns the violations of the dish, each with the path of its place,
+// in no order.
+func (m *oracleMenu) checkDish(lines []oracleLine) (found []string) {
+	nested := slices.ContainsFunc(lines, func(l oracleLine) bool { return len(l.in) > 0 })
+	found = m.checkList("", "s0", lines)
+	if nested && len(found) == 0 { // and as it is sent: flat
+		found = m.checkGroups("", "s0", flatten(lines, 1), func(int) bool { return true })
+	}
+	return found
+}
+
+// flatten puts the ingredients of ingredients behind them, multiplied.
+func flatten(lines []oracleLine, times int) (flat []oracleLine) {
+	for _, l := range lines {
+		flat = append(flat, oracleLine{id: l.id, units: l.units * times, pin: l.pin})
+		flat = append(flat, flatten(l.in, l.units*times)...)
+	}
+	return flat
+}
+
+// checkList checks a list by a scheme, then the lists within.
+func (m *oracleMenu) checkList(path, scheme string, lines []oracleLine) (found []string) {
+	if scheme == "" {
+		if len(lines) > 0 {
+			found = append(found, path+"/ingredients dish_takes_no_ingredients")
+		}
+	} else {
+		found = m.checkGroups(path, scheme, lines, func(i int) bool { return len(lines[i].in) == 0 })
+	}
+	for i, l := range lines {
+		if len(l.in) > 0 {
+			found = append(found, m.checkList(fmt.Sprintf("%s/ingredients/%d", path, i), m.parts[l.id], l.in)...)
+		}
+	}
+	return found
+}
+
+// checkGroups counts one list. flat tells which lines' own ingredients are to
+// be found beside them.
+func (m *oracleMenu) checkGroups(path, scheme string, lines []oracleLine, flat func(i int) bool) (found []string) {
+	open, reached := m.open(scheme, lines, flat)
+	var selections []oracleSelection
+	for i, l := range lines {
+		place := fmt.Sprintf("%s/ingredients/%d", path, i)
+		if !reached[i] {
+			found = append(found, place+" ingredient_not_allowed")
+			continue
+		}
+		may := m.mayCount(open, l.id, "")
+		if l.pin != "" {
+			if pinned := m.mayCount(open, l.id, l.pin); len(pinned) > 0 {
+				may = pinned
+			} else {
+				found = append(found, place+"/groupId group_pin_invalid")
+			}
+		}
+		selections = append(selections, oracleSelection{l.units, may})
+	}
+	for _, g := range bestOf(open, selections) {
+		switch {
+		case g.count < g.min:
+			found = append(found, fmt.Sprintf("%s/ingredients group_min %s %d-%d: %d", path, g.id, g.min, g.max, g.count))
+		case g.max >= 0 && g.count > g.max:
+			found = append(found, fmt.Sprintf("%s/ingredients group_max %s %d-%d: %d", path, g.id, g.min, g.max, g.count))
+		}
+	}
+	return found
+}
+
+// open returns the groups that stand open: the scheme's, and once for each chosen
+// part that stands in an open group those of its scheme, times its quantity
+// (policy M5).
+func (m *oracleMenu) open(scheme string, lines []oracleLine, flat func(i int) bool) (open []openGroup, reached []bool) {
+	reached = make([]bool, len(lines))
+	unfolded := map[string]bool{}
+	add := func(scheme string, times int) {
+		for _, limit := range m.schemes[scheme] {
+			g := openGroup{id: limit.ID, min: limit.Min * times, max: limit.Max * times}
+			if limit.Max == 0 {
+				g.max = -1
+			}
+			open = append(open, g)
+		}
+	}
+	add(scheme, 1)
+	for k := 0; k < len(open); k++ {
+		for i, l := range lines {
+			if !slices.Contains(m.groups[open[k].id], l.id) {
+				continue
+			}
+			reached[i] = true
+			if m.parts[l.id] == "" || !flat(i) || unfolded[l.id] {
+				continue
+			}
+			unfolded[l.id] = true
+			times := 0
+			for j, other := range lines {
+				if other.id == l.id && flat(j) {
+					times += other.units
+				}
+			}
+			add(m.parts[l.id], times)
+		}
+	}
+	return open, reached
+}
+
+// mayCount returns the open groups that an ingredient may count for: those of one
+// id where it is pinned.
+func (m *oracleMenu) mayCount(open []openGroup, ingredient, pin string) (may []int) {
+	for k, g := range open {
+		if slices.Contains(m.groups[g.id], ingredient) && (pin == "" || pin == g.id) {
+			may = append(may, k)
+		}
+	}
+	return may
+}
+
+// oracleSelection is a quantity and the groups it may count for.
+type oracleSelection struct {
+	units int
+	may   []int
+}
+
+// bestOf tries every assignment: the least sum of what is missing and in excess
+// wins, and among equals the one that is nearer at the first groups (policy M4).
+func bestOf(open []openGroup, selections []oracleSelection) (best []openGroup) {
+	try := slices.Clone(open)
+	var place func(s, k, left int)
+	place = func(s, k, left int) {
+		if s == len(selections) {
+			if best == nil || nearerGroups(try, best) {
+				best = append(best[:0], try...)
+			}
+			return
+		}
+		group := &try[selections[s].may[k]]
+		last := k == len(selections[s].may)-1
+		for units := range left + 1 {
+			if last {
+				units = left
+			}
+			group.count += units
+			switch {
+			case !last && units < left:
+				place(s, k+1, left-units)
+			case s+1 < len(selections):
+				place(s+1, 0, selections[s+1].units)
+			default:
+				place(s+1, 0, 0)
+			}
+			group.count -= units
+			if last {
+				return
+			}
+		}
+	}
+	if len(selections) == 0 {
+		return try
+	}
+	place(0, 0, selections[0].units)
+	return best
+}
+
+// nearerGroups reports whether a is nearer to the limits than b.
+func nearerGroups(a, b []openGroup) bool {
+	first, sum := 0, 0
+	for i := range a {
+		d := a[i].off() - b[i].off()
+		sum += d
+		if first == 0 {
+			first = d
+		}
+	}
+	return sum < 0 || (sum == 0 && first < 0)
+}
+
+// violationsOf returns the violations of a result as the oracle writes them.
+func violationsOf(v *validate.Result) (found []string) {
+	const dish = "/dishList/0"
+	for _, one := range v.Violations {
+		text := one.Path[len(dish):] + " " + string(one.Code)
+		if one.Code == violation.GroupMin || one.Code == violation.GroupMax {
+			limit := one.Params["max"]
+			if limit == nil {
+				limit = -1
+			}
+			text += fmt.Sprintf(" %v %v-%v: %v", one.Params["group"], one.Params["min"], limit, one.Params["count"])
+		}
+		found = append(found, text)
+	}
+	return found
+}

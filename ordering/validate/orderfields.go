@@ -1,0 +1,161 @@
+package validate
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"larder/ordering/violation"
+)
+
+// The values of expeditionType and paymentTypeID (policy O5).
+const (
+	delivery = "delivery"
+	pickup   = "pickup"
+	cash     = "cash"
+	card     = "card"
+	online   = "online"
+)
+
+// checkFields checks what an order has beside its dishes.
+func (c *validation) checkFields() {
+	c.checkRestaurant()
+	c.checkExpedition()
+	c.checkPayment()
+	c.checkRequired()
+	c.checkExpectedAt()
+	c.checkChangeFrom()
+	c.checkTexts()
+}
+
+// checkRestaurant refuses a body that names another restaurant than the v1
+// route does.
+func (c *validation) checkRestaurant() {
+	named := &c.order.values[orderRestaurant]
+	if c.V1 && !named.blank() && named.state == readable && named.text != string(c.Restaurant) {
+		c.violations.Add(named.pos, member("", named.name), violation.ValueNotAllowed, violation.Params{"allowed": []string{string(c.Restaurant)}}, "")
+	}
+}
+
+// checkExpedition and checkPayment refuse values that are not listed (policy
+// O5).
+func (c *validation) checkExpedition() {
+	switch v := &c.order.values[orderExpedition]; v.text {
+	case delivery, pickup:
+	default:
+		c.refuseValue(orderExpedition, delivery, pickup)
+	}
+}
+
+func (c *validation) checkPayment() {
+	switch v := &c.order.values[orderPayment]; v.text {
+	case cash, card, online:
+	default:
+		c.refuseValue(orderPayment, cash, card, online)
+	}
+}
+
+func (c *validation) refuseValue(field int, allowed ...string) {
+	v := &c.order.values[field]
+	if v.state == readable && v.text != "" && !c.missing(field) {
+		c.violations.Add(v.pos, member("", v.name), violation.ValueNotAllowed, violation.Params{"allowed": allowed}, "")
+	}
+}
+
+// blank reports whether the value counts as missing: absent, null, or a text of
+// nothing but white space. A value of another kind is not missing.
+func (v *value) blank() bool {
+	if len(v.text) > 0 && v.text[0] > ' ' && v.text[0] < utf8.RuneSelf {
+		return false
+	}
+	return v.state == absent || (v.state == readable && !v.isNumber && strings.TrimSpace(v.text) == "")
+}
+
+// missing reports whether a plain field of the order is mandatory and missing, which
+// is a violation of its own.
+func (c *validation) missing(field int) bool {
+	return c.order.values[field].blank() && c.required().plain[field]
+}
+
+// checkRequired refuses what lacks a mandatory field (policy O1).
+func (c *validation) checkRequired() {
+	o, wanted := &c.order, c.required().all
+	for i := range wanted {
+		n := &wanted[i]
+		switch {
+		case n.part == partOrder:
+			if n.field != orderExpectedAt || !o.soonest { // policy O4
+				c.requireField(&o.object, "", n)
+			}
+		case n.part == partGuest:
+			c.requirePart(&o.guest, "guest", n)
+		case n.field != addressFull || c.fullAddress() == "":
+			c.requirePart(&o.address, "address", n)
+		}
+	}
+}
+
+// requirePart checks one mandatory field of a guest or an address, or that the
+// order has a guest or an address at all.
+func (c *validation) requirePart(part *object, name string, n *requiredField) {
+	switch {
+	case n.field != wholePart:
+		c.requireField(part, name, n)
+	case part.state == absent:
+		c.violations.Add(part.posOr(c.order.end), member("", part.nameOr(name)), violation.FieldRequired, violation.Params{"field": name}, "")
+	}
+}
+
+// requireField refuses an object without one of its fields; outer is the name
+// of the object in the order. An object of another kind was refused already.
+func (c *validation) requireField(of *object, outer string, n *requiredField) {
+	if of.state == refused || !of.values[n.field].blank() {
+		return
+	}
+	at, path := of.posOr(c.order.end), ""
+	if of.state == readable {
+		at = of.values[n.field].posOr(of.end)
+	}
+	if outer != "" {
+		path = member("", of.nameOr(outer))
+	}
+	c.violations.Add(at, member(path, of.values[n.field].nameOr(n.inner)), violation.FieldRequired, violation.Params{"field": n.name}, "")
+}
+
+// fullAddress returns the address in one text: as sent, or composed from its
+// parts where it is missing (policy O1).
+func (c *validation) fullAddress() string {
+	a := c.order.address.values
+	if full := &a[addressFull]; !full.blank() {
+		return full.text
+	}
+	if c.full != "" {
+		return c.full
+	}
+	parts := make([]string, 0, 4)
+	for _, i := range [...]int{addressCityName, addressStreet, addressHouse, addressApartment} {
+		if !a[i].blank() && a[i].state == readable {
+			parts = append(parts, a[i].text)
+		}
+	}
+	c.full = strings.Join(parts, ", ")
+	return c.full
+}
+
+// checkChangeFrom takes changeFrom only with cash, and from the total on (policy O5).
+func (c *validation) checkChangeFrom() {
+	change := &c.order.values[orderChangeFrom]
+	if change.state != readable {
+		return
+	}
+	payment := &c.order.values[orderPayment]
+	otherwise := payment.state != refused && payment.text != cash && !c.missing(orderPayment)
+	tooLittle := c.total.known && change.number.Cmp(c.total.Number) < 0
+	if !otherwise && !tooLittle {
+		return
+	}
+	params := violation.Params{"total": any(nil)}
+	if c.total.known {
+		params["total"] = number(c.total.Number)
+	}
+	c.violations.Add(change.pos, member("", change.name), violation.ChangeFrom, params, "")
+}

@@ -1,0 +1,107 @@
+package validate
+
+import (
+	"cmp"
+	"strings"
+
+	"larder/internal/jsontext"
+	"larder/internal/menu"
+)
+
+// amount is an exact number that may not be known.
+type amount struct {
+	jsontext.Number
+
+	known bool
+}
+
+func amountOf(n jsontext.Number) amount { return amount{n, true} }
+
+// priced is one dish of an order as it was priced.
+type priced struct {
+	// path is the dish's JSON Pointer in the client's body.
+	path string
+	// id is the menu's, or what the client sent where the menu has no such dish;
+	// name is empty then.
+	id, name string
+	// quantity is as the client sent it: portions, or kilograms and litres of a
+	// weighed dish.
+	quantity amount
+	// price is of one unit of the dish alone, without its ingredients.
+	price amount
+	// total is of the whole line with its ingredients, rounded (policy P1).
+	total amount
+}
+
+// price computes every line and the total (policy P1). The total is there when
+// every line could be computed.
+func (c *validation) price() {
+	whole := !c.order.broken && c.itemsReady && c.unchecked == none
+	for n := c.order.first; n != none && n != c.unchecked && c.itemsReady; n = c.order.lines[n].next {
+		c.lines = append(c.lines, priced{})
+		l := &c.lines[len(c.lines)-1]
+		c.priceLine(n, l)
+		switch whole = whole && l.total.known; {
+		case !whole:
+		case len(c.lines) == 1:
+			c.total = l.total
+		default:
+			c.total.Number = c.total.Add(l.total.Number)
+		}
+	}
+	c.total.known = whole
+}
+
+// priceLine computes one dish.
+func (c *validation) priceLine(n int32, out *priced) {
+	l, it := &c.order.lines[n], &c.items[n]
+	out.path = c.path(n)
+	if l.quantity.state == readable {
+		out.quantity = amountOf(l.quantity.number)
+	}
+	if it.index == menu.None {
+		out.id = strings.Clone(cmp.Or(l.id.text, l.externalID.text))
+		return
+	}
+	product := c.Catalogue.Product(it.index)
+	out.id, out.name = product.ID(), product.Name()
+	if product.PriceInvalid() {
+		return
+	}
+	known := c.Catalogue.ProductItem(it.index)
+	out.price = amountOf(known.Price)
+	unit, ok := c.addIngredients(known.Price, n)
+	if !ok || !it.clear {
+		return
+	}
+	out.total = amountOf(unit.Mul(l.quantity.number).Round(int32(c.PriceDigits))) //nolint:gosec // Config.Validate keeps it small
+}
+
+// addIngredients adds the prices of the line n's ingredients, nested ones
+// included, for one unit of the dish.
+func (c *validation) addIngredients(unit jsontext.Number, n int32) (sum jsontext.Number, ok bool) {
+	o := c.order.lines
+	if o[n].truncated {
+		return unit, false
+	}
+	for child := o[n].first; child != none; child = o[child].next {
+		it := &c.items[child]
+		if it.index == menu.None || !it.clear || c.Catalogue.Ingredient(it.index).PriceInvalid() {
+			return unit, false
+		}
+		switch price := c.Catalogue.IngredientItem(it.index).Price; {
+		case price.Sign() == 0:
+		case it.per == 1:
+			unit = unit.Add(price)
+		default:
+			unit = unit.Add(price.Mul(jsontext.Whole(it.per)))
+		}
+		if o[child].first == none && !o[child].truncated {
+			continue
+		}
+		if unit, ok = c.addIngredients(unit, child); !ok {
+			return unit, false
+		}
+	}
+	return unit, true
+}

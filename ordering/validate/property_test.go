@@ -1,0 +1,78 @@
+package validate_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"larder/internal/menu"
+	"larder/internal/testkit/menutest"
+	"larder/internal/upstream"
+	"larder/ordering/validate"
+)
+
+// refusal returns the reasons that the sandbox refused an order for; empty when
+// it took it.
+func refusal(err error) string {
+	if answer, ok := errors.AsType[*upstream.Error](err); ok {
+		return answer.Error() + " " + string(answer.Body)
+	}
+	if err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// TestAgreesWithTheSandbox: of orders in the service's own form, larder refuses
+// those that the sandbox refuses, and no other.
+func TestAgreesWithTheSandbox(t *testing.T) {
+	t.Parallel()
+	box, client := menutest.Sandbox(t)
+	validator := validate.New(validate.DefaultConfig(), menutest.Noon)
+	taken, refused := 0, 0
+	rapid.Check(t, func(rt *rapid.T) {
+		d := menutest.DrawMenu(rt)
+		view, err := json.Marshal(d)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		box.SetMenu(string(menutest.Restaurant), view)
+		catalogue := menutest.Compile(t, string(view), menu.DefaultSettings())
+		for range 5 {
+			p := rapid.SampledFrom(d.Products).Draw(rt, "dish")
+			list := d.DrawIngredients(rt, p.SchemeID, 1)
+			for _, entry := range list {
+				entry["ID"] = fmt.Sprintf("e%v", entry["ID"])
+			}
+			if list == nil {
+				list = []map[string]any{}
+			}
+			body, err := json.Marshal(map[string]any{
+				"restaurantID": menutest.Restaurant, "expeditionType": "pickup", "expectedAt": "2026-05-01T15:30:00Z", "paymentTypeID": "card",
+				"dishList": []any{map[string]any{"ID": p.ExternalID, "quantity": 1, "ingredients": list}},
+			})
+			if err != nil {
+				rt.Fatal(err)
+			}
+			result, err := validator.Order(validate.Request{Restaurant: menutest.Restaurant, V1: true, Catalogue: catalogue, Body: body})
+			if err != nil {
+				rt.Fatal(err)
+			}
+			_, err = client.CreateOrder(t.Context(), body)
+			if result.Valid != (err == nil) {
+				rt.Fatalf("%s\non the menu %s\nlarder: %+v\nthe sandbox: %s", body, view, result.Violations, refusal(err))
+			}
+			if result.Valid {
+				taken++
+			} else {
+				refused++
+			}
+		}
+	})
+	if taken == 0 || refused == 0 {
+		t.Errorf("%d orders taken, %d refused: the property held of nothing", taken, refused)
+	}
+}

@@ -1,0 +1,109 @@
+package validate
+
+import (
+	"slices"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"larder/internal/menu"
+	"larder/internal/upstream"
+	"larder/ordering/violation"
+)
+
+// validation is the check of one order. Its room is used for one order after the
+// other, and its texts are the body's: a Result has no part of either.
+type validation struct {
+	Request
+	*rules
+
+	violations violation.List
+	now        time.Time
+	order      order
+	items      []item // beside order.lines, where checked
+	itemsReady bool
+	// unchecked is the first dish that was left unchecked, or none.
+	unchecked int32
+	groups    groupTable // of the list of ingredients being checked
+	work      int        // steps left for assignments
+
+	// What the order comes to.
+	lines      []priced // the dishes
+	total      amount   // of all of them
+	expectedAt time.Time
+
+	full string // the address in one text
+
+	// The body for the ordering service, and what it is made of.
+	body           []byte
+	out            upstream.Order
+	guest          upstream.Guest
+	address        upstream.Address
+	restaurant     string
+	persons, floor int
+	dishes         []upstream.Dish
+	ingredients    []upstream.OrderIngredient
+}
+
+// start makes a check of the order ready.
+func (c *validation) start(v *Validator, req Request) {
+	c.Request, c.rules, c.now, c.work = req, v.rules(req.Restaurant), v.clock(), assignmentWork
+	c.violations.Language, c.itemsReady, c.unchecked = req.Language, false, none
+	c.lines, c.total, c.expectedAt = c.lines[:0], amount{}, time.Time{}
+	c.order.reset()
+}
+
+// The largest room that is kept for the next order; an ordinary order needs a
+// tenth of it.
+const (
+	keptLines = 200
+	keptBytes = 32 << 10
+)
+
+// finish forgets the order, so that its texts and its menu do not live on. It
+// reports whether the room is worth keeping.
+func (c *validation) finish() bool {
+	if cap(c.order.lines) > keptLines || cap(c.body) > keptBytes || cap(c.groups.eligible) > keptBytes {
+		return false
+	}
+	c.Request, c.rules, c.violations, c.full = Request{}, nil, violation.List{}, ""
+	c.order.clear()
+	clear(c.lines)
+	clear(c.dishes)
+	clear(c.ingredients)
+	c.out, c.guest, c.address = upstream.Order{}, upstream.Guest{}, upstream.Address{}
+	return true
+}
+
+// levels is how many levels of ingredients a dish may have: as many as the
+// catalogue was compiled for (policy W15).
+func (c *validation) levels() int {
+	if depth := c.Catalogue.Settings().MaxDepth; depth > 0 {
+		return min(depth, maxConfiguredDepth)
+	}
+	return menu.DefaultMaxDepth
+}
+
+// decide checks what was read and reports whether the order may be placed.
+func (c *validation) decide() bool {
+	if c.order.state == readable {
+		c.checkDishes()
+		c.price()
+		c.checkFields()
+	}
+	return c.violations.Len() == 0
+}
+
+// result decides and returns what was found.
+func (c *validation) result() *Result {
+	result := &Result{Version: c.Version, Valid: c.decide(), ExpectedAt: c.expectedAt}
+	if c.total.known {
+		result.Total = decimal.NewNullDecimal(c.total.Decimal())
+	}
+	result.Violations, result.More = c.violations.Sorted()
+	if result.Valid {
+		c.body = c.upstreamOrder().AppendJSON(c.body[:0], c.FieldCase)
+		result.Order = slices.Clone(c.body)
+	}
+	return result
+}

@@ -1,0 +1,124 @@
+package validate
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"larder/internal/menu"
+	"larder/internal/upstream"
+	"larder/ordering/violation"
+)
+
+// Validator checks orders against catalogues, prices them, and maps them to
+// what the ordering service takes. It is safe for concurrent use.
+type Validator struct {
+	cfg         Config
+	clock       func() time.Time
+	general     *rules
+	restaurants atomic.Pointer[map[menu.RestaurantID]*rules]
+	checks      sync.Pool // of *validation: the room that checking takes
+}
+
+// New returns a Validator. Config.Validate accepts cfg. clock is asked once for
+// each order.
+func New(cfg Config, clock func() time.Time) *Validator {
+	v := &Validator{cfg: cfg, clock: clock, general: newRules(cfg, nil)}
+	v.checks.New = func() any { return new(validation) }
+	return v
+}
+
+// SetRestaurants sets the restaurants' own time zones and rules, in place of
+// those that were set before. It may be called at any time; an order that
+// is being validated keeps the rules it began with.
+func (v *Validator) SetRestaurants(restaurants []Restaurant) {
+	all := make(map[menu.RestaurantID]*rules, len(restaurants))
+	for _, r := range restaurants {
+		all[r.ID] = newRules(v.cfg.With(r.Override), r.Location)
+	}
+	v.restaurants.Store(&all)
+}
+
+// rules returns what applies to a restaurant.
+func (v *Validator) rules(restaurant menu.RestaurantID) *rules {
+	if all := v.restaurants.Load(); all != nil {
+		if own, ok := (*all)[restaurant]; ok {
+			return own
+		}
+	}
+	return v.general
+}
+
+// Order checks one order and returns it priced and mapped, or every violation
+// at once. The error is a *jsontext.SyntaxError, when the body is no JSON or nests
+// deeper than 32 brackets. O(body + lines × groups) for ordinary menus; the
+// work of assigning ingredients that stand in several groups is bounded.
+//
+// The result shares nothing with req.Body, which may be used again.
+func (v *Validator) Order(req Request) (*Result, error) {
+	c, err := v.read(req)
+	var result *Result
+	if err == nil {
+		result = c.result()
+	}
+	v.done(c)
+	return result, err
+}
+
+// AppendResult is Order for the validate route: it appends the JSON of what
+// was found, with the priced lines, to dst. dst must not be part of req.Body.
+func (v *Validator) AppendResult(dst []byte, req Request) ([]byte, error) {
+	c, err := v.read(req)
+	if err == nil {
+		dst, err = c.appendResult(dst)
+	}
+	v.done(c)
+	return dst, err
+}
+
+// read begins a check of the order, which done must end.
+func (v *Validator) read(req Request) (*validation, error) {
+	c, _ := v.checks.Get().(*validation)
+	c.start(v, req)
+	c.violations.Limit = violation.Max + 1
+	err := decode(req.Body, &c.order, req.V1, c.levels(), &c.violations)
+	c.violations.Limit = 0
+	return c, err
+}
+
+func (v *Validator) done(c *validation) {
+	if c.finish() {
+		v.checks.Put(c)
+	}
+}
+
+// Request is one order to be validated.
+type Request struct {
+	// Restaurant is whose menu the Catalogue is; on the v1 API the
+	// route's, and what is sent as restaurantID.
+	Restaurant menu.RestaurantID
+	// V1: the v1 API. It fills restaurantID and expectedAt, and sends
+	// on only fields that the interface has; the compatible API passes
+	// unknown ones on (policies W8, O1, O4).
+	V1 bool
+	// Version is the catalogue's.
+	Version int64
+	// Catalogue is what the order is checked against.
+	Catalogue *menu.Catalogue
+	// Body is the order as the client sent it, JSON.
+	Body []byte
+	// Language is what messages are written in: "en".
+	Language string
+	// FieldCase is how the body for the service spells its names.
+	FieldCase upstream.FieldCase
+}
+
+// Restaurant is what is particular to one restaurant.
+type Restaurant struct {
+	ID menu.RestaurantID
+	// Location is its time zone; nil is UTC. It shows in the offset of an
+	// expectedAt that larder fills in (policy O4).
+	Location *time.Location
+	// Override is its own `ordering:` section.
+	Override Override
+}
