@@ -12,6 +12,7 @@ import (
 
 	"larder/configs"
 	"larder/httpapi"
+	"larder/internal/client"
 )
 
 // completionLimit bounds what a shell waits for when the running larder is
@@ -98,7 +99,7 @@ func knownRestaurants(cmd *cobra.Command, env *environment, typed string) []cobr
 	if err != nil {
 		return nil
 	}
-	all, _ := resultOf[[]restaurant](ctx, daemon, "/v1/restaurants?limit=500&q="+url.QueryEscape(typed))
+	all, _ := client.Get[[]restaurant](ctx, daemon, "/v1/restaurants?limit=500&q="+url.QueryEscape(typed))
 	var found []cobra.Completion
 	for _, r := range all {
 		if strings.HasPrefix(r.ID, typed) && configs.IsRestaurantID(r.ID) {

@@ -16,6 +16,7 @@ import (
 
 	"larder/configs"
 	"larder/httpapi"
+	"larder/internal/client"
 	"larder/internal/menu"
 	"larder/internal/sandbox"
 )
@@ -152,7 +153,7 @@ func (d *demo) run(ctx context.Context) error {
 		err := d.starts.daemon(running, d.cfg, d.log, photos, func(addr string) {
 			shown.Go(func() error {
 				defer stop()
-				return d.show(running, baseURL(addr))
+				return d.show(running, client.BaseURL(addr))
 			})
 		})
 		stop()
@@ -187,7 +188,7 @@ func (d *demo) show(ctx context.Context, base string) error {
 
 // printBanner prints what to open and try. Every line of it works as it is printed.
 func (d *demo) printBanner(s *scenario) {
-	base, service, restaurant := s.daemon.base, d.sandbox.url, s.daemon.base+restaurantPath(s.restaurant)
+	base, service, restaurant := s.daemon.Base, d.sandbox.url, s.daemon.Base+client.RestaurantPath(s.restaurant)
 	shop, ops, connection := d.cfg.Auth.Clients[0], d.cfg.Auth.Clients[1], d.cfg.Connections[0]
 	for _, line := range []string{
 		"Larder is running: " + plural(len(d.cfg.Restaurants), "restaurant", "restaurants") +
@@ -214,7 +215,7 @@ func (d *demo) printBanner(s *scenario) {
 		"  curl -s " + service + "/sandbox/orders",
 		"  # pull the menu again, now",
 		"  OPS=$(" + tokenLine(base, ops.ID, ops.Secret, "ops") + ")",
-		`  curl -s -X POST -H "Authorization: Bearer $OPS" '` + base + opsPath(s.restaurant) + "/sync?wait=30s'",
+		`  curl -s -X POST -H "Authorization: Bearer $OPS" '` + base + client.OpsRestaurantPath(s.restaurant) + "/sync?wait=30s'",
 	} {
 		d.env.out.println(line)
 	}

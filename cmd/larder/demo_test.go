@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"larder/internal/client"
 	"larder/internal/sandbox"
 	"larder/internal/testkit/redistest"
 	menusync "larder/sync"
@@ -182,7 +183,7 @@ func TestCommandsAgainstARunningDaemon(t *testing.T) {
 			t.Errorf("order place of a bad order: %+v", got)
 		}
 		got = larder(t, with(shop, "order", "place", badFile, "--json")...)
-		if refused := fromJSON[apiError](t, got.out); got.status != statusFailed || len(refused.Errors) != 4 {
+		if refused := fromJSON[client.Error](t, got.out); got.status != statusFailed || len(refused.Errors) != 4 {
 			t.Errorf("order place --json of a bad order: %+v", got)
 		}
 		if got := larder(t, "order", "place", goodFile, "--url", base); got.status != statusFailed || !strings.Contains(got.err, "say who asks: --config FILE") {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"larder/configs"
+	"larder/internal/client"
 )
 
 // printError prints what went wrong, and what to do.
@@ -47,7 +48,7 @@ const (
 // printCommandError writes what went wrong as JSON: a daemon's refusal as the daemon
 // worded it, whole.
 func printCommandError(cmd *cobra.Command, out printer, err error) error {
-	if refused, ok := errors.AsType[*apiError](err); ok && refused.Body != nil {
+	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Body != nil {
 		return printJSON(out, refused.Body)
 	}
 	f := commandError{Code: codeFailed, Msg: err.Error(), Next: hintFor(cmd, err)}
@@ -56,7 +57,7 @@ func printCommandError(cmd *cobra.Command, out printer, err error) error {
 		f.Code, f.Msg = codeConfiguration, "the configuration has "+plural(len(f.Errors), "fault", "faults")
 	case errors.Is(err, context.Canceled):
 		f.Code = codeInterrupted
-	case isA[*unreachableError](err):
+	case isA[*client.UnreachableError](err):
 		f.Code = codeUnreachable
 	}
 	return printJSON(out, f)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"larder/internal/client"
 	"net/http"
 	"strings"
 	"sync"
@@ -29,15 +30,15 @@ type eventStream struct {
 }
 
 // openEvents opens a stream of a's server-sent events. It ends with ctx, or by close.
-func openEvents(ctx context.Context, a *api, path string) (*eventStream, error) {
-	caller := *a.plain
-	if a.bearer != nil {
-		caller = *a.bearer
+func openEvents(ctx context.Context, a *client.Client, path string) (*eventStream, error) {
+	caller := *a.HTTP
+	if a.Authorized != nil {
+		caller = *a.Authorized
 	}
 	caller.Timeout = 0 // it is as long as it is
 	ctx, cancel := context.WithCancel(ctx)
 	quiet := time.AfterFunc(quietEvents, cancel)
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, a.base+path, http.NoBody)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, a.Base+path, http.NoBody)
 	if err != nil {
 		cancel()
 		return nil, err

@@ -14,6 +14,7 @@ import (
 
 	"larder/configs"
 	"larder/httpapi"
+	"larder/internal/client"
 	"larder/internal/redisdb"
 	"larder/internal/setting"
 	"larder/internal/upstream"
@@ -24,7 +25,7 @@ import (
 func hintFor(cmd *cobra.Command, err error) string {
 	var (
 		own     *hintError
-		refused *apiError
+		refused *client.Error
 		faults  configs.Errors
 		wrong   *setting.Error
 	)
@@ -35,7 +36,7 @@ func hintFor(cmd *cobra.Command, err error) string {
 		return refusalHint(refused)
 	case isA[*upstream.Error](err):
 		return "Run larder check --config FILE --online to see what of the connection does not work."
-	case isA[*unreachableError](err):
+	case isA[*client.UnreachableError](err):
 		return ""
 	case errors.As(err, &faults) && cmd.Flags().Lookup("allow-unknown-keys") != nil &&
 		slices.ContainsFunc(faults, func(f *configs.Error) bool { return f.Ignorable }):
@@ -54,7 +55,7 @@ func hintFor(cmd *cobra.Command, err error) string {
 		return "Choose another place, or let the user who runs larder read and write there."
 	case errors.Is(err, errNoRestaurants):
 		return "Add some under restaurants: in the configuration and reload the daemon (kill -HUP, or a restart)."
-	case errors.Is(err, errForeignAnswer), errors.Is(err, errNoMenu):
+	case errors.Is(err, client.ErrForeignAnswer), errors.Is(err, errNoMenu):
 		return "Compare larder version with larder status --url URL: is this address a larder's, of the same version?"
 	case cmd.Flags().Lookup("url") != nil:
 		return "See larder status and the daemon's log."
@@ -66,16 +67,16 @@ func hintFor(cmd *cobra.Command, err error) string {
 }
 
 // refusalHint returns what to do after a daemon's refusal.
-func refusalHint(e *apiError) string {
+func refusalHint(e *client.Error) string {
 	switch hint := hintOf(httpapi.Code(e.Code)); {
-	case e.Status == http.StatusUnauthorized && e.anonymous:
+	case e.Status == http.StatusUnauthorized && e.Anonymous:
 		return "" // said already
-	case e.ofOps && httpapi.Code(e.Code) == httpapi.CodeNotFound:
+	case e.OpsRoute && httpapi.Code(e.Code) == httpapi.CodeNotFound:
 		return "Use the --url of http.ops_listen: where it is set, /v1/ops is served only there (--config FILE finds it)."
 	case hint != "":
 		return hint
-	case e.retryAfter > 0:
-		return fmt.Sprintf("Try again in %v.", e.retryAfter.Round(time.Second))
+	case e.RetryAfter > 0:
+		return fmt.Sprintf("Try again in %v.", e.RetryAfter.Round(time.Second))
 	default:
 		return "Run larder status --url URL: is this address a larder's, and is it ready?"
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"larder/configs"
+	"larder/internal/client"
 	"larder/internal/redisdb"
 	"larder/internal/setting"
 	"larder/internal/upstream"
@@ -34,8 +35,8 @@ func TestEveryRefusalHasANextStep(t *testing.T) {
 		t.Fatalf("%d codes found", len(codes))
 	}
 	for _, code := range codes {
-		general := refusalHint(&apiError{Code: "something_new", Status: http.StatusTeapot})
-		if got := refusalHint(&apiError{Code: code[1], Status: http.StatusConflict}); got == "" || got == general {
+		general := refusalHint(&client.Error{Code: "something_new", Status: http.StatusTeapot})
+		if got := refusalHint(&client.Error{Code: code[1], Status: http.StatusConflict}); got == "" || got == general {
 			t.Errorf("%s: nothing of its own to try (%q)", code[1], got)
 		}
 	}
@@ -71,9 +72,9 @@ func TestEveryFailureSaysWhatToTry(t *testing.T) {
 		err  error
 		says string
 	}{
-		"a daemon's refusal":     {&apiError{Code: "sync_busy", Status: 409}, "in a few seconds"},
-		"a proxy's":              {&apiError{Code: "Bad Gateway", Status: 502}, "is this address a larder's"},
-		"ops on another address": {&apiError{Code: "not_found", Status: 404, ofOps: true}, "http.ops_listen"},
+		"a daemon's refusal":     {&client.Error{Code: "sync_busy", Status: 409}, "in a few seconds"},
+		"a proxy's":              {&client.Error{Code: "Bad Gateway", Status: 502}, "is this address a larder's"},
+		"ops on another address": {&client.Error{Code: "not_found", Status: 404, OpsRoute: true}, "http.ops_listen"},
 		"the ordering service's": {fmt.Errorf("pull: %w", &upstream.Error{Operation: upstream.OpMenu, Status: 500}), "check --config FILE --online"},
 		"a configuration":        {configs.Errors{{Key: "http.listen", Msg: "is wrong"}}, "larder config sample"},
 		"a setting of Redis":     {&setting.Error{Key: "redis.url", Msg: "is wrong"}, "redis.url"},
@@ -82,7 +83,7 @@ func TestEveryFailureSaysWhatToTry(t *testing.T) {
 		"no right":               {fmt.Errorf("read x: %w", fs.ErrPermission), "let the user"},
 		"no restaurants":         {errNoRestaurants, "under restaurants:"},
 		"no menu":                {fmt.Errorf("%w: x", errNoMenu), "larder version"},
-		"an odd answer":          {fmt.Errorf("%w: x", errForeignAnswer), "larder version"},
+		"an odd answer":          {fmt.Errorf("%w: x", client.ErrForeignAnswer), "larder version"},
 		"too late":               {context.DeadlineExceeded, "larder status"},
 		"interrupted":            {interrupted("interrupted"), "status --watch"},
 		"one with its own":       {&hintError{errors.New("x"), "this"}, "this"},
@@ -112,7 +113,7 @@ func TestEveryFailureSaysWhatToTry(t *testing.T) {
 // failedGet returns the error of a call without a token.
 func failedGet(t *testing.T, base string) error {
 	t.Helper()
-	_, err := newAPI(t.Context(), base, "", "").get(t.Context(), "/v1/ops/summary")
+	_, err := client.New(t.Context(), base, "", "").Get(t.Context(), "/v1/ops/summary")
 	if err == nil {
 		t.Fatalf("%s answers", base)
 	}

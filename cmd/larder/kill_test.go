@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"larder/internal/client"
 	"larder/internal/sandbox"
 	"larder/internal/testkit/redistest"
 )
@@ -237,9 +238,9 @@ func (g *guest) send(t *testing.T, call guestCall) (status int, body string, err
 // Idempotency-Key again by itself when its connection breaks: without GetBody
 // it cannot.
 func (g *guest) do(request *http.Request) (status int, body string, err error) {
-	daemon := newAPI(request.Context(), g.base, "storefront", "storefront-secret")
+	daemon := client.New(request.Context(), g.base, "storefront", "storefront-secret")
 	request.GetBody = nil
-	response, err := daemon.bearer.Do(request)
+	response, err := daemon.Authorized.Do(request)
 	if err != nil {
 		return 0, "", err
 	}

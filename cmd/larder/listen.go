@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"larder/internal/client"
 	"net"
 	"syscall"
 )
@@ -14,7 +15,7 @@ func listenError(err error, what string) error {
 	if !ok || fault.Op != "listen" {
 		return err
 	}
-	msg := fmt.Sprintf("cannot listen: %s (%s)", rootCause(err), what)
+	msg := fmt.Sprintf("cannot listen: %s (%s)", client.RootCause(err), what)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		msg = fmt.Sprintf("%v is taken by another program: say another address with %s", fault.Addr, what)

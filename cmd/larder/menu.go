@@ -13,6 +13,7 @@ import (
 
 	"larder/configs"
 	"larder/httpapi"
+	"larder/internal/client"
 	"larder/internal/menu"
 	"larder/internal/upstream"
 )
@@ -83,20 +84,20 @@ func isFile(arg string) bool {
 
 // neitherFileNorRestaurant returns err, the daemon's refusal, or an error that says that arg is
 // neither a file nor a restaurant, where that is so: most likely a misspelt file name.
-func neitherFileNorRestaurant(ctx context.Context, daemon *api, arg string, err error) error {
-	if isA[*unreachableError](err) {
+func neitherFileNorRestaurant(ctx context.Context, daemon *client.Client, arg string, err error) error {
+	if isA[*client.UnreachableError](err) {
 		return fmt.Errorf("%q is no file, and whether it is a restaurant cannot be asked: %w", arg, err)
 	}
 	known := err
-	if refusedWith(err, http.StatusUnauthorized, http.StatusForbidden) { // nobody may lint without a token; menus are mostly open
-		bare := api{base: daemon.base, plain: daemon.plain}
-		_, known = bare.get(ctx, restaurantPath(arg)+"/menu")
+	if client.RefusedWith(err, http.StatusUnauthorized, http.StatusForbidden) { // nobody may lint without a token; menus are mostly open
+		bare := client.Client{Base: daemon.Base, HTTP: daemon.HTTP}
+		_, known = bare.Get(ctx, client.RestaurantPath(arg)+"/menu")
 	}
-	refused, ok := errors.AsType[*apiError](known)
+	refused, ok := errors.AsType[*client.Error](known)
 	if !ok || refused.Code != string(httpapi.CodeRestaurantNotFound) {
 		return err
 	}
-	return &hintError{fmt.Errorf("%q is neither a file nor a restaurant of the larder at %s: %s", arg, daemon.base, refused.Msg), refusalHint(refused)}
+	return &hintError{fmt.Errorf("%q is neither a file nor a restaurant of the larder at %s: %s", arg, daemon.Base, refused.Msg), refusalHint(refused)}
 }
 
 // viewOf decodes a menu view from a file.
@@ -124,7 +125,7 @@ func findingsOf(cmd *cobra.Command, env *environment, arg string) ([]menu.Findin
 	if err != nil {
 		return nil, err
 	}
-	findings, err := resultOf[[]menu.Finding](cmd.Context(), daemon, opsPath(arg)+"/lint")
+	findings, err := client.Get[[]menu.Finding](cmd.Context(), daemon, client.OpsRestaurantPath(arg)+"/lint")
 	if err != nil {
 		err = neitherFileNorRestaurant(cmd.Context(), daemon, arg, err)
 	}

@@ -11,6 +11,7 @@ import (
 	systemd "github.com/coreos/go-systemd/v22/daemon"
 	"github.com/sirupsen/logrus"
 
+	"larder/internal/client"
 	"larder/internal/sleep"
 )
 
@@ -55,7 +56,7 @@ func (n *notifier) watch(ctx context.Context, run func(listening func(*daemon)) 
 	defer ended()
 	return run(func(d *daemon) {
 		if n.wanted {
-			group.Go(func() { n.follow(ctx, running, baseURL(d.server.Addr())) })
+			group.Go(func() { n.follow(ctx, running, client.BaseURL(d.server.Addr())) })
 		}
 	})
 }
@@ -72,8 +73,8 @@ func (n *notifier) follow(ctx, running context.Context, base string) {
 	defer context.AfterFunc(running, cancel)()
 	// Not over a proxy: it is this process. It keeps its connection, so that it need
 	// not wait for a place once http.max_connections are open.
-	self := &api{base: base, plain: &http.Client{Timeout: every, Transport: &http.Transport{}}}
-	defer self.plain.CloseIdleConnections()
+	self := &client.Client{Base: base, HTTP: &http.Client{Timeout: every, Transport: &http.Transport{}}}
+	defer self.HTTP.CloseIdleConnections()
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
 	for silent := false; serving.Err() == nil; {
@@ -100,8 +101,8 @@ func (n *notifier) follow(ctx, running context.Context, base string) {
 // check requests /livez and reports whether it got no answer; silent is
 // the result of the last time. The first success makes larder ready, each later one satisfies
 // the watchdog.
-func (n *notifier) check(ctx context.Context, self *api, silent bool) bool {
-	_, err := self.get(ctx, "/livez")
+func (n *notifier) check(ctx context.Context, self *client.Client, silent bool) bool {
+	_, err := self.Get(ctx, "/livez")
 	switch {
 	case ctx.Err() != nil:
 	case err != nil && !silent:
@@ -113,7 +114,7 @@ func (n *notifier) check(ctx context.Context, self *api, silent bool) bool {
 	switch {
 	case err != nil:
 	case !n.serves.Swap(true):
-		n.notify(systemd.SdNotifyReady + "\nSTATUS=serving on " + self.base)
+		n.notify(systemd.SdNotifyReady + "\nSTATUS=serving on " + self.Base)
 	case n.watchdog > 0:
 		n.notify(systemd.SdNotifyWatchdog)
 	}

@@ -4,15 +4,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"larder/httpapi"
+	"larder/internal/client"
 )
 
 // operate sends one request of an operator and prints the answer.
-func operate[T any](cmd *cobra.Command, env *environment, method, path string, body []byte, text func(answer envelope[T])) error {
+func operate[T any](cmd *cobra.Command, env *environment, method, path string, body []byte, text func(answer client.Envelope[T])) error {
 	daemon, err := target(cmd, env, httpapi.ScopeOps)
 	if err != nil {
 		return err
 	}
-	answer, err := daemon.call(cmd.Context(), method, path, body)
+	answer, err := daemon.Call(cmd.Context(), method, path, body)
 	if err != nil {
 		return err
 	}
@@ -20,12 +21,12 @@ func operate[T any](cmd *cobra.Command, env *environment, method, path string, b
 }
 
 // printAnswer prints an answer as JSON, as it came, or as text for people.
-func printAnswer[T any](cmd *cobra.Command, env *environment, answer *reply, text func(answer envelope[T])) error {
+func printAnswer[T any](cmd *cobra.Command, env *environment, answer *client.Reply, text func(answer client.Envelope[T])) error {
 	if asJSON(cmd) {
-		return printJSON(env.out, answer.body)
+		return printJSON(env.out, answer.Body)
 	}
-	var decoded envelope[T]
-	if err := answer.decode(&decoded); err != nil {
+	var decoded client.Envelope[T]
+	if err := answer.Decode(&decoded); err != nil {
 		return err
 	}
 	text(decoded)

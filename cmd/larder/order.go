@@ -15,6 +15,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"larder/httpapi"
+	"larder/internal/client"
 	"larder/internal/jsontext"
 )
 
@@ -50,7 +51,7 @@ again with the key that the message names, never with another.`,
 }
 
 // readOrder reads an order and finds the daemon's route for it.
-func readOrder(cmd *cobra.Command, env *environment, file string, scope httpapi.Scope) (daemon *api, path string, order []byte, err error) {
+func readOrder(cmd *cobra.Command, env *environment, file string, scope httpapi.Scope) (daemon *client.Client, path string, order []byte, err error) {
 	if order, err = env.openArg(file); err != nil {
 		return nil, "", nil, err
 	}
@@ -70,7 +71,7 @@ func readOrder(cmd *cobra.Command, env *environment, file string, scope httpapi.
 		}
 		id = all[0].ID
 	}
-	return daemon, restaurantPath(id) + "/orders", order, nil
+	return daemon, client.RestaurantPath(id) + "/orders", order, nil
 }
 
 // restaurantOf is the order's restaurantID, however it is spelt; "" when it
@@ -98,8 +99,8 @@ type validateResult struct {
 		Quantity json.Number `json:"quantity"`
 		Total    json.Number `json:"total"`
 	} `json:"lines"`
-	Violations []violation `json:"violations"`
-	More       bool        `json:"more"` // there are more than those
+	Violations []client.Violation `json:"violations"`
+	More       bool               `json:"more"` // there are more than those
 }
 
 func validateOrder(cmd *cobra.Command, env *environment, file string) error {
@@ -107,15 +108,15 @@ func validateOrder(cmd *cobra.Command, env *environment, file string) error {
 	if err != nil {
 		return err
 	}
-	answer, err := daemon.call(cmd.Context(), http.MethodPost, path+"/validate", order)
+	answer, err := daemon.Call(cmd.Context(), http.MethodPost, path+"/validate", order)
 	if err != nil {
 		return err
 	}
 	var v validateResult
-	if err := answer.result(&v); err != nil {
+	if err := answer.Result(&v); err != nil {
 		return err
 	}
-	err = env.show(cmd, answer.body, func() {
+	err = env.show(cmd, answer.Body, func() {
 		colours := env.colours(cmd)
 		if !v.Valid {
 			env.out.printf("%s: %s\n", colours.bad("not valid"), plural(len(v.Violations), "violation", "violations"))
@@ -130,7 +131,7 @@ func validateOrder(cmd *cobra.Command, env *environment, file string) error {
 	return reported(err, !v.Valid)
 }
 
-func printViolations(env *environment, violations []violation, more bool) {
+func printViolations(env *environment, violations []client.Violation, more bool) {
 	for _, each := range violations {
 		env.out.printf("  %s\n", violationLine(each))
 	}
@@ -148,13 +149,13 @@ func placeOrder(cmd *cobra.Command, env *environment, file string) error {
 		return err
 	}
 	key := cmp.Or(stringFlag(cmd, "key"), rand.Text())
-	answer, err := daemon.call(cmd.Context(), http.MethodPost, path, order, "Idempotency-Key", key)
+	answer, err := daemon.Call(cmd.Context(), http.MethodPost, path, order, "Idempotency-Key", key)
 	if err != nil {
 		return notPlaced(env, err, key, asJSON(cmd))
 	}
-	return printAnswer(cmd, env, answer, func(placed envelope[orderRecord]) {
+	return printAnswer(cmd, env, answer, func(placed client.Envelope[orderRecord]) {
 		p, before := placed.Result, ""
-		if answer.header.Get("Idempotent-Replayed") == "true" {
+		if answer.Header.Get("Idempotent-Replayed") == "true" {
 			before = "; it was sent before with this key"
 		}
 		env.out.printf("%s: order %s, total %s, ref %s%s\n", p.State, p.OrderID, number(p.Total), p.Ref, before)
@@ -164,7 +165,7 @@ func placeOrder(cmd *cobra.Command, env *environment, file string) error {
 // notPlaced is an error that explains why an order was not placed, or that nobody knows and what to
 // do. As JSON the answer speaks for itself, but for the key, which it has not.
 func notPlaced(env *environment, err error, key string, raw bool) error {
-	refused, answered := errors.AsType[*apiError](err)
+	refused, answered := errors.AsType[*client.Error](err)
 	unknown := answered && outcomeUnknown(refused) || !answered && !certainlyNotSent(err)
 	again := "Sent again with --key " + quoted(key) + " it is placed once; with another key it may be a second order."
 	switch {
@@ -201,7 +202,7 @@ func notPlaced(env *environment, err error, key string, raw bool) error {
 // outcomeUnknown reports whether an answer leaves it open if the order was placed.
 // A fault of larder's own may come after the order was sent; what is not
 // larder's comes from a proxy, which does not know what happened behind it.
-func outcomeUnknown(refused *apiError) bool {
+func outcomeUnknown(refused *client.Error) bool {
 	switch httpapi.Code(refused.Code) {
 	case httpapi.CodeUpstreamRefused, httpapi.CodeUpstreamUnavailable, httpapi.CodeUpstreamBusy, httpapi.CodeJournalUnavailable, httpapi.CodeJournalRestored,
 		httpapi.CodeStorageUnavailable, httpapi.CodeNoCatalogue:
@@ -227,13 +228,13 @@ func quoted(word string) string {
 }
 
 // referencesOf returns the ids by which the restaurant and the log find what an answer is about.
-func referencesOf(e *apiError) string {
+func referencesOf(e *client.Error) string {
 	return joined(", ", labelled("ref ", e.Ref), labelled("request ", e.RequestID))
 }
 
 // reasonsOf returns the ordering service's own reasons, one for each line; a shape that is
 // not known is shown as it came.
-func reasonsOf(e *apiError) []string {
+func reasonsOf(e *client.Error) []string {
 	if e.Upstream == nil || len(e.Upstream.Errors) == 0 || string(e.Upstream.Errors) == "null" {
 		return nil
 	}
@@ -244,7 +245,7 @@ func reasonsOf(e *apiError) []string {
 	}
 	lines := make([]string, len(list))
 	for i, raw := range list {
-		var v violation
+		var v client.Violation
 		if json.Unmarshal(raw, &lines[i]) == nil {
 			continue
 		}
@@ -256,4 +257,4 @@ func reasonsOf(e *apiError) []string {
 }
 
 // violationLine returns a violation on one line.
-func violationLine(v violation) string { return joined("  ", v.Path, v.Code, v.Msg) }
+func violationLine(v client.Violation) string { return joined("  ", v.Path, v.Code, v.Msg) }

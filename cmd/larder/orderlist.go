@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"larder/internal/client"
 	"larder/internal/upstream"
 	"larder/ordering"
 )
@@ -116,7 +117,7 @@ func listOrders(cmd *cobra.Command, env *environment) error {
 	return operate(cmd, env, http.MethodGet, "/v1/ops/orders?"+query.Encode(), nil, env.printOrders)
 }
 
-func (env *environment) printOrders(page envelope[[]orderRecord]) {
+func (env *environment) printOrders(page client.Envelope[[]orderRecord]) {
 	if len(page.Result) == 0 {
 		env.out.println("no orders")
 		return
@@ -199,7 +200,7 @@ which orders are missing (docs/runbook/LarderJournalRestored.md).`,
 				Connection string `json:"connection"`
 				Accepted   bool   `json:"accepted"`
 			}
-			return operate(cmd, env, http.MethodPost, path, nil, func(answer envelope[acceptance]) {
+			return operate(cmd, env, http.MethodPost, path, nil, func(answer client.Envelope[acceptance]) {
 				text := "nothing to accept: new orders of %s are not paused\n"
 				if answer.Result.Accepted {
 					text = "accepted: new orders of %s are placed again\n"

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"larder/httpapi"
+	"larder/internal/client"
 	"larder/internal/upstream"
 	"larder/ordering"
 )
@@ -97,8 +98,8 @@ func refOf(cmd *cobra.Command, env *environment, orderID string) (string, error)
 	if connection := stringFlag(cmd, "connection"); connection != "" {
 		path += "?connection=" + url.QueryEscape(connection)
 	}
-	order, err := resultOf[orderRecord](cmd.Context(), daemon, path)
-	if refusedWith(err, http.StatusUnauthorized, http.StatusForbidden) {
+	order, err := client.Get[orderRecord](cmd.Context(), daemon, path)
+	if client.RefusedWith(err, http.StatusUnauthorized, http.StatusForbidden) {
 		err = &linesError{[]string{
 			err.Error(),
 			"By the ordering service's id an order is found with the scope orders; by its ref (larder order list) the scope ops is enough",
@@ -108,7 +109,7 @@ func refOf(cmd *cobra.Command, env *environment, orderID string) (string, error)
 }
 
 // printOrder prints an order with everything that was tried.
-func (env *environment) printOrder(answer envelope[orderRecord]) {
+func (env *environment) printOrder(answer client.Envelope[orderRecord]) {
 	order := answer.Result
 	env.out.printf("order %s, ref %s: %s\n", cmp.Or(order.OrderID, "-"), order.Ref, order.state())
 	env.out.printf("  restaurant %s, connection %s, client %s\n", order.place(), order.Connection, order.Client)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"larder/internal/client"
 	"larder/internal/testkit/metrics"
 )
 
@@ -29,8 +30,8 @@ func TestRedisGoesAndComesBack(t *testing.T) {
 			o := newOutage(t)
 			p := o.start(t)
 			base := o.serving(t, p)
-			client := shopper(t, base)
-			if status, _, body := o.place(t, client, "before"); status != http.StatusCreated {
+			shop := shopper(t, base)
+			if status, _, body := o.place(t, shop, "before"); status != http.StatusCreated {
 				t.Fatalf("an order before: %d %s", status, body)
 			}
 			reading := o.read(t, base)
@@ -42,7 +43,7 @@ func TestRedisGoesAndComesBack(t *testing.T) {
 			p.log.find(t, `"event":"sync.paused"`)
 			o.degraded(t, base)
 			o.answersSoon(t, base)
-			o.refuses(t, client)
+			o.refuses(t, shop)
 			o.pauses(t, base)
 			o.stop(t, o.restaurants[0], false) // nobody hears of it yet
 
@@ -50,7 +51,7 @@ func TestRedisGoesAndComesBack(t *testing.T) {
 			p.log.find(t, `"event":"sync.resumed"`)
 			o.shows(t, base, o.restaurants[0], false)
 			eventually(t, "an order is placed again", func() bool {
-				status, _, _ := o.place(t, client, "after")
+				status, _, _ := o.place(t, shop, "after")
 				return status == http.StatusCreated
 			})
 			if _, orders := o.calls(t); orders != 2 {
@@ -98,7 +99,7 @@ func (o *outage) degraded(t *testing.T, base string) {
 // of restaurants comes from memory, a page of ops says that it cannot.
 func (o *outage) answersSoon(t *testing.T, base string) {
 	t.Helper()
-	ops := newAPI(t.Context(), base, "ops", "ops-secret")
+	ops := client.New(t.Context(), base, "ops", "ops-secret")
 	for path, want := range map[string]struct {
 		status int
 		within time.Duration // with room for a busy machine
@@ -112,7 +113,7 @@ func (o *outage) answersSoon(t *testing.T, base string) {
 			t.Fatal(err)
 		}
 		began := time.Now()
-		response, err := ops.bearer.Do(request)
+		response, err := ops.Authorized.Do(request)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,10 +125,10 @@ func (o *outage) answersSoon(t *testing.T, base string) {
 }
 
 // refuses asserts that an order is refused, and that nothing of it was sent.
-func (o *outage) refuses(t *testing.T, client *api) {
+func (o *outage) refuses(t *testing.T, shop *client.Client) {
 	t.Helper()
 	_, before := o.calls(t)
-	status, header, body := o.place(t, client, "meanwhile")
+	status, header, body := o.place(t, shop, "meanwhile")
 	if status != http.StatusServiceUnavailable || header.Get("Retry-After") == "" || !strings.Contains(body, "journal_unavailable") {
 		t.Errorf("an order without Redis: %d, Retry-After %q, %s; want 503 and when to ask again", status, header.Get("Retry-After"), body)
 	}

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"larder/internal/client"
 	"larder/internal/menu"
 	"larder/internal/sandbox"
 	"larder/internal/sleep"
@@ -168,16 +169,16 @@ func (o *outage) shows(t *testing.T, base, restaurant string, stopped bool) {
 }
 
 // place places an order under a key; the client keeps its token.
-func (o *outage) place(t *testing.T, client *api, key string) (status int, header http.Header, body string) {
+func (o *outage) place(t *testing.T, shop *client.Client, key string) (status int, header http.Header, body string) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, client.base+"/v1/restaurants/"+o.restaurants[0]+"/orders", bytes.NewReader(o.order))
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, shop.Base+"/v1/restaurants/"+o.restaurants[0]+"/orders", bytes.NewReader(o.order))
 	if err != nil {
 		t.Fatal(err)
 	}
 	request.GetBody = nil // net/http must not send it again by itself
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Idempotency-Key", key)
-	response, err := client.bearer.Do(request)
+	response, err := shop.Authorized.Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,11 +190,11 @@ func (o *outage) place(t *testing.T, client *api, key string) (status int, heade
 }
 
 // shopper is a client of the larder.
-func shopper(t *testing.T, base string) *api {
+func shopper(t *testing.T, base string) *client.Client {
 	t.Helper()
-	client := newAPI(t.Context(), base, "storefront", "storefront-secret")
-	t.Cleanup(client.plain.CloseIdleConnections)
-	return client
+	shop := client.New(t.Context(), base, "storefront", "storefront-secret")
+	t.Cleanup(shop.HTTP.CloseIdleConnections)
+	return shop
 }
 
 // readers read menus all the time, each over one connection of its own, and
@@ -253,8 +254,8 @@ const readPause = 2 * time.Millisecond
 // readAll reads one restaurant after the other until ctx ends, conditionally
 // where it has read before.
 func (o *outage) readAll(ctx context.Context, base string) (seen counted) {
-	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{MaxConnsPerHost: 1}}
-	defer client.CloseIdleConnections()
+	caller := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{MaxConnsPerHost: 1}}
+	defer caller.CloseIdleConnections()
 	versions, tags := map[string]int{}, map[string]string{}
 	fault := func(format string, args ...any) {
 		seen.failed++
@@ -273,7 +274,7 @@ func (o *outage) readAll(ctx context.Context, base string) (seen counted) {
 			request.Header.Set("If-None-Match", tags[restaurant])
 		}
 		seen.requests++
-		response, err := client.Do(request)
+		response, err := caller.Do(request)
 		if err != nil {
 			fault("%v", err)
 			continue

@@ -25,7 +25,7 @@ func TestTokensOutliveRedis(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		response, err := client.bearer.Do(request)
+		response, err := client.Authorized.Do(request)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"larder/httpapi"
+	"larder/internal/client"
 	"larder/internal/sandbox"
 )
 
@@ -64,7 +65,7 @@ func openSandbox(ctx context.Context, listen, flag, secret string, log logrus.Fi
 	if err != nil {
 		return nil, fmt.Errorf("the sandbox cannot listen: %w", listenError(err, flag+anyPort(flag)))
 	}
-	base := baseURL(listener.Addr().String())
+	base := client.BaseURL(listener.Addr().String())
 	service := sandbox.New(sandbox.Config{ClientSecret: secret, Log: log, BaseURL: base})
 	return &sandboxServer{service: service, listener: listener, url: base, log: log}, nil
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"larder/internal/client"
 	"larder/internal/menu"
 	"larder/internal/sleep"
 	menusync "larder/sync"
@@ -27,9 +28,9 @@ const demoFirstSync = 2 * time.Minute
 type scenario struct {
 	env         *environment
 	json        bool
-	daemon      *api // as the storefront
-	ops         *api
-	sandbox     *api // the sandbox's own routes
+	daemon      *client.Client // as the storefront
+	ops         *client.Client
+	sandbox     *client.Client // the sandbox's own routes
 	clientID    string
 	restaurant  string
 	restaurants int
@@ -53,8 +54,8 @@ func newScenario(ctx context.Context, d *demo, base string) (*scenario, error) {
 	good, bad, err := sampleOrders(d.sample, restaurant)
 	return &scenario{
 		env: d.env, json: d.json,
-		daemon: newAPI(ctx, base, shop.ID, shop.Secret), ops: newAPI(ctx, base, ops.ID, ops.Secret),
-		sandbox: newAPI(ctx, d.sandbox.url, "", ""), clientID: shop.ID, restaurant: restaurant, restaurants: len(d.cfg.Restaurants), good: good, bad: bad,
+		daemon: client.New(ctx, base, shop.ID, shop.Secret), ops: client.New(ctx, base, ops.ID, ops.Secret),
+		sandbox: client.New(ctx, d.sandbox.url, "", ""), clientID: shop.ID, restaurant: restaurant, restaurants: len(d.cfg.Restaurants), good: good, bad: bad,
 	}, err
 }
 
@@ -134,7 +135,7 @@ func (s *scenario) token(ctx context.Context) ([]string, error) {
 	if err := s.waitForMenus(ctx); err != nil {
 		return nil, err
 	}
-	counters, err := resultOf[struct {
+	counters, err := client.Get[struct {
 		Tokens int `json:"tokens"`
 	}](ctx, s.sandbox, "/sandbox/counters")
 	if err == nil && counters.Tokens < 1 {
@@ -159,7 +160,7 @@ func (s *scenario) fetched(ctx context.Context) ([]string, error) {
 	for !slices.ContainsFunc(runs, updated) {
 		err := sleep.For(ctx, 10*time.Millisecond)
 		if err == nil {
-			runs, err = resultOf[[]menusync.Run](ctx, s.ops, "/v1/ops/runs?limit=50&restaurant="+url.QueryEscape(s.restaurant))
+			runs, err = client.Get[[]menusync.Run](ctx, s.ops, "/v1/ops/runs?limit=50&restaurant="+url.QueryEscape(s.restaurant))
 		}
 		if err != nil {
 			return nil, err
@@ -167,7 +168,7 @@ func (s *scenario) fetched(ctx context.Context) ([]string, error) {
 	}
 	run := runs[slices.IndexFunc(runs, updated)]
 	var err error
-	if s.menu, err = resultOf[*storefront](ctx, s.daemon, restaurantPath(s.restaurant)+"/menu"); err != nil {
+	if s.menu, err = client.Get[*storefront](ctx, s.daemon, client.RestaurantPath(s.restaurant)+"/menu"); err != nil {
 		return nil, err
 	}
 	groups := map[string]bool{}
@@ -186,7 +187,7 @@ func (s *scenario) fetched(ctx context.Context) ([]string, error) {
 // lint: what larder found wrong with the menu as published.
 func (s *scenario) lint(ctx context.Context) ([]string, error) {
 	const shown = 3
-	findings, err := resultOf[[]menu.Finding](ctx, s.ops, opsPath(s.restaurant)+"/lint")
+	findings, err := client.Get[[]menu.Finding](ctx, s.ops, client.OpsRestaurantPath(s.restaurant)+"/lint")
 	lines := []string{plural(len(findings), "finding", "findings")}
 	for _, f := range findings[:min(len(findings), shown)] {
 		lines = append(lines, fmt.Sprintf("%s %s: %s", f.Severity, f.Code, f.Msg))
@@ -216,29 +217,29 @@ func (s *scenario) published(ctx context.Context) ([]string, error) {
 
 // served: the same menu in each encoding, and not again when it is unchanged.
 func (s *scenario) served(ctx context.Context) ([]string, error) {
-	path := restaurantPath(s.restaurant) + "/menu"
-	plain, err := s.daemon.get(ctx, path, "Accept-Encoding", "identity")
+	path := client.RestaurantPath(s.restaurant) + "/menu"
+	plain, err := s.daemon.Get(ctx, path, "Accept-Encoding", "identity")
 	if err != nil {
 		return nil, err
 	}
-	packed, err := s.daemon.get(ctx, path, "Accept-Encoding", "gzip")
+	packed, err := s.daemon.Get(ctx, path, "Accept-Encoding", "gzip")
 	if err != nil {
 		return nil, err
 	}
-	reader, err := gzip.NewReader(bytes.NewReader(packed.body))
+	reader, err := gzip.NewReader(bytes.NewReader(packed.Body))
 	if err != nil {
-		return nil, fmt.Errorf("asked for gzip, got %q: %w", packed.header.Get("Content-Encoding"), err)
+		return nil, fmt.Errorf("asked for gzip, got %q: %w", packed.Header.Get("Content-Encoding"), err)
 	}
-	if unpacked, err := io.ReadAll(reader); err != nil || !bytes.Equal(unpacked, plain.body) {
+	if unpacked, err := io.ReadAll(reader); err != nil || !bytes.Equal(unpacked, plain.Body) {
 		return nil, fmt.Errorf("the packed menu is not the plain one: %w", err)
 	}
-	etag := plain.header.Get("ETag")
-	again, err := s.daemon.get(ctx, path, "If-None-Match", etag)
-	if err == nil && (again.status != http.StatusNotModified || len(again.body) > 0) {
-		err = fmt.Errorf("asked again with its ETag, got status %d and %d bytes", again.status, len(again.body))
+	etag := plain.Header.Get("ETag")
+	again, err := s.daemon.Get(ctx, path, "If-None-Match", etag)
+	if err == nil && (again.Status != http.StatusNotModified || len(again.Body) > 0) {
+		err = fmt.Errorf("asked again with its ETag, got status %d and %d bytes", again.Status, len(again.Body))
 	}
 	return []string{
-		fmt.Sprintf("identity %d bytes, gzip %d bytes (the same menu)", len(plain.body), len(packed.body)),
+		fmt.Sprintf("identity %d bytes, gzip %d bytes (the same menu)", len(plain.Body), len(packed.Body)),
 		fmt.Sprintf("asked again with ETag %s: 304, 0 bytes", etag),
 	}, err
 }

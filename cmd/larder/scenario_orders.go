@@ -15,6 +15,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"larder/internal/client"
 	"larder/internal/menu"
 	"larder/internal/sandbox"
 	"larder/internal/sleep"
@@ -28,24 +29,24 @@ const (
 
 // order asks larder to place an order. Where the client asks too often for the
 // configuration, it waits for Retry-After.
-func (s *scenario) order(ctx context.Context, order []byte, key string) (*reply, error) {
+func (s *scenario) order(ctx context.Context, order []byte, key string) (*client.Reply, error) {
 	const most = 5
 	for attempt := 1; ; attempt++ {
-		answer, err := s.daemon.call(ctx, http.MethodPost, restaurantPath(s.restaurant)+"/orders", order, "Idempotency-Key", key)
-		limited, ok := errors.AsType[*apiError](err)
+		answer, err := s.daemon.Call(ctx, http.MethodPost, client.RestaurantPath(s.restaurant)+"/orders", order, "Idempotency-Key", key)
+		limited, ok := errors.AsType[*client.Error](err)
 		if !ok || limited.Status != http.StatusTooManyRequests || attempt == most {
 			return answer, err
 		}
-		if err := sleep.For(ctx, limited.retryAfter); err != nil {
+		if err := sleep.For(ctx, limited.RetryAfter); err != nil {
 			return nil, err
 		}
 	}
 }
 
 // orderFails is order where the answer must be an error with a status.
-func (s *scenario) orderFails(ctx context.Context, order []byte, key string, status int) (*apiError, error) {
+func (s *scenario) orderFails(ctx context.Context, order []byte, key string, status int) (*client.Error, error) {
 	_, err := s.order(ctx, order, key)
-	if refused, ok := errors.AsType[*apiError](err); ok && refused.Status == status {
+	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Status == status {
 		return refused, nil
 	}
 	return nil, fmt.Errorf("the answer should be %d, got: %w", status, err)
@@ -64,7 +65,7 @@ type receivedOrder struct {
 
 // atService lists the orders of the ordering service, which must be want.
 func (s *scenario) atService(ctx context.Context, want int) ([]receivedOrder, error) {
-	received, err := resultOf[[]receivedOrder](ctx, s.sandbox, "/sandbox/orders")
+	received, err := client.Get[[]receivedOrder](ctx, s.sandbox, "/sandbox/orders")
 	if err == nil && len(received) != want {
 		err = fmt.Errorf("the ordering service has %d orders, want %d", len(received), want)
 	}
@@ -92,9 +93,9 @@ func (s *scenario) place(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.answered = answer.body
-	if err := answer.result(&s.placed); err != nil || s.placed.OrderID == "" || answer.status != http.StatusCreated {
-		return nil, fmt.Errorf("status %d without an orderID: %s", answer.status, answer.body)
+	s.answered = answer.Body
+	if err := answer.Result(&s.placed); err != nil || s.placed.OrderID == "" || answer.Status != http.StatusCreated {
+		return nil, fmt.Errorf("status %d without an orderID: %s", answer.Status, answer.Body)
 	}
 	return []string{fmt.Sprintf("orderID %s, total %s, ref %s", s.placed.OrderID, amount(s.placed.Total), s.placed.Ref)}, nil
 }
@@ -126,8 +127,8 @@ func (s *scenario) replayed(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !bytes.Equal(answer.body, s.answered) || answer.header.Get("Idempotent-Replayed") != "true" {
-		return nil, fmt.Errorf("the same key got another answer: %s", answer.body)
+	if !bytes.Equal(answer.Body, s.answered) || answer.Header.Get("Idempotent-Replayed") != "true" {
+		return nil, fmt.Errorf("the same key got another answer: %s", answer.Body)
 	}
 	reused, err := s.orderFails(ctx, s.bad, keyPlaced, http.StatusUnprocessableEntity)
 	if err != nil {
@@ -135,7 +136,7 @@ func (s *scenario) replayed(ctx context.Context) ([]string, error) {
 	}
 	_, err = s.atService(ctx, 1)
 	return []string{
-		fmt.Sprintf("same key, same order: the same %d, byte for byte, replayed", answer.status),
+		fmt.Sprintf("same key, same order: the same %d, byte for byte, replayed", answer.Status),
 		fmt.Sprintf("same key, another order: %d %s", reused.Status, reused.Code),
 	}, err
 }
@@ -144,7 +145,7 @@ func (s *scenario) replayed(ctx context.Context) ([]string, error) {
 // answers that the outcome is unknown, and does not send the order again.
 func (s *scenario) lost(ctx context.Context) ([]string, error) {
 	const fault = `[{"match":{"method":"POST","path":"/orders/api/v1/orders"},"times":1,"do":"execute_then_reset"}]`
-	if _, err := s.sandbox.call(ctx, http.MethodPut, "/sandbox/faults", []byte(fault)); err != nil {
+	if _, err := s.sandbox.Call(ctx, http.MethodPut, "/sandbox/faults", []byte(fault)); err != nil {
 		return nil, err
 	}
 	for range 2 {
@@ -176,7 +177,7 @@ func (s *scenario) resolved(ctx context.Context) ([]string, error) {
 		found = received[0].OrderID
 	}
 	body := fmt.Appendf(nil, `{"operation":"create","outcome":"done","orderID":%q,"note":"the kitchen has it"}`, found)
-	if _, err := s.ops.call(ctx, http.MethodPost, "/v1/ops/orders/"+url.PathEscape(s.unknown)+"/resolve", body); err != nil {
+	if _, err := s.ops.Call(ctx, http.MethodPost, "/v1/ops/orders/"+url.PathEscape(s.unknown)+"/resolve", body); err != nil {
 		return nil, err
 	}
 	answer, err := s.order(ctx, s.good, keyLost)
@@ -184,13 +185,13 @@ func (s *scenario) resolved(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	var now orderRecord
-	if err := answer.result(&now); err != nil || now.OrderID != found || now.Ref != s.unknown {
-		return nil, fmt.Errorf("resolved as order %s, the key answers %s", found, answer.body)
+	if err := answer.Result(&now); err != nil || now.OrderID != found || now.Ref != s.unknown {
+		return nil, fmt.Errorf("resolved as order %s, the key answers %s", found, answer.Body)
 	}
 	_, err = s.atService(ctx, 2)
 	return []string{
 		"an operator finds order " + found + " in the kitchen and resolves it: done",
-		fmt.Sprintf("same key again: %d, orderID %s", answer.status, now.OrderID),
+		fmt.Sprintf("same key again: %d, orderID %s", answer.Status, now.OrderID),
 	}, err
 }
 
@@ -199,13 +200,13 @@ func (s *scenario) closed(ctx context.Context) ([]string, error) {
 	path := "/v1/orders/" + url.PathEscape(s.placed.OrderID)
 	payment := fmt.Appendf(nil, `[{"code":"2c1f8c2e-6f0b-4f7c-9d55-0a4b5d6c7e8f","amount":%s,"paidAt":%q,"name":""}]`,
 		amount(s.placed.Total), time.Now().Format(time.RFC3339))
-	if _, err := s.daemon.call(ctx, http.MethodPut, path+"/pay", payment); err != nil {
+	if _, err := s.daemon.Call(ctx, http.MethodPut, path+"/pay", payment); err != nil {
 		return nil, err
 	}
-	if _, err := s.daemon.call(ctx, http.MethodPut, path+"/complete", nil); err != nil {
+	if _, err := s.daemon.Call(ctx, http.MethodPut, path+"/complete", nil); err != nil {
 		return nil, err
 	}
-	order, err := resultOf[orderRecord](ctx, s.daemon, path)
+	order, err := client.Get[orderRecord](ctx, s.daemon, path)
 	if err == nil && (order.State != "closed" || !order.Paid) {
 		err = fmt.Errorf("after paying and completing it is %s", order.state())
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"larder/httpapi"
+	"larder/internal/client"
 	"larder/internal/menu"
 )
 
@@ -84,11 +85,11 @@ func storefrontOf(cmd *cobra.Command, env *environment, arg string) ([]byte, err
 	if err != nil {
 		return nil, err
 	}
-	answer, err := daemon.get(cmd.Context(), restaurantPath(arg)+"/menu")
+	answer, err := daemon.Get(cmd.Context(), client.RestaurantPath(arg)+"/menu")
 	if err != nil {
 		return nil, neitherFileNorRestaurant(cmd.Context(), daemon, arg, err)
 	}
-	return answer.body, nil
+	return answer.Body, nil
 }
 
 func (s *storefront) print(env *environment) {

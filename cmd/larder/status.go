@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"larder/httpapi"
+	"larder/internal/client"
 	menusync "larder/sync"
 )
 
@@ -61,7 +62,7 @@ func printStatus(cmd *cobra.Command, env *environment) error {
 	if err != nil {
 		return err
 	}
-	body, isReady, err := readiness(ctx, daemon.forReadiness())
+	body, isReady, err := readiness(ctx, daemon.ForReadiness())
 	if err != nil {
 		return err
 	}
@@ -69,7 +70,7 @@ func printStatus(cmd *cobra.Command, env *environment) error {
 	if asJSON(cmd) {
 		err = printStatusJSON(env, body, problems)
 	} else {
-		err = printReadiness(env, daemon.base, body, problems, env.colours(cmd))
+		err = printReadiness(env, daemon.Base, body, problems, env.colours(cmd))
 	}
 	return reported(err, !isReady)
 }
@@ -99,12 +100,12 @@ func (p component) state() string {
 }
 
 // readiness asks the daemon; not being ready is an answer, not an error.
-func readiness(ctx context.Context, daemon *api) (body []byte, isReady bool, err error) {
-	answer, err := daemon.get(ctx, "/readyz?verbose")
+func readiness(ctx context.Context, daemon *client.Client) (body []byte, isReady bool, err error) {
+	answer, err := daemon.Get(ctx, "/readyz?verbose")
 	if err == nil {
-		return answer.body, true, nil
+		return answer.Body, true, nil
 	}
-	if refused, ok := errors.AsType[*apiError](err); ok && refused.Status == http.StatusServiceUnavailable {
+	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Status == http.StatusServiceUnavailable {
 		return refused.Body, false, nil
 	}
 	return nil, false, err
@@ -115,7 +116,7 @@ func readiness(ctx context.Context, daemon *api) (body []byte, isReady bool, err
 func parseReadiness(base string, body []byte) (*readinessReport, error) {
 	r := &readinessReport{components: map[string]component{}}
 	if err := json.Unmarshal(body, r); err != nil {
-		return nil, fmt.Errorf("%w: the readiness of %s: %w", errForeignAnswer, base, err)
+		return nil, fmt.Errorf("%w: the readiness of %s: %w", client.ErrForeignAnswer, base, err)
 	}
 	for name, raw := range r.Parts {
 		var (
@@ -143,10 +144,10 @@ type unhealthy struct {
 
 // restaurantProblems counts the restaurants by problem. It returns nothing where
 // they cannot be listed, because menus are closed or the list takes too long.
-func restaurantProblems(ctx context.Context, daemon *api) []unhealthy {
+func restaurantProblems(ctx context.Context, daemon *client.Client) []unhealthy {
 	ctx, cancel := context.WithTimeout(ctx, listLimit)
 	defer cancel()
-	daemon.plain.Timeout = listLimit // the request of a token does not see ctx
+	daemon.HTTP.Timeout = listLimit // the request of a token does not see ctx
 	all, err := restaurants(ctx, daemon)
 	if err != nil {
 		return nil
@@ -223,8 +224,8 @@ type restaurant struct {
 var errNoRestaurants = errors.New("the daemon has no restaurants")
 
 // restaurants lists all of the daemon's, page by page.
-func restaurants(ctx context.Context, daemon *api) ([]restaurant, error) {
-	return everyPage[restaurant](ctx, daemon, "/v1/restaurants?limit=500")
+func restaurants(ctx context.Context, daemon *client.Client) ([]restaurant, error) {
+	return client.EveryPage[restaurant](ctx, daemon, "/v1/restaurants?limit=500")
 }
 
 // problems are what is not as it should be with a restaurant.

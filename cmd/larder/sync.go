@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"larder/httpapi"
+	"larder/internal/client"
 	"larder/internal/menu"
 	"larder/internal/sleep"
 	menusync "larder/sync"
@@ -69,7 +70,7 @@ const maxParallelRuns = 8
 // syncNamed starts or joins a run of each restaurant and prints each when it ends,
 // those that went wrong last. A daemon that is gone, or refuses the client, is not
 // asked for the rest.
-func syncNamed(cmd *cobra.Command, env *environment, daemon *api, ids []string, body []byte) error {
+func syncNamed(cmd *cobra.Command, env *environment, daemon *client.Client, ids []string, body []byte) error {
 	ctx := cmd.Context()
 	var (
 		mu   sync.Mutex
@@ -80,8 +81,8 @@ func syncNamed(cmd *cobra.Command, env *environment, daemon *api, ids []string, 
 	group.SetLimit(maxParallelRuns)
 	for i, id := range ids {
 		group.Go(func() error {
-			run, err := followRun(following, daemon, http.MethodPost, opsPath(id)+"/sync?wait=60s", body)
-			if isA[*unreachableError](err) || refusedWith(err, http.StatusUnauthorized, http.StatusForbidden) || following.Err() != nil {
+			run, err := followRun(following, daemon, http.MethodPost, client.OpsRestaurantPath(id)+"/sync?wait=60s", body)
+			if isA[*client.UnreachableError](err) || client.RefusedWith(err, http.StatusUnauthorized, http.StatusForbidden) || following.Err() != nil {
 				return err
 			}
 			if err != nil {
@@ -125,14 +126,14 @@ func syncNamed(cmd *cobra.Command, env *environment, daemon *api, ids []string, 
 
 // followRun asks for a run, or joins one, and waits for its end, however long it
 // takes.
-func followRun(ctx context.Context, daemon *api, method, path string, body []byte) (run menusync.Run, _ error) {
-	answer, err := daemon.call(ctx, method, path, body)
+func followRun(ctx context.Context, daemon *client.Client, method, path string, body []byte) (run menusync.Run, _ error) {
+	answer, err := daemon.Call(ctx, method, path, body)
 	if err == nil {
-		err = answer.result(&run)
+		err = answer.Result(&run)
 	}
 	for err == nil && !run.Finished() {
 		if err = sleep.For(ctx, pollInterval); err == nil {
-			run, err = resultOf[menusync.Run](ctx, daemon, "/v1/ops/runs/"+url.PathEscape(run.ID))
+			run, err = client.Get[menusync.Run](ctx, daemon, "/v1/ops/runs/"+url.PathEscape(run.ID))
 		}
 	}
 	return run, err
@@ -192,14 +193,14 @@ const (
 
 // syncAll is `larder sync --all`: the daemon does the work by itself, and the
 // command asks how far it is until all is done.
-func syncAll(cmd *cobra.Command, env *environment, daemon *api, body []byte) error {
+func syncAll(cmd *cobra.Command, env *environment, daemon *client.Client, body []byte) error {
 	ctx := cmd.Context()
-	answer, err := daemon.call(ctx, http.MethodPost, "/v1/ops/sync", body)
+	answer, err := daemon.Call(ctx, http.MethodPost, "/v1/ops/sync", body)
 	if err != nil {
 		return err
 	}
 	var batch menusync.Batch
-	if err := answer.result(&batch); err != nil {
+	if err := answer.Result(&batch); err != nil {
 		return err
 	}
 	if batch.Total == 0 {
@@ -219,12 +220,12 @@ func syncAll(cmd *cobra.Command, env *environment, daemon *api, body []byte) err
 }
 
 // followBatch polls a batch until it is done, and returns it as the daemon sent it last.
-func followBatch(ctx context.Context, daemon *api, batch *menusync.Batch, progress *progress) (json.RawMessage, error) {
+func followBatch(ctx context.Context, daemon *client.Client, batch *menusync.Batch, progress *progress) (json.RawMessage, error) {
 	for answered := time.Now(); ; {
-		result, err := resultOf[json.RawMessage](ctx, daemon, "/v1/ops/sync/"+url.PathEscape(batch.ID))
+		result, err := client.Get[json.RawMessage](ctx, daemon, "/v1/ops/sync/"+url.PathEscape(batch.ID))
 		var now menusync.Batch
 		if err == nil {
-			err = (&reply{body: result}).decode(&now)
+			err = (&client.Reply{Body: result}).Decode(&now)
 		}
 		switch {
 		case err == nil:
@@ -233,7 +234,7 @@ func followBatch(ctx context.Context, daemon *api, batch *menusync.Batch, progre
 			if now.Finished() {
 				return result, nil
 			}
-		case refusedWith(err, http.StatusNotFound, http.StatusUnauthorized, http.StatusForbidden), time.Since(answered) > maxSilence:
+		case client.RefusedWith(err, http.StatusNotFound, http.StatusUnauthorized, http.StatusForbidden), time.Since(answered) > maxSilence:
 			return nil, err
 		}
 		if err := sleep.For(ctx, pollInterval); err != nil {

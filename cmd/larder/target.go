@@ -12,6 +12,7 @@ import (
 
 	"larder/configs"
 	"larder/httpapi"
+	"larder/internal/client"
 )
 
 // defaultURL is where a daemon listens by default.
@@ -32,7 +33,7 @@ func addTarget(cmd *cobra.Command) {
 
 // target makes the client that the flags ask for: where the scope is served,
 // with credentials that may have it.
-func target(cmd *cobra.Command, env *environment, scope httpapi.Scope) (*api, error) {
+func target(cmd *cobra.Command, env *environment, scope httpapi.Scope) (*client.Client, error) {
 	base, ready, id, secret := stringFlag(cmd, "url"), "", stringFlag(cmd, "client-id"), stringFlag(cmd, "client-secret")
 	if id == "" && secret != "" {
 		return nil, &usageError{"--client-secret without --client-id"}
@@ -53,8 +54,8 @@ func target(cmd *cobra.Command, env *environment, scope httpapi.Scope) (*api, er
 	if err != nil {
 		return nil, err
 	}
-	daemon := newAPI(cmd.Context(), base, id, secret)
-	daemon.ready = ready
+	daemon := client.New(cmd.Context(), base, id, secret)
+	daemon.Ready = ready
 	return daemon, nil
 }
 
@@ -76,7 +77,7 @@ func configuredURL(cfg *configs.Config, scope httpapi.Scope) string {
 	if scope == httpapi.ScopeOps && cfg.HTTP.OpsListen != "" {
 		address = cfg.HTTP.OpsListen
 	}
-	return baseURL(address)
+	return client.BaseURL(address)
 }
 
 // configuredClient is the first client whose tokens may have the scope, if there

@@ -10,6 +10,7 @@ import (
 
 	"larder/cache"
 	"larder/httpapi"
+	"larder/internal/client"
 	"larder/internal/menu"
 )
 
@@ -44,7 +45,7 @@ Stop lists go through meanwhile.`,
 				return err
 			}
 			body := fmt.Appendf(nil, `{"version":%d,"hold":%q}`, version, hold)
-			return printRun(cmd, env, http.MethodPost, opsPath(args[0])+"/rollback?wait=60s", body)
+			return printRun(cmd, env, http.MethodPost, client.OpsRestaurantPath(args[0])+"/rollback?wait=60s", body)
 		},
 	}
 	back.Flags().String("hold", string(cache.HoldNextChange), "what ends the hold: next_change or released")
@@ -53,7 +54,7 @@ Stop lists go through meanwhile.`,
 		Short: "Let go of a menu that a rollback holds, and pull it anew",
 		Args:  argRange(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return printRun(cmd, env, http.MethodDelete, opsPath(args[0])+"/hold?wait=60s", nil)
+			return printRun(cmd, env, http.MethodDelete, client.OpsRestaurantPath(args[0])+"/hold?wait=60s", nil)
 		},
 	}
 	commands := []*cobra.Command{list, back, release}
@@ -83,7 +84,7 @@ func listVersions(cmd *cobra.Command, env *environment, id string) error {
 	if err != nil {
 		return err
 	}
-	kept, err := everyPage[keptVersion](cmd.Context(), daemon, opsPath(id)+"/versions?limit=500")
+	kept, err := client.EveryPage[keptVersion](cmd.Context(), daemon, client.OpsRestaurantPath(id)+"/versions?limit=500")
 	if err != nil {
 		return err
 	}
@@ -136,7 +137,7 @@ func diffVersions(cmd *cobra.Command, env *environment, id string, from, to int6
 		return err
 	}
 	if to == 0 {
-		kept, err := everyPage[keptVersion](cmd.Context(), daemon, opsPath(id)+"/versions?limit=500")
+		kept, err := client.EveryPage[keptVersion](cmd.Context(), daemon, client.OpsRestaurantPath(id)+"/versions?limit=500")
 		if err != nil {
 			return err
 		}
@@ -148,11 +149,11 @@ func diffVersions(cmd *cobra.Command, env *environment, id string, from, to int6
 	}
 	var compared [2]*menu.Catalogue
 	for i, version := range []int64{from, to} {
-		answer, err := daemon.get(cmd.Context(), fmt.Sprintf("%s/versions/%d/view", opsPath(id), version))
+		answer, err := daemon.Get(cmd.Context(), fmt.Sprintf("%s/versions/%d/view", client.OpsRestaurantPath(id), version))
 		if err != nil {
 			return err
 		}
-		view, err := menu.Decode(answer.body)
+		view, err := menu.Decode(answer.Body)
 		if err != nil {
 			return fmt.Errorf("version %d of %s: %w", version, id, err)
 		}

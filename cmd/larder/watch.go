@@ -14,6 +14,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"larder/httpapi"
+	"larder/internal/client"
 	"larder/internal/sleep"
 )
 
@@ -33,8 +34,8 @@ const stateUnreachable = "unreachable"
 // watcher polls a daemon and prints a line for each change.
 type watcher struct {
 	env   *environment
-	menus *api
-	ops   *api // nil without a token that may read orders
+	menus *client.Client
+	ops   *client.Client // nil without a token that may read orders
 	json  bool
 }
 
@@ -55,7 +56,7 @@ func watchStatus(cmd *cobra.Command, env *environment) error {
 		return err
 	}
 	v := &watcher{env: env, menus: menus, ops: ops, json: asJSON(cmd)}
-	if ops.bearer == nil {
+	if ops.Authorized == nil {
 		v.ops = nil
 	}
 	ctx, last := cmd.Context(), newSnapshot()
@@ -97,12 +98,12 @@ func (v *watcher) print(c statusChange) error {
 func (v *watcher) poll(ctx context.Context, last *snapshot) (*snapshot, error) {
 	ctx, cancel := context.WithTimeout(ctx, pollLimit)
 	defer cancel()
-	daemon := v.menus.forReadiness()
+	daemon := v.menus.ForReadiness()
 	body, _, err := readiness(ctx, daemon)
 	if err != nil {
 		return nil, err
 	}
-	ready, err := parseReadiness(daemon.base, body)
+	ready, err := parseReadiness(daemon.Base, body)
 	if err != nil {
 		return nil, err
 	}
@@ -134,8 +135,8 @@ func (v *watcher) unknownOrders(ctx context.Context) ([]orderRecord, error) {
 	if v.ops == nil {
 		return nil, nil
 	}
-	orders, err := everyPage[orderRecord](ctx, v.ops, "/v1/ops/orders?state=unknown&limit=500")
-	if isA[*oauth2.RetrieveError](err) || refusedWith(err, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound) {
+	orders, err := client.EveryPage[orderRecord](ctx, v.ops, "/v1/ops/orders?state=unknown&limit=500")
+	if isA[*oauth2.RetrieveError](err) || client.RefusedWith(err, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound) {
 		v.ops = nil
 	}
 	return orders, err

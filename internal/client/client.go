@@ -1,0 +1,159 @@
+package client
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"golang.org/x/oauth2"
+	"golang.org/x/oauth2/clientcredentials"
+)
+
+// Client calls one daemon.
+type Client struct {
+	Base       string       // "http://127.0.0.1:8080"
+	Ready      string       // where /readyz is asked, if elsewhere: operators' listener, which guests cannot fill
+	HTTP       *http.Client // without a token
+	Authorized *http.Client // with a token; nil without credentials
+}
+
+// callLimit bounds one call: the longest a sync may be waited for, and then some.
+const callLimit = 90 * time.Second
+
+// New returns a client that works until ctx ends. Without id it can only
+// read what is open. Its tokens have every scope that the client may have.
+func New(ctx context.Context, base, id, secret string) *Client {
+	base = strings.TrimRight(base, "/")
+	c := &Client{Base: base, HTTP: &http.Client{Timeout: callLimit}}
+	if id != "" {
+		credentials := clientcredentials.Config{
+			ClientID: id, ClientSecret: secret, TokenURL: base + "/connect/token", AuthStyle: oauth2.AuthStyleInParams,
+		}
+		c.Authorized = credentials.Client(context.WithValue(ctx, oauth2.HTTPClient, c.HTTP))
+		c.Authorized.Timeout = callLimit
+	}
+	return c
+}
+
+// ForReadiness returns the client for /readyz, which must not need a token.
+func (c *Client) ForReadiness() *Client { return &Client{Base: cmp.Or(c.Ready, c.Base), HTTP: c.HTTP} }
+
+// opsRoutes begin the paths that http.ops_listen moves.
+const opsRoutes = "/v1/ops/"
+
+// OpsRestaurantPath returns the path of a restaurant's routes for operators.
+func OpsRestaurantPath(id string) string { return opsRoutes + "restaurants/" + url.PathEscape(id) }
+
+// RestaurantPath returns the path of a restaurant's public routes.
+func RestaurantPath(id string) string { return "/v1/restaurants/" + url.PathEscape(id) }
+
+// Reply is an answer of the daemon.
+type Reply struct {
+	Status int
+	Header http.Header
+	Body   json.RawMessage
+}
+
+// Envelope is the form of every answer: its result, and of a list where it goes on.
+type Envelope[T any] struct {
+	Result T       `json:"result"`
+	Next   *string `json:"next"`
+}
+
+// Decode reads the whole body as JSON.
+func (r *Reply) Decode(into any) error {
+	if err := json.Unmarshal(r.Body, into); err != nil {
+		return fmt.Errorf("%w: %w", ErrForeignAnswer, err)
+	}
+	return nil
+}
+
+// Result takes the result out of its envelope.
+func (r *Reply) Result(into any) error { return r.Decode(&Envelope[any]{Result: into}) }
+
+// Get reads a path with the headers given as name, value, name, value and so on.
+func (c *Client) Get(ctx context.Context, path string, headers ...string) (*Reply, error) {
+	return c.Call(ctx, http.MethodGet, path, nil, headers...)
+}
+
+// Get returns the result of a GET request, taken out of its envelope.
+func Get[T any](ctx context.Context, daemon *Client, path string) (result T, err error) {
+	answer, err := daemon.Get(ctx, path)
+	if err == nil {
+		err = answer.Result(&result)
+	}
+	return result, err
+}
+
+// maxPages bounds how many pages of a list are read.
+const maxPages = 1000
+
+// EveryPage reads a whole list of the daemon; path has its limit.
+func EveryPage[T any](ctx context.Context, daemon *Client, path string) ([]T, error) {
+	all := []T{}
+	cursor := ""
+	for range maxPages {
+		answer, err := daemon.Get(ctx, path+"&cursor="+url.QueryEscape(cursor))
+		if err != nil {
+			return nil, err
+		}
+		var page Envelope[[]T]
+		if err := answer.Decode(&page); err != nil {
+			return nil, err
+		}
+		all = append(all, page.Result...)
+		if page.Next == nil {
+			return all, nil
+		}
+		cursor = *page.Next
+	}
+	return nil, fmt.Errorf("%w: the list has no end", ErrForeignAnswer)
+}
+
+// Call sends one request: with a token where there are credentials. Answers
+// below 400 are a reply, others an *Error.
+func (c *Client) Call(ctx context.Context, method, path string, body []byte, headers ...string) (*Reply, error) {
+	request, err := http.NewRequestWithContext(ctx, method, c.Base+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		request.Header.Set(headers[i], headers[i+1])
+	}
+	response, err := cmp.Or(c.Authorized, c.HTTP).Do(request)
+	if err != nil {
+		return nil, c.unreachable(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	content, err := io.ReadAll(response.Body)
+	if err != nil {
+		return nil, c.unreachable(err)
+	}
+	if response.StatusCode >= http.StatusBadRequest {
+		return nil, refusal(response, content, c.Authorized == nil)
+	}
+	return &Reply{Status: response.StatusCode, Header: response.Header, Body: content}, nil
+}
+
+// BaseURL returns the URL at which this machine reaches a listener.
+func BaseURL(address string) string {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return "http://" + address
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return "http://" + net.JoinHostPort(host, port)
+}
