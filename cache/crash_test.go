@@ -61,11 +61,16 @@ func staged(t *testing.T, s *Store, p Publication) *publishTx {
 	return step
 }
 
+// serves fails unless a replica that starts now would serve that version: it is
+// current, and its content can be loaded.
 func serves(t *testing.T, s *Store, want int64) {
 	t.Helper()
-	snap, err := NewReplica(s, ReplicaConfig{}).Catalogue(t.Context(), "bistro")
-	if err != nil || snap.Version.Version != want {
-		t.Fatalf("a new replica: %v, %v; want version %d", snap, err, want)
+	v, err := s.Current(t.Context(), "bistro")
+	if err == nil {
+		_, err = s.Content(t.Context(), v.Content)
+	}
+	if err != nil || v.Version != want {
+		t.Fatalf("the store has %+v, %v; want version %d", v, err, want)
 	}
 }
 
@@ -165,6 +170,15 @@ func TestLostAnswerOfAPublish(t *testing.T) {
 		}
 		serves(t, s, 1)
 	})
+}
+
+func TestAnAnswerThatNoScriptGives(t *testing.T) {
+	t.Parallel()
+	for _, answer := range [][]string{nil, {}, {"perhaps"}} {
+		if err := publishError(answer, 1); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("%q: %v, want ErrCorrupt", answer, err)
+		}
+	}
 }
 
 func TestLargeMenuIsStagedInBoundedPipelines(t *testing.T) {

@@ -1,4 +1,4 @@
-package cache
+package cache_test
 
 import (
 	"context"
@@ -10,10 +10,14 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"larder/cache"
 	"larder/cache/encoded"
 	"larder/internal/redisdb"
+	"larder/internal/testkit/cachetest"
 	"larder/internal/testkit/topology"
 )
+
+var errCut = errors.New("connection cut")
 
 // failAt fails one command or pipeline, before it is sent: the n-th from 1.
 type failAt struct{ left atomic.Int64 }
@@ -74,8 +78,8 @@ func TestEveryCommandMayFail(t *testing.T) {
 	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		ctx, fault := t.Context(), &failAt{}
 		now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-		s := NewStore(r, StoreConfig{History: 2, Clock: func() time.Time { return now }})
-		first := generated(t, 0, 40, 1)
+		s := cache.NewStore(r, cache.StoreConfig{History: 2, Clock: func() time.Time { return now }})
+		first := cachetest.Generated(t, 0, 40, 1)
 		if _, err := s.Publish(ctx, first); err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +87,7 @@ func TestEveryCommandMayFail(t *testing.T) {
 		r.NoRetry().AddHook(fault)
 
 		served := func() string {
-			replica := NewReplica(s, ReplicaConfig{})
+			replica := cache.NewReplica(s, cache.ReplicaConfig{})
 			snap, err := replica.Catalogue(ctx, "bistro")
 			if err != nil {
 				t.Fatal(err)
@@ -100,22 +104,22 @@ func TestEveryCommandMayFail(t *testing.T) {
 				t.Fatalf("after command %d failed something else is served", n)
 			}
 		}
-		publish := func(p Publication) func() error {
+		publish := func(p cache.Publication) func() error {
 			return func() error {
 				_, err := s.Publish(ctx, p)
 				return err
 			}
 		}
-		if n := everyFault(t, fault, publish(generated(t, 1, 40, 2)), unchanged); n < 4 {
+		if n := everyFault(t, fault, publish(cachetest.Generated(t, 1, 40, 2)), unchanged); n < 4 {
 			t.Errorf("only %d commands of a publish failed", n)
 		}
 		// A chain's second restaurant, whose index is the content's.
-		grill := generated(t, 0, 40, 2)
+		grill := cachetest.Generated(t, 0, 40, 2)
 		grill.Restaurant, before = "grill", served()
 		if n := everyFault(t, fault, publish(grill), unchanged); n < 4 {
 			t.Errorf("only %d commands of a chain's publish failed", n)
 		}
-		if err := NewReplica(s, ReplicaConfig{}).Poll(ctx); err != nil {
+		if err := cache.NewReplica(s, cache.ReplicaConfig{}).Poll(ctx); err != nil {
 			t.Errorf("poll: %v", err)
 		}
 		again, err := s.Current(ctx, "bistro")
@@ -124,7 +128,7 @@ func TestEveryCommandMayFail(t *testing.T) {
 		}
 		stops := []byte(`{"values":[{"disabled":false}],"runs":[0,41]}`)
 		if n := everyFault(t, fault, func() error {
-			_, err := s.UpdateStopLists(ctx, StopListUpdate{Version: again, Stops: stops, At: now})
+			_, err := s.UpdateStopLists(ctx, cache.StopListUpdate{Version: again, Stops: stops, At: now})
 			return err
 		}, unchanged); n < 2 {
 			t.Errorf("only %d commands of an update failed", n)
@@ -133,7 +137,7 @@ func TestEveryCommandMayFail(t *testing.T) {
 			t.Error("the update changed nothing")
 		}
 
-		if err := publish(generated(t, 2, 40, 3))(); err != nil { // the history drops the first content
+		if err := publish(cachetest.Generated(t, 2, 40, 3))(); err != nil { // the history drops the first content
 			t.Fatal(err)
 		}
 		now, before = now.Add(48*time.Hour), served()
@@ -147,24 +151,4 @@ func TestEveryCommandMayFail(t *testing.T) {
 		}
 		unchanged(0)
 	})
-}
-
-func TestAnAnswerThatNoScriptGives(t *testing.T) {
-	t.Parallel()
-	for _, answer := range [][]string{nil, {}, {"perhaps"}} {
-		if err := publishError(answer, 1); !errors.Is(err, ErrCorrupt) {
-			t.Errorf("%q: %v, want ErrCorrupt", answer, err)
-		}
-	}
-}
-
-func TestBrokenValuesAreNotUnpacked(t *testing.T) {
-	t.Parallel()
-	p := newPacker()
-	packed := p.pack([]byte("a menu"))
-	for name, broken := range map[string][]byte{"cut": packed[:len(packed)-3], "no such thing": []byte("a menu")} {
-		if _, err := p.unpack(broken); !errors.Is(err, ErrCorrupt) {
-			t.Errorf("%s: %v, want ErrCorrupt", name, err)
-		}
-	}
 }

@@ -131,3 +131,14 @@ func TestUnpackRefuses(t *testing.T) {
 		}
 	}
 }
+
+func TestBrokenValuesAreNotUnpacked(t *testing.T) {
+	t.Parallel()
+	p := newPacker()
+	packed := p.pack([]byte("a menu"))
+	for name, broken := range map[string][]byte{"cut": packed[:len(packed)-3], "no such thing": []byte("a menu")} {
+		if _, err := p.unpack(broken); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("%s: %v, want ErrCorrupt", name, err)
+		}
+	}
+}
