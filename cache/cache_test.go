@@ -1,7 +1,6 @@
 package cache_test
 
 import (
-	"os"
 	"testing"
 
 	"larder/internal/testkit/cachetest"
@@ -9,9 +8,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if url := os.Getenv(publisherOf); url != "" {
-		os.Exit(publisher(url))
-	}
 	topology.Main(m)
 }
 

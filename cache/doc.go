@@ -1,6 +1,6 @@
-// Package cache keeps the catalogues: at rest in Redis (Store) and in memory,
-// where reads are answered from (Replica), with their encoded HTTP bodies
-// (package encoded).
+// Package cache keeps the catalogues in Redis. Package cache/replica keeps them in
+// memory, where reads are answered from, and package cache/encoded keeps their
+// encoded HTTP bodies.
 //
 // Its one invariant: whoever reads sees a whole version of a restaurant's
 // catalogue or the whole version before it, never a mixture and never an older
@@ -13,6 +13,7 @@
 // beside it what the stop lists said (docs/decisions/0008-the-view-as-published.md). docs/redis.md is the
 // reference of the keys that other programs may read.
 //
-// Package sync publishes; package httpapi reads. This package never asks the
-// ordering service for anything, and knows nothing of routes.
+// Package sync publishes; packages replica and httpapi read. This package never
+// asks the ordering service for anything, and knows nothing of routes or of
+// HTTP bodies.
 package cache

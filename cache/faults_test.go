@@ -12,6 +12,7 @@ import (
 
 	"larder/cache"
 	"larder/cache/encoded"
+	"larder/cache/replica"
 	"larder/internal/redisdb"
 	"larder/internal/testkit/cachetest"
 	"larder/internal/testkit/topology"
@@ -87,12 +88,12 @@ func TestEveryCommandMayFail(t *testing.T) {
 		r.NoRetry().AddHook(fault)
 
 		served := func() string {
-			replica := cache.NewReplica(s, cache.ReplicaConfig{})
-			snap, err := replica.Catalogue(ctx, "bistro")
+			fresh := replica.New(s, replica.Config{})
+			snap, err := fresh.Catalogue(ctx, "bistro")
 			if err != nil {
 				t.Fatal(err)
 			}
-			body, err := replica.Published(ctx, snap, encoded.Identity)
+			body, err := fresh.Published(ctx, snap, encoded.Identity)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -119,7 +120,7 @@ func TestEveryCommandMayFail(t *testing.T) {
 		if n := everyFault(t, fault, publish(grill), unchanged); n < 4 {
 			t.Errorf("only %d commands of a chain's publish failed", n)
 		}
-		if err := cache.NewReplica(s, cache.ReplicaConfig{}).Poll(ctx); err != nil {
+		if err := replica.New(s, replica.Config{}).Poll(ctx); err != nil {
 			t.Errorf("poll: %v", err)
 		}
 		again, err := s.Current(ctx, "bistro")

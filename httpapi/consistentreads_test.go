@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"larder/cache"
+	"larder/cache/replica"
 	"larder/httpapi"
 	"larder/internal/menu"
 	"larder/internal/testkit/redistest"
@@ -127,10 +128,10 @@ func (w *fixture) follower() string {
 	p.cfg.SetDefaults()
 	p.auth.SetDefaults()
 	store := cache.NewStore(w.redis, cache.StoreConfig{})
-	replica := cache.NewReplica(store, cache.ReplicaConfig{Restaurants: func() []menu.RestaurantID { return []menu.RestaurantID{bistro} }})
+	catalogues := replica.New(store, replica.Config{Restaurants: func() []menu.RestaurantID { return []menu.RestaurantID{bistro} }})
 	validator := validate.New(validate.DefaultConfig(), time.Now)
 	server, err := httpapi.New(p.cfg, p.auth, httpapi.Deps{
-		Replica: replica, Store: store, Runner: w.newRunner(plan{}, nil), Validator: validator, Redis: w.redis,
+		Replica: catalogues, Store: store, Runner: w.newRunner(plan{}, nil), Validator: validator, Redis: w.redis,
 		Orders: w.engine,
 	})
 	if err != nil {
@@ -138,7 +139,7 @@ func (w *fixture) follower() string {
 	}
 	ctx, cancel := context.WithCancel(w.t.Context())
 	var group errgroup.Group
-	group.Go(func() error { return replica.Run(ctx) })
+	group.Go(func() error { return catalogues.Run(ctx) })
 	w.t.Cleanup(func() {
 		cancel()
 		if err := group.Wait(); err != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"larder/cache"
+	"larder/cache/replica"
 	"larder/httpapi/openapi"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
@@ -154,7 +155,7 @@ func newRouted(t *testing.T, cfg Config) *Server {
 	var auth AuthConfig
 	auth.SetDefaults()
 	server, err := New(cfg, auth, Deps{
-		Replica: cache.NewReplica(kept, cache.ReplicaConfig{Restaurants: func() []menu.RestaurantID { return nil }, Log: logger}),
+		Replica: replica.New(kept, replica.Config{Restaurants: func() []menu.RestaurantID { return nil }, Log: logger}),
 		Store:   kept, Redis: store,
 	})
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"larder/cache"
+	"larder/cache/replica"
 	"larder/httpapi"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
@@ -176,7 +177,7 @@ type fixture struct {
 	service *service
 	redis   *redisdb.DB
 	store   *cache.Store
-	replica *cache.Replica
+	replica *replica.Replica
 	runner  *menusync.Runner
 	engine  *ordering.Orders
 	logs    *logtest.Hook
@@ -211,7 +212,7 @@ func newFixtureFor(tb testing.TB, changes ...func(*plan)) *fixture {
 	tb.Cleanup(func() { _ = w.redis.Close() })
 	w.store = cache.NewStore(w.redis, cache.StoreConfig{})
 	var runner *menusync.Runner
-	w.replica = cache.NewReplica(w.store, cache.ReplicaConfig{
+	w.replica = replica.New(w.store, replica.Config{
 		Restaurants: func() []menu.RestaurantID { return runner.Catalogued() }, Log: logger,
 	})
 	metrics := httpapi.NewMetrics("1.2.3")
@@ -303,7 +304,7 @@ func (w *fixture) newEngine(p plan, validator *validate.Validator, clock func() 
 }
 
 // menus are the catalogues of a replica.
-type menus struct{ *cache.Replica }
+type menus struct{ *replica.Replica }
 
 func (m menus) Catalogue(ctx context.Context, restaurant menu.RestaurantID) (int64, *menu.Catalogue, error) {
 	snapshot, err := m.Replica.Catalogue(ctx, restaurant)

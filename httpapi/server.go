@@ -14,6 +14,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"larder/cache"
+	"larder/cache/replica"
 	"larder/httpapi/web"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
@@ -58,7 +59,7 @@ type Connection struct {
 // Deps is what a Server works with. UnknownOrders, Metrics, Clock and Log may be
 // left out.
 type Deps struct {
-	Replica   *cache.Replica
+	Replica   *replica.Replica
 	Store     *cache.Store
 	Runner    *menusync.Runner
 	Validator *validate.Validator
@@ -88,7 +89,7 @@ type Server struct {
 	cfg     Config
 	authCfg AuthConfig
 
-	replica         *cache.Replica
+	replica         *replica.Replica
 	store           *cache.Store
 	runner          *menusync.Runner
 	validator       *validate.Validator

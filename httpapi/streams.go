@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"larder/cache"
+	"larder/cache/replica"
 	"larder/internal/menu"
 	"larder/internal/setting"
 )
@@ -68,7 +68,7 @@ func (c EventsConfig) check() []error {
 // each stream lives in its request's.
 type streams struct {
 	cfg     EventsConfig
-	replica *cache.Replica
+	replica *replica.Replica
 	closing chan struct{} // closed when the server drains
 
 	mu        sync.Mutex
@@ -163,7 +163,7 @@ func noStream(msg string) error {
 // version and its events, made once for all.
 type topic struct {
 	restaurant menu.RestaurantID
-	watch      *cache.Watch
+	watch      *replica.Watch
 	followers  int // guarded by streams.mu
 
 	mu   sync.Mutex
@@ -172,7 +172,7 @@ type topic struct {
 
 // versionEvent is a change with the events that streams send of it.
 type versionEvent struct {
-	change     *cache.Change
+	change     *replica.Change
 	id         string // of the version; empty while there is none
 	previousID string // of the version before, whose readers may get the delta
 	snapshot   []byte // what the version is, for a reader of any other one
@@ -205,7 +205,7 @@ type menuEvent struct {
 }
 
 // renderEvent makes the events of a change.
-func renderEvent(restaurant menu.RestaurantID, change *cache.Change) versionEvent {
+func renderEvent(restaurant menu.RestaurantID, change *replica.Change) versionEvent {
 	made := versionEvent{change: change}
 	if change.After.Version == 0 {
 		return made

@@ -13,6 +13,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"larder/cache"
+	"larder/cache/replica"
 	"larder/httpapi"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
@@ -61,12 +62,12 @@ func validateServer(b *testing.B, view string) (url string) {
 	}
 	b.Cleanup(func() { _ = redis.Close() })
 	store := cache.NewStore(redis, cache.StoreConfig{})
-	replica := cache.NewReplica(store, cache.ReplicaConfig{Log: log})
+	catalogues := replica.New(store, replica.Config{Log: log})
 	settings := menu.DefaultSettings()
 	runner, err := menusync.NewRunner(menusync.Deps{
 		Restaurants: []menusync.Restaurant{{ID: bistro, Name: bistro, Connection: "main", Settings: settings, Schedule: "@every 24h"}},
 		Connections: []menusync.Connection{{Name: "main", Source: &service{menus: map[string]string{bistro: view}}, Settings: settings}},
-		Redis:       redis, Store: store, Replica: replica,
+		Redis:       redis, Store: store, Replica: catalogues,
 	})
 	if err != nil {
 		b.Fatal(err)
@@ -75,7 +76,7 @@ func validateServer(b *testing.B, view string) (url string) {
 		b.Fatalf("%+v, %v", run, err)
 	}
 	server, err := httpapi.New(p.cfg, p.auth, httpapi.Deps{
-		Replica: replica, Store: store, Runner: runner, Validator: validate.New(p.ordering.Config, time.Now),
+		Replica: catalogues, Store: store, Runner: runner, Validator: validate.New(p.ordering.Config, time.Now),
 		Connections: []httpapi.Connection{{Name: "main"}}, Redis: redis, Metrics: httpapi.NewMetrics("1.2.3"), Log: log, Clock: time.Now,
 	})
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"larder/cache"
 	"larder/cache/encoded"
+	"larder/cache/replica"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
 	"larder/internal/testkit/viewtest"
@@ -16,12 +17,12 @@ import (
 // asPublished is what a replica that has just started serves as published.
 func (g *fixture) asPublished(id menu.RestaurantID) string {
 	g.t.Helper()
-	replica := cache.NewReplica(g.store, cache.ReplicaConfig{})
-	snapshot, err := replica.Catalogue(g.t.Context(), id)
+	catalogues := replica.New(g.store, replica.Config{})
+	snapshot, err := catalogues.Catalogue(g.t.Context(), id)
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	body, err := replica.Published(g.t.Context(), snapshot, encoded.Identity)
+	body, err := catalogues.Published(g.t.Context(), snapshot, encoded.Identity)
 	if err != nil {
 		g.t.Fatal(err)
 	}

@@ -29,7 +29,7 @@ type Source interface {
 	RejectionReasons(ctx context.Context) ([]upstream.Reason, error)
 }
 
-// Replica is the in-memory side of the cache; *cache.Replica is one.
+// Replica is the in-memory side of the cache; *replica.Replica is one.
 type Replica interface {
 	Cached(restaurant menu.RestaurantID) (*cache.Snapshot, bool)
 	Install(snapshot *cache.Snapshot)

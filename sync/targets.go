@@ -160,7 +160,7 @@ func (t *target) state() *targetState {
 func (r *Runner) Restaurants() []Restaurant { return r.set.Load().restaurants }
 
 // Catalogued gives everything that has a catalogue: the restaurants and the
-// connections' own menus. It is what a cache.Replica watches. The slice is
+// connections' own menus. It is what a replica.Replica watches. The slice is
 // shared: it must not be changed.
 func (r *Runner) Catalogued() []menu.RestaurantID { return r.set.Load().catalogued }
 

@@ -9,6 +9,7 @@ import (
 	logtest "github.com/sirupsen/logrus/hooks/test"
 
 	"larder/cache"
+	"larder/cache/replica"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
 	"larder/internal/sandbox"
@@ -68,7 +69,7 @@ func unchanged(b *testing.B, etag string) (once func()) {
 	runner, err := menusync.NewRunner(menusync.Deps{
 		Restaurants: []menusync.Restaurant{{ID: bistro, Connection: "main", Settings: menu.DefaultSettings()}},
 		Connections: []menusync.Connection{{Name: "main", Source: source, Settings: menu.DefaultSettings()}},
-		Redis:       redis, Store: store, Replica: cache.NewReplica(store, cache.ReplicaConfig{}),
+		Redis:       redis, Store: store, Replica: replica.New(store, replica.Config{}),
 	})
 	if err != nil {
 		b.Fatal(err)

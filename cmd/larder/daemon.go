@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"larder/cache"
+	"larder/cache/replica"
 	"larder/configs"
 	"larder/httpapi"
 	"larder/internal/menu"
@@ -35,7 +36,7 @@ type daemon struct {
 	clients   []*upstream.Client
 	redis     *redisdb.DB
 	store     *cache.Store
-	replica   *cache.Replica
+	replica   *replica.Replica
 	runner    *menusync.Runner
 	scheduler *menusync.Scheduler
 	validator *validate.Validator
@@ -74,7 +75,7 @@ func (d *daemon) wire(with []func(*httpapi.Deps)) (err error) {
 		return err
 	}
 	d.store = cache.NewStore(d.redis, cache.StoreConfig{History: cfg.Sync.History, Clock: time.Now})
-	d.replica = cache.NewReplica(d.store, cache.ReplicaConfig{
+	d.replica = replica.New(d.store, replica.Config{
 		Restaurants: func() []menu.RestaurantID { return d.runner.Catalogued() },
 		Allowed:     func(id menu.RestaurantID) bool { return d.runner.HasMenu(id) },
 		DataLost:    func(ids []menu.RestaurantID) { d.runner.Republish(ids) },
@@ -288,7 +289,7 @@ func (d *daemon) reasons(ctx context.Context, connection string) ([]upstream.Rea
 }
 
 // catalogues are the menus that orders are checked against: those in memory.
-type catalogues struct{ replica *cache.Replica }
+type catalogues struct{ replica *replica.Replica }
 
 // Catalogue returns the restaurant's menu with its version.
 func (c catalogues) Catalogue(ctx context.Context, restaurant menu.RestaurantID) (int64, *menu.Catalogue, error) {

@@ -11,6 +11,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"larder/cache"
+	"larder/cache/replica"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
 	"larder/internal/upstream"
@@ -48,7 +49,7 @@ func Unchanged(ctx context.Context, t *Cluster) ([]Comparison, error) {
 	runner, err := menusync.NewRunner(menusync.Deps{
 		Restaurants: []menusync.Restaurant{{ID: restaurant, Connection: "main", Settings: menu.DefaultSettings()}},
 		Connections: []menusync.Connection{{Name: "main", Source: client, Settings: menu.DefaultSettings()}},
-		Redis:       redis, Store: store, Replica: cache.NewReplica(store, cache.ReplicaConfig{}), // as in a larder: it has what it published
+		Redis:       redis, Store: store, Replica: replica.New(store, replica.Config{}), // as in a larder: it has what it published
 		Clock: time.Now, Log: log,
 	})
 	if err != nil {

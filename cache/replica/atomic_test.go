@@ -1,0 +1,166 @@
+package replica
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"larder/cache"
+	"larder/cache/encoded"
+	"larder/internal/menu"
+	"larder/internal/redisdb"
+	"larder/internal/testkit/cachetest"
+	"larder/internal/testkit/topology"
+)
+
+// checkBody checks that a served body is of one version: it says so, and its n
+// dishes of version v all cost v. No JSON is parsed, so that readers are quick
+// and publishes many.
+func checkBody(body []byte, version int64, dishes int) error {
+	says := bytes.Contains(body, fmt.Appendf(nil, `"version":%d,`, version))
+	costs := bytes.Count(body, fmt.Appendf(nil, `"price":%d,"measure"`, version))
+	if prices := bytes.Count(body, []byte(`"price":`)); !says || costs != dishes || prices != dishes+ingredientPrices {
+		return fmt.Errorf("version %d: %d of %d dishes cost that, says so %t: %.80s…", version, costs, dishes, says, body)
+	}
+	return nil
+}
+
+const (
+	// dishesPerVersion is the number of dishes of each version: a version is
+	// complete when all of them cost what it says. More only make the test slower.
+	dishesPerVersion = 6
+	// ingredientPrices is how many prices of ingredients cachetest.MenuJSON has.
+	ingredientPrices = 2
+)
+
+// readMemory reads one menu and one dish of it and gives the version.
+func readMemory(ctx context.Context, replica *Replica) (int64, error) {
+	snap, err := replica.Catalogue(ctx, bistro)
+	if err != nil {
+		return 0, err
+	}
+	version := snap.Version.Version
+	body, err := replica.Menu(snap, encoded.Identity)
+	if err != nil {
+		return 0, err
+	}
+	if err := checkBody(body.Body, version, dishesPerVersion); err != nil {
+		return 0, err
+	}
+	// A dish without options: the first is composed.
+	dish, err := replica.Product(snap, menu.Index(1+version%(dishesPerVersion-1)), encoded.Identity)
+	if err != nil {
+		return 0, err
+	}
+	if !bytes.Contains(dish.Body, fmt.Appendf(nil, `"price":%d,`, version)) || !bytes.Contains(dish.Body, fmt.Appendf(nil, `"version":%d,`, version)) {
+		return 0, fmt.Errorf("version %d: the dish is %s", version, dish.Body)
+	}
+	return version, nil
+}
+
+// readKeys reads the documented keys as another program does.
+func readKeys(ctx context.Context, r *redisdb.DB) (int64, error) {
+	client := r.Client()
+	current, err := client.HGetAll(ctx, cache.NewKeys(r.Prefix()).Current(bistro)).Result()
+	if err != nil {
+		return 0, err
+	}
+	version, err := strconv.ParseInt(current["version"], 10, 64)
+	if err != nil {
+		return 0, err
+	}
+	products, err := client.HGetAll(ctx, current["index"]+":products").Result()
+	if err != nil {
+		return 0, err
+	}
+	external, err := client.HLen(ctx, current["index"]+":externalIds").Result()
+	if err != nil {
+		return 0, err
+	}
+	if len(products) != dishesPerVersion || external != dishesPerVersion-1 {
+		return 0, fmt.Errorf("version %d has %d products, %d external ids", version, len(products), external)
+	}
+	for id, product := range products {
+		var fields struct {
+			Price json.Number `json:"price"`
+		}
+		if err := json.Unmarshal([]byte(product), &fields); err != nil {
+			return 0, err
+		}
+		if fields.Price.String() != current["version"] {
+			return 0, fmt.Errorf("version %d: %s costs %s", version, id, fields.Price)
+		}
+	}
+	return version, nil
+}
+
+// TestReadersSeeWholeVersions publishes a thousand times while readers loop
+// over memory and over the documented keys (policies S2, S6).
+func TestReadersSeeWholeVersions(t *testing.T) {
+	t.Parallel()
+	topology.EmbeddedAndSingle(t, func(t *testing.T, r *redisdb.DB) {
+		const publishes, leastReads = 1000, 5
+		s := cache.NewStore(r, cache.StoreConfig{})
+		cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(dishesPerVersion, 1))
+		// Small memory: bodies are thrown out while they are read.
+		replica := New(s, Config{Memory: 3_000, Poll: 20 * time.Millisecond})
+		run(t, replica)
+		publisher := New(s, Config{})
+
+		ctx, stop := context.WithCancel(t.Context())
+		var readers sync.WaitGroup
+		// Each reader has a pace that leaves the publisher the better part of two
+		// cores, in a race build too: the dearer the read, the slower.
+		for name, reader := range map[string]struct {
+			pace time.Duration
+			read func() (int64, error)
+		}{
+			"memory":      {2 * time.Millisecond, func() (int64, error) { return readMemory(ctx, replica) }},
+			"publisher":   {2 * time.Millisecond, func() (int64, error) { return readMemory(ctx, publisher) }},
+			"keys":        {5 * time.Millisecond, func() (int64, error) { return readKeys(ctx, r) }},
+			"a new start": {20 * time.Millisecond, func() (int64, error) { return readMemory(ctx, New(s, Config{Memory: 1})) }},
+		} {
+			readers.Go(func() {
+				seen, reads := int64(0), 0
+				pace := time.NewTicker(reader.pace)
+				defer pace.Stop()
+				for ctx.Err() == nil {
+					<-pace.C
+					version, err := reader.read()
+					if ctx.Err() != nil {
+						break
+					}
+					if err != nil || version < seen {
+						t.Errorf("%s: version %d after %d, %v", name, version, seen, err)
+						return
+					}
+					seen = version
+					reads++
+				}
+				if reads < leastReads {
+					t.Errorf("%s: %d reads, want at least %d beside the publishes", name, reads, leastReads)
+				}
+			})
+		}
+		for version := int64(2); version <= publishes; version++ {
+			p := cachetest.Publication(t, bistro, version-1, cachetest.MenuJSON(dishesPerVersion, version))
+			published, err := s.Publish(t.Context(), p)
+			if err != nil {
+				t.Errorf("publish %d: %v", version, err)
+				break
+			}
+			publisher.Install(&cache.Snapshot{Version: published, Catalogue: p.Catalogue})
+		}
+		cachetest.Eventually(t, "the replica has the last version", func() bool {
+			snap, ok := replica.Cached(bistro)
+			return ok && snap.Version.Version == publishes
+		})
+		stop()
+		readers.Wait()
+	})
+}

@@ -1,0 +1,100 @@
+package replica
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"larder/cache"
+	"larder/cache/encoded"
+	"larder/internal/menu"
+)
+
+// changesBody is the body of GET …/changes.
+type changesBody struct {
+	Result struct {
+		From int64 `json:"from"`
+		To   int64 `json:"to"`
+		menu.Changes
+	} `json:"result"`
+}
+
+// Changes gives the ready body of GET …/changes: what differs between the
+// version since and the snapshot's. Any version can be asked for that is the
+// last one of a content in the history, or was replaced within the last ten
+// minutes (policy S7).
+//
+// The first who asks for a pair of versions loads the older one from Redis and
+// compares them, once for all who wait: O(size of both). The body is kept within
+// the Replica's memory as long as it is asked for. ctx ends this caller's wait
+// only.
+//
+// Errors: cache.ErrVersionGone when since is not kept, above the snapshot's
+// version, or not above its floor (policy S2a): then two versions may have had
+// that number; redisdb.ErrUnavailable; cache.ErrCorrupt; ctx's.
+func (r *Replica) Changes(ctx context.Context, snap *cache.Snapshot, since int64, enc encoded.Encoding) (*encoded.Representation, error) {
+	if since > snap.Version.Version {
+		r.noticeQueue.add(snap.Restaurant) // perhaps another replica is ahead
+		return nil, fmt.Errorf("cache: changes of %s since %d: version %d is current: %w",
+			snap.Restaurant, since, snap.Version.Version, cache.ErrVersionGone)
+	}
+	if since <= snap.Floor {
+		return nil, fmt.Errorf("cache: changes of %s since %d: Redis lost versions up to %d: %w",
+			snap.Restaurant, since, snap.Floor, cache.ErrVersionGone)
+	}
+	key := bodyKey(snap, encoded.ChangesOnly, enc)
+	key.Since = since
+	if ready, ok := r.bodies.Get(key); ok {
+		return ready, nil
+	}
+	miss := snap.Restaurant + "/changes/" + menu.RestaurantID(strconv.FormatInt(since, 10))
+	return r.loadBody(ctx, key, miss, func(ctx context.Context) (*encoded.Representation, error) {
+		ready, err := r.changes(ctx, snap, since, enc)
+		if err == nil {
+			r.bodies.Set(key, ready)
+		}
+		return ready, err
+	})
+}
+
+func (r *Replica) changes(ctx context.Context, snap *cache.Snapshot, since int64, enc encoded.Encoding) (*encoded.Representation, error) {
+	if enc != encoded.Identity { // packed from that, so that the two are compared once
+		plain, err := r.Changes(ctx, snap, since, encoded.Identity)
+		if err != nil {
+			return nil, err
+		}
+		return r.encoder.Represent(snap.Version.Version, plain.Body, enc)
+	}
+	from := snap.Catalogue
+	if since != snap.Version.Version {
+		var err error
+		if from, err = r.before(ctx, snap, since); err != nil {
+			return nil, err
+		}
+	}
+	var answer changesBody
+	answer.Result.From, answer.Result.To = since, snap.Version.Version
+	answer.Result.Changes = menu.Diff(from, snap.Catalogue)
+	body, err := json.Marshal(answer)
+	if err != nil {
+		return nil, err
+	}
+	return r.encoder.Represent(snap.Version.Version, body, encoded.Identity)
+}
+
+// before gives the catalogue of a version before the snapshot's.
+func (r *Replica) before(ctx context.Context, snap *cache.Snapshot, version int64) (*menu.Catalogue, error) {
+	kept, err := r.store.Version(ctx, snap.Restaurant, version)
+	if err == nil {
+		var content *menu.Content
+		if content, err = r.contents.content(ctx, kept.Content); err == nil {
+			return content.Catalogue(kept.Stops), nil
+		}
+	}
+	if errors.Is(err, cache.ErrNoCatalogue) {
+		err = fmt.Errorf("%w: %w", cache.ErrVersionGone, err)
+	}
+	return nil, fmt.Errorf("cache: changes of %s since %d: %w", snap.Restaurant, version, err)
+}

@@ -1,0 +1,101 @@
+package replica
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"larder/cache"
+	"larder/internal/menu"
+	"larder/internal/redisdb"
+	"larder/internal/testkit/topology"
+)
+
+func TestContentCache_SharesAndReleases(t *testing.T) {
+	t.Parallel()
+	var loads atomic.Int64
+	settings := menu.DefaultSettings()
+	l := newContentCache(func(context.Context, string) (*menu.Content, error) {
+		loads.Add(1)
+		return menu.CompileContent(&menu.View{Name: "Menu"}, settings), nil
+	})
+	var wait sync.WaitGroup
+	got := make([]*menu.Content, 8)
+	for i := range got {
+		wait.Go(func() {
+			if content, err := l.content(t.Context(), "h"); err == nil {
+				got[i] = content
+			}
+		})
+	}
+	wait.Wait()
+	for i, content := range got {
+		if content == nil || content != got[0] {
+			t.Fatalf("caller %d has a content of its own", i)
+		}
+	}
+	if interned := l.intern("h", menu.CompileContent(&menu.View{}, settings)); interned != got[0] {
+		t.Error("a second content of one hash was interned")
+	}
+	if loads.Load() != 1 || l.size() != 1 {
+		t.Errorf("%d loads, %d held; want 1 and 1", loads.Load(), l.size())
+	}
+	runtime.KeepAlive(got)
+
+	clear(got)
+	deadline := time.Now().Add(20 * time.Second)
+	for l.size() > 0 && time.Now().Before(deadline) {
+		runtime.GC() // cleanups run in a goroutine of their own
+		runtime.Gosched()
+	}
+	if l.size() != 0 {
+		t.Fatal("a content that nobody uses is still held")
+	}
+	if _, err := l.content(t.Context(), "h"); err != nil || loads.Load() != 2 {
+		t.Errorf("after its release: %d loads, %v; want 2", loads.Load(), err)
+	}
+}
+
+func TestContentCache_PassesErrorsOn(t *testing.T) {
+	t.Parallel()
+	l := newContentCache(func(context.Context, string) (*menu.Content, error) { return nil, cache.ErrCorrupt })
+	if _, err := l.content(t.Context(), "h"); !errors.Is(err, cache.ErrCorrupt) || l.size() != 0 {
+		t.Errorf("got %v, %d held", err, l.size())
+	}
+}
+
+func TestMissesAreBounded(t *testing.T) {
+	t.Parallel()
+	s := cache.NewStore(topology.Open(t, redisdb.Embedded), cache.StoreConfig{})
+	r := New(s, Config{})
+	for i := range maxMisses + 10 {
+		r.noteMiss(menu.RestaurantID(strconv.Itoa(i)), cache.ErrNoCatalogue)
+	}
+	r.noteMiss("cancelled", context.Canceled)
+	if len(r.misses) > maxMisses || r.missed("cancelled") != nil {
+		t.Errorf("%d misses are remembered; a caller's own end: %v", len(r.misses), r.missed("cancelled"))
+	}
+	r.onNotice(menu.RestaurantID(strconv.Itoa(maxMisses+1)), 1)
+	if err := r.missed(menu.RestaurantID(strconv.Itoa(maxMisses + 1))); err != nil {
+		t.Errorf("after a notice: %v, want nothing remembered", err)
+	}
+}
+
+// size returns how many contents are held.
+func (l *contentCache) size() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.entries)
+}
+
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}

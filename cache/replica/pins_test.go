@@ -1,0 +1,84 @@
+package replica
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"larder/cache"
+	"larder/internal/menu"
+	"larder/internal/redisdb"
+	"larder/internal/testkit/topology"
+)
+
+// fat is a menu view of 300 dishes that is large for what is kept of it: a long
+// stop list for each. tail stands behind the dishes, extra in the first one.
+func fat(tail, extra string) []byte {
+	var b strings.Builder
+	b.WriteString(`{"name":"Menu","products":[`)
+	stops := strings.Repeat(`"aaaaaaaa-bbbb",`, 200) + `"z"`
+	for i := range 300 {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `{"id":"p%d","externalId":"x%d"%s,"name":"n","price":1,"isContainInStopList":[%s]}`, i, i, extra, stops)
+		extra = ""
+	}
+	b.WriteString(`]` + tail + `}`)
+	return []byte(b.String())
+}
+
+// A decoded view consists of parts of the body that it was read from. What is
+// served of it must not, or the body stays for as long as the version.
+func TestAServedMenuKeepsNoBody(t *testing.T) { //nolint:paralleltest // it measures the heap
+	const menus = 8
+	for name, c := range map[string]struct {
+		tail, extra string
+		ownName     bool
+	}{
+		"plain":                                {},
+		"a member that larder does not know":   {extra: `,"novel":1`},
+		"ingredients that share an externalId": {tail: `,"ingredients":[{"id":"a","externalId":"q","price":0},{"id":"b","externalId":"q","price":0}]`},
+		"under the menu's own name":            {ownName: true},
+	} {
+		s := cache.NewStore(topology.Open(t, redisdb.Embedded), cache.StoreConfig{})
+		replica := New(s, Config{})
+		size := 0
+		publish := func(i int) {
+			raw := fat(c.tail, c.extra)
+			raw = append(raw[:len(raw)-1], fmt.Sprintf(`,"categories":[{"id":"c%d","name":"C"}]}`, i)...) // no two contents alike
+			size = len(raw)
+			view, published, err := menu.DecodePublished(raw)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := cache.Publication{
+				Restaurant: menu.RestaurantID(fmt.Sprint("r", i)), Name: "The Bistro", SyncedAt: time.Now(), Published: published,
+			}
+			if c.ownName {
+				p.Name = view.Name
+			}
+			p.Catalogue = menu.Compile(view, p.Restaurant, menu.DefaultSettings())
+			version, err := s.Publish(t.Context(), p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			replica.Install(&cache.Snapshot{Version: version, Catalogue: p.Catalogue})
+		}
+		publish(0) // what is of the process
+		runtime.GC()
+		before := heap()
+		for i := range menus {
+			publish(i + 1)
+		}
+		runtime.GC()
+		each := int(heap()-before) / menus
+		t.Logf("%s: %d KiB of a body of %d KiB", name, each>>10, size>>10)
+		if each > size/2 {
+			t.Errorf("%s: %d KiB are held for each menu, whose body has %d KiB", name, each>>10, size>>10)
+		}
+		runtime.KeepAlive(replica)
+	}
+}

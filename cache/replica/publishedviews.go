@@ -1,0 +1,150 @@
+package replica
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"larder/cache"
+	"larder/cache/encoded"
+	"larder/internal/menu"
+)
+
+// viewsAtATime is how many views one pipeline loads; each may have megabytes.
+const viewsAtATime = 16
+
+// packedView is the menu view as the ordering service published it, packed as
+// in Redis, so that it is read while Redis is away
+// (docs/decisions/0050-the-published-view-in-memory.md).
+type packedView struct {
+	published string // cache.Version.Published
+	content   []byte // shared by all restaurants that have the content
+	stops     []byte
+}
+
+// Published returns the body {"result": …} with the menu view as the ordering
+// service published it, every field of it, known to larder or not: the same JSON
+// values, digits of numbers and texts as published last. Its ETag is by its own
+// hash; it was last changed at PublishedAt of the snapshot.
+//
+// The first read unpacks the view from memory, or loads it from Redis, once for
+// all concurrent callers. The body is kept within the Replica's memory until the
+// next version, or until the service publishes other stop lists. ctx ends only
+// this caller's wait.
+//
+// Errors: redisdb.ErrUnavailable when the view must be loaded and Redis does not answer;
+// cache.ErrNoCatalogue when Redis has lost it; cache.ErrCorrupt; ctx's.
+func (r *Replica) Published(ctx context.Context, snap *cache.Snapshot, enc encoded.Encoding) (*encoded.Representation, error) {
+	key := bodyKey(snap, encoded.PublishedMenu, enc)
+	if ready, ok := r.bodies.Get(key); ok {
+		return ready, nil
+	}
+	// The name of the miss is no restaurant's: '/' cannot occur in an id.
+	return r.loadBody(ctx, key, snap.Restaurant+"/published", func(ctx context.Context) (*encoded.Representation, error) {
+		body, published, err := r.viewOf(ctx, snap)
+		if err != nil {
+			return nil, err
+		}
+		if published != snap.Published {
+			r.noticeQueue.add(snap.Restaurant) // Redis is ahead
+		}
+		ready, err := r.encoder.Represent(snap.Version.Version, body, enc)
+		if err != nil {
+			return nil, err
+		}
+		key := key
+		key.Content = published
+		r.versionBodies(snap).Put(r.bodies, key, ready)
+		return ready, nil
+	})
+}
+
+// loadBody is loadOnce for a body.
+func (r *Replica) loadBody(
+	ctx context.Context, key encoded.Key, miss menu.RestaurantID, load func(context.Context) (*encoded.Representation, error),
+) (*encoded.Representation, error) {
+	return loadOnce(ctx, r, &r.published, key.String(), miss, func() (*encoded.Representation, bool) { return r.bodies.Get(key) }, load)
+}
+
+// keepViews loads the views as published that memory does not hold, of those
+// restaurants whose catalogue it holds. What Redis does not have, or has in a
+// newer form, is left to the next poll. The error is redisdb.ErrUnavailable.
+func (r *Replica) keepViews(ctx context.Context, restaurants []menu.RestaurantID) error {
+	var missing []*cache.Snapshot
+	for _, id := range restaurants {
+		if s := r.findSlot(id); s != nil {
+			now, view := s.current.Load(), s.published.Load()
+			if now != nil && (view == nil || view.published != now.snapshot.Published) {
+				missing = append(missing, now.snapshot)
+			}
+		}
+	}
+	for part := range slices.Chunk(missing, viewsAtATime) {
+		if err := r.loadViews(ctx, part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Replica) loadViews(ctx context.Context, snapshots []*cache.Snapshot) error {
+	versions := make([]cache.Version, len(snapshots))
+	for i, snapshot := range snapshots {
+		versions[i] = snapshot.Version
+	}
+	stops, contents, err := r.store.PackedViews(ctx, versions, func(content string) bool {
+		_, held := r.contents.packedContent(content)
+		return held
+	})
+	if err != nil {
+		return err
+	}
+	for hash, packed := range contents {
+		r.contents.keepPackedContent(hash, packed)
+	}
+	for i, snapshot := range snapshots {
+		content, held := r.contents.packedContent(snapshot.Content)
+		values, err := r.store.Unpack(stops[i])
+		if !held || err != nil || cache.PublishedSum(snapshot.Content, values) != snapshot.Published {
+			continue
+		}
+		if s := r.findSlot(snapshot.Restaurant); s != nil {
+			s.published.Store(&packedView{published: snapshot.Published, content: content, stops: stops[i]})
+			r.dropIfNotAllowed(snapshot.Restaurant)
+		}
+	}
+	return nil
+}
+
+// viewOf returns the view as published last and its name: from memory or, where
+// that does not hold it, from Redis, which may be ahead of the snapshot. Errors
+// are those of cache.Store.View.
+func (r *Replica) viewOf(ctx context.Context, snap *cache.Snapshot) (view []byte, name string, err error) {
+	published, ok := r.unpackView(snap)
+	if !ok {
+		if published, err = r.store.View(ctx, snap.Version); err != nil {
+			return nil, "", err
+		}
+	}
+	view, err = published.AppendAnswer(nil)
+	if err != nil {
+		return nil, "", fmt.Errorf("cache: %s@%d as published: %w: %w", snap.Restaurant, snap.Version.Version, cache.ErrCorrupt, err)
+	}
+	return view, cache.PublishedSum(snap.Content, published.Stops), nil
+}
+
+// unpackView returns the view that memory holds, if it is the snapshot's.
+func (r *Replica) unpackView(snap *cache.Snapshot) (published menu.Published, ok bool) {
+	s := r.findSlot(snap.Restaurant)
+	if s == nil {
+		return published, false
+	}
+	packed := s.published.Load()
+	if packed == nil || packed.published != snap.Published {
+		return published, false
+	}
+	var err, err2 error
+	published.Content, err = r.store.Unpack(packed.content)
+	published.Stops, err2 = r.store.Unpack(packed.stops)
+	return published, err == nil && err2 == nil
+}

@@ -1,0 +1,83 @@
+package replica
+
+import (
+	"larder/cache"
+	"larder/cache/encoded"
+	"larder/internal/menu"
+)
+
+// menuBody is the identity body of GET …/menu of a version.
+func menuBody(v cache.Version, catalogue *menu.Catalogue) []byte {
+	// About the size of a menu, so that the buffer grows at most once.
+	size := 1024 + 900*catalogue.ProductCount() + 450*catalogue.IngredientCount()
+	return catalogue.AppendMenu(make([]byte, 0, size), menu.Head{
+		Restaurant: v.Restaurant, RestaurantName: v.Name, Version: v.Version, SyncedAt: v.SyncedAt,
+	})
+}
+
+// bodyKey names a body of the snapshot: encoded.WholeMenu, PublishedMenu or a dish.
+func bodyKey(s *cache.Snapshot, what menu.Index, enc encoded.Encoding) encoded.Key {
+	key := encoded.Key{
+		Restaurant: s.Restaurant, Content: s.Content, Version: s.Version.Version,
+		Synced: s.SyncedAt.UnixMilli(), Product: what, Encoding: enc,
+	}
+	if what == encoded.PublishedMenu {
+		key.Content = s.Published
+	}
+	return key
+}
+
+// Ready returns the body of WholeMenu, PublishedMenu or the dish of that index
+// if it is in memory. It does not encode, wait or allocate.
+func (r *Replica) Ready(snap *cache.Snapshot, what menu.Index, enc encoded.Encoding) (*encoded.Representation, bool) {
+	return r.bodies.Get(bodyKey(snap, what, enc))
+}
+
+// Menu returns the body of GET …/menu. The first read of a version encodes it,
+// once for all concurrent readers; it is kept within the Replica's memory until
+// the next version. The body of a snapshot that is no longer current is not kept.
+func (r *Replica) Menu(snap *cache.Snapshot, enc encoded.Encoding) (*encoded.Representation, error) {
+	return r.representation(snap, encoded.WholeMenu, enc, func() []byte {
+		return menuBody(snap.Version, snap.Catalogue)
+	})
+}
+
+// Product returns the body of GET …/products/{id} as Menu does. p must be an
+// index of the snapshot's catalogue.
+func (r *Replica) Product(snap *cache.Snapshot, p menu.Index, enc encoded.Encoding) (*encoded.Representation, error) {
+	return r.representation(snap, p, enc, func() []byte {
+		return snap.Catalogue.AppendProduct(nil, p, snap.Version.Version)
+	})
+}
+
+func (r *Replica) representation(snap *cache.Snapshot, what menu.Index, enc encoded.Encoding, body func() []byte) (*encoded.Representation, error) {
+	key := bodyKey(snap, what, enc)
+	if ready, ok := r.bodies.Get(key); ok {
+		return ready, nil
+	}
+	return r.bodies.Build(key, r.versionBodies(snap), func() (*encoded.Representation, error) {
+		defer r.readers.enter()()
+		return r.encoder.Represent(snap.Version.Version, body(), enc)
+	})
+}
+
+// Memory is the memory of the encoded bodies of a Replica, in bytes.
+type Memory struct {
+	Used  int64
+	Limit int64 // of Config.Memory
+}
+
+// Memory returns how much memory the encoded bodies use. It allocates nothing.
+func (r *Replica) Memory() Memory {
+	return Memory{Used: r.bodies.Size(), Limit: r.cfg.Memory}
+}
+
+// versionBodies returns the list of the bodies of the snapshot's version, nil
+// if the version is not current.
+func (r *Replica) versionBodies(snap *cache.Snapshot) *encoded.VersionBodies {
+	now := r.currentEntry(snap.Restaurant)
+	if now == nil || now.snapshot.Catalogue != snap.Catalogue {
+		return nil
+	}
+	return now.bodies
+}

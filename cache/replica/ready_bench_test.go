@@ -1,0 +1,71 @@
+package replica
+
+import (
+	"testing"
+
+	"larder/cache"
+	"larder/cache/encoded"
+	"larder/internal/redisdb"
+	"larder/internal/testkit/cachetest"
+	"larder/internal/testkit/topology"
+)
+
+// BenchmarkReady is a cache hit: of a menu for each list of encodings, in the
+// first place that larder looks at and in the second.
+func BenchmarkReady(b *testing.B) {
+	s := cache.NewStore(topology.Open(b, redisdb.Embedded), cache.StoreConfig{})
+	if _, err := s.Publish(b.Context(), cachetest.Generated(b, 0, 400, 1)); err != nil {
+		b.Fatal(err)
+	}
+	r := New(s, Config{})
+	snap, err := r.Catalogue(b.Context(), "bistro")
+	if err != nil {
+		b.Fatal(err)
+	}
+	if _, err := r.Menu(snap, encoded.Gzip); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, ok := r.Ready(snap, encoded.WholeMenu, encoded.Gzip); !ok {
+			b.Fatal("not ready")
+		}
+	}
+}
+
+// BenchmarkFirstRead is what the first reader of a version of a menu of 400
+// dishes waits for.
+func BenchmarkFirstRead(b *testing.B) {
+	version := cache.Version{Restaurant: "bistro", Name: "Bistro", Version: 1}
+	catalogue := menuOf(b, 400)
+	p := encoded.NewEncoder()
+	for _, enc := range []encoded.Encoding{encoded.Identity, encoded.Gzip, encoded.Brotli, encoded.Zstd} {
+		b.Run(enc.String(), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := p.Represent(1, menuBody(version, catalogue), enc); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkMenuRead is the whole read of a ready menu: slot and body.
+func BenchmarkMenuRead(b *testing.B) {
+	s := cache.NewStore(topology.Open(b, redisdb.Embedded), cache.StoreConfig{})
+	if _, err := s.Publish(b.Context(), cachetest.Generated(b, 0, 400, 1)); err != nil {
+		b.Fatal(err)
+	}
+	r := New(s, Config{})
+	b.ReportAllocs()
+	for b.Loop() {
+		snap, err := r.Catalogue(b.Context(), "bistro")
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := r.Menu(snap, encoded.Gzip); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,245 @@
+package replica
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"larder/cache"
+	"larder/internal/menu"
+	"larder/internal/redisdb"
+)
+
+const (
+	// maxFaults bounds the restaurants that one error of a refresh names.
+	maxFaults = 5
+	// maxYield bounds how long one piece of work that nobody waits for is
+	// put off, yieldInterval is how often it looks whether it may begin.
+	maxYield      = 25 * time.Millisecond
+	yieldInterval = time.Millisecond
+)
+
+// Run keeps memory at the current versions until ctx ends: at once when a
+// notice comes, and by Poll every so often, should one be lost. It first learns
+// the versions that Redis holds, then loads their contents; a reader who comes
+// before has the one he asks for loaded at once. A Redis that is gone is tried
+// again with growing pauses; meanwhile memory serves. Run ends when its loops
+// have ended.
+func (r *Replica) Run(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { r.runSubscriber(ctx); return nil })
+	group.Go(func() error { r.runPoller(ctx); return nil })
+	for range noticeWorkers {
+		group.Go(func() error { r.runNoticeWorker(ctx); return nil })
+	}
+	return group.Wait()
+}
+
+// Poll is one pass: it compares the version of every restaurant with Redis and
+// loads what is newer there, and then rejection reasons. A content that cannot
+// be loaded leaves its restaurants at the version they have. Errors:
+// redisdb.ErrUnavailable, cache.ErrNoCatalogue, cache.ErrCorrupt.
+func (r *Replica) Poll(ctx context.Context) error {
+	return errors.Join(r.refresh(ctx, r.wantedRestaurants()), r.pollReasons(ctx))
+}
+
+// wantedRestaurants are the restaurants to keep and those that are held already.
+func (r *Replica) wantedRestaurants() []menu.RestaurantID {
+	ids := append([]menu.RestaurantID(nil), r.cfg.Restaurants()...)
+	seen := make(map[menu.RestaurantID]bool, len(ids))
+	for _, id := range ids {
+		seen[id] = true
+	}
+	r.slots.Range(func(key, _ any) bool {
+		if id, ok := key.(menu.RestaurantID); ok && !seen[id] {
+			ids = append(ids, id)
+		}
+		return true
+	})
+	return ids
+}
+
+// refresh brings the restaurants to their versions in Redis: it compares them,
+// learns of all that are behind, and then loads.
+func (r *Replica) refresh(ctx context.Context, restaurants []menu.RestaurantID) error {
+	var held, behind []menu.RestaurantID
+	var lost []*cache.Snapshot
+	for _, id := range restaurants {
+		if r.currentEntry(id) == nil {
+			behind = append(behind, id)
+		} else {
+			held = append(held, id)
+		}
+	}
+	err := r.store.Statuses(ctx, held, func(id menu.RestaurantID, there cache.Status) {
+		now := r.currentEntry(id)
+		if now == nil {
+			return // forgotten meanwhile
+		}
+		here := now.snapshot
+		if there.Lost(here.Version) {
+			lost = append(lost, here) // memory goes on
+		}
+		switch {
+		case there.Version < here.Version.Version:
+			if there.Floor != here.Floor {
+				version := here.Version
+				version.Floor = there.Floor
+				r.replaceCurrent(&cache.Snapshot{Version: version, Catalogue: here.Catalogue})
+			}
+		case replaces(cache.Version{Version: there.Version, Content: there.Content, SyncedAt: there.SyncedAt}, here.Version):
+			behind = append(behind, id)
+		case there.Version == here.Version.Version && statusDiffers(here.Version, there):
+			r.replaceCurrent(&cache.Snapshot{Version: here.Version.With(there), Catalogue: here.Catalogue})
+		}
+	})
+	if err == nil {
+		err = r.raiseFloors(ctx, lost)
+	}
+	if err != nil {
+		return err
+	}
+	founds, err := r.store.Find(ctx, behind)
+	if err != nil {
+		return err
+	}
+	var broken []error
+	var versions []cache.Version
+	for _, found := range founds {
+		switch {
+		case found.Err == nil:
+			r.setPending(found.Version)
+			versions = append(versions, found.Version)
+		case !errors.Is(found.Err, cache.ErrNoCatalogue):
+			broken = append(broken, found.Err)
+		}
+	}
+	failed, err := r.applyAll(ctx, versions)
+	if err != nil {
+		return err
+	}
+	if err := r.keepViews(ctx, restaurants); err != nil {
+		return err
+	}
+	broken = append(broken, failed...)
+	if more := len(broken) - maxFaults; more > 0 {
+		broken = append(broken[:maxFaults], fmt.Errorf("%d more", more))
+	}
+	return errors.Join(broken...)
+}
+
+// applyAll brings versions into memory, a content at a time, and leaves a core
+// to those who read. It returns why versions failed, and gives up with an error
+// when Redis no longer answers.
+func (r *Replica) applyAll(ctx context.Context, versions []cache.Version) (failed []error, err error) {
+	shared := make(map[string][]cache.Version, len(versions))
+	var contents []string // as they came
+	for _, version := range versions {
+		if shared[version.Content] == nil {
+			contents = append(contents, version.Content)
+		}
+		shared[version.Content] = append(shared[version.Content], version)
+	}
+	var mu sync.Mutex // of failed
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(max(1, runtime.GOMAXPROCS(0)-1))
+	for _, content := range contents {
+		if ctx.Err() != nil {
+			break
+		}
+		group.Go(func() error {
+			if r.currentEntry(shared[content][0].Restaurant) == nil { // nobody has asked for it yet
+				r.readers.yieldToRequests(ctx)
+			}
+			for _, version := range shared[content] {
+				err := r.apply(ctx, version)
+				if errors.Is(err, redisdb.ErrUnavailable) {
+					return err
+				}
+				if err != nil {
+					mu.Lock()
+					failed = append(failed, fmt.Errorf("%s: version %d: %w", version.Restaurant, version.Version, err))
+					mu.Unlock()
+				}
+			}
+			return nil
+		})
+	}
+	err = group.Wait()
+	return failed, err
+}
+
+// statusDiffers reports whether a moving field of the version held differs.
+func statusDiffers(held cache.Version, there cache.Status) bool {
+	moved := held.With(there)
+	return !moved.CheckedAt.Equal(held.CheckedAt) || moved.LastOutcome != held.LastOutcome || moved.Hold != held.Hold ||
+		moved.Published != held.Published || moved.Floor != held.Floor
+}
+
+// runPoller polls at once, whenever notices may have been lost, and every so
+// often.
+func (r *Replica) runPoller(ctx context.Context) {
+	ticker := time.NewTicker(r.cfg.Poll)
+	defer ticker.Stop()
+	r.pollNow.Set()
+	var last error
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		case <-r.pollNow:
+		}
+		err := r.Poll(ctx)
+		r.logChange(ctx, err, last)
+		last = err
+	}
+}
+
+// logChange logs when refreshing begins to fail and when it works again.
+func (r *Replica) logChange(ctx context.Context, err, last error) {
+	switch {
+	case ctx.Err() != nil:
+	case err != nil && last == nil:
+		r.cfg.Log.WithError(err).WithField("event", "replica.refresh_failed").Warn("catalogues cannot be refreshed; memory goes on serving")
+	case err == nil && last != nil:
+		r.cfg.Log.WithField("event", "replica.refresh_recovered").Info("catalogues are refreshed again")
+	}
+}
+
+// readers counts the readers who wait for something to be loaded or made, so
+// that what is done ahead of any reader does not take the cores from them.
+type readers struct{ waiting atomic.Int32 }
+
+// enter counts a reader until leave is called.
+func (r *readers) enter() (leave func()) {
+	r.waiting.Add(1)
+	return func() { r.waiting.Add(-1) }
+}
+
+// yieldToRequests returns when no reader waits, or when it has waited long enough, or
+// when ctx ends.
+func (r *readers) yieldToRequests(ctx context.Context) {
+	if r.waiting.Load() == 0 {
+		return
+	}
+	limit := time.NewTimer(maxYield)
+	defer limit.Stop()
+	look := time.NewTicker(yieldInterval)
+	defer look.Stop()
+	for r.waiting.Load() > 0 {
+		select {
+		case <-ctx.Done():
+			return
+		case <-limit.C:
+			return
+		case <-look.C:
+		}
+	}
+}

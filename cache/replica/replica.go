@@ -1,0 +1,229 @@
+package replica
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/sirupsen/logrus"
+	"golang.org/x/sync/singleflight"
+
+	"larder/cache"
+	"larder/cache/encoded"
+	"larder/internal/menu"
+	"larder/internal/redisdb"
+	"larder/internal/silentlog"
+	"larder/internal/sleep"
+)
+
+const (
+	// loadWithin bounds a load; whoever waits may give up earlier.
+	loadWithin = 10 * time.Second
+	// missLife is how long a restaurant without a catalogue, or a Redis that
+	// does not answer, is not asked about again by readers. A notice ends it.
+	missLife = time.Second
+	// maxMisses bounds what is remembered of names that nobody has.
+	maxMisses = 4096
+)
+
+// Config is what a Replica needs beside its cache.Store.
+type Config struct {
+	// Restaurants are those to keep in memory; asked at every poll. nil means
+	// only those that readers ask for.
+	Restaurants func() []menu.RestaurantID
+	// Allowed tells whether a restaurant may stand in memory; nil means that any
+	// may. What it no longer keeps must be handed to Drop.
+	Allowed func(menu.RestaurantID) bool
+	// DataLost is called with restaurants of which Redis has lost the version that
+	// is served here, once each time: they should be pulled again (policy S2a).
+	// It must return at once. It may be nil.
+	DataLost func([]menu.RestaurantID)
+	// Connections are those whose rejection reasons are kept in memory.
+	Connections []string
+
+	Memory int64         // bytes of encoded bodies; 0 means 512 MiB
+	Poll   time.Duration // 0 means 5 s
+	Clock  func() time.Time
+	Log    logrus.FieldLogger // nil means none
+}
+
+// Replica is the catalogues in this process's memory, where every read is
+// answered from. It asks Redis only for what it does not hold, and goes on
+// answering when Redis is gone (policy S5). It is safe for concurrent use.
+type Replica struct {
+	store    *cache.Store
+	cfg      Config
+	contents *contentCache
+	bodies   *encoded.Bodies
+	encoder  *encoded.Encoder
+
+	slots     sync.Map // menu.RestaurantID to *slot
+	reasons   sync.Map // connection to its rejection reasons, []byte
+	flight    singleflight.Group
+	published singleflight.Group // of views as published, and of changes
+
+	missesMu sync.Mutex
+	misses   map[menu.RestaurantID]miss
+
+	watches watches
+	readers readers // who wait
+
+	noticeQueue *queue       // by notices, not yet loaded
+	pollNow     sleep.Signal // asks for a poll before its time
+}
+
+// New makes an empty Replica. It answers reads at once, and learns of
+// new versions while Run runs.
+func New(store *cache.Store, cfg Config) *Replica {
+	if cfg.Memory <= 0 {
+		cfg.Memory = int64(cache.DefaultMemory)
+	}
+	if cfg.Poll <= 0 {
+		cfg.Poll = cache.DefaultPoll
+	}
+	if cfg.Clock == nil {
+		cfg.Clock = time.Now
+	}
+	if cfg.Log == nil {
+		cfg.Log = silentlog.New()
+	}
+	if cfg.Allowed == nil {
+		cfg.Allowed = func(menu.RestaurantID) bool { return true }
+	}
+	if cfg.DataLost == nil {
+		cfg.DataLost = func([]menu.RestaurantID) {}
+	}
+	if cfg.Restaurants == nil {
+		cfg.Restaurants = func() []menu.RestaurantID { return nil }
+	}
+	return &Replica{
+		store: store, cfg: cfg, contents: newContentCache(store.Content), bodies: encoded.NewBodies(cfg.Memory), encoder: encoded.NewEncoder(),
+		misses: make(map[menu.RestaurantID]miss), pollNow: sleep.NewSignal(), noticeQueue: newQueue(),
+		watches: watches{all: make(map[menu.RestaurantID]map[*Watch]struct{})},
+	}
+}
+
+// Cached gives what memory holds of the restaurant.
+func (r *Replica) Cached(restaurant menu.RestaurantID) (*cache.Snapshot, bool) {
+	if now := r.currentEntry(restaurant); now != nil {
+		return now.snapshot, true
+	}
+	return nil, false
+}
+
+// Version gives what is known of the restaurant's current version: that which
+// memory serves or, soon after a start, that which Redis named and whose
+// content is still on its way, or is loaded by the first who asks for it.
+func (r *Replica) Version(restaurant menu.RestaurantID) (cache.Version, bool) {
+	s := r.findSlot(restaurant)
+	if s == nil {
+		return cache.Version{}, false
+	}
+	coming := s.pending.Load() // before now, which is set before this is cleared
+	if now := s.current.Load(); now != nil {
+		return now.snapshot.Version, true
+	}
+	if coming != nil {
+		return *coming, true
+	}
+	return cache.Version{}, false
+}
+
+// Catalogue gives the restaurant's current version: from memory, and on a miss
+// from Redis, loaded once for all who wait. ctx ends this caller's wait only.
+//
+// Errors: cache.ErrNoCatalogue; redisdb.ErrUnavailable when Redis cannot be
+// asked; cache.ErrCorrupt; ctx's.
+func (r *Replica) Catalogue(ctx context.Context, restaurant menu.RestaurantID) (*cache.Snapshot, error) {
+	if snapshot, ok := r.Cached(restaurant); ok {
+		return snapshot, nil
+	}
+	return loadOnce(ctx, r, &r.flight, string(restaurant), restaurant,
+		func() (*cache.Snapshot, bool) { return r.Cached(restaurant) },
+		func(ctx context.Context) (*cache.Snapshot, error) { return r.load(ctx, restaurant) })
+}
+
+// loadOnce returns what load returns, called once for all who ask for the key at
+// the same time, and not again for a moment where it fails. found looks whether
+// that is needed; miss names it among the misses. ctx ends this caller's wait
+// only.
+func loadOnce[T any](
+	ctx context.Context, r *Replica, flight *singleflight.Group, key string, miss menu.RestaurantID,
+	found func() (T, bool), load func(context.Context) (T, error),
+) (T, error) {
+	var none T
+	if err := r.missed(miss); err != nil {
+		return none, err
+	}
+	loading := flight.DoChan(key, func() (any, error) {
+		if value, ok := found(); ok {
+			return value, nil
+		}
+		defer r.readers.enter()()
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), loadWithin)
+		defer cancel()
+		value, err := load(ctx)
+		if err != nil {
+			r.noteMiss(miss, err)
+			return nil, err
+		}
+		return value, nil
+	})
+	select {
+	case <-ctx.Done():
+		return none, ctx.Err()
+	case loaded := <-loading:
+		value, _ := loaded.Val.(T)
+		return value, loaded.Err
+	}
+}
+
+// load takes the restaurant's current version from Redis into memory and
+// gives what stands there then.
+func (r *Replica) load(ctx context.Context, restaurant menu.RestaurantID) (*cache.Snapshot, error) {
+	version, err := r.store.Current(ctx, restaurant)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.apply(ctx, version); err != nil {
+		return nil, err
+	}
+	if snapshot, ok := r.Cached(restaurant); ok {
+		return snapshot, nil
+	}
+	return nil, cache.ErrNoCatalogue
+}
+
+type miss struct {
+	err   error
+	until time.Time
+}
+
+func (r *Replica) missed(restaurant menu.RestaurantID) error {
+	r.missesMu.Lock()
+	defer r.missesMu.Unlock()
+	m, ok := r.misses[restaurant]
+	if !ok || !r.cfg.Clock().Before(m.until) {
+		return nil
+	}
+	return m.err
+}
+
+func (r *Replica) noteMiss(restaurant menu.RestaurantID, err error) {
+	if !errors.Is(err, cache.ErrNoCatalogue) && !errors.Is(err, redisdb.ErrUnavailable) && !errors.Is(err, cache.ErrCorrupt) {
+		return
+	}
+	r.missesMu.Lock()
+	defer r.missesMu.Unlock()
+	if len(r.misses) >= maxMisses {
+		clear(r.misses)
+	}
+	r.misses[restaurant] = miss{err, r.cfg.Clock().Add(missLife)}
+}
+
+func (r *Replica) clearMiss(restaurant menu.RestaurantID) {
+	r.missesMu.Lock()
+	defer r.missesMu.Unlock()
+	delete(r.misses, restaurant)
+}

@@ -1,0 +1,106 @@
+package replica
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"larder/cache"
+	"larder/internal/menu"
+	"larder/internal/redisdb"
+	"larder/internal/testkit/cachetest"
+	"larder/internal/testkit/topology"
+)
+
+// A start knows every version before any content is there, and a reader gets
+// the menu he asks for while another one's content keeps the others waiting.
+func TestVersionsAreKnownBeforeTheirContents(t *testing.T) {
+	t.Parallel()
+	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
+		ctx, s := t.Context(), cache.NewStore(r, cache.StoreConfig{})
+		ids := []menu.RestaurantID{"bistro", "grill"}
+		var slow string
+		for i, id := range ids {
+			p := cachetest.Generated(t, 0, 4, i)
+			p.Restaurant = id
+			v, err := s.Publish(ctx, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if id == "bistro" {
+				slow = v.Content
+			}
+		}
+		replica := New(s, Config{Restaurants: func() []menu.RestaurantID { return ids }})
+		begun, gate := make(chan struct{}), make(chan struct{})
+		replica.contents = newContentCache(func(ctx context.Context, hash string) (*menu.Content, error) {
+			if hash == slow {
+				close(begun)
+				<-gate
+			}
+			return s.Content(ctx, hash)
+		})
+		done := make(chan error, 1)
+		go func() { done <- replica.Poll(ctx) }()
+		<-begun
+		for _, id := range ids {
+			if v, known := replica.Version(id); !known || v.Version != 1 || v.Restaurant != id {
+				t.Errorf("%s is not known: %+v, %t", id, v, known)
+			}
+		}
+		if _, held := replica.Cached("bistro"); held {
+			t.Error("bistro is held before its content is there")
+		}
+		if snap, err := replica.Catalogue(ctx, "grill"); err != nil || snap.Version.Version != 1 {
+			t.Errorf("a reader of grill: %v, %v", snap, err)
+		}
+		close(gate)
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		if snap, held := replica.Cached("bistro"); !held || snap.Counts.Products != 4 {
+			t.Errorf("bistro in the end: %v, %t", snap, held)
+		}
+		if replica.findSlot("bistro").pending.Load() != nil {
+			t.Error("what is there is still expected")
+		}
+	})
+}
+
+// A version without its content is none: a start must not wait for it, nor be
+// ready because of it.
+func TestAVersionWhoseContentIsLostIsNotKnown(t *testing.T) {
+	t.Parallel()
+	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
+		ctx, s := t.Context(), cache.NewStore(r, cache.StoreConfig{})
+		p := cachetest.Generated(t, 0, 4, 1)
+		v, err := s.Publish(ctx, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Client().Del(ctx, cache.NewKeys(r.Prefix()).ContentBody(v.Content)).Err(); err != nil {
+			t.Fatal(err)
+		}
+		replica := New(s, Config{Restaurants: func() []menu.RestaurantID { return []menu.RestaurantID{"bistro"} }})
+		for range 2 {
+			if err := replica.Poll(ctx); !errors.Is(err, cache.ErrNoCatalogue) {
+				t.Errorf("poll: %v, want ErrNoCatalogue", err)
+			}
+			if v, known := replica.Version("bistro"); known {
+				t.Errorf("known: %+v", v)
+			}
+		}
+		if err := s.Restore(ctx, v, p.Catalogue, cachetest.Generated(t, 0, 4, 2).Published); !errors.Is(err, cache.ErrStale) {
+			t.Errorf("another content: %v, want ErrStale", err)
+		}
+		if err := s.Restore(ctx, v, p.Catalogue, p.Published); err != nil {
+			t.Fatal(err)
+		}
+		if err := replica.Poll(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if v, known := replica.Version("bistro"); !known || v.Version != 1 {
+			t.Errorf("after the content came back: %+v, %t", v, known)
+		}
+	})
+}

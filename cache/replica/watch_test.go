@@ -1,0 +1,117 @@
+package replica
+
+import (
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"larder/cache"
+	"larder/internal/menu"
+	"larder/internal/redisdb"
+	"larder/internal/testkit/cachetest"
+	"larder/internal/testkit/redistest"
+	"larder/internal/testkit/topology"
+)
+
+// next waits for the change after the one given.
+func next(t *testing.T, w *Watch, last *Change) *Change {
+	t.Helper()
+	select {
+	case <-last.Next():
+		return w.Newest()
+	case <-time.After(20 * time.Second):
+		t.Fatal("no new version within 20 s")
+		return nil
+	}
+}
+
+// A watch begins with what memory has and reports each version that another
+// process publishes; a late reader gets only the newest one.
+func TestWatch(t *testing.T) {
+	t.Parallel()
+	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
+		s := cache.NewStore(r, cache.StoreConfig{})
+		replica := New(s, Config{Restaurants: func() []menu.RestaurantID { return []menu.RestaurantID{bistro} }})
+		run(t, replica)
+		early, other := replica.Watch(bistro), replica.Watch("grill")
+		defer early.Close()
+		defer other.Close()
+		none := early.Newest()
+		if none.After.Version != 0 {
+			t.Fatalf("begins with version %d, want none", none.After.Version)
+		}
+
+		cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(5, 7))
+		first := next(t, early, none)
+		if first.Before.Version != 0 || first.After.Version != 1 || first.StopsOnly() {
+			t.Errorf("first version: got %d after %d, stops only %t", first.After.Version, first.Before.Version, first.StopsOnly())
+		}
+		late := replica.Watch(bistro)
+		began := late.Newest()
+		if began.After.Version != 1 || began.Before.Version != 0 {
+			t.Errorf("a later watch begins with %d after %d, want 1 after none", began.After.Version, began.Before.Version)
+		}
+
+		cachetest.Publish(t, s, bistro, 1, cachetest.MenuJSON(5, 7, "d1"))
+		stopped := next(t, early, first)
+		if stopped.Before.Version != 1 || stopped.After.Version != 2 || !stopped.StopsOnly() {
+			t.Errorf("stop list: got %d after %d, stops only %t", stopped.After.Version, stopped.Before.Version, stopped.StopsOnly())
+		}
+		products, _ := stopped.Before.Stops.ChangedIDs(stopped.After.Stops)
+		if diff := cmp.Diff([]menu.Availability{{ID: "d1", Available: false}}, products); diff != "" {
+			t.Errorf("moved (-want +got):\n%s", diff)
+		}
+
+		cachetest.Publish(t, s, bistro, 2, cachetest.MenuJSON(5, 8, "d1"))
+		priced := next(t, early, stopped)
+		if priced.After.Version != 3 || priced.StopsOnly() {
+			t.Errorf("price: got %d, stops only %t", priced.After.Version, priced.StopsOnly())
+		}
+		if got := next(t, late, began); got.After.Version != 3 {
+			t.Errorf("a late reader gets %d, want the newest, 3", got.After.Version)
+		}
+
+		late.Close()
+		cachetest.Publish(t, s, bistro, 3, cachetest.MenuJSON(5, 9))
+		next(t, early, priced)
+		if got := late.Newest().After.Version; got != 3 {
+			t.Errorf("a closed watch went on to %d", got)
+		}
+		if got := other.Newest().After.Version; got != 0 {
+			t.Errorf("another restaurant's watch got %d", got)
+		}
+	})
+}
+
+// Whether a version came by a notice, by a poll or was published here, its event id
+// is the same; another version has another one.
+func TestEventIDsAreTheSameOnEveryReplica(t *testing.T) {
+	t.Parallel()
+	url := redistest.Start(t).URL()
+	s := cache.NewStore(topology.Open(t, url), cache.StoreConfig{})
+	p := cachetest.Publication(t, bistro, 0, cachetest.MenuJSON(5, 7, "d1"))
+	version, err := s.Publish(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	publisher := New(s, Config{})
+	publisher.Install(&cache.Snapshot{Version: version, Catalogue: p.Catalogue})
+	reader := New(cache.NewStore(topology.Open(t, url), cache.StoreConfig{}), Config{})
+	id := read(t, reader, bistro).EventID()
+	if got := read(t, publisher, bistro).EventID(); got != id {
+		t.Errorf("event ids %q and %q of one version", got, id)
+	}
+	if !regexp.MustCompile(`^1-[0-9a-f]{8}$`).MatchString(id) {
+		t.Errorf("event id %q, want <version>-<8 hex>", id)
+	}
+	if again := cachetest.Publish(t, s, bistro, 1, cachetest.MenuJSON(5, 7)); again.EventID() == id {
+		t.Errorf("two versions share the event id %q", id)
+	}
+	twin := read(t, reader, bistro).Version
+	twin.SyncedAt = twin.SyncedAt.Add(time.Millisecond)
+	if twin.EventID() == id {
+		t.Errorf("a number given twice has the same event id %q", id)
+	}
+}
