@@ -13,6 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/sirupsen/logrus"
 
+	"larder/httpapi/respond"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
 )
@@ -84,9 +85,9 @@ func (a *auditLog) add(ctx context.Context, d auditEntry) error {
 }
 
 // from returns a part of the list, the newest entry first: the entry with the
-// id ("+" is the newest), and at most maxPage that are older.
+// id ("+" is the newest), and at most MaxPage that are older.
 func (a *auditLog) from(ctx context.Context, id string) ([]redis.XMessage, error) {
-	messages, err := a.redis.XRevRangeN(ctx, a.key, id, "-", maxPage+1).Result()
+	messages, err := a.redis.XRevRangeN(ctx, a.key, id, "-", respond.MaxPage+1).Result()
 	if err != nil {
 		return nil, fmt.Errorf("httpapi: audit: %w: %w", redisdb.ErrUnavailable, err)
 	}
@@ -113,16 +114,16 @@ func isEntryID(id string) bool {
 // be kept changes nothing of what was done: the log has it all the same.
 func (s *Server) audit(c *gin.Context, d auditEntry) {
 	who, _ := callerOf(c)
-	d.At, d.Client, d.Via, d.RequestID = formatTime(s.clock()), who.Client, "token", idOf(c)
+	d.At, d.Client, d.Via, d.RequestID = respond.Time(s.clock()), who.Client, "token", respond.RequestID(c)
 	if who.session {
 		d.Via = "session"
 	}
 	switch {
 	case d.Connection != nil:
 	case d.Restaurant != nil:
-		d.Connection = orNull(s.connectionFor(*d.Restaurant))
+		d.Connection = respond.OrNull(s.connectionFor(*d.Restaurant))
 	default:
-		d.Connection = orNull(who.Connection)
+		d.Connection = respond.OrNull(who.Connection)
 	}
 	fields := logrus.Fields{"event": "ops." + string(d.Action), "client": d.Client, "via": d.Via, "requestId": d.RequestID}
 	for name, value := range map[string]*string{"run": d.Run, "batch": d.Batch, "ref": d.Ref, "detail": d.Detail} {
@@ -157,21 +158,21 @@ func truncateDetail(text string) *string {
 	if len(text) > maxDetail {
 		text = strings.ToValidUTF8(text[:maxDetail], "")
 	}
-	return orNull(text)
+	return respond.OrNull(text)
 }
 
 // listAudit answers GET /v1/ops/audit: who did what and when, the newest first;
 // ?action=, ?client= and ?restaurant= choose. A page of a filter that matches
 // few may be short.
 func (s *Server) listAudit(c *gin.Context) error {
-	limit, last, err := pageOf(c)
+	limit, last, err := respond.PageOf(c)
 	if err != nil {
 		return err
 	}
 	if last != "" && !isEntryID(last) {
-		return badCursor()
+		return respond.BadCursor()
 	}
-	wanted, err := oneOf(c, "action", []action{
+	wanted, err := respond.OneOf(c, "action", []action{
 		actionSync, actionForce, actionSyncAll, actionForceAll, actionRollback, actionRelease, actionResolve,
 		actionAcceptRestore, actionSignIn, actionSignOut,
 	})
@@ -186,8 +187,8 @@ func (s *Server) listAudit(c *gin.Context) error {
 		return visible && (wanted == "" || d.Action == wanted) && (client == "" || d.Client == client) &&
 			(restaurant == "" || d.Restaurant != nil && string(*d.Restaurant) == restaurant)
 	}
-	list := page[auditEntry]{Result: []auditEntry{}}
-	for scanned := 0; scanned < auditScan; scanned += maxPage {
+	list := respond.Page[auditEntry]{Result: []auditEntry{}}
+	for scanned := 0; scanned < auditScan; scanned += respond.MaxPage {
 		messages, err := s.auditLog.from(c.Request.Context(), cmp.Or(last, "+"))
 		if err != nil {
 			return err
@@ -198,17 +199,17 @@ func (s *Server) listAudit(c *gin.Context) error {
 			}
 			if d, ok := newAuditEntry(message); ok && chosen(&d) {
 				if len(list.Result) == limit {
-					list.Next = nextPage(last)
-					return answer(c, http.StatusOK, list)
+					list.Next = respond.NextPage(last)
+					return respond.JSON(c, http.StatusOK, list)
 				}
 				list.Result = append(list.Result, d)
 			}
 			last = message.ID
 		}
-		if len(messages) <= maxPage {
-			return answer(c, http.StatusOK, list)
+		if len(messages) <= respond.MaxPage {
+			return respond.JSON(c, http.StatusOK, list)
 		}
 	}
-	list.Next = nextPage(last)
-	return answer(c, http.StatusOK, list)
+	list.Next = respond.NextPage(last)
+	return respond.JSON(c, http.StatusOK, list)
 }

@@ -5,6 +5,8 @@ import (
 	"net"
 
 	"github.com/gin-gonic/gin"
+
+	"larder/httpapi/respond"
 )
 
 // requireScope lets a request through that holds the scope, and puts its caller into
@@ -15,17 +17,17 @@ func (s *Server) requireScope(want Scope) gin.HandlerFunc {
 		who, given, err := s.auth.bearer(c)
 		switch {
 		case err != nil:
-			if asProblem(err).code == CodeUnauthorized { // RFC 6750, section 3
+			if respond.ProblemOf(err).Code == respond.CodeUnauthorized { // RFC 6750, section 3
 				c.Header("WWW-Authenticate", `Bearer realm="larder", error="invalid_token"`)
 			}
-			fail(c, err)
+			respond.Fail(c, err)
 		case !given && want == ScopeMenu && s.authCfg.openMenu():
 			// open: no caller in the context
 		case !given:
-			fail(c, &problem{code: CodeUnauthorized, msg: "send a bearer token with the scope " + string(want) + "; /connect/token gives one"})
+			respond.Fail(c, &respond.Problem{Code: respond.CodeUnauthorized, Msg: "send a bearer token with the scope " + string(want) + "; /connect/token gives one"})
 		case !holds(who.Scopes, want):
 			c.Header("WWW-Authenticate", `Bearer realm="larder", error="insufficient_scope", scope="`+string(want)+`"`)
-			fail(c, &problem{code: CodeForbidden, msg: "the token has not the scope " + string(want), params: map[string]any{"scope": string(want)}})
+			respond.Fail(c, &respond.Problem{Code: respond.CodeForbidden, Msg: "the token has not the scope " + string(want), Params: map[string]any{"scope": string(want)}})
 		default:
 			c.Set(keyCaller, who)
 		}
@@ -36,7 +38,7 @@ func (s *Server) requireScope(want Scope) gin.HandlerFunc {
 func limit(c *gin.Context, l *limiter, key string) bool {
 	wait, ok := l.allow(key)
 	if !ok {
-		fail(c, &problem{code: CodeRateLimited, msg: "too many requests; the limit is " + l.rate.String(), retryAfter: wait})
+		respond.Fail(c, &respond.Problem{Code: respond.CodeRateLimited, Msg: "too many requests; the limit is " + l.rate.String(), RetryAfter: wait})
 	}
 	return ok
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/gin-gonic/gin"
 	"github.com/golang-jwt/jwt/v5"
+
+	"larder/httpapi/respond"
 )
 
 // caller is who a request comes from, as far as it said so.
@@ -89,7 +91,7 @@ func (a *authority) issue(ctx context.Context, client ClientConfig, scopes []Sco
 	}
 	now := a.clock()
 	token := jwt.NewWithClaims(jwt.SigningMethodHS256, claims{
-		Scope: join(scopes, " "),
+		Scope: respond.Join(scopes, " "),
 		RegisteredClaims: jwt.RegisteredClaims{
 			Issuer: a.cfg.Issuer, Audience: jwt.ClaimStrings{a.cfg.Audience}, Subject: client.ID,
 			IssuedAt: jwt.NewNumericDate(now), ExpiresAt: jwt.NewNumericDate(now.Add(a.cfg.TokenLifetime)),
@@ -125,12 +127,12 @@ func (a *authority) read(ctx context.Context, text string) (caller, error) {
 		if errors.Is(err, jwt.ErrTokenExpired) {
 			msg = "the token has expired; ask for a new one at /connect/token"
 		}
-		return caller{}, &problem{code: CodeUnauthorized, msg: msg, err: err}
+		return caller{}, &respond.Problem{Code: respond.CodeUnauthorized, Msg: msg, Cause: err}
 	}
 	among := a.clients.now.Load()
 	client, known := among.byID[said.Subject]
 	if !known {
-		return caller{}, &problem{code: CodeUnauthorized, msg: "the token's client is no longer configured"}
+		return caller{}, &respond.Problem{Code: respond.CodeUnauthorized, Msg: "the token's client is no longer configured"}
 	}
 	who := caller{Client: client.ID, Connection: client.Connection, Expires: said.ExpiresAt.Time, key: key, among: among}
 	for scope := range strings.FieldsSeq(said.Scope) {
@@ -150,7 +152,7 @@ func (a *authority) bearer(c *gin.Context) (who caller, given bool, err error) {
 	}
 	scheme, token, _ := strings.Cut(header[0], " ")
 	if len(header) > 1 || !strings.EqualFold(scheme, "Bearer") || token == "" {
-		return caller{}, true, &problem{code: CodeUnauthorized, msg: "send one Authorization header: Bearer and a token of /connect/token"}
+		return caller{}, true, &respond.Problem{Code: respond.CodeUnauthorized, Msg: "send one Authorization header: Bearer and a token of /connect/token"}
 	}
 	who, err = a.read(c.Request.Context(), strings.TrimSpace(token))
 	// Only in its usual form: one token in many others would take the places of

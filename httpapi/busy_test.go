@@ -10,6 +10,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"larder/httpapi"
+	"larder/httpapi/respond"
 )
 
 // A call that gets no slot is answered 503 upstream_busy on both APIs, with
@@ -62,7 +63,7 @@ func TestUpstreamBusy(t *testing.T) {
 			continue
 		}
 		rejected++
-		if entry.Level != logrus.WarnLevel || entry.Data["code"] != httpapi.CodeUpstreamBusy {
+		if entry.Level != logrus.WarnLevel || entry.Data["code"] != respond.CodeUpstreamBusy {
 			t.Errorf("logged at level %v: %v, want a warning with the code", entry.Level, entry.Data)
 		}
 	}

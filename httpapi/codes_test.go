@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"larder/httpapi/respond"
 )
 
 // docs/http.md names every code of the door, in the row of its status.
@@ -31,13 +33,13 @@ func TestCodesAreDocumented(t *testing.T) {
 			}
 		}
 	}
-	codes := declaredCodes(t, "codes.go")
+	codes := declaredCodes(t, "respond/codes.go")
 	if len(codes) < 30 {
 		t.Fatalf("only %d codes found", len(codes))
 	}
 	for _, code := range codes {
-		status, title := Code(code).status()
-		if status == statusClientGone { // nobody is there to read it
+		status, title := respond.Code(code).Status()
+		if status == respond.StatusClientGone { // nobody is there to read it
 			continue
 		}
 		if !strings.Contains(rows[code], strconv.Itoa(status)) || title == "" {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"larder/httpapi/respond"
 	"larder/internal/jsontext"
 	"larder/internal/menu"
 	"larder/internal/setting"
@@ -26,11 +27,11 @@ func (s *Server) routeCompat(engine *gin.Engine) {
 	place, change := limitClient(s.placeLimit), limitClient(s.changeLimit)
 	for _, slash := range []string{"", "/"} {
 		path := func(rest string) string { return compatPath + "v1/" + rest + slash }
-		get(engine, path("menu/view"), orders, handle(s.compatMenu))
-		get(engine, path("rejectionReasons"), orders, handle(s.compatReasons))
-		engine.POST(path("orders"), orders, place, handle(s.compatPlace))
+		get(engine, path("menu/view"), orders, respond.Handle(s.compatMenu))
+		get(engine, path("rejectionReasons"), orders, respond.Handle(s.compatReasons))
+		engine.POST(path("orders"), orders, place, respond.Handle(s.compatPlace))
 		for _, operation := range []ordering.Operation{upstream.OpPay, upstream.OpComplete, upstream.OpReject} {
-			engine.PUT(path("orders/:orderID/"+string(operation)), orders, change, handle(s.compatChange(operation)))
+			engine.PUT(path("orders/:orderID/"+string(operation)), orders, change, respond.Handle(s.compatChange(operation)))
 		}
 	}
 }
@@ -62,11 +63,11 @@ func (s *Server) onlyConnection(who caller, how string) (string, error) {
 	}
 	names := s.visibleConnections(who)
 	if seen == 0 {
-		return "", connectionNotFound(names)
+		return "", respond.ConnectionNotFound(names)
 	}
-	return "", &problem{
-		code: CodeConnectionRequired, params: map[string]any{"known": names},
-		msg: "several connections are configured; " + how + " one of: " + strings.Join(names, ", "),
+	return "", &respond.Problem{
+		Code: respond.CodeConnectionRequired, Params: map[string]any{"known": names},
+		Msg: "several connections are configured; " + how + " one of: " + strings.Join(names, ", "),
 	}
 }
 
@@ -82,11 +83,11 @@ func (s *Server) ownMenu(connection, restaurant string) (menu.RestaurantID, erro
 	}
 	switch theirs := s.visibleRestaurants(caller{Connection: connection}); {
 	case restaurant != "" || len(theirs) == 0:
-		return "", restaurantNotFound(theirs)
+		return "", respond.RestaurantNotFound(theirs)
 	case len(theirs) == 1:
 		return theirs[0], nil
 	default:
-		return "", restaurantRequired(theirs)
+		return "", respond.RestaurantRequired(theirs)
 	}
 }
 
@@ -99,7 +100,7 @@ func restaurantOfQuery(c *gin.Context) (string, error) {
 		}
 		for _, value := range values {
 			if asked != "" && value != "" && value != asked {
-				return "", invalid("restaurantId", "is given twice, with different values")
+				return "", respond.InvalidParameter("restaurantId", "is given twice, with different values")
 			}
 			asked = cmp.Or(value, asked)
 		}
@@ -113,7 +114,7 @@ func restaurantOfQuery(c *gin.Context) (string, error) {
 // *jsontext.SyntaxError.
 func restaurantOfBody(body []byte) (string, error) {
 	named := ""
-	reader := jsontext.NewReader(string(body), maxDepth)
+	reader := jsontext.NewReader(string(body), respond.MaxDepth)
 	for name := range reader.Members() {
 		if jsontext.FoldName(name) == "restaurantid" && reader.Kind() != jsontext.KindNull {
 			named, _ = reader.ID()

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"github.com/gin-gonic/gin"
 
+	"larder/httpapi/respond"
 	"larder/internal/upstream"
 	"larder/ordering"
 )
@@ -14,11 +15,11 @@ import (
 // A body is JSON whatever its Content-Type says: the clients of the ordering
 // service send what they always sent.
 func (s *Server) compatPlace(c *gin.Context) error {
-	request := ordering.PlaceRequest{RequestID: idOf(c), Language: language(c)}
+	request := ordering.PlaceRequest{RequestID: respond.RequestID(c), Language: respond.Language(c)}
 	err := s.readPlaceRequest(c, &request)
 	call := orderCall{operation: upstream.OpCreate, connection: request.Connection, restaurant: request.Restaurant}
 	if err != nil {
-		if asProblem(err).code == CodeMalformedJSON { // as ordering would say
+		if respond.ProblemOf(err).Code == respond.CodeMalformedJSON { // as ordering would say
 			s.noteOrder(c, call, ordering.Result{}, err)
 		}
 		return err
@@ -38,7 +39,7 @@ func (s *Server) readPlaceRequest(c *gin.Context, p *ordering.PlaceRequest) (err
 	if p.Key, err = idempotencyKey(c, false); err != nil {
 		return err
 	}
-	if p.Body, err = readBody(c, maxBody, nil); err != nil {
+	if p.Body, err = respond.ReadBody(c, respond.MaxBody, nil); err != nil {
 		return err
 	}
 	named, err := restaurantOfBody(p.Body)
@@ -53,7 +54,7 @@ func (s *Server) readPlaceRequest(c *gin.Context, p *ordering.PlaceRequest) (err
 // /reject. Orders that larder did not place pass on to the client's connection
 // (policy O9a). A restaurantID in a rejection's query or body is accepted and
 // not sent on (policy O11); a body of a completion is not read.
-func (s *Server) compatChange(operation ordering.Operation) handler {
+func (s *Server) compatChange(operation ordering.Operation) respond.Handler {
 	return func(c *gin.Context) error {
 		who, _ := callerOf(c)
 		connection, err := s.onlyConnection(who, howCompat)
@@ -61,14 +62,14 @@ func (s *Server) compatChange(operation ordering.Operation) handler {
 			return err
 		}
 		change := ordering.ChangeRequest{
-			Operation: operation, OrderID: param(c, "orderID"), RequestID: idOf(c), Language: language(c),
+			Operation: operation, OrderID: respond.Param(c, "orderID"), RequestID: respond.RequestID(c), Language: respond.Language(c),
 			Connection: connection, Client: who.Client, FieldCase: s.connection(connection).FieldCase,
 		}
 		if change.Key, err = idempotencyKey(c, false); err != nil {
 			return err
 		}
 		if operation != upstream.OpComplete {
-			if change.Body, err = readBody(c, maxBody, nil); err != nil {
+			if change.Body, err = respond.ReadBody(c, respond.MaxBody, nil); err != nil {
 				return err
 			}
 		}

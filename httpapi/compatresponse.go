@@ -9,6 +9,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"larder/httpapi/respond"
 	"larder/internal/jsontext"
 	"larder/internal/upstream"
 	"larder/ordering"
@@ -25,7 +26,7 @@ const headerRef = "Larder-Order-Ref"
 // same, byte for byte (policy O7).
 func (s *Server) writeCompat(c *gin.Context, result ordering.Result, err error) error {
 	if err != nil {
-		return withLanguage(c, err)
+		return respond.WithLanguage(c, err)
 	}
 	header := c.Writer.Header()
 	header.Set(headerRef, result.Record.Ref)
@@ -39,7 +40,7 @@ func (s *Server) writeCompat(c *gin.Context, result ordering.Result, err error) 
 		header.Set("X-Content-Type-Options", "nosniff")
 		header.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	case result.Call.Outcome == ordering.OutcomeDone:
-		contentType = contentJSON
+		contentType = respond.ContentJSON
 		status, body = doneAnswer(result)
 	default:
 		return outcomeProblem(result)
@@ -68,14 +69,14 @@ func upstreamResponse(result ordering.Result) (status int, body []byte, contentT
 		return 0, nil, ""
 	}
 	shape := compatError{
-		Code: Code(cmp.Or(said.Code, string(CodeUpstreamRefused))), RequestID: cmp.Or(said.RequestID, call.RequestID),
+		Code: respond.Code(cmp.Or(said.Code, string(respond.CodeUpstreamRefused))), RequestID: cmp.Or(said.RequestID, call.RequestID),
 		Msg: cmp.Or(said.Msg, "the ordering service refused "+operationTexts[call.Operation].it),
 	}
 	body, err := json.Marshal(shape)
 	if err != nil { // never: texts alone
 		return 0, nil, ""
 	}
-	return said.Status, body, contentJSON
+	return said.Status, body, respond.ContentJSON
 }
 
 // bodyLost reports whether the service's answer had a body that is not there: too
@@ -106,7 +107,7 @@ func doneAnswer(result ordering.Result) (status int, body []byte) {
 func passThrough(c *gin.Context, status int, contentType string, body []byte) {
 	header := c.Writer.Header()
 	if status == http.StatusNoContent {
-		writeStatus(c, status)
+		respond.Status(c, status)
 		return
 	}
 	header["Content-Type"] = nil // none: not guessed from the body either
@@ -123,7 +124,7 @@ const maxMessages = 10
 
 // compatError is the interface's error shape (docs/ordering-service.md, section 7).
 type compatError struct {
-	Code      Code                  `json:"code"`
+	Code      respond.Code          `json:"code"`
 	Msg       string                `json:"msg"`
 	RequestID string                `json:"requestId"`
 	Errors    []violation.Violation `json:"errors"`
@@ -133,16 +134,16 @@ type compatError struct {
 // Refuse answers with a problem. A client of the ordering service often shows
 // msg and nothing else: it has what is wrong, and the ref of the order in the
 // journal.
-func (cfg CompatConfig) Refuse(c *gin.Context, p *problem) {
-	status, _ := p.code.status()
-	shape := compatError{Code: p.code, Msg: p.msg, RequestID: cmp.Or(p.requestID, idOf(c)), Errors: p.listed(), More: p.more}
-	if p.code == CodeValidationFailed {
+func (cfg CompatConfig) Refuse(c *gin.Context, p *respond.Problem) {
+	status, _ := p.Code.Status()
+	shape := compatError{Code: p.Code, Msg: p.Msg, RequestID: cmp.Or(p.RequestID, respond.RequestID(c)), Errors: p.Entries(), More: p.More}
+	if p.Code == respond.CodeValidationFailed {
 		status = cfg.RefusalStatus
-		shape.Msg = cmp.Or(joinMessages(p.violations), p.msg)
+		shape.Msg = cmp.Or(joinMessages(p.Violations), p.Msg)
 	}
-	if p.ref != "" {
-		c.Header(headerRef, p.ref)
-		shape.Msg += " (ref " + p.ref + ")"
+	if p.Ref != "" {
+		c.Header(headerRef, p.Ref)
+		shape.Msg += " (ref " + p.Ref + ")"
 	}
 	if cfg.RefusalErrors == RefusalNone {
 		shape.Errors, shape.More = nil, false
@@ -152,7 +153,7 @@ func (cfg CompatConfig) Refuse(c *gin.Context, p *problem) {
 		_ = c.Error(err)
 		body = []byte(`{"code":"internal","msg":"","requestId":"","errors":null}`)
 	}
-	write(c, status, contentJSON, body)
+	respond.Write(c, status, respond.ContentJSON, body)
 }
 
 // joinMessages joins the sentences of the first violations.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"larder/httpapi/respond"
 	"larder/internal/setting"
 )
 
@@ -188,7 +189,7 @@ func checkOneOf[T ~string](key string, value T, values ...T) error {
 	if slices.Contains(values, value) {
 		return nil
 	}
-	return setting.Errorf(key, "%q is none of %s", string(value), join(values, ", "))
+	return setting.Errorf(key, "%q is none of %s", string(value), respond.Join(values, ", "))
 }
 
 // checkListen reports an address that net.Listen would not take.

@@ -3,7 +3,7 @@
 //
 // It holds no business rules. A handler reads a request, asks one room and
 // writes what the room answers; a menu read is ready bytes of the cache's
-// replica. One table (problem.go) turns the errors of every room into status
+// replica. One table (respond.ProblemOf) turns the errors of every room into status
 // codes and problem documents; nothing that a room did not mean for a client
 // ever leaves in an answer.
 //

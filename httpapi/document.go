@@ -9,6 +9,7 @@ import (
 	"larder/cache/encoded"
 	"larder/httpapi/openapi"
 	"larder/httpapi/openapi/ui"
+	"larder/httpapi/respond"
 )
 
 // docsPolicy lets the pages under /docs load what this origin serves and
@@ -19,11 +20,11 @@ const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img
 // routeDocument registers the API document and, unless http.docs is false, the
 // pages that show it.
 func (s *Server) routeDocument(engine *gin.Engine) {
-	get(engine, "/openapi.json", document(contentJSON, openapi.JSON()))
+	get(engine, "/openapi.json", document(respond.ContentJSON, openapi.JSON()))
 	get(engine, "/openapi.yaml", document("application/yaml; charset=utf-8", openapi.YAML()))
 	if s.cfg.Docs == nil || *s.cfg.Docs {
-		get(engine, "/docs", handle(docsPage))
-		get(engine, "/docs/:file", handle(docsPage))
+		get(engine, "/docs", respond.Handle(docsPage))
+		get(engine, "/docs/:file", respond.Handle(docsPage))
 	}
 }
 
@@ -33,7 +34,7 @@ func document(contentType string, body []byte) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		c.Header("Cache-Control", "no-cache")
 		if !hasBody(c, etag) {
-			write(c, http.StatusOK, contentType, body)
+			respond.Write(c, http.StatusOK, contentType, body)
 		}
 	}
 }
@@ -41,7 +42,7 @@ func document(contentType string, body []byte) gin.HandlerFunc {
 // docsPage answers with a file of the pages. The ETag is compared first, and a
 // file that is embedded compressed is unpacked once (policy H7).
 func docsPage(c *gin.Context) error {
-	file, known := ui.File(param(c, "file"))
+	file, known := ui.File(respond.Param(c, "file"))
 	if !known {
 		return noRoute(c)
 	}
@@ -65,6 +66,6 @@ func docsPage(c *gin.Context) error {
 			return err
 		}
 	}
-	write(c, http.StatusOK, file.Type, body)
+	respond.Write(c, http.StatusOK, file.Type, body)
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"larder/cache"
 	"larder/cache/replica"
 	"larder/httpapi/openapi"
+	"larder/httpapi/respond"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
 	"larder/internal/silentlog"
@@ -21,7 +22,7 @@ type written struct {
 	Paths      map[string]map[string]struct{ Responses map[string]json.RawMessage }
 	Components struct {
 		Responses map[string]struct {
-			Codes   []Code                     `json:"x-codes"`
+			Codes   []respond.Code             `json:"x-codes"`
 			Content map[string]json.RawMessage `json:"content"`
 		}
 		Schemas map[string]struct{ Enum []string }
@@ -42,8 +43,8 @@ func TestDocumentHasTheCodes(t *testing.T) {
 	t.Parallel()
 	document := readDocument(t)
 	var codes []string
-	for _, code := range declaredCodes(t, "codes.go") {
-		if status, _ := Code(code).status(); status != statusClientGone { // nobody is there to read it
+	for _, code := range declaredCodes(t, "respond/codes.go") {
+		if status, _ := respond.Code(code).Status(); status != respond.StatusClientGone { // nobody is there to read it
 			codes = append(codes, code)
 		}
 	}
@@ -51,7 +52,7 @@ func TestDocumentHasTheCodes(t *testing.T) {
 	if listed := slices.Sorted(slices.Values(document.Components.Schemas["ErrorCode"].Enum)); !slices.Equal(listed, codes) {
 		t.Errorf("ErrorCode lists\n%q, the code has\n%q", listed, codes)
 	}
-	violations := declaredCodes(t, "../ordering/violation.go")
+	violations := declaredCodes(t, "../ordering/violation/codes.go")
 	slices.Sort(violations)
 	if listed := document.Components.Schemas["ViolationCode"].Enum; !slices.Equal(slices.Sorted(slices.Values(listed)), violations) {
 		t.Errorf("ViolationCode lists\n%q, the code has\n%q", listed, violations)
@@ -89,7 +90,7 @@ func TestDocumentHasEachCodeUnderItsStatus(t *testing.T) {
 		}
 		for _, code := range answer.Codes {
 			documented[string(code)] = true
-			status, _ := code.status()
+			status, _ := code.Status()
 			for _, listed := range statuses[name] {
 				if listed != strconv.Itoa(status) {
 					t.Errorf("%s has %s under %s, the code under %d", name, code, listed, status)
@@ -98,7 +99,7 @@ func TestDocumentHasEachCodeUnderItsStatus(t *testing.T) {
 		}
 	}
 	for _, code := range document.Components.Schemas["ErrorCode"].Enum {
-		if !documented[code] && code != string(CodeRestaurantRequired) {
+		if !documented[code] && code != string(respond.CodeRestaurantRequired) {
 			t.Errorf("no answer names %s", code)
 		}
 	}

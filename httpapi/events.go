@@ -5,6 +5,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"larder/httpapi/respond"
 	"larder/internal/menu"
 )
 
@@ -40,13 +41,13 @@ func (s *Server) followed(c *gin.Context) (menu.RestaurantID, error) {
 	ids := c.QueryArray("restaurant")
 	switch {
 	case len(ids) > 1:
-		return "", invalid("restaurant", "stands more than once; a stream is of one restaurant")
+		return "", respond.InvalidParameter("restaurant", "stands more than once; a stream is of one restaurant")
 	case len(ids) == 0 || ids[0] == "":
-		return "", restaurantRequired(s.visibleRestaurants(who))
+		return "", respond.RestaurantRequired(s.visibleRestaurants(who))
 	}
 	restaurant := menu.RestaurantID(ids[0])
 	if !s.canFollow(who, restaurant) {
-		return "", restaurantNotFound(s.visibleRestaurants(who))
+		return "", respond.RestaurantNotFound(s.visibleRestaurants(who))
 	}
 	return restaurant, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"larder/httpapi/fastpath"
+	"larder/httpapi/respond"
 	"larder/httpapi/web"
 	"larder/internal/jsontext"
 )
@@ -133,12 +134,12 @@ func (l *fastPathHandler) writeHeaders(v *versionedResponse, answer *fastpath.Re
 		v.varies = l.cors.varies()
 	}
 	v.writeHeaders(&l.out)
-	head := append(append(l.out.lines, headerRequestID...), ": "...)
+	head := append(append(l.out.lines, respond.HeaderRequestID...), ": "...)
 	begin := len(head)
-	if validRequestID(l.request.RequestID) {
+	if respond.ValidRequestID(l.request.RequestID) {
 		head = append(head, l.request.RequestID...)
 	} else {
-		head = newRequestID(head)
+		head = respond.AppendRequestID(head)
 	}
 	l.id = head[begin:]
 	answer.Head, answer.Body = append(head, "\r\n"...), v.body

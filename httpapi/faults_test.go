@@ -34,7 +34,7 @@ type faultRow struct {
 	calls, executed int
 	// tries are more than calls where some did not reach the service.
 	tries int
-	// retryAfter is the header Retry-After, where it may try again; "1" for "".
+	// RetryAfter is the header Retry-After, where it may try again; "1" for "".
 	retryAfter string
 	// hasty: only a short limit ends the call.
 	hasty bool

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"larder/httpapi/respond"
 	"larder/httpapi/web"
 )
 
@@ -25,7 +26,7 @@ func (s *Server) answerHashed(c *gin.Context, body []byte) error {
 		header.Add("Vary", "Authorization") // added, not set: CORS has its own entry there
 	}
 	if !hasBody(c, `W/"`+bodyHash(body)+`"`) {
-		write(c, http.StatusOK, contentJSON, body)
+		respond.Write(c, http.StatusOK, respond.ContentJSON, body)
 	}
 	return nil
 }
@@ -37,7 +38,7 @@ func hasBody(c *gin.Context, etag string) bool {
 	if !web.MatchesETag(c.Request.Header["If-None-Match"], etag) {
 		return false
 	}
-	writeStatus(c, http.StatusNotModified)
+	respond.Status(c, http.StatusNotModified)
 	return true
 }
 

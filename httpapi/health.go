@@ -11,6 +11,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"larder/cache"
+	"larder/httpapi/respond"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
 	menusync "larder/sync"
@@ -28,7 +29,7 @@ const (
 // livez answers that the process serves.
 func livez(c *gin.Context) {
 	c.Writer.Header().Set("Cache-Control", "no-store")
-	write(c, http.StatusOK, contentJSON, []byte(`{"status":"ok"}`))
+	respond.Write(c, http.StatusOK, respond.ContentJSON, []byte(`{"status":"ok"}`))
 }
 
 // readiness remembers what a start has reached: once ready, larder stays so
@@ -66,7 +67,7 @@ func (s *Server) readyz(c *gin.Context) error {
 	if verbose, given := c.GetQuery("verbose"); given && verbose != "false" && verbose != "0" {
 		current.Components = s.componentsOf(ctx, found)
 	}
-	return answer(c, status, current)
+	return respond.JSON(c, status, current)
 }
 
 // readinessReport is what one probe saw.

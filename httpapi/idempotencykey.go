@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/gin-gonic/gin"
+
+	"larder/httpapi/respond"
 )
 
 const (
@@ -35,7 +37,9 @@ func idempotencyKey(c *gin.Context, required bool) (string, error) {
 	}
 }
 
-func keyRequired(msg string) error { return &problem{code: CodeIdempotencyKeyRequired, msg: msg} }
+func keyRequired(msg string) error {
+	return &respond.Problem{Code: respond.CodeIdempotencyKeyRequired, Msg: msg}
+}
 
 // bareKey strips the quotes of a key; wrong says what is wrong with it.
 func bareKey(c *gin.Context, sent string) (key, wrong string) {
@@ -44,7 +48,7 @@ func bareKey(c *gin.Context, sent string) (key, wrong string) {
 		key = key[1 : len(key)-1]
 	}
 	switch {
-	case key == "" || len(key) > maxKey || !isASCII(key, ' '):
+	case key == "" || len(key) > maxKey || !respond.IsASCII(key, ' '):
 		return "", "has 1 to 255 printable ASCII characters"
 	case isGuest(c) && len(key) < minPublicKey:
 		return "", "has at least 128 random bits where there is no token: 22 characters or more"

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"larder/httpapi/respond"
 )
 
 // hand is a clock that a test moves.
@@ -107,7 +109,7 @@ func TestLimiterForgetsTheOldest(t *testing.T) {
 // What a limiter remembers is bounded, however long the names that are sent.
 func TestFailureKeysAreShort(t *testing.T) {
 	t.Parallel()
-	long := strings.Repeat("x", maxTokenBody)
+	long := strings.Repeat("x", respond.MaxTokenBody)
 	if n := len(failureKey(long, "2001:db8::1")); n > 64 {
 		t.Errorf("a client's name of %d bytes is remembered with %d", len(long), n)
 	}

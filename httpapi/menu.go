@@ -11,17 +11,18 @@ import (
 
 	"larder/cache"
 	"larder/cache/encoded"
+	"larder/httpapi/respond"
 )
 
 // menu answers GET /v1/restaurants/{restaurant}/menu with ready bytes.
 func (s *Server) menu(c *gin.Context) error {
-	return s.serveRead(c, &menuRead{kind: readMenu, restaurant: param(c, "restaurant")})
+	return s.serveRead(c, &menuRead{kind: readMenu, restaurant: respond.Param(c, "restaurant")})
 }
 
 // product answers GET /v1/restaurants/{restaurant}/products/{id} with ready
 // bytes; ?by=externalId looks the id up among the external ones.
 func (s *Server) product(c *gin.Context) error {
-	return s.serveRead(c, &menuRead{kind: readProduct, restaurant: param(c, "restaurant"), product: param(c, "id"), by: c.Query("by")})
+	return s.serveRead(c, &menuRead{kind: readProduct, restaurant: respond.Param(c, "restaurant"), product: respond.Param(c, "id"), by: c.Query("by")})
 }
 
 // serveRead answers a hot read, and waits for what memory does not hold.
@@ -94,7 +95,7 @@ func (s *Server) answerVersion(c *gin.Context, snapshot *cache.Snapshot, modifie
 	v := s.versionedResponse(snapshot, modified, body, notModified(c.Request.Header, body.ETag, modified), known)
 	v.writeHeaders(headerFields(c.Writer.Header()))
 	if v.status == http.StatusNotModified || c.Request.Method == http.MethodHead {
-		writeStatus(c, v.status)
+		respond.Status(c, v.status)
 		return nil
 	}
 	c.Writer.WriteHeader(v.status)
@@ -113,12 +114,12 @@ func (s *Server) cacheControl(known bool) (control string, private bool) {
 
 // openCacheControl is the Cache-Control of open reads.
 func openCacheControl(cfg Config) string {
-	value := "public, max-age=" + seconds(cfg.MaxAge)
+	value := "public, max-age=" + respond.Seconds(cfg.MaxAge)
 	if cfg.StaleWhileRevalidate > 0 {
-		value += ", stale-while-revalidate=" + seconds(cfg.StaleWhileRevalidate)
+		value += ", stale-while-revalidate=" + respond.Seconds(cfg.StaleWhileRevalidate)
 	}
 	if cfg.StaleIfError > 0 {
-		value += ", stale-if-error=" + seconds(cfg.StaleIfError)
+		value += ", stale-if-error=" + respond.Seconds(cfg.StaleIfError)
 	}
 	return value
 }
@@ -126,7 +127,7 @@ func openCacheControl(cfg Config) string {
 // notAcceptable is the problem of a request that takes no encoding of the answer.
 func notAcceptable(c *gin.Context) error {
 	c.Writer.Header().Add("Vary", "Accept-Encoding")
-	return &problem{code: CodeNotAcceptable, msg: "larder answers in identity, gzip, br or zstd; Accept-Encoding refuses all of them"}
+	return &respond.Problem{Code: respond.CodeNotAcceptable, Msg: "larder answers in identity, gzip, br or zstd; Accept-Encoding refuses all of them"}
 }
 
 // requireIdentity refuses a request that takes no answer without content coding.
@@ -155,7 +156,7 @@ func (s *Server) changesSince(c *gin.Context) error {
 func versionNumber(name, text string) (int64, error) {
 	version, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || version < 1 {
-		return 0, invalid(name, "is the number of a version, from 1")
+		return 0, respond.InvalidParameter(name, "is the number of a version, from 1")
 	}
 	return version, nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"larder/cache"
 	"larder/cache/encoded"
+	"larder/httpapi/respond"
 	"larder/internal/menu"
 )
 
@@ -80,13 +81,13 @@ func findProduct(catalogue *menu.Catalogue, by, id string) (menu.Index, error) {
 			for i, index := range found {
 				ids[i] = catalogue.Product(index).ID()
 			}
-			return menu.None, &problem{
-				code: CodeExternalIDAmbiguous, msg: "several products have this externalId; ask by id",
-				params: map[string]any{"externalId": id, "ids": ids},
+			return menu.None, &respond.Problem{
+				Code: respond.CodeExternalIDAmbiguous, Msg: "several products have this externalId; ask by id",
+				Params: map[string]any{"externalId": id, "ids": ids},
 			}
 		}
 	default:
-		return menu.None, invalid("by", "is id or externalId")
+		return menu.None, respond.InvalidParameter("by", "is id or externalId")
 	}
-	return menu.None, &problem{code: CodeProductNotFound, msg: "the restaurant's menu has no such product"}
+	return menu.None, &respond.Problem{Code: respond.CodeProductNotFound, Msg: "the restaurant's menu has no such product"}
 }

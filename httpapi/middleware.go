@@ -14,6 +14,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/sirupsen/logrus"
 
+	"larder/httpapi/respond"
 	"larder/internal/tracing"
 )
 
@@ -29,10 +30,10 @@ func (s *Server) instrument(c *gin.Context) {
 	start := time.Now()
 	span := s.trace(c)
 	defer span.End()
-	c.Writer.Header()[headerRequestID] = []string{requestID(c.Request.Header.Get(headerRequestID))}
+	c.Writer.Header()[respond.HeaderRequestID] = []string{respond.RequestIDFrom(c.Request.Header.Get(respond.HeaderRequestID))}
 	s.cors.header(c)
 	if strings.HasPrefix(c.Request.URL.Path, compatPath) {
-		setErrorFormat(c, s.cfg.Compat)
+		respond.SetErrorFormat(c, s.cfg.Compat)
 	}
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -45,7 +46,7 @@ func (s *Server) instrument(c *gin.Context) {
 	// be answered, without a word.
 	if query := c.Request.URL.RawQuery; query != "" {
 		if _, err := url.ParseQuery(query); err != nil {
-			fail(c, invalid("query", "is not well-formed: write & between parameters, and % as %25"))
+			respond.Fail(c, respond.InvalidParameter("query", "is not well-formed: write & between parameters, and % as %25"))
 			return
 		}
 	}
@@ -60,17 +61,17 @@ func (s *Server) onPanic(c *gin.Context, fault any) {
 		panic(http.ErrAbortHandler)
 	}
 	s.log.WithFields(logrus.Fields{
-		"event": "http.panic", "requestId": idOf(c), "route": routeOf(c),
+		"event": "http.panic", "requestId": respond.RequestID(c), "route": routeOf(c),
 		"panic": fmt.Sprint(fault), "stack": string(debug.Stack()),
 	}).WithFields(tracing.LogFields(c.Request.Context())).Error("a request handler panicked")
 	if c.Writer.Written() {
 		panic(http.ErrAbortHandler)
 	}
-	id := idOf(c)
+	id := respond.RequestID(c)
 	clear(c.Writer.Header()) // what the handler had prepared belongs to another answer
-	c.Writer.Header()[headerRequestID] = []string{id}
+	c.Writer.Header()[respond.HeaderRequestID] = []string{id}
 	s.cors.header(c)
-	fail(c, &problem{code: CodeInternal, msg: "something went wrong inside larder; the log has the cause under this requestId"})
+	respond.Fail(c, &respond.Problem{Code: respond.CodeInternal, Msg: "something went wrong inside larder; the log has the cause under this requestId"})
 }
 
 // finish counts the request and, where the setting says so, logs it.
@@ -83,7 +84,7 @@ func (s *Server) finish(c *gin.Context, took time.Duration) {
 	}
 	who, _ := callerOf(c)
 	s.logRequest(requestLine{
-		code: failureCode(c), id: idOf(c), method: c.Request.Method, route: route, path: c.Request.URL.Path,
+		code: respond.FailureCode(c), id: respond.RequestID(c), method: c.Request.Method, route: route, path: c.Request.URL.Path,
 		status: status, bytes: max(c.Writer.Size(), 0), took: took, client: who.Client, causes: c.Errors.Errors(),
 		trace: tracing.LogFields(c.Request.Context()),
 	})
@@ -96,7 +97,7 @@ type requestLine struct {
 	took                    time.Duration
 	client                  string // empty: nobody said
 	causes                  []string
-	code                    Code          // of a failure; empty where there is none
+	code                    respond.Code  // of a failure; empty where there is none
 	trace                   logrus.Fields // its ids; nil where it is not traced
 }
 
@@ -118,7 +119,7 @@ func (s *Server) logRequest(line requestLine) {
 		entry = entry.WithField("code", line.code)
 	}
 	switch {
-	case line.code == CodeUpstreamBusy: // policy O8a: rejecting orders under overload is no fault of larder
+	case line.code == respond.CodeUpstreamBusy: // policy O8a: rejecting orders under overload is no fault of larder
 		entry.Warn("request rejected")
 	case line.status >= http.StatusInternalServerError:
 		entry.Error("request failed")
@@ -176,7 +177,7 @@ func (s *Server) traced(c *gin.Context, span tracing.Span) {
 	span.Text("http.request.method", method)
 	span.Text("http.route", route)
 	span.Number("http.response.status_code", status)
-	span.Text("larder.request_id", idOf(c))
+	span.Text("larder.request_id", respond.RequestID(c))
 	if status >= http.StatusInternalServerError {
 		span.Fail(strconv.Itoa(status))
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"larder/httpapi"
+	"larder/httpapi/respond"
 )
 
 func serve(t *testing.T, handler http.Handler) string {
@@ -222,7 +223,7 @@ func TestFailuresAreLogged(t *testing.T) {
 		}
 	}
 	if len(lines) != 1 || lines[0].Data["requestId"] != "lost" || lines[0].Level != logrus.ErrorLevel || !strings.Contains(fmt.Sprint(lines[0].Data["cause"]), "no catalogue") ||
-		lines[0].Data["code"] != httpapi.CodeNoCatalogue {
+		lines[0].Data["code"] != respond.CodeNoCatalogue {
 		t.Errorf("got %v", lines)
 	}
 }

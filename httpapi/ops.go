@@ -11,6 +11,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"larder/cache"
+	"larder/httpapi/respond"
 	"larder/internal/jsontext"
 	"larder/internal/menu"
 	menusync "larder/sync"
@@ -68,7 +69,7 @@ func (s *Server) syncAll(c *gin.Context) error {
 	}
 	s.audit(c, did)
 	c.Header("Location", "/v1/ops/sync/"+batch.ID)
-	return answer(c, http.StatusAccepted, result{Result: struct {
+	return respond.JSON(c, http.StatusAccepted, respond.Result{Result: struct {
 		Batch string `json:"batch"`
 		Total int    `json:"total"`
 	}{batch.ID, batch.Total}})
@@ -77,14 +78,14 @@ func (s *Server) syncAll(c *gin.Context) error {
 // batch answers GET /v1/ops/sync/{batch}, for those who have lost the events.
 func (s *Server) batch(c *gin.Context) error {
 	who, _ := callerOf(c)
-	batch, err := s.runner.Batch(c.Request.Context(), param(c, "batch"))
+	batch, err := s.runner.Batch(c.Request.Context(), respond.Param(c, "batch"))
 	if err == nil && !who.sees(batch.Connection) {
 		err = menusync.ErrUnknownBatch
 	}
 	if err != nil {
 		return err
 	}
-	return answer(c, http.StatusOK, result{Result: batch})
+	return respond.JSON(c, http.StatusOK, respond.Result{Result: batch})
 }
 
 // answerRun answers with a run that was started or joined, once it has finished
@@ -101,14 +102,14 @@ func (s *Server) answerRun(c *gin.Context, run menusync.Run, err error, wait tim
 		status = http.StatusOK
 	}
 	c.Header("Location", "/v1/ops/runs/"+run.ID)
-	return answer(c, status, result{Result: run})
+	return respond.JSON(c, status, respond.Result{Result: run})
 }
 
 // syncedMenu finds what the path names: a restaurant, or a connection's own menu
 // as "@connection".
 func (s *Server) syncedMenu(c *gin.Context) (menu.RestaurantID, error) {
 	who, _ := callerOf(c)
-	id := menu.RestaurantID(param(c, "restaurant"))
+	id := menu.RestaurantID(respond.Param(c, "restaurant"))
 	if connection, own := s.connectionOf(id); own && who.sees(connection) && s.runner.HasMenu(id) {
 		return id, nil
 	}
@@ -142,7 +143,7 @@ func waitTime(c *gin.Context, standard time.Duration) (time.Duration, error) {
 		wait, err = time.Duration(n)*time.Second, nil
 	}
 	if err != nil || wait < 0 || wait > maxWait {
-		return 0, invalid("wait", "is a duration of at most 60s, as 30s")
+		return 0, respond.InvalidParameter("wait", "is a duration of at most 60s, as 30s")
 	}
 	return wait, nil
 }
@@ -152,11 +153,11 @@ func forced(c *gin.Context) (force bool, err error) {
 	if c.Request.ContentLength == 0 {
 		return false, nil
 	}
-	body, err := readJSON(c, nil)
+	body, err := respond.ReadJSON(c, nil)
 	if err != nil {
 		return false, err
 	}
-	err = readObject(body, `{"force": true} or none`, map[string]func(*jsontext.Reader) bool{
+	err = respond.ReadObject(body, `{"force": true} or none`, map[string]func(*jsontext.Reader) bool{
 		"force": func(r *jsontext.Reader) (ok bool) { force, ok = r.Bool(); return ok },
 	})
 	return force, err
@@ -172,27 +173,27 @@ func (s *Server) lint(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return answer(c, http.StatusOK, result{Result: s.describeFindings(restaurant, findings)})
+	return respond.JSON(c, http.StatusOK, respond.Result{Result: s.describeFindings(restaurant, findings)})
 }
 
 // run answers GET /v1/ops/runs/{run}.
 func (s *Server) run(c *gin.Context) error {
 	who, _ := callerOf(c)
-	run, err := s.runner.Run(c.Request.Context(), param(c, "run"))
+	run, err := s.runner.Run(c.Request.Context(), respond.Param(c, "run"))
 	if err == nil && !s.seesMenu(who, run.Restaurant) {
 		err = menusync.ErrUnknownRun
 	}
 	if err != nil {
 		return err
 	}
-	return answer(c, http.StatusOK, result{Result: run})
+	return respond.JSON(c, http.StatusOK, respond.Result{Result: run})
 }
 
 // listRuns answers GET /v1/ops/runs, the newest first; ?restaurant= and
 // ?outcome= choose.
 func (s *Server) listRuns(c *gin.Context) error {
 	who, _ := callerOf(c)
-	outcome, err := oneOf(c, "outcome", []menusync.Outcome{
+	outcome, err := respond.OneOf(c, "outcome", []menusync.Outcome{
 		menusync.OutcomeUpdated, menusync.OutcomeUnchanged, menusync.OutcomeQuarantined,
 		menusync.OutcomeHeld, menusync.OutcomeFailed, menusync.OutcomeSkipped,
 	})
@@ -200,23 +201,23 @@ func (s *Server) listRuns(c *gin.Context) error {
 		return err
 	}
 	filter := menusync.Filter{Outcome: outcome, Restaurant: menu.RestaurantID(c.Query("restaurant"))}
-	if filter.Limit, filter.Cursor, err = pageOf(c); err != nil {
+	if filter.Limit, filter.Cursor, err = respond.PageOf(c); err != nil {
 		return err
 	}
 	if _, given := c.GetQuery("restaurant"); given && !s.seesMenu(who, filter.Restaurant) {
-		return restaurantNotFound(s.visibleRestaurants(who))
+		return respond.RestaurantNotFound(s.visibleRestaurants(who))
 	}
 	runs, next, err := s.runner.Runs(c.Request.Context(), filter)
 	if err != nil {
 		return err
 	}
-	list := page[menusync.Run]{Result: make([]menusync.Run, 0, len(runs)), Next: nextPage(next)}
+	list := respond.Page[menusync.Run]{Result: make([]menusync.Run, 0, len(runs)), Next: respond.NextPage(next)}
 	for _, run := range runs {
 		if s.seesMenu(who, run.Restaurant) { // a page of a client with one connection may be short
 			list.Result = append(list.Result, run)
 		}
 	}
-	return answer(c, http.StatusOK, list)
+	return respond.JSON(c, http.StatusOK, list)
 }
 
 // seesMenu reports whether the caller may know of what is synced under an id: a

@@ -7,6 +7,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/sirupsen/logrus"
 
+	"larder/httpapi/respond"
 	"larder/internal/jsontext"
 )
 
@@ -30,11 +31,11 @@ func (s *Server) acceptJournal(c *gin.Context) error {
 	if accepted {
 		who, _ := callerOf(c)
 		s.log.WithFields(logrus.Fields{
-			"event": "journal.accept", "requestId": idOf(c), "client": who.Client, "connection": connection,
+			"event": "journal.accept", "requestId": respond.RequestID(c), "client": who.Client, "connection": connection,
 		}).Warn("a restored journal was accepted: new orders are placed again")
-		s.audit(c, auditEntry{Action: actionAcceptRestore, Connection: orNull(connection)})
+		s.audit(c, auditEntry{Action: actionAcceptRestore, Connection: respond.OrNull(connection)})
 	}
-	return answer(c, http.StatusOK, result{Result: acceptance{connection, accepted}})
+	return respond.JSON(c, http.StatusOK, respond.Result{Result: acceptance{connection, accepted}})
 }
 
 // connectionToAccept returns the connection that the query or the body names,
@@ -46,7 +47,7 @@ func (s *Server) connectionToAccept(c *gin.Context) (string, error) {
 	}
 	asked, inQuery := c.GetQuery("connection")
 	if inQuery && given && asked != name {
-		return "", invalid("connection", "is not the same in the query and in the body; name it once")
+		return "", respond.InvalidParameter("connection", "is not the same in the query and in the body; name it once")
 	}
 	if inQuery {
 		name, given = asked, true
@@ -57,14 +58,14 @@ func (s *Server) connectionToAccept(c *gin.Context) (string, error) {
 // readAcceptance reads the body of POST /v1/ops/journal/accept: nothing, or an
 // object with the optional field connection and no other.
 func readAcceptance(c *gin.Context) (connection string, given bool, err error) {
-	body, err := readBody(c, maxBody, nil)
+	body, err := respond.ReadBody(c, respond.MaxBody, nil)
 	if err != nil || len(body) == 0 {
 		return "", false, err
 	}
-	if err := requireJSON(c.GetHeader("Content-Type")); err != nil {
+	if err := respond.RequireJSON(c.GetHeader("Content-Type")); err != nil {
 		return "", false, err
 	}
-	err = readObject(body, "", map[string]func(*jsontext.Reader) bool{
+	err = respond.ReadObject(body, "", map[string]func(*jsontext.Reader) bool{
 		"connection": func(r *jsontext.Reader) (ok bool) {
 			twice := given
 			connection, ok = r.Text()
@@ -72,10 +73,10 @@ func readAcceptance(c *gin.Context) (connection string, given bool, err error) {
 			return ok && !twice
 		},
 	})
-	if _, wrong := errors.AsType[*problem](err); wrong {
-		err = &problem{
-			code: CodeMalformedJSON,
-			msg:  `the body is an object with the one optional field connection, a string: {"connection": "main"}; or leave the body out`,
+	if _, wrong := errors.AsType[*respond.Problem](err); wrong {
+		err = &respond.Problem{
+			Code: respond.CodeMalformedJSON,
+			Msg:  `the body is an object with the one optional field connection, a string: {"connection": "main"}; or leave the body out`,
 		}
 	}
 	return connection, given, err

@@ -9,6 +9,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/sirupsen/logrus"
 
+	"larder/httpapi/respond"
 	"larder/internal/menu"
 	"larder/ordering"
 )
@@ -19,27 +20,27 @@ import (
 func (s *Server) listOrders(c *gin.Context) error {
 	var query ordering.Query
 	var err error
-	if query.State, err = oneOf(c, "state", ordering.States()); err != nil {
+	if query.State, err = respond.OneOf(c, "state", ordering.States()); err != nil {
 		return err
 	}
 	if query.Connections, err = s.requestedConnections(c); err != nil {
 		return err
 	}
-	if query.Limit, query.Cursor, err = pageOf(c); err != nil {
+	if query.Limit, query.Cursor, err = respond.PageOf(c); err != nil {
 		return err
 	}
 	records, next, err := s.orders.List(c.Request.Context(), query)
 	if errors.Is(err, ordering.ErrCursor) {
-		err = badCursor()
+		err = respond.BadCursor()
 	}
 	if err != nil {
 		return err
 	}
-	list := page[listedOrder]{Result: make([]listedOrder, len(records)), Next: nextPage(next)}
+	list := respond.Page[listedOrder]{Result: make([]listedOrder, len(records)), Next: respond.NextPage(next)}
 	for i, record := range records {
 		list.Result[i] = listedOrder{newRecordView(record), s.nameOf(record.Restaurant)}
 	}
-	return answer(c, http.StatusOK, list)
+	return respond.JSON(c, http.StatusOK, list)
 }
 
 // listedOrder is a record in the operators' list.
@@ -97,14 +98,14 @@ type resolutionView struct {
 // answered, so that an operator can speak with the guest and the restaurant.
 func (s *Server) opsOrder(c *gin.Context) error {
 	who, _ := callerOf(c)
-	record, err := s.orders.ByRef(c.Request.Context(), s.visibleConnections(who), param(c, "ref"))
+	record, err := s.orders.ByRef(c.Request.Context(), s.visibleConnections(who), respond.Param(c, "ref"))
 	if err != nil {
 		return err
 	}
 	restaurant, _ := s.runner.Known(record.Restaurant)
 	view := opsOrderView{
 		listedOrder: listedOrder{newRecordView(record), s.nameOf(record.Restaurant)}, Calls: make([]callView, len(record.Calls)),
-		RestaurantPhone: orNull(restaurant.Phone), RestaurantAddress: orNull(restaurant.Address),
+		RestaurantPhone: respond.OrNull(restaurant.Phone), RestaurantAddress: respond.OrNull(restaurant.Address),
 	}
 	for i, call := range record.Calls {
 		view.Calls[i] = newCallView(call)
@@ -112,7 +113,7 @@ func (s *Server) opsOrder(c *gin.Context) error {
 			return err
 		}
 	}
-	return answer(c, http.StatusOK, result{Result: view})
+	return respond.JSON(c, http.StatusOK, respond.Result{Result: view})
 }
 
 // nameOf is the restaurant's name: as configured, else its menu's; nil for a
@@ -126,7 +127,7 @@ func (s *Server) nameOf(id menu.RestaurantID) *string {
 	if version, known := s.replica.Version(id); name == "" && known {
 		name = version.Name
 	}
-	return orNull(name)
+	return respond.OrNull(name)
 }
 
 // sent is what a call sent, nil when it is not kept.
@@ -141,13 +142,13 @@ func (s *Server) sent(ctx context.Context, record ordering.Record, call int) (js
 func newCallView(call ordering.Call) callView {
 	view := callView{
 		Number: call.Number, Operation: call.Operation, Outcome: call.Outcome, Client: call.Client, RequestID: call.RequestID,
-		StartedAt: timeOrNull(call.StartedAt), EndedAt: timeOrNull(call.EndedAt), Contradicted: orNull(call.Contradicted),
+		StartedAt: timeOrNull(call.StartedAt), EndedAt: timeOrNull(call.EndedAt), Contradicted: respond.OrNull(call.Contradicted),
 	}
 	if said := call.Answer; said != nil {
-		view.Answer = &answerView{Status: said.Status, Code: orNull(said.Code), Msg: orNull(said.Msg), RequestID: orNull(said.RequestID)}
+		view.Answer = &answerView{Status: said.Status, Code: respond.OrNull(said.Code), Msg: respond.OrNull(said.Msg), RequestID: respond.OrNull(said.RequestID)}
 	}
 	if resolution := call.Resolved; resolution != nil {
-		view.Resolved = &resolutionView{By: resolution.By, At: timeOrNull(resolution.At), Outcome: resolution.Resolution, Note: orNull(resolution.Note)}
+		view.Resolved = &resolutionView{By: resolution.By, At: timeOrNull(resolution.At), Outcome: resolution.Resolution, Note: respond.OrNull(resolution.Note)}
 	}
 	return view
 }
@@ -155,7 +156,7 @@ func newCallView(call ordering.Call) callView {
 // resolveOrder answers POST /v1/ops/orders/{ref}/resolve: a person's resolution of
 // an operation whose outcome is unknown (policy O12).
 func (s *Server) resolveOrder(c *gin.Context) error {
-	body, err := readJSON(c, nil)
+	body, err := respond.ReadJSON(c, nil)
 	if err != nil {
 		return err
 	}
@@ -164,19 +165,19 @@ func (s *Server) resolveOrder(c *gin.Context) error {
 		return err
 	}
 	who, _ := callerOf(c)
-	resolution.Connections, resolution.Ref, resolution.By, resolution.RequestID = s.visibleConnections(who), param(c, "ref"), who.Client, idOf(c)
+	resolution.Connections, resolution.Ref, resolution.By, resolution.RequestID = s.visibleConnections(who), respond.Param(c, "ref"), who.Client, respond.RequestID(c)
 	resolved, err := s.orders.Resolve(c.Request.Context(), resolution)
 	if err != nil {
 		return resolutionProblem(err)
 	}
 	s.log.WithFields(logrus.Fields{
-		"event": "order.resolved", "ref": resolved.Record.Ref, "orderID": resolved.Record.OrderID, "requestId": idOf(c),
+		"event": "order.resolved", "ref": resolved.Record.Ref, "orderID": resolved.Record.OrderID, "requestId": respond.RequestID(c),
 		"client": who.Client, "connection": resolved.Record.Connection, "operation": resolution.Operation, "resolution": resolution.Resolution,
 		"outcome": resolved.Call.Outcome, "state": resolved.Record.State,
 	}).Info("an order's unknown outcome was resolved")
 	s.audit(c, auditEntry{
-		Action: actionResolve, Connection: orNull(resolved.Record.Connection), Restaurant: orNull(resolved.Record.Restaurant),
+		Action: actionResolve, Connection: respond.OrNull(resolved.Record.Connection), Restaurant: respond.OrNull(resolved.Record.Restaurant),
 		Ref: &resolved.Record.Ref, Detail: truncateDetail(string(resolution.Operation) + ": " + string(resolution.Resolution)),
 	})
-	return answer(c, http.StatusOK, result{Result: newRecordView(resolved.Record)})
+	return respond.JSON(c, http.StatusOK, respond.Result{Result: newRecordView(resolved.Record)})
 }

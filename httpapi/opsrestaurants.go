@@ -7,6 +7,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"larder/cache"
+	"larder/httpapi/respond"
 	"larder/internal/menu"
 	menusync "larder/sync"
 )
@@ -43,7 +44,7 @@ func (s *Server) listOpsRestaurants(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	state, err := oneOf(c, "state", filters())
+	state, err := respond.OneOf(c, "state", filters())
 	if err != nil {
 		return err
 	}
@@ -59,11 +60,11 @@ func (s *Server) listOpsRestaurants(c *gin.Context) error {
 		return (!oneConnection || from.all[at].Connection == connection) && (now == nil || now.all[at].matches(state))
 	})
 	versions := s.versions(c.Request.Context(), chosen)
-	list := page[opsRestaurantRow]{Result: make([]opsRestaurantRow, len(chosen)), Next: nextPage(next)}
+	list := respond.Page[opsRestaurantRow]{Result: make([]opsRestaurantRow, len(chosen)), Next: respond.NextPage(next)}
 	for i, restaurant := range chosen {
 		list.Result[i] = s.opsRow(restaurant, versions[restaurant.ID])
 	}
-	return answer(c, http.StatusOK, list)
+	return respond.JSON(c, http.StatusOK, list)
 }
 
 // opsRow lays one restaurant out.
@@ -114,8 +115,8 @@ func (s *Server) opsRestaurant(c *gin.Context) error {
 	}
 	version := s.versions(c.Request.Context(), []menusync.Restaurant{restaurant})[id]
 	view := opsRestaurantView{
-		opsRestaurantRow: s.opsRow(restaurant, version), Content: orNull(version.Content),
-		Phone: orNull(restaurant.Phone), Address: orNull(restaurant.Address),
+		opsRestaurantRow: s.opsRow(restaurant, version), Content: respond.OrNull(version.Content),
+		Phone: respond.OrNull(restaurant.Phone), Address: respond.OrNull(restaurant.Address),
 	}
 	if version.Held {
 		view.Hold = &version.Hold.Until
@@ -127,5 +128,5 @@ func (s *Server) opsRestaurant(c *gin.Context) error {
 	if len(runs) > 0 {
 		view.LastRun = &runs[0]
 	}
-	return answer(c, http.StatusOK, result{Result: view})
+	return respond.JSON(c, http.StatusOK, respond.Result{Result: view})
 }

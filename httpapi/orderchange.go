@@ -6,6 +6,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"larder/httpapi/respond"
 	"larder/internal/upstream"
 	"larder/ordering"
 )
@@ -13,7 +14,7 @@ import (
 // changeOrder answers PUT /v1/orders/{orderID}/pay, /complete and /reject. A
 // restaurantID in a rejection's query or body is accepted and not sent on
 // (policy O11); a completion has no body.
-func (s *Server) changeOrder(operation ordering.Operation) handler {
+func (s *Server) changeOrder(operation ordering.Operation) respond.Handler {
 	return func(c *gin.Context) error {
 		key, err := idempotencyKey(c, false)
 		if err != nil {
@@ -21,11 +22,11 @@ func (s *Server) changeOrder(operation ordering.Operation) handler {
 		}
 		var body []byte
 		if operation != upstream.OpComplete {
-			if body, err = readJSON(c, nil); err != nil {
+			if body, err = respond.ReadJSON(c, nil); err != nil {
 				return err
 			}
 		}
-		orderID := param(c, "orderID")
+		orderID := respond.Param(c, "orderID")
 		connection, err := s.connectionOfOrder(c, orderID)
 		if err != nil {
 			return err
@@ -33,7 +34,7 @@ func (s *Server) changeOrder(operation ordering.Operation) handler {
 		who, _ := callerOf(c)
 		changed, err := s.orders.Change(c.Request.Context(), ordering.ChangeRequest{
 			Operation: operation, OrderID: orderID, V1: true, Connection: connection, Client: who.Client, Key: key,
-			RequestID: idOf(c), Body: body, Language: language(c), FieldCase: s.connection(connection).FieldCase,
+			RequestID: respond.RequestID(c), Body: body, Language: respond.Language(c), FieldCase: s.connection(connection).FieldCase,
 		})
 		if err != nil {
 			err = changeProblem(operation, err)
@@ -64,8 +65,8 @@ func changeProblem(operation ordering.Operation, err error) error {
 	if !errors.As(err, &invalid) {
 		return err
 	}
-	return &problem{
-		code: CodeValidationFailed, msg: operationTexts[operation].it + " breaks rules; see errors", err: err,
-		violations: invalid.Violations, more: invalid.More,
+	return &respond.Problem{
+		Code: respond.CodeValidationFailed, Msg: operationTexts[operation].it + " breaks rules; see errors", Cause: err,
+		Violations: invalid.Violations, More: invalid.More,
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/sirupsen/logrus"
 
+	"larder/httpapi/respond"
 	"larder/internal/menu"
 	"larder/internal/tracing"
 	"larder/ordering"
@@ -22,7 +23,7 @@ func (s *Server) noteOrder(c *gin.Context, call orderCall, result ordering.Resul
 	outcome := string(result.Call.Outcome)
 	switch {
 	case err != nil:
-		outcome = refusalOf(asProblem(err).code)
+		outcome = refusalOf(respond.ProblemOf(err).Code)
 	case result.Call.Outcome == ordering.OutcomeDone:
 		outcome = operationTexts[result.Call.Operation].outcome
 	}
@@ -39,14 +40,14 @@ func (s *Server) logOrder(c *gin.Context, call orderCall, outcome string, result
 	who, _ := callerOf(c)
 	entry := s.log.WithFields(tracing.LogFields(c.Request.Context()))
 	fields := logrus.Fields{
-		"event": "order." + outcome, "operation": call.operation, "requestId": idOf(c), "client": who.Client,
+		"event": "order." + outcome, "operation": call.operation, "requestId": respond.RequestID(c), "client": who.Client,
 		"connection": call.connection, "restaurant": call.restaurant, "orderID": call.orderID, "replayed": result.Replayed,
 	}
 	if err != nil {
-		p := asProblem(err)
-		fields["ref"] = p.ref
-		if p.violations != nil {
-			fields["violations"] = len(p.violations)
+		p := respond.ProblemOf(err)
+		fields["ref"] = p.Ref
+		if p.Violations != nil {
+			fields["violations"] = len(p.Violations)
 		} else {
 			fields["error"] = err.Error()
 		}
@@ -68,21 +69,21 @@ func (s *Server) logOrder(c *gin.Context, call orderCall, outcome string, result
 }
 
 // refusalOf names why nothing was begun; the names are few, for the metrics.
-func refusalOf(code Code) string {
+func refusalOf(code respond.Code) string {
 	switch code {
-	case CodeValidationFailed, CodeMalformedJSON:
+	case respond.CodeValidationFailed, respond.CodeMalformedJSON:
 		return "invalid"
-	case CodeIdempotencyKeyReused, CodeIdempotencyKeyInFlight, CodeOrderBusy, CodeOutcomeUnknown, CodeOrderState:
+	case respond.CodeIdempotencyKeyReused, respond.CodeIdempotencyKeyInFlight, respond.CodeOrderBusy, respond.CodeOutcomeUnknown, respond.CodeOrderState:
 		return "conflict"
-	case CodeOrderNotFound, CodeOrderAmbiguous:
+	case respond.CodeOrderNotFound, respond.CodeOrderAmbiguous:
 		return "not_found"
-	case CodeUpstreamUnavailable:
+	case respond.CodeUpstreamUnavailable:
 		return string(ordering.OutcomeNotSent)
-	case CodeUpstreamBusy:
+	case respond.CodeUpstreamBusy:
 		return "busy"
-	case CodeJournalUnavailable, CodeJournalRestored, CodeStorageUnavailable, CodeNoCatalogue:
+	case respond.CodeJournalUnavailable, respond.CodeJournalRestored, respond.CodeStorageUnavailable, respond.CodeNoCatalogue:
 		return "unavailable"
-	case CodeClientGone:
+	case respond.CodeClientGone:
 		return "cancelled"
 	default:
 		return "failed"

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"larder/httpapi/respond"
 	"larder/internal/upstream"
 	"larder/ordering"
 	"larder/ordering/validate"
@@ -36,7 +37,7 @@ func (s *Server) validateOrder(c *gin.Context) error {
 			s.buffers.Put(pooled)
 		}
 	}()
-	if pooled.request, err = readJSON(c, pooled.request); err != nil {
+	if pooled.request, err = respond.ReadJSON(c, pooled.request); err != nil {
 		return err
 	}
 	s.chargeOrder(c, s.validateLimit, pooled.request)
@@ -44,7 +45,7 @@ func (s *Server) validateOrder(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	spoken := language(c)
+	spoken := respond.Language(c)
 	text, err := s.validator.AppendResult(append(pooled.response[:0], `{"result":`...), validate.Request{
 		Restaurant: restaurant.ID, V1: true, Version: snapshot.Version.Version, Catalogue: snapshot.Catalogue,
 		Body: pooled.request, Language: spoken, FieldCase: s.connection(restaurant.Connection).FieldCase,
@@ -57,7 +58,7 @@ func (s *Server) validateOrder(c *gin.Context) error {
 	header.text("Cache-Control", "no-store")
 	header.text("Content-Language", spoken)
 	header.text(headerVersion, strconv.FormatInt(snapshot.Version.Version, 10))
-	write(c, http.StatusOK, contentJSON, pooled.response)
+	respond.Write(c, http.StatusOK, respond.ContentJSON, pooled.response)
 	return nil
 }
 
@@ -71,7 +72,7 @@ func (s *Server) placeOrder(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	body, err := readJSON(c, nil)
+	body, err := respond.ReadJSON(c, nil)
 	if err != nil {
 		return err
 	}
@@ -79,8 +80,8 @@ func (s *Server) placeOrder(c *gin.Context) error {
 	requester := who.Client
 	if isGuest(c) {
 		s.chargeOrder(c, s.publicLimit, body)
-		if err := s.checkPublicOrder(body, language(c)); err != nil {
-			return withLanguage(c, err)
+		if err := s.checkPublicOrder(body, respond.Language(c)); err != nil {
+			return respond.WithLanguage(c, err)
 		}
 		// Guests share one client: each address has its own turn (policy O8a).
 		requester = publicClient + " " + addressKey(s.clientIP(c))
@@ -89,7 +90,7 @@ func (s *Server) placeOrder(c *gin.Context) error {
 	// sees to that (policy O8).
 	placed, err := s.orders.Place(c.Request.Context(), ordering.PlaceRequest{
 		Restaurant: restaurant.ID, V1: true, Connection: restaurant.Connection, Client: who.Client, CapacityKey: requester, Key: key,
-		RequestID: idOf(c), Body: body, Language: language(c), FieldCase: s.connection(restaurant.Connection).FieldCase,
+		RequestID: respond.RequestID(c), Body: body, Language: respond.Language(c), FieldCase: s.connection(restaurant.Connection).FieldCase,
 	})
 	return s.answerOrder(c, orderCall{operation: upstream.OpCreate, connection: restaurant.Connection, restaurant: restaurant.ID}, placed, err)
 }
@@ -101,11 +102,11 @@ func (s *Server) order(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	record, err := s.orders.ByOrderID(c.Request.Context(), connections, param(c, "orderID"))
+	record, err := s.orders.ByOrderID(c.Request.Context(), connections, respond.Param(c, "orderID"))
 	if err != nil {
 		return err
 	}
-	return answer(c, http.StatusOK, result{Result: newRecordView(record)})
+	return respond.JSON(c, http.StatusOK, respond.Result{Result: newRecordView(record)})
 }
 
 // orderByKey answers GET /v1/orders?key=: the record of what the caller asked
@@ -117,7 +118,7 @@ func (s *Server) orderByKey(c *gin.Context) error {
 	}
 	key, wrong := bareKey(c, c.Query("key"))
 	if wrong != "" {
-		return invalid("key", "is the Idempotency-Key of an order, which "+wrong)
+		return respond.InvalidParameter("key", "is the Idempotency-Key of an order, which "+wrong)
 	}
 	who, _ := callerOf(c)
 	record, err := s.orders.ByKey(c.Request.Context(), connections, who.Client, key)
@@ -125,9 +126,9 @@ func (s *Server) orderByKey(c *gin.Context) error {
 	case err != nil:
 		return err
 	case isGuest(c):
-		return answer(c, http.StatusOK, result{Result: guestView{record.State, exact(record.Total), orNull(record.OrderID)}})
+		return respond.JSON(c, http.StatusOK, respond.Result{Result: guestView{record.State, respond.Number(record.Total), respond.OrNull(record.OrderID)}})
 	default:
-		return answer(c, http.StatusOK, result{Result: newRecordView(record)})
+		return respond.JSON(c, http.StatusOK, respond.Result{Result: newRecordView(record)})
 	}
 }
 
@@ -141,7 +142,7 @@ func (s *Server) requestedConnections(c *gin.Context) ([]string, error) {
 		return seen, nil
 	}
 	if !slices.Contains(seen, name) {
-		return nil, connectionNotFound(seen)
+		return nil, respond.ConnectionNotFound(seen)
 	}
 	return []string{name}, nil
 }

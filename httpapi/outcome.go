@@ -8,6 +8,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"larder/httpapi/respond"
 	"larder/internal/upstream"
 	"larder/ordering"
 )
@@ -21,7 +22,7 @@ const headerReplayed = "Idempotent-Replayed"
 func (s *Server) answerOrder(c *gin.Context, call orderCall, result ordering.Result, err error) error {
 	s.noteOrder(c, call, result, err)
 	if err != nil {
-		return withLanguage(c, err)
+		return respond.WithLanguage(c, err)
 	}
 	if result.Replayed {
 		c.Writer.Header()[headerReplayed] = []string{"true"}
@@ -30,9 +31,9 @@ func (s *Server) answerOrder(c *gin.Context, call orderCall, result ordering.Res
 	case result.Call.Outcome != ordering.OutcomeDone:
 		return outcomeProblem(result)
 	case result.Call.Operation == upstream.OpCreate:
-		return answer(c, http.StatusCreated, placedView(result.Record))
+		return respond.JSON(c, http.StatusCreated, placedView(result.Record))
 	default:
-		return answer(c, http.StatusOK, changedView(result))
+		return respond.JSON(c, http.StatusOK, changedView(result))
 	}
 }
 
@@ -54,19 +55,19 @@ var operationTexts = map[ordering.Operation]operationText{ //nolint:gochecknoglo
 // placedView is the 201 of a placed order: what was answered first, whatever
 // became of the order since.
 func placedView(record ordering.Record) any {
-	return result{Result: struct {
+	return respond.Result{Result: struct {
 		Ref     string         `json:"ref"`
 		OrderID string         `json:"orderID"`
-		Total   exact          `json:"total"`
+		Total   respond.Number `json:"total"`
 		State   ordering.State `json:"state"`
-	}{record.Ref, record.OrderID, exact(record.Total), ordering.StatePlaced}}
+	}{record.Ref, record.OrderID, respond.Number(record.Total), ordering.StatePlaced}}
 }
 
 // changedView is the 200 of a change: the order as it was after it. Nothing
 // follows a completion or a rejection, and a payment only pays.
 func changedView(changed ordering.Result) any {
 	record, operation := changed.Record, changed.Call.Operation
-	return result{Result: struct {
+	return respond.Result{Result: struct {
 		Ref     string         `json:"ref"`
 		OrderID string         `json:"orderID"`
 		State   ordering.State `json:"state"`
@@ -75,28 +76,28 @@ func changedView(changed ordering.Result) any {
 }
 
 // outcomeProblem is what became of a call that was not done.
-func outcomeProblem(result ordering.Result) *problem {
+func outcomeProblem(result ordering.Result) *respond.Problem {
 	call, words := result.Call, operationTexts[result.Call.Operation]
-	p := &problem{ref: result.Record.Ref, requestID: call.RequestID, instance: instanceOf(result)}
+	p := &respond.Problem{Ref: result.Record.Ref, RequestID: call.RequestID, Instance: instanceOf(result)}
 	switch call.Outcome {
 	case ordering.OutcomeRefused:
-		p.code, p.msg = CodeUpstreamRefused, "the ordering service refused "+words.it
+		p.Code, p.Msg = respond.CodeUpstreamRefused, "the ordering service refused "+words.it
 		if call.Resolved != nil {
-			p.msg = words.it + " did not take effect: a person found that out, for the ordering service had not said"
+			p.Msg = words.it + " did not take effect: a person found that out, for the ordering service had not said"
 			return p
 		}
 		if said := call.Answer; said != nil {
-			p.upstream = upstreamSaid(said)
+			p.Upstream = upstreamSaid(said)
 			if said.Msg != "" {
-				p.msg += ": " + said.Msg
+				p.Msg += ": " + said.Msg
 			}
 		}
 	case ordering.OutcomeNotSent:
-		p.code, p.msg = CodeUpstreamUnavailable, words.it+" did not reach the ordering service; nothing was "+words.done+", try again"
-		p.retryAfter = max(time.Second, result.RetryAfter)
+		p.Code, p.Msg = respond.CodeUpstreamUnavailable, words.it+" did not reach the ordering service; nothing was "+words.done+", try again"
+		p.RetryAfter = max(time.Second, result.RetryAfter)
 	default:
-		p.code = CodeOrderOutcomeUnknown
-		p.msg = "the ordering service did not say whether it took " + words.it + "; do not send it again under another key before this is resolved"
+		p.Code = respond.CodeOrderOutcomeUnknown
+		p.Msg = "the ordering service did not say whether it took " + words.it + "; do not send it again under another key before this is resolved"
 	}
 	return p
 }
@@ -111,8 +112,8 @@ func instanceOf(result ordering.Result) string {
 
 // upstreamSaid passes on what the ordering service said (policy O15), with the
 // errors member of the document's error shape if the body has one.
-func upstreamSaid(said *ordering.Answer) *upstreamAnswer {
-	passed := &upstreamAnswer{Status: said.Status, Code: said.Code, Msg: said.Msg, RequestID: said.RequestID}
+func upstreamSaid(said *ordering.Answer) *respond.UpstreamAnswer {
+	passed := &respond.UpstreamAnswer{Status: said.Status, Code: said.Code, Msg: said.Msg, RequestID: said.RequestID}
 	var shape struct {
 		Errors json.RawMessage `json:"errors"`
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"larder/httpapi/respond"
 	"larder/httpapi/web"
 	"larder/internal/menu"
 	"larder/internal/setting"
@@ -94,7 +95,7 @@ func (s *Server) routePage(engine *gin.Engine) error {
 	if err != nil {
 		return err
 	}
-	get(engine, "/", handle(s.page(&pageCache{text: text})))
+	get(engine, "/", respond.Handle(s.page(&pageCache{text: text})))
 	return nil
 }
 
@@ -153,14 +154,14 @@ func (p *pageCache) page(view pageView) (*web.Asset, error) {
 // the right. The browser has the menu's address in the page's head, so that it
 // asks for it while it still reads the components. An unknown restaurant is
 // 404: a page for browsers, a problem document for others.
-func (s *Server) page(pages *pageCache) handler {
+func (s *Server) page(pages *pageCache) respond.Handler {
 	policy := web.Policy{Images: s.cfg.Page.ImageOrigins}
 	return func(c *gin.Context) error {
 		view := s.pageView(c)
 		if view.Unknown {
 			c.Writer.Header().Add("Vary", "Accept")
 			if !strings.Contains(strings.Join(c.Request.Header["Accept"], ","), "text/html") {
-				return restaurantNotFound(s.visibleRestaurants(caller{}))
+				return respond.RestaurantNotFound(s.visibleRestaurants(caller{}))
 			}
 		}
 		asset, err := pages.page(view)
@@ -168,10 +169,10 @@ func (s *Server) page(pages *pageCache) handler {
 			return err
 		}
 		policy.Set(c.Writer.Header())
-		inLanguage(c)
+		respond.VaryByLanguage(c)
 		if view.Unknown {
 			c.Header("Cache-Control", "no-store")
-			write(c, http.StatusNotFound, contentHTML, asset.Body())
+			respond.Write(c, http.StatusNotFound, respond.ContentHTML, asset.Body())
 			return nil
 		}
 		asset.ServeHTTP(c.Writer, c.Request)
@@ -181,7 +182,7 @@ func (s *Server) page(pages *pageCache) handler {
 
 func (s *Server) pageView(c *gin.Context) pageView {
 	view := pageView{
-		Lang: language(c), Dir: "ltr", Currency: s.cfg.Page.Currency,
+		Lang: respond.Language(c), Dir: "ltr", Currency: s.cfg.Page.Currency,
 		Orders: s.authCfg.PublicOrders.Enabled, Payments: strings.Join(s.authCfg.PublicOrders.PaymentTypes, " "),
 	}
 	if asked := c.Query("lang"); slices.Contains(violation.Languages(), asked) {

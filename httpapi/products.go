@@ -7,6 +7,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"larder/cache/encoded"
+	"larder/httpapi/respond"
 	"larder/internal/jsontext"
 	"larder/internal/menu"
 )
@@ -40,7 +41,7 @@ func (s *Server) listProducts(c *gin.Context) error {
 		// The last dish's place and id: the next page goes on after that dish in a
 		// newer version too.
 		position := strconv.Itoa(int(next)) + " " + snapshot.Catalogue.Product(next).ID()
-		body = append(jsontext.AppendString(body, *nextPage(position)), '}')
+		body = append(jsontext.AppendString(body, *respond.NextPage(position)), '}')
 	}
 	etag := `W/"` + strconv.FormatInt(snapshot.Version.Version, 10) + "-" + bodyHash(body) + `"`
 	return s.answerVersion(c, snapshot, snapshot.ModifiedAt, &encoded.Representation{Body: body, ETag: etag})
@@ -49,17 +50,17 @@ func (s *Server) listProducts(c *gin.Context) error {
 // productQuery reads the filters of the products list.
 func productQuery(c *gin.Context, catalogue *menu.Catalogue) (menu.Query, error) {
 	query := menu.Query{Category: c.Query("category"), After: menu.None}
-	limit, position, err := pageOf(c)
+	limit, position, err := respond.PageOf(c)
 	if err != nil {
 		return query, err
 	}
 	query.Limit = limit
-	if query.Text, err = searchText(c); err != nil {
+	if query.Text, err = respond.SearchText(c); err != nil {
 		return query, err
 	}
 	if available, given := c.GetQuery("available"); given {
 		if query.AvailableOnly, err = strconv.ParseBool(available); err != nil {
-			return query, invalid("available", "is true or false")
+			return query, respond.InvalidParameter("available", "is true or false")
 		}
 	}
 	if position != "" {
@@ -74,7 +75,7 @@ func productAfter(catalogue *menu.Catalogue, position string) (menu.Index, error
 	place, id, ok := strings.Cut(position, " ")
 	n, err := strconv.ParseInt(place, 10, 32)
 	if !ok || err != nil || n < 0 {
-		return menu.None, badCursor()
+		return menu.None, respond.BadCursor()
 	}
 	if index, found := catalogue.ProductByID(id); found {
 		return index, nil

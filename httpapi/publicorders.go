@@ -7,6 +7,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"larder/httpapi/respond"
 	"larder/internal/jsontext"
 	"larder/ordering"
 	"larder/ordering/violation"
@@ -50,7 +51,7 @@ func (s *Server) listsOrigin(r *http.Request) bool {
 func (s *Server) checkPublicOrder(body []byte, language string) error {
 	allowed := s.authCfg.PublicOrders.PaymentTypes
 	var violations []violation.Violation
-	reader := jsontext.NewReader(string(body), maxDepth)
+	reader := jsontext.NewReader(string(body), respond.MaxDepth)
 	for name := range reader.Members() {
 		if violations != nil || jsontext.FoldName(name) != "paymenttypeid" {
 			continue
@@ -62,15 +63,15 @@ func (s *Server) checkPublicOrder(body []byte, language string) error {
 	if err := reader.Err(); err != nil || violations == nil {
 		return err
 	}
-	return &problem{
-		code: CodeValidationFailed, violations: violations,
-		msg: "without a token only these payment types are taken: " + strings.Join(allowed, ", ") + "; see errors",
+	return &respond.Problem{
+		Code: respond.CodeValidationFailed, Violations: violations,
+		Msg: "without a token only these payment types are taken: " + strings.Join(allowed, ", ") + "; see errors",
 	}
 }
 
 // guestView is all that a guest's page may read of an order (policy H3).
 type guestView struct {
 	State   ordering.State `json:"state"`
-	Total   exact          `json:"total"`
+	Total   respond.Number `json:"total"`
 	OrderID *string        `json:"orderID"`
 }

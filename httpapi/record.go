@@ -5,6 +5,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"larder/httpapi/respond"
 	"larder/ordering"
 )
 
@@ -18,7 +19,7 @@ type recordView struct {
 	Adopted     bool           `json:"adopted"`
 	State       ordering.State `json:"state"`
 	Paid        bool           `json:"paid"`
-	Total       exact          `json:"total"`
+	Total       respond.Number `json:"total"`
 	MenuVersion *int64         `json:"menuVersion"`
 	CreatedAt   *string        `json:"createdAt"`
 	UpdatedAt   *string        `json:"updatedAt"`
@@ -42,17 +43,17 @@ type attemptView struct {
 }
 
 type paymentView struct {
-	Code   string `json:"code"`
-	Amount exact  `json:"amount"`
-	PaidAt string `json:"paidAt"`
+	Code   string         `json:"code"`
+	Amount respond.Number `json:"amount"`
+	PaidAt string         `json:"paidAt"`
 }
 
 // newRecordView lays a record out.
 func newRecordView(record ordering.Record) recordView {
 	view := recordView{
-		Ref: record.Ref, OrderID: orNull(record.OrderID), Restaurant: orNull(string(record.Restaurant)),
+		Ref: record.Ref, OrderID: respond.OrNull(record.OrderID), Restaurant: respond.OrNull(string(record.Restaurant)),
 		Connection: record.Connection, Client: record.Client, Adopted: record.Adopted,
-		State: record.State, Paid: record.Paid, Total: exact(record.Total), MenuVersion: orNull(record.MenuVersion),
+		State: record.State, Paid: record.Paid, Total: respond.Number(record.Total), MenuVersion: respond.OrNull(record.MenuVersion),
 		CreatedAt: timeOrNull(record.CreatedAt), UpdatedAt: timeOrNull(record.UpdatedAt), ExpectedAt: timeOrNull(record.ExpectedAt),
 		Attempts: []attemptView{}, Payments: []paymentView{},
 	}
@@ -61,7 +62,7 @@ func newRecordView(record ordering.Record) recordView {
 	}
 	for _, payment := range record.Payments() {
 		view.Payments = append(view.Payments, paymentView{
-			Code: payment.Code, Amount: exact(decimal.NewNullDecimal(payment.Amount)), PaidAt: payment.PaidAt,
+			Code: payment.Code, Amount: respond.Number(decimal.NewNullDecimal(payment.Amount)), PaidAt: payment.PaidAt,
 		})
 	}
 	return view
@@ -75,7 +76,7 @@ func attemptsOf(call ordering.Call) []attemptView {
 		number, ms := i+1, try.Duration.Milliseconds()
 		attempts = append(attempts, attemptView{
 			Operation: call.Operation, Try: &number, At: timeOrNull(try.At), MS: &ms,
-			Status: orNull(try.Status), Outcome: try.Outcome, Code: orNull(try.Code),
+			Status: respond.OrNull(try.Status), Outcome: try.Outcome, Code: respond.OrNull(try.Code),
 		})
 	}
 	if len(call.Attempts) == 0 && call.Outcome != ordering.OutcomeOpen {
@@ -84,7 +85,7 @@ func attemptsOf(call ordering.Call) []attemptView {
 	if call.Resolved != nil {
 		attempts = append(attempts, attemptView{
 			Operation: call.Operation, At: timeOrNull(call.Resolved.At),
-			Outcome: resolvedOutcome(call.Resolved.Resolution), By: orNull(call.Resolved.By),
+			Outcome: resolvedOutcome(call.Resolved.Resolution), By: respond.OrNull(call.Resolved.By),
 		})
 	}
 	return attempts
@@ -117,5 +118,5 @@ func timeOrNull(t time.Time) *string {
 	if t.IsZero() {
 		return nil
 	}
-	return orNull(formatTime(t))
+	return respond.OrNull(respond.Time(t))
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/gin-gonic/gin"
+
+	"larder/httpapi/respond"
 )
 
 // rejectionReasons answers GET /v1/rejection-reasons; ?connection= where
@@ -39,7 +41,7 @@ func (s *Server) chooseConnection(c *gin.Context, asked string, given bool) (str
 		return s.onlyConnection(who, "ask with ?connection= for")
 	}
 	if names := s.visibleConnections(who); !slices.Contains(names, asked) {
-		return "", connectionNotFound(names)
+		return "", respond.ConnectionNotFound(names)
 	}
 	return asked, nil
 }

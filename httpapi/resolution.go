@@ -4,6 +4,7 @@ import (
 	"errors"
 	"unicode/utf8"
 
+	"larder/httpapi/respond"
 	"larder/internal/jsontext"
 	"larder/internal/upstream"
 	"larder/ordering"
@@ -24,7 +25,7 @@ func readResolution(body []byte) (ordering.ResolveRequest, error) {
 	violate := func(path string, code violation.Code, params violation.Params) {
 		violations = append(violations, violation.New(path, code, params, violation.English))
 	}
-	reader := jsontext.NewReader(string(body), maxDepth)
+	reader := jsontext.NewReader(string(body), respond.MaxDepth)
 	if kind := reader.Kind(); kind != jsontext.KindObject {
 		violate("", violation.TypeMismatch, violation.Params{"want": "object", "got": kind.String()})
 	}
@@ -38,7 +39,7 @@ func readResolution(body []byte) (ordering.ResolveRequest, error) {
 		folded, kind := jsontext.FoldName(name), reader.Kind()
 		set, known := fields[folded]
 		if !known {
-			unknown = invalid(name, "is not known here; there are operation, outcome, orderID and note")
+			unknown = respond.InvalidParameter(name, "is not known here; there are operation, outcome, orderID and note")
 			continue
 		}
 		text, ok := "", true
@@ -61,12 +62,12 @@ func readResolution(body []byte) (ordering.ResolveRequest, error) {
 		return ordering.ResolveRequest{}, err
 	}
 	if violations != nil {
-		return resolution, &problem{code: CodeValidationFailed, msg: "the order cannot be resolved like this; see errors", violations: violations}
+		return resolution, &respond.Problem{Code: respond.CodeValidationFailed, Msg: "the order cannot be resolved like this; see errors", Violations: violations}
 	}
 	notCreated := resolution.Resolution == ordering.ResolvedNotDone || resolution.Resolution == ordering.ResolvedRetry
 	if resolution.Operation == upstream.OpCreate && resolution.OrderID != "" && notCreated {
 		// A mistake that cannot be taken back: whoever knows the orderID has found the order.
-		unknown = invalid("orderID", "goes with the outcome done: an order that was not created has none")
+		unknown = respond.InvalidParameter("orderID", "goes with the outcome done: an order that was not created has none")
 	}
 	return resolution, unknown
 }
@@ -80,21 +81,21 @@ func resolutionProblem(err error) error {
 	)
 	switch {
 	case errors.As(err, &state):
-		p := conflict(err)
-		p.msg = nothingToResolve(state)
+		p := respond.Conflict(err)
+		p.Msg = nothingToResolve(state)
 		return p
 	case errors.As(err, &invalid):
-		return &problem{
-			code: CodeValidationFailed, msg: "the order cannot be resolved like this; see errors",
-			violations: invalid.Violations, err: err,
+		return &respond.Problem{
+			Code: respond.CodeValidationFailed, Msg: "the order cannot be resolved like this; see errors",
+			Violations: invalid.Violations, Cause: err,
 		}
 	case !errors.Is(err, ordering.ErrNoBody):
 		return err
 	}
 	allowed := []string{string(ordering.ResolvedDone), string(ordering.ResolvedNotDone)}
-	return &problem{
-		code: CodeValidationFailed, msg: "what was sent is no longer kept, so it cannot be sent again",
-		violations: []violation.Violation{
+	return &respond.Problem{
+		Code: respond.CodeValidationFailed, Msg: "what was sent is no longer kept, so it cannot be sent again",
+		Violations: []violation.Violation{
 			violation.New("/outcome", violation.ValueNotAllowed, violation.Params{"allowed": allowed}, violation.English),
 		},
 	}
@@ -117,5 +118,5 @@ func nothingToResolve(state *ordering.StateError) string {
 	if busy, is := record.Busy(); is && busy.Outcome == ordering.OutcomeUnknown {
 		text += "; what is unknown is " + string(busy.Operation)
 	}
-	return text + ". The order is " + stateWords(record)
+	return text + ". The order is " + respond.StateText(record)
 }

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"github.com/gin-gonic/gin"
 
+	"larder/httpapi/respond"
 	"larder/internal/menu"
 	menusync "larder/sync"
 )
@@ -11,14 +12,14 @@ import (
 // unknown to it.
 func (s *Server) restaurant(c *gin.Context) (menusync.Restaurant, error) {
 	who, _ := callerOf(c)
-	return s.visibleRestaurant(who, param(c, "restaurant"))
+	return s.visibleRestaurant(who, respond.Param(c, "restaurant"))
 }
 
 // visibleRestaurant finds a restaurant that the caller may see.
 func (s *Server) visibleRestaurant(who caller, id string) (menusync.Restaurant, error) {
 	restaurant, known := s.runner.Known(menu.RestaurantID(id))
 	if !known || !who.sees(restaurant.Connection) {
-		return menusync.Restaurant{}, restaurantNotFound(s.visibleRestaurants(who))
+		return menusync.Restaurant{}, respond.RestaurantNotFound(s.visibleRestaurants(who))
 	}
 	return restaurant, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"larder/cache"
+	"larder/httpapi/respond"
 	"larder/internal/menu"
 	menusync "larder/sync"
 )
@@ -42,7 +43,7 @@ func (s *Server) listRestaurants(c *gin.Context) error {
 		return err
 	}
 	chosen, next := s.restaurantIndex().page(who, want, nil)
-	list := page[restaurantRow]{Result: make([]restaurantRow, len(chosen)), Next: nextPage(next)}
+	list := respond.Page[restaurantRow]{Result: make([]restaurantRow, len(chosen)), Next: respond.NextPage(next)}
 	for i, restaurant := range chosen {
 		version, _ := s.replica.Version(restaurant.ID)
 		list.Result[i] = s.row(restaurant, version)
@@ -63,10 +64,10 @@ type wantedRestaurants struct {
 
 // restaurantsWanted reads ?q=, ?cursor= and ?limit=.
 func restaurantsWanted(c *gin.Context) (want wantedRestaurants, err error) {
-	if want.limit, want.after, err = pageOf(c); err != nil {
+	if want.limit, want.after, err = respond.PageOf(c); err != nil {
 		return want, err
 	}
-	want.words, err = searchText(c)
+	want.words, err = respond.SearchText(c)
 	return want, err
 }
 
@@ -103,7 +104,7 @@ func (s *Server) row(restaurant menusync.Restaurant, version cache.Version) rest
 	}
 	row.Name = cmp.Or(row.Name, version.Name)
 	row.Version, row.Counts = &version.Version, &version.Counts
-	row.SyncedAt, row.CheckedAt = orNull(formatTime(version.SyncedAt)), orNull(formatTime(version.CheckedAt))
-	row.Stale, row.Held, row.LastOutcome = s.runner.Stale(version), version.Held, orNull(version.LastOutcome)
+	row.SyncedAt, row.CheckedAt = respond.OrNull(respond.Time(version.SyncedAt)), respond.OrNull(respond.Time(version.CheckedAt))
+	row.Stale, row.Held, row.LastOutcome = s.runner.Stale(version), version.Held, respond.OrNull(version.LastOutcome)
 	return row
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"larder/httpapi/respond"
 	"larder/httpapi/web"
 	"larder/internal/upstream"
 	"larder/ordering"
@@ -31,20 +32,20 @@ func (s *Server) route() error {
 		return err
 	}
 	read, orders := s.requireScope(ScopeMenu), s.requireScope(ScopeOrders)
-	get(public, "/v1/restaurants", read, handle(s.listRestaurants))
-	get(public, "/v1/restaurants/:restaurant/menu", read, handle(s.menu))
-	get(public, "/v1/restaurants/:restaurant/products", read, handle(s.listProducts))
-	get(public, "/v1/restaurants/:restaurant/products/:id", read, handle(s.product))
-	get(public, "/v1/restaurants/:restaurant/changes", read, handle(s.changesSince))
-	get(public, "/v1/rejection-reasons", read, handle(s.rejectionReasons))
-	public.GET("/v1/events", read, handle(s.events)) // no HEAD: it has no end to tell of
-	public.POST("/v1/restaurants/:restaurant/orders/validate", inLanguage, read, s.limitAddress(s.validateLimit), handle(s.validateOrder))
+	get(public, "/v1/restaurants", read, respond.Handle(s.listRestaurants))
+	get(public, "/v1/restaurants/:restaurant/menu", read, respond.Handle(s.menu))
+	get(public, "/v1/restaurants/:restaurant/products", read, respond.Handle(s.listProducts))
+	get(public, "/v1/restaurants/:restaurant/products/:id", read, respond.Handle(s.product))
+	get(public, "/v1/restaurants/:restaurant/changes", read, respond.Handle(s.changesSince))
+	get(public, "/v1/rejection-reasons", read, respond.Handle(s.rejectionReasons))
+	public.GET("/v1/events", read, respond.Handle(s.events)) // no HEAD: it has no end to tell of
+	public.POST("/v1/restaurants/:restaurant/orders/validate", respond.VaryByLanguage, read, s.limitAddress(s.validateLimit), respond.Handle(s.validateOrder))
 	public.POST("/v1/restaurants/:restaurant/orders",
-		inLanguage, s.requireOrdersOrGuest(s.publicLimit), limitClient(s.placeLimit), handle(s.placeOrder))
-	get(public, "/v1/orders", s.requireOrdersOrGuest(s.publicReads), handle(s.orderByKey))
-	get(public, "/v1/orders/:orderID", orders, handle(s.order))
+		respond.VaryByLanguage, s.requireOrdersOrGuest(s.publicLimit), limitClient(s.placeLimit), respond.Handle(s.placeOrder))
+	get(public, "/v1/orders", s.requireOrdersOrGuest(s.publicReads), respond.Handle(s.orderByKey))
+	get(public, "/v1/orders/:orderID", orders, respond.Handle(s.order))
 	for _, operation := range []ordering.Operation{upstream.OpPay, upstream.OpComplete, upstream.OpReject} {
-		public.PUT("/v1/orders/:orderID/"+string(operation), inLanguage, orders, limitClient(s.changeLimit), handle(s.changeOrder(operation)))
+		public.PUT("/v1/orders/:orderID/"+string(operation), respond.VaryByLanguage, orders, limitClient(s.changeLimit), respond.Handle(s.changeOrder(operation)))
 	}
 	s.routeCompat(public)
 	if err := s.routePage(public); err != nil {
@@ -62,29 +63,29 @@ func (s *Server) route() error {
 // routeOps registers what http.ops_listen moves (policy H6).
 func (s *Server) routeOps(engine *gin.Engine) error {
 	guard := s.requireOps
-	get(engine, "/ops/session", handle(s.whoAmI))
-	engine.POST("/ops/session", s.ownSite, handle(s.signIn))
-	engine.DELETE("/ops/session", s.ownSite, handle(s.signOut))
-	get(engine, "/v1/ops/summary", guard, withinStore, handle(s.summary))
-	get(engine, "/v1/ops/audit", guard, withinStore, handle(s.listAudit))
-	get(engine, "/v1/ops/restaurants", guard, withinStore, handle(s.listOpsRestaurants))
-	get(engine, "/v1/ops/restaurants/:restaurant", guard, withinStore, handle(s.opsRestaurant))
-	engine.POST("/v1/ops/restaurants/:restaurant/sync", guard, handle(s.syncRestaurant))
-	engine.POST("/v1/ops/sync", guard, handle(s.syncAll))
-	get(engine, "/v1/ops/sync/:batch", guard, handle(s.batch))
-	engine.GET("/v1/ops/events", guard, handle(s.opsEvents))
-	get(engine, "/v1/ops/restaurants/:restaurant/lint", guard, withinStore, handle(s.lint))
-	get(engine, "/v1/ops/restaurants/:restaurant/versions", guard, withinStore, handle(s.listVersions))
-	get(engine, "/v1/ops/restaurants/:restaurant/versions/:version/view", guard, withinStore, handle(s.versionView))
-	get(engine, "/v1/ops/restaurants/:restaurant/versions/:version/changes", guard, withinStore, handle(s.versionChanges))
-	engine.POST("/v1/ops/restaurants/:restaurant/rollback", guard, handle(s.rollBack))
-	engine.DELETE("/v1/ops/restaurants/:restaurant/hold", guard, handle(s.releaseHold))
-	get(engine, "/v1/ops/runs", guard, withinStore, handle(s.listRuns))
-	get(engine, "/v1/ops/runs/:run", guard, withinStore, handle(s.run))
-	get(engine, "/v1/ops/orders", guard, withinStore, handle(s.listOrders))
-	get(engine, "/v1/ops/orders/:ref", guard, withinStore, handle(s.opsOrder))
-	engine.POST("/v1/ops/orders/:ref/resolve", guard, handle(s.resolveOrder))
-	engine.POST("/v1/ops/journal/accept", guard, handle(s.acceptJournal))
+	get(engine, "/ops/session", respond.Handle(s.whoAmI))
+	engine.POST("/ops/session", s.ownSite, respond.Handle(s.signIn))
+	engine.DELETE("/ops/session", s.ownSite, respond.Handle(s.signOut))
+	get(engine, "/v1/ops/summary", guard, withinStore, respond.Handle(s.summary))
+	get(engine, "/v1/ops/audit", guard, withinStore, respond.Handle(s.listAudit))
+	get(engine, "/v1/ops/restaurants", guard, withinStore, respond.Handle(s.listOpsRestaurants))
+	get(engine, "/v1/ops/restaurants/:restaurant", guard, withinStore, respond.Handle(s.opsRestaurant))
+	engine.POST("/v1/ops/restaurants/:restaurant/sync", guard, respond.Handle(s.syncRestaurant))
+	engine.POST("/v1/ops/sync", guard, respond.Handle(s.syncAll))
+	get(engine, "/v1/ops/sync/:batch", guard, respond.Handle(s.batch))
+	engine.GET("/v1/ops/events", guard, respond.Handle(s.opsEvents))
+	get(engine, "/v1/ops/restaurants/:restaurant/lint", guard, withinStore, respond.Handle(s.lint))
+	get(engine, "/v1/ops/restaurants/:restaurant/versions", guard, withinStore, respond.Handle(s.listVersions))
+	get(engine, "/v1/ops/restaurants/:restaurant/versions/:version/view", guard, withinStore, respond.Handle(s.versionView))
+	get(engine, "/v1/ops/restaurants/:restaurant/versions/:version/changes", guard, withinStore, respond.Handle(s.versionChanges))
+	engine.POST("/v1/ops/restaurants/:restaurant/rollback", guard, respond.Handle(s.rollBack))
+	engine.DELETE("/v1/ops/restaurants/:restaurant/hold", guard, respond.Handle(s.releaseHold))
+	get(engine, "/v1/ops/runs", guard, withinStore, respond.Handle(s.listRuns))
+	get(engine, "/v1/ops/runs/:run", guard, withinStore, respond.Handle(s.run))
+	get(engine, "/v1/ops/orders", guard, withinStore, respond.Handle(s.listOrders))
+	get(engine, "/v1/ops/orders/:ref", guard, withinStore, respond.Handle(s.opsOrder))
+	engine.POST("/v1/ops/orders/:ref/resolve", guard, respond.Handle(s.resolveOrder))
+	engine.POST("/v1/ops/journal/accept", guard, respond.Handle(s.acceptJournal))
 	show := gin.WrapH(promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}))
 	switch s.cfg.metricsAccess() {
 	case MetricsOff:
@@ -98,11 +99,11 @@ func (s *Server) routeOps(engine *gin.Engine) error {
 
 // routeShared registers what every listener serves.
 func (s *Server) routeShared(engine *gin.Engine) {
-	engine.POST("/connect/token", handle(s.token))
-	engine.POST("/connect/token/", handle(s.token))
-	get(engine, web.Path+":file", handle(s.asset))
+	engine.POST("/connect/token", respond.Handle(s.token))
+	engine.POST("/connect/token/", respond.Handle(s.token))
+	get(engine, web.Path+":file", respond.Handle(s.asset))
 	get(engine, "/livez", livez)
-	get(engine, "/readyz", handle(s.readyz))
+	get(engine, "/readyz", respond.Handle(s.readyz))
 	s.routeDocument(engine)
 }
 
@@ -125,7 +126,7 @@ func get(engine *gin.Engine, path string, handlers ...gin.HandlerFunc) {
 
 // noRoute answers what no route matches.
 func noRoute(*gin.Context) error {
-	return &problem{code: CodeNotFound, msg: "there is nothing at this path"}
+	return &respond.Problem{Code: respond.CodeNotFound, Msg: "there is nothing at this path"}
 }
 
 // noMethod answers a method that a path does not take, and OPTIONS, which
@@ -134,11 +135,11 @@ func (s *Server) noMethod(c *gin.Context) error {
 	header := c.Writer.Header()
 	header.Set("Allow", strings.Join(append(header.Values("Allow"), http.MethodOptions), ", "))
 	if c.Request.Method != http.MethodOptions {
-		return &problem{code: CodeMethodNotAllowed, msg: "the path takes " + header.Get("Allow")}
+		return &respond.Problem{Code: respond.CodeMethodNotAllowed, Msg: "the path takes " + header.Get("Allow")}
 	}
 	if c.GetHeader("Access-Control-Request-Method") != "" && header.Get("Access-Control-Allow-Origin") != "" { // a preflight
 		s.cors.preflight(c)
 	}
-	writeStatus(c, http.StatusNoContent)
+	respond.Status(c, http.StatusNoContent)
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 
 	"larder/cache"
 	"larder/cache/replica"
+	"larder/httpapi/respond"
 	"larder/httpapi/web"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
@@ -236,7 +237,7 @@ func (s *Server) newEngine() (*gin.Engine, error) {
 		return nil, setting.Errorf("http.trusted_proxies", "%v", err)
 	}
 	engine.Use(s.instrument)
-	engine.NoRoute(handle(noRoute))
-	engine.NoMethod(handle(s.noMethod))
+	engine.NoRoute(respond.Handle(noRoute))
+	engine.NoMethod(respond.Handle(s.noMethod))
 	return engine, nil
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/sirupsen/logrus"
 
+	"larder/httpapi/respond"
 	"larder/internal/jsontext"
 )
 
@@ -20,7 +21,7 @@ type sessionView struct {
 }
 
 func (s *Server) newSessionView(who caller) sessionView {
-	return sessionView{Client: who.Client, Connection: orNull(who.Connection), ExpiresAt: formatTime(who.Expires), Version: s.release}
+	return sessionView{Client: who.Client, Connection: respond.OrNull(who.Connection), ExpiresAt: respond.Time(who.Expires), Version: s.release}
 }
 
 // whoAmI answers GET /ops/session: null where nobody is signed in.
@@ -30,9 +31,9 @@ func (s *Server) whoAmI(c *gin.Context) error {
 	case err != nil:
 		return err
 	case !known:
-		return answer(c, http.StatusOK, result{Result: nil})
+		return respond.JSON(c, http.StatusOK, respond.Result{Result: nil})
 	default:
-		return answer(c, http.StatusOK, result{Result: s.newSessionView(who)})
+		return respond.JSON(c, http.StatusOK, respond.Result{Result: s.newSessionView(who)})
 	}
 }
 
@@ -55,7 +56,7 @@ func (s *Server) signIn(c *gin.Context) error {
 	c.Set(keyCaller, who)
 	s.setSession(c, value)
 	s.audit(c, auditEntry{Action: actionSignIn})
-	return answer(c, http.StatusOK, result{Result: s.newSessionView(who)})
+	return respond.JSON(c, http.StatusOK, respond.Result{Result: s.newSessionView(who)})
 }
 
 // authenticate checks a client and its secret. Beyond the limit of failures a wrong
@@ -66,18 +67,18 @@ func (s *Server) authenticate(c *gin.Context, id, secret string) (ClientConfig, 
 		return client, nil
 	}
 	if wait, limited := s.signInFailures.failed(id, s.clientIP(c)); limited {
-		return ClientConfig{}, &problem{code: CodeRateLimited, retryAfter: wait, msg: tooManyFailures}
+		return ClientConfig{}, &respond.Problem{Code: respond.CodeRateLimited, RetryAfter: wait, Msg: tooManyFailures}
 	}
 	_, configured := s.auth.clients.get(id)
 	s.log.WithFields(logrus.Fields{
-		"event": "ops.sign_in_refused", "requestId": idOf(c), "configured": configured, "secret": ok,
+		"event": "ops.sign_in_refused", "requestId": respond.RequestID(c), "configured": configured, "secret": ok,
 	}).Warn("somebody could not sign in to /ops")
 	if ok {
-		return ClientConfig{}, &problem{
-			code: CodeForbidden, msg: "the client has not the scope ops", params: map[string]any{"scope": string(ScopeOps)},
+		return ClientConfig{}, &respond.Problem{
+			Code: respond.CodeForbidden, Msg: "the client has not the scope ops", Params: map[string]any{"scope": string(ScopeOps)},
 		}
 	}
-	return ClientConfig{}, &problem{code: CodeUnauthorized, msg: "the client is unknown or its secret is wrong"}
+	return ClientConfig{}, &respond.Problem{Code: respond.CodeUnauthorized, Msg: "the client is unknown or its secret is wrong"}
 }
 
 // signOut answers DELETE /ops/session: this browser forgets its session.
@@ -89,17 +90,17 @@ func (s *Server) signOut(c *gin.Context) error {
 		s.audit(c, auditEntry{Action: actionSignOut})
 	}
 	c.Header("Cache-Control", "no-store")
-	writeStatus(c, http.StatusNoContent)
+	respond.Status(c, http.StatusNoContent)
 	return nil
 }
 
 // readSignIn reads the body {"client": "…", "secret": "…"}.
 func readSignIn(c *gin.Context) (client, secret string, err error) {
-	body, err := readJSON(c, nil)
+	body, err := respond.ReadJSON(c, nil)
 	if err != nil {
 		return "", "", err
 	}
-	err = readObject(body, `{"client": "…", "secret": "…"}`, map[string]func(*jsontext.Reader) bool{
+	err = respond.ReadObject(body, `{"client": "…", "secret": "…"}`, map[string]func(*jsontext.Reader) bool{
 		"client": func(r *jsontext.Reader) (ok bool) { client, ok = r.Text(); return ok },
 		"secret": func(r *jsontext.Reader) (ok bool) { secret, ok = r.Text(); return ok },
 	})
@@ -107,9 +108,9 @@ func readSignIn(c *gin.Context) (client, secret string, err error) {
 	case err != nil:
 		return "", "", err
 	case client == "":
-		return "", "", invalid("client", "is the id of a client with the scope ops, as a text")
+		return "", "", respond.InvalidParameter("client", "is the id of a client with the scope ops, as a text")
 	case secret == "":
-		return "", "", invalid("secret", "is the client's secret, as a text")
+		return "", "", respond.InvalidParameter("secret", "is the client's secret, as a text")
 	default:
 		return client, secret, nil
 	}
@@ -119,11 +120,11 @@ func readSignIn(c *gin.Context) (client, secret string, err error) {
 // of another name for this machine (DNS rebinding).
 func (s *Server) ownSite(c *gin.Context) {
 	if err := s.crossOrigin.Check(c.Request); err != nil {
-		fail(c, &problem{code: CodeForbidden, msg: "the request comes from a page of another site", err: err})
+		respond.Fail(c, &respond.Problem{Code: respond.CodeForbidden, Msg: "the request comes from a page of another site", Cause: err})
 		return
 	}
 	if s.cfg.reboundPage(c.Request) {
-		fail(c, &problem{code: CodeForbidden, msg: notOwnHost})
+		respond.Fail(c, &respond.Problem{Code: respond.CodeForbidden, Msg: notOwnHost})
 	}
 }
 
@@ -137,11 +138,11 @@ func (s *Server) requireOps(c *gin.Context) {
 	who, given, known, err := s.session(c)
 	switch {
 	case err != nil:
-		fail(c, err)
+		respond.Fail(c, err)
 	case !given:
-		fail(c, &problem{code: CodeUnauthorized, msg: "send a bearer token with the scope ops, which /connect/token gives, or sign in at /ops"})
+		respond.Fail(c, &respond.Problem{Code: respond.CodeUnauthorized, Msg: "send a bearer token with the scope ops, which /connect/token gives, or sign in at /ops"})
 	case !known:
-		fail(c, &problem{code: CodeUnauthorized, msg: "the session is over; sign in again at /ops"})
+		respond.Fail(c, &respond.Problem{Code: respond.CodeUnauthorized, Msg: "the session is over; sign in again at /ops"})
 	default:
 		if s.ownSite(c); !c.IsAborted() {
 			c.Set(keyCaller, who)

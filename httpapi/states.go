@@ -9,6 +9,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"larder/cache"
+	"larder/httpapi/respond"
 	"larder/ordering"
 	menusync "larder/sync"
 )
@@ -142,7 +143,7 @@ type summaryView struct {
 // summary answers GET /v1/ops/summary, the states from memory; ?q= are words as
 // of the list, whose restaurants are counted then.
 func (s *Server) summary(c *gin.Context) error {
-	text, err := searchText(c)
+	text, err := respond.SearchText(c)
 	if err != nil {
 		return err
 	}
@@ -151,12 +152,12 @@ func (s *Server) summary(c *gin.Context) error {
 	query := ordering.Query{Connections: s.visibleConnections(who), State: ordering.StateUnknown, Limit: summarised}
 	records, next, err := s.orders.List(c.Request.Context(), query)
 	if err != nil {
-		s.log.WithFields(logrus.Fields{"event": "ops.summary_failed", "requestId": idOf(c)}).WithError(err).Debug("orders cannot be counted")
+		s.log.WithFields(logrus.Fields{"event": "ops.summary_failed", "requestId": respond.RequestID(c)}).WithError(err).Debug("orders cannot be counted")
 	} else {
 		count := len(records)
 		view.UnknownOrders, view.More = &count, next != ""
 	}
-	return answer(c, http.StatusOK, result{Result: view})
+	return respond.JSON(c, http.StatusOK, respond.Result{Result: view})
 }
 
 // count counts the caller's restaurants in which every word occurs, and those

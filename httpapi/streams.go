@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"larder/cache/replica"
+	"larder/httpapi/respond"
 	"larder/internal/menu"
 	"larder/internal/setting"
 )
@@ -97,9 +98,9 @@ func (s *streams) join(address string, restaurant menu.RestaurantID) (*topic, er
 	case s.ended:
 		return nil, noStream("larder is stopping")
 	case s.cfg.PerAddress > 0 && s.byAddress[address] >= s.cfg.PerAddress:
-		return nil, &problem{
-			code: CodeRateLimited, msg: fmt.Sprintf("too many event streams; an address may have %d open", s.cfg.PerAddress),
-			retryAfter: retryStreams,
+		return nil, &respond.Problem{
+			Code: respond.CodeRateLimited, Msg: fmt.Sprintf("too many event streams; an address may have %d open", s.cfg.PerAddress),
+			RetryAfter: retryStreams,
 		}
 	case s.menus >= s.cfg.Total:
 		return nil, noStream("larder has as many event streams open as it may")
@@ -156,7 +157,7 @@ func (s *streams) open() (menus, ops int) {
 }
 
 func noStream(msg string) error {
-	return &problem{code: CodeStreamsUnavailable, msg: msg, retryAfter: retryStreams}
+	return &respond.Problem{Code: respond.CodeStreamsUnavailable, Msg: msg, RetryAfter: retryStreams}
 }
 
 // topic is what all streams of one restaurant have in common: the newest

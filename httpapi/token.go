@@ -14,6 +14,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"larder/httpapi/respond"
 	"larder/internal/jsontext"
 )
 
@@ -49,7 +50,7 @@ type tokenRefusal struct {
 func (s *Server) token(c *gin.Context) error {
 	c.Header("Pragma", "no-cache")
 	status, body := s.grantToken(c)
-	return answer(c, status, body)
+	return respond.JSON(c, status, body)
 }
 
 // grantToken checks the client and what it asks for.
@@ -71,8 +72,8 @@ func (s *Server) grantToken(c *gin.Context) (status int, body any) {
 	client, ok := s.auth.client(id, secret)
 	if !ok {
 		if wait, limited := s.tokenFailures.failed(id, s.clientIP(c)); limited { // policy H8
-			c.Header("Retry-After", seconds(wait))
-			return http.StatusTooManyRequests, tokenRefusal{string(CodeRateLimited), tooManyFailures}
+			c.Header("Retry-After", respond.Seconds(wait))
+			return http.StatusTooManyRequests, tokenRefusal{string(respond.CodeRateLimited), tooManyFailures}
 		}
 		c.Header("WWW-Authenticate", scheme+` realm="larder"`)
 		return http.StatusUnauthorized, tokenRefusal{oauthInvalidClient, "the client is unknown or its secret is wrong"}
@@ -102,16 +103,16 @@ func (s *Server) issueToken(c *gin.Context, client ClientConfig, asked string) (
 	token, err := s.auth.issue(c.Request.Context(), client, scopes)
 	if err != nil {
 		_ = c.Error(err)
-		p := asProblem(err)
-		if p.retryAfter > 0 {
-			c.Header("Retry-After", seconds(p.retryAfter))
+		p := respond.ProblemOf(err)
+		if p.RetryAfter > 0 {
+			c.Header("Retry-After", respond.Seconds(p.RetryAfter))
 		}
-		status, _ := p.code.status()
-		return status, tokenRefusal{string(p.code), p.msg}
+		status, _ := p.Code.Status()
+		return status, tokenRefusal{string(p.Code), p.Msg}
 	}
 	return http.StatusOK, tokenAnswer{
 		AccessToken: token, TokenType: "Bearer",
-		ExpiresIn: int64(s.authCfg.TokenLifetime.Seconds()), Scope: join(scopes, " "),
+		ExpiresIn: int64(s.authCfg.TokenLifetime.Seconds()), Scope: respond.Join(scopes, " "),
 	}
 }
 
@@ -121,9 +122,9 @@ func tokenForm(c *gin.Context) (map[string]string, error) {
 	if err != nil || (media != "multipart/form-data" && media != "application/x-www-form-urlencoded") {
 		return nil, errors.New("send the parameters as multipart/form-data or application/x-www-form-urlencoded")
 	}
-	body, err := readBody(c, maxTokenBody, nil)
+	body, err := respond.ReadBody(c, respond.MaxTokenBody, nil)
 	if err != nil {
-		return nil, errors.New(asProblem(err).msg)
+		return nil, errors.New(respond.ProblemOf(err).Msg)
 	}
 	form := map[string]string{}
 	put := func(name, value string) error {

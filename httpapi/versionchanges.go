@@ -9,6 +9,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"larder/cache"
+	"larder/httpapi/respond"
 	"larder/internal/menu"
 )
 
@@ -73,7 +74,7 @@ func (s *Server) versionChanges(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	from, err := versionNumber("version", param(c, "version"))
+	from, err := versionNumber("version", respond.Param(c, "version"))
 	if err != nil {
 		return err
 	}
@@ -103,7 +104,7 @@ func (s *Server) versionChanges(c *gin.Context) error {
 	}
 	view := compare(older, newer)
 	view.From, view.To = from, to
-	return answer(c, http.StatusOK, result{Result: view})
+	return respond.JSON(c, http.StatusOK, respond.Result{Result: view})
 }
 
 // catalogueOf compiles a version that is kept.
@@ -119,7 +120,7 @@ func (s *Server) catalogueOf(ctx context.Context, restaurant menu.RestaurantID, 
 		}
 	}
 	if errors.Is(err, cache.ErrNoCatalogue) {
-		err = versionNotFound(number)
+		err = respond.VersionNotFound(number)
 	}
 	return nil, err
 }

@@ -7,6 +7,7 @@ import (
 
 	"larder/cache"
 	"larder/cache/encoded"
+	"larder/httpapi/respond"
 )
 
 const headerVersion = "Larder-Menu-Version"
@@ -40,7 +41,7 @@ func (v *versionedResponse) writeHeaders(out headerWriter) {
 			out.text("Content-Encoding", v.encoding.String())
 		}
 		out.number("Content-Length", int64(len(v.body)))
-		out.text("Content-Type", contentJSON)
+		out.text("Content-Type", respond.ContentJSON)
 	}
 	out.text("Etag", v.etag)
 	out.number(headerVersion, v.version)

@@ -10,6 +10,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"larder/cache"
+	"larder/httpapi/respond"
 	"larder/internal/jsontext"
 	"larder/internal/menu"
 	menusync "larder/sync"
@@ -39,14 +40,14 @@ func (s *Server) listVersions(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	limit, position, err := pageOf(c)
+	limit, position, err := respond.PageOf(c)
 	if err != nil {
 		return err
 	}
 	before := int64(math.MaxInt64)
 	if position != "" {
 		if before, err = strconv.ParseInt(position, 10, 64); err != nil || before < 1 {
-			return badCursor()
+			return respond.BadCursor()
 		}
 	}
 	current, err := s.store.Current(c.Request.Context(), restaurant)
@@ -57,17 +58,17 @@ func (s *Server) listVersions(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	list := page[versionRow]{Result: []versionRow{}}
+	list := respond.Page[versionRow]{Result: []versionRow{}}
 	for i, version := range kept {
 		if version.Version >= before {
 			continue
 		}
 		if len(list.Result) == limit {
-			list.Next = nextPage(strconv.FormatInt(list.Result[limit-1].Version, 10))
+			list.Next = respond.NextPage(strconv.FormatInt(list.Result[limit-1].Version, 10))
 			break
 		}
 		row := versionRow{
-			Version: version.Version, Name: version.Name, Content: version.Content, SyncedAt: formatTime(version.SyncedAt),
+			Version: version.Version, Name: version.Name, Content: version.Content, SyncedAt: respond.Time(version.SyncedAt),
 			Counts: version.Counts, Bytes: version.Bytes,
 			// The newest is the current one, be it that it came after the first look.
 			Current: i == 0 && version.Version >= current.Version,
@@ -77,7 +78,7 @@ func (s *Server) listVersions(c *gin.Context) error {
 		}
 		list.Result = append(list.Result, row)
 	}
-	return answer(c, http.StatusOK, list)
+	return respond.JSON(c, http.StatusOK, list)
 }
 
 // versionView answers GET …/versions/{version}/view: the menu view as the
@@ -87,7 +88,7 @@ func (s *Server) versionView(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	number, err := versionNumber("version", param(c, "version"))
+	number, err := versionNumber("version", respond.Param(c, "version"))
 	if err != nil {
 		return err
 	}
@@ -101,13 +102,13 @@ func (s *Server) versionView(c *gin.Context) error {
 		body, err = view.AppendAnswer(nil)
 	}
 	if errors.Is(err, cache.ErrNoCatalogue) {
-		err = versionNotFound(number)
+		err = respond.VersionNotFound(number)
 	}
 	if err != nil {
 		return err
 	}
 	c.Writer.Header().Set("Cache-Control", "no-store")
-	write(c, http.StatusOK, contentJSON, body)
+	respond.Write(c, http.StatusOK, respond.ContentJSON, body)
 	return nil
 }
 
@@ -135,18 +136,18 @@ func (s *Server) rollBack(c *gin.Context) error {
 		Action: actionRollback, Restaurant: &restaurant, Run: &run.ID, Version: &to.Version, Detail: truncateDetail("hold: " + string(to.Hold)),
 	})
 	c.Header("Location", "/v1/ops/runs/"+run.ID)
-	return answer(c, http.StatusOK, result{Result: run})
+	return respond.JSON(c, http.StatusOK, respond.Result{Result: run})
 }
 
 // rollbackOf reads the body {"version": 40, "hold": "released|next_change"}.
 func rollbackOf(c *gin.Context) (menusync.Rollback, error) {
 	to := menusync.Rollback{Hold: cache.HoldNextChange}
-	body, err := readJSON(c, nil)
+	body, err := respond.ReadJSON(c, nil)
 	if err != nil {
 		return to, err
 	}
 	version, hold := "", string(to.Hold)
-	err = readObject(body, `{"version": 40, "hold": "released|next_change"}`, map[string]func(*jsontext.Reader) bool{
+	err = respond.ReadObject(body, `{"version": 40, "hold": "released|next_change"}`, map[string]func(*jsontext.Reader) bool{
 		"version": func(r *jsontext.Reader) bool { version = r.Raw(); return true },
 		"hold":    func(r *jsontext.Reader) (ok bool) { hold, ok = r.Text(); return ok },
 	})
@@ -155,7 +156,7 @@ func rollbackOf(c *gin.Context) (menusync.Rollback, error) {
 	}
 	to.Hold = cache.HoldUntil(hold)
 	if to.Hold != cache.HoldReleased && to.Hold != cache.HoldNextChange {
-		return to, invalid("hold", "is released or next_change")
+		return to, respond.InvalidParameter("hold", "is released or next_change")
 	}
 	to.Version, err = versionNumber("version", version)
 	return to, err

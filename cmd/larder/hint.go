@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"larder/configs"
-	"larder/httpapi"
+	"larder/httpapi/respond"
 	"larder/internal/client"
 	"larder/internal/redisdb"
 	"larder/internal/setting"
@@ -68,10 +68,10 @@ func hintFor(cmd *cobra.Command, err error) string {
 
 // refusalHint returns what to do after a daemon's refusal.
 func refusalHint(e *client.Error) string {
-	switch hint := hintOf(httpapi.Code(e.Code)); {
+	switch hint := hintOf(respond.Code(e.Code)); {
 	case e.Status == http.StatusUnauthorized && e.Anonymous:
 		return "" // said already
-	case e.OpsRoute && httpapi.Code(e.Code) == httpapi.CodeNotFound:
+	case e.OpsRoute && respond.Code(e.Code) == respond.CodeNotFound:
 		return "Use the --url of http.ops_listen: where it is set, /v1/ops is served only there (--config FILE finds it)."
 	case hint != "":
 		return hint
@@ -83,55 +83,55 @@ func refusalHint(e *client.Error) string {
 }
 
 // hintOf is what to do after a refusal with a code; "" where that is not known.
-func hintOf(code httpapi.Code) string {
+func hintOf(code respond.Code) string {
 	switch code {
-	case httpapi.CodeUnauthorized:
+	case respond.CodeUnauthorized:
 		return "Use --config FILE of this daemon, or another --client-id and --client-secret."
-	case httpapi.CodeForbidden:
+	case respond.CodeForbidden:
 		return "Use a client whose scopes allow it: see auth.clients in the configuration."
-	case httpapi.CodeRestaurantNotFound, httpapi.CodeRestaurantRequired:
+	case respond.CodeRestaurantNotFound, respond.CodeRestaurantRequired:
 		return "Use the id of a restaurant that the daemon has; the Tab key completes them."
-	case httpapi.CodeConnectionNotFound, httpapi.CodeConnectionRequired, httpapi.CodeOrderAmbiguous:
+	case respond.CodeConnectionNotFound, respond.CodeConnectionRequired, respond.CodeOrderAmbiguous:
 		return "Pass --connection with a name of the configuration; larder config print shows them."
-	case httpapi.CodeProductNotFound, httpapi.CodeExternalIDAmbiguous:
+	case respond.CodeProductNotFound, respond.CodeExternalIDAmbiguous:
 		return "List the dishes with larder menu show RESTAURANT."
-	case httpapi.CodeVersionNotFound, httpapi.CodeVersionGone:
+	case respond.CodeVersionNotFound, respond.CodeVersionGone:
 		return "List what is kept with larder menu versions RESTAURANT."
-	case httpapi.CodeRunNotFound, httpapi.CodeBatchNotFound:
+	case respond.CodeRunNotFound, respond.CodeBatchNotFound:
 		return "Run larder sync again: records of runs are kept only for a while."
-	case httpapi.CodeSyncBusy, httpapi.CodeRequestTimeout, httpapi.CodeRateLimited, httpapi.CodeStreamsUnavailable, httpapi.CodeClientGone:
+	case respond.CodeSyncBusy, respond.CodeRequestTimeout, respond.CodeRateLimited, respond.CodeStreamsUnavailable, respond.CodeClientGone:
 		return "Try again in a few seconds."
-	case httpapi.CodeNoCatalogue, httpapi.CodeNoReasons:
+	case respond.CodeNoCatalogue, respond.CodeNoReasons:
 		return "Pull the menu now with larder sync RESTAURANT."
-	case httpapi.CodeStorageUnavailable, httpapi.CodeJournalUnavailable:
+	case respond.CodeStorageUnavailable, respond.CodeJournalUnavailable:
 		return "See larder status; larder check --config FILE --online reports more."
-	case httpapi.CodeJournalRestored:
+	case respond.CodeJournalRestored:
 		return "An operator has to find out what Redis lost, and accepts it with larder order accept-restore."
-	case httpapi.CodeInternal:
+	case respond.CodeInternal:
 		return "The daemon's log has the cause under the request's id."
-	case httpapi.CodeNotFound, httpapi.CodeMethodNotAllowed, httpapi.CodeNotAcceptable, httpapi.CodeUnsupportedMedia:
+	case respond.CodeNotFound, respond.CodeMethodNotAllowed, respond.CodeNotAcceptable, respond.CodeUnsupportedMedia:
 		return "Run larder version here and there: command line and daemon may be of different versions."
-	case httpapi.CodeMalformedJSON, httpapi.CodeInvalidParameter, httpapi.CodeTooLarge:
+	case respond.CodeMalformedJSON, respond.CodeInvalidParameter, respond.CodeTooLarge:
 		return "Correct the input as the message says."
-	case httpapi.CodeValidationFailed:
+	case respond.CodeValidationFailed:
 		return "Correct the order until larder order validate FILE finds nothing."
-	case httpapi.CodeIdempotencyKeyRequired:
+	case respond.CodeIdempotencyKeyRequired:
 		return "Pass --key with a key of this order."
-	case httpapi.CodeIdempotencyKeyReused:
+	case respond.CodeIdempotencyKeyReused:
 		return "Send the order as it was sent first, or use another --key for another order."
-	case httpapi.CodeIdempotencyKeyInFlight, httpapi.CodeOrderBusy:
+	case respond.CodeIdempotencyKeyInFlight, respond.CodeOrderBusy:
 		return "Try again with the same --key in a few seconds."
-	case httpapi.CodeOrderNotFound:
+	case respond.CodeOrderNotFound:
 		return "List the orders that are kept with larder order list."
-	case httpapi.CodeOutcomeUnknown, httpapi.CodeOrderOutcomeUnknown:
+	case respond.CodeOutcomeUnknown, respond.CodeOrderOutcomeUnknown:
 		return "Call the restaurant, then run larder order resolve; larder order list --state unknown lists such orders."
-	case httpapi.CodeOrderState, httpapi.CodeOrderIDTaken:
+	case respond.CodeOrderState, respond.CodeOrderIDTaken:
 		return "See the order's state with larder order show REF."
-	case httpapi.CodeUpstreamRefused:
+	case respond.CodeUpstreamRefused:
 		return "See what was sent and answered with larder order show REF."
-	case httpapi.CodeUpstreamBusy:
+	case respond.CodeUpstreamBusy:
 		return "Try again with the same --key in some seconds: more orders arrive than the ordering service takes."
-	case httpapi.CodeUpstreamUnavailable:
+	case respond.CodeUpstreamUnavailable:
 		return "Try again with the same --key later; larder status reports which connection does not answer."
 	default:
 		return ""

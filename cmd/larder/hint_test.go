@@ -26,7 +26,7 @@ import (
 // Every code that a daemon can answer with has a next step of its own.
 func TestEveryRefusalHasANextStep(t *testing.T) {
 	t.Parallel()
-	source, err := os.ReadFile("../../httpapi/codes.go")
+	source, err := os.ReadFile("../../httpapi/respond/codes.go")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"larder/configs"
 	"larder/httpapi"
+	"larder/httpapi/respond"
 	"larder/internal/client"
 	"larder/internal/menu"
 	"larder/internal/upstream"
@@ -94,7 +95,7 @@ func neitherFileNorRestaurant(ctx context.Context, daemon *client.Client, arg st
 		_, known = bare.Get(ctx, client.RestaurantPath(arg)+"/menu")
 	}
 	refused, ok := errors.AsType[*client.Error](known)
-	if !ok || refused.Code != string(httpapi.CodeRestaurantNotFound) {
+	if !ok || refused.Code != string(respond.CodeRestaurantNotFound) {
 		return err
 	}
 	return &hintError{fmt.Errorf("%q is neither a file nor a restaurant of the larder at %s: %s", arg, daemon.Base, refused.Msg), refusalHint(refused)}

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"larder/httpapi"
+	"larder/httpapi/respond"
 	"larder/internal/client"
 	"larder/internal/jsontext"
 )
@@ -183,7 +184,7 @@ func notPlaced(env *environment, err error, key string, raw bool) error {
 			"it is not known whether the order was placed: " + refused.Msg,
 			"Ask the restaurant" + labelled(", and quote ", references) + ". " + again,
 		}}, "Find it with larder order list --state unknown; resolve it with larder order resolve."}
-	case refused.Code == string(httpapi.CodeIdempotencyKeyInFlight):
+	case refused.Code == string(respond.CodeIdempotencyKeyInFlight):
 		return &hintError{fmt.Errorf("not answered yet: %s (%s)", refused.Msg, references), refusalHint(refused)}
 	case len(refused.Errors) > 0:
 		env.out.printf("not placed: %s\n", refused.Msg)
@@ -203,9 +204,9 @@ func notPlaced(env *environment, err error, key string, raw bool) error {
 // A fault of larder's own may come after the order was sent; what is not
 // larder's comes from a proxy, which does not know what happened behind it.
 func outcomeUnknown(refused *client.Error) bool {
-	switch httpapi.Code(refused.Code) {
-	case httpapi.CodeUpstreamRefused, httpapi.CodeUpstreamUnavailable, httpapi.CodeUpstreamBusy, httpapi.CodeJournalUnavailable, httpapi.CodeJournalRestored,
-		httpapi.CodeStorageUnavailable, httpapi.CodeNoCatalogue:
+	switch respond.Code(refused.Code) {
+	case respond.CodeUpstreamRefused, respond.CodeUpstreamUnavailable, respond.CodeUpstreamBusy, respond.CodeJournalUnavailable, respond.CodeJournalRestored,
+		respond.CodeStorageUnavailable, respond.CodeNoCatalogue:
 		return false
 	default:
 		return refused.Status >= http.StatusInternalServerError

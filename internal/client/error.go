@@ -16,7 +16,7 @@ import (
 
 	"golang.org/x/oauth2"
 
-	"larder/httpapi"
+	"larder/httpapi/respond"
 )
 
 // ErrForeignAnswer is an answer that no instance of this version sends.
@@ -65,7 +65,7 @@ func (e *Error) Error() string {
 	if e.RequestID != "" {
 		text += " (request " + e.RequestID + ")"
 	}
-	if e.OpsRoute && e.Code == string(httpapi.CodeNotFound) {
+	if e.OpsRoute && e.Code == string(respond.CodeNotFound) {
 		text += "; the routes of operators are not at this address"
 	}
 	if e.Status == http.StatusUnauthorized && e.Anonymous {

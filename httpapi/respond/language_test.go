@@ -1,4 +1,4 @@
-package httpapi
+package respond
 
 import (
 	"net/http"
@@ -42,11 +42,11 @@ func TestLanguage(t *testing.T) {
 		for line := range strings.SplitSeq(test.accept, "\n") {
 			header.Add("Accept-Language", line)
 		}
-		if got := language(&gin.Context{Request: &http.Request{Header: header}}); got != test.want {
+		if got := Language(&gin.Context{Request: &http.Request{Header: header}}); got != test.want {
 			t.Errorf("Accept-Language %q: got %q, want %q", test.accept, got, test.want)
 		}
 	}
-	if got := language(&gin.Context{Request: &http.Request{}}); got != "en" {
+	if got := Language(&gin.Context{Request: &http.Request{}}); got != "en" {
 		t.Errorf("no Accept-Language: got %q, want en", got)
 	}
 }

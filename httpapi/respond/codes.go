@@ -1,4 +1,4 @@
-package httpapi
+package respond
 
 import "net/http"
 
@@ -55,9 +55,9 @@ const (
 	CodeInternal               Code = "internal"
 )
 
-// statusClientGone is for the log and the metrics alone: nobody is there to
+// StatusClientGone is for the log and the metrics alone: nobody is there to
 // read it. The number is the one that others use for this.
-const statusClientGone = 499
+const StatusClientGone = 499
 
 // statuses gives each code its one HTTP status and the title of its problem
 // document. Nothing else chooses a status.
@@ -107,9 +107,9 @@ var statuses = map[Code]struct { //nolint:gochecknoglobals // a table
 	CodeRequestTimeout:         {http.StatusRequestTimeout, "The body did not arrive in time"},
 	CodeTooLarge:               {http.StatusRequestEntityTooLarge, "The body is too large"},
 	CodeUnsupportedMedia:       {http.StatusUnsupportedMediaType, "The body must be JSON"},
-	CodeClientGone:             {statusClientGone, "The client has left"},
+	CodeClientGone:             {StatusClientGone, "The client has left"},
 	CodeInternal:               {http.StatusInternalServerError, "Internal error"},
 }
 
-// status returns the code's HTTP status and title.
-func (c Code) status() (status int, title string) { return statuses[c].status, statuses[c].title }
+// Status returns the code's HTTP status and title.
+func (c Code) Status() (status int, title string) { return statuses[c].status, statuses[c].title }

@@ -1,4 +1,4 @@
-package httpapi
+package respond
 
 import (
 	"slices"
@@ -13,11 +13,11 @@ import (
 // maxAcceptLanguage is more than any browser sends, in bytes.
 const maxAcceptLanguage = 1024
 
-// language chooses what the sentences for a person are written in, "en" or
+// Language chooses what the sentences for a person are written in, "en" or
 // "ru", by the request's Accept-Language; English for everyone else. A variety
 // counts as its language (ru-KZ), a neighbour of a language does not: who asks
 // for Ukrainian has not asked for Russian.
-func language(c *gin.Context) string {
+func Language(c *gin.Context) string {
 	asked := strings.Join(c.Request.Header["Accept-Language"], ",")
 	if asked == "" || len(asked) > maxAcceptLanguage {
 		return violation.English
@@ -34,14 +34,14 @@ func language(c *gin.Context) string {
 	return violation.English
 }
 
-// inLanguage is the layer of routes whose answers are in the language asked for.
-func inLanguage(c *gin.Context) { c.Writer.Header().Add("Vary", "Accept-Language") }
+// VaryByLanguage is the layer of routes whose answers are in the language asked for.
+func VaryByLanguage(c *gin.Context) { c.Writer.Header().Add("Vary", "Accept-Language") }
 
-// withLanguage names the language of the answer if err has violations, which are
+// WithLanguage names the language of the answer if err has violations, which are
 // in the one asked for; the rest of a problem document is English.
-func withLanguage(c *gin.Context, err error) error {
-	if asProblem(err).violations != nil {
-		c.Header("Content-Language", language(c))
+func WithLanguage(c *gin.Context, err error) error {
+	if ProblemOf(err).Violations != nil {
+		c.Header("Content-Language", Language(c))
 	}
 	return err
 }

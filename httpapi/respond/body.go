@@ -1,4 +1,4 @@
-package httpapi
+package respond
 
 import (
 	"bytes"
@@ -13,43 +13,44 @@ import (
 	"larder/internal/jsontext"
 )
 
+// Limits of what a request may send.
 const (
-	maxBody      = 256 << 10 // an order, policy W15
-	maxTokenBody = 16 << 10  // a token request
-	maxDepth     = 32        // JSON nesting, policy H1
+	MaxBody      = 256 << 10 // bytes of an order, policy W15
+	MaxTokenBody = 16 << 10  // bytes of a token request
+	MaxDepth     = 32        // JSON nesting, policy H1
 )
 
-// readJSON reads a request body that must be JSON by its Content-Type, at most
+// ReadJSON reads a request body that must be JSON by its Content-Type, at most
 // 256 KiB, into the buffer as far as it fits. Whether it is well-formed is for
 // the reader of the JSON to say.
-func readJSON(c *gin.Context, into []byte) ([]byte, error) {
-	if err := requireJSON(c.GetHeader("Content-Type")); err != nil {
+func ReadJSON(c *gin.Context, into []byte) ([]byte, error) {
+	if err := RequireJSON(c.GetHeader("Content-Type")); err != nil {
 		return nil, err
 	}
-	return readBody(c, maxBody, into)
+	return ReadBody(c, MaxBody, into)
 }
 
-// requireJSON refuses a Content-Type that is not JSON's.
-func requireJSON(contentType string) error {
+// RequireJSON refuses a Content-Type that is not JSON's.
+func RequireJSON(contentType string) error {
 	const mediaJSON = "application/json"
 	if contentType == mediaJSON { // the usual spelling
 		return nil
 	}
 	media, parameters, err := mime.ParseMediaType(contentType)
 	if err != nil || media != mediaJSON {
-		return &problem{code: CodeUnsupportedMedia, msg: "send the body with Content-Type: application/json"}
+		return &Problem{Code: CodeUnsupportedMedia, Msg: "send the body with Content-Type: application/json"}
 	}
 	if charset, given := parameters["charset"]; given && !strings.EqualFold(charset, "utf-8") {
-		return &problem{code: CodeUnsupportedMedia, msg: "send the JSON as UTF-8"}
+		return &Problem{Code: CodeUnsupportedMedia, Msg: "send the JSON as UTF-8"}
 	}
 	return nil
 }
 
-// readBody reads a body of at most limit bytes, sent without content coding,
+// ReadBody reads a body of at most limit bytes, sent without content coding,
 // into the buffer as far as it fits.
-func readBody(c *gin.Context, limit int64, into []byte) ([]byte, error) {
+func ReadBody(c *gin.Context, limit int64, into []byte) ([]byte, error) {
 	if coding := c.GetHeader("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
-		return nil, &problem{code: CodeUnsupportedMedia, msg: "send the body without Content-Encoding"}
+		return nil, &Problem{Code: CodeUnsupportedMedia, Msg: "send the body without Content-Encoding"}
 	}
 	length := c.Request.ContentLength
 	if length > limit {
@@ -71,29 +72,29 @@ func readBody(c *gin.Context, limit int64, into []byte) ([]byte, error) {
 	}
 	c.Header("Connection", "close")
 	if network, ok := errors.AsType[net.Error](err); ok && network.Timeout() {
-		return nil, &problem{code: CodeRequestTimeout, msg: "the body did not arrive in time", err: err}
+		return nil, &Problem{Code: CodeRequestTimeout, Msg: "the body did not arrive in time", Cause: err}
 	}
-	return nil, &problem{code: CodeMalformedJSON, msg: "the body ended before it was complete", err: err}
+	return nil, &Problem{Code: CodeMalformedJSON, Msg: "the body ended before it was complete", Cause: err}
 }
 
-// readObject reads a small JSON object, each member by the function of its name,
+// ReadObject reads a small JSON object, each member by the function of its name,
 // which reports whether the value has the right type. form shows the object.
-func readObject(body []byte, form string, members map[string]func(*jsontext.Reader) bool) error {
-	reader := jsontext.NewReader(string(body), maxDepth)
+func ReadObject(body []byte, form string, members map[string]func(*jsontext.Reader) bool) error {
+	reader := jsontext.NewReader(string(body), MaxDepth)
 	isObject := reader.Kind() == jsontext.KindObject
 	var wrong error
 	for name := range reader.Members() {
 		if read, known := members[name]; !known {
-			wrong = invalid(name, "is not known here; the body is "+form)
+			wrong = InvalidParameter(name, "is not known here; the body is "+form)
 		} else if !read(&reader) {
-			wrong = invalid(name, "has not the right type; the body is "+form)
+			wrong = InvalidParameter(name, "has not the right type; the body is "+form)
 		}
 	}
 	if err := reader.Err(); err != nil {
 		return err
 	}
 	if !isObject {
-		return invalid("body", "is "+form)
+		return InvalidParameter("body", "is "+form)
 	}
 	return wrong
 }
@@ -101,5 +102,5 @@ func readObject(body []byte, form string, members map[string]func(*jsontext.Read
 // tooLarge refuses a body and gives up the connection rather than read it out.
 func tooLarge(c *gin.Context, limit int64) error {
 	c.Header("Connection", "close")
-	return &problem{code: CodeTooLarge, msg: "the body is larger than the limit", params: map[string]any{"limit": limit}}
+	return &Problem{Code: CodeTooLarge, Msg: "the body is larger than the limit", Params: map[string]any{"limit": limit}}
 }

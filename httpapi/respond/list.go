@@ -1,0 +1,66 @@
+package respond
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"strconv"
+
+	"github.com/gin-gonic/gin"
+)
+
+// MaxPage is the largest ?limit= of a list.
+const MaxPage = 500
+
+const (
+	defaultPage = 50
+	maxCursor   = 2048 // bytes
+)
+
+// PageOf reads ?limit= and ?cursor=; position is what NextPage was given, ""
+// for the first page.
+func PageOf(c *gin.Context) (limit int, position string, err error) {
+	limit = defaultPage
+	if text, given := c.GetQuery("limit"); given {
+		if limit, err = strconv.Atoi(text); err != nil || limit < 1 || limit > MaxPage {
+			return 0, "", InvalidParameter("limit", "is a whole number between 1 and "+strconv.Itoa(MaxPage))
+		}
+	}
+	cursor := c.Query("cursor")
+	raw, err := base64.RawURLEncoding.DecodeString(cursor)
+	if err != nil || len(cursor) > maxCursor {
+		return 0, "", BadCursor()
+	}
+	return limit, string(raw), nil
+}
+
+// BadCursor refuses a ?cursor= that no list has given.
+func BadCursor() error {
+	return InvalidParameter("cursor", "is not one that larder gave; start without it")
+}
+
+// Page is a list as every list route answers it.
+type Page[T any] struct {
+	Result []T     `json:"result"`
+	Next   *string `json:"next"`
+}
+
+// NextPage returns the cursor of the next page, null after the last.
+func NextPage(position string) *string {
+	return OrNull(base64.RawURLEncoding.EncodeToString([]byte(position)))
+}
+
+// JSON sends a value as JSON that is not to be stored.
+func JSON(c *gin.Context, status int, value any) error {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	c.Writer.Header().Set("Cache-Control", "no-store")
+	Write(c, status, ContentJSON, text)
+	return nil
+}
+
+// Result is the success envelope.
+type Result struct {
+	Result any `json:"result"`
+}
