@@ -94,7 +94,7 @@ func (c AuthConfig) Validate() error {
 	var errs []error
 	seen := map[string]bool{}
 	for i, client := range c.Clients {
-		key := index("auth.clients", i)
+		key := setting.Index("auth.clients", i)
 		switch {
 		case client.ID == "":
 			errs = append(errs, setting.Errorf(key+".id", "must not be empty"))
@@ -111,7 +111,7 @@ func (c AuthConfig) Validate() error {
 			errs = append(errs, setting.Errorf(key+".scopes", "must name at least one of menu, orders, ops"))
 		}
 		for j, scope := range client.Scopes {
-			errs = append(errs, checkOneOf(index(key+".scopes", j), scope, ScopeMenu, ScopeOrders, ScopeOps))
+			errs = append(errs, setting.OneOf(setting.Index(key+".scopes", j), scope, ScopeMenu, ScopeOrders, ScopeOps))
 		}
 	}
 	if c.TokenLifetime < time.Second {
@@ -125,7 +125,7 @@ func (c AuthConfig) Validate() error {
 	}
 	for i, origin := range c.PublicOrders.Origins {
 		if origin != OriginSelf {
-			errs = append(errs, checkOrigin(index("auth.public_orders.origins", i), origin))
+			errs = append(errs, setting.Origin(setting.Index("auth.public_orders.origins", i), origin))
 		}
 	}
 	if c.PublicOrders.Enabled && len(c.PublicOrders.Origins) == 0 {
@@ -136,7 +136,7 @@ func (c AuthConfig) Validate() error {
 			"must name at least one of cash, card, online when enabled is true"))
 	}
 	for i, kind := range c.PublicOrders.PaymentTypes {
-		errs = append(errs, checkOneOf(index("auth.public_orders.payment_types", i), kind, "cash", "card", "online"))
+		errs = append(errs, setting.OneOf(setting.Index("auth.public_orders.payment_types", i), kind, "cash", "card", "online"))
 	}
 	return errors.Join(errs...)
 }
@@ -156,7 +156,7 @@ func (c AuthConfig) ValidateFor(door Config) error {
 		}
 	}
 	for i, client := range c.Clients {
-		reject(index("auth.clients", i)+".secret", weakness(client.Secret, client.ID, minSecret))
+		reject(setting.Index("auth.clients", i)+".secret", weakness(client.Secret, client.ID, minSecret))
 	}
 	if c.SigningKey != "" {
 		reject("auth.signing_key", weakness(c.SigningKey, "", minSigningKey))

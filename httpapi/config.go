@@ -5,13 +5,10 @@ import (
 	"errors"
 	"net"
 	"net/netip"
-	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"larder/httpapi/respond"
 	"larder/internal/setting"
 )
 
@@ -126,23 +123,23 @@ func (c Config) Validate() error {
 		}
 	}
 	for i, host := range c.Hosts {
-		errs = append(errs, checkHost(index("http.hosts", i), host))
+		errs = append(errs, checkHost(setting.Index("http.hosts", i), host))
 	}
 	for i, origin := range c.CORSOrigins {
 		if origin != "*" {
-			errs = append(errs, checkOrigin(index("http.cors_origins", i), origin))
+			errs = append(errs, setting.Origin(setting.Index("http.cors_origins", i), origin))
 		}
 	}
 	for i, proxy := range c.TrustedProxies {
-		errs = append(errs, checkProxy(index("http.trusted_proxies", i), proxy))
+		errs = append(errs, checkProxy(setting.Index("http.trusted_proxies", i), proxy))
 	}
 	errs = append(errs, c.Compat.check()...)
 	errs = append(errs, c.Events.check()...)
 	errs = append(errs, c.Page.check()...)
 	if c.Metrics != "" {
-		errs = append(errs, checkOneOf("http.metrics", c.Metrics, MetricsOpen, MetricsOps, MetricsOff))
+		errs = append(errs, setting.OneOf("http.metrics", c.Metrics, MetricsOpen, MetricsOps, MetricsOff))
 	}
-	errs = append(errs, checkOneOf("http.access_log", c.AccessLog, LogErrors, LogSampled, LogAll))
+	errs = append(errs, setting.OneOf("http.access_log", c.AccessLog, LogErrors, LogSampled, LogAll))
 	if c.MaxConnections < 0 {
 		errs = append(errs, setting.Errorf("http.max_connections", "must not be negative; 0 is no limit"))
 	}
@@ -181,17 +178,6 @@ func (c Config) metricsAccess() MetricsAccess {
 // fastPath reports whether the public listener has the fast path.
 func (c Config) fastPath() bool { return c.FastPath == nil || *c.FastPath }
 
-// index spells one element of a list in the configuration.
-func index(key string, i int) string { return key + "[" + strconv.Itoa(i) + "]" }
-
-// checkOneOf reports a value that is none of those that its key takes.
-func checkOneOf[T ~string](key string, value T, values ...T) error {
-	if slices.Contains(values, value) {
-		return nil
-	}
-	return setting.Errorf(key, "%q is none of %s", string(value), respond.Join(values, ", "))
-}
-
 // checkListen reports an address that net.Listen would not take.
 func checkListen(key, address string) error {
 	_, port, err := net.SplitHostPort(address)
@@ -200,15 +186,6 @@ func checkListen(key, address string) error {
 	}
 	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
 		return setting.Errorf(key, "port %q is not between 0 and 65535", port)
-	}
-	return nil
-}
-
-// checkOrigin reports what a browser would never send as Origin.
-func checkOrigin(key, origin string) error {
-	u, err := url.Parse(origin)
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.Scheme+"://"+u.Host != origin {
-		return setting.Errorf(key, "%q is no origin; write scheme and host alone, as https://shop.example", origin)
 	}
 	return nil
 }

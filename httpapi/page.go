@@ -39,10 +39,10 @@ func (c PageConfig) check() []error {
 		errs = append(errs, setting.Errorf("http.page.currency", "%q is no currency code of three capital letters, as EUR", c.Currency))
 	}
 	for i, origin := range c.ImageOrigins {
-		if err := checkOrigin(index("http.page.image_origins", i), origin); err != nil {
+		if err := setting.Origin(setting.Index("http.page.image_origins", i), origin); err != nil {
 			errs = append(errs, err)
 		} else if strings.ContainsAny(origin, "; ,'\"*") { // it would end the policy's directive
-			errs = append(errs, setting.Errorf(index("http.page.image_origins", i),
+			errs = append(errs, setting.Errorf(setting.Index("http.page.image_origins", i),
 				"%q is no origin; write scheme and host alone, as https://img.example", origin))
 		}
 	}
