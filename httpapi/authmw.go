@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"bytes"
 	"net"
 
 	"github.com/gin-gonic/gin"
@@ -31,42 +30,6 @@ func (s *Server) requireScope(want Scope) gin.HandlerFunc {
 		default:
 			c.Set(keyCaller, who)
 		}
-	}
-}
-
-// limit takes one token of the key, or refuses the request with 429.
-func limit(c *gin.Context, l *limiter, key string) bool {
-	wait, ok := l.allow(key)
-	if !ok {
-		respond.Fail(c, &respond.Problem{Code: respond.CodeRateLimited, Msg: "too many requests; the limit is " + l.rate.String(), RetryAfter: wait})
-	}
-	return ok
-}
-
-// limitAddress refuses an address that asks too often.
-func (s *Server) limitAddress(l *limiter) gin.HandlerFunc {
-	return func(c *gin.Context) { limit(c, l, addressKey(s.clientIP(c))) }
-}
-
-// What an order takes of its rate limit beside the first token: another one for
-// each of these. An ordinary order is far below both.
-const (
-	bytesPerToken = 8 << 10
-	linesPerToken = 500
-)
-
-// orderTokens returns how many tokens checking the order takes: it costs by the
-// size of the body and the number of its lines, dishes and ingredients (policy
-// H7). Lines are counted by their opening brackets, before anything is decoded.
-func orderTokens(body []byte) int {
-	return 1 + len(body)/bytesPerToken + bytes.Count(body, []byte("{"))/linesPerToken
-}
-
-// chargeOrder takes what an order's size costs beside the token that the
-// request has taken on arrival.
-func (s *Server) chargeOrder(c *gin.Context, l *limiter, body []byte) {
-	if more := orderTokens(body) - 1; more > 0 {
-		l.charge(addressKey(s.clientIP(c)), more)
 	}
 }
 

@@ -2,12 +2,14 @@ package httpapi
 
 import (
 	"container/list"
-	"crypto/sha256"
 	"net/netip"
 	"sync"
 	"time"
 
+	"github.com/gin-gonic/gin"
 	"golang.org/x/time/rate"
+
+	"larder/httpapi/respond"
 )
 
 // limiterKeys is how many addresses or clients one limiter remembers; the one
@@ -79,33 +81,6 @@ func (l *limiter) bucket(key string) *rate.Limiter {
 	return b.tokens
 }
 
-// failureLimit limits failed attempts with a client's secret (policy H8): those
-// of one address together, and those that name one client.
-//
-// The address comes first. One that has used up its attempts adds no more
-// names, so that it cannot make the limiter forget others. Names that no client
-// has are counted like any other: otherwise the answer would tell which exist.
-type failureLimit struct {
-	byAddress, byClient *limiter
-}
-
-// failed counts a failed attempt. It returns how long to wait where there were
-// too many.
-func (l failureLimit) failed(client, ip string) (wait time.Duration, limited bool) {
-	if wait, ok := l.byAddress.allow(addressKey(ip)); !ok {
-		return wait, true
-	}
-	wait, ok := l.byClient.allow(failureKey(client, ip))
-	return wait, !ok
-}
-
-// failureKey is what failed attempts are counted under. A name that no client
-// has may be as long as the form; its hash is kept instead.
-func failureKey(client, ip string) string {
-	sum := sha256.Sum256([]byte(client))
-	return string(sum[:]) + addressKey(ip)
-}
-
 // addressKey is what an address is counted under: an IPv6 address by its /64,
 // since one subscriber holds that whole network.
 func addressKey(ip string) string {
@@ -121,4 +96,13 @@ func addressKey(ip string) string {
 	}
 	network, _ := addr.WithZone("").Prefix(64) // an IPv6 address has so many bits
 	return network.String()
+}
+
+// limit takes one token of the key, or refuses the request with 429.
+func limit(c *gin.Context, l *limiter, key string) bool {
+	wait, ok := l.allow(key)
+	if !ok {
+		respond.Fail(c, &respond.Problem{Code: respond.CodeRateLimited, Msg: "too many requests; the limit is " + l.rate.String(), RetryAfter: wait})
+	}
+	return ok
 }

@@ -180,8 +180,8 @@ func New(cfg Config, auth AuthConfig, deps Deps) (*Server, error) {
 	s.publicLimit = newLimiter(auth.PublicOrders.Rate, s.clock)
 	s.publicReads = newLimiter(cfg.Rate.Validate, s.clock)
 	byAddress := newLimiter(cfg.Rate.AddressFailures, s.clock)
-	s.tokenFailures = failureLimit{byAddress, newLimiter(cfg.Rate.TokenFailures, s.clock)}
-	s.signInFailures = failureLimit{byAddress, newLimiter(cfg.Rate.SignInFailures, s.clock)}
+	s.tokenFailures = newFailureLimit(byAddress, newLimiter(cfg.Rate.TokenFailures, s.clock))
+	s.signInFailures = newFailureLimit(byAddress, newLimiter(cfg.Rate.SignInFailures, s.clock))
 	s.bearerOps = s.requireScope(ScopeOps)
 	s.proxies = newProxies(cfg.TrustedProxies)
 	s.auditLog = &auditLog{redis: s.redis.NoRetry(), key: cache.NewKeys(s.redis.Prefix()).OpsAudit()}

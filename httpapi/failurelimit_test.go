@@ -1,0 +1,59 @@
+package httpapi
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"larder/httpapi/respond"
+)
+
+// One address cannot make the limiter forget what others, or it itself, did:
+// invented names use up the address's attempts and are then not kept (policy H8).
+func TestFailuresAreRememberedBesideInventedNames(t *testing.T) {
+	t.Parallel()
+	clock := &hand{at: time.Unix(1_700_000_000, 0)}
+	l := failureLimit{
+		newLimiter(Rate{Count: 30, Per: time.Minute}, clock.now), newLimiter(Rate{Count: 10, Per: time.Minute}, clock.now),
+	}
+	counted := func(client, ip string) (n int) {
+		for range 100 {
+			if _, limited := l.failed(client, ip); !limited {
+				n++
+			}
+		}
+		return n
+	}
+	if n := counted("ops", "192.0.2.1"); n != 10 {
+		t.Errorf("%d attempts for one client, want 10", n)
+	}
+	if n := counted("ops", "192.0.2.2"); n != 10 {
+		t.Errorf("%d attempts from another address, want 10", n)
+	}
+	for i := range limiterKeys + 1000 {
+		l.failed("invented-"+strconv.Itoa(i), "192.0.2.1")
+	}
+	if n := len(l.byClient.buckets); n > 31 {
+		t.Errorf("%d names are kept, want at most 31: 30 of the address, and ops of the other one", n)
+	}
+	if n := counted("ops", "192.0.2.1"); n != 0 {
+		t.Errorf("%d attempts after 66,536 invented names, want 0", n)
+	}
+	wait, limited := l.failed("another", "192.0.2.1")
+	if !limited || wait != 2*time.Second {
+		t.Errorf("another client: %v, %v, want a wait of 2s", wait, limited)
+	}
+}
+
+// What a limiter remembers is bounded, however long the names that are sent.
+func TestFailureKeysAreShort(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", respond.MaxTokenBody)
+	if n := len(failureKey(long, "2001:db8::1")); n > 64 {
+		t.Errorf("a client's name of %d bytes is remembered with %d", len(long), n)
+	}
+	if failureKey(long, "10.0.0.1") == failureKey(long+"y", "10.0.0.1") || failureKey("a", "10.0.0.1") == failureKey("a", "10.0.0.2") {
+		t.Error("two clients or two addresses share a key")
+	}
+}
