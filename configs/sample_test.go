@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"larder/httpapi"
+	"larder/httpapi/ratelimit"
 	"larder/internal/redisdb"
 	"larder/internal/upstream"
 	menusync "larder/sync"
@@ -125,7 +126,7 @@ func TestDemoIsTheDocumentedBlock(t *testing.T) {
 		Auth: httpapi.AuthConfig{OpenMenu: new(true), Clients: []httpapi.ClientConfig{
 			{ID: "storefront", Secret: "storefront-secret", Scopes: []httpapi.Scope{"menu", "orders"}, Connection: "main"},
 			{ID: "ops", Secret: "ops-secret", Scopes: []httpapi.Scope{"menu", "orders", "ops"}},
-		}, PublicOrders: httpapi.PublicOrders{Enabled: true, Origins: []string{httpapi.OriginSelf}, Rate: httpapi.Rate{Count: 60, Per: time.Minute}}},
+		}, PublicOrders: httpapi.PublicOrders{Enabled: true, Origins: []string{httpapi.OriginSelf}, Rate: ratelimit.Rate{Count: 60, Per: time.Minute}}},
 	}
 	setDefaults(reflect.ValueOf(want).Elem())
 	want.Connections[0].SetDefaults()

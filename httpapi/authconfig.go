@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"larder/httpapi/ratelimit"
 	"larder/internal/setting"
 )
 
@@ -57,10 +58,10 @@ type ClientConfig struct {
 // PublicOrders is `auth.public_orders`: placing from a listed Origin without a
 // bearer token. Policy H3.
 type PublicOrders struct {
-	Enabled      bool     `yaml:"enabled"`
-	Origins      []string `yaml:"origins"` // [OriginSelf] is larder's own
-	PaymentTypes []string `yaml:"payment_types"`
-	Rate         Rate     `yaml:"rate"` // an address
+	Enabled      bool           `yaml:"enabled"`
+	Origins      []string       `yaml:"origins"` // [OriginSelf] is larder's own
+	PaymentTypes []string       `yaml:"payment_types"`
+	Rate         ratelimit.Rate `yaml:"rate"` // an address
 }
 
 // OriginSelf stands in auth.public_orders.origins for the server's own pages:
@@ -78,7 +79,7 @@ func (c *AuthConfig) SetDefaults() {
 	if len(c.PublicOrders.PaymentTypes) == 0 {
 		c.PublicOrders.PaymentTypes = []string{"cash", "card"}
 	}
-	c.PublicOrders.Rate = cmp.Or(c.PublicOrders.Rate, Rate{Count: 5, Per: time.Minute})
+	c.PublicOrders.Rate = cmp.Or(c.PublicOrders.Rate, ratelimit.Rate{Count: 5, Per: time.Minute})
 }
 
 // TakesOrders reports whether anyone may place orders.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"larder/httpapi/ratelimit"
 	"larder/httpapi/respond"
 )
 
@@ -45,10 +46,10 @@ func (s *Server) clientIP(c *gin.Context) string {
 
 // limitClient refuses a client that asks too often. A guest's page has its own
 // limit by address (requireOrdersOrGuest).
-func limitClient(l *limiter) gin.HandlerFunc {
+func limitClient(l *ratelimit.Limiter) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		if who, known := callerOf(c); known && who.Client != publicClient {
-			limit(c, l, who.Client)
+			ratelimit.Take(c, l, who.Client)
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 
-	"larder/httpapi"
+	"larder/httpapi/ratelimit"
 	"larder/httpapi/respond"
 )
 
@@ -19,7 +19,7 @@ func TestUpstreamBusy(t *testing.T) {
 	t.Parallel()
 	const page = "https://shop.example"
 	w := newFixture(t, func(p *plan) {
-		p.cfg.Rate.Place = httpapi.Rate{Count: 100, Per: time.Second}
+		p.cfg.Rate.Place = ratelimit.Rate{Count: 100, Per: time.Second}
 		p.auth.PublicOrders.Enabled, p.auth.PublicOrders.Origins = true, []string{page}
 	})
 	shop := w.as(clientShop)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"larder/httpapi"
+	"larder/httpapi/ratelimit"
 )
 
 // The canaries stand where a guest's data, a key or a secret may stand. Some of
@@ -27,7 +28,7 @@ func TestGuestDataIsNotLoggedOrCounted(t *testing.T) {
 	k := newOrderFixture(t, func(p *plan) {
 		p.cfg.AccessLog = httpapi.LogAll
 		p.auth.PublicOrders.Enabled, p.auth.PublicOrders.Origins = true, []string{page}
-		p.auth.PublicOrders.Rate = httpapi.Rate{}
+		p.auth.PublicOrders.Rate = ratelimit.Rate{}
 	})
 	body := strings.Replace(order(), `"dishList"`, `"guest": {"phone": "`+canaryGuest+`", "firstName": "`+canaryGuest+`"}, "comment": "`+canaryGuest+`", "dishList"`, 1)
 	said := `{"code":"closed","msg":"no courier for ` + canaryGuest + `","requestId":"u","errors":["` + canaryGuest + `"]}`

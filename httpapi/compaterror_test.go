@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"larder/httpapi"
+	"larder/httpapi/ratelimit"
 	"larder/ordering/violation"
 )
 
@@ -123,7 +124,7 @@ func TestCompatOverTheOnlyConnection(t *testing.T) {
 // Whatever goes wrong below /orders/api/ is in the interface's shape.
 func TestCompatRefusesInTheDocumentsShape(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t, func(p *plan) { p.cfg.Rate.Place = httpapi.Rate{Count: 8, Per: time.Hour} })
+	w := newFixture(t, func(p *plan) { p.cfg.Rate.Place = ratelimit.Rate{Count: 8, Per: time.Hour} })
 	w.syncOnce("@main")
 	if err := w.store.SaveReasons(t.Context(), "main", []byte(`[{"ID": "r1", "reason": "", "type": "simple"}]`)); err != nil {
 		t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"larder/httpapi"
+	"larder/httpapi/ratelimit"
 	"larder/internal/sandbox"
 	"larder/ordering"
 )
@@ -228,7 +228,7 @@ func TestCompatIsolation(t *testing.T) {
 // One limit for placing on both APIs (policy H1).
 func TestCompatIsLimitedByClient(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t, func(p *plan) { p.cfg.Rate.Place = httpapi.Rate{Count: 1, Per: 3600e9} })
+	w := newFixture(t, func(p *plan) { p.cfg.Rate.Place = ratelimit.Rate{Count: 1, Per: 3600e9} })
 	w.syncOnce("@main")
 	shop := w.as(clientShop)
 	w.post(createPath, posOrder(), shop...).is(t, http.StatusCreated)

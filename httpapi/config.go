@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"larder/httpapi/ratelimit"
 	"larder/internal/setting"
 )
 
@@ -84,12 +85,12 @@ type Config struct {
 // RateConfig is `http.rate`: what one address or client may do. Policy H1.
 // "0" lifts a limit.
 type RateConfig struct {
-	Validate       Rate `yaml:"validate"`         // order checks, an address
-	Place          Rate `yaml:"place"`            // orders placed, and as many changes of orders, a client
-	TokenFailures  Rate `yaml:"token_failures"`   // failed token requests, a client and address
-	SignInFailures Rate `yaml:"sign_in_failures"` // failed attempts to sign in to /ops, a client and address
+	Validate       ratelimit.Rate `yaml:"validate"`         // order checks, an address
+	Place          ratelimit.Rate `yaml:"place"`            // orders placed, and as many changes of orders, a client
+	TokenFailures  ratelimit.Rate `yaml:"token_failures"`   // failed token requests, a client and address
+	SignInFailures ratelimit.Rate `yaml:"sign_in_failures"` // failed attempts to sign in to /ops, a client and address
 	// AddressFailures limits both together, an address, whatever clients they name. Policy H8.
-	AddressFailures Rate `yaml:"address_failures"`
+	AddressFailures ratelimit.Rate `yaml:"address_failures"`
 }
 
 // SetDefaults fills what is not set. It runs before the file is read, so that
@@ -105,11 +106,11 @@ func (c *Config) SetDefaults() {
 	c.Compat.SetDefaults()
 	c.Events.SetDefaults()
 	c.DrainTimeout = cmp.Or(c.DrainTimeout, 20*time.Second)
-	c.Rate.Validate = cmp.Or(c.Rate.Validate, Rate{Count: 20, Per: time.Second})
-	c.Rate.Place = cmp.Or(c.Rate.Place, Rate{Count: 5, Per: time.Second})
-	c.Rate.TokenFailures = cmp.Or(c.Rate.TokenFailures, Rate{Count: 10, Per: time.Minute})
-	c.Rate.SignInFailures = cmp.Or(c.Rate.SignInFailures, Rate{Count: 5, Per: time.Minute})
-	c.Rate.AddressFailures = cmp.Or(c.Rate.AddressFailures, Rate{Count: 30, Per: time.Minute})
+	c.Rate.Validate = cmp.Or(c.Rate.Validate, ratelimit.Rate{Count: 20, Per: time.Second})
+	c.Rate.Place = cmp.Or(c.Rate.Place, ratelimit.Rate{Count: 5, Per: time.Second})
+	c.Rate.TokenFailures = cmp.Or(c.Rate.TokenFailures, ratelimit.Rate{Count: 10, Per: time.Minute})
+	c.Rate.SignInFailures = cmp.Or(c.Rate.SignInFailures, ratelimit.Rate{Count: 5, Per: time.Minute})
+	c.Rate.AddressFailures = cmp.Or(c.Rate.AddressFailures, ratelimit.Rate{Count: 30, Per: time.Minute})
 }
 
 // Validate checks the section after SetDefaults. Every fault comes back, each

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"larder/httpapi/ratelimit"
 	"larder/httpapi/respond"
 	"larder/internal/menu"
 )
@@ -18,7 +19,7 @@ func (s *Server) events(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	address := addressKey(s.clientIP(c))
+	address := ratelimit.AddressKey(s.clientIP(c))
 	topic, err := s.streams.join(address, restaurant)
 	if err != nil {
 		return err

@@ -6,12 +6,6 @@ import (
 	"larder/httpapi"
 )
 
-func ExampleParseRate() {
-	rate, err := httpapi.ParseRate("5/m")
-	fmt.Println(rate.Count, rate.Per, err)
-	// Output: 5 1m0s <nil>
-}
-
 func ExampleAuthConfig_ValidateFor() {
 	door := httpapi.Config{Listen: "0.0.0.0:8080"}
 	auth := httpapi.AuthConfig{Clients: []httpapi.ClientConfig{{ID: "shop", Secret: "too short", Scopes: []httpapi.Scope{httpapi.ScopeMenu}}}}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"larder/httpapi"
+	"larder/httpapi/ratelimit"
 	"larder/internal/testkit/redistest"
 	"larder/ordering"
 )
@@ -130,7 +131,7 @@ func TestARedisThatMayForget(t *testing.T) {
 // Changes of orders have a limit of their own, beside that of placing.
 func TestChangesAreLimited(t *testing.T) {
 	t.Parallel()
-	k := newOrderFixture(t, func(p *plan) { p.cfg.Rate.Place = httpapi.Rate{Count: 2, Per: time.Hour} })
+	k := newOrderFixture(t, func(p *plan) { p.cfg.Rate.Place = ratelimit.Rate{Count: 2, Per: time.Hour} })
 	p := k.place("k")
 	k.change(p.OrderID, "pay", payment).is(t, http.StatusOK)
 	k.change(p.OrderID, "complete", "").is(t, http.StatusOK)

@@ -13,6 +13,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"larder/httpapi"
+	"larder/httpapi/ratelimit"
 	"larder/httpapi/respond"
 )
 
@@ -148,7 +149,7 @@ func TestCORSForAnyOriginAndNone(t *testing.T) {
 
 func TestValidateIsLimitedByAddress(t *testing.T) { // policy H1
 	t.Parallel()
-	w := newFixture(t, func(p *plan) { p.cfg.Rate.Validate = httpapi.Rate{Count: 2, Per: 3600e9} })
+	w := newFixture(t, func(p *plan) { p.cfg.Rate.Validate = ratelimit.Rate{Count: 2, Per: 3600e9} })
 	for i := range 2 {
 		w.post(validatePath, order(), "X-Forwarded-For", "192.0.2."+string(rune('1'+i))).is(t, http.StatusOK)
 	}
@@ -158,7 +159,7 @@ func TestValidateIsLimitedByAddress(t *testing.T) { // policy H1
 		t.Errorf("Retry-After %q", got.header.Get("Retry-After"))
 	}
 	trusting := newFixture(t, func(p *plan) {
-		p.cfg.Rate.Validate = httpapi.Rate{Count: 1, Per: 3600e9}
+		p.cfg.Rate.Validate = ratelimit.Rate{Count: 1, Per: 3600e9}
 		p.cfg.TrustedProxies = []string{"127.0.0.0/8", "::1"}
 	})
 	for _, address := range []string{"192.0.2.1", "192.0.2.2"} {
@@ -174,7 +175,7 @@ func TestValidateIsLimitedByAddress(t *testing.T) { // policy H1
 
 func TestPlacingIsLimitedByClient(t *testing.T) { // policy H1
 	t.Parallel()
-	w := newFixture(t, func(p *plan) { p.cfg.Rate.Place = httpapi.Rate{Count: 1, Per: 3600e9} })
+	w := newFixture(t, func(p *plan) { p.cfg.Rate.Place = ratelimit.Rate{Count: 1, Per: 3600e9} })
 	w.post(ordersPath, order(), append(key("a"), w.as(clientShop)...)...).is(t, http.StatusCreated)
 	w.post(ordersPath, order(), append(key("b"), w.as(clientShop)...)...).refused(t, http.StatusTooManyRequests, "rate_limited")
 	w.post(ordersPath, order(), append(key("a"), w.as(clientOps)...)...).is(t, http.StatusCreated)

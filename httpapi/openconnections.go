@@ -9,6 +9,8 @@ import (
 	"syscall"
 
 	"github.com/sirupsen/logrus"
+
+	"larder/httpapi/ratelimit"
 )
 
 // openConnections counts the connections of the public listener, whichever path
@@ -168,7 +170,7 @@ func (a *addressConnections) enter(remote net.Addr) (key string, ok bool) {
 	if err != nil { // of a TCP connection it always is one
 		return "", true
 	}
-	key = addressKey(host)
+	key = ratelimit.AddressKey(host)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.open[key] >= a.limit {

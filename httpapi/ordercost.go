@@ -4,6 +4,8 @@ import (
 	"bytes"
 
 	"github.com/gin-gonic/gin"
+
+	"larder/httpapi/ratelimit"
 )
 
 // What an order takes of its rate limit beside the first token: another one for
@@ -22,13 +24,13 @@ func orderTokens(body []byte) int {
 
 // chargeOrder takes what an order's size costs beside the token that the
 // request has taken on arrival.
-func (s *Server) chargeOrder(c *gin.Context, l *limiter, body []byte) {
+func (s *Server) chargeOrder(c *gin.Context, l *ratelimit.Limiter, body []byte) {
 	if more := orderTokens(body) - 1; more > 0 {
-		l.charge(addressKey(s.clientIP(c)), more)
+		l.Charge(ratelimit.AddressKey(s.clientIP(c)), more)
 	}
 }
 
 // limitAddress refuses an address that asks too often.
-func (s *Server) limitAddress(l *limiter) gin.HandlerFunc {
-	return func(c *gin.Context) { limit(c, l, addressKey(s.clientIP(c))) }
+func (s *Server) limitAddress(l *ratelimit.Limiter) gin.HandlerFunc {
+	return func(c *gin.Context) { ratelimit.Take(c, l, ratelimit.AddressKey(s.clientIP(c))) }
 }

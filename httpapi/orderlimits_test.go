@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"larder/httpapi"
+	"larder/httpapi/ratelimit"
 )
 
 // manyUnknown is an order of so many dishes that no menu has.
@@ -57,7 +58,7 @@ func TestOrderChecksAreChargedByCost(t *testing.T) {
 	if one, many, much := httpapi.OrderTokens(order()), httpapi.OrderTokens(lines), httpapi.OrderTokens(large); one != 1 || many != 3 || much != 13 {
 		t.Errorf("an ordinary order takes %d tokens, want 1; 1,200 lines take %d, want 3; 100 KiB take %d, want 13", one, many, much)
 	}
-	w := newFixture(t, func(p *plan) { p.cfg.Rate.Validate = httpapi.Rate{Count: 4, Per: 4 * time.Hour} })
+	w := newFixture(t, func(p *plan) { p.cfg.Rate.Validate = ratelimit.Rate{Count: 4, Per: 4 * time.Hour} })
 	w.post(validatePath, order()).is(t, http.StatusOK)
 	w.post(validatePath, large).is(t, http.StatusOK)
 	refused := w.post(validatePath, order())
@@ -73,7 +74,7 @@ func TestGuestOrdersAreChargedByCost(t *testing.T) {
 	const page = "https://shop.example"
 	w := newFixture(t, func(p *plan) {
 		p.auth.PublicOrders.Enabled, p.auth.PublicOrders.Origins = true, []string{page}
-		p.auth.PublicOrders.Rate = httpapi.Rate{Count: 2, Per: 2 * time.Hour}
+		p.auth.PublicOrders.Rate = ratelimit.Rate{Count: 2, Per: 2 * time.Hour}
 	})
 	large := strings.Replace(order(), "{", `{"comment": 7, "unknown": "`+strings.Repeat("x", 20<<10)+`", `, 1)
 	w.post(ordersPath, large, append(key("0123456789abcdefghijkl"), "Origin", page)...).refused(t, http.StatusUnprocessableEntity, "validation_failed")

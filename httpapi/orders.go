@@ -7,6 +7,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"larder/httpapi/ratelimit"
 	"larder/httpapi/respond"
 	"larder/internal/upstream"
 	"larder/ordering"
@@ -84,7 +85,7 @@ func (s *Server) placeOrder(c *gin.Context) error {
 			return respond.WithLanguage(c, err)
 		}
 		// Guests share one client: each address has its own turn (policy O8a).
-		requester = publicClient + " " + addressKey(s.clientIP(c))
+		requester = publicClient + " " + ratelimit.AddressKey(s.clientIP(c))
 	}
 	// The client's disconnect does not cancel a write that has begun: Orders
 	// sees to that (policy O8).

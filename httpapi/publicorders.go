@@ -7,6 +7,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"larder/httpapi/ratelimit"
 	"larder/httpapi/respond"
 	"larder/internal/jsontext"
 	"larder/ordering"
@@ -26,7 +27,7 @@ func isGuest(c *gin.Context) bool {
 // requireOrdersOrGuest is requireScope(ScopeOrders) that also lets a guest's page through
 // without a token, where the configuration lists its origin (policy H3). What
 // a guest reads is limited apart from what it places.
-func (s *Server) requireOrdersOrGuest(budget *limiter) gin.HandlerFunc {
+func (s *Server) requireOrdersOrGuest(budget *ratelimit.Limiter) gin.HandlerFunc {
 	scoped := s.requireScope(ScopeOrders)
 	public := s.authCfg.PublicOrders
 	return func(c *gin.Context) {
@@ -35,7 +36,7 @@ func (s *Server) requireOrdersOrGuest(budget *limiter) gin.HandlerFunc {
 			return
 		}
 		c.Set(keyCaller, caller{Client: publicClient, Scopes: []Scope{ScopeOrders}})
-		limit(c, budget, addressKey(s.clientIP(c)))
+		ratelimit.Take(c, budget, ratelimit.AddressKey(s.clientIP(c)))
 	}
 }
 

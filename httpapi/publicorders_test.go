@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"larder/httpapi"
+	"larder/httpapi/ratelimit"
 )
 
 // A guest's page may place and ask what became of it, and nothing else
@@ -64,8 +64,8 @@ func TestGuestsAskWithoutEndAndStillPlace(t *testing.T) {
 	const page, long = "https://shop.example", "0123456789abcdefghijkl"
 	k := newOrderFixture(t, func(p *plan) {
 		p.auth.PublicOrders.Enabled, p.auth.PublicOrders.Origins = true, []string{page}
-		p.auth.PublicOrders.Rate = httpapi.Rate{Count: 1, Per: 3600e9}
-		p.cfg.Rate.Validate = httpapi.Rate{Count: 10, Per: 3600e9}
+		p.auth.PublicOrders.Rate = ratelimit.Rate{Count: 1, Per: 3600e9}
+		p.cfg.Rate.Validate = ratelimit.Rate{Count: 10, Per: 3600e9}
 	})
 	for range 10 {
 		k.get("/v1/orders?key="+long, "Origin", page).refused(t, http.StatusNotFound, "order_not_found")

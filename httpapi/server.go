@@ -15,6 +15,7 @@ import (
 
 	"larder/cache"
 	"larder/cache/replica"
+	"larder/httpapi/ratelimit"
 	"larder/httpapi/respond"
 	"larder/httpapi/web"
 	"larder/internal/menu"
@@ -108,13 +109,13 @@ type Server struct {
 
 	auth               *authority
 	cors               cors
-	validateLimit      *limiter
-	placeLimit         *limiter
-	changeLimit        *limiter
-	publicLimit        *limiter
-	publicReads        *limiter
-	tokenFailures      failureLimit
-	signInFailures     failureLimit
+	validateLimit      *ratelimit.Limiter
+	placeLimit         *ratelimit.Limiter
+	changeLimit        *ratelimit.Limiter
+	publicLimit        *ratelimit.Limiter
+	publicReads        *ratelimit.Limiter
+	tokenFailures      ratelimit.Failures
+	signInFailures     ratelimit.Failures
 	crossOrigin        http.CrossOriginProtection // of the sessions of /ops
 	bearerOps          gin.HandlerFunc            // requireScope(ScopeOps)
 	proxies            proxies
@@ -174,14 +175,14 @@ func New(cfg Config, auth AuthConfig, deps Deps) (*Server, error) {
 	for _, connection := range s.connections {
 		s.defaults[connection.Name] = cache.DefaultMenu(connection.Name)
 	}
-	s.validateLimit = newLimiter(cfg.Rate.Validate, s.clock)
-	s.placeLimit = newLimiter(cfg.Rate.Place, s.clock)
-	s.changeLimit = newLimiter(cfg.Rate.Place, s.clock)
-	s.publicLimit = newLimiter(auth.PublicOrders.Rate, s.clock)
-	s.publicReads = newLimiter(cfg.Rate.Validate, s.clock)
-	byAddress := newLimiter(cfg.Rate.AddressFailures, s.clock)
-	s.tokenFailures = newFailureLimit(byAddress, newLimiter(cfg.Rate.TokenFailures, s.clock))
-	s.signInFailures = newFailureLimit(byAddress, newLimiter(cfg.Rate.SignInFailures, s.clock))
+	s.validateLimit = ratelimit.New(cfg.Rate.Validate, s.clock)
+	s.placeLimit = ratelimit.New(cfg.Rate.Place, s.clock)
+	s.changeLimit = ratelimit.New(cfg.Rate.Place, s.clock)
+	s.publicLimit = ratelimit.New(auth.PublicOrders.Rate, s.clock)
+	s.publicReads = ratelimit.New(cfg.Rate.Validate, s.clock)
+	byAddress := ratelimit.New(cfg.Rate.AddressFailures, s.clock)
+	s.tokenFailures = ratelimit.NewFailures(byAddress, ratelimit.New(cfg.Rate.TokenFailures, s.clock))
+	s.signInFailures = ratelimit.NewFailures(byAddress, ratelimit.New(cfg.Rate.SignInFailures, s.clock))
 	s.bearerOps = s.requireScope(ScopeOps)
 	s.proxies = newProxies(cfg.TrustedProxies)
 	s.auditLog = &auditLog{redis: s.redis.NoRetry(), key: cache.NewKeys(s.redis.Prefix()).OpsAudit()}

@@ -66,7 +66,7 @@ func (s *Server) authenticate(c *gin.Context, id, secret string) (ClientConfig, 
 	if ok && holds(client.Scopes, ScopeOps) {
 		return client, nil
 	}
-	if wait, limited := s.signInFailures.failed(id, s.clientIP(c)); limited {
+	if wait, limited := s.signInFailures.Failed(id, s.clientIP(c)); limited {
 		return ClientConfig{}, &respond.Problem{Code: respond.CodeRateLimited, RetryAfter: wait, Msg: tooManyFailures}
 	}
 	_, configured := s.auth.clients.get(id)

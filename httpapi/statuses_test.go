@@ -14,6 +14,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"larder/httpapi"
+	"larder/httpapi/ratelimit"
 )
 
 // provoked is a way to be refused that is the same on every route.
@@ -226,7 +227,7 @@ func TestDocumentWithoutRedis(t *testing.T) {
 func TestDocumentLimits(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, func(p *plan) {
-		p.cfg.Rate = httpapi.RateConfig{Place: httpapi.Rate{Count: 1, Per: time.Hour}}
+		p.cfg.Rate = httpapi.RateConfig{Place: ratelimit.Rate{Count: 1, Per: time.Hour}}
 	})
 	shop, ops := w.as(clientShop), w.as(clientOps)
 	w.post(ordersPath, order(), append(key("k"), shop...)...).is(t, http.StatusCreated)

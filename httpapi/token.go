@@ -71,7 +71,7 @@ func (s *Server) grantToken(c *gin.Context) (status int, body any) {
 	}
 	client, ok := s.auth.client(id, secret)
 	if !ok {
-		if wait, limited := s.tokenFailures.failed(id, s.clientIP(c)); limited { // policy H8
+		if wait, limited := s.tokenFailures.Failed(id, s.clientIP(c)); limited { // policy H8
 			c.Header("Retry-After", respond.Seconds(wait))
 			return http.StatusTooManyRequests, tokenRefusal{string(respond.CodeRateLimited), tooManyFailures}
 		}

@@ -15,6 +15,7 @@ import (
 	"larder/cache"
 	"larder/cache/replica"
 	"larder/httpapi"
+	"larder/httpapi/ratelimit"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
 	"larder/internal/testkit/ordertest"
@@ -53,7 +54,7 @@ func BenchmarkValidateRoute(b *testing.B) {
 func validateServer(b *testing.B, view string) (url string) {
 	b.Helper()
 	p := defaultPlan()
-	p.cfg.Rate.Validate = httpapi.Rate{Count: 1e9, Per: time.Second}
+	p.cfg.Rate.Validate = ratelimit.Rate{Count: 1e9, Per: time.Second}
 	log := logrus.New()
 	log.SetOutput(io.Discard)
 	redis, err := redisdb.Open(p.redis, log)

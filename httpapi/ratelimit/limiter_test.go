@@ -1,4 +1,4 @@
-package httpapi
+package ratelimit
 
 import (
 	"strconv"
@@ -14,21 +14,21 @@ func (h *hand) now() time.Time { return h.at }
 func TestLimiter(t *testing.T) {
 	t.Parallel()
 	clock := &hand{at: time.Unix(1_700_000_000, 0)}
-	l := newLimiter(Rate{Count: 2, Per: time.Second}, clock.now)
+	l := New(Rate{Count: 2, Per: time.Second}, clock.now)
 	for i := range 2 {
-		if _, ok := l.allow("a"); !ok {
+		if _, ok := l.Allow("a"); !ok {
 			t.Fatalf("take %d of a burst of 2 was refused", i+1)
 		}
 	}
-	wait, ok := l.allow("a")
+	wait, ok := l.Allow("a")
 	if ok || wait != 500*time.Millisecond {
 		t.Errorf("third take: got %v, %v, want a wait of 500ms", wait, ok)
 	}
-	if _, ok := l.allow("b"); !ok {
+	if _, ok := l.Allow("b"); !ok {
 		t.Error("another key was refused")
 	}
 	clock.at = clock.at.Add(500 * time.Millisecond)
-	if _, ok := l.allow("a"); !ok {
+	if _, ok := l.Allow("a"); !ok {
 		t.Error("refused after the wait that was asked for")
 	}
 }
@@ -36,13 +36,13 @@ func TestLimiter(t *testing.T) {
 func TestLimiterRefusalTakesNothing(t *testing.T) {
 	t.Parallel()
 	clock := &hand{at: time.Unix(1_700_000_000, 0)}
-	l := newLimiter(Rate{Count: 1, Per: time.Minute}, clock.now)
-	l.allow("a")
+	l := New(Rate{Count: 1, Per: time.Minute}, clock.now)
+	l.Allow("a")
 	for range 50 {
-		l.allow("a")
+		l.Allow("a")
 	}
 	clock.at = clock.at.Add(time.Minute)
-	if _, ok := l.allow("a"); !ok {
+	if _, ok := l.Allow("a"); !ok {
 		t.Error("refused takes were counted: the key is still refused a minute later")
 	}
 }
@@ -50,27 +50,27 @@ func TestLimiterRefusalTakesNothing(t *testing.T) {
 func TestLimiterForgetsTheOldest(t *testing.T) {
 	t.Parallel()
 	clock := &hand{at: time.Unix(1_700_000_000, 0)}
-	l := newLimiter(Rate{Count: 1, Per: time.Hour}, clock.now)
+	l := New(Rate{Count: 1, Per: time.Hour}, clock.now)
 	l.max = 3
 	for i := range 100 {
-		l.allow(strconv.Itoa(i))
+		l.Allow(strconv.Itoa(i))
 	}
 	if len(l.buckets) != 3 || l.order.Len() != 3 {
 		t.Fatalf("holds %d keys in %d places, want 3 and 3", len(l.buckets), l.order.Len())
 	}
-	if _, ok := l.allow("99"); ok {
+	if _, ok := l.Allow("99"); ok {
 		t.Error("the latest key was forgotten")
 	}
-	if _, ok := l.allow("0"); !ok {
+	if _, ok := l.Allow("0"); !ok {
 		t.Error("the oldest key was not forgotten")
 	}
 }
 
 func TestLimiterOff(t *testing.T) {
 	t.Parallel()
-	l := newLimiter(Rate{}, time.Now)
+	l := New(Rate{}, time.Now)
 	for range 1000 {
-		if _, ok := l.allow("a"); !ok {
+		if _, ok := l.Allow("a"); !ok {
 			t.Fatal("a rate of 0 limits")
 		}
 	}
@@ -90,13 +90,13 @@ func TestAddressKey(t *testing.T) {
 		"":                      "",
 		"something that is not": "something that is not",
 	} {
-		if got := addressKey(ip); got != want {
-			t.Errorf("addressKey(%q) = %q, want %q", ip, got, want)
+		if got := AddressKey(ip); got != want {
+			t.Errorf("AddressKey(%q) = %q, want %q", ip, got, want)
 		}
 	}
 }
 
-func TestParseRate(t *testing.T) {
+func TestParse(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]Rate{
 		"20/s":  {20, time.Second},
@@ -104,17 +104,17 @@ func TestParseRate(t *testing.T) {
 		"100/h": {100, time.Hour},
 		"0":     {},
 	} {
-		got, err := ParseRate(text)
+		got, err := Parse(text)
 		if err != nil || got != want {
-			t.Errorf("ParseRate(%q) = %v, %v, want %v", text, got, err, want)
+			t.Errorf("Parse(%q) = %v, %v, want %v", text, got, err, want)
 		}
 		if got.String() != text {
 			t.Errorf("%q comes back as %q", text, got.String())
 		}
 	}
 	for _, text := range []string{"", "20", "20/x", "-1/s", "0/s", "1.5/s", "x/s", "9999999/s", "s/20"} {
-		if _, err := ParseRate(text); err == nil {
-			t.Errorf("ParseRate(%q) was taken", text)
+		if _, err := Parse(text); err == nil {
+			t.Errorf("Parse(%q) was taken", text)
 		}
 	}
 	var r Rate

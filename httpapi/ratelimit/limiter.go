@@ -1,4 +1,4 @@
-package httpapi
+package ratelimit
 
 import (
 	"container/list"
@@ -16,8 +16,8 @@ import (
 // that was seen longest ago is forgotten first. About 10 MiB when full.
 const limiterKeys = 65_536
 
-// limiter is a token bucket for each key, within bounded memory. Policy H1.
-type limiter struct {
+// Limiter is a token bucket for each key, within bounded memory. Policy H1.
+type Limiter struct {
 	rate  Rate
 	max   int
 	clock func() time.Time
@@ -33,12 +33,13 @@ type bucket struct {
 	tokens *rate.Limiter
 }
 
-func newLimiter(r Rate, clock func() time.Time) *limiter {
-	return &limiter{rate: r, max: limiterKeys, clock: clock, buckets: map[string]*list.Element{}, order: list.New()}
+// New makes a limiter of one rate, which may be no limit.
+func New(r Rate, clock func() time.Time) *Limiter {
+	return &Limiter{rate: r, max: limiterKeys, clock: clock, buckets: map[string]*list.Element{}, order: list.New()}
 }
 
-// allow takes one token of the key, or returns how long it takes until there is one.
-func (l *limiter) allow(key string) (wait time.Duration, ok bool) {
+// Allow takes one token of the key, or returns how long it takes until there is one.
+func (l *Limiter) Allow(key string) (wait time.Duration, ok bool) {
 	if !l.rate.Limited() {
 		return 0, true
 	}
@@ -52,9 +53,9 @@ func (l *limiter) allow(key string) (wait time.Duration, ok bool) {
 	return wait, wait == 0
 }
 
-// charge takes n more tokens of a key that has just had one. The key owes what
+// Charge takes n more tokens of a key that has just had one. The key owes what
 // it does not have: later requests wait for it.
-func (l *limiter) charge(key string, n int) {
+func (l *Limiter) Charge(key string, n int) {
 	if !l.rate.Limited() {
 		return
 	}
@@ -67,7 +68,7 @@ func (l *limiter) charge(key string, n int) {
 }
 
 // bucket finds or makes the key's bucket; the caller holds the lock.
-func (l *limiter) bucket(key string) *rate.Limiter {
+func (l *Limiter) bucket(key string) *rate.Limiter {
 	if element, known := l.buckets[key]; known {
 		l.order.MoveToFront(element)
 		return element.Value.(*bucket).tokens //nolint:errcheck // the list holds buckets only
@@ -81,9 +82,9 @@ func (l *limiter) bucket(key string) *rate.Limiter {
 	return b.tokens
 }
 
-// addressKey is what an address is counted under: an IPv6 address by its /64,
+// AddressKey is what an address is counted under: an IPv6 address by its /64,
 // since one subscriber holds that whole network.
-func addressKey(ip string) string {
+func AddressKey(ip string) string {
 	addr, err := netip.ParseAddr(ip)
 	if err != nil {
 		return ip
@@ -98,9 +99,9 @@ func addressKey(ip string) string {
 	return network.String()
 }
 
-// limit takes one token of the key, or refuses the request with 429.
-func limit(c *gin.Context, l *limiter, key string) bool {
-	wait, ok := l.allow(key)
+// Take takes one token of the key, or refuses the request with 429.
+func Take(c *gin.Context, l *Limiter, key string) bool {
+	wait, ok := l.Allow(key)
 	if !ok {
 		respond.Fail(c, &respond.Problem{Code: respond.CodeRateLimited, Msg: "too many requests; the limit is " + l.rate.String(), RetryAfter: wait})
 	}

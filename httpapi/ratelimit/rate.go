@@ -1,4 +1,4 @@
-package httpapi
+package ratelimit
 
 import (
 	"fmt"
@@ -17,8 +17,8 @@ type Rate struct {
 
 var rateUnits = map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour} //nolint:gochecknoglobals // constant
 
-// ParseRate reads "count/unit" with unit s, m or h, or "0".
-func ParseRate(text string) (Rate, error) {
+// Parse reads "count/unit" with unit s, m or h, or "0".
+func Parse(text string) (Rate, error) {
 	if text == "0" {
 		return Rate{}, nil
 	}
@@ -37,7 +37,7 @@ func ParseRate(text string) (Rate, error) {
 // Limited reports whether the rate limits anything.
 func (r Rate) Limited() bool { return r.Count > 0 && r.Per > 0 }
 
-// String returns the form that ParseRate reads.
+// String returns the form that Parse reads.
 func (r Rate) String() string {
 	if !r.Limited() {
 		return "0"
@@ -55,7 +55,7 @@ func (r Rate) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
 // UnmarshalText reads the rate as the configuration spells it.
 func (r *Rate) UnmarshalText(text []byte) error {
-	parsed, err := ParseRate(strings.TrimSpace(string(text)))
+	parsed, err := Parse(strings.TrimSpace(string(text)))
 	if err != nil {
 		return err
 	}

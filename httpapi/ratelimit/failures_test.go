@@ -1,4 +1,4 @@
-package httpapi
+package ratelimit
 
 import (
 	"strconv"
@@ -14,12 +14,12 @@ import (
 func TestFailuresAreRememberedBesideInventedNames(t *testing.T) {
 	t.Parallel()
 	clock := &hand{at: time.Unix(1_700_000_000, 0)}
-	l := failureLimit{
-		newLimiter(Rate{Count: 30, Per: time.Minute}, clock.now), newLimiter(Rate{Count: 10, Per: time.Minute}, clock.now),
+	l := Failures{
+		New(Rate{Count: 30, Per: time.Minute}, clock.now), New(Rate{Count: 10, Per: time.Minute}, clock.now),
 	}
 	counted := func(client, ip string) (n int) {
 		for range 100 {
-			if _, limited := l.failed(client, ip); !limited {
+			if _, limited := l.Failed(client, ip); !limited {
 				n++
 			}
 		}
@@ -32,7 +32,7 @@ func TestFailuresAreRememberedBesideInventedNames(t *testing.T) {
 		t.Errorf("%d attempts from another address, want 10", n)
 	}
 	for i := range limiterKeys + 1000 {
-		l.failed("invented-"+strconv.Itoa(i), "192.0.2.1")
+		l.Failed("invented-"+strconv.Itoa(i), "192.0.2.1")
 	}
 	if n := len(l.byClient.buckets); n > 31 {
 		t.Errorf("%d names are kept, want at most 31: 30 of the address, and ops of the other one", n)
@@ -40,7 +40,7 @@ func TestFailuresAreRememberedBesideInventedNames(t *testing.T) {
 	if n := counted("ops", "192.0.2.1"); n != 0 {
 		t.Errorf("%d attempts after 66,536 invented names, want 0", n)
 	}
-	wait, limited := l.failed("another", "192.0.2.1")
+	wait, limited := l.Failed("another", "192.0.2.1")
 	if !limited || wait != 2*time.Second {
 		t.Errorf("another client: %v, %v, want a wait of 2s", wait, limited)
 	}
