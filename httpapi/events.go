@@ -32,7 +32,7 @@ func (s *Server) events(c *gin.Context) error {
 	ctx, cancel := s.withExpiry(c)
 	defer cancel()
 	who, _ := callerOf(c)
-	s.metrics.streamEnded(kindMenu, s.follow(ctx, st, topic, who, c.GetHeader("Last-Event-ID")))
+	s.metrics.streamEnded(kindMenu, string(s.follow(ctx, st, topic, who, c.GetHeader("Last-Event-ID"))))
 	return nil
 }
 

@@ -215,12 +215,12 @@ func newFixtureFor(tb testing.TB, changes ...func(*plan)) *fixture {
 	w.replica = replica.New(w.store, replica.Config{
 		Restaurants: func() []menu.RestaurantID { return runner.Catalogued() }, Log: logger,
 	})
-	metrics := httpapi.NewMetrics("1.2.3")
-	runner = w.newRunner(p, metrics)
+	observer := httpapi.NewMetrics("1.2.3")
+	runner = w.newRunner(p, observer)
 	w.runner = runner
 	clock := func() time.Time { return time.Now().Add(time.Duration(w.skew.Load())) }
 	validator := validate.New(p.ordering.Config, clock)
-	w.engine = w.newEngine(p, validator, clock, metrics.OrderEvent, logger)
+	w.engine = w.newEngine(p, validator, clock, observer.OrderEvent, logger)
 	if p.orders == nil {
 		p.orders = w.engine
 	}
@@ -228,7 +228,7 @@ func newFixtureFor(tb testing.TB, changes ...func(*plan)) *fixture {
 		Replica: w.replica, Store: w.store, Runner: runner, Validator: validator, Orders: p.orders,
 		Connections:   []httpapi.Connection{{Name: "main"}, {Name: "north"}},
 		UnknownOrders: journal.New(w.redis, p.ordering, logger).Unknown,
-		Redis:         w.redis, AllowMissingKey: p.ordering.AllowMissingKey, Metrics: metrics, Log: logger, Clock: clock,
+		Redis:         w.redis, AllowMissingKey: p.ordering.AllowMissingKey, Metrics: observer, Log: logger, Clock: clock,
 	}
 	if p.deps != nil {
 		p.deps(&deps)

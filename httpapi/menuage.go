@@ -8,13 +8,26 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"larder/cache/replica"
 	menusync "larder/sync"
 )
 
-// menuAge shows how old the served menus are, and how their last syncs ended. It
+// servedMenus shows how old the served menus are, and how their last syncs ended. It
 // reads memory only. No series has a restaurant's name: ten restaurants and ten
 // thousand have the same few (docs/decisions/0037-what-is-counted.md).
-func (s *Server) menuAge() prometheus.Collector {
+type servedMenus struct {
+	replica *replica.Replica
+	runner  *menusync.Runner
+	clock   func() time.Time
+}
+
+// newServedMenus shows the menus that the replica serves of the runner's restaurants.
+func newServedMenus(served *replica.Replica, runner *menusync.Runner, clock func() time.Time) servedMenus {
+	return servedMenus{replica: served, runner: runner, clock: clock}
+}
+
+// collector returns the series.
+func (s servedMenus) collector() prometheus.Collector {
 	oldest := prometheus.NewDesc("larder_menu_age_seconds",
 		"Time since the served menu that was confirmed longest ago was confirmed with the ordering service.", nil, nil)
 	ages := prometheus.NewDesc("larder_menu_age_quantile_seconds",
@@ -30,7 +43,7 @@ func (s *Server) menuAge() prometheus.Collector {
 		gauge := func(desc *prometheus.Desc, value float64, labels ...string) {
 			ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
 		}
-		seen := s.menuAges()
+		seen := s.ages()
 		gauge(oldest, seen.quantile(1))
 		for _, share := range [...]float64{0.5, 0.9, 0.99} {
 			gauge(ages, seen.quantile(share), strconv.FormatFloat(share, 'g', -1, 64))
@@ -55,9 +68,9 @@ type menuAges struct {
 	success  map[string]time.Time
 }
 
-// menuAges counts. Every state and outcome is there, with 0 too, so that a rule
+// ages counts. Every state and outcome is there, with 0 too, so that a rule
 // over one does not have to tell nothing from none.
-func (s *Server) menuAges() menuAges {
+func (s servedMenus) ages() menuAges {
 	seen := menuAges{
 		states: map[string]int{"fresh": 0, "stale": 0, "missing": 0},
 		outcomes: map[string]int{

@@ -162,9 +162,17 @@ const (
 )
 
 // streamEnded counts an event stream that is over.
-func (m *Metrics) streamEnded(kind string, why ending) {
-	m.streams.WithLabelValues(kind, string(why)).Inc()
+func (m *Metrics) streamEnded(kind, reason string) {
+	m.streams.WithLabelValues(kind, reason).Inc()
 }
+
+// order counts an order that was asked to be placed or changed, by what came of it.
+func (m *Metrics) order(operation, outcome string) {
+	m.orders.WithLabelValues(operation, outcome).Inc()
+}
+
+// replay counts an answer that was given again for an Idempotency-Key.
+func (m *Metrics) replay(operation string) { m.replays.WithLabelValues(operation).Inc() }
 
 // request counts a request; streamed is one whose answer took as long as its
 // reader stayed, which says nothing of larder.

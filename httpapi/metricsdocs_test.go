@@ -68,24 +68,24 @@ func gathered(t *testing.T, registry *prometheus.Registry) []*dto.MetricFamily {
 // counting is a fixture of which every series has been counted at least once.
 func counting(t *testing.T) *prometheus.Registry {
 	t.Helper()
-	metrics := httpapi.NewMetrics("1.2.3")
+	observer := httpapi.NewMetrics("1.2.3")
 	w := newFixture(t, func(p *plan) {
 		p.deps = func(d *httpapi.Deps) {
-			d.Metrics = metrics
+			d.Metrics = observer
 			for i := range d.Connections {
 				d.Connections[i].Breaker = func() string { return "closed" }
 				d.Connections[i].Load = func() upstream.Load { return upstream.Load{} }
 			}
 		}
 	})
-	metrics.RunFinished(menusync.Run{
+	observer.RunFinished(menusync.Run{
 		Trigger: menusync.TriggerCron, Outcome: menusync.OutcomeUpdated, StartedAt: time.Now(), FinishedAt: time.Now(),
 		Steps: menusync.Steps{Fetch: 12, Decode: 1, Lint: 1, Compile: 1, Publish: 2},
 	})
-	metrics.TickSkipped(bistro, menusync.SkipBusy)
-	metrics.Upstream(upstream.Call{Operation: upstream.OpMenu, Status: 200, Duration: time.Second})
-	metrics.Redis(time.Millisecond, nil)
-	metrics.OrderEvent(ordering.Event{Name: "order.timed_out"})
+	observer.TickSkipped(bistro, menusync.SkipBusy)
+	observer.Upstream(upstream.Call{Operation: upstream.OpMenu, Status: 200, Duration: time.Second})
+	observer.Redis(time.Millisecond, nil)
+	observer.OrderEvent(ordering.Event{Name: "order.timed_out"})
 	w.get(menuPath)
 	for range 2 { // the second one is a replay
 		w.post(ordersPath, order(), append(w.as(clientShop), key("k")...)...)
@@ -93,7 +93,7 @@ func counting(t *testing.T) *prometheus.Registry {
 	events := w.follow(bistro)
 	events.close()
 	w.metric(`larder_event_streams_ended_total{kind="menu",reason="client"} 1`)
-	return metrics.Registry()
+	return observer.Registry()
 }
 
 // What /metrics shows follows Prometheus' rules for names, units and helps.

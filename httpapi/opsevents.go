@@ -23,7 +23,7 @@ func (s *Server) opsEvents(c *gin.Context) error {
 	ctx, cancel := s.withExpiry(c)
 	defer cancel()
 	who, _ := callerOf(c)
-	s.metrics.streamEnded(kindOps, s.followRuns(ctx, st, who))
+	s.metrics.streamEnded(kindOps, string(s.followRuns(ctx, st, who)))
 	return nil
 }
 

@@ -8,6 +8,8 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/sirupsen/logrus"
+
+	"larder/ordering"
 )
 
 const (
@@ -18,18 +20,35 @@ const (
 	countInterval = 5 * time.Second
 )
 
+// orderSource is what the orders of a scrape are read from.
+type orderSource struct {
+	Connections []string
+	Orders      interface {
+		Ready(ctx context.Context, connection string) error
+		Health(connection string) (ordering.JournalHealth, bool)
+	}
+	// Unknown counts the orders of a connection with an unknown outcome; nil: not known.
+	Unknown     func(ctx context.Context, connection string) (int64, error)
+	TakesOrders func() bool // whether anyone may place orders
+	Log         logrus.FieldLogger
+}
+
 // orderCounts is what the journal says of the orders of all instances, as scrapes
 // last asked it. While it does not answer, what it said last stays: an unknown
 // order does not cease to be one because Redis is down.
 type orderCounts struct {
-	server       *Server
-	countUnknown func(ctx context.Context, connection string) (int64, error) // nil: not known
+	orderSource
 
 	mu       sync.Mutex // held while the journal is asked: other scrapes wait for its answer
 	loadedAt time.Time
 	failing  bool
 	unknown  map[string]int64 // by connection; those that were never counted are missing
 	ready    map[string]bool  // by connection
+}
+
+// newOrderCounts makes counts that have asked nothing yet.
+func newOrderCounts(source orderSource) *orderCounts {
+	return &orderCounts{orderSource: source, unknown: map[string]int64{}, ready: map[string]bool{}}
 }
 
 // refresh asks the journal, unless it was asked a moment ago.
@@ -43,22 +62,22 @@ func (o *orderCounts) refresh(c *gin.Context) {
 	// Of nobody's scrape: one that is given up must not fail those that follow.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), countTimeout)
 	defer cancel()
-	for _, connection := range o.server.connections {
-		o.ready[connection.Name] = o.server.orders.Ready(ctx, connection.Name) == nil
+	for _, connection := range o.Connections {
+		o.ready[connection] = o.Orders.Ready(ctx, connection) == nil
 	}
-	if o.countUnknown == nil {
+	if o.Unknown == nil {
 		return
 	}
 	var err error
-	for _, connection := range o.server.connections {
+	for _, connection := range o.Connections {
 		var count int64
-		if count, err = o.countUnknown(ctx, connection.Name); err != nil {
+		if count, err = o.Unknown(ctx, connection); err != nil {
 			break
 		}
-		o.unknown[connection.Name] = count
+		o.unknown[connection] = count
 	}
 	if err != nil && !o.failing {
-		o.server.log.WithFields(logrus.Fields{"event": "metrics.orders_not_counted"}).WithError(err).
+		o.Log.WithFields(logrus.Fields{"event": "metrics.orders_not_counted"}).WithError(err).
 			Warn("unknown orders cannot be counted: /metrics shows the last count")
 	}
 	o.failing = err != nil
@@ -85,11 +104,11 @@ func (o *orderCounts) collector() prometheus.Collector {
 		for connection, count := range o.unknown {
 			gauge(unknown, float64(count), connection)
 		}
-		if !o.server.takesOrders() { // nobody is refused any
+		if !o.TakesOrders() { // nobody is refused any
 			return
 		}
 		for connection, isReady := range o.ready {
-			health, _ := o.server.orders.Health(connection)
+			health, _ := o.Orders.Health(connection)
 			isPaused := !health.PausedAt.IsZero()
 			gauge(ready, boolGauge(isReady && !isPaused), connection)
 			gauge(paused, boolGauge(isPaused), connection)

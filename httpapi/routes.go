@@ -86,7 +86,7 @@ func (s *Server) routeOps(engine *gin.Engine) error {
 	get(engine, "/v1/ops/orders/:ref", guard, withinStore, respond.Handle(s.opsOrder))
 	engine.POST("/v1/ops/orders/:ref/resolve", guard, respond.Handle(s.resolveOrder))
 	engine.POST("/v1/ops/journal/accept", guard, respond.Handle(s.acceptJournal))
-	show := gin.WrapH(promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}))
+	show := gin.WrapH(promhttp.HandlerFor(s.metrics.Registry(), promhttp.HandlerOpts{}))
 	switch s.cfg.metricsAccess() {
 	case MetricsOff:
 	case MetricsOps:

@@ -170,7 +170,6 @@ func New(cfg Config, auth AuthConfig, deps Deps) (*Server, error) {
 	if cfg.fastPath() {
 		s.auth.tokenCache = &tokenCache{byID: map[[sha256.Size]byte]caller{}}
 	}
-	s.orderCounts = &orderCounts{server: s, countUnknown: deps.UnknownOrders, unknown: map[string]int64{}, ready: map[string]bool{}}
 	s.defaults = map[string]menu.RestaurantID{}
 	for _, connection := range s.connections {
 		s.defaults[connection.Name] = cache.DefaultMenu(connection.Name)
@@ -193,10 +192,8 @@ func New(cfg Config, auth AuthConfig, deps Deps) (*Server, error) {
 		byAddress: map[string]int{}, topics: map[menu.RestaurantID]*topic{},
 	}
 	s.open = newOpenConnections(cfg.MaxConnections, openFiles(), newAddressConnections(cfg.MaxConnectionsPerAddress, s.proxies), s.log)
-	for _, collector := range append(s.stateMetrics(), s.menuAge(), s.orderCounts.collector()) {
-		if err := s.metrics.registry.Register(collector); err != nil {
-			return nil, err
-		}
+	if err := s.observe(deps.UnknownOrders); err != nil {
+		return nil, err
 	}
 	return s, s.route()
 }

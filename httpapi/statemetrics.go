@@ -2,7 +2,8 @@ package httpapi
 
 import (
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/redis/go-redis/v9"
+
+	"larder/internal/upstream"
 )
 
 // number is what a metric's function may return.
@@ -44,9 +45,41 @@ func (c collector) Describe(ch chan<- *prometheus.Desc) {
 // Collect implements prometheus.Collector.
 func (c collector) Collect(ch chan<- prometheus.Metric) { c.collect(ch) }
 
-// stateMetrics are the series that a scrape reads from memory, by a function
-// each, but for those of menuAge and orderCounts.
-func (s *Server) stateMetrics() []prometheus.Collector {
+// serverState is what a scrape reads from memory, by a function each.
+type serverState struct {
+	Memory        func() (used, limit int64) // of the encoded bodies
+	Streams       func() (menus, ops int)    // that are open
+	Spans         func() (sent, dropped uint64)
+	Listener      listenerState
+	RedisDown     func() bool
+	RedisReadOnly func() bool // it answers and takes no writes
+	RedisPools    []redisPool
+	Connections   []upstreamState
+}
+
+// listenerState is how many connections the public listener has.
+type listenerState struct {
+	Open    func() int64
+	Limit   int // 0: none
+	Filled  func() uint64
+	Refused func() uint64
+}
+
+// redisPool is the connections of one client of Redis.
+type redisPool struct {
+	Name                 string // default or no_retry
+	Idle, Used, Timeouts func() uint32
+}
+
+// upstreamState is a connection to an ordering service.
+type upstreamState struct {
+	Name    string
+	Breaker func() string        // the state of the breaker for reads; nil: not shown
+	Load    func() upstream.Load // how busy it is; nil: not shown
+}
+
+// collectors returns a series for each value.
+func (s serverState) collectors() []prometheus.Collector {
 	spans := func(result string, value func() uint64) prometheus.Collector {
 		return counter("larder_trace_spans_total", "Spans of traces by result: sent to tracing.endpoint, or dropped.",
 			prometheus.Labels{"result": result}, value)
@@ -56,64 +89,65 @@ func (s *Server) stateMetrics() []prometheus.Collector {
 	}
 	all := []prometheus.Collector{
 		gauge("larder_cache_bytes", "What the ready bodies of menus and dishes take in memory.", nil,
-			func() int64 { return s.replica.Memory().Used }),
+			func() int64 { used, _ := s.Memory(); return used }),
 		gauge("larder_cache_limit_bytes", "What they may take (cache.memory); the least used go beyond it.", nil,
-			func() int64 { return s.replica.Memory().Limit }),
-		streams(kindMenu, func() int { menus, _ := s.streams.open(); return menus }),
-		streams(kindOps, func() int { _, ops := s.streams.open(); return ops }),
-		spans("sent", func() uint64 { return s.tracing.Spans().Sent }),
-		spans("dropped", func() uint64 { return s.tracing.Spans().Dropped }),
-		gauge("larder_http_connections", "Connections of the public listener that are open.", nil, s.open.open.Load),
-		gauge("larder_http_connections_limit", "How many may be open; 0 is no limit.", nil, func() int { return s.open.limit }),
+			func() int64 { _, limit := s.Memory(); return limit }),
+		streams(kindMenu, func() int { menus, _ := s.Streams(); return menus }),
+		streams(kindOps, func() int { _, ops := s.Streams(); return ops }),
+		spans("sent", func() uint64 { sent, _ := s.Spans(); return sent }),
+		spans("dropped", func() uint64 { _, dropped := s.Spans(); return dropped }),
+		gauge("larder_http_connections", "Connections of the public listener that are open.", nil, s.Listener.Open),
+		gauge("larder_http_connections_limit", "How many may be open; 0 is no limit.", nil, func() int { return s.Listener.Limit }),
 		counter("larder_http_connections_full_total",
-			"How often the limit was reached, so that further connections had to wait.", nil, s.open.filled.Load),
+			"How often the limit was reached, so that further connections had to wait.", nil, s.Listener.Filled),
 		counter("larder_http_connections_refused_total",
-			"Connections closed at once because their address had as many as it may.", nil, s.open.each.refused.Load),
+			"Connections closed at once because their address had as many as it may.", nil, s.Listener.Refused),
 		gauge("larder_redis_up", "0 while Redis does not answer, by the scheduler's last question; else 1.", nil,
-			func() float64 { return boolGauge(!s.runner.RedisDown()) }),
+			func() float64 { return boolGauge(!s.RedisDown()) }),
 		gauge("larder_redis_writable",
 			"0 while Redis answers and takes no writes: a full memory or disk, a replica, a missing right; else 1.", nil,
-			func() float64 { return boolGauge(s.runner.RedisRefusesWrites() == nil) }),
+			func() float64 { return boolGauge(!s.RedisReadOnly()) }),
 	}
-	all = append(all, poolMetrics("default", s.redis.Client())...)
-	all = append(all, poolMetrics("no_retry", s.redis.NoRetry())...)
-	for _, connection := range s.connections {
-		all = append(all, connectionMetrics(connection)...)
+	for _, pool := range s.RedisPools {
+		all = append(all, pool.collectors()...)
+	}
+	for _, connection := range s.Connections {
+		all = append(all, connection.collectors()...)
 	}
 	return all
 }
 
-// poolMetrics are the series of a client of Redis.
-func poolMetrics(name string, client redis.UniversalClient) []prometheus.Collector {
-	connections := func(state string, value func(*redis.PoolStats) uint32) prometheus.Collector {
+// collectors returns the series of a client of Redis.
+func (p redisPool) collectors() []prometheus.Collector {
+	connections := func(state string, value func() uint32) prometheus.Collector {
 		return gauge("larder_redis_connections",
 			"Connections to Redis, by client (default, or no_retry: journal and leases, sent once) and state: idle or used.",
-			prometheus.Labels{"client": name, "state": state}, func() uint32 { return value(client.PoolStats()) })
+			prometheus.Labels{"client": p.Name, "state": state}, value)
 	}
 	return []prometheus.Collector{
-		connections("idle", func(pool *redis.PoolStats) uint32 { return pool.IdleConns }),
-		connections("used", func(pool *redis.PoolStats) uint32 { return pool.TotalConns - min(pool.IdleConns, pool.TotalConns) }),
+		connections("idle", p.Idle),
+		connections("used", p.Used),
 		counter("larder_redis_pool_timeouts_total", "How often a command got no connection to Redis in time, by client.",
-			prometheus.Labels{"client": name}, func() uint32 { return client.PoolStats().Timeouts }),
+			prometheus.Labels{"client": p.Name}, p.Timeouts),
 	}
 }
 
-// connectionMetrics are the series of a connection: its circuit breaker, and how
+// collectors returns the series of a connection: its circuit breaker, and how
 // busy it is (policy O8a).
-func connectionMetrics(connection Connection) []prometheus.Collector {
+func (u upstreamState) collectors() []prometheus.Collector {
 	var all []prometheus.Collector
-	labels := prometheus.Labels{"connection": connection.Name}
+	labels := prometheus.Labels{"connection": u.Name}
 	with := func(name, value string) prometheus.Labels {
-		return prometheus.Labels{"connection": connection.Name, name: value}
+		return prometheus.Labels{"connection": u.Name, name: value}
 	}
-	if connection.Breaker != nil {
+	if u.Breaker != nil {
 		for _, state := range [...]string{"closed", "open", "half-open"} {
 			all = append(all, gauge("larder_upstream_breaker",
 				"1 for the state that the circuit breaker of a connection's reads is in: closed (they are tried), open (they are not), or half-open (one is).",
-				with("state", state), func() float64 { return boolGauge(connection.Breaker() == state) }))
+				with("state", state), func() float64 { return boolGauge(u.Breaker() == state) }))
 		}
 	}
-	load := connection.Load
+	load := u.Load
 	if load == nil {
 		return all
 	}

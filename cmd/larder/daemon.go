@@ -60,17 +60,17 @@ func newDaemon(cfg *configs.Config, log logrus.FieldLogger, with ...func(*httpap
 // error is for close.
 func (d *daemon) wire(with []func(*httpapi.Deps)) (err error) {
 	cfg, log := d.cfg, d.log
-	metrics := httpapi.NewMetrics(thisBuild().Version)
+	observer := httpapi.NewMetrics(thisBuild().Version)
 	if d.tracing, err = tracing.New(cfg.Tracing, thisBuild().Version, log); err != nil {
 		return err
 	}
-	if err := d.connect(metrics); err != nil {
+	if err := d.connect(observer); err != nil {
 		return err
 	}
 	if d.redis, err = redisdb.Open(cfg.Redis, log); err != nil {
 		return err
 	}
-	d.redis.Observe(metrics.Redis)
+	d.redis.Observe(observer.Redis)
 	if err := d.tracing.Redis(d.redis.Client(), d.redis.NoRetry()); err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (d *daemon) wire(with []func(*httpapi.Deps)) (err error) {
 	})
 	d.runner, err = menusync.NewRunner(menusync.Deps{
 		Config: cfg.Sync, Restaurants: restaurantsOf(cfg), Connections: d.sources(),
-		Redis: d.redis, Store: d.store, Replica: d.replica, Observer: metrics, Tracing: d.tracing, Clock: time.Now, Log: log,
+		Redis: d.redis, Store: d.store, Replica: d.replica, Observer: observer, Tracing: d.tracing, Clock: time.Now, Log: log,
 	})
 	if err != nil {
 		return err
@@ -96,12 +96,12 @@ func (d *daemon) wire(with []func(*httpapi.Deps)) (err error) {
 	d.orders = ordering.NewOrders(cfg.Ordering, ordering.Deps{
 		Validator: d.validator, Catalogues: catalogues{d.replica}, Services: d.service,
 		Journal: kept, Reasons: d.reasons, RefreshReasons: d.runner.RefreshReasons, Connections: d.connections,
-		Clock: time.Now, NewRef: ordering.Refs(time.Now), Log: log, Observe: metrics.OrderEvent,
+		Clock: time.Now, NewRef: ordering.Refs(time.Now), Log: log, Observe: observer.OrderEvent,
 	})
 	deps := httpapi.Deps{
 		Replica: d.replica, Store: d.store, Runner: d.runner, Validator: d.validator, Orders: d.orders, UnknownOrders: kept.Unknown,
 		Connections: d.spellings(), Redis: d.redis, AllowMissingKey: cfg.Ordering.AllowMissingKey,
-		Metrics: metrics, Tracing: d.tracing, Clock: time.Now, Log: log, Version: thisBuild().Version,
+		Metrics: observer, Tracing: d.tracing, Clock: time.Now, Log: log, Version: thisBuild().Version,
 	}
 	for _, add := range with {
 		add(&deps)
@@ -111,9 +111,9 @@ func (d *daemon) wire(with []func(*httpapi.Deps)) (err error) {
 }
 
 // connect makes the clients of the ordering services.
-func (d *daemon) connect(metrics *httpapi.Metrics) error {
+func (d *daemon) connect(observer *httpapi.Metrics) error {
 	for _, connection := range d.cfg.Connections {
-		client, err := upstream.New(connection, upstream.Deps{Log: d.log, Observe: metrics.Upstream})
+		client, err := upstream.New(connection, upstream.Deps{Log: d.log, Observe: observer.Upstream})
 		if err != nil {
 			return fmt.Errorf("connection %s: %w", connection.Name, err)
 		}

@@ -1,0 +1,56 @@
+package httpapi
+
+import (
+	"context"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// observe registers what a scrape reads of the server.
+func (s *Server) observe(unknownOrders func(ctx context.Context, connection string) (int64, error)) error {
+	s.orderCounts = newOrderCounts(orderSource{
+		Connections: connectionNames(s.connections), Orders: s.orders, Unknown: unknownOrders,
+		TakesOrders: s.takesOrders, Log: s.log,
+	})
+	state := serverState{
+		Memory:  func() (used, limit int64) { memory := s.replica.Memory(); return memory.Used, memory.Limit },
+		Streams: s.streams.open,
+		Spans:   func() (sent, dropped uint64) { spans := s.tracing.Spans(); return spans.Sent, spans.Dropped },
+		Listener: listenerState{
+			Open: s.open.open.Load, Limit: s.open.limit, Filled: s.open.filled.Load, Refused: s.open.each.refused.Load,
+		},
+		RedisDown: s.runner.RedisDown, RedisReadOnly: func() bool { return s.runner.RedisRefusesWrites() != nil },
+		RedisPools: []redisPool{newRedisPool("default", s.redis.Client()), newRedisPool("no_retry", s.redis.NoRetry())},
+	}
+	for _, connection := range s.connections {
+		state.Connections = append(state.Connections, upstreamState{Name: connection.Name, Breaker: connection.Breaker, Load: connection.Load})
+	}
+	for _, collector := range append(state.collectors(), newServedMenus(s.replica, s.runner, s.clock).collector(), s.orderCounts.collector()) {
+		if err := s.metrics.Registry().Register(collector); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// newRedisPool shows the connections of a client of Redis.
+func newRedisPool(name string, client redis.UniversalClient) redisPool {
+	return redisPool{
+		Name: name,
+		Idle: func() uint32 { return client.PoolStats().IdleConns },
+		Used: func() uint32 {
+			pool := client.PoolStats()
+			return pool.TotalConns - min(pool.IdleConns, pool.TotalConns)
+		},
+		Timeouts: func() uint32 { return client.PoolStats().Timeouts },
+	}
+}
+
+// connectionNames are the names of the connections, in their order.
+func connectionNames(connections []Connection) []string {
+	names := make([]string, len(connections))
+	for i, connection := range connections {
+		names[i] = connection.Name
+	}
+	return names
+}
