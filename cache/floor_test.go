@@ -60,3 +60,29 @@ func TestFloor_RaisedDuringAPublish(t *testing.T) {
 		}
 	})
 }
+
+func TestRaiseFloor(t *testing.T) {
+	t.Parallel()
+	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
+		s := cache.NewStore(r, cache.StoreConfig{})
+		served := cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(3, 1))
+		if floors, raised, err := s.RaiseFloor(t.Context(), served); err != nil || floors[0] != 0 || raised[0] {
+			t.Errorf("of a version that Redis has: %v, %v, %v; want nothing raised", floors, raised, err)
+		}
+		topology.DeleteAllKeys(t, r)
+		for i, want := range []bool{true, false} {
+			floors, raised, err := s.RaiseFloor(t.Context(), served)
+			if err != nil || floors[0] != 1 || raised[0] != want {
+				t.Errorf("time %d of a lost version: %v, %v, %v; want 1, raised %t", i, floors, raised, err, want)
+			}
+		}
+		behind := served
+		behind.Floor = 1
+		if !behind.Behind() || served.Behind() {
+			t.Errorf("behind %t with the floor, %t without; want true and false", behind.Behind(), served.Behind())
+		}
+		if v := cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(3, 1)); v.Version != 2 || v.Behind() {
+			t.Errorf("published %+v, want version 2, above the floor", v)
+		}
+	})
+}

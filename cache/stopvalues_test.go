@@ -1,6 +1,7 @@
 package cache_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -27,6 +28,52 @@ func TestStopValuesLiveAsTheirVersion(t *testing.T) {
 					t.Errorf("%s lives %s, want for ever %t", key, life, want)
 				}
 			}
+		}
+	})
+}
+
+// Views are read as they are stored: a content once, and not if the caller holds
+// it; what is lost or foreign is absent.
+func TestPackedViews(t *testing.T) {
+	t.Parallel()
+	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
+		s, keys := cache.NewStore(r, cache.StoreConfig{}), cache.NewKeys(r.Prefix())
+		raw := cachetest.ChainMenu(`,"disabled":true`)
+		published := cachetest.Publication(t, bistro, 0, raw).Published
+		one, two := cachetest.Publish(t, s, bistro, 0, raw), cachetest.Publish(t, s, "grill", 0, raw)
+		other := cachetest.Publish(t, s, "diner", 0, cachetest.MenuJSON(3, 1))
+		if err := r.Client().Del(t.Context(), keys.StopValues("grill", 1)).Err(); err != nil {
+			t.Fatal(err)
+		}
+		stops, contents, err := s.PackedViews(t.Context(), []cache.Version{one, two, other}, func(content string) bool { return content == other.Content })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(contents) != 1 || len(stops) != 3 || len(stops[1]) != 0 || len(stops[2]) == 0 {
+			t.Errorf("%d contents, stop values of %d, %d and %d bytes; want one content, no stop values of grill",
+				len(contents), len(stops[0]), len(stops[1]), len(stops[2]))
+		}
+		content, err := s.Unpack(contents[one.Content])
+		if err != nil || string(content) != string(published.Content) {
+			t.Errorf("content %s, %v; want %s", content, err, published.Content)
+		}
+		values, err := s.Unpack(stops[0])
+		if err != nil || string(values) != string(published.Stops) || cache.PublishedSum(one.Content, values) != one.Published {
+			t.Errorf("stop values %s, %v; want %s", values, err, published.Stops)
+		}
+		if _, err := s.Unpack([]byte("zstd?")); !errors.Is(err, cache.ErrCorrupt) {
+			t.Errorf("unpacked what nobody packed: %v, want ErrCorrupt", err)
+		}
+		for _, err := range []error{
+			r.Client().Del(t.Context(), keys.ContentBody(one.Content)).Err(),
+			r.Client().Set(t.Context(), keys.ContentBody(one.Content), "what is this?", 0).Err(),
+		} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, contents, err := s.PackedViews(t.Context(), []cache.Version{one}, func(string) bool { return false }); err != nil || len(contents) != 0 {
+			t.Errorf("a foreign key: %d contents, %v; want none", len(contents), err)
 		}
 	})
 }

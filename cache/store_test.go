@@ -306,29 +306,6 @@ func TestCurrentsOfMany(t *testing.T) {
 	})
 }
 
-func TestReasons(t *testing.T) {
-	t.Parallel()
-	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
-		s := cache.NewStore(r, cache.StoreConfig{Clock: func() time.Time { return noon }})
-		if _, _, err := s.Reasons(t.Context(), "main"); !errors.Is(err, cache.ErrNoReasons) {
-			t.Errorf("before: %v, want ErrNoReasons", err)
-		}
-		if err := s.SaveReasons(t.Context(), "main", []byte(`[{"ID":"1"}]`)); err != nil {
-			t.Fatal(err)
-		}
-		raw, at, err := s.Reasons(t.Context(), "main")
-		if err != nil || string(raw) != `[{"ID":"1"}]` || !at.Equal(noon) {
-			t.Errorf("got %s, %s, %v", raw, at, err)
-		}
-		if err := r.Client().HSet(t.Context(), cache.NewKeys(r.Prefix()).Reasons("main"), "at", "yesterday").Err(); err != nil {
-			t.Fatal(err)
-		}
-		if _, _, err := s.Reasons(t.Context(), "main"); !errors.Is(err, cache.ErrCorrupt) {
-			t.Errorf("an unreadable time: %v, want ErrCorrupt", err)
-		}
-	})
-}
-
 func TestSweep(t *testing.T) {
 	t.Parallel()
 	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
@@ -365,35 +342,6 @@ func TestSweep(t *testing.T) {
 		}
 		if _, err := s.Content(t.Context(), kept.Content); err != nil {
 			t.Errorf("the content in use: %v", err)
-		}
-	})
-}
-
-func TestUnreadableContent(t *testing.T) {
-	t.Parallel()
-	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
-		s := cache.NewStore(r, cache.StoreConfig{})
-		one := cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(3, 1))
-		two := cachetest.Publish(t, s, bistro, 1, cachetest.MenuJSON(3, 2))
-		ctx, key := t.Context(), cache.NewKeys(r.Prefix()).ContentBody(one.Content)
-		other := r.Client().HGet(ctx, cache.NewKeys(r.Prefix()).ContentBody(two.Content), "view").Val()
-		for name, change := range map[string][]any{
-			"another content":   {"view", other},
-			"no zstd":           {"view", "menu"},
-			"unknown settings":  {"settings", "{"},
-			"changed settings":  {"settings", `{"MaxZeroNone":true}`},
-			"settings are gone": {"settings", ""},
-		} {
-			before := r.Client().HGetAll(ctx, key).Val()
-			if err := r.Client().HSet(ctx, key, change...).Err(); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := s.Content(ctx, one.Content); !errors.Is(err, cache.ErrCorrupt) {
-				t.Errorf("%s: got %v, want ErrCorrupt", name, err)
-			}
-			if err := r.Client().HSet(ctx, key, before).Err(); err != nil {
-				t.Fatal(err)
-			}
 		}
 	})
 }

@@ -73,6 +73,56 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
+// Of the view as published, only the bodies of what was published last are kept.
+func TestBodiesOfThePublishedView(t *testing.T) {
+	t.Parallel()
+	b, v := NewBodies(1<<20), &VersionBodies{}
+	key := func(published string, enc Encoding) Key {
+		return Key{Restaurant: "bistro", Version: 1, Content: published, Product: PublishedMenu, Encoding: enc}
+	}
+	want := func(when string, keys map[Key]bool) {
+		t.Helper()
+		for key, kept := range keys {
+			if _, ok := b.Get(key); ok != kept {
+				t.Errorf("%s: %s is kept %t, want %t", when, key, ok, kept)
+			}
+		}
+	}
+	menuKey := Key{Restaurant: "bistro", Version: 1, Content: "menu", Product: WholeMenu}
+	for _, k := range []Key{menuKey, key("one", Identity), key("one", Gzip)} {
+		v.Put(b, k, &Representation{Body: []byte("body")})
+	}
+	want("one published view", map[Key]bool{menuKey: true, key("one", Identity): true, key("one", Gzip): true})
+	v.Put(b, key("two", Gzip), &Representation{Body: []byte("body")})
+	want("another one", map[Key]bool{menuKey: true, key("one", Identity): false, key("one", Gzip): false, key("two", Gzip): true})
+	v.DropPublished(b, "two")
+	want("the same is published", map[Key]bool{menuKey: true, key("two", Gzip): true})
+	v.DropPublished(b, "three")
+	want("something else is published", map[Key]bool{menuKey: true, key("two", Gzip): false})
+}
+
+func TestBodiesThatAreSet(t *testing.T) {
+	t.Parallel()
+	b, key := NewBodies(1<<20), Key{Restaurant: "bistro", Version: 2, Product: ChangesOnly, Since: 1}
+	body := &Representation{Body: make([]byte, 1000)}
+	b.Set(key, body)
+	if got, ok := b.Get(key); !ok || got != body {
+		t.Error("a body that was set is not kept")
+	}
+	b.cache.CleanUp()
+	if got := b.Size(); got < 1000 || got > 2000 {
+		t.Errorf("%d bytes are kept, want those of one body and its entry", got)
+	}
+	var none *VersionBodies
+	other := Key{Restaurant: "bistro", Version: 1}
+	if _, err := b.Build(other, none, bodyOf(10)); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := b.Get(other); ok {
+		t.Error("a body of a version that is not current was kept")
+	}
+}
+
 func TestBodyIsBuiltOnce(t *testing.T) {
 	t.Parallel()
 	b, s := NewBodies(1<<20), &VersionBodies{}

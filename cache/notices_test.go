@@ -1,0 +1,43 @@
+package cache_test
+
+import (
+	"context"
+	"testing"
+
+	"larder/cache"
+	"larder/internal/menu"
+	"larder/internal/redisdb"
+	"larder/internal/testkit/cachetest"
+	"larder/internal/testkit/topology"
+)
+
+func TestSubscribe(t *testing.T) {
+	t.Parallel()
+	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
+		s := cache.NewStore(r, cache.StoreConfig{})
+		type notice struct {
+			restaurant menu.RestaurantID
+			version    int64
+		}
+		begun, received, done := make(chan struct{}, 100), make(chan notice, 100), make(chan struct{})
+		ctx, stop := context.WithCancel(t.Context())
+		go func() {
+			defer close(done)
+			s.Subscribe(ctx, func() { begun <- struct{}{} },
+				func(restaurant menu.RestaurantID, version int64) { received <- notice{restaurant, version} }, func(error) {})
+		}()
+		<-begun
+		if err := r.Client().Publish(t.Context(), cache.NewKeys(r.Prefix()).Notices(), "hello").Err(); err != nil {
+			t.Fatal(err)
+		}
+		cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(3, 1))
+		cachetest.Publish(t, s, "grill", 0, cachetest.MenuJSON(3, 1))
+		for _, want := range []notice{{bistro, 1}, {"grill", 1}} {
+			if got := <-received; got != want {
+				t.Errorf("received %+v, want %+v", got, want)
+			}
+		}
+		stop()
+		<-done
+	})
+}

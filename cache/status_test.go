@@ -1,0 +1,106 @@
+package cache_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"larder/cache"
+	"larder/internal/menu"
+	"larder/internal/redisdb"
+	"larder/internal/testkit/cachetest"
+	"larder/internal/testkit/topology"
+)
+
+// A publisher learns what is current, whether its content is stored and, where
+// Redis has lost what is served, the floor (policy S2a).
+func TestState(t *testing.T) {
+	t.Parallel()
+	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
+		s, keys := cache.NewStore(r, cache.StoreConfig{}), cache.NewKeys(r.Prefix())
+		want := func(when string, held cache.Version, version int64, stored bool, floor int64) {
+			t.Helper()
+			asked := 0
+			got, err := s.State(t.Context(), bistro, held, func(pipe redis.Pipeliner) {
+				asked++
+				pipe.Exists(t.Context(), keys.Lease(bistro))
+			})
+			if err != nil || got.Version.Version != version || got.Stored != stored || got.Floor != floor || asked != 1 {
+				t.Errorf("%s: %+v, %v, commands added %d times; want version %d, stored %t, floor %d", when, got, err, asked, version, stored, floor)
+			}
+		}
+		want("before the first publish", cache.Version{}, 0, false, 0)
+		p := cachetest.Publication(t, bistro, 0, cachetest.MenuJSON(3, 1))
+		one, err := s.Publish(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want("nothing in memory", cache.Version{}, 1, true, 0)
+		want("the version in memory", one, 1, true, 0)
+		two := cachetest.Publish(t, s, bistro, 1, cachetest.MenuJSON(3, 2))
+		want("the version before in memory", one, 2, true, 0)
+		if err := r.Client().Del(t.Context(), keys.ContentBody(two.Content)).Err(); err != nil {
+			t.Fatal(err)
+		}
+		want("the content is lost, the version in memory", two, 2, false, 0)
+		want("the content is lost, nothing in memory", cache.Version{}, 2, false, 0)
+		if _, err := s.Content(t.Context(), two.Content); !errors.Is(err, cache.ErrNoCatalogue) {
+			t.Errorf("the lost content: %v, want ErrNoCatalogue", err)
+		}
+		topology.DeleteAllKeys(t, r)
+		want("everything is lost", two, 0, false, 2)
+	})
+}
+
+// Statuses come in the order in which they were asked for, and tell whether Redis
+// has lost the version that is served.
+func TestStatuses(t *testing.T) {
+	t.Parallel()
+	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
+		s := cache.NewStore(r, cache.StoreConfig{})
+		cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(3, 1))
+		v := cachetest.Publish(t, s, bistro, 1, cachetest.MenuJSON(3, 2))
+		if err := r.Client().Set(t.Context(), cache.NewKeys(r.Prefix()).Current("diner"), "what is this?", 0).Err(); err != nil {
+			t.Fatal(err)
+		}
+		var ids []menu.RestaurantID
+		got := map[menu.RestaurantID]cache.Status{}
+		asked := []menu.RestaurantID{"grill", bistro, "diner"}
+		if err := s.Statuses(t.Context(), asked, func(id menu.RestaurantID, status cache.Status) {
+			ids, got[id] = append(ids, id), status
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if len(ids) != 3 || ids[0] != asked[0] || ids[1] != asked[1] || ids[2] != asked[2] {
+			t.Errorf("statuses of %v, want those of %v", ids, asked)
+		}
+		if got["grill"] != (cache.Status{}) || got["diner"] != (cache.Status{}) {
+			t.Errorf("of a restaurant without a catalogue: %+v; of a foreign key: %+v", got["grill"], got["diner"])
+		}
+		there := got[bistro]
+		if there.Version != 2 || there.Content != v.Content || there.Published != v.Published || !v.With(there).PublishedAt.Equal(v.PublishedAt) {
+			t.Errorf("got %+v, want that of %+v", there, v)
+		}
+		same, later, twin := v, v, v
+		later.Version = 3
+		twin.SyncedAt = twin.SyncedAt.Add(time.Millisecond)
+		for name, c := range map[string]struct {
+			served cache.Version
+			lost   bool
+		}{
+			"the version that is current":  {same, false},
+			"one that Redis never had":     {later, true},
+			"another one with this number": {twin, true},
+		} {
+			if there.Lost(c.served) != c.lost {
+				t.Errorf("%s: lost %t, want %t", name, !c.lost, c.lost)
+			}
+		}
+		there.Floor = 3
+		if there.Lost(later) {
+			t.Error("a version below the floor counts as lost again")
+		}
+	})
+}
