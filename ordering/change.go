@@ -22,29 +22,29 @@ func (o *Orders) Change(ctx context.Context, c ChangeRequest) (Result, error) {
 	if !upstream.InPath(c.OrderID) {
 		return Result{}, ErrNoOrder
 	}
-	from := requester{name: c.Client, arrived: time.Now()}
-	var body []byte
+	r := request{
+		scope:       scope{operation: c.Operation, connection: c.Connection, client: c.Client, key: c.Key, of: c.OrderID},
+		capacityKey: c.Client, arrived: time.Now(), change: &c,
+	}
 	switch c.Operation {
 	case upstream.OpPay, upstream.OpReject:
 		var err error
-		if body, err = canonical(c.Body); err != nil {
+		if r.body, err = canonical(c.Body); err != nil {
 			return Result{}, err
 		}
 	case upstream.OpComplete: // has none
 	default:
 		return Result{}, fmt.Errorf("ordering: %q changes no order", c.Operation)
 	}
-	asked := scope{operation: c.Operation, connection: c.Connection, client: c.Client, key: c.Key, of: c.OrderID}
-	result, err := o.once(ctx, from, asked, body, func() (CallSpec, error) { return o.prepareChange(ctx, &c) })
+	result, err := o.execute(ctx, &r)
 	if err == nil && !result.Replayed && c.Operation == upstream.OpReject && result.Call.Outcome == OutcomeRefused {
 		o.refreshReasons(ctx, c.Connection) // perhaps they have changed (policy S5a)
 	}
 	return result, err
 }
 
-// prepareChange checks a change and returns its call, with what will be sent:
-// what once does not fill in.
-func (o *Orders) prepareChange(ctx context.Context, c *ChangeRequest) (CallSpec, error) {
+// validateChange checks a change and returns its call, without what every call has.
+func (o *Orders) validateChange(ctx context.Context, c *ChangeRequest) (CallSpec, error) {
 	spec := CallSpec{RequestID: c.RequestID, OrderID: c.OrderID, Adopt: !c.V1}
 	record, err := o.deps.Journal.Order(ctx, c.Connection, c.OrderID)
 	if err != nil && (c.V1 || !errors.Is(err, ErrNoOrder)) {

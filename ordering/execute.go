@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -14,24 +13,6 @@ import (
 	"larder/internal/upstream"
 )
 
-// Service is the ordering service as orders need it; *upstream.Client is one.
-// Each method makes one call. An error is an *upstream.Error, whose Effect
-// says what is known of the call; any other error says nothing of it.
-type Service interface {
-	// Reserve waits for the capacity that a call needs, on behalf of a client;
-	// the call's time limit starts at arrived (policy O8a). An error is an
-	// *upstream.Error, and nothing was sent.
-	Reserve(ctx context.Context, op Operation, client string, arrived time.Time) (*upstream.Slot, error)
-	// CreateOrder creates an order.
-	CreateOrder(ctx context.Context, body []byte) (upstream.Created, error)
-	// Pay pays an order; body is an array of payments.
-	Pay(ctx context.Context, orderID string, body []byte) (upstream.Answer, error)
-	// Complete closes a paid order.
-	Complete(ctx context.Context, orderID string) (upstream.Answer, error)
-	// Reject rejects an order; body names the reason.
-	Reject(ctx context.Context, orderID string, body []byte) (upstream.Answer, error)
-}
-
 // The limits of writing down what became of a call, while its client waits.
 const (
 	finishLimit = 3 * time.Second
@@ -39,59 +20,181 @@ const (
 	abortLimit  = time.Second
 )
 
-// execute waits for capacity, opens a call, sends it, and finishes it. Nothing is
-// sent unless the journal has the call (policy O12). The error means that nothing was
-// begun: a call for which there is no capacity leaves no trace in the journal,
-// and its key is free (policy O8a).
+// request is what Place, Change or Resolve asks execute for. One of place, change
+// and retry is set.
+type request struct {
+	scope
+
+	body        []byte // in canonical form, for the fingerprint
+	capacityKey string // whose share of the connection's capacity the call takes (policy O8a)
+	arrived     time.Time
+
+	place  *PlaceRequest
+	change *ChangeRequest
+	retry  *retryRequest
+}
+
+// execution is a request on its way through the steps of execute.
+type execution struct {
+	*request
+
+	hashes  requestHashes // of a new call
+	service Service
+	spec    CallSpec  // the call that the journal is to begin
+	toSend  []byte    // the body for the service
+	end     time.Time // after it nothing is sent
+	record  Record    // from begin on
+	number  int       // the call's in the record
+	result  CallResult
+	wait    time.Duration // how long the service asks to wait
+}
+
+// execute takes a request through the steps of a call: it looks the request up,
+// validates it, begins the call in the journal, sends it, and finishes it. An error
+// means that nothing was begun and nothing was sent. A request that was made
+// before returns what became of it.
 //
 // When ctx ends while the call is under way, the call goes on to its own limit
 // (policy O8): a client that hangs up must not leave an order half placed.
-func (o *Orders) execute(ctx context.Context, service Service, from requester, spec CallSpec) (Result, error) {
+func (o *Orders) execute(ctx context.Context, r *request) (Result, error) {
+	e := &execution{request: r}
+	if result, found, err := o.lookUp(ctx, e); found || err != nil {
+		return result, err
+	}
+	if err := o.validate(ctx, e); err != nil {
+		return Result{}, err
+	}
 	defer o.inFlight.enter()()
-	slot, err := from.reserve(ctx, service, spec.Operation)
+	slot, err := reserve(ctx, e)
 	if err != nil {
-		return Result{}, &NotSentError{Err: err}
+		return Result{}, &NotSentError{Ref: e.retriedRef(), Err: err}
 	}
 	defer slot.Release()
 	ctx = upstream.WithSlot(ctx, slot)
-	end := o.callDeadline()
-	record, err := o.beginCall(ctx, spec)
-	if err != nil {
-		return Result{}, o.abortUnbegun(ctx, spec, err)
+	if err := o.begin(ctx, e); err != nil {
+		if taken, ok := errors.AsType[*KeyTakenError](err); ok && e.retry == nil { // since lookUp
+			return replayed(taken.Record, taken.Call, e.hashes.fingerprint)
+		}
+		return Result{}, err
 	}
-	number := record.Calls[len(record.Calls)-1].Number
-	return o.sendAndFinish(ctx, end, service, record, number, spec.Body), nil
+	o.send(ctx, e)
+	result := o.finish(ctx, e)
+	if result.Call.Outcome == OutcomeNotSent {
+		result.RetryAfter = e.wait
+	}
+	return result, nil
 }
 
-// requester is who a call waits for capacity for, and since when.
-type requester struct {
-	name    string
-	arrived time.Time
+// lookUp finds out whether the request was made before: if so it returns what
+// became of it, whatever the menu says by now (policy O7). A retry is for a call
+// whose outcome is unknown.
+func (o *Orders) lookUp(ctx context.Context, e *execution) (result Result, found bool, err error) {
+	if e.retry != nil {
+		return Result{}, false, e.retry.check()
+	}
+	if e.hashes, err = o.hashRequest(ctx, e.request); err != nil || e.hashes.key == "" {
+		return Result{}, false, err
+	}
+	record, call, err := o.deps.Journal.Lookup(ctx, e.connection, e.hashes.key)
+	if errors.Is(err, ErrKeyFree) {
+		return Result{}, false, nil
+	}
+	if err != nil {
+		return Result{}, false, err
+	}
+	result, err = replayed(record, call, e.hashes.fingerprint)
+	return result, true, err
 }
 
-// reserve waits for the capacity that a call needs (policy O8a).
-func (r requester) reserve(ctx context.Context, service Service, op Operation) (*upstream.Slot, error) {
+// replayed returns the call that has the key to the request that asks for the
+// same: another request is a *KeyReusedError, a call in flight *InFlightError.
+func replayed(record Record, number int, fingerprint string) (Result, error) {
+	call, ok := record.Call(number)
+	switch {
+	case !ok:
+		return Result{}, &JournalError{Err: errors.New("the record lacks the call that has the key")}
+	case call.Fingerprint != fingerprint:
+		return Result{}, &KeyReusedError{Ref: record.Ref}
+	case call.Outcome == OutcomeOpen:
+		return Result{}, &InFlightError{Ref: record.Ref}
+	default:
+		return Result{Record: record, Call: call, Replayed: true}, nil
+	}
+}
+
+// validate checks the request, and that its connection takes calls. It fills in
+// what is begun and sent.
+func (o *Orders) validate(ctx context.Context, e *execution) (err error) {
+	var known bool
+	if e.service, known = o.deps.Services(e.connection); !known {
+		return fmt.Errorf("%w %q", ErrUnknownConnection, e.connection)
+	}
+	switch {
+	case e.place != nil:
+		e.spec, err = o.validateOrder(ctx, e.place)
+	case e.change != nil:
+		e.spec, err = o.validateChange(ctx, e.change)
+	default:
+		e.spec, err = o.validateRetry(ctx, e.retry)
+	}
+	if err != nil {
+		return err
+	}
+	if err := o.deps.Journal.Ready(ctx, e.connection); err != nil {
+		return err
+	}
+	e.toSend = e.spec.Body
+	if e.retry != nil {
+		e.toSend = e.retry.body
+		return nil
+	}
+	e.spec.ID, e.spec.Ref = o.deps.NewRef(), o.deps.NewRef()
+	e.spec.Operation, e.spec.Connection, e.spec.Client = e.operation, e.connection, e.client
+	e.spec.Key, e.spec.Derived, e.spec.Fingerprint = e.hashes.key, e.hashes.derived, e.hashes.fingerprint
+	e.spec.Deadline = o.deadline()
+	return nil
+}
+
+// deadline is how long a call may be open before it counts as unknown (policy
+// O12).
+func (o *Orders) deadline() time.Duration { return o.cfg.PlaceTimeout + o.cfg.InFlightGrace }
+
+// reserve waits for the capacity that a call needs (policy O8a). A call for which
+// there is none leaves no trace in the journal, and its key is free.
+func reserve(ctx context.Context, e *execution) (*upstream.Slot, error) {
 	ctx, span := tracing.Start(ctx, "order.wait")
 	defer span.End()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	slot, err := service.Reserve(ctx, op, r.name, r.arrived)
+	slot, err := e.service.Reserve(ctx, e.operation, e.capacityKey, e.arrived)
 	if err != nil {
 		span.Fail("no_capacity")
 	}
 	return slot, err
 }
 
-// beginCall has the journal begin a call.
-func (o *Orders) beginCall(ctx context.Context, spec CallSpec) (Record, error) {
-	ctx, span := tracing.Start(ctx, "journal.begin")
-	defer span.End()
-	record, err := o.deps.Journal.Begin(ctx, spec)
+// begin has the journal open the call. Nothing is sent unless the journal has it
+// (policy O12).
+func (o *Orders) begin(ctx context.Context, e *execution) (err error) {
+	// The journal computes its own deadline afterwards, so it is later: a process
+	// that was stopped in between must not send what has been swept, and perhaps
+	// resolved and sent again, meanwhile (policy O12).
+	e.end = time.Now().Add(o.cfg.PlaceTimeout)
+	spanned, span := tracing.Start(ctx, "journal.begin")
+	if e.retry != nil {
+		e.record, err = o.deps.Journal.Resolve(spanned, e.retry.call)
+	} else {
+		e.record, err = o.deps.Journal.Begin(spanned, e.spec)
+	}
 	if err != nil {
 		span.Fail("not_begun")
+		span.End()
+		return o.abortUnbegun(ctx, e.spec, err)
 	}
-	return record, err
+	span.End()
+	e.number = e.record.Calls[len(e.record.Calls)-1].Number
+	return nil
 }
 
 // abortUnbegun sees to a call that the journal may have opened although it said
@@ -117,197 +220,103 @@ func (o *Orders) abortUnbegun(ctx context.Context, spec CallSpec, err error) err
 	return err
 }
 
-// callDeadline returns until when a call that the journal is about to open may
-// be made. It is computed before the journal computes its own deadline, which is
-// later: a process that was stopped in between must not send what has been
-// swept, and perhaps resolved and sent again, meanwhile (policy O12).
-func (o *Orders) callDeadline() time.Time { return time.Now().Add(o.cfg.PlaceTimeout) }
-
-// sendAndFinish makes a call that is open, and ends it.
-func (o *Orders) sendAndFinish(ctx context.Context, end time.Time, service Service, record Record, number int, body []byte) Result {
-	e, wait := o.send(ctx, end, service, &record, number, body)
-	result := o.finish(ctx, record, e, body)
-	if result.Call.Outcome == OutcomeNotSent {
-		result.RetryAfter = wait
-	}
-	return result
-}
-
-// send makes a call that is open. It returns how the call ended, and how long
-// the service asks to wait. After the end nothing is sent.
-func (o *Orders) send(
-	ctx context.Context, end time.Time, service Service, record *Record, number int, body []byte,
-) (e CallResult, wait time.Duration) {
-	call, _ := record.Call(number)
+// send makes the call. After e.end nothing is sent.
+func (o *Orders) send(ctx context.Context, e *execution) {
+	call, _ := e.record.Call(e.number)
+	e.result = CallResult{Connection: e.record.Connection, Ref: e.record.Ref, Call: e.number}
 	ctx, span := tracing.Start(ctx, "order."+string(call.Operation))
-	defer func() { traceCall(span, record, &e) }()
-	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), end)
+	defer func() { traceCall(span, &e.record, &e.result) }()
+	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), e.end)
 	defer cancel()
-	e = CallResult{Connection: record.Connection, Ref: record.Ref, Call: number}
 	if err := ctx.Err(); err != nil {
-		e.Outcome = OutcomeNotSent
-		o.logCall(ctx, record, call, &e, fmt.Errorf("it took too long to open the call: %w", err))
-		return e, 0
+		e.result.Outcome = OutcomeNotSent
+		o.logCall(ctx, e, fmt.Errorf("it took too long to open the call: %w", err))
+		return
 	}
-	ctx = upstream.WithAttempts(ctx, func(try upstream.Attempt) { e.Attempts = append(e.Attempts, storedAttempt(try)) })
+	ctx = upstream.WithAttempts(ctx, func(try upstream.Attempt) {
+		e.result.Attempts = append(e.result.Attempts, storedAttempt(try))
+	})
 	var err error
 	switch call.Operation {
 	case upstream.OpCreate:
 		var created upstream.Created
-		created, err = service.CreateOrder(ctx, body)
-		e.OrderID = created.OrderID
-		e.Answer = storedAnswer(created.Answer)
+		created, err = e.service.CreateOrder(ctx, e.toSend)
+		e.result.OrderID = created.OrderID
+		e.result.Answer = storedAnswer(created.Answer)
 		if err == nil && created.OrderID == "" {
 			err = errors.New("the answer has no orderID")
 		}
 	case upstream.OpPay:
-		e.Answer, err = withAnswer(service.Pay(ctx, record.OrderID, body))
+		e.result.Answer, err = withAnswer(e.service.Pay(ctx, e.record.OrderID, e.toSend))
 	case upstream.OpComplete:
-		e.Answer, err = withAnswer(service.Complete(ctx, record.OrderID))
+		e.result.Answer, err = withAnswer(e.service.Complete(ctx, e.record.OrderID))
 	default:
-		e.Answer, err = withAnswer(service.Reject(ctx, record.OrderID, body))
+		e.result.Answer, err = withAnswer(e.service.Reject(ctx, e.record.OrderID, e.toSend))
 	}
-	e.Outcome = OutcomeDone
+	e.result.Outcome = OutcomeDone
 	if err != nil {
-		wait = classify(&e, err)
-		o.logCall(ctx, record, call, &e, err)
-	}
-	return e, wait
-}
-
-// traceCall ends the span of a call with what became of it.
-func traceCall(span tracing.Span, record *Record, e *CallResult) {
-	span.Text("larder.connection", record.Connection)
-	span.Text("larder.restaurant", string(record.Restaurant))
-	span.Text("larder.ref", record.Ref)
-	span.Text("larder.outcome", string(e.Outcome))
-	span.Number("larder.tries", len(e.Attempts))
-	if e.Outcome != OutcomeDone {
-		span.Fail(string(e.Outcome))
-	}
-	span.End()
-}
-
-func withAnswer(answer upstream.Answer, err error) (*Answer, error) { return storedAnswer(answer), err }
-
-// storedAnswer is a success as the journal keeps it; nil for no answer.
-func storedAnswer(a upstream.Answer) *Answer {
-	if a.Status == 0 {
-		return nil
-	}
-	return &Answer{Status: a.Status, ContentType: a.ContentType, Body: a.Body, Cut: a.Cut}
-}
-
-// storedAttempt is a try as the journal keeps it.
-func storedAttempt(t upstream.Attempt) Attempt {
-	out := Attempt{At: t.At, Duration: t.Duration, Status: t.Status, Code: t.Code, Outcome: OutcomeDone}
-	if t.Effect != upstream.EffectDone {
-		out.Outcome = outcomeOf(t.Effect, t.Refused)
-	}
-	return out
-}
-
-// classify sets the outcome of a call that gave no good answer (policy O8). What
-// is not certain is unknown. It returns how long the service asks to wait.
-func classify(e *CallResult, err error) (wait time.Duration) {
-	e.Outcome = OutcomeUnknown
-	answer, ok := errors.AsType[*upstream.Error](err)
-	if !ok {
-		return 0
-	}
-	e.Outcome = outcomeOf(answer.Effect, answer.Refused())
-	if answer.Status != 0 {
-		e.Answer = &Answer{
-			Status: answer.Status, ContentType: answer.ContentType,
-			Code: answer.Code, Msg: answer.Msg, RequestID: answer.RequestID,
-			RetryAfter: answer.RetryAfter, Body: answer.Body, Cut: answer.Cut,
-		}
-	}
-	return answer.RetryAfter
-}
-
-// outcomeOf returns the outcome of a call, or of a try, that was no success.
-func outcomeOf(effect upstream.Effect, refused bool) Outcome {
-	switch {
-	case effect != upstream.EffectNone:
-		return OutcomeUnknown
-	case refused:
-		return OutcomeRefused
-	default:
-		return OutcomeNotSent
+		e.wait = classify(&e.result, err)
+		o.logCall(ctx, e, err)
 	}
 }
 
-// logCall logs why a call gave no certain answer; the answer given to the
-// client does not say it.
-func (o *Orders) logCall(ctx context.Context, record *Record, call Call, e *CallResult, err error) {
-	if e.Outcome == OutcomeRefused {
-		return
-	}
-	cause := err
-	entry := o.log.WithFields(fields("order.call_failed", record, call.Operation, e.Outcome)).WithFields(tracing.LogFields(ctx))
-	if answer, ok := errors.AsType[*upstream.Error](err); ok {
-		cause = answer.Err
-		entry = entry.WithFields(logrus.Fields{"status": answer.Status, "code": answer.Code})
-	}
-	if cause != nil {
-		entry = entry.WithError(cause)
-	}
-	entry.Warn("a call of the ordering service gave no certain answer")
-}
-
-// finish records how a call ended and returns the call as the journal has it.
+// finish records how the call ended and returns the call as the journal has it.
 // What the journal does not take is written later; it is answered all the same,
 // for it is known (policy O12).
-func (o *Orders) finish(ctx context.Context, record Record, e CallResult, body []byte) Result {
+func (o *Orders) finish(ctx context.Context, e *execution) Result {
 	ctx, span := tracing.Start(ctx, "journal.finish")
 	defer span.End()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishLimit+o.cfg.WaitTimeout)
 	defer cancel()
-	known := record.withResult(e, o.deps.Clock())
-	if call, ok := known.Call(e.Call); ok {
-		e.SpecID = call.SpecID
+	known := e.record.withResult(e.result, o.deps.Clock())
+	if call, ok := known.Call(e.number); ok {
+		e.result.SpecID = call.SpecID
 	}
+	ended := pendingWrite{result: &e.result, record: known, body: e.toSend}
 	for pause := finishPause; ; pause *= 2 {
-		got, number, err := o.finishCall(ctx, e, known, body)
+		got, number, err := o.finishCall(ctx, &ended)
 		switch contradiction, ok := errors.AsType[*ContradictionError](err); {
 		case err == nil:
 			return resultOf(got, known, number)
 		case ok:
-			o.reportConflict(contradiction, e.OrderID)
-			return resultOf(contradiction.Record, known, e.Call)
+			o.reportConflict(contradiction, e.result.OrderID)
+			return resultOf(contradiction.Record, known, e.number)
 		case errors.Is(err, ErrUnreplicated): // policy O14
-			o.pending.add(o, pendingWrite{result: &e, record: known, body: body, written: true})
+			ended.written = true
+			o.pending.add(o, ended)
 			return resultOf(got, known, number)
 		case errors.Is(err, ErrNoOrder):
-			o.reportLost(&known, e.Call, err)
-			return resultOf(known, known, e.Call)
+			o.reportLost(&known, e.number, err)
+			return resultOf(known, known, e.number)
 		}
 		if sleep.For(ctx, pause) != nil {
 			span.Fail("late")
-			o.pending.add(o, pendingWrite{result: &e, record: known, body: body})
-			return resultOf(known, known, e.Call)
+			o.pending.add(o, ended)
+			return resultOf(known, known, e.number)
 		}
 	}
 }
 
 // finishCall finishes a call. Where the journal has lost the call, it is written
 // again as it is known (policies O14 and O14a). It returns the call's number.
-func (o *Orders) finishCall(ctx context.Context, e CallResult, known Record, body []byte) (Record, int, error) {
-	got, err := o.deps.Journal.Finish(ctx, e)
+func (o *Orders) finishCall(ctx context.Context, w *pendingWrite) (Record, int, error) {
+	result := *w.result
+	got, err := o.deps.Journal.Finish(ctx, result)
 	if !errors.Is(err, ErrNoOrder) {
-		return got, e.Call, err
+		return got, result.Call, err
 	}
-	got, number, err := o.deps.Journal.Recreate(ctx, known, e.Call, body)
+	got, number, err := o.deps.Journal.Recreate(ctx, w.record, result.Call, w.body)
 	if err != nil && !errors.Is(err, ErrUnreplicated) {
 		return got, number, err
 	}
-	if call, _ := got.Call(number); call.Outcome != e.Outcome { // it has come back meanwhile
-		e.Call = number
-		got, err = o.deps.Journal.Finish(ctx, e)
+	if call, _ := got.Call(number); call.Outcome != result.Outcome { // it has come back meanwhile
+		result.Call = number
+		got, err = o.deps.Journal.Finish(ctx, result)
 	} else {
-		o.emit(eventRecreated, logrus.WarnLevel, &got, e.Outcome, number, nil,
-			"the journal had lost a call: it is written again")
+		o.emit(notice{
+			name: eventRecreated, level: logrus.WarnLevel, record: &got, call: number, outcome: result.Outcome,
+			msg: "the journal had lost a call: it is written again",
+		})
 	}
 	return got, number, err
 }
@@ -327,46 +336,4 @@ func resultOf(record, known Record, number int) Result {
 		}
 	}
 	return Result{Record: record, Call: call}
-}
-
-// withResult returns the record as it will be when the journal has the result.
-func (r *Record) withResult(e CallResult, at time.Time) Record {
-	out := *r
-	at = at.UTC().Truncate(time.Millisecond)
-	out.UpdatedAt = at
-	out.Calls = slices.Clone(r.Calls)
-	for i := range out.Calls {
-		call := &out.Calls[i]
-		if call.Number != e.Call {
-			continue
-		}
-		call.Outcome, call.Answer, call.EndedAt = e.Outcome, e.Answer, at
-		call.Attempts = slices.Concat(call.Attempts, e.Attempts)
-		out.setState(call.Operation, e)
-	}
-	return out
-}
-
-// setState moves the order's state as the outcome of an operation does (policy O9).
-func (r *Record) setState(op Operation, e CallResult) {
-	switch {
-	case op == upstream.OpCreate:
-		switch e.Outcome {
-		case OutcomeDone:
-			r.State, r.OrderID = StatePlaced, e.OrderID
-		case OutcomeRefused:
-			r.State = StateRefused
-		case OutcomeNotSent:
-			r.State = StateNotSent
-		default:
-			r.State = StateUnknown
-		}
-	case e.Outcome != OutcomeDone:
-	case op == upstream.OpPay:
-		r.Paid = true
-	case op == upstream.OpComplete:
-		r.State = StateClosed
-	default:
-		r.State = StateRejected
-	}
 }

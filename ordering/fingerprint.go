@@ -6,14 +6,17 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"errors"
+	"strconv"
+	"strings"
 
+	"larder/internal/jsontext"
 	"larder/internal/upstream"
+	"larder/ordering/validate"
 )
 
-// requestKey is what a request asks for, as the journal knows it: it contains
+// requestHashes are what a request asks for, as the journal knows it: they contain
 // neither the key nor the body (policy O7).
-type requestKey struct {
+type requestHashes struct {
 	// key is the hash of the key in its scope, "" for none.
 	key string
 	// derived: the key was made from what is asked for.
@@ -32,14 +35,14 @@ type scope struct {
 	of string
 }
 
-// hashRequest hashes what is asked for: body is canonical. A change without a key gets
-// one made of what it is (policy O9); a new order without a key has none.
-func (o *Orders) hashRequest(ctx context.Context, s scope, body []byte) (requestKey, error) {
+// hashRequest hashes what is asked for. A change without a key gets one made of what
+// it is (policy O9); a new order without a key has none.
+func (o *Orders) hashRequest(ctx context.Context, s *request) (requestHashes, error) {
 	secret, err := o.deps.Journal.Secret(ctx)
 	if err != nil {
-		return requestKey{}, err
+		return requestHashes{}, err
 	}
-	a := requestKey{fingerprint: hashed(secret, string(s.operation), s.of, string(body))}
+	a := requestHashes{fingerprint: hashed(secret, string(s.operation), s.of, string(s.body))}
 	switch {
 	case s.key != "":
 		a.key = hashedKey(secret, s.client, s.connection, s.key)
@@ -67,34 +70,50 @@ func hashed(secret []byte, parts ...string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// replay returns what became of the call that has the key; false when none has.
-func (o *Orders) replay(ctx context.Context, connection string, a requestKey) (Result, bool, error) {
-	if a.key == "" {
-		return Result{}, false, nil
-	}
-	record, call, err := o.deps.Journal.Lookup(ctx, connection, a.key)
-	if errors.Is(err, ErrKeyFree) {
-		return Result{}, false, nil
-	}
+// canonical returns the one form that all bodies that say the same have in
+// common (policy O7): members sorted, no white space, strings with the same
+// escapes, numbers by value. Two spellings of one field in an object stay in
+// their order, for the last one counts. The error is a *jsontext.SyntaxError.
+func canonical(body []byte) ([]byte, error) {
+	text, err := jsontext.Check(jsontext.String(body), validate.MaxBodyDepth)
 	if err != nil {
-		return Result{}, false, err
+		return nil, err
 	}
-	result, err := replayed(record, call, a.fingerprint)
-	return result, true, err
+	return jsontext.AppendCanonical(make([]byte, 0, len(text)), text, appendCanonicalNumber), nil
 }
 
-// replayed returns the call that has the key to the request that asks for the
-// same: another request is a *KeyReusedError, a call in flight *InFlightError.
-func replayed(record Record, number int, fingerprint string) (Result, error) {
-	call, ok := record.Call(number)
-	switch {
-	case !ok:
-		return Result{}, &JournalError{Err: errors.New("the record lacks the call that has the key")}
-	case call.Fingerprint != fingerprint:
-		return Result{}, &KeyReusedError{Ref: record.Ref}
-	case call.Outcome == OutcomeOpen:
-		return Result{}, &InFlightError{Ref: record.Ref}
-	default:
-		return Result{Record: record, Call: call, Replayed: true}, nil
+// maxExponentDigits bounds the exponents that are computed: a number with a
+// longer one stays as it stands.
+const maxExponentDigits = 9
+
+// appendCanonicalNumber appends a JSON number by its value: digits without
+// zeros at either end, and the exponent where it is not 0. O(len), whatever
+// the exponent.
+func appendCanonicalNumber(dst []byte, number string) []byte {
+	mantissa, power := number, ""
+	if e := strings.IndexAny(number, "eE"); e >= 0 {
+		mantissa, power = number[:e], number[e+1:]
 	}
+	unsigned := strings.TrimPrefix(mantissa, "-")
+	whole, fraction, _ := strings.Cut(unsigned, ".")
+	digits := whole + fraction
+	significant := strings.TrimRight(digits, "0")
+	exponent := len(digits) - len(significant) - len(fraction)
+	significant = strings.TrimLeft(significant, "0")
+	if significant == "" {
+		return append(dst, '0')
+	}
+	if len(strings.TrimLeft(power, "+-0")) > maxExponentDigits {
+		return append(dst, number...)
+	}
+	n, _ := strconv.Atoi(power) // 0 where there is none
+	exponent += n
+	if len(unsigned) < len(mantissa) {
+		dst = append(dst, '-')
+	}
+	dst = append(dst, significant...)
+	if exponent != 0 {
+		dst = strconv.AppendInt(append(dst, 'e'), int64(exponent), 10)
+	}
+	return dst
 }

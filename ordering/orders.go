@@ -36,6 +36,24 @@ type Catalogues interface {
 	Catalogue(ctx context.Context, restaurant menu.RestaurantID) (version int64, catalogue *menu.Catalogue, err error)
 }
 
+// Service is the ordering service as orders need it; *upstream.Client is one.
+// Each method makes one call. An error is an *upstream.Error, whose Effect
+// says what is known of the call; any other error says nothing of it.
+type Service interface {
+	// Reserve waits for the capacity that a call needs, on behalf of a client;
+	// the call's time limit starts at arrived (policy O8a). An error is an
+	// *upstream.Error, and nothing was sent.
+	Reserve(ctx context.Context, op Operation, client string, arrived time.Time) (*upstream.Slot, error)
+	// CreateOrder creates an order.
+	CreateOrder(ctx context.Context, body []byte) (upstream.Created, error)
+	// Pay pays an order; body is an array of payments.
+	Pay(ctx context.Context, orderID string, body []byte) (upstream.Answer, error)
+	// Complete closes a paid order.
+	Complete(ctx context.Context, orderID string) (upstream.Answer, error)
+	// Reject rejects an order; body names the reason.
+	Reject(ctx context.Context, orderID string, body []byte) (upstream.Answer, error)
+}
+
 // PlaceRequest is one order to be placed.
 type PlaceRequest struct {
 	// Restaurant is whose menu the order is checked against; on the

@@ -147,18 +147,20 @@ func every(ctx context.Context, interval time.Duration, pass func(context.Contex
 func (o *Orders) Sweep(ctx context.Context) error {
 	errs := []error{o.flush(ctx)}
 	for _, connection := range o.deps.Connections() {
-		errs = append(errs, o.sweep(ctx, connection))
+		errs = append(errs, o.sweepConnection(ctx, connection))
 	}
 	return errors.Join(errs...)
 }
 
-// sweep sweeps one connection to the end.
-func (o *Orders) sweep(ctx context.Context, connection string) error {
+// sweepConnection sweeps one connection to the end.
+func (o *Orders) sweepConnection(ctx context.Context, connection string) error {
 	for {
 		moved, err := o.deps.Journal.Sweep(ctx, connection)
 		for i := range moved {
-			o.emit(eventTimedOut, logrus.WarnLevel, &moved[i], OutcomeUnknown, busyCall(&moved[i]), nil,
-				"a call was never ended: its outcome is unknown until somebody resolves it")
+			o.emit(notice{
+				name: eventTimedOut, level: logrus.WarnLevel, record: &moved[i], call: busyCall(&moved[i]), outcome: OutcomeUnknown,
+				msg: "a call was never ended: its outcome is unknown until somebody resolves it",
+			})
 		}
 		if err != nil || len(moved) < sweepBatch {
 			return err
@@ -212,7 +214,7 @@ func (o *Orders) write(ctx context.Context, w pendingWrite) error {
 			return err
 		}
 	}
-	record, number, err := o.finishCall(ctx, *w.result, w.record, w.body)
+	record, number, err := o.finishCall(ctx, &w)
 	switch contradiction, ok := errors.AsType[*ContradictionError](err); {
 	case ok:
 		o.reportConflict(contradiction, w.result.OrderID)
@@ -222,8 +224,10 @@ func (o *Orders) write(ctx context.Context, w pendingWrite) error {
 		return err
 	case w.written: // and now enough replicas have it
 	default:
-		o.emit(eventRecordedLate, logrus.InfoLevel, &record, w.result.Outcome, number, nil,
-			"what became of a call is recorded, late")
+		o.emit(notice{
+			name: eventRecordedLate, level: logrus.InfoLevel, record: &record, call: number, outcome: w.result.Outcome,
+			msg: "what became of a call is recorded, late",
+		})
 	}
 	return nil
 }
@@ -232,24 +236,31 @@ func (o *Orders) write(ctx context.Context, w pendingWrite) error {
 // orderID is the one that the call then gave: the record has another or none,
 // and this may be an order that nobody wants.
 func (o *Orders) reportConflict(e *ContradictionError, orderID string) {
-	o.emit(eventOutcomeConflict, logrus.ErrorLevel, &e.Record, e.Outcome, e.Call, nil,
-		"a call ended otherwise than it was resolved: check the order", logrus.Fields{"foundOrderID": orderID})
+	o.emit(notice{
+		name: eventOutcomeConflict, level: logrus.ErrorLevel, record: &e.Record, call: e.Call, outcome: e.Outcome,
+		msg:  "a call ended otherwise than it was resolved: check the order",
+		more: logrus.Fields{"foundOrderID": orderID},
+	})
 }
 
 // reportLost alerts: the journal does not know what became of a call, and never
 // will.
 func (o *Orders) reportLost(r *Record, number int, err error) {
 	call, _ := r.Call(number)
-	o.emit(eventResultLost, logrus.ErrorLevel, r, call.Outcome, number, err,
-		"what became of a call is not recorded")
+	o.emit(notice{
+		name: eventResultLost, level: logrus.ErrorLevel, record: r, call: number, outcome: call.Outcome, err: err,
+		msg: "what became of a call is not recorded",
+	})
 }
 
 // dropPending reports a write that is given up. Of a call that was to be aborted
 // nothing was sent: it becomes unknown, and a person may resolve it.
 func (o *Orders) dropPending(w pendingWrite, err error) {
 	if w.spec == nil && w.written {
-		o.emit(eventUnreplicated, logrus.ErrorLevel, &w.record, w.result.Outcome, w.result.Call, err,
-			"what became of a call is recorded, but a failover of Redis may lose it")
+		o.emit(notice{
+			name: eventUnreplicated, level: logrus.ErrorLevel, record: &w.record, call: w.result.Call, outcome: w.result.Outcome, err: err,
+			msg: "what became of a call is recorded, but a failover of Redis may lose it",
+		})
 		return
 	}
 	if w.spec == nil {
@@ -263,20 +274,27 @@ func (o *Orders) dropPending(w pendingWrite, err error) {
 	}, 1, err)
 }
 
+// notice is an event of an order, as it is logged and observed.
+type notice struct {
+	name    string
+	level   logrus.Level
+	record  *Record
+	call    int // its number in the record
+	outcome Outcome
+	err     error
+	msg     string
+	more    logrus.Fields
+}
+
 // emit logs an event and passes it to the observer.
-func (o *Orders) emit(
-	name string, level logrus.Level, r *Record, outcome Outcome, number int, err error, msg string, more ...logrus.Fields,
-) {
-	call, _ := r.Call(number)
-	entry := o.log.WithFields(fields(name, r, call.Operation, outcome))
-	for _, f := range more {
-		entry = entry.WithFields(f)
+func (o *Orders) emit(n notice) {
+	call, _ := n.record.Call(n.call)
+	entry := o.log.WithFields(fields(n.name, n.record, call.Operation, n.outcome)).WithFields(n.more)
+	if n.err != nil {
+		entry = entry.WithError(n.err)
 	}
-	if err != nil {
-		entry = entry.WithError(err)
-	}
-	entry.Log(level, msg)
-	o.deps.Observe(Event{Name: name, Record: *r, Operation: call.Operation, Outcome: outcome, At: o.deps.Clock()})
+	entry.Log(n.level, n.msg)
+	o.deps.Observe(Event{Name: n.name, Record: *n.record, Operation: call.Operation, Outcome: n.outcome, At: o.deps.Clock()})
 }
 
 // fields are what every line about an order has: no body, no key, no guest.

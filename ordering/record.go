@@ -246,3 +246,45 @@ func Refs(clock func() time.Time) func() string {
 		return ulid.MustNew(ulid.Timestamp(clock()), rand.Reader).String()
 	}
 }
+
+// withResult returns the record as it will be when the journal has the result.
+func (r *Record) withResult(e CallResult, at time.Time) Record {
+	out := *r
+	at = at.UTC().Truncate(time.Millisecond)
+	out.UpdatedAt = at
+	out.Calls = slices.Clone(r.Calls)
+	for i := range out.Calls {
+		call := &out.Calls[i]
+		if call.Number != e.Call {
+			continue
+		}
+		call.Outcome, call.Answer, call.EndedAt = e.Outcome, e.Answer, at
+		call.Attempts = slices.Concat(call.Attempts, e.Attempts)
+		out.setState(call.Operation, e)
+	}
+	return out
+}
+
+// setState moves the order's state as the outcome of an operation does (policy O9).
+func (r *Record) setState(op Operation, e CallResult) {
+	switch {
+	case op == upstream.OpCreate:
+		switch e.Outcome {
+		case OutcomeDone:
+			r.State, r.OrderID = StatePlaced, e.OrderID
+		case OutcomeRefused:
+			r.State = StateRefused
+		case OutcomeNotSent:
+			r.State = StateNotSent
+		default:
+			r.State = StateUnknown
+		}
+	case e.Outcome != OutcomeDone:
+	case op == upstream.OpPay:
+		r.Paid = true
+	case op == upstream.OpComplete:
+		r.State = StateClosed
+	default:
+		r.State = StateRejected
+	}
+}

@@ -3,7 +3,6 @@ package ordering
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"larder/internal/upstream"
@@ -21,7 +20,7 @@ import (
 // *NotReadyError, *RestoredError, *NotSentError and ErrUnknownConnection when it
 // cannot be sent again; *JournalError.
 func (o *Orders) Resolve(ctx context.Context, r ResolveRequest) (Result, error) {
-	from := requester{name: r.By, arrived: time.Now()}
+	arrived := time.Now()
 	if err := r.check(); err != nil {
 		return Result{}, err
 	}
@@ -36,7 +35,10 @@ func (o *Orders) Resolve(ctx context.Context, r ResolveRequest) (Result, error) 
 	}
 	if r.Resolution == ResolvedRetry {
 		resolve.ID, resolve.RequestID, resolve.Deadline = o.deps.NewRef(), r.RequestID, o.deadline()
-		return o.retryCall(ctx, from, record, resolve)
+		return o.execute(ctx, &request{
+			scope:       scope{operation: r.Operation, connection: record.Connection},
+			capacityKey: r.By, arrived: arrived, retry: &retryRequest{record: record, call: resolve},
+		})
 	}
 	defer o.inFlight.enter()()
 	record, err = o.deps.Journal.Resolve(ctx, resolve)
@@ -75,45 +77,42 @@ func (o *Orders) resolveAgain(ctx context.Context, w pendingWrite) (bool, error)
 	}
 }
 
-// retryCall resolves a call and makes it anew. What may keep it from being sent
-// is found out before, so that nothing is resolved then.
-func (o *Orders) retryCall(ctx context.Context, from requester, record Record, s ResolveCall) (Result, error) {
-	call, ok := record.Last(s.Operation)
-	if !ok || call.Outcome != OutcomeUnknown {
-		return Result{}, &StateError{Record: record, Operation: s.Operation}
+// retryRequest is a call whose outcome is unknown, and which is to be made again.
+type retryRequest struct {
+	record Record
+	call   ResolveCall // resolves the old call and opens the new one
+	body   []byte      // what the old call sent, from validateRetry on
+}
+
+// check reports a *StateError unless the outcome of the call is unknown.
+func (r *retryRequest) check() error {
+	if call, ok := r.record.Last(r.call.Operation); !ok || call.Outcome != OutcomeUnknown {
+		return &StateError{Record: r.record, Operation: r.call.Operation}
 	}
-	service, ok := o.deps.Services(record.Connection)
-	if !ok {
-		return Result{}, fmt.Errorf("%w %q", ErrUnknownConnection, record.Connection)
+	return nil
+}
+
+// retriedRef returns the order whose call is made again; "" of a new call.
+func (r *request) retriedRef() string {
+	if r.retry == nil {
+		return ""
 	}
-	var body []byte
-	if s.Operation != upstream.OpComplete {
-		var err error
-		if body, err = o.deps.Journal.Body(ctx, record.Connection, record.Ref, call.Number); err != nil {
-			return Result{}, err
+	return r.retry.record.Ref
+}
+
+// validateRetry reads what the call sent, before anything is resolved. It returns
+// the call as Abort needs it.
+func (o *Orders) validateRetry(ctx context.Context, r *retryRequest) (spec CallSpec, err error) {
+	record := &r.record
+	if r.call.Operation != upstream.OpComplete {
+		if r.body, err = o.deps.Journal.Body(ctx, record.Connection, record.Ref, r.call.Call); err != nil {
+			return CallSpec{}, err
 		}
 	}
-	if err := o.deps.Journal.Ready(ctx, record.Connection); err != nil {
-		return Result{}, err
-	}
-	defer o.inFlight.enter()()
-	slot, err := from.reserve(ctx, service, s.Operation)
-	if err != nil {
-		return Result{}, &NotSentError{Ref: record.Ref, Err: err}
-	}
-	defer slot.Release()
-	ctx = upstream.WithSlot(ctx, slot)
-	end := o.callDeadline()
-	resolved, err := o.deps.Journal.Resolve(ctx, s)
-	if err != nil {
-		return Result{}, o.abortUnbegun(ctx, CallSpec{
-			ID: s.ID, Operation: s.Operation, Connection: record.Connection, Ref: record.Ref, OrderID: record.OrderID,
-			Client: record.Client, Restaurant: record.Restaurant, MenuVersion: record.MenuVersion,
-		}, err)
-	}
-	record = resolved
-	number := record.Calls[len(record.Calls)-1].Number
-	return o.sendAndFinish(ctx, end, service, record, number, body), nil
+	return CallSpec{
+		ID: r.call.ID, Operation: r.call.Operation, Connection: record.Connection, Ref: record.Ref, OrderID: record.OrderID,
+		Client: record.Client, Restaurant: record.Restaurant, MenuVersion: record.MenuVersion,
+	}, nil
 }
 
 // check checks the operator's body.

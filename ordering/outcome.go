@@ -1,0 +1,93 @@
+package ordering
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"larder/internal/tracing"
+	"larder/internal/upstream"
+)
+
+// traceCall ends the span of a call with what became of it.
+func traceCall(span tracing.Span, record *Record, e *CallResult) {
+	span.Text("larder.connection", record.Connection)
+	span.Text("larder.restaurant", string(record.Restaurant))
+	span.Text("larder.ref", record.Ref)
+	span.Text("larder.outcome", string(e.Outcome))
+	span.Number("larder.tries", len(e.Attempts))
+	if e.Outcome != OutcomeDone {
+		span.Fail(string(e.Outcome))
+	}
+	span.End()
+}
+
+func withAnswer(answer upstream.Answer, err error) (*Answer, error) { return storedAnswer(answer), err }
+
+// storedAnswer is a success as the journal keeps it; nil for no answer.
+func storedAnswer(a upstream.Answer) *Answer {
+	if a.Status == 0 {
+		return nil
+	}
+	return &Answer{Status: a.Status, ContentType: a.ContentType, Body: a.Body, Cut: a.Cut}
+}
+
+// storedAttempt is a try as the journal keeps it.
+func storedAttempt(t upstream.Attempt) Attempt {
+	out := Attempt{At: t.At, Duration: t.Duration, Status: t.Status, Code: t.Code, Outcome: OutcomeDone}
+	if t.Effect != upstream.EffectDone {
+		out.Outcome = outcomeOf(t.Effect, t.Refused)
+	}
+	return out
+}
+
+// classify sets the outcome of a call that gave no good answer (policy O8). What
+// is not certain is unknown. It returns how long the service asks to wait.
+func classify(e *CallResult, err error) (wait time.Duration) {
+	e.Outcome = OutcomeUnknown
+	answer, ok := errors.AsType[*upstream.Error](err)
+	if !ok {
+		return 0
+	}
+	e.Outcome = outcomeOf(answer.Effect, answer.Refused())
+	if answer.Status != 0 {
+		e.Answer = &Answer{
+			Status: answer.Status, ContentType: answer.ContentType,
+			Code: answer.Code, Msg: answer.Msg, RequestID: answer.RequestID,
+			RetryAfter: answer.RetryAfter, Body: answer.Body, Cut: answer.Cut,
+		}
+	}
+	return answer.RetryAfter
+}
+
+// outcomeOf returns the outcome of a call, or of a try, that was no success.
+func outcomeOf(effect upstream.Effect, refused bool) Outcome {
+	switch {
+	case effect != upstream.EffectNone:
+		return OutcomeUnknown
+	case refused:
+		return OutcomeRefused
+	default:
+		return OutcomeNotSent
+	}
+}
+
+// logCall logs why a call gave no certain answer; the answer given to the
+// client does not say it.
+func (o *Orders) logCall(ctx context.Context, e *execution, err error) {
+	if e.result.Outcome == OutcomeRefused {
+		return
+	}
+	cause := err
+	entry := o.log.WithFields(fields("order.call_failed", &e.record, e.operation, e.result.Outcome)).WithFields(tracing.LogFields(ctx))
+	if answer, ok := errors.AsType[*upstream.Error](err); ok {
+		cause = answer.Err
+		entry = entry.WithFields(logrus.Fields{"status": answer.Status, "code": answer.Code})
+	}
+	if cause != nil {
+		entry = entry.WithError(cause)
+	}
+	entry.Warn("a call of the ordering service gave no certain answer")
+}
