@@ -120,17 +120,6 @@ func failedGet(t *testing.T, base string) error {
 	return err
 }
 
-func TestOpsOnAnotherListenerAreFound(t *testing.T) {
-	t.Parallel()
-	service := newService(t)
-	daemon := command{env: service.env("LARDER_HTTP_OPS_LISTEN=127.0.0.1:0")}.start(t, "serve")
-	public := daemon.address(t)
-	got := larder(t, asOps(public, "sync", "--all")...)
-	if got.status != statusFailed || !strings.Contains(got.err, "the routes of operators are not at this address") || !strings.Contains(got.err, "http.ops_listen") {
-		t.Errorf("sync --all at the public listener: %+v, want to be told of the other one", got)
-	}
-}
-
 func TestJSONTellsTheNextStepToo(t *testing.T) {
 	t.Parallel()
 	got := larder(t, "menu", "lint", "--json", "./none.json")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -12,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"larder/configs"
 	"larder/internal/sandbox"
 )
 
@@ -46,6 +46,8 @@ func shownSafely(t *testing.T, what, output string) {
 		t.Errorf("%s shows nothing of the hostile text: %q", what, output)
 	}
 }
+
+const hostileRef = "01M7XYWYA9ZF3T3GVVC5557T6W"
 
 const hostileOrder = `{"ref":"` + ref + `","orderID":"EVIL","restaurant":"EVIL",
 	"restaurantName":"EVIL","restaurantPhone":"EVIL","restaurantAddress":"EVIL",
@@ -148,8 +150,8 @@ func printsHostile(t *testing.T) map[string][][]string {
 		"larder menu release":         {at("menu", "release", "r1")},
 		"larder order accept-restore": {at("order", "accept-restore")},
 		"larder order list":           {at("order", "list")},
-		"larder order show":           {at("order", "show", ref)},
-		"larder order resolve":        {at("order", "resolve", ref, "--outcome", "not_done")},
+		"larder order show":           {at("order", "show", hostileRef)},
+		"larder order resolve":        {at("order", "resolve", hostileRef, "--outcome", "not_done")},
 		"larder order place":          {at("order", "place", order)},
 		"larder order validate":       {at("order", "validate", order), at("order", "validate", order, "--restaurant", "r1")},
 	}
@@ -167,7 +169,7 @@ func printsHostile(t *testing.T) map[string][][]string {
 		case "larder status": // its question is answered with 503 too, as readiness
 			continue
 		case "larder order show":
-			words = append(words, ref)
+			words = append(words, hostileRef)
 		case "larder order resolve":
 			words = append(words, ref, "--outcome", "not_done")
 		case "larder order place", "larder order validate":
@@ -307,34 +309,7 @@ func TestTextLogHasNoControlCharacters(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		log.WithField("error", hostile).WithError(&linesError{lines: []string{hostile}}).Warn(hostile)
+		log.WithField("error", hostile).WithError(errors.New(hostile)).Warn(hostile)
 		shownSafely(t, "the log", withoutOwnCodes(out.String()))
-	}
-}
-
-func TestSafe(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{
-		"Crème brûlée · 北京烤鸭 👩‍🍳": "Crème brûlée · 北京烤鸭 👩‍🍳",
-		"می\u200cخواهم":           "می\u200cخواهم",
-		"a\x1b[0mb":               `a\x1b[0mb`,
-		"a\nb\tc\rd":              `a\nb\tc\rd`,
-		"\u009b\u202e\u2066\x7f":  `\u009b\u202e\u2066\x7f`,
-		"bad \x9b byte \xff":      `bad \x9b byte \xff`,
-		"\U000e0041":              `\U000e0041`,
-		"it's \"quoted\"":         "it's \"quoted\"",
-	} {
-		if got := safe(text); got != want {
-			t.Errorf("safe(%q) = %q, want %q", text, got, want)
-		}
-	}
-}
-
-// A fault in a configuration file is one line, whatever its values are.
-func TestErrorLines(t *testing.T) {
-	t.Parallel()
-	_, err := configs.Load("", []string{"LARDER_SYNC_HISTORY=x\ny", "LARDER_CACHE_MEMORY=z"})
-	if lines := errorLines(&hintError{err, ""}); len(lines) != 2 {
-		t.Errorf("two faults are the lines %q", lines)
 	}
 }

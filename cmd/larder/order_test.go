@@ -2,40 +2,11 @@ package main
 
 import (
 	"encoding/json"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 )
-
-// daemonOf is a daemon that answers each "METHOD /path" as told, and gives a
-// token to everyone.
-func daemonOf(t *testing.T, answers map[string]http.HandlerFunc) string {
-	t.Helper()
-	mux := http.NewServeMux()
-	mux.HandleFunc("POST /connect/token", says(http.StatusOK, `{"access_token":"t","token_type":"Bearer","expires_in":3600}`))
-	for pattern, answer := range answers {
-		mux.HandleFunc(pattern, answer)
-	}
-	server := httptest.NewServer(mux)
-	t.Cleanup(server.Close)
-	return server.URL
-}
-
-// says is an answer that is always the same.
-func says(status int, body string) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(status)
-		_, _ = io.WriteString(w, body)
-	}
-}
-
-// asOps are the flags of an operator of the daemon.
-func asOps(base string, args ...string) []string {
-	return append(args, "--url", base, "--client-id", "ops", "--client-secret", "ops-secret")
-}
 
 const ref = "01M7XYWYA9ZF3T3GVVC5557T6W"
 

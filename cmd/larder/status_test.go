@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -71,28 +70,5 @@ func TestAnAddressWithoutSchemeIsAnHTTPAddress(t *testing.T) {
 		if got := larder(t, "status", "--url", wrong); got.status != statusUsage || !strings.Contains(got.err, "--url: ") || !strings.Contains(got.err, "http://127.0.0.1:8080") {
 			t.Errorf("status --url %s: %+v, want 2 and an example", wrong, got)
 		}
-	}
-}
-
-// Guests who fill their port do not make a health check fail: readiness is
-// asked at the operators' listener where the configuration has one.
-func TestStatusWhileTheGuestsPortIsFull(t *testing.T) {
-	t.Parallel()
-	service := newService(t)
-	p := startProcess(t, service.env("LARDER_HTTP_OPS_LISTEN=127.0.0.1:0", "LARDER_HTTP_MAX_CONNECTIONS=2"), "serve")
-	base := p.url(t)
-	waitReady(t, base)
-	guests := strings.TrimPrefix(base, "http://")
-	for range 10 { // the first two hold the port, the others wait
-		connection, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", guests)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = connection.Close() })
-	}
-	p.log.find(t, `"event":"http.connection_limit"`)
-	env := service.env("LARDER_HTTP_OPS_LISTEN=" + p.log.find(t, `"opsAddr":"([^"]+)"`)[1])
-	if got := (command{env: append(env, "LARDER_HTTP_LISTEN="+guests)}).run(t, "status"); got.status != statusDone || !strings.Contains(got.out, ": ok\n") {
-		t.Errorf("status: %+v, want 0: the operators' listener answers", got)
 	}
 }

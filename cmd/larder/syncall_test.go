@@ -100,7 +100,7 @@ func TestCtrlCDuringASyncIsOneLine(t *testing.T) {
 					return 3
 				})
 				var out, err bytes.Buffer
-				status := run(ctx, asOps(base, append([]string{"sync", "--all"}, flags...)...), environment{in: strings.NewReader(""), out: printer{&out}, err: printer{&err}, terminal: terminal})
+				status := command{terminal: terminal}.program(ctx, asOps(base, append([]string{"sync", "--all"}, flags...)...), &out, &err)
 				said := "of 200 done; the runs go on in the daemon"
 				if status != statusFailed || strings.Count(err.String(), said) != 1 || strings.Count(err.String(), ". Follow the daemon with larder status --watch.\n") != 1 || !strings.Contains(err.String(), " interrupted: ") || len(flags) == 0 && out.Len() > 0 {
 					t.Errorf("status %d\n%s\nwant 1 and what was done, on one line", status, err.String())

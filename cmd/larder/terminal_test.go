@@ -1,0 +1,133 @@
+package main
+
+import (
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+
+	"larder/configs"
+	"larder/internal/sandbox"
+)
+
+// typist is a person at a real terminal.
+type typist struct {
+	t      *testing.T
+	file   *os.File
+	cmd    *exec.Cmd
+	screen *watched
+	ended  chan error
+}
+
+// sit starts a larder on a terminal of its own.
+func sit(t *testing.T, args ...string) *typist {
+	t.Helper()
+	p := &typist{t: t, cmd: exec.CommandContext(t.Context(), built, args...), screen: newWatched(), ended: make(chan error, 1)}
+	p.cmd.Env = []string{"TERM=xterm", "PATH=" + os.Getenv("PATH")}
+	file, err := pty.StartWithSize(p.cmd, &pty.Winsize{Rows: 30, Cols: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.file = file
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		buffer := make([]byte, 4096)
+		for {
+			n, err := file.Read(buffer)
+			_, _ = p.screen.Write(buffer[:n])
+			if err != nil { // the terminal is gone with its last program
+				return
+			}
+		}
+	}()
+	go func() { p.ended <- p.cmd.Wait() }()
+	t.Cleanup(func() {
+		_ = p.cmd.Process.Kill()
+		<-read
+		_ = file.Close()
+	})
+	return p
+}
+
+// sees waits for words, then types a line.
+func (p *typist) sees(pattern, types string) {
+	p.t.Helper()
+	p.screen.find(p.t, pattern)
+	if _, err := p.file.WriteString(types); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p *typist) status() int {
+	p.t.Helper()
+	select {
+	case <-p.ended: //nolint:errcheck // its status says it
+		return p.cmd.ProcessState.ExitCode()
+	case <-time.After(patience):
+		p.t.Fatalf("it does not end:\n%s", p.screen)
+		return 0
+	}
+}
+
+func TestInitAtATerminal(t *testing.T) {
+	t.Parallel()
+	url := orderingService(t, sandbox.Config{})
+	file := filepath.Join(t.TempDir(), "larder.yaml")
+	p := sit(t, "init", file)
+	p.sees(`Address of the ordering service: $`, url+"\n")
+	p.sees(`Address of its token endpoint \[`+url+`\]: $`, "\n")
+	p.sees(`Client id: $`, "demo\n")
+	p.sees(`Client secret \(not shown\): $`, "wrong-secret\n")
+	p.sees(`FAILED(?s:.*)asks again \[y/N\]: $`, "\n")
+	p.sees(`Address of the ordering service \[`+url+`\]: $`, "\n")
+	p.sees(`(?s)asks again.*Address of its token endpoint \[`+url+`\]: $`, "\n")
+	p.sees(`Client id \[demo\]: $`, "\n")
+	p.sees(`(?s)Client id \[demo\].*Client secret \(not shown\): $`, "demo-secret\n")
+	p.sees(`Enter for none now: $`, sandbox.BistroID+"\n")
+	p.sees(`as people read it \[`+sandbox.BistroID+`\]: $`, "Bistro\n")
+	p.sees(`\[embedded\]: $`, "embedded\n")
+	if status := p.status(); status != statusDone {
+		t.Fatalf("status %d:\n%s", status, p.screen)
+	}
+	p.screen.find(t, `only you can read it`)
+	p.screen.find(t, `appendonly yes\s+maxmemory-policy noeviction`)
+	if text := p.screen.String(); strings.Contains(text, "demo-secret") || strings.Contains(text, "wrong-secret") {
+		t.Errorf("the secret is shown:\n%s", text)
+	}
+	if cfg, err := configs.Load(file, nil); err != nil || cfg.Connections[0].ClientSecret != "demo-secret" || cfg.Restaurants[0].Name != "Bistro" {
+		t.Errorf("init wrote %+v: %v", cfg, err)
+	}
+}
+
+func TestCtrlCEndsInitAndAWatch(t *testing.T) {
+	t.Parallel()
+	const ctrlC = "\x03"
+	file := filepath.Join(t.TempDir(), "larder.yaml")
+	asked := sit(t, "init", file, "--base-url", "http://127.0.0.1:1", "--auth-url", "http://127.0.0.1:1", "--client-id", "demo")
+	asked.sees(`Client secret \(not shown\): $`, ctrlC)
+	if status := asked.status(); status != statusFailed {
+		t.Errorf("init ends with %d:\n%s", status, asked.screen)
+	}
+	asked.screen.find(t, `interrupted: nothing was written`)
+	if _, err := os.Stat(file); !os.IsNotExist(err) {
+		t.Errorf("there is a file all the same: %v", err)
+	}
+
+	base := daemonOf(t, map[string]http.HandlerFunc{
+		"GET /readyz":         says(200, `{"status":"ok","parts":{"redis":{"ok":true,"msg":""}}}`),
+		"GET /v1/restaurants": says(200, `{"result":[{"id":"r1","name":"r1","version":4,"lastOutcome":"unchanged"}],"next":null}`),
+		"GET /v1/ops/orders":  says(200, `{"result":[],"next":null}`),
+	})
+	watch := sit(t, asOps(base, "status", "--watch", "--every", "200ms")...)
+	watch.sees(`restaurants: 1 restaurant, 1 ok`, ctrlC)
+	if status := watch.status(); status != statusDone {
+		t.Errorf("a watch ends with %d:\n%s", status, watch.screen)
+	}
+	sit(t, "status", "--url", base).screen.find(t, `: \x1b\[32mok`) // green: it is a terminal
+}
