@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"larder/internal/testkit/clitest"
 )
 
 // Where the scenarios are, and where their pictures go.
@@ -99,7 +101,7 @@ func browsedDemo(t *testing.T, args ...string) []string {
 // browsedDemoOn is browsedDemo with a schedule.
 func browsedDemoOn(t *testing.T, schedule string, args ...string) []string {
 	t.Helper()
-	out := newWatched()
+	out := clitest.NewWatched()
 	env := []string{
 		"LARDER_RESTAURANTS_0_SCHEDULE=" + schedule, "LARDER_SYNC_SCHEDULE=" + schedule,
 		"LARDER_RESTAURANTS_0_PHONE=+351 22 000 00 00, ext. 4", "LARDER_RESTAURANTS_0_ADDRESS=Rua das Flores 1, Porto",
@@ -107,8 +109,8 @@ func browsedDemoOn(t *testing.T, schedule string, args ...string) []string {
 	}
 	startProcessTo(t, out, env, append([]string{"demo", "--listen", "127.0.0.1:0", "--sandbox-listen", "127.0.0.1:0"}, args...)...)
 	return []string{
-		"LARDER_URL=" + out.find(t, `(http://\S+)/v1/restaurants\n`)[1],
-		"LARDER_KITCHEN=" + out.find(t, `(http://\S+)/sandbox/orders   what`)[1],
+		"LARDER_URL=" + out.Find(t, `(http://\S+)/v1/restaurants\n`)[1],
+		"LARDER_KITCHEN=" + out.Find(t, `(http://\S+)/sandbox/orders   what`)[1],
 		"LARDER_OPS_ID=ops", "LARDER_OPS_SECRET=ops-secret",
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"larder/configs"
+	"larder/internal/testkit/clitest"
 )
 
 func TestConfigPrint(t *testing.T) {
@@ -16,9 +17,9 @@ func TestConfigPrint(t *testing.T) {
 			t.Errorf("no line %q in\n%s", line, out)
 		}
 	}
-	effective := fromJSON[struct {
+	effective := clitest.FromJSON[struct {
 		Redis struct{ Prefix string }
-	}](t, command{env: []string{"LARDER_REDIS_PREFIX=mine"}}.run(t, "config", "print", "--json").out)
+	}](t, command{env: []string{"LARDER_REDIS_PREFIX=mine"}}.run(t, "config", "print", "--json").Out)
 	if effective.Redis.Prefix != "mine" {
 		t.Errorf("config print --json gives %+v, want the environment's prefix", effective)
 	}
@@ -33,7 +34,7 @@ func TestCheck(t *testing.T) {
 	if want := "ok      configuration: valid: 1 connection, 1 restaurant, 2 clients\n"; out != want {
 		t.Errorf("check prints %q, want %q", out, want)
 	}
-	findings := fromJSON[[]finding](t, command{env: []string{"LARDER_HTTP_LITSEN=x"}}.run(t, "check", "--json", "--config", "../../configs/demo.yaml").out)
+	findings := clitest.FromJSON[[]finding](t, command{env: []string{"LARDER_HTTP_LITSEN=x"}}.run(t, "check", "--json", "--config", "../../configs/demo.yaml").Out)
 	if len(findings) != 2 || findings[1].Subject != "warning" {
 		t.Errorf("check of an environment with a typing error gives %+v", findings)
 	}
@@ -42,21 +43,21 @@ func TestCheck(t *testing.T) {
 func TestTheEnvironmentAloneMayBeAConfiguration(t *testing.T) {
 	t.Parallel()
 	env := []string{"LARDER_CONNECTIONS_0_NAME=main", "LARDER_CONNECTIONS_0_BASE_URL=http://127.0.0.1:1", "LARDER_CONNECTIONS_0_AUTH_URL=http://127.0.0.1:1", "LARDER_CONNECTIONS_0_CLIENT_ID=a", "LARDER_CONNECTIONS_0_CLIENT_SECRET=b"}
-	if got := (command{env: env}).run(t, "check"); got.status != statusDone || !strings.Contains(got.out, "valid: 1 connection, 0 restaurants") {
+	if got := (command{env: env}).run(t, "check"); got.Status != statusDone || !strings.Contains(got.Out, "valid: 1 connection, 0 restaurants") {
 		t.Errorf("check of an environment: %+v", got)
 	}
 }
 
 func TestCheckAsJSONNamesPlaces(t *testing.T) {
 	t.Parallel()
-	file := write(t, "larder.yaml", "sync: {history: many}\nhttp: {metrics: some}\n")
+	file := clitest.WriteFile(t, "larder.yaml", "sync: {history: many}\nhttp: {metrics: some}\n")
 	got := larder(t, "check", "--json", "--config", file)
-	findings := fromJSON[[]finding](t, got.out)
+	findings := clitest.FromJSON[[]finding](t, got.Out)
 	want := []finding{
 		{Subject: "configuration", Msg: `"many" is no whole number`, File: file, Line: 1, Column: 17, Key: "sync.history"},
 		{Subject: "configuration", Msg: `"some" is none of open, ops, off`, File: file, Line: 2, Column: 17, Key: "http.metrics"},
 	}
-	if got.status != statusFailed || !slices.Equal(findings, want) {
-		t.Errorf("check --json of a wrong file: status %d, %+v; want 1 and %+v", got.status, findings, want)
+	if got.Status != statusFailed || !slices.Equal(findings, want) {
+		t.Errorf("check --json of a wrong file: status %d, %+v; want 1 and %+v", got.Status, findings, want)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"larder/internal/sandbox"
+	"larder/internal/testkit/clitest"
 )
 
 // A state_dir that cannot be a folder is a fault with its place. A larder that
@@ -16,22 +17,22 @@ func TestStateDir_IsNoFolder(t *testing.T) {
 	t.Parallel()
 	generate := sandbox.Generate{Restaurants: 1, Products: 3}
 	file := newScaled(t, newSandboxOf(t, generate))
-	blocked := write(t, "state", "")
+	blocked := clitest.WriteFile(t, "state", "")
 	head := file.head
 	for _, dir := range []string{blocked, filepath.Join(blocked, "deeper")} {
 		file.head = "ordering:\n  state_dir: " + dir + "\n" + head
 		file.write(t, `  - {id: "`+generate.RestaurantID(0)+`"}`)
 		want := file.path + ":2:14: ordering.state_dir: " + dir + " is not a folder"
-		if got := larder(t, "check", "--config", file.path); got.status != statusFailed || !strings.Contains(got.err, want) {
+		if got := larder(t, "check", "--config", file.path); got.Status != statusFailed || !strings.Contains(got.Err, want) {
 			t.Errorf("check: %+v, want %q", got, want)
 		}
 		got := larder(t, "check", "--json", "--config", file.path)
-		if !strings.Contains(got.out, `"ordering.state_dir"`) || got.status != statusFailed {
+		if !strings.Contains(got.Out, `"ordering.state_dir"`) || got.Status != statusFailed {
 			t.Errorf("check --json: %+v", got)
 		}
 	}
 	p := startProcess(t, []string{"LARDER_LOG_FORMAT=json"}, "serve", "--config", file.path)
-	p.log.find(t, `"event":"journal.state_file_not_(read|saved)"`)
+	p.log.Find(t, `"event":"journal.state_file_not_(read|saved)"`)
 	waitReady(t, p.url(t))
 	p.signal(t, syscall.SIGTERM)
 	if status := p.status(t); status != statusDone {
@@ -53,7 +54,7 @@ func TestStateDir_CheckOnline(t *testing.T) {
 			"LARDER_CONNECTIONS_0_BASE_URL=" + kitchen, "LARDER_CONNECTIONS_0_AUTH_URL=" + kitchen, "LARDER_ORDERING_STATE_DIR=" + dir,
 		}
 		got := command{env: env}.run(t, "check", "--online", "--config", "../../configs/demo.yaml")
-		if !strings.Contains(got.out, want) || !strings.Contains(got.out, "orders: can be placed") {
+		if !strings.Contains(got.Out, want) || !strings.Contains(got.Out, "orders: can be placed") {
 			t.Errorf("%s: %+v, want %q", dir, got, want)
 		}
 	}

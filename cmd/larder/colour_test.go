@@ -4,12 +4,14 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"larder/internal/testkit/clitest"
 )
 
 func TestColoursOnlyWhereTheyAreWanted(t *testing.T) {
 	t.Parallel()
-	base := daemonOf(t, map[string]http.HandlerFunc{
-		"GET /readyz": says(200, `{"status":"degraded","parts":{"redis":{"ok":false,"msg":"away"}}}`), "GET /v1/restaurants": rows(),
+	base := clitest.Daemon(t, map[string]http.HandlerFunc{
+		"GET /readyz": clitest.Says(200, `{"status":"degraded","parts":{"redis":{"ok":false,"msg":"away"}}}`), "GET /v1/restaurants": rows(),
 	})
 	const escape = "\x1b["
 	for name, tc := range map[string]struct {
@@ -28,8 +30,8 @@ func TestColoursOnlyWhereTheyAreWanted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := tc.command.run(t, append([]string{"status", "--url", base}, tc.args...)...)
-			if strings.Contains(got.out, escape) != tc.out || !strings.Contains(got.out, "degraded") {
-				t.Errorf("status prints %q", got.out)
+			if strings.Contains(got.Out, escape) != tc.out || !strings.Contains(got.Out, "degraded") {
+				t.Errorf("status prints %q", got.Out)
 			}
 		})
 	}
@@ -41,8 +43,8 @@ func TestColoursOnlyWhereTheyAreWanted(t *testing.T) {
 		"into a file":   {command{outTerminal: true}, false},
 		"NO_COLOR":      {command{terminal: true, env: []string{"NO_COLOR=1"}}, false},
 	} {
-		if got := tc.command.run(t, "status", "--url", "http://127.0.0.1:1"); strings.Contains(got.err, escape) != tc.want {
-			t.Errorf("an error, %s: %q", name, got.err)
+		if got := tc.command.run(t, "status", "--url", "http://127.0.0.1:1"); strings.Contains(got.Err, escape) != tc.want {
+			t.Errorf("an error, %s: %q", name, got.Err)
 		}
 	}
 }

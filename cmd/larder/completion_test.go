@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"larder/internal/testkit/clitest"
 )
 
 // completed are the words that a shell is offered, and the directive.
@@ -50,8 +52,8 @@ func TestCompletionOfWords(t *testing.T) {
 
 func TestCompletionAsksTheRunningLarder(t *testing.T) {
 	t.Parallel()
-	base := daemonOf(t, map[string]http.HandlerFunc{
-		"GET /v1/restaurants": says(200, `{"result":[{"id":"north","name":"North Pier"},{"id":"northern","name":"northern"},{"id":"south","name":"by the north sea"}],"next":null}`),
+	base := clitest.Daemon(t, map[string]http.HandlerFunc{
+		"GET /v1/restaurants": clitest.Says(200, `{"result":[{"id":"north","name":"North Pier"},{"id":"northern","name":"northern"},{"id":"south","name":"by the north sea"}],"next":null}`),
 	})
 	for name, tc := range map[string]struct {
 		args      []string
@@ -78,7 +80,7 @@ func TestCompletionAsksTheRunningLarder(t *testing.T) {
 // A shell must not hang on a daemon that does.
 func TestCompletionIsBounded(t *testing.T) {
 	t.Parallel()
-	base := daemonOf(t, map[string]http.HandlerFunc{
+	base := clitest.Daemon(t, map[string]http.HandlerFunc{
 		"GET /v1/restaurants": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
 	})
 	began := time.Now()

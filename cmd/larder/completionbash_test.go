@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"larder/internal/testkit/clitest"
 )
 
 // bashCompletes stands in for the package bash-completion, of which the script
@@ -25,8 +27,8 @@ printf 'offered %s\n' "${COMPREPLY[@]}"
 
 func TestCompletionInBash(t *testing.T) {
 	t.Parallel()
-	base := daemonOf(t, map[string]http.HandlerFunc{
-		"GET /v1/restaurants": says(200, `{"result":[{"id":"north","name":"north"},{"id":"south","name":"south"}],"next":null}`),
+	base := clitest.Daemon(t, map[string]http.HandlerFunc{
+		"GET /v1/restaurants": clitest.Says(200, `{"result":[{"id":"north","name":"north"},{"id":"south","name":"south"}],"next":null}`),
 	})
 	shell := exec.CommandContext(t.Context(), "bash", "-c", bashCompletes, "bash", base)
 	shell.Env = append(os.Environ(), "PATH="+filepath.Dir(built)+":"+os.Getenv("PATH"))

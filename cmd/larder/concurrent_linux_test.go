@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"larder/internal/testkit/clitest"
 )
 
 // requestsAtOnce is how many anonymous requests TestConcurrentAnonymousRequests
@@ -81,7 +83,7 @@ func burst(t *testing.T, p *process, base, request string) (memory int64, wait t
 	}()
 	for {
 		start := time.Now()
-		if status, _ := fetch(t, base+"/livez"); status != http.StatusOK {
+		if status, _ := clitest.Fetch(t, base+"/livez"); status != http.StatusOK {
 			t.Fatalf("/livez: status %d", status)
 		}
 		wait = max(wait, time.Since(start))
@@ -101,7 +103,7 @@ func burst(t *testing.T, p *process, base, request string) (memory int64, wait t
 // come as far, and does not read the rest: the process holds what it has to
 // send, since the kernel takes little of it for a window as small as this.
 func sendRaw(base, request string, connected, answered *sync.WaitGroup) error {
-	dialer := net.Dialer{Timeout: patience, Control: func(_, _ string, socket syscall.RawConn) (err error) {
+	dialer := net.Dialer{Timeout: clitest.Patience, Control: func(_, _ string, socket syscall.RawConn) (err error) {
 		_ = socket.Control(func(fd uintptr) { err = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 4096) })
 		return err
 	}}

@@ -12,6 +12,7 @@ import (
 
 	"larder/internal/client"
 	"larder/internal/sandbox"
+	"larder/internal/testkit/clitest"
 	"larder/internal/testkit/redistest"
 	menusync "larder/sync"
 )
@@ -25,8 +26,8 @@ func TestDemoExitDoesTheWholeJob(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := larder(t, args...)
-			if got.status != statusDone || got.err != "" {
-				t.Fatalf("status %d\n%s%s", got.status, got.out, got.err)
+			if got.Status != statusDone || got.Err != "" {
+				t.Fatalf("status %d\n%s%s", got.Status, got.Out, got.Err)
 			}
 			for _, pattern := range []string{
 				`(?m)^ 1\. token +the ordering service gave larder 1 token`,
@@ -43,8 +44,8 @@ func TestDemoExitDoesTheWholeJob(t *testing.T) {
 				`(?m)^12\. paid and closed +order \d+ paid [\d.]+ and completed: closed, paid`,
 				`\nAll of it works\. [\d.]+ s\n$`,
 			} {
-				if !regexp.MustCompile(pattern).MatchString(got.out) {
-					t.Errorf("no %s in\n%s", pattern, got.out)
+				if !regexp.MustCompile(pattern).MatchString(got.Out) {
+					t.Errorf("no %s in\n%s", pattern, got.Out)
 				}
 			}
 		})
@@ -53,7 +54,7 @@ func TestDemoExitDoesTheWholeJob(t *testing.T) {
 
 func TestDemoExitAsJSON(t *testing.T) {
 	t.Parallel()
-	steps := fromJSON[[]scenarioStep](t, must(t, "demo", "--exit", "--json"))
+	steps := clitest.FromJSON[[]scenarioStep](t, must(t, "demo", "--exit", "--json"))
 	if len(steps) != 12 || steps[11].Name != "paid and closed" || steps[11].Error != "" {
 		t.Errorf("demo --exit --json gives %+v", steps)
 	}
@@ -69,12 +70,12 @@ func TestDemoOf200Restaurants(t *testing.T) {
 
 // runningDemo starts a demo, with more in its environment, and gives the
 // addresses of larder and its sandbox.
-func runningDemo(t *testing.T, env ...string) (base, kitchen string, r *running) {
+func runningDemo(t *testing.T, env ...string) (base, kitchen string, r *clitest.Running) {
 	t.Helper()
 	quiet := []string{"LARDER_RESTAURANTS_0_SCHEDULE=@every 48h", "LARDER_SYNC_SCHEDULE=@every 48h"} // no tick in between
 	r = command{env: append(quiet, env...)}.start(t, "demo", "--listen", "127.0.0.1:0", "--sandbox-listen", "127.0.0.1:0")
-	base = r.out.find(t, `(http://\S+)/v1/restaurants\n`)[1]
-	kitchen = r.out.find(t, `(http://\S+)/sandbox/orders   what`)[1]
+	base = r.Out.Find(t, `(http://\S+)/v1/restaurants\n`)[1]
+	kitchen = r.Out.Find(t, `(http://\S+)/sandbox/orders   what`)[1]
 	return base, kitchen, r
 }
 
@@ -82,9 +83,9 @@ func runningDemo(t *testing.T, env ...string) (base, kitchen string, r *running)
 func TestEveryLineOfTheInvitationWorks(t *testing.T) {
 	t.Parallel()
 	_, _, r := runningDemo(t)
-	_, lines, found := strings.Cut(r.out.find(t, `(?s)Try\n.*sync\?wait=30s'\n`)[0], "Try\n")
+	_, lines, found := strings.Cut(r.Out.Find(t, `(?s)Try\n.*sync\?wait=30s'\n`)[0], "Try\n")
 	if !found {
-		t.Fatalf("no lines to try in\n%s", r.out)
+		t.Fatalf("no lines to try in\n%s", r.Out)
 	}
 	output, err := exec.CommandContext(t.Context(), "sh", "-e", "-c", lines).CombinedOutput()
 	if err != nil {
@@ -108,7 +109,7 @@ func TestCommandsAgainstARunningDaemon(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	goodFile, badFile := write(t, "good.json", string(good)), write(t, "bad.json", string(bad))
+	goodFile, badFile := clitest.WriteFile(t, "good.json", string(good)), clitest.WriteFile(t, "bad.json", string(bad))
 	with := func(flags []string, args ...string) []string { return append(args, flags...) }
 
 	t.Run("status", func(t *testing.T) {
@@ -117,7 +118,7 @@ func TestCommandsAgainstARunningDaemon(t *testing.T) {
 		if !strings.HasPrefix(out, base+": ") || !strings.Contains(out, "redis") || !strings.Contains(out, "connections main") {
 			t.Errorf("status prints %q", out)
 		}
-		if r := fromJSON[struct{ Status string }](t, must(t, "status", "--url", base, "--json")); r.Status == "" {
+		if r := clitest.FromJSON[struct{ Status string }](t, must(t, "status", "--url", base, "--json")); r.Status == "" {
 			t.Errorf("status --json gives %+v", r)
 		}
 	})
@@ -126,22 +127,22 @@ func TestCommandsAgainstARunningDaemon(t *testing.T) {
 		if out := must(t, with(ops, "sync", sandbox.BistroID)...); !strings.Contains(out, sandbox.BistroID+"  unchanged  version ") {
 			t.Errorf("sync prints %q", out)
 		}
-		all := fromJSON[menusync.Batch](t, must(t, with(ops, "sync", "--all", "--force", "--json")...))
+		all := clitest.FromJSON[menusync.Batch](t, must(t, with(ops, "sync", "--all", "--force", "--json")...))
 		if all.Total != 1 || all.Done != 1 || all.Outcomes[menusync.OutcomeUpdated] != 1 || !all.Force {
 			t.Errorf("sync --all --force --json gives %+v", all)
 		}
 		got := command{terminal: true}.run(t, with(ops, "sync", "--all")...)
-		if !strings.Contains(got.err, "syncing") || !strings.HasPrefix(got.out, "1 restaurant: 1 ") {
+		if !strings.Contains(got.Err, "syncing") || !strings.HasPrefix(got.Out, "1 restaurant: 1 ") {
 			t.Errorf("sync on a terminal: %+v, want a bar on stderr and a line on stdout", got)
 		}
 		got = larder(t, with(ops, "sync", "nowhere", sandbox.BistroID)...)
-		if got.status != statusFailed || !strings.Contains(got.out, "nowhere  failed") || !strings.Contains(got.out, "restaurant_not_found") {
+		if got.Status != statusFailed || !strings.Contains(got.Out, "nowhere  failed") || !strings.Contains(got.Out, "restaurant_not_found") {
 			t.Errorf("sync of an unknown restaurant: %+v", got)
 		}
-		if got := larder(t, with(shop, "sync", sandbox.BistroID)...); got.status != statusFailed || !strings.Contains(got.err, "403") {
+		if got := larder(t, with(shop, "sync", sandbox.BistroID)...); got.Status != statusFailed || !strings.Contains(got.Err, "403") {
 			t.Errorf("sync by a client without the scope: %+v", got)
 		}
-		if got := larder(t, "sync", "x", "--url", base, "--client-id", "ops", "--client-secret", "wrong"); got.status != statusFailed || !strings.Contains(got.err, "unknown client or wrong secret") {
+		if got := larder(t, "sync", "x", "--url", base, "--client-id", "ops", "--client-secret", "wrong"); got.Status != statusFailed || !strings.Contains(got.Err, "unknown client or wrong secret") {
 			t.Errorf("sync with a wrong secret: %+v", got)
 		}
 	})
@@ -151,10 +152,10 @@ func TestCommandsAgainstARunningDaemon(t *testing.T) {
 			t.Errorf("order validate prints %q", out)
 		}
 		got := command{in: string(bad)}.run(t, "order", "validate", "-", "--url", base)
-		if got.status != statusFailed || !strings.HasPrefix(got.out, "not valid: 4 violations\n") || !strings.Contains(got.out, "/paymentTypeID  value_not_allowed") {
+		if got.Status != statusFailed || !strings.HasPrefix(got.Out, "not valid: 4 violations\n") || !strings.Contains(got.Out, "/paymentTypeID  value_not_allowed") {
 			t.Errorf("order validate of a bad order: %+v", got)
 		}
-		v := fromJSON[struct {
+		v := clitest.FromJSON[struct {
 			Result struct {
 				Valid bool
 				Order json.RawMessage
@@ -163,7 +164,7 @@ func TestCommandsAgainstARunningDaemon(t *testing.T) {
 		if !v.Result.Valid || len(v.Result.Order) == 0 {
 			t.Errorf("order validate --json gives %+v", v)
 		}
-		if got := (command{in: `{"dishList":[`}).run(t, "order", "validate", "-", "--url", base); got.status != statusFailed || !strings.Contains(got.err, "malformed_json") {
+		if got := (command{in: `{"dishList":[`}).run(t, "order", "validate", "-", "--url", base); got.Status != statusFailed || !strings.Contains(got.Err, "malformed_json") {
 			t.Errorf("order validate of broken JSON: %+v", got)
 		}
 	})
@@ -174,25 +175,25 @@ func TestCommandsAgainstARunningDaemon(t *testing.T) {
 		} else if again := must(t, with(shop, "order", "place", goodFile, "--key", "cli-1")...); again != strings.TrimSuffix(out, "\n")+"; it was sent before with this key\n" {
 			t.Errorf("order place prints %q, and again with its key %q", out, again)
 		}
-		p := fromJSON[struct{ Result orderRecord }](t, must(t, with(shop, "order", "place", goodFile, "--json")...))
+		p := clitest.FromJSON[struct{ Result orderRecord }](t, must(t, with(shop, "order", "place", goodFile, "--json")...))
 		if p.Result.State != "placed" || p.Result.OrderID == "" {
 			t.Errorf("order place --json gives %+v", p)
 		}
 		got := larder(t, with(shop, "order", "place", badFile)...)
-		if got.status != statusFailed || !strings.HasPrefix(got.out, "not placed: ") || !strings.Contains(got.out, "group_min") {
+		if got.Status != statusFailed || !strings.HasPrefix(got.Out, "not placed: ") || !strings.Contains(got.Out, "group_min") {
 			t.Errorf("order place of a bad order: %+v", got)
 		}
 		got = larder(t, with(shop, "order", "place", badFile, "--json")...)
-		if refused := fromJSON[client.Error](t, got.out); got.status != statusFailed || len(refused.Errors) != 4 {
+		if refused := clitest.FromJSON[client.Error](t, got.Out); got.Status != statusFailed || len(refused.Errors) != 4 {
 			t.Errorf("order place --json of a bad order: %+v", got)
 		}
-		if got := larder(t, "order", "place", goodFile, "--url", base); got.status != statusFailed || !strings.Contains(got.err, "say who asks: --config FILE") {
+		if got := larder(t, "order", "place", goodFile, "--url", base); got.Status != statusFailed || !strings.Contains(got.Err, "say who asks: --config FILE") {
 			t.Errorf("order place without a token: %+v", got)
 		}
 	})
 	t.Run("menu", func(t *testing.T) {
 		t.Parallel()
-		if got := larder(t, with(ops, "menu", "lint", sandbox.BistroID)...); !strings.Contains(got.out, " warning") {
+		if got := larder(t, with(ops, "menu", "lint", sandbox.BistroID)...); !strings.Contains(got.Out, " warning") {
 			t.Errorf("menu lint of a restaurant: %+v", got)
 		}
 		if out := must(t, "menu", "show", sandbox.BistroID, "--url", base); !strings.HasPrefix(out, "Larder Bistro, menu view ") {
@@ -203,13 +204,13 @@ func TestCommandsAgainstARunningDaemon(t *testing.T) {
 			t.Errorf("menu show --json prints no JSON")
 		}
 		env := []string{"LARDER_CONNECTIONS_0_BASE_URL=" + kitchen, "LARDER_CONNECTIONS_0_AUTH_URL=" + kitchen}
-		file := write(t, "bistro.json", string(sandbox.Bistro(sandbox.BistroID, demoPhotos)))
+		file := clitest.WriteFile(t, "bistro.json", string(sandbox.Bistro(sandbox.BistroID, demoPhotos)))
 		got := command{env: env}.run(t, "menu", "diff", "--config", "../../configs/demo.yaml", "--restaurant", sandbox.BistroID, file, sandbox.BistroID)
-		if got.status != statusDone || got.out != "no difference\n" {
+		if got.Status != statusDone || got.Out != "no difference\n" {
 			t.Errorf("menu diff of a file and the service: %+v", got)
 		}
 		got = command{env: env}.run(t, "menu", "diff", "--config", "../../configs/demo.yaml", file, "elsewhere")
-		if got.status != statusFailed || !strings.Contains(got.err, "which has: "+sandbox.BistroID) {
+		if got.Status != statusFailed || !strings.Contains(got.Err, "which has: "+sandbox.BistroID) {
 			t.Errorf("menu diff of an unknown restaurant: %+v", got)
 		}
 	})
@@ -217,28 +218,28 @@ func TestCommandsAgainstARunningDaemon(t *testing.T) {
 		t.Parallel()
 		env := []string{"LARDER_CONNECTIONS_0_BASE_URL=" + kitchen, "LARDER_CONNECTIONS_0_AUTH_URL=" + kitchen}
 		got := command{env: env}.run(t, "check", "--online", "--config", "../../configs/demo.yaml")
-		if got.status != statusDone || !strings.Contains(got.out, "ok      redis: answers: embedded, miniredis\nok      orders: can be placed\n") || !strings.Contains(got.out, "connection main token: token_request document works") || !regexp.MustCompile(`main menu: \d+ dishes`).MatchString(got.out) {
+		if got.Status != statusDone || !strings.Contains(got.Out, "ok      redis: answers: embedded, miniredis\nok      orders: can be placed\n") || !strings.Contains(got.Out, "connection main token: token_request document works") || !regexp.MustCompile(`main menu: \d+ dishes`).MatchString(got.Out) {
 			t.Errorf("check --online: %+v", got)
 		}
 		const unknown = "86439fb3-c0c4-42ca-a269-64f031a6a33b"
 		got = command{env: append(slices.Clone(env), "LARDER_RESTAURANTS_0_ID="+unknown)}.run(t, "check", "--online", "--config", "../../configs/demo.yaml")
-		if got.status != statusFailed || !strings.Contains(got.out, "FAILED  connection main menu of restaurant "+unknown+": ") {
+		if got.Status != statusFailed || !strings.Contains(got.Out, "FAILED  connection main menu of restaurant "+unknown+": ") {
 			t.Errorf("check --online of a restaurant that the service does not have: %+v", got)
 		}
 		got = command{env: append(slices.Clone(env), "LARDER_ORDERING_ALLOW_NON_DURABLE=false")}.run(t, "check", "--online", "--config", "../../configs/demo.yaml")
-		if got.status != statusFailed || !strings.Contains(got.out, "FAILED  orders: none would be placed: the embedded Redis keeps orders in memory only") {
+		if got.Status != statusFailed || !strings.Contains(got.Out, "FAILED  orders: none would be placed: the embedded Redis keeps orders in memory only") {
 			t.Errorf("check --online where orders would be forgotten: %+v", got)
 		}
 		durable := append(slices.Clone(env), "LARDER_ORDERING_ALLOW_NON_DURABLE=false", "LARDER_REDIS_URL="+redistest.Start(t, redistest.AppendOnly()).URL())
 		got = command{env: durable}.run(t, "check", "--online", "--config", "../../configs/demo.yaml")
-		if !regexp.MustCompile(`(?m)^ok      redis: answers: single, \w+ \d.*\nok      orders: can be placed; `).MatchString(got.out) {
+		if !regexp.MustCompile(`(?m)^ok      redis: answers: single, \w+ \d.*\nok      orders: can be placed; `).MatchString(got.Out) {
 			t.Errorf("check --online of a Redis on disk: %+v", got)
 		}
 		env = append(env, "LARDER_CONNECTIONS_0_CLIENT_SECRET=wrong", "LARDER_REDIS_URL=redis://127.0.0.1:1")
 		got = command{env: env}.run(t, "check", "--online", "--config", "../../configs/demo.yaml")
-		if got.status != statusFailed || !strings.Contains(got.out, "FAILED  redis: ") || !strings.Contains(got.out, "FAILED  connection main token: ") ||
-			!strings.Contains(got.out, "; token_request oauth does not work either: ") || strings.Contains(got.out, ": upstream: ") ||
-			!strings.Contains(got.out, "FAILED  connection main menu: not tried: there is no token to ask with") {
+		if got.Status != statusFailed || !strings.Contains(got.Out, "FAILED  redis: ") || !strings.Contains(got.Out, "FAILED  connection main token: ") ||
+			!strings.Contains(got.Out, "; token_request oauth does not work either: ") || strings.Contains(got.Out, ": upstream: ") ||
+			!strings.Contains(got.Out, "FAILED  connection main menu: not tried: there is no token to ask with") {
 			t.Errorf("check --online of what does not work: %+v", got)
 		}
 	})
@@ -255,12 +256,12 @@ func TestDemoOffLoopbackMakesItsOwnSecrets(t *testing.T) {
 			t.Parallel()
 			r := command{}.start(t, "demo", "--listen", listen[0], "--sandbox-listen", listen[1])
 			for _, printed := range []string{`client_secret=(\S+) -d scope=orders`, `client_secret=(\S+) -d scope=ops`, `client demo, secret (\S+)`, `client ops, secret (\S+)`} {
-				if secret := r.out.find(t, printed)[1]; strings.HasSuffix(secret, "-secret") || len(secret) < 16 {
+				if secret := r.Out.Find(t, printed)[1]; strings.HasSuffix(secret, "-secret") || len(secret) < 16 {
 					t.Errorf("the published secret %q is used", secret)
 				}
 			}
-			service := "http://127.0.0.1:" + r.out.find(t, `:(\d+)/connect/token   the ordering service itself`)[1]
-			for secret, want := range map[string]bool{"demo-secret": false, r.out.find(t, `client demo, secret (\S+)`)[1]: true} {
+			service := "http://127.0.0.1:" + r.Out.Find(t, `:(\d+)/connect/token   the ordering service itself`)[1]
+			for secret, want := range map[string]bool{"demo-secret": false, r.Out.Find(t, `client demo, secret (\S+)`)[1]: true} {
 				form := url.Values{"client_ID": {"demo"}, "client_secret": {secret}, "grant_type": {"client_credentials"}, "scopes": {"orders"}}
 				request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, service+"/connect/token", strings.NewReader(form.Encode()))
 				if err != nil {
@@ -288,7 +289,7 @@ func TestDemoChecksItsFlagsBeforeItListens(t *testing.T) {
 		{"demo", "--exit", "--products", "0", "--sandbox-listen", taken},
 		{"sandbox", "--products", "0", "--listen", taken},
 	} {
-		if got := larder(t, args...); got.status != statusUsage || !strings.Contains(got.err, "--products: between 1 and 10000") {
+		if got := larder(t, args...); got.Status != statusUsage || !strings.Contains(got.Err, "--products: between 1 and 10000") {
 			t.Errorf("larder %v: %+v, want 2 and the range", args, got)
 		}
 	}
@@ -297,7 +298,7 @@ func TestDemoChecksItsFlagsBeforeItListens(t *testing.T) {
 func TestADemoWithAWrongSettingSaysWhichAndEnds(t *testing.T) {
 	t.Parallel()
 	got := command{env: []string{"LARDER_SYNC_HISTORY=many"}}.run(t, "demo", "--exit")
-	if got.status != statusFailed || !strings.Contains(got.err, `environment LARDER_SYNC_HISTORY: sync.history: "many" is no whole number`) {
+	if got.Status != statusFailed || !strings.Contains(got.Err, `environment LARDER_SYNC_HISTORY: sync.history: "many" is no whole number`) {
 		t.Errorf("demo with a wrong setting: %+v, want 1 and the variable", got)
 	}
 }
@@ -312,7 +313,7 @@ func TestProductsAloneAskForOneGeneratedRestaurant(t *testing.T) {
 
 func TestTheSandboxNamesItsRestaurants(t *testing.T) {
 	t.Parallel()
-	corner, own := write(t, "corner.json", soup), write(t, "default.json", soup)
+	corner, own := clitest.WriteFile(t, "corner.json", soup), clitest.WriteFile(t, "default.json", soup)
 	for name, tc := range map[string]struct {
 		args []string
 		want string
@@ -326,28 +327,28 @@ func TestTheSandboxNamesItsRestaurants(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := command{}.start(t, append([]string{"sandbox", "--listen", "127.0.0.1:0"}, tc.args...)...)
-			r.out.find(t, tc.want)
+			r.Out.Find(t, tc.want)
 		})
 	}
 }
 
 func TestTheSandboxWarnsOfAMenuThatIsNone(t *testing.T) {
 	t.Parallel()
-	file := write(t, "broken.json", `{"products":[}`)
+	file := clitest.WriteFile(t, "broken.json", `{"products":[}`)
 	r := command{}.start(t, "sandbox", "--listen", "127.0.0.1:0", "--menu", file)
-	base := r.out.find(t, `ordering service on (\S+) `)[1]
-	r.err.find(t, `line 1.*"event":"sandbox.menu_issue","file":"[^"]*broken.json","level":"warning"`)
-	if status, body := fetch(t, base+"/sandbox/menus/broken"); status != 200 || !strings.Contains(body, `{"products":[}`) {
+	base := r.Out.Find(t, `ordering service on (\S+) `)[1]
+	r.Err.Find(t, `line 1.*"event":"sandbox.menu_issue","file":"[^"]*broken.json","level":"warning"`)
+	if status, body := clitest.Fetch(t, base+"/sandbox/menus/broken"); status != 200 || !strings.Contains(body, `{"products":[}`) {
 		t.Errorf("the sandbox answers %d %.200s, want the broken menu as it is", status, body)
 	}
 }
 
 func TestSandboxServesMenusFromFiles(t *testing.T) {
 	t.Parallel()
-	file := write(t, "corner.json", soup)
+	file := clitest.WriteFile(t, "corner.json", soup)
 	r := command{}.start(t, "sandbox", "--listen", "127.0.0.1:0", "--menu", file)
-	base := r.out.find(t, `ordering service on (\S+) `)[1]
-	if status, body := fetch(t, base+"/sandbox/menus/corner"); status != 200 || !strings.Contains(body, "Pepper") {
+	base := r.Out.Find(t, `ordering service on (\S+) `)[1]
+	if status, body := clitest.Fetch(t, base+"/sandbox/menus/corner"); status != 200 || !strings.Contains(body, "Pepper") {
 		t.Errorf("the sandbox answers %d %.200s", status, body)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"larder/configs"
+	"larder/internal/testkit/clitest"
 	"larder/internal/testkit/redistest"
 )
 
@@ -75,7 +76,7 @@ func TestDeployedConfigurations(t *testing.T) {
 			t.Errorf("%s wants the secrets %q, not %q", file, names, test.wants)
 		}
 		got := command{env: test.env}.run(t, "check", "--config", path)
-		if got.status != statusDone || !strings.HasPrefix(got.out, "ok      configuration: valid") || strings.Contains(got.out, "warning") {
+		if got.Status != statusDone || !strings.HasPrefix(got.Out, "ok      configuration: valid") || strings.Contains(got.Out, "warning") {
 			t.Errorf("larder check of %s: %+v", file, got)
 		}
 	}
@@ -87,7 +88,7 @@ func TestReplicasWithARedisEachAreRefused(t *testing.T) {
 	const path = "../../configs/demo.yaml"
 	for _, args := range [][]string{{"check", "--config", path}, {"serve", "--config", path}} {
 		got := command{env: []string{shared}}.run(t, args...)
-		if got.status != statusFailed || !strings.Contains(got.err, `environment LARDER_REDIS_SHARED: redis.shared: instances cannot share an embedded Redis`) {
+		if got.Status != statusFailed || !strings.Contains(got.Err, `environment LARDER_REDIS_SHARED: redis.shared: instances cannot share an embedded Redis`) {
 			t.Errorf("larder %s: %+v", args[0], got)
 		}
 	}
@@ -106,7 +107,7 @@ auth: {clients: [{id: ops, secret: x, scopes: [ops]}]}
 	}
 	for _, name := range []string{"check", "serve"} {
 		got := command{}.run(t, name, "--config", file)
-		if got.status != statusFailed || !strings.Contains(got.err, "auth.clients[0].secret: is shorter than 16 bytes, which is rejected because http.trusted_proxies") {
+		if got.Status != statusFailed || !strings.Contains(got.Err, "auth.clients[0].secret: is shorter than 16 bytes, which is rejected because http.trusted_proxies") {
 			t.Errorf("larder %s: %+v", name, got)
 		}
 	}
@@ -127,14 +128,14 @@ func TestValkeyOfComposeHasAPassword(t *testing.T) {
 		t.Errorf("larder opens %s, not the address of the secret redis-url", given)
 	}
 	socket := filepath.Join(t.TempDir(), "s")
-	args := []string{write(t, "valkey-auth", "requirepass hush-hush\n")}
+	args := []string{clitest.WriteFile(t, "valkey-auth", "requirepass hush-hush\n")}
 	for word := range strings.SplitSeq(line[1], ", ") {
 		args = append(args, strings.Trim(word, `"`))
 	}
-	p := &process{cmd: exec.CommandContext(t.Context(), redistest.Binary(t), append(args, "--port", "0", "--unixsocket", socket, "--dir", t.TempDir())...), log: newWatched()}
+	p := &process{cmd: exec.CommandContext(t.Context(), redistest.Binary(t), append(args, "--port", "0", "--unixsocket", socket, "--dir", t.TempDir())...), log: clitest.NewWatched()}
 	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
 	p.start(t)
-	p.log.find(t, "(?i)ready to accept connections")
+	p.log.Find(t, "(?i)ready to accept connections")
 	for password, want := range map[string]string{"": "NOAUTH", "wrong": "WRONGPASS", "hush-hush": ""} {
 		client := redis.NewClient(&redis.Options{Network: "unix", Addr: socket, Password: password, MaxRetries: -1})
 		err := client.Ping(t.Context()).Err()

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"larder/configs"
+	"larder/internal/testkit/clitest"
 	"larder/internal/testkit/doctest"
 	"larder/internal/testkit/redistest"
 )
@@ -97,7 +98,7 @@ func setup(t *testing.T, name string) *doctest.World {
 	}
 	base, kitchen, _ := runningDemo(t, more...)
 	config := strings.NewReplacer("http://127.0.0.1:8080", base, "http://127.0.0.1:9090", kitchen).Replace(string(configs.Demo()))
-	w.Texts = append(w.Texts, [2]string{"configs/demo.yaml", write(t, "demo.yaml", config)})
+	w.Texts = append(w.Texts, [2]string{"configs/demo.yaml", clitest.WriteFile(t, "demo.yaml", config)})
 	w.Addresses = append([][2]string{{"127.0.0.1:8080", hostOf(t, base)}, {"127.0.0.1:9090", hostOf(t, kitchen)}}, w.Addresses...)
 	w.Env = append(more, "LARDER_URL="+base)
 	w.Token = func(ctx context.Context, client string) (string, error) { return demoToken(ctx, base, client) }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"larder/internal/sandbox"
+	"larder/internal/testkit/clitest"
 	"larder/internal/testkit/redistest"
 )
 
@@ -49,7 +50,7 @@ func TestAStopFinishesOrdersInFlight(t *testing.T) {
 			}()
 			<-kitchen.arrived
 			first.signal(t, syscall.SIGTERM)
-			first.log.find(t, `"event":"daemon.stopping"`)
+			first.log.Find(t, `"event":"daemon.stopping"`)
 			var got answer
 			if test.cut {
 				got = <-answered // before the service has answered
@@ -75,7 +76,7 @@ func TestAStopFinishesOrdersInFlight(t *testing.T) {
 			if err != nil || status != http.StatusCreated || !test.cut && body != got.body {
 				t.Errorf("sent again: %d %s, %v; the first answer was %+v", status, body, err, got)
 			}
-			if _, orders := fetch(t, kitchen.URL+"/sandbox/orders"); strings.Count(orders, `"orderID"`) != 1 {
+			if _, orders := clitest.Fetch(t, kitchen.URL+"/sandbox/orders"); strings.Count(orders, `"orderID"`) != 1 {
 				t.Errorf("the service has %s", orders)
 			}
 			second.signal(t, syscall.SIGTERM)

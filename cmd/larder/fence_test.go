@@ -11,6 +11,7 @@ import (
 
 	"larder/cache"
 	"larder/internal/menu"
+	"larder/internal/testkit/clitest"
 	"larder/internal/testkit/faultproxy"
 )
 
@@ -89,7 +90,7 @@ func TestALarderThatWasPausedPublishesNothing(t *testing.T) {
 	o.dish = anotherDish(t, o)
 	o.stop(t, restaurant, true)
 	other := o.start(t)
-	eventually(t, "another takes the restaurant over and publishes", func() bool { return current()["version"] != first })
+	clitest.Eventually(t, "another takes the restaurant over and publishes", func() bool { return current()["version"] != first })
 	// Nothing but the paused one could publish from here on.
 	other.signal(t, syscall.SIGSTOP)
 	t.Cleanup(func() { _ = other.cmd.Process.Signal(syscall.SIGCONT) })
@@ -97,9 +98,9 @@ func TestALarderThatWasPausedPublishesNothing(t *testing.T) {
 
 	paused.signal(t, syscall.SIGCONT)
 	mayGo()
-	eventually(t, "the paused larder syncs again", func() bool { return current()["checkedAt"] != before["checkedAt"] })
-	eventually(t, "the paused larder serves the other's version", func() bool {
-		status, body := fetch(t, base+"/v1/restaurants/"+restaurant+"/menu")
+	clitest.Eventually(t, "the paused larder syncs again", func() bool { return current()["checkedAt"] != before["checkedAt"] })
+	clitest.Eventually(t, "the paused larder serves the other's version", func() bool {
+		status, body := clitest.Fetch(t, base+"/v1/restaurants/"+restaurant+"/menu")
 		return status == http.StatusOK && strings.Contains(body, `"version":`+before["version"]+`,`)
 	})
 	after := current()

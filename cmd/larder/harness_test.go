@@ -17,6 +17,8 @@ import (
 
 	"github.com/redis/go-redis/v9/logging"
 	"go.uber.org/goleak"
+
+	"larder/internal/testkit/clitest"
 )
 
 // parallel is how many tests run at a time at least, on few processors too:
@@ -69,19 +71,19 @@ func (c command) program(ctx context.Context, args []string, out, err io.Writer)
 	return run(ctx, args, c.world(out, err))
 }
 
-func (c command) run(t *testing.T, args ...string) outcome {
+func (c command) run(t *testing.T, args ...string) clitest.Outcome {
 	t.Helper()
-	return runProgram(t, c.program, args...)
+	return clitest.Run(t, c.program, args...)
 }
 
 // start runs a command line until stop is called or the test ends.
-func (c command) start(t *testing.T, args ...string) *running {
+func (c command) start(t *testing.T, args ...string) *clitest.Running {
 	t.Helper()
-	return startProgram(t, c.program, args...)
+	return clitest.Start(t, c.program, args...)
 }
 
 // larder runs one command line in this process, without any environment.
-func larder(t *testing.T, args ...string) outcome {
+func larder(t *testing.T, args ...string) clitest.Outcome {
 	t.Helper()
 	return command{}.run(t, args...)
 }
@@ -90,10 +92,10 @@ func larder(t *testing.T, args ...string) outcome {
 func must(t *testing.T, args ...string) string {
 	t.Helper()
 	got := larder(t, args...)
-	if got.status != statusDone {
-		t.Fatalf("larder %s: status %d\nout: %s\nerr: %s", strings.Join(args, " "), got.status, got.out, got.err)
+	if got.Status != statusDone {
+		t.Fatalf("larder %s: status %d\nout: %s\nerr: %s", strings.Join(args, " "), got.Status, got.Out, got.Err)
 	}
-	return got.out
+	return got.Out
 }
 
 // built is the path of the program; TestMain builds it.

@@ -20,6 +20,7 @@ import (
 	"larder/internal/client"
 	"larder/internal/redisdb"
 	"larder/internal/setting"
+	"larder/internal/testkit/clitest"
 	"larder/internal/upstream"
 )
 
@@ -123,7 +124,7 @@ func failedGet(t *testing.T, base string) error {
 func TestJSONTellsTheNextStepToo(t *testing.T) {
 	t.Parallel()
 	got := larder(t, "menu", "lint", "--json", "./none.json")
-	if f := fromJSON[commandError](t, got.out); f.Code != codeFailed || !strings.Contains(f.Next, "use - for standard input") {
+	if f := clitest.FromJSON[commandError](t, got.Out); f.Code != codeFailed || !strings.Contains(f.Next, "use - for standard input") {
 		t.Errorf("menu lint --json of no file gives %+v", f)
 	}
 }

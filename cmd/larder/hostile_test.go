@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"larder/internal/sandbox"
+	"larder/internal/testkit/clitest"
 )
 
 // hostile is what somebody who edits a dish's name, or answers for the ordering
@@ -49,7 +50,7 @@ func shownSafely(t *testing.T, what, output string) {
 
 const hostileRef = "01M7XYWYA9ZF3T3GVVC5557T6W"
 
-const hostileOrder = `{"ref":"` + ref + `","orderID":"EVIL","restaurant":"EVIL",
+const hostileOrder = `{"ref":"` + hostileRef + `","orderID":"EVIL","restaurant":"EVIL",
 	"restaurantName":"EVIL","restaurantPhone":"EVIL","restaurantAddress":"EVIL",
 	"connection":"EVIL","client":"EVIL","state":"EVIL","total":1,"createdAt":"EVIL","expectedAt":"EVIL",
 	"attempts":[{"operation":"pay","at":"EVIL","status":1,"outcome":"unknown","code":"EVIL","by":"EVIL"}],
@@ -76,10 +77,10 @@ func hostileView() string {
 // hostileLarder answers every route of larder with hostile texts.
 func hostileLarder(t *testing.T) string {
 	t.Helper()
-	ok := func(body string) http.HandlerFunc { return says(http.StatusOK, withHostile(body)) }
+	ok := func(body string) http.HandlerFunc { return clitest.Says(http.StatusOK, withHostile(body)) }
 	list := `{"result":[{"id":"EVIL","name":"EVIL","version":1,"stale":true,"held":true,"lastOutcome":"failed","checkedAt":"EVIL"},
 		{"id":"r1","name":"EVIL","version":1,"lastOutcome":"EVIL"}],"next":null}`
-	return daemonOf(t, map[string]http.HandlerFunc{
+	return clitest.Daemon(t, map[string]http.HandlerFunc{
 		"GET /readyz":         ok(`{"status":"EVIL","parts":{"EVIL":{"ok":false,"msg":"EVIL"},"connections":{"EVIL":{"ok":true,"msg":"EVIL"}}}}`),
 		"GET /v1/restaurants": ok(list),
 		"GET /v1/restaurants/{id}/menu": ok(`{"result":{"restaurant":{"id":"EVIL","name":"EVIL"},"name":"EVIL","version":1,
@@ -89,10 +90,10 @@ func hostileLarder(t *testing.T) string {
 		"GET /v1/ops/restaurants/{id}/versions": ok(`{"result":[{"version":2,"name":"EVIL","current":true},{"version":1}],"next":null}`),
 		"GET /v1/ops/restaurants/{id}/versions/{version}/view": func(w http.ResponseWriter, r *http.Request) {
 			if r.PathValue("version") == "1" {
-				says(http.StatusOK, string(sandbox.Bistro(sandbox.BistroID, "")))(w, r)
+				clitest.Says(http.StatusOK, string(sandbox.Bistro(sandbox.BistroID, "")))(w, r)
 				return
 			}
-			says(http.StatusOK, hostileView())(w, r)
+			clitest.Says(http.StatusOK, hostileView())(w, r)
 		},
 		"POST /v1/ops/restaurants/{id}/sync":     ok(`{"result":` + hostileRun + `}`),
 		"POST /v1/ops/restaurants/{id}/rollback": ok(`{"result":` + hostileRun + `}`),
@@ -124,7 +125,7 @@ func hostileLarder(t *testing.T) string {
 // refusing answers everything with one hostile error; tokens it gives.
 func refusing(t *testing.T, status int, body string) string {
 	t.Helper()
-	return daemonOf(t, map[string]http.HandlerFunc{"/": says(status, withHostile(body))})
+	return clitest.Daemon(t, map[string]http.HandlerFunc{"/": clitest.Says(status, withHostile(body))})
 }
 
 // withoutValues are the commands that print nothing that comes from a service.
@@ -136,9 +137,9 @@ var withoutValues = []string{
 func printsHostile(t *testing.T) map[string][][]string {
 	t.Helper()
 	base := hostileLarder(t)
-	order := write(t, "order.json", `{"restaurantID":"r2"}`)
-	view, old := write(t, "evil.json", hostileView()), write(t, "old.json", string(sandbox.Bistro(sandbox.BistroID, "")))
-	at := func(args ...string) []string { return asOps(base, args...) }
+	order := clitest.WriteFile(t, "order.json", `{"restaurantID":"r2"}`)
+	view, old := clitest.WriteFile(t, "evil.json", hostileView()), clitest.WriteFile(t, "old.json", string(sandbox.Bistro(sandbox.BistroID, "")))
+	at := func(args ...string) []string { return clitest.AsOps(base, args...) }
 	commands := map[string][][]string{
 		"larder status":               {at("status")},
 		"larder sync":                 {at("sync", "r1"), at("sync", "r1", "r2"), at("sync", "--all")},
@@ -160,7 +161,7 @@ func printsHostile(t *testing.T) map[string][][]string {
 		refusing(t, http.StatusServiceUnavailable, `{"status":503,"code":"EVIL","msg":"EVIL"}`),
 		refusing(t, http.StatusGatewayTimeout, `{"code":"order_outcome_unknown","msg":"EVIL","ref":"EVIL","requestId":"EVIL"}`),
 	}
-	server := httptest.NewServer(says(http.StatusBadRequest, withHostile(`{"error":"EVIL","error_description":"EVIL"}`)))
+	server := httptest.NewServer(clitest.Says(http.StatusBadRequest, withHostile(`{"error":"EVIL","error_description":"EVIL"}`)))
 	t.Cleanup(server.Close)
 	errors = append(errors, server.URL)
 	for name, lines := range commands {
@@ -171,7 +172,7 @@ func printsHostile(t *testing.T) map[string][][]string {
 		case "larder order show":
 			words = append(words, hostileRef)
 		case "larder order resolve":
-			words = append(words, ref, "--outcome", "not_done")
+			words = append(words, hostileRef, "--outcome", "not_done")
 		case "larder order place", "larder order validate":
 			words = append(words, order, "--restaurant", "r1")
 		case "larder menu rollback":
@@ -183,7 +184,7 @@ func printsHostile(t *testing.T) map[string][][]string {
 			words = append(words, "r1")
 		}
 		for _, address := range errors {
-			lines = append(lines, asOps(address, slices.Clone(words)...))
+			lines = append(lines, clitest.AsOps(address, slices.Clone(words)...))
 		}
 		commands[name] = lines
 	}
@@ -211,9 +212,9 @@ func TestNoCommandPrintsControlCharacters(t *testing.T) {
 	for name, lines := range commands {
 		for _, args := range lines {
 			got := larder(t, args...)
-			shownSafely(t, name+" "+strings.Join(args, " "), got.out+got.err)
+			shownSafely(t, name+" "+strings.Join(args, " "), got.Out+got.Err)
 			onTerminal := command{terminal: true, outTerminal: true, env: []string{"TERM=xterm"}}.run(t, args...)
-			shownSafely(t, name+" on a terminal", withoutOwnCodes(onTerminal.out+onTerminal.err))
+			shownSafely(t, name+" on a terminal", withoutOwnCodes(onTerminal.Out+onTerminal.Err))
 		}
 	}
 }
@@ -229,10 +230,10 @@ func TestStatusWatchPrintsNoControlCharacters(t *testing.T) {
 	t.Parallel()
 	base := hostileLarder(t)
 	for _, c := range []command{{}, {terminal: true, outTerminal: true, env: []string{"TERM=xterm"}}} {
-		r := c.start(t, asOps(base, "status", "--watch")...)
-		r.out.find(t, ref)
-		r.stop()
-		shownSafely(t, "status --watch", withoutOwnCodes(r.out.String()+r.err.String()))
+		r := c.start(t, clitest.AsOps(base, "status", "--watch")...)
+		r.Out.Find(t, hostileRef)
+		r.Stop()
+		shownSafely(t, "status --watch", withoutOwnCodes(r.Out.String()+r.Err.String()))
 	}
 }
 
@@ -247,14 +248,14 @@ func TestCheckAndInitPrintNoControlCharacters(t *testing.T) {
 		t.Cleanup(server.Close)
 		return server.URL
 	}
-	token := says(http.StatusOK, `{"access_token":"t","token_type":"Bearer","expires_in":3600}`)
-	problem := says(http.StatusBadRequest, withHostile(
+	token := clitest.Says(http.StatusOK, `{"access_token":"t","token_type":"Bearer","expires_in":3600}`)
+	problem := clitest.Says(http.StatusBadRequest, withHostile(
 		`{"code":"EVIL","msg":"EVIL","error":"EVIL","error_description":"EVIL","requestId":"EVIL"}`))
 	for name, base := range map[string]string{
 		"no token": evil(problem, problem),
 		"no menu":  evil(token, problem),
 	} {
-		config := write(t, "larder.yaml", "connections: [{name: main, base_url: "+base+", auth_url: "+base+", client_id: a, client_secret: b}]\n"+
+		config := clitest.WriteFile(t, "larder.yaml", "connections: [{name: main, base_url: "+base+", auth_url: "+base+", client_id: a, client_secret: b}]\n"+
 			"restaurants: [{id: r1}]\n")
 		for _, args := range [][]string{
 			{"check", "--online", "--config", config},
@@ -265,42 +266,42 @@ func TestCheckAndInitPrintNoControlCharacters(t *testing.T) {
 			},
 		} {
 			got := larder(t, args...)
-			if got.status != statusFailed {
+			if got.Status != statusFailed {
 				t.Errorf("%s, %v: %+v", name, args, got)
 			}
-			shownSafely(t, name+" "+args[0], got.out+got.err)
+			shownSafely(t, name+" "+args[0], got.Out+got.Err)
 		}
 	}
 	base := evil(token, problem)
 	asked := command{in: "r1\ny\n\n\n"}.run(t, "init", filepath.Join(t.TempDir(), "new.yaml"),
 		"--base-url", base, "--auth-url", base, "--client-id", "a", "--client-secret", "b", "--redis", "embedded")
-	shownSafely(t, "init", asked.out+asked.err)
+	shownSafely(t, "init", asked.Out+asked.Err)
 }
 
 func TestCompletionPrintsNoControlCharacters(t *testing.T) {
 	t.Parallel()
 	got := larder(t, "__complete", "sync", "--url", hostileLarder(t), "")
-	shownSafely(t, "completion", strings.NewReplacer("r1\t", "r1").Replace(got.out+got.err))
-	if strings.Contains(got.out, "\nevil") {
-		t.Errorf("completion offers an id that is none: %q", got.out)
+	shownSafely(t, "completion", strings.NewReplacer("r1\t", "r1").Replace(got.Out+got.Err))
+	if strings.Contains(got.Out, "\nevil") {
+		t.Errorf("completion offers an id that is none: %q", got.Out)
 	}
 }
 
 func TestSandboxPrintsNoControlCharacters(t *testing.T) {
 	t.Parallel()
-	file := write(t, "evil\x1b]0;pwned\a\nFAKE LINE.json", "no menu at all")
+	file := clitest.WriteFile(t, "evil\x1b]0;pwned\a\nFAKE LINE.json", "no menu at all")
 	r := command{terminal: true, env: []string{"TERM=xterm"}}.start(t, "sandbox", "--listen", "127.0.0.1:0", "--menu", file)
-	r.out.find(t, `pwned`)
-	r.stop()
-	shownSafely(t, "sandbox", withoutOwnCodes(r.out.String()+r.err.String()))
+	r.Out.Find(t, `pwned`)
+	r.Stop()
+	shownSafely(t, "sandbox", withoutOwnCodes(r.Out.String()+r.Err.String()))
 }
 
 // The text log of a terminal: logrus prints messages as they are there.
 func TestTextLogHasNoControlCharacters(t *testing.T) {
 	t.Parallel()
 	for _, terminal := range []bool{true, false} {
-		out := newWatched()
-		w := command{terminal: terminal, env: []string{"TERM=xterm"}}.world(newWatched(), out)
+		out := clitest.NewWatched()
+		w := command{terminal: terminal, env: []string{"TERM=xterm"}}.world(clitest.NewWatched(), out)
 		cmd := newRoot(&w)
 		if err := cmd.PersistentFlags().Set("log-format", "text"); err != nil {
 			t.Fatal(err)

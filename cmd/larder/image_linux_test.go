@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"larder/internal/testkit/clitest"
 )
 
 const dockerfile = "../../Dockerfile"
@@ -143,7 +145,7 @@ func TestImage(t *testing.T) {
 		"LARDER_CONNECTIONS_0_CLIENT_ID=demo", "LARDER_CONNECTIONS_0_CLIENT_SECRET=demo-secret",
 		"LARDER_CONNECTIONS_0_BASE_URL=" + service.URL, "LARDER_CONNECTIONS_0_AUTH_URL=" + service.URL,
 	}
-	p := &process{cmd: made.within(t, root, env, made.start), log: newWatched()}
+	p := &process{cmd: made.within(t, root, env, made.start), log: clitest.NewWatched()}
 	p.cmd.Stderr = p.log
 	if err := p.cmd.Start(); err != nil {
 		if os.Getuid() != 0 && os.IsPermission(err) {

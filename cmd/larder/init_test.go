@@ -9,6 +9,7 @@ import (
 
 	"larder/configs"
 	"larder/internal/sandbox"
+	"larder/internal/testkit/clitest"
 )
 
 // written reads what init wrote: private, and a configuration that larder takes.
@@ -34,7 +35,7 @@ func written(t *testing.T, file string, env ...string) (*configs.Config, string)
 
 func TestInitAsks(t *testing.T) {
 	t.Parallel()
-	url := orderingService(t, sandbox.Config{})
+	url := clitest.OrderingService(t, sandbox.Config{})
 	file := filepath.Join(t.TempDir(), "larder.yaml")
 	answers := strings.Join([]string{
 		url + "/orders/api/v1/", // as it stands in the document
@@ -44,12 +45,12 @@ func TestInitAsks(t *testing.T) {
 		"embedded", "",
 	}, "\n")
 	got := command{in: answers}.run(t, "init", file)
-	if got.status != statusDone || !strings.Contains(got.out, "larder serve --config "+file+"\n") {
+	if got.Status != statusDone || !strings.Contains(got.Out, "larder serve --config "+file+"\n") {
 		t.Fatalf("init: %+v", got)
 	}
 	for _, said := range []string{"ok  token: works with token_request document", "ok  menu without a restaurant: ", "ok  menu of " + sandbox.BistroID} {
-		if !strings.Contains(got.err, said) {
-			t.Errorf("init does not say %q:\n%s", said, got.err)
+		if !strings.Contains(got.Err, said) {
+			t.Errorf("init does not say %q:\n%s", said, got.Err)
 		}
 	}
 	cfg, text := written(t, file)
@@ -60,14 +61,14 @@ func TestInitAsks(t *testing.T) {
 	if len(cfg.Auth.Clients) != 2 || len(cfg.Auth.Clients[0].Secret) < 16 || cfg.Auth.Clients[0].Secret == cfg.Auth.Clients[1].Secret {
 		t.Errorf("the clients that init made: %+v", cfg.Auth.Clients)
 	}
-	if got := larder(t, "check", "--online", "--config", file); got.status != statusDone || strings.Contains(got.out, "FAILED") {
+	if got := larder(t, "check", "--online", "--config", file); got.Status != statusDone || strings.Contains(got.Out, "FAILED") {
 		t.Errorf("check of what init wrote: %+v", got)
 	}
 }
 
 func TestInitAsksAgainWhatDoesNotWork(t *testing.T) {
 	t.Parallel()
-	url := orderingService(t, sandbox.Config{})
+	url := clitest.OrderingService(t, sandbox.Config{})
 	file := filepath.Join(t.TempDir(), "larder.yaml")
 	answers := strings.Join([]string{
 		url, "", "demo", "wrong",
@@ -84,11 +85,11 @@ func TestInitAsksAgainWhatDoesNotWork(t *testing.T) {
 		"FAILED  token: ", "token_request oauth does not work either", "FAILED  menu of no-such-place",
 		`FAILED  restaurants[0].id: "a/b"`, "FAILED  redis.url: ",
 	} {
-		if !strings.Contains(got.err, said) {
-			t.Errorf("init does not say %q:\n%s", said, got.err)
+		if !strings.Contains(got.Err, said) {
+			t.Errorf("init does not say %q:\n%s", said, got.Err)
 		}
 	}
-	if got.status != statusDone || strings.Contains(got.err+got.out, "demo-secret") {
+	if got.Status != statusDone || strings.Contains(got.Err+got.Out, "demo-secret") {
 		t.Fatalf("init: %+v", got)
 	}
 	if cfg, text := written(t, file); cfg.Connections[0].ClientSecret != "demo-secret" || len(cfg.Restaurants) != 1 || strings.Contains(text, "wrong") {
@@ -102,7 +103,7 @@ func TestInitKeepsWhatDoesNotWork(t *testing.T) {
 	const url = "http://127.0.0.1:1"
 	file := filepath.Join(t.TempDir(), "larder.yaml")
 	got := command{in: strings.Join([]string{url, "", "demo", "demo-secret", "y", "north", "North", "redis://127.0.0.1:1", "y", ""}, "\n")}.run(t, "init", file)
-	if got.status != statusDone || strings.Count(got.err, "FAILED") != 2 || !strings.Contains(got.out, "appendonly yes\n  maxmemory-policy noeviction") {
+	if got.Status != statusDone || strings.Count(got.Err, "FAILED") != 2 || !strings.Contains(got.Out, "appendonly yes\n  maxmemory-policy noeviction") {
 		t.Fatalf("init: %+v", got)
 	}
 	if cfg, text := written(t, file); cfg.Connections[0].BaseURL != url || cfg.Restaurants[0].Name != "North" || !strings.Contains(text, "Not tried yet") {
@@ -119,7 +120,7 @@ func unattended(url, file string, more ...string) []string {
 
 func TestInitUnattended(t *testing.T) {
 	t.Parallel()
-	url := orderingService(t, sandbox.Config{ClientSecret: "with ${NAME} inside"})
+	url := clitest.OrderingService(t, sandbox.Config{ClientSecret: "with ${NAME} inside"})
 	dir := t.TempDir()
 	secret := filepath.Join(dir, "secret")
 	if err := os.WriteFile(secret, []byte("with ${NAME} inside\n"), 0o600); err != nil {
@@ -137,7 +138,7 @@ func TestInitUnattended(t *testing.T) {
 			t.Parallel()
 			file := filepath.Join(t.TempDir(), "larder.yaml")
 			got := command{env: tc.env}.run(t, unattended(url, file, tc.args...)...)
-			if got.status != statusDone || strings.Contains(got.err, "FAILED") || !strings.Contains(got.err, "ok  menu of "+sandbox.BistroID) {
+			if got.Status != statusDone || strings.Contains(got.Err, "FAILED") || !strings.Contains(got.Err, "ok  menu of "+sandbox.BistroID) {
 				t.Fatalf("init --yes: %+v", got)
 			}
 			cfg, text := written(t, file, tc.env...)
@@ -150,7 +151,7 @@ func TestInitUnattended(t *testing.T) {
 
 func TestInitPrintsJSON(t *testing.T) {
 	t.Parallel()
-	url := orderingService(t, sandbox.Config{})
+	url := clitest.OrderingService(t, sandbox.Config{})
 	for name, tc := range map[string]struct {
 		args  []string
 		form  string
@@ -164,19 +165,19 @@ func TestInitPrintsJSON(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "larder.yaml")
 			env := []string{"LARDER_INIT_CLIENT_SECRET=demo-secret"}
 			got := command{env: env}.run(t, unattended(url, file, append(tc.args, "--json")...)...)
-			if got.status != statusDone {
+			if got.Status != statusDone {
 				t.Fatalf("init --json: %+v", got)
 			}
-			result := fromJSON[initResult](t, got.out)
+			result := clitest.FromJSON[initResult](t, got.Out)
 			tried := []string{}
 			for _, f := range result.Tried {
 				tried = append(tried, f.Subject)
 			}
 			if result.File != file || result.TokenRequest != tc.form || result.Redis != "embedded" ||
 				!slices.Equal(result.Restaurants, []string{sandbox.BistroID}) || !slices.Equal(tried, tc.tried) || len(result.Next) != 3 {
-				t.Errorf("init --json printed\n%s", got.out)
+				t.Errorf("init --json printed\n%s", got.Out)
 			}
-			if strings.Contains(got.out, "demo-secret") {
+			if strings.Contains(got.Out, "demo-secret") {
 				t.Error("the secret is printed")
 			}
 		})
@@ -185,7 +186,7 @@ func TestInitPrintsJSON(t *testing.T) {
 
 func TestInitUnattendedFailsAndWritesNothing(t *testing.T) {
 	t.Parallel()
-	url := orderingService(t, sandbox.Config{})
+	url := clitest.OrderingService(t, sandbox.Config{})
 	secret := []string{"LARDER_INIT_CLIENT_SECRET=demo-secret"}
 	for name, tc := range map[string]struct {
 		args, env []string
@@ -206,7 +207,7 @@ func TestInitUnattendedFailsAndWritesNothing(t *testing.T) {
 			t.Parallel()
 			file := filepath.Join(t.TempDir(), "larder.yaml")
 			got := command{env: tc.env}.run(t, unattended(url, file, tc.args...)...)
-			if got.status != tc.status || !strings.Contains(got.err, tc.says) || tc.status == statusFailed && !strings.Contains(got.err, "nothing was written. Run ") {
+			if got.Status != tc.status || !strings.Contains(got.Err, tc.says) || tc.status == statusFailed && !strings.Contains(got.Err, "nothing was written. Run ") {
 				t.Errorf("init: %+v, want %d and %q", got, tc.status, tc.says)
 			}
 			if _, err := os.Stat(file); !os.IsNotExist(err) {
@@ -218,8 +219,8 @@ func TestInitUnattendedFailsAndWritesNothing(t *testing.T) {
 
 func TestInitNeverOverwritesWithoutBeingTold(t *testing.T) {
 	t.Parallel()
-	url := orderingService(t, sandbox.Config{})
-	file := write(t, "larder.yaml", "mine\n")
+	url := clitest.OrderingService(t, sandbox.Config{})
+	file := clitest.WriteFile(t, "larder.yaml", "mine\n")
 	env := []string{"LARDER_INIT_CLIENT_SECRET=demo-secret"}
 	for name, tc := range map[string]struct {
 		in   string
@@ -229,18 +230,18 @@ func TestInitNeverOverwritesWithoutBeingTold(t *testing.T) {
 		"asking":     {"y\n", []string{"init", file}},
 	} {
 		got := command{env: env, in: tc.in}.run(t, tc.args...)
-		if text, err := os.ReadFile(file); err != nil || string(text) != "mine\n" || got.status == statusDone {
+		if text, err := os.ReadFile(file); err != nil || string(text) != "mine\n" || got.Status == statusDone {
 			t.Errorf("%s: %+v; the file is %q, %v", name, got, text, err)
 		}
 	}
-	if got := (command{env: env}).run(t, unattended(url, file, "--overwrite")...); got.status != statusDone {
+	if got := (command{env: env}).run(t, unattended(url, file, "--overwrite")...); got.Status != statusDone {
 		t.Errorf("init --overwrite: %+v", got)
 	}
 	written(t, file)
 	if left, err := os.ReadDir(filepath.Dir(file)); err != nil || len(left) != 1 {
 		t.Errorf("init leaves %v behind, %v", left, err)
 	}
-	if got := larder(t, "init", filepath.Dir(file)); got.status != statusFailed || !strings.Contains(got.err, "already exists") {
+	if got := larder(t, "init", filepath.Dir(file)); got.Status != statusFailed || !strings.Contains(got.Err, "already exists") {
 		t.Errorf("init of a folder: %+v", got)
 	}
 }
@@ -249,7 +250,7 @@ func TestInitOfflineAsksNobody(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "larder.yaml")
 	got := command{env: []string{"LARDER_INIT_CLIENT_SECRET=x"}}.run(t, unattended("https://orders.example", file, "--offline")...)
-	if got.status != statusDone {
+	if got.Status != statusDone {
 		t.Fatalf("init --offline: %+v", got)
 	}
 	if cfg, text := written(t, file); cfg.Connections[0].BaseURL != "https://orders.example" || !strings.Contains(text, "Not tried yet") {

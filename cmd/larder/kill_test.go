@@ -14,6 +14,7 @@ import (
 
 	"larder/internal/client"
 	"larder/internal/sandbox"
+	"larder/internal/testkit/clitest"
 	"larder/internal/testkit/redistest"
 )
 
@@ -118,7 +119,7 @@ func (k *scene) killAt(t *testing.T, operation string, n int) (steps []string, f
 		status int
 		body   string
 	}
-	eventually(t, "the key has an answer", func() bool {
+	clitest.Eventually(t, "the key has an answer", func() bool {
 		status, body, err := guest.send(t, call)
 		final.status, final.body = status, body
 		return err == nil && status != http.StatusConflict && status != http.StatusServiceUnavailable
@@ -149,8 +150,8 @@ func (k *scene) killAt(t *testing.T, operation string, n int) (steps []string, f
 // executed is how often the service has done what the call asks for.
 func (k *scene) executed(t *testing.T, call guestCall) int {
 	t.Helper()
-	status, body := fetch(t, k.server.URL+"/sandbox/counters")
-	counters := fromJSON[struct {
+	status, body := clitest.Fetch(t, k.server.URL+"/sandbox/counters")
+	counters := clitest.FromJSON[struct {
 		Result struct{ Executed map[string]int }
 	}](t, body)
 	if status != http.StatusOK {
@@ -184,7 +185,7 @@ func newGuest(t *testing.T, base string) *guest {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := &guest{base: base, http: &http.Client{Timeout: patience}, order: order}
+	g := &guest{base: base, http: &http.Client{Timeout: clitest.Patience}, order: order}
 	t.Cleanup(g.http.CloseIdleConnections)
 	return g
 }
@@ -201,7 +202,7 @@ func (g *guest) call(t *testing.T, operation string) guestCall {
 	if err != nil || status != http.StatusCreated {
 		t.Fatalf("place the order to be changed: %d %s, %v", status, body, err)
 	}
-	placed := fromJSON[struct{ Result orderRecord }](t, body).Result
+	placed := clitest.FromJSON[struct{ Result orderRecord }](t, body).Result
 	change := guestCall{operation, http.MethodPut, "/v1/orders/" + placed.OrderID + "/" + operation, "the-change", nil}
 	pay := fmt.Sprintf(`[{"code":"3b0e6f3c","amount":%s,"paidAt":"2026-05-01T12:00:00+03:00","name":""}]`, placed.Total)
 	switch operation {
@@ -213,8 +214,8 @@ func (g *guest) call(t *testing.T, operation string) guestCall {
 			t.Fatalf("pay the order to be completed: %d %s, %v", status, body, err)
 		}
 	case "reject":
-		_, reasons := fetch(t, g.base+"/v1/rejection-reasons")
-		list := fromJSON[struct{ Result []struct{ ID, Type string } }](t, reasons).Result
+		_, reasons := clitest.Fetch(t, g.base+"/v1/rejection-reasons")
+		list := clitest.FromJSON[struct{ Result []struct{ ID, Type string } }](t, reasons).Result
 		change.body = fmt.Appendf(nil, `{"rejectionReasonID":%q,"rejectionReasonText":"no time"}`, list[0].ID)
 	}
 	return change
@@ -260,7 +261,7 @@ func (g *guest) known(t *testing.T, call guestCall) string {
 	if err != nil || status != http.StatusOK {
 		t.Fatalf("read the order of the key: %d %s, %v", status, body, err)
 	}
-	order := fromJSON[struct{ Result orderRecord }](t, body).Result
+	order := clitest.FromJSON[struct{ Result orderRecord }](t, body).Result
 	for _, attempt := range slices.Backward(order.Attempts) {
 		if attempt.Operation == call.operation {
 			return attempt.Outcome

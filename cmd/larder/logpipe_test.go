@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"larder/internal/sandbox"
+	"larder/internal/testkit/clitest"
 )
 
 // piped is a real larder whose standard output and error are pipes that this test
@@ -31,9 +32,9 @@ type piped struct {
 func startPiped(t *testing.T, env []string, full string, args ...string) *piped {
 	t.Helper()
 	program := built
-	ctx, cancel := context.WithTimeout(t.Context(), patience) // one that hangs is killed, and has not status 0
+	ctx, cancel := context.WithTimeout(t.Context(), clitest.Patience) // one that hangs is killed, and has not status 0
 	t.Cleanup(cancel)
-	p := &piped{process: process{cmd: exec.CommandContext(ctx, program, args...), log: newWatched()}}
+	p := &piped{process: process{cmd: exec.CommandContext(ctx, program, args...), log: clitest.NewWatched()}}
 	p.cmd.Env = env
 	pipe := func(fill bool) (read, write *os.File) {
 		read, write, err := os.Pipe()
@@ -123,7 +124,7 @@ func works(t *testing.T, base string) {
 		t.Fatal(err)
 	}
 	args := []string{"order", "place", "-", "--url", base, "--client-id", "storefront", "--client-secret", "storefront-secret"}
-	if got := (command{in: string(order)}).run(t, args...); got.status != statusDone {
+	if got := (command{in: string(order)}).run(t, args...); got.Status != statusDone {
 		t.Errorf("order place: %+v", got)
 	}
 }
@@ -131,7 +132,7 @@ func works(t *testing.T, base string) {
 // requestMany asks for something small that is logged, many times.
 func requestMany(t *testing.T, base string, times int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), clitest.Patience)
 	defer cancel()
 	path := base + "/v1/restaurants/" + strings.Repeat("x", 60) + "/menu?" + strings.Repeat("y", 2000)
 	for range times {
@@ -150,7 +151,7 @@ func requestMany(t *testing.T, base string, times int) {
 
 func droppedLines(t *testing.T, base string) int {
 	t.Helper()
-	_, metrics := fetch(t, base+"/metrics")
+	_, metrics := clitest.Fetch(t, base+"/metrics")
 	found := regexp.MustCompile(`(?m)^larder_log_lines_dropped_total (\S+)$`).FindStringSubmatch(metrics)
 	if found == nil {
 		t.Fatal("no larder_log_lines_dropped_total")
@@ -171,19 +172,19 @@ func TestServe_StalledLogReader(t *testing.T) {
 	base := "http://" + readUntil(t, log, listening)[1]
 	waitReady(t, base)
 	// From here on nobody reads: 64 KiB of the pipe, then the buffer fill.
-	eventually(t, "lines are dropped", func() bool {
+	clitest.Eventually(t, "lines are dropped", func() bool {
 		requestMany(t, base, 500)
 		return droppedLines(t, base) > 0
 	})
 	works(t, base)
 
-	rest := newWatched()
+	rest := clitest.NewWatched()
 	copied := make(chan struct{})
 	go func() {
 		defer close(copied)
 		_, _ = io.Copy(rest, log) // until larder ends
 	}()
-	reported := rest.find(t, `"dropped":(\d+),"event":"log.lines_dropped","level":"warning"`)
+	reported := rest.Find(t, `"dropped":(\d+),"event":"log.lines_dropped","level":"warning"`)
 	if want := strconv.Itoa(droppedLines(t, base)); reported[1] != want {
 		t.Errorf("the log tells of %s dropped lines, the metric of %s", reported[1], want)
 	}
@@ -212,7 +213,7 @@ func TestServe_ClosedLogReader(t *testing.T) {
 	waitReady(t, base)
 	requestMany(t, base, 10)
 	works(t, base)
-	eventually(t, "lines are dropped", func() bool { return droppedLines(t, base) > 0 })
+	clitest.Eventually(t, "lines are dropped", func() bool { return droppedLines(t, base) > 0 })
 	p.signal(t, syscall.SIGTERM)
 	if status := p.status(t); status != statusDone {
 		t.Errorf("status %d, want 0", status)
@@ -246,7 +247,7 @@ func TestDemo_OutputReader(t *testing.T) {
 // A fatal error ends the process although nobody reads it.
 func TestServe_FatalErrorWithStalledReader(t *testing.T) {
 	t.Parallel()
-	p := startPiped(t, []string{"LARDER_CONFIG=" + write(t, "larder.yaml", "htp: {}\n")}, "err", "serve")
+	p := startPiped(t, []string{"LARDER_CONFIG=" + clitest.WriteFile(t, "larder.yaml", "htp: {}\n")}, "err", "serve")
 	if status := p.status(t); status != statusFailed {
 		t.Errorf("status %d, want 1", status)
 	}
@@ -254,19 +255,18 @@ func TestServe_FatalErrorWithStalledReader(t *testing.T) {
 
 // stalled is a reader that takes nothing until it is told to go on.
 type stalled struct {
-	watched
+	*clitest.Watched
 	goOn chan struct{}
 }
 
 func (s *stalled) Write(p []byte) (int, error) {
 	<-s.goOn
-	return s.watched.Write(p)
+	return s.Watched.Write(p)
 }
 
 func TestLineBuffer(t *testing.T) {
 	t.Parallel()
-	to := &stalled{goOn: make(chan struct{})}
-	to.grown = make(chan struct{})
+	to := &stalled{Watched: clitest.NewWatched(), goOn: make(chan struct{})}
 	b := newLineBuffer(to)
 	b.report = func(dropped int) []byte { return []byte("dropped " + strconv.Itoa(dropped) + "\n") }
 	line := strings.Repeat("x", 1023) + "\n"
@@ -299,7 +299,7 @@ func TestLineBuffer(t *testing.T) {
 // A batch that cannot be written is told of once writing works again.
 func TestLineBuffer_ReportsFailedWrites(t *testing.T) {
 	t.Parallel()
-	to := newWatched()
+	to := clitest.NewWatched()
 	failing := true
 	b := newLineBuffer(writerFunc(func(p []byte) (int, error) {
 		if failing {
@@ -310,7 +310,7 @@ func TestLineBuffer_ReportsFailedWrites(t *testing.T) {
 	}))
 	b.report = func(dropped int) []byte { return []byte("dropped " + strconv.Itoa(dropped) + "\n") }
 	_, _ = io.WriteString(b, "one\ntwo\n")
-	eventually(t, "the first batch fails", func() bool { return b.droppedLines() == 2 })
+	clitest.Eventually(t, "the first batch fails", func() bool { return b.droppedLines() == 2 })
 	_, _ = io.WriteString(b, "three\n")
 	b.close(nil)
 	if got := to.String(); got != "three\ndropped 2\n" {
@@ -349,7 +349,7 @@ func TestFlush_BothReadersStalled(t *testing.T) {
 	}()
 	select {
 	case <-flushed:
-	case <-time.After(patience):
+	case <-time.After(clitest.Patience):
 		t.Error("the end waits for readers that have stalled")
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"larder/internal/sandbox"
+	"larder/internal/testkit/clitest"
 	"larder/internal/testkit/redistest"
 )
 
@@ -36,7 +37,7 @@ type menuState struct {
 func (l *lostMenus) price(price string) {
 	l.t.Helper()
 	path := l.service.URL + "/sandbox/menus/" + sandbox.BistroID
-	_, menu := fetch(l.t, path)
+	_, menu := clitest.Fetch(l.t, path)
 	var view map[string]any
 	if err := json.Unmarshal([]byte(menu), &view); err != nil {
 		l.t.Fatal(err)
@@ -85,10 +86,10 @@ func (l *lostMenus) state(p *process) menuState {
 		Stale   bool
 	}
 	for {
-		_, before := fetch(l.t, p.url(l.t)+"/v1/restaurants")
-		status, dish := fetch(l.t, p.url(l.t)+"/v1/restaurants/"+sandbox.BistroID+"/products/dish-cappuccino")
-		_, after := fetch(l.t, p.url(l.t)+"/v1/restaurants")
-		rows := fromJSON[struct{ Result []row }](l.t, after).Result
+		_, before := clitest.Fetch(l.t, p.url(l.t)+"/v1/restaurants")
+		status, dish := clitest.Fetch(l.t, p.url(l.t)+"/v1/restaurants/"+sandbox.BistroID+"/products/dish-cappuccino")
+		_, after := clitest.Fetch(l.t, p.url(l.t)+"/v1/restaurants")
+		rows := clitest.FromJSON[struct{ Result []row }](l.t, after).Result
 		at := slices.IndexFunc(rows, func(r row) bool { return r.ID == sandbox.BistroID })
 		switch {
 		case at < 0:
@@ -96,7 +97,7 @@ func (l *lostMenus) state(p *process) menuState {
 		case before != after:
 			continue
 		case status == http.StatusOK:
-			price := fromJSON[struct{ Result struct{ Price json.Number } }](l.t, dish).Result.Price
+			price := clitest.FromJSON[struct{ Result struct{ Price json.Number } }](l.t, dish).Result.Price
 			return menuState{rows[at].Version, rows[at].Stale, price.String()}
 		}
 		return menuState{}
@@ -106,7 +107,7 @@ func (l *lostMenus) state(p *process) menuState {
 // changes is the status of what has changed since a version.
 func (l *lostMenus) changes(p *process, since int64) (int, string) {
 	l.t.Helper()
-	return fetch(l.t, fmt.Sprintf("%s/v1/restaurants/%s/changes?since=%d", p.url(l.t), sandbox.BistroID, since))
+	return clitest.Fetch(l.t, fmt.Sprintf("%s/v1/restaurants/%s/changes?since=%d", p.url(l.t), sandbox.BistroID, since))
 }
 
 // twoInstances starts two on one Redis. Schedules do not come round: what is
@@ -138,7 +139,7 @@ func (l *lostMenus) prices(from, count int) {
 		l.price(strconv.Itoa(from + i))
 		l.sync(l.a)
 	}
-	eventually(l.t, "both serve the last price", func() bool {
+	clitest.Eventually(l.t, "both serve the last price", func() bool {
 		a, b := l.state(l.a), l.state(l.b)
 		l.highest = a.version
 		return a == b && !a.stale && a.price == strconv.Itoa(from+count-1)
@@ -149,7 +150,7 @@ func (l *lostMenus) prices(from, count int) {
 // version of before the loss can be compared with.
 func (l *lostMenus) recovers(price string) {
 	l.t.Helper()
-	eventually(l.t, "both serve the new price", func() bool {
+	clitest.Eventually(l.t, "both serve the new price", func() bool {
 		a, b := l.state(l.a), l.state(l.b)
 		for _, s := range []menuState{a, b} {
 			if s.version > 0 && s.price != price && !s.stale {
@@ -186,7 +187,7 @@ func TestLostMenus_FlushAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.price("500")
-	eventually(t, "the old menu is stale", func() bool { return l.state(l.a) == menuState{l.highest, true, "304"} })
+	clitest.Eventually(t, "the old menu is stale", func() bool { return l.state(l.a) == menuState{l.highest, true, "304"} })
 	l.restart()
 	open()
 	l.recovers("500")
@@ -205,13 +206,13 @@ func TestLostMenus_FloorIsKept(t *testing.T) {
 	}
 	l.price("500")
 	for _, p := range []*process{l.a, l.b} {
-		eventually(t, "the old menu is stale", func() bool { return l.state(p) == menuState{l.highest, true, "304"} })
+		clitest.Eventually(t, "the old menu is stale", func() bool { return l.state(p) == menuState{l.highest, true, "304"} })
 	}
 	l.a.signal(t, syscall.SIGTERM)
 	l.a.status(t)
 	l.restart()
 	open()
-	eventually(t, "the new price is served", func() bool { return l.state(l.b).price == "500" })
+	clitest.Eventually(t, "the new price is served", func() bool { return l.state(l.b).price == "500" })
 	if now := l.state(l.b).version; now <= l.highest {
 		t.Errorf("version %d is published again; %d was served before", now, l.highest)
 	}
@@ -240,7 +241,7 @@ func TestLostMenus_RestoredBackup(t *testing.T) {
 	l.redis.Restart()
 	l.price("500")
 	l.restart()
-	eventually(t, "both old menus are stale", func() bool {
+	clitest.Eventually(t, "both old menus are stale", func() bool {
 		return l.state(l.a) == menuState{l.highest, true, "402"} && l.state(l.b) == menuState{old, true, "301"}
 	})
 	open()

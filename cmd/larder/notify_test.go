@@ -17,12 +17,13 @@ import (
 	"github.com/sirupsen/logrus/hooks/test"
 
 	"larder/internal/sleep"
+	"larder/internal/testkit/clitest"
 )
 
 // systemdTest is the socket of a service manager, with the states it received.
 type systemdTest struct {
 	path   string
-	states *watched // a line for each word; its own lines are joined by |
+	states *clitest.Watched // a line for each word; its own lines are joined by |
 }
 
 // newSystemd listens as systemd does for Type=notify.
@@ -32,7 +33,7 @@ func newSystemd(t *testing.T) *systemdTest {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &systemdTest{path: filepath.Join(dir, "notify"), states: newWatched()}
+	s := &systemdTest{path: filepath.Join(dir, "notify"), states: clitest.NewWatched()}
 	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: s.path, Net: "unixgram"})
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +73,7 @@ func (s *systemdTest) count(word string) int {
 func (s *systemdTest) later(t *testing.T) {
 	t.Helper()
 	before := s.count("WATCHDOG=1")
-	eventually(t, "the watchdog is notified again", func() bool { return s.count("WATCHDOG=1") >= before+3 })
+	clitest.Eventually(t, "the watchdog is notified again", func() bool { return s.count("WATCHDOG=1") >= before+3 })
 }
 
 // The states of one process under systemd: serving, reloading, stopping, and the
@@ -83,18 +84,18 @@ func TestSystemdNotifications(t *testing.T) {
 	open := service.shut() // a start does not wait for the ordering service
 	p := startProcess(t, systemd.env(service.env("LARDER_HTTP_DRAIN_DELAY=1h")...), "serve")
 	base := p.url(t)
-	systemd.states.find(t, `^READY=1\|STATUS=serving on `+regexp.QuoteMeta(base)+"\n")
+	systemd.states.Find(t, `^READY=1\|STATUS=serving on `+regexp.QuoteMeta(base)+"\n")
 	systemd.later(t)
 	<-service.asks
 	open()
 	waitReady(t, base)
 
 	p.signal(t, syscall.SIGHUP)
-	systemd.states.find(t, `\nRELOADING=1\|MONOTONIC_USEC=\d+\n(WATCHDOG=1\n)*READY=1\n`)
-	p.log.find(t, `"event":"config.reloaded"`)
+	systemd.states.Find(t, `\nRELOADING=1\|MONOTONIC_USEC=\d+\n(WATCHDOG=1\n)*READY=1\n`)
+	p.log.Find(t, `"event":"config.reloaded"`)
 
 	p.signal(t, syscall.SIGTERM)
-	systemd.states.find(t, `\nSTOPPING=1\|STATUS=[^\n]+\n`)
+	systemd.states.Find(t, `\nSTOPPING=1\|STATUS=[^\n]+\n`)
 	systemd.later(t) // for as long as it takes
 	p.signal(t, syscall.SIGTERM)
 	if status := p.status(t); status != statusFailed {
@@ -110,14 +111,14 @@ func TestSystemdWithoutAWatchdog(t *testing.T) {
 	t.Parallel()
 	systemd := newSystemd(t)
 	p := startProcess(t, newService(t).env("NOTIFY_SOCKET="+systemd.path), "serve")
-	systemd.states.find(t, `^READY=1\|STATUS=[^\n]+\n`)
+	systemd.states.Find(t, `^READY=1\|STATUS=[^\n]+\n`)
 	p.signal(t, syscall.SIGHUP)
-	systemd.states.find(t, `^READY=1\|STATUS=[^\n]+\nRELOADING=1\|MONOTONIC_USEC=\d+\nREADY=1\n$`)
+	systemd.states.Find(t, `^READY=1\|STATUS=[^\n]+\nRELOADING=1\|MONOTONIC_USEC=\d+\nREADY=1\n$`)
 	p.signal(t, syscall.SIGTERM)
 	if status := p.status(t); status != statusDone {
 		t.Errorf("status %d, want 0\n%s", status, p.log)
 	}
-	systemd.states.find(t, `\nREADY=1\nSTOPPING=1\|STATUS=[^\n]+\n$`)
+	systemd.states.Find(t, `\nREADY=1\nSTOPPING=1\|STATUS=[^\n]+\n$`)
 }
 
 // A larder that is full is alive: it has kept a place for its own question.
@@ -126,7 +127,7 @@ func TestSystemdLetsAFullLarderLive(t *testing.T) {
 	systemd, service := newSystemd(t), newService(t)
 	p := startProcess(t, systemd.env(service.env("LARDER_HTTP_MAX_CONNECTIONS=2")...), "serve")
 	base := p.url(t)
-	systemd.states.find(t, `^READY=1`)
+	systemd.states.Find(t, `^READY=1`)
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(base, "http://"))
 	if err != nil {
 		t.Fatal(err)
@@ -137,7 +138,7 @@ func TestSystemdLetsAFullLarderLive(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer second.Close() //nolint:errcheck // it waits for a place
-	p.log.find(t, `"event":"http.connection_limit"`)
+	p.log.Find(t, `"event":"http.connection_limit"`)
 	systemd.later(t)
 }
 
@@ -177,10 +178,10 @@ func TestSystemdWatchdogStopsWhenLarderHangs(t *testing.T) { //nolint:parallelte
 			return false
 		}
 	}
-	systemd.states.find(t, `^READY=1`)
+	systemd.states.Find(t, `^READY=1`)
 	systemd.later(t)
 	hangs.Store(true)
-	eventually(t, "the log says that nothing answers", said("systemd.not_responding"))
+	clitest.Eventually(t, "the log says that nothing answers", said("systemd.not_responding"))
 	before := systemd.count("WATCHDOG=1")
 	if err := sleep.For(ctx, 3*m.watchdog); err != nil { // a word more would come in that time
 		t.Fatal(err)
@@ -189,7 +190,7 @@ func TestSystemdWatchdogStopsWhenLarderHangs(t *testing.T) { //nolint:parallelte
 		t.Errorf("larder hangs and the watchdog was notified %d times", after-before)
 	}
 	hangs.Store(false)
-	eventually(t, "the log says that it answers", said("systemd.responding"))
+	clitest.Eventually(t, "the log says that it answers", said("systemd.responding"))
 	systemd.later(t)
 	cancel()
 	<-done

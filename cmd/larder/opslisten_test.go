@@ -4,15 +4,17 @@ import (
 	"net"
 	"strings"
 	"testing"
+
+	"larder/internal/testkit/clitest"
 )
 
 func TestOpsOnAnotherListenerAreFound(t *testing.T) {
 	t.Parallel()
 	service := newService(t)
 	daemon := command{env: service.env("LARDER_HTTP_OPS_LISTEN=127.0.0.1:0")}.start(t, "serve")
-	public := daemon.address(t)
-	got := larder(t, asOps(public, "sync", "--all")...)
-	if got.status != statusFailed || !strings.Contains(got.err, "the routes of operators are not at this address") || !strings.Contains(got.err, "http.ops_listen") {
+	public := daemon.Address(t)
+	got := larder(t, clitest.AsOps(public, "sync", "--all")...)
+	if got.Status != statusFailed || !strings.Contains(got.Err, "the routes of operators are not at this address") || !strings.Contains(got.Err, "http.ops_listen") {
 		t.Errorf("sync --all at the public listener: %+v, want to be told of the other one", got)
 	}
 }
@@ -33,9 +35,9 @@ func TestStatusWhileTheGuestsPortIsFull(t *testing.T) {
 		}
 		t.Cleanup(func() { _ = connection.Close() })
 	}
-	p.log.find(t, `"event":"http.connection_limit"`)
-	env := service.env("LARDER_HTTP_OPS_LISTEN=" + p.log.find(t, `"opsAddr":"([^"]+)"`)[1])
-	if got := (command{env: append(env, "LARDER_HTTP_LISTEN="+guests)}).run(t, "status"); got.status != statusDone || !strings.Contains(got.out, ": ok\n") {
+	p.log.Find(t, `"event":"http.connection_limit"`)
+	env := service.env("LARDER_HTTP_OPS_LISTEN=" + p.log.Find(t, `"opsAddr":"([^"]+)"`)[1])
+	if got := (command{env: append(env, "LARDER_HTTP_LISTEN="+guests)}).run(t, "status"); got.Status != statusDone || !strings.Contains(got.Out, ": ok\n") {
 		t.Errorf("status: %+v, want 0: the operators' listener answers", got)
 	}
 }

@@ -6,13 +6,15 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"larder/internal/testkit/clitest"
 )
 
 const ref = "01M7XYWYA9ZF3T3GVVC5557T6W"
 
 func TestOrderPlaceSaysWhyAnOrderWasNotPlaced(t *testing.T) {
 	t.Parallel()
-	order := write(t, "order.json", `{"restaurantID":"one"}`)
+	order := clitest.WriteFile(t, "order.json", `{"restaurantID":"one"}`)
 	for name, tc := range map[string]struct {
 		status int
 		body   string
@@ -68,28 +70,28 @@ func TestOrderPlaceSaysWhyAnOrderWasNotPlaced(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			base := daemonOf(t, map[string]http.HandlerFunc{"POST /v1/restaurants/one/orders": says(tc.status, tc.body)})
-			got := larder(t, asOps(base, "order", "place", order)...)
-			if got.status != statusFailed || got.out != "" || strings.Contains(got.err, tc.never) {
+			base := clitest.Daemon(t, map[string]http.HandlerFunc{"POST /v1/restaurants/one/orders": clitest.Says(tc.status, tc.body)})
+			got := larder(t, clitest.AsOps(base, "order", "place", order)...)
+			if got.Status != statusFailed || got.Out != "" || strings.Contains(got.Err, tc.never) {
 				t.Errorf("order place: %+v, want 1 and no %q", got, tc.never)
 			}
 			for _, part := range tc.says {
-				if !strings.Contains(got.err, part) {
-					t.Errorf("no %q in\n%s", part, got.err)
+				if !strings.Contains(got.Err, part) {
+					t.Errorf("no %q in\n%s", part, got.Err)
 				}
 			}
-			doubt := strings.Contains(got.err, "Sent again with --key ")
-			got = larder(t, asOps(base, "order", "place", "--json", order)...)
-			if strings.Contains(got.err, "Sent again with --key ") != doubt {
-				t.Errorf("order place --json: %q on stderr; want the key where nobody knows what became of the order", got.err)
+			doubt := strings.Contains(got.Err, "Sent again with --key ")
+			got = larder(t, clitest.AsOps(base, "order", "place", "--json", order)...)
+			if strings.Contains(got.Err, "Sent again with --key ") != doubt {
+				t.Errorf("order place --json: %q on stderr; want the key where nobody knows what became of the order", got.Err)
 			}
 			var want, printed any
 			if err := json.Unmarshal([]byte(tc.body), &want); err != nil {
 				t.Fatal(err)
 			}
-			printed = fromJSON[any](t, got.out)
-			if a, b := mustJSON(t, want), mustJSON(t, printed); got.status != statusFailed || a != b {
-				t.Errorf("order place --json: status %d\n%s\nwant 1 and the whole answer\n%s", got.status, b, a)
+			printed = clitest.FromJSON[any](t, got.Out)
+			if a, b := mustJSON(t, want), mustJSON(t, printed); got.Status != statusFailed || a != b {
+				t.Errorf("order place --json: status %d\n%s\nwant 1 and the whole answer\n%s", got.Status, b, a)
 			}
 		})
 	}
@@ -107,24 +109,24 @@ func mustJSON(t *testing.T, value any) string {
 // A connection that is cut says nothing of what became of the order.
 func TestOrderPlaceThatIsCutIsAnUnknownOutcome(t *testing.T) {
 	t.Parallel()
-	order := write(t, "order.json", `{"restaurantID":"one"}`)
-	base := daemonOf(t, map[string]http.HandlerFunc{"POST /v1/restaurants/one/orders": func(http.ResponseWriter, *http.Request) {
+	order := clitest.WriteFile(t, "order.json", `{"restaurantID":"one"}`)
+	base := clitest.Daemon(t, map[string]http.HandlerFunc{"POST /v1/restaurants/one/orders": func(http.ResponseWriter, *http.Request) {
 		panic(http.ErrAbortHandler)
 	}})
-	got := larder(t, asOps(base, "order", "place", "--key", "k 1", order)...)
-	if got.status != statusFailed || !strings.Contains(got.err, "It is not known whether the order was placed. Sent again with --key 'k 1' it is placed once") {
+	got := larder(t, clitest.AsOps(base, "order", "place", "--key", "k 1", order)...)
+	if got.Status != statusFailed || !strings.Contains(got.Err, "It is not known whether the order was placed. Sent again with --key 'k 1' it is placed once") {
 		t.Errorf("order place over a cut connection: %+v", got)
 	}
 	got = larder(t, "order", "place", "--url", "http://127.0.0.1:1", order)
-	if got.status != statusFailed || strings.Contains(got.err, "not known") {
+	if got.Status != statusFailed || strings.Contains(got.Err, "not known") {
 		t.Errorf("order place where nobody listens: %+v, want no doubt that nothing was placed", got)
 	}
 }
 
 func TestFailuresAreJSONWhereJSONWasAskedFor(t *testing.T) {
 	t.Parallel()
-	order := write(t, "order.json", `{"restaurantID":"one"}`)
-	file := write(t, "larder.yaml", "sync: {history: many}\n")
+	order := clitest.WriteFile(t, "order.json", `{"restaurantID":"one"}`)
+	file := clitest.WriteFile(t, "larder.yaml", "sync: {history: many}\n")
 	down := []string{"--url", "http://127.0.0.1:1"}
 	for name, tc := range map[string]struct {
 		args []string
@@ -142,8 +144,8 @@ func TestFailuresAreJSONWhereJSONWasAskedFor(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := larder(t, append(tc.args, "--json")...)
-			f := fromJSON[commandError](t, got.out)
-			if got.status != statusFailed || f.Code != tc.code || f.Msg == "" || got.err == "" {
+			f := clitest.FromJSON[commandError](t, got.Out)
+			if got.Status != statusFailed || f.Code != tc.code || f.Msg == "" || got.Err == "" {
 				t.Errorf("larder %v: %+v, want 1, the code %s and words on stderr", tc.args, got, tc.code)
 			}
 		})
@@ -152,15 +154,15 @@ func TestFailuresAreJSONWhereJSONWasAskedFor(t *testing.T) {
 
 func TestHintsFitWhatIsWrong(t *testing.T) {
 	t.Parallel()
-	order := write(t, "order.json", `{"restaurantID":"one"}`)
-	restaurants := says(200, `{"result":[{"id":"one","name":"One","version":1}],"next":null}`)
-	unauthorized := says(401, `{"status":401,"code":"unauthorized","msg":"a valid token is required"}`)
-	open := daemonOf(t, map[string]http.HandlerFunc{
+	order := clitest.WriteFile(t, "order.json", `{"restaurantID":"one"}`)
+	restaurants := clitest.Says(200, `{"result":[{"id":"one","name":"One","version":1}],"next":null}`)
+	unauthorized := clitest.Says(401, `{"status":401,"code":"unauthorized","msg":"a valid token is required"}`)
+	open := clitest.Daemon(t, map[string]http.HandlerFunc{
 		"GET /v1/restaurants": restaurants, "POST /v1/restaurants/one/orders": unauthorized, "POST /v1/ops/restaurants/one/sync": unauthorized,
 		"POST /v1/ops/sync": unauthorized, "GET /v1/ops/events": unauthorized,
 	})
 	tokens := func(status int, body string) string {
-		server := httptest.NewServer(says(status, body))
+		server := httptest.NewServer(clitest.Says(status, body))
 		t.Cleanup(server.Close)
 		return server.URL
 	}
@@ -172,16 +174,16 @@ func TestHintsFitWhatIsWrong(t *testing.T) {
 		"sync without credentials":  {[]string{"sync", "--all", "--url", open}, "--config FILE, or --client-id and --client-secret", ""},
 		"place without credentials": {[]string{"order", "place", order, "--url", open}, "--config FILE, or --client-id and --client-secret", ""},
 		"a wrong secret": {
-			asOps(tokens(401, `{"error":"invalid_client","error_description":"the client is unknown"}`), "sync", "one"),
+			clitest.AsOps(tokens(401, `{"error":"invalid_client","error_description":"the client is unknown"}`), "sync", "one"),
 			"authentication failed at http", "",
 		},
 		"Redis is down": {
-			asOps(tokens(503, `{"error":"storage_unavailable","error_description":"Redis does not answer; try again"}`), "sync", "one"),
+			clitest.AsOps(tokens(503, `{"error":"storage_unavailable","error_description":"Redis does not answer; try again"}`), "sync", "one"),
 			"gives no token: storage_unavailable Redis does not answer; try again\n", "--client-secret",
 		},
-		"not a larder": {asOps(tokens(404, `<html>`), "sync", "one"), "is this address a larder's?", "--client-secret"},
+		"not a larder": {clitest.AsOps(tokens(404, `<html>`), "sync", "one"), "is this address a larder's?", "--client-secret"},
 		"nobody listens": {
-			asOps("http://127.0.0.1:1", "sync", "one"),
+			clitest.AsOps("http://127.0.0.1:1", "sync", "one"),
 			"larder: larder at http://127.0.0.1:1 does not answer; is it running? (larder serve, or larder demo; --url names another)\n", "dial",
 		},
 		"no such host": {[]string{"status", "--url", "http://nowhere.invalid"}, "nowhere.invalid", "lookup"},
@@ -189,7 +191,7 @@ func TestHintsFitWhatIsWrong(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := larder(t, tc.args...)
-			if got.status != statusFailed || !strings.Contains(got.err, tc.says) || tc.never != "" && strings.Contains(got.err, tc.never) {
+			if got.Status != statusFailed || !strings.Contains(got.Err, tc.says) || tc.never != "" && strings.Contains(got.Err, tc.never) {
 				t.Errorf("larder %s: %+v, want 1, %q and no %q", strings.Join(tc.args, " "), got, tc.says, tc.never)
 			}
 		})

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"larder/internal/testkit/clitest"
 )
 
 const someOrder = `{"ref":"` + ref + `","orderID":"765","restaurant":"one","connection":"main","client":"storefront","state":"placed","paid":false,
@@ -16,59 +18,59 @@ const someOrder = `{"ref":"` + ref + `","orderID":"765","restaurant":"one","conn
 func TestOrderList(t *testing.T) {
 	t.Parallel()
 	var asked string
-	base := daemonOf(t, map[string]http.HandlerFunc{"GET /v1/ops/orders": func(w http.ResponseWriter, r *http.Request) {
+	base := clitest.Daemon(t, map[string]http.HandlerFunc{"GET /v1/ops/orders": func(w http.ResponseWriter, r *http.Request) {
 		asked = r.URL.RawQuery
-		says(200, `{"result":[`+someOrder+`],"next":"abc"}`)(w, r)
+		clitest.Says(200, `{"result":[`+someOrder+`],"next":"abc"}`)(w, r)
 	}})
-	got := larder(t, asOps(base, "order", "list", "--state", "unknown", "--connection", "second", "--limit", "7")...)
-	if got.status != statusDone || asked != "connection=second&limit=7&state=unknown" {
+	got := larder(t, clitest.AsOps(base, "order", "list", "--state", "unknown", "--connection", "second", "--limit", "7")...)
+	if got.Status != statusDone || asked != "connection=second&limit=7&state=unknown" {
 		t.Fatalf("order list: %+v after asking %q", got, asked)
 	}
 	for _, part := range []string{"REF", ref, "765", "placed, pay unknown", "640", "one", "storefront", "there are more"} {
-		if !strings.Contains(got.out, part) {
-			t.Errorf("no %q in\n%s", part, got.out)
+		if !strings.Contains(got.Out, part) {
+			t.Errorf("no %q in\n%s", part, got.Out)
 		}
 	}
-	got = larder(t, asOps(base, "order", "list", "--json")...)
-	if list := fromJSON[struct{ Result []orderRecord }](t, got.out); len(list.Result) != 1 || list.Result[0].Ref != ref {
-		t.Errorf("order list --json: %s", got.out)
+	got = larder(t, clitest.AsOps(base, "order", "list", "--json")...)
+	if list := clitest.FromJSON[struct{ Result []orderRecord }](t, got.Out); len(list.Result) != 1 || list.Result[0].Ref != ref {
+		t.Errorf("order list --json: %s", got.Out)
 	}
-	none := daemonOf(t, map[string]http.HandlerFunc{"GET /v1/ops/orders": says(200, `{"result":[],"next":null}`)})
-	if got := larder(t, asOps(none, "order", "list")...); got.out != "no orders\n" {
+	none := clitest.Daemon(t, map[string]http.HandlerFunc{"GET /v1/ops/orders": clitest.Says(200, `{"result":[],"next":null}`)})
+	if got := larder(t, clitest.AsOps(none, "order", "list")...); got.Out != "no orders\n" {
 		t.Errorf("an empty journal: %+v", got)
 	}
 }
 
 func TestOrderShow(t *testing.T) {
 	t.Parallel()
-	base := daemonOf(t, map[string]http.HandlerFunc{
-		"GET /v1/ops/orders/" + ref: says(200, `{"result":`+someOrder+`}`),
-		"GET /v1/orders/765":        says(200, `{"result":`+someOrder+`}`),
-		"GET /v1/orders/766":        says(404, `{"status":404,"code":"order_not_found","msg":"there is no such order"}`),
+	base := clitest.Daemon(t, map[string]http.HandlerFunc{
+		"GET /v1/ops/orders/" + ref: clitest.Says(200, `{"result":`+someOrder+`}`),
+		"GET /v1/orders/765":        clitest.Says(200, `{"result":`+someOrder+`}`),
+		"GET /v1/orders/766":        clitest.Says(404, `{"status":404,"code":"order_not_found","msg":"there is no such order"}`),
 		"GET /v1/orders/768": func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.RawQuery != "connection=second" {
-				says(400, `{"status":400,"code":"order_ambiguous","msg":"several connections have this order"}`)(w, r)
+				clitest.Says(400, `{"status":400,"code":"order_ambiguous","msg":"several connections have this order"}`)(w, r)
 				return
 			}
-			says(200, `{"result":`+someOrder+`}`)(w, r)
+			clitest.Says(200, `{"result":`+someOrder+`}`)(w, r)
 		},
-		"GET /v1/orders/767": says(403, `{"status":403,"code":"forbidden","msg":"the token has not the scope orders"}`),
+		"GET /v1/orders/767": clitest.Says(403, `{"status":403,"code":"forbidden","msg":"the token has not the scope orders"}`),
 	})
 	for _, id := range []string{ref, "765"} {
-		got := larder(t, asOps(base, "order", "show", id)...)
+		got := larder(t, clitest.AsOps(base, "order", "show", id)...)
 		for _, part := range []string{"order 765, ref " + ref + ": placed, pay unknown\n", "client storefront", "  pay  unknown  500  oops\n", "  create  done  201\n"} {
-			if got.status != statusDone || !strings.Contains(got.out, part) {
+			if got.Status != statusDone || !strings.Contains(got.Out, part) {
 				t.Errorf("order show %s: %+v, want %q", id, got, part)
 			}
 		}
 	}
-	if got := larder(t, asOps(base, "order", "show", "768", "--connection", "second")...); got.status != statusDone || !strings.Contains(got.out, "ref "+ref) {
+	if got := larder(t, clitest.AsOps(base, "order", "show", "768", "--connection", "second")...); got.Status != statusDone || !strings.Contains(got.Out, "ref "+ref) {
 		t.Errorf("an order of one of several connections: %+v", got)
 	}
-	if got := larder(t, asOps(base, "order", "show", "766")...); got.status != statusFailed || !strings.Contains(got.err, "there is no such order") {
+	if got := larder(t, clitest.AsOps(base, "order", "show", "766")...); got.Status != statusFailed || !strings.Contains(got.Err, "there is no such order") {
 		t.Errorf("an order that is not there: %+v", got)
 	}
-	if got := larder(t, asOps(base, "order", "show", "767")...); got.status != statusFailed || !strings.Contains(got.err, "by its ref (larder order list) the scope ops is enough") {
+	if got := larder(t, clitest.AsOps(base, "order", "show", "767")...); got.Status != statusFailed || !strings.Contains(got.Err, "by its ref (larder order list) the scope ops is enough") {
 		t.Errorf("by orderID without the scope: %+v", got)
 	}
 }
@@ -77,13 +79,13 @@ func TestOrderShow(t *testing.T) {
 // to resolve it; and nothing that a guest wrote may steer the terminal.
 func TestOrderShowOfAnUnknownOutcome(t *testing.T) {
 	t.Parallel()
-	base := daemonOf(t, map[string]http.HandlerFunc{"GET /v1/ops/orders/" + ref: says(200, `{"result":{"ref":"`+ref+`","orderID":null,"restaurant":"one","restaurantName":"Bistro","restaurantPhone":"+351 22 000","restaurantAddress":"Rua\u0007 1",
+	base := clitest.Daemon(t, map[string]http.HandlerFunc{"GET /v1/ops/orders/" + ref: clitest.Says(200, `{"result":{"ref":"`+ref+`","orderID":null,"restaurant":"one","restaurantName":"Bistro","restaurantPhone":"+351 22 000","restaurantAddress":"Rua\u0007 1",
 	 "connection":"main","client":"storefront","state":"unknown","attempts":[],"calls":[
 	 {"number":1,"operation":"create","outcome":"not_sent","settled":{"by":"ops","at":null,"outcome":"send_again","note":"not there"},"contradicted":"done",
 	  "sent":{"expeditionType":"delivery","paymentTypeID":"card","guest":{"phone":"+35120000000","firstName":"A\u001b[2Jna"},"address":{"fullAddress":"Porto"},
 	  "dishList":[{"name":"Latte","quantity":2,"ingredients":[{"name":"Oat drink","quantity":1},{"name":"Sugar","quantity":2}]},{"name":"Soup","quantity":0.5}]}},
 	 {"number":2,"operation":"create","outcome":"unknown","sent":null},{"number":3,"operation":"pay","outcome":"unknown"}]}}`)})
-	got := larder(t, asOps(base, "order", "show", ref)...)
+	got := larder(t, clitest.AsOps(base, "order", "show", ref)...)
 	for _, part := range []string{
 		"restaurant Bistro (one), connection main",
 		"\n  call +351 22 000, Rua\\a 1\n",
@@ -92,7 +94,7 @@ func TestOrderShowOfAnUnknownOutcome(t *testing.T) {
 		"It is not known whether the order took effect.", "larder order resolve " + ref + " --operation create --outcome done --order-id ORDERID\n",
 		"It is not known whether the payment took effect.", "larder order resolve " + ref + " --operation pay --outcome not_done\n",
 	} {
-		if got.status != statusDone || !strings.Contains(got.out, part) {
+		if got.Status != statusDone || !strings.Contains(got.Out, part) {
 			t.Errorf("order show: %+v, want %q", got, part)
 		}
 	}
@@ -101,17 +103,17 @@ func TestOrderShowOfAnUnknownOutcome(t *testing.T) {
 func TestOrderResolve(t *testing.T) {
 	t.Parallel()
 	var sent []byte
-	base := daemonOf(t, map[string]http.HandlerFunc{"POST /v1/ops/orders/" + ref + "/resolve": func(w http.ResponseWriter, r *http.Request) {
+	base := clitest.Daemon(t, map[string]http.HandlerFunc{"POST /v1/ops/orders/" + ref + "/resolve": func(w http.ResponseWriter, r *http.Request) {
 		sent, _ = io.ReadAll(r.Body)
-		says(200, `{"result":`+someOrder+`}`)(w, r)
+		clitest.Says(200, `{"result":`+someOrder+`}`)(w, r)
 	}})
-	got := larder(t, asOps(base, "order", "resolve", ref, "--outcome", "done", "--order-id", "765", "--note", "asked the kitchen")...)
+	got := larder(t, clitest.AsOps(base, "order", "resolve", ref, "--outcome", "done", "--order-id", "765", "--note", "asked the kitchen")...)
 	var body map[string]string
 	if err := json.Unmarshal(sent, &body); err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]string{"operation": "create", "outcome": "done", "orderID": "765", "note": "asked the kitchen"}
-	if got.status != statusDone || !strings.Contains(got.out, "order 765") || mustJSON(t, body) != mustJSON(t, want) {
+	if got.Status != statusDone || !strings.Contains(got.Out, "order 765") || mustJSON(t, body) != mustJSON(t, want) {
 		t.Errorf("order resolve: %+v after sending %s", got, sent)
 	}
 	for name, args := range map[string][]string{
@@ -121,12 +123,12 @@ func TestOrderResolve(t *testing.T) {
 		"--order-id is needed: a created order has the ordering service's id": {"--outcome", "done"},
 		"--order-id goes with --outcome done":                                 {"--outcome", "not_done", "--order-id", "765"},
 	} {
-		if got := larder(t, asOps(base, append([]string{"order", "resolve", ref}, args...)...)...); got.status != statusUsage || !strings.Contains(got.err, name) {
+		if got := larder(t, clitest.AsOps(base, append([]string{"order", "resolve", ref}, args...)...)...); got.Status != statusUsage || !strings.Contains(got.Err, name) {
 			t.Errorf("order resolve %v: %+v, want 2 and %q", args, got, name)
 		}
 	}
 	for _, args := range [][]string{{"order", "list", "--state", "eaten"}, {"order", "list", "--limit", "0"}} {
-		if got := larder(t, asOps(base, args...)...); got.status != statusUsage {
+		if got := larder(t, clitest.AsOps(base, args...)...); got.Status != statusUsage {
 			t.Errorf("%v: %+v, want 2", args, got)
 		}
 	}
@@ -137,14 +139,14 @@ func TestOrderResolve(t *testing.T) {
 func TestOrderShowByOrderIDWhereOpsHaveAListener(t *testing.T) {
 	t.Parallel()
 	adopted := strings.Replace(someOrder, `"paid":false`, `"paid":false,"adopted":true`, 1)
-	public := daemonOf(t, map[string]http.HandlerFunc{"GET /v1/orders/765": says(200, `{"result":`+someOrder+`}`)})
-	ops := daemonOf(t, map[string]http.HandlerFunc{"GET /v1/ops/orders/" + ref: says(200, `{"result":`+adopted+`}`)})
-	file := write(t, "larder.yaml", `
+	public := clitest.Daemon(t, map[string]http.HandlerFunc{"GET /v1/orders/765": clitest.Says(200, `{"result":`+someOrder+`}`)})
+	ops := clitest.Daemon(t, map[string]http.HandlerFunc{"GET /v1/ops/orders/" + ref: clitest.Says(200, `{"result":`+adopted+`}`)})
+	file := clitest.WriteFile(t, "larder.yaml", `
 http: {listen: "`+strings.TrimPrefix(public, "http://")+`", ops_listen: "`+strings.TrimPrefix(ops, "http://")+`"}
 auth: {clients: [{id: shop, secret: of-the-storefront, scopes: [orders]}, {id: ops, secret: of-the-operators, scopes: [ops]}]}
 `)
 	got := larder(t, "order", "show", "765", "--config", file)
-	if got.status != statusDone || !strings.Contains(got.out, "order 765, ref "+ref+": placed, adopted, pay unknown\n") {
+	if got.Status != statusDone || !strings.Contains(got.Out, "order 765, ref "+ref+": placed, adopted, pay unknown\n") {
 		t.Errorf("order show: %+v", got)
 	}
 }
@@ -153,21 +155,21 @@ func TestOrderAcceptRestore(t *testing.T) {
 	t.Parallel()
 	var asked string
 	accepted := "true"
-	base := daemonOf(t, map[string]http.HandlerFunc{"POST /v1/ops/journal/accept": func(w http.ResponseWriter, r *http.Request) {
+	base := clitest.Daemon(t, map[string]http.HandlerFunc{"POST /v1/ops/journal/accept": func(w http.ResponseWriter, r *http.Request) {
 		asked = r.URL.RawQuery
-		says(200, `{"result":{"connection":"north","accepted":`+accepted+`}}`)(w, r)
+		clitest.Says(200, `{"result":{"connection":"north","accepted":`+accepted+`}}`)(w, r)
 	}})
-	got := larder(t, asOps(base, "order", "accept-restore", "--connection", "north")...)
-	if got.status != statusDone || got.out != "accepted: new orders of north are placed again\n" || asked != "connection=north" {
+	got := larder(t, clitest.AsOps(base, "order", "accept-restore", "--connection", "north")...)
+	if got.Status != statusDone || got.Out != "accepted: new orders of north are placed again\n" || asked != "connection=north" {
 		t.Errorf("order accept-restore: %+v after asking %q", got, asked)
 	}
-	got = larder(t, asOps(base, "order", "accept-restore", "--json")...)
-	if got.status != statusDone || !strings.Contains(got.out, `"accepted":true`) && !strings.Contains(got.out, `"accepted": true`) || asked != "" {
+	got = larder(t, clitest.AsOps(base, "order", "accept-restore", "--json")...)
+	if got.Status != statusDone || !strings.Contains(got.Out, `"accepted":true`) && !strings.Contains(got.Out, `"accepted": true`) || asked != "" {
 		t.Errorf("order accept-restore --json: %+v after asking %q", got, asked)
 	}
 	accepted = "false"
-	got = larder(t, asOps(base, "order", "accept-restore")...)
-	if got.status != statusDone || got.out != "nothing to accept: new orders of north are not paused\n" {
+	got = larder(t, clitest.AsOps(base, "order", "accept-restore")...)
+	if got.Status != statusDone || got.Out != "nothing to accept: new orders of north are not paused\n" {
 		t.Errorf("order accept-restore of nothing: %+v", got)
 	}
 }

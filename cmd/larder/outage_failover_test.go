@@ -8,6 +8,7 @@ import (
 
 	"larder/cache"
 	"larder/internal/menu"
+	"larder/internal/testkit/clitest"
 	"larder/internal/testkit/redistest"
 )
 
@@ -89,7 +90,7 @@ func (o *outage) losesMaster(t *testing.T, lose func()) {
 	change(true)
 	change(false)
 	for _, key := range []string{"before", "after"} { // the first is answered again, not sent again
-		eventually(t, "an order is placed", func() bool {
+		clitest.Eventually(t, "an order is placed", func() bool {
 			status, _, _ := o.place(t, client, key)
 			return status == http.StatusCreated
 		})
@@ -98,8 +99,8 @@ func (o *outage) losesMaster(t *testing.T, lose func()) {
 		t.Errorf("the ordering service got %d orders, want two", orders)
 	}
 	for i, base := range bases {
-		eventually(t, "readiness says that all is well", func() bool {
-			_, body := fetch(t, base+"/readyz")
+		clitest.Eventually(t, "readiness says that all is well", func() bool {
+			_, body := clitest.Fetch(t, base+"/readyz")
 			return strings.Contains(body, `"status":"ok"`)
 		})
 		if p := []*process{first, second}[i]; p.lines("http.panic")+p.lines("sync.panic") > 0 {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"larder/internal/client"
+	"larder/internal/testkit/clitest"
 	"larder/internal/testkit/metrics"
 )
 
@@ -40,7 +41,7 @@ func TestRedisGoesAndComesBack(t *testing.T) {
 			caughtUp := p.lines("sync.catch_up")
 
 			fault.begin(o)
-			p.log.find(t, `"event":"sync.paused"`)
+			p.log.Find(t, `"event":"sync.paused"`)
 			o.degraded(t, base)
 			o.answersSoon(t, base)
 			o.refuses(t, shop)
@@ -48,17 +49,17 @@ func TestRedisGoesAndComesBack(t *testing.T) {
 			o.stop(t, o.restaurants[0], false) // nobody hears of it yet
 
 			fault.end(o)
-			p.log.find(t, `"event":"sync.resumed"`)
+			p.log.Find(t, `"event":"sync.resumed"`)
 			o.shows(t, base, o.restaurants[0], false)
-			eventually(t, "an order is placed again", func() bool {
+			clitest.Eventually(t, "an order is placed again", func() bool {
 				status, _, _ := o.place(t, shop, "after")
 				return status == http.StatusCreated
 			})
 			if _, orders := o.calls(t); orders != 2 {
 				t.Errorf("the ordering service got %d orders, want those before and after", orders)
 			}
-			eventually(t, "readiness says that all is well", func() bool {
-				status, body := fetch(t, base+"/readyz")
+			clitest.Eventually(t, "readiness says that all is well", func() bool {
+				status, body := clitest.Fetch(t, base+"/readyz")
 				return status == http.StatusOK && strings.Contains(body, `"status":"ok"`)
 			})
 			reading.stop().whole(t, len(o.restaurants)+2)
@@ -76,11 +77,11 @@ func (o *outage) degraded(t *testing.T, base string) {
 		OK  bool
 		Msg string
 	}
-	if status, body := fetch(t, base+"/readyz"); status != http.StatusOK || body != `{"status":"degraded"}` {
+	if status, body := clitest.Fetch(t, base+"/readyz"); status != http.StatusOK || body != `{"status":"degraded"}` {
 		t.Errorf("plain readiness without Redis: %d %s, want 200 and degraded", status, body)
 	}
-	status, body := fetch(t, base+"/readyz?verbose")
-	state := fromJSON[struct {
+	status, body := clitest.Fetch(t, base+"/readyz?verbose")
+	state := clitest.FromJSON[struct {
 		Status string
 		Parts  struct{ Redis, Journal, Catalogues part }
 	}](t, body)
@@ -163,11 +164,11 @@ func TestRedisHangsAtAStart(t *testing.T) {
 	o.toRedis.Hang()
 	p := o.start(t)
 	base := p.url(t)
-	status, body := fetch(t, base+"/v1/restaurants/"+o.restaurants[0]+"/menu")
+	status, body := clitest.Fetch(t, base+"/v1/restaurants/"+o.restaurants[0]+"/menu")
 	if status != http.StatusServiceUnavailable || !strings.Contains(body, "storage_unavailable") {
 		t.Errorf("a menu: %d %s, want 503 and why", status, body)
 	}
-	if status, body := fetch(t, base+"/readyz?verbose"); status != http.StatusServiceUnavailable || !strings.Contains(body, "does not answer") {
+	if status, body := clitest.Fetch(t, base+"/readyz?verbose"); status != http.StatusServiceUnavailable || !strings.Contains(body, "does not answer") {
 		t.Errorf("readiness: %d %s, want 503 and Redis named", status, body)
 	}
 	if menus, _ := o.calls(t); menus != 0 {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"larder/internal/testkit/clitest"
 	"larder/internal/testkit/metrics"
 )
 
@@ -39,16 +40,16 @@ func TestRedisRefusesWrites(t *testing.T) {
 			}
 
 			set(setting.bad)
-			p.log.find(t, `"msg":"Redis refuses writes: `+class+`: `)
+			p.log.Find(t, `"msg":"Redis refuses writes: `+class+`: `)
 			o.refused(t, base, class, class)
 			o.refuses(t, client)
 			o.pauses(t, base)
 			o.stop(t, o.restaurants[0], false) // nobody hears of it yet
 
 			set(setting.good)
-			p.log.find(t, `"msg":"Redis takes writes again`)
+			p.log.Find(t, `"msg":"Redis takes writes again`)
 			o.shows(t, base, o.restaurants[0], false)
-			eventually(t, "an order is placed again", func() bool {
+			clitest.Eventually(t, "an order is placed again", func() bool {
 				status, _, _ := o.place(t, client, "after")
 				return status == http.StatusCreated
 			})
@@ -67,8 +68,8 @@ func TestRedisRefusesWrites(t *testing.T) {
 // well waits until readiness says so.
 func (o *outage) well(t *testing.T, base string) {
 	t.Helper()
-	eventually(t, "readiness says that all is well", func() bool {
-		status, body := fetch(t, base+"/readyz")
+	clitest.Eventually(t, "readiness says that all is well", func() bool {
+		status, body := clitest.Fetch(t, base+"/readyz")
 		return status == http.StatusOK && strings.Contains(body, `"status":"ok"`)
 	})
 }
@@ -77,11 +78,11 @@ func (o *outage) well(t *testing.T, base string) {
 // where orders are refused too, the journal's, and no address.
 func (o *outage) refused(t *testing.T, base, redis, journal string) {
 	t.Helper()
-	if status, body := fetch(t, base+"/readyz"); status != http.StatusOK || body != `{"status":"degraded"}` {
+	if status, body := clitest.Fetch(t, base+"/readyz"); status != http.StatusOK || body != `{"status":"degraded"}` {
 		t.Errorf("readiness: %d %s, want 200 and degraded", status, body)
 	}
-	_, body := fetch(t, base+"/readyz?verbose")
-	parts := fromJSON[struct {
+	_, body := clitest.Fetch(t, base+"/readyz?verbose")
+	parts := clitest.FromJSON[struct {
 		Parts struct {
 			Redis, Journal struct {
 				OK  bool
@@ -119,15 +120,15 @@ func TestRedisGivesNoChannels(t *testing.T) {
 	t.Parallel()
 	o := newOutage(t)
 	o.acl(t, "~*", "+@all", "resetchannels")
-	if got := larder(t, "check", "--online", "--config", o.config); got.status != statusFailed || !strings.Contains(got.out, "FAILED  redis: ") ||
-		!strings.Contains(got.out, "refuses writes: NOPERM: its user may not publish to the channel larder:f1:notices") {
+	if got := larder(t, "check", "--online", "--config", o.config); got.Status != statusFailed || !strings.Contains(got.Out, "FAILED  redis: ") ||
+		!strings.Contains(got.Out, "refuses writes: NOPERM: its user may not publish to the channel larder:f1:notices") {
 		t.Errorf("check --online: %+v", got)
 	}
 	tried, _ := o.calls(t)
 	p := o.start(t)
 	base := p.url(t)
-	p.log.find(t, `"msg":"Redis refuses writes: NOPERM: its user may not publish to the channel larder:f1:notices`)
-	if status, body := fetch(t, base+"/readyz?verbose"); status != http.StatusServiceUnavailable || !strings.Contains(body, "larder:f1:notices") {
+	p.log.Find(t, `"msg":"Redis refuses writes: NOPERM: its user may not publish to the channel larder:f1:notices`)
+	if status, body := clitest.Fetch(t, base+"/readyz?verbose"); status != http.StatusServiceUnavailable || !strings.Contains(body, "larder:f1:notices") {
 		t.Errorf("readiness before any menu: %d %s, want 503 and the channel", status, body)
 	}
 	if menus, _ := o.calls(t); menus != tried {
@@ -143,7 +144,7 @@ func TestRedisGivesNoChannels(t *testing.T) {
 	if err := o.redis.Client().Do(t.Context(), "ACL", "SETUSER", "larder", "resetchannels", "&larder:f1:notices").Err(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "syncs pause again", func() bool { return p.lines("sync.paused") == 2 })
+	clitest.Eventually(t, "syncs pause again", func() bool { return p.lines("sync.paused") == 2 })
 	o.refused(t, base, "NOPERM: its user may not publish to the channel larder:f1:run-notices", "")
 	if status, _, body := o.place(t, shopper(t, base), "meanwhile"); status != http.StatusCreated {
 		t.Errorf("an order: %d %s, want 201", status, body)
@@ -165,7 +166,7 @@ func TestTheDocumentedRightsAreEnough(t *testing.T) {
 	}
 	o := newOutage(t)
 	o.acl(t, strings.Fields(rights)...)
-	if got := larder(t, "check", "--online", "--config", o.config); !strings.Contains(got.out, "ok      redis: ") || !strings.Contains(got.out, "ok      orders: can be placed; no replica of Redis has ever acknowledged a write") {
+	if got := larder(t, "check", "--online", "--config", o.config); !strings.Contains(got.Out, "ok      redis: ") || !strings.Contains(got.Out, "ok      orders: can be placed; no replica of Redis has ever acknowledged a write") {
 		t.Errorf("check --online: %+v", got)
 	}
 	p := o.start(t)
@@ -179,7 +180,7 @@ func TestTheDocumentedRightsAreEnough(t *testing.T) {
 		t.Errorf("an order: %d %s", status, body)
 	}
 	env := []string{"LARDER_CLIENT_ID=ops", "LARDER_CLIENT_SECRET=ops-secret"}
-	if got := (command{env: env}).run(t, "sync", "--all", "--url", base); got.status != statusDone {
+	if got := (command{env: env}).run(t, "sync", "--all", "--url", base); got.Status != statusDone {
 		t.Errorf("sync --all: %+v", got)
 	}
 	o.well(t, base)

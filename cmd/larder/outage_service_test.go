@@ -6,6 +6,7 @@ import (
 	"syscall"
 	"testing"
 
+	"larder/internal/testkit/clitest"
 	"larder/internal/testkit/metrics"
 )
 
@@ -17,7 +18,7 @@ func TestTheOrderingServiceGoesAndComesBack(t *testing.T) {
 	p := o.start(t)
 	base := o.serving(t, p)
 	reading := o.read(t, base)
-	_, before := fetch(t, base+"/v1/restaurants/"+o.restaurants[0]+"/menu")
+	_, before := clitest.Fetch(t, base+"/v1/restaurants/"+o.restaurants[0]+"/menu")
 
 	o.toService.Refuse()
 	n := float64(len(o.restaurants))
@@ -28,13 +29,13 @@ func TestTheOrderingServiceGoesAndComesBack(t *testing.T) {
 	if age := o.sample(t, base).Sum("larder_menu_age_seconds"); age < 3 {
 		t.Errorf("the oldest menu is %v seconds old, want the 3 schedules that make it stale", age)
 	}
-	if status, list := fetch(t, base+"/v1/restaurants"); status != http.StatusOK || strings.Count(list, `"stale":true`) != len(o.restaurants) {
+	if status, list := clitest.Fetch(t, base+"/v1/restaurants"); status != http.StatusOK || strings.Count(list, `"stale":true`) != len(o.restaurants) {
 		t.Errorf("the restaurants' list: %d %s, want every one stale", status, list)
 	}
-	if _, after := fetch(t, base+"/v1/restaurants/"+o.restaurants[0]+"/menu"); after != before {
+	if _, after := clitest.Fetch(t, base+"/v1/restaurants/"+o.restaurants[0]+"/menu"); after != before {
 		t.Error("the menu served is not the last good one, byte for byte")
 	}
-	if status, body := fetch(t, base+"/readyz?verbose"); status != http.StatusOK || !strings.Contains(body, `"status":"degraded"`) || !strings.Contains(body, "last sync") {
+	if status, body := clitest.Fetch(t, base+"/readyz?verbose"); status != http.StatusOK || !strings.Contains(body, `"status":"degraded"`) || !strings.Contains(body, "last sync") {
 		t.Errorf("readiness: %d %s, want degraded and the connection named", status, body)
 	}
 	// A line for each restaurant, for the rejection reasons and for the breaker
@@ -66,7 +67,7 @@ func TestWithoutTheOrderingServiceAStartServesWhatRedisHolds(t *testing.T) {
 	base := o.serving(t, first)
 	bodies := map[string]string{}
 	for _, restaurant := range o.restaurants {
-		_, bodies[restaurant] = fetch(t, base+"/v1/restaurants/"+restaurant+"/menu")
+		_, bodies[restaurant] = clitest.Fetch(t, base+"/v1/restaurants/"+restaurant+"/menu")
 	}
 	first.signal(t, syscall.SIGTERM)
 	if status := first.status(t); status != statusDone {
@@ -80,7 +81,7 @@ func TestWithoutTheOrderingServiceAStartServesWhatRedisHolds(t *testing.T) {
 	waitReady(t, base)
 	reading := o.read(t, base)
 	for _, restaurant := range o.restaurants {
-		if status, body := fetch(t, base+"/v1/restaurants/"+restaurant+"/menu"); status != http.StatusOK || body != bodies[restaurant] {
+		if status, body := clitest.Fetch(t, base+"/v1/restaurants/"+restaurant+"/menu"); status != http.StatusOK || body != bodies[restaurant] {
 			t.Errorf("%s: %d, want what was served before, byte for byte", restaurant, status)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"larder/internal/testkit/clitest"
 )
 
 // dishEvents are the events of one stream, as they come.
@@ -59,7 +61,7 @@ func (o *outage) follow(t *testing.T, base, restaurant string) *dishEvents {
 // await waits for an event that says so of the dish.
 func (s *dishEvents) await(t *testing.T, what, dish string, available bool) {
 	t.Helper()
-	eventually(t, what, func() bool {
+	clitest.Eventually(t, what, func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if s.ended != nil {
@@ -98,7 +100,7 @@ func TestAStreamOutlivesAnOutage(t *testing.T) {
 			page.await(t, "the dish is stopped", o.dish, false)
 
 			fault.begin(o)
-			p.log.find(t, `"event":"sync.paused"`)
+			p.log.Find(t, `"event":"sync.paused"`)
 			o.stop(t, o.restaurants[0], false)
 			fault.end(o)
 			page.await(t, "the dish is back", o.dish, true)

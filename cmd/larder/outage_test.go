@@ -18,6 +18,7 @@ import (
 	"larder/internal/menu"
 	"larder/internal/sandbox"
 	"larder/internal/sleep"
+	"larder/internal/testkit/clitest"
 	"larder/internal/testkit/faultproxy"
 	"larder/internal/testkit/metrics"
 	"larder/internal/testkit/redistest"
@@ -95,7 +96,7 @@ restaurants:
 	for _, id := range o.restaurants {
 		fmt.Fprintf(&text, "  - {id: %s}\n", id)
 	}
-	return write(t, "larder.yaml", text.String())
+	return clitest.WriteFile(t, "larder.yaml", text.String())
 }
 
 // start starts a real larder.
@@ -118,12 +119,12 @@ func (o *outage) serving(t *testing.T, p *process) string {
 // until waits until the larder's metrics are as wanted.
 func (o *outage) until(t *testing.T, base, what string, is func(metrics.Sample) bool) {
 	t.Helper()
-	eventually(t, what, func() bool { return is(o.sample(t, base)) })
+	clitest.Eventually(t, what, func() bool { return is(o.sample(t, base)) })
 }
 
 func (o *outage) sample(t *testing.T, base string) metrics.Sample {
 	t.Helper()
-	status, text := fetch(t, base+"/metrics")
+	status, text := clitest.Fetch(t, base+"/metrics")
 	if status != http.StatusOK {
 		t.Fatalf("/metrics: %d", status)
 	}
@@ -134,8 +135,8 @@ func (o *outage) sample(t *testing.T, base string) metrics.Sample {
 // an order reached it.
 func (o *outage) calls(t *testing.T) (menus, orders int) {
 	t.Helper()
-	_, body := fetch(t, o.service.URL+"/sandbox/counters")
-	calls := fromJSON[struct {
+	_, body := clitest.Fetch(t, o.service.URL+"/sandbox/counters")
+	calls := clitest.FromJSON[struct {
 		Result struct{ Calls map[string]int }
 	}](t, body).Result.Calls
 	return calls["GET /orders/api/v1/menu/view"], calls["POST /orders/api/v1/orders"]
@@ -162,8 +163,8 @@ func (o *outage) stop(t *testing.T, restaurant string, on bool) {
 // shows waits until the larder says of the dish what the stop list does.
 func (o *outage) shows(t *testing.T, base, restaurant string, stopped bool) {
 	t.Helper()
-	eventually(t, "the stop list is shown", func() bool {
-		status, body := fetch(t, base+"/v1/restaurants/"+restaurant+"/products/"+o.dish)
+	clitest.Eventually(t, "the stop list is shown", func() bool {
+		status, body := clitest.Fetch(t, base+"/v1/restaurants/"+restaurant+"/products/"+o.dish)
 		return status == http.StatusOK && strings.Contains(body, fmt.Sprintf(`"available":%t`, !stopped))
 	})
 }

@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"larder/internal/testkit/clitest"
 )
 
 // While Redis is away a token is good at every larder, also at one that has
@@ -16,7 +18,7 @@ func TestTokensOutliveRedis(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.config = write(t, "larder.yaml", strings.Replace(string(text), "auth:\n", "auth:\n  open_menu: false\n", 1))
+	o.config = clitest.WriteFile(t, "larder.yaml", strings.Replace(string(text), "auth:\n", "auth:\n  open_menu: false\n", 1))
 	first, second := o.start(t), o.start(t)
 	bases := []string{o.serving(t, first), o.serving(t, second)}
 	client := shopper(t, bases[0])
@@ -37,7 +39,7 @@ func TestTokensOutliveRedis(t *testing.T) {
 	}
 	o.toRedis.Refuse()
 	for i, p := range []*process{first, second} {
-		p.log.find(t, `"event":"sync.paused"`)
+		p.log.Find(t, `"event":"sync.paused"`)
 		if status := read(bases[i]); status != http.StatusOK {
 			t.Errorf("larder %d without Redis: %d, want its menu from memory", i+1, status)
 		}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"larder/internal/sandbox"
+	"larder/internal/testkit/clitest"
 	"larder/internal/testkit/overload"
 	"larder/internal/testkit/redistest"
 	"larder/internal/upstream"
@@ -151,7 +152,7 @@ func (c overloadCase) run(t *testing.T) overload.Row {
 	for _, base := range o.bases {
 		reads.URLs = append(reads.URLs, base+"/v1/restaurants/"+sandbox.BistroID+"/menu")
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), c.last+patience)
+	ctx, cancel := context.WithTimeout(t.Context(), c.last+clitest.Patience)
 	defer cancel()
 	var (
 		flood, modest, quiet, busy []overload.Answer
@@ -185,7 +186,7 @@ func (c overloadCase) start(t *testing.T) *overloaded {
 		o.service.Close()
 	})
 	redis := redistest.Start(t, redistest.AppendOnly())
-	config := write(t, "larder.yaml", fmt.Sprintf(`http: {listen: "127.0.0.1:0", metrics: open, rate: {place: 100000/s}}
+	config := clitest.WriteFile(t, "larder.yaml", fmt.Sprintf(`http: {listen: "127.0.0.1:0", metrics: open, rate: {place: 100000/s}}
 redis: {url: "redis://%s/0"}
 connections:
   - {name: main, base_url: %q, auth_url: %q, client_id: demo, client_secret: demo-secret, default_menu: false, timeouts: {write: %s}}
@@ -219,7 +220,7 @@ func bearer(t *testing.T, base, id, secret string) http.Header {
 	if err != nil || response.StatusCode != http.StatusOK {
 		t.Fatalf("token: %d %s, %v", response.StatusCode, text, err)
 	}
-	token := fromJSON[struct {
+	token := clitest.FromJSON[struct {
 		AccessToken string `json:"access_token"`
 	}](t, string(text)).AccessToken
 	return http.Header{"Authorization": {"Bearer " + token}}
@@ -228,8 +229,8 @@ func bearer(t *testing.T, base, id, secret string) http.Header {
 // executed is how many orders the sandbox has executed when none is on its way.
 func (o *overloaded) executed(t *testing.T) int {
 	t.Helper()
-	_, body := fetch(t, o.service.URL+"/sandbox/counters")
-	return fromJSON[struct {
+	_, body := clitest.Fetch(t, o.service.URL+"/sandbox/counters")
+	return clitest.FromJSON[struct {
 		Result struct{ Executed map[string]int }
 	}](t, body).Result.Executed["POST /orders/api/v1/orders"]
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"larder/internal/sandbox"
+	"larder/internal/testkit/clitest"
 )
 
 // service is an ordering service that can be told to keep menus waiting.
@@ -74,7 +75,7 @@ func (s *service) env(more ...string) []string {
 // process is a real larder of its own.
 type process struct {
 	cmd *exec.Cmd
-	log *watched
+	log *clitest.Watched
 }
 
 func startProcess(t *testing.T, env []string, args ...string) *process {
@@ -83,9 +84,9 @@ func startProcess(t *testing.T, env []string, args ...string) *process {
 }
 
 // startProcessTo is startProcess with its standard output.
-func startProcessTo(t *testing.T, out *watched, env []string, args ...string) *process {
+func startProcessTo(t *testing.T, out *clitest.Watched, env []string, args ...string) *process {
 	t.Helper()
-	p := &process{cmd: exec.CommandContext(t.Context(), built, args...), log: newWatched()}
+	p := &process{cmd: exec.CommandContext(t.Context(), built, args...), log: clitest.NewWatched()}
 	p.cmd.Env, p.cmd.Stderr = env, p.log
 	if out != nil {
 		p.cmd.Stdout = out
@@ -107,7 +108,7 @@ func (p *process) start(t *testing.T) {
 
 func (p *process) url(t *testing.T) string {
 	t.Helper()
-	return (&running{err: p.log}).address(t)
+	return (&clitest.Running{Err: p.log}).Address(t)
 }
 
 func (p *process) signal(t *testing.T, signal syscall.Signal) {
@@ -130,8 +131,8 @@ func (p *process) status(t *testing.T) int {
 
 func waitReady(t *testing.T, base string) {
 	t.Helper()
-	eventually(t, "ready", func() bool {
-		return larder(t, "status", "--url", base).status == statusDone
+	clitest.Eventually(t, "ready", func() bool {
+		return larder(t, "status", "--url", base).Status == statusDone
 	})
 }
 
@@ -146,21 +147,21 @@ func TestSIGTERMFinishesWhatIsInFlight(t *testing.T) {
 			waitReady(t, base)
 			open := service.shut()
 			defer open()
-			answered := make(chan outcome, 1)
+			answered := make(chan clitest.Outcome, 1)
 			go func() {
 				answered <- larder(t, "sync", sandbox.BistroID, "--url", base, "--client-id", "ops", "--client-secret", "ops-secret")
 			}()
 			<-service.asks
 			p.signal(t, signal)
-			p.log.find(t, `"event":"daemon.stopping"`)
+			p.log.Find(t, `"event":"daemon.stopping"`)
 			open()
-			if got := <-answered; got.status != statusDone || !strings.Contains(got.out, "unchanged") {
+			if got := <-answered; got.Status != statusDone || !strings.Contains(got.Out, "unchanged") {
 				t.Errorf("the request in flight got %+v, want its run", got)
 			}
 			if status := p.status(t); status != statusDone {
 				t.Errorf("status %d after %s, want 0\n%s", status, name, p.log)
 			}
-			p.log.find(t, `"event":"daemon.stopped"`)
+			p.log.Find(t, `"event":"daemon.stopped"`)
 		})
 	}
 }
@@ -173,7 +174,7 @@ func TestTheShutdownIsBounded(t *testing.T) {
 	waitReady(t, base)
 	open := service.shut()
 	defer open()
-	answered := make(chan outcome, 1)
+	answered := make(chan clitest.Outcome, 1)
 	go func() {
 		answered <- larder(t, "sync", sandbox.BistroID, "--force", "--url", base, "--client-id", "ops", "--client-secret", "ops-secret")
 	}()
@@ -182,7 +183,7 @@ func TestTheShutdownIsBounded(t *testing.T) {
 	if status := p.status(t); status != statusDone { // the service never answers, and larder ends all the same
 		t.Errorf("status %d, want 0\n%s", status, p.log)
 	}
-	if got := <-answered; got.status != statusFailed {
+	if got := <-answered; got.Status != statusFailed {
 		t.Errorf("the request that was cut got %+v, want a failure", got)
 	}
 }
@@ -194,15 +195,15 @@ func TestASecondSignalForces(t *testing.T) {
 	base := p.url(t)
 	waitReady(t, base)
 	p.signal(t, syscall.SIGTERM)
-	eventually(t, "draining is seen on /readyz", func() bool {
-		status, _ := fetch(t, base+"/readyz")
+	clitest.Eventually(t, "draining is seen on /readyz", func() bool {
+		status, _ := clitest.Fetch(t, base+"/readyz")
 		return status == http.StatusServiceUnavailable
 	})
 	p.signal(t, syscall.SIGTERM)
 	if status := p.status(t); status != statusFailed {
 		t.Errorf("status %d after a second signal, want 1", status)
 	}
-	p.log.find(t, "forced to stop by a second signal")
+	p.log.Find(t, "forced to stop by a second signal")
 }
 
 // A SIGHUP must neither end larder nor cut what is in flight.
@@ -214,15 +215,15 @@ func TestSIGHUPCutsNothing(t *testing.T) {
 	waitReady(t, base)
 	open := service.shut()
 	defer open()
-	answered := make(chan outcome, 1)
+	answered := make(chan clitest.Outcome, 1)
 	go func() {
 		answered <- larder(t, "sync", sandbox.BistroID, "--url", base, "--client-id", "ops", "--client-secret", "ops-secret")
 	}()
 	<-service.asks
 	p.signal(t, syscall.SIGHUP)
-	p.log.find(t, `"added":0,"changed":0,"clients":0,"event":"config.reloaded"`)
+	p.log.Find(t, `"added":0,"changed":0,"clients":0,"event":"config.reloaded"`)
 	open()
-	if got := <-answered; got.status != statusDone || !strings.Contains(got.out, "unchanged") {
+	if got := <-answered; got.Status != statusDone || !strings.Contains(got.Out, "unchanged") {
 		t.Errorf("the request in flight got %+v, want its run", got)
 	}
 	p.signal(t, syscall.SIGTERM)
@@ -233,11 +234,11 @@ func TestSIGHUPCutsNothing(t *testing.T) {
 
 func TestTheBinaryRefusesAWrongConfiguration(t *testing.T) {
 	t.Parallel()
-	p := startProcess(t, []string{"LARDER_CONFIG=" + write(t, "larder.yaml", "htp: {}\n")}, "serve")
+	p := startProcess(t, []string{"LARDER_CONFIG=" + clitest.WriteFile(t, "larder.yaml", "htp: {}\n")}, "serve")
 	if status := p.status(t); status != statusFailed {
 		t.Errorf("status %d, want 1", status)
 	}
-	p.log.find(t, `larder.yaml:1:1: unknown key "htp" in the configuration: did you mean "http"\?`)
+	p.log.Find(t, `larder.yaml:1:1: unknown key "htp" in the configuration: did you mean "http"\?`)
 }
 
 func TestATakenPortIsReportedWithWhatToChange(t *testing.T) {
@@ -245,7 +246,7 @@ func TestATakenPortIsReportedWithWhatToChange(t *testing.T) {
 	service := newService(t)
 	taken := strings.TrimPrefix(service.URL, "http://")
 	for name, tc := range map[string]struct {
-		got  outcome
+		got  clitest.Outcome
 		says string
 	}{
 		"serve":         {command{env: service.env("LARDER_HTTP_LISTEN=" + taken)}.run(t, "serve"), "with http.listen (LARDER_HTTP_LISTEN)"},
@@ -254,12 +255,12 @@ func TestATakenPortIsReportedWithWhatToChange(t *testing.T) {
 		"demo, sandbox": {larder(t, "demo", "--exit", "--sandbox-listen", taken), "with --sandbox-listen (--sandbox-listen 127.0.0.1:0 takes any free port)"},
 		"sandbox":       {larder(t, "sandbox", "--listen", taken), "with --listen (--listen 127.0.0.1:0 takes any free port)"},
 	} {
-		if tc.got.status != statusFailed || !strings.Contains(tc.got.err, taken+" is taken by another program") || !strings.Contains(tc.got.err, tc.says) || strings.Contains(tc.got.err, "httpapi") {
+		if tc.got.Status != statusFailed || !strings.Contains(tc.got.Err, taken+" is taken by another program") || !strings.Contains(tc.got.Err, tc.says) || strings.Contains(tc.got.Err, "httpapi") {
 			t.Errorf("%s on a taken port: %+v, want 1 and %q", name, tc.got, tc.says)
 		}
 	}
 	got := larder(t, "sandbox", "--listen", "192.0.2.1:0")
-	if got.status != statusFailed || !strings.Contains(got.err, "is no address of this machine") {
+	if got.Status != statusFailed || !strings.Contains(got.Err, "is no address of this machine") {
 		t.Errorf("sandbox on an address of elsewhere: %+v", got)
 	}
 }

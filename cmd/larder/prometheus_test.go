@@ -12,6 +12,8 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"golang.org/x/oauth2/clientcredentials"
+
+	"larder/internal/testkit/clitest"
 )
 
 var withPrometheus = flag.Bool("prometheus", false, "let a Prometheus read the metrics, as make prometheus does")
@@ -26,7 +28,7 @@ func TestPrometheusReadsShippedLarder(t *testing.T) {
 		"LARDER_LOG_FORMAT=json", "LARDER_HTTP_LISTEN=127.0.0.1:0", "LARDER_HTTP_OPS_LISTEN=127.0.0.1:0", "LARDER_REDIS_URL=embedded",
 		"LARDER_CONNECTIONS_0_BASE_URL=http://127.0.0.1:9", "LARDER_CONNECTIONS_0_AUTH_URL=http://127.0.0.1:9",
 	}, "serve", "--config", path)
-	ops := larder.log.find(t, `"opsAddr":"([^"]+)"`)[1]
+	ops := larder.log.Find(t, `"opsAddr":"([^"]+)"`)[1]
 
 	_, port, _ := strings.Cut(deployed(t, "compose/larder.yaml").HTTP.OpsListen, ":")
 	rules, err := filepath.Abs("../../deploy/prometheus/alerts.yaml")
@@ -47,7 +49,7 @@ func TestPrometheusReadsMetricsWithAToken(t *testing.T) {
 	t.Parallel()
 	larder := startProcess(t, newService(t).env(), "serve")
 	address := strings.TrimPrefix(larder.url(t), "http://")
-	if status, _ := fetch(t, "http://"+address+"/metrics"); status != 401 {
+	if status, _ := clitest.Fetch(t, "http://"+address+"/metrics"); status != 401 {
 		t.Fatalf("/metrics without a token: %d, want 401", status)
 	}
 	_, rest, _ := strings.Cut(readText(t, "../../docs/metrics.md"), "```yaml\n")
@@ -58,7 +60,7 @@ func TestPrometheusReadsMetricsWithAToken(t *testing.T) {
 	scrapes(t, "global: {scrape_interval: 1s}\n"+adapted(t, example, map[string]string{
 		`"larder.example:8080"`:               `"` + address + `"`,
 		"http://larder.example:8080":          "http://" + address,
-		"/etc/prometheus/larder-ops-secret\n": write(t, "secret", "ops-secret") + "\n",
+		"/etc/prometheus/larder-ops-secret\n": clitest.WriteFile(t, "secret", "ops-secret") + "\n",
 	}))
 }
 
@@ -87,7 +89,7 @@ func adapted(t *testing.T, text string, changes map[string]string) string {
 // Prometheus: it waits for five seconds before it asks for the first time.
 func scrapes(t *testing.T, config string) {
 	t.Helper()
-	path := write(t, "prometheus.yaml", config)
+	path := clitest.WriteFile(t, "prometheus.yaml", config)
 	if *withPrometheus {
 		scrapedByPrometheus(t, path)
 		return
@@ -134,21 +136,21 @@ func scrapes(t *testing.T, config string) {
 // larder.
 func scrapedByPrometheus(t *testing.T, path string) {
 	t.Helper()
-	log := newWatched()
+	log := clitest.NewWatched()
 	p := &process{cmd: exec.CommandContext(t.Context(), installed(t, "prometheus"), "--config.file="+path,
 		"--storage.tsdb.path="+t.TempDir(), "--web.listen-address=127.0.0.1:0"), log: log}
 	p.cmd.Stderr = log
 	p.start(t)
-	base := "http://" + log.find(t, `Listening on".* address="?(127\.0\.0\.1:\d+)`)[1]
+	base := "http://" + log.Find(t, `Listening on".* address="?(127\.0\.0\.1:\d+)`)[1]
 	last := ""
 	defer func() {
 		if t.Failed() {
 			t.Logf("the targets:\n%s\nits log:\n%s", last, log)
 		}
 	}()
-	eventually(t, "Prometheus has read the metrics", func() bool {
-		_, last = fetch(t, base+"/api/v1/targets?state=active")
-		_, body := fetch(t, base+"/api/v1/query?query=larder_build_info")
+	clitest.Eventually(t, "Prometheus has read the metrics", func() bool {
+		_, last = clitest.Fetch(t, base+"/api/v1/targets?state=active")
+		_, body := clitest.Fetch(t, base+"/api/v1/query?query=larder_build_info")
 		return strings.Contains(body, `"job":"larder"`)
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"larder/internal/sandbox"
+	"larder/internal/testkit/clitest"
 	"larder/internal/testkit/redistest"
 )
 
@@ -39,13 +40,13 @@ func TestRejectionReasonsFollowTheService(t *testing.T) {
 	base := p.url(t)
 	waitReady(t, base)
 	reasons := func() (list []json.RawMessage) {
-		status, body := fetch(t, base+"/v1/rejection-reasons")
+		status, body := clitest.Fetch(t, base+"/v1/rejection-reasons")
 		if status != http.StatusOK {
 			return nil
 		}
-		return fromJSON[struct{ Result []json.RawMessage }](t, body).Result
+		return clitest.FromJSON[struct{ Result []json.RawMessage }](t, body).Result
 	}
-	eventually(t, "the reasons are pulled", func() bool { return len(reasons()) > 0 })
+	clitest.Eventually(t, "the reasons are pulled", func() bool { return len(reasons()) > 0 })
 	guest := newGuest(t, base)
 	reject := guest.call(t, "reject")
 
@@ -65,7 +66,7 @@ func TestRejectionReasonsFollowTheService(t *testing.T) {
 	if len(list) == 0 {
 		t.Fatal("no reasons after a forced sync")
 	}
-	if !bytes.Contains(reject.body, []byte(fromJSON[struct{ ID string }](t, string(list[0])).ID)) {
+	if !bytes.Contains(reject.body, []byte(clitest.FromJSON[struct{ ID string }](t, string(list[0])).ID)) {
 		t.Errorf("reasons %s, want those that were listed before", list)
 	}
 }
@@ -79,11 +80,11 @@ func TestFirstReadsWithoutRedis(t *testing.T) {
 	base := p.url(t)
 	waitReady(t, base)
 	client := server.Client()
-	eventually(t, "the reasons are pulled", func() bool { return client.Exists(t.Context(), "larder:{k:main}:f1:reasons").Val() == 1 })
+	clitest.Eventually(t, "the reasons are pulled", func() bool { return client.Exists(t.Context(), "larder:{k:main}:f1:reasons").Val() == 1 })
 	if err := client.ConfigResetStat(t.Context()).Err(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "several polls have passed", func() bool {
+	clitest.Eventually(t, "several polls have passed", func() bool {
 		calls := regexp.MustCompile(`cmdstat_hmget:calls=(\d+)`).FindStringSubmatch(client.Info(t.Context(), "commandstats").Val())
 		return calls != nil && len(calls[1]) >= 2 // ten and more; a poll makes some
 	})

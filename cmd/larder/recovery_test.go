@@ -11,6 +11,7 @@ import (
 	"larder/internal/sandbox"
 	"larder/internal/setting"
 	"larder/internal/silentlog"
+	"larder/internal/testkit/clitest"
 	"larder/internal/testkit/redistest"
 )
 
@@ -19,22 +20,22 @@ func TestServeStartsWithoutRedisAndRecovers(t *testing.T) {
 	service, redis := newService(t), redistest.Start(t, redistest.AppendOnly())
 	redis.Stop()
 	r := command{env: service.env("LARDER_REDIS_URL=" + redis.URL())}.start(t, "serve")
-	base := r.address(t)
+	base := r.Address(t)
 	got := larder(t, "status", "--url", base)
-	if got.status != statusFailed || !strings.Contains(got.out, "redis") || !strings.Contains(got.out, "not ok") {
+	if got.Status != statusFailed || !strings.Contains(got.Out, "redis") || !strings.Contains(got.Out, "not ok") {
 		t.Errorf("status without Redis: %+v, want 1 and Redis named", got)
 	}
-	if status, body := fetch(t, base+"/v1/restaurants/"+sandbox.BistroID+"/menu"); status != http.StatusServiceUnavailable {
+	if status, body := clitest.Fetch(t, base+"/v1/restaurants/"+sandbox.BistroID+"/menu"); status != http.StatusServiceUnavailable {
 		t.Errorf("menu without Redis: %d %s, want 503", status, body)
 	}
 	redis.Restart()
 	waitReady(t, base)
-	eventually(t, "the menu is served", func() bool {
-		status, _ := fetch(t, base+"/v1/restaurants/"+sandbox.BistroID+"/menu")
+	clitest.Eventually(t, "the menu is served", func() bool {
+		status, _ := clitest.Fetch(t, base+"/v1/restaurants/"+sandbox.BistroID+"/menu")
 		return status == http.StatusOK
 	})
 	redis.Stop()
-	if status, _ := fetch(t, base+"/v1/restaurants/"+sandbox.BistroID+"/menu"); status != http.StatusOK {
+	if status, _ := clitest.Fetch(t, base+"/v1/restaurants/"+sandbox.BistroID+"/menu"); status != http.StatusOK {
 		t.Errorf("menu after Redis went away: %d, want it from memory", status)
 	}
 }
@@ -46,7 +47,7 @@ func TestServeSweepsUnusedContents(t *testing.T) {
 	command{env: service.env("LARDER_REDIS_URL=" + server.URL())}.start(t, "serve")
 	client := server.Client()
 	swept := cache.NewKeys("").Swept()
-	eventually(t, "the day's sweep is taken", func() bool { return client.Exists(t.Context(), swept).Val() == 1 })
+	clitest.Eventually(t, "the day's sweep is taken", func() bool { return client.Exists(t.Context(), swept).Val() == 1 })
 }
 
 // What was made before the fault is let go, and the fault is said.
@@ -67,17 +68,17 @@ func TestTheLastGoodMenuIsServedWithoutTheOrderingService(t *testing.T) {
 	t.Parallel()
 	service := newService(t)
 	r := command{env: service.env("LARDER_SYNC_DEADLINE=5s")}.start(t, "serve")
-	base := r.address(t)
+	base := r.Address(t)
 	waitReady(t, base)
-	_, before := fetch(t, base+"/v1/restaurants/"+sandbox.BistroID+"/menu")
+	_, before := clitest.Fetch(t, base+"/v1/restaurants/"+sandbox.BistroID+"/menu")
 	service.CloseClientConnections()
 	service.Close()
 
 	got := larder(t, "sync", sandbox.BistroID, "--url", base, "--client-id", "ops", "--client-secret", "ops-secret")
-	if got.status != statusFailed || !strings.Contains(got.out, "connection refused") || !strings.Contains(got.out, "last good menu") {
+	if got.Status != statusFailed || !strings.Contains(got.Out, "connection refused") || !strings.Contains(got.Out, "last good menu") {
 		t.Errorf("sync without the ordering service: %+v, want 1 and why", got)
 	}
-	if status, after := fetch(t, base+"/v1/restaurants/"+sandbox.BistroID+"/menu"); status != http.StatusOK || after != before {
+	if status, after := clitest.Fetch(t, base+"/v1/restaurants/"+sandbox.BistroID+"/menu"); status != http.StatusOK || after != before {
 		t.Errorf("menu without the ordering service: %d, want the last good one", status)
 	}
 }
@@ -88,11 +89,11 @@ func TestServeStartsWithoutTheOrderingService(t *testing.T) {
 	env := service.env("LARDER_SYNC_DEADLINE=5s")
 	service.Close()
 	r := command{env: env}.start(t, "serve")
-	base := r.address(t)
-	eventually(t, "the failed run says why", func() bool {
-		return strings.Contains(r.err.String(), "connection refused")
+	base := r.Address(t)
+	clitest.Eventually(t, "the failed run says why", func() bool {
+		return strings.Contains(r.Err.String(), "connection refused")
 	})
-	if got := larder(t, "status", "--url", base); !strings.Contains(got.out, "not ok") {
+	if got := larder(t, "status", "--url", base); !strings.Contains(got.Out, "not ok") {
 		t.Errorf("status without the ordering service: %+v", got)
 	}
 }
@@ -102,5 +103,5 @@ func TestServeWarnsThatOrdersWouldBeForgotten(t *testing.T) {
 	t.Parallel()
 	service := newService(t)
 	r := command{env: service.env("LARDER_ORDERING_ALLOW_NON_DURABLE=false")}.start(t, "serve")
-	r.err.find(t, `"event":"order.not_ready","level":"warning","msg":"no orders are placed: the embedded Redis keeps orders in memory only`)
+	r.Err.Find(t, `"event":"order.not_ready","level":"warning","msg":"no orders are placed: the embedded Redis keeps orders in memory only`)
 }

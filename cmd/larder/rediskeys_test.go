@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"larder/internal/sandbox"
+	"larder/internal/testkit/clitest"
 	"larder/internal/testkit/redistest"
 )
 
@@ -50,7 +51,7 @@ func documentedKeys(t *testing.T) []documentedKey {
 // read from a real Redis, as the page says to find it, and hears every channel.
 func TestDocumentedRedisKeys(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), clitest.Patience)
 	defer cancel()
 	server := redistest.Start(t, redistest.AppendOnly())
 	base, _, _ := runningDemo(t, "LARDER_REDIS_URL="+server.URL())

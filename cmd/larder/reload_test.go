@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"larder/internal/sandbox"
+	"larder/internal/testkit/clitest"
 )
 
 // newSandboxOf gives the address of an ordering service with generated menus.
@@ -147,7 +148,7 @@ func TestSIGHUPReloadsRestaurants(t *testing.T) {
 	base := p.url(t)
 	waitReady(t, base)
 	menu := func(i int) (status int) {
-		status, _ = fetch(t, base+"/v1/restaurants/"+generate.RestaurantID(i)+"/menu")
+		status, _ = clitest.Fetch(t, base+"/v1/restaurants/"+generate.RestaurantID(i)+"/menu")
 		return status
 	}
 	reading := readConstantly(t, base, generate.RestaurantID(500), generate.RestaurantID(501))
@@ -157,18 +158,18 @@ func TestSIGHUPReloadsRestaurants(t *testing.T) {
 	next[0] = line(100, `, schedule: "@every 7m"`)
 	file.write(t, next...)
 	p.signal(t, syscall.SIGHUP)
-	p.log.find(t, `"added":100,"changed":1,"clients":0,"event":"config.reloaded","level":"info","ms":\d+,"msg":"[^"]*","removed":100,"restaurants":900`)
+	p.log.Find(t, `"added":100,"changed":1,"clients":0,"event":"config.reloaded","level":"info","ms":\d+,"msg":"[^"]*","removed":100,"restaurants":900`)
 	if got := menu(0); got != http.StatusNotFound {
 		t.Errorf("a removed restaurant answers %d, want 404", got)
 	}
-	eventually(t, "the added ones are served", func() bool { return menu(900) == http.StatusOK && menu(999) == http.StatusOK })
+	clitest.Eventually(t, "the added ones are served", func() bool { return menu(900) == http.StatusOK && menu(999) == http.StatusOK })
 
 	// What is wrong anywhere changes nothing, and every fault is named.
 	file.write(t, line(1, ""), line(1, ""), line(2, `, schedule: "never"`), line(3, `, colour: "x"`))
 	p.signal(t, syscall.SIGHUP)
-	p.log.find(t, `"event":"config.reload_rejected","faults":3`)
+	p.log.Find(t, `"event":"config.reload_rejected","faults":3`)
 	for _, fault := range []string{`larder.yaml:8:10: restaurants\[1\].id`, `larder.yaml:9:\d+: restaurants\[2\].schedule`, `larder.yaml:10:\d+: unknown key \\"colour\\"`} {
-		p.log.find(t, `"error":"[^"]*`+fault+`.*"event":"config.error"`)
+		p.log.Find(t, `"error":"[^"]*`+fault+`.*"event":"config.error"`)
 	}
 	if got := menu(999); got != http.StatusOK {
 		t.Errorf("after a refused configuration a restaurant answers %d, want 200", got)
@@ -179,8 +180,8 @@ func TestSIGHUPReloadsRestaurants(t *testing.T) {
 	file.write(t, lines(400, 600)...)
 	p.signal(t, syscall.SIGHUP)
 	p.signal(t, syscall.SIGHUP)
-	p.log.find(t, `"event":"config.restart_needed".*"sections":"cache"`)
-	p.log.find(t, `"removed":700,"restaurants":200`)
+	p.log.Find(t, `"event":"config.restart_needed".*"sections":"cache"`)
+	p.log.Find(t, `"removed":700,"restaurants":200`)
 	reading.check(t)
 
 	p.signal(t, syscall.SIGTERM)
@@ -235,7 +236,7 @@ func TestSIGHUPReloadsClients(t *testing.T) {
 	}
 	client("bert")
 	p.signal(t, syscall.SIGHUP)
-	p.log.find(t, `"clients":2,"event":"config.reloaded"`)
+	p.log.Find(t, `"clients":2,"event":"config.reloaded"`)
 	if got := summary(session); got != http.StatusUnauthorized {
 		t.Errorf("the session of a client that is gone: %d, want 401", got)
 	}
@@ -253,7 +254,7 @@ func TestDemoOutlivesSIGHUP(t *testing.T) {
 	base := p.url(t)
 	waitReady(t, base)
 	p.signal(t, syscall.SIGHUP)
-	p.log.find(t, `"event":"config.nothing_to_reload"`)
+	p.log.Find(t, `"event":"config.nothing_to_reload"`)
 	waitReady(t, base)
 	p.signal(t, syscall.SIGTERM)
 	if status := p.status(t); status != statusDone {

@@ -10,6 +10,7 @@ import (
 
 	"larder/configs"
 	"larder/internal/sandbox"
+	"larder/internal/testkit/clitest"
 	menusync "larder/sync"
 )
 
@@ -74,7 +75,7 @@ func TestWrongUsageIsStatus2(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := command{env: tc.env}.run(t, tc.args...)
-			if got.status != statusUsage || !strings.Contains(got.err, tc.says) || got.out != "" {
+			if got.Status != statusUsage || !strings.Contains(got.Err, tc.says) || got.Out != "" {
 				t.Errorf("larder %v: %+v, want status 2 and %q on stderr", tc.args, got, tc.says)
 			}
 		})
@@ -171,13 +172,13 @@ func TestSync_IgnoresTheEnvironment(t *testing.T) {
 	t.Parallel()
 	base, _, _ := runningDemo(t)
 	c := command{env: []string{"LARDER_FORCE=true", "LARDER_ALL=true", "LARDER_CLIENT_ID=ops", "LARDER_CLIENT_SECRET=ops-secret", "LARDER_URL=" + base}}
-	if got := c.run(t, "sync"); got.status != statusUsage || !strings.Contains(got.err, "--all") {
+	if got := c.run(t, "sync"); got.Status != statusUsage || !strings.Contains(got.Err, "--all") {
 		t.Errorf("sync with LARDER_ALL=true: %+v, want status 2", got)
 	}
 	// A forced sync publishes the same menu again, as version 2.
 	got := c.run(t, "sync", "--json", sandbox.BistroID)
-	runs := fromJSON[[]menusync.Run](t, got.out)
-	if got.status != statusDone || len(runs) != 1 || runs[0].Version != 1 {
+	runs := clitest.FromJSON[[]menusync.Run](t, got.Out)
+	if got.Status != statusDone || len(runs) != 1 || runs[0].Version != 1 {
 		t.Errorf("sync with LARDER_FORCE=true: %+v, want one run that leaves version 1", got)
 	}
 }
@@ -185,11 +186,11 @@ func TestSync_IgnoresTheEnvironment(t *testing.T) {
 func TestTheCommandLineWinsOverTheEnvironment(t *testing.T) {
 	t.Parallel()
 	c := command{env: []string{"LARDER_JSON=true"}}
-	if got := c.run(t, "version"); !strings.HasPrefix(got.out, "{") {
-		t.Errorf("version with LARDER_JSON=true prints %q", got.out)
+	if got := c.run(t, "version"); !strings.HasPrefix(got.Out, "{") {
+		t.Errorf("version with LARDER_JSON=true prints %q", got.Out)
 	}
-	if got := c.run(t, "version", "--json=false"); strings.HasPrefix(got.out, "{") {
-		t.Errorf("version --json=false prints %q", got.out)
+	if got := c.run(t, "version", "--json=false"); strings.HasPrefix(got.Out, "{") {
+		t.Errorf("version --json=false prints %q", got.Out)
 	}
 }
 
@@ -198,21 +199,21 @@ func TestVersion(t *testing.T) {
 	if out := must(t, "version"); !strings.HasPrefix(out, "larder ") || !strings.Contains(out, "go1.") {
 		t.Errorf("version prints %q", out)
 	}
-	if b := fromJSON[build](t, must(t, "version", "--json")); b.Go == "" || b.Platform == "" {
+	if b := clitest.FromJSON[build](t, must(t, "version", "--json")); b.Go == "" || b.Platform == "" {
 		t.Errorf("version --json gives %+v", b)
 	}
 }
 
 func TestAnUnreadableConfigurationNamesLineAndColumn(t *testing.T) {
 	t.Parallel()
-	file := write(t, "larder.yaml", "http:\n  lisen: x\nsync: {history: many}\n")
+	file := clitest.WriteFile(t, "larder.yaml", "http:\n  lisen: x\nsync: {history: many}\n")
 	for _, args := range [][]string{{"serve"}, {"check"}, {"config", "print"}, {"status"}, {"sync", "--all"}} {
 		got := larder(t, append(args, "--config", file)...)
 		for _, says := range []string{
 			file + `:2:3: unknown key "lisen" in http: did you mean "listen"?`,
 			file + `:3:17: sync.history: "many" is no whole number`,
 		} {
-			if got.status != statusFailed || !strings.Contains(got.err, says) {
+			if got.Status != statusFailed || !strings.Contains(got.Err, says) {
 				t.Errorf("larder %v: %+v, want status 1 and %q", args, got, says)
 			}
 		}
@@ -221,7 +222,7 @@ func TestAnUnreadableConfigurationNamesLineAndColumn(t *testing.T) {
 
 func TestCommandsSayWhenNothingAnswers(t *testing.T) {
 	t.Parallel()
-	order := write(t, "order.json", `{"restaurantID":"one"}`)
+	order := clitest.WriteFile(t, "order.json", `{"restaurantID":"one"}`)
 	for _, args := range [][]string{
 		{"status"},
 		{"sync", "--all"},
@@ -231,7 +232,7 @@ func TestCommandsSayWhenNothingAnswers(t *testing.T) {
 		{"menu", "show", "one"},
 	} {
 		got := larder(t, append(args, "--url", "http://127.0.0.1:1")...)
-		if got.status != statusFailed || !strings.Contains(got.err, "larder at http://127.0.0.1:1 does not answer") {
+		if got.Status != statusFailed || !strings.Contains(got.Err, "larder at http://127.0.0.1:1 does not answer") {
 			t.Errorf("larder %v: %+v, want status 1 and why", args, got)
 		}
 	}
@@ -247,7 +248,7 @@ func TestFilesThatCannotBeRead(t *testing.T) {
 		{"sandbox", "--listen", "127.0.0.1:0", "--menu", "none.json"},
 	} {
 		got := larder(t, args...)
-		if got.status != statusFailed || !strings.Contains(got.err, "no such file") {
+		if got.Status != statusFailed || !strings.Contains(got.Err, "no such file") {
 			t.Errorf("larder %v: %+v, want status 1 and no such file", args, got)
 		}
 	}

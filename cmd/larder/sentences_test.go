@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"larder/internal/testkit/clitest"
 	"larder/internal/testkit/doctest"
 )
 
@@ -122,7 +123,7 @@ func knowsRoute(t *testing.T, base, kitchen, token, method, path string) bool {
 	if strings.HasPrefix(path, "/sandbox") {
 		base = kitchen
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), clitest.Patience)
 	defer cancel() // ends streams too
 	request, err := http.NewRequestWithContext(ctx, method, base+path, http.NoBody)
 	if err != nil {

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"larder/internal/testkit/clitest"
 )
 
 // TestStorefrontBackends runs the backends that docs/storefront.md shows, as they
@@ -27,12 +29,12 @@ func TestStorefrontBackends(t *testing.T) {
 	for language, build := range map[string]func(t *testing.T, text string) *exec.Cmd{
 		"js": func(t *testing.T, text string) *exec.Cmd {
 			t.Helper()
-			return exec.CommandContext(t.Context(), installed(t, "node"), write(t, "backend.mjs", text))
+			return exec.CommandContext(t.Context(), installed(t, "node"), clitest.WriteFile(t, "backend.mjs", text))
 		},
 		"go": func(t *testing.T, text string) *exec.Cmd {
 			t.Helper()
 			program := filepath.Join(t.TempDir(), "backend")
-			if printed, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, write(t, "backend.go", text)).CombinedOutput(); err != nil {
+			if printed, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, clitest.WriteFile(t, "backend.go", text)).CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, printed)
 			}
 			return exec.CommandContext(t.Context(), program)
@@ -77,7 +79,7 @@ func listenOn(address string) string {
 // and once what is wrong.
 func orderThrough(t *testing.T, cmd *exec.Cmd, site, kitchen string) {
 	t.Helper()
-	said := newWatched()
+	said := clitest.NewWatched()
 	cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), "LARDER_SECRET=storefront-secret"), said, said
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -119,7 +121,7 @@ func orderThrough(t *testing.T, cmd *exec.Cmd, site, kitchen string) {
 		t.Errorf("what is wrong is told as %+v, want dish_not_in_menu in Russian", wrong.Errors)
 	}
 	var orders struct{ Result []json.RawMessage }
-	if status, body := fetch(t, kitchen+"/sandbox/orders"); status != http.StatusOK {
+	if status, body := clitest.Fetch(t, kitchen+"/sandbox/orders"); status != http.StatusOK {
 		t.Errorf("%d: %s", status, body)
 	} else if err := json.Unmarshal([]byte(body), &orders); err != nil || len(orders.Result) != 1 {
 		t.Errorf("the kitchen has %d orders (%v), want 1", len(orders.Result), err)
@@ -128,10 +130,10 @@ func orderThrough(t *testing.T, cmd *exec.Cmd, site, kitchen string) {
 
 // postAsForm sends an order as the components do. A backend that does not listen
 // yet is asked again.
-func postAsForm(t *testing.T, site, key, body string, said *watched) (status int, answer []byte) {
+func postAsForm(t *testing.T, site, key, body string, said *clitest.Watched) (status int, answer []byte) {
 	t.Helper()
 	var response *http.Response
-	eventually(t, "the backend answers", func() bool {
+	clitest.Eventually(t, "the backend answers", func() bool {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, site+"/", strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)

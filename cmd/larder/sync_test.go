@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"larder/internal/testkit/clitest"
 )
 
 // listing serves a list of n restaurants, r1 to rn.
@@ -14,7 +16,7 @@ func listing(n int) http.HandlerFunc {
 	for i := range rows {
 		rows[i] = fmt.Sprintf(`{"id":"r%d","name":"Name %d","version":1}`, i+1, i+1)
 	}
-	return says(200, `{"result":[`+strings.Join(rows, ",")+`],"next":null}`)
+	return clitest.Says(200, `{"result":[`+strings.Join(rows, ",")+`],"next":null}`)
 }
 
 // finished returns the JSON of a finished run.
@@ -29,13 +31,13 @@ func resyncs(asked *atomic.Int64) http.HandlerFunc {
 		asked.Add(1)
 		switch id := r.PathValue("id"); id {
 		case "r2":
-			says(200, finished(id, "failed", "no menu came"))(w, r)
+			clitest.Says(200, finished(id, "failed", "no menu came"))(w, r)
 		case "r3":
-			says(200, finished(id, "quarantined", "lost 60 of 67"))(w, r)
+			clitest.Says(200, finished(id, "quarantined", "lost 60 of 67"))(w, r)
 		case "gone":
-			says(404, `{"status":404,"code":"restaurant_not_found","msg":"there is no such restaurant"}`)(w, r)
+			clitest.Says(404, `{"status":404,"code":"restaurant_not_found","msg":"there is no such restaurant"}`)(w, r)
 		default:
-			says(200, finished(id, "unchanged", ""))(w, r)
+			clitest.Says(200, finished(id, "unchanged", ""))(w, r)
 		}
 	}
 }
@@ -43,9 +45,9 @@ func resyncs(asked *atomic.Int64) http.HandlerFunc {
 func TestSyncOfTheSameRestaurantTwiceIsOneRun(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64
-	base := daemonOf(t, map[string]http.HandlerFunc{"POST /v1/ops/restaurants/{id}/sync": resyncs(&asked)})
-	got := larder(t, asOps(base, "sync", "r1", "r1")...)
-	if got.status != statusDone || got.out != "r1  unchanged  version 1\n" || asked.Load() != 1 {
+	base := clitest.Daemon(t, map[string]http.HandlerFunc{"POST /v1/ops/restaurants/{id}/sync": resyncs(&asked)})
+	got := larder(t, clitest.AsOps(base, "sync", "r1", "r1")...)
+	if got.Status != statusDone || got.Out != "r1  unchanged  version 1\n" || asked.Load() != 1 {
 		t.Errorf("sync r1 r1: %+v, asked %d times; want one run", got, asked.Load())
 	}
 }
@@ -53,9 +55,9 @@ func TestSyncOfTheSameRestaurantTwiceIsOneRun(t *testing.T) {
 func TestAnUnknownRestaurantIsNotTheEndOfTheOthers(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64
-	base := daemonOf(t, map[string]http.HandlerFunc{"POST /v1/ops/restaurants/{id}/sync": resyncs(&asked)})
-	got := larder(t, asOps(base, "sync", "gone", "r1")...)
-	if got.status != statusFailed || !strings.HasPrefix(got.out, "r1  unchanged") || !strings.HasSuffix(got.out, "there is no such restaurant\n2 restaurants: 1 unchanged, 1 failed\n") {
+	base := clitest.Daemon(t, map[string]http.HandlerFunc{"POST /v1/ops/restaurants/{id}/sync": resyncs(&asked)})
+	got := larder(t, clitest.AsOps(base, "sync", "gone", "r1")...)
+	if got.Status != statusFailed || !strings.HasPrefix(got.Out, "r1  unchanged") || !strings.HasSuffix(got.Out, "there is no such restaurant\n2 restaurants: 1 unchanged, 1 failed\n") {
 		t.Errorf("sync gone r1: %+v", got)
 	}
 }

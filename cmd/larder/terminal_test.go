@@ -13,6 +13,7 @@ import (
 
 	"larder/configs"
 	"larder/internal/sandbox"
+	"larder/internal/testkit/clitest"
 )
 
 // typist is a person at a real terminal.
@@ -20,14 +21,14 @@ type typist struct {
 	t      *testing.T
 	file   *os.File
 	cmd    *exec.Cmd
-	screen *watched
+	screen *clitest.Watched
 	ended  chan error
 }
 
 // sit starts a larder on a terminal of its own.
 func sit(t *testing.T, args ...string) *typist {
 	t.Helper()
-	p := &typist{t: t, cmd: exec.CommandContext(t.Context(), built, args...), screen: newWatched(), ended: make(chan error, 1)}
+	p := &typist{t: t, cmd: exec.CommandContext(t.Context(), built, args...), screen: clitest.NewWatched(), ended: make(chan error, 1)}
 	p.cmd.Env = []string{"TERM=xterm", "PATH=" + os.Getenv("PATH")}
 	file, err := pty.StartWithSize(p.cmd, &pty.Winsize{Rows: 30, Cols: 100})
 	if err != nil {
@@ -58,7 +59,7 @@ func sit(t *testing.T, args ...string) *typist {
 // sees waits for words, then types a line.
 func (p *typist) sees(pattern, types string) {
 	p.t.Helper()
-	p.screen.find(p.t, pattern)
+	p.screen.Find(p.t, pattern)
 	if _, err := p.file.WriteString(types); err != nil {
 		p.t.Fatal(err)
 	}
@@ -69,7 +70,7 @@ func (p *typist) status() int {
 	select {
 	case <-p.ended: //nolint:errcheck // its status says it
 		return p.cmd.ProcessState.ExitCode()
-	case <-time.After(patience):
+	case <-time.After(clitest.Patience):
 		p.t.Fatalf("it does not end:\n%s", p.screen)
 		return 0
 	}
@@ -77,7 +78,7 @@ func (p *typist) status() int {
 
 func TestInitAtATerminal(t *testing.T) {
 	t.Parallel()
-	url := orderingService(t, sandbox.Config{})
+	url := clitest.OrderingService(t, sandbox.Config{})
 	file := filepath.Join(t.TempDir(), "larder.yaml")
 	p := sit(t, "init", file)
 	p.sees(`Address of the ordering service: $`, url+"\n")
@@ -95,8 +96,8 @@ func TestInitAtATerminal(t *testing.T) {
 	if status := p.status(); status != statusDone {
 		t.Fatalf("status %d:\n%s", status, p.screen)
 	}
-	p.screen.find(t, `only you can read it`)
-	p.screen.find(t, `appendonly yes\s+maxmemory-policy noeviction`)
+	p.screen.Find(t, `only you can read it`)
+	p.screen.Find(t, `appendonly yes\s+maxmemory-policy noeviction`)
 	if text := p.screen.String(); strings.Contains(text, "demo-secret") || strings.Contains(text, "wrong-secret") {
 		t.Errorf("the secret is shown:\n%s", text)
 	}
@@ -114,20 +115,20 @@ func TestCtrlCEndsInitAndAWatch(t *testing.T) {
 	if status := asked.status(); status != statusFailed {
 		t.Errorf("init ends with %d:\n%s", status, asked.screen)
 	}
-	asked.screen.find(t, `interrupted: nothing was written`)
+	asked.screen.Find(t, `interrupted: nothing was written`)
 	if _, err := os.Stat(file); !os.IsNotExist(err) {
 		t.Errorf("there is a file all the same: %v", err)
 	}
 
-	base := daemonOf(t, map[string]http.HandlerFunc{
-		"GET /readyz":         says(200, `{"status":"ok","parts":{"redis":{"ok":true,"msg":""}}}`),
-		"GET /v1/restaurants": says(200, `{"result":[{"id":"r1","name":"r1","version":4,"lastOutcome":"unchanged"}],"next":null}`),
-		"GET /v1/ops/orders":  says(200, `{"result":[],"next":null}`),
+	base := clitest.Daemon(t, map[string]http.HandlerFunc{
+		"GET /readyz":         clitest.Says(200, `{"status":"ok","parts":{"redis":{"ok":true,"msg":""}}}`),
+		"GET /v1/restaurants": clitest.Says(200, `{"result":[{"id":"r1","name":"r1","version":4,"lastOutcome":"unchanged"}],"next":null}`),
+		"GET /v1/ops/orders":  clitest.Says(200, `{"result":[],"next":null}`),
 	})
-	watch := sit(t, asOps(base, "status", "--watch", "--every", "200ms")...)
+	watch := sit(t, clitest.AsOps(base, "status", "--watch", "--every", "200ms")...)
 	watch.sees(`restaurants: 1 restaurant, 1 ok`, ctrlC)
 	if status := watch.status(); status != statusDone {
 		t.Errorf("a watch ends with %d:\n%s", status, watch.screen)
 	}
-	sit(t, "status", "--url", base).screen.find(t, `: \x1b\[32mok`) // green: it is a terminal
+	sit(t, "status", "--url", base).screen.Find(t, `: \x1b\[32mok`) // green: it is a terminal
 }

@@ -12,6 +12,8 @@ import (
 	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	otlp "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
+
+	"larder/internal/testkit/clitest"
 )
 
 // receiver takes spans by OTLP over HTTP, as a collector does.
@@ -62,13 +64,13 @@ func (r *receiver) trace(id string) map[string]*otlp.Span {
 }
 
 // tracedDemo is a demo that sends its spans to the receiver.
-func tracedDemo(t *testing.T, r *receiver, settings ...string) (base, kitchen string, demo *running) {
+func tracedDemo(t *testing.T, r *receiver, settings ...string) (base, kitchen string, demo *clitest.Running) {
 	t.Helper()
 	demo = command{env: append([]string{
 		"LARDER_RESTAURANTS_0_SCHEDULE=@every 48h", "LARDER_TRACING_ENDPOINT=" + r.url, "LARDER_HTTP_ACCESS_LOG=all",
 	}, settings...)}.start(t, "demo", "--listen", "127.0.0.1:0", "--sandbox-listen", "127.0.0.1:0", "--log-level", "info", "--log-format", "json")
-	base = demo.out.find(t, `(http://\S+)/v1/restaurants\n`)[1]
-	kitchen = demo.out.find(t, `(http://\S+)/sandbox/orders   what`)[1]
+	base = demo.Out.Find(t, `(http://\S+)/v1/restaurants\n`)[1]
+	kitchen = demo.Out.Find(t, `(http://\S+)/sandbox/orders   what`)[1]
 	return base, kitchen, demo
 }
 
@@ -118,7 +120,7 @@ func tokenFor(t *testing.T, base string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return fromJSON[struct {
+	return clitest.FromJSON[struct {
 		Token string `json:"access_token"`
 	}](t, string(body)).Token
 }
@@ -132,10 +134,10 @@ func TestAnOrderIsOneTrace(t *testing.T) {
 	base, kitchen, demo := tracedDemo(t, r, "LARDER_CONNECTIONS_0_TRACEPARENT=true")
 	placeTraced(t, base, "00-"+id+"-"+page+"-01")
 	const server = "POST /v1/restaurants/:restaurant/orders"
-	demo.err.find(t, `"event":"http.request".*"route":"/v1/restaurants/:restaurant/orders".*"trace_id":"`+id+`"`)
-	demo.err.find(t, `"event":"order.placed".*"trace_id":"`+id+`"`)
-	_, orders := fetch(t, kitchen+"/sandbox/orders")
-	demo.stop() // sends what is left
+	demo.Err.Find(t, `"event":"http.request".*"route":"/v1/restaurants/:restaurant/orders".*"trace_id":"`+id+`"`)
+	demo.Err.Find(t, `"event":"order.placed".*"trace_id":"`+id+`"`)
+	_, orders := clitest.Fetch(t, kitchen+"/sandbox/orders")
+	demo.Stop() // sends what is left
 	spans := r.trace(id)
 	spanID := func(name string) string {
 		span, ok := spans[name]
@@ -183,7 +185,7 @@ func TestTracesThatAreNotKept(t *testing.T) {
 	r := newReceiver(t)
 	base, kitchen, demo := tracedDemo(t, r)
 	placeTraced(t, base, "00-"+unwanted+"-00f067aa0ba902b7-00")
-	demo.err.find(t, `"event":"http.request".*"route":"/v1/restaurants/:restaurant/orders"`)
+	demo.Err.Find(t, `"event":"http.request".*"route":"/v1/restaurants/:restaurant/orders"`)
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+"/v1/restaurants", http.NoBody)
 	if err != nil {
 		t.Fatal(err)
@@ -194,10 +196,10 @@ func TestTracesThatAreNotKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = response.Body.Close()
-	demo.err.find(t, `"trace_id":"`+wanted+`"`)
-	_, orders := fetch(t, kitchen+"/sandbox/orders")
-	demo.stop()
-	if strings.Contains(demo.err.String(), unwanted) || len(r.trace(unwanted)) > 0 {
+	demo.Err.Find(t, `"trace_id":"`+wanted+`"`)
+	_, orders := clitest.Fetch(t, kitchen+"/sandbox/orders")
+	demo.Stop()
+	if strings.Contains(demo.Err.String(), unwanted) || len(r.trace(unwanted)) > 0 {
 		t.Errorf("spans of a trace that is not kept: %v", r.trace(unwanted))
 	}
 	if len(r.trace(wanted)) == 0 {

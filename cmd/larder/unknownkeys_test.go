@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"larder/internal/sandbox"
+	"larder/internal/testkit/clitest"
 )
 
 // A larder of an older version starts and reloads with the configuration of a
@@ -20,35 +21,35 @@ func TestServe_AllowUnknownKeys(t *testing.T) {
 	warning := file.path + `:1:1: unknown key "telepathy" in the configuration is ignored`
 
 	refused := larder(t, "serve", "--config", file.path)
-	if refused.status != statusFailed || !strings.Contains(refused.err, `unknown key "telepathy"`) || !strings.Contains(refused.err, "Correct the key; ") ||
-		!strings.Contains(refused.err, "--allow-unknown-keys") {
+	if refused.Status != statusFailed || !strings.Contains(refused.Err, `unknown key "telepathy"`) || !strings.Contains(refused.Err, "Correct the key; ") ||
+		!strings.Contains(refused.Err, "--allow-unknown-keys") {
 		t.Errorf("serve without the flag: %+v", refused)
 	}
 	if out := must(t, "check", "--allow-unknown-keys", "--config", file.path); !strings.Contains(out, "warning: "+warning+"\n") {
 		t.Errorf("check --allow-unknown-keys prints\n%s", out)
 	}
-	if got := larder(t, "config", "print", "--allow-unknown-keys", "--config", file.path); got.status != statusDone ||
-		got.err != "warning: "+warning+"\n" || strings.Contains(got.out, "telepathy") {
+	if got := larder(t, "config", "print", "--allow-unknown-keys", "--config", file.path); got.Status != statusDone ||
+		got.Err != "warning: "+warning+"\n" || strings.Contains(got.Out, "telepathy") {
 		t.Errorf("config print --allow-unknown-keys: %+v", got)
 	}
 
 	p := startProcess(t, []string{"LARDER_LOG_FORMAT=json"}, "serve", "--allow-unknown-keys", "--config", file.path)
 	base := p.url(t)
 	waitReady(t, base)
-	p.log.find(t, `"event":"config.warning".*larder.yaml:1:1: unknown key \\"telepathy\\"`)
+	p.log.Find(t, `"event":"config.warning".*larder.yaml:1:1: unknown key \\"telepathy\\"`)
 	must(t, "status", "--config", file.path, "--url", base)
 
 	file.write(t, strings.Replace(restaurant, "}", ", colour: x}", 1))
 	p.signal(t, syscall.SIGHUP)
-	p.log.find(t, `"event":"config.warning".*unknown key \\"colour\\" in restaurants\[0\] is ignored`)
-	p.log.find(t, `"event":"config.reloaded"`)
+	p.log.Find(t, `"event":"config.warning".*unknown key \\"colour\\" in restaurants\[0\] is ignored`)
+	p.log.Find(t, `"event":"config.reloaded"`)
 
 	file.head = "auth: {require_second_factor: true}\n" + file.head
 	file.write(t, restaurant)
 	p.signal(t, syscall.SIGHUP)
-	p.log.find(t, `"error":"[^"]*:1:8: unknown key \\"require_second_factor\\" in auth: [^"]*`+
+	p.log.Find(t, `"error":"[^"]*:1:8: unknown key \\"require_second_factor\\" in auth: [^"]*`+
 		`always an error, also with --allow-unknown-keys: correct or remove it".*"event":"config.error"`)
-	p.log.find(t, `"event":"config.reload_rejected"`)
+	p.log.Find(t, `"event":"config.reload_rejected"`)
 	p.signal(t, syscall.SIGTERM)
 	if status := p.status(t); status != statusDone {
 		t.Errorf("status %d, want 0\n%s", status, p.log)
@@ -63,11 +64,11 @@ func TestCheck_UnknownKeyUnderAuth(t *testing.T) {
 		"of a client": "auth: {clients: [{id: a, networks: [10.0.0.0/8]}]}\n",
 		"indented":    "http:\n  listen: 127.0.0.1:8080\n  auth: {clients: []}\n",
 	} {
-		path := write(t, "larder.yaml", text)
+		path := clitest.WriteFile(t, "larder.yaml", text)
 		for _, args := range [][]string{{"check"}, {"check", "--allow-unknown-keys"}, {"serve", "--allow-unknown-keys"}} {
 			got := larder(t, append(args, "--config", path)...)
-			_, try, _ := strings.Cut(got.err, "correct or remove it")
-			if got.status != statusFailed || !strings.Contains(got.err, "always an error, also with --allow-unknown-keys: correct or remove it") ||
+			_, try, _ := strings.Cut(got.Err, "correct or remove it")
+			if got.Status != statusFailed || !strings.Contains(got.Err, "always an error, also with --allow-unknown-keys: correct or remove it") ||
 				strings.Contains(try, "allow-unknown-keys") {
 				t.Errorf("%s, %s: %+v", name, args, got)
 			}

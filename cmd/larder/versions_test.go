@@ -9,13 +9,14 @@ import (
 
 	"larder/internal/menu"
 	"larder/internal/sandbox"
+	"larder/internal/testkit/clitest"
 	menusync "larder/sync"
 )
 
 func TestAMenuIsTakenBackAndLetGo(t *testing.T) {
 	t.Parallel()
 	base, kitchen, _ := runningDemo(t)
-	ops := func(args ...string) string { return must(t, asOps(base, args...)...) }
+	ops := func(args ...string) string { return must(t, clitest.AsOps(base, args...)...) }
 	const id = sandbox.BistroID
 	raw := sandbox.Bistro(id, demoPhotos)
 	first := regexp.MustCompile(`"price": ?[0-9.]+`).Find(raw)
@@ -33,7 +34,7 @@ func TestAMenuIsTakenBackAndLetGo(t *testing.T) {
 	if !strings.HasPrefix(diff, "~ ") || !strings.HasSuffix(diff, " → 12345\n") || diff != ops("menu", "diff", id, "--from", "1", "--to", "2") {
 		t.Errorf("menu diff --from prints %q", diff)
 	}
-	if changes := fromJSON[menu.Changes](t, ops("menu", "diff", id, "--from", "2", "--json")); !changes.Empty() {
+	if changes := clitest.FromJSON[menu.Changes](t, ops("menu", "diff", id, "--from", "2", "--json")); !changes.Empty() {
 		t.Errorf("menu diff of the current version with itself: %+v", changes)
 	}
 
@@ -52,17 +53,17 @@ func TestAMenuIsTakenBackAndLetGo(t *testing.T) {
 	if out := ops("menu", "release", id); !strings.HasPrefix(out, id+"  updated  version 4  ") {
 		t.Errorf("menu release prints %q", out)
 	}
-	run := fromJSON[menusync.Run](t, ops("menu", "rollback", id, "1", "--json"))
+	run := clitest.FromJSON[menusync.Run](t, ops("menu", "rollback", id, "1", "--json"))
 	if run.Rollback == nil || run.Rollback.Version != 1 || run.Version != 5 {
 		t.Errorf("menu rollback --json prints %+v", run)
 	}
 	if out := ops("menu", "versions", id); !strings.Contains(out, "  served now, held until the service publishes another menu\n") {
 		t.Errorf("menu versions prints %q", out)
 	}
-	if got := larder(t, asOps(base, "menu", "rollback", id, "77")...); got.status != statusFailed || !strings.Contains(got.err, "404 version_not_found: version 77 is not kept") {
+	if got := larder(t, clitest.AsOps(base, "menu", "rollback", id, "77")...); got.Status != statusFailed || !strings.Contains(got.Err, "404 version_not_found: version 77 is not kept") {
 		t.Errorf("menu rollback to a version that never was: %+v", got)
 	}
-	if got := larder(t, "menu", "release", id, "--url", base); got.status != statusFailed || !strings.Contains(got.err, "401 unauthorized") {
+	if got := larder(t, "menu", "release", id, "--url", base); got.Status != statusFailed || !strings.Contains(got.Err, "401 unauthorized") {
 		t.Errorf("menu release without a token: %+v", got)
 	}
 }
@@ -100,7 +101,7 @@ func TestWrongUsageOfVersions(t *testing.T) {
 		"no number after --to":   {"menu", "diff", "one", "--from", "1", "--to", "x"},
 		"no number after --from": {"menu", "diff", "one", "--from", "x"},
 	} {
-		if got := larder(t, args...); got.status != statusUsage || got.err == "" {
+		if got := larder(t, args...); got.Status != statusUsage || got.Err == "" {
 			t.Errorf("%s: %+v, want 2", name, got)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"larder/internal/testkit/clitest"
 )
 
 // shown is a daemon whose answers can be changed.
@@ -26,13 +28,13 @@ const (
 func newShown(t *testing.T) (s *shown, base string) {
 	t.Helper()
 	s = &shown{}
-	s.set(&s.ready, says(200, allWell))
+	s.set(&s.ready, clitest.Says(200, allWell))
 	s.set(&s.restaurants, rows(`"version":4,"lastOutcome":"unchanged","checkedAt":"2026-11-21T10:00:00Z"`))
-	s.set(&s.orders, says(200, noOrder))
+	s.set(&s.orders, clitest.Says(200, noOrder))
 	current := func(at *atomic.Pointer[http.HandlerFunc]) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) { (*at.Load())(w, r) }
 	}
-	base = daemonOf(t, map[string]http.HandlerFunc{
+	base = clitest.Daemon(t, map[string]http.HandlerFunc{
 		"GET /readyz": current(&s.ready), "GET /v1/restaurants": current(&s.restaurants),
 		"GET /v1/ops/orders": func(w http.ResponseWriter, r *http.Request) {
 			s.asked.Add(1)
@@ -45,26 +47,26 @@ func newShown(t *testing.T) (s *shown, base string) {
 func TestAWatchTellsEachChange(t *testing.T) {
 	t.Parallel()
 	s, base := newShown(t)
-	watch := command{}.start(t, asOps(base, "status", "--watch", "--every", "200ms")...)
-	watch.out.find(t, `(?m)^\d\d:\d\d:\d\d  larder: ok\n\d\d:\d\d:\d\d  restaurants: 1 restaurant, 1 ok\n`)
-	s.set(&s.ready, says(200, notWell))
+	watch := command{}.start(t, clitest.AsOps(base, "status", "--watch", "--every", "200ms")...)
+	watch.Out.Find(t, `(?m)^\d\d:\d\d:\d\d  larder: ok\n\d\d:\d\d:\d\d  restaurants: 1 restaurant, 1 ok\n`)
+	s.set(&s.ready, clitest.Says(200, notWell))
 	s.set(&s.restaurants, rows(`"version":4,"lastOutcome":"failed","stale":true,"checkedAt":"2026-11-21T10:00:00Z"`))
-	s.set(&s.orders, says(200, oneOrder))
-	watch.out.find(t, `  larder: ok → degraded\n`)
-	watch.out.find(t, `  part connections main: ok → not ok: the last sync of 1 restaurant failed: r1\n`)
-	watch.out.find(t, `  restaurant r1: version 4 → version 4, failed, stale\n`)
-	watch.out.find(t, `  order 01M7XYWYA9ZF3T3GVVC5557T6W: unknown \(restaurant r1, since 2026-11-21T10:00:00Z\)\n`)
-	s.set(&s.ready, says(200, allWell))
+	s.set(&s.orders, clitest.Says(200, oneOrder))
+	watch.Out.Find(t, `  larder: ok → degraded\n`)
+	watch.Out.Find(t, `  part connections main: ok → not ok: the last sync of 1 restaurant failed: r1\n`)
+	watch.Out.Find(t, `  restaurant r1: version 4 → version 4, failed, stale\n`)
+	watch.Out.Find(t, `  order 01M7XYWYA9ZF3T3GVVC5557T6W: unknown \(restaurant r1, since 2026-11-21T10:00:00Z\)\n`)
+	s.set(&s.ready, clitest.Says(200, allWell))
 	s.set(&s.restaurants, rows(`"version":5,"lastOutcome":"updated"`, `"version":1`))
-	s.set(&s.orders, says(200, noOrder))
-	watch.out.find(t, `  restaurant r1: version 4, failed, stale → version 5\n`)
-	watch.out.find(t, `  restaurant r2: version 1\n`)
-	watch.out.find(t, `  order 01M7XYWYA9ZF3T3GVVC5557T6W: unknown → resolved\n`)
-	if status := watch.stop(); status != statusDone {
+	s.set(&s.orders, clitest.Says(200, noOrder))
+	watch.Out.Find(t, `  restaurant r1: version 4, failed, stale → version 5\n`)
+	watch.Out.Find(t, `  restaurant r2: version 1\n`)
+	watch.Out.Find(t, `  order 01M7XYWYA9ZF3T3GVVC5557T6W: unknown → resolved\n`)
+	if status := watch.Stop(); status != statusDone {
 		t.Errorf("ended with status %d", status)
 	}
-	if lines := strings.Count(watch.out.String(), "\n"); lines != 11 {
-		t.Errorf("%d lines, want one for each change:\n%s", lines, watch.out)
+	if lines := strings.Count(watch.Out.String(), "\n"); lines != 11 {
+		t.Errorf("%d lines, want one for each change:\n%s", lines, watch.Out)
 	}
 }
 
@@ -76,20 +78,20 @@ func TestWatchReadsEveryUnknownOrder(t *testing.T) {
 		if r.FormValue("cursor") == "second" {
 			page = strings.Replace(oneOrder, "01M7XYWYA9ZF3T3GVVC5557T6W", "01M7XYWYA9ZF3T3GVVC5557T6X", 1)
 		}
-		says(200, page)(w, r)
+		clitest.Says(200, page)(w, r)
 	})
-	watch := command{}.start(t, asOps(base, "status", "--watch", "--every", "200ms")...)
-	watch.out.find(t, `order 01M7XYWYA9ZF3T3GVVC5557T6W: unknown`)
-	watch.out.find(t, `order 01M7XYWYA9ZF3T3GVVC5557T6X: unknown`)
+	watch := command{}.start(t, clitest.AsOps(base, "status", "--watch", "--every", "200ms")...)
+	watch.Out.Find(t, `order 01M7XYWYA9ZF3T3GVVC5557T6W: unknown`)
+	watch.Out.Find(t, `order 01M7XYWYA9ZF3T3GVVC5557T6X: unknown`)
 }
 
 func TestListWithoutEnd(t *testing.T) {
 	t.Parallel()
-	base := daemonOf(t, map[string]http.HandlerFunc{
-		"GET /v1/ops/restaurants/{id}/versions": says(200, `{"result":[],"next":"again"}`),
+	base := clitest.Daemon(t, map[string]http.HandlerFunc{
+		"GET /v1/ops/restaurants/{id}/versions": clitest.Says(200, `{"result":[],"next":"again"}`),
 	})
-	got := larder(t, asOps(base, "menu", "versions", "r1")...)
-	if got.status != statusFailed || !strings.Contains(got.err, "the list has no end") {
+	got := larder(t, clitest.AsOps(base, "menu", "versions", "r1")...)
+	if got.Status != statusFailed || !strings.Contains(got.Err, "the list has no end") {
 		t.Errorf("versions of a list that never ends: %+v", got)
 	}
 }
@@ -97,14 +99,14 @@ func TestListWithoutEnd(t *testing.T) {
 func TestAWatchAsJSONIsALineForEachChange(t *testing.T) {
 	t.Parallel()
 	s, base := newShown(t)
-	watch := command{outTerminal: true}.start(t, asOps(base, "status", "--watch", "--json", "--every", "200ms")...)
-	watch.out.find(t, `"subject":"restaurants"`)
+	watch := command{outTerminal: true}.start(t, clitest.AsOps(base, "status", "--watch", "--json", "--every", "200ms")...)
+	watch.Out.Find(t, `"subject":"restaurants"`)
 	s.set(&s.ready, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
-	watch.out.find(t, `"from":"ok","to":"unreachable"`)
-	s.set(&s.ready, says(200, allWell))
-	watch.out.find(t, `"from":"unreachable","to":"ok"`)
-	watch.stop()
-	for text := range strings.SplitSeq(strings.TrimSpace(watch.out.String()), "\n") {
+	watch.Out.Find(t, `"from":"ok","to":"unreachable"`)
+	s.set(&s.ready, clitest.Says(200, allWell))
+	watch.Out.Find(t, `"from":"unreachable","to":"ok"`)
+	watch.Stop()
+	for text := range strings.SplitSeq(strings.TrimSpace(watch.Out.String()), "\n") {
 		var c statusChange
 		if err := json.Unmarshal([]byte(text), &c); err != nil || c.At.IsZero() || c.Subject == "" || c.To == "" {
 			t.Errorf("%q: %v, want a change", text, err)
@@ -116,12 +118,12 @@ func TestAWatchAsJSONIsALineForEachChange(t *testing.T) {
 func TestAWatchAsksForOrdersOnceWhereItMayNot(t *testing.T) {
 	t.Parallel()
 	s, base := newShown(t)
-	s.set(&s.orders, says(403, `{"status":403,"code":"forbidden","msg":"the token has no scope ops"}`))
-	watch := command{}.start(t, asOps(base, "status", "--watch", "--every", "200ms")...)
-	watch.out.find(t, `restaurants: 1 restaurant`)
+	s.set(&s.orders, clitest.Says(403, `{"status":403,"code":"forbidden","msg":"the token has no scope ops"}`))
+	watch := command{}.start(t, clitest.AsOps(base, "status", "--watch", "--every", "200ms")...)
+	watch.Out.Find(t, `restaurants: 1 restaurant`)
 	for version := range 3 {
 		s.set(&s.restaurants, rows(`"version":`+string(rune('5'+version))+`,"lastOutcome":"updated"`))
-		watch.out.find(t, `→ version `+string(rune('5'+version))+`\n`)
+		watch.Out.Find(t, `→ version `+string(rune('5'+version))+`\n`)
 	}
 	if asked := s.asked.Load(); asked != 1 {
 		t.Errorf("asked %d times for orders after a refusal", asked)
@@ -131,7 +133,7 @@ func TestAWatchAsksForOrdersOnceWhereItMayNot(t *testing.T) {
 func TestAWatchOfNobodyFails(t *testing.T) {
 	t.Parallel()
 	got := larder(t, "status", "--watch", "--url", "http://127.0.0.1:1")
-	if got.status != statusFailed || !strings.Contains(got.err, "does not answer") {
+	if got.Status != statusFailed || !strings.Contains(got.Err, "does not answer") {
 		t.Errorf("status --watch of nobody: %+v", got)
 	}
 }

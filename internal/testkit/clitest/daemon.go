@@ -1,4 +1,4 @@
-package main
+package clitest
 
 import (
 	"io"
@@ -9,12 +9,12 @@ import (
 	"larder/internal/sandbox"
 )
 
-// daemonOf is a daemon that answers each "METHOD /path" as told, and gives a
+// Daemon returns the address of a daemon that answers each "METHOD /path" as told, and gives a
 // token to everyone.
-func daemonOf(t *testing.T, answers map[string]http.HandlerFunc) string {
+func Daemon(t *testing.T, answers map[string]http.HandlerFunc) string {
 	t.Helper()
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /connect/token", says(http.StatusOK, `{"access_token":"t","token_type":"Bearer","expires_in":3600}`))
+	mux.HandleFunc("POST /connect/token", Says(http.StatusOK, `{"access_token":"t","token_type":"Bearer","expires_in":3600}`))
 	for pattern, answer := range answers {
 		mux.HandleFunc(pattern, answer)
 	}
@@ -23,8 +23,8 @@ func daemonOf(t *testing.T, answers map[string]http.HandlerFunc) string {
 	return server.URL
 }
 
-// says is an answer that is always the same.
-func says(status int, body string) http.HandlerFunc {
+// Says answers every request with the same status and JSON body.
+func Says(status int, body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)
@@ -32,13 +32,13 @@ func says(status int, body string) http.HandlerFunc {
 	}
 }
 
-// asOps are the flags of an operator of the daemon.
-func asOps(base string, args ...string) []string {
+// AsOps returns args with the flags of an operator of the daemon.
+func AsOps(base string, args ...string) []string {
 	return append(args, "--url", base, "--client-id", "ops", "--client-secret", "ops-secret")
 }
 
-// orderingService is a real sandbox over HTTP.
-func orderingService(t *testing.T, config sandbox.Config) string {
+// OrderingService returns the address of a real sandbox.
+func OrderingService(t *testing.T, config sandbox.Config) string {
 	t.Helper()
 	kitchen := sandbox.New(config)
 	bistro := sandbox.Bistro(sandbox.BistroID, "")
