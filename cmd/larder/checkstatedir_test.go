@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"testing"
 
+	"larder/internal/cli"
 	"larder/internal/sandbox"
 	"larder/internal/testkit/clitest"
 )
@@ -23,11 +24,11 @@ func TestStateDir_IsNoFolder(t *testing.T) {
 		file.head = "ordering:\n  state_dir: " + dir + "\n" + head
 		file.write(t, `  - {id: "`+generate.RestaurantID(0)+`"}`)
 		want := file.path + ":2:14: ordering.state_dir: " + dir + " is not a folder"
-		if got := larder(t, "check", "--config", file.path); got.Status != statusFailed || !strings.Contains(got.Err, want) {
+		if got := larder(t, "check", "--config", file.path); got.Status != cli.StatusFailed || !strings.Contains(got.Err, want) {
 			t.Errorf("check: %+v, want %q", got, want)
 		}
 		got := larder(t, "check", "--json", "--config", file.path)
-		if !strings.Contains(got.Out, `"ordering.state_dir"`) || got.Status != statusFailed {
+		if !strings.Contains(got.Out, `"ordering.state_dir"`) || got.Status != cli.StatusFailed {
 			t.Errorf("check --json: %+v", got)
 		}
 	}
@@ -35,7 +36,7 @@ func TestStateDir_IsNoFolder(t *testing.T) {
 	p.log.Find(t, `"event":"journal.state_file_not_(read|saved)"`)
 	waitReady(t, p.url(t))
 	p.signal(t, syscall.SIGTERM)
-	if status := p.status(t); status != statusDone {
+	if status := p.status(t); status != cli.StatusDone {
 		t.Errorf("status %d, want 0\n%s", status, p.log)
 	}
 }

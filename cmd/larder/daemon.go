@@ -219,6 +219,15 @@ func ignoreCanceled(err error) error {
 	return err
 }
 
+// mapped returns what each makes of every item.
+func mapped[T, U any](items []T, each func(T) U) []U {
+	made := make([]U, len(items))
+	for i, item := range items {
+		made[i] = each(item)
+	}
+	return made
+}
+
 func restaurantsOf(cfg *configs.Config) []menusync.Restaurant {
 	return mapped(cfg.Restaurants, func(r configs.Restaurant) menusync.Restaurant {
 		return menusync.Restaurant{

@@ -16,6 +16,7 @@ import (
 
 	"larder/configs"
 	"larder/httpapi"
+	"larder/internal/cli"
 	"larder/internal/client"
 	"larder/internal/menu"
 	"larder/internal/sandbox"
@@ -34,7 +35,7 @@ type starts struct {
 }
 
 // demoCommand makes `larder demo`.
-func demoCommand(env *environment, with *starts) *cobra.Command {
+func demoCommand(env *cli.Environment, with *starts) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Run everything in one process: ordering service, Redis, larder",
@@ -56,12 +57,12 @@ ends: status 0, or 1 and what failed.`,
 	}
 	flags := cmd.Flags()
 	flags.String("listen", "127.0.0.1:8080", "where larder listens; port 0 picks a free one, as --exit does by itself")
-	setEnv(flags, "listen", "LARDER_HTTP_LISTEN")
+	cli.SetEnv(flags, "listen", "LARDER_HTTP_LISTEN")
 	flags.String("sandbox-listen", sandboxAddress, "where the ordering service listens; port 0 picks a free one, as --exit does by itself")
-	setEnv(flags, "sandbox-listen", "LARDER_SANDBOX_LISTEN")
+	cli.SetEnv(flags, "sandbox-listen", "LARDER_SANDBOX_LISTEN")
 	flags.Bool("exit", false, "do the main job once, print each step, and end")
 	addGenerate(cmd)
-	addJSON(cmd)
+	cli.AddJSON(cmd)
 	return cmd
 }
 
@@ -71,7 +72,7 @@ const demoPhotos = "/photos"
 
 // demo is everything of `larder demo`.
 type demo struct {
-	env        *environment
+	env        *cli.Environment
 	starts     *starts
 	cfg        *configs.Config
 	log        *logrus.Logger
@@ -83,7 +84,7 @@ type demo struct {
 
 // prepareDemo opens the sandbox, so that its address is known, and makes the
 // configuration that points at it.
-func prepareDemo(cmd *cobra.Command, env *environment, with *starts) (*demo, error) {
+func prepareDemo(cmd *cobra.Command, env *cli.Environment, with *starts) (*demo, error) {
 	quiet := !cmd.Flags().Changed("log-level")
 	if quiet {
 		_ = cmd.Flags().Set("log-level", "error") // what the demo prints itself is enough
@@ -92,25 +93,25 @@ func prepareDemo(cmd *cobra.Command, env *environment, with *starts) (*demo, err
 	if err != nil {
 		return nil, err
 	}
-	d := &demo{env: env, starts: with, log: log, exit: boolFlag(cmd, "exit"), json: asJSON(cmd)}
+	d := &demo{env: env, starts: with, log: log, exit: cli.BoolFlag(cmd, "exit"), json: cli.AsJSON(cmd)}
 	if d.exit && quiet {
 		log.SetOutput(&d.held) // the scenario provokes errors that it prints itself
 	}
 	if d.json && !d.exit {
-		return nil, newUsageError("--json needs --exit: a demo that runs on prints for people")
+		return nil, cli.NewUsageError("--json needs --exit: a demo that runs on prints for people")
 	}
 	generate, err := generated(cmd)
 	if err != nil {
 		return nil, err
 	}
-	listen, sandboxListen := stringFlag(cmd, "listen"), stringFlag(cmd, "sandbox-listen")
+	listen, sandboxListen := cli.StringFlag(cmd, "listen"), cli.StringFlag(cmd, "sandbox-listen")
 	if d.exit && !cmd.Flags().Changed("listen") {
 		listen = "127.0.0.1:0"
 	}
 	if d.exit && !cmd.Flags().Changed("sandbox-listen") {
 		sandboxListen = "127.0.0.1:0"
 	}
-	variables, secret := slices.Clone(env.environ), ""
+	variables, secret := slices.Clone(env.Environ), ""
 	if !httpapi.IsLoopback(listen) || !httpapi.IsLoopback(sandboxListen) { // other machines reach it: no published secrets (policy H4)
 		secret = rand.Text()
 		variables = append(variables, "LARDER_CONNECTIONS_0_CLIENT_SECRET="+secret,
@@ -157,12 +158,12 @@ func (d *demo) run(ctx context.Context) error {
 			})
 		})
 		stop()
-		return cmp.Or(shown.Wait(), listenError(err, "--listen"+anyPort("--listen")))
+		return cmp.Or(shown.Wait(), cli.ListenError(err, "--listen"+cli.AnyPort("--listen")))
 	})
 	err := group.Wait()
-	d.log.SetOutput(d.env.err.raw) // nothing is held from now on
+	d.log.SetOutput(d.env.Err.Raw) // nothing is held from now on
 	if err != nil {
-		_, _ = d.env.err.raw.Write(d.held) // there is no other place to say it
+		_, _ = d.env.Err.Raw.Write(d.held) // there is no other place to say it
 	}
 	return err
 }
@@ -191,7 +192,7 @@ func (d *demo) printBanner(s *scenario) {
 	base, service, restaurant := s.daemon.Base, d.sandbox.url, s.daemon.Base+client.RestaurantPath(s.restaurant)
 	shop, ops, connection := d.cfg.Auth.Clients[0], d.cfg.Auth.Clients[1], d.cfg.Connections[0]
 	for _, line := range []string{
-		"Larder is running: " + plural(len(d.cfg.Restaurants), "restaurant", "restaurants") +
+		"Larder is running: " + cli.Plural(len(d.cfg.Restaurants), "restaurant", "restaurants") +
 			", menus pulled and served. Ctrl-C ends it; nothing is kept.",
 		"",
 		"Open",
@@ -217,7 +218,7 @@ func (d *demo) printBanner(s *scenario) {
 		"  OPS=$(" + tokenLine(base, ops.ID, ops.Secret, "ops") + ")",
 		`  curl -s -X POST -H "Authorization: Bearer $OPS" '` + base + client.OpsRestaurantPath(s.restaurant) + "/sync?wait=30s'",
 	} {
-		d.env.out.println(line)
+		d.env.Out.Println(line)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"larder/internal/cli"
 	"larder/internal/client"
 	"larder/internal/sandbox"
 	"larder/internal/testkit/clitest"
@@ -26,7 +27,7 @@ func TestDemoExitDoesTheWholeJob(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := larder(t, args...)
-			if got.Status != statusDone || got.Err != "" {
+			if got.Status != cli.StatusDone || got.Err != "" {
 				t.Fatalf("status %d\n%s%s", got.Status, got.Out, got.Err)
 			}
 			for _, pattern := range []string{
@@ -136,13 +137,13 @@ func TestCommandsAgainstARunningDaemon(t *testing.T) {
 			t.Errorf("sync on a terminal: %+v, want a bar on stderr and a line on stdout", got)
 		}
 		got = larder(t, with(ops, "sync", "nowhere", sandbox.BistroID)...)
-		if got.Status != statusFailed || !strings.Contains(got.Out, "nowhere  failed") || !strings.Contains(got.Out, "restaurant_not_found") {
+		if got.Status != cli.StatusFailed || !strings.Contains(got.Out, "nowhere  failed") || !strings.Contains(got.Out, "restaurant_not_found") {
 			t.Errorf("sync of an unknown restaurant: %+v", got)
 		}
-		if got := larder(t, with(shop, "sync", sandbox.BistroID)...); got.Status != statusFailed || !strings.Contains(got.Err, "403") {
+		if got := larder(t, with(shop, "sync", sandbox.BistroID)...); got.Status != cli.StatusFailed || !strings.Contains(got.Err, "403") {
 			t.Errorf("sync by a client without the scope: %+v", got)
 		}
-		if got := larder(t, "sync", "x", "--url", base, "--client-id", "ops", "--client-secret", "wrong"); got.Status != statusFailed || !strings.Contains(got.Err, "unknown client or wrong secret") {
+		if got := larder(t, "sync", "x", "--url", base, "--client-id", "ops", "--client-secret", "wrong"); got.Status != cli.StatusFailed || !strings.Contains(got.Err, "unknown client or wrong secret") {
 			t.Errorf("sync with a wrong secret: %+v", got)
 		}
 	})
@@ -152,7 +153,7 @@ func TestCommandsAgainstARunningDaemon(t *testing.T) {
 			t.Errorf("order validate prints %q", out)
 		}
 		got := command{in: string(bad)}.run(t, "order", "validate", "-", "--url", base)
-		if got.Status != statusFailed || !strings.HasPrefix(got.Out, "not valid: 4 violations\n") || !strings.Contains(got.Out, "/paymentTypeID  value_not_allowed") {
+		if got.Status != cli.StatusFailed || !strings.HasPrefix(got.Out, "not valid: 4 violations\n") || !strings.Contains(got.Out, "/paymentTypeID  value_not_allowed") {
 			t.Errorf("order validate of a bad order: %+v", got)
 		}
 		v := clitest.FromJSON[struct {
@@ -164,7 +165,7 @@ func TestCommandsAgainstARunningDaemon(t *testing.T) {
 		if !v.Result.Valid || len(v.Result.Order) == 0 {
 			t.Errorf("order validate --json gives %+v", v)
 		}
-		if got := (command{in: `{"dishList":[`}).run(t, "order", "validate", "-", "--url", base); got.Status != statusFailed || !strings.Contains(got.Err, "malformed_json") {
+		if got := (command{in: `{"dishList":[`}).run(t, "order", "validate", "-", "--url", base); got.Status != cli.StatusFailed || !strings.Contains(got.Err, "malformed_json") {
 			t.Errorf("order validate of broken JSON: %+v", got)
 		}
 	})
@@ -175,19 +176,19 @@ func TestCommandsAgainstARunningDaemon(t *testing.T) {
 		} else if again := must(t, with(shop, "order", "place", goodFile, "--key", "cli-1")...); again != strings.TrimSuffix(out, "\n")+"; it was sent before with this key\n" {
 			t.Errorf("order place prints %q, and again with its key %q", out, again)
 		}
-		p := clitest.FromJSON[struct{ Result orderRecord }](t, must(t, with(shop, "order", "place", goodFile, "--json")...))
+		p := clitest.FromJSON[struct{ Result cli.OrderRecord }](t, must(t, with(shop, "order", "place", goodFile, "--json")...))
 		if p.Result.State != "placed" || p.Result.OrderID == "" {
 			t.Errorf("order place --json gives %+v", p)
 		}
 		got := larder(t, with(shop, "order", "place", badFile)...)
-		if got.Status != statusFailed || !strings.HasPrefix(got.Out, "not placed: ") || !strings.Contains(got.Out, "group_min") {
+		if got.Status != cli.StatusFailed || !strings.HasPrefix(got.Out, "not placed: ") || !strings.Contains(got.Out, "group_min") {
 			t.Errorf("order place of a bad order: %+v", got)
 		}
 		got = larder(t, with(shop, "order", "place", badFile, "--json")...)
-		if refused := clitest.FromJSON[client.Error](t, got.Out); got.Status != statusFailed || len(refused.Errors) != 4 {
+		if refused := clitest.FromJSON[client.Error](t, got.Out); got.Status != cli.StatusFailed || len(refused.Errors) != 4 {
 			t.Errorf("order place --json of a bad order: %+v", got)
 		}
-		if got := larder(t, "order", "place", goodFile, "--url", base); got.Status != statusFailed || !strings.Contains(got.Err, "say who asks: --config FILE") {
+		if got := larder(t, "order", "place", goodFile, "--url", base); got.Status != cli.StatusFailed || !strings.Contains(got.Err, "say who asks: --config FILE") {
 			t.Errorf("order place without a token: %+v", got)
 		}
 	})
@@ -206,11 +207,11 @@ func TestCommandsAgainstARunningDaemon(t *testing.T) {
 		env := []string{"LARDER_CONNECTIONS_0_BASE_URL=" + kitchen, "LARDER_CONNECTIONS_0_AUTH_URL=" + kitchen}
 		file := clitest.WriteFile(t, "bistro.json", string(sandbox.Bistro(sandbox.BistroID, demoPhotos)))
 		got := command{env: env}.run(t, "menu", "diff", "--config", "../../configs/demo.yaml", "--restaurant", sandbox.BistroID, file, sandbox.BistroID)
-		if got.Status != statusDone || got.Out != "no difference\n" {
+		if got.Status != cli.StatusDone || got.Out != "no difference\n" {
 			t.Errorf("menu diff of a file and the service: %+v", got)
 		}
 		got = command{env: env}.run(t, "menu", "diff", "--config", "../../configs/demo.yaml", file, "elsewhere")
-		if got.Status != statusFailed || !strings.Contains(got.Err, "which has: "+sandbox.BistroID) {
+		if got.Status != cli.StatusFailed || !strings.Contains(got.Err, "which has: "+sandbox.BistroID) {
 			t.Errorf("menu diff of an unknown restaurant: %+v", got)
 		}
 	})
@@ -218,16 +219,16 @@ func TestCommandsAgainstARunningDaemon(t *testing.T) {
 		t.Parallel()
 		env := []string{"LARDER_CONNECTIONS_0_BASE_URL=" + kitchen, "LARDER_CONNECTIONS_0_AUTH_URL=" + kitchen}
 		got := command{env: env}.run(t, "check", "--online", "--config", "../../configs/demo.yaml")
-		if got.Status != statusDone || !strings.Contains(got.Out, "ok      redis: answers: embedded, miniredis\nok      orders: can be placed\n") || !strings.Contains(got.Out, "connection main token: token_request document works") || !regexp.MustCompile(`main menu: \d+ dishes`).MatchString(got.Out) {
+		if got.Status != cli.StatusDone || !strings.Contains(got.Out, "ok      redis: answers: embedded, miniredis\nok      orders: can be placed\n") || !strings.Contains(got.Out, "connection main token: token_request document works") || !regexp.MustCompile(`main menu: \d+ dishes`).MatchString(got.Out) {
 			t.Errorf("check --online: %+v", got)
 		}
 		const unknown = "86439fb3-c0c4-42ca-a269-64f031a6a33b"
 		got = command{env: append(slices.Clone(env), "LARDER_RESTAURANTS_0_ID="+unknown)}.run(t, "check", "--online", "--config", "../../configs/demo.yaml")
-		if got.Status != statusFailed || !strings.Contains(got.Out, "FAILED  connection main menu of restaurant "+unknown+": ") {
+		if got.Status != cli.StatusFailed || !strings.Contains(got.Out, "FAILED  connection main menu of restaurant "+unknown+": ") {
 			t.Errorf("check --online of a restaurant that the service does not have: %+v", got)
 		}
 		got = command{env: append(slices.Clone(env), "LARDER_ORDERING_ALLOW_NON_DURABLE=false")}.run(t, "check", "--online", "--config", "../../configs/demo.yaml")
-		if got.Status != statusFailed || !strings.Contains(got.Out, "FAILED  orders: none would be placed: the embedded Redis keeps orders in memory only") {
+		if got.Status != cli.StatusFailed || !strings.Contains(got.Out, "FAILED  orders: none would be placed: the embedded Redis keeps orders in memory only") {
 			t.Errorf("check --online where orders would be forgotten: %+v", got)
 		}
 		durable := append(slices.Clone(env), "LARDER_ORDERING_ALLOW_NON_DURABLE=false", "LARDER_REDIS_URL="+redistest.Start(t, redistest.AppendOnly()).URL())
@@ -237,7 +238,7 @@ func TestCommandsAgainstARunningDaemon(t *testing.T) {
 		}
 		env = append(env, "LARDER_CONNECTIONS_0_CLIENT_SECRET=wrong", "LARDER_REDIS_URL=redis://127.0.0.1:1")
 		got = command{env: env}.run(t, "check", "--online", "--config", "../../configs/demo.yaml")
-		if got.Status != statusFailed || !strings.Contains(got.Out, "FAILED  redis: ") || !strings.Contains(got.Out, "FAILED  connection main token: ") ||
+		if got.Status != cli.StatusFailed || !strings.Contains(got.Out, "FAILED  redis: ") || !strings.Contains(got.Out, "FAILED  connection main token: ") ||
 			!strings.Contains(got.Out, "; token_request oauth does not work either: ") || strings.Contains(got.Out, ": upstream: ") ||
 			!strings.Contains(got.Out, "FAILED  connection main menu: not tried: there is no token to ask with") {
 			t.Errorf("check --online of what does not work: %+v", got)
@@ -289,7 +290,7 @@ func TestDemoChecksItsFlagsBeforeItListens(t *testing.T) {
 		{"demo", "--exit", "--products", "0", "--sandbox-listen", taken},
 		{"sandbox", "--products", "0", "--listen", taken},
 	} {
-		if got := larder(t, args...); got.Status != statusUsage || !strings.Contains(got.Err, "--products: between 1 and 10000") {
+		if got := larder(t, args...); got.Status != cli.StatusUsage || !strings.Contains(got.Err, "--products: between 1 and 10000") {
 			t.Errorf("larder %v: %+v, want 2 and the range", args, got)
 		}
 	}
@@ -298,7 +299,7 @@ func TestDemoChecksItsFlagsBeforeItListens(t *testing.T) {
 func TestADemoWithAWrongSettingSaysWhichAndEnds(t *testing.T) {
 	t.Parallel()
 	got := command{env: []string{"LARDER_SYNC_HISTORY=many"}}.run(t, "demo", "--exit")
-	if got.Status != statusFailed || !strings.Contains(got.Err, `environment LARDER_SYNC_HISTORY: sync.history: "many" is no whole number`) {
+	if got.Status != cli.StatusFailed || !strings.Contains(got.Err, `environment LARDER_SYNC_HISTORY: sync.history: "many" is no whole number`) {
 		t.Errorf("demo with a wrong setting: %+v, want 1 and the variable", got)
 	}
 }
@@ -313,7 +314,7 @@ func TestProductsAloneAskForOneGeneratedRestaurant(t *testing.T) {
 
 func TestTheSandboxNamesItsRestaurants(t *testing.T) {
 	t.Parallel()
-	corner, own := clitest.WriteFile(t, "corner.json", soup), clitest.WriteFile(t, "default.json", soup)
+	corner, own := clitest.WriteFile(t, "corner.json", clitest.LunchMenu), clitest.WriteFile(t, "default.json", clitest.LunchMenu)
 	for name, tc := range map[string]struct {
 		args []string
 		want string
@@ -345,7 +346,7 @@ func TestTheSandboxWarnsOfAMenuThatIsNone(t *testing.T) {
 
 func TestSandboxServesMenusFromFiles(t *testing.T) {
 	t.Parallel()
-	file := clitest.WriteFile(t, "corner.json", soup)
+	file := clitest.WriteFile(t, "corner.json", clitest.LunchMenu)
 	r := command{}.start(t, "sandbox", "--listen", "127.0.0.1:0", "--menu", file)
 	base := r.Out.Find(t, `ordering service on (\S+) `)[1]
 	if status, body := clitest.Fetch(t, base+"/sandbox/menus/corner"); status != 200 || !strings.Contains(body, "Pepper") {

@@ -13,6 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"larder/configs"
+	"larder/internal/cli"
 	"larder/internal/testkit/clitest"
 	"larder/internal/testkit/redistest"
 )
@@ -76,7 +77,7 @@ func TestDeployedConfigurations(t *testing.T) {
 			t.Errorf("%s wants the secrets %q, not %q", file, names, test.wants)
 		}
 		got := command{env: test.env}.run(t, "check", "--config", path)
-		if got.Status != statusDone || !strings.HasPrefix(got.Out, "ok      configuration: valid") || strings.Contains(got.Out, "warning") {
+		if got.Status != cli.StatusDone || !strings.HasPrefix(got.Out, "ok      configuration: valid") || strings.Contains(got.Out, "warning") {
 			t.Errorf("larder check of %s: %+v", file, got)
 		}
 	}
@@ -88,7 +89,7 @@ func TestReplicasWithARedisEachAreRefused(t *testing.T) {
 	const path = "../../configs/demo.yaml"
 	for _, args := range [][]string{{"check", "--config", path}, {"serve", "--config", path}} {
 		got := command{env: []string{shared}}.run(t, args...)
-		if got.Status != statusFailed || !strings.Contains(got.Err, `environment LARDER_REDIS_SHARED: redis.shared: instances cannot share an embedded Redis`) {
+		if got.Status != cli.StatusFailed || !strings.Contains(got.Err, `environment LARDER_REDIS_SHARED: redis.shared: instances cannot share an embedded Redis`) {
 			t.Errorf("larder %s: %+v", args[0], got)
 		}
 	}
@@ -107,7 +108,7 @@ auth: {clients: [{id: ops, secret: x, scopes: [ops]}]}
 	}
 	for _, name := range []string{"check", "serve"} {
 		got := command{}.run(t, name, "--config", file)
-		if got.Status != statusFailed || !strings.Contains(got.Err, "auth.clients[0].secret: is shorter than 16 bytes, which is rejected because http.trusted_proxies") {
+		if got.Status != cli.StatusFailed || !strings.Contains(got.Err, "auth.clients[0].secret: is shorter than 16 bytes, which is rejected because http.trusted_proxies") {
 			t.Errorf("larder %s: %+v", name, got)
 		}
 	}

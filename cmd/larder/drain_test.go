@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"larder/internal/cli"
 	"larder/internal/sandbox"
 	"larder/internal/testkit/clitest"
 	"larder/internal/testkit/redistest"
@@ -59,7 +60,7 @@ func TestAStopFinishesOrdersInFlight(t *testing.T) {
 				kitchen.open()
 				got = <-answered
 			}
-			if status := first.status(t); status != statusDone {
+			if status := first.status(t); status != cli.StatusDone {
 				t.Errorf("status %d, want 0\n%s", status, first.log)
 			}
 			if test.cut != (got.err != nil) || !test.cut && got.status != http.StatusCreated {
@@ -80,7 +81,7 @@ func TestAStopFinishesOrdersInFlight(t *testing.T) {
 				t.Errorf("the service has %s", orders)
 			}
 			second.signal(t, syscall.SIGTERM)
-			if status := second.status(t); status != statusDone {
+			if status := second.status(t); status != cli.StatusDone {
 				t.Errorf("status %d, want 0\n%s", status, second.log)
 			}
 		})

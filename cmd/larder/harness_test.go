@@ -18,6 +18,7 @@ import (
 	"github.com/redis/go-redis/v9/logging"
 	"go.uber.org/goleak"
 
+	"larder/internal/cli"
 	"larder/internal/testkit/clitest"
 )
 
@@ -59,10 +60,10 @@ type command struct {
 }
 
 // world is what a command line of this process sees.
-func (c command) world(out, err io.Writer) environment {
-	return environment{
-		in: strings.NewReader(c.in), out: printer{raw: out}, err: printer{raw: err},
-		environ: c.env, terminal: c.terminal, outTerminal: c.outTerminal,
+func (c command) world(out, err io.Writer) cli.Environment {
+	return cli.Environment{
+		In: strings.NewReader(c.in), Out: cli.Printer{Raw: out}, Err: cli.Printer{Raw: err},
+		Environ: c.env, Terminal: c.terminal, OutTerminal: c.outTerminal,
 	}
 }
 
@@ -92,7 +93,7 @@ func larder(t *testing.T, args ...string) clitest.Outcome {
 func must(t *testing.T, args ...string) string {
 	t.Helper()
 	got := larder(t, args...)
-	if got.Status != statusDone {
+	if got.Status != cli.StatusDone {
 		t.Fatalf("larder %s: status %d\nout: %s\nerr: %s", strings.Join(args, " "), got.Status, got.Out, got.Err)
 	}
 	return got.Out

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"larder/internal/cli"
 	"larder/internal/sandbox"
 	"larder/internal/testkit/clitest"
 )
@@ -208,7 +209,7 @@ func TestNoCommandPrintsControlCharacters(t *testing.T) {
 			t.Errorf("%s is not tested with hostile values", name)
 		}
 	}
-	walk(newRoot(&environment{}))
+	walk(newRoot(&cli.Environment{}))
 	for name, lines := range commands {
 		for _, args := range lines {
 			got := larder(t, args...)
@@ -266,7 +267,7 @@ func TestCheckAndInitPrintNoControlCharacters(t *testing.T) {
 			},
 		} {
 			got := larder(t, args...)
-			if got.Status != statusFailed {
+			if got.Status != cli.StatusFailed {
 				t.Errorf("%s, %v: %+v", name, args, got)
 			}
 			shownSafely(t, name+" "+args[0], got.Out+got.Err)

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 
+	"larder/internal/cli"
 	"larder/internal/testkit/clitest"
 )
 
@@ -167,7 +168,7 @@ func TestImage(t *testing.T) {
 		t.Errorf("larder does not run as 65532: %v\n%s", err, who)
 	}
 	p.signal(t, syscall.SIGTERM)
-	if status := p.status(t); status != statusDone {
+	if status := p.status(t); status != cli.StatusDone {
 		t.Errorf("status %d, want 0\n%s", status, p.log)
 	}
 	health = made.within(t, root, append(env, "LARDER_HTTP_LISTEN="+strings.TrimPrefix(base, "http://")), made.health)

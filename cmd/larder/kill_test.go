@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"larder/internal/cli"
 	"larder/internal/client"
 	"larder/internal/sandbox"
 	"larder/internal/testkit/clitest"
@@ -202,7 +203,7 @@ func (g *guest) call(t *testing.T, operation string) guestCall {
 	if err != nil || status != http.StatusCreated {
 		t.Fatalf("place the order to be changed: %d %s, %v", status, body, err)
 	}
-	placed := clitest.FromJSON[struct{ Result orderRecord }](t, body).Result
+	placed := clitest.FromJSON[struct{ Result cli.OrderRecord }](t, body).Result
 	change := guestCall{operation, http.MethodPut, "/v1/orders/" + placed.OrderID + "/" + operation, "the-change", nil}
 	pay := fmt.Sprintf(`[{"code":"3b0e6f3c","amount":%s,"paidAt":"2026-05-01T12:00:00+03:00","name":""}]`, placed.Total)
 	switch operation {
@@ -261,7 +262,7 @@ func (g *guest) known(t *testing.T, call guestCall) string {
 	if err != nil || status != http.StatusOK {
 		t.Fatalf("read the order of the key: %d %s, %v", status, body, err)
 	}
-	order := clitest.FromJSON[struct{ Result orderRecord }](t, body).Result
+	order := clitest.FromJSON[struct{ Result cli.OrderRecord }](t, body).Result
 	for _, attempt := range slices.Backward(order.Attempts) {
 		if attempt.Operation == call.operation {
 			return attempt.Outcome

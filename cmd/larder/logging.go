@@ -13,22 +13,24 @@ import (
 
 	"github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
+
+	"larder/internal/cli"
 )
 
 // logger makes the program's log, on standard error, as the flags ask.
-func logger(cmd *cobra.Command, env *environment) (*logrus.Logger, error) {
-	levelName := stringFlag(cmd, "log-level")
-	format := stringFlag(cmd, "log-format")
+func logger(cmd *cobra.Command, env *cli.Environment) (*logrus.Logger, error) {
+	levelName := cli.StringFlag(cmd, "log-level")
+	format := cli.StringFlag(cmd, "log-format")
 	level, err := logrus.ParseLevel(levelName)
 	if err != nil || level > logrus.DebugLevel || level < logrus.ErrorLevel {
-		return nil, newUsageError(fmt.Sprintf("--log-level: %q is none of debug, info, warn, error", levelName))
+		return nil, cli.NewUsageError(fmt.Sprintf("--log-level: %q is none of debug, info, warn, error", levelName))
 	}
-	coloured := env.coloursErrors()
+	coloured := env.ColoursErrors()
 	log := logrus.New()
-	log.SetOutput(env.err.raw)
+	log.SetOutput(env.Err.Raw)
 	log.SetLevel(level)
 	switch {
-	case format == "json", format == "auto" && !env.terminal:
+	case format == "json", format == "auto" && !env.Terminal:
 		log.SetFormatter(&logrus.JSONFormatter{TimestampFormat: "2006-01-02T15:04:05.000Z07:00"})
 	case format == "text", format == "auto":
 		log.SetFormatter(&safeText{logrus.TextFormatter{
@@ -38,7 +40,7 @@ func logger(cmd *cobra.Command, env *environment) (*logrus.Logger, error) {
 			DisableColors:   !coloured,
 		}})
 	default:
-		return nil, newUsageError("--log-format: use text, json or auto")
+		return nil, cli.NewUsageError("--log-format: use text, json or auto")
 	}
 	return log, nil
 }
@@ -46,12 +48,12 @@ func logger(cmd *cobra.Command, env *environment) (*logrus.Logger, error) {
 // serviceLogger is logger for a process that serves. From then on no reader of
 // its standard output and error can stop it: neither one that stalls nor one that
 // closes, for which the system would otherwise end the process (policy H11).
-func serviceLogger(cmd *cobra.Command, env *environment) (*logrus.Logger, error) {
+func serviceLogger(cmd *cobra.Command, env *cli.Environment) (*logrus.Logger, error) {
 	broken := make(chan os.Signal, 1)
 	signal.Notify(broken, syscall.SIGPIPE) // writing then fails instead; not Ignore, which child processes inherit
-	out, errs := newLineBuffer(env.out.raw), newLineBuffer(env.err.raw)
-	env.out.raw, env.err.raw, env.droppedLines = out, errs, errs.droppedLines
-	env.flush = func() {
+	out, errs := newLineBuffer(env.Out.Raw), newLineBuffer(env.Err.Raw)
+	env.Out.Raw, env.Err.Raw, env.DroppedLines = out, errs, errs.droppedLines
+	env.Flush = func() {
 		limit, cancel := context.WithTimeout(context.Background(), flushLimit)
 		defer cancel()
 		out.close(limit.Done())
@@ -80,7 +82,7 @@ type safeText struct{ logrus.TextFormatter }
 // Format implements logrus.Formatter.
 func (f *safeText) Format(entry *logrus.Entry) ([]byte, error) {
 	line := *entry
-	line.Message = safe(entry.Message)
+	line.Message = cli.Safe(entry.Message)
 	return f.TextFormatter.Format(&line)
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"larder/internal/cli"
 	"larder/internal/sandbox"
 	"larder/internal/testkit/clitest"
 )
@@ -124,7 +125,7 @@ func works(t *testing.T, base string) {
 		t.Fatal(err)
 	}
 	args := []string{"order", "place", "-", "--url", base, "--client-id", "storefront", "--client-secret", "storefront-secret"}
-	if got := (command{in: string(order)}).run(t, args...); got.Status != statusDone {
+	if got := (command{in: string(order)}).run(t, args...); got.Status != cli.StatusDone {
 		t.Errorf("order place: %+v", got)
 	}
 }
@@ -190,7 +191,7 @@ func TestServe_StalledLogReader(t *testing.T) {
 	}
 	requestMany(t, base, 1)
 	p.signal(t, syscall.SIGTERM)
-	if status := p.status(t); status != statusDone {
+	if status := p.status(t); status != cli.StatusDone {
 		t.Errorf("status %d, want 0", status)
 	}
 	<-copied
@@ -215,7 +216,7 @@ func TestServe_ClosedLogReader(t *testing.T) {
 	works(t, base)
 	clitest.Eventually(t, "lines are dropped", func() bool { return droppedLines(t, base) > 0 })
 	p.signal(t, syscall.SIGTERM)
-	if status := p.status(t); status != statusDone {
+	if status := p.status(t); status != cli.StatusDone {
 		t.Errorf("status %d, want 0", status)
 	}
 }
@@ -238,7 +239,7 @@ func TestDemo_OutputReader(t *testing.T) {
 		waitReady(t, base)
 		works(t, base)
 		p.signal(t, syscall.SIGTERM)
-		if status := p.status(t); status != statusDone {
+		if status := p.status(t); status != cli.StatusDone {
 			t.Errorf("with the pipe of %q full: status %d, want 0", full, status)
 		}
 	}
@@ -248,7 +249,7 @@ func TestDemo_OutputReader(t *testing.T) {
 func TestServe_FatalErrorWithStalledReader(t *testing.T) {
 	t.Parallel()
 	p := startPiped(t, []string{"LARDER_CONFIG=" + clitest.WriteFile(t, "larder.yaml", "htp: {}\n")}, "err", "serve")
-	if status := p.status(t); status != statusFailed {
+	if status := p.status(t); status != cli.StatusFailed {
 		t.Errorf("status %d, want 1", status)
 	}
 }
@@ -332,7 +333,7 @@ func TestFlush_BothReadersStalled(t *testing.T) {
 		<-goOn
 		return len(p), nil
 	})
-	w := &environment{out: printer{reader}, err: printer{reader}}
+	w := &cli.Environment{Out: cli.Printer{Raw: reader}, Err: cli.Printer{Raw: reader}}
 	cmd := &cobra.Command{}
 	cmd.Flags().String("log-level", "info", "")
 	cmd.Flags().String("log-format", "json", "")
@@ -340,12 +341,12 @@ func TestFlush_BothReadersStalled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.out.println("a line")
+	w.Out.Println("a line")
 	log.Info("a line")
 	flushed := make(chan struct{})
 	go func() {
 		defer close(flushed)
-		w.flush()
+		w.Flush()
 	}()
 	select {
 	case <-flushed:

@@ -16,6 +16,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
+
+	"larder/internal/cli"
 )
 
 // main turns signals into the end of a context, and run's answer into the exit
@@ -28,23 +30,23 @@ func main() {
 		<-signals
 		stop()
 		<-signals
-		time.AfterFunc(time.Second, func() { os.Exit(statusFailed) }) // the reader of the next line may have stalled
+		time.AfterFunc(time.Second, func() { os.Exit(cli.StatusFailed) }) // the reader of the next line may have stalled
 		fmt.Fprintln(os.Stderr, "larder: forced to stop by a second signal")
-		os.Exit(statusFailed)
+		os.Exit(cli.StatusFailed)
 	}()
-	os.Exit(run(ctx, os.Args[1:], environment{
-		in: os.Stdin, out: printer{raw: os.Stdout}, err: printer{raw: os.Stderr}, environ: os.Environ(),
-		terminal: term.IsTerminal(int(os.Stderr.Fd())), outTerminal: term.IsTerminal(int(os.Stdout.Fd())),
+	os.Exit(run(ctx, os.Args[1:], cli.Environment{
+		In: os.Stdin, Out: cli.Printer{Raw: os.Stdout}, Err: cli.Printer{Raw: os.Stderr}, Environ: os.Environ(),
+		Terminal: term.IsTerminal(int(os.Stderr.Fd())), OutTerminal: term.IsTerminal(int(os.Stdout.Fd())),
 	}))
 }
 
-// run executes one command line of larder; see execute.
-func run(ctx context.Context, args []string, env environment) int {
-	return execute(ctx, newRoot(&env, args...), args, &env) //nolint:contextcheck // ExecuteContext hands the context to every command
+// run executes one command line of larder; see cli.Run.
+func run(ctx context.Context, args []string, env cli.Environment) int {
+	return cli.Run(ctx, newRoot(&env, args...), args, &env) //nolint:contextcheck // ExecuteContext hands the context to every command
 }
 
 // newRoot makes the command larder: the client, the daemon and the demo.
-func newRoot(env *environment, args ...string) *cobra.Command {
+func newRoot(env *cli.Environment, args ...string) *cobra.Command {
 	with := demoStarts(env)
-	return rootCommand(env, args, serveCommand(env), demoCommand(env, with), sandboxCommand(env, with), versionCommand(env))
+	return cli.Root(env, args, serveCommand(env), demoCommand(env, with), sandboxCommand(env, with), versionCommand(env))
 }

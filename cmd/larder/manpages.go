@@ -7,6 +7,8 @@ import (
 	"os"
 
 	"github.com/spf13/cobra/doc"
+
+	"larder/internal/cli"
 )
 
 // A release builds larder with the tag manpages once, to run `larder man DIR`,
@@ -15,12 +17,12 @@ func init() {
 	if len(os.Args) != 3 || os.Args[1] != "man" {
 		return
 	}
-	root := newRoot(&environment{})
+	root := newRoot(&cli.Environment{})
 	root.InitDefaultCompletionCmd()
 	root.DisableAutoGenTag = true // its date is SOURCE_DATE_EPOCH
 	if err := doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: "larder", Manual: "Manual of larder"}, os.Args[2]); err != nil {
 		fmt.Fprintln(os.Stderr, "larder:", err)
-		os.Exit(statusFailed)
+		os.Exit(cli.StatusFailed)
 	}
-	os.Exit(statusDone)
+	os.Exit(cli.StatusDone)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/sirupsen/logrus/hooks/test"
 
+	"larder/internal/cli"
 	"larder/internal/sleep"
 	"larder/internal/testkit/clitest"
 )
@@ -98,7 +99,7 @@ func TestSystemdNotifications(t *testing.T) {
 	systemd.states.Find(t, `\nSTOPPING=1\|STATUS=[^\n]+\n`)
 	systemd.later(t) // for as long as it takes
 	p.signal(t, syscall.SIGTERM)
-	if status := p.status(t); status != statusFailed {
+	if status := p.status(t); status != cli.StatusFailed {
 		t.Errorf("status %d after a second signal, want 1\n%s", status, p.log)
 	}
 	if all := systemd.states.String(); strings.Count(all, "READY=1") != 2 || strings.Count(all, "STOPPING=1") != 1 {
@@ -115,7 +116,7 @@ func TestSystemdWithoutAWatchdog(t *testing.T) {
 	p.signal(t, syscall.SIGHUP)
 	systemd.states.Find(t, `^READY=1\|STATUS=[^\n]+\nRELOADING=1\|MONOTONIC_USEC=\d+\nREADY=1\n$`)
 	p.signal(t, syscall.SIGTERM)
-	if status := p.status(t); status != statusDone {
+	if status := p.status(t); status != cli.StatusDone {
 		t.Errorf("status %d, want 0\n%s", status, p.log)
 	}
 	systemd.states.Find(t, `\nREADY=1\nSTOPPING=1\|STATUS=[^\n]+\n$`)

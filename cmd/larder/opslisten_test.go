@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"larder/internal/cli"
 	"larder/internal/testkit/clitest"
 )
 
@@ -14,7 +15,7 @@ func TestOpsOnAnotherListenerAreFound(t *testing.T) {
 	daemon := command{env: service.env("LARDER_HTTP_OPS_LISTEN=127.0.0.1:0")}.start(t, "serve")
 	public := daemon.Address(t)
 	got := larder(t, clitest.AsOps(public, "sync", "--all")...)
-	if got.Status != statusFailed || !strings.Contains(got.Err, "the routes of operators are not at this address") || !strings.Contains(got.Err, "http.ops_listen") {
+	if got.Status != cli.StatusFailed || !strings.Contains(got.Err, "the routes of operators are not at this address") || !strings.Contains(got.Err, "http.ops_listen") {
 		t.Errorf("sync --all at the public listener: %+v, want to be told of the other one", got)
 	}
 }
@@ -37,7 +38,7 @@ func TestStatusWhileTheGuestsPortIsFull(t *testing.T) {
 	}
 	p.log.Find(t, `"event":"http.connection_limit"`)
 	env := service.env("LARDER_HTTP_OPS_LISTEN=" + p.log.Find(t, `"opsAddr":"([^"]+)"`)[1])
-	if got := (command{env: append(env, "LARDER_HTTP_LISTEN="+guests)}).run(t, "status"); got.Status != statusDone || !strings.Contains(got.Out, ": ok\n") {
+	if got := (command{env: append(env, "LARDER_HTTP_LISTEN="+guests)}).run(t, "status"); got.Status != cli.StatusDone || !strings.Contains(got.Out, ": ok\n") {
 		t.Errorf("status: %+v, want 0: the operators' listener answers", got)
 	}
 }

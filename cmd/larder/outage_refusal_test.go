@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"larder/internal/cli"
 	"larder/internal/testkit/clitest"
 	"larder/internal/testkit/metrics"
 )
@@ -120,7 +121,7 @@ func TestRedisGivesNoChannels(t *testing.T) {
 	t.Parallel()
 	o := newOutage(t)
 	o.acl(t, "~*", "+@all", "resetchannels")
-	if got := larder(t, "check", "--online", "--config", o.config); got.Status != statusFailed || !strings.Contains(got.Out, "FAILED  redis: ") ||
+	if got := larder(t, "check", "--online", "--config", o.config); got.Status != cli.StatusFailed || !strings.Contains(got.Out, "FAILED  redis: ") ||
 		!strings.Contains(got.Out, "refuses writes: NOPERM: its user may not publish to the channel larder:f1:notices") {
 		t.Errorf("check --online: %+v", got)
 	}
@@ -180,7 +181,7 @@ func TestTheDocumentedRightsAreEnough(t *testing.T) {
 		t.Errorf("an order: %d %s", status, body)
 	}
 	env := []string{"LARDER_CLIENT_ID=ops", "LARDER_CLIENT_SECRET=ops-secret"}
-	if got := (command{env: env}).run(t, "sync", "--all", "--url", base); got.Status != statusDone {
+	if got := (command{env: env}).run(t, "sync", "--all", "--url", base); got.Status != cli.StatusDone {
 		t.Errorf("sync --all: %+v", got)
 	}
 	o.well(t, base)

@@ -6,6 +6,7 @@ import (
 	"syscall"
 	"testing"
 
+	"larder/internal/cli"
 	"larder/internal/testkit/clitest"
 	"larder/internal/testkit/metrics"
 )
@@ -70,7 +71,7 @@ func TestWithoutTheOrderingServiceAStartServesWhatRedisHolds(t *testing.T) {
 		_, bodies[restaurant] = clitest.Fetch(t, base+"/v1/restaurants/"+restaurant+"/menu")
 	}
 	first.signal(t, syscall.SIGTERM)
-	if status := first.status(t); status != statusDone {
+	if status := first.status(t); status != cli.StatusDone {
 		t.Fatalf("status %d\n%s", status, first.log)
 	}
 	o.toService.Refuse()

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"larder/internal/cli"
 	"larder/internal/sandbox"
 	"larder/internal/testkit/clitest"
 )
@@ -132,7 +133,7 @@ func (p *process) status(t *testing.T) int {
 func waitReady(t *testing.T, base string) {
 	t.Helper()
 	clitest.Eventually(t, "ready", func() bool {
-		return larder(t, "status", "--url", base).Status == statusDone
+		return larder(t, "status", "--url", base).Status == cli.StatusDone
 	})
 }
 
@@ -155,10 +156,10 @@ func TestSIGTERMFinishesWhatIsInFlight(t *testing.T) {
 			p.signal(t, signal)
 			p.log.Find(t, `"event":"daemon.stopping"`)
 			open()
-			if got := <-answered; got.Status != statusDone || !strings.Contains(got.Out, "unchanged") {
+			if got := <-answered; got.Status != cli.StatusDone || !strings.Contains(got.Out, "unchanged") {
 				t.Errorf("the request in flight got %+v, want its run", got)
 			}
-			if status := p.status(t); status != statusDone {
+			if status := p.status(t); status != cli.StatusDone {
 				t.Errorf("status %d after %s, want 0\n%s", status, name, p.log)
 			}
 			p.log.Find(t, `"event":"daemon.stopped"`)
@@ -180,10 +181,10 @@ func TestTheShutdownIsBounded(t *testing.T) {
 	}()
 	<-service.asks
 	p.signal(t, syscall.SIGTERM)
-	if status := p.status(t); status != statusDone { // the service never answers, and larder ends all the same
+	if status := p.status(t); status != cli.StatusDone { // the service never answers, and larder ends all the same
 		t.Errorf("status %d, want 0\n%s", status, p.log)
 	}
-	if got := <-answered; got.Status != statusFailed {
+	if got := <-answered; got.Status != cli.StatusFailed {
 		t.Errorf("the request that was cut got %+v, want a failure", got)
 	}
 }
@@ -200,7 +201,7 @@ func TestASecondSignalForces(t *testing.T) {
 		return status == http.StatusServiceUnavailable
 	})
 	p.signal(t, syscall.SIGTERM)
-	if status := p.status(t); status != statusFailed {
+	if status := p.status(t); status != cli.StatusFailed {
 		t.Errorf("status %d after a second signal, want 1", status)
 	}
 	p.log.Find(t, "forced to stop by a second signal")
@@ -223,11 +224,11 @@ func TestSIGHUPCutsNothing(t *testing.T) {
 	p.signal(t, syscall.SIGHUP)
 	p.log.Find(t, `"added":0,"changed":0,"clients":0,"event":"config.reloaded"`)
 	open()
-	if got := <-answered; got.Status != statusDone || !strings.Contains(got.Out, "unchanged") {
+	if got := <-answered; got.Status != cli.StatusDone || !strings.Contains(got.Out, "unchanged") {
 		t.Errorf("the request in flight got %+v, want its run", got)
 	}
 	p.signal(t, syscall.SIGTERM)
-	if status := p.status(t); status != statusDone {
+	if status := p.status(t); status != cli.StatusDone {
 		t.Errorf("status %d after SIGHUP and SIGTERM, want 0\n%s", status, p.log)
 	}
 }
@@ -235,7 +236,7 @@ func TestSIGHUPCutsNothing(t *testing.T) {
 func TestTheBinaryRefusesAWrongConfiguration(t *testing.T) {
 	t.Parallel()
 	p := startProcess(t, []string{"LARDER_CONFIG=" + clitest.WriteFile(t, "larder.yaml", "htp: {}\n")}, "serve")
-	if status := p.status(t); status != statusFailed {
+	if status := p.status(t); status != cli.StatusFailed {
 		t.Errorf("status %d, want 1", status)
 	}
 	p.log.Find(t, `larder.yaml:1:1: unknown key "htp" in the configuration: did you mean "http"\?`)
@@ -255,12 +256,12 @@ func TestATakenPortIsReportedWithWhatToChange(t *testing.T) {
 		"demo, sandbox": {larder(t, "demo", "--exit", "--sandbox-listen", taken), "with --sandbox-listen (--sandbox-listen 127.0.0.1:0 takes any free port)"},
 		"sandbox":       {larder(t, "sandbox", "--listen", taken), "with --listen (--listen 127.0.0.1:0 takes any free port)"},
 	} {
-		if tc.got.Status != statusFailed || !strings.Contains(tc.got.Err, taken+" is taken by another program") || !strings.Contains(tc.got.Err, tc.says) || strings.Contains(tc.got.Err, "httpapi") {
+		if tc.got.Status != cli.StatusFailed || !strings.Contains(tc.got.Err, taken+" is taken by another program") || !strings.Contains(tc.got.Err, tc.says) || strings.Contains(tc.got.Err, "httpapi") {
 			t.Errorf("%s on a taken port: %+v, want 1 and %q", name, tc.got, tc.says)
 		}
 	}
 	got := larder(t, "sandbox", "--listen", "192.0.2.1:0")
-	if got.Status != statusFailed || !strings.Contains(got.Err, "is no address of this machine") {
+	if got.Status != cli.StatusFailed || !strings.Contains(got.Err, "is no address of this machine") {
 		t.Errorf("sandbox on an address of elsewhere: %+v", got)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"larder/cache"
 	"larder/configs"
+	"larder/internal/cli"
 	"larder/internal/sandbox"
 	"larder/internal/setting"
 	"larder/internal/silentlog"
@@ -22,7 +23,7 @@ func TestServeStartsWithoutRedisAndRecovers(t *testing.T) {
 	r := command{env: service.env("LARDER_REDIS_URL=" + redis.URL())}.start(t, "serve")
 	base := r.Address(t)
 	got := larder(t, "status", "--url", base)
-	if got.Status != statusFailed || !strings.Contains(got.Out, "redis") || !strings.Contains(got.Out, "not ok") {
+	if got.Status != cli.StatusFailed || !strings.Contains(got.Out, "redis") || !strings.Contains(got.Out, "not ok") {
 		t.Errorf("status without Redis: %+v, want 1 and Redis named", got)
 	}
 	if status, body := clitest.Fetch(t, base+"/v1/restaurants/"+sandbox.BistroID+"/menu"); status != http.StatusServiceUnavailable {
@@ -75,7 +76,7 @@ func TestTheLastGoodMenuIsServedWithoutTheOrderingService(t *testing.T) {
 	service.Close()
 
 	got := larder(t, "sync", sandbox.BistroID, "--url", base, "--client-id", "ops", "--client-secret", "ops-secret")
-	if got.Status != statusFailed || !strings.Contains(got.Out, "connection refused") || !strings.Contains(got.Out, "last good menu") {
+	if got.Status != cli.StatusFailed || !strings.Contains(got.Out, "connection refused") || !strings.Contains(got.Out, "last good menu") {
 		t.Errorf("sync without the ordering service: %+v, want 1 and why", got)
 	}
 	if status, after := clitest.Fetch(t, base+"/v1/restaurants/"+sandbox.BistroID+"/menu"); status != http.StatusOK || after != before {

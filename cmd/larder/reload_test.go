@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"larder/internal/cli"
 	"larder/internal/sandbox"
 	"larder/internal/testkit/clitest"
 )
@@ -185,7 +186,7 @@ func TestSIGHUPReloadsRestaurants(t *testing.T) {
 	reading.check(t)
 
 	p.signal(t, syscall.SIGTERM)
-	if status := p.status(t); status != statusDone {
+	if status := p.status(t); status != cli.StatusDone {
 		t.Errorf("status %d after SIGHUPs and SIGTERM, want 0\n%s", status, p.log)
 	}
 }
@@ -257,7 +258,7 @@ func TestDemoOutlivesSIGHUP(t *testing.T) {
 	p.log.Find(t, `"event":"config.nothing_to_reload"`)
 	waitReady(t, base)
 	p.signal(t, syscall.SIGTERM)
-	if status := p.status(t); status != statusDone {
+	if status := p.status(t); status != cli.StatusDone {
 		t.Errorf("status %d, want 0\n%s", status, p.log)
 	}
 }

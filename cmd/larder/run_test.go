@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"larder/configs"
+	"larder/internal/cli"
 	"larder/internal/sandbox"
 	"larder/internal/testkit/clitest"
 	menusync "larder/sync"
@@ -75,7 +76,7 @@ func TestWrongUsageIsStatus2(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := command{env: tc.env}.run(t, tc.args...)
-			if got.Status != statusUsage || !strings.Contains(got.Err, tc.says) || got.Out != "" {
+			if got.Status != cli.StatusUsage || !strings.Contains(got.Err, tc.says) || got.Out != "" {
 				t.Errorf("larder %v: %+v, want status 2 and %q on stderr", tc.args, got, tc.says)
 			}
 		})
@@ -136,7 +137,7 @@ var neverFromEnvironment = []string{
 func TestOnlyFlagsOfConnectionAndOutputReadTheEnvironment(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
-	everyFlag(newRoot(&environment{}), func(cmd *cobra.Command, f *pflag.Flag) {
+	everyFlag(newRoot(&cli.Environment{}), func(cmd *cobra.Command, f *pflag.Flag) {
 		name := strings.TrimPrefix(cmd.CommandPath()+" --"+f.Name, "larder ")
 		seen[name] = true
 		want := readsEnvironment[name]
@@ -172,13 +173,13 @@ func TestSync_IgnoresTheEnvironment(t *testing.T) {
 	t.Parallel()
 	base, _, _ := runningDemo(t)
 	c := command{env: []string{"LARDER_FORCE=true", "LARDER_ALL=true", "LARDER_CLIENT_ID=ops", "LARDER_CLIENT_SECRET=ops-secret", "LARDER_URL=" + base}}
-	if got := c.run(t, "sync"); got.Status != statusUsage || !strings.Contains(got.Err, "--all") {
+	if got := c.run(t, "sync"); got.Status != cli.StatusUsage || !strings.Contains(got.Err, "--all") {
 		t.Errorf("sync with LARDER_ALL=true: %+v, want status 2", got)
 	}
 	// A forced sync publishes the same menu again, as version 2.
 	got := c.run(t, "sync", "--json", sandbox.BistroID)
 	runs := clitest.FromJSON[[]menusync.Run](t, got.Out)
-	if got.Status != statusDone || len(runs) != 1 || runs[0].Version != 1 {
+	if got.Status != cli.StatusDone || len(runs) != 1 || runs[0].Version != 1 {
 		t.Errorf("sync with LARDER_FORCE=true: %+v, want one run that leaves version 1", got)
 	}
 }
@@ -213,7 +214,7 @@ func TestAnUnreadableConfigurationNamesLineAndColumn(t *testing.T) {
 			file + `:2:3: unknown key "lisen" in http: did you mean "listen"?`,
 			file + `:3:17: sync.history: "many" is no whole number`,
 		} {
-			if got.Status != statusFailed || !strings.Contains(got.Err, says) {
+			if got.Status != cli.StatusFailed || !strings.Contains(got.Err, says) {
 				t.Errorf("larder %v: %+v, want status 1 and %q", args, got, says)
 			}
 		}
@@ -232,7 +233,7 @@ func TestCommandsSayWhenNothingAnswers(t *testing.T) {
 		{"menu", "show", "one"},
 	} {
 		got := larder(t, append(args, "--url", "http://127.0.0.1:1")...)
-		if got.Status != statusFailed || !strings.Contains(got.Err, "larder at http://127.0.0.1:1 does not answer") {
+		if got.Status != cli.StatusFailed || !strings.Contains(got.Err, "larder at http://127.0.0.1:1 does not answer") {
 			t.Errorf("larder %v: %+v, want status 1 and why", args, got)
 		}
 	}
@@ -248,7 +249,7 @@ func TestFilesThatCannotBeRead(t *testing.T) {
 		{"sandbox", "--listen", "127.0.0.1:0", "--menu", "none.json"},
 	} {
 		got := larder(t, args...)
-		if got.Status != statusFailed || !strings.Contains(got.Err, "no such file") {
+		if got.Status != cli.StatusFailed || !strings.Contains(got.Err, "no such file") {
 			t.Errorf("larder %v: %+v, want status 1 and no such file", args, got)
 		}
 	}

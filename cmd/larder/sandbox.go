@@ -11,6 +11,7 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
 
+	"larder/internal/cli"
 	"larder/internal/menu"
 	"larder/internal/sandbox"
 )
@@ -19,7 +20,7 @@ import (
 const sandboxAddress = "127.0.0.1:9090"
 
 // sandboxCommand makes `larder sandbox`.
-func sandboxCommand(env *environment, with *starts) *cobra.Command {
+func sandboxCommand(env *cli.Environment, with *starts) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sandbox",
 		Short: "Run an ordering service of one's own, for development and tests",
@@ -45,7 +46,7 @@ id, "default" is the connection's own menu.`,
 			if err != nil {
 				return err
 			}
-			s, err := openSandbox(cmd.Context(), stringFlag(cmd, "listen"), "--listen", "", log)
+			s, err := openSandbox(cmd.Context(), cli.StringFlag(cmd, "listen"), "--listen", "", log)
 			if err != nil {
 				return err
 			}
@@ -57,10 +58,10 @@ id, "default" is the connection's own menu.`,
 	}
 	flags := cmd.Flags()
 	flags.String("listen", sandboxAddress, "where to listen; port 0 picks a free one")
-	setEnv(flags, "listen", "LARDER_SANDBOX_LISTEN")
+	cli.SetEnv(flags, "listen", "LARDER_SANDBOX_LISTEN")
 	flags.StringArray("menu", nil, "a menu view to serve; may be given several times")
 	addGenerate(cmd)
-	addJSON(cmd)
+	cli.AddJSON(cmd)
 	return cmd
 }
 
@@ -92,7 +93,7 @@ type sandboxInfo struct {
 
 // serveMenus serves the menus of files, generated ones, or without
 // either the bistro, and prints which restaurants it has.
-func (s *sandboxServer) serveMenus(cmd *cobra.Command, env *environment, generate sandbox.Generate, menus map[string][]byte) error {
+func (s *sandboxServer) serveMenus(cmd *cobra.Command, env *cli.Environment, generate sandbox.Generate, menus map[string][]byte) error {
 	info := sandboxInfo{URL: s.url, ClientID: "demo", ClientSecret: "demo-secret", Restaurants: []string{}}
 	if generate.Restaurants > 0 || len(menus) == 0 {
 		generate.ImageBase = s.url
@@ -111,14 +112,14 @@ func (s *sandboxServer) serveMenus(cmd *cobra.Command, env *environment, generat
 	for i := range generate.Restaurants {
 		info.Restaurants = append(info.Restaurants, generate.RestaurantID(i))
 	}
-	return env.show(cmd, info, func() {
+	return env.Show(cmd, info, func() {
 		names := "no restaurant, only the connection's own menu"
 		if n := len(info.Restaurants); n > 0 {
-			names = plural(n, "restaurant", "restaurants") + ": " + firstOf(info.Restaurants, n)
-			if n > maxListed {
+			names = cli.Plural(n, "restaurant", "restaurants") + ": " + cli.FirstOf(info.Restaurants, n)
+			if n > cli.MaxListed {
 				names += "; --json lists them all"
 			}
 		}
-		env.out.printf("ordering service on %s (client demo, secret demo-secret), open it for the board\n%s\n", s.url, names)
+		env.Out.Printf("ordering service on %s (client demo, secret demo-secret), open it for the board\n%s\n", s.url, names)
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"larder/httpapi"
+	"larder/internal/cli"
 	"larder/internal/client"
 	"larder/internal/sandbox"
 )
@@ -41,9 +42,9 @@ func generated(cmd *cobra.Command) (generate sandbox.Generate, err error) {
 	}
 	switch {
 	case generate.Restaurants < 0 || generate.Restaurants > maxGenerated:
-		err = newUsageError(fmt.Sprintf("--restaurants: between 0 (the bistro) and %d, not %d", maxGenerated, generate.Restaurants))
+		err = cli.NewUsageError(fmt.Sprintf("--restaurants: between 0 (the bistro) and %d, not %d", maxGenerated, generate.Restaurants))
 	case generate.Products < 1 || generate.Products > maxGenerated:
-		err = newUsageError(fmt.Sprintf("--products: between 1 and %d, not %d", maxGenerated, generate.Products))
+		err = cli.NewUsageError(fmt.Sprintf("--products: between 1 and %d, not %d", maxGenerated, generate.Products))
 	}
 	return generate, err
 }
@@ -63,7 +64,7 @@ func openSandbox(ctx context.Context, listen, flag, secret string, log logrus.Fi
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", listen)
 	if err != nil {
-		return nil, fmt.Errorf("the sandbox cannot listen: %w", listenError(err, flag+anyPort(flag)))
+		return nil, fmt.Errorf("the sandbox cannot listen: %w", cli.ListenError(err, flag+cli.AnyPort(flag)))
 	}
 	base := client.BaseURL(listener.Addr().String())
 	service := sandbox.New(sandbox.Config{ClientSecret: secret, Log: log, BaseURL: base})

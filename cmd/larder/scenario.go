@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"larder/internal/cli"
 	"larder/internal/client"
 	"larder/internal/menu"
 	"larder/internal/sleep"
@@ -26,7 +27,7 @@ const demoFirstSync = 2 * time.Minute
 // a storefront and an operator would. Each step checks what it got: what it prints
 // is true.
 type scenario struct {
-	env         *environment
+	env         *cli.Environment
 	json        bool
 	daemon      *client.Client // as the storefront
 	ops         *client.Client
@@ -36,8 +37,8 @@ type scenario struct {
 	restaurants int
 	good, bad   []byte // orders
 
-	menu     *storefront
-	placed   orderRecord
+	menu     *cli.Storefront
+	placed   cli.OrderRecord
 	answered []byte // how the placed order was answered
 	unknown  string // ref of the order whose answer was lost
 }
@@ -89,7 +90,7 @@ func (s *scenario) run(ctx context.Context) (err error) {
 		label := fmt.Sprintf("%2d. %-17s", i+1, part.name)
 		for _, text := range step.Lines {
 			if !s.json {
-				s.env.out.printf("%s %s\n", label, text)
+				s.env.Out.Printf("%s %s\n", label, text)
 			}
 			label = strings.Repeat(" ", len(label))
 		}
@@ -98,10 +99,10 @@ func (s *scenario) run(ctx context.Context) (err error) {
 		}
 	}
 	if s.json {
-		return errors.Join(err, printJSON(s.env.out, steps))
+		return errors.Join(err, cli.PrintJSON(s.env.Out, steps))
 	}
 	if err == nil {
-		s.env.out.printf("\nAll of it works. %.1f s\n", time.Since(begun).Seconds())
+		s.env.Out.Printf("\nAll of it works. %.1f s\n", time.Since(begun).Seconds())
 	}
 	return err
 }
@@ -111,7 +112,7 @@ func (s *scenario) waitForMenus(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, demoFirstSync, fmt.Errorf("the menus did not arrive within %v", demoFirstSync))
 	defer cancel()
 	for {
-		all, err := restaurants(ctx, s.daemon)
+		all, err := cli.Restaurants(ctx, s.daemon)
 		if err != nil {
 			return err
 		}
@@ -142,7 +143,7 @@ func (s *scenario) token(ctx context.Context) ([]string, error) {
 		err = errors.New("the ordering service has issued no token")
 	}
 	return []string{
-		"the ordering service gave larder " + plural(counters.Tokens, "token", "tokens") + " for all its calls",
+		"the ordering service gave larder " + cli.Plural(counters.Tokens, "token", "tokens") + " for all its calls",
 		"larder gave the client " + s.clientID + " one for its own",
 	}, err
 }
@@ -168,7 +169,7 @@ func (s *scenario) fetched(ctx context.Context) ([]string, error) {
 	}
 	run := runs[slices.IndexFunc(runs, updated)]
 	var err error
-	if s.menu, err = client.Get[*storefront](ctx, s.daemon, client.RestaurantPath(s.restaurant)+"/menu"); err != nil {
+	if s.menu, err = client.Get[*cli.Storefront](ctx, s.daemon, client.RestaurantPath(s.restaurant)+"/menu"); err != nil {
 		return nil, err
 	}
 	groups := map[string]bool{}
@@ -179,7 +180,7 @@ func (s *scenario) fetched(ctx context.Context) ([]string, error) {
 	}
 	took := run.Steps
 	return []string{
-		fmt.Sprintf("%s, %s, %d bytes", plural(run.Products, "dish", "dishes"), plural(len(groups), "modifier group", "modifier groups"), run.Bytes),
+		fmt.Sprintf("%s, %s, %d bytes", cli.Plural(run.Products, "dish", "dishes"), cli.Plural(len(groups), "modifier group", "modifier groups"), run.Bytes),
 		fmt.Sprintf("fetch %.1f ms, decode %.1f, lint %.1f, compile %.1f, publish %.1f", took.Fetch, took.Decode, took.Lint, took.Compile, took.Publish),
 	}, nil
 }
@@ -188,7 +189,7 @@ func (s *scenario) fetched(ctx context.Context) ([]string, error) {
 func (s *scenario) lint(ctx context.Context) ([]string, error) {
 	const shown = 3
 	findings, err := client.Get[[]menu.Finding](ctx, s.ops, client.OpsRestaurantPath(s.restaurant)+"/lint")
-	lines := []string{plural(len(findings), "finding", "findings")}
+	lines := []string{cli.Plural(len(findings), "finding", "findings")}
 	for _, f := range findings[:min(len(findings), shown)] {
 		lines = append(lines, fmt.Sprintf("%s %s: %s", f.Severity, f.Code, f.Msg))
 	}
@@ -200,7 +201,7 @@ func (s *scenario) lint(ctx context.Context) ([]string, error) {
 
 // published: every restaurant has a version.
 func (s *scenario) published(ctx context.Context) ([]string, error) {
-	all, err := restaurants(ctx, s.daemon)
+	all, err := cli.Restaurants(ctx, s.daemon)
 	if err == nil && len(all) != s.restaurants {
 		err = fmt.Errorf("larder lists %d restaurants, not %d", len(all), s.restaurants)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"larder/internal/cli"
 	"larder/internal/client"
 	"larder/internal/menu"
 	"larder/internal/sandbox"
@@ -79,7 +80,7 @@ func (s *scenario) refused(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	lines := []string{fmt.Sprintf("%d %s, %s:", refused.Status, refused.Code, plural(len(refused.Errors), "violation", "violations"))}
+	lines := []string{fmt.Sprintf("%d %s, %s:", refused.Status, refused.Code, cli.Plural(len(refused.Errors), "violation", "violations"))}
 	for _, v := range refused.Errors {
 		lines = append(lines, fmt.Sprintf("%s %s: %s", v.Path, v.Code, v.Msg))
 	}
@@ -115,7 +116,7 @@ func (s *scenario) received(ctx context.Context) ([]string, error) {
 		return nil, fmt.Errorf("it computes a total of %s, larder %s", order.Total, amount(s.placed.Total))
 	}
 	return []string{
-		fmt.Sprintf("received order %s (%s), %s, total %s:", order.OrderID, order.State, plural(len(order.Body.DishList), "dish", "dishes"), order.Total),
+		fmt.Sprintf("received order %s (%s), %s, total %s:", order.OrderID, order.State, cli.Plural(len(order.Body.DishList), "dish", "dishes"), order.Total),
 		strings.TrimSpace(order.Raw),
 	}, nil
 }
@@ -184,7 +185,7 @@ func (s *scenario) resolved(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var now orderRecord
+	var now cli.OrderRecord
 	if err := answer.Result(&now); err != nil || now.OrderID != found || now.Ref != s.unknown {
 		return nil, fmt.Errorf("resolved as order %s, the key answers %s", found, answer.Body)
 	}
@@ -206,11 +207,11 @@ func (s *scenario) closed(ctx context.Context) ([]string, error) {
 	if _, err := s.daemon.Call(ctx, http.MethodPut, path+"/complete", nil); err != nil {
 		return nil, err
 	}
-	order, err := client.Get[orderRecord](ctx, s.daemon, path)
+	order, err := client.Get[cli.OrderRecord](ctx, s.daemon, path)
 	if err == nil && (order.State != "closed" || !order.Paid) {
-		err = fmt.Errorf("after paying and completing it is %s", order.state())
+		err = fmt.Errorf("after paying and completing it is %s", order.StateText())
 	}
-	return []string{fmt.Sprintf("order %s paid %s and completed: %s", order.OrderID, amount(s.placed.Total), order.state())}, err
+	return []string{fmt.Sprintf("order %s paid %s and completed: %s", order.OrderID, amount(s.placed.Total), order.StateText())}, err
 }
 
 // amount is a sum of money as it was sent; "?" for one that is not known.

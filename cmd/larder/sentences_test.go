@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"larder/internal/cli"
 	"larder/internal/testkit/clitest"
 	"larder/internal/testkit/doctest"
 )
@@ -60,7 +61,7 @@ func TestCommandsInSentences(t *testing.T) {
 
 // noCommand tells what of a command line larder does not have.
 func noCommand(words []string) string {
-	cmd, rest, err := newRoot(&environment{}).Find(words)
+	cmd, rest, err := newRoot(&cli.Environment{}).Find(words)
 	if err != nil {
 		return err.Error()
 	}

@@ -16,9 +16,10 @@ import (
 
 	"larder/configs"
 	"larder/httpapi"
+	"larder/internal/cli"
 )
 
-func serveCommand(env *environment) *cobra.Command {
+func serveCommand(env *cli.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve --config FILE",
 		Short: "Run the daemon: keep menus fresh, serve them, check and place orders",
@@ -39,14 +40,14 @@ misspelling of a known key, and any unknown key under auth, are errors as before
 			if err != nil {
 				return err
 			}
-			cfg, err := loadService(cmd, env)
+			cfg, err := cli.LoadService(cmd, env)
 			if err != nil {
 				return err
 			}
 			reloads := &reloader{log: log, read: func(running *configs.Config) (*configs.Config, []string, error) {
-				return running.Reload(stringFlag(cmd, "config"), env.environ, readOptions(cmd)...)
+				return running.Reload(cli.StringFlag(cmd, "config"), env.Environ, cli.ReadOptions(cmd)...)
 			}}
-			systemd, err := newNotifier(env.environ, log)
+			systemd, err := newNotifier(env.Environ, log)
 			if err != nil {
 				return err
 			}
@@ -60,18 +61,18 @@ misspelling of a known key, and any unknown key under auth, are errors as before
 								Warn("redis is embedded: everything is kept in memory and gone when larder stops")
 						}
 					}, countDropped(env))
-					return listenError(err, listenKey(err))
+					return cli.ListenError(err, listenKey(err))
 				})
 			})
 		},
 	}
-	addConfig(cmd)
-	addUnknownKeys(cmd)
+	cli.AddConfig(cmd)
+	cli.AddUnknownKeys(cmd)
 	return cmd
 }
 
 // demoStarts is how the demo starts what this package has.
-func demoStarts(env *environment) *starts {
+func demoStarts(env *cli.Environment) *starts {
 	return &starts{
 		logger: func(cmd *cobra.Command) (*logrus.Logger, error) { return serviceLogger(cmd, env) },
 		daemon: func(ctx context.Context, cfg *configs.Config, log logrus.FieldLogger, photos http.Handler, listening func(addr string)) error {
@@ -83,8 +84,8 @@ func demoStarts(env *environment) *starts {
 }
 
 // countDropped counts in the metrics the lines that the log's reader did not get.
-func countDropped(env *environment) func(*httpapi.Deps) {
-	return func(deps *httpapi.Deps) { deps.Metrics.LogLinesDropped = env.droppedLines }
+func countDropped(env *cli.Environment) func(*httpapi.Deps) {
+	return func(deps *httpapi.Deps) { deps.Metrics.LogLinesDropped = env.DroppedLines }
 }
 
 // serve runs one daemon until ctx ends. listening is called once its listeners

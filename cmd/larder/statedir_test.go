@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"larder/internal/cli"
 	"larder/internal/testkit/redistest"
 )
 
@@ -35,7 +36,7 @@ func TestStateDir_HasTheLastOrder(t *testing.T) {
 				redis.Stop()
 			}
 			p.signal(t, syscall.SIGTERM)
-			if status := p.status(t); status != statusDone {
+			if status := p.status(t); status != cli.StatusDone {
 				t.Fatalf("status %d\n%s", status, p.log)
 			}
 			text, err := os.ReadFile(filepath.Join(dir, "journal-main.json"))

@@ -12,6 +12,7 @@ import (
 	"github.com/creack/pty"
 
 	"larder/configs"
+	"larder/internal/cli"
 	"larder/internal/sandbox"
 	"larder/internal/testkit/clitest"
 )
@@ -93,7 +94,7 @@ func TestInitAtATerminal(t *testing.T) {
 	p.sees(`Enter for none now: $`, sandbox.BistroID+"\n")
 	p.sees(`as people read it \[`+sandbox.BistroID+`\]: $`, "Bistro\n")
 	p.sees(`\[embedded\]: $`, "embedded\n")
-	if status := p.status(); status != statusDone {
+	if status := p.status(); status != cli.StatusDone {
 		t.Fatalf("status %d:\n%s", status, p.screen)
 	}
 	p.screen.Find(t, `only you can read it`)
@@ -112,7 +113,7 @@ func TestCtrlCEndsInitAndAWatch(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "larder.yaml")
 	asked := sit(t, "init", file, "--base-url", "http://127.0.0.1:1", "--auth-url", "http://127.0.0.1:1", "--client-id", "demo")
 	asked.sees(`Client secret \(not shown\): $`, ctrlC)
-	if status := asked.status(); status != statusFailed {
+	if status := asked.status(); status != cli.StatusFailed {
 		t.Errorf("init ends with %d:\n%s", status, asked.screen)
 	}
 	asked.screen.Find(t, `interrupted: nothing was written`)
@@ -127,7 +128,7 @@ func TestCtrlCEndsInitAndAWatch(t *testing.T) {
 	})
 	watch := sit(t, clitest.AsOps(base, "status", "--watch", "--every", "200ms")...)
 	watch.sees(`restaurants: 1 restaurant, 1 ok`, ctrlC)
-	if status := watch.status(); status != statusDone {
+	if status := watch.status(); status != cli.StatusDone {
 		t.Errorf("a watch ends with %d:\n%s", status, watch.screen)
 	}
 	sit(t, "status", "--url", base).screen.Find(t, `: \x1b\[32mok`) // green: it is a terminal

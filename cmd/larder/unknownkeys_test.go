@@ -5,6 +5,7 @@ import (
 	"syscall"
 	"testing"
 
+	"larder/internal/cli"
 	"larder/internal/sandbox"
 	"larder/internal/testkit/clitest"
 )
@@ -21,14 +22,14 @@ func TestServe_AllowUnknownKeys(t *testing.T) {
 	warning := file.path + `:1:1: unknown key "telepathy" in the configuration is ignored`
 
 	refused := larder(t, "serve", "--config", file.path)
-	if refused.Status != statusFailed || !strings.Contains(refused.Err, `unknown key "telepathy"`) || !strings.Contains(refused.Err, "Correct the key; ") ||
+	if refused.Status != cli.StatusFailed || !strings.Contains(refused.Err, `unknown key "telepathy"`) || !strings.Contains(refused.Err, "Correct the key; ") ||
 		!strings.Contains(refused.Err, "--allow-unknown-keys") {
 		t.Errorf("serve without the flag: %+v", refused)
 	}
 	if out := must(t, "check", "--allow-unknown-keys", "--config", file.path); !strings.Contains(out, "warning: "+warning+"\n") {
 		t.Errorf("check --allow-unknown-keys prints\n%s", out)
 	}
-	if got := larder(t, "config", "print", "--allow-unknown-keys", "--config", file.path); got.Status != statusDone ||
+	if got := larder(t, "config", "print", "--allow-unknown-keys", "--config", file.path); got.Status != cli.StatusDone ||
 		got.Err != "warning: "+warning+"\n" || strings.Contains(got.Out, "telepathy") {
 		t.Errorf("config print --allow-unknown-keys: %+v", got)
 	}
@@ -51,7 +52,7 @@ func TestServe_AllowUnknownKeys(t *testing.T) {
 		`always an error, also with --allow-unknown-keys: correct or remove it".*"event":"config.error"`)
 	p.log.Find(t, `"event":"config.reload_rejected"`)
 	p.signal(t, syscall.SIGTERM)
-	if status := p.status(t); status != statusDone {
+	if status := p.status(t); status != cli.StatusDone {
 		t.Errorf("status %d, want 0\n%s", status, p.log)
 	}
 }
@@ -68,7 +69,7 @@ func TestCheck_UnknownKeyUnderAuth(t *testing.T) {
 		for _, args := range [][]string{{"check"}, {"check", "--allow-unknown-keys"}, {"serve", "--allow-unknown-keys"}} {
 			got := larder(t, append(args, "--config", path)...)
 			_, try, _ := strings.Cut(got.Err, "correct or remove it")
-			if got.Status != statusFailed || !strings.Contains(got.Err, "always an error, also with --allow-unknown-keys: correct or remove it") ||
+			if got.Status != cli.StatusFailed || !strings.Contains(got.Err, "always an error, also with --allow-unknown-keys: correct or remove it") ||
 				strings.Contains(try, "allow-unknown-keys") {
 				t.Errorf("%s, %s: %+v", name, args, got)
 			}

@@ -5,6 +5,8 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"larder/internal/cli"
 )
 
 // version is set by -ldflags "-X main.version=…"; without, the build's own
@@ -43,21 +45,21 @@ func thisBuild() build {
 	return b
 }
 
-func versionCommand(env *environment) *cobra.Command {
+func versionCommand(env *cli.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b := thisBuild()
-			return env.show(cmd, b, func() {
-				env.out.printf("larder %s\n", b.Version)
+			return env.Show(cmd, b, func() {
+				env.Out.Printf("larder %s\n", b.Version)
 				if b.Commit != "" {
-					env.out.printf("commit %s of %s\n", b.Commit, b.Time)
+					env.Out.Printf("commit %s of %s\n", b.Commit, b.Time)
 				}
-				env.out.printf("%s %s\n", b.Go, b.Platform)
+				env.Out.Printf("%s %s\n", b.Go, b.Platform)
 			})
 		},
 	}
-	addJSON(cmd)
+	cli.AddJSON(cmd)
 	return cmd
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"larder/internal/cli"
 	"larder/internal/menu"
 	"larder/internal/sandbox"
 	"larder/internal/testkit/clitest"
@@ -60,10 +61,10 @@ func TestAMenuIsTakenBackAndLetGo(t *testing.T) {
 	if out := ops("menu", "versions", id); !strings.Contains(out, "  served now, held until the service publishes another menu\n") {
 		t.Errorf("menu versions prints %q", out)
 	}
-	if got := larder(t, clitest.AsOps(base, "menu", "rollback", id, "77")...); got.Status != statusFailed || !strings.Contains(got.Err, "404 version_not_found: version 77 is not kept") {
+	if got := larder(t, clitest.AsOps(base, "menu", "rollback", id, "77")...); got.Status != cli.StatusFailed || !strings.Contains(got.Err, "404 version_not_found: version 77 is not kept") {
 		t.Errorf("menu rollback to a version that never was: %+v", got)
 	}
-	if got := larder(t, "menu", "release", id, "--url", base); got.Status != statusFailed || !strings.Contains(got.Err, "401 unauthorized") {
+	if got := larder(t, "menu", "release", id, "--url", base); got.Status != cli.StatusFailed || !strings.Contains(got.Err, "401 unauthorized") {
 		t.Errorf("menu release without a token: %+v", got)
 	}
 }
@@ -101,7 +102,7 @@ func TestWrongUsageOfVersions(t *testing.T) {
 		"no number after --to":   {"menu", "diff", "one", "--from", "1", "--to", "x"},
 		"no number after --from": {"menu", "diff", "one", "--from", "x"},
 	} {
-		if got := larder(t, args...); got.Status != statusUsage || got.Err == "" {
+		if got := larder(t, args...); got.Status != cli.StatusUsage || got.Err == "" {
 			t.Errorf("%s: %+v, want 2", name, got)
 		}
 	}

@@ -51,3 +51,11 @@ func OrderingService(t *testing.T, config sandbox.Config) string {
 	})
 	return server.URL
 }
+
+// LunchMenu is a menu view of a few dishes, some of which have faults.
+const LunchMenu = `{"result":{"name":"Lunch","categories":[{"id":"1","name":"Soups"}],"products":[
+ {"id":"s","externalId":"e1","categoryId":"1","name":"Soup","price":4.5,"schemeId":"x"},
+ {"id":"b","externalId":"e2","categoryId":"9","name":"Bread","price":1,"isContainInStopList":["north"]}],
+"ingredientsSchemes":[{"id":"x","ingredientsGroups":[{"id":"g","minCount":1,"maxCount":2}]}],
+"ingredientsGroups":[{"id":"g","name":"Spice","ingredients":["p"]}],
+"ingredients":[{"id":"p","externalId":"e3","name":"Pepper","price":0}]}}`

@@ -1,0 +1,294 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"larder/cache"
+	"larder/configs"
+	"larder/internal/menu"
+	"larder/internal/redisdb"
+	"larder/internal/silentlog"
+	"larder/internal/upstream"
+	"larder/ordering"
+	"larder/ordering/journal"
+)
+
+// onlineLimit bounds everything that check --online asks of one service.
+const onlineLimit = time.Minute
+
+// finding is one thing that was checked.
+type finding struct {
+	Subject string `json:"subject"`
+	OK      bool   `json:"ok"`
+	Msg     string `json:"msg"`
+
+	// The place of an error of the configuration.
+	File     string `json:"file,omitempty"`
+	Line     int    `json:"line,omitempty"`
+	Column   int    `json:"column,omitempty"`
+	Variable string `json:"variable,omitempty"`
+	Key      string `json:"key,omitempty"`
+}
+
+func checkCommand(env *Environment) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "check --config FILE",
+		Short: "Check a configuration; with --online also what it connects to",
+		Long: `Check a configuration: everything that is wrong is named with file, line and
+column. With --online also ask Redis, whether it takes what larder writes and can be
+trusted with orders where someone may place them, and each connection for a token and the menus of its restaurants (the first 20); where the
+configured token request does not work, the others are tried and the one that
+would work is named.
+
+With --allow-unknown-keys it says what larder serve would do with that flag.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := LoadService(cmd, env, configs.CheckFolders)
+			var faults configs.Errors
+			if AsJSON(cmd) && errors.As(err, &faults) {
+				return report(cmd, env, errorFindings(faults))
+			}
+			if err != nil {
+				return err
+			}
+			findings := configFindings(cfg)
+			if BoolFlag(cmd, "online") {
+				findings = append(findings, onlineChecks(cmd.Context(), cfg)...)
+			}
+			return report(cmd, env, findings)
+		},
+	}
+	cmd.Flags().Bool("online", false, "also try Redis and the ordering services")
+	AddConfig(cmd)
+	AddUnknownKeys(cmd)
+	AddJSON(cmd)
+	return cmd
+}
+
+// newFinding is the result of a check: err, or ok if there is none.
+func newFinding(what, ok string, err error) finding {
+	if err != nil {
+		return finding{Subject: what, Msg: stripPackage(err.Error())}
+	}
+	return finding{Subject: what, OK: true, Msg: ok}
+}
+
+func configFindings(cfg *configs.Config) []finding {
+	findings := []finding{newFinding("configuration", fmt.Sprintf("valid: %s, %s, %s",
+		Plural(len(cfg.Connections), "connection", "connections"),
+		Plural(len(cfg.Restaurants), "restaurant", "restaurants"),
+		Plural(len(cfg.Auth.Clients), "client", "clients")), nil)}
+	for _, warning := range cfg.Warnings() {
+		findings = append(findings, newFinding("warning", warning, nil))
+	}
+	return findings
+}
+
+// errorFindings are the faults of a configuration, each with its place.
+func errorFindings(faults configs.Errors) []finding {
+	return mapped(faults, func(f *configs.Error) finding {
+		return finding{
+			Subject: "configuration", Msg: f.Msg, File: f.File, Line: f.Line, Column: f.Column, Variable: f.Variable, Key: f.Key,
+		}
+	})
+}
+
+func onlineChecks(ctx context.Context, cfg *configs.Config) []finding {
+	findings := append(checkStateDir(cfg.Ordering.StateDir), checkRedis(ctx, cfg)...)
+	for _, connection := range cfg.Connections {
+		findings = append(findings, checkConnection(ctx, cfg, connection)...)
+	}
+	return findings
+}
+
+// checkStateDir reports whether this user can write to ordering.state_dir (policy
+// O14a), or create it. It leaves nothing behind: the folder may have to belong to
+// another user.
+func checkStateDir(dir string) []finding {
+	if dir == "" {
+		return nil
+	}
+	existing := filepath.Clean(dir)
+	_, err := os.Stat(existing)
+	for ; errors.Is(err, fs.ErrNotExist) && filepath.Dir(existing) != existing; _, err = os.Stat(existing) {
+		existing = filepath.Dir(existing)
+	}
+	if err == nil {
+		var probe string
+		if probe, err = os.MkdirTemp(existing, ".larder-check-*"); err == nil {
+			err = os.Remove(probe)
+		}
+	}
+	if err != nil {
+		err = fmt.Errorf("%s cannot be written (%w): let the user who runs larder write there, or name another folder", dir, err)
+	}
+	f := newFinding("ordering.state_dir", dir+" can be written", err)
+	f.Key = f.Subject
+	return []finding{f}
+}
+
+// checkRedis asks whether Redis answers and takes what larder writes, what it is and, where the configuration
+// lets someone place orders, whether it can be trusted with them (policy O14).
+func checkRedis(ctx context.Context, cfg *configs.Config) []finding {
+	ctx, cancel := context.WithTimeout(ctx, onlineLimit)
+	defer cancel()
+	redis, err := redisdb.Open(cfg.Redis, silentlog.New())
+	if err != nil {
+		return []finding{newFinding("redis", "", err)}
+	}
+	defer func() { _ = redis.Close() }() // it was only asked
+	info, err := redis.ServerInfo(ctx)
+	if err == nil {
+		keys := cache.NewKeys(redis.Prefix())
+		err = redis.Probe(ctx, keys.Notices(), keys.RunNotices()) // of a cluster every master
+	}
+	if refused, ok := errors.AsType[*redisdb.RefusedError](err); ok {
+		return []finding{{Subject: "redis", Msg: fmt.Sprintf("(%s) answers, but %s: %v", info, redisdb.SafeText(err), refused.Err)}}
+	}
+	if err != nil {
+		return []finding{{Subject: "redis", Msg: fmt.Sprintf("(%s) %s", redis.Topology(), stripPackage(err.Error()))}}
+	}
+	findings := []finding{newFinding("redis", "answers: "+info.String(), nil)}
+	if !cfg.Auth.TakesOrders() {
+		return findings
+	}
+	rules := cfg.Ordering
+	rules.StateDir = "" // the journal would create it
+	orders := journal.New(redis, rules, silentlog.New())
+	at := map[string]int{} // connections with the same message are one finding; their records may be on different masters of a cluster
+	for _, connection := range cfg.Connections {
+		f := newFinding("orders of "+connection.Name, "can be placed", nil)
+		if rule, err := checkJournal(ctx, orders, connection.Name); err != nil {
+			f = newFinding(f.Subject, "", err)
+		} else if !redis.Embedded() { // of which no server ever takes over
+			f.Msg += "; " + rule
+		}
+		if i, seen := at[f.Msg]; seen {
+			findings[i].Subject += ", " + connection.Name
+			continue
+		}
+		at[f.Msg] = len(findings)
+		findings = append(findings, f)
+	}
+	if len(at) == 1 {
+		findings[1].Subject = "orders"
+	}
+	return findings
+}
+
+// checkJournal returns an error if orders of a connection cannot be recorded, else
+// which rule of replicas applies (policies O14 and O14a).
+func checkJournal(ctx context.Context, orders *journal.Journal, connection string) (rule string, err error) {
+	err = orders.Ready(ctx, connection)
+	if notReady, ok := errors.AsType[*ordering.NotReadyError](err); ok {
+		return "", errors.New("none would be placed: " + notReady.Msg)
+	}
+	if err != nil {
+		return "", err
+	}
+	health, err := orders.Health(ctx, connection)
+	if err == nil && !health.PausedAt.IsZero() {
+		err = errors.New("none would be placed: Redis was restored or has lost orders; accept the journal with larder order accept-restore")
+	}
+	return health.Rule(), err
+}
+
+func checkConnection(ctx context.Context, cfg *configs.Config, connection upstream.Config) []finding {
+	ctx, cancel := context.WithTimeout(ctx, onlineLimit)
+	defer cancel()
+	what := "connection " + connection.Name
+	client, err := upstream.New(connection, upstream.Deps{})
+	if err != nil {
+		return []finding{newFinding(what, "", err)}
+	}
+	defer client.Close()
+	probes, err := client.ProbeToken(ctx)
+	if err != nil {
+		return []finding{
+			{Subject: what + " token", Msg: probeText(probes)},
+			{Subject: what + " menu", Msg: "not tried: there is no token to ask with"},
+		}
+	}
+	token := newFinding(what+" token", "token_request "+connection.TokenRequest.String()+" works", nil)
+	return append([]finding{token}, checkMenus(ctx, cfg, client)...)
+}
+
+// probeText is the result of each form of the token request.
+func probeText(probes []upstream.Probe) string {
+	return strings.Join(mapped(probes, func(probe upstream.Probe) string {
+		switch {
+		case probe.Err == nil:
+			return fmt.Sprintf("it would work with token_request: %s", probe.Request)
+		case probe.Configured:
+			return fmt.Sprintf("token_request %s: %s", probe.Request, stripPackage(probe.Err.Error()))
+		default:
+			return fmt.Sprintf("token_request %s does not work either: %s", probe.Request, stripPackage(probe.Err.Error()))
+		}
+	}), "; ")
+}
+
+// maxCheckedRestaurants is how many restaurants of a connection check --online asks
+// for their menus.
+const maxCheckedRestaurants = 20
+
+// checkMenus fetches the menus of the connection as the daemon does: its own where
+// it has one, and those of its first restaurants.
+func checkMenus(ctx context.Context, cfg *configs.Config, client *upstream.Client) []finding {
+	what := "connection " + client.Name() + " menu"
+	var findings []finding
+	if client.Config().KeepsDefaultMenu() {
+		findings = append(findings, checkMenu(ctx, client, what, ""))
+	}
+	elsewhere := func(r configs.Restaurant) bool { return r.Connection != client.Name() }
+	restaurants := slices.DeleteFunc(slices.Clone(cfg.Restaurants), elsewhere)
+	for i, r := range restaurants {
+		if i == maxCheckedRestaurants {
+			return append(findings, newFinding(what, fmt.Sprintf("tried the first %d of %d restaurants", i, len(restaurants)), nil))
+		}
+		findings = append(findings, checkMenu(ctx, client, what+" of restaurant "+string(r.ID), string(r.ID)))
+	}
+	return findings
+}
+
+// checkMenu fetches one menu; restaurant is empty for the connection's own.
+func checkMenu(ctx context.Context, client *upstream.Client, what, restaurant string) finding {
+	view, size, err := fetchMenu(ctx, client, restaurant)
+	if err != nil {
+		return newFinding(what, "", err)
+	}
+	return newFinding(what, fmt.Sprintf("%s, %d bytes", Plural(len(view.Products), "dish", "dishes"), size), nil)
+}
+
+// fetchMenu fetches and decodes a menu view; restaurant is empty for the connection's own.
+func fetchMenu(ctx context.Context, client *upstream.Client, restaurant string) (view *menu.View, size int, err error) {
+	answer, err := client.MenuView(ctx, restaurant, upstream.Validator{}, 0)
+	if err != nil {
+		return nil, 0, err
+	}
+	view, err = menu.Decode(answer.Body)
+	return view, len(answer.Body), err
+}
+
+// report prints findings, and fails if one is not OK.
+func report(cmd *cobra.Command, env *Environment, findings []finding) error {
+	err := env.Show(cmd, findings, func() {
+		colours := env.colours(cmd)
+		for _, f := range findings {
+			mark := colours.good("ok    ")
+			if !f.OK {
+				mark = colours.bad("FAILED")
+			}
+			env.Out.Printf("%s  %s: %s\n", mark, f.Subject, f.Msg)
+		}
+	})
+	return reported(err, slices.ContainsFunc(findings, func(f finding) bool { return !f.OK }))
+}

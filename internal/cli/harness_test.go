@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"go.uber.org/goleak"
+
+	"larder/internal/testkit/clitest"
+)
+
+func TestMain(m *testing.M) {
+	status := m.Run()
+	http.DefaultClient.CloseIdleConnections()
+	if err := goleak.Find(); err != nil && status == 0 {
+		_, _ = os.Stderr.WriteString(err.Error() + "\n")
+		status = 1
+	}
+	os.Exit(status)
+}
+
+// programRoot is Root with commands in the place of those that the program adds.
+func programRoot(env *Environment, args ...string) *cobra.Command {
+	nothing := func(*cobra.Command, []string) error { return nil }
+	serve := &cobra.Command{Use: "serve --config FILE", RunE: nothing}
+	AddConfig(serve)
+	return Root(env, args, serve, &cobra.Command{Use: "demo", RunE: nothing}, &cobra.Command{Use: "version", RunE: nothing})
+}
+
+// command is one command line to be run in this process.
+type command struct {
+	env         []string
+	in          string
+	terminal    bool // errors go to one
+	outTerminal bool // the output goes to one
+}
+
+// program runs command lines in this process.
+func (c command) program(ctx context.Context, args []string, out, err io.Writer) int {
+	env := &Environment{
+		In: strings.NewReader(c.in), Out: Printer{out}, Err: Printer{err},
+		Environ: c.env, Terminal: c.terminal, OutTerminal: c.outTerminal,
+	}
+	return Run(ctx, programRoot(env, args...), args, env) //nolint:contextcheck // ExecuteContext hands the context to every command
+}
+
+func (c command) run(t *testing.T, args ...string) clitest.Outcome {
+	t.Helper()
+	return clitest.Run(t, c.program, args...)
+}
+
+// start runs a command line until stop is called or the test ends.
+func (c command) start(t *testing.T, args ...string) *clitest.Running {
+	t.Helper()
+	return clitest.Start(t, c.program, args...)
+}
+
+// larder runs one command line in this process, without any environment.
+func larder(t *testing.T, args ...string) clitest.Outcome {
+	t.Helper()
+	return command{}.run(t, args...)
+}
+
+// must is larder that has to succeed.
+func must(t *testing.T, args ...string) string {
+	t.Helper()
+	got := larder(t, args...)
+	if got.Status != StatusDone {
+		t.Fatalf("larder %s: status %d\nout: %s\nerr: %s", strings.Join(args, " "), got.Status, got.Out, got.Err)
+	}
+	return got.Out
+}

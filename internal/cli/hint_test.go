@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"larder/configs"
+	"larder/internal/client"
+	"larder/internal/redisdb"
+	"larder/internal/setting"
+	"larder/internal/testkit/clitest"
+	"larder/internal/upstream"
+)
+
+// Every code that a daemon can answer with has a next step of its own.
+func TestEveryRefusalHasANextStep(t *testing.T) {
+	t.Parallel()
+	source, err := os.ReadFile("../../httpapi/respond/codes.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	codes := regexp.MustCompile(`(?m)^\tCode\w+ +Code += "([a-z_]+)"`).FindAllStringSubmatch(string(source), -1)
+	if len(codes) < 35 {
+		t.Fatalf("%d codes found", len(codes))
+	}
+	for _, code := range codes {
+		general := refusalHint(&client.Error{Code: "something_new", Status: http.StatusTeapot})
+		if got := refusalHint(&client.Error{Code: code[1], Status: http.StatusConflict}); got == "" || got == general {
+			t.Errorf("%s: nothing of its own to try (%q)", code[1], got)
+		}
+	}
+}
+
+// commandOf finds a command.
+func commandOf(t *testing.T, words ...string) *cobra.Command {
+	t.Helper()
+	cmd, rest, err := programRoot(&Environment{}).Find(words)
+	if err != nil || len(rest) > 0 {
+		t.Fatal(words, rest, err)
+	}
+	return cmd
+}
+
+func TestAnErrorOfNoClassIsAnsweredByItsCommand(t *testing.T) {
+	t.Parallel()
+	for words, says := range map[string]string{
+		"sync": "larder status", "order place": "larder status", "serve": "--log-level debug", "demo": "--log-level debug",
+		"config print": "larder config print --help",
+	} {
+		if got := hintFor(commandOf(t, strings.Fields(words)...), errors.New("x")); !strings.Contains(got, says) {
+			t.Errorf("%s: try %q, want %q in it", words, got, says)
+		}
+	}
+}
+
+// Every class of failures ends with what to try: in a line of its own, or in
+// its own words.
+func TestEveryFailureSaysWhatToTry(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		err  error
+		says string
+	}{
+		"a daemon's refusal":     {&client.Error{Code: "sync_busy", Status: 409}, "in a few seconds"},
+		"a proxy's":              {&client.Error{Code: "Bad Gateway", Status: 502}, "is this address a larder's"},
+		"ops on another address": {&client.Error{Code: "not_found", Status: 404, OpsRoute: true}, "http.ops_listen"},
+		"the ordering service's": {fmt.Errorf("pull: %w", &upstream.Error{Operation: upstream.OpMenu, Status: 500}), "check --config FILE --online"},
+		"a configuration":        {configs.Errors{{Key: "http.listen", Msg: "is wrong"}}, "larder config sample"},
+		"a setting of Redis":     {&setting.Error{Key: "redis.url", Msg: "is wrong"}, "redis.url"},
+		"a Redis that refuses":   {&redisdb.RefusedError{Err: errors.New("READONLY")}, "--online"},
+		"no file":                {fmt.Errorf("read x: %w", fs.ErrNotExist), "use - for standard input"},
+		"no right":               {fmt.Errorf("read x: %w", fs.ErrPermission), "let the user"},
+		"no restaurants":         {errNoRestaurants, "under restaurants:"},
+		"no menu":                {fmt.Errorf("%w: x", errNoMenu), "larder version"},
+		"an odd answer":          {fmt.Errorf("%w: x", client.ErrForeignAnswer), "larder version"},
+		"too late":               {context.DeadlineExceeded, "larder status"},
+		"interrupted":            {interrupted("interrupted"), "status --watch"},
+		"one with its own":       {&hintError{errors.New("x"), "this"}, "this"},
+		"anything else":          {errors.New("x"), "larder version --help"},
+	} {
+		if got := hintFor(commandOf(t, "version"), tc.err); !strings.Contains(got, tc.says) {
+			t.Errorf("%s: try %q, want %q in it", name, got, tc.says)
+		}
+	}
+	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = w.Write([]byte(`{"code":"unauthorized","msg":"no"}`))
+	}))
+	t.Cleanup(refusing.Close)
+	// Those whose own words end with it.
+	for name, err := range map[string]error{
+		"nobody answers":     failedGet(t, "http://127.0.0.1:1"),
+		"a port is taken":    ListenError(&net.OpError{Op: "listen", Err: syscall.EADDRINUSE}, "--listen"),
+		"no token was given": failedGet(t, refusing.URL),
+	} {
+		if step := hintFor(commandOf(t, "sync"), err); step != "" || !regexp.MustCompile(`--url|--listen|--config FILE`).MatchString(err.Error()) {
+			t.Errorf("%s: %q, and try %q", name, err, step)
+		}
+	}
+}
+
+// failedGet returns the error of a call without a token.
+func failedGet(t *testing.T, base string) error {
+	t.Helper()
+	_, err := client.New(t.Context(), base, "", "").Get(t.Context(), "/v1/ops/summary")
+	if err == nil {
+		t.Fatalf("%s answers", base)
+	}
+	return err
+}
+
+func TestJSONTellsTheNextStepToo(t *testing.T) {
+	t.Parallel()
+	got := larder(t, "menu", "lint", "--json", "./none.json")
+	if f := clitest.FromJSON[commandError](t, got.Out); f.Code != codeFailed || !strings.Contains(f.Next, "use - for standard input") {
+		t.Errorf("menu lint --json of no file gives %+v", f)
+	}
+}

@@ -1,0 +1,286 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"larder/configs"
+	"larder/httpapi"
+	"larder/httpapi/respond"
+	"larder/internal/client"
+	"larder/internal/menu"
+	"larder/internal/upstream"
+)
+
+func menuCommand(env *Environment) *cobra.Command {
+	cmd := &cobra.Command{Use: "menu", Short: "Lint, show, compare or take back menus", RunE: needsSubcommand}
+	lint := &cobra.Command{
+		Use:   "lint FILE|RESTAURANT",
+		Short: "Name everything that is wrong with a menu; fails on errors",
+		Long: `Name everything that is wrong with a menu: of a FILE that holds a menu view as
+the ordering service answers it (- is standard input), or of a RESTAURANT of the
+running larder. Warnings alone do not fail.`,
+		Args: argRange(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error { return lintMenu(cmd, env, args[0]) },
+	}
+	show := &cobra.Command{
+		Use:   "show FILE|RESTAURANT",
+		Short: "Show a menu as a storefront gets it",
+		Args:  argRange(1, 1),
+		RunE:  func(cmd *cobra.Command, args []string) error { return showMenu(cmd, env, args[0]) },
+	}
+	diff := &cobra.Command{
+		Use:   "diff OLD NEW | diff RESTAURANT --from VERSION",
+		Short: "Compare two menus, or two versions of one",
+		Long: `Compare two menus. Each is a FILE that holds a menu view (- is standard input),
+or a RESTAURANT of the configuration, whose menu is then pulled from its
+ordering service as it is now (needs --config).
+
+With --from, compare two versions of a RESTAURANT that the running larder keeps
+(larder menu versions): that one and the current one, or that of --to.`,
+		Args: argRange(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			from, _ := cmd.Flags().GetInt64("from")
+			to, _ := cmd.Flags().GetInt64("to")
+			switch {
+			case from < 0 || to < 0:
+				return &usageError{"--from and --to are versions, from 1"}
+			case from > 0 && len(args) == 1:
+				return diffVersions(cmd, env, args[0], from, to)
+			case from > 0 || to > 0:
+				return &usageError{"--from VERSION [--to VERSION] compares versions of one restaurant: name it alone"}
+			case len(args) != 2:
+				return &usageError{"name two menus, or a restaurant and --from VERSION"}
+			default:
+				return diffMenus(cmd, env, args[0], args[1])
+			}
+		},
+	}
+	diff.Flags().Int64("from", 0, "the older version of a restaurant")
+	diff.Flags().Int64("to", 0, "the newer one; default: the current one")
+	for _, c := range []*cobra.Command{lint, show, diff} {
+		c.Flags().String("restaurant", "", "whose stop lists count in a FILE; default: nobody's")
+		addTarget(c)
+		cmd.AddCommand(c)
+	}
+	cmd.AddCommand(versionCommands(env)...)
+	return cmd
+}
+
+// isFile reports whether an argument names a file rather than a restaurant.
+func isFile(arg string) bool {
+	if arg == "-" || strings.ContainsRune(arg, os.PathSeparator) {
+		return true
+	}
+	info, err := os.Stat(arg)
+	return err == nil && !info.IsDir()
+}
+
+// neitherFileNorRestaurant returns err, the daemon's refusal, or an error that says that arg is
+// neither a file nor a restaurant, where that is so: most likely a misspelt file name.
+func neitherFileNorRestaurant(ctx context.Context, daemon *client.Client, arg string, err error) error {
+	if isA[*client.UnreachableError](err) {
+		return fmt.Errorf("%q is no file, and whether it is a restaurant cannot be asked: %w", arg, err)
+	}
+	known := err
+	if client.RefusedWith(err, http.StatusUnauthorized, http.StatusForbidden) { // nobody may lint without a token; menus are mostly open
+		bare := client.Client{Base: daemon.Base, HTTP: daemon.HTTP}
+		_, known = bare.Get(ctx, client.RestaurantPath(arg)+"/menu")
+	}
+	refused, ok := errors.AsType[*client.Error](known)
+	if !ok || refused.Code != string(respond.CodeRestaurantNotFound) {
+		return err
+	}
+	return &hintError{fmt.Errorf("%q is neither a file nor a restaurant of the larder at %s: %s", arg, daemon.Base, refused.Msg), refusalHint(refused)}
+}
+
+// viewOf decodes a menu view from a file.
+func viewOf(env *Environment, file string) (*menu.View, error) {
+	raw, err := env.openArg(file)
+	if err != nil {
+		return nil, err
+	}
+	view, err := menu.Decode(raw)
+	if err != nil {
+		return nil, &hintError{fmt.Errorf("%s: %w", file, err), "Use a file with a menu view as the ordering service returns it (GET /orders/api/v1/menu/view)."}
+	}
+	return view, nil
+}
+
+func findingsOf(cmd *cobra.Command, env *Environment, arg string) ([]menu.Finding, error) {
+	if isFile(arg) {
+		view, err := viewOf(env, arg)
+		if err != nil {
+			return nil, err
+		}
+		return menu.Lint(view, menu.RestaurantID(StringFlag(cmd, "restaurant")), menu.DefaultSettings()), nil
+	}
+	daemon, err := target(cmd, env, httpapi.ScopeOps)
+	if err != nil {
+		return nil, err
+	}
+	findings, err := client.Get[[]menu.Finding](cmd.Context(), daemon, client.OpsRestaurantPath(arg)+"/lint")
+	if err != nil {
+		err = neitherFileNorRestaurant(cmd.Context(), daemon, arg, err)
+	}
+	return findings, err
+}
+
+func lintMenu(cmd *cobra.Command, env *Environment, arg string) error {
+	findings, err := findingsOf(cmd, env, arg)
+	if err != nil {
+		return err
+	}
+	errorsFound := 0
+	for _, f := range findings {
+		if f.Severity == menu.SeverityError {
+			errorsFound++
+		}
+	}
+	err = env.Show(cmd, append([]menu.Finding{}, findings...), func() {
+		colours := env.colours(cmd)
+		for _, f := range findings {
+			paint := colours.warn
+			if f.Severity == menu.SeverityError {
+				paint = colours.bad
+			}
+			env.Out.Printf("%s  %s: %s (%s)\n",
+				paint(fmt.Sprintf("%-7s", f.Severity)), f.Code, f.Msg, Plural(len(f.Products), "dish", "dishes"))
+		}
+		env.Out.Printf("%s, %s\n", Plural(errorsFound, "error", "errors"), Plural(len(findings)-errorsFound, "warning", "warnings"))
+	})
+	return reported(err, errorsFound > 0)
+}
+
+// diffMenus compares two menus by what a storefront would see.
+func diffMenus(cmd *cobra.Command, env *Environment, older, newer string) error {
+	if older == "-" && newer == "-" {
+		return &usageError{"only one of the menus can come from standard input"}
+	}
+	var catalogues [2]*menu.Catalogue
+	for i, arg := range []string{older, newer} {
+		var err error
+		if catalogues[i], err = catalogueOf(cmd, env, arg); err != nil {
+			return err
+		}
+	}
+	return printDiff(cmd, env, catalogues[0], catalogues[1])
+}
+
+// printDiff prints what differs.
+func printDiff(cmd *cobra.Command, env *Environment, older, newer *menu.Catalogue) error {
+	changes := menu.Diff(older, newer)
+	return env.Show(cmd, changes, func() { printChanges(env, env.colours(cmd), changes, older, newer) })
+}
+
+// catalogueOf compiles a file's menu, or what the ordering service publishes
+// for a restaurant of the configuration now.
+func catalogueOf(cmd *cobra.Command, env *Environment, arg string) (*menu.Catalogue, error) {
+	if isFile(arg) {
+		view, err := viewOf(env, arg)
+		if err != nil {
+			return nil, err
+		}
+		return menu.Compile(view, menu.RestaurantID(StringFlag(cmd, "restaurant")), menu.DefaultSettings()), nil
+	}
+	if StringFlag(cmd, "config") == "" {
+		return nil, &usageError{fmt.Sprintf("%q is no file; to pull a restaurant's menu from its ordering service, say --config", arg)}
+	}
+	cfg, err := loadConfig(cmd, env)
+	if err != nil {
+		return nil, err
+	}
+	known := mapped(cfg.Restaurants, func(r configs.Restaurant) string { return string(r.ID) })
+	at := slices.Index(known, arg)
+	if at < 0 {
+		err := fmt.Errorf("%q is neither a file nor a restaurant of the configuration, which has: %s",
+			arg, strings.Join(known, ", "))
+		return nil, &hintError{err, "Use one of these, or the path of a file."}
+	}
+	name := cfg.Restaurants[at].Connection
+	at = slices.IndexFunc(cfg.Connections, func(c upstream.Config) bool { return c.Name == name })
+	service, err := upstream.New(cfg.Connections[at], upstream.Deps{})
+	if err != nil {
+		return nil, err
+	}
+	defer service.Close()
+	ctx, cancel := context.WithTimeout(cmd.Context(), onlineLimit)
+	defer cancel()
+	view, _, err := fetchMenu(ctx, service, arg)
+	if err != nil {
+		return nil, err
+	}
+	return menu.Compile(view, menu.RestaurantID(arg), menu.DefaultSettings()), nil
+}
+
+func printChanges(env *Environment, colours palette, changes menu.Changes, older, newer *menu.Catalogue) {
+	if changes.Empty() {
+		env.Out.Println("no difference")
+		return
+	}
+	name := func(id string) string {
+		for _, catalogue := range []*menu.Catalogue{newer, older} {
+			if p, ok := catalogue.ProductByID(id); ok {
+				return id + "  " + catalogue.Product(p).Name()
+			}
+		}
+		return id
+	}
+	for _, id := range changes.Added {
+		env.Out.Println(colours.good("+ " + name(id)))
+	}
+	for _, id := range changes.Removed {
+		env.Out.Println(colours.bad("− " + name(id)))
+	}
+	for _, change := range changes.Changed {
+		env.Out.Printf("~ %s: %s\n", name(change.ID), strings.Join(changedFields(change, older, newer), ", "))
+	}
+	for _, a := range changes.Availability {
+		word := "stopped"
+		if a.Available {
+			word = "available again"
+		}
+		env.Out.Printf("! %s: %s\n", name(a.ID), word)
+	}
+}
+
+// changedFields are the fields that differ, names and prices with what they
+// were and are.
+func changedFields(change menu.Change, older, newer *menu.Catalogue) []string {
+	fields := slices.Clone(change.Fields)
+	before, had := older.ProductByID(change.ID)
+	after, has := newer.ProductByID(change.ID)
+	if !had || !has {
+		return fields
+	}
+	was, is := older.Product(before), newer.Product(after)
+	for i, field := range fields {
+		switch field {
+		case "name":
+			fields[i] = fmt.Sprintf("name %q → %q", was.Name(), is.Name())
+		case "price":
+			fields[i] = fmt.Sprintf("price %s → %s", priceOf(was), priceOf(is))
+		}
+	}
+	return fields
+}
+
+// noPrice is printed where the menu has no price that can be read (policy W9a).
+const noPrice = "no price"
+
+func priceOf(e menu.Entry) string {
+	if e.PriceInvalid() {
+		return noPrice
+	}
+	return e.Price().String()
+}
+
+// errNoMenu is a body that is no storefront menu.
+var errNoMenu = errors.New("the answer is no menu")

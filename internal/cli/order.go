@@ -1,0 +1,261 @@
+package cli
+
+import (
+	"cmp"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/oauth2"
+
+	"larder/httpapi"
+	"larder/httpapi/respond"
+	"larder/internal/client"
+	"larder/internal/jsontext"
+)
+
+func orderCommand(env *Environment) *cobra.Command {
+	cmd := &cobra.Command{Use: "order", Short: "Check or place an order, see what became of it, resolve it", RunE: needsSubcommand}
+	validate := &cobra.Command{
+		Use:   "validate FILE",
+		Short: "Check an order against the menu that is served; fails when it is not valid",
+		Long: `Check an order (JSON; - is standard input) against the menu that the running
+larder serves, print its price or everything that is wrong with it. Nothing is placed.`,
+		Args: argRange(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error { return validateOrder(cmd, env, args[0]) },
+	}
+	place := &cobra.Command{
+		Use:   "place FILE",
+		Short: "Check an order and place it",
+		Long: `Check an order (JSON; - is standard input) and, when it is valid, place it.
+The same file sent again with the same --key is the same order: it is placed
+once, and answered as it was the first time. Without --key each run is an order
+of its own. When the answer is that nobody knows whether it was placed, send it
+again with the key that the message names, never with another.`,
+		Args: argRange(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error { return placeOrder(cmd, env, args[0]) },
+	}
+	place.Flags().String("key", "", "the Idempotency-Key; default: a random one")
+	for _, c := range []*cobra.Command{validate, place} {
+		c.Flags().String("restaurant", "", "the restaurant's id; default: the order's restaurantID, else the daemon's only one")
+		addTarget(c)
+		cmd.AddCommand(c)
+	}
+	cmd.AddCommand(orderListCommand(env), orderShowCommand(env), orderResolveCommand(env), orderAcceptRestoreCommand(env))
+	return cmd
+}
+
+// readOrder reads an order and finds the daemon's route for it.
+func readOrder(cmd *cobra.Command, env *Environment, file string, scope httpapi.Scope) (daemon *client.Client, path string, order []byte, err error) {
+	if order, err = env.openArg(file); err != nil {
+		return nil, "", nil, err
+	}
+	if daemon, err = target(cmd, env, scope); err != nil {
+		return nil, "", nil, err
+	}
+	id := cmp.Or(StringFlag(cmd, "restaurant"), restaurantOf(order))
+	if id == "" {
+		all, err := Restaurants(cmd.Context(), daemon)
+		switch {
+		case err != nil:
+			return nil, "", nil, err
+		case len(all) == 0:
+			return nil, "", nil, errNoRestaurants
+		case len(all) > 1:
+			return nil, "", nil, &usageError{"the order names no restaurantID and the daemon has several restaurants: say --restaurant"}
+		}
+		id = all[0].ID
+	}
+	return daemon, client.RestaurantPath(id) + "/orders", order, nil
+}
+
+// restaurantOf is the order's restaurantID, however it is spelt; "" when it
+// has none or is no JSON, which the daemon will say better.
+func restaurantOf(order []byte) string {
+	id := ""
+	r := jsontext.NewReader(string(order), 32)
+	for name := range r.Members() {
+		if jsontext.FoldName(name) == "restaurantid" {
+			id, _ = r.ID()
+		}
+	}
+	if r.Err() != nil {
+		return ""
+	}
+	return id
+}
+
+// validateResult is the answer of the validate route, as far as people read it.
+type validateResult struct {
+	Valid bool        `json:"valid"`
+	Total json.Number `json:"total"`
+	Lines []struct {
+		Name     string      `json:"name"`
+		Quantity json.Number `json:"quantity"`
+		Total    json.Number `json:"total"`
+	} `json:"lines"`
+	Violations []client.Violation `json:"violations"`
+	More       bool               `json:"more"` // there are more than those
+}
+
+func validateOrder(cmd *cobra.Command, env *Environment, file string) error {
+	daemon, path, order, err := readOrder(cmd, env, file, httpapi.ScopeMenu)
+	if err != nil {
+		return err
+	}
+	answer, err := daemon.Call(cmd.Context(), http.MethodPost, path+"/validate", order)
+	if err != nil {
+		return err
+	}
+	var v validateResult
+	if err := answer.Result(&v); err != nil {
+		return err
+	}
+	err = env.Show(cmd, answer.Body, func() {
+		colours := env.colours(cmd)
+		if !v.Valid {
+			env.Out.Printf("%s: %s\n", colours.bad("not valid"), Plural(len(v.Violations), "violation", "violations"))
+			printViolations(env, v.Violations, v.More)
+			return
+		}
+		env.Out.Printf("%s, total %s\n", colours.good("valid"), number(v.Total))
+		for _, line := range v.Lines {
+			env.Out.Printf("  %s × %s  %s\n", number(line.Quantity), line.Name, number(line.Total))
+		}
+	})
+	return reported(err, !v.Valid)
+}
+
+func printViolations(env *Environment, violations []client.Violation, more bool) {
+	for _, each := range violations {
+		env.Out.Printf("  %s\n", violationLine(each))
+	}
+	if more {
+		env.Out.Printf("  and more: larder lists the first ones\n")
+	}
+}
+
+// number is a number as it was sent; "?" for one that is not known.
+func number(n json.Number) string { return cmp.Or(n.String(), "?") }
+
+func placeOrder(cmd *cobra.Command, env *Environment, file string) error {
+	daemon, path, order, err := readOrder(cmd, env, file, httpapi.ScopeOrders)
+	if err != nil {
+		return err
+	}
+	key := cmp.Or(StringFlag(cmd, "key"), rand.Text())
+	answer, err := daemon.Call(cmd.Context(), http.MethodPost, path, order, "Idempotency-Key", key)
+	if err != nil {
+		return notPlaced(env, err, key, AsJSON(cmd))
+	}
+	return printAnswer(cmd, env, answer, func(placed client.Envelope[OrderRecord]) {
+		p, before := placed.Result, ""
+		if answer.Header.Get("Idempotent-Replayed") == "true" {
+			before = "; it was sent before with this key"
+		}
+		env.Out.Printf("%s: order %s, total %s, ref %s%s\n", p.State, p.OrderID, number(p.Total), p.Ref, before)
+	})
+}
+
+// notPlaced is an error that explains why an order was not placed, or that nobody knows and what to
+// do. As JSON the answer speaks for itself, but for the key, which it has not.
+func notPlaced(env *Environment, err error, key string, raw bool) error {
+	refused, answered := errors.AsType[*client.Error](err)
+	unknown := answered && outcomeUnknown(refused) || !answered && !certainlyNotSent(err)
+	again := "Sent again with --key " + quoted(key) + " it is placed once; with another key it may be a second order."
+	switch {
+	case unknown && !answered:
+		return &linesError{[]string{err.Error(), "It is not known whether the order was placed. " + again}, err}
+	case unknown && raw:
+		return &linesError{[]string{err.Error(), again}, err}
+	case raw || !answered:
+		return err
+	}
+	references := referencesOf(refused)
+	switch {
+	case unknown:
+		return &hintError{&linesError{lines: []string{
+			"it is not known whether the order was placed: " + refused.Msg,
+			"Ask the restaurant" + labelled(", and quote ", references) + ". " + again,
+		}}, "Find it with larder order list --state unknown; resolve it with larder order resolve."}
+	case refused.Code == string(respond.CodeIdempotencyKeyInFlight):
+		return &hintError{fmt.Errorf("not answered yet: %s (%s)", refused.Msg, references), refusalHint(refused)}
+	case len(refused.Errors) > 0:
+		env.Out.Printf("not placed: %s\n", refused.Msg)
+		printViolations(env, refused.Errors, refused.More)
+		return errReported
+	case refused.Ref == "" && refused.Upstream == nil:
+		return fmt.Errorf("not placed: %w", err)
+	}
+	lines := []string{fmt.Sprintf("not placed: %s (%s)", refused.Msg, references)}
+	for _, reason := range reasonsOf(refused) {
+		lines = append(lines, "  "+reason)
+	}
+	return &hintError{&linesError{lines: lines}, refusalHint(refused)}
+}
+
+// outcomeUnknown reports whether an answer leaves it open if the order was placed.
+// A fault of larder's own may come after the order was sent; what is not
+// larder's comes from a proxy, which does not know what happened behind it.
+func outcomeUnknown(refused *client.Error) bool {
+	switch respond.Code(refused.Code) {
+	case respond.CodeUpstreamRefused, respond.CodeUpstreamUnavailable, respond.CodeUpstreamBusy, respond.CodeJournalUnavailable, respond.CodeJournalRestored,
+		respond.CodeStorageUnavailable, respond.CodeNoCatalogue:
+		return false
+	default:
+		return refused.Status >= http.StatusInternalServerError
+	}
+}
+
+// certainlyNotSent reports whether a call without an answer certainly did not reach the
+// daemon: nothing listens there, or there was no token to send it with.
+func certainlyNotSent(err error) bool {
+	return isA[*oauth2.RetrieveError](err) || isA[*net.DNSError](err) || errors.Is(err, syscall.ECONNREFUSED)
+}
+
+// quoted is a word for a shell.
+func quoted(word string) string {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:/"
+	if strings.Trim(word, plain) == "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// referencesOf returns the ids by which the restaurant and the log find what an answer is about.
+func referencesOf(e *client.Error) string {
+	return joined(", ", labelled("ref ", e.Ref), labelled("request ", e.RequestID))
+}
+
+// reasonsOf returns the ordering service's own reasons, one for each line; a shape that is
+// not known is shown as it came.
+func reasonsOf(e *client.Error) []string {
+	if e.Upstream == nil || len(e.Upstream.Errors) == 0 || string(e.Upstream.Errors) == "null" {
+		return nil
+	}
+	sent := e.Upstream.Errors
+	var list []json.RawMessage
+	if json.Unmarshal(sent, &list) != nil {
+		list = []json.RawMessage{sent}
+	}
+	lines := make([]string, len(list))
+	for i, raw := range list {
+		var v client.Violation
+		if json.Unmarshal(raw, &lines[i]) == nil {
+			continue
+		}
+		if lines[i] = string(raw); json.Unmarshal(raw, &v) == nil && v.Msg != "" {
+			lines[i] = violationLine(v)
+		}
+	}
+	return lines
+}
+
+// violationLine returns a violation on one line.
+func violationLine(v client.Violation) string { return joined("  ", v.Path, v.Code, v.Msg) }

@@ -1,0 +1,215 @@
+package cli
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"larder/internal/client"
+	"larder/internal/upstream"
+	"larder/ordering"
+)
+
+func orderListCommand(env *Environment) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the orders of the journal, newest first",
+		Long: `List the orders that the running larder keeps in its journal, newest first.
+--state unknown lists those of which larder does not know whether an operation
+took effect: call the restaurant, then resolve them with "larder order resolve".`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return listOrders(cmd, env) },
+	}
+	cmd.Flags().String("state", "", "only orders in this state: "+strings.Join(stateNames(), ", "))
+	cmd.Flags().String("connection", "", "only orders of this connection")
+	cmd.Flags().Int("limit", 50, "how many at most, up to 500")
+	addTarget(cmd)
+	return cmd
+}
+
+// The words that flags of orders take.
+
+func stateNames() []string { return wordsOf(ordering.States()...) }
+
+func operationNames() []string {
+	return wordsOf(upstream.OpCreate, upstream.OpPay, upstream.OpComplete, upstream.OpReject)
+}
+
+func resolutionNames() []string {
+	return wordsOf(ordering.ResolvedDone, ordering.ResolvedNotDone, ordering.ResolvedRetry)
+}
+
+func wordsOf[S ~string](values ...S) []string {
+	return mapped(values, func(value S) string { return string(value) })
+}
+
+// oneOf returns a usage error if a flag has none of the words.
+func oneOf(flag, value string, words []string) error {
+	if slices.Contains(words, value) {
+		return nil
+	}
+	return &usageError{fmt.Sprintf("--%s: %q is none of %s", flag, value, strings.Join(words, ", "))}
+}
+
+// OrderRecord is an order of the journal, as far as people read it.
+type OrderRecord struct {
+	Ref        string         `json:"ref"`
+	OrderID    string         `json:"orderID"`
+	Restaurant string         `json:"restaurant"`
+	Connection string         `json:"connection"`
+	Client     string         `json:"client"`
+	State      string         `json:"state"`
+	Paid       bool           `json:"paid"`
+	Adopted    bool           `json:"adopted"`
+	Total      json.Number    `json:"total"`
+	CreatedAt  string         `json:"createdAt"`
+	ExpectedAt string         `json:"expectedAt"`
+	Attempts   []orderAttempt `json:"attempts"`
+
+	// What only the operators' route has.
+	RestaurantName    string      `json:"restaurantName"`
+	RestaurantPhone   string      `json:"restaurantPhone"`
+	RestaurantAddress string      `json:"restaurantAddress"`
+	Calls             []orderCall `json:"calls"`
+}
+
+// StateText is the order's state, and what is not known of it beside that.
+func (o *OrderRecord) StateText() string {
+	text := o.State
+	if o.Adopted {
+		text += ", adopted" // placed by someone else
+	}
+	if o.Paid {
+		text += ", paid"
+	}
+	if n := len(o.Attempts); n > 0 {
+		last := o.Attempts[n-1]
+		if last.Outcome == string(ordering.OutcomeUnknown) && last.Operation != string(upstream.OpCreate) {
+			text += ", " + last.Operation + " unknown"
+		}
+	}
+	return text
+}
+
+func listOrders(cmd *cobra.Command, env *Environment) error {
+	query := url.Values{}
+	if state := StringFlag(cmd, "state"); state != "" {
+		if err := oneOf("state", state, stateNames()); err != nil {
+			return err
+		}
+		query.Set("state", state)
+	}
+	limit, _ := cmd.Flags().GetInt("limit")
+	if limit < 1 || limit > 500 {
+		return &usageError{fmt.Sprintf("--limit: %d is not between 1 and 500", limit)}
+	}
+	query.Set("limit", strconv.Itoa(limit))
+	if connection := StringFlag(cmd, "connection"); connection != "" {
+		query.Set("connection", connection)
+	}
+	return operate(cmd, env, http.MethodGet, "/v1/ops/orders?"+query.Encode(), nil, env.printOrders)
+}
+
+func (env *Environment) printOrders(page client.Envelope[[]OrderRecord]) {
+	if len(page.Result) == 0 {
+		env.Out.Println("no orders")
+		return
+	}
+	rows := [][]string{{"REF", "ORDER", "STATE", "TOTAL", "RESTAURANT", "CREATED", "CLIENT"}}
+	for _, order := range page.Result {
+		rows = append(rows, []string{
+			order.Ref, cmp.Or(order.OrderID, "-"), order.StateText(), number(order.Total),
+			cmp.Or(order.Restaurant, "-"), order.CreatedAt, order.Client,
+		})
+	}
+	env.Out.table(rows)
+	if page.Next != nil {
+		env.Out.Println("there are more; --limit shows up to 500")
+	}
+}
+
+func orderResolveCommand(env *Environment) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "resolve REF",
+		Short: "Resolve an order of which larder does not know what became of it",
+		Long: `Resolve an operation whose outcome is unknown, after asking the restaurant:
+
+    --outcome done        it took effect; for a created order, also pass --order-id
+    --outcome not_done    it did not, and shall not
+    --outcome send_again  it did not, and larder shall send it again now
+
+"larder order show" prints what to ask for. A resolution cannot be taken back;
+who made it, when and the --note are kept with the order. The client that sends
+the order again with its key is answered as it was resolved.`,
+		Args: argRange(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			body, err := resolutionBody(cmd)
+			if err != nil {
+				return err
+			}
+			return operate(cmd, env, http.MethodPost, "/v1/ops/orders/"+url.PathEscape(args[0])+"/resolve", body, env.printOrder)
+		},
+	}
+	cmd.Flags().String("operation", string(upstream.OpCreate), "which operation: create, pay, complete or reject")
+	cmd.Flags().String("outcome", "", "what the restaurant says: done, not_done or send_again")
+	cmd.Flags().String("order-id", "", "the ordering service's id of the order, when its creation is done")
+	cmd.Flags().String("note", "", "a note for those who read the record later")
+	addTarget(cmd)
+	return cmd
+}
+
+// resolutionBody is the body of the route, made of the flags.
+func resolutionBody(cmd *cobra.Command) ([]byte, error) {
+	operation, outcome, orderID := StringFlag(cmd, "operation"), StringFlag(cmd, "outcome"), StringFlag(cmd, "order-id")
+	err := cmp.Or(oneOf("operation", operation, operationNames()), oneOf("outcome", outcome, resolutionNames()))
+	switch done := outcome == string(ordering.ResolvedDone); {
+	case err != nil:
+		return nil, err
+	case operation != string(upstream.OpCreate):
+	case done && orderID == "":
+		return nil, &usageError{"--order-id is needed: a created order has the ordering service's id"}
+	case !done && orderID != "":
+		return nil, &usageError{"--order-id goes with --outcome done: an order that was not created has none"}
+	}
+	body := map[string]string{"operation": operation, "outcome": outcome, "orderID": orderID, "note": StringFlag(cmd, "note")}
+	maps.DeleteFunc(body, func(_, value string) bool { return value == "" })
+	return json.Marshal(body)
+}
+
+func orderAcceptRestoreCommand(env *Environment) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "accept-restore",
+		Short: "Place new orders again after Redis was restored from a backup or has lost orders",
+		Long: `Place new orders of a connection again, on every instance, after they were paused
+because Redis was restored from a backup or has lost orders. A client that sends
+one of the lost orders again after that places it a second time: find out first
+which orders are missing (docs/runbook/LarderJournalRestored.md).`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			path := "/v1/ops/journal/accept"
+			if connection := StringFlag(cmd, "connection"); connection != "" {
+				path += "?connection=" + url.QueryEscape(connection)
+			}
+			type acceptance struct {
+				Connection string `json:"connection"`
+				Accepted   bool   `json:"accepted"`
+			}
+			return operate(cmd, env, http.MethodPost, path, nil, func(answer client.Envelope[acceptance]) {
+				text := "nothing to accept: new orders of %s are not paused\n"
+				if answer.Result.Accepted {
+					text = "accepted: new orders of %s are placed again\n"
+				}
+				env.Out.Printf(text, answer.Result.Connection)
+			})
+		},
+	}
+	cmd.Flags().String("connection", "", "the connection; default: the only one")
+	addTarget(cmd)
+	return cmd
+}

@@ -1,0 +1,195 @@
+package cli
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"larder/httpapi"
+	"larder/internal/client"
+	"larder/internal/upstream"
+	"larder/ordering"
+)
+
+type orderAttempt struct {
+	Operation string `json:"operation"`
+	At        string `json:"at"`
+	Status    int    `json:"status"`
+	Outcome   string `json:"outcome"`
+	Code      string `json:"code"`
+	By        string `json:"by"`
+}
+
+// orderCall is one call of an order as an operator sees it.
+type orderCall struct {
+	Operation    string          `json:"operation"`
+	Outcome      string          `json:"outcome"`
+	Contradicted string          `json:"contradicted"`
+	Sent         json.RawMessage `json:"sent"`
+	Resolved     *struct {
+		By      string `json:"by"`
+		Outcome string `json:"outcome"`
+		Note    string `json:"note"`
+	} `json:"settled"`
+}
+
+// orderSent is what the ordering service got of a new order, as far as one
+// asks for it on the telephone.
+type orderSent struct {
+	ExpeditionType string `json:"expeditionType"`
+	PaymentTypeID  string `json:"paymentTypeID"`
+	Guest          struct {
+		Phone     string `json:"phone"`
+		FirstName string `json:"firstName"`
+		LastName  string `json:"lastName"`
+	} `json:"guest"`
+	Address struct {
+		FullAddress string `json:"fullAddress"`
+	} `json:"address"`
+	DishList []sentDish `json:"dishList"`
+}
+
+type sentDish struct {
+	Name        string      `json:"name"`
+	Quantity    json.Number `json:"quantity"`
+	Ingredients []sentDish  `json:"ingredients"`
+}
+
+func orderShowCommand(env *Environment) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "show REF|ORDERID",
+		Short: "Show one order of the journal with everything that was tried",
+		Long: `Show one order: what was sent, each attempt, who resolved what, and where an outcome
+is unknown how to resolve it. What is a guest's is shown as long as it is kept
+(ordering.customer_data_ttl). By the ordering service's ORDERID it takes a client with
+the scope orders, by larder's REF the scope ops is enough.`,
+		Args: argRange(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			const refLength = 26 // what is no ref is an ordering service's id
+			ref := args[0]
+			if len(ref) != refLength {
+				var err error
+				if ref, err = refOf(cmd, env, ref); err != nil {
+					return err
+				}
+			}
+			return operate(cmd, env, http.MethodGet, "/v1/ops/orders/"+url.PathEscape(ref), nil, env.printOrder)
+		},
+	}
+	cmd.Flags().String("connection", "", "which connection's order, where several have this ORDERID")
+	addTarget(cmd)
+	return cmd
+}
+
+// refOf finds an order by the ordering service's id: as a client that may place
+// orders, where those do, which need not be where operators do.
+func refOf(cmd *cobra.Command, env *Environment, orderID string) (string, error) {
+	daemon, err := target(cmd, env, httpapi.ScopeOrders)
+	if err != nil {
+		return "", err
+	}
+	path := "/v1/orders/" + url.PathEscape(orderID)
+	if connection := StringFlag(cmd, "connection"); connection != "" {
+		path += "?connection=" + url.QueryEscape(connection)
+	}
+	order, err := client.Get[OrderRecord](cmd.Context(), daemon, path)
+	if client.RefusedWith(err, http.StatusUnauthorized, http.StatusForbidden) {
+		err = &linesError{[]string{
+			err.Error(),
+			"By the ordering service's id an order is found with the scope orders; by its ref (larder order list) the scope ops is enough",
+		}, err}
+	}
+	return order.Ref, err
+}
+
+// printOrder prints an order with everything that was tried.
+func (env *Environment) printOrder(answer client.Envelope[OrderRecord]) {
+	order := answer.Result
+	env.Out.Printf("order %s, ref %s: %s\n", cmp.Or(order.OrderID, "-"), order.Ref, order.StateText())
+	env.Out.Printf("  restaurant %s, connection %s, client %s\n", order.place(), order.Connection, order.Client)
+	if contact := joined(", ", labelled("call ", order.RestaurantPhone), order.RestaurantAddress); contact != "" {
+		env.Out.Printf("  %s\n", contact)
+	}
+	env.Out.Printf("  total %s, created %s, expected %s\n", number(order.Total), order.CreatedAt, cmp.Or(order.ExpectedAt, "-"))
+	if at := slices.IndexFunc(order.Calls, func(c orderCall) bool { return c.Operation == string(upstream.OpCreate) }); at >= 0 {
+		order.Calls[at].printSent(env)
+	}
+	for _, a := range order.Attempts {
+		status := ""
+		if a.Status != 0 {
+			status = strconv.Itoa(a.Status)
+		}
+		env.Out.Printf("  %s\n", joined("  ", a.At, a.Operation, a.Outcome, status, a.Code, labelled("by ", a.By)))
+	}
+	for _, call := range order.Calls {
+		call.printResolution(env, order.Ref)
+	}
+}
+
+// place is the restaurant's name and id, as far as they are known.
+func (o *OrderRecord) place() string {
+	if o.RestaurantName == "" {
+		return cmp.Or(o.Restaurant, "-")
+	}
+	return o.RestaurantName + " (" + o.Restaurant + ")"
+}
+
+// printSent prints what to ask the restaurant for; nothing when it is no
+// longer kept.
+func (c *orderCall) printSent(env *Environment) {
+	var sent orderSent
+	if len(c.Sent) == 0 || json.Unmarshal(c.Sent, &sent) != nil || len(sent.DishList) == 0 {
+		return
+	}
+	guest := strings.TrimSpace(sent.Guest.FirstName + " " + sent.Guest.LastName)
+	env.Out.Printf("  %s\n", joined(", ", sent.ExpeditionType, sent.PaymentTypeID, guest, sent.Guest.Phone, sent.Address.FullAddress))
+	for _, dish := range sent.DishList {
+		env.Out.Printf("    %s × %s\n", dish.Quantity, dish.line())
+	}
+}
+
+// line is "Cappuccino (Oat drink, 2 × Sugar)".
+func (d sentDish) line() string {
+	if len(d.Ingredients) == 0 {
+		return d.Name
+	}
+	inside := make([]string, 0, len(d.Ingredients))
+	for _, each := range d.Ingredients {
+		line := each.line()
+		if each.Quantity != "1" && each.Quantity != "" {
+			line = each.Quantity.String() + " × " + line
+		}
+		inside = append(inside, line)
+	}
+	return d.Name + " (" + strings.Join(inside, ", ") + ")"
+}
+
+// printResolution prints how a person has resolved a call, and how to resolve one
+// whose outcome is unknown.
+func (c *orderCall) printResolution(env *Environment, ref string) {
+	if s := c.Resolved; s != nil {
+		env.Out.Printf("%s was resolved as %s by %s\n", c.Operation, s.Outcome, joined(": ", s.By, s.Note))
+	}
+	if c.Contradicted != "" {
+		env.Out.Printf("%s: an answer that came in later says otherwise: %s. Speak with the restaurant again\n", c.Operation, c.Contradicted)
+	}
+	if c.Outcome != string(ordering.OutcomeUnknown) {
+		return
+	}
+	done, noun := "done", map[upstream.Operation]string{
+		upstream.OpPay: "payment", upstream.OpComplete: "completion", upstream.OpReject: "rejection",
+	}[upstream.Operation(c.Operation)]
+	if noun == "" {
+		done, noun = "done --order-id ORDERID", "order"
+	}
+	env.Out.Printf("It is not known whether the %s took effect. Ask the restaurant, then say one of\n", noun)
+	for _, outcome := range []string{done, "not_done", "send_again"} {
+		env.Out.Printf("  larder order resolve %s --operation %s --outcome %s\n", ref, c.Operation, outcome)
+	}
+}

@@ -1,0 +1,151 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"larder/configs"
+)
+
+// Root makes the command larder for one command line: with the commands
+// of a client, and with those given.
+func Root(env *Environment, args []string, more ...*cobra.Command) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "larder",
+		Short: "Keeps restaurant menus close, and lets no wrong order through",
+		Long: `Larder pulls the menus of restaurants from an ordering service, keeps them in
+Redis and in memory, serves them to storefronts, and checks every order against
+them before it goes to the kitchen.
+
+Begin with:  larder demo`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			err := fromEnvironment(cmd, env.Environ)
+			env.understood = err == nil
+			return err
+		},
+	}
+	flags := root.PersistentFlags()
+	flags.String("log-level", "info", "least level that is logged: debug, info, warn or error")
+	flags.String("log-format", "auto", "text, json, or auto: text on a terminal, else json")
+	SetEnv(flags, "log-level", "LARDER_LOG_LEVEL")
+	SetEnv(flags, "log-format", "LARDER_LOG_FORMAT")
+	root.AddCommand(
+		initCommand(env), syncCommand(env), orderCommand(env), menuCommand(env),
+		checkCommand(env), configCommand(env), statusCommand(env),
+	)
+	root.AddCommand(more...)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagError(cmd, args, err) })
+	root.SetHelpCommand(helpCommand())
+	prepare(root, env)
+	return root
+}
+
+// helpCommand is cobra's, but for an unknown topic, which is wrong usage.
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Help about any command",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			topic, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return &usageError{fmt.Sprintf("there is no help about %q", strings.Join(args, " ")) + suggestCommand(topic, strings.Join(rest, " "))}
+			}
+			topic.InitDefaultHelpFlag()
+			return topic.Help()
+		},
+	}
+}
+
+// needsSubcommand is what a command that only groups others does by itself.
+func needsSubcommand(cmd *cobra.Command, _ []string) error {
+	lines := []string{"missing subcommand, one of:"}
+	for _, inner := range cmd.Commands() {
+		if inner.IsAvailableCommand() {
+			lines = append(lines, "  "+cmd.CommandPath()+" "+inner.Use)
+		}
+	}
+	return &linesError{lines, &usageError{lines[0]}}
+}
+
+// argRange is how many arguments a command takes. What a command that groups
+// others does not know is named with the nearest that it knows.
+func argRange(least, most int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) >= least && len(args) <= most:
+			return nil
+		case cmd.HasAvailableSubCommands():
+			return unknownCommand(cmd, args[0])
+		case most == 0:
+			return &usageError{fmt.Sprintf("%s takes no arguments: leave out %q", cmd.CommandPath(), args)}
+		case least == most:
+			return &usageError{fmt.Sprintf("%s takes %s, not %d: %s", cmd.CommandPath(), Plural(most, "argument", "arguments"), len(args), cmd.UseLine())}
+		default:
+			return &usageError{fmt.Sprintf("%s takes %d to %d arguments, not %d: %s", cmd.CommandPath(), least, most, len(args), cmd.UseLine())}
+		}
+	}
+}
+
+func unknownCommand(cmd *cobra.Command, typed string) error {
+	return &usageError{fmt.Sprintf("unknown command %q for %q", typed, cmd.CommandPath()) + suggestCommand(cmd, typed)}
+}
+
+// suggestCommand asks whether another command was meant.
+func suggestCommand(cmd *cobra.Command, typed string) string {
+	var names []string
+	for _, inner := range cmd.Commands() {
+		if inner.IsAvailableCommand() {
+			names = append(names, inner.Name())
+		}
+	}
+	if name := configs.Nearest(typed, names); name != "" {
+		return fmt.Sprintf(": did you mean %q?", cmd.CommandPath()+" "+name)
+	}
+	return ""
+}
+
+// flagError explains what is wrong with a flag: its name, with the one
+// that was probably meant, or its value, with what is expected.
+func flagError(cmd *cobra.Command, args []string, err error) error {
+	// A flag after a misspelt command was meant for that command.
+	if words := cmd.Flags().Args(); len(words) > 0 && cmd.HasAvailableSubCommands() {
+		return unknownCommand(cmd, words[0])
+	}
+	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		return &usageError{fmt.Sprintf("--%s: %s", invalid.GetFlag().Name, valueError(invalid.GetFlag(), invalid.GetValue()))}
+	}
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok {
+		return err
+	}
+	for _, word := range args { // so was one before it
+		if word != "--" && !strings.HasPrefix(word, "-") && !cmd.HasParent() && suggestCommand(cmd, word) != "" {
+			return unknownCommand(cmd, word)
+		}
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	if name := configs.Nearest(unknown.GetSpecifiedName(), names); name != "" && unknown.GetSpecifiedShortnames() == "" {
+		return &usageError{fmt.Sprintf("%v: did you mean --%s?", err, name)}
+	}
+	return err
+}
+
+// valueError is the message for a value that is not of the flag's type.
+func valueError(flag *pflag.Flag, value string) string {
+	switch flag.Value.Type() {
+	case "bool":
+		return fmt.Sprintf("%q is not true or false", value)
+	case "int", "int64":
+		return fmt.Sprintf("%q is not an integer, or too large", value)
+	default:
+		return fmt.Sprintf("%q is not a %s", value, flag.Value.Type())
+	}
+}

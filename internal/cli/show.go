@@ -1,0 +1,150 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"larder/httpapi"
+	"larder/internal/client"
+	"larder/internal/menu"
+)
+
+// Storefront is the menu as GET /v1/restaurants/{restaurant}/menu has it, as
+// far as people read it.
+type Storefront struct {
+	Restaurant struct {
+		Name string `json:"name"`
+	} `json:"restaurant"`
+	Name       string `json:"name"`
+	Version    int64  `json:"version"`
+	Categories []struct {
+		ID   string `json:"id"`
+		Name string `json:"name"`
+	} `json:"categories"`
+	Products []struct {
+		Categories []string    `json:"categoryIds"`
+		Name       string      `json:"name"`
+		Price      json.Number `json:"price"`
+		SchemeID   *string     `json:"schemeId"`
+		Available  bool        `json:"available"`
+		Orderable  bool        `json:"orderable"`
+	} `json:"products"`
+	Schemes []struct {
+		ID     string `json:"id"`
+		Groups []struct {
+			ID      string   `json:"id"`
+			Name    string   `json:"name"`
+			Min     int      `json:"min"`
+			Max     *int     `json:"max"`
+			Options []string `json:"options"`
+		} `json:"groups"`
+	} `json:"schemes"`
+}
+
+// showMenu prints a menu in the storefront's form, whether it comes from a
+// file or from the daemon.
+func showMenu(cmd *cobra.Command, env *Environment, arg string) error {
+	body, err := storefrontOf(cmd, env, arg)
+	if err != nil {
+		return err
+	}
+	if AsJSON(cmd) {
+		return PrintJSON(env.Out, json.RawMessage(body))
+	}
+	var answer struct {
+		Result *Storefront `json:"result"`
+	}
+	if err := json.Unmarshal(body, &answer); err != nil || answer.Result == nil {
+		return fmt.Errorf("%w: %w", errNoMenu, err)
+	}
+	answer.Result.print(env)
+	return nil
+}
+
+// neverSynced is the time of a menu that was never synced. No text inside
+// the menu can look like it: quotes in there are escaped.
+const neverSynced = `,"syncedAt":"0001-01-01T00:00:00.000Z"`
+
+func storefrontOf(cmd *cobra.Command, env *Environment, arg string) ([]byte, error) {
+	if isFile(arg) {
+		view, err := viewOf(env, arg)
+		if err != nil {
+			return nil, err
+		}
+		id := menu.RestaurantID(StringFlag(cmd, "restaurant"))
+		body := menu.Compile(view, id, menu.DefaultSettings()).AppendMenu(nil, menu.Head{Restaurant: id, RestaurantName: arg})
+		return bytes.Replace(body, []byte(neverSynced), []byte(`,"syncedAt":null`), 1), nil
+	}
+	daemon, err := target(cmd, env, httpapi.ScopeMenu)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := daemon.Get(cmd.Context(), client.RestaurantPath(arg)+"/menu")
+	if err != nil {
+		return nil, neitherFileNorRestaurant(cmd.Context(), daemon, arg, err)
+	}
+	return answer.Body, nil
+}
+
+func (s *Storefront) print(env *Environment) {
+	env.Out.Printf("%s, menu view %q", s.Restaurant.Name, s.Name)
+	if s.Version > 0 {
+		env.Out.Printf(", version %d", s.Version)
+	}
+	env.Out.Printf(": %s, %s\n", Plural(len(s.Categories), "category", "categories"), Plural(len(s.Products), "dish", "dishes"))
+	for _, category := range s.Categories { // a dish in two categories is printed in both (policy W9)
+		s.printCategory(env, category.Name, func(of []string) bool { return slices.Contains(of, category.ID) })
+	}
+	s.printCategory(env, "(no category)", func(of []string) bool { return len(of) == 0 })
+}
+
+// printCategory prints the dishes whose categories are meant.
+func (s *Storefront) printCategory(env *Environment, name string, is func(of []string) bool) {
+	title := "\n" + Safe(name) + "\n"
+	for i := range s.Products {
+		p := &s.Products[i]
+		if !is(p.Categories) {
+			continue
+		}
+		note := ""
+		switch {
+		case !p.Available:
+			note = "  stopped"
+		case !p.Orderable:
+			note = "  not orderable"
+		}
+		env.Out.Printf("%s", styled(title))
+		env.Out.Printf("  %-40s %10s%s\n", p.Name, cmp.Or(p.Price.String(), noPrice), note)
+		title = ""
+		for _, scheme := range s.Schemes {
+			if p.SchemeID == nil || scheme.ID != *p.SchemeID {
+				continue
+			}
+			for _, g := range scheme.Groups {
+				env.Out.Printf("      %s: %s of %d\n", g.Name, quantityRange(g.Min, g.Max), len(g.Options))
+			}
+		}
+	}
+}
+
+// quantityRange is how many options of a group are chosen.
+func quantityRange(least int, most *int) string {
+	switch {
+	case most == nil && least == 0:
+		return "any number"
+	case most == nil:
+		return fmt.Sprintf("at least %d", least)
+	case *most == least:
+		return strconv.Itoa(least)
+	case least == 0:
+		return fmt.Sprintf("up to %d", *most)
+	default:
+		return fmt.Sprintf("%d to %d", least, *most)
+	}
+}

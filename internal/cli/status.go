@@ -1,0 +1,275 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"larder/httpapi"
+	"larder/internal/client"
+	menusync "larder/sync"
+)
+
+const (
+	// statusLimit bounds the question: a health check must not hang.
+	statusLimit = 5 * time.Second
+	// listLimit bounds the list of the restaurants: readiness is what counts.
+	listLimit = 2 * time.Second
+)
+
+func statusCommand(env *Environment) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Say whether the running larder is ready; fails when it is not",
+		Long: `Say whether the running larder is ready, and what is not well: parts that it
+stands on, restaurants whose last sync failed, was quarantined or is long ago,
+and those whose menu a rollback holds.
+Only readiness counts for the status: a larder that serves is healthy.
+
+With --watch it is polled until Ctrl-C, and each change is printed as one line,
+with --json as one line of JSON: readiness, its parts, restaurants, and the orders
+whose outcome is unknown, for which it takes a client with the scope ops.`,
+		Example: `  larder status
+  larder status --watch --config larder.yaml
+  larder status --watch --json | grep --line-buffered '"subject":"order"'`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if BoolFlag(cmd, "watch") {
+				return watchStatus(cmd, env)
+			}
+			return printStatus(cmd, env)
+		},
+	}
+	cmd.Flags().BoolP("watch", "w", false, "go on looking, until Ctrl-C")
+	cmd.Flags().Duration("every", 2*time.Second, "how often --watch looks")
+	addTarget(cmd)
+	return cmd
+}
+
+func printStatus(cmd *cobra.Command, env *Environment) error {
+	ctx, cancel := context.WithTimeout(cmd.Context(), statusLimit)
+	defer cancel()
+	cmd.SetContext(ctx)
+	daemon, err := target(cmd, env, httpapi.ScopeMenu)
+	if err != nil {
+		return err
+	}
+	body, isReady, err := readiness(ctx, daemon.ForReadiness())
+	if err != nil {
+		return err
+	}
+	problems := restaurantProblems(ctx, daemon)
+	if AsJSON(cmd) {
+		err = printStatusJSON(env, body, problems)
+	} else {
+		err = printReadiness(env, daemon.Base, body, problems, env.colours(cmd))
+	}
+	return reported(err, !isReady)
+}
+
+// stateOK is the state of a part or a restaurant without problems.
+const stateOK = "ok"
+
+// readinessReport is the answer of /readyz?verbose.
+type readinessReport struct {
+	Status     string                     `json:"status"`
+	Parts      map[string]json.RawMessage `json:"parts"`
+	components map[string]component       // those of Parts; of connections each as "connections NAME"
+}
+
+// component is one component of it; connections have parts of their own.
+type component struct {
+	OK  *bool  `json:"ok"`
+	Msg string `json:"msg"`
+}
+
+// state is how a part is, on one line.
+func (p component) state() string {
+	if p.OK != nil && *p.OK {
+		return stateOK
+	}
+	return joined(": ", "not ok", p.Msg)
+}
+
+// readiness asks the daemon; not being ready is an answer, not an error.
+func readiness(ctx context.Context, daemon *client.Client) (body []byte, isReady bool, err error) {
+	answer, err := daemon.Get(ctx, "/readyz?verbose")
+	if err == nil {
+		return answer.Body, true, nil
+	}
+	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Status == http.StatusServiceUnavailable {
+		return refused.Body, false, nil
+	}
+	return nil, false, err
+}
+
+// parseReadiness reads an answer of the daemon at base. Parts in a form that is
+// not known are left out: a newer larder may send them.
+func parseReadiness(base string, body []byte) (*readinessReport, error) {
+	r := &readinessReport{components: map[string]component{}}
+	if err := json.Unmarshal(body, r); err != nil {
+		return nil, fmt.Errorf("%w: the readiness of %s: %w", client.ErrForeignAnswer, base, err)
+	}
+	for name, raw := range r.Parts {
+		var (
+			p     component
+			inner map[string]component
+		)
+		if err := json.Unmarshal(raw, &p); err == nil && p.OK != nil {
+			r.components[name] = p
+		} else if json.Unmarshal(raw, &inner) == nil {
+			for key, p := range inner {
+				r.components[name+" "+key] = p
+			}
+		}
+	}
+	return r, nil
+}
+
+// unhealthy is a problem that several restaurants have: also a hold, which
+// somebody has to end.
+type unhealthy struct {
+	State string   `json:"state"` // failed, quarantined, stale, or held
+	Count int      `json:"count"`
+	IDs   []string `json:"ids"` // the first few
+}
+
+// restaurantProblems counts the restaurants by problem. It returns nothing where
+// they cannot be listed, because menus are closed or the list takes too long.
+func restaurantProblems(ctx context.Context, daemon *client.Client) []unhealthy {
+	ctx, cancel := context.WithTimeout(ctx, listLimit)
+	defer cancel()
+	daemon.HTTP.Timeout = listLimit // the request of a token does not see ctx
+	all, err := Restaurants(ctx, daemon)
+	if err != nil {
+		return nil
+	}
+	kinds := []unhealthy{{State: "failed"}, {State: "quarantined"}, {State: "stale"}, {State: "held"}}
+	for i := range all {
+		problems := all[i].problems()
+		if len(problems) > 1 && problems[1] == "stale" { // the first one is why
+			problems = slices.Delete(problems, 1, 2)
+		}
+		for k := range kinds {
+			if !slices.Contains(problems, kinds[k].State) { // "no menu" is a part of readiness
+				continue
+			}
+			kinds[k].Count++
+			if len(kinds[k].IDs) < MaxListed {
+				kinds[k].IDs = append(kinds[k].IDs, all[i].ID)
+			}
+		}
+	}
+	return slices.DeleteFunc(kinds, func(k unhealthy) bool { return k.Count == 0 })
+}
+
+// printStatusJSON is the daemon's answer with one member more.
+func printStatusJSON(env *Environment, body []byte, kinds []unhealthy) error {
+	text, err := json.Marshal(kinds)
+	inside, isObject := bytes.CutSuffix(bytes.TrimSpace(body), []byte("}"))
+	if err != nil || !isObject || len(kinds) == 0 {
+		return PrintJSON(env.Out, json.RawMessage(body))
+	}
+	return PrintJSON(env.Out, json.RawMessage(fmt.Appendf(nil, `%s,"restaurantsNotOK":%s}`, inside, text)))
+}
+
+func printReadiness(env *Environment, base string, body []byte, problems []unhealthy, colours palette) error {
+	ready, err := parseReadiness(base, body)
+	if err != nil {
+		return err
+	}
+	paint := colours.bad
+	switch ready.Status {
+	case stateOK:
+		paint = colours.good
+	case "degraded":
+		paint = colours.warn
+	}
+	env.Out.Printf("%s: %s\n", base, paint(ready.Status))
+	for _, name := range slices.Sorted(maps.Keys(ready.components)) {
+		p := ready.components[name]
+		if state := p.state(); state == stateOK {
+			env.Out.Printf("  %-20s %s\n", name, joined(": ", state, p.Msg))
+		} else {
+			env.Out.Printf("  %-20s %s\n", name, colours.bad(state))
+		}
+	}
+	if len(problems) > 0 {
+		texts := mapped(problems, func(k unhealthy) string {
+			return fmt.Sprintf("%d %s (%s)", k.Count, k.State, FirstOf(k.IDs, k.Count))
+		})
+		env.Out.Printf("  %s\n", colours.warn("restaurants not ok: "+strings.Join(texts, ", ")))
+	}
+	return nil
+}
+
+// Restaurant is one restaurant as the daemon lists it.
+type Restaurant struct {
+	ID          string `json:"id"`
+	Name        string `json:"name"`
+	Version     int64  `json:"version"`
+	Stale       bool   `json:"stale"`
+	Held        bool   `json:"held"`
+	LastOutcome string `json:"lastOutcome"`
+}
+
+var errNoRestaurants = errors.New("the daemon has no restaurants")
+
+// Restaurants lists all of the daemon's, page by page.
+func Restaurants(ctx context.Context, daemon *client.Client) ([]Restaurant, error) {
+	return client.EveryPage[Restaurant](ctx, daemon, "/v1/restaurants?limit=500")
+}
+
+// problems are what is not as it should be with a restaurant.
+func (r *Restaurant) problems() []string {
+	var all []string
+	switch {
+	case r.Version == 0:
+		all = append(all, "no menu")
+	case r.LastOutcome == string(menusync.OutcomeFailed) || r.LastOutcome == string(menusync.OutcomeQuarantined):
+		all = append(all, r.LastOutcome)
+	}
+	if r.Stale && r.Version > 0 {
+		all = append(all, "stale")
+	}
+	if r.Held {
+		all = append(all, "held")
+	}
+	return all
+}
+
+// state is the restaurant's version and its problems, on one line.
+func (r *Restaurant) state() string {
+	all := r.problems()
+	if r.Version > 0 {
+		all = append([]string{fmt.Sprintf("version %d", r.Version)}, all...)
+	}
+	return strings.Join(all, ", ")
+}
+
+// summaryOfStates is "120 restaurants, 118 ok, 1 failed, 2 stale".
+func summaryOfStates(all []Restaurant) string {
+	counts, healthy := map[string]int{}, 0
+	for i := range all {
+		problems := all[i].problems()
+		if len(problems) == 0 {
+			healthy++
+		}
+		for _, problem := range problems {
+			counts[problem]++
+		}
+	}
+	parts := []string{Plural(len(all), "restaurant", "restaurants"), fmt.Sprintf("%d ok", healthy)}
+	for _, problem := range slices.Sorted(maps.Keys(counts)) {
+		parts = append(parts, fmt.Sprintf("%d %s", counts[problem], problem))
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,184 @@
+package cli
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"larder/configs"
+	"larder/httpapi"
+	"larder/internal/client"
+)
+
+// defaultURL is where a daemon listens by default.
+const defaultURL = "http://127.0.0.1:8080"
+
+// addTarget gives a command the flags that say which daemon it speaks with, and
+// --json.
+func addTarget(cmd *cobra.Command) {
+	cmd.Flags().String("url", "", "address of the running larder; default: what the configuration says, else "+defaultURL)
+	cmd.Flags().String("client-id", "", "whose token to ask for; default: the first client of the configuration that may")
+	cmd.Flags().String("client-secret", "", "the client's secret")
+	SetEnv(cmd.Flags(), "url", "LARDER_URL")
+	SetEnv(cmd.Flags(), "client-id", "LARDER_CLIENT_ID")
+	SetEnv(cmd.Flags(), "client-secret", "LARDER_CLIENT_SECRET")
+	AddConfig(cmd)
+	AddJSON(cmd)
+}
+
+// target makes the client that the flags ask for: where the scope is served,
+// with credentials that may have it.
+func target(cmd *cobra.Command, env *Environment, scope httpapi.Scope) (*client.Client, error) {
+	base, ready, id, secret := StringFlag(cmd, "url"), "", StringFlag(cmd, "client-id"), StringFlag(cmd, "client-secret")
+	if id == "" && secret != "" {
+		return nil, &usageError{"--client-secret without --client-id"}
+	}
+	if StringFlag(cmd, "config") != "" {
+		cfg, err := loadConfig(cmd, env)
+		if err != nil {
+			return nil, err
+		}
+		if base == "" {
+			base, ready = configuredURL(cfg, scope), configuredURL(cfg, httpapi.ScopeOps)
+		}
+		if id == "" {
+			id, secret = configuredClient(cfg, scope)
+		}
+	}
+	base, err := addressOf(cmp.Or(base, defaultURL))
+	if err != nil {
+		return nil, err
+	}
+	daemon := client.New(cmd.Context(), base, id, secret)
+	daemon.Ready = ready
+	return daemon, nil
+}
+
+// addressOf reads --url, which may leave out http://.
+func addressOf(address string) (string, error) {
+	if !strings.Contains(address, "://") {
+		address = "http://" + address
+	}
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "" {
+		return "", &usageError{fmt.Sprintf("--url: %q is no address of a larder: write it as %s", address, defaultURL)}
+	}
+	return address, nil
+}
+
+// configuredURL is where a daemon of this configuration serves the scope.
+func configuredURL(cfg *configs.Config, scope httpapi.Scope) string {
+	address := cfg.HTTP.Listen
+	if scope == httpapi.ScopeOps && cfg.HTTP.OpsListen != "" {
+		address = cfg.HTTP.OpsListen
+	}
+	return client.BaseURL(address)
+}
+
+// configuredClient is the first client whose tokens may have the scope, if there
+// is one then of those that see every connection.
+func configuredClient(cfg *configs.Config, scope httpapi.Scope) (id, secret string) {
+	for _, known := range cfg.Auth.Clients {
+		if !slices.Contains(known.Scopes, scope) && (scope != httpapi.ScopeMenu || !slices.Contains(known.Scopes, httpapi.ScopeOrders)) {
+			continue
+		}
+		if known.Connection == "" {
+			return known.ID, known.Secret
+		}
+		if id == "" {
+			id, secret = known.ID, known.Secret
+		}
+	}
+	return id, secret
+}
+
+// AddConfig adds the --config flag.
+func AddConfig(cmd *cobra.Command) {
+	cmd.Flags().StringP("config", "c", "", "the YAML file of the configuration")
+	SetEnv(cmd.Flags(), "config", "LARDER_CONFIG")
+}
+
+// AddUnknownKeys adds the --allow-unknown-keys flag.
+func AddUnknownKeys(cmd *cobra.Command) {
+	cmd.Flags().Bool("allow-unknown-keys", false,
+		"warn of keys that this version does not know, instead of refusing the configuration; to go back from a newer version")
+}
+
+// ReadOptions are those of the configuration's reader. Commands that talk to a
+// running larder need its address and a client alone, and tolerate the keys of
+// a newer one.
+func ReadOptions(cmd *cobra.Command) []configs.Option {
+	allowed := BoolFlag(cmd, "allow-unknown-keys")
+	if allowed || cmd.Flags().Lookup("url") != nil {
+		return []configs.Option{configs.AllowUnknownKeys}
+	}
+	return nil
+}
+
+// loadConfig reads the configuration that --config names. Without the flag
+// it is made of defaults and environment alone.
+func loadConfig(cmd *cobra.Command, env *Environment, more ...configs.Option) (*configs.Config, error) {
+	return configs.Load(StringFlag(cmd, "config"), env.Environ, append(ReadOptions(cmd), more...)...)
+}
+
+// LoadService is loadConfig for commands that need something to work on: a
+// file, or a connection in the environment.
+func LoadService(cmd *cobra.Command, env *Environment, more ...configs.Option) (*configs.Config, error) {
+	cfg, err := loadConfig(cmd, env, more...)
+	if err != nil {
+		return nil, err
+	}
+	if StringFlag(cmd, "config") == "" && len(cfg.Connections) == 0 {
+		return nil, &usageError{"no configuration file and no connection: nothing to serve; give --config FILE (or LARDER_CONFIG), " +
+			"or set LARDER_CONNECTIONS_0_BASE_URL and the related variables"}
+	}
+	return cfg, nil
+}
+
+func configCommand(env *Environment) *cobra.Command {
+	cmd := &cobra.Command{Use: "config", Short: "Show the configuration", RunE: needsSubcommand}
+	show := &cobra.Command{
+		Use:   "print",
+		Short: "Print the effective configuration: defaults, file and environment, secrets redacted",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := loadConfig(cmd, env)
+			if err != nil {
+				return err
+			}
+			for _, warning := range cfg.Warnings() {
+				env.Err.Printf("warning: %s\n", warning)
+			}
+			if AsJSON(cmd) {
+				text, err := cfg.JSON()
+				if err != nil {
+					return err
+				}
+				return PrintJSON(env.Out, json.RawMessage(text))
+			}
+			text, err := cfg.YAML()
+			if err != nil {
+				return err
+			}
+			_, err = env.Out.Raw.Write(text)
+			return err
+		},
+	}
+	sample := &cobra.Command{
+		Use:   "sample",
+		Short: "Print configs/larder.yaml: every key with its meaning and default",
+		RunE: func(*cobra.Command, []string) error {
+			_, err := env.Out.Raw.Write(configs.Sample())
+			return err
+		},
+	}
+	AddConfig(show)
+	AddUnknownKeys(show)
+	AddJSON(show)
+	cmd.AddCommand(show, sample)
+	return cmd
+}

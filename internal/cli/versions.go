@@ -1,0 +1,163 @@
+package cli
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"larder/cache"
+	"larder/httpapi"
+	"larder/internal/client"
+	"larder/internal/menu"
+)
+
+// versionCommands are those about the versions that the running larder keeps.
+func versionCommands(env *Environment) []*cobra.Command {
+	list := &cobra.Command{
+		Use:   "versions RESTAURANT",
+		Short: "List the versions of a menu that are kept, the newest first",
+		Long: `List the versions of a menu that the running larder keeps, the newest first: when
+each was published, its dishes, how many of them were not on a stop list then and
+how many could be ordered, and which one is served now. Each can be compared
+(larder menu diff RESTAURANT --from VERSION) and served again (larder menu
+rollback RESTAURANT VERSION).`,
+		Args: argRange(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error { return listVersions(cmd, env, args[0]) },
+	}
+	back := &cobra.Command{
+		Use:   "rollback RESTAURANT VERSION",
+		Short: "Serve an older version's menu again, and hold it",
+		Long: `Serve the menu of an older version again, as a new version with the stop lists
+of now, and hold it: until the ordering service publishes another menu than it
+does now (--hold next_change), or until larder menu release (--hold released).
+Stop lists go through meanwhile.`,
+		Args: argRange(2, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			version, err := strconv.ParseInt(args[1], 10, 64)
+			if err != nil || version < 1 {
+				return &usageError{fmt.Sprintf("%q is no version: larder menu versions %s lists them", args[1], args[0])}
+			}
+			hold := StringFlag(cmd, "hold")
+			if err := oneOf("hold", hold, holdNames()); err != nil {
+				return err
+			}
+			body := fmt.Appendf(nil, `{"version":%d,"hold":%q}`, version, hold)
+			return printRun(cmd, env, http.MethodPost, client.OpsRestaurantPath(args[0])+"/rollback?wait=60s", body)
+		},
+	}
+	back.Flags().String("hold", string(cache.HoldNextChange), "what ends the hold: next_change or released")
+	release := &cobra.Command{
+		Use:   "release RESTAURANT",
+		Short: "Let go of a menu that a rollback holds, and pull it anew",
+		Args:  argRange(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return printRun(cmd, env, http.MethodDelete, client.OpsRestaurantPath(args[0])+"/hold?wait=60s", nil)
+		},
+	}
+	commands := []*cobra.Command{list, back, release}
+	for _, c := range commands {
+		addTarget(c)
+	}
+	return commands
+}
+
+func holdNames() []string { return wordsOf(cache.HoldNextChange, cache.HoldReleased) }
+
+// keptVersion is one version as the daemon lists it.
+type keptVersion struct {
+	Version  int64            `json:"version"`
+	Name     string           `json:"name"`
+	Content  string           `json:"content"`
+	SyncedAt time.Time        `json:"syncedAt"`
+	Counts   menu.Counts      `json:"counts"`
+	Bytes    int              `json:"bytes"`
+	Current  bool             `json:"current"`
+	Held     bool             `json:"held"`
+	Hold     *cache.HoldUntil `json:"hold"`
+}
+
+func listVersions(cmd *cobra.Command, env *Environment, id string) error {
+	daemon, err := target(cmd, env, httpapi.ScopeOps)
+	if err != nil {
+		return err
+	}
+	kept, err := client.EveryPage[keptVersion](cmd.Context(), daemon, client.OpsRestaurantPath(id)+"/versions?limit=500")
+	if err != nil {
+		return err
+	}
+	return env.Show(cmd, kept, func() { printVersions(env, id, kept) })
+}
+
+func printVersions(env *Environment, id string, kept []keptVersion) {
+	if len(kept) == 0 {
+		env.Out.Printf("no version of %s is kept yet: larder sync %s pulls its menu\n", id, id)
+		return
+	}
+	rows := [][]string{{"VERSION", "PUBLISHED (UTC)", "DISHES", "NOT STOPPED", "ORDERABLE", ""}}
+	for _, v := range kept {
+		note := ""
+		switch {
+		case v.Hold != nil && *v.Hold == cache.HoldNextChange:
+			note = "served now, held until the service publishes another menu"
+		case v.Held:
+			note = "served now, held until released"
+		case v.Current:
+			note = "served now"
+		}
+		rows = append(rows, []string{
+			strconv.FormatInt(v.Version, 10), v.SyncedAt.UTC().Format(time.DateTime),
+			strconv.Itoa(v.Counts.Products), strconv.Itoa(v.Counts.Available), strconv.Itoa(v.Counts.Orderable), note,
+		})
+	}
+	env.Out.table(rows)
+}
+
+// printRun asks for a run and prints it when it is over.
+func printRun(cmd *cobra.Command, env *Environment, method, path string, body []byte) error {
+	daemon, err := target(cmd, env, httpapi.ScopeOps)
+	if err != nil {
+		return err
+	}
+	run, err := followRun(cmd.Context(), daemon, method, path, body)
+	if err != nil {
+		return err
+	}
+	err = env.Show(cmd, run, func() { env.Out.Println(runLine(run, "")) })
+	return reported(err, hasFailed(run))
+}
+
+// diffVersions compares two versions that the daemon keeps; to 0 is the current
+// one.
+func diffVersions(cmd *cobra.Command, env *Environment, id string, from, to int64) error {
+	daemon, err := target(cmd, env, httpapi.ScopeOps)
+	if err != nil {
+		return err
+	}
+	if to == 0 {
+		kept, err := client.EveryPage[keptVersion](cmd.Context(), daemon, client.OpsRestaurantPath(id)+"/versions?limit=500")
+		if err != nil {
+			return err
+		}
+		for _, v := range kept {
+			if v.Current {
+				to = v.Version
+			}
+		}
+	}
+	var compared [2]*menu.Catalogue
+	for i, version := range []int64{from, to} {
+		answer, err := daemon.Get(cmd.Context(), fmt.Sprintf("%s/versions/%d/view", client.OpsRestaurantPath(id), version))
+		if err != nil {
+			return err
+		}
+		view, err := menu.Decode(answer.Body)
+		if err != nil {
+			return fmt.Errorf("version %d of %s: %w", version, id, err)
+		}
+		compared[i] = menu.Compile(view, menu.RestaurantID(id), menu.DefaultSettings()) // as files are compiled
+	}
+	return printDiff(cmd, env, compared[0], compared[1])
+}

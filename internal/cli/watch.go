@@ -1,0 +1,242 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/oauth2"
+
+	"larder/httpapi"
+	"larder/internal/client"
+	"larder/internal/sleep"
+)
+
+const (
+	// minWatchInterval is how often a daemon may be polled at most.
+	minWatchInterval = 200 * time.Millisecond
+	// pollLimit bounds one poll with all its lists.
+	pollLimit = 15 * time.Second
+	// pauseFactor is how much longer than a poll the pause after it is at least,
+	// so that watching thousands of restaurants stays a light load.
+	pauseFactor = 4
+)
+
+// stateUnreachable is the state of a daemon that does not answer.
+const stateUnreachable = "unreachable"
+
+// watcher polls a daemon and prints a line for each change.
+type watcher struct {
+	env   *Environment
+	menus *client.Client
+	ops   *client.Client // nil without a token that may read orders
+	json  bool
+}
+
+// watchStatus is `larder status --watch`. It polls until the command's context
+// ends, which is how a watch is meant to end. A daemon that does not answer the
+// first time is an error; later it is a change.
+func watchStatus(cmd *cobra.Command, env *Environment) error {
+	every, _ := cmd.Flags().GetDuration("every")
+	if every < minWatchInterval {
+		return &usageError{fmt.Sprintf("--every: at least %v, not %v", minWatchInterval, every)}
+	}
+	menus, err := target(cmd, env, httpapi.ScopeMenu)
+	if err != nil {
+		return err
+	}
+	ops, err := target(cmd, env, httpapi.ScopeOps)
+	if err != nil {
+		return err
+	}
+	v := &watcher{env: env, menus: menus, ops: ops, json: AsJSON(cmd)}
+	if ops.Authorized == nil {
+		v.ops = nil
+	}
+	ctx, last := cmd.Context(), newSnapshot()
+	for first := true; ; first = false {
+		began := time.Now()
+		now, err := v.poll(ctx, last)
+		switch {
+		case ctx.Err() != nil:
+			return nil //nolint:nilerr // it was told to stop
+		case err != nil && first:
+			return err
+		case err != nil:
+			now = newSnapshot()
+			now.set("larder", "", subjectState{state: stateUnreachable, msg: stripPackage(err.Error())})
+			now.keep(last, "part", "restaurant", "order")
+		}
+		for _, c := range now.changes(last) {
+			if err := v.print(c); err != nil {
+				return err
+			}
+		}
+		last = now
+		if sleep.For(ctx, max(every, pauseFactor*time.Since(began))) != nil {
+			return nil //nolint:nilerr // it was told to stop
+		}
+	}
+}
+
+func (v *watcher) print(c statusChange) error {
+	if v.json {
+		return json.NewEncoder(v.env.Out.Raw).Encode(c) // one line
+	}
+	_, err := fmt.Fprintln(v.env.Out.Raw, Safe(c.String()))
+	return err
+}
+
+// poll reads everything once. Its error is that of readiness; a list that cannot
+// be read stays as it was last.
+func (v *watcher) poll(ctx context.Context, last *snapshot) (*snapshot, error) {
+	ctx, cancel := context.WithTimeout(ctx, pollLimit)
+	defer cancel()
+	daemon := v.menus.ForReadiness()
+	body, _, err := readiness(ctx, daemon)
+	if err != nil {
+		return nil, err
+	}
+	ready, err := parseReadiness(daemon.Base, body)
+	if err != nil {
+		return nil, err
+	}
+	now := newSnapshot()
+	now.set("larder", "", subjectState{state: ready.Status})
+	for name, p := range ready.components {
+		now.set("part", name, subjectState{state: p.state(), quiet: p.state() == stateOK})
+	}
+	if all, err := Restaurants(ctx, v.menus); err != nil {
+		now.keep(last, "restaurant")
+	} else {
+		now.addRestaurants(all, !last.known["restaurant"])
+	}
+	if orders, err := v.unknownOrders(ctx); err != nil || v.ops == nil {
+		now.keep(last, "order")
+	} else {
+		now.known["order"] = true
+		for i := range orders {
+			order := &orders[i]
+			now.set("order", order.Ref, subjectState{state: order.StateText(), msg: "restaurant " + order.place() + ", since " + order.CreatedAt})
+		}
+	}
+	return now, nil
+}
+
+// unknownOrders lists the orders that somebody has to resolve. After a refusal it
+// does not ask again: each attempt would count as a failed sign-in.
+func (v *watcher) unknownOrders(ctx context.Context) ([]OrderRecord, error) {
+	if v.ops == nil {
+		return nil, nil
+	}
+	orders, err := client.EveryPage[OrderRecord](ctx, v.ops, "/v1/ops/orders?state=unknown&limit=500")
+	if isA[*oauth2.RetrieveError](err) || client.RefusedWith(err, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound) {
+		v.ops = nil
+	}
+	return orders, err
+}
+
+// subject is what a line of the watch is about: larder, part, restaurants,
+// restaurant or order, and which one.
+type subject struct{ kind, id string }
+
+// subjectState is the state of a subject.
+type subjectState struct {
+	state string
+	msg   string
+	quiet bool // needs no line when subjects of its kind are read for the first time
+}
+
+// snapshot is everything that one poll has read.
+type snapshot struct {
+	items map[subject]subjectState
+	known map[string]bool // kinds that have been read at least once
+}
+
+func newSnapshot() *snapshot {
+	return &snapshot{items: map[subject]subjectState{}, known: map[string]bool{}}
+}
+
+func (s *snapshot) set(kind, id string, it subjectState) {
+	s.items[subject{kind, id}] = it
+	s.known[kind] = true
+}
+
+// keep takes the subjects of some kinds from the last snapshot.
+func (s *snapshot) keep(last *snapshot, kinds ...string) {
+	for key, it := range last.items {
+		if slices.Contains(kinds, key.kind) {
+			s.items[key] = it
+		}
+	}
+	for _, kind := range kinds {
+		s.known[kind] = last.known[kind]
+	}
+}
+
+func (s *snapshot) addRestaurants(all []Restaurant, summarise bool) {
+	s.known["restaurant"] = true
+	if summarise {
+		s.set("restaurants", "", subjectState{state: summaryOfStates(all)})
+	}
+	for i := range all {
+		r := &all[i]
+		it := subjectState{state: r.state(), quiet: len(r.problems()) == 0}
+		if r.Name != r.ID {
+			it.msg = r.Name
+		}
+		s.set("restaurant", r.ID, it)
+	}
+}
+
+// statusChange is one thing that differs from the last poll. Its JSON is a line of
+// `larder status --watch --json`.
+type statusChange struct {
+	At      time.Time `json:"at"`
+	Subject string    `json:"subject"`        // larder, part, restaurants, restaurant, or order
+	ID      string    `json:"id,omitempty"`   // which one
+	From    string    `json:"from,omitempty"` // "" for what is new
+	To      string    `json:"to"`
+	Msg     string    `json:"msg,omitempty"`
+}
+
+func (c statusChange) String() string {
+	text := c.At.Format(time.TimeOnly) + "  " + joined(" ", c.Subject, c.ID) + ": " + joined(" → ", c.From, c.To)
+	if c.Msg != "" {
+		text += " (" + c.Msg + ")"
+	}
+	return text
+}
+
+// changes lists what differs from the last snapshot. The first time that is the
+// state of larder and everything that somebody should look at.
+func (s *snapshot) changes(last *snapshot) []statusChange {
+	// What a subject's state becomes when it is no longer there.
+	gone := map[string]string{"restaurant": "gone", "order": "resolved"}
+	every := maps.Clone(last.items)
+	maps.Copy(every, s.items)
+	keys := slices.Collect(maps.Keys(every))
+	kinds := []string{"larder", "part", "restaurants", "restaurant", "order"}
+	slices.SortFunc(keys, func(a, b subject) int {
+		return cmp.Or(cmp.Compare(slices.Index(kinds, a.kind), slices.Index(kinds, b.kind)), cmp.Compare(a.id, b.id))
+	})
+	var all []statusChange
+	for _, key := range keys {
+		was := last.items[key]
+		now, there := s.items[key]
+		if !there {
+			now = subjectState{state: gone[key.kind]}
+		}
+		if now.state == "" || now.state == was.state || now.quiet && !last.known[key.kind] {
+			continue
+		}
+		all = append(all, statusChange{At: time.Now(), Subject: key.kind, ID: key.id, From: was.state, To: now.state, Msg: now.msg})
+	}
+	return all
+}
