@@ -121,7 +121,7 @@ func (s *Server) audit(c *gin.Context, d auditEntry) {
 	switch {
 	case d.Connection != nil:
 	case d.Restaurant != nil:
-		d.Connection = respond.OrNull(s.connectionFor(*d.Restaurant))
+		d.Connection = respond.OrNull(s.connectionOf(*d.Restaurant))
 	default:
 		d.Connection = respond.OrNull(who.Connection)
 	}
@@ -144,12 +144,10 @@ func (s *Server) audit(c *gin.Context, d auditEntry) {
 	s.log.WithFields(fields).Info("an operator's action")
 }
 
-// connectionFor returns whose a restaurant, or a connection's own menu, is.
-func (s *Server) connectionFor(id menu.RestaurantID) string {
-	if restaurant, known := s.runner.Known(id); known {
-		return restaurant.Connection
-	}
-	name, _ := s.connectionOf(id)
+// connectionOf returns whose a restaurant, or a connection's own menu, is; "" for
+// an id that is not configured.
+func (s *Server) connectionOf(id menu.RestaurantID) string {
+	name, _ := s.directory.ConnectionOf(id)
 	return name
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"larder/httpapi/respond"
+	"larder/internal/directory"
 )
 
 // caller is who a request comes from, as far as it said so.
@@ -28,9 +29,10 @@ type caller struct {
 
 // sees reports whether the caller may know of what belongs to a connection.
 // To others' restaurants, runs and reasons it gets the answer for unknown ones.
-func (w caller) sees(connection string) bool {
-	return w.Connection == "" || w.Connection == connection
-}
+func (w caller) sees(connection string) bool { return w.viewer().Sees(connection) }
+
+// viewer is what the caller may see of the directory.
+func (w caller) viewer() directory.Viewer { return directory.Viewer(w.Connection) }
 
 // holds reports whether the scopes cover one; orders includes menu (policy H2).
 func holds(scopes []Scope, want Scope) bool {

@@ -8,6 +8,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"larder/httpapi/respond"
+	"larder/internal/directory"
 	"larder/internal/jsontext"
 	"larder/internal/menu"
 	"larder/internal/setting"
@@ -52,17 +53,11 @@ const howCompat = "auth.clients[].connection gives the client"
 // onlyConnection is whose menus and orders a caller's requests are about: the
 // only connection that it sees. how is how to choose where there are several.
 func (s *Server) onlyConnection(who caller, how string) (string, error) {
-	seen, name := 0, ""
-	for i := range s.connections {
-		if who.sees(s.connections[i].Name) {
-			seen, name = seen+1, s.connections[i].Name
-		}
-	}
-	if seen == 1 {
+	if name, one := s.directory.OnlyConnection(who.viewer()); one {
 		return name, nil
 	}
-	names := s.visibleConnections(who)
-	if seen == 0 {
+	names := s.directory.Connections(who.viewer())
+	if len(names) == 0 {
 		return "", respond.ConnectionNotFound(names)
 	}
 	return "", &respond.Problem{
@@ -75,13 +70,14 @@ func (s *Server) onlyConnection(who caller, how string) (string, error) {
 // restaurant it names, else by policy O1a the connection's own menu, or that of
 // its only restaurant. What belongs to another connection is unknown.
 func (s *Server) ownMenu(connection, restaurant string) (menu.RestaurantID, error) {
-	if one, known := s.runner.Known(menu.RestaurantID(restaurant)); known && one.Connection == connection {
+	ours := directory.Viewer(connection)
+	if one, ok := s.directory.Find(ours, menu.RestaurantID(restaurant)); ok {
 		return one.ID, nil
 	}
-	if own := s.defaults[connection]; restaurant == "" && s.runner.HasMenu(own) {
+	if own, kept := s.directory.DefaultMenu(connection); restaurant == "" && kept {
 		return own, nil
 	}
-	switch theirs := s.visibleRestaurants(caller{Connection: connection}); {
+	switch theirs := s.directory.Visible(ours); {
 	case restaurant != "" || len(theirs) == 0:
 		return "", respond.RestaurantNotFound(theirs)
 	case len(theirs) == 1:

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"larder/internal/directory"
 	"larder/internal/redisdb"
 	"larder/ordering"
 	menusync "larder/sync"
@@ -112,8 +113,8 @@ const journalRestored = "Redis was restored or has lost orders: no new orders ar
 
 // failed are the restaurants whose last sync failed, by their connections. Of
 // those without a menu the last run tells, of a bounded number of them.
-func (s *Server) failed(ctx context.Context, found readinessReport) map[string][]menusync.Restaurant {
-	failed := map[string][]menusync.Restaurant{}
+func (s *Server) failed(ctx context.Context, found readinessReport) map[string][]directory.Restaurant {
+	failed := map[string][]directory.Restaurant{}
 	for _, restaurant := range found.all {
 		if found.versions[restaurant.ID].LastOutcome == string(menusync.OutcomeFailed) {
 			failed[restaurant.Connection] = append(failed[restaurant.Connection], restaurant)
@@ -143,7 +144,7 @@ func countOf(n int, noun string) string {
 }
 
 // firstIDs lists a few restaurants.
-func firstIDs(restaurants []menusync.Restaurant) string {
+func firstIDs(restaurants []directory.Restaurant) string {
 	ids := make([]string, len(restaurants))
 	for i, restaurant := range restaurants {
 		ids[i] = string(restaurant.ID)

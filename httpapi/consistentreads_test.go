@@ -130,9 +130,10 @@ func (w *fixture) follower() string {
 	store := cache.NewStore(w.redis, cache.StoreConfig{})
 	catalogues := replica.New(store, replica.Config{Restaurants: func() []menu.RestaurantID { return []menu.RestaurantID{bistro} }})
 	validator := validate.New(validate.DefaultConfig(), time.Now)
+	synced := w.syncDeps(plan{}, nil)
 	server, err := httpapi.New(p.cfg, p.auth, httpapi.Deps{
-		Replica: catalogues, Store: store, Runner: w.newRunner(plan{}, nil), Validator: validator, Redis: w.redis,
-		Orders: w.engine,
+		Replica: catalogues, Store: store, Directory: directoryOf(synced, nil), Runner: w.newRunner(synced), Validator: validator,
+		Redis: w.redis, Orders: w.engine,
 	})
 	if err != nil {
 		w.t.Fatal(err)

@@ -44,11 +44,11 @@ func (s *Server) followed(c *gin.Context) (menu.RestaurantID, error) {
 	case len(ids) > 1:
 		return "", respond.InvalidParameter("restaurant", "stands more than once; a stream is of one restaurant")
 	case len(ids) == 0 || ids[0] == "":
-		return "", respond.RestaurantRequired(s.visibleRestaurants(who))
+		return "", respond.RestaurantRequired(s.directory.Visible(who.viewer()))
 	}
 	restaurant := menu.RestaurantID(ids[0])
 	if !s.canFollow(who, restaurant) {
-		return "", respond.RestaurantNotFound(s.visibleRestaurants(who))
+		return "", respond.RestaurantNotFound(s.directory.Visible(who.viewer()))
 	}
 	return restaurant, nil
 }
@@ -56,8 +56,8 @@ func (s *Server) followed(c *gin.Context) (menu.RestaurantID, error) {
 // canFollow reports whether the restaurant is configured and the caller may know
 // of it, which a reload may change while a stream is open.
 func (s *Server) canFollow(who caller, id menu.RestaurantID) bool {
-	restaurant, known := s.runner.Known(id)
-	return known && who.sees(restaurant.Connection)
+	_, ok := s.directory.Find(who.viewer(), id)
+	return ok
 }
 
 // follow tells one reader of every version until the stream ends. seen is the

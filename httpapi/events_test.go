@@ -156,14 +156,12 @@ func TestAReloadEndsTheStreamsOfWhatIsGone(t *testing.T) {
 	ours, moved, gone := w.follow(bistro, w.as(clientShop)...), w.follow(north, w.as(clientNorth)...), w.follow(empty)
 	ours.next()
 	moved.next()
-	restaurants := slices.Clone(w.runner.Restaurants())
+	restaurants := w.syncDeps(defaultPlan(), nil).Restaurants
 	restaurants = slices.DeleteFunc(restaurants, func(r menusync.Restaurant) bool { return r.ID == empty })
 	for i := range restaurants {
 		restaurants[i].Connection = "main"
 	}
-	if _, err := w.runner.Replace(restaurants, "@every 24h"); err != nil {
-		t.Fatal(err)
-	}
+	w.replace(restaurants)
 	moved.over()
 	gone.over()
 	w.metric(`larder_event_streams_ended_total{kind="menu",reason="removed"} 2`)

@@ -19,6 +19,7 @@ import (
 	"larder/cache"
 	"larder/cache/replica"
 	"larder/httpapi"
+	"larder/internal/directory"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
 	"larder/internal/upstream"
@@ -170,18 +171,19 @@ type plan struct {
 // fixture is a whole larder behind a real listener, with an ordering service in
 // memory.
 type fixture struct {
-	t       *testing.T
-	tb      testing.TB // t, or the fuzz test's
-	url     string
-	server  *httpapi.Server
-	service *service
-	redis   *redisdb.DB
-	store   *cache.Store
-	replica *replica.Replica
-	runner  *menusync.Runner
-	engine  *ordering.Orders
-	logs    *logtest.Hook
-	skew    atomic.Int64 // what the clock of the HTTP package is ahead
+	t         *testing.T
+	tb        testing.TB // t, or the fuzz test's
+	url       string
+	server    *httpapi.Server
+	service   *service
+	redis     *redisdb.DB
+	store     *cache.Store
+	replica   *replica.Replica
+	directory *directory.Directory
+	runner    *menusync.Runner
+	engine    *ordering.Orders
+	logs      *logtest.Hook
+	skew      atomic.Int64 // what the clock of the HTTP package is ahead
 }
 
 func newFixture(t *testing.T, changes ...func(*plan)) *fixture {
@@ -211,13 +213,12 @@ func newFixtureFor(tb testing.TB, changes ...func(*plan)) *fixture {
 	}
 	tb.Cleanup(func() { _ = w.redis.Close() })
 	w.store = cache.NewStore(w.redis, cache.StoreConfig{})
-	var runner *menusync.Runner
 	w.replica = replica.New(w.store, replica.Config{
-		Restaurants: func() []menu.RestaurantID { return runner.Catalogued() }, Log: logger,
+		Restaurants: func() []menu.RestaurantID { return w.directory.Menus() }, Log: logger,
 	})
 	observer := httpapi.NewMetrics("1.2.3")
-	runner = w.newRunner(p, observer)
-	w.runner = runner
+	synced := w.syncDeps(p, observer)
+	w.runner = w.newRunner(synced)
 	clock := func() time.Time { return time.Now().Add(time.Duration(w.skew.Load())) }
 	validator := validate.New(p.ordering.Config, clock)
 	w.engine = w.newEngine(p, validator, clock, observer.OrderEvent, logger)
@@ -225,7 +226,7 @@ func newFixtureFor(tb testing.TB, changes ...func(*plan)) *fixture {
 		p.orders = w.engine
 	}
 	deps := httpapi.Deps{
-		Replica: w.replica, Store: w.store, Runner: runner, Validator: validator, Orders: p.orders,
+		Replica: w.replica, Store: w.store, Runner: w.runner, Validator: validator, Orders: p.orders,
 		Connections:   []httpapi.Connection{{Name: "main"}, {Name: "north"}},
 		UnknownOrders: journal.New(w.redis, p.ordering, logger).Unknown,
 		Redis:         w.redis, AllowMissingKey: p.ordering.AllowMissingKey, Metrics: observer, Log: logger, Clock: clock,
@@ -233,6 +234,8 @@ func newFixtureFor(tb testing.TB, changes ...func(*plan)) *fixture {
 	if p.deps != nil {
 		p.deps(&deps)
 	}
+	w.directory = directoryOf(synced, deps.Connections)
+	deps.Directory = w.directory
 	w.server, err = httpapi.New(p.cfg, p.auth, deps)
 	if err != nil {
 		tb.Fatal(err)
@@ -316,11 +319,14 @@ func (m menus) Catalogue(ctx context.Context, restaurant menu.RestaurantID) (int
 
 func secretOf(client string) string { return client + "-0123456789abcdef" }
 
-func (w *fixture) newRunner(p plan, observer menusync.Observer) *menusync.Runner {
-	w.tb.Helper()
+// syncDeps is what the scheduler works with.
+func (w *fixture) syncDeps(p plan, observer menusync.Observer) menusync.Deps {
 	settings := menu.DefaultSettings()
 	restaurant := func(id, connection string) menusync.Restaurant {
-		one := menusync.Restaurant{ID: menu.RestaurantID(id), Name: "The " + id, Connection: connection, Settings: settings, Schedule: "@every 24h"}
+		one := menusync.Restaurant{
+			Restaurant: directory.Restaurant{ID: menu.RestaurantID(id), Name: "The " + id, Connection: connection},
+			Settings:   settings, Schedule: "@every 24h",
+		}
 		if id == bistro {
 			one.Phone, one.Address = bistroPhone, bistroAddress
 		}
@@ -337,6 +343,40 @@ func (w *fixture) newRunner(p plan, observer menusync.Observer) *menusync.Runner
 	if p.runner != nil {
 		p.runner(&deps)
 	}
+	return deps
+}
+
+// directoryOf has the restaurants that are synced, and the server's connections.
+func directoryOf(synced menusync.Deps, connections []httpapi.Connection) *directory.Directory {
+	list := make([]directory.Connection, len(connections))
+	for i, c := range connections {
+		list[i] = directory.Connection{
+			Name: c.Name, DefaultMenu: cache.DefaultMenu(c.Name),
+			KeepsDefaultMenu: slices.ContainsFunc(synced.Connections, func(s menusync.Connection) bool { return s.Name == c.Name && s.DefaultMenu }),
+		}
+	}
+	return directory.New(list, directoryEntries(synced.Restaurants))
+}
+
+func directoryEntries(synced []menusync.Restaurant) []directory.Restaurant {
+	list := make([]directory.Restaurant, len(synced))
+	for i := range synced {
+		list[i] = synced[i].Restaurant
+	}
+	return list
+}
+
+// replace is a reload with other restaurants.
+func (w *fixture) replace(restaurants []menusync.Restaurant) {
+	w.tb.Helper()
+	if _, err := w.runner.Replace(restaurants, "@every 24h"); err != nil {
+		w.tb.Fatal(err)
+	}
+	w.directory.Replace(directoryEntries(restaurants))
+}
+
+func (w *fixture) newRunner(deps menusync.Deps) *menusync.Runner {
+	w.tb.Helper()
 	runner, err := menusync.NewRunner(deps)
 	if err != nil {
 		w.tb.Fatal(err)

@@ -12,6 +12,7 @@ import (
 
 	"larder/cache"
 	"larder/httpapi/respond"
+	"larder/internal/directory"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
 	menusync "larder/sync"
@@ -75,8 +76,8 @@ type readinessReport struct {
 	redis    error                 // why it does not answer
 	refused  *redisdb.RefusedError // why it takes no writes
 	journal  component
-	all      []menusync.Restaurant
-	missing  []menusync.Restaurant // without a catalogue
+	all      []directory.Restaurant
+	missing  []directory.Restaurant // without a catalogue
 	versions map[menu.RestaurantID]cache.Version
 }
 
@@ -97,7 +98,7 @@ func (f readinessReport) degraded(orders bool) bool {
 // inspect looks at Redis and at what is served. What is served comes from
 // memory, so that a probe costs the same with ten thousand restaurants.
 func (s *Server) inspect(ctx context.Context) readinessReport {
-	found := readinessReport{redis: s.redis.Ping(ctx), all: s.runner.Restaurants()}
+	found := readinessReport{redis: s.redis.Ping(ctx), all: s.directory.Restaurants()}
 	var refused *redisdb.RefusedError
 	switch {
 	case errors.As(found.redis, &refused):

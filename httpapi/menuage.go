@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"larder/cache/replica"
+	"larder/internal/directory"
 	menusync "larder/sync"
 )
 
@@ -16,14 +17,15 @@ import (
 // reads memory only. No series has a restaurant's name: ten restaurants and ten
 // thousand have the same few (docs/decisions/0037-what-is-counted.md).
 type servedMenus struct {
-	replica *replica.Replica
-	runner  *menusync.Runner
-	clock   func() time.Time
+	replica   *replica.Replica
+	directory *directory.Directory
+	runner    *menusync.Runner
+	clock     func() time.Time
 }
 
-// newServedMenus shows the menus that the replica serves of the runner's restaurants.
-func newServedMenus(served *replica.Replica, runner *menusync.Runner, clock func() time.Time) servedMenus {
-	return servedMenus{replica: served, runner: runner, clock: clock}
+// newServedMenus shows the menus that the replica serves of the restaurants listed.
+func newServedMenus(served *replica.Replica, listed *directory.Directory, runner *menusync.Runner, clock func() time.Time) servedMenus {
+	return servedMenus{replica: served, directory: listed, runner: runner, clock: clock}
 }
 
 // collector returns the series.
@@ -80,7 +82,7 @@ func (s servedMenus) ages() menuAges {
 		success: map[string]time.Time{},
 	}
 	now := s.clock()
-	for _, restaurant := range s.runner.Restaurants() {
+	for _, restaurant := range s.directory.Restaurants() {
 		version, known := s.replica.Version(restaurant.ID)
 		if !known {
 			seen.states["missing"]++

@@ -25,7 +25,7 @@ func (s *Server) observe(unknownOrders func(ctx context.Context, connection stri
 	for _, connection := range s.connections {
 		state.Connections = append(state.Connections, upstreamState{Name: connection.Name, Breaker: connection.Breaker, Load: connection.Load})
 	}
-	for _, collector := range append(state.collectors(), newServedMenus(s.replica, s.runner, s.clock).collector(), s.orderCounts.collector()) {
+	for _, collector := range append(state.collectors(), newServedMenus(s.replica, s.directory, s.runner, s.clock).collector(), s.orderCounts.collector()) {
 		if err := s.metrics.Registry().Register(collector); err != nil {
 			return err
 		}

@@ -5,12 +5,10 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
 
-	"larder/cache"
 	"larder/httpapi/respond"
 	"larder/internal/jsontext"
 	"larder/internal/menu"
@@ -110,7 +108,7 @@ func (s *Server) answerRun(c *gin.Context, run menusync.Run, err error, wait tim
 func (s *Server) syncedMenu(c *gin.Context) (menu.RestaurantID, error) {
 	who, _ := callerOf(c)
 	id := menu.RestaurantID(respond.Param(c, "restaurant"))
-	if connection, own := s.connectionOf(id); own && who.sees(connection) && s.runner.HasMenu(id) {
+	if s.directory.HasMenu(id) && s.directory.SeesMenu(who.viewer(), id) {
 		return id, nil
 	}
 	restaurant, err := s.restaurant(c)
@@ -180,7 +178,7 @@ func (s *Server) lint(c *gin.Context) error {
 func (s *Server) run(c *gin.Context) error {
 	who, _ := callerOf(c)
 	run, err := s.runner.Run(c.Request.Context(), respond.Param(c, "run"))
-	if err == nil && !s.seesMenu(who, run.Restaurant) {
+	if err == nil && !s.directory.SeesMenu(who.viewer(), run.Restaurant) {
 		err = menusync.ErrUnknownRun
 	}
 	if err != nil {
@@ -204,8 +202,8 @@ func (s *Server) listRuns(c *gin.Context) error {
 	if filter.Limit, filter.Cursor, err = respond.PageOf(c); err != nil {
 		return err
 	}
-	if _, given := c.GetQuery("restaurant"); given && !s.seesMenu(who, filter.Restaurant) {
-		return respond.RestaurantNotFound(s.visibleRestaurants(who))
+	if _, given := c.GetQuery("restaurant"); given && !s.directory.SeesMenu(who.viewer(), filter.Restaurant) {
+		return respond.RestaurantNotFound(s.directory.Visible(who.viewer()))
 	}
 	runs, next, err := s.runner.Runs(c.Request.Context(), filter)
 	if err != nil {
@@ -213,33 +211,9 @@ func (s *Server) listRuns(c *gin.Context) error {
 	}
 	list := respond.Page[menusync.Run]{Result: make([]menusync.Run, 0, len(runs)), Next: respond.NextPage(next)}
 	for _, run := range runs {
-		if s.seesMenu(who, run.Restaurant) { // a page of a client with one connection may be short
+		if s.directory.SeesMenu(who.viewer(), run.Restaurant) { // a page of a client with one connection may be short
 			list.Result = append(list.Result, run)
 		}
 	}
 	return respond.JSON(c, http.StatusOK, list)
-}
-
-// seesMenu reports whether the caller may know of what is synced under an id: a
-// restaurant, or a connection's own menu.
-func (s *Server) seesMenu(who caller, id menu.RestaurantID) bool {
-	if restaurant, known := s.runner.Known(id); known {
-		return who.sees(restaurant.Connection)
-	}
-	if connection, own := s.connectionOf(id); own {
-		return who.sees(connection)
-	}
-	return who.Connection == "" // a restaurant that was configured once
-}
-
-// connectionOf returns the connection whose own menu, or whose rejection reasons,
-// are synced under an id.
-func (s *Server) connectionOf(id menu.RestaurantID) (name string, own bool) {
-	for _, connection := range s.connections {
-		menuID := string(cache.DefaultMenu(connection.Name))
-		if rest, found := strings.CutPrefix(string(id), menuID); found && (rest == "" || rest[0] == '/') {
-			return connection.Name, true
-		}
-	}
-	return "", false
 }

@@ -69,7 +69,7 @@ func (s *Server) seesNotice(who caller, notice menusync.Notice) bool {
 	case notice.Event == menusync.NoticeReset:
 		return true
 	case notice.Restaurant != "":
-		return s.seesMenu(who, notice.Restaurant)
+		return s.directory.SeesMenu(who.viewer(), notice.Restaurant)
 	default:
 		return who.sees(notice.Connection) // a batch, of one connection or, where that is empty, of all
 	}

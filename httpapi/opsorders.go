@@ -98,11 +98,11 @@ type resolutionView struct {
 // answered, so that an operator can speak with the guest and the restaurant.
 func (s *Server) opsOrder(c *gin.Context) error {
 	who, _ := callerOf(c)
-	record, err := s.orders.ByRef(c.Request.Context(), s.visibleConnections(who), respond.Param(c, "ref"))
+	record, err := s.orders.ByRef(c.Request.Context(), s.directory.Connections(who.viewer()), respond.Param(c, "ref"))
 	if err != nil {
 		return err
 	}
-	restaurant, _ := s.runner.Known(record.Restaurant)
+	restaurant, _ := s.directory.Restaurant(record.Restaurant)
 	view := opsOrderView{
 		listedOrder: listedOrder{newRecordView(record), s.nameOf(record.Restaurant)}, Calls: make([]callView, len(record.Calls)),
 		RestaurantPhone: respond.OrNull(restaurant.Phone), RestaurantAddress: respond.OrNull(restaurant.Address),
@@ -119,7 +119,7 @@ func (s *Server) opsOrder(c *gin.Context) error {
 // nameOf is the restaurant's name: as configured, else its menu's; nil for a
 // restaurant that is not configured.
 func (s *Server) nameOf(id menu.RestaurantID) *string {
-	restaurant, known := s.runner.Known(id)
+	restaurant, known := s.directory.Restaurant(id)
 	if !known {
 		return nil
 	}
@@ -165,7 +165,7 @@ func (s *Server) resolveOrder(c *gin.Context) error {
 		return err
 	}
 	who, _ := callerOf(c)
-	resolution.Connections, resolution.Ref, resolution.By, resolution.RequestID = s.visibleConnections(who), respond.Param(c, "ref"), who.Client, respond.RequestID(c)
+	resolution.Connections, resolution.Ref, resolution.By, resolution.RequestID = s.directory.Connections(who.viewer()), respond.Param(c, "ref"), who.Client, respond.RequestID(c)
 	resolved, err := s.orders.Resolve(c.Request.Context(), resolution)
 	if err != nil {
 		return resolutionProblem(err)

@@ -8,6 +8,7 @@ import (
 
 	"larder/cache"
 	"larder/httpapi/respond"
+	"larder/internal/directory"
 	"larder/internal/menu"
 	menusync "larder/sync"
 )
@@ -50,14 +51,15 @@ func (s *Server) listOpsRestaurants(c *gin.Context) error {
 	}
 	connection, oneConnection := c.GetQuery("connection")
 	who, _ := callerOf(c)
-	from := s.restaurantIndex()
+	from := s.directory.Index()
 	var now *stateSummary
 	if state != "" {
 		now = s.stateSummary()
 		from = now.of
 	}
-	chosen, next := from.page(who, want, func(at int) bool {
-		return (!oneConnection || from.all[at].Connection == connection) && (now == nil || now.all[at].matches(state))
+	all := from.Entries()
+	chosen, next := from.Page(who.viewer(), want, func(at int) bool {
+		return (!oneConnection || all[at].Connection == connection) && (now == nil || now.all[at].matches(state))
 	})
 	versions := s.versions(c.Request.Context(), chosen)
 	list := respond.Page[opsRestaurantRow]{Result: make([]opsRestaurantRow, len(chosen)), Next: respond.NextPage(next)}
@@ -68,7 +70,7 @@ func (s *Server) listOpsRestaurants(c *gin.Context) error {
 }
 
 // opsRow lays one restaurant out.
-func (s *Server) opsRow(restaurant menusync.Restaurant, version cache.Version) opsRestaurantRow {
+func (s *Server) opsRow(restaurant directory.Restaurant, version cache.Version) opsRestaurantRow {
 	return opsRestaurantRow{
 		restaurantRow: s.row(restaurant, version), States: s.statesOf(version).names(),
 		Freshness: s.freshness(restaurant.ID, version),
@@ -109,11 +111,11 @@ func (s *Server) opsRestaurant(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	restaurant, known := s.runner.Known(id)
+	restaurant, known := s.directory.Restaurant(id)
 	if !known { // a connection's own menu
-		restaurant = menusync.Restaurant{ID: id, Connection: s.connectionFor(id)}
+		restaurant = directory.Restaurant{ID: id, Connection: s.connectionOf(id)}
 	}
-	version := s.versions(c.Request.Context(), []menusync.Restaurant{restaurant})[id]
+	version := s.versions(c.Request.Context(), []directory.Restaurant{restaurant})[id]
 	view := opsRestaurantView{
 		opsRestaurantRow: s.opsRow(restaurant, version), Content: respond.OrNull(version.Content),
 		Phone: respond.OrNull(restaurant.Phone), Address: respond.OrNull(restaurant.Address),

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"larder/internal/directory"
 	"larder/internal/menu"
 	"larder/internal/testkit/redistest"
 	menusync "larder/sync"
@@ -25,13 +26,16 @@ func BenchmarkConsole(b *testing.B) {
 			deps.Restaurants = make([]menusync.Restaurant, restaurants)
 			for i := range deps.Restaurants {
 				deps.Restaurants[i] = menusync.Restaurant{
-					ID: menu.RestaurantID(fmt.Sprintf("%08d-c0c4-42ca-a269-64f031a6a33b", (i*7919)%restaurants)), Connection: "main",
-					Name: fmt.Sprintf("Trattoria Überall %d", i), Settings: menu.DefaultSettings(), Schedule: "@every 5m",
+					Restaurant: directory.Restaurant{
+						ID:   menu.RestaurantID(fmt.Sprintf("%08d-c0c4-42ca-a269-64f031a6a33b", (i*7919)%restaurants)),
+						Name: fmt.Sprintf("Trattoria Überall %d", i), Connection: "main",
+					},
+					Settings: menu.DefaultSettings(), Schedule: "@every 5m",
 				}
 			}
 		}
 	})
-	all := w.runner.Catalogued()
+	all := w.directory.Menus()
 	for _, id := range all {
 		w.service.setMenu(string(id), fullMenu)
 	}

@@ -137,7 +137,7 @@ func (s *Server) orderByKey(c *gin.Context) error {
 // ?connection=, else all that the caller sees.
 func (s *Server) requestedConnections(c *gin.Context) ([]string, error) {
 	who, _ := callerOf(c)
-	seen := s.visibleConnections(who)
+	seen := s.directory.Connections(who.viewer())
 	name, given := c.GetQuery("connection")
 	if !given {
 		return seen, nil
@@ -146,15 +146,4 @@ func (s *Server) requestedConnections(c *gin.Context) ([]string, error) {
 		return nil, respond.ConnectionNotFound(seen)
 	}
 	return []string{name}, nil
-}
-
-// visibleConnections are the names of the connections that the caller sees, in their order.
-func (s *Server) visibleConnections(who caller) []string {
-	names := make([]string, 0, len(s.connections))
-	for _, connection := range s.connections {
-		if who.sees(connection.Name) {
-			names = append(names, connection.Name)
-		}
-	}
-	return names
 }

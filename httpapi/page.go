@@ -161,7 +161,7 @@ func (s *Server) page(pages *pageCache) respond.Handler {
 		if view.Unknown {
 			c.Writer.Header().Add("Vary", "Accept")
 			if !strings.Contains(strings.Join(c.Request.Header["Accept"], ","), "text/html") {
-				return respond.RestaurantNotFound(s.visibleRestaurants(caller{}))
+				return respond.RestaurantNotFound(s.directory.Visible(""))
 			}
 		}
 		asset, err := pages.page(view)
@@ -191,10 +191,10 @@ func (s *Server) pageView(c *gin.Context) pageView {
 	if c.Query("dir") == "rtl" {
 		view.Dir = "rtl"
 	}
-	all := s.restaurantIndex().all
+	all := s.directory.Index().Entries()
 	view.Several = len(all) > 1
 	asked := menu.RestaurantID(c.Query("restaurant"))
-	switch _, known := s.runner.Known(asked); {
+	switch _, known := s.directory.Restaurant(asked); {
 	case known:
 		view.Restaurant = asked
 	case asked != "":

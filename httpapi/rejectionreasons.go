@@ -40,7 +40,7 @@ func (s *Server) chooseConnection(c *gin.Context, asked string, given bool) (str
 	if !given {
 		return s.onlyConnection(who, "ask with ?connection= for")
 	}
-	if names := s.visibleConnections(who); !slices.Contains(names, asked) {
+	if names := s.directory.Connections(who.viewer()); !slices.Contains(names, asked) {
 		return "", respond.ConnectionNotFound(names)
 	}
 	return asked, nil

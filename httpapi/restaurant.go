@@ -4,36 +4,24 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"larder/httpapi/respond"
+	"larder/internal/directory"
 	"larder/internal/menu"
-	menusync "larder/sync"
 )
 
 // restaurant finds the path's restaurant. One that the caller may not see is
 // unknown to it.
-func (s *Server) restaurant(c *gin.Context) (menusync.Restaurant, error) {
+func (s *Server) restaurant(c *gin.Context) (directory.Restaurant, error) {
 	who, _ := callerOf(c)
 	return s.visibleRestaurant(who, respond.Param(c, "restaurant"))
 }
 
 // visibleRestaurant finds a restaurant that the caller may see.
-func (s *Server) visibleRestaurant(who caller, id string) (menusync.Restaurant, error) {
-	restaurant, known := s.runner.Known(menu.RestaurantID(id))
-	if !known || !who.sees(restaurant.Connection) {
-		return menusync.Restaurant{}, respond.RestaurantNotFound(s.visibleRestaurants(who))
+func (s *Server) visibleRestaurant(who caller, id string) (directory.Restaurant, error) {
+	restaurant, ok := s.directory.Find(who.viewer(), menu.RestaurantID(id))
+	if !ok {
+		return directory.Restaurant{}, respond.RestaurantNotFound(s.directory.Visible(who.viewer()))
 	}
 	return restaurant, nil
-}
-
-// visibleRestaurants returns the ids of the restaurants that the caller may see, in the
-// configured order.
-func (s *Server) visibleRestaurants(who caller) []menu.RestaurantID {
-	ids := []menu.RestaurantID{}
-	for _, restaurant := range s.runner.Restaurants() {
-		if who.sees(restaurant.Connection) {
-			ids = append(ids, restaurant.ID)
-		}
-	}
-	return ids
 }
 
 // connection finds a connection by its name.

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"larder/internal/directory"
 	"larder/internal/menu"
 	menusync "larder/sync"
 )
@@ -20,11 +21,12 @@ func TestListsFollowAReload(t *testing.T) {
 		t.Helper()
 		restaurants := make([]menusync.Restaurant, len(ids))
 		for i, id := range ids {
-			restaurants[i] = menusync.Restaurant{ID: id, Name: "Café " + string(id), Connection: "main", Settings: menu.DefaultSettings(), Schedule: "@every 24h"}
+			restaurants[i] = menusync.Restaurant{
+				Restaurant: directory.Restaurant{ID: id, Name: "Café " + string(id), Connection: "main"},
+				Settings:   menu.DefaultSettings(), Schedule: "@every 24h",
+			}
 		}
-		if _, err := w.runner.Replace(restaurants, "@every 24h"); err != nil {
-			t.Fatal(err)
-		}
+		w.replace(restaurants)
 	}
 	if rows, _ := w.opsRows("?q=caf", ops...); len(rows) != 0 {
 		t.Fatalf("before: %v", idsOf(rows))

@@ -10,8 +10,8 @@ import (
 
 	"larder/cache"
 	"larder/httpapi/respond"
+	"larder/internal/directory"
 	"larder/internal/menu"
-	menusync "larder/sync"
 )
 
 // statusTimeout bounds how long a list, of restaurants or of reasons, waits for
@@ -42,7 +42,7 @@ func (s *Server) listRestaurants(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	chosen, next := s.restaurantIndex().page(who, want, nil)
+	chosen, next := s.directory.Index().Page(who.viewer(), want, nil)
 	list := respond.Page[restaurantRow]{Result: make([]restaurantRow, len(chosen)), Next: respond.NextPage(next)}
 	for i, restaurant := range chosen {
 		version, _ := s.replica.Version(restaurant.ID)
@@ -55,25 +55,18 @@ func (s *Server) listRestaurants(c *gin.Context) error {
 	return s.answerHashed(c, body)
 }
 
-// wantedRestaurants is the page of restaurants that a request asks for.
-type wantedRestaurants struct {
-	words string // that occur in the id or the name
-	after string // the last id of the page before
-	limit int
-}
-
 // restaurantsWanted reads ?q=, ?cursor= and ?limit=.
-func restaurantsWanted(c *gin.Context) (want wantedRestaurants, err error) {
-	if want.limit, want.after, err = respond.PageOf(c); err != nil {
+func restaurantsWanted(c *gin.Context) (want directory.Query, err error) {
+	if want.Limit, want.After, err = respond.PageOf(c); err != nil {
 		return want, err
 	}
-	want.words, err = respond.SearchText(c)
+	want.Words, err = respond.SearchText(c)
 	return want, err
 }
 
 // versions are what Redis knows of the restaurants and, where it does not
 // answer or has lost what this instance serves, that (policies S5, S2a).
-func (s *Server) versions(ctx context.Context, restaurants []menusync.Restaurant) map[menu.RestaurantID]cache.Version {
+func (s *Server) versions(ctx context.Context, restaurants []directory.Restaurant) map[menu.RestaurantID]cache.Version {
 	ids := make([]menu.RestaurantID, len(restaurants))
 	for i := range restaurants {
 		ids[i] = restaurants[i].ID
@@ -97,7 +90,7 @@ func (s *Server) versions(ctx context.Context, restaurants []menusync.Restaurant
 }
 
 // row returns the row of a restaurant. A version of number 0 stands for none.
-func (s *Server) row(restaurant menusync.Restaurant, version cache.Version) restaurantRow {
+func (s *Server) row(restaurant directory.Restaurant, version cache.Version) restaurantRow {
 	row := restaurantRow{ID: restaurant.ID, Name: restaurant.Name, Connection: restaurant.Connection, Stale: true}
 	if version.Version == 0 {
 		return row

@@ -18,6 +18,7 @@ import (
 	"larder/httpapi/ratelimit"
 	"larder/httpapi/respond"
 	"larder/httpapi/web"
+	"larder/internal/directory"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
 	"larder/internal/setting"
@@ -63,6 +64,7 @@ type Connection struct {
 type Deps struct {
 	Replica   *replica.Replica
 	Store     *cache.Store
+	Directory *directory.Directory
 	Runner    *menusync.Runner
 	Validator *validate.Validator
 	Orders    Orders
@@ -93,6 +95,7 @@ type Server struct {
 
 	replica         *replica.Replica
 	store           *cache.Store
+	directory       *directory.Directory
 	runner          *menusync.Runner
 	validator       *validate.Validator
 	orders          Orders
@@ -123,13 +126,11 @@ type Server struct {
 	diffSlots          chan struct{} // a place for each comparison under way
 	release            string
 	sampled            atomic.Uint64
-	buffers            sync.Pool // of *buffers
-	indexed            atomic.Pointer[restaurantIndex]
-	statesMu           sync.Mutex                   // held while states is made
-	states             *stateSummary                // the last one
-	lastModifiedSeen   atomic.Int64                 // Unix milliseconds: a time that is over
-	defaults           map[string]menu.RestaurantID // the connections' own menus
-	publicCacheControl string                       // Cache-Control of open menu reads
+	buffers            sync.Pool     // of *buffers
+	statesMu           sync.Mutex    // held while states is made
+	states             *stateSummary // the last one
+	lastModifiedSeen   atomic.Int64  // Unix milliseconds: a time that is over
+	publicCacheControl string        // Cache-Control of open menu reads
 	readiness          *readiness
 	streams            *streams
 	open               *openConnections
@@ -152,7 +153,7 @@ func New(cfg Config, auth AuthConfig, deps Deps) (*Server, error) {
 	}
 	s := &Server{
 		cfg: cfg, authCfg: auth,
-		replica: deps.Replica, store: deps.Store, runner: deps.Runner, validator: deps.Validator, orders: deps.Orders,
+		replica: deps.Replica, store: deps.Store, directory: deps.Directory, runner: deps.Runner, validator: deps.Validator, orders: deps.Orders,
 		connections: deps.Connections, redis: deps.Redis, allowMissingKey: deps.AllowMissingKey, photos: deps.Photos,
 		clock: deps.Clock, log: deps.Log, metrics: deps.Metrics, tracing: deps.Tracing,
 		cors: newCORS(cfg, auth.PublicOrders), publicCacheControl: openCacheControl(cfg),
@@ -169,10 +170,6 @@ func New(cfg Config, auth AuthConfig, deps Deps) (*Server, error) {
 	s.auth = newAuthority(auth, s.signingKeys(), s.clock)
 	if cfg.fastPath() {
 		s.auth.tokenCache = &tokenCache{byID: map[[sha256.Size]byte]caller{}}
-	}
-	s.defaults = map[string]menu.RestaurantID{}
-	for _, connection := range s.connections {
-		s.defaults[connection.Name] = cache.DefaultMenu(connection.Name)
 	}
 	s.validateLimit = ratelimit.New(cfg.Rate.Validate, s.clock)
 	s.placeLimit = ratelimit.New(cfg.Rate.Place, s.clock)

@@ -10,6 +10,7 @@ import (
 
 	"larder/cache"
 	"larder/httpapi/respond"
+	"larder/internal/directory"
 	"larder/ordering"
 	menusync "larder/sync"
 )
@@ -102,7 +103,7 @@ const stateCost = 100 * time.Microsecond
 
 // stateSummary is how all restaurants are, from memory. It never changes.
 type stateSummary struct {
-	of    *restaurantIndex
+	of    *directory.Index
 	all   []stateSet // each at its place in the index
 	at    time.Time
 	until time.Time
@@ -113,16 +114,16 @@ type stateSummary struct {
 func (s *Server) stateSummary() *stateSummary {
 	s.statesMu.Lock()
 	defer s.statesMu.Unlock()
-	of, now := s.restaurantIndex(), s.clock()
+	of, now := s.directory.Index(), s.clock()
 	if last := s.states; last != nil && last.of == of && !now.Before(last.at) && now.Before(last.until) {
 		return last
 	}
-	made := &stateSummary{of: of, all: make([]stateSet, len(of.all)), at: now}
-	for i, one := range of.all {
+	made := &stateSummary{of: of, all: make([]stateSet, len(of.Entries())), at: now}
+	for i, one := range of.Entries() {
 		version, _ := s.replica.Version(one.ID)
 		made.all[i] = s.statesOf(version)
 	}
-	made.until = now.Add(min(time.Duration(len(of.all))*stateCost, time.Second))
+	made.until = now.Add(min(time.Duration(len(of.Entries()))*stateCost, time.Second))
 	s.states = made
 	return made
 }
@@ -148,8 +149,8 @@ func (s *Server) summary(c *gin.Context) error {
 		return err
 	}
 	who, _ := callerOf(c)
-	view := s.stateSummary().count(who, searchWords(text))
-	query := ordering.Query{Connections: s.visibleConnections(who), State: ordering.StateUnknown, Limit: summarised}
+	view := s.stateSummary().count(who.viewer(), directory.SearchWords(text))
+	query := ordering.Query{Connections: s.directory.Connections(who.viewer()), State: ordering.StateUnknown, Limit: summarised}
 	records, next, err := s.orders.List(c.Request.Context(), query)
 	if err != nil {
 		s.log.WithFields(logrus.Fields{"event": "ops.summary_failed", "requestId": respond.RequestID(c)}).WithError(err).Debug("orders cannot be counted")
@@ -160,13 +161,13 @@ func (s *Server) summary(c *gin.Context) error {
 	return respond.JSON(c, http.StatusOK, respond.Result{Result: view})
 }
 
-// count counts the caller's restaurants in which every word occurs, and those
+// count counts the viewer's restaurants in which every word occurs, and those
 // in each state.
-func (s *stateSummary) count(who caller, words []string) summaryView {
+func (s *stateSummary) count(who directory.Viewer, words []string) summaryView {
 	view := summaryView{States: map[state]int{}}
 	var of [everyState + 1]int // restaurants in each set of states
-	for at, one := range s.of.all {
-		if who.sees(one.Connection) && one.matches(words) {
+	for at, one := range s.of.Entries() {
+		if who.Sees(one.Connection) && one.Matches(words) {
 			of[s.all[at]]++
 			view.Restaurants++
 		}

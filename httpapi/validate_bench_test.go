@@ -16,6 +16,7 @@ import (
 	"larder/cache/replica"
 	"larder/httpapi"
 	"larder/httpapi/ratelimit"
+	"larder/internal/directory"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
 	"larder/internal/testkit/ordertest"
@@ -66,7 +67,7 @@ func validateServer(b *testing.B, view string) (url string) {
 	catalogues := replica.New(store, replica.Config{Log: log})
 	settings := menu.DefaultSettings()
 	runner, err := menusync.NewRunner(menusync.Deps{
-		Restaurants: []menusync.Restaurant{{ID: bistro, Name: bistro, Connection: "main", Settings: settings, Schedule: "@every 24h"}},
+		Restaurants: []menusync.Restaurant{{Restaurant: directory.Restaurant{ID: bistro, Name: bistro, Connection: "main"}, Settings: settings, Schedule: "@every 24h"}},
 		Connections: []menusync.Connection{{Name: "main", Source: &service{menus: map[string]string{bistro: view}}, Settings: settings}},
 		Redis:       redis, Store: store, Replica: catalogues,
 	})
@@ -78,6 +79,7 @@ func validateServer(b *testing.B, view string) (url string) {
 	}
 	server, err := httpapi.New(p.cfg, p.auth, httpapi.Deps{
 		Replica: catalogues, Store: store, Runner: runner, Validator: validate.New(p.ordering.Config, time.Now),
+		Directory:   directory.New([]directory.Connection{{Name: "main"}}, []directory.Restaurant{{ID: bistro, Name: bistro, Connection: "main"}}),
 		Connections: []httpapi.Connection{{Name: "main"}}, Redis: redis, Metrics: httpapi.NewMetrics("1.2.3"), Log: log, Clock: time.Now,
 	})
 	if err != nil {

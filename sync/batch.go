@@ -80,7 +80,7 @@ func (r *Runner) StartBatch(ctx context.Context, req BatchRequest) (Batch, error
 		Outcomes: map[Outcome]int{}, StartedAt: now, Faults: []Run{},
 	}
 	var restaurants []any
-	for _, restaurant := range r.Restaurants() {
+	for _, restaurant := range r.set.Load().restaurants {
 		if req.Connection == "" || restaurant.Connection == req.Connection {
 			restaurants = append(restaurants, string(restaurant.ID))
 		}

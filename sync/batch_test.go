@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"larder/internal/directory"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
 	"larder/internal/testkit/redistest"
@@ -28,7 +29,8 @@ func chain(n int, source func(*service) menusync.Source) func(*menusync.Deps) {
 				connection = "other"
 			}
 			d.Restaurants = append(d.Restaurants, menusync.Restaurant{
-				ID: menu.RestaurantID(fmt.Sprintf("r%d", i)), Connection: connection, Schedule: "@every 24h", Settings: menu.DefaultSettings(),
+				Restaurant: directory.Restaurant{ID: menu.RestaurantID(fmt.Sprintf("r%d", i)), Connection: connection},
+				Schedule:   "@every 24h", Settings: menu.DefaultSettings(),
 			})
 		}
 		own, _ := d.Connections[0].Source.(*service)

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"larder/cache"
+	"larder/internal/directory"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
 	"larder/internal/sandbox"
@@ -84,9 +85,7 @@ func sized(t *testing.T, url string, memory cache.ByteSize, bodies map[string][]
 		d.Connections[0].Source, d.Replica = source, source
 		d.Restaurants = nil
 		for id := range bodies {
-			d.Restaurants = append(d.Restaurants, menusync.Restaurant{
-				ID: menu.RestaurantID(id), Connection: "main", Settings: menu.DefaultSettings(),
-			})
+			d.Restaurants = append(d.Restaurants, menusync.Restaurant{Restaurant: directory.Restaurant{ID: menu.RestaurantID(id), Connection: "main"}, Settings: menu.DefaultSettings()})
 		}
 	}), source
 }
@@ -173,7 +172,7 @@ func TestWaitingForMemoryEndsWithTheRun(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redisdb.Embedded, func(d *menusync.Deps) {
 		d.Config.Memory = 8 * mib // one at a time, while sizes are unknown
-		d.Restaurants = append(d.Restaurants, menusync.Restaurant{ID: "second", Connection: "main", Settings: menu.DefaultSettings()})
+		d.Restaurants = append(d.Restaurants, menusync.Restaurant{Restaurant: directory.Restaurant{ID: "second", Connection: "main"}, Settings: menu.DefaultSettings()})
 	})
 	entered, leave := make(chan struct{}), make(chan struct{})
 	g.service.set(func(s *service) {

@@ -11,6 +11,7 @@ import (
 	logtest "github.com/sirupsen/logrus/hooks/test"
 
 	"larder/cache"
+	"larder/internal/directory"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
 	"larder/internal/sandbox"
@@ -41,7 +42,7 @@ func benchmarkChanged(b *testing.B, dishes int) {
 	b.Cleanup(func() { _ = redis.Close() })
 	source, offered := &service{}, &publishClock{tb: b}
 	runner, err := menusync.NewRunner(menusync.Deps{
-		Restaurants: []menusync.Restaurant{{ID: bistro, Connection: "main", Settings: menu.DefaultSettings()}},
+		Restaurants: []menusync.Restaurant{{Restaurant: directory.Restaurant{ID: bistro, Connection: "main"}, Settings: menu.DefaultSettings()}},
 		Connections: []menusync.Connection{{Name: "main", Source: source, Settings: menu.DefaultSettings()}},
 		Redis:       redis, Store: cache.NewStore(redis, cache.StoreConfig{}), Replica: offered,
 	})

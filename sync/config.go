@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"larder/cache"
+	"larder/internal/directory"
 	"larder/internal/menu"
 	"larder/internal/setting"
 	"larder/internal/upstream"
@@ -119,14 +120,10 @@ func (c *Config) Validate() error {
 
 // Restaurant is one restaurant whose menu is kept.
 type Restaurant struct {
-	ID         menu.RestaurantID
-	Name       string
-	Phone      string // for operators, as Address; empty: not known
-	Address    string
-	Connection string // whose ordering service has its menu
-	Schedule   string // empty: Config.Schedule
-	TimeZone   string // IANA name that five-field schedules are read in; empty: UTC
-	Settings   menu.Settings
+	directory.Restaurant
+	Schedule string // empty: Config.Schedule
+	TimeZone string // IANA name that five-field schedules are read in; empty: UTC
+	Settings menu.Settings
 }
 
 // Connection is one connection to an ordering service, as far as syncs need

@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"larder/cache"
+	"larder/internal/directory"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
 	"larder/internal/testkit/redistest"
@@ -244,7 +245,7 @@ func newFixture(t *testing.T, url string, change ...func(*menusync.Deps)) *fixtu
 		// that the test did not ask for.
 		Config: menusync.Config{Schedule: "@every 24h"},
 		Restaurants: []menusync.Restaurant{
-			{ID: bistro, Name: "Larder Bistro", Connection: "main", Settings: menu.DefaultSettings()},
+			{Restaurant: directory.Restaurant{ID: bistro, Name: "Larder Bistro", Connection: "main"}, Settings: menu.DefaultSettings()},
 		},
 		Connections: []menusync.Connection{{Name: "main", Source: g.service, Settings: menu.DefaultSettings()}},
 		Redis:       opened, Store: g.store, Replica: g.replica, Observer: g.observer, Clock: g.clock, Log: logger,

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/redis/go-redis/v9"
 
+	"larder/internal/directory"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
 	menusync "larder/sync"
@@ -327,7 +328,7 @@ func TestRunsArePagedFilteredAndBounded(t *testing.T) {
 		const second menu.RestaurantID = "second"
 		g := newFixture(t, url, func(d *menusync.Deps) {
 			d.Config.Runs, d.Config.RunIndex = 5, 8
-			d.Restaurants = append(d.Restaurants, menusync.Restaurant{ID: second, Connection: "main", Settings: menu.DefaultSettings()})
+			d.Restaurants = append(d.Restaurants, menusync.Restaurant{Restaurant: directory.Restaurant{ID: second, Connection: "main"}, Settings: menu.DefaultSettings()})
 		})
 		var ids []string
 		for i := range 8 {

@@ -8,6 +8,7 @@ import (
 	"larder/cache"
 	"larder/cache/encoded"
 	"larder/cache/replica"
+	"larder/internal/directory"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
 	"larder/internal/testkit/viewtest"
@@ -97,7 +98,7 @@ func TestAChainIsServedAsPublished(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, url string) {
 		g := newFixture(t, url, withDefaultMenu, func(d *menusync.Deps) {
-			d.Restaurants = append(d.Restaurants, menusync.Restaurant{ID: "grill", Connection: "main", Settings: menu.DefaultSettings()})
+			d.Restaurants = append(d.Restaurants, menusync.Restaurant{Restaurant: directory.Restaurant{ID: "grill", Connection: "main"}, Settings: menu.DefaultSettings()})
 		})
 		contents := map[string]bool{}
 		ids := []menu.RestaurantID{bistro, "grill", cache.DefaultMenu("main")}

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"larder/internal/directory"
 )
 
 func connectionsOf(names ...string) []Connection {
@@ -15,7 +17,7 @@ func connectionsOf(names ...string) []Connection {
 }
 
 func workFor(connection string, trigger Trigger) work {
-	return work{target: &target{Restaurant: Restaurant{Connection: connection}}, trigger: trigger}
+	return work{target: &target{Restaurant: Restaurant{Restaurant: directory.Restaurant{Connection: connection}}}, trigger: trigger}
 }
 
 func TestManualRunsGoFirst(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"larder/internal/directory"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
 	"larder/internal/setting"
@@ -19,7 +20,7 @@ import (
 func restaurants(ids ...menu.RestaurantID) []menusync.Restaurant {
 	list := make([]menusync.Restaurant, len(ids))
 	for i, id := range ids {
-		list[i] = menusync.Restaurant{ID: id, Name: string(id), Connection: "main", Settings: menu.DefaultSettings()}
+		list[i] = menusync.Restaurant{Restaurant: directory.Restaurant{ID: id, Name: string(id), Connection: "main"}, Settings: menu.DefaultSettings()}
 	}
 	return list
 }

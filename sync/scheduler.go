@@ -192,7 +192,7 @@ func (r *Runner) catchUp(ctx context.Context, first bool) {
 	if first {
 		trigger = TriggerStartup
 	}
-	current, err := r.store.Currents(ctx, r.Catalogued())
+	current, err := r.store.Currents(ctx, r.set.Load().catalogued)
 	if err != nil {
 		r.log.WithError(err).WithField("event", "sync.catch_up_without_state").Debug("current versions not read: everything is synced")
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"larder/cache"
+	"larder/internal/directory"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
 	"larder/internal/setting"
@@ -259,10 +260,11 @@ func TestAConnectionThatHangsKeepsNobodyWaiting(t *testing.T) {
 		d.Config.Concurrency = 4
 		d.Clock = time.Now
 		d.Connections = append(d.Connections, menusync.Connection{Name: "other", Source: &service{body: view(3)}})
-		d.Restaurants = []menusync.Restaurant{{ID: "own", Connection: "other", Schedule: "@every 1s", Settings: menu.DefaultSettings()}}
+		d.Restaurants = []menusync.Restaurant{{Restaurant: directory.Restaurant{ID: "own", Connection: "other"}, Schedule: "@every 1s", Settings: menu.DefaultSettings()}}
 		for i := range 40 {
 			d.Restaurants = append(d.Restaurants, menusync.Restaurant{
-				ID: menu.RestaurantID(fmt.Sprintf("hung%d", i)), Connection: "main", Schedule: "@every 1s", Settings: menu.DefaultSettings(),
+				Restaurant: directory.Restaurant{ID: menu.RestaurantID(fmt.Sprintf("hung%d", i)), Connection: "main"},
+				Schedule:   "@every 1s", Settings: menu.DefaultSettings(),
 			})
 		}
 	})
@@ -302,7 +304,7 @@ func TestRefreshReasons(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redisdb.Embedded, func(d *menusync.Deps) {
 		for _, id := range []menu.RestaurantID{"second", "third"} {
-			d.Restaurants = append(d.Restaurants, menusync.Restaurant{ID: id, Connection: "main", Settings: menu.DefaultSettings()})
+			d.Restaurants = append(d.Restaurants, menusync.Restaurant{Restaurant: directory.Restaurant{ID: id, Connection: "main"}, Settings: menu.DefaultSettings()})
 		}
 	})
 	asked := func() int {

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"larder/cache"
+	"larder/internal/directory"
 	"larder/internal/menu"
 	"larder/internal/setting"
 )
@@ -39,8 +40,8 @@ type targetSet struct {
 	connections []Connection
 	restaurants []Restaurant
 	menus       []*target // restaurants first, then default menus
-	catalogued  []menu.RestaurantID
 	reasons     []*target
+	catalogued  []menu.RestaurantID           // the ids of menus
 	byID        map[menu.RestaurantID]*target // of menus
 	counts      map[string]int                // of menus, by connection
 }
@@ -61,8 +62,8 @@ func newTargets(connections []Connection, restaurants []Restaurant, schedule str
 	if err := set.addConnections(before); err != nil {
 		return nil, err
 	}
-	set.catalogued = make([]menu.RestaurantID, len(set.menus))
 	set.counts = make(map[string]int, len(connections))
+	set.catalogued = make([]menu.RestaurantID, len(set.menus))
 	for i, t := range set.menus {
 		set.catalogued[i] = t.ID
 		set.counts[t.Connection]++
@@ -118,7 +119,10 @@ func (s *targetSet) addConnections(before *targetSet) error {
 		reasons[t.Connection] = t
 	}
 	for _, c := range s.connections {
-		own := Restaurant{ID: cache.DefaultMenu(c.Name), Connection: c.Name, Schedule: s.schedule, Settings: c.Settings}
+		own := Restaurant{
+			Restaurant: directory.Restaurant{ID: cache.DefaultMenu(c.Name), Connection: c.Name},
+			Schedule:   s.schedule, Settings: c.Settings,
+		}
 		if c.DefaultMenu {
 			t, err := connectionTarget(own, c, before.byID[own.ID])
 			if err != nil {
@@ -153,31 +157,6 @@ func (t *target) state() *targetState {
 		return &targetState{}
 	}
 	return t.targetState
-}
-
-// Restaurants gives the configured restaurants in their order. The slice is
-// shared: it must not be changed.
-func (r *Runner) Restaurants() []Restaurant { return r.set.Load().restaurants }
-
-// Catalogued gives everything that has a catalogue: the restaurants and the
-// connections' own menus. It is what a replica.Replica watches. The slice is
-// shared: it must not be changed.
-func (r *Runner) Catalogued() []menu.RestaurantID { return r.set.Load().catalogued }
-
-// Known gives a configured restaurant. Connections' own menus are none.
-func (r *Runner) Known(id menu.RestaurantID) (Restaurant, bool) {
-	t, ok := r.set.Load().byID[id]
-	if !ok || t.upstream == "" {
-		return Restaurant{}, false
-	}
-	return t.Restaurant, true
-}
-
-// HasMenu reports whether a menu is kept under the id: a restaurant's or a
-// connection's own.
-func (r *Runner) HasMenu(id menu.RestaurantID) bool {
-	_, ok := r.set.Load().byID[id]
-	return ok
 }
 
 // Republish queues a pull of restaurants of which Redis has lost the version

@@ -11,6 +11,7 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
+	"larder/internal/directory"
 	"larder/internal/menu"
 	"larder/internal/silentlog"
 )
@@ -52,7 +53,7 @@ func ticking(t *testing.T, restaurants int) (*Runner, *counting) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		set.menus = append(set.menus, &target{Restaurant: Restaurant{ID: id}, schedule: schedule, targetState: &targetState{}})
+		set.menus = append(set.menus, &target{Restaurant: Restaurant{Restaurant: directory.Restaurant{ID: id}}, schedule: schedule, targetState: &targetState{}})
 	}
 	return r, seen
 }

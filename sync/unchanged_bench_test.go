@@ -10,6 +10,7 @@ import (
 
 	"larder/cache"
 	"larder/cache/replica"
+	"larder/internal/directory"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
 	"larder/internal/sandbox"
@@ -67,7 +68,7 @@ func unchanged(b *testing.B, etag string) (once func()) {
 	store := cache.NewStore(redis, cache.StoreConfig{})
 	source := &service{body: sandbox.Generate{Products: 400, Seed: 1}.Menu(0), etag: etag}
 	runner, err := menusync.NewRunner(menusync.Deps{
-		Restaurants: []menusync.Restaurant{{ID: bistro, Connection: "main", Settings: menu.DefaultSettings()}},
+		Restaurants: []menusync.Restaurant{{Restaurant: directory.Restaurant{ID: bistro, Connection: "main"}, Settings: menu.DefaultSettings()}},
 		Connections: []menusync.Connection{{Name: "main", Source: source, Settings: menu.DefaultSettings()}},
 		Redis:       redis, Store: store, Replica: replica.New(store, replica.Config{}),
 	})

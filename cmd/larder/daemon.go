@@ -14,6 +14,7 @@ import (
 	"larder/cache/replica"
 	"larder/configs"
 	"larder/httpapi"
+	"larder/internal/directory"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
 	"larder/internal/tracing"
@@ -37,6 +38,7 @@ type daemon struct {
 	redis     *redisdb.DB
 	store     *cache.Store
 	replica   *replica.Replica
+	directory *directory.Directory
 	runner    *menusync.Runner
 	scheduler *menusync.Scheduler
 	validator *validate.Validator
@@ -74,16 +76,18 @@ func (d *daemon) wire(with []func(*httpapi.Deps)) (err error) {
 	if err := d.tracing.Redis(d.redis.Client(), d.redis.NoRetry()); err != nil {
 		return err
 	}
+	restaurants := restaurantsOf(cfg)
+	d.directory = directory.New(d.listedConnections(), listed(restaurants))
 	d.store = cache.NewStore(d.redis, cache.StoreConfig{History: cfg.Sync.History, Clock: time.Now})
 	d.replica = replica.New(d.store, replica.Config{
-		Restaurants: func() []menu.RestaurantID { return d.runner.Catalogued() },
-		Allowed:     func(id menu.RestaurantID) bool { return d.runner.HasMenu(id) },
+		Restaurants: d.directory.Menus,
+		Allowed:     d.directory.HasMenu,
 		DataLost:    func(ids []menu.RestaurantID) { d.runner.Republish(ids) },
 		Connections: d.connections(),
 		Memory:      int64(cfg.Cache.Memory), Poll: cfg.Cache.Poll, Clock: time.Now, Log: log,
 	})
 	d.runner, err = menusync.NewRunner(menusync.Deps{
-		Config: cfg.Sync, Restaurants: restaurantsOf(cfg), Connections: d.sources(),
+		Config: cfg.Sync, Restaurants: restaurants, Connections: d.sources(),
 		Redis: d.redis, Store: d.store, Replica: d.replica, Observer: observer, Tracing: d.tracing, Clock: time.Now, Log: log,
 	})
 	if err != nil {
@@ -99,8 +103,8 @@ func (d *daemon) wire(with []func(*httpapi.Deps)) (err error) {
 		Clock: time.Now, NewRef: ordering.Refs(time.Now), Log: log, Observe: observer.OrderEvent,
 	})
 	deps := httpapi.Deps{
-		Replica: d.replica, Store: d.store, Runner: d.runner, Validator: d.validator, Orders: d.orders, UnknownOrders: kept.Unknown,
-		Connections: d.spellings(), Redis: d.redis, AllowMissingKey: cfg.Ordering.AllowMissingKey,
+		Replica: d.replica, Store: d.store, Directory: d.directory, Runner: d.runner, Validator: d.validator,
+		Orders: d.orders, UnknownOrders: kept.Unknown, Connections: d.spellings(), Redis: d.redis, AllowMissingKey: cfg.Ordering.AllowMissingKey,
 		Metrics: observer, Tracing: d.tracing, Clock: time.Now, Log: log, Version: thisBuild().Version,
 	}
 	for _, add := range with {
@@ -231,8 +235,22 @@ func mapped[T, U any](items []T, each func(T) U) []U {
 func restaurantsOf(cfg *configs.Config) []menusync.Restaurant {
 	return mapped(cfg.Restaurants, func(r configs.Restaurant) menusync.Restaurant {
 		return menusync.Restaurant{
-			ID: r.ID, Name: r.Name, Phone: r.Phone, Address: r.Address, Connection: r.Connection,
-			Schedule: r.Schedule, TimeZone: r.TimeZone, Settings: settingsOf(cfg, cfg.OrderingOf(r), r.Connection),
+			Restaurant: directory.Restaurant{ID: r.ID, Name: r.Name, Phone: r.Phone, Address: r.Address, Connection: r.Connection},
+			Schedule:   r.Schedule, TimeZone: r.TimeZone, Settings: settingsOf(cfg, cfg.OrderingOf(r), r.Connection),
+		}
+	})
+}
+
+// listed are the restaurants as the directory knows them.
+func listed(restaurants []menusync.Restaurant) []directory.Restaurant {
+	return mapped(restaurants, func(r menusync.Restaurant) directory.Restaurant { return r.Restaurant })
+}
+
+// listedConnections are the connections as the directory knows them.
+func (d *daemon) listedConnections() []directory.Connection {
+	return mapped(d.clients, func(client *upstream.Client) directory.Connection {
+		return directory.Connection{
+			Name: client.Name(), DefaultMenu: cache.DefaultMenu(client.Name()), KeepsDefaultMenu: client.Config().KeepsDefaultMenu(),
 		}
 	})
 }

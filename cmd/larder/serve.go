@@ -171,8 +171,12 @@ func (r *reloader) reload() {
 		r.log.WithField("event", "config.restart_needed").WithField("sections", strings.Join(restart, ", ")).
 			Warn("what changed in these sections is not in force: restart larder for it")
 	}
-	done, err := d.runner.Replace(restaurantsOf(next), next.Sync.Schedule)
+	restaurants := restaurantsOf(next)
+	before := d.directory.Restaurants()
+	d.directory.Replace(listed(restaurants)) // first: the replica keeps the menus of listed restaurants alone
+	done, err := d.runner.Replace(restaurants, next.Sync.Schedule)
 	if err != nil { // the configuration has been checked for all of it
+		d.directory.Replace(before)
 		r.reject(err)
 		return
 	}

@@ -12,6 +12,7 @@ import (
 
 	"larder/cache"
 	"larder/cache/replica"
+	"larder/internal/directory"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
 	"larder/internal/upstream"
@@ -47,7 +48,7 @@ func Unchanged(ctx context.Context, t *Cluster) ([]Comparison, error) {
 	restaurant := menu.RestaurantID(t.layout.Restaurants[0])
 	store := cache.NewStore(redis, cache.StoreConfig{History: menusync.DefaultHistory, Clock: time.Now})
 	runner, err := menusync.NewRunner(menusync.Deps{
-		Restaurants: []menusync.Restaurant{{ID: restaurant, Connection: "main", Settings: menu.DefaultSettings()}},
+		Restaurants: []menusync.Restaurant{{Restaurant: directory.Restaurant{ID: restaurant, Connection: "main"}, Settings: menu.DefaultSettings()}},
 		Connections: []menusync.Connection{{Name: "main", Source: client, Settings: menu.DefaultSettings()}},
 		Redis:       redis, Store: store, Replica: replica.New(store, replica.Config{}), // as in a larder: it has what it published
 		Clock: time.Now, Log: log,

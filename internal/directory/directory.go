@@ -1,0 +1,191 @@
+package directory
+
+import (
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"larder/internal/menu"
+)
+
+// Restaurant is one configured restaurant.
+type Restaurant struct {
+	ID         menu.RestaurantID
+	Name       string // empty: the menu's own name counts
+	Phone      string // for operators, as Address; empty: not known
+	Address    string
+	Connection string // whose ordering service has its menu
+}
+
+// Connection is one configured connection to an ordering service.
+type Connection struct {
+	Name string
+	// DefaultMenu is the id of the connection's default menu, which belongs to no
+	// restaurant. What else is synced for the connection has this id, a slash and
+	// a word.
+	DefaultMenu menu.RestaurantID
+	// KeepsDefaultMenu is whether the default menu is kept.
+	KeepsDefaultMenu bool
+}
+
+// Viewer is what limits a client: the name of the only connection that it sees.
+// The empty Viewer sees everything.
+type Viewer string
+
+// Sees reports whether the viewer may know of what belongs to a connection.
+func (v Viewer) Sees(connection string) bool { return v == "" || string(v) == connection }
+
+// Directory answers which restaurants and connections there are, and who may
+// see them. All methods may be called from any goroutine. What they return is
+// shared and must not be changed.
+type Directory struct {
+	connections []Connection
+	current     atomic.Pointer[content]
+}
+
+// content is everything that a reload replaces; it never changes.
+type content struct {
+	restaurants []Restaurant
+	byID        map[menu.RestaurantID]*Restaurant
+	menus       []menu.RestaurantID
+	index       *Index
+}
+
+// New returns a Directory. The ids of the restaurants and the names of the
+// connections are distinct, and every restaurant's connection is among them.
+func New(connections []Connection, restaurants []Restaurant) *Directory {
+	d := &Directory{connections: slices.Clone(connections)}
+	d.Replace(restaurants)
+	return d
+}
+
+// Replace makes the given restaurants those of the directory, all at once. The
+// connections stay.
+func (d *Directory) Replace(restaurants []Restaurant) {
+	c := &content{
+		restaurants: slices.Clone(restaurants),
+		byID:        make(map[menu.RestaurantID]*Restaurant, len(restaurants)),
+		menus:       make([]menu.RestaurantID, 0, len(restaurants)+len(d.connections)),
+	}
+	for i := range c.restaurants {
+		c.byID[c.restaurants[i].ID] = &c.restaurants[i]
+		c.menus = append(c.menus, c.restaurants[i].ID)
+	}
+	for _, connection := range d.connections {
+		if connection.KeepsDefaultMenu {
+			c.menus = append(c.menus, connection.DefaultMenu)
+		}
+	}
+	c.index = newIndex(c.restaurants)
+	d.current.Store(c)
+}
+
+// Restaurants returns the restaurants in the configured order.
+func (d *Directory) Restaurants() []Restaurant { return d.current.Load().restaurants }
+
+// Restaurant returns a configured restaurant. A connection's default menu is none.
+func (d *Directory) Restaurant(id menu.RestaurantID) (Restaurant, bool) {
+	if restaurant, ok := d.current.Load().byID[id]; ok {
+		return *restaurant, true
+	}
+	return Restaurant{}, false
+}
+
+// Menus returns the ids of everything that has a menu: the restaurants, then
+// the default menus that are kept.
+func (d *Directory) Menus() []menu.RestaurantID { return d.current.Load().menus }
+
+// HasMenu reports whether a menu is kept under the id: a restaurant's or a
+// connection's default menu.
+func (d *Directory) HasMenu(id menu.RestaurantID) bool {
+	if _, ok := d.current.Load().byID[id]; ok {
+		return true
+	}
+	return slices.ContainsFunc(d.connections, func(c Connection) bool { return c.KeepsDefaultMenu && c.DefaultMenu == id })
+}
+
+// DefaultMenu returns the id of a connection's default menu, and whether it is kept.
+func (d *Directory) DefaultMenu(connection string) (menu.RestaurantID, bool) {
+	for _, c := range d.connections {
+		if c.Name == connection {
+			return c.DefaultMenu, c.KeepsDefaultMenu
+		}
+	}
+	return "", false
+}
+
+// ConnectionOf returns the connection to which an id belongs: a restaurant's, or
+// that of a default menu and of what else is synced for it. It reports
+// false for an id that is not configured.
+func (d *Directory) ConnectionOf(id menu.RestaurantID) (string, bool) {
+	if restaurant, ok := d.Restaurant(id); ok {
+		return restaurant.Connection, true
+	}
+	for _, c := range d.connections {
+		if rest, found := strings.CutPrefix(string(id), string(c.DefaultMenu)); found && (rest == "" || rest[0] == '/') {
+			return c.Name, true
+		}
+	}
+	return "", false
+}
+
+// Find returns a restaurant that the viewer may see.
+func (d *Directory) Find(who Viewer, id menu.RestaurantID) (Restaurant, bool) {
+	restaurant, ok := d.Restaurant(id)
+	if !ok || !who.Sees(restaurant.Connection) {
+		return Restaurant{}, false
+	}
+	return restaurant, true
+}
+
+// Visible returns the ids of the restaurants that the viewer may see, in the
+// configured order. The slice is the caller's, and never nil.
+func (d *Directory) Visible(who Viewer) []menu.RestaurantID {
+	ids := []menu.RestaurantID{}
+	for _, restaurant := range d.Restaurants() {
+		if who.Sees(restaurant.Connection) {
+			ids = append(ids, restaurant.ID)
+		}
+	}
+	return ids
+}
+
+// SeesMenu reports whether the viewer may know of what is synced under an id.
+// An id that is not configured may be one that was: only a viewer of everything
+// sees it.
+func (d *Directory) SeesMenu(who Viewer, id menu.RestaurantID) bool {
+	if connection, ok := d.ConnectionOf(id); ok {
+		return who.Sees(connection)
+	}
+	return who == ""
+}
+
+// Connections returns the names of the connections that the viewer may see, in
+// the configured order. The slice is the caller's, and never nil.
+func (d *Directory) Connections(who Viewer) []string {
+	names := make([]string, 0, len(d.connections))
+	for _, c := range d.connections {
+		if who.Sees(c.Name) {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
+// OnlyConnection returns the connection that the viewer sees if it sees exactly
+// one; otherwise it reports false.
+func (d *Directory) OnlyConnection(who Viewer) (string, bool) {
+	seen, name := 0, ""
+	for i := range d.connections {
+		if who.Sees(d.connections[i].Name) {
+			seen, name = seen+1, d.connections[i].Name
+		}
+	}
+	if seen != 1 {
+		return "", false
+	}
+	return name, true
+}
+
+// Index returns the restaurants as lists search them.
+func (d *Directory) Index() *Index { return d.current.Load().index }

@@ -1,0 +1,181 @@
+package directory_test
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"larder/internal/directory"
+	"larder/internal/menu"
+)
+
+func sample() *directory.Directory {
+	return directory.New(
+		[]directory.Connection{{Name: "main", DefaultMenu: "@main", KeepsDefaultMenu: true}, {Name: "north", DefaultMenu: "@north"}},
+		[]directory.Restaurant{
+			{ID: "oven", Name: "Pizza Oven", Connection: "north"},
+			{ID: "bistro", Name: "Larder Bistro", Phone: "1", Address: "Here", Connection: "main"},
+			{ID: "grill", Connection: "main"},
+		},
+	)
+}
+
+func TestViewersSeeTheirConnectionAlone(t *testing.T) {
+	t.Parallel()
+	d := sample()
+	for who, want := range map[directory.Viewer]struct {
+		restaurants, connections, menus []string
+		only                            string
+	}{
+		"":      {restaurants: []string{"oven", "bistro", "grill"}, connections: []string{"main", "north"}, menus: []string{"oven", "bistro", "@main", "@north/reasons", "closed"}},
+		"main":  {restaurants: []string{"bistro", "grill"}, connections: []string{"main"}, menus: []string{"bistro", "@main"}, only: "main"},
+		"north": {restaurants: []string{"oven"}, connections: []string{"north"}, menus: []string{"oven", "@north/reasons"}, only: "north"},
+		"gone":  {},
+	} {
+		if diff := cmp.Diff(want.connections, d.Connections(who)); len(want.connections)+len(d.Connections(who)) > 0 && diff != "" {
+			t.Errorf("Connections of %q:\n%s", who, diff)
+		}
+		if name, one := d.OnlyConnection(who); name != want.only || one != (want.only != "") {
+			t.Errorf("OnlyConnection of %q = %q, %v", who, name, one)
+		}
+		var visible []string
+		for _, id := range d.Visible(who) {
+			visible = append(visible, string(id))
+		}
+		if diff := cmp.Diff(want.restaurants, visible); diff != "" {
+			t.Errorf("Visible to %q:\n%s", who, diff)
+		}
+		for _, restaurant := range d.Restaurants() {
+			found, ok := d.Find(who, restaurant.ID)
+			if seen := slices.Contains(want.restaurants, string(restaurant.ID)); ok != seen || ok && found != restaurant {
+				t.Errorf("Find(%q, %s) = %+v, %v", who, restaurant.ID, found, ok)
+			}
+		}
+		var menus []string
+		for _, id := range []menu.RestaurantID{"oven", "bistro", "@main", "@north/reasons", "closed"} {
+			if d.SeesMenu(who, id) {
+				menus = append(menus, string(id))
+			}
+		}
+		if diff := cmp.Diff(want.menus, menus); diff != "" {
+			t.Errorf("SeesMenu of %q:\n%s", who, diff)
+		}
+	}
+}
+
+func TestMenusAreThoseThatAreKept(t *testing.T) {
+	t.Parallel()
+	d := sample()
+	if want := []menu.RestaurantID{"oven", "bistro", "grill", "@main"}; !slices.Equal(d.Menus(), want) {
+		t.Errorf("Menus = %v, want %v", d.Menus(), want)
+	}
+	for id, want := range map[menu.RestaurantID]bool{"bistro": true, "@main": true, "@north": false, "@main/reasons": false, "": false} {
+		if d.HasMenu(id) != want {
+			t.Errorf("HasMenu(%q) = %v", id, !want)
+		}
+	}
+	if _, ok := d.Restaurant("@main"); ok {
+		t.Error("a default menu is a restaurant")
+	}
+	for connection, want := range map[string]menu.RestaurantID{"main": "@main", "north": "@north", "gone": ""} {
+		if id, kept := d.DefaultMenu(connection); id != want || kept != (connection == "main") {
+			t.Errorf("DefaultMenu(%s) = %q, %v", connection, id, kept)
+		}
+	}
+	for id, want := range map[menu.RestaurantID]string{"oven": "north", "@north": "north", "@main/reasons": "main", "@mainly": "", "gone": ""} {
+		if name, ok := d.ConnectionOf(id); name != want || ok != (want != "") {
+			t.Errorf("ConnectionOf(%s) = %q, %v", id, name, ok)
+		}
+	}
+}
+
+func TestIndexPagesByID(t *testing.T) {
+	t.Parallel()
+	index := sample().Index()
+	for _, c := range []struct {
+		who  directory.Viewer
+		want directory.Query
+		ids  []menu.RestaurantID
+		next string
+	}{
+		{"", directory.Query{Limit: 2}, []menu.RestaurantID{"bistro", "grill"}, "grill"},
+		{"", directory.Query{Limit: 2, After: "grill"}, []menu.RestaurantID{"oven"}, ""},
+		{"", directory.Query{Limit: 2, After: "ground"}, []menu.RestaurantID{"oven"}, ""},
+		{"", directory.Query{Limit: 3}, []menu.RestaurantID{"bistro", "grill", "oven"}, ""},
+		{"", directory.Query{Limit: 3, Words: "PIZZA oven"}, []menu.RestaurantID{"oven"}, ""},
+		{"main", directory.Query{Limit: 1}, []menu.RestaurantID{"bistro"}, "bistro"},
+		{"main", directory.Query{Limit: 3, Words: "oven"}, nil, ""},
+	} {
+		restaurants, next := index.Page(c.who, c.want, nil)
+		var ids []menu.RestaurantID
+		for _, restaurant := range restaurants {
+			ids = append(ids, restaurant.ID)
+		}
+		if !slices.Equal(ids, c.ids) || next != c.next {
+			t.Errorf("Page(%q, %+v) = %v, next %q", c.who, c.want, ids, next)
+		}
+	}
+	last := func(at int) bool { return at == len(index.Entries())-1 }
+	if chosen, next := index.Page("", directory.Query{Limit: 1}, last); len(chosen) != 1 || chosen[0].ID != "oven" || next != "" {
+		t.Errorf("the last entry: %v, next %q", chosen, next)
+	}
+}
+
+// A reload replaces everything at once: what a reader has read stays as it is,
+// and none reads a mixture.
+func TestReplaceIsAtomic(t *testing.T) {
+	t.Parallel()
+	const size = 100
+	generation := func(n int) []directory.Restaurant {
+		list := make([]directory.Restaurant, size)
+		for i := range list {
+			list[i] = directory.Restaurant{ID: menu.RestaurantID(fmt.Sprintf("r%d", i)), Name: fmt.Sprintf("generation %d", n), Connection: "main"}
+		}
+		return list
+	}
+	d := directory.New([]directory.Connection{{Name: "main"}}, generation(0))
+	var readers sync.WaitGroup
+	done := make(chan struct{})
+	for range 2 {
+		readers.Go(func() {
+			for {
+				for _, list := range [][]directory.Restaurant{d.Restaurants(), page(d)} {
+					if len(list) != size {
+						t.Errorf("%d restaurants", len(list))
+						return
+					}
+					for _, restaurant := range list {
+						if restaurant.Name != list[0].Name {
+							t.Errorf("%q beside %q", restaurant.Name, list[0].Name)
+							return
+						}
+					}
+				}
+				select {
+				case <-done:
+					return
+				default:
+				}
+			}
+		})
+	}
+	given := generation(1)
+	for n := range 200 {
+		given = generation(n)
+		d.Replace(given)
+	}
+	close(done)
+	readers.Wait()
+	given[0].Name = "changed by the caller"
+	if one, _ := d.Restaurant("r0"); one.Name != "generation 199" {
+		t.Errorf("the directory has the caller's slice: %q", one.Name)
+	}
+}
+
+func page(d *directory.Directory) []directory.Restaurant {
+	all, _ := d.Index().Page("", directory.Query{Limit: 1000}, nil)
+	return all
+}
