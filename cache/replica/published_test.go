@@ -154,7 +154,7 @@ func TestOtherStopListsAreServedWithoutANewVersion(t *testing.T) {
 // dropView lets go of the restaurant's view as published, as if it had not been
 // loaded yet.
 func dropView(r *Replica, restaurant menu.RestaurantID) {
-	if s := r.findSlot(restaurant); s != nil {
+	if s := r.slots.find(restaurant); s != nil {
 		s.published.Store(nil)
 	}
 }

@@ -72,7 +72,7 @@ func (r *Replica) loadBody(
 func (r *Replica) keepViews(ctx context.Context, restaurants []menu.RestaurantID) error {
 	var missing []*cache.Snapshot
 	for _, id := range restaurants {
-		if s := r.findSlot(id); s != nil {
+		if s := r.slots.find(id); s != nil {
 			now, view := s.current.Load(), s.published.Load()
 			if now != nil && (view == nil || view.published != now.snapshot.Published) {
 				missing = append(missing, now.snapshot)
@@ -108,7 +108,7 @@ func (r *Replica) loadViews(ctx context.Context, snapshots []*cache.Snapshot) er
 		if !held || err != nil || cache.PublishedSum(snapshot.Content, values) != snapshot.Published {
 			continue
 		}
-		if s := r.findSlot(snapshot.Restaurant); s != nil {
+		if s := r.slots.find(snapshot.Restaurant); s != nil {
 			s.published.Store(&packedView{published: snapshot.Published, content: content, stops: stops[i]})
 			r.dropIfNotAllowed(snapshot.Restaurant)
 		}
@@ -135,7 +135,7 @@ func (r *Replica) viewOf(ctx context.Context, snap *cache.Snapshot) (view []byte
 
 // unpackView returns the view that memory holds, if it is the snapshot's.
 func (r *Replica) unpackView(snap *cache.Snapshot) (published menu.Published, ok bool) {
-	s := r.findSlot(snap.Restaurant)
+	s := r.slots.find(snap.Restaurant)
 	if s == nil {
 		return published, false
 	}

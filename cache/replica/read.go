@@ -75,7 +75,7 @@ func (r *Replica) Memory() Memory {
 // versionBodies returns the list of the bodies of the snapshot's version, nil
 // if the version is not current.
 func (r *Replica) versionBodies(snap *cache.Snapshot) *encoded.VersionBodies {
-	now := r.currentEntry(snap.Restaurant)
+	now := r.slots.current(snap.Restaurant)
 	if now == nil || now.snapshot.Catalogue != snap.Catalogue {
 		return nil
 	}

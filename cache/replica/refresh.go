@@ -56,7 +56,7 @@ func (r *Replica) wantedRestaurants() []menu.RestaurantID {
 	for _, id := range ids {
 		seen[id] = true
 	}
-	r.slots.Range(func(key, _ any) bool {
+	r.slots.all.Range(func(key, _ any) bool {
 		if id, ok := key.(menu.RestaurantID); ok && !seen[id] {
 			ids = append(ids, id)
 		}
@@ -71,14 +71,14 @@ func (r *Replica) refresh(ctx context.Context, restaurants []menu.RestaurantID) 
 	var held, behind []menu.RestaurantID
 	var lost []*cache.Snapshot
 	for _, id := range restaurants {
-		if r.currentEntry(id) == nil {
+		if r.slots.current(id) == nil {
 			behind = append(behind, id)
 		} else {
 			held = append(held, id)
 		}
 	}
 	err := r.store.Statuses(ctx, held, func(id menu.RestaurantID, there cache.Status) {
-		now := r.currentEntry(id)
+		now := r.slots.current(id)
 		if now == nil {
 			return // forgotten meanwhile
 		}
@@ -154,7 +154,7 @@ func (r *Replica) applyAll(ctx context.Context, versions []cache.Version) (faile
 			break
 		}
 		group.Go(func() error {
-			if r.currentEntry(shared[content][0].Restaurant) == nil { // nobody has asked for it yet
+			if r.slots.current(shared[content][0].Restaurant) == nil { // nobody has asked for it yet
 				r.readers.yieldToRequests(ctx)
 			}
 			for _, version := range shared[content] {

@@ -2,7 +2,6 @@ package replica
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -12,20 +11,12 @@ import (
 	"larder/cache"
 	"larder/cache/encoded"
 	"larder/internal/menu"
-	"larder/internal/redisdb"
 	"larder/internal/silentlog"
 	"larder/internal/sleep"
 )
 
-const (
-	// loadWithin bounds a load; whoever waits may give up earlier.
-	loadWithin = 10 * time.Second
-	// missLife is how long a restaurant without a catalogue, or a Redis that
-	// does not answer, is not asked about again by readers. A notice ends it.
-	missLife = time.Second
-	// maxMisses bounds what is remembered of names that nobody has.
-	maxMisses = 4096
-)
+// loadWithin bounds a load; whoever waits may give up earlier.
+const loadWithin = 10 * time.Second
 
 // Config is what a Replica needs beside its cache.Store.
 type Config struct {
@@ -58,14 +49,12 @@ type Replica struct {
 	bodies   *encoded.Bodies
 	encoder  *encoded.Encoder
 
-	slots     sync.Map // menu.RestaurantID to *slot
+	slots     slots
 	reasons   sync.Map // connection to its rejection reasons, []byte
 	flight    singleflight.Group
 	published singleflight.Group // of views as published, and of changes
 
-	missesMu sync.Mutex
-	misses   map[menu.RestaurantID]miss
-
+	misses  misses
 	watches watches
 	readers readers // who wait
 
@@ -99,14 +88,14 @@ func New(store *cache.Store, cfg Config) *Replica {
 	}
 	return &Replica{
 		store: store, cfg: cfg, contents: newContentCache(store.Content), bodies: encoded.NewBodies(cfg.Memory), encoder: encoded.NewEncoder(),
-		misses: make(map[menu.RestaurantID]miss), pollNow: sleep.NewSignal(), noticeQueue: newQueue(),
+		misses: misses{clock: cfg.Clock, all: make(map[menu.RestaurantID]miss)}, pollNow: sleep.NewSignal(), noticeQueue: newQueue(),
 		watches: watches{all: make(map[menu.RestaurantID]map[*Watch]struct{})},
 	}
 }
 
 // Cached gives what memory holds of the restaurant.
 func (r *Replica) Cached(restaurant menu.RestaurantID) (*cache.Snapshot, bool) {
-	if now := r.currentEntry(restaurant); now != nil {
+	if now := r.slots.current(restaurant); now != nil {
 		return now.snapshot, true
 	}
 	return nil, false
@@ -116,7 +105,7 @@ func (r *Replica) Cached(restaurant menu.RestaurantID) (*cache.Snapshot, bool) {
 // memory serves or, soon after a start, that which Redis named and whose
 // content is still on its way, or is loaded by the first who asks for it.
 func (r *Replica) Version(restaurant menu.RestaurantID) (cache.Version, bool) {
-	s := r.findSlot(restaurant)
+	s := r.slots.find(restaurant)
 	if s == nil {
 		return cache.Version{}, false
 	}
@@ -153,7 +142,7 @@ func loadOnce[T any](
 	found func() (T, bool), load func(context.Context) (T, error),
 ) (T, error) {
 	var none T
-	if err := r.missed(miss); err != nil {
+	if err := r.misses.find(miss); err != nil {
 		return none, err
 	}
 	loading := flight.DoChan(key, func() (any, error) {
@@ -165,7 +154,7 @@ func loadOnce[T any](
 		defer cancel()
 		value, err := load(ctx)
 		if err != nil {
-			r.noteMiss(miss, err)
+			r.misses.note(miss, err)
 			return nil, err
 		}
 		return value, nil
@@ -193,37 +182,4 @@ func (r *Replica) load(ctx context.Context, restaurant menu.RestaurantID) (*cach
 		return snapshot, nil
 	}
 	return nil, cache.ErrNoCatalogue
-}
-
-type miss struct {
-	err   error
-	until time.Time
-}
-
-func (r *Replica) missed(restaurant menu.RestaurantID) error {
-	r.missesMu.Lock()
-	defer r.missesMu.Unlock()
-	m, ok := r.misses[restaurant]
-	if !ok || !r.cfg.Clock().Before(m.until) {
-		return nil
-	}
-	return m.err
-}
-
-func (r *Replica) noteMiss(restaurant menu.RestaurantID, err error) {
-	if !errors.Is(err, cache.ErrNoCatalogue) && !errors.Is(err, redisdb.ErrUnavailable) && !errors.Is(err, cache.ErrCorrupt) {
-		return
-	}
-	r.missesMu.Lock()
-	defer r.missesMu.Unlock()
-	if len(r.misses) >= maxMisses {
-		clear(r.misses)
-	}
-	r.misses[restaurant] = miss{err, r.cfg.Clock().Add(missLife)}
-}
-
-func (r *Replica) clearMiss(restaurant menu.RestaurantID) {
-	r.missesMu.Lock()
-	defer r.missesMu.Unlock()
-	delete(r.misses, restaurant)
 }

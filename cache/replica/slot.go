@@ -28,37 +28,41 @@ type currentEntry struct {
 	bodies   *encoded.VersionBodies
 }
 
-// findSlot returns the restaurant's slot, nil where it has none yet.
-func (r *Replica) findSlot(restaurant menu.RestaurantID) *slot {
-	found, ok := r.slots.Load(restaurant)
+// slots are those of all restaurants. The zero value has none.
+type slots struct{ all sync.Map } // menu.RestaurantID to *slot
+
+// find returns the restaurant's slot, nil where it has none yet.
+func (s *slots) find(restaurant menu.RestaurantID) *slot {
+	found, ok := s.all.Load(restaurant)
 	if !ok {
 		return nil
 	}
-	s, _ := found.(*slot)
-	return s
+	one, _ := found.(*slot)
+	return one
 }
 
-func (r *Replica) currentEntry(restaurant menu.RestaurantID) *currentEntry {
-	if s := r.findSlot(restaurant); s != nil {
-		return s.current.Load()
+// current returns what stands in the restaurant's slot, nil where nothing does.
+func (s *slots) current(restaurant menu.RestaurantID) *currentEntry {
+	if one := s.find(restaurant); one != nil {
+		return one.current.Load()
 	}
 	return nil
 }
 
-// slotFor returns the restaurant's slot and makes it where it has none.
-func (r *Replica) slotFor(restaurant menu.RestaurantID) *slot {
-	if s := r.findSlot(restaurant); s != nil {
-		return s
+// findOrMake returns the restaurant's slot and makes it where it has none.
+func (s *slots) findOrMake(restaurant menu.RestaurantID) *slot {
+	if one := s.find(restaurant); one != nil {
+		return one
 	}
-	found, _ := r.slots.LoadOrStore(restaurant, &slot{})
-	s, _ := found.(*slot)
-	return s
+	found, _ := s.all.LoadOrStore(restaurant, &slot{})
+	one, _ := found.(*slot)
+	return one
 }
 
 // setPending notes a version of a restaurant of which memory holds none, unless
 // its content is known to be broken.
 func (r *Replica) setPending(version cache.Version) {
-	s := r.slotFor(version.Restaurant)
+	s := r.slots.findOrMake(version.Restaurant)
 	defer r.dropIfNotAllowed(version.Restaurant)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -73,7 +77,7 @@ func (r *Replica) markBroken(version cache.Version, err error) {
 	if !errors.Is(err, cache.ErrNoCatalogue) && !errors.Is(err, cache.ErrCorrupt) {
 		return
 	}
-	s := r.slotFor(version.Restaurant)
+	s := r.slots.findOrMake(version.Restaurant)
 	defer r.dropIfNotAllowed(version.Restaurant)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,7 +88,7 @@ func (r *Replica) markBroken(version cache.Version, err error) {
 // apply brings a version that Redis holds into memory, unless memory holds it
 // already or a higher one.
 func (r *Replica) apply(ctx context.Context, version cache.Version) error {
-	now := r.currentEntry(version.Restaurant)
+	now := r.slots.current(version.Restaurant)
 	if now != nil && !replaces(version, now.snapshot.Version) {
 		r.replaceCurrent(&cache.Snapshot{Version: version, Catalogue: now.snapshot.Catalogue})
 		return nil
@@ -132,7 +136,7 @@ func isNewerCheck(checked, before time.Time) bool {
 // version that stands there already, only the moving fields are taken.
 func (r *Replica) replaceCurrent(snapshot *cache.Snapshot) {
 	internTexts(snapshot)
-	s := r.slotFor(snapshot.Restaurant)
+	s := r.slots.findOrMake(snapshot.Restaurant)
 	defer r.dropIfNotAllowed(snapshot.Restaurant)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -147,7 +151,7 @@ func (r *Replica) replaceCurrent(snapshot *cache.Snapshot) {
 		if before != nil {
 			before.bodies.Clear(r.bodies)
 		}
-		r.clearMiss(snapshot.Restaurant)
+		r.misses.forget(snapshot.Restaurant)
 		r.watches.onReplaced(before, snapshot)
 	case snapshot.Version.Version == before.snapshot.Version.Version && isNewerCheck(snapshot.CheckedAt, before.snapshot.CheckedAt):
 		next.bodies = before.bodies
@@ -175,8 +179,8 @@ func internTexts(s *cache.Snapshot) {
 // is being loaded or published meanwhile.
 func (r *Replica) Drop(restaurants ...menu.RestaurantID) {
 	for _, restaurant := range restaurants {
-		r.clearMiss(restaurant)
-		found, ok := r.slots.LoadAndDelete(restaurant)
+		r.misses.forget(restaurant)
+		found, ok := r.slots.all.LoadAndDelete(restaurant)
 		if !ok {
 			continue
 		}

@@ -61,7 +61,7 @@ func TestVersionsAreKnownBeforeTheirContents(t *testing.T) {
 		if snap, held := replica.Cached("bistro"); !held || snap.Counts.Products != 4 {
 			t.Errorf("bistro in the end: %v, %t", snap, held)
 		}
-		if replica.findSlot("bistro").pending.Load() != nil {
+		if replica.slots.find("bistro").pending.Load() != nil {
 			t.Error("what is there is still expected")
 		}
 	})

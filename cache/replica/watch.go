@@ -65,7 +65,7 @@ func (r *Replica) Watch(restaurant menu.RestaurantID) *Watch {
 	w.newest = &Change{next: make(chan struct{})}
 	// replaceCurrent calls onReplaced, which takes the same lock, once the new
 	// version stands: what is read here, or what comes later, is the newest.
-	if now := r.currentEntry(restaurant); now != nil {
+	if now := r.slots.current(restaurant); now != nil {
 		w.newest.After = now.snapshot.Version
 	}
 	open := w.of.all[restaurant]
