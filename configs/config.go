@@ -7,7 +7,8 @@
 // package and between them. It reports all problems at once, each with file,
 // line and column (or the variable's name) and what to do about it.
 //
-// The package starts nothing and opens no connection. cmd/larder is its caller.
+// The package starts nothing and opens no connection. cmd/larder, internal/cli
+// and internal/demo are its callers.
 package configs
 
 import (

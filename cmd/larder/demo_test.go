@@ -12,6 +12,7 @@ import (
 
 	"larder/internal/cli"
 	"larder/internal/client"
+	"larder/internal/demo"
 	"larder/internal/sandbox"
 	"larder/internal/testkit/clitest"
 	"larder/internal/testkit/redistest"
@@ -55,7 +56,10 @@ func TestDemoExitDoesTheWholeJob(t *testing.T) {
 
 func TestDemoExitAsJSON(t *testing.T) {
 	t.Parallel()
-	steps := clitest.FromJSON[[]scenarioStep](t, must(t, "demo", "--exit", "--json"))
+	steps := clitest.FromJSON[[]struct {
+		Name  string `json:"step"`
+		Error string
+	}](t, must(t, "demo", "--exit", "--json"))
 	if len(steps) != 12 || steps[11].Name != "paid and closed" || steps[11].Error != "" {
 		t.Errorf("demo --exit --json gives %+v", steps)
 	}
@@ -106,7 +110,7 @@ func TestCommandsAgainstARunningDaemon(t *testing.T) {
 	base, kitchen, _ := runningDemo(t)
 	ops := []string{"--url", base, "--client-id", "ops", "--client-secret", "ops-secret"}
 	shop := []string{"--url", base, "--client-id", "storefront", "--client-secret", "storefront-secret"}
-	good, bad, err := sampleOrders(sandbox.Bistro(sandbox.BistroID, kitchen), sandbox.BistroID)
+	good, bad, err := demo.SampleOrders(sandbox.Bistro(sandbox.BistroID, kitchen), sandbox.BistroID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +209,7 @@ func TestCommandsAgainstARunningDaemon(t *testing.T) {
 			t.Errorf("menu show --json prints no JSON")
 		}
 		env := []string{"LARDER_CONNECTIONS_0_BASE_URL=" + kitchen, "LARDER_CONNECTIONS_0_AUTH_URL=" + kitchen}
-		file := clitest.WriteFile(t, "bistro.json", string(sandbox.Bistro(sandbox.BistroID, demoPhotos)))
+		file := clitest.WriteFile(t, "bistro.json", string(sandbox.Bistro(sandbox.BistroID, "/photos")))
 		got := command{env: env}.run(t, "menu", "diff", "--config", "../../configs/demo.yaml", "--restaurant", sandbox.BistroID, file, sandbox.BistroID)
 		if got.Status != cli.StatusDone || got.Out != "no difference\n" {
 			t.Errorf("menu diff of a file and the service: %+v", got)

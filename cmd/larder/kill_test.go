@@ -14,6 +14,7 @@ import (
 
 	"larder/internal/cli"
 	"larder/internal/client"
+	"larder/internal/demo"
 	"larder/internal/sandbox"
 	"larder/internal/testkit/clitest"
 	"larder/internal/testkit/redistest"
@@ -182,7 +183,7 @@ type guestCall struct {
 
 func newGuest(t *testing.T, base string) *guest {
 	t.Helper()
-	order, _, err := sampleOrders(sandbox.Bistro(sandbox.BistroID, ""), sandbox.BistroID)
+	order, _, err := demo.SampleOrders(sandbox.Bistro(sandbox.BistroID, ""), sandbox.BistroID)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"larder/internal/cli"
+	"larder/internal/demo"
 	"larder/internal/sandbox"
 	"larder/internal/testkit/clitest"
 )
@@ -120,7 +121,7 @@ func works(t *testing.T, base string) {
 			t.Errorf("%s: %s", path, response.Status)
 		}
 	}
-	order, _, err := sampleOrders(sandbox.Bistro(sandbox.BistroID, ""), sandbox.BistroID)
+	order, _, err := demo.SampleOrders(sandbox.Bistro(sandbox.BistroID, ""), sandbox.BistroID)
 	if err != nil {
 		t.Fatal(err)
 	}

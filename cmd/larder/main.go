@@ -1,9 +1,9 @@
 // Command larder keeps a restaurant's menu close to the people who read it,
 // and lets no wrong order through to the kitchen.
 //
-// This package is the command line and the wiring: the only place where the
-// packages meet concretely. It holds no rules of its own. Every
-// goroutine of the daemon is started here, under one errgroup.
+// This package is the daemon and its start: the only place where the packages meet
+// concretely. It holds no rules of its own. Every goroutine of the daemon is started
+// here, under one errgroup. The other commands are in internal/cli and internal/demo.
 package main
 
 import (
@@ -18,6 +18,7 @@ import (
 	"golang.org/x/term"
 
 	"larder/internal/cli"
+	"larder/internal/demo"
 )
 
 // main turns signals into the end of a context, and run's answer into the exit
@@ -48,5 +49,5 @@ func run(ctx context.Context, args []string, env cli.Environment) int {
 // newRoot makes the command larder: the client, the daemon and the demo.
 func newRoot(env *cli.Environment, args ...string) *cobra.Command {
 	with := demoStarts(env)
-	return cli.Root(env, args, serveCommand(env), demoCommand(env, with), sandboxCommand(env, with), versionCommand(env))
+	return cli.Root(env, args, serveCommand(env), demo.Command(env, with), demo.SandboxCommand(env, with), versionCommand(env))
 }

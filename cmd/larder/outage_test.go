@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"larder/internal/client"
+	"larder/internal/demo"
 	"larder/internal/menu"
 	"larder/internal/sandbox"
 	"larder/internal/sleep"
@@ -68,7 +69,7 @@ func newOutageOn(t *testing.T, redisURL string) *outage {
 		t.Fatal(err)
 	}
 	o.dish = view.Products[0].ID
-	if o.order, _, err = sampleOrders(raw, o.restaurants[0]); err != nil {
+	if o.order, _, err = demo.SampleOrders(raw, o.restaurants[0]); err != nil {
 		t.Fatal(err)
 	}
 	if redisURL != "" {

@@ -17,6 +17,7 @@ import (
 	"larder/configs"
 	"larder/httpapi"
 	"larder/internal/cli"
+	"larder/internal/demo"
 )
 
 func serveCommand(env *cli.Environment) *cobra.Command {
@@ -72,14 +73,14 @@ misspelling of a known key, and any unknown key under auth, are errors as before
 }
 
 // demoStarts is how the demo starts what this package has.
-func demoStarts(env *cli.Environment) *starts {
-	return &starts{
-		logger: func(cmd *cobra.Command) (*logrus.Logger, error) { return serviceLogger(cmd, env) },
-		daemon: func(ctx context.Context, cfg *configs.Config, log logrus.FieldLogger, photos http.Handler, listening func(addr string)) error {
+func demoStarts(env *cli.Environment) *demo.Starts {
+	return &demo.Starts{
+		Logger: func(cmd *cobra.Command) (*logrus.Logger, error) { return serviceLogger(cmd, env) },
+		Daemon: func(ctx context.Context, cfg *configs.Config, log logrus.FieldLogger, photos http.Handler, listening func(addr string)) error {
 			withPhotos := func(deps *httpapi.Deps) { deps.Photos = photos }
 			return serve(ctx, cfg, log, func(d *daemon) { listening(d.server.Addr()) }, withPhotos, countDropped(env))
 		},
-		hangups: withSIGHUP,
+		Hangups: withSIGHUP,
 	}
 }
 

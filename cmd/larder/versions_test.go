@@ -19,7 +19,7 @@ func TestAMenuIsTakenBackAndLetGo(t *testing.T) {
 	base, kitchen, _ := runningDemo(t)
 	ops := func(args ...string) string { return must(t, clitest.AsOps(base, args...)...) }
 	const id = sandbox.BistroID
-	raw := sandbox.Bistro(id, demoPhotos)
+	raw := sandbox.Bistro(id, "/photos")
 	first := regexp.MustCompile(`"price": ?[0-9.]+`).Find(raw)
 	if first == nil {
 		t.Fatal("the bistro's menu has no price")

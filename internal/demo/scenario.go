@@ -1,4 +1,4 @@
-package main
+package demo
 
 import (
 	"bytes"
@@ -52,7 +52,7 @@ type scenarioStep struct {
 
 func newScenario(ctx context.Context, d *demo, base string) (*scenario, error) {
 	shop, ops, restaurant := d.cfg.Auth.Clients[0], d.cfg.Auth.Clients[1], string(d.cfg.Restaurants[0].ID)
-	good, bad, err := sampleOrders(d.sample, restaurant)
+	good, bad, err := SampleOrders(d.sample, restaurant)
 	return &scenario{
 		env: d.env, json: d.json,
 		daemon: client.New(ctx, base, shop.ID, shop.Secret), ops: client.New(ctx, base, ops.ID, ops.Secret),

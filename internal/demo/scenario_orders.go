@@ -1,4 +1,4 @@
-package main
+package demo
 
 import (
 	"bytes"
@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -17,8 +16,6 @@ import (
 
 	"larder/internal/cli"
 	"larder/internal/client"
-	"larder/internal/menu"
-	"larder/internal/sandbox"
 	"larder/internal/sleep"
 )
 
@@ -216,73 +213,3 @@ func (s *scenario) closed(ctx context.Context) ([]string, error) {
 
 // amount is a sum of money as it was sent; "?" for one that is not known.
 func amount(n json.Number) string { return cmp.Or(n.String(), "?") }
-
-// sampleOrder is an order for /v1: no more than a form would send.
-type sampleOrder struct {
-	ExpeditionType string       `json:"expeditionType"`
-	PaymentTypeID  string       `json:"paymentTypeID"`
-	Soonest        bool         `json:"soonest"`
-	DishList       []sampleDish `json:"dishList"`
-}
-
-type sampleDish struct {
-	ID          string       `json:"ID"`
-	Quantity    json.Number  `json:"quantity"`
-	Ingredients []sampleDish `json:"ingredients,omitempty"`
-}
-
-// sampleOrders makes a small order from a menu view, which larder accepts: one dish
-// with modifiers that it cannot do without, where the menu has such a dish, and
-// another dish. bad is the same with four mistakes.
-func sampleOrders(raw []byte, restaurant string) (good, bad []byte, err error) {
-	generator, err := sandbox.NewOrderGenerator(raw, restaurant, 1)
-	if err != nil {
-		return nil, nil, fmt.Errorf("make an order: %w", err)
-	}
-	view, err := menu.Decode(raw)
-	if err != nil {
-		return nil, nil, fmt.Errorf("make an order: %w", err)
-	}
-	catalogue := menu.Compile(view, menu.RestaurantID(restaurant), menu.DefaultSettings())
-	var best sampleOrder
-	for most, attempts := -1, 400; attempts > 0; attempts-- { // the one that shows most, and is short
-		var order sampleOrder
-		if err := json.Unmarshal(generator.Next(sandbox.OrderOptions{Lines: 2, ExpectedAt: time.Now().Add(time.Hour)}), &order); err != nil {
-			return nil, nil, fmt.Errorf("make an order: %w", err)
-		}
-		if worth := order.worth(catalogue); worth > most {
-			best, most = order, worth
-		}
-	}
-	if best.DishList == nil {
-		return nil, nil, errors.New("the menu has no dish that can be ordered")
-	}
-	best.ExpeditionType, best.PaymentTypeID, best.Soonest = "pickup", "card", true
-	good, err = json.Marshal(best)
-	best.PaymentTypeID = "cheque"
-	best.DishList[0].Ingredients = nil // what its groups demand is missing
-	best.DishList[len(best.DishList)-1].Quantity = "0"
-	best.DishList = append(best.DishList, sampleDish{ID: "no-such-dish", Quantity: "1"})
-	bad, badErr := json.Marshal(best)
-	return good, bad, errors.Join(err, badErr)
-}
-
-// worth is how well an order shows what larder does: its first dish needs
-// modifiers, its second is another one without, and it is short.
-func (o *sampleOrder) worth(catalogue *menu.Catalogue) int {
-	const much = 1000
-	if len(o.DishList) == 0 {
-		return -1
-	}
-	first, last := o.DishList[0], o.DishList[len(o.DishList)-1]
-	worth := much - len(o.DishList) - len(first.Ingredients) - len(last.Ingredients)
-	p, known := catalogue.ProductByID(first.ID)
-	if scheme := catalogue.ProductScheme(p); known && scheme != menu.None &&
-		slices.ContainsFunc(catalogue.Limits(scheme), func(l menu.Limit) bool { return l.Min > 0 }) {
-		worth += 2 * much
-	}
-	if last.ID != first.ID && len(last.Ingredients) == 0 {
-		worth += much
-	}
-	return worth
-}

@@ -1,4 +1,4 @@
-package main
+package demo
 
 import (
 	"errors"
@@ -19,8 +19,8 @@ import (
 // sandboxAddress is where the sandbox listens by default.
 const sandboxAddress = "127.0.0.1:9090"
 
-// sandboxCommand makes `larder sandbox`.
-func sandboxCommand(env *cli.Environment, with *starts) *cobra.Command {
+// SandboxCommand makes `larder sandbox`.
+func SandboxCommand(env *cli.Environment, with *Starts) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sandbox",
 		Short: "Run an ordering service of one's own, for development and tests",
@@ -34,7 +34,7 @@ Without --menu and --restaurants it has the hand-written bistro.
 A --menu FILE holds a menu view; its name without the ending is the restaurant's
 id, "default" is the connection's own menu.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			log, err := with.logger(cmd)
+			log, err := with.Logger(cmd)
 			if err != nil {
 				return err
 			}

@@ -1,4 +1,4 @@
-package main
+package demo
 
 // ringLog keeps the last lines of a log that is worth reading only when
 // something fails.

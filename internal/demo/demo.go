@@ -1,4 +1,4 @@
-package main
+package demo
 
 import (
 	"cmp"
@@ -22,20 +22,8 @@ import (
 	"larder/internal/sandbox"
 )
 
-// starts is how the demo and the sandbox start what the program's entry has: its
-// log, its daemon and its way with signals.
-type starts struct {
-	// logger makes the log of a process that serves.
-	logger func(cmd *cobra.Command) (*logrus.Logger, error)
-	// daemon runs larder until ctx ends, with photos below demoPhotos. It calls
-	// listening with its address once its listener is open.
-	daemon func(ctx context.Context, cfg *configs.Config, log logrus.FieldLogger, photos http.Handler, listening func(addr string)) error
-	// hangups calls reload for each SIGHUP while do runs.
-	hangups func(ctx context.Context, reload func(), do func(ctx context.Context) error) error
-}
-
-// demoCommand makes `larder demo`.
-func demoCommand(env *cli.Environment, with *starts) *cobra.Command {
+// Command makes `larder demo`.
+func Command(env *cli.Environment, with *Starts) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Run everything in one process: ordering service, Redis, larder",
@@ -50,7 +38,7 @@ ends: status 0, or 1 and what failed.`,
 			if err != nil {
 				return err
 			}
-			return with.hangups(cmd.Context(), func() {
+			return with.Hangups(cmd.Context(), func() {
 				d.log.WithField("event", "config.nothing_to_reload").Info("the configuration of the demo is built in")
 			}, d.run)
 		},
@@ -73,7 +61,7 @@ const demoPhotos = "/photos"
 // demo is everything of `larder demo`.
 type demo struct {
 	env        *cli.Environment
-	starts     *starts
+	starts     *Starts
 	cfg        *configs.Config
 	log        *logrus.Logger
 	sandbox    *sandboxServer
@@ -84,12 +72,12 @@ type demo struct {
 
 // prepareDemo opens the sandbox, so that its address is known, and makes the
 // configuration that points at it.
-func prepareDemo(cmd *cobra.Command, env *cli.Environment, with *starts) (*demo, error) {
+func prepareDemo(cmd *cobra.Command, env *cli.Environment, with *Starts) (*demo, error) {
 	quiet := !cmd.Flags().Changed("log-level")
 	if quiet {
 		_ = cmd.Flags().Set("log-level", "error") // what the demo prints itself is enough
 	}
-	log, err := with.logger(cmd)
+	log, err := with.Logger(cmd)
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +139,7 @@ func (d *demo) run(ctx context.Context) error {
 		context.AfterFunc(sandboxContext, stop) // a sandbox that fails ends the demo
 		photos := http.StripPrefix(demoPhotos, sandbox.Images())
 		var shown errgroup.Group
-		err := d.starts.daemon(running, d.cfg, d.log, photos, func(addr string) {
+		err := d.starts.Daemon(running, d.cfg, d.log, photos, func(addr string) {
 			shown.Go(func() error {
 				defer stop()
 				return d.show(running, client.BaseURL(addr))
