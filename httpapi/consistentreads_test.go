@@ -133,7 +133,7 @@ func (w *fixture) follower() string {
 	synced := w.syncDeps(plan{}, nil)
 	server, err := httpapi.New(p.cfg, p.auth, httpapi.Deps{
 		Replica: catalogues, Store: store, Directory: directoryOf(synced, nil), Runner: w.newRunner(synced), Validator: validator,
-		Redis: w.redis, Orders: w.engine,
+		Redis: w.redis, Orders: w.engine, Journal: w.journal,
 	})
 	if err != nil {
 		w.t.Fatal(err)

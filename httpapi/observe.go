@@ -9,7 +9,7 @@ import (
 // observe registers what a scrape reads of the server.
 func (s *Server) observe(unknownOrders func(ctx context.Context, connection string) (int64, error)) error {
 	s.orderCounts = newOrderCounts(orderSource{
-		Connections: connectionNames(s.connections), Orders: s.orders, Unknown: unknownOrders,
+		Connections: connectionNames(s.connections), Orders: s.orders, Journal: s.journal, Unknown: unknownOrders,
 		TakesOrders: s.takesOrders, Log: s.log,
 	})
 	state := serverState{

@@ -24,8 +24,10 @@ const (
 type orderSource struct {
 	Connections []string
 	Orders      interface {
-		Ready(ctx context.Context, connection string) error
 		Health(connection string) (ordering.JournalHealth, bool)
+	}
+	Journal interface {
+		Ready(ctx context.Context, connection string) error
 	}
 	// Unknown counts the orders of a connection with an unknown outcome; nil: not known.
 	Unknown     func(ctx context.Context, connection string) (int64, error)
@@ -63,7 +65,7 @@ func (o *orderCounts) refresh(c *gin.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), countTimeout)
 	defer cancel()
 	for _, connection := range o.Connections {
-		o.ready[connection] = o.Orders.Ready(ctx, connection) == nil
+		o.ready[connection] = o.Journal.Ready(ctx, connection) == nil
 	}
 	if o.Unknown == nil {
 		return

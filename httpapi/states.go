@@ -151,7 +151,7 @@ func (s *Server) summary(c *gin.Context) error {
 	who, _ := callerOf(c)
 	view := s.stateSummary().count(who.viewer(), directory.SearchWords(text))
 	query := ordering.Query{Connections: s.directory.Connections(who.viewer()), State: ordering.StateUnknown, Limit: summarised}
-	records, next, err := s.orders.List(c.Request.Context(), query)
+	records, next, err := s.journal.List(c.Request.Context(), query)
 	if err != nil {
 		s.log.WithFields(logrus.Fields{"event": "ops.summary_failed", "requestId": respond.RequestID(c)}).WithError(err).Debug("orders cannot be counted")
 	} else {
