@@ -93,9 +93,9 @@ func (c Config) Validate() error {
 	return errors.Join(c.Config.Validate(), errors.Join(errs...))
 }
 
-// AcceptsRestore reports whether data that Redis has lost is accepted without
+// RestoreAccepted reports whether data that Redis has lost is accepted without
 // an operator (policy O14a).
-func (c Config) AcceptsRestore() bool {
+func (c Config) RestoreAccepted() bool {
 	if c.AcceptRestore != nil {
 		return *c.AcceptRestore
 	}

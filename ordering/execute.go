@@ -61,7 +61,7 @@ func (o *Orders) execute(ctx context.Context, r *request) (Result, error) {
 	if result, found, err := o.lookUp(ctx, e); found || err != nil {
 		return result, err
 	}
-	if err := o.validate(ctx, e); err != nil {
+	if err := o.validateRequest(ctx, e); err != nil {
 		return Result{}, err
 	}
 	defer o.inFlight.enter()()
@@ -122,9 +122,9 @@ func replayed(record Record, number int, fingerprint string) (Result, error) {
 	}
 }
 
-// validate checks the request, and that its connection takes calls. It fills in
+// validateRequest checks the request, and that its connection takes calls. It fills in
 // what is begun and sent.
-func (o *Orders) validate(ctx context.Context, e *execution) (err error) {
+func (o *Orders) validateRequest(ctx context.Context, e *execution) (err error) {
 	var known bool
 	if e.service, known = o.deps.Services(e.connection); !known {
 		return fmt.Errorf("%w %q", ErrUnknownConnection, e.connection)

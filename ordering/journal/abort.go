@@ -18,10 +18,10 @@ const abortedTTL = time.Hour
 // has opened none, it will not any more: a Begin whose request is still on its
 // way to Redis finds itself aborted.
 func (j *Journal) Abort(ctx context.Context, o ordering.CallSpec) error {
-	return unreplicated("abort", j.abort(ctx, o))
+	return unreplicated("abort", j.abortCall(ctx, o))
 }
 
-func (j *Journal) abort(ctx context.Context, o ordering.CallSpec) error {
+func (j *Journal) abortCall(ctx context.Context, o ordering.CallSpec) error {
 	err := errMoved
 	for errors.Is(err, errMoved) {
 		err = j.abortOnce(ctx, o)
@@ -31,7 +31,7 @@ func (j *Journal) abort(ctx context.Context, o ordering.CallSpec) error {
 
 func (j *Journal) abortOnce(ctx context.Context, o ordering.CallSpec) error {
 	at := location{o.Connection, o.Ref}
-	found, err := j.order(ctx, j.write, at)
+	found, err := j.readOrder(ctx, j.write, at)
 	if errors.Is(err, ordering.ErrNoOrder) && o.Operation != upstream.OpCreate {
 		_, found, err = j.byOrderID(ctx, o.Connection, o.OrderID)
 	}
@@ -41,7 +41,7 @@ func (j *Journal) abortOnce(ctx context.Context, o ordering.CallSpec) error {
 	if found == nil {
 		found = &order{place: at}
 	}
-	c := j.begin(found)
+	c := j.newTx(found)
 	call, opened := openedBy(found, o.ID)
 	switch {
 	case !opened:
@@ -68,7 +68,7 @@ func (j *Journal) abortOnce(ctx context.Context, o ordering.CallSpec) error {
 
 // isAborted returns ErrAborted when the opening was given up.
 func (j *Journal) isAborted(ctx context.Context, connection, opening string) error {
-	aborted, err := j.text(ctx, j.keys.OrderAborted(connection, opening))
+	aborted, err := j.readText(ctx, j.keys.OrderAborted(connection, opening))
 	if aborted != "" {
 		return ErrAborted
 	}

@@ -32,7 +32,7 @@ func (j *Journal) beginCall(ctx context.Context, o ordering.CallSpec) (*order, e
 	}
 	begun, err := (*order)(nil), errMoved
 	if o.Operation == upstream.OpCreate {
-		begun, err = j.open(ctx, o, j.created(o), "") // nearly every key and ref is new: that is found out by trying
+		begun, err = j.open(ctx, o, j.createTx(o), "") // nearly every key and ref is new: that is found out by trying
 	}
 	for errors.Is(err, errMoved) {
 		begun, err = j.beginFrom(ctx, o)
@@ -55,13 +55,13 @@ func (j *Journal) beginFrom(ctx context.Context, o ordering.CallSpec) (*order, e
 	if o.Operation != upstream.OpCreate {
 		return j.beginChange(ctx, o, key)
 	}
-	switch _, err := j.order(ctx, j.write, location{o.Connection, o.Ref}); {
+	switch _, err := j.readOrder(ctx, j.write, location{o.Connection, o.Ref}); {
 	case err == nil:
 		return nil, ErrRefTaken
 	case !errors.Is(err, ordering.ErrNoOrder):
 		return nil, err
 	}
-	return j.open(ctx, o, j.created(o), key)
+	return j.open(ctx, o, j.createTx(o), key)
 }
 
 // beginChange opens a changing call of the order that has the orderID.
@@ -83,7 +83,7 @@ func (j *Journal) beginChange(ctx context.Context, o ordering.CallSpec, key stri
 	if found.State != ordering.StatePlaced || (o.Operation == upstream.OpPay && found.Paid) {
 		return nil, j.rejected(ctx, o, found, &ordering.StateError{Record: found.Record, Operation: o.Operation})
 	}
-	c := j.begin(found)
+	c := j.newTx(found)
 	c.check(c.orderIDKey(o.OrderID), ref)
 	c.touch()
 	c.dropOldest()
@@ -116,20 +116,20 @@ func (j *Journal) rejected(ctx context.Context, o ordering.CallSpec, found *orde
 // byOrderID returns the order that has an orderID, nil when there is none, and
 // the ref that the orderID stands for, which may have outlived its order.
 func (j *Journal) byOrderID(ctx context.Context, connection, orderID string) (ref string, found *order, err error) {
-	ref, err = j.text(ctx, j.keys.OrderID(connection, orderID))
+	ref, err = j.readText(ctx, j.keys.OrderID(connection, orderID))
 	if err != nil || ref == "" {
 		return "", nil, err
 	}
-	found, err = j.order(ctx, j.write, location{connection, ref})
+	found, err = j.readOrder(ctx, j.write, location{connection, ref})
 	if errors.Is(err, ordering.ErrNoOrder) {
 		return ref, nil, nil
 	}
 	return ref, found, err
 }
 
-// created begins the record of a creating call.
-func (j *Journal) created(o ordering.CallSpec) *tx {
-	return j.create(ordering.Record{
+// createTx begins the record of a creating call.
+func (j *Journal) createTx(o ordering.CallSpec) *tx {
+	return j.newRecordTx(ordering.Record{
 		Ref: o.Ref, Connection: o.Connection, Client: o.Client, Restaurant: o.Restaurant, State: ordering.StatePlacing,
 		MenuVersion: o.MenuVersion, ExpectedAt: o.ExpectedAt, Total: o.Total,
 	})
@@ -137,14 +137,14 @@ func (j *Journal) created(o ordering.CallSpec) *tx {
 
 // adopted begins the record of an order that larder did not place (policy O9a).
 func (j *Journal) adopted(o ordering.CallSpec) *tx {
-	c := j.create(ordering.Record{Ref: o.Ref, Connection: o.Connection, Client: o.Client, Adopted: true, State: ordering.StatePlaced})
+	c := j.newRecordTx(ordering.Record{Ref: o.Ref, Connection: o.Connection, Client: o.Client, Adopted: true, State: ordering.StatePlaced})
 	c.setField(fieldOrderID, o.OrderID)
 	c.step("set", c.orderIDKey(o.OrderID), o.Ref)
 	return c
 }
 
-func (j *Journal) create(r ordering.Record) *tx {
-	c := j.begin(&order{place: location{r.Connection, r.Ref}})
+func (j *Journal) newRecordTx(r ordering.Record) *tx {
+	c := j.newTx(&order{place: location{r.Connection, r.Ref}})
 	c.step("zadd-now", c.names.Orders(r.Connection), r.Ref)
 	c.step("zadd-now", c.stateList(string(r.State)), r.Ref)
 	c.setNow(fieldCreated)
@@ -170,7 +170,7 @@ func (j *Journal) open(ctx context.Context, o ordering.CallSpec, c *tx, key stri
 	}
 	begun, err := j.commit(ctx, c)
 	if errors.Is(err, ErrReplicas) {
-		return nil, errors.Join(err, j.abort(ctx, o))
+		return nil, errors.Join(err, j.abortCall(ctx, o))
 	}
 	return begun, err
 }
@@ -217,7 +217,7 @@ func (j *Journal) keyOwner(ctx context.Context, connection, key string) (value s
 	if key == "" {
 		return "", nil, 0, nil
 	}
-	value, err = j.text(ctx, j.keys.OrderKey(connection, key))
+	value, err = j.readText(ctx, j.keys.OrderKey(connection, key))
 	if err != nil || value == "" {
 		return "", nil, 0, err
 	}
@@ -225,7 +225,7 @@ func (j *Journal) keyOwner(ctx context.Context, connection, key string) (value s
 	if call, err = strconv.Atoi(number); err != nil {
 		return "", nil, 0, fmt.Errorf("what has taken a key: %w", ErrCorrupt)
 	}
-	owner, err = j.order(ctx, j.write, location{connection, ref})
+	owner, err = j.readOrder(ctx, j.write, location{connection, ref})
 	if errors.Is(err, ordering.ErrNoOrder) {
 		return value, nil, 0, nil
 	}

@@ -37,7 +37,7 @@ func (o *order) member() string { return fmt.Sprintf("%015d/%s", epoch(o.Created
 func decode(at location, fields map[string]string, answers map[int]string) (*order, error) {
 	o := &order{place: at, revision: fields[fieldRev], fields: fields, answers: answers}
 	d := decoder{order: o}
-	d.record()
+	d.readRecord()
 	for _, number := range callNumbers(fields) {
 		d.call(number)
 	}
@@ -117,7 +117,7 @@ func (d *decoder) outcome(field string, outcome ordering.Outcome) ordering.Outco
 	return outcome
 }
 
-func (d *decoder) record() {
+func (d *decoder) readRecord() {
 	o, fields := d.order, d.order.fields
 	if revision, err := strconv.ParseInt(o.revision, 10, 64); err != nil || revision < 1 {
 		d.corrupt(fieldRev)

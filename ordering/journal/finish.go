@@ -23,7 +23,7 @@ func (j *Journal) Finish(ctx context.Context, e ordering.CallResult) (ordering.R
 			return nil, err
 		}
 		if c == nil && j.required(j.state(e.Connection)) > 0 {
-			c = j.begin(o) // the replicas may lack it: WAIT needs a write before it
+			c = j.newTx(o) // the replicas may lack it: WAIT needs a write before it
 		}
 		return c, nil
 	})
@@ -52,7 +52,7 @@ func agrees(o *order, call ordering.Call, e ordering.CallResult) bool {
 // addToEnded notes what a result adds to a call that is certain already; nil for
 // nothing.
 func (j *Journal) addToEnded(o *order, call ordering.Call, e ordering.CallResult, contradicts bool) *tx {
-	c := j.begin(o)
+	c := j.newTx(o)
 	added := call.Resolved != nil && c.addAttempts(call, e.Attempts)
 	if contradicts && call.Contradicted != e.Outcome {
 		c.setField(numbered(fieldContradicted, call.Number), string(e.Outcome))
@@ -78,7 +78,7 @@ func (c *tx) addAttempts(call ordering.Call, tries []ordering.Attempt) bool {
 
 // endCall ends a call that is open or unknown.
 func (j *Journal) endCall(ctx context.Context, o *order, call ordering.Call, e ordering.CallResult) (*tx, error) {
-	c := j.begin(o)
+	c := j.newTx(o)
 	if !c.addAttempts(call, e.Attempts) && e.Outcome == call.Outcome && !call.EndedAt.IsZero() {
 		return nil, nil //nolint:nilnil // no change: it was said before that the outcome is unknown
 	}

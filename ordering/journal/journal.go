@@ -149,7 +149,7 @@ func (j *Journal) update(
 	ctx context.Context, commit func(context.Context, *tx) (*order, error), at location, plan func(o *order) (*tx, error),
 ) (*order, error) {
 	for {
-		o, err := j.order(ctx, j.write, at)
+		o, err := j.readOrder(ctx, j.write, at)
 		if err != nil {
 			return nil, err
 		}

@@ -42,7 +42,7 @@ func (j *Journal) List(ctx context.Context, q ordering.Query) (page []ordering.R
 		for i := range batch {
 			places[i] = batch[i].place
 		}
-		found, faults, err := j.orders(ctx, places)
+		found, faults, err := j.readAll(ctx, places)
 		if err != nil {
 			return nil, "", failed("list", err)
 		}

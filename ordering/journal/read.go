@@ -18,8 +18,8 @@ import (
 // second look.
 func likelyCalls() []int { return []int{1, 2, 3, 4} }
 
-// order reads one order. ordering.ErrNoOrder when there is none.
-func (j *Journal) order(ctx context.Context, client redis.UniversalClient, at location) (*order, error) {
+// readOrder reads one order. ordering.ErrNoOrder when there is none.
+func (j *Journal) readOrder(ctx context.Context, client redis.UniversalClient, at location) (*order, error) {
 	calls := likelyCalls()
 	for {
 		o, whole, err := decodeReply(at, calls, readScript.Run(ctx, client, j.readKeys(at, calls)))
@@ -30,9 +30,9 @@ func (j *Journal) order(ctx context.Context, client redis.UniversalClient, at lo
 	}
 }
 
-// orders reads several orders in one pipeline, nil for those that are not
+// readAll reads several orders in one pipeline, nil for those that are not
 // there. Of one that is unreadable the error stands in its place.
-func (j *Journal) orders(ctx context.Context, places []location) ([]*order, []error, error) {
+func (j *Journal) readAll(ctx context.Context, places []location) ([]*order, []error, error) {
 	pipe := j.read.Pipeline()
 	replies := make([]*redis.Cmd, len(places))
 	for i, at := range places {
@@ -43,7 +43,7 @@ func (j *Journal) orders(ctx context.Context, places []location) ([]*order, []er
 	for i, at := range places {
 		o, whole, err := decodeReply(at, likelyCalls(), replies[i])
 		if err == nil && !whole {
-			o, err = j.order(ctx, j.read, at)
+			o, err = j.readOrder(ctx, j.read, at)
 		}
 		switch {
 		case errors.Is(err, ErrCorrupt):
@@ -130,7 +130,7 @@ func (j *Journal) Record(ctx context.Context, connections []string, ref string) 
 	for _, connection := range connections {
 		places = append(places, location{connection, ref})
 	}
-	found, faults, err := j.orders(ctx, places)
+	found, faults, err := j.readAll(ctx, places)
 	if err != nil {
 		return ordering.Record{}, failed("record", err)
 	}
@@ -148,8 +148,8 @@ func (j *Journal) Body(ctx context.Context, connection, ref string, call int) ([
 	return body, failed("body", err)
 }
 
-// text reads a string, "" when there is none.
-func (j *Journal) text(ctx context.Context, key string) (string, error) {
+// readText reads a string, "" when there is none.
+func (j *Journal) readText(ctx context.Context, key string) (string, error) {
 	value, err := j.write.Get(ctx, key).Result()
 	if errors.Is(err, redis.Nil) {
 		return "", nil

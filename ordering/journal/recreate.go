@@ -21,7 +21,7 @@ func (j *Journal) Recreate(ctx context.Context, known ordering.Record, number in
 	}
 	o, n, err := (*order)(nil), 0, errMoved
 	for errors.Is(err, errMoved) {
-		o, n, err = j.recreate(ctx, known, call, body)
+		o, n, err = j.recreateCall(ctx, known, call, body)
 	}
 	if o == nil {
 		return ordering.Record{}, 0, failed("recreate", err)
@@ -29,9 +29,9 @@ func (j *Journal) Recreate(ctx context.Context, known ordering.Record, number in
 	return o.Record, n, unreplicated("recreate", err)
 }
 
-func (j *Journal) recreate(ctx context.Context, known ordering.Record, call ordering.Call, body []byte) (*order, int, error) {
+func (j *Journal) recreateCall(ctx context.Context, known ordering.Record, call ordering.Call, body []byte) (*order, int, error) {
 	at := location{known.Connection, known.Ref}
-	o, err := j.order(ctx, j.write, at)
+	o, err := j.readOrder(ctx, j.write, at)
 	if errors.Is(err, ordering.ErrNoOrder) {
 		o, err = j.commitRecord(ctx, known, call, body)
 		return o, call.Number, err
@@ -40,7 +40,7 @@ func (j *Journal) recreate(ctx context.Context, known ordering.Record, call orde
 		return nil, 0, err
 	}
 	if there, opened := openedBy(o, call.SpecID); opened {
-		o, err = j.commit(ctx, j.begin(o)) // a write for WAIT
+		o, err = j.commit(ctx, j.newTx(o)) // a write for WAIT
 		return o, there.Number, err
 	}
 	n, changes := call.Number, 0
@@ -53,7 +53,7 @@ func (j *Journal) recreate(ctx context.Context, known ordering.Record, call orde
 	if changes >= ordering.MaxCalls {
 		return nil, 0, ordering.ErrNoOrder // the record has dropped it
 	}
-	c := j.begin(o)
+	c := j.newTx(o)
 	c.touch()
 	if call.Operation == upstream.OpCreate && call.Outcome == ordering.OutcomeDone && known.OrderID != "" {
 		if err := j.takeID(ctx, c, known.OrderID, nil); err != nil {
@@ -70,7 +70,7 @@ func (j *Journal) recreate(ctx context.Context, known ordering.Record, call orde
 
 // commitRecord writes a whole record.
 func (j *Journal) commitRecord(ctx context.Context, known ordering.Record, ended ordering.Call, body []byte) (*order, error) {
-	c := j.begin(&order{place: location{known.Connection, known.Ref}, Record: known})
+	c := j.newTx(&order{place: location{known.Connection, known.Ref}, Record: known})
 	c.touch()
 	c.setField(fieldHeader, encode(headerOf(&known)))
 	c.setField(fieldCreated, strconv.FormatInt(epoch(known.CreatedAt), 10))

@@ -40,7 +40,7 @@ func (j *Journal) commit(ctx context.Context, c *tx) (*order, error) {
 	}
 	// Another instance has seen a replica meanwhile. WAIT covers only what its own
 	// connection has written, so a write comes first.
-	if _, err = j.commitTo(ctx, j.begin(o), j.required(s)); errors.Is(err, errMoved) {
+	if _, err = j.commitTo(ctx, j.newTx(o), j.required(s)); errors.Is(err, errMoved) {
 		err = fmt.Errorf("%w: changed meanwhile", ErrReplicas)
 	}
 	return o, err
@@ -128,7 +128,7 @@ func (j *Journal) probe(ctx context.Context, connection string) error {
 // blank is a change of no order, modeWatch or modeProbe. Neither raises the mark:
 // instances that learn from each other's marks would never stop committing.
 func (j *Journal) blank(connection, mode string) *tx {
-	c := j.begin(&order{place: location{connection: connection}})
+	c := j.newTx(&order{place: location{connection: connection}})
 	c.mode, c.checks, c.keys = mode, nil, c.keys[:1]
 	return c
 }

@@ -13,14 +13,14 @@ import (
 // Resolve notes what a person found out about an unknown outcome (policy O12).
 // What is to be sent again is opened as Begin opens it (policies O14 and O14a).
 func (j *Journal) Resolve(ctx context.Context, s ordering.ResolveCall) (ordering.Record, error) {
-	record, err := j.resolve(ctx, s)
+	record, err := j.resolveCall(ctx, s)
 	if again, err := j.acceptRestored(ctx, s.Connection, err); !again {
 		return record, err
 	}
-	return j.resolve(ctx, s)
+	return j.resolveCall(ctx, s)
 }
 
-func (j *Journal) resolve(ctx context.Context, s ordering.ResolveCall) (ordering.Record, error) {
+func (j *Journal) resolveCall(ctx context.Context, s ordering.ResolveCall) (ordering.Record, error) {
 	if err := j.recovered(ctx, s.Connection); err != nil {
 		return ordering.Record{}, failed("resolve", err)
 	}
@@ -30,7 +30,7 @@ func (j *Journal) resolve(ctx context.Context, s ordering.ResolveCall) (ordering
 			s.SpecID != "" && s.SpecID != call.SpecID {
 			return nil, &ordering.StateError{Record: o.Record, Operation: s.Operation}
 		}
-		return j.resolved(ctx, o, call, s)
+		return j.resolveTx(ctx, o, call, s)
 	})
 	switch {
 	case err == nil:
@@ -39,13 +39,13 @@ func (j *Journal) resolve(ctx context.Context, s ordering.ResolveCall) (ordering
 		return o.Record, unreplicated("resolve", err)
 	case errors.Is(err, ErrReplicas) && s.ID != "":
 		again := ordering.CallSpec{ID: s.ID, Operation: s.Operation, Connection: s.Connection, Ref: s.Ref}
-		err = errors.Join(err, j.abort(ctx, again))
+		err = errors.Join(err, j.abortCall(ctx, again))
 	}
 	return ordering.Record{}, failed("resolve", err)
 }
 
-func (j *Journal) resolved(ctx context.Context, o *order, call ordering.Call, s ordering.ResolveCall) (*tx, error) {
-	n, c := call.Number, j.begin(o)
+func (j *Journal) resolveTx(ctx context.Context, o *order, call ordering.Call, s ordering.ResolveCall) (*tx, error) {
+	n, c := call.Number, j.newTx(o)
 	c.touch()
 	c.setField(numbered(fieldResolved, n), encode(ordering.ResolvedBy{By: s.By, Resolution: s.Resolution, Note: s.Note}))
 	c.setNow(numbered(fieldResolvedAt, n))

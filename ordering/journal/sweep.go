@@ -81,7 +81,7 @@ func (j *Journal) markUnknown(ctx context.Context, connection, member string, no
 	n, _ := strconv.Atoi(number) // 0 is no call's number
 	moved := false
 	o, err := j.update(ctx, j.apply, location{connection, ref}, func(o *order) (*tx, error) {
-		c := j.begin(o)
+		c := j.newTx(o)
 		call, ok := o.Call(n)
 		if moved = ok && call.Outcome == ordering.OutcomeOpen; !moved {
 			c.step("zrem", c.openList(), member)

@@ -29,8 +29,8 @@ type tx struct {
 	stampedFields []string // fields that get the time of the change
 }
 
-// begin begins a change of an order.
-func (j *Journal) begin(o *order) *tx {
+// newTx begins a change of an order.
+func (j *Journal) newTx(o *order) *tx {
 	c := &tx{
 		names: j.keys, cfg: j.cfg, order: o, keyNumbers: map[string]int{}, mode: modeCommit,
 		fields: map[string]string{}, answers: map[int]string{},

@@ -20,15 +20,15 @@ func (j *Journal) Watch(ctx context.Context, connection string) (ordering.Journa
 	s := j.state(connection)
 	defer j.save(connection, s)       // also when Redis does not answer: what is remembered is known
 	ready := j.Ready(ctx, connection) // finds out which rule of replicas applies
-	if err := j.watch(ctx, s, connection); err != nil {
+	if err := j.watchState(ctx, s, connection); err != nil {
 		return ordering.JournalHealth{}, failed("watch", err)
 	}
-	if !j.health(s).PausedAt.IsZero() && j.cfg.AcceptsRestore() {
+	if !j.healthOf(s).PausedAt.IsZero() && j.cfg.RestoreAccepted() {
 		if err := j.autoAccept(ctx, connection); err != nil {
 			return ordering.JournalHealth{}, err
 		}
 	}
-	health := j.health(s)
+	health := j.healthOf(s)
 	s.mu.Lock()
 	health.Accepted, s.accepted = s.accepted, false
 	s.mu.Unlock()
@@ -39,7 +39,7 @@ func (j *Journal) Watch(ctx context.Context, connection string) (ordering.Journa
 	return health, nil
 }
 
-func (j *Journal) watch(ctx context.Context, s *state, connection string) error {
+func (j *Journal) watchState(ctx context.Context, s *state, connection string) error {
 	known, required := s.known(), j.required(s)
 	r, _, err := j.run(ctx, j.blank(connection, modeWatch), 0, 0)
 	if err != nil || required == 0 || r.mark == known.Mark && r.epoch == known.Epoch {
@@ -69,14 +69,14 @@ func (j *Journal) Health(ctx context.Context, connection string) (ordering.Journ
 	s.mu.Lock()
 	s.replicated = s.replicated || kept.Replicated == yes
 	s.mu.Unlock()
-	h := j.health(s)
+	h := j.healthOf(s)
 	if kept.Paused != "" {
 		h.PausedAt = pausedSince(kept.Paused)
 	}
 	return h, nil
 }
 
-func (j *Journal) health(s *state) ordering.JournalHealth {
+func (j *Journal) healthOf(s *state) ordering.JournalHealth {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return ordering.JournalHealth{
@@ -102,7 +102,7 @@ func (j *Journal) Accept(ctx context.Context, connection string) (bool, error) {
 // it, and reports whether what failed with err because of it is to be tried again.
 // Otherwise it returns why not.
 func (j *Journal) acceptRestored(ctx context.Context, connection string, err error) (again bool, why error) {
-	if _, restored := errors.AsType[*ordering.RestoredError](err); !restored || !j.cfg.AcceptsRestore() {
+	if _, restored := errors.AsType[*ordering.RestoredError](err); !restored || !j.cfg.RestoreAccepted() {
 		return false, err
 	}
 	err = j.autoAccept(ctx, connection)

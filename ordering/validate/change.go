@@ -20,8 +20,8 @@ type Change struct {
 	FieldCase upstream.FieldCase
 }
 
-// decoder returns a decoder of the body.
-func (c *Change) decoder() *decoder {
+// newDecoder returns a decoder of the body.
+func (c *Change) newDecoder() *decoder {
 	return &decoder{
 		Reader:     jsontext.NewReader(string(c.Body), MaxBodyDepth),
 		violations: &violation.List{Language: c.Language, Limit: violation.Max + 1},
@@ -29,8 +29,8 @@ func (c *Change) decoder() *decoder {
 	}
 }
 
-// require notes a value that is missing or empty.
-func (d *decoder) require(v *value, base, name string, end int32) {
+// requireValue notes a value that is missing or empty.
+func (d *decoder) requireValue(v *value, base, name string, end int32) {
 	if !v.blank() {
 		return
 	}

@@ -131,7 +131,7 @@ func (c *validation) fractional(m *menu.Measure) bool {
 func (c *validation) checkIngredients(n int32, isKnown bool, scheme menu.Index, above []menu.Index) (nested bool) {
 	o := &c.order
 	for child := o.lines[n].first; child != none; child = o.lines[child].next {
-		c.checkIngredient(n, child)
+		c.checkIngredientLine(n, child)
 	}
 	if isKnown {
 		c.checkGroups(n, scheme, above)
@@ -158,8 +158,8 @@ func (c *validation) checkIngredients(n int32, isKnown bool, scheme menu.Index, 
 	return nested
 }
 
-// checkIngredient checks one ingredient by itself.
-func (c *validation) checkIngredient(parent, n int32) {
+// checkIngredientLine checks one ingredient by itself.
+func (c *validation) checkIngredientLine(parent, n int32) {
 	it := &c.items[n]
 	*it = item{index: c.findIngredient(n)}
 	if it.index != menu.None {

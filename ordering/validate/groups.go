@@ -64,7 +64,7 @@ func (c *validation) checkGroups(n int32, scheme menu.Index, above []menu.Index)
 	for child := l.first; child != none; child = c.order.lines[child].next {
 		t.choose(child, &c.items[child], c.items[child].units, c.order.lines[child].first == none)
 	}
-	c.validate(n, scheme, above)
+	c.countGroups(n, scheme, above)
 }
 
 // checkFlat checks a dish once more as it will be sent: with the ingredients of
@@ -73,7 +73,7 @@ func (c *validation) checkGroups(n int32, scheme menu.Index, above []menu.Index)
 func (c *validation) checkFlat(n int32, scheme menu.Index) {
 	c.groups.reset()
 	c.flatten(n)
-	c.validate(n, scheme, nil)
+	c.countGroups(n, scheme, nil)
 }
 
 func (c *validation) flatten(n int32) {
@@ -96,8 +96,8 @@ func (t *groupTable) choose(line int32, it *item, units int64, flat bool) {
 	}
 }
 
-// validate counts what is on the table for the groups of the line n's scheme.
-func (c *validation) validate(n int32, scheme menu.Index, above []menu.Index) {
+// countGroups counts what is on the table for the groups of the line n's scheme.
+func (c *validation) countGroups(n int32, scheme menu.Index, above []menu.Index) {
 	t := &c.groups
 	l := &c.order.lines[n]
 	t.open(c.Catalogue, openScheme{scheme: scheme, owner: menu.None, parent: -1, depth: l.depth + 1}, 1, l.truncated)

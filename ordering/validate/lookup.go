@@ -30,7 +30,7 @@ func (c *validation) find(
 	n int32, field string, unknown violation.Code, named func(string) (menu.Index, []menu.Index),
 	byExternalID func(string) []menu.Index, entry func(menu.Index) menu.Entry,
 ) menu.Index {
-	id, external, ok := c.nameOf(n, field)
+	id, external, ok := c.identifierOf(n, field)
 	if !ok {
 		return menu.None
 	}
@@ -55,9 +55,9 @@ func (c *validation) find(
 	return menu.None
 }
 
-// nameOf returns what the line is named by: its ID, or where that is null its
+// identifierOf returns what the line is named by: its ID, or where that is null its
 // externalId (policy W12).
-func (c *validation) nameOf(n int32, field string) (id string, external, ok bool) {
+func (c *validation) identifierOf(n int32, field string) (id string, external, ok bool) {
 	l := &c.order.lines[n]
 	switch {
 	case l.id.state == refused:

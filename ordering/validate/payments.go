@@ -29,7 +29,7 @@ type payment struct {
 // ReadPayments reads and checks the payments (policy O10). Violations returns
 // what is wrong with them.
 func ReadPayments(c Change) *Payments {
-	d := c.decoder()
+	d := c.newDecoder()
 	p := &Payments{decoder: d, fieldCase: c.FieldCase}
 	at := d.nextPos()
 	if kind := d.Kind(); kind != jsontext.KindArray {
@@ -42,7 +42,7 @@ func ReadPayments(c Change) *Payments {
 		count++
 		switch {
 		case i < maxPayments:
-			p.read(element("", i))
+			p.readPayment(element("", i))
 		case i == maxPayments:
 			d.violations.Add(at, "", violation.LimitExceeded, violation.Params{"limit": maxPayments}, violation.LimitOfPayments)
 		}
@@ -54,8 +54,8 @@ func ReadPayments(c Change) *Payments {
 	return p
 }
 
-// read reads one payment.
-func (p *Payments) read(base string) {
+// readPayment reads one payment.
+func (p *Payments) readPayment(base string) {
 	d := p.decoder
 	at := d.nextPos()
 	if kind := d.Kind(); kind != jsontext.KindObject {
@@ -66,15 +66,15 @@ func (p *Payments) read(base string) {
 	}
 	paid := payment{base: base, object: object{fields: paymentFields, values: make([]value, paymentFieldCount)}}
 	d.readMembers(&paid.object, base)
-	p.check(&paid)
+	p.checkPayment(&paid)
 	p.all = append(p.all, paid)
 }
 
-// check checks one payment.
-func (p *Payments) check(paid *payment) {
+// checkPayment checks one payment.
+func (p *Payments) checkPayment(paid *payment) {
 	d := p.decoder
 	for _, field := range []int{paymentCode, paymentAmount, paymentPaidAt} {
-		d.require(&paid.values[field], paid.base, paymentFields.known[field].name, paid.end)
+		d.requireValue(&paid.values[field], paid.base, paymentFields.known[field].name, paid.end)
 	}
 	checkTextsOf(d.violations, &paid.object, paid.base)
 	if v := &paid.values[paymentAmount]; v.state != readable {

@@ -23,7 +23,7 @@ type Rejection struct {
 
 // ReadRejection reads a rejection. Violations returns what is wrong with it.
 func ReadRejection(c Change) *Rejection {
-	d := c.decoder()
+	d := c.newDecoder()
 	r := &Rejection{decoder: d, fieldCase: c.FieldCase, object: object{fields: rejectionFields, values: make([]value, rejectionFieldCount)}}
 	if kind := d.Kind(); kind != jsontext.KindObject {
 		d.mismatch(d.nextPos(), "", wantObject, kind)
@@ -41,11 +41,11 @@ func ReadRejection(c Change) *Rejection {
 // Check.
 func (r *Rejection) Check(reasons []upstream.Reason) bool {
 	r.decoder.violations.Truncate(r.found)
-	r.check(reasons)
+	r.checkReason(reasons)
 	return r.decoder.violations.Len() == r.found
 }
 
-func (r *Rejection) check(reasons []upstream.Reason) {
+func (r *Rejection) checkReason(reasons []upstream.Reason) {
 	d := r.decoder
 	reason, text := &r.object.values[rejectionReason], &r.object.values[rejectionText]
 	if r.broken || reason.state == refused {
@@ -60,7 +60,7 @@ func (r *Rejection) check(reasons []upstream.Reason) {
 		return
 	}
 	if reason.blank() {
-		d.require(reason, "", rejectionFields.known[rejectionReason].name, r.object.end)
+		d.requireValue(reason, "", rejectionFields.known[rejectionReason].name, r.object.end)
 		return
 	}
 	ids := make([]string, len(reasons))
@@ -69,7 +69,7 @@ func (r *Rejection) check(reasons []upstream.Reason) {
 			continue
 		}
 		if strings.EqualFold(listed.Type, typeText) {
-			d.require(text, "", rejectionFields.known[rejectionText].name, r.object.end)
+			d.requireValue(text, "", rejectionFields.known[rejectionText].name, r.object.end)
 		}
 		return
 	}

@@ -34,11 +34,11 @@ type Result struct {
 // resultWriter writes the JSON of the validate route.
 type resultWriter struct{ jsontext.Writer }
 
-// appendResult decides, and appends the JSON of what was found: money as exact
+// writeResult checks the order and appends the JSON of what was found: money as exact
 // decimals, null for what is not known.
-func (c *validation) appendResult(dst []byte) ([]byte, error) {
+func (c *validation) writeResult(dst []byte) ([]byte, error) {
 	w := resultWriter{jsontext.Writer{Buf: dst}}
-	valid := c.decide()
+	valid := c.checkOrder()
 	w.Open('{')
 	w.Name("valid")
 	w.Bool(valid)
@@ -52,7 +52,7 @@ func (c *validation) appendResult(dst []byte) ([]byte, error) {
 	}
 	w.Close(']')
 	violations, more := c.violations.Sorted()
-	if err := w.violations(violations, more); err != nil {
+	if err := w.appendViolations(violations, more); err != nil {
 		return dst, err
 	}
 	w.Name("order")
@@ -80,7 +80,7 @@ func (w *resultWriter) line(l *priced) {
 	w.Close('}')
 }
 
-func (w *resultWriter) violations(all []violation.Violation, more bool) error {
+func (w *resultWriter) appendViolations(all []violation.Violation, more bool) error {
 	w.Name("violations")
 	if len(all) == 0 {
 		w.Raw("[]")

@@ -34,14 +34,14 @@ func (c *validation) checkTexts() {
 func checkTextsOf(notes *violation.List, of *object, base string) {
 	for i := range of.values {
 		if limit := of.fields.known[i].limit; limit > 0 && of.values[i].text != "" {
-			checkText(notes, &of.values[i], base, limit)
+			checkCharacters(notes, &of.values[i], base, limit)
 		}
 	}
 }
 
-// checkText refuses a text of more characters than the limit, and one with
+// checkCharacters refuses a text of more characters than the limit, and one with
 // control characters. base is the JSON Pointer of the object that has it.
-func checkText(notes *violation.List, v *value, base string, limit int) {
+func checkCharacters(notes *violation.List, v *value, base string, limit int) {
 	if v.state != readable || v.isNumber {
 		return
 	}

@@ -84,8 +84,8 @@ func (c *validation) levels() int {
 	return menu.DefaultMaxDepth
 }
 
-// decide checks what was read and reports whether the order may be placed.
-func (c *validation) decide() bool {
+// checkOrder checks what was read and reports whether the order may be placed.
+func (c *validation) checkOrder() bool {
 	if c.order.state == readable {
 		c.checkDishes()
 		c.price()
@@ -94,9 +94,9 @@ func (c *validation) decide() bool {
 	return c.violations.Len() == 0
 }
 
-// result decides and returns what was found.
+// result checks the order and returns what was found.
 func (c *validation) result() *Result {
-	result := &Result{Version: c.Version, Valid: c.decide(), ExpectedAt: c.expectedAt}
+	result := &Result{Version: c.Version, Valid: c.checkOrder(), ExpectedAt: c.expectedAt}
 	if c.total.known {
 		result.Total = decimal.NewNullDecimal(c.total.Decimal())
 	}

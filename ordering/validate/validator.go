@@ -70,7 +70,7 @@ func (v *Validator) Order(req Request) (*Result, error) {
 func (v *Validator) AppendResult(dst []byte, req Request) ([]byte, error) {
 	c, err := v.read(req)
 	if err == nil {
-		dst, err = c.appendResult(dst)
+		dst, err = c.writeResult(dst)
 	}
 	v.done(c)
 	return dst, err
