@@ -5,6 +5,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"larder/httpapi/metrics"
 	"larder/httpapi/ratelimit"
 	"larder/httpapi/respond"
 	"larder/internal/menu"
@@ -32,7 +33,7 @@ func (s *Server) events(c *gin.Context) error {
 	ctx, cancel := s.withExpiry(c)
 	defer cancel()
 	who, _ := callerOf(c)
-	s.metrics.streamEnded(kindMenu, string(s.follow(ctx, st, topic, who, c.GetHeader("Last-Event-ID"))))
+	s.metrics.StreamEnded(metrics.StreamMenu, string(s.follow(ctx, st, topic, who, c.GetHeader("Last-Event-ID"))))
 	return nil
 }
 

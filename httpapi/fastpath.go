@@ -13,6 +13,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"larder/httpapi/fastpath"
+	"larder/httpapi/metrics"
 	"larder/httpapi/respond"
 	"larder/httpapi/web"
 	"larder/internal/jsontext"
@@ -151,8 +152,8 @@ func (l *fastPathHandler) Sent(body int, took time.Duration) {
 	if l.request.Head {
 		method = http.MethodHead
 	}
-	l.metrics.request(l.route, method, l.status, took, false)
-	l.metrics.read(pathFast, l.hit)
+	l.metrics.Request(l.route, method, l.status, took, false)
+	l.metrics.Read(metrics.Fast, l.hit)
 	if l.shouldLog(false, false, l.status, took) {
 		l.logRequest(requestLine{
 			id: string(l.id), method: method, route: l.route, path: strings.Clone(l.request.Path),

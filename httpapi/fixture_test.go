@@ -19,6 +19,7 @@ import (
 	"larder/cache"
 	"larder/cache/replica"
 	"larder/httpapi"
+	"larder/httpapi/metrics"
 	"larder/internal/directory"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
@@ -217,7 +218,7 @@ func newFixtureFor(tb testing.TB, changes ...func(*plan)) *fixture {
 	w.replica = replica.New(w.store, replica.Config{
 		Restaurants: func() []menu.RestaurantID { return w.directory.Menus() }, Log: logger,
 	})
-	observer := httpapi.NewMetrics("1.2.3")
+	observer := metrics.New("1.2.3")
 	synced := w.syncDeps(p, observer)
 	w.runner = w.newRunner(synced)
 	clock := func() time.Time { return time.Now().Add(time.Duration(w.skew.Load())) }

@@ -11,6 +11,7 @@ import (
 
 	"larder/cache"
 	"larder/cache/encoded"
+	"larder/httpapi/metrics"
 	"larder/httpapi/respond"
 )
 
@@ -84,7 +85,7 @@ func (s *Server) representation(c *gin.Context, found resolvedRead) error {
 		}
 	}
 	if found.what != encoded.ChangesOnly {
-		s.metrics.read(pathStandard, ready)
+		s.metrics.Read(metrics.Standard, ready)
 	}
 	return s.answerVersion(c, found.snapshot, found.modified, body)
 }

@@ -13,6 +13,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"larder/httpapi"
+	"larder/httpapi/metrics"
 	"larder/internal/upstream"
 	"larder/ordering"
 	menusync "larder/sync"
@@ -68,7 +69,7 @@ func gathered(t *testing.T, registry *prometheus.Registry) []*dto.MetricFamily {
 // counting is a fixture of which every series has been counted at least once.
 func counting(t *testing.T) *prometheus.Registry {
 	t.Helper()
-	observer := httpapi.NewMetrics("1.2.3")
+	observer := metrics.New("1.2.3")
 	w := newFixture(t, func(p *plan) {
 		p.deps = func(d *httpapi.Deps) {
 			d.Metrics = observer

@@ -14,6 +14,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/sirupsen/logrus"
 
+	"larder/httpapi/metrics"
 	"larder/httpapi/respond"
 	"larder/internal/tracing"
 )
@@ -77,7 +78,7 @@ func (s *Server) onPanic(c *gin.Context, fault any) {
 // finish counts the request and, where the setting says so, logs it.
 func (s *Server) finish(c *gin.Context, took time.Duration) {
 	status, route, stream := c.Writer.Status(), routeOf(c), c.GetBool(keyStream)
-	s.metrics.request(route, c.Request.Method, status, took, stream)
+	s.metrics.Request(route, c.Request.Method, status, took, stream)
 	probe := strings.HasPrefix(route, "/livez") || strings.HasPrefix(route, "/readyz")
 	if !s.shouldLog(probe, stream, status, took) {
 		return
@@ -159,7 +160,7 @@ func (s *Server) trace(c *gin.Context) tracing.Span {
 	case s.tracing == nil, route == "/livez", route == "/readyz", route == "/metrics", strings.HasSuffix(route, "/events"):
 		return tracing.Span{}
 	}
-	ctx, span := s.tracing.Serve(c.Request.Context(), c.Request.Header, methodLabel(c.Request.Method))
+	ctx, span := s.tracing.Serve(c.Request.Context(), c.Request.Header, metrics.Method(c.Request.Method))
 	if span.Kept() {
 		c.Request = c.Request.WithContext(ctx)
 	}
@@ -172,7 +173,7 @@ func (s *Server) traced(c *gin.Context, span tracing.Span) {
 	if !span.Kept() {
 		return
 	}
-	route, method, status := routeOf(c), methodLabel(c.Request.Method), c.Writer.Status()
+	route, method, status := routeOf(c), metrics.Method(c.Request.Method), c.Writer.Status()
 	span.Name(method + " " + route)
 	span.Text("http.request.method", method)
 	span.Text("http.route", route)

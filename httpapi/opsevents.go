@@ -5,6 +5,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"larder/httpapi/metrics"
 	menusync "larder/sync"
 )
 
@@ -23,7 +24,7 @@ func (s *Server) opsEvents(c *gin.Context) error {
 	ctx, cancel := s.withExpiry(c)
 	defer cancel()
 	who, _ := callerOf(c)
-	s.metrics.streamEnded(kindOps, string(s.followRuns(ctx, st, who)))
+	s.metrics.StreamEnded(metrics.StreamOps, string(s.followRuns(ctx, st, who)))
 	return nil
 }
 

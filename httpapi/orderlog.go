@@ -28,9 +28,9 @@ func (s *Server) noteOrder(c *gin.Context, call orderCall, result ordering.Resul
 		outcome = operationTexts[result.Call.Operation].outcome
 	}
 	if result.Replayed && err == nil {
-		s.metrics.replay(string(call.operation))
+		s.metrics.Replay(string(call.operation))
 	} else {
-		s.metrics.order(string(call.operation), outcome)
+		s.metrics.Order(string(call.operation), outcome)
 	}
 	s.logOrder(c, call, outcome, result, err)
 }

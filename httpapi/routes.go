@@ -90,9 +90,9 @@ func (s *Server) routeOps(engine *gin.Engine) error {
 	switch s.cfg.metricsAccess() {
 	case MetricsOff:
 	case MetricsOps:
-		get(engine, "/metrics", s.bearerOps, s.orderCounts.refresh, show) // never by a session: it is not below /v1/ops
+		get(engine, "/metrics", s.bearerOps, s.orderCounts.Refresh, show) // never by a session: it is not below /v1/ops
 	default:
-		get(engine, "/metrics", s.orderCounts.refresh, show)
+		get(engine, "/metrics", s.orderCounts.Refresh, show)
 	}
 	return s.routeConsole(engine)
 }

@@ -15,6 +15,7 @@ import (
 
 	"larder/cache"
 	"larder/cache/replica"
+	"larder/httpapi/metrics"
 	"larder/httpapi/ratelimit"
 	"larder/httpapi/respond"
 	"larder/httpapi/web"
@@ -85,7 +86,7 @@ type Deps struct {
 	// Photos answers GET /photos/…: pictures of menus whose imageUrls say
 	// "/photos/…". Nil: there is no such route.
 	Photos  http.Handler
-	Metrics *Metrics
+	Metrics *metrics.Metrics
 	Tracing *tracing.Tracing // nil: off
 	Clock   func() time.Time
 	Log     logrus.FieldLogger
@@ -112,8 +113,8 @@ type Server struct {
 	assets          *web.Assets
 	clock           func() time.Time
 	log             logrus.FieldLogger
-	metrics         *Metrics
-	orderCounts     *orderCounts
+	metrics         *metrics.Metrics
+	orderCounts     *metrics.OrderCounts
 	tracing         *tracing.Tracing
 
 	auth               *authority
@@ -171,7 +172,7 @@ func New(cfg Config, auth AuthConfig, deps Deps) (*Server, error) {
 		s.log = silentlog.New()
 	}
 	if s.metrics == nil {
-		s.metrics = NewMetrics(deps.Version)
+		s.metrics = metrics.New(deps.Version)
 	}
 	s.auth = newAuthority(auth, s.signingKeys(), s.clock)
 	if cfg.fastPath() {

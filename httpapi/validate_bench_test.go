@@ -15,6 +15,7 @@ import (
 	"larder/cache"
 	"larder/cache/replica"
 	"larder/httpapi"
+	"larder/httpapi/metrics"
 	"larder/httpapi/ratelimit"
 	"larder/internal/directory"
 	"larder/internal/menu"
@@ -80,7 +81,7 @@ func validateServer(b *testing.B, view string) (url string) {
 	server, err := httpapi.New(p.cfg, p.auth, httpapi.Deps{
 		Replica: catalogues, Store: store, Runner: runner, Validator: validate.New(p.ordering.Config, time.Now),
 		Directory:   directory.New([]directory.Connection{{Name: "main"}}, []directory.Restaurant{{ID: bistro, Name: bistro, Connection: "main"}}),
-		Connections: []httpapi.Connection{{Name: "main"}}, Redis: redis, Metrics: httpapi.NewMetrics("1.2.3"), Log: log, Clock: time.Now,
+		Connections: []httpapi.Connection{{Name: "main"}}, Redis: redis, Metrics: metrics.New("1.2.3"), Log: log, Clock: time.Now,
 	})
 	if err != nil {
 		b.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"larder/cache/replica"
 	"larder/configs"
 	"larder/httpapi"
+	"larder/httpapi/metrics"
 	"larder/internal/directory"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
@@ -63,7 +64,7 @@ func newDaemon(cfg *configs.Config, log logrus.FieldLogger, with ...func(*httpap
 // error is for close.
 func (d *daemon) wire(with []func(*httpapi.Deps)) (err error) {
 	cfg, log := d.cfg, d.log
-	observer := httpapi.NewMetrics(thisBuild().Version)
+	observer := metrics.New(thisBuild().Version)
 	if d.tracing, err = tracing.New(cfg.Tracing, thisBuild().Version, log); err != nil {
 		return err
 	}
@@ -117,7 +118,7 @@ func (d *daemon) wire(with []func(*httpapi.Deps)) (err error) {
 }
 
 // connect makes the clients of the ordering services.
-func (d *daemon) connect(observer *httpapi.Metrics) error {
+func (d *daemon) connect(observer *metrics.Metrics) error {
 	for _, connection := range d.cfg.Connections {
 		client, err := upstream.New(connection, upstream.Deps{Log: d.log, Observe: observer.Upstream})
 		if err != nil {

@@ -1,4 +1,4 @@
-package httpapi
+package metrics
 
 import (
 	"github.com/prometheus/client_golang/prometheus"
@@ -45,41 +45,41 @@ func (c collector) Describe(ch chan<- *prometheus.Desc) {
 // Collect implements prometheus.Collector.
 func (c collector) Collect(ch chan<- prometheus.Metric) { c.collect(ch) }
 
-// serverState is what a scrape reads from memory, by a function each.
-type serverState struct {
+// State is what a scrape reads from memory, by a function each.
+type State struct {
 	Memory        func() (used, limit int64) // of the encoded bodies
 	Streams       func() (menus, ops int)    // that are open
 	Spans         func() (sent, dropped uint64)
-	Listener      listenerState
+	Listener      Listener
 	RedisDown     func() bool
 	RedisReadOnly func() bool // it answers and takes no writes
-	RedisPools    []redisPool
-	Connections   []upstreamState
+	RedisPools    []Pool
+	Connections   []Connection
 }
 
-// listenerState is how many connections the public listener has.
-type listenerState struct {
+// Listener is how many connections the public listener has.
+type Listener struct {
 	Open    func() int64
 	Limit   int // 0: none
 	Filled  func() uint64
 	Refused func() uint64
 }
 
-// redisPool is the connections of one client of Redis.
-type redisPool struct {
+// Pool is the connections of one client of Redis.
+type Pool struct {
 	Name                 string // default or no_retry
 	Idle, Used, Timeouts func() uint32
 }
 
-// upstreamState is a connection to an ordering service.
-type upstreamState struct {
+// Connection is a connection to an ordering service.
+type Connection struct {
 	Name    string
 	Breaker func() string        // the state of the breaker for reads; nil: not shown
 	Load    func() upstream.Load // how busy it is; nil: not shown
 }
 
-// collectors returns a series for each value.
-func (s serverState) collectors() []prometheus.Collector {
+// Collectors returns a series for each value.
+func (s State) Collectors() []prometheus.Collector {
 	spans := func(result string, value func() uint64) prometheus.Collector {
 		return counter("larder_trace_spans_total", "Spans of traces by result: sent to tracing.endpoint, or dropped.",
 			prometheus.Labels{"result": result}, value)
@@ -92,8 +92,8 @@ func (s serverState) collectors() []prometheus.Collector {
 			func() int64 { used, _ := s.Memory(); return used }),
 		gauge("larder_cache_limit_bytes", "What they may take (cache.memory); the least used go beyond it.", nil,
 			func() int64 { _, limit := s.Memory(); return limit }),
-		streams(kindMenu, func() int { menus, _ := s.Streams(); return menus }),
-		streams(kindOps, func() int { _, ops := s.Streams(); return ops }),
+		streams(StreamMenu, func() int { menus, _ := s.Streams(); return menus }),
+		streams(StreamOps, func() int { _, ops := s.Streams(); return ops }),
 		spans("sent", func() uint64 { sent, _ := s.Spans(); return sent }),
 		spans("dropped", func() uint64 { _, dropped := s.Spans(); return dropped }),
 		gauge("larder_http_connections", "Connections of the public listener that are open.", nil, s.Listener.Open),
@@ -118,7 +118,7 @@ func (s serverState) collectors() []prometheus.Collector {
 }
 
 // collectors returns the series of a client of Redis.
-func (p redisPool) collectors() []prometheus.Collector {
+func (p Pool) collectors() []prometheus.Collector {
 	connections := func(state string, value func() uint32) prometheus.Collector {
 		return gauge("larder_redis_connections",
 			"Connections to Redis, by client (default, or no_retry: journal and leases, sent once) and state: idle or used.",
@@ -134,7 +134,7 @@ func (p redisPool) collectors() []prometheus.Collector {
 
 // collectors returns the series of a connection: its circuit breaker, and how
 // busy it is (policy O8a).
-func (u upstreamState) collectors() []prometheus.Collector {
+func (u Connection) collectors() []prometheus.Collector {
 	var all []prometheus.Collector
 	labels := prometheus.Labels{"connection": u.Name}
 	with := func(name, value string) prometheus.Labels {

@@ -1,4 +1,4 @@
-package httpapi
+package metrics
 
 import (
 	"context"
@@ -20,8 +20,8 @@ const (
 	countInterval = 5 * time.Second
 )
 
-// orderSource is what the orders of a scrape are read from.
-type orderSource struct {
+// OrderSource is what the orders of a scrape are read from.
+type OrderSource struct {
 	Connections []string
 	Orders      interface {
 		Health(connection string) (ordering.JournalHealth, bool)
@@ -35,11 +35,11 @@ type orderSource struct {
 	Log         logrus.FieldLogger
 }
 
-// orderCounts is what the journal says of the orders of all instances, as scrapes
+// OrderCounts is what the journal says of the orders of all instances, as scrapes
 // last asked it. While it does not answer, what it said last stays: an unknown
 // order does not cease to be one because Redis is down.
-type orderCounts struct {
-	orderSource
+type OrderCounts struct {
+	OrderSource
 
 	mu       sync.Mutex // held while the journal is asked: other scrapes wait for its answer
 	loadedAt time.Time
@@ -48,13 +48,13 @@ type orderCounts struct {
 	ready    map[string]bool  // by connection
 }
 
-// newOrderCounts makes counts that have asked nothing yet.
-func newOrderCounts(source orderSource) *orderCounts {
-	return &orderCounts{orderSource: source, unknown: map[string]int64{}, ready: map[string]bool{}}
+// NewOrderCounts makes counts that have asked nothing yet.
+func NewOrderCounts(source OrderSource) *OrderCounts {
+	return &OrderCounts{OrderSource: source, unknown: map[string]int64{}, ready: map[string]bool{}}
 }
 
-// refresh asks the journal, unless it was asked a moment ago.
-func (o *orderCounts) refresh(c *gin.Context) {
+// Refresh asks the journal, unless it was asked a moment ago.
+func (o *OrderCounts) Refresh(c *gin.Context) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if time.Since(o.loadedAt) < countInterval {
@@ -85,8 +85,8 @@ func (o *orderCounts) refresh(c *gin.Context) {
 	o.failing = err != nil
 }
 
-// collector shows the counts. It reads memory only.
-func (o *orderCounts) collector() prometheus.Collector {
+// Collector shows the counts. It reads memory only.
+func (o *OrderCounts) Collector() prometheus.Collector {
 	desc := func(name, help string) *prometheus.Desc {
 		return prometheus.NewDesc(name, help, []string{"connection"}, nil)
 	}

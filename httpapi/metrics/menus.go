@@ -1,4 +1,4 @@
-package httpapi
+package metrics
 
 import (
 	"math"
@@ -13,23 +13,23 @@ import (
 	menusync "larder/sync"
 )
 
-// servedMenus shows how old the served menus are, and how their last syncs ended. It
+// Menus shows how old the served menus are, and how their last syncs ended. It
 // reads memory only. No series has a restaurant's name: ten restaurants and ten
 // thousand have the same few (docs/decisions/0037-what-is-counted.md).
-type servedMenus struct {
+type Menus struct {
 	replica   *replica.Replica
 	directory *directory.Directory
 	runner    *menusync.Runner
 	clock     func() time.Time
 }
 
-// newServedMenus shows the menus that the replica serves of the restaurants listed.
-func newServedMenus(served *replica.Replica, listed *directory.Directory, runner *menusync.Runner, clock func() time.Time) servedMenus {
-	return servedMenus{replica: served, directory: listed, runner: runner, clock: clock}
+// NewMenus shows the menus that the replica serves of the restaurants listed.
+func NewMenus(served *replica.Replica, listed *directory.Directory, runner *menusync.Runner, clock func() time.Time) Menus {
+	return Menus{replica: served, directory: listed, runner: runner, clock: clock}
 }
 
-// collector returns the series.
-func (s servedMenus) collector() prometheus.Collector {
+// Collector returns the series.
+func (s Menus) Collector() prometheus.Collector {
 	oldest := prometheus.NewDesc("larder_menu_age_seconds",
 		"Time since the served menu that was confirmed longest ago was confirmed with the ordering service.", nil, nil)
 	ages := prometheus.NewDesc("larder_menu_age_quantile_seconds",
@@ -72,7 +72,7 @@ type menuAges struct {
 
 // ages counts. Every state and outcome is there, with 0 too, so that a rule
 // over one does not have to tell nothing from none.
-func (s servedMenus) ages() menuAges {
+func (s Menus) ages() menuAges {
 	seen := menuAges{
 		states: map[string]int{"fresh": 0, "stale": 0, "missing": 0},
 		outcomes: map[string]int{

@@ -1,4 +1,4 @@
-package httpapi
+package metrics
 
 import (
 	"maps"
@@ -50,11 +50,12 @@ func (k *seriesCache) of(m *Metrics, labels seriesLabels) requestSeries {
 	return series
 }
 
-// pathName says what answered a read.
-type pathName uint8
+// Path says what answered a read.
+type Path uint8
 
+// The two paths of reads.
 const (
-	pathStandard pathName = iota // this package's handlers behind net/http
-	pathFast                     // before it (docs/decisions/0023-the-express-lane.md)
+	Standard Path = iota // a handler behind net/http
+	Fast                 // before it (docs/decisions/0023-the-express-lane.md)
 	pathNames
 )

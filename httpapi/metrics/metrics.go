@@ -1,4 +1,4 @@
-package httpapi
+package metrics
 
 import (
 	"net/http"
@@ -47,9 +47,9 @@ type Metrics struct {
 
 var _ menusync.Observer = (*Metrics)(nil)
 
-// NewMetrics makes the registry with everything that does not depend on a
+// New makes the registry with everything that does not depend on a
 // Server; version goes into larder_build_info.
-func NewMetrics(version string) *Metrics {
+func New(version string) *Metrics {
 	registry := prometheus.NewRegistry()
 	count := func(name, help string, labels ...string) *prometheus.CounterVec {
 		vector := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
@@ -157,35 +157,35 @@ func (m *Metrics) OrderEvent(event ordering.Event) {
 
 // The kinds of event streams, as metrics label them.
 const (
-	kindMenu = "menu"
-	kindOps  = "ops"
+	StreamMenu = "menu"
+	StreamOps  = "ops"
 )
 
-// streamEnded counts an event stream that is over.
-func (m *Metrics) streamEnded(kind, reason string) {
+// StreamEnded counts an event stream that is over.
+func (m *Metrics) StreamEnded(kind, reason string) {
 	m.streams.WithLabelValues(kind, reason).Inc()
 }
 
-// order counts an order that was asked to be placed or changed, by what came of it.
-func (m *Metrics) order(operation, outcome string) {
+// Order counts an order that was asked to be placed or changed, by what came of it.
+func (m *Metrics) Order(operation, outcome string) {
 	m.orders.WithLabelValues(operation, outcome).Inc()
 }
 
-// replay counts an answer that was given again for an Idempotency-Key.
-func (m *Metrics) replay(operation string) { m.replays.WithLabelValues(operation).Inc() }
+// Replay counts an answer that was given again for an Idempotency-Key.
+func (m *Metrics) Replay(operation string) { m.replays.WithLabelValues(operation).Inc() }
 
-// request counts a request; streamed is one whose answer took as long as its
+// Request counts a request; streamed is one whose answer took as long as its
 // reader stayed, which says nothing of larder.
-func (m *Metrics) request(route, method string, status int, took time.Duration, streamed bool) {
-	series := m.series.of(m, seriesLabels{route: route, method: methodLabel(method), class: status / 100, streamed: streamed})
+func (m *Metrics) Request(route, method string, status int, took time.Duration, streamed bool) {
+	series := m.series.of(m, seriesLabels{route: route, method: Method(method), class: status / 100, streamed: streamed})
 	series.requests.Inc()
 	if series.duration != nil {
 		series.duration.Observe(took.Seconds())
 	}
 }
 
-// read counts a read of a menu, dish or menu view; hit: its body was in memory.
-func (m *Metrics) read(path pathName, hit bool) {
+// Read counts a read of a menu, dish or menu view; hit: its body was in memory.
+func (m *Metrics) Read(path Path, hit bool) {
 	if hit {
 		m.reads[path][1].Inc()
 	} else {
@@ -201,8 +201,8 @@ func class(status int) string {
 	return strconv.Itoa(status/100) + "xx"
 }
 
-// methodLabel keeps made-up methods out of the labels.
-func methodLabel(method string) string {
+// Method keeps made-up methods out of the labels.
+func Method(method string) string {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodOptions:
 		return method
