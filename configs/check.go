@@ -32,7 +32,7 @@ func (c *Config) check(l *loader) {
 			c.checkConnection(l, fmt.Sprintf("auth.clients[%d].connection", i), client.Connection)
 		}
 	}
-	l.sectionErrors("auth", c.Auth.ValidateFor(c.HTTP)) // policies H2 and H4
+	l.sectionErrors("auth", c.Auth.ValidateFor(c.HTTP.Exposed())) // policies H2 and H4
 	c.checkDemoSecrets(l)
 	if l.checkFolders {
 		c.checkStateDir(l)

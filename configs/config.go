@@ -135,7 +135,7 @@ func (c *Config) checkReload(l *loader, given *Config) {
 	}
 	if len(l.problems) == 0 {
 		c.checkRestaurants(l)
-		l.sectionErrors("auth", c.Auth.ValidateFor(c.HTTP))
+		l.sectionErrors("auth", c.Auth.ValidateFor(c.HTTP.Exposed()))
 		c.checkDemoSecrets(l)
 	}
 }

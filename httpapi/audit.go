@@ -115,7 +115,7 @@ func isEntryID(id string) bool {
 func (s *Server) audit(c *gin.Context, d auditEntry) {
 	who, _ := callerOf(c)
 	d.At, d.Client, d.Via, d.RequestID = respond.Time(s.clock()), who.Client, "token", respond.RequestID(c)
-	if who.session {
+	if who.bySession() {
 		d.Via = "session"
 	}
 	switch {

@@ -84,16 +84,20 @@ func (c *clients) watch(who caller, end func()) (stop func()) {
 	}
 }
 
+// watch calls end when the caller's client is gone or changed, at once where it
+// is already; until stop is called.
+func (a *authority) watch(who caller, end func()) (stop func()) { return a.clients.watch(who, end) }
+
 // SetClients makes these the clients, as auth.clients names them, from now on:
 // tokens, sessions and event streams of a client that is gone end at once, and
 // those of one that has changed count as it is now; a changed secret ends its
 // sessions. It returns how many were added, changed or removed. The configuration
 // has checked them.
-func (s *Server) SetClients(all []ClientConfig) (changed int) { return s.auth.clients.set(all) }
+func (a *authority) SetClients(all []ClientConfig) (changed int) { return a.clients.set(all) }
 
 // takesOrders reports whether anyone may place orders.
-func (s *Server) takesOrders() bool {
-	cfg := s.authCfg
-	cfg.Clients = slices.Collect(maps.Values(s.auth.clients.now.Load().byID))
+func (a *authority) takesOrders() bool {
+	cfg := a.cfg
+	cfg.Clients = slices.Collect(maps.Values(a.clients.now.Load().byID))
 	return cfg.TakesOrders()
 }

@@ -142,10 +142,10 @@ func (c AuthConfig) Validate() error {
 	return errors.Join(errs...)
 }
 
-// ValidateFor checks the secrets. Where other machines can send requests,
-// short and well-known ones are rejected (policies H2, H4, H8).
-func (c AuthConfig) ValidateFor(door Config) error {
-	exposed := door.Exposed()
+// ValidateFor checks the secrets. Where other machines can send requests, short
+// and well-known ones are rejected (policies H2, H4, H8); exposed says in words
+// why they can, and is empty where they cannot.
+func (c AuthConfig) ValidateFor(exposed string) error {
 	if exposed == "" {
 		return nil
 	}
@@ -165,8 +165,8 @@ func (c AuthConfig) ValidateFor(door Config) error {
 	return errors.Join(errs...)
 }
 
-// openMenu reports whether anyone may read menus.
-func (c AuthConfig) openMenu() bool { return c.OpenMenu == nil || *c.OpenMenu }
+// MenuIsOpen reports whether anyone may read menus.
+func (c AuthConfig) MenuIsOpen() bool { return c.OpenMenu == nil || *c.OpenMenu }
 
 // weakness returns what is wrong with a secret of at least `least` bytes, empty
 // where nothing is. It cannot measure randomness; it finds what people type

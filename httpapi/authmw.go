@@ -12,16 +12,16 @@ import (
 // requireScope lets a request through that holds the scope, and puts its caller into
 // the context. Menu routes are open to anyone where the configuration says so;
 // a token that is given must be good all the same.
-func (s *Server) requireScope(want Scope) gin.HandlerFunc {
+func (a *authority) requireScope(want Scope) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		who, given, err := s.auth.bearer(c)
+		who, given, err := a.bearer(c)
 		switch {
 		case err != nil:
 			if respond.ProblemOf(err).Code == respond.CodeUnauthorized { // RFC 6750, section 3
 				c.Header("WWW-Authenticate", `Bearer realm="larder", error="invalid_token"`)
 			}
 			respond.Fail(c, err)
-		case !given && want == ScopeMenu && s.authCfg.openMenu():
+		case !given && want == ScopeMenu && a.cfg.MenuIsOpen():
 			// open: no caller in the context
 		case !given:
 			respond.Fail(c, &respond.Problem{Code: respond.CodeUnauthorized, Msg: "send a bearer token with the scope " + string(want) + "; /connect/token gives one"})
@@ -35,8 +35,8 @@ func (s *Server) requireScope(want Scope) gin.HandlerFunc {
 }
 
 // clientIP is Gin's ClientIP, found sooner where no proxy is believed.
-func (s *Server) clientIP(c *gin.Context) string {
-	if len(s.cfg.TrustedProxies) == 0 {
+func (a *authority) clientIP(c *gin.Context) string {
+	if len(a.proxies) == 0 {
 		if host, _, err := net.SplitHostPort(c.Request.RemoteAddr); err == nil {
 			return host
 		}

@@ -5,15 +5,19 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"errors"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
 	"github.com/golang-jwt/jwt/v5"
+	"github.com/sirupsen/logrus"
 
+	"larder/httpapi/ratelimit"
 	"larder/httpapi/respond"
 	"larder/internal/directory"
+	"larder/internal/redisdb"
 )
 
 // caller is who a request comes from, as far as it said so.
@@ -33,6 +37,18 @@ func (w caller) sees(connection string) bool { return w.viewer().Sees(connection
 
 // viewer is what the caller may see of the directory.
 func (w caller) viewer() directory.Viewer { return directory.Viewer(w.Connection) }
+
+// bySession reports whether the caller is a browser that is signed in to /ops.
+func (w caller) bySession() bool { return w.session }
+
+// scopeText is how tokens write scopes.
+func scopeText(scopes []Scope) string {
+	names := make([]string, len(scopes))
+	for i, scope := range scopes {
+		names[i] = string(scope)
+	}
+	return strings.Join(names, " ")
+}
 
 // holds reports whether the scopes cover one; orders includes menu (policy H2).
 func holds(scopes []Scope, want Scope) bool {
@@ -54,27 +70,73 @@ type claims struct {
 	jwt.RegisteredClaims
 }
 
-// authority knows the clients and makes and reads their tokens. Policy H2.
+// authority knows the clients and makes and reads their tokens and sessions.
+// Policy H2.
 type authority struct {
 	cfg        AuthConfig
 	clients    clients
 	keys       *signingKeys
-	clock      func() time.Time
 	parser     *jwt.Parser
 	tokenCache *tokenCache // nil where nobody asks for them
+
+	hosts          hosts
+	proxies        proxies
+	tokenFailures  ratelimit.Failures
+	signInFailures ratelimit.Failures
+	crossOrigin    http.CrossOriginProtection // of the sessions of /ops
+	bearerOps      gin.HandlerFunc            // requireScope(ScopeOps)
+	release        string
+	clock          func() time.Time
+	log            logrus.FieldLogger
+
+	signedIn, signedOut func(c *gin.Context)
 }
 
-func newAuthority(cfg AuthConfig, keys *signingKeys, clock func() time.Time) *authority {
-	a := &authority{cfg: cfg, keys: keys, clock: clock, clients: clients{watches: map[*clientWatch]struct{}{}}}
+// authDeps is what an authority works with.
+type authDeps struct {
+	Redis *redisdb.DB // keeps the signing key where none is configured
+	// Hosts are the server's own names, http.hosts; Exposed: requests of other
+	// machines can reach it.
+	Hosts   []string
+	Exposed bool
+	Proxies proxies // http.trusted_proxies
+
+	TokenFailures, SignInFailures ratelimit.Failures
+	// CacheTokens keeps whose the tokens are that were read, for cached.
+	CacheTokens bool
+	Version     string // of the build
+	Clock       func() time.Time
+	Log         logrus.FieldLogger
+	// SignedIn and SignedOut are told of an operator's session that begins or
+	// ends; the request has its caller.
+	SignedIn, SignedOut func(c *gin.Context)
+}
+
+// newAuthority expects a configuration that Validate accepts. It does not touch
+// Redis; Run does.
+func newAuthority(cfg AuthConfig, deps authDeps) *authority {
+	a := &authority{
+		cfg: cfg, keys: newSigningKeys(cfg, deps.Redis, deps.Clock), clients: clients{watches: map[*clientWatch]struct{}{}},
+		hosts: hosts{deps.Hosts, deps.Exposed}, proxies: deps.Proxies,
+		tokenFailures: deps.TokenFailures, signInFailures: deps.SignInFailures,
+		release: deps.Version, clock: deps.Clock, log: deps.Log, signedIn: deps.SignedIn, signedOut: deps.SignedOut,
+	}
+	if deps.CacheTokens {
+		a.tokenCache = &tokenCache{byID: map[[sha256.Size]byte]caller{}}
+	}
+	a.bearerOps = a.requireScope(ScopeOps)
 	a.clients.now.Store(&clientSet{})
 	a.clients.set(cfg.Clients)
 	a.parser = jwt.NewParser(
 		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}),
 		jwt.WithIssuer(cfg.Issuer), jwt.WithAudience(cfg.Audience),
-		jwt.WithExpirationRequired(), jwt.WithTimeFunc(clock), jwt.WithStrictDecoding(),
+		jwt.WithExpirationRequired(), jwt.WithTimeFunc(a.clock), jwt.WithStrictDecoding(),
 	)
 	return a
 }
+
+// run keeps the signing key in Redis until ctx ends.
+func (a *authority) run(ctx context.Context) { a.keys.run(ctx) }
 
 // client checks a client's secret, in the same time whether it or the client
 // is wrong.
@@ -93,7 +155,7 @@ func (a *authority) issue(ctx context.Context, client ClientConfig, scopes []Sco
 	}
 	now := a.clock()
 	token := jwt.NewWithClaims(jwt.SigningMethodHS256, claims{
-		Scope: respond.Join(scopes, " "),
+		Scope: scopeText(scopes),
 		RegisteredClaims: jwt.RegisteredClaims{
 			Issuer: a.cfg.Issuer, Audience: jwt.ClaimStrings{a.cfg.Audience}, Subject: client.ID,
 			IssuedAt: jwt.NewNumericDate(now), ExpiresAt: jwt.NewNumericDate(now.Add(a.cfg.TokenLifetime)),

@@ -24,7 +24,7 @@ const compatPath = "/orders/api/"
 // routeCompat registers the compatible API, each path with and without a slash
 // at its end. Every endpoint needs the scope orders (policy H2).
 func (s *Server) routeCompat(engine *gin.Engine) {
-	orders := s.requireScope(ScopeOrders)
+	orders := s.auth.requireScope(ScopeOrders)
 	place, change := limitClient(s.placeLimit), limitClient(s.changeLimit)
 	for _, slash := range []string{"", "/"} {
 		path := func(rest string) string { return compatPath + "v1/" + rest + slash }

@@ -191,6 +191,17 @@ func checkListen(key, address string) error {
 	return nil
 }
 
+// checkHost reports what is no host name.
+func checkHost(key, host string) error {
+	valid := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '.'
+	}
+	if host == "" || strings.HasPrefix(host, ".") || strings.ContainsFunc(host, func(r rune) bool { return !valid(r) }) {
+		return setting.Errorf(key, "%q is no host name; write it without scheme and port, as shop.example", host)
+	}
+	return nil
+}
+
 // checkProxy reports what is neither an address nor a network.
 func checkProxy(key, proxy string) error {
 	_, notAddress := netip.ParseAddr(proxy)

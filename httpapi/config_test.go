@@ -33,20 +33,20 @@ func faults(err error) []string {
 
 func defaults() (Config, AuthConfig) {
 	var cfg Config
-	var auth AuthConfig
+	var authCfg AuthConfig
 	cfg.SetDefaults()
-	auth.SetDefaults()
-	return cfg, auth
+	authCfg.SetDefaults()
+	return cfg, authCfg
 }
 
 func TestDefaultsAreValid(t *testing.T) {
 	t.Parallel()
-	cfg, auth := defaults()
-	if err := errors.Join(cfg.Validate(), auth.Validate(), auth.ValidateFor(cfg)); err != nil {
+	cfg, authCfg := defaults()
+	if err := errors.Join(cfg.Validate(), authCfg.Validate(), authCfg.ValidateFor(cfg.Exposed())); err != nil {
 		t.Fatalf("the defaults are refused: %v", err)
 	}
-	if cfg.Listen != "127.0.0.1:8080" || cfg.AccessLog != LogSampled || !auth.openMenu() || len(auth.Clients) != 0 {
-		t.Errorf("got %+v %+v", cfg, auth)
+	if cfg.Listen != "127.0.0.1:8080" || cfg.AccessLog != LogSampled || !authCfg.MenuIsOpen() || len(authCfg.Clients) != 0 {
+		t.Errorf("got %+v %+v", cfg, authCfg)
 	}
 	if got, want := openCacheControl(cfg), "public, max-age=0, stale-while-revalidate=30, stale-if-error=86400"; got != want {
 		t.Errorf("Cache-Control %q, want %q (policy H5)", got, want)
@@ -101,10 +101,10 @@ func TestConfigFaultsNameTheirKeys(t *testing.T) {
 	} {
 		t.Run(key, func(t *testing.T) {
 			t.Parallel()
-			cfg, auth := defaults()
-			auth.Clients = []ClientConfig{{ID: "shop", Secret: "not-a-short-one-at-all", Scopes: []Scope{ScopeMenu}}}
-			change(&cfg, &auth)
-			got := faults(errors.Join(cfg.Validate(), auth.Validate()))
+			cfg, authCfg := defaults()
+			authCfg.Clients = []ClientConfig{{ID: "shop", Secret: "not-a-short-one-at-all", Scopes: []Scope{ScopeMenu}}}
+			change(&cfg, &authCfg)
+			got := faults(errors.Join(cfg.Validate(), authCfg.Validate()))
 			if !slices.Equal(got, []string{key}) {
 				t.Errorf("got faults %v, want %s alone", got, key)
 			}
@@ -148,13 +148,13 @@ func TestWeakSecretsAreRejectedWhereOthersReachLarder(t *testing.T) { // policie
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			cfg, auth := defaults()
+			cfg, authCfg := defaults()
 			cfg.Listen, cfg.OpsListen = test.listen, test.ops
 			if test.proxy != "" {
 				cfg.TrustedProxies = []string{test.proxy}
 			}
-			auth.Clients = []ClientConfig{{ID: "storefront", Secret: test.secret, Scopes: []Scope{ScopeMenu}}}
-			err := auth.ValidateFor(cfg)
+			authCfg.Clients = []ClientConfig{{ID: "storefront", Secret: test.secret, Scopes: []Scope{ScopeMenu}}}
+			err := authCfg.ValidateFor(cfg.Exposed())
 			switch {
 			case test.fault == "" && err != nil:
 				t.Errorf("rejected: %v", err)
@@ -165,9 +165,9 @@ func TestWeakSecretsAreRejectedWhereOthersReachLarder(t *testing.T) { // policie
 			}
 		})
 	}
-	cfg, auth := defaults()
-	cfg.TrustedProxies, auth.SigningKey = []string{"127.0.0.1"}, strings.Repeat("signing-key", 3)
-	if got := faults(auth.ValidateFor(cfg)); !slices.Equal(got, []string{"auth.signing_key"}) {
+	cfg, authCfg := defaults()
+	cfg.TrustedProxies, authCfg.SigningKey = []string{"127.0.0.1"}, strings.Repeat("signing-key", 3)
+	if got := faults(authCfg.ValidateFor(cfg.Exposed())); !slices.Equal(got, []string{"auth.signing_key"}) {
 		t.Errorf("a signing key that repeats a word: faults %v, want auth.signing_key", got)
 	}
 }

@@ -153,9 +153,9 @@ func newRouted(t *testing.T, cfg Config) *Server {
 	}
 	t.Cleanup(func() { _ = store.Close() })
 	kept := cache.NewStore(store, cache.StoreConfig{})
-	var auth AuthConfig
-	auth.SetDefaults()
-	server, err := New(cfg, auth, Deps{
+	var authCfg AuthConfig
+	authCfg.SetDefaults()
+	server, err := New(cfg, authCfg, Deps{
 		Replica: replica.New(kept, replica.Config{Restaurants: func() []menu.RestaurantID { return nil }, Log: logger}),
 		Store:   kept, Redis: store,
 	})

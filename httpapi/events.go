@@ -20,7 +20,7 @@ func (s *Server) events(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	address := ratelimit.AddressKey(s.clientIP(c))
+	address := ratelimit.AddressKey(s.auth.clientIP(c))
 	topic, err := s.streams.join(address, restaurant)
 	if err != nil {
 		return err

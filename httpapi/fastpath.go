@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"net"
 	"net/http"
@@ -111,10 +110,10 @@ func (l *fastPathHandler) Respond(request *fastpath.Request, answer *fastpath.Re
 // client named itself. Only tokens that were read before are known here.
 func (l *fastPathHandler) authorize(read *menuRead) (known, ok bool) {
 	if l.request.Authorization == "" {
-		return false, read.kind != readView && l.authCfg.openMenu()
+		return false, read.kind != readView && l.authCfg.MenuIsOpen()
 	}
 	l.header = append(l.header[:0], l.request.Authorization...)
-	who, known := l.auth.tokenCache.caller(sha256.Sum256(l.header), l.auth, l.clock())
+	who, known := l.auth.cached(l.header)
 	read.who = who
 	scope := ScopeMenu
 	if read.kind == readView {

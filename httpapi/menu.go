@@ -107,7 +107,7 @@ func (s *Server) answerVersion(c *gin.Context, snapshot *cache.Snapshot, modifie
 // cacheControl tells caches who may keep an answer (policy H5): anyone where
 // menus are open, nobody but the client where a token opened it.
 func (s *Server) cacheControl(known bool) (control string, private bool) {
-	if s.authCfg.openMenu() && !known {
+	if s.authCfg.MenuIsOpen() && !known {
 		return s.publicCacheControl, false
 	}
 	return "private, no-cache", true

@@ -85,7 +85,7 @@ func (s *Server) placeOrder(c *gin.Context) error {
 			return respond.WithLanguage(c, err)
 		}
 		// Guests share one client: each address has its own turn (policy O8a).
-		requester = publicClient + " " + ratelimit.AddressKey(s.clientIP(c))
+		requester = publicClient + " " + ratelimit.AddressKey(s.auth.clientIP(c))
 	}
 	// The client's disconnect does not cancel a write that has begun: Orders
 	// sees to that (policy O8).

@@ -6,15 +6,19 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
-
-	"larder/internal/setting"
 )
+
+// hosts are the names of this server: those of http.hosts.
+type hosts struct {
+	names   []string
+	exposed bool // requests of other machines can reach larder
+}
 
 // ownHost reports whether a host, with or without a port, is this server's own:
 // one of http.hosts, localhost, or a literal address. Any other name may be an
 // attacker's that now resolves to this server (DNS rebinding): its pages are
 // then same-origin for the browser. Policy H3.
-func (c Config) ownHost(host string) bool {
+func (h hosts) ownHost(host string) bool {
 	name := hostName(host)
 	if name == "localhost" || strings.HasSuffix(name, ".localhost") {
 		return true
@@ -22,12 +26,12 @@ func (c Config) ownHost(host string) bool {
 	if _, err := netip.ParseAddr(name); err == nil {
 		return true
 	}
-	return c.namesHost(name)
+	return h.namesHost(name)
 }
 
 // namesHost reports whether http.hosts has the name.
-func (c Config) namesHost(name string) bool {
-	return slices.ContainsFunc(c.Hosts, func(own string) bool { return strings.EqualFold(own, name) })
+func (h hosts) namesHost(name string) bool {
+	return slices.ContainsFunc(h.names, func(own string) bool { return strings.EqualFold(own, name) })
 }
 
 // hostName returns the host without its port, in lower case.
@@ -43,16 +47,16 @@ func hostName(host string) string {
 // or a name of http.hosts at the scheme's port, for a proxy that changes Host.
 // A browser sends no Origin with a GET to where its page came from; it says by
 // Sec-Fetch-Site that it is one, where the address is https or the machine's own.
-func (c Config) ownOrigin(r *http.Request) bool {
+func (h hosts) ownOrigin(r *http.Request) bool {
 	origin := r.Header.Get("Origin")
 	if origin == "" {
-		return r.Header.Get("Sec-Fetch-Site") == "same-origin" && (r.Method == http.MethodGet || r.Method == http.MethodHead) && c.ownHost(r.Host)
+		return r.Header.Get("Sec-Fetch-Site") == "same-origin" && (r.Method == http.MethodGet || r.Method == http.MethodHead) && h.ownHost(r.Host)
 	}
 	scheme, host, found := strings.Cut(origin, "://")
 	if !found || scheme != "http" && scheme != "https" {
 		return false
 	}
-	return strings.EqualFold(host, r.Host) && c.ownHost(host) || c.namesHost(strings.ToLower(host))
+	return strings.EqualFold(host, r.Host) && h.ownHost(host) || h.namesHost(strings.ToLower(host))
 }
 
 // notOwnHost answers a reboundPage.
@@ -62,17 +66,6 @@ const notOwnHost = "the page's host name is not one of http.hosts; add it there,
 // is not this server's own (DNS rebinding). It is false where other machines
 // reach larder. Where only this machine does, short and well-known secrets are
 // accepted (policy H8), and such a page must not use them.
-func (c Config) reboundPage(r *http.Request) bool {
-	return c.Exposed() == "" && r.Header.Get("Origin") != "" && !c.ownHost(r.Host)
-}
-
-// checkHost reports what is no host name.
-func checkHost(key, host string) error {
-	valid := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '.'
-	}
-	if host == "" || strings.HasPrefix(host, ".") || strings.ContainsFunc(host, func(r rune) bool { return !valid(r) }) {
-		return setting.Errorf(key, "%q is no host name; write it without scheme and port, as shop.example", host)
-	}
-	return nil
+func (h hosts) reboundPage(r *http.Request) bool {
+	return !h.exposed && r.Header.Get("Origin") != "" && !h.ownHost(r.Host)
 }

@@ -190,12 +190,12 @@ func TestHeaderIsLimited(t *testing.T) { // policy H1
 func TestNewRefusesWhatCannotBeMeant(t *testing.T) {
 	t.Parallel()
 	var cfg httpapi.Config
-	var auth httpapi.AuthConfig
+	var authCfg httpapi.AuthConfig
 	cfg.SetDefaults()
-	auth.SetDefaults()
+	authCfg.SetDefaults()
 	cfg.Listen = "0.0.0.0:8080"
-	auth.Clients = []httpapi.ClientConfig{{ID: "storefront", Secret: "storefront-secret", Scopes: []httpapi.Scope{"menu"}}}
-	if _, err := httpapi.New(cfg, auth, httpapi.Deps{}); err == nil || !strings.Contains(err.Error(), "auth.clients[0].secret") {
+	authCfg.Clients = []httpapi.ClientConfig{{ID: "storefront", Secret: "storefront-secret", Scopes: []httpapi.Scope{"menu"}}}
+	if _, err := httpapi.New(cfg, authCfg, httpapi.Deps{}); err == nil || !strings.Contains(err.Error(), "auth.clients[0].secret") {
 		t.Errorf("got %v, want a refusal of the demo's secret off loopback (policy H4)", err)
 	}
 }

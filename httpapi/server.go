@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"net"
 	"net/http"
@@ -124,14 +123,9 @@ type Server struct {
 	changeLimit        *ratelimit.Limiter
 	publicLimit        *ratelimit.Limiter
 	publicReads        *ratelimit.Limiter
-	tokenFailures      ratelimit.Failures
-	signInFailures     ratelimit.Failures
-	crossOrigin        http.CrossOriginProtection // of the sessions of /ops
-	bearerOps          gin.HandlerFunc            // requireScope(ScopeOps)
 	proxies            proxies
 	auditLog           *auditLog
 	diffSlots          chan struct{} // a place for each comparison under way
-	release            string
 	sampled            atomic.Uint64
 	buffers            sync.Pool     // of *buffers
 	statesMu           sync.Mutex    // held while states is made
@@ -154,16 +148,16 @@ type Server struct {
 // after SetDefaults. It does not touch Redis and opens no listener.
 //
 // Errors: *setting.Error, joined where there are several.
-func New(cfg Config, auth AuthConfig, deps Deps) (*Server, error) {
-	if err := errors.Join(cfg.Validate(), auth.Validate(), auth.ValidateFor(cfg)); err != nil {
+func New(cfg Config, authCfg AuthConfig, deps Deps) (*Server, error) {
+	if err := errors.Join(cfg.Validate(), authCfg.Validate(), authCfg.ValidateFor(cfg.Exposed())); err != nil {
 		return nil, err
 	}
 	s := &Server{
-		cfg: cfg, authCfg: auth,
+		cfg: cfg, authCfg: authCfg,
 		replica: deps.Replica, store: deps.Store, directory: deps.Directory, runner: deps.Runner, validator: deps.Validator, orders: deps.Orders, journal: deps.Journal,
 		connections: deps.Connections, redis: deps.Redis, allowMissingKey: deps.AllowMissingKey, photos: deps.Photos,
 		clock: deps.Clock, log: deps.Log, metrics: deps.Metrics, tracing: deps.Tracing,
-		cors: newCORS(cfg, auth.PublicOrders), publicCacheControl: openCacheControl(cfg),
+		cors: newCORS(cfg, authCfg.PublicOrders), publicCacheControl: openCacheControl(cfg),
 	}
 	if s.clock == nil {
 		s.clock = time.Now
@@ -174,22 +168,23 @@ func New(cfg Config, auth AuthConfig, deps Deps) (*Server, error) {
 	if s.metrics == nil {
 		s.metrics = metrics.New(deps.Version)
 	}
-	s.auth = newAuthority(auth, s.signingKeys(), s.clock)
-	if cfg.fastPath() {
-		s.auth.tokenCache = &tokenCache{byID: map[[sha256.Size]byte]caller{}}
-	}
+	byAddress := ratelimit.New(cfg.Rate.AddressFailures, s.clock)
+	s.proxies = newProxies(cfg.TrustedProxies)
+	s.auth = newAuthority(authCfg, authDeps{
+		Redis: s.redis, Hosts: cfg.Hosts, Exposed: cfg.Exposed() != "", Proxies: s.proxies,
+		TokenFailures:  ratelimit.NewFailures(byAddress, ratelimit.New(cfg.Rate.TokenFailures, s.clock)),
+		SignInFailures: ratelimit.NewFailures(byAddress, ratelimit.New(cfg.Rate.SignInFailures, s.clock)),
+		CacheTokens:    cfg.fastPath(), Version: deps.Version, Clock: s.clock, Log: s.log,
+		SignedIn:  func(c *gin.Context) { s.audit(c, auditEntry{Action: actionSignIn}) },
+		SignedOut: func(c *gin.Context) { s.audit(c, auditEntry{Action: actionSignOut}) },
+	})
 	s.validateLimit = ratelimit.New(cfg.Rate.Validate, s.clock)
 	s.placeLimit = ratelimit.New(cfg.Rate.Place, s.clock)
 	s.changeLimit = ratelimit.New(cfg.Rate.Place, s.clock)
-	s.publicLimit = ratelimit.New(auth.PublicOrders.Rate, s.clock)
+	s.publicLimit = ratelimit.New(authCfg.PublicOrders.Rate, s.clock)
 	s.publicReads = ratelimit.New(cfg.Rate.Validate, s.clock)
-	byAddress := ratelimit.New(cfg.Rate.AddressFailures, s.clock)
-	s.tokenFailures = ratelimit.NewFailures(byAddress, ratelimit.New(cfg.Rate.TokenFailures, s.clock))
-	s.signInFailures = ratelimit.NewFailures(byAddress, ratelimit.New(cfg.Rate.SignInFailures, s.clock))
-	s.bearerOps = s.requireScope(ScopeOps)
-	s.proxies = newProxies(cfg.TrustedProxies)
 	s.auditLog = &auditLog{redis: s.redis.NoRetry(), key: cache.NewKeys(s.redis.Prefix()).OpsAudit()}
-	s.diffSlots, s.release = make(chan struct{}, maxDiffs), deps.Version
+	s.diffSlots = make(chan struct{}, maxDiffs)
 	s.readiness = &readiness{started: s.clock(), tried: map[menu.RestaurantID]bool{}}
 	s.streams = &streams{
 		cfg: cfg.Events, replica: deps.Replica, closing: make(chan struct{}),
@@ -202,18 +197,12 @@ func New(cfg Config, auth AuthConfig, deps Deps) (*Server, error) {
 	return s, s.route()
 }
 
-// signingKeys are the configured key or those that Redis keeps.
-func (s *Server) signingKeys() *signingKeys {
-	keys := &signingKeys{clock: s.clock}
-	if s.authCfg.SigningKey != "" {
-		keys.signing.Store(newSigningKey([]byte(s.authCfg.SigningKey)))
-		return keys
-	}
-	names := cache.NewKeys(s.redis.Prefix())
-	keys.redis, keys.name, keys.replacedName = s.redis.Client(), names.SigningKey(), names.ReplacedSigningKeys()
-	keys.lifetime = max(s.authCfg.TokenLifetime, s.authCfg.SessionLifetime)
-	return keys
-}
+// SetClients makes these the clients, as auth.clients names them, from now on:
+// tokens, sessions and event streams of a client that is gone end at once, and
+// those of one that has changed count as it is now; a changed secret ends its
+// sessions. It returns how many were added, changed or removed. The configuration
+// has checked them.
+func (s *Server) SetClients(all []ClientConfig) (changed int) { return s.auth.SetClients(all) }
 
 // Handler serves the public routes and, without http.ops_listen, those of ops.
 func (s *Server) Handler() http.Handler { return s.handler }

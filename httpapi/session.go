@@ -101,10 +101,10 @@ func readSession(value string) (said session, text string, seal []byte, readable
 }
 
 // session reads whose browser asks. given is false where it sent no cookie.
-func (s *Server) session(c *gin.Context) (who caller, given, known bool, err error) {
-	cookies := c.Request.CookiesNamed(s.cookieName(c))
+func (a *authority) session(c *gin.Context) (who caller, given, known bool, err error) {
+	cookies := c.Request.CookiesNamed(a.cookieName(c))
 	for _, cookie := range cookies[:min(len(cookies), maxSessions)] {
-		if who, known, err = s.auth.resume(c.Request.Context(), cookie.Value); known || err != nil {
+		if who, known, err = a.resume(c.Request.Context(), cookie.Value); known || err != nil {
 			break
 		}
 	}
@@ -113,18 +113,18 @@ func (s *Server) session(c *gin.Context) (who caller, given, known bool, err err
 
 // cookieName is the name that counts on this connection: over https the bound
 // one alone.
-func (s *Server) cookieName(c *gin.Context) string {
-	if s.proxies.https(c.Request) {
+func (a *authority) cookieName(c *gin.Context) string {
+	if a.proxies.https(c.Request) {
 		return cookieSecure
 	}
 	return cookiePlain
 }
 
 // setSession puts the cookie into the browser, or takes it away: value "".
-func (s *Server) setSession(c *gin.Context, value string) {
+func (a *authority) setSession(c *gin.Context, value string) {
 	cookie := &http.Cookie{ //nolint:gosec // Secure wherever the browser speaks https; over http it would be thrown away
-		Name: s.cookieName(c), Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
-		MaxAge: int(s.authCfg.SessionLifetime / time.Second),
+		Name: a.cookieName(c), Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
+		MaxAge: int(a.cfg.SessionLifetime / time.Second),
 	}
 	cookie.Secure = cookie.Name == cookieSecure
 	if value == "" {

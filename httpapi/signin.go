@@ -20,57 +20,57 @@ type sessionView struct {
 	Version string `json:"version"`
 }
 
-func (s *Server) newSessionView(who caller) sessionView {
-	return sessionView{Client: who.Client, Connection: respond.OrNull(who.Connection), ExpiresAt: respond.Time(who.Expires), Version: s.release}
+func (a *authority) newSessionView(who caller) sessionView {
+	return sessionView{Client: who.Client, Connection: respond.OrNull(who.Connection), ExpiresAt: respond.Time(who.Expires), Version: a.release}
 }
 
 // whoAmI answers GET /ops/session: null where nobody is signed in.
-func (s *Server) whoAmI(c *gin.Context) error {
-	who, _, known, err := s.session(c)
+func (a *authority) whoAmI(c *gin.Context) error {
+	who, _, known, err := a.session(c)
 	switch {
 	case err != nil:
 		return err
 	case !known:
 		return respond.JSON(c, http.StatusOK, respond.Result{Result: nil})
 	default:
-		return respond.JSON(c, http.StatusOK, respond.Result{Result: s.newSessionView(who)})
+		return respond.JSON(c, http.StatusOK, respond.Result{Result: a.newSessionView(who)})
 	}
 }
 
 // signIn answers POST /ops/session: {"client", "secret"} of a client with the
 // scope ops becomes a session of this browser.
-func (s *Server) signIn(c *gin.Context) error {
+func (a *authority) signIn(c *gin.Context) error {
 	id, secret, err := readSignIn(c)
 	if err != nil {
 		return err
 	}
-	client, err := s.authenticate(c, id, secret)
+	client, err := a.authenticate(c, id, secret)
 	if err != nil {
 		return err
 	}
-	value, expires, err := s.auth.begin(c.Request.Context(), client)
+	value, expires, err := a.begin(c.Request.Context(), client)
 	if err != nil {
 		return err
 	}
 	who := caller{Client: client.ID, Connection: client.Connection, Expires: expires, session: true}
 	c.Set(keyCaller, who)
-	s.setSession(c, value)
-	s.audit(c, auditEntry{Action: actionSignIn})
-	return respond.JSON(c, http.StatusOK, respond.Result{Result: s.newSessionView(who)})
+	a.setSession(c, value)
+	a.signedIn(c)
+	return respond.JSON(c, http.StatusOK, respond.Result{Result: a.newSessionView(who)})
 }
 
 // authenticate checks a client and its secret. Beyond the limit of failures a wrong
 // secret is answered 429; an operator's correct one is never rejected (policy H8).
-func (s *Server) authenticate(c *gin.Context, id, secret string) (ClientConfig, error) {
-	client, ok := s.auth.client(id, secret)
+func (a *authority) authenticate(c *gin.Context, id, secret string) (ClientConfig, error) {
+	client, ok := a.client(id, secret)
 	if ok && holds(client.Scopes, ScopeOps) {
 		return client, nil
 	}
-	if wait, limited := s.signInFailures.Failed(id, s.clientIP(c)); limited {
+	if wait, limited := a.signInFailures.Failed(id, a.clientIP(c)); limited {
 		return ClientConfig{}, &respond.Problem{Code: respond.CodeRateLimited, RetryAfter: wait, Msg: tooManyFailures}
 	}
-	_, configured := s.auth.clients.get(id)
-	s.log.WithFields(logrus.Fields{
+	_, configured := a.clients.get(id)
+	a.log.WithFields(logrus.Fields{
 		"event": "ops.sign_in_refused", "requestId": respond.RequestID(c), "configured": configured, "secret": ok,
 	}).Warn("somebody could not sign in to /ops")
 	if ok {
@@ -82,12 +82,12 @@ func (s *Server) authenticate(c *gin.Context, id, secret string) (ClientConfig, 
 }
 
 // signOut answers DELETE /ops/session: this browser forgets its session.
-func (s *Server) signOut(c *gin.Context) error {
-	who, _, known, err := s.session(c)
-	s.setSession(c, "") // whatever it was
+func (a *authority) signOut(c *gin.Context) error {
+	who, _, known, err := a.session(c)
+	a.setSession(c, "") // whatever it was
 	if err == nil && known {
 		c.Set(keyCaller, who)
-		s.audit(c, auditEntry{Action: actionSignOut})
+		a.signedOut(c)
 	}
 	c.Header("Cache-Control", "no-store")
 	respond.Status(c, http.StatusNoContent)
@@ -118,24 +118,24 @@ func readSignIn(c *gin.Context) (client, secret string, err error) {
 
 // ownSite refuses what a page of another site makes a browser send, and a page
 // of another name for this machine (DNS rebinding).
-func (s *Server) ownSite(c *gin.Context) {
-	if err := s.crossOrigin.Check(c.Request); err != nil {
+func (a *authority) ownSite(c *gin.Context) {
+	if err := a.crossOrigin.Check(c.Request); err != nil {
 		respond.Fail(c, &respond.Problem{Code: respond.CodeForbidden, Msg: "the request comes from a page of another site", Cause: err})
 		return
 	}
-	if s.cfg.reboundPage(c.Request) {
+	if a.hosts.reboundPage(c.Request) {
 		respond.Fail(c, &respond.Problem{Code: respond.CodeForbidden, Msg: notOwnHost})
 	}
 }
 
 // requireOps lets a request of ops through: with a bearer token of that scope, or
 // from a browser that is signed in.
-func (s *Server) requireOps(c *gin.Context) {
+func (a *authority) requireOps(c *gin.Context) {
 	if _, given := c.Request.Header["Authorization"]; given {
-		s.bearerOps(c)
+		a.bearerOps(c)
 		return
 	}
-	who, given, known, err := s.session(c)
+	who, given, known, err := a.session(c)
 	switch {
 	case err != nil:
 		respond.Fail(c, err)
@@ -144,7 +144,7 @@ func (s *Server) requireOps(c *gin.Context) {
 	case !known:
 		respond.Fail(c, &respond.Problem{Code: respond.CodeUnauthorized, Msg: "the session is over; sign in again at /ops"})
 	default:
-		if s.ownSite(c); !c.IsAborted() {
+		if a.ownSite(c); !c.IsAborted() {
 			c.Set(keyCaller, who)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"larder/cache"
 	"larder/internal/redisdb"
 	"larder/internal/sleep"
 )
@@ -68,6 +69,19 @@ type signingKeys struct {
 type replacedKey struct {
 	*signingKey
 	until time.Time
+}
+
+// newSigningKeys are the configured key or those that Redis keeps.
+func newSigningKeys(cfg AuthConfig, db *redisdb.DB, clock func() time.Time) *signingKeys {
+	keys := &signingKeys{clock: clock}
+	if cfg.SigningKey != "" {
+		keys.signing.Store(newSigningKey([]byte(cfg.SigningKey)))
+		return keys
+	}
+	names := cache.NewKeys(db.Prefix())
+	keys.redis, keys.name, keys.replacedName = db.Client(), names.SigningKey(), names.ReplacedSigningKeys()
+	keys.lifetime = max(cfg.TokenLifetime, cfg.SessionLifetime)
+	return keys
 }
 
 // current is the key to sign with.

@@ -129,7 +129,7 @@ func (s *Server) withExpiry(c *gin.Context) (context.Context, context.CancelFunc
 	}
 	ctx, cancel := context.WithTimeoutCause(c.Request.Context(), who.Expires.Sub(s.clock()), errExpired)
 	ctx, end := context.WithCancelCause(ctx)
-	stop := s.auth.clients.watch(who, func() { end(errExpired) })
+	stop := s.auth.watch(who, func() { end(errExpired) })
 	return ctx, func() {
 		stop()
 		end(nil)

@@ -47,15 +47,15 @@ type tokenRefusal struct {
 // token answers POST /connect/token: the client credentials grant, as a
 // multipart or urlencoded form whose names are read without regard to case and
 // underscores, or with HTTP Basic for the client.
-func (s *Server) token(c *gin.Context) error {
+func (a *authority) token(c *gin.Context) error {
 	c.Header("Pragma", "no-cache")
-	status, body := s.grantToken(c)
+	status, body := a.grantToken(c)
 	return respond.JSON(c, status, body)
 }
 
 // grantToken checks the client and what it asks for.
-func (s *Server) grantToken(c *gin.Context) (status int, body any) {
-	if s.cfg.reboundPage(c.Request) {
+func (a *authority) grantToken(c *gin.Context) (status int, body any) {
+	if a.hosts.reboundPage(c.Request) {
 		return http.StatusBadRequest, tokenRefusal{oauthInvalidRequest, notOwnHost}
 	}
 	form, err := tokenForm(c)
@@ -69,9 +69,9 @@ func (s *Server) grantToken(c *gin.Context) (status int, body any) {
 			return http.StatusBadRequest, tokenRefusal{oauthInvalidRequest, err.Error()}
 		}
 	}
-	client, ok := s.auth.client(id, secret)
+	client, ok := a.client(id, secret)
 	if !ok {
-		if wait, limited := s.tokenFailures.Failed(id, s.clientIP(c)); limited { // policy H8
+		if wait, limited := a.tokenFailures.Failed(id, a.clientIP(c)); limited { // policy H8
 			c.Header("Retry-After", respond.Seconds(wait))
 			return http.StatusTooManyRequests, tokenRefusal{string(respond.CodeRateLimited), tooManyFailures}
 		}
@@ -80,7 +80,7 @@ func (s *Server) grantToken(c *gin.Context) (status int, body any) {
 	}
 	switch form["granttype"] {
 	case "client_credentials":
-		return s.issueToken(c, client, cmp.Or(form["scopes"], form["scope"]))
+		return a.issueToken(c, client, cmp.Or(form["scopes"], form["scope"]))
 	case "":
 		return http.StatusBadRequest, tokenRefusal{oauthInvalidRequest, "grant_type is missing; it is client_credentials"}
 	default:
@@ -89,7 +89,7 @@ func (s *Server) grantToken(c *gin.Context) (status int, body any) {
 }
 
 // issueToken chooses the scopes and signs the token.
-func (s *Server) issueToken(c *gin.Context, client ClientConfig, asked string) (status int, body any) {
+func (a *authority) issueToken(c *gin.Context, client ClientConfig, asked string) (status int, body any) {
 	scopes := client.Scopes
 	if names := strings.FieldsFunc(asked, func(r rune) bool { return r == ' ' || r == ',' }); len(names) > 0 {
 		scopes = make([]Scope, 0, len(names))
@@ -100,7 +100,7 @@ func (s *Server) issueToken(c *gin.Context, client ClientConfig, asked string) (
 			scopes = append(scopes, Scope(name))
 		}
 	}
-	token, err := s.auth.issue(c.Request.Context(), client, scopes)
+	token, err := a.issue(c.Request.Context(), client, scopes)
 	if err != nil {
 		_ = c.Error(err)
 		p := respond.ProblemOf(err)
@@ -112,7 +112,7 @@ func (s *Server) issueToken(c *gin.Context, client ClientConfig, asked string) (
 	}
 	return http.StatusOK, tokenAnswer{
 		AccessToken: token, TokenType: "Bearer",
-		ExpiresIn: int64(s.authCfg.TokenLifetime.Seconds()), Scope: respond.Join(scopes, " "),
+		ExpiresIn: int64(a.cfg.TokenLifetime.Seconds()), Scope: scopeText(scopes),
 	}
 }
 

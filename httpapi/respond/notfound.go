@@ -30,9 +30,9 @@ func restaurantProblem(code Code, msg string, known []menu.RestaurantID) *Proble
 		msg += "none is configured"
 	case len(known) > maxKnown:
 		params["total"] = len(known)
-		msg += "the first of " + strconv.Itoa(len(known)) + " that exist are: " + Join(ids, ", ")
+		msg += "the first of " + strconv.Itoa(len(known)) + " that exist are: " + join(ids, ", ")
 	default:
-		msg += "there are: " + Join(ids, ", ")
+		msg += "there are: " + join(ids, ", ")
 	}
 	return &Problem{Code: code, Msg: msg, Params: params}
 }

@@ -34,7 +34,7 @@ func InvalidParameter(name, msg string) error {
 func OneOf[T ~string](c *gin.Context, name string, values []T) (T, error) {
 	value := T(c.Query(name))
 	if value != "" && !slices.Contains(values, value) {
-		return "", InvalidParameter(name, "is one of "+Join(values, ", "))
+		return "", InvalidParameter(name, "is one of "+join(values, ", "))
 	}
 	return value, nil
 }
@@ -48,8 +48,8 @@ func SearchText(c *gin.Context) (string, error) {
 	return text, nil
 }
 
-// Join is strings.Join for any kind of strings.
-func Join[T ~string](values []T, separator string) string {
+// join is strings.Join for any kind of strings.
+func join[T ~string](values []T, separator string) string {
 	texts := make([]string, len(values))
 	for i, value := range values {
 		texts[i] = string(value)
