@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"unicode"
 
-	"larder/httpapi"
+	"larder/httpapi/auth"
 	"larder/internal/setting"
 	menusync "larder/sync"
 )
@@ -213,7 +213,7 @@ func (c *Config) checkStateDir(l *loader) {
 // warnOfSelf warns if guests are expected at a host name that is not known.
 func (c *Config) warnOfSelf(l *loader) {
 	public := c.Auth.PublicOrders
-	if public.Enabled && slices.Contains(public.Origins, httpapi.OriginSelf) && len(c.HTTP.Hosts) == 0 && c.HTTP.Exposed() != "" {
+	if public.Enabled && slices.Contains(public.Origins, auth.OriginSelf) && len(c.HTTP.Hosts) == 0 && c.HTTP.Exposed() != "" {
 		l.warnings = append(l.warnings, `auth.public_orders.origins: "self" covers localhost and IP addresses only: `+
 			"add the host names at which guests open larder's page to http.hosts")
 	}

@@ -19,6 +19,7 @@ import (
 
 	"larder/cache"
 	"larder/httpapi"
+	"larder/httpapi/auth"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
 	"larder/internal/tracing"
@@ -31,15 +32,15 @@ import (
 // Config is larder's whole configuration, one field for each section. Load
 // returns it with every default set and every value checked.
 type Config struct {
-	HTTP        httpapi.Config     `yaml:"http"`
-	Redis       redisdb.Config     `yaml:"redis"`
-	Cache       cache.Config       `yaml:"cache"`
-	Connections []upstream.Config  `yaml:"connections"`
-	Restaurants []Restaurant       `yaml:"restaurants"`
-	Sync        menusync.Config    `yaml:"sync"`
-	Ordering    ordering.Config    `yaml:"ordering"`
-	Auth        httpapi.AuthConfig `yaml:"auth"`
-	Tracing     tracing.Config     `yaml:"tracing"`
+	HTTP        httpapi.Config    `yaml:"http"`
+	Redis       redisdb.Config    `yaml:"redis"`
+	Cache       cache.Config      `yaml:"cache"`
+	Connections []upstream.Config `yaml:"connections"`
+	Restaurants []Restaurant      `yaml:"restaurants"`
+	Sync        menusync.Config   `yaml:"sync"`
+	Ordering    ordering.Config   `yaml:"ordering"`
+	Auth        auth.Config       `yaml:"auth"`
+	Tracing     tracing.Config    `yaml:"tracing"`
 
 	warnings []string
 }

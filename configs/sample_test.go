@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"larder/httpapi"
+	"larder/httpapi/auth"
 	"larder/httpapi/ratelimit"
 	"larder/internal/redisdb"
 	"larder/internal/upstream"
@@ -123,10 +124,10 @@ func TestDemoIsTheDocumentedBlock(t *testing.T) {
 		}},
 		Restaurants: []Restaurant{{ID: "76439fb3-c0c4-42ca-a269-64f031a6a33b", Name: "Larder Bistro", Connection: "main", Schedule: "@every 2m"}},
 		Sync:        menusync.Config{ShrinkLimit: 0.5, History: 20, StaleAfter: 3, Deadline: time.Minute},
-		Auth: httpapi.AuthConfig{OpenMenu: new(true), Clients: []httpapi.ClientConfig{
-			{ID: "storefront", Secret: "storefront-secret", Scopes: []httpapi.Scope{"menu", "orders"}, Connection: "main"},
-			{ID: "ops", Secret: "ops-secret", Scopes: []httpapi.Scope{"menu", "orders", "ops"}},
-		}, PublicOrders: httpapi.PublicOrders{Enabled: true, Origins: []string{httpapi.OriginSelf}, Rate: ratelimit.Rate{Count: 60, Per: time.Minute}}},
+		Auth: auth.Config{OpenMenu: new(true), Clients: []auth.ClientConfig{
+			{ID: "storefront", Secret: "storefront-secret", Scopes: []auth.Scope{"menu", "orders"}, Connection: "main"},
+			{ID: "ops", Secret: "ops-secret", Scopes: []auth.Scope{"menu", "orders", "ops"}},
+		}, PublicOrders: auth.PublicOrders{Enabled: true, Origins: []string{auth.OriginSelf}, Rate: ratelimit.Rate{Count: 60, Per: time.Minute}}},
 	}
 	setDefaults(reflect.ValueOf(want).Elem())
 	want.Connections[0].SetDefaults()

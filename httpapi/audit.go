@@ -13,6 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/sirupsen/logrus"
 
+	"larder/httpapi/auth"
 	"larder/httpapi/respond"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
@@ -113,9 +114,9 @@ func isEntryID(id string) bool {
 // audit keeps what the caller has just done, and logs it. An entry that cannot
 // be kept changes nothing of what was done: the log has it all the same.
 func (s *Server) audit(c *gin.Context, d auditEntry) {
-	who, _ := callerOf(c)
+	who, _ := auth.CallerOf(c)
 	d.At, d.Client, d.Via, d.RequestID = respond.Time(s.clock()), who.Client, "token", respond.RequestID(c)
-	if who.bySession() {
+	if who.BySession() {
 		d.Via = "session"
 	}
 	switch {
@@ -177,7 +178,7 @@ func (s *Server) listAudit(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	who, _ := callerOf(c)
+	who, _ := auth.CallerOf(c)
 	client, restaurant := c.Query("client"), c.Query("restaurant")
 	chosen := func(d *auditEntry) bool {
 		// A client of one connection sees the entries of that connection, and what it did itself.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"larder/httpapi"
+	"larder/httpapi/auth"
 )
 
 // What a reload of auth.clients does to those who are here: tokens, sessions and
@@ -17,12 +17,12 @@ func TestClientsFollowAReload(t *testing.T) {
 	w.waitIdle()
 	w.syncOnce("@main")
 	configured := defaultPlan().auth.Clients
-	with := func(change func(all []httpapi.ClientConfig) []httpapi.ClientConfig) []httpapi.ClientConfig {
+	with := func(change func(all []auth.ClientConfig) []auth.ClientConfig) []auth.ClientConfig {
 		return change(slices.Clone(configured))
 	}
-	ofOps := func(change func(*httpapi.ClientConfig)) []httpapi.ClientConfig {
-		return with(func(all []httpapi.ClientConfig) []httpapi.ClientConfig {
-			change(&all[slices.IndexFunc(all, func(one httpapi.ClientConfig) bool { return one.ID == clientOps })])
+	ofOps := func(change func(*auth.ClientConfig)) []auth.ClientConfig {
+		return with(func(all []auth.ClientConfig) []auth.ClientConfig {
+			change(&all[slices.IndexFunc(all, func(one auth.ClientConfig) bool { return one.ID == clientOps })])
 			return all
 		})
 	}
@@ -35,22 +35,22 @@ func TestClientsFollowAReload(t *testing.T) {
 	}
 	const runs, restaurants = "/v1/ops/runs", "/v1/ops/restaurants/" + bistro
 	for name, c := range map[string]struct {
-		all                     []httpapi.ClientConfig
+		all                     []auth.ClientConfig
 		changed, session, token int
 	}{
 		"as they are": {configured, 0, http.StatusOK, http.StatusOK},
 		"another secret ends sessions": {
-			ofOps(func(c *httpapi.ClientConfig) { c.Secret = "another-0123456789" }), 1, http.StatusUnauthorized, http.StatusOK,
+			ofOps(func(c *auth.ClientConfig) { c.Secret = "another-0123456789" }), 1, http.StatusUnauthorized, http.StatusOK,
 		},
 		"without the scope ops": {
-			ofOps(func(c *httpapi.ClientConfig) { c.Scopes = []httpapi.Scope{"menu"} }), 1, http.StatusUnauthorized, http.StatusForbidden,
+			ofOps(func(c *auth.ClientConfig) { c.Scopes = []auth.Scope{"menu"} }), 1, http.StatusUnauthorized, http.StatusForbidden,
 		},
 		"of another connection": {
-			ofOps(func(c *httpapi.ClientConfig) { c.Connection = "north" }), 1, http.StatusNotFound, http.StatusNotFound,
+			ofOps(func(c *auth.ClientConfig) { c.Connection = "north" }), 1, http.StatusNotFound, http.StatusNotFound,
 		},
 		"gone": {
-			with(func(all []httpapi.ClientConfig) []httpapi.ClientConfig {
-				return slices.DeleteFunc(all, func(one httpapi.ClientConfig) bool { return one.ID == clientOps })
+			with(func(all []auth.ClientConfig) []auth.ClientConfig {
+				return slices.DeleteFunc(all, func(one auth.ClientConfig) bool { return one.ID == clientOps })
 			}), 1, http.StatusUnauthorized, http.StatusUnauthorized,
 		},
 	} {
@@ -78,9 +78,9 @@ func TestClientsFollowAReload(t *testing.T) {
 	for range 2 {
 		status("/v1/restaurants/"+bistro+"/menu", reader, http.StatusOK)
 	}
-	w.server.SetClients(with(func(all []httpapi.ClientConfig) []httpapi.ClientConfig {
-		return append(slices.DeleteFunc(all, func(one httpapi.ClientConfig) bool { return one.ID == clientRead }),
-			httpapi.ClientConfig{ID: "new", Secret: secretOf("new"), Scopes: []httpapi.Scope{"ops"}})
+	w.server.SetClients(with(func(all []auth.ClientConfig) []auth.ClientConfig {
+		return append(slices.DeleteFunc(all, func(one auth.ClientConfig) bool { return one.ID == clientRead }),
+			auth.ClientConfig{ID: "new", Secret: secretOf("new"), Scopes: []auth.Scope{"ops"}})
 	}))
 	status("/v1/restaurants/"+bistro+"/menu", reader, http.StatusUnauthorized)
 	status(runs, w.signIn("new"), http.StatusOK)

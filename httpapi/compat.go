@@ -7,6 +7,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"larder/httpapi/auth"
 	"larder/httpapi/respond"
 	"larder/internal/directory"
 	"larder/internal/jsontext"
@@ -24,8 +25,8 @@ const compatPath = "/orders/api/"
 // routeCompat registers the compatible API, each path with and without a slash
 // at its end. Every endpoint needs the scope orders (policy H2).
 func (s *Server) routeCompat(engine *gin.Engine) {
-	orders := s.auth.requireScope(ScopeOrders)
-	place, change := limitClient(s.placeLimit), limitClient(s.changeLimit)
+	orders := s.auth.RequireScope(auth.ScopeOrders)
+	place, change := auth.LimitClient(s.placeLimit), auth.LimitClient(s.changeLimit)
 	for _, slash := range []string{"", "/"} {
 		path := func(rest string) string { return compatPath + "v1/" + rest + slash }
 		get(engine, path("menu/view"), orders, respond.Handle(s.compatMenu))
@@ -39,7 +40,7 @@ func (s *Server) routeCompat(engine *gin.Engine) {
 
 // compatReasons answers GET /orders/api/v1/rejectionReasons.
 func (s *Server) compatReasons(c *gin.Context) error {
-	who, _ := callerOf(c)
+	who, _ := auth.CallerOf(c)
 	connection, err := s.onlyConnection(who, howCompat)
 	if err != nil {
 		return err
@@ -52,11 +53,11 @@ const howCompat = "auth.clients[].connection gives the client"
 
 // onlyConnection is whose menus and orders a caller's requests are about: the
 // only connection that it sees. how is how to choose where there are several.
-func (s *Server) onlyConnection(who caller, how string) (string, error) {
-	if name, one := s.directory.OnlyConnection(who.viewer()); one {
+func (s *Server) onlyConnection(who auth.Caller, how string) (string, error) {
+	if name, one := s.directory.OnlyConnection(who.Viewer()); one {
 		return name, nil
 	}
-	names := s.directory.Connections(who.viewer())
+	names := s.directory.Connections(who.Viewer())
 	if len(names) == 0 {
 		return "", respond.ConnectionNotFound(names)
 	}

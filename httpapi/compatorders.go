@@ -3,6 +3,7 @@ package httpapi
 import (
 	"github.com/gin-gonic/gin"
 
+	"larder/httpapi/auth"
 	"larder/httpapi/respond"
 	"larder/internal/upstream"
 	"larder/ordering"
@@ -31,7 +32,7 @@ func (s *Server) compatPlace(c *gin.Context) error {
 
 // readPlaceRequest fills in whose order it is, and what it says.
 func (s *Server) readPlaceRequest(c *gin.Context, p *ordering.PlaceRequest) (err error) {
-	who, _ := callerOf(c)
+	who, _ := auth.CallerOf(c)
 	if p.Connection, err = s.onlyConnection(who, howCompat); err != nil {
 		return err
 	}
@@ -56,7 +57,7 @@ func (s *Server) readPlaceRequest(c *gin.Context, p *ordering.PlaceRequest) (err
 // not sent on (policy O11); a body of a completion is not read.
 func (s *Server) compatChange(operation ordering.Operation) respond.Handler {
 	return func(c *gin.Context) error {
-		who, _ := callerOf(c)
+		who, _ := auth.CallerOf(c)
 		connection, err := s.onlyConnection(who, howCompat)
 		if err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"larder/httpapi/auth"
 	"larder/internal/setting"
 )
 
@@ -31,9 +32,9 @@ func faults(err error) []string {
 	return keys
 }
 
-func defaults() (Config, AuthConfig) {
+func defaults() (Config, auth.Config) {
 	var cfg Config
-	var authCfg AuthConfig
+	var authCfg auth.Config
 	cfg.SetDefaults()
 	authCfg.SetDefaults()
 	return cfg, authCfg
@@ -58,51 +59,51 @@ func TestDefaultsAreValid(t *testing.T) {
 }
 
 // guestsName is a list whose third client has the name of guests.
-func guestsName(like ClientConfig) []ClientConfig {
-	clients := []ClientConfig{like, like, like}
-	clients[1].ID, clients[2].ID = "ops", publicClient
+func guestsName(like auth.ClientConfig) []auth.ClientConfig {
+	clients := []auth.ClientConfig{like, like, like}
+	clients[1].ID, clients[2].ID = "ops", auth.PublicClient
 	return clients
 }
 
 func TestConfigFaultsNameTheirKeys(t *testing.T) {
 	t.Parallel()
-	for key, change := range map[string]func(*Config, *AuthConfig){
-		"http.listen":                      func(c *Config, _ *AuthConfig) { c.Listen = "8080" },
-		"http.ops_listen":                  func(c *Config, _ *AuthConfig) { c.OpsListen = c.Listen },
-		"http.cors_origins[1]":             func(c *Config, _ *AuthConfig) { c.CORSOrigins = []string{"*", "shop.example"} },
-		"http.hosts[1]":                    func(c *Config, _ *AuthConfig) { c.Hosts = []string{"shop.example", "https://shop.example"} },
-		"http.trusted_proxies[0]":          func(c *Config, _ *AuthConfig) { c.TrustedProxies = []string{"proxy"} },
-		"http.metrics":                     func(c *Config, _ *AuthConfig) { c.Metrics = "some" },
-		"http.access_log":                  func(c *Config, _ *AuthConfig) { c.AccessLog = "some" },
-		"http.compat.refusal_status":       func(c *Config, _ *AuthConfig) { c.Compat.RefusalStatus = 500 },
-		"http.compat.refusal_errors":       func(c *Config, _ *AuthConfig) { c.Compat.RefusalErrors = "some" },
-		"http.max_connections":             func(c *Config, _ *AuthConfig) { c.MaxConnections = -1 },
-		"http.max_connections_per_address": func(c *Config, _ *AuthConfig) { c.MaxConnectionsPerAddress = -1 },
-		"http.max_age":                     func(c *Config, _ *AuthConfig) { c.MaxAge = -1 },
-		"http.drain_timeout":               func(c *Config, _ *AuthConfig) { c.DrainTimeout = -1 },
-		"http.drain_delay":                 func(c *Config, _ *AuthConfig) { c.DrainDelay = -1 },
-		"http.page.currency":               func(c *Config, _ *AuthConfig) { c.Page.Currency = "rub" },
-		"http.page.image_origins[0]":       func(c *Config, _ *AuthConfig) { c.Page.ImageOrigins = []string{"https://img.example;x"} },
-		"http.page.image_origins[1]":       func(c *Config, _ *AuthConfig) { c.Page.ImageOrigins = []string{"https://img.example", "*"} },
-		"auth.clients[0].id":               func(_ *Config, a *AuthConfig) { a.Clients[0].ID = "" },
-		"auth.clients[2].id":               func(_ *Config, a *AuthConfig) { a.Clients = guestsName(a.Clients[0]) },
-		"auth.clients[1].id":               func(_ *Config, a *AuthConfig) { a.Clients = append(a.Clients, a.Clients[0]) },
-		"auth.clients[0].secret":           func(_ *Config, a *AuthConfig) { a.Clients[0].Secret = "" },
-		"auth.clients[0].scopes":           func(_ *Config, a *AuthConfig) { a.Clients[0].Scopes = nil },
-		"auth.clients[0].scopes[0]":        func(_ *Config, a *AuthConfig) { a.Clients[0].Scopes = []Scope{"all"} },
-		"auth.token_lifetime":              func(_ *Config, a *AuthConfig) { a.TokenLifetime = time.Millisecond },
-		"auth.signing_key":                 func(_ *Config, a *AuthConfig) { a.SigningKey = "short" },
-		"auth.public_orders.origins":       func(_ *Config, a *AuthConfig) { a.PublicOrders.Enabled = true },
-		"auth.public_orders.payment_types": func(_ *Config, a *AuthConfig) {
-			a.PublicOrders = PublicOrders{Enabled: true, Origins: []string{"https://shop.example"}}
+	for key, change := range map[string]func(*Config, *auth.Config){
+		"http.listen":                      func(c *Config, _ *auth.Config) { c.Listen = "8080" },
+		"http.ops_listen":                  func(c *Config, _ *auth.Config) { c.OpsListen = c.Listen },
+		"http.cors_origins[1]":             func(c *Config, _ *auth.Config) { c.CORSOrigins = []string{"*", "shop.example"} },
+		"http.hosts[1]":                    func(c *Config, _ *auth.Config) { c.Hosts = []string{"shop.example", "https://shop.example"} },
+		"http.trusted_proxies[0]":          func(c *Config, _ *auth.Config) { c.TrustedProxies = []string{"proxy"} },
+		"http.metrics":                     func(c *Config, _ *auth.Config) { c.Metrics = "some" },
+		"http.access_log":                  func(c *Config, _ *auth.Config) { c.AccessLog = "some" },
+		"http.compat.refusal_status":       func(c *Config, _ *auth.Config) { c.Compat.RefusalStatus = 500 },
+		"http.compat.refusal_errors":       func(c *Config, _ *auth.Config) { c.Compat.RefusalErrors = "some" },
+		"http.max_connections":             func(c *Config, _ *auth.Config) { c.MaxConnections = -1 },
+		"http.max_connections_per_address": func(c *Config, _ *auth.Config) { c.MaxConnectionsPerAddress = -1 },
+		"http.max_age":                     func(c *Config, _ *auth.Config) { c.MaxAge = -1 },
+		"http.drain_timeout":               func(c *Config, _ *auth.Config) { c.DrainTimeout = -1 },
+		"http.drain_delay":                 func(c *Config, _ *auth.Config) { c.DrainDelay = -1 },
+		"http.page.currency":               func(c *Config, _ *auth.Config) { c.Page.Currency = "rub" },
+		"http.page.image_origins[0]":       func(c *Config, _ *auth.Config) { c.Page.ImageOrigins = []string{"https://img.example;x"} },
+		"http.page.image_origins[1]":       func(c *Config, _ *auth.Config) { c.Page.ImageOrigins = []string{"https://img.example", "*"} },
+		"auth.clients[0].id":               func(_ *Config, a *auth.Config) { a.Clients[0].ID = "" },
+		"auth.clients[2].id":               func(_ *Config, a *auth.Config) { a.Clients = guestsName(a.Clients[0]) },
+		"auth.clients[1].id":               func(_ *Config, a *auth.Config) { a.Clients = append(a.Clients, a.Clients[0]) },
+		"auth.clients[0].secret":           func(_ *Config, a *auth.Config) { a.Clients[0].Secret = "" },
+		"auth.clients[0].scopes":           func(_ *Config, a *auth.Config) { a.Clients[0].Scopes = nil },
+		"auth.clients[0].scopes[0]":        func(_ *Config, a *auth.Config) { a.Clients[0].Scopes = []auth.Scope{"all"} },
+		"auth.token_lifetime":              func(_ *Config, a *auth.Config) { a.TokenLifetime = time.Millisecond },
+		"auth.signing_key":                 func(_ *Config, a *auth.Config) { a.SigningKey = "short" },
+		"auth.public_orders.origins":       func(_ *Config, a *auth.Config) { a.PublicOrders.Enabled = true },
+		"auth.public_orders.payment_types": func(_ *Config, a *auth.Config) {
+			a.PublicOrders = auth.PublicOrders{Enabled: true, Origins: []string{"https://shop.example"}}
 		},
-		"auth.public_orders.payment_types[1]": func(_ *Config, a *AuthConfig) { a.PublicOrders.PaymentTypes = []string{"cash", "cheque"} },
-		"auth.public_orders.origins[0]":       func(_ *Config, a *AuthConfig) { a.PublicOrders.Origins = []string{"*"} },
+		"auth.public_orders.payment_types[1]": func(_ *Config, a *auth.Config) { a.PublicOrders.PaymentTypes = []string{"cash", "cheque"} },
+		"auth.public_orders.origins[0]":       func(_ *Config, a *auth.Config) { a.PublicOrders.Origins = []string{"*"} },
 	} {
 		t.Run(key, func(t *testing.T) {
 			t.Parallel()
 			cfg, authCfg := defaults()
-			authCfg.Clients = []ClientConfig{{ID: "shop", Secret: "not-a-short-one-at-all", Scopes: []Scope{ScopeMenu}}}
+			authCfg.Clients = []auth.ClientConfig{{ID: "shop", Secret: "not-a-short-one-at-all", Scopes: []auth.Scope{auth.ScopeMenu}}}
 			change(&cfg, &authCfg)
 			got := faults(errors.Join(cfg.Validate(), authCfg.Validate()))
 			if !slices.Equal(got, []string{key}) {
@@ -153,7 +154,7 @@ func TestWeakSecretsAreRejectedWhereOthersReachLarder(t *testing.T) { // policie
 			if test.proxy != "" {
 				cfg.TrustedProxies = []string{test.proxy}
 			}
-			authCfg.Clients = []ClientConfig{{ID: "storefront", Secret: test.secret, Scopes: []Scope{ScopeMenu}}}
+			authCfg.Clients = []auth.ClientConfig{{ID: "storefront", Secret: test.secret, Scopes: []auth.Scope{auth.ScopeMenu}}}
 			err := authCfg.ValidateFor(cfg.Exposed())
 			switch {
 			case test.fault == "" && err != nil:

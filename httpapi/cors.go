@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/gin-gonic/gin"
+
+	"larder/httpapi/auth"
 )
 
 // cors is who may read the public routes from a page of another origin. An
@@ -15,11 +17,11 @@ type cors struct {
 	origins []string
 }
 
-func newCORS(cfg Config, public PublicOrders) cors {
+func newCORS(cfg Config, public auth.PublicOrders) cors {
 	c := cors{any: slices.Contains(cfg.CORSOrigins, "*"), origins: slices.Clone(cfg.CORSOrigins)}
 	if public.Enabled {
 		c.origins = append(c.origins, public.Origins...) // policy H3: a guest's page must be able to call
-		c.origins = slices.DeleteFunc(c.origins, func(origin string) bool { return origin == OriginSelf })
+		c.origins = slices.DeleteFunc(c.origins, func(origin string) bool { return origin == auth.OriginSelf })
 	}
 	return c
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"larder/httpapi"
+	"larder/httpapi/auth"
 	"larder/httpapi/openapi"
 	"larder/internal/menu"
 	"larder/internal/sandbox"
@@ -129,7 +130,7 @@ func newCostFixture(t *testing.T) (*costFixture, menuIDs) {
 		p.redis.URL, p.ordering.AllowNonDurable = server.URL(), false
 		p.cfg.Rate = httpapi.RateConfig{}
 		p.cfg.Page.Enabled = true
-		p.auth.PublicOrders = httpapi.PublicOrders{Enabled: true, Origins: []string{"https://shop.example"}, PaymentTypes: []string{"cash"}}
+		p.auth.PublicOrders = auth.PublicOrders{Enabled: true, Origins: []string{"https://shop.example"}, PaymentTypes: []string{"cash"}}
 		p.runner = func(deps *menusync.Deps) {
 			for i := range branches() {
 				one := deps.Restaurants[1]

@@ -10,6 +10,7 @@ import (
 
 	"larder/cache"
 	"larder/cache/replica"
+	"larder/httpapi/auth"
 	"larder/httpapi/openapi"
 	"larder/httpapi/respond"
 	"larder/internal/menu"
@@ -153,7 +154,7 @@ func newRouted(t *testing.T, cfg Config) *Server {
 	}
 	t.Cleanup(func() { _ = store.Close() })
 	kept := cache.NewStore(store, cache.StoreConfig{})
-	var authCfg AuthConfig
+	var authCfg auth.Config
 	authCfg.SetDefaults()
 	server, err := New(cfg, authCfg, Deps{
 		Replica: replica.New(kept, replica.Config{Restaurants: func() []menu.RestaurantID { return nil }, Log: logger}),

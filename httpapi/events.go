@@ -5,6 +5,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"larder/httpapi/auth"
 	"larder/httpapi/metrics"
 	"larder/httpapi/ratelimit"
 	"larder/httpapi/respond"
@@ -20,7 +21,7 @@ func (s *Server) events(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	address := ratelimit.AddressKey(s.auth.clientIP(c))
+	address := ratelimit.AddressKey(s.auth.ClientIP(c))
 	topic, err := s.streams.join(address, restaurant)
 	if err != nil {
 		return err
@@ -32,38 +33,38 @@ func (s *Server) events(c *gin.Context) error {
 	}
 	ctx, cancel := s.withExpiry(c)
 	defer cancel()
-	who, _ := callerOf(c)
+	who, _ := auth.CallerOf(c)
 	s.metrics.StreamEnded(metrics.StreamMenu, string(s.follow(ctx, st, topic, who, c.GetHeader("Last-Event-ID"))))
 	return nil
 }
 
 // followed is the restaurant that a stream is asked for.
 func (s *Server) followed(c *gin.Context) (menu.RestaurantID, error) {
-	who, _ := callerOf(c)
+	who, _ := auth.CallerOf(c)
 	ids := c.QueryArray("restaurant")
 	switch {
 	case len(ids) > 1:
 		return "", respond.InvalidParameter("restaurant", "stands more than once; a stream is of one restaurant")
 	case len(ids) == 0 || ids[0] == "":
-		return "", respond.RestaurantRequired(s.directory.Visible(who.viewer()))
+		return "", respond.RestaurantRequired(s.directory.Visible(who.Viewer()))
 	}
 	restaurant := menu.RestaurantID(ids[0])
 	if !s.canFollow(who, restaurant) {
-		return "", respond.RestaurantNotFound(s.directory.Visible(who.viewer()))
+		return "", respond.RestaurantNotFound(s.directory.Visible(who.Viewer()))
 	}
 	return restaurant, nil
 }
 
 // canFollow reports whether the restaurant is configured and the caller may know
 // of it, which a reload may change while a stream is open.
-func (s *Server) canFollow(who caller, id menu.RestaurantID) bool {
-	_, ok := s.directory.Find(who.viewer(), id)
+func (s *Server) canFollow(who auth.Caller, id menu.RestaurantID) bool {
+	_, ok := s.directory.Find(who.Viewer(), id)
 	return ok
 }
 
 // follow tells one reader of every version until the stream ends. seen is the
 // mark of the version that it has.
-func (s *Server) follow(ctx context.Context, st *stream, topic *topic, who caller, seen string) ending {
+func (s *Server) follow(ctx context.Context, st *stream, topic *topic, who auth.Caller, seen string) ending {
 	due := newHeartbeat(s.cfg.Events.Heartbeat)
 	defer due.Stop()
 	latest := topic.latest()

@@ -14,6 +14,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"larder/httpapi"
+	"larder/httpapi/auth"
 	"larder/internal/sandbox"
 	"larder/ordering"
 	menusync "larder/sync"
@@ -57,9 +58,9 @@ func newExampleFixture(t *testing.T) *exampleFixture {
 	b.publish()
 	b.fixture = newFixture(t, func(p *plan) {
 		p.cfg.Rate, p.unsynced = httpapi.RateConfig{}, true
-		p.auth.Clients = []httpapi.ClientConfig{
-			{ID: "storefront", Secret: "storefront-secret", Scopes: []httpapi.Scope{"menu", "orders"}, Connection: "main"},
-			{ID: "ops", Secret: "ops-secret", Scopes: []httpapi.Scope{"menu", "orders", "ops"}},
+		p.auth.Clients = []auth.ClientConfig{
+			{ID: "storefront", Secret: "storefront-secret", Scopes: []auth.Scope{"menu", "orders"}, Connection: "main"},
+			{ID: "ops", Secret: "ops-secret", Scopes: []auth.Scope{"menu", "orders", "ops"}},
 		}
 		p.services = map[string]ordering.Service{"main": b.behind}
 		p.runner = func(deps *menusync.Deps) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	"larder/httpapi/auth"
 	"larder/httpapi/fastpath"
 	"larder/httpapi/metrics"
 	"larder/httpapi/respond"
@@ -106,20 +107,20 @@ func (l *fastPathHandler) Respond(request *fastpath.Request, answer *fastpath.Re
 	return true
 }
 
-// authorize reports whether the read is allowed, as requireScope does, and whether its
+// authorize reports whether the read is allowed, as RequireScope does, and whether its
 // client named itself. Only tokens that were read before are known here.
 func (l *fastPathHandler) authorize(read *menuRead) (known, ok bool) {
 	if l.request.Authorization == "" {
 		return false, read.kind != readView && l.authCfg.MenuIsOpen()
 	}
 	l.header = append(l.header[:0], l.request.Authorization...)
-	who, known := l.auth.cached(l.header)
+	who, known := l.auth.Cached(l.header)
 	read.who = who
-	scope := ScopeMenu
+	scope := auth.ScopeMenu
 	if read.kind == readView {
-		scope = ScopeOrders // policy H2
+		scope = auth.ScopeOrders // policy H2
 	}
-	return known, known && holds(who.Scopes, scope)
+	return known, known && auth.Holds(who.Scopes, scope)
 }
 
 // writeHeaders lays the answer out, in the order in which net/http has the fields.

@@ -19,6 +19,7 @@ import (
 	"larder/cache"
 	"larder/cache/replica"
 	"larder/httpapi"
+	"larder/httpapi/auth"
 	"larder/httpapi/metrics"
 	"larder/internal/directory"
 	"larder/internal/menu"
@@ -159,7 +160,7 @@ func (s *service) received() [][]byte {
 // plan is what a test changes of its fixture before it is built.
 type plan struct {
 	cfg      httpapi.Config
-	auth     httpapi.AuthConfig
+	auth     auth.Config
 	redis    redisdb.Config
 	ordering ordering.Config
 	unsynced bool                        // nothing is synced at the start
@@ -281,11 +282,11 @@ func defaultPlan() plan {
 	p.cfg.SetDefaults()
 	p.auth.SetDefaults()
 	p.redis.SetDefaults()
-	p.auth.Clients = []httpapi.ClientConfig{
-		{ID: clientShop, Secret: secretOf(clientShop), Scopes: []httpapi.Scope{"menu", "orders"}, Connection: "main"},
-		{ID: clientOps, Secret: secretOf(clientOps), Scopes: []httpapi.Scope{"menu", "orders", "ops"}},
-		{ID: clientNorth, Secret: secretOf(clientNorth), Scopes: []httpapi.Scope{"orders", "ops"}, Connection: "north"},
-		{ID: clientRead, Secret: secretOf(clientRead), Scopes: []httpapi.Scope{"menu"}},
+	p.auth.Clients = []auth.ClientConfig{
+		{ID: clientShop, Secret: secretOf(clientShop), Scopes: []auth.Scope{"menu", "orders"}, Connection: "main"},
+		{ID: clientOps, Secret: secretOf(clientOps), Scopes: []auth.Scope{"menu", "orders", "ops"}},
+		{ID: clientNorth, Secret: secretOf(clientNorth), Scopes: []auth.Scope{"orders", "ops"}, Connection: "north"},
+		{ID: clientRead, Secret: secretOf(clientRead), Scopes: []auth.Scope{"menu"}},
 	}
 	return p
 }

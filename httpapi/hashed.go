@@ -7,6 +7,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"larder/httpapi/auth"
 	"larder/httpapi/respond"
 	"larder/httpapi/web"
 )
@@ -19,7 +20,7 @@ func (s *Server) answerHashed(c *gin.Context, body []byte) error {
 	}
 	header := c.Writer.Header()
 	header.Add("Vary", "Accept-Encoding")
-	_, known := callerOf(c)
+	_, known := auth.CallerOf(c)
 	control, private := s.cacheControl(known)
 	header.Set("Cache-Control", control)
 	if private {

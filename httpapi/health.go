@@ -62,7 +62,7 @@ func (s *Server) readyz(c *gin.Context) error {
 	switch {
 	case s.readiness.draining.Load() || !s.ready(ctx, found):
 		current.Status, status = "unready", http.StatusServiceUnavailable
-	case found.degraded(s.auth.takesOrders()):
+	case found.degraded(s.auth.TakesOrders()):
 		current.Status = "degraded"
 	}
 	if verbose, given := c.GetQuery("verbose"); given && verbose != "false" && verbose != "0" {

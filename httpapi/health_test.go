@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"larder/httpapi"
+	"larder/httpapi/auth"
 	"larder/internal/testkit/redistest"
 )
 
@@ -128,7 +128,7 @@ func TestReadyCountsTheJournalWhereOrdersAreTaken(t *testing.T) {
 
 // readersOnly leaves the clients that may place nothing.
 func readersOnly(p *plan) {
-	p.auth.Clients = []httpapi.ClientConfig{{ID: clientRead, Secret: secretOf(clientRead), Scopes: []httpapi.Scope{"menu", "ops"}}}
+	p.auth.Clients = []auth.ClientConfig{{ID: clientRead, Secret: secretOf(clientRead), Scopes: []auth.Scope{"menu", "ops"}}}
 }
 
 // Redis gone: what is in memory is served as before, and readiness says so.

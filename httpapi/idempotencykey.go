@@ -5,6 +5,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"larder/httpapi/auth"
 	"larder/httpapi/respond"
 )
 
@@ -30,7 +31,7 @@ func idempotencyKey(c *gin.Context, required bool) (string, error) {
 			return "", keyRequired("the Idempotency-Key " + wrong)
 		}
 		return key, nil
-	case required || isGuest(c):
+	case required || auth.IsGuest(c):
 		return "", keyRequired("send an Idempotency-Key: a new random one for each order, and the same one again to learn what became of it")
 	default:
 		return "", nil
@@ -50,7 +51,7 @@ func bareKey(c *gin.Context, sent string) (key, wrong string) {
 	switch {
 	case key == "" || len(key) > maxKey || !respond.IsASCII(key, ' '):
 		return "", "has 1 to 255 printable ASCII characters"
-	case isGuest(c) && len(key) < minPublicKey:
+	case auth.IsGuest(c) && len(key) < minPublicKey:
 		return "", "has at least 128 random bits where there is no token: 22 characters or more"
 	default:
 		return key, ""

@@ -11,6 +11,7 @@ import (
 
 	"larder/cache"
 	"larder/cache/encoded"
+	"larder/httpapi/auth"
 	"larder/httpapi/metrics"
 	"larder/httpapi/respond"
 )
@@ -28,7 +29,7 @@ func (s *Server) product(c *gin.Context) error {
 
 // serveRead answers a hot read, and waits for what memory does not hold.
 func (s *Server) serveRead(c *gin.Context, read *menuRead) error {
-	read.who, _ = callerOf(c)
+	read.who, _ = auth.CallerOf(c)
 	id, err := s.menuOf(read)
 	if err != nil {
 		return err
@@ -92,7 +93,7 @@ func (s *Server) representation(c *gin.Context, found resolvedRead) error {
 
 // answerVersion answers a read of one version: 304 or the body.
 func (s *Server) answerVersion(c *gin.Context, snapshot *cache.Snapshot, modified time.Time, body *encoded.Representation) error {
-	_, known := callerOf(c)
+	_, known := auth.CallerOf(c)
 	v := s.versionedResponse(snapshot, modified, body, notModified(c.Request.Header, body.ETag, modified), known)
 	v.writeHeaders(headerFields(c.Writer.Header()))
 	if v.status == http.StatusNotModified || c.Request.Method == http.MethodHead {

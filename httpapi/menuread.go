@@ -5,6 +5,7 @@ import (
 
 	"larder/cache"
 	"larder/cache/encoded"
+	"larder/httpapi/auth"
 	"larder/httpapi/respond"
 	"larder/internal/menu"
 )
@@ -16,8 +17,8 @@ type menuRead struct {
 	kind       readKind
 	restaurant string // of a view: as the query names it, "" where it does not
 	product    string
-	by         string // what product is: "" or id, or externalId
-	who        caller // zero: nobody said
+	by         string      // what product is: "" or id, or externalId
+	who        auth.Caller // zero: nobody said
 }
 
 // readKind is what is read.

@@ -14,6 +14,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/sirupsen/logrus"
 
+	"larder/httpapi/auth"
 	"larder/httpapi/metrics"
 	"larder/httpapi/respond"
 	"larder/internal/tracing"
@@ -83,7 +84,7 @@ func (s *Server) finish(c *gin.Context, took time.Duration) {
 	if !s.shouldLog(probe, stream, status, took) {
 		return
 	}
-	who, _ := callerOf(c)
+	who, _ := auth.CallerOf(c)
 	s.logRequest(requestLine{
 		code: respond.FailureCode(c), id: respond.RequestID(c), method: c.Request.Method, route: route, path: c.Request.URL.Path,
 		status: status, bytes: max(c.Writer.Size(), 0), took: took, client: who.Client, causes: c.Errors.Errors(),

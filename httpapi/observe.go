@@ -12,7 +12,7 @@ import (
 func (s *Server) observe(unknownOrders func(ctx context.Context, connection string) (int64, error)) error {
 	s.orderCounts = metrics.NewOrderCounts(metrics.OrderSource{
 		Connections: connectionNames(s.connections), Orders: s.orders, Journal: s.journal, Unknown: unknownOrders,
-		TakesOrders: s.auth.takesOrders, Log: s.log,
+		TakesOrders: s.auth.TakesOrders, Log: s.log,
 	})
 	state := metrics.State{
 		Memory:  func() (used, limit int64) { memory := s.replica.Memory(); return memory.Used, memory.Limit },

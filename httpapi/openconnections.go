@@ -10,6 +10,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	"larder/httpapi/auth"
 	"larder/httpapi/ratelimit"
 )
 
@@ -148,22 +149,22 @@ func (c *openConnection) Close() error {
 // one has as many as it may (docs/decisions/0044-connections-of-an-address.md).
 // It knows no more addresses than there are connections.
 type addressConnections struct {
-	limit   int     // 0: none, and nothing is counted
-	exempt  proxies // behind which all are one address
+	limit   int          // 0: none, and nothing is counted
+	exempt  auth.Proxies // behind which all are one address
 	refused atomic.Uint64
 
 	mu   sync.Mutex
 	open map[string]int
 }
 
-func newAddressConnections(limit int, exempt proxies) *addressConnections {
+func newAddressConnections(limit int, exempt auth.Proxies) *addressConnections {
 	return &addressConnections{limit: limit, exempt: exempt, open: map[string]int{}}
 }
 
 // enter counts a connection in; false where its address has as many as it may.
 // leave must get the key.
 func (a *addressConnections) enter(remote net.Addr) (key string, ok bool) {
-	if a.limit == 0 || a.exempt.hold(remote.String()) {
+	if a.limit == 0 || a.exempt.Hold(remote.String()) {
 		return "", true
 	}
 	host, _, err := net.SplitHostPort(remote.String())

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"larder/httpapi/auth"
 	"larder/httpapi/respond"
 	"larder/internal/jsontext"
 	"larder/internal/menu"
@@ -32,7 +33,7 @@ func (s *Server) syncRestaurant(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	who, _ := callerOf(c)
+	who, _ := auth.CallerOf(c)
 	run, err := s.runner.Start(c.Request.Context(), restaurant, menusync.Request{
 		Trigger: menusync.TriggerManual, By: who.Client, Force: force,
 	})
@@ -54,7 +55,7 @@ func (s *Server) syncAll(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	who, _ := callerOf(c)
+	who, _ := auth.CallerOf(c)
 	batch, err := s.runner.StartBatch(c.Request.Context(), menusync.BatchRequest{
 		Connection: who.Connection, By: who.Client, Force: force,
 	})
@@ -75,9 +76,9 @@ func (s *Server) syncAll(c *gin.Context) error {
 
 // batch answers GET /v1/ops/sync/{batch}, for those who have lost the events.
 func (s *Server) batch(c *gin.Context) error {
-	who, _ := callerOf(c)
+	who, _ := auth.CallerOf(c)
 	batch, err := s.runner.Batch(c.Request.Context(), respond.Param(c, "batch"))
-	if err == nil && !who.sees(batch.Connection) {
+	if err == nil && !who.Sees(batch.Connection) {
 		err = menusync.ErrUnknownBatch
 	}
 	if err != nil {
@@ -106,9 +107,9 @@ func (s *Server) answerRun(c *gin.Context, run menusync.Run, err error, wait tim
 // syncedMenu finds what the path names: a restaurant, or a connection's own menu
 // as "@connection".
 func (s *Server) syncedMenu(c *gin.Context) (menu.RestaurantID, error) {
-	who, _ := callerOf(c)
+	who, _ := auth.CallerOf(c)
 	id := menu.RestaurantID(respond.Param(c, "restaurant"))
-	if s.directory.HasMenu(id) && s.directory.SeesMenu(who.viewer(), id) {
+	if s.directory.HasMenu(id) && s.directory.SeesMenu(who.Viewer(), id) {
 		return id, nil
 	}
 	restaurant, err := s.restaurant(c)
@@ -176,9 +177,9 @@ func (s *Server) lint(c *gin.Context) error {
 
 // run answers GET /v1/ops/runs/{run}.
 func (s *Server) run(c *gin.Context) error {
-	who, _ := callerOf(c)
+	who, _ := auth.CallerOf(c)
 	run, err := s.runner.Run(c.Request.Context(), respond.Param(c, "run"))
-	if err == nil && !s.directory.SeesMenu(who.viewer(), run.Restaurant) {
+	if err == nil && !s.directory.SeesMenu(who.Viewer(), run.Restaurant) {
 		err = menusync.ErrUnknownRun
 	}
 	if err != nil {
@@ -190,7 +191,7 @@ func (s *Server) run(c *gin.Context) error {
 // listRuns answers GET /v1/ops/runs, the newest first; ?restaurant= and
 // ?outcome= choose.
 func (s *Server) listRuns(c *gin.Context) error {
-	who, _ := callerOf(c)
+	who, _ := auth.CallerOf(c)
 	outcome, err := respond.OneOf(c, "outcome", []menusync.Outcome{
 		menusync.OutcomeUpdated, menusync.OutcomeUnchanged, menusync.OutcomeQuarantined,
 		menusync.OutcomeHeld, menusync.OutcomeFailed, menusync.OutcomeSkipped,
@@ -202,8 +203,8 @@ func (s *Server) listRuns(c *gin.Context) error {
 	if filter.Limit, filter.Cursor, err = respond.PageOf(c); err != nil {
 		return err
 	}
-	if _, given := c.GetQuery("restaurant"); given && !s.directory.SeesMenu(who.viewer(), filter.Restaurant) {
-		return respond.RestaurantNotFound(s.directory.Visible(who.viewer()))
+	if _, given := c.GetQuery("restaurant"); given && !s.directory.SeesMenu(who.Viewer(), filter.Restaurant) {
+		return respond.RestaurantNotFound(s.directory.Visible(who.Viewer()))
 	}
 	runs, next, err := s.runner.Runs(c.Request.Context(), filter)
 	if err != nil {
@@ -211,7 +212,7 @@ func (s *Server) listRuns(c *gin.Context) error {
 	}
 	list := respond.Page[menusync.Run]{Result: make([]menusync.Run, 0, len(runs)), Next: respond.NextPage(next)}
 	for _, run := range runs {
-		if s.directory.SeesMenu(who.viewer(), run.Restaurant) { // a page of a client with one connection may be short
+		if s.directory.SeesMenu(who.Viewer(), run.Restaurant) { // a page of a client with one connection may be short
 			list.Result = append(list.Result, run)
 		}
 	}

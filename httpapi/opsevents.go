@@ -5,6 +5,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"larder/httpapi/auth"
 	"larder/httpapi/metrics"
 	menusync "larder/sync"
 )
@@ -23,14 +24,14 @@ func (s *Server) opsEvents(c *gin.Context) error {
 	}
 	ctx, cancel := s.withExpiry(c)
 	defer cancel()
-	who, _ := callerOf(c)
+	who, _ := auth.CallerOf(c)
 	s.metrics.StreamEnded(metrics.StreamOps, string(s.followRuns(ctx, st, who)))
 	return nil
 }
 
 // followRuns tells one reader of every run that it may know of, until the
 // stream ends.
-func (s *Server) followRuns(ctx context.Context, st *stream, who caller) ending {
+func (s *Server) followRuns(ctx context.Context, st *stream, who auth.Caller) ending {
 	following := s.runner.Follow()
 	due := newHeartbeat(s.cfg.Events.Heartbeat)
 	defer due.Stop()
@@ -65,13 +66,13 @@ func (s *Server) followRuns(ctx context.Context, st *stream, who caller) ending 
 }
 
 // seesNotice reports whether the caller may know of what a notice is about.
-func (s *Server) seesNotice(who caller, notice menusync.Notice) bool {
+func (s *Server) seesNotice(who auth.Caller, notice menusync.Notice) bool {
 	switch {
 	case notice.Event == menusync.NoticeReset:
 		return true
 	case notice.Restaurant != "":
-		return s.directory.SeesMenu(who.viewer(), notice.Restaurant)
+		return s.directory.SeesMenu(who.Viewer(), notice.Restaurant)
 	default:
-		return who.sees(notice.Connection) // a batch, of one connection or, where that is empty, of all
+		return who.Sees(notice.Connection) // a batch, of one connection or, where that is empty, of all
 	}
 }

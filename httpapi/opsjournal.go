@@ -7,6 +7,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/sirupsen/logrus"
 
+	"larder/httpapi/auth"
 	"larder/httpapi/respond"
 	"larder/internal/jsontext"
 )
@@ -29,7 +30,7 @@ func (s *Server) acceptJournal(c *gin.Context) error {
 		return err
 	}
 	if accepted {
-		who, _ := callerOf(c)
+		who, _ := auth.CallerOf(c)
 		s.log.WithFields(logrus.Fields{
 			"event": "journal.accept", "requestId": respond.RequestID(c), "client": who.Client, "connection": connection,
 		}).Warn("a restored journal was accepted: new orders are placed again")

@@ -9,6 +9,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/sirupsen/logrus"
 
+	"larder/httpapi/auth"
 	"larder/httpapi/respond"
 	"larder/internal/menu"
 	"larder/ordering"
@@ -97,8 +98,8 @@ type resolutionView struct {
 // opsOrder answers GET /v1/ops/orders/{ref}: the record, and what was sent and
 // answered, so that an operator can speak with the guest and the restaurant.
 func (s *Server) opsOrder(c *gin.Context) error {
-	who, _ := callerOf(c)
-	record, err := s.journal.Record(c.Request.Context(), s.directory.Connections(who.viewer()), respond.Param(c, "ref"))
+	who, _ := auth.CallerOf(c)
+	record, err := s.journal.Record(c.Request.Context(), s.directory.Connections(who.Viewer()), respond.Param(c, "ref"))
 	if err != nil {
 		return err
 	}
@@ -164,8 +165,8 @@ func (s *Server) resolveOrder(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	who, _ := callerOf(c)
-	resolution.Connections, resolution.Ref, resolution.By, resolution.RequestID = s.directory.Connections(who.viewer()), respond.Param(c, "ref"), who.Client, respond.RequestID(c)
+	who, _ := auth.CallerOf(c)
+	resolution.Connections, resolution.Ref, resolution.By, resolution.RequestID = s.directory.Connections(who.Viewer()), respond.Param(c, "ref"), who.Client, respond.RequestID(c)
 	resolved, err := s.orders.Resolve(c.Request.Context(), resolution)
 	if err != nil {
 		return resolutionProblem(err)

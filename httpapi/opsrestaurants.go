@@ -7,6 +7,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"larder/cache"
+	"larder/httpapi/auth"
 	"larder/httpapi/respond"
 	"larder/internal/directory"
 	"larder/internal/menu"
@@ -50,7 +51,7 @@ func (s *Server) listOpsRestaurants(c *gin.Context) error {
 		return err
 	}
 	connection, oneConnection := c.GetQuery("connection")
-	who, _ := callerOf(c)
+	who, _ := auth.CallerOf(c)
 	from := s.directory.Index()
 	var now *stateSummary
 	if state != "" {
@@ -58,7 +59,7 @@ func (s *Server) listOpsRestaurants(c *gin.Context) error {
 		from = now.of
 	}
 	all := from.Entries()
-	chosen, next := from.Page(who.viewer(), want, func(at int) bool {
+	chosen, next := from.Page(who.Viewer(), want, func(at int) bool {
 		return (!oneConnection || all[at].Connection == connection) && (now == nil || now.all[at].matches(state))
 	})
 	versions := s.versions(c.Request.Context(), chosen)

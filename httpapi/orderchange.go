@@ -6,6 +6,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"larder/httpapi/auth"
 	"larder/httpapi/respond"
 	"larder/internal/upstream"
 	"larder/ordering"
@@ -31,7 +32,7 @@ func (s *Server) changeOrder(operation ordering.Operation) respond.Handler {
 		if err != nil {
 			return err
 		}
-		who, _ := callerOf(c)
+		who, _ := auth.CallerOf(c)
 		changed, err := s.orders.Change(c.Request.Context(), ordering.ChangeRequest{
 			Operation: operation, OrderID: orderID, V1: true, Connection: connection, Client: who.Client, Key: key,
 			RequestID: respond.RequestID(c), Body: body, Language: respond.Language(c), FieldCase: s.connection(connection).FieldCase,

@@ -26,11 +26,11 @@ func orderTokens(body []byte) int {
 // request has taken on arrival.
 func (s *Server) chargeOrder(c *gin.Context, l *ratelimit.Limiter, body []byte) {
 	if more := orderTokens(body) - 1; more > 0 {
-		l.Charge(ratelimit.AddressKey(s.auth.clientIP(c)), more)
+		l.Charge(ratelimit.AddressKey(s.auth.ClientIP(c)), more)
 	}
 }
 
 // limitAddress refuses an address that asks too often.
 func (s *Server) limitAddress(l *ratelimit.Limiter) gin.HandlerFunc {
-	return func(c *gin.Context) { ratelimit.Take(c, l, ratelimit.AddressKey(s.auth.clientIP(c))) }
+	return func(c *gin.Context) { ratelimit.Take(c, l, ratelimit.AddressKey(s.auth.ClientIP(c))) }
 }

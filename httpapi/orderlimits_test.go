@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"larder/httpapi"
+	"larder/httpapi/auth"
 	"larder/httpapi/ratelimit"
 )
 
@@ -87,7 +88,7 @@ func TestGuestOrderRepeatsPaymentType(t *testing.T) {
 	t.Parallel()
 	const page = "https://shop.example"
 	w := newFixture(t, func(p *plan) {
-		p.auth.PublicOrders = httpapi.PublicOrders{Enabled: true, Origins: []string{page}, PaymentTypes: []string{"cash"}}
+		p.auth.PublicOrders = auth.PublicOrders{Enabled: true, Origins: []string{page}, PaymentTypes: []string{"cash"}}
 	})
 	var many strings.Builder
 	for i := range 5000 { // in spellings that differ

@@ -4,6 +4,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/sirupsen/logrus"
 
+	"larder/httpapi/auth"
 	"larder/httpapi/respond"
 	"larder/internal/menu"
 	"larder/internal/tracing"
@@ -37,7 +38,7 @@ func (s *Server) noteOrder(c *gin.Context, call orderCall, result ordering.Resul
 
 // logOrder writes the order's line: never a key, a body, or what is a guest's.
 func (s *Server) logOrder(c *gin.Context, call orderCall, outcome string, result ordering.Result, err error) {
-	who, _ := callerOf(c)
+	who, _ := auth.CallerOf(c)
 	entry := s.log.WithFields(tracing.LogFields(c.Request.Context()))
 	fields := logrus.Fields{
 		"event": "order." + outcome, "operation": call.operation, "requestId": respond.RequestID(c), "client": who.Client,

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"larder/httpapi/auth"
 	"larder/httpapi/ratelimit"
 	"larder/httpapi/respond"
 	"larder/internal/upstream"
@@ -77,15 +78,15 @@ func (s *Server) placeOrder(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	who, _ := callerOf(c)
+	who, _ := auth.CallerOf(c)
 	requester := who.Client
-	if isGuest(c) {
+	if auth.IsGuest(c) {
 		s.chargeOrder(c, s.publicLimit, body)
 		if err := s.checkPublicOrder(body, respond.Language(c)); err != nil {
 			return respond.WithLanguage(c, err)
 		}
 		// Guests share one client: each address has its own turn (policy O8a).
-		requester = publicClient + " " + ratelimit.AddressKey(s.auth.clientIP(c))
+		requester = auth.PublicClient + " " + ratelimit.AddressKey(s.auth.ClientIP(c))
 	}
 	// The client's disconnect does not cancel a write that has begun: Orders
 	// sees to that (policy O8).
@@ -121,12 +122,12 @@ func (s *Server) orderByKey(c *gin.Context) error {
 	if wrong != "" {
 		return respond.InvalidParameter("key", "is the Idempotency-Key of an order, which "+wrong)
 	}
-	who, _ := callerOf(c)
+	who, _ := auth.CallerOf(c)
 	record, err := s.orders.ByKey(c.Request.Context(), connections, who.Client, key)
 	switch {
 	case err != nil:
 		return err
-	case isGuest(c):
+	case auth.IsGuest(c):
 		return respond.JSON(c, http.StatusOK, respond.Result{Result: guestView{record.State, respond.Number(record.Total), respond.OrNull(record.OrderID)}})
 	default:
 		return respond.JSON(c, http.StatusOK, respond.Result{Result: newRecordView(record)})
@@ -136,8 +137,8 @@ func (s *Server) orderByKey(c *gin.Context) error {
 // requestedConnections are the connections whose orders a request is about: the one of
 // ?connection=, else all that the caller sees.
 func (s *Server) requestedConnections(c *gin.Context) ([]string, error) {
-	who, _ := callerOf(c)
-	seen := s.directory.Connections(who.viewer())
+	who, _ := auth.CallerOf(c)
+	seen := s.directory.Connections(who.Viewer())
 	name, given := c.GetQuery("connection")
 	if !given {
 		return seen, nil

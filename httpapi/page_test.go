@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"larder/httpapi"
+	"larder/httpapi/auth"
 )
 
 func TestPage(t *testing.T) {
 	t.Parallel()
 	k := newOrderFixture(t, func(p *plan) {
 		p.cfg.Page = httpapi.PageConfig{Enabled: true, Currency: "EUR", ImageOrigins: []string{"https://img.example"}}
-		p.auth.PublicOrders.Enabled, p.auth.PublicOrders.Origins = true, []string{httpapi.OriginSelf}
+		p.auth.PublicOrders.Enabled, p.auth.PublicOrders.Origins = true, []string{auth.OriginSelf}
 	})
 	page := k.get("/").is(t, http.StatusOK)
 	policy := page.header.Get("Content-Security-Policy")
@@ -98,11 +99,11 @@ func TestOwnPageOrders(t *testing.T) {
 	t.Parallel()
 	const guestKey = "0123456789abcdefghijkl"
 	k := newOrderFixture(t, func(p *plan) {
-		p.auth.PublicOrders.Enabled, p.auth.PublicOrders.Origins = true, []string{httpapi.OriginSelf}
+		p.auth.PublicOrders.Enabled, p.auth.PublicOrders.Origins = true, []string{auth.OriginSelf}
 	})
 	own := k.url
 	k.post(ordersPath, order(), append(key(guestKey), "Origin", "https://evil.example")...).refused(t, http.StatusUnauthorized, "unauthorized")
-	k.post(ordersPath, order(), append(key(guestKey), "Origin", httpapi.OriginSelf)...).refused(t, http.StatusUnauthorized, "unauthorized")
+	k.post(ordersPath, order(), append(key(guestKey), "Origin", auth.OriginSelf)...).refused(t, http.StatusUnauthorized, "unauthorized")
 	k.post(ordersPath, order(), key(guestKey)...).refused(t, http.StatusUnauthorized, "unauthorized")
 	k.post(ordersPath, order(), append(key(guestKey), "Sec-Fetch-Site", "same-origin")...).refused(t, http.StatusUnauthorized, "unauthorized")
 	if placed := k.post(ordersPath, order(), append(key(guestKey), "Origin", own)...).is(t, http.StatusCreated); placed.header.Get("Access-Control-Allow-Origin") != "" {
@@ -120,7 +121,7 @@ func TestOwnPageOrders(t *testing.T) {
 func TestOwnPageHasAKnownHost(t *testing.T) {
 	t.Parallel()
 	k := newOrderFixture(t, func(p *plan) {
-		p.auth.PublicOrders = httpapi.PublicOrders{Enabled: true, Origins: []string{httpapi.OriginSelf}, PaymentTypes: []string{"cash", "card"}}
+		p.auth.PublicOrders = auth.PublicOrders{Enabled: true, Origins: []string{auth.OriginSelf}, PaymentTypes: []string{"cash", "card"}}
 		p.cfg.Hosts = []string{"Shop.example"}
 	})
 	for i, c := range []struct {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"larder/httpapi/auth"
 	"larder/httpapi/respond"
 )
 
@@ -36,11 +37,11 @@ func (s *Server) answerReasons(c *gin.Context, connection string) error {
 // chooseConnection returns the connection asked for, or the only one that the
 // caller sees if none is given.
 func (s *Server) chooseConnection(c *gin.Context, asked string, given bool) (string, error) {
-	who, _ := callerOf(c)
+	who, _ := auth.CallerOf(c)
 	if !given {
 		return s.onlyConnection(who, "ask with ?connection= for")
 	}
-	if names := s.directory.Connections(who.viewer()); !slices.Contains(names, asked) {
+	if names := s.directory.Connections(who.Viewer()); !slices.Contains(names, asked) {
 		return "", respond.ConnectionNotFound(names)
 	}
 	return asked, nil

@@ -9,6 +9,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"larder/cache"
+	"larder/httpapi/auth"
 	"larder/httpapi/respond"
 	"larder/internal/directory"
 	"larder/internal/menu"
@@ -37,12 +38,12 @@ type restaurantRow struct {
 // in the id or the name. It answers from memory (policy H7): what another
 // instance has published or checked is seen after cache.poll at the latest.
 func (s *Server) listRestaurants(c *gin.Context) error {
-	who, _ := callerOf(c)
+	who, _ := auth.CallerOf(c)
 	want, err := restaurantsWanted(c)
 	if err != nil {
 		return err
 	}
-	chosen, next := s.directory.Index().Page(who.viewer(), want, nil)
+	chosen, next := s.directory.Index().Page(who.Viewer(), want, nil)
 	list := respond.Page[restaurantRow]{Result: make([]restaurantRow, len(chosen)), Next: respond.NextPage(next)}
 	for i, restaurant := range chosen {
 		version, _ := s.replica.Version(restaurant.ID)

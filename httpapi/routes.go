@@ -10,6 +10,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"larder/httpapi/auth"
 	"larder/httpapi/respond"
 	"larder/httpapi/web"
 	"larder/internal/upstream"
@@ -31,7 +32,7 @@ func (s *Server) route() error {
 	if err != nil {
 		return err
 	}
-	read, placing := s.auth.requireScope(ScopeMenu), s.auth.requireScope(ScopeOrders)
+	read, placing := s.auth.RequireScope(auth.ScopeMenu), s.auth.RequireScope(auth.ScopeOrders)
 	get(public, "/v1/restaurants", read, respond.Handle(s.listRestaurants))
 	get(public, "/v1/restaurants/:restaurant/menu", read, respond.Handle(s.menu))
 	get(public, "/v1/restaurants/:restaurant/products", read, respond.Handle(s.listProducts))
@@ -41,11 +42,11 @@ func (s *Server) route() error {
 	public.GET("/v1/events", read, respond.Handle(s.events)) // no HEAD: it has no end to tell of
 	public.POST("/v1/restaurants/:restaurant/orders/validate", respond.VaryByLanguage, read, s.limitAddress(s.validateLimit), respond.Handle(s.validateOrder))
 	public.POST("/v1/restaurants/:restaurant/orders",
-		respond.VaryByLanguage, s.auth.requireOrdersOrGuest(s.publicLimit), limitClient(s.placeLimit), respond.Handle(s.placeOrder))
-	get(public, "/v1/orders", s.auth.requireOrdersOrGuest(s.publicReads), respond.Handle(s.orderByKey))
+		respond.VaryByLanguage, s.auth.RequireOrdersOrGuest(s.publicLimit), auth.LimitClient(s.placeLimit), respond.Handle(s.placeOrder))
+	get(public, "/v1/orders", s.auth.RequireOrdersOrGuest(s.publicReads), respond.Handle(s.orderByKey))
 	get(public, "/v1/orders/:orderID", placing, respond.Handle(s.order))
 	for _, operation := range []ordering.Operation{upstream.OpPay, upstream.OpComplete, upstream.OpReject} {
-		public.PUT("/v1/orders/:orderID/"+string(operation), respond.VaryByLanguage, placing, limitClient(s.changeLimit), respond.Handle(s.changeOrder(operation)))
+		public.PUT("/v1/orders/:orderID/"+string(operation), respond.VaryByLanguage, placing, auth.LimitClient(s.changeLimit), respond.Handle(s.changeOrder(operation)))
 	}
 	s.routeCompat(public)
 	if err := s.routePage(public); err != nil {
@@ -62,10 +63,10 @@ func (s *Server) route() error {
 
 // routeOps registers what http.ops_listen moves (policy H6).
 func (s *Server) routeOps(engine *gin.Engine) error {
-	guard := s.auth.requireOps
-	get(engine, "/ops/session", respond.Handle(s.auth.whoAmI))
-	engine.POST("/ops/session", s.auth.ownSite, respond.Handle(s.auth.signIn))
-	engine.DELETE("/ops/session", s.auth.ownSite, respond.Handle(s.auth.signOut))
+	guard := s.auth.RequireOps
+	get(engine, "/ops/session", respond.Handle(s.auth.WhoAmI))
+	engine.POST("/ops/session", s.auth.OwnSite, respond.Handle(s.auth.SignIn))
+	engine.DELETE("/ops/session", s.auth.OwnSite, respond.Handle(s.auth.SignOut))
 	get(engine, "/v1/ops/summary", guard, withinStore, respond.Handle(s.summary))
 	get(engine, "/v1/ops/audit", guard, withinStore, respond.Handle(s.listAudit))
 	get(engine, "/v1/ops/restaurants", guard, withinStore, respond.Handle(s.listOpsRestaurants))
@@ -90,7 +91,7 @@ func (s *Server) routeOps(engine *gin.Engine) error {
 	switch s.cfg.metricsAccess() {
 	case MetricsOff:
 	case MetricsOps:
-		get(engine, "/metrics", s.auth.requireScope(ScopeOps), s.orderCounts.Refresh, show) // never by a session: it is not below /v1/ops
+		get(engine, "/metrics", s.auth.RequireScope(auth.ScopeOps), s.orderCounts.Refresh, show) // never by a session: it is not below /v1/ops
 	default:
 		get(engine, "/metrics", s.orderCounts.Refresh, show)
 	}
@@ -99,8 +100,8 @@ func (s *Server) routeOps(engine *gin.Engine) error {
 
 // routeShared registers what every listener serves.
 func (s *Server) routeShared(engine *gin.Engine) {
-	engine.POST("/connect/token", respond.Handle(s.auth.token))
-	engine.POST("/connect/token/", respond.Handle(s.auth.token))
+	engine.POST("/connect/token", respond.Handle(s.auth.Token))
+	engine.POST("/connect/token/", respond.Handle(s.auth.Token))
 	get(engine, web.Path+":file", respond.Handle(s.asset))
 	get(engine, "/livez", livez)
 	get(engine, "/readyz", respond.Handle(s.readyz))

@@ -104,7 +104,7 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	s.log.WithFields(logrus.Fields{"event": "http.listening", "addr": s.Addr(), "opsAddr": s.OpsAddr()}).Info("listening")
 	group.Go(func() error {
-		s.auth.run(running)
+		s.auth.Run(running)
 		return nil
 	})
 	group.Go(func() error {

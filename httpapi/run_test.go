@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"larder/httpapi"
+	"larder/httpapi/auth"
 	"larder/internal/upstream"
 )
 
@@ -190,11 +191,11 @@ func TestHeaderIsLimited(t *testing.T) { // policy H1
 func TestNewRefusesWhatCannotBeMeant(t *testing.T) {
 	t.Parallel()
 	var cfg httpapi.Config
-	var authCfg httpapi.AuthConfig
+	var authCfg auth.Config
 	cfg.SetDefaults()
 	authCfg.SetDefaults()
 	cfg.Listen = "0.0.0.0:8080"
-	authCfg.Clients = []httpapi.ClientConfig{{ID: "storefront", Secret: "storefront-secret", Scopes: []httpapi.Scope{"menu"}}}
+	authCfg.Clients = []auth.ClientConfig{{ID: "storefront", Secret: "storefront-secret", Scopes: []auth.Scope{"menu"}}}
 	if _, err := httpapi.New(cfg, authCfg, httpapi.Deps{}); err == nil || !strings.Contains(err.Error(), "auth.clients[0].secret") {
 		t.Errorf("got %v, want a refusal of the demo's secret off loopback (policy H4)", err)
 	}

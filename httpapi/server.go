@@ -14,6 +14,7 @@ import (
 
 	"larder/cache"
 	"larder/cache/replica"
+	"larder/httpapi/auth"
 	"larder/httpapi/metrics"
 	"larder/httpapi/ratelimit"
 	"larder/httpapi/respond"
@@ -96,7 +97,7 @@ type Deps struct {
 // Run serves them. It starts no goroutine before Run.
 type Server struct {
 	cfg     Config
-	authCfg AuthConfig
+	authCfg auth.Config
 
 	replica         *replica.Replica
 	store           *cache.Store
@@ -116,14 +117,14 @@ type Server struct {
 	orderCounts     *metrics.OrderCounts
 	tracing         *tracing.Tracing
 
-	auth               *authority
+	auth               *auth.Auth
 	cors               cors
 	validateLimit      *ratelimit.Limiter
 	placeLimit         *ratelimit.Limiter
 	changeLimit        *ratelimit.Limiter
 	publicLimit        *ratelimit.Limiter
 	publicReads        *ratelimit.Limiter
-	proxies            proxies
+	proxies            auth.Proxies
 	auditLog           *auditLog
 	diffSlots          chan struct{} // a place for each comparison under way
 	sampled            atomic.Uint64
@@ -148,7 +149,7 @@ type Server struct {
 // after SetDefaults. It does not touch Redis and opens no listener.
 //
 // Errors: *setting.Error, joined where there are several.
-func New(cfg Config, authCfg AuthConfig, deps Deps) (*Server, error) {
+func New(cfg Config, authCfg auth.Config, deps Deps) (*Server, error) {
 	if err := errors.Join(cfg.Validate(), authCfg.Validate(), authCfg.ValidateFor(cfg.Exposed())); err != nil {
 		return nil, err
 	}
@@ -169,8 +170,8 @@ func New(cfg Config, authCfg AuthConfig, deps Deps) (*Server, error) {
 		s.metrics = metrics.New(deps.Version)
 	}
 	byAddress := ratelimit.New(cfg.Rate.AddressFailures, s.clock)
-	s.proxies = newProxies(cfg.TrustedProxies)
-	s.auth = newAuthority(authCfg, authDeps{
+	s.proxies = auth.NewProxies(cfg.TrustedProxies)
+	s.auth = auth.New(authCfg, auth.Deps{
 		Redis: s.redis, Hosts: cfg.Hosts, Exposed: cfg.Exposed() != "", Proxies: s.proxies,
 		TokenFailures:  ratelimit.NewFailures(byAddress, ratelimit.New(cfg.Rate.TokenFailures, s.clock)),
 		SignInFailures: ratelimit.NewFailures(byAddress, ratelimit.New(cfg.Rate.SignInFailures, s.clock)),
@@ -202,7 +203,7 @@ func New(cfg Config, authCfg AuthConfig, deps Deps) (*Server, error) {
 // those of one that has changed count as it is now; a changed secret ends its
 // sessions. It returns how many were added, changed or removed. The configuration
 // has checked them.
-func (s *Server) SetClients(all []ClientConfig) (changed int) { return s.auth.SetClients(all) }
+func (s *Server) SetClients(all []auth.ClientConfig) (changed int) { return s.auth.SetClients(all) }
 
 // Handler serves the public routes and, without http.ops_listen, those of ops.
 func (s *Server) Handler() http.Handler { return s.handler }

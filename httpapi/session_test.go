@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"larder/httpapi"
+	"larder/httpapi/auth"
 	"larder/internal/testkit/redistest"
 )
 
@@ -31,7 +32,7 @@ func (r reply) cookieOf(t *testing.T) *http.Cookie {
 	return cookies[0]
 }
 
-// signIn returns the header that a browser sends once it is signed in.
+// SignIn returns the header that a browser sends once it is signed in.
 func (w *fixture) signIn(client string) []string {
 	w.t.Helper()
 	cookie := w.post(sessionPath, signInBody(client, secretOf(client))).is(w.t, http.StatusOK).cookieOf(w.t)
@@ -262,7 +263,7 @@ func TestWhereASessionCounts(t *testing.T) {
 func TestWhatEndsASession(t *testing.T) {
 	t.Parallel()
 	url := redistest.Start(t).URL()
-	on := func(change func(*httpapi.ClientConfig)) func(*plan) {
+	on := func(change func(*auth.ClientConfig)) func(*plan) {
 		return func(p *plan) {
 			p.redis.URL, p.unsynced = url, true
 			for i := range p.auth.Clients {
@@ -272,20 +273,20 @@ func TestWhatEndsASession(t *testing.T) {
 			}
 		}
 	}
-	same := func(*httpapi.ClientConfig) {}
+	same := func(*auth.ClientConfig) {}
 	w := newFixture(t, on(same))
 	header := w.signIn(clientOps)
 	value := strings.TrimPrefix(header[1], "larder_ops=")
 	text, seal, _ := strings.Cut(value, ".")
 	for name, c := range map[string]struct {
-		change func(*httpapi.ClientConfig)
+		change func(*auth.ClientConfig)
 		status int
 	}{
 		"another replica":           {same, http.StatusOK},
-		"another secret":            {func(c *httpapi.ClientConfig) { c.Secret = "another-0123456789" }, http.StatusUnauthorized},
-		"no longer an operator":     {func(c *httpapi.ClientConfig) { c.Scopes = []httpapi.Scope{"menu"} }, http.StatusUnauthorized},
-		"no longer there":           {func(c *httpapi.ClientConfig) { c.ID = "other" }, http.StatusUnauthorized},
-		"another connection's only": {func(c *httpapi.ClientConfig) { c.Connection = "north" }, http.StatusOK},
+		"another secret":            {func(c *auth.ClientConfig) { c.Secret = "another-0123456789" }, http.StatusUnauthorized},
+		"no longer an operator":     {func(c *auth.ClientConfig) { c.Scopes = []auth.Scope{"menu"} }, http.StatusUnauthorized},
+		"no longer there":           {func(c *auth.ClientConfig) { c.ID = "other" }, http.StatusUnauthorized},
+		"another connection's only": {func(c *auth.ClientConfig) { c.Connection = "north" }, http.StatusOK},
 	} {
 		if got := newFixture(t, on(c.change)).get("/v1/ops/runs", header...); got.status != c.status {
 			t.Errorf("%s: %d %s, want %d", name, got.status, got.body, c.status)

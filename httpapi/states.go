@@ -9,6 +9,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"larder/cache"
+	"larder/httpapi/auth"
 	"larder/httpapi/respond"
 	"larder/internal/directory"
 	"larder/ordering"
@@ -148,9 +149,9 @@ func (s *Server) summary(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	who, _ := callerOf(c)
-	view := s.stateSummary().count(who.viewer(), directory.SearchWords(text))
-	query := ordering.Query{Connections: s.directory.Connections(who.viewer()), State: ordering.StateUnknown, Limit: summarised}
+	who, _ := auth.CallerOf(c)
+	view := s.stateSummary().count(who.Viewer(), directory.SearchWords(text))
+	query := ordering.Query{Connections: s.directory.Connections(who.Viewer()), State: ordering.StateUnknown, Limit: summarised}
 	records, next, err := s.journal.List(c.Request.Context(), query)
 	if err != nil {
 		s.log.WithFields(logrus.Fields{"event": "ops.summary_failed", "requestId": respond.RequestID(c)}).WithError(err).Debug("orders cannot be counted")

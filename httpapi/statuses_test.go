@@ -14,6 +14,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"larder/httpapi"
+	"larder/httpapi/auth"
 	"larder/httpapi/ratelimit"
 )
 
@@ -89,7 +90,7 @@ func (one documented) answers(status int) bool {
 func closed(p *plan) {
 	open := false
 	p.cfg.Rate, p.cfg.Metrics, p.auth.OpenMenu = httpapi.RateConfig{}, httpapi.MetricsOps, &open
-	p.auth.Clients = append(p.auth.Clients, httpapi.ClientConfig{ID: "desk", Secret: secretOf("desk"), Scopes: []httpapi.Scope{"ops"}})
+	p.auth.Clients = append(p.auth.Clients, auth.ClientConfig{ID: "desk", Secret: secretOf("desk"), Scopes: []auth.Scope{"ops"}})
 }
 
 // Each operation refuses as the document says: what stands on its own on every

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
+
+	"larder/httpapi/auth"
 )
 
 const (
@@ -123,13 +125,13 @@ func newHeartbeat(every time.Duration) *time.Timer {
 // session that opened it: at its time, or when its client is configured no
 // longer as it was.
 func (s *Server) withExpiry(c *gin.Context) (context.Context, context.CancelFunc) {
-	who, known := callerOf(c)
+	who, known := auth.CallerOf(c)
 	if !known || who.Expires.IsZero() {
 		return context.WithCancel(c.Request.Context())
 	}
 	ctx, cancel := context.WithTimeoutCause(c.Request.Context(), who.Expires.Sub(s.clock()), errExpired)
 	ctx, end := context.WithCancelCause(ctx)
-	stop := s.auth.watch(who, func() { end(errExpired) })
+	stop := s.auth.Watch(who, func() { end(errExpired) })
 	return ctx, func() {
 		stop()
 		end(nil)

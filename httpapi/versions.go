@@ -10,6 +10,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"larder/cache"
+	"larder/httpapi/auth"
 	"larder/httpapi/respond"
 	"larder/internal/jsontext"
 	"larder/internal/menu"
@@ -127,7 +128,7 @@ func (s *Server) rollBack(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	who, _ := callerOf(c)
+	who, _ := auth.CallerOf(c)
 	run, err := s.runner.Rollback(c.Request.Context(), restaurant, to, who.Client, wait)
 	if err != nil {
 		return err
@@ -173,7 +174,7 @@ func (s *Server) releaseHold(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	who, _ := callerOf(c)
+	who, _ := auth.CallerOf(c)
 	run, err := s.runner.Release(c.Request.Context(), restaurant, who.Client)
 	if err == nil {
 		s.audit(c, auditEntry{Action: actionRelease, Restaurant: &restaurant, Run: &run.ID})

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"larder/configs"
-	"larder/httpapi"
+	"larder/httpapi/auth"
 	"larder/internal/client"
 )
 
@@ -95,7 +95,7 @@ func knownRestaurants(cmd *cobra.Command, env *Environment, typed string) []cobr
 	ctx, cancel := context.WithTimeout(cmd.Context(), completionLimit)
 	defer cancel()
 	cmd.SetContext(ctx)
-	daemon, err := target(cmd, env, httpapi.ScopeMenu)
+	daemon, err := target(cmd, env, auth.ScopeMenu)
 	if err != nil {
 		return nil
 	}

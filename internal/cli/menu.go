@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"larder/configs"
-	"larder/httpapi"
+	"larder/httpapi/auth"
 	"larder/httpapi/respond"
 	"larder/internal/client"
 	"larder/internal/menu"
@@ -122,7 +122,7 @@ func findingsOf(cmd *cobra.Command, env *Environment, arg string) ([]menu.Findin
 		}
 		return menu.Lint(view, menu.RestaurantID(StringFlag(cmd, "restaurant")), menu.DefaultSettings()), nil
 	}
-	daemon, err := target(cmd, env, httpapi.ScopeOps)
+	daemon, err := target(cmd, env, auth.ScopeOps)
 	if err != nil {
 		return nil, err
 	}

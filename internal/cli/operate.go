@@ -3,13 +3,13 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"larder/httpapi"
+	"larder/httpapi/auth"
 	"larder/internal/client"
 )
 
 // operate sends one request of an operator and prints the answer.
 func operate[T any](cmd *cobra.Command, env *Environment, method, path string, body []byte, text func(answer client.Envelope[T])) error {
-	daemon, err := target(cmd, env, httpapi.ScopeOps)
+	daemon, err := target(cmd, env, auth.ScopeOps)
 	if err != nil {
 		return err
 	}

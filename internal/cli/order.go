@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/oauth2"
 
-	"larder/httpapi"
+	"larder/httpapi/auth"
 	"larder/httpapi/respond"
 	"larder/internal/client"
 	"larder/internal/jsontext"
@@ -52,7 +52,7 @@ again with the key that the message names, never with another.`,
 }
 
 // readOrder reads an order and finds the daemon's route for it.
-func readOrder(cmd *cobra.Command, env *Environment, file string, scope httpapi.Scope) (daemon *client.Client, path string, order []byte, err error) {
+func readOrder(cmd *cobra.Command, env *Environment, file string, scope auth.Scope) (daemon *client.Client, path string, order []byte, err error) {
 	if order, err = env.openArg(file); err != nil {
 		return nil, "", nil, err
 	}
@@ -105,7 +105,7 @@ type validateResult struct {
 }
 
 func validateOrder(cmd *cobra.Command, env *Environment, file string) error {
-	daemon, path, order, err := readOrder(cmd, env, file, httpapi.ScopeMenu)
+	daemon, path, order, err := readOrder(cmd, env, file, auth.ScopeMenu)
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func printViolations(env *Environment, violations []client.Violation, more bool)
 func number(n json.Number) string { return cmp.Or(n.String(), "?") }
 
 func placeOrder(cmd *cobra.Command, env *Environment, file string) error {
-	daemon, path, order, err := readOrder(cmd, env, file, httpapi.ScopeOrders)
+	daemon, path, order, err := readOrder(cmd, env, file, auth.ScopeOrders)
 	if err != nil {
 		return err
 	}

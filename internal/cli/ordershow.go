@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"larder/httpapi"
+	"larder/httpapi/auth"
 	"larder/internal/client"
 	"larder/internal/upstream"
 	"larder/ordering"
@@ -90,7 +90,7 @@ the scope orders, by larder's REF the scope ops is enough.`,
 // refOf finds an order by the ordering service's id: as a client that may place
 // orders, where those do, which need not be where operators do.
 func refOf(cmd *cobra.Command, env *Environment, orderID string) (string, error) {
-	daemon, err := target(cmd, env, httpapi.ScopeOrders)
+	daemon, err := target(cmd, env, auth.ScopeOrders)
 	if err != nil {
 		return "", err
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"larder/httpapi"
+	"larder/httpapi/auth"
 	"larder/internal/client"
 	"larder/internal/menu"
 )
@@ -81,7 +81,7 @@ func storefrontOf(cmd *cobra.Command, env *Environment, arg string) ([]byte, err
 		body := menu.Compile(view, id, menu.DefaultSettings()).AppendMenu(nil, menu.Head{Restaurant: id, RestaurantName: arg})
 		return bytes.Replace(body, []byte(neverSynced), []byte(`,"syncedAt":null`), 1), nil
 	}
-	daemon, err := target(cmd, env, httpapi.ScopeMenu)
+	daemon, err := target(cmd, env, auth.ScopeMenu)
 	if err != nil {
 		return nil, err
 	}

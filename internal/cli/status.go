@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"larder/httpapi"
+	"larder/httpapi/auth"
 	"larder/internal/client"
 	menusync "larder/sync"
 )
@@ -58,7 +58,7 @@ func printStatus(cmd *cobra.Command, env *Environment) error {
 	ctx, cancel := context.WithTimeout(cmd.Context(), statusLimit)
 	defer cancel()
 	cmd.SetContext(ctx)
-	daemon, err := target(cmd, env, httpapi.ScopeMenu)
+	daemon, err := target(cmd, env, auth.ScopeMenu)
 	if err != nil {
 		return err
 	}

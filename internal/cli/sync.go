@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
-	"larder/httpapi"
+	"larder/httpapi/auth"
 	"larder/internal/client"
 	"larder/internal/menu"
 	"larder/internal/sleep"
@@ -40,7 +40,7 @@ interrupted; what went wrong is listed at the end.`,
 			case !all && len(args) == 0:
 				return &usageError{"specify at least one restaurant, or --all"}
 			}
-			daemon, err := target(cmd, env, httpapi.ScopeOps)
+			daemon, err := target(cmd, env, auth.ScopeOps)
 			if err != nil {
 				return err
 			}
@@ -248,7 +248,7 @@ func printBatch(cmd *cobra.Command, env *Environment, batch menusync.Batch) {
 	names := map[string]string{}
 	if len(batch.Faults) > 0 {
 		// Menus may be served at another address than /v1/ops. Without names the ids have to do.
-		if daemon, err := target(cmd, env, httpapi.ScopeMenu); err == nil {
+		if daemon, err := target(cmd, env, auth.ScopeMenu); err == nil {
 			all, _ := Restaurants(cmd.Context(), daemon)
 			for _, r := range all {
 				names[r.ID] = r.Name

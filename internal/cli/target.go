@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"larder/configs"
-	"larder/httpapi"
+	"larder/httpapi/auth"
 	"larder/internal/client"
 )
 
@@ -33,7 +33,7 @@ func addTarget(cmd *cobra.Command) {
 
 // target makes the client that the flags ask for: where the scope is served,
 // with credentials that may have it.
-func target(cmd *cobra.Command, env *Environment, scope httpapi.Scope) (*client.Client, error) {
+func target(cmd *cobra.Command, env *Environment, scope auth.Scope) (*client.Client, error) {
 	base, ready, id, secret := StringFlag(cmd, "url"), "", StringFlag(cmd, "client-id"), StringFlag(cmd, "client-secret")
 	if id == "" && secret != "" {
 		return nil, &usageError{"--client-secret without --client-id"}
@@ -44,7 +44,7 @@ func target(cmd *cobra.Command, env *Environment, scope httpapi.Scope) (*client.
 			return nil, err
 		}
 		if base == "" {
-			base, ready = configuredURL(cfg, scope), configuredURL(cfg, httpapi.ScopeOps)
+			base, ready = configuredURL(cfg, scope), configuredURL(cfg, auth.ScopeOps)
 		}
 		if id == "" {
 			id, secret = configuredClient(cfg, scope)
@@ -72,9 +72,9 @@ func addressOf(address string) (string, error) {
 }
 
 // configuredURL is where a daemon of this configuration serves the scope.
-func configuredURL(cfg *configs.Config, scope httpapi.Scope) string {
+func configuredURL(cfg *configs.Config, scope auth.Scope) string {
 	address := cfg.HTTP.Listen
-	if scope == httpapi.ScopeOps && cfg.HTTP.OpsListen != "" {
+	if scope == auth.ScopeOps && cfg.HTTP.OpsListen != "" {
 		address = cfg.HTTP.OpsListen
 	}
 	return client.BaseURL(address)
@@ -82,9 +82,9 @@ func configuredURL(cfg *configs.Config, scope httpapi.Scope) string {
 
 // configuredClient is the first client whose tokens may have the scope, if there
 // is one then of those that see every connection.
-func configuredClient(cfg *configs.Config, scope httpapi.Scope) (id, secret string) {
+func configuredClient(cfg *configs.Config, scope auth.Scope) (id, secret string) {
 	for _, known := range cfg.Auth.Clients {
-		if !slices.Contains(known.Scopes, scope) && (scope != httpapi.ScopeMenu || !slices.Contains(known.Scopes, httpapi.ScopeOrders)) {
+		if !slices.Contains(known.Scopes, scope) && (scope != auth.ScopeMenu || !slices.Contains(known.Scopes, auth.ScopeOrders)) {
 			continue
 		}
 		if known.Connection == "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"larder/cache"
-	"larder/httpapi"
+	"larder/httpapi/auth"
 	"larder/internal/client"
 	"larder/internal/menu"
 )
@@ -80,7 +80,7 @@ type keptVersion struct {
 }
 
 func listVersions(cmd *cobra.Command, env *Environment, id string) error {
-	daemon, err := target(cmd, env, httpapi.ScopeOps)
+	daemon, err := target(cmd, env, auth.ScopeOps)
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func printVersions(env *Environment, id string, kept []keptVersion) {
 
 // printRun asks for a run and prints it when it is over.
 func printRun(cmd *cobra.Command, env *Environment, method, path string, body []byte) error {
-	daemon, err := target(cmd, env, httpapi.ScopeOps)
+	daemon, err := target(cmd, env, auth.ScopeOps)
 	if err != nil {
 		return err
 	}
@@ -132,7 +132,7 @@ func printRun(cmd *cobra.Command, env *Environment, method, path string, body []
 // diffVersions compares two versions that the daemon keeps; to 0 is the current
 // one.
 func diffVersions(cmd *cobra.Command, env *Environment, id string, from, to int64) error {
-	daemon, err := target(cmd, env, httpapi.ScopeOps)
+	daemon, err := target(cmd, env, auth.ScopeOps)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/oauth2"
 
-	"larder/httpapi"
+	"larder/httpapi/auth"
 	"larder/internal/client"
 	"larder/internal/sleep"
 )
@@ -47,11 +47,11 @@ func watchStatus(cmd *cobra.Command, env *Environment) error {
 	if every < minWatchInterval {
 		return &usageError{fmt.Sprintf("--every: at least %v, not %v", minWatchInterval, every)}
 	}
-	menus, err := target(cmd, env, httpapi.ScopeMenu)
+	menus, err := target(cmd, env, auth.ScopeMenu)
 	if err != nil {
 		return err
 	}
-	ops, err := target(cmd, env, httpapi.ScopeOps)
+	ops, err := target(cmd, env, auth.ScopeOps)
 	if err != nil {
 		return err
 	}

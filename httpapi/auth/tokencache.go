@@ -1,4 +1,4 @@
-package httpapi
+package auth
 
 import (
 	"crypto/sha256"
@@ -13,30 +13,30 @@ const maxCachedTokens = 8192
 // was read and found good. It keeps the header's hash alone.
 type tokenCache struct {
 	mu   sync.RWMutex
-	byID map[[sha256.Size]byte]caller
+	byID map[[sha256.Size]byte]Caller
 }
 
-// cached returns whose an Authorization header is, where it is one that was read
+// Cached returns whose an Authorization header is, where it is one that was read
 // before and is still good. It allocates nothing.
-func (a *authority) cached(header []byte) (caller, bool) {
+func (a *Auth) Cached(header []byte) (Caller, bool) {
 	return a.tokenCache.caller(sha256.Sum256(header), a, a.clock())
 }
 
 // caller returns whose the header with that hash is, while the token is good: until it expires,
 // another key signs, or other clients are configured.
-func (k *tokenCache) caller(id [sha256.Size]byte, by *authority, now time.Time) (caller, bool) {
+func (k *tokenCache) caller(id [sha256.Size]byte, by *Auth, now time.Time) (Caller, bool) {
 	k.mu.RLock()
 	who, known := k.byID[id]
 	k.mu.RUnlock()
 	if !known || !now.Before(who.Expires) || by.keys.signing.Load() != who.key || by.clients.now.Load() != who.among {
-		return caller{}, false
+		return Caller{}, false
 	}
 	return who, true
 }
 
 // add keeps whose a header is. When there is no room one goes that has
 // expired or, where a look finds none, any.
-func (k *tokenCache) add(header string, who caller, now time.Time) {
+func (k *tokenCache) add(header string, who Caller, now time.Time) {
 	id := sha256.Sum256([]byte(header))
 	k.mu.RLock()
 	kept, known := k.byID[id]

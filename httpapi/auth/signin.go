@@ -1,4 +1,4 @@
-package httpapi
+package auth
 
 import (
 	"net/http"
@@ -20,12 +20,12 @@ type sessionView struct {
 	Version string `json:"version"`
 }
 
-func (a *authority) newSessionView(who caller) sessionView {
+func (a *Auth) newSessionView(who Caller) sessionView {
 	return sessionView{Client: who.Client, Connection: respond.OrNull(who.Connection), ExpiresAt: respond.Time(who.Expires), Version: a.release}
 }
 
-// whoAmI answers GET /ops/session: null where nobody is signed in.
-func (a *authority) whoAmI(c *gin.Context) error {
+// WhoAmI answers GET /ops/session: null where nobody is signed in.
+func (a *Auth) WhoAmI(c *gin.Context) error {
 	who, _, known, err := a.session(c)
 	switch {
 	case err != nil:
@@ -37,9 +37,9 @@ func (a *authority) whoAmI(c *gin.Context) error {
 	}
 }
 
-// signIn answers POST /ops/session: {"client", "secret"} of a client with the
+// SignIn answers POST /ops/session: {"client", "secret"} of a client with the
 // scope ops becomes a session of this browser.
-func (a *authority) signIn(c *gin.Context) error {
+func (a *Auth) SignIn(c *gin.Context) error {
 	id, secret, err := readSignIn(c)
 	if err != nil {
 		return err
@@ -52,7 +52,7 @@ func (a *authority) signIn(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	who := caller{Client: client.ID, Connection: client.Connection, Expires: expires, session: true}
+	who := Caller{Client: client.ID, Connection: client.Connection, Expires: expires, session: true}
 	c.Set(keyCaller, who)
 	a.setSession(c, value)
 	a.signedIn(c)
@@ -61,12 +61,12 @@ func (a *authority) signIn(c *gin.Context) error {
 
 // authenticate checks a client and its secret. Beyond the limit of failures a wrong
 // secret is answered 429; an operator's correct one is never rejected (policy H8).
-func (a *authority) authenticate(c *gin.Context, id, secret string) (ClientConfig, error) {
+func (a *Auth) authenticate(c *gin.Context, id, secret string) (ClientConfig, error) {
 	client, ok := a.client(id, secret)
-	if ok && holds(client.Scopes, ScopeOps) {
+	if ok && Holds(client.Scopes, ScopeOps) {
 		return client, nil
 	}
-	if wait, limited := a.signInFailures.Failed(id, a.clientIP(c)); limited {
+	if wait, limited := a.signInFailures.Failed(id, a.ClientIP(c)); limited {
 		return ClientConfig{}, &respond.Problem{Code: respond.CodeRateLimited, RetryAfter: wait, Msg: tooManyFailures}
 	}
 	_, configured := a.clients.get(id)
@@ -81,8 +81,8 @@ func (a *authority) authenticate(c *gin.Context, id, secret string) (ClientConfi
 	return ClientConfig{}, &respond.Problem{Code: respond.CodeUnauthorized, Msg: "the client is unknown or its secret is wrong"}
 }
 
-// signOut answers DELETE /ops/session: this browser forgets its session.
-func (a *authority) signOut(c *gin.Context) error {
+// SignOut answers DELETE /ops/session: this browser forgets its session.
+func (a *Auth) SignOut(c *gin.Context) error {
 	who, _, known, err := a.session(c)
 	a.setSession(c, "") // whatever it was
 	if err == nil && known {
@@ -116,9 +116,9 @@ func readSignIn(c *gin.Context) (client, secret string, err error) {
 	}
 }
 
-// ownSite refuses what a page of another site makes a browser send, and a page
+// OwnSite refuses what a page of another site makes a browser send, and a page
 // of another name for this machine (DNS rebinding).
-func (a *authority) ownSite(c *gin.Context) {
+func (a *Auth) OwnSite(c *gin.Context) {
 	if err := a.crossOrigin.Check(c.Request); err != nil {
 		respond.Fail(c, &respond.Problem{Code: respond.CodeForbidden, Msg: "the request comes from a page of another site", Cause: err})
 		return
@@ -128,9 +128,9 @@ func (a *authority) ownSite(c *gin.Context) {
 	}
 }
 
-// requireOps lets a request of ops through: with a bearer token of that scope, or
+// RequireOps lets a request of ops through: with a bearer token of that scope, or
 // from a browser that is signed in.
-func (a *authority) requireOps(c *gin.Context) {
+func (a *Auth) RequireOps(c *gin.Context) {
 	if _, given := c.Request.Header["Authorization"]; given {
 		a.bearerOps(c)
 		return
@@ -144,7 +144,7 @@ func (a *authority) requireOps(c *gin.Context) {
 	case !known:
 		respond.Fail(c, &respond.Problem{Code: respond.CodeUnauthorized, Msg: "the session is over; sign in again at /ops"})
 	default:
-		if a.ownSite(c); !c.IsAborted() {
+		if a.OwnSite(c); !c.IsAborted() {
 			c.Set(keyCaller, who)
 		}
 	}

@@ -1,4 +1,4 @@
-package httpapi
+package auth
 
 import (
 	"context"
@@ -20,8 +20,8 @@ import (
 	"larder/internal/redisdb"
 )
 
-// caller is who a request comes from, as far as it said so.
-type caller struct {
+// Caller is who a request comes from, as far as it said so.
+type Caller struct {
 	Client     string
 	Scopes     []Scope
 	Connection string // the only one it sees; empty = all
@@ -31,15 +31,15 @@ type caller struct {
 	session    bool        // a browser that is signed in to /ops
 }
 
-// sees reports whether the caller may know of what belongs to a connection.
+// Sees reports whether the caller may know of what belongs to a connection.
 // To others' restaurants, runs and reasons it gets the answer for unknown ones.
-func (w caller) sees(connection string) bool { return w.viewer().Sees(connection) }
+func (w Caller) Sees(connection string) bool { return w.Viewer().Sees(connection) }
 
-// viewer is what the caller may see of the directory.
-func (w caller) viewer() directory.Viewer { return directory.Viewer(w.Connection) }
+// Viewer is what the caller may see of the directory.
+func (w Caller) Viewer() directory.Viewer { return directory.Viewer(w.Connection) }
 
-// bySession reports whether the caller is a browser that is signed in to /ops.
-func (w caller) bySession() bool { return w.session }
+// BySession reports whether the caller is a browser that is signed in to /ops.
+func (w Caller) BySession() bool { return w.session }
 
 // scopeText is how tokens write scopes.
 func scopeText(scopes []Scope) string {
@@ -50,17 +50,17 @@ func scopeText(scopes []Scope) string {
 	return strings.Join(names, " ")
 }
 
-// holds reports whether the scopes cover one; orders includes menu (policy H2).
-func holds(scopes []Scope, want Scope) bool {
+// Holds reports whether the scopes cover one; orders includes menu (policy H2).
+func Holds(scopes []Scope, want Scope) bool {
 	return slices.Contains(scopes, want) || want == ScopeMenu && slices.Contains(scopes, ScopeOrders)
 }
 
 const keyCaller = "larder.caller" // of gin.Context
 
-// callerOf is the caller that a guard has put into the request.
-func callerOf(c *gin.Context) (caller, bool) {
+// CallerOf is the caller that a guard has put into the request.
+func CallerOf(c *gin.Context) (Caller, bool) {
 	value, _ := c.Get(keyCaller)
-	who, ok := value.(caller)
+	who, ok := value.(Caller)
 	return who, ok
 }
 
@@ -70,21 +70,21 @@ type claims struct {
 	jwt.RegisteredClaims
 }
 
-// authority knows the clients and makes and reads their tokens and sessions.
+// Auth knows the clients and makes and reads their tokens and sessions.
 // Policy H2.
-type authority struct {
-	cfg        AuthConfig
+type Auth struct {
+	cfg        Config
 	clients    clients
 	keys       *signingKeys
 	parser     *jwt.Parser
 	tokenCache *tokenCache // nil where nobody asks for them
 
 	hosts          hosts
-	proxies        proxies
+	proxies        Proxies
 	tokenFailures  ratelimit.Failures
 	signInFailures ratelimit.Failures
 	crossOrigin    http.CrossOriginProtection // of the sessions of /ops
-	bearerOps      gin.HandlerFunc            // requireScope(ScopeOps)
+	bearerOps      gin.HandlerFunc            // RequireScope(ScopeOps)
 	release        string
 	clock          func() time.Time
 	log            logrus.FieldLogger
@@ -92,14 +92,14 @@ type authority struct {
 	signedIn, signedOut func(c *gin.Context)
 }
 
-// authDeps is what an authority works with.
-type authDeps struct {
+// Deps is what an Auth works with.
+type Deps struct {
 	Redis *redisdb.DB // keeps the signing key where none is configured
 	// Hosts are the server's own names, http.hosts; Exposed: requests of other
 	// machines can reach it.
 	Hosts   []string
 	Exposed bool
-	Proxies proxies // http.trusted_proxies
+	Proxies Proxies // http.trusted_proxies
 
 	TokenFailures, SignInFailures ratelimit.Failures
 	// CacheTokens keeps whose the tokens are that were read, for cached.
@@ -112,19 +112,19 @@ type authDeps struct {
 	SignedIn, SignedOut func(c *gin.Context)
 }
 
-// newAuthority expects a configuration that Validate accepts. It does not touch
+// New expects a configuration that Validate accepts. It does not touch
 // Redis; Run does.
-func newAuthority(cfg AuthConfig, deps authDeps) *authority {
-	a := &authority{
+func New(cfg Config, deps Deps) *Auth {
+	a := &Auth{
 		cfg: cfg, keys: newSigningKeys(cfg, deps.Redis, deps.Clock), clients: clients{watches: map[*clientWatch]struct{}{}},
 		hosts: hosts{deps.Hosts, deps.Exposed}, proxies: deps.Proxies,
 		tokenFailures: deps.TokenFailures, signInFailures: deps.SignInFailures,
 		release: deps.Version, clock: deps.Clock, log: deps.Log, signedIn: deps.SignedIn, signedOut: deps.SignedOut,
 	}
 	if deps.CacheTokens {
-		a.tokenCache = &tokenCache{byID: map[[sha256.Size]byte]caller{}}
+		a.tokenCache = &tokenCache{byID: map[[sha256.Size]byte]Caller{}}
 	}
-	a.bearerOps = a.requireScope(ScopeOps)
+	a.bearerOps = a.RequireScope(ScopeOps)
 	a.clients.now.Store(&clientSet{})
 	a.clients.set(cfg.Clients)
 	a.parser = jwt.NewParser(
@@ -135,12 +135,12 @@ func newAuthority(cfg AuthConfig, deps authDeps) *authority {
 	return a
 }
 
-// run keeps the signing key in Redis until ctx ends.
-func (a *authority) run(ctx context.Context) { a.keys.run(ctx) }
+// Run keeps the signing key in Redis until ctx ends.
+func (a *Auth) Run(ctx context.Context) { a.keys.run(ctx) }
 
 // client checks a client's secret, in the same time whether it or the client
 // is wrong.
-func (a *authority) client(id, secret string) (ClientConfig, bool) {
+func (a *Auth) client(id, secret string) (ClientConfig, bool) {
 	client, known := a.clients.get(id)
 	want, got := sha256.Sum256([]byte(client.Secret)), sha256.Sum256([]byte(secret))
 	same := subtle.ConstantTimeCompare(want[:], got[:]) == 1
@@ -148,7 +148,7 @@ func (a *authority) client(id, secret string) (ClientConfig, bool) {
 }
 
 // issue signs a token for the client with these scopes.
-func (a *authority) issue(ctx context.Context, client ClientConfig, scopes []Scope) (string, error) {
+func (a *Auth) issue(ctx context.Context, client ClientConfig, scopes []Scope) (string, error) {
 	key, err := a.keys.current(ctx)
 	if err != nil {
 		return "", err
@@ -167,7 +167,7 @@ func (a *authority) issue(ctx context.Context, client ClientConfig, scopes []Sco
 
 // read checks a token. What its client no longer holds in the configuration,
 // the token no longer gives.
-func (a *authority) read(ctx context.Context, text string) (caller, error) {
+func (a *Auth) read(ctx context.Context, text string) (Caller, error) {
 	var (
 		fault error
 		key   *signingKey
@@ -184,23 +184,23 @@ func (a *authority) read(ctx context.Context, text string) (caller, error) {
 		return key.secret, nil
 	})
 	if fault != nil {
-		return caller{}, fault
+		return Caller{}, fault
 	}
 	if err != nil {
 		msg := "the token is not valid; ask for one at /connect/token"
 		if errors.Is(err, jwt.ErrTokenExpired) {
 			msg = "the token has expired; ask for a new one at /connect/token"
 		}
-		return caller{}, &respond.Problem{Code: respond.CodeUnauthorized, Msg: msg, Cause: err}
+		return Caller{}, &respond.Problem{Code: respond.CodeUnauthorized, Msg: msg, Cause: err}
 	}
 	among := a.clients.now.Load()
 	client, known := among.byID[said.Subject]
 	if !known {
-		return caller{}, &respond.Problem{Code: respond.CodeUnauthorized, Msg: "the token's client is no longer configured"}
+		return Caller{}, &respond.Problem{Code: respond.CodeUnauthorized, Msg: "the token's client is no longer configured"}
 	}
-	who := caller{Client: client.ID, Connection: client.Connection, Expires: said.ExpiresAt.Time, key: key, among: among}
+	who := Caller{Client: client.ID, Connection: client.Connection, Expires: said.ExpiresAt.Time, key: key, among: among}
 	for scope := range strings.FieldsSeq(said.Scope) {
-		if holds(client.Scopes, Scope(scope)) {
+		if Holds(client.Scopes, Scope(scope)) {
 			who.Scopes = append(who.Scopes, Scope(scope))
 		}
 	}
@@ -209,14 +209,14 @@ func (a *authority) read(ctx context.Context, text string) (caller, error) {
 
 // bearer reads the request's bearer token. given is false where the request
 // carries no Authorization at all.
-func (a *authority) bearer(c *gin.Context) (who caller, given bool, err error) {
+func (a *Auth) bearer(c *gin.Context) (who Caller, given bool, err error) {
 	header := c.Request.Header["Authorization"]
 	if len(header) == 0 {
-		return caller{}, false, nil
+		return Caller{}, false, nil
 	}
 	scheme, token, _ := strings.Cut(header[0], " ")
 	if len(header) > 1 || !strings.EqualFold(scheme, "Bearer") || token == "" {
-		return caller{}, true, &respond.Problem{Code: respond.CodeUnauthorized, Msg: "send one Authorization header: Bearer and a token of /connect/token"}
+		return Caller{}, true, &respond.Problem{Code: respond.CodeUnauthorized, Msg: "send one Authorization header: Bearer and a token of /connect/token"}
 	}
 	who, err = a.read(c.Request.Context(), strings.TrimSpace(token))
 	// Only in its usual form: one token in many others would take the places of

@@ -1,4 +1,4 @@
-package httpapi
+package auth
 
 import (
 	"bytes"
@@ -44,17 +44,17 @@ type tokenRefusal struct {
 	Description string `json:"error_description"`
 }
 
-// token answers POST /connect/token: the client credentials grant, as a
+// Token answers POST /connect/token: the client credentials grant, as a
 // multipart or urlencoded form whose names are read without regard to case and
 // underscores, or with HTTP Basic for the client.
-func (a *authority) token(c *gin.Context) error {
+func (a *Auth) Token(c *gin.Context) error {
 	c.Header("Pragma", "no-cache")
 	status, body := a.grantToken(c)
 	return respond.JSON(c, status, body)
 }
 
 // grantToken checks the client and what it asks for.
-func (a *authority) grantToken(c *gin.Context) (status int, body any) {
+func (a *Auth) grantToken(c *gin.Context) (status int, body any) {
 	if a.hosts.reboundPage(c.Request) {
 		return http.StatusBadRequest, tokenRefusal{oauthInvalidRequest, notOwnHost}
 	}
@@ -71,7 +71,7 @@ func (a *authority) grantToken(c *gin.Context) (status int, body any) {
 	}
 	client, ok := a.client(id, secret)
 	if !ok {
-		if wait, limited := a.tokenFailures.Failed(id, a.clientIP(c)); limited { // policy H8
+		if wait, limited := a.tokenFailures.Failed(id, a.ClientIP(c)); limited { // policy H8
 			c.Header("Retry-After", respond.Seconds(wait))
 			return http.StatusTooManyRequests, tokenRefusal{string(respond.CodeRateLimited), tooManyFailures}
 		}
@@ -89,12 +89,12 @@ func (a *authority) grantToken(c *gin.Context) (status int, body any) {
 }
 
 // issueToken chooses the scopes and signs the token.
-func (a *authority) issueToken(c *gin.Context, client ClientConfig, asked string) (status int, body any) {
+func (a *Auth) issueToken(c *gin.Context, client ClientConfig, asked string) (status int, body any) {
 	scopes := client.Scopes
 	if names := strings.FieldsFunc(asked, func(r rune) bool { return r == ' ' || r == ',' }); len(names) > 0 {
 		scopes = make([]Scope, 0, len(names))
 		for _, name := range names {
-			if !holds(client.Scopes, Scope(name)) {
+			if !Holds(client.Scopes, Scope(name)) {
 				return http.StatusBadRequest, tokenRefusal{oauthInvalidScope, "the client has no scope " + safeText(name)}
 			}
 			scopes = append(scopes, Scope(name))

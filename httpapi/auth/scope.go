@@ -1,4 +1,4 @@
-package httpapi
+package auth
 
 import (
 	"net"
@@ -9,10 +9,10 @@ import (
 	"larder/httpapi/respond"
 )
 
-// requireScope lets a request through that holds the scope, and puts its caller into
+// RequireScope lets a request through that holds the scope, and puts its caller into
 // the context. Menu routes are open to anyone where the configuration says so;
 // a token that is given must be good all the same.
-func (a *authority) requireScope(want Scope) gin.HandlerFunc {
+func (a *Auth) RequireScope(want Scope) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		who, given, err := a.bearer(c)
 		switch {
@@ -25,7 +25,7 @@ func (a *authority) requireScope(want Scope) gin.HandlerFunc {
 			// open: no caller in the context
 		case !given:
 			respond.Fail(c, &respond.Problem{Code: respond.CodeUnauthorized, Msg: "send a bearer token with the scope " + string(want) + "; /connect/token gives one"})
-		case !holds(who.Scopes, want):
+		case !Holds(who.Scopes, want):
 			c.Header("WWW-Authenticate", `Bearer realm="larder", error="insufficient_scope", scope="`+string(want)+`"`)
 			respond.Fail(c, &respond.Problem{Code: respond.CodeForbidden, Msg: "the token has not the scope " + string(want), Params: map[string]any{"scope": string(want)}})
 		default:
@@ -34,8 +34,8 @@ func (a *authority) requireScope(want Scope) gin.HandlerFunc {
 	}
 }
 
-// clientIP is Gin's ClientIP, found sooner where no proxy is believed.
-func (a *authority) clientIP(c *gin.Context) string {
+// ClientIP is Gin's ClientIP, found sooner where no proxy is believed.
+func (a *Auth) ClientIP(c *gin.Context) string {
 	if len(a.proxies) == 0 {
 		if host, _, err := net.SplitHostPort(c.Request.RemoteAddr); err == nil {
 			return host
@@ -44,11 +44,11 @@ func (a *authority) clientIP(c *gin.Context) string {
 	return c.ClientIP()
 }
 
-// limitClient refuses a client that asks too often. A guest's page has its own
-// limit by address (requireOrdersOrGuest).
-func limitClient(l *ratelimit.Limiter) gin.HandlerFunc {
+// LimitClient refuses a client that asks too often. A guest's page has its own
+// limit by address (RequireOrdersOrGuest).
+func LimitClient(l *ratelimit.Limiter) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		if who, known := callerOf(c); known && who.Client != publicClient {
+		if who, known := CallerOf(c); known && who.Client != PublicClient {
 			ratelimit.Take(c, l, who.Client)
 		}
 	}

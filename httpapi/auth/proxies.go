@@ -1,4 +1,4 @@
-package httpapi
+package auth
 
 import (
 	"net/http"
@@ -7,12 +7,13 @@ import (
 	"strings"
 )
 
-// proxies are the networks of http.trusted_proxies: what they say of a request
+// Proxies are the networks of http.trusted_proxies: what they say of a request
 // is believed.
-type proxies []netip.Prefix
+type Proxies []netip.Prefix
 
-func newProxies(networks []string) proxies {
-	var all proxies
+// NewProxies reads addresses and networks that the configuration has checked.
+func NewProxies(networks []string) Proxies {
+	var all Proxies
 	for _, text := range networks {
 		if prefix, err := netip.ParsePrefix(text); err == nil {
 			all = append(all, prefix.Masked())
@@ -25,12 +26,12 @@ func newProxies(networks []string) proxies {
 
 // https reports whether the browser came by https: to larder itself, or to a
 // trusted proxy that says so. Where several have spoken, all must.
-func (p proxies) https(r *http.Request) bool {
+func (p Proxies) https(r *http.Request) bool {
 	if r.TLS != nil {
 		return true
 	}
 	said := r.Header.Values("X-Forwarded-Proto")
-	if len(said) == 0 || !p.hold(r.RemoteAddr) {
+	if len(said) == 0 || !p.Hold(r.RemoteAddr) {
 		return false
 	}
 	for hop := range strings.SplitSeq(strings.Join(said, ","), ",") {
@@ -41,9 +42,9 @@ func (p proxies) https(r *http.Request) bool {
 	return true
 }
 
-// hold reports whether the other end of a connection, an address with its port,
+// Hold reports whether the other end of a connection, an address with its port,
 // is one of them.
-func (p proxies) hold(remote string) bool {
+func (p Proxies) Hold(remote string) bool {
 	end, err := netip.ParseAddrPort(remote)
 	if err != nil {
 		return false

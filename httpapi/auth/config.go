@@ -1,4 +1,4 @@
-package httpapi
+package auth
 
 import (
 	"cmp"
@@ -27,8 +27,8 @@ const (
 	minSigningKey = 32 // bytes of a signing key: as long as an HS256 digest
 )
 
-// AuthConfig is the `auth:` section of the configuration. Policies H2 to H4.
-type AuthConfig struct {
+// Config is the `auth:` section of the configuration. Policies H2 to H4.
+type Config struct {
 	// OpenMenu lets anyone read menus and check orders; true when left out.
 	OpenMenu *bool `yaml:"open_menu"`
 	// Issuer and Audience are the `iss` and `aud` of the tokens; "larder" when left out.
@@ -70,7 +70,7 @@ const OriginSelf = "self"
 
 // SetDefaults fills what is not set. It runs before the file is read, so that
 // a zero in the file stands.
-func (c *AuthConfig) SetDefaults() {
+func (c *Config) SetDefaults() {
 	c.OpenMenu = cmp.Or(c.OpenMenu, new(true))
 	c.Issuer = cmp.Or(c.Issuer, "larder")
 	c.Audience = cmp.Or(c.Audience, "larder")
@@ -83,7 +83,7 @@ func (c *AuthConfig) SetDefaults() {
 }
 
 // TakesOrders reports whether anyone may place orders.
-func (c AuthConfig) TakesOrders() bool {
+func (c Config) TakesOrders() bool {
 	return c.PublicOrders.Enabled ||
 		slices.ContainsFunc(c.Clients, func(client ClientConfig) bool { return slices.Contains(client.Scopes, ScopeOrders) })
 }
@@ -91,7 +91,7 @@ func (c AuthConfig) TakesOrders() bool {
 // Validate checks the section after SetDefaults. Every fault comes back, each
 // a *setting.Error, joined. What depends on the listeners is checked by
 // ValidateFor.
-func (c AuthConfig) Validate() error {
+func (c Config) Validate() error {
 	var errs []error
 	seen := map[string]bool{}
 	for i, client := range c.Clients {
@@ -99,7 +99,7 @@ func (c AuthConfig) Validate() error {
 		switch {
 		case client.ID == "":
 			errs = append(errs, setting.Errorf(key+".id", "must not be empty"))
-		case client.ID == publicClient:
+		case client.ID == PublicClient:
 			errs = append(errs, setting.Errorf(key+".id", "%q is the name of guests without a token", client.ID))
 		case seen[client.ID]:
 			errs = append(errs, setting.Errorf(key+".id", "%q stands twice", client.ID))
@@ -145,7 +145,7 @@ func (c AuthConfig) Validate() error {
 // ValidateFor checks the secrets. Where other machines can send requests, short
 // and well-known ones are rejected (policies H2, H4, H8); exposed says in words
 // why they can, and is empty where they cannot.
-func (c AuthConfig) ValidateFor(exposed string) error {
+func (c Config) ValidateFor(exposed string) error {
 	if exposed == "" {
 		return nil
 	}
@@ -166,7 +166,7 @@ func (c AuthConfig) ValidateFor(exposed string) error {
 }
 
 // MenuIsOpen reports whether anyone may read menus.
-func (c AuthConfig) MenuIsOpen() bool { return c.OpenMenu == nil || *c.OpenMenu }
+func (c Config) MenuIsOpen() bool { return c.OpenMenu == nil || *c.OpenMenu }
 
 // weakness returns what is wrong with a secret of at least `least` bytes, empty
 // where nothing is. It cannot measure randomness; it finds what people type

@@ -1,4 +1,4 @@
-package httpapi
+package auth
 
 import (
 	"context"
@@ -44,7 +44,7 @@ func (k *signingKey) seal(text string, client ClientConfig) []byte {
 }
 
 // begin makes the cookie's value for a client whose secret was right.
-func (a *authority) begin(ctx context.Context, client ClientConfig) (value string, expires time.Time, err error) {
+func (a *Auth) begin(ctx context.Context, client ClientConfig) (value string, expires time.Time, err error) {
 	key, err := a.keys.current(ctx)
 	if err != nil {
 		return "", time.Time{}, err
@@ -61,25 +61,25 @@ func (a *authority) begin(ctx context.Context, client ClientConfig) (value strin
 // resume reads the cookie's value: whose session it is, as the client is
 // configured now. known is false for one that is over, or was never larder's;
 // the error is of a Redis that has the key and cannot be asked.
-func (a *authority) resume(ctx context.Context, value string) (who caller, known bool, err error) {
+func (a *Auth) resume(ctx context.Context, value string) (who Caller, known bool, err error) {
 	said, text, seal, readable := readSession(value)
 	if !readable {
-		return caller{}, false, nil
+		return Caller{}, false, nil
 	}
 	among := a.clients.now.Load()
 	client, configured := among.byID[said.Client]
-	if !configured || !holds(client.Scopes, ScopeOps) {
-		return caller{}, false, nil
+	if !configured || !Holds(client.Scopes, ScopeOps) {
+		return Caller{}, false, nil
 	}
 	key, err := a.keys.byID(ctx, said.Key)
 	if err != nil || key == nil {
-		return caller{}, false, err
+		return Caller{}, false, err
 	}
 	expires := time.Unix(said.Expires, 0)
 	if !hmac.Equal(seal, key.seal(text, client)) || !a.clock().Before(expires) {
-		return caller{}, false, nil
+		return Caller{}, false, nil
 	}
-	return caller{
+	return Caller{
 		Client: client.ID, Scopes: []Scope{ScopeOps}, Connection: client.Connection, Expires: expires, among: among, session: true,
 	}, true, nil
 }
@@ -101,7 +101,7 @@ func readSession(value string) (said session, text string, seal []byte, readable
 }
 
 // session reads whose browser asks. given is false where it sent no cookie.
-func (a *authority) session(c *gin.Context) (who caller, given, known bool, err error) {
+func (a *Auth) session(c *gin.Context) (who Caller, given, known bool, err error) {
 	cookies := c.Request.CookiesNamed(a.cookieName(c))
 	for _, cookie := range cookies[:min(len(cookies), maxSessions)] {
 		if who, known, err = a.resume(c.Request.Context(), cookie.Value); known || err != nil {
@@ -113,7 +113,7 @@ func (a *authority) session(c *gin.Context) (who caller, given, known bool, err 
 
 // cookieName is the name that counts on this connection: over https the bound
 // one alone.
-func (a *authority) cookieName(c *gin.Context) string {
+func (a *Auth) cookieName(c *gin.Context) string {
 	if a.proxies.https(c.Request) {
 		return cookieSecure
 	}
@@ -121,7 +121,7 @@ func (a *authority) cookieName(c *gin.Context) string {
 }
 
 // setSession puts the cookie into the browser, or takes it away: value "".
-func (a *authority) setSession(c *gin.Context, value string) {
+func (a *Auth) setSession(c *gin.Context, value string) {
 	cookie := &http.Cookie{ //nolint:gosec // Secure wherever the browser speaks https; over http it would be thrown away
 		Name: a.cookieName(c), Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
 		MaxAge: int(a.cfg.SessionLifetime / time.Second),

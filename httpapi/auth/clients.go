@@ -1,4 +1,4 @@
-package httpapi
+package auth
 
 import (
 	"maps"
@@ -68,7 +68,7 @@ func (c *clients) get(id string) (ClientConfig, bool) {
 
 // watch calls end when the client that a caller was read by is there no longer
 // as it was, at once where that is so already; until stop is called.
-func (c *clients) watch(who caller, end func()) (stop func()) {
+func (c *clients) watch(who Caller, end func()) (stop func()) {
 	w := &clientWatch{client: who.Client, end: end}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -84,19 +84,19 @@ func (c *clients) watch(who caller, end func()) (stop func()) {
 	}
 }
 
-// watch calls end when the caller's client is gone or changed, at once where it
+// Watch calls end when the caller's client is gone or changed, at once where it
 // is already; until stop is called.
-func (a *authority) watch(who caller, end func()) (stop func()) { return a.clients.watch(who, end) }
+func (a *Auth) Watch(who Caller, end func()) (stop func()) { return a.clients.watch(who, end) }
 
 // SetClients makes these the clients, as auth.clients names them, from now on:
 // tokens, sessions and event streams of a client that is gone end at once, and
 // those of one that has changed count as it is now; a changed secret ends its
 // sessions. It returns how many were added, changed or removed. The configuration
 // has checked them.
-func (a *authority) SetClients(all []ClientConfig) (changed int) { return a.clients.set(all) }
+func (a *Auth) SetClients(all []ClientConfig) (changed int) { return a.clients.set(all) }
 
-// takesOrders reports whether anyone may place orders.
-func (a *authority) takesOrders() bool {
+// TakesOrders reports whether anyone may place orders.
+func (a *Auth) TakesOrders() bool {
 	cfg := a.cfg
 	cfg.Clients = slices.Collect(maps.Values(a.clients.now.Load().byID))
 	return cfg.TakesOrders()

@@ -1,4 +1,4 @@
-package httpapi
+package auth
 
 import (
 	"context"
@@ -72,7 +72,7 @@ type replacedKey struct {
 }
 
 // newSigningKeys are the configured key or those that Redis keeps.
-func newSigningKeys(cfg AuthConfig, db *redisdb.DB, clock func() time.Time) *signingKeys {
+func newSigningKeys(cfg Config, db *redisdb.DB, clock func() time.Time) *signingKeys {
 	keys := &signingKeys{clock: clock}
 	if cfg.SigningKey != "" {
 		keys.signing.Store(newSigningKey([]byte(cfg.SigningKey)))
