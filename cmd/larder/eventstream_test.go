@@ -6,11 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"larder/internal/client"
 	"net/http"
 	"strings"
 	"sync"
 	"time"
+
+	"larder/internal/client"
 )
 
 const (

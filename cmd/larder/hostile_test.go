@@ -157,14 +157,14 @@ func printsHostile(t *testing.T) map[string][][]string {
 		"larder order place":          {at("order", "place", order)},
 		"larder order validate":       {at("order", "validate", order), at("order", "validate", order, "--restaurant", "r1")},
 	}
-	errors := []string{
+	refusers := []string{
 		refusing(t, http.StatusUnprocessableEntity, hostileError), refusing(t, http.StatusUnprocessableEntity, hostileRefusal),
 		refusing(t, http.StatusServiceUnavailable, `{"status":503,"code":"EVIL","msg":"EVIL"}`),
 		refusing(t, http.StatusGatewayTimeout, `{"code":"order_outcome_unknown","msg":"EVIL","ref":"EVIL","requestId":"EVIL"}`),
 	}
 	server := httptest.NewServer(clitest.Says(http.StatusBadRequest, withHostile(`{"error":"EVIL","error_description":"EVIL"}`)))
 	t.Cleanup(server.Close)
-	errors = append(errors, server.URL)
+	refusers = append(refusers, server.URL)
 	for name, lines := range commands {
 		words := strings.Fields(strings.TrimPrefix(name, "larder "))
 		switch name {
@@ -184,7 +184,7 @@ func printsHostile(t *testing.T) map[string][][]string {
 		default:
 			words = append(words, "r1")
 		}
-		for _, address := range errors {
+		for _, address := range refusers {
 			lines = append(lines, clitest.AsOps(address, slices.Clone(words)...))
 		}
 		commands[name] = lines

@@ -3,9 +3,10 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"larder/internal/client"
 	"net"
 	"syscall"
+
+	"larder/internal/client"
 )
 
 // ListenError explains what to change about an address that cannot be listened on.
