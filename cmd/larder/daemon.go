@@ -60,6 +60,25 @@ func newDaemon(cfg *configs.Config, log logrus.FieldLogger, with ...func(*httpap
 	return d, nil
 }
 
+// listeningDaemon is newDaemon with open listeners, so that a taken port is reported
+// before anything else begins. run it.
+func listeningDaemon(ctx context.Context, cfg *configs.Config, log logrus.FieldLogger, with ...func(*httpapi.Deps)) (*daemon, error) {
+	for _, warning := range cfg.Warnings() {
+		log.WithField("event", "config.warning").Warn(warning)
+	}
+	if len(cfg.Connections) == 0 {
+		log.WithField("event", "config.nothing_to_serve").Warn("the configuration has no connection: there is nothing to serve")
+	}
+	d, err := newDaemon(cfg, log, with...) //nolint:contextcheck // handlers take their request's context
+	if err != nil {
+		return nil, err
+	}
+	if err := d.server.Listen(ctx); err != nil {
+		return nil, errors.Join(err, d.close()) //nolint:contextcheck // the end is bounded by itself
+	}
+	return d, nil
+}
+
 // wire makes the parts of the daemon in the order of their imports. What was made before an
 // error is for close.
 func (d *daemon) wire(with []func(*httpapi.Deps)) (err error) {

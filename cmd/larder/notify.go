@@ -48,18 +48,19 @@ func newNotifier(environ []string, log logrus.FieldLogger) (*notifier, error) {
 	return n, nil
 }
 
-// watch runs the daemon and reports it to systemd. run calls listening once its
-// listeners are open.
-func (n *notifier) watch(ctx context.Context, run func(listening func(*daemon)) error) error {
+// watch begins to report a daemon that listens at base. ctx ends when larder has to
+// stop; stop is called when it has stopped, and waits for the last report.
+func (n *notifier) watch(ctx context.Context, base string) (stop func()) {
+	if !n.wanted {
+		return func() {}
+	}
 	var group sync.WaitGroup
 	running, ended := context.WithCancel(context.WithoutCancel(ctx))
-	defer group.Wait()
-	defer ended()
-	return run(func(d *daemon) {
-		if n.wanted {
-			group.Go(func() { n.follow(ctx, running, client.BaseURL(d.server.Addr())) })
-		}
-	})
+	group.Go(func() { n.follow(ctx, running, base) })
+	return func() {
+		ended()
+		group.Wait()
+	}
 }
 
 // follow reports one life to systemd. ctx ends when larder has to stop,

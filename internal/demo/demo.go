@@ -38,9 +38,10 @@ ends: status 0, or 1 and what failed.`,
 			if err != nil {
 				return err
 			}
-			return with.Hangups(cmd.Context(), func() {
+			defer with.OnSIGHUP(func() {
 				d.log.WithField("event", "config.nothing_to_reload").Info("the configuration of the demo is built in")
-			}, d.run)
+			})()
+			return d.run(cmd.Context())
 		},
 	}
 	flags := cmd.Flags()

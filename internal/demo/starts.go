@@ -18,6 +18,6 @@ type Starts struct {
 	// Daemon runs larder until ctx ends, with photos below demoPhotos. It calls
 	// listening with its address once its listener is open.
 	Daemon func(ctx context.Context, cfg *configs.Config, log logrus.FieldLogger, photos http.Handler, listening func(addr string)) error
-	// Hangups calls reload for each SIGHUP while do runs.
-	Hangups func(ctx context.Context, reload func(), do func(ctx context.Context) error) error
+	// OnSIGHUP calls reload for each SIGHUP until stop is called.
+	OnSIGHUP func(reload func()) (stop func())
 }
