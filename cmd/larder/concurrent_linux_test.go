@@ -103,7 +103,7 @@ func burst(t *testing.T, p *process, base, request string) (memory int64, wait t
 // come as far, and does not read the rest: the process holds what it has to
 // send, since the kernel takes little of it for a window as small as this.
 func sendRaw(base, request string, connected, answered *sync.WaitGroup) error {
-	dialer := net.Dialer{Timeout: clitest.Patience, Control: func(_, _ string, socket syscall.RawConn) (err error) {
+	dialer := net.Dialer{Timeout: clitest.WaitLimit, Control: func(_, _ string, socket syscall.RawConn) (err error) {
 		_ = socket.Control(func(fd uintptr) { err = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 4096) })
 		return err
 	}}

@@ -187,7 +187,7 @@ func newGuest(t *testing.T, base string) *guest {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := &guest{base: base, http: &http.Client{Timeout: clitest.Patience}, order: order}
+	g := &guest{base: base, http: &http.Client{Timeout: clitest.WaitLimit}, order: order}
 	t.Cleanup(g.http.CloseIdleConnections)
 	return g
 }

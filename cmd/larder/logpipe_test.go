@@ -34,7 +34,7 @@ type piped struct {
 func startPiped(t *testing.T, env []string, full string, args ...string) *piped {
 	t.Helper()
 	program := built
-	ctx, cancel := context.WithTimeout(t.Context(), clitest.Patience) // one that hangs is killed, and has not status 0
+	ctx, cancel := context.WithTimeout(t.Context(), clitest.WaitLimit) // one that hangs is killed, and has not status 0
 	t.Cleanup(cancel)
 	p := &piped{process: process{cmd: exec.CommandContext(ctx, program, args...), log: clitest.NewWatched()}}
 	p.cmd.Env = env
@@ -134,7 +134,7 @@ func works(t *testing.T, base string) {
 // requestMany asks for something small that is logged, many times.
 func requestMany(t *testing.T, base string, times int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), clitest.Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), clitest.WaitLimit)
 	defer cancel()
 	path := base + "/v1/restaurants/" + strings.Repeat("x", 60) + "/menu?" + strings.Repeat("y", 2000)
 	for range times {
@@ -351,7 +351,7 @@ func TestFlush_BothReadersStalled(t *testing.T) {
 	}()
 	select {
 	case <-flushed:
-	case <-time.After(clitest.Patience):
+	case <-time.After(clitest.WaitLimit):
 		t.Error("the end waits for readers that have stalled")
 	}
 }

@@ -152,7 +152,7 @@ func (c overloadCase) run(t *testing.T) overload.Row {
 	for _, base := range o.bases {
 		reads.URLs = append(reads.URLs, base+"/v1/restaurants/"+sandbox.BistroID+"/menu")
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), c.last+clitest.Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), c.last+clitest.WaitLimit)
 	defer cancel()
 	var (
 		flood, modest, quiet, busy []overload.Answer

@@ -51,7 +51,7 @@ func documentedKeys(t *testing.T) []documentedKey {
 // read from a real Redis, as the page says to find it, and hears every channel.
 func TestDocumentedRedisKeys(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), clitest.Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), clitest.WaitLimit)
 	defer cancel()
 	server := redistest.Start(t, redistest.AppendOnly())
 	base, _, _ := runningDemo(t, "LARDER_REDIS_URL="+server.URL())

@@ -124,7 +124,7 @@ func knowsRoute(t *testing.T, base, kitchen, token, method, path string) bool {
 	if strings.HasPrefix(path, "/sandbox") {
 		base = kitchen
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), clitest.Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), clitest.WaitLimit)
 	defer cancel() // ends streams too
 	request, err := http.NewRequestWithContext(ctx, method, base+path, http.NoBody)
 	if err != nil {

@@ -79,7 +79,9 @@ func serve(cmd *cobra.Command, env *cli.Environment) error {
 func demoStarts(env *cli.Environment) *demo.Starts {
 	return &demo.Starts{
 		Logger: func(cmd *cobra.Command) (*logrus.Logger, error) { return serviceLogger(cmd, env) },
-		Daemon: func(ctx context.Context, cfg *configs.Config, log logrus.FieldLogger, photos http.Handler, listening func(addr string)) error {
+		Daemon: func(ctx context.Context, cfg *configs.Config, log logrus.FieldLogger, photos http.Handler,
+			listening func(addr string),
+		) error {
 			withPhotos := func(deps *httpapi.Deps) { deps.Photos = photos }
 			d, err := listeningDaemon(ctx, cfg, log, withPhotos, countDropped(env))
 			if err != nil {

@@ -71,7 +71,7 @@ func (p *typist) status() int {
 	select {
 	case <-p.ended: //nolint:errcheck // its status says it
 		return p.cmd.ProcessState.ExitCode()
-	case <-time.After(clitest.Patience):
+	case <-time.After(clitest.WaitLimit):
 		p.t.Fatalf("it does not end:\n%s", p.screen)
 		return 0
 	}

@@ -22,6 +22,18 @@ import (
 	"larder/internal/sandbox"
 )
 
+// Starts has the functions of the program that start what the demo and the sandbox
+// run: their log, the daemon, and the handling of SIGHUP.
+type Starts struct {
+	// Logger makes the log of a process that serves.
+	Logger func(cmd *cobra.Command) (*logrus.Logger, error)
+	// Daemon runs larder until ctx ends, with photos below demoPhotos. It calls
+	// listening with its address once its listener is open.
+	Daemon func(ctx context.Context, cfg *configs.Config, log logrus.FieldLogger, photos http.Handler, listening func(addr string)) error
+	// OnSIGHUP calls reload for each SIGHUP until stop is called.
+	OnSIGHUP func(reload func()) (stop func())
+}
+
 // Command makes `larder demo`.
 func Command(env *cli.Environment, with *Starts) *cobra.Command {
 	cmd := &cobra.Command{
@@ -224,4 +236,16 @@ func curl(url string, body []byte, headers ...string) string {
 func tokenLine(base, id, secret, scope string) string {
 	return fmt.Sprintf(`curl -s %s/connect/token -d grant_type=client_credentials -d client_id=%s -d client_secret=%s -d scope=%s`+
 		` | sed 's/.*"access_token":"\([^"]*\)".*/\1/'`, base, id, secret, scope)
+}
+
+// ringLog keeps the last lines of a log that is worth reading only when
+// something fails.
+type ringLog []byte
+
+// Write implements io.Writer. The logger calls it for one line at a time.
+func (r *ringLog) Write(p []byte) (int, error) {
+	const most = 64 << 10
+	*r = append(*r, p...)
+	*r = (*r)[max(len(*r)-most, 0):]
+	return len(p), nil
 }

@@ -17,8 +17,8 @@ import (
 	"larder/internal/sleep"
 )
 
-// Patience bounds every wait of a test; tests wait for events, not for time.
-const Patience = 2 * time.Minute
+// WaitLimit bounds every wait of a test; tests wait for events, not for time.
+const WaitLimit = 2 * time.Minute
 
 // Program is a command line program: it runs args, prints to out and err, and
 // returns its exit status. It returns soon after ctx ends.
@@ -33,7 +33,7 @@ type Outcome struct {
 // Run runs one command line to its end.
 func Run(t *testing.T, p Program, args ...string) Outcome {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), WaitLimit)
 	defer cancel()
 	var out, err bytes.Buffer
 	status := p(ctx, args, &out, &err)
@@ -70,7 +70,7 @@ func (w *Watched) String() string {
 func (w *Watched) Find(t *testing.T, pattern string) []string {
 	t.Helper()
 	matcher := regexp.MustCompile(pattern)
-	limit := time.NewTimer(Patience)
+	limit := time.NewTimer(WaitLimit)
 	defer limit.Stop()
 	for {
 		w.mu.Lock()
@@ -142,11 +142,11 @@ func Fetch(t *testing.T, url string) (status int, body string) {
 // Eventually asks again and again until the answer is as wanted.
 func Eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), WaitLimit)
 	defer cancel()
 	for !is() {
 		if err := sleep.For(ctx, 10*time.Millisecond); err != nil {
-			t.Fatalf("%s: not within %v", what, Patience)
+			t.Fatalf("%s: not within %v", what, WaitLimit)
 		}
 	}
 }
