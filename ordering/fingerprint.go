@@ -75,11 +75,12 @@ func hashed(secret []byte, parts ...string) string {
 // escapes, numbers by value. Two spellings of one field in an object stay in
 // their order, for the last one counts. The error is a *jsontext.SyntaxError.
 func canonical(body []byte) ([]byte, error) {
-	text, err := jsontext.Check(jsontext.String(body), validate.MaxBodyDepth)
-	if err != nil {
+	c := jsontext.Canonical{Reader: jsontext.NewReader(jsontext.String(body), validate.MaxBodyDepth), Number: appendCanonicalNumber}
+	text := c.AppendNext(make([]byte, 0, len(body)))
+	if err := c.Err(); err != nil {
 		return nil, err
 	}
-	return jsontext.AppendCanonical(make([]byte, 0, len(text)), text, appendCanonicalNumber), nil
+	return text, nil
 }
 
 // maxExponentDigits bounds the exponents that are computed: a number with a

@@ -15,7 +15,7 @@ func AppendCanonical(dst []byte, value string, number func(dst []byte, number st
 // Canonical writes the values that its Reader reads in their canonical form:
 // compact, the members of each object sorted by their folded names, those whose
 // names fold alike in the order they came, and strings with the escapes of
-// AppendString. The text must be well-formed.
+// AppendString. What was written counts only if Err returns nil at the end.
 type Canonical struct {
 	Reader
 
@@ -54,11 +54,16 @@ func (c *Canonical) AppendNext(dst []byte) []byte {
 		}
 		return closed(dst, start, ']')
 	case KindString:
-		return appendLiteral(dst, c.Raw())
-	case KindNumber:
-		if c.Number != nil {
-			return c.Number(dst, c.Raw())
+		if literal := c.Raw(); literal != "" {
+			return appendLiteral(dst, literal)
 		}
+		return dst // it is malformed
+	case KindNumber:
+		literal := c.Raw()
+		if c.Number != nil && literal != "" {
+			return c.Number(dst, literal)
+		}
+		return append(dst, literal...)
 	case KindNone, KindNull, KindBool: // as they are written
 	}
 	return append(dst, c.Raw()...)

@@ -42,6 +42,23 @@ func TestAppendCompact(t *testing.T) {
 
 // FuzzAppendCanonical: the canonical form says what the value says to
 // encoding/json, and is its own canonical form.
+// A Canonical reports what Check reports, whatever is wrong with the text.
+func FuzzCanonicalErr(f *testing.F) {
+	for _, text := range []string{
+		"", " ", `{`, `[1,`, `"a`, `"\x"`, `{"b":1,"a":"\u12"}`, `{"a" 1}`, `{1:2}`, `[01]`, `[-]`, `tru`, `{"a":[[[[1]]]]}`, "\xef\xbb\xbf{} x", `{"a":{"b":[1,2,{}]}}`,
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		_, want := jsontext.Check(text, 4)
+		c := jsontext.Canonical{Reader: jsontext.NewReader(text, 4), Number: func(dst []byte, number string) []byte { return append(dst, number[:1]...) }}
+		c.AppendNext(nil)
+		if got := c.Err(); (got == nil) != (want == nil) || got != nil && got.Error() != want.Error() {
+			t.Errorf("%q: error %v, want %v", text, got, want)
+		}
+	})
+}
+
 func FuzzAppendCanonical(f *testing.F) {
 	for _, body := range readerSeeds() {
 		f.Add(body)
