@@ -98,7 +98,9 @@ func (d *decoder) readObject(o *object, s position) {
 	o.state = readable
 	before := d.violations.Len()
 	d.readMembers(o, "")
-	d.violations.Nest(before, member("", s.name))
+	if d.violations.Len() > before {
+		d.violations.Nest(before, member("", s.name))
+	}
 }
 
 // readMembers reads the members of an object of plain fields. base is its JSON

@@ -144,7 +144,9 @@ func (o *order) newLine() int32 {
 func (d *decoder) readLineValue(v *value, n int32, s position, w fieldKind) {
 	before := d.violations.Len()
 	d.readValue(v, "", s, w)
-	d.violations.Nest(before, d.order.linePath(n))
+	if d.violations.Len() > before {
+		d.violations.Nest(before, d.order.linePath(n))
+	}
 }
 
 // readIngredients reads the ingredients of the line n.
