@@ -11,7 +11,7 @@ import (
 
 // TestDecode_ValidOrderNeedsNoPointers: JSON Pointers are made for violations
 // alone. Decoding an order without any takes no memory but for the decoder.
-func TestDecode_ValidOrderNeedsNoPointers(t *testing.T) {
+func TestDecode_ValidOrderNeedsNoPointers(t *testing.T) { //nolint:paralleltest // it counts allocations
 	sent, err := ordertest.FiveLines(time.Now().Add(time.Hour))
 	if err != nil {
 		t.Fatal(err)
