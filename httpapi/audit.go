@@ -13,8 +13,10 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/sirupsen/logrus"
 
+	"larder/cache"
 	"larder/httpapi/auth"
 	"larder/httpapi/respond"
+	"larder/internal/directory"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
 )
@@ -65,12 +67,20 @@ const (
 
 // auditLog is who did what and when, in a stream of Redis that every larder shares.
 type auditLog struct {
-	redis redis.UniversalClient // sends each command once
-	key   string
+	redis     redis.UniversalClient // sends each command once
+	key       string
+	directory *directory.Directory
+	clock     func() time.Time
+	log       logrus.FieldLogger
 }
 
-// add writes an entry, and with it drops the oldest beyond auditKept.
-func (a *auditLog) add(ctx context.Context, d auditEntry) error {
+// newAuditLog opens the list that all larders of this Redis share.
+func newAuditLog(db *redisdb.DB, known *directory.Directory, clock func() time.Time, log logrus.FieldLogger) *auditLog {
+	return &auditLog{redis: db.NoRetry(), key: cache.NewKeys(db.Prefix()).OpsAudit(), directory: known, clock: clock, log: log}
+}
+
+// write writes an entry, and with it drops the oldest beyond auditKept.
+func (a *auditLog) write(ctx context.Context, d auditEntry) error {
 	text, err := json.Marshal(d)
 	if err != nil {
 		return fmt.Errorf("httpapi: audit: %w", err)
@@ -111,18 +121,19 @@ func isEntryID(id string) bool {
 	return found && number(at) && number(within)
 }
 
-// audit keeps what the caller has just done, and logs it. An entry that cannot
+// add keeps what the caller has just done, and logs it. An entry that cannot
 // be kept changes nothing of what was done: the log has it all the same.
-func (s *Server) audit(c *gin.Context, d auditEntry) {
+func (a *auditLog) add(c *gin.Context, d auditEntry) {
 	who, _ := auth.CallerOf(c)
-	d.At, d.Client, d.Via, d.RequestID = respond.Time(s.clock()), who.Client, "token", respond.RequestID(c)
+	d.At, d.Client, d.Via, d.RequestID = respond.Time(a.clock()), who.Client, "token", respond.RequestID(c)
 	if who.BySession() {
 		d.Via = "session"
 	}
 	switch {
 	case d.Connection != nil:
 	case d.Restaurant != nil:
-		d.Connection = respond.OrNull(s.connectionOf(*d.Restaurant))
+		name, _ := a.directory.ConnectionOf(*d.Restaurant) // "" for an id that is not configured
+		d.Connection = respond.OrNull(name)
 	default:
 		d.Connection = respond.OrNull(who.Connection)
 	}
@@ -138,18 +149,11 @@ func (s *Server) audit(c *gin.Context, d auditEntry) {
 	if d.Version != nil {
 		fields["version"] = *d.Version
 	}
-	if err := s.auditLog.add(c.Request.Context(), d); err != nil {
-		s.log.WithFields(fields).WithError(err).Error("what was done could not be put into the audit list")
+	if err := a.write(c.Request.Context(), d); err != nil {
+		a.log.WithFields(fields).WithError(err).Error("what was done could not be put into the audit list")
 		return
 	}
-	s.log.WithFields(fields).Info("an operator's action")
-}
-
-// connectionOf returns whose a restaurant, or a connection's own menu, is; "" for
-// an id that is not configured.
-func (s *Server) connectionOf(id menu.RestaurantID) string {
-	name, _ := s.directory.ConnectionOf(id)
-	return name
+	a.log.WithFields(fields).Info("an operator's action")
 }
 
 // truncateDetail keeps an entry small.
@@ -160,10 +164,10 @@ func truncateDetail(text string) *string {
 	return respond.OrNull(text)
 }
 
-// listAudit answers GET /v1/ops/audit: who did what and when, the newest first;
+// list answers GET /v1/ops/audit: who did what and when, the newest first;
 // ?action=, ?client= and ?restaurant= choose. A page of a filter that matches
 // few may be short.
-func (s *Server) listAudit(c *gin.Context) error {
+func (a *auditLog) list(c *gin.Context) error {
 	limit, last, err := respond.PageOf(c)
 	if err != nil {
 		return err
@@ -186,9 +190,9 @@ func (s *Server) listAudit(c *gin.Context) error {
 		return visible && (wanted == "" || d.Action == wanted) && (client == "" || d.Client == client) &&
 			(restaurant == "" || d.Restaurant != nil && string(*d.Restaurant) == restaurant)
 	}
-	list := respond.Page[auditEntry]{Result: []auditEntry{}}
+	page := respond.Page[auditEntry]{Result: []auditEntry{}}
 	for scanned := 0; scanned < auditScan; scanned += respond.MaxPage {
-		messages, err := s.auditLog.from(c.Request.Context(), cmp.Or(last, "+"))
+		messages, err := a.from(c.Request.Context(), cmp.Or(last, "+"))
 		if err != nil {
 			return err
 		}
@@ -197,18 +201,18 @@ func (s *Server) listAudit(c *gin.Context) error {
 				continue
 			}
 			if d, ok := newAuditEntry(message); ok && chosen(&d) {
-				if len(list.Result) == limit {
-					list.Next = respond.NextPage(last)
-					return respond.JSON(c, http.StatusOK, list)
+				if len(page.Result) == limit {
+					page.Next = respond.NextPage(last)
+					return respond.JSON(c, http.StatusOK, page)
 				}
-				list.Result = append(list.Result, d)
+				page.Result = append(page.Result, d)
 			}
 			last = message.ID
 		}
 		if len(messages) <= respond.MaxPage {
-			return respond.JSON(c, http.StatusOK, list)
+			return respond.JSON(c, http.StatusOK, page)
 		}
 	}
-	list.Next = respond.NextPage(last)
-	return respond.JSON(c, http.StatusOK, list)
+	page.Next = respond.NextPage(last)
+	return respond.JSON(c, http.StatusOK, page)
 }

@@ -9,9 +9,7 @@ import (
 
 	"larder/httpapi/auth"
 	"larder/httpapi/respond"
-	"larder/internal/directory"
 	"larder/internal/jsontext"
-	"larder/internal/menu"
 	"larder/internal/setting"
 	"larder/internal/upstream"
 	"larder/ordering"
@@ -41,51 +39,11 @@ func (s *Server) routeCompat(engine *gin.Engine) {
 // compatReasons answers GET /orders/api/v1/rejectionReasons.
 func (s *Server) compatReasons(c *gin.Context) error {
 	who, _ := auth.CallerOf(c)
-	connection, err := s.onlyConnection(who, howCompat)
+	connection, err := onlyConnection(s.directory, who, howCompat)
 	if err != nil {
 		return err
 	}
 	return s.answerReasons(c, connection)
-}
-
-// howCompat is how a client of the compatible API gets one of several connections.
-const howCompat = "auth.clients[].connection gives the client"
-
-// onlyConnection is whose menus and orders a caller's requests are about: the
-// only connection that it sees. how is how to choose where there are several.
-func (s *Server) onlyConnection(who auth.Caller, how string) (string, error) {
-	if name, one := s.directory.OnlyConnection(who.Viewer()); one {
-		return name, nil
-	}
-	names := s.directory.Connections(who.Viewer())
-	if len(names) == 0 {
-		return "", respond.ConnectionNotFound(names)
-	}
-	return "", &respond.Problem{
-		Code: respond.CodeConnectionRequired, Params: map[string]any{"known": names},
-		Msg: "several connections are configured; " + how + " one of: " + strings.Join(names, ", "),
-	}
-}
-
-// ownMenu chooses whose menu a request of a connection is about: that of the
-// restaurant it names, else by policy O1a the connection's own menu, or that of
-// its only restaurant. What belongs to another connection is unknown.
-func (s *Server) ownMenu(connection, restaurant string) (menu.RestaurantID, error) {
-	ours := directory.Viewer(connection)
-	if one, ok := s.directory.Find(ours, menu.RestaurantID(restaurant)); ok {
-		return one.ID, nil
-	}
-	if own, kept := s.directory.DefaultMenu(connection); restaurant == "" && kept {
-		return own, nil
-	}
-	switch theirs := s.directory.Visible(ours); {
-	case restaurant != "" || len(theirs) == 0:
-		return "", respond.RestaurantNotFound(theirs)
-	case len(theirs) == 1:
-		return theirs[0], nil
-	default:
-		return "", respond.RestaurantRequired(theirs)
-	}
 }
 
 // restaurantOfQuery reads ?restaurantId=, its name in any spelling.

@@ -33,11 +33,11 @@ func (s *Server) compatPlace(c *gin.Context) error {
 // readPlaceRequest fills in whose order it is, and what it says.
 func (s *Server) readPlaceRequest(c *gin.Context, p *ordering.PlaceRequest) (err error) {
 	who, _ := auth.CallerOf(c)
-	if p.Connection, err = s.onlyConnection(who, howCompat); err != nil {
+	if p.Connection, err = onlyConnection(s.directory, who, howCompat); err != nil {
 		return err
 	}
 	p.Client, p.FieldCase = who.Client, s.connection(p.Connection).FieldCase
-	if p.Key, err = idempotencyKey(c, false); err != nil {
+	if p.Key, err = idempotencyKey(c, false, auth.IsGuest(c)); err != nil {
 		return err
 	}
 	if p.Body, err = respond.ReadBody(c, respond.MaxBody, nil); err != nil {
@@ -47,7 +47,7 @@ func (s *Server) readPlaceRequest(c *gin.Context, p *ordering.PlaceRequest) (err
 	if err != nil {
 		return err
 	}
-	p.Restaurant, err = s.ownMenu(p.Connection, named)
+	p.Restaurant, err = ownMenu(s.directory, p.Connection, named)
 	return err
 }
 
@@ -58,7 +58,7 @@ func (s *Server) readPlaceRequest(c *gin.Context, p *ordering.PlaceRequest) (err
 func (s *Server) compatChange(operation ordering.Operation) respond.Handler {
 	return func(c *gin.Context) error {
 		who, _ := auth.CallerOf(c)
-		connection, err := s.onlyConnection(who, howCompat)
+		connection, err := onlyConnection(s.directory, who, howCompat)
 		if err != nil {
 			return err
 		}
@@ -66,7 +66,7 @@ func (s *Server) compatChange(operation ordering.Operation) respond.Handler {
 			Operation: operation, OrderID: respond.Param(c, "orderID"), RequestID: respond.RequestID(c), Language: respond.Language(c),
 			Connection: connection, Client: who.Client, FieldCase: s.connection(connection).FieldCase,
 		}
-		if change.Key, err = idempotencyKey(c, false); err != nil {
+		if change.Key, err = idempotencyKey(c, false, auth.IsGuest(c)); err != nil {
 			return err
 		}
 		if operation != upstream.OpComplete {

@@ -70,7 +70,7 @@ func upstreamResponse(result ordering.Result) (status int, body []byte, contentT
 	}
 	shape := compatError{
 		Code: respond.Code(cmp.Or(said.Code, string(respond.CodeUpstreamRefused))), RequestID: cmp.Or(said.RequestID, call.RequestID),
-		Msg: cmp.Or(said.Msg, "the ordering service refused "+operationTexts[call.Operation].it),
+		Msg: cmp.Or(said.Msg, "the ordering service refused "+textOf(call.Operation).it),
 	}
 	body, err := json.Marshal(shape)
 	if err != nil { // never: texts alone

@@ -5,7 +5,6 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"larder/httpapi/auth"
 	"larder/httpapi/respond"
 )
 
@@ -19,19 +18,19 @@ const (
 
 // idempotencyKey reads the key of a request that changes something: 1 to 255
 // printable characters, bare or quoted (policy O7). "" only where none is
-// required and none was sent.
-func idempotencyKey(c *gin.Context, required bool) (string, error) {
+// required and none was sent. guest is whether the request has no token.
+func idempotencyKey(c *gin.Context, required, guest bool) (string, error) {
 	sent := c.Request.Header.Values(headerKey)
 	switch {
 	case len(sent) > 1:
 		return "", keyRequired("send one Idempotency-Key, not several")
 	case len(sent) == 1:
-		key, wrong := bareKey(c, sent[0])
+		key, wrong := bareKey(sent[0], guest)
 		if wrong != "" {
 			return "", keyRequired("the Idempotency-Key " + wrong)
 		}
 		return key, nil
-	case required || auth.IsGuest(c):
+	case required || guest:
 		return "", keyRequired("send an Idempotency-Key: a new random one for each order, and the same one again to learn what became of it")
 	default:
 		return "", nil
@@ -43,7 +42,7 @@ func keyRequired(msg string) error {
 }
 
 // bareKey strips the quotes of a key; wrong says what is wrong with it.
-func bareKey(c *gin.Context, sent string) (key, wrong string) {
+func bareKey(sent string, guest bool) (key, wrong string) {
 	key = strings.TrimSpace(sent)
 	if len(key) >= 2 && key[0] == '"' && key[len(key)-1] == '"' {
 		key = key[1 : len(key)-1]
@@ -51,7 +50,7 @@ func bareKey(c *gin.Context, sent string) (key, wrong string) {
 	switch {
 	case key == "" || len(key) > maxKey || !respond.IsASCII(key, ' '):
 		return "", "has 1 to 255 printable ASCII characters"
-	case auth.IsGuest(c) && len(key) < minPublicKey:
+	case guest && len(key) < minPublicKey:
 		return "", "has at least 128 random bits where there is no token: 22 characters or more"
 	default:
 		return key, ""

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -62,7 +61,7 @@ func (s *Server) build(ctx context.Context, found resolvedRead, encoding encoded
 
 // snapshot is the current version of the path's restaurant, from memory.
 func (s *Server) snapshot(c *gin.Context) (*cache.Snapshot, error) {
-	restaurant, err := s.restaurant(c)
+	restaurant, err := restaurantOf(c, s.directory)
 	if err != nil {
 		return nil, err
 	}
@@ -152,13 +151,4 @@ func (s *Server) changesSince(c *gin.Context) error {
 		return err
 	}
 	return s.representation(c, resolvedRead{snapshot: snapshot, what: encoded.ChangesOnly, modified: snapshot.ModifiedAt, since: since})
-}
-
-// versionNumber reads the number of a version.
-func versionNumber(name, text string) (int64, error) {
-	version, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || version < 1 {
-		return 0, respond.InvalidParameter(name, "is the number of a version, from 1")
-	}
-	return version, nil
 }

@@ -55,13 +55,13 @@ func (read *menuRead) resolve(snapshot *cache.Snapshot) (resolvedRead, error) {
 // menuOf names the catalogue that is read; the id is the configuration's.
 func (s *Server) menuOf(read *menuRead) (menu.RestaurantID, error) {
 	if read.kind == readView {
-		connection, err := s.onlyConnection(read.who, howCompat)
+		connection, err := onlyConnection(s.directory, read.who, howCompat)
 		if err != nil {
 			return "", err
 		}
-		return s.ownMenu(connection, read.restaurant)
+		return ownMenu(s.directory, connection, read.restaurant)
 	}
-	restaurant, err := s.visibleRestaurant(read.who, read.restaurant)
+	restaurant, err := findRestaurant(s.directory, read.who, read.restaurant)
 	return restaurant.ID, err
 }
 

@@ -21,7 +21,7 @@ const maxWait = 60 * time.Second // of ?wait=
 // syncRestaurant answers POST /v1/ops/restaurants/{restaurant}/sync: starts or
 // joins a manual run (policy S8); ?wait=30s answers with the finished one.
 func (s *Server) syncRestaurant(c *gin.Context) error {
-	restaurant, err := s.syncedMenu(c)
+	restaurant, err := syncedMenu(c, s.directory)
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (s *Server) syncRestaurant(c *gin.Context) error {
 		if force {
 			did.Action = actionForce
 		}
-		s.audit(c, did)
+		s.auditLog.add(c, did)
 	}
 	return s.answerRun(c, run, err, wait)
 }
@@ -66,7 +66,7 @@ func (s *Server) syncAll(c *gin.Context) error {
 	if force {
 		did.Action = actionForceAll
 	}
-	s.audit(c, did)
+	s.auditLog.add(c, did)
 	c.Header("Location", "/v1/ops/sync/"+batch.ID)
 	return respond.JSON(c, http.StatusAccepted, respond.Result{Result: struct {
 		Batch string `json:"batch"`
@@ -102,18 +102,6 @@ func (s *Server) answerRun(c *gin.Context, run menusync.Run, err error, wait tim
 	}
 	c.Header("Location", "/v1/ops/runs/"+run.ID)
 	return respond.JSON(c, status, respond.Result{Result: run})
-}
-
-// syncedMenu finds what the path names: a restaurant, or a connection's own menu
-// as "@connection".
-func (s *Server) syncedMenu(c *gin.Context) (menu.RestaurantID, error) {
-	who, _ := auth.CallerOf(c)
-	id := menu.RestaurantID(respond.Param(c, "restaurant"))
-	if s.directory.HasMenu(id) && s.directory.SeesMenu(who.Viewer(), id) {
-		return id, nil
-	}
-	restaurant, err := s.restaurant(c)
-	return restaurant.ID, err
 }
 
 // waitFor waits for a run, and gives it as it stands when the time is over.
@@ -164,7 +152,7 @@ func forced(c *gin.Context) (force bool, err error) {
 
 // lint answers GET /v1/ops/restaurants/{restaurant}/lint.
 func (s *Server) lint(c *gin.Context) error {
-	restaurant, err := s.syncedMenu(c)
+	restaurant, err := syncedMenu(c, s.directory)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,6 @@ import (
 
 	"larder/httpapi/auth"
 	"larder/httpapi/respond"
-	"larder/internal/menu"
 	"larder/ordering"
 )
 
@@ -24,7 +23,7 @@ func (s *Server) listOrders(c *gin.Context) error {
 	if query.State, err = respond.OneOf(c, "state", ordering.States()); err != nil {
 		return err
 	}
-	if query.Connections, err = s.requestedConnections(c); err != nil {
+	if query.Connections, err = requestedConnections(c, s.directory); err != nil {
 		return err
 	}
 	if query.Limit, query.Cursor, err = respond.PageOf(c); err != nil {
@@ -39,7 +38,7 @@ func (s *Server) listOrders(c *gin.Context) error {
 	}
 	list := respond.Page[listedOrder]{Result: make([]listedOrder, len(records)), Next: respond.NextPage(next)}
 	for i, record := range records {
-		list.Result[i] = listedOrder{newRecordView(record), s.nameOf(record.Restaurant)}
+		list.Result[i] = listedOrder{newRecordView(record), nameOf(s.directory, s.replica, record.Restaurant)}
 	}
 	return respond.JSON(c, http.StatusOK, list)
 }
@@ -105,7 +104,7 @@ func (s *Server) opsOrder(c *gin.Context) error {
 	}
 	restaurant, _ := s.directory.Restaurant(record.Restaurant)
 	view := opsOrderView{
-		listedOrder: listedOrder{newRecordView(record), s.nameOf(record.Restaurant)}, Calls: make([]callView, len(record.Calls)),
+		listedOrder: listedOrder{newRecordView(record), nameOf(s.directory, s.replica, record.Restaurant)}, Calls: make([]callView, len(record.Calls)),
 		RestaurantPhone: respond.OrNull(restaurant.Phone), RestaurantAddress: respond.OrNull(restaurant.Address),
 	}
 	for i, call := range record.Calls {
@@ -115,20 +114,6 @@ func (s *Server) opsOrder(c *gin.Context) error {
 		}
 	}
 	return respond.JSON(c, http.StatusOK, respond.Result{Result: view})
-}
-
-// nameOf is the restaurant's name: as configured, else its menu's; nil for a
-// restaurant that is not configured.
-func (s *Server) nameOf(id menu.RestaurantID) *string {
-	restaurant, known := s.directory.Restaurant(id)
-	if !known {
-		return nil
-	}
-	name := restaurant.Name
-	if version, known := s.replica.Version(id); name == "" && known {
-		name = version.Name
-	}
-	return respond.OrNull(name)
 }
 
 // sent is what a call sent, nil when it is not kept.
@@ -176,7 +161,7 @@ func (s *Server) resolveOrder(c *gin.Context) error {
 		"client": who.Client, "connection": resolved.Record.Connection, "operation": resolution.Operation, "resolution": resolution.Resolution,
 		"outcome": resolved.Call.Outcome, "state": resolved.Record.State,
 	}).Info("an order's unknown outcome was resolved")
-	s.audit(c, auditEntry{
+	s.auditLog.add(c, auditEntry{
 		Action: actionResolve, Connection: respond.OrNull(resolved.Record.Connection), Restaurant: respond.OrNull(resolved.Record.Restaurant),
 		Ref: &resolved.Record.Ref, Detail: truncateDetail(string(resolution.Operation) + ": " + string(resolution.Resolution)),
 	})

@@ -73,7 +73,7 @@ func (s *Server) listOpsRestaurants(c *gin.Context) error {
 // opsRow lays one restaurant out.
 func (s *Server) opsRow(restaurant directory.Restaurant, version cache.Version) opsRestaurantRow {
 	return opsRestaurantRow{
-		restaurantRow: s.row(restaurant, version), States: s.statesOf(version).names(),
+		restaurantRow: newRestaurantRow(restaurant, version, s.runner.Stale(version)), States: s.statesOf(version).names(),
 		Freshness: s.freshness(restaurant.ID, version),
 	}
 }
@@ -108,13 +108,14 @@ type opsRestaurantView struct {
 
 // opsRestaurant answers GET /v1/ops/restaurants/{restaurant}.
 func (s *Server) opsRestaurant(c *gin.Context) error {
-	id, err := s.syncedMenu(c)
+	id, err := syncedMenu(c, s.directory)
 	if err != nil {
 		return err
 	}
 	restaurant, known := s.directory.Restaurant(id)
 	if !known { // a connection's own menu
-		restaurant = directory.Restaurant{ID: id, Connection: s.connectionOf(id)}
+		connection, _ := s.directory.ConnectionOf(id)
+		restaurant = directory.Restaurant{ID: id, Connection: connection}
 	}
 	version := s.versions(c.Request.Context(), []directory.Restaurant{restaurant})[id]
 	view := opsRestaurantView{

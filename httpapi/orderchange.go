@@ -17,7 +17,7 @@ import (
 // (policy O11); a completion has no body.
 func (s *Server) changeOrder(operation ordering.Operation) respond.Handler {
 	return func(c *gin.Context) error {
-		key, err := idempotencyKey(c, false)
+		key, err := idempotencyKey(c, false, auth.IsGuest(c))
 		if err != nil {
 			return err
 		}
@@ -47,7 +47,7 @@ func (s *Server) changeOrder(operation ordering.Operation) respond.Handler {
 // connectionOfOrder returns the connection that has the order, of those that the
 // request is about.
 func (s *Server) connectionOfOrder(c *gin.Context, orderID string) (string, error) {
-	connections, err := s.requestedConnections(c)
+	connections, err := requestedConnections(c, s.directory)
 	if err != nil {
 		return "", err
 	}
@@ -67,7 +67,7 @@ func changeProblem(operation ordering.Operation, err error) error {
 		return err
 	}
 	return &respond.Problem{
-		Code: respond.CodeValidationFailed, Msg: operationTexts[operation].it + " breaks rules; see errors", Cause: err,
+		Code: respond.CodeValidationFailed, Msg: textOf(operation).it + " breaks rules; see errors", Cause: err,
 		Violations: invalid.Violations, More: invalid.More,
 	}
 }

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"net/http"
-	"slices"
 	"strconv"
 
 	"github.com/gin-gonic/gin"
@@ -26,7 +25,7 @@ const maxPooledBuffer = 32 << 10
 // validateOrder answers POST …/orders/validate: what is wrong with the order
 // and what it costs. It places nothing.
 func (s *Server) validateOrder(c *gin.Context) error {
-	restaurant, err := s.restaurant(c)
+	restaurant, err := restaurantOf(c, s.directory)
 	if err != nil {
 		return err
 	}
@@ -66,11 +65,11 @@ func (s *Server) validateOrder(c *gin.Context) error {
 
 // placeOrder answers POST …/orders.
 func (s *Server) placeOrder(c *gin.Context) error {
-	restaurant, err := s.restaurant(c)
+	restaurant, err := restaurantOf(c, s.directory)
 	if err != nil {
 		return err
 	}
-	key, err := idempotencyKey(c, !s.allowMissingKey)
+	key, err := idempotencyKey(c, !s.allowMissingKey, auth.IsGuest(c))
 	if err != nil {
 		return err
 	}
@@ -100,7 +99,7 @@ func (s *Server) placeOrder(c *gin.Context) error {
 // order answers GET /v1/orders/{orderID}: the journal's record. Orders of
 // connections that the caller does not see are unknown to it.
 func (s *Server) order(c *gin.Context) error {
-	connections, err := s.requestedConnections(c)
+	connections, err := requestedConnections(c, s.directory)
 	if err != nil {
 		return err
 	}
@@ -114,11 +113,11 @@ func (s *Server) order(c *gin.Context) error {
 // orderByKey answers GET /v1/orders?key=: the record of what the caller asked
 // for under that key. A guest's page learns what a guest may (policy H3).
 func (s *Server) orderByKey(c *gin.Context) error {
-	connections, err := s.requestedConnections(c)
+	connections, err := requestedConnections(c, s.directory)
 	if err != nil {
 		return err
 	}
-	key, wrong := bareKey(c, c.Query("key"))
+	key, wrong := bareKey(c.Query("key"), auth.IsGuest(c))
 	if wrong != "" {
 		return respond.InvalidParameter("key", "is the Idempotency-Key of an order, which "+wrong)
 	}
@@ -132,19 +131,4 @@ func (s *Server) orderByKey(c *gin.Context) error {
 	default:
 		return respond.JSON(c, http.StatusOK, respond.Result{Result: newRecordView(record)})
 	}
-}
-
-// requestedConnections are the connections whose orders a request is about: the one of
-// ?connection=, else all that the caller sees.
-func (s *Server) requestedConnections(c *gin.Context) ([]string, error) {
-	who, _ := auth.CallerOf(c)
-	seen := s.directory.Connections(who.Viewer())
-	name, given := c.GetQuery("connection")
-	if !given {
-		return seen, nil
-	}
-	if !slices.Contains(seen, name) {
-		return nil, respond.ConnectionNotFound(seen)
-	}
-	return []string{name}, nil
 }

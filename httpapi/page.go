@@ -207,7 +207,7 @@ func (s *Server) pageView(c *gin.Context) pageView {
 	}
 	if view.Restaurant != "" {
 		view.Name = view.Say("Menu", "Меню")
-		if name := s.nameOf(view.Restaurant); name != nil {
+		if name := nameOf(s.directory, s.replica, view.Restaurant); name != nil {
 			view.Name = *name
 		}
 		view.Menu = "/v1/restaurants/" + url.PathEscape(string(view.Restaurant)) + "/menu"

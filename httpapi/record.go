@@ -1,8 +1,6 @@
 package httpapi
 
 import (
-	"time"
-
 	"github.com/shopspring/decimal"
 
 	"larder/httpapi/respond"
@@ -112,11 +110,4 @@ func resolvedOutcome(how ordering.Resolution) ordering.Outcome {
 	default:
 		return ordering.OutcomeRefused
 	}
-}
-
-func timeOrNull(t time.Time) *string {
-	if t.IsZero() {
-		return nil
-	}
-	return respond.OrNull(respond.Time(t))
 }

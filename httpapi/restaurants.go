@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"time"
@@ -19,21 +18,6 @@ import (
 // Redis before it answers from memory.
 const statusTimeout = time.Second
 
-// restaurantRow is a restaurant as the API lists it. What a menu would tell is null
-// until there is one.
-type restaurantRow struct {
-	ID          menu.RestaurantID `json:"id"`
-	Name        string            `json:"name"`
-	Connection  string            `json:"connection"`
-	Version     *int64            `json:"version"`
-	Counts      *menu.Counts      `json:"counts"`
-	SyncedAt    *string           `json:"syncedAt"`
-	CheckedAt   *string           `json:"checkedAt"`
-	Stale       bool              `json:"stale"`
-	Held        bool              `json:"held"`
-	LastOutcome *string           `json:"lastOutcome"`
-}
-
 // listRestaurants answers GET /v1/restaurants, by id; ?q= are words that occur
 // in the id or the name. It answers from memory (policy H7): what another
 // instance has published or checked is seen after cache.poll at the latest.
@@ -47,22 +31,13 @@ func (s *Server) listRestaurants(c *gin.Context) error {
 	list := respond.Page[restaurantRow]{Result: make([]restaurantRow, len(chosen)), Next: respond.NextPage(next)}
 	for i, restaurant := range chosen {
 		version, _ := s.replica.Version(restaurant.ID)
-		list.Result[i] = s.row(restaurant, version)
+		list.Result[i] = newRestaurantRow(restaurant, version, s.runner.Stale(version))
 	}
 	body, err := json.Marshal(list)
 	if err != nil {
 		return err
 	}
 	return s.answerHashed(c, body)
-}
-
-// restaurantsWanted reads ?q=, ?cursor= and ?limit=.
-func restaurantsWanted(c *gin.Context) (want directory.Query, err error) {
-	if want.Limit, want.After, err = respond.PageOf(c); err != nil {
-		return want, err
-	}
-	want.Words, err = respond.SearchText(c)
-	return want, err
 }
 
 // versions are what Redis knows of the restaurants and, where it does not
@@ -88,17 +63,4 @@ func (s *Server) versions(ctx context.Context, restaurants []directory.Restauran
 		}
 	}
 	return versions
-}
-
-// row returns the row of a restaurant. A version of number 0 stands for none.
-func (s *Server) row(restaurant directory.Restaurant, version cache.Version) restaurantRow {
-	row := restaurantRow{ID: restaurant.ID, Name: restaurant.Name, Connection: restaurant.Connection, Stale: true}
-	if version.Version == 0 {
-		return row
-	}
-	row.Name = cmp.Or(row.Name, version.Name)
-	row.Version, row.Counts = &version.Version, &version.Counts
-	row.SyncedAt, row.CheckedAt = respond.OrNull(respond.Time(version.SyncedAt)), respond.OrNull(respond.Time(version.CheckedAt))
-	row.Stale, row.Held, row.LastOutcome = s.runner.Stale(version), version.Held, respond.OrNull(version.LastOutcome)
-	return row
 }

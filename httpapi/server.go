@@ -176,15 +176,15 @@ func New(cfg Config, authCfg auth.Config, deps Deps) (*Server, error) {
 		TokenFailures:  ratelimit.NewFailures(byAddress, ratelimit.New(cfg.Rate.TokenFailures, s.clock)),
 		SignInFailures: ratelimit.NewFailures(byAddress, ratelimit.New(cfg.Rate.SignInFailures, s.clock)),
 		CacheTokens:    cfg.fastPath(), Version: deps.Version, Clock: s.clock, Log: s.log,
-		SignedIn:  func(c *gin.Context) { s.audit(c, auditEntry{Action: actionSignIn}) },
-		SignedOut: func(c *gin.Context) { s.audit(c, auditEntry{Action: actionSignOut}) },
+		SignedIn:  func(c *gin.Context) { s.auditLog.add(c, auditEntry{Action: actionSignIn}) },
+		SignedOut: func(c *gin.Context) { s.auditLog.add(c, auditEntry{Action: actionSignOut}) },
 	})
 	s.validateLimit = ratelimit.New(cfg.Rate.Validate, s.clock)
 	s.placeLimit = ratelimit.New(cfg.Rate.Place, s.clock)
 	s.changeLimit = ratelimit.New(cfg.Rate.Place, s.clock)
 	s.publicLimit = ratelimit.New(authCfg.PublicOrders.Rate, s.clock)
 	s.publicReads = ratelimit.New(cfg.Rate.Validate, s.clock)
-	s.auditLog = &auditLog{redis: s.redis.NoRetry(), key: cache.NewKeys(s.redis.Prefix()).OpsAudit()}
+	s.auditLog = newAuditLog(s.redis, s.directory, s.clock, s.log)
 	s.diffSlots = make(chan struct{}, maxDiffs)
 	s.readiness = &readiness{started: s.clock(), tried: map[menu.RestaurantID]bool{}}
 	s.streams = &streams{

@@ -70,7 +70,7 @@ type stoppedChange struct {
 // versionChanges answers GET …/versions/{version}/changes: what would be another
 // in ?to=, which is the current version where it is left out.
 func (s *Server) versionChanges(c *gin.Context) error {
-	restaurant, err := s.syncedMenu(c)
+	restaurant, err := syncedMenu(c, s.directory)
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ type versionRow struct {
 // listVersions answers GET /v1/ops/restaurants/{restaurant}/versions: the last
 // version of each content that is kept, the newest first (policy S7).
 func (s *Server) listVersions(c *gin.Context) error {
-	restaurant, err := s.syncedMenu(c)
+	restaurant, err := syncedMenu(c, s.directory)
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (s *Server) listVersions(c *gin.Context) error {
 // versionView answers GET …/versions/{version}/view: the menu view as the
 // ordering service published it last while this version was current.
 func (s *Server) versionView(c *gin.Context) error {
-	restaurant, err := s.syncedMenu(c)
+	restaurant, err := syncedMenu(c, s.directory)
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (s *Server) versionView(c *gin.Context) error {
 // rollBack answers POST /v1/ops/restaurants/{restaurant}/rollback with the
 // finished run (policy S7a). A run in flight is waited for, ?wait= at most.
 func (s *Server) rollBack(c *gin.Context) error {
-	restaurant, err := s.syncedMenu(c)
+	restaurant, err := syncedMenu(c, s.directory)
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (s *Server) rollBack(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	s.audit(c, auditEntry{
+	s.auditLog.add(c, auditEntry{
 		Action: actionRollback, Restaurant: &restaurant, Run: &run.ID, Version: &to.Version, Detail: truncateDetail("hold: " + string(to.Hold)),
 	})
 	c.Header("Location", "/v1/ops/runs/"+run.ID)
@@ -166,7 +166,7 @@ func rollbackOf(c *gin.Context) (menusync.Rollback, error) {
 // releaseHold answers DELETE /v1/ops/restaurants/{restaurant}/hold: lifts the
 // hold at once and syncs, as syncRestaurant answers.
 func (s *Server) releaseHold(c *gin.Context) error {
-	restaurant, err := s.syncedMenu(c)
+	restaurant, err := syncedMenu(c, s.directory)
 	if err != nil {
 		return err
 	}
@@ -177,7 +177,7 @@ func (s *Server) releaseHold(c *gin.Context) error {
 	who, _ := auth.CallerOf(c)
 	run, err := s.runner.Release(c.Request.Context(), restaurant, who.Client)
 	if err == nil {
-		s.audit(c, auditEntry{Action: actionRelease, Restaurant: &restaurant, Run: &run.ID})
+		s.auditLog.add(c, auditEntry{Action: actionRelease, Restaurant: &restaurant, Run: &run.ID})
 	}
 	return s.answerRun(c, run, err, wait)
 }

@@ -1,0 +1,16 @@
+package httpapi
+
+import (
+	"strconv"
+
+	"larder/httpapi/respond"
+)
+
+// versionNumber reads the number of a version.
+func versionNumber(name, text string) (int64, error) {
+	version, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || version < 1 {
+		return 0, respond.InvalidParameter(name, "is the number of a version, from 1")
+	}
+	return version, nil
+}
