@@ -9,6 +9,7 @@ import (
 
 	"larder/httpapi/auth"
 	"larder/httpapi/respond"
+	"larder/httpapi/visible"
 	"larder/internal/jsontext"
 	"larder/internal/setting"
 	"larder/internal/upstream"
@@ -39,7 +40,7 @@ func (s *Server) routeCompat(engine *gin.Engine) {
 // compatReasons answers GET /orders/api/v1/rejectionReasons.
 func (s *Server) compatReasons(c *gin.Context) error {
 	who, _ := auth.CallerOf(c)
-	connection, err := onlyConnection(s.directory, who, howCompat)
+	connection, err := visible.OnlyConnection(s.directory, who, visible.ByClient)
 	if err != nil {
 		return err
 	}

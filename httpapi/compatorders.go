@@ -5,6 +5,7 @@ import (
 
 	"larder/httpapi/auth"
 	"larder/httpapi/respond"
+	"larder/httpapi/visible"
 	"larder/internal/upstream"
 	"larder/ordering"
 )
@@ -33,11 +34,11 @@ func (s *Server) compatPlace(c *gin.Context) error {
 // readPlaceRequest fills in whose order it is, and what it says.
 func (s *Server) readPlaceRequest(c *gin.Context, p *ordering.PlaceRequest) (err error) {
 	who, _ := auth.CallerOf(c)
-	if p.Connection, err = onlyConnection(s.directory, who, howCompat); err != nil {
+	if p.Connection, err = visible.OnlyConnection(s.directory, who, visible.ByClient); err != nil {
 		return err
 	}
 	p.Client, p.FieldCase = who.Client, s.connection(p.Connection).FieldCase
-	if p.Key, err = idempotencyKey(c, false, auth.IsGuest(c)); err != nil {
+	if p.Key, err = respond.IdempotencyKey(c, false, auth.IsGuest(c)); err != nil {
 		return err
 	}
 	if p.Body, err = respond.ReadBody(c, respond.MaxBody, nil); err != nil {
@@ -47,7 +48,7 @@ func (s *Server) readPlaceRequest(c *gin.Context, p *ordering.PlaceRequest) (err
 	if err != nil {
 		return err
 	}
-	p.Restaurant, err = ownMenu(s.directory, p.Connection, named)
+	p.Restaurant, err = visible.Menu(s.directory, p.Connection, named)
 	return err
 }
 
@@ -58,7 +59,7 @@ func (s *Server) readPlaceRequest(c *gin.Context, p *ordering.PlaceRequest) (err
 func (s *Server) compatChange(operation ordering.Operation) respond.Handler {
 	return func(c *gin.Context) error {
 		who, _ := auth.CallerOf(c)
-		connection, err := onlyConnection(s.directory, who, howCompat)
+		connection, err := visible.OnlyConnection(s.directory, who, visible.ByClient)
 		if err != nil {
 			return err
 		}
@@ -66,7 +67,7 @@ func (s *Server) compatChange(operation ordering.Operation) respond.Handler {
 			Operation: operation, OrderID: respond.Param(c, "orderID"), RequestID: respond.RequestID(c), Language: respond.Language(c),
 			Connection: connection, Client: who.Client, FieldCase: s.connection(connection).FieldCase,
 		}
-		if change.Key, err = idempotencyKey(c, false, auth.IsGuest(c)); err != nil {
+		if change.Key, err = respond.IdempotencyKey(c, false, auth.IsGuest(c)); err != nil {
 			return err
 		}
 		if operation != upstream.OpComplete {

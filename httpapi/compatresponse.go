@@ -31,7 +31,7 @@ func (s *Server) writeCompat(c *gin.Context, result ordering.Result, err error) 
 	header := c.Writer.Header()
 	header.Set(headerRef, result.Record.Ref)
 	if result.Replayed {
-		header[headerReplayed] = []string{"true"}
+		header[respond.HeaderReplayed] = []string{"true"}
 	}
 	status, body, contentType := upstreamResponse(result)
 	switch {
@@ -43,7 +43,7 @@ func (s *Server) writeCompat(c *gin.Context, result ordering.Result, err error) 
 		contentType = respond.ContentJSON
 		status, body = doneAnswer(result)
 	default:
-		return outcomeProblem(result)
+		return respond.OutcomeProblem(result)
 	}
 	header.Set("Cache-Control", "no-store")
 	passThrough(c, status, contentType, body)
@@ -70,7 +70,7 @@ func upstreamResponse(result ordering.Result) (status int, body []byte, contentT
 	}
 	shape := compatError{
 		Code: respond.Code(cmp.Or(said.Code, string(respond.CodeUpstreamRefused))), RequestID: cmp.Or(said.RequestID, call.RequestID),
-		Msg: cmp.Or(said.Msg, "the ordering service refused "+textOf(call.Operation).it),
+		Msg: cmp.Or(said.Msg, "the ordering service refused "+respond.TextOf(call.Operation).It),
 	}
 	body, err := json.Marshal(shape)
 	if err != nil { // never: texts alone

@@ -13,6 +13,7 @@ import (
 	"larder/httpapi/auth"
 	"larder/httpapi/metrics"
 	"larder/httpapi/respond"
+	"larder/httpapi/visible"
 )
 
 // menu answers GET /v1/restaurants/{restaurant}/menu with ready bytes.
@@ -61,7 +62,7 @@ func (s *Server) build(ctx context.Context, found resolvedRead, encoding encoded
 
 // snapshot is the current version of the path's restaurant, from memory.
 func (s *Server) snapshot(c *gin.Context) (*cache.Snapshot, error) {
-	restaurant, err := restaurantOf(c, s.directory)
+	restaurant, err := visible.Restaurant(c, s.directory)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +147,7 @@ func (s *Server) changesSince(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	since, err := versionNumber("since", c.Query("since"))
+	since, err := respond.VersionNumber("since", c.Query("since"))
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"larder/cache/encoded"
 	"larder/httpapi/auth"
 	"larder/httpapi/respond"
+	"larder/httpapi/visible"
 	"larder/internal/menu"
 )
 
@@ -55,13 +56,13 @@ func (read *menuRead) resolve(snapshot *cache.Snapshot) (resolvedRead, error) {
 // menuOf names the catalogue that is read; the id is the configuration's.
 func (s *Server) menuOf(read *menuRead) (menu.RestaurantID, error) {
 	if read.kind == readView {
-		connection, err := onlyConnection(s.directory, read.who, howCompat)
+		connection, err := visible.OnlyConnection(s.directory, read.who, visible.ByClient)
 		if err != nil {
 			return "", err
 		}
-		return ownMenu(s.directory, connection, read.restaurant)
+		return visible.Menu(s.directory, connection, read.restaurant)
 	}
-	restaurant, err := findRestaurant(s.directory, read.who, read.restaurant)
+	restaurant, err := visible.Find(s.directory, read.who, read.restaurant)
 	return restaurant.ID, err
 }
 

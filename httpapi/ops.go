@@ -9,8 +9,10 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"larder/httpapi/audit"
 	"larder/httpapi/auth"
 	"larder/httpapi/respond"
+	"larder/httpapi/visible"
 	"larder/internal/jsontext"
 	"larder/internal/menu"
 	menusync "larder/sync"
@@ -21,7 +23,7 @@ const maxWait = 60 * time.Second // of ?wait=
 // syncRestaurant answers POST /v1/ops/restaurants/{restaurant}/sync: starts or
 // joins a manual run (policy S8); ?wait=30s answers with the finished one.
 func (s *Server) syncRestaurant(c *gin.Context) error {
-	restaurant, err := syncedMenu(c, s.directory)
+	restaurant, err := visible.SyncedMenu(c, s.directory)
 	if err != nil {
 		return err
 	}
@@ -38,11 +40,11 @@ func (s *Server) syncRestaurant(c *gin.Context) error {
 		Trigger: menusync.TriggerManual, By: who.Client, Force: force,
 	})
 	if err == nil {
-		did := auditEntry{Action: actionSync, Restaurant: &restaurant, Run: &run.ID}
+		did := audit.Entry{Action: audit.Sync, Restaurant: &restaurant, Run: &run.ID}
 		if force {
-			did.Action = actionForce
+			did.Action = audit.Force
 		}
-		s.auditLog.add(c, did)
+		s.auditLog.Add(c, did)
 	}
 	return s.answerRun(c, run, err, wait)
 }
@@ -62,11 +64,11 @@ func (s *Server) syncAll(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	did := auditEntry{Action: actionSyncAll, Batch: &batch.ID}
+	did := audit.Entry{Action: audit.SyncAll, Batch: &batch.ID}
 	if force {
-		did.Action = actionForceAll
+		did.Action = audit.ForceAll
 	}
-	s.auditLog.add(c, did)
+	s.auditLog.Add(c, did)
 	c.Header("Location", "/v1/ops/sync/"+batch.ID)
 	return respond.JSON(c, http.StatusAccepted, respond.Result{Result: struct {
 		Batch string `json:"batch"`
@@ -152,7 +154,7 @@ func forced(c *gin.Context) (force bool, err error) {
 
 // lint answers GET /v1/ops/restaurants/{restaurant}/lint.
 func (s *Server) lint(c *gin.Context) error {
-	restaurant, err := syncedMenu(c, s.directory)
+	restaurant, err := visible.SyncedMenu(c, s.directory)
 	if err != nil {
 		return err
 	}

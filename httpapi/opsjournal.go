@@ -7,8 +7,10 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/sirupsen/logrus"
 
+	"larder/httpapi/audit"
 	"larder/httpapi/auth"
 	"larder/httpapi/respond"
+	"larder/httpapi/visible"
 	"larder/internal/jsontext"
 )
 
@@ -34,7 +36,7 @@ func (s *Server) acceptJournal(c *gin.Context) error {
 		s.log.WithFields(logrus.Fields{
 			"event": "journal.accept", "requestId": respond.RequestID(c), "client": who.Client, "connection": connection,
 		}).Warn("a restored journal was accepted: new orders are placed again")
-		s.auditLog.add(c, auditEntry{Action: actionAcceptRestore, Connection: respond.OrNull(connection)})
+		s.auditLog.Add(c, audit.Entry{Action: audit.AcceptRestore, Connection: respond.OrNull(connection)})
 	}
 	return respond.JSON(c, http.StatusOK, respond.Result{Result: acceptance{connection, accepted}})
 }
@@ -53,7 +55,7 @@ func (s *Server) connectionToAccept(c *gin.Context) (string, error) {
 	if inQuery {
 		name, given = asked, true
 	}
-	return chooseConnection(c, s.directory, name, given)
+	return visible.Connection(c, s.directory, name, given)
 }
 
 // readAcceptance reads the body of POST /v1/ops/journal/accept: nothing, or an

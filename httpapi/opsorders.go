@@ -9,8 +9,10 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/sirupsen/logrus"
 
+	"larder/httpapi/audit"
 	"larder/httpapi/auth"
 	"larder/httpapi/respond"
+	"larder/httpapi/visible"
 	"larder/ordering"
 )
 
@@ -23,7 +25,7 @@ func (s *Server) listOrders(c *gin.Context) error {
 	if query.State, err = respond.OneOf(c, "state", ordering.States()); err != nil {
 		return err
 	}
-	if query.Connections, err = requestedConnections(c, s.directory); err != nil {
+	if query.Connections, err = visible.Connections(c, s.directory); err != nil {
 		return err
 	}
 	if query.Limit, query.Cursor, err = respond.PageOf(c); err != nil {
@@ -38,7 +40,7 @@ func (s *Server) listOrders(c *gin.Context) error {
 	}
 	list := respond.Page[listedOrder]{Result: make([]listedOrder, len(records)), Next: respond.NextPage(next)}
 	for i, record := range records {
-		list.Result[i] = listedOrder{newRecordView(record), nameOf(s.directory, s.replica, record.Restaurant)}
+		list.Result[i] = listedOrder{newRecordView(record), visible.Name(s.directory, s.replica, record.Restaurant)}
 	}
 	return respond.JSON(c, http.StatusOK, list)
 }
@@ -104,7 +106,7 @@ func (s *Server) opsOrder(c *gin.Context) error {
 	}
 	restaurant, _ := s.directory.Restaurant(record.Restaurant)
 	view := opsOrderView{
-		listedOrder: listedOrder{newRecordView(record), nameOf(s.directory, s.replica, record.Restaurant)}, Calls: make([]callView, len(record.Calls)),
+		listedOrder: listedOrder{newRecordView(record), visible.Name(s.directory, s.replica, record.Restaurant)}, Calls: make([]callView, len(record.Calls)),
 		RestaurantPhone: respond.OrNull(restaurant.Phone), RestaurantAddress: respond.OrNull(restaurant.Address),
 	}
 	for i, call := range record.Calls {
@@ -128,13 +130,13 @@ func (s *Server) sent(ctx context.Context, record ordering.Record, call int) (js
 func newCallView(call ordering.Call) callView {
 	view := callView{
 		Number: call.Number, Operation: call.Operation, Outcome: call.Outcome, Client: call.Client, RequestID: call.RequestID,
-		StartedAt: timeOrNull(call.StartedAt), EndedAt: timeOrNull(call.EndedAt), Contradicted: respond.OrNull(call.Contradicted),
+		StartedAt: respond.TimeOrNull(call.StartedAt), EndedAt: respond.TimeOrNull(call.EndedAt), Contradicted: respond.OrNull(call.Contradicted),
 	}
 	if said := call.Answer; said != nil {
 		view.Answer = &answerView{Status: said.Status, Code: respond.OrNull(said.Code), Msg: respond.OrNull(said.Msg), RequestID: respond.OrNull(said.RequestID)}
 	}
 	if resolution := call.Resolved; resolution != nil {
-		view.Resolved = &resolutionView{By: resolution.By, At: timeOrNull(resolution.At), Outcome: resolution.Resolution, Note: respond.OrNull(resolution.Note)}
+		view.Resolved = &resolutionView{By: resolution.By, At: respond.TimeOrNull(resolution.At), Outcome: resolution.Resolution, Note: respond.OrNull(resolution.Note)}
 	}
 	return view
 }
@@ -161,9 +163,9 @@ func (s *Server) resolveOrder(c *gin.Context) error {
 		"client": who.Client, "connection": resolved.Record.Connection, "operation": resolution.Operation, "resolution": resolution.Resolution,
 		"outcome": resolved.Call.Outcome, "state": resolved.Record.State,
 	}).Info("an order's unknown outcome was resolved")
-	s.auditLog.add(c, auditEntry{
-		Action: actionResolve, Connection: respond.OrNull(resolved.Record.Connection), Restaurant: respond.OrNull(resolved.Record.Restaurant),
-		Ref: &resolved.Record.Ref, Detail: truncateDetail(string(resolution.Operation) + ": " + string(resolution.Resolution)),
+	s.auditLog.Add(c, audit.Entry{
+		Action: audit.Resolve, Connection: respond.OrNull(resolved.Record.Connection), Restaurant: respond.OrNull(resolved.Record.Restaurant),
+		Ref: &resolved.Record.Ref, Detail: audit.Detail(string(resolution.Operation) + ": " + string(resolution.Resolution)),
 	})
 	return respond.JSON(c, http.StatusOK, respond.Result{Result: newRecordView(resolved.Record)})
 }

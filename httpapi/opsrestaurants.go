@@ -9,6 +9,7 @@ import (
 	"larder/cache"
 	"larder/httpapi/auth"
 	"larder/httpapi/respond"
+	"larder/httpapi/visible"
 	"larder/internal/directory"
 	"larder/internal/menu"
 	menusync "larder/sync"
@@ -30,7 +31,7 @@ type freshness struct {
 
 // opsRestaurantRow is a restaurant as an operator sees it.
 type opsRestaurantRow struct {
-	restaurantRow
+	respond.Restaurant
 	States    []state   `json:"states"`
 	Freshness freshness `json:"freshness"`
 }
@@ -42,7 +43,7 @@ type opsRestaurantRow struct {
 // cache.poll old, and a second more with thousands of restaurants; the rows
 // themselves are read anew.
 func (s *Server) listOpsRestaurants(c *gin.Context) error {
-	want, err := restaurantsWanted(c)
+	want, err := visible.Query(c)
 	if err != nil {
 		return err
 	}
@@ -73,14 +74,14 @@ func (s *Server) listOpsRestaurants(c *gin.Context) error {
 // opsRow lays one restaurant out.
 func (s *Server) opsRow(restaurant directory.Restaurant, version cache.Version) opsRestaurantRow {
 	return opsRestaurantRow{
-		restaurantRow: newRestaurantRow(restaurant, version, s.runner.Stale(version)), States: s.statesOf(version).names(),
+		Restaurant: respond.NewRestaurant(restaurant, version, s.runner.Stale(version)), States: s.statesOf(version).names(),
 		Freshness: s.freshness(restaurant.ID, version),
 	}
 }
 
 func (s *Server) freshness(id menu.RestaurantID, version cache.Version) freshness {
 	plan, _ := s.runner.Plan(id)
-	f := freshness{Schedule: plan.Schedule, TimeZone: plan.TimeZone, NextAt: timeOrNull(plan.Next)}
+	f := freshness{Schedule: plan.Schedule, TimeZone: plan.TimeZone, NextAt: respond.TimeOrNull(plan.Next)}
 	if plan.Every > 0 {
 		every, stale := plan.Every.Seconds(), (time.Duration(plan.StaleAfter) * plan.Every).Seconds()
 		f.EverySeconds, f.StaleSeconds = &every, &stale
@@ -108,7 +109,7 @@ type opsRestaurantView struct {
 
 // opsRestaurant answers GET /v1/ops/restaurants/{restaurant}.
 func (s *Server) opsRestaurant(c *gin.Context) error {
-	id, err := syncedMenu(c, s.directory)
+	id, err := visible.SyncedMenu(c, s.directory)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"larder/httpapi/auth"
 	"larder/httpapi/respond"
+	"larder/httpapi/visible"
 	"larder/internal/upstream"
 	"larder/ordering"
 )
@@ -17,7 +18,7 @@ import (
 // (policy O11); a completion has no body.
 func (s *Server) changeOrder(operation ordering.Operation) respond.Handler {
 	return func(c *gin.Context) error {
-		key, err := idempotencyKey(c, false, auth.IsGuest(c))
+		key, err := respond.IdempotencyKey(c, false, auth.IsGuest(c))
 		if err != nil {
 			return err
 		}
@@ -47,7 +48,7 @@ func (s *Server) changeOrder(operation ordering.Operation) respond.Handler {
 // connectionOfOrder returns the connection that has the order, of those that the
 // request is about.
 func (s *Server) connectionOfOrder(c *gin.Context, orderID string) (string, error) {
-	connections, err := requestedConnections(c, s.directory)
+	connections, err := visible.Connections(c, s.directory)
 	if err != nil {
 		return "", err
 	}
@@ -67,7 +68,7 @@ func changeProblem(operation ordering.Operation, err error) error {
 		return err
 	}
 	return &respond.Problem{
-		Code: respond.CodeValidationFailed, Msg: textOf(operation).it + " breaks rules; see errors", Cause: err,
+		Code: respond.CodeValidationFailed, Msg: respond.TextOf(operation).It + " breaks rules; see errors", Cause: err,
 		Violations: invalid.Violations, More: invalid.More,
 	}
 }

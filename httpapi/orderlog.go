@@ -26,7 +26,7 @@ func (s *Server) noteOrder(c *gin.Context, call orderCall, result ordering.Resul
 	case err != nil:
 		outcome = refusalOf(respond.ProblemOf(err).Code)
 	case result.Call.Outcome == ordering.OutcomeDone:
-		outcome = textOf(result.Call.Operation).outcome
+		outcome = respond.TextOf(result.Call.Operation).Outcome
 	}
 	if result.Replayed && err == nil {
 		s.metrics.Replay(string(call.operation))

@@ -9,6 +9,7 @@ import (
 	"larder/httpapi/auth"
 	"larder/httpapi/ratelimit"
 	"larder/httpapi/respond"
+	"larder/httpapi/visible"
 	"larder/internal/upstream"
 	"larder/ordering"
 	"larder/ordering/validate"
@@ -25,7 +26,7 @@ const maxPooledBuffer = 32 << 10
 // validateOrder answers POST …/orders/validate: what is wrong with the order
 // and what it costs. It places nothing.
 func (s *Server) validateOrder(c *gin.Context) error {
-	restaurant, err := restaurantOf(c, s.directory)
+	restaurant, err := visible.Restaurant(c, s.directory)
 	if err != nil {
 		return err
 	}
@@ -65,11 +66,11 @@ func (s *Server) validateOrder(c *gin.Context) error {
 
 // placeOrder answers POST …/orders.
 func (s *Server) placeOrder(c *gin.Context) error {
-	restaurant, err := restaurantOf(c, s.directory)
+	restaurant, err := visible.Restaurant(c, s.directory)
 	if err != nil {
 		return err
 	}
-	key, err := idempotencyKey(c, !s.allowMissingKey, auth.IsGuest(c))
+	key, err := respond.IdempotencyKey(c, !s.allowMissingKey, auth.IsGuest(c))
 	if err != nil {
 		return err
 	}
@@ -99,7 +100,7 @@ func (s *Server) placeOrder(c *gin.Context) error {
 // order answers GET /v1/orders/{orderID}: the journal's record. Orders of
 // connections that the caller does not see are unknown to it.
 func (s *Server) order(c *gin.Context) error {
-	connections, err := requestedConnections(c, s.directory)
+	connections, err := visible.Connections(c, s.directory)
 	if err != nil {
 		return err
 	}
@@ -113,11 +114,11 @@ func (s *Server) order(c *gin.Context) error {
 // orderByKey answers GET /v1/orders?key=: the record of what the caller asked
 // for under that key. A guest's page learns what a guest may (policy H3).
 func (s *Server) orderByKey(c *gin.Context) error {
-	connections, err := requestedConnections(c, s.directory)
+	connections, err := visible.Connections(c, s.directory)
 	if err != nil {
 		return err
 	}
-	key, wrong := bareKey(c.Query("key"), auth.IsGuest(c))
+	key, wrong := respond.BareKey(c.Query("key"), auth.IsGuest(c))
 	if wrong != "" {
 		return respond.InvalidParameter("key", "is the Idempotency-Key of an order, which "+wrong)
 	}

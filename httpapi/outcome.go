@@ -20,11 +20,11 @@ func (s *Server) answerOrder(c *gin.Context, call orderCall, result ordering.Res
 		return respond.WithLanguage(c, err)
 	}
 	if result.Replayed {
-		c.Writer.Header()[headerReplayed] = []string{"true"}
+		c.Writer.Header()[respond.HeaderReplayed] = []string{"true"}
 	}
 	switch {
 	case result.Call.Outcome != ordering.OutcomeDone:
-		return outcomeProblem(result)
+		return respond.OutcomeProblem(result)
 	case result.Call.Operation == upstream.OpCreate:
 		return respond.JSON(c, http.StatusCreated, placedView(result.Record))
 	default:
@@ -52,5 +52,5 @@ func changedView(changed ordering.Result) any {
 		OrderID string         `json:"orderID"`
 		State   ordering.State `json:"state"`
 		Paid    bool           `json:"paid"`
-	}{record.Ref, record.OrderID, textOf(operation).state, record.Paid || operation == upstream.OpPay}}
+	}{record.Ref, record.OrderID, respond.TextOf(operation).State, record.Paid || operation == upstream.OpPay}}
 }

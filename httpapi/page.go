@@ -13,6 +13,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"larder/httpapi/respond"
+	"larder/httpapi/visible"
 	"larder/httpapi/web"
 	"larder/internal/menu"
 	"larder/internal/setting"
@@ -207,7 +208,7 @@ func (s *Server) pageView(c *gin.Context) pageView {
 	}
 	if view.Restaurant != "" {
 		view.Name = view.Say("Menu", "Меню")
-		if name := nameOf(s.directory, s.replica, view.Restaurant); name != nil {
+		if name := visible.Name(s.directory, s.replica, view.Restaurant); name != nil {
 			view.Name = *name
 		}
 		view.Menu = "/v1/restaurants/" + url.PathEscape(string(view.Restaurant)) + "/menu"

@@ -52,7 +52,7 @@ func newRecordView(record ordering.Record) recordView {
 		Ref: record.Ref, OrderID: respond.OrNull(record.OrderID), Restaurant: respond.OrNull(string(record.Restaurant)),
 		Connection: record.Connection, Client: record.Client, Adopted: record.Adopted,
 		State: record.State, Paid: record.Paid, Total: respond.Number(record.Total), MenuVersion: respond.OrNull(record.MenuVersion),
-		CreatedAt: timeOrNull(record.CreatedAt), UpdatedAt: timeOrNull(record.UpdatedAt), ExpectedAt: timeOrNull(record.ExpectedAt),
+		CreatedAt: respond.TimeOrNull(record.CreatedAt), UpdatedAt: respond.TimeOrNull(record.UpdatedAt), ExpectedAt: respond.TimeOrNull(record.ExpectedAt),
 		Attempts: []attemptView{}, Payments: []paymentView{},
 	}
 	for _, call := range record.Calls {
@@ -73,7 +73,7 @@ func attemptsOf(call ordering.Call) []attemptView {
 	for i, try := range call.Attempts {
 		number, ms := i+1, try.Duration.Milliseconds()
 		attempts = append(attempts, attemptView{
-			Operation: call.Operation, Try: &number, At: timeOrNull(try.At), MS: &ms,
+			Operation: call.Operation, Try: &number, At: respond.TimeOrNull(try.At), MS: &ms,
 			Status: respond.OrNull(try.Status), Outcome: try.Outcome, Code: respond.OrNull(try.Code),
 		})
 	}
@@ -82,7 +82,7 @@ func attemptsOf(call ordering.Call) []attemptView {
 	}
 	if call.Resolved != nil {
 		attempts = append(attempts, attemptView{
-			Operation: call.Operation, At: timeOrNull(call.Resolved.At),
+			Operation: call.Operation, At: respond.TimeOrNull(call.Resolved.At),
 			Outcome: resolvedOutcome(call.Resolved.Resolution), By: respond.OrNull(call.Resolved.By),
 		})
 	}
@@ -91,11 +91,11 @@ func attemptsOf(call ordering.Call) []attemptView {
 
 // endWithoutTry is the end of a call that was swept or given up.
 func endWithoutTry(call ordering.Call) attemptView {
-	end := attemptView{Operation: call.Operation, At: timeOrNull(call.StartedAt), Outcome: call.Outcome}
+	end := attemptView{Operation: call.Operation, At: respond.TimeOrNull(call.StartedAt), Outcome: call.Outcome}
 	if call.Resolved != nil { // before that it was swept
 		end.Outcome = ordering.OutcomeUnknown
 	} else if !call.EndedAt.IsZero() {
-		end.At = timeOrNull(call.EndedAt)
+		end.At = respond.TimeOrNull(call.EndedAt)
 	}
 	return end
 }

@@ -4,13 +4,15 @@ import (
 	"context"
 
 	"github.com/gin-gonic/gin"
+
+	"larder/httpapi/visible"
 )
 
 // rejectionReasons answers GET /v1/rejection-reasons; ?connection= where
 // several are configured.
 func (s *Server) rejectionReasons(c *gin.Context) error {
 	name, given := c.GetQuery("connection")
-	connection, err := chooseConnection(c, s.directory, name, given)
+	connection, err := visible.Connection(c, s.directory, name, given)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"larder/cache"
 	"larder/httpapi/auth"
 	"larder/httpapi/respond"
+	"larder/httpapi/visible"
 	"larder/internal/directory"
 	"larder/internal/menu"
 )
@@ -23,15 +24,15 @@ const statusTimeout = time.Second
 // instance has published or checked is seen after cache.poll at the latest.
 func (s *Server) listRestaurants(c *gin.Context) error {
 	who, _ := auth.CallerOf(c)
-	want, err := restaurantsWanted(c)
+	want, err := visible.Query(c)
 	if err != nil {
 		return err
 	}
 	chosen, next := s.directory.Index().Page(who.Viewer(), want, nil)
-	list := respond.Page[restaurantRow]{Result: make([]restaurantRow, len(chosen)), Next: respond.NextPage(next)}
+	list := respond.Page[respond.Restaurant]{Result: make([]respond.Restaurant, len(chosen)), Next: respond.NextPage(next)}
 	for i, restaurant := range chosen {
 		version, _ := s.replica.Version(restaurant.ID)
-		list.Result[i] = newRestaurantRow(restaurant, version, s.runner.Stale(version))
+		list.Result[i] = respond.NewRestaurant(restaurant, version, s.runner.Stale(version))
 	}
 	body, err := json.Marshal(list)
 	if err != nil {

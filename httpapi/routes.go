@@ -68,7 +68,7 @@ func (s *Server) routeOps(engine *gin.Engine) error {
 	engine.POST("/ops/session", s.auth.OwnSite, respond.Handle(s.auth.SignIn))
 	engine.DELETE("/ops/session", s.auth.OwnSite, respond.Handle(s.auth.SignOut))
 	get(engine, "/v1/ops/summary", guard, withinStore, respond.Handle(s.summary))
-	get(engine, "/v1/ops/audit", guard, withinStore, respond.Handle(s.auditLog.list))
+	get(engine, "/v1/ops/audit", guard, withinStore, respond.Handle(s.auditLog.List))
 	get(engine, "/v1/ops/restaurants", guard, withinStore, respond.Handle(s.listOpsRestaurants))
 	get(engine, "/v1/ops/restaurants/:restaurant", guard, withinStore, respond.Handle(s.opsRestaurant))
 	engine.POST("/v1/ops/restaurants/:restaurant/sync", guard, respond.Handle(s.syncRestaurant))

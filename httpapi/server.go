@@ -14,6 +14,7 @@ import (
 
 	"larder/cache"
 	"larder/cache/replica"
+	"larder/httpapi/audit"
 	"larder/httpapi/auth"
 	"larder/httpapi/metrics"
 	"larder/httpapi/ratelimit"
@@ -125,7 +126,7 @@ type Server struct {
 	publicLimit        *ratelimit.Limiter
 	publicReads        *ratelimit.Limiter
 	proxies            auth.Proxies
-	auditLog           *auditLog
+	auditLog           *audit.Log
 	diffSlots          chan struct{} // a place for each comparison under way
 	sampled            atomic.Uint64
 	buffers            sync.Pool     // of *buffers
@@ -176,15 +177,15 @@ func New(cfg Config, authCfg auth.Config, deps Deps) (*Server, error) {
 		TokenFailures:  ratelimit.NewFailures(byAddress, ratelimit.New(cfg.Rate.TokenFailures, s.clock)),
 		SignInFailures: ratelimit.NewFailures(byAddress, ratelimit.New(cfg.Rate.SignInFailures, s.clock)),
 		CacheTokens:    cfg.fastPath(), Version: deps.Version, Clock: s.clock, Log: s.log,
-		SignedIn:  func(c *gin.Context) { s.auditLog.add(c, auditEntry{Action: actionSignIn}) },
-		SignedOut: func(c *gin.Context) { s.auditLog.add(c, auditEntry{Action: actionSignOut}) },
+		SignedIn:  func(c *gin.Context) { s.auditLog.Add(c, audit.Entry{Action: audit.SignIn}) },
+		SignedOut: func(c *gin.Context) { s.auditLog.Add(c, audit.Entry{Action: audit.SignOut}) },
 	})
 	s.validateLimit = ratelimit.New(cfg.Rate.Validate, s.clock)
 	s.placeLimit = ratelimit.New(cfg.Rate.Place, s.clock)
 	s.changeLimit = ratelimit.New(cfg.Rate.Place, s.clock)
 	s.publicLimit = ratelimit.New(authCfg.PublicOrders.Rate, s.clock)
 	s.publicReads = ratelimit.New(cfg.Rate.Validate, s.clock)
-	s.auditLog = newAuditLog(s.redis, s.directory, s.clock, s.log)
+	s.auditLog = audit.New(s.redis, s.directory, s.clock, s.log)
 	s.diffSlots = make(chan struct{}, maxDiffs)
 	s.readiness = &readiness{started: s.clock(), tried: map[menu.RestaurantID]bool{}}
 	s.streams = &streams{

@@ -10,6 +10,7 @@ import (
 
 	"larder/cache"
 	"larder/httpapi/respond"
+	"larder/httpapi/visible"
 	"larder/internal/menu"
 )
 
@@ -70,11 +71,11 @@ type stoppedChange struct {
 // versionChanges answers GET …/versions/{version}/changes: what would be another
 // in ?to=, which is the current version where it is left out.
 func (s *Server) versionChanges(c *gin.Context) error {
-	restaurant, err := syncedMenu(c, s.directory)
+	restaurant, err := visible.SyncedMenu(c, s.directory)
 	if err != nil {
 		return err
 	}
-	from, err := versionNumber("version", respond.Param(c, "version"))
+	from, err := respond.VersionNumber("version", respond.Param(c, "version"))
 	if err != nil {
 		return err
 	}
@@ -84,7 +85,7 @@ func (s *Server) versionChanges(c *gin.Context) error {
 	}
 	to := current.Version
 	if text, given := c.GetQuery("to"); given {
-		if to, err = versionNumber("to", text); err != nil {
+		if to, err = respond.VersionNumber("to", text); err != nil {
 			return err
 		}
 	}

@@ -10,8 +10,10 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"larder/cache"
+	"larder/httpapi/audit"
 	"larder/httpapi/auth"
 	"larder/httpapi/respond"
+	"larder/httpapi/visible"
 	"larder/internal/jsontext"
 	"larder/internal/menu"
 	menusync "larder/sync"
@@ -37,7 +39,7 @@ type versionRow struct {
 // listVersions answers GET /v1/ops/restaurants/{restaurant}/versions: the last
 // version of each content that is kept, the newest first (policy S7).
 func (s *Server) listVersions(c *gin.Context) error {
-	restaurant, err := syncedMenu(c, s.directory)
+	restaurant, err := visible.SyncedMenu(c, s.directory)
 	if err != nil {
 		return err
 	}
@@ -85,11 +87,11 @@ func (s *Server) listVersions(c *gin.Context) error {
 // versionView answers GET …/versions/{version}/view: the menu view as the
 // ordering service published it last while this version was current.
 func (s *Server) versionView(c *gin.Context) error {
-	restaurant, err := syncedMenu(c, s.directory)
+	restaurant, err := visible.SyncedMenu(c, s.directory)
 	if err != nil {
 		return err
 	}
-	number, err := versionNumber("version", respond.Param(c, "version"))
+	number, err := respond.VersionNumber("version", respond.Param(c, "version"))
 	if err != nil {
 		return err
 	}
@@ -116,7 +118,7 @@ func (s *Server) versionView(c *gin.Context) error {
 // rollBack answers POST /v1/ops/restaurants/{restaurant}/rollback with the
 // finished run (policy S7a). A run in flight is waited for, ?wait= at most.
 func (s *Server) rollBack(c *gin.Context) error {
-	restaurant, err := syncedMenu(c, s.directory)
+	restaurant, err := visible.SyncedMenu(c, s.directory)
 	if err != nil {
 		return err
 	}
@@ -133,8 +135,8 @@ func (s *Server) rollBack(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	s.auditLog.add(c, auditEntry{
-		Action: actionRollback, Restaurant: &restaurant, Run: &run.ID, Version: &to.Version, Detail: truncateDetail("hold: " + string(to.Hold)),
+	s.auditLog.Add(c, audit.Entry{
+		Action: audit.Rollback, Restaurant: &restaurant, Run: &run.ID, Version: &to.Version, Detail: audit.Detail("hold: " + string(to.Hold)),
 	})
 	c.Header("Location", "/v1/ops/runs/"+run.ID)
 	return respond.JSON(c, http.StatusOK, respond.Result{Result: run})
@@ -159,14 +161,14 @@ func rollbackOf(c *gin.Context) (menusync.Rollback, error) {
 	if to.Hold != cache.HoldReleased && to.Hold != cache.HoldNextChange {
 		return to, respond.InvalidParameter("hold", "is released or next_change")
 	}
-	to.Version, err = versionNumber("version", version)
+	to.Version, err = respond.VersionNumber("version", version)
 	return to, err
 }
 
 // releaseHold answers DELETE /v1/ops/restaurants/{restaurant}/hold: lifts the
 // hold at once and syncs, as syncRestaurant answers.
 func (s *Server) releaseHold(c *gin.Context) error {
-	restaurant, err := syncedMenu(c, s.directory)
+	restaurant, err := visible.SyncedMenu(c, s.directory)
 	if err != nil {
 		return err
 	}
@@ -177,7 +179,7 @@ func (s *Server) releaseHold(c *gin.Context) error {
 	who, _ := auth.CallerOf(c)
 	run, err := s.runner.Release(c.Request.Context(), restaurant, who.Client)
 	if err == nil {
-		s.auditLog.add(c, auditEntry{Action: actionRelease, Restaurant: &restaurant, Run: &run.ID})
+		s.auditLog.Add(c, audit.Entry{Action: audit.Release, Restaurant: &restaurant, Run: &run.ID})
 	}
 	return s.answerRun(c, run, err, wait)
 }

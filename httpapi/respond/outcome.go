@@ -1,45 +1,44 @@
-package httpapi
+package respond
 
 import (
 	"encoding/json"
 	"net/url"
 	"time"
 
-	"larder/httpapi/respond"
 	"larder/internal/upstream"
 	"larder/ordering"
 )
 
-// headerReplayed tells that an answer is one that was given before.
-const headerReplayed = "Idempotent-Replayed"
+// HeaderReplayed tells that an answer is one that was given before.
+const HeaderReplayed = "Idempotent-Replayed"
 
-// operationText is how an operation reads: in a sentence, in the metrics and the
+// OperationText is how an operation reads: in a sentence, in the metrics and the
 // log, and the state that it leads to.
-type operationText struct {
-	it, done string
-	outcome  string
-	state    ordering.State
+type OperationText struct {
+	It, done string
+	Outcome  string
+	State    ordering.State
 }
 
-// textOf returns how an operation reads.
-func textOf(operation ordering.Operation) operationText { return operationTexts[operation] }
+// TextOf returns how an operation reads.
+func TextOf(operation ordering.Operation) OperationText { return operationTexts[operation] }
 
-var operationTexts = map[ordering.Operation]operationText{ //nolint:gochecknoglobals // constant
+var operationTexts = map[ordering.Operation]OperationText{ //nolint:gochecknoglobals // constant
 	upstream.OpCreate:   {"the order", "placed", "placed", ordering.StatePlaced},
 	upstream.OpPay:      {"the payment", "paid", "paid", ordering.StatePlaced},
 	upstream.OpComplete: {"the completion", "completed", "closed", ordering.StateClosed},
 	upstream.OpReject:   {"the rejection", "rejected", "rejected", ordering.StateRejected},
 }
 
-// outcomeProblem is what became of a call that was not done.
-func outcomeProblem(result ordering.Result) *respond.Problem {
+// OutcomeProblem is what became of a call that was not done.
+func OutcomeProblem(result ordering.Result) *Problem {
 	call, words := result.Call, operationTexts[result.Call.Operation]
-	p := &respond.Problem{Ref: result.Record.Ref, RequestID: call.RequestID, Instance: instanceOf(result)}
+	p := &Problem{Ref: result.Record.Ref, RequestID: call.RequestID, Instance: instanceOf(result)}
 	switch call.Outcome {
 	case ordering.OutcomeRefused:
-		p.Code, p.Msg = respond.CodeUpstreamRefused, "the ordering service refused "+words.it
+		p.Code, p.Msg = CodeUpstreamRefused, "the ordering service refused "+words.It
 		if call.Resolved != nil {
-			p.Msg = words.it + " did not take effect: a person found that out, for the ordering service had not said"
+			p.Msg = words.It + " did not take effect: a person found that out, for the ordering service had not said"
 			return p
 		}
 		if said := call.Answer; said != nil {
@@ -49,11 +48,11 @@ func outcomeProblem(result ordering.Result) *respond.Problem {
 			}
 		}
 	case ordering.OutcomeNotSent:
-		p.Code, p.Msg = respond.CodeUpstreamUnavailable, words.it+" did not reach the ordering service; nothing was "+words.done+", try again"
+		p.Code, p.Msg = CodeUpstreamUnavailable, words.It+" did not reach the ordering service; nothing was "+words.done+", try again"
 		p.RetryAfter = max(time.Second, result.RetryAfter)
 	default:
-		p.Code = respond.CodeOrderOutcomeUnknown
-		p.Msg = "the ordering service did not say whether it took " + words.it + "; do not send it again under another key before this is resolved"
+		p.Code = CodeOrderOutcomeUnknown
+		p.Msg = "the ordering service did not say whether it took " + words.It + "; do not send it again under another key before this is resolved"
 	}
 	return p
 }
@@ -68,8 +67,8 @@ func instanceOf(result ordering.Result) string {
 
 // upstreamSaid passes on what the ordering service said (policy O15), with the
 // errors member of the document's error shape if the body has one.
-func upstreamSaid(said *ordering.Answer) *respond.UpstreamAnswer {
-	passed := &respond.UpstreamAnswer{Status: said.Status, Code: said.Code, Msg: said.Msg, RequestID: said.RequestID}
+func upstreamSaid(said *ordering.Answer) *UpstreamAnswer {
+	passed := &UpstreamAnswer{Status: said.Status, Code: said.Code, Msg: said.Msg, RequestID: said.RequestID}
 	var shape struct {
 		Errors json.RawMessage `json:"errors"`
 	}

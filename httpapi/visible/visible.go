@@ -1,4 +1,4 @@
-package httpapi
+package visible
 
 import (
 	"slices"
@@ -13,15 +13,15 @@ import (
 	"larder/internal/menu"
 )
 
-// restaurantOf finds the path's restaurant. One that the caller may not see is
+// Restaurant finds the path's restaurant. One that the caller may not see is
 // unknown to it.
-func restaurantOf(c *gin.Context, known *directory.Directory) (directory.Restaurant, error) {
+func Restaurant(c *gin.Context, known *directory.Directory) (directory.Restaurant, error) {
 	who, _ := auth.CallerOf(c)
-	return findRestaurant(known, who, respond.Param(c, "restaurant"))
+	return Find(known, who, respond.Param(c, "restaurant"))
 }
 
-// findRestaurant finds a restaurant that the caller may see.
-func findRestaurant(known *directory.Directory, who auth.Caller, id string) (directory.Restaurant, error) {
+// Find finds a restaurant that the caller may see.
+func Find(known *directory.Directory, who auth.Caller, id string) (directory.Restaurant, error) {
 	restaurant, ok := known.Find(who.Viewer(), menu.RestaurantID(id))
 	if !ok {
 		return directory.Restaurant{}, respond.RestaurantNotFound(known.Visible(who.Viewer()))
@@ -29,12 +29,12 @@ func findRestaurant(known *directory.Directory, who auth.Caller, id string) (dir
 	return restaurant, nil
 }
 
-// howCompat is how a client of the compatible API gets one of several connections.
-const howCompat = "auth.clients[].connection gives the client"
+// ByClient is how a client of the compatible API gets one of several connections.
+const ByClient = "auth.clients[].connection gives the client"
 
-// onlyConnection is whose menus and orders a caller's requests are about: the
+// OnlyConnection is whose menus and orders a caller's requests are about: the
 // only connection that it sees. how is how to choose where there are several.
-func onlyConnection(known *directory.Directory, who auth.Caller, how string) (string, error) {
+func OnlyConnection(known *directory.Directory, who auth.Caller, how string) (string, error) {
 	if name, one := known.OnlyConnection(who.Viewer()); one {
 		return name, nil
 	}
@@ -48,10 +48,10 @@ func onlyConnection(known *directory.Directory, who auth.Caller, how string) (st
 	}
 }
 
-// ownMenu chooses whose menu a request of a connection is about: that of the
+// Menu chooses whose menu a request of a connection is about: that of the
 // restaurant it names, else by policy O1a the connection's own menu, or that of
 // its only restaurant. What belongs to another connection is unknown.
-func ownMenu(known *directory.Directory, connection, restaurant string) (menu.RestaurantID, error) {
+func Menu(known *directory.Directory, connection, restaurant string) (menu.RestaurantID, error) {
 	ours := directory.Viewer(connection)
 	if one, ok := known.Find(ours, menu.RestaurantID(restaurant)); ok {
 		return one.ID, nil
@@ -69,12 +69,12 @@ func ownMenu(known *directory.Directory, connection, restaurant string) (menu.Re
 	}
 }
 
-// chooseConnection returns the connection asked for, or the only one that the
+// Connection returns the connection asked for, or the only one that the
 // caller sees if none is given.
-func chooseConnection(c *gin.Context, known *directory.Directory, asked string, given bool) (string, error) {
+func Connection(c *gin.Context, known *directory.Directory, asked string, given bool) (string, error) {
 	who, _ := auth.CallerOf(c)
 	if !given {
-		return onlyConnection(known, who, "ask with ?connection= for")
+		return OnlyConnection(known, who, "ask with ?connection= for")
 	}
 	if names := known.Connections(who.Viewer()); !slices.Contains(names, asked) {
 		return "", respond.ConnectionNotFound(names)
@@ -82,9 +82,9 @@ func chooseConnection(c *gin.Context, known *directory.Directory, asked string, 
 	return asked, nil
 }
 
-// requestedConnections are the connections whose orders a request is about: the one of
+// Connections are the connections whose orders a request is about: the one of
 // ?connection=, else all that the caller sees.
-func requestedConnections(c *gin.Context, known *directory.Directory) ([]string, error) {
+func Connections(c *gin.Context, known *directory.Directory) ([]string, error) {
 	who, _ := auth.CallerOf(c)
 	seen := known.Connections(who.Viewer())
 	name, given := c.GetQuery("connection")
@@ -97,20 +97,20 @@ func requestedConnections(c *gin.Context, known *directory.Directory) ([]string,
 	return []string{name}, nil
 }
 
-// syncedMenu finds what the path names: a restaurant, or a connection's own menu
+// SyncedMenu finds what the path names: a restaurant, or a connection's own menu
 // as "@connection".
-func syncedMenu(c *gin.Context, known *directory.Directory) (menu.RestaurantID, error) {
+func SyncedMenu(c *gin.Context, known *directory.Directory) (menu.RestaurantID, error) {
 	who, _ := auth.CallerOf(c)
 	id := menu.RestaurantID(respond.Param(c, "restaurant"))
 	if known.HasMenu(id) && known.SeesMenu(who.Viewer(), id) {
 		return id, nil
 	}
-	restaurant, err := restaurantOf(c, known)
+	restaurant, err := Restaurant(c, known)
 	return restaurant.ID, err
 }
 
-// restaurantsWanted reads ?q=, ?cursor= and ?limit=.
-func restaurantsWanted(c *gin.Context) (want directory.Query, err error) {
+// Query reads ?q=, ?cursor= and ?limit=.
+func Query(c *gin.Context) (want directory.Query, err error) {
 	if want.Limit, want.After, err = respond.PageOf(c); err != nil {
 		return want, err
 	}
@@ -118,9 +118,9 @@ func restaurantsWanted(c *gin.Context) (want directory.Query, err error) {
 	return want, err
 }
 
-// nameOf is the restaurant's name: as configured, else its menu's; nil for a
+// Name is the restaurant's name: as configured, else its menu's; nil for a
 // restaurant that is not configured.
-func nameOf(known *directory.Directory, served *replica.Replica, id menu.RestaurantID) *string {
+func Name(known *directory.Directory, served *replica.Replica, id menu.RestaurantID) *string {
 	restaurant, found := known.Restaurant(id)
 	if !found {
 		return nil

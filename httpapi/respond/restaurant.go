@@ -1,17 +1,16 @@
-package httpapi
+package respond
 
 import (
 	"cmp"
 
 	"larder/cache"
-	"larder/httpapi/respond"
 	"larder/internal/directory"
 	"larder/internal/menu"
 )
 
-// restaurantRow is a restaurant as the API lists it. What a menu would tell is null
+// Restaurant is a restaurant as the API lists it. What a menu would tell is null
 // until there is one.
-type restaurantRow struct {
+type Restaurant struct {
 	ID          menu.RestaurantID `json:"id"`
 	Name        string            `json:"name"`
 	Connection  string            `json:"connection"`
@@ -24,15 +23,15 @@ type restaurantRow struct {
 	LastOutcome *string           `json:"lastOutcome"`
 }
 
-// newRestaurantRow returns the row of a restaurant; stale counts where there is a menu. A version of number 0 stands for none.
-func newRestaurantRow(restaurant directory.Restaurant, version cache.Version, stale bool) restaurantRow {
-	row := restaurantRow{ID: restaurant.ID, Name: restaurant.Name, Connection: restaurant.Connection, Stale: true}
+// NewRestaurant returns the row of a restaurant; stale counts where there is a menu. A version of number 0 stands for none.
+func NewRestaurant(restaurant directory.Restaurant, version cache.Version, stale bool) Restaurant {
+	row := Restaurant{ID: restaurant.ID, Name: restaurant.Name, Connection: restaurant.Connection, Stale: true}
 	if version.Version == 0 {
 		return row
 	}
 	row.Name = cmp.Or(row.Name, version.Name)
 	row.Version, row.Counts = &version.Version, &version.Counts
-	row.SyncedAt, row.CheckedAt = respond.OrNull(respond.Time(version.SyncedAt)), respond.OrNull(respond.Time(version.CheckedAt))
-	row.Stale, row.Held, row.LastOutcome = stale, version.Held, respond.OrNull(version.LastOutcome)
+	row.SyncedAt, row.CheckedAt = OrNull(Time(version.SyncedAt)), OrNull(Time(version.CheckedAt))
+	row.Stale, row.Held, row.LastOutcome = stale, version.Held, OrNull(version.LastOutcome)
 	return row
 }

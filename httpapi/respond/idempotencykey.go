@@ -1,11 +1,9 @@
-package httpapi
+package respond
 
 import (
 	"strings"
 
 	"github.com/gin-gonic/gin"
-
-	"larder/httpapi/respond"
 )
 
 const (
@@ -16,16 +14,16 @@ const (
 	minPublicKey = 22
 )
 
-// idempotencyKey reads the key of a request that changes something: 1 to 255
+// IdempotencyKey reads the key of a request that changes something: 1 to 255
 // printable characters, bare or quoted (policy O7). "" only where none is
 // required and none was sent. guest is whether the request has no token.
-func idempotencyKey(c *gin.Context, required, guest bool) (string, error) {
+func IdempotencyKey(c *gin.Context, required, guest bool) (string, error) {
 	sent := c.Request.Header.Values(headerKey)
 	switch {
 	case len(sent) > 1:
 		return "", keyRequired("send one Idempotency-Key, not several")
 	case len(sent) == 1:
-		key, wrong := bareKey(sent[0], guest)
+		key, wrong := BareKey(sent[0], guest)
 		if wrong != "" {
 			return "", keyRequired("the Idempotency-Key " + wrong)
 		}
@@ -38,17 +36,17 @@ func idempotencyKey(c *gin.Context, required, guest bool) (string, error) {
 }
 
 func keyRequired(msg string) error {
-	return &respond.Problem{Code: respond.CodeIdempotencyKeyRequired, Msg: msg}
+	return &Problem{Code: CodeIdempotencyKeyRequired, Msg: msg}
 }
 
-// bareKey strips the quotes of a key; wrong says what is wrong with it.
-func bareKey(sent string, guest bool) (key, wrong string) {
+// BareKey strips the quotes of a key; wrong says what is wrong with it.
+func BareKey(sent string, guest bool) (key, wrong string) {
 	key = strings.TrimSpace(sent)
 	if len(key) >= 2 && key[0] == '"' && key[len(key)-1] == '"' {
 		key = key[1 : len(key)-1]
 	}
 	switch {
-	case key == "" || len(key) > maxKey || !respond.IsASCII(key, ' '):
+	case key == "" || len(key) > maxKey || !IsASCII(key, ' '):
 		return "", "has 1 to 255 printable ASCII characters"
 	case guest && len(key) < minPublicKey:
 		return "", "has at least 128 random bits where there is no token: 22 characters or more"

@@ -1,4 +1,4 @@
-package httpapi
+package audit
 
 import (
 	"cmp"
@@ -21,31 +21,31 @@ import (
 	"larder/internal/redisdb"
 )
 
-// action is what a person or program has done to larder.
-type action string
+// Action is what a person or program has done to larder.
+type Action string
 
 // The actions that are kept.
 const (
-	actionSync          action = "sync"
-	actionForce         action = "force"
-	actionSyncAll       action = "sync_all"
-	actionForceAll      action = "force_all"
-	actionRollback      action = "rollback"
-	actionRelease       action = "release"
-	actionResolve       action = "resolve"
-	actionAcceptRestore action = "accept_restore"
-	actionSignIn        action = "sign_in"
-	actionSignOut       action = "sign_out"
+	Sync          Action = "sync"
+	Force         Action = "force"
+	SyncAll       Action = "sync_all"
+	ForceAll      Action = "force_all"
+	Rollback      Action = "rollback"
+	Release       Action = "release"
+	Resolve       Action = "resolve"
+	AcceptRestore Action = "accept_restore"
+	SignIn        Action = "sign_in"
+	SignOut       Action = "sign_out"
 )
 
-// auditEntry is one thing that was done: an entry of /v1/ops/audit. What does not
+// Entry is one thing that was done: an entry of /v1/ops/audit. What does not
 // apply is null.
-type auditEntry struct {
+type Entry struct {
 	ID         string  `json:"id"`
 	At         string  `json:"at"`
 	Client     string  `json:"client"`
 	Via        string  `json:"via"` // token or session
-	Action     action  `json:"action"`
+	Action     Action  `json:"action"`
 	RequestID  string  `json:"requestId"`
 	Connection *string `json:"connection"` // whose; null of what concerns all, or none
 	// Restaurant is what the action was about: a restaurant or "@connection".
@@ -65,8 +65,8 @@ const (
 	maxDetail  = 200  // bytes
 )
 
-// auditLog is who did what and when, in a stream of Redis that every larder shares.
-type auditLog struct {
+// Log is who did what and when, in a stream of Redis that every larder shares.
+type Log struct {
 	redis     redis.UniversalClient // sends each command once
 	key       string
 	directory *directory.Directory
@@ -74,13 +74,13 @@ type auditLog struct {
 	log       logrus.FieldLogger
 }
 
-// newAuditLog opens the list that all larders of this Redis share.
-func newAuditLog(db *redisdb.DB, known *directory.Directory, clock func() time.Time, log logrus.FieldLogger) *auditLog {
-	return &auditLog{redis: db.NoRetry(), key: cache.NewKeys(db.Prefix()).OpsAudit(), directory: known, clock: clock, log: log}
+// New opens the list that all larders of this Redis share.
+func New(db *redisdb.DB, known *directory.Directory, clock func() time.Time, log logrus.FieldLogger) *Log {
+	return &Log{redis: db.NoRetry(), key: cache.NewKeys(db.Prefix()).OpsAudit(), directory: known, clock: clock, log: log}
 }
 
 // write writes an entry, and with it drops the oldest beyond auditKept.
-func (a *auditLog) write(ctx context.Context, d auditEntry) error {
+func (a *Log) write(ctx context.Context, d Entry) error {
 	text, err := json.Marshal(d)
 	if err != nil {
 		return fmt.Errorf("httpapi: audit: %w", err)
@@ -97,7 +97,7 @@ func (a *auditLog) write(ctx context.Context, d auditEntry) error {
 
 // from returns a part of the list, the newest entry first: the entry with the
 // id ("+" is the newest), and at most MaxPage that are older.
-func (a *auditLog) from(ctx context.Context, id string) ([]redis.XMessage, error) {
+func (a *Log) from(ctx context.Context, id string) ([]redis.XMessage, error) {
 	messages, err := a.redis.XRevRangeN(ctx, a.key, id, "-", respond.MaxPage+1).Result()
 	if err != nil {
 		return nil, fmt.Errorf("httpapi: audit: %w: %w", redisdb.ErrUnavailable, err)
@@ -107,7 +107,7 @@ func (a *auditLog) from(ctx context.Context, id string) ([]redis.XMessage, error
 
 // newAuditEntry reads an entry of the stream; ok is false for one that larder
 // cannot have written.
-func newAuditEntry(message redis.XMessage) (d auditEntry, ok bool) {
+func newAuditEntry(message redis.XMessage) (d Entry, ok bool) {
 	text, _ := message.Values[auditField].(string)
 	ok = json.Unmarshal([]byte(text), &d) == nil
 	d.ID = message.ID
@@ -121,9 +121,9 @@ func isEntryID(id string) bool {
 	return found && number(at) && number(within)
 }
 
-// add keeps what the caller has just done, and logs it. An entry that cannot
+// Add keeps what the caller has just done, and logs it. An entry that cannot
 // be kept changes nothing of what was done: the log has it all the same.
-func (a *auditLog) add(c *gin.Context, d auditEntry) {
+func (a *Log) Add(c *gin.Context, d Entry) {
 	who, _ := auth.CallerOf(c)
 	d.At, d.Client, d.Via, d.RequestID = respond.Time(a.clock()), who.Client, "token", respond.RequestID(c)
 	if who.BySession() {
@@ -156,18 +156,18 @@ func (a *auditLog) add(c *gin.Context, d auditEntry) {
 	a.log.WithFields(fields).Info("an operator's action")
 }
 
-// truncateDetail keeps an entry small.
-func truncateDetail(text string) *string {
+// Detail keeps an entry small.
+func Detail(text string) *string {
 	if len(text) > maxDetail {
 		text = strings.ToValidUTF8(text[:maxDetail], "")
 	}
 	return respond.OrNull(text)
 }
 
-// list answers GET /v1/ops/audit: who did what and when, the newest first;
+// List answers GET /v1/ops/audit: who did what and when, the newest first;
 // ?action=, ?client= and ?restaurant= choose. A page of a filter that matches
 // few may be short.
-func (a *auditLog) list(c *gin.Context) error {
+func (a *Log) List(c *gin.Context) error {
 	limit, last, err := respond.PageOf(c)
 	if err != nil {
 		return err
@@ -175,22 +175,22 @@ func (a *auditLog) list(c *gin.Context) error {
 	if last != "" && !isEntryID(last) {
 		return respond.BadCursor()
 	}
-	wanted, err := respond.OneOf(c, "action", []action{
-		actionSync, actionForce, actionSyncAll, actionForceAll, actionRollback, actionRelease, actionResolve,
-		actionAcceptRestore, actionSignIn, actionSignOut,
+	wanted, err := respond.OneOf(c, "action", []Action{
+		Sync, Force, SyncAll, ForceAll, Rollback, Release, Resolve,
+		AcceptRestore, SignIn, SignOut,
 	})
 	if err != nil {
 		return err
 	}
 	who, _ := auth.CallerOf(c)
 	client, restaurant := c.Query("client"), c.Query("restaurant")
-	chosen := func(d *auditEntry) bool {
+	chosen := func(d *Entry) bool {
 		// A client of one connection sees the entries of that connection, and what it did itself.
 		visible := who.Connection == "" || d.Connection != nil && *d.Connection == who.Connection || d.Client == who.Client
 		return visible && (wanted == "" || d.Action == wanted) && (client == "" || d.Client == client) &&
 			(restaurant == "" || d.Restaurant != nil && string(*d.Restaurant) == restaurant)
 	}
-	page := respond.Page[auditEntry]{Result: []auditEntry{}}
+	page := respond.Page[Entry]{Result: []Entry{}}
 	for scanned := 0; scanned < auditScan; scanned += respond.MaxPage {
 		messages, err := a.from(c.Request.Context(), cmp.Or(last, "+"))
 		if err != nil {
