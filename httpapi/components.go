@@ -124,7 +124,7 @@ func (s *Server) failed(ctx context.Context, found readinessReport) map[string][
 		return failed
 	}
 	for _, restaurant := range found.missing[:min(len(found.missing), triedAtOnce)] {
-		runs, _, err := s.runner.Runs(ctx, menusync.Filter{Restaurant: restaurant.ID, Limit: 1})
+		runs, _, err := s.runner.Log().List(ctx, menusync.Filter{Restaurant: restaurant.ID, Limit: 1})
 		if err != nil {
 			break
 		}

@@ -150,7 +150,7 @@ func (s *Server) allTried(ctx context.Context, found readinessReport) bool {
 		if looked++; looked > triedAtOnce {
 			return false
 		}
-		runs, _, err := s.runner.Runs(ctx, menusync.Filter{Restaurant: restaurant.ID, Limit: 1})
+		runs, _, err := s.runner.Log().List(ctx, menusync.Filter{Restaurant: restaurant.ID, Limit: 1})
 		tried := err == nil && len(runs) > 0 && runs[0].Finished()
 		s.readiness.tried[restaurant.ID] = tried
 		all = all && tried

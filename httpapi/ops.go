@@ -79,7 +79,7 @@ func (s *Server) syncAll(c *gin.Context) error {
 // batch answers GET /v1/ops/sync/{batch}, for those who have lost the events.
 func (s *Server) batch(c *gin.Context) error {
 	who, _ := auth.CallerOf(c)
-	batch, err := s.runner.Batch(c.Request.Context(), respond.Param(c, "batch"))
+	batch, err := s.runner.Log().Batch(c.Request.Context(), respond.Param(c, "batch"))
 	if err == nil && !who.Sees(batch.Connection) {
 		err = menusync.ErrUnknownBatch
 	}
@@ -168,7 +168,7 @@ func (s *Server) lint(c *gin.Context) error {
 // run answers GET /v1/ops/runs/{run}.
 func (s *Server) run(c *gin.Context) error {
 	who, _ := auth.CallerOf(c)
-	run, err := s.runner.Run(c.Request.Context(), respond.Param(c, "run"))
+	run, err := s.runner.Log().Find(c.Request.Context(), respond.Param(c, "run"))
 	if err == nil && !s.directory.SeesMenu(who.Viewer(), run.Restaurant) {
 		err = menusync.ErrUnknownRun
 	}
@@ -196,7 +196,7 @@ func (s *Server) listRuns(c *gin.Context) error {
 	if _, given := c.GetQuery("restaurant"); given && !s.directory.SeesMenu(who.Viewer(), filter.Restaurant) {
 		return respond.RestaurantNotFound(s.directory.Visible(who.Viewer()))
 	}
-	runs, next, err := s.runner.Runs(c.Request.Context(), filter)
+	runs, next, err := s.runner.Log().List(c.Request.Context(), filter)
 	if err != nil {
 		return err
 	}

@@ -32,7 +32,7 @@ func (s *Server) opsEvents(c *gin.Context) error {
 // followRuns tells one reader of every run that it may know of, until the
 // stream ends.
 func (s *Server) followRuns(ctx context.Context, st *stream, who auth.Caller) ending {
-	following := s.runner.Follow()
+	following := s.runner.Log().Follow()
 	due := newHeartbeat(s.cfg.Events.Heartbeat)
 	defer due.Stop()
 	frames := [][]byte{retryFrame(0)}

@@ -38,7 +38,7 @@ func (w *fixture) watchRuns(headers ...string) *feed {
 func (w *fixture) waitIdle() {
 	w.t.Helper()
 	for deadline := time.Now().Add(feedLimit); time.Now().Before(deadline); {
-		runs, _, err := w.runner.Runs(w.t.Context(), menusync.Filter{Limit: 500})
+		runs, _, err := w.runner.Log().List(w.t.Context(), menusync.Filter{Limit: 500})
 		open := 0
 		for _, run := range runs {
 			if !run.Finished() {

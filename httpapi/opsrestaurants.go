@@ -126,7 +126,7 @@ func (s *Server) opsRestaurant(c *gin.Context) error {
 	if version.Held {
 		view.Hold = &version.Hold.Until
 	}
-	runs, _, err := s.runner.Runs(c.Request.Context(), menusync.Filter{Restaurant: id, Limit: 1})
+	runs, _, err := s.runner.Log().List(c.Request.Context(), menusync.Filter{Restaurant: id, Limit: 1})
 	if err != nil {
 		return err
 	}

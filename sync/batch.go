@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"larder/internal/menu"
 )
 
 const (
@@ -21,6 +23,8 @@ const (
 	maxBatches = 8
 	// maxFaults bounds the runs that a batch keeps because they went wrong.
 	maxFaults = 1000
+	// progressEvery is how often the progress of a batch is published, at most.
+	progressEvery = 250 * time.Millisecond
 	// outcomeField begins the fields of a batch that count its outcomes.
 	outcomeField = "outcome:"
 )
@@ -62,52 +66,38 @@ var (
 	ErrTooManyBatches = fmt.Errorf("sync: %d batches are open, as many as there may be", maxBatches)
 )
 
-// BatchRequest asks for a resync of many restaurants.
-type BatchRequest struct {
-	Connection string // only its restaurants; empty: all
-	By         string // who asks; may be empty
-	Force      bool   // as of a Request
-}
-
-// StartBatch notes a resync of every restaurant, or of every one of a
-// connection, and returns at once: a Scheduler starts the runs, this process's
-// or, should it end, another's. Errors: ErrTooManyBatches,
+// StartBatch writes a batch of the restaurants, with who asked for it, its
+// connection and whether it is forced. Errors: ErrTooManyBatches,
 // redisdb.ErrUnavailable.
-func (r *Runner) StartBatch(ctx context.Context, req BatchRequest) (Batch, error) {
-	now := r.clock().UTC()
-	b := Batch{
-		ID: r.ids.next(now), Connection: req.Connection, By: cleanName(req.By), Force: req.Force,
-		Outcomes: map[Outcome]int{}, StartedAt: now, Faults: []Run{},
-	}
-	var restaurants []any
-	for _, restaurant := range r.set.Load().restaurants {
-		if req.Connection == "" || restaurant.Connection == req.Connection {
-			restaurants = append(restaurants, string(restaurant.ID))
-		}
-	}
+func (l *Log) StartBatch(ctx context.Context, b Batch, restaurants []menu.RestaurantID) (Batch, error) {
+	now := l.cfg.Clock().UTC()
+	b.ID, b.Outcomes, b.StartedAt, b.Faults = l.ids.next(now), map[Outcome]int{}, now, []Run{}
 	if b.Total = len(restaurants); b.Total == 0 {
 		b.FinishedAt = now
 	}
-	open, err := r.client.ZCard(ctx, r.keys.Batches()).Result()
+	open, err := l.client.ZCard(ctx, l.keys.Batches()).Result()
 	if err == nil && open >= maxBatches {
 		return Batch{}, ErrTooManyBatches
 	}
 	if err == nil {
-		err = r.writeBatch(ctx, b, restaurants)
+		err = l.writeBatch(ctx, b, restaurants)
 	}
 	if err != nil {
 		return Batch{}, unavailable(ctx, "start a batch", err)
 	}
-	r.newBatch.Set()
 	return b, nil
 }
 
 // writeBatch puts the batch into Redis: what a reader needs first, then the
 // word that there is one. Each step may be done twice.
-func (r *Runner) writeBatch(ctx context.Context, b Batch, restaurants []any) error {
-	k := r.keys
-	_, err := r.client.Pipelined(ctx, func(pipe redis.Pipeliner) error {
-		for part := range slices.Chunk(restaurants, maxPage) {
+func (l *Log) writeBatch(ctx context.Context, b Batch, restaurants []menu.RestaurantID) error {
+	k := l.keys
+	members := make([]any, len(restaurants))
+	for i, restaurant := range restaurants {
+		members[i] = string(restaurant)
+	}
+	_, err := l.client.Pipelined(ctx, func(pipe redis.Pipeliner) error {
+		for part := range slices.Chunk(members, maxPage) {
 			pipe.SAdd(ctx, k.BatchPending(b.ID), part...)
 		}
 		pipe.PExpire(ctx, k.BatchPending(b.ID), batchLife)
@@ -118,20 +108,20 @@ func (r *Runner) writeBatch(ctx context.Context, b Batch, restaurants []any) err
 	if err != nil || b.Finished() {
 		return err
 	}
-	return r.client.ZAdd(ctx, k.Batches(), redis.Z{Score: float64(b.StartedAt.UnixMilli()), Member: b.ID}).Err()
+	return l.client.ZAdd(ctx, k.Batches(), redis.Z{Score: float64(b.StartedAt.UnixMilli()), Member: b.ID}).Err()
 }
 
 // Batch gives a batch as it stands, on any replica. Errors: ErrUnknownBatch,
 // redisdb.ErrUnavailable.
-func (r *Runner) Batch(ctx context.Context, id string) (Batch, error) {
+func (l *Log) Batch(ctx context.Context, id string) (Batch, error) {
 	if !isID(id) {
 		return Batch{}, ErrUnknownBatch
 	}
 	var fields *redis.MapStringStringCmd
 	var faults *redis.StringSliceCmd
-	_, err := r.client.Pipelined(ctx, func(pipe redis.Pipeliner) error {
-		fields = pipe.HGetAll(ctx, r.keys.Batch(id))
-		faults = pipe.HVals(ctx, r.keys.BatchFaults(id))
+	_, err := l.client.Pipelined(ctx, func(pipe redis.Pipeliner) error {
+		fields = pipe.HGetAll(ctx, l.keys.Batch(id))
+		faults = pipe.HVals(ctx, l.keys.BatchFaults(id))
 		return nil
 	})
 	if err != nil {
@@ -158,4 +148,56 @@ func (r *Runner) Batch(ctx context.Context, id string) (Batch, error) {
 	}
 	slices.SortFunc(b.Faults, func(x, y Run) int { return strings.Compare(string(x.Restaurant), string(y.Restaurant)) })
 	return b, nil
+}
+
+// OpenBatches returns the ids of the batches that are not done, at most a few
+// more than may be open.
+func (l *Log) OpenBatches(ctx context.Context) ([]string, error) {
+	// Never more than maxBatches and what was requested meanwhile.
+	return l.client.ZRange(ctx, l.keys.Batches(), 0, 2*maxBatches).Result()
+}
+
+// CloseBatch takes a batch from the open ones. It reports whether this call did.
+func (l *Log) CloseBatch(ctx context.Context, id string) (bool, error) {
+	closed, err := l.client.ZRem(ctx, l.keys.Batches(), id).Result()
+	return closed > 0, err
+}
+
+// Pending returns the restaurants of a batch that are not done.
+func (l *Log) Pending(ctx context.Context, id string) ([]menu.RestaurantID, error) {
+	members, err := l.client.SMembers(ctx, l.keys.BatchPending(id)).Result()
+	pending := make([]menu.RestaurantID, len(members))
+	for i, member := range members {
+		pending[i] = menu.RestaurantID(member)
+	}
+	return pending, err
+}
+
+// IsPending reports whether a restaurant of a batch is not done. Errors:
+// redisdb.ErrUnavailable.
+func (l *Log) IsPending(ctx context.Context, id string, restaurant menu.RestaurantID) (bool, error) {
+	pending, err := l.client.SIsMember(ctx, l.keys.BatchPending(id), string(restaurant)).Result()
+	if err != nil {
+		return false, unavailable(ctx, "read a batch", err)
+	}
+	return pending, nil
+}
+
+// CountDone counts a restaurant as done, with its run. It reports whether the
+// batch has ended with it. Errors: redisdb.ErrUnavailable.
+func (l *Log) CountDone(ctx context.Context, b Batch, run Run) (ended bool, err error) {
+	var record []byte
+	if run.Outcome == OutcomeFailed || run.Outcome == OutcomeQuarantined {
+		if record, err = run.MarshalJSON(); err != nil {
+			return false, err
+		}
+	}
+	k := l.keys
+	ended, err = batchDoneScript.Run(ctx, l.redis, []string{k.Batch(b.ID), k.BatchPending(b.ID), k.BatchFaults(b.ID)},
+		string(run.Restaurant), string(run.Outcome), record, maxFaults, l.cfg.Clock().UTC().Format(menu.TimeFormat),
+		k.RunNotices(), NoticeProgress, b.ID, b.Connection, progressEvery.Milliseconds()).Bool()
+	if err != nil {
+		return false, unavailable(ctx, "count a run of a batch", err)
+	}
+	return ended, nil
 }

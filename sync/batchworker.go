@@ -18,8 +18,6 @@ const (
 	// batchPollInterval is how often an instance looks for batches that others
 	// have started, or left unfinished.
 	batchPollInterval = 5 * time.Second
-	// progressEvery is how often the progress of a batch is published, at most.
-	progressEvery = 250 * time.Millisecond
 	// batchTries bounds the runs of one restaurant in a batch: a next one where
 	// the holder of the last vanished with it.
 	batchTries = 3
@@ -27,6 +25,32 @@ const (
 
 // errNotPending says that a restaurant of a batch is done.
 var errNotPending = errors.New("sync: another instance has done it")
+
+// BatchRequest asks for a resync of many restaurants.
+type BatchRequest struct {
+	Connection string // only its restaurants; empty: all
+	By         string // who asks; may be empty
+	Force      bool   // as of a Request
+}
+
+// StartBatch notes a resync of every restaurant, or of every one of a
+// connection, and returns at once: a Scheduler starts the runs, this process's
+// or, should it end, another's. Errors: ErrTooManyBatches,
+// redisdb.ErrUnavailable.
+func (r *Runner) StartBatch(ctx context.Context, req BatchRequest) (Batch, error) {
+	var restaurants []menu.RestaurantID
+	for _, restaurant := range r.set.Load().restaurants {
+		if req.Connection == "" || restaurant.Connection == req.Connection {
+			restaurants = append(restaurants, restaurant.ID)
+		}
+	}
+	b, err := r.runs.StartBatch(ctx, Batch{Connection: req.Connection, By: cleanName(req.By), Force: req.Force}, restaurants)
+	if err != nil {
+		return Batch{}, err
+	}
+	r.newBatch.Set()
+	return b, nil
+}
 
 // runBatches does the open batches, together with the other instances, until
 // ctx ends.
@@ -37,8 +61,7 @@ func (r *Runner) runBatches(ctx context.Context) {
 	ticker := time.NewTicker(batchPollInterval)
 	defer ticker.Stop()
 	for r.health.wait(ctx) {
-		// Never more than maxBatches and what was requested meanwhile.
-		ids, err := r.client.ZRange(ctx, r.keys.Batches(), 0, 2*maxBatches).Result()
+		ids, err := r.runs.OpenBatches(ctx)
 		if err != nil {
 			r.health.suspect()
 		}
@@ -65,14 +88,14 @@ func (r *Runner) runBatches(ctx context.Context) {
 // runs of others that come meanwhile wait for few. What it cannot read, the
 // next look does.
 func (r *Runner) runBatch(ctx context.Context, id string) {
-	b, err := r.Batch(ctx, id)
+	b, err := r.runs.Batch(ctx, id)
 	if errors.Is(err, ErrUnknownBatch) { // expired
-		_ = r.client.ZRem(ctx, r.keys.Batches(), id).Err()
+		_, _ = r.runs.CloseBatch(ctx, id)
 	}
 	if err != nil {
 		return
 	}
-	pending, err := r.client.SMembers(ctx, r.keys.BatchPending(id)).Result()
+	pending, err := r.runs.Pending(ctx, id)
 	if err != nil {
 		return
 	}
@@ -96,7 +119,7 @@ func (r *Runner) runBatch(ctx context.Context, id string) {
 			break
 		}
 		group.Go(func() error {
-			r.syncOne(ctx, b, menu.RestaurantID(restaurant))
+			r.syncOne(ctx, b, restaurant)
 			return nil
 		})
 	}
@@ -115,7 +138,7 @@ func (r *Runner) syncOne(ctx context.Context, b Batch, restaurant menu.Restauran
 		if ctx.Err() != nil || errors.Is(err, errNotPending) {
 			return
 		}
-		if err == nil && run.Error != holderLost {
+		if err == nil && run.Error != HolderLost {
 			break
 		}
 	}
@@ -132,10 +155,10 @@ func (r *Runner) syncOne(ctx context.Context, b Batch, restaurant menu.Restauran
 // syncRestaurant returns the finished run of a restaurant. Errors: errNotPending,
 // redisdb.ErrUnavailable.
 func (r *Runner) syncRestaurant(ctx context.Context, b Batch, restaurant menu.RestaurantID) (Run, error) {
-	pending, err := r.client.SIsMember(ctx, r.keys.BatchPending(b.ID), string(restaurant)).Result()
+	pending, err := r.runs.IsPending(ctx, b.ID, restaurant)
 	switch {
 	case err != nil:
-		return Run{}, unavailable(ctx, "read a batch", err)
+		return Run{}, err
 	case !pending:
 		return Run{}, errNotPending
 	}
@@ -167,19 +190,9 @@ func (r *Runner) awaitRedis(ctx context.Context, batch string, do func() error) 
 
 // countDone counts a restaurant as done. Errors: redisdb.ErrUnavailable.
 func (r *Runner) countDone(ctx context.Context, b Batch, run Run) error {
-	var record []byte
-	var err error
-	if run.Outcome == OutcomeFailed || run.Outcome == OutcomeQuarantined {
-		if record, err = run.MarshalJSON(); err != nil {
-			return err
-		}
-	}
-	k := r.keys
-	ended, err := batchDoneScript.Run(ctx, r.redis, []string{k.Batch(b.ID), k.BatchPending(b.ID), k.BatchFaults(b.ID)},
-		string(run.Restaurant), string(run.Outcome), record, maxFaults, r.clock().UTC().Format(menu.TimeFormat),
-		k.RunNotices(), NoticeProgress, b.ID, b.Connection, progressEvery.Milliseconds()).Bool()
+	ended, err := r.runs.CountDone(ctx, b, run)
 	if err != nil {
-		return unavailable(ctx, "count a run of a batch", err)
+		return err
 	}
 	if ended {
 		r.closeBatch(ctx, b.ID)
@@ -189,11 +202,11 @@ func (r *Runner) countDone(ctx context.Context, b Batch, run Run) error {
 
 // closeBatch takes a batch of which nothing is left from the list of open ones.
 func (r *Runner) closeBatch(ctx context.Context, id string) {
-	closed, err := r.client.ZRem(ctx, r.keys.Batches(), id).Result()
-	if err != nil || closed == 0 { // the next look does it, or another instance has done it
+	closed, err := r.runs.CloseBatch(ctx, id)
+	if err != nil || !closed { // the next look does it, or another instance has done it
 		return
 	}
-	if b, err := r.Batch(ctx, id); err == nil {
+	if b, err := r.runs.Batch(ctx, id); err == nil {
 		r.log.WithField("event", "sync.batch").WithField("batch", id).WithField("count", b.Total).
 			WithField("failed", b.Failed).Info("every restaurant of the batch is done")
 	}

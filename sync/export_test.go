@@ -34,6 +34,20 @@ func (r *Runner) ReasonsOnce(ctx context.Context, connection string) (Run, error
 	return Run{}, errors.New("no such connection")
 }
 
+// Runs returns a page of recorded runs.
+func (r *Runner) Runs(ctx context.Context, f Filter) ([]Run, string, error) {
+	return r.runs.List(ctx, f)
+}
+
+// Run returns one run.
+func (r *Runner) Run(ctx context.Context, id string) (Run, error) { return r.runs.Find(ctx, id) }
+
+// Batch returns a batch.
+func (r *Runner) Batch(ctx context.Context, id string) (Batch, error) { return r.runs.Batch(ctx, id) }
+
+// Follow begins to follow the runs of all instances.
+func (r *Runner) Follow() *Follower { return r.runs.Follow() }
+
 // RefreshQueued is one round of keeping queued runs alive.
 func (r *Runner) RefreshQueued(ctx context.Context) error { return r.extendQueued(ctx) }
 

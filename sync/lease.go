@@ -37,7 +37,7 @@ func (r *Runner) acquire(ctx context.Context, t *target, run *Run, slot time.Tim
 	}
 	answer, err := acquireScript.Run(ctx, r.redis,
 		[]string{r.keys.Lease(t.ID), r.keys.Fence(t.ID), r.keys.Queue(t.ID), r.keys.Runs(t.ID)},
-		run.ID, record, run.Force, r.cfg.Lease.Milliseconds(), slotMS, r.noticeChannel(t.ID), run.Rollback != nil).Slice()
+		run.ID, record, run.Force, r.cfg.Lease.Milliseconds(), slotMS, r.runs.NoticeChannel(t.ID), run.Rollback != nil).Slice()
 	if err != nil {
 		return lease{}, unavailable(ctx, fmt.Sprintf("take the lease of %s", t.ID), err)
 	}

@@ -18,6 +18,8 @@ const (
 	queuedLife = 30 * time.Second
 	// maxName bounds the name of one who asks for a run, in bytes.
 	maxName = 100
+	// queuesAtOnce bounds the keys of one pipeline.
+	queuesAtOnce = 500
 	// firstPoll and lastPoll are how often Wait looks at a run of another
 	// replica; a run of this one tells by itself.
 	firstPoll = 20 * time.Millisecond
@@ -49,7 +51,7 @@ func (r *Runner) Start(ctx context.Context, restaurant menu.RestaurantID, req Re
 	r.mu.Lock()
 	// A start that got no answer may have queued its run. That one is asked for
 	// again: another id would join it, and no process would do it.
-	if before := r.asked[t.ID]; before != "" && idTime(run.ID)-idTime(before) < queuedLife.Milliseconds() {
+	if before := r.asked[t.ID]; before != "" && IDTime(run.ID)-IDTime(before) < queuedLife.Milliseconds() {
 		run.ID = before
 	}
 	r.mu.Unlock()
@@ -80,12 +82,12 @@ func (r *Runner) Start(ctx context.Context, restaurant menu.RestaurantID, req Re
 	}
 	r.mu.Unlock()
 	if !mine {
-		return r.run(ctx, runRef{id: id, restaurant: t.ID})
+		return r.runs.Get(ctx, t.ID, id)
 	}
 	run.ID = id
 	r.queue.push(work{target: t, trigger: TriggerManual, runID: run.ID, batch: req.batch})
 	_, err = r.redis.Pipelined(ctx, func(pipe redis.Pipeliner) error {
-		r.addToIndex(ctx, pipe, &run)
+		r.runs.AddToIndex(ctx, pipe, &run)
 		return nil
 	})
 	if err != nil { // it will run all the same; its record is with the restaurant
@@ -109,7 +111,7 @@ func (r *Runner) Wait(ctx context.Context, restaurant menu.RestaurantID, runID s
 	defer timer.Stop()
 	var last Run
 	for pause := firstPoll; ; pause = min(2*pause, lastPoll) {
-		run, err := r.run(ctx, runRef{id: runID, restaurant: restaurant})
+		run, err := r.runs.Get(ctx, restaurant, runID)
 		switch {
 		case ctx.Err() != nil:
 			return last, ctx.Err()
@@ -168,7 +170,7 @@ func (r *Runner) extendQueued(ctx context.Context) error {
 		}
 	}
 	r.mu.Unlock()
-	for part := range slices.Chunk(queues, maxPage) {
+	for part := range slices.Chunk(queues, queuesAtOnce) {
 		_, err := r.redis.Pipelined(ctx, func(pipe redis.Pipeliner) error {
 			for _, queue := range part {
 				pipe.PExpire(ctx, queue, queuedLife)

@@ -108,9 +108,9 @@ type Follower struct {
 	at   int
 }
 
-// Follow begins to follow the runs of all instances. A Scheduler must run; while
-// it or Redis does not, nothing comes.
-func (r *Runner) Follow() *Follower { return &Follower{feed: r.feed} }
+// Follow begins to follow the runs of all instances. ReceiveNotices must run;
+// while it or Redis does not, nothing comes.
+func (l *Log) Follow() *Follower { return &Follower{feed: l.feed} }
 
 // Next returns the notices since the last Next, NoticeReset the first time and
 // whenever some may have been missed, and a channel that closes when there may
@@ -132,10 +132,10 @@ func (g *Follower) Next() (notices []Notice, more <-chan struct{}) {
 	}
 }
 
-// receiveNotices receives the notices of all instances until ctx ends.
-func (r *Runner) receiveNotices(ctx context.Context) {
-	r.server.Subscribe(ctx, r.keys.RunNotices(), r.feed.begin, r.feed.add, func(err error) {
-		r.feed.end()
-		r.log.WithError(err).WithField("event", "sync.notices_lost").Debug("notices of runs are lost; subscribing again")
+// ReceiveNotices receives the notices of all instances until ctx ends.
+func (l *Log) ReceiveNotices(ctx context.Context) {
+	l.cfg.Redis.Subscribe(ctx, l.keys.RunNotices(), l.feed.begin, l.feed.add, func(err error) {
+		l.feed.end()
+		l.cfg.Log.WithError(err).WithField("event", "sync.notices_lost").Debug("notices of runs are lost; subscribing again")
 	})
 }

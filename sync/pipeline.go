@@ -80,7 +80,7 @@ func (p *pipelineRun) loadState(ctx context.Context) error {
 	var last *redis.MapStringStringCmd
 	err := p.readState(ctx, func(pipe redis.Pipeliner) {
 		last = pipe.HGetAll(ctx, p.runner.keys.LastFetch(p.target.ID))
-		p.runner.addToIndex(ctx, pipe, p.run)
+		p.runner.runs.AddToIndex(ctx, pipe, p.run)
 	})
 	if err != nil {
 		return err

@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	stdsync "sync"
 	"time"
 
 	"larder/cache"
+	"larder/internal/menu"
 	"larder/internal/sleep"
 	"larder/internal/upstream"
 )
@@ -18,6 +20,10 @@ import (
 // reasonsSuffix makes the id under which a connection's rejection reasons have
 // their lease and their records; '/' cannot occur in a connection's name.
 const reasonsSuffix = "/reasons"
+
+// isReasons reports whether an id is that of a connection's rejection reasons,
+// whose runs are in no list.
+func isReasons(id menu.RestaurantID) bool { return strings.HasSuffix(string(id), reasonsSuffix) }
 
 const (
 	// refreshReasonsEvery bounds how often what clients send makes larder ask for

@@ -3,247 +3,204 @@ package sync
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
-	"larder/cache"
 	"larder/internal/menu"
-	"larder/internal/redisdb"
 )
 
+// A run that waits or is at work has its record, JSON that scripts compare, in
+// the restaurant's hash; once finished it is an entry of the restaurant's
+// stream. Entries are numbered by the time of the run's id, or right after the
+// entry before where that is later: so runs are found by their ids, and are in
+// the order in which they ended. Scheduled runs that found nothing changed are
+// folded into one record, which stays in the hash until another run ends; see
+// appendrun.lua.
 const (
-	// defaultPage and maxPage bound one page of runs.
-	defaultPage = 50
-	maxPage     = 500
-	// maxScan bounds the records that one page with a filter reads.
-	maxScan = 5000
-	// bySuffix marks the joiners of a run beside its record.
-	bySuffix = ":by"
-	// holderLost is the error of a run whose holder vanished (policy S8).
-	holderLost = "holder lost"
+	recordField = "r"    // of an entry
+	joinedField = "by"   // of an entry: those who joined
+	foldField   = "fold" // of the hash
+	// nearby is how many entries an id may be behind its time, in lists: it
+	// waited that many runs long. To look up one run reads on to the end.
+	nearby = 16
 )
 
-// Filter selects runs. A zero field selects all.
-type Filter struct {
-	Restaurant menu.RestaurantID
-	Outcome    Outcome
-	Limit      int    // runs a page; 0 = 50, at most 500
-	Cursor     string // what the page before gave as next
+// positionPattern is the position of an entry; "~" is right after it.
+var positionPattern = regexp.MustCompile(`^([1-9]\d{0,18}-\d{1,19})(~?)$`)
+
+// record is a run as it was read; the zero run is none. raw is what a script
+// compares, empty where the run is finished.
+type record struct {
+	run      Run
+	raw      string
+	position string // in the list of its restaurant
 }
 
-// Runs returns recorded runs, the newest first, and the cursor of the next page,
-// empty after the last. A page of a filter that matches few may be short.
-// Without a restaurant it covers the latest Config.RunIndex runs of all.
-// Errors: redisdb.ErrUnavailable.
-func (r *Runner) Runs(ctx context.Context, f Filter) (runs []Run, next string, err error) {
-	limit := min(cmp.Or(max(f.Limit, 0), defaultPage), maxPage)
-	cursor, last := f.Cursor, ""
-	runs = []Run{}
-	for scanned := 0; scanned < maxScan; {
-		records, err := r.recordsBefore(ctx, f.Restaurant, cursor, limit+1)
-		if err != nil {
-			return nil, "", err
-		}
-		for _, rec := range records {
-			if rec.run.ID == "" {
-				continue // gone, or folded into a later one
-			}
-			run := r.resolveOrphan(ctx, rec)
-			if f.Outcome != "" && run.Outcome != f.Outcome {
-				continue
-			}
-			if len(runs) == limit {
-				return runs, last, nil
-			}
-			runs, last = append(runs, run), rec.position
-		}
-		if len(records) <= limit {
-			return runs, "", nil
-		}
-		scanned += len(records)
-		cursor = records[len(records)-1].position
-	}
-	return runs, cursor, nil
+// entry returns the record of a stream's entry, with no run where it cannot be
+// read.
+func entry(message redis.XMessage, restaurant menu.RestaurantID) record {
+	text, _ := message.Values[recordField].(string)
+	joined, _ := message.Values[joinedField].(string)
+	run, _ := decodeRecord(restaurant, text, joined)
+	return record{run: run, position: message.ID}
 }
 
-// recordsBefore reads the runs before a position, of one restaurant or of all.
-// Those that cannot be read have a position alone.
-func (r *Runner) recordsBefore(ctx context.Context, restaurant menu.RestaurantID, before string, count int) ([]record, error) {
-	if restaurant != "" {
-		return r.page(ctx, restaurant, before, count)
+// unfinished returns the record of a run that is not finished.
+func unfinished(restaurant menu.RestaurantID, raw, joined string) (record, error) {
+	var run Run
+	if err := json.Unmarshal([]byte(raw), &run); err != nil {
+		return record{}, fmt.Errorf("sync: record of a run of %s: %w", restaurant, err)
 	}
-	refs, err := r.listRefs(ctx, before, count)
+	run.By = joinNames(run.By, joined)
+	return record{run: run, raw: raw, position: run.ID}, nil
+}
+
+// load reads records, with no run where one is gone or folded into a later one.
+// Those that are at work are read first: a run that ends meanwhile is then
+// found among the finished.
+func (l *Log) load(ctx context.Context, refs []runRef) ([]record, error) {
+	if len(refs) == 0 {
+		return nil, nil
+	}
+	hashes := make([]*redis.SliceCmd, len(refs))
+	streams := make([]*redis.XMessageSliceCmd, len(refs))
+	_, err := l.redis.Pipelined(ctx, func(pipe redis.Pipeliner) error {
+		for i, ref := range refs {
+			hashes[i] = pipe.HMGet(ctx, l.keys.Runs(ref.restaurant), ref.id, ref.id+bySuffix, foldField)
+			streams[i] = pipe.XRangeN(ctx, l.keys.RunLog(ref.restaurant), timeOf(ref.id), "+", nearby)
+		}
+		return nil
+	})
 	if err != nil {
-		return nil, err
+		return nil, unavailable(ctx, "read runs", err)
 	}
-	records, err := r.load(ctx, refs)
-	for i := range records {
-		records[i].position = refs[i].id
+	records := make([]record, len(refs))
+	for i, ref := range refs {
+		fields := hashes[i].Val()
+		raw, open := fields[0].(string)
+		joined, _ := fields[1].(string)
+		fold, _ := fields[2].(string)
+		if open {
+			if records[i], err = unfinished(ref.restaurant, raw, joined); err != nil {
+				return nil, err
+			}
+		} else if run, ok := decodeRecord(ref.restaurant, fold, ""); ok && run.ID == ref.id {
+			records[i].run = run
+		} else {
+			records[i] = find(streams[i].Val(), ref)
+		}
 	}
-	return records, err
+	return records, nil
 }
 
-// Run returns one run, on any replica. A scheduled run that found nothing
-// changed has the record of its fold, and is found as long as it is among the
-// latest Config.RunIndex runs. Errors: ErrUnknownRun, redisdb.ErrUnavailable.
-func (r *Runner) Run(ctx context.Context, id string) (Run, error) {
-	if !isID(id) {
-		return Run{}, ErrUnknownRun
+// find returns the entry of a run; the zero record where it is not among them.
+func find(messages []redis.XMessage, ref runRef) record {
+	for _, message := range messages {
+		if rec := entry(message, ref.restaurant); rec.run.ID == ref.id {
+			return rec
+		}
 	}
-	members, err := r.redis.ZRangeByLex(ctx, r.keys.RunIndex(),
-		&redis.ZRangeBy{Min: "[" + id + " ", Max: "(" + id + "!", Count: 1}).Result() // "!" follows " "
-	if err != nil {
+	return record{}
+}
+
+// scan looks for one finished run to the end of its restaurant's log, and for
+// the fold that has it.
+func (l *Log) scan(ctx context.Context, ref runRef) (Run, error) {
+	var open *redis.StringCmd
+	var ended *redis.XMessageSliceCmd
+	_, err := l.redis.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
+		open = pipe.HGet(ctx, l.keys.Runs(ref.restaurant), foldField)
+		ended = pipe.XRangeN(ctx, l.keys.RunLog(ref.restaurant), timeOf(ref.id), "+", int64(l.cfg.Runs))
+		return nil
+	})
+	if err != nil && !errors.Is(err, redis.Nil) {
 		return Run{}, unavailable(ctx, "find a run", err)
 	}
-	if len(members) == 1 {
-		return r.run(ctx, runRef{id: id, restaurant: menu.RestaurantID(members[0][len(id)+1:])})
+	if rec := find(ended.Val(), ref); rec.run.ID != "" {
+		return rec.run, nil
 	}
-	// Older than the index: ask every restaurant.
-	for targets := range slices.Chunk(r.set.Load().menus, maxPage) {
-		refs := make([]runRef, len(targets))
-		for i, t := range targets {
-			refs[i] = runRef{id: id, restaurant: t.ID}
-		}
-		records, err := r.load(ctx, refs)
-		if err != nil {
-			return Run{}, err
-		}
-		for _, rec := range records {
-			if rec.run.ID != "" {
-				return r.resolveOrphan(ctx, rec), nil
-			}
+	folds := []record{{}}
+	folds[0].run, _ = decodeRecord(ref.restaurant, open.Val(), "")
+	for _, message := range ended.Val() {
+		folds = append(folds, entry(message, ref.restaurant))
+	}
+	for _, rec := range folds {
+		if f := rec.run.Folded; f != nil && f.First <= ref.id && ref.id <= rec.run.ID {
+			return rec.run, nil
 		}
 	}
 	return Run{}, ErrUnknownRun
 }
 
-func (r *Runner) run(ctx context.Context, ref runRef) (Run, error) {
-	if !isID(ref.id) {
-		return Run{}, ErrUnknownRun
-	}
-	records, err := r.load(ctx, []runRef{ref})
-	if err != nil {
-		return Run{}, err
-	}
-	if records[0].run.ID != "" {
-		return r.resolveOrphan(ctx, records[0]), nil
-	}
-	return r.scan(ctx, ref)
-}
+// timeOf is where the entry of a run may be at the earliest.
+func timeOf(id string) string { return strconv.FormatInt(IDTime(id), 10) }
 
-// runRef says where a record is.
-type runRef struct {
-	id         string
-	restaurant menu.RestaurantID
-}
-
-// listRefs lists the runs of all before the cursor, newest first.
-func (r *Runner) listRefs(ctx context.Context, cursor string, count int) ([]runRef, error) {
-	before := "+"
-	if cursor != "" {
-		before = "(" + cursor
+// page reads a restaurant's runs before a position, the newest first: those
+// that are not finished, by their ids, then the open fold, then the entries.
+func (l *Log) page(ctx context.Context, restaurant menu.RestaurantID, before string, count int) ([]record, error) {
+	newest := before == "" || isID(before)
+	upTo := "+"
+	switch at := positionPattern.FindStringSubmatch(before); {
+	case newest:
+	case at == nil:
+		return nil, nil // no position of ours
+	case at[2] == "~":
+		upTo = at[1]
+	default:
+		upTo = "(" + at[1]
 	}
-	members, err := r.redis.ZRevRangeByLex(ctx, r.keys.RunIndex(), &redis.ZRangeBy{Min: "-", Max: before, Count: int64(count)}).Result()
+	var open *redis.MapStringStringCmd
+	var ended *redis.XMessageSliceCmd
+	_, err := l.redis.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
+		open = pipe.HGetAll(ctx, l.keys.Runs(restaurant))
+		ended = pipe.XRevRangeN(ctx, l.keys.RunLog(restaurant), upTo, "-", int64(count))
+		return nil
+	})
 	if err != nil {
 		return nil, unavailable(ctx, "list runs", err)
 	}
-	refs := make([]runRef, 0, len(members))
-	for _, member := range members {
-		id, of, ok := strings.Cut(member, " ")
-		if ok && isID(id) {
-			refs = append(refs, runRef{id: id, restaurant: menu.RestaurantID(of)})
+	var records []record
+	if newest {
+		if records, err = openRecords(restaurant, open.Val(), before); err != nil {
+			return nil, err
+		}
+		if run, ok := decodeRecord(restaurant, open.Val()[foldField], ""); ok {
+			last := "1-0" // before any
+			if len(ended.Val()) > 0 {
+				last = ended.Val()[0].ID
+			}
+			records = append(records, record{run: run, position: last + "~"})
 		}
 	}
-	return refs, nil
+	for _, message := range ended.Val() {
+		records = append(records, entry(message, restaurant))
+	}
+	return records[:min(len(records), count)], nil
 }
 
-// resolveOrphan gives a record's run; one whose holder vanished is ended here, by
-// whoever reads it first.
-func (r *Runner) resolveOrphan(ctx context.Context, rec record) Run {
-	if rec.run.Finished() {
-		return rec.run
+// openRecords returns the runs that wait or are at work, the newest first, from
+// before the given one on.
+func openRecords(restaurant menu.RestaurantID, fields map[string]string, before string) ([]record, error) {
+	var records []record
+	for id, raw := range fields {
+		if !isID(id) || before != "" && id >= before {
+			continue
+		}
+		rec, err := unfinished(restaurant, raw, fields[id+bySuffix])
+		if err != nil {
+			return nil, err
+		}
+		records = append(records, rec)
 	}
-	lost := rec.run
-	lost.State, lost.Outcome, lost.Error, lost.FinishedAt = StateFinished, OutcomeFailed, holderLost, r.clock().UTC()
-	kept, published, err := encodeFinished(&lost)
-	if err != nil {
-		return rec.run
-	}
-	id := lost.Restaurant
-	ended, err := orphanScript.Run(ctx, r.redis,
-		[]string{r.keys.Lease(id), r.keys.Fence(id), r.keys.Queue(id), r.keys.Runs(id), r.keys.RunLog(id)},
-		lost.ID, rec.raw, kept, r.retention(id), idTime(lost.ID), r.noticeChannel(id), published).Bool()
-	if err != nil || !ended {
-		return rec.run // alive, or nobody can tell now
-	}
-	r.log.WithFields(fields(&lost, "sync.run_orphaned")).Warn("a run's holder vanished")
-	if !strings.HasSuffix(string(id), reasonsSuffix) {
-		r.observer.RunFinished(lost)
-	}
-	return lost
-}
-
-// noticeChannel is the channel that is notified of a target's runs: none of those of
-// rejection reasons, which no list of runs has either.
-func (r *Runner) noticeChannel(id menu.RestaurantID) string {
-	if strings.HasSuffix(string(id), reasonsSuffix) {
-		return ""
-	}
-	return r.keys.RunNotices()
-}
-
-// addToIndex puts a run into the index over all restaurants.
-func (r *Runner) addToIndex(ctx context.Context, pipe redis.Pipeliner, run *Run) {
-	pipe.ZAdd(ctx, r.keys.RunIndex(), redis.Z{Member: run.ID + " " + string(run.Restaurant)})
-	pipe.ZRemRangeByRank(ctx, r.keys.RunIndex(), 0, int64(-r.cfg.RunIndex-1))
-}
-
-// writeFinal writes the last record of a run, with what it says of the current
-// version, and releases its lease. A run that was declared lost meanwhile keeps
-// that record; then it is false. Errors: cache.ErrNoCatalogue, and nothing is
-// done, where what was confirmed is not there; redisdb.ErrUnavailable.
-func (r *Runner) writeFinal(ctx context.Context, run *Run, note versionNote) (bool, error) {
-	record, published, err := encodeFinished(run)
-	if err != nil {
-		return false, err
-	}
-	confirmed, ahead := "", ""
-	if at := note.confirmedAt; !at.IsZero() {
-		confirmed, ahead = at.Format(menu.TimeFormat), at.Add(cache.ClockSlack).Format(menu.TimeFormat)
-	}
-	id := run.Restaurant
-	answer, err := finishScript.Run(ctx, r.redis,
-		[]string{r.keys.Lease(id), r.keys.Fence(id), r.keys.Runs(id), r.keys.RunLog(id), r.keys.Current(id)},
-		run.ID, record, r.retention(id), idTime(run.ID), r.noticeChannel(id), published,
-		confirmed, string(note.outcome), ahead, folds(run)).Int()
-	switch {
-	case err != nil:
-		return false, unavailable(ctx, "record run "+run.ID, err)
-	case answer == 2:
-		return false, fmt.Errorf("sync: record run %s: %w", run.ID, cache.ErrNoCatalogue)
-	default:
-		return answer == 1, nil
-	}
-}
-
-// encodeFinished returns a finished run as it is kept and as it is published.
-func encodeFinished(run *Run) (kept, published []byte, err error) {
-	kept, err1 := encodeRecord(run)
-	published, err2 := run.MarshalJSON()
-	return kept, published, errors.Join(err1, err2)
-}
-
-// retention is how many records of finished runs are kept under an id.
-func (r *Runner) retention(id menu.RestaurantID) int {
-	if strings.HasSuffix(string(id), reasonsSuffix) {
-		return reasonRuns
-	}
-	return r.cfg.Runs
+	slices.SortFunc(records, func(a, b record) int { return cmp.Compare(b.run.ID, a.run.ID) })
+	return records, nil
 }
 
 // joinNames adds those who joined to those who asked, each once.
@@ -254,19 +211,4 @@ func joinNames(by []string, joined string) []string {
 		}
 	}
 	return by
-}
-
-// unavailable says what failed in Redis; an ended ctx is said as itself.
-func unavailable(ctx context.Context, what string, err error) error {
-	if ctx.Err() != nil {
-		return fmt.Errorf("sync: %s: %w", what, context.Cause(ctx))
-	}
-	// A connection's deadline is ctx's own, and may be reported a moment earlier.
-	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= 0 {
-		return fmt.Errorf("sync: %s: %w", what, context.DeadlineExceeded)
-	}
-	if errors.Is(err, redisdb.ErrUnavailable) {
-		return fmt.Errorf("sync: %s: %w", what, err)
-	}
-	return fmt.Errorf("sync: %s: %w: %w", what, redisdb.ErrUnavailable, err)
 }

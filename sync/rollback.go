@@ -15,12 +15,6 @@ import (
 	"larder/internal/sleep"
 )
 
-// Rollback is what a run goes back to (policy S7a).
-type Rollback struct {
-	Version int64           `json:"version"` // one that is kept
-	Hold    cache.HoldUntil `json:"hold"`
-}
-
 // ErrBusy says that another run was at the restaurant for as long as the caller
 // waited.
 var ErrBusy = errors.New("sync: another run is still at this restaurant")

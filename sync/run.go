@@ -1,14 +1,11 @@
 package sync
 
 import (
-	"crypto/rand"
 	"encoding/json"
 	"iter"
-	stdsync "sync"
 	"time"
 
-	"github.com/oklog/ulid/v2"
-
+	"larder/cache"
 	"larder/internal/menu"
 )
 
@@ -60,6 +57,12 @@ type Changes struct {
 	Added   int `json:"added"`
 	Removed int `json:"removed"`
 	Changed int `json:"changed"`
+}
+
+// Rollback is what a run goes back to (policy S7a).
+type Rollback struct {
+	Version int64           `json:"version"` // one that is kept
+	Hold    cache.HoldUntil `json:"hold"`
 }
 
 // Run is the record of one sync of one restaurant. Its JSON is "a run" of
@@ -170,7 +173,7 @@ func decodeRecord(restaurant menu.RestaurantID, text, joined string) (Run, bool)
 		if !isID(run.Folded.First) {
 			return Run{}, false
 		}
-		run.Folded.FirstAt = time.UnixMilli(idTime(run.Folded.First)).UTC()
+		run.Folded.FirstAt = time.UnixMilli(IDTime(run.Folded.First)).UTC()
 	}
 	return run, true
 }
@@ -216,37 +219,4 @@ func formatTime(t time.Time) *string {
 	}
 	text := t.UTC().Format(menu.TimeFormat)
 	return &text
-}
-
-// ids makes the ids of runs and batches: ULIDs, which sort by time to the
-// millisecond. Those of one process sort in the order in which they are made,
-// within a millisecond and when the clock goes back too.
-type ids struct {
-	mu      stdsync.Mutex
-	ms      uint64
-	entropy *ulid.MonotonicEntropy
-}
-
-func newIDs() *ids { return &ids{entropy: ulid.Monotonic(rand.Reader, 0)} }
-
-func (d *ids) next(now time.Time) string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.ms = max(d.ms, uint64(max(now.UnixMilli(), 0)))
-	id, err := ulid.New(d.ms, d.entropy)
-	if err != nil { // more ids than a millisecond has
-		d.ms++
-		id = ulid.MustNew(d.ms, d.entropy)
-	}
-	return id.String()
-}
-
-func isID(id string) bool {
-	_, err := ulid.ParseStrict(id)
-	return err == nil
-}
-
-// idTime returns the milliseconds since the epoch that a valid id begins with.
-func idTime(id string) int64 {
-	return int64(ulid.MustParse(id).Time()) //nolint:gosec // 48 bits
 }

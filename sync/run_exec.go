@@ -46,7 +46,7 @@ func (r *Runner) Once(ctx context.Context, restaurant menu.RestaurantID, why Tri
 
 func (r *Runner) newRun(t *target, why Trigger) Run {
 	now := r.clock().UTC()
-	return Run{ID: r.ids.next(now), Restaurant: t.ID, Trigger: why, State: StateQueued, StartedAt: now}
+	return Run{ID: r.runs.NewID(now), Restaurant: t.ID, Trigger: why, State: StateQueued, StartedAt: now}
 }
 
 // execute runs the prepared run under the restaurant's lease. errBusy comes with
@@ -73,7 +73,7 @@ func (r *Runner) execute(ctx context.Context, w work, run Run) (Run, error) {
 	defer r.untrack(run.ID)
 	run.Force = held.force
 	if held.left != "" && held.left != run.ID {
-		_, _ = r.run(ctx, runRef{id: held.left, restaurant: t.ID}) // ends the record of a holder that vanished
+		_, _ = r.runs.Get(ctx, t.ID, held.left) // ends the record of a holder that vanished
 	}
 	err = r.withLease(ctx, w, &run, held)
 	if errors.Is(err, redisdb.ErrUnavailable) {
@@ -180,6 +180,34 @@ func (r *Runner) finish(ctx context.Context, p *pipelineRun, fault error, note v
 	return err
 }
 
+// writeFinal writes the last record of a run, with what it says of the current
+// version, and releases its lease. A run that was declared lost meanwhile keeps
+// that record; then it is false. Errors: cache.ErrNoCatalogue, and nothing is
+// done, where what was confirmed is not there; redisdb.ErrUnavailable.
+func (r *Runner) writeFinal(ctx context.Context, run *Run, note versionNote) (bool, error) {
+	end, err := r.runs.Ending(run)
+	if err != nil {
+		return false, err
+	}
+	confirmed, ahead := "", ""
+	if at := note.confirmedAt; !at.IsZero() {
+		confirmed, ahead = at.Format(menu.TimeFormat), at.Add(cache.ClockSlack).Format(menu.TimeFormat)
+	}
+	id := run.Restaurant
+	answer, err := finishScript.Run(ctx, r.redis,
+		[]string{r.keys.Lease(id), r.keys.Fence(id), r.keys.Runs(id), r.keys.RunLog(id), r.keys.Current(id)},
+		run.ID, end.Record, end.Kept, end.IDTime, end.Channel, end.Published,
+		confirmed, string(note.outcome), ahead, end.Folds).Int()
+	switch {
+	case err != nil:
+		return false, unavailable(ctx, "record run "+run.ID, err)
+	case answer == 2:
+		return false, fmt.Errorf("sync: record run %s: %w", run.ID, cache.ErrNoCatalogue)
+	default:
+		return answer == 1, nil
+	}
+}
+
 // recovered is the run, with a panic made a failure of this run alone: one menu
 // must not take down the others.
 func (p *pipelineRun) recovered(ctx context.Context) (err error) {
@@ -197,6 +225,14 @@ func (p *pipelineRun) recovered(ctx context.Context) (err error) {
 	default:
 		defer p.refreshReasonsMeanwhile(ctx)()
 		return p.syncMenu(ctx)
+	}
+}
+
+// orphaned logs and counts a run that was ended because its holder vanished.
+func (r *Runner) orphaned(run Run) {
+	r.log.WithFields(fields(&run, "sync.run_orphaned")).Warn("a run's holder vanished")
+	if !isReasons(run.Restaurant) {
+		r.observer.RunFinished(run)
 	}
 }
 

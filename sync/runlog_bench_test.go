@@ -37,7 +37,7 @@ func BenchmarkRunRecords(b *testing.B) {
 		at := time.Date(2026, 3, 1, 12, 0, 0, 123_000_000, time.UTC)
 		count := 0
 		for n := range records {
-			for _, run := range runsOf(n, r.ids, at.Add(time.Duration(n)*10*time.Minute)) {
+			for _, run := range runsOf(n, r.runs.ids, at.Add(time.Duration(n)*10*time.Minute)) {
 				for part := range restaurants / 500 {
 					r.writeRuns(b, run, part*500, 500)
 				}
@@ -88,20 +88,21 @@ func restaurantNo(n int) menu.RestaurantID {
 // writeRuns ends the run for count restaurants.
 func (r *Runner) writeRuns(b *testing.B, run Run, first, count int) {
 	b.Helper()
-	record, err := encodeRecord(&run)
-	if err != nil {
-		b.Fatal(err)
-	}
 	if err := finishScript.Load(b.Context(), r.redis).Err(); err != nil {
 		b.Fatal(err)
 	}
-	_, err = r.redis.Pipelined(b.Context(), func(pipe redis.Pipeliner) error {
+	_, err := r.redis.Pipelined(b.Context(), func(pipe redis.Pipeliner) error {
 		for n := range count {
 			id := restaurantNo(first + n)
+			run.Restaurant = id
+			end, err := r.runs.Ending(&run)
+			if err != nil {
+				return err
+			}
 			pipe.HSet(b.Context(), r.keys.Fence(id), "run", run.ID)
 			finishScript.EvalSha(b.Context(), pipe,
 				[]string{r.keys.Lease(id), r.keys.Fence(id), r.keys.Runs(id), r.keys.RunLog(id), r.keys.Current(id)},
-				run.ID, record, r.retention(id), idTime(run.ID), "", "", "", "", "", folds(&run))
+				run.ID, end.Record, end.Kept, end.IDTime, "", "", "", "", "", end.Folds)
 		}
 		return nil
 	})

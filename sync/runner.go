@@ -74,7 +74,6 @@ type Runner struct {
 	cfg       Config
 	server    *redisdb.DB
 	redis     redis.UniversalClient // never retries: scripts that must not run twice
-	client    redis.UniversalClient // what the store reads with
 	keys      cache.Keys
 	store     *cache.Store
 	replica   Replica
@@ -83,10 +82,9 @@ type Runner struct {
 	clock     func() time.Time
 	log       logrus.FieldLogger
 	queue     *queue
-	ids       *ids
+	runs      *Log
 	health    *health
 	upstreams upstreamHealth
-	feed      *noticeFeed
 	newBatch  sleep.Signal // set when a batch was started here
 	budget    *budget
 
@@ -114,9 +112,9 @@ func NewRunner(d Deps) (*Runner, error) {
 		return nil, err
 	}
 	r := &Runner{
-		cfg: d.Config, server: d.Redis, redis: d.Redis.NoRetry(), client: d.Redis.Client(), keys: cache.NewKeys(d.Redis.Prefix()),
+		cfg: d.Config, server: d.Redis, redis: d.Redis.NoRetry(), keys: cache.NewKeys(d.Redis.Prefix()),
 		store: d.Store, replica: d.Replica, observer: d.Observer, tracing: d.Tracing, clock: d.Clock, log: d.Log,
-		queue: newQueue(d.Config.Concurrency, d.Connections), ids: newIDs(), feed: newFeed(),
+		queue:     newQueue(d.Config.Concurrency, d.Connections),
 		upstreams: upstreamHealth{of: map[string]upstreamState{}}, budget: newBudget(d.Config.Memory),
 		newBatch: sleep.NewSignal(), replaced: sleep.NewSignal(),
 		flights: map[string]*flight{}, asked: map[menu.RestaurantID]string{},
@@ -132,8 +130,16 @@ func NewRunner(d Deps) (*Runner, error) {
 		r.observer = nopObserver{}
 	}
 	r.health = newHealth(r.log)
+	r.runs = NewLog(LogConfig{
+		Redis: d.Redis, Runs: d.Config.Runs, Index: d.Config.RunIndex, Unlisted: isReasons, UnlistedRuns: reasonRuns,
+		Restaurants: func() []menu.RestaurantID { return r.set.Load().catalogued },
+		Orphaned:    r.orphaned, Clock: r.clock, Log: r.log,
+	})
 	return r, nil
 }
+
+// Log returns the records of runs and batches.
+func (r *Runner) Log() *Log { return r.runs }
 
 // RedisRefusesWrites returns why Redis takes no writes, as the Scheduler last found it; nil
 // while it does, while it does not answer at all, and before a Scheduler runs.
@@ -159,9 +165,6 @@ type UnknownRestaurantError struct {
 func (e *UnknownRestaurantError) Error() string {
 	return fmt.Sprintf("sync: no restaurant %q", string(e.ID))
 }
-
-// ErrUnknownRun is a run of which there is no record (any more).
-var ErrUnknownRun = errors.New("sync: no such run")
 
 type nopObserver struct{}
 

@@ -46,7 +46,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 			return r.server.Probe(ctx, r.keys.Notices(), r.keys.RunNotices()) // may larder publish as well?
 		}, r.catchUp)
 	}
-	for _, part := range []func(context.Context){r.runCron, watch, r.keepQueued, r.receiveNotices, r.runBatches} {
+	for _, part := range []func(context.Context){r.runCron, watch, r.keepQueued, r.runs.ReceiveNotices, r.runBatches} {
 		g.Go(func() error { part(ctx); return nil })
 	}
 	for range r.queue.workers {
@@ -154,11 +154,11 @@ func (r *Runner) runScheduled(ctx context.Context, w work) {
 // manual does a queued run. While another one holds the lease it goes back
 // into the queue after a pause, which costs no worker.
 func (r *Runner) manual(ctx context.Context, g *errgroup.Group, w work) {
-	// resolveOrphan is not asked: this process is the run's holder, even where
-	// Redis was away so long that its place in the queue has expired.
-	records, err := r.load(ctx, []runRef{{id: w.runID, restaurant: w.target.ID}})
-	if err == nil && len(records) == 1 && records[0].run.State == StateQueued {
-		_, err = r.execute(ctx, w, records[0].run)
+	// Not Get: this process is the run's holder, even where Redis was away so long
+	// that its place in the queue has expired.
+	run, err := r.runs.Stored(ctx, w.target.ID, w.runID)
+	if err == nil && run.State == StateQueued {
+		_, err = r.execute(ctx, w, run)
 	}
 	switch {
 	case errors.Is(err, errBusy), errors.Is(err, redisdb.ErrUnavailable):

@@ -162,7 +162,7 @@ func TestIDsSortByTime(t *testing.T) {
 	last := io.MultiReader(bytes.NewReader(bytes.Repeat([]byte{0xff}, 10)), bytes.NewReader(bytes.Repeat([]byte{1}, 100)))
 	full := &ids{entropy: ulid.Monotonic(last, 0)}
 	first := full.next(at)
-	if id := full.next(at); id <= first || idTime(id) != at.UnixMilli()+1 {
+	if id := full.next(at); id <= first || IDTime(id) != at.UnixMilli()+1 {
 		t.Errorf("after the last id of a millisecond, %s, came %s", first, id)
 	}
 }

@@ -1,0 +1,174 @@
+package sync
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+
+	"larder/internal/menu"
+)
+
+// ErrUnknownRun is a run of which there is no record (any more).
+var ErrUnknownRun = errors.New("sync: no such run")
+
+const (
+	// defaultPage and maxPage bound one page of runs.
+	defaultPage = 50
+	maxPage     = 500
+	// maxScan bounds the records that one page with a filter reads.
+	maxScan = 5000
+	// bySuffix marks the joiners of a run beside its record.
+	bySuffix = ":by"
+)
+
+// Filter selects runs. A zero field selects all.
+type Filter struct {
+	Restaurant menu.RestaurantID
+	Outcome    Outcome
+	Limit      int    // runs a page; 0 = 50, at most 500
+	Cursor     string // what the page before gave as next
+}
+
+// List returns recorded runs, the newest first, and the cursor of the next page,
+// empty after the last. A page of a filter that matches few may be short.
+// Without a restaurant it covers the latest Config.Index runs of all.
+// Errors: redisdb.ErrUnavailable.
+func (l *Log) List(ctx context.Context, f Filter) (runs []Run, next string, err error) {
+	limit := min(cmp.Or(max(f.Limit, 0), defaultPage), maxPage)
+	cursor, last := f.Cursor, ""
+	runs = []Run{}
+	for scanned := 0; scanned < maxScan; {
+		records, err := l.recordsBefore(ctx, f.Restaurant, cursor, limit+1)
+		if err != nil {
+			return nil, "", err
+		}
+		for _, rec := range records {
+			if rec.run.ID == "" {
+				continue // gone, or folded into a later one
+			}
+			run := l.resolveOrphan(ctx, rec)
+			if f.Outcome != "" && run.Outcome != f.Outcome {
+				continue
+			}
+			if len(runs) == limit {
+				return runs, last, nil
+			}
+			runs, last = append(runs, run), rec.position
+		}
+		if len(records) <= limit {
+			return runs, "", nil
+		}
+		scanned += len(records)
+		cursor = records[len(records)-1].position
+	}
+	return runs, cursor, nil
+}
+
+// recordsBefore reads the runs before a position, of one restaurant or of all.
+// Those that cannot be read have a position alone.
+func (l *Log) recordsBefore(ctx context.Context, restaurant menu.RestaurantID, before string, count int) ([]record, error) {
+	if restaurant != "" {
+		return l.page(ctx, restaurant, before, count)
+	}
+	refs, err := l.listRefs(ctx, before, count)
+	if err != nil {
+		return nil, err
+	}
+	records, err := l.load(ctx, refs)
+	for i := range records {
+		records[i].position = refs[i].id
+	}
+	return records, err
+}
+
+// Find returns one run, on any replica. A scheduled run that found nothing
+// changed has the record of its fold, and is found as long as it is among the
+// latest Config.Index runs. Errors: ErrUnknownRun, redisdb.ErrUnavailable.
+func (l *Log) Find(ctx context.Context, id string) (Run, error) {
+	if !isID(id) {
+		return Run{}, ErrUnknownRun
+	}
+	members, err := l.redis.ZRangeByLex(ctx, l.keys.RunIndex(),
+		&redis.ZRangeBy{Min: "[" + id + " ", Max: "(" + id + "!", Count: 1}).Result() // "!" follows " "
+	if err != nil {
+		return Run{}, unavailable(ctx, "find a run", err)
+	}
+	if len(members) == 1 {
+		return l.Get(ctx, menu.RestaurantID(members[0][len(id)+1:]), id)
+	}
+	// Older than the index: ask every restaurant.
+	for restaurants := range slices.Chunk(l.cfg.Restaurants(), maxPage) {
+		refs := make([]runRef, len(restaurants))
+		for i, restaurant := range restaurants {
+			refs[i] = runRef{id: id, restaurant: restaurant}
+		}
+		records, err := l.load(ctx, refs)
+		if err != nil {
+			return Run{}, err
+		}
+		for _, rec := range records {
+			if rec.run.ID != "" {
+				return l.resolveOrphan(ctx, rec), nil
+			}
+		}
+	}
+	return Run{}, ErrUnknownRun
+}
+
+// Get returns one run of a restaurant. Errors: ErrUnknownRun,
+// redisdb.ErrUnavailable.
+func (l *Log) Get(ctx context.Context, restaurant menu.RestaurantID, id string) (Run, error) {
+	if !isID(id) {
+		return Run{}, ErrUnknownRun
+	}
+	ref := runRef{id: id, restaurant: restaurant}
+	records, err := l.load(ctx, []runRef{ref})
+	if err != nil {
+		return Run{}, err
+	}
+	if records[0].run.ID != "" {
+		return l.resolveOrphan(ctx, records[0]), nil
+	}
+	return l.scan(ctx, ref)
+}
+
+// Stored returns one run of a restaurant as its record says, also where its
+// holder has vanished. It returns the zero Run where there is no record, or an
+// old one. Errors: redisdb.ErrUnavailable.
+func (l *Log) Stored(ctx context.Context, restaurant menu.RestaurantID, id string) (Run, error) {
+	records, err := l.load(ctx, []runRef{{id: id, restaurant: restaurant}})
+	if err != nil {
+		return Run{}, err
+	}
+	return records[0].run, nil
+}
+
+// runRef says where a record is.
+type runRef struct {
+	id         string
+	restaurant menu.RestaurantID
+}
+
+// listRefs lists the runs of all before the cursor, newest first.
+func (l *Log) listRefs(ctx context.Context, cursor string, count int) ([]runRef, error) {
+	before := "+"
+	if cursor != "" {
+		before = "(" + cursor
+	}
+	members, err := l.redis.ZRevRangeByLex(ctx, l.keys.RunIndex(), &redis.ZRangeBy{Min: "-", Max: before, Count: int64(count)}).Result()
+	if err != nil {
+		return nil, unavailable(ctx, "list runs", err)
+	}
+	refs := make([]runRef, 0, len(members))
+	for _, member := range members {
+		id, of, ok := strings.Cut(member, " ")
+		if ok && isID(id) {
+			refs = append(refs, runRef{id: id, restaurant: menu.RestaurantID(of)})
+		}
+	}
+	return refs, nil
+}
