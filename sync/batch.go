@@ -13,6 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 )
 
 const (
@@ -83,7 +84,7 @@ func (l *Log) StartBatch(ctx context.Context, b Batch, restaurants []menu.Restau
 		err = l.writeBatch(ctx, b, restaurants)
 	}
 	if err != nil {
-		return Batch{}, unavailable(ctx, "start a batch", err)
+		return Batch{}, redisdb.CallError(ctx, "sync: start a batch", err)
 	}
 	return b, nil
 }
@@ -125,7 +126,7 @@ func (l *Log) Batch(ctx context.Context, id string) (Batch, error) {
 		return nil
 	})
 	if err != nil {
-		return Batch{}, unavailable(ctx, "read a batch", err)
+		return Batch{}, redisdb.CallError(ctx, "sync: read a batch", err)
 	}
 	if len(fields.Val()) == 0 {
 		return Batch{}, ErrUnknownBatch
@@ -178,7 +179,7 @@ func (l *Log) Pending(ctx context.Context, id string) ([]menu.RestaurantID, erro
 func (l *Log) IsPending(ctx context.Context, id string, restaurant menu.RestaurantID) (bool, error) {
 	pending, err := l.client.SIsMember(ctx, l.keys.BatchPending(id), string(restaurant)).Result()
 	if err != nil {
-		return false, unavailable(ctx, "read a batch", err)
+		return false, redisdb.CallError(ctx, "sync: read a batch", err)
 	}
 	return pending, nil
 }
@@ -197,7 +198,7 @@ func (l *Log) CountDone(ctx context.Context, b Batch, run Run) (ended bool, err 
 		string(run.Restaurant), string(run.Outcome), record, maxFaults, l.cfg.Clock().UTC().Format(menu.TimeFormat),
 		k.RunNotices(), NoticeProgress, b.ID, b.Connection, progressEvery.Milliseconds()).Bool()
 	if err != nil {
-		return false, unavailable(ctx, "count a run of a batch", err)
+		return false, redisdb.CallError(ctx, "sync: count a run of a batch", err)
 	}
 	return ended, nil
 }

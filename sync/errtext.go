@@ -11,6 +11,7 @@ import (
 	"larder/cache"
 	"larder/internal/jsontext"
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 	"larder/internal/upstream"
 )
 
@@ -87,6 +88,11 @@ func failure(err error) string {
 	default:
 		return doing + err.Error()
 	}
+}
+
+// unavailable says what failed in Redis; an ended ctx is said as itself.
+func unavailable(ctx context.Context, what string, err error) error {
+	return redisdb.CallError(ctx, "sync: "+what, err)
 }
 
 // upstreamFailure tells an answer of the service from none at all.

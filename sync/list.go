@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 )
 
 // ErrUnknownRun is a run of which there is no record (any more).
@@ -95,7 +96,7 @@ func (l *Log) Find(ctx context.Context, id string) (Run, error) {
 	members, err := l.redis.ZRangeByLex(ctx, l.keys.RunIndex(),
 		&redis.ZRangeBy{Min: "[" + id + " ", Max: "(" + id + "!", Count: 1}).Result() // "!" follows " "
 	if err != nil {
-		return Run{}, unavailable(ctx, "find a run", err)
+		return Run{}, redisdb.CallError(ctx, "sync: find a run", err)
 	}
 	if len(members) == 1 {
 		return l.Get(ctx, menu.RestaurantID(members[0][len(id)+1:]), id)
@@ -161,7 +162,7 @@ func (l *Log) listRefs(ctx context.Context, cursor string, count int) ([]runRef,
 	}
 	members, err := l.redis.ZRevRangeByLex(ctx, l.keys.RunIndex(), &redis.ZRangeBy{Min: "-", Max: before, Count: int64(count)}).Result()
 	if err != nil {
-		return nil, unavailable(ctx, "list runs", err)
+		return nil, redisdb.CallError(ctx, "sync: list runs", err)
 	}
 	refs := make([]runRef, 0, len(members))
 	for _, member := range members {

@@ -69,8 +69,3 @@ func (l *Log) AddToIndex(ctx context.Context, pipe redis.Pipeliner, run *Run) {
 	pipe.ZAdd(ctx, l.keys.RunIndex(), redis.Z{Member: run.ID + " " + string(run.Restaurant)})
 	pipe.ZRemRangeByRank(ctx, l.keys.RunIndex(), 0, int64(-l.cfg.Index-1))
 }
-
-// unavailable says what failed in Redis; an ended ctx is said as itself.
-func unavailable(ctx context.Context, what string, err error) error {
-	return redisdb.CallError(ctx, "sync: "+what, err)
-}

@@ -14,6 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 )
 
 // A run that waits or is at work has its record, JSON that scripts compare, in
@@ -79,7 +80,7 @@ func (l *Log) load(ctx context.Context, refs []runRef) ([]record, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, unavailable(ctx, "read runs", err)
+		return nil, redisdb.CallError(ctx, "sync: read runs", err)
 	}
 	records := make([]record, len(refs))
 	for i, ref := range refs {
@@ -121,7 +122,7 @@ func (l *Log) scan(ctx context.Context, ref runRef) (Run, error) {
 		return nil
 	})
 	if err != nil && !errors.Is(err, redis.Nil) {
-		return Run{}, unavailable(ctx, "find a run", err)
+		return Run{}, redisdb.CallError(ctx, "sync: find a run", err)
 	}
 	if rec := find(ended.Val(), ref); rec.run.ID != "" {
 		return rec.run, nil
@@ -164,7 +165,7 @@ func (l *Log) page(ctx context.Context, restaurant menu.RestaurantID, before str
 		return nil
 	})
 	if err != nil {
-		return nil, unavailable(ctx, "list runs", err)
+		return nil, redisdb.CallError(ctx, "sync: list runs", err)
 	}
 	var records []record
 	if newest {

@@ -37,7 +37,7 @@ func BenchmarkRunRecords(b *testing.B) {
 		at := time.Date(2026, 3, 1, 12, 0, 0, 123_000_000, time.UTC)
 		count := 0
 		for n := range records {
-			for _, run := range runsOf(n, r.runs.ids, at.Add(time.Duration(n)*10*time.Minute)) {
+			for _, run := range runsOf(n, r.runs, at.Add(time.Duration(n)*10*time.Minute)) {
 				for part := range restaurants / 500 {
 					r.writeRuns(b, run, part*500, 500)
 				}
@@ -56,7 +56,7 @@ func BenchmarkRunRecords(b *testing.B) {
 }
 
 // runsOf returns the runs of the n-th record: three of a fold, else one.
-func runsOf(n int, made *ids, at time.Time) []Run {
+func runsOf(n int, made *Log, at time.Time) []Run {
 	run := Run{
 		Trigger: TriggerCron, Outcome: OutcomeUpdated, State: StateFinished, StartedAt: at, FinishedAt: at.Add(67 * time.Millisecond),
 		Version: 1234, Steps: Steps{Fetch: 43.456, Decode: 3.214, Lint: 0.871, Compile: 2.345, Publish: 5.123},
@@ -75,7 +75,7 @@ func runsOf(n int, made *ids, at time.Time) []Run {
 	}
 	var runs []Run
 	for i := range times {
-		run.ID = made.next(at.Add(time.Duration(i) * 2 * time.Minute))
+		run.ID = made.NewID(at.Add(time.Duration(i) * 2 * time.Minute))
 		runs = append(runs, run)
 	}
 	return runs

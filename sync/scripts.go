@@ -8,18 +8,16 @@ import (
 	"larder/cache"
 )
 
-//go:embed *.lua
+//go:embed acquire.lua renew.lua finish.lua start.lua
 var luaFiles embed.FS
 
-// The Lua scripts. Each is one step on the keys of one restaurant or of one batch.
+// The Lua scripts. Each is one step on the keys of one restaurant.
 // They get a bool as 1 or 0.
 var (
-	acquireScript   = redis.NewScript(lua("acquire.lua"))                                            //nolint:gochecknoglobals // constant
-	renewScript     = redis.NewScript(lua("renew.lua"))                                              //nolint:gochecknoglobals // constant
-	finishScript    = redis.NewScript(cache.CheckedLua() + lua("appendrun.lua") + lua("finish.lua")) //nolint:gochecknoglobals // constant
-	orphanScript    = redis.NewScript(lua("appendrun.lua") + lua("orphan.lua"))                      //nolint:gochecknoglobals // constant
-	startScript     = redis.NewScript(lua("start.lua"))                                              //nolint:gochecknoglobals // constant
-	batchDoneScript = redis.NewScript(lua("batchdone.lua"))                                          //nolint:gochecknoglobals // constant
+	acquireScript = redis.NewScript(lua("acquire.lua"))                                   //nolint:gochecknoglobals // constant
+	renewScript   = redis.NewScript(lua("renew.lua"))                                     //nolint:gochecknoglobals // constant
+	finishScript  = redis.NewScript(cache.CheckedLua() + AppendLua() + lua("finish.lua")) //nolint:gochecknoglobals // constant
+	startScript   = redis.NewScript(lua("start.lua"))                                     //nolint:gochecknoglobals // constant
 )
 
 func lua(name string) string {
