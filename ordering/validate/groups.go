@@ -285,15 +285,10 @@ func (c *validation) listAt(n int32) int32 {
 
 // itemName returns the menu's name of a line; empty where the menu has none.
 func (c *validation) itemName(n int32) string {
-	i := c.items[n].index
-	switch {
-	case i == menu.None:
-		return ""
-	case c.order.lines[n].parent == none:
-		return c.Catalogue.Product(i).Name()
-	default:
-		return c.Catalogue.Ingredient(i).Name()
+	if i := c.items[n].index; i != menu.None {
+		return c.entry(n, i).Name()
 	}
+	return ""
 }
 
 // dishID returns the menu's id of the dish that the line n is part of.

@@ -9,37 +9,42 @@ import (
 	"larder/ordering/violation"
 )
 
-// findDish finds the dish that the line n names; menu.None with a violation
-// noted when it cannot.
+// findDish finds the dish that the line n names, by the menu's id first, then by
+// externalId (policy O3); menu.None with a violation noted when it cannot.
 func (c *validation) findDish(n int32) menu.Index {
-	m := c.Catalogue
-	return c.find(n, "dishList[].ID", violation.DishNotInMenu, m.ProductNamed, m.ProductsByExternalID, m.Product)
+	id, external, ok := c.identifierOf(n, "dishList[].ID")
+	if !ok {
+		return menu.None
+	}
+	found, sharing := c.Catalogue.ProductNamed(id)
+	switch {
+	case external:
+		sharing = c.Catalogue.ProductsByExternalID(id)
+	case found != menu.None:
+		return found
+	}
+	return c.onlyOne(n, id, sharing, violation.DishNotInMenu)
 }
 
 // findIngredient is findDish for an ingredient.
 func (c *validation) findIngredient(n int32) menu.Index {
-	m := c.Catalogue
-	return c.find(n, "dishList[].ingredients[].ID", violation.IngredientNotInMenu,
-		m.IngredientNamed, m.IngredientsByExternalID, m.Ingredient)
-}
-
-// find finds what the line n names: by the menu's id first, then by externalId
-// (policy O3). field is what is missing where the line names nothing; unknown is
-// the violation of a name that the menu does not have.
-func (c *validation) find(
-	n int32, field string, unknown violation.Code, named func(string) (menu.Index, []menu.Index),
-	byExternalID func(string) []menu.Index, entry func(menu.Index) menu.Entry,
-) menu.Index {
-	id, external, ok := c.identifierOf(n, field)
+	id, external, ok := c.identifierOf(n, "dishList[].ingredients[].ID")
 	if !ok {
 		return menu.None
 	}
-	i, sharing := named(id)
-	if external {
-		sharing = byExternalID(id)
-	} else if i != menu.None {
-		return i
+	found, sharing := c.Catalogue.IngredientNamed(id)
+	switch {
+	case external:
+		sharing = c.Catalogue.IngredientsByExternalID(id)
+	case found != menu.None:
+		return found
 	}
+	return c.onlyOne(n, id, sharing, violation.IngredientNotInMenu)
+}
+
+// onlyOne returns the only one of the entries that share the identifier; unknown is
+// the violation where there is none.
+func (c *validation) onlyOne(n int32, id string, sharing []menu.Index, unknown violation.Code) menu.Index {
 	switch len(sharing) {
 	case 1:
 		return sharing[0]
@@ -48,11 +53,19 @@ func (c *validation) find(
 	default:
 		ids := make([]string, len(sharing))
 		for k, shared := range sharing {
-			ids[k] = entry(shared).ID()
+			ids[k] = c.entry(n, shared).ID()
 		}
 		c.violations.Add(c.order.lines[n].pos, c.path(n), violation.ExternalIDAmbiguous, violation.Params{"externalId": strings.Clone(id), "ids": ids}, "")
 	}
 	return menu.None
+}
+
+// entry returns the dish, or the ingredient, that the line n may be.
+func (c *validation) entry(n int32, i menu.Index) menu.Entry {
+	if c.order.lines[n].parent == none {
+		return c.Catalogue.Product(i)
+	}
+	return c.Catalogue.Ingredient(i)
 }
 
 // identifierOf returns what the line is named by: its ID, or where that is null its
