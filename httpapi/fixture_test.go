@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -293,14 +294,11 @@ func defaultPlan() plan {
 
 // newEngine is what places orders, over the fixture's own Redis.
 func (w *fixture) newEngine(p plan, validator *validate.Validator, clock func() time.Time, observe func(ordering.Event), log logrus.FieldLogger) *ordering.Orders {
+	services := map[string]ordering.Service{"main": w.service, "north": w.service}
+	maps.Copy(services, p.services)
 	return ordering.NewOrders(p.ordering, ordering.Deps{
 		Validator: validator, Catalogues: menus{w.replica}, Journal: w.journal,
-		Services: func(connection string) (ordering.Service, bool) {
-			if one, ok := p.services[connection]; ok {
-				return one, true
-			}
-			return w.service, true
-		},
+		Services: services,
 		Reasons: func(ctx context.Context, connection string) ([]upstream.Reason, error) {
 			raw, _, err := w.store.Reasons(ctx, connection)
 			var reasons []upstream.Reason

@@ -71,7 +71,7 @@ func newDeployment(t *testing.T, replicas int) *deployment {
 		d.replicas = append(d.replicas, instance{journal: kept, Orders: ordering.NewOrders(ordering.DefaultConfig(), ordering.Deps{
 			Validator: validate.New(validate.DefaultConfig(), time.Now), Catalogues: d,
 			Journal:     kept,
-			Services:    func(string) (ordering.Service, bool) { return watched{client}, true },
+			Services:    map[string]ordering.Service{"main": watched{client}},
 			Reasons:     func(context.Context, string) ([]upstream.Reason, error) { return simReasons(), nil },
 			Connections: func() []string { return []string{"main"} },
 		})})

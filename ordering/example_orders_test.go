@@ -32,7 +32,7 @@ func ExampleOrders() {
 	orders := ordering.NewOrders(ordering.DefaultConfig(), ordering.Deps{
 		Validator:  validate.New(validate.DefaultConfig(), clock),
 		Catalogues: oneMenu{menu.Compile(view, "bistro", menu.DefaultSettings())},
-		Services:   func(string) (ordering.Service, bool) { return service, true },
+		Services:   map[string]ordering.Service{"main": service},
 		Journal:    journaltest.NewMemory(clock, journaltest.LongRetention()),
 		Clock:      clock,
 	})

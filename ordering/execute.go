@@ -126,7 +126,7 @@ func replayed(record Record, number int, fingerprint string) (Result, error) {
 // what is begun and sent.
 func (o *Orders) validateRequest(ctx context.Context, e *execution) (err error) {
 	var known bool
-	if e.service, known = o.deps.Services(e.connection); !known {
+	if e.service, known = o.deps.Services[e.connection]; !known {
 		return fmt.Errorf("%w %q", ErrUnknownConnection, e.connection)
 	}
 	switch {

@@ -147,9 +147,7 @@ func newHarness(tb testing.TB, cfg ordering.Config, change ...func(*harness, *or
 	log, h.log = logtest.NewNullLogger()
 	deps := ordering.Deps{
 		Validator: validate.New(cfg.Config, h.clock), Catalogues: h, Journal: h.journal,
-		Services: func(connection string) (ordering.Service, bool) {
-			return h.service, connection == "main" || connection == "second"
-		},
+		Services: map[string]ordering.Service{"main": h.service, "second": h.service},
 		Reasons: func(context.Context, string) ([]upstream.Reason, error) {
 			h.mu.Lock()
 			defer h.mu.Unlock()

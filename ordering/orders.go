@@ -139,8 +139,8 @@ type Event struct {
 type Deps struct {
 	Validator  *validate.Validator
 	Catalogues Catalogues
-	// Services finds the ordering service of a connection.
-	Services func(connection string) (Service, bool)
+	// Services are the ordering services by their connections.
+	Services map[string]Service
 	Journal  Journal
 	// Reasons returns the rejection reasons that a connection's service lists. An
 	// error, or no function: they are not known, and no rejection is checked by them.

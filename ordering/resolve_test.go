@@ -188,7 +188,7 @@ func TestResolveChangesNothing(t *testing.T) {
 	}
 	h.journal.Fail(nil)
 	gone := ordering.NewOrders(ordering.DefaultConfig(), ordering.Deps{
-		Journal: h.journal, Services: func(string) (ordering.Service, bool) { return nil, false },
+		Journal: h.journal,
 	})
 	if _, err := gone.Resolve(t.Context(), again); !errors.Is(err, ordering.ErrUnknownConnection) {
 		t.Errorf("a connection that is gone: Resolve() = %v", err)

@@ -58,6 +58,6 @@ func TestWhatIsRightIsPlaced(t *testing.T) {
 // through sends a harness's orders to a service through the real client.
 func through(client *upstream.Client) func(*harness, *ordering.Deps) {
 	return func(_ *harness, d *ordering.Deps) {
-		d.Services = func(string) (ordering.Service, bool) { return client, true }
+		d.Services = map[string]ordering.Service{"main": client}
 	}
 }

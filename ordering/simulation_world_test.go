@@ -114,7 +114,7 @@ func (w *world) start(ctx context.Context, i int) {
 	r.client = client
 	r.orders = ordering.NewOrders(simConfig(), ordering.Deps{
 		Validator: validate.New(simConfig().Config, time.Now), Catalogues: w, Journal: r.gate,
-		Services:    func(connection string) (ordering.Service, bool) { return client, connection == "main" },
+		Services:    map[string]ordering.Service{"main": client},
 		Reasons:     func(context.Context, string) ([]upstream.Reason, error) { return simReasons(), nil },
 		Connections: func() []string { return []string{"main"} },
 		NewRef:      w.newRef,

@@ -119,7 +119,7 @@ func (d *daemon) wire(with []func(*httpapi.Deps)) (err error) {
 	d.validator.SetRestaurants(rulesOf(cfg))
 	d.journal = journal.New(d.redis, cfg.Ordering, log)
 	d.orders = ordering.NewOrders(cfg.Ordering, ordering.Deps{
-		Validator: d.validator, Catalogues: catalogues{d.replica}, Services: d.service,
+		Validator: d.validator, Catalogues: catalogues{d.replica}, Services: d.services(),
 		Journal: d.journal, Reasons: d.reasons, RefreshReasons: d.runner.RefreshReasons, Connections: d.connections,
 		Clock: time.Now, NewRef: ordering.Refs(time.Now), Log: log, Observe: observer.OrderEvent,
 	})
@@ -148,14 +148,13 @@ func (d *daemon) connect(observer *metrics.Metrics) error {
 	return nil
 }
 
-// service finds the ordering service that takes a connection's orders.
-func (d *daemon) service(connection string) (ordering.Service, bool) {
+// services returns the ordering services that take orders, by their connections.
+func (d *daemon) services() map[string]ordering.Service {
+	services := make(map[string]ordering.Service, len(d.clients))
 	for _, client := range d.clients {
-		if client.Name() == connection {
-			return client, true
-		}
+		services[client.Name()] = client
 	}
-	return nil, false
+	return services
 }
 
 // run does the daemon's work until ctx ends, then stops it part by part: HTTP
