@@ -11,7 +11,7 @@ import (
 	"larder/internal/directory"
 	"larder/internal/redisdb"
 	"larder/ordering"
-	menusync "larder/sync"
+	"larder/sync/runlog"
 )
 
 // component is one thing that larder stands on.
@@ -116,7 +116,7 @@ const journalRestored = "Redis was restored or has lost orders: no new orders ar
 func (s *Server) failed(ctx context.Context, found readinessReport) map[string][]directory.Restaurant {
 	failed := map[string][]directory.Restaurant{}
 	for _, restaurant := range found.all {
-		if found.versions[restaurant.ID].LastOutcome == string(menusync.OutcomeFailed) {
+		if found.versions[restaurant.ID].LastOutcome == string(runlog.OutcomeFailed) {
 			failed[restaurant.Connection] = append(failed[restaurant.Connection], restaurant)
 		}
 	}
@@ -124,11 +124,11 @@ func (s *Server) failed(ctx context.Context, found readinessReport) map[string][
 		return failed
 	}
 	for _, restaurant := range found.missing[:min(len(found.missing), triedAtOnce)] {
-		runs, _, err := s.runner.Log().List(ctx, menusync.Filter{Restaurant: restaurant.ID, Limit: 1})
+		runs, _, err := s.runner.Log().List(ctx, runlog.Filter{Restaurant: restaurant.ID, Limit: 1})
 		if err != nil {
 			break
 		}
-		if len(runs) > 0 && runs[0].Outcome == menusync.OutcomeFailed {
+		if len(runs) > 0 && runs[0].Outcome == runlog.OutcomeFailed {
 			failed[restaurant.Connection] = append(failed[restaurant.Connection], restaurant)
 		}
 	}

@@ -30,6 +30,7 @@ import (
 	"larder/ordering/journal"
 	"larder/ordering/validate"
 	menusync "larder/sync"
+	"larder/sync/runlog"
 )
 
 // The restaurants and clients of the tests' fixture.
@@ -388,9 +389,9 @@ func (w *fixture) newRunner(deps menusync.Deps) *menusync.Runner {
 }
 
 // syncOnce is one pass over a restaurant.
-func (w *fixture) syncOnce(restaurant string) menusync.Run {
+func (w *fixture) syncOnce(restaurant string) runlog.Run {
 	w.tb.Helper()
-	run, err := w.runner.Once(w.tb.Context(), menu.RestaurantID(restaurant), menusync.TriggerStartup)
+	run, err := w.runner.Once(w.tb.Context(), menu.RestaurantID(restaurant), runlog.TriggerStartup)
 	if err != nil {
 		w.tb.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 	"larder/internal/directory"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
-	menusync "larder/sync"
+	"larder/sync/runlog"
 )
 
 const (
@@ -88,7 +88,7 @@ func (f readinessReport) degraded(orders bool) bool {
 		return true
 	}
 	for _, version := range f.versions {
-		if version.LastOutcome == string(menusync.OutcomeFailed) {
+		if version.LastOutcome == string(runlog.OutcomeFailed) {
 			return true
 		}
 	}
@@ -150,7 +150,7 @@ func (s *Server) allTried(ctx context.Context, found readinessReport) bool {
 		if looked++; looked > triedAtOnce {
 			return false
 		}
-		runs, _, err := s.runner.Log().List(ctx, menusync.Filter{Restaurant: restaurant.ID, Limit: 1})
+		runs, _, err := s.runner.Log().List(ctx, runlog.Filter{Restaurant: restaurant.ID, Limit: 1})
 		tried := err == nil && len(runs) > 0 && runs[0].Finished()
 		s.readiness.tried[restaurant.ID] = tried
 		all = all && tried

@@ -17,6 +17,7 @@ import (
 	"larder/internal/upstream"
 	"larder/ordering"
 	menusync "larder/sync"
+	"larder/sync/runlog"
 )
 
 // described is a metric as a registry or docs/metrics.md describes it.
@@ -79,9 +80,9 @@ func counting(t *testing.T) *prometheus.Registry {
 			}
 		}
 	})
-	observer.RunFinished(menusync.Run{
-		Trigger: menusync.TriggerCron, Outcome: menusync.OutcomeUpdated, StartedAt: time.Now(), FinishedAt: time.Now(),
-		Steps: menusync.Steps{Fetch: 12, Decode: 1, Lint: 1, Compile: 1, Publish: 2},
+	observer.RunFinished(runlog.Run{
+		Trigger: runlog.TriggerCron, Outcome: runlog.OutcomeUpdated, StartedAt: time.Now(), FinishedAt: time.Now(),
+		Steps: runlog.Steps{Fetch: 12, Decode: 1, Lint: 1, Compile: 1, Publish: 2},
 	})
 	observer.TickSkipped(bistro, menusync.SkipBusy)
 	observer.Upstream(upstream.Call{Operation: upstream.OpMenu, Status: 200, Duration: time.Second})

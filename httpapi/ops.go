@@ -16,6 +16,7 @@ import (
 	"larder/internal/jsontext"
 	"larder/internal/menu"
 	menusync "larder/sync"
+	"larder/sync/runlog"
 )
 
 const maxWait = 60 * time.Second // of ?wait=
@@ -37,7 +38,7 @@ func (s *Server) syncRestaurant(c *gin.Context) error {
 	}
 	who, _ := auth.CallerOf(c)
 	run, err := s.runner.Start(c.Request.Context(), restaurant, menusync.Request{
-		Trigger: menusync.TriggerManual, By: who.Client, Force: force,
+		Trigger: runlog.TriggerManual, By: who.Client, Force: force,
 	})
 	if err == nil {
 		did := audit.Entry{Action: audit.Sync, Restaurant: &restaurant, Run: &run.ID}
@@ -81,7 +82,7 @@ func (s *Server) batch(c *gin.Context) error {
 	who, _ := auth.CallerOf(c)
 	batch, err := s.runner.Log().Batch(c.Request.Context(), respond.Param(c, "batch"))
 	if err == nil && !who.Sees(batch.Connection) {
-		err = menusync.ErrUnknownBatch
+		err = runlog.ErrUnknownBatch
 	}
 	if err != nil {
 		return err
@@ -91,7 +92,7 @@ func (s *Server) batch(c *gin.Context) error {
 
 // answerRun answers with a run that was started or joined, once it has finished
 // or wait is over.
-func (s *Server) answerRun(c *gin.Context, run menusync.Run, err error, wait time.Duration) error {
+func (s *Server) answerRun(c *gin.Context, run runlog.Run, err error, wait time.Duration) error {
 	if err == nil && wait > 0 && !run.Finished() {
 		run, err = s.waitFor(c.Request.Context(), run, wait)
 	}
@@ -107,7 +108,7 @@ func (s *Server) answerRun(c *gin.Context, run menusync.Run, err error, wait tim
 }
 
 // waitFor waits for a run, and gives it as it stands when the time is over.
-func (s *Server) waitFor(ctx context.Context, run menusync.Run, wait time.Duration) (menusync.Run, error) {
+func (s *Server) waitFor(ctx context.Context, run runlog.Run, wait time.Duration) (runlog.Run, error) {
 	waiting, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	last, err := s.runner.Wait(waiting, run.Restaurant, run.ID)
@@ -170,7 +171,7 @@ func (s *Server) run(c *gin.Context) error {
 	who, _ := auth.CallerOf(c)
 	run, err := s.runner.Log().Find(c.Request.Context(), respond.Param(c, "run"))
 	if err == nil && !s.directory.SeesMenu(who.Viewer(), run.Restaurant) {
-		err = menusync.ErrUnknownRun
+		err = runlog.ErrUnknownRun
 	}
 	if err != nil {
 		return err
@@ -182,14 +183,14 @@ func (s *Server) run(c *gin.Context) error {
 // ?outcome= choose.
 func (s *Server) listRuns(c *gin.Context) error {
 	who, _ := auth.CallerOf(c)
-	outcome, err := respond.OneOf(c, "outcome", []menusync.Outcome{
-		menusync.OutcomeUpdated, menusync.OutcomeUnchanged, menusync.OutcomeQuarantined,
-		menusync.OutcomeHeld, menusync.OutcomeFailed, menusync.OutcomeSkipped,
+	outcome, err := respond.OneOf(c, "outcome", []runlog.Outcome{
+		runlog.OutcomeUpdated, runlog.OutcomeUnchanged, runlog.OutcomeQuarantined,
+		runlog.OutcomeHeld, runlog.OutcomeFailed, runlog.OutcomeSkipped,
 	})
 	if err != nil {
 		return err
 	}
-	filter := menusync.Filter{Outcome: outcome, Restaurant: menu.RestaurantID(c.Query("restaurant"))}
+	filter := runlog.Filter{Outcome: outcome, Restaurant: menu.RestaurantID(c.Query("restaurant"))}
 	if filter.Limit, filter.Cursor, err = respond.PageOf(c); err != nil {
 		return err
 	}
@@ -200,7 +201,7 @@ func (s *Server) listRuns(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	list := respond.Page[menusync.Run]{Result: make([]menusync.Run, 0, len(runs)), Next: respond.NextPage(next)}
+	list := respond.Page[runlog.Run]{Result: make([]runlog.Run, 0, len(runs)), Next: respond.NextPage(next)}
 	for _, run := range runs {
 		if s.directory.SeesMenu(who.Viewer(), run.Restaurant) { // a page of a client with one connection may be short
 			list.Result = append(list.Result, run)

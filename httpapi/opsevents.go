@@ -7,7 +7,7 @@ import (
 
 	"larder/httpapi/auth"
 	"larder/httpapi/metrics"
-	menusync "larder/sync"
+	"larder/sync/runlog"
 )
 
 // opsEvents answers GET /v1/ops/events: server-sent events about runs and
@@ -66,9 +66,9 @@ func (s *Server) followRuns(ctx context.Context, st *stream, who auth.Caller) en
 }
 
 // seesNotice reports whether the caller may know of what a notice is about.
-func (s *Server) seesNotice(who auth.Caller, notice menusync.Notice) bool {
+func (s *Server) seesNotice(who auth.Caller, notice runlog.Notice) bool {
 	switch {
-	case notice.Event == menusync.NoticeReset:
+	case notice.Event == runlog.NoticeReset:
 		return true
 	case notice.Restaurant != "":
 		return s.directory.SeesMenu(who.Viewer(), notice.Restaurant)

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"larder/internal/testkit/redistest"
-	menusync "larder/sync"
+	"larder/sync/runlog"
 )
 
 // until reads events up to one that satisfies, which is the last of them.
@@ -38,7 +38,7 @@ func (w *fixture) watchRuns(headers ...string) *feed {
 func (w *fixture) waitIdle() {
 	w.t.Helper()
 	for deadline := time.Now().Add(feedLimit); time.Now().Before(deadline); {
-		runs, _, err := w.runner.Log().List(w.t.Context(), menusync.Filter{Limit: 500})
+		runs, _, err := w.runner.Log().List(w.t.Context(), runlog.Filter{Limit: 500})
 		open := 0
 		for _, run := range runs {
 			if !run.Finished() {
@@ -117,7 +117,7 @@ func TestSyncOfAll(t *testing.T) {
 	if want := `{"batch":"` + started.Batch + `","done":3,"failed":1,"total":3}`; last[len(last)-1].data != want {
 		t.Errorf("the last progress %s, want %s", last[len(last)-1].data, want)
 	}
-	var batch menusync.Batch
+	var batch runlog.Batch
 	w.get("/v1/ops/sync/"+started.Batch, ops...).is(t, http.StatusOK).into(t, &batch)
 	if batch.Done != 3 || batch.By != clientOps || len(batch.Faults) != 1 || batch.Faults[0].Restaurant != empty || batch.FinishedAt.IsZero() {
 		t.Errorf("got %+v", batch)
@@ -139,7 +139,7 @@ func TestSyncOfAll(t *testing.T) {
 		}
 	}
 	w.get("/v1/ops/sync/"+started.Batch, w.as(clientNorth)...).is(t, http.StatusOK).into(t, &batch)
-	if batch.Outcomes[menusync.OutcomeUpdated] != 1 || !batch.Force {
+	if batch.Outcomes[runlog.OutcomeUpdated] != 1 || !batch.Force {
 		t.Errorf("forced: %+v", batch)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"larder/httpapi/visible"
 	"larder/internal/directory"
 	"larder/internal/menu"
-	menusync "larder/sync"
+	"larder/sync/runlog"
 )
 
 // freshness is how old a menu is against its schedule. Of a menu that is not
@@ -104,7 +104,7 @@ type opsRestaurantView struct {
 	Hold *cache.HoldUntil `json:"hold"`
 	// LastRun is the newest run, also one that is not finished; null where none
 	// is kept.
-	LastRun *menusync.Run `json:"lastRun"`
+	LastRun *runlog.Run `json:"lastRun"`
 }
 
 // opsRestaurant answers GET /v1/ops/restaurants/{restaurant}.
@@ -126,7 +126,7 @@ func (s *Server) opsRestaurant(c *gin.Context) error {
 	if version.Held {
 		view.Hold = &version.Hold.Until
 	}
-	runs, _, err := s.runner.Log().List(c.Request.Context(), menusync.Filter{Restaurant: id, Limit: 1})
+	runs, _, err := s.runner.Log().List(c.Request.Context(), runlog.Filter{Restaurant: id, Limit: 1})
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"larder/internal/menu"
 	"larder/internal/testkit/redistest"
 	menusync "larder/sync"
+	"larder/sync/runlog"
 )
 
 // BenchmarkConsole is what the console's list asks for at 10,000 restaurants,
@@ -43,7 +44,7 @@ func BenchmarkConsole(b *testing.B) {
 	syncing.SetLimit(8)
 	for _, id := range all[:restaurants*99/100] {
 		syncing.Go(func() error {
-			_, err := w.runner.Once(b.Context(), id, menusync.TriggerStartup)
+			_, err := w.runner.Once(b.Context(), id, runlog.TriggerStartup)
 			return err
 		})
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"larder/internal/menu"
-	menusync "larder/sync"
+	"larder/sync/runlog"
 )
 
 // opsRow is a restaurant as an operator sees it.
@@ -53,10 +53,10 @@ func TestOpsRestaurants(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	w.service.setMenu(north, `{"name": "x", "products": []}`) // refused by the guard
-	if run := w.syncOnce(north); run.Outcome != menusync.OutcomeQuarantined {
+	if run := w.syncOnce(north); run.Outcome != runlog.OutcomeQuarantined {
 		t.Fatalf("synced: %+v", run)
 	}
-	if _, err := w.runner.Rollback(t.Context(), bistro, menusync.Rollback{Version: 1, Hold: "released"}, "ops", 0); err != nil {
+	if _, err := w.runner.Rollback(t.Context(), bistro, runlog.Rollback{Version: 1, Hold: "released"}, "ops", 0); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.replica.Poll(t.Context()); err != nil { // the states are those of memory

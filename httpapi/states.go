@@ -13,7 +13,7 @@ import (
 	"larder/httpapi/respond"
 	"larder/internal/directory"
 	"larder/ordering"
-	menusync "larder/sync"
+	"larder/sync/runlog"
 )
 
 // state is something that an operator should know of a restaurant's menu.
@@ -81,10 +81,10 @@ func (s *Server) statesOf(version cache.Version) (all stateSet) {
 	if version.Version == 0 {
 		return missing
 	}
-	switch menusync.Outcome(version.LastOutcome) {
-	case menusync.OutcomeFailed:
+	switch runlog.Outcome(version.LastOutcome) {
+	case runlog.OutcomeFailed:
 		all |= failed
-	case menusync.OutcomeQuarantined:
+	case runlog.OutcomeQuarantined:
 		all |= quarantined
 	default:
 	}

@@ -23,6 +23,7 @@ import (
 	"larder/internal/testkit/ordertest"
 	"larder/ordering/validate"
 	menusync "larder/sync"
+	"larder/sync/runlog"
 )
 
 // BenchmarkValidateRoute sends the same order of 5 lines with 5 modifiers to
@@ -75,7 +76,7 @@ func validateServer(b *testing.B, view string) (url string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	if run, err := runner.Once(b.Context(), bistro, menusync.TriggerStartup); err != nil || run.Outcome != menusync.OutcomeUpdated {
+	if run, err := runner.Once(b.Context(), bistro, runlog.TriggerStartup); err != nil || run.Outcome != runlog.OutcomeUpdated {
 		b.Fatalf("%+v, %v", run, err)
 	}
 	server, err := httpapi.New(p.cfg, p.auth, httpapi.Deps{

@@ -16,7 +16,7 @@ import (
 	"larder/httpapi/visible"
 	"larder/internal/jsontext"
 	"larder/internal/menu"
-	menusync "larder/sync"
+	"larder/sync/runlog"
 )
 
 // rollbackWait is how long a rollback waits for a run in flight where the
@@ -143,8 +143,8 @@ func (s *Server) rollBack(c *gin.Context) error {
 }
 
 // rollbackOf reads the body {"version": 40, "hold": "released|next_change"}.
-func rollbackOf(c *gin.Context) (menusync.Rollback, error) {
-	to := menusync.Rollback{Hold: cache.HoldNextChange}
+func rollbackOf(c *gin.Context) (runlog.Rollback, error) {
+	to := runlog.Rollback{Hold: cache.HoldNextChange}
 	body, err := respond.ReadJSON(c, nil)
 	if err != nil {
 		return to, err

@@ -13,6 +13,7 @@ import (
 	"larder/internal/testkit/redistest"
 	"larder/internal/upstream"
 	menusync "larder/sync"
+	"larder/sync/runlog"
 )
 
 const (
@@ -56,7 +57,7 @@ func kitchenMenu(price, stop string) string {
 func (w *fixture) publishes(raw string) {
 	w.t.Helper()
 	w.service.setMenu(bistro, raw)
-	if run := w.syncOnce(bistro); run.Outcome != menusync.OutcomeUpdated {
+	if run := w.syncOnce(bistro); run.Outcome != runlog.OutcomeUpdated {
 		w.t.Fatalf("synced: %s %s, want updated", run.Outcome, run.Error)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"larder/internal/testkit/redistest"
 	"larder/internal/upstream"
 	menusync "larder/sync"
+	"larder/sync/runlog"
 )
 
 // chain makes a fixture of n restaurants r0, r1, …, all of connection main but the
@@ -54,9 +55,9 @@ func (b but3) MenuView(ctx context.Context, restaurant string, seen upstream.Val
 }
 
 // batch waits until a batch is finished, as any instance reports it.
-func (g *fixture) batch(r *menusync.Runner, id string) menusync.Batch {
+func (g *fixture) batch(r *menusync.Runner, id string) runlog.Batch {
 	g.t.Helper()
-	var b menusync.Batch
+	var b runlog.Batch
 	eventually(g.t, "the batch is finished", func() bool {
 		var err error
 		if b, err = r.Batch(g.t.Context(), id); err != nil {
@@ -76,7 +77,7 @@ type progress struct {
 }
 
 // noticesUntil collects notices until one satisfies the condition.
-func noticesUntil(t *testing.T, f *menusync.Follower, until func(menusync.Notice) bool) (all []menusync.Notice) {
+func noticesUntil(t *testing.T, f *runlog.Follower, until func(runlog.Notice) bool) (all []runlog.Notice) {
 	t.Helper()
 	limit := time.NewTimer(20 * time.Second)
 	defer limit.Stop()
@@ -98,7 +99,7 @@ func noticesUntil(t *testing.T, f *menusync.Follower, until func(menusync.Notice
 	}
 }
 
-func isReset(n menusync.Notice) bool { return n.Event == menusync.NoticeReset }
+func isReset(n runlog.Notice) bool { return n.Event == runlog.NoticeReset }
 
 // A batch has a run of every restaurant; every instance receives notices of each
 // run and of the progress, and reports the same batch.
@@ -112,7 +113,7 @@ func TestBatch(t *testing.T) {
 		g.schedule(other)
 		for _, r := range []*menusync.Runner{g.Runner, other} {
 			eventually(t, "nothing is left to catch up", func() bool {
-				runs, _, err := r.Runs(t.Context(), menusync.Filter{Limit: 500})
+				runs, _, err := r.Runs(t.Context(), runlog.Filter{Limit: 500})
 				done := map[menu.RestaurantID]bool{}
 				for _, run := range runs {
 					if run.Finished() {
@@ -137,12 +138,12 @@ func TestBatch(t *testing.T) {
 		// come before the last run's end.
 		var last progress
 		notified := map[menu.RestaurantID]bool{}
-		notices := noticesUntil(t, f, func(n menusync.Notice) bool {
+		notices := noticesUntil(t, f, func(n runlog.Notice) bool {
 			var now progress
 			switch {
-			case n.Event == menusync.NoticeFinished:
+			case n.Event == runlog.NoticeFinished:
 				notified[n.Restaurant] = true
-			case n.Event == menusync.NoticeProgress && json.Unmarshal(n.Data, &now) == nil && now.Done > last.Done:
+			case n.Event == runlog.NoticeProgress && json.Unmarshal(n.Data, &now) == nil && now.Done > last.Done:
 				last = now
 			}
 			return last.Total > 0 && last.Done == last.Total && len(notified) == restaurants
@@ -152,15 +153,15 @@ func TestBatch(t *testing.T) {
 		}
 		begun, ended := map[menu.RestaurantID]bool{}, map[menu.RestaurantID]bool{}
 		for _, n := range notices {
-			var run menusync.Run
+			var run runlog.Run
 			switch n.Event {
-			case menusync.NoticeStarted, menusync.NoticeFinished:
+			case runlog.NoticeStarted, runlog.NoticeFinished:
 				if err := json.Unmarshal(n.Data, &run); err != nil || run.Restaurant != n.Restaurant {
 					t.Fatalf("notice %+v: %v", n, err)
 				}
-				begun[run.Restaurant] = begun[run.Restaurant] || n.Event == menusync.NoticeStarted && run.State == menusync.StateRunning
-				ended[run.Restaurant] = ended[run.Restaurant] || n.Event == menusync.NoticeFinished && run.Finished()
-			case menusync.NoticeReset:
+				begun[run.Restaurant] = begun[run.Restaurant] || n.Event == runlog.NoticeStarted && run.State == runlog.StateRunning
+				ended[run.Restaurant] = ended[run.Restaurant] || n.Event == runlog.NoticeFinished && run.Finished()
+			case runlog.NoticeReset:
 				t.Error("another reset")
 			}
 		}
@@ -168,11 +169,11 @@ func TestBatch(t *testing.T) {
 			t.Errorf("notices of %d runs that began and %d that ended, want %d", len(begun), len(ended), restaurants)
 		}
 		b := g.batch(other, started.ID)
-		want := map[menusync.Outcome]int{menusync.OutcomeUnchanged: restaurants - 1, menusync.OutcomeFailed: 1}
+		want := map[runlog.Outcome]int{runlog.OutcomeUnchanged: restaurants - 1, runlog.OutcomeFailed: 1}
 		if diff := cmp.Diff(want, b.Outcomes); diff != "" || b.Done != restaurants || b.Failed != 1 || b.By != "ops" {
 			t.Errorf("finished %+v; outcomes (-want +got):\n%s", b, diff)
 		}
-		if len(b.Faults) != 1 || b.Faults[0].Restaurant != "r3" || b.Faults[0].Outcome != menusync.OutcomeFailed || b.Faults[0].By[0] != "ops" {
+		if len(b.Faults) != 1 || b.Faults[0].Restaurant != "r3" || b.Faults[0].Outcome != runlog.OutcomeFailed || b.Faults[0].By[0] != "ops" {
 			t.Errorf("faults %+v, want the run of r3", b.Faults)
 		}
 		eventually(t, "no batch is open", func() bool { return g.client.ZCard(t.Context(), g.keys.Batches()).Val() == 0 })
@@ -186,14 +187,14 @@ func TestBatch(t *testing.T) {
 		if err != nil || mine.Total != 1 {
 			t.Fatalf("of one connection: %+v, %v", mine, err)
 		}
-		if b := g.batch(other, mine.ID); b.Outcomes[menusync.OutcomeUpdated] != 1 || !b.Force || b.Connection != "other" {
+		if b := g.batch(other, mine.ID); b.Outcomes[runlog.OutcomeUpdated] != 1 || !b.Force || b.Connection != "other" {
 			t.Errorf("forced: %+v", b)
 		}
 		none, err := g.StartBatch(t.Context(), menusync.BatchRequest{Connection: "nobody's"})
 		if err != nil || none.Total != 0 || !none.Finished() {
 			t.Errorf("of nothing: %+v, %v", none, err)
 		}
-		if _, err := g.Batch(t.Context(), "01K0000000000000000000000Z"); !errors.Is(err, menusync.ErrUnknownBatch) {
+		if _, err := g.Batch(t.Context(), "01K0000000000000000000000Z"); !errors.Is(err, runlog.ErrUnknownBatch) {
 			t.Errorf("an unknown batch: %v", err)
 		}
 	})
@@ -249,7 +250,7 @@ func TestABatchIsShared(t *testing.T) {
 	const restaurants = 60
 	g := newFixture(t, redistest.Start(t).URL(), chain(restaurants, plain), func(d *menusync.Deps) { d.Config.Concurrency = 2 })
 	for _, restaurant := range g.Restaurants() {
-		if _, err := g.Once(t.Context(), restaurant.ID, menusync.TriggerCron); err != nil {
+		if _, err := g.Once(t.Context(), restaurant.ID, runlog.TriggerCron); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -265,7 +266,7 @@ func TestABatchIsShared(t *testing.T) {
 	g.schedule(first)
 	g.schedule(second)
 	b := g.batch(first, started.ID)
-	want := map[menusync.Outcome]int{menusync.OutcomeUnchanged: restaurants}
+	want := map[runlog.Outcome]int{runlog.OutcomeUnchanged: restaurants}
 	if diff := cmp.Diff(want, b.Outcomes); diff != "" || b.Done != restaurants {
 		t.Errorf("finished %+v; outcomes (-want +got):\n%s", b, diff)
 	}
@@ -296,11 +297,11 @@ func TestABatchOutlivesRedis(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	noticesUntil(t, f, func(n menusync.Notice) bool { return n.Event == menusync.NoticeFinished })
+	noticesUntil(t, f, func(n runlog.Notice) bool { return n.Event == runlog.NoticeFinished })
 	server.Stop()
 	server.Restart()
 	noticesUntil(t, f, isReset)
-	var b menusync.Batch
+	var b runlog.Batch
 	eventually(t, "the batch is finished", func() bool {
 		b, err = g.Batch(t.Context(), started.ID)
 		return err == nil && b.Finished()
@@ -325,13 +326,13 @@ func TestALaggardBeginsAnew(t *testing.T) {
 		if err := g.client.Publish(t.Context(), g.keys.RunNotices(), word).Err(); err != nil {
 			t.Fatal(err)
 		}
-		for _, notice := range noticesUntil(t, quick, func(menusync.Notice) bool { return true }) {
+		for _, notice := range noticesUntil(t, quick, func(runlog.Notice) bool { return true }) {
 			if isReset(notice) {
 				t.Fatal("the quick one began anew")
 			}
 		}
 	}
-	if got := noticesUntil(t, laggard, func(menusync.Notice) bool { return true }); len(got) != 1 || !isReset(got[0]) {
+	if got := noticesUntil(t, laggard, func(runlog.Notice) bool { return true }); len(got) != 1 || !isReset(got[0]) {
 		t.Errorf("the laggard got %d notices, the first %+v, want one reset", len(got), got[0])
 	}
 	if rest, _ := laggard.Next(); len(rest) != 0 {
@@ -348,7 +349,7 @@ func TestBatchesAreBounded(t *testing.T) {
 			t.Fatalf("batch %d: %v", n+1, err)
 		}
 	}
-	if _, err := g.StartBatch(t.Context(), menusync.BatchRequest{}); !errors.Is(err, menusync.ErrTooManyBatches) {
+	if _, err := g.StartBatch(t.Context(), menusync.BatchRequest{}); !errors.Is(err, runlog.ErrTooManyBatches) {
 		t.Errorf("one too many: %v", err)
 	}
 	g.schedule(g.Runner)

@@ -12,6 +12,7 @@ import (
 	"larder/internal/menu"
 	"larder/internal/redisdb"
 	"larder/internal/sleep"
+	"larder/sync/runlog"
 )
 
 const (
@@ -37,16 +38,16 @@ type BatchRequest struct {
 // connection, and returns at once: a Scheduler starts the runs, this process's
 // or, should it end, another's. Errors: ErrTooManyBatches,
 // redisdb.ErrUnavailable.
-func (r *Runner) StartBatch(ctx context.Context, req BatchRequest) (Batch, error) {
+func (r *Runner) StartBatch(ctx context.Context, req BatchRequest) (runlog.Batch, error) {
 	var restaurants []menu.RestaurantID
 	for _, restaurant := range r.set.Load().restaurants {
 		if req.Connection == "" || restaurant.Connection == req.Connection {
 			restaurants = append(restaurants, restaurant.ID)
 		}
 	}
-	b, err := r.runs.StartBatch(ctx, Batch{Connection: req.Connection, By: cleanName(req.By), Force: req.Force}, restaurants)
+	b, err := r.runs.StartBatch(ctx, runlog.Batch{Connection: req.Connection, By: cleanName(req.By), Force: req.Force}, restaurants)
 	if err != nil {
-		return Batch{}, err
+		return runlog.Batch{}, err
 	}
 	r.newBatch.Set()
 	return b, nil
@@ -89,7 +90,7 @@ func (r *Runner) runBatches(ctx context.Context) {
 // next look does.
 func (r *Runner) runBatch(ctx context.Context, id string) {
 	b, err := r.runs.Batch(ctx, id)
-	if errors.Is(err, ErrUnknownBatch) { // expired
+	if errors.Is(err, runlog.ErrUnknownBatch) { // expired
 		_, _ = r.runs.CloseBatch(ctx, id)
 	}
 	if err != nil {
@@ -127,8 +128,8 @@ func (r *Runner) runBatch(ctx context.Context, id string) {
 }
 
 // syncOne syncs a restaurant and counts it.
-func (r *Runner) syncOne(ctx context.Context, b Batch, restaurant menu.RestaurantID) {
-	var run Run
+func (r *Runner) syncOne(ctx context.Context, b runlog.Batch, restaurant menu.RestaurantID) {
+	var run runlog.Run
 	var err error
 	for range batchTries {
 		err = r.awaitRedis(ctx, b.ID, func() (err error) {
@@ -138,15 +139,15 @@ func (r *Runner) syncOne(ctx context.Context, b Batch, restaurant menu.Restauran
 		if ctx.Err() != nil || errors.Is(err, errNotPending) {
 			return
 		}
-		if err == nil && run.Error != HolderLost {
+		if err == nil && run.Error != runlog.HolderLost {
 			break
 		}
 	}
 	if err != nil {
 		now := r.clock().UTC()
-		run = Run{
-			Restaurant: restaurant, Trigger: TriggerManual, State: StateFinished, StartedAt: now, FinishedAt: now,
-			Outcome: OutcomeFailed, Error: err.Error(),
+		run = runlog.Run{
+			Restaurant: restaurant, Trigger: runlog.TriggerManual, State: runlog.StateFinished, StartedAt: now, FinishedAt: now,
+			Outcome: runlog.OutcomeFailed, Error: err.Error(),
 		}
 	}
 	_ = r.awaitRedis(ctx, b.ID, func() error { return r.countDone(ctx, b, run) }) // else it is done once more
@@ -154,20 +155,20 @@ func (r *Runner) syncOne(ctx context.Context, b Batch, restaurant menu.Restauran
 
 // syncRestaurant returns the finished run of a restaurant. Errors: errNotPending,
 // redisdb.ErrUnavailable.
-func (r *Runner) syncRestaurant(ctx context.Context, b Batch, restaurant menu.RestaurantID) (Run, error) {
+func (r *Runner) syncRestaurant(ctx context.Context, b runlog.Batch, restaurant menu.RestaurantID) (runlog.Run, error) {
 	pending, err := r.runs.IsPending(ctx, b.ID, restaurant)
 	switch {
 	case err != nil:
-		return Run{}, err
+		return runlog.Run{}, err
 	case !pending:
-		return Run{}, errNotPending
+		return runlog.Run{}, errNotPending
 	}
 	run, err := r.Start(ctx, restaurant, Request{By: b.By, Force: b.Force, batch: true})
 	if err == nil && !run.Finished() {
 		run, err = r.Wait(ctx, restaurant, run.ID)
 	}
 	if _, unknown := errors.AsType[*UnknownRestaurantError](err); unknown { // removed since the batch began
-		return Run{Restaurant: restaurant, State: StateFinished, Outcome: OutcomeSkipped}, nil
+		return runlog.Run{Restaurant: restaurant, State: runlog.StateFinished, Outcome: runlog.OutcomeSkipped}, nil
 	}
 	return run, err
 }
@@ -189,7 +190,7 @@ func (r *Runner) awaitRedis(ctx context.Context, batch string, do func() error) 
 }
 
 // countDone counts a restaurant as done. Errors: redisdb.ErrUnavailable.
-func (r *Runner) countDone(ctx context.Context, b Batch, run Run) error {
+func (r *Runner) countDone(ctx context.Context, b runlog.Batch, run runlog.Run) error {
 	ended, err := r.runs.CountDone(ctx, b, run)
 	if err != nil {
 		return err

@@ -23,6 +23,7 @@ import (
 	"larder/internal/testkit/redistest"
 	"larder/internal/upstream"
 	menusync "larder/sync"
+	"larder/sync/runlog"
 )
 
 // sizes is an ordering service whose menu views have sizes, and which sums up
@@ -96,8 +97,8 @@ func (g *fixture) allAtOnce(bodies map[string][]byte) {
 	var group errgroup.Group
 	for id := range bodies {
 		group.Go(func() error {
-			run, err := g.Once(g.t.Context(), menu.RestaurantID(id), menusync.TriggerCron)
-			if err == nil && run.Outcome == menusync.OutcomeFailed {
+			run, err := g.Once(g.t.Context(), menu.RestaurantID(id), runlog.TriggerCron)
+			if err == nil && run.Outcome == runlog.OutcomeFailed {
 				err = fmt.Errorf("%s: %s", id, run.Error)
 			}
 			return err
@@ -146,26 +147,26 @@ func TestRunsShareTheirMemory(t *testing.T) {
 func TestAViewThatOutgrowsItsShareIsAskedForAgain(t *testing.T) {
 	t.Parallel()
 	g, source := sized(t, redisdb.Embedded, 64*mib, map[string][]byte{string(bistro): ofSize(5 * mib)})
-	g.want(g.once(), menusync.OutcomeUpdated, 1)
+	g.want(g.once(), runlog.OutcomeUpdated, 1)
 	if want := []int64{mib, 4 * mib, 8 * mib}; !slices.Equal(source.most, want) {
 		t.Errorf("asked for at most %d bytes, want %d", source.most, want)
 	}
 	source.most = nil
-	g.want(g.once(), menusync.OutcomeUnchanged, 1)
+	g.want(g.once(), runlog.OutcomeUnchanged, 1)
 	if len(source.most) != 1 || source.most[0] < 5*mib || source.most[0] > 6*mib {
 		t.Errorf("then asked for at most %d bytes, want once, for a little more than the last had", source.most)
 	}
 
 	source.bodies[string(bistro)] = ofSize(9 * mib)
 	run := g.once()
-	g.want(run, menusync.OutcomeFailed, 1)
+	g.want(run, runlog.OutcomeFailed, 1)
 	for _, want := range []string{"too large", "more than 8MiB", "sync.memory", "the last good menu is served on"} {
 		if !strings.Contains(run.Error, want) {
 			t.Errorf("error %q does not say %q", run.Error, want)
 		}
 	}
 	source.bodies[string(bistro)] = ofSize(6 * mib)
-	g.want(g.once(), menusync.OutcomeUnchanged, 1) // other white space; and the share is free again
+	g.want(g.once(), runlog.OutcomeUnchanged, 1) // other white space; and the share is free again
 }
 
 func TestWaitingForMemoryEndsWithTheRun(t *testing.T) {
@@ -180,17 +181,17 @@ func TestWaitingForMemoryEndsWithTheRun(t *testing.T) {
 	})
 	var group errgroup.Group
 	group.Go(func() error {
-		_, err := g.Once(t.Context(), bistro, menusync.TriggerCron)
+		_, err := g.Once(t.Context(), bistro, runlog.TriggerCron)
 		return err
 	})
 	<-entered
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second) // of which all but the lease is spent waiting
 	defer cancel()
-	run, err := g.Once(ctx, "second", menusync.TriggerCron)
+	run, err := g.Once(ctx, "second", runlog.TriggerCron)
 	if err != nil {
 		t.Fatal(err)
 	}
-	g.want(run, menusync.OutcomeFailed, 0)
+	g.want(run, runlog.OutcomeFailed, 0)
 	if !strings.Contains(run.Error, "wait for memory: other runs hold all that sync.memory allows, 8MiB") {
 		t.Errorf("error %q", run.Error)
 	}
@@ -202,10 +203,10 @@ func TestWaitingForMemoryEndsWithTheRun(t *testing.T) {
 	if err := group.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	if run, err = g.Once(t.Context(), "second", menusync.TriggerCron); err != nil {
+	if run, err = g.Once(t.Context(), "second", runlog.TriggerCron); err != nil {
 		t.Fatal(err)
 	}
-	g.want(run, menusync.OutcomeUpdated, 1)
+	g.want(run, runlog.OutcomeUpdated, 1)
 }
 
 // TestRunsKeepWithinTheirMemory measures the heap: large menus, all due at the
@@ -219,7 +220,7 @@ func TestRunsKeepWithinTheirMemory(t *testing.T) { //nolint:paralleltest // it m
 	warm := sandbox.Generate{Products: 60, Seed: 99}.Menu(0)
 	bodies["warm"] = warm
 	g, _ := sized(t, redistest.Start(t).URL(), memory, bodies)
-	if _, err := g.Once(t.Context(), "warm", menusync.TriggerCron); err != nil { // what is made once
+	if _, err := g.Once(t.Context(), "warm", runlog.TriggerCron); err != nil { // what is made once
 		t.Fatal(err)
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(5)) // else garbage is counted too

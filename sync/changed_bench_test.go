@@ -17,6 +17,7 @@ import (
 	"larder/internal/sandbox"
 	"larder/internal/testkit/redistest"
 	menusync "larder/sync"
+	"larder/sync/runlog"
 )
 
 // BenchmarkChanged is a pass over a menu of which one price has changed, with a
@@ -55,9 +56,9 @@ func benchmarkChanged(b *testing.B, dishes int) {
 	once := func(round int) {
 		source.body = repriced(b, raw, round)
 		began := computed(b)
-		run, err := runner.Once(b.Context(), bistro, menusync.TriggerCron)
+		run, err := runner.Once(b.Context(), bistro, runlog.TriggerCron)
 		ended := computed(b)
-		if err != nil || run.Outcome != menusync.OutcomeUpdated {
+		if err != nil || run.Outcome != runlog.OutcomeUpdated {
 			b.Fatalf("%+v, %v", run, err)
 		}
 		publish, total = append(publish, offered.at-began), append(total, ended-began)

@@ -5,6 +5,7 @@ import (
 
 	"larder/cache"
 	"larder/internal/menu"
+	"larder/sync/runlog"
 )
 
 // mayAssumeUnchanged reports whether an equal body means an equal menu: the current
@@ -28,15 +29,15 @@ func (p *pipelineRun) serves(m built, now lastFetch) bool {
 // OutcomeUnchanged for what the service published at the rollback, OutcomeHeld
 // for another one that must wait; empty where it may be published, because
 // nothing is held or because it lifts the hold (policy S7a).
-func (p *pipelineRun) holdOutcome(content string) Outcome {
+func (p *pipelineRun) holdOutcome(content string) runlog.Outcome {
 	hold := p.current.Hold
 	switch {
 	case !p.current.Held:
 		return ""
 	case hold.Of == content:
-		return OutcomeUnchanged
+		return runlog.OutcomeUnchanged
 	case hold.Until == cache.HoldReleased:
-		return OutcomeHeld
+		return runlog.OutcomeHeld
 	default:
 		return ""
 	}

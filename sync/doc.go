@@ -6,7 +6,8 @@
 // the holder of the restaurant's lease. Everything else leaves the last good
 // menu where it is and says why in the run's record (policies S2 to S6).
 //
-// A Runner does single passes and answers questions about runs; a Scheduler
-// owns the cron entries and the goroutines that call it. httpapi and cmd use
-// both; the package serves no HTTP itself. Importers alias it menusync.
+// A Runner does single runs; a Scheduler owns the cron entries and the goroutines
+// that call it. Package runlog keeps the records of runs and batches. httpapi and
+// cmd use all of them; the package serves no HTTP itself. Importers alias it
+// menusync.
 package sync

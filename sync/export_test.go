@@ -6,18 +6,19 @@ import (
 	"time"
 
 	"larder/internal/menu"
+	"larder/sync/runlog"
 )
 
 // SetDeadline gives runs a limit that no configuration allows.
 func (r *Runner) SetDeadline(d time.Duration) { r.cfg.Deadline = d }
 
 // OnceAt is a run for one tick of the schedule.
-func (r *Runner) OnceAt(ctx context.Context, id menu.RestaurantID, tick time.Time) (Run, error) {
+func (r *Runner) OnceAt(ctx context.Context, id menu.RestaurantID, tick time.Time) (runlog.Run, error) {
 	t, err := r.target(id)
 	if err != nil {
-		return Run{}, err
+		return runlog.Run{}, err
 	}
-	run, err := r.execute(ctx, work{target: t, trigger: TriggerCron, tick: tick}, r.newRun(t, TriggerCron))
+	run, err := r.execute(ctx, work{target: t, trigger: runlog.TriggerCron, tick: tick}, r.newRun(t, runlog.TriggerCron))
 	if errors.Is(err, errBusy) {
 		err = nil
 	}
@@ -25,28 +26,30 @@ func (r *Runner) OnceAt(ctx context.Context, id menu.RestaurantID, tick time.Tim
 }
 
 // ReasonsOnce is a sync of a connection's rejection reasons.
-func (r *Runner) ReasonsOnce(ctx context.Context, connection string) (Run, error) {
+func (r *Runner) ReasonsOnce(ctx context.Context, connection string) (runlog.Run, error) {
 	for _, t := range r.set.Load().reasons {
 		if t.Connection == connection {
-			return r.execute(ctx, work{target: t, trigger: TriggerCron}, r.newRun(t, TriggerCron))
+			return r.execute(ctx, work{target: t, trigger: runlog.TriggerCron}, r.newRun(t, runlog.TriggerCron))
 		}
 	}
-	return Run{}, errors.New("no such connection")
+	return runlog.Run{}, errors.New("no such connection")
 }
 
 // Runs returns a page of recorded runs.
-func (r *Runner) Runs(ctx context.Context, f Filter) ([]Run, string, error) {
+func (r *Runner) Runs(ctx context.Context, f runlog.Filter) ([]runlog.Run, string, error) {
 	return r.runs.List(ctx, f)
 }
 
 // Run returns one run.
-func (r *Runner) Run(ctx context.Context, id string) (Run, error) { return r.runs.Find(ctx, id) }
+func (r *Runner) Run(ctx context.Context, id string) (runlog.Run, error) { return r.runs.Find(ctx, id) }
 
 // Batch returns a batch.
-func (r *Runner) Batch(ctx context.Context, id string) (Batch, error) { return r.runs.Batch(ctx, id) }
+func (r *Runner) Batch(ctx context.Context, id string) (runlog.Batch, error) {
+	return r.runs.Batch(ctx, id)
+}
 
 // Follow begins to follow the runs of all instances.
-func (r *Runner) Follow() *Follower { return r.runs.Follow() }
+func (r *Runner) Follow() *runlog.Follower { return r.runs.Follow() }
 
 // RefreshQueued is one round of keeping queued runs alive.
 func (r *Runner) RefreshQueued(ctx context.Context) error { return r.extendQueued(ctx) }

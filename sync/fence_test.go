@@ -8,6 +8,7 @@ import (
 	"larder/cache"
 	"larder/internal/testkit/redistest"
 	menusync "larder/sync"
+	"larder/sync/runlog"
 )
 
 // A fail-over may lose a lease with its number, so that the next holder gets the
@@ -16,12 +17,12 @@ import (
 func TestANumberGivenTwiceLetsOneHolderPublish(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redistest.Start(t).URL())
-	g.want(g.once(), menusync.OutcomeUpdated, 1)
+	g.want(g.once(), runlog.OutcomeUpdated, 1)
 	gate := newGate()
 	g.service.set(func(s *service) { s.body, s.hook = viewWith(10, 200, ""), gate.hook })
-	done := make(chan menusync.Run, 1)
+	done := make(chan runlog.Run, 1)
 	go func() {
-		run, err := g.Once(t.Context(), bistro, menusync.TriggerCron)
+		run, err := g.Once(t.Context(), bistro, runlog.TriggerCron)
 		if err != nil {
 			t.Error(err)
 		}
@@ -39,13 +40,13 @@ func TestANumberGivenTwiceLetsOneHolderPublish(t *testing.T) {
 	}
 	g.service.set(func(s *service) { s.body, s.hook = viewWith(10, 300, ""), nil })
 	other := g.another(func(d *menusync.Deps) { d.Replica = &fakeReplica{} })
-	run, err := other.Once(t.Context(), bistro, menusync.TriggerCron)
+	run, err := other.Once(t.Context(), bistro, runlog.TriggerCron)
 	if err != nil {
 		t.Fatal(err)
 	}
-	g.want(run, menusync.OutcomeUpdated, 2)
+	g.want(run, runlog.OutcomeUpdated, 2)
 	close(gate.open)
-	if first := <-done; first.Outcome != menusync.OutcomeFailed || !strings.Contains(first.Error, "another larder has taken this restaurant over") {
+	if first := <-done; first.Outcome != runlog.OutcomeFailed || !strings.Contains(first.Error, "another larder has taken this restaurant over") {
 		t.Errorf("the first holder ended %s, %q", first.Outcome, first.Error)
 	}
 	view, err := g.store.View(t.Context(), g.current())
@@ -64,7 +65,7 @@ func TestAClockThatIsAheadStopsNobody(t *testing.T) {
 	onEveryRedis(t, func(t *testing.T, url string) {
 		g := newFixture(t, url)
 		g.advance(time.Since(g.clock())) // slots are compared with the clock of Redis
-		at := func(replica *menusync.Runner, slot time.Time) menusync.Run {
+		at := func(replica *menusync.Runner, slot time.Time) runlog.Run {
 			run, err := replica.OnceAt(t.Context(), bistro, slot)
 			if err != nil {
 				t.Fatal(err)
@@ -73,12 +74,12 @@ func TestAClockThatIsAheadStopsNobody(t *testing.T) {
 		}
 		now := g.clock()
 		g.advance(20 * time.Hour)
-		g.want(at(g.Runner, g.clock()), menusync.OutcomeUpdated, 1)
+		g.want(at(g.Runner, g.clock()), runlog.OutcomeUpdated, 1)
 		g.advance(-20 * time.Hour)
 
 		other := g.another(func(d *menusync.Deps) { d.Replica = &fakeReplica{} })
-		g.want(at(other, now), menusync.OutcomeUnchanged, 1)
-		if run := at(g.Runner, now); run.Outcome != menusync.OutcomeSkipped {
+		g.want(at(other, now), runlog.OutcomeUnchanged, 1)
+		if run := at(g.Runner, now); run.Outcome != runlog.OutcomeSkipped {
 			t.Errorf("a slot that another replica took: %s", run.Outcome)
 		}
 		if checked := g.current().CheckedAt; checked.Sub(now).Abs() > cache.ClockSlack {

@@ -22,6 +22,7 @@ import (
 	"larder/internal/testkit/redistest"
 	"larder/internal/upstream"
 	menusync "larder/sync"
+	"larder/sync/runlog"
 )
 
 func TestMain(m *testing.M) {
@@ -155,11 +156,11 @@ func (r *fakeReplica) Install(snapshot *cache.Snapshot) {
 // observer counts runs and skipped ticks.
 type observer struct {
 	mu      stdsync.Mutex
-	runs    []menusync.Run
+	runs    []runlog.Run
 	skipped map[menusync.SkipReason]int
 }
 
-func (o *observer) RunFinished(run menusync.Run) {
+func (o *observer) RunFinished(run runlog.Run) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.runs = append(o.runs, run)
@@ -288,9 +289,9 @@ func (g *fixture) advance(d time.Duration) {
 }
 
 // once is a run that must not fail of anything but the service.
-func (g *fixture) once() menusync.Run {
+func (g *fixture) once() runlog.Run {
 	g.t.Helper()
-	run, err := g.Once(g.t.Context(), bistro, menusync.TriggerCron)
+	run, err := g.Once(g.t.Context(), bistro, runlog.TriggerCron)
 	if err != nil {
 		g.t.Fatalf("Once: %v", err)
 	}
@@ -298,7 +299,7 @@ func (g *fixture) once() menusync.Run {
 }
 
 // want fails unless the run ended so.
-func (g *fixture) want(run menusync.Run, outcome menusync.Outcome, version int64) {
+func (g *fixture) want(run runlog.Run, outcome runlog.Outcome, version int64) {
 	g.t.Helper()
 	if !run.Finished() || run.Outcome != outcome || run.Version != version {
 		g.t.Fatalf("run ended %s %q at version %d (%s), want %q at version %d",

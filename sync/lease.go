@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"larder/sync/runlog"
 )
 
 // errLeaseLost ends a run whose lease has gone to nobody or to another.
@@ -25,7 +27,7 @@ type lease struct {
 // acquire takes the restaurant's lease in the name of run and writes its record
 // as running. slot is the schedule's, zero for none. Errors: errBusy, errTaken,
 // redisdb.ErrUnavailable.
-func (r *Runner) acquire(ctx context.Context, t *target, run *Run, slot time.Time) (lease, error) {
+func (r *Runner) acquire(ctx context.Context, t *target, run *runlog.Run, slot time.Time) (lease, error) {
 	asked := time.Now()
 	record, err := run.MarshalJSON()
 	if err != nil {

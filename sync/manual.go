@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"larder/internal/menu"
+	"larder/sync/runlog"
 )
 
 const (
@@ -28,10 +29,10 @@ const (
 
 // Request asks for a manual run.
 type Request struct {
-	Trigger Trigger // empty: TriggerManual
-	By      string  // who asks: the client's id; may be empty
-	Force   bool    // skip the unchanged check and the guard
-	Fresh   bool    // join no run that has begun before
+	Trigger runlog.Trigger // empty: runlog.TriggerManual
+	By      string         // who asks: the client's id; may be empty
+	Force   bool           // skip the unchanged check and the guard
+	Fresh   bool           // join no run that has begun before
 
 	batch bool // one of many of a batch
 }
@@ -41,17 +42,17 @@ type Request struct {
 // one joins a forced run, and during a plain one queues one more (policy S8);
 // so does a fresh one during any, and every one during a rollback.
 // Errors: *UnknownRestaurantError, redisdb.ErrUnavailable.
-func (r *Runner) Start(ctx context.Context, restaurant menu.RestaurantID, req Request) (Run, error) {
+func (r *Runner) Start(ctx context.Context, restaurant menu.RestaurantID, req Request) (runlog.Run, error) {
 	t, err := r.target(restaurant)
 	if err != nil {
-		return Run{}, err
+		return runlog.Run{}, err
 	}
-	run := r.newRun(t, cmp.Or(req.Trigger, TriggerManual))
+	run := r.newRun(t, cmp.Or(req.Trigger, runlog.TriggerManual))
 	run.Force = req.Force
 	r.mu.Lock()
 	// A start that got no answer may have queued its run. That one is asked for
 	// again: another id would join it, and no process would do it.
-	if before := r.asked[t.ID]; before != "" && IDTime(run.ID)-IDTime(before) < queuedLife.Milliseconds() {
+	if before := r.asked[t.ID]; before != "" && runlog.IDTime(run.ID)-runlog.IDTime(before) < queuedLife.Milliseconds() {
 		run.ID = before
 	}
 	r.mu.Unlock()
@@ -61,7 +62,7 @@ func (r *Runner) Start(ctx context.Context, restaurant menu.RestaurantID, req Re
 	}
 	record, err := run.MarshalJSON()
 	if err != nil {
-		return Run{}, err
+		return runlog.Run{}, err
 	}
 	answer, err := startScript.Run(ctx, r.redis,
 		[]string{r.keys.Lease(t.ID), r.keys.Queue(t.ID), r.keys.Runs(t.ID)},
@@ -70,7 +71,7 @@ func (r *Runner) Start(ctx context.Context, restaurant menu.RestaurantID, req Re
 		r.mu.Lock()
 		r.asked[t.ID] = run.ID
 		r.mu.Unlock()
-		return Run{}, unavailable(ctx, fmt.Sprintf("start a sync of %s", t.ID), err)
+		return runlog.Run{}, unavailable(ctx, fmt.Sprintf("start a sync of %s", t.ID), err)
 	}
 	id, _ := answer[0].(string)
 	queued, _ := answer[1].(int64)
@@ -85,7 +86,7 @@ func (r *Runner) Start(ctx context.Context, restaurant menu.RestaurantID, req Re
 		return r.runs.Get(ctx, t.ID, id)
 	}
 	run.ID = id
-	r.queue.push(work{target: t, trigger: TriggerManual, runID: run.ID, batch: req.batch})
+	r.queue.push(work{target: t, trigger: runlog.TriggerManual, runID: run.ID, batch: req.batch})
 	_, err = r.redis.Pipelined(ctx, func(pipe redis.Pipeliner) error {
 		r.runs.AddToIndex(ctx, pipe, &run)
 		return nil
@@ -100,7 +101,7 @@ func (r *Runner) Start(ctx context.Context, restaurant menu.RestaurantID, req Re
 // the run as it stands with ctx's error when ctx ends first. A run whose
 // holder vanished comes back failed, with the error "holder lost". Errors:
 // ErrUnknownRun, redisdb.ErrUnavailable.
-func (r *Runner) Wait(ctx context.Context, restaurant menu.RestaurantID, runID string) (Run, error) {
+func (r *Runner) Wait(ctx context.Context, restaurant menu.RestaurantID, runID string) (runlog.Run, error) {
 	var here <-chan struct{} // nil for a run of another instance
 	r.mu.Lock()
 	if f := r.flights[runID]; f != nil {
@@ -109,7 +110,7 @@ func (r *Runner) Wait(ctx context.Context, restaurant menu.RestaurantID, runID s
 	r.mu.Unlock()
 	timer := time.NewTimer(firstPoll)
 	defer timer.Stop()
-	var last Run
+	var last runlog.Run
 	for pause := firstPoll; ; pause = min(2*pause, lastPoll) {
 		run, err := r.runs.Get(ctx, restaurant, runID)
 		switch {

@@ -17,6 +17,7 @@ import (
 	"larder/internal/menu"
 	"larder/internal/redisdb"
 	menusync "larder/sync"
+	"larder/sync/runlog"
 )
 
 // gate holds every menu request until it is opened.
@@ -32,7 +33,7 @@ func (g gate) hook(ctx context.Context) {
 	}
 }
 
-func (g *fixture) start(r *menusync.Runner, req menusync.Request) menusync.Run {
+func (g *fixture) start(r *menusync.Runner, req menusync.Request) runlog.Run {
 	g.t.Helper()
 	run, err := r.Start(g.t.Context(), bistro, req)
 	if err != nil {
@@ -41,7 +42,7 @@ func (g *fixture) start(r *menusync.Runner, req menusync.Request) menusync.Run {
 	return run
 }
 
-func (g *fixture) wait(r *menusync.Runner, id string) menusync.Run {
+func (g *fixture) wait(r *menusync.Runner, id string) runlog.Run {
 	g.t.Helper()
 	ctx, cancel := context.WithTimeout(g.t.Context(), 10*time.Second)
 	defer cancel()
@@ -56,10 +57,10 @@ func TestManualRunIsFollowedOnAnyInstance(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, url string) {
 		g := newFixture(t, url)
-		g.want(g.once(), menusync.OutcomeUpdated, 1) // nothing to catch up
+		g.want(g.once(), runlog.OutcomeUpdated, 1) // nothing to catch up
 		other := g.another()
 		queued := g.start(g.Runner, menusync.Request{By: "ops"})
-		if queued.State != menusync.StateQueued || queued.Trigger != menusync.TriggerManual {
+		if queued.State != runlog.StateQueued || queued.Trigger != runlog.TriggerManual {
 			t.Errorf("Start = %+v, want a queued manual run", queued)
 		}
 		if joined := g.start(other, menusync.Request{By: "shop"}); joined.ID != queued.ID {
@@ -68,7 +69,7 @@ func TestManualRunIsFollowedOnAnyInstance(t *testing.T) {
 		g.schedule(g.Runner)
 		for _, r := range []*menusync.Runner{g.Runner, other} {
 			run := g.wait(r, queued.ID)
-			g.want(run, menusync.OutcomeUnchanged, 1)
+			g.want(run, runlog.OutcomeUnchanged, 1)
 			if !cmp.Equal(run.By, []string{"ops", "shop"}) {
 				t.Errorf("by %q, want both who asked", run.By)
 			}
@@ -85,7 +86,7 @@ func TestPlainRequestJoinsTheRunInFlight(t *testing.T) {
 		g.schedule(g.Runner) // catches up at its start
 		<-gate.entered
 		joined := g.start(g.another(), menusync.Request{By: "ops\nroot" + strings.Repeat("é", 80)})
-		if joined.State != menusync.StateRunning || joined.Trigger != menusync.TriggerStartup {
+		if joined.State != runlog.StateRunning || joined.Trigger != runlog.TriggerStartup {
 			t.Errorf("joined %+v, want the startup run in flight", joined)
 		}
 		if g.start(g.Runner, menusync.Request{}).ID != joined.ID {
@@ -93,7 +94,7 @@ func TestPlainRequestJoinsTheRunInFlight(t *testing.T) {
 		}
 		close(gate.open)
 		run := g.wait(g.Runner, joined.ID)
-		g.want(run, menusync.OutcomeUpdated, 1)
+		g.want(run, runlog.OutcomeUpdated, 1)
 		if len(run.By) != 1 || !strings.HasPrefix(run.By[0], "ops root") || len(run.By[0]) > 100 {
 			t.Errorf("by %q, want one cleaned name", run.By)
 		}
@@ -112,7 +113,7 @@ func TestForcedRequestDuringAPlainRunQueuesOneMore(t *testing.T) {
 		g.schedule(g.Runner)
 		<-gate.entered
 		forced := g.start(g.Runner, menusync.Request{By: "ops", Force: true})
-		if forced.State != menusync.StateQueued || !forced.Force {
+		if forced.State != runlog.StateQueued || !forced.Force {
 			t.Errorf("forced request during a plain run: %+v, want a queued one", forced)
 		}
 		if again := g.start(g.Runner, menusync.Request{Force: true}); again.ID != forced.ID {
@@ -122,8 +123,8 @@ func TestForcedRequestDuringAPlainRunQueuesOneMore(t *testing.T) {
 			t.Errorf("RefreshQueued: %v", err)
 		}
 		close(gate.open)
-		g.want(g.wait(g.Runner, forced.ID), menusync.OutcomeUpdated, 2) // the same menu, published again
-		runs, _, err := g.Runs(t.Context(), menusync.Filter{Restaurant: bistro})
+		g.want(g.wait(g.Runner, forced.ID), runlog.OutcomeUpdated, 2) // the same menu, published again
+		runs, _, err := g.Runs(t.Context(), runlog.Filter{Restaurant: bistro})
 		if err != nil || len(runs) != 2 {
 			t.Errorf("%d runs, %v, want the plain and the forced one", len(runs), err)
 		}
@@ -133,7 +134,7 @@ func TestForcedRequestDuringAPlainRunQueuesOneMore(t *testing.T) {
 func TestForceUpgradesAQueuedRun(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redisdb.Embedded)
-	g.want(g.once(), menusync.OutcomeUpdated, 1)
+	g.want(g.once(), runlog.OutcomeUpdated, 1)
 	g.service.body = view(0)
 	plain := g.start(g.Runner, menusync.Request{By: "a"})
 	if forced := g.start(g.Runner, menusync.Request{By: "b", Force: true}); forced.ID != plain.ID {
@@ -141,7 +142,7 @@ func TestForceUpgradesAQueuedRun(t *testing.T) {
 	}
 	g.schedule(g.Runner)
 	run := g.wait(g.Runner, plain.ID)
-	g.want(run, menusync.OutcomeUpdated, 2) // even empty: forced
+	g.want(run, runlog.OutcomeUpdated, 2) // even empty: forced
 	if !run.Force || g.current().Counts.Products != 0 {
 		t.Errorf("run %+v, want it forced past the guard", run)
 	}
@@ -154,17 +155,17 @@ func TestHolderLost(t *testing.T) {
 		gate := newGate()
 		g.service.hook = gate.hook
 		type result struct {
-			run menusync.Run
+			run runlog.Run
 			err error
 		}
 		done := make(chan result, 1)
 		go func() {
-			run, err := g.Once(t.Context(), bistro, menusync.TriggerCron)
+			run, err := g.Once(t.Context(), bistro, runlog.TriggerCron)
 			done <- result{run, err}
 		}()
 		<-gate.entered
-		runs, _, err := g.Runs(t.Context(), menusync.Filter{Restaurant: bistro})
-		if err != nil || len(runs) != 1 || runs[0].State != menusync.StateRunning {
+		runs, _, err := g.Runs(t.Context(), runlog.Filter{Restaurant: bistro})
+		if err != nil || len(runs) != 1 || runs[0].State != runlog.StateRunning {
 			t.Fatalf("runs %+v, %v, want one running", runs, err)
 		}
 		id := runs[0].ID
@@ -172,7 +173,7 @@ func TestHolderLost(t *testing.T) {
 			t.Fatal(err)
 		}
 		run := g.wait(g.another(), id)
-		g.want(run, menusync.OutcomeFailed, 0)
+		g.want(run, runlog.OutcomeFailed, 0)
 		if run.Error != "holder lost" {
 			t.Errorf("error %q, want holder lost", run.Error)
 		}
@@ -194,7 +195,7 @@ func TestNextRunEndsTheRecordOfAVanishedHolder(t *testing.T) {
 	g.service.hook = gate.hook
 	done := make(chan error, 1)
 	go func() {
-		_, err := g.Once(t.Context(), bistro, menusync.TriggerCron)
+		_, err := g.Once(t.Context(), bistro, runlog.TriggerCron)
 		done <- err
 	}()
 	<-gate.entered
@@ -202,8 +203,8 @@ func TestNextRunEndsTheRecordOfAVanishedHolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	g.service.set(func(s *service) { s.hook = nil })
-	g.want(g.once(), menusync.OutcomeUpdated, 1)
-	runs, _, err := g.Runs(t.Context(), menusync.Filter{Outcome: menusync.OutcomeFailed})
+	g.want(g.once(), runlog.OutcomeUpdated, 1)
+	runs, _, err := g.Runs(t.Context(), runlog.Filter{Outcome: runlog.OutcomeFailed})
 	if err != nil || len(runs) != 1 || runs[0].Error != "holder lost" {
 		t.Errorf("failed runs %+v, %v, want the one whose holder vanished", runs, err)
 	}
@@ -226,7 +227,7 @@ func TestLostLeaseEndsTheRun(t *testing.T) {
 		<-ctx.Done()
 	}
 	run := g.once()
-	g.want(run, menusync.OutcomeFailed, 0)
+	g.want(run, runlog.OutcomeFailed, 0)
 	if !strings.Contains(run.Error, "the lease was lost") {
 		t.Errorf("error %q does not name the lost lease", run.Error)
 	}
@@ -244,7 +245,7 @@ func TestLeaseIsRenewed(t *testing.T) {
 			return g.client.PTTL(ctx, key).Val() <= 150*time.Millisecond
 		})
 	}
-	g.want(g.once(), menusync.OutcomeUpdated, 1)
+	g.want(g.once(), runlog.OutcomeUpdated, 1)
 }
 
 func TestWaitEndsWithItsContext(t *testing.T) {
@@ -254,14 +255,14 @@ func TestWaitEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	run, err := g.Wait(ctx, bistro, queued.ID)
-	if !errors.Is(err, context.DeadlineExceeded) || run.State != menusync.StateQueued {
+	if !errors.Is(err, context.DeadlineExceeded) || run.State != runlog.StateQueued {
 		t.Errorf("Wait = %+v, %v, want the queued run and the context's error", run, err)
 	}
 	for _, id := range []string{"", "nonsense", "01HZX0000000000000000000AB"} {
-		if _, err := g.Run(t.Context(), id); !errors.Is(err, menusync.ErrUnknownRun) {
+		if _, err := g.Run(t.Context(), id); !errors.Is(err, runlog.ErrUnknownRun) {
 			t.Errorf("Run(%q) = %v, want ErrUnknownRun", id, err)
 		}
-		if _, err := g.Wait(t.Context(), bistro, id); !errors.Is(err, menusync.ErrUnknownRun) {
+		if _, err := g.Wait(t.Context(), bistro, id); !errors.Is(err, runlog.ErrUnknownRun) {
 			t.Errorf("Wait(%q) = %v, want ErrUnknownRun", id, err)
 		}
 	}
@@ -276,18 +277,18 @@ func TestOneTickIsRunByOneInstance(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g.want(run, menusync.OutcomeUpdated, 1)
+		g.want(run, runlog.OutcomeUpdated, 1)
 		run, err = g.another().OnceAt(t.Context(), bistro, slot)
-		if err != nil || run.Outcome != menusync.OutcomeSkipped {
+		if err != nil || run.Outcome != runlog.OutcomeSkipped {
 			t.Errorf("the same slot on another replica: %+v, %v, want skipped", run, err)
 		}
-		if run, err = g.OnceAt(t.Context(), bistro, slot.Add(2*time.Minute)); err != nil || run.Outcome != menusync.OutcomeUnchanged {
+		if run, err = g.OnceAt(t.Context(), bistro, slot.Add(2*time.Minute)); err != nil || run.Outcome != runlog.OutcomeUnchanged {
 			t.Errorf("the next slot: %+v, %v, want unchanged", run, err)
 		}
 		if g.service.count() != 2 || g.observer.skips(menusync.SkipTaken) != 1 {
 			t.Errorf("%d menu requests, %d skipped, want 2 and 1", g.service.count(), g.observer.skips(menusync.SkipTaken))
 		}
-		runs, _, err := g.Runs(t.Context(), menusync.Filter{})
+		runs, _, err := g.Runs(t.Context(), runlog.Filter{})
 		if err != nil || len(runs) != 2 {
 			t.Errorf("%d records, %v: a skipped tick must leave none", len(runs), err)
 		}
@@ -301,16 +302,16 @@ func TestBusyTickIsSkippedAndCounted(t *testing.T) {
 	g.service.hook = gate.hook
 	done := make(chan error, 1)
 	go func() {
-		_, err := g.Once(t.Context(), bistro, menusync.TriggerCron)
+		_, err := g.Once(t.Context(), bistro, runlog.TriggerCron)
 		done <- err
 	}()
 	<-gate.entered
-	run, err := g.another().Once(t.Context(), bistro, menusync.TriggerCron)
-	if err != nil || run.Outcome != menusync.OutcomeSkipped {
+	run, err := g.another().Once(t.Context(), bistro, runlog.TriggerCron)
+	if err != nil || run.Outcome != runlog.OutcomeSkipped {
 		t.Errorf("Once beside a run = %+v, %v, want skipped", run, err)
 	}
 	// A manual run asks again and again; that is no tick of a schedule.
-	if _, err := g.another().Once(t.Context(), bistro, menusync.TriggerManual); err != nil {
+	if _, err := g.another().Once(t.Context(), bistro, runlog.TriggerManual); err != nil {
 		t.Error(err)
 	}
 	close(gate.open)
@@ -341,31 +342,31 @@ func TestRunsArePagedFilteredAndBounded(t *testing.T) {
 			if i >= 6 {
 				g.service.err = errors.New("down")
 			}
-			run, err := g.Once(t.Context(), id, menusync.TriggerCron)
+			run, err := g.Once(t.Context(), id, runlog.TriggerCron)
 			if err != nil {
 				t.Fatal(err)
 			}
 			ids = append(ids, run.ID)
 		}
 		slices.Reverse(ids)
-		if got := g.pages(menusync.Filter{Limit: 3}); !cmp.Equal(got, ids) {
+		if got := g.pages(runlog.Filter{Limit: 3}); !cmp.Equal(got, ids) {
 			t.Errorf("all runs %v, want %v", got, ids)
 		}
-		if got := g.pages(menusync.Filter{Limit: 1, Outcome: menusync.OutcomeFailed}); !cmp.Equal(got, ids[:2]) {
+		if got := g.pages(runlog.Filter{Limit: 1, Outcome: runlog.OutcomeFailed}); !cmp.Equal(got, ids[:2]) {
 			t.Errorf("failed runs %v, want %v", got, ids[:2])
 		}
-		if got := g.pages(menusync.Filter{Restaurant: second, Limit: 2}); !cmp.Equal(got, []string{ids[0], ids[2], ids[4], ids[6]}) {
+		if got := g.pages(runlog.Filter{Restaurant: second, Limit: 2}); !cmp.Equal(got, []string{ids[0], ids[2], ids[4], ids[6]}) {
 			t.Errorf("runs of %s: %v of %v", second, got, ids)
 		}
 		for range 4 { // over the bounds of both lists
 			g.advance(time.Second)
 			g.once() // fails, and is a record of its own
 		}
-		if got := g.pages(menusync.Filter{Restaurant: bistro}); len(got) != 5 {
+		if got := g.pages(runlog.Filter{Restaurant: bistro}); len(got) != 5 {
 			t.Errorf("%d records of a restaurant are kept, want 5", len(got))
 		}
 		// The list over all names eight, of which one's record is gone.
-		if got := g.pages(menusync.Filter{}); len(got) != 7 {
+		if got := g.pages(runlog.Filter{}); len(got) != 7 {
 			t.Errorf("%d runs in the list over all, want 7", len(got))
 		}
 		if run, err := g.Run(t.Context(), ids[6]); err != nil || run.Restaurant != second {
@@ -375,7 +376,7 @@ func TestRunsArePagedFilteredAndBounded(t *testing.T) {
 }
 
 // pages collects the ids of all pages.
-func (g *fixture) pages(f menusync.Filter) []string {
+func (g *fixture) pages(f runlog.Filter) []string {
 	g.t.Helper()
 	var ids []string
 	for range 100 {
@@ -425,7 +426,7 @@ func TestAQueuedRunWhoseAnswerWasLostIsDone(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, url string) {
 		g := newFixture(t, url)
-		g.want(g.once(), menusync.OutcomeUpdated, 1)
+		g.want(g.once(), runlog.OutcomeUpdated, 1)
 		loss := &lossy{key: g.keys.Queue(bistro)}
 		g.redis.NoRetry().AddHook(loss)
 		for range 2 {
@@ -437,7 +438,7 @@ func TestAQueuedRunWhoseAnswerWasLostIsDone(t *testing.T) {
 		again := g.start(g.Runner, menusync.Request{By: "second"})
 		g.schedule(g.Runner)
 		run := g.wait(g.Runner, again.ID)
-		g.want(run, menusync.OutcomeUnchanged, 1)
+		g.want(run, runlog.OutcomeUnchanged, 1)
 		if want := []string{"first", "second"}; !cmp.Equal(run.By, want) {
 			t.Errorf("asked for by %q, want %q", run.By, want)
 		}

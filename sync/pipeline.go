@@ -12,6 +12,7 @@ import (
 	"larder/cache"
 	"larder/internal/menu"
 	"larder/internal/upstream"
+	"larder/sync/runlog"
 )
 
 // maxPublish bounds how often a publish that others overtook starts again.
@@ -21,7 +22,7 @@ const maxPublish = 3
 type pipelineRun struct {
 	runner *Runner
 	target *target
-	run    *Run
+	run    *runlog.Run
 	fence  int64
 	batch  bool // one of many of a batch
 
@@ -135,7 +136,7 @@ func (p *pipelineRun) unchanged(ctx context.Context, now lastFetch, findings []m
 		p.run.Steps.Publish = since(began)
 	}
 	p.confirmedAt, p.same = p.fetchedAt, same
-	p.run.Outcome, p.run.Version = cmp.Or(Outcome(now.HoldOutcome), OutcomeUnchanged), p.current.Version
+	p.run.Outcome, p.run.Version = cmp.Or(runlog.Outcome(now.HoldOutcome), runlog.OutcomeUnchanged), p.current.Version
 	p.run.Products, p.run.Findings = p.current.Counts.Products, now.Findings
 	return nil
 }
@@ -167,7 +168,7 @@ func (p *pipelineRun) evaluate(ctx context.Context, view *menu.View, published m
 	p.run.Products = productCount(view)
 	if now.HoldOutcome == "" {
 		if reason := p.guard(); reason != "" {
-			p.run.Outcome, p.run.Error, p.run.Version = OutcomeQuarantined, reason, p.current.Version
+			p.run.Outcome, p.run.Error, p.run.Version = runlog.OutcomeQuarantined, reason, p.current.Version
 			return p.runner.saveRefused(ctx, p.target.ID, now.Content)
 		}
 	} else {
@@ -231,9 +232,9 @@ func (p *pipelineRun) publishIfChanged(ctx context.Context, m built, now lastFet
 		now.Version = p.current.Version
 		return p.unchanged(ctx, now, findings, "content")
 	}
-	outcome, hold := OutcomeUpdated, (*cache.Hold)(nil)
-	if now.HoldOutcome == string(OutcomeHeld) {
-		outcome = OutcomeHeld // its stop lists go through
+	outcome, hold := runlog.OutcomeUpdated, (*cache.Hold)(nil)
+	if now.HoldOutcome == string(runlog.OutcomeHeld) {
+		outcome = runlog.OutcomeHeld // its stop lists go through
 	}
 	if p.lifts(now) {
 		hold = &cache.Hold{}
@@ -244,7 +245,7 @@ func (p *pipelineRun) publishIfChanged(ctx context.Context, m built, now lastFet
 // publish makes a menu current and remembers where it came from. hold is as in
 // cache.Publication.
 func (p *pipelineRun) publish(
-	ctx context.Context, m built, now lastFetch, findings []menu.Finding, outcome Outcome, hold *cache.Hold,
+	ctx context.Context, m built, now lastFetch, findings []menu.Finding, outcome runlog.Outcome, hold *cache.Hold,
 ) error {
 	before := p.served()
 	began := time.Now()
@@ -316,9 +317,9 @@ func (p *pipelineRun) before(ctx context.Context) *menu.Catalogue {
 }
 
 // changes counts products, each once.
-func changes(before, after *menu.Catalogue) Changes {
+func changes(before, after *menu.Catalogue) runlog.Changes {
 	if before == nil {
-		return Changes{}
+		return runlog.Changes{}
 	}
 	diff := menu.Diff(before, after)
 	changed := make(map[string]struct{}, len(diff.Changed)+len(diff.Availability))
@@ -328,7 +329,7 @@ func changes(before, after *menu.Catalogue) Changes {
 	for _, a := range diff.Availability {
 		changed[a.ID] = struct{}{}
 	}
-	return Changes{Added: len(diff.Added), Removed: len(diff.Removed), Changed: len(changed)}
+	return runlog.Changes{Added: len(diff.Added), Removed: len(diff.Removed), Changed: len(changed)}
 }
 
 // since gives milliseconds on the monotonic clock, to the microsecond, never 0.

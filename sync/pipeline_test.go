@@ -15,6 +15,7 @@ import (
 	"larder/internal/redisdb"
 	"larder/internal/upstream"
 	menusync "larder/sync"
+	"larder/sync/runlog"
 )
 
 func TestFirstSyncIsPublished(t *testing.T) {
@@ -22,7 +23,7 @@ func TestFirstSyncIsPublished(t *testing.T) {
 	onEveryRedis(t, func(t *testing.T, url string) {
 		g := newFixture(t, url)
 		run := g.once()
-		g.want(run, menusync.OutcomeUpdated, 1)
+		g.want(run, runlog.OutcomeUpdated, 1)
 		if run.Products != 10 || run.Bytes != len(view(10)) || run.Changes.Added != 10 || run.Error != "" {
 			t.Errorf("run %+v, want 10 products added", run)
 		}
@@ -65,13 +66,13 @@ func TestUnchangedMovesOnlyCheckedAt(t *testing.T) {
 			t.Parallel()
 			g := newFixture(t, redisdb.Embedded)
 			g.service.etag = c.etag
-			g.want(g.once(), menusync.OutcomeUpdated, 1)
+			g.want(g.once(), runlog.OutcomeUpdated, 1)
 			before := g.current()
 			g.advance(2 * time.Minute)
 			g.service.set(func(s *service) { s.body = c.second })
 
 			run := g.once()
-			g.want(run, menusync.OutcomeUnchanged, 1)
+			g.want(run, runlog.OutcomeUnchanged, 1)
 			if (run.Steps.Decode > 0) != c.decode {
 				t.Errorf("decoded in %v ms, want decoded = %v", run.Steps.Decode, c.decode)
 			}
@@ -87,7 +88,7 @@ func TestUnchangedMovesOnlyCheckedAt(t *testing.T) {
 			}
 			g.advance(2 * time.Minute)
 			third := g.once()
-			g.want(third, menusync.OutcomeUnchanged, 1)
+			g.want(third, runlog.OutcomeUnchanged, 1)
 			if third.Steps.Decode > 0 {
 				t.Error("a body seen before was decoded again")
 			}
@@ -98,13 +99,13 @@ func TestUnchangedMovesOnlyCheckedAt(t *testing.T) {
 func TestChangesAreCounted(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redisdb.Embedded)
-	g.want(g.once(), menusync.OutcomeUpdated, 1)
+	g.want(g.once(), runlog.OutcomeUpdated, 1)
 	first := g.current().Content
 
 	g.service.set(func(s *service) { s.body = viewWith(10, 100, string(bistro)) })
 	run := g.once()
-	g.want(run, menusync.OutcomeUpdated, 2)
-	if want := (menusync.Changes{Changed: 1}); run.Changes != want {
+	g.want(run, runlog.OutcomeUpdated, 2)
+	if want := (runlog.Changes{Changed: 1}); run.Changes != want {
 		t.Errorf("a stopped dish: changes %+v, want %+v", run.Changes, want)
 	}
 	if version := g.current(); version.Content != first || version.Counts.Available != 9 {
@@ -112,19 +113,19 @@ func TestChangesAreCounted(t *testing.T) {
 	}
 	g.service.set(func(s *service) { s.body = viewWith(9, 150, "") })
 	run = g.once()
-	g.want(run, menusync.OutcomeUpdated, 3)
-	if want := (menusync.Changes{Changed: 1, Removed: 1}); run.Changes != want {
+	g.want(run, runlog.OutcomeUpdated, 3)
+	if want := (runlog.Changes{Changed: 1, Removed: 1}); run.Changes != want {
 		t.Errorf("changes %+v, want %+v", run.Changes, want)
 	}
 
 	other := g.another(func(d *menusync.Deps) { d.Replica = &fakeReplica{} }) // has nothing in memory
 	g.service.set(func(s *service) { s.body = view(11) })
-	run, err := other.Once(t.Context(), bistro, menusync.TriggerCron)
+	run, err := other.Once(t.Context(), bistro, runlog.TriggerCron)
 	if err != nil {
 		t.Fatal(err)
 	}
-	g.want(run, menusync.OutcomeUpdated, 4)
-	if want := (menusync.Changes{Added: 2, Changed: 1}); run.Changes != want {
+	g.want(run, runlog.OutcomeUpdated, 4)
+	if want := (runlog.Changes{Added: 2, Changed: 1}); run.Changes != want {
 		t.Errorf("changes seen from Redis %+v, want %+v", run.Changes, want)
 	}
 }
@@ -149,7 +150,7 @@ func TestEqualBytesAreNotEnough(t *testing.T) {
 			t.Parallel()
 			g := newFixture(t, redisdb.Embedded)
 			g.service.etag = `"v1"`
-			g.want(g.once(), menusync.OutcomeUpdated, 1)
+			g.want(g.once(), runlog.OutcomeUpdated, 1)
 			next := int64(2)
 			if strings.Contains(name, "higher") {
 				next = 42
@@ -159,8 +160,8 @@ func TestEqualBytesAreNotEnough(t *testing.T) {
 				d.Restaurants = restaurants
 				change(d)
 			})
-			for _, outcome := range []menusync.Outcome{menusync.OutcomeUpdated, menusync.OutcomeUnchanged} {
-				run, err := other.Once(t.Context(), bistro, menusync.TriggerCron)
+			for _, outcome := range []runlog.Outcome{runlog.OutcomeUpdated, runlog.OutcomeUnchanged} {
+				run, err := other.Once(t.Context(), bistro, runlog.TriggerCron)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -177,10 +178,10 @@ func TestALostContentIsWrittenAgain(t *testing.T) {
 	onEveryRedis(t, func(t *testing.T, url string) {
 		g := newFixture(t, url)
 		g.service.etag = `"v1"`
-		g.want(g.once(), menusync.OutcomeUpdated, 1)
+		g.want(g.once(), runlog.OutcomeUpdated, 1)
 		key := g.keys.ContentBody(g.current().Content)
 		stored := g.client.HMGet(t.Context(), key, "view", "settings").Val()
-		for _, outcome := range []menusync.Outcome{menusync.OutcomeUnchanged, menusync.OutcomeUnchanged} {
+		for _, outcome := range []runlog.Outcome{runlog.OutcomeUnchanged, runlog.OutcomeUnchanged} {
 			if err := g.client.Del(t.Context(), key).Err(); err != nil {
 				t.Fatal(err)
 			}
@@ -199,16 +200,16 @@ func TestGuardQuarantines(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redisdb.Embedded)
 	g.service.body = view(0)
-	g.want(g.once(), menusync.OutcomeQuarantined, 0)
+	g.want(g.once(), runlog.OutcomeQuarantined, 0)
 	if _, err := g.store.Current(t.Context(), bistro); !errors.Is(err, cache.ErrNoCatalogue) {
 		t.Errorf("Current after an empty first menu: %v, want ErrNoCatalogue", err)
 	}
 	g.service.body = view(10)
-	g.want(g.once(), menusync.OutcomeUpdated, 1)
+	g.want(g.once(), runlog.OutcomeUpdated, 1)
 	for range 2 {
 		g.service.set(func(s *service) { s.body = view(4) })
 		run := g.once()
-		g.want(run, menusync.OutcomeQuarantined, 1)
+		g.want(run, runlog.OutcomeQuarantined, 1)
 		if !strings.Contains(run.Error, "lost 6 of 10 products") {
 			t.Errorf("error %q does not say what was lost", run.Error)
 		}
@@ -217,7 +218,7 @@ func TestGuardQuarantines(t *testing.T) {
 		}
 	}
 	g.service.set(func(s *service) { s.body = view(5) })
-	g.want(g.once(), menusync.OutcomeUpdated, 2)
+	g.want(g.once(), runlog.OutcomeUpdated, 2)
 }
 
 // A Redis that has lost its data does not make a menu the first one: readers
@@ -225,18 +226,18 @@ func TestGuardQuarantines(t *testing.T) {
 func TestGuardKnowsWhatMemoryServes(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redisdb.Embedded)
-	g.want(g.once(), menusync.OutcomeUpdated, 1)
+	g.want(g.once(), runlog.OutcomeUpdated, 1)
 	if err := g.client.FlushDB(t.Context()).Err(); err != nil {
 		t.Fatal(err)
 	}
 	g.service.set(func(s *service) { s.body = view(4) })
 	run := g.once()
-	g.want(run, menusync.OutcomeQuarantined, 0)
+	g.want(run, runlog.OutcomeQuarantined, 0)
 	if !strings.Contains(run.Error, "lost 6 of 10 products") {
 		t.Errorf("error %q does not say what was lost", run.Error)
 	}
 	g.service.set(func(s *service) { s.body = view(9) })
-	g.want(g.once(), menusync.OutcomeUpdated, 2)
+	g.want(g.once(), runlog.OutcomeUpdated, 2)
 }
 
 func TestFailureKeepsTheLastGoodMenu(t *testing.T) {
@@ -264,12 +265,12 @@ func TestFailureKeepsTheLastGoodMenu(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := newFixture(t, redisdb.Embedded)
-			g.want(g.once(), menusync.OutcomeUpdated, 1)
+			g.want(g.once(), runlog.OutcomeUpdated, 1)
 			before := g.current()
 			g.service.set(func(s *service) { s.body, s.err = c.body, c.err })
 			g.advance(2 * time.Minute)
 			run := g.once()
-			g.want(run, menusync.OutcomeFailed, 1)
+			g.want(run, runlog.OutcomeFailed, 1)
 			for _, want := range c.want {
 				if !strings.Contains(run.Error, want) {
 					t.Errorf("error %q does not say %q", run.Error, want)
@@ -283,7 +284,7 @@ func TestFailureKeepsTheLastGoodMenu(t *testing.T) {
 				t.Errorf("current %+v, want version 1 and checkedAt %v", after, before.CheckedAt)
 			}
 			g.service.set(func(s *service) { s.body, s.err = view(10), nil })
-			g.want(g.once(), menusync.OutcomeUnchanged, 1)
+			g.want(g.once(), runlog.OutcomeUnchanged, 1)
 		})
 	}
 }
@@ -292,7 +293,7 @@ func TestNotModifiedWithoutAskingIsAFailure(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redisdb.Embedded, func(d *menusync.Deps) { d.Connections[0].Source = lazy{&service{}} })
 	run := g.once()
-	g.want(run, menusync.OutcomeFailed, 0)
+	g.want(run, runlog.OutcomeFailed, 0)
 	if !strings.Contains(run.Error, "304") {
 		t.Errorf("error %q", run.Error)
 	}
@@ -310,12 +311,12 @@ func TestAPanicFailsOneRunOnly(t *testing.T) {
 	g := newFixture(t, redisdb.Embedded)
 	g.service.hook = func(context.Context) { panic("odd") }
 	run := g.once()
-	g.want(run, menusync.OutcomeFailed, 0)
+	g.want(run, runlog.OutcomeFailed, 0)
 	if !strings.Contains(run.Error, "internal error: odd") {
 		t.Errorf("error %q", run.Error)
 	}
 	g.service.hook = nil
-	g.want(g.once(), menusync.OutcomeUpdated, 1)
+	g.want(g.once(), runlog.OutcomeUpdated, 1)
 }
 
 func TestDeadlineEndsARun(t *testing.T) {
@@ -324,7 +325,7 @@ func TestDeadlineEndsARun(t *testing.T) {
 	g.SetDeadline(20 * time.Millisecond)
 	g.service.hook = func(ctx context.Context) { <-ctx.Done() }
 	run := g.once()
-	g.want(run, menusync.OutcomeFailed, 0)
+	g.want(run, runlog.OutcomeFailed, 0)
 	if !strings.Contains(run.Error, "given up after 20ms (sync.deadline)") {
 		t.Errorf("error %q", run.Error)
 	}
@@ -333,7 +334,7 @@ func TestDeadlineEndsARun(t *testing.T) {
 func TestUnknownRestaurantNamesThoseThatExist(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redisdb.Embedded)
-	_, err := g.Once(t.Context(), "nowhere", menusync.TriggerManual)
+	_, err := g.Once(t.Context(), "nowhere", runlog.TriggerManual)
 	var unknown *menusync.UnknownRestaurantError
 	if !errors.As(err, &unknown) || unknown.ID != "nowhere" || !cmp.Equal(unknown.Known, []menu.RestaurantID{bistro}) {
 		t.Errorf("Once = %v, want UnknownRestaurantError with the known ids", err)
@@ -354,9 +355,9 @@ func TestFindingsAreThoseOfThePublishedMenu(t *testing.T) {
 	}
 	g.service.body = viewWith(10, 0, "") // a zero price
 	run := g.once()
-	g.want(run, menusync.OutcomeUpdated, 1)
+	g.want(run, runlog.OutcomeUpdated, 1)
 	g.service.set(func(s *service) { s.body = view(1) }) // quarantined
-	g.want(g.once(), menusync.OutcomeQuarantined, 1)
+	g.want(g.once(), runlog.OutcomeQuarantined, 1)
 	findings, err := g.Findings(t.Context(), bistro)
 	if err != nil {
 		t.Fatal(err)

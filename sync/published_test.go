@@ -13,6 +13,7 @@ import (
 	"larder/internal/redisdb"
 	"larder/internal/testkit/viewtest"
 	menusync "larder/sync"
+	"larder/sync/runlog"
 )
 
 // asPublished is what a replica that has just started serves as published.
@@ -53,20 +54,20 @@ func TestWhatIsServedAsPublished(t *testing.T) {
 		for _, step := range []struct {
 			name    string
 			body    []byte
-			outcome menusync.Outcome
+			outcome runlog.Outcome
 			version int64
 			served  []byte
 		}{
-			{"the first menu", view(10), menusync.OutcomeUpdated, 1, view(10)},
-			{"an unknown form of a known field", []byte(strings.Replace(string(view(10)), `{"name":"Test",`, `{ "haveChanges" : 1.0, "name":"Test",`, 1)), menusync.OutcomeUpdated, 2, nil},
-			{"other order and white space", []byte(strings.Replace(string(view(10)), `{"name":"Test",`, `{"name":"Test", "haveChanges":1.0,`, 1)), menusync.OutcomeUnchanged, 2, nil},
-			{"as before", view(10), menusync.OutcomeUpdated, 3, view(10)},
-			{"another restaurant's stop list", stop("other"), menusync.OutcomeUnchanged, 3, stop("other")},
-			{"the same bytes again", stop("other"), menusync.OutcomeUnchanged, 3, stop("other")},
-			{"its own stop list", stop(string(bistro)), menusync.OutcomeUpdated, 4, stop(string(bistro))},
-			{"a menu that is quarantined", view(2), menusync.OutcomeQuarantined, 4, stop(string(bistro))},
-			{"another spelling", spelled, menusync.OutcomeUpdated, 5, spelled},
-			{"no menu at all", []byte("{"), menusync.OutcomeFailed, 5, spelled},
+			{"the first menu", view(10), runlog.OutcomeUpdated, 1, view(10)},
+			{"an unknown form of a known field", []byte(strings.Replace(string(view(10)), `{"name":"Test",`, `{ "haveChanges" : 1.0, "name":"Test",`, 1)), runlog.OutcomeUpdated, 2, nil},
+			{"other order and white space", []byte(strings.Replace(string(view(10)), `{"name":"Test",`, `{"name":"Test", "haveChanges":1.0,`, 1)), runlog.OutcomeUnchanged, 2, nil},
+			{"as before", view(10), runlog.OutcomeUpdated, 3, view(10)},
+			{"another restaurant's stop list", stop("other"), runlog.OutcomeUnchanged, 3, stop("other")},
+			{"the same bytes again", stop("other"), runlog.OutcomeUnchanged, 3, stop("other")},
+			{"its own stop list", stop(string(bistro)), runlog.OutcomeUpdated, 4, stop(string(bistro))},
+			{"a menu that is quarantined", view(2), runlog.OutcomeQuarantined, 4, stop(string(bistro))},
+			{"another spelling", spelled, runlog.OutcomeUpdated, 5, spelled},
+			{"no menu at all", []byte("{"), runlog.OutcomeFailed, 5, spelled},
 		} {
 			g.service.set(func(s *service) { s.body = step.body })
 			g.advance(2 * time.Minute)
@@ -86,7 +87,7 @@ func TestWhatIsServedAsPublished(t *testing.T) {
 			t.Error("a body that failed was taken for a known one")
 		}
 		g.service.set(func(s *service) { s.body = spelled })
-		if run := g.once(); run.Outcome != menusync.OutcomeUnchanged || run.Steps.Decode > 0 {
+		if run := g.once(); run.Outcome != runlog.OutcomeUnchanged || run.Steps.Decode > 0 {
 			t.Errorf("a body seen before: %q, decoded in %v ms", run.Outcome, run.Steps.Decode)
 		}
 	})
@@ -104,11 +105,11 @@ func TestAChainIsServedAsPublished(t *testing.T) {
 		ids := []menu.RestaurantID{bistro, "grill", cache.DefaultMenu("main")}
 		for _, id := range ids {
 			g.service.set(func(s *service) { s.body = viewWith(10, 100, string(id)) })
-			run, err := g.Once(t.Context(), id, menusync.TriggerCron)
+			run, err := g.Once(t.Context(), id, runlog.TriggerCron)
 			if err != nil {
 				t.Fatal(err)
 			}
-			g.want(run, menusync.OutcomeUpdated, 1)
+			g.want(run, runlog.OutcomeUpdated, 1)
 			version, err := g.store.Current(t.Context(), id)
 			if err != nil {
 				t.Fatal(err)
@@ -129,32 +130,32 @@ func TestAChainIsServedAsPublished(t *testing.T) {
 func TestAStopListUpdateThatWasOvertakenIsDecidedAgain(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redisdb.Embedded)
-	g.want(g.once(), menusync.OutcomeUpdated, 1)
+	g.want(g.once(), runlog.OutcomeUpdated, 1)
 	g.service.set(func(s *service) { s.body = viewWith(10, 100, "other") })
 	g.deps.Replica = &peekHook{fakeReplica: g.replica, hook: func() { g.publish(t.Context(), 2, 1, view(11)) }}
-	run, err := g.another().Once(t.Context(), bistro, menusync.TriggerCron)
+	run, err := g.another().Once(t.Context(), bistro, runlog.TriggerCron)
 	if err != nil {
 		t.Fatal(err)
 	}
-	g.want(run, menusync.OutcomeUpdated, 3)
+	g.want(run, runlog.OutcomeUpdated, 3)
 	g.wantPublished(bistro, viewWith(10, 100, "other"))
 }
 
 func TestALaterLeaseFencesAStopListUpdateOff(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redisdb.Embedded)
-	g.want(g.once(), menusync.OutcomeUpdated, 1)
+	g.want(g.once(), runlog.OutcomeUpdated, 1)
 	g.service.set(func(s *service) { s.body = viewWith(10, 100, "other") })
 	g.deps.Replica = &peekHook{fakeReplica: g.replica, hook: func() {
 		if err := g.client.HIncrBy(t.Context(), g.keys.Fence(bistro), "fence", 1).Err(); err != nil {
 			t.Error(err)
 		}
 	}}
-	run, err := g.another().Once(t.Context(), bistro, menusync.TriggerCron)
+	run, err := g.another().Once(t.Context(), bistro, runlog.TriggerCron)
 	if err != nil {
 		t.Fatal(err)
 	}
-	g.want(run, menusync.OutcomeFailed, 1)
+	g.want(run, runlog.OutcomeFailed, 1)
 	if want := "another larder has taken this restaurant over"; !strings.Contains(run.Error, want) {
 		t.Errorf("error %q does not say %q", run.Error, want)
 	}
@@ -167,7 +168,7 @@ func TestAnOlderFormIsFetchedAgain(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, url string) {
 		g := newFixture(t, url)
-		g.want(g.once(), menusync.OutcomeUpdated, 1)
+		g.want(g.once(), runlog.OutcomeUpdated, 1)
 		if err := g.client.HDel(t.Context(), g.keys.Current(bistro), "form").Err(); err != nil {
 			t.Fatal(err)
 		}

@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"larder/internal/sleep"
+	"larder/sync/runlog"
 )
 
 // work is one thing for a worker to do: a run of a target, or over the
 // rejection reasons of a connection.
 type work struct {
 	target  *target
-	trigger Trigger
+	trigger runlog.Trigger
 	tick    time.Time // of TriggerCron: the tick of the schedule
 	runID   string    // of TriggerManual: its queued record
 	missing bool      // there may be no menu to serve yet
@@ -143,7 +144,7 @@ func (q *queue) release(l *connectionQueue) {
 // priority is 0 for what goes first.
 func (w work) priority() int {
 	switch {
-	case w.trigger == TriggerManual:
+	case w.trigger == runlog.TriggerManual:
 		return 0
 	case w.missing:
 		return 1

@@ -6,6 +6,7 @@ import (
 	"pgregory.net/rapid"
 
 	"larder/internal/directory"
+	"larder/sync/runlog"
 )
 
 func connectionsOf(names ...string) []Connection {
@@ -16,17 +17,17 @@ func connectionsOf(names ...string) []Connection {
 	return connections
 }
 
-func workFor(connection string, trigger Trigger) work {
+func workFor(connection string, trigger runlog.Trigger) work {
 	return work{target: &target{Restaurant: Restaurant{Restaurant: directory.Restaurant{Connection: connection}}}, trigger: trigger}
 }
 
 func TestManualRunsGoFirst(t *testing.T) {
 	t.Parallel()
 	q := newQueue(1, connectionsOf("main"))
-	for _, trigger := range []Trigger{TriggerCron, TriggerStartup, TriggerManual} {
+	for _, trigger := range []runlog.Trigger{runlog.TriggerCron, runlog.TriggerStartup, runlog.TriggerManual} {
 		q.push(workFor("main", trigger))
 	}
-	for _, want := range []Trigger{TriggerManual, TriggerCron, TriggerStartup} {
+	for _, want := range []runlog.Trigger{runlog.TriggerManual, runlog.TriggerCron, runlog.TriggerStartup} {
 		w, release, ok := q.pop(t.Context())
 		if !ok || w.trigger != want {
 			t.Fatalf("pop = %s, %v, want %s", w.trigger, ok, want)
@@ -50,7 +51,7 @@ func TestConnectionsShareTheWorkers(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"push": func(t *rapid.T) {
 				name := rapid.SampledFrom(names).Draw(t, "of")
-				q.push(workFor(name, rapid.SampledFrom([]Trigger{TriggerCron, TriggerManual}).Draw(t, "trigger")))
+				q.push(workFor(name, rapid.SampledFrom([]runlog.Trigger{runlog.TriggerCron, runlog.TriggerManual}).Draw(t, "trigger")))
 				waiting[name]++
 			},
 			"take": func(t *rapid.T) {
@@ -114,9 +115,9 @@ func TestConnectionsTakeTurns(t *testing.T) {
 	t.Parallel()
 	q := newQueue(2, connectionsOf("main", "other"))
 	for range 3 {
-		q.push(workFor("main", TriggerCron))
+		q.push(workFor("main", runlog.TriggerCron))
 	}
-	q.push(workFor("other", TriggerCron))
+	q.push(workFor("other", runlog.TriggerCron))
 	for i, want := range []string{"main", "other", "main", "main"} {
 		w, release, ok := q.tryPop()
 		if !ok || w.target.Connection != want {

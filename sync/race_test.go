@@ -8,7 +8,7 @@ import (
 	"larder/cache"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
-	menusync "larder/sync"
+	"larder/sync/runlog"
 )
 
 // publish is another's publish in the middle of a run, by the same or a later
@@ -32,20 +32,20 @@ func TestAVersionPublishedMeanwhileIsComparedAnew(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		meanwhile []byte
-		outcome   menusync.Outcome
+		outcome   runlog.Outcome
 		version   int64
 	}{
-		"another menu":  {view(12), menusync.OutcomeUpdated, 3},
-		"the same menu": {view(11), menusync.OutcomeUnchanged, 2},
-		"a larger menu": {view(30), menusync.OutcomeQuarantined, 2}, // 11 of 30 is too few
+		"another menu":  {view(12), runlog.OutcomeUpdated, 3},
+		"the same menu": {view(11), runlog.OutcomeUnchanged, 2},
+		"a larger menu": {view(30), runlog.OutcomeQuarantined, 2}, // 11 of 30 is too few
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := newFixture(t, redisdb.Embedded)
-			g.want(g.once(), menusync.OutcomeUpdated, 1)
+			g.want(g.once(), runlog.OutcomeUpdated, 1)
 			g.service.set(func(s *service) { s.body = view(11) })
 			g.deps.Replica = &peekHook{fakeReplica: g.replica, hook: func() { g.publish(t.Context(), 2, 1, c.meanwhile) }}
-			run, err := g.another().Once(t.Context(), bistro, menusync.TriggerCron)
+			run, err := g.another().Once(t.Context(), bistro, runlog.TriggerCron)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -78,7 +78,7 @@ func TestALaterLeaseFencesTheRunOff(t *testing.T) {
 		}
 	}
 	run := g.once()
-	g.want(run, menusync.OutcomeFailed, 0)
+	g.want(run, runlog.OutcomeFailed, 0)
 	if want := "another larder has taken this restaurant over"; !strings.Contains(run.Error, want) {
 		t.Errorf("error %q does not say %q", run.Error, want)
 	}

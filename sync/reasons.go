@@ -15,6 +15,7 @@ import (
 	"larder/internal/menu"
 	"larder/internal/sleep"
 	"larder/internal/upstream"
+	"larder/sync/runlog"
 )
 
 // reasonsSuffix makes the id under which a connection's rejection reasons have
@@ -61,11 +62,11 @@ func (r *Runner) refreshReasons(ctx context.Context, connection string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), refreshReasonsWithin)
 	defer cancel()
 	for {
-		run, err := r.execute(ctx, work{target: all[at], trigger: TriggerManual}, r.newRun(all[at], TriggerManual))
+		run, err := r.execute(ctx, work{target: all[at], trigger: runlog.TriggerManual}, r.newRun(all[at], runlog.TriggerManual))
 		switch {
 		case errors.Is(err, errBusy) && sleep.For(ctx, retryQueued) == nil:
 			continue
-		case err == nil && run.Outcome == OutcomeFailed:
+		case err == nil && run.Outcome == runlog.OutcomeFailed:
 			return errService
 		default:
 			return err
@@ -110,9 +111,9 @@ func (p *pipelineRun) syncReasons(ctx context.Context) error {
 		return unavailable(ctx, "keep the rejection reasons", err)
 	}
 	p.run.Steps.Publish = since(began)
-	p.run.Bytes, p.run.Outcome = len(list), OutcomeUpdated
+	p.run.Bytes, p.run.Outcome = len(list), runlog.OutcomeUpdated
 	if bytes.Equal(before, list) {
-		p.run.Outcome = OutcomeUnchanged
+		p.run.Outcome = runlog.OutcomeUnchanged
 	}
 	return nil
 }

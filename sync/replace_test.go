@@ -15,6 +15,7 @@ import (
 	"larder/internal/setting"
 	"larder/internal/silentlog"
 	menusync "larder/sync"
+	"larder/sync/runlog"
 )
 
 func restaurants(ids ...menu.RestaurantID) []menusync.Restaurant {
@@ -100,7 +101,7 @@ func TestAddedAndChangedRestaurantsAreSyncedAtOnce(t *testing.T) {
 		if !synced("a")() {
 			t.Error("what Redis holds of the removed restaurant is gone")
 		}
-		if _, err := g.Once(t.Context(), "a", menusync.TriggerCron); !errors.As(err, new(*menusync.UnknownRestaurantError)) {
+		if _, err := g.Once(t.Context(), "a", runlog.TriggerCron); !errors.As(err, new(*menusync.UnknownRestaurantError)) {
 			t.Errorf("a sync of the removed restaurant: %v", err)
 		}
 	})
@@ -123,7 +124,7 @@ func TestCronFollowsReplacements(t *testing.T) {
 		g.observer.mu.Lock()
 		defer g.observer.mu.Unlock()
 		for _, run := range g.observer.runs {
-			if run.Restaurant == id && run.Trigger == menusync.TriggerCron {
+			if run.Restaurant == id && run.Trigger == runlog.TriggerCron {
 				n++
 			}
 		}
@@ -147,9 +148,9 @@ func TestRunInFlightOutlivesTheRemovalOfItsRestaurant(t *testing.T) {
 	g.service.set(func(s *service) {
 		s.hook = func(context.Context) { close(asked); <-answer }
 	})
-	ended := make(chan menusync.Run, 1)
+	ended := make(chan runlog.Run, 1)
 	go func() {
-		run, _ := g.Once(t.Context(), "a", menusync.TriggerCron)
+		run, _ := g.Once(t.Context(), "a", runlog.TriggerCron)
 		ended <- run
 	}()
 	<-asked
@@ -157,7 +158,7 @@ func TestRunInFlightOutlivesTheRemovalOfItsRestaurant(t *testing.T) {
 		t.Fatal(err)
 	}
 	close(answer)
-	g.want(<-ended, menusync.OutcomeUpdated, 1)
+	g.want(<-ended, runlog.OutcomeUpdated, 1)
 }
 
 // Ten thousand restaurants are replaced while nothing waits for it.

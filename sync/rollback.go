@@ -13,6 +13,7 @@ import (
 	"larder/internal/menu"
 	"larder/internal/redisdb"
 	"larder/internal/sleep"
+	"larder/sync/runlog"
 )
 
 // ErrBusy says that another run was at the restaurant for as long as the caller
@@ -38,18 +39,18 @@ func (e *UnknownVersionError) Error() string {
 //
 // Errors: *UnknownRestaurantError, *UnknownVersionError, ErrBusy,
 // redisdb.ErrUnavailable, ctx's.
-func (r *Runner) Rollback(ctx context.Context, restaurant menu.RestaurantID, to Rollback, by string, wait time.Duration) (Run, error) {
+func (r *Runner) Rollback(ctx context.Context, restaurant menu.RestaurantID, to runlog.Rollback, by string, wait time.Duration) (runlog.Run, error) {
 	t, err := r.target(restaurant)
 	if err != nil {
-		return Run{}, err
+		return runlog.Run{}, err
 	}
 	if _, err := r.store.Version(ctx, t.ID, to.Version); err != nil {
 		if errors.Is(err, cache.ErrNoCatalogue) {
-			return Run{}, &UnknownVersionError{Restaurant: t.ID, Version: to.Version}
+			return runlog.Run{}, &UnknownVersionError{Restaurant: t.ID, Version: to.Version}
 		}
-		return Run{}, unavailable(ctx, "look at "+versionText(to.Version), err)
+		return runlog.Run{}, unavailable(ctx, "look at "+versionText(to.Version), err)
 	}
-	run := r.newRun(t, TriggerManual)
+	run := r.newRun(t, runlog.TriggerManual)
 	run.Rollback = &to
 	if by = cleanName(by); by != "" {
 		run.By = []string{by}
@@ -57,22 +58,22 @@ func (r *Runner) Rollback(ctx context.Context, restaurant menu.RestaurantID, to 
 	waiting, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	for {
-		done, err := r.execute(context.WithoutCancel(ctx), work{target: t, trigger: TriggerManual}, run)
+		done, err := r.execute(context.WithoutCancel(ctx), work{target: t, trigger: runlog.TriggerManual}, run)
 		if !errors.Is(err, errBusy) {
 			return done, err
 		}
 		switch {
 		case sleep.For(waiting, retryQueued) == nil:
 		case ctx.Err() != nil:
-			return Run{}, ctx.Err()
+			return runlog.Run{}, ctx.Err()
 		default:
-			return Run{}, ErrBusy
+			return runlog.Run{}, ErrBusy
 		}
 	}
 }
 
 // rollback publishes the content of a kept version and holds it.
-func (p *pipelineRun) rollback(ctx context.Context, to Rollback) error {
+func (p *pipelineRun) rollback(ctx context.Context, to runlog.Rollback) error {
 	if err := p.loadState(ctx); err != nil {
 		return err
 	}
@@ -101,8 +102,8 @@ func (p *pipelineRun) rollback(ctx context.Context, to Rollback) error {
 	m, findings := p.build(view, published)
 	hold := cache.Hold{Until: to.Hold, Of: p.upstreamContent(now)}
 	return p.publish(ctx, m, lastFetch{
-		Settings: p.fingerprint(), Findings: len(findings), Content: hold.Of, HoldOutcome: string(OutcomeUnchanged),
-	}, findings, OutcomeUpdated, &hold)
+		Settings: p.fingerprint(), Findings: len(findings), Content: hold.Of, HoldOutcome: string(runlog.OutcomeUnchanged),
+	}, findings, runlog.OutcomeUpdated, &hold)
 }
 
 // upstreamContent names what the service publishes now: the content of the last pull,
@@ -156,13 +157,13 @@ func (p *pipelineRun) storedView(
 // Release lifts the hold of a rollback at once, and starts a sync as Start
 // does, one that begins afterwards (policy S7a). Where nothing is held it only
 // syncs. Errors as Start.
-func (r *Runner) Release(ctx context.Context, restaurant menu.RestaurantID, by string) (Run, error) {
+func (r *Runner) Release(ctx context.Context, restaurant menu.RestaurantID, by string) (runlog.Run, error) {
 	if _, err := r.target(restaurant); err != nil {
-		return Run{}, err
+		return runlog.Run{}, err
 	}
 	hold, err := r.store.Release(ctx, restaurant)
 	if err != nil {
-		return Run{}, unavailable(ctx, "release "+string(restaurant), err)
+		return runlog.Run{}, unavailable(ctx, "release "+string(restaurant), err)
 	}
 	if hold != (cache.Hold{}) {
 		r.log.WithFields(logrus.Fields{

@@ -14,21 +14,22 @@ import (
 	"larder/internal/menu"
 	"larder/internal/redisdb"
 	menusync "larder/sync"
+	"larder/sync/runlog"
 )
 
 // back rolls the bistro back and wants the version that comes of it.
-func (g *fixture) back(to int64, hold cache.HoldUntil, version int64) menusync.Run {
+func (g *fixture) back(to int64, hold cache.HoldUntil, version int64) runlog.Run {
 	g.t.Helper()
-	run, err := g.Rollback(g.t.Context(), bistro, menusync.Rollback{Version: to, Hold: hold}, "ops", 10*time.Second)
+	run, err := g.Rollback(g.t.Context(), bistro, runlog.Rollback{Version: to, Hold: hold}, "ops", 10*time.Second)
 	if err != nil {
 		g.t.Fatalf("Rollback: %v", err)
 	}
-	g.want(run, menusync.OutcomeUpdated, version)
+	g.want(run, runlog.OutcomeUpdated, version)
 	return run
 }
 
 // sync lets the service publish a menu, and syncs it.
-func (g *fixture) sync(body []byte, outcome menusync.Outcome, version int64) menusync.Run {
+func (g *fixture) sync(body []byte, outcome runlog.Outcome, version int64) runlog.Run {
 	g.t.Helper()
 	g.service.set(func(s *service) { s.body = body })
 	g.advance(2 * time.Minute)
@@ -56,8 +57,8 @@ func TestRollbackHoldsUntilTheNextChange(t *testing.T) {
 	onEveryRedis(t, func(t *testing.T, url string) {
 		g := newFixture(t, url)
 		old, bad, next := view(10), viewWith(11, 1, ""), viewWith(11, 150, "")
-		g.sync(old, menusync.OutcomeUpdated, 1)
-		g.sync(viewWith(11, 1, string(bistro)), menusync.OutcomeUpdated, 2)
+		g.sync(old, runlog.OutcomeUpdated, 1)
+		g.sync(viewWith(11, 1, string(bistro)), runlog.OutcomeUpdated, 2)
 		calls := g.service.count()
 
 		run := g.back(1, cache.HoldNextChange, 3)
@@ -65,29 +66,29 @@ func TestRollbackHoldsUntilTheNextChange(t *testing.T) {
 			t.Error("a rollback asked the ordering service")
 		}
 		g.serves(viewWith(10, 100, string(bistro)), cache.HoldNextChange) // the stop lists of now
-		if run.Changes != (menusync.Changes{Removed: 1, Changed: 1}) || run.Rollback == nil || run.By[0] != "ops" || run.Products != 10 {
+		if run.Changes != (runlog.Changes{Removed: 1, Changed: 1}) || run.Rollback == nil || run.By[0] != "ops" || run.Products != 10 {
 			t.Errorf("run %+v", run)
 		}
-		if kept, err := g.Run(t.Context(), run.ID); err != nil || kept.Rollback == nil || *kept.Rollback != *run.Rollback || kept.Trigger != menusync.TriggerManual {
+		if kept, err := g.Run(t.Context(), run.ID); err != nil || kept.Rollback == nil || *kept.Rollback != *run.Rollback || kept.Trigger != runlog.TriggerManual {
 			t.Errorf("record %+v, %v", kept, err)
 		}
 		if g.logged("sync.rollback") != 1 {
 			t.Error("the log does not say who rolled back")
 		}
 
-		g.sync(viewWith(11, 1, string(bistro)), menusync.OutcomeUnchanged, 3)
-		if run := g.sync(viewWith(11, 1, string(bistro)), menusync.OutcomeUnchanged, 3); run.Steps.Decode > 0 {
+		g.sync(viewWith(11, 1, string(bistro)), runlog.OutcomeUnchanged, 3)
+		if run := g.sync(viewWith(11, 1, string(bistro)), runlog.OutcomeUnchanged, 3); run.Steps.Decode > 0 {
 			t.Error("equal bytes under a hold were decoded again")
 		}
-		g.sync(bad, menusync.OutcomeUpdated, 4) // a stop list alone goes through
+		g.sync(bad, runlog.OutcomeUpdated, 4) // a stop list alone goes through
 		g.serves(old, cache.HoldNextChange)
 		if found, err := g.Findings(t.Context(), bistro); err != nil || len(found) != 0 {
 			t.Errorf("findings %v, %v; want those of the menu that is served", found, err)
 		}
 
-		g.sync(next, menusync.OutcomeUpdated, 5)
+		g.sync(next, runlog.OutcomeUpdated, 5)
 		g.serves(next, "")
-		g.sync(next, menusync.OutcomeUnchanged, 5)
+		g.sync(next, runlog.OutcomeUnchanged, 5)
 	})
 }
 
@@ -95,14 +96,14 @@ func TestRollbackHoldsUntilReleased(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, url string) {
 		g := newFixture(t, url)
-		g.sync(view(10), menusync.OutcomeUpdated, 1)
-		g.sync(viewWith(11, 1, ""), menusync.OutcomeUpdated, 2)
+		g.sync(view(10), runlog.OutcomeUpdated, 1)
+		g.sync(viewWith(11, 1, ""), runlog.OutcomeUpdated, 2)
 		g.back(1, cache.HoldReleased, 3)
-		g.sync(viewWith(12, 1, ""), menusync.OutcomeHeld, 3)
-		if run := g.sync(viewWith(12, 1, ""), menusync.OutcomeHeld, 3); run.Steps.Decode > 0 {
+		g.sync(viewWith(12, 1, ""), runlog.OutcomeHeld, 3)
+		if run := g.sync(viewWith(12, 1, ""), runlog.OutcomeHeld, 3); run.Steps.Decode > 0 {
 			t.Error("equal bytes under a hold were decoded again")
 		}
-		run := g.sync(viewWith(12, 1, string(bistro)), menusync.OutcomeHeld, 4)
+		run := g.sync(viewWith(12, 1, string(bistro)), runlog.OutcomeHeld, 4)
 		if run.Changes.Changed != 1 {
 			t.Errorf("run %+v, want its one stop list published", run)
 		}
@@ -110,25 +111,25 @@ func TestRollbackHoldsUntilReleased(t *testing.T) {
 		if current := g.current(); current.LastOutcome != "held" || !current.CheckedAt.Equal(g.clock()) {
 			t.Errorf("current %+v, want it confirmed as held", current)
 		}
-		g.sync(viewWith(11, 1, ""), menusync.OutcomeUpdated, 5) // the menu of the rollback again
+		g.sync(viewWith(11, 1, ""), runlog.OutcomeUpdated, 5) // the menu of the rollback again
 		g.serves(view(10), cache.HoldReleased)
-		g.sync([]byte(`{"result":{"products":[]}}`), menusync.OutcomeHeld, 5) // nothing is published that the guard would quarantine
+		g.sync([]byte(`{"result":{"products":[]}}`), runlog.OutcomeHeld, 5) // nothing is published that the guard would quarantine
 
-		if run, err := g.Once(t.Context(), bistro, menusync.TriggerCron); err != nil || run.Outcome != menusync.OutcomeHeld {
+		if run, err := g.Once(t.Context(), bistro, runlog.TriggerCron); err != nil || run.Outcome != runlog.OutcomeHeld {
 			t.Errorf("run %+v, %v", run, err)
 		}
 		g.service.set(func(s *service) { s.body = viewWith(12, 1, "") })
 		stop := g.schedule(g.Runner)
 		defer stop()
 		forced := g.start(g.Runner, menusync.Request{Force: true})
-		g.want(g.wait(g.Runner, forced.ID), menusync.OutcomeHeld, 6) // force is for the guard and the unchanged check alone
+		g.want(g.wait(g.Runner, forced.ID), runlog.OutcomeHeld, 6) // force is for the guard and the unchanged check alone
 		g.serves(view(10), cache.HoldReleased)
 
 		released, err := g.Release(t.Context(), bistro, "ops")
 		if err != nil {
 			t.Fatal(err)
 		}
-		g.want(g.wait(g.Runner, released.ID), menusync.OutcomeUpdated, 7)
+		g.want(g.wait(g.Runner, released.ID), runlog.OutcomeUpdated, 7)
 		g.serves(viewWith(12, 1, ""), "")
 		if g.logged("sync.released") != 1 {
 			t.Error("the log does not say who released")
@@ -139,8 +140,8 @@ func TestRollbackHoldsUntilReleased(t *testing.T) {
 func TestAReleaseIsFollowedByARunThatKnowsOfIt(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redisdb.Embedded)
-	g.sync(view(10), menusync.OutcomeUpdated, 1)
-	g.sync(view(11), menusync.OutcomeUpdated, 2)
+	g.sync(view(10), runlog.OutcomeUpdated, 1)
+	g.sync(view(11), runlog.OutcomeUpdated, 2)
 	g.back(1, cache.HoldReleased, 3)
 	gate := newGate()
 	g.service.set(func(s *service) { s.hook = gate.hook })
@@ -152,8 +153,8 @@ func TestAReleaseIsFollowedByARunThatKnowsOfIt(t *testing.T) {
 		t.Fatalf("Release joined run %s, which began before (%v)", released.ID, err)
 	}
 	close(gate.open)
-	g.want(g.wait(g.Runner, plain.ID), menusync.OutcomeUnchanged, 3)
-	g.want(g.wait(g.Runner, released.ID), menusync.OutcomeUpdated, 4)
+	g.want(g.wait(g.Runner, plain.ID), runlog.OutcomeUnchanged, 3)
+	g.want(g.wait(g.Runner, released.ID), runlog.OutcomeUpdated, 4)
 	g.serves(view(11), "")
 }
 
@@ -175,19 +176,19 @@ func TestNobodyJoinsARollback(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, url string) {
 		g := newFixture(t, url)
-		g.sync(view(10), menusync.OutcomeUpdated, 1)
-		g.sync(view(11), menusync.OutcomeUpdated, 2)
+		g.sync(view(10), runlog.OutcomeUpdated, 1)
+		g.sync(view(11), runlog.OutcomeUpdated, 2)
 		slow := &lingering{fakeReplica: g.replica, gate: newGate()}
 		other := g.another(func(d *menusync.Deps) { d.Replica = slow })
 		var back errgroup.Group
 		back.Go(func() error {
-			_, err := other.Rollback(t.Context(), bistro, menusync.Rollback{Version: 1, Hold: cache.HoldReleased}, "ops", 0)
+			_, err := other.Rollback(t.Context(), bistro, runlog.Rollback{Version: 1, Hold: cache.HoldReleased}, "ops", 0)
 			return err
 		})
 		<-slow.gate.entered // it has the lease
 		calls := g.service.count()
 		plain := g.start(g.Runner, menusync.Request{})
-		if plain.Rollback != nil || plain.State != menusync.StateQueued {
+		if plain.Rollback != nil || plain.State != runlog.StateQueued {
 			t.Errorf("Start joined %+v, want a run of its own", plain)
 		}
 		g.schedule(g.Runner)
@@ -195,7 +196,7 @@ func TestNobodyJoinsARollback(t *testing.T) {
 		if err := back.Wait(); err != nil {
 			t.Fatal(err)
 		}
-		g.want(g.wait(g.Runner, plain.ID), menusync.OutcomeUnchanged, 3)
+		g.want(g.wait(g.Runner, plain.ID), runlog.OutcomeUnchanged, 3)
 		if g.service.count() == calls {
 			t.Error("nobody asked the service")
 		}
@@ -205,19 +206,19 @@ func TestNobodyJoinsARollback(t *testing.T) {
 func TestTheGuardStandsBeforeAHoldIsLifted(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redisdb.Embedded)
-	g.sync(view(10), menusync.OutcomeUpdated, 1)
-	g.sync(view(11), menusync.OutcomeUpdated, 2)
+	g.sync(view(10), runlog.OutcomeUpdated, 1)
+	g.sync(view(11), runlog.OutcomeUpdated, 2)
 	g.back(1, cache.HoldNextChange, 3)
-	g.sync(view(2), menusync.OutcomeQuarantined, 3)
+	g.sync(view(2), runlog.OutcomeQuarantined, 3)
 	g.serves(view(10), cache.HoldNextChange)
-	g.back(2, cache.HoldNextChange, 4)            // while the service publishes what the guard refuses
-	g.sync(view(2), menusync.OutcomeUnchanged, 4) // which is no change since
-	g.sync(view(11), menusync.OutcomeUpdated, 5)  // but this is
+	g.back(2, cache.HoldNextChange, 4)          // while the service publishes what the guard refuses
+	g.sync(view(2), runlog.OutcomeUnchanged, 4) // which is no change since
+	g.sync(view(11), runlog.OutcomeUpdated, 5)  // but this is
 	g.serves(view(11), "")
-	g.sync(view(2), menusync.OutcomeQuarantined, 5)
-	g.sync(view(11), menusync.OutcomeUnchanged, 5) // equal bytes
+	g.sync(view(2), runlog.OutcomeQuarantined, 5)
+	g.sync(view(11), runlog.OutcomeUnchanged, 5) // equal bytes
 	g.back(1, cache.HoldNextChange, 6)
-	g.sync(view(11), menusync.OutcomeUnchanged, 6)
+	g.sync(view(11), runlog.OutcomeUnchanged, 6)
 }
 
 // A rollback asks the service nothing: what is served is not confirmed by it,
@@ -226,8 +227,8 @@ func TestARollbackConfirmsNothing(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, url string) {
 		g := newFixture(t, url, onDefaultSchedule)
-		g.sync(view(10), menusync.OutcomeUpdated, 1)
-		g.sync(view(11), menusync.OutcomeUpdated, 2)
+		g.sync(view(10), runlog.OutcomeUpdated, 1)
+		g.sync(view(11), runlog.OutcomeUpdated, 2)
 		checked := g.clock()
 		g.advance(time.Hour)
 		g.back(1, cache.HoldReleased, 3)
@@ -238,7 +239,7 @@ func TestARollbackConfirmsNothing(t *testing.T) {
 		if snapshot, _ := g.replica.Cached(bistro); !snapshot.CheckedAt.Equal(checked) || !g.Stale(snapshot.Version) {
 			t.Errorf("the replica has it checked at %v, stale %t; want %v, stale", snapshot.CheckedAt, g.Stale(snapshot.Version), checked)
 		}
-		g.sync(view(11), menusync.OutcomeUnchanged, 3)
+		g.sync(view(11), runlog.OutcomeUnchanged, 3)
 		if current := g.current(); !current.CheckedAt.Equal(g.clock()) {
 			t.Errorf("checked at %v, want %v", current.CheckedAt, g.clock())
 		}
@@ -249,27 +250,27 @@ func TestRollbackTwice(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redisdb.Embedded)
 	for n := range int64(3) {
-		g.sync(view(10+int(n)), menusync.OutcomeUpdated, n+1)
+		g.sync(view(10+int(n)), runlog.OutcomeUpdated, n+1)
 	}
 	g.back(2, cache.HoldReleased, 4)
 	g.back(1, cache.HoldNextChange, 5)
-	g.sync(view(12), menusync.OutcomeUnchanged, 5) // as it was at the first rollback
+	g.sync(view(12), runlog.OutcomeUnchanged, 5) // as it was at the first rollback
 	g.serves(view(10), cache.HoldNextChange)
 	g.back(5, cache.HoldReleased, 6) // the current one: it is only held otherwise
 	g.serves(view(10), cache.HoldReleased)
-	g.sync(view(13), menusync.OutcomeHeld, 6)
+	g.sync(view(13), runlog.OutcomeHeld, 6)
 	g.back(2, cache.HoldNextChange, 7)
-	g.sync(view(13), menusync.OutcomeUnchanged, 7) // as it was at the last rollback
+	g.sync(view(13), runlog.OutcomeUnchanged, 7) // as it was at the last rollback
 	g.serves(view(11), cache.HoldNextChange)
-	g.sync(view(11), menusync.OutcomeUpdated, 8) // the service itself goes back
+	g.sync(view(11), runlog.OutcomeUpdated, 8) // the service itself goes back
 	g.serves(view(11), "")
 }
 
 func TestAHoldOutlivesItsInstanceAndItsSettings(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redisdb.Embedded)
-	g.sync(view(10), menusync.OutcomeUpdated, 1)
-	g.sync(view(11), menusync.OutcomeUpdated, 2)
+	g.sync(view(10), runlog.OutcomeUpdated, 1)
+	g.sync(view(11), runlog.OutcomeUpdated, 2)
 	g.back(1, cache.HoldNextChange, 3)
 	before := g.current().Content
 	g.replica.held = nil
@@ -282,7 +283,7 @@ func TestAHoldOutlivesItsInstanceAndItsSettings(t *testing.T) {
 	if now := g.current(); now.Version != 4 || now.Content == before {
 		t.Errorf("version %d of content %s, want a version of another content", now.Version, now.Content)
 	}
-	g.sync(view(11), menusync.OutcomeUnchanged, 4)
+	g.sync(view(11), runlog.OutcomeUnchanged, 4)
 
 	g.back(2, cache.HoldReleased, 5) // was compiled with the settings of then
 	snapshot, _ := g.replica.Cached(bistro)
@@ -296,14 +297,14 @@ func TestRollbackKeepsTheStopListOfADishThatIsGone(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redisdb.Embedded)
 	old := bytes.Replace(view(10), []byte(`"price":100,"isContainInStopList":[]}],`), []byte(`"price":100,"isContainInStopList":true}],`), 1)
-	g.sync(old, menusync.OutcomeUpdated, 1) // p9 is stopped
-	g.sync(view(9), menusync.OutcomeUpdated, 2)
+	g.sync(old, runlog.OutcomeUpdated, 1) // p9 is stopped
+	g.sync(view(9), runlog.OutcomeUpdated, 2)
 	g.back(1, cache.HoldReleased, 3)
 	g.serves(old, cache.HoldReleased)
 	if stops := g.current().Stops; len(stops.Products) != 1 || stops.Products[0] != "p9" {
 		t.Errorf("stops %v, want p9", stops)
 	}
-	g.sync(view(8), menusync.OutcomeHeld, 3)
+	g.sync(view(8), runlog.OutcomeHeld, 3)
 	g.serves(old, cache.HoldReleased)
 }
 
@@ -312,11 +313,11 @@ func TestRollbackRefusals(t *testing.T) {
 	onEveryRedis(t, func(t *testing.T, url string) {
 		g := newFixture(t, url)
 		g.once()
-		_, err := g.Rollback(t.Context(), bistro, menusync.Rollback{Version: 7, Hold: cache.HoldReleased}, "", 0)
+		_, err := g.Rollback(t.Context(), bistro, runlog.Rollback{Version: 7, Hold: cache.HoldReleased}, "", 0)
 		if unknown, ok := errors.AsType[*menusync.UnknownVersionError](err); !ok || unknown.Version != 7 || unknown.Restaurant != bistro {
 			t.Errorf("a version that never was: %v", err)
 		}
-		_, err = g.Rollback(t.Context(), "nowhere", menusync.Rollback{Version: 1}, "", 0)
+		_, err = g.Rollback(t.Context(), "nowhere", runlog.Rollback{Version: 1}, "", 0)
 		if _, ok := errors.AsType[*menusync.UnknownRestaurantError](err); !ok {
 			t.Errorf("a restaurant that never was: %v", err)
 		}
@@ -329,16 +330,16 @@ func TestRollbackRefusals(t *testing.T) {
 		g.schedule(g.Runner)
 		run := g.start(g.Runner, menusync.Request{})
 		<-gate.entered
-		if _, err = g.Rollback(t.Context(), bistro, menusync.Rollback{Version: 1, Hold: cache.HoldReleased}, "", 0); !errors.Is(err, menusync.ErrBusy) {
+		if _, err = g.Rollback(t.Context(), bistro, runlog.Rollback{Version: 1, Hold: cache.HoldReleased}, "", 0); !errors.Is(err, menusync.ErrBusy) {
 			t.Errorf("while a run is in flight: %v", err)
 		}
 		left, leave := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer leave()
-		if _, err = g.Rollback(left, bistro, menusync.Rollback{Version: 1, Hold: cache.HoldReleased}, "", time.Minute); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err = g.Rollback(left, bistro, runlog.Rollback{Version: 1, Hold: cache.HoldReleased}, "", time.Minute); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("a caller that left: %v", err)
 		}
 		close(gate.open)
-		g.want(g.wait(g.Runner, run.ID), menusync.OutcomeUnchanged, 1)
+		g.want(g.wait(g.Runner, run.ID), runlog.OutcomeUnchanged, 1)
 		g.back(1, cache.HoldReleased, 2)
 	})
 }
@@ -352,7 +353,7 @@ func TestRollbackToTheOldestContentKept(t *testing.T) {
 	})
 	g.store = g.deps.Store
 	for n := range int64(4) {
-		g.sync(view(10+int(n)), menusync.OutcomeUpdated, n+1)
+		g.sync(view(10+int(n)), runlog.OutcomeUpdated, n+1)
 	}
 	g.back(2, cache.HoldReleased, 5)
 	kept, err := g.store.Versions(t.Context(), bistro)
@@ -375,16 +376,16 @@ func TestRollbackToTheOldestContentKept(t *testing.T) {
 func TestRollbackThatFails(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redisdb.Embedded)
-	g.sync(view(10), menusync.OutcomeUpdated, 1)
-	g.sync(view(11), menusync.OutcomeUpdated, 2)
+	g.sync(view(10), runlog.OutcomeUpdated, 1)
+	g.sync(view(11), runlog.OutcomeUpdated, 2)
 	if err := g.client.Del(t.Context(), g.keys.StopValues(bistro, 1)).Err(); err != nil {
 		t.Fatal(err)
 	}
-	run, err := g.Rollback(t.Context(), bistro, menusync.Rollback{Version: 1, Hold: cache.HoldReleased}, "ops", 0)
+	run, err := g.Rollback(t.Context(), bistro, runlog.Rollback{Version: 1, Hold: cache.HoldReleased}, "ops", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	g.want(run, menusync.OutcomeFailed, 2)
+	g.want(run, runlog.OutcomeFailed, 2)
 	g.serves(view(11), "")
 	if g.current().LastOutcome != "updated" {
 		t.Errorf("last outcome %q", g.current().LastOutcome)

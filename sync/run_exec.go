@@ -15,6 +15,7 @@ import (
 	"larder/internal/menu"
 	"larder/internal/redisdb"
 	"larder/internal/tracing"
+	"larder/sync/runlog"
 )
 
 // recordLimit bounds the writing of a run's last record, which happens even
@@ -32,10 +33,10 @@ var errBusy = errors.New("sync: another run is at it")
 // service did wrong is in the Run, not in the error. A run that finds another
 // run at it comes back OutcomeSkipped and leaves no record (policy S1).
 // Errors: *UnknownRestaurantError, redisdb.ErrUnavailable.
-func (r *Runner) Once(ctx context.Context, restaurant menu.RestaurantID, why Trigger) (Run, error) {
+func (r *Runner) Once(ctx context.Context, restaurant menu.RestaurantID, why runlog.Trigger) (runlog.Run, error) {
 	t, err := r.target(restaurant)
 	if err != nil {
-		return Run{}, err
+		return runlog.Run{}, err
 	}
 	run, err := r.execute(ctx, work{target: t, trigger: why}, r.newRun(t, why))
 	if errors.Is(err, errBusy) {
@@ -44,21 +45,21 @@ func (r *Runner) Once(ctx context.Context, restaurant menu.RestaurantID, why Tri
 	return run, err
 }
 
-func (r *Runner) newRun(t *target, why Trigger) Run {
+func (r *Runner) newRun(t *target, why runlog.Trigger) runlog.Run {
 	now := r.clock().UTC()
-	return Run{ID: r.runs.NewID(now), Restaurant: t.ID, Trigger: why, State: StateQueued, StartedAt: now}
+	return runlog.Run{ID: r.runs.NewID(now), Restaurant: t.ID, Trigger: why, State: runlog.StateQueued, StartedAt: now}
 }
 
 // execute runs the prepared run under the restaurant's lease. errBusy comes with
 // OutcomeSkipped.
-func (r *Runner) execute(ctx context.Context, w work, run Run) (Run, error) {
+func (r *Runner) execute(ctx context.Context, w work, run runlog.Run) (runlog.Run, error) {
 	t := w.target
 	queued := run
-	run.State, run.StartedAt = StateRunning, r.clock().UTC()
+	run.State, run.StartedAt = runlog.StateRunning, r.clock().UTC()
 	held, err := r.acquire(ctx, t, &run, w.tick)
 	switch {
 	case errors.Is(err, errBusy):
-		if w.trigger != TriggerManual { // no tick: it comes back
+		if w.trigger != runlog.TriggerManual { // no tick: it comes back
 			r.skip(t, SkipBusy)
 		}
 		return skipped(queued), errBusy
@@ -67,7 +68,7 @@ func (r *Runner) execute(ctx context.Context, w work, run Run) (Run, error) {
 		return skipped(queued), nil
 	case err != nil:
 		r.health.suspect()
-		return Run{}, err
+		return runlog.Run{}, err
 	}
 	r.track(run.ID, t)
 	defer r.untrack(run.ID)
@@ -85,7 +86,7 @@ func (r *Runner) execute(ctx context.Context, w work, run Run) (Run, error) {
 
 // withLease does the work of a run that has the lease, and ends the run. The error
 // is what kept it from its work.
-func (r *Runner) withLease(ctx context.Context, w work, run *Run, held lease) error {
+func (r *Runner) withLease(ctx context.Context, w work, run *runlog.Run, held lease) error {
 	t := w.target
 	began := time.Now()
 	ctx, span := r.tracing.Root(ctx, "sync.run")
@@ -102,9 +103,9 @@ func (r *Runner) withLease(ctx context.Context, w work, run *Run, held lease) er
 	cancel()
 	keeping.Wait()
 
-	run.State, run.FinishedAt = StateFinished, r.clock().UTC()
+	run.State, run.FinishedAt = runlog.StateFinished, r.clock().UTC()
 	if err != nil {
-		run.Outcome, run.Error = OutcomeFailed, explain(err, cause, time.Since(began), p.fallbackText())
+		run.Outcome, run.Error = runlog.OutcomeFailed, explain(err, cause, time.Since(began), p.fallbackText())
 	}
 	note := p.versionNote()
 	if errors.Is(cause, errLeaseLost) {
@@ -114,12 +115,12 @@ func (r *Runner) withLease(ctx context.Context, w work, run *Run, held lease) er
 }
 
 // traceRun ends the span of a run with what came of it.
-func traceRun(span tracing.Span, run *Run) {
+func traceRun(span tracing.Span, run *runlog.Run) {
 	span.Text("larder.restaurant", string(run.Restaurant))
 	span.Text("larder.run", run.ID)
 	span.Text("larder.trigger", string(run.Trigger))
 	span.Text("larder.outcome", string(run.Outcome))
-	if run.Outcome == OutcomeFailed {
+	if run.Outcome == runlog.OutcomeFailed {
 		span.Fail(string(run.Outcome))
 	}
 	span.End()
@@ -127,8 +128,8 @@ func traceRun(span tracing.Span, run *Run) {
 
 // versionNote is what a run's end says of the current version.
 type versionNote struct {
-	confirmedAt time.Time // zero: it was not confirmed
-	outcome     Outcome   // empty: nothing is noted
+	confirmedAt time.Time      // zero: it was not confirmed
+	outcome     runlog.Outcome // empty: nothing is noted
 }
 
 // versionNote is what the run has found out of the current version, beside what a
@@ -137,7 +138,7 @@ func (p *pipelineRun) versionNote() versionNote {
 	switch outcome := p.run.Outcome; {
 	case p.target.isReasons, p.run.Rollback != nil:
 		return versionNote{}
-	case outcome == OutcomeFailed, outcome == OutcomeQuarantined:
+	case outcome == runlog.OutcomeFailed, outcome == runlog.OutcomeQuarantined:
 		return versionNote{outcome: outcome}
 	case !p.confirmedAt.IsZero():
 		return versionNote{outcome: outcome, confirmedAt: p.confirmedAt}
@@ -166,7 +167,7 @@ func (r *Runner) finish(ctx context.Context, p *pipelineRun, fault error, note v
 	defer cancel()
 	written, err := r.writeFinal(ctx, run, note)
 	if errors.Is(err, cache.ErrNoCatalogue) { // Redis has lost it since the run began
-		run.Outcome, run.Error = OutcomeFailed, fmt.Sprintf("confirm version %d: Redis does not have it any more", run.Version)
+		run.Outcome, run.Error = runlog.OutcomeFailed, fmt.Sprintf("confirm version %d: Redis does not have it any more", run.Version)
 		written, err = r.writeFinal(ctx, run, versionNote{})
 	}
 	if err == nil && !written {
@@ -184,7 +185,7 @@ func (r *Runner) finish(ctx context.Context, p *pipelineRun, fault error, note v
 // version, and releases its lease. A run that was declared lost meanwhile keeps
 // that record; then it is false. Errors: cache.ErrNoCatalogue, and nothing is
 // done, where what was confirmed is not there; redisdb.ErrUnavailable.
-func (r *Runner) writeFinal(ctx context.Context, run *Run, note versionNote) (bool, error) {
+func (r *Runner) writeFinal(ctx context.Context, run *runlog.Run, note versionNote) (bool, error) {
 	end, err := r.runs.Ending(run)
 	if err != nil {
 		return false, err
@@ -229,7 +230,7 @@ func (p *pipelineRun) recovered(ctx context.Context) (err error) {
 }
 
 // orphaned logs and counts a run that was ended because its holder vanished.
-func (r *Runner) orphaned(run Run) {
+func (r *Runner) orphaned(run runlog.Run) {
 	r.log.WithFields(fields(&run, "sync.run_orphaned")).Warn("a run's holder vanished")
 	if !isReasons(run.Restaurant) {
 		r.observer.RunFinished(run)
@@ -243,8 +244,8 @@ func (r *Runner) skip(t *target, reason SkipReason) {
 }
 
 // skipped is a run that was not needed. It is not recorded.
-func skipped(run Run) Run {
-	run.State, run.Outcome, run.FinishedAt = StateFinished, OutcomeSkipped, run.StartedAt
+func skipped(run runlog.Run) runlog.Run {
+	run.State, run.Outcome, run.FinishedAt = runlog.StateFinished, runlog.OutcomeSkipped, run.StartedAt
 	return run
 }
 
@@ -260,7 +261,7 @@ func (p *pipelineRun) logRun(kind string, logged bool) {
 	state := string(run.Outcome) + " " + kind
 	before, _ := t.last.Swap(state).(string)
 	name, what := "sync."+string(run.Outcome), "menu"
-	if run.Outcome == OutcomeUpdated {
+	if run.Outcome == runlog.OutcomeUpdated {
 		name = "sync.published"
 	}
 	switch {
@@ -271,15 +272,15 @@ func (p *pipelineRun) logRun(kind string, logged bool) {
 	}
 	entry := p.runner.log.WithFields(fields(run, name))
 	switch run.Outcome {
-	case OutcomeUpdated:
+	case runlog.OutcomeUpdated:
 		entry.Info(what + " published")
-	case OutcomeFailed, OutcomeQuarantined:
+	case runlog.OutcomeFailed, runlog.OutcomeQuarantined:
 		if before == state {
 			entry.Debug(what + " still not updated")
 		} else {
 			entry.Warn(what + " not updated")
 		}
-	case OutcomeHeld:
+	case runlog.OutcomeHeld:
 		if before == state {
 			entry.Debug(what + " still held back")
 		} else {
@@ -290,7 +291,7 @@ func (p *pipelineRun) logRun(kind string, logged bool) {
 	}
 }
 
-func fields(run *Run, event string) logrus.Fields {
+func fields(run *runlog.Run, event string) logrus.Fields {
 	f := logrus.Fields{
 		"event": event, "restaurant": string(run.Restaurant), "run": run.ID, "trigger": string(run.Trigger),
 		"outcome": string(run.Outcome), "version": run.Version,
@@ -304,7 +305,7 @@ func fields(run *Run, event string) logrus.Fields {
 	if run.Rollback != nil {
 		f["to"], f["hold"], f["by"] = run.Rollback.Version, string(run.Rollback.Hold), strings.Join(run.By, ", ")
 	}
-	if run.Outcome == OutcomeUpdated {
+	if run.Outcome == runlog.OutcomeUpdated {
 		f["bytes"], f["products"], f["findings"] = run.Bytes, run.Products, run.Findings
 	}
 	return f

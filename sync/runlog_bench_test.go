@@ -13,6 +13,7 @@ import (
 	"larder/internal/redisdb"
 	"larder/internal/silentlog"
 	"larder/internal/testkit/redistest"
+	"larder/sync/runlog"
 )
 
 // BenchmarkRunRecords measures what Redis takes for the runs of a chain of
@@ -56,24 +57,24 @@ func BenchmarkRunRecords(b *testing.B) {
 }
 
 // runsOf returns the runs of the n-th record: three of a fold, else one.
-func runsOf(n int, made *Log, at time.Time) []Run {
-	run := Run{
-		Trigger: TriggerCron, Outcome: OutcomeUpdated, State: StateFinished, StartedAt: at, FinishedAt: at.Add(67 * time.Millisecond),
-		Version: 1234, Steps: Steps{Fetch: 43.456, Decode: 3.214, Lint: 0.871, Compile: 2.345, Publish: 5.123},
-		Bytes: 539_504, Products: 412, Changes: Changes{Added: 1, Changed: 12}, Findings: 37,
+func runsOf(n int, made *runlog.Log, at time.Time) []runlog.Run {
+	run := runlog.Run{
+		Trigger: runlog.TriggerCron, Outcome: runlog.OutcomeUpdated, State: runlog.StateFinished, StartedAt: at, FinishedAt: at.Add(67 * time.Millisecond),
+		Version: 1234, Steps: runlog.Steps{Fetch: 43.456, Decode: 3.214, Lint: 0.871, Compile: 2.345, Publish: 5.123},
+		Bytes: 539_504, Products: 412, Changes: runlog.Changes{Added: 1, Changed: 12}, Findings: 37,
 	}
 	times := 1
 	switch n % 10 {
 	case 2, 6:
-		run.Outcome, run.Changes, run.Steps, times = OutcomeUnchanged, Changes{}, Steps{Fetch: 23.456}, 3
+		run.Outcome, run.Changes, run.Steps, times = runlog.OutcomeUnchanged, runlog.Changes{}, runlog.Steps{Fetch: 23.456}, 3
 	case 4:
-		run.Outcome, run.Changes, run.Steps = OutcomeFailed, Changes{}, Steps{Fetch: 9234.123}
+		run.Outcome, run.Changes, run.Steps = runlog.OutcomeFailed, runlog.Changes{}, runlog.Steps{Fetch: 9234.123}
 		run.Error = "fetch the menu view of restaurant 76439fb3-c0c4-42ca-a269-64f031a6a33b over connection main: " +
 			"the ordering service answered 502 Bad Gateway (tried for 9.234s); the last good menu is served on"
 	case 8:
-		run.Trigger, run.By = TriggerManual, []string{"operations"}
+		run.Trigger, run.By = runlog.TriggerManual, []string{"operations"}
 	}
-	var runs []Run
+	var runs []runlog.Run
 	for i := range times {
 		run.ID = made.NewID(at.Add(time.Duration(i) * 2 * time.Minute))
 		runs = append(runs, run)
@@ -86,7 +87,7 @@ func restaurantNo(n int) menu.RestaurantID {
 }
 
 // writeRuns ends the run for count restaurants.
-func (r *Runner) writeRuns(b *testing.B, run Run, first, count int) {
+func (r *Runner) writeRuns(b *testing.B, run runlog.Run, first, count int) {
 	b.Helper()
 	if err := finishScript.Load(b.Context(), r.redis).Err(); err != nil {
 		b.Fatal(err)

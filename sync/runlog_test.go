@@ -12,15 +12,16 @@ import (
 	"larder/internal/testkit/redistest"
 	"larder/internal/upstream"
 	menusync "larder/sync"
+	"larder/sync/runlog"
 )
 
 // maxRecord bounds what a record of a finished run takes of Redis, in bytes.
 const maxRecord = 400
 
 // manual does a run that somebody asked for.
-func (g *fixture) manual() menusync.Run {
+func (g *fixture) manual() runlog.Run {
 	g.t.Helper()
-	run, err := g.Once(g.t.Context(), bistro, menusync.TriggerManual)
+	run, err := g.Once(g.t.Context(), bistro, runlog.TriggerManual)
 	if err != nil {
 		g.t.Fatalf("Once: %v", err)
 	}
@@ -28,9 +29,9 @@ func (g *fixture) manual() menusync.Run {
 }
 
 // listed returns the runs of the restaurant, the newest first.
-func (g *fixture) listed() []menusync.Run {
+func (g *fixture) listed() []runlog.Run {
 	g.t.Helper()
-	runs, next, err := g.Runs(g.t.Context(), menusync.Filter{Restaurant: bistro, Limit: 500})
+	runs, next, err := g.Runs(g.t.Context(), runlog.Filter{Restaurant: bistro, Limit: 500})
 	if err != nil || next != "" {
 		g.t.Fatalf("Runs: %v, next %q", err, next)
 	}
@@ -58,7 +59,7 @@ func TestFinishedRunsAreKeptSmallAndBounded(t *testing.T) {
 	}
 
 	slices.Reverse(made)
-	if listed := g.pages(menusync.Filter{Restaurant: bistro, Limit: 7}); !slices.Equal(listed, made[:kept]) {
+	if listed := g.pages(runlog.Filter{Restaurant: bistro, Limit: 7}); !slices.Equal(listed, made[:kept]) {
 		t.Errorf("%d runs are listed, want the last %d, newest first, each once", len(listed), kept)
 	}
 	for _, at := range []int{0, kept / 2, kept - 1} {
@@ -91,11 +92,11 @@ func TestUnchangedScheduledRunsAreFolded(t *testing.T) {
 
 		want := []string{after[4], byHand, before[2], first}
 		for limit := 1; limit <= 5; limit++ {
-			if got := g.pages(menusync.Filter{Restaurant: bistro, Limit: limit}); !slices.Equal(got, want) {
+			if got := g.pages(runlog.Filter{Restaurant: bistro, Limit: limit}); !slices.Equal(got, want) {
 				t.Errorf("%d a page: %v, want %v", limit, got, want)
 			}
 		}
-		if got := g.pages(menusync.Filter{Limit: 2}); !slices.Equal(got, want) {
+		if got := g.pages(runlog.Filter{Limit: 2}); !slices.Equal(got, want) {
 			t.Errorf("in the list over all: %v, want %v", got, want)
 		}
 		for _, fold := range [][]string{before, after} {
@@ -125,12 +126,12 @@ func TestPagingGoesOnAfterAFoldIsClosed(t *testing.T) {
 	first := g.once().ID
 	g.once()
 	fold := g.once().ID
-	runs, next, err := g.Runs(t.Context(), menusync.Filter{Restaurant: bistro, Limit: 1})
+	runs, next, err := g.Runs(t.Context(), runlog.Filter{Restaurant: bistro, Limit: 1})
 	if err != nil || len(runs) != 1 || runs[0].ID != fold {
 		t.Fatalf("the first page: %+v, %v", runs, err)
 	}
 	g.manual()
-	runs, next, err = g.Runs(t.Context(), menusync.Filter{Restaurant: bistro, Limit: 1, Cursor: next})
+	runs, next, err = g.Runs(t.Context(), runlog.Filter{Restaurant: bistro, Limit: 1, Cursor: next})
 	if err != nil || len(runs) != 1 || runs[0].ID != first || next != "" {
 		t.Errorf("the second page: %+v, %q, %v, want run %s", runs, next, err, first)
 	}
@@ -143,7 +144,7 @@ func TestOtherRunsAreNotFolded(t *testing.T) {
 	g := newFixture(t, redistest.Start(t).URL())
 	g.once()
 	var want []string
-	add := func(run menusync.Run, err error) {
+	add := func(run runlog.Run, err error) {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
@@ -152,13 +153,13 @@ func TestOtherRunsAreNotFolded(t *testing.T) {
 	}
 	for range 2 {
 		add(g.manual(), nil)
-		add(g.Once(t.Context(), bistro, menusync.TriggerStartup))
+		add(g.Once(t.Context(), bistro, runlog.TriggerStartup))
 		g.service.set(func(s *service) { s.err = &upstream.Error{Operation: upstream.OpMenu, Status: 502} })
 		add(g.once(), nil)
 		g.service.set(func(s *service) { s.err = nil })
 		g.service.set(func(s *service) {
 			s.hook = func(ctx context.Context) { // joined by somebody without a name
-				if run, err := g.Start(ctx, bistro, menusync.Request{}); err != nil || run.State != menusync.StateRunning {
+				if run, err := g.Start(ctx, bistro, menusync.Request{}); err != nil || run.State != runlog.StateRunning {
 					t.Errorf("Start: %+v, %v, want the run in flight", run, err)
 				}
 			}
@@ -186,19 +187,19 @@ func TestRunThatWaitedLongIsFound(t *testing.T) {
 			g.manual()
 			g.once()
 		}
-		first, _, err := g.Runs(t.Context(), menusync.Filter{Restaurant: bistro, Limit: 1})
-		if err != nil || len(first) != 1 || first[0].ID != waited.ID || first[0].State != menusync.StateQueued {
+		first, _, err := g.Runs(t.Context(), runlog.Filter{Restaurant: bistro, Limit: 1})
+		if err != nil || len(first) != 1 || first[0].ID != waited.ID || first[0].State != runlog.StateQueued {
 			t.Fatalf("the first of the list: %+v, %v, want the run that waits", first, err)
 		}
 		g.schedule(g.Runner)
-		if run := g.wait(g.Runner, waited.ID); run.Outcome != menusync.OutcomeUnchanged {
+		if run := g.wait(g.Runner, waited.ID); run.Outcome != runlog.OutcomeUnchanged {
 			t.Fatalf("the run that waited: %+v", run)
 		}
 		if run, err := g.Run(t.Context(), waited.ID); err != nil || run.ID != waited.ID || len(run.By) != 1 || run.By[0] != "ops" {
 			t.Errorf("looked up: %+v, %v", run, err)
 		}
 		for _, cursor := range []string{"nonsense", "0-0", "1-x"} {
-			if runs, next, err := g.Runs(t.Context(), menusync.Filter{Restaurant: bistro, Cursor: cursor}); err != nil || len(runs) > 0 || next != "" {
+			if runs, next, err := g.Runs(t.Context(), runlog.Filter{Restaurant: bistro, Cursor: cursor}); err != nil || len(runs) > 0 || next != "" {
 				t.Errorf("cursor %q: %d runs, %v", cursor, len(runs), err)
 			}
 		}
@@ -226,7 +227,7 @@ func TestUnreadableRecordsAreLeftOut(t *testing.T) {
 	made := []string{g.manual().ID, g.once().ID}
 	slices.Reverse(made)
 	for limit := 1; limit <= 3; limit++ {
-		if got := g.pages(menusync.Filter{Restaurant: bistro, Limit: limit}); !slices.Equal(got, made) {
+		if got := g.pages(runlog.Filter{Restaurant: bistro, Limit: limit}); !slices.Equal(got, made) {
 			t.Errorf("%d a page: %v, want %v", limit, got, made)
 		}
 	}

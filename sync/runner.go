@@ -19,6 +19,7 @@ import (
 	"larder/internal/sleep"
 	"larder/internal/tracing"
 	"larder/internal/upstream"
+	"larder/sync/runlog"
 )
 
 // Source is the ordering service as far as syncs need it; *upstream.Client is
@@ -39,7 +40,7 @@ type Replica interface {
 // goroutines and must return at once.
 type Observer interface {
 	// RunFinished is called for every run that was recorded.
-	RunFinished(run Run)
+	RunFinished(run runlog.Run)
 	// TickSkipped is called for every tick of a schedule that made no run.
 	TickSkipped(restaurant menu.RestaurantID, reason SkipReason)
 }
@@ -82,7 +83,7 @@ type Runner struct {
 	clock     func() time.Time
 	log       logrus.FieldLogger
 	queue     *queue
-	runs      *Log
+	runs      *runlog.Log
 	health    *health
 	upstreams upstreamHealth
 	newBatch  sleep.Signal // set when a batch was started here
@@ -130,7 +131,7 @@ func NewRunner(d Deps) (*Runner, error) {
 		r.observer = nopObserver{}
 	}
 	r.health = newHealth(r.log)
-	r.runs = NewLog(LogConfig{
+	r.runs = runlog.New(runlog.Config{
 		Redis: d.Redis, Runs: d.Config.Runs, Index: d.Config.RunIndex, Unlisted: isReasons, UnlistedRuns: reasonRuns,
 		Restaurants: func() []menu.RestaurantID { return r.set.Load().catalogued },
 		Orphaned:    r.orphaned, Clock: r.clock, Log: r.log,
@@ -139,7 +140,7 @@ func NewRunner(d Deps) (*Runner, error) {
 }
 
 // Log returns the records of runs and batches.
-func (r *Runner) Log() *Log { return r.runs }
+func (r *Runner) Log() *runlog.Log { return r.runs }
 
 // RedisRefusesWrites returns why Redis takes no writes, as the Scheduler last found it; nil
 // while it does, while it does not answer at all, and before a Scheduler runs.
@@ -168,5 +169,5 @@ func (e *UnknownRestaurantError) Error() string {
 
 type nopObserver struct{}
 
-func (nopObserver) RunFinished(Run)                           {}
+func (nopObserver) RunFinished(runlog.Run)                    {}
 func (nopObserver) TickSkipped(menu.RestaurantID, SkipReason) {}

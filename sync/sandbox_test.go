@@ -10,6 +10,7 @@ import (
 	"larder/internal/sandbox"
 	"larder/internal/upstream"
 	menusync "larder/sync"
+	"larder/sync/runlog"
 )
 
 func TestTheSandboxOverHTTP(t *testing.T) {
@@ -31,14 +32,14 @@ func TestTheSandboxOverHTTP(t *testing.T) {
 	g := newFixture(t, redisdb.Embedded, func(d *menusync.Deps) {
 		d.Connections[0].Source, d.Connections[0].DefaultMenu = client, true
 	})
-	g.want(g.once(), menusync.OutcomeUpdated, 1)
-	g.want(g.once(), menusync.OutcomeUnchanged, 1)
-	own, err := g.Once(t.Context(), cache.DefaultMenu("main"), menusync.TriggerCron)
+	g.want(g.once(), runlog.OutcomeUpdated, 1)
+	g.want(g.once(), runlog.OutcomeUnchanged, 1)
+	own, err := g.Once(t.Context(), cache.DefaultMenu("main"), runlog.TriggerCron)
 	if err != nil {
 		t.Fatal(err)
 	}
-	g.want(own, menusync.OutcomeUpdated, 1)
-	if run, err := g.ReasonsOnce(t.Context(), "main"); err != nil || run.Outcome != menusync.OutcomeUpdated {
+	g.want(own, runlog.OutcomeUpdated, 1)
+	if run, err := g.ReasonsOnce(t.Context(), "main"); err != nil || run.Outcome != runlog.OutcomeUpdated {
 		t.Errorf("reasons: %+v, %v", run, err)
 	}
 	if counts := g.current().Counts; counts.Products < 10 || counts.Orderable == 0 {
@@ -47,7 +48,7 @@ func TestTheSandboxOverHTTP(t *testing.T) {
 
 	ordering.SetMenu(string(bistro), []byte(`{"products": [}`))
 	run := g.once()
-	g.want(run, menusync.OutcomeFailed, 1)
+	g.want(run, runlog.OutcomeFailed, 1)
 	if !strings.Contains(run.Error, "not valid JSON at line 1, column") {
 		t.Errorf("error %q does not say where", run.Error)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"larder/internal/redisdb"
 	"larder/internal/sleep"
+	"larder/sync/runlog"
 )
 
 const (
@@ -98,7 +99,7 @@ func (r *Runner) tick(t *target) {
 	if t.targetState.lastTick.Swap(slot.UnixMilli()) == slot.UnixMilli() {
 		return // queued by the cron before
 	}
-	if !r.enqueueScheduled(work{target: t, trigger: TriggerCron, tick: slot}) {
+	if !r.enqueueScheduled(work{target: t, trigger: runlog.TriggerCron, tick: slot}) {
 		r.skip(t, SkipBusy)
 	}
 }
@@ -119,7 +120,7 @@ func (r *Runner) work(ctx context.Context, g *errgroup.Group) {
 		if !ok || !r.health.wait(ctx) {
 			return
 		}
-		if w.trigger == TriggerManual {
+		if w.trigger == runlog.TriggerManual {
 			r.manual(ctx, g, w)
 		} else {
 			r.process(ctx, w)
@@ -157,7 +158,7 @@ func (r *Runner) manual(ctx context.Context, g *errgroup.Group, w work) {
 	// Not Get: this process is the run's holder, even where Redis was away so long
 	// that its place in the queue has expired.
 	run, err := r.runs.Stored(ctx, w.target.ID, w.runID)
-	if err == nil && run.State == StateQueued {
+	if err == nil && run.State == runlog.StateQueued {
 		_, err = r.execute(ctx, w, run)
 	}
 	switch {
@@ -188,9 +189,9 @@ func (r *Runner) keepQueued(ctx context.Context) {
 // catchUp queues whatever is missing or has missed its schedule: at the start,
 // and once when Redis has come back (policy S5).
 func (r *Runner) catchUp(ctx context.Context, first bool) {
-	trigger := TriggerCron
+	trigger := runlog.TriggerCron
 	if first {
-		trigger = TriggerStartup
+		trigger = runlog.TriggerStartup
 	}
 	current, err := r.store.Currents(ctx, r.set.Load().catalogued)
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"larder/internal/testkit/redistest"
 	"larder/internal/upstream"
 	menusync "larder/sync"
+	"larder/sync/runlog"
 )
 
 func withDefaultMenu(d *menusync.Deps) { d.Connections[0].DefaultMenu = true }
@@ -41,8 +42,8 @@ func TestStartupCatchesUp(t *testing.T) {
 		if version, err := g.store.Current(t.Context(), own); err != nil || version.Name != "Test" {
 			t.Errorf("the connection's own menu: %+v, %v, want it under the view's name", version, err)
 		}
-		runs, _, err := g.Runs(t.Context(), menusync.Filter{})
-		if err != nil || len(runs) != 2 || runs[0].Trigger != menusync.TriggerStartup {
+		runs, _, err := g.Runs(t.Context(), runlog.Filter{})
+		if err != nil || len(runs) != 2 || runs[0].Trigger != runlog.TriggerStartup {
 			t.Errorf("runs %+v, %v, want two startup runs", runs, err)
 		}
 		calls := g.service.count()
@@ -55,7 +56,7 @@ func TestStartupCatchesUp(t *testing.T) {
 		eventually(t, "the second instance has checked", func() bool { return g.logged("sync.catch_up") == 2 })
 		run := g.wait(again, g.start(again, menusync.Request{}).ID)
 		stop()
-		g.want(run, menusync.OutcomeUnchanged, 1)
+		g.want(run, runlog.OutcomeUnchanged, 1)
 		if got := g.service.count(); got != calls+1 {
 			t.Errorf("%d menu requests after a second start, want %d: only the manual one", got, calls+1)
 		}
@@ -87,13 +88,13 @@ func TestRedisGoneAndBack(t *testing.T) {
 	server.Stop() // under a run that is fetching
 	close(gate.open)
 	eventually(t, "the pause is said", func() bool { return g.logged("sync.paused") == 1 })
-	if _, err := g.Once(t.Context(), bistro, menusync.TriggerCron); !errors.Is(err, redisdb.ErrUnavailable) {
+	if _, err := g.Once(t.Context(), bistro, runlog.TriggerCron); !errors.Is(err, redisdb.ErrUnavailable) {
 		t.Errorf("Once without Redis: %v, want ErrUnavailable", err)
 	}
 	if _, err := g.Start(t.Context(), bistro, menusync.Request{}); !errors.Is(err, redisdb.ErrUnavailable) {
 		t.Errorf("Start without Redis: %v, want ErrUnavailable", err)
 	}
-	if _, _, err := g.Runs(t.Context(), menusync.Filter{}); !errors.Is(err, redisdb.ErrUnavailable) {
+	if _, _, err := g.Runs(t.Context(), runlog.Filter{}); !errors.Is(err, redisdb.ErrUnavailable) {
 		t.Errorf("Runs without Redis: %v, want ErrUnavailable", err)
 	}
 	if _, err := g.Run(t.Context(), manual.ID); !errors.Is(err, redisdb.ErrUnavailable) {
@@ -108,7 +109,7 @@ func TestRedisGoneAndBack(t *testing.T) {
 	server.Restart()
 	// The lease of the run that Redis went away under may still stand; a
 	// forced request waits for its end.
-	forced := menusync.Run{}
+	forced := runlog.Run{}
 	eventually(t, "requests are taken again", func() bool {
 		var err error
 		forced, err = g.Start(t.Context(), bistro, menusync.Request{Force: true})
@@ -117,7 +118,7 @@ func TestRedisGoneAndBack(t *testing.T) {
 	if err := g.client.Del(t.Context(), g.keys.Lease(bistro)).Err(); err != nil {
 		t.Fatal(err)
 	}
-	if run := g.wait(g.Runner, forced.ID); run.Outcome != menusync.OutcomeUpdated || g.current().Counts.Products != 12 {
+	if run := g.wait(g.Runner, forced.ID); run.Outcome != runlog.OutcomeUpdated || g.current().Counts.Products != 12 {
 		t.Errorf("after the return: %+v, want the new menu", run)
 	}
 	stop()
@@ -139,7 +140,7 @@ func TestSchedulerWaitsForRedisAtItsStart(t *testing.T) {
 	server.Restart()
 	eventually(t, "the first sync", func() bool { return g.observer.finished() == 1 })
 	stop()
-	g.want(g.observer.runs[0], menusync.OutcomeUpdated, 1)
+	g.want(g.observer.runs[0], runlog.OutcomeUpdated, 1)
 }
 
 func TestShutdownReleasesTheLease(t *testing.T) {
@@ -153,8 +154,8 @@ func TestShutdownReleasesTheLease(t *testing.T) {
 	if n, err := g.client.Exists(t.Context(), g.keys.Lease(bistro)).Result(); err != nil || n != 0 {
 		t.Errorf("the lease stands after the shutdown: %d, %v", n, err)
 	}
-	runs, _, err := g.Runs(t.Context(), menusync.Filter{})
-	if err != nil || len(runs) != 1 || runs[0].Outcome != menusync.OutcomeFailed ||
+	runs, _, err := g.Runs(t.Context(), runlog.Filter{})
+	if err != nil || len(runs) != 1 || runs[0].Outcome != runlog.OutcomeFailed ||
 		!strings.Contains(runs[0].Error, "larder was stopped") {
 		t.Errorf("runs %+v, %v, want one that says it was stopped", runs, err)
 	}
@@ -166,13 +167,13 @@ func TestReasonsKeepTheLastGoodOnes(t *testing.T) {
 	for _, c := range []struct {
 		reasons []upstream.Reason
 		err     error
-		outcome menusync.Outcome
+		outcome runlog.Outcome
 		want    string
 	}{
-		{nil, nil, menusync.OutcomeUpdated, `[]`},
-		{nil, nil, menusync.OutcomeUnchanged, `[]`},
-		{[]upstream.Reason{{ID: "9"}}, nil, menusync.OutcomeUpdated, `[{"ID":"9","reason":"","type":"","isPossibleDelete":false}]`},
-		{nil, errors.New("down"), menusync.OutcomeFailed, `[{"ID":"9","reason":"","type":"","isPossibleDelete":false}]`},
+		{nil, nil, runlog.OutcomeUpdated, `[]`},
+		{nil, nil, runlog.OutcomeUnchanged, `[]`},
+		{[]upstream.Reason{{ID: "9"}}, nil, runlog.OutcomeUpdated, `[{"ID":"9","reason":"","type":"","isPossibleDelete":false}]`},
+		{nil, errors.New("down"), runlog.OutcomeFailed, `[{"ID":"9","reason":"","type":"","isPossibleDelete":false}]`},
 	} {
 		g.service.set(func(s *service) { s.reasons, s.err = c.reasons, c.err })
 		run, err := g.ReasonsOnce(t.Context(), "main")
@@ -184,7 +185,7 @@ func TestReasonsKeepTheLastGoodOnes(t *testing.T) {
 			t.Errorf("kept %s, %v, want %s", list, err, c.want)
 		}
 	}
-	if runs, _, err := g.Runs(t.Context(), menusync.Filter{}); err != nil || len(runs) != 0 || g.observer.finished() != 0 {
+	if runs, _, err := g.Runs(t.Context(), runlog.Filter{}); err != nil || len(runs) != 0 || g.observer.finished() != 0 {
 		t.Errorf("%d runs of restaurants, %v: reasons are none", len(runs), err)
 	}
 }
@@ -274,7 +275,7 @@ func TestAConnectionThatHangsKeepsNobodyWaiting(t *testing.T) {
 		g.observer.mu.Lock()
 		defer g.observer.mu.Unlock()
 		for _, run := range g.observer.runs {
-			if run.Restaurant == "own" && run.Outcome != menusync.OutcomeFailed {
+			if run.Restaurant == "own" && run.Outcome != runlog.OutcomeFailed {
 				runs++
 			}
 		}
@@ -289,7 +290,7 @@ func TestAConnectionThatHangsKeepsNobodyWaiting(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
-	if run, err = g.Wait(ctx, "own", run.ID); err != nil || run.Outcome != menusync.OutcomeUnchanged {
+	if run, err = g.Wait(ctx, "own", run.ID); err != nil || run.Outcome != runlog.OutcomeUnchanged {
 		t.Errorf("asked for: %+v, %v", run, err)
 	}
 	if n := g.service.count(); n != 2 {
@@ -368,7 +369,7 @@ func TestRefreshReasons(t *testing.T) {
 		if err == nil {
 			run, err = g.Wait(t.Context(), bistro, run.ID)
 		}
-		if err != nil || run.Outcome == menusync.OutcomeFailed || asked() != before+calls {
+		if err != nil || run.Outcome == runlog.OutcomeFailed || asked() != before+calls {
 			t.Errorf("force %v: run %+v, %v, asked %d times; want %d", force, run, err, asked()-before, calls)
 		}
 	}

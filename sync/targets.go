@@ -11,6 +11,7 @@ import (
 	"larder/internal/directory"
 	"larder/internal/menu"
 	"larder/internal/setting"
+	"larder/sync/runlog"
 )
 
 // target is one menu that is kept: a restaurant's or a connection's own. It
@@ -234,7 +235,7 @@ func (r *Runner) Replace(restaurants []Restaurant, schedule string) (Replacement
 		switch {
 		case !stood:
 			done.Added = append(done.Added, t.ID)
-			r.enqueueScheduled(work{target: t, trigger: TriggerStartup, missing: true})
+			r.enqueueScheduled(work{target: t, trigger: runlog.TriggerStartup, missing: true})
 		case old != t:
 			done.Changed = append(done.Changed, t.ID)
 			if old.Name != t.Name || old.Connection != t.Connection || old.Settings != t.Settings {
@@ -254,7 +255,7 @@ func (r *Runner) Replace(restaurants []Restaurant, schedule string) (Replacement
 // waits or runs, which may have begun with what was before.
 func (r *Runner) requeue(t *target) {
 	t.again.Store(true)
-	if r.enqueueScheduled(work{target: t, trigger: TriggerCron, changed: true}) {
+	if r.enqueueScheduled(work{target: t, trigger: runlog.TriggerCron, changed: true}) {
 		t.again.Store(false)
 	}
 }

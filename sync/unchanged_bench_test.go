@@ -16,6 +16,7 @@ import (
 	"larder/internal/sandbox"
 	"larder/internal/testkit/redistest"
 	menusync "larder/sync"
+	"larder/sync/runlog"
 )
 
 // BenchmarkUnchanged is a pass that finds nothing changed, with a real Redis
@@ -75,14 +76,14 @@ func unchanged(b *testing.B, etag string) (once func()) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	pass := func(want menusync.Outcome) {
-		run, err := runner.Once(b.Context(), bistro, menusync.TriggerCron)
+	pass := func(want runlog.Outcome) {
+		run, err := runner.Once(b.Context(), bistro, runlog.TriggerCron)
 		if err != nil || run.Outcome != want {
 			b.Fatalf("%+v, %v, want %s", run, err, want)
 		}
 	}
-	pass(menusync.OutcomeUpdated)
-	return func() { pass(menusync.OutcomeUnchanged) }
+	pass(runlog.OutcomeUpdated)
+	return func() { pass(runlog.OutcomeUnchanged) }
 }
 
 // computed is what this process has computed so far, its kernel's share too.

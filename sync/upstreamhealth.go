@@ -10,6 +10,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"larder/internal/upstream"
+	"larder/sync/runlog"
 )
 
 // unreachableAfter is after how many failures in a row, of whatever restaurants, a
@@ -32,7 +33,7 @@ type upstreamState struct {
 // recordRun takes the end of a run into the state of its connection, and logs a
 // change of that. It reports whether the run failed because the service is away,
 // which has been logged.
-func (r *Runner) recordRun(t *target, run *Run, fault error) (away bool) {
+func (r *Runner) recordRun(t *target, run *runlog.Run, fault error) (away bool) {
 	gone := isUnreachable(fault)
 	if !gone && (run.Steps.Fetch == 0 || errors.Is(fault, context.Canceled)) {
 		return false // it says nothing of the service

@@ -8,6 +8,7 @@ import (
 	"larder/internal/menu"
 	"larder/internal/upstream"
 	menusync "larder/sync"
+	"larder/sync/runlog"
 )
 
 // Two hundred restaurants fail and come back: two lines of the connection, and
@@ -20,10 +21,10 @@ func TestServiceThatGoesAwayIsReportedOnce(t *testing.T) {
 		ids[i] = menu.RestaurantID(fmt.Sprintf("r%03d", i))
 	}
 	g := newFixture(t, "embedded", func(d *menusync.Deps) { d.Restaurants = restaurants(ids...) })
-	all := func(want menusync.Outcome) {
+	all := func(want runlog.Outcome) {
 		t.Helper()
 		for _, id := range ids {
-			if run, err := g.Once(t.Context(), id, menusync.TriggerCron); err != nil || run.Outcome != want {
+			if run, err := g.Once(t.Context(), id, runlog.TriggerCron); err != nil || run.Outcome != want {
 				t.Fatalf("run of %s: %s %v, want %s", id, run.Outcome, err, want)
 			}
 		}
@@ -36,19 +37,19 @@ func TestServiceThatGoesAwayIsReportedOnce(t *testing.T) {
 		}
 		return n
 	}
-	all(menusync.OutcomeUpdated)
+	all(runlog.OutcomeUpdated)
 	for round := 1; round <= 2; round++ {
 		before := loud()
 		g.service.set(func(s *service) {
 			s.err = &upstream.Error{Operation: upstream.OpMenu, Status: 503, Err: errors.New("down")}
 		})
-		all(menusync.OutcomeFailed)
-		all(menusync.OutcomeFailed)
+		all(runlog.OutcomeFailed)
+		all(runlog.OutcomeFailed)
 		if n := loud() - before; n > 3 {
 			t.Errorf("round %d: %d warnings of %d failed runs, want at most 3", round, n, 2*restaurantsOfAll)
 		}
 		g.service.set(func(s *service) { s.err = nil })
-		all(menusync.OutcomeUnchanged)
+		all(runlog.OutcomeUnchanged)
 		if away, back := g.logged("upstream.unreachable"), g.logged("upstream.recovered"); away != round || back != round {
 			t.Errorf("round %d: %d log lines of an unreachable service, %d of its recovery", round, away, back)
 		}
@@ -61,11 +62,11 @@ func TestFaultOfOneRestaurantIsItsOwn(t *testing.T) {
 	g := newFixture(t, "embedded", func(d *menusync.Deps) { d.Restaurants = restaurants("good", "bad") })
 	for range 5 {
 		g.service.set(func(s *service) { s.err = &upstream.Error{Operation: upstream.OpMenu, Status: 500} })
-		if _, err := g.Once(t.Context(), "bad", menusync.TriggerCron); err != nil {
+		if _, err := g.Once(t.Context(), "bad", runlog.TriggerCron); err != nil {
 			t.Fatal(err)
 		}
 		g.service.set(func(s *service) { s.err = nil })
-		if _, err := g.Once(t.Context(), "good", menusync.TriggerCron); err != nil {
+		if _, err := g.Once(t.Context(), "good", runlog.TriggerCron); err != nil {
 			t.Fatal(err)
 		}
 	}

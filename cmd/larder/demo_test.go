@@ -16,7 +16,7 @@ import (
 	"larder/internal/sandbox"
 	"larder/internal/testkit/clitest"
 	"larder/internal/testkit/redistest"
-	menusync "larder/sync"
+	"larder/sync/runlog"
 )
 
 func TestDemoExitDoesTheWholeJob(t *testing.T) {
@@ -132,8 +132,8 @@ func TestCommandsAgainstARunningDaemon(t *testing.T) {
 		if out := must(t, with(ops, "sync", sandbox.BistroID)...); !strings.Contains(out, sandbox.BistroID+"  unchanged  version ") {
 			t.Errorf("sync prints %q", out)
 		}
-		all := clitest.FromJSON[menusync.Batch](t, must(t, with(ops, "sync", "--all", "--force", "--json")...))
-		if all.Total != 1 || all.Done != 1 || all.Outcomes[menusync.OutcomeUpdated] != 1 || !all.Force {
+		all := clitest.FromJSON[runlog.Batch](t, must(t, with(ops, "sync", "--all", "--force", "--json")...))
+		if all.Total != 1 || all.Done != 1 || all.Outcomes[runlog.OutcomeUpdated] != 1 || !all.Force {
 			t.Errorf("sync --all --force --json gives %+v", all)
 		}
 		got := command{terminal: true}.run(t, with(ops, "sync", "--all")...)

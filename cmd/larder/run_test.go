@@ -12,7 +12,7 @@ import (
 	"larder/internal/cli"
 	"larder/internal/sandbox"
 	"larder/internal/testkit/clitest"
-	menusync "larder/sync"
+	"larder/sync/runlog"
 )
 
 func TestWrongUsageIsStatus2(t *testing.T) {
@@ -178,7 +178,7 @@ func TestSync_IgnoresTheEnvironment(t *testing.T) {
 	}
 	// A forced sync publishes the same menu again, as version 2.
 	got := c.run(t, "sync", "--json", sandbox.BistroID)
-	runs := clitest.FromJSON[[]menusync.Run](t, got.Out)
+	runs := clitest.FromJSON[[]runlog.Run](t, got.Out)
 	if got.Status != cli.StatusDone || len(runs) != 1 || runs[0].Version != 1 {
 		t.Errorf("sync with LARDER_FORCE=true: %+v, want one run that leaves version 1", got)
 	}

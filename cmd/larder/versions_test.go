@@ -11,7 +11,7 @@ import (
 	"larder/internal/menu"
 	"larder/internal/sandbox"
 	"larder/internal/testkit/clitest"
-	menusync "larder/sync"
+	"larder/sync/runlog"
 )
 
 func TestAMenuIsTakenBackAndLetGo(t *testing.T) {
@@ -54,7 +54,7 @@ func TestAMenuIsTakenBackAndLetGo(t *testing.T) {
 	if out := ops("menu", "release", id); !strings.HasPrefix(out, id+"  updated  version 4  ") {
 		t.Errorf("menu release prints %q", out)
 	}
-	run := clitest.FromJSON[menusync.Run](t, ops("menu", "rollback", id, "1", "--json"))
+	run := clitest.FromJSON[runlog.Run](t, ops("menu", "rollback", id, "1", "--json"))
 	if run.Rollback == nil || run.Rollback.Version != 1 || run.Version != 5 {
 		t.Errorf("menu rollback --json prints %+v", run)
 	}

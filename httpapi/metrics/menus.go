@@ -11,6 +11,7 @@ import (
 	"larder/cache/replica"
 	"larder/internal/directory"
 	menusync "larder/sync"
+	"larder/sync/runlog"
 )
 
 // Menus shows how old the served menus are, and how their last syncs ended. It
@@ -76,8 +77,8 @@ func (s Menus) ages() menuAges {
 	seen := menuAges{
 		states: map[string]int{"fresh": 0, "stale": 0, "missing": 0},
 		outcomes: map[string]int{
-			string(menusync.OutcomeUpdated): 0, string(menusync.OutcomeUnchanged): 0, string(menusync.OutcomeQuarantined): 0,
-			string(menusync.OutcomeHeld): 0, string(menusync.OutcomeFailed): 0, "none": 0,
+			string(runlog.OutcomeUpdated): 0, string(runlog.OutcomeUnchanged): 0, string(runlog.OutcomeQuarantined): 0,
+			string(runlog.OutcomeHeld): 0, string(runlog.OutcomeFailed): 0, "none": 0,
 		},
 		success: map[string]time.Time{},
 	}

@@ -14,6 +14,7 @@ import (
 	"larder/internal/upstream"
 	"larder/ordering"
 	menusync "larder/sync"
+	"larder/sync/runlog"
 )
 
 // Metrics is what /metrics shows, in a registry of its own. Every label comes
@@ -114,7 +115,7 @@ func New(version string) *Metrics {
 func (m *Metrics) Registry() *prometheus.Registry { return m.registry }
 
 // RunFinished counts a sync, and the time of the steps that it reached.
-func (m *Metrics) RunFinished(run menusync.Run) {
+func (m *Metrics) RunFinished(run runlog.Run) {
 	m.runs.WithLabelValues(string(run.Trigger), string(run.Outcome)).Inc()
 	if took := run.FinishedAt.Sub(run.StartedAt); took >= 0 {
 		m.runTime.WithLabelValues(string(run.Outcome)).Observe(took.Seconds())

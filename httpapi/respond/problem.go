@@ -16,6 +16,7 @@ import (
 	"larder/internal/redisdb"
 	"larder/ordering/violation"
 	menusync "larder/sync"
+	"larder/sync/runlog"
 )
 
 // Problem is a refusal on its way to the client: what it is, what a person may
@@ -127,11 +128,11 @@ func ProblemOf(err error) *Problem {
 		return &Problem{Code: CodeStorageUnavailable, Msg: "Redis " + redisdb.SafeText(err) + "; try again", RetryAfter: retryStorage, Cause: err}
 	case errors.Is(err, cache.ErrNoReasons):
 		return &Problem{Code: CodeNoReasons, Msg: "the rejection reasons have not been pulled yet", RetryAfter: retryCatalogue, Cause: err}
-	case errors.Is(err, menusync.ErrUnknownRun):
+	case errors.Is(err, runlog.ErrUnknownRun):
 		return &Problem{Code: CodeRunNotFound, Msg: "there is no such run, or its record is no longer kept"}
-	case errors.Is(err, menusync.ErrUnknownBatch):
+	case errors.Is(err, runlog.ErrUnknownBatch):
 		return &Problem{Code: CodeBatchNotFound, Msg: "there is no such batch, or it is no longer kept"}
-	case errors.Is(err, menusync.ErrTooManyBatches):
+	case errors.Is(err, runlog.ErrTooManyBatches):
 		return &Problem{
 			Code: CodeRateLimited, RetryAfter: retryBatches, Cause: err,
 			Msg: "too many resyncs of all restaurants are under way; wait until one has ended",

@@ -16,7 +16,7 @@ import (
 
 	"larder/httpapi/auth"
 	"larder/internal/client"
-	menusync "larder/sync"
+	"larder/sync/runlog"
 )
 
 const (
@@ -234,7 +234,7 @@ func (r *Restaurant) problems() []string {
 	switch {
 	case r.Version == 0:
 		all = append(all, "no menu")
-	case r.LastOutcome == string(menusync.OutcomeFailed) || r.LastOutcome == string(menusync.OutcomeQuarantined):
+	case r.LastOutcome == string(runlog.OutcomeFailed) || r.LastOutcome == string(runlog.OutcomeQuarantined):
 		all = append(all, r.LastOutcome)
 	}
 	if r.Stale && r.Version > 0 {

@@ -18,7 +18,7 @@ import (
 	"larder/internal/client"
 	"larder/internal/menu"
 	"larder/internal/sleep"
-	menusync "larder/sync"
+	"larder/sync/runlog"
 )
 
 func syncCommand(env *Environment) *cobra.Command {
@@ -75,7 +75,7 @@ func syncNamed(cmd *cobra.Command, env *Environment, daemon *client.Client, ids 
 	var (
 		mu   sync.Mutex
 		done int
-		runs = make([]menusync.Run, len(ids))
+		runs = make([]runlog.Run, len(ids))
 	)
 	group, following := errgroup.WithContext(ctx)
 	group.SetLimit(maxParallelRuns)
@@ -86,8 +86,8 @@ func syncNamed(cmd *cobra.Command, env *Environment, daemon *client.Client, ids 
 				return err
 			}
 			if err != nil {
-				run = menusync.Run{
-					Restaurant: menu.RestaurantID(id), Outcome: menusync.OutcomeFailed, Error: err.Error(), State: menusync.StateFinished,
+				run = runlog.Run{
+					Restaurant: menu.RestaurantID(id), Outcome: runlog.OutcomeFailed, Error: err.Error(), State: runlog.StateFinished,
 				}
 			}
 			mu.Lock()
@@ -110,7 +110,7 @@ func syncNamed(cmd *cobra.Command, env *Environment, daemon *client.Client, ids 
 		return err
 	}
 	err = env.Show(cmd, runs, func() {
-		outcomes := map[menusync.Outcome]int{}
+		outcomes := map[runlog.Outcome]int{}
 		for _, run := range runs {
 			outcomes[run.Outcome]++
 			if hasFailed(run) {
@@ -126,27 +126,27 @@ func syncNamed(cmd *cobra.Command, env *Environment, daemon *client.Client, ids 
 
 // followRun asks for a run, or joins one, and waits for its end, however long it
 // takes.
-func followRun(ctx context.Context, daemon *client.Client, method, path string, body []byte) (run menusync.Run, _ error) {
+func followRun(ctx context.Context, daemon *client.Client, method, path string, body []byte) (run runlog.Run, _ error) {
 	answer, err := daemon.Call(ctx, method, path, body)
 	if err == nil {
 		err = answer.Result(&run)
 	}
 	for err == nil && !run.Finished() {
 		if err = sleep.For(ctx, pollInterval); err == nil {
-			run, err = client.Get[menusync.Run](ctx, daemon, "/v1/ops/runs/"+url.PathEscape(run.ID))
+			run, err = client.Get[runlog.Run](ctx, daemon, "/v1/ops/runs/"+url.PathEscape(run.ID))
 		}
 	}
 	return run, err
 }
 
 // hasFailed reports whether a run leaves a restaurant without its new menu.
-func hasFailed(run menusync.Run) bool {
-	return run.Outcome == menusync.OutcomeFailed || run.Outcome == menusync.OutcomeQuarantined
+func hasFailed(run runlog.Run) bool {
+	return run.Outcome == runlog.OutcomeFailed || run.Outcome == runlog.OutcomeQuarantined
 }
 
 // runLine is a run on one line, with the restaurant's name where it is given
 // and says more than the id.
-func runLine(run menusync.Run, name string) string {
+func runLine(run runlog.Run, name string) string {
 	line := string(run.Restaurant)
 	if name != "" && name != line {
 		line += " " + name
@@ -158,7 +158,7 @@ func runLine(run menusync.Run, name string) string {
 	if run.Products > 0 {
 		line += "  " + Plural(run.Products, "product", "products")
 	}
-	if c := run.Changes; c != (menusync.Changes{}) {
+	if c := run.Changes; c != (runlog.Changes{}) {
 		line += fmt.Sprintf("  +%d −%d ~%d", c.Added, c.Removed, c.Changed)
 	}
 	if run.Findings > 0 {
@@ -171,11 +171,11 @@ func runLine(run menusync.Run, name string) string {
 }
 
 // summaryOf is "200 restaurants: 198 unchanged, 1 failed, 1 quarantined".
-func summaryOf(total int, outcomes map[menusync.Outcome]int) string {
+func summaryOf(total int, outcomes map[runlog.Outcome]int) string {
 	var parts []string
-	for _, outcome := range []menusync.Outcome{
-		menusync.OutcomeUpdated, menusync.OutcomeUnchanged, menusync.OutcomeHeld, menusync.OutcomeSkipped,
-		menusync.OutcomeFailed, menusync.OutcomeQuarantined,
+	for _, outcome := range []runlog.Outcome{
+		runlog.OutcomeUpdated, runlog.OutcomeUnchanged, runlog.OutcomeHeld, runlog.OutcomeSkipped,
+		runlog.OutcomeFailed, runlog.OutcomeQuarantined,
 	} {
 		if n := outcomes[outcome]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, outcome))
@@ -199,7 +199,7 @@ func syncAll(cmd *cobra.Command, env *Environment, daemon *client.Client, body [
 	if err != nil {
 		return err
 	}
-	var batch menusync.Batch
+	var batch runlog.Batch
 	if err := answer.Result(&batch); err != nil {
 		return err
 	}
@@ -220,10 +220,10 @@ func syncAll(cmd *cobra.Command, env *Environment, daemon *client.Client, body [
 }
 
 // followBatch polls a batch until it is done, and returns it as the daemon sent it last.
-func followBatch(ctx context.Context, daemon *client.Client, batch *menusync.Batch, progress *progress) (json.RawMessage, error) {
+func followBatch(ctx context.Context, daemon *client.Client, batch *runlog.Batch, progress *progress) (json.RawMessage, error) {
 	for answered := time.Now(); ; {
 		result, err := client.Get[json.RawMessage](ctx, daemon, "/v1/ops/sync/"+url.PathEscape(batch.ID))
-		var now menusync.Batch
+		var now runlog.Batch
 		if err == nil {
 			err = (&client.Reply{Body: result}).Decode(&now)
 		}
@@ -244,7 +244,7 @@ func followBatch(ctx context.Context, daemon *client.Client, batch *menusync.Bat
 }
 
 // printBatch prints what went wrong, and how many runs ended how.
-func printBatch(cmd *cobra.Command, env *Environment, batch menusync.Batch) {
+func printBatch(cmd *cobra.Command, env *Environment, batch runlog.Batch) {
 	names := map[string]string{}
 	if len(batch.Faults) > 0 {
 		// Menus may be served at another address than /v1/ops. Without names the ids have to do.

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"larder/internal/testkit/clitest"
-	menusync "larder/sync"
+	"larder/sync/runlog"
 )
 
 const batchOf200 = `{"batch":"b","by":"ops","force":false,"total":200,"done":200,"failed":2,"outcomes":{"unchanged":198,"failed":1,"quarantined":1},"startedAt":null,"finishedAt":null,
@@ -56,8 +56,8 @@ func TestSyncAllEndsWithWhatWentWrongAndASummary(t *testing.T) {
 		})
 	}
 	base, _ := batchDaemon(t, func() int { return 200 })
-	batch := clitest.FromJSON[menusync.Batch](t, larder(t, clitest.AsOps(base, "sync", "--all", "--json")...).Out)
-	if batch.Total != 200 || batch.Failed != 2 || len(batch.Faults) != 2 || batch.Faults[0].Outcome != menusync.OutcomeFailed {
+	batch := clitest.FromJSON[runlog.Batch](t, larder(t, clitest.AsOps(base, "sync", "--all", "--json")...).Out)
+	if batch.Total != 200 || batch.Failed != 2 || len(batch.Faults) != 2 || batch.Faults[0].Outcome != runlog.OutcomeFailed {
 		t.Errorf("sync --all --json gives %+v", batch)
 	}
 }

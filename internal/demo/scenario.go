@@ -17,7 +17,7 @@ import (
 	"larder/internal/client"
 	"larder/internal/menu"
 	"larder/internal/sleep"
-	menusync "larder/sync"
+	"larder/sync/runlog"
 )
 
 // demoFirstSync is how long the demo's menus may take to arrive.
@@ -156,12 +156,12 @@ const recordLimit = 5 * time.Second
 func (s *scenario) fetched(ctx context.Context) ([]string, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, recordLimit, errors.New("no run has published a menu"))
 	defer cancel()
-	updated := func(run menusync.Run) bool { return run.Outcome == menusync.OutcomeUpdated }
-	var runs []menusync.Run
+	updated := func(run runlog.Run) bool { return run.Outcome == runlog.OutcomeUpdated }
+	var runs []runlog.Run
 	for !slices.ContainsFunc(runs, updated) {
 		err := sleep.For(ctx, 10*time.Millisecond)
 		if err == nil {
-			runs, err = client.Get[[]menusync.Run](ctx, s.ops, "/v1/ops/runs?limit=50&restaurant="+url.QueryEscape(s.restaurant))
+			runs, err = client.Get[[]runlog.Run](ctx, s.ops, "/v1/ops/runs?limit=50&restaurant="+url.QueryEscape(s.restaurant))
 		}
 		if err != nil {
 			return nil, err

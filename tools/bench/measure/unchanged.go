@@ -17,6 +17,7 @@ import (
 	"larder/internal/redisdb"
 	"larder/internal/upstream"
 	menusync "larder/sync"
+	"larder/sync/runlog"
 )
 
 const (
@@ -92,7 +93,7 @@ func (c comparison) compare(ctx context.Context, name string) (Comparison, error
 			into *[]time.Duration
 			do   func() error
 		}{
-			{&syncs, func() error { return c.sync(ctx, menusync.OutcomeUnchanged) }},
+			{&syncs, func() error { return c.sync(ctx, runlog.OutcomeUnchanged) }},
 			{&alone, func() error { return c.fetch(ctx) }},
 		} {
 			took, err := computing(unchangedEach, side.do)
@@ -108,12 +109,12 @@ func (c comparison) compare(ctx context.Context, name string) (Comparison, error
 }
 
 // sync is one pass; want "" takes any outcome that leaves a menu served.
-func (c comparison) sync(ctx context.Context, want menusync.Outcome) error {
-	run, err := c.runner.Once(ctx, c.restaurant, menusync.TriggerCron)
+func (c comparison) sync(ctx context.Context, want runlog.Outcome) error {
+	run, err := c.runner.Once(ctx, c.restaurant, runlog.TriggerCron)
 	if err != nil {
 		return err
 	}
-	if run.Outcome != want && (want != "" || run.Outcome == menusync.OutcomeFailed) {
+	if run.Outcome != want && (want != "" || run.Outcome == runlog.OutcomeFailed) {
 		return fmt.Errorf("measure: a sync ended %q, want %q: %s", run.Outcome, want, run.Error)
 	}
 	return nil

@@ -1,4 +1,4 @@
-package sync
+package runlog
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 	"larder/internal/redisdb"
 )
 
-// LogConfig is what a Log works with.
-type LogConfig struct {
+// Config is what a Log works with.
+type Config struct {
 	Redis *redisdb.DB
 	// Runs is how many records of finished runs are kept a restaurant, Index how
 	// many of the latest runs the list over all restaurants has.
@@ -36,7 +36,7 @@ type LogConfig struct {
 // of them. It starts no goroutine. All methods may be called from any
 // goroutine.
 type Log struct {
-	cfg    LogConfig
+	cfg    Config
 	redis  redis.UniversalClient // never retries: scripts that must not run twice
 	client redis.UniversalClient
 	keys   cache.Keys
@@ -44,8 +44,8 @@ type Log struct {
 	feed   *noticeFeed
 }
 
-// NewLog returns a Log. It does not touch Redis.
-func NewLog(cfg LogConfig) *Log {
+// New returns a Log. It does not touch Redis.
+func New(cfg Config) *Log {
 	return &Log{
 		cfg: cfg, redis: cfg.Redis.NoRetry(), client: cfg.Redis.Client(), keys: cache.NewKeys(cfg.Redis.Prefix()),
 		ids: newIDs(), feed: newFeed(),
