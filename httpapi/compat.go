@@ -44,7 +44,7 @@ func (s *Server) compatReasons(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.answerReasons(c, connection)
+	return s.menus.answerReasons(c, connection)
 }
 
 // restaurantOfQuery reads ?restaurantId=, its name in any spelling.
@@ -90,7 +90,7 @@ func (s *Server) compatMenu(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.serveRead(c, &menuRead{kind: readView, restaurant: named})
+	return s.menus.view(c, named)
 }
 
 // RefusalErrors is what stands in the `errors` of a refusal on the compatible

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"net/http"
 	"slices"
 	"strings"
 
@@ -34,18 +35,18 @@ func (c cors) header(g *gin.Context) {
 	if !strings.HasPrefix(path, "/v1/") || path == "/v1/ops" || strings.HasPrefix(path, "/v1/ops/") {
 		return
 	}
-	header := headerFields(g.Writer.Header())
-	if c.varies() {
-		header.text("Vary", "Origin")
+	header := corsFields(g.Writer.Header())
+	if c.Varies() {
+		header.Text("Vary", "Origin")
 	}
-	c.writeHeaders(header, g.Request.Header.Get("Origin"))
+	c.WriteHeaders(header, g.Request.Header.Get("Origin"))
 }
 
-// varies reports whether answers depend on the origin.
-func (c cors) varies() bool { return !c.any && len(c.origins) > 0 }
+// Varies reports whether answers depend on the origin.
+func (c cors) Varies() bool { return !c.any && len(c.origins) > 0 }
 
-// writeHeaders puts the fields of an answer to a page of the origin.
-func (c cors) writeHeaders(out headerWriter, origin string) {
+// WriteHeaders puts the fields of an answer to a page of the origin.
+func (c cors) WriteHeaders(out fieldWriter, origin string) {
 	switch {
 	case origin == "":
 		return
@@ -54,9 +55,15 @@ func (c cors) writeHeaders(out headerWriter, origin string) {
 	case !slices.Contains(c.origins, origin):
 		return
 	}
-	out.text("Access-Control-Allow-Origin", origin)
-	out.text("Access-Control-Expose-Headers", "ETag, Idempotent-Replayed, Larder-Menu-Version, Retry-After, X-Request-Id")
+	out.Text("Access-Control-Allow-Origin", origin)
+	out.Text("Access-Control-Expose-Headers", "ETag, Idempotent-Replayed, Larder-Menu-Version, Retry-After, X-Request-Id")
 }
+
+// corsFields adds fields to a header of net/http.
+type corsFields http.Header
+
+// Text implements the writer of header fields.
+func (h corsFields) Text(name, value string) { h[name] = append(h[name], value) }
 
 // preflight puts what a browser asks before the real request.
 func (cors) preflight(g *gin.Context) {

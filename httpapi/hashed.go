@@ -14,14 +14,14 @@ import (
 
 // answerHashed sends a read that belongs to no single version, without content
 // coding: its ETag is of the body alone.
-func (s *Server) answerHashed(c *gin.Context, body []byte) error {
+func (h *menuHandlers) answerHashed(c *gin.Context, body []byte) error {
 	if err := requireIdentity(c); err != nil {
 		return err
 	}
 	header := c.Writer.Header()
 	header.Add("Vary", "Accept-Encoding")
 	_, known := auth.CallerOf(c)
-	control, private := s.cacheControl(known)
+	control, private := h.cacheControl(known)
 	header.Set("Cache-Control", control)
 	if private {
 		header.Add("Vary", "Authorization") // added, not set: CORS has its own entry there

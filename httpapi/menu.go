@@ -17,24 +17,24 @@ import (
 )
 
 // menu answers GET /v1/restaurants/{restaurant}/menu with ready bytes.
-func (s *Server) menu(c *gin.Context) error {
-	return s.serveRead(c, &menuRead{kind: readMenu, restaurant: respond.Param(c, "restaurant")})
+func (h *menuHandlers) menu(c *gin.Context) error {
+	return h.serveRead(c, &menuRead{kind: readMenu, restaurant: respond.Param(c, "restaurant")})
 }
 
 // product answers GET /v1/restaurants/{restaurant}/products/{id} with ready
 // bytes; ?by=externalId looks the id up among the external ones.
-func (s *Server) product(c *gin.Context) error {
-	return s.serveRead(c, &menuRead{kind: readProduct, restaurant: respond.Param(c, "restaurant"), product: respond.Param(c, "id"), by: c.Query("by")})
+func (h *menuHandlers) product(c *gin.Context) error {
+	return h.serveRead(c, &menuRead{kind: readProduct, restaurant: respond.Param(c, "restaurant"), product: respond.Param(c, "id"), by: c.Query("by")})
 }
 
 // serveRead answers a hot read, and waits for what memory does not hold.
-func (s *Server) serveRead(c *gin.Context, read *menuRead) error {
+func (h *menuHandlers) serveRead(c *gin.Context, read *menuRead) error {
 	read.who, _ = auth.CallerOf(c)
-	id, err := s.menuOf(read)
+	id, err := h.menuOf(read)
 	if err != nil {
 		return err
 	}
-	snapshot, err := s.replica.Catalogue(c.Request.Context(), id)
+	snapshot, err := h.replica.Catalogue(c.Request.Context(), id)
 	if err != nil {
 		return err
 	}
@@ -42,59 +42,59 @@ func (s *Server) serveRead(c *gin.Context, read *menuRead) error {
 	if err != nil {
 		return err
 	}
-	return s.representation(c, found)
+	return h.representation(c, found)
 }
 
 // build makes the body of a read. A menu or a dish is made in memory alone; a
 // view or a list of changes may have to be asked of Redis.
-func (s *Server) build(ctx context.Context, found resolvedRead, encoding encoded.Encoding) (*encoded.Representation, error) {
+func (h *menuHandlers) build(ctx context.Context, found resolvedRead, encoding encoded.Encoding) (*encoded.Representation, error) {
 	switch found.what {
 	case encoded.WholeMenu:
-		return s.replica.Menu(found.snapshot, encoding)
+		return h.replica.Menu(found.snapshot, encoding)
 	case encoded.PublishedMenu:
-		return s.replica.Published(ctx, found.snapshot, encoding)
+		return h.replica.Published(ctx, found.snapshot, encoding)
 	case encoded.ChangesOnly:
-		return s.replica.Changes(ctx, found.snapshot, found.since, encoding)
+		return h.replica.Changes(ctx, found.snapshot, found.since, encoding)
 	default:
-		return s.replica.Product(found.snapshot, found.what, encoding)
+		return h.replica.Product(found.snapshot, found.what, encoding)
 	}
 }
 
 // snapshot is the current version of the path's restaurant, from memory.
-func (s *Server) snapshot(c *gin.Context) (*cache.Snapshot, error) {
-	restaurant, err := visible.Restaurant(c, s.directory)
+func (h *menuHandlers) snapshot(c *gin.Context) (*cache.Snapshot, error) {
+	restaurant, err := visible.Restaurant(c, h.directory)
 	if err != nil {
 		return nil, err
 	}
-	return s.replica.Catalogue(c.Request.Context(), restaurant.ID)
+	return h.replica.Catalogue(c.Request.Context(), restaurant.ID)
 }
 
 // representation answers a read of one version: 304, or its bytes, ready or
 // built now, in the encoding that the request values most.
-func (s *Server) representation(c *gin.Context, found resolvedRead) error {
+func (h *menuHandlers) representation(c *gin.Context, found resolvedRead) error {
 	accepted := acceptedEncodings(strings.Join(c.Request.Header["Accept-Encoding"], ","))
 	if accepted == 0 {
 		return notAcceptable(c)
 	}
 	encoding := accepted.First(found.what)
-	body, ready := s.replica.Ready(found.snapshot, found.what, encoding)
+	body, ready := h.replica.Ready(found.snapshot, found.what, encoding)
 	if !ready {
 		var err error
-		if body, err = s.build(c.Request.Context(), found, encoding); err != nil {
+		if body, err = h.build(c.Request.Context(), found, encoding); err != nil {
 			c.Writer.Header().Add("Vary", "Accept-Encoding")
 			return err
 		}
 	}
 	if found.what != encoded.ChangesOnly {
-		s.metrics.Read(metrics.Standard, ready)
+		h.metrics.Read(metrics.Standard, ready)
 	}
-	return s.answerVersion(c, found.snapshot, found.modified, body)
+	return h.answerVersion(c, found.snapshot, found.modified, body)
 }
 
 // answerVersion answers a read of one version: 304 or the body.
-func (s *Server) answerVersion(c *gin.Context, snapshot *cache.Snapshot, modified time.Time, body *encoded.Representation) error {
+func (h *menuHandlers) answerVersion(c *gin.Context, snapshot *cache.Snapshot, modified time.Time, body *encoded.Representation) error {
 	_, known := auth.CallerOf(c)
-	v := s.versionedResponse(snapshot, modified, body, notModified(c.Request.Header, body.ETag, modified), known)
+	v := h.versionedResponse(snapshot, modified, body, notModified(c.Request.Header, body.ETag, modified), known)
 	v.writeHeaders(headerFields(c.Writer.Header()))
 	if v.status == http.StatusNotModified || c.Request.Method == http.MethodHead {
 		respond.Status(c, v.status)
@@ -107,23 +107,11 @@ func (s *Server) answerVersion(c *gin.Context, snapshot *cache.Snapshot, modifie
 
 // cacheControl tells caches who may keep an answer (policy H5): anyone where
 // menus are open, nobody but the client where a token opened it.
-func (s *Server) cacheControl(known bool) (control string, private bool) {
-	if s.authCfg.MenuIsOpen() && !known {
-		return s.publicCacheControl, false
+func (h *menuHandlers) cacheControl(known bool) (control string, private bool) {
+	if h.openMenu && !known {
+		return h.publicCacheControl, false
 	}
 	return "private, no-cache", true
-}
-
-// openCacheControl is the Cache-Control of open reads.
-func openCacheControl(cfg Config) string {
-	value := "public, max-age=" + respond.Seconds(cfg.MaxAge)
-	if cfg.StaleWhileRevalidate > 0 {
-		value += ", stale-while-revalidate=" + respond.Seconds(cfg.StaleWhileRevalidate)
-	}
-	if cfg.StaleIfError > 0 {
-		value += ", stale-if-error=" + respond.Seconds(cfg.StaleIfError)
-	}
-	return value
 }
 
 // notAcceptable is the problem of a request that takes no encoding of the answer.
@@ -142,8 +130,8 @@ func requireIdentity(c *gin.Context) error {
 
 // changesSince answers GET /v1/restaurants/{restaurant}/changes?since= with
 // ready bytes: what differs between that version and the current one.
-func (s *Server) changesSince(c *gin.Context) error {
-	snapshot, err := s.snapshot(c)
+func (h *menuHandlers) changesSince(c *gin.Context) error {
+	snapshot, err := h.snapshot(c)
 	if err != nil {
 		return err
 	}
@@ -151,5 +139,5 @@ func (s *Server) changesSince(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.representation(c, resolvedRead{snapshot: snapshot, what: encoded.ChangesOnly, modified: snapshot.ModifiedAt, since: since})
+	return h.representation(c, resolvedRead{snapshot: snapshot, what: encoded.ChangesOnly, modified: snapshot.ModifiedAt, since: since})
 }

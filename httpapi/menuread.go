@@ -54,15 +54,15 @@ func (read *menuRead) resolve(snapshot *cache.Snapshot) (resolvedRead, error) {
 }
 
 // menuOf names the catalogue that is read; the id is the configuration's.
-func (s *Server) menuOf(read *menuRead) (menu.RestaurantID, error) {
+func (h *menuHandlers) menuOf(read *menuRead) (menu.RestaurantID, error) {
 	if read.kind == readView {
-		connection, err := visible.OnlyConnection(s.directory, read.who, visible.ByClient)
+		connection, err := visible.OnlyConnection(h.directory, read.who, visible.ByClient)
 		if err != nil {
 			return "", err
 		}
-		return visible.Menu(s.directory, connection, read.restaurant)
+		return visible.Menu(h.directory, connection, read.restaurant)
 	}
-	restaurant, err := visible.Find(s.directory, read.who, read.restaurant)
+	restaurant, err := visible.Find(h.directory, read.who, read.restaurant)
 	return restaurant.ID, err
 }
 

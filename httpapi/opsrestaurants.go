@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 	"time"
 
@@ -134,4 +135,33 @@ func (s *Server) opsRestaurant(c *gin.Context) error {
 		view.LastRun = &runs[0]
 	}
 	return respond.JSON(c, http.StatusOK, respond.Result{Result: view})
+}
+
+// versionsTimeout bounds how long a list waits for Redis before it answers from
+// memory.
+const versionsTimeout = time.Second
+
+// versions are what Redis knows of the restaurants and, where it does not
+// answer or has lost what this instance serves, that (policies S5, S2a).
+func (s *Server) versions(ctx context.Context, restaurants []directory.Restaurant) map[menu.RestaurantID]cache.Version {
+	ids := make([]menu.RestaurantID, len(restaurants))
+	for i := range restaurants {
+		ids[i] = restaurants[i].ID
+	}
+	versions := make(map[menu.RestaurantID]cache.Version, len(ids))
+	if !s.runner.RedisDown() { // else each list would wait in vain
+		ctx, cancel := context.WithTimeout(ctx, versionsTimeout)
+		defer cancel()
+		if found, err := s.store.Currents(ctx, ids); err == nil {
+			versions = found
+		}
+	}
+	for _, id := range ids {
+		stored := versions[id]
+		if version, known := s.replica.Version(id); known && version.Version > stored.Version {
+			version.Floor = max(version.Floor, stored.Floor)
+			versions[id] = version
+		}
+	}
+	return versions
 }

@@ -56,10 +56,10 @@ func (s *Server) validateOrder(c *gin.Context) error {
 		return err
 	}
 	pooled.response = append(text, '}')
-	header := headerFields(c.Writer.Header())
-	header.text("Cache-Control", "no-store")
-	header.text("Content-Language", spoken)
-	header.text(headerVersion, strconv.FormatInt(snapshot.Version.Version, 10))
+	header := c.Writer.Header()
+	header.Add("Cache-Control", "no-store")
+	header.Add("Content-Language", spoken)
+	header.Add(respond.HeaderMenuVersion, strconv.FormatInt(snapshot.Version.Version, 10))
 	respond.Write(c, http.StatusOK, respond.ContentJSON, pooled.response)
 	return nil
 }

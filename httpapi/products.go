@@ -14,8 +14,8 @@ import (
 
 // listProducts answers GET /v1/restaurants/{restaurant}/products: the dishes
 // that ?category=, ?q= and ?available=true leave, in menu order.
-func (s *Server) listProducts(c *gin.Context) error {
-	snapshot, err := s.snapshot(c)
+func (h *menuHandlers) listProducts(c *gin.Context) error {
+	snapshot, err := h.snapshot(c)
 	if err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func (s *Server) listProducts(c *gin.Context) error {
 		body = append(jsontext.AppendString(body, *respond.NextPage(position)), '}')
 	}
 	etag := `W/"` + strconv.FormatInt(snapshot.Version.Version, 10) + "-" + bodyHash(body) + `"`
-	return s.answerVersion(c, snapshot, snapshot.ModifiedAt, &encoded.Representation{Body: body, ETag: etag})
+	return h.answerVersion(c, snapshot, snapshot.ModifiedAt, &encoded.Representation{Body: body, ETag: etag})
 }
 
 // productQuery reads the filters of the products list.

@@ -99,6 +99,7 @@ type Deps struct {
 type Server struct {
 	cfg     Config
 	authCfg auth.Config
+	menus   *menuHandlers
 
 	replica         *replica.Replica
 	store           *cache.Store
@@ -118,25 +119,23 @@ type Server struct {
 	orderCounts     *metrics.OrderCounts
 	tracing         *tracing.Tracing
 
-	auth               *auth.Auth
-	cors               cors
-	validateLimit      *ratelimit.Limiter
-	placeLimit         *ratelimit.Limiter
-	changeLimit        *ratelimit.Limiter
-	publicLimit        *ratelimit.Limiter
-	publicReads        *ratelimit.Limiter
-	proxies            auth.Proxies
-	auditLog           *audit.Log
-	diffSlots          chan struct{} // a place for each comparison under way
-	sampled            atomic.Uint64
-	buffers            sync.Pool     // of *buffers
-	statesMu           sync.Mutex    // held while states is made
-	states             *stateSummary // the last one
-	lastModifiedSeen   atomic.Int64  // Unix milliseconds: a time that is over
-	publicCacheControl string        // Cache-Control of open menu reads
-	readiness          *readiness
-	streams            *streams
-	open               *openConnections
+	auth          *auth.Auth
+	cors          cors
+	validateLimit *ratelimit.Limiter
+	placeLimit    *ratelimit.Limiter
+	changeLimit   *ratelimit.Limiter
+	publicLimit   *ratelimit.Limiter
+	publicReads   *ratelimit.Limiter
+	proxies       auth.Proxies
+	auditLog      *audit.Log
+	diffSlots     chan struct{} // a place for each comparison under way
+	sampled       atomic.Uint64
+	buffers       sync.Pool     // of *buffers
+	statesMu      sync.Mutex    // held while states is made
+	states        *stateSummary // the last one
+	readiness     *readiness
+	streams       *streams
+	open          *openConnections
 
 	handler http.Handler
 	ops     http.Handler
@@ -159,7 +158,7 @@ func New(cfg Config, authCfg auth.Config, deps Deps) (*Server, error) {
 		replica: deps.Replica, store: deps.Store, directory: deps.Directory, runner: deps.Runner, validator: deps.Validator, orders: deps.Orders, journal: deps.Journal,
 		connections: deps.Connections, redis: deps.Redis, allowMissingKey: deps.AllowMissingKey, photos: deps.Photos,
 		clock: deps.Clock, log: deps.Log, metrics: deps.Metrics, tracing: deps.Tracing,
-		cors: newCORS(cfg, authCfg.PublicOrders), publicCacheControl: openCacheControl(cfg),
+		cors: newCORS(cfg, authCfg.PublicOrders),
 	}
 	if s.clock == nil {
 		s.clock = time.Now
@@ -179,6 +178,11 @@ func New(cfg Config, authCfg auth.Config, deps Deps) (*Server, error) {
 		CacheTokens:    cfg.fastPath(), Version: deps.Version, Clock: s.clock, Log: s.log,
 		SignedIn:  func(c *gin.Context) { s.auditLog.Add(c, audit.Entry{Action: audit.SignIn}) },
 		SignedOut: func(c *gin.Context) { s.auditLog.Add(c, audit.Entry{Action: audit.SignOut}) },
+	})
+	s.menus = newMenuHandlers(menuDeps{
+		Replica: s.replica, Directory: s.directory, Stale: func(version cache.Version) bool { return s.runner.Stale(version) },
+		Metrics: s.metrics, Clock: s.clock, OpenMenu: authCfg.MenuIsOpen(),
+		MaxAge: cfg.MaxAge, StaleWhileRevalidate: cfg.StaleWhileRevalidate, StaleIfError: cfg.StaleIfError,
 	})
 	s.validateLimit = ratelimit.New(cfg.Rate.Validate, s.clock)
 	s.placeLimit = ratelimit.New(cfg.Rate.Place, s.clock)

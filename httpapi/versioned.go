@@ -10,8 +10,6 @@ import (
 	"larder/httpapi/respond"
 )
 
-const headerVersion = "Larder-Menu-Version"
-
 // versionedResponse is the answer to a read of one version, as both paths give it.
 type versionedResponse struct {
 	status   int // 200 or 304
@@ -28,72 +26,72 @@ type versionedResponse struct {
 // headerWriter takes header fields in. The order is that of their names, as net/http
 // writes them.
 type headerWriter interface {
-	text(name, value string)
+	Text(name, value string)
 	number(name string, value int64)
 	moment(name string, at time.Time)
 }
 
 // writeHeaders puts every field of the answer but those that instrument puts.
 func (v *versionedResponse) writeHeaders(out headerWriter) {
-	out.text("Cache-Control", v.control)
+	out.Text("Cache-Control", v.control)
 	if v.status == http.StatusOK {
 		if v.encoding != encoded.Identity {
-			out.text("Content-Encoding", v.encoding.String())
+			out.Text("Content-Encoding", v.encoding.String())
 		}
 		out.number("Content-Length", int64(len(v.body)))
-		out.text("Content-Type", respond.ContentJSON)
+		out.Text("Content-Type", respond.ContentJSON)
 	}
-	out.text("Etag", v.etag)
-	out.number(headerVersion, v.version)
+	out.Text("Etag", v.etag)
+	out.number(respond.HeaderMenuVersion, v.version)
 	out.moment("Last-Modified", v.modified)
 	if v.varies {
-		out.text("Vary", "Origin")
+		out.Text("Vary", "Origin")
 	}
-	out.text("Vary", "Accept-Encoding")
+	out.Text("Vary", "Accept-Encoding")
 	if v.private {
-		out.text("Vary", "Authorization")
+		out.Text("Vary", "Authorization")
 	}
 }
 
 // versionedResponse lays out the answer to a read: unchanged tells that the client has
 // the body, known that it named itself by a token.
-func (s *Server) versionedResponse(
+func (h *menuHandlers) versionedResponse(
 	snapshot *cache.Snapshot, modified time.Time, body *encoded.Representation, unchanged, known bool,
 ) versionedResponse {
 	v := versionedResponse{
 		status: http.StatusOK, body: body.Body, etag: body.ETag, encoding: body.Encoding,
-		version: snapshot.Version.Version, modified: s.clampLastModified(modified),
+		version: snapshot.Version.Version, modified: h.clampLastModified(modified),
 	}
 	if unchanged {
 		v.status, v.body = http.StatusNotModified, nil
 	}
-	v.control, v.private = s.cacheControl(known)
+	v.control, v.private = h.cacheControl(known)
 	return v
 }
 
 // clampLastModified is the time of Last-Modified: never later than the answer (RFC 9110,
 // section 8.8.2.1). Whoever asks with it again gets the body once more, and then
 // the version's own time.
-func (s *Server) clampLastModified(modified time.Time) time.Time {
+func (h *menuHandlers) clampLastModified(modified time.Time) time.Time {
 	at := modified.UnixMilli()
-	if at <= s.lastModifiedSeen.Load() { // most are: no look at the clock
+	if at <= h.lastModifiedSeen.Load() { // most are: no look at the clock
 		return modified.UTC()
 	}
-	if now := s.clock(); now.Before(modified) {
+	if now := h.clock(); now.Before(modified) {
 		return now.UTC()
 	}
-	s.lastModifiedSeen.Store(at)
+	h.lastModifiedSeen.Store(at)
 	return modified.UTC()
 }
 
 // headerFields lays fields into a header of net/http.
 type headerFields http.Header
 
-func (h headerFields) text(name, value string) { h[name] = append(h[name], value) } // added, not set: CORS has its own Vary
+func (h headerFields) Text(name, value string) { h[name] = append(h[name], value) } // added, not set: CORS has its own Vary
 
-func (h headerFields) number(name string, value int64) { h.text(name, strconv.FormatInt(value, 10)) }
+func (h headerFields) number(name string, value int64) { h.Text(name, strconv.FormatInt(value, 10)) }
 
-func (h headerFields) moment(name string, at time.Time) { h.text(name, at.Format(http.TimeFormat)) }
+func (h headerFields) moment(name string, at time.Time) { h.Text(name, at.Format(http.TimeFormat)) }
 
 // wireFields lays fields out as they stand on the wire. It allocates nothing
 // while its room lasts.
@@ -104,7 +102,7 @@ type wireFields struct {
 	dateText [len(http.TimeFormat)]byte
 }
 
-func (l *wireFields) text(name, value string) {
+func (l *wireFields) Text(name, value string) {
 	l.lines = append(append(append(append(l.lines, name...), ": "...), value...), "\r\n"...)
 }
 

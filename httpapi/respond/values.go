@@ -9,6 +9,9 @@ import (
 	"larder/internal/menu"
 )
 
+// HeaderMenuVersion names the version of the menu that an answer is about.
+const HeaderMenuVersion = "Larder-Menu-Version"
+
 // Number is a number with its exact digits, or null.
 type Number decimal.NullDecimal
 

@@ -1,0 +1,222 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"larder/httpapi/auth"
+	"larder/httpapi/fastpath"
+	"larder/httpapi/metrics"
+	"larder/httpapi/respond"
+	"larder/httpapi/web"
+	"larder/internal/jsontext"
+)
+
+// fieldWriter takes fields of a header.
+type fieldWriter interface {
+	Text(name, value string)
+}
+
+// fastPathDeps is what reads on the fast path need of the middleware, which they
+// pass by.
+type fastPathDeps struct {
+	Auth *auth.Auth
+	// CORS puts the fields of an answer to a page of another origin.
+	CORS interface {
+		WriteHeaders(out fieldWriter, origin string)
+		Varies() bool
+	}
+	// ShouldLog reports whether a read gets a line in the log, which Log writes.
+	ShouldLog func(status int, took time.Duration) bool
+	Log       func(line fastPathLine)
+	OnPanic   func(fault any)
+}
+
+// fastPathLine is what the log tells of a read.
+type fastPathLine struct {
+	ID, Method, Route, Path string
+	Status, Bytes           int
+	Took                    time.Duration
+	Client                  string // empty: nobody said
+}
+
+// newFastPathHandler returns a handler for the reads of one connection. It answers
+// hot reads as the handlers do, by the same functions; whatever is not at hand, or
+// is to be refused, is left to them.
+func (h *menuHandlers) newFastPathHandler(deps *fastPathDeps) fastpath.Handler {
+	return &fastPathHandler{menuHandlers: h, fast: deps}
+}
+
+// fastPathHandler answers the requests of one connection. It belongs to its goroutine.
+type fastPathHandler struct {
+	*menuHandlers
+	fast   *fastPathDeps
+	out    wireFields
+	header []byte // a copy of the Authorization, to be hashed
+
+	// Of the request being answered.
+	request *fastpath.Request
+	route   string // as Gin has it: its name in metrics and log
+	status  int
+	hit     bool // the body was in memory
+	client  string
+	id      []byte
+}
+
+// Respond implements fastpath.Handler.
+func (l *fastPathHandler) Respond(request *fastpath.Request, answer *fastpath.Response) (ok bool) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			l.fast.OnPanic(fault)
+			ok = false // net/http answers 500, or better
+		}
+	}()
+	var read menuRead
+	l.request = request
+	if l.route, ok = readOf(request, &read); !ok {
+		return false
+	}
+	known, ok := l.authorize(&read)
+	if !ok {
+		return false
+	}
+	id, err := l.menuOf(&read)
+	if err != nil {
+		return false
+	}
+	snapshot, held := l.replica.Cached(id)
+	if !held {
+		return false
+	}
+	found, err := read.resolve(snapshot)
+	if err != nil {
+		return false
+	}
+	accepted := acceptedEncodings(request.AcceptEncoding)
+	if accepted == 0 {
+		return false
+	}
+	encoding := accepted.First(found.what)
+	body, ready := l.replica.Ready(found.snapshot, found.what, encoding)
+	if !ready {
+		// A menu or a dish is built here, in memory alone: given away, the
+		// connection would not come back. A view may have to be asked of Redis.
+		if read.kind == readView {
+			return false
+		}
+		if body, err = l.build(context.Background(), found, encoding); err != nil {
+			return false
+		}
+	}
+	unchanged := unmodifiedSince(request.IfModifiedSince, found.modified)
+	if request.IfNoneMatch != "" {
+		unchanged = web.ListsETag(request.IfNoneMatch, body.ETag)
+	}
+	v := l.versionedResponse(found.snapshot, found.modified, body, unchanged, known)
+	l.status, l.client, l.hit = v.status, read.who.Client, ready
+	l.writeHeaders(&v, answer, read.kind)
+	return true
+}
+
+// authorize reports whether the read is allowed, as RequireScope does, and whether its
+// client named itself. Only tokens that were read before are known here.
+func (l *fastPathHandler) authorize(read *menuRead) (known, ok bool) {
+	if l.request.Authorization == "" {
+		return false, read.kind != readView && l.openMenu
+	}
+	l.header = append(l.header[:0], l.request.Authorization...)
+	who, known := l.fast.Auth.Cached(l.header)
+	read.who = who
+	scope := auth.ScopeMenu
+	if read.kind == readView {
+		scope = auth.ScopeOrders // policy H2
+	}
+	return known, known && auth.Holds(who.Scopes, scope)
+}
+
+// writeHeaders lays the answer out, in the order in which net/http has the fields.
+func (l *fastPathHandler) writeHeaders(v *versionedResponse, answer *fastpath.Response, kind readKind) {
+	status := "HTTP/1.1 200 OK\r\n"
+	if v.status == http.StatusNotModified {
+		status = "HTTP/1.1 304 Not Modified\r\n"
+	}
+	l.out.lines = append(answer.Head, status...)
+	if kind != readView { // what cors covers
+		l.fast.CORS.WriteHeaders(&l.out, l.request.Origin)
+		v.varies = l.fast.CORS.Varies()
+	}
+	v.writeHeaders(&l.out)
+	head := append(append(l.out.lines, respond.HeaderRequestID...), ": "...)
+	begin := len(head)
+	if respond.ValidRequestID(l.request.RequestID) {
+		head = append(head, l.request.RequestID...)
+	} else {
+		head = respond.AppendRequestID(head)
+	}
+	l.id = head[begin:]
+	answer.Head, answer.Body = append(head, "\r\n"...), v.body
+}
+
+// Sent implements fastpath.Handler.
+func (l *fastPathHandler) Sent(body int, took time.Duration) {
+	method := http.MethodGet
+	if l.request.Head {
+		method = http.MethodHead
+	}
+	l.metrics.Request(l.route, method, l.status, took, false)
+	l.metrics.Read(metrics.Fast, l.hit)
+	if l.fast.ShouldLog(l.status, took) {
+		l.fast.Log(fastPathLine{
+			ID: string(l.id), Method: method, Route: l.route, Path: strings.Clone(l.request.Path),
+			Status: l.status, Bytes: body, Took: took, Client: l.client,
+		})
+	}
+	l.out.lines, l.id, l.request = nil, nil, nil
+}
+
+// readOf takes the hot read out of a request, and returns the route as Gin has
+// it; ok is false for any other request.
+func readOf(request *fastpath.Request, read *menuRead) (route string, ok bool) {
+	const viewPath = "/orders/api/v1/menu/view" // of the compatible API
+	if rest, found := strings.CutPrefix(request.Path, "/v1/restaurants/"); found {
+		restaurant, rest, _ := strings.Cut(rest, "/")
+		read.restaurant = restaurant
+		if rest == "menu" {
+			read.kind = readMenu
+			return "/v1/restaurants/:restaurant/menu", request.Query == ""
+		}
+		id, isProduct := strings.CutPrefix(rest, "products/")
+		if !isProduct || id == "" || strings.Contains(id, "/") {
+			return "", false
+		}
+		read.kind, read.product = readProduct, id
+		if request.Query == "by=externalId" {
+			read.by = "externalId"
+		} else if request.Query != "" {
+			return "", false
+		}
+		return "/v1/restaurants/:restaurant/products/:id", true
+	}
+	route = viewPath
+	if strings.HasSuffix(request.Path, "/") {
+		route = viewPath + "/"
+	}
+	if request.Path != route {
+		return "", false
+	}
+	read.kind = readView
+	if request.Query == "" {
+		return route, true
+	}
+	name, id, _ := strings.Cut(request.Query, "=")
+	read.restaurant = id
+	return route, id != "" && !strings.Contains(id, "=") && isRestaurantID(name)
+}
+
+// isRestaurantID reports whether a parameter is the restaurant's id; the usual
+// spellings take nothing from the heap.
+func isRestaurantID(name string) bool {
+	return name == "restaurantId" || name == "restaurantID" || jsontext.FoldName(name) == "restaurantid"
+}
