@@ -37,14 +37,14 @@ func (s *Server) routeCompat(engine *gin.Engine) {
 	}
 }
 
-// compatReasons answers GET /orders/api/v1/rejectionReasons.
+// compatReasons answers GET /orders/api/v1/RejectionReasons.
 func (s *Server) compatReasons(c *gin.Context) error {
 	who, _ := auth.CallerOf(c)
 	connection, err := visible.OnlyConnection(s.directory, who, visible.ByClient)
 	if err != nil {
 		return err
 	}
-	return s.menus.answerReasons(c, connection)
+	return s.menus.Reasons(c, connection)
 }
 
 // restaurantOfQuery reads ?restaurantId=, its name in any spelling.
@@ -90,7 +90,7 @@ func (s *Server) compatMenu(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.menus.view(c, named)
+	return s.menus.View(c, named)
 }
 
 // RefusalErrors is what stands in the `errors` of a refusal on the compatible

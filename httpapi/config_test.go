@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"larder/httpapi/auth"
+	"larder/httpapi/menus"
 	"larder/internal/setting"
 )
 
@@ -49,11 +50,11 @@ func TestDefaultsAreValid(t *testing.T) {
 	if cfg.Listen != "127.0.0.1:8080" || cfg.AccessLog != LogSampled || !authCfg.MenuIsOpen() || len(authCfg.Clients) != 0 {
 		t.Errorf("got %+v %+v", cfg, authCfg)
 	}
-	if got, want := publicCacheControl(cfg.MaxAge, cfg.StaleWhileRevalidate, cfg.StaleIfError), "public, max-age=0, stale-while-revalidate=30, stale-if-error=86400"; got != want {
+	if got, want := menus.PublicCacheControl(cfg.MaxAge, cfg.StaleWhileRevalidate, cfg.StaleIfError), "public, max-age=0, stale-while-revalidate=30, stale-if-error=86400"; got != want {
 		t.Errorf("Cache-Control %q, want %q (policy H5)", got, want)
 	}
 	cfg.MaxAge, cfg.StaleIfError, cfg.StaleWhileRevalidate = time.Minute, 0, 0
-	if got, want := publicCacheControl(cfg.MaxAge, cfg.StaleWhileRevalidate, cfg.StaleIfError), "public, max-age=60"; got != want {
+	if got, want := menus.PublicCacheControl(cfg.MaxAge, cfg.StaleWhileRevalidate, cfg.StaleIfError), "public, max-age=60"; got != want {
 		t.Errorf("Cache-Control %q, want %q", got, want)
 	}
 }

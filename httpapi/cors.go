@@ -8,6 +8,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"larder/httpapi/auth"
+	"larder/httpapi/menus"
 )
 
 // cors is who may read the public routes from a page of another origin. An
@@ -46,7 +47,7 @@ func (c cors) header(g *gin.Context) {
 func (c cors) Varies() bool { return !c.any && len(c.origins) > 0 }
 
 // WriteHeaders puts the fields of an answer to a page of the origin.
-func (c cors) WriteHeaders(out fieldWriter, origin string) {
+func (c cors) WriteHeaders(out menus.FieldWriter, origin string) {
 	switch {
 	case origin == "":
 		return

@@ -7,6 +7,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"larder/cache/encoded"
+	"larder/httpapi/menus"
 	"larder/httpapi/openapi"
 	"larder/httpapi/openapi/ui"
 	"larder/httpapi/respond"
@@ -30,10 +31,10 @@ func (s *Server) routeDocument(engine *gin.Engine) {
 
 // document answers with one form of the API document.
 func document(contentType string, body []byte) gin.HandlerFunc {
-	etag := `W/"` + bodyHash(body) + `"`
+	etag := `W/"` + menus.BodyHash(body) + `"`
 	return func(c *gin.Context) {
 		c.Header("Cache-Control", "no-cache")
-		if !hasBody(c, etag) {
+		if !menus.HasBody(c, etag) {
 			respond.Write(c, http.StatusOK, contentType, body)
 		}
 	}
@@ -54,11 +55,11 @@ func docsPage(c *gin.Context) error {
 	if file.Gzipped {
 		header.Add("Vary", "Accept-Encoding")
 	}
-	if hasBody(c, `W/"`+file.Hash+`"`) {
+	if menus.HasBody(c, `W/"`+file.Hash+`"`) {
 		return nil
 	}
 	body := file.Body
-	if file.Gzipped && acceptedEncodings(strings.Join(c.Request.Header["Accept-Encoding"], ",")).Has(encoded.Gzip) {
+	if file.Gzipped && menus.AcceptedEncodings(strings.Join(c.Request.Header["Accept-Encoding"], ",")).Has(encoded.Gzip) {
 		header.Set("Content-Encoding", encoded.Gzip.String())
 	} else {
 		var err error

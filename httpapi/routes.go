@@ -33,12 +33,12 @@ func (s *Server) route() error {
 		return err
 	}
 	read, placing := s.auth.RequireScope(auth.ScopeMenu), s.auth.RequireScope(auth.ScopeOrders)
-	get(public, "/v1/restaurants", read, respond.Handle(s.menus.listRestaurants))
-	get(public, "/v1/restaurants/:restaurant/menu", read, respond.Handle(s.menus.menu))
-	get(public, "/v1/restaurants/:restaurant/products", read, respond.Handle(s.menus.listProducts))
-	get(public, "/v1/restaurants/:restaurant/products/:id", read, respond.Handle(s.menus.product))
-	get(public, "/v1/restaurants/:restaurant/changes", read, respond.Handle(s.menus.changesSince))
-	get(public, "/v1/rejection-reasons", read, respond.Handle(s.menus.rejectionReasons))
+	get(public, "/v1/restaurants", read, respond.Handle(s.menus.Restaurants))
+	get(public, "/v1/restaurants/:restaurant/menu", read, respond.Handle(s.menus.Menu))
+	get(public, "/v1/restaurants/:restaurant/products", read, respond.Handle(s.menus.Products))
+	get(public, "/v1/restaurants/:restaurant/products/:id", read, respond.Handle(s.menus.Product))
+	get(public, "/v1/restaurants/:restaurant/changes", read, respond.Handle(s.menus.Changes))
+	get(public, "/v1/rejection-reasons", read, respond.Handle(s.menus.RejectionReasons))
 	public.GET("/v1/events", read, respond.Handle(s.events)) // no HEAD: it has no end to tell of
 	public.POST("/v1/restaurants/:restaurant/orders/validate", respond.VaryByLanguage, read, s.limitAddress(s.validateLimit), respond.Handle(s.validateOrder))
 	public.POST("/v1/restaurants/:restaurant/orders",

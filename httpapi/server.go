@@ -16,6 +16,7 @@ import (
 	"larder/cache/replica"
 	"larder/httpapi/audit"
 	"larder/httpapi/auth"
+	"larder/httpapi/menus"
 	"larder/httpapi/metrics"
 	"larder/httpapi/ratelimit"
 	"larder/httpapi/respond"
@@ -99,7 +100,7 @@ type Deps struct {
 type Server struct {
 	cfg     Config
 	authCfg auth.Config
-	menus   *menuHandlers
+	menus   *menus.Handlers
 
 	replica         *replica.Replica
 	store           *cache.Store
@@ -179,7 +180,7 @@ func New(cfg Config, authCfg auth.Config, deps Deps) (*Server, error) {
 		SignedIn:  func(c *gin.Context) { s.auditLog.Add(c, audit.Entry{Action: audit.SignIn}) },
 		SignedOut: func(c *gin.Context) { s.auditLog.Add(c, audit.Entry{Action: audit.SignOut}) },
 	})
-	s.menus = newMenuHandlers(menuDeps{
+	s.menus = menus.New(menus.Deps{
 		Replica: s.replica, Directory: s.directory, Stale: func(version cache.Version) bool { return s.runner.Stale(version) },
 		Metrics: s.metrics, Clock: s.clock, OpenMenu: authCfg.MenuIsOpen(),
 		MaxAge: cfg.MaxAge, StaleWhileRevalidate: cfg.StaleWhileRevalidate, StaleIfError: cfg.StaleIfError,

@@ -1,4 +1,4 @@
-package httpapi
+package menus
 
 import (
 	"crypto/sha256"
@@ -14,7 +14,7 @@ import (
 
 // answerHashed sends a read that belongs to no single version, without content
 // coding: its ETag is of the body alone.
-func (h *menuHandlers) answerHashed(c *gin.Context, body []byte) error {
+func (h *Handlers) answerHashed(c *gin.Context, body []byte) error {
 	if err := requireIdentity(c); err != nil {
 		return err
 	}
@@ -26,15 +26,15 @@ func (h *menuHandlers) answerHashed(c *gin.Context, body []byte) error {
 	if private {
 		header.Add("Vary", "Authorization") // added, not set: CORS has its own entry there
 	}
-	if !hasBody(c, `W/"`+bodyHash(body)+`"`) {
+	if !HasBody(c, `W/"`+BodyHash(body)+`"`) {
 		respond.Write(c, http.StatusOK, respond.ContentJSON, body)
 	}
 	return nil
 }
 
-// hasBody puts the ETag of an answer. It answers 304 and reports true if the
+// HasBody puts the ETag of an answer. It answers 304 and reports true if the
 // client has the body.
-func hasBody(c *gin.Context, etag string) bool {
+func HasBody(c *gin.Context, etag string) bool {
 	c.Writer.Header()["Etag"] = []string{etag}
 	if !web.MatchesETag(c.Request.Header["If-None-Match"], etag) {
 		return false
@@ -43,8 +43,8 @@ func hasBody(c *gin.Context, etag string) bool {
 	return true
 }
 
-// bodyHash is 8 hex of a body's hash, as it stands in an ETag.
-func bodyHash(body []byte) string {
+// BodyHash is 8 hex of a body's hash, as it stands in an ETag.
+func BodyHash(body []byte) string {
 	sum := sha256.Sum256(body)
 	return hex.EncodeToString(sum[:4])
 }

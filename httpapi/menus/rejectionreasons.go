@@ -1,4 +1,4 @@
-package httpapi
+package menus
 
 import (
 	"context"
@@ -13,20 +13,20 @@ import (
 // answers from memory.
 const reasonsTimeout = time.Second
 
-// rejectionReasons answers GET /v1/rejection-reasons; ?connection= where
+// RejectionReasons answers GET /v1/rejection-reasons; ?connection= where
 // several are configured.
-func (h *menuHandlers) rejectionReasons(c *gin.Context) error {
+func (h *Handlers) RejectionReasons(c *gin.Context) error {
 	name, given := c.GetQuery("connection")
 	connection, err := visible.Connection(c, h.directory, name, given)
 	if err != nil {
 		return err
 	}
-	return h.answerReasons(c, connection)
+	return h.Reasons(c, connection)
 }
 
-// answerReasons answers with a connection's reasons, under the interface
+// Reasons answers with a connection's reasons, under the interface
 // document's field names.
-func (h *menuHandlers) answerReasons(c *gin.Context, connection string) error {
+func (h *Handlers) Reasons(c *gin.Context, connection string) error {
 	ctx, cancel := context.WithTimeout(c.Request.Context(), reasonsTimeout)
 	defer cancel()
 	raw, err := h.replica.Reasons(ctx, connection)

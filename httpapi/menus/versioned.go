@@ -1,4 +1,4 @@
-package httpapi
+package menus
 
 import (
 	"net/http"
@@ -55,7 +55,7 @@ func (v *versionedResponse) writeHeaders(out headerWriter) {
 
 // versionedResponse lays out the answer to a read: unchanged tells that the client has
 // the body, known that it named itself by a token.
-func (h *menuHandlers) versionedResponse(
+func (h *Handlers) versionedResponse(
 	snapshot *cache.Snapshot, modified time.Time, body *encoded.Representation, unchanged, known bool,
 ) versionedResponse {
 	v := versionedResponse{
@@ -72,7 +72,7 @@ func (h *menuHandlers) versionedResponse(
 // clampLastModified is the time of Last-Modified: never later than the answer (RFC 9110,
 // section 8.8.2.1). Whoever asks with it again gets the body once more, and then
 // the version's own time.
-func (h *menuHandlers) clampLastModified(modified time.Time) time.Time {
+func (h *Handlers) clampLastModified(modified time.Time) time.Time {
 	at := modified.UnixMilli()
 	if at <= h.lastModifiedSeen.Load() { // most are: no look at the clock
 		return modified.UTC()
@@ -87,7 +87,8 @@ func (h *menuHandlers) clampLastModified(modified time.Time) time.Time {
 // headerFields lays fields into a header of net/http.
 type headerFields http.Header
 
-func (h headerFields) Text(name, value string) { h[name] = append(h[name], value) } // added, not set: CORS has its own Vary
+// Text implements headerWriter: added, not set, for CORS has its own Vary.
+func (h headerFields) Text(name, value string) { h[name] = append(h[name], value) }
 
 func (h headerFields) number(name string, value int64) { h.Text(name, strconv.FormatInt(value, 10)) }
 
@@ -102,6 +103,7 @@ type wireFields struct {
 	dateText [len(http.TimeFormat)]byte
 }
 
+// Text implements headerWriter.
 func (l *wireFields) Text(name, value string) {
 	l.lines = append(append(append(append(l.lines, name...), ": "...), value...), "\r\n"...)
 }

@@ -1,4 +1,4 @@
-package httpapi
+package menus
 
 import (
 	"time"
@@ -54,7 +54,7 @@ func (read *menuRead) resolve(snapshot *cache.Snapshot) (resolvedRead, error) {
 }
 
 // menuOf names the catalogue that is read; the id is the configuration's.
-func (h *menuHandlers) menuOf(read *menuRead) (menu.RestaurantID, error) {
+func (h *Handlers) menuOf(read *menuRead) (menu.RestaurantID, error) {
 	if read.kind == readView {
 		connection, err := visible.OnlyConnection(h.directory, read.who, visible.ByClient)
 		if err != nil {

@@ -1,4 +1,4 @@
-package httpapi
+package menus
 
 import (
 	"net/http"
@@ -13,8 +13,8 @@ func TestNegotiationAllocatesNothing(t *testing.T) { //nolint:paralleltest // it
 	modified := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 	since := modified.Format(http.TimeFormat)
 	for name, read := range map[string]func(){
-		"a browser's Accept-Encoding": func() { acceptedEncodings("gzip, deflate, br, zstd") },
-		"weights":                     func() { acceptedEncodings("GZIP;q=0.5 , br; q=0.8, *;q=0.1, identity;q=0") },
+		"a browser's Accept-Encoding": func() { AcceptedEncodings("gzip, deflate, br, zstd") },
+		"weights":                     func() { AcceptedEncodings("GZIP;q=0.5 , br; q=0.8, *;q=0.1, identity;q=0") },
 		"a list of tags":              func() { web.ListsETag(`"1-00000000", W/"2-00000000"`, `W/"2-00000000"`) },
 		"a time":                      func() { unmodifiedSince(since, modified) },
 	} {
@@ -29,7 +29,7 @@ func BenchmarkAcceptEncoding(b *testing.B) {
 		b.Run(header, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				acceptedEncodings(header)
+				AcceptedEncodings(header)
 			}
 		})
 	}

@@ -1,4 +1,4 @@
-package httpapi
+package menus
 
 import (
 	"strconv"
@@ -12,9 +12,9 @@ import (
 	"larder/internal/menu"
 )
 
-// listProducts answers GET /v1/restaurants/{restaurant}/products: the dishes
+// Products answers GET /v1/restaurants/{restaurant}/products: the dishes
 // that ?category=, ?q= and ?available=true leave, in menu order.
-func (h *menuHandlers) listProducts(c *gin.Context) error {
+func (h *Handlers) Products(c *gin.Context) error {
 	snapshot, err := h.snapshot(c)
 	if err != nil {
 		return err
@@ -43,7 +43,7 @@ func (h *menuHandlers) listProducts(c *gin.Context) error {
 		position := strconv.Itoa(int(next)) + " " + snapshot.Catalogue.Product(next).ID()
 		body = append(jsontext.AppendString(body, *respond.NextPage(position)), '}')
 	}
-	etag := `W/"` + strconv.FormatInt(snapshot.Version.Version, 10) + "-" + bodyHash(body) + `"`
+	etag := `W/"` + strconv.FormatInt(snapshot.Version.Version, 10) + "-" + BodyHash(body) + `"`
 	return h.answerVersion(c, snapshot, snapshot.ModifiedAt, &encoded.Representation{Body: body, ETag: etag})
 }
 

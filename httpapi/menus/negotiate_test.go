@@ -1,4 +1,4 @@
-package httpapi
+package menus
 
 import (
 	"net/http"
@@ -59,7 +59,7 @@ func TestAcceptedEncodings(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := acceptedEncodings(test.header); got != test.want {
+			if got := AcceptedEncodings(test.header); got != test.want {
 				t.Errorf("%q: got %q, want %q", test.header, got, test.want)
 			}
 		})

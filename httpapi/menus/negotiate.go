@@ -1,4 +1,4 @@
-package httpapi
+package menus
 
 import (
 	"net/http"
@@ -50,12 +50,12 @@ func readCodings(header string) codings {
 // request says no, it may.
 func (c *codings) takesIdentity() bool { return c[encoded.Identity] != 0 }
 
-// acceptedEncodings is the set of the encodings that a request values most by
+// AcceptedEncodings is the set of the encodings that a request values most by
 // its Accept-Encoding, empty where it takes none of larder's (406). Without the
 // header, or when it is empty, that is identity. Identity is in the set by
 // itself alone: of what is worth the same, larder answers the smaller. It
 // allocates nothing.
-func acceptedEncodings(header string) encoded.Encodings {
+func AcceptedEncodings(header string) encoded.Encodings {
 	read := readCodings(header)
 	best, set := 0, encoded.Encodings(0)
 	for _, e := range contentCodings {

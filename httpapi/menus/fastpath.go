@@ -1,4 +1,4 @@
-package httpapi
+package menus
 
 import (
 	"context"
@@ -14,45 +14,45 @@ import (
 	"larder/internal/jsontext"
 )
 
-// fieldWriter takes fields of a header.
-type fieldWriter interface {
+// FieldWriter takes fields of a header.
+type FieldWriter interface {
 	Text(name, value string)
 }
 
-// fastPathDeps is what reads on the fast path need of the middleware, which they
+// FastPathDeps is what reads on the fast path need of the middleware, which they
 // pass by.
-type fastPathDeps struct {
+type FastPathDeps struct {
 	Auth *auth.Auth
 	// CORS puts the fields of an answer to a page of another origin.
 	CORS interface {
-		WriteHeaders(out fieldWriter, origin string)
+		WriteHeaders(out FieldWriter, origin string)
 		Varies() bool
 	}
 	// ShouldLog reports whether a read gets a line in the log, which Log writes.
 	ShouldLog func(status int, took time.Duration) bool
-	Log       func(line fastPathLine)
+	Log       func(line Line)
 	OnPanic   func(fault any)
 }
 
-// fastPathLine is what the log tells of a read.
-type fastPathLine struct {
+// Line is what the log tells of a read.
+type Line struct {
 	ID, Method, Route, Path string
 	Status, Bytes           int
 	Took                    time.Duration
 	Client                  string // empty: nobody said
 }
 
-// newFastPathHandler returns a handler for the reads of one connection. It answers
+// FastPath returns a handler for the reads of one connection. It answers
 // hot reads as the handlers do, by the same functions; whatever is not at hand, or
 // is to be refused, is left to them.
-func (h *menuHandlers) newFastPathHandler(deps *fastPathDeps) fastpath.Handler {
-	return &fastPathHandler{menuHandlers: h, fast: deps}
+func (h *Handlers) FastPath(deps *FastPathDeps) fastpath.Handler {
+	return &fastPathHandler{Handlers: h, fast: deps}
 }
 
 // fastPathHandler answers the requests of one connection. It belongs to its goroutine.
 type fastPathHandler struct {
-	*menuHandlers
-	fast   *fastPathDeps
+	*Handlers
+	fast   *FastPathDeps
 	out    wireFields
 	header []byte // a copy of the Authorization, to be hashed
 
@@ -94,7 +94,7 @@ func (l *fastPathHandler) Respond(request *fastpath.Request, answer *fastpath.Re
 	if err != nil {
 		return false
 	}
-	accepted := acceptedEncodings(request.AcceptEncoding)
+	accepted := AcceptedEncodings(request.AcceptEncoding)
 	if accepted == 0 {
 		return false
 	}
@@ -168,7 +168,7 @@ func (l *fastPathHandler) Sent(body int, took time.Duration) {
 	l.metrics.Request(l.route, method, l.status, took, false)
 	l.metrics.Read(metrics.Fast, l.hit)
 	if l.fast.ShouldLog(l.status, took) {
-		l.fast.Log(fastPathLine{
+		l.fast.Log(Line{
 			ID: string(l.id), Method: method, Route: l.route, Path: strings.Clone(l.request.Path),
 			Status: l.status, Bytes: body, Took: took, Client: l.client,
 		})

@@ -1,4 +1,4 @@
-package httpapi
+package menus
 
 import (
 	"encoding/json"
@@ -10,10 +10,10 @@ import (
 	"larder/httpapi/visible"
 )
 
-// listRestaurants answers GET /v1/restaurants, by id; ?q= are words that occur
+// Restaurants answers GET /v1/restaurants, by id; ?q= are words that occur
 // in the id or the name. It answers from memory (policy H7): what another
 // instance has published or checked is seen after cache.poll at the latest.
-func (h *menuHandlers) listRestaurants(c *gin.Context) error {
+func (h *Handlers) Restaurants(c *gin.Context) error {
 	who, _ := auth.CallerOf(c)
 	want, err := visible.Query(c)
 	if err != nil {

@@ -1,4 +1,4 @@
-package httpapi
+package menus
 
 import (
 	"context"
@@ -16,19 +16,19 @@ import (
 	"larder/httpapi/visible"
 )
 
-// menu answers GET /v1/restaurants/{restaurant}/menu with ready bytes.
-func (h *menuHandlers) menu(c *gin.Context) error {
+// Menu answers GET /v1/restaurants/{restaurant}/menu with ready bytes.
+func (h *Handlers) Menu(c *gin.Context) error {
 	return h.serveRead(c, &menuRead{kind: readMenu, restaurant: respond.Param(c, "restaurant")})
 }
 
-// product answers GET /v1/restaurants/{restaurant}/products/{id} with ready
+// Product answers GET /v1/restaurants/{restaurant}/products/{id} with ready
 // bytes; ?by=externalId looks the id up among the external ones.
-func (h *menuHandlers) product(c *gin.Context) error {
+func (h *Handlers) Product(c *gin.Context) error {
 	return h.serveRead(c, &menuRead{kind: readProduct, restaurant: respond.Param(c, "restaurant"), product: respond.Param(c, "id"), by: c.Query("by")})
 }
 
 // serveRead answers a hot read, and waits for what memory does not hold.
-func (h *menuHandlers) serveRead(c *gin.Context, read *menuRead) error {
+func (h *Handlers) serveRead(c *gin.Context, read *menuRead) error {
 	read.who, _ = auth.CallerOf(c)
 	id, err := h.menuOf(read)
 	if err != nil {
@@ -47,7 +47,7 @@ func (h *menuHandlers) serveRead(c *gin.Context, read *menuRead) error {
 
 // build makes the body of a read. A menu or a dish is made in memory alone; a
 // view or a list of changes may have to be asked of Redis.
-func (h *menuHandlers) build(ctx context.Context, found resolvedRead, encoding encoded.Encoding) (*encoded.Representation, error) {
+func (h *Handlers) build(ctx context.Context, found resolvedRead, encoding encoded.Encoding) (*encoded.Representation, error) {
 	switch found.what {
 	case encoded.WholeMenu:
 		return h.replica.Menu(found.snapshot, encoding)
@@ -61,7 +61,7 @@ func (h *menuHandlers) build(ctx context.Context, found resolvedRead, encoding e
 }
 
 // snapshot is the current version of the path's restaurant, from memory.
-func (h *menuHandlers) snapshot(c *gin.Context) (*cache.Snapshot, error) {
+func (h *Handlers) snapshot(c *gin.Context) (*cache.Snapshot, error) {
 	restaurant, err := visible.Restaurant(c, h.directory)
 	if err != nil {
 		return nil, err
@@ -71,8 +71,8 @@ func (h *menuHandlers) snapshot(c *gin.Context) (*cache.Snapshot, error) {
 
 // representation answers a read of one version: 304, or its bytes, ready or
 // built now, in the encoding that the request values most.
-func (h *menuHandlers) representation(c *gin.Context, found resolvedRead) error {
-	accepted := acceptedEncodings(strings.Join(c.Request.Header["Accept-Encoding"], ","))
+func (h *Handlers) representation(c *gin.Context, found resolvedRead) error {
+	accepted := AcceptedEncodings(strings.Join(c.Request.Header["Accept-Encoding"], ","))
 	if accepted == 0 {
 		return notAcceptable(c)
 	}
@@ -92,7 +92,7 @@ func (h *menuHandlers) representation(c *gin.Context, found resolvedRead) error 
 }
 
 // answerVersion answers a read of one version: 304 or the body.
-func (h *menuHandlers) answerVersion(c *gin.Context, snapshot *cache.Snapshot, modified time.Time, body *encoded.Representation) error {
+func (h *Handlers) answerVersion(c *gin.Context, snapshot *cache.Snapshot, modified time.Time, body *encoded.Representation) error {
 	_, known := auth.CallerOf(c)
 	v := h.versionedResponse(snapshot, modified, body, notModified(c.Request.Header, body.ETag, modified), known)
 	v.writeHeaders(headerFields(c.Writer.Header()))
@@ -107,7 +107,7 @@ func (h *menuHandlers) answerVersion(c *gin.Context, snapshot *cache.Snapshot, m
 
 // cacheControl tells caches who may keep an answer (policy H5): anyone where
 // menus are open, nobody but the client where a token opened it.
-func (h *menuHandlers) cacheControl(known bool) (control string, private bool) {
+func (h *Handlers) cacheControl(known bool) (control string, private bool) {
 	if h.openMenu && !known {
 		return h.publicCacheControl, false
 	}
@@ -128,9 +128,9 @@ func requireIdentity(c *gin.Context) error {
 	return nil
 }
 
-// changesSince answers GET /v1/restaurants/{restaurant}/changes?since= with
+// Changes answers GET /v1/restaurants/{restaurant}/changes?since= with
 // ready bytes: what differs between that version and the current one.
-func (h *menuHandlers) changesSince(c *gin.Context) error {
+func (h *Handlers) Changes(c *gin.Context) error {
 	snapshot, err := h.snapshot(c)
 	if err != nil {
 		return err

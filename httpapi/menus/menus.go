@@ -1,4 +1,4 @@
-package httpapi
+package menus
 
 import (
 	"sync/atomic"
@@ -13,8 +13,8 @@ import (
 	"larder/internal/directory"
 )
 
-// menuHandlers answer reads of menus, products, restaurants and rejection reasons.
-type menuHandlers struct {
+// Handlers answer reads of menus, products, restaurants and rejection reasons.
+type Handlers struct {
 	replica            *replica.Replica
 	directory          *directory.Directory
 	stale              func(version cache.Version) bool
@@ -25,8 +25,8 @@ type menuHandlers struct {
 	lastModifiedSeen   atomic.Int64 // Unix milliseconds: a time that is over
 }
 
-// menuDeps is what the handlers work with.
-type menuDeps struct {
+// Deps is what the handlers work with.
+type Deps struct {
 	Replica   *replica.Replica
 	Directory *directory.Directory
 	Stale     func(version cache.Version) bool // whether it was not confirmed for too long (policy S5)
@@ -38,23 +38,23 @@ type menuDeps struct {
 	MaxAge, StaleWhileRevalidate, StaleIfError time.Duration
 }
 
-// newMenuHandlers makes the handlers.
-func newMenuHandlers(deps menuDeps) *menuHandlers {
-	return &menuHandlers{
+// New makes the handlers.
+func New(deps Deps) *Handlers {
+	return &Handlers{
 		replica: deps.Replica, directory: deps.Directory, stale: deps.Stale, metrics: deps.Metrics, clock: deps.Clock, openMenu: deps.OpenMenu,
-		publicCacheControl: publicCacheControl(deps.MaxAge, deps.StaleWhileRevalidate, deps.StaleIfError),
+		publicCacheControl: PublicCacheControl(deps.MaxAge, deps.StaleWhileRevalidate, deps.StaleIfError),
 	}
 }
 
-// view answers a read of the menu view of the caller's connection, as published:
+// View answers a read of the menu view of the caller's connection, as published:
 // that of the restaurant named, or by policy O1a.
-func (h *menuHandlers) view(c *gin.Context, restaurant string) error {
+func (h *Handlers) View(c *gin.Context, restaurant string) error {
 	return h.serveRead(c, &menuRead{kind: readView, restaurant: restaurant})
 }
 
-// publicCacheControl is the Cache-Control of open reads; what is zero is left out,
+// PublicCacheControl is the Cache-Control of open reads; what is zero is left out,
 // but for the first.
-func publicCacheControl(maxAge, staleWhileRevalidate, staleIfError time.Duration) string {
+func PublicCacheControl(maxAge, staleWhileRevalidate, staleIfError time.Duration) string {
 	value := "public, max-age=" + respond.Seconds(maxAge)
 	if staleWhileRevalidate > 0 {
 		value += ", stale-while-revalidate=" + respond.Seconds(staleWhileRevalidate)

@@ -1,4 +1,4 @@
-package httpapi
+package menus
 
 import (
 	"fmt"
@@ -105,7 +105,7 @@ func TestNegotiationIsAsTheRFCSays(t *testing.T) {
 				header.WriteString(space.Draw(t, "s") + ";" + space.Draw(t, "s") + rapid.SampledFrom([]string{"q", "Q"}).Draw(t, "q") + "=" + o.weight)
 			}
 		}
-		if got, want := acceptedEncodings(header.String()), byTheRFC(offers); got != want {
+		if got, want := AcceptedEncodings(header.String()), byTheRFC(offers); got != want {
 			t.Fatalf("%q: got %q, want %q", header.String(), got, want)
 		}
 	})
@@ -118,8 +118,8 @@ func FuzzAcceptEncoding(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, header string) {
-		got := acceptedEncodings(header)
-		if got != acceptedEncodings(header+" ,") {
+		got := AcceptedEncodings(header)
+		if got != AcceptedEncodings(header+" ,") {
 			t.Errorf("%q: an empty element makes a difference", header)
 		}
 		folded := strings.Map(func(r rune) rune {
@@ -128,7 +128,7 @@ func FuzzAcceptEncoding(f *testing.F) {
 			}
 			return r
 		}, header)
-		if got != acceptedEncodings(folded) {
+		if got != AcceptedEncodings(folded) {
 			t.Errorf("%q: case makes a difference", header)
 		}
 		switch {
@@ -143,7 +143,7 @@ func FuzzAcceptEncoding(f *testing.F) {
 			if got.Has(e) && !strings.Contains(header, "*") && !strings.Contains(strings.ToLower(header), e.String()) {
 				t.Errorf("%q: %s, which nobody asked for", header, e)
 			}
-			if refused := acceptedEncodings(header + "," + e.String() + ";q=0"); refused.Has(e) {
+			if refused := AcceptedEncodings(header + "," + e.String() + ";q=0"); refused.Has(e) {
 				t.Errorf("%q: %s in spite of a refusal", header, e)
 			}
 		}
