@@ -9,7 +9,7 @@
 //
 // A Validator checks an order in one pass: decode reads the body, checkDishes
 // finds the dishes and counts their groups (assign), price computes the lines,
-// checkFields checks the rest, and upstreamOrder maps the order. Payments and
+// fieldCheck checks the rest, and mapping makes the body that is sent. Payments and
 // Rejection are the bodies of changes.
 //
 // ordering checks with it what it places and changes; httpapi answers the validate

@@ -9,7 +9,7 @@ import (
 )
 
 // checkExpectedAt checks when the order is expected (policy O4).
-func (c *validation) checkExpectedAt() {
+func (c fieldCheck) checkExpectedAt() {
 	v := &c.order.values[orderExpectedAt]
 	if v.blank() {
 		if c.V1 && c.order.soonest {

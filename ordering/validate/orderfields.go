@@ -16,8 +16,12 @@ const (
 	online   = "online"
 )
 
-// checkFields checks what an order has beside its dishes.
-func (c *validation) checkFields() {
+// fieldCheck is the part of a check that concerns what an order has beside its
+// dishes.
+type fieldCheck struct{ *validation }
+
+// checkFields checks all fields but the dishes.
+func (c fieldCheck) checkFields() {
 	c.checkRestaurant()
 	c.checkExpedition()
 	c.checkPayment()
@@ -29,7 +33,7 @@ func (c *validation) checkFields() {
 
 // checkRestaurant refuses a body that names another restaurant than the v1
 // route does.
-func (c *validation) checkRestaurant() {
+func (c fieldCheck) checkRestaurant() {
 	named := &c.order.values[orderRestaurant]
 	if c.V1 && !named.blank() && named.state == readable && named.text != string(c.Restaurant) {
 		c.violations.Add(named.pos, member("", named.name), violation.ValueNotAllowed, violation.Params{"allowed": []string{string(c.Restaurant)}}, "")
@@ -38,7 +42,7 @@ func (c *validation) checkRestaurant() {
 
 // checkExpedition and checkPayment refuse values that are not listed (policy
 // O5).
-func (c *validation) checkExpedition() {
+func (c fieldCheck) checkExpedition() {
 	switch v := &c.order.values[orderExpedition]; v.text {
 	case delivery, pickup:
 	default:
@@ -46,7 +50,7 @@ func (c *validation) checkExpedition() {
 	}
 }
 
-func (c *validation) checkPayment() {
+func (c fieldCheck) checkPayment() {
 	switch v := &c.order.values[orderPayment]; v.text {
 	case cash, card, online:
 	default:
@@ -54,7 +58,7 @@ func (c *validation) checkPayment() {
 	}
 }
 
-func (c *validation) refuseValue(field int, allowed ...string) {
+func (c fieldCheck) refuseValue(field int, allowed ...string) {
 	v := &c.order.values[field]
 	if v.state == readable && v.text != "" && !c.missing(field) {
 		c.violations.Add(v.pos, member("", v.name), violation.ValueNotAllowed, violation.Params{"allowed": allowed}, "")
@@ -72,12 +76,12 @@ func (v *value) blank() bool {
 
 // missing reports whether a plain field of the order is mandatory and missing, which
 // is a violation of its own.
-func (c *validation) missing(field int) bool {
+func (c fieldCheck) missing(field int) bool {
 	return c.order.values[field].blank() && c.required().plain[field]
 }
 
 // checkRequired refuses what lacks a mandatory field (policy O1).
-func (c *validation) checkRequired() {
+func (c fieldCheck) checkRequired() {
 	o, wanted := &c.order, c.required().all
 	for i := range wanted {
 		n := &wanted[i]
@@ -96,7 +100,7 @@ func (c *validation) checkRequired() {
 
 // requirePart checks one mandatory field of a guest or an address, or that the
 // order has a guest or an address at all.
-func (c *validation) requirePart(part *object, name string, n *requiredField) {
+func (c fieldCheck) requirePart(part *object, name string, n *requiredField) {
 	switch {
 	case n.field != wholePart:
 		c.requireField(part, name, n)
@@ -107,7 +111,7 @@ func (c *validation) requirePart(part *object, name string, n *requiredField) {
 
 // requireField refuses an object without one of its fields; outer is the name
 // of the object in the order. An object of another kind was refused already.
-func (c *validation) requireField(of *object, outer string, n *requiredField) {
+func (c fieldCheck) requireField(of *object, outer string, n *requiredField) {
 	if of.state == refused || !of.values[n.field].blank() {
 		return
 	}
@@ -142,7 +146,7 @@ func (c *validation) fullAddress() string {
 }
 
 // checkChangeFrom takes changeFrom only with cash, and from the total on (policy O5).
-func (c *validation) checkChangeFrom() {
+func (c fieldCheck) checkChangeFrom() {
 	change := &c.order.values[orderChangeFrom]
 	if change.state != readable {
 		return

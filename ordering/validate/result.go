@@ -57,7 +57,7 @@ func (c *validation) writeResult(dst []byte) ([]byte, error) {
 	}
 	w.Name("order")
 	if valid {
-		w.Buf = c.upstreamOrder().AppendJSON(w.Buf, c.FieldCase)
+		w.Buf = c.mapped.mapOrder(c).AppendJSON(w.Buf, c.FieldCase)
 	} else {
 		w.Raw("null")
 	}

@@ -19,7 +19,7 @@ const (
 
 // checkTexts refuses texts that are too long or hold control characters, and a
 // phone number that is none (policy H10).
-func (c *validation) checkTexts() {
+func (c fieldCheck) checkTexts() {
 	o := &c.order
 	checkTextsOf(&c.violations, &o.object, "")
 	checkTextsOf(&c.violations, &o.guest, member("", o.guest.nameOr("guest")))

@@ -7,7 +7,6 @@ import (
 	"github.com/shopspring/decimal"
 
 	"larder/internal/menu"
-	"larder/internal/upstream"
 	"larder/ordering/violation"
 )
 
@@ -34,15 +33,8 @@ type validation struct {
 
 	full string // the address in one text
 
-	// The body for the ordering service, and what it is made of.
-	body           []byte
-	out            upstream.Order
-	guest          upstream.Guest
-	address        upstream.Address
-	restaurant     string
-	persons, floor int
-	dishes         []upstream.Dish
-	ingredients    []upstream.OrderIngredient
+	body   []byte // for the ordering service
+	mapped mapping
 }
 
 // start makes a check of the order ready.
@@ -69,9 +61,7 @@ func (c *validation) finish() bool {
 	c.Request, c.rules, c.violations, c.full = Request{}, nil, violation.List{}, ""
 	c.order.clear()
 	clear(c.lines)
-	clear(c.dishes)
-	clear(c.ingredients)
-	c.out, c.guest, c.address = upstream.Order{}, upstream.Guest{}, upstream.Address{}
+	c.mapped.clear()
 	return true
 }
 
@@ -89,7 +79,7 @@ func (c *validation) checkOrder() bool {
 	if c.order.state == readable {
 		c.checkDishes()
 		c.price()
-		c.checkFields()
+		fieldCheck{c}.checkFields()
 	}
 	return c.violations.Len() == 0
 }
@@ -102,7 +92,7 @@ func (c *validation) result() *Result {
 	}
 	result.Violations, result.More = c.violations.Sorted()
 	if result.Valid {
-		c.body = c.upstreamOrder().AppendJSON(c.body[:0], c.FieldCase)
+		c.body = c.mapped.mapOrder(c).AppendJSON(c.body[:0], c.FieldCase)
 		result.Order = slices.Clone(c.body)
 	}
 	return result
