@@ -20,7 +20,7 @@ CHAOS_FOR    ?= 60s
 CHAOS_SEED   ?= 0
 SCALE_SIZES  ?= 100,1000,10000
 COVER_LEAST  ?= 85
-COVER_PACKAGES := internal/jsontext internal/menu ordering ordering/validate ordering/violation ordering/journal internal/upstream cache cache/encoded cache/replica sync
+COVER_PACKAGES := internal/jsontext internal/menu ordering ordering/validate ordering/violation ordering/journal internal/upstream cache cache/encoded cache/replica sync sync/runlog
 # The packages with guarantees about goroutines: complete versions, single flight, leases.
 RACE_PACKAGES  := ./cache/... ./sync/... ./internal/upstream/... ./ordering/... ./httpapi/...
 
