@@ -104,11 +104,11 @@ func (p *pipelineRun) neededSize(answer upstream.Menu) int64 {
 	return size
 }
 
-// fetch asks for the menu view within a share of the budget. A view that is
+// fetchWithin asks for the menu view within a share of the budget. A view that is
 // larger than its share is dropped and asked for again once there is a larger
 // one: whoever waits holds nothing, so that all come to their turn. The caller
 // releases the share.
-func (p *pipelineRun) fetch(ctx context.Context, seen upstream.Validator) (upstream.Menu, *reservation, error) {
+func (p *pipelineRun) fetchWithin(ctx context.Context, seen upstream.Validator) (upstream.Menu, *reservation, error) {
 	for size := p.expectedSize(); ; size *= growFactor {
 		held, err := p.runner.budget.reserve(ctx, size)
 		if err != nil {

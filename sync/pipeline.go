@@ -5,18 +5,108 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
+	stdsync "sync"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 
 	"larder/cache"
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 	"larder/internal/upstream"
 	"larder/sync/runlog"
 )
 
 // maxPublish bounds how often a publish that others overtook starts again.
 const maxPublish = 3
+
+// errBusy says that another run holds the lease.
+var errBusy = errors.New("sync: another run is at it")
+
+// Once is one sync of a restaurant, or a connection's own menu: lease,
+// fetch, decode, lint, guard, compile, publish, record. What the ordering
+// service did wrong is in the Run, not in the error. A run that finds another
+// run at it comes back OutcomeSkipped and leaves no record (policy S1).
+// Errors: *UnknownRestaurantError, redisdb.ErrUnavailable.
+func (r *Runner) Once(ctx context.Context, restaurant menu.RestaurantID, why runlog.Trigger) (runlog.Run, error) {
+	t, err := r.target(restaurant)
+	if err != nil {
+		return runlog.Run{}, err
+	}
+	run, err := r.execute(ctx, work{target: t, trigger: why}, r.newRun(t, why))
+	if errors.Is(err, errBusy) {
+		return run, nil
+	}
+	return run, err
+}
+
+func (r *Runner) newRun(t *target, why runlog.Trigger) runlog.Run {
+	now := r.clock().UTC()
+	return runlog.Run{ID: r.runs.NewID(now), Restaurant: t.ID, Trigger: why, State: runlog.StateQueued, StartedAt: now}
+}
+
+// execute runs the prepared run under the restaurant's lease. errBusy comes with
+// OutcomeSkipped.
+func (r *Runner) execute(ctx context.Context, w work, run runlog.Run) (runlog.Run, error) {
+	t := w.target
+	queued := run
+	run.State, run.StartedAt = runlog.StateRunning, r.clock().UTC()
+	held, err := r.acquire(ctx, t, &run, w.tick)
+	switch {
+	case errors.Is(err, errBusy):
+		if w.trigger != runlog.TriggerManual { // no tick: it comes back
+			r.skip(t, SkipBusy)
+		}
+		return skipped(queued), errBusy
+	case errors.Is(err, errTaken):
+		r.skip(t, SkipTaken)
+		return skipped(queued), nil
+	case err != nil:
+		r.health.suspect()
+		return runlog.Run{}, err
+	}
+	r.track(run.ID, t)
+	defer r.untrack(run.ID)
+	run.Force = held.force
+	if held.left != "" && held.left != run.ID {
+		_, _ = r.runs.Get(ctx, t.ID, held.left) // ends the record of a holder that vanished
+	}
+	err = r.withLease(ctx, w, &run, held)
+	if errors.Is(err, redisdb.ErrUnavailable) {
+		r.health.suspect()
+		return run, err
+	}
+	return run, nil
+}
+
+// withLease does the work of a run that has the lease, and ends the run. The error
+// is what kept it from its work.
+func (r *Runner) withLease(ctx context.Context, w work, run *runlog.Run, held lease) error {
+	t := w.target
+	began := time.Now()
+	ctx, span := r.tracing.Root(ctx, "sync.run")
+	defer func() { traceRun(span, run) }()
+	within, cancel := context.WithTimeoutCause(ctx, r.cfg.Deadline, deadlineError{after: r.cfg.Deadline})
+	within, lose := context.WithCancelCause(within)
+	var keeping stdsync.WaitGroup
+	keeping.Go(func() { r.renewUntilLost(within, t, run.ID, held, lose) })
+
+	p := &pipelineRun{runner: r, target: t, run: run, fence: held.fence, batch: w.batch}
+	err := p.recovered(within)
+	cause := context.Cause(within)
+	lose(nil)
+	cancel()
+	keeping.Wait()
+
+	run.State, run.FinishedAt = runlog.StateFinished, r.clock().UTC()
+	if err != nil {
+		run.Outcome, run.Error = runlog.OutcomeFailed, explain(err, cause, time.Since(began), p.fallbackText())
+	}
+	note := p.versionNote()
+	if errors.Is(cause, errLeaseLost) {
+		note = versionNote{}
+	}
+	return errors.Join(err, r.finish(ctx, p, err, note))
+}
 
 // pipelineRun is one run at work under its lease.
 type pipelineRun struct {
@@ -33,7 +123,35 @@ type pipelineRun struct {
 
 	fetchedAt   time.Time // when the service was asked
 	confirmedAt time.Time // when the current version was; zero: it was not
-	same        string    // how: by its "validator" (304 Not Modified), "hash" of the body, or compiled "content"
+	same        sameness  // by what it was found unchanged
+}
+
+// recovered is the run, with a panic made a failure of this run alone: one menu
+// must not take down the others.
+func (p *pipelineRun) recovered(ctx context.Context) (err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = fmt.Errorf("internal error: %v", fault)
+			p.runner.log.WithFields(fields(p.run, "sync.panic")).WithField("stack", string(debug.Stack())).Error("a sync panicked")
+		}
+	}()
+	switch {
+	case p.target.isReasons:
+		return p.syncReasons(ctx)
+	case p.run.Rollback != nil:
+		return p.rollback(ctx, *p.run.Rollback)
+	default:
+		defer p.refreshReasonsMeanwhile(ctx)()
+		return p.syncMenu(ctx)
+	}
+}
+
+// fetched is the answer of the service to a run, within its share of the budget.
+type fetched struct {
+	answer     upstream.Menu
+	held       *reservation
+	comparable bool      // an equal body means an equal menu
+	now        lastFetch // what is saved of it
 }
 
 // syncMenu brings one menu up to date, or says why not. It never touches what is
@@ -42,92 +160,123 @@ func (p *pipelineRun) syncMenu(ctx context.Context) error {
 	if err := p.loadState(ctx); err != nil {
 		return err
 	}
-	known := p.mayAssumeUnchanged()
+	f, err := p.fetch(ctx)
+	if err != nil {
+		return err
+	}
+	defer f.held.release()
+	if same := p.unchanged(f, nil); same != "" {
+		return p.confirm(ctx, f.now, nil, same)
+	}
+	view, published, err := p.decode(f.answer.Body)
+	if err != nil {
+		return err
+	}
+	f.now.Content = bodyHash(published.Content)
+	for try := 1; ; try++ {
+		err := p.evaluate(ctx, view, published, f)
+		if !errors.Is(err, cache.ErrStale) || try == maxPublish {
+			return err
+		}
+		if err := p.readState(ctx, nil); err != nil {
+			return err
+		}
+	}
+}
+
+// fetch asks the service for the menu view, or whether it is still the last one.
+// The caller releases its share of the budget.
+func (p *pipelineRun) fetch(ctx context.Context) (fetched, error) {
+	f := fetched{comparable: p.mayAssumeUnchanged()}
 	var seen upstream.Validator
-	if known {
+	if f.comparable {
 		seen = upstream.Validator{ETag: p.lastFetch.ETag, LastModified: p.lastFetch.Modified}
 	}
 	began := time.Now()
 	p.fetchedAt = p.runner.clock().UTC()
-	answer, held, err := p.fetch(ctx, seen)
+	var err error
+	f.answer, f.held, err = p.fetchWithin(ctx, seen)
 	p.run.Steps.Fetch = since(began)
 	if err != nil {
-		return err
+		return fetched{}, err
 	}
-	defer held.release()
-	if answer.NotModified && !known {
+	if f.answer.NotModified && !f.comparable {
+		f.held.release()
 		err := errors.New("it answered 304 Not Modified to a request without a validator")
-		return fmt.Errorf("%w: %w", errService, &stepError{doing: "fetch " + p.subject(), err: err})
+		return fetched{}, fmt.Errorf("%w: %w", errService, &stepError{doing: "fetch " + p.subject(), err: err})
 	}
-	p.run.Bytes = len(answer.Body)
-	now := p.lastFetch
-	now.Version, now.Settings, now.Refused = p.current.Version, p.fingerprint(), ""
-	if !answer.NotModified {
-		now.BodyHash, now.ETag, now.Modified = bodyHash(answer.Body), answer.Validator.ETag, answer.Validator.LastModified
+	p.run.Bytes = len(f.answer.Body)
+	f.now = p.lastFetch
+	f.now.Version, f.now.Settings, f.now.Refused = p.current.Version, p.fingerprint(), ""
+	if !f.answer.NotModified {
+		validator := f.answer.Validator
+		f.now.BodyHash, f.now.ETag, f.now.Modified = bodyHash(f.answer.Body), validator.ETag, validator.LastModified
 	}
-	switch {
-	case answer.NotModified:
-		return p.unchanged(ctx, now, nil, "validator")
-	case known && now.BodyHash == p.lastFetch.BodyHash:
-		return p.unchanged(ctx, now, nil, "hash")
-	default:
-		return p.process(ctx, answer.Body, now)
-	}
+	return f, nil
 }
 
-// loadState reads what is served now and what was pulled last, and puts the run into
-// the index, in one round trip.
-func (p *pipelineRun) loadState(ctx context.Context) error {
-	var last *redis.MapStringStringCmd
-	err := p.readState(ctx, func(pipe redis.Pipeliner) {
-		last = pipe.HGetAll(ctx, p.runner.keys.LastFetch(p.target.ID))
-		p.runner.runs.AddToIndex(ctx, pipe, p.run)
-	})
+// decode reads the body that was fetched.
+func (p *pipelineRun) decode(body []byte) (*menu.View, menu.Published, error) {
+	began := time.Now()
+	view, published, err := menu.DecodePublished(body)
+	p.run.Steps.Decode = since(began)
 	if err != nil {
+		return nil, menu.Published{}, &stepError{doing: fmt.Sprintf("decode %s (%d bytes)", p.subject(), len(body)), err: err}
+	}
+	return view, published, nil
+}
+
+// evaluate guards, compiles, lints and publishes what was fetched; under a hold the
+// held menu with the stop lists that were fetched.
+func (p *pipelineRun) evaluate(ctx context.Context, view *menu.View, published menu.Published, f fetched) error {
+	f.now.HoldOutcome = string(p.holdOutcome(f.now.Content))
+	p.run.Products = productCount(view)
+	if f.now.HoldOutcome == "" {
+		if reason := p.guard(); reason != "" {
+			p.run.Outcome, p.run.Error, p.run.Version = runlog.OutcomeQuarantined, reason, p.current.Version
+			return p.runner.saveRefused(ctx, p.target.ID, f.now.Content)
+		}
+	} else {
+		var err error
+		// Stop lists always go through (policy S7a).
+		if view, published, err = p.storedView(ctx, p.current, func() (menu.Published, error) { return published, nil }); err != nil {
+			return err
+		}
+	}
+	m, findings := p.build(view, published)
+	f.now.Findings = len(findings)
+	if same := p.unchanged(f, &m); same != "" {
+		return p.keep(ctx, m, f.now, findings, same)
+	}
+	outcome, hold := runlog.OutcomeUpdated, (*cache.Hold)(nil)
+	if f.now.HoldOutcome == string(runlog.OutcomeHeld) {
+		outcome = runlog.OutcomeHeld // its stop lists go through
+	}
+	if p.lifts(f.now) {
+		hold = &cache.Hold{}
+	}
+	return p.publish(ctx, m, f.now, findings, outcome, hold)
+}
+
+// keep confirms the content that is served, and writes it again where Redis has
+// lost it.
+func (p *pipelineRun) keep(ctx context.Context, m built, now lastFetch, findings []menu.Finding, same sameness) error {
+	if p.contentLost { // nothing changes for those who have the content in memory
+		if err := p.runner.store.Restore(ctx, p.current, m.catalogue, m.published); err != nil {
+			return &stepError{doing: "write again " + p.subject(), err: err}
+		}
+	}
+	if err := p.updateStopLists(ctx, m); err != nil {
 		return err
 	}
-	_ = last.Scan(&p.lastFetch) // what larder did not write is as if it were not there
-	return nil
+	now.Version = p.current.Version
+	return p.confirm(ctx, now, findings, same)
 }
 
-// readState reads what is served now.
-func (p *pipelineRun) readState(ctx context.Context, with func(redis.Pipeliner)) error {
-	var held cache.Version
-	if snapshot, ok := p.runner.replica.Cached(p.target.ID); ok {
-		held = snapshot.Version
-		p.floor = held.Version
-	}
-	state, err := p.runner.store.State(ctx, p.target.ID, held, with)
-	switch {
-	case errors.Is(err, cache.ErrCorrupt):
-		return &stepError{doing: "read the current version", err: err}
-	case err != nil:
-		return unavailable(ctx, "read the current version", err)
-	}
-	p.current, p.run.Version = state.Version, state.Version.Version
-	p.floor = max(p.floor, state.Floor)
-	p.contentLost = p.current.Version > 0 && !state.Stored
-	return nil
-}
-
-// fingerprint is the hash of the settings that compile and lint read.
-func (p *pipelineRun) fingerprint() string { return menu.ContentHash(nil, p.target.Settings) }
-
-// name is the configured name, or the menu's own.
-func (p *pipelineRun) name(own string) string { return cmp.Or(p.target.Name, own) }
-
-// subject names the menu for a person.
-func (p *pipelineRun) subject() string {
-	if p.target.upstream == "" {
-		return "the menu view of connection " + p.target.Connection
-	}
-	return fmt.Sprintf("the menu view of restaurant %s over connection %s", p.target.ID, p.target.Connection)
-}
-
-// unchanged moves only checkedAt, with the run's end (policy S3). Under a hold
+// confirm moves only checkedAt, with the run's end (policy S3). Under a hold
 // the outcome may be OutcomeHeld: what is served is confirmed all the same, by
 // the hold. findings is as in saveLastFetch, same as in pipelineRun.
-func (p *pipelineRun) unchanged(ctx context.Context, now lastFetch, findings []menu.Finding, same string) error {
+func (p *pipelineRun) confirm(ctx context.Context, now lastFetch, findings []menu.Finding, same sameness) error {
 	if now != p.lastFetch || findings != nil {
 		began := time.Now()
 		if err := p.runner.saveLastFetch(ctx, p.target.ID, now, findings); err != nil {
@@ -139,107 +288,6 @@ func (p *pipelineRun) unchanged(ctx context.Context, now lastFetch, findings []m
 	p.run.Outcome, p.run.Version = cmp.Or(runlog.Outcome(now.HoldOutcome), runlog.OutcomeUnchanged), p.current.Version
 	p.run.Products, p.run.Findings = p.current.Counts.Products, now.Findings
 	return nil
-}
-
-// process decodes a body and brings it to the readers.
-func (p *pipelineRun) process(ctx context.Context, body []byte, now lastFetch) error {
-	began := time.Now()
-	view, published, err := menu.DecodePublished(body)
-	p.run.Steps.Decode = since(began)
-	if err != nil {
-		return &stepError{doing: fmt.Sprintf("decode %s (%d bytes)", p.subject(), len(body)), err: err}
-	}
-	now.Content = bodyHash(published.Content)
-	for try := 1; ; try++ {
-		err := p.evaluate(ctx, view, published, now)
-		if !errors.Is(err, cache.ErrStale) || try == maxPublish {
-			return err
-		}
-		if err := p.readState(ctx, nil); err != nil {
-			return err
-		}
-	}
-}
-
-// evaluate guards, lints, compiles and publishes what was pulled; under a hold the
-// held menu with the stop lists that were pulled.
-func (p *pipelineRun) evaluate(ctx context.Context, view *menu.View, published menu.Published, now lastFetch) error {
-	now.HoldOutcome = string(p.holdOutcome(now.Content))
-	p.run.Products = productCount(view)
-	if now.HoldOutcome == "" {
-		if reason := p.guard(); reason != "" {
-			p.run.Outcome, p.run.Error, p.run.Version = runlog.OutcomeQuarantined, reason, p.current.Version
-			return p.runner.saveRefused(ctx, p.target.ID, now.Content)
-		}
-	} else {
-		var err error
-		// Stop lists always go through (policy S7a).
-		if view, published, err = p.storedView(ctx, p.current, func() (menu.Published, error) { return published, nil }); err != nil {
-			return err
-		}
-	}
-	m, findings := p.build(view, published)
-	now.Findings = len(findings)
-	return p.publishIfChanged(ctx, m, now, findings)
-}
-
-// build compiles and lints a menu for publishing.
-func (p *pipelineRun) build(view *menu.View, published menu.Published) (built, []menu.Finding) {
-	began := time.Now()
-	m := p.compile(view, published)
-	p.run.Steps.Compile = since(began)
-	began = time.Now()
-	findings := menu.LintCompiled(view, m.catalogue)
-	p.run.Steps.Lint = since(began)
-	p.run.Findings, p.run.Products = len(findings), m.catalogue.ProductCount()
-	if findings == nil {
-		findings = []menu.Finding{}
-	}
-	return m, findings
-}
-
-// built is a compiled menu.
-type built struct {
-	view      *menu.View
-	published menu.Published
-	hash      string // of its content, without stop lists
-	catalogue *menu.Catalogue
-}
-
-// compile makes the catalogue. Where only the stop lists moved, the compiled
-// content that is served now gets a new overlay.
-func (p *pipelineRun) compile(view *menu.View, published menu.Published) built {
-	m := built{view: view, published: published, hash: menu.ContentHash(published.Content, p.target.Settings)}
-	if snapshot, ok := p.runner.replica.Cached(p.target.ID); ok && snapshot.Content == m.hash {
-		m.catalogue = snapshot.Catalogue.Content.Catalogue(view.Stops(p.target.ID, p.target.Settings))
-		return m
-	}
-	m.catalogue = menu.Compile(view, p.target.ID, p.target.Settings)
-	return m
-}
-
-// publishIfChanged publishes what was made, unless it is what is served.
-func (p *pipelineRun) publishIfChanged(ctx context.Context, m built, now lastFetch, findings []menu.Finding) error {
-	if p.serves(m, now) {
-		if p.contentLost { // nothing changes for those who have the content in memory
-			if err := p.runner.store.Restore(ctx, p.current, m.catalogue, m.published); err != nil {
-				return &stepError{doing: "write again " + p.subject(), err: err}
-			}
-		}
-		if err := p.updateStopLists(ctx, m); err != nil {
-			return err
-		}
-		now.Version = p.current.Version
-		return p.unchanged(ctx, now, findings, "content")
-	}
-	outcome, hold := runlog.OutcomeUpdated, (*cache.Hold)(nil)
-	if now.HoldOutcome == string(runlog.OutcomeHeld) {
-		outcome = runlog.OutcomeHeld // its stop lists go through
-	}
-	if p.lifts(now) {
-		hold = &cache.Hold{}
-	}
-	return p.publish(ctx, m, now, findings, outcome, hold)
 }
 
 // publish makes a menu current and remembers where it came from. hold is as in
@@ -290,46 +338,6 @@ func (p *pipelineRun) updateStopLists(ctx context.Context, m built) error {
 		p.runner.replica.Install(&cache.Snapshot{Version: version, Catalogue: m.catalogue})
 	}
 	return nil
-}
-
-// served gives the catalogue of the current version where memory has it, else
-// nil.
-func (p *pipelineRun) served() *menu.Catalogue {
-	snapshot, ok := p.runner.replica.Cached(p.target.ID)
-	if !ok || p.current.Version == 0 || snapshot.Version.Version != p.current.Version ||
-		snapshot.Content != p.current.Content || !snapshot.Stops.Equal(p.current.Stops) {
-		return nil
-	}
-	return snapshot.Catalogue
-}
-
-// before gives the catalogue of the version that was current when memory does
-// not have it, nil where it cannot be read: then the run counts no changes.
-func (p *pipelineRun) before(ctx context.Context) *menu.Catalogue {
-	if p.current.Version == 0 {
-		return menu.Compile(&menu.View{}, p.target.ID, p.target.Settings)
-	}
-	content, err := p.runner.store.Content(ctx, p.current.Content)
-	if err != nil {
-		return nil
-	}
-	return content.Catalogue(p.current.Stops)
-}
-
-// changes counts products, each once.
-func changes(before, after *menu.Catalogue) runlog.Changes {
-	if before == nil {
-		return runlog.Changes{}
-	}
-	diff := menu.Diff(before, after)
-	changed := make(map[string]struct{}, len(diff.Changed)+len(diff.Availability))
-	for _, c := range diff.Changed {
-		changed[c.ID] = struct{}{}
-	}
-	for _, a := range diff.Availability {
-		changed[a.ID] = struct{}{}
-	}
-	return runlog.Changes{Added: len(diff.Added), Removed: len(diff.Removed), Changed: len(changed)}
 }
 
 // since gives milliseconds on the monotonic clock, to the microsecond, never 0.

@@ -1,6 +1,7 @@
 package sync
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -51,6 +52,79 @@ func (f lastFetch) size() int64 {
 	text, _, _ := strings.Cut(f.BodyHash, "-")
 	size, _ := strconv.ParseInt(text, 10, 64)
 	return size
+}
+
+// loadState reads what is served now and what was pulled last, and puts the run into
+// the index, in one round trip.
+func (p *pipelineRun) loadState(ctx context.Context) error {
+	var last *redis.MapStringStringCmd
+	err := p.readState(ctx, func(pipe redis.Pipeliner) {
+		last = pipe.HGetAll(ctx, p.runner.keys.LastFetch(p.target.ID))
+		p.runner.runs.AddToIndex(ctx, pipe, p.run)
+	})
+	if err != nil {
+		return err
+	}
+	_ = last.Scan(&p.lastFetch) // what larder did not write is as if it were not there
+	return nil
+}
+
+// readState reads what is served now.
+func (p *pipelineRun) readState(ctx context.Context, with func(redis.Pipeliner)) error {
+	var held cache.Version
+	if snapshot, ok := p.runner.replica.Cached(p.target.ID); ok {
+		held = snapshot.Version
+		p.floor = held.Version
+	}
+	state, err := p.runner.store.State(ctx, p.target.ID, held, with)
+	switch {
+	case errors.Is(err, cache.ErrCorrupt):
+		return &stepError{doing: "read the current version", err: err}
+	case err != nil:
+		return unavailable(ctx, "read the current version", err)
+	}
+	p.current, p.run.Version = state.Version, state.Version.Version
+	p.floor = max(p.floor, state.Floor)
+	p.contentLost = p.current.Version > 0 && !state.Stored
+	return nil
+}
+
+// served gives the catalogue of the current version where memory has it, else
+// nil.
+func (p *pipelineRun) served() *menu.Catalogue {
+	snapshot, ok := p.runner.replica.Cached(p.target.ID)
+	if !ok || p.current.Version == 0 || snapshot.Version.Version != p.current.Version ||
+		snapshot.Content != p.current.Content || !snapshot.Stops.Equal(p.current.Stops) {
+		return nil
+	}
+	return snapshot.Catalogue
+}
+
+// before gives the catalogue of the version that was current when memory does
+// not have it, nil where it cannot be read: then the run counts no changes.
+func (p *pipelineRun) before(ctx context.Context) *menu.Catalogue {
+	if p.current.Version == 0 {
+		return menu.Compile(&menu.View{}, p.target.ID, p.target.Settings)
+	}
+	content, err := p.runner.store.Content(ctx, p.current.Content)
+	if err != nil {
+		return nil
+	}
+	return content.Catalogue(p.current.Stops)
+}
+
+// fingerprint is the hash of the settings that compile and lint read.
+func (p *pipelineRun) fingerprint() string { return menu.ContentHash(nil, p.target.Settings) }
+
+// name is the configured name, or the menu's own.
+func (p *pipelineRun) name(own string) string { return cmp.Or(p.target.Name, own) }
+
+// subject names the menu for a person.
+func (p *pipelineRun) subject() string {
+	if p.target.upstream == "" {
+		return "the menu view of connection " + p.target.Connection
+	}
+	return fmt.Sprintf("the menu view of restaurant %s over connection %s", p.target.ID, p.target.Connection)
 }
 
 // saveLastFetch writes the last good fetch; findings nil leaves those that are kept.

@@ -1,0 +1,65 @@
+package sync
+
+import (
+	"fmt"
+
+	"larder/cache"
+	"larder/sync/runlog"
+)
+
+// guard is policy S4, which ops may override.
+func (p *pipelineRun) guard() string {
+	if p.run.Force {
+		return ""
+	}
+	before := p.current.Counts.Products
+	// Redis has lost its data: what readers have is in memory.
+	if snapshot, ok := p.runner.replica.Cached(p.target.ID); ok && snapshot.Version.Version > p.current.Version {
+		before = snapshot.Counts.Products
+	}
+	return guard(before, p.run.Products, p.runner.cfg.ShrinkLimit)
+}
+
+// guard refuses a menu that is more likely a fault than a wish: an empty one,
+// or one that lost more than the limit of the products served now (policy S4).
+// before is 0 for a first menu, which is refused only when empty. It gives the
+// reason, empty when the menu may pass.
+func guard(before, after int, limit float64) string {
+	switch {
+	case after == 0:
+		return "the menu has no products; " + instead(before)
+	case float64(before-after) > limit*float64(before):
+		return fmt.Sprintf("the menu lost %d of %d products, more than the limit of %.4g %% (sync.shrink_limit); %s",
+			before-after, before, limit*100, instead(before))
+	default:
+		return ""
+	}
+}
+
+func instead(before int) string {
+	if before == 0 {
+		return "nothing is published"
+	}
+	return "the last good menu is served on, a forced sync publishes it all the same"
+}
+
+// holdOutcome tells what the hold on the restaurant makes of a pull of this content:
+// OutcomeUnchanged for what the service published at the rollback, OutcomeHeld
+// for another one that must wait; empty where it may be published, because
+// nothing is held or because it lifts the hold (policy S7a).
+func (p *pipelineRun) holdOutcome(content string) runlog.Outcome {
+	hold := p.current.Hold
+	switch {
+	case !p.current.Held:
+		return ""
+	case hold.Of == content:
+		return runlog.OutcomeUnchanged
+	case hold.Until == cache.HoldReleased:
+		return runlog.OutcomeHeld
+	default:
+		return ""
+	}
+}
+
+// lifts reports whether publishing what was pulled ends the hold.
+func (p *pipelineRun) lifts(now lastFetch) bool { return p.current.Held && now.HoldOutcome == "" }
