@@ -1,9 +1,13 @@
 package validate
 
 import (
+	"fmt"
 	"strings"
+	"time"
+	"unicode"
 	"unicode/utf8"
 
+	"larder/internal/menu"
 	"larder/ordering/violation"
 )
 
@@ -162,4 +166,128 @@ func (c fieldCheck) checkChangeFrom() {
 		params["total"] = number(c.total.Number)
 	}
 	c.violations.Add(change.pos, member("", change.name), violation.ChangeFrom, params, "")
+}
+
+// checkExpectedAt checks when the order is expected (policy O4).
+func (c fieldCheck) checkExpectedAt() {
+	v := &c.order.values[orderExpectedAt]
+	if v.blank() {
+		if c.V1 && c.order.soonest {
+			c.expectedAt = c.now.Add(c.LeadTime).In(c.location).Truncate(time.Second)
+		}
+		return
+	}
+	if v.state != readable {
+		return
+	}
+	at, ok := readTime(&c.violations, v, "")
+	if !ok {
+		return
+	}
+	c.expectedAt = at
+	latest := c.now.Add(c.MaxLead)
+	switch {
+	case at.Before(c.now.Add(-c.PastTolerance)):
+		c.violations.Add(v.pos, member("", v.name), violation.TimeInPast, violation.Params{"earliest": c.now.UTC().Format(menu.TimeFormat)}, "")
+	case at.After(latest):
+		c.violations.Add(v.pos, member("", v.name), violation.TimeTooFar, violation.Params{"latest": latest.UTC().Format(menu.TimeFormat)}, "")
+	}
+}
+
+// readTime reads a date and time with its offset, or notes what keeps the text
+// from being one. base is the JSON Pointer of the object that has the value.
+func readTime(notes *violation.List, v *value, base string) (time.Time, bool) {
+	at, err := time.Parse(time.RFC3339Nano, v.text)
+	switch {
+	case err == nil && !lenient(v.text):
+		return at, true
+	case withoutZone(v.text):
+		notes.Add(v.pos, member(base, v.name), violation.TimeZoneMissing, nil, "")
+	default:
+		notes.Add(v.pos, member(base, v.name), violation.TypeMismatch, violation.Params{"want": string(wantTime), "got": "string"}, "")
+	}
+	return time.Time{}, false
+}
+
+// lenient reports whether a text that time.Parse takes is no RFC 3339 all the
+// same: an hour of one digit, a decimal comma, an offset that does not exist.
+func lenient(text string) bool {
+	if text[len("2006-01-02T15")] != ':' || strings.Contains(text, ",") {
+		return true
+	}
+	offset := text[len(text)-len("+07:00"):]
+	return !strings.HasSuffix(text, "Z") && (offset[1:3] > "23" || offset[4:] > "59")
+}
+
+// withoutZone reports whether the text is a date and time that lacks nothing but
+// its offset.
+func withoutZone(text string) bool {
+	for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04"} {
+		if _, err := time.Parse(layout, text); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// The limits of texts, in characters (policy H10).
+const (
+	maxName = 200
+	maxText = 1000 // of a comment or a part of the address
+
+	minPhoneDigits = 5
+)
+
+// checkTexts refuses texts that are too long or hold control characters, and a
+// phone number that is none (policy H10).
+func (c fieldCheck) checkTexts() {
+	o := &c.order
+	checkTextsOf(&c.violations, &o.object, "")
+	checkTextsOf(&c.violations, &o.guest, member("", o.guest.nameOr("guest")))
+	checkTextsOf(&c.violations, &o.address, member("", o.address.nameOr("address")))
+	phone := &o.guest.values[guestPhone]
+	if phone.state == readable && !phone.blank() && digits(phone.text) < minPhoneDigits {
+		c.violations.Add(phone.pos, member(member("", o.guest.nameOr("guest")), phone.name), violation.PhoneInvalid, violation.Params{"digits": minPhoneDigits}, "")
+	}
+}
+
+// checkTextsOf checks the texts of an object, whose JSON Pointer is base.
+func checkTextsOf(notes *violation.List, of *object, base string) {
+	for i := range of.values {
+		if limit := of.fields.known[i].limit; limit > 0 && of.values[i].text != "" {
+			checkCharacters(notes, &of.values[i], base, limit)
+		}
+	}
+}
+
+// checkCharacters refuses a text of more characters than the limit, and one with
+// control characters. base is the JSON Pointer of the object that has it.
+func checkCharacters(notes *violation.List, v *value, base string, limit int) {
+	if v.state != readable || v.isNumber {
+		return
+	}
+	if len(v.text) > limit && utf8.RuneCountInString(v.text) > limit {
+		notes.Add(v.pos, member(base, v.name), violation.LimitExceeded, violation.Params{"limit": limit}, violation.LimitOfCharacters)
+	}
+	if i := strings.IndexFunc(v.text, isForbidden); i >= 0 {
+		r, _ := utf8.DecodeRuneInString(v.text[i:])
+		notes.Add(v.pos, member(base, v.name), violation.TextInvalid, violation.Params{"character": fmt.Sprintf("U+%04X", r)}, "")
+	}
+}
+
+// isForbidden reports whether a text must not hold the character: a control
+// character other than tab, CR and LF. Format characters are let through:
+// texts of several scripts need them.
+func isForbidden(r rune) bool {
+	return unicode.IsControl(r) && r != '\t' && r != '\r' && r != '\n'
+}
+
+// digits counts the decimal digits of a text, in any script.
+func digits(text string) (n int) {
+	for _, r := range text {
+		if unicode.IsDigit(r) {
+			n++
+		}
+	}
+	return n
 }
