@@ -135,7 +135,7 @@ func (c Config) Validate() error {
 		errs = append(errs, checkProxy(setting.Index("http.trusted_proxies", i), proxy))
 	}
 	errs = append(errs, c.Compat.check()...)
-	errs = append(errs, c.Events.check()...)
+	errs = append(errs, c.Events.Check()...)
 	errs = append(errs, c.Page.check()...)
 	if c.Metrics != "" {
 		errs = append(errs, setting.OneOf("http.metrics", c.Metrics, MetricsOpen, MetricsOps, MetricsOff))

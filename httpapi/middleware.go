@@ -78,7 +78,7 @@ func (s *Server) onPanic(c *gin.Context, fault any) {
 
 // finish counts the request and, where the setting says so, logs it.
 func (s *Server) finish(c *gin.Context, took time.Duration) {
-	status, route, stream := c.Writer.Status(), routeOf(c), c.GetBool(keyStream)
+	status, route, stream := c.Writer.Status(), routeOf(c), isStream(c)
 	s.metrics.Request(route, c.Request.Method, status, took, stream)
 	probe := strings.HasPrefix(route, "/livez") || strings.HasPrefix(route, "/readyz")
 	if !s.shouldLog(probe, stream, status, took) {

@@ -13,33 +13,33 @@ import (
 // opsEvents answers GET /v1/ops/events: server-sent events about runs and
 // batches on whatever replica they happen. The first is reset, as is the one
 // after some may have been missed: read the lists anew.
-func (s *Server) opsEvents(c *gin.Context) error {
-	if err := s.streams.joinOps(); err != nil {
+func (h *eventHandlers) opsEvents(c *gin.Context) error {
+	if err := h.streams.joinOps(); err != nil {
 		return err
 	}
-	defer s.streams.leaveOps()
-	st, err := s.newStream(c)
+	defer h.streams.leaveOps()
+	st, err := h.newStream(c)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := s.withExpiry(c)
+	ctx, cancel := h.withExpiry(c)
 	defer cancel()
 	who, _ := auth.CallerOf(c)
-	s.metrics.StreamEnded(metrics.StreamOps, string(s.followRuns(ctx, st, who)))
+	h.metrics.StreamEnded(metrics.StreamOps, string(h.followRuns(ctx, st, who)))
 	return nil
 }
 
 // followRuns tells one reader of every run that it may know of, until the
 // stream ends.
-func (s *Server) followRuns(ctx context.Context, st *stream, who auth.Caller) ending {
-	following := s.runner.Log().Follow()
-	due := newHeartbeat(s.cfg.Events.Heartbeat)
+func (h *eventHandlers) followRuns(ctx context.Context, st *stream, who auth.Caller) ending {
+	following := h.runner.Log().Follow()
+	due := newHeartbeat(h.cfg.Heartbeat)
 	defer due.Stop()
 	frames := [][]byte{retryFrame(0)}
 	for {
 		notices, more := following.Next()
 		for _, notice := range notices {
-			if s.seesNotice(who, notice) {
+			if h.seesNotice(who, notice) {
 				frames = append(frames, frame("", notice.Event, notice.Data))
 			}
 		}
@@ -52,26 +52,26 @@ func (s *Server) followRuns(ctx context.Context, st *stream, who auth.Caller) en
 		select {
 		case <-ctx.Done():
 			return endReason(ctx)
-		case <-s.streams.closing:
-			st.sendRetryHint(s.cfg.DrainDelay)
+		case <-h.streams.closing:
+			st.sendRetryHint(h.drainDelay)
 			return endDrain
 		case <-more:
 		case <-due.C:
 			if err := st.send(heartbeat()); err != nil {
 				return failureReason(err)
 			}
-			due.Reset(s.cfg.Events.Heartbeat)
+			due.Reset(h.cfg.Heartbeat)
 		}
 	}
 }
 
 // seesNotice reports whether the caller may know of what a notice is about.
-func (s *Server) seesNotice(who auth.Caller, notice runlog.Notice) bool {
+func (h *eventHandlers) seesNotice(who auth.Caller, notice runlog.Notice) bool {
 	switch {
 	case notice.Event == runlog.NoticeReset:
 		return true
 	case notice.Restaurant != "":
-		return s.directory.SeesMenu(who.Viewer(), notice.Restaurant)
+		return h.directory.SeesMenu(who.Viewer(), notice.Restaurant)
 	default:
 		return who.Sees(notice.Connection) // a batch, of one connection or, where that is empty, of all
 	}

@@ -39,7 +39,7 @@ func (s *Server) route() error {
 	get(public, "/v1/restaurants/:restaurant/products/:id", read, respond.Handle(s.menus.Product))
 	get(public, "/v1/restaurants/:restaurant/changes", read, respond.Handle(s.menus.Changes))
 	get(public, "/v1/rejection-reasons", read, respond.Handle(s.menus.RejectionReasons))
-	public.GET("/v1/events", read, respond.Handle(s.events)) // no HEAD: it has no end to tell of
+	public.GET("/v1/events", read, respond.Handle(s.events.events)) // no HEAD: it has no end to tell of
 	public.POST("/v1/restaurants/:restaurant/orders/validate", respond.VaryByLanguage, read, s.limitAddress(s.validateLimit), respond.Handle(s.validateOrder))
 	public.POST("/v1/restaurants/:restaurant/orders",
 		respond.VaryByLanguage, s.auth.RequireOrdersOrGuest(s.publicLimit), auth.LimitClient(s.placeLimit), respond.Handle(s.placeOrder))
@@ -74,7 +74,7 @@ func (s *Server) routeOps(engine *gin.Engine) error {
 	engine.POST("/v1/ops/restaurants/:restaurant/sync", guard, respond.Handle(s.syncRestaurant))
 	engine.POST("/v1/ops/sync", guard, respond.Handle(s.syncAll))
 	get(engine, "/v1/ops/sync/:batch", guard, respond.Handle(s.batch))
-	engine.GET("/v1/ops/events", guard, respond.Handle(s.opsEvents))
+	engine.GET("/v1/ops/events", guard, respond.Handle(s.events.opsEvents))
 	get(engine, "/v1/ops/restaurants/:restaurant/lint", guard, withinStore, respond.Handle(s.lint))
 	get(engine, "/v1/ops/restaurants/:restaurant/versions", guard, withinStore, respond.Handle(s.listVersions))
 	get(engine, "/v1/ops/restaurants/:restaurant/versions/:version/view", guard, withinStore, respond.Handle(s.versionView))

@@ -101,6 +101,7 @@ type Server struct {
 	cfg     Config
 	authCfg auth.Config
 	menus   *menus.Handlers
+	events  *eventHandlers
 
 	replica         *replica.Replica
 	store           *cache.Store
@@ -135,7 +136,6 @@ type Server struct {
 	statesMu      sync.Mutex    // held while states is made
 	states        *stateSummary // the last one
 	readiness     *readiness
-	streams       *streams
 	open          *openConnections
 
 	handler http.Handler
@@ -193,10 +193,10 @@ func New(cfg Config, authCfg auth.Config, deps Deps) (*Server, error) {
 	s.auditLog = audit.New(s.redis, s.directory, s.clock, s.log)
 	s.diffSlots = make(chan struct{}, maxDiffs)
 	s.readiness = &readiness{started: s.clock(), tried: map[menu.RestaurantID]bool{}}
-	s.streams = &streams{
-		cfg: cfg.Events, replica: deps.Replica, closing: make(chan struct{}),
-		byAddress: map[string]int{}, topics: map[menu.RestaurantID]*topic{},
-	}
+	s.events = newEventHandlers(eventDeps{
+		Config: cfg.Events, DrainDelay: cfg.DrainDelay, Replica: s.replica, Auth: s.auth, Directory: s.directory, Runner: s.runner,
+		Metrics: s.metrics, Clock: s.clock,
+	})
 	s.open = newOpenConnections(cfg.MaxConnections, openFiles(), newAddressConnections(cfg.MaxConnectionsPerAddress, s.proxies), s.log)
 	if err := s.observe(deps.UnknownOrders); err != nil {
 		return nil, err

@@ -46,8 +46,8 @@ type stream struct {
 // newStream begins the answer with its head, which it does not yet send. The
 // server's own limits of a request are lifted: from here on each write has its
 // own.
-func (s *Server) newStream(c *gin.Context) (*stream, error) {
-	st := &stream{out: c.Writer, control: http.NewResponseController(underlying(c.Writer)), writeTimeout: s.cfg.Events.WriteTimeout}
+func (h *eventHandlers) newStream(c *gin.Context) (*stream, error) {
+	st := &stream{out: c.Writer, control: http.NewResponseController(underlying(c.Writer)), writeTimeout: h.cfg.WriteTimeout}
 	if err := st.control.SetReadDeadline(time.Time{}); err != nil {
 		return nil, err
 	}
@@ -124,14 +124,14 @@ func newHeartbeat(every time.Duration) *time.Timer {
 // withExpiry returns a context that ends with the request, or with the token or
 // session that opened it: at its time, or when its client is configured no
 // longer as it was.
-func (s *Server) withExpiry(c *gin.Context) (context.Context, context.CancelFunc) {
+func (h *eventHandlers) withExpiry(c *gin.Context) (context.Context, context.CancelFunc) {
 	who, known := auth.CallerOf(c)
 	if !known || who.Expires.IsZero() {
 		return context.WithCancel(c.Request.Context())
 	}
-	ctx, cancel := context.WithTimeoutCause(c.Request.Context(), who.Expires.Sub(s.clock()), errExpired)
+	ctx, cancel := context.WithTimeoutCause(c.Request.Context(), who.Expires.Sub(h.clock()), errExpired)
 	ctx, end := context.WithCancelCause(ctx)
-	stop := s.auth.Watch(who, func() { end(errExpired) })
+	stop := h.auth.Watch(who, func() { end(errExpired) })
 	return ctx, func() {
 		stop()
 		end(nil)

@@ -44,8 +44,8 @@ func (c *EventsConfig) SetDefaults() {
 	c.WriteTimeout = cmp.Or(c.WriteTimeout, 10*time.Second)
 }
 
-// check returns every fault of the section, each a *setting.Error.
-func (c EventsConfig) check() []error {
+// Check returns every fault of the section, each a *setting.Error.
+func (c EventsConfig) Check() []error {
 	var errs []error
 	if c.PerAddress < 0 {
 		errs = append(errs, setting.Errorf("http.events.per_address", "must not be negative; 0 is no limit"))
@@ -78,6 +78,13 @@ type streams struct {
 	ops       int
 	byAddress map[string]int
 	topics    map[menu.RestaurantID]*topic
+}
+
+// newStreams has no streams yet.
+func newStreams(cfg EventsConfig, watched *replica.Replica) *streams {
+	return &streams{
+		cfg: cfg, replica: watched, closing: make(chan struct{}), byAddress: map[string]int{}, topics: map[menu.RestaurantID]*topic{},
+	}
 }
 
 // end ends every stream, and lets no other begin.
