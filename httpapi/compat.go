@@ -12,8 +12,6 @@ import (
 	"larder/httpapi/visible"
 	"larder/internal/jsontext"
 	"larder/internal/setting"
-	"larder/internal/upstream"
-	"larder/ordering"
 )
 
 // compatPath begins the paths of the compatible API: the ordering service's own
@@ -21,30 +19,14 @@ import (
 // else. The token endpoint, which both APIs share, stands outside.
 const compatPath = "/orders/api/"
 
-// routeCompat registers the compatible API, each path with and without a slash
-// at its end. Every endpoint needs the scope orders (policy H2).
-func (s *Server) routeCompat(engine *gin.Engine) {
-	orders := s.auth.RequireScope(auth.ScopeOrders)
-	place, change := auth.LimitClient(s.placeLimit), auth.LimitClient(s.changeLimit)
-	for _, slash := range []string{"", "/"} {
-		path := func(rest string) string { return compatPath + "v1/" + rest + slash }
-		get(engine, path("menu/view"), orders, respond.Handle(s.compatMenu))
-		get(engine, path("rejectionReasons"), orders, respond.Handle(s.compatReasons))
-		engine.POST(path("orders"), orders, place, respond.Handle(s.compatPlace))
-		for _, operation := range []ordering.Operation{upstream.OpPay, upstream.OpComplete, upstream.OpReject} {
-			engine.PUT(path("orders/:orderID/"+string(operation)), orders, change, respond.Handle(s.compatChange(operation)))
-		}
-	}
-}
-
 // compatReasons answers GET /orders/api/v1/RejectionReasons.
-func (s *Server) compatReasons(c *gin.Context) error {
+func (h *compatHandlers) compatReasons(c *gin.Context) error {
 	who, _ := auth.CallerOf(c)
-	connection, err := visible.OnlyConnection(s.directory, who, visible.ByClient)
+	connection, err := visible.OnlyConnection(h.Directory, who, visible.ByClient)
 	if err != nil {
 		return err
 	}
-	return s.menus.Reasons(c, connection)
+	return h.Reasons(c, connection)
 }
 
 // restaurantOfQuery reads ?restaurantId=, its name in any spelling.
@@ -85,12 +67,12 @@ func restaurantOfBody(body []byte) (string, error) {
 // compatMenu answers GET /orders/api/v1/menu/view: the menu view as the
 // ordering service published it, with every field that larder does not know. A
 // body, which some clients send, is not read.
-func (s *Server) compatMenu(c *gin.Context) error {
+func (h *compatHandlers) compatMenu(c *gin.Context) error {
 	named, err := restaurantOfQuery(c)
 	if err != nil {
 		return err
 	}
-	return s.menus.View(c, named)
+	return h.View(c, named)
 }
 
 // RefusalErrors is what stands in the `errors` of a refusal on the compatible
@@ -120,7 +102,7 @@ func (cfg *CompatConfig) SetDefaults() {
 }
 
 // check reports what is wrong with the section.
-func (cfg CompatConfig) check() (errs []error) {
+func (cfg CompatConfig) Check() (errs []error) {
 	if cfg.RefusalStatus < 400 || cfg.RefusalStatus > 499 {
 		errs = append(errs, setting.Errorf("http.compat.refusal_status",
 			"%d is not between 400 and 499: the order was not placed, and sending it again does not help", cfg.RefusalStatus))

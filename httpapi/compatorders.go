@@ -16,28 +16,28 @@ import (
 //
 // A body is JSON whatever its Content-Type says: the clients of the ordering
 // service send what they always sent.
-func (s *Server) compatPlace(c *gin.Context) error {
+func (h *compatHandlers) compatPlace(c *gin.Context) error {
 	request := ordering.PlaceRequest{RequestID: respond.RequestID(c), Language: respond.Language(c)}
-	err := s.readPlaceRequest(c, &request)
-	call := orderCall{operation: upstream.OpCreate, connection: request.Connection, restaurant: request.Restaurant}
+	err := h.readPlaceRequest(c, &request)
+	call := compatCall{Operation: upstream.OpCreate, Connection: request.Connection, Restaurant: request.Restaurant}
 	if err != nil {
 		if respond.ProblemOf(err).Code == respond.CodeMalformedJSON { // as ordering would say
-			s.noteOrder(c, call, ordering.Result{}, err)
+			h.Note(c, call, ordering.Result{}, err)
 		}
 		return err
 	}
-	placed, err := s.orders.Place(c.Request.Context(), request)
-	s.noteOrder(c, call, placed, err)
-	return s.writeCompat(c, placed, err)
+	placed, err := h.Orders.Place(c.Request.Context(), request)
+	h.Note(c, call, placed, err)
+	return h.writeCompat(c, placed, err)
 }
 
 // readPlaceRequest fills in whose order it is, and what it says.
-func (s *Server) readPlaceRequest(c *gin.Context, p *ordering.PlaceRequest) (err error) {
+func (h *compatHandlers) readPlaceRequest(c *gin.Context, p *ordering.PlaceRequest) (err error) {
 	who, _ := auth.CallerOf(c)
-	if p.Connection, err = visible.OnlyConnection(s.directory, who, visible.ByClient); err != nil {
+	if p.Connection, err = visible.OnlyConnection(h.Directory, who, visible.ByClient); err != nil {
 		return err
 	}
-	p.Client, p.FieldCase = who.Client, s.connection(p.Connection).FieldCase
+	p.Client, p.FieldCase = who.Client, h.FieldCase(p.Connection)
 	if p.Key, err = respond.IdempotencyKey(c, false, auth.IsGuest(c)); err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (s *Server) readPlaceRequest(c *gin.Context, p *ordering.PlaceRequest) (err
 	if err != nil {
 		return err
 	}
-	p.Restaurant, err = visible.Menu(s.directory, p.Connection, named)
+	p.Restaurant, err = visible.Menu(h.Directory, p.Connection, named)
 	return err
 }
 
@@ -56,16 +56,16 @@ func (s *Server) readPlaceRequest(c *gin.Context, p *ordering.PlaceRequest) (err
 // /reject. Orders that larder did not place pass on to the client's connection
 // (policy O9a). A restaurantID in a rejection's query or body is accepted and
 // not sent on (policy O11); a body of a completion is not read.
-func (s *Server) compatChange(operation ordering.Operation) respond.Handler {
+func (h *compatHandlers) compatChange(operation ordering.Operation) respond.Handler {
 	return func(c *gin.Context) error {
 		who, _ := auth.CallerOf(c)
-		connection, err := visible.OnlyConnection(s.directory, who, visible.ByClient)
+		connection, err := visible.OnlyConnection(h.Directory, who, visible.ByClient)
 		if err != nil {
 			return err
 		}
 		change := ordering.ChangeRequest{
 			Operation: operation, OrderID: respond.Param(c, "orderID"), RequestID: respond.RequestID(c), Language: respond.Language(c),
-			Connection: connection, Client: who.Client, FieldCase: s.connection(connection).FieldCase,
+			Connection: connection, Client: who.Client, FieldCase: h.FieldCase(connection),
 		}
 		if change.Key, err = respond.IdempotencyKey(c, false, auth.IsGuest(c)); err != nil {
 			return err
@@ -75,8 +75,8 @@ func (s *Server) compatChange(operation ordering.Operation) respond.Handler {
 				return err
 			}
 		}
-		changed, err := s.orders.Change(c.Request.Context(), change)
-		s.noteOrder(c, orderCall{operation: operation, connection: connection, orderID: change.OrderID}, changed, err)
-		return s.writeCompat(c, changed, err)
+		changed, err := h.Orders.Change(c.Request.Context(), change)
+		h.Note(c, compatCall{Operation: operation, Connection: connection, OrderID: change.OrderID}, changed, err)
+		return h.writeCompat(c, changed, err)
 	}
 }

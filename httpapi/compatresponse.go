@@ -24,7 +24,7 @@ const headerRef = "Larder-Order-Ref"
 // err where nothing was begun. What the ordering service said for certain
 // passes through, its no as well as its yes (policy O15); a replay says the
 // same, byte for byte (policy O7).
-func (s *Server) writeCompat(c *gin.Context, result ordering.Result, err error) error {
+func (h *compatHandlers) writeCompat(c *gin.Context, result ordering.Result, err error) error {
 	if err != nil {
 		return respond.WithLanguage(c, err)
 	}

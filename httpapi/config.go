@@ -134,7 +134,7 @@ func (c Config) Validate() error {
 	for i, proxy := range c.TrustedProxies {
 		errs = append(errs, checkProxy(setting.Index("http.trusted_proxies", i), proxy))
 	}
-	errs = append(errs, c.Compat.check()...)
+	errs = append(errs, c.Compat.Check()...)
 	errs = append(errs, c.Events.Check()...)
 	errs = append(errs, c.Page.check()...)
 	if c.Metrics != "" {

@@ -23,8 +23,8 @@ const maxWait = 60 * time.Second // of ?wait=
 
 // syncRestaurant answers POST /v1/ops/restaurants/{restaurant}/sync: starts or
 // joins a manual run (policy S8); ?wait=30s answers with the finished one.
-func (s *Server) syncRestaurant(c *gin.Context) error {
-	restaurant, err := visible.SyncedMenu(c, s.directory)
+func (h *opsHandlers) syncRestaurant(c *gin.Context) error {
+	restaurant, err := visible.SyncedMenu(c, h.Directory)
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (s *Server) syncRestaurant(c *gin.Context) error {
 		return err
 	}
 	who, _ := auth.CallerOf(c)
-	run, err := s.runner.Start(c.Request.Context(), restaurant, menusync.Request{
+	run, err := h.Runner.Start(c.Request.Context(), restaurant, menusync.Request{
 		Trigger: runlog.TriggerManual, By: who.Client, Force: force,
 	})
 	if err == nil {
@@ -45,21 +45,21 @@ func (s *Server) syncRestaurant(c *gin.Context) error {
 		if force {
 			did.Action = audit.Force
 		}
-		s.auditLog.Add(c, did)
+		h.Audit.Add(c, did)
 	}
-	return s.answerRun(c, run, err, wait)
+	return h.answerRun(c, run, err, wait)
 }
 
 // syncAll answers POST /v1/ops/sync: a resync of every restaurant that the
 // caller may see, each joined or forced by policy S8. Nothing of it waits for
 // the answer.
-func (s *Server) syncAll(c *gin.Context) error {
+func (h *opsHandlers) syncAll(c *gin.Context) error {
 	force, err := forced(c)
 	if err != nil {
 		return err
 	}
 	who, _ := auth.CallerOf(c)
-	batch, err := s.runner.StartBatch(c.Request.Context(), menusync.BatchRequest{
+	batch, err := h.Runner.StartBatch(c.Request.Context(), menusync.BatchRequest{
 		Connection: who.Connection, By: who.Client, Force: force,
 	})
 	if err != nil {
@@ -69,7 +69,7 @@ func (s *Server) syncAll(c *gin.Context) error {
 	if force {
 		did.Action = audit.ForceAll
 	}
-	s.auditLog.Add(c, did)
+	h.Audit.Add(c, did)
 	c.Header("Location", "/v1/ops/sync/"+batch.ID)
 	return respond.JSON(c, http.StatusAccepted, respond.Result{Result: struct {
 		Batch string `json:"batch"`
@@ -78,9 +78,9 @@ func (s *Server) syncAll(c *gin.Context) error {
 }
 
 // batch answers GET /v1/ops/sync/{batch}, for those who have lost the events.
-func (s *Server) batch(c *gin.Context) error {
+func (h *opsHandlers) batch(c *gin.Context) error {
 	who, _ := auth.CallerOf(c)
-	batch, err := s.runner.Log().Batch(c.Request.Context(), respond.Param(c, "batch"))
+	batch, err := h.Runner.Log().Batch(c.Request.Context(), respond.Param(c, "batch"))
 	if err == nil && !who.Sees(batch.Connection) {
 		err = runlog.ErrUnknownBatch
 	}
@@ -92,9 +92,9 @@ func (s *Server) batch(c *gin.Context) error {
 
 // answerRun answers with a run that was started or joined, once it has finished
 // or wait is over.
-func (s *Server) answerRun(c *gin.Context, run runlog.Run, err error, wait time.Duration) error {
+func (h *opsHandlers) answerRun(c *gin.Context, run runlog.Run, err error, wait time.Duration) error {
 	if err == nil && wait > 0 && !run.Finished() {
-		run, err = s.waitFor(c.Request.Context(), run, wait)
+		run, err = h.waitFor(c.Request.Context(), run, wait)
 	}
 	if err != nil {
 		return err
@@ -108,10 +108,10 @@ func (s *Server) answerRun(c *gin.Context, run runlog.Run, err error, wait time.
 }
 
 // waitFor waits for a run, and gives it as it stands when the time is over.
-func (s *Server) waitFor(ctx context.Context, run runlog.Run, wait time.Duration) (runlog.Run, error) {
+func (h *opsHandlers) waitFor(ctx context.Context, run runlog.Run, wait time.Duration) (runlog.Run, error) {
 	waiting, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	last, err := s.runner.Wait(waiting, run.Restaurant, run.ID)
+	last, err := h.Runner.Wait(waiting, run.Restaurant, run.ID)
 	if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
 		err = nil
 	}
@@ -154,23 +154,23 @@ func forced(c *gin.Context) (force bool, err error) {
 }
 
 // lint answers GET /v1/ops/restaurants/{restaurant}/lint.
-func (s *Server) lint(c *gin.Context) error {
-	restaurant, err := visible.SyncedMenu(c, s.directory)
+func (h *opsHandlers) lint(c *gin.Context) error {
+	restaurant, err := visible.SyncedMenu(c, h.Directory)
 	if err != nil {
 		return err
 	}
-	findings, err := s.runner.Findings(c.Request.Context(), restaurant)
+	findings, err := h.Runner.Findings(c.Request.Context(), restaurant)
 	if err != nil {
 		return err
 	}
-	return respond.JSON(c, http.StatusOK, respond.Result{Result: s.describeFindings(restaurant, findings)})
+	return respond.JSON(c, http.StatusOK, respond.Result{Result: h.describeFindings(restaurant, findings)})
 }
 
 // run answers GET /v1/ops/runs/{run}.
-func (s *Server) run(c *gin.Context) error {
+func (h *opsHandlers) run(c *gin.Context) error {
 	who, _ := auth.CallerOf(c)
-	run, err := s.runner.Log().Find(c.Request.Context(), respond.Param(c, "run"))
-	if err == nil && !s.directory.SeesMenu(who.Viewer(), run.Restaurant) {
+	run, err := h.Runner.Log().Find(c.Request.Context(), respond.Param(c, "run"))
+	if err == nil && !h.Directory.SeesMenu(who.Viewer(), run.Restaurant) {
 		err = runlog.ErrUnknownRun
 	}
 	if err != nil {
@@ -181,7 +181,7 @@ func (s *Server) run(c *gin.Context) error {
 
 // listRuns answers GET /v1/ops/runs, the newest first; ?restaurant= and
 // ?outcome= choose.
-func (s *Server) listRuns(c *gin.Context) error {
+func (h *opsHandlers) listRuns(c *gin.Context) error {
 	who, _ := auth.CallerOf(c)
 	outcome, err := respond.OneOf(c, "outcome", []runlog.Outcome{
 		runlog.OutcomeUpdated, runlog.OutcomeUnchanged, runlog.OutcomeQuarantined,
@@ -194,16 +194,16 @@ func (s *Server) listRuns(c *gin.Context) error {
 	if filter.Limit, filter.Cursor, err = respond.PageOf(c); err != nil {
 		return err
 	}
-	if _, given := c.GetQuery("restaurant"); given && !s.directory.SeesMenu(who.Viewer(), filter.Restaurant) {
-		return respond.RestaurantNotFound(s.directory.Visible(who.Viewer()))
+	if _, given := c.GetQuery("restaurant"); given && !h.Directory.SeesMenu(who.Viewer(), filter.Restaurant) {
+		return respond.RestaurantNotFound(h.Directory.Visible(who.Viewer()))
 	}
-	runs, next, err := s.runner.Log().List(c.Request.Context(), filter)
+	runs, next, err := h.Runner.Log().List(c.Request.Context(), filter)
 	if err != nil {
 		return err
 	}
 	list := respond.Page[runlog.Run]{Result: make([]runlog.Run, 0, len(runs)), Next: respond.NextPage(next)}
 	for _, run := range runs {
-		if s.directory.SeesMenu(who.Viewer(), run.Restaurant) { // a page of a client with one connection may be short
+		if h.Directory.SeesMenu(who.Viewer(), run.Restaurant) { // a page of a client with one connection may be short
 			list.Result = append(list.Result, run)
 		}
 	}

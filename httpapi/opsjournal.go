@@ -22,28 +22,28 @@ type acceptance struct {
 
 // acceptJournal answers POST /v1/ops/journal/accept: new orders of a connection
 // are placed again although Redis was restored or has lost orders (policy O14a).
-func (s *Server) acceptJournal(c *gin.Context) error {
-	connection, err := s.connectionToAccept(c)
+func (h *orderHandlers) acceptJournal(c *gin.Context) error {
+	connection, err := h.connectionToAccept(c)
 	if err != nil {
 		return err
 	}
-	accepted, err := s.orders.AcceptRestore(c.Request.Context(), connection)
+	accepted, err := h.Orders.AcceptRestore(c.Request.Context(), connection)
 	if err != nil {
 		return err
 	}
 	if accepted {
 		who, _ := auth.CallerOf(c)
-		s.log.WithFields(logrus.Fields{
+		h.Log.WithFields(logrus.Fields{
 			"event": "journal.accept", "requestId": respond.RequestID(c), "client": who.Client, "connection": connection,
 		}).Warn("a restored journal was accepted: new orders are placed again")
-		s.auditLog.Add(c, audit.Entry{Action: audit.AcceptRestore, Connection: respond.OrNull(connection)})
+		h.Audit.Add(c, audit.Entry{Action: audit.AcceptRestore, Connection: respond.OrNull(connection)})
 	}
 	return respond.JSON(c, http.StatusOK, respond.Result{Result: acceptance{connection, accepted}})
 }
 
 // connectionToAccept returns the connection that the query or the body names,
 // or the only one. Both may name it if they agree.
-func (s *Server) connectionToAccept(c *gin.Context) (string, error) {
+func (h *orderHandlers) connectionToAccept(c *gin.Context) (string, error) {
 	name, given, err := readAcceptance(c)
 	if err != nil {
 		return "", err
@@ -55,7 +55,7 @@ func (s *Server) connectionToAccept(c *gin.Context) (string, error) {
 	if inQuery {
 		name, given = asked, true
 	}
-	return visible.Connection(c, s.directory, name, given)
+	return visible.Connection(c, h.Directory, name, given)
 }
 
 // readAcceptance reads the body of POST /v1/ops/journal/accept: nothing, or an

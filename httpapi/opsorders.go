@@ -19,19 +19,19 @@ import (
 // listOrders answers GET /v1/ops/orders, the newest first; ?state= and
 // ?connection= choose. State unknown lists every order with an operation whose
 // outcome is not known.
-func (s *Server) listOrders(c *gin.Context) error {
+func (h *orderHandlers) listOrders(c *gin.Context) error {
 	var query ordering.Query
 	var err error
 	if query.State, err = respond.OneOf(c, "state", ordering.States()); err != nil {
 		return err
 	}
-	if query.Connections, err = visible.Connections(c, s.directory); err != nil {
+	if query.Connections, err = visible.Connections(c, h.Directory); err != nil {
 		return err
 	}
 	if query.Limit, query.Cursor, err = respond.PageOf(c); err != nil {
 		return err
 	}
-	records, next, err := s.journal.List(c.Request.Context(), query)
+	records, next, err := h.Journal.List(c.Request.Context(), query)
 	if errors.Is(err, ordering.ErrCursor) {
 		err = respond.BadCursor()
 	}
@@ -40,7 +40,7 @@ func (s *Server) listOrders(c *gin.Context) error {
 	}
 	list := respond.Page[listedOrder]{Result: make([]listedOrder, len(records)), Next: respond.NextPage(next)}
 	for i, record := range records {
-		list.Result[i] = listedOrder{newRecordView(record), visible.Name(s.directory, s.replica, record.Restaurant)}
+		list.Result[i] = listedOrder{newRecordView(record), visible.Name(h.Directory, h.Replica, record.Restaurant)}
 	}
 	return respond.JSON(c, http.StatusOK, list)
 }
@@ -98,20 +98,20 @@ type resolutionView struct {
 
 // opsOrder answers GET /v1/ops/orders/{ref}: the record, and what was sent and
 // answered, so that an operator can speak with the guest and the restaurant.
-func (s *Server) opsOrder(c *gin.Context) error {
+func (h *orderHandlers) opsOrder(c *gin.Context) error {
 	who, _ := auth.CallerOf(c)
-	record, err := s.journal.Record(c.Request.Context(), s.directory.Connections(who.Viewer()), respond.Param(c, "ref"))
+	record, err := h.Journal.Record(c.Request.Context(), h.Directory.Connections(who.Viewer()), respond.Param(c, "ref"))
 	if err != nil {
 		return err
 	}
-	restaurant, _ := s.directory.Restaurant(record.Restaurant)
+	restaurant, _ := h.Directory.Restaurant(record.Restaurant)
 	view := opsOrderView{
-		listedOrder: listedOrder{newRecordView(record), visible.Name(s.directory, s.replica, record.Restaurant)}, Calls: make([]callView, len(record.Calls)),
+		listedOrder: listedOrder{newRecordView(record), visible.Name(h.Directory, h.Replica, record.Restaurant)}, Calls: make([]callView, len(record.Calls)),
 		RestaurantPhone: respond.OrNull(restaurant.Phone), RestaurantAddress: respond.OrNull(restaurant.Address),
 	}
 	for i, call := range record.Calls {
 		view.Calls[i] = newCallView(call)
-		if view.Calls[i].Sent, err = s.sent(c.Request.Context(), record, call.Number); err != nil {
+		if view.Calls[i].Sent, err = h.sent(c.Request.Context(), record, call.Number); err != nil {
 			return err
 		}
 	}
@@ -119,8 +119,8 @@ func (s *Server) opsOrder(c *gin.Context) error {
 }
 
 // sent is what a call sent, nil when it is not kept.
-func (s *Server) sent(ctx context.Context, record ordering.Record, call int) (json.RawMessage, error) {
-	body, err := s.journal.Body(ctx, record.Connection, record.Ref, call)
+func (h *orderHandlers) sent(ctx context.Context, record ordering.Record, call int) (json.RawMessage, error) {
+	body, err := h.Journal.Body(ctx, record.Connection, record.Ref, call)
 	if errors.Is(err, ordering.ErrNoBody) || err == nil && !json.Valid(body) {
 		return nil, nil //nolint:nilnil // not kept is an answer here, shown as null
 	}
@@ -143,7 +143,7 @@ func newCallView(call ordering.Call) callView {
 
 // resolveOrder answers POST /v1/ops/orders/{ref}/resolve: a person's resolution of
 // an operation whose outcome is unknown (policy O12).
-func (s *Server) resolveOrder(c *gin.Context) error {
+func (h *orderHandlers) resolveOrder(c *gin.Context) error {
 	body, err := respond.ReadJSON(c, nil)
 	if err != nil {
 		return err
@@ -153,17 +153,17 @@ func (s *Server) resolveOrder(c *gin.Context) error {
 		return err
 	}
 	who, _ := auth.CallerOf(c)
-	resolution.Connections, resolution.Ref, resolution.By, resolution.RequestID = s.directory.Connections(who.Viewer()), respond.Param(c, "ref"), who.Client, respond.RequestID(c)
-	resolved, err := s.orders.Resolve(c.Request.Context(), resolution)
+	resolution.Connections, resolution.Ref, resolution.By, resolution.RequestID = h.Directory.Connections(who.Viewer()), respond.Param(c, "ref"), who.Client, respond.RequestID(c)
+	resolved, err := h.Orders.Resolve(c.Request.Context(), resolution)
 	if err != nil {
 		return resolutionProblem(err)
 	}
-	s.log.WithFields(logrus.Fields{
+	h.Log.WithFields(logrus.Fields{
 		"event": "order.resolved", "ref": resolved.Record.Ref, "orderID": resolved.Record.OrderID, "requestId": respond.RequestID(c),
 		"client": who.Client, "connection": resolved.Record.Connection, "operation": resolution.Operation, "resolution": resolution.Resolution,
 		"outcome": resolved.Call.Outcome, "state": resolved.Record.State,
 	}).Info("an order's unknown outcome was resolved")
-	s.auditLog.Add(c, audit.Entry{
+	h.Audit.Add(c, audit.Entry{
 		Action: audit.Resolve, Connection: respond.OrNull(resolved.Record.Connection), Restaurant: respond.OrNull(resolved.Record.Restaurant),
 		Ref: &resolved.Record.Ref, Detail: audit.Detail(string(resolution.Operation) + ": " + string(resolution.Resolution)),
 	})

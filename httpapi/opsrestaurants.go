@@ -43,7 +43,7 @@ type opsRestaurantRow struct {
 // What a state is chosen by is what this larder has in memory, at most
 // cache.poll old, and a second more with thousands of restaurants; the rows
 // themselves are read anew.
-func (s *Server) listOpsRestaurants(c *gin.Context) error {
+func (h *opsHandlers) listOpsRestaurants(c *gin.Context) error {
 	want, err := visible.Query(c)
 	if err != nil {
 		return err
@@ -54,41 +54,41 @@ func (s *Server) listOpsRestaurants(c *gin.Context) error {
 	}
 	connection, oneConnection := c.GetQuery("connection")
 	who, _ := auth.CallerOf(c)
-	from := s.directory.Index()
+	from := h.Directory.Index()
 	var now *stateSummary
 	if state != "" {
-		now = s.stateSummary()
+		now = h.stateSummary()
 		from = now.of
 	}
 	all := from.Entries()
 	chosen, next := from.Page(who.Viewer(), want, func(at int) bool {
 		return (!oneConnection || all[at].Connection == connection) && (now == nil || now.all[at].matches(state))
 	})
-	versions := s.versions(c.Request.Context(), chosen)
+	versions := h.versions(c.Request.Context(), chosen)
 	list := respond.Page[opsRestaurantRow]{Result: make([]opsRestaurantRow, len(chosen)), Next: respond.NextPage(next)}
 	for i, restaurant := range chosen {
-		list.Result[i] = s.opsRow(restaurant, versions[restaurant.ID])
+		list.Result[i] = h.opsRow(restaurant, versions[restaurant.ID])
 	}
 	return respond.JSON(c, http.StatusOK, list)
 }
 
 // opsRow lays one restaurant out.
-func (s *Server) opsRow(restaurant directory.Restaurant, version cache.Version) opsRestaurantRow {
+func (h *opsHandlers) opsRow(restaurant directory.Restaurant, version cache.Version) opsRestaurantRow {
 	return opsRestaurantRow{
-		Restaurant: respond.NewRestaurant(restaurant, version, s.runner.Stale(version)), States: s.statesOf(version).names(),
-		Freshness: s.freshness(restaurant.ID, version),
+		Restaurant: respond.NewRestaurant(restaurant, version, h.Runner.Stale(version)), States: h.statesOf(version).names(),
+		Freshness: h.freshness(restaurant.ID, version),
 	}
 }
 
-func (s *Server) freshness(id menu.RestaurantID, version cache.Version) freshness {
-	plan, _ := s.runner.Plan(id)
+func (h *opsHandlers) freshness(id menu.RestaurantID, version cache.Version) freshness {
+	plan, _ := h.Runner.Plan(id)
 	f := freshness{Schedule: plan.Schedule, TimeZone: plan.TimeZone, NextAt: respond.TimeOrNull(plan.Next)}
 	if plan.Every > 0 {
 		every, stale := plan.Every.Seconds(), (time.Duration(plan.StaleAfter) * plan.Every).Seconds()
 		f.EverySeconds, f.StaleSeconds = &every, &stale
 	}
 	if version.Version != 0 {
-		age := max(0, s.clock().Sub(version.CheckedAt).Seconds())
+		age := max(0, h.Clock().Sub(version.CheckedAt).Seconds())
 		f.AgeSeconds = &age
 	}
 	return f
@@ -109,25 +109,25 @@ type opsRestaurantView struct {
 }
 
 // opsRestaurant answers GET /v1/ops/restaurants/{restaurant}.
-func (s *Server) opsRestaurant(c *gin.Context) error {
-	id, err := visible.SyncedMenu(c, s.directory)
+func (h *opsHandlers) opsRestaurant(c *gin.Context) error {
+	id, err := visible.SyncedMenu(c, h.Directory)
 	if err != nil {
 		return err
 	}
-	restaurant, known := s.directory.Restaurant(id)
+	restaurant, known := h.Directory.Restaurant(id)
 	if !known { // a connection's own menu
-		connection, _ := s.directory.ConnectionOf(id)
+		connection, _ := h.Directory.ConnectionOf(id)
 		restaurant = directory.Restaurant{ID: id, Connection: connection}
 	}
-	version := s.versions(c.Request.Context(), []directory.Restaurant{restaurant})[id]
+	version := h.versions(c.Request.Context(), []directory.Restaurant{restaurant})[id]
 	view := opsRestaurantView{
-		opsRestaurantRow: s.opsRow(restaurant, version), Content: respond.OrNull(version.Content),
+		opsRestaurantRow: h.opsRow(restaurant, version), Content: respond.OrNull(version.Content),
 		Phone: respond.OrNull(restaurant.Phone), Address: respond.OrNull(restaurant.Address),
 	}
 	if version.Held {
 		view.Hold = &version.Hold.Until
 	}
-	runs, _, err := s.runner.Log().List(c.Request.Context(), runlog.Filter{Restaurant: id, Limit: 1})
+	runs, _, err := h.Runner.Log().List(c.Request.Context(), runlog.Filter{Restaurant: id, Limit: 1})
 	if err != nil {
 		return err
 	}
@@ -143,22 +143,22 @@ const versionsTimeout = time.Second
 
 // versions are what Redis knows of the restaurants and, where it does not
 // answer or has lost what this instance serves, that (policies S5, S2a).
-func (s *Server) versions(ctx context.Context, restaurants []directory.Restaurant) map[menu.RestaurantID]cache.Version {
+func (h *opsHandlers) versions(ctx context.Context, restaurants []directory.Restaurant) map[menu.RestaurantID]cache.Version {
 	ids := make([]menu.RestaurantID, len(restaurants))
 	for i := range restaurants {
 		ids[i] = restaurants[i].ID
 	}
 	versions := make(map[menu.RestaurantID]cache.Version, len(ids))
-	if !s.runner.RedisDown() { // else each list would wait in vain
+	if !h.Runner.RedisDown() { // else each list would wait in vain
 		ctx, cancel := context.WithTimeout(ctx, versionsTimeout)
 		defer cancel()
-		if found, err := s.store.Currents(ctx, ids); err == nil {
+		if found, err := h.Store.Currents(ctx, ids); err == nil {
 			versions = found
 		}
 	}
 	for _, id := range ids {
 		stored := versions[id]
-		if version, known := s.replica.Version(id); known && version.Version > stored.Version {
+		if version, known := h.Replica.Version(id); known && version.Version > stored.Version {
 			version.Floor = max(version.Floor, stored.Floor)
 			versions[id] = version
 		}

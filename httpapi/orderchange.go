@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -13,10 +14,13 @@ import (
 	"larder/ordering"
 )
 
+// lookupTimeout bounds how long the connection of an order is sought.
+const lookupTimeout = time.Second
+
 // changeOrder answers PUT /v1/orders/{orderID}/pay, /complete and /reject. A
 // restaurantID in a rejection's query or body is accepted and not sent on
 // (policy O11); a completion has no body.
-func (s *Server) changeOrder(operation ordering.Operation) respond.Handler {
+func (h *orderHandlers) changeOrder(operation ordering.Operation) respond.Handler {
 	return func(c *gin.Context) error {
 		key, err := respond.IdempotencyKey(c, false, auth.IsGuest(c))
 		if err != nil {
@@ -29,35 +33,35 @@ func (s *Server) changeOrder(operation ordering.Operation) respond.Handler {
 			}
 		}
 		orderID := respond.Param(c, "orderID")
-		connection, err := s.connectionOfOrder(c, orderID)
+		connection, err := h.connectionOfOrder(c, orderID)
 		if err != nil {
 			return err
 		}
 		who, _ := auth.CallerOf(c)
-		changed, err := s.orders.Change(c.Request.Context(), ordering.ChangeRequest{
+		changed, err := h.Orders.Change(c.Request.Context(), ordering.ChangeRequest{
 			Operation: operation, OrderID: orderID, V1: true, Connection: connection, Client: who.Client, Key: key,
-			RequestID: respond.RequestID(c), Body: body, Language: respond.Language(c), FieldCase: s.connection(connection).FieldCase,
+			RequestID: respond.RequestID(c), Body: body, Language: respond.Language(c), FieldCase: h.FieldCase(connection),
 		})
 		if err != nil {
 			err = changeProblem(operation, err)
 		}
-		return s.answerOrder(c, orderCall{operation: operation, connection: connection, orderID: orderID}, changed, err)
+		return h.answerOrder(c, orderCall{Operation: operation, Connection: connection, OrderID: orderID}, changed, err)
 	}
 }
 
 // connectionOfOrder returns the connection that has the order, of those that the
 // request is about.
-func (s *Server) connectionOfOrder(c *gin.Context, orderID string) (string, error) {
-	connections, err := visible.Connections(c, s.directory)
+func (h *orderHandlers) connectionOfOrder(c *gin.Context, orderID string) (string, error) {
+	connections, err := visible.Connections(c, h.Directory)
 	if err != nil {
 		return "", err
 	}
 	if len(connections) == 1 {
 		return connections[0], nil
 	}
-	ctx, cancel := context.WithTimeout(c.Request.Context(), pingTimeout)
+	ctx, cancel := context.WithTimeout(c.Request.Context(), lookupTimeout)
 	defer cancel()
-	record, err := s.orders.ByOrderID(ctx, connections, orderID)
+	record, err := h.Orders.ByOrderID(ctx, connections, orderID)
 	return record.Connection, err
 }
 

@@ -24,13 +24,8 @@ func orderTokens(body []byte) int {
 
 // chargeOrder takes what an order's size costs beside the token that the
 // request has taken on arrival.
-func (s *Server) chargeOrder(c *gin.Context, l *ratelimit.Limiter, body []byte) {
+func (h *orderHandlers) chargeOrder(c *gin.Context, l *ratelimit.Limiter, body []byte) {
 	if more := orderTokens(body) - 1; more > 0 {
-		l.Charge(ratelimit.AddressKey(s.auth.ClientIP(c)), more)
+		l.Charge(ratelimit.AddressKey(h.Auth.ClientIP(c)), more)
 	}
-}
-
-// limitAddress refuses an address that asks too often.
-func (s *Server) limitAddress(l *ratelimit.Limiter) gin.HandlerFunc {
-	return func(c *gin.Context) { ratelimit.Take(c, l, ratelimit.AddressKey(s.auth.ClientIP(c))) }
 }

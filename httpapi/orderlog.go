@@ -13,14 +13,14 @@ import (
 
 // orderCall is what a request wants of an order, for the log and the metrics.
 type orderCall struct {
-	operation  ordering.Operation
-	connection string
-	restaurant menu.RestaurantID // of a placing request
-	orderID    string            // of a changing one
+	Operation  ordering.Operation
+	Connection string
+	Restaurant menu.RestaurantID // of a placing request
+	OrderID    string            // of a changing one
 }
 
 // noteOrder counts and logs what came of placing or changing an order.
-func (s *Server) noteOrder(c *gin.Context, call orderCall, result ordering.Result, err error) {
+func (h *orderHandlers) noteOrder(c *gin.Context, call orderCall, result ordering.Result, err error) {
 	outcome := string(result.Call.Outcome)
 	switch {
 	case err != nil:
@@ -29,20 +29,20 @@ func (s *Server) noteOrder(c *gin.Context, call orderCall, result ordering.Resul
 		outcome = respond.TextOf(result.Call.Operation).Outcome
 	}
 	if result.Replayed && err == nil {
-		s.metrics.Replay(string(call.operation))
+		h.Metrics.Replay(string(call.Operation))
 	} else {
-		s.metrics.Order(string(call.operation), outcome)
+		h.Metrics.Order(string(call.Operation), outcome)
 	}
-	s.logOrder(c, call, outcome, result, err)
+	h.logOrder(c, call, outcome, result, err)
 }
 
 // logOrder writes the order's line: never a key, a body, or what is a guest's.
-func (s *Server) logOrder(c *gin.Context, call orderCall, outcome string, result ordering.Result, err error) {
+func (h *orderHandlers) logOrder(c *gin.Context, call orderCall, outcome string, result ordering.Result, err error) {
 	who, _ := auth.CallerOf(c)
-	entry := s.log.WithFields(tracing.LogFields(c.Request.Context()))
+	entry := h.Log.WithFields(tracing.LogFields(c.Request.Context()))
 	fields := logrus.Fields{
-		"event": "order." + outcome, "operation": call.operation, "requestId": respond.RequestID(c), "client": who.Client,
-		"connection": call.connection, "restaurant": call.restaurant, "orderID": call.orderID, "replayed": result.Replayed,
+		"event": "order." + outcome, "operation": call.Operation, "requestId": respond.RequestID(c), "client": who.Client,
+		"connection": call.Connection, "restaurant": call.Restaurant, "orderID": call.OrderID, "replayed": result.Replayed,
 	}
 	if err != nil {
 		p := respond.ProblemOf(err)

@@ -25,32 +25,32 @@ const maxPooledBuffer = 32 << 10
 
 // validateOrder answers POST …/orders/validate: what is wrong with the order
 // and what it costs. It places nothing.
-func (s *Server) validateOrder(c *gin.Context) error {
-	restaurant, err := visible.Restaurant(c, s.directory)
+func (h *orderHandlers) validateOrder(c *gin.Context) error {
+	restaurant, err := visible.Restaurant(c, h.Directory)
 	if err != nil {
 		return err
 	}
-	pooled, _ := s.buffers.Get().(*buffers)
+	pooled, _ := h.buffers.Get().(*buffers)
 	if pooled == nil {
 		pooled = new(buffers)
 	}
 	defer func() {
 		if max(cap(pooled.request), cap(pooled.response)) <= maxPooledBuffer {
-			s.buffers.Put(pooled)
+			h.buffers.Put(pooled)
 		}
 	}()
 	if pooled.request, err = respond.ReadJSON(c, pooled.request); err != nil {
 		return err
 	}
-	s.chargeOrder(c, s.validateLimit, pooled.request)
-	snapshot, err := s.replica.Catalogue(c.Request.Context(), restaurant.ID)
+	h.chargeOrder(c, h.ValidateLimit, pooled.request)
+	snapshot, err := h.Replica.Catalogue(c.Request.Context(), restaurant.ID)
 	if err != nil {
 		return err
 	}
 	spoken := respond.Language(c)
-	text, err := s.validator.AppendResult(append(pooled.response[:0], `{"result":`...), validate.Request{
+	text, err := h.Validator.AppendResult(append(pooled.response[:0], `{"result":`...), validate.Request{
 		Restaurant: restaurant.ID, V1: true, Version: snapshot.Version.Version, Catalogue: snapshot.Catalogue,
-		Body: pooled.request, Language: spoken, FieldCase: s.connection(restaurant.Connection).FieldCase,
+		Body: pooled.request, Language: spoken, FieldCase: h.FieldCase(restaurant.Connection),
 	})
 	if err != nil {
 		return err
@@ -65,12 +65,12 @@ func (s *Server) validateOrder(c *gin.Context) error {
 }
 
 // placeOrder answers POST …/orders.
-func (s *Server) placeOrder(c *gin.Context) error {
-	restaurant, err := visible.Restaurant(c, s.directory)
+func (h *orderHandlers) placeOrder(c *gin.Context) error {
+	restaurant, err := visible.Restaurant(c, h.Directory)
 	if err != nil {
 		return err
 	}
-	key, err := respond.IdempotencyKey(c, !s.allowMissingKey, auth.IsGuest(c))
+	key, err := respond.IdempotencyKey(c, !h.AllowMissingKey, auth.IsGuest(c))
 	if err != nil {
 		return err
 	}
@@ -81,30 +81,30 @@ func (s *Server) placeOrder(c *gin.Context) error {
 	who, _ := auth.CallerOf(c)
 	requester := who.Client
 	if auth.IsGuest(c) {
-		s.chargeOrder(c, s.publicLimit, body)
-		if err := s.checkPublicOrder(body, respond.Language(c)); err != nil {
+		h.chargeOrder(c, h.PublicLimit, body)
+		if err := h.checkPublicOrder(body, respond.Language(c)); err != nil {
 			return respond.WithLanguage(c, err)
 		}
 		// Guests share one client: each address has its own turn (policy O8a).
-		requester = auth.PublicClient + " " + ratelimit.AddressKey(s.auth.ClientIP(c))
+		requester = auth.PublicClient + " " + ratelimit.AddressKey(h.Auth.ClientIP(c))
 	}
 	// The client's disconnect does not cancel a write that has begun: Orders
 	// sees to that (policy O8).
-	placed, err := s.orders.Place(c.Request.Context(), ordering.PlaceRequest{
+	placed, err := h.Orders.Place(c.Request.Context(), ordering.PlaceRequest{
 		Restaurant: restaurant.ID, V1: true, Connection: restaurant.Connection, Client: who.Client, CapacityKey: requester, Key: key,
-		RequestID: respond.RequestID(c), Body: body, Language: respond.Language(c), FieldCase: s.connection(restaurant.Connection).FieldCase,
+		RequestID: respond.RequestID(c), Body: body, Language: respond.Language(c), FieldCase: h.FieldCase(restaurant.Connection),
 	})
-	return s.answerOrder(c, orderCall{operation: upstream.OpCreate, connection: restaurant.Connection, restaurant: restaurant.ID}, placed, err)
+	return h.answerOrder(c, orderCall{Operation: upstream.OpCreate, Connection: restaurant.Connection, Restaurant: restaurant.ID}, placed, err)
 }
 
 // order answers GET /v1/orders/{orderID}: the journal's record. Orders of
 // connections that the caller does not see are unknown to it.
-func (s *Server) order(c *gin.Context) error {
-	connections, err := visible.Connections(c, s.directory)
+func (h *orderHandlers) order(c *gin.Context) error {
+	connections, err := visible.Connections(c, h.Directory)
 	if err != nil {
 		return err
 	}
-	record, err := s.orders.ByOrderID(c.Request.Context(), connections, respond.Param(c, "orderID"))
+	record, err := h.Orders.ByOrderID(c.Request.Context(), connections, respond.Param(c, "orderID"))
 	if err != nil {
 		return err
 	}
@@ -113,8 +113,8 @@ func (s *Server) order(c *gin.Context) error {
 
 // orderByKey answers GET /v1/orders?key=: the record of what the caller asked
 // for under that key. A guest's page learns what a guest may (policy H3).
-func (s *Server) orderByKey(c *gin.Context) error {
-	connections, err := visible.Connections(c, s.directory)
+func (h *orderHandlers) orderByKey(c *gin.Context) error {
+	connections, err := visible.Connections(c, h.Directory)
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (s *Server) orderByKey(c *gin.Context) error {
 		return respond.InvalidParameter("key", "is the Idempotency-Key of an order, which "+wrong)
 	}
 	who, _ := auth.CallerOf(c)
-	record, err := s.orders.ByKey(c.Request.Context(), connections, who.Client, key)
+	record, err := h.Orders.ByKey(c.Request.Context(), connections, who.Client, key)
 	switch {
 	case err != nil:
 		return err

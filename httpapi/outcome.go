@@ -14,8 +14,8 @@ import (
 // order: by this request, by an earlier one, or err where nothing was begun.
 // Everything in the body comes from the record, so that a replay is equal byte
 // for byte (policy O7).
-func (s *Server) answerOrder(c *gin.Context, call orderCall, result ordering.Result, err error) error {
-	s.noteOrder(c, call, result, err)
+func (h *orderHandlers) answerOrder(c *gin.Context, call orderCall, result ordering.Result, err error) error {
+	h.noteOrder(c, call, result, err)
 	if err != nil {
 		return respond.WithLanguage(c, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"larder/httpapi/auth"
+	"larder/httpapi/ratelimit"
 	"larder/httpapi/respond"
 	"larder/httpapi/web"
 	"larder/internal/upstream"
@@ -40,13 +41,13 @@ func (s *Server) route() error {
 	get(public, "/v1/restaurants/:restaurant/changes", read, respond.Handle(s.menus.Changes))
 	get(public, "/v1/rejection-reasons", read, respond.Handle(s.menus.RejectionReasons))
 	public.GET("/v1/events", read, respond.Handle(s.events.events)) // no HEAD: it has no end to tell of
-	public.POST("/v1/restaurants/:restaurant/orders/validate", respond.VaryByLanguage, read, s.limitAddress(s.validateLimit), respond.Handle(s.validateOrder))
+	public.POST("/v1/restaurants/:restaurant/orders/validate", respond.VaryByLanguage, read, s.limitAddress(s.validateLimit), respond.Handle(s.orderHandlers.validateOrder))
 	public.POST("/v1/restaurants/:restaurant/orders",
-		respond.VaryByLanguage, s.auth.RequireOrdersOrGuest(s.publicLimit), auth.LimitClient(s.placeLimit), respond.Handle(s.placeOrder))
-	get(public, "/v1/orders", s.auth.RequireOrdersOrGuest(s.publicReads), respond.Handle(s.orderByKey))
-	get(public, "/v1/orders/:orderID", placing, respond.Handle(s.order))
+		respond.VaryByLanguage, s.auth.RequireOrdersOrGuest(s.publicLimit), auth.LimitClient(s.placeLimit), respond.Handle(s.orderHandlers.placeOrder))
+	get(public, "/v1/orders", s.auth.RequireOrdersOrGuest(s.publicReads), respond.Handle(s.orderHandlers.orderByKey))
+	get(public, "/v1/orders/:orderID", placing, respond.Handle(s.orderHandlers.order))
 	for _, operation := range []ordering.Operation{upstream.OpPay, upstream.OpComplete, upstream.OpReject} {
-		public.PUT("/v1/orders/:orderID/"+string(operation), respond.VaryByLanguage, placing, auth.LimitClient(s.changeLimit), respond.Handle(s.changeOrder(operation)))
+		public.PUT("/v1/orders/:orderID/"+string(operation), respond.VaryByLanguage, placing, auth.LimitClient(s.changeLimit), respond.Handle(s.orderHandlers.changeOrder(operation)))
 	}
 	s.routeCompat(public)
 	if err := s.routePage(public); err != nil {
@@ -67,26 +68,26 @@ func (s *Server) routeOps(engine *gin.Engine) error {
 	get(engine, "/ops/session", respond.Handle(s.auth.WhoAmI))
 	engine.POST("/ops/session", s.auth.OwnSite, respond.Handle(s.auth.SignIn))
 	engine.DELETE("/ops/session", s.auth.OwnSite, respond.Handle(s.auth.SignOut))
-	get(engine, "/v1/ops/summary", guard, withinStore, respond.Handle(s.summary))
+	get(engine, "/v1/ops/summary", guard, withinStore, respond.Handle(s.opsHandlers.summary))
 	get(engine, "/v1/ops/audit", guard, withinStore, respond.Handle(s.auditLog.List))
-	get(engine, "/v1/ops/restaurants", guard, withinStore, respond.Handle(s.listOpsRestaurants))
-	get(engine, "/v1/ops/restaurants/:restaurant", guard, withinStore, respond.Handle(s.opsRestaurant))
-	engine.POST("/v1/ops/restaurants/:restaurant/sync", guard, respond.Handle(s.syncRestaurant))
-	engine.POST("/v1/ops/sync", guard, respond.Handle(s.syncAll))
-	get(engine, "/v1/ops/sync/:batch", guard, respond.Handle(s.batch))
+	get(engine, "/v1/ops/restaurants", guard, withinStore, respond.Handle(s.opsHandlers.listOpsRestaurants))
+	get(engine, "/v1/ops/restaurants/:restaurant", guard, withinStore, respond.Handle(s.opsHandlers.opsRestaurant))
+	engine.POST("/v1/ops/restaurants/:restaurant/sync", guard, respond.Handle(s.opsHandlers.syncRestaurant))
+	engine.POST("/v1/ops/sync", guard, respond.Handle(s.opsHandlers.syncAll))
+	get(engine, "/v1/ops/sync/:batch", guard, respond.Handle(s.opsHandlers.batch))
 	engine.GET("/v1/ops/events", guard, respond.Handle(s.events.opsEvents))
-	get(engine, "/v1/ops/restaurants/:restaurant/lint", guard, withinStore, respond.Handle(s.lint))
-	get(engine, "/v1/ops/restaurants/:restaurant/versions", guard, withinStore, respond.Handle(s.listVersions))
-	get(engine, "/v1/ops/restaurants/:restaurant/versions/:version/view", guard, withinStore, respond.Handle(s.versionView))
-	get(engine, "/v1/ops/restaurants/:restaurant/versions/:version/changes", guard, withinStore, respond.Handle(s.versionChanges))
-	engine.POST("/v1/ops/restaurants/:restaurant/rollback", guard, respond.Handle(s.rollBack))
-	engine.DELETE("/v1/ops/restaurants/:restaurant/hold", guard, respond.Handle(s.releaseHold))
-	get(engine, "/v1/ops/runs", guard, withinStore, respond.Handle(s.listRuns))
-	get(engine, "/v1/ops/runs/:run", guard, withinStore, respond.Handle(s.run))
-	get(engine, "/v1/ops/orders", guard, withinStore, respond.Handle(s.listOrders))
-	get(engine, "/v1/ops/orders/:ref", guard, withinStore, respond.Handle(s.opsOrder))
-	engine.POST("/v1/ops/orders/:ref/resolve", guard, respond.Handle(s.resolveOrder))
-	engine.POST("/v1/ops/journal/accept", guard, respond.Handle(s.acceptJournal))
+	get(engine, "/v1/ops/restaurants/:restaurant/lint", guard, withinStore, respond.Handle(s.opsHandlers.lint))
+	get(engine, "/v1/ops/restaurants/:restaurant/versions", guard, withinStore, respond.Handle(s.opsHandlers.listVersions))
+	get(engine, "/v1/ops/restaurants/:restaurant/versions/:version/view", guard, withinStore, respond.Handle(s.opsHandlers.versionView))
+	get(engine, "/v1/ops/restaurants/:restaurant/versions/:version/changes", guard, withinStore, respond.Handle(s.opsHandlers.versionChanges))
+	engine.POST("/v1/ops/restaurants/:restaurant/rollback", guard, respond.Handle(s.opsHandlers.rollBack))
+	engine.DELETE("/v1/ops/restaurants/:restaurant/hold", guard, respond.Handle(s.opsHandlers.releaseHold))
+	get(engine, "/v1/ops/runs", guard, withinStore, respond.Handle(s.opsHandlers.listRuns))
+	get(engine, "/v1/ops/runs/:run", guard, withinStore, respond.Handle(s.opsHandlers.run))
+	get(engine, "/v1/ops/orders", guard, withinStore, respond.Handle(s.orderHandlers.listOrders))
+	get(engine, "/v1/ops/orders/:ref", guard, withinStore, respond.Handle(s.orderHandlers.opsOrder))
+	engine.POST("/v1/ops/orders/:ref/resolve", guard, respond.Handle(s.orderHandlers.resolveOrder))
+	engine.POST("/v1/ops/journal/accept", guard, respond.Handle(s.orderHandlers.acceptJournal))
 	show := gin.WrapH(promhttp.HandlerFor(s.metrics.Registry(), promhttp.HandlerOpts{}))
 	switch s.cfg.metricsAccess() {
 	case MetricsOff:
@@ -143,4 +144,25 @@ func (s *Server) noMethod(c *gin.Context) error {
 	}
 	respond.Status(c, http.StatusNoContent)
 	return nil
+}
+
+// limitAddress refuses an address that asks too often.
+func (s *Server) limitAddress(l *ratelimit.Limiter) gin.HandlerFunc {
+	return func(c *gin.Context) { ratelimit.Take(c, l, ratelimit.AddressKey(s.auth.ClientIP(c))) }
+}
+
+// routeCompat registers the compatible API, each path with and without a slash
+// at its end. Every endpoint needs the scope orders (policy H2).
+func (s *Server) routeCompat(engine *gin.Engine) {
+	orders := s.auth.RequireScope(auth.ScopeOrders)
+	place, change := auth.LimitClient(s.placeLimit), auth.LimitClient(s.changeLimit)
+	for _, slash := range []string{"", "/"} {
+		path := func(rest string) string { return compatPath + "v1/" + rest + slash }
+		get(engine, path("menu/view"), orders, respond.Handle(s.compat.compatMenu))
+		get(engine, path("rejectionReasons"), orders, respond.Handle(s.compat.compatReasons))
+		engine.POST(path("orders"), orders, place, respond.Handle(s.compat.compatPlace))
+		for _, operation := range []ordering.Operation{upstream.OpPay, upstream.OpComplete, upstream.OpReject} {
+			engine.PUT(path("orders/:orderID/"+string(operation)), orders, change, respond.Handle(s.compat.compatChange(operation)))
+		}
+	}
 }

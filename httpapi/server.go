@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net"
 	"net/http"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -98,28 +97,29 @@ type Deps struct {
 // Server is larder's HTTP interface. Its handlers may be used by themselves;
 // Run serves them. It starts no goroutine before Run.
 type Server struct {
-	cfg     Config
-	authCfg auth.Config
-	menus   *menus.Handlers
-	events  *eventHandlers
+	cfg           Config
+	authCfg       auth.Config
+	menus         *menus.Handlers
+	opsHandlers   *opsHandlers
+	compat        *compatHandlers
+	orderHandlers *orderHandlers
+	events        *eventHandlers
 
-	replica         *replica.Replica
-	store           *cache.Store
-	directory       *directory.Directory
-	runner          *menusync.Runner
-	validator       *validate.Validator
-	orders          Orders
-	journal         Journal
-	connections     []Connection
-	redis           *redisdb.DB
-	allowMissingKey bool
-	photos          http.Handler
-	assets          *web.Assets
-	clock           func() time.Time
-	log             logrus.FieldLogger
-	metrics         *metrics.Metrics
-	orderCounts     *metrics.OrderCounts
-	tracing         *tracing.Tracing
+	replica     *replica.Replica
+	store       *cache.Store
+	directory   *directory.Directory
+	runner      *menusync.Runner
+	orders      Orders
+	journal     Journal
+	connections []Connection
+	redis       *redisdb.DB
+	photos      http.Handler
+	assets      *web.Assets
+	clock       func() time.Time
+	log         logrus.FieldLogger
+	metrics     *metrics.Metrics
+	orderCounts *metrics.OrderCounts
+	tracing     *tracing.Tracing
 
 	auth          *auth.Auth
 	cors          cors
@@ -130,11 +130,7 @@ type Server struct {
 	publicReads   *ratelimit.Limiter
 	proxies       auth.Proxies
 	auditLog      *audit.Log
-	diffSlots     chan struct{} // a place for each comparison under way
 	sampled       atomic.Uint64
-	buffers       sync.Pool     // of *buffers
-	statesMu      sync.Mutex    // held while states is made
-	states        *stateSummary // the last one
 	readiness     *readiness
 	open          *openConnections
 
@@ -156,8 +152,8 @@ func New(cfg Config, authCfg auth.Config, deps Deps) (*Server, error) {
 	}
 	s := &Server{
 		cfg: cfg, authCfg: authCfg,
-		replica: deps.Replica, store: deps.Store, directory: deps.Directory, runner: deps.Runner, validator: deps.Validator, orders: deps.Orders, journal: deps.Journal,
-		connections: deps.Connections, redis: deps.Redis, allowMissingKey: deps.AllowMissingKey, photos: deps.Photos,
+		replica: deps.Replica, store: deps.Store, directory: deps.Directory, runner: deps.Runner, orders: deps.Orders, journal: deps.Journal,
+		connections: deps.Connections, redis: deps.Redis, photos: deps.Photos,
 		clock: deps.Clock, log: deps.Log, metrics: deps.Metrics, tracing: deps.Tracing,
 		cors: newCORS(cfg, authCfg.PublicOrders),
 	}
@@ -191,11 +187,27 @@ func New(cfg Config, authCfg auth.Config, deps Deps) (*Server, error) {
 	s.publicLimit = ratelimit.New(authCfg.PublicOrders.Rate, s.clock)
 	s.publicReads = ratelimit.New(cfg.Rate.Validate, s.clock)
 	s.auditLog = audit.New(s.redis, s.directory, s.clock, s.log)
-	s.diffSlots = make(chan struct{}, maxDiffs)
 	s.readiness = &readiness{started: s.clock(), tried: map[menu.RestaurantID]bool{}}
 	s.events = newEventHandlers(eventDeps{
 		Config: cfg.Events, DrainDelay: cfg.DrainDelay, Replica: s.replica, Auth: s.auth, Directory: s.directory, Runner: s.runner,
 		Metrics: s.metrics, Clock: s.clock,
+	})
+	s.orderHandlers = newOrderHandlers(orderDeps{
+		Orders: s.orders, Journal: s.journal, Replica: s.replica, Directory: s.directory, Auth: s.auth, Audit: s.auditLog,
+		Validator: deps.Validator, Metrics: s.metrics, Log: s.log, ValidateLimit: s.validateLimit, PublicLimit: s.publicLimit,
+		FieldCase:       func(connection string) upstream.FieldCase { return s.connection(connection).FieldCase },
+		AllowMissingKey: deps.AllowMissingKey, GuestPayments: authCfg.PublicOrders.PaymentTypes,
+	})
+	s.compat = newCompatHandlers(compatDeps{
+		Orders: s.orders, Directory: s.directory, FieldCase: func(connection string) upstream.FieldCase { return s.connection(connection).FieldCase },
+		View: s.menus.View, Reasons: s.menus.Reasons,
+		Note: func(c *gin.Context, call compatCall, result ordering.Result, err error) {
+			s.orderHandlers.noteOrder(c, orderCall(call), result, err)
+		},
+	})
+	s.opsHandlers = newOpsHandlers(opsDeps{
+		Replica: s.replica, Store: s.store, Directory: s.directory, Runner: s.runner, Journal: s.journal, Audit: s.auditLog,
+		Clock: s.clock, Log: s.log,
 	})
 	s.open = newOpenConnections(cfg.MaxConnections, openFiles(), newAddressConnections(cfg.MaxConnectionsPerAddress, s.proxies), s.log)
 	if err := s.observe(deps.UnknownOrders); err != nil {

@@ -77,7 +77,7 @@ func (c stateSet) matches(want state) bool {
 
 // statesOf returns the states of a restaurant's menu. A version of number 0
 // stands for none.
-func (s *Server) statesOf(version cache.Version) (all stateSet) {
+func (h *opsHandlers) statesOf(version cache.Version) (all stateSet) {
 	if version.Version == 0 {
 		return missing
 	}
@@ -88,7 +88,7 @@ func (s *Server) statesOf(version cache.Version) (all stateSet) {
 		all |= quarantined
 	default:
 	}
-	if s.runner.Stale(version) {
+	if h.Runner.Stale(version) {
 		all |= stale
 	}
 	if version.Held {
@@ -112,20 +112,20 @@ type stateSummary struct {
 
 // stateSummary returns how all restaurants are, as this larder has it in memory: at
 // most cache.poll old, and with thousands of restaurants a second more.
-func (s *Server) stateSummary() *stateSummary {
-	s.statesMu.Lock()
-	defer s.statesMu.Unlock()
-	of, now := s.directory.Index(), s.clock()
-	if last := s.states; last != nil && last.of == of && !now.Before(last.at) && now.Before(last.until) {
+func (h *opsHandlers) stateSummary() *stateSummary {
+	h.statesMu.Lock()
+	defer h.statesMu.Unlock()
+	of, now := h.Directory.Index(), h.Clock()
+	if last := h.states; last != nil && last.of == of && !now.Before(last.at) && now.Before(last.until) {
 		return last
 	}
 	made := &stateSummary{of: of, all: make([]stateSet, len(of.Entries())), at: now}
 	for i, one := range of.Entries() {
-		version, _ := s.replica.Version(one.ID)
-		made.all[i] = s.statesOf(version)
+		version, _ := h.Replica.Version(one.ID)
+		made.all[i] = h.statesOf(version)
 	}
 	made.until = now.Add(min(time.Duration(len(of.Entries()))*stateCost, time.Second))
-	s.states = made
+	h.states = made
 	return made
 }
 
@@ -144,17 +144,17 @@ type summaryView struct {
 
 // summary answers GET /v1/ops/summary, the states from memory; ?q= are words as
 // of the list, whose restaurants are counted then.
-func (s *Server) summary(c *gin.Context) error {
+func (h *opsHandlers) summary(c *gin.Context) error {
 	text, err := respond.SearchText(c)
 	if err != nil {
 		return err
 	}
 	who, _ := auth.CallerOf(c)
-	view := s.stateSummary().count(who.Viewer(), directory.SearchWords(text))
-	query := ordering.Query{Connections: s.directory.Connections(who.Viewer()), State: ordering.StateUnknown, Limit: summarised}
-	records, next, err := s.journal.List(c.Request.Context(), query)
+	view := h.stateSummary().count(who.Viewer(), directory.SearchWords(text))
+	query := ordering.Query{Connections: h.Directory.Connections(who.Viewer()), State: ordering.StateUnknown, Limit: summarised}
+	records, next, err := h.Journal.List(c.Request.Context(), query)
 	if err != nil {
-		s.log.WithFields(logrus.Fields{"event": "ops.summary_failed", "requestId": respond.RequestID(c)}).WithError(err).Debug("orders cannot be counted")
+		h.Log.WithFields(logrus.Fields{"event": "ops.summary_failed", "requestId": respond.RequestID(c)}).WithError(err).Debug("orders cannot be counted")
 	} else {
 		count := len(records)
 		view.UnknownOrders, view.More = &count, next != ""

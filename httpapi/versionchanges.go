@@ -70,8 +70,8 @@ type stoppedChange struct {
 
 // versionChanges answers GET …/versions/{version}/changes: what would be another
 // in ?to=, which is the current version where it is left out.
-func (s *Server) versionChanges(c *gin.Context) error {
-	restaurant, err := visible.SyncedMenu(c, s.directory)
+func (h *opsHandlers) versionChanges(c *gin.Context) error {
+	restaurant, err := visible.SyncedMenu(c, h.Directory)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (s *Server) versionChanges(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	current, err := s.store.Current(c.Request.Context(), restaurant)
+	current, err := h.Store.Current(c.Request.Context(), restaurant)
 	if err != nil {
 		return err
 	}
@@ -90,16 +90,16 @@ func (s *Server) versionChanges(c *gin.Context) error {
 		}
 	}
 	select {
-	case s.diffSlots <- struct{}{}:
-		defer func() { <-s.diffSlots }()
+	case h.diffSlots <- struct{}{}:
+		defer func() { <-h.diffSlots }()
 	case <-c.Request.Context().Done():
 		return c.Request.Context().Err()
 	}
-	older, err := s.catalogueOf(c.Request.Context(), restaurant, from)
+	older, err := h.catalogueOf(c.Request.Context(), restaurant, from)
 	if err != nil {
 		return err
 	}
-	newer, err := s.catalogueOf(c.Request.Context(), restaurant, to)
+	newer, err := h.catalogueOf(c.Request.Context(), restaurant, to)
 	if err != nil {
 		return err
 	}
@@ -109,14 +109,14 @@ func (s *Server) versionChanges(c *gin.Context) error {
 }
 
 // catalogueOf compiles a version that is kept.
-func (s *Server) catalogueOf(ctx context.Context, restaurant menu.RestaurantID, number int64) (*menu.Catalogue, error) {
-	if snapshot, ok := s.replica.Cached(restaurant); ok && snapshot.Version.Version == number {
+func (h *opsHandlers) catalogueOf(ctx context.Context, restaurant menu.RestaurantID, number int64) (*menu.Catalogue, error) {
+	if snapshot, ok := h.Replica.Cached(restaurant); ok && snapshot.Version.Version == number {
 		return snapshot.Catalogue, nil
 	}
-	version, err := s.store.Version(ctx, restaurant, number)
+	version, err := h.Store.Version(ctx, restaurant, number)
 	if err == nil {
 		var content *menu.Content
-		if content, err = s.store.Content(ctx, version.Content); err == nil {
+		if content, err = h.Store.Content(ctx, version.Content); err == nil {
 			return content.Catalogue(version.Stops), nil
 		}
 	}
@@ -189,8 +189,8 @@ type touchedDish struct {
 }
 
 // describeFindings returns the findings with the names of their dishes, from memory.
-func (s *Server) describeFindings(restaurant menu.RestaurantID, findings []menu.Finding) []findingView {
-	snapshot, served := s.replica.Cached(restaurant)
+func (h *opsHandlers) describeFindings(restaurant menu.RestaurantID, findings []menu.Finding) []findingView {
+	snapshot, served := h.Replica.Cached(restaurant)
 	views := make([]findingView, len(findings))
 	for i, finding := range findings {
 		views[i] = findingView{Finding: finding, Dishes: []touchedDish{}}

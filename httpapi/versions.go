@@ -38,8 +38,8 @@ type versionRow struct {
 
 // listVersions answers GET /v1/ops/restaurants/{restaurant}/versions: the last
 // version of each content that is kept, the newest first (policy S7).
-func (s *Server) listVersions(c *gin.Context) error {
-	restaurant, err := visible.SyncedMenu(c, s.directory)
+func (h *opsHandlers) listVersions(c *gin.Context) error {
+	restaurant, err := visible.SyncedMenu(c, h.Directory)
 	if err != nil {
 		return err
 	}
@@ -53,11 +53,11 @@ func (s *Server) listVersions(c *gin.Context) error {
 			return respond.BadCursor()
 		}
 	}
-	current, err := s.store.Current(c.Request.Context(), restaurant)
+	current, err := h.Store.Current(c.Request.Context(), restaurant)
 	if err != nil {
 		return err
 	}
-	kept, err := s.store.Versions(c.Request.Context(), restaurant)
+	kept, err := h.Store.Versions(c.Request.Context(), restaurant)
 	if err != nil {
 		return err
 	}
@@ -86,8 +86,8 @@ func (s *Server) listVersions(c *gin.Context) error {
 
 // versionView answers GET …/versions/{version}/view: the menu view as the
 // ordering service published it last while this version was current.
-func (s *Server) versionView(c *gin.Context) error {
-	restaurant, err := visible.SyncedMenu(c, s.directory)
+func (h *opsHandlers) versionView(c *gin.Context) error {
+	restaurant, err := visible.SyncedMenu(c, h.Directory)
 	if err != nil {
 		return err
 	}
@@ -96,9 +96,9 @@ func (s *Server) versionView(c *gin.Context) error {
 		return err
 	}
 	var view menu.Published
-	version, err := s.store.Version(c.Request.Context(), restaurant, number)
+	version, err := h.Store.Version(c.Request.Context(), restaurant, number)
 	if err == nil {
-		view, err = s.store.View(c.Request.Context(), version)
+		view, err = h.Store.View(c.Request.Context(), version)
 	}
 	var body []byte
 	if err == nil {
@@ -117,8 +117,8 @@ func (s *Server) versionView(c *gin.Context) error {
 
 // rollBack answers POST /v1/ops/restaurants/{restaurant}/rollback with the
 // finished run (policy S7a). A run in flight is waited for, ?wait= at most.
-func (s *Server) rollBack(c *gin.Context) error {
-	restaurant, err := visible.SyncedMenu(c, s.directory)
+func (h *opsHandlers) rollBack(c *gin.Context) error {
+	restaurant, err := visible.SyncedMenu(c, h.Directory)
 	if err != nil {
 		return err
 	}
@@ -131,11 +131,11 @@ func (s *Server) rollBack(c *gin.Context) error {
 		return err
 	}
 	who, _ := auth.CallerOf(c)
-	run, err := s.runner.Rollback(c.Request.Context(), restaurant, to, who.Client, wait)
+	run, err := h.Runner.Rollback(c.Request.Context(), restaurant, to, who.Client, wait)
 	if err != nil {
 		return err
 	}
-	s.auditLog.Add(c, audit.Entry{
+	h.Audit.Add(c, audit.Entry{
 		Action: audit.Rollback, Restaurant: &restaurant, Run: &run.ID, Version: &to.Version, Detail: audit.Detail("hold: " + string(to.Hold)),
 	})
 	c.Header("Location", "/v1/ops/runs/"+run.ID)
@@ -167,8 +167,8 @@ func rollbackOf(c *gin.Context) (runlog.Rollback, error) {
 
 // releaseHold answers DELETE /v1/ops/restaurants/{restaurant}/hold: lifts the
 // hold at once and syncs, as syncRestaurant answers.
-func (s *Server) releaseHold(c *gin.Context) error {
-	restaurant, err := visible.SyncedMenu(c, s.directory)
+func (h *opsHandlers) releaseHold(c *gin.Context) error {
+	restaurant, err := visible.SyncedMenu(c, h.Directory)
 	if err != nil {
 		return err
 	}
@@ -177,9 +177,9 @@ func (s *Server) releaseHold(c *gin.Context) error {
 		return err
 	}
 	who, _ := auth.CallerOf(c)
-	run, err := s.runner.Release(c.Request.Context(), restaurant, who.Client)
+	run, err := h.Runner.Release(c.Request.Context(), restaurant, who.Client)
 	if err == nil {
-		s.auditLog.Add(c, audit.Entry{Action: audit.Release, Restaurant: &restaurant, Run: &run.ID})
+		h.Audit.Add(c, audit.Entry{Action: audit.Release, Restaurant: &restaurant, Run: &run.ID})
 	}
-	return s.answerRun(c, run, err, wait)
+	return h.answerRun(c, run, err, wait)
 }

@@ -1,0 +1,69 @@
+package httpapi
+
+import (
+	"context"
+	"sync"
+
+	"github.com/sirupsen/logrus"
+
+	"larder/cache/replica"
+	"larder/httpapi/audit"
+	"larder/httpapi/auth"
+	"larder/httpapi/metrics"
+	"larder/httpapi/ratelimit"
+	"larder/internal/directory"
+	"larder/internal/upstream"
+	"larder/ordering"
+	"larder/ordering/validate"
+)
+
+// orderHandlers check, place, change and show orders, and resolve those whose
+// outcome is unknown.
+type orderHandlers struct {
+	orderDeps
+	buffers sync.Pool // of *buffers
+}
+
+// orderDeps is what the handlers work with.
+type orderDeps struct {
+	Orders  orderEngine
+	Journal orderJournal
+
+	Replica   *replica.Replica
+	Directory *directory.Directory
+	Auth      *auth.Auth
+	Audit     *audit.Log
+	Validator *validate.Validator
+	Metrics   *metrics.Metrics
+	Log       logrus.FieldLogger
+
+	// ValidateLimit is what order checks of an address are charged to, PublicLimit
+	// the orders of guests.
+	ValidateLimit, PublicLimit *ratelimit.Limiter
+	// FieldCase returns how the orders of a connection are spelt.
+	FieldCase func(connection string) upstream.FieldCase
+	// AllowMissingKey takes orders without Idempotency-Key (policy O7); never a guest's.
+	AllowMissingKey bool
+	// GuestPayments are the payment types that are left to guests (policy H3).
+	GuestPayments []string
+}
+
+// orderEngine places and changes orders; *ordering.Orders is one.
+type orderEngine interface {
+	Place(ctx context.Context, order ordering.PlaceRequest) (ordering.Result, error)
+	Change(ctx context.Context, change ordering.ChangeRequest) (ordering.Result, error)
+	Resolve(ctx context.Context, resolution ordering.ResolveRequest) (ordering.Result, error)
+	ByOrderID(ctx context.Context, connections []string, orderID string) (ordering.Record, error)
+	ByKey(ctx context.Context, connections []string, client, key string) (ordering.Record, error)
+	AcceptRestore(ctx context.Context, connection string) (bool, error)
+}
+
+// orderJournal is the record of all orders, as operators read it.
+type orderJournal interface {
+	Record(ctx context.Context, connections []string, ref string) (ordering.Record, error)
+	List(ctx context.Context, query ordering.Query) (records []ordering.Record, next string, err error)
+	Body(ctx context.Context, connection, ref string, call int) ([]byte, error)
+}
+
+// newOrderHandlers makes the handlers.
+func newOrderHandlers(deps orderDeps) *orderHandlers { return &orderHandlers{orderDeps: deps} }
