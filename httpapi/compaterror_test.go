@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"larder/httpapi"
+	"larder/httpapi/compat"
 	"larder/httpapi/ratelimit"
 	"larder/ordering/violation"
 )
@@ -226,7 +227,7 @@ func TestCompatValidation(t *testing.T) {
 	}
 
 	plain := newCompatFixture(t, func(p *plan) {
-		p.cfg.Compat = httpapi.CompatConfig{RefusalStatus: http.StatusBadRequest, RefusalErrors: httpapi.RefusalNone}
+		p.cfg.Compat = compat.Config{RefusalStatus: http.StatusBadRequest, RefusalErrors: compat.RefusalNone}
 	})
 	for _, got := range []documentError{
 		plain.post(createPath, body, plain.shop...).refusedCompat(t, http.StatusBadRequest, "validation_failed"),

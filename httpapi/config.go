@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"larder/httpapi/compat"
+	"larder/httpapi/events"
 	"larder/httpapi/ratelimit"
 	"larder/internal/setting"
 )
@@ -53,13 +55,13 @@ type Config struct {
 	StaleWhileRevalidate time.Duration `yaml:"stale_while_revalidate"`
 	StaleIfError         time.Duration `yaml:"stale_if_error"`
 	// Compat is what larder's own refusals look like on the compatible API.
-	Compat CompatConfig `yaml:"compat"`
+	Compat compat.Config `yaml:"compat"`
 	// Rate holds the token buckets of policy H1.
 	Rate RateConfig `yaml:"rate"`
 	// Page is the menu page at /.
 	Page PageConfig `yaml:"page"`
 	// Events holds the limits of event streams.
-	Events EventsConfig `yaml:"events"`
+	Events events.Config `yaml:"events"`
 	// Metrics is who may read /metrics: open (anyone), ops (a token with that
 	// scope), off; empty: ops, or open on a listener of its own (policy H8).
 	Metrics MetricsAccess `yaml:"metrics"`

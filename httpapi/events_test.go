@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 
-	"larder/httpapi"
+	"larder/httpapi/events"
 	"larder/internal/menu"
 	"larder/internal/testkit/redistest"
 	menusync "larder/sync"
@@ -170,7 +170,7 @@ func TestAReloadEndsTheStreamsOfWhatIsGone(t *testing.T) {
 
 func TestEventsAreLimited(t *testing.T) { // policy H1
 	t.Parallel()
-	w := newFixture(t, withEvents(func(c *httpapi.EventsConfig) { c.PerAddress, c.Total = 2, 3 }), func(p *plan) {
+	w := newFixture(t, withEvents(func(c *events.Config) { c.PerAddress, c.Total = 2, 3 }), func(p *plan) {
 		p.cfg.TrustedProxies = []string{"127.0.0.1"}
 	})
 	from := func(address string) []string { return []string{"X-Forwarded-For", address} }
@@ -199,7 +199,7 @@ func TestEventsAreLimited(t *testing.T) { // policy H1
 // but the newest version: what larder keeps of it does not grow.
 func TestASlowReaderIsDropped(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t, withEvents(func(c *httpapi.EventsConfig) { c.WriteTimeout = 500 * time.Millisecond }))
+	w := newFixture(t, withEvents(func(c *events.Config) { c.WriteTimeout = 500 * time.Millisecond }))
 	server := httptest.NewUnstartedServer(w.server.Handler())
 	server.Config.ConnState = func(conn net.Conn, state http.ConnState) {
 		if tcp, ok := conn.(*net.TCPConn); ok && state == http.StateNew {

@@ -8,6 +8,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"larder/httpapi/fastpath"
+	"larder/httpapi/orders"
 )
 
 // FastPath puts the fast path before a test's listener.
@@ -41,4 +42,4 @@ func OfPages(path string) bool {
 }
 
 // OrderTokens is how many tokens of its rate limit an order takes.
-func OrderTokens(body string) int { return orderTokens([]byte(body)) }
+func OrderTokens(body string) int { return orders.Tokens([]byte(body)) }

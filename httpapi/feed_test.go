@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"larder/httpapi"
+	"larder/httpapi/events"
 	"larder/internal/menu"
 )
 
@@ -166,6 +166,6 @@ func (w *fixture) metric(line string) {
 func eager(p *plan) { p.cfg.Events.Heartbeat = 100 * time.Millisecond }
 
 // withEvents changes http.events.
-func withEvents(change func(*httpapi.EventsConfig)) func(*plan) {
+func withEvents(change func(*events.Config)) func(*plan) {
 	return func(p *plan) { change(&p.cfg.Events) }
 }

@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"larder/httpapi"
+	"larder/httpapi/events"
 )
 
 // go test ./httpapi -run ManyReaders -streams 9000 -v measures; each stream
@@ -41,7 +41,7 @@ func memory() int64 {
 // Every reader of a restaurant gets an event for every version, however many they are;
 // the log says what it costs, with the readers' own part of it.
 func TestManyReadersOfOneMenu(t *testing.T) { //nolint:paralleltest // it measures the whole process
-	w := newFixture(t, withEvents(func(c *httpapi.EventsConfig) { c.PerAddress = 0 }))
+	w := newFixture(t, withEvents(func(c *events.Config) { c.PerAddress = 0 }))
 	var dialer net.Dialer
 	lines := make([]net.Conn, *manyStreams)
 	before := memory()

@@ -15,6 +15,8 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"larder/httpapi/auth"
+	"larder/httpapi/compat"
+	"larder/httpapi/events"
 	"larder/httpapi/metrics"
 	"larder/httpapi/respond"
 	"larder/internal/tracing"
@@ -34,7 +36,7 @@ func (s *Server) instrument(c *gin.Context) {
 	defer span.End()
 	c.Writer.Header()[respond.HeaderRequestID] = []string{respond.RequestIDFrom(c.Request.Header.Get(respond.HeaderRequestID))}
 	s.cors.header(c)
-	if strings.HasPrefix(c.Request.URL.Path, compatPath) {
+	if strings.HasPrefix(c.Request.URL.Path, compat.Path) {
 		respond.SetErrorFormat(c, s.cfg.Compat)
 	}
 	defer func() {
@@ -78,7 +80,7 @@ func (s *Server) onPanic(c *gin.Context, fault any) {
 
 // finish counts the request and, where the setting says so, logs it.
 func (s *Server) finish(c *gin.Context, took time.Duration) {
-	status, route, stream := c.Writer.Status(), routeOf(c), isStream(c)
+	status, route, stream := c.Writer.Status(), routeOf(c), events.IsStream(c)
 	s.metrics.Request(route, c.Request.Method, status, took, stream)
 	probe := strings.HasPrefix(route, "/livez") || strings.HasPrefix(route, "/readyz")
 	if !s.shouldLog(probe, stream, status, took) {

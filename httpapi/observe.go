@@ -16,7 +16,7 @@ func (s *Server) observe(unknownOrders func(ctx context.Context, connection stri
 	})
 	state := metrics.State{
 		Memory:  func() (used, limit int64) { memory := s.replica.Memory(); return memory.Used, memory.Limit },
-		Streams: s.events.open,
+		Streams: s.events.Open,
 		Spans:   func() (sent, dropped uint64) { spans := s.tracing.Spans(); return spans.Sent, spans.Dropped },
 		Listener: metrics.Listener{
 			Open: s.open.open.Load, Limit: s.open.limit, Filled: s.open.filled.Load, Refused: s.open.each.refused.Load,

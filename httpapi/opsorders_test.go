@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// opsOrder is a record with its calls.
+// Details is a record with its calls.
 type opsOrder struct {
 	Ref, State                         string
 	OrderID                            *string

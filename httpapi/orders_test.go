@@ -296,7 +296,7 @@ func TestPanicsAreAnswered(t *testing.T) {
 	}
 	var stacks int
 	for _, entry := range w.logs.AllEntries() {
-		if stack, ok := entry.Data["stack"].(string); ok && entry.Data["requestId"] == "mine" && strings.Contains(stack, "placeOrder") {
+		if stack, ok := entry.Data["stack"].(string); ok && entry.Data["requestId"] == "mine" && strings.Contains(stack, "orders.(*Handlers).Place") {
 			stacks++
 		}
 	}

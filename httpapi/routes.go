@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"larder/httpapi/auth"
+	"larder/httpapi/compat"
 	"larder/httpapi/ratelimit"
 	"larder/httpapi/respond"
 	"larder/httpapi/web"
@@ -40,14 +41,14 @@ func (s *Server) route() error {
 	get(public, "/v1/restaurants/:restaurant/products/:id", read, respond.Handle(s.menus.Product))
 	get(public, "/v1/restaurants/:restaurant/changes", read, respond.Handle(s.menus.Changes))
 	get(public, "/v1/rejection-reasons", read, respond.Handle(s.menus.RejectionReasons))
-	public.GET("/v1/events", read, respond.Handle(s.events.events)) // no HEAD: it has no end to tell of
-	public.POST("/v1/restaurants/:restaurant/orders/validate", respond.VaryByLanguage, read, s.limitAddress(s.validateLimit), respond.Handle(s.orderHandlers.validateOrder))
+	public.GET("/v1/events", read, respond.Handle(s.events.Menu)) // no HEAD: it has no end to tell of
+	public.POST("/v1/restaurants/:restaurant/orders/validate", respond.VaryByLanguage, read, s.limitAddress(s.validateLimit), respond.Handle(s.orderHandlers.Validate))
 	public.POST("/v1/restaurants/:restaurant/orders",
-		respond.VaryByLanguage, s.auth.RequireOrdersOrGuest(s.publicLimit), auth.LimitClient(s.placeLimit), respond.Handle(s.orderHandlers.placeOrder))
-	get(public, "/v1/orders", s.auth.RequireOrdersOrGuest(s.publicReads), respond.Handle(s.orderHandlers.orderByKey))
-	get(public, "/v1/orders/:orderID", placing, respond.Handle(s.orderHandlers.order))
+		respond.VaryByLanguage, s.auth.RequireOrdersOrGuest(s.publicLimit), auth.LimitClient(s.placeLimit), respond.Handle(s.orderHandlers.Place))
+	get(public, "/v1/orders", s.auth.RequireOrdersOrGuest(s.publicReads), respond.Handle(s.orderHandlers.ByKey))
+	get(public, "/v1/orders/:orderID", placing, respond.Handle(s.orderHandlers.Order))
 	for _, operation := range []ordering.Operation{upstream.OpPay, upstream.OpComplete, upstream.OpReject} {
-		public.PUT("/v1/orders/:orderID/"+string(operation), respond.VaryByLanguage, placing, auth.LimitClient(s.changeLimit), respond.Handle(s.orderHandlers.changeOrder(operation)))
+		public.PUT("/v1/orders/:orderID/"+string(operation), respond.VaryByLanguage, placing, auth.LimitClient(s.changeLimit), respond.Handle(s.orderHandlers.Change(operation)))
 	}
 	s.routeCompat(public)
 	if err := s.routePage(public); err != nil {
@@ -68,26 +69,26 @@ func (s *Server) routeOps(engine *gin.Engine) error {
 	get(engine, "/ops/session", respond.Handle(s.auth.WhoAmI))
 	engine.POST("/ops/session", s.auth.OwnSite, respond.Handle(s.auth.SignIn))
 	engine.DELETE("/ops/session", s.auth.OwnSite, respond.Handle(s.auth.SignOut))
-	get(engine, "/v1/ops/summary", guard, withinStore, respond.Handle(s.opsHandlers.summary))
+	get(engine, "/v1/ops/summary", guard, withinStore, respond.Handle(s.opsHandlers.Summary))
 	get(engine, "/v1/ops/audit", guard, withinStore, respond.Handle(s.auditLog.List))
-	get(engine, "/v1/ops/restaurants", guard, withinStore, respond.Handle(s.opsHandlers.listOpsRestaurants))
-	get(engine, "/v1/ops/restaurants/:restaurant", guard, withinStore, respond.Handle(s.opsHandlers.opsRestaurant))
-	engine.POST("/v1/ops/restaurants/:restaurant/sync", guard, respond.Handle(s.opsHandlers.syncRestaurant))
-	engine.POST("/v1/ops/sync", guard, respond.Handle(s.opsHandlers.syncAll))
-	get(engine, "/v1/ops/sync/:batch", guard, respond.Handle(s.opsHandlers.batch))
-	engine.GET("/v1/ops/events", guard, respond.Handle(s.events.opsEvents))
-	get(engine, "/v1/ops/restaurants/:restaurant/lint", guard, withinStore, respond.Handle(s.opsHandlers.lint))
-	get(engine, "/v1/ops/restaurants/:restaurant/versions", guard, withinStore, respond.Handle(s.opsHandlers.listVersions))
-	get(engine, "/v1/ops/restaurants/:restaurant/versions/:version/view", guard, withinStore, respond.Handle(s.opsHandlers.versionView))
-	get(engine, "/v1/ops/restaurants/:restaurant/versions/:version/changes", guard, withinStore, respond.Handle(s.opsHandlers.versionChanges))
-	engine.POST("/v1/ops/restaurants/:restaurant/rollback", guard, respond.Handle(s.opsHandlers.rollBack))
-	engine.DELETE("/v1/ops/restaurants/:restaurant/hold", guard, respond.Handle(s.opsHandlers.releaseHold))
-	get(engine, "/v1/ops/runs", guard, withinStore, respond.Handle(s.opsHandlers.listRuns))
-	get(engine, "/v1/ops/runs/:run", guard, withinStore, respond.Handle(s.opsHandlers.run))
-	get(engine, "/v1/ops/orders", guard, withinStore, respond.Handle(s.orderHandlers.listOrders))
-	get(engine, "/v1/ops/orders/:ref", guard, withinStore, respond.Handle(s.orderHandlers.opsOrder))
-	engine.POST("/v1/ops/orders/:ref/resolve", guard, respond.Handle(s.orderHandlers.resolveOrder))
-	engine.POST("/v1/ops/journal/accept", guard, respond.Handle(s.orderHandlers.acceptJournal))
+	get(engine, "/v1/ops/restaurants", guard, withinStore, respond.Handle(s.opsHandlers.Restaurants))
+	get(engine, "/v1/ops/restaurants/:restaurant", guard, withinStore, respond.Handle(s.opsHandlers.Restaurant))
+	engine.POST("/v1/ops/restaurants/:restaurant/sync", guard, respond.Handle(s.opsHandlers.Sync))
+	engine.POST("/v1/ops/sync", guard, respond.Handle(s.opsHandlers.SyncAll))
+	get(engine, "/v1/ops/sync/:batch", guard, respond.Handle(s.opsHandlers.Batch))
+	engine.GET("/v1/ops/events", guard, respond.Handle(s.events.Ops))
+	get(engine, "/v1/ops/restaurants/:restaurant/lint", guard, withinStore, respond.Handle(s.opsHandlers.Lint))
+	get(engine, "/v1/ops/restaurants/:restaurant/versions", guard, withinStore, respond.Handle(s.opsHandlers.Versions))
+	get(engine, "/v1/ops/restaurants/:restaurant/versions/:version/view", guard, withinStore, respond.Handle(s.opsHandlers.VersionView))
+	get(engine, "/v1/ops/restaurants/:restaurant/versions/:version/changes", guard, withinStore, respond.Handle(s.opsHandlers.VersionChanges))
+	engine.POST("/v1/ops/restaurants/:restaurant/rollback", guard, respond.Handle(s.opsHandlers.RollBack))
+	engine.DELETE("/v1/ops/restaurants/:restaurant/hold", guard, respond.Handle(s.opsHandlers.ReleaseHold))
+	get(engine, "/v1/ops/runs", guard, withinStore, respond.Handle(s.opsHandlers.Runs))
+	get(engine, "/v1/ops/runs/:run", guard, withinStore, respond.Handle(s.opsHandlers.Run))
+	get(engine, "/v1/ops/orders", guard, withinStore, respond.Handle(s.orderHandlers.List))
+	get(engine, "/v1/ops/orders/:ref", guard, withinStore, respond.Handle(s.orderHandlers.Details))
+	engine.POST("/v1/ops/orders/:ref/resolve", guard, respond.Handle(s.orderHandlers.Resolve))
+	engine.POST("/v1/ops/journal/accept", guard, respond.Handle(s.orderHandlers.AcceptJournal))
 	show := gin.WrapH(promhttp.HandlerFor(s.metrics.Registry(), promhttp.HandlerOpts{}))
 	switch s.cfg.metricsAccess() {
 	case MetricsOff:
@@ -157,12 +158,12 @@ func (s *Server) routeCompat(engine *gin.Engine) {
 	orders := s.auth.RequireScope(auth.ScopeOrders)
 	place, change := auth.LimitClient(s.placeLimit), auth.LimitClient(s.changeLimit)
 	for _, slash := range []string{"", "/"} {
-		path := func(rest string) string { return compatPath + "v1/" + rest + slash }
-		get(engine, path("menu/view"), orders, respond.Handle(s.compat.compatMenu))
-		get(engine, path("rejectionReasons"), orders, respond.Handle(s.compat.compatReasons))
-		engine.POST(path("orders"), orders, place, respond.Handle(s.compat.compatPlace))
+		path := func(rest string) string { return compat.Path + "v1/" + rest + slash }
+		get(engine, path("menu/view"), orders, respond.Handle(s.compat.Menu))
+		get(engine, path("rejectionReasons"), orders, respond.Handle(s.compat.RejectionReasons))
+		engine.POST(path("orders"), orders, place, respond.Handle(s.compat.Place))
 		for _, operation := range []ordering.Operation{upstream.OpPay, upstream.OpComplete, upstream.OpReject} {
-			engine.PUT(path("orders/:orderID/"+string(operation)), orders, change, respond.Handle(s.compat.compatChange(operation)))
+			engine.PUT(path("orders/:orderID/"+string(operation)), orders, change, respond.Handle(s.compat.Change(operation)))
 		}
 	}
 }

@@ -120,7 +120,7 @@ func (s *Server) Run(ctx context.Context) error {
 // fast is the fast path before the first of them, nil where it is off.
 func (s *Server) drain(ctx context.Context, servers []*http.Server, fast *fastpath.Listener, notice bool) {
 	s.readiness.draining.Store(true)
-	s.events.end() // first of all: they would never end by themselves
+	s.events.End() // first of all: they would never end by themselves
 	if notice && s.cfg.DrainDelay > 0 {
 		_ = sleep.For(ctx, s.cfg.DrainDelay) // the drain begins in either case
 	}

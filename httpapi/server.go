@@ -15,8 +15,12 @@ import (
 	"larder/cache/replica"
 	"larder/httpapi/audit"
 	"larder/httpapi/auth"
+	"larder/httpapi/compat"
+	"larder/httpapi/events"
 	"larder/httpapi/menus"
 	"larder/httpapi/metrics"
+	"larder/httpapi/ops"
+	"larder/httpapi/orders"
 	"larder/httpapi/ratelimit"
 	"larder/httpapi/respond"
 	"larder/httpapi/web"
@@ -100,10 +104,10 @@ type Server struct {
 	cfg           Config
 	authCfg       auth.Config
 	menus         *menus.Handlers
-	opsHandlers   *opsHandlers
-	compat        *compatHandlers
-	orderHandlers *orderHandlers
-	events        *eventHandlers
+	opsHandlers   *ops.Handlers
+	compat        *compat.Handlers
+	orderHandlers *orders.Handlers
+	events        *events.Handlers
 
 	replica     *replica.Replica
 	store       *cache.Store
@@ -188,24 +192,24 @@ func New(cfg Config, authCfg auth.Config, deps Deps) (*Server, error) {
 	s.publicReads = ratelimit.New(cfg.Rate.Validate, s.clock)
 	s.auditLog = audit.New(s.redis, s.directory, s.clock, s.log)
 	s.readiness = &readiness{started: s.clock(), tried: map[menu.RestaurantID]bool{}}
-	s.events = newEventHandlers(eventDeps{
+	s.events = events.New(events.Deps{
 		Config: cfg.Events, DrainDelay: cfg.DrainDelay, Replica: s.replica, Auth: s.auth, Directory: s.directory, Runner: s.runner,
 		Metrics: s.metrics, Clock: s.clock,
 	})
-	s.orderHandlers = newOrderHandlers(orderDeps{
+	s.orderHandlers = orders.New(orders.Deps{
 		Orders: s.orders, Journal: s.journal, Replica: s.replica, Directory: s.directory, Auth: s.auth, Audit: s.auditLog,
 		Validator: deps.Validator, Metrics: s.metrics, Log: s.log, ValidateLimit: s.validateLimit, PublicLimit: s.publicLimit,
 		FieldCase:       func(connection string) upstream.FieldCase { return s.connection(connection).FieldCase },
 		AllowMissingKey: deps.AllowMissingKey, GuestPayments: authCfg.PublicOrders.PaymentTypes,
 	})
-	s.compat = newCompatHandlers(compatDeps{
+	s.compat = compat.New(compat.Deps{
 		Orders: s.orders, Directory: s.directory, FieldCase: func(connection string) upstream.FieldCase { return s.connection(connection).FieldCase },
 		View: s.menus.View, Reasons: s.menus.Reasons,
-		Note: func(c *gin.Context, call compatCall, result ordering.Result, err error) {
-			s.orderHandlers.noteOrder(c, orderCall(call), result, err)
+		Note: func(c *gin.Context, call compat.Call, result ordering.Result, err error) {
+			s.orderHandlers.Note(c, orders.Call(call), result, err)
 		},
 	})
-	s.opsHandlers = newOpsHandlers(opsDeps{
+	s.opsHandlers = ops.New(ops.Deps{
 		Replica: s.replica, Store: s.store, Directory: s.directory, Runner: s.runner, Journal: s.journal, Audit: s.auditLog,
 		Clock: s.clock, Log: s.log,
 	})

@@ -1,4 +1,4 @@
-package httpapi
+package orders
 
 import (
 	"github.com/shopspring/decimal"

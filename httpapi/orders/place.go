@@ -1,4 +1,4 @@
-package httpapi
+package orders
 
 import (
 	"net/http"
@@ -23,9 +23,9 @@ type buffers struct{ request, response []byte }
 // needs a tenth of it.
 const maxPooledBuffer = 32 << 10
 
-// validateOrder answers POST …/orders/validate: what is wrong with the order
+// Validate answers POST …/orders/validate: what is wrong with the order
 // and what it costs. It places nothing.
-func (h *orderHandlers) validateOrder(c *gin.Context) error {
+func (h *Handlers) Validate(c *gin.Context) error {
 	restaurant, err := visible.Restaurant(c, h.Directory)
 	if err != nil {
 		return err
@@ -64,8 +64,8 @@ func (h *orderHandlers) validateOrder(c *gin.Context) error {
 	return nil
 }
 
-// placeOrder answers POST …/orders.
-func (h *orderHandlers) placeOrder(c *gin.Context) error {
+// Place answers POST …/orders.
+func (h *Handlers) Place(c *gin.Context) error {
 	restaurant, err := visible.Restaurant(c, h.Directory)
 	if err != nil {
 		return err
@@ -94,12 +94,12 @@ func (h *orderHandlers) placeOrder(c *gin.Context) error {
 		Restaurant: restaurant.ID, V1: true, Connection: restaurant.Connection, Client: who.Client, CapacityKey: requester, Key: key,
 		RequestID: respond.RequestID(c), Body: body, Language: respond.Language(c), FieldCase: h.FieldCase(restaurant.Connection),
 	})
-	return h.answerOrder(c, orderCall{Operation: upstream.OpCreate, Connection: restaurant.Connection, Restaurant: restaurant.ID}, placed, err)
+	return h.answerOrder(c, Call{Operation: upstream.OpCreate, Connection: restaurant.Connection, Restaurant: restaurant.ID}, placed, err)
 }
 
-// order answers GET /v1/orders/{orderID}: the journal's record. Orders of
+// Order answers GET /v1/orders/{orderID}: the journal's record. Orders of
 // connections that the caller does not see are unknown to it.
-func (h *orderHandlers) order(c *gin.Context) error {
+func (h *Handlers) Order(c *gin.Context) error {
 	connections, err := visible.Connections(c, h.Directory)
 	if err != nil {
 		return err
@@ -111,9 +111,9 @@ func (h *orderHandlers) order(c *gin.Context) error {
 	return respond.JSON(c, http.StatusOK, respond.Result{Result: newRecordView(record)})
 }
 
-// orderByKey answers GET /v1/orders?key=: the record of what the caller asked
+// ByKey answers GET /v1/orders?key=: the record of what the caller asked
 // for under that key. A guest's page learns what a guest may (policy H3).
-func (h *orderHandlers) orderByKey(c *gin.Context) error {
+func (h *Handlers) ByKey(c *gin.Context) error {
 	connections, err := visible.Connections(c, h.Directory)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package httpapi
+package ops
 
 import (
 	"context"
@@ -15,33 +15,33 @@ import (
 	menusync "larder/sync"
 )
 
-// opsHandlers answer what operators ask about restaurants, syncs and versions.
-type opsHandlers struct {
-	opsDeps
+// Handlers answer what operators ask about restaurants, syncs and versions.
+type Handlers struct {
+	Deps
 	diffSlots chan struct{} // a place for each comparison under way
 
 	statesMu sync.Mutex    // held while states is made
 	states   *stateSummary // the last one
 }
 
-// opsDeps is what the handlers work with.
-type opsDeps struct {
+// Deps is what the handlers work with.
+type Deps struct {
 	Replica   *replica.Replica
 	Store     *cache.Store
 	Directory *directory.Directory
 	Runner    *menusync.Runner
-	Journal   opsJournal
+	Journal   Journal
 	Audit     *audit.Log
 	Clock     func() time.Time
 	Log       logrus.FieldLogger
 }
 
-// opsJournal lists the orders that a summary counts.
-type opsJournal interface {
+// Journal lists the orders that a summary counts.
+type Journal interface {
 	List(ctx context.Context, query ordering.Query) (records []ordering.Record, next string, err error)
 }
 
-// newOpsHandlers makes the handlers.
-func newOpsHandlers(deps opsDeps) *opsHandlers {
-	return &opsHandlers{opsDeps: deps, diffSlots: make(chan struct{}, maxDiffs)}
+// New makes the handlers.
+func New(deps Deps) *Handlers {
+	return &Handlers{Deps: deps, diffSlots: make(chan struct{}, maxDiffs)}
 }

@@ -1,4 +1,4 @@
-package httpapi
+package ops
 
 import (
 	"net/http"
@@ -77,7 +77,7 @@ func (c stateSet) matches(want state) bool {
 
 // statesOf returns the states of a restaurant's menu. A version of number 0
 // stands for none.
-func (h *opsHandlers) statesOf(version cache.Version) (all stateSet) {
+func (h *Handlers) statesOf(version cache.Version) (all stateSet) {
 	if version.Version == 0 {
 		return missing
 	}
@@ -112,7 +112,7 @@ type stateSummary struct {
 
 // stateSummary returns how all restaurants are, as this larder has it in memory: at
 // most cache.poll old, and with thousands of restaurants a second more.
-func (h *opsHandlers) stateSummary() *stateSummary {
+func (h *Handlers) stateSummary() *stateSummary {
 	h.statesMu.Lock()
 	defer h.statesMu.Unlock()
 	of, now := h.Directory.Index(), h.Clock()
@@ -142,9 +142,9 @@ type summaryView struct {
 	More          bool `json:"moreUnknownOrders"`
 }
 
-// summary answers GET /v1/ops/summary, the states from memory; ?q= are words as
+// Summary answers GET /v1/ops/summary, the states from memory; ?q= are words as
 // of the list, whose restaurants are counted then.
-func (h *opsHandlers) summary(c *gin.Context) error {
+func (h *Handlers) Summary(c *gin.Context) error {
 	text, err := respond.SearchText(c)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package httpapi
+package compat
 
 import (
 	"github.com/gin-gonic/gin"
@@ -10,16 +10,16 @@ import (
 	"larder/ordering"
 )
 
-// compatPlace answers POST /orders/api/v1/orders: the order is checked against
+// Place answers POST /orders/api/v1/orders: the order is checked against
 // the menu of the restaurant that it names, and what the ordering service says
 // of it is passed on.
 //
 // A body is JSON whatever its Content-Type says: the clients of the ordering
 // service send what they always sent.
-func (h *compatHandlers) compatPlace(c *gin.Context) error {
+func (h *Handlers) Place(c *gin.Context) error {
 	request := ordering.PlaceRequest{RequestID: respond.RequestID(c), Language: respond.Language(c)}
 	err := h.readPlaceRequest(c, &request)
-	call := compatCall{Operation: upstream.OpCreate, Connection: request.Connection, Restaurant: request.Restaurant}
+	call := Call{Operation: upstream.OpCreate, Connection: request.Connection, Restaurant: request.Restaurant}
 	if err != nil {
 		if respond.ProblemOf(err).Code == respond.CodeMalformedJSON { // as ordering would say
 			h.Note(c, call, ordering.Result{}, err)
@@ -32,7 +32,7 @@ func (h *compatHandlers) compatPlace(c *gin.Context) error {
 }
 
 // readPlaceRequest fills in whose order it is, and what it says.
-func (h *compatHandlers) readPlaceRequest(c *gin.Context, p *ordering.PlaceRequest) (err error) {
+func (h *Handlers) readPlaceRequest(c *gin.Context, p *ordering.PlaceRequest) (err error) {
 	who, _ := auth.CallerOf(c)
 	if p.Connection, err = visible.OnlyConnection(h.Directory, who, visible.ByClient); err != nil {
 		return err
@@ -52,11 +52,11 @@ func (h *compatHandlers) readPlaceRequest(c *gin.Context, p *ordering.PlaceReque
 	return err
 }
 
-// compatChange answers PUT /orders/api/v1/orders/{orderID}/pay, /complete and
+// Change answers PUT /orders/api/v1/orders/{orderID}/pay, /complete and
 // /reject. Orders that larder did not place pass on to the client's connection
 // (policy O9a). A restaurantID in a rejection's query or body is accepted and
 // not sent on (policy O11); a body of a completion is not read.
-func (h *compatHandlers) compatChange(operation ordering.Operation) respond.Handler {
+func (h *Handlers) Change(operation ordering.Operation) respond.Handler {
 	return func(c *gin.Context) error {
 		who, _ := auth.CallerOf(c)
 		connection, err := visible.OnlyConnection(h.Directory, who, visible.ByClient)
@@ -76,7 +76,7 @@ func (h *compatHandlers) compatChange(operation ordering.Operation) respond.Hand
 			}
 		}
 		changed, err := h.Orders.Change(c.Request.Context(), change)
-		h.Note(c, compatCall{Operation: operation, Connection: connection, OrderID: change.OrderID}, changed, err)
+		h.Note(c, Call{Operation: operation, Connection: connection, OrderID: change.OrderID}, changed, err)
 		return h.writeCompat(c, changed, err)
 	}
 }

@@ -1,4 +1,4 @@
-package httpapi
+package compat
 
 import (
 	"cmp"
@@ -14,13 +14,13 @@ import (
 	"larder/internal/setting"
 )
 
-// compatPath begins the paths of the compatible API: the ordering service's own
+// Path begins the paths of the compatible API: the ordering service's own
 // interface, so that a program that speaks it changes its base URL and nothing
 // else. The token endpoint, which both APIs share, stands outside.
-const compatPath = "/orders/api/"
+const Path = "/orders/api/"
 
-// compatReasons answers GET /orders/api/v1/RejectionReasons.
-func (h *compatHandlers) compatReasons(c *gin.Context) error {
+// RejectionReasons answers GET /orders/api/v1/RejectionReasons.
+func (h *Handlers) RejectionReasons(c *gin.Context) error {
 	who, _ := auth.CallerOf(c)
 	connection, err := visible.OnlyConnection(h.Directory, who, visible.ByClient)
 	if err != nil {
@@ -64,10 +64,10 @@ func restaurantOfBody(body []byte) (string, error) {
 	return named, reader.Err()
 }
 
-// compatMenu answers GET /orders/api/v1/menu/view: the menu view as the
+// Menu answers GET /orders/api/v1/menu/view: the menu view as the
 // ordering service published it, with every field that larder does not know. A
 // body, which some clients send, is not read.
-func (h *compatHandlers) compatMenu(c *gin.Context) error {
+func (h *Handlers) Menu(c *gin.Context) error {
 	named, err := restaurantOfQuery(c)
 	if err != nil {
 		return err
@@ -85,10 +85,10 @@ const (
 	RefusalNone       RefusalErrors = "none"       // null, as in all cases that the interface shows
 )
 
-// CompatConfig is `http.compat`: what larder's own refusals look like on the
+// Config is `http.compat`: what larder's own refusals look like on the
 // compatible API. What the ordering service says passes through as it is (policy
 // O15).
-type CompatConfig struct {
+type Config struct {
 	// RefusalStatus is the status of an order, payment or rejection that breaks rules: 400 to 499.
 	RefusalStatus int `yaml:"refusal_status"`
 	// RefusalErrors is violations or none; msg tells what is wrong in either case.
@@ -96,13 +96,13 @@ type CompatConfig struct {
 }
 
 // SetDefaults fills what is not set.
-func (cfg *CompatConfig) SetDefaults() {
+func (cfg *Config) SetDefaults() {
 	cfg.RefusalStatus = cmp.Or(cfg.RefusalStatus, http.StatusUnprocessableEntity)
 	cfg.RefusalErrors = cmp.Or(cfg.RefusalErrors, RefusalViolations)
 }
 
-// check reports what is wrong with the section.
-func (cfg CompatConfig) Check() (errs []error) {
+// Check reports what is wrong with the section.
+func (cfg Config) Check() (errs []error) {
 	if cfg.RefusalStatus < 400 || cfg.RefusalStatus > 499 {
 		errs = append(errs, setting.Errorf("http.compat.refusal_status",
 			"%d is not between 400 and 499: the order was not placed, and sending it again does not help", cfg.RefusalStatus))

@@ -1,4 +1,4 @@
-package httpapi
+package orders
 
 import (
 	"context"
@@ -17,17 +17,17 @@ import (
 	"larder/ordering/validate"
 )
 
-// orderHandlers check, place, change and show orders, and resolve those whose
+// Handlers check, place, change and show orders, and resolve those whose
 // outcome is unknown.
-type orderHandlers struct {
-	orderDeps
+type Handlers struct {
+	Deps
 	buffers sync.Pool // of *buffers
 }
 
-// orderDeps is what the handlers work with.
-type orderDeps struct {
-	Orders  orderEngine
-	Journal orderJournal
+// Deps is what the handlers work with.
+type Deps struct {
+	Orders  Engine
+	Journal Journal
 
 	Replica   *replica.Replica
 	Directory *directory.Directory
@@ -48,8 +48,8 @@ type orderDeps struct {
 	GuestPayments []string
 }
 
-// orderEngine places and changes orders; *ordering.Orders is one.
-type orderEngine interface {
+// Engine places and changes orders; *ordering.Orders is one.
+type Engine interface {
 	Place(ctx context.Context, order ordering.PlaceRequest) (ordering.Result, error)
 	Change(ctx context.Context, change ordering.ChangeRequest) (ordering.Result, error)
 	Resolve(ctx context.Context, resolution ordering.ResolveRequest) (ordering.Result, error)
@@ -58,12 +58,12 @@ type orderEngine interface {
 	AcceptRestore(ctx context.Context, connection string) (bool, error)
 }
 
-// orderJournal is the record of all orders, as operators read it.
-type orderJournal interface {
+// Journal is the record of all orders, as operators read it.
+type Journal interface {
 	Record(ctx context.Context, connections []string, ref string) (ordering.Record, error)
 	List(ctx context.Context, query ordering.Query) (records []ordering.Record, next string, err error)
 	Body(ctx context.Context, connection, ref string, call int) ([]byte, error)
 }
 
-// newOrderHandlers makes the handlers.
-func newOrderHandlers(deps orderDeps) *orderHandlers { return &orderHandlers{orderDeps: deps} }
+// New makes the handlers.
+func New(deps Deps) *Handlers { return &Handlers{Deps: deps} }

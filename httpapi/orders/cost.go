@@ -1,4 +1,4 @@
-package httpapi
+package orders
 
 import (
 	"bytes"
@@ -15,17 +15,17 @@ const (
 	linesPerToken = 500
 )
 
-// orderTokens returns how many tokens checking the order takes: it costs by the
+// Tokens returns how many tokens checking the order takes: it costs by the
 // size of the body and the number of its lines, dishes and ingredients (policy
 // H7). Lines are counted by their opening brackets, before anything is decoded.
-func orderTokens(body []byte) int {
+func Tokens(body []byte) int {
 	return 1 + len(body)/bytesPerToken + bytes.Count(body, []byte("{"))/linesPerToken
 }
 
 // chargeOrder takes what an order's size costs beside the token that the
 // request has taken on arrival.
-func (h *orderHandlers) chargeOrder(c *gin.Context, l *ratelimit.Limiter, body []byte) {
-	if more := orderTokens(body) - 1; more > 0 {
+func (h *Handlers) chargeOrder(c *gin.Context, l *ratelimit.Limiter, body []byte) {
+	if more := Tokens(body) - 1; more > 0 {
 		l.Charge(ratelimit.AddressKey(h.Auth.ClientIP(c)), more)
 	}
 }

@@ -1,4 +1,4 @@
-package httpapi
+package orders
 
 import (
 	"errors"
@@ -20,9 +20,9 @@ type acceptance struct {
 	Accepted   bool   `json:"accepted"` // false: its creates were not paused
 }
 
-// acceptJournal answers POST /v1/ops/journal/accept: new orders of a connection
+// AcceptJournal answers POST /v1/ops/journal/accept: new orders of a connection
 // are placed again although Redis was restored or has lost orders (policy O14a).
-func (h *orderHandlers) acceptJournal(c *gin.Context) error {
+func (h *Handlers) AcceptJournal(c *gin.Context) error {
 	connection, err := h.connectionToAccept(c)
 	if err != nil {
 		return err
@@ -43,7 +43,7 @@ func (h *orderHandlers) acceptJournal(c *gin.Context) error {
 
 // connectionToAccept returns the connection that the query or the body names,
 // or the only one. Both may name it if they agree.
-func (h *orderHandlers) connectionToAccept(c *gin.Context) (string, error) {
+func (h *Handlers) connectionToAccept(c *gin.Context) (string, error) {
 	name, given, err := readAcceptance(c)
 	if err != nil {
 		return "", err

@@ -1,4 +1,4 @@
-package httpapi
+package events
 
 import (
 	"time"
@@ -12,9 +12,9 @@ import (
 	menusync "larder/sync"
 )
 
-// eventHandlers answer the two routes of server-sent events.
-type eventHandlers struct {
-	cfg        EventsConfig
+// Handlers answer the two routes of server-sent events.
+type Handlers struct {
+	cfg        Config
 	drainDelay time.Duration
 	streams    *streams
 	auth       *auth.Auth
@@ -24,9 +24,9 @@ type eventHandlers struct {
 	clock      func() time.Time
 }
 
-// eventDeps is what the handlers work with.
-type eventDeps struct {
-	Config EventsConfig
+// Deps is what the handlers work with.
+type Deps struct {
+	Config Config
 	// DrainDelay is how long larder still answers after the streams are ended:
 	// their readers are told to come back after it.
 	DrainDelay time.Duration
@@ -38,19 +38,19 @@ type eventDeps struct {
 	Clock      func() time.Time
 }
 
-// newEventHandlers makes the handlers; no stream is open.
-func newEventHandlers(deps eventDeps) *eventHandlers {
-	return &eventHandlers{
+// New makes the handlers; no stream is open.
+func New(deps Deps) *Handlers {
+	return &Handlers{
 		cfg: deps.Config, drainDelay: deps.DrainDelay, streams: newStreams(deps.Config, deps.Replica), auth: deps.Auth,
 		directory: deps.Directory, runner: deps.Runner, metrics: deps.Metrics, clock: deps.Clock,
 	}
 }
 
-// end ends every stream, and lets no other begin.
-func (h *eventHandlers) end() { h.streams.end() }
+// End ends every stream, and lets no other begin.
+func (h *Handlers) End() { h.streams.end() }
 
-// open counts the streams, for the metrics.
-func (h *eventHandlers) open() (menus, ops int) { return h.streams.open() }
+// Open counts the streams, for the metrics.
+func (h *Handlers) Open() (menus, ops int) { return h.streams.open() }
 
-// isStream reports whether the answer of a request is a stream.
-func isStream(c *gin.Context) bool { return c.GetBool(keyStream) }
+// IsStream reports whether the answer of a request is a stream.
+func IsStream(c *gin.Context) bool { return c.GetBool(keyStream) }

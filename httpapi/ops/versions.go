@@ -1,4 +1,4 @@
-package httpapi
+package ops
 
 import (
 	"errors"
@@ -36,9 +36,9 @@ type versionRow struct {
 	Hold     *cache.HoldUntil `json:"hold"` // what ends it; null where nothing is held
 }
 
-// listVersions answers GET /v1/ops/restaurants/{restaurant}/versions: the last
+// Versions answers GET /v1/ops/restaurants/{restaurant}/versions: the last
 // version of each content that is kept, the newest first (policy S7).
-func (h *opsHandlers) listVersions(c *gin.Context) error {
+func (h *Handlers) Versions(c *gin.Context) error {
 	restaurant, err := visible.SyncedMenu(c, h.Directory)
 	if err != nil {
 		return err
@@ -84,9 +84,9 @@ func (h *opsHandlers) listVersions(c *gin.Context) error {
 	return respond.JSON(c, http.StatusOK, list)
 }
 
-// versionView answers GET …/versions/{version}/view: the menu view as the
+// VersionView answers GET …/versions/{version}/view: the menu view as the
 // ordering service published it last while this version was current.
-func (h *opsHandlers) versionView(c *gin.Context) error {
+func (h *Handlers) VersionView(c *gin.Context) error {
 	restaurant, err := visible.SyncedMenu(c, h.Directory)
 	if err != nil {
 		return err
@@ -115,9 +115,9 @@ func (h *opsHandlers) versionView(c *gin.Context) error {
 	return nil
 }
 
-// rollBack answers POST /v1/ops/restaurants/{restaurant}/rollback with the
+// RollBack answers POST /v1/ops/restaurants/{restaurant}/rollback with the
 // finished run (policy S7a). A run in flight is waited for, ?wait= at most.
-func (h *opsHandlers) rollBack(c *gin.Context) error {
+func (h *Handlers) RollBack(c *gin.Context) error {
 	restaurant, err := visible.SyncedMenu(c, h.Directory)
 	if err != nil {
 		return err
@@ -165,9 +165,9 @@ func rollbackOf(c *gin.Context) (runlog.Rollback, error) {
 	return to, err
 }
 
-// releaseHold answers DELETE /v1/ops/restaurants/{restaurant}/hold: lifts the
-// hold at once and syncs, as syncRestaurant answers.
-func (h *opsHandlers) releaseHold(c *gin.Context) error {
+// ReleaseHold answers DELETE /v1/ops/restaurants/{restaurant}/hold: lifts the
+// hold at once and syncs, as Sync answers.
+func (h *Handlers) ReleaseHold(c *gin.Context) error {
 	restaurant, err := visible.SyncedMenu(c, h.Directory)
 	if err != nil {
 		return err

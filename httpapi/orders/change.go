@@ -1,4 +1,4 @@
-package httpapi
+package orders
 
 import (
 	"context"
@@ -17,10 +17,10 @@ import (
 // lookupTimeout bounds how long the connection of an order is sought.
 const lookupTimeout = time.Second
 
-// changeOrder answers PUT /v1/orders/{orderID}/pay, /complete and /reject. A
+// Change answers PUT /v1/orders/{orderID}/pay, /complete and /reject. A
 // restaurantID in a rejection's query or body is accepted and not sent on
 // (policy O11); a completion has no body.
-func (h *orderHandlers) changeOrder(operation ordering.Operation) respond.Handler {
+func (h *Handlers) Change(operation ordering.Operation) respond.Handler {
 	return func(c *gin.Context) error {
 		key, err := respond.IdempotencyKey(c, false, auth.IsGuest(c))
 		if err != nil {
@@ -45,13 +45,13 @@ func (h *orderHandlers) changeOrder(operation ordering.Operation) respond.Handle
 		if err != nil {
 			err = changeProblem(operation, err)
 		}
-		return h.answerOrder(c, orderCall{Operation: operation, Connection: connection, OrderID: orderID}, changed, err)
+		return h.answerOrder(c, Call{Operation: operation, Connection: connection, OrderID: orderID}, changed, err)
 	}
 }
 
 // connectionOfOrder returns the connection that has the order, of those that the
 // request is about.
-func (h *orderHandlers) connectionOfOrder(c *gin.Context, orderID string) (string, error) {
+func (h *Handlers) connectionOfOrder(c *gin.Context, orderID string) (string, error) {
 	connections, err := visible.Connections(c, h.Directory)
 	if err != nil {
 		return "", err

@@ -1,4 +1,4 @@
-package httpapi
+package ops
 
 import (
 	"context"
@@ -37,13 +37,13 @@ type opsRestaurantRow struct {
 	Freshness freshness `json:"freshness"`
 }
 
-// listOpsRestaurants answers GET /v1/ops/restaurants, by id; ?q= are words that
+// Restaurants answers GET /v1/ops/restaurants, by id; ?q= are words that
 // occur in the id or the name, ?connection= and ?state= choose.
 //
 // What a state is chosen by is what this larder has in memory, at most
 // cache.poll old, and a second more with thousands of restaurants; the rows
 // themselves are read anew.
-func (h *opsHandlers) listOpsRestaurants(c *gin.Context) error {
+func (h *Handlers) Restaurants(c *gin.Context) error {
 	want, err := visible.Query(c)
 	if err != nil {
 		return err
@@ -73,14 +73,14 @@ func (h *opsHandlers) listOpsRestaurants(c *gin.Context) error {
 }
 
 // opsRow lays one restaurant out.
-func (h *opsHandlers) opsRow(restaurant directory.Restaurant, version cache.Version) opsRestaurantRow {
+func (h *Handlers) opsRow(restaurant directory.Restaurant, version cache.Version) opsRestaurantRow {
 	return opsRestaurantRow{
 		Restaurant: respond.NewRestaurant(restaurant, version, h.Runner.Stale(version)), States: h.statesOf(version).names(),
 		Freshness: h.freshness(restaurant.ID, version),
 	}
 }
 
-func (h *opsHandlers) freshness(id menu.RestaurantID, version cache.Version) freshness {
+func (h *Handlers) freshness(id menu.RestaurantID, version cache.Version) freshness {
 	plan, _ := h.Runner.Plan(id)
 	f := freshness{Schedule: plan.Schedule, TimeZone: plan.TimeZone, NextAt: respond.TimeOrNull(plan.Next)}
 	if plan.Every > 0 {
@@ -108,8 +108,8 @@ type opsRestaurantView struct {
 	LastRun *runlog.Run `json:"lastRun"`
 }
 
-// opsRestaurant answers GET /v1/ops/restaurants/{restaurant}.
-func (h *opsHandlers) opsRestaurant(c *gin.Context) error {
+// Restaurant answers GET /v1/ops/restaurants/{restaurant}.
+func (h *Handlers) Restaurant(c *gin.Context) error {
 	id, err := visible.SyncedMenu(c, h.Directory)
 	if err != nil {
 		return err
@@ -143,7 +143,7 @@ const versionsTimeout = time.Second
 
 // versions are what Redis knows of the restaurants and, where it does not
 // answer or has lost what this instance serves, that (policies S5, S2a).
-func (h *opsHandlers) versions(ctx context.Context, restaurants []directory.Restaurant) map[menu.RestaurantID]cache.Version {
+func (h *Handlers) versions(ctx context.Context, restaurants []directory.Restaurant) map[menu.RestaurantID]cache.Version {
 	ids := make([]menu.RestaurantID, len(restaurants))
 	for i := range restaurants {
 		ids[i] = restaurants[i].ID

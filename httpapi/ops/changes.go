@@ -1,4 +1,4 @@
-package httpapi
+package ops
 
 import (
 	"context"
@@ -68,9 +68,9 @@ type stoppedChange struct {
 	Available bool   `json:"available"`
 }
 
-// versionChanges answers GET …/versions/{version}/changes: what would be another
+// VersionChanges answers GET …/versions/{version}/changes: what would be another
 // in ?to=, which is the current version where it is left out.
-func (h *opsHandlers) versionChanges(c *gin.Context) error {
+func (h *Handlers) VersionChanges(c *gin.Context) error {
 	restaurant, err := visible.SyncedMenu(c, h.Directory)
 	if err != nil {
 		return err
@@ -109,7 +109,7 @@ func (h *opsHandlers) versionChanges(c *gin.Context) error {
 }
 
 // catalogueOf compiles a version that is kept.
-func (h *opsHandlers) catalogueOf(ctx context.Context, restaurant menu.RestaurantID, number int64) (*menu.Catalogue, error) {
+func (h *Handlers) catalogueOf(ctx context.Context, restaurant menu.RestaurantID, number int64) (*menu.Catalogue, error) {
 	if snapshot, ok := h.Replica.Cached(restaurant); ok && snapshot.Version.Version == number {
 		return snapshot.Catalogue, nil
 	}
@@ -189,7 +189,7 @@ type touchedDish struct {
 }
 
 // describeFindings returns the findings with the names of their dishes, from memory.
-func (h *opsHandlers) describeFindings(restaurant menu.RestaurantID, findings []menu.Finding) []findingView {
+func (h *Handlers) describeFindings(restaurant menu.RestaurantID, findings []menu.Finding) []findingView {
 	snapshot, served := h.Replica.Cached(restaurant)
 	views := make([]findingView, len(findings))
 	for i, finding := range findings {

@@ -1,4 +1,4 @@
-package httpapi
+package events
 
 import (
 	"context"
@@ -10,10 +10,10 @@ import (
 	"larder/sync/runlog"
 )
 
-// opsEvents answers GET /v1/ops/events: server-sent events about runs and
+// Ops answers GET /v1/ops/events: server-sent events about runs and
 // batches on whatever replica they happen. The first is reset, as is the one
 // after some may have been missed: read the lists anew.
-func (h *eventHandlers) opsEvents(c *gin.Context) error {
+func (h *Handlers) Ops(c *gin.Context) error {
 	if err := h.streams.joinOps(); err != nil {
 		return err
 	}
@@ -31,7 +31,7 @@ func (h *eventHandlers) opsEvents(c *gin.Context) error {
 
 // followRuns tells one reader of every run that it may know of, until the
 // stream ends.
-func (h *eventHandlers) followRuns(ctx context.Context, st *stream, who auth.Caller) ending {
+func (h *Handlers) followRuns(ctx context.Context, st *stream, who auth.Caller) ending {
 	following := h.runner.Log().Follow()
 	due := newHeartbeat(h.cfg.Heartbeat)
 	defer due.Stop()
@@ -66,7 +66,7 @@ func (h *eventHandlers) followRuns(ctx context.Context, st *stream, who auth.Cal
 }
 
 // seesNotice reports whether the caller may know of what a notice is about.
-func (h *eventHandlers) seesNotice(who auth.Caller, notice runlog.Notice) bool {
+func (h *Handlers) seesNotice(who auth.Caller, notice runlog.Notice) bool {
 	switch {
 	case notice.Event == runlog.NoticeReset:
 		return true

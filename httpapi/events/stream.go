@@ -1,4 +1,4 @@
-package httpapi
+package events
 
 import (
 	"context"
@@ -46,7 +46,7 @@ type stream struct {
 // newStream begins the answer with its head, which it does not yet send. The
 // server's own limits of a request are lifted: from here on each write has its
 // own.
-func (h *eventHandlers) newStream(c *gin.Context) (*stream, error) {
+func (h *Handlers) newStream(c *gin.Context) (*stream, error) {
 	st := &stream{out: c.Writer, control: http.NewResponseController(underlying(c.Writer)), writeTimeout: h.cfg.WriteTimeout}
 	if err := st.control.SetReadDeadline(time.Time{}); err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func newHeartbeat(every time.Duration) *time.Timer {
 // withExpiry returns a context that ends with the request, or with the token or
 // session that opened it: at its time, or when its client is configured no
 // longer as it was.
-func (h *eventHandlers) withExpiry(c *gin.Context) (context.Context, context.CancelFunc) {
+func (h *Handlers) withExpiry(c *gin.Context) (context.Context, context.CancelFunc) {
 	who, known := auth.CallerOf(c)
 	if !known || who.Expires.IsZero() {
 		return context.WithCancel(c.Request.Context())

@@ -1,4 +1,4 @@
-package httpapi
+package orders
 
 import (
 	"net/http"
@@ -14,8 +14,8 @@ import (
 // order: by this request, by an earlier one, or err where nothing was begun.
 // Everything in the body comes from the record, so that a replay is equal byte
 // for byte (policy O7).
-func (h *orderHandlers) answerOrder(c *gin.Context, call orderCall, result ordering.Result, err error) error {
-	h.noteOrder(c, call, result, err)
+func (h *Handlers) answerOrder(c *gin.Context, call Call, result ordering.Result, err error) error {
+	h.Note(c, call, result, err)
 	if err != nil {
 		return respond.WithLanguage(c, err)
 	}

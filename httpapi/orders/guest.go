@@ -1,4 +1,4 @@
-package httpapi
+package orders
 
 import (
 	"slices"
@@ -13,7 +13,7 @@ import (
 // checkPublicOrder holds an order without a token to the payment types that
 // the configuration leaves to guests (policy H3). It reports the first violation
 // only: a body can repeat the field thousands of times (policy H7).
-func (h *orderHandlers) checkPublicOrder(body []byte, language string) error {
+func (h *Handlers) checkPublicOrder(body []byte, language string) error {
 	allowed := h.GuestPayments
 	var violations []violation.Violation
 	reader := jsontext.NewReader(string(body), respond.MaxDepth)

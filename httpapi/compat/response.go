@@ -1,4 +1,4 @@
-package httpapi
+package compat
 
 import (
 	"cmp"
@@ -24,7 +24,7 @@ const headerRef = "Larder-Order-Ref"
 // err where nothing was begun. What the ordering service said for certain
 // passes through, its no as well as its yes (policy O15); a replay says the
 // same, byte for byte (policy O7).
-func (h *compatHandlers) writeCompat(c *gin.Context, result ordering.Result, err error) error {
+func (h *Handlers) writeCompat(c *gin.Context, result ordering.Result, err error) error {
 	if err != nil {
 		return respond.WithLanguage(c, err)
 	}
@@ -134,7 +134,7 @@ type compatError struct {
 // Refuse answers with a problem. A client of the ordering service often shows
 // msg and nothing else: it has what is wrong, and the ref of the order in the
 // journal.
-func (cfg CompatConfig) Refuse(c *gin.Context, p *respond.Problem) {
+func (cfg Config) Refuse(c *gin.Context, p *respond.Problem) {
 	status, _ := p.Code.Status()
 	shape := compatError{Code: p.Code, Msg: p.Msg, RequestID: cmp.Or(p.RequestID, respond.RequestID(c)), Errors: p.Entries(), More: p.More}
 	if p.Code == respond.CodeValidationFailed {

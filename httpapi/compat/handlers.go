@@ -1,4 +1,4 @@
-package httpapi
+package compat
 
 import (
 	"context"
@@ -11,13 +11,13 @@ import (
 	"larder/ordering"
 )
 
-// compatHandlers answer the compatible API.
-type compatHandlers struct{ compatDeps }
+// Handlers answer the compatible API.
+type Handlers struct{ Deps }
 
-// compatDeps is what the handlers work with. What the other interface does too
+// Deps is what the handlers work with. What the other interface does too
 // is a function: both do the same.
-type compatDeps struct {
-	Orders    compatEngine
+type Deps struct {
+	Orders    Engine
 	Directory *directory.Directory
 	// FieldCase returns how the orders of a connection are spelt.
 	FieldCase func(connection string) upstream.FieldCase
@@ -25,22 +25,22 @@ type compatDeps struct {
 	View    func(c *gin.Context, restaurant string) error
 	Reasons func(c *gin.Context, connection string) error
 	// Note counts and logs what came of placing or changing an order.
-	Note func(c *gin.Context, call compatCall, result ordering.Result, err error)
+	Note func(c *gin.Context, call Call, result ordering.Result, err error)
 }
 
-// compatEngine places and changes orders; *ordering.Orders is one.
-type compatEngine interface {
+// Engine places and changes orders; *ordering.Orders is one.
+type Engine interface {
 	Place(ctx context.Context, order ordering.PlaceRequest) (ordering.Result, error)
 	Change(ctx context.Context, change ordering.ChangeRequest) (ordering.Result, error)
 }
 
-// compatCall is what a request wants of an order, for the log and the metrics.
-type compatCall struct {
+// Call is what a request wants of an order, for the log and the metrics.
+type Call struct {
 	Operation  ordering.Operation
 	Connection string
 	Restaurant menu.RestaurantID // of a placing request
 	OrderID    string            // of a changing one
 }
 
-// newCompatHandlers makes the handlers.
-func newCompatHandlers(deps compatDeps) *compatHandlers { return &compatHandlers{compatDeps: deps} }
+// New makes the handlers.
+func New(deps Deps) *Handlers { return &Handlers{Deps: deps} }

@@ -1,4 +1,4 @@
-package httpapi
+package ops
 
 import (
 	"context"
@@ -21,9 +21,9 @@ import (
 
 const maxWait = 60 * time.Second // of ?wait=
 
-// syncRestaurant answers POST /v1/ops/restaurants/{restaurant}/sync: starts or
+// Sync answers POST /v1/ops/restaurants/{restaurant}/sync: starts or
 // joins a manual run (policy S8); ?wait=30s answers with the finished one.
-func (h *opsHandlers) syncRestaurant(c *gin.Context) error {
+func (h *Handlers) Sync(c *gin.Context) error {
 	restaurant, err := visible.SyncedMenu(c, h.Directory)
 	if err != nil {
 		return err
@@ -50,10 +50,10 @@ func (h *opsHandlers) syncRestaurant(c *gin.Context) error {
 	return h.answerRun(c, run, err, wait)
 }
 
-// syncAll answers POST /v1/ops/sync: a resync of every restaurant that the
+// SyncAll answers POST /v1/ops/sync: a resync of every restaurant that the
 // caller may see, each joined or forced by policy S8. Nothing of it waits for
 // the answer.
-func (h *opsHandlers) syncAll(c *gin.Context) error {
+func (h *Handlers) SyncAll(c *gin.Context) error {
 	force, err := forced(c)
 	if err != nil {
 		return err
@@ -77,8 +77,8 @@ func (h *opsHandlers) syncAll(c *gin.Context) error {
 	}{batch.ID, batch.Total}})
 }
 
-// batch answers GET /v1/ops/sync/{batch}, for those who have lost the events.
-func (h *opsHandlers) batch(c *gin.Context) error {
+// Batch answers GET /v1/ops/sync/{batch}, for those who have lost the events.
+func (h *Handlers) Batch(c *gin.Context) error {
 	who, _ := auth.CallerOf(c)
 	batch, err := h.Runner.Log().Batch(c.Request.Context(), respond.Param(c, "batch"))
 	if err == nil && !who.Sees(batch.Connection) {
@@ -92,7 +92,7 @@ func (h *opsHandlers) batch(c *gin.Context) error {
 
 // answerRun answers with a run that was started or joined, once it has finished
 // or wait is over.
-func (h *opsHandlers) answerRun(c *gin.Context, run runlog.Run, err error, wait time.Duration) error {
+func (h *Handlers) answerRun(c *gin.Context, run runlog.Run, err error, wait time.Duration) error {
 	if err == nil && wait > 0 && !run.Finished() {
 		run, err = h.waitFor(c.Request.Context(), run, wait)
 	}
@@ -108,7 +108,7 @@ func (h *opsHandlers) answerRun(c *gin.Context, run runlog.Run, err error, wait 
 }
 
 // waitFor waits for a run, and gives it as it stands when the time is over.
-func (h *opsHandlers) waitFor(ctx context.Context, run runlog.Run, wait time.Duration) (runlog.Run, error) {
+func (h *Handlers) waitFor(ctx context.Context, run runlog.Run, wait time.Duration) (runlog.Run, error) {
 	waiting, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	last, err := h.Runner.Wait(waiting, run.Restaurant, run.ID)
@@ -153,8 +153,8 @@ func forced(c *gin.Context) (force bool, err error) {
 	return force, err
 }
 
-// lint answers GET /v1/ops/restaurants/{restaurant}/lint.
-func (h *opsHandlers) lint(c *gin.Context) error {
+// Lint answers GET /v1/ops/restaurants/{restaurant}/lint.
+func (h *Handlers) Lint(c *gin.Context) error {
 	restaurant, err := visible.SyncedMenu(c, h.Directory)
 	if err != nil {
 		return err
@@ -166,8 +166,8 @@ func (h *opsHandlers) lint(c *gin.Context) error {
 	return respond.JSON(c, http.StatusOK, respond.Result{Result: h.describeFindings(restaurant, findings)})
 }
 
-// run answers GET /v1/ops/runs/{run}.
-func (h *opsHandlers) run(c *gin.Context) error {
+// Run answers GET /v1/ops/runs/{run}.
+func (h *Handlers) Run(c *gin.Context) error {
 	who, _ := auth.CallerOf(c)
 	run, err := h.Runner.Log().Find(c.Request.Context(), respond.Param(c, "run"))
 	if err == nil && !h.Directory.SeesMenu(who.Viewer(), run.Restaurant) {
@@ -179,9 +179,9 @@ func (h *opsHandlers) run(c *gin.Context) error {
 	return respond.JSON(c, http.StatusOK, respond.Result{Result: run})
 }
 
-// listRuns answers GET /v1/ops/runs, the newest first; ?restaurant= and
+// Runs answers GET /v1/ops/runs, the newest first; ?restaurant= and
 // ?outcome= choose.
-func (h *opsHandlers) listRuns(c *gin.Context) error {
+func (h *Handlers) Runs(c *gin.Context) error {
 	who, _ := auth.CallerOf(c)
 	outcome, err := respond.OneOf(c, "outcome", []runlog.Outcome{
 		runlog.OutcomeUpdated, runlog.OutcomeUnchanged, runlog.OutcomeQuarantined,

@@ -1,4 +1,4 @@
-package httpapi
+package events
 
 import (
 	"context"
@@ -12,11 +12,11 @@ import (
 	"larder/internal/menu"
 )
 
-// events answers GET /v1/events?restaurant=: server-sent events that tell of
+// Menu answers GET /v1/events?restaurant=: server-sent events that tell of
 // each new version of the restaurant's menu. It is state, not a log: a reader
 // gets the newest version it has not seen, and whoever reads slowly misses
 // versions in between, not the last one. Nothing is kept for anyone.
-func (h *eventHandlers) events(c *gin.Context) error {
+func (h *Handlers) Menu(c *gin.Context) error {
 	restaurant, err := h.followed(c)
 	if err != nil {
 		return err
@@ -39,7 +39,7 @@ func (h *eventHandlers) events(c *gin.Context) error {
 }
 
 // followed is the restaurant that a stream is asked for.
-func (h *eventHandlers) followed(c *gin.Context) (menu.RestaurantID, error) {
+func (h *Handlers) followed(c *gin.Context) (menu.RestaurantID, error) {
 	who, _ := auth.CallerOf(c)
 	ids := c.QueryArray("restaurant")
 	switch {
@@ -57,14 +57,14 @@ func (h *eventHandlers) followed(c *gin.Context) (menu.RestaurantID, error) {
 
 // canFollow reports whether the restaurant is configured and the caller may know
 // of it, which a reload may change while a stream is open.
-func (h *eventHandlers) canFollow(who auth.Caller, id menu.RestaurantID) bool {
+func (h *Handlers) canFollow(who auth.Caller, id menu.RestaurantID) bool {
 	_, ok := h.directory.Find(who.Viewer(), id)
 	return ok
 }
 
 // follow tells one reader of every version until the stream ends. seen is the
 // mark of the version that it has.
-func (h *eventHandlers) follow(ctx context.Context, st *stream, topic *topic, who auth.Caller, seen string) ending {
+func (h *Handlers) follow(ctx context.Context, st *stream, topic *topic, who auth.Caller, seen string) ending {
 	due := newHeartbeat(h.cfg.Heartbeat)
 	defer due.Stop()
 	latest := topic.latest()

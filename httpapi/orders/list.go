@@ -1,4 +1,4 @@
-package httpapi
+package orders
 
 import (
 	"context"
@@ -16,10 +16,10 @@ import (
 	"larder/ordering"
 )
 
-// listOrders answers GET /v1/ops/orders, the newest first; ?state= and
+// List answers GET /v1/ops/orders, the newest first; ?state= and
 // ?connection= choose. State unknown lists every order with an operation whose
 // outcome is not known.
-func (h *orderHandlers) listOrders(c *gin.Context) error {
+func (h *Handlers) List(c *gin.Context) error {
 	var query ordering.Query
 	var err error
 	if query.State, err = respond.OneOf(c, "state", ordering.States()); err != nil {
@@ -96,9 +96,9 @@ type resolutionView struct {
 	Note    *string             `json:"note"`
 }
 
-// opsOrder answers GET /v1/ops/orders/{ref}: the record, and what was sent and
+// Details answers GET /v1/ops/orders/{ref}: the record, and what was sent and
 // answered, so that an operator can speak with the guest and the restaurant.
-func (h *orderHandlers) opsOrder(c *gin.Context) error {
+func (h *Handlers) Details(c *gin.Context) error {
 	who, _ := auth.CallerOf(c)
 	record, err := h.Journal.Record(c.Request.Context(), h.Directory.Connections(who.Viewer()), respond.Param(c, "ref"))
 	if err != nil {
@@ -119,7 +119,7 @@ func (h *orderHandlers) opsOrder(c *gin.Context) error {
 }
 
 // sent is what a call sent, nil when it is not kept.
-func (h *orderHandlers) sent(ctx context.Context, record ordering.Record, call int) (json.RawMessage, error) {
+func (h *Handlers) sent(ctx context.Context, record ordering.Record, call int) (json.RawMessage, error) {
 	body, err := h.Journal.Body(ctx, record.Connection, record.Ref, call)
 	if errors.Is(err, ordering.ErrNoBody) || err == nil && !json.Valid(body) {
 		return nil, nil //nolint:nilnil // not kept is an answer here, shown as null
@@ -141,9 +141,9 @@ func newCallView(call ordering.Call) callView {
 	return view
 }
 
-// resolveOrder answers POST /v1/ops/orders/{ref}/resolve: a person's resolution of
+// Resolve answers POST /v1/ops/orders/{ref}/resolve: a person's resolution of
 // an operation whose outcome is unknown (policy O12).
-func (h *orderHandlers) resolveOrder(c *gin.Context) error {
+func (h *Handlers) Resolve(c *gin.Context) error {
 	body, err := respond.ReadJSON(c, nil)
 	if err != nil {
 		return err

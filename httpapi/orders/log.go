@@ -1,4 +1,4 @@
-package httpapi
+package orders
 
 import (
 	"github.com/gin-gonic/gin"
@@ -11,16 +11,16 @@ import (
 	"larder/ordering"
 )
 
-// orderCall is what a request wants of an order, for the log and the metrics.
-type orderCall struct {
+// Call is what a request wants of an order, for the log and the metrics.
+type Call struct {
 	Operation  ordering.Operation
 	Connection string
 	Restaurant menu.RestaurantID // of a placing request
 	OrderID    string            // of a changing one
 }
 
-// noteOrder counts and logs what came of placing or changing an order.
-func (h *orderHandlers) noteOrder(c *gin.Context, call orderCall, result ordering.Result, err error) {
+// Note counts and logs what came of placing or changing an order.
+func (h *Handlers) Note(c *gin.Context, call Call, result ordering.Result, err error) {
 	outcome := string(result.Call.Outcome)
 	switch {
 	case err != nil:
@@ -37,7 +37,7 @@ func (h *orderHandlers) noteOrder(c *gin.Context, call orderCall, result orderin
 }
 
 // logOrder writes the order's line: never a key, a body, or what is a guest's.
-func (h *orderHandlers) logOrder(c *gin.Context, call orderCall, outcome string, result ordering.Result, err error) {
+func (h *Handlers) logOrder(c *gin.Context, call Call, outcome string, result ordering.Result, err error) {
 	who, _ := auth.CallerOf(c)
 	entry := h.Log.WithFields(tracing.LogFields(c.Request.Context()))
 	fields := logrus.Fields{

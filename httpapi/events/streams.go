@@ -1,4 +1,4 @@
-package httpapi
+package events
 
 import (
 	"cmp"
@@ -20,8 +20,8 @@ const (
 	retryStreams = 10 * time.Second
 )
 
-// EventsConfig is `http.events`: the streams of GET /v1/events. Policy H1.
-type EventsConfig struct {
+// Config is `http.events`: the streams of GET /v1/events. Policy H1.
+type Config struct {
 	// PerAddress is how many streams one address may have open; 0 lifts the limit.
 	PerAddress int `yaml:"per_address"`
 	// Total is how many streams all addresses may have open together.
@@ -37,7 +37,7 @@ type EventsConfig struct {
 const leastPause = 100 * time.Millisecond
 
 // SetDefaults fills what is not set.
-func (c *EventsConfig) SetDefaults() {
+func (c *Config) SetDefaults() {
 	c.PerAddress = cmp.Or(c.PerAddress, 10)
 	c.Total = cmp.Or(c.Total, 20_000)
 	c.Heartbeat = cmp.Or(c.Heartbeat, 15*time.Second)
@@ -45,7 +45,7 @@ func (c *EventsConfig) SetDefaults() {
 }
 
 // Check returns every fault of the section, each a *setting.Error.
-func (c EventsConfig) Check() []error {
+func (c Config) Check() []error {
 	var errs []error
 	if c.PerAddress < 0 {
 		errs = append(errs, setting.Errorf("http.events.per_address", "must not be negative; 0 is no limit"))
@@ -68,7 +68,7 @@ func (c EventsConfig) Check() []error {
 // H1), and what those of one restaurant have in common. It starts no goroutine:
 // each stream lives in its request's.
 type streams struct {
-	cfg     EventsConfig
+	cfg     Config
 	replica *replica.Replica
 	closing chan struct{} // closed when the server drains
 
@@ -81,7 +81,7 @@ type streams struct {
 }
 
 // newStreams has no streams yet.
-func newStreams(cfg EventsConfig, watched *replica.Replica) *streams {
+func newStreams(cfg Config, watched *replica.Replica) *streams {
 	return &streams{
 		cfg: cfg, replica: watched, closing: make(chan struct{}), byAddress: map[string]int{}, topics: map[menu.RestaurantID]*topic{},
 	}
