@@ -7,6 +7,10 @@
 // codes and problem documents; nothing that a room did not mean for a client
 // ever leaves in an answer.
 //
+// The handlers stand in packages by subject: menus, orders, compat, events and
+// ops; auth, visible, audit, ratelimit and respond are below them. New gives each
+// what it uses (docs/decisions/0058-packages-below-the-handlers.md).
+//
 // New wires a Server and starts nothing; Run owns the listeners and returns
 // when they are closed and every request in flight has ended or the drain
 // limit has passed.
