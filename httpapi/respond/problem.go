@@ -21,7 +21,7 @@ import (
 
 // Problem is a refusal on its way to the client: what it is, what a person may
 // read of it, and the cause, which goes to the log alone.
-type Problem struct {
+type Problem struct { //nolint:errname // named after the problem documents of RFC 9457, which it becomes
 	Code       Code
 	Msg        string
 	Params     map[string]any        // becomes the one entry of errors
