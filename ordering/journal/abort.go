@@ -66,15 +66,6 @@ func (j *Journal) abortOnce(ctx context.Context, o ordering.CallSpec) error {
 	return err
 }
 
-// isAborted returns ErrAborted when the opening was given up.
-func (j *Journal) isAborted(ctx context.Context, connection, opening string) error {
-	aborted, err := j.readText(ctx, j.keys.OrderAborted(connection, opening))
-	if aborted != "" {
-		return ErrAborted
-	}
-	return err
-}
-
 // openedBy returns the call that an opening opened.
 func openedBy(o *order, id string) (ordering.Call, bool) {
 	for _, call := range o.Calls {

@@ -3,10 +3,7 @@ package journal
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"larder/internal/upstream"
 	"larder/ordering"
@@ -113,20 +110,6 @@ func (j *Journal) rejected(ctx context.Context, o ordering.CallSpec, found *orde
 	}
 }
 
-// byOrderID returns the order that has an orderID, nil when there is none, and
-// the ref that the orderID stands for, which may have outlived its order.
-func (j *Journal) byOrderID(ctx context.Context, connection, orderID string) (ref string, found *order, err error) {
-	ref, err = j.readText(ctx, j.keys.OrderID(connection, orderID))
-	if err != nil || ref == "" {
-		return "", nil, err
-	}
-	found, err = j.readOrder(ctx, j.write, location{connection, ref})
-	if errors.Is(err, ordering.ErrNoOrder) {
-		return ref, nil, nil
-	}
-	return ref, found, err
-}
-
 // createTx begins the record of a creating call.
 func (j *Journal) createTx(o ordering.CallSpec) *tx {
 	return j.newRecordTx(ordering.Record{
@@ -209,31 +192,4 @@ func (c *tx) dropOldest() {
 			c.step("del-if", c.idempotencyKey(oldest.Key), c.pointer(oldest.Number))
 		}
 	}
-}
-
-// keyOwner returns the order and the call that have taken a key, nil when none
-// has, and what the key's own key holds: "", or what has outlived its record.
-func (j *Journal) keyOwner(ctx context.Context, connection, key string) (value string, owner *order, call int, err error) {
-	if key == "" {
-		return "", nil, 0, nil
-	}
-	value, err = j.readText(ctx, j.keys.OrderKey(connection, key))
-	if err != nil || value == "" {
-		return "", nil, 0, err
-	}
-	ref, number, _ := strings.Cut(value, " ")
-	if call, err = strconv.Atoi(number); err != nil {
-		return "", nil, 0, fmt.Errorf("what has taken a key: %w", ErrCorrupt)
-	}
-	owner, err = j.readOrder(ctx, j.write, location{connection, ref})
-	if errors.Is(err, ordering.ErrNoOrder) {
-		return value, nil, 0, nil
-	}
-	if err != nil {
-		return "", nil, 0, err
-	}
-	if taken, ok := owner.Call(call); !ok || taken.Key != key || releasesKey(taken, taken.Outcome) {
-		return value, nil, 0, nil // freed since the key was read
-	}
-	return value, owner, call, nil
 }

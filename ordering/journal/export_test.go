@@ -10,9 +10,7 @@ import (
 
 // NewOver makes a journal of any client, for tests that need none.
 func NewOver(client redis.UniversalClient, prefix string, cfg ordering.Config, log logrus.FieldLogger) *Journal {
-	return &Journal{
-		keys: cache.NewKeys(prefix), read: client, write: client, cfg: cfg, log: log, states: map[string]*state{},
-	}
+	return newJournal(&reader{keys: cache.NewKeys(prefix), read: client, write: client, log: log}, false, cfg)
 }
 
 // Decode reads an order from its fields.

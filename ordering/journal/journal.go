@@ -19,16 +19,12 @@
 package journal
 
 import (
-	"context"
 	_ "embed" // the scripts
 	"errors"
 	"fmt"
-	"sync"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/sirupsen/logrus"
-	"golang.org/x/sync/singleflight"
 
 	"larder/cache"
 	"larder/internal/redisdb"
@@ -36,22 +32,13 @@ import (
 )
 
 // Journal is ordering.Journal in Redis. It is safe for concurrent use, and any
-// number of processes may have one over the same Redis.
+// number of processes may have one over the same Redis. Its own methods begin and
+// end calls; the others are those of its parts.
 type Journal struct {
-	keys     cache.Keys
-	embedded bool
-	// read retries failed commands; write never does, because a command whose
-	// reply was lost may have run.
-	read, write redis.UniversalClient
-	cfg         ordering.Config
-	log         logrus.FieldLogger
-
-	flight singleflight.Group
-	mu     sync.Mutex
-	secret []byte            // the key of fingerprints, nil: not read yet
-	states map[string]*state // by connection
-
-	secretReadAt time.Time
+	*writer // also a reader, which finds and lists records
+	*guard
+	*sweeper
+	*secret
 }
 
 var _ ordering.Journal = (*Journal)(nil)
@@ -61,9 +48,14 @@ var _ ordering.Journal = (*Journal)(nil)
 // AllowEviction, WaitReplicas and WaitTimeout (policy O14), AcceptRestore and
 // StateDir (policy O14a). It asks Redis nothing yet.
 func New(r *redisdb.DB, cfg ordering.Config, log logrus.FieldLogger) *Journal {
+	return newJournal(&reader{keys: cache.NewKeys(r.Prefix()), read: r.Client(), write: r.NoRetry(), log: log}, r.Embedded(), cfg)
+}
+
+func newJournal(r *reader, embedded bool, cfg ordering.Config) *Journal {
+	w := &writer{reader: r, memory: &memory{cfg: cfg, log: r.log, states: map[string]*state{}}}
 	return &Journal{
-		keys: cache.NewKeys(r.Prefix()), embedded: r.Embedded(), read: r.Client(), write: r.NoRetry(),
-		cfg: cfg, log: log, states: map[string]*state{},
+		writer: w, guard: &guard{writer: w, embedded: embedded}, sweeper: &sweeper{w},
+		secret: &secret{name: r.keys.JournalSecret(), client: r.write},
 	}
 }
 
@@ -134,32 +126,4 @@ func isContract(err error) bool {
 func is[E error](err error) bool {
 	_, ok := errors.AsType[E](err)
 	return ok
-}
-
-// logCorrupt logs that an order cannot be read.
-func (j *Journal) logCorrupt(at location, err error, msg string) {
-	fields := logrus.Fields{"event": "journal.corrupt", "connection": at.connection, "ref": at.ref}
-	j.log.WithFields(fields).WithError(err).Error(msg)
-}
-
-// update changes an order as plan says, by commit or apply, and again from the
-// start when something else changed it meanwhile. A plan of nil changes nothing.
-// It returns the order after the change.
-func (j *Journal) update(
-	ctx context.Context, commit func(context.Context, *tx) (*order, error), at location, plan func(o *order) (*tx, error),
-) (*order, error) {
-	for {
-		o, err := j.readOrder(ctx, j.write, at)
-		if err != nil {
-			return nil, err
-		}
-		c, err := plan(o)
-		if err != nil || c == nil {
-			return o, err
-		}
-		next, err := commit(ctx, c)
-		if !errors.Is(err, errMoved) {
-			return next, err
-		}
-	}
 }

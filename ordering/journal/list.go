@@ -27,14 +27,14 @@ type listed struct {
 
 // List returns records, newest first. What a Sweep has yet to take out of the
 // lists is left out, and so is, with a line in the log, what cannot be read.
-func (j *Journal) List(ctx context.Context, q ordering.Query) (page []ordering.Record, next string, err error) {
+func (r *reader) List(ctx context.Context, q ordering.Query) (page []ordering.Record, next string, err error) {
 	if q.Cursor != "" && !cursorForm.MatchString(q.Cursor) {
 		return nil, "", ordering.ErrCursor
 	}
 	limit := min(max(q.Limit, 1), mostPage)
 	var members []string
 	for before := q.Cursor; ; {
-		batch, err := j.listed(ctx, q, before, limit+1)
+		batch, err := r.listed(ctx, q, before, limit+1)
 		if err != nil {
 			return nil, "", failed("list", err)
 		}
@@ -42,14 +42,14 @@ func (j *Journal) List(ctx context.Context, q ordering.Query) (page []ordering.R
 		for i := range batch {
 			places[i] = batch[i].place
 		}
-		found, faults, err := j.readAll(ctx, places)
+		found, faults, err := r.readAll(ctx, places)
 		if err != nil {
 			return nil, "", failed("list", err)
 		}
 		for i, o := range found {
 			switch {
 			case faults[i] != nil:
-				j.logCorrupt(places[i], faults[i], "an order in the list cannot be read")
+				r.logCorrupt(places[i], faults[i], "an order in the list cannot be read")
 			case o != nil && matches(o, q.State):
 				page, members = append(page, o.Record), append(members, batch[i].member)
 			}
@@ -66,24 +66,24 @@ func (j *Journal) List(ctx context.Context, q ordering.Query) (page []ordering.R
 
 // Unknown counts the orders of a connection with an operation whose outcome is
 // unknown (policy O12), whichever instance made it: one short command.
-func (j *Journal) Unknown(ctx context.Context, connection string) (int64, error) {
-	count, err := j.read.ZCard(ctx, j.keys.OrdersIn(connection, string(ordering.StateUnknown))).Result()
+func (r *reader) Unknown(ctx context.Context, connection string) (int64, error) {
+	count, err := r.read.ZCard(ctx, r.keys.OrdersIn(connection, string(ordering.StateUnknown))).Result()
 	return count, failed("count", err)
 }
 
 // listed returns what comes before a member in the lists of all connections
 // together, newest first, at most count.
-func (j *Journal) listed(ctx context.Context, q ordering.Query, before string, count int) ([]listed, error) {
+func (r *reader) listed(ctx context.Context, q ordering.Query, before string, count int) ([]listed, error) {
 	within := &redis.ZRangeBy{Min: "-", Max: "+", Count: int64(count)}
 	if before != "" {
 		within.Max = "(" + before
 	}
-	pipe := j.read.Pipeline()
+	pipe := r.read.Pipeline()
 	replies := make([]*redis.StringSliceCmd, len(q.Connections))
 	for i, connection := range q.Connections {
-		key := j.keys.Orders(connection)
+		key := r.keys.Orders(connection)
 		if q.State != "" {
-			key = j.keys.OrdersIn(connection, string(q.State))
+			key = r.keys.OrdersIn(connection, string(q.State))
 		}
 		replies[i] = pipe.ZRevRangeByLex(ctx, key, within)
 	}

@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/sirupsen/logrus"
 
+	"larder/cache"
 	"larder/ordering"
 )
 
@@ -18,11 +21,20 @@ import (
 // second look.
 func likelyCalls() []int { return []int{1, 2, 3, 4} }
 
+// reader reads orders: by key, by orderID, by ref and in lists. It changes nothing.
+type reader struct {
+	keys cache.Keys
+	// read retries failed commands; write never does, because a command whose
+	// reply was lost may have run.
+	read, write redis.UniversalClient
+	log         logrus.FieldLogger
+}
+
 // readOrder reads one order. ordering.ErrNoOrder when there is none.
-func (j *Journal) readOrder(ctx context.Context, client redis.UniversalClient, at location) (*order, error) {
+func (r *reader) readOrder(ctx context.Context, client redis.UniversalClient, at location) (*order, error) {
 	calls := likelyCalls()
 	for {
-		o, whole, err := decodeReply(at, calls, readScript.Run(ctx, client, j.readKeys(at, calls)))
+		o, whole, err := decodeReply(at, calls, readScript.Run(ctx, client, r.readKeys(at, calls)))
 		if err != nil || whole {
 			return o, err
 		}
@@ -32,18 +44,18 @@ func (j *Journal) readOrder(ctx context.Context, client redis.UniversalClient, a
 
 // readAll reads several orders in one pipeline, nil for those that are not
 // there. Of one that is unreadable the error stands in its place.
-func (j *Journal) readAll(ctx context.Context, places []location) ([]*order, []error, error) {
-	pipe := j.read.Pipeline()
+func (r *reader) readAll(ctx context.Context, places []location) ([]*order, []error, error) {
+	pipe := r.read.Pipeline()
 	replies := make([]*redis.Cmd, len(places))
 	for i, at := range places {
-		replies[i] = pipe.Eval(ctx, readSource, j.readKeys(at, likelyCalls())) // not EVALSHA: a pipeline cannot fall back to EVAL
+		replies[i] = pipe.Eval(ctx, readSource, r.readKeys(at, likelyCalls())) // not EVALSHA: a pipeline cannot fall back to EVAL
 	}
 	_, _ = pipe.Exec(ctx) // each reply has its own error
 	found, faults := make([]*order, len(places)), make([]error, len(places))
 	for i, at := range places {
 		o, whole, err := decodeReply(at, likelyCalls(), replies[i])
 		if err == nil && !whole {
-			o, err = j.readOrder(ctx, j.read, at)
+			o, err = r.readOrder(ctx, r.read, at)
 		}
 		switch {
 		case errors.Is(err, ErrCorrupt):
@@ -57,10 +69,10 @@ func (j *Journal) readAll(ctx context.Context, places []location) ([]*order, []e
 	return found, faults, nil
 }
 
-func (j *Journal) readKeys(at location, calls []int) []string {
-	keys := []string{j.keys.Order(at.connection, at.ref)}
+func (r *reader) readKeys(at location, calls []int) []string {
+	keys := []string{r.keys.Order(at.connection, at.ref)}
 	for _, n := range calls {
-		keys = append(keys, j.keys.OrderGuest(at.connection, at.ref, n))
+		keys = append(keys, r.keys.OrderGuest(at.connection, at.ref, n))
 	}
 	return keys
 }
@@ -100,8 +112,8 @@ func decodeReply(at location, calls []int, done *redis.Cmd) (o *order, whole boo
 }
 
 // Lookup returns the call that has taken a key, with its order (policy O7).
-func (j *Journal) Lookup(ctx context.Context, connection, key string) (ordering.Record, int, error) {
-	_, owner, call, err := j.keyOwner(ctx, connection, key)
+func (r *reader) Lookup(ctx context.Context, connection, key string) (ordering.Record, int, error) {
+	_, owner, call, err := r.keyOwner(ctx, connection, key)
 	if err == nil && owner == nil {
 		err = ordering.ErrKeyFree
 	}
@@ -112,8 +124,8 @@ func (j *Journal) Lookup(ctx context.Context, connection, key string) (ordering.
 }
 
 // Order returns the record of an orderID.
-func (j *Journal) Order(ctx context.Context, connection, orderID string) (ordering.Record, error) {
-	_, found, err := j.byOrderID(ctx, connection, orderID)
+func (r *reader) Order(ctx context.Context, connection, orderID string) (ordering.Record, error) {
+	_, found, err := r.byOrderID(ctx, connection, orderID)
 	if err == nil && found == nil {
 		err = ordering.ErrNoOrder
 	}
@@ -125,12 +137,12 @@ func (j *Journal) Order(ctx context.Context, connection, orderID string) (orderi
 
 // Record returns the record of a ref on any of the connections, asked in one
 // pipeline.
-func (j *Journal) Record(ctx context.Context, connections []string, ref string) (ordering.Record, error) {
+func (r *reader) Record(ctx context.Context, connections []string, ref string) (ordering.Record, error) {
 	places := make([]location, 0, len(connections))
 	for _, connection := range connections {
 		places = append(places, location{connection, ref})
 	}
-	found, faults, err := j.readAll(ctx, places)
+	found, faults, err := r.readAll(ctx, places)
 	if err != nil {
 		return ordering.Record{}, failed("record", err)
 	}
@@ -143,16 +155,81 @@ func (j *Journal) Record(ctx context.Context, connections []string, ref string) 
 }
 
 // Body returns what a call sent.
-func (j *Journal) Body(ctx context.Context, connection, ref string, call int) ([]byte, error) {
-	body, err := j.sent(ctx, j.read, location{connection, ref}, call)
+func (r *reader) Body(ctx context.Context, connection, ref string, call int) ([]byte, error) {
+	body, err := r.sent(ctx, r.read, location{connection, ref}, call)
 	return body, failed("body", err)
 }
 
 // readText reads a string, "" when there is none.
-func (j *Journal) readText(ctx context.Context, key string) (string, error) {
-	value, err := j.write.Get(ctx, key).Result()
+func (r *reader) readText(ctx context.Context, key string) (string, error) {
+	value, err := r.write.Get(ctx, key).Result()
 	if errors.Is(err, redis.Nil) {
 		return "", nil
 	}
 	return value, err
+}
+
+// byOrderID returns the order that has an orderID, nil when there is none, and
+// the ref that the orderID stands for, which may have outlived its order.
+func (r *reader) byOrderID(ctx context.Context, connection, orderID string) (ref string, found *order, err error) {
+	ref, err = r.readText(ctx, r.keys.OrderID(connection, orderID))
+	if err != nil || ref == "" {
+		return "", nil, err
+	}
+	found, err = r.readOrder(ctx, r.write, location{connection, ref})
+	if errors.Is(err, ordering.ErrNoOrder) {
+		return ref, nil, nil
+	}
+	return ref, found, err
+}
+
+// keyOwner returns the order and the call that have taken a key, nil when none
+// has, and what the key's own key holds: "", or what has outlived its record.
+func (r *reader) keyOwner(ctx context.Context, connection, key string) (value string, owner *order, call int, err error) {
+	if key == "" {
+		return "", nil, 0, nil
+	}
+	value, err = r.readText(ctx, r.keys.OrderKey(connection, key))
+	if err != nil || value == "" {
+		return "", nil, 0, err
+	}
+	ref, number, _ := strings.Cut(value, " ")
+	if call, err = strconv.Atoi(number); err != nil {
+		return "", nil, 0, fmt.Errorf("what has taken a key: %w", ErrCorrupt)
+	}
+	owner, err = r.readOrder(ctx, r.write, location{connection, ref})
+	if errors.Is(err, ordering.ErrNoOrder) {
+		return value, nil, 0, nil
+	}
+	if err != nil {
+		return "", nil, 0, err
+	}
+	if taken, ok := owner.Call(call); !ok || taken.Key != key || releasesKey(taken, taken.Outcome) {
+		return value, nil, 0, nil // freed since the key was read
+	}
+	return value, owner, call, nil
+}
+
+// isAborted returns ErrAborted when the opening was given up.
+func (r *reader) isAborted(ctx context.Context, connection, opening string) error {
+	aborted, err := r.readText(ctx, r.keys.OrderAborted(connection, opening))
+	if aborted != "" {
+		return ErrAborted
+	}
+	return err
+}
+
+// sent reads what a call sent.
+func (r *reader) sent(ctx context.Context, client redis.UniversalClient, at location, call int) ([]byte, error) {
+	body, err := client.HGet(ctx, r.keys.OrderGuest(at.connection, at.ref, call), fieldBody).Bytes()
+	if errors.Is(err, redis.Nil) {
+		return nil, ordering.ErrNoBody
+	}
+	return body, err
+}
+
+// logCorrupt logs that an order cannot be read.
+func (r *reader) logCorrupt(at location, err error, msg string) {
+	fields := logrus.Fields{"event": "journal.corrupt", "connection": at.connection, "ref": at.ref}
+	r.log.WithFields(fields).WithError(err).Error(msg)
 }

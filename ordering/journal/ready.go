@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"golang.org/x/sync/singleflight"
 
 	"larder/internal/redisdb"
 	"larder/ordering"
@@ -22,6 +23,15 @@ const (
 	retrySettings = time.Minute
 )
 
+// guard finds out whether orders can be kept safe: whether Redis's settings and
+// replicas allow it (policy O14), and whether Redis was restored (policy O14a).
+type guard struct {
+	*writer
+
+	embedded bool
+	flight   singleflight.Group // of readings of the settings
+}
+
 // durability is what was last found out about Redis.
 type durability struct {
 	err error // nil: orders can be kept safe
@@ -34,17 +44,17 @@ type durability struct {
 // Redis that does not answer is asked again at once.
 // That it answered a moment ago is no promise: what keeps an order from being
 // sent without a record is Begin.
-func (j *Journal) Ready(ctx context.Context, connection string) error {
-	s := j.state(connection)
+func (g *guard) Ready(ctx context.Context, connection string) error {
+	s := g.state(connection)
 	s.mu.Lock()
 	known := s.durability
 	s.mu.Unlock()
 	err := known.err
 	if time.Since(known.at) >= trustedFor {
-		asked := j.flight.DoChan("ready "+connection, func() (any, error) {
+		asked := g.flight.DoChan("ready "+connection, func() (any, error) {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), infoTimeout)
 			defer cancel()
-			return nil, j.checkSettings(ctx, connection)
+			return nil, g.checkSettings(ctx, connection)
 		})
 		select {
 		case <-ctx.Done():
@@ -56,20 +66,20 @@ func (j *Journal) Ready(ctx context.Context, connection string) error {
 	if err != nil {
 		return err
 	}
-	return j.recovered(ctx, connection)
+	return g.recovered(ctx, connection)
 }
 
 // checkSettings reads the settings of the server that has the connection's records, finds
 // out which rule of replicas applies, and keeps the result.
-func (j *Journal) checkSettings(ctx context.Context, connection string) error {
-	at, s := time.Now(), j.state(connection)
+func (g *guard) checkSettings(ctx context.Context, connection string) error {
+	at, s := time.Now(), g.state(connection)
 	facts := info{"maxmemory_policy": noEviction}
-	if j.embedded {
-		if err := j.read.Ping(ctx).Err(); err != nil {
+	if g.embedded {
+		if err := g.read.Ping(ctx).Err(); err != nil {
 			return unreachable(err)
 		}
 	} else {
-		pipe, err := j.pipelineOf(ctx, j.keys.JournalState(connection), 0)
+		pipe, err := g.pipelineOf(ctx, g.keys.JournalState(connection), 0)
 		if err == nil {
 			facts, err = readInfo(ctx, pipe)
 		}
@@ -77,18 +87,18 @@ func (j *Journal) checkSettings(ctx context.Context, connection string) error {
 			return unreachable(err)
 		}
 	}
-	if _, err := j.Health(ctx, connection); err != nil { // whether a replica was ever seen
+	if _, err := g.Health(ctx, connection); err != nil { // whether a replica was ever seen
 		return unreachable(err)
 	}
-	if !s.known().replicated && !j.embedded {
+	if !s.known().replicated && !g.embedded {
 		if facts.online() > 0 {
-			if err := j.detect(ctx, connection); err != nil && !errors.Is(err, ErrReplicas) {
+			if err := g.detect(ctx, connection); err != nil && !errors.Is(err, ErrReplicas) {
 				return unreachable(err)
 			}
 		}
 		at = at.Add(probeEvery - trustedFor) // the first replica may come at any time
 	}
-	err := j.durabilityError(facts, j.required(s))
+	err := g.durabilityError(facts, g.required(s))
 	s.mu.Lock()
 	s.durability = durability{err: err, at: at}
 	s.mu.Unlock()
@@ -106,12 +116,12 @@ const (
 
 // durabilityError returns what keeps orders from being safe in a Redis with these settings,
 // of which required replicas must have them.
-func (j *Journal) durabilityError(f info, required int) error {
+func (g *guard) durabilityError(f info, required int) error {
 	policy := f["maxmemory_policy"]
 	replicas := f.online()
 	msg, retry := "", retrySettings
 	switch {
-	case policy != noEviction && !j.cfg.AllowEviction:
+	case policy != noEviction && !g.cfg.AllowEviction:
 		msg = fmt.Sprintf("Redis may evict orders when its memory is full (maxmemory-policy is %q): "+
 			"set maxmemory-policy noeviction in Redis, or ordering.allow_eviction", policy)
 	case f["aof_last_write_status"] == "err":
@@ -119,11 +129,11 @@ func (j *Journal) durabilityError(f info, required int) error {
 	case replicas < required:
 		retry = retrySilent
 		msg = "Redis has lost its replicas: a failover would lose orders; see to the replicas, or set ordering.wait_replicas to 0"
-		if j.cfg.WaitReplicas != nil {
+		if g.cfg.WaitReplicas != nil {
 			msg = fmt.Sprintf("Redis has replicas: %d; ordering.wait_replicas asks for %d", replicas, required)
 		}
-	case j.cfg.AllowNonDurable || f["aof_enabled"] == yes:
-	case j.embedded:
+	case g.cfg.AllowNonDurable || f["aof_enabled"] == yes:
+	case g.embedded:
 		msg = "the embedded Redis keeps orders in memory only: set redis.url to a Redis with appendonly yes, or ordering.allow_non_durable"
 	default:
 		msg = "Redis does not write every order to disk (appendonly is off; snapshots alone forget what came after the last one): " +

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/redis/go-redis/v9"
-
 	"larder/internal/upstream"
 	"larder/ordering"
 )
@@ -98,13 +96,4 @@ func mayTake(orderID string, other *order) error {
 	default:
 		return nil
 	}
-}
-
-// sent reads what a call sent.
-func (j *Journal) sent(ctx context.Context, client redis.UniversalClient, at location, call int) ([]byte, error) {
-	body, err := client.HGet(ctx, j.keys.OrderGuest(at.connection, at.ref, call), fieldBody).Bytes()
-	if errors.Is(err, redis.Nil) {
-		return nil, ordering.ErrNoBody
-	}
-	return body, err
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -17,38 +18,48 @@ const (
 	trustedFor = 5 * time.Second
 )
 
+// secret is the key of fingerprints.
+type secret struct {
+	name   string // its key in Redis
+	client redis.UniversalClient
+
+	mu     sync.Mutex
+	value  []byte // nil: not read yet
+	readAt time.Time
+}
+
 // Secret returns the key of fingerprints and of the hashes of keys, 32 random
 // bytes: made on the first call and kept without expiry. It is read again
 // every five seconds, and put back when Redis has lost it: were two replicas
 // to hash by different keys, each would let the same order through.
-func (j *Journal) Secret(ctx context.Context) ([]byte, error) {
-	j.mu.Lock()
-	known, readAt := j.secret, j.secretReadAt
-	j.mu.Unlock()
+func (s *secret) Secret(ctx context.Context) ([]byte, error) {
+	s.mu.Lock()
+	known, readAt := s.value, s.readAt
+	s.mu.Unlock()
 	if known != nil && time.Since(readAt) < trustedFor {
 		return bytes.Clone(known), nil
 	}
-	at, name := time.Now(), j.keys.JournalSecret()
-	key, err := j.write.Get(ctx, name).Bytes() // alone, where it is there: a Redis that takes no writes still tells
+	at := time.Now()
+	key, err := s.client.Get(ctx, s.name).Bytes() // alone, where it is there: a Redis that takes no writes still tells
 	if errors.Is(err, redis.Nil) {
 		candidate := known
 		if candidate == nil {
 			candidate = make([]byte, secretBytes)
 			_, _ = rand.Read(candidate) // never fails (crypto/rand)
 		}
-		if err := j.write.SetNX(ctx, name, candidate, 0).Err(); err != nil {
+		if err := s.client.SetNX(ctx, s.name, candidate, 0).Err(); err != nil {
 			return nil, failed("secret", err)
 		}
-		key, err = j.write.Get(ctx, name).Bytes()
+		key, err = s.client.Get(ctx, s.name).Bytes()
 	}
 	if err != nil {
 		return nil, failed("secret", err)
 	}
 	if len(key) != secretBytes {
-		return nil, failed("secret", fmt.Errorf("%w: %s has %d bytes, not %d", ErrCorrupt, name, len(key), secretBytes))
+		return nil, failed("secret", fmt.Errorf("%w: %s has %d bytes, not %d", ErrCorrupt, s.name, len(key), secretBytes))
 	}
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.secret, j.secretReadAt = key, at
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.value, s.readAt = key, at
 	return bytes.Clone(key), nil
 }

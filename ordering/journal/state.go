@@ -2,7 +2,6 @@ package journal
 
 import (
 	"cmp"
-	"context"
 	"crypto/rand"
 	"fmt"
 	"slices"
@@ -12,7 +11,19 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/sirupsen/logrus"
+
+	"larder/ordering"
 )
+
+// memory has what this instance knows of each connection's journal.
+type memory struct {
+	cfg ordering.Config
+	log logrus.FieldLogger
+
+	mu     sync.Mutex
+	states map[string]*state // by connection
+}
 
 // state is what this instance knows of one connection's journal.
 type state struct {
@@ -47,26 +58,26 @@ type remembered struct {
 }
 
 // state returns what is known of a connection.
-func (j *Journal) state(connection string) *state {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	s := j.states[connection]
+func (m *memory) state(connection string) *state {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.states[connection]
 	if s == nil {
-		kept := j.load(connection)
+		kept := m.load(connection)
 		s = &state{inFile: kept, remembered: remembered{saved: kept, seen: kept.Mark, candidate: rand.Text()}}
 		s.Instance = cmp.Or(kept.Instance, rand.Text())
-		j.states[connection] = s
+		m.states[connection] = s
 	}
 	return s
 }
 
 // required returns how many replicas must acknowledge a commit (policy O14).
-func (j *Journal) required(s *state) int { return j.rule(s.known()) }
+func (m *memory) required(s *state) int { return m.rule(s.known()) }
 
-func (j *Journal) rule(r remembered) int {
+func (m *memory) rule(r remembered) int {
 	switch {
-	case j.cfg.WaitReplicas != nil:
-		return *j.cfg.WaitReplicas
+	case m.cfg.WaitReplicas != nil:
+		return *m.cfg.WaitReplicas
 	case r.replicated:
 		return 1
 	default:
@@ -125,13 +136,13 @@ func pausedSince(text string) time.Time {
 // learn takes what commit.lua returned, in a mode, to an instance that
 // remembered known. acknowledged is how many replicas have it, or -1 when nobody
 // waited for any.
-func (j *Journal) learn(s *state, r reply, mode string, known remembered, acknowledged int) {
+func (m *memory) learn(s *state, r reply, mode string, known remembered, acknowledged int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.replicated = s.replicated || r.replicated || acknowledged > 0
 	s.seen = max(s.seen, r.mark)
 	s.pausedAt = r.pausedAt
-	if required := j.rule(s.remembered); r.epoch == "" || required > 0 && acknowledged < required {
+	if required := m.rule(s.remembered); r.epoch == "" || required > 0 && acknowledged < required {
 		return
 	}
 	own := int64(0)
@@ -151,17 +162,11 @@ func (j *Journal) learn(s *state, r reply, mode string, known remembered, acknow
 	}
 }
 
-// run runs commit.lua for a change, as eval does, and takes over what it returns.
-func (j *Journal) run(ctx context.Context, c *tx, wait int, limit time.Duration) (reply, int, error) {
-	s := j.state(c.connection())
-	known := s.known()
-	done, acknowledged, err := j.eval(ctx, c.keys, c.arguments(known), wait, limit)
-	if err != nil {
-		return reply{}, 0, err
+func (m *memory) healthOf(s *state) ordering.JournalHealth {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return ordering.JournalHealth{
+		Replicas: m.rule(s.remembered), Automatic: m.cfg.WaitReplicas == nil, Seen: s.replicated,
+		Failing: s.failing, PausedAt: s.pausedAt, Missing: s.missing,
 	}
-	r, err := readReply(done)
-	if err == nil {
-		j.learn(s, r, c.mode, known, acknowledged)
-	}
-	return r, acknowledged, err
 }

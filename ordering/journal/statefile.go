@@ -21,24 +21,24 @@ type saved struct {
 	Own      int64  `json:"own"`
 }
 
-func (j *Journal) stateFile(connection string) string {
-	return filepath.Join(j.cfg.StateDir, "journal-"+url.PathEscape(connection)+".json")
+func (m *memory) stateFile(connection string) string {
+	return filepath.Join(m.cfg.StateDir, "journal-"+url.PathEscape(connection)+".json")
 }
 
 // load reads what an earlier process remembered. A file that cannot be read is
 // logged; nothing is remembered then.
-func (j *Journal) load(connection string) saved {
-	if j.cfg.StateDir == "" {
+func (m *memory) load(connection string) saved {
+	if m.cfg.StateDir == "" {
 		return saved{}
 	}
 	var kept saved
-	_ = os.MkdirAll(j.cfg.StateDir, 0o700) // save tells when there is none
-	text, err := os.ReadFile(j.stateFile(connection))
+	_ = os.MkdirAll(m.cfg.StateDir, 0o700) // save tells when there is none
+	text, err := os.ReadFile(m.stateFile(connection))
 	if err == nil {
 		err = json.Unmarshal(text, &kept)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		j.log.WithFields(logrus.Fields{"event": "journal.state_file_not_read", "connection": connection}).WithError(err).
+		m.log.WithFields(logrus.Fields{"event": "journal.state_file_not_read", "connection": connection}).WithError(err).
 			Error("ordering.state_dir cannot be read: a Redis that was restored while larder was stopped is not detected")
 		return saved{}
 	}
@@ -48,16 +48,16 @@ func (j *Journal) load(connection string) saved {
 // save writes what is remembered now, when it has changed. Its caller is Watch,
 // once per second and at the end; until then the file holds less, never more
 // than is true: a process that is killed forgets its last second.
-func (j *Journal) save(connection string, s *state) {
+func (m *memory) save(connection string, s *state) {
 	s.mu.Lock()
 	next, last := s.saved, s.inFile
 	s.mu.Unlock()
-	if j.cfg.StateDir == "" || next == last || next.Epoch == "" {
+	if m.cfg.StateDir == "" || next == last || next.Epoch == "" {
 		return
 	}
 	text, err := json.Marshal(next)
 	if err == nil {
-		err = replaceFile(j.stateFile(connection), text)
+		err = replaceFile(m.stateFile(connection), text)
 	}
 	s.mu.Lock()
 	failedBefore := s.unsaved
@@ -66,7 +66,7 @@ func (j *Journal) save(connection string, s *state) {
 	}
 	s.mu.Unlock()
 	if err != nil && !failedBefore {
-		j.log.WithFields(logrus.Fields{"event": "journal.state_file_not_saved", "connection": connection}).WithError(err).
+		m.log.WithFields(logrus.Fields{"event": "journal.state_file_not_saved", "connection": connection}).WithError(err).
 			Error("ordering.state_dir cannot be written: a Redis that is restored while larder is stopped may not be detected")
 	}
 }

@@ -21,18 +21,21 @@ const (
 	retryCorruptAfter = time.Minute
 )
 
+// sweeper looks for calls without a result and for records that are gone.
+type sweeper struct{ *writer }
+
 // Sweep moves calls whose deadline has passed to unknown (policy O12), and
 // takes what has outlived its retention out of the lists (policy O13). A
 // record that cannot be read is logged, put off, and keeps no other from being
 // swept.
-func (j *Journal) Sweep(ctx context.Context, connection string) ([]ordering.Record, error) {
-	calls, records, now, err := j.findOverdue(ctx, connection)
+func (s *sweeper) Sweep(ctx context.Context, connection string) ([]ordering.Record, error) {
+	calls, records, now, err := s.findOverdue(ctx, connection)
 	if err != nil {
 		return nil, failed("sweep", err)
 	}
 	var moved []ordering.Record
 	for _, member := range calls {
-		o, err := j.markUnknown(ctx, connection, member, now)
+		o, err := s.markUnknown(ctx, connection, member, now)
 		if err != nil {
 			return moved, failed("sweep", err)
 		}
@@ -40,15 +43,15 @@ func (j *Journal) Sweep(ctx context.Context, connection string) ([]ordering.Reco
 			moved = append(moved, o.Record)
 		}
 	}
-	return moved, failed("sweep", j.prune(ctx, connection, records))
+	return moved, failed("sweep", s.prune(ctx, connection, records))
 }
 
 // findOverdue returns the open calls and the records that have passed their time by
 // Redis's clock, as members of their lists, and the time of that clock, in
 // milliseconds since the epoch.
-func (j *Journal) findOverdue(ctx context.Context, connection string) (calls, records []string, now int64, err error) {
-	keys := []string{j.keys.OrdersOpen(connection), j.keys.OrdersExpiry(connection)}
-	reply, err := dueScript.Run(ctx, j.write, keys, sweepAtMost).Slice()
+func (s *sweeper) findOverdue(ctx context.Context, connection string) (calls, records []string, now int64, err error) {
+	keys := []string{s.keys.OrdersOpen(connection), s.keys.OrdersExpiry(connection)}
+	reply, err := dueScript.Run(ctx, s.write, keys, sweepAtMost).Slice()
 	if err != nil {
 		return nil, nil, 0, err
 	}
@@ -76,12 +79,12 @@ func texts(list any) []string {
 
 // markUnknown moves one call to unknown and returns its order; nil when there was
 // nothing to move.
-func (j *Journal) markUnknown(ctx context.Context, connection, member string, now int64) (*order, error) {
+func (s *sweeper) markUnknown(ctx context.Context, connection, member string, now int64) (*order, error) {
 	ref, number, _ := strings.Cut(member, " ")
 	n, _ := strconv.Atoi(number) // 0 is no call's number
 	moved := false
-	o, err := j.update(ctx, j.apply, location{connection, ref}, func(o *order) (*tx, error) {
-		c := j.newTx(o)
+	o, err := s.update(ctx, s.apply, location{connection, ref}, func(o *order) (*tx, error) {
+		c := s.newTx(o)
 		call, ok := o.Call(n)
 		if moved = ok && call.Outcome == ordering.OutcomeOpen; !moved {
 			c.step("zrem", c.openList(), member)
@@ -91,14 +94,14 @@ func (j *Journal) markUnknown(ctx context.Context, connection, member string, no
 		c.setOutcome(call, ordering.OutcomeUnknown, false)
 		return c, nil
 	})
-	open := j.keys.OrdersOpen(connection)
+	open := s.keys.OrdersOpen(connection)
 	switch {
 	case errors.Is(err, ordering.ErrNoOrder):
-		return nil, j.write.ZRem(ctx, open, member).Err()
+		return nil, s.write.ZRem(ctx, open, member).Err()
 	case errors.Is(err, ErrCorrupt):
-		j.logCorrupt(location{connection, ref}, err, "an order that is overdue cannot be read")
+		s.logCorrupt(location{connection, ref}, err, "an order that is overdue cannot be read")
 		later := redis.Z{Score: float64(now + retryCorruptAfter.Milliseconds()), Member: member}
-		return nil, j.write.ZAddXX(ctx, open, later).Err()
+		return nil, s.write.ZAddXX(ctx, open, later).Err()
 	case err != nil || !moved:
 		return nil, err
 	}
@@ -106,13 +109,13 @@ func (j *Journal) markUnknown(ctx context.Context, connection, member string, no
 }
 
 // prune takes records that are gone out of the lists.
-func (j *Journal) prune(ctx context.Context, connection string, members []string) error {
-	pipe := j.write.Pipeline()
+func (s *sweeper) prune(ctx context.Context, connection string, members []string) error {
+	pipe := s.write.Pipeline()
 	for _, member := range members {
 		_, ref, _ := strings.Cut(member, "/")
-		keys := []string{j.keys.Order(connection, ref), j.keys.OrdersExpiry(connection), j.keys.Orders(connection)}
+		keys := []string{s.keys.Order(connection, ref), s.keys.OrdersExpiry(connection), s.keys.Orders(connection)}
 		for _, state := range ordering.States() {
-			keys = append(keys, j.keys.OrdersIn(connection, string(state)))
+			keys = append(keys, s.keys.OrdersIn(connection, string(state)))
 		}
 		pipe.Eval(ctx, pruneSource, keys, member) // not EVALSHA: a pipeline cannot fall back to EVAL
 	}

@@ -30,9 +30,9 @@ type tx struct {
 }
 
 // newTx begins a change of an order.
-func (j *Journal) newTx(o *order) *tx {
+func (w *writer) newTx(o *order) *tx {
 	c := &tx{
-		names: j.keys, cfg: j.cfg, order: o, keyNumbers: map[string]int{}, mode: modeCommit,
+		names: w.keys, cfg: w.cfg, order: o, keyNumbers: map[string]int{}, mode: modeCommit,
 		fields: map[string]string{}, answers: map[int]string{},
 	}
 	maps.Copy(c.fields, o.fields)

@@ -28,35 +28,41 @@ const (
 	modeProbe  = "probe"
 )
 
+// writer commits changes of orders, and waits for replicas to have them.
+type writer struct {
+	*reader
+	*memory
+}
+
 // commit makes the change, waits until as many replicas have it as policy O14
 // requires, and returns the order after it. With ErrReplicas the change is
 // made and the order returned, but too few replicas have acknowledged it in time.
-func (j *Journal) commit(ctx context.Context, c *tx) (*order, error) {
-	s := j.state(c.connection())
-	wait := j.required(s)
-	o, err := j.commitTo(ctx, c, wait)
-	if err != nil || o == nil || j.required(s) <= wait {
+func (w *writer) commit(ctx context.Context, c *tx) (*order, error) {
+	s := w.state(c.connection())
+	wait := w.required(s)
+	o, err := w.commitTo(ctx, c, wait)
+	if err != nil || o == nil || w.required(s) <= wait {
 		return o, err
 	}
 	// Another instance has seen a replica meanwhile. WAIT covers only what its own
 	// connection has written, so a write comes first.
-	if _, err = j.commitTo(ctx, j.newTx(o), j.required(s)); errors.Is(err, errMoved) {
+	if _, err = w.commitTo(ctx, w.newTx(o), w.required(s)); errors.Is(err, errMoved) {
 		err = fmt.Errorf("%w: changed meanwhile", ErrReplicas)
 	}
 	return o, err
 }
 
-func (j *Journal) commitTo(ctx context.Context, c *tx, wait int) (*order, error) {
+func (w *writer) commitTo(ctx context.Context, c *tx, wait int) (*order, error) {
 	if len(c.fields) > 0 { // what cannot be read again is not written
 		if _, err := decode(c.order.place, c.fields, c.answers); err != nil {
 			return nil, err
 		}
 	}
-	r, acknowledged, err := j.run(ctx, c, wait, j.cfg.WaitTimeout)
+	r, acknowledged, err := w.run(ctx, c, wait, w.cfg.WaitTimeout)
 	if err != nil {
 		return nil, err
 	}
-	s := j.state(c.connection())
+	s := w.state(c.connection())
 	if r.refused {
 		return nil, &ordering.RestoredError{Connection: c.connection(), Since: r.pausedAt} // policy O14a
 	}
@@ -84,15 +90,15 @@ func (j *Journal) commitTo(ctx context.Context, c *tx, wait int) (*order, error)
 
 // apply makes a change without waiting for replicas: one that is made again
 // should a failover undo it.
-func (j *Journal) apply(ctx context.Context, c *tx) (*order, error) {
-	return j.commitTo(ctx, c, 0)
+func (w *writer) apply(ctx context.Context, c *tx) (*order, error) {
+	return w.commitTo(ctx, c, 0)
 }
 
 // recovered returns nil unless the last WAIT failed. Then a write is probed,
 // single flight and at most once per second; until it is acknowledged nothing
 // is opened (policy O14).
-func (j *Journal) recovered(ctx context.Context, connection string) error {
-	s := j.state(connection)
+func (w *writer) recovered(ctx context.Context, connection string) error {
+	s := w.state(connection)
 	s.mu.Lock()
 	failing, mine := s.failing, s.failing && !s.probing && time.Since(s.probed) >= probeEvery
 	if mine {
@@ -103,7 +109,7 @@ func (j *Journal) recovered(ctx context.Context, connection string) error {
 		return nil
 	}
 	if mine {
-		err := j.probe(ctx, connection)
+		err := w.probe(ctx, connection)
 		s.mu.Lock()
 		s.probing = false
 		s.mu.Unlock()
@@ -113,22 +119,22 @@ func (j *Journal) recovered(ctx context.Context, connection string) error {
 	}
 	return &ordering.NotReadyError{
 		Msg: fmt.Sprintf("too few replicas of Redis acknowledge writes (%d needed): see to the replicas, "+
-			"or set ordering.wait_replicas to 0", j.required(s)),
+			"or set ordering.wait_replicas to 0", w.required(s)),
 		RetryAfter: retrySilent,
 		Err:        ErrReplicas,
 	}
 }
 
 // probe writes, and waits until enough replicas have it.
-func (j *Journal) probe(ctx context.Context, connection string) error {
-	_, err := j.commitTo(ctx, j.blank(connection, modeProbe), j.required(j.state(connection)))
+func (w *writer) probe(ctx context.Context, connection string) error {
+	_, err := w.commitTo(ctx, w.blank(connection, modeProbe), w.required(w.state(connection)))
 	return err
 }
 
 // blank is a change of no order, modeWatch or modeProbe. Neither raises the mark:
 // instances that learn from each other's marks would never stop committing.
-func (j *Journal) blank(connection, mode string) *tx {
-	c := j.newTx(&order{place: location{connection: connection}})
+func (w *writer) blank(connection, mode string) *tx {
+	c := w.newTx(&order{place: location{connection: connection}})
 	c.mode, c.checks, c.keys = mode, nil, c.keys[:1]
 	return c
 }
@@ -136,25 +142,25 @@ func (j *Journal) blank(connection, mode string) *tx {
 // detect finds out whether a replica acknowledges writes: one that does changes
 // the rule for good (policy O14). A replica that is only connected, such as one
 // that copies the data for the first time or a backup program, does not.
-func (j *Journal) detect(ctx context.Context, connection string) error {
-	_, acknowledged, err := j.run(ctx, j.blank(connection, modeProbe), 1, detectTimeout)
+func (w *writer) detect(ctx context.Context, connection string) error {
+	_, acknowledged, err := w.run(ctx, w.blank(connection, modeProbe), 1, detectTimeout)
 	if err != nil || acknowledged < 1 {
 		return err
 	}
-	return j.probe(ctx, connection) // stores the rule, in the replica too
+	return w.probe(ctx, connection) // stores the rule, in the replica too
 }
 
 // eval runs commit.lua on the server that has the keys. Unless wait is 0 it
 // waits for that number of replicas and returns how many have what it wrote, else -1.
 //
 // WAIT covers what its own connection has written, so both go down one pipeline.
-func (j *Journal) eval(
+func (w *writer) eval(
 	ctx context.Context, keys []string, arguments []any, wait int, limit time.Duration,
 ) (done *redis.Cmd, acknowledged int, err error) {
 	if wait == 0 {
-		return commitScript.Run(ctx, j.write, keys, arguments...), -1, nil
+		return commitScript.Run(ctx, w.write, keys, arguments...), -1, nil
 	}
-	pipe, err := j.pipelineOf(ctx, keys[0], limit)
+	pipe, err := w.pipelineOf(ctx, keys[0], limit)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -172,8 +178,8 @@ func (j *Journal) eval(
 
 // pipelineOf returns a pipeline to the very server that has a key (in a cluster
 // a WAIT by itself would go to any), which waits for answers long enough.
-func (j *Journal) pipelineOf(ctx context.Context, key string, limit time.Duration) (redis.Pipeliner, error) {
-	switch client := j.write.(type) {
+func (w *writer) pipelineOf(ctx context.Context, key string, limit time.Duration) (redis.Pipeliner, error) {
+	switch client := w.write.(type) {
 	case *redis.Client:
 		return client.WithTimeout(replyTimeout + limit).Pipeline(), nil
 	case *redis.ClusterClient:
@@ -184,5 +190,42 @@ func (j *Journal) pipelineOf(ctx context.Context, key string, limit time.Duratio
 		return master.WithTimeout(replyTimeout + limit).Pipeline(), nil
 	default:
 		return nil, fmt.Errorf("%w: a %T has no WAIT", ErrReplicas, client)
+	}
+}
+
+// run runs commit.lua for a change, as eval does, and takes over what it returns.
+func (w *writer) run(ctx context.Context, c *tx, wait int, limit time.Duration) (reply, int, error) {
+	s := w.state(c.connection())
+	known := s.known()
+	done, acknowledged, err := w.eval(ctx, c.keys, c.arguments(known), wait, limit)
+	if err != nil {
+		return reply{}, 0, err
+	}
+	r, err := readReply(done)
+	if err == nil {
+		w.learn(s, r, c.mode, known, acknowledged)
+	}
+	return r, acknowledged, err
+}
+
+// update changes an order as plan says, by commit or apply, and again from the
+// start when something else changed it meanwhile. A plan of nil changes nothing.
+// It returns the order after the change.
+func (w *writer) update(
+	ctx context.Context, commit func(context.Context, *tx) (*order, error), at location, plan func(o *order) (*tx, error),
+) (*order, error) {
+	for {
+		o, err := w.readOrder(ctx, w.write, at)
+		if err != nil {
+			return nil, err
+		}
+		c, err := plan(o)
+		if err != nil || c == nil {
+			return o, err
+		}
+		next, err := commit(ctx, c)
+		if !errors.Is(err, errMoved) {
+			return next, err
+		}
 	}
 }
