@@ -10,6 +10,7 @@ import (
 
 	"larder/internal/menu"
 	"larder/internal/setting"
+	"larder/internal/testkit/menutest"
 	"larder/ordering"
 	"larder/ordering/validate"
 )
@@ -61,13 +62,15 @@ func TestConfigBounds(t *testing.T) {
 		key    string
 		change func(c *ordering.Config, wrong bool)
 	}{
-		{"place_timeout", func(c *ordering.Config, wrong bool) { c.PlaceTimeout = pick(wrong, time.Duration(0), 1) }},
-		{"sweep_every", func(c *ordering.Config, wrong bool) { c.SweepEvery = pick(wrong, time.Duration(0), 1) }},
-		{"customer_data_ttl", func(c *ordering.Config, wrong bool) { c.CustomerDataTTL = c.KeyTTL - pick(wrong, time.Duration(1), 0) }},
-		{"record_ttl", func(c *ordering.Config, wrong bool) {
-			c.RecordTTL = c.CustomerDataTTL - pick(wrong, time.Duration(1), 0)
+		{"place_timeout", func(c *ordering.Config, wrong bool) { c.PlaceTimeout = menutest.Pick(wrong, time.Duration(0), 1) }},
+		{"sweep_every", func(c *ordering.Config, wrong bool) { c.SweepEvery = menutest.Pick(wrong, time.Duration(0), 1) }},
+		{"customer_data_ttl", func(c *ordering.Config, wrong bool) {
+			c.CustomerDataTTL = c.KeyTTL - menutest.Pick(wrong, time.Duration(1), 0)
 		}},
-		{"wait_replicas", func(c *ordering.Config, wrong bool) { c.WaitReplicas = new(pick(wrong, -1, 0)) }},
+		{"record_ttl", func(c *ordering.Config, wrong bool) {
+			c.RecordTTL = c.CustomerDataTTL - menutest.Pick(wrong, time.Duration(1), 0)
+		}},
+		{"wait_replicas", func(c *ordering.Config, wrong bool) { c.WaitReplicas = new(menutest.Pick(wrong, -1, 0)) }},
 	} {
 		for _, wrong := range []bool{false, true} {
 			cfg := ordering.DefaultConfig()
@@ -79,11 +82,4 @@ func TestConfigBounds(t *testing.T) {
 			}
 		}
 	}
-}
-
-func pick[T any](first bool, a, b T) T {
-	if first {
-		return a
-	}
-	return b
 }

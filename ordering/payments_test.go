@@ -7,46 +7,47 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"larder/internal/testkit/menutest"
 	"larder/internal/upstream"
 	"larder/ordering"
 	"larder/ordering/violation"
 )
 
 // refusedFor returns what a change is refused for.
-func refusedFor(tb testing.TB, err error) []broken {
+func refusedFor(tb testing.TB, err error) []menutest.Broken {
 	tb.Helper()
 	e, ok := errors.AsType[*ordering.InvalidError](err)
 	if !ok {
 		tb.Fatalf("error %T %v, want violations", err, err)
 	}
-	return brokenIn(tb, e.Violations)
+	return menutest.BrokenIn(tb, e.Violations)
 }
 
 func TestPaymentsThatMayNotBeSent(t *testing.T) {
 	t.Parallel()
 	const at = `"2026-05-01T12:00:00+03:00"`
-	wantArray := func(got string) []broken {
-		return []broken{{"", violation.TypeMismatch, `{"got":"` + got + `","want":"array"}`}}
+	wantArray := func(got string) []menutest.Broken {
+		return []menutest.Broken{{"", violation.TypeMismatch, `{"got":"` + got + `","want":"array"}`}}
 	}
-	required := func(path, field string) broken {
-		return broken{path, violation.FieldRequired, `{"field":"` + field + `"}`}
+	required := func(path, field string) menutest.Broken {
+		return menutest.Broken{path, violation.FieldRequired, `{"field":"` + field + `"}`}
 	}
 	for _, tc := range []struct {
 		name, body string
-		want       []broken
+		want       []menutest.Broken
 	}{
 		{"no array", `{"code":"c"}`, wantArray("object")},
 		{"null", `null`, wantArray("null")},
-		{"empty", `[]`, []broken{required("", "payments")}},
-		{"no objects", `[1,null]`, []broken{
+		{"empty", `[]`, []menutest.Broken{required("", "payments")}},
+		{"no objects", `[1,null]`, []menutest.Broken{
 			{"/0", violation.TypeMismatch, `{"got":"number","want":"object"}`}, {"/1", violation.TypeMismatch, `{"got":"null","want":"object"}`},
 		}},
-		{"nothing given", `[{}]`, []broken{required("/0/code", "code"), required("/0/amount", "amount"), required("/0/paidAt", "paidAt")}},
+		{"nothing given", `[{}]`, []menutest.Broken{required("/0/code", "code"), required("/0/amount", "amount"), required("/0/paidAt", "paidAt")}},
 		{
 			"all empty, as the client spells them", `[{"Code":" ","AMOUNT":"","paid_at":null}]`,
-			[]broken{required("/0/Code", "code"), required("/0/AMOUNT", "amount"), required("/0/paid_at", "paidAt")},
+			[]menutest.Broken{required("/0/Code", "code"), required("/0/AMOUNT", "amount"), required("/0/paid_at", "paidAt")},
 		},
-		{"in the body's order", `[{"amount":-1,"code":[]},{"paidAt":"soon","amount":"1,5"}]`, []broken{
+		{"in the body's order", `[{"amount":-1,"code":[]},{"paidAt":"soon","amount":"1,5"}]`, []menutest.Broken{
 			{"/0/amount", violation.ValueNotAllowed, `{"allowed":["≥ 0"]}`},
 			{"/0/code", violation.TypeMismatch, `{"got":"array","want":"identifier"}`},
 			required("/0/paidAt", "paidAt"),
@@ -54,19 +55,19 @@ func TestPaymentsThatMayNotBeSent(t *testing.T) {
 			{"/1/amount", violation.DecimalComma, `{}`},
 			required("/1/code", "code"),
 		}},
-		{"no offset", `[{"code":"c","amount":500,"paidAt":"2026-05-01T12:00:00"}]`, []broken{{"/0/paidAt", violation.TimeZoneMissing, `{}`}}},
-		{"a number beyond bounds", `[{"code":"c","amount":1e99,"paidAt":` + at + `}]`, []broken{{"/0/amount", violation.LimitExceeded, `{"limit":40}`}}},
-		{"a name that is none", `[{"code":"c","amount":500,"paidAt":` + at + `,"name":{}}]`, []broken{
+		{"no offset", `[{"code":"c","amount":500,"paidAt":"2026-05-01T12:00:00"}]`, []menutest.Broken{{"/0/paidAt", violation.TimeZoneMissing, `{}`}}},
+		{"a number beyond bounds", `[{"code":"c","amount":1e99,"paidAt":` + at + `}]`, []menutest.Broken{{"/0/amount", violation.LimitExceeded, `{"limit":40}`}}},
+		{"a name that is none", `[{"code":"c","amount":500,"paidAt":` + at + `,"name":{}}]`, []menutest.Broken{
 			{"/0/name", violation.TypeMismatch, `{"got":"object","want":"string"}`},
 		}},
-		{"too many", `[` + strings.Repeat(`{"code":"c","amount":500,"paidAt":`+at+`},`, 100) + `{}]`, []broken{{"", violation.LimitExceeded, `{"limit":100}`}}},
-		{"as many as are read, and too little together", `[` + strings.Repeat(`{"code":"c","amount":1,"paidAt":`+at+`},`, 99) + `{"code":"c","amount":0,"paidAt":` + at + `}]`, []broken{
+		{"too many", `[` + strings.Repeat(`{"code":"c","amount":500,"paidAt":`+at+`},`, 100) + `{}]`, []menutest.Broken{{"", violation.LimitExceeded, `{"limit":100}`}}},
+		{"as many as are read, and too little together", `[` + strings.Repeat(`{"code":"c","amount":1,"paidAt":`+at+`},`, 99) + `{"code":"c","amount":0,"paidAt":` + at + `}]`, []menutest.Broken{
 			{"/99/amount", violation.AmountInsufficient, `{"total":199.9}`},
 		}},
-		{"too little", `[{"code":"c","amount":199.89,"paidAt":` + at + `}]`, []broken{{"/0/amount", violation.AmountInsufficient, `{"total":199.9}`}}},
+		{"too little", `[{"code":"c","amount":199.89,"paidAt":` + at + `}]`, []menutest.Broken{{"/0/amount", violation.AmountInsufficient, `{"total":199.9}`}}},
 		{
 			"too little together", `[{"code":"c","Amount":"100","paidAt":` + at + `},{"code":"d","Amount":99.8999,"paidAt":` + at + `}]`,
-			[]broken{{"/1/Amount", violation.AmountInsufficient, `{"total":199.9}`}},
+			[]menutest.Broken{{"/1/Amount", violation.AmountInsufficient, `{"total":199.9}`}},
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -74,7 +75,7 @@ func TestPaymentsThatMayNotBeSent(t *testing.T) {
 			h := newHarness(t, ordering.DefaultConfig())
 			h.placed(t)
 			_, err := h.Change(t.Context(), changing(upstream.OpPay, tc.body))
-			if diff := cmp.Diff(tc.want, refusedFor(t, err), cmp.AllowUnexported(broken{})); diff != "" {
+			if diff := cmp.Diff(tc.want, refusedFor(t, err)); diff != "" {
 				t.Errorf("pay %s (-want +got):\n%s", tc.body, diff)
 			}
 			h.wantSent(t, 1)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"larder/internal/testkit/menutest"
 	"larder/internal/upstream"
 	"larder/ordering"
 	"larder/ordering/violation"
@@ -18,27 +19,27 @@ func someReasons() []upstream.Reason {
 
 func TestRejectionsThatMayNotBeSent(t *testing.T) {
 	t.Parallel()
-	required := func(path, field string) []broken {
-		return []broken{{path, violation.FieldRequired, `{"field":"` + field + `"}`}}
+	required := func(path, field string) []menutest.Broken {
+		return []menutest.Broken{{path, violation.FieldRequired, `{"field":"` + field + `"}`}}
 	}
 	for _, tc := range []struct {
 		name, body string
 		reasons    []upstream.Reason
-		want       []broken
+		want       []menutest.Broken
 	}{
-		{"no object", `[]`, someReasons(), []broken{{"", violation.TypeMismatch, `{"got":"array","want":"object"}`}}},
+		{"no object", `[]`, someReasons(), []menutest.Broken{{"", violation.TypeMismatch, `{"got":"array","want":"object"}`}}},
 		{"no reason", `{}`, someReasons(), required("/rejectionReasonID", "rejectionReasonID")},
 		{"an empty reason", `{"rejectionReasonId":""}`, someReasons(), required("/rejectionReasonId", "rejectionReasonID")},
-		{"a reason that is not listed", `{"RejectionReasonID":"3","rejectionReasonText":"x"}`, someReasons(), []broken{
+		{"a reason that is not listed", `{"RejectionReasonID":"3","rejectionReasonText":"x"}`, someReasons(), []menutest.Broken{
 			{"/RejectionReasonID", violation.ValueNotAllowed, `{"allowed":["1","2"]}`},
 		}},
 		{"a reason that needs a text", `{"rejection_reason_id":2}`, someReasons(), required("/rejectionReasonText", "rejectionReasonText")},
 		{"a text of nothing", `{"rejectionReasonText":"  ","rejectionReasonID":"2"}`, someReasons(), required("/rejectionReasonText", "rejectionReasonText")},
-		{"other kinds", `{"rejectionReasonID":{},"rejectionReasonText":1}`, someReasons(), []broken{
+		{"other kinds", `{"rejectionReasonID":{},"rejectionReasonText":1}`, someReasons(), []menutest.Broken{
 			{"/rejectionReasonID", violation.TypeMismatch, `{"got":"object","want":"identifier"}`},
 			{"/rejectionReasonText", violation.TypeMismatch, `{"got":"number","want":"string"}`},
 		}},
-		{"reasons are turned off", `{"rejectionReasonText":"y","rejectionReasonID":"1"}`, nil, []broken{
+		{"reasons are turned off", `{"rejectionReasonText":"y","rejectionReasonID":"1"}`, nil, []menutest.Broken{
 			{"/rejectionReasonText", violation.ValueNotAllowed, `{"allowed":[""]}`},
 			{"/rejectionReasonID", violation.ValueNotAllowed, `{"allowed":[""]}`},
 		}},
@@ -49,7 +50,7 @@ func TestRejectionsThatMayNotBeSent(t *testing.T) {
 			h.reasons = tc.reasons
 			h.placed(t)
 			_, err := h.Change(t.Context(), changing(upstream.OpReject, tc.body))
-			if diff := cmp.Diff(tc.want, refusedFor(t, err), cmp.AllowUnexported(broken{})); diff != "" {
+			if diff := cmp.Diff(tc.want, refusedFor(t, err)); diff != "" {
 				t.Errorf("reject %s (-want +got):\n%s", tc.body, diff)
 			}
 			h.wantSent(t, 1)

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"larder/internal/testkit/journaltest"
+	"larder/internal/testkit/menutest"
 	"larder/internal/upstream"
 	"larder/ordering"
 	"larder/ordering/violation"
@@ -150,11 +151,11 @@ func TestResolveChangesNothing(t *testing.T) {
 	h, was := unknown(t, upstream.OpCreate)
 	for name, tc := range map[string]struct {
 		change func(*ordering.ResolveRequest)
-		want   []broken
+		want   []menutest.Broken
 	}{
-		"an orderID that leads elsewhere": {func(r *ordering.ResolveRequest) { r.OrderID = "../1" }, []broken{{"/orderID", violation.ValueNotAllowed, `{"allowed":["an orderID that can stand in a path"]}`}}},
-		"no orderID":                      {func(r *ordering.ResolveRequest) { r.OrderID = "" }, []broken{{"/orderID", violation.FieldRequired, `{"field":"orderID"}`}}},
-		"no such outcome and operation": {func(r *ordering.ResolveRequest) { r.Resolution, r.Operation = "maybe", upstream.OpMenu }, []broken{
+		"an orderID that leads elsewhere": {func(r *ordering.ResolveRequest) { r.OrderID = "../1" }, []menutest.Broken{{"/orderID", violation.ValueNotAllowed, `{"allowed":["an orderID that can stand in a path"]}`}}},
+		"no orderID":                      {func(r *ordering.ResolveRequest) { r.OrderID = "" }, []menutest.Broken{{"/orderID", violation.FieldRequired, `{"field":"orderID"}`}}},
+		"no such outcome and operation": {func(r *ordering.ResolveRequest) { r.Resolution, r.Operation = "maybe", upstream.OpMenu }, []menutest.Broken{
 			{"/operation", violation.ValueNotAllowed, `{"allowed":["create","pay","complete","reject"]}`},
 			{"/outcome", violation.ValueNotAllowed, `{"allowed":["done","not_done","send_again"]}`},
 		}},
@@ -162,7 +163,7 @@ func TestResolveChangesNothing(t *testing.T) {
 		r := resolution(was.Record.Ref, upstream.OpCreate, ordering.ResolvedDone)
 		tc.change(&r)
 		_, err := h.Resolve(t.Context(), r)
-		if diff := cmp.Diff(tc.want, refusedFor(t, err), cmp.AllowUnexported(broken{})); diff != "" {
+		if diff := cmp.Diff(tc.want, refusedFor(t, err)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}

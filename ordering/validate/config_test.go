@@ -10,6 +10,7 @@ import (
 
 	"larder/internal/menu"
 	"larder/internal/setting"
+	"larder/internal/testkit/menutest"
 	"larder/ordering/validate"
 )
 
@@ -51,19 +52,19 @@ func TestConfigBounds(t *testing.T) {
 		key    string
 		change func(c *validate.Config, wrong bool)
 	}{
-		{"max_depth", func(c *validate.Config, wrong bool) { c.MaxDepth = pick(wrong, 0, 1) }},
-		{"max_depth", func(c *validate.Config, wrong bool) { c.MaxDepth = pick(wrong, 13, 12) }},
-		{"max_quantity", func(c *validate.Config, wrong bool) { c.MaxQuantity = pick(wrong, 0, 1) }},
-		{"max_quantity", func(c *validate.Config, wrong bool) { c.MaxQuantity = pick(wrong, 1_000_001, 1_000_000) }},
-		{"price_digits", func(c *validate.Config, wrong bool) { c.PriceDigits = pick(wrong, -1, 0) }},
-		{"price_digits", func(c *validate.Config, wrong bool) { c.PriceDigits = pick(wrong, 7, 6) }},
-		{"past_tolerance", func(c *validate.Config, wrong bool) { c.PastTolerance = pick(wrong, time.Duration(-1), 0) }},
+		{"max_depth", func(c *validate.Config, wrong bool) { c.MaxDepth = menutest.Pick(wrong, 0, 1) }},
+		{"max_depth", func(c *validate.Config, wrong bool) { c.MaxDepth = menutest.Pick(wrong, 13, 12) }},
+		{"max_quantity", func(c *validate.Config, wrong bool) { c.MaxQuantity = menutest.Pick(wrong, 0, 1) }},
+		{"max_quantity", func(c *validate.Config, wrong bool) { c.MaxQuantity = menutest.Pick(wrong, 1_000_001, 1_000_000) }},
+		{"price_digits", func(c *validate.Config, wrong bool) { c.PriceDigits = menutest.Pick(wrong, -1, 0) }},
+		{"price_digits", func(c *validate.Config, wrong bool) { c.PriceDigits = menutest.Pick(wrong, 7, 6) }},
+		{"past_tolerance", func(c *validate.Config, wrong bool) { c.PastTolerance = menutest.Pick(wrong, time.Duration(-1), 0) }},
 		{"max_lead", func(c *validate.Config, wrong bool) {
-			c.MaxLead, c.LeadTime = pick(wrong, time.Duration(0), 1), 0
+			c.MaxLead, c.LeadTime = menutest.Pick(wrong, time.Duration(0), 1), 0
 		}},
-		{"lead_time", func(c *validate.Config, wrong bool) { c.LeadTime = pick(wrong, time.Duration(-1), 0) }},
+		{"lead_time", func(c *validate.Config, wrong bool) { c.LeadTime = menutest.Pick(wrong, time.Duration(-1), 0) }},
 		{"lead_time", func(c *validate.Config, wrong bool) {
-			c.LeadTime = c.MaxLead + pick(wrong, time.Duration(1), 0)
+			c.LeadTime = c.MaxLead + menutest.Pick(wrong, time.Duration(1), 0)
 		}},
 	} {
 		for _, wrong := range []bool{false, true} {
@@ -76,13 +77,6 @@ func TestConfigBounds(t *testing.T) {
 			}
 		}
 	}
-}
-
-func pick[T any](first bool, a, b T) T {
-	if first {
-		return a
-	}
-	return b
 }
 
 func TestOverride(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 type dishCase struct {
 	name   string
 	dishes string
-	want   []broken
+	want   []menutest.Broken
 }
 
 func runDishes(t *testing.T, cases []dishCase) {
@@ -24,7 +24,7 @@ func runDishes(t *testing.T, cases []dishCase) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			got := validateBody(t, menutest.Order(tc.dishes))
-			if diff := cmp.Diff(tc.want, brokenOf(t, got), cmp.AllowUnexported(broken{})); diff != "" && (len(tc.want) > 0 || len(got.Violations) > 0) {
+			if diff := cmp.Diff(tc.want, brokenOf(t, got)); diff != "" && (len(tc.want) > 0 || len(got.Violations) > 0) {
 				t.Errorf("%s: violations (-want +got):\n%s", tc.dishes, diff)
 			}
 			if got.Valid != (len(tc.want) == 0) || got.Valid != (got.Order != nil) {
@@ -43,77 +43,77 @@ func TestDishes(t *testing.T) {
 		{"externalId with a null id (W12)", `[{"ID":null,"externalId":"1002","quantity":1}]`, nil},
 		{"externalId with an empty id (W12)", `[{"id":"","externalId":1002,"quantity":1}]`, nil},
 		{"a whole product echoed (W12)", `[{"id":"soup","externalId":"1002","categoryId":"c","name":"Soup","price":"199.90","schemeId":null,"description":"","imageUrls":[],"measure":{"value":1,"unit":"pcs"},"isContainInStopList":[],"calories":null,"quantity":"2","ingredients":null}]`, nil},
-		{"unknown", `[{"ID":"x~/y","quantity":1}]`, []broken{{"/dishList/0", violation.DishNotInMenu, `{"id":"x~/y"}`}}},
-		{"unknown by externalId", `[{"externalId":"soup","quantity":1}]`, []broken{{"/dishList/0", violation.DishNotInMenu, `{"id":"soup"}`}}},
-		{"shared externalId lists the ids (O3)", `[{"ID":"77","quantity":1}]`, []broken{
+		{"unknown", `[{"ID":"x~/y","quantity":1}]`, []menutest.Broken{{"/dishList/0", violation.DishNotInMenu, `{"id":"x~/y"}`}}},
+		{"unknown by externalId", `[{"externalId":"soup","quantity":1}]`, []menutest.Broken{{"/dishList/0", violation.DishNotInMenu, `{"id":"soup"}`}}},
+		{"shared externalId lists the ids (O3)", `[{"ID":"77","quantity":1}]`, []menutest.Broken{
 			{"/dishList/0", violation.ExternalIDAmbiguous, `{"externalId":"77","ids":["left","right"]}`},
 		}},
-		{"stopped (M10)", `[{"ID":"wok","quantity":1}]`, []broken{{"/dishList/0", violation.DishUnavailable, `{"id":"wok","name":"Wok"}`}}},
-		{"ingredients that are null, then another spelling of them", `[{"ID":"soup","quantity":1,"Ingredients":null,"ingredients":[{"ID":"i-hot"}]}]`, []broken{
+		{"stopped (M10)", `[{"ID":"wok","quantity":1}]`, []menutest.Broken{{"/dishList/0", violation.DishUnavailable, `{"id":"wok","name":"Wok"}`}}},
+		{"ingredients that are null, then another spelling of them", `[{"ID":"soup","quantity":1,"Ingredients":null,"ingredients":[{"ID":"i-hot"}]}]`, []menutest.Broken{
 			{"/dishList/0/ingredients", violation.DishTakesNoIngredients, `{}`},
 		}},
-		{"ingredients, then null in another spelling", `[{"ID":"soup","quantity":1,"Ingredients":[{"ID":"i-hot"}],"ingredients":null}]`, []broken{
+		{"ingredients, then null in another spelling", `[{"ID":"soup","quantity":1,"Ingredients":[{"ID":"i-hot"}],"ingredients":null}]`, []menutest.Broken{
 			{"/dishList/0/Ingredients", violation.DishTakesNoIngredients, `{}`},
 		}},
-		{"null ingredients where some are needed: the client's spelling", `[{"ID":"pizza","quantity":1,"Ingredients":null}]`, []broken{
+		{"null ingredients where some are needed: the client's spelling", `[{"ID":"pizza","quantity":1,"Ingredients":null}]`, []menutest.Broken{
 			{"/dishList/0/Ingredients", violation.GroupMin, `{"count":0,"group":"g-size","max":1,"min":1,"name":"Size"}`},
 		}},
-		{"a group without a member left (M9)", `[{"ID":"stuck","quantity":1,"ingredients":[{"ID":"i-gone"}]}]`, []broken{
+		{"a group without a member left (M9)", `[{"ID":"stuck","quantity":1,"ingredients":[{"ID":"i-gone"}]}]`, []menutest.Broken{
 			{"/dishList/0", violation.DishNotOrderable, `{"id":"stuck","reasons":[{"code":"group_unsatisfiable","group":"g-gone"}]}`},
 			{"/dishList/0/ingredients/0", violation.IngredientUnavailable, `{"id":"i-gone","reason":"stopped"}`},
 		}},
-		{"a price that the menu does not have", `[{"ID":"odd","quantity":1}]`, []broken{
+		{"a price that the menu does not have", `[{"ID":"odd","quantity":1}]`, []menutest.Broken{
 			{"/dishList/0", violation.DishNotOrderable, `{"id":"odd","reasons":[{"code":"price_invalid"}]}`},
 		}},
-		{"a price sent is compared with none", `[{"ID":"odd","quantity":1,"price":5}]`, []broken{
+		{"a price sent is compared with none", `[{"ID":"odd","quantity":1,"price":5}]`, []menutest.Broken{
 			{"/dishList/0", violation.DishNotOrderable, `{"id":"odd","reasons":[{"code":"price_invalid"}]}`},
 		}},
 		{"without externalId it falls back to the id (O2)", `[{"ID":"bare","quantity":1}]`, nil},
-		{"no id at all", `[{"quantity":1},{"Id":null,"quantity":1}]`, []broken{
+		{"no id at all", `[{"quantity":1},{"Id":null,"quantity":1}]`, []menutest.Broken{
 			{"/dishList/0/ID", violation.FieldRequired, `{"field":"dishList[].ID"}`},
 			{"/dishList/1/Id", violation.FieldRequired, `{"field":"dishList[].ID"}`},
 		}},
-		{"ids of another kind", `[{"ID":{},"quantity":1},{"ID":null,"externalId":[1],"quantity":1}]`, []broken{
+		{"ids of another kind", `[{"ID":{},"quantity":1},{"ID":null,"externalId":[1],"quantity":1}]`, []menutest.Broken{
 			{"/dishList/0/ID", violation.TypeMismatch, `{"got":"object","want":"identifier"}`},
 			{"/dishList/1/externalId", violation.TypeMismatch, `{"got":"array","want":"identifier"}`},
 		}},
-		{"quantity missing", `[{"ID":"soup"},{"ID":"soup","Quantity":null},{"ID":"soup","quantity":""}]`, []broken{
+		{"quantity missing", `[{"ID":"soup"},{"ID":"soup","Quantity":null},{"ID":"soup","quantity":""}]`, []menutest.Broken{
 			{"/dishList/0/quantity", violation.FieldRequired, `{"field":"dishList[].quantity"}`},
 			{"/dishList/1/Quantity", violation.FieldRequired, `{"field":"dishList[].quantity"}`},
 			{"/dishList/2/quantity", violation.FieldRequired, `{"field":"dishList[].quantity"}`},
 		}},
-		{"quantity not positive (M8)", `[{"ID":"soup","quantity":0},{"ID":"soup","quantity":-1.50}]`, []broken{
+		{"quantity not positive (M8)", `[{"ID":"soup","quantity":0},{"ID":"soup","quantity":-1.50}]`, []menutest.Broken{
 			{"/dishList/0/quantity", violation.QuantityNotPositive, `{"quantity":0}`},
 			{"/dishList/1/quantity", violation.QuantityNotPositive, `{"quantity":-1.5}`},
 		}},
-		{"fractional by the piece (M8)", `[{"ID":"soup","quantity":1.5},{"ID":"bare","quantity":0.1}]`, []broken{
+		{"fractional by the piece (M8)", `[{"ID":"soup","quantity":1.5},{"ID":"bare","quantity":0.1}]`, []menutest.Broken{
 			{"/dishList/0/quantity", violation.QuantityNotWhole, `{"quantity":1.5}`},
 			{"/dishList/1/quantity", violation.QuantityNotWhole, `{"quantity":0.1}`},
 		}},
 		{"fractional by weight (M8)", `[{"ID":"cheese","quantity":0.350},{"ID":"soup","quantity":2.000}]`, nil},
-		{"decimal comma (W5)", `[{"ID":"soup","quantity":"1,5","price":"199,90"}]`, []broken{
+		{"decimal comma (W5)", `[{"ID":"soup","quantity":"1,5","price":"199,90"}]`, []menutest.Broken{
 			{"/dishList/0/quantity", violation.DecimalComma, `{}`},
 			{"/dishList/0/price", violation.DecimalComma, `{}`},
 		}},
-		{"numbers of another kind", `[{"ID":"soup","quantity":true,"price":"much"}]`, []broken{
+		{"numbers of another kind", `[{"ID":"soup","quantity":true,"price":"much"}]`, []menutest.Broken{
 			{"/dishList/0/quantity", violation.TypeMismatch, `{"got":"boolean","want":"number"}`},
 			{"/dishList/0/price", violation.TypeMismatch, `{"got":"string","want":"number"}`},
 		}},
-		{"a number without end", `[{"ID":"soup","quantity":1e400}]`, []broken{
+		{"a number without end", `[{"ID":"soup","quantity":1e400}]`, []menutest.Broken{
 			{"/dishList/0/quantity", violation.LimitExceeded, `{"limit":40}`},
 		}},
-		{"price changed (P2)", `[{"ID":"soup","quantity":1,"price":199.89},{"ID":"pizza","price":"500.00","quantity":1,"ingredients":[{"ID":"i-small","price":1}]}]`, []broken{
+		{"price changed (P2)", `[{"ID":"soup","quantity":1,"price":199.89},{"ID":"pizza","price":"500.00","quantity":1,"ingredients":[{"ID":"i-small","price":1}]}]`, []menutest.Broken{
 			{"/dishList/0/price", violation.PriceChanged, `{"current":199.9,"sent":199.89}`},
 			{"/dishList/1/ingredients/0/price", violation.PriceChanged, `{"current":0,"sent":1}`},
 		}},
-		{"no dishes", `[]`, []broken{{"/dishList", violation.FieldRequired, `{"field":"dishList"}`}}},
-		{"null dishes", `null`, []broken{{"/dishList", violation.FieldRequired, `{"field":"dishList"}`}}},
-		{"dishes of another kind", `{"0":1}`, []broken{{"/dishList", violation.TypeMismatch, `{"got":"object","want":"array"}`}}},
-		{"a dish of another kind", `["soup",null,{"ID":"soup","quantity":1}]`, []broken{
+		{"no dishes", `[]`, []menutest.Broken{{"/dishList", violation.FieldRequired, `{"field":"dishList"}`}}},
+		{"null dishes", `null`, []menutest.Broken{{"/dishList", violation.FieldRequired, `{"field":"dishList"}`}}},
+		{"dishes of another kind", `{"0":1}`, []menutest.Broken{{"/dishList", violation.TypeMismatch, `{"got":"object","want":"array"}`}}},
+		{"a dish of another kind", `["soup",null,{"ID":"soup","quantity":1}]`, []menutest.Broken{
 			{"/dishList/0", violation.TypeMismatch, `{"got":"string","want":"object"}`},
 			{"/dishList/1", violation.TypeMismatch, `{"got":"null","want":"object"}`},
 		}},
-		{"all at once, in the order of the body", `[{"quantity":0,"price":1,"ID":"soup"},{"ID":"nope"},{"ID":"wok","quantity":1}]`, []broken{
+		{"all at once, in the order of the body", `[{"quantity":0,"price":1,"ID":"soup"},{"ID":"nope"},{"ID":"wok","quantity":1}]`, []menutest.Broken{
 			{"/dishList/0/quantity", violation.QuantityNotPositive, `{"quantity":0}`},
 			{"/dishList/0/price", violation.PriceChanged, `{"current":199.9,"sent":1}`},
 			{"/dishList/1", violation.DishNotInMenu, `{"id":"nope"}`},
@@ -127,11 +127,11 @@ func TestDishes(t *testing.T) {
 func TestPointersUseTheClientsSpelling(t *testing.T) {
 	t.Parallel()
 	got := validateBody(t, `{"dish_list":[{"Id":"pizza","QUANTITY":"0","Ingredients":[{"id":"i-small"},{"Id":"i-hot","quantity":-1}]}],"expeditionType":"pickup","expectedAt":"2026-05-01T18:30:00Z","payment_type_id":"cash"}`)
-	want := []broken{
+	want := []menutest.Broken{
 		{"/dish_list/0/QUANTITY", violation.QuantityNotPositive, `{"quantity":0}`},
 		{"/dish_list/0/Ingredients/1/quantity", violation.QuantityNotPositive, `{"quantity":-1}`},
 	}
-	if diff := cmp.Diff(want, brokenOf(t, got), cmp.AllowUnexported(broken{})); diff != "" {
+	if diff := cmp.Diff(want, brokenOf(t, got)); diff != "" {
 		t.Errorf("violations (-want +got):\n%s", diff)
 	}
 }
@@ -148,17 +148,17 @@ func TestAPriceThatCannotBeReadIsNotOrdered(t *testing.T) {
 			price+`"description":""}],"ingredientsSchemes":[{"id":"s","ingredientsGroups":[{"id":"g","minCount":1}]}],
 			"ingredientsGroups":[{"id":"g","name":"G","ingredients":["i"]}],"ingredients":[{"id":"i","externalId":"3",`+price+`"name":"Part"}]}`, menu.DefaultSettings())
 		v := check(t, validate.DefaultConfig(), req)
-		want := []broken{}
+		want := []menutest.Broken{}
 		if !charged {
-			want = []broken{
+			want = []menutest.Broken{
 				{"/dishList/0", violation.DishNotOrderable, `{"id":"d","reasons":[{"code":"group_unsatisfiable","group":"g"}]}`},
 				{"/dishList/0/ingredients/0", violation.IngredientUnavailable, `{"id":"i","reason":"price_invalid"}`},
 			}
 		}
 		if !charged || price == "" { // a dish needs a price
-			want = append(want, broken{"/dishList/1", violation.DishNotOrderable, `{"id":"e","reasons":[{"code":"price_invalid"}]}`})
+			want = append(want, menutest.Broken{"/dishList/1", violation.DishNotOrderable, `{"id":"e","reasons":[{"code":"price_invalid"}]}`})
 		}
-		if diff := cmp.Diff(want, brokenOf(t, v), cmp.AllowUnexported(broken{})); diff != "" {
+		if diff := cmp.Diff(want, brokenOf(t, v)); diff != "" {
 			t.Errorf("%s: violations (-want +got):\n%s", price, diff)
 		}
 		if v.Lines[0].Total.Valid != charged || v.Lines[1].Price.Valid != (charged && price != "") || v.Total.Valid != v.Valid {
@@ -173,11 +173,11 @@ func TestMissingExternalIDRefused(t *testing.T) {
 	settings.RefuseMissingExternalID = true
 	req := v1(t, menutest.Order(`[{"ID":"bare","quantity":1},{"ID":"twin","quantity":1,"ingredients":[{"ID":"i-a"},{"ID":"i-c"}]}]`))
 	req.Catalogue = menutest.Compile(t, menutest.Card, settings)
-	want := []broken{
+	want := []menutest.Broken{
 		{"/dishList/0", violation.DishNotOrderable, `{"id":"bare","reasons":[{"code":"no_external_id"}]}`},
 		{"/dishList/1/ingredients/1", violation.IngredientUnavailable, `{"id":"i-c","reason":"no_external_id"}`},
 	}
-	if diff := cmp.Diff(want, brokenOf(t, check(t, validate.DefaultConfig(), req)), cmp.AllowUnexported(broken{})); diff != "" {
+	if diff := cmp.Diff(want, brokenOf(t, check(t, validate.DefaultConfig(), req))); diff != "" {
 		t.Errorf("policy O2 refuse (-want +got):\n%s", diff)
 	}
 }

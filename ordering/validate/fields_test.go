@@ -23,24 +23,24 @@ func TestFields(t *testing.T) {
 	delivery := `{` + soup + `,"expeditionType":"delivery","expectedAt":"2026-05-01T12:30:00Z","paymentTypeID":"card"`
 	for _, tc := range []struct {
 		name, body string
-		want       []broken
+		want       []menutest.Broken
 	}{
 		{"pickup needs no guest and no address (O1)", head + `}`, nil},
 		{"delivery (O1)", delivery + `,"guest":{"phone":"+12345"},"address":{"street":"S","cityName":"C","houseNumber":"1","fullAddress":"C, S 1"}}`, nil},
 		{"fullAddress is composed (O1)", delivery + `,"guest":{"phone":"+12345"},"address":{"street":"S","cityName":"C","houseNumber":"1"}}`, nil},
-		{"nothing", `{}`, []broken{
+		{"nothing", `{}`, []menutest.Broken{
 			{"/dishList", violation.FieldRequired, `{"field":"dishList"}`},
 			{"/expeditionType", violation.FieldRequired, `{"field":"expeditionType"}`},
 			{"/expectedAt", violation.FieldRequired, `{"field":"expectedAt"}`},
 			{"/paymentTypeID", violation.FieldRequired, `{"field":"paymentTypeID"}`},
 		}},
-		{"nulls and blanks are missing, in the client's spelling", `{"dishlist":null,"expeditiontype":"","ExpectedAt":null,"payment_type_id":" "}`, []broken{
+		{"nulls and blanks are missing, in the client's spelling", `{"dishlist":null,"expeditiontype":"","ExpectedAt":null,"payment_type_id":" "}`, []menutest.Broken{
 			{"/dishlist", violation.FieldRequired, `{"field":"dishList"}`},
 			{"/expeditiontype", violation.FieldRequired, `{"field":"expeditionType"}`},
 			{"/ExpectedAt", violation.FieldRequired, `{"field":"expectedAt"}`},
 			{"/payment_type_id", violation.FieldRequired, `{"field":"paymentTypeID"}`},
 		}},
-		{"delivery without guest and address (O1)", delivery + `}`, []broken{
+		{"delivery without guest and address (O1)", delivery + `}`, []menutest.Broken{
 			{"/guest", violation.FieldRequired, `{"field":"guest"}`},
 			{"/guest/phone", violation.FieldRequired, `{"field":"guest.phone"}`},
 			{"/address/street", violation.FieldRequired, `{"field":"address.street"}`},
@@ -48,12 +48,12 @@ func TestFields(t *testing.T) {
 			{"/address/houseNumber", violation.FieldRequired, `{"field":"address.houseNumber"}`},
 			{"/address/fullAddress", violation.FieldRequired, `{"field":"address.fullAddress"}`},
 		}},
-		{"parts missing (O1)", delivery + `,"Address":{"Street":"","city_name":"C"},"Guest":{"firstName":"F"}}`, []broken{
+		{"parts missing (O1)", delivery + `,"Address":{"Street":"","city_name":"C"},"Guest":{"firstName":"F"}}`, []menutest.Broken{
 			{"/Address/Street", violation.FieldRequired, `{"field":"address.street"}`},
 			{"/Address/houseNumber", violation.FieldRequired, `{"field":"address.houseNumber"}`},
 			{"/Guest/phone", violation.FieldRequired, `{"field":"guest.phone"}`},
 		}},
-		{"a guest and a part that are null: the client's spelling", delivery + `,"Guest":null,"Address":{"Street":null,"street":null}}`, []broken{
+		{"a guest and a part that are null: the client's spelling", delivery + `,"Guest":null,"Address":{"Street":null,"street":null}}`, []menutest.Broken{
 			{"/Guest", violation.FieldRequired, `{"field":"guest"}`},
 			{"/Guest/phone", violation.FieldRequired, `{"field":"guest.phone"}`},
 			{"/Address/Street", violation.FieldRequired, `{"field":"address.street"}`},
@@ -61,29 +61,29 @@ func TestFields(t *testing.T) {
 			{"/Address/houseNumber", violation.FieldRequired, `{"field":"address.houseNumber"}`},
 			{"/Address/fullAddress", violation.FieldRequired, `{"field":"address.fullAddress"}`},
 		}},
-		{"a null in another spelling moves nothing", delivery + `,"Guest":{"firstName":"F"},"guest":null,"address":null}`, []broken{
+		{"a null in another spelling moves nothing", delivery + `,"Guest":{"firstName":"F"},"guest":null,"address":null}`, []menutest.Broken{
 			{"/Guest/phone", violation.FieldRequired, `{"field":"guest.phone"}`},
 			{"/address/street", violation.FieldRequired, `{"field":"address.street"}`},
 			{"/address/cityName", violation.FieldRequired, `{"field":"address.cityName"}`},
 			{"/address/houseNumber", violation.FieldRequired, `{"field":"address.houseNumber"}`},
 			{"/address/fullAddress", violation.FieldRequired, `{"field":"address.fullAddress"}`},
 		}},
-		{"a guest of another kind is not missing", delivery + `,"guest":"me","address":[]}`, []broken{
+		{"a guest of another kind is not missing", delivery + `,"guest":"me","address":[]}`, []menutest.Broken{
 			{"/guest", violation.TypeMismatch, `{"got":"string","want":"object"}`},
 			{"/address", violation.TypeMismatch, `{"got":"array","want":"object"}`},
 		}},
 		{"null guest", head + `,"Guest":null,"Address":null}`, nil},
-		{"values not listed (O5)", `{` + soup + `,"expeditionType":"drone","expectedAt":"2026-05-01T12:30:00Z","paymentTypeID":"Cash"}`, []broken{
+		{"values not listed (O5)", `{` + soup + `,"expeditionType":"drone","expectedAt":"2026-05-01T12:30:00Z","paymentTypeID":"Cash"}`, []menutest.Broken{
 			{"/expeditionType", violation.ValueNotAllowed, `{"allowed":["delivery","pickup"]}`},
 			{"/paymentTypeID", violation.ValueNotAllowed, `{"allowed":["cash","card","online"]}`},
 		}},
-		{"another restaurant than the route's", head + `,"restaurantID":"r-2"}`, []broken{
+		{"another restaurant than the route's", head + `,"restaurantID":"r-2"}`, []menutest.Broken{
 			{"/restaurantID", violation.ValueNotAllowed, `{"allowed":["r-1"]}`},
 		}},
 		{"the route's restaurant", head + `,"restaurantId":"r-1"}`, nil},
 		{"numbers as strings (W12)", head + `,"persons":"2","changeFrom":"500.50","address":{"floor":"3","lat":"55.75","lon":"-37.6"}}`, nil},
 		{"an empty text is no number (W12)", head + `,"persons":"","address":{"floor":"","lat":" "}}`, nil},
-		{"kinds", head + `,"comment":1,"persons":2.5,"changeFrom":[],"guest":{"phone":79991234567},"address":{"floor":"2a","lat":"1,5","cityID":7,"street":null}}`, []broken{
+		{"kinds", head + `,"comment":1,"persons":2.5,"changeFrom":[],"guest":{"phone":79991234567},"address":{"floor":"2a","lat":"1,5","cityID":7,"street":null}}`, []menutest.Broken{
 			{"/comment", violation.TypeMismatch, `{"got":"number","want":"string"}`},
 			{"/persons", violation.TypeMismatch, `{"got":"number","want":"integer"}`},
 			{"/changeFrom", violation.TypeMismatch, `{"got":"array","want":"number"}`},
@@ -91,19 +91,19 @@ func TestFields(t *testing.T) {
 			{"/address/floor", violation.TypeMismatch, `{"got":"string","want":"integer"}`},
 			{"/address/lat", violation.DecimalComma, `{}`},
 		}},
-		{"more persons than a number holds", head + `,"persons":3000000000}`, []broken{
+		{"more persons than a number holds", head + `,"persons":3000000000}`, []menutest.Broken{
 			{"/persons", violation.LimitExceeded, `{"limit":2147483647}`},
 		}},
 		{"as many persons as a number holds", head + `,"persons":2147483647}`, nil},
-		{"no order at all", `[]`, []broken{{"", violation.TypeMismatch, `{"got":"array","want":"object"}`}}},
-		{"change below the total (O5)", head + `,"changeFrom":199.8}`, []broken{
+		{"no order at all", `[]`, []menutest.Broken{{"", violation.TypeMismatch, `{"got":"array","want":"object"}`}}},
+		{"change below the total (O5)", head + `,"changeFrom":199.8}`, []menutest.Broken{
 			{"/changeFrom", violation.ChangeFrom, `{"total":199.9}`},
 		}},
 		{"change from the total", head + `,"changeFrom":199.9}`, nil},
-		{"change without cash (O5)", `{"changeFrom":500,` + soup + `,"expeditionType":"pickup","expectedAt":"2026-05-01T12:30:00Z","paymentTypeID":"online"}`, []broken{
+		{"change without cash (O5)", `{"changeFrom":500,` + soup + `,"expeditionType":"pickup","expectedAt":"2026-05-01T12:30:00Z","paymentTypeID":"online"}`, []menutest.Broken{
 			{"/changeFrom", violation.ChangeFrom, `{"total":199.9}`},
 		}},
-		{"change without cash nor total", `{"changeFrom":500,"dishList":[7],"expeditionType":"pickup","expectedAt":"2026-05-01T12:30:00Z","paymentTypeID":"online"}`, []broken{
+		{"change without cash nor total", `{"changeFrom":500,"dishList":[7],"expeditionType":"pickup","expectedAt":"2026-05-01T12:30:00Z","paymentTypeID":"online"}`, []menutest.Broken{
 			{"/changeFrom", violation.ChangeFrom, `{"total":null}`},
 			{"/dishList/0", violation.TypeMismatch, `{"got":"number","want":"object"}`},
 		}},
@@ -111,7 +111,7 @@ func TestFields(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			got := validateBody(t, tc.body)
-			if diff := cmp.Diff(tc.want, brokenOf(t, got), cmp.AllowUnexported(broken{})); diff != "" && len(tc.want)+len(got.Violations) > 0 {
+			if diff := cmp.Diff(tc.want, brokenOf(t, got)); diff != "" && len(tc.want)+len(got.Violations) > 0 {
 				t.Errorf("%s: violations (-want +got):\n%s", tc.body, diff)
 			}
 		})
@@ -122,23 +122,23 @@ func TestExpectedAt(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		name, at string
-		want     []broken
+		want     []menutest.Broken
 	}{
 		{"with an offset", `"2026-05-01T15:30:00+03:00"`, nil},
 		{"fractions of a second", `"2026-05-01T12:30:00.123456Z"`, nil},
 		{"within the grace", `"2026-05-01T11:59:00Z"`, nil},
-		{"past the grace", `"2026-05-01T11:58:59Z"`, []broken{{"/expectedAt", violation.TimeInPast, `{"earliest":"2026-05-01T12:00:00.000Z"}`}}},
+		{"past the grace", `"2026-05-01T11:58:59Z"`, []menutest.Broken{{"/expectedAt", violation.TimeInPast, `{"earliest":"2026-05-01T12:00:00.000Z"}`}}},
 		{"30 days ahead", `"2026-05-31T12:00:00Z"`, nil},
-		{"more than 30 days ahead", `"2026-05-31T12:00:01Z"`, []broken{{"/expectedAt", violation.TimeTooFar, `{"latest":"2026-05-31T12:00:00.000Z"}`}}},
-		{"no zone", `"2026-05-01T15:30:00"`, []broken{{"/expectedAt", violation.TimeZoneMissing, `{}`}}},
-		{"no zone, no seconds", `"2026-05-01 15:30"`, []broken{{"/expectedAt", violation.TimeZoneMissing, `{}`}}},
-		{"no time", `"tomorrow"`, []broken{{"/expectedAt", violation.TypeMismatch, `{"got":"string","want":"date-time"}`}}},
-		{"a number", `1777637400`, []broken{{"/expectedAt", violation.TypeMismatch, `{"got":"number","want":"string"}`}}},
+		{"more than 30 days ahead", `"2026-05-31T12:00:01Z"`, []menutest.Broken{{"/expectedAt", violation.TimeTooFar, `{"latest":"2026-05-31T12:00:00.000Z"}`}}},
+		{"no zone", `"2026-05-01T15:30:00"`, []menutest.Broken{{"/expectedAt", violation.TimeZoneMissing, `{}`}}},
+		{"no zone, no seconds", `"2026-05-01 15:30"`, []menutest.Broken{{"/expectedAt", violation.TimeZoneMissing, `{}`}}},
+		{"no time", `"tomorrow"`, []menutest.Broken{{"/expectedAt", violation.TypeMismatch, `{"got":"string","want":"date-time"}`}}},
+		{"a number", `1777637400`, []menutest.Broken{{"/expectedAt", violation.TypeMismatch, `{"got":"number","want":"string"}`}}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			got := validateBody(t, `{`+soup+`,"expeditionType":"pickup","paymentTypeID":"cash","expectedAt":`+tc.at+`}`)
-			if diff := cmp.Diff(tc.want, brokenOf(t, got), cmp.AllowUnexported(broken{})); diff != "" && len(tc.want)+len(got.Violations) > 0 {
+			if diff := cmp.Diff(tc.want, brokenOf(t, got)); diff != "" && len(tc.want)+len(got.Violations) > 0 {
 				t.Errorf("%s: violations (-want +got):\n%s", tc.at, diff)
 			}
 		})
@@ -187,16 +187,16 @@ func TestSoonest(t *testing.T) {
 func TestSoonestOfAnotherKind(t *testing.T) {
 	t.Parallel()
 	body := `{` + soup + `,"expeditionType":"pickup","paymentTypeID":"cash","soonest":"yes"}`
-	want := []broken{
+	want := []menutest.Broken{
 		{"/soonest", violation.TypeMismatch, `{"got":"string","want":"boolean"}`},
 		{"/expectedAt", violation.FieldRequired, `{"field":"expectedAt"}`},
 	}
-	if diff := cmp.Diff(want, brokenOf(t, validateBody(t, body)), cmp.AllowUnexported(broken{})); diff != "" {
+	if diff := cmp.Diff(want, brokenOf(t, validateBody(t, body))); diff != "" {
 		t.Errorf("v1 (-want +got):\n%s", diff)
 	}
 	req := v1(t, body)
 	req.V1 = false
-	if diff := cmp.Diff(want[1:], brokenOf(t, check(t, validate.DefaultConfig(), req)), cmp.AllowUnexported(broken{})); diff != "" {
+	if diff := cmp.Diff(want[1:], brokenOf(t, check(t, validate.DefaultConfig(), req))); diff != "" {
 		t.Errorf("compatible API, where it is a field like any other (-want +got):\n%s", diff)
 	}
 }
@@ -206,13 +206,13 @@ func TestRequiredIsASetting(t *testing.T) {
 	cfg := validate.DefaultConfig()
 	cfg.Required.Pickup = []string{"comment", "guest", "guest.email", "address", "address.floor", "persons"}
 	got := check(t, cfg, v1(t, `{`+soup+`,"expeditionType":"pickup","address":{"floor":1}}`))
-	want := []broken{
+	want := []menutest.Broken{
 		{"/comment", violation.FieldRequired, `{"field":"comment"}`},
 		{"/guest", violation.FieldRequired, `{"field":"guest"}`},
 		{"/guest/email", violation.FieldRequired, `{"field":"guest.email"}`},
 		{"/persons", violation.FieldRequired, `{"field":"persons"}`},
 	}
-	if diff := cmp.Diff(want, brokenOf(t, got), cmp.AllowUnexported(broken{})); diff != "" {
+	if diff := cmp.Diff(want, brokenOf(t, got)); diff != "" {
 		t.Errorf("violations (-want +got):\n%s", diff)
 	}
 }
@@ -273,8 +273,8 @@ func TestTimesAreStrict(t *testing.T) {
 		t.Run(at, func(t *testing.T) {
 			t.Parallel()
 			got := validateBody(t, `{`+soup+`,"expeditionType":"pickup","expectedAt":"`+at+`","paymentTypeID":"cash"}`)
-			want := []broken{{"/expectedAt", violation.TypeMismatch, `{"got":"string","want":"date-time"}`}}
-			if diff := cmp.Diff(want, brokenOf(t, got), cmp.AllowUnexported(broken{})); diff != "" {
+			want := []menutest.Broken{{"/expectedAt", violation.TypeMismatch, `{"got":"string","want":"date-time"}`}}
+			if diff := cmp.Diff(want, brokenOf(t, got)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", at, diff)
 			}
 		})
@@ -290,21 +290,21 @@ func TestPaymentTypesThatAreNotMandatory(t *testing.T) {
 	head := `{` + soup + `,"expeditionType":"pickup","expectedAt":"2026-05-01T12:30:00Z"`
 	for _, tc := range []struct {
 		name, body string
-		want       []broken
+		want       []menutest.Broken
 	}{
 		{"left out", head + `}`, nil},
 		{"empty", head + `,"paymentTypeID":""}`, nil},
-		{"white space is none of the values", head + `,"paymentTypeID":" "}`, []broken{
+		{"white space is none of the values", head + `,"paymentTypeID":" "}`, []menutest.Broken{
 			{"/paymentTypeID", violation.ValueNotAllowed, `{"allowed":["cash","card","online"]}`},
 		}},
-		{"change is given for cash alone", head + `,"changeFrom":1000}`, []broken{
+		{"change is given for cash alone", head + `,"changeFrom":1000}`, []menutest.Broken{
 			{"/changeFrom", violation.ChangeFrom, `{"total":199.9}`},
 		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			got := check(t, cfg, v1(t, tc.body))
-			if diff := cmp.Diff(tc.want, brokenOf(t, got), cmp.AllowUnexported(broken{})); diff != "" && len(tc.want)+len(got.Violations) > 0 {
+			if diff := cmp.Diff(tc.want, brokenOf(t, got)); diff != "" && len(tc.want)+len(got.Violations) > 0 {
 				t.Errorf("%s: violations (-want +got):\n%s", tc.body, diff)
 			}
 		})

@@ -11,7 +11,6 @@ import (
 	"larder/internal/testkit/menutest"
 	"larder/internal/upstream"
 	"larder/ordering/validate"
-	"larder/ordering/violation"
 )
 
 // validateBody checks a body on the v1 API by the default rules.
@@ -93,30 +92,7 @@ func checkWritten(tb testing.TB, found *validate.Result, written []byte) *valida
 	return result
 }
 
-// broken is one violation as the tables have it: path, code and params.
-type broken struct {
-	path   string
-	code   violation.Code
-	params string // JSON
-}
-
-func brokenOf(tb testing.TB, v *validated) []broken {
+func brokenOf(tb testing.TB, v *validated) []menutest.Broken {
 	tb.Helper()
-	return brokenIn(tb, v.Violations)
-}
-
-func brokenIn(tb testing.TB, violations []violation.Violation) []broken {
-	tb.Helper()
-	out := make([]broken, 0, len(violations))
-	for _, v := range violations {
-		params, err := json.Marshal(v.Params)
-		if err != nil {
-			tb.Fatalf("params of %v: %v", v, err)
-		}
-		if v.Msg == "" {
-			tb.Errorf("%s at %s has no sentence", v.Code, v.Path)
-		}
-		out = append(out, broken{v.Path, v.Code, string(params)})
-	}
-	return out
+	return menutest.BrokenIn(tb, v.Violations)
 }

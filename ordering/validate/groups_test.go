@@ -18,59 +18,59 @@ func TestGroups(t *testing.T) {
 	list := "/dishList/0/ingredients"
 	runDishes(t, []dishCase{
 		{"within the limits", `[{"ID":"pizza","quantity":1,"ingredients":[{"ID":"i-large","quantity":1},{"ID":"23","quantity":2},{"ID":"i-mild"}]}]`, nil},
-		{"below min names the group", `[{"ID":"pizza","quantity":1}]`, []broken{
+		{"below min names the group", `[{"ID":"pizza","quantity":1}]`, []menutest.Broken{
 			{list, violation.GroupMin, `{"count":0,"group":"g-size","max":1,"min":1,"name":"Size"}`},
 		}},
-		{"above max names the group", `[{"ID":"pizza","quantity":1,"ingredients":[{"ID":"i-large"},{"ID":"i-hot","quantity":4}]}]`, []broken{
+		{"above max names the group", `[{"ID":"pizza","quantity":1,"ingredients":[{"ID":"i-large"},{"ID":"i-hot","quantity":4}]}]`, []menutest.Broken{
 			{list, violation.GroupMax, `{"count":4,"group":"g-sauce","max":3,"min":0,"name":"Sauce"}`},
 		}},
-		{"repeated lines are summed (M7)", `[{"ID":"pizza","quantity":1,"ingredients":[{"ID":"i-large"},{"ID":"i-large"}]}]`, []broken{
+		{"repeated lines are summed (M7)", `[{"ID":"pizza","quantity":1,"ingredients":[{"ID":"i-large"},{"ID":"i-large"}]}]`, []menutest.Broken{
 			{list, violation.GroupMax, `{"count":2,"group":"g-size","max":1,"min":1,"name":"Size"}`},
 		}},
 		{"counted for one unit of the dish (M1)", `[{"ID":"pizza","quantity":5,"ingredients":[{"ID":"i-large"}]}]`, nil},
-		{"the same group, other limits in another scheme (M3)", `[{"ID":"burger","quantity":1,"ingredients":[{"ID":"i-hot","quantity":3}]}]`, []broken{
+		{"the same group, other limits in another scheme (M3)", `[{"ID":"burger","quantity":1,"ingredients":[{"ID":"i-hot","quantity":3}]}]`, []menutest.Broken{
 			{list, violation.GroupMax, `{"count":3,"group":"g-sauce","max":2,"min":1,"name":"Sauce"}`},
 		}},
 		{"maxCount 0 is no limit (M2)", `[{"ID":"combo","quantity":1,"ingredients":[{"ID":"i-rice"},{"ID":"i-cola","quantity":900}]}]`, nil},
-		{"not in the menu (M6)", `[{"ID":"pizza","quantity":1,"ingredients":[{"ID":"i-small"},{"ID":"nope"}]}]`, []broken{
+		{"not in the menu (M6)", `[{"ID":"pizza","quantity":1,"ingredients":[{"ID":"i-small"},{"ID":"nope"}]}]`, []menutest.Broken{
 			{"/dishList/0/ingredients/1", violation.IngredientNotInMenu, `{"id":"nope"}`},
 		}},
-		{"of no group of the scheme (M6)", `[{"ID":"burger","quantity":1,"ingredients":[{"ID":"i-hot"},{"ID":"22"}]}]`, []broken{
+		{"of no group of the scheme (M6)", `[{"ID":"burger","quantity":1,"ingredients":[{"ID":"i-hot"},{"ID":"22"}]}]`, []menutest.Broken{
 			{"/dishList/0/ingredients/1", violation.IngredientNotAllowed, `{"dish":"burger","id":"i-large"}`},
 		}},
-		{"the dish's own id, by whichever it was ordered", `[{"ID":"1006","quantity":1,"ingredients":[{"ID":"i-hot"},{"ID":"22"}]}]`, []broken{
+		{"the dish's own id, by whichever it was ordered", `[{"ID":"1006","quantity":1,"ingredients":[{"ID":"i-hot"},{"ID":"22"}]}]`, []menutest.Broken{
 			{"/dishList/0/ingredients/1", violation.IngredientNotAllowed, `{"dish":"burger","id":"i-large"}`},
 		}},
-		{"a dish without scheme (M6)", `[{"ID":"soup","quantity":1,"ingredients":[{"ID":"i-hot"},{"ID":"i-mild"}]}]`, []broken{
+		{"a dish without scheme (M6)", `[{"ID":"soup","quantity":1,"ingredients":[{"ID":"i-hot"},{"ID":"i-mild"}]}]`, []menutest.Broken{
 			{list, violation.DishTakesNoIngredients, `{}`},
 		}},
-		{"shared externalId of ingredients (O3)", `[{"ID":"twin","quantity":1,"ingredients":[{"ID":"i-a"},{"ID":"i-b"},{"ID":"32"}]}]`, []broken{
+		{"shared externalId of ingredients (O3)", `[{"ID":"twin","quantity":1,"ingredients":[{"ID":"i-a"},{"ID":"i-b"},{"ID":"32"}]}]`, []menutest.Broken{
 			{"/dishList/0/ingredients/2", violation.ExternalIDAmbiguous, `{"externalId":"32","ids":["i-b","i-x"]}`},
 		}},
-		{"a stopped ingredient", `[{"ID":"free","quantity":1,"ingredients":[{"ID":"i-gone"}]}]`, []broken{
+		{"a stopped ingredient", `[{"ID":"free","quantity":1,"ingredients":[{"ID":"i-gone"}]}]`, []menutest.Broken{
 			{"/dishList/0/ingredients/0", violation.IngredientUnavailable, `{"id":"i-gone","reason":"stopped"}`},
 		}},
-		{"no id", `[{"ID":"pizza","quantity":1,"ingredients":[{"ID":"i-small"},{}]}]`, []broken{
+		{"no id", `[{"ID":"pizza","quantity":1,"ingredients":[{"ID":"i-small"},{}]}]`, []menutest.Broken{
 			{"/dishList/0/ingredients/1/ID", violation.FieldRequired, `{"field":"dishList[].ingredients[].ID"}`},
 		}},
-		{"zero counts as none (M7)", `[{"ID":"pizza","quantity":1,"ingredients":[{"ID":"i-small","quantity":0}]}]`, []broken{
+		{"zero counts as none (M7)", `[{"ID":"pizza","quantity":1,"ingredients":[{"ID":"i-small","quantity":0}]}]`, []menutest.Broken{
 			{list, violation.GroupMin, `{"count":0,"group":"g-size","max":1,"min":1,"name":"Size"}`},
 			{"/dishList/0/ingredients/0/quantity", violation.QuantityNotPositive, `{"quantity":0}`},
 		}},
-		{"a quantity that cannot be read leaves the groups unchecked (M7)", `[{"ID":"pizza","quantity":1,"ingredients":[{"ID":"i-small","quantity":0.5}]},{"ID":"burger","quantity":1,"ingredients":[{"ID":"i-hot","quantity":"1,0"},{"ID":"i-mild","quantity":{}}]}]`, []broken{
+		{"a quantity that cannot be read leaves the groups unchecked (M7)", `[{"ID":"pizza","quantity":1,"ingredients":[{"ID":"i-small","quantity":0.5}]},{"ID":"burger","quantity":1,"ingredients":[{"ID":"i-hot","quantity":"1,0"},{"ID":"i-mild","quantity":{}}]}]`, []menutest.Broken{
 			{"/dishList/0/ingredients/0/quantity", violation.QuantityNotWhole, `{"quantity":0.5}`},
 			{"/dishList/1/ingredients/0/quantity", violation.DecimalComma, `{}`},
 			{"/dishList/1/ingredients/1/quantity", violation.TypeMismatch, `{"got":"object","want":"number"}`},
 		}},
-		{"more of an ingredient than larder counts (W15)", `[{"ID":"combo","quantity":1,"ingredients":[{"ID":"i-rice"},{"ID":"i-cola","quantity":1000001}]}]`, []broken{
+		{"more of an ingredient than larder counts (W15)", `[{"ID":"combo","quantity":1,"ingredients":[{"ID":"i-rice"},{"ID":"i-cola","quantity":1000001}]}]`, []menutest.Broken{
 			{"/dishList/0/ingredients/1/quantity", violation.LimitExceeded, `{"limit":1000000}`},
 		}},
 		{"as much as larder counts (W15)", `[{"ID":"combo","quantity":1,"ingredients":[{"ID":"i-rice"},{"ID":"i-cola","quantity":1000000}]}]`, nil},
-		{"ingredients of another kind", `[{"ID":"pizza","quantity":1,"ingredients":"none"},{"ID":"pizza","quantity":1,"ingredients":[1]}]`, []broken{
+		{"ingredients of another kind", `[{"ID":"pizza","quantity":1,"ingredients":"none"},{"ID":"pizza","quantity":1,"ingredients":[1]}]`, []menutest.Broken{
 			{"/dishList/0/ingredients", violation.TypeMismatch, `{"got":"string","want":"array"}`},
 			{"/dishList/1/ingredients/0", violation.TypeMismatch, `{"got":"number","want":"object"}`},
 		}},
-		{"of an unknown dish only the menu is asked", `[{"ID":"nope","quantity":1,"ingredients":[{"ID":"i-hot","quantity":9},{"ID":"zip"}]}]`, []broken{
+		{"of an unknown dish only the menu is asked", `[{"ID":"nope","quantity":1,"ingredients":[{"ID":"i-hot","quantity":9},{"ID":"zip"}]}]`, []menutest.Broken{
 			{"/dishList/0", violation.DishNotInMenu, `{"id":"nope"}`},
 			{"/dishList/0/ingredients/1", violation.IngredientNotInMenu, `{"id":"zip"}`},
 		}},
@@ -87,20 +87,20 @@ func TestIngredientsOfSeveralGroups(t *testing.T) {
 		{"one of each", dish(`{"ID":"i-b"},{"ID":"i-c"}`), nil},
 		{"not a greedy guess (M4)", dish(`{"ID":"i-a"},{"ID":"i-b","quantity":2}`), nil},
 		{"split between both", dish(`{"ID":"i-b","quantity":3}`), nil},
-		{"too few: the later group lacks", dish(`{"ID":"i-b"}`), []broken{
+		{"too few: the later group lacks", dish(`{"ID":"i-b"}`), []menutest.Broken{
 			{list, violation.GroupMin, `{"count":0,"group":"g-two","max":2,"min":1,"name":"Two"}`},
 		}},
-		{"too many: the later group overflows", dish(`{"ID":"i-b","quantity":5}`), []broken{
+		{"too many: the later group overflows", dish(`{"ID":"i-b","quantity":5}`), []menutest.Broken{
 			{list, violation.GroupMax, `{"count":4,"group":"g-two","max":2,"min":1,"name":"Two"}`},
 		}},
 		{"pinned (M4)", dish(`{"ID":"i-b","groupId":"g-one"},{"ID":"i-b","groupId":"g-two","quantity":2}`), nil},
-		{"pinned against the limits", dish(`{"ID":"i-b","groupId":"g-two"},{"ID":"i-c"},{"ID":"i-c"},{"ID":"i-a"}`), []broken{
+		{"pinned against the limits", dish(`{"ID":"i-b","groupId":"g-two"},{"ID":"i-c"},{"ID":"i-c"},{"ID":"i-a"}`), []menutest.Broken{
 			{list, violation.GroupMax, `{"count":3,"group":"g-two","max":2,"min":1,"name":"Two"}`},
 		}},
-		{"pinned to a group that the ingredient is not in", dish(`{"ID":"i-a","GroupID":"g-two"},{"ID":"i-c"}`), []broken{
+		{"pinned to a group that the ingredient is not in", dish(`{"ID":"i-a","GroupID":"g-two"},{"ID":"i-c"}`), []menutest.Broken{
 			{list + "/0/GroupID", violation.GroupPinInvalid, `{"groupId":"g-two"}`},
 		}},
-		{"pinned to no group of the scheme", dish(`{"ID":"i-a","groupId":"g-size"},{"ID":"i-c","groupId":"zip"}`), []broken{
+		{"pinned to no group of the scheme", dish(`{"ID":"i-a","groupId":"g-size"},{"ID":"i-c","groupId":"zip"}`), []menutest.Broken{
 			{list + "/0/groupId", violation.GroupPinInvalid, `{"groupId":"g-size"}`},
 			{list + "/1/groupId", violation.GroupPinInvalid, `{"groupId":"zip"}`},
 		}},
@@ -117,40 +117,40 @@ func TestNesting(t *testing.T) {
 		{"nested (M5)", dish(`{"ID":"i-burger","ingredients":[{"ID":"i-hot"}]}`), nil},
 		{"flat (M5)", dish(`{"ID":"i-burger"},{"ID":"i-hot"}`), nil},
 		{"an empty list within counts as none (W12)", dish(`{"ID":"i-burger","ingredients":[]},{"ID":"i-hot","ingredients":null}`), nil},
-		{"nested quantities are for one unit of the parent", dish(`{"ID":"i-burger","quantity":2,"ingredients":[{"ID":"i-hot","quantity":3}]}`), []broken{
+		{"nested quantities are for one unit of the parent", dish(`{"ID":"i-burger","quantity":2,"ingredients":[{"ID":"i-hot","quantity":3}]}`), []menutest.Broken{
 			{list + "/1/ingredients", violation.GroupMax, `{"count":3,"group":"g-sauce","max":2,"min":1,"name":"Sauce"}`},
 		}},
 		{"flat limits are times the quantity", dish(`{"ID":"i-burger","quantity":2},{"ID":"i-hot","quantity":4}`), nil},
-		{"flat below the multiplied min", dish(`{"ID":"i-burger","quantity":2},{"ID":"i-hot"}`), []broken{
+		{"flat below the multiplied min", dish(`{"ID":"i-burger","quantity":2},{"ID":"i-hot"}`), []menutest.Broken{
 			{list, violation.GroupMin, `{"count":1,"group":"g-sauce","max":4,"min":2,"name":"Sauce"}`},
 		}},
-		{"a group within counts only when its owner is chosen", dish(`{"ID":"i-rice"},{"ID":"i-hot"}`), []broken{
+		{"a group within counts only when its owner is chosen", dish(`{"ID":"i-rice"},{"ID":"i-hot"}`), []menutest.Broken{
 			{list + "/2", violation.IngredientNotAllowed, `{"dish":"combo","id":"i-hot"}`},
 		}},
 		{"two lines of one part, each with its own", dish(`{"ID":"i-burger","ingredients":[{"ID":"i-hot"}]},{"ID":"i-burger","ingredients":[{"ID":"i-mild"}]}`), nil},
 		{"one line nested, one flat", dish(`{"ID":"i-burger","ingredients":[{"ID":"i-hot"}]},{"ID":"i-burger"},{"ID":"i-mild","quantity":2}`), nil},
-		{"a part lacks its own", dish(`{"ID":"i-burger","ingredients":[{"ID":"i-hot"}]},{"ID":"i-burger"}`), []broken{
+		{"a part lacks its own", dish(`{"ID":"i-burger","ingredients":[{"ID":"i-hot"}]},{"ID":"i-burger"}`), []menutest.Broken{
 			{list, violation.GroupMin, `{"count":0,"group":"g-sauce","max":2,"min":1,"name":"Sauce"}`},
 		}},
-		{"an ingredient that takes none", dish(`{"ID":"i-rice","ingredients":[{"ID":"i-hot"}]}`), []broken{
+		{"an ingredient that takes none", dish(`{"ID":"i-rice","ingredients":[{"ID":"i-hot"}]}`), []menutest.Broken{
 			{list + "/1/ingredients", violation.DishTakesNoIngredients, `{}`},
 		}},
-		{"the ingredient's quantity cannot be read", dish(`{"ID":"i-burger","quantity":1.5},{"ID":"i-hot","quantity":9}`), []broken{
+		{"the ingredient's quantity cannot be read", dish(`{"ID":"i-burger","quantity":1.5},{"ID":"i-hot","quantity":9}`), []menutest.Broken{
 			{list + "/1/quantity", violation.QuantityNotWhole, `{"quantity":1.5}`},
 		}},
-		{"multiplied beyond what larder counts", dish(`{"ID":"i-burger","quantity":2000,"ingredients":[{"ID":"i-hot","quantity":2},{"ID":"nope","quantity":1000}]}`), []broken{
+		{"multiplied beyond what larder counts", dish(`{"ID":"i-burger","quantity":2000,"ingredients":[{"ID":"i-hot","quantity":2},{"ID":"nope","quantity":1000}]}`), []menutest.Broken{
 			{list, violation.GroupMax, `{"count":2000,"group":"g-main","max":2,"min":1,"name":"Main"}`},
 			{list + "/1/ingredients/1", violation.IngredientNotInMenu, `{"id":"nope"}`},
 			{list + "/1/ingredients/1/quantity", violation.LimitExceeded, `{"limit":1000000}`},
 		}},
-		{"multiplied to just what larder counts, and beyond without a quantity of its own", dish(`{"ID":"i-burger","quantity":1000000,"ingredients":[{"ID":"i-hot"}]}`), []broken{
+		{"multiplied to just what larder counts, and beyond without a quantity of its own", dish(`{"ID":"i-burger","quantity":1000000,"ingredients":[{"ID":"i-hot"}]}`), []menutest.Broken{
 			{list, violation.GroupMax, `{"count":1000000,"group":"g-main","max":2,"min":1,"name":"Main"}`},
 		}},
 		{"a cycle of schemes is cut where it closes", `[{"ID":"ring","quantity":1,"ingredients":[{"ID":"i-ring"}]}]`, nil},
-		{"beyond the cut nothing is taken", `[{"ID":"ring","quantity":1,"ingredients":[{"ID":"i-ring","ingredients":[{"ID":"i-ring"}]}]}]`, []broken{
+		{"beyond the cut nothing is taken", `[{"ID":"ring","quantity":1,"ingredients":[{"ID":"i-ring","ingredients":[{"ID":"i-ring"}]}]}]`, []menutest.Broken{
 			{list + "/0/ingredients", violation.DishTakesNoIngredients, `{}`},
 		}},
-		{"too deep", `[{"ID":"ring","quantity":1,"ingredients":[` + strings.Repeat(`{"ID":"i-ring","ingredients":[`, 6) + `{"ID":"i-ring"}` + strings.Repeat(`]}`, 6) + `]}]`, []broken{
+		{"too deep", `[{"ID":"ring","quantity":1,"ingredients":[` + strings.Repeat(`{"ID":"i-ring","ingredients":[`, 6) + `{"ID":"i-ring"}` + strings.Repeat(`]}`, 6) + `]}]`, []menutest.Broken{
 			{list + "/0/ingredients", violation.DishTakesNoIngredients, `{}`},
 			{list + "/0" + strings.Repeat("/ingredients/0", 1) + "/ingredients", violation.DishTakesNoIngredients, `{}`},
 			{list + "/0" + strings.Repeat("/ingredients/0", 2) + "/ingredients", violation.DishTakesNoIngredients, `{}`},
@@ -167,9 +167,9 @@ func TestDepthLimit(t *testing.T) {
 	settings.MaxDepth = 1
 	req := v1(t, menutest.Order(`[{"ID":"combo","quantity":1,"ingredients":[{"ID":"i-cola"},{"ID":"i-burger"}]}]`))
 	req.Catalogue = menutest.Compile(t, menutest.Card, settings)
-	want := []broken{{"/dishList/0/ingredients/1", violation.TooDeep, `{}`}}
+	want := []menutest.Broken{{"/dishList/0/ingredients/1", violation.TooDeep, `{}`}}
 	got := brokenOf(t, check(t, validate.DefaultConfig(), req))
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(broken{})); diff != "" {
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("a part whose own groups lie beyond the depth limit (-want +got):\n%s", diff)
 	}
 }
@@ -216,12 +216,12 @@ func TestLimits(t *testing.T) {
 	combo := func(list string) string { return fmt.Sprintf(`[{"ID":"combo","quantity":1,"ingredients":%s}]`, list) }
 	runDishes(t, []dishCase{
 		{"200 dishes", many(200, soup), nil},
-		{"201 dishes", many(201, soup), []broken{{"/dishList", violation.LimitExceeded, `{"limit":200}`}}},
+		{"201 dishes", many(201, soup), []menutest.Broken{{"/dishList", violation.LimitExceeded, `{"limit":200}`}}},
 		{"100 ingredients", combo("[" + `{"ID":"i-rice"},` + many(99, cola)[1:]), nil},
-		{"101 ingredients", combo("[" + `{"ID":"i-rice"},` + many(100, cola)[1:]), []broken{
+		{"101 ingredients", combo("[" + `{"ID":"i-rice"},` + many(100, cola)[1:]), []menutest.Broken{
 			{"/dishList/0/ingredients", violation.LimitExceeded, `{"limit":100}`},
 		}},
-		{"101 nested", combo("[" + rice + "," + rice + "]"), []broken{
+		{"101 nested", combo("[" + rice + "," + rice + "]"), []menutest.Broken{
 			{"/dishList/0/ingredients", violation.LimitExceeded, `{"limit":100}`},
 			{"/dishList/0/ingredients/0/ingredients", violation.DishTakesNoIngredients, `{}`},
 			{"/dishList/0/ingredients/1/ingredients", violation.DishTakesNoIngredients, `{}`},

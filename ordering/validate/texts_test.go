@@ -46,25 +46,25 @@ func TestTexts(t *testing.T) {
 	for name, c := range map[string]struct {
 		place string
 		value any
-		want  []broken
+		want  []menutest.Broken
 	}{
 		"a name of 200 letters":            {"guest.firstName", long(200), nil},
-		"a name of 201":                    {"guest.firstName", long(201), []broken{{"/guest/firstName", violation.LimitExceeded, `{"limit":200}`}}},
-		"a last name of 200 kB":            {"guest.lastName", long(100_000), []broken{{"/guest/lastName", violation.LimitExceeded, `{"limit":200}`}}},
+		"a name of 201":                    {"guest.firstName", long(201), []menutest.Broken{{"/guest/firstName", violation.LimitExceeded, `{"limit":200}`}}},
+		"a last name of 200 kB":            {"guest.lastName", long(100_000), []menutest.Broken{{"/guest/lastName", violation.LimitExceeded, `{"limit":200}`}}},
 		"a comment of 1,000":               {"comment", long(1000), nil},
-		"a comment of 1,001":               {"comment", long(1001), []broken{{"/comment", violation.LimitExceeded, `{"limit":1000}`}}},
-		"a street of 1,001":                {"address.street", long(1001), []broken{{"/address/street", violation.LimitExceeded, `{"limit":1000}`}}},
-		"an escape sequence in a comment":  {"comment", "no onions\x1b[2J", []broken{{"/comment", violation.TextInvalid, `{"character":"U+001B"}`}}},
-		"a C1 control in a name":           {"guest.firstName", "Ann\u009b", []broken{{"/guest/firstName", violation.TextInvalid, `{"character":"U+009B"}`}}},
-		"a null byte in an address":        {"address.entrance", "2\x00", []broken{{"/address/entrance", violation.TextInvalid, `{"character":"U+0000"}`}}},
-		"DEL in a phone number":            {"guest.phone", "123456\x7f", []broken{{"/guest/phone", violation.TextInvalid, `{"character":"U+007F"}`}}},
+		"a comment of 1,001":               {"comment", long(1001), []menutest.Broken{{"/comment", violation.LimitExceeded, `{"limit":1000}`}}},
+		"a street of 1,001":                {"address.street", long(1001), []menutest.Broken{{"/address/street", violation.LimitExceeded, `{"limit":1000}`}}},
+		"an escape sequence in a comment":  {"comment", "no onions\x1b[2J", []menutest.Broken{{"/comment", violation.TextInvalid, `{"character":"U+001B"}`}}},
+		"a C1 control in a name":           {"guest.firstName", "Ann\u009b", []menutest.Broken{{"/guest/firstName", violation.TextInvalid, `{"character":"U+009B"}`}}},
+		"a null byte in an address":        {"address.entrance", "2\x00", []menutest.Broken{{"/address/entrance", violation.TextInvalid, `{"character":"U+0000"}`}}},
+		"DEL in a phone number":            {"guest.phone", "123456\x7f", []menutest.Broken{{"/guest/phone", violation.TextInvalid, `{"character":"U+007F"}`}}},
 		"lines and tabs in a comment":      {"comment", "first\r\nsecond\tthird", nil},
 		"text from right to left, and ZWJ": {"comment", "\u200fمرحبا \u202eabc\u202c \U0001F468\u200d\U0001F373", nil},
-		"a phone number of four digits":    {"guest.phone", "+1 23-4", []broken{{"/guest/phone", violation.PhoneInvalid, `{"digits":5}`}}},
+		"a phone number of four digits":    {"guest.phone", "+1 23-4", []menutest.Broken{{"/guest/phone", violation.PhoneInvalid, `{"digits":5}`}}},
 		"of five":                          {"guest.phone", "12345", nil},
 		"of Arabic digits":                 {"guest.phone", "١٢٣٤٥", nil},
-		"of none":                          {"guest.phone", "call me", []broken{{"/guest/phone", violation.PhoneInvalid, `{"digits":5}`}}},
-		"no number where one is mandatory": {"guest.phone", " ", []broken{{"/guest/phone", violation.FieldRequired, `{"field":"guest.phone"}`}}},
+		"of none":                          {"guest.phone", "call me", []menutest.Broken{{"/guest/phone", violation.PhoneInvalid, `{"digits":5}`}}},
+		"no number where one is mandatory": {"guest.phone", " ", []menutest.Broken{{"/guest/phone", violation.FieldRequired, `{"field":"guest.phone"}`}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -72,7 +72,7 @@ func TestTexts(t *testing.T) {
 				req := v1(t, delivered(map[string]any{c.place: c.value}))
 				req.V1 = isNative
 				v := check(t, validate.DefaultConfig(), req)
-				if diff := cmp.Diff(c.want, brokenOf(t, v), cmp.AllowUnexported(broken{})); diff != "" && len(c.want)+len(v.Violations) > 0 {
+				if diff := cmp.Diff(c.want, brokenOf(t, v)); diff != "" && len(c.want)+len(v.Violations) > 0 {
 					t.Errorf("v1 %v (-want +got):\n%s", isNative, diff)
 				}
 			}
@@ -100,11 +100,11 @@ func TestMaxQuantity(t *testing.T) {
 			req := v1(t, menutest.Order(fmt.Sprintf(`[{"ID":"soup","quantity":%s}]`, c.quantity)))
 			req.V1 = isNative
 			v := check(t, c.cfg, req)
-			var want []broken
+			var want []menutest.Broken
 			if c.limit > 0 {
-				want = []broken{{"/dishList/0/quantity", violation.LimitExceeded, fmt.Sprintf(`{"limit":%d}`, c.limit)}}
+				want = []menutest.Broken{{"/dishList/0/quantity", violation.LimitExceeded, fmt.Sprintf(`{"limit":%d}`, c.limit)}}
 			}
-			if got := brokenOf(t, v); !cmp.Equal(want, got, cmp.AllowUnexported(broken{})) && len(want)+len(got) > 0 {
+			if got := brokenOf(t, v); !cmp.Equal(want, got) && len(want)+len(got) > 0 {
 				t.Errorf("%s: got %v, want %v", c.quantity, got, want)
 			}
 		}
