@@ -232,7 +232,7 @@ func TestABatchIsTakenOver(t *testing.T) {
 		t.Fatalf("stopped: %+v, %v, want some left", b, err)
 	}
 	// Its queued runs outlive a replica by 30 s, which this test need not wait.
-	for _, restaurant := range g.Restaurants() {
+	for _, restaurant := range g.deps.Restaurants {
 		if err := g.client.Del(t.Context(), g.keys.Queue(restaurant.ID)).Err(); err != nil {
 			t.Fatal(err)
 		}
@@ -249,7 +249,7 @@ func TestABatchIsShared(t *testing.T) {
 	t.Parallel()
 	const restaurants = 60
 	g := newFixture(t, redistest.Start(t).URL(), chain(restaurants, plain), func(d *menusync.Deps) { d.Config.Concurrency = 2 })
-	for _, restaurant := range g.Restaurants() {
+	for _, restaurant := range g.deps.Restaurants {
 		if _, err := g.Once(t.Context(), restaurant.ID, runlog.TriggerCron); err != nil {
 			t.Fatal(err)
 		}

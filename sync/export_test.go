@@ -53,26 +53,3 @@ func (r *Runner) Follow() *runlog.Follower { return r.runs.Follow() }
 
 // RefreshQueued is one round of keeping queued runs alive.
 func (r *Runner) RefreshQueued(ctx context.Context) error { return r.extendQueued(ctx) }
-
-// Restaurants returns the configured restaurants in their order.
-func (r *Runner) Restaurants() []Restaurant { return r.set.Load().restaurants }
-
-// Catalogued returns everything that has a catalogue: the restaurants and the
-// connections' own menus. A cache.Replica watches it.
-func (r *Runner) Catalogued() []menu.RestaurantID { return r.set.Load().catalogued }
-
-// Known returns a configured restaurant. Connections' own menus are none.
-func (r *Runner) Known(id menu.RestaurantID) (Restaurant, bool) {
-	t, ok := r.set.Load().byID[id]
-	if !ok || t.upstream == "" {
-		return Restaurant{}, false
-	}
-	return t.Restaurant, true
-}
-
-// HasMenu reports whether a menu is kept under the id: a restaurant's or a
-// connection's own.
-func (r *Runner) HasMenu(id menu.RestaurantID) bool {
-	_, ok := r.set.Load().byID[id]
-	return ok
-}

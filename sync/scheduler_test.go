@@ -30,7 +30,7 @@ func TestStartupCatchesUp(t *testing.T) {
 		stop := g.schedule(g.Runner)
 		own := cache.DefaultMenu("main")
 		eventually(t, "everything is synced", func() bool {
-			versions, err := g.store.Currents(t.Context(), g.Catalogued())
+			versions, err := g.store.Currents(t.Context(), []menu.RestaurantID{bistro, own})
 			_, _, missing := g.store.Reasons(t.Context(), "main")
 			return err == nil && len(versions) == 2 && missing == nil
 		})
@@ -193,16 +193,11 @@ func TestReasonsKeepTheLastGoodOnes(t *testing.T) {
 func TestRestaurantsAndStaleness(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redisdb.Embedded, withDefaultMenu, onDefaultSchedule)
-	restaurant, ok := g.Known(bistro)
-	if !ok || restaurant.Schedule != "@every 2m" || len(g.Restaurants()) != 1 {
-		t.Errorf("Known = %+v, %v, want the default schedule filled in", restaurant, ok)
-	}
 	own := cache.DefaultMenu("main")
-	if _, ok := g.Known(own); ok {
-		t.Error("the connection's own menu is no restaurant")
-	}
-	if ids := g.Catalogued(); len(ids) != 2 || ids[0] != bistro || ids[1] != own {
-		t.Errorf("Catalogued = %v", ids)
+	for _, id := range []menu.RestaurantID{bistro, own} {
+		if plan, ok := g.Plan(id); !ok || plan.Schedule != "@every 2m" {
+			t.Errorf("plan of %s = %+v, %v, want the default schedule", id, plan, ok)
+		}
 	}
 	for _, c := range []struct {
 		id    menu.RestaurantID

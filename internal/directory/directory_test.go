@@ -136,7 +136,7 @@ func TestReplaceIsAtomic(t *testing.T) {
 		}
 		return list
 	}
-	d := directory.New([]directory.Connection{{Name: "main"}}, generation(0))
+	d := directory.New([]directory.Connection{{Name: "main", DefaultMenu: "@main", KeepsDefaultMenu: true}}, generation(0))
 	var readers sync.WaitGroup
 	done := make(chan struct{})
 	for range 2 {
@@ -169,6 +169,20 @@ func TestReplaceIsAtomic(t *testing.T) {
 	}
 	close(done)
 	readers.Wait()
+	d.Replace(append(given[:size-1:size-1], directory.Restaurant{ID: "added", Connection: "main", Phone: "+351 22 000 00 00"}))
+	if _, known := d.Restaurant("r99"); known || d.HasMenu("r99") {
+		t.Error("a removed restaurant is still known")
+	}
+	if one, known := d.Find("main", "added"); !known || one.Phone != "+351 22 000 00 00" || !d.HasMenu("added") {
+		t.Errorf("the added restaurant is %+v, %v", one, known)
+	}
+	if ids := d.Menus(); len(ids) != size+1 || ids[size] != "@main" {
+		t.Errorf("Menus = %v, want the restaurants and the default menu", ids)
+	}
+	if _, known := d.Restaurant("@main"); known {
+		t.Error("a default menu is no restaurant")
+	}
+	d.Replace(given)
 	given[0].Name = "changed by the caller"
 	if one, _ := d.Restaurant("r0"); one.Name != "generation 199" {
 		t.Errorf("the directory has the caller's slice: %q", one.Name)
