@@ -55,30 +55,29 @@ func (r *Runner) StartBatch(ctx context.Context, req BatchRequest) (runlog.Batch
 
 // runBatches does the open batches, together with the other instances, until
 // ctx ends.
-func (r *Runner) runBatches(ctx context.Context) {
-	var group errgroup.Group
-	defer func() { _ = group.Wait() }() // its functions have no errors
-	var running stdsync.Map             // ids of batches
+func (s *Scheduler) runBatches(ctx context.Context) {
+	var group stdsync.WaitGroup
+	defer group.Wait()
+	var running stdsync.Map // ids of batches
 	ticker := time.NewTicker(batchPollInterval)
 	defer ticker.Stop()
-	for r.health.wait(ctx) {
-		ids, err := r.runs.OpenBatches(ctx)
+	for s.runner.health.wait(ctx) {
+		ids, err := s.runner.runs.OpenBatches(ctx)
 		if err != nil {
-			r.health.suspect()
+			s.runner.health.suspect()
 		}
 		for _, id := range ids {
 			if _, twice := running.LoadOrStore(id, true); twice {
 				continue
 			}
-			group.Go(func() error {
+			group.Go(func() {
 				defer running.Delete(id)
-				r.runBatch(ctx, id)
-				return nil
+				s.runBatch(ctx, id)
 			})
 		}
 		select {
 		case <-ctx.Done():
-		case <-r.newBatch:
+		case <-s.runner.newBatch:
 		case <-ticker.C:
 		}
 	}
@@ -88,30 +87,30 @@ func (r *Runner) runBatches(ctx context.Context) {
 // flight are what a worker each can do, and as many that wait, so that manual
 // runs of others that come meanwhile wait for few. What it cannot read, the
 // next look does.
-func (r *Runner) runBatch(ctx context.Context, id string) {
-	b, err := r.runs.Batch(ctx, id)
+func (s *Scheduler) runBatch(ctx context.Context, id string) {
+	b, err := s.runner.runs.Batch(ctx, id)
 	if errors.Is(err, runlog.ErrUnknownBatch) { // expired
-		_, _ = r.runs.CloseBatch(ctx, id)
+		_, _ = s.runner.runs.CloseBatch(ctx, id)
 	}
 	if err != nil {
 		return
 	}
-	pending, err := r.runs.Pending(ctx, id)
+	pending, err := s.runner.runs.Pending(ctx, id)
 	if err != nil {
 		return
 	}
 	if len(pending) == 0 {
-		r.closeBatch(ctx, id)
+		s.closeBatch(ctx, id)
 		return
 	}
 	// Each instance goes through the list in an order of its own.
 	rand.Shuffle(len(pending), func(i, j int) { pending[i], pending[j] = pending[j], pending[i] }) //nolint:gosec // no secret
 	var group errgroup.Group
-	group.SetLimit(2 * r.cfg.Concurrency)
+	group.SetLimit(2 * s.runner.cfg.Concurrency)
 	if b.Force && b.Done == 0 { // policy S5a
-		for _, t := range r.set.Load().reasons {
+		for _, t := range s.runner.set.Load().reasons {
 			if b.Connection == "" || b.Connection == t.Connection {
-				group.Go(func() error { _ = r.refreshReasons(ctx, t.Connection); return nil })
+				group.Go(func() error { _ = s.runner.refreshReasons(ctx, t.Connection); return nil })
 			}
 		}
 	}
@@ -119,21 +118,18 @@ func (r *Runner) runBatch(ctx context.Context, id string) {
 		if ctx.Err() != nil {
 			break
 		}
-		group.Go(func() error {
-			r.syncOne(ctx, b, restaurant)
-			return nil
-		})
+		group.Go(func() error { s.syncOne(ctx, b, restaurant); return nil })
 	}
 	_ = group.Wait() // its functions have no errors
 }
 
 // syncOne syncs a restaurant and counts it.
-func (r *Runner) syncOne(ctx context.Context, b runlog.Batch, restaurant menu.RestaurantID) {
+func (s *Scheduler) syncOne(ctx context.Context, b runlog.Batch, restaurant menu.RestaurantID) {
 	var run runlog.Run
 	var err error
 	for range batchTries {
-		err = r.awaitRedis(ctx, b.ID, func() (err error) {
-			run, err = r.syncRestaurant(ctx, b, restaurant)
+		err = s.awaitRedis(ctx, b.ID, func() (err error) {
+			run, err = s.syncRestaurant(ctx, b, restaurant)
 			return err
 		})
 		if ctx.Err() != nil || errors.Is(err, errNotPending) {
@@ -144,28 +140,34 @@ func (r *Runner) syncOne(ctx context.Context, b runlog.Batch, restaurant menu.Re
 		}
 	}
 	if err != nil {
-		now := r.clock().UTC()
+		now := s.runner.clock().UTC()
 		run = runlog.Run{
 			Restaurant: restaurant, Trigger: runlog.TriggerManual, State: runlog.StateFinished, StartedAt: now, FinishedAt: now,
 			Outcome: runlog.OutcomeFailed, Error: err.Error(),
 		}
 	}
-	_ = r.awaitRedis(ctx, b.ID, func() error { return r.countDone(ctx, b, run) }) // else it is done once more
+	_ = s.awaitRedis(ctx, b.ID, func() error { // else it is done once more
+		ended, err := s.runner.runs.CountDone(ctx, b, run)
+		if ended {
+			s.closeBatch(ctx, b.ID)
+		}
+		return err
+	})
 }
 
 // syncRestaurant returns the finished run of a restaurant. Errors: errNotPending,
 // redisdb.ErrUnavailable.
-func (r *Runner) syncRestaurant(ctx context.Context, b runlog.Batch, restaurant menu.RestaurantID) (runlog.Run, error) {
-	pending, err := r.runs.IsPending(ctx, b.ID, restaurant)
+func (s *Scheduler) syncRestaurant(ctx context.Context, b runlog.Batch, restaurant menu.RestaurantID) (runlog.Run, error) {
+	pending, err := s.runner.runs.IsPending(ctx, b.ID, restaurant)
 	switch {
 	case err != nil:
 		return runlog.Run{}, err
 	case !pending:
 		return runlog.Run{}, errNotPending
 	}
-	run, err := r.Start(ctx, restaurant, Request{By: b.By, Force: b.Force, batch: true})
+	run, err := s.runner.Start(ctx, restaurant, Request{By: b.By, Force: b.Force, batch: true})
 	if err == nil && !run.Finished() {
-		run, err = r.Wait(ctx, restaurant, run.ID)
+		run, err = s.runner.Wait(ctx, restaurant, run.ID)
 	}
 	if _, unknown := errors.AsType[*UnknownRestaurantError](err); unknown { // removed since the batch began
 		return runlog.Run{Restaurant: restaurant, State: runlog.StateFinished, Outcome: runlog.OutcomeSkipped}, nil
@@ -175,40 +177,28 @@ func (r *Runner) syncRestaurant(ctx context.Context, b runlog.Batch, restaurant 
 
 // awaitRedis does something of a batch, again and again while Redis is
 // away. The error is its, or ctx's.
-func (r *Runner) awaitRedis(ctx context.Context, batch string, do func() error) error {
+func (s *Scheduler) awaitRedis(ctx context.Context, batch string, do func() error) error {
 	for {
 		err := do()
 		if !errors.Is(err, redisdb.ErrUnavailable) {
 			return err
 		}
-		r.log.WithError(err).WithField("event", "sync.batch_deferred").WithField("batch", batch).Debug("a batch waits for Redis")
-		r.health.suspect()
-		if sleep.For(ctx, retryQueued) != nil || !r.health.wait(ctx) {
+		s.runner.log.WithError(err).WithField("event", "sync.batch_deferred").WithField("batch", batch).Debug("a batch waits for Redis")
+		s.runner.health.suspect()
+		if sleep.For(ctx, retryQueued) != nil || !s.runner.health.wait(ctx) {
 			return ctx.Err()
 		}
 	}
 }
 
-// countDone counts a restaurant as done. Errors: redisdb.ErrUnavailable.
-func (r *Runner) countDone(ctx context.Context, b runlog.Batch, run runlog.Run) error {
-	ended, err := r.runs.CountDone(ctx, b, run)
-	if err != nil {
-		return err
-	}
-	if ended {
-		r.closeBatch(ctx, b.ID)
-	}
-	return nil
-}
-
 // closeBatch takes a batch of which nothing is left from the list of open ones.
-func (r *Runner) closeBatch(ctx context.Context, id string) {
-	closed, err := r.runs.CloseBatch(ctx, id)
+func (s *Scheduler) closeBatch(ctx context.Context, id string) {
+	closed, err := s.runner.runs.CloseBatch(ctx, id)
 	if err != nil || !closed { // the next look does it, or another instance has done it
 		return
 	}
-	if b, err := r.runs.Batch(ctx, id); err == nil {
-		r.log.WithField("event", "sync.batch").WithField("batch", id).WithField("count", b.Total).
+	if b, err := s.runner.runs.Batch(ctx, id); err == nil {
+		s.runner.log.WithField("event", "sync.batch").WithField("batch", id).WithField("count", b.Total).
 			WithField("failed", b.Failed).Info("every restaurant of the batch is done")
 	}
 }

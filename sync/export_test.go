@@ -18,7 +18,7 @@ func (r *Runner) OnceAt(ctx context.Context, id menu.RestaurantID, tick time.Tim
 	if err != nil {
 		return runlog.Run{}, err
 	}
-	run, err := r.execute(ctx, work{target: t, trigger: runlog.TriggerCron, tick: tick}, r.newRun(t, runlog.TriggerCron))
+	run, err := r.sync(ctx, work{target: t, trigger: runlog.TriggerCron, tick: tick})
 	if errors.Is(err, errBusy) {
 		err = nil
 	}
@@ -29,7 +29,7 @@ func (r *Runner) OnceAt(ctx context.Context, id menu.RestaurantID, tick time.Tim
 func (r *Runner) ReasonsOnce(ctx context.Context, connection string) (runlog.Run, error) {
 	for _, t := range r.set.Load().reasons {
 		if t.Connection == connection {
-			return r.execute(ctx, work{target: t, trigger: runlog.TriggerCron}, r.newRun(t, runlog.TriggerCron))
+			return r.sync(ctx, work{target: t, trigger: runlog.TriggerCron})
 		}
 	}
 	return runlog.Run{}, errors.New("no such connection")
@@ -52,4 +52,4 @@ func (r *Runner) Batch(ctx context.Context, id string) (runlog.Batch, error) {
 func (r *Runner) Follow() *runlog.Follower { return r.runs.Follow() }
 
 // RefreshQueued is one round of keeping queued runs alive.
-func (r *Runner) RefreshQueued(ctx context.Context) error { return r.extendQueued(ctx) }
+func (r *Runner) RefreshQueued(ctx context.Context) error { return r.flights.extendQueued(ctx, r) }

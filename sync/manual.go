@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -15,12 +14,8 @@ import (
 )
 
 const (
-	// queuedLife is how long a queued run outlives its replica.
-	queuedLife = 30 * time.Second
 	// maxName bounds the name of one who asks for a run, in bytes.
 	maxName = 100
-	// queuesAtOnce bounds the keys of one pipeline.
-	queuesAtOnce = 500
 	// firstPoll and lastPoll are how often Wait looks at a run of another
 	// replica; a run of this one tells by itself.
 	firstPoll = 20 * time.Millisecond
@@ -49,13 +44,7 @@ func (r *Runner) Start(ctx context.Context, restaurant menu.RestaurantID, req Re
 	}
 	run := r.newRun(t, cmp.Or(req.Trigger, runlog.TriggerManual))
 	run.Force = req.Force
-	r.mu.Lock()
-	// A start that got no answer may have queued its run. That one is asked for
-	// again: another id would join it, and no process would do it.
-	if before := r.asked[t.ID]; before != "" && runlog.IDTime(run.ID)-runlog.IDTime(before) < queuedLife.Milliseconds() {
-		run.ID = before
-	}
-	r.mu.Unlock()
+	run.ID = r.flights.idOfStart(t.ID, run.ID)
 	by := cleanName(req.By)
 	if by != "" {
 		run.By = []string{by}
@@ -68,21 +57,12 @@ func (r *Runner) Start(ctx context.Context, restaurant menu.RestaurantID, req Re
 		[]string{r.keys.Lease(t.ID), r.keys.Queue(t.ID), r.keys.Runs(t.ID)},
 		run.ID, record, req.Force, by, queuedLife.Milliseconds(), req.Fresh).Slice()
 	if err != nil {
-		r.mu.Lock()
-		r.asked[t.ID] = run.ID
-		r.mu.Unlock()
+		r.flights.unanswered(t.ID, run.ID)
 		return runlog.Run{}, unavailable(ctx, fmt.Sprintf("start a sync of %s", t.ID), err)
 	}
 	id, _ := answer[0].(string)
 	queued, _ := answer[1].(int64)
-	r.mu.Lock()
-	mine := queued == 1 || id == r.asked[t.ID]
-	delete(r.asked, t.ID)
-	if mine {
-		r.flights[id] = &flight{target: t, queued: true, done: make(chan struct{})}
-	}
-	r.mu.Unlock()
-	if !mine {
+	if !r.flights.queue(t.ID, id, queued == 1) {
 		return r.runs.Get(ctx, t.ID, id)
 	}
 	run.ID = id
@@ -102,12 +82,7 @@ func (r *Runner) Start(ctx context.Context, restaurant menu.RestaurantID, req Re
 // holder vanished comes back failed, with the error "holder lost". Errors:
 // ErrUnknownRun, redisdb.ErrUnavailable.
 func (r *Runner) Wait(ctx context.Context, restaurant menu.RestaurantID, runID string) (runlog.Run, error) {
-	var here <-chan struct{} // nil for a run of another instance
-	r.mu.Lock()
-	if f := r.flights[runID]; f != nil {
-		here = f.done
-	}
-	r.mu.Unlock()
+	here := r.flights.ended(runID)
 	timer := time.NewTimer(firstPoll)
 	defer timer.Stop()
 	var last runlog.Run
@@ -131,58 +106,6 @@ func (r *Runner) Wait(ctx context.Context, restaurant menu.RestaurantID, runID s
 		case <-timer.C:
 		}
 	}
-}
-
-// flight is a run that waits or runs in this process.
-type flight struct {
-	target *target
-	queued bool
-	done   chan struct{} // closed when the run has ended
-}
-
-// track notes a run that begins here.
-func (r *Runner) track(runID string, t *target) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if f := r.flights[runID]; f != nil {
-		f.queued = false
-		return
-	}
-	r.flights[runID] = &flight{target: t, done: make(chan struct{})}
-}
-
-// untrack wakes those who wait for a run that has ended here.
-func (r *Runner) untrack(runID string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if f := r.flights[runID]; f != nil {
-		close(f.done)
-		delete(r.flights, runID)
-	}
-}
-
-// extendQueued keeps the queued runs of this process alive in Redis.
-func (r *Runner) extendQueued(ctx context.Context) error {
-	var queues []string
-	r.mu.Lock()
-	for _, f := range r.flights {
-		if f.queued {
-			queues = append(queues, r.keys.Queue(f.target.ID))
-		}
-	}
-	r.mu.Unlock()
-	for part := range slices.Chunk(queues, queuesAtOnce) {
-		_, err := r.redis.Pipelined(ctx, func(pipe redis.Pipeliner) error {
-			for _, queue := range part {
-				pipe.PExpire(ctx, queue, queuedLife)
-			}
-			return nil
-		})
-		if err != nil {
-			return unavailable(ctx, "keep queued runs", err)
-		}
-	}
-	return nil
 }
 
 // cleanName makes a name safe to keep in a list of lines.

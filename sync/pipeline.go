@@ -32,11 +32,16 @@ func (r *Runner) Once(ctx context.Context, restaurant menu.RestaurantID, why run
 	if err != nil {
 		return runlog.Run{}, err
 	}
-	run, err := r.execute(ctx, work{target: t, trigger: why}, r.newRun(t, why))
+	run, err := r.sync(ctx, work{target: t, trigger: why})
 	if errors.Is(err, errBusy) {
 		return run, nil
 	}
 	return run, err
+}
+
+// sync does work with a run of its own. Errors: errBusy, redisdb.ErrUnavailable.
+func (r *Runner) sync(ctx context.Context, w work) (runlog.Run, error) {
+	return r.execute(ctx, w, r.newRun(w.target, w.trigger))
 }
 
 func (r *Runner) newRun(t *target, why runlog.Trigger) runlog.Run {
@@ -64,8 +69,7 @@ func (r *Runner) execute(ctx context.Context, w work, run runlog.Run) (runlog.Ru
 		r.health.suspect()
 		return runlog.Run{}, err
 	}
-	r.track(run.ID, t)
-	defer r.untrack(run.ID)
+	defer r.flights.begin(run.ID, t.ID)()
 	run.Force = held.force
 	if held.left != "" && held.left != run.ID {
 		_, _ = r.runs.Get(ctx, t.ID, held.left) // ends the record of a holder that vanished

@@ -2,13 +2,21 @@ package sync
 
 import (
 	"context"
+	"errors"
 	"slices"
 	stdsync "sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
+	"larder/internal/redisdb"
 	"larder/internal/sleep"
 	"larder/sync/runlog"
 )
+
+// retryQueued is how long a manual run waits before it asks again for a lease that
+// another run holds.
+const retryQueued = 250 * time.Millisecond
 
 // work is one thing for a worker to do: a run of a target, or over the
 // rejection reasons of a connection.
@@ -79,6 +87,15 @@ func (q *queue) push(w work) {
 	q.signal.Set()
 }
 
+// pushScheduled queues scheduled work; false when the target has some already.
+func (q *queue) pushScheduled(w work) bool {
+	if !w.target.pending.CompareAndSwap(false, true) {
+		return false
+	}
+	q.push(w)
+	return true
+}
+
 // pop waits for work; false when ctx has ended. The worker calls release when
 // it has done it.
 func (q *queue) pop(ctx context.Context) (w work, release func(), ok bool) {
@@ -119,7 +136,7 @@ func (q *queue) tryPop() (w work, release func(), ok bool) {
 	return work{}, nil, false
 }
 
-// hasWorker tells whether there is a worker for the connection.
+// hasWorker reports whether there is a worker for the connection.
 func (q *queue) hasWorker(l *connectionQueue) bool {
 	if l.busy == 0 {
 		return true // one is kept free for it
@@ -150,5 +167,83 @@ func (w work) priority() int {
 		return 1
 	default:
 		return 2
+	}
+}
+
+// work takes from the queue until ctx ends.
+func (s *Scheduler) work(ctx context.Context, g *errgroup.Group) {
+	for {
+		w, release, ok := s.runner.queue.pop(ctx)
+		if !ok || !s.runner.health.wait(ctx) {
+			return
+		}
+		if w.trigger == runlog.TriggerManual {
+			s.manual(ctx, g, w)
+		} else {
+			s.scheduled(ctx, w)
+		}
+		release()
+	}
+}
+
+// scheduled does a tick's or catch-up's work, for the target as it is configured
+// now, and then lets the next one into the queue.
+func (s *Scheduler) scheduled(ctx context.Context, w work) {
+	r, queued := s.runner, w.target
+	w.target = r.configured(queued)
+	// Without a tick another instance may have caught up meanwhile.
+	if w.target != nil && (!w.tick.IsZero() || w.changed || !s.isFresh(ctx, w.target)) {
+		if _, err := r.sync(ctx, w); err != nil && !errors.Is(err, errBusy) {
+			r.log.WithError(err).WithField("event", "sync.run_deferred").WithField("restaurant", string(w.target.ID)).Debug("no run")
+		}
+	}
+	queued.pending.Store(false)
+	if t := r.configured(queued); t != nil && t.again.Load() {
+		r.requeue(t)
+	}
+}
+
+// configured returns the target as it is configured now, nil where it was removed.
+func (r *Runner) configured(t *target) *target {
+	if t.isReasons {
+		return t
+	}
+	return r.set.Load().byID[t.ID]
+}
+
+// isFresh reports whether the target has missed no slot.
+func (s *Scheduler) isFresh(ctx context.Context, t *target) bool {
+	r := s.runner
+	if t.isReasons {
+		_, checked, err := r.store.Reasons(ctx, t.Connection)
+		return err == nil && !t.schedule.Missed(1, checked, r.clock())
+	}
+	version, err := r.store.Current(ctx, t.ID)
+	return err == nil && !version.Behind() && !t.schedule.Missed(1, version.CheckedAt, r.clock())
+}
+
+// manual does a queued run. While another one holds the lease it goes back
+// into the queue after a pause, which costs no worker.
+func (s *Scheduler) manual(ctx context.Context, g *errgroup.Group, w work) {
+	r := s.runner
+	// Not Get: this process is the run's holder, even where Redis was away so long
+	// that its place in the queue has expired.
+	run, err := r.runs.Stored(ctx, w.target.ID, w.runID)
+	if err == nil && run.State == runlog.StateQueued {
+		_, err = r.execute(ctx, w, run)
+	}
+	switch {
+	case errors.Is(err, errBusy), errors.Is(err, redisdb.ErrUnavailable):
+		g.Go(func() error {
+			if sleep.For(ctx, retryQueued) == nil {
+				r.queue.push(w)
+			}
+			return nil
+		})
+	default: // ended, or gone: then nobody waits for long
+		if err != nil {
+			r.log.WithError(err).WithField("event", "sync.queued_run_failed").WithField("run", w.runID).Debug("queued run not done")
+		}
+		r.flights.end(w.runID)
 	}
 }

@@ -62,7 +62,7 @@ func (r *Runner) refreshReasons(ctx context.Context, connection string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), refreshReasonsWithin)
 	defer cancel()
 	for {
-		run, err := r.execute(ctx, work{target: all[at], trigger: runlog.TriggerManual}, r.newRun(all[at], runlog.TriggerManual))
+		run, err := r.sync(ctx, work{target: all[at], trigger: runlog.TriggerManual})
 		switch {
 		case errors.Is(err, errBusy) && sleep.For(ctx, retryQueued) == nil:
 			continue

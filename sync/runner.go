@@ -96,9 +96,7 @@ type Runner struct {
 	set       atomic.Pointer[targetSet] // what is kept now
 	replaced  sleep.Signal              // set when cron has not followed set yet
 
-	mu      stdsync.Mutex
-	flights map[string]*flight           // by run id
-	asked   map[menu.RestaurantID]string // run ids of starts that got no answer
+	flights flights
 }
 
 // NewRunner checks schedules, time zones and connections and gives a Runner
@@ -118,7 +116,7 @@ func NewRunner(d Deps) (*Runner, error) {
 		queue:     newQueue(d.Config.Concurrency, d.Connections),
 		upstreams: upstreamHealth{of: map[string]upstreamState{}}, budget: newBudget(d.Config.Memory),
 		newBatch: sleep.NewSignal(), replaced: sleep.NewSignal(),
-		flights: map[string]*flight{}, asked: map[menu.RestaurantID]string{},
+		flights: flights{runs: map[string]*flight{}, asked: map[menu.RestaurantID]string{}},
 	}
 	r.set.Store(set)
 	if r.clock == nil {

@@ -197,14 +197,6 @@ func (r *Runner) target(id menu.RestaurantID) (*target, error) {
 	return nil, &UnknownRestaurantError{ID: id, Known: known}
 }
 
-// configured returns the target as it is configured now, nil where it was removed.
-func (r *Runner) configured(t *target) *target {
-	if t.isReasons {
-		return t
-	}
-	return r.set.Load().byID[t.ID]
-}
-
 // Replacement tells what a Replace did to the restaurants.
 type Replacement struct {
 	Added, Changed, Removed []menu.RestaurantID
@@ -235,7 +227,7 @@ func (r *Runner) Replace(restaurants []Restaurant, schedule string) (Replacement
 		switch {
 		case !stood:
 			done.Added = append(done.Added, t.ID)
-			r.enqueueScheduled(work{target: t, trigger: runlog.TriggerStartup, missing: true})
+			r.queue.pushScheduled(work{target: t, trigger: runlog.TriggerStartup, missing: true})
 		case old != t:
 			done.Changed = append(done.Changed, t.ID)
 			if old.Name != t.Name || old.Connection != t.Connection || old.Settings != t.Settings {
@@ -255,7 +247,7 @@ func (r *Runner) Replace(restaurants []Restaurant, schedule string) (Replacement
 // waits or runs, which may have begun with what was before.
 func (r *Runner) requeue(t *target) {
 	t.again.Store(true)
-	if r.enqueueScheduled(work{target: t, trigger: runlog.TriggerCron, changed: true}) {
+	if r.queue.pushScheduled(work{target: t, trigger: runlog.TriggerCron, changed: true}) {
 		t.again.Store(false)
 	}
 }

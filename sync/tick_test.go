@@ -75,7 +75,7 @@ func TestCronFiresEachRestaurantAtItsTick(t *testing.T) {
 		// all entries each time it wakes, which is slow under the race detector.
 		const restaurants = 1000
 		r, seen := ticking(t, restaurants)
-		ticks := r.newCron()
+		ticks := NewScheduler(r).newCron()
 		ticks.Start()
 		ran := map[menu.RestaurantID]time.Time{}
 		for window := range 12 { // ten seconds each, two minutes in all
@@ -109,7 +109,7 @@ func TestTickThatFindsTheLastUnfinishedIsSkipped(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r, seen := ticking(t, 1)
-		ticks := r.newCron()
+		ticks := NewScheduler(r).newCron()
 		ticks.Start()
 		<-time.After(7 * time.Minute) // three or four ticks, no worker
 		synctest.Wait()
@@ -128,7 +128,7 @@ func TestTicksPauseWithoutRedis(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, seen := ticking(t, 1)
 		r.health.set(errBusy)
-		ticks := r.newCron()
+		ticks := NewScheduler(r).newCron()
 		ticks.Start()
 		<-time.After(2 * time.Minute)
 		synctest.Wait()
