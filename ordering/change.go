@@ -23,8 +23,8 @@ func (o *Orders) Change(ctx context.Context, c ChangeRequest) (Result, error) {
 		return Result{}, ErrNoOrder
 	}
 	r := request{
-		scope:       scope{operation: c.Operation, connection: c.Connection, client: c.Client, key: c.Key, of: c.OrderID},
-		capacityKey: c.Client, arrived: time.Now(), change: &c,
+		operation: c.Operation, connection: c.Connection, client: c.Client, key: c.Key, of: c.OrderID, capacityKey: c.Client,
+		arrived: time.Now(), change: &c,
 	}
 	switch c.Operation {
 	case upstream.OpPay, upstream.OpReject:
@@ -43,12 +43,12 @@ func (o *Orders) Change(ctx context.Context, c ChangeRequest) (Result, error) {
 	return result, err
 }
 
-// validateChange checks a change and returns its call, without what every call has.
-func (o *Orders) validateChange(ctx context.Context, c *ChangeRequest) (CallSpec, error) {
-	spec := CallSpec{RequestID: c.RequestID, OrderID: c.OrderID, Adopt: !c.V1}
+// validateChange checks a change and fills in what its call has of its own.
+func (o *Orders) validateChange(ctx context.Context, c *ChangeRequest, spec *CallSpec) error {
+	spec.RequestID, spec.OrderID, spec.Adopt = c.RequestID, c.OrderID, !c.V1
 	record, err := o.deps.Journal.Order(ctx, c.Connection, c.OrderID)
 	if err != nil && (c.V1 || !errors.Is(err, ErrNoOrder)) {
-		return CallSpec{}, err
+		return err
 	}
 	body := validate.Change{Body: c.Body, V1: c.V1, Language: c.Language, FieldCase: c.FieldCase}
 	var invalid InvalidError
@@ -58,7 +58,9 @@ func (o *Orders) validateChange(ctx context.Context, c *ChangeRequest) (CallSpec
 		if c.V1 && !o.cfg.AllowUnderpayment {
 			payments.Cover(record.Total)
 		}
-		spec.Payments = recordedPayments(payments.List())
+		for _, paid := range payments.List() {
+			spec.Payments = append(spec.Payments, Payment{Code: paid.Code, Amount: paid.Amount, PaidAt: paid.PaidAt})
+		}
 		spec.Body = payments.Upstream()
 		invalid.Violations, invalid.More = payments.Violations()
 	case upstream.OpReject:
@@ -69,18 +71,9 @@ func (o *Orders) validateChange(ctx context.Context, c *ChangeRequest) (CallSpec
 	default: // a completion has no body
 	}
 	if invalid.Violations != nil {
-		return CallSpec{}, &invalid
+		return &invalid
 	}
-	return spec, nil
-}
-
-// recordedPayments returns payments as the record keeps them.
-func recordedPayments(sent []upstream.Payment) []Payment {
-	out := make([]Payment, len(sent))
-	for i, paid := range sent {
-		out[i] = Payment{Code: paid.Code, Amount: paid.Amount, PaidAt: paid.PaidAt}
-	}
-	return out
+	return nil
 }
 
 // checkReason checks the rejection by the reasons that the service lists.

@@ -18,7 +18,6 @@ type InvalidError struct {
 	More       bool
 }
 
-// Error counts the violations.
 func (e *InvalidError) Error() string {
 	return fmt.Sprintf("ordering: violations of the order: %d", len(e.Violations))
 }
@@ -30,7 +29,6 @@ type KeyReusedError struct {
 	Ref string
 }
 
-// Error names the order.
 func (e *KeyReusedError) Error() string {
 	return "ordering: the key was used for something else: order " + e.Ref
 }
@@ -39,13 +37,11 @@ func (e *KeyReusedError) Error() string {
 // made (policy O7).
 type InFlightError struct{ Ref string }
 
-// Error names the order.
 func (e *InFlightError) Error() string { return "ordering: still in flight: order " + e.Ref }
 
 // AmbiguousError says that orders of several connections are meant.
 type AmbiguousError struct{ Connections []string }
 
-// Error lists the connections.
 func (e *AmbiguousError) Error() string {
 	return "ordering: orders of several connections: " + strings.Join(e.Connections, ", ")
 }
@@ -59,8 +55,11 @@ type NotSentError struct {
 	Err error
 }
 
-// Error returns the cause.
 func (e *NotSentError) Error() string { return fmt.Sprintf("ordering: nothing sent: %v", e.Err) }
 
-// Unwrap returns the cause.
 func (e *NotSentError) Unwrap() error { return e.Err }
+
+func is[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
+}

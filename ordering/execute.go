@@ -23,11 +23,13 @@ const (
 // request is what Place, Change or Resolve asks execute for. One of place, change
 // and retry is set.
 type request struct {
-	scope
-
-	body        []byte // in canonical form, for the fingerprint
-	capacityKey string // whose share of the connection's capacity the call takes (policy O8a)
-	arrived     time.Time
+	operation          Operation
+	connection, client string
+	key                string // the client's, "" for none
+	of                 string // the order's orderID, or the restaurant that a new one is for
+	body               []byte // in canonical form, for the fingerprint
+	capacityKey        string // whose share of the connection's capacity the call takes (policy O8a)
+	arrived            time.Time
 
 	place  *PlaceRequest
 	change *ChangeRequest
@@ -38,7 +40,6 @@ type request struct {
 type execution struct {
 	*request
 
-	hashes  requestHashes // of a new call
 	service Service
 	spec    CallSpec  // the call that the journal is to begin
 	toSend  []byte    // the body for the service
@@ -73,7 +74,7 @@ func (o *Orders) execute(ctx context.Context, r *request) (Result, error) {
 	ctx = upstream.WithSlot(ctx, slot)
 	if err := o.begin(ctx, e); err != nil {
 		if taken, ok := errors.AsType[*KeyTakenError](err); ok && e.retry == nil { // since lookUp
-			return replayed(taken.Record, taken.Call, e.hashes.fingerprint)
+			return replayed(taken.Record, taken.Call, e.spec.Fingerprint)
 		}
 		return Result{}, err
 	}
@@ -92,17 +93,17 @@ func (o *Orders) lookUp(ctx context.Context, e *execution) (result Result, found
 	if e.retry != nil {
 		return Result{}, false, e.retry.check()
 	}
-	if e.hashes, err = o.hashRequest(ctx, e.request); err != nil || e.hashes.key == "" {
+	if err = o.hashRequest(ctx, e.request, &e.spec); err != nil || e.spec.Key == "" {
 		return Result{}, false, err
 	}
-	record, call, err := o.deps.Journal.Lookup(ctx, e.connection, e.hashes.key)
+	record, call, err := o.deps.Journal.Lookup(ctx, e.connection, e.spec.Key)
 	if errors.Is(err, ErrKeyFree) {
 		return Result{}, false, nil
 	}
 	if err != nil {
 		return Result{}, false, err
 	}
-	result, err = replayed(record, call, e.hashes.fingerprint)
+	result, err = replayed(record, call, e.spec.Fingerprint)
 	return result, true, err
 }
 
@@ -131,11 +132,11 @@ func (o *Orders) validateRequest(ctx context.Context, e *execution) (err error) 
 	}
 	switch {
 	case e.place != nil:
-		e.spec, err = o.validateOrder(ctx, e.place)
+		err = o.validateOrder(ctx, e.place, &e.spec)
 	case e.change != nil:
-		e.spec, err = o.validateChange(ctx, e.change)
+		err = o.validateChange(ctx, e.change, &e.spec)
 	default:
-		e.spec, err = o.validateRetry(ctx, e.retry)
+		err = o.validateRetry(ctx, e.retry, &e.spec)
 	}
 	if err != nil {
 		return err
@@ -150,7 +151,6 @@ func (o *Orders) validateRequest(ctx context.Context, e *execution) (err error) 
 	}
 	e.spec.ID, e.spec.Ref = o.deps.NewRef(), o.deps.NewRef()
 	e.spec.Operation, e.spec.Connection, e.spec.Client = e.operation, e.connection, e.client
-	e.spec.Key, e.spec.Derived, e.spec.Fingerprint = e.hashes.key, e.hashes.derived, e.hashes.fingerprint
 	e.spec.Deadline = o.deadline()
 	return nil
 }
@@ -200,15 +200,8 @@ func (o *Orders) begin(ctx context.Context, e *execution) (err error) {
 // abortUnbegun sees to a call that the journal may have opened although it said
 // otherwise: it must not stay open, for nothing is sent.
 func (o *Orders) abortUnbegun(ctx context.Context, spec CallSpec, err error) error {
-	var (
-		taken *KeyTakenError
-		busy  *BusyError
-		state *StateError
-		ready *NotReadyError
-		lost  *RestoredError
-	)
-	if errors.As(err, &taken) || errors.As(err, &busy) || errors.As(err, &state) ||
-		errors.As(err, &ready) || errors.As(err, &lost) || errors.Is(err, ErrNoOrder) || errors.Is(err, ErrNoBody) {
+	if is[*KeyTakenError](err) || is[*BusyError](err) || is[*StateError](err) || is[*NotReadyError](err) ||
+		is[*RestoredError](err) || errors.Is(err, ErrNoOrder) || errors.Is(err, ErrNoBody) {
 		return err
 	}
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortLimit)
@@ -314,7 +307,7 @@ func (o *Orders) finishCall(ctx context.Context, w *pendingWrite) (Record, int, 
 		got, err = o.deps.Journal.Finish(ctx, result)
 	} else {
 		o.emit(notice{
-			name: eventRecreated, level: logrus.WarnLevel, record: &got, call: number, outcome: result.Outcome,
+			name: "order.recreated", level: logrus.WarnLevel, record: &got, call: number, outcome: result.Outcome,
 			msg: "the journal had lost a call: it is written again",
 		})
 	}

@@ -14,42 +14,23 @@ import (
 	"larder/ordering/validate"
 )
 
-// requestHashes are what a request asks for, as the journal knows it: they contain
-// neither the key nor the body (policy O7).
-type requestHashes struct {
-	// key is the hash of the key in its scope, "" for none.
-	key string
-	// derived: the key was made from what is asked for.
-	derived bool
-	// fingerprint is the hash of what is asked for.
-	fingerprint string
-}
-
-// scope is whose key it is and what it is for.
-type scope struct {
-	operation          Operation
-	connection, client string
-	// key is the client's own, "" for none.
-	key string
-	// of is the order's orderID, or the restaurant that a new one is for.
-	of string
-}
-
-// hashRequest hashes what is asked for. A change without a key gets one made of what
-// it is (policy O9); a new order without a key has none.
-func (o *Orders) hashRequest(ctx context.Context, s *request) (requestHashes, error) {
+// hashRequest sets the key and the fingerprint of the call to hashes of what is asked
+// for: they contain neither the client's key nor the body (policy O7). A change
+// without a key gets one made of what it is (policy O9); a new order without a key
+// has none.
+func (o *Orders) hashRequest(ctx context.Context, r *request, spec *CallSpec) error {
 	secret, err := o.deps.Journal.Secret(ctx)
 	if err != nil {
-		return requestHashes{}, err
+		return err
 	}
-	a := requestHashes{fingerprint: hashed(secret, string(s.operation), s.of, string(s.body))}
+	spec.Fingerprint = hashed(secret, string(r.operation), r.of, string(r.body))
 	switch {
-	case s.key != "":
-		a.key = hashedKey(secret, s.client, s.connection, s.key)
-	case s.operation != upstream.OpCreate:
-		a.key, a.derived = hashed(secret, "derived", s.client, s.connection, a.fingerprint), true
+	case r.key != "":
+		spec.Key = hashedKey(secret, r.client, r.connection, r.key)
+	case r.operation != upstream.OpCreate:
+		spec.Key, spec.Derived = hashed(secret, "derived", r.client, r.connection, spec.Fingerprint), true
 	}
-	return a, nil
+	return nil
 }
 
 // hashedKey is the hash of a client's key: nobody else's, and no other

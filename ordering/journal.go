@@ -254,7 +254,6 @@ type RestoredError struct {
 	Since      time.Time
 }
 
-// Error names the connection.
 func (e *RestoredError) Error() string {
 	return fmt.Sprintf("ordering: the journal of connection %q has lost orders: creates are paused", e.Connection)
 }
@@ -262,10 +261,8 @@ func (e *RestoredError) Error() string {
 // JournalError says that the journal could not be read or written.
 type JournalError struct{ Err error }
 
-// Error returns the cause.
 func (e *JournalError) Error() string { return fmt.Sprintf("ordering: journal: %v", e.Err) }
 
-// Unwrap returns the cause.
 func (e *JournalError) Unwrap() error { return e.Err }
 
 // NotReadyError says why no order can be kept safe at the moment (policy O14).
@@ -277,7 +274,6 @@ type NotReadyError struct {
 	Err        error
 }
 
-// Error returns the message and the cause.
 func (e *NotReadyError) Error() string {
 	if e.Err != nil {
 		return fmt.Sprintf("ordering: orders cannot be recorded: %s: %v", e.Msg, e.Err)
@@ -285,7 +281,6 @@ func (e *NotReadyError) Error() string {
 	return "ordering: orders cannot be recorded: " + e.Msg
 }
 
-// Unwrap returns the cause.
 func (e *NotReadyError) Unwrap() error { return e.Err }
 
 // KeyTakenError says that another request has taken the key.
@@ -294,7 +289,6 @@ type KeyTakenError struct {
 	Call   int
 }
 
-// Error names the order.
 func (e *KeyTakenError) Error() string {
 	return fmt.Sprintf("ordering: the key was taken by call %d of order %s", e.Call, e.Record.Ref)
 }
@@ -305,7 +299,6 @@ type BusyError struct {
 	Call   Call
 }
 
-// Error names the order and the call.
 func (e *BusyError) Error() string {
 	return fmt.Sprintf("ordering: %s of order %s is %s", e.Call.Operation, e.Record.Ref, e.Call.Outcome)
 }
@@ -316,7 +309,6 @@ type StateError struct {
 	Operation Operation
 }
 
-// Error names the order and its state.
 func (e *StateError) Error() string {
 	return fmt.Sprintf("ordering: no %s of order %s, which is %s (paid: %t)", e.Operation, e.Record.Ref, e.Record.State, e.Record.Paid)
 }
@@ -329,7 +321,6 @@ type ContradictionError struct {
 	Outcome Outcome
 }
 
-// Error names the order and both outcomes.
 func (e *ContradictionError) Error() string {
 	return fmt.Sprintf("ordering: call %d of order %s turned out %s, against what it was held for", e.Call, e.Record.Ref, e.Outcome)
 }
@@ -337,7 +328,6 @@ func (e *ContradictionError) Error() string {
 // OrderIDTakenError says that another order has the orderID.
 type OrderIDTakenError struct{ OrderID, Ref string }
 
-// Error names both.
 func (e *OrderIDTakenError) Error() string {
 	return fmt.Sprintf("ordering: orderID %s belongs to order %s", e.OrderID, e.Ref)
 }

@@ -9,16 +9,6 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// The events that happen to orders without a request to answer.
-const (
-	eventTimedOut        = "order.timed_out"
-	eventRecordedLate    = "order.result_recorded_late"
-	eventOutcomeConflict = "order.outcome_conflict"
-	eventResultLost      = "order.result_lost"
-	eventRecreated       = "order.recreated"
-	eventUnreplicated    = "order.unreplicated"
-)
-
 const (
 	// maxPendingWrites is how many results wait for the journal at most.
 	maxPendingWrites = 10_000
@@ -157,8 +147,9 @@ func (o *Orders) sweepConnection(ctx context.Context, connection string) error {
 	for {
 		moved, err := o.deps.Journal.Sweep(ctx, connection)
 		for i := range moved {
+			call, _ := moved[i].Busy()
 			o.emit(notice{
-				name: eventTimedOut, level: logrus.WarnLevel, record: &moved[i], call: busyCall(&moved[i]), outcome: OutcomeUnknown,
+				name: "order.timed_out", level: logrus.WarnLevel, record: &moved[i], call: call.Number, outcome: OutcomeUnknown,
 				msg: "a call was never ended: its outcome is unknown until somebody resolves it",
 			})
 		}
@@ -166,12 +157,6 @@ func (o *Orders) sweepConnection(ctx context.Context, connection string) error {
 			return err
 		}
 	}
-}
-
-// busyCall returns the number of the call that keeps the order busy.
-func busyCall(r *Record) int {
-	call, _ := r.Busy()
-	return call.Number
 }
 
 // flush writes the pending writes. What the journal does not take
@@ -225,7 +210,7 @@ func (o *Orders) write(ctx context.Context, w pendingWrite) error {
 	case w.written: // and now enough replicas have it
 	default:
 		o.emit(notice{
-			name: eventRecordedLate, level: logrus.InfoLevel, record: &record, call: number, outcome: w.result.Outcome,
+			name: "order.result_recorded_late", level: logrus.InfoLevel, record: &record, call: number, outcome: w.result.Outcome,
 			msg: "what became of a call is recorded, late",
 		})
 	}
@@ -237,7 +222,7 @@ func (o *Orders) write(ctx context.Context, w pendingWrite) error {
 // and this may be an order that nobody wants.
 func (o *Orders) reportConflict(e *ContradictionError, orderID string) {
 	o.emit(notice{
-		name: eventOutcomeConflict, level: logrus.ErrorLevel, record: &e.Record, call: e.Call, outcome: e.Outcome,
+		name: "order.outcome_conflict", level: logrus.ErrorLevel, record: &e.Record, call: e.Call, outcome: e.Outcome,
 		msg:  "a call ended otherwise than it was resolved: check the order",
 		more: logrus.Fields{"foundOrderID": orderID},
 	})
@@ -248,7 +233,7 @@ func (o *Orders) reportConflict(e *ContradictionError, orderID string) {
 func (o *Orders) reportLost(r *Record, number int, err error) {
 	call, _ := r.Call(number)
 	o.emit(notice{
-		name: eventResultLost, level: logrus.ErrorLevel, record: r, call: number, outcome: call.Outcome, err: err,
+		name: "order.result_lost", level: logrus.ErrorLevel, record: r, call: number, outcome: call.Outcome, err: err,
 		msg: "what became of a call is not recorded",
 	})
 }
@@ -258,7 +243,7 @@ func (o *Orders) reportLost(r *Record, number int, err error) {
 func (o *Orders) dropPending(w pendingWrite, err error) {
 	if w.spec == nil && w.written {
 		o.emit(notice{
-			name: eventUnreplicated, level: logrus.ErrorLevel, record: &w.record, call: w.result.Call, outcome: w.result.Outcome, err: err,
+			name: "order.unreplicated", level: logrus.ErrorLevel, record: &w.record, call: w.result.Call, outcome: w.result.Outcome, err: err,
 			msg: "what became of a call is recorded, but a failover of Redis may lose it",
 		})
 		return

@@ -25,36 +25,32 @@ func (o *Orders) Place(ctx context.Context, p PlaceRequest) (Result, error) {
 		return Result{}, err
 	}
 	return o.execute(ctx, &request{
-		scope: scope{
-			operation: upstream.OpCreate, connection: p.Connection, client: p.Client, key: p.Key, of: string(p.Restaurant),
-		},
+		operation: upstream.OpCreate, connection: p.Connection, client: p.Client, key: p.Key, of: string(p.Restaurant),
 		body: body, capacityKey: cmp.Or(p.CapacityKey, p.Client), arrived: arrived, place: &p,
 	})
 }
 
-// validateOrder checks an order and returns the call that places it, without what
-// every call has.
-func (o *Orders) validateOrder(ctx context.Context, p *PlaceRequest) (CallSpec, error) {
+// validateOrder checks an order and fills in what the call that places it has of its own.
+func (o *Orders) validateOrder(ctx context.Context, p *PlaceRequest, spec *CallSpec) error {
 	ctx, span := tracing.Start(ctx, "order.validate")
 	defer span.End()
 	version, catalogue, err := o.deps.Catalogues.Catalogue(ctx, p.Restaurant)
 	if err != nil {
-		return CallSpec{}, err
+		return err
 	}
 	result, err := o.deps.Validator.Order(validate.Request{
 		Restaurant: p.Restaurant, V1: p.V1, Version: version, Catalogue: catalogue,
 		Body: p.Body, Language: p.Language, FieldCase: p.FieldCase,
 	})
 	if err != nil {
-		return CallSpec{}, err
+		return err
 	}
 	span.Number("larder.menu_version", int(version))
 	span.Number("larder.violations", len(result.Violations))
 	if !result.Valid {
-		return CallSpec{}, &InvalidError{Violations: result.Violations, More: result.More}
+		return &InvalidError{Violations: result.Violations, More: result.More}
 	}
-	return CallSpec{
-		RequestID: p.RequestID, Restaurant: p.Restaurant, MenuVersion: result.Version,
-		Total: result.Total, ExpectedAt: result.ExpectedAt, Body: result.Order,
-	}, nil
+	spec.RequestID, spec.Restaurant, spec.MenuVersion = p.RequestID, p.Restaurant, result.Version
+	spec.Total, spec.ExpectedAt, spec.Body = result.Total, result.ExpectedAt, result.Order
+	return nil
 }

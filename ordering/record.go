@@ -260,31 +260,30 @@ func (r *Record) withResult(e CallResult, at time.Time) Record {
 		}
 		call.Outcome, call.Answer, call.EndedAt = e.Outcome, e.Answer, at
 		call.Attempts = slices.Concat(call.Attempts, e.Attempts)
-		out.setState(call.Operation, e)
+		out.State = StateAfter(out.State, call.Operation, e.Outcome)
+		if call.Operation == upstream.OpCreate && e.Outcome == OutcomeDone {
+			out.OrderID = e.OrderID
+		}
+		out.Paid = out.Paid || call.Operation == upstream.OpPay && e.Outcome == OutcomeDone
 	}
 	return out
 }
 
-// setState moves the order's state as the outcome of an operation does (policy O9).
-func (r *Record) setState(op Operation, e CallResult) {
+// StateAfter returns where an order is after a call of it has ended (policy O9).
+func StateAfter(state State, op Operation, outcome Outcome) State {
 	switch {
+	case op == upstream.OpCreate && outcome == OutcomeDone:
+		return StatePlaced
+	case op == upstream.OpCreate && outcome == OutcomeRefused:
+		return StateRefused
+	case op == upstream.OpCreate && outcome == OutcomeNotSent:
+		return StateNotSent
 	case op == upstream.OpCreate:
-		switch e.Outcome {
-		case OutcomeDone:
-			r.State, r.OrderID = StatePlaced, e.OrderID
-		case OutcomeRefused:
-			r.State = StateRefused
-		case OutcomeNotSent:
-			r.State = StateNotSent
-		default:
-			r.State = StateUnknown
-		}
-	case e.Outcome != OutcomeDone:
-	case op == upstream.OpPay:
-		r.Paid = true
-	case op == upstream.OpComplete:
-		r.State = StateClosed
-	default:
-		r.State = StateRejected
+		return StateUnknown
+	case op == upstream.OpComplete && outcome == OutcomeDone:
+		return StateClosed
+	case op == upstream.OpReject && outcome == OutcomeDone:
+		return StateRejected
 	}
+	return state
 }

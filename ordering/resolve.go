@@ -36,8 +36,8 @@ func (o *Orders) Resolve(ctx context.Context, r ResolveRequest) (Result, error) 
 	if r.Resolution == ResolvedRetry {
 		resolve.ID, resolve.RequestID, resolve.Deadline = o.deps.NewRef(), r.RequestID, o.deadline()
 		return o.execute(ctx, &request{
-			scope:       scope{operation: r.Operation, connection: record.Connection},
-			capacityKey: r.By, arrived: arrived, retry: &retryRequest{record: record, call: resolve},
+			operation: r.Operation, connection: record.Connection, capacityKey: r.By, arrived: arrived,
+			retry: &retryRequest{record: record, call: resolve},
 		})
 	}
 	defer o.inFlight.enter()()
@@ -61,15 +61,10 @@ func (o *Orders) Resolve(ctx context.Context, r ResolveRequest) (Result, error) 
 // and without an error, the call is resolved still, or its record is lost, and
 // the result is written like any other.
 func (o *Orders) resolveAgain(ctx context.Context, w pendingWrite) (bool, error) {
-	var (
-		state *StateError
-		taken *OrderIDTakenError
-		busy  *BusyError
-	)
 	switch _, err := o.deps.Journal.Resolve(ctx, *w.resolution); {
-	case errors.As(err, &state), errors.Is(err, ErrNoOrder):
+	case is[*StateError](err), errors.Is(err, ErrNoOrder):
 		return false, nil
-	case errors.As(err, &taken), errors.As(err, &busy): // another order has got the orderID since
+	case is[*OrderIDTakenError](err), is[*BusyError](err): // another order has got the orderID since
 		o.reportLost(&w.record, w.result.Call, err)
 		return true, nil
 	default:
@@ -100,19 +95,18 @@ func (r *request) retriedRef() string {
 	return r.retry.record.Ref
 }
 
-// validateRetry reads what the call sent, before anything is resolved. It returns
+// validateRetry reads what the call sent, before anything is resolved. It fills in
 // the call as Abort needs it.
-func (o *Orders) validateRetry(ctx context.Context, r *retryRequest) (spec CallSpec, err error) {
+func (o *Orders) validateRetry(ctx context.Context, r *retryRequest, spec *CallSpec) (err error) {
 	record := &r.record
-	if r.call.Operation != upstream.OpComplete {
-		if r.body, err = o.deps.Journal.Body(ctx, record.Connection, record.Ref, r.call.Call); err != nil {
-			return CallSpec{}, err
-		}
-	}
-	return CallSpec{
+	*spec = CallSpec{
 		ID: r.call.ID, Operation: r.call.Operation, Connection: record.Connection, Ref: record.Ref, OrderID: record.OrderID,
 		Client: record.Client, Restaurant: record.Restaurant, MenuVersion: record.MenuVersion,
-	}, nil
+	}
+	if r.call.Operation != upstream.OpComplete {
+		r.body, err = o.deps.Journal.Body(ctx, record.Connection, record.Ref, r.call.Call)
+	}
+	return err
 }
 
 // check checks the operator's body.

@@ -19,13 +19,6 @@ const (
 	watchAtOnce = 16
 )
 
-// The events of a connection's journal.
-const (
-	eventRestored    = "journal.restored"
-	eventAccepted    = "journal.accepted"
-	eventCommitsLost = "journal.commits_lost"
-)
-
 // journalHealth is what each connection's journal was last found to be.
 type journalHealth struct {
 	mu    sync.Mutex
@@ -70,10 +63,11 @@ func (o *Orders) Watch(ctx context.Context, connection string) error {
 	}
 	o.health.known[connection] = now
 	o.health.mu.Unlock()
-	logEvent := func(level logrus.Level, event, msg string, more ...any) {
-		o.log.WithFields(logrus.Fields{"event": event, "connection": connection}).Logf(level, msg, more...)
+	logEvent := func(level logrus.Level, event, msg string) {
+		o.log.WithFields(logrus.Fields{"event": event, "connection": connection}).Log(level, msg)
 	}
-	observe := func(event string) {
+	emit := func(level logrus.Level, event, msg string) {
+		logEvent(level, event, msg)
 		o.deps.Observe(Event{Name: event, Record: Record{Connection: connection}, At: o.deps.Clock()})
 	}
 	if !watched || last.Replicas != now.Replicas {
@@ -81,7 +75,7 @@ func (o *Orders) Watch(ctx context.Context, connection string) error {
 		if now.Seen && now.Replicas == 0 {
 			level = logrus.WarnLevel
 		}
-		logEvent(level, "journal.rule", "%s", now.Rule())
+		logEvent(level, "journal.rule", now.Rule())
 	}
 	if now.Failing != last.Failing {
 		if now.Failing {
@@ -92,21 +86,17 @@ func (o *Orders) Watch(ctx context.Context, connection string) error {
 		}
 	}
 	if now.Missing > last.Missing {
-		logEvent(logrus.ErrorLevel, eventCommitsLost, "Redis has lost changes of orders (ordering.wait_replicas is 0): "+
+		emit(logrus.ErrorLevel, "journal.commits_lost", "Redis has lost changes of orders (ordering.wait_replicas is 0): "+
 			"orders may be forgotten, and doubled when they are sent again")
-		observe(eventCommitsLost)
 	}
 	switch paused, was := !now.PausedAt.IsZero(), !last.PausedAt.IsZero(); {
 	case now.Accepted:
-		logEvent(logrus.WarnLevel, eventAccepted, "Redis was restored or has lost its data: accepted (ordering.accept_restore)")
-		observe(eventAccepted)
+		emit(logrus.WarnLevel, "journal.accepted", "Redis was restored or has lost its data: accepted (ordering.accept_restore)")
 	case paused && !was:
-		logEvent(logrus.ErrorLevel, eventRestored, "Redis was restored or has lost orders: new orders are paused on all instances "+
+		emit(logrus.ErrorLevel, "journal.restored", "Redis was restored or has lost orders: new orders are paused on all instances "+
 			"until an operator accepts the journal (larder order accept-restore)")
-		observe(eventRestored)
 	case was && !paused:
-		logEvent(logrus.WarnLevel, eventAccepted, "the restored journal was accepted: orders are placed again")
-		observe(eventAccepted)
+		emit(logrus.WarnLevel, "journal.accepted", "the restored journal was accepted: orders are placed again")
 	}
 	return nil
 }

@@ -22,14 +22,6 @@ func (j *Journal) Abort(ctx context.Context, o ordering.CallSpec) error {
 }
 
 func (j *Journal) abortCall(ctx context.Context, o ordering.CallSpec) error {
-	err := errMoved
-	for errors.Is(err, errMoved) {
-		err = j.abortOnce(ctx, o)
-	}
-	return err
-}
-
-func (j *Journal) abortOnce(ctx context.Context, o ordering.CallSpec) error {
 	at := location{o.Connection, o.Ref}
 	found, err := j.readOrder(ctx, j.write, at)
 	if errors.Is(err, ordering.ErrNoOrder) && o.Operation != upstream.OpCreate {
@@ -54,15 +46,19 @@ func (j *Journal) abortOnce(ctx context.Context, o ordering.CallSpec) error {
 		c.setNow(numbered(fieldEnded, call.Number))
 		c.setOutcome(call, ordering.OutcomeNotSent, true)
 	default: // ended before: only the replicas may lack it
-		if j.required(j.state(o.Connection)) == 0 {
+		if j.required(o.Connection) == 0 {
 			return nil
 		}
 	}
-	if j.recovered(ctx, o.Connection) != nil { // do not wait for replicas that do not acknowledge
+	if j.recovered(ctx, o.Connection) == nil {
+		_, err = j.commit(ctx, c)
+	} else { // do not wait for replicas that do not acknowledge
 		_, err = j.apply(ctx, c)
-		return cmp.Or(err, ErrReplicas)
+		err = cmp.Or(err, ErrReplicas)
 	}
-	_, err = j.commit(ctx, c)
+	if errors.Is(err, errMoved) {
+		return j.abortCall(ctx, o)
+	}
 	return err
 }
 

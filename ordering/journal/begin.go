@@ -12,11 +12,11 @@ import (
 // Begin opens a call (policies O7 to O9). It returns when as many replicas
 // have it as policy O14 requires; with fewer, the call is ended as not sent.
 func (j *Journal) Begin(ctx context.Context, o ordering.CallSpec) (ordering.Record, error) {
-	begun, err := j.beginCall(ctx, o)
-	again, err := j.acceptRestored(ctx, o.Connection, err)
-	if again {
+	var begun *order
+	err := j.orAccept(ctx, o.Connection, func() (err error) {
 		begun, err = j.beginCall(ctx, o)
-	}
+		return err
+	})
 	if err != nil {
 		return ordering.Record{}, failed("begin", err)
 	}

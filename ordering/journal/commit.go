@@ -38,15 +38,14 @@ type writer struct {
 // requires, and returns the order after it. With ErrReplicas the change is
 // made and the order returned, but too few replicas have acknowledged it in time.
 func (w *writer) commit(ctx context.Context, c *tx) (*order, error) {
-	s := w.state(c.connection())
-	wait := w.required(s)
+	wait := w.required(c.connection())
 	o, err := w.commitTo(ctx, c, wait)
-	if err != nil || o == nil || w.required(s) <= wait {
+	if err != nil || o == nil || w.required(c.connection()) <= wait {
 		return o, err
 	}
 	// Another instance has seen a replica meanwhile. WAIT covers only what its own
 	// connection has written, so a write comes first.
-	if _, err = w.commitTo(ctx, w.newTx(o), w.required(s)); errors.Is(err, errMoved) {
+	if _, err = w.commitTo(ctx, w.newTx(o), w.required(c.connection())); errors.Is(err, errMoved) {
 		err = fmt.Errorf("%w: changed meanwhile", ErrReplicas)
 	}
 	return o, err
@@ -119,7 +118,7 @@ func (w *writer) recovered(ctx context.Context, connection string) error {
 	}
 	return &ordering.NotReadyError{
 		Msg: fmt.Sprintf("too few replicas of Redis acknowledge writes (%d needed): see to the replicas, "+
-			"or set ordering.wait_replicas to 0", w.required(s)),
+			"or set ordering.wait_replicas to 0", w.required(connection)),
 		RetryAfter: retrySilent,
 		Err:        ErrReplicas,
 	}
@@ -127,7 +126,7 @@ func (w *writer) recovered(ctx context.Context, connection string) error {
 
 // probe writes, and waits until enough replicas have it.
 func (w *writer) probe(ctx context.Context, connection string) error {
-	_, err := w.commitTo(ctx, w.blank(connection, modeProbe), w.required(w.state(connection)))
+	_, err := w.commitTo(ctx, w.blank(connection, modeProbe), w.required(connection))
 	return err
 }
 

@@ -129,7 +129,7 @@ func (d *decoder) readRecord() {
 	}
 	o.Record = ordering.Record{
 		Ref: h.Ref, Connection: h.Connection, Client: h.Client, Restaurant: h.Restaurant, Adopted: h.Adopted,
-		OrderID: fields[fieldOrderID], State: ordering.State(fields[fieldState]), Paid: fields[fieldPaid] == "1",
+		OrderID: fields[fieldOrderID], State: ordering.State(fields[fieldState]), Paid: fields[fieldPaid] == yes,
 		MenuVersion: h.MenuVersion, ExpectedAt: moment(h.ExpectedAt),
 		CreatedAt: d.moment(fieldCreated), UpdatedAt: d.moment(fieldUpdated),
 	}

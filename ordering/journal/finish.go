@@ -22,7 +22,7 @@ func (j *Journal) Finish(ctx context.Context, e ordering.CallResult) (ordering.R
 		} else if c, err = j.endCall(ctx, o, call, e); err != nil {
 			return nil, err
 		}
-		if c == nil && j.required(j.state(e.Connection)) > 0 {
+		if c == nil && j.required(e.Connection) > 0 {
 			c = j.newTx(o) // the replicas may lack it: WAIT needs a write before it
 		}
 		return c, nil
@@ -133,7 +133,7 @@ func (c *tx) supersede(other *order) {
 	if other.Adopted && other.CreatedAt.After(c.order.CreatedAt) {
 		c.placedState = other.State
 		if other.Paid {
-			c.setField(fieldPaid, "1")
+			c.setField(fieldPaid, yes)
 		}
 		return
 	}
@@ -150,13 +150,13 @@ func (c *tx) setOutcome(call ordering.Call, outcome ordering.Outcome, frees bool
 	n, o := call.Number, c.order
 	c.setField(numbered(fieldOutcome, n), string(outcome))
 	c.step("zrem", c.openList(), c.pointer(n))
-	state := stateAfter(o.State, call.Operation, outcome)
+	state := ordering.StateAfter(o.State, call.Operation, outcome)
 	if c.placedState != "" && state == ordering.StatePlaced {
 		state = c.placedState
 	}
 	c.setState(state)
 	if call.Operation == upstream.OpPay && outcome == ordering.OutcomeDone {
-		c.setField(fieldPaid, "1")
+		c.setField(fieldPaid, yes)
 	}
 	if outcome == ordering.OutcomeUnknown {
 		c.step("zadd", c.stateList(string(ordering.StateUnknown)), o.member())
@@ -191,24 +191,6 @@ func (c *tx) setState(state ordering.State) {
 	if state != ordering.StateUnknown {
 		c.step("zadd", c.stateList(string(state)), c.order.member())
 	}
-}
-
-// stateAfter is where an order stands when a call has ended (policy O9).
-func stateAfter(state ordering.State, op ordering.Operation, outcome ordering.Outcome) ordering.State {
-	switch {
-	case op == upstream.OpCreate:
-		return map[ordering.Outcome]ordering.State{
-			ordering.OutcomeDone:    ordering.StatePlaced,
-			ordering.OutcomeRefused: ordering.StateRefused,
-			ordering.OutcomeNotSent: ordering.StateNotSent,
-			ordering.OutcomeUnknown: ordering.StateUnknown,
-		}[outcome]
-	case op == upstream.OpComplete && outcome == ordering.OutcomeDone:
-		return ordering.StateClosed
-	case op == upstream.OpReject && outcome == ordering.OutcomeDone:
-		return ordering.StateRejected
-	}
-	return state
 }
 
 // releasesKey reports whether a call with this outcome releases its key (policy O7).

@@ -113,12 +113,9 @@ func unreplicated(doing string, err error) error {
 
 // isContract reports whether the error is one that ordering.Journal documents.
 func isContract(err error) bool {
-	for _, sentinel := range []error{ordering.ErrNoOrder, ordering.ErrKeyFree, ordering.ErrNoBody, ordering.ErrCursor} {
-		if errors.Is(err, sentinel) {
-			return true
-		}
-	}
-	return is[*ordering.JournalError](err) || is[*ordering.KeyTakenError](err) || is[*ordering.BusyError](err) ||
+	return errors.Is(err, ordering.ErrNoOrder) || errors.Is(err, ordering.ErrKeyFree) ||
+		errors.Is(err, ordering.ErrNoBody) || errors.Is(err, ordering.ErrCursor) ||
+		is[*ordering.JournalError](err) || is[*ordering.KeyTakenError](err) || is[*ordering.BusyError](err) ||
 		is[*ordering.StateError](err) || is[*ordering.ContradictionError](err) || is[*ordering.OrderIDTakenError](err) ||
 		is[*ordering.RestoredError](err) || is[*ordering.NotReadyError](err)
 }

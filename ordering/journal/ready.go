@@ -98,7 +98,7 @@ func (g *guard) checkSettings(ctx context.Context, connection string) error {
 		}
 		at = at.Add(probeEvery - trustedFor) // the first replica may come at any time
 	}
-	err := g.durabilityError(facts, g.required(s))
+	err := g.durabilityError(facts, g.required(connection))
 	s.mu.Lock()
 	s.durability = durability{err: err, at: at}
 	s.mu.Unlock()

@@ -63,7 +63,7 @@ func (j *Journal) recreateCall(ctx context.Context, known ordering.Record, call 
 	if err := j.putCall(ctx, c, call, n, body); err != nil {
 		return nil, 0, err
 	}
-	c.setState(stateAfter(o.State, call.Operation, call.Outcome))
+	c.setState(ordering.StateAfter(o.State, call.Operation, call.Outcome))
 	o, err = j.commit(ctx, c)
 	return o, n, err
 }

@@ -10,12 +10,12 @@ import (
 
 // Resolve notes what a person found out about an unknown outcome (policy O12).
 // What is to be sent again is opened as Begin opens it (policies O14 and O14a).
-func (j *Journal) Resolve(ctx context.Context, s ordering.ResolveCall) (ordering.Record, error) {
-	record, err := j.resolveCall(ctx, s)
-	if again, err := j.acceptRestored(ctx, s.Connection, err); !again {
-		return record, err
-	}
-	return j.resolveCall(ctx, s)
+func (j *Journal) Resolve(ctx context.Context, s ordering.ResolveCall) (record ordering.Record, err error) {
+	err = j.orAccept(ctx, s.Connection, func() (err error) {
+		record, err = j.resolveCall(ctx, s)
+		return err
+	})
+	return record, err
 }
 
 func (j *Journal) resolveCall(ctx context.Context, s ordering.ResolveCall) (ordering.Record, error) {

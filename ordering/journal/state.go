@@ -72,7 +72,7 @@ func (m *memory) state(connection string) *state {
 }
 
 // required returns how many replicas must acknowledge a commit (policy O14).
-func (m *memory) required(s *state) int { return m.rule(s.known()) }
+func (m *memory) required(connection string) int { return m.rule(m.state(connection).known()) }
 
 func (m *memory) rule(r remembered) int {
 	switch {

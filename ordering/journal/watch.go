@@ -40,7 +40,7 @@ func (g *guard) Watch(ctx context.Context, connection string) (ordering.JournalH
 }
 
 func (g *guard) watchState(ctx context.Context, s *state, connection string) error {
-	known, required := s.known(), g.required(s)
+	known, required := s.known(), g.required(connection)
 	r, _, err := g.run(ctx, g.blank(connection, modeWatch), 0, 0)
 	if err != nil || required == 0 || r.mark == known.Mark && r.epoch == known.Epoch {
 		return err
@@ -89,17 +89,6 @@ func (g *guard) Accept(ctx context.Context, connection string) (bool, error) {
 	return accepted, nil
 }
 
-// acceptRestored accepts a restored journal where ordering.accept_restore allows
-// it, and reports whether what failed with err because of it is to be tried again.
-// Otherwise it returns why not.
-func (g *guard) acceptRestored(ctx context.Context, connection string, err error) (again bool, why error) {
-	if _, restored := errors.AsType[*ordering.RestoredError](err); !restored || !g.cfg.RestoreAccepted() {
-		return false, err
-	}
-	err = g.autoAccept(ctx, connection)
-	return err == nil, err
-}
-
 // autoAccept accepts as ordering.accept_restore allows; the next Watch reports it.
 func (g *guard) autoAccept(ctx context.Context, connection string) error {
 	accepted, err := g.Accept(ctx, connection)
@@ -107,5 +96,18 @@ func (g *guard) autoAccept(ctx context.Context, connection string) error {
 	s.mu.Lock()
 	s.accepted = s.accepted || accepted
 	s.mu.Unlock()
+	return err
+}
+
+// orAccept calls change, once more if it fails because the journal was restored and
+// ordering.accept_restore allows to accept that.
+func (g *guard) orAccept(ctx context.Context, connection string, change func() error) error {
+	err := change()
+	if !is[*ordering.RestoredError](err) || !g.cfg.RestoreAccepted() {
+		return err
+	}
+	if err = g.autoAccept(ctx, connection); err == nil {
+		err = change()
+	}
 	return err
 }
