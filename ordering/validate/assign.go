@@ -149,7 +149,9 @@ func (f *assigner) start(slots []groupSlot, selections []selection, work int) {
 	f.slots, f.selections, f.work = slots, selections, work
 	f.by, f.spread = cleared(f.by, len(slots)), cleared(f.spread, len(selections))
 	f.build()
-	slices.SortStableFunc(f.order, func(a, b int32) int { return cmp.Compare(len(selections[a].eligible), len(selections[b].eligible)) })
+	slices.SortStableFunc(f.order, func(a, b int32) int {
+		return cmp.Compare(len(selections[a].eligible), len(selections[b].eligible))
+	})
 	for _, s := range f.order {
 		given, may, left := f.counts[f.starts[s]:], selections[s].eligible, selections[s].units
 		give := func(k int, units int64) {

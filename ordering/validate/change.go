@@ -1,6 +1,10 @@
 package validate
 
 import (
+	"strings"
+
+	"github.com/shopspring/decimal"
+
 	"larder/internal/jsontext"
 	"larder/internal/upstream"
 	"larder/ordering/violation"
@@ -30,9 +34,210 @@ func (c *Change) newDecoder() *decoder {
 }
 
 // requireValue notes a value that is missing or empty.
-func (d *decoder) requireValue(v *value, base, name string, end int32) {
-	if !v.blank() {
+func (d *decoder) requireValue(of *object, field int, base string) {
+	if v := &of.values[field]; v.blank() {
+		name := of.fields.known[field].name
+		addMissing(d.violations, v.position, of.end, base, name, name)
+	}
+}
+
+// maxPayments is how many payments one body may have.
+const maxPayments = 100
+
+// Payments are the body of a pay call as the client sent it
+// (docs/ordering-service.md, section 2.2).
+type Payments struct {
+	decoder   *decoder
+	all       []payment
+	broken    bool // no sum is known
+	fieldCase upstream.FieldCase
+}
+
+// payment is one element of it.
+type payment struct {
+	object
+	base string // its JSON Pointer
+}
+
+// ReadPayments reads and checks the payments (policy O10). Violations returns
+// what is wrong with them.
+func ReadPayments(c Change) *Payments {
+	d := c.newDecoder()
+	p := &Payments{decoder: d, fieldCase: c.FieldCase}
+	at := d.nextPos()
+	if kind := d.Kind(); kind != jsontext.KindArray {
+		d.mismatch(at, "", wantArray, kind)
+		p.broken = true
+		return p
+	}
+	count := 0
+	for i := range d.Elements() {
+		count++
+		switch {
+		case i < maxPayments:
+			p.readPayment(element("", i))
+		case i == maxPayments:
+			d.violations.Add(at, "", violation.LimitExceeded, violation.Params{"limit": maxPayments}, violation.LimitOfPayments)
+		}
+	}
+	if count == 0 {
+		d.violations.Add(at, "", violation.FieldRequired, violation.Params{"field": "payments"}, "")
+	}
+	p.broken = p.broken || count == 0 || count > maxPayments
+	return p
+}
+
+func (p *Payments) readPayment(base string) {
+	d := p.decoder
+	at := d.nextPos()
+	if kind := d.Kind(); kind != jsontext.KindObject {
+		d.mismatch(at, base, wantObject, kind)
+		p.broken = true
+		d.Skip()
 		return
 	}
-	d.violations.Add(v.posOr(end), member(base, v.nameOr(name)), violation.FieldRequired, violation.Params{"field": name}, "")
+	paid := payment{base: base, object: object{fields: paymentFields, values: make([]value, paymentFieldCount)}}
+	d.readMembers(&paid.object, base)
+	p.checkPayment(&paid)
+	p.all = append(p.all, paid)
+}
+
+func (p *Payments) checkPayment(paid *payment) {
+	d := p.decoder
+	for _, field := range []int{paymentCode, paymentAmount, paymentPaidAt} {
+		d.requireValue(&paid.object, field, paid.base)
+	}
+	checkTextsOf(d.violations, &paid.object, paid.base)
+	if v := &paid.values[paymentAmount]; v.state != readable {
+		p.broken = true
+	} else if v.number.Sign() < 0 {
+		p.broken = true
+		refuseValue(d.violations, v, paid.base, violation.ValueNotAllowed, violation.Params{"allowed": []string{"≥ 0"}})
+	}
+	if v := &paid.values[paymentPaidAt]; v.state == readable && !v.blank() {
+		readTime(d.violations, v, paid.base)
+	}
+}
+
+// Cover notes payments that are less than the order's total, where that is
+// known; the last one's amount is what falls short.
+func (p *Payments) Cover(total decimal.NullDecimal) {
+	if p.broken || !total.Valid {
+		return
+	}
+	var sum jsontext.Number
+	for i := range p.all {
+		sum = sum.Add(p.all[i].values[paymentAmount].number)
+	}
+	if wanted := jsontext.NumberOf(total.Decimal); sum.Cmp(wanted) < 0 {
+		last := &p.all[len(p.all)-1]
+		amount := &last.values[paymentAmount]
+		refuseValue(p.decoder.violations, amount, last.base, violation.AmountInsufficient, violation.Params{"total": number(wanted)})
+	}
+}
+
+// List returns the payments that could be read.
+func (p *Payments) List() []upstream.Payment {
+	out := make([]upstream.Payment, len(p.all))
+	for i := range p.all {
+		v := p.all[i].values
+		out[i] = upstream.Payment{
+			Code: v[paymentCode].text, Amount: v[paymentAmount].number.Decimal(), PaidAt: v[paymentPaidAt].text,
+			Name: v[paymentName].text, Extra: unknownFields(p.decoder.v1, p.all[i].extra),
+		}
+	}
+	return out
+}
+
+// Upstream returns the body for the ordering service.
+func (p *Payments) Upstream() []byte { return upstream.AppendPaymentsJSON(nil, p.List(), p.fieldCase) }
+
+// Violations returns what is wrong with the payments, in the order of the body,
+// and whether there is more.
+func (p *Payments) Violations() (list []violation.Violation, more bool) {
+	return p.decoder.violations.Sorted()
+}
+
+// typeText is the type of a reason that needs a text.
+const typeText = "text"
+
+// Rejection is the body of a reject call as the client sent it
+// (docs/ordering-service.md, section 4.5).
+type Rejection struct {
+	decoder   *decoder
+	object    object
+	broken    bool
+	found     int // how many violations reading it found
+	fieldCase upstream.FieldCase
+}
+
+// ReadRejection reads a rejection. Violations returns what is wrong with it.
+func ReadRejection(c Change) *Rejection {
+	d := c.newDecoder()
+	r := &Rejection{decoder: d, fieldCase: c.FieldCase, object: object{fields: rejectionFields, values: make([]value, rejectionFieldCount)}}
+	if kind := d.Kind(); kind != jsontext.KindObject {
+		d.mismatch(d.nextPos(), "", wantObject, kind)
+		r.broken = true
+	} else {
+		d.readMembers(&r.object, "")
+		checkTextsOf(d.violations, &r.object, "")
+	}
+	r.found = d.violations.Len()
+	return r
+}
+
+// Check checks the rejection by the reasons that the service lists (policy O11),
+// and reports whether they allow it. It replaces the violations of an earlier
+// Check.
+func (r *Rejection) Check(reasons []upstream.Reason) bool {
+	r.decoder.violations.Truncate(r.found)
+	r.checkReason(reasons)
+	return r.decoder.violations.Len() == r.found
+}
+
+func (r *Rejection) checkReason(reasons []upstream.Reason) {
+	d := r.decoder
+	reason, text := &r.object.values[rejectionReason], &r.object.values[rejectionText]
+	if r.broken || reason.state == refused {
+		return
+	}
+	if len(reasons) == 0 {
+		for _, v := range []*value{reason, text} {
+			if !v.blank() && v.state == readable {
+				refuseValue(d.violations, v, "", violation.ValueNotAllowed, violation.Params{"allowed": []string{""}})
+			}
+		}
+		return
+	}
+	if reason.blank() {
+		d.requireValue(&r.object, rejectionReason, "")
+		return
+	}
+	ids := make([]string, len(reasons))
+	for i, listed := range reasons {
+		if ids[i] = listed.ID; listed.ID != reason.text {
+			continue
+		}
+		if strings.EqualFold(listed.Type, typeText) {
+			d.requireValue(&r.object, rejectionText, "")
+		}
+		return
+	}
+	refuseValue(d.violations, reason, "", violation.ValueNotAllowed, violation.Params{"allowed": ids})
+}
+
+// Upstream returns the body for the ordering service; what the client left out is
+// empty.
+func (r *Rejection) Upstream() []byte {
+	out := upstream.Rejection{
+		ReasonID: r.object.values[rejectionReason].text, ReasonText: r.object.values[rejectionText].text,
+		Extra: unknownFields(r.decoder.v1, r.object.extra),
+	}
+	return out.AppendJSON(nil, r.fieldCase)
+}
+
+// Violations returns what is wrong with the rejection, in the order of the body,
+// and whether there is more.
+func (r *Rejection) Violations() (list []violation.Violation, more bool) {
+	return r.decoder.violations.Sorted()
 }

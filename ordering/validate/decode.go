@@ -42,7 +42,6 @@ func decode(body []byte, o *order, v1 bool, maxDepth int, notes *violation.List)
 	return d.Err()
 }
 
-// nextPos returns the next position in the body.
 func (d *decoder) nextPos() int32 {
 	d.lastPos++
 	return d.lastPos
@@ -69,7 +68,7 @@ func (d *decoder) readOrder() {
 		case orderSoonest:
 			d.readSoonest(s)
 		case unknownField:
-			o.unknown(name, d.Raw())
+			o.extra = append(o.extra, extraField(name, d.Raw()))
 		default:
 			d.readValue(&o.values[field], "", s, o.fields.known[field].kind)
 		}
@@ -77,7 +76,6 @@ func (d *decoder) readOrder() {
 	o.end = d.nextPos()
 }
 
-// readObject reads a guest or an address.
 func (d *decoder) readObject(o *object, s position) {
 	kind := d.Kind()
 	if kind == jsontext.KindNull {
@@ -110,7 +108,7 @@ func (d *decoder) readMembers(o *object, base string) {
 		at := d.nextPos()
 		field := o.fields.find(name)
 		if field == unknownField {
-			o.unknown(name, d.Raw())
+			o.extra = append(o.extra, extraField(name, d.Raw()))
 			continue
 		}
 		d.readValue(&o.values[field], base, position{name: name, pos: at}, o.fields.known[field].kind)
@@ -125,7 +123,7 @@ func (d *decoder) readSoonest(s position) {
 	if !d.v1 {
 		raw := d.Raw()
 		o.soonest = raw == "true"
-		o.unknown(s.name, raw)
+		o.extra = append(o.extra, extraField(s.name, raw))
 		return
 	}
 	switch kind := d.Kind(); kind {
@@ -174,35 +172,28 @@ func (d *decoder) readValue(v *value, path string, s position, w fieldKind) {
 func (d *decoder) readNumber(v *value, path string, w fieldKind, kind jsontext.Kind) {
 	number, state := d.Number()
 	v.number, v.isNumber = number, true
-	if state == jsontext.NumberOK && w == wantNumber {
-		return
-	}
-	whole := w == wantWhole
 	switch {
+	case state == jsontext.NumberOK && (w == wantNumber || number.IsWhole() && !exceeds(number, math.MaxInt32)):
+		return
 	case state == jsontext.NumberNull:
 		v.state = absent
+		return
+	}
+	v.state = refused
+	switch at := member(path, v.name); {
 	case state == jsontext.NumberComma:
-		v.state = refused
-		d.violations.Add(v.pos, member(path, v.name), violation.DecimalComma, nil, "")
+		d.violations.Add(v.pos, at, violation.DecimalComma, nil, "")
+	case state == jsontext.NumberOK && number.IsWhole():
+		d.violations.Add(v.pos, at, violation.LimitExceeded, violation.Params{"limit": math.MaxInt32}, violation.LimitOfNumber)
 	case state != jsontext.NumberOK && kind == jsontext.KindNumber:
-		v.state = refused
-		d.violations.Add(v.pos, member(path, v.name), violation.LimitExceeded, violation.Params{"limit": maxDigits}, violation.LimitOfDigits)
-	case state == jsontext.NumberOK && whole && number.IsWhole() && exceeds(number, math.MaxInt32):
-		v.state = refused
-		d.violations.Add(v.pos, member(path, v.name), violation.LimitExceeded, violation.Params{"limit": math.MaxInt32}, violation.LimitOfNumber)
-	case state != jsontext.NumberOK, whole && !number.IsWhole():
-		v.state = refused
-		d.mismatch(v.pos, member(path, v.name), w, kind)
+		d.violations.Add(v.pos, at, violation.LimitExceeded, violation.Params{"limit": maxDigits}, violation.LimitOfDigits)
+	default:
+		d.mismatch(v.pos, at, w, kind)
 	}
 }
 
 func (d *decoder) mismatch(at int32, path string, w fieldKind, got jsontext.Kind) {
 	d.violations.Add(at, path, violation.TypeMismatch, violation.Params{"want": string(w), "got": got.String()}, "")
-}
-
-// unknown keeps a field that larder does not know (policy W8).
-func (o *object) unknown(name, raw string) {
-	o.extra = append(o.extra, extraField(name, raw))
 }
 
 // unknownFields returns those of the unknown fields that are sent: all on the
@@ -214,6 +205,7 @@ func unknownFields(v1 bool, extra []upstream.Field) []upstream.Field {
 	return extra
 }
 
+// extraField returns a field that larder does not know (policy W8).
 func extraField(name, raw string) upstream.Field {
 	return upstream.Field{Name: name, Value: json.RawMessage(raw)}
 }

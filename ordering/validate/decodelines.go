@@ -5,7 +5,6 @@ import (
 	"larder/ordering/violation"
 )
 
-// readDishes reads dishList.
 func (d *decoder) readDishes(s position) {
 	o := d.order
 	kind := d.Kind()
@@ -35,7 +34,8 @@ func (d *decoder) readDishes(s position) {
 		if i >= maxDishes {
 			o.broken = true
 			if i == maxDishes {
-				d.violations.Add(s.pos, member("", s.name), violation.LimitExceeded, violation.Params{"limit": maxDishes}, violation.LimitOfDishes)
+				params := violation.Params{"limit": maxDishes}
+				d.violations.Add(s.pos, member("", s.name), violation.LimitExceeded, params, violation.LimitOfDishes)
 			}
 			continue
 		}
@@ -128,7 +128,6 @@ func (d *decoder) readLine(i int, parent int32, depth int, list string) int32 {
 	return n
 }
 
-// newLine appends an empty line.
 func (o *order) newLine() int32 {
 	n := len(o.lines)
 	if n < cap(o.lines) {
@@ -149,7 +148,6 @@ func (d *decoder) readLineValue(v *value, n int32, s position, w fieldKind) {
 	}
 }
 
-// readIngredients reads the ingredients of the line n.
 func (d *decoder) readIngredients(n int32, s position) {
 	o := d.order
 	kind := d.Kind()
@@ -203,7 +201,7 @@ func (d *decoder) truncate(n int32) {
 	}
 	if d.ingredientCount == maxIngredients {
 		d.ingredientCount++
-		in := o.lines[n].list
-		d.violations.Add(in.pos, member(o.linePath(n), in.name), violation.LimitExceeded, violation.Params{"limit": maxIngredients}, violation.LimitOfIngredients)
+		in, params := o.lines[n].list, violation.Params{"limit": maxIngredients}
+		d.violations.Add(in.pos, member(o.linePath(n), in.name), violation.LimitExceeded, params, violation.LimitOfIngredients)
 	}
 }

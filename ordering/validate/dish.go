@@ -35,7 +35,7 @@ type item struct {
 func (c *validation) checkDishes() {
 	o := &c.order
 	if o.listed == absent || (o.listed == readable && o.dishCount == 0) {
-		c.violations.Add(o.dishes.posOr(o.end), member("", o.dishes.nameOr("dishList")), violation.FieldRequired, violation.Params{"field": "dishList"}, "")
+		addMissing(&c.violations, o.dishes, o.end, "", "dishList", "dishList")
 		return
 	}
 	c.items = slices.Grow(c.items[:0], len(o.lines))[:len(o.lines)]
@@ -76,15 +76,15 @@ func (c *validation) checkAvailable(n int32) {
 	if c.Catalogue.Orderable(p) {
 		return
 	}
-	product, at := c.Catalogue.Product(p), c.order.lines[n].pos
+	product := c.Catalogue.Product(p)
 	if !c.Catalogue.Available(p) {
-		c.violations.Add(at, c.path(n), violation.DishUnavailable, violation.Params{"id": product.ID(), "name": product.Name()}, product.Name())
+		c.refuseLine(n, violation.DishUnavailable, violation.Params{"id": product.ID(), "name": product.Name()}, product.Name())
 	}
 	reasons := slices.DeleteFunc(slices.Clone(c.Catalogue.Reasons(p)), func(r menu.Reason) bool {
 		return r.Code == menu.ReasonStopped
 	})
 	if len(reasons) > 0 {
-		c.violations.Add(at, c.path(n), violation.DishNotOrderable, violation.Params{"id": product.ID(), "reasons": reasons}, product.Name())
+		c.refuseLine(n, violation.DishNotOrderable, violation.Params{"id": product.ID(), "reasons": reasons}, product.Name())
 	}
 }
 
@@ -94,9 +94,7 @@ func (c *validation) checkPrice(n int32, current *menu.Item) {
 	if price.state != readable || price.number.Cmp(current.Price) == 0 {
 		return
 	}
-	c.violations.Add(price.pos, member(c.path(n), price.name), violation.PriceChanged, violation.Params{
-		"sent": number(price.number), "current": number(current.Price),
-	}, c.itemName(n))
+	c.refuse(n, price.position, violation.PriceChanged, violation.Params{"sent": number(price.number), "current": number(current.Price)})
 }
 
 // checkDishQuantity checks a dish's quantity: positive, not more than
@@ -106,14 +104,14 @@ func (c *validation) checkDishQuantity(n int32) {
 	l, it := &c.order.lines[n], &c.items[n]
 	switch q := &l.quantity; {
 	case q.state == absent:
-		c.violations.Add(q.posOr(l.end), member(c.path(n), q.nameOr("quantity")), violation.FieldRequired, violation.Params{"field": "dishList[].quantity"}, "")
+		addMissing(&c.violations, q.position, l.end, c.path(n), "quantity", "dishList[].quantity")
 	case q.state == refused:
 	case q.number.Sign() <= 0:
-		c.violations.Add(q.pos, member(c.path(n), q.name), violation.QuantityNotPositive, violation.Params{"quantity": number(q.number)}, c.itemName(n))
+		c.refuse(n, q.position, violation.QuantityNotPositive, violation.Params{"quantity": number(q.number)})
 	case q.number.Cmp(jsontext.Whole(int64(c.MaxQuantity))) > 0: // policy H10
-		c.violations.Add(q.pos, member(c.path(n), q.name), violation.LimitExceeded, violation.Params{"limit": c.MaxQuantity}, c.itemName(n))
+		c.refuse(n, q.position, violation.LimitExceeded, violation.Params{"limit": c.MaxQuantity})
 	case !q.number.IsWhole() && it.index != menu.None && !c.fractional(c.Catalogue.Product(it.index).Measure()):
-		c.violations.Add(q.pos, member(c.path(n), q.name), violation.QuantityNotWhole, violation.Params{"quantity": number(q.number)}, c.itemName(n))
+		c.refuse(n, q.position, violation.QuantityNotWhole, violation.Params{"quantity": number(q.number)})
 	default:
 		it.clear = true
 	}
@@ -159,7 +157,6 @@ func (c *validation) checkIngredients(n int32, isKnown bool, scheme menu.Index, 
 	return nested
 }
 
-// checkIngredientLine checks one ingredient by itself.
 func (c *validation) checkIngredientLine(parent, n int32) {
 	it := &c.items[n]
 	*it = item{index: c.findIngredient(n)}
@@ -167,7 +164,7 @@ func (c *validation) checkIngredientLine(parent, n int32) {
 		ingredient := c.Catalogue.Ingredient(it.index)
 		// A scheme that cannot be satisfied is reported with its groups.
 		if reasons := c.Catalogue.IngredientReasons(it.index); len(reasons) > 0 && reasons[0].Code != menu.ReasonGroupUnsatisfiable {
-			c.violations.Add(c.order.lines[n].pos, c.path(n), violation.IngredientUnavailable,
+			c.refuseLine(n, violation.IngredientUnavailable,
 				violation.Params{"id": ingredient.ID(), "reason": reasons[0].Code}, ingredient.Name())
 		}
 		if !ingredient.PriceInvalid() {
@@ -189,11 +186,11 @@ func (c *validation) checkUnits(parent, n int32) {
 	case q.state == refused:
 	case q.number.Sign() <= 0:
 		it.units = 0
-		c.violations.Add(q.pos, member(c.path(n), q.name), violation.QuantityNotPositive, violation.Params{"quantity": number(q.number)}, c.itemName(n))
+		c.refuse(n, q.position, violation.QuantityNotPositive, violation.Params{"quantity": number(q.number)})
 	case !q.number.IsWhole():
-		c.violations.Add(q.pos, member(c.path(n), q.name), violation.QuantityNotWhole, violation.Params{"quantity": number(q.number)}, c.itemName(n))
+		c.refuse(n, q.position, violation.QuantityNotWhole, violation.Params{"quantity": number(q.number)})
 	case exceeds(q.number, maxUnits):
-		c.violations.Add(q.pos, member(c.path(n), q.name), violation.LimitExceeded, violation.Params{"limit": maxUnits}, c.itemName(n))
+		c.refuse(n, q.position, violation.LimitExceeded, violation.Params{"limit": maxUnits})
 	default:
 		it.units, _ = q.number.Int64()
 		it.clear = true
@@ -204,7 +201,8 @@ func (c *validation) checkUnits(parent, n int32) {
 	it.per = it.units * max(c.items[parent].per, 1)
 	if it.per > maxUnits {
 		it.clear = false
-		c.violations.Add(q.posOr(l.pos), member(c.path(n), q.nameOr("quantity")), violation.LimitExceeded, violation.Params{"limit": maxUnits}, c.itemName(n))
+		at := position{name: q.nameOr("quantity"), pos: q.posOr(l.pos)}
+		c.refuse(n, at, violation.LimitExceeded, violation.Params{"limit": maxUnits})
 	}
 }
 
@@ -217,6 +215,16 @@ func exceeds(n jsontext.Number, limit int64) bool {
 
 // path returns the line's JSON Pointer.
 func (c *validation) path(n int32) string { return c.order.linePath(n) }
+
+// refuse notes what is wrong with a member of the line n.
+func (c *validation) refuse(n int32, at position, code violation.Code, params violation.Params) {
+	c.violations.Add(at.pos, member(c.path(n), at.name), code, params, c.itemName(n))
+}
+
+// refuseLine notes what is wrong with the line n, which the message calls subject.
+func (c *validation) refuseLine(n int32, code violation.Code, params violation.Params, subject string) {
+	c.violations.Add(c.order.lines[n].pos, c.path(n), code, params, subject)
+}
 
 // findDish finds the dish that the line n names, by the menu's id first, then by
 // externalId (policy O3); menu.None with a violation noted when it cannot.
@@ -258,13 +266,13 @@ func (c *validation) onlyOne(n int32, id string, sharing []menu.Index, unknown v
 	case 1:
 		return sharing[0]
 	case 0:
-		c.violations.Add(c.order.lines[n].pos, c.path(n), unknown, violation.Params{"id": strings.Clone(id)}, "")
+		c.refuseLine(n, unknown, violation.Params{"id": strings.Clone(id)}, "")
 	default:
 		ids := make([]string, len(sharing))
 		for k, shared := range sharing {
 			ids[k] = c.entry(n, shared).ID()
 		}
-		c.violations.Add(c.order.lines[n].pos, c.path(n), violation.ExternalIDAmbiguous, violation.Params{"externalId": strings.Clone(id), "ids": ids}, "")
+		c.refuseLine(n, violation.ExternalIDAmbiguous, violation.Params{"externalId": strings.Clone(id), "ids": ids}, "")
 	}
 	return menu.None
 }
@@ -291,7 +299,7 @@ func (c *validation) identifierOf(n int32, field string) (id string, external, o
 	case l.externalID.text != "":
 		return l.externalID.text, true, true
 	}
-	c.violations.Add(l.id.posOr(l.end), member(c.path(n), l.id.nameOr("ID")), violation.FieldRequired, violation.Params{"field": field}, "")
+	addMissing(&c.violations, l.id.position, l.end, c.path(n), "ID", field)
 	return "", false, false
 }
 

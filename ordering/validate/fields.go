@@ -7,6 +7,7 @@ import (
 
 	"larder/internal/jsontext"
 	"larder/internal/upstream"
+	"larder/ordering/violation"
 )
 
 // fieldKind is the kind of value that a field takes; its text stands in the params
@@ -169,4 +170,15 @@ func (s position) posOr(end int32) int32 {
 		return end
 	}
 	return s.pos
+}
+
+// addMissing notes that a member is missing from the object at base, which ends at
+// end. name is the member's in the interface, field what the message calls it.
+func addMissing(notes *violation.List, at position, end int32, base, name, field string) {
+	notes.Add(at.posOr(end), member(base, at.nameOr(name)), violation.FieldRequired, violation.Params{"field": field}, "")
+}
+
+// refuseValue notes what is wrong with a value of the object at base.
+func refuseValue(notes *violation.List, v *value, base string, code violation.Code, params violation.Params) {
+	notes.Add(v.pos, member(base, v.name), code, params, "")
 }

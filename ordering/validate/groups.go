@@ -55,7 +55,7 @@ func (c *validation) checkGroups(n int32, scheme menu.Index, above []menu.Index)
 	l := &c.order.lines[n]
 	if scheme == menu.None {
 		if l.first != none {
-			c.violations.Add(l.list.pos, member(c.path(n), l.list.name), violation.DishTakesNoIngredients, nil, c.itemName(n))
+			c.refuse(n, l.list, violation.DishTakesNoIngredients, nil)
 		}
 		return
 	}
@@ -102,7 +102,7 @@ func (c *validation) countGroups(n int32, scheme menu.Index, above []menu.Index)
 	l := &c.order.lines[n]
 	t.open(c.Catalogue, openScheme{scheme: scheme, owner: menu.None, parent: -1, depth: l.depth + 1}, 1, l.truncated)
 	if !c.markReached(n, above) || !t.flow.assign(t.slots, c.selections(n), &c.work) {
-		c.violations.Add(c.listAt(n), c.listPath(n), violation.LimitExceeded, violation.Params{"limit": assignmentWork}, violation.LimitOfSteps+c.itemName(n))
+		c.refuseList(n, violation.LimitExceeded, violation.Params{"limit": assignmentWork}, violation.LimitOfSteps+c.itemName(n))
 		return
 	}
 	c.reportGroups(n)
@@ -146,7 +146,7 @@ func (c *validation) markReached(n int32, above []menu.Index) bool {
 	}
 	for i := range t.choices {
 		if ch := &t.choices[i]; ch.tooDeep && !t.hasOpenGroups(ch.index) {
-			c.violations.Add(c.order.lines[ch.line].pos, c.path(ch.line), violation.TooDeep, nil, c.itemName(ch.line))
+			c.refuseLine(ch.line, violation.TooDeep, nil, c.itemName(ch.line))
 		}
 	}
 	return true
@@ -207,7 +207,7 @@ func (c *validation) selections(n int32) []selection {
 		ch := &t.choices[i]
 		if !ch.inOpenGroup {
 			ingredient := c.Catalogue.Ingredient(ch.index)
-			c.violations.Add(c.order.lines[ch.line].pos, c.path(ch.line), violation.IngredientNotAllowed,
+			c.refuseLine(ch.line, violation.IngredientNotAllowed,
 				violation.Params{"id": ingredient.ID(), "dish": c.dishID(n)}, ingredient.Name())
 			continue
 		}
@@ -247,8 +247,7 @@ func (c *validation) pinGroup(ch *selected) {
 		ch.pinnedGroup = g
 		return
 	}
-	c.violations.Add(pinned.pos, member(c.path(ch.line), pinned.name), violation.GroupPinInvalid,
-		violation.Params{"groupId": strings.Clone(pinned.text)}, c.itemName(ch.line))
+	c.refuse(ch.line, pinned.position, violation.GroupPinInvalid, violation.Params{"groupId": strings.Clone(pinned.text)})
 }
 
 // reportGroups refuses the groups whose count is outside their limits (policies
@@ -269,18 +268,14 @@ func (c *validation) reportGroups(n int32) {
 		if d.max != noMaximum {
 			params["max"] = d.max
 		}
-		c.violations.Add(c.listAt(n), c.listPath(n), code, params, group.Name)
+		c.refuseList(n, code, params, group.Name)
 	}
 }
 
-// listPath returns the JSON Pointer of the line's ingredients, there or not.
-func (c *validation) listPath(n int32) string {
-	return member(c.path(n), c.order.lines[n].list.nameOr("ingredients"))
-}
-
-func (c *validation) listAt(n int32) int32 {
+// refuseList notes what is wrong with the line's ingredients, there or not.
+func (c *validation) refuseList(n int32, code violation.Code, params violation.Params, subject string) {
 	l := &c.order.lines[n]
-	return l.list.posOr(l.end)
+	c.violations.Add(l.list.posOr(l.end), member(c.path(n), l.list.nameOr("ingredients")), code, params, subject)
 }
 
 // itemName returns the menu's name of a line; empty where the menu has none.

@@ -2,6 +2,7 @@ package validate
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -16,19 +17,21 @@ const (
 	delivery = "delivery"
 	pickup   = "pickup"
 	cash     = "cash"
-	card     = "card"
-	online   = "online"
+)
+
+var (
+	expeditionTypes = []string{delivery, pickup}       //nolint:gochecknoglobals // constant
+	paymentTypes    = []string{cash, "card", "online"} //nolint:gochecknoglobals // constant
 )
 
 // fieldCheck is the part of a check that concerns what an order has beside its
 // dishes.
 type fieldCheck struct{ *validation }
 
-// checkFields checks all fields but the dishes.
 func (c fieldCheck) checkFields() {
 	c.checkRestaurant()
-	c.checkExpedition()
-	c.checkPayment()
+	c.checkListed(orderExpedition, expeditionTypes)
+	c.checkListed(orderPayment, paymentTypes)
 	c.checkRequired()
 	c.checkExpectedAt()
 	c.checkChangeFrom()
@@ -40,32 +43,15 @@ func (c fieldCheck) checkFields() {
 func (c fieldCheck) checkRestaurant() {
 	named := &c.order.values[orderRestaurant]
 	if c.V1 && !named.blank() && named.state == readable && named.text != string(c.Restaurant) {
-		c.violations.Add(named.pos, member("", named.name), violation.ValueNotAllowed, violation.Params{"allowed": []string{string(c.Restaurant)}}, "")
+		refuseValue(&c.violations, named, "", violation.ValueNotAllowed, violation.Params{"allowed": []string{string(c.Restaurant)}})
 	}
 }
 
-// checkExpedition and checkPayment refuse values that are not listed (policy
-// O5).
-func (c fieldCheck) checkExpedition() {
-	switch v := &c.order.values[orderExpedition]; v.text {
-	case delivery, pickup:
-	default:
-		c.refuseValue(orderExpedition, delivery, pickup)
-	}
-}
-
-func (c fieldCheck) checkPayment() {
-	switch v := &c.order.values[orderPayment]; v.text {
-	case cash, card, online:
-	default:
-		c.refuseValue(orderPayment, cash, card, online)
-	}
-}
-
-func (c fieldCheck) refuseValue(field int, allowed ...string) {
+// checkListed refuses a value that is not listed (policy O5).
+func (c fieldCheck) checkListed(field int, allowed []string) {
 	v := &c.order.values[field]
-	if v.state == readable && v.text != "" && !c.missing(field) {
-		c.violations.Add(v.pos, member("", v.name), violation.ValueNotAllowed, violation.Params{"allowed": allowed}, "")
+	if v.state == readable && v.text != "" && !slices.Contains(allowed, v.text) && !c.missing(field) {
+		refuseValue(&c.violations, v, "", violation.ValueNotAllowed, violation.Params{"allowed": allowed})
 	}
 }
 
@@ -109,24 +95,25 @@ func (c fieldCheck) requirePart(part *object, name string, n *requiredField) {
 	case n.field != wholePart:
 		c.requireField(part, name, n)
 	case part.state == absent:
-		c.violations.Add(part.posOr(c.order.end), member("", part.nameOr(name)), violation.FieldRequired, violation.Params{"field": name}, "")
+		addMissing(&c.violations, part.position, c.order.end, "", name, name)
 	}
 }
 
 // requireField refuses an object without one of its fields; outer is the name
 // of the object in the order. An object of another kind was refused already.
 func (c fieldCheck) requireField(of *object, outer string, n *requiredField) {
-	if of.state == refused || !of.values[n.field].blank() {
+	v := &of.values[n.field]
+	if of.state == refused || !v.blank() {
 		return
 	}
-	at, path := of.posOr(c.order.end), ""
-	if of.state == readable {
-		at = of.values[n.field].posOr(of.end)
+	at, end, path := v.position, of.end, ""
+	if of.state != readable { // the whole object is missing
+		at, end = position{name: v.name, pos: of.posOr(c.order.end)}, of.posOr(c.order.end)
 	}
 	if outer != "" {
 		path = member("", of.nameOr(outer))
 	}
-	c.violations.Add(at, member(path, of.values[n.field].nameOr(n.inner)), violation.FieldRequired, violation.Params{"field": n.name}, "")
+	addMissing(&c.violations, at, end, path, n.inner, n.name)
 }
 
 // fullAddress returns the address in one text: as sent, or composed from its
@@ -165,7 +152,7 @@ func (c fieldCheck) checkChangeFrom() {
 	if c.total.known {
 		params["total"] = number(c.total.Number)
 	}
-	c.violations.Add(change.pos, member("", change.name), violation.ChangeFrom, params, "")
+	refuseValue(&c.violations, change, "", violation.ChangeFrom, params)
 }
 
 // checkExpectedAt checks when the order is expected (policy O4).
@@ -188,9 +175,9 @@ func (c fieldCheck) checkExpectedAt() {
 	latest := c.now.Add(c.MaxLead)
 	switch {
 	case at.Before(c.now.Add(-c.PastTolerance)):
-		c.violations.Add(v.pos, member("", v.name), violation.TimeInPast, violation.Params{"earliest": c.now.UTC().Format(menu.TimeFormat)}, "")
+		refuseValue(&c.violations, v, "", violation.TimeInPast, violation.Params{"earliest": c.now.UTC().Format(menu.TimeFormat)})
 	case at.After(latest):
-		c.violations.Add(v.pos, member("", v.name), violation.TimeTooFar, violation.Params{"latest": latest.UTC().Format(menu.TimeFormat)}, "")
+		refuseValue(&c.violations, v, "", violation.TimeTooFar, violation.Params{"latest": latest.UTC().Format(menu.TimeFormat)})
 	}
 }
 
@@ -202,9 +189,9 @@ func readTime(notes *violation.List, v *value, base string) (time.Time, bool) {
 	case err == nil && !lenient(v.text):
 		return at, true
 	case withoutZone(v.text):
-		notes.Add(v.pos, member(base, v.name), violation.TimeZoneMissing, nil, "")
+		refuseValue(notes, v, base, violation.TimeZoneMissing, nil)
 	default:
-		notes.Add(v.pos, member(base, v.name), violation.TypeMismatch, violation.Params{"want": string(wantTime), "got": "string"}, "")
+		refuseValue(notes, v, base, violation.TypeMismatch, violation.Params{"want": string(wantTime), "got": "string"})
 	}
 	return time.Time{}, false
 }
@@ -247,31 +234,25 @@ func (c fieldCheck) checkTexts() {
 	checkTextsOf(&c.violations, &o.address, member("", o.address.nameOr("address")))
 	phone := &o.guest.values[guestPhone]
 	if phone.state == readable && !phone.blank() && digits(phone.text) < minPhoneDigits {
-		c.violations.Add(phone.pos, member(member("", o.guest.nameOr("guest")), phone.name), violation.PhoneInvalid, violation.Params{"digits": minPhoneDigits}, "")
+		refuseValue(&c.violations, phone, member("", o.guest.nameOr("guest")), violation.PhoneInvalid, violation.Params{"digits": minPhoneDigits})
 	}
 }
 
-// checkTextsOf checks the texts of an object, whose JSON Pointer is base.
+// checkTextsOf refuses texts of an object that have more characters than their
+// limit, and those with control characters. base is the object's JSON Pointer.
 func checkTextsOf(notes *violation.List, of *object, base string) {
 	for i := range of.values {
-		if limit := of.fields.known[i].limit; limit > 0 && of.values[i].text != "" {
-			checkCharacters(notes, &of.values[i], base, limit)
+		v, limit := &of.values[i], of.fields.known[i].limit
+		if limit == 0 || v.text == "" || v.state != readable || v.isNumber {
+			continue
 		}
-	}
-}
-
-// checkCharacters refuses a text of more characters than the limit, and one with
-// control characters. base is the JSON Pointer of the object that has it.
-func checkCharacters(notes *violation.List, v *value, base string, limit int) {
-	if v.state != readable || v.isNumber {
-		return
-	}
-	if len(v.text) > limit && utf8.RuneCountInString(v.text) > limit {
-		notes.Add(v.pos, member(base, v.name), violation.LimitExceeded, violation.Params{"limit": limit}, violation.LimitOfCharacters)
-	}
-	if i := strings.IndexFunc(v.text, isForbidden); i >= 0 {
-		r, _ := utf8.DecodeRuneInString(v.text[i:])
-		notes.Add(v.pos, member(base, v.name), violation.TextInvalid, violation.Params{"character": fmt.Sprintf("U+%04X", r)}, "")
+		if len(v.text) > limit && utf8.RuneCountInString(v.text) > limit {
+			notes.Add(v.pos, member(base, v.name), violation.LimitExceeded, violation.Params{"limit": limit}, violation.LimitOfCharacters)
+		}
+		if i := strings.IndexFunc(v.text, isForbidden); i >= 0 {
+			r, _ := utf8.DecodeRuneInString(v.text[i:])
+			refuseValue(notes, v, base, violation.TextInvalid, violation.Params{"character": fmt.Sprintf("U+%04X", r)})
+		}
 	}
 }
 

@@ -52,7 +52,6 @@ func (c *validation) price() {
 	c.total.known = whole
 }
 
-// priceLine computes one dish.
 func (c *validation) priceLine(n int32, out *priced) {
 	l, it := &c.order.lines[n], &c.items[n]
 	out.path = c.path(n)

@@ -51,9 +51,19 @@ func (c *validation) writeResult(dst []byte) ([]byte, error) {
 		w.line(&c.lines[i])
 	}
 	w.Close(']')
-	violations, more := c.violations.Sorted()
-	if err := w.appendViolations(violations, more); err != nil {
-		return dst, err
+	w.Name("violations")
+	if violations, more := c.violations.Sorted(); len(violations) == 0 {
+		w.Raw("[]")
+	} else {
+		text, err := json.Marshal(violations)
+		if err != nil {
+			return dst, err
+		}
+		w.Buf = append(w.Buf, text...)
+		if more {
+			w.Name("more")
+			w.Bool(true)
+		}
 	}
 	w.Name("order")
 	if valid {
@@ -78,21 +88,6 @@ func (w *resultWriter) line(l *priced) {
 	w.amount("price", l.price)
 	w.amount("total", l.total)
 	w.Close('}')
-}
-
-func (w *resultWriter) appendViolations(all []violation.Violation, more bool) error {
-	w.Name("violations")
-	if len(all) == 0 {
-		w.Raw("[]")
-		return nil
-	}
-	text, err := json.Marshal(all)
-	w.Buf = append(w.Buf, text...)
-	if more {
-		w.Name("more")
-		w.Bool(true)
-	}
-	return err
 }
 
 func (w *resultWriter) amount(name string, a amount) {

@@ -41,7 +41,6 @@ func (v *Validator) SetRestaurants(restaurants []Restaurant) {
 	v.restaurants.Store(&all)
 }
 
-// rules returns what applies to a restaurant.
 func (v *Validator) rules(restaurant menu.RestaurantID) *rules {
 	if all := v.restaurants.Load(); all != nil {
 		if own, ok := (*all)[restaurant]; ok {
@@ -140,12 +139,9 @@ func newRules(cfg Config, location *time.Location) *rules {
 	if location == nil {
 		location = time.UTC
 	}
-	var both []string
-	for _, name := range cfg.Required.Pickup {
-		if slices.Contains(cfg.Required.Delivery, name) {
-			both = append(both, name)
-		}
-	}
+	both := slices.DeleteFunc(slices.Clone(cfg.Required.Pickup), func(name string) bool {
+		return !slices.Contains(cfg.Required.Delivery, name)
+	})
 	return &rules{
 		Config: cfg, location: location,
 		delivery: requiredFieldsOf(cfg.Required.Delivery), pickup: requiredFieldsOf(cfg.Required.Pickup), either: requiredFieldsOf(both),
