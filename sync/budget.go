@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"golang.org/x/sync/semaphore"
 
@@ -85,22 +87,21 @@ func (p *pipelineRun) expectedSize() int64 {
 	if last := p.lastFetch.size(); last > 0 {
 		size = last + last/8 + spareBody
 	}
-	if p.current.Held {
-		size += int64(p.current.Bytes)
-	}
-	return size
+	return size + p.heldSize()
 }
 
-// neededSize is what the run needs once the answer is there: nothing for a menu that
-// has not changed, and under a hold the held view beside the one that came.
-func (p *pipelineRun) neededSize(answer upstream.Menu) int64 {
-	if answer.NotModified {
-		return 0
-	}
-	size := int64(len(answer.Body))
+// heldSize is the size of the view that a hold serves beside the one that came.
+func (p *pipelineRun) heldSize() int64 {
 	if p.current.Held {
-		size += int64(p.current.Bytes)
+		return int64(p.current.Bytes)
 	}
+	return 0
+}
+
+// size returns how many bytes the body had; 0 where that is not known.
+func (f lastFetch) size() int64 {
+	text, _, _ := strings.Cut(f.BodyHash, "-")
+	size, _ := strconv.ParseInt(text, 10, 64)
 	return size
 }
 
@@ -116,7 +117,11 @@ func (p *pipelineRun) fetchWithin(ctx context.Context, seen upstream.Validator) 
 		}
 		answer, err := p.target.source.MenuView(ctx, p.target.upstream, seen, held.body)
 		if err == nil {
-			held.shrink(p.neededSize(answer))
+			if answer.NotModified {
+				held.release()
+			} else {
+				held.shrink(int64(len(answer.Body)) + p.heldSize())
+			}
 			return answer, held, nil
 		}
 		held.release()

@@ -4,20 +4,24 @@ import (
 	"fmt"
 
 	"larder/cache"
+	"larder/internal/menu"
 	"larder/sync/runlog"
 )
 
-// guard is policy S4, which ops may override.
-func (p *pipelineRun) guard() string {
-	if p.run.Force {
-		return ""
+// guard says what the hold on the restaurant makes of the menu that was fetched, and
+// why it must not be published; a reason only where nothing is held back. ops may
+// override the limit of policy S4.
+func (p *pipelineRun) guard(view *menu.View, content string) (held, reason string) {
+	p.run.Products = productCount(view)
+	if held = string(p.holdOutcome(content)); held != "" || p.run.Force {
+		return held, ""
 	}
 	before := p.current.Counts.Products
 	// Redis has lost its data: what readers have is in memory.
 	if snapshot, ok := p.runner.replica.Cached(p.target.ID); ok && snapshot.Version.Version > p.current.Version {
 		before = snapshot.Counts.Products
 	}
-	return guard(before, p.run.Products, p.runner.cfg.ShrinkLimit)
+	return "", guard(before, p.run.Products, p.runner.cfg.ShrinkLimit)
 }
 
 // guard refuses a menu that is more likely a fault than a wish: an empty one,
@@ -25,25 +29,22 @@ func (p *pipelineRun) guard() string {
 // before is 0 for a first menu, which is refused only when empty. It gives the
 // reason, empty when the menu may pass.
 func guard(before, after int, limit float64) string {
+	instead := "nothing is published"
+	if before > 0 {
+		instead = "the last good menu is served on, a forced sync publishes it all the same"
+	}
 	switch {
 	case after == 0:
-		return "the menu has no products; " + instead(before)
+		return "the menu has no products; " + instead
 	case float64(before-after) > limit*float64(before):
 		return fmt.Sprintf("the menu lost %d of %d products, more than the limit of %.4g %% (sync.shrink_limit); %s",
-			before-after, before, limit*100, instead(before))
+			before-after, before, limit*100, instead)
 	default:
 		return ""
 	}
 }
 
-func instead(before int) string {
-	if before == 0 {
-		return "nothing is published"
-	}
-	return "the last good menu is served on, a forced sync publishes it all the same"
-}
-
-// holdOutcome tells what the hold on the restaurant makes of a pull of this content:
+// holdOutcome says what the hold on the restaurant makes of a pull of this content:
 // OutcomeUnchanged for what the service published at the rollback, OutcomeHeld
 // for another one that must wait; empty where it may be published, because
 // nothing is held or because it lifts the hold (policy S7a).
@@ -63,3 +64,14 @@ func (p *pipelineRun) holdOutcome(content string) runlog.Outcome {
 
 // lifts reports whether publishing what was pulled ends the hold.
 func (p *pipelineRun) lifts(now lastFetch) bool { return p.current.Held && now.HoldOutcome == "" }
+
+// productCount counts the products that compile keeps: each id once.
+func productCount(v *menu.View) int {
+	seen := make(map[string]struct{}, len(v.Products))
+	for i := range v.Products {
+		if id := v.Products[i].ID; id != "" {
+			seen[id] = struct{}{}
+		}
+	}
+	return len(seen)
+}

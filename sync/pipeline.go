@@ -12,6 +12,7 @@ import (
 	"larder/cache"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
+	"larder/internal/tracing"
 	"larder/internal/upstream"
 	"larder/sync/runlog"
 )
@@ -85,31 +86,18 @@ func (r *Runner) execute(ctx context.Context, w work, run runlog.Run) (runlog.Ru
 // withLease does the work of a run that has the lease, and ends the run. The error
 // is what kept it from its work.
 func (r *Runner) withLease(ctx context.Context, w work, run *runlog.Run, held lease) error {
-	t := w.target
-	began := time.Now()
-	ctx, span := r.tracing.Root(ctx, "sync.run")
-	defer func() { traceRun(span, run) }()
+	p := &pipelineRun{runner: r, target: w.target, run: run, fence: held.fence, batch: w.batch, began: time.Now()}
+	ctx, p.span = r.tracing.Root(ctx, "sync.run")
 	within, cancel := context.WithTimeoutCause(ctx, r.cfg.Deadline, deadlineError{after: r.cfg.Deadline})
 	within, lose := context.WithCancelCause(within)
 	var keeping stdsync.WaitGroup
-	keeping.Go(func() { r.renewUntilLost(within, t, run.ID, held, lose) })
-
-	p := &pipelineRun{runner: r, target: t, run: run, fence: held.fence, batch: w.batch}
+	keeping.Go(func() { r.renewUntilLost(within, p.target, run.ID, held, lose) })
 	err := p.recovered(within)
 	cause := context.Cause(within)
 	lose(nil)
 	cancel()
 	keeping.Wait()
-
-	run.State, run.FinishedAt = runlog.StateFinished, r.clock().UTC()
-	if err != nil {
-		run.Outcome, run.Error = runlog.OutcomeFailed, explain(err, cause, time.Since(began), p.fallbackText())
-	}
-	note := p.versionNote()
-	if errors.Is(cause, errLeaseLost) {
-		note = versionNote{}
-	}
-	return errors.Join(err, r.finish(ctx, p, err, note))
+	return errors.Join(err, p.finish(ctx, err, cause))
 }
 
 // pipelineRun is one run at work under its lease.
@@ -119,11 +107,15 @@ type pipelineRun struct {
 	run    *runlog.Run
 	fence  int64
 	batch  bool // one of many of a batch
+	began  time.Time
+	span   tracing.Span
 
 	current     cache.Version // served now; zero before the first
 	lastFetch   lastFetch     // the last good fetch
+	settings    string        // hash of the settings that compile and lint read
 	floor       int64         // the highest version that is known to have been served
 	contentLost bool          // Redis has lost the content of the current version
+	comparable  bool          // a body equal to that of lastFetch means an equal menu
 
 	fetchedAt   time.Time // when the service was asked
 	confirmedAt time.Time // when the current version was; zero: it was not
@@ -145,17 +137,18 @@ func (p *pipelineRun) recovered(ctx context.Context) (err error) {
 	case p.run.Rollback != nil:
 		return p.rollback(ctx, *p.run.Rollback)
 	default:
-		defer p.refreshReasonsMeanwhile(ctx)()
+		if p.run.Force && !p.batch {
+			defer p.refreshReasonsMeanwhile(ctx)()
+		}
 		return p.syncMenu(ctx)
 	}
 }
 
 // fetched is the answer of the service to a run, within its share of the budget.
 type fetched struct {
-	answer     upstream.Menu
-	held       *reservation
-	comparable bool      // an equal body means an equal menu
-	now        lastFetch // what is saved of it
+	answer upstream.Menu
+	held   *reservation
+	now    lastFetch // what is saved of it
 }
 
 // syncMenu brings one menu up to date, or says why not. It never touches what is
@@ -170,7 +163,7 @@ func (p *pipelineRun) syncMenu(ctx context.Context) error {
 	}
 	defer f.held.release()
 	if same := p.unchanged(f, nil); same != "" {
-		return p.confirm(ctx, f.now, nil, same)
+		return p.confirm(ctx, f.now, same, nil)
 	}
 	view, published, err := p.decode(f.answer.Body)
 	if err != nil {
@@ -191,9 +184,9 @@ func (p *pipelineRun) syncMenu(ctx context.Context) error {
 // fetch asks the service for the menu view, or whether it is still the last one.
 // The caller releases its share of the budget.
 func (p *pipelineRun) fetch(ctx context.Context) (fetched, error) {
-	f := fetched{comparable: p.mayAssumeUnchanged()}
+	var f fetched
 	var seen upstream.Validator
-	if f.comparable {
+	if p.comparable {
 		seen = upstream.Validator{ETag: p.lastFetch.ETag, LastModified: p.lastFetch.Modified}
 	}
 	began := time.Now()
@@ -204,14 +197,14 @@ func (p *pipelineRun) fetch(ctx context.Context) (fetched, error) {
 	if err != nil {
 		return fetched{}, err
 	}
-	if f.answer.NotModified && !f.comparable {
+	if f.answer.NotModified && !p.comparable {
 		f.held.release()
 		err := errors.New("it answered 304 Not Modified to a request without a validator")
 		return fetched{}, fmt.Errorf("%w: %w", errService, &stepError{doing: "fetch " + p.subject(), err: err})
 	}
 	p.run.Bytes = len(f.answer.Body)
 	f.now = p.lastFetch
-	f.now.Version, f.now.Settings, f.now.Refused = p.current.Version, p.fingerprint(), ""
+	f.now.Version, f.now.Settings, f.now.Refused = p.current.Version, p.settings, ""
 	if !f.answer.NotModified {
 		validator := f.answer.Validator
 		f.now.BodyHash, f.now.ETag, f.now.Modified = bodyHash(f.answer.Body), validator.ETag, validator.LastModified
@@ -233,38 +226,37 @@ func (p *pipelineRun) decode(body []byte) (*menu.View, menu.Published, error) {
 // evaluate guards, compiles, lints and publishes what was fetched; under a hold the
 // held menu with the stop lists that were fetched.
 func (p *pipelineRun) evaluate(ctx context.Context, view *menu.View, published menu.Published, f fetched) error {
-	f.now.HoldOutcome = string(p.holdOutcome(f.now.Content))
-	p.run.Products = productCount(view)
-	if f.now.HoldOutcome == "" {
-		if reason := p.guard(); reason != "" {
-			p.run.Outcome, p.run.Error, p.run.Version = runlog.OutcomeQuarantined, reason, p.current.Version
-			return p.runner.saveRefused(ctx, p.target.ID, f.now.Content)
-		}
-	} else {
+	var reason string
+	if f.now.HoldOutcome, reason = p.guard(view, f.now.Content); reason != "" {
+		p.run.Outcome, p.run.Error, p.run.Version = runlog.OutcomeQuarantined, reason, p.current.Version
+		return p.runner.saveRefused(ctx, p.target.ID, f.now.Content)
+	}
+	if f.now.HoldOutcome != "" {
 		var err error
 		// Stop lists always go through (policy S7a).
 		if view, published, err = p.storedView(ctx, p.current, func() (menu.Published, error) { return published, nil }); err != nil {
 			return err
 		}
 	}
-	m, findings := p.build(view, published)
-	f.now.Findings = len(findings)
+	m := p.build(view, published)
+	f.now.Findings = len(m.findings)
 	if same := p.unchanged(f, &m); same != "" {
-		return p.keep(ctx, m, f.now, findings, same)
+		return p.keep(ctx, m, f.now, same)
 	}
-	outcome, hold := runlog.OutcomeUpdated, (*cache.Hold)(nil)
-	if f.now.HoldOutcome == string(runlog.OutcomeHeld) {
-		outcome = runlog.OutcomeHeld // its stop lists go through
-	}
+	var hold *cache.Hold
 	if p.lifts(f.now) {
 		hold = &cache.Hold{}
 	}
-	return p.publish(ctx, m, f.now, findings, outcome, hold)
+	outcome := runlog.OutcomeUpdated
+	if f.now.HoldOutcome == string(runlog.OutcomeHeld) {
+		outcome = runlog.OutcomeHeld // its stop lists go through
+	}
+	return p.publish(ctx, m, f.now, outcome, hold)
 }
 
 // keep confirms the content that is served, and writes it again where Redis has
 // lost it.
-func (p *pipelineRun) keep(ctx context.Context, m built, now lastFetch, findings []menu.Finding, same sameness) error {
+func (p *pipelineRun) keep(ctx context.Context, m built, now lastFetch, same sameness) error {
 	if p.contentLost { // nothing changes for those who have the content in memory
 		if err := p.runner.store.Restore(ctx, p.current, m.catalogue, m.published); err != nil {
 			return &stepError{doing: "write again " + p.subject(), err: err}
@@ -274,13 +266,13 @@ func (p *pipelineRun) keep(ctx context.Context, m built, now lastFetch, findings
 		return err
 	}
 	now.Version = p.current.Version
-	return p.confirm(ctx, now, findings, same)
+	return p.confirm(ctx, now, same, m.findings)
 }
 
 // confirm moves only checkedAt, with the run's end (policy S3). Under a hold
 // the outcome may be OutcomeHeld: what is served is confirmed all the same, by
-// the hold. findings is as in saveLastFetch, same as in pipelineRun.
-func (p *pipelineRun) confirm(ctx context.Context, now lastFetch, findings []menu.Finding, same sameness) error {
+// the hold. findings is as in saveLastFetch.
+func (p *pipelineRun) confirm(ctx context.Context, now lastFetch, same sameness, findings []menu.Finding) error {
 	if now != p.lastFetch || findings != nil {
 		began := time.Now()
 		if err := p.runner.saveLastFetch(ctx, p.target.ID, now, findings); err != nil {
@@ -296,13 +288,10 @@ func (p *pipelineRun) confirm(ctx context.Context, now lastFetch, findings []men
 
 // publish makes a menu current and remembers where it came from. hold is as in
 // cache.Publication.
-func (p *pipelineRun) publish(
-	ctx context.Context, m built, now lastFetch, findings []menu.Finding, outcome runlog.Outcome, hold *cache.Hold,
-) error {
-	before := p.served()
+func (p *pipelineRun) publish(ctx context.Context, m built, now lastFetch, outcome runlog.Outcome, hold *cache.Hold) error {
 	began := time.Now()
 	publication := cache.Publication{
-		Restaurant: p.target.ID, Name: p.name(m.view.Name), Fence: p.fence, Run: p.run.ID, Base: p.current.Version,
+		Restaurant: p.target.ID, Name: cmp.Or(p.target.Name, m.view.Name), Fence: p.fence, Run: p.run.ID, Base: p.current.Version,
 		Catalogue: m.catalogue, Published: m.published, Content: m.hash, SyncedAt: p.runner.clock().UTC(), Floor: p.floor,
 		Hold: hold, Outcome: string(outcome),
 	}
@@ -315,17 +304,39 @@ func (p *pipelineRun) publish(
 		return &stepError{doing: "publish " + p.subject(), err: err}
 	}
 	p.runner.replica.Install(&cache.Snapshot{Version: version, Catalogue: m.catalogue})
-	p.run.Outcome, p.run.Version = outcome, version.Version
-	if before == nil { // nobody waits for the count any more
-		before = p.before(ctx)
-	}
-	p.run.Changes = changes(before, m.catalogue)
+	p.run.Outcome, p.run.Version, p.run.Changes = outcome, version.Version, p.changes(ctx, m)
 	now.Version = version.Version
-	if err := p.runner.saveLastFetch(ctx, p.target.ID, now, findings); err != nil {
+	if err := p.runner.saveLastFetch(ctx, p.target.ID, now, m.findings); err != nil {
 		// The menu is served; the next pull only has more to compare.
 		p.runner.log.WithError(err).WithFields(fields(p.run, "sync.state_not_saved")).Debug("pull not remembered")
 	}
 	return nil
+}
+
+// changes counts the products that a published menu has changed, each once; none
+// where the version before cannot be read.
+func (p *pipelineRun) changes(ctx context.Context, m built) runlog.Changes {
+	before := m.before
+	switch {
+	case before != nil:
+	case p.current.Version == 0:
+		before = menu.Compile(&menu.View{}, p.target.ID, p.target.Settings)
+	default:
+		content, err := p.runner.store.Content(ctx, p.current.Content)
+		if err != nil {
+			return runlog.Changes{}
+		}
+		before = content.Catalogue(p.current.Stops)
+	}
+	diff := menu.Diff(before, m.catalogue)
+	changed := make(map[string]struct{}, len(diff.Changed)+len(diff.Availability))
+	for _, c := range diff.Changed {
+		changed[c.ID] = struct{}{}
+	}
+	for _, a := range diff.Availability {
+		changed[a.ID] = struct{}{}
+	}
+	return runlog.Changes{Added: len(diff.Added), Removed: len(diff.Removed), Changed: len(changed)}
 }
 
 // updateStopLists keeps what the service publishes now where it means the same to this

@@ -77,9 +77,6 @@ func (r *Runner) refreshReasons(ctx context.Context, connection string) error {
 // refreshReasonsMeanwhile pulls the rejection reasons of a forced run's
 // connection beside it (policy S5a). The caller calls wait before it ends.
 func (p *pipelineRun) refreshReasonsMeanwhile(ctx context.Context) (wait func()) {
-	if !p.run.Force || p.batch {
-		return func() {}
-	}
 	var pulling stdsync.WaitGroup
 	pulling.Go(func() { _ = p.runner.refreshReasons(ctx, p.target.Connection) }) // its run says what went wrong
 	return pulling.Wait

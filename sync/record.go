@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
+	stdsync "sync"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -12,7 +14,7 @@ import (
 	"larder/cache"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
-	"larder/internal/tracing"
+	"larder/internal/upstream"
 	"larder/sync/runlog"
 )
 
@@ -23,13 +25,18 @@ const recordLimit = 3 * time.Second
 // reasonRuns is how many records of rejection reasons are kept a connection.
 const reasonRuns = 20
 
-// finish records a finished run, even one whose context has ended. fault is what
-// it failed of.
-func (r *Runner) finish(ctx context.Context, p *pipelineRun, fault error, note versionNote) error {
-	t, run := p.target, p.run
+// finish ends a run and records it, even one whose context has ended. fault is what
+// it failed of, cause why its context ended.
+func (p *pipelineRun) finish(ctx context.Context, fault, cause error) error {
+	r, run := p.runner, p.run
+	defer p.endSpan()
+	run.State, run.FinishedAt = runlog.StateFinished, r.clock().UTC()
+	if fault != nil {
+		run.Outcome, run.Error = runlog.OutcomeFailed, explain(fault, cause, time.Since(p.began), p.fallbackText())
+	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
 	defer cancel()
-	written, err := r.writeFinal(ctx, run, note)
+	written, err := r.writeFinal(ctx, run, p.versionNote(cause))
 	if errors.Is(err, cache.ErrNoCatalogue) { // Redis has lost it since the run began
 		run.Outcome, run.Error = runlog.OutcomeFailed, fmt.Sprintf("confirm version %d: Redis does not have it any more", run.Version)
 		written, err = r.writeFinal(ctx, run, versionNote{})
@@ -37,9 +44,9 @@ func (r *Runner) finish(ctx context.Context, p *pipelineRun, fault error, note v
 	if err == nil && !written {
 		return nil // declared lost, and logged so then
 	}
-	away := r.recordRun(t, run, fault)
+	away := r.recordHealth(p.target, run, fault)
 	p.logRun(kindOf(fault), away || errors.Is(fault, redisdb.ErrUnavailable) || errors.Is(fault, context.Canceled))
-	if !t.isReasons {
+	if !p.target.isReasons {
 		r.observer.RunFinished(*run)
 	}
 	return err
@@ -81,9 +88,9 @@ type versionNote struct {
 
 // versionNote is what the run has found out of the current version, beside what a
 // publish has written with it.
-func (p *pipelineRun) versionNote() versionNote {
+func (p *pipelineRun) versionNote(cause error) versionNote {
 	switch outcome := p.run.Outcome; {
-	case p.target.isReasons, p.run.Rollback != nil:
+	case p.target.isReasons, p.run.Rollback != nil, errors.Is(cause, errLeaseLost):
 		return versionNote{}
 	case outcome == runlog.OutcomeFailed, outcome == runlog.OutcomeQuarantined:
 		return versionNote{outcome: outcome}
@@ -188,14 +195,83 @@ func fields(run *runlog.Run, event string) logrus.Fields {
 	return f
 }
 
-// traceRun ends the span of a run with what came of it.
-func traceRun(span tracing.Span, run *runlog.Run) {
-	span.Text("larder.restaurant", string(run.Restaurant))
-	span.Text("larder.run", run.ID)
-	span.Text("larder.trigger", string(run.Trigger))
-	span.Text("larder.outcome", string(run.Outcome))
-	if run.Outcome == runlog.OutcomeFailed {
-		span.Fail(string(run.Outcome))
+// endSpan ends the span of a run with what came of it.
+func (p *pipelineRun) endSpan() {
+	p.span.Text("larder.restaurant", string(p.run.Restaurant))
+	p.span.Text("larder.run", p.run.ID)
+	p.span.Text("larder.trigger", string(p.run.Trigger))
+	p.span.Text("larder.outcome", string(p.run.Outcome))
+	if p.run.Outcome == runlog.OutcomeFailed {
+		p.span.Fail(string(p.run.Outcome))
 	}
-	span.End()
+	p.span.End()
+}
+
+// unreachableAfter is after how many failures in a row, of whatever restaurants, a
+// connection's ordering service counts as gone; fewer where it has fewer things
+// to sync. What fails before is logged as a restaurant's own fault.
+const unreachableAfter = 3
+
+// upstreamHealth is how each connection's ordering service was met last, so that one
+// that cannot be reached is logged once and not once a restaurant.
+type upstreamHealth struct {
+	mu stdsync.Mutex
+	of map[string]upstreamState
+}
+
+type upstreamState struct {
+	failures         int // in a row
+	unreachableSince time.Time
+}
+
+// recordHealth takes the end of a run into the state of its connection, and logs a
+// change of that. It reports whether the run failed because the service is away,
+// which has been logged.
+func (r *Runner) recordHealth(t *target, run *runlog.Run, fault error) (away bool) {
+	gone := isUnreachable(fault)
+	if !gone && (run.Steps.Fetch == 0 || errors.Is(fault, context.Canceled)) {
+		return false // it says nothing of the service
+	}
+	now := r.clock()
+	menus := r.set.Load().counts[t.Connection]
+	entry := r.log.WithFields(logrus.Fields{"connection": t.Connection, "restaurants": menus})
+	r.upstreams.mu.Lock()
+	defer r.upstreams.mu.Unlock()
+	state := r.upstreams.of[t.Connection]
+	since := state.unreachableSince
+	if !gone {
+		r.upstreams.of[t.Connection] = upstreamState{}
+		if !since.IsZero() {
+			entry.WithFields(logrus.Fields{"event": "upstream.recovered", "seconds": int(now.Sub(since).Seconds())}).
+				Info("the ordering service answers again")
+		}
+		return false
+	}
+	state.failures++
+	if since.IsZero() && state.failures >= min(unreachableAfter, menus+1) {
+		state.unreachableSince = now
+		entry.WithFields(logrus.Fields{"event": "upstream.unreachable", "error": run.Error}).
+			Warn("the ordering service is away: its restaurants go on with their last good menus")
+	}
+	r.upstreams.of[t.Connection] = state
+	return !state.unreachableSince.IsZero()
+}
+
+// isUnreachable reports whether a run failed of the ordering service as a whole, and not
+// of what it says of one restaurant.
+func isUnreachable(fault error) bool {
+	if !errors.Is(fault, errService) || errors.Is(fault, context.Canceled) {
+		return false
+	}
+	var service *upstream.Error
+	if !errors.As(fault, &service) {
+		return false
+	}
+	switch {
+	case service.Operation == upstream.OpToken, service.Status == 0, service.Status >= http.StatusInternalServerError:
+		return true
+	default:
+		return service.Status == http.StatusUnauthorized || service.Status == http.StatusForbidden ||
+			service.Status == http.StatusRequestTimeout || service.Status == http.StatusTooManyRequests
+	}
 }

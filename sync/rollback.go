@@ -99,11 +99,11 @@ func (p *pipelineRun) rollback(ctx context.Context, to runlog.Rollback) error {
 		return err
 	}
 	p.run.Bytes = len(published.Content)
-	m, findings := p.build(view, published)
+	m := p.build(view, published)
 	hold := cache.Hold{Until: to.Hold, Of: p.upstreamContent(now)}
 	return p.publish(ctx, m, lastFetch{
-		Settings: p.fingerprint(), Findings: len(findings), Content: hold.Of, HoldOutcome: string(runlog.OutcomeUnchanged),
-	}, findings, runlog.OutcomeUpdated, &hold)
+		Settings: p.settings, Findings: len(m.findings), Content: hold.Of, HoldOutcome: string(runlog.OutcomeUnchanged),
+	}, runlog.OutcomeUpdated, &hold)
 }
 
 // upstreamContent names what the service publishes now: the content of the last pull,

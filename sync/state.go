@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/cespare/xxhash/v2"
 	"github.com/redis/go-redis/v9"
@@ -47,13 +46,6 @@ func bodyHash(body []byte) string {
 	return strconv.Itoa(len(body)) + "-" + strconv.FormatUint(xxhash.Sum64(body), 16)
 }
 
-// size returns how many bytes the body had; 0 where that is not known.
-func (f lastFetch) size() int64 {
-	text, _, _ := strings.Cut(f.BodyHash, "-")
-	size, _ := strconv.ParseInt(text, 10, 64)
-	return size
-}
-
 // loadState reads what is served now and what was pulled last, and puts the run into
 // the index, in one round trip.
 func (p *pipelineRun) loadState(ctx context.Context) error {
@@ -66,7 +58,19 @@ func (p *pipelineRun) loadState(ctx context.Context) error {
 		return err
 	}
 	_ = last.Scan(&p.lastFetch) // what larder did not write is as if it were not there
+	p.settings = menu.ContentHash(nil, p.target.Settings)
+	p.comparable = p.isComparable()
 	return nil
+}
+
+// isComparable reports whether an equal body means an equal menu: the current
+// version came from the last pull, with the same settings and name and under the
+// same hold, nobody forces, and Redis has its content and is not behind what was
+// served (policy S2).
+func (p *pipelineRun) isComparable() bool {
+	return !p.run.Force && !p.contentLost && p.current.Version > 0 && p.lastFetch.Version == p.current.Version &&
+		p.floor <= p.current.Version && p.lastFetch.Settings == p.settings && p.current.Name == cmp.Or(p.target.Name, p.current.Name) &&
+		(p.lastFetch.HoldOutcome != "") == p.current.Held
 }
 
 // readState reads what is served now.
@@ -88,36 +92,6 @@ func (p *pipelineRun) readState(ctx context.Context, with func(redis.Pipeliner))
 	p.contentLost = p.current.Version > 0 && !state.Stored
 	return nil
 }
-
-// served gives the catalogue of the current version where memory has it, else
-// nil.
-func (p *pipelineRun) served() *menu.Catalogue {
-	snapshot, ok := p.runner.replica.Cached(p.target.ID)
-	if !ok || p.current.Version == 0 || snapshot.Version.Version != p.current.Version ||
-		snapshot.Content != p.current.Content || !snapshot.Stops.Equal(p.current.Stops) {
-		return nil
-	}
-	return snapshot.Catalogue
-}
-
-// before gives the catalogue of the version that was current when memory does
-// not have it, nil where it cannot be read: then the run counts no changes.
-func (p *pipelineRun) before(ctx context.Context) *menu.Catalogue {
-	if p.current.Version == 0 {
-		return menu.Compile(&menu.View{}, p.target.ID, p.target.Settings)
-	}
-	content, err := p.runner.store.Content(ctx, p.current.Content)
-	if err != nil {
-		return nil
-	}
-	return content.Catalogue(p.current.Stops)
-}
-
-// fingerprint is the hash of the settings that compile and lint read.
-func (p *pipelineRun) fingerprint() string { return menu.ContentHash(nil, p.target.Settings) }
-
-// name is the configured name, or the menu's own.
-func (p *pipelineRun) name(own string) string { return cmp.Or(p.target.Name, own) }
 
 // subject names the menu for a person.
 func (p *pipelineRun) subject() string {
