@@ -1,7 +1,20 @@
+// Package sync keeps catalogues fresh: it pulls each restaurant's menu view on
+// its schedule, and publishes what is whole, plausible and new.
+//
+// Its one invariant: what readers see is replaced only by a menu that was
+// fetched whole, decoded, compiled and let through by the guard, and only by
+// the holder of the restaurant's lease. Everything else leaves the last good
+// menu where it is and says why in the run's record (policies S2 to S6).
+//
+// A Runner does single runs; a Scheduler owns the cron entries and the goroutines
+// that call it. Package runlog keeps the records of runs and batches. httpapi and
+// cmd use all of them; the package serves no HTTP itself. Importers alias it
+// menusync.
 package sync
 
 import (
 	"context"
+	"embed"
 	"errors"
 	"fmt"
 	stdsync "sync"
@@ -20,6 +33,18 @@ import (
 	"larder/internal/tracing"
 	"larder/internal/upstream"
 	"larder/sync/runlog"
+)
+
+//go:embed acquire.lua renew.lua finish.lua start.lua
+var luaFiles embed.FS
+
+// The Lua scripts. Each is one step on the keys of one restaurant.
+// They get a bool as 1 or 0.
+var (
+	acquireScript = redisdb.Script(luaFiles, "acquire.lua")                                        //nolint:gochecknoglobals // constant
+	renewScript   = redisdb.Script(luaFiles, "renew.lua")                                          //nolint:gochecknoglobals // constant
+	finishScript  = redisdb.Script(luaFiles, "finish.lua", cache.CheckedLua(), runlog.AppendLua()) //nolint:gochecknoglobals // constant
+	startScript   = redisdb.Script(luaFiles, "start.lua")                                          //nolint:gochecknoglobals // constant
 )
 
 // Source is the ordering service as far as syncs need it; *upstream.Client is

@@ -148,6 +148,29 @@ func (l *Log) Stored(ctx context.Context, restaurant menu.RestaurantID, id strin
 	return records[0].run, nil
 }
 
+// resolveOrphan returns a record's run. A run whose holder vanished is ended here,
+// by whoever reads it first.
+func (l *Log) resolveOrphan(ctx context.Context, rec record) Run {
+	if rec.run.Finished() {
+		return rec.run
+	}
+	lost := rec.run
+	lost.State, lost.Outcome, lost.Error, lost.FinishedAt = StateFinished, OutcomeFailed, HolderLost, l.cfg.Clock().UTC()
+	end, err := l.Ending(&lost)
+	if err != nil {
+		return rec.run
+	}
+	id := lost.Restaurant
+	ended, err := orphanScript.Run(ctx, l.redis,
+		[]string{l.keys.Lease(id), l.keys.Fence(id), l.keys.Queue(id), l.keys.Runs(id), l.keys.RunLog(id)},
+		lost.ID, rec.raw, end.Record, end.Kept, end.IDTime, end.Channel, end.Published).Bool()
+	if err != nil || !ended {
+		return rec.run // alive, or nobody can tell now
+	}
+	l.cfg.Orphaned(lost)
+	return lost
+}
+
 // runRef says where a record is.
 type runRef struct {
 	id         string
@@ -172,4 +195,10 @@ func (l *Log) listRefs(ctx context.Context, cursor string, count int) ([]runRef,
 		}
 	}
 	return refs, nil
+}
+
+// AddToIndex puts a run into the index over all restaurants.
+func (l *Log) AddToIndex(ctx context.Context, pipe redis.Pipeliner, run *Run) {
+	pipe.ZAdd(ctx, l.keys.RunIndex(), redis.Z{Member: run.ID + " " + string(run.Restaurant)})
+	pipe.ZRemRangeByRank(ctx, l.keys.RunIndex(), 0, int64(-l.cfg.Index-1))
 }

@@ -2,6 +2,7 @@ package runlog
 
 import (
 	"encoding/json"
+	"errors"
 	"iter"
 	"time"
 
@@ -219,4 +220,44 @@ func formatTime(t time.Time) *string {
 	}
 	text := t.UTC().Format(menu.TimeFormat)
 	return &text
+}
+
+// HolderLost is the error of a run whose holder vanished (policy S8).
+const HolderLost = "holder lost"
+
+// Ending is how a finished run is written: the arguments of appendrun.lua.
+type Ending struct {
+	Record    []byte // as it is kept
+	Published []byte // as it is published
+	Channel   string // that is notified of it; empty: none
+	Kept      int    // how many finished runs are kept
+	IDTime    int64  // of its id, in milliseconds
+	Folds     bool   // it may be folded
+}
+
+// Ending returns how a finished run is written.
+func (l *Log) Ending(run *Run) (Ending, error) {
+	record, err1 := encodeRecord(run)
+	published, err2 := run.MarshalJSON()
+	return Ending{
+		Record: record, Published: published, Channel: l.NoticeChannel(run.Restaurant), Kept: l.retention(run.Restaurant),
+		IDTime: IDTime(run.ID), Folds: folds(run),
+	}, errors.Join(err1, err2)
+}
+
+// NoticeChannel returns the channel that is notified of the runs under an id;
+// empty where they are unlisted.
+func (l *Log) NoticeChannel(id menu.RestaurantID) string {
+	if l.cfg.Unlisted(id) {
+		return ""
+	}
+	return l.keys.RunNotices()
+}
+
+// retention is how many records of finished runs are kept under an id.
+func (l *Log) retention(id menu.RestaurantID) int {
+	if l.cfg.Unlisted(id) {
+		return l.cfg.UnlistedRuns
+	}
+	return l.cfg.Runs
 }
