@@ -11,6 +11,8 @@ import (
 	"larder/cache"
 	"larder/cache/replica"
 	"larder/httpapi/auth"
+	"larder/httpapi/compat"
+	"larder/httpapi/menus"
 	"larder/httpapi/openapi"
 	"larder/httpapi/respond"
 	"larder/internal/menu"
@@ -141,6 +143,28 @@ func TestDocumentHasTheRoutes(t *testing.T) {
 	}
 	for name := range routes {
 		t.Errorf("the document lacks %s", name)
+	}
+}
+
+// The fast path finds the menu view by its path, which is a route of the
+// compatible API, with and without a slash at its end.
+func TestFastPathKnowsTheRouteOfTheView(t *testing.T) {
+	t.Parallel()
+	if want := compat.Path + "v1/menu/view"; menus.ViewPath != want {
+		t.Errorf("the fast path looks for %s, the compatible API has %s", menus.ViewPath, want)
+	}
+	var cfg Config
+	cfg.SetDefaults()
+	routes := map[string]bool{}
+	for _, route := range newRouted(t, cfg).Routes() {
+		routes[route.Method+" "+route.Path] = true
+	}
+	for _, method := range []string{http.MethodGet, http.MethodHead} {
+		for _, path := range []string{menus.ViewPath, menus.ViewPath + "/"} {
+			if !routes[method+" "+path] {
+				t.Errorf("%s %s is no route", method, path)
+			}
+		}
 	}
 }
 

@@ -176,10 +176,13 @@ func (l *fastPathHandler) Sent(body int, took time.Duration) {
 	l.out.lines, l.id, l.request = nil, nil, nil
 }
 
+// ViewPath is the route of the menu view on the compatible API. It is registered
+// with a slash at its end too.
+const ViewPath = "/orders/api/v1/menu/view"
+
 // readOf takes the hot read out of a request, and returns the route as Gin has
 // it; ok is false for any other request.
 func readOf(request *fastpath.Request, read *menuRead) (route string, ok bool) {
-	const viewPath = "/orders/api/v1/menu/view" // of the compatible API
 	if rest, found := strings.CutPrefix(request.Path, "/v1/restaurants/"); found {
 		restaurant, rest, _ := strings.Cut(rest, "/")
 		read.restaurant = restaurant
@@ -199,9 +202,9 @@ func readOf(request *fastpath.Request, read *menuRead) (route string, ok bool) {
 		}
 		return "/v1/restaurants/:restaurant/products/:id", true
 	}
-	route = viewPath
+	route = ViewPath
 	if strings.HasSuffix(request.Path, "/") {
-		route = viewPath + "/"
+		route = ViewPath + "/"
 	}
 	if request.Path != route {
 		return "", false
