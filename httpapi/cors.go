@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"net/http"
 	"slices"
 	"strings"
 
@@ -36,7 +35,7 @@ func (c cors) header(g *gin.Context) {
 	if !strings.HasPrefix(path, "/v1/") || path == "/v1/ops" || strings.HasPrefix(path, "/v1/ops/") {
 		return
 	}
-	header := corsFields(g.Writer.Header())
+	header := menus.HeaderFields(g.Writer.Header())
 	if c.Varies() {
 		header.Text("Vary", "Origin")
 	}
@@ -59,12 +58,6 @@ func (c cors) WriteHeaders(out menus.FieldWriter, origin string) {
 	out.Text("Access-Control-Allow-Origin", origin)
 	out.Text("Access-Control-Expose-Headers", "ETag, Idempotent-Replayed, Larder-Menu-Version, Retry-After, X-Request-Id")
 }
-
-// corsFields adds fields to a header of net/http.
-type corsFields http.Header
-
-// Text implements the writer of header fields.
-func (h corsFields) Text(name, value string) { h[name] = append(h[name], value) }
 
 // preflight puts what a browser asks before the real request.
 func (cors) preflight(g *gin.Context) {

@@ -3,7 +3,11 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
+	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,6 +19,7 @@ import (
 	"larder/internal/directory"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
+	"larder/ordering"
 	"larder/sync/runlog"
 )
 
@@ -33,14 +38,16 @@ func livez(c *gin.Context) {
 	respond.Write(c, http.StatusOK, respond.ContentJSON, []byte(`{"status":"ok"}`))
 }
 
-// readiness remembers what a start has reached: once ready, larder stays so
-// but for a drain.
-type readiness struct {
-	started  time.Time
-	draining atomic.Bool
+// health tells whether larder has what it needs to serve. It remembers what a
+// start has reached: once ready, larder stays so but for a drain.
+type health struct {
+	deps        Deps
+	takesOrders func() bool // anyone may place orders
+	started     time.Time
+	draining    atomic.Bool
 
 	mu       sync.Mutex
-	ready    bool
+	isReady  bool
 	answered bool // Redis has, once
 	tried    map[menu.RestaurantID]bool
 }
@@ -53,20 +60,20 @@ type readinessView struct {
 
 // readyz answers 200 when larder has what it needs to serve, 503 before, with
 // no catalogue at all, and while it drains; ?verbose names the parts.
-func (s *Server) readyz(c *gin.Context) error {
+func (h *health) readyz(c *gin.Context) error {
 	ctx, cancel := context.WithTimeout(c.Request.Context(), pingTimeout)
 	defer cancel()
-	found := s.inspect(ctx)
+	found := h.inspect(ctx)
 	current := readinessView{Status: "ok"}
 	status := http.StatusOK
 	switch {
-	case s.readiness.draining.Load() || !s.ready(ctx, found):
+	case h.draining.Load() || !h.ready(ctx, found):
 		current.Status, status = "unready", http.StatusServiceUnavailable
-	case found.degraded(s.auth.TakesOrders()):
+	case found.degraded(h.takesOrders()):
 		current.Status = "degraded"
 	}
 	if verbose, given := c.GetQuery("verbose"); given && verbose != "false" && verbose != "0" {
-		current.Components = s.componentsOf(ctx, found)
+		current.Components = h.componentsOf(ctx, found)
 	}
 	return respond.JSON(c, status, current)
 }
@@ -97,20 +104,20 @@ func (f readinessReport) degraded(orders bool) bool {
 
 // inspect looks at Redis and at what is served. What is served comes from
 // memory, so that a probe costs the same with ten thousand restaurants.
-func (s *Server) inspect(ctx context.Context) readinessReport {
-	found := readinessReport{redis: s.redis.Ping(ctx), all: s.directory.Restaurants()}
+func (h *health) inspect(ctx context.Context) readinessReport {
+	found := readinessReport{redis: h.deps.Redis.Ping(ctx), all: h.deps.Directory.Restaurants()}
 	var refused *redisdb.RefusedError
 	switch {
 	case errors.As(found.redis, &refused):
 		found.redis, found.refused = nil, refused
 	case found.redis == nil:
 		// Not asked of Redis by each probe: that would be a write for anyone.
-		found.refused = s.runner.RedisRefusesWrites()
+		found.refused = h.deps.Runner.RedisRefusesWrites()
 	}
-	found.journal = s.journalComponent(ctx, found)
+	found.journal = h.journalComponent(ctx, found)
 	found.versions = make(map[menu.RestaurantID]cache.Version, len(found.all))
 	for _, restaurant := range found.all {
-		if version, known := s.replica.Version(restaurant.ID); known {
+		if version, known := h.deps.Replica.Version(restaurant.ID); known {
 			found.versions[restaurant.ID] = version
 		} else {
 			found.missing = append(found.missing, restaurant)
@@ -122,38 +129,184 @@ func (s *Server) inspect(ctx context.Context) readinessReport {
 // ready reports whether the start is over: Redis has answered once and every
 // restaurant has a catalogue or has been tried once, or 30 seconds have passed;
 // and there is a catalogue, where any restaurant is configured.
-func (s *Server) ready(ctx context.Context, found readinessReport) bool {
-	r := s.readiness
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.answered = r.answered || found.redis == nil || len(found.versions) > 0 // which came from it
-	if r.ready {
+func (h *health) ready(ctx context.Context, found readinessReport) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.answered = h.answered || found.redis == nil || len(found.versions) > 0 // which came from it
+	if h.isReady {
 		return true
 	}
 	if len(found.versions) == 0 && len(found.all) > 0 {
 		return false
 	}
-	late := s.clock().Sub(r.started) >= startGrace
-	r.ready = late && len(found.versions) > 0 || r.answered && s.allTried(ctx, found)
-	return r.ready
+	late := h.deps.Clock().Sub(h.started) >= startGrace
+	h.isReady = late && len(found.versions) > 0 || h.answered && h.allTried(ctx, found)
+	return h.isReady
 }
 
 // allTried reports whether every restaurant without a catalogue has at least one
 // finished run. The caller holds the lock.
-func (s *Server) allTried(ctx context.Context, found readinessReport) bool {
+func (h *health) allTried(ctx context.Context, found readinessReport) bool {
 	looked := 0
 	all := true
 	for _, restaurant := range found.missing {
-		if s.readiness.tried[restaurant.ID] {
+		if h.tried[restaurant.ID] {
 			continue
 		}
 		if looked++; looked > triedAtOnce {
 			return false
 		}
-		runs, _, err := s.runner.Log().List(ctx, runlog.Filter{Restaurant: restaurant.ID, Limit: 1})
+		runs, _, err := h.deps.Runner.Log().List(ctx, runlog.Filter{Restaurant: restaurant.ID, Limit: 1})
 		tried := err == nil && len(runs) > 0 && runs[0].Finished()
-		s.readiness.tried[restaurant.ID] = tried
+		h.tried[restaurant.ID] = tried
 		all = all && tried
 	}
 	return all
+}
+
+// component is one thing that larder stands on.
+type component struct {
+	OK  bool   `json:"ok"`
+	Msg string `json:"msg"`
+}
+
+// components is what /readyz?verbose names.
+type components struct {
+	Redis       component            `json:"redis"`
+	Journal     component            `json:"journal"`
+	Catalogues  component            `json:"catalogues"`
+	Connections map[string]component `json:"connections"`
+}
+
+// componentsOf names everything that larder stands on.
+func (h *health) componentsOf(ctx context.Context, found readinessReport) *components {
+	p := &components{
+		Redis: component{OK: true}, Journal: found.journal, Catalogues: component{OK: true},
+		Connections: make(map[string]component, len(h.deps.Connections)),
+	}
+	switch {
+	case found.redis != nil:
+		p.Redis = component{Msg: redisdb.SafeText(found.redis)}
+	case found.refused != nil:
+		p.Redis = component{Msg: redisdb.SafeText(found.refused)}
+	case h.deps.Redis.Embedded():
+		p.Redis.Msg = "embedded: everything is in memory and forgotten when larder stops"
+	}
+	if len(found.missing) > 0 {
+		p.Catalogues = component{Msg: fmt.Sprintf("%d of %s without a menu yet: %s",
+			len(found.missing), countOf(len(found.all), "restaurant"), firstIDs(found.missing))}
+	}
+	failed := h.failed(ctx, found)
+	for _, connection := range h.deps.Connections {
+		one := component{OK: true}
+		if some := failed[connection.Name]; len(some) > 0 {
+			one = component{Msg: fmt.Sprintf("the last sync of %s failed: %s", countOf(len(some), "restaurant"), firstIDs(some))}
+		}
+		p.Connections[connection.Name] = one
+	}
+	return p
+}
+
+// journalComponent reports whether a new order could be kept safe (policy O14).
+func (h *health) journalComponent(ctx context.Context, found readinessReport) component {
+	switch {
+	case found.redis != nil:
+		return component{Msg: "Redis " + redisdb.SafeText(found.redis)}
+	case found.refused != nil && found.refused.Channel == "": // the journal publishes nothing
+		return component{Msg: "Redis " + redisdb.SafeText(found.refused)}
+	}
+	whole := component{OK: true}
+	var texts []string // as many connections say the same, once each
+	named := map[string][]string{}
+	for _, connection := range h.deps.Connections {
+		one := h.journalOf(ctx, connection.Name)
+		whole.OK = whole.OK && one.OK
+		if one.Msg != "" && named[one.Msg] == nil {
+			texts = append(texts, one.Msg)
+		}
+		named[one.Msg] = append(named[one.Msg], connection.Name)
+	}
+	for i, text := range texts {
+		if len(named[text]) < len(h.deps.Connections) {
+			texts[i] = firstNames(named[text]) + ": " + text
+		}
+	}
+	whole.Msg = strings.Join(texts, "; ")
+	return whole
+}
+
+// journalOf judges the journal of one connection: each may be on another master
+// of a cluster.
+func (h *health) journalOf(ctx context.Context, connection string) component {
+	err := h.deps.Journal.Ready(ctx, connection)
+	health, watched := h.deps.Orders.Health(connection)
+	var notReady *ordering.NotReadyError
+	switch {
+	case errors.As(err, &notReady):
+		return component{Msg: notReady.Msg}
+	case err != nil:
+		return component{Msg: "Redis " + redisdb.SafeText(err)}
+	case !health.PausedAt.IsZero():
+		return component{Msg: journalRestored}
+	case h.deps.Redis.Embedded():
+		return component{OK: true, Msg: "orders are forgotten when larder stops (ordering.allow_non_durable)"}
+	case watched:
+		return component{OK: true, Msg: health.Rule()}
+	default:
+		return component{OK: true}
+	}
+}
+
+// journalRestored is why creates are paused (policy O14a).
+const journalRestored = "Redis was restored or has lost orders: no new orders are placed until an operator accepts the journal " +
+	"(larder order accept-restore)"
+
+// failed are the restaurants whose last sync failed, by their connections. Of
+// those without a menu the last run tells, of a bounded number of them.
+func (h *health) failed(ctx context.Context, found readinessReport) map[string][]directory.Restaurant {
+	failed := map[string][]directory.Restaurant{}
+	for _, restaurant := range found.all {
+		if found.versions[restaurant.ID].LastOutcome == string(runlog.OutcomeFailed) {
+			failed[restaurant.Connection] = append(failed[restaurant.Connection], restaurant)
+		}
+	}
+	if found.redis != nil {
+		return failed
+	}
+	for _, restaurant := range found.missing[:min(len(found.missing), triedAtOnce)] {
+		runs, _, err := h.deps.Runner.Log().List(ctx, runlog.Filter{Restaurant: restaurant.ID, Limit: 1})
+		if err != nil {
+			break
+		}
+		if len(runs) > 0 && runs[0].Outcome == runlog.OutcomeFailed {
+			failed[restaurant.Connection] = append(failed[restaurant.Connection], restaurant)
+		}
+	}
+	return failed
+}
+
+// countOf returns how many there are in words: "1 restaurant", "2 restaurants".
+func countOf(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return strconv.Itoa(n) + " " + noun
+}
+
+// firstIDs lists a few restaurants.
+func firstIDs(restaurants []directory.Restaurant) string {
+	ids := make([]string, len(restaurants))
+	for i, restaurant := range restaurants {
+		ids[i] = string(restaurant.ID)
+	}
+	return firstNames(ids)
+}
+
+// firstNames lists a few names.
+func firstNames(names []string) string {
+	const few = 5
+	if len(names) > few {
+		names = append(slices.Clone(names[:few]), "…")
+	}
+	return strings.Join(names, ", ")
 }

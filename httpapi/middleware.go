@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -17,6 +18,7 @@ import (
 	"larder/httpapi/auth"
 	"larder/httpapi/compat"
 	"larder/httpapi/events"
+	"larder/httpapi/menus"
 	"larder/httpapi/metrics"
 	"larder/httpapi/respond"
 	"larder/internal/tracing"
@@ -64,7 +66,7 @@ func (s *Server) onPanic(c *gin.Context, fault any) {
 	if err, ok := fault.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 		panic(http.ErrAbortHandler)
 	}
-	s.log.WithFields(logrus.Fields{
+	s.deps.Log.WithFields(logrus.Fields{
 		"event": "http.panic", "requestId": respond.RequestID(c), "route": routeOf(c),
 		"panic": fmt.Sprint(fault), "stack": string(debug.Stack()),
 	}).WithFields(tracing.LogFields(c.Request.Context())).Error("a request handler panicked")
@@ -81,40 +83,46 @@ func (s *Server) onPanic(c *gin.Context, fault any) {
 // finish counts the request and, where the setting says so, logs it.
 func (s *Server) finish(c *gin.Context, took time.Duration) {
 	status, route, stream := c.Writer.Status(), routeOf(c), events.IsStream(c)
-	s.metrics.Request(route, c.Request.Method, status, took, stream)
+	s.deps.Metrics.Request(route, c.Request.Method, status, took, stream)
 	probe := strings.HasPrefix(route, "/livez") || strings.HasPrefix(route, "/readyz")
-	if !s.shouldLog(probe, stream, status, took) {
+	if !s.requests.wants(probe, stream, status, took) {
 		return
 	}
 	who, _ := auth.CallerOf(c)
-	s.logRequest(requestLine{
-		code: respond.FailureCode(c), id: respond.RequestID(c), method: c.Request.Method, route: route, path: c.Request.URL.Path,
-		status: status, bytes: max(c.Writer.Size(), 0), took: took, client: who.Client, causes: c.Errors.Errors(),
-		trace: tracing.LogFields(c.Request.Context()),
+	s.requests.write(requestLine{
+		Line: menus.Line{
+			ID: respond.RequestID(c), Method: c.Request.Method, Route: route, Path: c.Request.URL.Path,
+			Status: status, Bytes: max(c.Writer.Size(), 0), Took: took, Client: who.Client,
+		},
+		code: respond.FailureCode(c), causes: c.Errors.Errors(), trace: tracing.LogFields(c.Request.Context()),
 	})
 }
 
 // requestLine is what the log tells of a request.
 type requestLine struct {
-	id, method, route, path string
-	status, bytes           int
-	took                    time.Duration
-	client                  string // empty: nobody said
-	causes                  []string
-	code                    respond.Code  // of a failure; empty where there is none
-	trace                   logrus.Fields // its ids; nil where it is not traced
+	menus.Line
+	causes []string
+	code   respond.Code  // of a failure; empty where there is none
+	trace  logrus.Fields // its ids; nil where it is not traced
 }
 
-// logRequest writes the line of one request.
-func (s *Server) logRequest(line requestLine) {
+// requestLog has a line for each request that http.access_log chooses.
+type requestLog struct {
+	access  AccessLog
+	to      logrus.FieldLogger
+	sampled atomic.Uint64
+}
+
+// write writes the line of one request.
+func (l *requestLog) write(line requestLine) {
 	// No query, no body, no address: a line holds no secret and no personal data.
-	entry := s.log.WithFields(line.trace).WithFields(logrus.Fields{
-		"event": "http.request", "requestId": line.id, "method": line.method, "route": line.route,
-		"path":   line.path[:min(len(line.path), maxLogPath)],
-		"status": line.status, "bytes": line.bytes, "ms": float64(line.took.Microseconds()) / 1000,
+	entry := l.to.WithFields(line.trace).WithFields(logrus.Fields{
+		"event": "http.request", "requestId": line.ID, "method": line.Method, "route": line.Route,
+		"path":   line.Path[:min(len(line.Path), maxLogPath)],
+		"status": line.Status, "bytes": line.Bytes, "ms": float64(line.Took.Microseconds()) / 1000,
 	})
-	if line.client != "" {
-		entry = entry.WithField("client", line.client)
+	if line.Client != "" {
+		entry = entry.WithField("client", line.Client)
 	}
 	if len(line.causes) > 0 {
 		entry = entry.WithField("cause", strings.Join(line.causes, "; "))
@@ -125,27 +133,27 @@ func (s *Server) logRequest(line requestLine) {
 	switch {
 	case line.code == respond.CodeUpstreamBusy: // policy O8a: rejecting orders under overload is no fault of larder
 		entry.Warn("request rejected")
-	case line.status >= http.StatusInternalServerError:
+	case line.Status >= http.StatusInternalServerError:
 		entry.Error("request failed")
 	default:
 		entry.Info("request")
 	}
 }
 
-// shouldLog reports whether a request gets a line. probe is one that asks how larder
+// wants reports whether a request gets a line. probe is one that asks how larder
 // is, stream one whose answer takes as long as its reader stays.
-func (s *Server) shouldLog(probe, stream bool, status int, took time.Duration) bool {
+func (l *requestLog) wants(probe, stream bool, status int, took time.Duration) bool {
 	switch {
-	case s.cfg.AccessLog == LogAll:
+	case l.access == LogAll:
 		return true
 	case probe: // "not ready" is an answer, asked for every few seconds
 		return false
 	case status >= http.StatusInternalServerError:
 		return true
-	case s.cfg.AccessLog == LogErrors:
+	case l.access == LogErrors:
 		return false
 	default:
-		return took >= slowRequest && !stream || s.sampled.Add(1)%sampleEvery == 0
+		return took >= slowRequest && !stream || l.sampled.Add(1)%sampleEvery == 0
 	}
 }
 
@@ -160,10 +168,10 @@ func routeOf(c *gin.Context) string {
 // the fast path answers (docs/decisions/0038-traces.md).
 func (s *Server) trace(c *gin.Context) tracing.Span {
 	switch route := routeOf(c); {
-	case s.tracing == nil, route == "/livez", route == "/readyz", route == "/metrics", strings.HasSuffix(route, "/events"):
+	case s.deps.Tracing == nil, route == "/livez", route == "/readyz", route == "/metrics", strings.HasSuffix(route, "/events"):
 		return tracing.Span{}
 	}
-	ctx, span := s.tracing.Serve(c.Request.Context(), c.Request.Header, metrics.Method(c.Request.Method))
+	ctx, span := s.deps.Tracing.Serve(c.Request.Context(), c.Request.Header, metrics.Method(c.Request.Method))
 	if span.Kept() {
 		c.Request = c.Request.WithContext(ctx)
 	}

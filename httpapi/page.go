@@ -82,8 +82,8 @@ func (s *Server) asset(c *gin.Context) error {
 // routePage registers the page, where it is enabled, and the photos of menus,
 // where larder has them.
 func (s *Server) routePage(engine *gin.Engine) error {
-	if s.photos != nil {
-		get(engine, "/photos/*file", gin.WrapH(s.photos))
+	if s.deps.Photos != nil {
+		get(engine, "/photos/*file", gin.WrapH(s.deps.Photos))
 	}
 	if !s.cfg.Page.Enabled {
 		return nil
@@ -162,7 +162,7 @@ func (s *Server) page(pages *pageCache) respond.Handler {
 		if view.Unknown {
 			c.Writer.Header().Add("Vary", "Accept")
 			if !strings.Contains(strings.Join(c.Request.Header["Accept"], ","), "text/html") {
-				return respond.RestaurantNotFound(s.directory.Visible(""))
+				return respond.RestaurantNotFound(s.deps.Directory.Visible(""))
 			}
 		}
 		asset, err := pages.page(view)
@@ -192,10 +192,10 @@ func (s *Server) pageView(c *gin.Context) pageView {
 	if c.Query("dir") == "rtl" {
 		view.Dir = "rtl"
 	}
-	all := s.directory.Index().Entries()
+	all := s.deps.Directory.Index().Entries()
 	view.Several = len(all) > 1
 	asked := menu.RestaurantID(c.Query("restaurant"))
-	switch _, known := s.directory.Restaurant(asked); {
+	switch _, known := s.deps.Directory.Restaurant(asked); {
 	case known:
 		view.Restaurant = asked
 	case asked != "":
@@ -208,7 +208,7 @@ func (s *Server) pageView(c *gin.Context) pageView {
 	}
 	if view.Restaurant != "" {
 		view.Name = view.Say("Menu", "Меню")
-		if name := visible.Name(s.directory, s.replica, view.Restaurant); name != nil {
+		if name := visible.Name(s.deps.Directory, s.deps.Replica, view.Restaurant); name != nil {
 			view.Name = *name
 		}
 		view.Menu = "/v1/restaurants/" + url.PathEscape(string(view.Restaurant)) + "/menu"

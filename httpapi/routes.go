@@ -89,7 +89,7 @@ func (s *Server) routeOps(engine *gin.Engine) error {
 	get(engine, "/v1/ops/orders/:ref", guard, withinStore, respond.Handle(s.orderHandlers.Details))
 	engine.POST("/v1/ops/orders/:ref/resolve", guard, respond.Handle(s.orderHandlers.Resolve))
 	engine.POST("/v1/ops/journal/accept", guard, respond.Handle(s.orderHandlers.AcceptJournal))
-	show := gin.WrapH(promhttp.HandlerFor(s.metrics.Registry(), promhttp.HandlerOpts{}))
+	show := gin.WrapH(promhttp.HandlerFor(s.deps.Metrics.Registry(), promhttp.HandlerOpts{}))
 	switch s.cfg.metricsAccess() {
 	case MetricsOff:
 	case MetricsOps:
@@ -106,7 +106,7 @@ func (s *Server) routeShared(engine *gin.Engine) {
 	engine.POST("/connect/token/", respond.Handle(s.auth.Token))
 	get(engine, web.Path+":file", respond.Handle(s.asset))
 	get(engine, "/livez", livez)
-	get(engine, "/readyz", respond.Handle(s.readyz))
+	get(engine, "/readyz", respond.Handle(s.health.readyz))
 	s.routeDocument(engine)
 }
 

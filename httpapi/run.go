@@ -7,6 +7,7 @@ import (
 	"log" //nolint:depguard // http.Server.ErrorLog has this type
 	"net"
 	"net/http"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"larder/httpapi/fastpath"
+	"larder/httpapi/menus"
 	"larder/internal/sleep"
 )
 
@@ -102,7 +104,7 @@ func (s *Server) Run(ctx context.Context) error {
 			return nil
 		})
 	}
-	s.log.WithFields(logrus.Fields{"event": "http.listening", "addr": s.Addr(), "opsAddr": s.OpsAddr()}).Info("listening")
+	s.deps.Log.WithFields(logrus.Fields{"event": "http.listening", "addr": s.Addr(), "opsAddr": s.OpsAddr()}).Info("listening")
 	group.Go(func() error {
 		s.auth.Run(running)
 		return nil
@@ -116,10 +118,33 @@ func (s *Server) Run(ctx context.Context) error {
 	return group.Wait()
 }
 
+// newFastPath puts the fast path before the public listener. It answers hot
+// reads as the handlers do, by the same functions; whatever is not at hand, or
+// is to be refused, is left to them.
+func (s *Server) newFastPath(inner net.Listener) *fastpath.Listener {
+	deps := &menus.FastPathDeps{
+		Auth: s.auth, CORS: s.cors, OnPanic: s.onFastPathPanic,
+		ShouldLog: func(status int, took time.Duration) bool { return s.requests.wants(false, false, status, took) },
+		Log:       func(line menus.Line) { s.requests.write(requestLine{Line: line}) },
+	}
+	return fastpath.New(inner, fastpath.Config{
+		Handler:     func() fastpath.Handler { return s.menus.FastPath(deps) },
+		HeadTimeout: readTimeout, IdleTimeout: idleTimeout, WriteTimeout: writeTimeout,
+		OnPanic: s.onFastPathPanic,
+	})
+}
+
+// onFastPathPanic logs a panic of the fast path.
+func (s *Server) onFastPathPanic(fault any) {
+	s.deps.Log.WithFields(logrus.Fields{
+		"event": "http.panic", "route": "fast path", "panic": fmt.Sprint(fault), "stack": string(debug.Stack()),
+	}).Error("the fast path panicked")
+}
+
 // drain lets balancers notice, then closes the servers within the limit.
 // fast is the fast path before the first of them, nil where it is off.
 func (s *Server) drain(ctx context.Context, servers []*http.Server, fast *fastpath.Listener, notice bool) {
-	s.readiness.draining.Store(true)
+	s.health.draining.Store(true)
 	s.events.End() // first of all: they would never end by themselves
 	if notice && s.cfg.DrainDelay > 0 {
 		_ = sleep.For(ctx, s.cfg.DrainDelay) // the drain begins in either case
@@ -140,7 +165,7 @@ func (s *Server) drain(ctx context.Context, servers []*http.Server, fast *fastpa
 		group.Go(func() error { return fast.Wait(ctx) }) // the server has closed it
 	}
 	if err := group.Wait(); err != nil {
-		s.log.WithFields(logrus.Fields{"event": "http.drain_cut", "cause": err.Error()}).Warn("requests were cut at shutdown")
+		s.deps.Log.WithFields(logrus.Fields{"event": "http.drain_cut", "cause": err.Error()}).Warn("requests were cut at shutdown")
 	}
 }
 
@@ -154,7 +179,7 @@ func (s *Server) httpServer(ctx context.Context, handler http.Handler) *http.Ser
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeader,
 		BaseContext:       func(net.Listener) context.Context { return ctx },
-		ErrorLog:          ErrorLog(s.log),
+		ErrorLog:          ErrorLog(s.deps.Log),
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net"
 	"net/http"
-	"sync/atomic"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -39,22 +38,15 @@ import (
 // Orders places and changes orders; *ordering.Orders is one, and says what each
 // method does and which errors it gives.
 type Orders interface {
-	Place(ctx context.Context, order ordering.PlaceRequest) (ordering.Result, error)
-	Change(ctx context.Context, change ordering.ChangeRequest) (ordering.Result, error)
-	Resolve(ctx context.Context, resolution ordering.ResolveRequest) (ordering.Result, error)
-	ByOrderID(ctx context.Context, connections []string, orderID string) (ordering.Record, error)
-	ByKey(ctx context.Context, connections []string, client, key string) (ordering.Record, error)
+	orders.Engine
 	Health(connection string) (ordering.JournalHealth, bool)
-	AcceptRestore(ctx context.Context, connection string) (bool, error)
 }
 
 // Journal is the record of all orders, as it is read here. An ordering.Journal is
 // one, and says what each method does and which errors it gives.
 type Journal interface {
+	orders.Journal
 	Ready(ctx context.Context, connection string) error
-	Record(ctx context.Context, connections []string, ref string) (ordering.Record, error)
-	List(ctx context.Context, query ordering.Query) (records []ordering.Record, next string, err error)
-	Body(ctx context.Context, connection, ref string, call int) ([]byte, error)
 }
 
 // Connection is one connection to an ordering service, as far as this package
@@ -103,27 +95,17 @@ type Deps struct {
 type Server struct {
 	cfg           Config
 	authCfg       auth.Config
+	deps          Deps
 	menus         *menus.Handlers
 	opsHandlers   *ops.Handlers
 	compat        *compat.Handlers
 	orderHandlers *orders.Handlers
 	events        *events.Handlers
 
-	replica     *replica.Replica
-	store       *cache.Store
-	directory   *directory.Directory
-	runner      *menusync.Runner
-	orders      Orders
-	journal     Journal
-	connections []Connection
-	redis       *redisdb.DB
-	photos      http.Handler
 	assets      *web.Assets
-	clock       func() time.Time
-	log         logrus.FieldLogger
-	metrics     *metrics.Metrics
 	orderCounts *metrics.OrderCounts
-	tracing     *tracing.Tracing
+	requests    requestLog
+	health      *health
 
 	auth          *auth.Auth
 	cors          cors
@@ -134,8 +116,6 @@ type Server struct {
 	publicReads   *ratelimit.Limiter
 	proxies       auth.Proxies
 	auditLog      *audit.Log
-	sampled       atomic.Uint64
-	readiness     *readiness
 	open          *openConnections
 
 	handler http.Handler
@@ -154,66 +134,67 @@ func New(cfg Config, authCfg auth.Config, deps Deps) (*Server, error) {
 	if err := errors.Join(cfg.Validate(), authCfg.Validate(), authCfg.ValidateFor(cfg.Exposed())); err != nil {
 		return nil, err
 	}
+	if deps.Clock == nil {
+		deps.Clock = time.Now
+	}
+	if deps.Log == nil {
+		deps.Log = silentlog.New()
+	}
+	if deps.Metrics == nil {
+		deps.Metrics = metrics.New(deps.Version)
+	}
 	s := &Server{
-		cfg: cfg, authCfg: authCfg,
-		replica: deps.Replica, store: deps.Store, directory: deps.Directory, runner: deps.Runner, orders: deps.Orders, journal: deps.Journal,
-		connections: deps.Connections, redis: deps.Redis, photos: deps.Photos,
-		clock: deps.Clock, log: deps.Log, metrics: deps.Metrics, tracing: deps.Tracing,
-		cors: newCORS(cfg, authCfg.PublicOrders),
+		cfg: cfg, authCfg: authCfg, deps: deps, cors: newCORS(cfg, authCfg.PublicOrders),
+		requests: requestLog{access: cfg.AccessLog, to: deps.Log},
 	}
-	if s.clock == nil {
-		s.clock = time.Now
-	}
-	if s.log == nil {
-		s.log = silentlog.New()
-	}
-	if s.metrics == nil {
-		s.metrics = metrics.New(deps.Version)
-	}
-	byAddress := ratelimit.New(cfg.Rate.AddressFailures, s.clock)
+	byAddress := ratelimit.New(cfg.Rate.AddressFailures, deps.Clock)
 	s.proxies = auth.NewProxies(cfg.TrustedProxies)
 	s.auth = auth.New(authCfg, auth.Deps{
-		Redis: s.redis, Hosts: cfg.Hosts, Exposed: cfg.Exposed() != "", Proxies: s.proxies,
-		TokenFailures:  ratelimit.NewFailures(byAddress, ratelimit.New(cfg.Rate.TokenFailures, s.clock)),
-		SignInFailures: ratelimit.NewFailures(byAddress, ratelimit.New(cfg.Rate.SignInFailures, s.clock)),
-		CacheTokens:    cfg.fastPath(), Version: deps.Version, Clock: s.clock, Log: s.log,
+		Redis: deps.Redis, Hosts: cfg.Hosts, Exposed: cfg.Exposed() != "", Proxies: s.proxies,
+		TokenFailures:  ratelimit.NewFailures(byAddress, ratelimit.New(cfg.Rate.TokenFailures, deps.Clock)),
+		SignInFailures: ratelimit.NewFailures(byAddress, ratelimit.New(cfg.Rate.SignInFailures, deps.Clock)),
+		CacheTokens:    cfg.fastPath(), Version: deps.Version, Clock: deps.Clock, Log: deps.Log,
 		SignedIn:  func(c *gin.Context) { s.auditLog.Add(c, audit.Entry{Action: audit.SignIn}) },
 		SignedOut: func(c *gin.Context) { s.auditLog.Add(c, audit.Entry{Action: audit.SignOut}) },
 	})
 	s.menus = menus.New(menus.Deps{
-		Replica: s.replica, Directory: s.directory, Stale: func(version cache.Version) bool { return s.runner.Stale(version) },
-		Metrics: s.metrics, Clock: s.clock, OpenMenu: authCfg.MenuIsOpen(),
+		Replica: deps.Replica, Directory: deps.Directory, Stale: deps.Runner.Stale,
+		Metrics: deps.Metrics, Clock: deps.Clock, OpenMenu: authCfg.MenuIsOpen(),
 		MaxAge: cfg.MaxAge, StaleWhileRevalidate: cfg.StaleWhileRevalidate, StaleIfError: cfg.StaleIfError,
 	})
-	s.validateLimit = ratelimit.New(cfg.Rate.Validate, s.clock)
-	s.placeLimit = ratelimit.New(cfg.Rate.Place, s.clock)
-	s.changeLimit = ratelimit.New(cfg.Rate.Place, s.clock)
-	s.publicLimit = ratelimit.New(authCfg.PublicOrders.Rate, s.clock)
-	s.publicReads = ratelimit.New(cfg.Rate.Validate, s.clock)
-	s.auditLog = audit.New(s.redis, s.directory, s.clock, s.log)
-	s.readiness = &readiness{started: s.clock(), tried: map[menu.RestaurantID]bool{}}
+	s.validateLimit = ratelimit.New(cfg.Rate.Validate, deps.Clock)
+	s.placeLimit = ratelimit.New(cfg.Rate.Place, deps.Clock)
+	s.changeLimit = ratelimit.New(cfg.Rate.Place, deps.Clock)
+	s.publicLimit = ratelimit.New(authCfg.PublicOrders.Rate, deps.Clock)
+	s.publicReads = ratelimit.New(cfg.Rate.Validate, deps.Clock)
+	s.auditLog = audit.New(deps.Redis, deps.Directory, deps.Clock, deps.Log)
+	s.health = &health{deps: deps, takesOrders: s.auth.TakesOrders, started: deps.Clock(), tried: map[menu.RestaurantID]bool{}}
 	s.events = events.New(events.Deps{
-		Config: cfg.Events, DrainDelay: cfg.DrainDelay, Replica: s.replica, Auth: s.auth, Directory: s.directory, Runner: s.runner,
-		Metrics: s.metrics, Clock: s.clock,
+		Config: cfg.Events, DrainDelay: cfg.DrainDelay, Replica: deps.Replica, Auth: s.auth, Directory: deps.Directory, Runner: deps.Runner,
+		Metrics: deps.Metrics, Clock: deps.Clock,
 	})
+	fieldCases := make(map[string]upstream.FieldCase, len(deps.Connections))
+	for _, connection := range deps.Connections {
+		fieldCases[connection.Name] = connection.FieldCase
+	}
 	s.orderHandlers = orders.New(orders.Deps{
-		Orders: s.orders, Journal: s.journal, Replica: s.replica, Directory: s.directory, Auth: s.auth, Audit: s.auditLog,
-		Validator: deps.Validator, Metrics: s.metrics, Log: s.log, ValidateLimit: s.validateLimit, PublicLimit: s.publicLimit,
-		FieldCase:       func(connection string) upstream.FieldCase { return s.connection(connection).FieldCase },
+		Orders: deps.Orders, Journal: deps.Journal, Replica: deps.Replica, Directory: deps.Directory, Auth: s.auth, Audit: s.auditLog,
+		Validator: deps.Validator, Metrics: deps.Metrics, Log: deps.Log, ValidateLimit: s.validateLimit, PublicLimit: s.publicLimit,
+		FieldCases:      fieldCases,
 		AllowMissingKey: deps.AllowMissingKey, GuestPayments: authCfg.PublicOrders.PaymentTypes,
 	})
 	s.compat = compat.New(compat.Deps{
-		Orders: s.orders, Directory: s.directory, FieldCase: func(connection string) upstream.FieldCase { return s.connection(connection).FieldCase },
+		Orders: deps.Orders, Directory: deps.Directory, FieldCases: fieldCases,
 		View: s.menus.View, Reasons: s.menus.Reasons,
 		Note: func(c *gin.Context, call compat.Call, result ordering.Result, err error) {
 			s.orderHandlers.Note(c, orders.Call(call), result, err)
 		},
 	})
 	s.opsHandlers = ops.New(ops.Deps{
-		Replica: s.replica, Store: s.store, Directory: s.directory, Runner: s.runner, Journal: s.journal, Audit: s.auditLog,
-		Clock: s.clock, Log: s.log,
+		Replica: deps.Replica, Store: deps.Store, Directory: deps.Directory, Runner: deps.Runner, Journal: deps.Journal, Audit: s.auditLog,
+		Clock: deps.Clock, Log: deps.Log,
 	})
-	s.open = newOpenConnections(cfg.MaxConnections, openFiles(), newAddressConnections(cfg.MaxConnectionsPerAddress, s.proxies), s.log)
+	s.open = newOpenConnections(cfg.MaxConnections, openFiles(), newAddressConnections(cfg.MaxConnectionsPerAddress, s.proxies), deps.Log)
 	if err := s.observe(deps.UnknownOrders); err != nil {
 		return nil, err
 	}

@@ -19,8 +19,8 @@ type Handlers struct{ Deps }
 type Deps struct {
 	Orders    Engine
 	Directory *directory.Directory
-	// FieldCase returns how the orders of a connection are spelt.
-	FieldCase func(connection string) upstream.FieldCase
+	// FieldCases are how the orders of each connection are spelt.
+	FieldCases map[string]upstream.FieldCase
 	// View and Reasons answer with a menu view and with the reasons of a connection.
 	View    func(c *gin.Context, restaurant string) error
 	Reasons func(c *gin.Context, connection string) error

@@ -37,7 +37,7 @@ func (h *Handlers) readPlaceRequest(c *gin.Context, p *ordering.PlaceRequest) (e
 	if p.Connection, err = visible.OnlyConnection(h.Directory, who, visible.ByClient); err != nil {
 		return err
 	}
-	p.Client, p.FieldCase = who.Client, h.FieldCase(p.Connection)
+	p.Client, p.FieldCase = who.Client, h.FieldCases[p.Connection]
 	if p.Key, err = respond.IdempotencyKey(c, false, auth.IsGuest(c)); err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (h *Handlers) Change(operation ordering.Operation) respond.Handler {
 		}
 		change := ordering.ChangeRequest{
 			Operation: operation, OrderID: respond.Param(c, "orderID"), RequestID: respond.RequestID(c), Language: respond.Language(c),
-			Connection: connection, Client: who.Client, FieldCase: h.FieldCase(connection),
+			Connection: connection, Client: who.Client, FieldCase: h.FieldCases[connection],
 		}
 		if change.Key, err = respond.IdempotencyKey(c, false, auth.IsGuest(c)); err != nil {
 			return err

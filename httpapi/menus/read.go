@@ -95,7 +95,7 @@ func (h *Handlers) representation(c *gin.Context, found resolvedRead) error {
 func (h *Handlers) answerVersion(c *gin.Context, snapshot *cache.Snapshot, modified time.Time, body *encoded.Representation) error {
 	_, known := auth.CallerOf(c)
 	v := h.versionedResponse(snapshot, modified, body, notModified(c.Request.Header, body.ETag, modified), known)
-	v.writeHeaders(headerFields(c.Writer.Header()))
+	v.writeHeaders(HeaderFields(c.Writer.Header()))
 	if v.status == http.StatusNotModified || c.Request.Method == http.MethodHead {
 		respond.Status(c, v.status)
 		return nil

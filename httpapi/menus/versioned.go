@@ -84,15 +84,15 @@ func (h *Handlers) clampLastModified(modified time.Time) time.Time {
 	return modified.UTC()
 }
 
-// headerFields lays fields into a header of net/http.
-type headerFields http.Header
+// HeaderFields lays fields into a header of net/http.
+type HeaderFields http.Header
 
-// Text implements headerWriter: added, not set, for CORS has its own Vary.
-func (h headerFields) Text(name, value string) { h[name] = append(h[name], value) }
+// Text adds a field; it does not set it, for CORS has its own Vary.
+func (h HeaderFields) Text(name, value string) { h[name] = append(h[name], value) }
 
-func (h headerFields) number(name string, value int64) { h.Text(name, strconv.FormatInt(value, 10)) }
+func (h HeaderFields) number(name string, value int64) { h.Text(name, strconv.FormatInt(value, 10)) }
 
-func (h headerFields) moment(name string, at time.Time) { h.Text(name, at.Format(http.TimeFormat)) }
+func (h HeaderFields) moment(name string, at time.Time) { h.Text(name, at.Format(http.TimeFormat)) }
 
 // wireFields lays fields out as they stand on the wire. It allocates nothing
 // while its room lasts.

@@ -18,15 +18,10 @@ import (
 // reads memory only. No series has a restaurant's name: ten restaurants and ten
 // thousand have the same few (docs/decisions/0037-what-is-counted.md).
 type Menus struct {
-	replica   *replica.Replica
-	directory *directory.Directory
-	runner    *menusync.Runner
-	clock     func() time.Time
-}
-
-// NewMenus shows the menus that the replica serves of the restaurants listed.
-func NewMenus(served *replica.Replica, listed *directory.Directory, runner *menusync.Runner, clock func() time.Time) Menus {
-	return Menus{replica: served, directory: listed, runner: runner, clock: clock}
+	Replica   *replica.Replica
+	Directory *directory.Directory
+	Runner    *menusync.Runner
+	Clock     func() time.Time
 }
 
 // Collector returns the series.
@@ -82,16 +77,16 @@ func (s Menus) ages() menuAges {
 		},
 		success: map[string]time.Time{},
 	}
-	now := s.clock()
-	for _, restaurant := range s.directory.Restaurants() {
-		version, known := s.replica.Version(restaurant.ID)
+	now := s.Clock()
+	for _, restaurant := range s.Directory.Restaurants() {
+		version, known := s.Replica.Version(restaurant.ID)
 		if !known {
 			seen.states["missing"]++
 			continue
 		}
 		seen.ages = append(seen.ages, now.Sub(version.CheckedAt).Seconds())
 		state, outcome := "fresh", version.LastOutcome
-		if s.runner.Stale(version) {
+		if s.Runner.Stale(version) {
 			state = "stale"
 		}
 		if _, listed := seen.outcomes[outcome]; !listed {

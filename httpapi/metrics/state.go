@@ -3,6 +3,7 @@ package metrics
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
+	"larder/internal/redisdb"
 	"larder/internal/upstream"
 )
 
@@ -53,7 +54,7 @@ type State struct {
 	Listener      Listener
 	RedisDown     func() bool
 	RedisReadOnly func() bool // it answers and takes no writes
-	RedisPools    []Pool
+	RedisPools    []redisdb.Pool
 	Connections   []Connection
 }
 
@@ -63,12 +64,6 @@ type Listener struct {
 	Limit   int // 0: none
 	Filled  func() uint64
 	Refused func() uint64
-}
-
-// Pool is the connections of one client of Redis.
-type Pool struct {
-	Name                 string // default or no_retry
-	Idle, Used, Timeouts func() uint32
 }
 
 // Connection is a connection to an ordering service.
@@ -109,7 +104,7 @@ func (s State) Collectors() []prometheus.Collector {
 			func() float64 { return boolGauge(!s.RedisReadOnly()) }),
 	}
 	for _, pool := range s.RedisPools {
-		all = append(all, pool.collectors()...)
+		all = append(all, poolCollectors(pool)...)
 	}
 	for _, connection := range s.Connections {
 		all = append(all, connection.collectors()...)
@@ -117,8 +112,8 @@ func (s State) Collectors() []prometheus.Collector {
 	return all
 }
 
-// collectors returns the series of a client of Redis.
-func (p Pool) collectors() []prometheus.Collector {
+// poolCollectors returns the series of a client of Redis.
+func poolCollectors(p redisdb.Pool) []prometheus.Collector {
 	connections := func(state string, value func() uint32) prometheus.Collector {
 		return gauge("larder_redis_connections",
 			"Connections to Redis, by client (default, or no_retry: journal and leases, sent once) and state: idle or used.",

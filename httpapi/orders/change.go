@@ -40,7 +40,7 @@ func (h *Handlers) Change(operation ordering.Operation) respond.Handler {
 		who, _ := auth.CallerOf(c)
 		changed, err := h.Orders.Change(c.Request.Context(), ordering.ChangeRequest{
 			Operation: operation, OrderID: orderID, V1: true, Connection: connection, Client: who.Client, Key: key,
-			RequestID: respond.RequestID(c), Body: body, Language: respond.Language(c), FieldCase: h.FieldCase(connection),
+			RequestID: respond.RequestID(c), Body: body, Language: respond.Language(c), FieldCase: h.FieldCases[connection],
 		})
 		if err != nil {
 			err = changeProblem(operation, err)

@@ -40,8 +40,8 @@ type Deps struct {
 	// ValidateLimit is what order checks of an address are charged to, PublicLimit
 	// the orders of guests.
 	ValidateLimit, PublicLimit *ratelimit.Limiter
-	// FieldCase returns how the orders of a connection are spelt.
-	FieldCase func(connection string) upstream.FieldCase
+	// FieldCases are how the orders of each connection are spelt.
+	FieldCases map[string]upstream.FieldCase
 	// AllowMissingKey takes orders without Idempotency-Key (policy O7); never a guest's.
 	AllowMissingKey bool
 	// GuestPayments are the payment types that are left to guests (policy H3).

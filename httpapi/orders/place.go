@@ -50,7 +50,7 @@ func (h *Handlers) Validate(c *gin.Context) error {
 	spoken := respond.Language(c)
 	text, err := h.Validator.AppendResult(append(pooled.response[:0], `{"result":`...), validate.Request{
 		Restaurant: restaurant.ID, V1: true, Version: snapshot.Version.Version, Catalogue: snapshot.Catalogue,
-		Body: pooled.request, Language: spoken, FieldCase: h.FieldCase(restaurant.Connection),
+		Body: pooled.request, Language: spoken, FieldCase: h.FieldCases[restaurant.Connection],
 	})
 	if err != nil {
 		return err
@@ -92,7 +92,7 @@ func (h *Handlers) Place(c *gin.Context) error {
 	// sees to that (policy O8).
 	placed, err := h.Orders.Place(c.Request.Context(), ordering.PlaceRequest{
 		Restaurant: restaurant.ID, V1: true, Connection: restaurant.Connection, Client: who.Client, CapacityKey: requester, Key: key,
-		RequestID: respond.RequestID(c), Body: body, Language: respond.Language(c), FieldCase: h.FieldCase(restaurant.Connection),
+		RequestID: respond.RequestID(c), Body: body, Language: respond.Language(c), FieldCase: h.FieldCases[restaurant.Connection],
 	})
 	return h.answerOrder(c, Call{Operation: upstream.OpCreate, Connection: restaurant.Connection, Restaurant: restaurant.ID}, placed, err)
 }
