@@ -13,19 +13,11 @@ import (
 	"larder/internal/upstream"
 )
 
-// The documented defaults of the `sync:` section.
+// The documented defaults of the `sync:` section that others need; SetDefaults has
+// all of them.
 const (
-	DefaultSchedule    = "@every 2m"
-	DefaultShrinkLimit = 0.5
-	DefaultHistory     = 20
-	DefaultStaleAfter  = 3
-	DefaultDeadline    = 60 * time.Second
-	DefaultRuns        = 1000
-	DefaultRunIndex    = 50_000
-	DefaultConcurrency = 16
-	DefaultLease       = 15 * time.Second
-	// DefaultMemory is enough for the largest menu view that is read at all.
-	DefaultMemory cache.ByteSize = bytesPerBodyByte * upstream.MaxMenuBytes
+	DefaultSchedule = "@every 2m"
+	DefaultHistory  = 20
 )
 
 // minLease leaves the three renewals of a lease some time each.
@@ -70,15 +62,15 @@ type Config struct {
 // SetDefaults fills in the documented default of every zero field.
 func (c *Config) SetDefaults() {
 	c.Schedule = cmp.Or(c.Schedule, DefaultSchedule)
-	c.ShrinkLimit = cmp.Or(c.ShrinkLimit, DefaultShrinkLimit)
+	c.ShrinkLimit = cmp.Or(c.ShrinkLimit, 0.5)
 	c.History = cmp.Or(c.History, DefaultHistory)
-	c.StaleAfter = cmp.Or(c.StaleAfter, DefaultStaleAfter)
-	c.Runs = cmp.Or(c.Runs, DefaultRuns)
-	c.RunIndex = cmp.Or(c.RunIndex, DefaultRunIndex)
-	c.Concurrency = cmp.Or(c.Concurrency, DefaultConcurrency)
-	c.Memory = cmp.Or(c.Memory, DefaultMemory)
-	c.Deadline = cmp.Or(c.Deadline, DefaultDeadline)
-	c.Lease = cmp.Or(c.Lease, DefaultLease)
+	c.StaleAfter = cmp.Or(c.StaleAfter, 3)
+	c.Runs = cmp.Or(c.Runs, 1000)
+	c.RunIndex = cmp.Or(c.RunIndex, 50_000)
+	c.Concurrency = cmp.Or(c.Concurrency, 16)
+	c.Memory = cmp.Or(c.Memory, bytesPerBodyByte*upstream.MaxMenuBytes) // enough for the largest view that is read at all
+	c.Deadline = cmp.Or(c.Deadline, time.Minute)
+	c.Lease = cmp.Or(c.Lease, 15*time.Second)
 }
 
 // Validate checks every value of a Config after SetDefaults. The error joins one

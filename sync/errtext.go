@@ -90,7 +90,8 @@ func failure(err error) string {
 	}
 }
 
-// unavailable says what failed in Redis; an ended ctx is said as itself.
+// unavailable says what failed in Redis; an ended ctx is said as itself, no error
+// as none.
 func unavailable(ctx context.Context, what string, err error) error {
 	return redisdb.CallError(ctx, "sync: "+what, err)
 }

@@ -19,7 +19,7 @@ func (r *Runner) OnceAt(ctx context.Context, id menu.RestaurantID, tick time.Tim
 		return runlog.Run{}, err
 	}
 	run, err := r.sync(ctx, work{target: t, trigger: runlog.TriggerCron, tick: tick})
-	if errors.Is(err, errBusy) {
+	if errors.Is(err, ErrBusy) {
 		err = nil
 	}
 	return run, err

@@ -59,7 +59,13 @@ func (h *health) watch(ctx context.Context, ask func(ctx context.Context, doubt 
 		}
 		if err == nil {
 			pause = firstPing
-			doubt = h.awaitSuspicion(ctx)
+			select {
+			case <-ctx.Done():
+			case <-time.After(pingInterval):
+				doubt = false
+			case <-h.suspected:
+				doubt = true
+			}
 			continue
 		}
 		doubt = true
@@ -67,21 +73,6 @@ func (h *health) watch(ctx context.Context, ask func(ctx context.Context, doubt 
 		// come back at once.
 		_ = sleep.For(ctx, pause/2+rand.N(pause/2)) //nolint:gosec // no secret
 		pause = min(2*pause, lastPing)
-	}
-}
-
-// awaitSuspicion waits for the next question to a Redis that is up. It reports
-// whether a suspicion ended the wait.
-func (h *health) awaitSuspicion(ctx context.Context) bool {
-	timer := time.NewTimer(pingInterval)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return false
-	case <-h.suspected:
-		return true
 	}
 }
 

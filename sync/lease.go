@@ -25,7 +25,7 @@ type lease struct {
 }
 
 // acquire takes the restaurant's lease in the name of run and writes its record
-// as running. slot is the schedule's, zero for none. Errors: errBusy, errTaken,
+// as running. slot is the schedule's, zero for none. Errors: ErrBusy, errTaken,
 // redisdb.ErrUnavailable.
 func (r *Runner) acquire(ctx context.Context, t *target, run *runlog.Run, slot time.Time) (lease, error) {
 	asked := time.Now()
@@ -45,7 +45,7 @@ func (r *Runner) acquire(ctx context.Context, t *target, run *runlog.Run, slot t
 	}
 	switch state, _ := answer[0].(string); {
 	case state == "busy":
-		return lease{}, errBusy
+		return lease{}, ErrBusy
 	case state == "done":
 		return lease{}, errTaken
 	case state == "ok" && len(answer) == 4:

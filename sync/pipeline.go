@@ -12,6 +12,7 @@ import (
 	"larder/cache"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
+	"larder/internal/sleep"
 	"larder/internal/tracing"
 	"larder/internal/upstream"
 	"larder/sync/runlog"
@@ -20,8 +21,9 @@ import (
 // maxPublish bounds how often a publish that others overtook starts again.
 const maxPublish = 3
 
-// errBusy says that another run holds the lease.
-var errBusy = errors.New("sync: another run is at it")
+// ErrBusy says that another run holds the restaurant's lease, and held it for as long
+// as the caller waited.
+var ErrBusy = errors.New("sync: another run is still at this restaurant")
 
 // Once is one sync of a restaurant, or a connection's own menu: lease,
 // fetch, decode, lint, guard, compile, publish, record. What the ordering
@@ -34,15 +36,26 @@ func (r *Runner) Once(ctx context.Context, restaurant menu.RestaurantID, why run
 		return runlog.Run{}, err
 	}
 	run, err := r.sync(ctx, work{target: t, trigger: why})
-	if errors.Is(err, errBusy) {
+	if errors.Is(err, ErrBusy) {
 		return run, nil
 	}
 	return run, err
 }
 
-// sync does work with a run of its own. Errors: errBusy, redisdb.ErrUnavailable.
+// sync does work with a run of its own. Errors: ErrBusy, redisdb.ErrUnavailable.
 func (r *Runner) sync(ctx context.Context, w work) (runlog.Run, error) {
 	return r.execute(ctx, w, r.newRun(w.target, w.trigger))
+}
+
+// executeWhenFree is execute after the run that holds the lease, if it ends before
+// waiting does; else ErrBusy.
+func (r *Runner) executeWhenFree(ctx, waiting context.Context, w work, run runlog.Run) (runlog.Run, error) {
+	for {
+		done, err := r.execute(ctx, w, run)
+		if !errors.Is(err, ErrBusy) || sleep.For(waiting, retryQueued) != nil {
+			return done, err
+		}
+	}
 }
 
 func (r *Runner) newRun(t *target, why runlog.Trigger) runlog.Run {
@@ -50,7 +63,7 @@ func (r *Runner) newRun(t *target, why runlog.Trigger) runlog.Run {
 	return runlog.Run{ID: r.runs.NewID(now), Restaurant: t.ID, Trigger: why, State: runlog.StateQueued, StartedAt: now}
 }
 
-// execute runs the prepared run under the restaurant's lease. errBusy comes with
+// execute runs the prepared run under the restaurant's lease. ErrBusy comes with
 // OutcomeSkipped.
 func (r *Runner) execute(ctx context.Context, w work, run runlog.Run) (runlog.Run, error) {
 	t := w.target
@@ -58,11 +71,11 @@ func (r *Runner) execute(ctx context.Context, w work, run runlog.Run) (runlog.Ru
 	run.State, run.StartedAt = runlog.StateRunning, r.clock().UTC()
 	held, err := r.acquire(ctx, t, &run, w.tick)
 	switch {
-	case errors.Is(err, errBusy):
+	case errors.Is(err, ErrBusy):
 		if w.trigger != runlog.TriggerManual { // no tick: it comes back
 			r.skip(t, SkipBusy)
 		}
-		return skipped(queued), errBusy
+		return skipped(queued), ErrBusy
 	case errors.Is(err, errTaken):
 		r.skip(t, SkipTaken)
 		return skipped(queued), nil

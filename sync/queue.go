@@ -193,7 +193,7 @@ func (s *Scheduler) scheduled(ctx context.Context, w work) {
 	w.target = r.configured(queued)
 	// Without a tick another instance may have caught up meanwhile.
 	if w.target != nil && (!w.tick.IsZero() || w.changed || !s.isFresh(ctx, w.target)) {
-		if _, err := r.sync(ctx, w); err != nil && !errors.Is(err, errBusy) {
+		if _, err := r.sync(ctx, w); err != nil && !errors.Is(err, ErrBusy) {
 			r.log.WithError(err).WithField("event", "sync.run_deferred").WithField("restaurant", string(w.target.ID)).Debug("no run")
 		}
 	}
@@ -233,7 +233,7 @@ func (s *Scheduler) manual(ctx context.Context, g *errgroup.Group, w work) {
 		_, err = r.execute(ctx, w, run)
 	}
 	switch {
-	case errors.Is(err, errBusy), errors.Is(err, redisdb.ErrUnavailable):
+	case errors.Is(err, ErrBusy), errors.Is(err, redisdb.ErrUnavailable):
 		g.Go(func() error {
 			if sleep.For(ctx, retryQueued) == nil {
 				r.queue.push(w)

@@ -13,7 +13,6 @@ import (
 
 	"larder/cache"
 	"larder/internal/menu"
-	"larder/internal/sleep"
 	"larder/internal/upstream"
 	"larder/sync/runlog"
 )
@@ -42,7 +41,7 @@ func (r *Runner) RefreshReasons(ctx context.Context, connection string) bool {
 		now := r.clock()
 		if last, ok := r.reasonsAt.Load(connection); ok {
 			if at, _ := last.(time.Time); now.Sub(at) < refreshReasonsEvery && !now.Before(at) {
-				return nil, errBusy
+				return nil, ErrBusy
 			}
 		}
 		r.reasonsAt.Store(connection, now)
@@ -61,17 +60,12 @@ func (r *Runner) refreshReasons(ctx context.Context, connection string) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), refreshReasonsWithin)
 	defer cancel()
-	for {
-		run, err := r.sync(ctx, work{target: all[at], trigger: runlog.TriggerManual})
-		switch {
-		case errors.Is(err, errBusy) && sleep.For(ctx, retryQueued) == nil:
-			continue
-		case err == nil && run.Outcome == runlog.OutcomeFailed:
-			return errService
-		default:
-			return err
-		}
+	w := work{target: all[at], trigger: runlog.TriggerManual}
+	run, err := r.executeWhenFree(ctx, ctx, w, r.newRun(w.target, w.trigger))
+	if err == nil && run.Outcome == runlog.OutcomeFailed {
+		return errService
 	}
+	return err
 }
 
 // refreshReasonsMeanwhile pulls the rejection reasons of a forced run's

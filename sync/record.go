@@ -36,10 +36,11 @@ func (p *pipelineRun) finish(ctx context.Context, fault, cause error) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
 	defer cancel()
-	written, err := r.writeFinal(ctx, run, p.versionNote(cause))
+	confirmedAt, outcome := p.versionNote(cause)
+	written, err := r.writeFinal(ctx, run, confirmedAt, outcome)
 	if errors.Is(err, cache.ErrNoCatalogue) { // Redis has lost it since the run began
 		run.Outcome, run.Error = runlog.OutcomeFailed, fmt.Sprintf("confirm version %d: Redis does not have it any more", run.Version)
-		written, err = r.writeFinal(ctx, run, versionNote{})
+		written, err = r.writeFinal(ctx, run, time.Time{}, "")
 	}
 	if err == nil && !written {
 		return nil // declared lost, and logged so then
@@ -56,20 +57,20 @@ func (p *pipelineRun) finish(ctx context.Context, fault, cause error) error {
 // version, and releases its lease. A run that was declared lost meanwhile keeps
 // that record; then it is false. Errors: cache.ErrNoCatalogue, and nothing is
 // done, where what was confirmed is not there; redisdb.ErrUnavailable.
-func (r *Runner) writeFinal(ctx context.Context, run *runlog.Run, note versionNote) (bool, error) {
+func (r *Runner) writeFinal(ctx context.Context, run *runlog.Run, confirmedAt time.Time, outcome runlog.Outcome) (bool, error) {
 	end, err := r.runs.Ending(run)
 	if err != nil {
 		return false, err
 	}
 	confirmed, ahead := "", ""
-	if at := note.confirmedAt; !at.IsZero() {
-		confirmed, ahead = at.Format(menu.TimeFormat), at.Add(cache.ClockSlack).Format(menu.TimeFormat)
+	if !confirmedAt.IsZero() {
+		confirmed, ahead = confirmedAt.Format(menu.TimeFormat), confirmedAt.Add(cache.ClockSlack).Format(menu.TimeFormat)
 	}
 	id := run.Restaurant
 	answer, err := finishScript.Run(ctx, r.redis,
 		[]string{r.keys.Lease(id), r.keys.Fence(id), r.keys.Runs(id), r.keys.RunLog(id), r.keys.Current(id)},
 		run.ID, end.Record, end.Kept, end.IDTime, end.Channel, end.Published,
-		confirmed, string(note.outcome), ahead, end.Folds).Int()
+		confirmed, string(outcome), ahead, end.Folds).Int()
 	switch {
 	case err != nil:
 		return false, unavailable(ctx, "record run "+run.ID, err)
@@ -80,24 +81,20 @@ func (r *Runner) writeFinal(ctx context.Context, run *runlog.Run, note versionNo
 	}
 }
 
-// versionNote is what a run's end says of the current version.
-type versionNote struct {
-	confirmedAt time.Time      // zero: it was not confirmed
-	outcome     runlog.Outcome // empty: nothing is noted
-}
-
 // versionNote is what the run has found out of the current version, beside what a
-// publish has written with it.
-func (p *pipelineRun) versionNote(cause error) versionNote {
-	switch outcome := p.run.Outcome; {
+// publish has written with it: when it was confirmed, and an outcome to note with
+// it. Both are zero for none.
+func (p *pipelineRun) versionNote(cause error) (confirmedAt time.Time, outcome runlog.Outcome) {
+	failed := p.run.Outcome == runlog.OutcomeFailed || p.run.Outcome == runlog.OutcomeQuarantined
+	switch {
 	case p.target.isReasons, p.run.Rollback != nil, errors.Is(cause, errLeaseLost):
-		return versionNote{}
-	case outcome == runlog.OutcomeFailed, outcome == runlog.OutcomeQuarantined:
-		return versionNote{outcome: outcome}
+		return time.Time{}, ""
+	case failed:
+		return time.Time{}, p.run.Outcome
 	case !p.confirmedAt.IsZero():
-		return versionNote{outcome: outcome, confirmedAt: p.confirmedAt}
+		return p.confirmedAt, p.run.Outcome
 	default:
-		return versionNote{}
+		return time.Time{}, ""
 	}
 }
 

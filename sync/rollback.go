@@ -12,13 +12,8 @@ import (
 	"larder/cache"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
-	"larder/internal/sleep"
 	"larder/sync/runlog"
 )
-
-// ErrBusy says that another run was at the restaurant for as long as the caller
-// waited.
-var ErrBusy = errors.New("sync: another run is still at this restaurant")
 
 // UnknownVersionError is a version that is not kept.
 type UnknownVersionError struct {
@@ -39,7 +34,9 @@ func (e *UnknownVersionError) Error() string {
 //
 // Errors: *UnknownRestaurantError, *UnknownVersionError, ErrBusy,
 // redisdb.ErrUnavailable, ctx's.
-func (r *Runner) Rollback(ctx context.Context, restaurant menu.RestaurantID, to runlog.Rollback, by string, wait time.Duration) (runlog.Run, error) {
+func (r *Runner) Rollback(
+	ctx context.Context, restaurant menu.RestaurantID, to runlog.Rollback, by string, wait time.Duration,
+) (runlog.Run, error) {
 	t, err := r.target(restaurant)
 	if err != nil {
 		return runlog.Run{}, err
@@ -57,18 +54,14 @@ func (r *Runner) Rollback(ctx context.Context, restaurant menu.RestaurantID, to 
 	}
 	waiting, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	for {
-		done, err := r.execute(context.WithoutCancel(ctx), work{target: t, trigger: runlog.TriggerManual}, run)
-		if !errors.Is(err, errBusy) {
-			return done, err
-		}
-		switch {
-		case sleep.For(waiting, retryQueued) == nil:
-		case ctx.Err() != nil:
-			return runlog.Run{}, ctx.Err()
-		default:
-			return runlog.Run{}, ErrBusy
-		}
+	done, err := r.executeWhenFree(context.WithoutCancel(ctx), waiting, work{target: t, trigger: runlog.TriggerManual}, run)
+	switch {
+	case !errors.Is(err, ErrBusy):
+		return done, err
+	case ctx.Err() != nil:
+		return runlog.Run{}, ctx.Err()
+	default:
+		return runlog.Run{}, ErrBusy
 	}
 }
 

@@ -175,8 +175,7 @@ func (r *Runner) RedisRefusesWrites() *redisdb.RefusedError {
 // RedisDown reports whether Redis did not answer the Scheduler's last question.
 func (r *Runner) RedisDown() bool {
 	fault := r.health.lastFault()
-	_, refuses := errors.AsType[*redisdb.RefusedError](fault)
-	return fault != nil && !refuses
+	return fault != nil && !errors.As(fault, new(*redisdb.RefusedError))
 }
 
 // UnknownRestaurantError is a restaurant that the configuration does not have.

@@ -103,32 +103,23 @@ func (p *pipelineRun) subject() string {
 
 // saveLastFetch writes the last good fetch; findings nil leaves those that are kept.
 func (r *Runner) saveLastFetch(ctx context.Context, id menu.RestaurantID, f lastFetch, findings []menu.Finding) error {
-	var list []byte
+	pipe := r.redis.TxPipeline()
+	pipe.HSet(ctx, r.keys.LastFetch(id), f)
 	if findings != nil {
-		var err error
-		if list, err = json.Marshal(bounded(findings)); err != nil {
+		list, err := json.Marshal(bounded(findings))
+		if err != nil {
 			return fmt.Errorf("sync: findings of %s: %w", id, err)
 		}
+		pipe.Set(ctx, r.keys.Findings(id), list, 0)
 	}
-	_, err := r.redis.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
-		pipe.HSet(ctx, r.keys.LastFetch(id), f)
-		if list != nil {
-			pipe.Set(ctx, r.keys.Findings(id), list, 0)
-		}
-		return nil
-	})
-	if err != nil {
-		return unavailable(ctx, "save the last fetch of "+string(id), err)
-	}
-	return nil
+	_, err := pipe.Exec(ctx)
+	return unavailable(ctx, "save the last fetch of "+string(id), err)
 }
 
 // saveRefused keeps with the last good fetch what the service publishes instead.
 func (r *Runner) saveRefused(ctx context.Context, id menu.RestaurantID, content string) error {
-	if err := r.redis.HSet(ctx, r.keys.LastFetch(id), "refused", content).Err(); err != nil {
-		return unavailable(ctx, "save what was refused of "+string(id), err)
-	}
-	return nil
+	err := r.redis.HSet(ctx, r.keys.LastFetch(id), "refused", content).Err()
+	return unavailable(ctx, "save what was refused of "+string(id), err)
 }
 
 // Findings gives what lint found in the menu as it was last pulled and let

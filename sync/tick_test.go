@@ -127,7 +127,7 @@ func TestTicksPauseWithoutRedis(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r, seen := ticking(t, 1)
-		r.health.set(errBusy)
+		r.health.set(ErrBusy)
 		ticks := NewScheduler(r).newCron()
 		ticks.Start()
 		<-time.After(2 * time.Minute)

@@ -57,7 +57,7 @@ type Directory struct {
 // content is everything that a reload replaces; it never changes.
 type content struct {
 	restaurants []Restaurant
-	byID        map[menu.RestaurantID]*Restaurant
+	byID        map[menu.RestaurantID]Restaurant
 	menus       []menu.RestaurantID
 	index       *Index
 }
@@ -75,12 +75,12 @@ func New(connections []Connection, restaurants []Restaurant) *Directory {
 func (d *Directory) Replace(restaurants []Restaurant) {
 	c := &content{
 		restaurants: slices.Clone(restaurants),
-		byID:        make(map[menu.RestaurantID]*Restaurant, len(restaurants)),
+		byID:        make(map[menu.RestaurantID]Restaurant, len(restaurants)),
 		menus:       make([]menu.RestaurantID, 0, len(restaurants)+len(d.connections)),
 	}
-	for i := range c.restaurants {
-		c.byID[c.restaurants[i].ID] = &c.restaurants[i]
-		c.menus = append(c.menus, c.restaurants[i].ID)
+	for _, restaurant := range c.restaurants {
+		c.byID[restaurant.ID] = restaurant
+		c.menus = append(c.menus, restaurant.ID)
 	}
 	for _, connection := range d.connections {
 		if connection.KeepsDefaultMenu {
@@ -96,10 +96,8 @@ func (d *Directory) Restaurants() []Restaurant { return d.current.Load().restaur
 
 // Restaurant returns a configured restaurant. A connection's default menu is none.
 func (d *Directory) Restaurant(id menu.RestaurantID) (Restaurant, bool) {
-	if restaurant, ok := d.current.Load().byID[id]; ok {
-		return *restaurant, true
-	}
-	return Restaurant{}, false
+	restaurant, ok := d.current.Load().byID[id]
+	return restaurant, ok
 }
 
 // Menus returns the ids of everything that has a menu: the restaurants, then
@@ -109,10 +107,8 @@ func (d *Directory) Menus() []menu.RestaurantID { return d.current.Load().menus 
 // HasMenu reports whether a menu is kept under the id: a restaurant's or a
 // connection's default menu.
 func (d *Directory) HasMenu(id menu.RestaurantID) bool {
-	if _, ok := d.current.Load().byID[id]; ok {
-		return true
-	}
-	return slices.ContainsFunc(d.connections, func(c Connection) bool { return c.KeepsDefaultMenu && c.DefaultMenu == id })
+	_, ok := d.current.Load().byID[id]
+	return ok || slices.ContainsFunc(d.connections, func(c Connection) bool { return c.KeepsDefaultMenu && c.DefaultMenu == id })
 }
 
 // DefaultMenu returns the id of a connection's default menu, and whether it is kept.
@@ -142,11 +138,10 @@ func (d *Directory) ConnectionOf(id menu.RestaurantID) (string, bool) {
 
 // Find returns a restaurant that the viewer may see.
 func (d *Directory) Find(who Viewer, id menu.RestaurantID) (Restaurant, bool) {
-	restaurant, ok := d.Restaurant(id)
-	if !ok || !who.Sees(restaurant.Connection) {
-		return Restaurant{}, false
+	if restaurant, ok := d.Restaurant(id); ok && who.Sees(restaurant.Connection) {
+		return restaurant, true
 	}
-	return restaurant, true
+	return Restaurant{}, false
 }
 
 // Visible returns the ids of the restaurants that the viewer may see, in the

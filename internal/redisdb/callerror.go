@@ -9,7 +9,11 @@ import (
 
 // CallError returns the error of a call that Redis did not answer, with what was
 // being done: ErrUnavailable, or the end of ctx if that is why there is no answer.
+// It returns nil if err is nil.
 func CallError(ctx context.Context, doing string, err error) error {
+	if err == nil {
+		return nil
+	}
 	if ctx.Err() != nil {
 		return fmt.Errorf("%s: %w", doing, context.Cause(ctx))
 	}

@@ -92,24 +92,22 @@ func (l *Log) StartBatch(ctx context.Context, b Batch, restaurants []menu.Restau
 // writeBatch puts the batch into Redis: what a reader needs first, then the
 // word that there is one. Each step may be done twice.
 func (l *Log) writeBatch(ctx context.Context, b Batch, restaurants []menu.RestaurantID) error {
-	k := l.keys
-	members := make([]any, len(restaurants))
-	for i, restaurant := range restaurants {
-		members[i] = string(restaurant)
-	}
-	_, err := l.client.Pipelined(ctx, func(pipe redis.Pipeliner) error {
-		for part := range slices.Chunk(members, maxPage) {
-			pipe.SAdd(ctx, k.BatchPending(b.ID), part...)
+	pending, batch := l.keys.BatchPending(b.ID), l.keys.Batch(b.ID)
+	pipe := l.client.Pipeline()
+	for part := range slices.Chunk(restaurants, maxPage) {
+		members := make([]any, len(part))
+		for i, restaurant := range part {
+			members[i] = string(restaurant)
 		}
-		pipe.PExpire(ctx, k.BatchPending(b.ID), batchLife)
-		pipe.HSet(ctx, k.Batch(b.ID), b)
-		pipe.PExpire(ctx, k.Batch(b.ID), batchLife)
-		return nil
-	})
-	if err != nil || b.Finished() {
+		pipe.SAdd(ctx, pending, members...)
+	}
+	pipe.PExpire(ctx, pending, batchLife)
+	pipe.HSet(ctx, batch, b)
+	pipe.PExpire(ctx, batch, batchLife)
+	if _, err := pipe.Exec(ctx); err != nil || b.Finished() {
 		return err
 	}
-	return l.client.ZAdd(ctx, k.Batches(), redis.Z{Score: float64(b.StartedAt.UnixMilli()), Member: b.ID}).Err()
+	return l.client.ZAdd(ctx, l.keys.Batches(), redis.Z{Score: float64(b.StartedAt.UnixMilli()), Member: b.ID}).Err()
 }
 
 // Batch gives a batch as it stands, on any replica. Errors: ErrUnknownBatch,
@@ -118,14 +116,9 @@ func (l *Log) Batch(ctx context.Context, id string) (Batch, error) {
 	if !isID(id) {
 		return Batch{}, ErrUnknownBatch
 	}
-	var fields *redis.MapStringStringCmd
-	var faults *redis.StringSliceCmd
-	_, err := l.client.Pipelined(ctx, func(pipe redis.Pipeliner) error {
-		fields = pipe.HGetAll(ctx, l.keys.Batch(id))
-		faults = pipe.HVals(ctx, l.keys.BatchFaults(id))
-		return nil
-	})
-	if err != nil {
+	pipe := l.client.Pipeline()
+	fields, faults := pipe.HGetAll(ctx, l.keys.Batch(id)), pipe.HVals(ctx, l.keys.BatchFaults(id))
+	if _, err := pipe.Exec(ctx); err != nil {
 		return Batch{}, redisdb.CallError(ctx, "sync: read a batch", err)
 	}
 	if len(fields.Val()) == 0 {
@@ -178,10 +171,7 @@ func (l *Log) Pending(ctx context.Context, id string) ([]menu.RestaurantID, erro
 // redisdb.ErrUnavailable.
 func (l *Log) IsPending(ctx context.Context, id string, restaurant menu.RestaurantID) (bool, error) {
 	pending, err := l.client.SIsMember(ctx, l.keys.BatchPending(id), string(restaurant)).Result()
-	if err != nil {
-		return false, redisdb.CallError(ctx, "sync: read a batch", err)
-	}
-	return pending, nil
+	return pending, redisdb.CallError(ctx, "sync: read a batch", err)
 }
 
 // CountDone counts a restaurant as done, with its run. It reports whether the
@@ -197,8 +187,5 @@ func (l *Log) CountDone(ctx context.Context, b Batch, run Run) (ended bool, err 
 	ended, err = batchDoneScript.Run(ctx, l.redis, []string{k.Batch(b.ID), k.BatchPending(b.ID), k.BatchFaults(b.ID)},
 		string(run.Restaurant), string(run.Outcome), record, maxFaults, l.cfg.Clock().UTC().Format(menu.TimeFormat),
 		k.RunNotices(), NoticeProgress, b.ID, b.Connection, progressEvery.Milliseconds()).Bool()
-	if err != nil {
-		return false, redisdb.CallError(ctx, "sync: count a run of a batch", err)
-	}
-	return ended, nil
+	return ended, redisdb.CallError(ctx, "sync: count a run of a batch", err)
 }

@@ -75,9 +75,19 @@ func (l *Log) recordsBefore(ctx context.Context, restaurant menu.RestaurantID, b
 	if restaurant != "" {
 		return l.page(ctx, restaurant, before, count)
 	}
-	refs, err := l.listRefs(ctx, before, count)
+	upTo := "+"
+	if before != "" {
+		upTo = "(" + before
+	}
+	members, err := l.redis.ZRevRangeByLex(ctx, l.keys.RunIndex(), &redis.ZRangeBy{Min: "-", Max: upTo, Count: int64(count)}).Result()
 	if err != nil {
-		return nil, err
+		return nil, redisdb.CallError(ctx, "sync: list runs", err)
+	}
+	refs := make([]runRef, 0, len(members))
+	for _, member := range members {
+		if id, of, ok := strings.Cut(member, " "); ok && isID(id) {
+			refs = append(refs, runRef{id: id, restaurant: menu.RestaurantID(of)})
+		}
 	}
 	records, err := l.load(ctx, refs)
 	for i := range records {
@@ -175,26 +185,6 @@ func (l *Log) resolveOrphan(ctx context.Context, rec record) Run {
 type runRef struct {
 	id         string
 	restaurant menu.RestaurantID
-}
-
-// listRefs lists the runs of all before the cursor, newest first.
-func (l *Log) listRefs(ctx context.Context, cursor string, count int) ([]runRef, error) {
-	before := "+"
-	if cursor != "" {
-		before = "(" + cursor
-	}
-	members, err := l.redis.ZRevRangeByLex(ctx, l.keys.RunIndex(), &redis.ZRangeBy{Min: "-", Max: before, Count: int64(count)}).Result()
-	if err != nil {
-		return nil, redisdb.CallError(ctx, "sync: list runs", err)
-	}
-	refs := make([]runRef, 0, len(members))
-	for _, member := range members {
-		id, of, ok := strings.Cut(member, " ")
-		if ok && isID(id) {
-			refs = append(refs, runRef{id: id, restaurant: menu.RestaurantID(of)})
-		}
-	}
-	return refs, nil
 }
 
 // AddToIndex puts a run into the index over all restaurants.

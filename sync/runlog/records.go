@@ -72,13 +72,12 @@ func (l *Log) load(ctx context.Context, refs []runRef) ([]record, error) {
 	}
 	hashes := make([]*redis.SliceCmd, len(refs))
 	streams := make([]*redis.XMessageSliceCmd, len(refs))
-	_, err := l.redis.Pipelined(ctx, func(pipe redis.Pipeliner) error {
-		for i, ref := range refs {
-			hashes[i] = pipe.HMGet(ctx, l.keys.Runs(ref.restaurant), ref.id, ref.id+bySuffix, foldField)
-			streams[i] = pipe.XRangeN(ctx, l.keys.RunLog(ref.restaurant), timeOf(ref.id), "+", nearby)
-		}
-		return nil
-	})
+	pipe := l.redis.Pipeline()
+	for i, ref := range refs {
+		hashes[i] = pipe.HMGet(ctx, l.keys.Runs(ref.restaurant), ref.id, ref.id+bySuffix, foldField)
+		streams[i] = pipe.XRangeN(ctx, l.keys.RunLog(ref.restaurant), timeOf(ref.id), "+", nearby)
+	}
+	_, err := pipe.Exec(ctx)
 	if err != nil {
 		return nil, redisdb.CallError(ctx, "sync: read runs", err)
 	}
@@ -114,14 +113,10 @@ func find(messages []redis.XMessage, ref runRef) record {
 // scan looks for one finished run to the end of its restaurant's log, and for
 // the fold that has it.
 func (l *Log) scan(ctx context.Context, ref runRef) (Run, error) {
-	var open *redis.StringCmd
-	var ended *redis.XMessageSliceCmd
-	_, err := l.redis.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
-		open = pipe.HGet(ctx, l.keys.Runs(ref.restaurant), foldField)
-		ended = pipe.XRangeN(ctx, l.keys.RunLog(ref.restaurant), timeOf(ref.id), "+", int64(l.cfg.Runs))
-		return nil
-	})
-	if err != nil && !errors.Is(err, redis.Nil) {
+	pipe := l.redis.TxPipeline()
+	open := pipe.HGet(ctx, l.keys.Runs(ref.restaurant), foldField)
+	ended := pipe.XRangeN(ctx, l.keys.RunLog(ref.restaurant), timeOf(ref.id), "+", int64(l.cfg.Runs))
+	if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
 		return Run{}, redisdb.CallError(ctx, "sync: find a run", err)
 	}
 	if rec := find(ended.Val(), ref); rec.run.ID != "" {
@@ -157,13 +152,10 @@ func (l *Log) page(ctx context.Context, restaurant menu.RestaurantID, before str
 	default:
 		upTo = "(" + at[1]
 	}
-	var open *redis.MapStringStringCmd
-	var ended *redis.XMessageSliceCmd
-	_, err := l.redis.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
-		open = pipe.HGetAll(ctx, l.keys.Runs(restaurant))
-		ended = pipe.XRevRangeN(ctx, l.keys.RunLog(restaurant), upTo, "-", int64(count))
-		return nil
-	})
+	pipe := l.redis.TxPipeline()
+	open := pipe.HGetAll(ctx, l.keys.Runs(restaurant))
+	ended := pipe.XRevRangeN(ctx, l.keys.RunLog(restaurant), upTo, "-", int64(count))
+	_, err := pipe.Exec(ctx)
 	if err != nil {
 		return nil, redisdb.CallError(ctx, "sync: list runs", err)
 	}
