@@ -40,7 +40,8 @@ const (
 // callFields are all fields of one call.
 func callFields() []string {
 	return []string{
-		fieldCallHeader, fieldOutcome, fieldStarted, fieldEnded, fieldAttempts, fieldAnswer, fieldResolved, fieldResolvedAt, fieldContradicted,
+		fieldCallHeader, fieldOutcome, fieldStarted, fieldEnded, fieldAttempts,
+		fieldAnswer, fieldResolved, fieldResolvedAt, fieldContradicted,
 	}
 }
 

@@ -89,10 +89,9 @@ var (
 	ErrRefTaken = errors.New("the reference is taken")
 	// ErrReplicas says that fewer replicas than required have acknowledged a change in time.
 	ErrReplicas = errors.New("too few replicas have the record in time")
+	// errMoved says that something changed between the read and the commit.
+	errMoved = errors.New("changed meanwhile")
 )
-
-// errMoved says that something changed between the read and the commit.
-var errMoved = errors.New("changed meanwhile")
 
 // failed makes what went wrong a *ordering.JournalError. It passes the errors
 // of the contract through.

@@ -68,7 +68,6 @@ func (j *Journal) recreateCall(ctx context.Context, known ordering.Record, call 
 	return o, n, err
 }
 
-// commitRecord writes a whole record.
 func (j *Journal) commitRecord(ctx context.Context, known ordering.Record, ended ordering.Call, body []byte) (*order, error) {
 	c := j.newTx(&order{place: location{known.Connection, known.Ref}, Record: known})
 	c.touch()

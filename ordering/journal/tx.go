@@ -99,7 +99,6 @@ func (c *tx) step(name, key string, words ...any) {
 	}
 }
 
-// setField sets a field of the record.
 func (c *tx) setField(field, value string) {
 	c.fields[field] = value
 	c.step("hset", c.recordKey(), field, value)
