@@ -195,7 +195,8 @@ func (f *assigner) build() {
 	for s, offered := range slices.Backward(f.selections) {
 		for k, d := range offered.eligible {
 			f.edgesByGroup[d]--
-			f.edges[f.edgesByGroup[d]] = edge{selection: int32(s), at: f.starts[s] + int32(k)} //nolint:gosec // bounded by the menu's schemes
+			at := f.starts[s] + int32(k) //nolint:gosec // bounded by the menu's schemes
+			f.edges[f.edgesByGroup[d]] = edge{selection: int32(s), at: at}
 		}
 	}
 }

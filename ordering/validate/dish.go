@@ -52,7 +52,7 @@ func (c *validation) checkDishes() {
 
 func (c *validation) checkDish(n int32) {
 	it := &c.items[n]
-	*it = item{index: c.findDish(n), units: 1, per: 1}
+	*it = item{index: c.find(n), units: 1, per: 1}
 	scheme := menu.None
 	if it.index != menu.None {
 		scheme = c.Catalogue.ProductScheme(it.index)
@@ -104,7 +104,7 @@ func (c *validation) checkDishQuantity(n int32) {
 	l, it := &c.order.lines[n], &c.items[n]
 	switch q := &l.quantity; {
 	case q.state == absent:
-		addMissing(&c.violations, q.position, l.end, c.path(n), "quantity", "dishList[].quantity")
+		addMissing(&c.violations, q.position, l.end, c.order.linePath(n), "quantity", "dishList[].quantity")
 	case q.state == refused:
 	case q.number.Sign() <= 0:
 		c.refuse(n, q.position, violation.QuantityNotPositive, violation.Params{"quantity": number(q.number)})
@@ -159,7 +159,7 @@ func (c *validation) checkIngredients(n int32, isKnown bool, scheme menu.Index, 
 
 func (c *validation) checkIngredientLine(parent, n int32) {
 	it := &c.items[n]
-	*it = item{index: c.findIngredient(n)}
+	*it = item{index: c.find(n)}
 	if it.index != menu.None {
 		ingredient := c.Catalogue.Ingredient(it.index)
 		// A scheme that cannot be satisfied is reported with its groups.
@@ -213,59 +213,48 @@ func exceeds(n jsontext.Number, limit int64) bool {
 	return !ok || whole > limit || whole < -limit
 }
 
-// path returns the line's JSON Pointer.
-func (c *validation) path(n int32) string { return c.order.linePath(n) }
-
 // refuse notes what is wrong with a member of the line n.
 func (c *validation) refuse(n int32, at position, code violation.Code, params violation.Params) {
-	c.violations.Add(at.pos, member(c.path(n), at.name), code, params, c.itemName(n))
+	c.violations.Add(at.pos, member(c.order.linePath(n), at.name), code, params, c.itemName(n))
 }
 
 // refuseLine notes what is wrong with the line n, which the message calls subject.
 func (c *validation) refuseLine(n int32, code violation.Code, params violation.Params, subject string) {
-	c.violations.Add(c.order.lines[n].pos, c.path(n), code, params, subject)
+	c.violations.Add(c.order.lines[n].pos, c.order.linePath(n), code, params, subject)
 }
 
-// findDish finds the dish that the line n names, by the menu's id first, then by
-// externalId (policy O3); menu.None with a violation noted when it cannot.
-func (c *validation) findDish(n int32) menu.Index {
-	id, external, ok := c.identifierOf(n, "dishList[].ID")
-	if !ok {
-		return menu.None
+// find returns the dish or ingredient that the line n names: by the menu's id first,
+// then by externalId (policy O3); where its ID is null, by externalId alone (policy
+// W12). It notes a violation and returns menu.None where there is not exactly one.
+func (c *validation) find(n int32) menu.Index {
+	l := &c.order.lines[n]
+	id, isDish, found := l.id.text, l.parent == none, menu.None
+	var sharing []menu.Index
+	unknown, field := violation.IngredientNotInMenu, "dishList[].ingredients[].ID"
+	if isDish {
+		unknown, field = violation.DishNotInMenu, "dishList[].ID"
 	}
-	found, sharing := c.Catalogue.ProductNamed(id)
 	switch {
-	case external:
-		sharing = c.Catalogue.ProductsByExternalID(id)
+	case l.id.state == refused, id == "" && l.externalID.state == refused:
+		return menu.None
+	case id == "" && l.externalID.text == "":
+		addMissing(&c.violations, l.id.position, l.end, c.order.linePath(n), "ID", field)
+		return menu.None
+	case id != "" && isDish:
+		found, sharing = c.Catalogue.ProductNamed(id)
+	case id != "":
+		found, sharing = c.Catalogue.IngredientNamed(id)
+	case isDish:
+		id, sharing = l.externalID.text, c.Catalogue.ProductsByExternalID(l.externalID.text)
+	default:
+		id, sharing = l.externalID.text, c.Catalogue.IngredientsByExternalID(l.externalID.text)
+	}
+	switch {
 	case found != menu.None:
 		return found
-	}
-	return c.onlyOne(n, id, sharing, violation.DishNotInMenu)
-}
-
-// findIngredient is findDish for an ingredient.
-func (c *validation) findIngredient(n int32) menu.Index {
-	id, external, ok := c.identifierOf(n, "dishList[].ingredients[].ID")
-	if !ok {
-		return menu.None
-	}
-	found, sharing := c.Catalogue.IngredientNamed(id)
-	switch {
-	case external:
-		sharing = c.Catalogue.IngredientsByExternalID(id)
-	case found != menu.None:
-		return found
-	}
-	return c.onlyOne(n, id, sharing, violation.IngredientNotInMenu)
-}
-
-// onlyOne returns the only one of the entries that share the identifier; unknown is
-// the violation where there is none.
-func (c *validation) onlyOne(n int32, id string, sharing []menu.Index, unknown violation.Code) menu.Index {
-	switch len(sharing) {
-	case 1:
+	case len(sharing) == 1:
 		return sharing[0]
-	case 0:
+	case len(sharing) == 0:
 		c.refuseLine(n, unknown, violation.Params{"id": strings.Clone(id)}, "")
 	default:
 		ids := make([]string, len(sharing))
@@ -283,24 +272,6 @@ func (c *validation) entry(n int32, i menu.Index) menu.Entry {
 		return c.Catalogue.Product(i)
 	}
 	return c.Catalogue.Ingredient(i)
-}
-
-// identifierOf returns what the line is named by: its ID, or where that is null its
-// externalId (policy W12).
-func (c *validation) identifierOf(n int32, field string) (id string, external, ok bool) {
-	l := &c.order.lines[n]
-	switch {
-	case l.id.state == refused:
-		return "", false, false
-	case l.id.text != "":
-		return l.id.text, false, true
-	case l.externalID.state == refused:
-		return "", false, false
-	case l.externalID.text != "":
-		return l.externalID.text, true, true
-	}
-	addMissing(&c.violations, l.id.position, l.end, c.path(n), "ID", field)
-	return "", false, false
 }
 
 // number returns a number as a param, with its exact digits.

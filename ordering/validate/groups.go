@@ -275,7 +275,7 @@ func (c *validation) reportGroups(n int32) {
 // refuseList notes what is wrong with the line's ingredients, there or not.
 func (c *validation) refuseList(n int32, code violation.Code, params violation.Params, subject string) {
 	l := &c.order.lines[n]
-	c.violations.Add(l.list.posOr(l.end), member(c.path(n), l.list.nameOr("ingredients")), code, params, subject)
+	c.violations.Add(l.list.posOr(l.end), member(c.order.linePath(n), l.list.nameOr("ingredients")), code, params, subject)
 }
 
 // itemName returns the menu's name of a line; empty where the menu has none.

@@ -74,46 +74,39 @@ func (c fieldCheck) missing(field int) bool {
 func (c fieldCheck) checkRequired() {
 	o, wanted := &c.order, c.required().all
 	for i := range wanted {
-		n := &wanted[i]
+		n, of := &wanted[i], &o.object
+		switch n.outer {
+		case "guest":
+			of = &o.guest
+		case "address":
+			of = &o.address
+		}
 		switch {
-		case n.part == partOrder:
-			if n.field != orderExpectedAt || !o.soonest { // policy O4
-				c.requireField(&o.object, "", n)
-			}
-		case n.part == partGuest:
-			c.requirePart(&o.guest, "guest", n)
-		case n.field != addressFull || c.fullAddress() == "":
-			c.requirePart(&o.address, "address", n)
+		case of == &o.object && n.field == orderExpectedAt && o.soonest: // policy O4
+		case of == &o.address && n.field == addressFull && c.fullAddress() != "":
+		case n.field != wholeObject:
+			c.requireField(of, n)
+		case of.state == absent:
+			addMissing(&c.violations, of.position, o.end, "", n.outer, n.outer)
 		}
 	}
 }
 
-// requirePart checks one mandatory field of a guest or an address, or that the
-// order has a guest or an address at all.
-func (c fieldCheck) requirePart(part *object, name string, n *requiredField) {
-	switch {
-	case n.field != wholePart:
-		c.requireField(part, name, n)
-	case part.state == absent:
-		addMissing(&c.violations, part.position, c.order.end, "", name, name)
-	}
-}
-
-// requireField refuses an object without one of its fields; outer is the name
-// of the object in the order. An object of another kind was refused already.
-func (c fieldCheck) requireField(of *object, outer string, n *requiredField) {
+// requireField refuses an object without one of its fields. An object of another
+// kind was refused already.
+func (c fieldCheck) requireField(of *object, n *requiredField) {
 	v := &of.values[n.field]
 	if of.state == refused || !v.blank() {
 		return
 	}
-	at, end, path := v.position, of.end, ""
+	end, path := of.end, ""
 	if of.state != readable { // the whole object is missing
-		at, end = position{name: v.name, pos: of.posOr(c.order.end)}, of.posOr(c.order.end)
+		end = of.posOr(c.order.end)
 	}
-	if outer != "" {
-		path = member("", of.nameOr(outer))
+	if n.outer != "" {
+		path = member("", of.nameOr(n.outer))
 	}
-	addMissing(&c.violations, at, end, path, n.inner, n.name)
+	addMissing(&c.violations, v.position, end, path, n.inner, n.name)
 }
 
 // fullAddress returns the address in one text: as sent, or composed from its
@@ -234,7 +227,8 @@ func (c fieldCheck) checkTexts() {
 	checkTextsOf(&c.violations, &o.address, member("", o.address.nameOr("address")))
 	phone := &o.guest.values[guestPhone]
 	if phone.state == readable && !phone.blank() && digits(phone.text) < minPhoneDigits {
-		refuseValue(&c.violations, phone, member("", o.guest.nameOr("guest")), violation.PhoneInvalid, violation.Params{"digits": minPhoneDigits})
+		guest := member("", o.guest.nameOr("guest"))
+		refuseValue(&c.violations, phone, guest, violation.PhoneInvalid, violation.Params{"digits": minPhoneDigits})
 	}
 }
 

@@ -15,8 +15,6 @@ type amount struct {
 	known bool
 }
 
-func amountOf(n jsontext.Number) amount { return amount{n, true} }
-
 // priced is one dish of an order as it was priced.
 type priced struct {
 	// path is the dish's JSON Pointer in the client's body.
@@ -54,9 +52,9 @@ func (c *validation) price() {
 
 func (c *validation) priceLine(n int32, out *priced) {
 	l, it := &c.order.lines[n], &c.items[n]
-	out.path = c.path(n)
+	out.path = c.order.linePath(n)
 	if l.quantity.state == readable {
-		out.quantity = amountOf(l.quantity.number)
+		out.quantity = amount{l.quantity.number, true}
 	}
 	if it.index == menu.None {
 		out.id = strings.Clone(cmp.Or(l.id.text, l.externalID.text))
@@ -68,12 +66,13 @@ func (c *validation) priceLine(n int32, out *priced) {
 		return
 	}
 	known := c.Catalogue.ProductItem(it.index)
-	out.price = amountOf(known.Price)
+	out.price = amount{known.Price, true}
 	unit, ok := c.addIngredients(known.Price, n)
 	if !ok || !it.clear {
 		return
 	}
-	out.total = amountOf(unit.Mul(l.quantity.number).Round(int32(c.PriceDigits))) //nolint:gosec // Config.Validate keeps it small
+	digits := int32(c.PriceDigits) //nolint:gosec // Config.Validate keeps it small
+	out.total = amount{unit.Mul(l.quantity.number).Round(digits), true}
 }
 
 // addIngredients adds the prices of the line n's ingredients, nested ones

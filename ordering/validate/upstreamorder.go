@@ -20,7 +20,6 @@ type mapping struct {
 	ingredients    []upstream.OrderIngredient
 }
 
-// clear forgets the order.
 func (m *mapping) clear() {
 	clear(m.dishes)
 	clear(m.ingredients)

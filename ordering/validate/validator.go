@@ -148,27 +148,17 @@ func newRules(cfg Config, location *time.Location) *rules {
 	}
 }
 
-// part is a part of an order's body.
-type part uint8
-
-// The parts whose fields can be mandatory.
-const (
-	partOrder part = iota
-	partGuest
-	partAddress
-)
-
 // requiredField is one mandatory field, beside those of the dishes.
 type requiredField struct {
 	name  string // the interface's, from the order on: guest.phone
-	inner string // within its part: phone
-	part  part
-	field int // of the part's fields; wholePart for guest or address itself
+	outer string // guest or address; "" for the order itself
+	inner string // within it: phone
+	field int    // of its fields; wholeObject for guest or address itself
 }
 
-// wholePart is the field of a requiredField that wants a guest or an address,
+// wholeObject is the field of a requiredField that wants a guest or an address,
 // whatever is in it.
-const wholePart = -1
+const wholeObject = -1
 
 // requiredFields are the mandatory fields of one type of order.
 type requiredFields struct {
@@ -187,24 +177,24 @@ func requiredFieldsOf(names []string) requiredFields {
 	}
 	for _, name := range names {
 		outer, inner, nested := strings.Cut(name, ".")
-		wanted := requiredField{name: name, inner: inner, field: wholePart}
+		wanted := requiredField{name: name, outer: outer, inner: inner, field: wholeObject}
 		fields := orderFields
 		switch outer {
 		case "guest":
-			wanted.part, fields = partGuest, guestFields
+			fields = guestFields
 		case "address":
-			wanted.part, fields = partAddress, addressFields
+			fields = addressFields
 		default:
-			wanted.inner, nested = name, true
+			wanted.outer, wanted.inner, nested = "", name, true
 		}
 		if nested {
 			wanted.field = slices.IndexFunc(fields.known, func(f knownField) bool { return f.name == wanted.inner })
-			if wanted.field < 0 || wanted.part == partOrder && wanted.field >= orderFieldCount {
+			if wanted.field < 0 || wanted.outer == "" && wanted.field >= orderFieldCount {
 				continue
 			}
 		}
 		n.fullAddress = n.fullAddress || name == "address.fullAddress"
-		if wanted.part == partOrder {
+		if wanted.outer == "" {
 			n.plain[wanted.field] = true
 			if wanted.field == orderRestaurant {
 				continue

@@ -48,10 +48,7 @@ var templates = map[Code]template{ //nolint:gochecknoglobals // constant
 		"{subject}: the quantity must be a whole number, not {quantity}",
 		"{subject}: количество должно быть целым числом (указано: {quantity})",
 	}},
-	PriceChanged: {message: texts{
-		"{subject}: the price is now {current}, not {sent}",
-		"{subject}: цена теперь {current}, а не {sent}",
-	}},
+	PriceChanged: {message: texts{"{subject}: the price is now {current}, not {sent}", "{subject}: цена теперь {current}, а не {sent}"}},
 	DishTakesNoIngredients: {
 		message: texts{"{subject} takes no ingredients", "{subject}: выбор ингредиентов не предусмотрен"},
 		subject: texts{"This dish", ""},
@@ -64,10 +61,7 @@ var templates = map[Code]template{ //nolint:gochecknoglobals // constant
 	IngredientUnavailable: {
 		message: texts{"{subject} cannot be ordered at the moment", "{subject}: сейчас нельзя заказать"},
 		subject: texts{"Ingredient {id}", "Ингредиент {id}"},
-		special: special{"reason", string(menu.ReasonStopped), texts{
-			"{subject} is not available now",
-			"{subject}: сейчас нет в наличии",
-		}},
+		special: special{"reason", string(menu.ReasonStopped), texts{"{subject} is not available now", "{subject}: сейчас нет в наличии"}},
 	},
 	GroupMin: {message: texts{
 		"{name}: choose {missing} more ({limits}; {count} chosen)",
@@ -84,10 +78,7 @@ var templates = map[Code]template{ //nolint:gochecknoglobals // constant
 		},
 		subject: texts{"The ingredient", ""},
 	},
-	TooDeep: {message: texts{
-		"{subject}: the ingredients are nested too deep",
-		"{subject}: слишком много уровней вложенных ингредиентов",
-	}},
+	TooDeep: {message: texts{"{subject}: the ingredients are nested too deep", "{subject}: слишком много уровней вложенных ингредиентов"}},
 	FieldRequired: {
 		message: texts{"{field} is missing", "Не заполнено поле {field}"},
 		special: special{"field", "expectedAt", texts{
@@ -109,10 +100,7 @@ var templates = map[Code]template{ //nolint:gochecknoglobals // constant
 			"Укажите дату и время со смещением часового пояса, например 2030-12-31T19:30:00+03:00",
 		}},
 	},
-	DecimalComma: {message: texts{
-		"Write the number with a full stop, not with a comma",
-		"Запишите число с точкой, а не с запятой",
-	}},
+	DecimalComma: {message: texts{"Write the number with a full stop, not with a comma", "Запишите число с точкой, а не с запятой"}},
 	PhoneInvalid: {message: texts{
 		"Enter a phone number with at least {digits} digits",
 		"Укажите номер телефона, в нём должно быть не меньше {digits} цифр",
@@ -125,10 +113,7 @@ var templates = map[Code]template{ //nolint:gochecknoglobals // constant
 		"Give the time with its offset, such as 2026-05-01T18:30:00+03:00",
 		"Укажите время со смещением часового пояса, например 2026-05-01T18:30:00+03:00",
 	}},
-	TimeInPast: {message: texts{
-		"The time has passed; the earliest is {earliest}",
-		"Это время уже прошло; самое раннее: {earliest}",
-	}},
+	TimeInPast: {message: texts{"The time has passed; the earliest is {earliest}", "Это время уже прошло; самое раннее: {earliest}"}},
 	TimeTooFar: {message: texts{
 		"The time is too far ahead; the latest is {latest}",
 		"На это время заказы ещё не принимают; самое позднее: {latest}",
@@ -140,10 +125,7 @@ var templates = map[Code]template{ //nolint:gochecknoglobals // constant
 		},
 		special: special{"total", "", texts{"Change is given only for cash", "Сдача возможна только при оплате наличными"}},
 	},
-	AmountInsufficient: {message: texts{
-		"The payment must cover {total}",
-		"Сумма оплаты должна быть не меньше {total}",
-	}},
+	AmountInsufficient: {message: texts{"The payment must cover {total}", "Сумма оплаты должна быть не меньше {total}"}},
 	LimitExceeded: {
 		message: texts{"{subject}: at most {limit}", "{subject}: не больше {limit}"},
 		subject: texts{"The quantity", "Количество"},
