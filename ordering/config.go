@@ -73,20 +73,14 @@ func (c Config) Validate() error {
 			errs = append(errs, setting.Errorf(key, msg, args...))
 		}
 	}
-	for _, limit := range []struct {
-		key   string
-		value time.Duration
-	}{
-		{"place_timeout", c.PlaceTimeout},
-		{"key_ttl", c.KeyTTL},
-		{"record_ttl", c.RecordTTL},
-		{"customer_data_ttl", c.CustomerDataTTL},
-		{"in_flight_grace", c.InFlightGrace},
-		{"sweep_every", c.SweepEvery},
-		{"wait_timeout", c.WaitTimeout},
-	} {
-		fault(limit.value <= 0, limit.key, "must be more than 0")
-	}
+	const positive = "must be more than 0"
+	fault(c.PlaceTimeout <= 0, "place_timeout", positive)
+	fault(c.KeyTTL <= 0, "key_ttl", positive)
+	fault(c.RecordTTL <= 0, "record_ttl", positive)
+	fault(c.CustomerDataTTL <= 0, "customer_data_ttl", positive)
+	fault(c.InFlightGrace <= 0, "in_flight_grace", positive)
+	fault(c.SweepEvery <= 0, "sweep_every", positive)
+	fault(c.WaitTimeout <= 0, "wait_timeout", positive)
 	fault(c.CustomerDataTTL < c.KeyTTL, "customer_data_ttl", "must be at least key_ttl: a replay needs what was answered")
 	fault(c.RecordTTL < c.CustomerDataTTL, "record_ttl", "must be at least customer_data_ttl")
 	fault(c.WaitReplicas != nil && *c.WaitReplicas < 0, "wait_replicas", "must not be negative")

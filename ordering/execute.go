@@ -68,7 +68,11 @@ func (o *Orders) execute(ctx context.Context, r *request) (Result, error) {
 	defer o.inFlight.enter()()
 	slot, err := reserve(ctx, e)
 	if err != nil {
-		return Result{}, &NotSentError{Ref: e.retriedRef(), Err: err}
+		notSent := &NotSentError{Err: err}
+		if e.retry != nil {
+			notSent.Ref = e.retry.record.Ref
+		}
+		return Result{}, notSent
 	}
 	defer slot.Release()
 	ctx = upstream.WithSlot(ctx, slot)
@@ -91,7 +95,10 @@ func (o *Orders) execute(ctx context.Context, r *request) (Result, error) {
 // whose outcome is unknown.
 func (o *Orders) lookUp(ctx context.Context, e *execution) (result Result, found bool, err error) {
 	if e.retry != nil {
-		return Result{}, false, e.retry.check()
+		if call, ok := e.retry.record.Last(e.operation); !ok || call.Outcome != OutcomeUnknown {
+			err = &StateError{Record: e.retry.record, Operation: e.operation}
+		}
+		return Result{}, false, err
 	}
 	if err = o.hashRequest(ctx, e.request, &e.spec); err != nil || e.spec.Key == "" {
 		return Result{}, false, err

@@ -223,11 +223,10 @@ var (
 	ErrNoBody = errors.New("ordering: what was sent is no longer kept")
 	// ErrCursor: the cursor is none that List returned.
 	ErrCursor = errors.New("ordering: no such cursor")
+	// ErrUnreplicated: a change is made, but too few replicas of the store have
+	// acknowledged it (policy O14).
+	ErrUnreplicated = errors.New("ordering: too few replicas have acknowledged the change")
 )
-
-// ErrUnreplicated says that a change is made, but that too few replicas of the
-// store have acknowledged it (policy O14).
-var ErrUnreplicated = errors.New("ordering: too few replicas have acknowledged the change")
 
 // JournalHealth is what an instance knows of one connection's journal.
 type JournalHealth struct {

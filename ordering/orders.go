@@ -20,6 +20,7 @@ package ordering
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -168,7 +169,7 @@ type Orders struct {
 	deps     Deps
 	log      logrus.FieldLogger
 	pending  pendingWrites
-	health   journalHealth
+	health   sync.Map // by connection: the JournalHealth that Watch last found
 	inFlight inFlight
 }
 

@@ -243,8 +243,8 @@ func (o *Orders) reportLost(r *Record, number int, err error) {
 func (o *Orders) dropPending(w pendingWrite, err error) {
 	if w.spec == nil && w.written {
 		o.emit(notice{
-			name: "order.unreplicated", level: logrus.ErrorLevel, record: &w.record, call: w.result.Call, outcome: w.result.Outcome, err: err,
-			msg: "what became of a call is recorded, but a failover of Redis may lose it",
+			name: "order.unreplicated", level: logrus.ErrorLevel, record: &w.record, call: w.result.Call, outcome: w.result.Outcome,
+			err: err, msg: "what became of a call is recorded, but a failover of Redis may lose it",
 		})
 		return
 	}

@@ -79,22 +79,6 @@ type retryRequest struct {
 	body   []byte      // what the old call sent, from validateRetry on
 }
 
-// check reports a *StateError unless the outcome of the call is unknown.
-func (r *retryRequest) check() error {
-	if call, ok := r.record.Last(r.call.Operation); !ok || call.Outcome != OutcomeUnknown {
-		return &StateError{Record: r.record, Operation: r.call.Operation}
-	}
-	return nil
-}
-
-// retriedRef returns the order whose call is made again; "" of a new call.
-func (r *request) retriedRef() string {
-	if r.retry == nil {
-		return ""
-	}
-	return r.retry.record.Ref
-}
-
 // validateRetry reads what the call sent, before anything is resolved. It fills in
 // the call as Abort needs it.
 func (o *Orders) validateRetry(ctx context.Context, r *retryRequest, spec *CallSpec) (err error) {
@@ -109,7 +93,6 @@ func (o *Orders) validateRetry(ctx context.Context, r *retryRequest, spec *CallS
 	return err
 }
 
-// check checks the operator's body.
 func (r *ResolveRequest) check() error {
 	notes := &violation.List{}
 	switch r.Operation {
@@ -126,7 +109,8 @@ func (r *ResolveRequest) check() error {
 		case r.OrderID == "":
 			notes.Add(2, "/orderID", violation.FieldRequired, violation.Params{"field": "orderID"}, "")
 		case !upstream.InPath(r.OrderID): // no change of the order could ever be sent
-			notes.Add(2, "/orderID", violation.ValueNotAllowed, violation.Params{"allowed": []string{"an orderID that can stand in a path"}}, "")
+			allowed := []string{"an orderID that can stand in a path"}
+			notes.Add(2, "/orderID", violation.ValueNotAllowed, violation.Params{"allowed": allowed}, "")
 		}
 	case ResolvedNotDone, ResolvedRetry:
 	default:

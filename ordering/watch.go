@@ -2,7 +2,6 @@ package ordering
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -19,19 +18,12 @@ const (
 	watchAtOnce = 16
 )
 
-// journalHealth is what each connection's journal was last found to be.
-type journalHealth struct {
-	mu    sync.Mutex
-	known map[string]JournalHealth
-}
-
 // Health returns what is known of a connection's journal; false before it was
 // watched for the first time.
 func (o *Orders) Health(connection string) (JournalHealth, bool) {
-	o.health.mu.Lock()
-	defer o.health.mu.Unlock()
-	found, ok := o.health.known[connection]
-	return found, ok
+	found, watched := o.health.Load(connection)
+	health, _ := found.(JournalHealth)
+	return health, watched
 }
 
 // watchAll looks at the journal of every connection.
@@ -56,13 +48,8 @@ func (o *Orders) Watch(ctx context.Context, connection string) error {
 	if err != nil {
 		return err
 	}
-	o.health.mu.Lock()
-	last, watched := o.health.known[connection]
-	if o.health.known == nil {
-		o.health.known = map[string]JournalHealth{}
-	}
-	o.health.known[connection] = now
-	o.health.mu.Unlock()
+	before, watched := o.health.Swap(connection, now)
+	last, _ := before.(JournalHealth)
 	logEvent := func(level logrus.Level, event, msg string) {
 		o.log.WithFields(logrus.Fields{"event": event, "connection": connection}).Log(level, msg)
 	}
