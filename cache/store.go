@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -238,4 +240,60 @@ func (s *Store) Version(ctx context.Context, restaurant menu.RestaurantID, versi
 		return Version{}, orMiss(fmt.Sprintf("version %d of %s", version, restaurant), ErrNoCatalogue, err)
 	}
 	return decodeRecord(restaurant, raw)
+}
+
+// SaveReasons keeps a connection's rejection reasons as the caller encoded
+// them, with the time. The error is redisdb.ErrUnavailable.
+func (s *Store) SaveReasons(ctx context.Context, connection string, raw []byte) error {
+	err := s.redis.Client().HSet(ctx, s.keys.Reasons(connection), "reasons", raw, "at", formatTime(s.clock())).Err()
+	if err != nil {
+		return unavailable("save rejection reasons of "+connection, err)
+	}
+	return nil
+}
+
+// Reasons gives a connection's rejection reasons and when they were saved.
+//
+// Errors: ErrNoReasons, redisdb.ErrUnavailable.
+func (s *Store) Reasons(ctx context.Context, connection string) ([]byte, time.Time, error) {
+	values, err := s.redis.Client().HMGet(ctx, s.keys.Reasons(connection), "reasons", "at").Result()
+	if err != nil {
+		return nil, time.Time{}, unavailable("rejection reasons of "+connection, err)
+	}
+	raw, stored := values[0].(string)
+	if !stored {
+		return nil, time.Time{}, fmt.Errorf("cache: connection %s: %w", connection, ErrNoReasons)
+	}
+	text, _ := values[1].(string)
+	at, err := parseTime(text)
+	if err != nil {
+		return nil, time.Time{}, fmt.Errorf("cache: rejection reasons of %s: %w: %w", connection, ErrCorrupt, err)
+	}
+	return []byte(raw), at, nil
+}
+
+// Subscribe calls received for every version that any process publishes, and
+// returns when ctx ends. It calls subscribed whenever a subscription begins:
+// versions that were published before are not announced. lost gets the error of
+// a subscription that ends; another one follows.
+func (s *Store) Subscribe(
+	ctx context.Context, subscribed func(), received func(restaurant menu.RestaurantID, version int64), lost func(error),
+) {
+	s.redis.Subscribe(ctx, s.keys.Notices(), subscribed, func(payload string) {
+		if restaurant, version, ok := readNotice(payload); ok {
+			received(restaurant, version)
+		}
+	}, lost)
+}
+
+// notice says that a restaurant has a new version.
+func notice(restaurant menu.RestaurantID, version int64) string {
+	return strconv.FormatInt(version, 10) + " " + string(restaurant)
+}
+
+// readNotice reads a notice; false for anything else on the channel.
+func readNotice(payload string) (restaurant menu.RestaurantID, version int64, ok bool) {
+	number, id, _ := strings.Cut(payload, " ")
+	version, err := strconv.ParseInt(number, 10, 64)
+	return menu.RestaurantID(id), version, err == nil && version >= 1 && id != ""
 }

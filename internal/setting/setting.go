@@ -3,7 +3,13 @@
 // package configs finds the place of each in the file.
 package setting
 
-import "fmt"
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
 
 // Error is one wrong value.
 type Error struct {
@@ -18,3 +24,27 @@ func Errorf(key, format string, args ...any) error {
 
 // Error returns the key and what is wrong with it.
 func (e *Error) Error() string { return e.Key + ": " + e.Msg }
+
+// Index spells one element of a list in the configuration.
+func Index(key string, i int) string { return key + "[" + strconv.Itoa(i) + "]" }
+
+// OneOf reports a value that is none of those that its key takes.
+func OneOf[T ~string](key string, value T, values ...T) error {
+	if slices.Contains(values, value) {
+		return nil
+	}
+	names := make([]string, len(values))
+	for i, name := range values {
+		names[i] = string(name)
+	}
+	return Errorf(key, "%q is none of %s", string(value), strings.Join(names, ", "))
+}
+
+// Origin reports what a browser would never send as Origin.
+func Origin(key, origin string) error {
+	u, err := url.Parse(origin)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.Scheme+"://"+u.Host != origin {
+		return Errorf(key, "%q is no origin; write scheme and host alone, as https://shop.example", origin)
+	}
+	return nil
+}
