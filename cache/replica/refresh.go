@@ -68,7 +68,33 @@ func (r *Replica) wantedRestaurants() []menu.RestaurantID {
 // refresh brings the restaurants to their versions in Redis: it compares them,
 // learns of all that are behind, and then loads.
 func (r *Replica) refresh(ctx context.Context, restaurants []menu.RestaurantID) error {
-	var held, behind []menu.RestaurantID
+	behind, err := r.compare(ctx, restaurants)
+	if err != nil {
+		return err
+	}
+	versions, broken, err := r.learn(ctx, behind)
+	if err != nil {
+		return err
+	}
+	failed, err := r.applyAll(ctx, versions)
+	if err != nil {
+		return err
+	}
+	if err := r.keepViews(ctx, restaurants); err != nil {
+		return err
+	}
+	broken = append(broken, failed...)
+	if more := len(broken) - maxFaults; more > 0 {
+		broken = append(broken[:maxFaults], fmt.Errorf("%d more", more))
+	}
+	return errors.Join(broken...)
+}
+
+// compare returns the restaurants of which memory holds no version, or another one
+// than Redis. For the others it takes over the moving fields. It raises the floors
+// of versions that Redis has lost.
+func (r *Replica) compare(ctx context.Context, restaurants []menu.RestaurantID) (behind []menu.RestaurantID, err error) {
+	var held []menu.RestaurantID
 	var lost []*cache.Snapshot
 	for _, id := range restaurants {
 		if r.slots.current(id) == nil {
@@ -77,7 +103,7 @@ func (r *Replica) refresh(ctx context.Context, restaurants []menu.RestaurantID) 
 			held = append(held, id)
 		}
 	}
-	err := r.store.Statuses(ctx, held, func(id menu.RestaurantID, there cache.Status) {
+	err = r.store.Statuses(ctx, held, func(id menu.RestaurantID, there cache.Status) {
 		now := r.slots.current(id)
 		if now == nil {
 			return // forgotten meanwhile
@@ -99,18 +125,19 @@ func (r *Replica) refresh(ctx context.Context, restaurants []menu.RestaurantID) 
 			r.replaceCurrent(&cache.Snapshot{Version: here.Version.With(there), Catalogue: here.Catalogue})
 		}
 	})
-	if err == nil {
-		err = r.raiseFloors(ctx, lost)
-	}
 	if err != nil {
-		return err
+		return nil, err
 	}
+	return behind, r.raiseFloors(ctx, lost)
+}
+
+// learn reads the versions of restaurants that are behind and notes each as
+// pending. broken is why records cannot be read.
+func (r *Replica) learn(ctx context.Context, behind []menu.RestaurantID) (versions []cache.Version, broken []error, err error) {
 	founds, err := r.store.Find(ctx, behind)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	var broken []error
-	var versions []cache.Version
 	for _, found := range founds {
 		switch {
 		case found.Err == nil:
@@ -120,18 +147,7 @@ func (r *Replica) refresh(ctx context.Context, restaurants []menu.RestaurantID) 
 			broken = append(broken, found.Err)
 		}
 	}
-	failed, err := r.applyAll(ctx, versions)
-	if err != nil {
-		return err
-	}
-	if err := r.keepViews(ctx, restaurants); err != nil {
-		return err
-	}
-	broken = append(broken, failed...)
-	if more := len(broken) - maxFaults; more > 0 {
-		broken = append(broken[:maxFaults], fmt.Errorf("%d more", more))
-	}
-	return errors.Join(broken...)
+	return versions, broken, nil
 }
 
 // applyAll brings versions into memory, a content at a time, and leaves a core
