@@ -123,7 +123,8 @@ func (c *Config) Reload(path string, env []string, options ...Option) (next *Con
 func (c *Config) checkReload(l *loader, given *Config) {
 	needsRunning := func(list string, i int, name string) {
 		if !slices.ContainsFunc(c.Connections, func(running upstream.Config) bool { return running.Name == name }) {
-			l.problem(fmt.Sprintf("%s[%d].connection", list, i), "larder runs without the connection %q: a new connection takes a restart", name)
+			l.problem(fmt.Sprintf("%s[%d].connection", list, i),
+				"larder runs without the connection %q: a new connection takes a restart", name)
 		}
 	}
 	for i, r := range given.Restaurants {

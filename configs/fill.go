@@ -163,7 +163,8 @@ func (l *loader) expand(path string, at Place, target reflect.Value) {
 		case !closed:
 			l.problemAt(at, path, "${ without its }: write ${NAME}, or $${ for the two characters themselves")
 		case !ok:
-			l.problemAt(at, path, "the environment variable %s is not set: set it, or name a file with %s%s", name, lastName(path), fileSuffix)
+			l.problemAt(at, path, "the environment variable %s is not set: set it, or name a file with %s%s",
+				name, lastName(path), fileSuffix)
 		}
 		return value
 	}))

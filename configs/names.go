@@ -57,7 +57,8 @@ var formerKeys = map[string]struct{ now, instead string }{ //nolint:gochecknoglo
 	"connections.wire_case":     {now: "field_case"},
 	"connections.stop_list_any": {now: "stop_list_any_value"},
 	"redis.data_dir": {
-		instead: "larder starts no redis-server any more, and a Redis service keeps its data where its own configuration says; remove the key",
+		instead: "larder starts no redis-server any more, and " +
+			"a Redis service keeps its data where its own configuration says; remove the key",
 	},
 }
 

@@ -50,7 +50,9 @@ func (r *Replica) Product(snap *cache.Snapshot, p menu.Index, enc encoded.Encodi
 	})
 }
 
-func (r *Replica) representation(snap *cache.Snapshot, what menu.Index, enc encoded.Encoding, body func() []byte) (*encoded.Representation, error) {
+func (r *Replica) representation(
+	snap *cache.Snapshot, what menu.Index, enc encoded.Encoding, body func() []byte,
+) (*encoded.Representation, error) {
 	key := bodyKey(snap, what, enc)
 	if ready, ok := r.bodies.Get(key); ok {
 		return ready, nil

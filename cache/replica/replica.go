@@ -87,7 +87,8 @@ func New(store *cache.Store, cfg Config) *Replica {
 		cfg.Restaurants = func() []menu.RestaurantID { return nil }
 	}
 	return &Replica{
-		store: store, cfg: cfg, contents: newContentCache(store.Content), bodies: encoded.NewBodies(cfg.Memory), encoder: encoded.NewEncoder(),
+		store: store, cfg: cfg, contents: newContentCache(store.Content),
+		bodies: encoded.NewBodies(cfg.Memory), encoder: encoded.NewEncoder(),
 		misses: misses{clock: cfg.Clock, all: make(map[menu.RestaurantID]miss)}, pollNow: sleep.NewSignal(), noticeQueue: newQueue(),
 		watches: watches{all: make(map[menu.RestaurantID]map[*Watch]struct{})},
 	}

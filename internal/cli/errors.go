@@ -146,7 +146,8 @@ func ListenError(err error, what string) error {
 	case errors.Is(err, syscall.EADDRINUSE):
 		msg = fmt.Sprintf("%v is taken by another program: say another address with %s", fault.Addr, what)
 	case errors.Is(err, syscall.EACCES):
-		msg = fmt.Sprintf("listening on %v is not allowed (ports below 1024 need the right to): say another address with %s", fault.Addr, what)
+		msg = fmt.Sprintf("listening on %v is not allowed (ports below 1024 need the right to): say another address with %s",
+			fault.Addr, what)
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
 		msg = fmt.Sprintf("%v is no address of this machine: say another one with %s", fault.Addr, what)
 	}

@@ -144,11 +144,13 @@ func (s *initSession) untilAccepted(ctx context.Context, attempt func(ctx contex
 		if s.unattended {
 			break
 		}
-		if kept, err := s.ask(ctx, "Not everything works. Keep it anyway? No asks again [y/N]", "", "", false); err != nil || strings.EqualFold(kept, "y") {
+		kept, err := s.ask(ctx, "Not everything works. Keep it anyway? No asks again [y/N]", "", "", false)
+		if err != nil || strings.EqualFold(kept, "y") {
 			return err
 		}
 	}
-	return &hintError{errors.New("not everything works: nothing was written"), "Run larder init with other values; --offline writes them untried."}
+	return &hintError{errors.New("not everything works: nothing was written"),
+		"Run larder init with other values; --offline writes them untried."}
 }
 
 // askConnection asks for the connection and tries to get a token, in each known form of

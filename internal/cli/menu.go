@@ -98,7 +98,8 @@ func neitherFileNorRestaurant(ctx context.Context, daemon *client.Client, arg st
 	if !ok || refused.Code != string(respond.CodeRestaurantNotFound) {
 		return err
 	}
-	return &hintError{fmt.Errorf("%q is neither a file nor a restaurant of the larder at %s: %s", arg, daemon.Base, refused.Msg), refusalHint(refused)}
+	err = fmt.Errorf("%q is neither a file nor a restaurant of the larder at %s: %s", arg, daemon.Base, refused.Msg)
+	return &hintError{err, refusalHint(refused)}
 }
 
 // viewOf decodes a menu view from a file.
@@ -109,7 +110,8 @@ func viewOf(env *Environment, file string) (*menu.View, error) {
 	}
 	view, err := menu.Decode(raw)
 	if err != nil {
-		return nil, &hintError{fmt.Errorf("%s: %w", file, err), "Use a file with a menu view as the ordering service returns it (GET /orders/api/v1/menu/view)."}
+		return nil, &hintError{fmt.Errorf("%s: %w", file, err),
+			"Use a file with a menu view as the ordering service returns it (GET /orders/api/v1/menu/view)."}
 	}
 	return view, nil
 }

@@ -52,7 +52,9 @@ again with the key that the message names, never with another.`,
 }
 
 // readOrder reads an order and finds the daemon's route for it.
-func readOrder(cmd *cobra.Command, env *Environment, file string, scope auth.Scope) (daemon *client.Client, path string, order []byte, err error) {
+func readOrder(
+	cmd *cobra.Command, env *Environment, file string, scope auth.Scope,
+) (daemon *client.Client, path string, order []byte, err error) {
 	if order, err = env.openArg(file); err != nil {
 		return nil, "", nil, err
 	}
@@ -205,8 +207,8 @@ func notPlaced(env *Environment, err error, key string, raw bool) error {
 // larder's comes from a proxy, which does not know what happened behind it.
 func outcomeUnknown(refused *client.Error) bool {
 	switch respond.Code(refused.Code) {
-	case respond.CodeUpstreamRefused, respond.CodeUpstreamUnavailable, respond.CodeUpstreamBusy, respond.CodeJournalUnavailable, respond.CodeJournalRestored,
-		respond.CodeStorageUnavailable, respond.CodeNoCatalogue:
+	case respond.CodeUpstreamRefused, respond.CodeUpstreamUnavailable, respond.CodeUpstreamBusy,
+		respond.CodeJournalUnavailable, respond.CodeJournalRestored, respond.CodeStorageUnavailable, respond.CodeNoCatalogue:
 		return false
 	default:
 		return refused.Status >= http.StatusInternalServerError

@@ -55,7 +55,8 @@ func helpCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			topic, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {
-				return &usageError{fmt.Sprintf("there is no help about %q", strings.Join(args, " ")) + suggestCommand(topic, strings.Join(rest, " "))}
+				return &usageError{fmt.Sprintf("there is no help about %q", strings.Join(args, " ")) +
+					suggestCommand(topic, strings.Join(rest, " "))}
 			}
 			topic.InitDefaultHelpFlag()
 			return topic.Help()
@@ -86,9 +87,11 @@ func argRange(least, most int) cobra.PositionalArgs {
 		case most == 0:
 			return &usageError{fmt.Sprintf("%s takes no arguments: leave out %q", cmd.CommandPath(), args)}
 		case least == most:
-			return &usageError{fmt.Sprintf("%s takes %s, not %d: %s", cmd.CommandPath(), Plural(most, "argument", "arguments"), len(args), cmd.UseLine())}
+			return &usageError{fmt.Sprintf("%s takes %s, not %d: %s",
+				cmd.CommandPath(), Plural(most, "argument", "arguments"), len(args), cmd.UseLine())}
 		default:
-			return &usageError{fmt.Sprintf("%s takes %d to %d arguments, not %d: %s", cmd.CommandPath(), least, most, len(args), cmd.UseLine())}
+			return &usageError{fmt.Sprintf("%s takes %d to %d arguments, not %d: %s",
+				cmd.CommandPath(), least, most, len(args), cmd.UseLine())}
 		}
 	}
 }

@@ -82,7 +82,8 @@ func syncNamed(cmd *cobra.Command, env *Environment, daemon *client.Client, ids 
 	for i, id := range ids {
 		group.Go(func() error {
 			run, err := followRun(following, daemon, http.MethodPost, client.OpsRestaurantPath(id)+"/sync?wait=60s", body)
-			if isA[*client.UnreachableError](err) || client.RefusedWith(err, http.StatusUnauthorized, http.StatusForbidden) || following.Err() != nil {
+			refused := client.RefusedWith(err, http.StatusUnauthorized, http.StatusForbidden)
+			if refused || isA[*client.UnreachableError](err) || following.Err() != nil {
 				return err
 			}
 			if err != nil {

@@ -123,7 +123,8 @@ func (v *watcher) poll(ctx context.Context, last *snapshot) (*snapshot, error) {
 		now.known["order"] = true
 		for i := range orders {
 			order := &orders[i]
-			now.set("order", order.Ref, subjectState{state: order.StateText(), msg: "restaurant " + order.place() + ", since " + order.CreatedAt})
+			msg := "restaurant " + order.place() + ", since " + order.CreatedAt
+			now.set("order", order.Ref, subjectState{state: order.StateText(), msg: msg})
 		}
 	}
 	return now, nil

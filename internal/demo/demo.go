@@ -205,7 +205,8 @@ func (d *demo) printBanner(s *scenario) {
 		"  " + base + "/docs   the HTTP interface, to read and try",
 		"  " + service + "/   the kitchen's board: orders as they arrive, stop lists, faults",
 		"  " + service + "/sandbox/orders   what the ordering service received",
-		"  " + service + "/connect/token   the ordering service itself: client " + connection.ClientID + ", secret " + connection.ClientSecret,
+		"  " + service + "/connect/token   the ordering service itself: client " + connection.ClientID +
+			", secret " + connection.ClientSecret,
 		"",
 		"Try",
 		"  # an order is checked: everything that is wrong with it comes at once",

@@ -41,7 +41,8 @@ func SampleOrders(raw []byte, restaurant string) (good, bad []byte, err error) {
 	var best sampleOrder
 	for most, attempts := -1, 400; attempts > 0; attempts-- { // the one that shows most, and is short
 		var order sampleOrder
-		if err := json.Unmarshal(generator.Next(sandbox.OrderOptions{Lines: 2, ExpectedAt: time.Now().Add(time.Hour)}), &order); err != nil {
+		body := generator.Next(sandbox.OrderOptions{Lines: 2, ExpectedAt: time.Now().Add(time.Hour)})
+		if err := json.Unmarshal(body, &order); err != nil {
 			return nil, nil, fmt.Errorf("make an order: %w", err)
 		}
 		if worth := order.worth(catalogue); worth > most {

@@ -56,7 +56,8 @@ func newScenario(ctx context.Context, d *demo, base string) (*scenario, error) {
 	return &scenario{
 		env: d.env, json: d.json,
 		daemon: client.New(ctx, base, shop.ID, shop.Secret), ops: client.New(ctx, base, ops.ID, ops.Secret),
-		sandbox: client.New(ctx, d.sandbox.url, "", ""), clientID: shop.ID, restaurant: restaurant, restaurants: len(d.cfg.Restaurants), good: good, bad: bad,
+		sandbox: client.New(ctx, d.sandbox.url, "", ""), clientID: shop.ID,
+		restaurant: restaurant, restaurants: len(d.cfg.Restaurants), good: good, bad: bad,
 	}, err
 }
 
@@ -180,8 +181,10 @@ func (s *scenario) fetched(ctx context.Context) ([]string, error) {
 	}
 	took := run.Steps
 	return []string{
-		fmt.Sprintf("%s, %s, %d bytes", cli.Plural(run.Products, "dish", "dishes"), cli.Plural(len(groups), "modifier group", "modifier groups"), run.Bytes),
-		fmt.Sprintf("fetch %.1f ms, decode %.1f, lint %.1f, compile %.1f, publish %.1f", took.Fetch, took.Decode, took.Lint, took.Compile, took.Publish),
+		fmt.Sprintf("%s, %s, %d bytes",
+			cli.Plural(run.Products, "dish", "dishes"), cli.Plural(len(groups), "modifier group", "modifier groups"), run.Bytes),
+		fmt.Sprintf("fetch %.1f ms, decode %.1f, lint %.1f, compile %.1f, publish %.1f",
+			took.Fetch, took.Decode, took.Lint, took.Compile, took.Publish),
 	}, nil
 }
 

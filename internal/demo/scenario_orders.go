@@ -113,7 +113,8 @@ func (s *scenario) received(ctx context.Context) ([]string, error) {
 		return nil, fmt.Errorf("it computes a total of %s, larder %s", order.Total, amount(s.placed.Total))
 	}
 	return []string{
-		fmt.Sprintf("received order %s (%s), %s, total %s:", order.OrderID, order.State, cli.Plural(len(order.Body.DishList), "dish", "dishes"), order.Total),
+		fmt.Sprintf("received order %s (%s), %s, total %s:",
+			order.OrderID, order.State, cli.Plural(len(order.Body.DishList), "dish", "dishes"), order.Total),
 		strings.TrimSpace(order.Raw),
 	}, nil
 }

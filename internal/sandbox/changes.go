@@ -42,7 +42,8 @@ func (s *Sandbox) payOrder(c *call) answer {
 			return c.refuse(set.PaymentRefusedStatus, codePayment, "not enough money to pay the order in full: "+
 				sum.String()+" of "+o.total.String())
 		case slices.ContainsFunc(payments, func(p payment) bool { return !set.acceptsCurrency(p.code) }):
-			return c.refuse(set.PaymentRefusedStatus, codePayment, "payment settings are wrong: a payment has no code of an accepted currency")
+			return c.refuse(set.PaymentRefusedStatus, codePayment,
+				"payment settings are wrong: a payment has no code of an accepted currency")
 		default:
 			o.paid = true
 			for _, p := range payments {

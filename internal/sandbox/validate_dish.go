@@ -140,7 +140,9 @@ func (s *violations) quantity(path string, given map[string]any) int {
 
 // checkLine checks a line against one dish, with the ingredient ids read in the
 // way that fits best where several ingredients share one.
-func (s *violations) checkLine(path string, d *item, price *decimal.Decimal, quantity decimal.Decimal, lines []line, c *menuModel, out stopped) *violations {
+func (s *violations) checkLine(
+	path string, d *item, price *decimal.Decimal, quantity decimal.Decimal, lines []line, c *menuModel, out stopped,
+) *violations {
 	try := &violations{}
 	if out.dishes[d.id] {
 		try.wrong(path, "dish %s (%s) is stopped", d.id, d.name)
