@@ -11,7 +11,6 @@ import (
 	"larder/cache"
 	"larder/internal/jsontext"
 	"larder/internal/menu"
-	"larder/internal/redisdb"
 	"larder/internal/upstream"
 )
 
@@ -90,12 +89,6 @@ func failure(err error) string {
 	}
 }
 
-// unavailable says what failed in Redis; an ended ctx is said as itself, no error
-// as none.
-func unavailable(ctx context.Context, what string, err error) error {
-	return redisdb.CallError(ctx, "sync: "+what, err)
-}
-
 // upstreamFailure tells an answer of the service from none at all.
 func upstreamFailure(e *upstream.Error) string {
 	if errors.Is(e.Err, upstream.ErrBreakerOpen) {
@@ -126,24 +119,4 @@ func upstreamFailure(e *upstream.Error) string {
 		fmt.Fprintf(&text, ": %v", e.Err)
 	}
 	return text.String()
-}
-
-// kindOf tells failures of one kind from those of another, whatever numbers
-// their texts hold.
-func kindOf(err error) string {
-	var service *upstream.Error
-	switch {
-	case err == nil:
-		return ""
-	case errors.As(err, &service):
-		return fmt.Sprintf("%s %d %s", service.Operation, service.Status, service.Code)
-	default:
-		for {
-			under := errors.Unwrap(err)
-			if under == nil {
-				return fmt.Sprintf("%T", err)
-			}
-			err = under
-		}
-	}
 }

@@ -62,9 +62,6 @@ func (p *pipelineRun) holdOutcome(content string) runlog.Outcome {
 	}
 }
 
-// lifts reports whether publishing what was pulled ends the hold.
-func (p *pipelineRun) lifts(now lastFetch) bool { return p.current.Held && now.HoldOutcome == "" }
-
 // productCount counts the products that compile keeps: each id once.
 func productCount(v *menu.View) int {
 	seen := make(map[string]struct{}, len(v.Products))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"larder/internal/redisdb"
 	"larder/sync/runlog"
 )
 
@@ -41,7 +42,7 @@ func (r *Runner) acquire(ctx context.Context, t *target, run *runlog.Run, slot t
 		[]string{r.keys.Lease(t.ID), r.keys.Fence(t.ID), r.keys.Queue(t.ID), r.keys.Runs(t.ID)},
 		run.ID, record, run.Force, r.cfg.Lease.Milliseconds(), slotMS, r.runs.NoticeChannel(t.ID), run.Rollback != nil).Slice()
 	if err != nil {
-		return lease{}, unavailable(ctx, fmt.Sprintf("take the lease of %s", t.ID), err)
+		return lease{}, redisdb.CallError(ctx, "sync: take the lease of "+string(t.ID), err)
 	}
 	switch state, _ := answer[0].(string); {
 	case state == "busy":

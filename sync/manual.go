@@ -3,13 +3,13 @@ package sync
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	stdsync "sync"
 	"time"
 
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 	"larder/sync/runlog"
 )
 
@@ -62,7 +62,7 @@ func (r *Runner) Start(ctx context.Context, restaurant menu.RestaurantID, req Re
 		run.ID, record, req.Force, by, queuedLife.Milliseconds(), req.Fresh).Slice()
 	if err != nil {
 		r.flights.unanswered(t.ID, run.ID)
-		return runlog.Run{}, unavailable(ctx, fmt.Sprintf("start a sync of %s", t.ID), err)
+		return runlog.Run{}, redisdb.CallError(ctx, "sync: start a sync of "+string(t.ID), err)
 	}
 	id, _ := answer[0].(string)
 	queued, _ := answer[1].(int64)
@@ -213,7 +213,7 @@ func (f *flights) extendQueued(ctx context.Context, r *Runner) error {
 			pipe.PExpire(ctx, queue, queuedLife)
 		}
 		if _, err := pipe.Exec(ctx); err != nil {
-			return unavailable(ctx, "keep queued runs", err)
+			return redisdb.CallError(ctx, "sync: keep queued runs", err)
 		}
 	}
 	return nil

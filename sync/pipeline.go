@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strconv"
 	stdsync "sync"
 	"time"
+
+	"github.com/cespare/xxhash/v2"
 
 	"larder/cache"
 	"larder/internal/menu"
@@ -366,6 +369,12 @@ func (p *pipelineRun) updateStopLists(ctx context.Context, m built) error {
 		p.runner.replica.Install(&cache.Snapshot{Version: version, Catalogue: m.catalogue})
 	}
 	return nil
+}
+
+// bodyHash tells a body from another. It guards against chance, not against
+// the ordering service, and is an eighth of the work of ContentHash.
+func bodyHash(body []byte) string {
+	return strconv.Itoa(len(body)) + "-" + strconv.FormatUint(xxhash.Sum64(body), 16)
 }
 
 // since gives milliseconds on the monotonic clock, to the microsecond, never 0.

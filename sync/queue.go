@@ -99,19 +99,16 @@ func (q *queue) pushScheduled(w work) bool {
 // pop waits for work; false when ctx has ended. The worker calls release when
 // it has done it.
 func (q *queue) pop(ctx context.Context) (w work, release func(), ok bool) {
-	for {
-		if ctx.Err() != nil {
-			return work{}, nil, false
-		}
+	for ctx.Err() == nil {
 		if w, release, ok := q.tryPop(); ok {
 			return w, release, true
 		}
 		select {
 		case <-ctx.Done():
-			return work{}, nil, false
 		case <-q.signal:
 		}
 	}
+	return work{}, nil, false
 }
 
 func (q *queue) tryPop() (w work, release func(), ok bool) {

@@ -13,6 +13,7 @@ import (
 
 	"larder/cache"
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 	"larder/internal/upstream"
 	"larder/sync/runlog"
 )
@@ -96,10 +97,10 @@ func (p *pipelineRun) syncReasons(ctx context.Context) error {
 	began = time.Now()
 	before, _, err := p.runner.store.Reasons(ctx, p.target.Connection)
 	if err != nil && !errors.Is(err, cache.ErrNoReasons) {
-		return unavailable(ctx, "read the rejection reasons", err)
+		return redisdb.CallError(ctx, "sync: read the rejection reasons", err)
 	}
 	if err := p.runner.store.SaveReasons(ctx, p.target.Connection, list); err != nil {
-		return unavailable(ctx, "keep the rejection reasons", err)
+		return redisdb.CallError(ctx, "sync: keep the rejection reasons", err)
 	}
 	p.run.Steps.Publish = since(began)
 	p.run.Bytes, p.run.Outcome = len(list), runlog.OutcomeUpdated

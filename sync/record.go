@@ -73,7 +73,7 @@ func (r *Runner) writeFinal(ctx context.Context, run *runlog.Run, confirmedAt ti
 		confirmed, string(outcome), ahead, end.Folds).Int()
 	switch {
 	case err != nil:
-		return false, unavailable(ctx, "record run "+run.ID, err)
+		return false, redisdb.CallError(ctx, "sync: record run "+run.ID, err)
 	case answer == 2:
 		return false, fmt.Errorf("sync: record run %s: %w", run.ID, cache.ErrNoCatalogue)
 	default:
@@ -169,6 +169,26 @@ func (p *pipelineRun) logRun(kind string, logged bool) {
 		}
 	default:
 		entry.WithField("same", string(p.same)).Debug(what + " confirmed")
+	}
+}
+
+// kindOf tells failures of one kind from those of another, whatever numbers
+// their texts hold.
+func kindOf(err error) string {
+	var service *upstream.Error
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &service):
+		return fmt.Sprintf("%s %d %s", service.Operation, service.Status, service.Code)
+	default:
+		for {
+			under := errors.Unwrap(err)
+			if under == nil {
+				return fmt.Sprintf("%T", err)
+			}
+			err = under
+		}
 	}
 }
 

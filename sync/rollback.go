@@ -45,7 +45,7 @@ func (r *Runner) Rollback(
 		if errors.Is(err, cache.ErrNoCatalogue) {
 			return runlog.Run{}, &UnknownVersionError{Restaurant: t.ID, Version: to.Version}
 		}
-		return runlog.Run{}, unavailable(ctx, "look at "+versionText(to.Version), err)
+		return runlog.Run{}, redisdb.CallError(ctx, "sync: look at "+versionText(to.Version), err)
 	}
 	run := r.newRun(t, runlog.TriggerManual)
 	run.Rollback = &to
@@ -139,7 +139,7 @@ func (p *pipelineRun) storedView(
 		view, published, err = menu.DecodePublished(answer)
 	}
 	if errors.Is(err, redisdb.ErrUnavailable) {
-		err = unavailable(ctx, "read a kept version", err)
+		err = redisdb.CallError(ctx, "sync: read a kept version", err)
 	}
 	if err != nil {
 		return nil, menu.Published{}, &stepError{doing: versionText(v.Version), err: err}
@@ -156,7 +156,7 @@ func (r *Runner) Release(ctx context.Context, restaurant menu.RestaurantID, by s
 	}
 	hold, err := r.store.Release(ctx, restaurant)
 	if err != nil {
-		return runlog.Run{}, unavailable(ctx, "release "+string(restaurant), err)
+		return runlog.Run{}, redisdb.CallError(ctx, "sync: release "+string(restaurant), err)
 	}
 	if hold != (cache.Hold{}) {
 		r.log.WithFields(logrus.Fields{

@@ -7,13 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 
-	"github.com/cespare/xxhash/v2"
 	"github.com/redis/go-redis/v9"
 
 	"larder/cache"
 	"larder/internal/menu"
+	"larder/internal/redisdb"
 )
 
 const (
@@ -38,12 +37,6 @@ type lastFetch struct {
 	HoldOutcome string `redis:"under"`
 	// Refused is the Content of a later fetch that the guard refused.
 	Refused string `redis:"refused"`
-}
-
-// bodyHash tells a body from another. It guards against chance, not against
-// the ordering service, and is an eighth of the work of ContentHash.
-func bodyHash(body []byte) string {
-	return strconv.Itoa(len(body)) + "-" + strconv.FormatUint(xxhash.Sum64(body), 16)
 }
 
 // loadState reads what is served now and what was pulled last, and puts the run into
@@ -85,7 +78,7 @@ func (p *pipelineRun) readState(ctx context.Context, with func(redis.Pipeliner))
 	case errors.Is(err, cache.ErrCorrupt):
 		return &stepError{doing: "read the current version", err: err}
 	case err != nil:
-		return unavailable(ctx, "read the current version", err)
+		return redisdb.CallError(ctx, "sync: read the current version", err)
 	}
 	p.current, p.run.Version = state.Version, state.Version.Version
 	p.floor = max(p.floor, state.Floor)
@@ -113,13 +106,13 @@ func (r *Runner) saveLastFetch(ctx context.Context, id menu.RestaurantID, f last
 		pipe.Set(ctx, r.keys.Findings(id), list, 0)
 	}
 	_, err := pipe.Exec(ctx)
-	return unavailable(ctx, "save the last fetch of "+string(id), err)
+	return redisdb.CallError(ctx, "sync: save the last fetch of "+string(id), err)
 }
 
 // saveRefused keeps with the last good fetch what the service publishes instead.
 func (r *Runner) saveRefused(ctx context.Context, id menu.RestaurantID, content string) error {
 	err := r.redis.HSet(ctx, r.keys.LastFetch(id), "refused", content).Err()
-	return unavailable(ctx, "save what was refused of "+string(id), err)
+	return redisdb.CallError(ctx, "sync: save what was refused of "+string(id), err)
 }
 
 // Findings gives what lint found in the menu as it was last pulled and let
@@ -135,7 +128,7 @@ func (r *Runner) Findings(ctx context.Context, restaurant menu.RestaurantID) ([]
 		return nil, fmt.Errorf("sync: findings of %s: %w", restaurant, cache.ErrNoCatalogue)
 	}
 	if err != nil {
-		return nil, unavailable(ctx, "read findings of "+string(restaurant), err)
+		return nil, redisdb.CallError(ctx, "sync: read findings of "+string(restaurant), err)
 	}
 	findings := []menu.Finding{}
 	if err := json.Unmarshal(list, &findings); err != nil {

@@ -1,6 +1,7 @@
 package sync
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -88,9 +89,7 @@ func (s *targetSet) addRestaurants(before *targetSet) error {
 			return setting.Errorf(key+".connection", "no connection %q; there are: %s",
 				restaurant.Connection, strings.Join(slices.Sorted(maps.Keys(connections)), ", "))
 		}
-		if restaurant.Schedule == "" {
-			restaurant.Schedule = s.schedule
-		}
+		restaurant.Schedule = cmp.Or(restaurant.Schedule, s.schedule)
 		t := before.byID[restaurant.ID]
 		if t == nil || t.Restaurant != restaurant {
 			zone, err := zones.load(restaurant.TimeZone)

@@ -35,3 +35,6 @@ func (p *pipelineRun) serves(m built, now lastFetch) bool {
 	return !p.run.Force && !p.lifts(now) && p.current.Content == m.hash && p.current.Stops.Equal(m.catalogue.Stops()) &&
 		p.current.Name == cmp.Or(p.target.Name, m.view.Name) && p.floor <= p.current.Version
 }
+
+// lifts reports whether publishing what was pulled ends the hold.
+func (p *pipelineRun) lifts(now lastFetch) bool { return p.current.Held && now.HoldOutcome == "" }

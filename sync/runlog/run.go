@@ -125,13 +125,10 @@ type runJSON struct {
 // known.
 func (r Run) MarshalJSON() ([]byte, error) {
 	wire := runJSON{
-		ID: r.ID, Restaurant: r.Restaurant, Trigger: r.Trigger, By: r.By, Force: r.Force, Rollback: r.Rollback,
+		ID: r.ID, Restaurant: r.Restaurant, Trigger: r.Trigger, By: append([]string{}, r.By...), Force: r.Force, Rollback: r.Rollback,
 		State: r.State, StartedAt: formatTime(r.StartedAt), FinishedAt: formatTime(r.FinishedAt),
 		Version: r.Version, Steps: r.Steps, Bytes: r.Bytes, Products: r.Products,
 		Changes: r.Changes, Findings: r.Findings, Folded: r.Folded,
-	}
-	if wire.By == nil {
-		wire.By = []string{}
 	}
 	if r.Outcome != "" {
 		wire.Outcome = &r.Outcome
