@@ -88,11 +88,10 @@ func (s *Server) finish(c *gin.Context, took time.Duration) {
 	if !s.requests.wants(probe, stream, status, took) {
 		return
 	}
-	who, _ := auth.CallerOf(c)
 	s.requests.write(requestLine{
 		Line: menus.Line{
 			ID: respond.RequestID(c), Method: c.Request.Method, Route: route, Path: c.Request.URL.Path,
-			Status: status, Bytes: max(c.Writer.Size(), 0), Took: took, Client: who.Client,
+			Status: status, Bytes: max(c.Writer.Size(), 0), Took: took, Client: auth.CallerOf(c).Client,
 		},
 		code: respond.FailureCode(c), causes: c.Errors.Errors(), trace: tracing.LogFields(c.Request.Context()),
 	})

@@ -151,8 +151,8 @@ func New(cfg Config, authCfg auth.Config, deps Deps) (*Server, error) {
 	s.proxies = auth.NewProxies(cfg.TrustedProxies)
 	s.auth = auth.New(authCfg, auth.Deps{
 		Redis: deps.Redis, Hosts: cfg.Hosts, Exposed: cfg.Exposed() != "", Proxies: s.proxies,
-		TokenFailures:  ratelimit.NewFailures(byAddress, ratelimit.New(cfg.Rate.TokenFailures, deps.Clock)),
-		SignInFailures: ratelimit.NewFailures(byAddress, ratelimit.New(cfg.Rate.SignInFailures, deps.Clock)),
+		TokenFailures:  ratelimit.Failures{ByAddress: byAddress, ByClient: ratelimit.New(cfg.Rate.TokenFailures, deps.Clock)},
+		SignInFailures: ratelimit.Failures{ByAddress: byAddress, ByClient: ratelimit.New(cfg.Rate.SignInFailures, deps.Clock)},
 		CacheTokens:    cfg.fastPath(), Version: deps.Version, Clock: deps.Clock, Log: deps.Log,
 		SignedIn:  func(c *gin.Context) { s.auditLog.Add(c, audit.Entry{Action: audit.SignIn}) },
 		SignedOut: func(c *gin.Context) { s.auditLog.Add(c, audit.Entry{Action: audit.SignOut}) },
@@ -185,10 +185,7 @@ func New(cfg Config, authCfg auth.Config, deps Deps) (*Server, error) {
 	})
 	s.compat = compat.New(compat.Deps{
 		Orders: deps.Orders, Directory: deps.Directory, FieldCases: fieldCases,
-		View: s.menus.View, Reasons: s.menus.Reasons,
-		Note: func(c *gin.Context, call compat.Call, result ordering.Result, err error) {
-			s.orderHandlers.Note(c, orders.Call(call), result, err)
-		},
+		View: s.menus.View, Reasons: s.menus.Reasons, Note: s.orderHandlers.Note,
 	})
 	s.opsHandlers = ops.New(ops.Deps{
 		Replica: deps.Replica, Store: deps.Store, Directory: deps.Directory, Runner: deps.Runner, Journal: deps.Journal, Audit: s.auditLog,
@@ -201,11 +198,8 @@ func New(cfg Config, authCfg auth.Config, deps Deps) (*Server, error) {
 	return s, s.route()
 }
 
-// SetClients makes these the clients, as auth.clients names them, from now on:
-// tokens, sessions and event streams of a client that is gone end at once, and
-// those of one that has changed count as it is now; a changed secret ends its
-// sessions. It returns how many were added, changed or removed. The configuration
-// has checked them.
+// SetClients makes these the clients from now on, as auth.Auth does. It returns
+// how many were added, changed or removed.
 func (s *Server) SetClients(all []auth.ClientConfig) (changed int) { return s.auth.SetClients(all) }
 
 // Handler serves the public routes and, without http.ops_listen, those of ops.
@@ -235,4 +229,37 @@ func (s *Server) newEngine() (*gin.Engine, error) {
 	engine.NoRoute(respond.Handle(noRoute))
 	engine.NoMethod(respond.Handle(s.noMethod))
 	return engine, nil
+}
+
+// observe registers what a scrape reads of the server.
+func (s *Server) observe(unknownOrders func(ctx context.Context, connection string) (int64, error)) error {
+	connections := make([]string, len(s.deps.Connections))
+	for i, connection := range s.deps.Connections {
+		connections[i] = connection.Name
+	}
+	s.orderCounts = metrics.NewOrderCounts(metrics.OrderSource{
+		Connections: connections, Orders: s.deps.Orders, Journal: s.deps.Journal, Unknown: unknownOrders,
+		TakesOrders: s.auth.TakesOrders, Log: s.deps.Log,
+	})
+	state := metrics.State{
+		Memory:  func() (used, limit int64) { memory := s.deps.Replica.Memory(); return memory.Used, memory.Limit },
+		Streams: s.events.Open,
+		Spans:   func() (sent, dropped uint64) { spans := s.deps.Tracing.Spans(); return spans.Sent, spans.Dropped },
+		Listener: metrics.Listener{
+			Open: s.open.open.Load, Limit: s.open.limit, Filled: s.open.filled.Load, Refused: s.open.each.refused.Load,
+		},
+		RedisDown: s.deps.Runner.RedisDown, RedisReadOnly: func() bool { return s.deps.Runner.RedisRefusesWrites() != nil },
+		RedisPools: s.deps.Redis.Pools(),
+	}
+	for _, connection := range s.deps.Connections {
+		shown := metrics.Connection{Name: connection.Name, Breaker: connection.Breaker, Load: connection.Load}
+		state.Connections = append(state.Connections, shown)
+	}
+	menus := metrics.Menus{Replica: s.deps.Replica, Directory: s.deps.Directory, Runner: s.deps.Runner, Clock: s.deps.Clock}
+	for _, collector := range append(state.Collectors(), menus.Collector(), s.orderCounts.Collector()) {
+		if err := s.deps.Metrics.Registry().Register(collector); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -95,25 +95,6 @@ func (a *Log) write(ctx context.Context, d Entry) error {
 	return nil
 }
 
-// from returns a part of the list, the newest entry first: the entry with the
-// id ("+" is the newest), and at most MaxPage that are older.
-func (a *Log) from(ctx context.Context, id string) ([]redis.XMessage, error) {
-	messages, err := a.redis.XRevRangeN(ctx, a.key, id, "-", respond.MaxPage+1).Result()
-	if err != nil {
-		return nil, fmt.Errorf("httpapi: audit: %w: %w", redisdb.ErrUnavailable, err)
-	}
-	return messages, nil
-}
-
-// newAuditEntry reads an entry of the stream; ok is false for one that larder
-// cannot have written.
-func newAuditEntry(message redis.XMessage) (d Entry, ok bool) {
-	text, _ := message.Values[auditField].(string)
-	ok = json.Unmarshal([]byte(text), &d) == nil
-	d.ID = message.ID
-	return d, ok
-}
-
 // isEntryID reports whether a text is the id of an entry: two numbers.
 func isEntryID(id string) bool {
 	at, within, found := strings.Cut(id, "-")
@@ -124,7 +105,7 @@ func isEntryID(id string) bool {
 // Add keeps what the caller has just done, and logs it. An entry that cannot
 // be kept changes nothing of what was done: the log has it all the same.
 func (a *Log) Add(c *gin.Context, d Entry) {
-	who, _ := auth.CallerOf(c)
+	who := auth.CallerOf(c)
 	d.At, d.Client, d.Via, d.RequestID = respond.Time(a.clock()), who.Client, "token", respond.RequestID(c)
 	if who.BySession() {
 		d.Via = "session"
@@ -182,7 +163,7 @@ func (a *Log) List(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	who, _ := auth.CallerOf(c)
+	who := auth.CallerOf(c)
 	client, restaurant := c.Query("client"), c.Query("restaurant")
 	chosen := func(d *Entry) bool {
 		// A client of one connection sees the entries of that connection, and what it did itself.
@@ -192,15 +173,19 @@ func (a *Log) List(c *gin.Context) error {
 	}
 	page := respond.Page[Entry]{Result: []Entry{}}
 	for scanned := 0; scanned < auditScan; scanned += respond.MaxPage {
-		messages, err := a.from(c.Request.Context(), cmp.Or(last, "+"))
+		// The last entry that was read comes again, and after it those that are older.
+		messages, err := a.redis.XRevRangeN(c.Request.Context(), a.key, cmp.Or(last, "+"), "-", respond.MaxPage+1).Result()
 		if err != nil {
-			return err
+			return fmt.Errorf("httpapi: audit: %w: %w", redisdb.ErrUnavailable, err)
 		}
 		for _, message := range messages {
 			if message.ID == last {
 				continue
 			}
-			if d, ok := newAuditEntry(message); ok && chosen(&d) {
+			var d Entry
+			text, _ := message.Values[auditField].(string)
+			if json.Unmarshal([]byte(text), &d) == nil && chosen(&d) {
+				d.ID = message.ID
 				if len(page.Result) == limit {
 					page.Next = respond.NextPage(last)
 					return respond.JSON(c, http.StatusOK, page)

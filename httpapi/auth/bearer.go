@@ -57,11 +57,12 @@ func Holds(scopes []Scope, want Scope) bool {
 
 const keyCaller = "larder.caller" // of gin.Context
 
-// CallerOf is the caller that a guard has put into the request.
-func CallerOf(c *gin.Context) (Caller, bool) {
+// CallerOf is the caller that a guard has put into the request; without a
+// client where nobody has said who it is.
+func CallerOf(c *gin.Context) Caller {
 	value, _ := c.Get(keyCaller)
-	who, ok := value.(Caller)
-	return who, ok
+	who, _ := value.(Caller)
+	return who
 }
 
 // claims is what a token of larder says.
@@ -73,23 +74,15 @@ type claims struct {
 // Auth knows the clients and makes and reads their tokens and sessions.
 // Policy H2.
 type Auth struct {
-	cfg        Config
-	clients    clients
-	keys       *signingKeys
-	parser     *jwt.Parser
-	tokenCache *tokenCache // nil where nobody asks for them
-
-	hosts          hosts
-	proxies        Proxies
-	tokenFailures  ratelimit.Failures
-	signInFailures ratelimit.Failures
-	crossOrigin    http.CrossOriginProtection // of the sessions of /ops
-	bearerOps      gin.HandlerFunc            // RequireScope(ScopeOps)
-	release        string
-	clock          func() time.Time
-	log            logrus.FieldLogger
-
-	signedIn, signedOut func(c *gin.Context)
+	clients
+	cfg         Config
+	deps        Deps
+	hosts       hosts
+	keys        *signingKeys
+	parser      *jwt.Parser
+	tokenCache  *tokenCache                // nil where nobody asks for them
+	crossOrigin http.CrossOriginProtection // of the sessions of /ops
+	bearerOps   gin.HandlerFunc            // RequireScope(ScopeOps)
 }
 
 // Deps is what an Auth works with.
@@ -116,21 +109,19 @@ type Deps struct {
 // Redis; Run does.
 func New(cfg Config, deps Deps) *Auth {
 	a := &Auth{
-		cfg: cfg, keys: newSigningKeys(cfg, deps.Redis, deps.Clock), clients: clients{watches: map[*clientWatch]struct{}{}},
-		hosts: hosts{deps.Hosts, deps.Exposed}, proxies: deps.Proxies,
-		tokenFailures: deps.TokenFailures, signInFailures: deps.SignInFailures,
-		release: deps.Version, clock: deps.Clock, log: deps.Log, signedIn: deps.SignedIn, signedOut: deps.SignedOut,
+		clients: clients{watches: map[*clientWatch]struct{}{}}, cfg: cfg, deps: deps, hosts: hosts{deps.Hosts, deps.Exposed},
+		keys: newSigningKeys(cfg, deps.Redis, deps.Clock),
 	}
 	if deps.CacheTokens {
 		a.tokenCache = &tokenCache{byID: map[[sha256.Size]byte]Caller{}}
 	}
 	a.bearerOps = a.RequireScope(ScopeOps)
 	a.clients.now.Store(&clientSet{})
-	a.clients.set(cfg.Clients)
+	a.SetClients(cfg.Clients)
 	a.parser = jwt.NewParser(
 		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}),
 		jwt.WithIssuer(cfg.Issuer), jwt.WithAudience(cfg.Audience),
-		jwt.WithExpirationRequired(), jwt.WithTimeFunc(a.clock), jwt.WithStrictDecoding(),
+		jwt.WithExpirationRequired(), jwt.WithTimeFunc(deps.Clock), jwt.WithStrictDecoding(),
 	)
 	return a
 }
@@ -153,7 +144,7 @@ func (a *Auth) issue(ctx context.Context, client ClientConfig, scopes []Scope) (
 	if err != nil {
 		return "", err
 	}
-	now := a.clock()
+	now := a.deps.Clock()
 	token := jwt.NewWithClaims(jwt.SigningMethodHS256, claims{
 		Scope: scopeText(scopes),
 		RegisteredClaims: jwt.RegisteredClaims{
@@ -222,7 +213,7 @@ func (a *Auth) bearer(c *gin.Context) (who Caller, given bool, err error) {
 	// Only in its usual form: one token in many others would take the places of
 	// all clients.
 	if err == nil && a.tokenCache != nil && scheme == "Bearer" && token == strings.TrimSpace(token) {
-		a.tokenCache.add(header[0], who, a.clock())
+		a.tokenCache.add(header[0], who, a.deps.Clock())
 	}
 	return who, true, err
 }

@@ -25,9 +25,12 @@ type clientWatch struct {
 	end    func()
 }
 
-// set puts clients into force, and ends what watches those that are gone or
-// changed. It returns how many were added, changed or removed.
-func (c *clients) set(all []ClientConfig) (changed int) {
+// SetClients makes these the clients, as auth.clients names them, from now on:
+// tokens, sessions and event streams of a client that is gone end at once, and
+// those of one that has changed count as it is now; a changed secret ends its
+// sessions. It returns how many were added, changed or removed. The configuration
+// has checked them.
+func (c *clients) SetClients(all []ClientConfig) (changed int) {
 	next := &clientSet{byID: make(map[string]ClientConfig, len(all))}
 	for _, client := range all {
 		next.byID[client.ID] = client
@@ -66,9 +69,9 @@ func (c *clients) get(id string) (ClientConfig, bool) {
 	return client, known
 }
 
-// watch calls end when the client that a caller was read by is there no longer
+// Watch calls end when the client that a caller was read by is there no longer
 // as it was, at once where that is so already; until stop is called.
-func (c *clients) watch(who Caller, end func()) (stop func()) {
+func (c *clients) Watch(who Caller, end func()) (stop func()) {
 	w := &clientWatch{client: who.Client, end: end}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -83,17 +86,6 @@ func (c *clients) watch(who Caller, end func()) (stop func()) {
 		delete(c.watches, w)
 	}
 }
-
-// Watch calls end when the caller's client is gone or changed, at once where it
-// is already; until stop is called.
-func (a *Auth) Watch(who Caller, end func()) (stop func()) { return a.clients.watch(who, end) }
-
-// SetClients makes these the clients, as auth.clients names them, from now on:
-// tokens, sessions and event streams of a client that is gone end at once, and
-// those of one that has changed count as it is now; a changed secret ends its
-// sessions. It returns how many were added, changed or removed. The configuration
-// has checked them.
-func (a *Auth) SetClients(all []ClientConfig) (changed int) { return a.clients.set(all) }
 
 // TakesOrders reports whether anyone may place orders.
 func (a *Auth) TakesOrders() bool {

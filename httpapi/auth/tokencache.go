@@ -17,18 +17,14 @@ type tokenCache struct {
 }
 
 // Cached returns whose an Authorization header is, where it is one that was read
-// before and is still good. It allocates nothing.
+// before and is still good: until it expires, another key signs, or other
+// clients are configured. It allocates nothing.
 func (a *Auth) Cached(header []byte) (Caller, bool) {
-	return a.tokenCache.caller(sha256.Sum256(header), a, a.clock())
-}
-
-// caller returns whose the header with that hash is, while the token is good: until it expires,
-// another key signs, or other clients are configured.
-func (k *tokenCache) caller(id [sha256.Size]byte, by *Auth, now time.Time) (Caller, bool) {
-	k.mu.RLock()
-	who, known := k.byID[id]
-	k.mu.RUnlock()
-	if !known || !now.Before(who.Expires) || by.keys.signing.Load() != who.key || by.clients.now.Load() != who.among {
+	id := sha256.Sum256(header)
+	a.tokenCache.mu.RLock()
+	who, known := a.tokenCache.byID[id]
+	a.tokenCache.mu.RUnlock()
+	if !known || !a.deps.Clock().Before(who.Expires) || a.keys.signing.Load() != who.key || a.clients.now.Load() != who.among {
 		return Caller{}, false
 	}
 	return who, true

@@ -2,6 +2,7 @@ package compat
 
 import (
 	"cmp"
+	"context"
 	"net/http"
 	"strings"
 
@@ -10,8 +11,11 @@ import (
 	"larder/httpapi/auth"
 	"larder/httpapi/respond"
 	"larder/httpapi/visible"
+	"larder/internal/directory"
 	"larder/internal/jsontext"
 	"larder/internal/setting"
+	"larder/internal/upstream"
+	"larder/ordering"
 )
 
 // Path begins the paths of the compatible API: the ordering service's own
@@ -21,12 +25,11 @@ const Path = "/orders/api/"
 
 // RejectionReasons answers GET /orders/api/v1/RejectionReasons.
 func (h *Handlers) RejectionReasons(c *gin.Context) error {
-	who, _ := auth.CallerOf(c)
-	connection, err := visible.OnlyConnection(h.Directory, who, visible.ByClient)
+	connection, err := visible.OnlyConnection(h.deps.Directory, auth.CallerOf(c), visible.ByClient)
 	if err != nil {
 		return err
 	}
-	return h.Reasons(c, connection)
+	return h.deps.Reasons(c, connection)
 }
 
 // restaurantOfQuery reads ?restaurantId=, its name in any spelling.
@@ -72,7 +75,7 @@ func (h *Handlers) Menu(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return h.View(c, named)
+	return h.deps.View(c, named)
 }
 
 // RefusalErrors is what stands in the `errors` of a refusal on the compatible
@@ -109,3 +112,29 @@ func (cfg Config) Check() (errs []error) {
 	}
 	return append(errs, setting.OneOf("http.compat.refusal_errors", cfg.RefusalErrors, RefusalViolations, RefusalNone))
 }
+
+// Handlers answer the compatible API.
+type Handlers struct{ deps Deps }
+
+// Deps is what the handlers work with. What the other interface does too
+// is a function: both do the same.
+type Deps struct {
+	Orders    Engine
+	Directory *directory.Directory
+	// FieldCases are how the orders of each connection are spelt.
+	FieldCases map[string]upstream.FieldCase
+	// View and Reasons answer with a menu view and with the reasons of a connection.
+	View    func(c *gin.Context, restaurant string) error
+	Reasons func(c *gin.Context, connection string) error
+	// Note counts and logs what came of placing or changing an order.
+	Note func(c *gin.Context, call respond.OrderCall, result ordering.Result, err error)
+}
+
+// Engine places and changes orders; *ordering.Orders is one.
+type Engine interface {
+	Place(ctx context.Context, order ordering.PlaceRequest) (ordering.Result, error)
+	Change(ctx context.Context, change ordering.ChangeRequest) (ordering.Result, error)
+}
+
+// New makes the handlers.
+func New(deps Deps) *Handlers { return &Handlers{deps: deps} }

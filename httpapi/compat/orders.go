@@ -19,25 +19,25 @@ import (
 func (h *Handlers) Place(c *gin.Context) error {
 	request := ordering.PlaceRequest{RequestID: respond.RequestID(c), Language: respond.Language(c)}
 	err := h.readPlaceRequest(c, &request)
-	call := Call{Operation: upstream.OpCreate, Connection: request.Connection, Restaurant: request.Restaurant}
+	call := respond.OrderCall{Operation: upstream.OpCreate, Connection: request.Connection, Restaurant: request.Restaurant}
 	if err != nil {
 		if respond.ProblemOf(err).Code == respond.CodeMalformedJSON { // as ordering would say
-			h.Note(c, call, ordering.Result{}, err)
+			h.deps.Note(c, call, ordering.Result{}, err)
 		}
 		return err
 	}
-	placed, err := h.Orders.Place(c.Request.Context(), request)
-	h.Note(c, call, placed, err)
+	placed, err := h.deps.Orders.Place(c.Request.Context(), request)
+	h.deps.Note(c, call, placed, err)
 	return h.writeCompat(c, placed, err)
 }
 
 // readPlaceRequest fills in whose order it is, and what it says.
 func (h *Handlers) readPlaceRequest(c *gin.Context, p *ordering.PlaceRequest) (err error) {
-	who, _ := auth.CallerOf(c)
-	if p.Connection, err = visible.OnlyConnection(h.Directory, who, visible.ByClient); err != nil {
+	who := auth.CallerOf(c)
+	if p.Connection, err = visible.OnlyConnection(h.deps.Directory, who, visible.ByClient); err != nil {
 		return err
 	}
-	p.Client, p.FieldCase = who.Client, h.FieldCases[p.Connection]
+	p.Client, p.FieldCase = who.Client, h.deps.FieldCases[p.Connection]
 	if p.Key, err = respond.IdempotencyKey(c, false, auth.IsGuest(c)); err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (h *Handlers) readPlaceRequest(c *gin.Context, p *ordering.PlaceRequest) (e
 	if err != nil {
 		return err
 	}
-	p.Restaurant, err = visible.Menu(h.Directory, p.Connection, named)
+	p.Restaurant, err = visible.Menu(h.deps.Directory, p.Connection, named)
 	return err
 }
 
@@ -58,14 +58,14 @@ func (h *Handlers) readPlaceRequest(c *gin.Context, p *ordering.PlaceRequest) (e
 // not sent on (policy O11); a body of a completion is not read.
 func (h *Handlers) Change(operation ordering.Operation) respond.Handler {
 	return func(c *gin.Context) error {
-		who, _ := auth.CallerOf(c)
-		connection, err := visible.OnlyConnection(h.Directory, who, visible.ByClient)
+		who := auth.CallerOf(c)
+		connection, err := visible.OnlyConnection(h.deps.Directory, who, visible.ByClient)
 		if err != nil {
 			return err
 		}
 		change := ordering.ChangeRequest{
 			Operation: operation, OrderID: respond.Param(c, "orderID"), RequestID: respond.RequestID(c), Language: respond.Language(c),
-			Connection: connection, Client: who.Client, FieldCase: h.FieldCases[connection],
+			Connection: connection, Client: who.Client, FieldCase: h.deps.FieldCases[connection],
 		}
 		if change.Key, err = respond.IdempotencyKey(c, false, auth.IsGuest(c)); err != nil {
 			return err
@@ -75,8 +75,8 @@ func (h *Handlers) Change(operation ordering.Operation) respond.Handler {
 				return err
 			}
 		}
-		changed, err := h.Orders.Change(c.Request.Context(), change)
-		h.Note(c, Call{Operation: operation, Connection: connection, OrderID: change.OrderID}, changed, err)
+		changed, err := h.deps.Orders.Change(c.Request.Context(), change)
+		h.deps.Note(c, respond.OrderCall{Operation: operation, Connection: connection, OrderID: change.OrderID}, changed, err)
 		return h.writeCompat(c, changed, err)
 	}
 }

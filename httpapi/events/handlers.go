@@ -1,6 +1,7 @@
 package events
 
 import (
+	"context"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -8,20 +9,18 @@ import (
 	"larder/cache/replica"
 	"larder/httpapi/auth"
 	"larder/httpapi/metrics"
+	"larder/httpapi/ratelimit"
+	"larder/httpapi/respond"
 	"larder/internal/directory"
+	"larder/internal/menu"
 	menusync "larder/sync"
+	"larder/sync/runlog"
 )
 
 // Handlers answer the two routes of server-sent events.
 type Handlers struct {
-	cfg        Config
-	drainDelay time.Duration
-	streams    *streams
-	auth       *auth.Auth
-	directory  *directory.Directory
-	runner     *menusync.Runner
-	metrics    *metrics.Metrics
-	clock      func() time.Time
+	deps Deps
+	*streams
 }
 
 // Deps is what the handlers work with.
@@ -40,17 +39,158 @@ type Deps struct {
 
 // New makes the handlers; no stream is open.
 func New(deps Deps) *Handlers {
-	return &Handlers{
-		cfg: deps.Config, drainDelay: deps.DrainDelay, streams: newStreams(deps.Config, deps.Replica), auth: deps.Auth,
-		directory: deps.Directory, runner: deps.Runner, metrics: deps.Metrics, clock: deps.Clock,
-	}
+	return &Handlers{deps: deps, streams: newStreams(deps.Config, deps.Replica)}
 }
-
-// End ends every stream, and lets no other begin.
-func (h *Handlers) End() { h.streams.end() }
-
-// Open counts the streams, for the metrics.
-func (h *Handlers) Open() (menus, ops int) { return h.streams.open() }
 
 // IsStream reports whether the answer of a request is a stream.
 func IsStream(c *gin.Context) bool { return c.GetBool(keyStream) }
+
+// Menu answers GET /v1/events?restaurant=: server-sent events that tell of
+// each new version of the restaurant's menu. It is state, not a log: a reader
+// gets the newest version it has not seen, and whoever reads slowly misses
+// versions in between, not the last one. Nothing is kept for anyone.
+func (h *Handlers) Menu(c *gin.Context) error {
+	restaurant, err := h.followed(c)
+	if err != nil {
+		return err
+	}
+	address := ratelimit.AddressKey(h.deps.Auth.ClientIP(c))
+	topic, err := h.streams.join(address, restaurant)
+	if err != nil {
+		return err
+	}
+	defer h.streams.leave(address, topic)
+	st, err := h.newStream(c)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := h.withExpiry(c)
+	defer cancel()
+	h.deps.Metrics.StreamEnded(metrics.StreamMenu, string(h.follow(ctx, st, topic, auth.CallerOf(c), c.GetHeader("Last-Event-ID"))))
+	return nil
+}
+
+// followed is the restaurant that a stream is asked for.
+func (h *Handlers) followed(c *gin.Context) (menu.RestaurantID, error) {
+	who := auth.CallerOf(c)
+	ids := c.QueryArray("restaurant")
+	switch {
+	case len(ids) > 1:
+		return "", respond.InvalidParameter("restaurant", "stands more than once; a stream is of one restaurant")
+	case len(ids) == 0 || ids[0] == "":
+		return "", respond.RestaurantRequired(h.deps.Directory.Visible(who.Viewer()))
+	}
+	restaurant := menu.RestaurantID(ids[0])
+	if !h.canFollow(who, restaurant) {
+		return "", respond.RestaurantNotFound(h.deps.Directory.Visible(who.Viewer()))
+	}
+	return restaurant, nil
+}
+
+// canFollow reports whether the restaurant is configured and the caller may know
+// of it, which a reload may change while a stream is open.
+func (h *Handlers) canFollow(who auth.Caller, id menu.RestaurantID) bool {
+	_, ok := h.deps.Directory.Find(who.Viewer(), id)
+	return ok
+}
+
+// follow tells one reader of every version until the stream ends. seen is the
+// mark of the version that it has.
+func (h *Handlers) follow(ctx context.Context, st *stream, topic *topic, who auth.Caller, seen string) ending {
+	due := newHeartbeat(h.deps.Config.Heartbeat)
+	defer due.Stop()
+	latest := topic.latest()
+	if err := st.send(retryFrame(0), latest.snapshotFor(seen)); err != nil {
+		return failureReason(err)
+	}
+	for {
+		seen = latest.id
+		var news []byte
+		select {
+		case <-ctx.Done():
+			return endReason(ctx)
+		case <-h.streams.closing:
+			st.sendRetryHint(h.deps.DrainDelay)
+			return endDrain
+		case <-latest.change.Next():
+			latest = topic.latest()
+			news = latest.deltaFor(seen)
+		case <-due.C:
+			news = heartbeat()
+			due.Reset(h.deps.Config.Heartbeat)
+		}
+		if !h.canFollow(who, topic.restaurant) {
+			st.sendRetryHint(0)
+			return endRemoved
+		}
+		if err := st.send(news); err != nil {
+			return failureReason(err)
+		}
+	}
+}
+
+// Ops answers GET /v1/ops/events: server-sent events about runs and
+// batches on whatever replica they happen. The first is reset, as is the one
+// after some may have been missed: read the lists anew.
+func (h *Handlers) Ops(c *gin.Context) error {
+	if err := h.streams.joinOps(); err != nil {
+		return err
+	}
+	defer h.streams.leaveOps()
+	st, err := h.newStream(c)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := h.withExpiry(c)
+	defer cancel()
+	h.deps.Metrics.StreamEnded(metrics.StreamOps, string(h.followRuns(ctx, st, auth.CallerOf(c))))
+	return nil
+}
+
+// followRuns tells one reader of every run that it may know of, until the
+// stream ends.
+func (h *Handlers) followRuns(ctx context.Context, st *stream, who auth.Caller) ending {
+	following := h.deps.Runner.Log().Follow()
+	due := newHeartbeat(h.deps.Config.Heartbeat)
+	defer due.Stop()
+	frames := [][]byte{retryFrame(0)}
+	for {
+		notices, more := following.Next()
+		for _, notice := range notices {
+			if h.seesNotice(who, notice) {
+				frames = append(frames, frame("", notice.Event, notice.Data))
+			}
+		}
+		if len(frames) > 0 {
+			if err := st.send(frames...); err != nil {
+				return failureReason(err)
+			}
+			frames = frames[:0]
+		}
+		select {
+		case <-ctx.Done():
+			return endReason(ctx)
+		case <-h.streams.closing:
+			st.sendRetryHint(h.deps.DrainDelay)
+			return endDrain
+		case <-more:
+		case <-due.C:
+			if err := st.send(heartbeat()); err != nil {
+				return failureReason(err)
+			}
+			due.Reset(h.deps.Config.Heartbeat)
+		}
+	}
+}
+
+// seesNotice reports whether the caller may know of what a notice is about.
+func (h *Handlers) seesNotice(who auth.Caller, notice runlog.Notice) bool {
+	switch {
+	case notice.Event == runlog.NoticeReset:
+		return true
+	case notice.Restaurant != "":
+		return h.deps.Directory.SeesMenu(who.Viewer(), notice.Restaurant)
+	default:
+		return who.Sees(notice.Connection) // a batch, of one connection or, where that is empty, of all
+	}
+}

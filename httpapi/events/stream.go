@@ -47,7 +47,7 @@ type stream struct {
 // server's own limits of a request are lifted: from here on each write has its
 // own.
 func (h *Handlers) newStream(c *gin.Context) (*stream, error) {
-	st := &stream{out: c.Writer, control: http.NewResponseController(underlying(c.Writer)), writeTimeout: h.cfg.WriteTimeout}
+	st := &stream{out: c.Writer, control: http.NewResponseController(underlying(c.Writer)), writeTimeout: h.deps.Config.WriteTimeout}
 	if err := st.control.SetReadDeadline(time.Time{}); err != nil {
 		return nil, err
 	}
@@ -125,13 +125,13 @@ func newHeartbeat(every time.Duration) *time.Timer {
 // session that opened it: at its time, or when its client is configured no
 // longer as it was.
 func (h *Handlers) withExpiry(c *gin.Context) (context.Context, context.CancelFunc) {
-	who, known := auth.CallerOf(c)
-	if !known || who.Expires.IsZero() {
+	who := auth.CallerOf(c)
+	if who.Expires.IsZero() {
 		return context.WithCancel(c.Request.Context())
 	}
-	ctx, cancel := context.WithTimeoutCause(c.Request.Context(), who.Expires.Sub(h.clock()), errExpired)
+	ctx, cancel := context.WithTimeoutCause(c.Request.Context(), who.Expires.Sub(h.deps.Clock()), errExpired)
 	ctx, end := context.WithCancelCause(ctx)
-	stop := h.auth.Watch(who, func() { end(errExpired) })
+	stop := h.deps.Auth.Watch(who, func() { end(errExpired) })
 	return ctx, func() {
 		stop()
 		end(nil)

@@ -87,8 +87,8 @@ func newStreams(cfg Config, watched *replica.Replica) *streams {
 	}
 }
 
-// end ends every stream, and lets no other begin.
-func (s *streams) end() {
+// End ends every stream, and lets no other begin.
+func (s *streams) End() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.ended {
@@ -156,8 +156,8 @@ func (s *streams) leaveOps() {
 	s.ops--
 }
 
-// open counts the streams, for the metrics.
-func (s *streams) open() (menus, ops int) {
+// Open counts the streams, for the metrics.
+func (s *streams) Open() (menus, ops int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.menus, s.ops

@@ -86,7 +86,7 @@ func (l *fastPathHandler) Respond(request *fastpath.Request, answer *fastpath.Re
 	if err != nil {
 		return false
 	}
-	snapshot, held := l.replica.Cached(id)
+	snapshot, held := l.deps.Replica.Cached(id)
 	if !held {
 		return false
 	}
@@ -99,7 +99,7 @@ func (l *fastPathHandler) Respond(request *fastpath.Request, answer *fastpath.Re
 		return false
 	}
 	encoding := accepted.First(found.what)
-	body, ready := l.replica.Ready(found.snapshot, found.what, encoding)
+	body, ready := l.deps.Replica.Ready(found.snapshot, found.what, encoding)
 	if !ready {
 		// A menu or a dish is built here, in memory alone: given away, the
 		// connection would not come back. A view may have to be asked of Redis.
@@ -124,7 +124,7 @@ func (l *fastPathHandler) Respond(request *fastpath.Request, answer *fastpath.Re
 // client named itself. Only tokens that were read before are known here.
 func (l *fastPathHandler) authorize(read *menuRead) (known, ok bool) {
 	if l.request.Authorization == "" {
-		return false, read.kind != readView && l.openMenu
+		return false, read.kind != readView && l.deps.OpenMenu
 	}
 	l.header = append(l.header[:0], l.request.Authorization...)
 	who, known := l.fast.Auth.Cached(l.header)
@@ -165,8 +165,8 @@ func (l *fastPathHandler) Sent(body int, took time.Duration) {
 	if l.request.Head {
 		method = http.MethodHead
 	}
-	l.metrics.Request(l.route, method, l.status, took, false)
-	l.metrics.Read(metrics.Fast, l.hit)
+	l.deps.Metrics.Request(l.route, method, l.status, took, false)
+	l.deps.Metrics.Read(metrics.Fast, l.hit)
 	if l.fast.ShouldLog(l.status, took) {
 		l.fast.Log(Line{
 			ID: string(l.id), Method: method, Route: l.route, Path: strings.Clone(l.request.Path),

@@ -15,12 +15,7 @@ import (
 
 // Handlers answer reads of menus, products, restaurants and rejection reasons.
 type Handlers struct {
-	replica            *replica.Replica
-	directory          *directory.Directory
-	stale              func(version cache.Version) bool
-	metrics            *metrics.Metrics
-	clock              func() time.Time
-	openMenu           bool
+	deps               Deps
 	publicCacheControl string       // Cache-Control of open menu reads
 	lastModifiedSeen   atomic.Int64 // Unix milliseconds: a time that is over
 }
@@ -40,10 +35,7 @@ type Deps struct {
 
 // New makes the handlers.
 func New(deps Deps) *Handlers {
-	return &Handlers{
-		replica: deps.Replica, directory: deps.Directory, stale: deps.Stale, metrics: deps.Metrics, clock: deps.Clock, openMenu: deps.OpenMenu,
-		publicCacheControl: PublicCacheControl(deps.MaxAge, deps.StaleWhileRevalidate, deps.StaleIfError),
-	}
+	return &Handlers{deps: deps, publicCacheControl: PublicCacheControl(deps.MaxAge, deps.StaleWhileRevalidate, deps.StaleIfError)}
 }
 
 // View answers a read of the menu view of the caller's connection, as published:

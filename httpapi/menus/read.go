@@ -14,6 +14,7 @@ import (
 	"larder/httpapi/metrics"
 	"larder/httpapi/respond"
 	"larder/httpapi/visible"
+	"larder/internal/menu"
 )
 
 // Menu answers GET /v1/restaurants/{restaurant}/menu with ready bytes.
@@ -29,12 +30,12 @@ func (h *Handlers) Product(c *gin.Context) error {
 
 // serveRead answers a hot read, and waits for what memory does not hold.
 func (h *Handlers) serveRead(c *gin.Context, read *menuRead) error {
-	read.who, _ = auth.CallerOf(c)
+	read.who = auth.CallerOf(c)
 	id, err := h.menuOf(read)
 	if err != nil {
 		return err
 	}
-	snapshot, err := h.replica.Catalogue(c.Request.Context(), id)
+	snapshot, err := h.deps.Replica.Catalogue(c.Request.Context(), id)
 	if err != nil {
 		return err
 	}
@@ -50,23 +51,23 @@ func (h *Handlers) serveRead(c *gin.Context, read *menuRead) error {
 func (h *Handlers) build(ctx context.Context, found resolvedRead, encoding encoded.Encoding) (*encoded.Representation, error) {
 	switch found.what {
 	case encoded.WholeMenu:
-		return h.replica.Menu(found.snapshot, encoding)
+		return h.deps.Replica.Menu(found.snapshot, encoding)
 	case encoded.PublishedMenu:
-		return h.replica.Published(ctx, found.snapshot, encoding)
+		return h.deps.Replica.Published(ctx, found.snapshot, encoding)
 	case encoded.ChangesOnly:
-		return h.replica.Changes(ctx, found.snapshot, found.since, encoding)
+		return h.deps.Replica.Changes(ctx, found.snapshot, found.since, encoding)
 	default:
-		return h.replica.Product(found.snapshot, found.what, encoding)
+		return h.deps.Replica.Product(found.snapshot, found.what, encoding)
 	}
 }
 
 // snapshot is the current version of the path's restaurant, from memory.
 func (h *Handlers) snapshot(c *gin.Context) (*cache.Snapshot, error) {
-	restaurant, err := visible.Restaurant(c, h.directory)
+	restaurant, err := visible.Restaurant(c, h.deps.Directory)
 	if err != nil {
 		return nil, err
 	}
-	return h.replica.Catalogue(c.Request.Context(), restaurant.ID)
+	return h.deps.Replica.Catalogue(c.Request.Context(), restaurant.ID)
 }
 
 // representation answers a read of one version: 304, or its bytes, ready or
@@ -77,7 +78,7 @@ func (h *Handlers) representation(c *gin.Context, found resolvedRead) error {
 		return notAcceptable(c)
 	}
 	encoding := accepted.First(found.what)
-	body, ready := h.replica.Ready(found.snapshot, found.what, encoding)
+	body, ready := h.deps.Replica.Ready(found.snapshot, found.what, encoding)
 	if !ready {
 		var err error
 		if body, err = h.build(c.Request.Context(), found, encoding); err != nil {
@@ -86,14 +87,14 @@ func (h *Handlers) representation(c *gin.Context, found resolvedRead) error {
 		}
 	}
 	if found.what != encoded.ChangesOnly {
-		h.metrics.Read(metrics.Standard, ready)
+		h.deps.Metrics.Read(metrics.Standard, ready)
 	}
 	return h.answerVersion(c, found.snapshot, found.modified, body)
 }
 
 // answerVersion answers a read of one version: 304 or the body.
 func (h *Handlers) answerVersion(c *gin.Context, snapshot *cache.Snapshot, modified time.Time, body *encoded.Representation) error {
-	_, known := auth.CallerOf(c)
+	known := auth.CallerOf(c).Client != ""
 	v := h.versionedResponse(snapshot, modified, body, notModified(c.Request.Header, body.ETag, modified), known)
 	v.writeHeaders(HeaderFields(c.Writer.Header()))
 	if v.status == http.StatusNotModified || c.Request.Method == http.MethodHead {
@@ -108,7 +109,7 @@ func (h *Handlers) answerVersion(c *gin.Context, snapshot *cache.Snapshot, modif
 // cacheControl tells caches who may keep an answer (policy H5): anyone where
 // menus are open, nobody but the client where a token opened it.
 func (h *Handlers) cacheControl(known bool) (control string, private bool) {
-	if h.openMenu && !known {
+	if h.deps.OpenMenu && !known {
 		return h.publicCacheControl, false
 	}
 	return "private, no-cache", true
@@ -140,4 +141,87 @@ func (h *Handlers) Changes(c *gin.Context) error {
 		return err
 	}
 	return h.representation(c, resolvedRead{snapshot: snapshot, what: encoded.ChangesOnly, modified: snapshot.ModifiedAt, since: since})
+}
+
+// menuRead is a read that both paths answer: this package's handlers behind
+// net/http, and the fast path before it (docs/decisions/0023-the-express-lane.md).
+// What it means is decided here alone.
+type menuRead struct {
+	kind       readKind
+	restaurant string // of a view: as the query names it, "" where it does not
+	product    string
+	by         string      // what product is: "" or id, or externalId
+	who        auth.Caller // zero: nobody said
+}
+
+// readKind is what is read.
+type readKind uint8
+
+const (
+	readMenu readKind = iota
+	readProduct
+	readView // the menu view as published, on the compatible API
+)
+
+// resolvedRead is the body that a read is about, of one version.
+type resolvedRead struct {
+	snapshot *cache.Snapshot
+	what     menu.Index // encoded.WholeMenu, encoded.PublishedMenu, encoded.ChangesOnly, or a dish
+	modified time.Time
+	since    int64 // of encoded.ChangesOnly: the version that they are counted from
+}
+
+// resolve looks up what is read in the current version of the menu that menuOf
+// names.
+func (read *menuRead) resolve(snapshot *cache.Snapshot) (resolvedRead, error) {
+	switch read.kind {
+	case readView:
+		return resolvedRead{snapshot: snapshot, what: encoded.PublishedMenu, modified: snapshot.PublishedAt}, nil
+	case readProduct:
+		index, err := findProduct(snapshot.Catalogue, read.by, read.product)
+		return resolvedRead{snapshot: snapshot, what: index, modified: snapshot.ModifiedAt}, err
+	default:
+		return resolvedRead{snapshot: snapshot, what: encoded.WholeMenu, modified: snapshot.ModifiedAt}, nil
+	}
+}
+
+// menuOf names the catalogue that is read; the id is the configuration's.
+func (h *Handlers) menuOf(read *menuRead) (menu.RestaurantID, error) {
+	if read.kind == readView {
+		connection, err := visible.OnlyConnection(h.deps.Directory, read.who, visible.ByClient)
+		if err != nil {
+			return "", err
+		}
+		return visible.Menu(h.deps.Directory, connection, read.restaurant)
+	}
+	restaurant, err := visible.Find(h.deps.Directory, read.who, read.restaurant)
+	return restaurant.ID, err
+}
+
+// findProduct looks up a dish by its id or its externalId.
+func findProduct(catalogue *menu.Catalogue, by, id string) (menu.Index, error) {
+	switch by {
+	case "", "id":
+		if index, ok := catalogue.ProductByID(id); ok {
+			return index, nil
+		}
+	case "externalId":
+		found := catalogue.ProductsByExternalID(id)
+		if len(found) == 1 {
+			return found[0], nil
+		}
+		if len(found) > 1 {
+			ids := make([]string, len(found))
+			for i, index := range found {
+				ids[i] = catalogue.Product(index).ID()
+			}
+			return menu.None, &respond.Problem{
+				Code: respond.CodeExternalIDAmbiguous, Msg: "several products have this externalId; ask by id",
+				Params: map[string]any{"externalId": id, "ids": ids},
+			}
+		}
+	default:
+		return menu.None, respond.InvalidParameter("by", "is id or externalId")
+	}
+	return menu.None, &respond.Problem{Code: respond.CodeProductNotFound, Msg: "the restaurant's menu has no such product"}
 }

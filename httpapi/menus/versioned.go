@@ -77,7 +77,7 @@ func (h *Handlers) clampLastModified(modified time.Time) time.Time {
 	if at <= h.lastModifiedSeen.Load() { // most are: no look at the clock
 		return modified.UTC()
 	}
-	if now := h.clock(); now.Before(modified) {
+	if now := h.deps.Clock(); now.Before(modified) {
 		return now.UTC()
 	}
 	h.lastModifiedSeen.Store(at)

@@ -71,7 +71,7 @@ type stoppedChange struct {
 // VersionChanges answers GET …/versions/{version}/changes: what would be another
 // in ?to=, which is the current version where it is left out.
 func (h *Handlers) VersionChanges(c *gin.Context) error {
-	restaurant, err := visible.SyncedMenu(c, h.Directory)
+	restaurant, err := visible.SyncedMenu(c, h.deps.Directory)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (h *Handlers) VersionChanges(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	current, err := h.Store.Current(c.Request.Context(), restaurant)
+	current, err := h.deps.Store.Current(c.Request.Context(), restaurant)
 	if err != nil {
 		return err
 	}
@@ -110,13 +110,13 @@ func (h *Handlers) VersionChanges(c *gin.Context) error {
 
 // catalogueOf compiles a version that is kept.
 func (h *Handlers) catalogueOf(ctx context.Context, restaurant menu.RestaurantID, number int64) (*menu.Catalogue, error) {
-	if snapshot, ok := h.Replica.Cached(restaurant); ok && snapshot.Version.Version == number {
+	if snapshot, ok := h.deps.Replica.Cached(restaurant); ok && snapshot.Version.Version == number {
 		return snapshot.Catalogue, nil
 	}
-	version, err := h.Store.Version(ctx, restaurant, number)
+	version, err := h.deps.Store.Version(ctx, restaurant, number)
 	if err == nil {
 		var content *menu.Content
-		if content, err = h.Store.Content(ctx, version.Content); err == nil {
+		if content, err = h.deps.Store.Content(ctx, version.Content); err == nil {
 			return content.Catalogue(version.Stops), nil
 		}
 	}
@@ -190,7 +190,7 @@ type touchedDish struct {
 
 // describeFindings returns the findings with the names of their dishes, from memory.
 func (h *Handlers) describeFindings(restaurant menu.RestaurantID, findings []menu.Finding) []findingView {
-	snapshot, served := h.Replica.Cached(restaurant)
+	snapshot, served := h.deps.Replica.Cached(restaurant)
 	views := make([]findingView, len(findings))
 	for i, finding := range findings {
 		views[i] = findingView{Finding: finding, Dishes: []touchedDish{}}

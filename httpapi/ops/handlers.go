@@ -17,7 +17,7 @@ import (
 
 // Handlers answer what operators ask about restaurants, syncs and versions.
 type Handlers struct {
-	Deps
+	deps      Deps
 	diffSlots chan struct{} // a place for each comparison under way
 
 	statesMu sync.Mutex    // held while states is made
@@ -43,5 +43,5 @@ type Journal interface {
 
 // New makes the handlers.
 func New(deps Deps) *Handlers {
-	return &Handlers{Deps: deps, diffSlots: make(chan struct{}, maxDiffs)}
+	return &Handlers{deps: deps, diffSlots: make(chan struct{}, maxDiffs)}
 }

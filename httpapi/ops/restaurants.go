@@ -53,15 +53,14 @@ func (h *Handlers) Restaurants(c *gin.Context) error {
 		return err
 	}
 	connection, oneConnection := c.GetQuery("connection")
-	who, _ := auth.CallerOf(c)
-	from := h.Directory.Index()
+	from := h.deps.Directory.Index()
 	var now *stateSummary
 	if state != "" {
 		now = h.stateSummary()
 		from = now.of
 	}
 	all := from.Entries()
-	chosen, next := from.Page(who.Viewer(), want, func(at int) bool {
+	chosen, next := from.Page(auth.CallerOf(c).Viewer(), want, func(at int) bool {
 		return (!oneConnection || all[at].Connection == connection) && (now == nil || now.all[at].matches(state))
 	})
 	versions := h.versions(c.Request.Context(), chosen)
@@ -75,20 +74,20 @@ func (h *Handlers) Restaurants(c *gin.Context) error {
 // opsRow lays one restaurant out.
 func (h *Handlers) opsRow(restaurant directory.Restaurant, version cache.Version) opsRestaurantRow {
 	return opsRestaurantRow{
-		Restaurant: respond.NewRestaurant(restaurant, version, h.Runner.Stale(version)), States: h.statesOf(version).names(),
+		Restaurant: respond.NewRestaurant(restaurant, version, h.deps.Runner.Stale(version)), States: h.statesOf(version).names(),
 		Freshness: h.freshness(restaurant.ID, version),
 	}
 }
 
 func (h *Handlers) freshness(id menu.RestaurantID, version cache.Version) freshness {
-	plan, _ := h.Runner.Plan(id)
+	plan, _ := h.deps.Runner.Plan(id)
 	f := freshness{Schedule: plan.Schedule, TimeZone: plan.TimeZone, NextAt: respond.TimeOrNull(plan.Next)}
 	if plan.Every > 0 {
 		every, stale := plan.Every.Seconds(), (time.Duration(plan.StaleAfter) * plan.Every).Seconds()
 		f.EverySeconds, f.StaleSeconds = &every, &stale
 	}
 	if version.Version != 0 {
-		age := max(0, h.Clock().Sub(version.CheckedAt).Seconds())
+		age := max(0, h.deps.Clock().Sub(version.CheckedAt).Seconds())
 		f.AgeSeconds = &age
 	}
 	return f
@@ -110,13 +109,13 @@ type opsRestaurantView struct {
 
 // Restaurant answers GET /v1/ops/restaurants/{restaurant}.
 func (h *Handlers) Restaurant(c *gin.Context) error {
-	id, err := visible.SyncedMenu(c, h.Directory)
+	id, err := visible.SyncedMenu(c, h.deps.Directory)
 	if err != nil {
 		return err
 	}
-	restaurant, known := h.Directory.Restaurant(id)
+	restaurant, known := h.deps.Directory.Restaurant(id)
 	if !known { // a connection's own menu
-		connection, _ := h.Directory.ConnectionOf(id)
+		connection, _ := h.deps.Directory.ConnectionOf(id)
 		restaurant = directory.Restaurant{ID: id, Connection: connection}
 	}
 	version := h.versions(c.Request.Context(), []directory.Restaurant{restaurant})[id]
@@ -127,7 +126,7 @@ func (h *Handlers) Restaurant(c *gin.Context) error {
 	if version.Held {
 		view.Hold = &version.Hold.Until
 	}
-	runs, _, err := h.Runner.Log().List(c.Request.Context(), runlog.Filter{Restaurant: id, Limit: 1})
+	runs, _, err := h.deps.Runner.Log().List(c.Request.Context(), runlog.Filter{Restaurant: id, Limit: 1})
 	if err != nil {
 		return err
 	}
@@ -149,16 +148,16 @@ func (h *Handlers) versions(ctx context.Context, restaurants []directory.Restaur
 		ids[i] = restaurants[i].ID
 	}
 	versions := make(map[menu.RestaurantID]cache.Version, len(ids))
-	if !h.Runner.RedisDown() { // else each list would wait in vain
+	if !h.deps.Runner.RedisDown() { // else each list would wait in vain
 		ctx, cancel := context.WithTimeout(ctx, versionsTimeout)
 		defer cancel()
-		if found, err := h.Store.Currents(ctx, ids); err == nil {
+		if found, err := h.deps.Store.Currents(ctx, ids); err == nil {
 			versions = found
 		}
 	}
 	for _, id := range ids {
 		stored := versions[id]
-		if version, known := h.Replica.Version(id); known && version.Version > stored.Version {
+		if version, known := h.deps.Replica.Version(id); known && version.Version > stored.Version {
 			version.Floor = max(version.Floor, stored.Floor)
 			versions[id] = version
 		}

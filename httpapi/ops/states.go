@@ -88,7 +88,7 @@ func (h *Handlers) statesOf(version cache.Version) (all stateSet) {
 		all |= quarantined
 	default:
 	}
-	if h.Runner.Stale(version) {
+	if h.deps.Runner.Stale(version) {
 		all |= stale
 	}
 	if version.Held {
@@ -115,13 +115,13 @@ type stateSummary struct {
 func (h *Handlers) stateSummary() *stateSummary {
 	h.statesMu.Lock()
 	defer h.statesMu.Unlock()
-	of, now := h.Directory.Index(), h.Clock()
+	of, now := h.deps.Directory.Index(), h.deps.Clock()
 	if last := h.states; last != nil && last.of == of && !now.Before(last.at) && now.Before(last.until) {
 		return last
 	}
 	made := &stateSummary{of: of, all: make([]stateSet, len(of.Entries())), at: now}
 	for i, one := range of.Entries() {
-		version, _ := h.Replica.Version(one.ID)
+		version, _ := h.deps.Replica.Version(one.ID)
 		made.all[i] = h.statesOf(version)
 	}
 	made.until = now.Add(min(time.Duration(len(of.Entries()))*stateCost, time.Second))
@@ -149,12 +149,12 @@ func (h *Handlers) Summary(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	who, _ := auth.CallerOf(c)
+	who := auth.CallerOf(c)
 	view := h.stateSummary().count(who.Viewer(), directory.SearchWords(text))
-	query := ordering.Query{Connections: h.Directory.Connections(who.Viewer()), State: ordering.StateUnknown, Limit: summarised}
-	records, next, err := h.Journal.List(c.Request.Context(), query)
+	query := ordering.Query{Connections: h.deps.Directory.Connections(who.Viewer()), State: ordering.StateUnknown, Limit: summarised}
+	records, next, err := h.deps.Journal.List(c.Request.Context(), query)
 	if err != nil {
-		h.Log.WithFields(logrus.Fields{"event": "ops.summary_failed", "requestId": respond.RequestID(c)}).WithError(err).Debug("orders cannot be counted")
+		h.deps.Log.WithFields(logrus.Fields{"event": "ops.summary_failed", "requestId": respond.RequestID(c)}).WithError(err).Debug("orders cannot be counted")
 	} else {
 		count := len(records)
 		view.UnknownOrders, view.More = &count, next != ""

@@ -24,7 +24,7 @@ const maxWait = 60 * time.Second // of ?wait=
 // Sync answers POST /v1/ops/restaurants/{restaurant}/sync: starts or
 // joins a manual run (policy S8); ?wait=30s answers with the finished one.
 func (h *Handlers) Sync(c *gin.Context) error {
-	restaurant, err := visible.SyncedMenu(c, h.Directory)
+	restaurant, err := visible.SyncedMenu(c, h.deps.Directory)
 	if err != nil {
 		return err
 	}
@@ -36,16 +36,15 @@ func (h *Handlers) Sync(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	who, _ := auth.CallerOf(c)
-	run, err := h.Runner.Start(c.Request.Context(), restaurant, menusync.Request{
-		Trigger: runlog.TriggerManual, By: who.Client, Force: force,
+	run, err := h.deps.Runner.Start(c.Request.Context(), restaurant, menusync.Request{
+		Trigger: runlog.TriggerManual, By: auth.CallerOf(c).Client, Force: force,
 	})
 	if err == nil {
 		did := audit.Entry{Action: audit.Sync, Restaurant: &restaurant, Run: &run.ID}
 		if force {
 			did.Action = audit.Force
 		}
-		h.Audit.Add(c, did)
+		h.deps.Audit.Add(c, did)
 	}
 	return h.answerRun(c, run, err, wait)
 }
@@ -58,8 +57,8 @@ func (h *Handlers) SyncAll(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	who, _ := auth.CallerOf(c)
-	batch, err := h.Runner.StartBatch(c.Request.Context(), menusync.BatchRequest{
+	who := auth.CallerOf(c)
+	batch, err := h.deps.Runner.StartBatch(c.Request.Context(), menusync.BatchRequest{
 		Connection: who.Connection, By: who.Client, Force: force,
 	})
 	if err != nil {
@@ -69,7 +68,7 @@ func (h *Handlers) SyncAll(c *gin.Context) error {
 	if force {
 		did.Action = audit.ForceAll
 	}
-	h.Audit.Add(c, did)
+	h.deps.Audit.Add(c, did)
 	c.Header("Location", "/v1/ops/sync/"+batch.ID)
 	return respond.JSON(c, http.StatusAccepted, respond.Result{Result: struct {
 		Batch string `json:"batch"`
@@ -79,9 +78,8 @@ func (h *Handlers) SyncAll(c *gin.Context) error {
 
 // Batch answers GET /v1/ops/sync/{batch}, for those who have lost the events.
 func (h *Handlers) Batch(c *gin.Context) error {
-	who, _ := auth.CallerOf(c)
-	batch, err := h.Runner.Log().Batch(c.Request.Context(), respond.Param(c, "batch"))
-	if err == nil && !who.Sees(batch.Connection) {
+	batch, err := h.deps.Runner.Log().Batch(c.Request.Context(), respond.Param(c, "batch"))
+	if err == nil && !auth.CallerOf(c).Sees(batch.Connection) {
 		err = runlog.ErrUnknownBatch
 	}
 	if err != nil {
@@ -111,7 +109,7 @@ func (h *Handlers) answerRun(c *gin.Context, run runlog.Run, err error, wait tim
 func (h *Handlers) waitFor(ctx context.Context, run runlog.Run, wait time.Duration) (runlog.Run, error) {
 	waiting, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	last, err := h.Runner.Wait(waiting, run.Restaurant, run.ID)
+	last, err := h.deps.Runner.Wait(waiting, run.Restaurant, run.ID)
 	if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
 		err = nil
 	}
@@ -155,11 +153,11 @@ func forced(c *gin.Context) (force bool, err error) {
 
 // Lint answers GET /v1/ops/restaurants/{restaurant}/lint.
 func (h *Handlers) Lint(c *gin.Context) error {
-	restaurant, err := visible.SyncedMenu(c, h.Directory)
+	restaurant, err := visible.SyncedMenu(c, h.deps.Directory)
 	if err != nil {
 		return err
 	}
-	findings, err := h.Runner.Findings(c.Request.Context(), restaurant)
+	findings, err := h.deps.Runner.Findings(c.Request.Context(), restaurant)
 	if err != nil {
 		return err
 	}
@@ -168,9 +166,8 @@ func (h *Handlers) Lint(c *gin.Context) error {
 
 // Run answers GET /v1/ops/runs/{run}.
 func (h *Handlers) Run(c *gin.Context) error {
-	who, _ := auth.CallerOf(c)
-	run, err := h.Runner.Log().Find(c.Request.Context(), respond.Param(c, "run"))
-	if err == nil && !h.Directory.SeesMenu(who.Viewer(), run.Restaurant) {
+	run, err := h.deps.Runner.Log().Find(c.Request.Context(), respond.Param(c, "run"))
+	if err == nil && !h.deps.Directory.SeesMenu(auth.CallerOf(c).Viewer(), run.Restaurant) {
 		err = runlog.ErrUnknownRun
 	}
 	if err != nil {
@@ -182,7 +179,7 @@ func (h *Handlers) Run(c *gin.Context) error {
 // Runs answers GET /v1/ops/runs, the newest first; ?restaurant= and
 // ?outcome= choose.
 func (h *Handlers) Runs(c *gin.Context) error {
-	who, _ := auth.CallerOf(c)
+	who := auth.CallerOf(c)
 	outcome, err := respond.OneOf(c, "outcome", []runlog.Outcome{
 		runlog.OutcomeUpdated, runlog.OutcomeUnchanged, runlog.OutcomeQuarantined,
 		runlog.OutcomeHeld, runlog.OutcomeFailed, runlog.OutcomeSkipped,
@@ -194,16 +191,16 @@ func (h *Handlers) Runs(c *gin.Context) error {
 	if filter.Limit, filter.Cursor, err = respond.PageOf(c); err != nil {
 		return err
 	}
-	if _, given := c.GetQuery("restaurant"); given && !h.Directory.SeesMenu(who.Viewer(), filter.Restaurant) {
-		return respond.RestaurantNotFound(h.Directory.Visible(who.Viewer()))
+	if _, given := c.GetQuery("restaurant"); given && !h.deps.Directory.SeesMenu(who.Viewer(), filter.Restaurant) {
+		return respond.RestaurantNotFound(h.deps.Directory.Visible(who.Viewer()))
 	}
-	runs, next, err := h.Runner.Log().List(c.Request.Context(), filter)
+	runs, next, err := h.deps.Runner.Log().List(c.Request.Context(), filter)
 	if err != nil {
 		return err
 	}
 	list := respond.Page[runlog.Run]{Result: make([]runlog.Run, 0, len(runs)), Next: respond.NextPage(next)}
 	for _, run := range runs {
-		if h.Directory.SeesMenu(who.Viewer(), run.Restaurant) { // a page of a client with one connection may be short
+		if h.deps.Directory.SeesMenu(who.Viewer(), run.Restaurant) { // a page of a client with one connection may be short
 			list.Result = append(list.Result, run)
 		}
 	}

@@ -39,7 +39,7 @@ type versionRow struct {
 // Versions answers GET /v1/ops/restaurants/{restaurant}/versions: the last
 // version of each content that is kept, the newest first (policy S7).
 func (h *Handlers) Versions(c *gin.Context) error {
-	restaurant, err := visible.SyncedMenu(c, h.Directory)
+	restaurant, err := visible.SyncedMenu(c, h.deps.Directory)
 	if err != nil {
 		return err
 	}
@@ -53,11 +53,11 @@ func (h *Handlers) Versions(c *gin.Context) error {
 			return respond.BadCursor()
 		}
 	}
-	current, err := h.Store.Current(c.Request.Context(), restaurant)
+	current, err := h.deps.Store.Current(c.Request.Context(), restaurant)
 	if err != nil {
 		return err
 	}
-	kept, err := h.Store.Versions(c.Request.Context(), restaurant)
+	kept, err := h.deps.Store.Versions(c.Request.Context(), restaurant)
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (h *Handlers) Versions(c *gin.Context) error {
 // VersionView answers GET …/versions/{version}/view: the menu view as the
 // ordering service published it last while this version was current.
 func (h *Handlers) VersionView(c *gin.Context) error {
-	restaurant, err := visible.SyncedMenu(c, h.Directory)
+	restaurant, err := visible.SyncedMenu(c, h.deps.Directory)
 	if err != nil {
 		return err
 	}
@@ -96,9 +96,9 @@ func (h *Handlers) VersionView(c *gin.Context) error {
 		return err
 	}
 	var view menu.Published
-	version, err := h.Store.Version(c.Request.Context(), restaurant, number)
+	version, err := h.deps.Store.Version(c.Request.Context(), restaurant, number)
 	if err == nil {
-		view, err = h.Store.View(c.Request.Context(), version)
+		view, err = h.deps.Store.View(c.Request.Context(), version)
 	}
 	var body []byte
 	if err == nil {
@@ -118,7 +118,7 @@ func (h *Handlers) VersionView(c *gin.Context) error {
 // RollBack answers POST /v1/ops/restaurants/{restaurant}/rollback with the
 // finished run (policy S7a). A run in flight is waited for, ?wait= at most.
 func (h *Handlers) RollBack(c *gin.Context) error {
-	restaurant, err := visible.SyncedMenu(c, h.Directory)
+	restaurant, err := visible.SyncedMenu(c, h.deps.Directory)
 	if err != nil {
 		return err
 	}
@@ -130,12 +130,11 @@ func (h *Handlers) RollBack(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	who, _ := auth.CallerOf(c)
-	run, err := h.Runner.Rollback(c.Request.Context(), restaurant, to, who.Client, wait)
+	run, err := h.deps.Runner.Rollback(c.Request.Context(), restaurant, to, auth.CallerOf(c).Client, wait)
 	if err != nil {
 		return err
 	}
-	h.Audit.Add(c, audit.Entry{
+	h.deps.Audit.Add(c, audit.Entry{
 		Action: audit.Rollback, Restaurant: &restaurant, Run: &run.ID, Version: &to.Version, Detail: audit.Detail("hold: " + string(to.Hold)),
 	})
 	c.Header("Location", "/v1/ops/runs/"+run.ID)
@@ -168,7 +167,7 @@ func rollbackOf(c *gin.Context) (runlog.Rollback, error) {
 // ReleaseHold answers DELETE /v1/ops/restaurants/{restaurant}/hold: lifts the
 // hold at once and syncs, as Sync answers.
 func (h *Handlers) ReleaseHold(c *gin.Context) error {
-	restaurant, err := visible.SyncedMenu(c, h.Directory)
+	restaurant, err := visible.SyncedMenu(c, h.deps.Directory)
 	if err != nil {
 		return err
 	}
@@ -176,10 +175,9 @@ func (h *Handlers) ReleaseHold(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	who, _ := auth.CallerOf(c)
-	run, err := h.Runner.Release(c.Request.Context(), restaurant, who.Client)
+	run, err := h.deps.Runner.Release(c.Request.Context(), restaurant, auth.CallerOf(c).Client)
 	if err == nil {
-		h.Audit.Add(c, audit.Entry{Action: audit.Release, Restaurant: &restaurant, Run: &run.ID})
+		h.deps.Audit.Add(c, audit.Entry{Action: audit.Release, Restaurant: &restaurant, Run: &run.ID})
 	}
 	return h.answerRun(c, run, err, wait)
 }

@@ -37,22 +37,21 @@ func (h *Handlers) Change(operation ordering.Operation) respond.Handler {
 		if err != nil {
 			return err
 		}
-		who, _ := auth.CallerOf(c)
-		changed, err := h.Orders.Change(c.Request.Context(), ordering.ChangeRequest{
-			Operation: operation, OrderID: orderID, V1: true, Connection: connection, Client: who.Client, Key: key,
-			RequestID: respond.RequestID(c), Body: body, Language: respond.Language(c), FieldCase: h.FieldCases[connection],
+		changed, err := h.deps.Orders.Change(c.Request.Context(), ordering.ChangeRequest{
+			Operation: operation, OrderID: orderID, V1: true, Connection: connection, Client: auth.CallerOf(c).Client, Key: key,
+			RequestID: respond.RequestID(c), Body: body, Language: respond.Language(c), FieldCase: h.deps.FieldCases[connection],
 		})
 		if err != nil {
 			err = changeProblem(operation, err)
 		}
-		return h.answerOrder(c, Call{Operation: operation, Connection: connection, OrderID: orderID}, changed, err)
+		return h.answerOrder(c, respond.OrderCall{Operation: operation, Connection: connection, OrderID: orderID}, changed, err)
 	}
 }
 
 // connectionOfOrder returns the connection that has the order, of those that the
 // request is about.
 func (h *Handlers) connectionOfOrder(c *gin.Context, orderID string) (string, error) {
-	connections, err := visible.Connections(c, h.Directory)
+	connections, err := visible.Connections(c, h.deps.Directory)
 	if err != nil {
 		return "", err
 	}
@@ -61,7 +60,7 @@ func (h *Handlers) connectionOfOrder(c *gin.Context, orderID string) (string, er
 	}
 	ctx, cancel := context.WithTimeout(c.Request.Context(), lookupTimeout)
 	defer cancel()
-	record, err := h.Orders.ByOrderID(ctx, connections, orderID)
+	record, err := h.deps.Orders.ByOrderID(ctx, connections, orderID)
 	return record.Connection, err
 }
 

@@ -20,7 +20,7 @@ import (
 // Handlers check, place, change and show orders, and resolve those whose
 // outcome is unknown.
 type Handlers struct {
-	Deps
+	deps    Deps
 	buffers sync.Pool // of *buffers
 }
 
@@ -66,4 +66,4 @@ type Journal interface {
 }
 
 // New makes the handlers.
-func New(deps Deps) *Handlers { return &Handlers{Deps: deps} }
+func New(deps Deps) *Handlers { return &Handlers{deps: deps} }

@@ -27,16 +27,15 @@ func (h *Handlers) AcceptJournal(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	accepted, err := h.Orders.AcceptRestore(c.Request.Context(), connection)
+	accepted, err := h.deps.Orders.AcceptRestore(c.Request.Context(), connection)
 	if err != nil {
 		return err
 	}
 	if accepted {
-		who, _ := auth.CallerOf(c)
-		h.Log.WithFields(logrus.Fields{
-			"event": "journal.accept", "requestId": respond.RequestID(c), "client": who.Client, "connection": connection,
+		h.deps.Log.WithFields(logrus.Fields{
+			"event": "journal.accept", "requestId": respond.RequestID(c), "client": auth.CallerOf(c).Client, "connection": connection,
 		}).Warn("a restored journal was accepted: new orders are placed again")
-		h.Audit.Add(c, audit.Entry{Action: audit.AcceptRestore, Connection: respond.OrNull(connection)})
+		h.deps.Audit.Add(c, audit.Entry{Action: audit.AcceptRestore, Connection: respond.OrNull(connection)})
 	}
 	return respond.JSON(c, http.StatusOK, respond.Result{Result: acceptance{connection, accepted}})
 }
@@ -55,7 +54,7 @@ func (h *Handlers) connectionToAccept(c *gin.Context) (string, error) {
 	if inQuery {
 		name, given = asked, true
 	}
-	return visible.Connection(c, h.Directory, name, given)
+	return visible.Connection(c, h.deps.Directory, name, given)
 }
 
 // readAcceptance reads the body of POST /v1/ops/journal/accept: nothing, or an

@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/gin-gonic/gin"
+	"github.com/shopspring/decimal"
 	"github.com/sirupsen/logrus"
 
 	"larder/httpapi/audit"
@@ -25,13 +26,13 @@ func (h *Handlers) List(c *gin.Context) error {
 	if query.State, err = respond.OneOf(c, "state", ordering.States()); err != nil {
 		return err
 	}
-	if query.Connections, err = visible.Connections(c, h.Directory); err != nil {
+	if query.Connections, err = visible.Connections(c, h.deps.Directory); err != nil {
 		return err
 	}
 	if query.Limit, query.Cursor, err = respond.PageOf(c); err != nil {
 		return err
 	}
-	records, next, err := h.Journal.List(c.Request.Context(), query)
+	records, next, err := h.deps.Journal.List(c.Request.Context(), query)
 	if errors.Is(err, ordering.ErrCursor) {
 		err = respond.BadCursor()
 	}
@@ -40,7 +41,7 @@ func (h *Handlers) List(c *gin.Context) error {
 	}
 	list := respond.Page[listedOrder]{Result: make([]listedOrder, len(records)), Next: respond.NextPage(next)}
 	for i, record := range records {
-		list.Result[i] = listedOrder{newRecordView(record), visible.Name(h.Directory, h.Replica, record.Restaurant)}
+		list.Result[i] = listedOrder{newRecordView(record), visible.Name(h.deps.Directory, h.deps.Replica, record.Restaurant)}
 	}
 	return respond.JSON(c, http.StatusOK, list)
 }
@@ -99,14 +100,13 @@ type resolutionView struct {
 // Details answers GET /v1/ops/orders/{ref}: the record, and what was sent and
 // answered, so that an operator can speak with the guest and the restaurant.
 func (h *Handlers) Details(c *gin.Context) error {
-	who, _ := auth.CallerOf(c)
-	record, err := h.Journal.Record(c.Request.Context(), h.Directory.Connections(who.Viewer()), respond.Param(c, "ref"))
+	record, err := h.deps.Journal.Record(c.Request.Context(), h.deps.Directory.Connections(auth.CallerOf(c).Viewer()), respond.Param(c, "ref"))
 	if err != nil {
 		return err
 	}
-	restaurant, _ := h.Directory.Restaurant(record.Restaurant)
+	restaurant, _ := h.deps.Directory.Restaurant(record.Restaurant)
 	view := opsOrderView{
-		listedOrder: listedOrder{newRecordView(record), visible.Name(h.Directory, h.Replica, record.Restaurant)}, Calls: make([]callView, len(record.Calls)),
+		listedOrder: listedOrder{newRecordView(record), visible.Name(h.deps.Directory, h.deps.Replica, record.Restaurant)}, Calls: make([]callView, len(record.Calls)),
 		RestaurantPhone: respond.OrNull(restaurant.Phone), RestaurantAddress: respond.OrNull(restaurant.Address),
 	}
 	for i, call := range record.Calls {
@@ -120,7 +120,7 @@ func (h *Handlers) Details(c *gin.Context) error {
 
 // sent is what a call sent, nil when it is not kept.
 func (h *Handlers) sent(ctx context.Context, record ordering.Record, call int) (json.RawMessage, error) {
-	body, err := h.Journal.Body(ctx, record.Connection, record.Ref, call)
+	body, err := h.deps.Journal.Body(ctx, record.Connection, record.Ref, call)
 	if errors.Is(err, ordering.ErrNoBody) || err == nil && !json.Valid(body) {
 		return nil, nil //nolint:nilnil // not kept is an answer here, shown as null
 	}
@@ -152,20 +152,125 @@ func (h *Handlers) Resolve(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	who, _ := auth.CallerOf(c)
-	resolution.Connections, resolution.Ref, resolution.By, resolution.RequestID = h.Directory.Connections(who.Viewer()), respond.Param(c, "ref"), who.Client, respond.RequestID(c)
-	resolved, err := h.Orders.Resolve(c.Request.Context(), resolution)
+	who := auth.CallerOf(c)
+	resolution.Connections, resolution.Ref, resolution.By, resolution.RequestID = h.deps.Directory.Connections(who.Viewer()), respond.Param(c, "ref"), who.Client, respond.RequestID(c)
+	resolved, err := h.deps.Orders.Resolve(c.Request.Context(), resolution)
 	if err != nil {
 		return resolutionProblem(err)
 	}
-	h.Log.WithFields(logrus.Fields{
+	h.deps.Log.WithFields(logrus.Fields{
 		"event": "order.resolved", "ref": resolved.Record.Ref, "orderID": resolved.Record.OrderID, "requestId": respond.RequestID(c),
 		"client": who.Client, "connection": resolved.Record.Connection, "operation": resolution.Operation, "resolution": resolution.Resolution,
 		"outcome": resolved.Call.Outcome, "state": resolved.Record.State,
 	}).Info("an order's unknown outcome was resolved")
-	h.Audit.Add(c, audit.Entry{
+	h.deps.Audit.Add(c, audit.Entry{
 		Action: audit.Resolve, Connection: respond.OrNull(resolved.Record.Connection), Restaurant: respond.OrNull(resolved.Record.Restaurant),
 		Ref: &resolved.Record.Ref, Detail: audit.Detail(string(resolution.Operation) + ": " + string(resolution.Resolution)),
 	})
 	return respond.JSON(c, http.StatusOK, respond.Result{Result: newRecordView(resolved.Record)})
+}
+
+// recordView is an order as the API shows it. What is not known is null.
+type recordView struct {
+	Ref         string         `json:"ref"`
+	OrderID     *string        `json:"orderID"`
+	Restaurant  *string        `json:"restaurant"`
+	Connection  string         `json:"connection"`
+	Client      string         `json:"client"`
+	Adopted     bool           `json:"adopted"`
+	State       ordering.State `json:"state"`
+	Paid        bool           `json:"paid"`
+	Total       respond.Number `json:"total"`
+	MenuVersion *int64         `json:"menuVersion"`
+	CreatedAt   *string        `json:"createdAt"`
+	UpdatedAt   *string        `json:"updatedAt"`
+	ExpectedAt  *string        `json:"expectedAt"`
+	Attempts    []attemptView  `json:"attempts"`
+	Payments    []paymentView  `json:"payments"`
+}
+
+// attemptView is one try of a call, or one step of it that was no try: a call
+// that ended without one, or a person's resolution.
+type attemptView struct {
+	Operation ordering.Operation `json:"operation"`
+	// Try counts the tries of one call from 1; null of what was no try.
+	Try     *int             `json:"try"`
+	At      *string          `json:"at"`
+	MS      *int64           `json:"ms"`
+	Status  *int             `json:"status"` // null where there was no answer
+	Outcome ordering.Outcome `json:"outcome"`
+	Code    *string          `json:"code"`
+	By      *string          `json:"by"` // who resolved it
+}
+
+type paymentView struct {
+	Code   string         `json:"code"`
+	Amount respond.Number `json:"amount"`
+	PaidAt string         `json:"paidAt"`
+}
+
+// newRecordView lays a record out.
+func newRecordView(record ordering.Record) recordView {
+	view := recordView{
+		Ref: record.Ref, OrderID: respond.OrNull(record.OrderID), Restaurant: respond.OrNull(string(record.Restaurant)),
+		Connection: record.Connection, Client: record.Client, Adopted: record.Adopted,
+		State: record.State, Paid: record.Paid, Total: respond.Number(record.Total), MenuVersion: respond.OrNull(record.MenuVersion),
+		CreatedAt: respond.TimeOrNull(record.CreatedAt), UpdatedAt: respond.TimeOrNull(record.UpdatedAt), ExpectedAt: respond.TimeOrNull(record.ExpectedAt),
+		Attempts: []attemptView{}, Payments: []paymentView{},
+	}
+	for _, call := range record.Calls {
+		view.Attempts = append(view.Attempts, attemptsOf(call)...)
+	}
+	for _, payment := range record.Payments() {
+		view.Payments = append(view.Payments, paymentView{
+			Code: payment.Code, Amount: respond.Number(decimal.NewNullDecimal(payment.Amount)), PaidAt: payment.PaidAt,
+		})
+	}
+	return view
+}
+
+// attemptsOf are a call's tries, then how it ended where no try tells, then who
+// resolved it.
+func attemptsOf(call ordering.Call) []attemptView {
+	attempts := make([]attemptView, 0, len(call.Attempts)+1)
+	for i, try := range call.Attempts {
+		number, ms := i+1, try.Duration.Milliseconds()
+		attempts = append(attempts, attemptView{
+			Operation: call.Operation, Try: &number, At: respond.TimeOrNull(try.At), MS: &ms,
+			Status: respond.OrNull(try.Status), Outcome: try.Outcome, Code: respond.OrNull(try.Code),
+		})
+	}
+	if len(call.Attempts) == 0 && call.Outcome != ordering.OutcomeOpen {
+		attempts = append(attempts, endWithoutTry(call))
+	}
+	if call.Resolved != nil {
+		attempts = append(attempts, attemptView{
+			Operation: call.Operation, At: respond.TimeOrNull(call.Resolved.At),
+			Outcome: resolvedOutcome(call.Resolved.Resolution), By: respond.OrNull(call.Resolved.By),
+		})
+	}
+	return attempts
+}
+
+// endWithoutTry is the end of a call that was swept or given up.
+func endWithoutTry(call ordering.Call) attemptView {
+	end := attemptView{Operation: call.Operation, At: respond.TimeOrNull(call.StartedAt), Outcome: call.Outcome}
+	if call.Resolved != nil { // before that it was swept
+		end.Outcome = ordering.OutcomeUnknown
+	} else if !call.EndedAt.IsZero() {
+		end.At = respond.TimeOrNull(call.EndedAt)
+	}
+	return end
+}
+
+// resolvedOutcome is what a person's resolution makes of a call.
+func resolvedOutcome(how ordering.Resolution) ordering.Outcome {
+	switch how {
+	case ordering.ResolvedDone:
+		return ordering.OutcomeDone
+	case ordering.ResolvedRetry:
+		return ordering.OutcomeNotSent
+	default:
+		return ordering.OutcomeRefused
+	}
 }

@@ -1,8 +1,11 @@
 package orders
 
 import (
+	"bytes"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/gin-gonic/gin"
 
@@ -10,9 +13,11 @@ import (
 	"larder/httpapi/ratelimit"
 	"larder/httpapi/respond"
 	"larder/httpapi/visible"
+	"larder/internal/jsontext"
 	"larder/internal/upstream"
 	"larder/ordering"
 	"larder/ordering/validate"
+	"larder/ordering/violation"
 )
 
 // buffers are what an order check is read into and answered from, used for one
@@ -26,7 +31,7 @@ const maxPooledBuffer = 32 << 10
 // Validate answers POST …/orders/validate: what is wrong with the order
 // and what it costs. It places nothing.
 func (h *Handlers) Validate(c *gin.Context) error {
-	restaurant, err := visible.Restaurant(c, h.Directory)
+	restaurant, err := visible.Restaurant(c, h.deps.Directory)
 	if err != nil {
 		return err
 	}
@@ -42,15 +47,15 @@ func (h *Handlers) Validate(c *gin.Context) error {
 	if pooled.request, err = respond.ReadJSON(c, pooled.request); err != nil {
 		return err
 	}
-	h.chargeOrder(c, h.ValidateLimit, pooled.request)
-	snapshot, err := h.Replica.Catalogue(c.Request.Context(), restaurant.ID)
+	h.chargeOrder(c, h.deps.ValidateLimit, pooled.request)
+	snapshot, err := h.deps.Replica.Catalogue(c.Request.Context(), restaurant.ID)
 	if err != nil {
 		return err
 	}
 	spoken := respond.Language(c)
-	text, err := h.Validator.AppendResult(append(pooled.response[:0], `{"result":`...), validate.Request{
+	text, err := h.deps.Validator.AppendResult(append(pooled.response[:0], `{"result":`...), validate.Request{
 		Restaurant: restaurant.ID, V1: true, Version: snapshot.Version.Version, Catalogue: snapshot.Catalogue,
-		Body: pooled.request, Language: spoken, FieldCase: h.FieldCases[restaurant.Connection],
+		Body: pooled.request, Language: spoken, FieldCase: h.deps.FieldCases[restaurant.Connection],
 	})
 	if err != nil {
 		return err
@@ -66,11 +71,11 @@ func (h *Handlers) Validate(c *gin.Context) error {
 
 // Place answers POST …/orders.
 func (h *Handlers) Place(c *gin.Context) error {
-	restaurant, err := visible.Restaurant(c, h.Directory)
+	restaurant, err := visible.Restaurant(c, h.deps.Directory)
 	if err != nil {
 		return err
 	}
-	key, err := respond.IdempotencyKey(c, !h.AllowMissingKey, auth.IsGuest(c))
+	key, err := respond.IdempotencyKey(c, !h.deps.AllowMissingKey, auth.IsGuest(c))
 	if err != nil {
 		return err
 	}
@@ -78,33 +83,33 @@ func (h *Handlers) Place(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	who, _ := auth.CallerOf(c)
+	who := auth.CallerOf(c)
 	requester := who.Client
 	if auth.IsGuest(c) {
-		h.chargeOrder(c, h.PublicLimit, body)
+		h.chargeOrder(c, h.deps.PublicLimit, body)
 		if err := h.checkPublicOrder(body, respond.Language(c)); err != nil {
 			return respond.WithLanguage(c, err)
 		}
 		// Guests share one client: each address has its own turn (policy O8a).
-		requester = auth.PublicClient + " " + ratelimit.AddressKey(h.Auth.ClientIP(c))
+		requester = auth.PublicClient + " " + ratelimit.AddressKey(h.deps.Auth.ClientIP(c))
 	}
 	// The client's disconnect does not cancel a write that has begun: Orders
 	// sees to that (policy O8).
-	placed, err := h.Orders.Place(c.Request.Context(), ordering.PlaceRequest{
+	placed, err := h.deps.Orders.Place(c.Request.Context(), ordering.PlaceRequest{
 		Restaurant: restaurant.ID, V1: true, Connection: restaurant.Connection, Client: who.Client, CapacityKey: requester, Key: key,
-		RequestID: respond.RequestID(c), Body: body, Language: respond.Language(c), FieldCase: h.FieldCases[restaurant.Connection],
+		RequestID: respond.RequestID(c), Body: body, Language: respond.Language(c), FieldCase: h.deps.FieldCases[restaurant.Connection],
 	})
-	return h.answerOrder(c, Call{Operation: upstream.OpCreate, Connection: restaurant.Connection, Restaurant: restaurant.ID}, placed, err)
+	return h.answerOrder(c, respond.OrderCall{Operation: upstream.OpCreate, Connection: restaurant.Connection, Restaurant: restaurant.ID}, placed, err)
 }
 
 // Order answers GET /v1/orders/{orderID}: the journal's record. Orders of
 // connections that the caller does not see are unknown to it.
 func (h *Handlers) Order(c *gin.Context) error {
-	connections, err := visible.Connections(c, h.Directory)
+	connections, err := visible.Connections(c, h.deps.Directory)
 	if err != nil {
 		return err
 	}
-	record, err := h.Orders.ByOrderID(c.Request.Context(), connections, respond.Param(c, "orderID"))
+	record, err := h.deps.Orders.ByOrderID(c.Request.Context(), connections, respond.Param(c, "orderID"))
 	if err != nil {
 		return err
 	}
@@ -114,7 +119,7 @@ func (h *Handlers) Order(c *gin.Context) error {
 // ByKey answers GET /v1/orders?key=: the record of what the caller asked
 // for under that key. A guest's page learns what a guest may (policy H3).
 func (h *Handlers) ByKey(c *gin.Context) error {
-	connections, err := visible.Connections(c, h.Directory)
+	connections, err := visible.Connections(c, h.deps.Directory)
 	if err != nil {
 		return err
 	}
@@ -122,8 +127,7 @@ func (h *Handlers) ByKey(c *gin.Context) error {
 	if wrong != "" {
 		return respond.InvalidParameter("key", "is the Idempotency-Key of an order, which "+wrong)
 	}
-	who, _ := auth.CallerOf(c)
-	record, err := h.Orders.ByKey(c.Request.Context(), connections, who.Client, key)
+	record, err := h.deps.Orders.ByKey(c.Request.Context(), connections, auth.CallerOf(c).Client, key)
 	switch {
 	case err != nil:
 		return err
@@ -132,4 +136,57 @@ func (h *Handlers) ByKey(c *gin.Context) error {
 	default:
 		return respond.JSON(c, http.StatusOK, respond.Result{Result: newRecordView(record)})
 	}
+}
+
+// What an order takes of its rate limit beside the first token: another one for
+// each of these. An ordinary order is far below both.
+const (
+	bytesPerToken = 8 << 10
+	linesPerToken = 500
+)
+
+// Tokens returns how many tokens checking the order takes: it costs by the
+// size of the body and the number of its lines, dishes and ingredients (policy
+// H7). Lines are counted by their opening brackets, before anything is decoded.
+func Tokens(body []byte) int {
+	return 1 + len(body)/bytesPerToken + bytes.Count(body, []byte("{"))/linesPerToken
+}
+
+// chargeOrder takes what an order's size costs beside the token that the
+// request has taken on arrival.
+func (h *Handlers) chargeOrder(c *gin.Context, l *ratelimit.Limiter, body []byte) {
+	if more := Tokens(body) - 1; more > 0 {
+		l.Charge(ratelimit.AddressKey(h.deps.Auth.ClientIP(c)), more)
+	}
+}
+
+// checkPublicOrder holds an order without a token to the payment types that
+// the configuration leaves to guests (policy H3). It reports the first violation
+// only: a body can repeat the field thousands of times (policy H7).
+func (h *Handlers) checkPublicOrder(body []byte, language string) error {
+	allowed := h.deps.GuestPayments
+	var violations []violation.Violation
+	reader := jsontext.NewReader(string(body), respond.MaxDepth)
+	for name := range reader.Members() {
+		if violations != nil || jsontext.FoldName(name) != "paymenttypeid" {
+			continue
+		}
+		if kind, ok := reader.Text(); ok && !slices.Contains(allowed, kind) {
+			violations = append(violations, violation.New("/"+name, violation.ValueNotAllowed, violation.Params{"allowed": allowed}, language))
+		}
+	}
+	if err := reader.Err(); err != nil || violations == nil {
+		return err
+	}
+	return &respond.Problem{
+		Code: respond.CodeValidationFailed, Violations: violations,
+		Msg: "without a token only these payment types are taken: " + strings.Join(allowed, ", ") + "; see errors",
+	}
+}
+
+// guestView is all that a guest's page may read of an order (policy H3).
+type guestView struct {
+	State   ordering.State `json:"state"`
+	Total   respond.Number `json:"total"`
+	OrderID *string        `json:"orderID"`
 }

@@ -34,7 +34,7 @@ func TestFailuresAreRememberedBesideInventedNames(t *testing.T) {
 	for i := range limiterKeys + 1000 {
 		l.Failed("invented-"+strconv.Itoa(i), "192.0.2.1")
 	}
-	if n := len(l.byClient.buckets); n > 31 {
+	if n := len(l.ByClient.buckets); n > 31 {
 		t.Errorf("%d names are kept, want at most 31: 30 of the address, and ops of the other one", n)
 	}
 	if n := counted("ops", "192.0.2.1"); n != 0 {

@@ -16,8 +16,7 @@ import (
 // Restaurant finds the path's restaurant. One that the caller may not see is
 // unknown to it.
 func Restaurant(c *gin.Context, known *directory.Directory) (directory.Restaurant, error) {
-	who, _ := auth.CallerOf(c)
-	return Find(known, who, respond.Param(c, "restaurant"))
+	return Find(known, auth.CallerOf(c), respond.Param(c, "restaurant"))
 }
 
 // Find finds a restaurant that the caller may see.
@@ -72,7 +71,7 @@ func Menu(known *directory.Directory, connection, restaurant string) (menu.Resta
 // Connection returns the connection asked for, or the only one that the
 // caller sees if none is given.
 func Connection(c *gin.Context, known *directory.Directory, asked string, given bool) (string, error) {
-	who, _ := auth.CallerOf(c)
+	who := auth.CallerOf(c)
 	if !given {
 		return OnlyConnection(known, who, "ask with ?connection= for")
 	}
@@ -85,8 +84,7 @@ func Connection(c *gin.Context, known *directory.Directory, asked string, given 
 // Connections are the connections whose orders a request is about: the one of
 // ?connection=, else all that the caller sees.
 func Connections(c *gin.Context, known *directory.Directory) ([]string, error) {
-	who, _ := auth.CallerOf(c)
-	seen := known.Connections(who.Viewer())
+	seen := known.Connections(auth.CallerOf(c).Viewer())
 	name, given := c.GetQuery("connection")
 	if !given {
 		return seen, nil
@@ -100,9 +98,8 @@ func Connections(c *gin.Context, known *directory.Directory) ([]string, error) {
 // SyncedMenu finds what the path names: a restaurant, or a connection's own menu
 // as "@connection".
 func SyncedMenu(c *gin.Context, known *directory.Directory) (menu.RestaurantID, error) {
-	who, _ := auth.CallerOf(c)
 	id := menu.RestaurantID(respond.Param(c, "restaurant"))
-	if known.HasMenu(id) && known.SeesMenu(who.Viewer(), id) {
+	if known.HasMenu(id) && known.SeesMenu(auth.CallerOf(c).Viewer(), id) {
 		return id, nil
 	}
 	restaurant, err := Restaurant(c, known)
