@@ -18,6 +18,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 
 	"larder/configs"
@@ -334,8 +335,7 @@ func (s *initSession) ask(ctx context.Context, text, preset, flag string, secret
 	if preset != "" {
 		text += " [" + preset + "]"
 	}
-	s.env.err.printf("%s: ", text)
-	answer, err := s.read(ctx, secret)
+	answer, err := s.read(ctx, text+": ", secret)
 	switch {
 	case answer != "":
 		return answer, nil
@@ -346,9 +346,11 @@ func (s *initSession) ask(ctx context.Context, text, preset, flag string, secret
 	}
 }
 
-// read reads one line, until ctx ends. Nothing can interrupt the read itself,
-// which is left to the end of the program; the terminal shows again what is typed.
-func (s *initSession) read(ctx context.Context, secret bool) (string, error) {
+// read prints the prompt and reads one line, until ctx ends. Nothing can interrupt
+// the read itself, which is left to the end of the program. The echo of a secret is
+// off before its prompt is printed, so that an answer pasted at once is not shown;
+// it is on again when read returns.
+func (s *initSession) read(ctx context.Context, prompt string, secret bool) (string, error) {
 	line := func() (string, error) {
 		text, err := s.in.ReadString('\n')
 		return strings.TrimSpace(text), err
@@ -359,8 +361,11 @@ func (s *initSession) read(ctx context.Context, secret bool) (string, error) {
 		if err != nil {
 			return "", err
 		}
+		if err := echoOff(fd); err != nil {
+			return "", err
+		}
 		defer func() {
-			_ = term.Restore(fd, state) // ReadPassword has done so unless ctx ended first
+			_ = term.Restore(fd, state)
 			s.env.err.println()
 		}()
 		line = func() (string, error) {
@@ -368,6 +373,7 @@ func (s *initSession) read(ctx context.Context, secret bool) (string, error) {
 			return string(text), err
 		}
 	}
+	s.env.err.printf("%s", prompt)
 	var answer string
 	var failed error
 	done := make(chan struct{})
@@ -378,4 +384,14 @@ func (s *initSession) read(ctx context.Context, secret bool) (string, error) {
 	case <-ctx.Done():
 		return "", context.Cause(ctx)
 	}
+}
+
+// echoOff makes the terminal not show what is typed.
+func echoOff(fd int) error {
+	settings, err := unix.IoctlGetTermios(fd, getTermios)
+	if err != nil {
+		return err
+	}
+	settings.Lflag &^= unix.ECHO
+	return unix.IoctlSetTermios(fd, setTermios, settings)
 }
