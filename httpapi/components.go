@@ -87,7 +87,7 @@ func (s *Server) journalComponent(ctx context.Context, found readinessReport) co
 // journalOf judges the journal of one connection: each may be on another master
 // of a cluster.
 func (s *Server) journalOf(ctx context.Context, connection string) component {
-	err := s.orders.Ready(ctx, connection)
+	err := s.journal.Ready(ctx, connection)
 	health, watched := s.orders.Health(connection)
 	var notReady *ordering.NotReadyError
 	switch {

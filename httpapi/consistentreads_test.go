@@ -131,7 +131,7 @@ func (w *fixture) follower() string {
 	validator := ordering.NewValidator(ordering.DefaultConfig(), time.Now)
 	server, err := httpapi.New(p.cfg, p.auth, httpapi.Deps{
 		Replica: replica, Store: store, Runner: w.newRunner(plan{}, nil), Validator: validator, Redis: w.redis,
-		Orders: w.engine,
+		Orders: w.engine, Journal: w.journal,
 	})
 	if err != nil {
 		w.t.Fatal(err)

@@ -160,7 +160,7 @@ func (c *cell) checkAnswer(got reply) (ref string) {
 // checkRecord holds what the journal has of the call.
 func (c *cell) checkRecord(ref string) {
 	c.t.Helper()
-	record, err := c.engine.ByRef(c.t.Context(), []string{"main"}, ref)
+	record, err := c.journal.Record(c.t.Context(), []string{"main"}, ref)
 	if err != nil {
 		c.t.Fatalf("record of %q: %v", ref, err)
 	}

@@ -178,6 +178,7 @@ type fixture struct {
 	replica *cache.Replica
 	runner  *menusync.Runner
 	engine  *ordering.Orders
+	journal *journal.Journal
 	logs    *logtest.Hook
 	skew    atomic.Int64 // what the clock of the HTTP package is ahead
 }
@@ -218,6 +219,7 @@ func newFixtureFor(tb testing.TB, changes ...func(*plan)) *fixture {
 	w.runner = runner
 	clock := func() time.Time { return time.Now().Add(time.Duration(w.skew.Load())) }
 	validator := ordering.NewValidator(p.ordering, clock)
+	w.journal = journal.New(w.redis, p.ordering, logger)
 	w.engine = w.newEngine(p, validator, clock, metrics.OrderEvent, logger)
 	if p.orders == nil {
 		p.orders = w.engine
@@ -225,7 +227,8 @@ func newFixtureFor(tb testing.TB, changes ...func(*plan)) *fixture {
 	deps := httpapi.Deps{
 		Replica: w.replica, Store: w.store, Runner: runner, Validator: validator, Orders: p.orders,
 		Connections:   []httpapi.Connection{{Name: "main"}, {Name: "north"}},
-		UnknownOrders: journal.New(w.redis, p.ordering, logger).Unknown,
+		Journal:       w.journal,
+		UnknownOrders: w.journal.Unknown,
 		Redis:         w.redis, AllowMissingKey: p.ordering.AllowMissingKey, Metrics: metrics, Log: logger, Clock: clock,
 	}
 	if p.deps != nil {
@@ -284,7 +287,7 @@ func defaultPlan() plan {
 // newEngine is what places orders, over the fixture's own Redis.
 func (w *fixture) newEngine(p plan, validator *ordering.Validator, clock func() time.Time, observe func(ordering.Event), log logrus.FieldLogger) *ordering.Orders {
 	return ordering.NewOrders(p.ordering, ordering.Deps{
-		Validator: validator, Catalogues: menus{w.replica}, Journal: journal.New(w.redis, p.ordering, log),
+		Validator: validator, Catalogues: menus{w.replica}, Journal: w.journal,
 		Services: func(connection string) (ordering.Service, bool) {
 			if one, ok := p.services[connection]; ok {
 				return one, true

@@ -73,7 +73,7 @@ func (k *orderFixture) wantPlaced(t *testing.T, want int) {
 	var ids []string
 	query := ordering.Query{Connections: []string{"main"}, Limit: 500}
 	for {
-		page, next, err := k.engine.List(t.Context(), query)
+		page, next, err := k.journal.List(t.Context(), query)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -28,7 +28,7 @@ func (s *Server) listOrders(c *gin.Context) error {
 	if query.Limit, query.Cursor, err = pageOf(c); err != nil {
 		return err
 	}
-	records, next, err := s.orders.List(c.Request.Context(), query)
+	records, next, err := s.journal.List(c.Request.Context(), query)
 	if errors.Is(err, ordering.ErrCursor) {
 		err = badCursor()
 	}
@@ -97,7 +97,7 @@ type resolutionView struct {
 // answered, so that an operator can speak with the guest and the restaurant.
 func (s *Server) opsOrder(c *gin.Context) error {
 	who, _ := callerOf(c)
-	record, err := s.orders.ByRef(c.Request.Context(), s.visibleConnections(who), param(c, "ref"))
+	record, err := s.journal.Record(c.Request.Context(), s.visibleConnections(who), param(c, "ref"))
 	if err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func (s *Server) nameOf(id menu.RestaurantID) *string {
 
 // sent is what a call sent, nil when it is not kept.
 func (s *Server) sent(ctx context.Context, record ordering.Record, call int) (json.RawMessage, error) {
-	body, err := s.orders.Body(ctx, record, call)
+	body, err := s.journal.Body(ctx, record.Connection, record.Ref, call)
 	if errors.Is(err, ordering.ErrNoBody) || err == nil && !json.Valid(body) {
 		return nil, nil //nolint:nilnil // not kept is an answer here, shown as null
 	}

@@ -44,7 +44,7 @@ func (o *orderCounts) refresh(c *gin.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), countTimeout)
 	defer cancel()
 	for _, connection := range o.server.connections {
-		o.ready[connection.Name] = o.server.orders.Ready(ctx, connection.Name) == nil
+		o.ready[connection.Name] = o.server.journal.Ready(ctx, connection.Name) == nil
 	}
 	if o.countUnknown == nil {
 		return

@@ -25,21 +25,25 @@ import (
 	menusync "larder/sync"
 )
 
-// Orders places and changes orders and keeps what became of them;
-// *ordering.Orders is one, and says what each method does and which errors it
-// gives.
+// Orders places and changes orders; *ordering.Orders is one, and says what each
+// method does and which errors it gives.
 type Orders interface {
 	Place(ctx context.Context, order ordering.PlaceRequest) (ordering.Result, error)
 	Change(ctx context.Context, change ordering.ChangeRequest) (ordering.Result, error)
 	Resolve(ctx context.Context, resolution ordering.ResolveRequest) (ordering.Result, error)
-	ByRef(ctx context.Context, connections []string, ref string) (ordering.Record, error)
 	ByOrderID(ctx context.Context, connections []string, orderID string) (ordering.Record, error)
 	ByKey(ctx context.Context, connections []string, client, key string) (ordering.Record, error)
-	List(ctx context.Context, query ordering.Query) (records []ordering.Record, next string, err error)
-	Body(ctx context.Context, record ordering.Record, call int) ([]byte, error)
-	Ready(ctx context.Context, connection string) error
 	Health(connection string) (ordering.JournalHealth, bool)
 	AcceptRestore(ctx context.Context, connection string) (bool, error)
+}
+
+// Journal is the record of all orders, as it is read here. An ordering.Journal is
+// one, and says what each method does and which errors it gives.
+type Journal interface {
+	Ready(ctx context.Context, connection string) error
+	Record(ctx context.Context, connections []string, ref string) (ordering.Record, error)
+	List(ctx context.Context, query ordering.Query) (records []ordering.Record, next string, err error)
+	Body(ctx context.Context, connection, ref string, call int) ([]byte, error)
 }
 
 // Connection is one connection to an ordering service, as far as this package
@@ -62,6 +66,7 @@ type Deps struct {
 	Runner    *menusync.Runner
 	Validator *ordering.Validator
 	Orders    Orders
+	Journal   Journal // of Orders
 	// UnknownOrders counts the orders of a connection with an operation whose
 	// outcome is unknown; *journal.Journal's Unknown is one.
 	UnknownOrders func(ctx context.Context, connection string) (int64, error)
@@ -92,6 +97,7 @@ type Server struct {
 	runner          *menusync.Runner
 	validator       *ordering.Validator
 	orders          Orders
+	journal         Journal
 	connections     []Connection
 	redis           *redisdb.DB
 	allowMissingKey bool
@@ -149,6 +155,7 @@ func New(cfg Config, auth AuthConfig, deps Deps) (*Server, error) {
 	s := &Server{
 		cfg: cfg, authCfg: auth,
 		replica: deps.Replica, store: deps.Store, runner: deps.Runner, validator: deps.Validator, orders: deps.Orders,
+		journal:     deps.Journal,
 		connections: deps.Connections, redis: deps.Redis, allowMissingKey: deps.AllowMissingKey, photos: deps.Photos,
 		clock: deps.Clock, log: deps.Log, metrics: deps.Metrics, tracing: deps.Tracing,
 		cors: newCORS(cfg, auth.PublicOrders), publicCacheControl: openCacheControl(cfg),

@@ -149,7 +149,7 @@ func (s *Server) summary(c *gin.Context) error {
 	who, _ := callerOf(c)
 	view := s.stateSummary().count(who, searchWords(text))
 	query := ordering.Query{Connections: s.visibleConnections(who), State: ordering.StateUnknown, Limit: summarised}
-	records, next, err := s.orders.List(c.Request.Context(), query)
+	records, next, err := s.journal.List(c.Request.Context(), query)
 	if err != nil {
 		s.log.WithFields(logrus.Fields{"event": "ops.summary_failed", "requestId": idOf(c)}).WithError(err).Debug("orders cannot be counted")
 	} else {

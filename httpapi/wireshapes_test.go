@@ -77,7 +77,7 @@ func TestWireShapesOfAnswers(t *testing.T) {
 			Refused: got.status >= http.StatusMultipleChoices,
 		}
 		if ref := got.header.Get("Larder-Order-Ref"); method == http.MethodPost && !out.Refused {
-			record, err := tw.engine.ByRef(t.Context(), []string{"main"}, ref)
+			record, err := tw.journal.Record(t.Context(), []string{"main"}, ref)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -31,7 +31,7 @@ func TestSlotIsReservedBeforeTheJournal(t *testing.T) {
 		return upstream.ErrBusy
 	}
 	records := func() int {
-		list, _, err := h.List(t.Context(), ordering.Query{Connections: []string{"main"}, Limit: 100})
+		list, _, err := h.journal.List(t.Context(), ordering.Query{Connections: []string{"main"}, Limit: 100})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -230,8 +230,8 @@ func TestReads(t *testing.T) {
 		got  func() (ordering.Record, error)
 		want bool
 	}{
-		"by ref":                       {func() (ordering.Record, error) { return h.ByRef(t.Context(), both, ref) }, true},
-		"by ref, elsewhere":            {func() (ordering.Record, error) { return h.ByRef(t.Context(), []string{"second"}, ref) }, false},
+		"by ref":                       {func() (ordering.Record, error) { return h.journal.Record(t.Context(), both, ref) }, true},
+		"by ref, elsewhere":            {func() (ordering.Record, error) { return h.journal.Record(t.Context(), []string{"second"}, ref) }, false},
 		"by orderID":                   {func() (ordering.Record, error) { return h.ByOrderID(t.Context(), both, "765") }, true},
 		"by orderID, elsewhere":        {func() (ordering.Record, error) { return h.ByOrderID(t.Context(), []string{"second"}, "765") }, false},
 		"by another orderID":           {func() (ordering.Record, error) { return h.ByOrderID(t.Context(), both, "766") }, false},
@@ -252,11 +252,11 @@ func TestReads(t *testing.T) {
 	if _, err := byKey(both, "storefront", soupKey); !is[*ordering.AmbiguousError](err) || err.Error() != "ordering: orders of several connections: main, second" {
 		t.Errorf("by a key used on both = %v, want it ambiguous", err)
 	}
-	page, next, err := h.List(t.Context(), ordering.Query{Connections: both, Limit: 1})
+	page, next, err := h.journal.List(t.Context(), ordering.Query{Connections: both, Limit: 1})
 	if err != nil || len(page) != 1 || next == "" {
 		t.Errorf("List() = %d records, next %q, %v", len(page), next, err)
 	}
-	if err := h.Ready(t.Context(), "main"); err != nil {
+	if err := h.journal.Ready(t.Context(), "main"); err != nil {
 		t.Errorf("Ready() = %v", err)
 	}
 	h.failing(journaltest.FailBefore, journaltest.MethodOrder, journaltest.MethodSecret)

@@ -22,9 +22,16 @@ import (
 
 // deployment is replicas of larder over one real Redis and one sandbox.
 type deployment struct {
-	replicas []*ordering.Orders
+	replicas []instance
 	url      string
 	card     *menu.Catalogue
+}
+
+// instance is one larder: its orders and the journal that they are in.
+type instance struct {
+	*ordering.Orders
+
+	journal *journal.Journal
 }
 
 // newDeployment starts everything; each replica has a journal and a client of its own.
@@ -58,13 +65,14 @@ func newDeployment(t *testing.T, replicas int) *deployment {
 			t.Fatal(err)
 		}
 		t.Cleanup(client.Close)
-		d.replicas = append(d.replicas, ordering.NewOrders(ordering.DefaultConfig(), ordering.Deps{
+		kept := journal.New(store, ordering.DefaultConfig(), log)
+		d.replicas = append(d.replicas, instance{journal: kept, Orders: ordering.NewOrders(ordering.DefaultConfig(), ordering.Deps{
 			Validator: ordering.NewValidator(ordering.DefaultConfig(), time.Now), Catalogues: d,
-			Journal:     journal.New(store, ordering.DefaultConfig(), log),
+			Journal:     kept,
 			Services:    func(string) (ordering.Service, bool) { return watched{client}, true },
 			Reasons:     func(context.Context, string) ([]upstream.Reason, error) { return simReasons(), nil },
 			Connections: func() []string { return []string{"main"} },
-		}))
+		})})
 	}
 	return d
 }

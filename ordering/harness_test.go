@@ -263,7 +263,7 @@ func (h *harness) changed(tb testing.TB, want ordering.Outcome, c ordering.Chang
 // record reads an order anew.
 func (h *harness) record(tb testing.TB, ref string) ordering.Record {
 	tb.Helper()
-	got, err := h.ByRef(tb.Context(), []string{"main"}, ref)
+	got, err := h.journal.Record(tb.Context(), []string{"main"}, ref)
 	if err != nil {
 		tb.Fatalf("ByRef(%s): %v", ref, err)
 	}

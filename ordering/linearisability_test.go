@@ -150,7 +150,7 @@ func (k *keySlot) learn(r *ordering.Record) {
 	}
 }
 
-func (h *history) place(t *testing.T, client int, orders *ordering.Orders, slot *keySlot, body int) {
+func (h *history) place(t *testing.T, client int, orders instance, slot *keySlot, body int) {
 	t.Helper()
 	v := &callTimes{}
 	from := time.Now()
@@ -163,7 +163,7 @@ func (h *history) place(t *testing.T, client int, orders *ordering.Orders, slot 
 
 // change pays, completes or rejects; the payment's key is the client's own, or
 // made of what it is.
-func (h *history) change(t *testing.T, client int, orders *ordering.Orders, slot *keySlot, orderID string, dice *mathrand.Rand) {
+func (h *history) change(t *testing.T, client int, orders instance, slot *keySlot, orderID string, dice *mathrand.Rand) {
 	t.Helper()
 	op := []ordering.Operation{
 		upstream.OpPay, upstream.OpPay, upstream.OpPay, upstream.OpComplete, upstream.OpComplete, upstream.OpReject,
@@ -233,7 +233,7 @@ func (h *history) ended(
 	h.add(client, s, from, to)
 }
 
-func (h *history) read(t *testing.T, client int, orders *ordering.Orders, slot *keySlot, ref, orderID string, by int) {
+func (h *history) read(t *testing.T, client int, orders instance, slot *keySlot, ref, orderID string, by int) {
 	t.Helper()
 	var (
 		got ordering.Record
@@ -250,7 +250,7 @@ func (h *history) read(t *testing.T, client int, orders *ordering.Orders, slot *
 		got, err = orders.ByOrderID(t.Context(), []string{"main"}, orderID)
 	default:
 		s.moment = momentByRef
-		got, err = orders.ByRef(t.Context(), []string{"main"}, ref)
+		got, err = orders.journal.Record(t.Context(), []string{"main"}, ref)
 	}
 	to := time.Now()
 	if s.none = errors.Is(err, ordering.ErrNoOrder); err != nil && !s.none {
@@ -266,7 +266,7 @@ func (h *history) read(t *testing.T, client int, orders *ordering.Orders, slot *
 
 // resolve resolves an unknown outcome as it is at the service. The call is over
 // there before its outcome is known to be unknown.
-func (h *history) resolve(t *testing.T, client int, orders *ordering.Orders, slot *keySlot, ref string, op ordering.Operation) {
+func (h *history) resolve(t *testing.T, client int, orders instance, slot *keySlot, ref string, op ordering.Operation) {
 	t.Helper()
 	resolution := ordering.ResolveRequest{
 		Connections: []string{"main"}, Ref: ref, Operation: op, Resolution: ordering.ResolvedNotDone, By: "ops", RequestID: "ops",

@@ -64,7 +64,7 @@ func (d *deployment) hundred(t *testing.T, what string, ask func(orders *orderin
 		group.Go(func() {
 			<-start
 			for patience := time.Now().Add(20 * time.Second); ; {
-				results[i], errs[i] = ask(d.replicas[i%len(d.replicas)], i)
+				results[i], errs[i] = ask(d.replicas[i%len(d.replicas)].Orders, i)
 				var flight *ordering.InFlightError
 				if !errors.As(errs[i], &flight) || time.Now().After(patience) {
 					return

@@ -177,17 +177,6 @@ func NewOrders(cfg Config, deps Deps) *Orders {
 	return &Orders{cfg: cfg, deps: deps, log: deps.Log}
 }
 
-// Ready returns nil when orders of a connection can be kept safe, else a
-// *NotReadyError (policy O14).
-func (o *Orders) Ready(ctx context.Context, connection string) error {
-	return o.deps.Journal.Ready(ctx, connection)
-}
-
-// ByRef returns the record of a ref on any of the connections, or ErrNoOrder.
-func (o *Orders) ByRef(ctx context.Context, connections []string, ref string) (Record, error) {
-	return o.deps.Journal.Record(ctx, connections, ref)
-}
-
 // ByOrderID returns the record of an orderID on any of the connections, or
 // ErrNoOrder; *AmbiguousError when orders of several have it.
 func (o *Orders) ByOrderID(ctx context.Context, connections []string, orderID string) (Record, error) {
@@ -232,16 +221,4 @@ func single(connections []string, find func(connection string) (Record, error)) 
 	default:
 		return Record{}, &AmbiguousError{Connections: on}
 	}
-}
-
-// List returns records, newest first, and the cursor of the next page, "" for
-// none; ErrCursor when the cursor is none.
-func (o *Orders) List(ctx context.Context, q Query) (page []Record, next string, err error) {
-	return o.deps.Journal.List(ctx, q)
-}
-
-// Body returns what a call of the record sent, or ErrNoBody when it is no longer
-// kept or the call has none. It holds guest data.
-func (o *Orders) Body(ctx context.Context, record Record, call int) ([]byte, error) {
-	return o.deps.Journal.Body(ctx, record.Connection, record.Ref, call)
 }

@@ -129,7 +129,7 @@ func TestBeginLost(t *testing.T) {
 	if err := h.Sweep(t.Context()); err != nil {
 		t.Errorf("Sweep() = %v", err)
 	}
-	page, _, err := h.List(t.Context(), ordering.Query{Connections: []string{"main"}, Limit: 9})
+	page, _, err := h.journal.List(t.Context(), ordering.Query{Connections: []string{"main"}, Limit: 9})
 	if err != nil || len(page) != 1 || page[0].State != ordering.StateNotSent {
 		t.Errorf("records %+v, %v; want one, not sent", page, err)
 	}
@@ -176,7 +176,7 @@ func TestContradiction(t *testing.T) {
 				if err := h.Sweep(t.Context()); err != nil && !late {
 					t.Errorf("Sweep() = %v", err)
 				}
-				page, _, err := h.List(t.Context(), ordering.Query{Connections: []string{"main"}, Limit: 9})
+				page, _, err := h.journal.List(t.Context(), ordering.Query{Connections: []string{"main"}, Limit: 9})
 				if err != nil || len(page) != 1 {
 					t.Fatalf("records %+v, %v", page, err)
 				}

@@ -43,7 +43,7 @@ func TestPlace(t *testing.T) {
 	if diff := cmp.Diff(r, h.record(t, r.Ref)); diff != "" {
 		t.Errorf("the record read anew (-given +read):\n%s", diff)
 	}
-	body, err := h.Body(t.Context(), r, c.Number)
+	body, err := h.journal.Body(t.Context(), r.Connection, r.Ref, c.Number)
 	if err != nil || string(body) != want {
 		t.Errorf("Body() = %s, %v; want what was sent", body, err)
 	}
@@ -84,7 +84,7 @@ func TestPlaceBeginsNothing(t *testing.T) {
 				t.Errorf("Place() = %+v, error %T %v", got, err, err)
 			}
 			h.wantSent(t, 0)
-			if open, _, err := h.List(t.Context(), ordering.Query{Connections: []string{"main"}, State: ordering.StatePlacing, Limit: 9}); err != nil || len(open) != 0 {
+			if open, _, err := h.journal.List(t.Context(), ordering.Query{Connections: []string{"main"}, State: ordering.StatePlacing, Limit: 9}); err != nil || len(open) != 0 {
 				t.Errorf("records left open: %+v, %v", open, err)
 			}
 			h.journal.Fail(nil)

@@ -38,6 +38,7 @@ type daemon struct {
 	runner    *menusync.Runner
 	scheduler *menusync.Scheduler
 	validator *ordering.Validator
+	journal   *journal.Journal
 	orders    *ordering.Orders
 	server    *httpapi.Server
 	tracing   *tracing.Tracing // nil: off
@@ -90,14 +91,15 @@ func (d *daemon) wire(with []func(*httpapi.Deps)) (err error) {
 	d.scheduler = menusync.NewScheduler(d.runner)
 	d.validator = ordering.NewValidator(cfg.Ordering, time.Now)
 	d.validator.SetRestaurants(rulesOf(cfg))
-	kept := journal.New(d.redis, cfg.Ordering, log)
+	d.journal = journal.New(d.redis, cfg.Ordering, log)
 	d.orders = ordering.NewOrders(cfg.Ordering, ordering.Deps{
 		Validator: d.validator, Catalogues: catalogues{d.replica}, Services: d.service,
-		Journal: kept, Reasons: d.reasons, RefreshReasons: d.runner.RefreshReasons, Connections: d.connections,
+		Journal: d.journal, Reasons: d.reasons, RefreshReasons: d.runner.RefreshReasons, Connections: d.connections,
 		Clock: time.Now, NewRef: ordering.Refs(time.Now), Log: log, Observe: metrics.OrderEvent,
 	})
 	deps := httpapi.Deps{
-		Replica: d.replica, Store: d.store, Runner: d.runner, Validator: d.validator, Orders: d.orders, UnknownOrders: kept.Unknown,
+		Replica: d.replica, Store: d.store, Runner: d.runner, Validator: d.validator, Orders: d.orders,
+		Journal: d.journal, UnknownOrders: d.journal.Unknown,
 		Connections: d.spellings(), Redis: d.redis, AllowMissingKey: cfg.Ordering.AllowMissingKey,
 		Metrics: metrics, Tracing: d.tracing, Clock: time.Now, Log: log, Version: thisBuild().Version,
 	}
@@ -168,7 +170,7 @@ func (d *daemon) warnOfOrders(ctx context.Context) {
 	logged := map[string]bool{} // connections that share a Redis have the same message
 	for _, connection := range d.connections() {
 		var notReady *ordering.NotReadyError
-		if err := d.orders.Ready(ctx, connection); errors.As(err, &notReady) && notReady.Err == nil && !logged[notReady.Msg] {
+		if err := d.journal.Ready(ctx, connection); errors.As(err, &notReady) && notReady.Err == nil && !logged[notReady.Msg] {
 			logged[notReady.Msg] = true
 			d.log.WithField("event", "order.not_ready").Warn("no orders are placed: " + notReady.Msg)
 		}
