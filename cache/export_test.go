@@ -16,7 +16,7 @@ func (s *Store) Checked(ctx context.Context, restaurant menu.RestaurantID, at ti
 	script := redis.NewScript(CheckedLua() + "return checked(KEYS[1], ARGV[1], ARGV[2], ARGV[3])")
 	confirmed, ahead := "", ""
 	if !at.IsZero() {
-		confirmed, ahead = formatTime(at), formatTime(at.Add(ClockSlack))
+		confirmed, ahead = menu.FormatTime(at), menu.FormatTime(at.Add(ClockSlack))
 	}
 	doing := "note a check of " + string(restaurant)
 	done, err := script.Run(ctx, s.redis.Client(), []string{s.keys.Current(restaurant)}, confirmed, ahead, outcome).Int()

@@ -57,10 +57,10 @@ type record struct {
 func encodeRecord(v Version) ([]byte, error) {
 	r := record{
 		Version: v.Version, Content: v.Content, Name: v.Name, Stops: v.Stops,
-		SyncedAt: formatTime(v.SyncedAt), Counts: v.Counts, Bytes: v.Bytes,
+		SyncedAt: menu.FormatTime(v.SyncedAt), Counts: v.Counts, Bytes: v.Bytes,
 	}
 	if v.ModifiedAt.After(v.SyncedAt) {
-		r.ModifiedAt = formatTime(v.ModifiedAt)
+		r.ModifiedAt = menu.FormatTime(v.ModifiedAt)
 	}
 	return json.Marshal(r)
 }
@@ -169,8 +169,6 @@ func (v Version) with(s status) Version {
 // ClockSlack is how far the clocks of larders may be apart: a check later than
 // that from now was noted by one that was wrong, and does not stand.
 const ClockSlack = time.Minute
-
-func formatTime(t time.Time) string { return t.UTC().Format(menu.TimeFormat) }
 
 func parseTime(s string) (time.Time, error) { return time.Parse(menu.TimeFormat, s) }
 

@@ -63,7 +63,7 @@ func (w *Watch) Close() {
 // "<version>-<8 hex>". The hex is of its content and the time of its pull, which
 // tell two versions apart that got one number because Redis lost its data.
 func (v Version) EventID() string {
-	hash := sha256.Sum256([]byte(v.Content + " " + formatTime(v.SyncedAt)))
+	hash := sha256.Sum256([]byte(v.Content + " " + menu.FormatTime(v.SyncedAt)))
 	return strconv.FormatInt(v.Version, 10) + "-" + hex.EncodeToString(hash[:4])
 }
 

@@ -113,7 +113,7 @@ func isEntryID(id string) bool {
 // be kept changes nothing of what was done: the log has it all the same.
 func (s *Server) audit(c *gin.Context, d auditEntry) {
 	who, _ := callerOf(c)
-	d.At, d.Client, d.Via, d.RequestID = formatTime(s.clock()), who.Client, "token", idOf(c)
+	d.At, d.Client, d.Via, d.RequestID = menu.FormatTime(s.clock()), who.Client, "token", idOf(c)
 	if who.session {
 		d.Via = "session"
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"larder/internal/jsontext"
+	"larder/internal/menu"
 	"larder/ordering"
 )
 
@@ -138,5 +139,5 @@ func timeOrNull(t time.Time) *string {
 	if t.IsZero() {
 		return nil
 	}
-	return orNull(formatTime(t))
+	return orNull(menu.FormatTime(t))
 }

@@ -103,9 +103,7 @@ func (s *Server) row(restaurant menusync.Restaurant, version cache.Version) rest
 	}
 	row.Name = cmp.Or(row.Name, version.Name)
 	row.Version, row.Counts = &version.Version, &version.Counts
-	row.SyncedAt, row.CheckedAt = orNull(formatTime(version.SyncedAt)), orNull(formatTime(version.CheckedAt))
+	row.SyncedAt, row.CheckedAt = orNull(menu.FormatTime(version.SyncedAt)), orNull(menu.FormatTime(version.CheckedAt))
 	row.Stale, row.Held, row.LastOutcome = s.runner.Stale(version), version.Held, orNull(version.LastOutcome)
 	return row
 }
-
-func formatTime(t time.Time) string { return t.UTC().Format(menu.TimeFormat) }

@@ -7,6 +7,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"larder/internal/jsontext"
+	"larder/internal/menu"
 )
 
 // sessionView is who is signed in.
@@ -20,7 +21,7 @@ type sessionView struct {
 }
 
 func (s *Server) newSessionView(who caller) sessionView {
-	return sessionView{Client: who.Client, Connection: orNull(who.Connection), ExpiresAt: formatTime(who.Expires), Version: s.release}
+	return sessionView{Client: who.Client, Connection: orNull(who.Connection), ExpiresAt: menu.FormatTime(who.Expires), Version: s.release}
 }
 
 // whoAmI answers GET /ops/session: null where nobody is signed in.

@@ -27,9 +27,9 @@ func (c *validation) checkExpectedAt() {
 	latest := c.now.Add(c.MaxLead)
 	switch {
 	case at.Before(c.now.Add(-c.PastTolerance)):
-		c.add(v.pos, member("", v.name), TimeInPast, Params{"earliest": c.now.UTC().Format(menu.TimeFormat)}, "")
+		c.add(v.pos, member("", v.name), TimeInPast, Params{"earliest": menu.FormatTime(c.now)}, "")
 	case at.After(latest):
-		c.add(v.pos, member("", v.name), TimeTooFar, Params{"latest": latest.UTC().Format(menu.TimeFormat)}, "")
+		c.add(v.pos, member("", v.name), TimeTooFar, Params{"latest": menu.FormatTime(latest)}, "")
 	}
 }
 

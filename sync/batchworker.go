@@ -176,7 +176,7 @@ func (r *Runner) countDone(ctx context.Context, b Batch, run Run) error {
 	}
 	k := r.keys
 	ended, err := batchDoneScript.Run(ctx, r.redis, []string{k.Batch(b.ID), k.BatchPending(b.ID), k.BatchFaults(b.ID)},
-		string(run.Restaurant), string(run.Outcome), record, maxFaults, r.clock().UTC().Format(menu.TimeFormat),
+		string(run.Restaurant), string(run.Outcome), record, maxFaults, menu.FormatTime(r.clock()),
 		k.RunNotices(), NoticeProgress, b.ID, b.Connection, progressEvery.Milliseconds()).Bool()
 	if err != nil {
 		return unavailable(ctx, "count a run of a batch", err)
