@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/redis/go-redis/v9"
+
+	"larder/internal/menu"
 )
 
 // Behind reports whether Redis has lost this version or a later one: what is
@@ -27,7 +29,7 @@ func (s *Store) RaiseFloor(ctx context.Context, served ...Version) (floors []int
 		answers := make([]*redis.Cmd, len(part))
 		for i, v := range part {
 			answers[i] = raiseFloorScript.Eval(ctx, pipe, []string{s.keys.Current(v.Restaurant), s.keys.Fence(v.Restaurant)},
-				v.highest(), v.Content, formatTime(v.SyncedAt))
+				v.highest(), v.Content, menu.FormatTime(v.SyncedAt))
 		}
 		_, _ = pipe.Exec(ctx) // each command has its own error
 		for _, answer := range answers {

@@ -51,7 +51,7 @@ func appendProduct(b []byte, c *menu.Catalogue, at menu.Index, shared bool) []by
 	if i := c.ProductCategory(at); i != menu.None {
 		category = c.Categories()[i].ID
 	}
-	b = appendOptional(append(b, `{"externalId":`...), p.ExternalID())
+	b = jsontext.AppendStringOrNull(append(b, `{"externalId":`...), p.ExternalID())
 	b = jsontext.AppendString(append(b, `,"name":`...), p.Name())
 	b = append(b, `,"price":`...)
 	if p.PriceInvalid() {
@@ -59,8 +59,8 @@ func appendProduct(b []byte, c *menu.Catalogue, at menu.Index, shared bool) []by
 	} else {
 		b = jsontext.NumberOf(p.Price()).Append(b)
 	}
-	b = appendOptional(append(b, `,"schemeId":`...), scheme)
-	b = appendOptional(append(b, `,"categoryId":`...), category)
+	b = jsontext.AppendStringOrNull(append(b, `,"schemeId":`...), scheme)
+	b = jsontext.AppendStringOrNull(append(b, `,"categoryId":`...), category)
 	b = c.AppendCategoryIDs(append(b, `,"categoryIds":`...), at)
 	if !shared {
 		b = strconv.AppendBool(append(b, `,"available":`...), c.Available(at))
@@ -80,7 +80,7 @@ func externalIDIndex(c *menu.Catalogue) pairs {
 		}
 		scratch = append(scratch[:0], '[')
 		for k, owner := range owners {
-			scratch = jsontext.AppendString(comma(scratch, k), c.Product(owner).ID())
+			scratch = jsontext.AppendString(jsontext.AppendComma(scratch, k), c.Product(owner).ID())
 		}
 		fields.add(p.ExternalID(), append(scratch, ']'))
 	}
@@ -106,7 +106,7 @@ func appendScheme(b []byte, c *menu.Catalogue, at menu.Index) []byte {
 	b = append(b, '[')
 	for k, limit := range c.Limits(at) {
 		group := &groups[limit.Group]
-		b = jsontext.AppendString(append(comma(b, k), `{"group":`...), group.ID)
+		b = jsontext.AppendString(append(jsontext.AppendComma(b, k), `{"group":`...), group.ID)
 		b = jsontext.AppendString(append(b, `,"name":`...), group.Name)
 		b = strconv.AppendInt(append(b, `,"min":`...), int64(limit.Min), 10)
 		b = append(b, `,"max":`...)
@@ -117,7 +117,7 @@ func appendScheme(b []byte, c *menu.Catalogue, at menu.Index) []byte {
 		}
 		b = append(b, `,"options":[`...)
 		for n, member := range c.Members(limit.Group) {
-			b = jsontext.AppendString(comma(b, n), c.Ingredient(member).ID())
+			b = jsontext.AppendString(jsontext.AppendComma(b, n), c.Ingredient(member).ID())
 		}
 		b = append(b, ']', '}')
 	}
@@ -130,19 +130,4 @@ func stoppedIndex(stops menu.Stops) []string {
 	ids := slices.Concat(stops.Products, stops.Ingredients)
 	slices.Sort(ids)
 	return slices.Compact(ids)
-}
-
-// appendOptional appends null for an id that is empty.
-func appendOptional(dst []byte, id string) []byte {
-	if id == "" {
-		return append(dst, "null"...)
-	}
-	return jsontext.AppendString(dst, id)
-}
-
-func comma(dst []byte, i int) []byte {
-	if i == 0 {
-		return dst
-	}
-	return append(dst, ',')
 }

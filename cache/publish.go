@@ -210,9 +210,9 @@ func (s *Store) stage(ctx context.Context, p Publication, v Version, index strin
 		return nil, err
 	}
 	step.current = []any{
-		"version", v.Version, "content", v.Content, "syncedAt", formatTime(v.SyncedAt), "index", index,
-		"checkedAt", formatTime(v.CheckedAt), "modifiedAt", formatTime(v.ModifiedAt), "lastOutcome", v.LastOutcome,
-		"form", catalogueForm, "published", v.Published, "publishedAt", formatTime(v.PublishedAt),
+		"version", v.Version, "content", v.Content, "syncedAt", menu.FormatTime(v.SyncedAt), "index", index,
+		"checkedAt", menu.FormatTime(v.CheckedAt), "modifiedAt", menu.FormatTime(v.ModifiedAt), "lastOutcome", v.LastOutcome,
+		"form", catalogueForm, "published", v.Published, "publishedAt", menu.FormatTime(v.PublishedAt),
 		"record", recordBytes, "publication", step.token,
 	}
 	if p.Hold != nil {

@@ -101,15 +101,15 @@ func TestStatusOfStrangeFields(t *testing.T) {
 	for name, values := range map[string][]any{
 		"nothing": nil, "no strings": {1, 2, 3, 4, 5, 6, 7, 8, 9}, "absent": {nil, nil, nil, nil, nil, nil, nil, nil, nil},
 		"unreadable":   {"x", "", "dawn", "noon", "", "yes", "", "dusk", catalogueForm},
-		"another form": {"3", "ab", formatTime(time.Now()), "", "failed", "1", "", "", "f1"},
-		"no form":      {"3", "ab", formatTime(time.Now()), "", "failed", "1", "", ""},
+		"another form": {"3", "ab", menu.FormatTime(time.Now()), "", "failed", "1", "", "", "f1"},
+		"no form":      {"3", "ab", menu.FormatTime(time.Now()), "", "failed", "1", "", ""},
 	} {
 		if got := readStatus(values); got != (Status{}) {
 			t.Errorf("%s: got %+v, want nothing", name, got)
 		}
 	}
 	at := time.Date(2026, 3, 1, 12, 0, 0, 5e6, time.UTC)
-	read := readStatus([]any{"3", "ab", formatTime(at), formatTime(at.Add(time.Hour)), "failed", "1", "p", formatTime(at), catalogueForm})
+	read := readStatus([]any{"3", "ab", menu.FormatTime(at), menu.FormatTime(at.Add(time.Hour)), "failed", "1", "p", menu.FormatTime(at), catalogueForm})
 	got := Version{Version: 3}.With(read)
 	if !read.SyncedAt.Equal(at) || !got.CheckedAt.Equal(at.Add(time.Hour)) || got.LastOutcome != "failed" || !got.Held ||
 		got.Published != "p" || !got.PublishedAt.Equal(at) {

@@ -245,7 +245,7 @@ func (s *Store) Version(ctx context.Context, restaurant menu.RestaurantID, versi
 // SaveReasons keeps a connection's rejection reasons as the caller encoded
 // them, with the time. The error is redisdb.ErrUnavailable.
 func (s *Store) SaveReasons(ctx context.Context, connection string, raw []byte) error {
-	err := s.redis.Client().HSet(ctx, s.keys.Reasons(connection), "reasons", raw, "at", formatTime(s.clock())).Err()
+	err := s.redis.Client().HSet(ctx, s.keys.Reasons(connection), "reasons", raw, "at", menu.FormatTime(s.clock())).Err()
 	if err != nil {
 		return unavailable("save rejection reasons of "+connection, err)
 	}

@@ -22,7 +22,7 @@ const (
 func (s *Store) Sweep(ctx context.Context) (int, error) {
 	client := s.redis.Client()
 	// Somewhat less than a day, so that a daily caller does not miss its turn.
-	mine, err := client.SetNX(ctx, s.keys.Swept(), formatTime(s.clock()), sweepGrace-time.Hour).Result()
+	mine, err := client.SetNX(ctx, s.keys.Swept(), menu.FormatTime(s.clock()), sweepGrace-time.Hour).Result()
 	if err != nil {
 		return 0, unavailable("sweep", err)
 	}

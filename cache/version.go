@@ -53,7 +53,7 @@ type Snapshot struct {
 // "<version>-<8 hex>". The hex is of its content and the time of its pull, which
 // tell two versions apart that got one number because Redis lost its data.
 func (v Version) EventID() string {
-	hash := sha256.Sum256([]byte(v.Content + " " + formatTime(v.SyncedAt)))
+	hash := sha256.Sum256([]byte(v.Content + " " + menu.FormatTime(v.SyncedAt)))
 	return strconv.FormatInt(v.Version, 10) + "-" + hex.EncodeToString(hash[:4])
 }
 
@@ -73,10 +73,10 @@ type record struct {
 func encodeRecord(v Version) ([]byte, error) {
 	r := record{
 		Version: v.Version, Content: v.Content, Name: v.Name, Stops: v.Stops,
-		SyncedAt: formatTime(v.SyncedAt), Counts: v.Counts, Bytes: v.Bytes,
+		SyncedAt: menu.FormatTime(v.SyncedAt), Counts: v.Counts, Bytes: v.Bytes,
 	}
 	if v.ModifiedAt.After(v.SyncedAt) {
-		r.ModifiedAt = formatTime(v.ModifiedAt)
+		r.ModifiedAt = menu.FormatTime(v.ModifiedAt)
 	}
 	return json.Marshal(r)
 }
@@ -128,8 +128,6 @@ func (f fieldValues) time(i int) time.Time {
 // ClockSlack is how far the clocks of larders may be apart: a check later than
 // that from now was noted by one that was wrong, and does not stand.
 const ClockSlack = time.Minute
-
-func formatTime(t time.Time) string { return t.UTC().Format(menu.TimeFormat) }
 
 func parseTime(s string) (time.Time, error) { return time.Parse(menu.TimeFormat, s) }
 

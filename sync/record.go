@@ -64,7 +64,7 @@ func (r *Runner) writeFinal(ctx context.Context, run *runlog.Run, confirmedAt ti
 	}
 	confirmed, ahead := "", ""
 	if !confirmedAt.IsZero() {
-		confirmed, ahead = confirmedAt.Format(menu.TimeFormat), confirmedAt.Add(cache.ClockSlack).Format(menu.TimeFormat)
+		confirmed, ahead = menu.FormatTime(confirmedAt), menu.FormatTime(confirmedAt.Add(cache.ClockSlack))
 	}
 	id := run.Restaurant
 	answer, err := finishScript.Run(ctx, r.redis,

@@ -106,7 +106,7 @@ func isEntryID(id string) bool {
 // be kept changes nothing of what was done: the log has it all the same.
 func (a *Log) Add(c *gin.Context, d Entry) {
 	who := auth.CallerOf(c)
-	d.At, d.Client, d.Via, d.RequestID = respond.Time(a.clock()), who.Client, "token", respond.RequestID(c)
+	d.At, d.Client, d.Via, d.RequestID = menu.FormatTime(a.clock()), who.Client, "token", respond.RequestID(c)
 	if who.BySession() {
 		d.Via = "session"
 	}

@@ -15,6 +15,7 @@ import (
 
 	"larder/httpapi/respond"
 	"larder/internal/jsontext"
+	"larder/internal/menu"
 )
 
 // The session of an operator's browser is a cookie. Over https its name has the
@@ -148,7 +149,7 @@ type sessionView struct {
 }
 
 func (a *Auth) newSessionView(who Caller) sessionView {
-	return sessionView{Client: who.Client, Connection: respond.OrNull(who.Connection), ExpiresAt: respond.Time(who.Expires), Version: a.deps.Version}
+	return sessionView{Client: who.Client, Connection: respond.OrNull(who.Connection), ExpiresAt: menu.FormatTime(who.Expires), Version: a.deps.Version}
 }
 
 // WhoAmI answers GET /ops/session: null where nobody is signed in.

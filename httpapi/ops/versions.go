@@ -71,7 +71,7 @@ func (h *Handlers) Versions(c *gin.Context) error {
 			break
 		}
 		row := versionRow{
-			Version: version.Version, Name: version.Name, Content: version.Content, SyncedAt: respond.Time(version.SyncedAt),
+			Version: version.Version, Name: version.Name, Content: version.Content, SyncedAt: menu.FormatTime(version.SyncedAt),
 			Counts: version.Counts, Bytes: version.Bytes,
 			// The newest is the current one, be it that it came after the first look.
 			Current: i == 0 && version.Version >= current.Version,

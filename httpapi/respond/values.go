@@ -35,15 +35,12 @@ func OrNull[T comparable](value T) *T {
 	return &value
 }
 
-// Time writes a time as every answer has it.
-func Time(t time.Time) string { return t.UTC().Format(menu.TimeFormat) }
-
 // TimeOrNull is a time as every answer has it, or null for the zero time.
 func TimeOrNull(t time.Time) *string {
 	if t.IsZero() {
 		return nil
 	}
-	return OrNull(Time(t))
+	return OrNull(menu.FormatTime(t))
 }
 
 // Restaurant is a restaurant as the API lists it. What a menu would tell is null
@@ -69,7 +66,7 @@ func NewRestaurant(restaurant directory.Restaurant, version cache.Version, stale
 	}
 	row.Name = cmp.Or(row.Name, version.Name)
 	row.Version, row.Counts = &version.Version, &version.Counts
-	row.SyncedAt, row.CheckedAt = OrNull(Time(version.SyncedAt)), OrNull(Time(version.CheckedAt))
+	row.SyncedAt, row.CheckedAt = TimeOrNull(version.SyncedAt), TimeOrNull(version.CheckedAt)
 	row.Stale, row.Held, row.LastOutcome = stale, version.Held, OrNull(version.LastOutcome)
 	return row
 }

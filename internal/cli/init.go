@@ -18,6 +18,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 
 	"larder/configs"
@@ -336,8 +337,7 @@ func (s *initSession) ask(ctx context.Context, text, preset, flag string, secret
 	if preset != "" {
 		text += " [" + preset + "]"
 	}
-	s.env.Err.Printf("%s: ", text)
-	answer, err := s.read(ctx, secret)
+	answer, err := s.read(ctx, text+": ", secret)
 	switch {
 	case answer != "":
 		return answer, nil
@@ -348,9 +348,11 @@ func (s *initSession) ask(ctx context.Context, text, preset, flag string, secret
 	}
 }
 
-// read reads one line, until ctx ends. Nothing can interrupt the read itself,
-// which is left to the end of the program; the terminal shows again what is typed.
-func (s *initSession) read(ctx context.Context, secret bool) (string, error) {
+// read prints the prompt and reads one line, until ctx ends. Nothing can interrupt
+// the read itself, which is left to the end of the program. The echo of a secret is
+// off before its prompt is printed, so that an answer pasted at once is not shown;
+// it is on again when read returns.
+func (s *initSession) read(ctx context.Context, prompt string, secret bool) (string, error) {
 	line := func() (string, error) {
 		text, err := s.in.ReadString('\n')
 		return strings.TrimSpace(text), err
@@ -361,8 +363,11 @@ func (s *initSession) read(ctx context.Context, secret bool) (string, error) {
 		if err != nil {
 			return "", err
 		}
+		if err := echoOff(fd); err != nil {
+			return "", err
+		}
 		defer func() {
-			_ = term.Restore(fd, state) // ReadPassword has done so unless ctx ended first
+			_ = term.Restore(fd, state)
 			s.env.Err.Println()
 		}()
 		line = func() (string, error) {
@@ -370,6 +375,7 @@ func (s *initSession) read(ctx context.Context, secret bool) (string, error) {
 			return string(text), err
 		}
 	}
+	s.env.Err.Printf("%s", prompt)
 	var answer string
 	var failed error
 	done := make(chan struct{})
@@ -380,4 +386,14 @@ func (s *initSession) read(ctx context.Context, secret bool) (string, error) {
 	case <-ctx.Done():
 		return "", context.Cause(ctx)
 	}
+}
+
+// echoOff makes the terminal not show what is typed.
+func echoOff(fd int) error {
+	settings, err := unix.IoctlGetTermios(fd, getTermios)
+	if err != nil {
+		return err
+	}
+	settings.Lflag &^= unix.ECHO
+	return unix.IoctlSetTermios(fd, setTermios, settings)
 }

@@ -92,3 +92,20 @@ func appendLiteral(dst []byte, literal string) []byte {
 // escapeForm is an escape of a well-formed string: a pair of surrogates, another
 // character by its number, or any other.
 var escapeForm = regexp.MustCompile(`\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|u....|.)`)
+
+// AppendStringOrNull appends s as a JSON string, or null if it is empty.
+func AppendStringOrNull(dst []byte, s string) []byte {
+	if s == "" {
+		return append(dst, "null"...)
+	}
+	return AppendString(dst, s)
+}
+
+// AppendComma appends the comma before element i of a list, of which the first has
+// none.
+func AppendComma(dst []byte, i int) []byte {
+	if i == 0 {
+		return dst
+	}
+	return append(dst, ',')
+}

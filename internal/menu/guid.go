@@ -1,6 +1,10 @@
 package menu
 
-import "encoding/hex"
+import (
+	"encoding/hex"
+
+	"larder/internal/jsontext"
+)
 
 // Sizes of a GUID as text, with its four dashes, and packed.
 const (
@@ -36,7 +40,7 @@ func (c code) is(text string) bool {
 // append appends the id as a JSON string, or null where there is none.
 func (c code) append(dst []byte) []byte {
 	if !c.guid {
-		return appendOptional(dst, c.packed)
+		return jsontext.AppendStringOrNull(dst, c.packed)
 	}
 	text := guidOf(c.packed)
 	return append(append(append(dst, '"'), text[:]...), '"')

@@ -59,7 +59,7 @@ func publish(members []viewMember, size int) Published {
 	var stops stopTable
 	content := append(make([]byte, 0, size), '{')
 	for n, i := range order {
-		content = append(comma(content, n), names[i].Literal...)
+		content = append(jsontext.AppendComma(content, n), names[i].Literal...)
 		canonical.Reader = jsontext.NewReader(members[i].value, maxViewDepth)
 		if stoppable(names[i].Folded) && canonical.Kind() == jsontext.KindArray {
 			content = appendList(content, &canonical, &stops)
@@ -76,7 +76,7 @@ func appendList(content []byte, canonical *jsontext.Canonical, stops *stopTable)
 	content = append(content, '[')
 	var cut []byte
 	for i := range canonical.Elements() {
-		content = comma(content, i)
+		content = jsontext.AppendComma(content, i)
 		if canonical.Kind() != jsontext.KindObject {
 			content = canonical.AppendNext(content)
 			continue
@@ -286,7 +286,7 @@ func (t *stopTable) encode() []byte {
 		if number[at] == 0 {
 			numbers++
 			number[at] = numbers
-			dst = append(comma(dst, numbers-1), t.values[at]...)
+			dst = append(jsontext.AppendComma(dst, numbers-1), t.values[at]...)
 		}
 	}
 	dst = append(dst, `],"runs":[`...)
@@ -295,7 +295,7 @@ func (t *stopTable) encode() []byte {
 		for end < len(t.of) && t.of[end] == t.of[i] {
 			end++
 		}
-		dst = strconv.AppendInt(comma(dst, i), int64(number[t.of[i]]-1), 10)
+		dst = strconv.AppendInt(jsontext.AppendComma(dst, i), int64(number[t.of[i]]-1), 10)
 		dst = strconv.AppendInt(append(dst, ','), int64(end-i), 10)
 		i = end
 	}

@@ -20,6 +20,9 @@ type Head struct {
 // milliseconds.
 const TimeFormat = "2006-01-02T15:04:05.000Z"
 
+// FormatTime returns t in TimeFormat.
+func FormatTime(t time.Time) string { return t.UTC().Format(TimeFormat) }
+
 // maxFormOptions bounds the options and groups drawn for one dish, so that
 // schemes which nest in each other cannot make an answer without end.
 const maxFormOptions = 20_000
@@ -36,25 +39,25 @@ func (c *Catalogue) AppendMenu(dst []byte, h Head) []byte {
 	dst = h.SyncedAt.UTC().AppendFormat(dst, TimeFormat)
 	dst = append(dst, `","categories":[`...)
 	for i := range c.categories {
-		dst = comma(dst, i)
+		dst = jsontext.AppendComma(dst, i)
 		dst = jsontext.AppendString(append(dst, `{"id":`...), c.categories[i].ID)
 		dst = jsontext.AppendString(append(dst, `,"name":`...), c.categories[i].Name)
-		dst = appendOptional(append(dst, `,"parentId":`...), c.categories[i].ParentID)
+		dst = jsontext.AppendStringOrNull(append(dst, `,"parentId":`...), c.categories[i].ParentID)
 		dst = append(dst, '}')
 	}
 	dst = append(dst, `],"products":[`...)
 	for p := range c.products.len() {
-		dst = c.AppendProductEntry(comma(dst, p), Index(p))
+		dst = c.AppendProductEntry(jsontext.AppendComma(dst, p), Index(p))
 	}
 	dst = append(dst, `],"schemes":[`...)
 	for s := range c.schemes {
-		dst = jsontext.AppendString(append(comma(dst, s), `{"id":`...), c.schemes[s].ID)
+		dst = jsontext.AppendString(append(jsontext.AppendComma(dst, s), `{"id":`...), c.schemes[s].ID)
 		dst = append(dst, `,"groups":[`...)
 		for i, limit := range c.Limits(Index(s)) {
-			dst = c.appendGroup(comma(dst, i), limit)
+			dst = c.appendGroup(jsontext.AppendComma(dst, i), limit)
 			dst = append(dst, `,"options":[`...)
 			for k, member := range c.Members(limit.Group) {
-				dst = jsontext.AppendString(comma(dst, k), c.ingredients.at(member).ID())
+				dst = jsontext.AppendString(jsontext.AppendComma(dst, k), c.ingredients.at(member).ID())
 			}
 			dst = append(dst, ']', '}')
 		}
@@ -62,24 +65,10 @@ func (c *Catalogue) AppendMenu(dst []byte, h Head) []byte {
 	}
 	dst = append(dst, `],"ingredients":[`...)
 	for i := range c.ingredients.len() {
-		dst = c.appendIngredient(comma(dst, i), Index(i))
+		dst = c.appendIngredient(jsontext.AppendComma(dst, i), Index(i))
 		dst = append(dst, '}')
 	}
 	return append(dst, ']', '}', '}')
-}
-
-func appendOptional(dst []byte, s string) []byte {
-	if s == "" {
-		return append(dst, "null"...)
-	}
-	return jsontext.AppendString(dst, s)
-}
-
-func comma(dst []byte, i int) []byte {
-	if i == 0 {
-		return dst
-	}
-	return append(dst, ',')
 }
 
 // AppendProductEntry appends the dish p as it stands in the menu and in lists.
@@ -113,7 +102,7 @@ func appendOrderable(dst []byte, orderable bool, reasons []Reason) []byte {
 	dst = strconv.AppendBool(append(dst, `,"orderable":`...), orderable)
 	dst = append(dst, `,"reasons":[`...)
 	for k, reason := range reasons {
-		dst = jsontext.AppendString(append(comma(dst, k), `{"code":`...), string(reason.Code))
+		dst = jsontext.AppendString(append(jsontext.AppendComma(dst, k), `{"code":`...), string(reason.Code))
 		if reason.Group != "" {
 			dst = jsontext.AppendString(append(dst, `,"group":`...), reason.Group)
 		}
@@ -127,7 +116,7 @@ func appendOrderable(dst []byte, orderable bool, reasons []Reason) []byte {
 func (c *Content) AppendCategoryIDs(dst []byte, p Index) []byte {
 	dst = append(dst, '[')
 	for k, in := range c.ProductCategories(p) {
-		dst = jsontext.AppendString(comma(dst, k), c.categories[in].ID)
+		dst = jsontext.AppendString(jsontext.AppendComma(dst, k), c.categories[in].ID)
 	}
 	return append(dst, ']')
 }
@@ -152,14 +141,14 @@ func (v *values) appendMeasure(dst []byte) []byte {
 		return append(dst, "null"...)
 	}
 	dst = v.measure.Append(append(dst, `{"value":`...))
-	return append(appendOptional(append(dst, `,"unit":`...), v.unit), '}')
+	return append(jsontext.AppendStringOrNull(append(dst, `,"unit":`...), v.unit), '}')
 }
 
 func (v *values) appendImages(dst []byte) []byte {
 	dst = append(dst, '[')
 	r := v.images
 	for i := range v.imageCount {
-		dst = jsontext.AppendString(comma(dst, i), r.text())
+		dst = jsontext.AppendString(jsontext.AppendComma(dst, i), r.text())
 	}
 	return append(dst, ']')
 }
@@ -242,14 +231,14 @@ func (f *dishForm) groups(dst []byte, s Index) []byte {
 			break
 		}
 		f.left--
-		dst = f.c.appendGroup(comma(dst, i), limit)
+		dst = f.c.appendGroup(jsontext.AppendComma(dst, i), limit)
 		dst = append(dst, `,"options":[`...)
 		for k, member := range f.c.Members(limit.Group) {
 			if f.left <= 0 {
 				break
 			}
 			f.left--
-			dst = f.c.appendIngredient(comma(dst, k), member)
+			dst = f.c.appendIngredient(jsontext.AppendComma(dst, k), member)
 			dst = f.groups(dst, f.c.ingredientScheme[member])
 			dst = append(dst, '}')
 		}

@@ -168,9 +168,9 @@ func (c fieldCheck) checkExpectedAt() {
 	latest := c.now.Add(c.MaxLead)
 	switch {
 	case at.Before(c.now.Add(-c.PastTolerance)):
-		refuseValue(&c.violations, v, "", violation.TimeInPast, violation.Params{"earliest": c.now.UTC().Format(menu.TimeFormat)})
+		refuseValue(&c.violations, v, "", violation.TimeInPast, violation.Params{"earliest": menu.FormatTime(c.now)})
 	case at.After(latest):
-		refuseValue(&c.violations, v, "", violation.TimeTooFar, violation.Params{"latest": latest.UTC().Format(menu.TimeFormat)})
+		refuseValue(&c.violations, v, "", violation.TimeTooFar, violation.Params{"latest": menu.FormatTime(latest)})
 	}
 }
 

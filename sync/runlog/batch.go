@@ -185,7 +185,7 @@ func (l *Log) CountDone(ctx context.Context, b Batch, run Run) (ended bool, err 
 	}
 	k := l.keys
 	ended, err = batchDoneScript.Run(ctx, l.redis, []string{k.Batch(b.ID), k.BatchPending(b.ID), k.BatchFaults(b.ID)},
-		string(run.Restaurant), string(run.Outcome), record, maxFaults, l.cfg.Clock().UTC().Format(menu.TimeFormat),
+		string(run.Restaurant), string(run.Outcome), record, maxFaults, menu.FormatTime(l.cfg.Clock()),
 		k.RunNotices(), NoticeProgress, b.ID, b.Connection, progressEvery.Milliseconds()).Bool()
 	return ended, redisdb.CallError(ctx, "sync: count a run of a batch", err)
 }

@@ -215,7 +215,7 @@ func formatTime(t time.Time) *string {
 	if t.IsZero() {
 		return nil
 	}
-	text := t.UTC().Format(menu.TimeFormat)
+	text := menu.FormatTime(t)
 	return &text
 }
 

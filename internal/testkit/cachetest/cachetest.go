@@ -84,8 +84,8 @@ func Checked(ctx context.Context, r *redisdb.DB, restaurant menu.RestaurantID, a
 	script := redis.NewScript(cache.CheckedLua() + "return checked(KEYS[1], ARGV[1], ARGV[2], ARGV[3])")
 	confirmed, ahead := "", ""
 	if !at.IsZero() {
-		confirmed = at.UTC().Format(menu.TimeFormat)
-		ahead = at.Add(cache.ClockSlack).UTC().Format(menu.TimeFormat)
+		confirmed = menu.FormatTime(at)
+		ahead = menu.FormatTime(at.Add(cache.ClockSlack))
 	}
 	done, err := script.Run(ctx, r.Client(), []string{cache.NewKeys(r.Prefix()).Current(restaurant)}, confirmed, ahead, outcome).Int()
 	if err != nil {
