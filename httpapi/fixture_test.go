@@ -391,11 +391,19 @@ func (w *fixture) newRunner(deps menusync.Deps) *menusync.Runner {
 // syncOnce is one pass over a restaurant.
 func (w *fixture) syncOnce(restaurant string) runlog.Run {
 	w.tb.Helper()
-	run, err := w.runner.Once(w.tb.Context(), menu.RestaurantID(restaurant), runlog.TriggerStartup)
-	if err != nil {
+	run, err := syncOnce(w.tb.Context(), w.runner, menu.RestaurantID(restaurant))
+	if err != nil && !errors.Is(err, menusync.ErrBusy) {
 		w.tb.Fatal(err)
 	}
 	return run
+}
+
+func syncOnce(ctx context.Context, runner *menusync.Runner, restaurant menu.RestaurantID) (runlog.Run, error) {
+	target, err := runner.Target(restaurant)
+	if err != nil {
+		return runlog.Run{}, err
+	}
+	return runner.Once(ctx, menusync.Work{Target: target, Trigger: runlog.TriggerStartup})
 }
 
 // schedule runs the scheduler, which manual runs need, until the test ends.

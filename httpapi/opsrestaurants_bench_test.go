@@ -14,7 +14,6 @@ import (
 	"larder/internal/menu"
 	"larder/internal/testkit/redistest"
 	menusync "larder/sync"
-	"larder/sync/runlog"
 )
 
 // BenchmarkConsole is what the console's list asks for at 10,000 restaurants,
@@ -44,7 +43,7 @@ func BenchmarkConsole(b *testing.B) {
 	syncing.SetLimit(8)
 	for _, id := range all[:restaurants*99/100] {
 		syncing.Go(func() error {
-			_, err := w.runner.Once(b.Context(), id, runlog.TriggerStartup)
+			_, err := syncOnce(b.Context(), w.runner, id)
 			return err
 		})
 	}

@@ -76,7 +76,7 @@ func validateServer(b *testing.B, view string) (url string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	if run, err := runner.Once(b.Context(), bistro, runlog.TriggerStartup); err != nil || run.Outcome != runlog.OutcomeUpdated {
+	if run, err := syncOnce(b.Context(), runner, bistro); err != nil || run.Outcome != runlog.OutcomeUpdated {
 		b.Fatalf("%+v, %v", run, err)
 	}
 	server, err := httpapi.New(p.cfg, p.auth, httpapi.Deps{

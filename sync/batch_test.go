@@ -250,7 +250,7 @@ func TestABatchIsShared(t *testing.T) {
 	const restaurants = 60
 	g := newFixture(t, redistest.Start(t).URL(), chain(restaurants, plain), func(d *menusync.Deps) { d.Config.Concurrency = 2 })
 	for _, restaurant := range g.deps.Restaurants {
-		if _, err := g.Once(t.Context(), restaurant.ID, runlog.TriggerCron); err != nil {
+		if _, err := g.OnceOf(t.Context(), restaurant.ID, runlog.TriggerCron); err != nil {
 			t.Fatal(err)
 		}
 	}

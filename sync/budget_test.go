@@ -97,7 +97,7 @@ func (g *fixture) allAtOnce(bodies map[string][]byte) {
 	var group errgroup.Group
 	for id := range bodies {
 		group.Go(func() error {
-			run, err := g.Once(g.t.Context(), menu.RestaurantID(id), runlog.TriggerCron)
+			run, err := g.OnceOf(g.t.Context(), menu.RestaurantID(id), runlog.TriggerCron)
 			if err == nil && run.Outcome == runlog.OutcomeFailed {
 				err = fmt.Errorf("%s: %s", id, run.Error)
 			}
@@ -181,13 +181,13 @@ func TestWaitingForMemoryEndsWithTheRun(t *testing.T) {
 	})
 	var group errgroup.Group
 	group.Go(func() error {
-		_, err := g.Once(t.Context(), bistro, runlog.TriggerCron)
+		_, err := g.OnceOf(t.Context(), bistro, runlog.TriggerCron)
 		return err
 	})
 	<-entered
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second) // of which all but the lease is spent waiting
 	defer cancel()
-	run, err := g.Once(ctx, "second", runlog.TriggerCron)
+	run, err := g.OnceOf(ctx, "second", runlog.TriggerCron)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +203,7 @@ func TestWaitingForMemoryEndsWithTheRun(t *testing.T) {
 	if err := group.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	if run, err = g.Once(t.Context(), "second", runlog.TriggerCron); err != nil {
+	if run, err = g.OnceOf(t.Context(), "second", runlog.TriggerCron); err != nil {
 		t.Fatal(err)
 	}
 	g.want(run, runlog.OutcomeUpdated, 1)
@@ -220,7 +220,7 @@ func TestRunsKeepWithinTheirMemory(t *testing.T) { //nolint:paralleltest // it m
 	warm := sandbox.Generate{Products: 60, Seed: 99}.Menu(0)
 	bodies["warm"] = warm
 	g, _ := sized(t, redistest.Start(t).URL(), memory, bodies)
-	if _, err := g.Once(t.Context(), "warm", runlog.TriggerCron); err != nil { // what is made once
+	if _, err := g.OnceOf(t.Context(), "warm", runlog.TriggerCron); err != nil { // what is made once
 		t.Fatal(err)
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(5)) // else garbage is counted too

@@ -56,7 +56,7 @@ func benchmarkChanged(b *testing.B, dishes int) {
 	once := func(round int) {
 		source.body = repriced(b, raw, round)
 		began := computed(b)
-		run, err := runner.Once(b.Context(), bistro, runlog.TriggerCron)
+		run, err := runner.OnceOf(b.Context(), bistro, runlog.TriggerCron)
 		ended := computed(b)
 		if err != nil || run.Outcome != runlog.OutcomeUpdated {
 			b.Fatalf("%+v, %v", run, err)

@@ -12,13 +12,22 @@ import (
 // SetDeadline gives runs a limit that no configuration allows.
 func (r *Runner) SetDeadline(d time.Duration) { r.cfg.Deadline = d }
 
-// OnceAt is a run for one tick of the schedule.
+// OnceOf is Once by the restaurant's id. A run that is skipped is no error.
+func (r *Runner) OnceOf(ctx context.Context, id menu.RestaurantID, why runlog.Trigger) (runlog.Run, error) {
+	return r.onceOf(ctx, id, Work{Trigger: why})
+}
+
+// OnceAt is OnceOf for one tick of the schedule.
 func (r *Runner) OnceAt(ctx context.Context, id menu.RestaurantID, tick time.Time) (runlog.Run, error) {
-	t, err := r.target(id)
-	if err != nil {
+	return r.onceOf(ctx, id, Work{Trigger: runlog.TriggerCron, tick: tick})
+}
+
+func (r *Runner) onceOf(ctx context.Context, id menu.RestaurantID, w Work) (runlog.Run, error) {
+	var err error
+	if w.Target, err = r.Target(id); err != nil {
 		return runlog.Run{}, err
 	}
-	run, err := r.sync(ctx, work{target: t, trigger: runlog.TriggerCron, tick: tick})
+	run, err := r.Once(ctx, w)
 	if errors.Is(err, ErrBusy) {
 		err = nil
 	}
@@ -29,7 +38,7 @@ func (r *Runner) OnceAt(ctx context.Context, id menu.RestaurantID, tick time.Tim
 func (r *Runner) ReasonsOnce(ctx context.Context, connection string) (runlog.Run, error) {
 	for _, t := range r.set.Load().reasons {
 		if t.Connection == connection {
-			return r.sync(ctx, work{target: t, trigger: runlog.TriggerCron})
+			return r.Once(ctx, Work{Target: t, Trigger: runlog.TriggerCron})
 		}
 	}
 	return runlog.Run{}, errors.New("no such connection")

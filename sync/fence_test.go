@@ -22,7 +22,7 @@ func TestANumberGivenTwiceLetsOneHolderPublish(t *testing.T) {
 	g.service.set(func(s *service) { s.body, s.hook = viewWith(10, 200, ""), gate.hook })
 	done := make(chan runlog.Run, 1)
 	go func() {
-		run, err := g.Once(t.Context(), bistro, runlog.TriggerCron)
+		run, err := g.OnceOf(t.Context(), bistro, runlog.TriggerCron)
 		if err != nil {
 			t.Error(err)
 		}
@@ -40,7 +40,7 @@ func TestANumberGivenTwiceLetsOneHolderPublish(t *testing.T) {
 	}
 	g.service.set(func(s *service) { s.body, s.hook = viewWith(10, 300, ""), nil })
 	other := g.another(func(d *menusync.Deps) { d.Replica = &fakeReplica{} })
-	run, err := other.Once(t.Context(), bistro, runlog.TriggerCron)
+	run, err := other.OnceOf(t.Context(), bistro, runlog.TriggerCron)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -291,9 +291,9 @@ func (g *fixture) advance(d time.Duration) {
 // once is a run that must not fail of anything but the service.
 func (g *fixture) once() runlog.Run {
 	g.t.Helper()
-	run, err := g.Once(g.t.Context(), bistro, runlog.TriggerCron)
+	run, err := g.OnceOf(g.t.Context(), bistro, runlog.TriggerCron)
 	if err != nil {
-		g.t.Fatalf("Once: %v", err)
+		g.t.Fatalf("OnceOf: %v", err)
 	}
 	return run
 }

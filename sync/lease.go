@@ -28,7 +28,7 @@ type lease struct {
 // acquire takes the restaurant's lease in the name of run and writes its record
 // as running. slot is the schedule's, zero for none. Errors: ErrBusy, errTaken,
 // redisdb.ErrUnavailable.
-func (r *Runner) acquire(ctx context.Context, t *target, run *runlog.Run, slot time.Time) (lease, error) {
+func (r *Runner) acquire(ctx context.Context, t *Target, run *runlog.Run, slot time.Time) (lease, error) {
 	asked := time.Now()
 	record, err := run.MarshalJSON()
 	if err != nil {
@@ -61,7 +61,7 @@ func (r *Runner) acquire(ctx context.Context, t *target, run *runlog.Run, slot t
 
 // renewUntilLost renews the lease three times in its life until ctx ends, and calls lose
 // when it is gone.
-func (r *Runner) renewUntilLost(ctx context.Context, t *target, run string, held lease, lose context.CancelCauseFunc) {
+func (r *Runner) renewUntilLost(ctx context.Context, t *Target, run string, held lease, lose context.CancelCauseFunc) {
 	every := r.cfg.Lease / 3
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()

@@ -42,7 +42,7 @@ type Request struct {
 // so does a fresh one during any, and every one during a rollback.
 // Errors: *UnknownRestaurantError, redisdb.ErrUnavailable.
 func (r *Runner) Start(ctx context.Context, restaurant menu.RestaurantID, req Request) (runlog.Run, error) {
-	t, err := r.target(restaurant)
+	t, err := r.Target(restaurant)
 	if err != nil {
 		return runlog.Run{}, err
 	}
@@ -70,7 +70,7 @@ func (r *Runner) Start(ctx context.Context, restaurant menu.RestaurantID, req Re
 		return r.runs.Get(ctx, t.ID, id)
 	}
 	run.ID = id
-	r.queue.push(work{target: t, trigger: runlog.TriggerManual, runID: run.ID, batch: req.batch})
+	r.queue.push(Work{Target: t, Trigger: runlog.TriggerManual, runID: run.ID, batch: req.batch})
 	pipe := r.redis.Pipeline()
 	r.runs.AddToIndex(ctx, pipe, &run)
 	if _, err := pipe.Exec(ctx); err != nil { // it will run all the same; its record is with the restaurant

@@ -160,7 +160,7 @@ func TestHolderLost(t *testing.T) {
 		}
 		done := make(chan result, 1)
 		go func() {
-			run, err := g.Once(t.Context(), bistro, runlog.TriggerCron)
+			run, err := g.OnceOf(t.Context(), bistro, runlog.TriggerCron)
 			done <- result{run, err}
 		}()
 		<-gate.entered
@@ -179,7 +179,7 @@ func TestHolderLost(t *testing.T) {
 		}
 		close(gate.open)
 		if got := <-done; got.err != nil {
-			t.Errorf("Once: %v", got.err)
+			t.Errorf("OnceOf: %v", got.err)
 		}
 		kept, err := g.Run(t.Context(), id)
 		if err != nil || kept.Error != "holder lost" {
@@ -195,7 +195,7 @@ func TestNextRunEndsTheRecordOfAVanishedHolder(t *testing.T) {
 	g.service.hook = gate.hook
 	done := make(chan error, 1)
 	go func() {
-		_, err := g.Once(t.Context(), bistro, runlog.TriggerCron)
+		_, err := g.OnceOf(t.Context(), bistro, runlog.TriggerCron)
 		done <- err
 	}()
 	<-gate.entered
@@ -210,7 +210,7 @@ func TestNextRunEndsTheRecordOfAVanishedHolder(t *testing.T) {
 	}
 	close(gate.open)
 	if err := <-done; err != nil { // the late one is fenced off
-		t.Errorf("Once: %v", err)
+		t.Errorf("OnceOf: %v", err)
 	}
 	if version := g.current(); version.Version != 1 {
 		t.Errorf("version %d: the late holder published", version.Version)
@@ -302,16 +302,16 @@ func TestBusyTickIsSkippedAndCounted(t *testing.T) {
 	g.service.hook = gate.hook
 	done := make(chan error, 1)
 	go func() {
-		_, err := g.Once(t.Context(), bistro, runlog.TriggerCron)
+		_, err := g.OnceOf(t.Context(), bistro, runlog.TriggerCron)
 		done <- err
 	}()
 	<-gate.entered
-	run, err := g.another().Once(t.Context(), bistro, runlog.TriggerCron)
+	run, err := g.another().OnceOf(t.Context(), bistro, runlog.TriggerCron)
 	if err != nil || run.Outcome != runlog.OutcomeSkipped {
-		t.Errorf("Once beside a run = %+v, %v, want skipped", run, err)
+		t.Errorf("OnceOf beside a run = %+v, %v, want skipped", run, err)
 	}
 	// A manual run asks again and again; that is no tick of a schedule.
-	if _, err := g.another().Once(t.Context(), bistro, runlog.TriggerManual); err != nil {
+	if _, err := g.another().OnceOf(t.Context(), bistro, runlog.TriggerManual); err != nil {
 		t.Error(err)
 	}
 	close(gate.open)
@@ -342,7 +342,7 @@ func TestRunsArePagedFilteredAndBounded(t *testing.T) {
 			if i >= 6 {
 				g.service.err = errors.New("down")
 			}
-			run, err := g.Once(t.Context(), id, runlog.TriggerCron)
+			run, err := g.OnceOf(t.Context(), id, runlog.TriggerCron)
 			if err != nil {
 				t.Fatal(err)
 			}

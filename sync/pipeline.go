@@ -28,54 +28,27 @@ const maxPublish = 3
 // as the caller waited.
 var ErrBusy = errors.New("sync: another run is still at this restaurant")
 
-// Once is one sync of a restaurant, or a connection's own menu: lease,
-// fetch, decode, lint, guard, compile, publish, record. What the ordering
-// service did wrong is in the Run, not in the error. A run that finds another
-// run at it comes back OutcomeSkipped and leaves no record (policy S1).
-// Errors: *UnknownRestaurantError, redisdb.ErrUnavailable.
-func (r *Runner) Once(ctx context.Context, restaurant menu.RestaurantID, why runlog.Trigger) (runlog.Run, error) {
-	t, err := r.target(restaurant)
-	if err != nil {
-		return runlog.Run{}, err
-	}
-	run, err := r.sync(ctx, work{target: t, trigger: why})
-	if errors.Is(err, ErrBusy) {
-		return run, nil
-	}
-	return run, err
-}
-
-// sync does work with a run of its own. Errors: ErrBusy, redisdb.ErrUnavailable.
-func (r *Runner) sync(ctx context.Context, w work) (runlog.Run, error) {
-	return r.execute(ctx, w, r.newRun(w.target, w.trigger))
-}
-
-// executeWhenFree is execute after the run that holds the lease, if it ends before
-// waiting does; else ErrBusy.
-func (r *Runner) executeWhenFree(ctx, waiting context.Context, w work, run runlog.Run) (runlog.Run, error) {
-	for {
-		done, err := r.execute(ctx, w, run)
-		if !errors.Is(err, ErrBusy) || sleep.For(waiting, retryQueued) != nil {
-			return done, err
-		}
-	}
-}
-
-func (r *Runner) newRun(t *target, why runlog.Trigger) runlog.Run {
+func (r *Runner) newRun(t *Target, why runlog.Trigger) runlog.Run {
 	now := r.clock().UTC()
 	return runlog.Run{ID: r.runs.NewID(now), Restaurant: t.ID, Trigger: why, State: runlog.StateQueued, StartedAt: now}
 }
 
-// execute runs the prepared run under the restaurant's lease. ErrBusy comes with
-// OutcomeSkipped.
-func (r *Runner) execute(ctx context.Context, w work, run runlog.Run) (runlog.Run, error) {
-	t := w.target
-	queued := run
+// Once does one run: lease, fetch, decode, lint, guard, compile, publish, record.
+// Ticks, catching up, manual runs, rejection reasons and rollbacks all come here.
+// What the ordering service did wrong is in the Run, not in the error. A run that
+// finds another one at work returns OutcomeSkipped with ErrBusy, and leaves no
+// record (policy S1). Errors: ErrBusy, redisdb.ErrUnavailable.
+func (r *Runner) Once(ctx context.Context, w Work) (runlog.Run, error) {
+	t := w.Target
+	if w.run == nil {
+		w.run = new(r.newRun(t, w.Trigger))
+	}
+	run, queued := *w.run, *w.run
 	run.State, run.StartedAt = runlog.StateRunning, r.clock().UTC()
 	held, err := r.acquire(ctx, t, &run, w.tick)
 	switch {
 	case errors.Is(err, ErrBusy):
-		if w.trigger != runlog.TriggerManual { // no tick: it comes back
+		if w.Trigger != runlog.TriggerManual { // no tick: it comes back
 			r.skip(t, SkipBusy)
 		}
 		return skipped(queued), ErrBusy
@@ -99,10 +72,21 @@ func (r *Runner) execute(ctx context.Context, w work, run runlog.Run) (runlog.Ru
 	return run, nil
 }
 
+// onceWhenFree is Once after the run that holds the lease, if it ends before
+// waiting does; else ErrBusy.
+func (r *Runner) onceWhenFree(ctx, waiting context.Context, w Work) (runlog.Run, error) {
+	for {
+		done, err := r.Once(ctx, w)
+		if !errors.Is(err, ErrBusy) || sleep.For(waiting, retryQueued) != nil {
+			return done, err
+		}
+	}
+}
+
 // withLease does the work of a run that has the lease, and ends the run. The error
 // is what kept it from its work.
-func (r *Runner) withLease(ctx context.Context, w work, run *runlog.Run, held lease) error {
-	p := &pipelineRun{runner: r, target: w.target, run: run, fence: held.fence, batch: w.batch, began: time.Now()}
+func (r *Runner) withLease(ctx context.Context, w Work, run *runlog.Run, held lease) error {
+	p := &pipelineRun{runner: r, target: w.Target, run: run, fence: held.fence, batch: w.batch, began: time.Now()}
 	ctx, p.span = r.tracing.Root(ctx, "sync.run")
 	within, cancel := context.WithTimeoutCause(ctx, r.cfg.Deadline, deadlineError{after: r.cfg.Deadline})
 	within, lose := context.WithCancelCause(within)
@@ -119,7 +103,7 @@ func (r *Runner) withLease(ctx context.Context, w work, run *runlog.Run, held le
 // pipelineRun is one run at work under its lease.
 type pipelineRun struct {
 	runner *Runner
-	target *target
+	target *Target
 	run    *runlog.Run
 	fence  int64
 	batch  bool // one of many of a batch

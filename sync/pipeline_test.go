@@ -120,7 +120,7 @@ func TestChangesAreCounted(t *testing.T) {
 
 	other := g.another(func(d *menusync.Deps) { d.Replica = &fakeReplica{} }) // has nothing in memory
 	g.service.set(func(s *service) { s.body = view(11) })
-	run, err := other.Once(t.Context(), bistro, runlog.TriggerCron)
+	run, err := other.OnceOf(t.Context(), bistro, runlog.TriggerCron)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +161,7 @@ func TestEqualBytesAreNotEnough(t *testing.T) {
 				change(d)
 			})
 			for _, outcome := range []runlog.Outcome{runlog.OutcomeUpdated, runlog.OutcomeUnchanged} {
-				run, err := other.Once(t.Context(), bistro, runlog.TriggerCron)
+				run, err := other.OnceOf(t.Context(), bistro, runlog.TriggerCron)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -334,10 +334,10 @@ func TestDeadlineEndsARun(t *testing.T) {
 func TestUnknownRestaurantNamesThoseThatExist(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redisdb.Embedded)
-	_, err := g.Once(t.Context(), "nowhere", runlog.TriggerManual)
+	_, err := g.OnceOf(t.Context(), "nowhere", runlog.TriggerManual)
 	var unknown *menusync.UnknownRestaurantError
 	if !errors.As(err, &unknown) || unknown.ID != "nowhere" || !cmp.Equal(unknown.Known, []menu.RestaurantID{bistro}) {
-		t.Errorf("Once = %v, want UnknownRestaurantError with the known ids", err)
+		t.Errorf("OnceOf = %v, want UnknownRestaurantError with the known ids", err)
 	}
 	if _, err := g.Start(t.Context(), "nowhere", menusync.Request{}); !errors.As(err, &unknown) {
 		t.Errorf("Start = %v", err)

@@ -105,7 +105,7 @@ func TestAChainIsServedAsPublished(t *testing.T) {
 		ids := []menu.RestaurantID{bistro, "grill", cache.DefaultMenu("main")}
 		for _, id := range ids {
 			g.service.set(func(s *service) { s.body = viewWith(10, 100, string(id)) })
-			run, err := g.Once(t.Context(), id, runlog.TriggerCron)
+			run, err := g.OnceOf(t.Context(), id, runlog.TriggerCron)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -133,7 +133,7 @@ func TestAStopListUpdateThatWasOvertakenIsDecidedAgain(t *testing.T) {
 	g.want(g.once(), runlog.OutcomeUpdated, 1)
 	g.service.set(func(s *service) { s.body = viewWith(10, 100, "other") })
 	g.deps.Replica = &peekHook{fakeReplica: g.replica, hook: func() { g.publish(t.Context(), 2, 1, view(11)) }}
-	run, err := g.another().Once(t.Context(), bistro, runlog.TriggerCron)
+	run, err := g.another().OnceOf(t.Context(), bistro, runlog.TriggerCron)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func TestALaterLeaseFencesAStopListUpdateOff(t *testing.T) {
 			t.Error(err)
 		}
 	}}
-	run, err := g.another().Once(t.Context(), bistro, runlog.TriggerCron)
+	run, err := g.another().OnceOf(t.Context(), bistro, runlog.TriggerCron)
 	if err != nil {
 		t.Fatal(err)
 	}

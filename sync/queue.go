@@ -18,16 +18,17 @@ import (
 // another run holds.
 const retryQueued = 250 * time.Millisecond
 
-// work is one thing for a worker to do: a run of a target, or over the
-// rejection reasons of a connection.
-type work struct {
-	target  *target
-	trigger runlog.Trigger
-	tick    time.Time // of TriggerCron: the tick of the schedule
-	runID   string    // of TriggerManual: its queued record
-	missing bool      // there may be no menu to serve yet
-	changed bool      // its configuration did: how fresh the menu is says nothing
-	batch   bool      // one of many of a batch, which sees to the rejection reasons itself
+// Work is one run to do: of a restaurant, a connection's own menu, or a
+// connection's rejection reasons.
+type Work struct {
+	Target  *Target
+	Trigger runlog.Trigger
+	tick    time.Time   // of TriggerCron: the tick of the schedule
+	runID   string      // of TriggerManual: its queued record
+	run     *runlog.Run // prepared by the caller; nil: Once makes one
+	missing bool        // there may be no menu to serve yet
+	changed bool        // its configuration did: how fresh the menu is says nothing
+	batch   bool        // one of many of a batch, which sees to the rejection reasons itself
 }
 
 // queue hands work to workers: manual runs first, then what has no menu yet, then
@@ -50,7 +51,7 @@ type queue struct {
 // connectionQueue is the work of one connection.
 type connectionQueue struct {
 	connection string
-	byPriority [3][]work // the first that holds work goes first
+	byPriority [3][]Work // the first that holds work goes first
 	busy       int       // workers
 }
 
@@ -79,17 +80,17 @@ func (q *queue) queueOf(connection string) *connectionQueue {
 }
 
 // push never blocks.
-func (q *queue) push(w work) {
+func (q *queue) push(w Work) {
 	q.mu.Lock()
-	list := &q.queueOf(w.target.Connection).byPriority[w.priority()]
+	list := &q.queueOf(w.Target.Connection).byPriority[w.priority()]
 	*list = append(*list, w)
 	q.mu.Unlock()
 	q.signal.Set()
 }
 
 // pushScheduled queues scheduled work; false when the target has some already.
-func (q *queue) pushScheduled(w work) bool {
-	if !w.target.pending.CompareAndSwap(false, true) {
+func (q *queue) pushScheduled(w Work) bool {
+	if !w.Target.pending.CompareAndSwap(false, true) {
 		return false
 	}
 	q.push(w)
@@ -98,7 +99,7 @@ func (q *queue) pushScheduled(w work) bool {
 
 // pop waits for work; false when ctx has ended. The worker calls release when
 // it has done it.
-func (q *queue) pop(ctx context.Context) (w work, release func(), ok bool) {
+func (q *queue) pop(ctx context.Context) (w Work, release func(), ok bool) {
 	for ctx.Err() == nil {
 		if w, release, ok := q.tryPop(); ok {
 			return w, release, true
@@ -108,10 +109,10 @@ func (q *queue) pop(ctx context.Context) (w work, release func(), ok bool) {
 		case <-q.signal:
 		}
 	}
-	return work{}, nil, false
+	return Work{}, nil, false
 }
 
-func (q *queue) tryPop() (w work, release func(), ok bool) {
+func (q *queue) tryPop() (w Work, release func(), ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for priority := range len(connectionQueue{}.byPriority) {
@@ -121,7 +122,7 @@ func (q *queue) tryPop() (w work, release func(), ok bool) {
 				continue
 			}
 			w := (*from)[0]
-			(*from)[0] = work{}
+			(*from)[0] = Work{}
 			*from = (*from)[1:]
 			q.queues = append(slices.Delete(q.queues, i, i+1), l)
 			l.busy++
@@ -130,7 +131,7 @@ func (q *queue) tryPop() (w work, release func(), ok bool) {
 			return w, func() { q.release(l) }, true
 		}
 	}
-	return work{}, nil, false
+	return Work{}, nil, false
 }
 
 // hasWorker reports whether there is a worker for the connection.
@@ -156,9 +157,9 @@ func (q *queue) release(l *connectionQueue) {
 }
 
 // priority is 0 for what goes first.
-func (w work) priority() int {
+func (w Work) priority() int {
 	switch {
-	case w.trigger == runlog.TriggerManual:
+	case w.Trigger == runlog.TriggerManual:
 		return 0
 	case w.missing:
 		return 1
@@ -174,7 +175,7 @@ func (s *Scheduler) work(ctx context.Context, g *errgroup.Group) {
 		if !ok || !s.runner.health.wait(ctx) {
 			return
 		}
-		if w.trigger == runlog.TriggerManual {
+		if w.Trigger == runlog.TriggerManual {
 			s.manual(ctx, g, w)
 		} else {
 			s.scheduled(ctx, w)
@@ -185,13 +186,13 @@ func (s *Scheduler) work(ctx context.Context, g *errgroup.Group) {
 
 // scheduled does a tick's or catch-up's work, for the target as it is configured
 // now, and then lets the next one into the queue.
-func (s *Scheduler) scheduled(ctx context.Context, w work) {
-	r, queued := s.runner, w.target
-	w.target = r.configured(queued)
+func (s *Scheduler) scheduled(ctx context.Context, w Work) {
+	r, queued := s.runner, w.Target
+	w.Target = r.configured(queued)
 	// Without a tick another instance may have caught up meanwhile.
-	if w.target != nil && (!w.tick.IsZero() || w.changed || !s.isFresh(ctx, w.target)) {
-		if _, err := r.sync(ctx, w); err != nil && !errors.Is(err, ErrBusy) {
-			r.log.WithError(err).WithField("event", "sync.run_deferred").WithField("restaurant", string(w.target.ID)).Debug("no run")
+	if w.Target != nil && (!w.tick.IsZero() || w.changed || !s.isFresh(ctx, w.Target)) {
+		if _, err := r.Once(ctx, w); err != nil && !errors.Is(err, ErrBusy) {
+			r.log.WithError(err).WithField("event", "sync.run_deferred").WithField("restaurant", string(w.Target.ID)).Debug("no run")
 		}
 	}
 	queued.pending.Store(false)
@@ -201,7 +202,7 @@ func (s *Scheduler) scheduled(ctx context.Context, w work) {
 }
 
 // configured returns the target as it is configured now, nil where it was removed.
-func (r *Runner) configured(t *target) *target {
+func (r *Runner) configured(t *Target) *Target {
 	if t.isReasons {
 		return t
 	}
@@ -209,7 +210,7 @@ func (r *Runner) configured(t *target) *target {
 }
 
 // isFresh reports whether the target has missed no slot.
-func (s *Scheduler) isFresh(ctx context.Context, t *target) bool {
+func (s *Scheduler) isFresh(ctx context.Context, t *Target) bool {
 	r := s.runner
 	if t.isReasons {
 		_, checked, err := r.store.Reasons(ctx, t.Connection)
@@ -221,13 +222,15 @@ func (s *Scheduler) isFresh(ctx context.Context, t *target) bool {
 
 // manual does a queued run. While another one holds the lease it goes back
 // into the queue after a pause, which costs no worker.
-func (s *Scheduler) manual(ctx context.Context, g *errgroup.Group, w work) {
+func (s *Scheduler) manual(ctx context.Context, g *errgroup.Group, w Work) {
 	r := s.runner
 	// Not Get: this process is the run's holder, even where Redis was away so long
 	// that its place in the queue has expired.
-	run, err := r.runs.Stored(ctx, w.target.ID, w.runID)
+	run, err := r.runs.Stored(ctx, w.Target.ID, w.runID)
 	if err == nil && run.State == runlog.StateQueued {
-		_, err = r.execute(ctx, w, run)
+		prepared := w
+		prepared.run = &run
+		_, err = r.Once(ctx, prepared)
 	}
 	switch {
 	case errors.Is(err, ErrBusy), errors.Is(err, redisdb.ErrUnavailable):

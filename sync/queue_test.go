@@ -17,8 +17,8 @@ func connectionsOf(names ...string) []Connection {
 	return connections
 }
 
-func workFor(connection string, trigger runlog.Trigger) work {
-	return work{target: &target{Restaurant: Restaurant{Restaurant: directory.Restaurant{Connection: connection}}}, trigger: trigger}
+func workFor(connection string, trigger runlog.Trigger) Work {
+	return Work{Target: &Target{Restaurant: Restaurant{Restaurant: directory.Restaurant{Connection: connection}}}, Trigger: trigger}
 }
 
 func TestManualRunsGoFirst(t *testing.T) {
@@ -29,8 +29,8 @@ func TestManualRunsGoFirst(t *testing.T) {
 	}
 	for _, want := range []runlog.Trigger{runlog.TriggerManual, runlog.TriggerCron, runlog.TriggerStartup} {
 		w, release, ok := q.pop(t.Context())
-		if !ok || w.trigger != want {
-			t.Fatalf("pop = %s, %v, want %s", w.trigger, ok, want)
+		if !ok || w.Trigger != want {
+			t.Fatalf("pop = %s, %v, want %s", w.Trigger, ok, want)
 		}
 		if _, _, more := q.tryPop(); more {
 			t.Error("a second worker, want one")
@@ -59,7 +59,7 @@ func TestConnectionsShareTheWorkers(t *testing.T) {
 				if !ok {
 					t.Skip("nothing to take")
 				}
-				name := w.target.Connection
+				name := w.Target.Connection
 				waiting[name]--
 				busy[name] = append(busy[name], release)
 				total++
@@ -97,7 +97,7 @@ func TestConnectionsShareTheWorkers(t *testing.T) {
 			}
 			done = false
 			for w, release, ok := q.tryPop(); ok; w, release, ok = q.tryPop() {
-				name := w.target.Connection
+				name := w.Target.Connection
 				waiting[name]--
 				busy[name] = append(busy[name], release)
 				done = true
@@ -120,7 +120,7 @@ func TestConnectionsTakeTurns(t *testing.T) {
 	q.push(workFor("other", runlog.TriggerCron))
 	for i, want := range []string{"main", "other", "main", "main"} {
 		w, release, ok := q.tryPop()
-		if !ok || w.target.Connection != want {
+		if !ok || w.Target.Connection != want {
 			t.Fatalf("turn %d: %v, want %s", i, ok, want)
 		}
 		release()

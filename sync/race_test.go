@@ -45,7 +45,7 @@ func TestAVersionPublishedMeanwhileIsComparedAnew(t *testing.T) {
 			g.want(g.once(), runlog.OutcomeUpdated, 1)
 			g.service.set(func(s *service) { s.body = view(11) })
 			g.deps.Replica = &peekHook{fakeReplica: g.replica, hook: func() { g.publish(t.Context(), 2, 1, c.meanwhile) }}
-			run, err := g.another().Once(t.Context(), bistro, runlog.TriggerCron)
+			run, err := g.another().OnceOf(t.Context(), bistro, runlog.TriggerCron)
 			if err != nil {
 				t.Fatal(err)
 			}

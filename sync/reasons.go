@@ -55,14 +55,14 @@ func (r *Runner) RefreshReasons(ctx context.Context, connection string) bool {
 // pulling them it waits, and pulls after that.
 func (r *Runner) refreshReasons(ctx context.Context, connection string) error {
 	all := r.set.Load().reasons
-	at := slices.IndexFunc(all, func(t *target) bool { return t.Connection == connection })
+	at := slices.IndexFunc(all, func(t *Target) bool { return t.Connection == connection })
 	if at < 0 {
 		return &UnknownRestaurantError{ID: cache.DefaultMenu(connection) + reasonsSuffix}
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), refreshReasonsWithin)
 	defer cancel()
-	w := work{target: all[at], trigger: runlog.TriggerManual}
-	run, err := r.executeWhenFree(ctx, ctx, w, r.newRun(w.target, w.trigger))
+	w := Work{Target: all[at], Trigger: runlog.TriggerManual, run: new(r.newRun(all[at], runlog.TriggerManual))}
+	run, err := r.onceWhenFree(ctx, ctx, w)
 	if err == nil && run.Outcome == runlog.OutcomeFailed {
 		return errService
 	}

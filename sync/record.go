@@ -118,7 +118,7 @@ func (r *Runner) orphaned(run runlog.Run) {
 	}
 }
 
-func (r *Runner) skip(t *target, reason SkipReason) {
+func (r *Runner) skip(t *Target, reason SkipReason) {
 	if !t.isReasons {
 		r.observer.TickSkipped(t.ID, reason)
 	}
@@ -244,7 +244,7 @@ type upstreamState struct {
 // recordHealth takes the end of a run into the state of its connection, and logs a
 // change of that. It reports whether the run failed because the service is away,
 // which has been logged.
-func (r *Runner) recordHealth(t *target, run *runlog.Run, fault error) (away bool) {
+func (r *Runner) recordHealth(t *Target, run *runlog.Run, fault error) (away bool) {
 	gone := isUnreachable(fault)
 	if !gone && (run.Steps.Fetch == 0 || errors.Is(fault, context.Canceled)) {
 		return false // it says nothing of the service

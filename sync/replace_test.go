@@ -101,7 +101,7 @@ func TestAddedAndChangedRestaurantsAreSyncedAtOnce(t *testing.T) {
 		if !synced("a")() {
 			t.Error("what Redis holds of the removed restaurant is gone")
 		}
-		if _, err := g.Once(t.Context(), "a", runlog.TriggerCron); !errors.As(err, new(*menusync.UnknownRestaurantError)) {
+		if _, err := g.OnceOf(t.Context(), "a", runlog.TriggerCron); !errors.As(err, new(*menusync.UnknownRestaurantError)) {
 			t.Errorf("a sync of the removed restaurant: %v", err)
 		}
 	})
@@ -150,7 +150,7 @@ func TestRunInFlightOutlivesTheRemovalOfItsRestaurant(t *testing.T) {
 	})
 	ended := make(chan runlog.Run, 1)
 	go func() {
-		run, _ := g.Once(t.Context(), "a", runlog.TriggerCron)
+		run, _ := g.OnceOf(t.Context(), "a", runlog.TriggerCron)
 		ended <- run
 	}()
 	<-asked

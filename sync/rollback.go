@@ -37,7 +37,7 @@ func (e *UnknownVersionError) Error() string {
 func (r *Runner) Rollback(
 	ctx context.Context, restaurant menu.RestaurantID, to runlog.Rollback, by string, wait time.Duration,
 ) (runlog.Run, error) {
-	t, err := r.target(restaurant)
+	t, err := r.Target(restaurant)
 	if err != nil {
 		return runlog.Run{}, err
 	}
@@ -54,7 +54,7 @@ func (r *Runner) Rollback(
 	}
 	waiting, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	done, err := r.executeWhenFree(context.WithoutCancel(ctx), waiting, work{target: t, trigger: runlog.TriggerManual}, run)
+	done, err := r.onceWhenFree(context.WithoutCancel(ctx), waiting, Work{Target: t, Trigger: runlog.TriggerManual, run: &run})
 	switch {
 	case !errors.Is(err, ErrBusy):
 		return done, err
@@ -151,7 +151,7 @@ func (p *pipelineRun) storedView(
 // does, one that begins afterwards (policy S7a). Where nothing is held it only
 // syncs. Errors as Start.
 func (r *Runner) Release(ctx context.Context, restaurant menu.RestaurantID, by string) (runlog.Run, error) {
-	if _, err := r.target(restaurant); err != nil {
+	if _, err := r.Target(restaurant); err != nil {
 		return runlog.Run{}, err
 	}
 	hold, err := r.store.Release(ctx, restaurant)

@@ -115,7 +115,7 @@ func TestRollbackHoldsUntilReleased(t *testing.T) {
 		g.serves(view(10), cache.HoldReleased)
 		g.sync([]byte(`{"result":{"products":[]}}`), runlog.OutcomeHeld, 5) // nothing is published that the guard would quarantine
 
-		if run, err := g.Once(t.Context(), bistro, runlog.TriggerCron); err != nil || run.Outcome != runlog.OutcomeHeld {
+		if run, err := g.OnceOf(t.Context(), bistro, runlog.TriggerCron); err != nil || run.Outcome != runlog.OutcomeHeld {
 			t.Errorf("run %+v, %v", run, err)
 		}
 		g.service.set(func(s *service) { s.body = viewWith(12, 1, "") })

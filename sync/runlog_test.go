@@ -21,9 +21,9 @@ const maxRecord = 400
 // manual does a run that somebody asked for.
 func (g *fixture) manual() runlog.Run {
 	g.t.Helper()
-	run, err := g.Once(g.t.Context(), bistro, runlog.TriggerManual)
+	run, err := g.OnceOf(g.t.Context(), bistro, runlog.TriggerManual)
 	if err != nil {
-		g.t.Fatalf("Once: %v", err)
+		g.t.Fatalf("OnceOf: %v", err)
 	}
 	return run
 }
@@ -153,7 +153,7 @@ func TestOtherRunsAreNotFolded(t *testing.T) {
 	}
 	for range 2 {
 		add(g.manual(), nil)
-		add(g.Once(t.Context(), bistro, runlog.TriggerStartup))
+		add(g.OnceOf(t.Context(), bistro, runlog.TriggerStartup))
 		g.service.set(func(s *service) { s.err = &upstream.Error{Operation: upstream.OpMenu, Status: 502} })
 		add(g.once(), nil)
 		g.service.set(func(s *service) { s.err = nil })

@@ -34,7 +34,7 @@ func TestTheSandboxOverHTTP(t *testing.T) {
 	})
 	g.want(g.once(), runlog.OutcomeUpdated, 1)
 	g.want(g.once(), runlog.OutcomeUnchanged, 1)
-	own, err := g.Once(t.Context(), cache.DefaultMenu("main"), runlog.TriggerCron)
+	own, err := g.OnceOf(t.Context(), cache.DefaultMenu("main"), runlog.TriggerCron)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -81,7 +81,7 @@ func (s *Scheduler) newCron() *cron.Cron {
 
 // tick is what cron calls: it drops the slot into the queue, or skips it while
 // the target's last one is unfinished here (policy S1).
-func (s *Scheduler) tick(t *target) {
+func (s *Scheduler) tick(t *Target) {
 	r := s.runner
 	if !r.health.isUp() {
 		r.skip(t, SkipRedis)
@@ -91,7 +91,7 @@ func (s *Scheduler) tick(t *target) {
 	if t.targetState.lastTick.Swap(slot.UnixMilli()) == slot.UnixMilli() {
 		return // queued by the cron before
 	}
-	if !r.queue.pushScheduled(work{target: t, trigger: runlog.TriggerCron, tick: slot}) {
+	if !r.queue.pushScheduled(Work{Target: t, Trigger: runlog.TriggerCron, tick: slot}) {
 		r.skip(t, SkipBusy)
 	}
 }
@@ -119,21 +119,21 @@ func (s *Scheduler) catchUp(ctx context.Context, first bool) {
 	}
 	now := r.clock()
 	set := r.set.Load()
-	var old []*target
+	var old []*Target
 	count := 0
 	for _, t := range set.menus {
 		version, ok := current[t.ID]
 		switch {
 		case !ok:
 			count++
-			r.queue.pushScheduled(work{target: t, trigger: trigger, missing: true})
+			r.queue.pushScheduled(Work{Target: t, Trigger: trigger, missing: true})
 		case version.Behind(), t.schedule.Missed(1, version.CheckedAt, now):
 			old = append(old, t)
 		}
 	}
 	for _, t := range append(old, set.reasons...) {
 		count++
-		r.queue.pushScheduled(work{target: t, trigger: trigger})
+		r.queue.pushScheduled(Work{Target: t, Trigger: trigger})
 	}
 	r.log.WithField("event", "sync.catch_up").WithField("count", count).Info("syncing what is missing or old")
 }

@@ -88,8 +88,8 @@ func TestRedisGoneAndBack(t *testing.T) {
 	server.Stop() // under a run that is fetching
 	close(gate.open)
 	eventually(t, "the pause is said", func() bool { return g.logged("sync.paused") == 1 })
-	if _, err := g.Once(t.Context(), bistro, runlog.TriggerCron); !errors.Is(err, redisdb.ErrUnavailable) {
-		t.Errorf("Once without Redis: %v, want ErrUnavailable", err)
+	if _, err := g.OnceOf(t.Context(), bistro, runlog.TriggerCron); !errors.Is(err, redisdb.ErrUnavailable) {
+		t.Errorf("OnceOf without Redis: %v, want ErrUnavailable", err)
 	}
 	if _, err := g.Start(t.Context(), bistro, menusync.Request{}); !errors.Is(err, redisdb.ErrUnavailable) {
 		t.Errorf("Start without Redis: %v, want ErrUnavailable", err)

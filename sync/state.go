@@ -120,7 +120,7 @@ func (r *Runner) saveRefused(ctx context.Context, id menu.RestaurantID, content 
 // most 100 products each. Errors: *UnknownRestaurantError, cache.ErrNoCatalogue before the first good pull,
 // redisdb.ErrUnavailable.
 func (r *Runner) Findings(ctx context.Context, restaurant menu.RestaurantID) ([]menu.Finding, error) {
-	if _, err := r.target(restaurant); err != nil {
+	if _, err := r.Target(restaurant); err != nil {
 		return nil, err
 	}
 	list, err := r.redis.Get(ctx, r.keys.Findings(restaurant)).Bytes()

@@ -15,10 +15,10 @@ import (
 	"larder/sync/runlog"
 )
 
-// target is one menu that is kept: a restaurant's or a connection's own. It
+// Target is one menu that is kept: a restaurant's or a connection's own. It
 // never changes; a restaurant that Replace changes gets another target with the
 // same state.
-type target struct {
+type Target struct {
 	Restaurant
 	upstream  string // the service's restaurantId; empty for a default menu
 	source    Source
@@ -41,10 +41,10 @@ type targetSet struct {
 	schedule    string // of restaurants that name none
 	connections []Connection
 	restaurants []Restaurant
-	menus       []*target // restaurants first, then default menus
-	reasons     []*target
+	menus       []*Target // restaurants first, then default menus
+	reasons     []*Target
 	catalogued  []menu.RestaurantID           // the ids of menus
-	byID        map[menu.RestaurantID]*target // of menus
+	byID        map[menu.RestaurantID]*Target // of menus
 	counts      map[string]int                // of menus, by connection
 }
 
@@ -56,7 +56,7 @@ func newTargets(connections []Connection, restaurants []Restaurant, schedule str
 	}
 	set := &targetSet{
 		schedule: schedule, connections: connections, restaurants: slices.Clone(restaurants),
-		byID: make(map[menu.RestaurantID]*target, len(restaurants)+len(connections)),
+		byID: make(map[menu.RestaurantID]*Target, len(restaurants)+len(connections)),
 	}
 	if err := set.addRestaurants(before); err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func (s *targetSet) addRestaurants(before *targetSet) error {
 			if err != nil {
 				return setting.Errorf(key+".schedule", "%v", err)
 			}
-			t = &target{
+			t = &Target{
 				Restaurant: restaurant, upstream: string(restaurant.ID), source: connection.Source,
 				schedule: schedule, targetState: t.state(),
 			}
@@ -114,7 +114,7 @@ func (s *targetSet) addRestaurants(before *targetSet) error {
 // addConnections adds each connection's own menu and its rejection reasons,
 // both on the default schedule.
 func (s *targetSet) addConnections(before *targetSet) error {
-	reasons := make(map[string]*target, len(before.reasons))
+	reasons := make(map[string]*Target, len(before.reasons))
 	for _, t := range before.reasons {
 		reasons[t.Connection] = t
 	}
@@ -143,16 +143,16 @@ func (s *targetSet) addConnections(before *targetSet) error {
 }
 
 // connectionTarget is the target of something that belongs to a connection.
-func connectionTarget(own Restaurant, c Connection, before *target) (*target, error) {
+func connectionTarget(own Restaurant, c Connection, before *Target) (*Target, error) {
 	schedule, err := ParseSchedule(own.Schedule, "", string(own.ID))
 	if err != nil {
 		return nil, setting.Errorf("sync.schedule", "%v", err)
 	}
-	return &target{Restaurant: own, source: c.Source, schedule: schedule, targetState: before.state()}, nil
+	return &Target{Restaurant: own, source: c.Source, schedule: schedule, targetState: before.state()}, nil
 }
 
 // state gives what the target has to hand on; a new one where there is none.
-func (t *target) state() *targetState {
+func (t *Target) state() *targetState {
 	if t == nil {
 		return &targetState{}
 	}
@@ -183,8 +183,9 @@ func (r *Runner) Stale(v cache.Version) bool {
 	return t.schedule.Missed(r.cfg.StaleAfter, v.CheckedAt, r.clock())
 }
 
-// target finds what is synced under an id, or says which ids there are.
-func (r *Runner) target(id menu.RestaurantID) (*target, error) {
+// Target returns the menu that is synced under an id. Its error names the ids
+// that exist. Errors: *UnknownRestaurantError.
+func (r *Runner) Target(id menu.RestaurantID) (*Target, error) {
 	set := r.set.Load()
 	if t, ok := set.byID[id]; ok {
 		return t, nil
@@ -226,7 +227,7 @@ func (r *Runner) Replace(restaurants []Restaurant, schedule string) (Replacement
 		switch {
 		case !stood:
 			done.Added = append(done.Added, t.ID)
-			r.queue.pushScheduled(work{target: t, trigger: runlog.TriggerStartup, missing: true})
+			r.queue.pushScheduled(Work{Target: t, Trigger: runlog.TriggerStartup, missing: true})
 		case old != t:
 			done.Changed = append(done.Changed, t.ID)
 			if old.Name != t.Name || old.Connection != t.Connection || old.Settings != t.Settings {
@@ -244,9 +245,9 @@ func (r *Runner) Replace(restaurants []Restaurant, schedule string) (Replacement
 
 // requeue queues one more run of a target that has changed: after the one that
 // waits or runs, which may have begun with what was before.
-func (r *Runner) requeue(t *target) {
+func (r *Runner) requeue(t *Target) {
 	t.again.Store(true)
-	if r.queue.pushScheduled(work{target: t, trigger: runlog.TriggerCron, changed: true}) {
+	if r.queue.pushScheduled(Work{Target: t, Trigger: runlog.TriggerCron, changed: true}) {
 		t.again.Store(false)
 	}
 }

@@ -49,21 +49,21 @@ func ticking(t *testing.T, restaurants int) (*Runner, *counting) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		set.menus = append(set.menus, &target{Restaurant: Restaurant{Restaurant: directory.Restaurant{ID: id}}, schedule: schedule, targetState: &targetState{}})
+		set.menus = append(set.menus, &Target{Restaurant: Restaurant{Restaurant: directory.Restaurant{ID: id}}, schedule: schedule, targetState: &targetState{}})
 	}
 	return r, seen
 }
 
 // drain does the queued work in no time.
-func (r *Runner) drain() []work {
-	var all []work
+func (r *Runner) drain() []Work {
+	var all []Work
 	for {
 		w, release, ok := r.queue.tryPop()
 		if !ok {
 			return all
 		}
 		release()
-		w.target.pending.Store(false)
+		w.Target.pending.Store(false)
 		all = append(all, w)
 	}
 }
@@ -86,12 +86,12 @@ func TestCronFiresEachRestaurantAtItsTick(t *testing.T) {
 				t.Errorf("window %d has %d syncs, want about %d", window, n, restaurants/12)
 			}
 			for _, w := range done {
-				if before, twice := ran[w.target.ID]; twice {
-					t.Errorf("%s ran for slots %v and %v within two minutes", w.target.ID, before, w.tick)
+				if before, twice := ran[w.Target.ID]; twice {
+					t.Errorf("%s ran for slots %v and %v within two minutes", w.Target.ID, before, w.tick)
 				}
-				ran[w.target.ID] = w.tick
+				ran[w.Target.ID] = w.tick
 				if late := time.Since(w.tick); late < 0 || late > 10*time.Second {
-					t.Errorf("%s: slot %v taken %v later", w.target.ID, w.tick, late)
+					t.Errorf("%s: slot %v taken %v later", w.Target.ID, w.tick, late)
 				}
 			}
 		}

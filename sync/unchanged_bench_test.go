@@ -77,7 +77,7 @@ func unchanged(b *testing.B, etag string) (once func()) {
 		b.Fatal(err)
 	}
 	pass := func(want runlog.Outcome) {
-		run, err := runner.Once(b.Context(), bistro, runlog.TriggerCron)
+		run, err := runner.OnceOf(b.Context(), bistro, runlog.TriggerCron)
 		if err != nil || run.Outcome != want {
 			b.Fatalf("%+v, %v, want %s", run, err, want)
 		}

@@ -24,7 +24,7 @@ func TestServiceThatGoesAwayIsReportedOnce(t *testing.T) {
 	all := func(want runlog.Outcome) {
 		t.Helper()
 		for _, id := range ids {
-			if run, err := g.Once(t.Context(), id, runlog.TriggerCron); err != nil || run.Outcome != want {
+			if run, err := g.OnceOf(t.Context(), id, runlog.TriggerCron); err != nil || run.Outcome != want {
 				t.Fatalf("run of %s: %s %v, want %s", id, run.Outcome, err, want)
 			}
 		}
@@ -62,11 +62,11 @@ func TestFaultOfOneRestaurantIsItsOwn(t *testing.T) {
 	g := newFixture(t, "embedded", func(d *menusync.Deps) { d.Restaurants = restaurants("good", "bad") })
 	for range 5 {
 		g.service.set(func(s *service) { s.err = &upstream.Error{Operation: upstream.OpMenu, Status: 500} })
-		if _, err := g.Once(t.Context(), "bad", runlog.TriggerCron); err != nil {
+		if _, err := g.OnceOf(t.Context(), "bad", runlog.TriggerCron); err != nil {
 			t.Fatal(err)
 		}
 		g.service.set(func(s *service) { s.err = nil })
-		if _, err := g.Once(t.Context(), "good", runlog.TriggerCron); err != nil {
+		if _, err := g.OnceOf(t.Context(), "good", runlog.TriggerCron); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -110,7 +110,11 @@ func (c comparison) compare(ctx context.Context, name string) (Comparison, error
 
 // sync is one pass; want "" takes any outcome that leaves a menu served.
 func (c comparison) sync(ctx context.Context, want runlog.Outcome) error {
-	run, err := c.runner.Once(ctx, c.restaurant, runlog.TriggerCron)
+	target, err := c.runner.Target(c.restaurant)
+	if err != nil {
+		return err
+	}
+	run, err := c.runner.Once(ctx, menusync.Work{Target: target, Trigger: runlog.TriggerCron})
 	if err != nil {
 		return err
 	}
