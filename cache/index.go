@@ -33,9 +33,9 @@ func (p *pairs) add(field string, value []byte) { *p = append(*p, field, string(
 // {externalId, name, price, schemeId, categoryId, categoryIds, available}. For an index
 // that restaurants share it leaves available out: they differ in it.
 func productIndex(c *menu.Catalogue, shared bool) pairs {
-	fields := make(pairs, 0, 2*c.ProductCount())
+	fields := make(pairs, 0, 2*c.Products().Len())
 	var scratch []byte
-	for at, p := range c.Products() {
+	for at, p := range c.Products().All() {
 		scratch = appendProduct(scratch[:0], c, at, shared)
 		fields.add(p.ID(), scratch)
 	}
@@ -43,7 +43,7 @@ func productIndex(c *menu.Catalogue, shared bool) pairs {
 }
 
 func appendProduct(b []byte, c *menu.Catalogue, at menu.Index, shared bool) []byte {
-	p := c.Product(at)
+	p := c.Products().At(at)
 	scheme, category := "", "" // an id is never empty
 	if i := c.ProductScheme(at); i != menu.None {
 		scheme = c.Schemes()[i].ID
@@ -71,16 +71,16 @@ func appendProduct(b []byte, c *menu.Catalogue, at menu.Index, shared bool) []by
 // externalIDIndex is the documented hash externalIds: externalId of dishes to
 // the JSON array of their ids, in the view's order (policy O3).
 func externalIDIndex(c *menu.Catalogue) pairs {
-	fields := make(pairs, 0, 2*c.ProductCount())
+	fields := make(pairs, 0, 2*c.Products().Len())
 	var scratch []byte
-	for at, p := range c.Products() {
-		owners := c.ProductsSharingExternalID(at)
+	for at, p := range c.Products().All() {
+		owners := c.Products().SharingExternalID(at)
 		if len(owners) == 0 || owners[0] != at {
 			continue // it has none, or it is written with the first of them
 		}
 		scratch = append(scratch[:0], '[')
 		for k, owner := range owners {
-			scratch = jsontext.AppendString(jsontext.AppendComma(scratch, k), c.Product(owner).ID())
+			scratch = jsontext.AppendString(jsontext.AppendComma(scratch, k), c.Products().At(owner).ID())
 		}
 		fields.add(p.ExternalID(), append(scratch, ']'))
 	}
@@ -117,7 +117,7 @@ func appendScheme(b []byte, c *menu.Catalogue, at menu.Index) []byte {
 		}
 		b = append(b, `,"options":[`...)
 		for n, member := range c.Members(limit.Group) {
-			b = jsontext.AppendString(jsontext.AppendComma(b, n), c.Ingredient(member).ID())
+			b = jsontext.AppendString(jsontext.AppendComma(b, n), c.Ingredients().At(member).ID())
 		}
 		b = append(b, ']', '}')
 	}

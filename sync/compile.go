@@ -37,6 +37,6 @@ func (p *pipelineRun) build(view *menu.View, published menu.Published) built {
 		m.findings = []menu.Finding{}
 	}
 	p.run.Steps.Lint = since(began)
-	p.run.Findings, p.run.Products = len(m.findings), m.catalogue.ProductCount()
+	p.run.Findings, p.run.Products = len(m.findings), m.catalogue.Products().Len()
 	return m
 }

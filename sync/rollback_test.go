@@ -365,7 +365,7 @@ func TestRollbackToTheOldestContentKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	content, err := g.store.Content(t.Context(), kept[0].Content)
-	if err != nil || content.ProductCount() != 11 {
+	if err != nil || content.Products().Len() != 11 {
 		t.Errorf("the content that is held: %v", err)
 	}
 	g.serves(view(11), cache.HoldReleased)

@@ -47,7 +47,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	soup, _ := snapshot.Catalogue.ProductByID("1")
+	soup, _ := snapshot.Catalogue.Products().ByID("1")
 	body, err := catalogues.Product(snapshot, soup, encoded.Identity)
 	if err != nil {
 		fmt.Println(err)

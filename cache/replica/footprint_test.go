@@ -117,7 +117,7 @@ func readAll(tb testing.TB, r *Replica, snap *cache.Snapshot, all bool) {
 	for _, enc := range []encoded.Encoding{encoded.Gzip, encoded.Brotli, encoded.Zstd} {
 		check(r.Published(tb.Context(), snap, enc))
 	}
-	for p := range snap.Catalogue.Products() {
+	for p := range snap.Catalogue.Products().All() {
 		check(r.Product(snap, p, encoded.Gzip))
 	}
 }

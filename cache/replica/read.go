@@ -9,7 +9,7 @@ import (
 // menuBody is the identity body of GET …/menu of a version.
 func menuBody(v cache.Version, catalogue *menu.Catalogue) []byte {
 	// About the size of a menu, so that the buffer grows at most once.
-	size := 1024 + 900*catalogue.ProductCount() + 450*catalogue.IngredientCount()
+	size := 1024 + 900*catalogue.Products().Len() + 450*catalogue.Ingredients().Len()
 	return catalogue.AppendMenu(make([]byte, 0, size), menu.Head{
 		Restaurant: v.Restaurant, RestaurantName: v.Name, Version: v.Version, SyncedAt: v.SyncedAt,
 	})

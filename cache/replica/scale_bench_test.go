@@ -98,8 +98,8 @@ func fillChains(tb testing.TB, s *cache.Store, restaurants int) *chains {
 // stopsOf stops every thirtieth dish, other ones in each restaurant.
 func stopsOf(content *menu.Content, i int) menu.Stops {
 	var stops menu.Stops
-	for p := i % 30; p < content.ProductCount(); p += 30 {
-		stops.Products = append(stops.Products, content.Product(menu.Index(p)).ID())
+	for p := i % 30; p < content.Products().Len(); p += 30 {
+		stops.Products = append(stops.Products, content.Products().At(menu.Index(p)).ID())
 	}
 	return stops
 }

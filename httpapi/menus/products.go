@@ -40,7 +40,7 @@ func (h *Handlers) Products(c *gin.Context) error {
 	} else {
 		// The last dish's place and id: the next page goes on after that dish in a
 		// newer version too.
-		position := strconv.Itoa(int(next)) + " " + snapshot.Catalogue.Product(next).ID()
+		position := strconv.Itoa(int(next)) + " " + snapshot.Catalogue.Products().At(next).ID()
 		body = append(jsontext.AppendString(body, *respond.NextPage(position)), '}')
 	}
 	etag := `W/"` + strconv.FormatInt(snapshot.Version.Version, 10) + "-" + BodyHash(body) + `"`
@@ -77,9 +77,9 @@ func productAfter(catalogue *menu.Catalogue, position string) (menu.Index, error
 	if !ok || err != nil || n < 0 {
 		return menu.None, respond.BadCursor()
 	}
-	if index, found := catalogue.ProductByID(id); found {
+	if index, found := catalogue.Products().ByID(id); found {
 		return index, nil
 	}
-	last := min(int64(catalogue.ProductCount()), n) - 1
+	last := min(int64(catalogue.Products().Len()), n) - 1
 	return menu.Index(last), nil //nolint:gosec // below n, which has 32 bits
 }

@@ -202,18 +202,18 @@ func (h *Handlers) menuOf(read *menuRead) (menu.RestaurantID, error) {
 func findProduct(catalogue *menu.Catalogue, by, id string) (menu.Index, error) {
 	switch by {
 	case "", "id":
-		if index, ok := catalogue.ProductByID(id); ok {
+		if index, ok := catalogue.Products().ByID(id); ok {
 			return index, nil
 		}
 	case "externalId":
-		found := catalogue.ProductsByExternalID(id)
+		found := catalogue.Products().ByExternalID(id)
 		if len(found) == 1 {
 			return found[0], nil
 		}
 		if len(found) > 1 {
 			ids := make([]string, len(found))
 			for i, index := range found {
-				ids[i] = catalogue.Product(index).ID()
+				ids[i] = catalogue.Products().At(index).ID()
 			}
 			return menu.None, &respond.Problem{
 				Code: respond.CodeExternalIDAmbiguous, Msg: "several products have this externalId; ask by id",

@@ -160,15 +160,15 @@ func dishesOf(in *menu.Catalogue, ids []string) []dishView {
 // productFields are a dish's fields as the storefront's JSON has them.
 func productFields(in *menu.Catalogue, id string) map[string]json.RawMessage {
 	var fields map[string]json.RawMessage
-	if at, ok := in.ProductByID(id); ok && json.Unmarshal(in.AppendProductEntry(nil, at), &fields) == nil {
+	if at, ok := in.Products().ByID(id); ok && json.Unmarshal(in.AppendProductEntry(nil, at), &fields) == nil {
 		return fields
 	}
 	return nil
 }
 
 func nameIn(in *menu.Catalogue, id string) string {
-	if at, ok := in.ProductByID(id); ok {
-		return in.Product(at).Name()
+	if at, ok := in.Products().ByID(id); ok {
+		return in.Products().At(at).Name()
 	}
 	return ""
 }
@@ -198,9 +198,9 @@ func (h *Handlers) describeFindings(restaurant menu.RestaurantID, findings []men
 			continue
 		}
 		for _, id := range finding.Products {
-			if at, ok := snapshot.Catalogue.ProductByID(id); ok {
+			if at, ok := snapshot.Catalogue.Products().ByID(id); ok {
 				views[i].Dishes = append(views[i].Dishes, touchedDish{
-					ID: id, Name: snapshot.Catalogue.Product(at).Name(), Orderable: snapshot.Catalogue.Orderable(at),
+					ID: id, Name: snapshot.Catalogue.Products().At(at).Name(), Orderable: snapshot.Catalogue.Orderable(at),
 				})
 			}
 		}

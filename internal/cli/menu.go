@@ -229,8 +229,8 @@ func printChanges(env *Environment, colours palette, changes menu.Changes, older
 	}
 	name := func(id string) string {
 		for _, catalogue := range []*menu.Catalogue{newer, older} {
-			if p, ok := catalogue.ProductByID(id); ok {
-				return id + "  " + catalogue.Product(p).Name()
+			if p, ok := catalogue.Products().ByID(id); ok {
+				return id + "  " + catalogue.Products().At(p).Name()
 			}
 		}
 		return id
@@ -257,12 +257,12 @@ func printChanges(env *Environment, colours palette, changes menu.Changes, older
 // were and are.
 func changedFields(change menu.Change, older, newer *menu.Catalogue) []string {
 	fields := slices.Clone(change.Fields)
-	before, had := older.ProductByID(change.ID)
-	after, has := newer.ProductByID(change.ID)
+	before, had := older.Products().ByID(change.ID)
+	after, has := newer.Products().ByID(change.ID)
 	if !had || !has {
 		return fields
 	}
-	was, is := older.Product(before), newer.Product(after)
+	was, is := older.Products().At(before), newer.Products().At(after)
 	for i, field := range fields {
 		switch field {
 		case "name":

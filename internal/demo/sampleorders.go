@@ -71,7 +71,7 @@ func (o *sampleOrder) worth(catalogue *menu.Catalogue) int {
 	}
 	first, last := o.DishList[0], o.DishList[len(o.DishList)-1]
 	worth := much - len(o.DishList) - len(first.Ingredients) - len(last.Ingredients)
-	p, known := catalogue.ProductByID(first.ID)
+	p, known := catalogue.Products().ByID(first.ID)
 	if scheme := catalogue.ProductScheme(p); known && scheme != menu.None &&
 		slices.ContainsFunc(catalogue.Limits(scheme), func(l menu.Limit) bool { return l.Min > 0 }) {
 		worth += 2 * much

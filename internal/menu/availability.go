@@ -74,33 +74,33 @@ func stopped[T any](all []T, read func(*T) (id string, stopped bool)) (ids []str
 func (c *Content) Catalogue(stops Stops) *Catalogue {
 	cat := &Catalogue{
 		Content:           c,
-		stopped:           newFlags(c.products.len()),
-		ingredientStopped: newFlags(c.ingredients.len()),
-		orderable:         newFlags(c.products.len()),
+		stopped:           newFlags(c.products.Len()),
+		ingredientStopped: newFlags(c.ingredients.Len()),
+		orderable:         newFlags(c.products.Len()),
 	}
 	cat.stops.Products = copyIDs(stops.Products, func(id string) string {
-		if p, ok := c.products.byID(id); ok {
+		if p, ok := c.products.ByID(id); ok {
 			cat.stopped.set(p)
-			return c.products.at(p).ID()
+			return c.products.At(p).ID()
 		}
 		return id
 	})
 	cat.stops.Ingredients = copyIDs(stops.Ingredients, func(id string) string {
-		if i, ok := c.ingredients.byID(id); ok {
+		if i, ok := c.ingredients.ByID(id); ok {
 			cat.ingredientStopped.set(i)
-			return c.ingredients.at(i).ID()
+			return c.ingredients.At(i).ID()
 		}
 		return id
 	})
 	cat.unsatisfied = c.unsatisfiable(cat.ingredientStopped.with(c.ingredientInvalid))
-	cat.counts = Counts{Categories: len(c.categories), Products: c.products.len()}
-	for i, p := range c.products.all() {
+	cat.counts = Counts{Categories: len(c.categories), Products: c.products.Len()}
+	for i, p := range c.products.All() {
 		if cat.stopped.has(i) {
 			continue
 		}
 		cat.counts.Available++
 		s := c.productScheme[i]
-		if p.PriceInvalid() || c.refusesExternalID(i) || (s != None && len(cat.unsatisfied[s]) > 0) {
+		if p.PriceInvalid() || c.products.unknownToPOS(i, c.settings) || (s != None && len(cat.unsatisfied[s]) > 0) {
 			continue
 		}
 		cat.orderable.set(i)

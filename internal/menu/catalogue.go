@@ -1,7 +1,5 @@
 package menu
 
-import "iter"
-
 // Unlimited is the Max of a Limit without an upper limit (policy M2).
 const Unlimited = -1
 
@@ -23,8 +21,8 @@ type Content struct {
 	name        string
 	settings    Settings
 	categories  []Category // parents before children, parents that exist
-	products    itemTable
-	ingredients itemTable
+	products    ItemTable
+	ingredients ItemTable
 	groups      []Named
 	schemes     []Named
 
@@ -41,8 +39,6 @@ type Content struct {
 	groupMembers      []Index // start in members; one more than groups
 	memberships       []Index // groups of all ingredients
 	ingredientGroups  []Index // start in memberships
-
-	productItems, ingredientItems items // made on demand
 
 	search searchIndex
 }
@@ -105,14 +101,11 @@ func (c *Content) CategoryByID(id string) (Index, bool) {
 	return c.categoryIDs.find(id, func(i Index) bool { return c.categories[i].ID == id })
 }
 
-// Products visits the dishes in the view's order.
-func (c *Content) Products() iter.Seq2[Index, Entry] { return c.products.all() }
+// Products returns the dishes, in the view's order.
+func (c *Content) Products() *ItemTable { return &c.products }
 
-// ProductCount is how many dishes there are.
-func (c *Content) ProductCount() int { return c.products.len() }
-
-// Product returns the dish at i.
-func (c *Content) Product(i Index) Entry { return c.products.at(i) }
+// Ingredients returns the ingredients, in the view's order.
+func (c *Content) Ingredients() *ItemTable { return &c.ingredients }
 
 // ProductCategories returns the categories of the dish p that exist, in the
 // order of its definitions (policy W9).
@@ -126,32 +119,6 @@ func (c *Content) ProductCategory(p Index) Index {
 		return all[0]
 	}
 	return None
-}
-
-// ProductByID finds a dish by the menu's id.
-func (c *Content) ProductByID(id string) (Index, bool) { return c.products.byID(id) }
-
-// ProductsByExternalID returns every dish with that externalId, in the view's
-// order (policy O3).
-func (c *Content) ProductsByExternalID(id string) []Index { return c.products.byExternalID(id) }
-
-// ProductsSharingExternalID returns every dish with the externalId of the dish p, p among
-// them, in the view's order; none where p has none. It allocates nothing, but
-// where dishes share one.
-func (c *Content) ProductsSharingExternalID(p Index) []Index { return c.products.sameExternalID(p) }
-
-// IngredientCount is how many ingredients there are.
-func (c *Content) IngredientCount() int { return c.ingredients.len() }
-
-// Ingredient returns the ingredient at i.
-func (c *Content) Ingredient(i Index) Entry { return c.ingredients.at(i) }
-
-// IngredientByID finds an ingredient by the menu's id.
-func (c *Content) IngredientByID(id string) (Index, bool) { return c.ingredients.byID(id) }
-
-// IngredientsByExternalID returns every ingredient with that externalId.
-func (c *Content) IngredientsByExternalID(id string) []Index {
-	return c.ingredients.byExternalID(id)
 }
 
 // Groups returns the modifier groups.
@@ -214,7 +181,7 @@ func (c *Catalogue) Reasons(p Index) []Reason {
 	if c.orderable.has(p) {
 		return nil
 	}
-	return c.reasons(c.stopped.has(p), c.products.at(p), c.refusesExternalID(p), c.productScheme[p])
+	return c.reasons(c.stopped.has(p), c.products.At(p), c.products.unknownToPOS(p, c.settings), c.productScheme[p])
 }
 
 // IngredientReasons says why the ingredient i is not orderable; empty when it is.
@@ -222,7 +189,7 @@ func (c *Catalogue) IngredientReasons(i Index) []Reason {
 	if c.IngredientOrderable(i) {
 		return nil
 	}
-	return c.reasons(c.ingredientStopped.has(i), c.ingredients.at(i), c.ingredientRefusesExternalID(i), c.ingredientScheme[i])
+	return c.reasons(c.ingredientStopped.has(i), c.ingredients.At(i), c.ingredients.unknownToPOS(i, c.settings), c.ingredientScheme[i])
 }
 
 func (c *Catalogue) reasons(stopped bool, e Entry, refused bool, s Index) (all []Reason) {
@@ -241,21 +208,6 @@ func (c *Catalogue) reasons(stopped bool, e Entry, refused bool, s Index) (all [
 		}
 	}
 	return all
-}
-
-// refusesExternalID reports whether the dish p has no name the POS could know it
-// by: none at all where that is refused (policy O2), or an id of its own that is
-// another dish's externalId, so that the kitchen would make that one.
-func (c *Content) refusesExternalID(p Index) bool {
-	return hasNoUsableID(c.settings, c.products.at(p), c.ProductsByExternalID)
-}
-
-func (c *Content) ingredientRefusesExternalID(i Index) bool {
-	return hasNoUsableID(c.settings, c.ingredients.at(i), c.IngredientsByExternalID)
-}
-
-func hasNoUsableID(s Settings, e Entry, owners func(string) []Index) bool {
-	return !e.hasExternalID() && (s.RefuseMissingExternalID || len(owners(e.ID())) > 0)
 }
 
 func find(ids map[string]Index, id string) (Index, bool) {

@@ -70,11 +70,11 @@ func namedOf[T any](all []T, own *textArena, names func(*T) Named) ([]Named, ind
 
 // compileIngredients returns where the ingredients stand in all.
 func (c *Content) compileIngredients(all []Ingredient) (kept []Index) {
-	c.ingredients, kept = newItemTable(len(all), func(i Index) entrySource { return all[i].source() })
-	c.ingredientScheme = make([]Index, c.ingredients.len())
-	c.ingredientInvalid = newFlags(c.ingredients.len())
-	for i, in := range c.ingredients.all() {
-		if in.PriceInvalid() || c.ingredientRefusesExternalID(i) {
+	kept = c.ingredients.fill(len(all), func(i Index) entrySource { return all[i].source() })
+	c.ingredientScheme = make([]Index, c.ingredients.Len())
+	c.ingredientInvalid = newFlags(c.ingredients.Len())
+	for i, in := range c.ingredients.All() {
+		if in.PriceInvalid() || c.ingredients.unknownToPOS(i, c.settings) {
 			c.ingredientInvalid.set(i)
 		}
 	}
@@ -84,8 +84,7 @@ func (c *Content) compileIngredients(all []Ingredient) (kept []Index) {
 // compileProducts drops references that dangle: a dish whose scheme is missing
 // is a dish without scheme (policy W10).
 func (c *Content) compileProducts(all []Product) {
-	var kept []Index
-	c.products, kept = newItemTable(len(all), func(i Index) entrySource { return all[i].source() })
+	kept := c.products.fill(len(all), func(i Index) entrySource { return all[i].source() })
 	c.productScheme = make([]Index, len(kept))
 	for i, at := range kept {
 		c.productScheme[i] = indexOf(c.SchemeByID, all[at].SchemeID)
@@ -96,9 +95,9 @@ func (c *Content) compileProducts(all []Product) {
 // compileProductCategories unites the categories of a dish's definitions
 // (policy W9).
 func (c *Content) compileProductCategories(all []Product) {
-	c.productCategories = make([]Index, 0, c.products.len())
-	c.categoryStarts = make([]Index, 1, c.products.len()+1)
-	for _, places := range definitions(c.ProductByID, c.products.len(), all, func(p *Product) string { return p.ID }) {
+	c.productCategories = make([]Index, 0, c.products.Len())
+	c.categoryStarts = make([]Index, 1, c.products.Len()+1)
+	for _, places := range definitions(c.products.ByID, c.products.Len(), all, func(p *Product) string { return p.ID }) {
 		start := len(c.productCategories)
 		for _, i := range places {
 			category := indexOf(c.CategoryByID, all[i].CategoryID)
@@ -125,8 +124,8 @@ func indexOf(find func(string) (Index, bool), id string) Index {
 func (c *Content) compileGroups(all []Group, own *textArena) {
 	c.groups, c.groupIDs = namedOf(all, own, func(g *Group) Named { return Named{ID: g.ID, Name: g.Name} })
 	members := make([][]Index, len(c.groups))
-	seen := make([]Index, c.ingredients.len()) // the last group that took it, from 1
-	owned := make([]int, c.ingredients.len())
+	seen := make([]Index, c.ingredients.Len()) // the last group that took it, from 1
+	owned := make([]int, c.ingredients.Len())
 	total := 0
 	for g, places := range definitions(c.GroupByID, len(c.groups), all, func(g *Group) string { return g.ID }) {
 		if len(places) == 1 {
@@ -134,7 +133,7 @@ func (c *Content) compileGroups(all []Group, own *textArena) {
 		}
 		for _, i := range places {
 			for _, id := range all[i].Ingredients {
-				member, known := c.ingredients.byID(id)
+				member, known := c.ingredients.ByID(id)
 				if !known || seen[member] == Index(g)+1 {
 					continue
 				}
@@ -147,7 +146,7 @@ func (c *Content) compileGroups(all []Group, own *textArena) {
 	}
 	c.members = make([]Index, 0, total)
 	c.groupMembers = make([]Index, 1, len(c.groups)+1)
-	c.ingredientGroups = make([]Index, 1, c.ingredients.len()+1)
+	c.ingredientGroups = make([]Index, 1, c.ingredients.Len()+1)
 	for i, n := range owned {
 		c.ingredientGroups = append(c.ingredientGroups, c.ingredientGroups[i]+Index(n)) //nolint:gosec // counts of a bounded body
 	}

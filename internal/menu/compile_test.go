@@ -56,22 +56,22 @@ func TestCompileCleansReferences(t *testing.T) {
 	if diff := cmp.Diff([]string{"root<", "child<root", "lost<", "x<", "y<x"}, categories); diff != "" {
 		t.Errorf("categories (-want +got):\n%s", diff)
 	}
-	plain, ok := c.ProductByID("plain")
-	if !ok || c.Product(plain).Name() != "Plain" || c.ProductCategory(plain) != menu.None {
-		t.Errorf("plain = %+v, want the first definition without its unknown category", c.Product(plain))
+	plain, ok := c.Products().ByID("plain")
+	if !ok || c.Products().At(plain).Name() != "Plain" || c.ProductCategory(plain) != menu.None {
+		t.Errorf("plain = %+v, want the first definition without its unknown category", c.Products().At(plain))
 	}
-	if got := c.ProductsByExternalID("101"); len(got) != 2 {
+	if got := c.Products().ByExternalID("101"); len(got) != 2 {
 		t.Errorf("owners of externalId 101 = %v, want two", got)
 	}
 	sauce, _ := c.GroupByID("g-sauce")
 	var members []string
 	for _, i := range c.Members(sauce) {
-		members = append(members, c.Ingredient(i).ID())
+		members = append(members, c.Ingredients().At(i).ID())
 	}
 	if diff := cmp.Diff([]string{"garlic", "dill"}, members); diff != "" {
 		t.Errorf("united members (-want +got):\n%s", diff)
 	}
-	garlic, _ := c.IngredientByID("garlic")
+	garlic, _ := c.Ingredients().ByID("garlic")
 	var groups []string
 	for _, g := range c.GroupsOf(garlic) {
 		groups = append(groups, c.Groups()[g].ID)
@@ -86,7 +86,7 @@ func TestCompileCleansReferences(t *testing.T) {
 	if diff := cmp.Diff(want, c.Limits(soup)); diff != "" {
 		t.Errorf("limits of s-soup (-want +got):\n%s", diff)
 	}
-	if i := c.IngredientsByExternalID("i4"); len(i) != 1 || c.IngredientScheme(i[0]) == menu.None {
+	if i := c.Ingredients().ByExternalID("i4"); len(i) != 1 || c.IngredientScheme(i[0]) == menu.None {
 		t.Errorf("the composed ingredient i4 = %v has no scheme", i)
 	}
 }
@@ -106,7 +106,7 @@ func TestADishIsInEveryCategoryOfItsDefinitions(t *testing.T) {
 		"tea":   `"categoryId":"hot","categoryIds":["hot"],`,
 		"loose": `"categoryId":null,"categoryIds":[],`,
 	} {
-		p, _ := c.ProductByID(id)
+		p, _ := c.Products().ByID(id)
 		if got := string(c.AppendProductEntry(nil, p)); !strings.Contains(got, want) {
 			t.Errorf("%s: got %s, want %s", id, got, want)
 		}
@@ -115,7 +115,7 @@ func TestADishIsInEveryCategoryOfItsDefinitions(t *testing.T) {
 		hits, _ := c.Search(menu.Query{Category: category, After: menu.None})
 		var got []string
 		for _, p := range hits {
-			got = append(got, c.Product(p).ID())
+			got = append(got, c.Products().At(p).ID())
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("dishes in %s (-want +got):\n%s", category, diff)
@@ -148,7 +148,7 @@ func TestOrderableSaysWhy(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cat := compile(t, nestedMenu, c.restaurant, c.settings)
-			p, ok := cat.ProductByID(c.product)
+			p, ok := cat.Products().ByID(c.product)
 			if !ok {
 				t.Fatalf("no dish %s", c.product)
 			}
@@ -208,7 +208,7 @@ func TestAStoppedIngredientBlocksWhatNeedsIt(t *testing.T) {
 	v := decode(t, nestedMenu)
 	content := menu.CompileContent(v, menu.DefaultSettings())
 	cat := content.Catalogue(menu.Stops{Ingredients: []string{"bread", "garlic", "unheard of"}})
-	combo, _ := cat.ProductByID("combo")
+	combo, _ := cat.Products().ByID("combo")
 	if !cat.Orderable(combo) {
 		t.Errorf("reasons = %v, though the part can still have dill", cat.Reasons(combo))
 	}
@@ -303,7 +303,7 @@ func TestAppendProductResolvesNesting(t *testing.T) {
 			}
 		}
 	}
-	combo, _ := cat.ProductByID("combo")
+	combo, _ := cat.Products().ByID("combo")
 	out := cat.AppendProduct(nil, combo, 7)
 	if err := json.Unmarshal(out, &got); err != nil {
 		t.Fatalf("%v in %s", err, out)
@@ -312,7 +312,7 @@ func TestAppendProductResolvesNesting(t *testing.T) {
 	if got.Result.Version != 7 || part.ID != "part" || part.Groups[0].ID != "g-sauce" || len(part.Groups[0].Options) != 2 {
 		t.Errorf("combo = %s", out)
 	}
-	loop, _ := cat.ProductByID("loop")
+	loop, _ := cat.Products().ByID("loop")
 	if out := string(cat.AppendProduct(nil, loop, 7)); strings.Count(out, `"g-loop"`) != 1 {
 		t.Errorf("a scheme that contains itself is not cut: %s", out)
 	}
@@ -376,7 +376,7 @@ func TestSearch(t *testing.T) {
 			hits, next := cat.Search(c.q)
 			var got []string
 			for _, p := range hits {
-				got = append(got, cat.Product(p).ID())
+				got = append(got, cat.Products().At(p).ID())
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" || next != menu.None {
 				t.Errorf("hits (-want +got), next %d:\n%s", next, diff)
@@ -456,11 +456,11 @@ func TestAnIDThatNamesAnotherDishToThePOSIsNotOrderable(t *testing.T) {
 		{"id":"tea","name":"Tea","price":2}],"ingredients":[{"id":"7","name":"Ice","price":0},{"id":"lemon","externalId":"7","name":"Lemon","price":0}]}`
 	cat := compile(t, body, "r", menu.DefaultSettings())
 	for p, want := range map[string]bool{"1001": false, "steak": true, "tea": true} {
-		if i, _ := cat.ProductByID(p); cat.Orderable(i) != want {
+		if i, _ := cat.Products().ByID(p); cat.Orderable(i) != want {
 			t.Errorf("orderable(%s) = %v with reasons %v, want %v", p, !want, cat.Reasons(i), want)
 		}
 	}
-	if ice, _ := cat.IngredientByID("7"); cat.IngredientOrderable(ice) {
+	if ice, _ := cat.Ingredients().ByID("7"); cat.IngredientOrderable(ice) {
 		t.Error("an ingredient whose id is another's externalId can be chosen")
 	}
 	var got []string

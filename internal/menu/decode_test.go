@@ -152,10 +152,10 @@ func TestAHundredIssuesCostNoMenu(t *testing.T) {
 		}
 	}
 	// One in 26 has no id that can be read (3 kinds), the rest are listed.
-	if want := 104 - 3*4; cat.ProductCount() != want {
-		t.Errorf("listed dishes = %d, want %d", cat.ProductCount(), want)
+	if want := 104 - 3*4; cat.Products().Len() != want {
+		t.Errorf("listed dishes = %d, want %d", cat.Products().Len(), want)
 	}
-	for _, p := range cat.Products() {
+	for _, p := range cat.Products().All() {
 		if len(named[p.ID()]) == 0 {
 			t.Errorf("lint does not name dish %s (%s)", p.ID(), p.Name())
 		}
@@ -272,7 +272,7 @@ func FuzzDecode(f *testing.F) {
 		} else if !json.Valid(a) {
 			t.Fatalf("storefront's menu is no JSON: %s", a)
 		}
-		for p := range one.Products() {
+		for p := range one.Products().All() {
 			if out := one.AppendProduct(nil, p, 1); !json.Valid(out) {
 				t.Fatalf("form is no JSON: %s", out)
 			}

@@ -1,7 +1,6 @@
 package menu
 
 import (
-	"fmt"
 	"strings"
 )
 
@@ -11,10 +10,10 @@ func (l *linter) duplicates() {
 	v := l.view
 	c := l.cat
 	repeats(l, "category", v.Categories, len(c.categories), func(c *Category) (string, string) { return c.ID, c.Name })
-	repeats(l, "product", v.Products, c.products.len(), func(p *Product) (string, string) { return p.ID, p.Name })
+	repeats(l, "product", v.Products, c.products.Len(), func(p *Product) (string, string) { return p.ID, p.Name })
 	repeats(l, "scheme", v.Schemes, len(c.schemes), func(s *Scheme) (string, string) { return s.ID, "" })
 	repeats(l, "group", v.Groups, len(c.groups), func(g *Group) (string, string) { return g.ID, g.Name })
-	repeats(l, "ingredient", v.Ingredients, c.ingredients.len(), func(i *Ingredient) (string, string) { return i.ID, i.Name })
+	repeats(l, "ingredient", v.Ingredients, c.ingredients.Len(), func(i *Ingredient) (string, string) { return i.ID, i.Name })
 
 	listed := 0
 	for i := range v.Schemes {
@@ -120,7 +119,7 @@ func (l *linter) references() {
 	productScheme := func(p *Product) (string, []string) { return p.ID, optional(p.SchemeID) }
 	dangling(v.Products, productScheme, c.SchemeByID, func(p *Product, _ string) {
 		then := "the reference is dropped"
-		if at, _ := c.ProductByID(p.ID); c.productScheme[at] == None {
+		if at, _ := c.products.ByID(p.ID); c.productScheme[at] == None {
 			then = "it is offered without modifiers"
 		}
 		l.add(LintSchemeUnknown, []string{p.ID}, map[string]string{"product": p.ID, "scheme": p.SchemeID},
@@ -129,7 +128,7 @@ func (l *linter) references() {
 	ingredientScheme := func(in *Ingredient) (string, []string) { return in.ID, optional(in.SchemeID) }
 	dangling(v.Ingredients, ingredientScheme, c.SchemeByID, func(in *Ingredient, _ string) {
 		then := "the reference is dropped"
-		if at, _ := c.IngredientByID(in.ID); c.ingredientScheme[at] == None {
+		if at, _ := c.ingredients.ByID(in.ID); c.ingredientScheme[at] == None {
 			then = "it is offered without parts"
 		}
 		l.add(LintSchemeUnknown, l.dishesOf("ingredient", in.ID), map[string]string{"ingredient": in.ID, "scheme": in.SchemeID},
@@ -147,7 +146,7 @@ func (l *linter) references() {
 			"scheme %q refers to the unknown group %q", s.ID, group)
 	})
 	members := func(g *Group) (string, []string) { return g.ID, g.Ingredients }
-	dangling(v.Groups, members, c.IngredientByID, func(g *Group, id string) {
+	dangling(v.Groups, members, c.ingredients.ByID, func(g *Group, id string) {
 		l.add(LintIngredientUnknown, l.dishesOf("group", g.ID), map[string]string{"group": g.ID, "ingredient": id},
 			"group %q (%s) refers to the unknown ingredient %q", g.ID, g.Name, id)
 	})
@@ -159,7 +158,7 @@ func (l *linter) nesting() {
 	c := l.cat
 	state := make([]uint8, len(c.schemes))
 	height := make([]int, len(c.schemes)) // levels of the scheme, itself included
-	reported := make([]bool, c.ingredients.len())
+	reported := make([]bool, c.ingredients.Len())
 	var visit func(s Index)
 	visit = func(s Index) {
 		state[s] = open
@@ -174,9 +173,9 @@ func (l *linter) nesting() {
 					if !reported[member] {
 						reported[member] = true
 						l.add(LintSchemeCycle, l.touched(s), map[string]string{
-							"scheme": c.schemes[inner].ID, "group": c.groups[limit.Group].ID, "ingredient": c.ingredients.at(member).ID(),
+							"scheme": c.schemes[inner].ID, "group": c.groups[limit.Group].ID, "ingredient": c.ingredients.At(member).ID(),
 						}, "scheme %q contains itself by ingredient %q (%s); it is cut there",
-							c.schemes[inner].ID, c.ingredients.at(member).ID(), c.ingredients.at(member).Name())
+							c.schemes[inner].ID, c.ingredients.At(member).ID(), c.ingredients.At(member).Name())
 					}
 					continue
 				case state[inner] == unseen:
@@ -235,54 +234,54 @@ func (l *linter) limits() {
 // offers reports zero prices and external ids that are missing or shared.
 func (l *linter) offers() {
 	c := l.cat
-	id := func(k Index) string { return c.products.at(k).ID() }
-	for i, packed := range c.products.all() {
-		p := packed.values()
-		if p.price.Sign() == 0 && !p.priceInvalid {
-			l.add(LintPriceZero, []string{p.id}, map[string]string{"product": p.id}, "dish %q (%s) costs nothing", p.id, p.name)
+	for i, p := range c.products.All() {
+		if !p.PriceInvalid() && p.price().Sign() == 0 {
+			l.add(LintPriceZero, []string{p.ID()}, map[string]string{"product": p.ID()}, "dish %q (%s) costs nothing", p.ID(), p.Name())
 		}
-		if !packed.hasExternalID() {
-			l.externalIDMissing("product", p.id, fmt.Sprintf("dish %q (%s)", p.id, p.name), c.ProductsByExternalID, id)
-		} else if owners := c.products.sameExternalID(i); len(owners) > 1 && owners[0] == i {
-			l.externalIDShared("product", owners, p.externalID.text(), id)
-		}
+		l.externalID("product", "dish", &c.products, i)
 	}
-	id = func(k Index) string { return c.ingredients.at(k).ID() }
-	for i, in := range c.ingredients.all() {
-		if !in.hasExternalID() {
-			l.externalIDMissing("ingredient", in.ID(), fmt.Sprintf("ingredient %q (%s)", in.ID(), in.Name()), c.IngredientsByExternalID, id)
-		} else if owners := c.ingredients.sameExternalID(i); len(owners) > 1 && owners[0] == i {
-			l.externalIDShared("ingredient", owners, in.ExternalID(), id)
-		}
+	for i := range c.ingredients.All() {
+		l.externalID("ingredient", "ingredient", &c.ingredients, i)
 	}
 }
 
-// externalIDMissing reports a dish or ingredient without external id, and one
-// whose id would name another in an order (policy O2).
-func (l *linter) externalIDMissing(kind, id, what string, owners func(string) []Index, idOf func(Index) string) {
-	if others := owners(id); len(others) > 0 {
-		other := idOf(others[0])
+// externalID reports the item at i if it has no external id, or is the first of
+// several that share one (policy O3).
+func (l *linter) externalID(kind, noun string, items *ItemTable, i Index) {
+	item := items.At(i)
+	if !item.hasExternalID() {
+		l.externalIDMissing(kind, noun, items, item)
+		return
+	}
+	owners := items.SharingExternalID(i)
+	if len(owners) < 2 || owners[0] != i {
+		return
+	}
+	ids := make([]string, len(owners))
+	for k, owner := range owners {
+		ids[k] = items.At(owner).ID()
+	}
+	products := ids
+	if kind == "ingredient" {
+		products = l.dishesOf(kind, ids[0])
+	}
+	l.add(LintExternalIDShared, products, map[string]string{kind: ids[0], "other": ids[1], "externalId": item.ExternalID()},
+		"externalId %q is shared by %s", item.ExternalID(), strings.Join(ids, ", "))
+}
+
+// externalIDMissing reports an item without external id. If its id is the external
+// id of another item, an order would name that one (policy O2).
+func (l *linter) externalIDMissing(kind, noun string, items *ItemTable, item Entry) {
+	id, name := item.ID(), item.Name()
+	if others := items.ByExternalID(id); len(others) > 0 {
+		other := items.At(others[0]).ID()
 		l.add(LintExternalIDTaken, l.dishesOf(kind, id), map[string]string{kind: id, "other": other},
-			"%s has no externalId and its id is the externalId of %q; it cannot be ordered", what, other)
+			"%s %q (%s) has no externalId and its id is the externalId of %q; it cannot be ordered", noun, id, name, other)
 		return
 	}
 	then := "orders name it by its id"
 	if l.cat.settings.RefuseMissingExternalID {
 		then = "it cannot be ordered (missing_external_id: refuse)"
 	}
-	l.add(LintExternalIDMissing, l.dishesOf(kind, id), map[string]string{kind: id}, "%s has no externalId; %s", what, then)
-}
-
-// externalIDShared reports the owners of an external id (policy O3).
-func (l *linter) externalIDShared(kind string, owners []Index, external string, id func(Index) string) {
-	ids := make([]string, len(owners))
-	for i, owner := range owners {
-		ids[i] = id(owner)
-	}
-	products := ids
-	if kind == "ingredient" {
-		products = l.dishesOf(kind, ids[0])
-	}
-	l.add(LintExternalIDShared, products, map[string]string{kind: ids[0], "other": ids[1], "externalId": external},
-		"externalId %q is shared by %s", external, strings.Join(ids, ", "))
+	l.add(LintExternalIDMissing, l.dishesOf(kind, id), map[string]string{kind: id}, "%s %q (%s) has no externalId; %s", noun, id, name, then)
 }

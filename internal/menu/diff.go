@@ -37,9 +37,9 @@ func (c Changes) Empty() bool {
 func Diff(from, to *Catalogue) Changes {
 	changes := Changes{Added: []string{}, Removed: []string{}, Changed: []Change{}, Availability: []Availability{}}
 	before, after := from.schemeSums(), to.schemeSums()
-	for p, now := range to.products.all() {
+	for p, now := range to.products.All() {
 		id := now.ID()
-		old, ok := from.ProductByID(id)
+		old, ok := from.products.ByID(id)
 		if !ok {
 			changes.Added = append(changes.Added, id)
 			continue
@@ -55,8 +55,8 @@ func Diff(from, to *Catalogue) Changes {
 			changes.Availability = append(changes.Availability, Availability{ID: id, Available: available})
 		}
 	}
-	for _, was := range from.products.all() {
-		if _, kept := to.ProductByID(was.ID()); !kept {
+	for _, was := range from.products.All() {
+		if _, kept := to.products.ByID(was.ID()); !kept {
 			changes.Removed = append(changes.Removed, was.ID())
 		}
 	}
@@ -66,7 +66,7 @@ func Diff(from, to *Catalogue) Changes {
 // differing returns the fields in which the dish p of to is another than the dish
 // old of from.
 func differing(from, to *Catalogue, old, p Index) []string {
-	was, is := from.products.at(old), to.products.at(p)
+	was, is := from.products.At(old), to.products.At(p)
 	categories := sameCategories(from, to, old, p)
 	scheme := schemeID(from, old) == schemeID(to, p)
 	if was == is && categories && scheme {
@@ -130,7 +130,7 @@ func (f schemeSums) sum(s Index) uint64 {
 // schemeSums computes, level by level, a sum of what a form would draw for each scheme:
 // O(depth × ingredients offered by the schemes).
 func (c *Catalogue) schemeSums() schemeSums {
-	own := make([]uint64, c.ingredients.len())
+	own := make([]uint64, c.ingredients.Len())
 	var text []byte
 	for i := range own {
 		text = c.appendIngredient(text[:0], Index(i))

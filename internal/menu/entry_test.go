@@ -67,9 +67,9 @@ func TestAnEntryIsWhatWasPacked(t *testing.T) {
 		}
 		beside := menu.Product{ID: "beside", Name: "Beside"}
 		c := menu.Compile(&menu.View{Products: []menu.Product{beside, dish, beside}, Ingredients: []menu.Ingredient{other}}, "r", menu.DefaultSettings())
-		p, _ := c.ProductByID(dish.ID)
-		i, _ := c.IngredientByID(dish.ID)
-		for _, e := range []menu.Entry{c.Product(p), c.Ingredient(i)} {
+		p, _ := c.Products().ByID(dish.ID)
+		i, _ := c.Ingredients().ByID(dish.ID)
+		for _, e := range []menu.Entry{c.Products().At(p), c.Ingredients().At(i)} {
 			if e.ID() != dish.ID || e.ExternalID() != dish.ExternalID || e.Name() != dish.Name {
 				t.Errorf("texts of %q are %q, %q, %q", dish.ID, e.ID(), e.ExternalID(), e.Name())
 			}
@@ -109,8 +109,8 @@ func TestReadingAnEntryTakesNoMemory(t *testing.T) { //nolint:paralleltest // it
 	c := menu.Compile(&menu.View{Products: []menu.Product{{ID: "d1", ExternalID: "7", Name: "Soup", Price: decimal.New(150, -2)}}}, "r", menu.DefaultSettings())
 	size := 0
 	if n := testing.AllocsPerRun(100, func() {
-		p, _ := c.ProductNamed("7")
-		e := c.Product(p)
+		p, _ := c.Products().Named("7")
+		e := c.Products().At(p)
 		size += len(e.ID()) + len(e.ExternalID()) + len(e.Name())
 		if e.PriceInvalid() || e.HasMeasure() {
 			size++

@@ -16,8 +16,8 @@ func Example() {
 		return
 	}
 	catalogue := menu.Compile(view, "r1", menu.DefaultSettings())
-	soup, _ := catalogue.ProductByID("7")
-	fmt.Println(catalogue.Product(soup).Name(), catalogue.Product(soup).Price(), catalogue.Reasons(soup))
+	soup, _ := catalogue.Products().ByID("7")
+	fmt.Println(catalogue.Products().At(soup).Name(), catalogue.Products().At(soup).Price(), catalogue.Reasons(soup))
 	for _, finding := range menu.Lint(view, "r1", menu.DefaultSettings())[:2] {
 		fmt.Println(finding.Code, finding.IDs["field"])
 	}

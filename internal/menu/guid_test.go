@@ -49,7 +49,7 @@ func TestExternalIDsAreKeptAsTheyWereSent(t *testing.T) {
 		}
 		c := menu.Compile(view, "r", menu.DefaultSettings())
 		for i, external := range externals {
-			p, in := c.Product(menu.Index(i)), c.Ingredient(menu.Index(i))
+			p, in := c.Products().At(menu.Index(i)), c.Ingredients().At(menu.Index(i))
 			if p.ExternalID() != external || in.ExternalID() != external || p.Name() != "Soup" || in.Name() != "Salt" {
 				t.Errorf("%q is %q %q, %q %q", external, p.ExternalID(), p.Name(), in.ExternalID(), in.Name())
 			}
@@ -59,15 +59,15 @@ func TestExternalIDsAreKeptAsTheyWereSent(t *testing.T) {
 			}
 		}
 		for i, external := range externals {
-			if got := c.ProductsSharingExternalID(menu.Index(i)); !slices.Equal(got, owners[external]) {
+			if got := c.Products().SharingExternalID(menu.Index(i)); !slices.Equal(got, owners[external]) {
 				t.Errorf("owners of %q = %v, want %v", external, got, owners[external])
 			}
 		}
 		for _, asked := range append(externals, texts.Draw(t, "asked"), someGUID) {
-			if got := c.ProductsByExternalID(asked); !slices.Equal(got, owners[asked]) {
+			if got := c.Products().ByExternalID(asked); !slices.Equal(got, owners[asked]) {
 				t.Errorf("dishes of %q = %v, want %v", asked, got, owners[asked])
 			}
-			if got := c.IngredientsByExternalID(asked); !slices.Equal(got, owners[asked]) {
+			if got := c.Ingredients().ByExternalID(asked); !slices.Equal(got, owners[asked]) {
 				t.Errorf("ingredients of %q = %v, want %v", asked, got, owners[asked])
 			}
 		}
@@ -89,7 +89,7 @@ func TestEveryIDIsFound(t *testing.T) {
 		}
 		c := menu.CompileContent(view, menu.DefaultSettings())
 		for what, find := range map[string]func(string) (menu.Index, bool){
-			"category": c.CategoryByID, "dish": c.ProductByID, "group": c.GroupByID, "scheme": c.SchemeByID,
+			"category": c.CategoryByID, "dish": c.Products().ByID, "group": c.GroupByID, "scheme": c.SchemeByID,
 		} {
 			for i, id := range ids {
 				if at, ok := find(id); !ok || int(at) != i {
@@ -116,16 +116,16 @@ func TestWhatIsNearlyAGUIDIsKept(t *testing.T) {
 	}
 	c := menu.Compile(view, "r", menu.DefaultSettings())
 	for _, other := range []string{someGUID + "0", someGUID[:35]} {
-		if owners := c.ProductsByExternalID(other); len(owners) > 0 {
+		if owners := c.Products().ByExternalID(other); len(owners) > 0 {
 			t.Errorf("%q is found as that of %v", other, owners)
 		}
 	}
-	for i, p := range c.Products() {
+	for i, p := range c.Products().All() {
 		want := view.Products[i].ExternalID
 		if got := p.ExternalID(); got != want {
 			t.Fatalf("%q is kept as %q", want, got)
 		}
-		if owners := c.ProductsByExternalID(want); !slices.Contains(owners, i) || len(owners) > 1 && want != someGUID {
+		if owners := c.Products().ByExternalID(want); !slices.Contains(owners, i) || len(owners) > 1 && want != someGUID {
 			t.Fatalf("%q is that of %v, want %d", want, owners, i)
 		}
 	}

@@ -51,15 +51,3 @@ func (x index) find(text string, is func(Index) bool) (Index, bool) {
 	}
 	return None, false
 }
-
-// ProductNamed finds a dish by the menu's id or, where no dish has that id, by
-// externalId (policy O3). For an externalId that several share it returns None and
-// all of them, in the view's order.
-func (c *Content) ProductNamed(name string) (i Index, sharing []Index) {
-	return c.products.find(name)
-}
-
-// IngredientNamed is ProductNamed for an ingredient.
-func (c *Content) IngredientNamed(name string) (i Index, sharing []Index) {
-	return c.ingredients.find(name)
-}

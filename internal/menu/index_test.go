@@ -27,10 +27,10 @@ func TestNamed(t *testing.T) {
 	}
 	c := menu.CompileContent(view, menu.DefaultSettings())
 	for _, name := range []string{"", "a", "b", "c", "d", "e", "f", "g", "h", "1", "2", "3", "2x", "x", "y", "z", "nobody"} {
-		compare(t, name, c.ProductNamed, c.ProductByID, c.ProductsByExternalID)
-		compare(t, name, c.IngredientNamed, c.IngredientByID, c.IngredientsByExternalID)
+		compare(t, name, c.Products().Named, c.Products().ByID, c.Products().ByExternalID)
+		compare(t, name, c.Ingredients().Named, c.Ingredients().ByID, c.Ingredients().ByExternalID)
 	}
-	if _, sharing := c.ProductNamed("2"); !slices.Equal(sharing, []menu.Index{1, 2}) {
+	if _, sharing := c.Products().Named("2"); !slices.Equal(sharing, []menu.Index{1, 2}) {
 		t.Errorf("2 is shared by %v, want [1 2]", sharing)
 	}
 }

@@ -35,39 +35,24 @@ func NewItem(id, name string, price decimal.Decimal, measure *Measure) *Item {
 	return &Item{Price: jsontext.NumberOf(price), JSON: string(text), HasMeasure: measure != nil}
 }
 
-// items are the Items of one register, each made when it is first asked for. So
-// is the table of them: most menus that are held are not ordered from here.
-type items struct {
-	all atomic.Pointer[[]atomic.Pointer[Item]]
-}
-
-// get returns the item at i.
-func (t *items) get(i Index, of *itemTable) *Item {
-	all := t.all.Load()
+// Item returns the item at i as an order has it: by its externalId, or its id
+// where it has none (policy O2). It and the table of the Items are made on the
+// first call: most menus in memory get no orders in this process.
+func (t *ItemTable) Item(i Index) *Item {
+	all := t.made.Load()
 	if all == nil {
-		made := make([]atomic.Pointer[Item], of.len())
-		if t.all.CompareAndSwap(nil, &made) {
+		made := make([]atomic.Pointer[Item], t.Len())
+		if t.made.CompareAndSwap(nil, &made) {
 			all = &made
 		} else {
-			all = t.all.Load()
+			all = t.made.Load()
 		}
 	}
 	if item := (*all)[i].Load(); item != nil {
 		return item
 	}
-	e := of.at(i)
+	e := t.At(i)
 	item := NewItem(cmp.Or(e.ExternalID(), e.ID()), e.Name(), e.Price(), e.Measure())
 	(*all)[i].Store(item)
 	return item
-}
-
-// ProductItem returns the dish at i as an order has it: by its externalId, or its
-// id where it has none (policy O2).
-func (c *Content) ProductItem(i Index) *Item {
-	return c.productItems.get(i, &c.products)
-}
-
-// IngredientItem is ProductItem for an ingredient.
-func (c *Content) IngredientItem(i Index) *Item {
-	return c.ingredientItems.get(i, &c.ingredients)
 }

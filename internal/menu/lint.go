@@ -210,7 +210,7 @@ func (l *linter) listed(dishes []Index) []string {
 	l.list -= len(dishes)
 	ids := make([]string, len(dishes))
 	for i, p := range dishes {
-		ids[i] = l.cat.products.at(p).ID()
+		ids[i] = l.cat.products.At(p).ID()
 	}
 	return ids
 }
@@ -241,7 +241,7 @@ func (l *linter) dishesOf(kind, id string) []string {
 			return l.touched(l.schemesWith(g)...)
 		}
 	case "ingredient":
-		if i, ok := l.cat.IngredientByID(id); ok {
+		if i, ok := l.cat.ingredients.ByID(id); ok {
 			return l.touched(l.schemesWith(l.cat.GroupsOf(i)...)...)
 		}
 	case "category":
@@ -303,11 +303,11 @@ func (l *linter) owner(kind, id string, products []string) string {
 		kind, id = "product", products[0]
 	}
 	name := ""
-	if p, ok := l.cat.ProductByID(id); ok && kind == "product" {
-		kind, name = "dish", l.cat.products.at(p).Name()
+	if p, ok := l.cat.products.ByID(id); ok && kind == "product" {
+		kind, name = "dish", l.cat.products.At(p).Name()
 	}
-	if i, ok := l.cat.IngredientByID(id); ok && kind == "ingredient" {
-		name = l.cat.ingredients.at(i).Name()
+	if i, ok := l.cat.ingredients.ByID(id); ok && kind == "ingredient" {
+		name = l.cat.ingredients.At(i).Name()
 	}
 	if name == "" {
 		return fmt.Sprintf("%s %q: ", kind, id)

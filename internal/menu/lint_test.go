@@ -191,18 +191,18 @@ func TestDiffThenApplyIsTheOther(t *testing.T) {
 			touched[change.ID] = true
 		}
 		same := map[string]string{}
-		for p, dish := range a.Products() {
+		for p, dish := range a.Products().All() {
 			if id := dish.ID(); !touched[id] {
 				same[id] = string(a.AppendProduct(nil, p, 1))
 			}
 		}
 		for _, id := range changes.Added {
-			if _, ok := b.ProductByID(id); !ok {
+			if _, ok := b.Products().ByID(id); !ok {
 				t.Fatalf("added %s is not there", id)
 			}
 			touched[id] = true
 		}
-		for p, dish := range b.Products() {
+		for p, dish := range b.Products().All() {
 			id := dish.ID()
 			if touched[id] {
 				continue

@@ -9,14 +9,14 @@ import (
 // one that does not exist is LintCategoryUnknown.
 func (l *linter) dishesWithoutCategory() {
 	c := l.cat
-	named := newFlags(c.products.len())
+	named := newFlags(c.products.Len())
 	for i := range l.view.Products {
 		p := &l.view.Products[i]
-		if at, ok := c.ProductByID(p.ID); ok && p.CategoryID != "" {
+		if at, ok := c.products.ByID(p.ID); ok && p.CategoryID != "" {
 			named.set(at)
 		}
 	}
-	for i, p := range c.products.all() {
+	for i, p := range c.products.All() {
 		if !named.has(i) {
 			l.add(LintCategoryMissing, l.listed([]Index{i}), map[string]string{"product": p.ID()},
 				"dish %q (%s) has no category and is listed outside all categories", p.ID(), p.Name())
@@ -50,10 +50,10 @@ func (l *linter) servingsWithoutUnit() {
 				"the serving of %s %q (%s) has no unit", what, e.ID(), e.Name())
 		}
 	}
-	for _, p := range l.cat.products.all() {
+	for _, p := range l.cat.products.All() {
 		report("product", "dish", p)
 	}
-	for _, in := range l.cat.ingredients.all() {
+	for _, in := range l.cat.ingredients.All() {
 		report("ingredient", "ingredient", in)
 	}
 }

@@ -34,7 +34,7 @@ func (c *Catalogue) Search(q Query) (hits []Index, next Index) {
 	for _, word := range words {
 		found = append(found, c.dishesWith(word))
 	}
-	for p := max(q.After+1, 0); int(p) < c.products.len(); p++ {
+	for p := max(q.After+1, 0); int(p) < c.products.Len(); p++ {
 		if q.Category != "" && !c.inCategory(within, p) {
 			continue
 		}
@@ -93,7 +93,7 @@ func (c *Content) inCategory(categories map[string]bool, p Index) bool {
 // that differs in one letter.
 func (c *Content) dishesWith(word string) flags {
 	index := c.searchWords()
-	places := newFlags(c.products.len() + len(c.categories) + c.ingredients.len())
+	places := newFlags(c.products.Len() + len(c.categories) + c.ingredients.Len())
 	index.contain(word, places)
 	dishes, found := c.dishesAt(places)
 	if found {
@@ -111,15 +111,15 @@ func (c *Content) dishesAt(places flags) (dishes flags, found bool) {
 	categories := newFlags(len(c.categories))
 	for i := range c.categories { // parents stand before children
 		parent, inner := c.CategoryByID(c.categories[i].ParentID)
-		if places.has(Index(c.products.len()+i)) || inner && categories.has(parent) { //nolint:gosec // counts of a bounded body
+		if places.has(Index(c.products.Len()+i)) || inner && categories.has(parent) { //nolint:gosec // counts of a bounded body
 			categories.set(Index(i))
 		}
 	}
 	schemes := c.schemesOffering(func(i Index) bool {
-		return places.has(Index(c.products.len()+len(c.categories)) + i) //nolint:gosec // counts of a bounded body
+		return places.has(Index(c.products.Len()+len(c.categories)) + i) //nolint:gosec // counts of a bounded body
 	})
-	dishes = newFlags(c.products.len())
-	for i := range c.products.len() {
+	dishes = newFlags(c.products.Len())
+	for i := range c.products.Len() {
 		p := Index(i)
 		s := c.productScheme[p]
 		if places.has(p) || s != None && schemes.has(s) || slices.ContainsFunc(c.ProductCategories(p), categories.has) {
@@ -135,7 +135,7 @@ func (c *Content) dishesAt(places flags) (dishes flags, found bool) {
 func (c *Content) schemesOffering(wanted func(ingredient Index) bool) flags {
 	groups, schemes := newFlags(len(c.groups)), newFlags(len(c.schemes))
 	for range c.settings.MaxDepth {
-		for i := range c.ingredients.len() {
+		for i := range c.ingredients.Len() {
 			inner := c.ingredientScheme[i]
 			if !wanted(Index(i)) && (inner == None || !schemes.has(inner)) {
 				continue

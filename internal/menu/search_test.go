@@ -21,7 +21,7 @@ func searched(text string, names ...string) []string {
 	hits, _ := c.Search(menu.Query{Text: text, After: menu.None})
 	var found []string
 	for _, p := range hits {
-		found = append(found, c.Product(p).Name())
+		found = append(found, c.Products().At(p).Name())
 	}
 	return found
 }

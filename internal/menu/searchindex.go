@@ -38,14 +38,14 @@ func (c *Content) searchWords() *searchIndex {
 			b.add(text, place)
 			place++
 		}
-		for _, p := range c.products.all() {
+		for _, p := range c.products.All() {
 			v := p.values()
 			add(v.name + "\n" + v.description)
 		}
 		for i := range c.categories {
 			add(c.categories[i].Name)
 		}
-		for _, in := range c.ingredients.all() {
+		for _, in := range c.ingredients.All() {
 			add(in.Name())
 		}
 		c.search.words, c.search.places = b.words, make([]Index, 0, b.total)

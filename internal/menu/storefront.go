@@ -46,7 +46,7 @@ func (c *Catalogue) AppendMenu(dst []byte, h Head) []byte {
 		dst = append(dst, '}')
 	}
 	dst = append(dst, `],"products":[`...)
-	for p := range c.products.len() {
+	for p := range c.products.Len() {
 		dst = c.AppendProductEntry(jsontext.AppendComma(dst, p), Index(p))
 	}
 	dst = append(dst, `],"schemes":[`...)
@@ -57,14 +57,14 @@ func (c *Catalogue) AppendMenu(dst []byte, h Head) []byte {
 			dst = c.appendGroup(jsontext.AppendComma(dst, i), limit)
 			dst = append(dst, `,"options":[`...)
 			for k, member := range c.Members(limit.Group) {
-				dst = jsontext.AppendString(jsontext.AppendComma(dst, k), c.ingredients.at(member).ID())
+				dst = jsontext.AppendString(jsontext.AppendComma(dst, k), c.ingredients.At(member).ID())
 			}
 			dst = append(dst, ']', '}')
 		}
 		dst = append(dst, ']', '}')
 	}
 	dst = append(dst, `],"ingredients":[`...)
-	for i := range c.ingredients.len() {
+	for i := range c.ingredients.Len() {
 		dst = c.appendIngredient(jsontext.AppendComma(dst, i), Index(i))
 		dst = append(dst, '}')
 	}
@@ -77,7 +77,7 @@ func (c *Catalogue) AppendProductEntry(dst []byte, p Index) []byte {
 }
 
 func (c *Catalogue) appendProduct(dst []byte, i Index) []byte {
-	p := c.products.at(i).values()
+	p := c.products.At(i).values()
 	dst = jsontext.AppendString(append(dst, `"id":`...), p.id)
 	dst = p.externalID.append(append(dst, `,"externalId":`...))
 	dst = append(dst, `,"categoryId":`...)
@@ -184,7 +184,7 @@ func (c *Catalogue) appendGroup(dst []byte, limit Limit) []byte {
 
 // appendIngredient appends an ingredient, left open.
 func (c *Catalogue) appendIngredient(dst []byte, i Index) []byte {
-	in := c.ingredients.at(i).values()
+	in := c.ingredients.At(i).values()
 	dst = jsontext.AppendString(append(dst, `{"id":`...), in.id)
 	dst = in.externalID.append(append(dst, `,"externalId":`...))
 	dst = jsontext.AppendString(append(dst, `,"name":`...), in.name)

@@ -57,8 +57,8 @@ func (c *validation) checkDish(n int32) {
 	if it.index != menu.None {
 		scheme = c.Catalogue.ProductScheme(it.index)
 		c.checkAvailable(n)
-		if !c.Catalogue.Product(it.index).PriceInvalid() {
-			c.checkPrice(n, c.Catalogue.ProductItem(it.index))
+		if !c.Catalogue.Products().At(it.index).PriceInvalid() {
+			c.checkPrice(n, c.Catalogue.Products().Item(it.index))
 		}
 	}
 	c.checkDishQuantity(n)
@@ -76,7 +76,7 @@ func (c *validation) checkAvailable(n int32) {
 	if c.Catalogue.Orderable(p) {
 		return
 	}
-	product := c.Catalogue.Product(p)
+	product := c.Catalogue.Products().At(p)
 	if !c.Catalogue.Available(p) {
 		c.refuseLine(n, violation.DishUnavailable, violation.Params{"id": product.ID(), "name": product.Name()}, product.Name())
 	}
@@ -110,7 +110,7 @@ func (c *validation) checkDishQuantity(n int32) {
 		c.refuse(n, q.position, violation.QuantityNotPositive, violation.Params{"quantity": number(q.number)})
 	case q.number.Cmp(jsontext.Whole(int64(c.MaxQuantity))) > 0: // policy H10
 		c.refuse(n, q.position, violation.LimitExceeded, violation.Params{"limit": c.MaxQuantity})
-	case !q.number.IsWhole() && it.index != menu.None && !c.fractional(c.Catalogue.Product(it.index).Measure()):
+	case !q.number.IsWhole() && it.index != menu.None && !c.fractional(c.Catalogue.Products().At(it.index).Measure()):
 		c.refuse(n, q.position, violation.QuantityNotWhole, violation.Params{"quantity": number(q.number)})
 	default:
 		it.clear = true
@@ -161,14 +161,14 @@ func (c *validation) checkIngredientLine(parent, n int32) {
 	it := &c.items[n]
 	*it = item{index: c.find(n)}
 	if it.index != menu.None {
-		ingredient := c.Catalogue.Ingredient(it.index)
+		ingredient := c.Catalogue.Ingredients().At(it.index)
 		// A scheme that cannot be satisfied is reported with its groups.
 		if reasons := c.Catalogue.IngredientReasons(it.index); len(reasons) > 0 && reasons[0].Code != menu.ReasonGroupUnsatisfiable {
 			c.refuseLine(n, violation.IngredientUnavailable,
 				violation.Params{"id": ingredient.ID(), "reason": reasons[0].Code}, ingredient.Name())
 		}
 		if !ingredient.PriceInvalid() {
-			c.checkPrice(n, c.Catalogue.IngredientItem(it.index))
+			c.checkPrice(n, c.Catalogue.Ingredients().Item(it.index))
 		}
 	}
 	c.checkUnits(parent, n)
@@ -228,10 +228,10 @@ func (c *validation) refuseLine(n int32, code violation.Code, params violation.P
 // W12). It notes a violation and returns menu.None where there is not exactly one.
 func (c *validation) find(n int32) menu.Index {
 	l := &c.order.lines[n]
-	id, isDish, found := l.id.text, l.parent == none, menu.None
+	id, items, found := l.id.text, c.itemsOf(n), menu.None
 	var sharing []menu.Index
 	unknown, field := violation.IngredientNotInMenu, "dishList[].ingredients[].ID"
-	if isDish {
+	if l.parent == none {
 		unknown, field = violation.DishNotInMenu, "dishList[].ID"
 	}
 	switch {
@@ -240,14 +240,10 @@ func (c *validation) find(n int32) menu.Index {
 	case id == "" && l.externalID.text == "":
 		addMissing(&c.violations, l.id.position, l.end, c.order.linePath(n), "ID", field)
 		return menu.None
-	case id != "" && isDish:
-		found, sharing = c.Catalogue.ProductNamed(id)
 	case id != "":
-		found, sharing = c.Catalogue.IngredientNamed(id)
-	case isDish:
-		id, sharing = l.externalID.text, c.Catalogue.ProductsByExternalID(l.externalID.text)
+		found, sharing = items.Named(id)
 	default:
-		id, sharing = l.externalID.text, c.Catalogue.IngredientsByExternalID(l.externalID.text)
+		id, sharing = l.externalID.text, items.ByExternalID(l.externalID.text)
 	}
 	switch {
 	case found != menu.None:
@@ -259,19 +255,19 @@ func (c *validation) find(n int32) menu.Index {
 	default:
 		ids := make([]string, len(sharing))
 		for k, shared := range sharing {
-			ids[k] = c.entry(n, shared).ID()
+			ids[k] = items.At(shared).ID()
 		}
 		c.refuseLine(n, violation.ExternalIDAmbiguous, violation.Params{"externalId": strings.Clone(id), "ids": ids}, "")
 	}
 	return menu.None
 }
 
-// entry returns the dish, or the ingredient, that the line n may be.
-func (c *validation) entry(n int32, i menu.Index) menu.Entry {
+// itemsOf returns the dishes or, for the line of an ingredient, the ingredients.
+func (c *validation) itemsOf(n int32) *menu.ItemTable {
 	if c.order.lines[n].parent == none {
-		return c.Catalogue.Product(i)
+		return c.Catalogue.Products()
 	}
-	return c.Catalogue.Ingredient(i)
+	return c.Catalogue.Ingredients()
 }
 
 // number returns a number as a param, with its exact digits.

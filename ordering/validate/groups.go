@@ -206,7 +206,7 @@ func (c *validation) selections(n int32) []selection {
 	for i := range t.choices {
 		ch := &t.choices[i]
 		if !ch.inOpenGroup {
-			ingredient := c.Catalogue.Ingredient(ch.index)
+			ingredient := c.Catalogue.Ingredients().At(ch.index)
 			c.refuseLine(ch.line, violation.IngredientNotAllowed,
 				violation.Params{"id": ingredient.ID(), "dish": c.dishID(n)}, ingredient.Name())
 			continue
@@ -281,7 +281,7 @@ func (c *validation) refuseList(n int32, code violation.Code, params violation.P
 // itemName returns the menu's name of a line; empty where the menu has none.
 func (c *validation) itemName(n int32) string {
 	if i := c.items[n].index; i != menu.None {
-		return c.entry(n, i).Name()
+		return c.itemsOf(n).At(i).Name()
 	}
 	return ""
 }
@@ -292,7 +292,7 @@ func (c *validation) dishID(n int32) string {
 		n = c.order.lines[n].parent
 	}
 	if i := c.items[n].index; i != menu.None {
-		return c.Catalogue.Product(i).ID()
+		return c.Catalogue.Products().At(i).ID()
 	}
 	return strings.Clone(c.order.lines[n].id.text)
 }

@@ -60,12 +60,12 @@ func (c *validation) priceLine(n int32, out *priced) {
 		out.id = strings.Clone(cmp.Or(l.id.text, l.externalID.text))
 		return
 	}
-	product := c.Catalogue.Product(it.index)
+	product := c.Catalogue.Products().At(it.index)
 	out.id, out.name = product.ID(), product.Name()
 	if product.PriceInvalid() {
 		return
 	}
-	known := c.Catalogue.ProductItem(it.index)
+	known := c.Catalogue.Products().Item(it.index)
 	out.price = amount{known.Price, true}
 	unit, ok := c.addIngredients(known.Price, n)
 	if !ok || !it.clear {
@@ -84,10 +84,10 @@ func (c *validation) addIngredients(unit jsontext.Number, n int32) (sum jsontext
 	}
 	for child := o[n].first; child != none; child = o[child].next {
 		it := &c.items[child]
-		if it.index == menu.None || !it.clear || c.Catalogue.Ingredient(it.index).PriceInvalid() {
+		if it.index == menu.None || !it.clear || c.Catalogue.Ingredients().At(it.index).PriceInvalid() {
 			return unit, false
 		}
-		switch price := c.Catalogue.IngredientItem(it.index).Price; {
+		switch price := c.Catalogue.Ingredients().Item(it.index).Price; {
 		case price.Sign() == 0:
 		case it.per == 1:
 			unit = unit.Add(price)

@@ -222,7 +222,7 @@ func dishOf(view []byte, restaurant string) (string, error) {
 	}
 	catalogue := menu.Compile(read, menu.RestaurantID(restaurant), menu.DefaultSettings())
 	least, found := 0, ""
-	for i, product := range catalogue.Products() {
+	for i, product := range catalogue.Products().All() {
 		length := len(catalogue.AppendProduct(nil, i, 1))
 		if off := max(length-dishBytes, dishBytes-length); found == "" || off < least {
 			least, found = off, product.ID()

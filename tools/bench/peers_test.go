@@ -47,7 +47,7 @@ func TestDishOfIsTwoKilobytes(t *testing.T) {
 		t.Fatal(err)
 	}
 	catalogue := menu.Compile(view, menu.RestaurantID(id), menu.DefaultSettings())
-	index, ok := catalogue.ProductByID(dish)
+	index, ok := catalogue.Products().ByID(dish)
 	if length := len(catalogue.AppendProduct(nil, index, 1)); !ok || length < 2000 || length > 2400 {
 		t.Errorf("the dish %q takes %d bytes, want about %d", dish, length, dishBytes)
 	}

@@ -40,7 +40,7 @@ func FiveLines(expectedAt time.Time) (Order, error) {
 	}
 	o.Catalogue = menu.Compile(view, o.Restaurant, menu.DefaultSettings())
 	var dishes []entry
-	for p := range o.Catalogue.Products() {
+	for p := range o.Catalogue.Products().All() {
 		if dish, ok := plain(o.Catalogue, p); ok {
 			dishes = append(dishes, dish)
 		}
@@ -69,10 +69,10 @@ func plain(c *menu.Catalogue, p menu.Index) (dish entry, ok bool) {
 		if at < 0 || limit.Min > 1 || len(chosen) > 0 {
 			return nil, false
 		}
-		in := c.Ingredient(c.Members(limit.Group)[at])
+		in := c.Ingredients().At(c.Members(limit.Group)[at])
 		chosen = append(chosen, entry{"ID": in.ExternalID(), "name": in.Name(), "price": json.Number(in.Price().String()), "quantity": 1})
 	}
-	product := c.Product(p)
+	product := c.Products().At(p)
 	return entry{
 		"ID": product.ExternalID(), "name": product.Name(), "price": json.Number(product.Price().String()), "quantity": 1, "ingredients": chosen,
 	}, len(chosen) == 1
