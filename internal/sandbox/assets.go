@@ -36,7 +36,7 @@ func Images() http.Handler {
 }
 
 // image is GET /sandbox/images/{name}.svg.
-func (s *Sandbox) image(c *call) answer {
+func image(c *call) answer {
 	if a, found := picture(c.id); found {
 		return a
 	}
@@ -79,7 +79,7 @@ func page() answer {
 }
 
 // boardFile is GET /sandbox/board/{name}: what the page loads.
-func (s *Sandbox) boardFile(c *call) answer {
+func boardFile(c *call) answer {
 	if a, found := file(c.id); found && c.id != board.Page {
 		return a
 	}

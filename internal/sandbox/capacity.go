@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"context"
 	"net/http"
 	"sync"
 	"time"
@@ -72,21 +73,32 @@ func (q *workQueue) resize(limit int) {
 // withCapacity executes a request that changes an order when the configured
 // capacity allows it. It does not watch the caller: a request that has arrived
 // is executed.
-func (s *Sandbox) withCapacity(c *call, serve func(*Sandbox, *call) answer) answer {
+func (s *Sandbox) withCapacity(c *call, serve func(*call) answer) answer {
 	limit := func() int { return s.settings.get().Capacity.Concurrent }
 	if !s.queue.enter(limit(), s.done) {
 		return c.refuse(http.StatusServiceUnavailable, "overloaded", "the sandbox takes no more requests")
 	}
 	defer func() { s.queue.leave(limit()) }()
-	if delay := time.Duration(s.settings.get().Capacity.Delay); delay > 0 {
-		timer := time.NewTimer(delay)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-s.done:
-			return c.refuse(http.StatusServiceUnavailable, "stopping", "the sandbox is stopping")
-		}
+	delay := time.Duration(s.settings.get().Capacity.Delay)
+	if delay > 0 && !s.wait(context.WithoutCancel(c.r.Context()), delay, nil) {
+		return c.refuse(http.StatusServiceUnavailable, "stopping", "the sandbox is stopping")
 	}
 	c.at = s.clock()
-	return serve(s, c)
+	return serve(c)
+}
+
+// wait waits for a time, or until wake is closed. It reports false when ctx ends
+// or the sandbox stops first.
+func (s *Sandbox) wait(ctx context.Context, d time.Duration, wake <-chan struct{}) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-wake:
+	case <-ctx.Done():
+		return false
+	case <-s.done:
+		return false
+	}
+	return true
 }

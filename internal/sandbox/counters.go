@@ -6,10 +6,12 @@ import (
 	"sync"
 )
 
-// counters tell how often each operation was called and took effect.
+// counters count the calls of each operation, those that took effect, and the
+// tokens issued.
 type counters struct {
 	mu          sync.Mutex
 	calls, done map[string]int
+	tokens      int64
 }
 
 // count counts an operation in one of the maps.
@@ -19,6 +21,12 @@ func (n *counters) count(in map[string]int, name string) {
 	in[name]++
 }
 
+func (n *counters) countToken() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.tokens++
+}
+
 // countersJSON are all counters, as GET /sandbox/counters shows them.
 type countersJSON struct {
 	Calls    map[string]int `json:"calls"`
@@ -26,25 +34,21 @@ type countersJSON struct {
 	Tokens   int64          `json:"tokens"`
 }
 
-func (s *Sandbox) counted() countersJSON {
-	s.counters.mu.Lock()
-	defer s.counters.mu.Unlock()
-	return countersJSON{
-		Calls: maps.Clone(s.counters.calls), Executed: maps.Clone(s.counters.done), Tokens: s.issuedTokens.Load(),
-	}
+func (n *counters) counted() countersJSON {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return countersJSON{Calls: maps.Clone(n.calls), Executed: maps.Clone(n.done), Tokens: n.tokens}
 }
 
-func (s *Sandbox) showCounters(*call) answer {
-	return result(http.StatusOK, s.counted())
-}
+func (n *counters) show(*call) answer { return result(http.StatusOK, n.counted()) }
 
-func (s *Sandbox) clearCounters(c *call) answer {
-	s.counters.mu.Lock()
-	clear(s.counters.calls)
-	clear(s.counters.done)
-	s.counters.mu.Unlock()
-	s.issuedTokens.Store(0)
-	return s.showCounters(c)
+func (n *counters) clear(c *call) answer {
+	n.mu.Lock()
+	clear(n.calls)
+	clear(n.done)
+	n.tokens = 0
+	n.mu.Unlock()
+	return n.show(c)
 }
 
 func (s *Sandbox) putSettings(c *call) answer {
@@ -56,6 +60,4 @@ func (s *Sandbox) putSettings(c *call) answer {
 	return result(http.StatusOK, now)
 }
 
-func (s *Sandbox) showSettings(*call) answer {
-	return result(http.StatusOK, s.settings.get())
-}
+func (st *settingsStore) show(*call) answer { return result(http.StatusOK, st.get()) }

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bytes"
+	"context"
 	"net/http"
 	"sync"
 	"time"
@@ -57,7 +58,7 @@ type boardState struct {
 
 func (s *Sandbox) boardState() boardState {
 	return boardState{
-		Counters: s.counted(), Faults: s.faults.left(), Settings: s.settings.get(),
+		Counters: s.counters.counted(), Faults: s.faults.left(), Settings: s.settings.get(),
 		Refused: s.rejected.list(), Menus: s.menus.changes.Load(),
 	}
 }
@@ -79,33 +80,22 @@ func (s *Sandbox) streamEvents(w http.ResponseWriter, c *call) {
 	for first := true; ; first = false {
 		changed := s.changes.wait() // before the poll, so that nothing falls in between
 		next, err := r.poll(s, first)
-		if err != nil || !s.stay(c.r, changed, next) {
+		if err != nil || !s.stay(c.r.Context(), changed, next) {
 			return
 		}
 	}
 }
 
-// stay waits until there may be something to tell. It is false when the client
-// left or the sandbox stops.
-func (s *Sandbox) stay(r *http.Request, changed <-chan struct{}, next time.Time) bool {
-	if !s.pause(r, eventGap) {
+// stay waits until there may be something to send. It reports false when the
+// client left or the sandbox stops.
+func (s *Sandbox) stay(ctx context.Context, changed <-chan struct{}, next time.Time) bool {
+	if !s.wait(ctx, eventGap, nil) {
 		return false
 	}
-	wait := heartbeat
-	if !next.IsZero() {
-		wait = min(max(next.Sub(s.clock()), 0), heartbeat)
+	if next.IsZero() {
+		return s.wait(ctx, heartbeat, changed)
 	}
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-changed:
-	case <-timer.C:
-	case <-r.Context().Done():
-		return false
-	case <-s.done:
-		return false
-	}
-	return true
+	return s.wait(ctx, min(max(next.Sub(s.clock()), 0), heartbeat), changed)
 }
 
 // reader is one stream of events and what it has been told.

@@ -18,7 +18,7 @@ func (s *Sandbox) inject(w http.ResponseWriter, c *call, f *Fault, work func() a
 	s.log.WithFields(logrus.Fields{
 		"event": "sandbox.fault", "do": string(f.Do), "method": c.r.Method, "request_id": c.requestID,
 	}).Debug("fault")
-	if f.Delay > 0 && !s.pause(c.r, time.Duration(f.Delay)) {
+	if f.Delay > 0 && !s.wait(c.r.Context(), time.Duration(f.Delay), nil) {
 		panic(http.ErrAbortHandler)
 	}
 	switch f.Do {
@@ -46,23 +46,9 @@ func (s *Sandbox) inject(w http.ResponseWriter, c *call, f *Fault, work func() a
 	case DoHTML:
 		f.answer(http.StatusBadGateway, proxyPage, "text/html; charset=utf-8").write(w)
 	case DoExpireTokens:
-		s.tokenGeneration.Add(1)
+		s.tokens.generation.Add(1)
 		work().write(w)
 	}
-}
-
-// pause waits, and says false when the client left or the sandbox stops
-// before the time is over.
-func (s *Sandbox) pause(r *http.Request, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-r.Context().Done():
-	case <-s.done:
-	}
-	return false
 }
 
 // hang keeps a call without an answer until its client leaves or the sandbox

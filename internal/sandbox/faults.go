@@ -209,21 +209,17 @@ func matchPattern(pattern, text string) bool {
 	return matched || pattern == ""
 }
 
-func (s *Sandbox) putFaults(c *call) answer {
-	if err := s.faults.replace(c.body); err != nil {
+// put is PUT /sandbox/faults.
+func (l *faultList) put(c *call) answer { return l.changed(c, l.replace(c.body)) }
+
+// post is POST /sandbox/faults: one more, the others stay as they are.
+func (l *faultList) post(c *call) answer { return l.changed(c, l.add(c.body)) }
+
+func (l *faultList) changed(c *call, err error) answer {
+	if err != nil {
 		return c.refuse(http.StatusBadRequest, "bad_faults", err.Error())
 	}
-	return s.showFaults(c)
+	return l.show(c)
 }
 
-// addFault is POST /sandbox/faults: one more, the others stay as they are.
-func (s *Sandbox) addFault(c *call) answer {
-	if err := s.faults.add(c.body); err != nil {
-		return c.refuse(http.StatusBadRequest, "bad_faults", err.Error())
-	}
-	return s.showFaults(c)
-}
-
-func (s *Sandbox) showFaults(*call) answer {
-	return result(http.StatusOK, s.faults.left())
-}
+func (l *faultList) show(*call) answer { return result(http.StatusOK, l.left()) }

@@ -36,41 +36,41 @@ type route struct {
 	method, pattern string
 	open            bool // needs no bearer token
 	changes         bool // changes an order, and so needs capacity
-	serve           func(*Sandbox, *call) answer
-	stream          func(*Sandbox, http.ResponseWriter, *call) // in place of serve: answers by and by
+	serve           func(*call) answer
+	stream          func(http.ResponseWriter, *call) // in place of serve: answers by and by
 }
 
 func (rt route) name() string { return rt.method + " " + rt.pattern }
 
 // routes is the table of everything that is served.
-func routes() []route {
+func (s *Sandbox) routes() []route {
 	return []route{
-		{method: http.MethodPost, pattern: "/connect/token", open: true, serve: (*Sandbox).issueToken},
-		{method: http.MethodGet, pattern: "/orders/api/v1/menu/view", serve: (*Sandbox).menuView},
-		{method: http.MethodPost, pattern: "/orders/api/v1/orders", changes: true, serve: (*Sandbox).createOrder},
-		{method: http.MethodPut, pattern: "/orders/api/v1/orders/{id}/pay", changes: true, serve: (*Sandbox).payOrder},
-		{method: http.MethodPut, pattern: "/orders/api/v1/orders/{id}/complete", changes: true, serve: (*Sandbox).completeOrder},
-		{method: http.MethodPut, pattern: "/orders/api/v1/orders/{id}/reject", changes: true, serve: (*Sandbox).rejectOrder},
-		{method: http.MethodGet, pattern: "/orders/api/v1/rejectionReasons", serve: (*Sandbox).rejectionReasons},
+		{method: http.MethodPost, pattern: "/connect/token", open: true, serve: s.issueToken},
+		{method: http.MethodGet, pattern: "/orders/api/v1/menu/view", serve: s.menuView},
+		{method: http.MethodPost, pattern: "/orders/api/v1/orders", changes: true, serve: s.createOrder},
+		{method: http.MethodPut, pattern: "/orders/api/v1/orders/{id}/pay", changes: true, serve: s.payOrder},
+		{method: http.MethodPut, pattern: "/orders/api/v1/orders/{id}/complete", changes: true, serve: s.completeOrder},
+		{method: http.MethodPut, pattern: "/orders/api/v1/orders/{id}/reject", changes: true, serve: s.rejectOrder},
+		{method: http.MethodGet, pattern: "/orders/api/v1/rejectionReasons", serve: s.rejectionReasons},
 
-		{method: http.MethodPut, pattern: "/sandbox/menus/{id}", open: true, serve: (*Sandbox).putMenu},
-		{method: http.MethodGet, pattern: "/sandbox/menus/{id}", open: true, serve: (*Sandbox).showMenu},
-		{method: http.MethodGet, pattern: "/sandbox/menus", open: true, serve: (*Sandbox).listMenus},
-		{method: http.MethodPatch, pattern: "/sandbox/stop-list/{id}", open: true, serve: (*Sandbox).patchStops},
-		{method: http.MethodGet, pattern: "/sandbox/orders", open: true, serve: (*Sandbox).listOrders},
-		{method: http.MethodGet, pattern: "/sandbox/orders/{id}", open: true, serve: (*Sandbox).showOrder},
-		{method: http.MethodPost, pattern: "/sandbox/orders/{id}/advance", open: true, serve: (*Sandbox).advanceOrder},
-		{method: http.MethodPut, pattern: "/sandbox/settings", open: true, serve: (*Sandbox).putSettings},
-		{method: http.MethodGet, pattern: "/sandbox/settings", open: true, serve: (*Sandbox).showSettings},
-		{method: http.MethodPut, pattern: "/sandbox/faults", open: true, serve: (*Sandbox).putFaults},
-		{method: http.MethodPost, pattern: "/sandbox/faults", open: true, serve: (*Sandbox).addFault},
-		{method: http.MethodGet, pattern: "/sandbox/faults", open: true, serve: (*Sandbox).showFaults},
-		{method: http.MethodGet, pattern: "/sandbox/counters", open: true, serve: (*Sandbox).showCounters},
-		{method: http.MethodDelete, pattern: "/sandbox/counters", open: true, serve: (*Sandbox).clearCounters},
-		{method: http.MethodGet, pattern: "/sandbox/events", open: true, stream: (*Sandbox).streamEvents},
-		{method: http.MethodGet, pattern: "/sandbox/board/{id}", open: true, serve: (*Sandbox).boardFile},
-		{method: http.MethodGet, pattern: "/sandbox/images/{id}", open: true, serve: (*Sandbox).image},
-		{method: http.MethodGet, pattern: "", open: true, serve: (*Sandbox).welcome},
+		{method: http.MethodPut, pattern: "/sandbox/menus/{id}", open: true, serve: s.menus.putMenu},
+		{method: http.MethodGet, pattern: "/sandbox/menus/{id}", open: true, serve: s.menus.showMenu},
+		{method: http.MethodGet, pattern: "/sandbox/menus", open: true, serve: s.menus.listMenus},
+		{method: http.MethodPatch, pattern: "/sandbox/stop-list/{id}", open: true, serve: s.menus.patchStops},
+		{method: http.MethodGet, pattern: "/sandbox/orders", open: true, serve: s.listOrders},
+		{method: http.MethodGet, pattern: "/sandbox/orders/{id}", open: true, serve: s.showOrder},
+		{method: http.MethodPost, pattern: "/sandbox/orders/{id}/advance", open: true, serve: s.advanceOrder},
+		{method: http.MethodPut, pattern: "/sandbox/settings", open: true, serve: s.putSettings},
+		{method: http.MethodGet, pattern: "/sandbox/settings", open: true, serve: s.settings.show},
+		{method: http.MethodPut, pattern: "/sandbox/faults", open: true, serve: s.faults.put},
+		{method: http.MethodPost, pattern: "/sandbox/faults", open: true, serve: s.faults.post},
+		{method: http.MethodGet, pattern: "/sandbox/faults", open: true, serve: s.faults.show},
+		{method: http.MethodGet, pattern: "/sandbox/counters", open: true, serve: s.counters.show},
+		{method: http.MethodDelete, pattern: "/sandbox/counters", open: true, serve: s.counters.clear},
+		{method: http.MethodGet, pattern: "/sandbox/events", open: true, stream: s.streamEvents},
+		{method: http.MethodGet, pattern: "/sandbox/board/{id}", open: true, serve: boardFile},
+		{method: http.MethodGet, pattern: "/sandbox/images/{id}", open: true, serve: image},
+		{method: http.MethodGet, pattern: "", open: true, serve: welcome},
 	}
 }
 
@@ -152,7 +152,7 @@ func reboundPage(r *http.Request) bool {
 // serveOwn answers what is the sandbox's own and no part of the interface.
 func (s *Sandbox) serveOwn(w http.ResponseWriter, rt *route, c *call, run func() answer) {
 	if rt != nil && rt.stream != nil && c.r.Method == http.MethodGet {
-		rt.stream(s, w, c)
+		rt.stream(w, c)
 		return
 	}
 	a := run()
@@ -172,7 +172,7 @@ func (s *Sandbox) run(rt *route, c *call, allowed []string) answer {
 		return c.refuse(http.StatusNotFound, "not_found", "nothing is served at "+c.path)
 	}
 	if !rt.open {
-		if err := s.authorize(c.r); err != nil {
+		if err := s.tokens.authorize(c.r, s.clock); err != nil {
 			return c.refuse(http.StatusUnauthorized, "unauthorized", err.Error()).
 				with("WWW-Authenticate", `Bearer error="invalid_token"`)
 		}
@@ -183,7 +183,7 @@ func (s *Sandbox) run(rt *route, c *call, allowed []string) answer {
 	if rt.changes {
 		return s.withCapacity(c, rt.serve)
 	}
-	return rt.serve(s, c)
+	return rt.serve(c)
 }
 
 func (c *call) unreadable(err error) answer {
@@ -238,7 +238,7 @@ func requestID(r *http.Request) string {
 }
 
 // welcome is the board for a browser, and a few words for anything else.
-func (s *Sandbox) welcome(c *call) answer {
+func welcome(c *call) answer {
 	if strings.Contains(c.r.Header.Get("Accept"), "text/html") {
 		return page()
 	}

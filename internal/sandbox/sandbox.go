@@ -11,7 +11,6 @@ package sandbox
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -51,14 +50,12 @@ type Config struct {
 // Sandbox is one running ordering service. All methods may be called from any
 // number of goroutines.
 type Sandbox struct {
-	clientID     string
-	clientSecret string
-	clock        func() time.Time
-	log          logrus.FieldLogger
-	baseURL      string
-	signingKey   []byte
+	clock   func() time.Time
+	log     logrus.FieldLogger
+	baseURL string
 
 	settings settingsStore
+	tokens   tokenIssuer
 	menus    menuStore
 	orders   orderBook
 	faults   faultList
@@ -67,10 +64,7 @@ type Sandbox struct {
 	rejected rejectedOrders
 	changes  broadcast // notified after everything that a board shows
 	site     *http.CrossOriginProtection
-
-	streams         atomic.Int64 // readers of events
-	issuedTokens    atomic.Int64
-	tokenGeneration atomic.Int64 // only its tokens are valid; a fault starts a new one
+	streams  atomic.Int64 // readers of events
 
 	stop sync.Once
 	done chan struct{} // closed when Run ends: every hanging request is let go
@@ -80,17 +74,15 @@ type Sandbox struct {
 // [Sandbox.SetGenerated]. It starts nothing.
 func New(cfg Config) *Sandbox {
 	s := &Sandbox{
-		clientID:     cmp.Or(cfg.ClientID, "demo"),
-		clientSecret: cmp.Or(cfg.ClientSecret, "demo-secret"),
-		clock:        cfg.Clock,
-		log:          cfg.Log,
-		baseURL:      cfg.BaseURL,
-		signingKey:   make([]byte, 32),
-		done:         make(chan struct{}),
-		site:         http.NewCrossOriginProtection(),
-		counters:     counters{calls: map[string]int{}, done: map[string]int{}},
-		menus:        menuStore{put: map[string]*putMenu{}},
-		orders:       orderBook{byID: map[string]*order{}},
+		clock:    cfg.Clock,
+		log:      cfg.Log,
+		baseURL:  cfg.BaseURL,
+		tokens:   newTokenIssuer(cmp.Or(cfg.ClientID, "demo"), cmp.Or(cfg.ClientSecret, "demo-secret")),
+		done:     make(chan struct{}),
+		site:     http.NewCrossOriginProtection(),
+		counters: counters{calls: map[string]int{}, done: map[string]int{}},
+		menus:    menuStore{put: map[string]*putMenu{}},
+		orders:   orderBook{byID: map[string]*order{}},
 	}
 	if s.clock == nil {
 		s.clock = time.Now
@@ -98,8 +90,6 @@ func New(cfg Config) *Sandbox {
 	if s.log == nil {
 		s.log = silentlog.New()
 	}
-	// crypto/rand.Read never fails: it ends the program instead.
-	_, _ = rand.Read(s.signingKey)
 	s.settings.start(cfg.Settings)
 	return s
 }
@@ -122,6 +112,6 @@ func (s *Sandbox) Close() {
 
 // Handler serves the ordering service and its switches.
 func (s *Sandbox) Handler() http.Handler {
-	table := routes()
+	table := s.routes()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(table, w, r) })
 }

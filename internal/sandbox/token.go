@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
@@ -24,6 +25,20 @@ type claims struct {
 	jwt.RegisteredClaims
 	Scope      string `json:"scope"`
 	Generation int64  `json:"gen"`
+}
+
+// tokenIssuer signs and checks the bearer tokens of one client.
+type tokenIssuer struct {
+	clientID, clientSecret string
+	key                    []byte
+	generation             *atomic.Int64 // only its tokens are valid; a fault starts a new one
+}
+
+func newTokenIssuer(clientID, clientSecret string) tokenIssuer {
+	t := tokenIssuer{clientID: clientID, clientSecret: clientSecret, key: make([]byte, 32), generation: new(atomic.Int64)}
+	// crypto/rand.Read never fails: it ends the program instead.
+	_, _ = rand.Read(t.key)
+	return t
 }
 
 // issueToken is POST /connect/token (docs/ordering-service.md, section 5):
@@ -42,7 +57,7 @@ func (s *Sandbox) issueToken(c *call) answer {
 		return tokenError(http.StatusBadRequest, "invalid_request", "grant_type is missing")
 	case grant != "client_credentials":
 		return tokenError(http.StatusBadRequest, "unsupported_grant_type", "grant_type must be client_credentials")
-	case !same(id, s.clientID) || !same(secret, s.clientSecret):
+	case !same(id, s.tokens.clientID) || !same(secret, s.tokens.clientSecret):
 		a := tokenError(http.StatusUnauthorized, "invalid_client", "unknown client or wrong secret")
 		if basic {
 			a = a.with("WWW-Authenticate", `Basic realm="sandbox"`)
@@ -57,7 +72,8 @@ func (s *Sandbox) issueToken(c *call) answer {
 		}
 	}
 	lifetime := time.Duration(*s.settings.get().TokenLifetime)
-	token, err := s.sign(c.at, lifetime)
+	s.counters.countToken()
+	token, err := s.tokens.sign(c.at, lifetime)
 	if err != nil {
 		return tokenError(http.StatusInternalServerError, "server_error", "the token could not be signed")
 	}
@@ -66,16 +82,15 @@ func (s *Sandbox) issueToken(c *call) answer {
 	})))
 }
 
-func (s *Sandbox) sign(now time.Time, lifetime time.Duration) (string, error) {
+func (t *tokenIssuer) sign(now time.Time, lifetime time.Duration) (string, error) {
 	token := jwt.NewWithClaims(jwt.SigningMethodHS256, claims{
 		RegisteredClaims: jwt.RegisteredClaims{
-			Issuer: issuer, Subject: s.clientID, ID: rand.Text(),
+			Issuer: issuer, Subject: t.clientID, ID: rand.Text(),
 			IssuedAt: jwt.NewNumericDate(now), ExpiresAt: jwt.NewNumericDate(now.Add(lifetime)),
 		},
-		Scope: scopeName, Generation: s.tokenGeneration.Load(),
+		Scope: scopeName, Generation: t.generation.Load(),
 	})
-	s.issuedTokens.Add(1)
-	text, err := token.SignedString(s.signingKey)
+	text, err := token.SignedString(t.key)
 	if err != nil {
 		return "", fmt.Errorf("sandbox: sign token: %w", err)
 	}
@@ -83,18 +98,18 @@ func (s *Sandbox) sign(now time.Time, lifetime time.Duration) (string, error) {
 }
 
 // authorize checks the bearer token of a request.
-func (s *Sandbox) authorize(r *http.Request) error {
+func (t *tokenIssuer) authorize(r *http.Request, clock func() time.Time) error {
 	scheme, text, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") || text == "" {
 		return errors.New("a bearer token is required")
 	}
 	var got claims
 	_, err := jwt.ParseWithClaims(strings.TrimSpace(text), &got,
-		func(*jwt.Token) (any, error) { return s.signingKey, nil },
+		func(*jwt.Token) (any, error) { return t.key, nil },
 		jwt.WithValidMethods([]string{"HS256"}), jwt.WithIssuer(issuer),
-		jwt.WithExpirationRequired(), jwt.WithTimeFunc(s.clock))
+		jwt.WithExpirationRequired(), jwt.WithTimeFunc(clock))
 	switch {
-	case errors.Is(err, jwt.ErrTokenExpired) || (err == nil && got.Generation != s.tokenGeneration.Load()):
+	case errors.Is(err, jwt.ErrTokenExpired) || (err == nil && got.Generation != t.generation.Load()):
 		return errors.New("the token has expired")
 	case err != nil:
 		return errors.New("the token is not valid")

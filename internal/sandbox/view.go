@@ -96,8 +96,8 @@ func packs(accept string) bool {
 	return false
 }
 
-func (s *Sandbox) putMenu(c *call) answer {
-	s.menus.set(c.id, c.body)
+func (st *menuStore) putMenu(c *call) answer {
+	st.set(c.id, c.body)
 	return result(http.StatusOK, map[string]any{
 		"restaurantID": c.id, "bytes": len(c.body), "wellFormed": json.Valid(bytes.TrimPrefix(c.body, []byte("\xef\xbb\xbf"))),
 	})
@@ -105,8 +105,8 @@ func (s *Sandbox) putMenu(c *call) answer {
 
 // showMenu gives the bytes as they were put, inside the envelope, which a menu
 // may have brought along: what is shown can be put again.
-func (s *Sandbox) showMenu(c *call) answer {
-	f, err := s.menus.menu(c.id)
+func (st *menuStore) showMenu(c *call) answer {
+	f, err := st.menu(c.id)
 	if err != nil {
 		return c.refuse(http.StatusNotFound, "menu_not_found", err.Error())
 	}
@@ -114,7 +114,7 @@ func (s *Sandbox) showMenu(c *call) answer {
 }
 
 // patchStops is PATCH /sandbox/stop-list/{restaurantId}.
-func (s *Sandbox) patchStops(c *call) answer {
+func (st *menuStore) patchStops(c *call) answer {
 	var given map[string]*bool
 	if err := decodeStrict(c.body, &given); err != nil {
 		return c.refuse(http.StatusBadRequest, "bad_stop_list", err.Error())
@@ -126,7 +126,7 @@ func (s *Sandbox) patchStops(c *call) answer {
 		}
 		stops[id] = *on
 	}
-	unknown, err := s.menus.patch(c.id, stops)
+	unknown, err := st.patch(c.id, stops)
 	switch {
 	case errors.Is(err, errNoMenu):
 		return c.refuse(http.StatusNotFound, "menu_not_found", err.Error())
@@ -136,7 +136,7 @@ func (s *Sandbox) patchStops(c *call) answer {
 		slices.Sort(unknown)
 		return c.refuse(http.StatusBadRequest, "bad_stop_list", "neither products nor ingredients", unknown...)
 	}
-	_, out, err := s.menus.model(c.id)
+	_, out, err := st.model(c.id)
 	if err != nil {
 		return c.refuse(http.StatusConflict, "menu_malformed", err.Error())
 	}
@@ -181,7 +181,7 @@ func (st *menuStore) ids(search string, limit int) (ids []string, total int) {
 }
 
 // listMenus is GET /sandbox/menus?search=&limit=.
-func (s *Sandbox) listMenus(c *call) answer {
+func (st *menuStore) listMenus(c *call) answer {
 	query := c.r.URL.Query()
 	limit := fewMenus
 	if given := query.Get("limit"); given != "" {
@@ -191,6 +191,6 @@ func (s *Sandbox) listMenus(c *call) answer {
 		}
 		limit = n
 	}
-	ids, total := s.menus.ids(query.Get("search"), limit)
+	ids, total := st.ids(query.Get("search"), limit)
 	return result(http.StatusOK, map[string]any{"menus": ids, "total": total})
 }
