@@ -25,7 +25,7 @@ func (r *Replica) raiseFloors(ctx context.Context, lost []*cache.Snapshot) error
 	for i, version := range versions {
 		if floors[i] != version.Floor {
 			version.Floor = floors[i]
-			r.replaceCurrent(&cache.Snapshot{Version: version, Catalogue: lost[i].Catalogue})
+			r.slots.replaceCurrent(version, lost[i].Catalogue)
 		}
 		if raised[i] {
 			mine = append(mine, version.Restaurant)

@@ -74,14 +74,14 @@ func TestMissesAreBounded(t *testing.T) {
 	s := cache.NewStore(topology.Open(t, redisdb.Embedded), cache.StoreConfig{})
 	r := New(s, Config{})
 	for i := range maxMisses + 10 {
-		r.misses.note(menu.RestaurantID(strconv.Itoa(i)), cache.ErrNoCatalogue)
+		r.slots.misses.note(menu.RestaurantID(strconv.Itoa(i)), cache.ErrNoCatalogue)
 	}
-	r.misses.note("cancelled", context.Canceled)
-	if len(r.misses.all) > maxMisses || r.misses.find("cancelled") != nil {
-		t.Errorf("%d misses are remembered; a caller's own end: %v", len(r.misses.all), r.misses.find("cancelled"))
+	r.slots.misses.note("cancelled", context.Canceled)
+	if len(r.slots.misses.all) > maxMisses || r.slots.misses.find("cancelled") != nil {
+		t.Errorf("%d misses are remembered; a caller's own end: %v", len(r.slots.misses.all), r.slots.misses.find("cancelled"))
 	}
 	r.onNotice(menu.RestaurantID(strconv.Itoa(maxMisses+1)), 1)
-	if err := r.misses.find(menu.RestaurantID(strconv.Itoa(maxMisses + 1))); err != nil {
+	if err := r.slots.misses.find(menu.RestaurantID(strconv.Itoa(maxMisses + 1))); err != nil {
 		t.Errorf("after a notice: %v, want nothing remembered", err)
 	}
 }

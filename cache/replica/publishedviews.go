@@ -54,7 +54,7 @@ func (r *Replica) Published(ctx context.Context, snap *cache.Snapshot, enc encod
 		}
 		key := key
 		key.Content = published
-		r.versionBodies(snap).Put(r.bodies, key, ready)
+		r.slots.bodiesOf(snap).Put(r.bodies, key, ready)
 		return ready, nil
 	})
 }
@@ -110,7 +110,7 @@ func (r *Replica) loadViews(ctx context.Context, snapshots []*cache.Snapshot) er
 		}
 		if s := r.slots.find(snapshot.Restaurant); s != nil {
 			s.published.Store(&packedView{published: snapshot.Published, content: content, stops: stops[i]})
-			r.dropIfNotAllowed(snapshot.Restaurant)
+			r.slots.dropIfNotAllowed(snapshot.Restaurant)
 		}
 	}
 	return nil

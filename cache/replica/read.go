@@ -57,7 +57,7 @@ func (r *Replica) representation(
 	if ready, ok := r.bodies.Get(key); ok {
 		return ready, nil
 	}
-	return r.bodies.Build(key, r.versionBodies(snap), func() (*encoded.Representation, error) {
+	return r.bodies.Build(key, r.slots.bodiesOf(snap), func() (*encoded.Representation, error) {
 		defer r.readers.enter()()
 		return r.encoder.Represent(snap.Version.Version, body(), enc)
 	})
@@ -72,14 +72,4 @@ type Memory struct {
 // Memory returns how much memory the encoded bodies use. It allocates nothing.
 func (r *Replica) Memory() Memory {
 	return Memory{Used: r.bodies.Size(), Limit: r.cfg.Memory}
-}
-
-// versionBodies returns the list of the bodies of the snapshot's version, nil
-// if the version is not current.
-func (r *Replica) versionBodies(snap *cache.Snapshot) *encoded.VersionBodies {
-	now := r.slots.current(snap.Restaurant)
-	if now == nil || now.snapshot.Catalogue != snap.Catalogue {
-		return nil
-	}
-	return now.bodies
 }

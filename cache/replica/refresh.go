@@ -117,12 +117,12 @@ func (r *Replica) compare(ctx context.Context, restaurants []menu.RestaurantID) 
 			if there.Floor != here.Floor {
 				version := here.Version
 				version.Floor = there.Floor
-				r.replaceCurrent(&cache.Snapshot{Version: version, Catalogue: here.Catalogue})
+				r.slots.replaceCurrent(version, here.Catalogue)
 			}
 		case replaces(cache.Version{Version: there.Version, Content: there.Content, SyncedAt: there.SyncedAt}, here.Version):
 			behind = append(behind, id)
 		case there.Version == here.Version.Version && statusDiffers(here.Version, there):
-			r.replaceCurrent(&cache.Snapshot{Version: here.Version.With(there), Catalogue: here.Catalogue})
+			r.slots.replaceCurrent(here.Version.With(there), here.Catalogue)
 		}
 	})
 	if err != nil {
@@ -141,7 +141,7 @@ func (r *Replica) learn(ctx context.Context, behind []menu.RestaurantID) (versio
 	for _, found := range founds {
 		switch {
 		case found.Err == nil:
-			r.setPending(found.Version)
+			r.slots.setPending(found.Version)
 			versions = append(versions, found.Version)
 		case !errors.Is(found.Err, cache.ErrNoCatalogue):
 			broken = append(broken, found.Err)

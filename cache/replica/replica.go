@@ -54,8 +54,6 @@ type Replica struct {
 	flight    singleflight.Group
 	published singleflight.Group // of views as published, and of changes
 
-	misses  misses
-	watches watches
 	readers readers // who wait
 
 	noticeQueue *queue       // by notices, not yet loaded
@@ -86,11 +84,21 @@ func New(store *cache.Store, cfg Config) *Replica {
 	if cfg.Restaurants == nil {
 		cfg.Restaurants = func() []menu.RestaurantID { return nil }
 	}
+	bodies := encoded.NewBodies(cfg.Memory)
 	return &Replica{
-		store: store, cfg: cfg, contents: newContentCache(store.Content),
-		bodies: encoded.NewBodies(cfg.Memory), encoder: encoded.NewEncoder(),
-		misses: misses{clock: cfg.Clock, all: make(map[menu.RestaurantID]miss)}, pollNow: sleep.NewSignal(), noticeQueue: newQueue(),
-		watches: watches{all: make(map[menu.RestaurantID]map[*Watch]struct{})},
+		store:    store,
+		cfg:      cfg,
+		contents: newContentCache(store.Content),
+		bodies:   bodies,
+		encoder:  encoded.NewEncoder(),
+		slots: slots{
+			allowed: cfg.Allowed,
+			bodies:  bodies,
+			misses:  misses{clock: cfg.Clock, all: make(map[menu.RestaurantID]miss)},
+			watches: watches{all: make(map[menu.RestaurantID]map[*Watch]struct{})},
+		},
+		noticeQueue: newQueue(),
+		pollNow:     sleep.NewSignal(),
 	}
 }
 
@@ -143,7 +151,7 @@ func loadOnce[T any](
 	found func() (T, bool), load func(context.Context) (T, error),
 ) (T, error) {
 	var none T
-	if err := r.misses.find(miss); err != nil {
+	if err := r.slots.misses.find(miss); err != nil {
 		return none, err
 	}
 	loading := flight.DoChan(key, func() (any, error) {
@@ -155,7 +163,7 @@ func loadOnce[T any](
 		defer cancel()
 		value, err := load(ctx)
 		if err != nil {
-			r.misses.note(miss, err)
+			r.slots.misses.note(miss, err)
 			return nil, err
 		}
 		return value, nil

@@ -28,8 +28,14 @@ type currentEntry struct {
 	bodies   *encoded.VersionBodies
 }
 
-// slots are those of all restaurants. The zero value has none.
-type slots struct{ all sync.Map } // menu.RestaurantID to *slot
+// slots are those of all restaurants, and what is kept in step with them.
+type slots struct {
+	all     sync.Map                     // menu.RestaurantID to *slot
+	allowed func(menu.RestaurantID) bool // Config.Allowed
+	bodies  *encoded.Bodies
+	misses  misses
+	watches watches
+}
 
 // find returns the restaurant's slot, nil where it has none yet.
 func (s *slots) find(restaurant menu.RestaurantID) *slot {
@@ -41,7 +47,7 @@ func (s *slots) find(restaurant menu.RestaurantID) *slot {
 	return one
 }
 
-// current returns what stands in the restaurant's slot, nil where nothing does.
+// current returns the entry in the restaurant's slot, nil if there is none.
 func (s *slots) current(restaurant menu.RestaurantID) *currentEntry {
 	if one := s.find(restaurant); one != nil {
 		return one.current.Load()
@@ -59,30 +65,36 @@ func (s *slots) findOrMake(restaurant menu.RestaurantID) *slot {
 	return one
 }
 
-// setPending notes a version of a restaurant of which memory holds none, unless
-// its content is known to be broken.
-func (r *Replica) setPending(version cache.Version) {
-	s := r.slots.findOrMake(version.Restaurant)
-	defer r.dropIfNotAllowed(version.Restaurant)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.current.Load() == nil && s.brokenContent != version.Content {
-		s.pending.Store(&version)
-	}
+// change runs fn with the restaurant's slot locked. A restaurant that is no longer
+// kept then loses the slot again: either this call sees that, or Drop comes later.
+func (s *slots) change(restaurant menu.RestaurantID, fn func(*slot)) {
+	one := s.findOrMake(restaurant)
+	one.mu.Lock()
+	fn(one)
+	one.mu.Unlock()
+	s.dropIfNotAllowed(restaurant)
 }
 
-// markBroken drops the pending version whose content turned out to be
-// lost or unreadable; a Redis that does not answer says nothing of it.
-func (r *Replica) markBroken(version cache.Version, err error) {
+// setPending notes a version of a restaurant of which memory holds none, unless
+// its content is known to be broken.
+func (s *slots) setPending(version cache.Version) {
+	s.change(version.Restaurant, func(one *slot) {
+		if one.current.Load() == nil && one.brokenContent != version.Content {
+			one.pending.Store(&version)
+		}
+	})
+}
+
+// markBroken drops the pending version whose content turned out to be lost or
+// unreadable. If Redis does not answer, the content is not known to be broken.
+func (s *slots) markBroken(version cache.Version, err error) {
 	if !errors.Is(err, cache.ErrNoCatalogue) && !errors.Is(err, cache.ErrCorrupt) {
 		return
 	}
-	s := r.slots.findOrMake(version.Restaurant)
-	defer r.dropIfNotAllowed(version.Restaurant)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.brokenContent = version.Content
-	s.pending.Store(nil)
+	s.change(version.Restaurant, func(one *slot) {
+		one.brokenContent = version.Content
+		one.pending.Store(nil)
+	})
 }
 
 // apply brings a version that Redis holds into memory, unless memory holds it
@@ -90,15 +102,15 @@ func (r *Replica) markBroken(version cache.Version, err error) {
 func (r *Replica) apply(ctx context.Context, version cache.Version) error {
 	now := r.slots.current(version.Restaurant)
 	if now != nil && !replaces(version, now.snapshot.Version) {
-		r.replaceCurrent(&cache.Snapshot{Version: version, Catalogue: now.snapshot.Catalogue})
+		r.slots.replaceCurrent(version, now.snapshot.Catalogue)
 		return nil
 	}
 	content, err := r.contents.content(ctx, version.Content)
 	if err != nil {
-		r.markBroken(version, err)
+		r.slots.markBroken(version, err)
 		return err
 	}
-	r.replaceCurrent(&cache.Snapshot{Version: version, Catalogue: content.Catalogue(version.Stops)})
+	r.slots.replaceCurrent(version, content.Catalogue(version.Stops))
 	return nil
 }
 
@@ -108,19 +120,18 @@ func (r *Replica) Install(snapshot *cache.Snapshot) {
 	if snapshot == nil || snapshot.Catalogue == nil {
 		return
 	}
-	offered := *snapshot
-	content := r.contents.intern(offered.Content, offered.Catalogue.Content)
-	if content != offered.Catalogue.Content {
-		offered.Catalogue = content.Catalogue(offered.Stops)
+	catalogue := snapshot.Catalogue
+	if content := r.contents.intern(snapshot.Content, catalogue.Content); content != catalogue.Content {
+		catalogue = content.Catalogue(snapshot.Stops)
 	}
-	r.replaceCurrent(&offered)
-	r.noticeQueue.add(offered.Restaurant) // for the view as published
+	r.slots.replaceCurrent(snapshot.Version, catalogue)
+	r.noticeQueue.add(snapshot.Restaurant) // for the view as published
 }
 
-// replaces tells whether v is another catalogue than the one held, and may
-// take its place: versions never go back (policy S2). A number that was given
-// twice, because Redis lost its data, is decided by Redis: its content or, where
-// only the stop lists are others, the time of its pull tells the two apart.
+// replaces reports whether v is another catalogue than the one held, and may
+// take its place: versions never go back (policy S2). If a number was used twice
+// because Redis lost its data, Redis decides: the two differ in content or, if
+// only the stop lists changed, in the time of the pull.
 func replaces(v, held cache.Version) bool {
 	return v.Version > held.Version ||
 		v.Version == held.Version && (v.Content != held.Content || !v.SyncedAt.Equal(held.SyncedAt))
@@ -132,40 +143,36 @@ func isNewerCheck(checked, before time.Time) bool {
 	return !checked.Before(before) || before.Sub(checked) > cache.ClockSlack
 }
 
-// replaceCurrent puts the snapshot into its slot unless a later one is there. Of the
-// version that stands there already, only the moving fields are taken.
-func (r *Replica) replaceCurrent(snapshot *cache.Snapshot) {
+// replaceCurrent puts a version with its catalogue into its slot unless a later one
+// is there. Of the version that is there already, only the moving fields are taken.
+func (s *slots) replaceCurrent(version cache.Version, catalogue *menu.Catalogue) {
+	snapshot := &cache.Snapshot{Version: version, Catalogue: catalogue}
 	internTexts(snapshot)
-	s := r.slots.findOrMake(snapshot.Restaurant)
-	defer r.dropIfNotAllowed(snapshot.Restaurant)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	before := s.current.Load()
-	next := &currentEntry{snapshot: snapshot}
-	switch {
-	case before == nil || replaces(snapshot.Version, before.snapshot.Version):
-		next.bodies = &encoded.VersionBodies{}
-		s.current.Store(next)
-		s.pending.Store(nil)
-		s.brokenContent = ""
-		if before != nil {
-			before.bodies.Clear(r.bodies)
+	s.change(version.Restaurant, func(one *slot) {
+		before := one.current.Load()
+		switch {
+		case before == nil || replaces(version, before.snapshot.Version):
+			one.current.Store(&currentEntry{snapshot, &encoded.VersionBodies{}})
+			one.pending.Store(nil)
+			one.brokenContent = ""
+			if before != nil {
+				before.bodies.Clear(s.bodies)
+			}
+			s.misses.forget(version.Restaurant)
+			s.watches.onReplaced(before, snapshot)
+		case version.Version == before.snapshot.Version.Version && isNewerCheck(version.CheckedAt, before.snapshot.CheckedAt):
+			snapshot.Catalogue = before.snapshot.Catalogue
+			snapshot.Floor = max(version.Floor, before.snapshot.Floor) // policy S2a: Redis may have lost it
+			one.current.Store(&currentEntry{snapshot, before.bodies})
+			if version.Published != before.snapshot.Published {
+				before.bodies.DropPublished(s.bodies, version.Published)
+			}
 		}
-		r.misses.forget(snapshot.Restaurant)
-		r.watches.onReplaced(before, snapshot)
-	case snapshot.Version.Version == before.snapshot.Version.Version && isNewerCheck(snapshot.CheckedAt, before.snapshot.CheckedAt):
-		next.bodies = before.bodies
-		snapshot.Catalogue = before.snapshot.Catalogue
-		snapshot.Floor = max(snapshot.Floor, before.snapshot.Floor) // policy S2a: Redis may have lost it
-		s.current.Store(next)
-		if snapshot.Published != before.snapshot.Published {
-			next.bodies.DropPublished(r.bodies, snapshot.Published)
-		}
-	}
+	})
 }
 
-// internTexts lets the snapshot use the texts that others hold too: in a chain most
-// of them are the same, and there may be thousands of restaurants.
+// internTexts lets the snapshot share texts with others: in a chain most of them
+// are the same, and there may be thousands of restaurants.
 func internTexts(s *cache.Snapshot) {
 	s.Content = unique.Make(s.Content).Value()
 	s.LastOutcome = unique.Make(s.LastOutcome).Value()
@@ -173,33 +180,45 @@ func internTexts(s *cache.Snapshot) {
 	s.Stops = s.Catalogue.Stops()
 }
 
-// Drop removes restaurants that are no longer kept from memory: their
-// catalogues and encoded bodies. Redis is not touched. Config.Allowed
-// must have ceased to name them before; then nothing brings them back, whatever
-// is being loaded or published meanwhile.
+// Drop removes restaurants that are no longer kept from memory: their catalogues
+// and encoded bodies. Redis is not touched. Config.Allowed must report false for
+// them before; then nothing brings them back, whatever is being loaded or published.
 func (r *Replica) Drop(restaurants ...menu.RestaurantID) {
 	for _, restaurant := range restaurants {
-		r.misses.forget(restaurant)
-		found, ok := r.slots.all.LoadAndDelete(restaurant)
-		if !ok {
-			continue
-		}
-		s, _ := found.(*slot)
-		s.mu.Lock()
-		now := s.current.Swap(nil)
-		s.pending.Store(nil)
-		s.published.Store(nil)
-		s.mu.Unlock()
-		if now != nil {
-			now.bodies.Clear(r.bodies)
-		}
+		r.slots.drop(restaurant)
 	}
 }
 
-// dropIfNotAllowed is called after a slot was filled or made: a restaurant that is no
-// longer kept loses it again. Either this call sees that, or Drop comes later.
-func (r *Replica) dropIfNotAllowed(restaurant menu.RestaurantID) {
-	if !r.cfg.Allowed(restaurant) {
-		r.Drop(restaurant)
+func (s *slots) drop(restaurant menu.RestaurantID) {
+	s.misses.forget(restaurant)
+	found, ok := s.all.LoadAndDelete(restaurant)
+	if !ok {
+		return
 	}
+	one, _ := found.(*slot)
+	one.mu.Lock()
+	now := one.current.Swap(nil)
+	one.pending.Store(nil)
+	one.published.Store(nil)
+	one.mu.Unlock()
+	if now != nil {
+		now.bodies.Clear(s.bodies)
+	}
+}
+
+// dropIfNotAllowed is called after a slot was filled or made.
+func (s *slots) dropIfNotAllowed(restaurant menu.RestaurantID) {
+	if !s.allowed(restaurant) {
+		s.drop(restaurant)
+	}
+}
+
+// bodiesOf returns the list of the bodies of the snapshot's version, nil if the
+// version is not current.
+func (s *slots) bodiesOf(snap *cache.Snapshot) *encoded.VersionBodies {
+	now := s.current(snap.Restaurant)
+	if now == nil || now.snapshot.Catalogue != snap.Catalogue {
+		return nil
+	}
+	return now.bodies
 }

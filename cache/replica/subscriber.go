@@ -28,7 +28,7 @@ func (r *Replica) onNotice(restaurant menu.RestaurantID, version int64) {
 	if !r.cfg.Allowed(restaurant) {
 		return
 	}
-	r.misses.forget(restaurant)
+	r.slots.misses.forget(restaurant)
 	if now := r.slots.current(restaurant); now != nil && now.snapshot.Version.Version == version {
 		return // a lower version is checked: Redis may have lost the one that is served here
 	}

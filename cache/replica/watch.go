@@ -59,7 +59,7 @@ func (w *Watch) Close() {
 
 // Watch begins to follow the restaurant, with the version that memory holds.
 func (r *Replica) Watch(restaurant menu.RestaurantID) *Watch {
-	w := &Watch{restaurant: restaurant, of: &r.watches}
+	w := &Watch{restaurant: restaurant, of: &r.slots.watches}
 	w.of.mu.Lock()
 	defer w.of.mu.Unlock()
 	w.newest = &Change{next: make(chan struct{})}
