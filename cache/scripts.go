@@ -10,13 +10,15 @@ import (
 var luaFiles embed.FS
 
 // The Lua scripts. The keys of each share one hash tag (see Keys).
+//
+//nolint:gochecknoglobals // constant
 var (
-	publishScript     = redisdb.Script(luaFiles, "publish.lua", redisdb.Lua(luaFiles, "fenced.lua"))     //nolint:gochecknoglobals // constant
-	raiseFloorScript  = redisdb.Script(luaFiles, "raisefloor.lua")                                       //nolint:gochecknoglobals // constant
-	updateStopsScript = redisdb.Script(luaFiles, "updatestops.lua", redisdb.Lua(luaFiles, "fenced.lua")) //nolint:gochecknoglobals // constant
-	releaseScript     = redisdb.Script(luaFiles, "release.lua")                                          //nolint:gochecknoglobals // constant
-	confirmScript     = redisdb.Script(luaFiles, "confirm.lua")                                          //nolint:gochecknoglobals // constant
-	sweepScript       = redisdb.Script(luaFiles, "sweep.lua")                                            //nolint:gochecknoglobals // constant
+	publishScript     = redisdb.Script(luaFiles, "publish.lua", redisdb.Lua(luaFiles, "fenced.lua"))
+	raiseFloorScript  = redisdb.Script(luaFiles, "raisefloor.lua")
+	updateStopsScript = redisdb.Script(luaFiles, "updatestops.lua", redisdb.Lua(luaFiles, "fenced.lua"))
+	releaseScript     = redisdb.Script(luaFiles, "release.lua")
+	confirmScript     = redisdb.Script(luaFiles, "confirm.lua")
+	sweepScript       = redisdb.Script(luaFiles, "sweep.lua")
 )
 
 // CheckedLua is a Lua function, checked(current, at, ahead, outcome): it notes with

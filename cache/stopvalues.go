@@ -52,7 +52,8 @@ func (s *Store) updateStopLists(ctx context.Context, v Version, r StopListUpdate
 	}
 	answer, err := updateStopsScript.Run(ctx, s.redis.NoRetry(),
 		[]string{s.keys.Current(v.Restaurant), s.keys.Fence(v.Restaurant), staged, final},
-		publisher(r.Fence, r.Run), v.Version, len(packed), "published", v.Published, "publishedAt", menu.FormatTime(v.PublishedAt)).StringSlice()
+		publisher(r.Fence, r.Run), v.Version, len(packed),
+		"published", v.Published, "publishedAt", menu.FormatTime(v.PublishedAt)).StringSlice()
 	if err != nil {
 		return fmt.Errorf("%w: %w", redisdb.ErrUnavailable, err)
 	}

@@ -283,5 +283,6 @@ func (l *linter) externalIDMissing(kind, noun string, items *ItemTable, item Ent
 	if l.cat.settings.RefuseMissingExternalID {
 		then = "it cannot be ordered (missing_external_id: refuse)"
 	}
-	l.add(LintExternalIDMissing, l.dishesOf(kind, id), map[string]string{kind: id}, "%s %q (%s) has no externalId; %s", noun, id, name, then)
+	l.add(LintExternalIDMissing, l.dishesOf(kind, id), map[string]string{kind: id},
+		"%s %q (%s) has no externalId; %s", noun, id, name, then)
 }

@@ -23,10 +23,12 @@ func MenuJSON(dishes int, price int64, stopped ...string) []byte {
 				stop = `["bistro","grill"]`
 			}
 		}
-		fmt.Fprintf(&b, `{"id":"d%d","externalId":"pos%d","categoryId":"c","name":"Dish %d","price":%d,"schemeId":%s,"description":"","imageUrls":[],"measure":null,"isContainInStopList":%s}`,
+		fmt.Fprintf(&b, `{"id":"d%d","externalId":"pos%d","categoryId":"c","name":"Dish %d","price":%d,"schemeId":%s,`+
+			`"description":"","imageUrls":[],"measure":null,"isContainInStopList":%s}`,
 			i, min(i, dishes-2), i, price, scheme, stop)
 	}
-	b.WriteString(`],"ingredientsSchemes":[{"id":"s","ingredientsGroups":[{"id":"g","minCount":1,"maxCount":2},{"id":"h","minCount":0,"maxCount":0}]}],
+	b.WriteString(`],"ingredientsSchemes":[{"id":"s","ingredientsGroups":[{"id":"g","minCount":1,"maxCount":2},{"id":"h",` +
+		`"minCount":0,"maxCount":0}]}],
 "ingredientsGroups":[{"id":"g","name":"Sauce \"hot\"","ingredients":["i1","i2"]},{"id":"h","name":"Extra","ingredients":["i2"]}],
 "ingredients":[{"id":"i1","externalId":"x1","name":"Salsa","price":0.5},{"id":"i2","externalId":"x2","name":"Чили","price":0}]}`)
 	return []byte(b.String())

@@ -66,7 +66,9 @@ func (s *clients) send(ctx context.Context, c *call, instance int, limit time.Du
 
 // do sends one request. net/http would send one with an Idempotency-Key again by
 // itself when its connection breaks: without GetBody it cannot.
-func (*clients) do(ctx context.Context, token, method, target, body, key string, limit time.Duration) (status int, answer []byte, err error) {
+func (*clients) do(
+	ctx context.Context, token, method, target, body, key string, limit time.Duration,
+) (status int, answer []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, method, target, strings.NewReader(body))
@@ -91,7 +93,9 @@ func (*clients) do(ctx context.Context, token, method, target, body, key string,
 // bearer asks an instance for a token, which is good at all of them.
 func (s *clients) bearer(ctx context.Context, instance int, client string) (string, error) {
 	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {client}, "client_secret": {client + "-secret"}}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.instances[instance].url("/connect/token"), strings.NewReader(form.Encode()))
+	request, err := http.NewRequestWithContext(
+		ctx, http.MethodPost, s.instances[instance].url("/connect/token"), strings.NewReader(form.Encode()),
+	)
 	if err != nil {
 		return "", err
 	}

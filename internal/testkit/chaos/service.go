@@ -122,7 +122,9 @@ func (s *service) fail(kind string, seed uint64) error {
 		Slow:        `"do":"latency","delay":"700ms"`,
 	}[kind]
 	var faults []string
-	for _, match := range []string{`{"method":"POST","path":"/orders/api/v1/orders"}`, `{"method":"PUT","path":"/orders/api/v1/orders/*"}`} {
+	for _, match := range []string{
+		`{"method":"POST","path":"/orders/api/v1/orders"}`, `{"method":"PUT","path":"/orders/api/v1/orders/*"}`,
+	} {
 		faults = append(faults, fmt.Sprintf(`{"match":%s,"probability":0.3,"seed":%d,%s}`, match, seed, do))
 	}
 	_, err := s.ask(http.MethodPut, "/sandbox/faults", "["+strings.Join(faults, ",")+"]")

@@ -117,7 +117,14 @@ type sent struct {
 func NewMemory(clock func() time.Time, retention Retention) *Memory {
 	secret := make([]byte, 32)
 	_, _ = rand.Read(secret) // never fails (crypto/rand)
-	return &Memory{clock: clock, retention: retention, secret: secret, stores: map[string]*connectionStore{}, lost: map[string]bool{}, paused: map[string]time.Time{}}
+	return &Memory{
+		clock:     clock,
+		retention: retention,
+		secret:    secret,
+		stores:    map[string]*connectionStore{},
+		lost:      map[string]bool{},
+		paused:    map[string]time.Time{},
+	}
 }
 
 // Fail has every call ask the hook how it shall fail; nil ends that. The hook

@@ -68,7 +68,8 @@ func (m *Memory) Recreate(ctx context.Context, known ordering.Record, number int
 // recreate restores the key of a call that was lost, unless another has it.
 func (s *connectionStore) recreate(e *entry, call ordering.Call, retention Retention, now time.Time) {
 	if _, ok := s.keys[call.Key]; ok || call.Key == "" || call.Outcome == ordering.OutcomeNotSent ||
-		call.Outcome == ordering.OutcomeRefused && call.Derived || call.Resolved != nil && call.Resolved.Resolution == ordering.ResolvedRetry {
+		call.Outcome == ordering.OutcomeRefused && call.Derived ||
+		call.Resolved != nil && call.Resolved.Resolution == ordering.ResolvedRetry {
 		return
 	}
 	k := keyOwner{ref: e.record.Ref, call: call.Number}

@@ -28,7 +28,8 @@ func (m *Memory) Resolve(ctx context.Context, resolution ordering.ResolveCall) (
 			return &ordering.StateError{Record: clone(e.record), Operation: resolution.Operation}
 		}
 		m.compare(resolution.Connection, now)
-		if paused := m.paused[resolution.Connection]; resolution.Resolution == ordering.ResolvedRetry && resolution.Operation == upstream.OpCreate && !paused.IsZero() {
+		paused, recreates := m.paused[resolution.Connection], resolution.Operation == upstream.OpCreate
+		if recreates && resolution.Resolution == ordering.ResolvedRetry && !paused.IsZero() {
 			return &ordering.RestoredError{Connection: resolution.Connection, Since: paused}
 		}
 		_, call := s.call(resolution.Ref, last.Number)
@@ -41,7 +42,9 @@ func (m *Memory) Resolve(ctx context.Context, resolution ordering.ResolveCall) (
 	return given(record, err)
 }
 
-func (e *entry) resolve(s *connectionStore, call *ordering.Call, resolution ordering.ResolveCall, now time.Time, retention Retention) error {
+func (e *entry) resolve(
+	s *connectionStore, call *ordering.Call, resolution ordering.ResolveCall, now time.Time, retention Retention,
+) error {
 	creates := call.Operation == upstream.OpCreate
 	if resolution.Resolution == ordering.ResolvedDone && creates {
 		if ref, ok := s.orders[resolution.OrderID]; ok && ref != resolution.Ref {

@@ -32,7 +32,8 @@ func (s suite) orderID(t *testing.T) {
 	})
 	s.test(t, "what was asked of the order that had the orderID is not answered of the one that has it", func(t *testing.T, j *journal) {
 		old := j.placed(t, "765")
-		own, made, other := change(upstream.OpPay, "765"), change(upstream.OpComplete, "765", derived), change(upstream.OpReject, "766", derived)
+		own, made := change(upstream.OpPay, "765"), change(upstream.OpComplete, "765", derived)
+		other := change(upstream.OpReject, "766", derived)
 		j.ended(t, j.begun(t, own), ordering.OutcomeDone, "")
 		j.ended(t, j.begun(t, made), ordering.OutcomeDone, "")
 		j.placed(t, "766")

@@ -52,7 +52,8 @@ func (s suite) manyCalls(t *testing.T, j *journal) {
 	}
 	got := j.now(t, r)
 	if len(got.Calls) != ordering.MaxCalls+1 || got.Calls[0].Operation != upstream.OpCreate {
-		t.Fatalf("the record has %d calls, the first a %s; want the create and %d changes", len(got.Calls), got.Calls[0].Operation, ordering.MaxCalls)
+		t.Fatalf("the record has %d calls, the first a %s; want the create and %d changes",
+			len(got.Calls), got.Calls[0].Operation, ordering.MaxCalls)
 	}
 	for i, call := range got.Calls[1:] {
 		if want := total - ordering.MaxCalls + 2 + i; call.Number != want {

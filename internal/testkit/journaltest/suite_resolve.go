@@ -53,7 +53,8 @@ func (s suite) resolve(t *testing.T) {
 					t.Errorf("paid is %t, want %t", got.Paid, paid)
 				}
 				call := j.now(t, r).Calls[len(r.Calls)-1]
-				if w := call.Resolved; w == nil || w.By != "ops" || w.Resolution != how || w.Note != "asked the restaurant — «да»" || !w.At.Equal(got.UpdatedAt) {
+				if w := call.Resolved; w == nil || w.By != "ops" || w.Resolution != how ||
+					w.Note != "asked the restaurant — «да»" || !w.At.Equal(got.UpdatedAt) {
 					t.Errorf("resolved is %+v, want it kept", w)
 				}
 				j.wantKey(t, o.Key, r.Ref, call.Number)
@@ -86,7 +87,8 @@ func (s suite) resolve(t *testing.T) {
 		})
 	}
 	s.test(t, "no such order", func(t *testing.T, j *journal) {
-		_, err := j.Resolve(t.Context(), resolution(ordering.Record{Connection: conn, Ref: id()}, upstream.OpCreate, ordering.ResolvedNotDone, ""))
+		unknown := ordering.Record{Connection: conn, Ref: id()}
+		_, err := j.Resolve(t.Context(), resolution(unknown, upstream.OpCreate, ordering.ResolvedNotDone, ""))
 		wantIs(t, "Resolve", err, ordering.ErrNoOrder)
 	})
 	s.test(t, "another operation than the unknown one", func(t *testing.T, j *journal) {
@@ -178,7 +180,8 @@ func (s suite) again(t *testing.T, op ordering.Operation) {
 			t.Fatalf("the record has %d calls, want %d", len(got.Calls), first+1)
 		}
 		old, call := got.Calls[first-1], got.Calls[first]
-		if !old.Outcome.Certain() || old.Outcome == ordering.OutcomeDone || old.Resolved == nil || old.Resolved.Resolution != ordering.ResolvedRetry {
+		if !old.Outcome.Certain() || old.Outcome == ordering.OutcomeDone ||
+			old.Resolved == nil || old.Resolved.Resolution != ordering.ResolvedRetry {
 			t.Errorf("the first call is %s, resolved %+v; want it not done, resolved as sent again", old.Outcome, old.Resolved)
 		}
 		want := ordering.Call{

@@ -74,7 +74,8 @@ func plain(c *menu.Catalogue, p menu.Index) (dish entry, ok bool) {
 	}
 	product := c.Products().At(p)
 	return entry{
-		"ID": product.ExternalID(), "name": product.Name(), "price": json.Number(product.Price().String()), "quantity": 1, "ingredients": chosen,
+		"ID": product.ExternalID(), "name": product.Name(), "price": json.Number(product.Price().String()),
+		"quantity": 1, "ingredients": chosen,
 	}, len(chosen) == 1
 }
 

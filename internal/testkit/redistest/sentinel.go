@@ -182,7 +182,8 @@ func (s *Sentinel) Client() *redis.Client {
 	}
 	options := s.nodes[0].options()
 	client := redis.NewFailoverClient(&redis.FailoverOptions{
-		MasterName: masterName, SentinelAddrs: addrs, Password: options.Password, SentinelPassword: s.OwnPassword(), TLSConfig: options.TLSConfig,
+		MasterName: masterName, SentinelAddrs: addrs, Password: options.Password,
+		SentinelPassword: s.OwnPassword(), TLSConfig: options.TLSConfig,
 	})
 	s.tb.Cleanup(func() { _ = client.Close() }) // a test may have closed it already
 	return client

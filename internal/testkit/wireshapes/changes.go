@@ -26,10 +26,16 @@ func changeShapes() map[string]changeShape {
 		"a payment, amount as text":          {"pay", strings.Replace(payment, "9999.00", `"9999.00"`, 1), asJSON, ""},
 		"a payment without a name":           {"pay", strings.Replace(payment, `,"name":""`, "", 1), asJSON, ""},
 		"a payment with a null name":         {"pay", strings.Replace(payment, `""`, "null", 1), asJSON, ""},
-		"a payment with more fields":         {"pay", strings.Replace(payment, `"name"`, `"rrn":"1","fiscal":{"a":null},"name"`, 1), asJSON, ""},
-		"two payments":                       {"pay", `[{"code":"a","amount":5000,"paidAt":"TIME","name":"A"},{"code":"b","amount":4999.5,"paidAt":"TIME","name":""}]`, asJSON, ""},
-		"a payment, no content type":         {"pay", payment, nil, ""},
-		"a payment, a slash at the end":      {"pay", payment, asJSON, "/"},
+		"a payment with more fields": {
+			"pay", strings.Replace(payment, `"name"`, `"rrn":"1","fiscal":{"a":null},"name"`, 1), asJSON, "",
+		},
+		"two payments": {
+			"pay",
+			`[{"code":"a","amount":5000,"paidAt":"TIME","name":"A"},{"code":"b","amount":4999.5,"paidAt":"TIME","name":""}]`,
+			asJSON, "",
+		},
+		"a payment, no content type":    {"pay", payment, nil, ""},
+		"a payment, a slash at the end": {"pay", payment, asJSON, "/"},
 
 		"a completion":                     {"complete", "", nil, ""},
 		"a completion with a content type": {"complete", "", asJSON, ""},
@@ -42,10 +48,17 @@ func changeShapes() map[string]changeShape {
 		"a rejection, camel case":              {"reject", `{"rejectionReasonId":"REASON","rejectionReasonText":""}`, asJSON, ""},
 		"a rejection, text null":               {"reject", `{"rejectionReasonID":"REASON","rejectionReasonText":null}`, asJSON, ""},
 		"a rejection without a text":           {"reject", `{"rejectionReasonID":"REASON"}`, asJSON, ""},
-		"a rejection in own words":             {"reject", `{"rejectionReasonID":"WHY","rejectionReasonText":"closed early, простите 🙏"}`, asJSON, ""},
-		"a rejection, restaurant in the body":  {"reject", `{"rejectionReasonID":"REASON","rejectionReasonText":"","restaurantID":"` + Restaurant + `"}`, asJSON, ""},
-		"a rejection, restaurant in query":     {"reject", `{"rejectionReasonID":"REASON","rejectionReasonText":""}`, asJSON, "?restaurantId=" + Restaurant},
-		"a rejection, a slash at the end":      {"reject", `{"rejectionReasonID":"REASON","rejectionReasonText":""}`, asJSON, "/"},
+		"a rejection in own words": {
+			"reject", `{"rejectionReasonID":"WHY","rejectionReasonText":"closed early, простите 🙏"}`, asJSON, "",
+		},
+		"a rejection, restaurant in the body": {
+			"reject", `{"rejectionReasonID":"REASON","rejectionReasonText":"","restaurantID":"` + Restaurant + `"}`, asJSON,
+			"",
+		},
+		"a rejection, restaurant in query": {
+			"reject", `{"rejectionReasonID":"REASON","rejectionReasonText":""}`, asJSON, "?restaurantId=" + Restaurant,
+		},
+		"a rejection, a slash at the end": {"reject", `{"rejectionReasonID":"REASON","rejectionReasonText":""}`, asJSON, "/"},
 	}
 }
 
@@ -88,7 +101,8 @@ func runChanges(t *testing.T, target Target) {
 				})
 			}
 			if shape.operation == "complete" {
-				if early := put(shape); early.status != http.StatusInternalServerError || text(at(early.parsed, "code")) != "pos_close_order" {
+				if early := put(shape); early.status != http.StatusInternalServerError ||
+					text(at(early.parsed, "code")) != "pos_close_order" {
 					t.Errorf("closing what is not paid: %d %s, want 500 pos_close_order", early.status, early.body)
 				}
 				put(changeShape{"pay", payment, nil, ""})

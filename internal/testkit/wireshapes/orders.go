@@ -44,55 +44,85 @@ func headShapes() map[string]orderShape {
  "address":{"postcode":"1","street":"Main Street","comment":"","lat":55.75,"lon":37.61,"cityID":"c","cityName":"Springfield","floor":3,
   "houseNumber":"1","apartmentNumber":"2","entrance":"3","subway":"Centre","fullAddress":"Springfield, Main Street, 1"}}`,
 			dishes: []string{wet},
-			fields: map[string]string{"persons": "2", "changeFrom": "1000.5", "guest.phone": "+10005550100", "address.lat": "55.75", "address.floor": "3"},
+			fields: map[string]string{
+				"persons": "2", "changeFrom": "1000.5", "guest.phone": "+10005550100", "address.lat": "55.75", "address.floor": "3",
+			},
 		},
 		"camel case throughout": {
-			body:   `{"restaurantId":"RESTAURANT","expeditionType":"pickup","expectedAt":"TIME","paymentTypeId":"card","dishList":[{"id":"1001001","quantity":1}]}`,
+			body: `{"restaurantId":"RESTAURANT","expeditionType":"pickup","expectedAt":"TIME","paymentTypeId":"card",` +
+				`"dishList":[{"id":"1001001","quantity":1}]}`,
 			dishes: []string{wet}, fields: map[string]string{"restaurantID": Restaurant, "paymentTypeID": "card"},
 		},
 		"Pascal case": {
-			body:   `{"RestaurantId":"RESTAURANT","ExpeditionType":"pickup","ExpectedAt":"TIME","PaymentTypeId":"online","DishList":[{"Id":"1001001","Quantity":1}]}`,
+			body: `{"RestaurantId":"RESTAURANT","ExpeditionType":"pickup","ExpectedAt":"TIME","PaymentTypeId":"online",` +
+				`"DishList":[{"Id":"1001001","Quantity":1}]}`,
 			dishes: []string{wet}, fields: map[string]string{"restaurantID": Restaurant, "paymentTypeID": "online"},
 		},
 		"underscores": {
-			body:   `{"restaurant_id":"RESTAURANT","expedition_type":"pickup","expected_at":"TIME","payment_type_id":"cash","dish_list":[{"id":"1001001","quantity":1}]}`,
+			body: `{"restaurant_id":"RESTAURANT","expedition_type":"pickup","expected_at":"TIME",` +
+				`"payment_type_id":"cash","dish_list":[{"id":"1001001","quantity":1}]}`,
 			dishes: []string{wet}, fields: map[string]string{"restaurantID": Restaurant},
 		},
 		"numbers as text": {
-			body: `{"restaurantID":"RESTAURANT","expeditionType":"delivery","expectedAt":"TIME","paymentTypeID":"cash","persons":"2","changeFrom":"1000.50",
- "guest":{"phone":"+10005550100"},"address":{"lat":"55.750000","lon":"37.61","floor":"3","street":"Main Street","cityName":"Springfield","houseNumber":"1","fullAddress":"x"},
+			body: `{"restaurantID":"RESTAURANT","expeditionType":"delivery","expectedAt":"TIME","paymentTypeID":"cash",` +
+				`"persons":"2","changeFrom":"1000.50",
+ "guest":{"phone":"+10005550100"},"address":{"lat":"55.750000","lon":"37.61","floor":"3","street":"Main Street",
+  "cityName":"Springfield","houseNumber":"1","fullAddress":"x"},
  "dishList":[{"ID":"1001001","price":"99.00","quantity":"2"}]}`,
 			dishes: []string{"1001001 x2"}, fields: map[string]string{"persons": "2", "address.floor": "3", "address.lon": "37.61"},
 		},
 		"null wherever it may stand": {
 			body: pickup(`{"ID":"1001001","name":null,"price":null,"measure":null,"quantity":1,"ingredients":null}`,
-				`"comment":null,"persons":null,"changeFrom":null,"address":null,"guest":{"phone":"+10005550100","email":null,"firstName":null,"lastName":null}`),
+				`"comment":null,"persons":null,"changeFrom":null,"address":null,"guest":{"phone":"+10005550100",`+
+					`"email":null,"firstName":null,"lastName":null}`),
 			dishes: []string{wet}, fields: map[string]string{"guest.phone": "+10005550100"},
 		},
 		"fields that nobody knows": {
-			body: pickup(water, `"useLoyalty":false,"manualDiscounts":null,"order_source":"site","guest":{"phone":"+10005550100","birthday":"01-01"}`,
+			body: pickup(water, `"useLoyalty":false,"manualDiscounts":null,"order_source":"site",`+
+				`"guest":{"phone":"+10005550100","birthday":"01-01"}`,
 				`"meta":{"utm":["a",{"b":1.50}]}`),
 			dishes: []string{wet}, fields: map[string]string{"order_source": "site", "guest.birthday": "01-01", "useLoyalty": "false"},
 		},
 		"soonest instead of a time": {
-			body:   `{"restaurantID":"RESTAURANT","expeditionType":"pickup","soonest":true,"paymentTypeID":"cash","dishList":[` + water + `]}`,
+			body: `{"restaurantID":"RESTAURANT","expeditionType":"pickup","soonest":true,"paymentTypeID":"cash",` +
+				`"dishList":[` + water + `]}`,
 			dishes: []string{wet}, fields: map[string]string{"soonest": "true"},
 		},
-		"soonest false beside a time": {body: pickup(water, `"soonest":false`), dishes: []string{wet}, fields: map[string]string{"soonest": "false"}},
+		"soonest false beside a time": {
+			body:   pickup(water, `"soonest":false`),
+			dishes: []string{wet},
+			fields: map[string]string{"soonest": "false"},
+		},
 		"no restaurant": {
 			body:   `{"expeditionType":"pickup","expectedAt":"TIME","paymentTypeID":"cash","dishList":[` + water + `]}`,
 			dishes: []string{wet}, fields: map[string]string{"restaurantID": ""},
 		},
-		"a time in Zulu":              {body: strings.Replace(pickup(water), "TIME", "DAYZ", 1), dishes: []string{wet}},
-		"a time with milliseconds":    {body: strings.Replace(pickup(water), "TIME", "DAY.123+00:00", 1), dishes: []string{wet}},
-		"a time with .NET's ticks":    {body: strings.Replace(pickup(water), "TIME", "DAY.1234567Z", 1), dishes: []string{wet}},
-		"white space":                 {body: " \r\n\t" + strings.ReplaceAll(pickup(water), ",", " ,\n  ") + "\n", dishes: []string{wet}},
-		"escapes and every script":    {body: pickup(water, `"comment":"\u041f\u0440\u0438\u0432\u0435\u0442 \ud83c\udf55 麺 \/ \"x\""`), dishes: []string{wet}, fields: map[string]string{"comment": "Привет 🍕 麺 / \"x\""}},
-		"a slash at the end":          {body: pickup(water), path: pathOrders + "/", dishes: []string{wet}},
-		"a charset beside the type":   {body: pickup(water), header: map[string]string{"Content-Type": "application/json;charset=utf-8"}, dishes: []string{wet}},
-		"a type of text":              {body: pickup(water), header: map[string]string{"Content-Type": "text/plain"}, dishes: []string{wet}},
-		"no content type":             {body: pickup(water), header: map[string]string{"Content-Type": ""}, dishes: []string{wet}},
-		"a key that nobody asked for": {body: pickup(water), header: map[string]string{"Idempotency-Key": "wire-shapes-1"}, dishes: []string{wet}},
+		"a time in Zulu":           {body: strings.Replace(pickup(water), "TIME", "DAYZ", 1), dishes: []string{wet}},
+		"a time with milliseconds": {body: strings.Replace(pickup(water), "TIME", "DAY.123+00:00", 1), dishes: []string{wet}},
+		"a time with .NET's ticks": {body: strings.Replace(pickup(water), "TIME", "DAY.1234567Z", 1), dishes: []string{wet}},
+		"white space":              {body: " \r\n\t" + strings.ReplaceAll(pickup(water), ",", " ,\n  ") + "\n", dishes: []string{wet}},
+		"escapes and every script": {
+			body:   pickup(water, `"comment":"\u041f\u0440\u0438\u0432\u0435\u0442 \ud83c\udf55 麺 \/ \"x\""`),
+			dishes: []string{wet},
+			fields: map[string]string{"comment": "Привет 🍕 麺 / \"x\""},
+		},
+		"a slash at the end": {body: pickup(water), path: pathOrders + "/", dishes: []string{wet}},
+		"a charset beside the type": {
+			body:   pickup(water),
+			header: map[string]string{"Content-Type": "application/json;charset=utf-8"},
+			dishes: []string{wet},
+		},
+		"a type of text": {
+			body:   pickup(water),
+			header: map[string]string{"Content-Type": "text/plain"},
+			dishes: []string{wet},
+		},
+		"no content type": {body: pickup(water), header: map[string]string{"Content-Type": ""}, dishes: []string{wet}},
+		"a key that nobody asked for": {
+			body:   pickup(water),
+			header: map[string]string{"Idempotency-Key": "wire-shapes-1"},
+			dishes: []string{wet},
+		},
 	}
 }
 
@@ -104,45 +134,88 @@ func dishShapes() map[string]orderShape {
  "ingredients":[{"ID":"2001","name":"Garlic","price":10.5,"measure":null,"quantity":2}]}`),
 			dishes: []string{"1001002 x1", "2001 x2"},
 		},
-		"ids of the menu":          {body: pickup(`{"ID":"d-pizza","quantity":1,"ingredients":[{"ID":"i-chili","quantity":1}]}`), dishes: []string{"1001002 x1", "2002 x1"}},
-		"externalId and a null id": {body: pickup(`{"id":null,"externalId":"1001002","quantity":1,"ingredients":[{"id":null,"externalId":"2001","quantity":1}]}`), dishes: []string{"1001002 x1", "2001 x1"}},
-		"externalId alone":         {body: pickup(`{"externalId":"1001002","quantity":1,"ingredients":[{"externalId":"2001"}]}`), dishes: []string{"1001002 x1", "2001 x1"}},
-		"both ids":                 {body: pickup(`{"id":"d-pizza","externalId":"1001002","quantity":1,"ingredients":[{"id":"i-garlic","externalId":"2001","quantity":1}]}`), dishes: []string{"1001002 x1", "2001 x1"}},
-		"ids as numbers":           {body: pickup(`{"ID":1001002,"quantity":1,"ingredients":[{"ID":2001,"quantity":1}]}`), dishes: []string{"1001002 x1", "2001 x1"}},
-		"an id above 2^53":         {body: pickup(`{"ID":9007199254740993,"quantity":1},{"ID":"900719925474099301","quantity":2}`), dishes: []string{"9007199254740993 x1", "9007199254740993 x2"}},
+		"ids of the menu": {
+			body:   pickup(`{"ID":"d-pizza","quantity":1,"ingredients":[{"ID":"i-chili","quantity":1}]}`),
+			dishes: []string{"1001002 x1", "2002 x1"},
+		},
+		"externalId and a null id": {
+			body:   pickup(`{"id":null,"externalId":"1001002","quantity":1,"ingredients":[{"id":null,"externalId":"2001","quantity":1}]}`),
+			dishes: []string{"1001002 x1", "2001 x1"},
+		},
+		"externalId alone": {
+			body:   pickup(`{"externalId":"1001002","quantity":1,"ingredients":[{"externalId":"2001"}]}`),
+			dishes: []string{"1001002 x1", "2001 x1"},
+		},
+		"both ids": {
+			body: pickup(`{"id":"d-pizza","externalId":"1001002","quantity":1,"ingredients":[{"id":"i-garlic",` +
+				`"externalId":"2001","quantity":1}]}`),
+			dishes: []string{"1001002 x1", "2001 x1"},
+		},
+		"ids as numbers": {
+			body:   pickup(`{"ID":1001002,"quantity":1,"ingredients":[{"ID":2001,"quantity":1}]}`),
+			dishes: []string{"1001002 x1", "2001 x1"},
+		},
+		"an id above 2^53": {
+			body:   pickup(`{"ID":9007199254740993,"quantity":1},{"ID":"900719925474099301","quantity":2}`),
+			dishes: []string{"9007199254740993 x1", "9007199254740993 x2"},
+		},
 		"a dish without an externalId": {
 			body: pickup(`{"ID":"d-bare","quantity":1}`), dishes: []string{"d-bare x1"},
 		},
-		"quantities as text":         {body: pickup(`{"ID":"1001002","quantity":"2","price":"640.5","ingredients":[{"ID":"2001","quantity":"1","price":"10.50"}]}`), dishes: []string{"1001002 x2", "2001 x1"}},
-		"quantities with zeros":      {body: pickup(`{"ID":"1001001","quantity":2.0},{"ID":"1001001","quantity":"1.000"}`), dishes: []string{"1001001 x2", wet}},
-		"half a litre":               {body: pickup(`{"ID":"1001001","quantity":0.5}`), dishes: []string{"1001001 x0.5"}},
-		"no ingredients":             {body: pickup(`{"ID":"1001002","quantity":1,"ingredients":[]}`), dishes: []string{"1001002 x1"}},
-		"ingredients null":           {body: pickup(`{"ID":"1001002","quantity":1,"ingredients":null}`), dishes: []string{"1001002 x1"}},
-		"empty ingredients inside":   {body: pickup(`{"ID":"1001002","quantity":1,"ingredients":[{"ID":"2001","quantity":1,"ingredients":[]}]}`), dishes: []string{"1001002 x1", "2001 x1"}},
-		"an ingredient's quantity":   {body: pickup(`{"ID":"1001002","quantity":1,"ingredients":[{"ID":"2001"}]}`), dishes: []string{"1001002 x1", "2001 x1"}},
+		"quantities as text": {
+			body:   pickup(`{"ID":"1001002","quantity":"2","price":"640.5","ingredients":[{"ID":"2001","quantity":"1","price":"10.50"}]}`),
+			dishes: []string{"1001002 x2", "2001 x1"},
+		},
+		"quantities with zeros": {
+			body:   pickup(`{"ID":"1001001","quantity":2.0},{"ID":"1001001","quantity":"1.000"}`),
+			dishes: []string{"1001001 x2", wet},
+		},
+		"half a litre":     {body: pickup(`{"ID":"1001001","quantity":0.5}`), dishes: []string{"1001001 x0.5"}},
+		"no ingredients":   {body: pickup(`{"ID":"1001002","quantity":1,"ingredients":[]}`), dishes: []string{"1001002 x1"}},
+		"ingredients null": {body: pickup(`{"ID":"1001002","quantity":1,"ingredients":null}`), dishes: []string{"1001002 x1"}},
+		"empty ingredients inside": {
+			body:   pickup(`{"ID":"1001002","quantity":1,"ingredients":[{"ID":"2001","quantity":1,"ingredients":[]}]}`),
+			dishes: []string{"1001002 x1", "2001 x1"},
+		},
+		"an ingredient's quantity": {
+			body:   pickup(`{"ID":"1001002","quantity":1,"ingredients":[{"ID":"2001"}]}`),
+			dishes: []string{"1001002 x1", "2001 x1"},
+		},
 		"the same dish on two lines": {body: pickup(water + "," + water), dishes: []string{wet, wet}},
 		"a combo, flat": {
-			body:   pickup(`{"ID":"1001003","price":"450.00","quantity":1,"ingredients":[{"ID":"2003","quantity":1},{"ID":"2004","price":30,"quantity":1}]}`),
+			body: pickup(`{"ID":"1001003","price":"450.00","quantity":1,"ingredients":[{"ID":"2003","quantity":1},` +
+				`{"ID":"2004","price":30,"quantity":1}]}`),
 			dishes: []string{"1001003 x1", "2003 x1", "2004 x1"},
 		},
 		"a combo, nested": {
-			body:   pickup(`{"ID":"1001003","quantity":1,"ingredients":[{"ID":"2003","quantity":1,"ingredients":[{"ID":"2004","quantity":1}]}]}`),
+			body: pickup(`{"ID":"1001003","quantity":1,"ingredients":[{"ID":"2003","quantity":1,` +
+				`"ingredients":[{"ID":"2004","quantity":1}]}]}`),
 			dishes: []string{"1001003 x1", "2003 x1", "2004 x1"},
 		},
 		"a combo of two, nested": { // a child's quantity is per one of its parent
-			body:   pickup(`{"ID":"1001003","quantity":3,"ingredients":[{"ID":"2003","quantity":2,"ingredients":[{"ID":"2005","quantity":1}]}]}`),
+			body: pickup(`{"ID":"1001003","quantity":3,"ingredients":[{"ID":"2003","quantity":2,` +
+				`"ingredients":[{"ID":"2005","quantity":1}]}]}`),
 			dishes: []string{"1001003 x3", "2003 x2", "2005 x2"},
 		},
 		"a whole product echoed": {
-			body: pickup(`{"id":"d-pizza","externalId":"1001002","categoryId":"5","name":"Pizza","price":640.5,"schemeId":"s-sauce","description":"with basil",
- "imageUrls":["https://images.test/pizza.jpg"],"measure":{"value":1,"unit":"pcs"},"isContainInStopList":[],"calories":800,"energyValue":3347,
+			body: pickup(`{"id":"d-pizza","externalId":"1001002","categoryId":"5","name":"Pizza","price":640.5,` +
+				`"schemeId":"s-sauce","description":"with basil",
+ "imageUrls":["https://images.test/pizza.jpg"],"measure":{"value":1,"unit":"pcs"},"isContainInStopList":[],"calories":800,
+  "energyValue":3347,
  "proteins":30,"fats":25.5,"carbohydrates":90,"quantity":1,"ingredients":[{"id":"i-garlic","externalId":"2001","name":"Garlic","price":10.5,
  "schemeId":null,"description":null,"imageUrls":null,"measure":null,"maxCountForDish":3,"quantity":1,"ingredients":[]}]}`),
 			dishes: []string{"1001002 x1", "2001 x1"},
 		},
-		"a measure of text":   {body: pickup(`{"ID":"1001001","quantity":1,"measure":{"value":"0.5","unit":"liter"}}`), dishes: []string{wet}},
-		"a measure of nulls":  {body: pickup(`{"ID":"1001001","quantity":1,"measure":{"value":null,"unit":null}}`), dishes: []string{wet}},
-		"fields of a dish":    {body: pickup(`{"ID":"1001001","quantity":1,"meal_id":7,"comment":"cold"}`), dishes: []string{wet}, fields: map[string]string{"dishList.0.comment": "cold"}},
+		"a measure of text": {
+			body:   pickup(`{"ID":"1001001","quantity":1,"measure":{"value":"0.5","unit":"liter"}}`),
+			dishes: []string{wet},
+		},
+		"a measure of nulls": {body: pickup(`{"ID":"1001001","quantity":1,"measure":{"value":null,"unit":null}}`), dishes: []string{wet}},
+		"fields of a dish": {
+			body:   pickup(`{"ID":"1001001","quantity":1,"meal_id":7,"comment":"cold"}`),
+			dishes: []string{wet},
+			fields: map[string]string{"dishList.0.comment": "cold"},
+		},
 		"a price of no digit": {body: pickup(`{"ID":"1001001","quantity":1,"price":99.000}`), dishes: []string{wet}},
 	}
 }

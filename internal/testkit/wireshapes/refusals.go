@@ -10,11 +10,12 @@ import (
 // tolerance must not reach.
 func refusalShapes() map[string]string {
 	return map[string]string{
-		"no JSON":                      `{"dishList":[`,
-		"two values":                   pickup(water) + "{}",
-		"an array":                     `[` + pickup(water) + `]`,
-		"nothing ordered":              pickup(""),
-		"no dishList":                  `{"restaurantID":"RESTAURANT","expeditionType":"pickup","expectedAt":"TIME","paymentTypeID":"cash"}`,
+		"no JSON":         `{"dishList":[`,
+		"two values":      pickup(water) + "{}",
+		"an array":        `[` + pickup(water) + `]`,
+		"nothing ordered": pickup(""),
+		"no dishList": `{"restaurantID":"RESTAURANT","expeditionType":"pickup","expectedAt":"TIME",` +
+			`"paymentTypeID":"cash"}`,
 		"a comma in a price":           pickup(`{"ID":"1001001","quantity":1,"price":"99,00"}`),
 		"a comma in a quantity":        pickup(`{"ID":"1001001","quantity":"1,0"}`),
 		"a quantity of words":          pickup(`{"ID":"1001001","quantity":"one"}`),

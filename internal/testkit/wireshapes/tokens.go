@@ -31,20 +31,63 @@ type tokenShape struct {
 func tokenShapes() map[string]tokenShape {
 	const grant = "client_credentials"
 	return map[string]tokenShape{
-		"the interface's words, multipart":  {formData, [][2]string{{"client_ID", "id"}, {"client_secret", "secret"}, {"grant_type", grant}, {"scopes", "orders"}}, false, ""},
-		"the interface's words, urlencoded": {urlencoded, [][2]string{{"client_ID", "id"}, {"client_secret", "secret"}, {"grant_type", grant}, {"scopes", "orders"}}, false, ""},
-		"RFC 6749":                          {urlencoded, [][2]string{{"grant_type", grant}, {"client_id", "id"}, {"client_secret", "secret"}, {"scope", "orders"}}, false, ""},
-		"RFC 6749, multipart":               {formData, [][2]string{{"grant_type", grant}, {"client_id", "id"}, {"client_secret", "secret"}, {"scope", "orders"}}, false, ""},
-		"RFC 6749, Basic":                   {urlencoded, [][2]string{{"grant_type", grant}, {"scope", "orders"}}, true, ""},
-		"client_id with scopes":             {urlencoded, [][2]string{{"client_id", "id"}, {"client_secret", "secret"}, {"grant_type", grant}, {"scopes", "orders"}}, false, ""},
-		"no scope":                          {urlencoded, [][2]string{{"client_id", "id"}, {"client_secret", "secret"}, {"grant_type", grant}}, false, ""},
-		"an empty scope":                    {formData, [][2]string{{"client_id", "id"}, {"client_secret", "secret"}, {"grant_type", grant}, {"scope", ""}}, false, ""},
-		"camel case":                        {formData, [][2]string{{"clientId", "id"}, {"clientSecret", "secret"}, {"grantType", grant}, {"scopes", "orders"}}, false, ""},
-		"Pascal case":                       {formData, [][2]string{{"ClientId", "id"}, {"ClientSecret", "secret"}, {"GrantType", grant}}, false, ""},
-		"capitals":                          {urlencoded, [][2]string{{"CLIENT_ID", "id"}, {"CLIENT_SECRET", "secret"}, {"GRANT_TYPE", grant}}, false, ""},
-		"a field that nobody knows":         {urlencoded, [][2]string{{"client_id", "id"}, {"client_secret", "secret"}, {"grant_type", grant}, {"audience", "orders"}}, false, ""},
-		"a charset beside the type":         {urlencoded + "; charset=UTF-8", [][2]string{{"client_id", "id"}, {"client_secret", "secret"}, {"grant_type", grant}}, false, ""},
-		"a slash at the end":                {urlencoded, [][2]string{{"client_id", "id"}, {"client_secret", "secret"}, {"grant_type", grant}}, false, pathToken + "/"},
+		"the interface's words, multipart": {
+			formData,
+			[][2]string{{"client_ID", "id"}, {"client_secret", "secret"}, {"grant_type", grant}, {"scopes", "orders"}},
+			false, "",
+		},
+		"the interface's words, urlencoded": {
+			urlencoded,
+			[][2]string{{"client_ID", "id"}, {"client_secret", "secret"}, {"grant_type", grant}, {"scopes", "orders"}},
+			false, "",
+		},
+		"RFC 6749": {
+			urlencoded,
+			[][2]string{{"grant_type", grant}, {"client_id", "id"}, {"client_secret", "secret"}, {"scope", "orders"}},
+			false, "",
+		},
+		"RFC 6749, multipart": {
+			formData,
+			[][2]string{{"grant_type", grant}, {"client_id", "id"}, {"client_secret", "secret"}, {"scope", "orders"}},
+			false, "",
+		},
+		"RFC 6749, Basic": {urlencoded, [][2]string{{"grant_type", grant}, {"scope", "orders"}}, true, ""},
+		"client_id with scopes": {
+			urlencoded,
+			[][2]string{{"client_id", "id"}, {"client_secret", "secret"}, {"grant_type", grant}, {"scopes", "orders"}},
+			false, "",
+		},
+		"no scope": {
+			urlencoded, [][2]string{{"client_id", "id"}, {"client_secret", "secret"}, {"grant_type", grant}}, false, "",
+		},
+		"an empty scope": {
+			formData, [][2]string{{"client_id", "id"}, {"client_secret", "secret"}, {"grant_type", grant}, {"scope", ""}},
+			false, "",
+		},
+		"camel case": {
+			formData,
+			[][2]string{{"clientId", "id"}, {"clientSecret", "secret"}, {"grantType", grant}, {"scopes", "orders"}},
+			false, "",
+		},
+		"Pascal case": {
+			formData, [][2]string{{"ClientId", "id"}, {"ClientSecret", "secret"}, {"GrantType", grant}}, false, "",
+		},
+		"capitals": {
+			urlencoded, [][2]string{{"CLIENT_ID", "id"}, {"CLIENT_SECRET", "secret"}, {"GRANT_TYPE", grant}}, false, "",
+		},
+		"a field that nobody knows": {
+			urlencoded,
+			[][2]string{{"client_id", "id"}, {"client_secret", "secret"}, {"grant_type", grant}, {"audience", "orders"}},
+			false, "",
+		},
+		"a charset beside the type": {
+			urlencoded + "; charset=UTF-8",
+			[][2]string{{"client_id", "id"}, {"client_secret", "secret"}, {"grant_type", grant}}, false, "",
+		},
+		"a slash at the end": {
+			urlencoded, [][2]string{{"client_id", "id"}, {"client_secret", "secret"}, {"grant_type", grant}}, false,
+			pathToken + "/",
+		},
 	}
 }
 
@@ -123,10 +166,23 @@ func runTokenRefusals(t *testing.T, target Target) {
 		shape tokenShape
 		code  string // of RFC 6749; "" for any
 	}{
-		"another grant": {tokenShape{urlencoded, [][2]string{{"client_id", "id"}, {"client_secret", "secret"}, {"grant_type", "password"}}, false, ""}, "unsupported_grant_type"},
-		"no grant":      {tokenShape{formData, [][2]string{{"client_ID", "id"}, {"client_secret", "secret"}}, false, ""}, ""},
-		"another scope": {tokenShape{formData, [][2]string{{"client_ID", "id"}, {"client_secret", "secret"}, {"grant_type", "client_credentials"}, {"scopes", "kitchen"}}, false, ""}, "invalid_scope"},
-		"no form":       {tokenShape{"application/json", [][2]string{{"client_id", "id"}, {"client_secret", "secret"}, {"grant_type", "client_credentials"}}, false, ""}, "invalid_request"},
+		"another grant": {
+			tokenShape{urlencoded, [][2]string{{"client_id", "id"}, {"client_secret", "secret"}, {"grant_type", "password"}}, false, ""},
+			"unsupported_grant_type",
+		},
+		"no grant": {tokenShape{formData, [][2]string{{"client_ID", "id"}, {"client_secret", "secret"}}, false, ""}, ""},
+		"another scope": {
+			tokenShape{formData, [][2]string{
+				{"client_ID", "id"}, {"client_secret", "secret"}, {"grant_type", "client_credentials"}, {"scopes", "kitchen"},
+			}, false, ""},
+			"invalid_scope",
+		},
+		"no form": {
+			tokenShape{"application/json", [][2]string{
+				{"client_id", "id"}, {"client_secret", "secret"}, {"grant_type", "client_credentials"},
+			}, false, ""},
+			"invalid_request",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := send(t, target.AuthURL, tc.shape.build(t, target.ClientID, target.ClientSecret))
