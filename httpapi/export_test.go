@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"net"
+	"net/http"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -10,6 +11,12 @@ import (
 	"larder/httpapi/fastpath"
 	"larder/httpapi/orders"
 )
+
+// Handler serves the routes of the public listener.
+func (s *Server) Handler() http.Handler { return s.handler }
+
+// OpsHandler serves the routes of http.ops_listen.
+func (s *Server) OpsHandler() http.Handler { return s.ops }
 
 // FastPath puts the fast path before a test's listener.
 func (s *Server) FastPath(inner net.Listener) *fastpath.Listener { return s.newFastPath(inner) }

@@ -38,7 +38,7 @@ func livez(c *gin.Context) {
 	respond.Write(c, http.StatusOK, respond.ContentJSON, []byte(`{"status":"ok"}`))
 }
 
-// health tells whether larder has what it needs to serve. It remembers what a
+// health reports whether larder has what it needs to serve. It remembers what a
 // start has reached: once ready, larder stays so but for a drain.
 type health struct {
 	deps        Deps

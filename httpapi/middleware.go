@@ -77,7 +77,8 @@ func (s *Server) onPanic(c *gin.Context, fault any) {
 	clear(c.Writer.Header()) // what the handler had prepared belongs to another answer
 	c.Writer.Header()[respond.HeaderRequestID] = []string{id}
 	s.cors.header(c)
-	respond.Fail(c, &respond.Problem{Code: respond.CodeInternal, Msg: "something went wrong inside larder; the log has the cause under this requestId"})
+	const msg = "something went wrong inside larder; the log has the cause under this requestId"
+	respond.Fail(c, &respond.Problem{Code: respond.CodeInternal, Msg: msg})
 }
 
 // finish counts the request and, where the setting says so, logs it.

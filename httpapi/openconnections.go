@@ -67,7 +67,7 @@ func (o *openConnections) enter(closed <-chan struct{}) bool {
 	}
 }
 
-// leave gives the place of a connection back.
+// leave returns the place of a connection.
 func (o *openConnections) leave() {
 	open := o.open.Add(-1)
 	o.free()
@@ -76,7 +76,7 @@ func (o *openConnections) leave() {
 	}
 }
 
-// free gives a place back.
+// free returns a place.
 func (o *openConnections) free() {
 	if o.places != nil {
 		<-o.places

@@ -42,13 +42,15 @@ func (s *Server) route() error {
 	get(public, "/v1/restaurants/:restaurant/changes", read, respond.Handle(s.menus.Changes))
 	get(public, "/v1/rejection-reasons", read, respond.Handle(s.menus.RejectionReasons))
 	public.GET("/v1/events", read, respond.Handle(s.events.Menu)) // no HEAD: it has no end to tell of
-	public.POST("/v1/restaurants/:restaurant/orders/validate", respond.VaryByLanguage, read, s.limitAddress(s.validateLimit), respond.Handle(s.orderHandlers.Validate))
+	public.POST("/v1/restaurants/:restaurant/orders/validate",
+		respond.VaryByLanguage, read, s.limitAddress(s.validateLimit), respond.Handle(s.orderHandlers.Validate))
 	public.POST("/v1/restaurants/:restaurant/orders",
 		respond.VaryByLanguage, s.auth.RequireOrdersOrGuest(s.publicLimit), auth.LimitClient(s.placeLimit), respond.Handle(s.orderHandlers.Place))
 	get(public, "/v1/orders", s.auth.RequireOrdersOrGuest(s.publicReads), respond.Handle(s.orderHandlers.ByKey))
 	get(public, "/v1/orders/:orderID", placing, respond.Handle(s.orderHandlers.Order))
 	for _, operation := range []ordering.Operation{upstream.OpPay, upstream.OpComplete, upstream.OpReject} {
-		public.PUT("/v1/orders/:orderID/"+string(operation), respond.VaryByLanguage, placing, auth.LimitClient(s.changeLimit), respond.Handle(s.orderHandlers.Change(operation)))
+		public.PUT("/v1/orders/:orderID/"+string(operation),
+			respond.VaryByLanguage, placing, auth.LimitClient(s.changeLimit), respond.Handle(s.orderHandlers.Change(operation)))
 	}
 	s.routeCompat(public)
 	if err := s.routePage(public); err != nil {

@@ -20,8 +20,7 @@ const (
 	queuesAtOnce = 500
 	// maxName bounds the name of one who asks for a run, in bytes.
 	maxName = 100
-	// firstPoll and lastPoll are how often Wait looks at a run of another
-	// replica; a run of this one tells by itself.
+	// firstPoll and lastPoll bound how often Wait reads a run of another instance.
 	firstPoll = 20 * time.Millisecond
 	lastPoll  = 500 * time.Millisecond
 )

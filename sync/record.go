@@ -98,7 +98,7 @@ func (p *pipelineRun) versionNote(cause error) (confirmedAt time.Time, outcome r
 	}
 }
 
-// fallbackText says what readers have while a run fails.
+// fallbackText describes what readers have while a run fails.
 func (p *pipelineRun) fallbackText() string {
 	switch {
 	case p.target.isReasons:

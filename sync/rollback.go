@@ -27,10 +27,9 @@ func (e *UnknownVersionError) Error() string {
 }
 
 // Rollback serves the content of a kept version again, as a new version with
-// the stop lists of now, and holds it. It asks the ordering service nothing,
-// and the guard nothing. What went wrong inside is in the run, as with Once. A
-// run in flight is waited for, wait at most; once begun, a rollback is not given
-// up because its caller left.
+// today's stop lists, and holds it. It asks neither the ordering service nor the
+// guard. What went wrong inside is in the run, as with Once. Rollback waits at
+// most wait for a run in flight. Once begun, it continues if its caller leaves.
 //
 // Errors: *UnknownRestaurantError, *UnknownVersionError, ErrBusy,
 // redisdb.ErrUnavailable, ctx's.

@@ -19,14 +19,12 @@ const refreshQueued = queuedLife / 3
 // batches, and to catch up at the start and when Redis has been away.
 type Scheduler struct{ runner *Runner }
 
-// NewScheduler gives a Scheduler over everything the Runner keeps. It starts
-// nothing; Run does.
+// NewScheduler returns a Scheduler for the Runner. It starts nothing; Run does.
 func NewScheduler(r *Runner) *Scheduler { return &Scheduler{runner: r} }
 
-// Run keeps everything fresh until ctx ends, and returns nil when no run is in
-// flight any more and every lease is released. It owns the cron entries and
-// all goroutines; Config.Concurrency bounds the runs at one time, but each
-// connection may have one.
+// Run keeps everything fresh until ctx ends, and returns nil when no run is in flight
+// and every lease is released. It owns the cron entries and all goroutines.
+// Config.Concurrency bounds the runs at one time, but each connection may have one.
 func (s *Scheduler) Run(ctx context.Context) error {
 	r := s.runner
 	g, ctx := errgroup.WithContext(ctx)
@@ -47,10 +45,9 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// runCron runs cron until ctx ends, anew after each Replace: ten thousand
-// entries are made and started in some milliseconds, while a cron that runs
-// sorts them all for each one that is added. The old one ends when the new one
-// counts, so that no slot falls between them.
+// runCron runs cron until ctx ends. Each Replace starts a new cron, because a running
+// one sorts all its entries for each entry that is added. The old cron stops once the
+// new one counts, so that no slot is lost.
 func (s *Scheduler) runCron(ctx context.Context) {
 	ticks := s.newCron()
 	ticks.Start()
@@ -69,7 +66,7 @@ func (s *Scheduler) runCron(ctx context.Context) {
 	}
 }
 
-// newCron gives the cron with one entry a target. Its jobs only queue work.
+// newCron returns a cron with one entry for each target. Its jobs only queue work.
 func (s *Scheduler) newCron() *cron.Cron {
 	c := cron.New(cron.WithLocation(time.UTC), cron.WithLogger(cron.DiscardLogger))
 	set := s.runner.set.Load()
@@ -79,8 +76,7 @@ func (s *Scheduler) newCron() *cron.Cron {
 	return c
 }
 
-// tick is what cron calls: it drops the slot into the queue, or skips it while
-// the target's last one is unfinished here (policy S1).
+// tick queues a slot, or skips it while the target's last one is unfinished here (policy S1).
 func (s *Scheduler) tick(t *Target) {
 	r := s.runner
 	if !r.health.isUp() {

@@ -151,7 +151,7 @@ func connectionTarget(own Restaurant, c Connection, before *Target) (*Target, er
 	return &Target{Restaurant: own, source: c.Source, schedule: schedule, targetState: before.state()}, nil
 }
 
-// state gives what the target has to hand on; a new one where there is none.
+// state returns the state that a target's successor takes over; a new one of nil.
 func (t *Target) state() *targetState {
 	if t == nil {
 		return &targetState{}
@@ -197,7 +197,7 @@ func (r *Runner) Target(id menu.RestaurantID) (*Target, error) {
 	return nil, &UnknownRestaurantError{ID: id, Known: known}
 }
 
-// Replacement tells what a Replace did to the restaurants.
+// Replacement is what a Replace did to the restaurants.
 type Replacement struct {
 	Added, Changed, Removed []menu.RestaurantID
 }

@@ -187,7 +187,7 @@ func (a *Auth) read(ctx context.Context, text string) (Caller, error) {
 	among := a.clients.now.Load()
 	client, known := among.byID[said.Subject]
 	if !known {
-		return Caller{}, &respond.Problem{Code: respond.CodeUnauthorized, Msg: "the token's client is no longer configured"}
+		return Caller{}, unauthorized("the token's client is no longer configured")
 	}
 	who := Caller{Client: client.ID, Connection: client.Connection, Expires: said.ExpiresAt.Time, key: key, among: among}
 	for scope := range strings.FieldsSeq(said.Scope) {
@@ -196,6 +196,10 @@ func (a *Auth) read(ctx context.Context, text string) (Caller, error) {
 		}
 	}
 	return who, nil
+}
+
+func unauthorized(msg string) *respond.Problem {
+	return &respond.Problem{Code: respond.CodeUnauthorized, Msg: msg}
 }
 
 // bearer reads the request's bearer token. given is false where the request
@@ -207,7 +211,7 @@ func (a *Auth) bearer(c *gin.Context) (who Caller, given bool, err error) {
 	}
 	scheme, token, _ := strings.Cut(header[0], " ")
 	if len(header) > 1 || !strings.EqualFold(scheme, "Bearer") || token == "" {
-		return Caller{}, true, &respond.Problem{Code: respond.CodeUnauthorized, Msg: "send one Authorization header: Bearer and a token of /connect/token"}
+		return Caller{}, true, unauthorized("send one Authorization header: Bearer and a token of /connect/token")
 	}
 	who, err = a.read(c.Request.Context(), strings.TrimSpace(token))
 	// Only in its usual form: one token in many others would take the places of

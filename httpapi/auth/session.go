@@ -149,7 +149,7 @@ type sessionView struct {
 }
 
 func (a *Auth) newSessionView(who Caller) sessionView {
-	return sessionView{Client: who.Client, Connection: respond.OrNull(who.Connection), ExpiresAt: menu.FormatTime(who.Expires), Version: a.deps.Version}
+	return sessionView{who.Client, respond.OrNull(who.Connection), menu.FormatTime(who.Expires), a.deps.Version}
 }
 
 // WhoAmI answers GET /ops/session: null where nobody is signed in.
@@ -206,7 +206,7 @@ func (a *Auth) authenticate(c *gin.Context, id, secret string) (ClientConfig, er
 			Code: respond.CodeForbidden, Msg: "the client has not the scope ops", Params: map[string]any{"scope": string(ScopeOps)},
 		}
 	}
-	return ClientConfig{}, &respond.Problem{Code: respond.CodeUnauthorized, Msg: "the client is unknown or its secret is wrong"}
+	return ClientConfig{}, unauthorized("the client is unknown or its secret is wrong")
 }
 
 // SignOut answers DELETE /ops/session: this browser forgets its session.
@@ -268,9 +268,9 @@ func (a *Auth) RequireOps(c *gin.Context) {
 	case err != nil:
 		respond.Fail(c, err)
 	case !given:
-		respond.Fail(c, &respond.Problem{Code: respond.CodeUnauthorized, Msg: "send a bearer token with the scope ops, which /connect/token gives, or sign in at /ops"})
+		respond.Fail(c, unauthorized("send a bearer token with the scope ops, which /connect/token gives, or sign in at /ops"))
 	case !known:
-		respond.Fail(c, &respond.Problem{Code: respond.CodeUnauthorized, Msg: "the session is over; sign in again at /ops"})
+		respond.Fail(c, unauthorized("the session is over; sign in again at /ops"))
 	default:
 		if a.OwnSite(c); !c.IsAborted() {
 			c.Set(keyCaller, who)

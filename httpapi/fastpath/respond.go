@@ -14,7 +14,9 @@ const (
 )
 
 // headerBuffers are where responses are put together.
-var headerBuffers = sync.Pool{New: func() any { return &headerBuffer{make([]byte, 0, headRoom+oneWrite)} }} //nolint:gochecknoglobals // a pool
+//
+//nolint:gochecknoglobals // a pool
+var headerBuffers = sync.Pool{New: func() any { return &headerBuffer{make([]byte, 0, headRoom+oneWrite)} }}
 
 type headerBuffer struct{ room []byte }
 

@@ -25,7 +25,8 @@ func (h *Handlers) Menu(c *gin.Context) error {
 // Product answers GET /v1/restaurants/{restaurant}/products/{id} with ready
 // bytes; ?by=externalId looks the id up among the external ones.
 func (h *Handlers) Product(c *gin.Context) error {
-	return h.serveRead(c, &menuRead{kind: readProduct, restaurant: respond.Param(c, "restaurant"), product: respond.Param(c, "id"), by: c.Query("by")})
+	restaurant, product := respond.Param(c, "restaurant"), respond.Param(c, "id")
+	return h.serveRead(c, &menuRead{kind: readProduct, restaurant: restaurant, product: product, by: c.Query("by")})
 }
 
 // serveRead answers a hot read, and waits for what memory does not hold.
@@ -118,7 +119,8 @@ func (h *Handlers) cacheControl(known bool) (control string, private bool) {
 // notAcceptable is the problem of a request that takes no encoding of the answer.
 func notAcceptable(c *gin.Context) error {
 	c.Writer.Header().Add("Vary", "Accept-Encoding")
-	return &respond.Problem{Code: respond.CodeNotAcceptable, Msg: "larder answers in identity, gzip, br or zstd; Accept-Encoding refuses all of them"}
+	const msg = "larder answers in identity, gzip, br or zstd; Accept-Encoding refuses all of them"
+	return &respond.Problem{Code: respond.CodeNotAcceptable, Msg: msg}
 }
 
 // requireIdentity refuses a request that takes no answer without content coding.

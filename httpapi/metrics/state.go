@@ -138,7 +138,8 @@ func (u Connection) collectors() []prometheus.Collector {
 	if u.Breaker != nil {
 		for _, state := range [...]string{"closed", "open", "half-open"} {
 			all = append(all, gauge("larder_upstream_breaker",
-				"1 for the state that the circuit breaker of a connection's reads is in: closed (they are tried), open (they are not), or half-open (one is).",
+				"1 for the state that the circuit breaker of a connection's reads is in: "+
+					"closed (they are tried), open (they are not), or half-open (one is).",
 				with("state", state), func() float64 { return boolGauge(u.Breaker() == state) }))
 		}
 	}

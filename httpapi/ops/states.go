@@ -154,7 +154,8 @@ func (h *Handlers) Summary(c *gin.Context) error {
 	query := ordering.Query{Connections: h.deps.Directory.Connections(who.Viewer()), State: ordering.StateUnknown, Limit: summarised}
 	records, next, err := h.deps.Journal.List(c.Request.Context(), query)
 	if err != nil {
-		h.deps.Log.WithFields(logrus.Fields{"event": "ops.summary_failed", "requestId": respond.RequestID(c)}).WithError(err).Debug("orders cannot be counted")
+		h.deps.Log.WithFields(logrus.Fields{"event": "ops.summary_failed", "requestId": respond.RequestID(c)}).
+			WithError(err).Debug("orders cannot be counted")
 	} else {
 		count := len(records)
 		view.UnknownOrders, view.More = &count, next != ""

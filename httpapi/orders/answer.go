@@ -112,7 +112,8 @@ func refusalOf(code respond.Code) string {
 	switch code {
 	case respond.CodeValidationFailed, respond.CodeMalformedJSON:
 		return "invalid"
-	case respond.CodeIdempotencyKeyReused, respond.CodeIdempotencyKeyInFlight, respond.CodeOrderBusy, respond.CodeOutcomeUnknown, respond.CodeOrderState:
+	case respond.CodeIdempotencyKeyReused, respond.CodeIdempotencyKeyInFlight,
+		respond.CodeOrderBusy, respond.CodeOutcomeUnknown, respond.CodeOrderState:
 		return "conflict"
 	case respond.CodeOrderNotFound, respond.CodeOrderAmbiguous:
 		return "not_found"

@@ -106,8 +106,9 @@ func (h *Handlers) Details(c *gin.Context) error {
 	}
 	restaurant, _ := h.deps.Directory.Restaurant(record.Restaurant)
 	view := opsOrderView{
-		listedOrder: listedOrder{newRecordView(record), visible.Name(h.deps.Directory, h.deps.Replica, record.Restaurant)}, Calls: make([]callView, len(record.Calls)),
+		listedOrder:     listedOrder{newRecordView(record), visible.Name(h.deps.Directory, h.deps.Replica, record.Restaurant)},
 		RestaurantPhone: respond.OrNull(restaurant.Phone), RestaurantAddress: respond.OrNull(restaurant.Address),
+		Calls: make([]callView, len(record.Calls)),
 	}
 	for i, call := range record.Calls {
 		view.Calls[i] = newCallView(call)
@@ -133,10 +134,10 @@ func newCallView(call ordering.Call) callView {
 		StartedAt: respond.TimeOrNull(call.StartedAt), EndedAt: respond.TimeOrNull(call.EndedAt), Contradicted: respond.OrNull(call.Contradicted),
 	}
 	if said := call.Answer; said != nil {
-		view.Answer = &answerView{Status: said.Status, Code: respond.OrNull(said.Code), Msg: respond.OrNull(said.Msg), RequestID: respond.OrNull(said.RequestID)}
+		view.Answer = &answerView{said.Status, respond.OrNull(said.Code), respond.OrNull(said.Msg), respond.OrNull(said.RequestID)}
 	}
-	if resolution := call.Resolved; resolution != nil {
-		view.Resolved = &resolutionView{By: resolution.By, At: respond.TimeOrNull(resolution.At), Outcome: resolution.Resolution, Note: respond.OrNull(resolution.Note)}
+	if r := call.Resolved; r != nil {
+		view.Resolved = &resolutionView{By: r.By, At: respond.TimeOrNull(r.At), Outcome: r.Resolution, Note: respond.OrNull(r.Note)}
 	}
 	return view
 }
@@ -153,7 +154,8 @@ func (h *Handlers) Resolve(c *gin.Context) error {
 		return err
 	}
 	who := auth.CallerOf(c)
-	resolution.Connections, resolution.Ref, resolution.By, resolution.RequestID = h.deps.Directory.Connections(who.Viewer()), respond.Param(c, "ref"), who.Client, respond.RequestID(c)
+	resolution.Connections, resolution.Ref = h.deps.Directory.Connections(who.Viewer()), respond.Param(c, "ref")
+	resolution.By, resolution.RequestID = who.Client, respond.RequestID(c)
 	resolved, err := h.deps.Orders.Resolve(c.Request.Context(), resolution)
 	if err != nil {
 		return resolutionProblem(err)
@@ -215,8 +217,8 @@ func newRecordView(record ordering.Record) recordView {
 		Ref: record.Ref, OrderID: respond.OrNull(record.OrderID), Restaurant: respond.OrNull(string(record.Restaurant)),
 		Connection: record.Connection, Client: record.Client, Adopted: record.Adopted,
 		State: record.State, Paid: record.Paid, Total: respond.Number(record.Total), MenuVersion: respond.OrNull(record.MenuVersion),
-		CreatedAt: respond.TimeOrNull(record.CreatedAt), UpdatedAt: respond.TimeOrNull(record.UpdatedAt), ExpectedAt: respond.TimeOrNull(record.ExpectedAt),
-		Attempts: []attemptView{}, Payments: []paymentView{},
+		CreatedAt: respond.TimeOrNull(record.CreatedAt), UpdatedAt: respond.TimeOrNull(record.UpdatedAt),
+		ExpectedAt: respond.TimeOrNull(record.ExpectedAt), Attempts: []attemptView{}, Payments: []paymentView{},
 	}
 	for _, call := range record.Calls {
 		view.Attempts = append(view.Attempts, attemptsOf(call)...)

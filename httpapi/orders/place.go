@@ -99,7 +99,8 @@ func (h *Handlers) Place(c *gin.Context) error {
 		Restaurant: restaurant.ID, V1: true, Connection: restaurant.Connection, Client: who.Client, CapacityKey: requester, Key: key,
 		RequestID: respond.RequestID(c), Body: body, Language: respond.Language(c), FieldCase: h.deps.FieldCases[restaurant.Connection],
 	})
-	return h.answerOrder(c, respond.OrderCall{Operation: upstream.OpCreate, Connection: restaurant.Connection, Restaurant: restaurant.ID}, placed, err)
+	call := respond.OrderCall{Operation: upstream.OpCreate, Connection: restaurant.Connection, Restaurant: restaurant.ID}
+	return h.answerOrder(c, call, placed, err)
 }
 
 // Order answers GET /v1/orders/{orderID}: the journal's record. Orders of
@@ -132,7 +133,8 @@ func (h *Handlers) ByKey(c *gin.Context) error {
 	case err != nil:
 		return err
 	case auth.IsGuest(c):
-		return respond.JSON(c, http.StatusOK, respond.Result{Result: guestView{record.State, respond.Number(record.Total), respond.OrNull(record.OrderID)}})
+		view := guestView{record.State, respond.Number(record.Total), respond.OrNull(record.OrderID)}
+		return respond.JSON(c, http.StatusOK, respond.Result{Result: view})
 	default:
 		return respond.JSON(c, http.StatusOK, respond.Result{Result: newRecordView(record)})
 	}

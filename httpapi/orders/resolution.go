@@ -62,7 +62,8 @@ func readResolution(body []byte) (ordering.ResolveRequest, error) {
 		return ordering.ResolveRequest{}, err
 	}
 	if violations != nil {
-		return resolution, &respond.Problem{Code: respond.CodeValidationFailed, Msg: "the order cannot be resolved like this; see errors", Violations: violations}
+		const msg = "the order cannot be resolved like this; see errors"
+		return resolution, &respond.Problem{Code: respond.CodeValidationFailed, Msg: msg, Violations: violations}
 	}
 	notCreated := resolution.Resolution == ordering.ResolvedNotDone || resolution.Resolution == ordering.ResolvedRetry
 	if resolution.Operation == upstream.OpCreate && resolution.OrderID != "" && notCreated {

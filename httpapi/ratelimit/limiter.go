@@ -107,7 +107,8 @@ func AddressKey(ip string) string {
 func Take(c *gin.Context, l *Limiter, key string) bool {
 	wait, ok := l.Allow(key)
 	if !ok {
-		respond.Fail(c, &respond.Problem{Code: respond.CodeRateLimited, Msg: "too many requests; the limit is " + l.rate.String(), RetryAfter: wait})
+		msg := "too many requests; the limit is " + l.rate.String()
+		respond.Fail(c, &respond.Problem{Code: respond.CodeRateLimited, Msg: msg, RetryAfter: wait})
 	}
 	return ok
 }

@@ -187,7 +187,8 @@ func OutcomeProblem(result ordering.Result) *Problem {
 		p.RetryAfter = max(time.Second, result.RetryAfter)
 	default:
 		p.Code = CodeOrderOutcomeUnknown
-		p.Msg = "the ordering service did not say whether it took " + words.It + "; do not send it again under another key before this is resolved"
+		p.Msg = "the ordering service did not say whether it took " + words.It +
+			"; do not send it again under another key before this is resolved"
 	}
 	return p
 }

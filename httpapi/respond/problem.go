@@ -163,7 +163,8 @@ func (p *Problem) body(c *gin.Context) problemBody {
 	return problemBody{
 		Type: "urn:larder:problem:" + string(p.Code), Title: title, Status: status,
 		Detail: p.Msg, Instance: cmp.Or(p.Instance, c.Request.URL.EscapedPath()),
-		Code: p.Code, Msg: p.Msg, RequestID: cmp.Or(p.RequestID, RequestID(c)), Errors: p.Entries(), More: p.More, Ref: p.Ref, Upstream: p.Upstream,
+		Code: p.Code, Msg: p.Msg, RequestID: cmp.Or(p.RequestID, RequestID(c)),
+		Errors: p.Entries(), More: p.More, Ref: p.Ref, Upstream: p.Upstream,
 	}
 }
 
