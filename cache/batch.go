@@ -16,43 +16,42 @@ const (
 
 // batch writes keys of one hash tag in bounded pipelines. Each pipeline is a
 // transaction, so that no key is left without its expiry when the connection
-// breaks between two commands.
+// breaks between two commands. After an error it writes nothing more.
 type batch struct {
+	ctx       context.Context //nolint:containedctx // of the one function that fills the batch
 	pipe      redis.Pipeliner
 	bytes     int
 	arguments int
+	err       error
 }
 
-func newBatch(client redis.UniversalClient) *batch { return &batch{pipe: client.TxPipeline()} }
+func newBatch(ctx context.Context, client redis.UniversalClient) *batch {
+	return &batch{ctx: ctx, pipe: client.TxPipeline()}
+}
 
-// hash adds the fields to the hash key; life 0 keeps it for ever.
-func (b *batch) hash(ctx context.Context, key string, fields pairs, life time.Duration) error {
-	return b.split(ctx, key, fields, 2, life, func(part []any) { b.pipe.HSet(ctx, key, part...) })
+// hash adds the fields to the hash key; life 0 means that it does not expire.
+func (b *batch) hash(key string, fields pairs, life time.Duration) {
+	b.split(key, fields, 2, life, func(part []any) { b.pipe.HSet(b.ctx, key, part...) })
 }
 
 // set adds the members to the set key.
-func (b *batch) set(ctx context.Context, key string, members []string, life time.Duration) error {
-	return b.split(ctx, key, members, 1, life, func(part []any) { b.pipe.SAdd(ctx, key, part...) })
+func (b *batch) set(key string, members []string, life time.Duration) {
+	b.split(key, members, 1, life, func(part []any) { b.pipe.SAdd(b.ctx, key, part...) })
 }
 
 // value writes one value with its life.
-func (b *batch) value(ctx context.Context, key string, value []byte, life time.Duration) error {
+func (b *batch) value(key string, value []byte, life time.Duration) {
 	if b.bytes > 0 && b.bytes+len(value) > batchBytes {
-		if err := b.flush(ctx); err != nil {
-			return err
-		}
+		b.send()
 	}
-	b.pipe.Set(ctx, key, value, life)
+	b.pipe.Set(b.ctx, key, value, life)
 	b.bytes += len(value)
 	b.arguments += 3
-	return nil
 }
 
 // split writes the values of a key in parts of whole groups of step that fit
 // the bounds.
-func (b *batch) split(
-	ctx context.Context, key string, values []string, step int, life time.Duration, write func(part []any),
-) error {
+func (b *batch) split(key string, values []string, step int, life time.Duration, write func(part []any)) {
 	var part []any
 	for i, value := range values {
 		part = append(part, value)
@@ -65,23 +64,27 @@ func (b *batch) split(
 		write(part)
 		part = nil
 		if life > 0 {
-			b.pipe.PExpire(ctx, key, life)
+			b.pipe.PExpire(b.ctx, key, life)
 		}
 		if full {
-			if err := b.flush(ctx); err != nil {
-				return err
-			}
+			b.send()
 		}
 	}
-	return nil
 }
 
-// flush sends what is left.
-func (b *batch) flush(ctx context.Context) error {
+// send sends what is there.
+func (b *batch) send() {
 	b.bytes, b.arguments = 0, 0
-	if b.pipe.Len() == 0 {
-		return nil
+	switch {
+	case b.err != nil:
+		b.pipe.Discard()
+	case b.pipe.Len() > 0:
+		_, b.err = b.pipe.Exec(b.ctx)
 	}
-	_, err := b.pipe.Exec(ctx)
-	return err
+}
+
+// flush sends what is left and returns the error of the batch.
+func (b *batch) flush() error {
+	b.send()
+	return b.err
 }

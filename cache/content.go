@@ -129,13 +129,11 @@ func (s *Store) addUser(ctx context.Context, hash string, restaurant menu.Restau
 // the same time write the same; no version names them before they are whole.
 func (s *Store) indexContent(ctx context.Context, hash string, c *menu.Catalogue) error {
 	shared := s.keys.Content(hash)
-	b := newBatch(s.redis.Client())
+	b := newBatch(ctx, s.redis.Client())
 	for _, documented := range documentedHashes(s.keys, shared, c, true) {
-		if err := b.hash(ctx, documented.key, documented.fields, 0); err != nil {
-			return err
-		}
+		b.hash(documented.key, documented.fields, 0)
 	}
-	if err := b.flush(ctx); err != nil {
+	if err := b.flush(); err != nil {
 		return err
 	}
 	return s.redis.Client().HSet(ctx, s.keys.ContentBody(hash), "indexed", 1).Err()

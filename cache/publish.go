@@ -183,32 +183,22 @@ func (s *Store) publishState(ctx context.Context, restaurant menu.RestaurantID) 
 // stage writes the version's own keys under names that nobody else knows.
 func (s *Store) stage(ctx context.Context, p Publication, v Version, index string) (*publishTx, error) {
 	step := &publishTx{token: rand.Text(), publication: p, version: v}
-	b := newBatch(s.redis.Client())
+	b := newBatch(ctx, s.redis.Client())
 	if index == s.keys.Version(v.Restaurant, v.Version) { // and not the content's, which are written
 		for _, hash := range documentedHashes(s.keys, index, p.Catalogue, false) {
 			staged := step.stageKey(hash.key, "HLEN", len(hash.fields)/2) //nolint:mnd // field and value
-			if err := b.hash(ctx, staged, hash.fields, stagedLife); err != nil {
-				return nil, err
-			}
+			b.hash(staged, hash.fields, stagedLife)
 		}
 	}
 	stopped := stoppedIndex(v.Stops)
-	if err := b.set(ctx, step.stageKey(s.keys.Stopped(v.Restaurant, v.Version), "SCARD", len(stopped)), stopped, stagedLife); err != nil {
-		return nil, err
-	}
+	b.set(step.stageKey(s.keys.Stopped(v.Restaurant, v.Version), "SCARD", len(stopped)), stopped, stagedLife)
 	packed := s.packer.pack(p.Published.Stops)
-	staged := step.stageKey(s.keys.StopValues(v.Restaurant, v.Version), "STRLEN", len(packed))
-	if err := b.value(ctx, staged, packed, stagedLife); err != nil {
-		return nil, err
-	}
+	b.value(step.stageKey(s.keys.StopValues(v.Restaurant, v.Version), "STRLEN", len(packed)), packed, stagedLife)
 	recordBytes, err := encodeRecord(v)
 	if err != nil {
 		return nil, err
 	}
-	staged = step.stageKey(s.keys.Record(v.Restaurant, v.Version), "STRLEN", len(recordBytes))
-	if err := b.value(ctx, staged, recordBytes, stagedLife); err != nil {
-		return nil, err
-	}
+	b.value(step.stageKey(s.keys.Record(v.Restaurant, v.Version), "STRLEN", len(recordBytes)), recordBytes, stagedLife)
 	step.current = []any{
 		"version", v.Version, "content", v.Content, "syncedAt", menu.FormatTime(v.SyncedAt), "index", index,
 		"checkedAt", menu.FormatTime(v.CheckedAt), "modifiedAt", menu.FormatTime(v.ModifiedAt), "lastOutcome", v.LastOutcome,
@@ -218,5 +208,5 @@ func (s *Store) stage(ctx context.Context, p Publication, v Version, index strin
 	if p.Hold != nil {
 		step.current = append(step.current, p.Hold.fields()...)
 	}
-	return step, b.flush(ctx)
+	return step, b.flush()
 }

@@ -2,7 +2,10 @@ package cache
 
 import (
 	"context"
+	"slices"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"larder/internal/menu"
 )
@@ -50,7 +53,7 @@ func (s *Store) Statuses(ctx context.Context, restaurants []menu.RestaurantID, r
 	})
 }
 
-// identifies tells whether the version is the one that Redis has.
+// identifies reports whether the version is the one that Redis has.
 func (s Status) identifies(v Version) bool {
 	return s.Version > 0 && s.Version == v.Version && s.Content == v.Content && s.SyncedAt.Equal(v.SyncedAt)
 }
@@ -69,4 +72,38 @@ func (v Version) With(s Status) Version {
 // one, nor a floor as high.
 func (s Status) Lost(served Version) bool {
 	return s.Floor < served.highest() && (s.Version < served.highest() || s.Version == served.Version && !s.identifies(served))
+}
+
+// Behind reports whether Redis has lost this version or a later one. Then the
+// served menu may not be the published one, and every pull publishes until there
+// is a version above the floor (policy S2a).
+func (v Version) Behind() bool { return v.Version > 0 && v.Version <= v.Floor }
+
+// highest returns the highest version that is known to have been served.
+func (v Version) highest() int64 { return max(v.Version, v.Floor) }
+
+// RaiseFloor raises the floors of restaurants to versions that are served and
+// that Redis may have lost; where it has them nothing happens. It returns the
+// floors as they are then, and which were raised, in the order of the versions
+// (policy S2a).
+//
+// The error is redisdb.ErrUnavailable.
+func (s *Store) RaiseFloor(ctx context.Context, served ...Version) (floors []int64, raised []bool, err error) {
+	for part := range slices.Chunk(served, pipelined) {
+		pipe := s.redis.Client().Pipeline()
+		answers := make([]*redis.Cmd, len(part))
+		for i, v := range part {
+			answers[i] = raiseFloorScript.Eval(ctx, pipe, []string{s.keys.Current(v.Restaurant), s.keys.Fence(v.Restaurant)},
+				v.highest(), v.Content, menu.FormatTime(v.SyncedAt))
+		}
+		_, _ = pipe.Exec(ctx) // each command has its own error
+		for _, answer := range answers {
+			result, err := answer.Int64Slice()
+			if err != nil {
+				return nil, nil, unavailable("raise the floor of versions", err)
+			}
+			floors, raised = append(floors, result[0]), append(raised, result[1] == 1)
+		}
+	}
+	return floors, raised, nil
 }

@@ -78,20 +78,8 @@ func (c *Content) Catalogue(stops Stops) *Catalogue {
 		ingredientStopped: newFlags(c.ingredients.Len()),
 		orderable:         newFlags(c.products.Len()),
 	}
-	cat.stops.Products = copyIDs(stops.Products, func(id string) string {
-		if p, ok := c.products.ByID(id); ok {
-			cat.stopped.set(p)
-			return c.products.At(p).ID()
-		}
-		return id
-	})
-	cat.stops.Ingredients = copyIDs(stops.Ingredients, func(id string) string {
-		if i, ok := c.ingredients.ByID(id); ok {
-			cat.ingredientStopped.set(i)
-			return c.ingredients.At(i).ID()
-		}
-		return id
-	})
+	cat.stops.Products = stopItems(&c.products, stops.Products, cat.stopped)
+	cat.stops.Ingredients = stopItems(&c.ingredients, stops.Ingredients, cat.ingredientStopped)
 	cat.unsatisfied = c.unsatisfiable(cat.ingredientStopped.with(c.ingredientInvalid))
 	cat.counts = Counts{Categories: len(c.categories), Products: c.products.Len()}
 	for i, p := range c.products.All() {
@@ -109,14 +97,15 @@ func (c *Content) Catalogue(stops Stops) *Catalogue {
 	return cat
 }
 
-// copyIDs copies ids, each in the text that the content has of it.
-func copyIDs(ids []string, text func(string) string) []string {
-	if ids == nil {
-		return nil
-	}
-	texts := make([]string, len(ids))
-	for i, id := range ids {
-		texts[i] = text(id)
+// stopItems sets the flags of the items with these ids, and copies the ids, each in
+// the text that the table has of it.
+func stopItems(items *ItemTable, ids []string, stopped flags) []string {
+	texts := slices.Clone(ids)
+	for i, id := range texts {
+		if at, ok := items.ByID(id); ok {
+			stopped.set(at)
+			texts[i] = items.At(at).ID()
+		}
 	}
 	return texts
 }

@@ -3,6 +3,7 @@ package menu
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -327,43 +328,31 @@ func unusable(code string) bool {
 	}
 }
 
+// issueTexts are the messages of issues. {quoted} is the value in quotation marks,
+// {times} how often it occurs if that is more than once.
+var issueTexts = map[string]string{ //nolint:gochecknoglobals // constant
+	IssueByteOrderMark:    "the menu view starts with a byte order mark, which was stripped",
+	IssueNameSpelling:     "{field} is spelled {quoted}{times}",
+	IssueUnknownField:     "{field} is not a field of the interface; it is kept and passed on{times}",
+	IssueTypeMismatch:     "{field} has another type than in the interface: {value}{times}",
+	IssueIDNotText:        "{field} is a number, as {value}; its digits are kept{times}",
+	IssueNumberAsText:     "{field} is a number in a text, as {value}{times}",
+	IssueDecimalComma:     "{field} has a decimal comma: {value}; the value is not used",
+	IssueNumberInvalid:    "{field} is no number that can be used: {value}",
+	IssuePriceMissing:     "{field} is missing, null or empty; it cannot be ordered",
+	IssuePriceNegative:    "{field} is negative: {value}; it cannot be ordered",
+	IssueCountNegative:    "{field} is negative: {value}; read as no limit",
+	IssueNull:             "{field} is null, read as empty{times}",
+	IssueMeasureEmpty:     "{field} has no value; read as none",
+	IssueNutritionInvalid: "{field} cannot be read: {value}; it is left out",
+	IssueStopListForm:     "{field} is no list of restaurant ids, as {quoted}{times}",
+}
+
 func issueText(code, field, value string, count int) string {
 	times := ""
 	if count > 1 {
 		times = fmt.Sprintf(" (%d times)", count)
 	}
-	switch code {
-	case IssueByteOrderMark:
-		return "the menu view starts with a byte order mark, which was stripped"
-	case IssueNameSpelling:
-		return fmt.Sprintf("%s is spelled %q%s", field, value, times)
-	case IssueUnknownField:
-		return fmt.Sprintf("%s is not a field of the interface; it is kept and passed on%s", field, times)
-	case IssueTypeMismatch:
-		return fmt.Sprintf("%s has another type than in the interface: %s%s", field, value, times)
-	case IssueIDNotText:
-		return fmt.Sprintf("%s is a number, as %s; its digits are kept%s", field, value, times)
-	case IssueNumberAsText:
-		return fmt.Sprintf("%s is a number in a text, as %s%s", field, value, times)
-	case IssueDecimalComma:
-		return fmt.Sprintf("%s has a decimal comma: %s; the value is not used", field, value)
-	case IssueNumberInvalid:
-		return fmt.Sprintf("%s is no number that can be used: %s", field, value)
-	case IssuePriceMissing:
-		return field + " is missing, null or empty; it cannot be ordered"
-	case IssuePriceNegative:
-		return fmt.Sprintf("%s is negative: %s; it cannot be ordered", field, value)
-	case IssueCountNegative:
-		return fmt.Sprintf("%s is negative: %s; read as no limit", field, value)
-	case IssueNull:
-		return fmt.Sprintf("%s is null, read as empty%s", field, times)
-	case IssueMeasureEmpty:
-		return field + " has no value; read as none"
-	case IssueNutritionInvalid:
-		return fmt.Sprintf("%s cannot be read: %s; it is left out", field, value)
-	case IssueStopListForm:
-		return fmt.Sprintf("%s is no list of restaurant ids, as %q%s", field, value, times)
-	default:
-		return strings.TrimSpace(code + " " + field)
-	}
+	return strings.NewReplacer("{field}", field, "{value}", value, "{quoted}", strconv.Quote(value), "{times}", times).
+		Replace(issueTexts[code])
 }

@@ -53,6 +53,11 @@ func (c *menuModel) openGroupSlots(d *item, chosen []selection) []groupSlot {
 	return slots
 }
 
+// takes reports whether the part belongs to the group of any slot.
+func (c *menuModel) takes(slots []groupSlot, part *item) bool {
+	return slices.ContainsFunc(slots, func(st groupSlot) bool { return slices.Contains(c.groupMembers[st.group], part.id) })
+}
+
 // assignment tries every way of counting selections for groups.
 type assignment struct {
 	slots   []groupSlot

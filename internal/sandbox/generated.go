@@ -23,14 +23,12 @@ type generated struct {
 	patches map[int]map[string]bool
 }
 
-// chain is the menu that the restaurants of a chain share. It is read for the
-// validation only when an order or a patch asks: most chains of many never are.
+// chain is the menu that the restaurants of a chain share.
 type chain struct {
 	template *template
-
-	reading sync.Once
-	model   *menuModel
-	broken  error
+	// read returns the menu as orders are checked by it. It is made on the first
+	// call: most chains of many get no orders.
+	read func() (*menuModel, error)
 }
 
 // SetGenerated puts the generator's restaurants in force in place of those of
@@ -70,16 +68,14 @@ func newChains(bytes uint64) *otter.Cache[int, *chain] {
 // chain returns the menu of a chain, made by the first who asks.
 func (gen *generated) chain(n int) *chain {
 	load := otter.LoaderFunc[int, *chain](func(context.Context, int) (*chain, error) {
-		return &chain{template: gen.g.template(n)}, nil
+		t := gen.g.template(n)
+		return &chain{t, sync.OnceValues(func() (*menuModel, error) {
+			model, _, err := readMenuModel(t.render("", nil), "")
+			return model, err
+		})}, nil
 	})
 	ch, _ := gen.chains.Get(context.Background(), n, load) // the loader has no errors
 	return ch
-}
-
-// read returns the chain's menu as orders are judged by it.
-func (ch *chain) read() (*menuModel, error) {
-	ch.reading.Do(func() { ch.model, _, ch.broken = readMenuModel(ch.template.render("", nil), "") })
-	return ch.model, ch.broken
 }
 
 func (gen *generated) patch(i int, stops map[string]bool) {

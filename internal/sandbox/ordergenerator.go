@@ -147,12 +147,8 @@ func (o *OrderGenerator) draw() (*item, []selection, error) {
 // accepts reports whether validate accepts the ingredients.
 func (c *menuModel) accepts(d *item, chosen []selection) bool {
 	slots := c.openGroupSlots(d, chosen)
-	for _, p := range chosen {
-		if !slices.ContainsFunc(slots, func(st groupSlot) bool { return slices.Contains(c.groupMembers[st.group], p.part.id) }) {
-			return false
-		}
-	}
-	return len(c.assignAll(slots, chosen)) == 0
+	takesNot := func(p selection) bool { return !c.takes(slots, p.part) }
+	return !slices.ContainsFunc(chosen, takesNot) && len(c.assignAll(slots, chosen)) == 0
 }
 
 // compose meets the minima of every scheme that opens, with some extras if

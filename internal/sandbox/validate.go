@@ -27,6 +27,14 @@ func (s *violations) wrong(path, format string, args ...any) {
 	s.reasons = append(s.reasons, path+": "+fmt.Sprintf(format, args...))
 }
 
+// orFewer returns the one with fewer reasons; s may be nil.
+func (s *violations) orFewer(other *violations) *violations {
+	if s == nil || len(other.reasons) < len(s.reasons) {
+		return other
+	}
+	return s
+}
+
 // readJSON reads exactly one JSON value, with numbers as they are written.
 func readJSON(body []byte) (any, error) {
 	dec := json.NewDecoder(bytes.NewReader(body))

@@ -49,9 +49,7 @@ func (s *violations) checkDish(path string, given map[string]any, c *menuModel, 
 	var closest *violations
 	for _, d := range named {
 		try := s.checkLine(path, d, price, quantity, lines, c, out)
-		if closest == nil || len(try.reasons) < len(closest.reasons) {
-			closest = try
-		}
+		closest = closest.orFewer(try)
 	}
 	s.reasons = append(s.reasons, closest.reasons...)
 	s.total = s.total.Add(closest.total)
@@ -163,10 +161,7 @@ func (s *violations) checkLine(
 		}
 		if i == len(lines) {
 			tried++
-			got := c.composed(path, d, lines, reading, out)
-			if best == nil || len(got.reasons) < len(best.reasons) {
-				best = got
-			}
+			best = best.orFewer(c.composed(path, d, lines, reading, out))
 			return
 		}
 		for _, p := range lines[i].named {
@@ -206,7 +201,7 @@ func (c *menuModel) composed(path string, d *item, lines []line, reading []*item
 	slots := c.openGroupSlots(d, chosen)
 	allowed := chosen[:0:0]
 	for _, p := range chosen {
-		if slices.ContainsFunc(slots, func(st groupSlot) bool { return slices.Contains(c.groupMembers[st.group], p.part.id) }) {
+		if c.takes(slots, p.part) {
 			allowed = append(allowed, p)
 			continue
 		}

@@ -24,28 +24,20 @@ type style struct {
 
 // renderedMenu is a menu view ready to be sent. It never changes.
 type renderedMenu struct {
-	body []byte
-	etag string
-
-	once   sync.Once
-	packed []byte
+	body    []byte
+	etag    string
+	gzipped func() []byte // compresses the body on the first call
 }
 
 func newRenderedMenu(body []byte) *renderedMenu {
 	sum := sha256.Sum256(body)
-	return &renderedMenu{body: body, etag: `W/"` + hex.EncodeToString(sum[:8]) + `"`}
-}
-
-// gzipped packs the body on its first use.
-func (r *renderedMenu) gzipped() []byte {
-	r.once.Do(func() {
+	return &renderedMenu{body, `W/"` + hex.EncodeToString(sum[:8]) + `"`, sync.OnceValue(func() []byte {
 		var buf bytes.Buffer
 		w, _ := gzip.NewWriterLevel(&buf, gzip.BestSpeed) // the level is valid, and a buffer takes everything
-		_, _ = w.Write(r.body)
+		_, _ = w.Write(body)
 		_ = w.Close()
-		r.packed = buf.Bytes()
-	})
-	return r.packed
+		return buf.Bytes()
+	})}
 }
 
 // menuView is GET /orders/api/v1/menu/view (docs/ordering-service.md, section 4.6).
