@@ -56,7 +56,7 @@ func hashed(secret []byte, parts ...string) string {
 // escapes, numbers by value. Two spellings of one field in an object stay in
 // their order, for the last one counts. The error is a *jsontext.SyntaxError.
 func canonical(body []byte) ([]byte, error) {
-	c := jsontext.Canonical{Reader: jsontext.NewReader(jsontext.String(body), validate.MaxBodyDepth), Number: appendCanonicalNumber}
+	c := jsontext.Canonical{Reader: jsontext.NewReader(jsontext.String(body), validate.MaxBodyDepth), AppendNumber: appendCanonicalNumber}
 	text := c.AppendNext(make([]byte, 0, len(body)))
 	if err := c.Err(); err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package jsontext
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 )
@@ -8,24 +9,26 @@ import (
 // AppendCanonical appends the canonical form of a well-formed value. number
 // appends each number; nil: as it is written.
 func AppendCanonical(dst []byte, value string, number func(dst []byte, number string) []byte) []byte {
-	c := Canonical{Reader: NewReader(value, 0), Number: number}
+	c := Canonical{Reader: NewReader(value, 0), AppendNumber: number}
 	return c.AppendNext(dst)
 }
 
-// Canonical writes the values that its Reader reads in their canonical form:
-// compact, the members of each object sorted by their folded names, those whose
-// names fold alike in the order they came, and strings with the escapes of
-// AppendString. What was written counts only if Err returns nil at the end.
+// Canonical is a Reader that writes what it reads in the canonical form: compact,
+// the members of each object sorted by their folded names, those whose names fold
+// alike in the order they came, and strings with the escapes of AppendString. What
+// was written counts only if Err returns nil at the end.
 type Canonical struct {
 	Reader
 
-	// Number appends each number; nil: as it is written.
-	Number func(dst []byte, number string) []byte
+	// AppendNumber appends each number; nil: as it is written.
+	AppendNumber func(dst []byte, number string) []byte
 
-	names   map[string]CanonicalName // by the literal in the text
-	members []canonicalMember        // of the objects around, one behind the other
-	buffer  []byte                   // for the members of one object, in another order
-	parted  []byte                   // of AppendParted
+	form     []byte                   // what is written, with a comma behind each value
+	names    map[string]CanonicalName // by the literal in the text
+	brackets []canonicalBracket       // those that are open
+	members  []canonicalMember        // of the objects around, one behind the other
+	buffer   []byte                   // for the members of one object, in another order
+	parted   []byte                   // of AppendParted
 }
 
 // CanonicalName is a member's name as it is written, with a colon behind it, and
@@ -38,42 +41,45 @@ type canonicalMember struct {
 	start, end int
 }
 
+// canonicalBracket is where the content of a bracket begins, in what is written and
+// among the members.
+type canonicalBracket struct{ start, members int }
+
 // maxNames bounds the names that are remembered: a menu has some thirty.
 const maxNames = 1000
 
+// Record has all that is read from here on appended to dst, until Recorded.
+func (c *Canonical) Record(dst []byte) {
+	c.form, c.brackets = dst, c.brackets[:0]
+	c.canonical = c
+}
+
+// Recorded returns what was written since Record, and ends it.
+func (c *Canonical) Recorded() []byte {
+	c.canonical = nil
+	return bytes.TrimSuffix(c.form, []byte{','})
+}
+
 // AppendNext appends the next value.
 func (c *Canonical) AppendNext(dst []byte) []byte {
-	switch c.Kind() {
-	case KindObject:
-		return c.object(dst)
-	case KindArray:
-		start := len(dst) + 1
-		dst = append(dst, '[')
-		for range c.Elements() {
-			dst = append(c.AppendNext(dst), ',')
-		}
-		return closed(dst, start, ']')
-	case KindString:
-		if literal := c.Raw(); literal != "" {
-			return appendLiteral(dst, literal)
-		}
-		return dst // it is malformed
-	case KindNumber:
-		literal := c.Raw()
-		if c.Number != nil && literal != "" {
-			return c.Number(dst, literal)
-		}
-		return append(dst, literal...)
-	case KindNone, KindNull, KindBool: // as they are written
-	}
-	return append(dst, c.Raw()...)
+	first := len(c.members)
+	c.Record(dst)
+	c.Skip()
+	c.members = c.members[:first]
+	return c.Recorded()
 }
 
 // AppendParted appends the next value, which is an object, as two: the members
 // of which part reports true to other, the rest to dst.
 func (c *Canonical) AppendParted(dst, other []byte, part func(folded string) bool) (rest, parted []byte) {
 	first := len(c.members)
-	c.parted = c.appendMembers(c.parted[:0])
+	c.parted = c.parted[:0]
+	for range c.Members() {
+		name := c.Name(c.RawName())
+		start := len(c.parted)
+		c.parted = append(c.AppendNext(append(c.parted, name.Literal...)), ',')
+		c.members = append(c.members, canonicalMember{folded: name.Folded, start: start, end: len(c.parted)})
+	}
 	members := c.members[first:]
 	sortMembers(members)
 	start, otherStart := len(dst)+1, len(other)+1
@@ -89,32 +95,47 @@ func (c *Canonical) AppendParted(dst, other []byte, part func(folded string) boo
 	return closed(dst, start, '}'), closed(other, otherStart, '}')
 }
 
-func (c *Canonical) object(dst []byte) []byte {
-	first, start := len(c.members), len(dst)+1
-	dst = c.appendMembers(append(dst, '{'))
-	if members := c.members[first:]; sortMembers(members) {
-		c.buffer = append(c.buffer[:0], dst[start:]...)
-		dst = dst[:start]
-		for _, m := range members {
-			dst = append(dst, c.buffer[m.start-start:m.end-start]...)
-		}
+// writeScalar writes a string, a number, a boolean or null.
+func (c *Canonical) writeScalar(literal string) {
+	switch b := literal[0]; {
+	case b == '"':
+		c.form = appendLiteral(c.form, literal)
+	case c.AppendNumber != nil && (b == '-' || b >= '0' && b <= '9'):
+		c.form = c.AppendNumber(c.form, literal)
+	default:
+		c.form = append(c.form, literal...)
 	}
-	c.members = c.members[:first]
-	return closed(dst, start, '}')
+	c.form = append(c.form, ',')
 }
 
-// appendMembers appends the members of the next value, an object, as they come,
-// and notes them in c.members.
-func (c *Canonical) appendMembers(dst []byte) []byte {
-	for range c.Members() {
-		name := c.Name(c.RawName())
-		m := canonicalMember{folded: name.Folded, start: len(dst)}
-		dst = append(dst, name.Literal...)
-		dst = append(c.AppendNext(dst), ',')
-		m.end = len(dst)
-		c.members = append(c.members, m)
+func (c *Canonical) writeName(literal string) {
+	name := c.Name(literal)
+	c.members = append(c.members, canonicalMember{folded: name.Folded, start: len(c.form)})
+	c.form = append(c.form, name.Literal...)
+}
+
+func (c *Canonical) writeOpen(bracket byte) {
+	c.form = append(c.form, bracket)
+	c.brackets = append(c.brackets, canonicalBracket{start: len(c.form), members: len(c.members)})
+}
+
+// writeClose ends an object or an array, and sorts the members of an object.
+func (c *Canonical) writeClose(bracket byte) {
+	last := c.brackets[len(c.brackets)-1]
+	c.brackets = c.brackets[:len(c.brackets)-1]
+	members := c.members[last.members:]
+	for i, end := len(members)-1, len(c.form); i >= 0; i-- {
+		members[i].end, end = end, members[i].start
 	}
-	return dst
+	if sortMembers(members) {
+		c.buffer = append(c.buffer[:0], c.form[last.start:]...)
+		c.form = c.form[:last.start]
+		for _, m := range members {
+			c.form = append(c.form, c.buffer[m.start-last.start:m.end-last.start]...)
+		}
+	}
+	c.members = c.members[:last.members]
+	c.form = append(closed(c.form, last.start, bracket), ',')
 }
 
 // sortMembers sorts by the folded names and reports whether anything moved.

@@ -53,6 +53,7 @@ type Reader struct {
 	bom       int // bytes of the byte order mark that was cut off
 	opened    bool
 	failed    bool
+	canonical *Canonical // writes all that is read; nil for nothing
 }
 
 // NewReader returns a Reader of text, which may begin with a byte order mark
@@ -172,6 +173,9 @@ func (r *Reader) open(bracket byte) bool {
 	r.depthLeft--
 	r.at++
 	r.opened = true
+	if r.canonical != nil {
+		r.canonical.writeOpen(bracket)
+	}
 	return true
 }
 
@@ -193,6 +197,9 @@ func (r *Reader) member() (name string, ok bool) {
 		return "", r.fail()
 	}
 	r.nameStart, r.nameEnd, r.at = start, end, pastSpace(r.text, i+1)
+	if r.canonical != nil {
+		r.canonical.writeName(r.text[start:end])
+	}
 	if plain {
 		return r.text[start+1 : end-1], true
 	}
@@ -211,6 +218,9 @@ func (r *Reader) next(closing byte) bool {
 		r.opened = false
 		r.depthLeft++
 		r.at = i + 1
+		if r.canonical != nil {
+			r.canonical.writeClose(closing)
+		}
 		return false
 	case r.opened:
 		r.opened = false
@@ -245,6 +255,8 @@ func (r *Reader) Raw() string {
 	default:
 		if r.at = scalarEnd(r.text, start); r.at < 0 {
 			r.fail()
+		} else if r.canonical != nil {
+			r.canonical.writeScalar(r.text[start:r.at])
 		}
 	}
 	if r.failed {
@@ -267,6 +279,9 @@ func (r *Reader) Text() (text string, ok bool) {
 		return "", true
 	}
 	r.at = end
+	if r.canonical != nil {
+		r.canonical.writeScalar(r.text[start:end])
+	}
 	if plain {
 		return r.text[start+1 : end-1], true
 	}
