@@ -70,11 +70,16 @@ func TestWhatIsAcceptedIsRight(t *testing.T) {
 		}
 		box.SetMenu(string(menutest.Restaurant), view)
 		req := validate.Request{
-			Restaurant: menutest.Restaurant, V1: true, Catalogue: menutest.Compile(t, string(view), menu.DefaultSettings()), FieldCase: upstream.FieldCaseDocument,
+			Restaurant: menutest.Restaurant, Catalogue: menutest.Compile(t, string(view), menu.DefaultSettings()),
+			Input: validate.Input{V1: true, FieldCase: upstream.FieldCaseDocument},
 		}
 		for range 5 {
 			req.Body = d.DrawOrder(rt)
-			result, err := validator.Order(req)
+			order, err := validate.DecodeOrder(req.Input, nil)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			result, err := validator.Check(order, req)
 			if err != nil {
 				rt.Fatal(err)
 			}
@@ -87,7 +92,7 @@ func TestWhatIsAcceptedIsRight(t *testing.T) {
 				rt.Fatalf("total %s of %s; by fractions %s", got.RatString(), req.Body, want.RatString())
 			}
 			h.card = req.Catalogue
-			placed, err := h.Place(t.Context(), placing(func(p *ordering.PlaceRequest) { p.Body, p.Key = req.Body, "" }))
+			placed, err := h.Place(t.Context(), placing(func(p *placeRequest) { p.Body, p.Key = req.Body, "" }))
 			if answer := placed.Call.Answer; answer != nil && bytes.Contains(answer.Body, []byte("too many ways to assign")) {
 				continue // the sandbox tries all ways, and gives up where they are too many to check
 			}

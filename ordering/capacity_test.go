@@ -19,7 +19,7 @@ func TestSlotIsReservedBeforeTheJournal(t *testing.T) {
 	h := newHarness(t, ordering.DefaultConfig())
 	placed := h.placed(t)
 	h.service.fails(lostAnswer())
-	unknown, err := h.Place(t.Context(), placing(func(p *ordering.PlaceRequest) { p.Key = "unknown" }))
+	unknown, err := h.Place(t.Context(), placing(func(p *placeRequest) { p.Key = "unknown" }))
 	if err != nil || unknown.Call.Outcome != ordering.OutcomeUnknown {
 		t.Fatalf("Place() = %+v, %v; want unknown", unknown, err)
 	}
@@ -44,10 +44,10 @@ func TestSlotIsReservedBeforeTheJournal(t *testing.T) {
 			t.Errorf("%s = %v, want not sent, for want of a slot", what, err)
 		}
 	}
-	next := func(p *ordering.PlaceRequest) { p.Key = "next" }
+	next := func(p *placeRequest) { p.Key = "next" }
 	_, err = h.Place(t.Context(), placing(next))
 	busy("Place()", err)
-	_, err = h.Place(t.Context(), placing(func(p *ordering.PlaceRequest) { p.Key, p.CapacityKey = "guest", "a guest" }))
+	_, err = h.Place(t.Context(), placing(func(p *placeRequest) { p.Key, p.CapacityKey = "guest", "a guest" }))
 	busy("Place() of a guest", err)
 	complete := changing(upstream.OpComplete, "")
 	complete.OrderID = placed.Record.OrderID

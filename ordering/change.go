@@ -14,7 +14,7 @@ import (
 // already returns what became of that request; so does, without a key, the same
 // change asked for again, unless it was refused (policies O7, O9).
 //
-// Errors are Place's but those of a menu, and: ErrNoOrder, on the v1 API
+// Errors are Place's but those of a menu, and: *jsontext.SyntaxError; ErrNoOrder, on the v1 API
 // for orders that larder does not know (policy O9a); *BusyError while another
 // call of the order is open or unknown; *StateError when it takes no such
 // change any more.
@@ -26,15 +26,20 @@ func (o *Orders) Change(ctx context.Context, c ChangeRequest) (Result, error) {
 		operation: c.Operation, connection: c.Connection, client: c.Client, key: c.Key, of: c.OrderID, capacityKey: c.Client,
 		arrived: time.Now(), change: &c,
 	}
+	var err error
 	switch c.Operation {
-	case upstream.OpPay, upstream.OpReject:
-		var err error
-		if r.body, err = canonical(c.Body); err != nil {
-			return Result{}, err
-		}
+	case upstream.OpPay:
+		r.payments, err = validate.ReadPayments(c.Input)
+		r.body = r.payments.Canonical()
+	case upstream.OpReject:
+		r.rejection, err = validate.ReadRejection(c.Input)
+		r.body = r.rejection.Canonical()
 	case upstream.OpComplete: // has none
 	default:
-		return Result{}, fmt.Errorf("ordering: %q changes no order", c.Operation)
+		err = fmt.Errorf("ordering: %q changes no order", c.Operation)
+	}
+	if err != nil {
+		return Result{}, err
 	}
 	result, err := o.execute(ctx, &r)
 	if err == nil && !result.Replayed && c.Operation == upstream.OpReject && result.Call.Outcome == OutcomeRefused {
@@ -44,30 +49,28 @@ func (o *Orders) Change(ctx context.Context, c ChangeRequest) (Result, error) {
 }
 
 // validateChange checks a change and fills in what its call has of its own.
-func (o *Orders) validateChange(ctx context.Context, c *ChangeRequest, spec *CallSpec) error {
+func (o *Orders) validateChange(ctx context.Context, r *request, spec *CallSpec) error {
+	c := r.change
 	spec.RequestID, spec.OrderID, spec.Adopt = c.RequestID, c.OrderID, !c.V1
 	record, err := o.deps.Journal.Order(ctx, c.Connection, c.OrderID)
 	if err != nil && (c.V1 || !errors.Is(err, ErrNoOrder)) {
 		return err
 	}
-	body := validate.Change{Body: c.Body, V1: c.V1, Language: c.Language, FieldCase: c.FieldCase}
 	var invalid InvalidError
-	switch c.Operation {
-	case upstream.OpPay:
-		payments := validate.ReadPayments(body)
+	switch {
+	case r.payments != nil:
 		if c.V1 && !o.cfg.AllowUnderpayment {
-			payments.Cover(record.Total)
+			r.payments.Cover(record.Total)
 		}
-		for _, paid := range payments.List() {
+		for _, paid := range r.payments.List() {
 			spec.Payments = append(spec.Payments, Payment{Code: paid.Code, Amount: paid.Amount, PaidAt: paid.PaidAt})
 		}
-		spec.Body = payments.Upstream()
-		invalid.Violations, invalid.More = payments.Violations()
-	case upstream.OpReject:
-		rejection := validate.ReadRejection(body)
-		o.checkReason(ctx, c.Connection, rejection)
-		spec.Body = rejection.Upstream()
-		invalid.Violations, invalid.More = rejection.Violations()
+		spec.Body = r.payments.Upstream()
+		invalid.Violations, invalid.More = r.payments.Violations()
+	case r.rejection != nil:
+		o.checkReason(ctx, c.Connection, r.rejection)
+		spec.Body = r.rejection.Upstream()
+		invalid.Violations, invalid.More = r.rejection.Violations()
 	default: // a completion has no body
 	}
 	if invalid.Violations != nil {

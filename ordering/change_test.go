@@ -248,7 +248,7 @@ func TestReads(t *testing.T) {
 			t.Errorf("%s: %s, %v; want no order", name, got.Ref, err)
 		}
 	}
-	h.placed(t, func(p *ordering.PlaceRequest) { p.Connection = "second" })
+	h.placed(t, func(p *placeRequest) { p.Connection = "second" })
 	if _, err := byKey(both, "storefront", soupKey); !is[*ordering.AmbiguousError](err) || err.Error() != "ordering: orders of several connections: main, second" {
 		t.Errorf("by a key used on both = %v, want it ambiguous", err)
 	}

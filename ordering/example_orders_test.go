@@ -38,10 +38,17 @@ func ExampleOrders() {
 	})
 	ctx := context.Background()
 	for range 2 {
-		got, err := orders.Place(ctx, ordering.PlaceRequest{
-			Restaurant: "bistro", V1: true, Connection: "main", Client: "storefront", Key: "basket-17",
+		order, err := validate.DecodeOrder(validate.Input{
+			V1: true,
 			Body: []byte(`{"dishList": [{"ID": "soup", "quantity": 1}], "expeditionType": "pickup",
 				"expectedAt": "2026-05-01T18:30:00+03:00", "paymentTypeID": "card"}`),
+		}, nil)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		got, err := orders.Place(ctx, ordering.PlaceRequest{
+			Restaurant: "bistro", Order: order, Connection: "main", Client: "storefront", Key: "basket-17",
 		})
 		if err != nil {
 			fmt.Println(err)
@@ -50,7 +57,7 @@ func ExampleOrders() {
 		fmt.Println(got.Record.OrderID, got.Record.State, got.Record.Total.Decimal, "replayed:", got.Replayed)
 	}
 	for _, change := range []ordering.ChangeRequest{
-		{Operation: upstream.OpPay, Body: []byte(`[{"code": "c-1", "amount": "199.90", "paidAt": "2026-05-01T12:00:00+03:00"}]`)},
+		{Operation: upstream.OpPay, Input: validate.Input{Body: []byte(`[{"code": "c-1", "amount": "199.90", "paidAt": "2026-05-01T12:00:00+03:00"}]`)}},
 		{Operation: upstream.OpComplete},
 	} {
 		change.V1, change.Connection, change.Client, change.OrderID = true, "main", "storefront", "765"

@@ -11,6 +11,7 @@ import (
 	"larder/internal/sleep"
 	"larder/internal/tracing"
 	"larder/internal/upstream"
+	"larder/ordering/validate"
 )
 
 // The limits of writing down what became of a call, while its client waits.
@@ -27,13 +28,17 @@ type request struct {
 	connection, client string
 	key                string // the client's, "" for none
 	of                 string // the order's orderID, or the restaurant that a new one is for
-	body               []byte // in canonical form, for the fingerprint
+	body               []byte // its canonical form, for the fingerprint
 	capacityKey        string // whose share of the connection's capacity the call takes (policy O8a)
 	arrived            time.Time
 
 	place  *PlaceRequest
 	change *ChangeRequest
 	retry  *retryRequest
+
+	// The body of a change, one of them or none.
+	payments  *validate.Payments
+	rejection *validate.Rejection
 }
 
 // execution is a request on its way through the steps of execute.
@@ -141,7 +146,7 @@ func (o *Orders) validateRequest(ctx context.Context, e *execution) (err error) 
 	case e.place != nil:
 		err = o.validateOrder(ctx, e.place, &e.spec)
 	case e.change != nil:
-		err = o.validateChange(ctx, e.change, &e.spec)
+		err = o.validateChange(ctx, e.request, &e.spec)
 	default:
 		err = o.validateRetry(ctx, e.retry, &e.spec)
 	}

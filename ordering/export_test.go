@@ -1,4 +1,9 @@
 package ordering
 
-// Canonical is canonical, for the tests.
-func Canonical(body []byte) ([]byte, error) { return canonical(body) }
+import "larder/ordering/validate"
+
+// Canonical returns the canonical form of a body, for the tests.
+func Canonical(body []byte) ([]byte, error) {
+	order, err := validate.DecodeOrder(validate.Input{Body: body}, nil)
+	return order.Canonical(), err
+}

@@ -216,12 +216,43 @@ const (
 	soupKey = "soup-key-1"
 )
 
-// placing is an order of one soup on the v1 API.
-func placing(change ...func(*ordering.PlaceRequest)) ordering.PlaceRequest {
-	p := ordering.PlaceRequest{
-		Restaurant: menutest.Restaurant, V1: true, Connection: "main", Client: "storefront", Key: soupKey,
-		RequestID: "request-1", Body: []byte(menutest.Order(oneSoup)), Language: "en", FieldCase: upstream.FieldCaseDocument,
+// placeRequest is a PlaceRequest with the body that its Order is decoded from.
+type placeRequest struct {
+	ordering.PlaceRequest
+	validate.Input
+}
+
+// newPlaceRequest is an order on the v1 API.
+func newPlaceRequest(key string, body []byte) placeRequest {
+	return placeRequest{
+		ordering.PlaceRequest{
+			Restaurant: menutest.Restaurant, Connection: "main", Client: "storefront", Key: key, RequestID: "request",
+		},
+		validate.Input{Body: body, V1: true, FieldCase: upstream.FieldCaseDocument},
 	}
+}
+
+// place decodes the order and places it.
+func place(ctx context.Context, orders interface {
+	Place(ctx context.Context, p ordering.PlaceRequest) (ordering.Result, error)
+}, p placeRequest,
+) (ordering.Result, error) {
+	var err error
+	if p.Order, err = validate.DecodeOrder(p.Input, nil); err != nil {
+		return ordering.Result{}, err
+	}
+	return orders.Place(ctx, p.PlaceRequest)
+}
+
+// Place decodes the order and places it.
+func (h *harness) Place(ctx context.Context, p placeRequest) (ordering.Result, error) {
+	return place(ctx, h.Orders, p)
+}
+
+// placing is an order of one soup on the v1 API.
+func placing(change ...func(*placeRequest)) placeRequest {
+	p := newPlaceRequest(soupKey, []byte(menutest.Order(oneSoup)))
+	p.RequestID, p.Language = "request-1", "en"
 	for _, c := range change {
 		c(&p)
 	}
@@ -231,8 +262,8 @@ func placing(change ...func(*ordering.PlaceRequest)) ordering.PlaceRequest {
 // changing is a change of order 765 on the v1 API.
 func changing(op ordering.Operation, body string, change ...func(*ordering.ChangeRequest)) ordering.ChangeRequest {
 	c := ordering.ChangeRequest{
-		Operation: op, OrderID: "765", V1: true, Connection: "main", Client: "storefront",
-		RequestID: "request-2", Body: []byte(body), Language: "en", FieldCase: upstream.FieldCaseDocument,
+		Operation: op, OrderID: "765", Connection: "main", Client: "storefront", RequestID: "request-2",
+		Input: validate.Input{Body: []byte(body), V1: true, Language: "en", FieldCase: upstream.FieldCaseDocument},
 	}
 	for _, ch := range change {
 		ch(&c)
@@ -241,7 +272,7 @@ func changing(op ordering.Operation, body string, change ...func(*ordering.Chang
 }
 
 // placed places an order that must be placed.
-func (h *harness) placed(tb testing.TB, change ...func(*ordering.PlaceRequest)) ordering.Result {
+func (h *harness) placed(tb testing.TB, change ...func(*placeRequest)) ordering.Result {
 	tb.Helper()
 	got, err := h.Place(tb.Context(), placing(change...))
 	if err != nil || got.Call.Outcome != ordering.OutcomeDone {

@@ -16,9 +16,9 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
-	"larder/internal/testkit/menutest"
 	"larder/internal/upstream"
 	"larder/ordering"
+	"larder/ordering/validate"
 )
 
 const (
@@ -155,10 +155,8 @@ func (h *history) place(t *testing.T, client int, orders instance, slot *keySlot
 	t.Helper()
 	v := &callTimes{}
 	from := time.Now()
-	got, err := orders.Place(context.WithValue(t.Context(), callTimesKey{}, v), ordering.PlaceRequest{
-		Restaurant: menutest.Restaurant, V1: true, Connection: "main", Client: "storefront", Key: slot.key,
-		RequestID: "request", Body: simOrder(slot.key, 1+body), FieldCase: upstream.FieldCaseDocument,
-	})
+	request := newPlaceRequest(slot.key, simOrder(slot.key, 1+body))
+	got, err := place(context.WithValue(t.Context(), callTimesKey{}, v), orders, request)
 	h.ended(t, client, slot, step{key: slot.key, op: upstream.OpCreate, body: body}, got, err, v, from)
 }
 
@@ -173,8 +171,8 @@ func (h *history) change(t *testing.T, client int, orders instance, slot *keySlo
 		return // or nothing else would be seen
 	}
 	c := ordering.ChangeRequest{
-		Operation: op, OrderID: orderID, V1: true, Connection: "main", Client: "storefront", RequestID: "request",
-		FieldCase: upstream.FieldCaseDocument,
+		Operation: op, OrderID: orderID, Connection: "main", Client: "storefront", RequestID: "request",
+		Input: validate.Input{V1: true, FieldCase: upstream.FieldCaseDocument},
 	}
 	if op == upstream.OpPay {
 		c.Body = []byte(`[{"code":"c","amount":1000,"paidAt":"2030-01-01T00:00:00Z","name":""}]`)

@@ -10,9 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"larder/internal/testkit/menutest"
 	"larder/internal/upstream"
 	"larder/ordering"
+	"larder/ordering/validate"
 )
 
 // TestOneKey: a hundred clients ask for the same at the same time, over several
@@ -23,10 +23,9 @@ func TestOneKey(t *testing.T) {
 	d.control(t, http.MethodPut, "/sandbox/faults", `[{"match":{"path":"/orders/*"},"do":"latency","delay":"20ms"}]`)
 	body := simOrder("one-key", 1)
 	placed := d.hundred(t, "place", func(orders *ordering.Orders, client int) (ordering.Result, error) {
-		return orders.Place(t.Context(), ordering.PlaceRequest{
-			Restaurant: menutest.Restaurant, V1: true, Connection: "main", Client: "storefront", Key: "one-key",
-			RequestID: fmt.Sprint("request-", client), Body: body, FieldCase: upstream.FieldCaseDocument,
-		})
+		request := newPlaceRequest("one-key", body)
+		request.RequestID = fmt.Sprint("request-", client)
+		return place(t.Context(), orders, request)
 	})
 	orderID := placed.Record.OrderID
 	if placed.Call.Outcome != ordering.OutcomeDone || orderID == "" {
@@ -39,9 +38,11 @@ func TestOneKey(t *testing.T) {
 		}
 		d.hundred(t, string(op), func(orders *ordering.Orders, client int) (ordering.Result, error) {
 			return orders.Change(t.Context(), ordering.ChangeRequest{
-				Operation: op, OrderID: orderID, V1: true, Connection: "main", Client: "storefront", Key: key,
-				RequestID: fmt.Sprint("request-", client), FieldCase: upstream.FieldCaseDocument,
-				Body: []byte(`[{"code":"c","amount":199.9,"paidAt":"2030-01-01T00:00:00Z","name":""}]`),
+				Operation: op, OrderID: orderID, Connection: "main", Client: "storefront", Key: key, RequestID: fmt.Sprint("request-", client),
+				Input: validate.Input{
+					Body: []byte(`[{"code":"c","amount":199.9,"paidAt":"2030-01-01T00:00:00Z","name":""}]`),
+					V1:   true, FieldCase: upstream.FieldCaseDocument,
+				},
 			})
 		})
 	}

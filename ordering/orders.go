@@ -60,8 +60,8 @@ type PlaceRequest struct {
 	// Restaurant is whose menu the order is checked against; on the
 	// compatible API cache.DefaultMenu's id for an order without restaurantID (policy O1a).
 	Restaurant menu.RestaurantID
-	// V1: the v1 API (see validate.Request.V1).
-	V1 bool
+	// Order is what is ordered.
+	Order *validate.Order
 	// Connection is whose service takes the order.
 	Connection string
 	// Client is who places it; keys are scoped to client and connection.
@@ -74,9 +74,6 @@ type PlaceRequest struct {
 	Key string
 	// RequestID is the HTTP request's; a replay has it too.
 	RequestID string
-	Body      []byte
-	Language  string
-	FieldCase upstream.FieldCase
 }
 
 // ChangeRequest is one change of an order: a payment, a completion or a rejection.
@@ -84,18 +81,16 @@ type ChangeRequest struct {
 	// Operation is upstream.OpPay, OpComplete or OpReject.
 	Operation Operation
 	OrderID   string
-	// V1: the v1 API, where an order that larder did not place is
-	// unknown (policy O9a) and payments must cover the total (policy O10).
-	V1         bool
+	// Input is the array of payments or the rejection; its Body is ignored of a
+	// completion. On the v1 API an order that larder did not place is unknown
+	// (policy O9a) and payments must cover the total (policy O10).
+	validate.Input
+
 	Connection string
 	Client     string
 	// Key is the client's; "" makes one of (order, operation, body) (policy O9).
 	Key       string
 	RequestID string
-	// Body is the array of payments or the rejection; ignored of a completion.
-	Body      []byte
-	Language  string
-	FieldCase upstream.FieldCase
 }
 
 // Result is what became of a call that was begun, by this request or, when

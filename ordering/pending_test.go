@@ -122,7 +122,7 @@ func TestBeginLost(t *testing.T) {
 		t.Fatalf("Place() = %v, want the journal's error", err)
 	}
 	h.failing(journaltest.FailBefore, journaltest.MethodBegin, journaltest.MethodAbort)
-	if _, err := h.Place(t.Context(), placing(func(p *ordering.PlaceRequest) { p.Key = "never-begun" })); !is[*ordering.JournalError](err) {
+	if _, err := h.Place(t.Context(), placing(func(p *placeRequest) { p.Key = "never-begun" })); !is[*ordering.JournalError](err) {
 		t.Fatalf("Place() = %v, want the journal's error", err)
 	}
 	h.journal.Fail(nil)
@@ -254,7 +254,7 @@ func TestRecordLost(t *testing.T) {
 		}
 		lost = false
 		h.failing(journaltest.FailBefore, journaltest.MethodFinish)
-		h.placed(t, func(p *ordering.PlaceRequest) { p.Key = "other-key" })
+		h.placed(t, func(p *placeRequest) { p.Key = "other-key" })
 		lost = true
 		h.journal.Fail(nil)
 		if err := h.Sweep(t.Context()); err != nil {
@@ -272,7 +272,7 @@ func TestSweepGoesToTheEnd(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) { d.Journal = finishless{d.Journal} })
 	for i := range 250 {
-		h.placed(t, func(p *ordering.PlaceRequest) { p.Key = fmt.Sprintf("key-%d", i) })
+		h.placed(t, func(p *placeRequest) { p.Key = fmt.Sprintf("key-%d", i) })
 	}
 	h.pass(time.Minute)
 	if err := h.Sweep(t.Context()); err != nil {
@@ -316,7 +316,7 @@ func TestTooMuchWaits(t *testing.T) {
 		if all := h.happened(); len(all) != 0 {
 			t.Fatalf("events %v before the limit", all)
 		}
-		if _, err := h.Place(t.Context(), placing(func(p *ordering.PlaceRequest) { p.Key = "k-2" })); !is[*ordering.JournalError](err) {
+		if _, err := h.Place(t.Context(), placing(func(p *placeRequest) { p.Key = "k-2" })); !is[*ordering.JournalError](err) {
 			t.Errorf("Place() = %v", err)
 		}
 		h.failing(journaltest.FailBefore, journaltest.MethodFinish)
@@ -336,7 +336,7 @@ func TestOneThatCannotBeWritten(t *testing.T) {
 		h := newHarness(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) { d.Journal = stubborn{d.Journal, &bad} })
 		h.failing(journaltest.FailBefore, journaltest.MethodFinish)
 		for i := range 6 {
-			got := h.placed(t, func(p *ordering.PlaceRequest) { p.Key = fmt.Sprintf("key-%d", i) })
+			got := h.placed(t, func(p *placeRequest) { p.Key = fmt.Sprintf("key-%d", i) })
 			if i == 0 {
 				bad = got.Record.Ref
 			}
@@ -423,7 +423,7 @@ func TestRun(t *testing.T) {
 		placed := make(chan struct{})
 		go func() {
 			defer close(placed)
-			h.placed(t, func(p *ordering.PlaceRequest) { p.Key = "k-2" })
+			h.placed(t, func(p *placeRequest) { p.Key = "k-2" })
 		}()
 		<-begun
 		stop()

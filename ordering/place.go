@@ -13,20 +13,21 @@ import (
 // Place validates an order and sends it, once. A key that was used already
 // returns what became of that request, whatever the menu says by now (policy O7).
 //
-// Errors when nothing was begun: *jsontext.SyntaxError; *KeyReusedError and
-// *InFlightError; ErrUnknownConnection; *InvalidError; *NotReadyError;
+// Errors when nothing was begun: *KeyReusedError and *InFlightError; ErrUnknownConnection; *InvalidError; *NotReadyError;
 // *RestoredError; *JournalError; *NotSentError when the client has left, or the
 // service has no capacity or gives no token (policy O8a); those of the
 // Catalogues. Once the call was begun there is a Result, whatever became of it.
 func (o *Orders) Place(ctx context.Context, p PlaceRequest) (Result, error) {
-	arrived := time.Now()
-	body, err := canonical(p.Body)
-	if err != nil {
-		return Result{}, err
-	}
 	return o.execute(ctx, &request{
-		operation: upstream.OpCreate, connection: p.Connection, client: p.Client, key: p.Key, of: string(p.Restaurant),
-		body: body, capacityKey: cmp.Or(p.CapacityKey, p.Client), arrived: arrived, place: &p,
+		operation:   upstream.OpCreate,
+		connection:  p.Connection,
+		client:      p.Client,
+		key:         p.Key,
+		of:          string(p.Restaurant),
+		body:        p.Order.Canonical(),
+		capacityKey: cmp.Or(p.CapacityKey, p.Client),
+		arrived:     time.Now(),
+		place:       &p,
 	})
 }
 
@@ -38,10 +39,7 @@ func (o *Orders) validateOrder(ctx context.Context, p *PlaceRequest, spec *CallS
 	if err != nil {
 		return err
 	}
-	result, err := o.deps.Validator.Order(validate.Request{
-		Restaurant: p.Restaurant, V1: p.V1, Version: version, Catalogue: catalogue,
-		Body: p.Body, Language: p.Language, FieldCase: p.FieldCase,
-	})
+	result, err := o.deps.Validator.Check(p.Order, validate.Request{Restaurant: p.Restaurant, Version: version, Catalogue: catalogue})
 	if err != nil {
 		return err
 	}

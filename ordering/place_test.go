@@ -24,9 +24,12 @@ func TestPlace(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t, ordering.DefaultConfig())
 	got := h.placed(t)
-	checked, err := validate.New(validate.DefaultConfig(), menutest.Noon).Order(validate.Request{
-		Restaurant: menutest.Restaurant, V1: true, Catalogue: h.card, Body: []byte(menutest.Order(oneSoup)), FieldCase: upstream.FieldCaseDocument,
-	})
+	order, err := validate.DecodeOrder(placing().Input, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	validator := validate.New(validate.DefaultConfig(), menutest.Noon)
+	checked, err := validator.Check(order, validate.Request{Restaurant: menutest.Restaurant, Catalogue: h.card})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,16 +65,16 @@ func TestPlaceBeginsNothing(t *testing.T) {
 	other := errors.New("other")
 	for _, tc := range []struct {
 		name  string
-		order ordering.PlaceRequest
+		order placeRequest
 		given func(*harness)
 		want  func(error) bool
 	}{
-		{"malformed", placing(func(p *ordering.PlaceRequest) { p.Body = []byte(`{`) }), nil, is[*jsontext.SyntaxError]},
-		{"violations", placing(func(p *ordering.PlaceRequest) { p.Body = []byte(menutest.Order(`[]`)) }), nil, func(err error) bool {
+		{"malformed", placing(func(p *placeRequest) { p.Body = []byte(`{`) }), nil, is[*jsontext.SyntaxError]},
+		{"violations", placing(func(p *placeRequest) { p.Body = []byte(menutest.Order(`[]`)) }), nil, func(err error) bool {
 			e, ok := errors.AsType[*ordering.InvalidError](err)
 			return ok && len(e.Violations) == 1 && strings.Contains(e.Error(), "violations of the order: 1")
 		}},
-		{"unknown connection", placing(func(p *ordering.PlaceRequest) { p.Connection = "third" }), nil, func(err error) bool {
+		{"unknown connection", placing(func(p *placeRequest) { p.Connection = "third" }), nil, func(err error) bool {
 			return errors.Is(err, ordering.ErrUnknownConnection)
 		}},
 		{"no catalogue", placing(), func(h *harness) { h.noCard = other }, func(err error) bool { return errors.Is(err, other) }},
@@ -252,7 +255,7 @@ func TestReplay(t *testing.T) {
 			h.pass(23 * time.Hour)
 			h.noCard = errors.New("no catalogue")
 			h.failing(journaltest.FailBefore, journaltest.MethodReady)
-			again, err := h.Place(t.Context(), placing(func(p *ordering.PlaceRequest) {
+			again, err := h.Place(t.Context(), placing(func(p *placeRequest) {
 				p.RequestID = "request-9"
 				p.Body = []byte(`{"paymentTypeID":"cash", "expectedAt":"2026-05-01T18:30:00+03:00", "expeditionType":"pickup", "dishList":[{"quantity":1.0,"ID":"soup"}]}`)
 			}))
@@ -274,9 +277,9 @@ func TestKeyForSomethingElse(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t, ordering.DefaultConfig())
 	first := h.placed(t)
-	for name, p := range map[string]ordering.PlaceRequest{
-		"another body":       placing(func(p *ordering.PlaceRequest) { p.Body = []byte(menutest.Order(`[{"ID":"soup","quantity":2}]`)) }),
-		"another restaurant": placing(func(p *ordering.PlaceRequest) { p.Restaurant = "r-2" }),
+	for name, p := range map[string]placeRequest{
+		"another body":       placing(func(p *placeRequest) { p.Body = []byte(menutest.Order(`[{"ID":"soup","quantity":2}]`)) }),
+		"another restaurant": placing(func(p *placeRequest) { p.Restaurant = "r-2" }),
 	} {
 		_, err := h.Place(t.Context(), p)
 		if e, ok := errors.AsType[*ordering.KeyReusedError](err); !ok || e.Ref != first.Record.Ref || !strings.Contains(e.Error(), e.Ref) {
@@ -288,11 +291,11 @@ func TestKeyForSomethingElse(t *testing.T) {
 		t.Errorf("another operation: Change() = %v, want the key reused", err)
 	}
 	h.wantSent(t, 1)
-	for name, p := range map[string]ordering.PlaceRequest{
-		"another client":     placing(func(p *ordering.PlaceRequest) { p.Client = "other" }),
-		"another connection": placing(func(p *ordering.PlaceRequest) { p.Connection = "second" }),
-		"no key":             placing(func(p *ordering.PlaceRequest) { p.Key = "" }),
-		"no key, again":      placing(func(p *ordering.PlaceRequest) { p.Key = "" }),
+	for name, p := range map[string]placeRequest{
+		"another client":     placing(func(p *placeRequest) { p.Client = "other" }),
+		"another connection": placing(func(p *placeRequest) { p.Connection = "second" }),
+		"no key":             placing(func(p *placeRequest) { p.Key = "" }),
+		"no key, again":      placing(func(p *placeRequest) { p.Key = "" }),
 	} {
 		if got, err := h.Place(t.Context(), p); err != nil || got.Replayed || got.Record.Ref == first.Record.Ref {
 			t.Errorf("%s: Place() = %+v, %v; want an order of its own", name, got, err)
@@ -354,7 +357,7 @@ func TestKeyTakenJustThen(t *testing.T) {
 	if err != nil || !again.Replayed || again.Record.Ref != first.Record.Ref {
 		t.Errorf("Place() = %+v, %v; want it replayed", again, err)
 	}
-	_, err = h.Place(t.Context(), placing(func(p *ordering.PlaceRequest) { p.Body = []byte(menutest.Order(`[{"ID":"soup","quantity":2}]`)) }))
+	_, err = h.Place(t.Context(), placing(func(p *placeRequest) { p.Body = []byte(menutest.Order(`[{"ID":"soup","quantity":2}]`)) }))
 	if !is[*ordering.KeyReusedError](err) {
 		t.Errorf("Place() of another body = %v, want the key reused", err)
 	}

@@ -16,7 +16,7 @@ const stranger = "stranger"
 // simRequest is one request to larder.
 type simRequest struct {
 	number    int
-	placing   *ordering.PlaceRequest
+	placing   *placeRequest
 	changing  *ordering.ChangeRequest
 	resolving *ordering.ResolveRequest
 	// label identifies the request's order or payment at the service.
@@ -70,7 +70,7 @@ func (w *world) send(r *replica, a *simRequest) {
 		)
 		switch {
 		case a.placing != nil:
-			result, err = r.orders.Place(ctx, *a.placing)
+			result, err = place(ctx, r.orders, *a.placing)
 		case a.changing != nil:
 			result, err = r.orders.Change(ctx, *a.changing)
 		default:

@@ -14,6 +14,7 @@ import (
 	"larder/internal/testkit/menutest"
 	"larder/internal/upstream"
 	"larder/ordering"
+	"larder/ordering/validate"
 )
 
 // simOrder returns an order with a label.
@@ -38,12 +39,8 @@ func (s *simulation) place(t *rapid.T) {
 	}
 	body := s.bodyOf(label)
 	for range rapid.SampledFrom([]int{1, 1, 1, 3}).Draw(t, "times") {
-		s.send(s.replica(t), &simRequest{
-			placing: &ordering.PlaceRequest{
-				Restaurant: menutest.Restaurant, V1: true, Connection: "main", Client: "storefront", Key: key,
-				RequestID: "request", Body: body, FieldCase: upstream.FieldCaseDocument,
-			}, label: label, identity: identity, own: true,
-		})
+		request := newPlaceRequest(key, body)
+		s.send(s.replica(t), &simRequest{placing: &request, label: label, identity: identity, own: true})
 		if key == "" {
 			break
 		}
@@ -62,12 +59,8 @@ func (s *simulation) bodyOf(label string) []byte {
 
 // placeWrong places what larder refuses by itself; its key stays free.
 func (s *simulation) placeWrong(t *rapid.T) {
-	s.send(s.replica(t), &simRequest{
-		placing: &ordering.PlaceRequest{
-			Restaurant: menutest.Restaurant, V1: true, Connection: "main", Client: "storefront", Key: "wrong",
-			RequestID: "request", Body: simOrder("wrong", 0), FieldCase: upstream.FieldCaseDocument,
-		}, label: "wrong", identity: "create/wrong", invalid: true,
-	})
+	request := newPlaceRequest("wrong", simOrder("wrong", 0))
+	s.send(s.replica(t), &simRequest{placing: &request, label: "wrong", identity: "create/wrong", invalid: true})
 }
 
 // change pays, completes or rejects an order of the service.
@@ -89,8 +82,8 @@ func (s *simulation) change(t *rapid.T) {
 	key := rapid.SampledFrom([]string{"", "", "c1", "c2"}).Draw(t, "key")
 	_, err := s.journal.Order(s.ctx, "main", o.OrderID)
 	a := &simRequest{known: err == nil, own: key != "", changing: &ordering.ChangeRequest{
-		Operation: op, OrderID: o.OrderID, V1: rapid.Bool().Draw(t, "v1"), Connection: "main", Client: "storefront",
-		RequestID: "request", FieldCase: upstream.FieldCaseDocument,
+		Operation: op, OrderID: o.OrderID, Connection: "main", Client: "storefront", RequestID: "request",
+		Input: validate.Input{V1: rapid.Bool().Draw(t, "v1"), FieldCase: upstream.FieldCaseDocument},
 	}}
 	switch op {
 	case upstream.OpPay:

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"net/http"
-	"strings"
 
 	"github.com/gin-gonic/gin"
 
@@ -47,24 +46,6 @@ func restaurantOfQuery(c *gin.Context) (string, error) {
 		}
 	}
 	return asked, nil
-}
-
-// restaurantOfBody reads restaurantID of an order, its name in any spelling;
-// "" where it is missing or no identifier, which is for the rules to refuse. Of
-// several the last one counts, as it does for the rules. The error is a
-// *jsontext.SyntaxError.
-func restaurantOfBody(body []byte) (string, error) {
-	named := ""
-	reader := jsontext.NewReader(string(body), respond.MaxDepth)
-	for name := range reader.Members() {
-		if jsontext.FoldName(name) == "restaurantid" && reader.Kind() != jsontext.KindNull {
-			named, _ = reader.ID()
-		}
-	}
-	if strings.TrimSpace(named) == "" {
-		named = ""
-	}
-	return named, reader.Err()
 }
 
 // Menu answers GET /orders/api/v1/menu/view: the menu view as the

@@ -8,6 +8,7 @@ import (
 	"larder/httpapi/visible"
 	"larder/internal/upstream"
 	"larder/ordering"
+	"larder/ordering/validate"
 )
 
 // Place answers POST /orders/api/v1/orders: the order is checked against
@@ -17,7 +18,7 @@ import (
 // A body is JSON whatever its Content-Type says: the clients of the ordering
 // service send what they always sent.
 func (h *Handlers) Place(c *gin.Context) error {
-	request := ordering.PlaceRequest{RequestID: respond.RequestID(c), Language: respond.Language(c)}
+	request := ordering.PlaceRequest{RequestID: respond.RequestID(c)}
 	err := h.readPlaceRequest(c, &request)
 	call := respond.OrderCall{Operation: upstream.OpCreate, Connection: request.Connection, Restaurant: request.Restaurant}
 	if err != nil {
@@ -37,18 +38,19 @@ func (h *Handlers) readPlaceRequest(c *gin.Context, p *ordering.PlaceRequest) (e
 	if p.Connection, err = visible.OnlyConnection(h.deps.Directory, who, visible.ByClient); err != nil {
 		return err
 	}
-	p.Client, p.FieldCase = who.Client, h.deps.FieldCases[p.Connection]
+	p.Client = who.Client
 	if p.Key, err = respond.IdempotencyKey(c, false, auth.IsGuest(c)); err != nil {
 		return err
 	}
-	if p.Body, err = respond.ReadBody(c, respond.MaxBody, nil); err != nil {
-		return err
-	}
-	named, err := restaurantOfBody(p.Body)
+	body, err := respond.ReadBody(c, respond.MaxBody, nil)
 	if err != nil {
 		return err
 	}
-	p.Restaurant, err = visible.Menu(h.deps.Directory, p.Connection, named)
+	input := validate.Input{Body: body, Language: respond.Language(c), FieldCase: h.deps.FieldCases[p.Connection]}
+	if p.Order, err = validate.DecodeOrder(input, nil); err != nil {
+		return err
+	}
+	p.Restaurant, err = visible.Menu(h.deps.Directory, p.Connection, p.Order.Restaurant())
 	return err
 }
 
@@ -64,8 +66,8 @@ func (h *Handlers) Change(operation ordering.Operation) respond.Handler {
 			return err
 		}
 		change := ordering.ChangeRequest{
-			Operation: operation, OrderID: respond.Param(c, "orderID"), RequestID: respond.RequestID(c), Language: respond.Language(c),
-			Connection: connection, Client: who.Client, FieldCase: h.deps.FieldCases[connection],
+			Operation: operation, OrderID: respond.Param(c, "orderID"), RequestID: respond.RequestID(c), Connection: connection, Client: who.Client,
+			Input: validate.Input{Language: respond.Language(c), FieldCase: h.deps.FieldCases[connection]},
 		}
 		if change.Key, err = respond.IdempotencyKey(c, false, auth.IsGuest(c)); err != nil {
 			return err

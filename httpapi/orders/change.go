@@ -12,6 +12,7 @@ import (
 	"larder/httpapi/visible"
 	"larder/internal/upstream"
 	"larder/ordering"
+	"larder/ordering/validate"
 )
 
 // lookupTimeout bounds how long the connection of an order is sought.
@@ -38,8 +39,14 @@ func (h *Handlers) Change(operation ordering.Operation) respond.Handler {
 			return err
 		}
 		changed, err := h.deps.Orders.Change(c.Request.Context(), ordering.ChangeRequest{
-			Operation: operation, OrderID: orderID, V1: true, Connection: connection, Client: auth.CallerOf(c).Client, Key: key,
-			RequestID: respond.RequestID(c), Body: body, Language: respond.Language(c), FieldCase: h.deps.FieldCases[connection],
+			Operation:  operation,
+			OrderID:    orderID,
+			Connection: connection,
+			Client:     auth.CallerOf(c).Client,
+			Key:        key,
+			RequestID:  respond.RequestID(c),
+
+			Input: validate.Input{Body: body, V1: true, Language: respond.Language(c), FieldCase: h.deps.FieldCases[connection]},
 		})
 		if err != nil {
 			err = changeProblem(operation, err)

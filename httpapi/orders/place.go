@@ -3,7 +3,6 @@ package orders
 import (
 	"bytes"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -13,7 +12,6 @@ import (
 	"larder/httpapi/ratelimit"
 	"larder/httpapi/respond"
 	"larder/httpapi/visible"
-	"larder/internal/jsontext"
 	"larder/internal/upstream"
 	"larder/ordering"
 	"larder/ordering/validate"
@@ -54,8 +52,8 @@ func (h *Handlers) Validate(c *gin.Context) error {
 	}
 	spoken := respond.Language(c)
 	text, err := h.deps.Validator.AppendResult(append(pooled.response[:0], `{"result":`...), validate.Request{
-		Restaurant: restaurant.ID, V1: true, Version: snapshot.Version.Version, Catalogue: snapshot.Catalogue,
-		Body: pooled.request, Language: spoken, FieldCase: h.deps.FieldCases[restaurant.Connection],
+		Restaurant: restaurant.ID, Version: snapshot.Version.Version, Catalogue: snapshot.Catalogue,
+		Input: validate.Input{Body: pooled.request, V1: true, Language: spoken, FieldCase: h.deps.FieldCases[restaurant.Connection]},
 	})
 	if err != nil {
 		return err
@@ -83,24 +81,33 @@ func (h *Handlers) Place(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	who := auth.CallerOf(c)
-	requester := who.Client
+	who, connection := auth.CallerOf(c), restaurant.Connection
+	input := validate.Input{Body: body, V1: true, Language: respond.Language(c), FieldCase: h.deps.FieldCases[connection]}
+	request := ordering.PlaceRequest{
+		Restaurant:  restaurant.ID,
+		Connection:  connection,
+		Client:      who.Client,
+		CapacityKey: who.Client,
+		Key:         key,
+		RequestID:   respond.RequestID(c),
+	}
 	if auth.IsGuest(c) {
 		h.chargeOrder(c, h.deps.PublicLimit, body)
-		if err := h.checkPublicOrder(body, respond.Language(c)); err != nil {
+		if request.Order, err = h.decodePublicOrder(input); err != nil {
 			return respond.WithLanguage(c, err)
 		}
 		// Guests share one client: each address has its own turn (policy O8a).
-		requester = auth.PublicClient + " " + ratelimit.AddressKey(h.deps.Auth.ClientIP(c))
+		request.CapacityKey = auth.PublicClient + " " + ratelimit.AddressKey(h.deps.Auth.ClientIP(c))
+	} else {
+		request.Order, err = validate.DecodeOrder(input, nil)
 	}
 	// The client's disconnect does not cancel a write that has begun: Orders
 	// sees to that (policy O8).
-	placed, err := h.deps.Orders.Place(c.Request.Context(), ordering.PlaceRequest{
-		Restaurant: restaurant.ID, V1: true, Connection: restaurant.Connection, Client: who.Client, CapacityKey: requester, Key: key,
-		RequestID: respond.RequestID(c), Body: body, Language: respond.Language(c), FieldCase: h.deps.FieldCases[restaurant.Connection],
-	})
-	call := respond.OrderCall{Operation: upstream.OpCreate, Connection: restaurant.Connection, Restaurant: restaurant.ID}
-	return h.answerOrder(c, call, placed, err)
+	var placed ordering.Result
+	if err == nil {
+		placed, err = h.deps.Orders.Place(c.Request.Context(), request)
+	}
+	return h.answerOrder(c, respond.OrderCall{Operation: upstream.OpCreate, Connection: connection, Restaurant: restaurant.ID}, placed, err)
 }
 
 // Order answers GET /v1/orders/{orderID}: the journal's record. Orders of
@@ -162,26 +169,19 @@ func (h *Handlers) chargeOrder(c *gin.Context, l *ratelimit.Limiter, body []byte
 	}
 }
 
-// checkPublicOrder holds an order without a token to the payment types that
+// decodePublicOrder holds an order without a token to the payment types that
 // the configuration leaves to guests (policy H3). It reports the first violation
 // only: a body can repeat the field thousands of times (policy H7).
-func (h *Handlers) checkPublicOrder(body []byte, language string) error {
+func (h *Handlers) decodePublicOrder(in validate.Input) (*validate.Order, error) {
 	allowed := h.deps.GuestPayments
-	var violations []violation.Violation
-	reader := jsontext.NewReader(string(body), respond.MaxDepth)
-	for name := range reader.Members() {
-		if violations != nil || jsontext.FoldName(name) != "paymenttypeid" {
-			continue
-		}
-		if kind, ok := reader.Text(); ok && !slices.Contains(allowed, kind) {
-			violations = append(violations, violation.New("/"+name, violation.ValueNotAllowed, violation.Params{"allowed": allowed}, language))
-		}
+	order, err := validate.DecodeOrder(in, allowed)
+	name := order.RefusedPayment()
+	if err != nil || name == "" {
+		return order, err
 	}
-	if err := reader.Err(); err != nil || violations == nil {
-		return err
-	}
-	return &respond.Problem{
-		Code: respond.CodeValidationFailed, Violations: violations,
+	refused := violation.New("/"+name, violation.ValueNotAllowed, violation.Params{"allowed": allowed}, in.Language)
+	return nil, &respond.Problem{
+		Code: respond.CodeValidationFailed, Violations: []violation.Violation{refused},
 		Msg: "without a token only these payment types are taken: " + strings.Join(allowed, ", ") + "; see errors",
 	}
 }

@@ -62,8 +62,7 @@ func readResolution(body []byte) (ordering.ResolveRequest, error) {
 		return ordering.ResolveRequest{}, err
 	}
 	if violations != nil {
-		const msg = "the order cannot be resolved like this; see errors"
-		return resolution, &respond.Problem{Code: respond.CodeValidationFailed, Msg: msg, Violations: violations}
+		return resolution, notResolvable(violations, nil)
 	}
 	notCreated := resolution.Resolution == ordering.ResolvedNotDone || resolution.Resolution == ordering.ResolvedRetry
 	if resolution.Operation == upstream.OpCreate && resolution.OrderID != "" && notCreated {
@@ -71,6 +70,11 @@ func readResolution(body []byte) (ordering.ResolveRequest, error) {
 		unknown = respond.InvalidParameter("orderID", "goes with the outcome done: an order that was not created has none")
 	}
 	return resolution, unknown
+}
+
+func notResolvable(violations []violation.Violation, cause error) error {
+	const msg = "the order cannot be resolved like this; see errors"
+	return &respond.Problem{Code: respond.CodeValidationFailed, Msg: msg, Violations: violations, Cause: cause}
 }
 
 // resolutionProblem words what a resolution breaks: what is known needs no
@@ -86,10 +90,7 @@ func resolutionProblem(err error) error {
 		p.Msg = nothingToResolve(state)
 		return p
 	case errors.As(err, &invalid):
-		return &respond.Problem{
-			Code: respond.CodeValidationFailed, Msg: "the order cannot be resolved like this; see errors",
-			Violations: invalid.Violations, Cause: err,
-		}
+		return notResolvable(invalid.Violations, err)
 	case !errors.Is(err, ordering.ErrNoBody):
 		return err
 	}

@@ -10,35 +10,40 @@ import (
 	"larder/ordering/violation"
 )
 
-// Change is the body of a change of an order as the client sent it: payments
-// or a rejection.
-type Change struct {
-	// Body is valid JSON that has at most MaxBodyDepth levels of brackets.
-	Body []byte
-	// V1: the v1 API. It sends on only fields that the interface has; the
-	// compatible API passes unknown ones on (policy W8).
-	V1 bool
-	// Language is what messages are written in: "en".
-	Language string
-	// FieldCase is how the body for the service spells its names.
-	FieldCase upstream.FieldCase
-}
-
-// newDecoder returns a decoder of the body.
-func (c *Change) newDecoder() *decoder {
-	return &decoder{
-		Reader:     jsontext.NewReader(string(c.Body), MaxBodyDepth),
-		violations: &violation.List{Language: c.Language, Limit: violation.Max + 1},
-		v1:         c.V1,
-	}
-}
-
 // requireValue notes a value that is missing or empty.
 func (d *decoder) requireValue(of *object, field int, base string) {
 	if v := &of.values[field]; v.blank() {
 		name := of.fields.known[field].name
-		addMissing(d.violations, v.position, of.end, base, name, name)
+		addMissing(d.violations, missingField{position: v.position, base: base, end: of.end, name: name, field: name})
 	}
+}
+
+// change is the body of a change of an order, decoded once for all steps.
+type change struct {
+	decoder   decoder
+	canonical []byte
+	fieldCase upstream.FieldCase
+}
+
+// start makes the body ready to be read; finish follows.
+func (c *change) start(in Input) {
+	c.decoder, c.fieldCase = newDecoder(in, &violation.List{Language: in.Language}), in.FieldCase
+	c.decoder.record(len(in.Body))
+}
+
+// finish returns a *jsontext.SyntaxError when the body was no JSON.
+func (c *change) finish() error {
+	c.canonical = c.decoder.Recorded()
+	return c.decoder.Err()
+}
+
+// Canonical returns the canonical form of the body (policy O7).
+func (c *change) Canonical() []byte { return c.canonical }
+
+// Violations returns what is wrong with the body, in its order, and whether there
+// is more.
+func (c *change) Violations() (list []violation.Violation, more bool) {
+	return c.decoder.violations.Sorted()
 }
 
 // maxPayments is how many payments one body may have.
@@ -47,10 +52,9 @@ const maxPayments = 100
 // Payments are the body of a pay call as the client sent it
 // (docs/ordering-service.md, section 2.2).
 type Payments struct {
-	decoder   *decoder
-	all       []payment
-	broken    bool // no sum is known
-	fieldCase upstream.FieldCase
+	change
+	all    []payment
+	broken bool // no sum is known
 }
 
 // payment is one element of it.
@@ -60,17 +64,24 @@ type payment struct {
 }
 
 // ReadPayments reads and checks the payments (policy O10). Violations returns
-// what is wrong with them.
-func ReadPayments(c Change) *Payments {
-	d := c.newDecoder()
-	p := &Payments{decoder: d, fieldCase: c.FieldCase}
-	at := d.nextPos()
-	if kind := d.Kind(); kind != jsontext.KindArray {
-		d.mismatch(at, "", wantArray, kind)
+// what is wrong with them. The error is a *jsontext.SyntaxError.
+func ReadPayments(in Input) (*Payments, error) {
+	p := &Payments{}
+	p.start(in)
+	if d := &p.decoder; d.Kind() == jsontext.KindArray {
+		p.readList()
+	} else {
+		d.mismatch(d.nextPos(), "", wantArray, d.Kind())
+		d.Skip()
 		p.broken = true
-		return p
 	}
-	count := 0
+	return p, p.finish()
+}
+
+// readList reads an array.
+func (p *Payments) readList() {
+	d := &p.decoder
+	at, count := d.nextPos(), 0
 	for i := range d.Elements() {
 		count++
 		switch {
@@ -84,11 +95,10 @@ func ReadPayments(c Change) *Payments {
 		d.violations.Add(at, "", violation.FieldRequired, violation.Params{"field": "payments"}, "")
 	}
 	p.broken = p.broken || count == 0 || count > maxPayments
-	return p
 }
 
 func (p *Payments) readPayment(base string) {
-	d := p.decoder
+	d := &p.decoder
 	at := d.nextPos()
 	if kind := d.Kind(); kind != jsontext.KindObject {
 		d.mismatch(at, base, wantObject, kind)
@@ -103,7 +113,7 @@ func (p *Payments) readPayment(base string) {
 }
 
 func (p *Payments) checkPayment(paid *payment) {
-	d := p.decoder
+	d := &p.decoder
 	for _, field := range []int{paymentCode, paymentAmount, paymentPaidAt} {
 		d.requireValue(&paid.object, field, paid.base)
 	}
@@ -152,38 +162,34 @@ func (p *Payments) List() []upstream.Payment {
 // Upstream returns the body for the ordering service.
 func (p *Payments) Upstream() []byte { return upstream.AppendPaymentsJSON(nil, p.List(), p.fieldCase) }
 
-// Violations returns what is wrong with the payments, in the order of the body,
-// and whether there is more.
-func (p *Payments) Violations() (list []violation.Violation, more bool) {
-	return p.decoder.violations.Sorted()
-}
-
 // typeText is the type of a reason that needs a text.
 const typeText = "text"
 
 // Rejection is the body of a reject call as the client sent it
 // (docs/ordering-service.md, section 4.5).
 type Rejection struct {
-	decoder   *decoder
-	object    object
-	broken    bool
-	found     int // how many violations reading it found
-	fieldCase upstream.FieldCase
+	change
+	object object
+	broken bool
+	found  int // how many violations reading it found
 }
 
-// ReadRejection reads a rejection. Violations returns what is wrong with it.
-func ReadRejection(c Change) *Rejection {
-	d := c.newDecoder()
-	r := &Rejection{decoder: d, fieldCase: c.FieldCase, object: object{fields: rejectionFields, values: make([]value, rejectionFieldCount)}}
+// ReadRejection reads a rejection. Violations returns what is wrong with it. The
+// error is a *jsontext.SyntaxError.
+func ReadRejection(in Input) (*Rejection, error) {
+	r := &Rejection{object: object{fields: rejectionFields, values: make([]value, rejectionFieldCount)}}
+	r.start(in)
+	d := &r.decoder
 	if kind := d.Kind(); kind != jsontext.KindObject {
 		d.mismatch(d.nextPos(), "", wantObject, kind)
+		d.Skip()
 		r.broken = true
 	} else {
 		d.readMembers(&r.object, "")
 		checkTextsOf(d.violations, &r.object, "")
 	}
 	r.found = d.violations.Len()
-	return r
+	return r, r.finish()
 }
 
 // Check checks the rejection by the reasons that the service lists (policy O11),
@@ -196,7 +202,7 @@ func (r *Rejection) Check(reasons []upstream.Reason) bool {
 }
 
 func (r *Rejection) checkReason(reasons []upstream.Reason) {
-	d := r.decoder
+	d := &r.decoder
 	reason, text := &r.object.values[rejectionReason], &r.object.values[rejectionText]
 	if r.broken || reason.state == refused {
 		return
@@ -234,10 +240,4 @@ func (r *Rejection) Upstream() []byte {
 		Extra: unknownFields(r.decoder.v1, r.object.extra),
 	}
 	return out.AppendJSON(nil, r.fieldCase)
-}
-
-// Violations returns what is wrong with the rejection, in the order of the body,
-// and whether there is more.
-func (r *Rejection) Violations() (list []violation.Violation, more bool) {
-	return r.decoder.violations.Sorted()
 }

@@ -1,10 +1,15 @@
 package validate
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
+	"slices"
+	"strconv"
+	"strings"
 
 	"larder/internal/jsontext"
+	"larder/internal/menu"
 	"larder/internal/upstream"
 	"larder/ordering/violation"
 )
@@ -19,25 +24,133 @@ const (
 	maxDigits      = 40  // characters of a number
 )
 
-// decoder reads an order's body and notes what is not as it should be.
+// Input is a body as a client sent it.
+type Input struct {
+	// Body is not changed while it is used.
+	Body []byte
+	// V1: the v1 API. It fills restaurantID and expectedAt of an order, and sends
+	// on only fields that the interface has; the compatible API passes
+	// unknown ones on (policies W8, O1, O4).
+	V1 bool
+	// Language is what messages are written in: "en".
+	Language string
+	// FieldCase is how the body for the service spells its names.
+	FieldCase upstream.FieldCase
+}
+
+// Order is the body of an order, decoded once for all steps of placing it. Its
+// texts are parts of the body. One goroutine uses it at a time.
+type Order struct {
+	Input
+
+	fields     order
+	violations violation.List // what decoding found
+	canonical  []byte
+}
+
+// DecodeOrder decodes the body of an order. payments are the payment types that
+// a guest may use; nil allows all. The error is a *jsontext.SyntaxError, when the
+// body is no JSON or nests deeper than MaxBodyDepth.
+func DecodeOrder(in Input, payments []string) (*Order, error) {
+	o := &Order{Input: in, violations: violation.List{Language: in.Language}}
+	o.fields.reset()
+	d := newDecoder(in, &o.violations)
+	d.order, d.maxDepth, d.payments = &o.fields, menu.DefaultMaxDepth, payments
+	d.record(len(in.Body))
+	d.readOrder()
+	o.canonical = d.Recorded()
+	return o, d.Err()
+}
+
+// Canonical returns the canonical form of the body (policy O7).
+func (o *Order) Canonical() []byte { return o.canonical }
+
+// Restaurant returns the restaurantID that the body names; "" where it is missing
+// or is no identifier.
+func (o *Order) Restaurant() string {
+	if named := &o.fields.values[orderRestaurant]; !named.blank() {
+		return named.text
+	}
+	return ""
+}
+
+// RefusedPayment returns the name of the first member that asks for a payment type
+// that a guest may not use, as the body spells it; "" where there is none.
+func (o *Order) RefusedPayment() string { return o.fields.refusedPayment }
+
+// decoder reads a body and notes what is not as it should be.
 type decoder struct {
-	jsontext.Reader
+	jsontext.Canonical
 
 	violations      *violation.List
 	order           *order
 	v1              bool
-	maxDepth        int   // levels of ingredients
-	lastPos         int32 // the place of the value read last
-	ingredientCount int   // ingredients of the current dish
+	payments        []string // what a guest may use; nil for all
+	maxDepth        int      // levels of ingredients
+	lastPos         int32    // the place of the value read last
+	ingredientCount int      // ingredients of the current dish
 }
 
-// decode reads a body into o, in one pass that also finds what is no JSON: the
-// error is a *jsontext.SyntaxError. The texts of the order are parts of the
-// body itself: what outlives the checking of the order clones them.
-func decode(body []byte, o *order, v1 bool, maxDepth int, notes *violation.List) error {
-	d := decoder{
-		Reader: jsontext.NewReader(jsontext.String(body), MaxBodyDepth), violations: notes, order: o, v1: v1, maxDepth: maxDepth,
+// newDecoder returns a decoder that notes as many violations as an answer lists,
+// and one more.
+func newDecoder(in Input, notes *violation.List) decoder {
+	notes.Limit = violation.Max + 1
+	d := decoder{violations: notes, v1: in.V1}
+	d.Reader = jsontext.NewReader(jsontext.String(in.Body), MaxBodyDepth)
+	return d
+}
+
+// record has the canonical form of the body written while it is read: the one form
+// that all bodies that say the same have in common (policy O7). Members are sorted,
+// there is no white space, strings have the same escapes, and numbers are written by
+// value. Two spellings of one field in an object stay in their order, for the last
+// one counts.
+func (d *decoder) record(size int) {
+	d.AppendNumber = appendCanonicalNumber
+	d.Record(make([]byte, 0, size))
+}
+
+// maxExponentDigits bounds the exponents that are computed: a number with a
+// longer one stays as it stands.
+const maxExponentDigits = 9
+
+// appendCanonicalNumber appends a JSON number by its value: digits without
+// zeros at either end, and the exponent where it is not 0. O(len), whatever
+// the exponent.
+func appendCanonicalNumber(dst []byte, number string) []byte {
+	mantissa, power := number, ""
+	if e := strings.IndexAny(number, "eE"); e >= 0 {
+		mantissa, power = number[:e], number[e+1:]
 	}
+	unsigned := strings.TrimPrefix(mantissa, "-")
+	whole, fraction, _ := strings.Cut(unsigned, ".")
+	digits := whole + fraction
+	significant := strings.TrimRight(digits, "0")
+	exponent := len(digits) - len(significant) - len(fraction)
+	significant = strings.TrimLeft(significant, "0")
+	if significant == "" {
+		return append(dst, '0')
+	}
+	if len(strings.TrimLeft(power, "+-0")) > maxExponentDigits {
+		return append(dst, number...)
+	}
+	n, _ := strconv.Atoi(power) // 0 where there is none
+	exponent += n
+	if len(unsigned) < len(mantissa) {
+		dst = append(dst, '-')
+	}
+	dst = append(dst, significant...)
+	if exponent != 0 {
+		dst = strconv.AppendInt(append(dst, 'e'), int64(exponent), 10)
+	}
+	return dst
+}
+
+// decode decodes the body for a catalogue that takes maxDepth levels of ingredients.
+func (o *order) decode(in Input, maxDepth int, notes *violation.List) error {
+	o.reset()
+	d := newDecoder(in, notes)
+	d.order, d.maxDepth = o, maxDepth
 	d.readOrder()
 	return d.Err()
 }
@@ -70,7 +183,11 @@ func (d *decoder) readOrder() {
 		case unknownField:
 			o.extra = append(o.extra, extraField(name, d.Raw()))
 		default:
-			d.readValue(&o.values[field], "", s, o.fields.known[field].kind)
+			v := &o.values[field]
+			d.readValue(v, "", s, o.fields.known[field].kind)
+			if field == orderPayment && d.payments != nil && v.state == readable && !slices.Contains(d.payments, v.text) {
+				o.refusedPayment = cmp.Or(o.refusedPayment, v.name)
+			}
 		}
 	}
 	o.end = d.nextPos()

@@ -24,8 +24,7 @@ func BenchmarkDecode(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			var notes violation.List
-			o.reset()
-			if err := decode(sent.Body, o, true, menu.DefaultMaxDepth, &notes); err != nil || o.dishCount != 5 {
+			if err := o.decode(Input{Body: sent.Body, V1: true}, menu.DefaultMaxDepth, &notes); err != nil || o.dishCount != 5 {
 				b.Fatalf("%d dishes, %v", o.dishCount, err)
 			}
 			o.clear()

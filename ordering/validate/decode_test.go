@@ -1,6 +1,8 @@
 package validate
 
 import (
+	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -19,13 +21,64 @@ func TestDecode_ValidOrderNeedsNoPointers(t *testing.T) { //nolint:paralleltest 
 	o := &order{}
 	allocations := testing.AllocsPerRun(100, func() {
 		var notes violation.List
-		o.reset()
-		if err := decode(sent.Body, o, true, menu.DefaultMaxDepth, &notes); err != nil || o.dishCount != 5 {
+		if err := o.decode(Input{Body: sent.Body, V1: true}, menu.DefaultMaxDepth, &notes); err != nil || o.dishCount != 5 {
 			t.Errorf("%d dishes, %v", o.dishCount, err)
 		}
 		o.clear()
 	})
 	if allocations > 2 {
 		t.Errorf("decoding an order takes %g allocations, want at most 2", allocations)
+	}
+}
+
+// TestDecodeOrder_NamesWhatEarlyStepsNeed: the last restaurant counts, and the first
+// payment type that a guest may not use.
+func TestDecodeOrder_NamesWhatEarlyStepsNeed(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]struct{ restaurant, payment string }{
+		`{}`: {},
+		`{"restaurantID":" ","x":{"restaurantID":"no"}}`:                         {},
+		`{"restaurantID":7}`:                                                     {restaurant: "7"},
+		`{"RestaurantId":"a","restaurantID":null}`:                               {restaurant: "a"},
+		`{"restaurantID":"a","RESTAURANTID":"b"}`:                                {restaurant: "b"},
+		`{"restaurantID":"a","restaurantid":[]}`:                                 {},
+		`{"paymentTypeID":"cash"}`:                                               {},
+		`{"paymentTypeID":1,"PaymentTypeId":""}`:                                 {payment: "PaymentTypeId"},
+		`{"paymentTypeID":"online","paymenttypeid":"cash","PAYMENTTYPEID":"no"}`: {payment: "paymentTypeID"},
+		`[{"paymentTypeID":"online"}]`:                                           {},
+	} {
+		o, err := DecodeOrder(Input{Body: []byte(body)}, []string{"cash"})
+		if err != nil || o.Restaurant() != want.restaurant || o.RefusedPayment() != want.payment {
+			t.Errorf("%s: restaurant %q, payment %q, %v; want %+v", body, o.Restaurant(), o.RefusedPayment(), err, want)
+		}
+	}
+}
+
+// TestCheck_DepthOfTheCatalogue: an order that nests deeper than usual is checked by
+// the depth that its catalogue was compiled for.
+func TestCheck_DepthOfTheCatalogue(t *testing.T) {
+	t.Parallel()
+	view, err := menu.Decode([]byte(`{"products":[{"id":"d","price":1}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const levels = 8
+	body := strings.Repeat(`{"ID":"d","quantity":1,"ingredients":[`, levels) + strings.Repeat("]}", levels)
+	in := Input{Body: []byte(`{"dishList":[` + body + `]}`), V1: true}
+	for _, depth := range []int{1, levels - 2, levels - 1, levels} {
+		v := New(DefaultConfig(), time.Now)
+		req := Request{Restaurant: "r", Catalogue: menu.Compile(view, "r", menu.Settings{MaxDepth: depth}), Input: in}
+		want, err := v.Order(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		order, err := DecodeOrder(in, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := v.Check(order, req)
+		if err != nil || !reflect.DeepEqual(got.Violations, want.Violations) {
+			t.Errorf("depth %d: %+v, %v\nwant %+v", depth, got.Violations, err, want.Violations)
+		}
 	}
 }

@@ -168,6 +168,7 @@ func (d *decoder) readIngredients(n int32, s position) {
 	}
 	depth, last := l.depth+1, none
 	for i := range d.Elements() {
+		o.deepest = max(o.deepest, depth)
 		switch {
 		case depth > d.maxDepth:
 			if !o.lines[n].truncated {

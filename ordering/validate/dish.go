@@ -33,9 +33,9 @@ type item struct {
 
 // checkDishes checks every dish and fills items.
 func (c *validation) checkDishes() {
-	o := &c.order
+	o := c.order
 	if o.listed == absent || (o.listed == readable && o.dishCount == 0) {
-		addMissing(&c.violations, o.dishes, o.end, "", "dishList", "dishList")
+		addMissing(&c.violations, missingField{position: o.dishes, end: o.end, name: "dishList", field: "dishList"})
 		return
 	}
 	c.items = slices.Grow(c.items[:0], len(o.lines))[:len(o.lines)]
@@ -104,7 +104,10 @@ func (c *validation) checkDishQuantity(n int32) {
 	l, it := &c.order.lines[n], &c.items[n]
 	switch q := &l.quantity; {
 	case q.state == absent:
-		addMissing(&c.violations, q.position, l.end, c.order.linePath(n), "quantity", "dishList[].quantity")
+		addMissing(&c.violations, missingField{
+			position: q.position, base: c.order.linePath(n), end: l.end,
+			name: "quantity", field: "dishList[].quantity",
+		})
 	case q.state == refused:
 	case q.number.Sign() <= 0:
 		c.refuse(n, q.position, violation.QuantityNotPositive, violation.Params{"quantity": number(q.number)})
@@ -128,7 +131,7 @@ func (c *validation) fractional(m *menu.Measure) bool {
 // the schemes it is nested in. It reports whether any of them has ingredients of
 // its own.
 func (c *validation) checkIngredients(n int32, isKnown bool, scheme menu.Index, above []menu.Index) (nested bool) {
-	o := &c.order
+	o := c.order
 	for child := o.lines[n].first; child != none; child = o.lines[child].next {
 		c.checkIngredientLine(n, child)
 	}
@@ -238,7 +241,7 @@ func (c *validation) find(n int32) menu.Index {
 	case l.id.state == refused, id == "" && l.externalID.state == refused:
 		return menu.None
 	case id == "" && l.externalID.text == "":
-		addMissing(&c.violations, l.id.position, l.end, c.order.linePath(n), "ID", field)
+		addMissing(&c.violations, missingField{position: l.id.position, base: c.order.linePath(n), end: l.end, name: "ID", field: field})
 		return menu.None
 	case id != "":
 		found, sharing = items.Named(id)

@@ -7,10 +7,12 @@
 // and every mandatory field is present. It rejects a body with all violations at
 // once, each with a JSON Pointer into the client's own body.
 //
-// A Validator checks an order in one pass: decode reads the body, checkDishes
-// finds the dishes and counts their groups (assign), price computes the lines,
-// fieldCheck checks the rest, and mapping makes the body that is sent. Payments and
-// Rejection are the bodies of changes.
+// A body is decoded once, into an Order, Payments or a Rejection: the fields with
+// their places, and the canonical form that a fingerprint is made of. A Validator
+// checks an Order by a catalogue: checkDishes finds the dishes and counts their groups
+// (assign), price computes the lines, fieldCheck checks the rest, and mapping makes
+// the body that is sent. An order that nests deeper than menus usually do is decoded
+// again if its catalogue has another depth.
 //
 // ordering checks with it what it places and changes; httpapi answers the validate
 // route with it. It reads no journal and calls no service. Only the clock makes

@@ -24,11 +24,17 @@ func Example() {
 	clock := func() time.Time { return time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC) }
 	validator := validate.New(validate.DefaultConfig(), clock)
 	for _, ingredients := range []string{`[]`, `[{"ID": "hot"}]`} {
-		result, err := validator.Order(validate.Request{
-			Restaurant: "bistro", V1: true, Version: 42, FieldCase: upstream.FieldCaseDocument,
-			Catalogue: menu.Compile(view, "bistro", menu.DefaultSettings()),
+		order, err := validate.DecodeOrder(validate.Input{
+			V1: true, FieldCase: upstream.FieldCaseDocument,
 			Body: []byte(`{"dishList": [{"ID": "burger", "quantity": 2, "ingredients": ` + ingredients + `}],
 				"expeditionType": "pickup", "expectedAt": "2026-05-01T18:30:00+03:00", "paymentTypeID": "cash"}`),
+		}, nil)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		result, err := validator.Check(order, validate.Request{
+			Restaurant: "bistro", Version: 42, Catalogue: menu.Compile(view, "bistro", menu.DefaultSettings()),
 		})
 		if err != nil {
 			fmt.Println(err)

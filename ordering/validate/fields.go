@@ -117,6 +117,9 @@ type order struct {
 
 	dishCount int  // elements of dishList, read or not
 	broken    bool // a dish could not be read: no total is known
+	deepest   int  // levels of ingredients, read or not
+
+	refusedPayment string // see Order.RefusedPayment
 
 	guest   object
 	address object
@@ -172,10 +175,17 @@ func (s position) posOr(end int32) int32 {
 	return s.pos
 }
 
-// addMissing notes that a member is missing from the object at base, which ends at
-// end. name is the member's in the interface, field what the message calls it.
-func addMissing(notes *violation.List, at position, end int32, base, name, field string) {
-	notes.Add(at.posOr(end), member(base, at.nameOr(name)), violation.FieldRequired, violation.Params{"field": field}, "")
+// missingField is a member that an object lacks.
+type missingField struct {
+	position
+	base  string // the JSON Pointer of the object
+	end   int32  // the place where it ends
+	name  string // the member's in the interface
+	field string // what the message calls it
+}
+
+func addMissing(notes *violation.List, m missingField) {
+	notes.Add(m.posOr(m.end), member(m.base, m.nameOr(m.name)), violation.FieldRequired, violation.Params{"field": m.field}, "")
 }
 
 // refuseValue notes what is wrong with a value of the object at base.

@@ -22,12 +22,12 @@ func validateBody(tb testing.TB, body string) *validated {
 func v1(tb testing.TB, body string) validate.Request {
 	tb.Helper()
 	return validate.Request{
-		Restaurant: menutest.Restaurant, V1: true, Version: 42, Catalogue: menutest.Compile(tb, menutest.Card, menu.DefaultSettings()),
-		Body: []byte(body), Language: "en", FieldCase: upstream.FieldCaseDocument,
+		Restaurant: menutest.Restaurant, Version: 42, Catalogue: menutest.Compile(tb, menutest.Card, menu.DefaultSettings()),
+		Input: validate.Input{Body: []byte(body), V1: true, Language: "en", FieldCase: upstream.FieldCaseDocument},
 	}
 }
 
-// validated is what Order returned, with the lines that only AppendResult has.
+// validated is what Check returned, with the lines that only AppendResult has.
 type validated struct {
 	*validate.Result
 
@@ -43,9 +43,13 @@ func check(tb testing.TB, cfg validate.Config, req validate.Request) *validated 
 	body := req.Body
 	req.Body = bytes.Clone(body)
 	validator := validate.New(cfg, menutest.Noon)
-	found, err := validator.Order(req)
+	order, err := validate.DecodeOrder(req.Input, nil)
 	if err != nil {
-		tb.Fatalf("Order(%s): %v", body, err)
+		tb.Fatalf("DecodeOrder(%s): %v", body, err)
+	}
+	found, err := validator.Check(order, req)
+	if err != nil {
+		tb.Fatalf("Check(%s): %v", body, err)
 	}
 	written, err := validator.AppendResult(nil, req)
 	if err != nil {
@@ -58,7 +62,7 @@ func check(tb testing.TB, cfg validate.Config, req validate.Request) *validated 
 	return result
 }
 
-// checkWritten checks that the JSON of AppendResult says what Order returned.
+// checkWritten checks that the JSON of AppendResult says what Check returned.
 func checkWritten(tb testing.TB, found *validate.Result, written []byte) *validated {
 	tb.Helper()
 	result := &validated{Result: found, JSON: written}

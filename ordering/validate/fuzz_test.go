@@ -31,7 +31,7 @@ func FuzzValidate(f *testing.F) {
 	catalogue := menutest.Compile(f, menutest.Card, menu.DefaultSettings())
 	f.Fuzz(func(t *testing.T, body []byte, isV1 bool) {
 		req := validate.Request{
-			Restaurant: menutest.Restaurant, V1: isV1, Catalogue: catalogue, Body: body, FieldCase: upstream.FieldCaseDocument,
+			Restaurant: menutest.Restaurant, Catalogue: catalogue, Input: validate.Input{V1: isV1, FieldCase: upstream.FieldCaseDocument},
 		}
 		req.Body = bytes.Clone(body)
 		written, writeErr := validator.AppendResult([]byte("before"), req)
@@ -49,7 +49,11 @@ func FuzzValidate(f *testing.F) {
 			}
 			return
 		}
-		again, err := validator.Order(req)
+		order, err := validate.DecodeOrder(req.Input, nil)
+		if err != nil {
+			t.Fatalf("DecodeOrder: %v", err)
+		}
+		again, err := validator.Check(order, req)
 		if err != nil {
 			t.Fatalf("the second time: %v", err)
 		}

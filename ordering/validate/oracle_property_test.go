@@ -39,7 +39,9 @@ func TestGroupsAgreeWithTheOracle(t *testing.T) {
 				continue
 			}
 			body := menutest.Order(`[{"ID":"d","quantity":1,"ingredients":` + linesJSON(rt, lines) + `}]`)
-			result, err := validator.Order(validate.Request{Restaurant: menutest.Restaurant, V1: true, Catalogue: catalogue, Body: []byte(body)})
+			result, err := validator.Order(validate.Request{
+				Restaurant: menutest.Restaurant, Catalogue: catalogue, Input: validate.Input{V1: true, Body: []byte(body)},
+			})
 			if err != nil {
 				rt.Fatal(err)
 			}

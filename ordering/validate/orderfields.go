@@ -72,7 +72,7 @@ func (c fieldCheck) missing(field int) bool {
 
 // checkRequired refuses what lacks a mandatory field (policy O1).
 func (c fieldCheck) checkRequired() {
-	o, wanted := &c.order, c.required().all
+	o, wanted := c.order, c.required().all
 	for i := range wanted {
 		n, of := &wanted[i], &o.object
 		switch n.outer {
@@ -87,7 +87,7 @@ func (c fieldCheck) checkRequired() {
 		case n.field != wholeObject:
 			c.requireField(of, n)
 		case of.state == absent:
-			addMissing(&c.violations, of.position, o.end, "", n.outer, n.outer)
+			addMissing(&c.violations, missingField{position: of.position, end: o.end, name: n.outer, field: n.outer})
 		}
 	}
 }
@@ -106,7 +106,7 @@ func (c fieldCheck) requireField(of *object, n *requiredField) {
 	if n.outer != "" {
 		path = member("", of.nameOr(n.outer))
 	}
-	addMissing(&c.violations, v.position, end, path, n.inner, n.name)
+	addMissing(&c.violations, missingField{position: v.position, base: path, end: end, name: n.inner, field: n.name})
 }
 
 // fullAddress returns the address in one text: as sent, or composed from its
@@ -221,7 +221,7 @@ const (
 // checkTexts refuses texts that are too long or hold control characters, and a
 // phone number that is none (policy H10).
 func (c fieldCheck) checkTexts() {
-	o := &c.order
+	o := c.order
 	checkTextsOf(&c.violations, &o.object, "")
 	checkTextsOf(&c.violations, &o.guest, member("", o.guest.nameOr("guest")))
 	checkTextsOf(&c.violations, &o.address, member("", o.address.nameOr("address")))

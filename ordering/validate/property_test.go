@@ -57,7 +57,9 @@ func TestAgreesWithTheSandbox(t *testing.T) {
 			if err != nil {
 				rt.Fatal(err)
 			}
-			result, err := validator.Order(validate.Request{Restaurant: menutest.Restaurant, V1: true, Catalogue: catalogue, Body: body})
+			result, err := validator.Order(validate.Request{
+				Restaurant: menutest.Restaurant, Catalogue: catalogue, Input: validate.Input{V1: true, Body: body},
+			})
 			if err != nil {
 				rt.Fatal(err)
 			}

@@ -30,7 +30,7 @@ func (m *mapping) clear() {
 // and ingredients as the catalogue has them (policies O2, P3), flat (policy
 // M5), everything else as the client sent it. It is good until the next order.
 func (m *mapping) mapOrder(c *validation) *upstream.Order {
-	o, out := &c.order, &m.order
+	o, out := c.order, &m.order
 	*out = upstream.Order{
 		Comment:           o.values[orderComment].textPtr(),
 		RestaurantID:      o.values[orderRestaurant].textPtr(),

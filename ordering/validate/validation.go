@@ -20,7 +20,8 @@ type validation struct {
 
 	violations violation.List
 	now        time.Time
-	order      order
+	order      *order // own, or that of an Order
+	own        order  // where AppendResult decodes
 	items      []item // beside order.lines, where checked
 	itemsReady bool
 	// unchecked is the first dish that was left unchecked, or none.
@@ -44,7 +45,6 @@ func (c *validation) start(v *Validator, req Request) {
 	c.Request, c.rules, c.now, c.work = req, v.rules(req.Restaurant), v.clock(), assignmentWork
 	c.violations.Language, c.itemsReady, c.unchecked = req.Language, false, none
 	c.lines, c.total, c.expectedAt = c.lines[:0], amount{}, time.Time{}
-	c.order.reset()
 }
 
 // The largest room that is kept for the next order; an ordinary order needs a
@@ -57,14 +57,22 @@ const (
 // finish forgets the order, so that its texts and its menu do not live on. It
 // reports whether the room is worth keeping.
 func (c *validation) finish() bool {
-	if cap(c.order.lines) > keptLines || cap(c.body) > keptBytes || cap(c.groups.eligible) > keptBytes {
+	if max(cap(c.own.lines), cap(c.items)) > keptLines || cap(c.body) > keptBytes || cap(c.groups.eligible) > keptBytes {
 		return false
 	}
-	c.Request, c.rules, c.violations, c.full = Request{}, nil, violation.List{}, ""
-	c.order.clear()
+	c.Request, c.rules, c.violations, c.full, c.order = Request{}, nil, violation.List{}, "", nil
+	c.own.clear()
 	clear(c.lines)
 	c.mapped.clear()
 	return true
+}
+
+// decode decodes the body for the catalogue.
+func (c *validation) decode() error {
+	c.order = &c.own
+	err := c.own.decode(c.Input, c.levels(), &c.violations)
+	c.violations.Limit = 0
+	return err
 }
 
 // levels is how many levels of ingredients a dish may have: as many as the

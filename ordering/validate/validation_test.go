@@ -20,14 +20,14 @@ func TestValidationBuffersAreCleared(t *testing.T) {
 		{"too large a body", 0, keptBytes + 1, 0, false},
 		{"too many choices", 0, 0, keptBytes + 1, false},
 	} {
-		c := &validation{Request: Request{Body: []byte("{}"), Catalogue: &menu.Catalogue{}}, rules: newRules(Config{}, nil), full: "a guest's"}
-		c.order.lines, c.body, c.groups.eligible = make([]line, 0, tc.lines), make([]byte, 0, tc.body), make([]int32, 0, tc.may)
-		c.order.values = c.order.buffer[:1]
-		c.order.values[0].text = "a guest's"
+		c := &validation{Request: Request{Input: Input{Body: []byte("{}")}, Catalogue: &menu.Catalogue{}}, rules: newRules(Config{}, nil), full: "a guest's"}
+		c.own.lines, c.body, c.groups.eligible = make([]line, 0, tc.lines), make([]byte, 0, tc.body), make([]int32, 0, tc.may)
+		c.own.values = c.own.buffer[:1]
+		c.own.values[0].text = "a guest's"
 		if got := c.finish(); got != tc.want {
 			t.Errorf("%s: kept %t, want %t", tc.name, got, tc.want)
 		}
-		if tc.want && (c.Body != nil || c.Catalogue != nil || c.rules != nil || c.full != "" || c.order.buffer[0].text != "") {
+		if tc.want && (c.Body != nil || c.Catalogue != nil || c.rules != nil || c.full != "" || c.own.buffer[0].text != "") {
 			t.Errorf("%s: the buffers still have the order", tc.name)
 		}
 	}

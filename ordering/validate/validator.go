@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"larder/internal/menu"
-	"larder/internal/upstream"
 	"larder/ordering/violation"
 )
 
@@ -50,41 +49,43 @@ func (v *Validator) rules(restaurant menu.RestaurantID) *rules {
 	return v.general
 }
 
-// Order checks one order and returns it priced and mapped, or every violation
-// at once. The error is a *jsontext.SyntaxError, when the body is no JSON or nests
-// deeper than 32 brackets. O(body + lines × groups) for ordinary menus; the
-// work of assigning ingredients that stand in several groups is bounded.
+// Check checks one order and returns it priced and mapped, or every violation
+// at once. O(lines × groups) for ordinary menus; the work of assigning
+// ingredients that stand in several groups is bounded. The error is a
+// *jsontext.SyntaxError, which DecodeOrder returns too.
 //
-// The result shares nothing with req.Body, which may be used again.
-func (v *Validator) Order(req Request) (*Result, error) {
-	c, err := v.read(req)
+// The result shares nothing with the order, whose body may be used again.
+func (v *Validator) Check(o *Order, req Request) (*Result, error) {
+	c, _ := v.checks.Get().(*validation)
+	req.Input = o.Input
+	c.start(v, req)
+	c.order, c.violations = &o.fields, o.violations.Clone()
+	var err error
+	// DecodeOrder knows no catalogue, and reads as many levels as are usual.
+	if levels := c.levels(); levels != menu.DefaultMaxDepth && o.fields.deepest > min(levels, menu.DefaultMaxDepth) {
+		c.violations = violation.List{Language: req.Language}
+		err = c.decode()
+	}
 	var result *Result
 	if err == nil {
+		c.violations.Limit = 0
 		result = c.result()
 	}
 	v.done(c)
 	return result, err
 }
 
-// AppendResult is Order for the validate route: it appends the JSON of what
-// was found, with the priced lines, to dst. dst must not be part of req.Body.
+// AppendResult is DecodeOrder and Check for the validate route: it appends the JSON
+// of what was found, with the priced lines, to dst. dst must not be part of req.Body.
 func (v *Validator) AppendResult(dst []byte, req Request) ([]byte, error) {
-	c, err := v.read(req)
+	c, _ := v.checks.Get().(*validation)
+	c.start(v, req)
+	err := c.decode()
 	if err == nil {
 		dst, err = c.writeResult(dst)
 	}
 	v.done(c)
 	return dst, err
-}
-
-// read begins a check of the order, which done must end.
-func (v *Validator) read(req Request) (*validation, error) {
-	c, _ := v.checks.Get().(*validation)
-	c.start(v, req)
-	c.violations.Limit = violation.Max + 1
-	err := decode(req.Body, &c.order, req.V1, c.levels(), &c.violations)
-	c.violations.Limit = 0
-	return c, err
 }
 
 func (v *Validator) done(c *validation) {
@@ -98,20 +99,12 @@ type Request struct {
 	// Restaurant is whose menu the Catalogue is; on the v1 API the
 	// route's, and what is sent as restaurantID.
 	Restaurant menu.RestaurantID
-	// V1: the v1 API. It fills restaurantID and expectedAt, and sends
-	// on only fields that the interface has; the compatible API passes
-	// unknown ones on (policies W8, O1, O4).
-	V1 bool
 	// Version is the catalogue's.
 	Version int64
 	// Catalogue is what the order is checked against.
 	Catalogue *menu.Catalogue
-	// Body is the order as the client sent it, JSON.
-	Body []byte
-	// Language is what messages are written in: "en".
-	Language string
-	// FieldCase is how the body for the service spells its names.
-	FieldCase upstream.FieldCase
+	// Input is the order; Check takes that of its Order.
+	Input
 }
 
 // Restaurant is what is particular to one restaurant.

@@ -113,6 +113,11 @@ func (l *List) Add(pos int32, path string, code Code, params Params, subject str
 // Len returns how many violations the list has.
 func (l *List) Len() int { return len(l.all) }
 
+// Clone returns a copy of the list.
+func (l *List) Clone() List {
+	return List{Language: l.Language, Limit: l.Limit, all: slices.Clone(l.all)}
+}
+
 // Truncate removes all violations but the first n that were added.
 func (l *List) Truncate(n int) { l.all = l.all[:n] }
 
