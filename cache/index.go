@@ -102,24 +102,11 @@ func schemeIndex(c *menu.Catalogue) pairs {
 }
 
 func appendScheme(b []byte, c *menu.Catalogue, at menu.Index) []byte {
-	groups := c.Groups()
 	b = append(b, '[')
 	for k, limit := range c.Limits(at) {
-		group := &groups[limit.Group]
-		b = jsontext.AppendString(append(jsontext.AppendComma(b, k), `{"group":`...), group.ID)
-		b = jsontext.AppendString(append(b, `,"name":`...), group.Name)
-		b = strconv.AppendInt(append(b, `,"min":`...), int64(limit.Min), 10)
-		b = append(b, `,"max":`...)
-		if limit.Max == menu.Unlimited {
-			b = append(b, "null"...)
-		} else {
-			b = strconv.AppendInt(b, int64(limit.Max), 10)
-		}
-		b = append(b, `,"options":[`...)
-		for n, member := range c.Members(limit.Group) {
-			b = jsontext.AppendString(jsontext.AppendComma(b, n), c.Ingredients().At(member).ID())
-		}
-		b = append(b, ']', '}')
+		b = jsontext.AppendString(append(jsontext.AppendComma(b, k), `{"group":`...), c.Groups()[limit.Group].ID)
+		b = append(c.AppendLimit(b, limit), `,"options":`...)
+		b = append(c.AppendOptionIDs(b, limit.Group), '}')
 	}
 	return append(b, ']')
 }

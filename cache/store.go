@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -175,9 +176,7 @@ func readCurrent(restaurant menu.RestaurantID, values []any) Found {
 func (s *Store) queryCurrent(
 	ctx context.Context, restaurants []menu.RestaurantID, fields []string, answer func(menu.RestaurantID, []any),
 ) error {
-	for len(restaurants) > 0 {
-		part := restaurants[:min(pipelined, len(restaurants))]
-		restaurants = restaurants[len(part):]
+	for part := range slices.Chunk(restaurants, pipelined) {
 		pipe := s.redis.Client().Pipeline()
 		answers, floors := make([]*redis.SliceCmd, len(part)), make([]*redis.SliceCmd, len(part))
 		for i, restaurant := range part {

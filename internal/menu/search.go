@@ -35,7 +35,7 @@ func (c *Catalogue) Search(q Query) (hits []Index, next Index) {
 		found = append(found, c.dishesWith(word))
 	}
 	for p := max(q.After+1, 0); int(p) < c.products.Len(); p++ {
-		if q.Category != "" && !c.inCategory(within, p) {
+		if q.Category != "" && !slices.ContainsFunc(c.ProductCategories(p), within.has) {
 			continue
 		}
 		if q.AvailableOnly && c.stopped.has(p) {
@@ -69,24 +69,23 @@ func DistinctWords(text string) []string {
 	return words
 }
 
-// branch returns the ids of a category and its descendants.
-func (c *Content) branch(id string) map[string]bool {
-	within := map[string]bool{}
-	if _, ok := c.CategoryByID(id); id == "" || !ok {
-		return within
+// branch returns a category and its descendants.
+func (c *Content) branch(id string) flags {
+	within := newFlags(len(c.categories))
+	if root, ok := c.CategoryByID(id); ok {
+		within.set(root)
 	}
-	within[id] = true
-	for i := range c.categories { // parents stand before children
-		if within[c.categories[i].ParentID] {
-			within[c.categories[i].ID] = true
-		}
-	}
-	return within
+	return c.withDescendants(within)
 }
 
-// inCategory reports whether the dish p is in one of the categories.
-func (c *Content) inCategory(categories map[string]bool, p Index) bool {
-	return slices.ContainsFunc(c.ProductCategories(p), func(in Index) bool { return categories[c.categories[in].ID] })
+// withDescendants sets the descendants of the categories that are set.
+func (c *Content) withDescendants(categories flags) flags {
+	for i := range c.categories { // a parent is before its children
+		if parent, ok := c.CategoryByID(c.categories[i].ParentID); ok && categories.has(parent) {
+			categories.set(Index(i)) //nolint:gosec // counts of a bounded body
+		}
+	}
+	return categories
 }
 
 // dishesWith returns the dishes that have the word or, where none has it, a word
@@ -109,12 +108,12 @@ func (c *Content) dishesWith(word string) flags {
 // category at one of them, or offer an ingredient at one of them.
 func (c *Content) dishesAt(places flags) (dishes flags, found bool) {
 	categories := newFlags(len(c.categories))
-	for i := range c.categories { // parents stand before children
-		parent, inner := c.CategoryByID(c.categories[i].ParentID)
-		if places.has(Index(c.products.Len()+i)) || inner && categories.has(parent) { //nolint:gosec // counts of a bounded body
+	for i := range c.categories {
+		if places.has(Index(c.products.Len() + i)) { //nolint:gosec // counts of a bounded body
 			categories.set(Index(i))
 		}
 	}
+	c.withDescendants(categories)
 	schemes := c.schemesOffering(func(i Index) bool {
 		return places.has(Index(c.products.Len()+len(c.categories)) + i) //nolint:gosec // counts of a bounded body
 	})

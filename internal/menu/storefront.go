@@ -55,11 +55,7 @@ func (c *Catalogue) AppendMenu(dst []byte, h Head) []byte {
 		dst = append(dst, `,"groups":[`...)
 		for i, limit := range c.Limits(Index(s)) {
 			dst = c.appendGroup(jsontext.AppendComma(dst, i), limit)
-			dst = append(dst, `,"options":[`...)
-			for k, member := range c.Members(limit.Group) {
-				dst = jsontext.AppendString(jsontext.AppendComma(dst, k), c.ingredients.At(member).ID())
-			}
-			dst = append(dst, ']', '}')
+			dst = append(c.AppendOptionIDs(append(dst, `,"options":`...), limit.Group), '}')
 		}
 		dst = append(dst, ']', '}')
 	}
@@ -121,6 +117,15 @@ func (c *Content) AppendCategoryIDs(dst []byte, p Index) []byte {
 	return append(dst, ']')
 }
 
+// AppendOptionIDs appends the ids of the group's ingredients as a JSON array.
+func (c *Content) AppendOptionIDs(dst []byte, g Index) []byte {
+	dst = append(dst, '[')
+	for k, member := range c.Members(g) {
+		dst = jsontext.AppendString(jsontext.AppendComma(dst, k), c.ingredients.At(member).ID())
+	}
+	return append(dst, ']')
+}
+
 func (c *Content) appendScheme(dst []byte, s Index) []byte {
 	if s == None {
 		return append(dst, "null"...)
@@ -171,9 +176,13 @@ func (v *values) appendNutrition(dst []byte) []byte {
 
 // appendGroup appends a group with its limits, left open.
 func (c *Catalogue) appendGroup(dst []byte, limit Limit) []byte {
-	g := &c.groups[limit.Group]
-	dst = jsontext.AppendString(append(dst, `{"id":`...), g.ID)
-	dst = jsontext.AppendString(append(dst, `,"name":`...), g.Name)
+	return c.AppendLimit(jsontext.AppendString(append(dst, `{"id":`...), c.groups[limit.Group].ID), limit)
+}
+
+// AppendLimit appends the members name, min and max of a group in a scheme, behind
+// another member.
+func (c *Content) AppendLimit(dst []byte, limit Limit) []byte {
+	dst = jsontext.AppendString(append(dst, `,"name":`...), c.groups[limit.Group].Name)
 	dst = strconv.AppendInt(append(dst, `,"min":`...), int64(limit.Min), 10)
 	dst = append(dst, `,"max":`...)
 	if limit.Max == Unlimited {
