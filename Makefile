@@ -65,9 +65,10 @@ test-deploy: ## Test what is released, and check deploy/ and the Dockerfile with
 	cd tools/deploy && go test ./...
 
 .PHONY: lint
-lint: $(BIN)/golangci-lint ## Check style and the usual mistakes (the first run builds the linter: some minutes)
+lint: $(BIN)/golangci-lint ## Check style, imports, sizes and the usual mistakes (the first run builds the linter: some minutes)
 	$(BIN)/golangci-lint run --timeout 15m --allow-parallel-runners --build-tags $(TAGS) ./...
 	cd tools/bench && ../../$(BIN)/golangci-lint run --config ../../.golangci.yml --timeout 15m --allow-parallel-runners --build-tags $(TAGS) ./...
+	cd tools && go test ./sizes && go run ./sizes ..
 
 .PHONY: lint-api
 lint-api: tools/api/node_modules ## Check the API document with spectral and redocly (the first run installs them with npm)

@@ -249,8 +249,8 @@ func (s *Server) observe() error {
 		Connections: connections, Orders: s.deps.Orders, Journal: s.deps.Journal, Unknown: s.deps.UnknownOrders,
 		TakesOrders: s.auth.TakesOrders, Log: s.deps.Log,
 	})
-	menus := metrics.Menus{Replica: s.deps.Replica, Directory: s.deps.Directory, Runner: s.deps.Runner, Clock: s.deps.Clock}
-	for _, collector := range append(state.Collectors(), menus.Collector(), s.orderCounts.Collector()) {
+	served := metrics.Menus{Replica: s.deps.Replica, Directory: s.deps.Directory, Runner: s.deps.Runner, Clock: s.deps.Clock}
+	for _, collector := range append(state.Collectors(), served.Collector(), s.orderCounts.Collector()) {
 		if err := s.deps.Metrics.Registry().Register(collector); err != nil {
 			return err
 		}

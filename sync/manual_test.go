@@ -13,8 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/redis/go-redis/v9"
 
-	"larder/internal/directory"
-	"larder/internal/menu"
 	"larder/internal/redisdb"
 	menusync "larder/sync"
 	"larder/sync/runlog"
@@ -321,79 +319,6 @@ func TestBusyTickIsSkippedAndCounted(t *testing.T) {
 	if n := g.observer.skips(menusync.SkipBusy); n != 1 {
 		t.Errorf("%d busy ticks counted, want 1", n)
 	}
-}
-
-func TestRunsArePagedFilteredAndBounded(t *testing.T) {
-	t.Parallel()
-	onEveryRedis(t, func(t *testing.T, url string) {
-		const second menu.RestaurantID = "second"
-		g := newFixture(t, url, func(d *menusync.Deps) {
-			d.Config.Runs, d.Config.RunIndex = 5, 8
-			d.Restaurants = append(d.Restaurants, menusync.Restaurant{Restaurant: directory.Restaurant{ID: second, Connection: "main"}, Settings: menu.DefaultSettings()})
-		})
-		var ids []string
-		for i := range 8 {
-			g.advance(time.Second)
-			id := bistro
-			if i%2 == 1 {
-				id = second
-			}
-			g.service.body = viewWith(10, 100+i, "") // each changes
-			if i >= 6 {
-				g.service.err = errors.New("down")
-			}
-			run, err := g.OnceOf(t.Context(), id, runlog.TriggerCron)
-			if err != nil {
-				t.Fatal(err)
-			}
-			ids = append(ids, run.ID)
-		}
-		slices.Reverse(ids)
-		if got := g.pages(runlog.Filter{Limit: 3}); !cmp.Equal(got, ids) {
-			t.Errorf("all runs %v, want %v", got, ids)
-		}
-		if got := g.pages(runlog.Filter{Limit: 1, Outcome: runlog.OutcomeFailed}); !cmp.Equal(got, ids[:2]) {
-			t.Errorf("failed runs %v, want %v", got, ids[:2])
-		}
-		if got := g.pages(runlog.Filter{Restaurant: second, Limit: 2}); !cmp.Equal(got, []string{ids[0], ids[2], ids[4], ids[6]}) {
-			t.Errorf("runs of %s: %v of %v", second, got, ids)
-		}
-		for range 4 { // over the bounds of both lists
-			g.advance(time.Second)
-			g.once() // fails, and is a record of its own
-		}
-		if got := g.pages(runlog.Filter{Restaurant: bistro}); len(got) != 5 {
-			t.Errorf("%d records of a restaurant are kept, want 5", len(got))
-		}
-		// The list over all names eight, of which one's record is gone.
-		if got := g.pages(runlog.Filter{}); len(got) != 7 {
-			t.Errorf("%d runs in the list over all, want 7", len(got))
-		}
-		if run, err := g.Run(t.Context(), ids[6]); err != nil || run.Restaurant != second {
-			t.Errorf("a run that only its restaurant remembers: %+v, %v", run, err)
-		}
-	})
-}
-
-// pages collects the ids of all pages.
-func (g *fixture) pages(f runlog.Filter) []string {
-	g.t.Helper()
-	var ids []string
-	for range 100 {
-		runs, next, err := g.Runs(g.t.Context(), f)
-		if err != nil {
-			g.t.Fatal(err)
-		}
-		for _, run := range runs {
-			ids = append(ids, run.ID)
-		}
-		if next == "" {
-			return ids
-		}
-		f.Cursor = next
-	}
-	g.t.Fatal("pages without end")
-	return nil
 }
 
 // lossy loses the answer to the next command that names the key, as a

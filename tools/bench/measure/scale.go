@@ -103,6 +103,19 @@ func (m *measuring) missing(ctx context.Context, l *Instance) (int, error) {
 	return len(m.Restaurants) - served, nil
 }
 
+// mostMissing returns how many restaurants the replica that lacks most does not serve.
+func (m *measuring) mostMissing(ctx context.Context) (int, error) {
+	most := 0
+	for _, l := range m.serving {
+		missing, err := m.missing(ctx, l)
+		if err != nil {
+			return 0, err
+		}
+		most = max(most, missing)
+	}
+	return most, nil
+}
+
 // fill starts the replicas on an empty Redis and waits until each of them
 // serves everything.
 func (m *measuring) fill(ctx context.Context) error {
@@ -122,15 +135,10 @@ func (m *measuring) fill(ctx context.Context) error {
 		said          = began
 	)
 	for {
-		most := 0
-		for _, l := range m.serving {
-			missing, err := m.missing(ctx, l)
-			if err != nil {
-				return err
-			}
-			most = max(most, missing)
+		most, err := m.mostMissing(ctx)
+		if err != nil {
+			return err
 		}
-		var err error
 		if calls, err = m.cluster.menuCalls(ctx); err != nil {
 			return err
 		}
