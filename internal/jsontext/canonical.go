@@ -6,13 +6,6 @@ import (
 	"strings"
 )
 
-// AppendCanonical appends the canonical form of a well-formed value. number
-// appends each number; nil: as it is written.
-func AppendCanonical(dst []byte, value string, number func(dst []byte, number string) []byte) []byte {
-	c := Canonical{Reader: NewReader(value, 0), AppendNumber: number}
-	return c.AppendNext(dst)
-}
-
 // Canonical is a Reader that writes what it reads in the canonical form: compact,
 // the members of each object sorted by their folded names, those whose names fold
 // alike in the order they came, and strings with the escapes of AppendString. What

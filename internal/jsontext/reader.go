@@ -3,7 +3,7 @@
 // of members, and the place of an error.
 //
 // A Reader reads a text value by value and checks it on the way. A Writer and
-// the Append functions write. AppendCanonical writes the one form that equal
+// the Append functions write. Canonical writes the one form that equal
 // texts have in common. A Number is an exact decimal. The package imports
 // nothing of the project.
 package jsontext

@@ -34,11 +34,17 @@ func referencePublished(view []byte) menu.Published {
 	return menu.Published{Content: content, Stops: []byte(stops)}
 }
 
+// canonicalText returns the canonical form of a well-formed value.
+func canonicalText(value string) string {
+	c := jsontext.Canonical{Reader: jsontext.NewReader(value, 0)}
+	return string(c.AppendNext(nil))
+}
+
 func (a *referenceWalk) value(raw []byte, what string) string {
 	raw = bytes.Trim(raw, " \t\r\n")
 	switch raw[0] {
 	case '"':
-		return string(jsontext.AppendCanonical(nil, string(raw), nil))
+		return canonicalText(string(raw))
 	case '[':
 		inner, elements := "", []string{}
 		if what == "list" {
@@ -63,10 +69,10 @@ func (a *referenceWalk) object(raw []byte, what string) string {
 	for name := range r.Members() {
 		before := string(raw[at:r.Offset()]) // a comma, the name and a colon
 		named := jsontext.NewReader(before[strings.IndexByte(before, '"'):], 0)
-		literal := jsontext.AppendCanonical(nil, named.Raw(), nil)
+		literal := canonicalText(named.Raw())
 		value, folded := r.Raw(), jsontext.FoldName(name)
 		at = r.Offset()
-		m := member{folded, string(literal), value}
+		m := member{folded, literal, value}
 		if what == "element" && (folded == "iscontaininstoplist" || folded == "isliststoped" || folded == "disabled") {
 			cut = append(cut, m)
 			continue
