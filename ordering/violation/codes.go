@@ -2,6 +2,40 @@ package violation
 
 import "larder/internal/menu"
 
+// Code names a kind of violation. The codes are stable; docs/violations.md explains them.
+type Code string
+
+// The violation codes.
+const (
+	DishNotInMenu          Code = "dish_not_in_menu"
+	DishUnavailable        Code = "dish_unavailable"
+	DishNotOrderable       Code = "dish_not_orderable"
+	ExternalIDAmbiguous    Code = "external_id_ambiguous"
+	QuantityNotPositive    Code = "quantity_not_positive"
+	QuantityNotWhole       Code = "quantity_not_whole"
+	PriceChanged           Code = "price_changed"
+	DishTakesNoIngredients Code = "dish_takes_no_ingredients"
+	IngredientNotInMenu    Code = "ingredient_not_in_menu"
+	IngredientNotAllowed   Code = "ingredient_not_allowed"
+	IngredientUnavailable  Code = "ingredient_unavailable"
+	GroupMin               Code = "group_min"
+	GroupMax               Code = "group_max"
+	GroupPinInvalid        Code = "group_pin_invalid"
+	TooDeep                Code = "too_deep"
+	FieldRequired          Code = "field_required"
+	ValueNotAllowed        Code = "value_not_allowed"
+	TypeMismatch           Code = "type_mismatch"
+	DecimalComma           Code = "decimal_comma"
+	TimeZoneMissing        Code = "time_zone_missing"
+	TimeInPast             Code = "time_in_past"
+	TimeTooFar             Code = "time_too_far"
+	ChangeFrom             Code = "change_from"
+	AmountInsufficient     Code = "amount_insufficient"
+	LimitExceeded          Code = "limit_exceeded"
+	PhoneInvalid           Code = "phone_invalid"
+	TextInvalid            Code = "text_invalid"
+)
+
 // texts are a text in each of the Languages.
 type texts struct{ english, russian string }
 

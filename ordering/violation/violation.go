@@ -5,48 +5,13 @@
 // returned in the order of the body, whatever order its violations were found in.
 //
 // ordering/validate and ordering collect violations here, and httpapi shows
-// them. To add a code, add it to the constants below, its messages to templates
-// (codes.go) and its row to the test's table, which docs/violations.md is made
-// from. The package reads no body, decides no order, and knows no HTTP status.
+// them. docs/architecture.md lists the steps to add a code. The package reads no
+// body, decides no order, and knows no HTTP status.
 package violation
 
 import (
 	"cmp"
 	"slices"
-)
-
-// Code names a kind of violation. The codes are stable; docs/violations.md explains them.
-type Code string
-
-// The violation codes.
-const (
-	DishNotInMenu          Code = "dish_not_in_menu"
-	DishUnavailable        Code = "dish_unavailable"
-	DishNotOrderable       Code = "dish_not_orderable"
-	ExternalIDAmbiguous    Code = "external_id_ambiguous"
-	QuantityNotPositive    Code = "quantity_not_positive"
-	QuantityNotWhole       Code = "quantity_not_whole"
-	PriceChanged           Code = "price_changed"
-	DishTakesNoIngredients Code = "dish_takes_no_ingredients"
-	IngredientNotInMenu    Code = "ingredient_not_in_menu"
-	IngredientNotAllowed   Code = "ingredient_not_allowed"
-	IngredientUnavailable  Code = "ingredient_unavailable"
-	GroupMin               Code = "group_min"
-	GroupMax               Code = "group_max"
-	GroupPinInvalid        Code = "group_pin_invalid"
-	TooDeep                Code = "too_deep"
-	FieldRequired          Code = "field_required"
-	ValueNotAllowed        Code = "value_not_allowed"
-	TypeMismatch           Code = "type_mismatch"
-	DecimalComma           Code = "decimal_comma"
-	TimeZoneMissing        Code = "time_zone_missing"
-	TimeInPast             Code = "time_in_past"
-	TimeTooFar             Code = "time_too_far"
-	ChangeFrom             Code = "change_from"
-	AmountInsufficient     Code = "amount_insufficient"
-	LimitExceeded          Code = "limit_exceeded"
-	PhoneInvalid           Code = "phone_invalid"
-	TextInvalid            Code = "text_invalid"
 )
 
 // Violation is one reason why an order may not be placed.
