@@ -150,10 +150,8 @@ func (s *initSession) untilAccepted(ctx context.Context, attempt func(ctx contex
 			return err
 		}
 	}
-	return &hintError{
-		errors.New("not everything works: nothing was written"),
-		"Run larder init with other values; --offline writes them untried.",
-	}
+	err := errors.New("not everything works: nothing was written")
+	return &hintError{err, "Run larder init with other values; --offline writes them untried."}
 }
 
 // askConnection asks for the connection and tries to get a token, in each known form of

@@ -110,10 +110,8 @@ func viewOf(env *Environment, file string) (*menu.View, error) {
 	}
 	view, err := menu.Decode(raw)
 	if err != nil {
-		return nil, &hintError{
-			fmt.Errorf("%s: %w", file, err),
-			"Use a file with a menu view as the ordering service returns it (GET /orders/api/v1/menu/view).",
-		}
+		const hint = "Use a file with a menu view as the ordering service returns it (GET /orders/api/v1/menu/view)."
+		return nil, &hintError{fmt.Errorf("%s: %w", file, err), hint}
 	}
 	return view, nil
 }
