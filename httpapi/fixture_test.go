@@ -298,7 +298,7 @@ func (w *fixture) newEngine(p plan, validator *validate.Validator, clock func() 
 	services := map[string]ordering.Service{"main": w.service, "north": w.service}
 	maps.Copy(services, p.services)
 	return ordering.NewOrders(p.ordering, ordering.Deps{
-		Validator: validator, Catalogues: menus{w.replica}, Journal: w.journal,
+		Validator: validator, Catalogues: w.replica, Journal: w.journal,
 		Services: services,
 		Reasons: func(ctx context.Context, connection string) ([]upstream.Reason, error) {
 			raw, _, err := w.store.Reasons(ctx, connection)
@@ -308,17 +308,6 @@ func (w *fixture) newEngine(p plan, validator *validate.Validator, clock func() 
 		Connections: func() []string { return []string{"main", "north"} },
 		Clock:       clock, NewRef: ordering.Refs(clock), Log: log, Observe: observe,
 	})
-}
-
-// menus are the catalogues of a replica.
-type menus struct{ *replica.Replica }
-
-func (m menus) Catalogue(ctx context.Context, restaurant menu.RestaurantID) (int64, *menu.Catalogue, error) {
-	snapshot, err := m.Replica.Catalogue(ctx, restaurant)
-	if err != nil {
-		return 0, nil, err
-	}
-	return snapshot.Version.Version, snapshot.Catalogue, nil
 }
 
 func secretOf(client string) string { return client + "-0123456789abcdef" }

@@ -31,10 +31,10 @@ import (
 	"larder/ordering/validate"
 )
 
-// Catalogues returns the catalogue that an order is checked against, with its
-// version. Its errors pass through Orders as they are.
+// Catalogues has the menus that orders are checked against; *replica.Replica is
+// one. Its errors pass through Orders as they are.
 type Catalogues interface {
-	Catalogue(ctx context.Context, restaurant menu.RestaurantID) (version int64, catalogue *menu.Catalogue, err error)
+	Current(ctx context.Context, restaurant menu.RestaurantID) (version int64, catalogue *menu.Catalogue, err error)
 }
 
 // Service is the ordering service as orders need it; *upstream.Client is one.

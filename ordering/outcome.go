@@ -24,25 +24,6 @@ func traceCall(span tracing.Span, record *Record, e *CallResult) {
 	span.End()
 }
 
-func withAnswer(answer upstream.Answer, err error) (*Answer, error) { return storedAnswer(answer), err }
-
-// storedAnswer is a success as the journal keeps it; nil for no answer.
-func storedAnswer(a upstream.Answer) *Answer {
-	if a.Status == 0 {
-		return nil
-	}
-	return &Answer{Status: a.Status, ContentType: a.ContentType, Body: a.Body, Cut: a.Cut}
-}
-
-// storedAttempt is a try as the journal keeps it.
-func storedAttempt(t upstream.Attempt) Attempt {
-	out := Attempt{At: t.At, Duration: t.Duration, Status: t.Status, Code: t.Code, Outcome: OutcomeDone}
-	if t.Effect != upstream.EffectDone {
-		out.Outcome = outcomeOf(t.Effect, t.Refused)
-	}
-	return out
-}
-
 // classify sets the outcome of a call that gave no good answer (policy O8). What
 // is not certain is unknown. It returns how long the service asks to wait.
 func classify(e *CallResult, err error) (wait time.Duration) {

@@ -35,7 +35,7 @@ func (o *Orders) Place(ctx context.Context, p PlaceRequest) (Result, error) {
 func (o *Orders) validateOrder(ctx context.Context, p *PlaceRequest, spec *CallSpec) error {
 	ctx, span := tracing.Start(ctx, "order.validate")
 	defer span.End()
-	version, catalogue, err := o.deps.Catalogues.Catalogue(ctx, p.Restaurant)
+	version, catalogue, err := o.deps.Catalogues.Current(ctx, p.Restaurant)
 	if err != nil {
 		return err
 	}

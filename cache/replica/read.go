@@ -1,10 +1,80 @@
 package replica
 
 import (
+	"context"
+
 	"larder/cache"
 	"larder/cache/encoded"
 	"larder/internal/menu"
 )
+
+// find returns the restaurant's slot, nil where it has none yet.
+func (s *slots) find(restaurant menu.RestaurantID) *slot {
+	found, ok := s.all.Load(restaurant)
+	if !ok {
+		return nil
+	}
+	one, _ := found.(*slot)
+	return one
+}
+
+// current returns the entry in the restaurant's slot, nil if there is none.
+func (s *slots) current(restaurant menu.RestaurantID) *currentEntry {
+	if one := s.find(restaurant); one != nil {
+		return one.current.Load()
+	}
+	return nil
+}
+
+// Cached returns the restaurant's menu in memory.
+func (r *Replica) Cached(restaurant menu.RestaurantID) (*cache.Snapshot, bool) {
+	if now := r.slots.current(restaurant); now != nil {
+		return now.snapshot, true
+	}
+	return nil, false
+}
+
+// Version returns what is known of the restaurant's current version: the one that
+// memory serves or, soon after a start, the one that Redis named and whose content
+// is still being loaded, or will be loaded by the first read.
+func (r *Replica) Version(restaurant menu.RestaurantID) (cache.Version, bool) {
+	s := r.slots.find(restaurant)
+	if s == nil {
+		return cache.Version{}, false
+	}
+	coming := s.pending.Load() // before now, which is set before this is cleared
+	if now := s.current.Load(); now != nil {
+		return now.snapshot.Version, true
+	}
+	if coming != nil {
+		return *coming, true
+	}
+	return cache.Version{}, false
+}
+
+// Catalogue returns the restaurant's current version: from memory, and on a miss
+// from Redis, loaded once for all concurrent readers. ctx ends this caller's wait only.
+//
+// Errors: cache.ErrNoCatalogue; redisdb.ErrUnavailable when Redis cannot be
+// asked; cache.ErrCorrupt; ctx's.
+func (r *Replica) Catalogue(ctx context.Context, restaurant menu.RestaurantID) (*cache.Snapshot, error) {
+	if snapshot, ok := r.Cached(restaurant); ok {
+		return snapshot, nil
+	}
+	return loadOnce(ctx, r, &r.flight, string(restaurant), restaurant,
+		func() (*cache.Snapshot, bool) { return r.Cached(restaurant) },
+		func(ctx context.Context) (*cache.Snapshot, error) { return r.load(ctx, restaurant) })
+}
+
+// Current returns the restaurant's current menu as Catalogue does, with the number
+// of its version.
+func (r *Replica) Current(ctx context.Context, restaurant menu.RestaurantID) (version int64, catalogue *menu.Catalogue, err error) {
+	snapshot, err := r.Catalogue(ctx, restaurant)
+	if err != nil {
+		return 0, nil, err
+	}
+	return snapshot.Version.Version, snapshot.Catalogue, nil
+}
 
 // menuBody is the identity body of GET …/menu of a version.
 func menuBody(v cache.Version, catalogue *menu.Catalogue) []byte {

@@ -102,46 +102,6 @@ func New(store *cache.Store, cfg Config) *Replica {
 	}
 }
 
-// Cached gives what memory holds of the restaurant.
-func (r *Replica) Cached(restaurant menu.RestaurantID) (*cache.Snapshot, bool) {
-	if now := r.slots.current(restaurant); now != nil {
-		return now.snapshot, true
-	}
-	return nil, false
-}
-
-// Version gives what is known of the restaurant's current version: that which
-// memory serves or, soon after a start, that which Redis named and whose
-// content is still on its way, or is loaded by the first who asks for it.
-func (r *Replica) Version(restaurant menu.RestaurantID) (cache.Version, bool) {
-	s := r.slots.find(restaurant)
-	if s == nil {
-		return cache.Version{}, false
-	}
-	coming := s.pending.Load() // before now, which is set before this is cleared
-	if now := s.current.Load(); now != nil {
-		return now.snapshot.Version, true
-	}
-	if coming != nil {
-		return *coming, true
-	}
-	return cache.Version{}, false
-}
-
-// Catalogue gives the restaurant's current version: from memory, and on a miss
-// from Redis, loaded once for all who wait. ctx ends this caller's wait only.
-//
-// Errors: cache.ErrNoCatalogue; redisdb.ErrUnavailable when Redis cannot be
-// asked; cache.ErrCorrupt; ctx's.
-func (r *Replica) Catalogue(ctx context.Context, restaurant menu.RestaurantID) (*cache.Snapshot, error) {
-	if snapshot, ok := r.Cached(restaurant); ok {
-		return snapshot, nil
-	}
-	return loadOnce(ctx, r, &r.flight, string(restaurant), restaurant,
-		func() (*cache.Snapshot, bool) { return r.Cached(restaurant) },
-		func(ctx context.Context) (*cache.Snapshot, error) { return r.load(ctx, restaurant) })
-}
-
 // loadOnce returns what load returns, called once for all who ask for the key at
 // the same time, and not again for a moment where it fails. found looks whether
 // that is needed; miss names it among the misses. ctx ends this caller's wait

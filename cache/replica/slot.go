@@ -37,24 +37,6 @@ type slots struct {
 	watches watches
 }
 
-// find returns the restaurant's slot, nil where it has none yet.
-func (s *slots) find(restaurant menu.RestaurantID) *slot {
-	found, ok := s.all.Load(restaurant)
-	if !ok {
-		return nil
-	}
-	one, _ := found.(*slot)
-	return one
-}
-
-// current returns the entry in the restaurant's slot, nil if there is none.
-func (s *slots) current(restaurant menu.RestaurantID) *currentEntry {
-	if one := s.find(restaurant); one != nil {
-		return one.current.Load()
-	}
-	return nil
-}
-
 // findOrMake returns the restaurant's slot and makes it where it has none.
 func (s *slots) findOrMake(restaurant menu.RestaurantID) *slot {
 	if one := s.find(restaurant); one != nil {

@@ -119,7 +119,7 @@ func (d *daemon) wire(with []func(*httpapi.Deps)) (err error) {
 	d.validator.SetRestaurants(rulesOf(cfg))
 	d.journal = journal.New(d.redis, cfg.Ordering, log)
 	d.orders = ordering.NewOrders(cfg.Ordering, ordering.Deps{
-		Validator: d.validator, Catalogues: catalogues{d.replica}, Services: d.services(),
+		Validator: d.validator, Catalogues: d.replica, Services: d.services(),
 		Journal: d.journal, Reasons: d.reasons, RefreshReasons: d.runner.RefreshReasons, Connections: d.connections,
 		Clock: time.Now, NewRef: ordering.Refs(time.Now), Log: log, Observe: observer.OrderEvent,
 	})
@@ -334,16 +334,4 @@ func (d *daemon) reasons(ctx context.Context, connection string) ([]upstream.Rea
 	}
 	var reasons []upstream.Reason
 	return reasons, json.Unmarshal(raw, &reasons)
-}
-
-// catalogues are the menus that orders are checked against: those in memory.
-type catalogues struct{ replica *replica.Replica }
-
-// Catalogue returns the restaurant's menu with its version.
-func (c catalogues) Catalogue(ctx context.Context, restaurant menu.RestaurantID) (int64, *menu.Catalogue, error) {
-	snapshot, err := c.replica.Catalogue(ctx, restaurant)
-	if err != nil {
-		return 0, nil, err
-	}
-	return snapshot.Version.Version, snapshot.Catalogue, nil
 }

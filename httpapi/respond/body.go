@@ -2,6 +2,7 @@ package respond
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"mime"
 	"net"
@@ -103,4 +104,20 @@ func ReadObject(body []byte, form string, members map[string]func(*jsontext.Read
 func tooLarge(c *gin.Context, limit int64) error {
 	c.Header("Connection", "close")
 	return &Problem{Code: CodeTooLarge, Msg: "the body is larger than the limit", Params: map[string]any{"limit": limit}}
+}
+
+// JSON sends a value as JSON that is not to be stored.
+func JSON(c *gin.Context, status int, value any) error {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	c.Writer.Header().Set("Cache-Control", "no-store")
+	Write(c, status, ContentJSON, text)
+	return nil
+}
+
+// Result is the success envelope.
+type Result struct {
+	Result any `json:"result"`
 }

@@ -2,7 +2,6 @@ package respond
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"strconv"
 
 	"github.com/gin-gonic/gin"
@@ -47,20 +46,4 @@ type Page[T any] struct {
 // NextPage returns the cursor of the next page, null after the last.
 func NextPage(position string) *string {
 	return OrNull(base64.RawURLEncoding.EncodeToString([]byte(position)))
-}
-
-// JSON sends a value as JSON that is not to be stored.
-func JSON(c *gin.Context, status int, value any) error {
-	text, err := json.Marshal(value)
-	if err != nil {
-		return err
-	}
-	c.Writer.Header().Set("Cache-Control", "no-store")
-	Write(c, status, ContentJSON, text)
-	return nil
-}
-
-// Result is the success envelope.
-type Result struct {
-	Result any `json:"result"`
 }

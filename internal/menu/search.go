@@ -82,7 +82,7 @@ func (c *Content) branch(id string) flags {
 func (c *Content) withDescendants(categories flags) flags {
 	for i := range c.categories { // a parent is before its children
 		if parent, ok := c.CategoryByID(c.categories[i].ParentID); ok && categories.has(parent) {
-			categories.set(Index(i)) //nolint:gosec // counts of a bounded body
+			categories.set(Index(i))
 		}
 	}
 	return categories

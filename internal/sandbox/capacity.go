@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"context"
 	"net/http"
 	"sync"
 	"time"
@@ -80,22 +79,22 @@ func (s *Sandbox) withCapacity(c *call, serve func(*call) answer) answer {
 	}
 	defer func() { s.queue.leave(limit()) }()
 	delay := time.Duration(s.settings.get().Capacity.Delay)
-	if delay > 0 && !s.wait(context.WithoutCancel(c.r.Context()), delay, nil) {
+	if delay > 0 && !s.wait(nil, delay, nil) {
 		return c.refuse(http.StatusServiceUnavailable, "stopping", "the sandbox is stopping")
 	}
 	c.at = s.clock()
 	return serve(c)
 }
 
-// wait waits for a time, or until wake is closed. It reports false when ctx ends
-// or the sandbox stops first.
-func (s *Sandbox) wait(ctx context.Context, d time.Duration, wake <-chan struct{}) bool {
+// wait waits for a time, or until wake is closed. It reports false when done is
+// closed or the sandbox stops first. A nil channel is never closed.
+func (s *Sandbox) wait(done <-chan struct{}, d time.Duration, wake <-chan struct{}) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 	case <-wake:
-	case <-ctx.Done():
+	case <-done:
 		return false
 	case <-s.done:
 		return false

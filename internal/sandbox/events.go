@@ -89,13 +89,13 @@ func (s *Sandbox) streamEvents(w http.ResponseWriter, c *call) {
 // stay waits until there may be something to send. It reports false when the
 // client left or the sandbox stops.
 func (s *Sandbox) stay(ctx context.Context, changed <-chan struct{}, next time.Time) bool {
-	if !s.wait(ctx, eventGap, nil) {
+	if !s.wait(ctx.Done(), eventGap, nil) {
 		return false
 	}
 	if next.IsZero() {
-		return s.wait(ctx, heartbeat, changed)
+		return s.wait(ctx.Done(), heartbeat, changed)
 	}
-	return s.wait(ctx, min(max(next.Sub(s.clock()), 0), heartbeat), changed)
+	return s.wait(ctx.Done(), min(max(next.Sub(s.clock()), 0), heartbeat), changed)
 }
 
 // reader is one stream of events and what it has been told.

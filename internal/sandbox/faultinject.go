@@ -18,7 +18,7 @@ func (s *Sandbox) inject(w http.ResponseWriter, c *call, f *Fault, work func() a
 	s.log.WithFields(logrus.Fields{
 		"event": "sandbox.fault", "do": string(f.Do), "method": c.r.Method, "request_id": c.requestID,
 	}).Debug("fault")
-	if f.Delay > 0 && !s.wait(c.r.Context(), time.Duration(f.Delay), nil) {
+	if f.Delay > 0 && !s.wait(c.r.Context().Done(), time.Duration(f.Delay), nil) {
 		panic(http.ErrAbortHandler)
 	}
 	switch f.Do {

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -86,7 +87,7 @@ func productPackages(t *testing.T) map[string][]string {
 	packages := map[string][]string{}
 	for line := range strings.Lines(string(out)) {
 		var ours []string
-		for _, name := range strings.Fields(line) {
+		for name := range strings.FieldsSeq(line) {
 			if own, found := strings.CutPrefix(name, "larder/"); found {
 				ours = append(ours, own)
 			}
@@ -163,7 +164,7 @@ func pathFaults(lines []string) (faults []string) {
 		}
 		file := row[4]
 		if row[2] == "" {
-			if entries++; row[1] != fmt.Sprint(entries) || entered[file] {
+			if entries++; row[1] != strconv.Itoa(entries) || entered[file] {
 				faults = append(faults, fmt.Sprintf("row %s, %s: entry %d of another file is due", row[1], file, entries))
 			}
 		} else if returns++; !entered[file] || before == file {
@@ -177,7 +178,7 @@ func pathFaults(lines []string) (faults []string) {
 			faults = append(faults, fault)
 		}
 	}
-	want := []string{fmt.Sprint(entries), fmt.Sprint(returns), fmt.Sprint(upwards)}
+	want := []string{strconv.Itoa(entries), strconv.Itoa(returns), strconv.Itoa(upwards)}
 	said := counts.FindStringSubmatch(strings.Join(lines, "\n"))
 	if said == nil || !slices.Equal(said[1:], want) {
 		faults = append(faults, fmt.Sprintf("the table has %s entries, returns and calls upwards, the text says %q", strings.Join(want, ", "), said))

@@ -143,7 +143,7 @@ func TestReplicationIsCutAndServersStandBehindProxies(t *testing.T) {
 	}
 }
 
-func TestBackupFullDiskAndRestore(t *testing.T) { //nolint:paralleltest // it ignores a signal of the whole process
+func TestBackupFullDiskAndRestore(t *testing.T) {
 	signal.Ignore(syscall.SIGXFSZ)
 	server := redistest.Start(t, redistest.AppendOnly())
 	client := server.Client()

@@ -40,11 +40,10 @@ type process struct {
 // startProcess starts the binary with its output in a fresh file at logPath.
 // Cancelling ctx does not end the process: only kill does.
 func startProcess(ctx context.Context, binary string, arguments []string, logPath string) (*process, error) {
-	output, err := os.Create(logPath) //nolint:gosec // the path is below the test's temporary folder
+	output, err := os.Create(logPath)
 	if err != nil {
 		return nil, fmt.Errorf("create the log: %w", err)
 	}
-	//nolint:gosec // the binary was looked up by a fixed name, and tests give the arguments
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), binary, arguments...)
 	cmd.Stdout, cmd.Stderr = output, output
 	cmd.SysProcAttr = dieWithParent()

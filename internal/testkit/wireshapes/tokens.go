@@ -61,7 +61,8 @@ func tokenShapes() map[string]tokenShape {
 			urlencoded, [][2]string{{"client_id", "id"}, {"client_secret", "secret"}, {"grant_type", grant}}, false, "",
 		},
 		"an empty scope": {
-			formData, [][2]string{{"client_id", "id"}, {"client_secret", "secret"}, {"grant_type", grant}, {"scope", ""}},
+			formData,
+			[][2]string{{"client_id", "id"}, {"client_secret", "secret"}, {"grant_type", grant}, {"scope", ""}},
 			false, "",
 		},
 		"camel case": {
@@ -82,10 +83,13 @@ func tokenShapes() map[string]tokenShape {
 		},
 		"a charset beside the type": {
 			urlencoded + "; charset=UTF-8",
-			[][2]string{{"client_id", "id"}, {"client_secret", "secret"}, {"grant_type", grant}}, false, "",
+			[][2]string{{"client_id", "id"}, {"client_secret", "secret"}, {"grant_type", grant}},
+			false, "",
 		},
 		"a slash at the end": {
-			urlencoded, [][2]string{{"client_id", "id"}, {"client_secret", "secret"}, {"grant_type", grant}}, false,
+			urlencoded,
+			[][2]string{{"client_id", "id"}, {"client_secret", "secret"}, {"grant_type", grant}},
+			false,
 			pathToken + "/",
 		},
 	}
