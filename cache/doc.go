@@ -10,7 +10,7 @@
 // A content (a menu view as published, without its stop lists) is stored once
 // under its hash and shared by all restaurants of a chain; a restaurant's
 // version is a small record that names a content and lists the stopped ids, and
-// beside it what the stop lists said (docs/decisions/0008-the-view-as-published.md). docs/redis.md is the
+// beside it what the stop lists said (docs/decisions/0008-store-menu-view-as-published.md). docs/redis.md is the
 // reference of the keys that other programs may read.
 //
 // Package sync publishes; packages replica and httpapi read. This package never

@@ -32,7 +32,7 @@ func newPacker() *packer {
 
 // pack compresses what is stored for larder alone. A publish waits for it, so it
 // works at zstd's fastest level, which still compresses well
-// (docs/decisions/0027-a-sync-in-few-passes.md).
+// (docs/decisions/0027-sync-of-changed-menus.md).
 func (p *packer) pack(value []byte) []byte {
 	return p.zstd.EncodeAll(value, make([]byte, 0, len(value)/4+64))
 }

@@ -9,7 +9,7 @@
 //
 // The handlers stand in packages by subject: menus, orders, compat, events and
 // ops; auth, visible, audit, ratelimit and respond are below them. New gives each
-// what it uses (docs/decisions/0058-packages-below-the-handlers.md).
+// what it uses (docs/decisions/0058-httpapi-package-structure.md).
 //
 // New wires a Server and starts nothing; Run owns the listeners and returns
 // when they are closed and every request in flight has ended or the drain

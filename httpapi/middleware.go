@@ -165,7 +165,7 @@ func routeOf(c *gin.Context) string {
 
 // trace begins the span of a request, below the caller's where it sent a
 // traceparent. Probes, scrapes and event streams have none, nor have reads that
-// the fast path answers (docs/decisions/0038-traces.md).
+// the fast path answers (docs/decisions/0038-opentelemetry-traces.md).
 func (s *Server) trace(c *gin.Context) tracing.Span {
 	switch route := routeOf(c); {
 	case s.deps.Tracing == nil, route == "/livez", route == "/readyz", route == "/metrics", strings.HasSuffix(route, "/events"):

@@ -146,7 +146,7 @@ func (c *openConnection) Close() error {
 }
 
 // addressConnections counts the open connections of each address, and says where
-// one has as many as it may (docs/decisions/0044-connections-of-an-address.md).
+// one has as many as it may (docs/decisions/0044-connection-limit-per-address.md).
 // It knows no more addresses than there are connections.
 type addressConnections struct {
 	limit   int          // 0: none, and nothing is counted

@@ -39,7 +39,7 @@ func (k Key) String() string {
 }
 
 // Bodies are encoded bodies in memory, bounded by their bytes. The least used are
-// evicted first (docs/decisions/0001-ready-bodies.md). It is safe for concurrent
+// evicted first (docs/decisions/0001-response-body-cache-otter.md). It is safe for concurrent
 // use.
 type Bodies struct {
 	cache  *otter.Cache[Key, *Representation]

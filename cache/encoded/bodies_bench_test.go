@@ -12,7 +12,7 @@ import (
 )
 
 // shardedLRU is what bodies were measured against: a map and a list behind a
-// mutex, in shards (docs/decisions/0001-ready-bodies.md).
+// mutex, in shards (docs/decisions/0001-response-body-cache-otter.md).
 type shardedLRU struct {
 	seed   maphash.Seed
 	shards [16]struct {

@@ -16,7 +16,7 @@ import (
 )
 
 // The level of each encoding: about where bodies stop shrinking for the time
-// (docs/decisions/0055-one-level-per-encoding.md). Zstd has its default.
+// (docs/decisions/0055-one-compression-level-per-encoding.md). Zstd has its default.
 const (
 	gzipLevel   = 5
 	brotliLevel = 4

@@ -16,7 +16,7 @@ import (
 )
 
 // coder is one encoding at one level, as the choice of levels compares them
-// (docs/decisions/0055-one-level-per-encoding.md).
+// (docs/decisions/0055-one-compression-level-per-encoding.md).
 type coder struct {
 	name string
 	code func(tb testing.TB, body []byte) int // gives the bytes that come out

@@ -15,7 +15,7 @@ const viewsAtATime = 16
 
 // packedView is the menu view as the ordering service published it, packed as
 // in Redis, so that it is read while Redis is away
-// (docs/decisions/0050-the-published-view-in-memory.md).
+// (docs/decisions/0050-published-view-in-memory.md).
 type packedView struct {
 	published string // cache.Version.Published
 	content   []byte // shared by all restaurants that have the content

@@ -146,7 +146,7 @@ func (h *Handlers) Changes(c *gin.Context) error {
 }
 
 // menuRead is a read that both paths answer: this package's handlers behind
-// net/http, and the fast path before it (docs/decisions/0023-the-express-lane.md).
+// net/http, and the fast path before it (docs/decisions/0023-fast-path-before-net-http.md).
 // What it means is decided here alone.
 type menuRead struct {
 	kind       readKind

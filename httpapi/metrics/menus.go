@@ -16,7 +16,7 @@ import (
 
 // Menus shows how old the served menus are, and how their last syncs ended. It
 // reads memory only. No series has a restaurant's name: ten restaurants and ten
-// thousand have the same few (docs/decisions/0037-what-is-counted.md).
+// thousand have the same few (docs/decisions/0037-metric-labels-and-cardinality.md).
 type Menus struct {
 	Replica   *replica.Replica
 	Directory *directory.Directory

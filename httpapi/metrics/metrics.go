@@ -263,6 +263,6 @@ type Path uint8
 // The two paths of reads.
 const (
 	Standard Path = iota // a handler behind net/http
-	Fast                 // before it (docs/decisions/0023-the-express-lane.md)
+	Fast                 // before it (docs/decisions/0023-fast-path-before-net-http.md)
 	pathNames
 )
