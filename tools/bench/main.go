@@ -63,7 +63,7 @@ func newRoot() *cobra.Command {
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 		Args:              noArguments,
 		RunE: func(*cobra.Command, []string) error {
-			return &usageError{"say what to measure: scale, soak or peers; --help describes them"}
+			return &usageError{"missing subcommand: scale, soak or peers; see --help"}
 		},
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err.Error()} })
@@ -81,9 +81,9 @@ func noArguments(cmd *cobra.Command, args []string) error {
 // addCommonFlags gives a command the flags that all of them have.
 func addCommonFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.String("larder", "", "the larder to measure; default: larder beside this program")
-	flags.String("dir", "", "where the temporary folder is made; default: the system's")
-	flags.Bool("json", false, "print JSON for programs instead of text for people")
+	flags.String("larder", "", "the larder binary to measure; default: larder in the folder of this program")
+	flags.String("dir", "", "where to create the temporary folder; default: the system's")
+	flags.Bool("json", false, "print JSON")
 }
 
 // programOf returns the absolute path of the program that a flag names, or that

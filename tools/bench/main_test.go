@@ -73,7 +73,7 @@ func write(t *testing.T, name, content string) string {
 func TestRunSaysWhatIsWrongWithTheCommandLine(t *testing.T) {
 	t.Parallel()
 	for line, says := range map[string]string{
-		"":               "say what to measure",
+		"":               "missing subcommand: scale, soak or peers",
 		"scael":          `unknown command "scael"`,
 		"soak now":       `unknown command "now"`,
 		"soak --long":    "unknown flag: --long",

@@ -23,21 +23,22 @@ func peersCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "peers",
 		Short: "Compare reads with nginx, Varnish, HAProxy and Gin on the same bytes",
-		Long: `Compare the shipped larder with nginx (proxy_cache and files), Varnish, HAProxy,
-Gin handlers and a bare loop that serve the same bytes, in alternation: requests
-a second, the server's CPU time for each, latencies at a fixed rate, and the
-ratios of paired rounds against goals and gates. Pinned: servers on core 0, the
-generator on core 1. A real Redis and the sandbox stand behind larder. Everything
-is kept in a temporary folder and ended with the command. Linux only.
+		Long: `Compare larder with nginx (proxy_cache and files), Varnish, HAProxy, Gin handlers
+and a bare epoll loop that serve the same bytes. The servers are measured in
+alternation: requests per second, server CPU time per request, latency at a fixed
+rate, and the ratios of paired rounds against goals and gates. In pinned mode,
+servers run on core 0 and the load generator on core 1. larder uses a real Redis
+and the sandbox. All processes stop and all temporary files are removed when the
+command ends. Linux only.
 
 nginx, varnishd, haproxy, wrk and redis-server must be installed ("make
 bench-peers" does that) and the peer program built:
   make larder-peer
 
---smoke takes two minutes: short runs, pinned; what is below its gate is measured
-once more, for longer. The command fails where a ratio stays below its gate.
---out PAGE writes the figures into a Markdown page between its marks, and a plot
-beside it.`,
+--smoke takes two minutes: short pinned runs. A ratio below its gate is measured
+once more, for longer. The command fails if the ratio stays below its gate.
+--out PAGE writes the figures into a Markdown page, between its marks, and a plot
+into the same folder.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := comparisonOf(cmd)
@@ -49,12 +50,12 @@ beside it.`,
 	}
 	flags := cmd.Flags()
 	flags.Int("rounds", 5, "how often each server is measured")
-	flags.Duration("for", 3*time.Second, "how long each time, in whole seconds")
-	flags.StringSlice("modes", []string{peers.Pinned, peers.Unpinned}, "how the machine is shared")
-	flags.StringSlice("only", nil, "names of exercises, such as 304 or \"M gzip\"; default: all")
+	flags.Duration("for", 3*time.Second, "duration of each measurement, in whole seconds")
+	flags.StringSlice("modes", []string{peers.Pinned, peers.Unpinned}, "pinned (server and generator on their own cores), unpinned, or both")
+	flags.StringSlice("only", nil, "names of scenarios, such as 304 or \"M gzip\"; default: all")
 	flags.Bool("smoke", false, "three rounds of one second, pinned, no latencies")
-	flags.String("program", "", "the peer program; default: larder-peer beside this program")
-	flags.String("out", "", "a Markdown page to write the figures into")
+	flags.String("program", "", "the peer program; default: larder-peer in the folder of this program")
+	flags.String("out", "", "Markdown page to write the figures into")
 	addCommonFlags(cmd)
 	return cmd
 }
@@ -113,7 +114,7 @@ func comparisonOf(cmd *cobra.Command) (*comparison, error) {
 			for i, e := range known {
 				names[i] = e.Name
 			}
-			return nil, &usageError{fmt.Sprintf("--only: %q is none of %q", name, names)}
+			return nil, &usageError{fmt.Sprintf("--only: unknown scenario %q (valid: %q)", name, names)}
 		}
 	}
 	var err error

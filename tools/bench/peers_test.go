@@ -16,7 +16,7 @@ func TestPeersRefusesWhatCannotBeMeasured(t *testing.T) {
 		"--rounds 0":     "--rounds: between 1 and 100",
 		"--for 1500ms":   "--for: whole seconds",
 		"--modes pinnd":  `not "pinnd"`,
-		"--only nothing": `"nothing" is none of ["304" `,
+		"--only nothing": `unknown scenario "nothing" (valid: ["304" `,
 	} {
 		got := bench(t, append([]string{"peers"}, strings.Fields(flags)...)...)
 		if got.status != statusUsage || !strings.Contains(got.err, says) {

@@ -28,15 +28,15 @@ func scaleCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "scale",
 		Short: "Measure how time, memory and CPU grow with the number of restaurants",
-		Long: `Measure, for each size, an ordering service (the sandbox) with so many
-restaurants, a redis-server of the PATH and several larders, all processes of
-their own on loopback: how long the first fill takes, what memory and CPU the
-replicas need, how a cold start from the full Redis goes, and how fast a change
-is everywhere. Everything is kept in a temporary folder and ended with the
-command. Linux only: times and memory are read from /proc.
+		Long: `Measure each size with real processes on loopback: the sandbox as the ordering
+service, redis-server from the PATH, and several instances of larder. The command
+measures the first fill, the memory and CPU of the replicas, a cold start from a
+full Redis, and how fast a change reaches every replica. All processes stop and
+all temporary files are removed when the command ends. Linux only: times and
+memory are read from /proc.
 
---out PAGE writes the figures into a Markdown page between its marks, and a plot
-beside it. 10,000 restaurants take some 15 minutes on two cores.`,
+--out PAGE writes the figures into a Markdown page, between its marks, and a plot
+into the same folder. 10,000 restaurants take about 15 minutes on two cores.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			plan, err := planOf(cmd)
@@ -48,16 +48,16 @@ beside it. 10,000 restaurants take some 15 minutes on two cores.`,
 	}
 	flags := cmd.Flags()
 	flags.IntSlice("restaurants", []int{100, 1000}, "the sizes to measure")
-	flags.Int("replicas", 3, "larders that serve them")
-	flags.Int("products", 400, "dishes of each menu")
-	flags.Float64("rate", 40, "most calls of the ordering service a second, for each larder; 0 is no limit")
-	flags.String("schedule", "@every 2m", "when each restaurant is pulled")
-	flags.Duration("window", time.Minute, "how long the steady state is watched")
-	flags.Duration("limit", 30*time.Minute, "bounds the first fill of a size")
-	flags.Duration("steady", 10*time.Minute, "bounds the wait for the steady state")
-	flags.Int("reads", 40, "menus that are read for the first time after a cold start")
-	flags.Int("changes", 100, "stop lists that are changed one after the other")
-	flags.String("out", "", "a Markdown page to write the figures into")
+	flags.Int("replicas", 3, "number of larder instances")
+	flags.Int("products", 400, "dishes per menu")
+	flags.Float64("rate", 40, "maximum calls to the ordering service per second, for each instance; 0: no limit")
+	flags.String("schedule", "@every 2m", "schedule of each restaurant")
+	flags.Duration("window", time.Minute, "duration of the steady-state measurement")
+	flags.Duration("limit", 30*time.Minute, "maximum duration of the first fill of a size")
+	flags.Duration("steady", 10*time.Minute, "maximum wait for the steady state")
+	flags.Int("reads", 40, "number of first reads after a cold start")
+	flags.Int("changes", 100, "number of stop-list changes")
+	flags.String("out", "", "Markdown page to write the figures into")
 	addCommonFlags(cmd)
 	return cmd
 }

@@ -27,7 +27,7 @@ func TestScaleMeasuresASmallTown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"# Before\n", "\nafter\n", "| | 8 | goal |", "| calls that brought no menu | 0 | 0: reached |", "](scale.svg)"} {
+	for _, want := range []string{"# Before\n", "\nafter\n", "| | 8 | goal |", "| calls that returned no menu | 0 | 0: reached |", "](scale.svg)"} {
 		if !strings.Contains(string(content), want) {
 			t.Errorf("the page lacks %q:\n%s", want, content)
 		}

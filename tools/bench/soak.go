@@ -17,12 +17,12 @@ import (
 func soakCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "soak",
-		Short: "Keep one larder under constant load, and fail when its memory grows",
-		Long: `Keep one larder under constant load: reads, conditional reads, checks of
-orders, orders, syncs of menus that change, event streams. Ordering service,
-Redis and larder are processes of their own on loopback. Fails when heap or
-goroutines grow, when a request fails, or when the race detector of a binary
-that has one finds something. Linux only.`,
+		Short: "Keep one instance under constant load, and fail if its memory grows",
+		Long: `Keep one instance under constant load: reads, conditional reads, order checks,
+orders, syncs of changing menus, and event streams. The ordering service, Redis
+and larder are separate processes on loopback. The command fails if the heap or
+the number of goroutines grows, if a request fails, or if the race detector (of
+a binary built with it) reports a race. Linux only.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			flags := cmd.Flags()
@@ -31,7 +31,7 @@ that has one finds something. Linux only.`,
 			products, _ := flags.GetInt("products")
 			switch {
 			case duration < 20*time.Second:
-				return &usageError{"--for: at least 20s, of which 10s are the warm-up"}
+				return &usageError{"--for: at least 20s, including 10s of warm-up"}
 			case restaurants < 2 || restaurants > maxRestaurants:
 				return &usageError{fmt.Sprintf("--restaurants: between 2 and %d", maxRestaurants)}
 			case products < 10 || products > maxProducts:
@@ -41,9 +41,9 @@ that has one finds something. Linux only.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.Duration("for", 10*time.Minute, "how long the load lasts")
-	flags.Int("restaurants", 8, "whose menus are read; all but the first change")
-	flags.Int("products", 60, "dishes of each menu")
+	flags.Duration("for", 10*time.Minute, "duration of the load")
+	flags.Int("restaurants", 8, "number of restaurants; all menus except the first change")
+	flags.Int("products", 60, "dishes per menu")
 	addCommonFlags(cmd)
 	return cmd
 }

@@ -99,9 +99,9 @@ func TestTableJudgesTheLargestSize(t *testing.T) {
 	table := figures().Table()
 	for _, want := range []string{
 		"| | 100 | 1000 | goal |\n",
-		"| cold start from the full Redis: `/readyz` 200 after | 0.10 s | 2.10 s | 2 s: **not reached** |\n",
-		"| first reads right after it: median, longest | 0.00 ms, 5.00 ms | 0.00 ms, 5.00 ms | 60 ms: reached |\n",
-		"| CPU seconds a minute, replicas together | 1.00 | 1.00 |  |\n",
+		"| cold start from a full Redis: time until `/readyz` is 200 | 0.10 s | 2.10 s | 2 s: **not reached** |\n",
+		"| first reads after a cold start: median, maximum | 0.00 ms, 5.00 ms | 0.00 ms, 5.00 ms | 60 ms: reached |\n",
+		"| CPU seconds per minute, all replicas together | 1.00 | 1.00 |  |\n",
 		"(× 1.00) | × 1.15: reached |\n",
 	} {
 		if !strings.Contains(table, want) {

@@ -35,42 +35,42 @@ const (
 func rows() []row {
 	mib := func(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }
 	return []row{
-		{name: "distinct menus, their raw JSON", value: func(f Figures) string { return fmt.Sprintf("%d, %s", f.Menus, mib(f.RawBytes)) }},
-		{name: "first fill: all served by every replica after", value: func(f Figures) string { return long(f.Filled) }},
+		{name: "distinct menus, size of their JSON", value: func(f Figures) string { return fmt.Sprintf("%d, %s", f.Menus, mib(f.RawBytes)) }},
+		{name: "first fill: time until every replica serves every restaurant", value: func(f Figures) string { return long(f.Filled) }},
 		{
-			name: "calls of the ordering service meanwhile, a second: mean, peak", value: func(f Figures) string { return fmt.Sprintf("%.0f, %.0f", f.CallsMean, f.CallsPeak) },
-			goal: "at most the set limit", reached: withinLimit,
+			name: "calls to the ordering service per second during the first fill: mean, peak", value: func(f Figures) string { return fmt.Sprintf("%.0f, %.0f", f.CallsMean, f.CallsPeak) },
+			goal: "at most the configured limit", reached: withinLimit,
 		},
-		{name: "set limit of those, all replicas together", value: func(f Figures) string { return limitText(f.RateLimit) }},
-		{name: "calls that brought no menu", value: func(f Figures) string { return strconv.Itoa(f.CallFaults) }, goal: "0", reached: func(f Figures) bool { return f.CallFaults == 0 }},
+		{name: "configured limit of these calls, all replicas together", value: func(f Figures) string { return limitText(f.RateLimit) }},
+		{name: "calls that returned no menu", value: func(f Figures) string { return strconv.Itoa(f.CallFaults) }, goal: "0", reached: func(f Figures) bool { return f.CallFaults == 0 }},
 		{
-			name: "reachable heap of a replica that loaded from Redis", value: func(f Figures) string { return mib(f.ColdHeap) },
-			goal: "1.5 × raw JSON + 4 KiB a restaurant", reached: func(f Figures) bool { return f.ColdHeap <= f.HeapGoal },
+			name: "live heap of a replica that only loads from Redis", value: func(f Figures) string { return mib(f.ColdHeap) },
+			goal: "1.5 × JSON + 4 KiB per restaurant", reached: func(f Figures) bool { return f.ColdHeap <= f.HeapGoal },
 		},
 		{
-			name: "reachable heap of the largest replica that syncs", value: func(f Figures) string { return mib(f.ReplicaHeap) },
+			name: "live heap of the largest replica that syncs", value: func(f Figures) string { return mib(f.ReplicaHeap) },
 			goal: "the same", reached: func(f Figures) bool { return f.ReplicaHeap <= f.HeapGoal },
 		},
-		{name: "that goal in bytes", value: func(f Figures) string { return mib(f.HeapGoal) }},
-		{name: "RAM of the two (RSS)", value: func(f Figures) string { return mib(f.ColdRSS) + ", " + mib(f.ReplicaRSS) }},
-		{name: "Redis (used_memory)", value: func(f Figures) string { return mib(f.RedisBytes) }},
-		{name: "until no more was synced than the schedule asks for", value: func(f Figures) string { return long(f.Steady) }},
-		{name: "steady state: schedule, syncs a second", value: func(f Figures) string { return fmt.Sprintf("%s, %.1f", f.Schedule, f.WindowRuns) }},
-		{name: "CPU seconds a minute, replicas together", value: func(f Figures) string { return fmt.Sprintf("%.2f", sum(f.ReplicaCPU)) }},
-		{name: "CPU seconds a minute: Redis, ordering service", value: func(f Figures) string { return fmt.Sprintf("%.2f, %.2f", f.RedisCPU, f.ServiceCPU) }},
-		{name: "syncs that were not unchanged meanwhile", value: func(f Figures) string { return strconv.Itoa(f.WindowFaults) }, goal: "0", reached: func(f Figures) bool { return f.WindowFaults == 0 }},
+		{name: "the heap goal", value: func(f Figures) string { return mib(f.HeapGoal) }},
+		{name: "RSS of these two replicas", value: func(f Figures) string { return mib(f.ColdRSS) + ", " + mib(f.ReplicaRSS) }},
+		{name: "Redis (`used_memory`)", value: func(f Figures) string { return mib(f.RedisBytes) }},
+		{name: "time until only scheduled syncs run", value: func(f Figures) string { return long(f.Steady) }},
+		{name: "steady state: schedule, syncs per second", value: func(f Figures) string { return fmt.Sprintf("%s, %.1f", f.Schedule, f.WindowRuns) }},
+		{name: "CPU seconds per minute, all replicas together", value: func(f Figures) string { return fmt.Sprintf("%.2f", sum(f.ReplicaCPU)) }},
+		{name: "CPU seconds per minute: Redis, ordering service", value: func(f Figures) string { return fmt.Sprintf("%.2f, %.2f", f.RedisCPU, f.ServiceCPU) }},
+		{name: "syncs with another outcome than `unchanged`", value: func(f Figures) string { return strconv.Itoa(f.WindowFaults) }, goal: "0", reached: func(f Figures) bool { return f.WindowFaults == 0 }},
 		{
-			name: "cold start from the full Redis: `/readyz` 200 after", value: func(f Figures) string { return long(f.ColdReady) },
+			name: "cold start from a full Redis: time until `/readyz` is 200", value: func(f Figures) string { return long(f.ColdReady) },
 			goal: "2 s", reached: func(f Figures) bool { return time.Duration(f.ColdReady) <= readyGoal },
 		},
-		{name: "and every restaurant in memory after", value: func(f Figures) string { return long(f.ColdServed) }},
+		{name: "cold start: time until every restaurant is in memory", value: func(f Figures) string { return long(f.ColdServed) }},
 		{
-			name: "first reads right after it: median, longest", value: func(f Figures) string { return short(f.FirstReadMid) + ", " + short(f.FirstReadMax) },
+			name: "first reads after a cold start: median, maximum", value: func(f Figures) string { return short(f.FirstReadMid) + ", " + short(f.FirstReadMax) },
 			goal: "60 ms", reached: func(f Figures) bool { return time.Duration(f.FirstReadMax) <= firstReadGoal },
 		},
-		{name: "a stop list's change on every replica after: median, p99", value: func(f Figures) string { return short(f.ChangeMid) + ", " + short(f.ChangeP99) }},
+		{name: "time until a stop-list change is on every replica: median, p99", value: func(f Figures) string { return short(f.ChangeMid) + ", " + short(f.ChangeP99) }},
 		{
-			name: "of that, from the notice to the other replicas: median, p99", value: func(f Figures) string { return short(f.NoticeMid) + ", " + short(f.NoticeP99) },
+			name: "of this, from the notice to the other replicas: median, p99", value: func(f Figures) string { return short(f.NoticeMid) + ", " + short(f.NoticeP99) },
 			goal: "50 ms (p99)", reached: func(f Figures) bool { return time.Duration(f.NoticeP99) <= noticeGoal },
 		},
 	}
@@ -101,7 +101,7 @@ func comparisons(sizes []Figures) []row {
 			return Comparison{}
 		}
 		found = append(found, row{
-			name: "CPU of an unchanged sync, " + sizes[0].Unchanged[i].Name + "; beside fetching and hashing the body alone",
+			name: "CPU of an unchanged sync, " + sizes[0].Unchanged[i].Name + "; CPU of only fetching and hashing the body (ratio)",
 			value: func(f Figures) string {
 				return fmt.Sprintf("%s; %s (× %.2f)", short(of(f).Sync), short(of(f).Alone), of(f).Ratio)
 			},
@@ -175,10 +175,10 @@ func (r Report) Section(plot string) string {
 		loads[i] = fmt.Sprintf("%.1f", f.Load)
 	}
 	return fmt.Sprintf(`%s
-Restaurants of %d dishes in chains of 50 that share a menu and differ in their stop lists, served by %d replicas: processes of the shipped binary with their default settings, a real Redis that writes to disk, and the sandbox as the ordering service, all on one machine: %d cores (%s), %s, %s. The load average before each size was %s. Made by `+"`make scale`"+`.
+Each restaurant has %d dishes. Chains of 50 restaurants share a menu and differ in their stop lists. There are %d replicas, which are processes of the release binary with default settings. Redis writes to disk, and the sandbox is the ordering service. Everything runs on one machine: %d cores (%s), %s, %s. The load average before each size was %s. Command: `+"`make scale`"+`.
 
 %s
-![how time, memory and CPU grow with the restaurants; dashed: growth in proportion](%s)
+![How time, memory and CPU grow with the number of restaurants. The dashed lines show linear growth.](%s)
 
 %s`, beginMark, first.Products, first.Replicas, m.Cores, m.CPU, m.Go, m.Redis, strings.Join(loads, ", "), r.Table(), plot, endMark)
 }
@@ -194,7 +194,7 @@ func ReplaceBetween(page, begin, end, section string) (string, error) {
 	before, rest, begins := strings.Cut(page, begin)
 	_, after, ends := strings.Cut(rest, end)
 	if !begins || !ends {
-		return "", errors.New("measure: the page has no place for the section: it needs the lines\n" + begin + "\n" + end)
+		return "", errors.New("measure: the page has no place for the section; add these lines:\n" + begin + "\n" + end)
 	}
 	return before + section + after, nil
 }

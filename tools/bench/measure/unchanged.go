@@ -66,7 +66,7 @@ func Unchanged(ctx context.Context, t *Cluster) ([]Comparison, error) {
 		}
 		name := "answered 304"
 		if !offers {
-			name = "the whole body comes again"
+			name = "full body transferred"
 		}
 		one, err := c.compare(ctx, name)
 		if err != nil {

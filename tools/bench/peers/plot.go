@@ -40,7 +40,7 @@ func (r Report) Plot() string {
 
 // bars draws one diagram and gives its height.
 func (m Measured) bars(text *strings.Builder) int {
-	fmt.Fprintf(text, "<text x=\"8\" y=\"20\" font-weight=\"bold\" fill=\"#222\">%s, requests a second in thousands</text>\n", html.EscapeString(m.Name))
+	fmt.Fprintf(text, "<text x=\"8\" y=\"20\" font-weight=\"bold\" fill=\"#222\">%s, thousands of requests per second</text>\n", html.EscapeString(m.Name))
 	most := 0.0
 	for _, s := range m.Series {
 		most = max(most, median(s.rates()))

@@ -101,7 +101,7 @@ func short(line string) string {
 func (r Report) Table() string {
 	var text strings.Builder
 	for _, m := range r.Modes {
-		fmt.Fprintf(&text, "%s: requests a second, in thousands (server's CPU time for each, µs); medians.\n\n", heading(m.Name))
+		fmt.Fprintf(&text, "%s: thousands of requests per second (server CPU time per request, µs); medians.\n\n", heading(m.Name))
 		m.table(&text)
 		text.WriteString("\n")
 	}
@@ -114,7 +114,7 @@ func (r Report) Table() string {
 
 func heading(mode string) string {
 	if mode == Pinned {
-		return "Pinned (server on core 0, generator on core 1)"
+		return "Pinned (server on core 0, load generator on core 1)"
 	}
 	return "Unpinned"
 }
@@ -156,8 +156,8 @@ func thousands(perSecond float64) string {
 
 // goals writes the table of goals.
 func (r Report) goals(text *strings.Builder) {
-	text.WriteString("Ratios of paired rounds: median (lowest to highest). Goals and gates apply to the pinned ones; \"baseline\" is the bare loop's median beside the same peer.\n\n")
-	text.WriteString("| goal | | pinned | unpinned | baseline | gate | to reach | |\n|---|---|---|---|---|---|---|---|\n")
+	text.WriteString("Ratios of paired rounds: median (minimum to maximum). Goals and gates apply to the pinned ratios. \"baseline\" is the median ratio of the bare epoll loop to the same peer.\n\n")
+	text.WriteString("| number | comparison | pinned | unpinned | baseline | gate | goal | result |\n|---|---|---|---|---|---|---|---|\n")
 	for _, j := range r.checked() {
 		number := "other routes"
 		if j.Number > 0 {
@@ -202,8 +202,8 @@ func (m Mode) latencies(text *strings.Builder) {
 	if len(m.Latencies) == 0 {
 		return
 	}
-	text.WriteString("Latency at half of the peer's rate, from the moment at which each request was due; medians of the rounds, µs.\n\n")
-	text.WriteString("| | peer | requests a second | larder p50, p99, p99.9 | peer p50, p99, p99.9 | p99, peer ÷ larder | to reach | |\n|---|---|---|---|---|---|---|---|\n")
+	text.WriteString("Latency at half of the peer's rate, measured from the time at which each request was due; medians of the rounds, µs.\n\n")
+	text.WriteString("| | peer | requests per second | larder p50, p99, p99.9 | peer p50, p99, p99.9 | p99, peer ÷ larder | goal | result |\n|---|---|---|---|---|---|---|---|\n")
 	for _, t := range m.Latencies {
 		ratio, ok := t.ratio()
 		status := "**not reached**"
@@ -239,9 +239,9 @@ const (
 func (r Report) Section(plot string) string {
 	m := r.Machine
 	return fmt.Sprintf(`%s
-The shipped binary with its default settings beside others that serve the same bytes, all on one machine over loopback: %d cores (%s), %s, %s, %s. %d keep-alive connections, %d rounds of %.0f s in alternation; the load average before was %.1f. Made by `+"`%s`"+`.
+The release binary with default settings is compared with servers that serve the same bytes. Everything runs on one machine over loopback: %d cores (%s), %s, %s, %s. There are %d keep-alive connections and %d alternating rounds of %.0f s. The load average before was %.1f. Command: `+"`%s`"+`.
 
-![requests a second of larder and others](%s)
+![Requests per second of larder and of other servers](%s)
 
 %s%s`, beginMark, m.Cores, m.CPU, m.Go, m.Redis, strings.Join(r.Servers, ", "), r.Connections, r.Rounds, r.Seconds, r.Load, r.Command, plot, r.Table(), endMark)
 }
