@@ -116,7 +116,7 @@ func TestAlertsHaveTheirPages(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		for _, chapter := range []string{"# " + rule.Name, "## What it means for guests", "## How to look", "## What to do", "## When it ends"} {
+		for _, chapter := range []string{"# " + rule.Name, "## Impact", "## Diagnosis", "## What to do", "## When the alert ends"} {
 			if !strings.Contains("\n"+string(text), "\n"+chapter+"\n\n") {
 				t.Errorf("%s has no chapter %q", page, chapter)
 			}
