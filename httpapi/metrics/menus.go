@@ -27,16 +27,16 @@ type Menus struct {
 // Collector returns the series.
 func (s Menus) Collector() prometheus.Collector {
 	oldest := prometheus.NewDesc("larder_menu_age_seconds",
-		"Time since the served menu that was confirmed longest ago was confirmed with the ordering service.", nil, nil)
+		"Age of the oldest served menu: time since a sync last confirmed it.", nil, nil)
 	ages := prometheus.NewDesc("larder_menu_age_quantile_seconds",
-		"The same of the menu that so large a share of the served ones is no older than: 0.5, 0.9 and 0.99.", []string{"share"}, nil)
+		"Quantiles (0.5, 0.9, 0.99) of the age of the served menus.", []string{"share"}, nil)
 	states := prometheus.NewDesc("larder_restaurants",
-		"Restaurants by the state of their menu: fresh, stale or missing.", []string{"state"}, nil)
+		"Restaurants, by the state of their menu: fresh, stale or missing.", []string{"state"}, nil)
 	outcomes := prometheus.NewDesc("larder_restaurants_by_last_outcome",
-		"Restaurants that have a menu, by how their last sync ended: updated, unchanged, quarantined, held, failed, or none.",
+		"Restaurants with a menu, by the outcome of their last sync.",
 		[]string{"outcome"}, nil)
 	success := prometheus.NewDesc("larder_sync_last_success_timestamp_seconds",
-		"When a menu was last confirmed with the ordering service of the connection, by any larder; Unix time.", []string{"connection"}, nil)
+		"Unix time at which a sync last confirmed a menu of the connection, on any instance.", []string{"connection"}, nil)
 	return collector{[]*prometheus.Desc{oldest, ages, states, outcomes, success}, func(ch chan<- prometheus.Metric) {
 		gauge := func(desc *prometheus.Desc, value float64, labels ...string) {
 			ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)

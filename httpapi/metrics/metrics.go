@@ -67,31 +67,31 @@ func New(version string) *Metrics {
 	}
 	m := &Metrics{
 		registry: registry,
-		requests: count("larder_http_requests_total", "Requests answered, by route, method and class of status.", "route", "method", "status"),
-		duration: observe("larder_http_request_duration_seconds", "route", "Time to answer a request, by route.",
+		requests: count("larder_http_requests_total", "HTTP requests, by route, method and status class.", "route", "method", "status"),
+		duration: observe("larder_http_request_duration_seconds", "route", "Time to answer an HTTP request, by route.",
 			0.0001, 0.0005, 0.002, 0.01, 0.05, 0.25, 1, 5, 30),
-		runs:    count("larder_sync_runs_total", "Syncs finished, by trigger and outcome.", "trigger", "outcome"),
-		skipped: count("larder_sync_ticks_skipped_total", "Ticks of a schedule that made no run, by reason.", "reason"),
+		runs:    count("larder_sync_runs_total", "Finished syncs, by trigger and outcome.", "trigger", "outcome"),
+		skipped: count("larder_sync_ticks_skipped_total", "Scheduled syncs that were skipped, by reason.", "reason"),
 		orders: count("larder_orders_total",
-			"Orders asked to be placed, paid, completed or rejected, by operation and outcome; replays not counted.", "operation", "outcome"),
+			"Requests to place, pay, complete or reject an order, by operation and outcome; without replays.", "operation", "outcome"),
 		replays: count("larder_order_replays_total",
-			"Answers given again for an Idempotency-Key that was sent again, by operation.", "operation"),
-		events: count("larder_order_events_total", "What happened to orders without a request to answer, by event.", "event"),
-		calls:  count("larder_upstream_calls_total", "Calls of the ordering service, by operation and class of status.", "operation", "status"),
-		callTime: observe("larder_upstream_call_duration_seconds", "operation", "Time of a call of the ordering service, by operation.",
+			"Responses repeated for an Idempotency-Key that was sent again, by operation.", "operation"),
+		events: count("larder_order_events_total", "Events of orders and of the journal outside requests, by event.", "event"),
+		calls:  count("larder_upstream_calls_total", "Calls to the ordering service, by operation and status class; each attempt counts.", "operation", "status"),
+		callTime: observe("larder_upstream_call_duration_seconds", "operation", "Time of an attempt of a call to the ordering service, by operation.",
 			0.005, 0.02, 0.1, 0.5, 2, 10, 30),
 		streams: count("larder_event_streams_ended_total",
-			"Event streams that have ended, by kind and reason: client, slow, drain, expired or removed.", "kind", "reason"),
+			"Event streams that ended, by kind and reason.", "kind", "reason"),
 		steps: observe("larder_sync_step_duration_seconds", "step",
-			"Time of a step of a sync, by step: fetch, decode, lint, compile or publish.", 0.0005, 0.002, 0.01, 0.05, 0.25, 1, 5, 30),
-		runTime: observe("larder_sync_run_duration_seconds", "outcome", "Time of a sync from its start to its end, by outcome.",
+			"Time of a step of a sync, by step.", 0.0005, 0.002, 0.01, 0.05, 0.25, 1, 5, 30),
+		runTime: observe("larder_sync_run_duration_seconds", "outcome", "Time of a sync, by outcome.",
 			0.002, 0.01, 0.05, 0.25, 1, 5, 15, 60),
 		redis: observe("larder_redis_call_duration_seconds", "result",
-			"Time of a command or pipeline of Redis with its retries, by result: answered, or failed.",
+			"Time of a Redis command or pipeline including its retries, by result.",
 			0.0002, 0.001, 0.005, 0.025, 0.1, 0.5, 2, 5),
 	}
 	reads := count("larder_menu_reads_total",
-		"Reads of menus, dishes and menu views answered, by path (fast or standard) and cache: hit, in memory, or miss, built for this read.",
+		"Reads of menus, dishes and menu views, by path (fast or standard) and cache (hit or miss of the encoded body).",
 		"path", "cache")
 	for path, name := range [pathNames]string{"standard", "fast"} {
 		m.reads[path] = [2]prometheus.Counter{reads.WithLabelValues(name, "miss"), reads.WithLabelValues(name, "hit")}
@@ -100,9 +100,9 @@ func New(version string) *Metrics {
 		m.events.WithLabelValues(event) // from 0 on: a rule must see the first one as an increase
 	}
 	registry.MustRegister(
-		gauge("larder_build_info", "The running build; always 1.",
+		gauge("larder_build_info", "Version of the running build; always 1.",
 			prometheus.Labels{"version": version, "goversion": runtime.Version()}, func() int { return 1 }),
-		counter("larder_log_lines_dropped_total", "Lines of the log that were dropped because its reader had stalled or closed.", nil,
+		counter("larder_log_lines_dropped_total", "Log lines dropped because their reader stalled or closed.", nil,
 			func() float64 {
 				if m.LogLinesDropped == nil {
 					return 0

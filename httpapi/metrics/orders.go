@@ -91,12 +91,12 @@ func (o *OrderCounts) Collector() prometheus.Collector {
 		return prometheus.NewDesc(name, help, []string{"connection"}, nil)
 	}
 	unknown := desc("larder_orders_unknown",
-		"Orders with an operation whose outcome nobody knows, by connection; the journal's count, the same on every larder.")
+		"Orders with an operation of unknown outcome; the same number on every instance.")
 	ready := desc("larder_orders_ready",
-		"1 while new orders of a connection can be recorded safely, 0 while they are rejected; missing where nobody may place orders.")
+		"1 if new orders can be recorded safely, 0 while they are rejected; absent if no client may place orders.")
 	paused := desc("larder_journal_restored",
-		"1 while new orders of a connection are paused because Redis was restored or has lost orders.")
-	replicas := desc("larder_journal_replicas", "Number of Redis replicas that must acknowledge each change of an order of a connection.")
+		"1 while new orders are paused because Redis was restored or has lost orders.")
+	replicas := desc("larder_journal_replicas", "Redis replicas that must acknowledge each change of an order.")
 	return collector{[]*prometheus.Desc{unknown, ready, paused, replicas}, func(ch chan<- prometheus.Metric) {
 		gauge := func(desc *prometheus.Desc, value float64, connection string) {
 			ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, connection)

@@ -76,31 +76,31 @@ type Connection struct {
 // Collectors returns a series for each value.
 func (s State) Collectors() []prometheus.Collector {
 	spans := func(result string, value func() uint64) prometheus.Collector {
-		return counter("larder_trace_spans_total", "Spans of traces by result: sent to tracing.endpoint, or dropped.",
+		return counter("larder_trace_spans_total", "Trace spans, by result: sent or dropped.",
 			prometheus.Labels{"result": result}, value)
 	}
 	streams := func(kind string, value func() int) prometheus.Collector {
-		return gauge("larder_event_streams", "Event streams that are open, by kind: menu or ops.", prometheus.Labels{"kind": kind}, value)
+		return gauge("larder_event_streams", "Open event streams, by kind: menu or ops.", prometheus.Labels{"kind": kind}, value)
 	}
 	all := []prometheus.Collector{
-		gauge("larder_cache_bytes", "What the ready bodies of menus and dishes take in memory.", nil,
+		gauge("larder_cache_bytes", "Bytes used by cached response bodies.", nil,
 			func() int64 { used, _ := s.Memory(); return used }),
-		gauge("larder_cache_limit_bytes", "What they may take (cache.memory); the least used go beyond it.", nil,
+		gauge("larder_cache_limit_bytes", "Limit of larder_cache_bytes (cache.memory).", nil,
 			func() int64 { _, limit := s.Memory(); return limit }),
 		streams(StreamMenu, func() int { menus, _ := s.Streams(); return menus }),
 		streams(StreamOps, func() int { _, ops := s.Streams(); return ops }),
 		spans("sent", func() uint64 { sent, _ := s.Spans(); return sent }),
 		spans("dropped", func() uint64 { _, dropped := s.Spans(); return dropped }),
-		gauge("larder_http_connections", "Connections of the public listener that are open.", nil, s.Listener.Open),
-		gauge("larder_http_connections_limit", "How many may be open; 0 is no limit.", nil, func() int { return s.Listener.Limit }),
+		gauge("larder_http_connections", "Open connections of the public listener.", nil, s.Listener.Open),
+		gauge("larder_http_connections_limit", "Limit of larder_http_connections; 0: no limit.", nil, func() int { return s.Listener.Limit }),
 		counter("larder_http_connections_full_total",
-			"How often the limit was reached, so that further connections had to wait.", nil, s.Listener.Filled),
+			"Number of times the connection limit was reached.", nil, s.Listener.Filled),
 		counter("larder_http_connections_refused_total",
-			"Connections closed at once because their address had as many as it may.", nil, s.Listener.Refused),
-		gauge("larder_redis_up", "0 while Redis does not answer, by the scheduler's last question; else 1.", nil,
+			"Connections closed because their address had reached its limit.", nil, s.Listener.Refused),
+		gauge("larder_redis_up", "0 if Redis did not answer the last ping, else 1.", nil,
 			func() float64 { return boolGauge(!s.RedisDown()) }),
 		gauge("larder_redis_writable",
-			"0 while Redis answers and takes no writes: a full memory or disk, a replica, a missing right; else 1.", nil,
+			"0 if Redis answers but rejects writes, else 1.", nil,
 			func() float64 { return boolGauge(!s.RedisReadOnly()) }),
 	}
 	for _, pool := range s.RedisPools {
@@ -116,13 +116,13 @@ func (s State) Collectors() []prometheus.Collector {
 func poolCollectors(p redisdb.Pool) []prometheus.Collector {
 	connections := func(state string, value func() uint32) prometheus.Collector {
 		return gauge("larder_redis_connections",
-			"Connections to Redis, by client (default, or no_retry: journal and leases, sent once) and state: idle or used.",
+			"Connections to Redis, by client and state (idle or used).",
 			prometheus.Labels{"client": p.Name, "state": state}, value)
 	}
 	return []prometheus.Collector{
 		connections("idle", p.Idle),
 		connections("used", p.Used),
-		counter("larder_redis_pool_timeouts_total", "How often a command got no connection to Redis in time, by client.",
+		counter("larder_redis_pool_timeouts_total", "Redis commands that got no connection in time, by client.",
 			prometheus.Labels{"client": p.Name}, p.Timeouts),
 	}
 }
@@ -138,8 +138,7 @@ func (u Connection) collectors() []prometheus.Collector {
 	if u.Breaker != nil {
 		for _, state := range [...]string{"closed", "open", "half-open"} {
 			all = append(all, gauge("larder_upstream_breaker",
-				"1 for the state that the circuit breaker of a connection's reads is in: "+
-					"closed (they are tried), open (they are not), or half-open (one is).",
+				"1 for the current state of the connection's circuit breaker for reads, 0 for the other states.",
 				with("state", state), func() float64 { return boolGauge(u.Breaker() == state) }))
 		}
 	}
@@ -147,17 +146,17 @@ func (u Connection) collectors() []prometheus.Collector {
 	if load == nil {
 		return all
 	}
-	const rejections = "Order calls that got no slot and were answered 503 upstream_busy: on arrival, or after waiting."
+	const rejections = "Order calls rejected with 503 upstream_busy because no slot was free, on arrival or after waiting."
 	return append(
 		all,
-		gauge("larder_upstream_calls_waiting", "Calls that wait for a slot of the connection.", labels,
+		gauge("larder_upstream_calls_waiting", "Calls waiting for a slot of the connection.", labels,
 			func() int { return load().Waiting }),
-		gauge("larder_upstream_calls_in_flight", "Calls that have a slot of the connection.", labels,
+		gauge("larder_upstream_calls_in_flight", "Calls that use a slot of the connection.", labels,
 			func() int { return load().InFlight }),
 		gauge("larder_upstream_order_slots",
-			"The most order calls in flight at the moment: it shrinks while calls take more than a third of timeouts.write.", labels,
+			"Current limit of order calls in flight; it shrinks while calls take more than a third of timeouts.write.", labels,
 			func() int { return load().OrderSlots }),
-		gauge("larder_upstream_slot_time_seconds", "Mean time that an order call of the last minute held its slot.", labels,
+		gauge("larder_upstream_slot_time_seconds", "Mean time that order calls used a slot, over the last minute.", labels,
 			func() float64 { return load().SlotTime.Seconds() }),
 		counter("larder_upstream_rejections_total", rejections, with("when", "arrival"),
 			func() uint64 { return load().Rejected.OnArrival }),
