@@ -110,7 +110,7 @@ func rowsOf(path string, f field, v reflect.Value, said map[string]saying) []row
 		if strings.HasPrefix(r.meaning, "or "+f.name+fileSuffix) {
 			r.meaning = "" // as all secrets may
 		}
-		r.meaning = strings.TrimPrefix(r.meaning+fmt.Sprintf(" A secret: also `${NAME}`, or `%s%s`.", f.name, fileSuffix), " ")
+		r.meaning = strings.TrimPrefix(r.meaning+fmt.Sprintf(" A secret: a value, `${NAME}`, or `%s%s`.", f.name, fileSuffix), " ")
 	case typ.Kind() == reflect.Pointer && typ.Elem().Kind() == reflect.Struct:
 		var keys []string
 		for _, inner := range fieldsOf(typ.Elem()) {
