@@ -127,7 +127,7 @@ func (s *Store) publish(ctx context.Context, p Publication) (Version, error) {
 	return version, nil
 }
 
-// outcomeUpdated is the outcome of a run that published (docs/http.md).
+// outcomeUpdated is the outcome of a run that published (docs/http-operators.md).
 const outcomeUpdated = "updated"
 
 // publishState is what a restaurant has when a publish begins.
