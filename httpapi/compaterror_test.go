@@ -199,7 +199,7 @@ func TestCompatValidation(t *testing.T) {
 	t.Parallel()
 	tw := newCompatFixture(t)
 	body := strings.Replace(with(`"persons": true`), `"ID": "x1"`, `"ID": "x9"`, 1)
-	english := "A value of kind integer is expected here, not what was sent (boolean); " +
+	english := "This must be a value of type integer, not boolean; " +
 		"Sauce: choose 1 more (1 to 2; 0 chosen); The menu has no ingredient x9"
 	russian := "Здесь нужно другое значение: целое число, а не логическое значение; " +
 		"Sauce: добавьте ещё 1 позицию (от 1 до 2; выбрано: 0); В меню нет ингредиента x9"

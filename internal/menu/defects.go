@@ -30,7 +30,7 @@ func (l *linter) duplicates() {
 			if limits[key]++; limits[key] == 2 && key.scheme != "" && key.group != "" {
 				l.add(LintDuplicateLimit, l.dishesOf("scheme", key.scheme),
 					map[string]string{"scheme": key.scheme, "group": key.group},
-					"scheme %q lists group %q more than once; the first limits count", key.scheme, key.group)
+					"scheme %q lists group %q more than once; the first limits are used", key.scheme, key.group)
 			}
 		}
 	}
@@ -46,12 +46,12 @@ func repeats[T any](l *linter, kind string, all []T, kept int, read func(*T) (id
 	for i := range all {
 		id, name := read(&all[i])
 		if id == "" {
-			l.add(LintIDMissing, nil, map[string]string{}, "%s %d (%q) has no id and is left out", kind, i+1, name)
+			l.add(LintIDMissing, nil, map[string]string{}, "%s %d (%q) has no id; it is ignored", kind, i+1, name)
 			continue
 		}
 		if seen[id]++; seen[id] == 2 {
 			l.add(LintDuplicateID, l.dishesOf(kind, id), map[string]string{kind: id},
-				"%s %q is defined more than once; the first definition counts", kind, id)
+				"%s %q is defined more than once; the first definition is used", kind, id)
 		}
 	}
 }
@@ -65,7 +65,7 @@ func (l *linter) categories() {
 	}
 	parent := func(c *Category) (string, []string) { return c.ID, optional(c.ParentID) }
 	dangling(l.view.Categories, parent, l.cat.CategoryByID, func(c *Category, _ string) {
-		then := "the reference is dropped"
+		then := "the reference is ignored"
 		if at := ids[c.ID]; parents[at] == None {
 			then = "the category is at the root"
 		}
@@ -75,7 +75,7 @@ func (l *linter) categories() {
 	for _, cut := range cutCycles(parents) {
 		l.add(LintCategoryCycle, l.dishesOf("category", kept[cut].ID),
 			map[string]string{"category": kept[cut].ID, "parent": kept[cut].ParentID},
-			"category %q (%s) is among its own parents and stands at the root", kept[cut].ID, kept[cut].Name)
+			"category %q (%s) is among its own parents; it is at the root", kept[cut].ID, kept[cut].Name)
 	}
 	category := func(p *Product) (string, []string) { return p.ID, optional(p.CategoryID) }
 	dangling(l.view.Products, category, l.cat.CategoryByID, func(p *Product, _ string) {
@@ -118,7 +118,7 @@ func (l *linter) references() {
 	v, c := l.view, l.cat
 	productScheme := func(p *Product) (string, []string) { return p.ID, optional(p.SchemeID) }
 	dangling(v.Products, productScheme, c.SchemeByID, func(p *Product, _ string) {
-		then := "the reference is dropped"
+		then := "the reference is ignored"
 		if at, _ := c.products.ByID(p.ID); c.productScheme[at] == None {
 			then = "it is offered without modifiers"
 		}
@@ -127,7 +127,7 @@ func (l *linter) references() {
 	})
 	ingredientScheme := func(in *Ingredient) (string, []string) { return in.ID, optional(in.SchemeID) }
 	dangling(v.Ingredients, ingredientScheme, c.SchemeByID, func(in *Ingredient, _ string) {
-		then := "the reference is dropped"
+		then := "the reference is ignored"
 		if at, _ := c.ingredients.ByID(in.ID); c.ingredientScheme[at] == None {
 			then = "it is offered without parts"
 		}
@@ -174,7 +174,7 @@ func (l *linter) nesting() {
 						reported[member] = true
 						l.add(LintSchemeCycle, l.touched(s), map[string]string{
 							"scheme": c.schemes[inner].ID, "group": c.groups[limit.Group].ID, "ingredient": c.ingredients.At(member).ID(),
-						}, "scheme %q contains itself by ingredient %q (%s); it is cut there",
+						}, "scheme %q contains itself through ingredient %q (%s); the nested scheme is ignored",
 							c.schemes[inner].ID, c.ingredients.At(member).ID(), c.ingredients.At(member).Name())
 					}
 					continue
@@ -217,7 +217,7 @@ func (l *linter) limits() {
 			}
 			inverted[limit.Group] = true
 			l.add(LintLimitsInverted, l.touched(i), map[string]string{"scheme": c.schemes[s].ID, "group": c.groups[limit.Group].ID},
-				"scheme %q asks for at least %d and at most %d of group %q (%s)",
+				"scheme %q requires at least %d and at most %d of group %q (%s)",
 				c.schemes[s].ID, limit.Min, limit.Max, c.groups[limit.Group].ID, c.groups[limit.Group].Name)
 		}
 		for _, g := range c.unsatisfied[i] {
@@ -225,7 +225,7 @@ func (l *linter) limits() {
 				continue
 			}
 			l.add(LintGroupUnsatisfiable, l.touched(i), map[string]string{"scheme": c.schemes[s].ID, "group": c.groups[g].ID},
-				"group %q (%s) of scheme %q needs a choice and has none that is available; its dishes cannot be ordered",
+				"group %q (%s) of scheme %q is required but has no available ingredients; its dishes cannot be ordered",
 				c.groups[g].ID, c.groups[g].Name, c.schemes[s].ID)
 		}
 	}

@@ -23,8 +23,8 @@ func TestMessages(t *testing.T) {
 			"Combo: the price is now 400, not 1", "Main: choose 1 more (1 to 2; 0 chosen)", "Drink: choose 1 more (at least 1; 0 chosen)",
 			"Soup takes no ingredients", "dishList[].ingredients[].ID is missing",
 			"Wok is not available now", "Wok: the quantity must be more than 0, not 0",
-			"The value must be delivery or pickup", "Change is given only for cash", "The value must be r-1",
-			"expectedAt is missing; soonest: true asks for the earliest time", "A whole number: at most 2147483647",
+			"The value must be delivery or pickup", "Change is only given for cash", "The value must be r-1",
+			"expectedAt is missing; for the earliest time, send soonest: true", "A whole number: at most 2147483647",
 		},
 		violation.Russian: {
 			"Size: добавьте ещё 1 позицию (ровно 1; выбрано: 0)", "Sauce: уберите 2 позиции (не больше 3; выбрано: 5)",

@@ -71,7 +71,7 @@ var templates = map[Code]template{ //nolint:gochecknoglobals // constant
 		subject: texts{"Dish {id}", "Блюдо {id}"},
 	},
 	ExternalIDAmbiguous: {message: texts{
-		"The identifier {externalId} stands for several items: order by the menu's id",
+		"The identifier {externalId} matches several items: use the id from the menu",
 		"Идентификатор {externalId} есть у нескольких позиций: укажите id из меню",
 	}},
 	QuantityNotPositive: {message: texts{
@@ -116,7 +116,7 @@ var templates = map[Code]template{ //nolint:gochecknoglobals // constant
 	FieldRequired: {
 		message: texts{"{field} is missing", "Не заполнено поле {field}"},
 		special: special{"field", "expectedAt", texts{
-			"expectedAt is missing; soonest: true asks for the earliest time",
+			"expectedAt is missing; for the earliest time, send soonest: true",
 			"Не заполнено поле expectedAt; soonest: true значит «как можно скорее»",
 		}},
 	},
@@ -126,15 +126,15 @@ var templates = map[Code]template{ //nolint:gochecknoglobals // constant
 	},
 	TypeMismatch: {
 		message: texts{
-			"A value of kind {want} is expected here, not what was sent ({got})",
+			"This must be a value of type {want}, not {got}",
 			"Здесь нужно другое значение: {want}, а не {got}",
 		},
 		special: special{"want", "date-time", texts{
-			"A date and time with its offset is expected here, such as 2030-12-31T19:30:00+01:00",
+			"This must be a date and time with its offset, such as 2030-12-31T19:30:00+01:00",
 			"Укажите дату и время со смещением часового пояса, например 2030-12-31T19:30:00+03:00",
 		}},
 	},
-	DecimalComma: {message: texts{"Write the number with a full stop, not with a comma", "Запишите число с точкой, а не с запятой"}},
+	DecimalComma: {message: texts{"Write the number with a decimal point, not with a comma", "Запишите число с точкой, а не с запятой"}},
 	PhoneInvalid: {message: texts{
 		"Enter a phone number with at least {digits} digits",
 		"Укажите номер телефона, в нём должно быть не меньше {digits} цифр",
@@ -154,10 +154,10 @@ var templates = map[Code]template{ //nolint:gochecknoglobals // constant
 	}},
 	ChangeFrom: {
 		message: texts{
-			"Change is given only for cash, from a sum of at least {total}",
-			"Сдача возможна только при оплате наличными, с суммы не меньше {total}",
+			"Change is only given for cash: enter at least {total} (your total), or leave it empty",
+			"Сдача возможна только при оплате наличными: укажите не меньше {total} (сумма заказа) или оставьте поле пустым",
 		},
-		special: special{"total", "", texts{"Change is given only for cash", "Сдача возможна только при оплате наличными"}},
+		special: special{"total", "", texts{"Change is only given for cash", "Сдача возможна только при оплате наличными"}},
 	},
 	AmountInsufficient: {message: texts{"The payment must cover {total}", "Сумма оплаты должна быть не меньше {total}"}},
 	LimitExceeded: {

@@ -38,11 +38,12 @@ func violationsDocument(t *testing.T) string {
 	var b strings.Builder
 	b.WriteString("# Violations\n\n" +
 		"<!-- Made from the table in ordering/violation/codestable_test.go by: go test ./ordering/violation -run Violations -update -->\n\n" +
-		"What an order may be refused for. All violations of an order come at once, in the order of the body:\n" +
-		"`path` is a JSON Pointer into the body, in the client's spelling ([the interface's](ordering-service.md#21-order) where the field\n" +
-		"is missing), `code` and `params` are stable, `msg` is a sentence for a person, in English or in Russian as\n" +
-		"the request's `Accept-Language` prefers; names of dishes and groups are the menu's in either.\n\n" +
-		"| code | meaning | params | example: path, params | in English | in Russian |\n|---|---|---|---|---|---|\n")
+		"The reasons for which an order is rejected. A response lists all violations of an order, in the order of the body.\n\n" +
+		"- `path` is a JSON Pointer into the body, with the names that the client sent. If the field is missing, it is the name in\n" +
+		"  [the interface](ordering-service.md#21-order).\n" +
+		"- `code` and `params` are stable.\n" +
+		"- `msg` is a message for people, in English or Russian by `Accept-Language`. Names of dishes and groups are those of the menu.\n\n" +
+		"| code | meaning | params | example: path, params | English | Russian |\n|---|---|---|---|---|---|\n")
 	for _, d := range documented {
 		params := make([]string, 0, len(d.params))
 		for _, p := range d.params {

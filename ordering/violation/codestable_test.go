@@ -39,7 +39,7 @@ func (d *description) message(language string) string {
 var documented = []description{
 	{
 		code: violation.DishNotInMenu, path: "/dishList/0",
-		meaning: "The menu has no dish with this id, nor with this externalId.",
+		meaning: "The menu has no dish with this id or externalId.",
 		params:  []param{{"id", "the id as sent", "d-404"}},
 	},
 	{
@@ -49,7 +49,7 @@ var documented = []description{
 	},
 	{
 		code: violation.DishNotOrderable, path: "/dishList/0",
-		meaning: "The dish cannot be ordered as the menu stands: for one, a group it must be chosen from has nothing left.",
+		meaning: "The dish cannot be ordered with the current menu. For example, a required group has no available ingredients.",
 		params: []param{
 			{"id", "the menu's id of the dish", "d-8"},
 			{"reasons", "array of {code, group}, as in the menu", []map[string]string{{"code": "group_unsatisfiable", "group": "g-2"}}},
@@ -57,7 +57,7 @@ var documented = []description{
 	},
 	{
 		code: violation.ExternalIDAmbiguous, path: "/dishList/0",
-		meaning: "Several dishes or ingredients share this externalId; order by the menu's id.",
+		meaning: "Several dishes or ingredients share this externalId. Use the id of the menu.",
 		params: []param{
 			{"externalId", "the externalId as sent", "1001"}, {"ids", "the menu's ids that share it", []string{"d-1", "d-2"}},
 		},
@@ -74,26 +74,26 @@ var documented = []description{
 	},
 	{
 		code: violation.PriceChanged, path: "/dishList/0/price",
-		meaning: "The price sent with a dish or ingredient is not the menu's; without a price none is compared.",
+		meaning: "The price sent with a dish or ingredient differs from the menu's price. If no price is sent, nothing is compared.",
 		params:  []param{{"sent", "the price as sent", json.Number("199")}, {"current", "the menu's price", json.Number("219.9")}},
 	},
 	{
 		code: violation.DishTakesNoIngredients, path: "/dishList/0/ingredients",
-		meaning: "The dish (or, where the path says so, the ingredient) has no modifiers.",
+		meaning: "The dish or ingredient at the path has no modifiers.",
 	},
 	{
 		code: violation.IngredientNotInMenu, path: "/dishList/0/ingredients/1",
-		meaning: "The menu has no ingredient with this id, nor with this externalId.",
+		meaning: "The menu has no ingredient with this id or externalId.",
 		params:  []param{{"id", "the id as sent", "i-404"}},
 	},
 	{
 		code: violation.IngredientNotAllowed, path: "/dishList/0/ingredients/1",
-		meaning: "The ingredient stands in no group that the dish, as it was composed, offers.",
+		meaning: "The ingredient is in no group that the dish offers with the chosen ingredients.",
 		params:  []param{{"id", "the menu's id of the ingredient", "i-3"}, {"dish", "the menu's id of the dish", "d-7"}},
 	},
 	{
 		code: violation.IngredientUnavailable, path: "/dishList/0/ingredients/1",
-		meaning: "The ingredient is on the restaurant's stop list, or cannot be ordered as the menu has it.",
+		meaning: "The ingredient is on the restaurant's stop list, or cannot be ordered with the current menu.",
 		params: []param{
 			{"id", "the menu's id of the ingredient", "i-5"},
 			{"reason", "stopped, price_invalid or no_external_id, as in the menu", menu.ReasonStopped},
@@ -111,29 +111,29 @@ var documented = []description{
 	},
 	{
 		code: violation.GroupPinInvalid, path: "/dishList/0/ingredients/1/groupId",
-		meaning: "The groupId of an ingredient is no group of the dish that holds the ingredient.",
+		meaning: "The groupId of an ingredient is not a group of the dish that contains the ingredient.",
 		params:  []param{{"groupId", "the groupId as sent", "g-9"}},
 	},
 	{
 		code: violation.TooDeep, path: "/dishList/0/ingredients/0/ingredients",
-		meaning: "Ingredients within ingredients go deeper than larder follows (ordering.max_depth).",
+		meaning: "Ingredients are nested deeper than ordering.max_depth.",
 	},
 	{
 		code: violation.FieldRequired, path: "/guest/phone",
-		meaning: "A mandatory field is missing, null or empty (ordering.required).",
+		meaning: "A required field is missing, null or empty (ordering.required).",
 		params:  []param{{"field", "the field's name in the ordering service's interface", "guest.phone"}},
 	},
 	{
 		code: violation.ValueNotAllowed, path: "/paymentTypeID",
-		meaning: "The field takes only the listed values.",
-		params:  []param{{"allowed", "array of the values it takes", []string{"cash", "card", "online"}}},
+		meaning: "The field accepts only the listed values.",
+		params:  []param{{"allowed", "array of accepted values", []string{"cash", "card", "online"}}},
 	},
 	{
 		code: violation.TypeMismatch, path: "/dishList/0/quantity",
-		meaning: "The value is of another kind than the field takes.",
+		meaning: "The value has the wrong type.",
 		params: []param{
 			{"want", "string, identifier, integer, number, date-time, boolean, array or object", "number"},
-			{"got", "the kind of the value as sent", "boolean"},
+			{"got", "the type of the value as sent", "boolean"},
 		},
 	},
 	{
@@ -142,13 +142,13 @@ var documented = []description{
 	},
 	{
 		code: violation.PhoneInvalid, path: "/guest/phone",
-		meaning: "The guest's phone number has too few digits to be one.",
-		params:  []param{{"digits", "how many digits it needs at least", 5}},
+		meaning: "The guest's phone number has too few digits.",
+		params:  []param{{"digits", "the minimum number of digits", 5}},
 	},
 	{
 		code: violation.TextInvalid, path: "/comment",
-		meaning: "The text holds a control character other than tab, carriage return and line feed.",
-		params:  []param{{"character", "the first such character, as U+001B", "U+001B"}},
+		meaning: "The text contains a control character other than tab, carriage return and line feed.",
+		params:  []param{{"character", "the first such character, in the form U+001B", "U+001B"}},
 	},
 	{
 		code: violation.TimeZoneMissing, path: "/expectedAt",
@@ -156,18 +156,18 @@ var documented = []description{
 	},
 	{
 		code: violation.TimeInPast, path: "/expectedAt",
-		meaning: "expectedAt lies in the past.",
+		meaning: "expectedAt is in the past.",
 		params:  []param{{"earliest", "the earliest time that is accepted", "2026-05-01T15:30:00.000Z"}},
 	},
 	{
 		code: violation.TimeTooFar, path: "/expectedAt",
-		meaning: "expectedAt lies further ahead than orders are taken (ordering.max_lead).",
+		meaning: "expectedAt is further in the future than ordering.max_lead.",
 		params:  []param{{"latest", "the latest time that is accepted", "2026-05-31T15:30:00.000Z"}},
 	},
 	{
 		code: violation.ChangeFrom, path: "/changeFrom",
-		meaning: "changeFrom is less than the order's total, or is given without payment in cash.",
-		params:  []param{{"total", "the order's total; null where it cannot be computed", json.Number("640")}},
+		meaning: "changeFrom is less than the order's total, or the payment is not in cash.",
+		params:  []param{{"total", "the order's total; null if it cannot be computed", json.Number("640")}},
 	},
 	{
 		code: violation.AmountInsufficient, path: "/0/amount",
@@ -176,10 +176,10 @@ var documented = []description{
 	},
 	{
 		code: violation.LimitExceeded, path: "/dishList",
-		meaning: "The order is larger than larder takes: 999 of a dish (ordering.max_quantity), 200 characters of a name, " +
-			"1,000 of a comment or a part of the address, 200 dishes, 100 ingredients a dish, 100 payments, 1,000,000 of an ingredient, " +
-			"numbers of 40 digits, whole numbers of 2,147,483,647, or too much work to assign its ingredients to groups.",
-		params: []param{{"limit", "the number that was exceeded", 200}},
+		meaning: "The order exceeds a limit: 999 of a dish (ordering.max_quantity), 200 characters of a name, 1,000 of a comment " +
+			"or an address field, 200 dishes, 100 ingredients per dish, 100 payments, 1,000,000 of an ingredient, numbers of 40 digits, " +
+			"whole numbers of 2,147,483,647, or the work to assign ingredients to groups.",
+		params: []param{{"limit", "the limit", 200}},
 	},
 }
 
@@ -188,8 +188,8 @@ func groupParams(count int64) []param {
 	return []param{
 		{"group", "the group's id", "g-1"},
 		{"name", "its name", "Sauce"},
-		{"min", "how many one unit of the dish needs at least", int64(1)},
-		{"max", "how many it takes at most; null = no limit", int64(2)},
-		{"count", "how many were counted", count},
+		{"min", "minimum for one unit of the dish", int64(1)},
+		{"max", "maximum for one unit of the dish; null: no limit", int64(2)},
+		{"count", "number of chosen ingredients", count},
 	}
 }

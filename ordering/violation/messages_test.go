@@ -119,18 +119,18 @@ func TestMessagesWithParams(t *testing.T) {
 		{
 			violation.TypeMismatch,
 			violation.Params{"want": "date-time", "got": "string"},
-			"A date and time with its offset is expected here, such as 2030-12-31T19:30:00+01:00",
+			"This must be a date and time with its offset, such as 2030-12-31T19:30:00+01:00",
 			"Укажите дату и время со смещением часового пояса, например 2030-12-31T19:30:00+03:00",
 		},
 		{
 			violation.TypeMismatch,
 			violation.Params{"want": "array", "got": "null"},
-			"A value of kind array is expected here, not what was sent (null)", "Здесь нужно другое значение: массив, а не пустое значение",
+			"This must be a value of type array, not null", "Здесь нужно другое значение: массив, а не пустое значение",
 		},
 		{
 			violation.ChangeFrom,
 			violation.Params{"total": json.Number("1383.5")},
-			"Change is given only for cash, from a sum of at least 1383.5", "Сдача возможна только при оплате наличными, с суммы не меньше 1383.5",
+			"Change is only given for cash: enter at least 1383.5 (your total), or leave it empty", "Сдача возможна только при оплате наличными: укажите не меньше 1383.5 (сумма заказа) или оставьте поле пустым",
 		},
 		{violation.LimitExceeded, violation.Params{"limit": 7}, "The quantity: at most 7", "Количество: не больше 7"},
 	} {
