@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -15,24 +17,28 @@ import (
 	"larder/internal/client"
 )
 
-// printError prints what went wrong, and what to do.
+// printError prints what happened, and what to do.
 func (env *Environment) printError(err error, hint string) {
 	lines := errorLines(err)
 	switch {
 	case hint == "":
-	case len(lines) == 1:
-		lines[0] = strings.TrimSuffix(lines[0], ".") + ". " + hint
+	case len(lines) == 1 && !isA[*usageError](err):
+		lines = []string{strings.TrimSuffix(lines[0], ".") + ". " + hint}
 	default:
 		lines = append(slices.Clone(lines), hint)
 	}
-	env.Err.Printf("%s %s\n", env.errorColours().bad("larder:"), stripPackage(lines[0]))
+	first, prefix := stripPackage(lines[0]), "larder:"
+	if rest, ok := strings.CutPrefix(first, "larder "); ok { // "larder menu: …"
+		first, prefix = rest, "larder"
+	}
+	env.Err.Printf("%s %s\n", env.errorColours().bad(prefix), first)
 	for _, line := range lines[1:] {
 		env.Err.Println(line)
 	}
 }
 
-// commandError is a failure as --json shows it: code and msg, as in the error bodies
-// of the HTTP interface.
+// commandError is the JSON of an error. Code and Msg have the names that the error
+// responses of the HTTP interface use. The members of a daemon's error response follow.
 type commandError struct {
 	Code   string         `json:"code"`
 	Msg    string         `json:"msg"`
@@ -40,30 +46,38 @@ type commandError struct {
 	Errors configs.Errors `json:"errors,omitempty"`
 }
 
-// The codes of failures that no daemon has named.
+// The codes of errors that no daemon reported.
 const (
 	codeFailed        = "failed"
 	codeUnreachable   = "larder_unreachable"
 	codeInterrupted   = "interrupted"
 	codeConfiguration = "invalid_configuration"
+	codeUsage         = "invalid_usage"
 )
 
-// printCommandError writes what went wrong as JSON: a daemon's refusal as the daemon
-// worded it, whole.
-func printCommandError(cmd *cobra.Command, out Printer, err error) error {
-	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Body != nil {
-		return PrintJSON(out, refused.Body)
-	}
+// errorJSON returns an error as JSON: code, msg and next. A daemon's error keeps
+// its code and all its members.
+func errorJSON(cmd *cobra.Command, err error) json.RawMessage {
 	f := commandError{Code: codeFailed, Msg: err.Error(), Next: hintFor(cmd, err)}
+	refused, ok := errors.AsType[*client.Error](err)
 	switch {
+	case ok && refused.Body != nil:
+		next, _ := json.Marshal(f.Next)
+		body := bytes.TrimSuffix(bytes.TrimSpace(refused.Body), []byte("}"))
+		return fmt.Appendf(nil, `%s,"next":%s}`, body, next)
+	case ok && refused.NoToken:
+		f.Code = refused.Code
 	case errors.As(err, &f.Errors):
-		f.Code, f.Msg = codeConfiguration, "the configuration has "+Plural(len(f.Errors), "fault", "faults")
+		f.Code, f.Msg = codeConfiguration, "the configuration has "+Plural(len(f.Errors), "error", "errors")
 	case errors.Is(err, context.Canceled):
 		f.Code = codeInterrupted
 	case isA[*client.UnreachableError](err):
 		f.Code = codeUnreachable
+	case isA[*usageError](err):
+		f.Code = codeUsage
 	}
-	return PrintJSON(out, f)
+	text, _ := json.Marshal(f) // strings and numbers only
+	return text
 }
 
 // errReported fails a command whose output already says why.

@@ -72,13 +72,13 @@ func TestAnArgumentThatIsNeitherFileNorRestaurant(t *testing.T) {
 		"GET /v1/restaurants/{id}/menu":     gone,
 		"GET /v1/restaurants/one/menu":      clitest.Says(200, `{}`),
 	})
-	want := `"nosuchfile.json" is neither a file nor a restaurant of the larder at ` + base + ": there is no such restaurant; there are: one. Use the id of a restaurant"
+	want := `"nosuchfile.json" is neither a file nor a restaurant of larder at ` + base + ": there is no such restaurant; there are: one. Use the id of a restaurant"
 	for _, verb := range []string{"lint", "show"} {
 		if got := larder(t, "menu", verb, "nosuchfile.json", "--url", base); got.Status != StatusFailed || !strings.Contains(got.Err, want) {
 			t.Errorf("menu %s of nothing: %+v, want %q", verb, got, want)
 		}
 		got := larder(t, "menu", verb, "nosuchfile.json", "--url", "http://127.0.0.1:1")
-		if got.Status != StatusFailed || !strings.Contains(got.Err, `"nosuchfile.json" is no file, and whether it is a restaurant cannot be asked: larder at`) {
+		if got.Status != StatusFailed || !strings.Contains(got.Err, `"nosuchfile.json" is not a file, and the list of restaurants is not available: larder at`) {
 			t.Errorf("menu %s of nothing without a daemon: %+v", verb, got)
 		}
 	}

@@ -36,8 +36,8 @@ func hintFor(cmd *cobra.Command, err error) string {
 		return refusalHint(refused)
 	case isA[*upstream.Error](err):
 		return "Run larder check --config FILE --online to see what of the connection does not work."
-	case isA[*client.UnreachableError](err):
-		return ""
+	case isA[*usageError](err):
+		return fmt.Sprintf("Run %q for usage.", cmd.CommandPath()+" --help")
 	case errors.As(err, &faults) && cmd.Flags().Lookup("allow-unknown-keys") != nil &&
 		slices.ContainsFunc(faults, func(f *configs.Error) bool { return f.Ignorable }):
 		return "Correct the key; if a newer larder knows it, --allow-unknown-keys makes it a warning."
@@ -47,6 +47,8 @@ func hintFor(cmd *cobra.Command, err error) string {
 		return "Check redis.url; larder check --config FILE --online reports what Redis is and what it refuses."
 	case errors.Is(err, context.Canceled):
 		return "Follow the daemon with larder status --watch."
+	case isA[*client.UnreachableError](err):
+		return "Start larder (larder serve, larder demo), or use --url with the address of a running one."
 	case errors.Is(err, context.DeadlineExceeded):
 		return "Try again; larder status reports whether the daemon is ready."
 	case errors.Is(err, fs.ErrNotExist):

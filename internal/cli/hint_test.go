@@ -74,7 +74,8 @@ func TestEveryFailureSaysWhatToTry(t *testing.T) {
 		says string
 	}{
 		"a daemon's refusal":     {&client.Error{Code: "sync_busy", Status: 409}, "in a few seconds"},
-		"a proxy's":              {&client.Error{Code: "Bad Gateway", Status: 502}, "is this address a larder's"},
+		"a proxy's":              {&client.Error{Code: "Bad Gateway", Status: 502}, "larder status --url URL"},
+		"no listener":            {failedGet(t, "http://127.0.0.1:1"), "--url"},
 		"ops on another address": {&client.Error{Code: "not_found", Status: 404, OpsRoute: true}, "http.ops_listen"},
 		"the ordering service's": {fmt.Errorf("pull: %w", &upstream.Error{Operation: upstream.OpMenu, Status: 500}), "check --config FILE --online"},
 		"a configuration":        {configs.Errors{{Key: "http.listen", Msg: "is wrong"}}, "larder config sample"},
@@ -101,7 +102,6 @@ func TestEveryFailureSaysWhatToTry(t *testing.T) {
 	t.Cleanup(refusing.Close)
 	// Those whose own words end with it.
 	for name, err := range map[string]error{
-		"nobody answers":     failedGet(t, "http://127.0.0.1:1"),
 		"a port is taken":    ListenError(&net.OpError{Op: "listen", Err: syscall.EADDRINUSE}, "--listen"),
 		"no token was given": failedGet(t, refusing.URL),
 	} {

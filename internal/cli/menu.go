@@ -83,11 +83,11 @@ func isFile(arg string) bool {
 	return err == nil && !info.IsDir()
 }
 
-// neitherFileNorRestaurant returns err, the daemon's refusal, or an error that says that arg is
-// neither a file nor a restaurant, where that is so: most likely a misspelt file name.
+// neitherFileNorRestaurant returns the daemon's error, err. If arg is neither a file nor
+// a restaurant, most likely a misspelt file name, the error says so.
 func neitherFileNorRestaurant(ctx context.Context, daemon *client.Client, arg string, err error) error {
 	if isA[*client.UnreachableError](err) {
-		return fmt.Errorf("%q is no file, and whether it is a restaurant cannot be asked: %w", arg, err)
+		return fmt.Errorf("%q is not a file, and the list of restaurants is not available: %w", arg, err)
 	}
 	known := err
 	if client.RefusedWith(err, http.StatusUnauthorized, http.StatusForbidden) { // nobody may lint without a token; menus are mostly open
@@ -98,8 +98,8 @@ func neitherFileNorRestaurant(ctx context.Context, daemon *client.Client, arg st
 	if !ok || refused.Code != string(respond.CodeRestaurantNotFound) {
 		return err
 	}
-	err = fmt.Errorf("%q is neither a file nor a restaurant of the larder at %s: %s", arg, daemon.Base, refused.Msg)
-	return &hintError{err, refusalHint(refused)}
+	text := fmt.Sprintf("%q is neither a file nor a restaurant of larder at %s: %s", arg, daemon.Base, refused.Msg)
+	return &hintError{&linesError{[]string{text}, known}, refusalHint(refused)}
 }
 
 // viewOf decodes a menu view from a file.

@@ -12,7 +12,6 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/oauth2"
 
 	"larder/httpapi/auth"
 	"larder/httpapi/respond"
@@ -165,18 +164,19 @@ func placeOrder(cmd *cobra.Command, env *Environment, file string) error {
 	})
 }
 
-// notPlaced is an error that explains why an order was not placed, or that nobody knows and what to
-// do. As JSON the answer speaks for itself, but for the key, which it has not.
+// notPlaced returns an error that explains why an order was not placed. If the
+// outcome is unknown, it names the key for a safe retry. raw is for JSON, which has
+// the daemon's whole response.
 func notPlaced(env *Environment, err error, key string, raw bool) error {
 	refused, answered := errors.AsType[*client.Error](err)
 	unknown := answered && outcomeUnknown(refused) || !answered && !certainlyNotSent(err)
-	again := "Sent again with --key " + quoted(key) + " it is placed once; with another key it may be a second order."
+	again := "To retry safely, use --key " + quoted(key) + "; with another key, the order may be placed twice."
 	switch {
 	case unknown && !answered:
-		return &linesError{[]string{err.Error(), "It is not known whether the order was placed. " + again}, err}
+		return &hintError{err, "It is not known whether the order was placed. " + again}
 	case unknown && raw:
-		return &linesError{[]string{err.Error(), again}, err}
-	case raw || !answered:
+		return &hintError{err, again}
+	case raw || !answered || refused.NoToken:
 		return err
 	}
 	references := referencesOf(refused)
@@ -184,10 +184,10 @@ func notPlaced(env *Environment, err error, key string, raw bool) error {
 	case unknown:
 		return &hintError{&linesError{lines: []string{
 			"it is not known whether the order was placed: " + refused.Msg,
-			"Ask the restaurant" + labelled(", and quote ", references) + ". " + again,
+			"Call the restaurant" + labelled(", and quote ", references) + ". " + again,
 		}}, "Find it with larder order list --state unknown; resolve it with larder order resolve."}
 	case refused.Code == string(respond.CodeIdempotencyKeyInFlight):
-		return &hintError{fmt.Errorf("not answered yet: %s (%s)", refused.Msg, references), refusalHint(refused)}
+		return &hintError{fmt.Errorf("still in progress: %s (%s)", refused.Msg, references), refusalHint(refused)}
 	case len(refused.Errors) > 0:
 		env.Out.Printf("not placed: %s\n", refused.Msg)
 		printViolations(env, refused.Errors, refused.More)
@@ -202,10 +202,13 @@ func notPlaced(env *Environment, err error, key string, raw bool) error {
 	return &hintError{&linesError{lines: lines}, refusalHint(refused)}
 }
 
-// outcomeUnknown reports whether an answer leaves it open if the order was placed.
-// A fault of larder's own may come after the order was sent; what is not
-// larder's comes from a proxy, which does not know what happened behind it.
+// outcomeUnknown reports whether the order may have been placed despite the error.
+// Larder may fail after it sent the order, and a proxy does not know what happened
+// behind it.
 func outcomeUnknown(refused *client.Error) bool {
+	if refused.NoToken {
+		return false
+	}
 	switch respond.Code(refused.Code) {
 	case respond.CodeUpstreamRefused, respond.CodeUpstreamUnavailable, respond.CodeUpstreamBusy,
 		respond.CodeJournalUnavailable, respond.CodeJournalRestored, respond.CodeStorageUnavailable, respond.CodeNoCatalogue:
@@ -215,10 +218,10 @@ func outcomeUnknown(refused *client.Error) bool {
 	}
 }
 
-// certainlyNotSent reports whether a call without an answer certainly did not reach the
-// daemon: nothing listens there, or there was no token to send it with.
+// certainlyNotSent reports whether a call without a response certainly did not reach
+// the daemon.
 func certainlyNotSent(err error) bool {
-	return isA[*oauth2.RetrieveError](err) || isA[*net.DNSError](err) || errors.Is(err, syscall.ECONNREFUSED)
+	return isA[*net.DNSError](err) || errors.Is(err, syscall.ECONNREFUSED)
 }
 
 // quoted is a word for a shell.

@@ -66,7 +66,7 @@ func helpCommand() *cobra.Command {
 
 // needsSubcommand is what a command that only groups others does by itself.
 func needsSubcommand(cmd *cobra.Command, _ []string) error {
-	lines := []string{"missing subcommand, one of:"}
+	lines := []string{cmd.CommandPath() + ": missing subcommand; use one of:"}
 	for _, inner := range cmd.Commands() {
 		if inner.IsAvailableCommand() {
 			lines = append(lines, "  "+cmd.CommandPath()+" "+inner.Use)

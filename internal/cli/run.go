@@ -60,18 +60,15 @@ func Run(ctx context.Context, root *cobra.Command, args []string, env *Environme
 		return StatusDone
 	case errors.Is(err, errReported):
 		return StatusFailed
-	case env.understood && !isA[*usageError](err):
-		if AsJSON(cmd) {
-			_ = printCommandError(cmd, env.Out, err) // the status and standard error say it too
-		}
-		env.printError(err, hintFor(cmd, err))
-		return StatusFailed
+	case !env.understood && !isA[*usageError](err):
+		err = &usageError{err.Error()} // cobra's own
 	}
-	env.printError(err, "")
-	if cmd == root {
-		env.Err.Println(`Run "larder --help" for the commands, "larder COMMAND --help" for one of them.`)
-	} else {
-		env.Err.Printf("Run \"%s --help\" for what it takes.\n", cmd.CommandPath())
+	if AsJSON(cmd) {
+		_ = PrintJSON(env.Out, errorJSON(cmd, err)) // the status and standard error report it too
 	}
-	return StatusUsage
+	env.printError(err, hintFor(cmd, err))
+	if isA[*usageError](err) {
+		return StatusUsage
+	}
+	return StatusFailed
 }

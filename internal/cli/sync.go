@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -77,19 +78,20 @@ func syncNamed(cmd *cobra.Command, env *Environment, daemon *client.Client, ids 
 		done int
 		runs = make([]runlog.Run, len(ids))
 	)
+	refusals := make([]error, len(ids))
 	group, following := errgroup.WithContext(ctx)
 	group.SetLimit(maxParallelRuns)
 	for i, id := range ids {
 		group.Go(func() error {
 			run, err := followRun(following, daemon, http.MethodPost, client.OpsRestaurantPath(id)+"/sync?wait=60s", body)
-			refused := client.RefusedWith(err, http.StatusUnauthorized, http.StatusForbidden)
+			refusal, refused := errors.AsType[*client.Error](err)
+			refused = refused && (refusal.NoToken || refusal.Status == http.StatusUnauthorized || refusal.Status == http.StatusForbidden)
 			if refused || isA[*client.UnreachableError](err) || following.Err() != nil {
 				return err
 			}
 			if err != nil {
-				run = runlog.Run{
-					Restaurant: menu.RestaurantID(id), Outcome: runlog.OutcomeFailed, Error: err.Error(), State: runlog.StateFinished,
-				}
+				refusals[i] = err
+				run = runlog.Run{Restaurant: menu.RestaurantID(id), Outcome: runlog.OutcomeFailed, Error: err.Error()}
 			}
 			mu.Lock()
 			defer mu.Unlock()
@@ -110,7 +112,15 @@ func syncNamed(cmd *cobra.Command, env *Environment, daemon *client.Client, ids 
 	case err != nil:
 		return err
 	}
-	err = env.Show(cmd, runs, func() {
+	results := make([]any, len(ids)) // runs; the error of a restaurant that has none
+	for i, run := range runs {
+		results[i] = run
+		if refusals[i] != nil {
+			id, _ := json.Marshal(run.Restaurant)
+			results[i] = json.RawMessage(fmt.Appendf(nil, `{"restaurant":%s,%s`, id, errorJSON(cmd, refusals[i])[1:]))
+		}
+	}
+	err = env.Show(cmd, results, func() {
 		outcomes := map[runlog.Outcome]int{}
 		for _, run := range runs {
 			outcomes[run.Outcome]++

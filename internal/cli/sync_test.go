@@ -61,3 +61,18 @@ func TestAnUnknownRestaurantIsNotTheEndOfTheOthers(t *testing.T) {
 		t.Errorf("sync gone r1: %+v", got)
 	}
 }
+
+// A restaurant without a run has the error that the daemon sent, not an empty run.
+func TestSyncJSON_UnknownRestaurant(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int64
+	base := clitest.Daemon(t, map[string]http.HandlerFunc{"POST /v1/ops/restaurants/{id}/sync": resyncs(&asked)})
+	got := larder(t, clitest.AsOps(base, "sync", "gone", "r1", "--json")...)
+	all := clitest.FromJSON[[]map[string]any](t, got.Out)
+	if got.Status != StatusFailed || len(all) != 2 || all[1]["outcome"] != "unchanged" {
+		t.Fatalf("sync gone r1 --json: %+v", got)
+	}
+	if e := all[0]; e["code"] != "restaurant_not_found" || e["msg"] != "there is no such restaurant" || e["next"] == "" || e["restaurant"] != "gone" || e["id"] != nil {
+		t.Errorf("the result of the unknown restaurant is %v", e)
+	}
+}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/oauth2"
 
 	"larder/httpapi/auth"
 	"larder/internal/client"
@@ -137,7 +136,7 @@ func (v *watcher) unknownOrders(ctx context.Context) ([]OrderRecord, error) {
 		return nil, nil
 	}
 	orders, err := client.EveryPage[OrderRecord](ctx, v.ops, "/v1/ops/orders?state=unknown&limit=500")
-	if isA[*oauth2.RetrieveError](err) || client.RefusedWith(err, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound) {
+	if client.RefusedWith(err, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound) {
 		v.ops = nil
 	}
 	return orders, err

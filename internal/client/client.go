@@ -20,22 +20,25 @@ import (
 // Client calls one daemon.
 type Client struct {
 	Base       string       // "http://127.0.0.1:8080"
-	Ready      string       // where /readyz is asked, if elsewhere: operators' listener, which guests cannot fill
+	Ready      string       // for /readyz, if it differs: the operators' listener, which guests cannot overload
 	HTTP       *http.Client // without a token
 	Authorized *http.Client // with a token; nil without credentials
 }
 
-// callLimit bounds one call: the longest a sync may be waited for, and then some.
+// callLimit bounds one call. It exceeds the longest wait for a sync.
 const callLimit = 90 * time.Second
 
-// New returns a client that works until ctx ends. Without id it can only
-// read what is open. Its tokens have every scope that the client may have.
+// New returns a client that works until ctx ends. Its tokens have every scope that
+// the client id has. Without an id it calls only routes that need no token.
 func New(ctx context.Context, base, id, secret string) *Client {
 	base = strings.TrimRight(base, "/")
 	c := &Client{Base: base, HTTP: &http.Client{Timeout: callLimit}}
 	if id != "" {
 		credentials := clientcredentials.Config{
-			ClientID: id, ClientSecret: secret, TokenURL: base + "/connect/token", AuthStyle: oauth2.AuthStyleInParams,
+			ClientID:     id,
+			ClientSecret: secret,
+			TokenURL:     base + "/connect/token",
+			AuthStyle:    oauth2.AuthStyleInParams,
 		}
 		c.Authorized = credentials.Client(context.WithValue(ctx, oauth2.HTTPClient, c.HTTP))
 		c.Authorized.Timeout = callLimit
@@ -43,10 +46,10 @@ func New(ctx context.Context, base, id, secret string) *Client {
 	return c
 }
 
-// ForReadiness returns the client for /readyz, which must not need a token.
+// ForReadiness returns the client for /readyz, which needs no token.
 func (c *Client) ForReadiness() *Client { return &Client{Base: cmp.Or(c.Ready, c.Base), HTTP: c.HTTP} }
 
-// opsRoutes begin the paths that http.ops_listen moves.
+// opsRoutes is the prefix of the paths that http.ops_listen serves elsewhere.
 const opsRoutes = "/v1/ops/"
 
 // OpsRestaurantPath returns the path of a restaurant's routes for operators.
@@ -55,14 +58,15 @@ func OpsRestaurantPath(id string) string { return opsRoutes + "restaurants/" + u
 // RestaurantPath returns the path of a restaurant's public routes.
 func RestaurantPath(id string) string { return "/v1/restaurants/" + url.PathEscape(id) }
 
-// Reply is an answer of the daemon.
+// Reply is a response of the daemon with a status below 400.
 type Reply struct {
 	Status int
 	Header http.Header
 	Body   json.RawMessage
 }
 
-// Envelope is the form of every answer: its result, and of a list where it goes on.
+// Envelope is the form of every response: its result, and for a list the cursor
+// of the next page.
 type Envelope[T any] struct {
 	Result T       `json:"result"`
 	Next   *string `json:"next"`
@@ -76,15 +80,15 @@ func (r *Reply) Decode(into any) error {
 	return nil
 }
 
-// Result takes the result out of its envelope.
+// Result decodes the result of the envelope.
 func (r *Reply) Result(into any) error { return r.Decode(&Envelope[any]{Result: into}) }
 
-// Get reads a path with the headers given as name, value, name, value and so on.
+// Get sends a GET request. headers are pairs of name and value.
 func (c *Client) Get(ctx context.Context, path string, headers ...string) (*Reply, error) {
 	return c.Call(ctx, http.MethodGet, path, nil, headers...)
 }
 
-// Get returns the result of a GET request, taken out of its envelope.
+// Get returns the result of a GET request.
 func Get[T any](ctx context.Context, daemon *Client, path string) (result T, err error) {
 	answer, err := daemon.Get(ctx, path)
 	if err == nil {
@@ -93,10 +97,10 @@ func Get[T any](ctx context.Context, daemon *Client, path string) (result T, err
 	return result, err
 }
 
-// maxPages bounds how many pages of a list are read.
+// maxPages limits the pages of a list, if a server sends the same cursor again.
 const maxPages = 1000
 
-// EveryPage reads a whole list of the daemon; path has its limit.
+// EveryPage returns a whole list. path includes the page size, as limit.
 func EveryPage[T any](ctx context.Context, daemon *Client, path string) ([]T, error) {
 	all := []T{}
 	cursor := ""
@@ -118,8 +122,8 @@ func EveryPage[T any](ctx context.Context, daemon *Client, path string) ([]T, er
 	return nil, fmt.Errorf("%w: the list has no end", ErrForeignAnswer)
 }
 
-// Call sends one request: with a token where there are credentials. Answers
-// below 400 are a reply, others an *Error.
+// Call sends one request, with a token if there are credentials. It returns an
+// *Error for a status of 400 or above.
 func (c *Client) Call(ctx context.Context, method, path string, body []byte, headers ...string) (*Reply, error) {
 	request, err := http.NewRequestWithContext(ctx, method, c.Base+path, bytes.NewReader(body))
 	if err != nil {
@@ -133,12 +137,12 @@ func (c *Client) Call(ctx context.Context, method, path string, body []byte, hea
 	}
 	response, err := cmp.Or(c.Authorized, c.HTTP).Do(request)
 	if err != nil {
-		return nil, c.unreachable(err)
+		return nil, c.failed(err)
 	}
 	defer func() { _ = response.Body.Close() }()
 	content, err := io.ReadAll(response.Body)
 	if err != nil {
-		return nil, c.unreachable(err)
+		return nil, c.failed(err)
 	}
 	if response.StatusCode >= http.StatusBadRequest {
 		return nil, refusal(response, content, c.Authorized == nil)
@@ -146,7 +150,7 @@ func (c *Client) Call(ctx context.Context, method, path string, body []byte, hea
 	return &Reply{Status: response.StatusCode, Header: response.Header, Body: content}, nil
 }
 
-// BaseURL returns the URL at which this machine reaches a listener.
+// BaseURL returns the URL for a listener on this machine.
 func BaseURL(address string) string {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {

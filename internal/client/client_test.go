@@ -12,7 +12,7 @@ import (
 	"larder/internal/client"
 )
 
-// answering returns a client of a server that answers everything the same.
+// answering returns a client of a server that sends the same response to every request.
 func answering(t *testing.T, status int, header, body string) *client.Client {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -26,7 +26,7 @@ func answering(t *testing.T, status int, header, body string) *client.Client {
 	return client.New(t.Context(), server.URL, "", "")
 }
 
-// What an error says of the call comes from the call and never from the body.
+// Facts about the call come from the call, never from the body.
 func TestError_CallIsNotReadFromTheBody(t *testing.T) {
 	t.Parallel()
 	const body = `{"code":"rate_limited","msg":"slow","Anonymous":false,"opsRoute":false,"RetryAfter":1,"Body":"x"}`
@@ -43,8 +43,28 @@ func TestError_CallIsNotReadFromTheBody(t *testing.T) {
 func TestError_AnswerOfAnotherProgram(t *testing.T) {
 	t.Parallel()
 	_, err := answering(t, http.StatusBadGateway, "", "<html>").Get(t.Context(), "/v1/restaurants")
-	if refused, ok := errors.AsType[*client.Error](err); !ok || refused.Body != nil || !strings.Contains(err.Error(), "502 Bad Gateway: the answer is not larder's") {
+	if refused, ok := errors.AsType[*client.Error](err); !ok || refused.Body != nil || !strings.Contains(err.Error(), "502 Bad Gateway: the response is not from larder") {
 		t.Errorf("the call failed with %v", err)
+	}
+}
+
+// A refused token request is an error of its own: the daemon answers, so a retry
+// with the same secret cannot succeed.
+func TestError_WrongSecret(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = io.WriteString(w, `{"error":"invalid_client","error_description":"no"}`)
+	}))
+	t.Cleanup(server.Close)
+	_, err := client.New(t.Context(), server.URL, "ops", "wrong").Get(t.Context(), "/v1/ops/runs")
+	refused, ok := errors.AsType[*client.Error](err)
+	if !ok || refused.Status != http.StatusUnauthorized || refused.Code != "unauthorized" || !refused.NoToken || refused.Anonymous {
+		t.Errorf("a call with a wrong secret failed with %#v", err)
+	}
+	if want := "authentication failed at " + server.URL + ": unknown client or wrong secret"; err == nil || err.Error() != want {
+		t.Errorf("a call with a wrong secret failed with %q, want %q", err, want)
 	}
 }
 
@@ -58,8 +78,8 @@ func TestGet_AnswerOfAnotherProgram(t *testing.T) {
 func TestUnreachable(t *testing.T) {
 	t.Parallel()
 	_, err := client.New(t.Context(), "http://127.0.0.1:1/", "", "").Get(t.Context(), "/livez")
-	if _, ok := errors.AsType[*client.UnreachableError](err); !ok || !strings.HasPrefix(err.Error(), "larder at http://127.0.0.1:1 does not answer; is it running?") {
-		t.Errorf("a call to nobody failed with %v", err)
+	if _, ok := errors.AsType[*client.UnreachableError](err); !ok || err.Error() != "larder at http://127.0.0.1:1 does not answer" {
+		t.Errorf("a call without a listener failed with %v", err)
 	}
 }
 

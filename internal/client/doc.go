@@ -1,11 +1,9 @@
-// Package client is the HTTP client of a running larder: for the command line, for
-// the demo, and for the daemon's own check that it answers.
+// Package client is the HTTP client for a running larder. The command line, the
+// demo and the daemon's check of itself use it.
 //
-// It calls a daemon as every other program does: over HTTP, with a bearer token of
-// the client credentials. A call ends in a Reply, in an *Error, which is the
-// daemon's refusal, or in an *UnreachableError, which is no answer. The message of
-// each says what happened and what to do.
+// It calls a daemon like any other program: over HTTP, with a bearer token of the
+// client credentials. A call returns a Reply, an *Error if the daemon refused it,
+// or an *UnreachableError if no response arrived.
 //
-// It never prints, reads no flags and no configuration, and repeats no call: who
-// calls decides that.
+// It does not print, reads no flags and no configuration, and does not retry.
 package client

@@ -19,10 +19,10 @@ import (
 	"larder/httpapi/respond"
 )
 
-// ErrForeignAnswer is an answer that no instance of this version sends.
+// ErrForeignAnswer is a response that no instance of this version sends.
 var ErrForeignAnswer = errors.New("the answer is not what larder sends")
 
-// Error is a refusal of the daemon.
+// Error is an error response of the daemon.
 type Error struct {
 	Status    int         `json:"status"`
 	Code      string      `json:"code"`
@@ -30,14 +30,15 @@ type Error struct {
 	RequestID string      `json:"requestId"`
 	Errors    []Violation `json:"errors"`
 	More      bool        `json:"more"` // there are more violations than Errors
-	Ref       string      `json:"ref"`  // of an order that may have been sent
+	Ref       string      `json:"ref"`  // the order that may have been sent
 	Upstream  *struct {
-		Errors json.RawMessage `json:"errors"` // the ordering service's reasons, in whatever shape
+		Errors json.RawMessage `json:"errors"` // the ordering service's reasons, in any shape
 	} `json:"upstream"`
-	Body      json.RawMessage `json:"-"` // all of it, when it is JSON
-	Anonymous bool            `json:"-"` // asked without credentials
-	OpsRoute  bool            `json:"-"` // about a path of /v1/ops
-	// RetryAfter is how long to wait before asking again; 0 where it is not said.
+	Body      json.RawMessage `json:"-"` // the whole response, if it is JSON of larder's
+	Anonymous bool            `json:"-"` // the request had no credentials
+	NoToken   bool            `json:"-"` // the token request was refused: the call itself was not sent
+	OpsRoute  bool            `json:"-"` // the path is below /v1/ops
+	// RetryAfter is how long to wait before a retry, or 0 if the daemon did not send it.
 	RetryAfter time.Duration `json:"-"`
 }
 
@@ -51,43 +52,64 @@ func refusal(response *http.Response, body []byte, anonymous bool) error {
 		refused.RetryAfter = time.Duration(max(wait, 0)) * time.Second
 	}
 	if err := json.Unmarshal(body, refused); err != nil || refused.Code == "" {
-		refused.Code, refused.Msg = http.StatusText(status), "the answer is not larder's: is this address a larder's?"
-	}
-	if json.Valid(body) {
+		refused.Code, refused.Msg = http.StatusText(status), "the response is not from larder; check the address"
+	} else {
 		refused.Body = body
 	}
 	refused.Status = status
 	return refused
 }
 
+// tokenRefusal returns the *Error of a refused token request. Its response has
+// the form of OAuth.
+func (c *Client) tokenRefusal(denied *oauth2.RetrieveError) error {
+	e := &Error{}
+	errors.As(refusal(denied.Response, denied.Body, false), &e)
+	e.NoToken, e.Body = true, nil
+	switch denied.ErrorCode {
+	case "":
+		e.Msg = fmt.Sprintf("no token from %s: %d %s: %s", c.Base, e.Status, e.Code, e.Msg)
+	case "invalid_client":
+		e.Code = string(respond.CodeUnauthorized)
+		e.Msg = fmt.Sprintf("authentication failed at %s: unknown client or wrong secret", c.Base)
+	default:
+		e.Code = denied.ErrorCode
+		e.Msg = fmt.Sprintf("no token from %s: %s: %s", c.Base, denied.ErrorCode, denied.ErrorDescription)
+	}
+	return e
+}
+
 func (e *Error) Error() string {
+	if e.NoToken {
+		return e.Msg
+	}
 	text := fmt.Sprintf("larder answered %d %s: %s", e.Status, e.Code, e.Msg)
 	if e.RequestID != "" {
 		text += " (request " + e.RequestID + ")"
 	}
 	if e.OpsRoute && e.Code == string(respond.CodeNotFound) {
-		text += "; the routes of operators are not at this address"
+		text += "; the operators' API is at another address"
 	}
 	if e.Status == http.StatusUnauthorized && e.Anonymous {
-		text += "; say who asks: --config FILE, or --client-id and --client-secret"
+		text += "; credentials are required: use --config FILE, or --client-id and --client-secret"
 	}
 	return text
 }
 
-// RefusedWith reports whether err is a refusal with one of the statuses.
+// RefusedWith reports whether err is an *Error with one of the statuses.
 func RefusedWith(err error, statuses ...int) bool {
 	refused, ok := errors.AsType[*Error](err)
 	return ok && slices.Contains(statuses, refused.Status)
 }
 
-// Violation is one thing that is wrong with an order.
+// Violation is one reason why an order is not valid.
 type Violation struct {
 	Path string `json:"path"`
 	Code string `json:"code"`
 	Msg  string `json:"msg"`
 }
 
-// UnreachableError is a message for people: why a daemon did not answer.
+// UnreachableError reports that no response of a daemon arrived.
 type UnreachableError struct {
 	msg string
 	err error
@@ -97,49 +119,41 @@ func (e *UnreachableError) Error() string { return e.msg }
 
 func (e *UnreachableError) Unwrap() error { return e.err }
 
-// unreachable makes an UnreachableError of a call that got no answer.
-func (c *Client) unreachable(err error) error {
-	msg := fmt.Sprintf("larder at %s does not answer%s; is it running? (larder serve, or larder demo; --url names another)",
-		c.Base, transportText(err))
+// failed returns the error of a call without a response: an *UnreachableError, or
+// an *Error if the token request was refused.
+func (c *Client) failed(err error) error {
+	if denied, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
+		return c.tokenRefusal(denied)
+	}
+	msg := fmt.Sprintf("larder at %s does not answer%s", c.Base, transportText(err))
 	if errors.Is(err, context.Canceled) {
 		msg = "interrupted"
-	}
-	if denied, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
-		text := strings.TrimSpace(denied.ErrorCode + " " + denied.ErrorDescription)
-		if text == "" {
-			text = fmt.Sprintf("status %d, and the answer is not larder's: is this address a larder's?", denied.Response.StatusCode)
-		}
-		msg = fmt.Sprintf("larder at %s gives no token: %s", c.Base, text)
-		if denied.ErrorCode == "invalid_client" {
-			msg = fmt.Sprintf("authentication failed at %s: unknown client or wrong secret; check --client-id and --client-secret", c.Base)
-		}
 	}
 	return &UnreachableError{msg, err}
 }
 
-// transportText is what is worth saying of a call without an answer; that nothing
-// listens is said already.
+// transportText returns the cause of a missing response. It is empty if the
+// connection was refused, because "does not answer" already says so.
 func transportText(err error) string {
 	dns, unknownHost := errors.AsType[*net.DNSError](err)
 	timeout, ok := errors.AsType[net.Error](err)
 	switch {
 	case unknownHost && dns.IsNotFound:
-		return ": there is no host " + dns.Name
+		return ": unknown host " + dns.Name
 	case ok && timeout.Timeout(), errors.Is(err, context.DeadlineExceeded):
 		return " in time"
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return ""
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return ": it closed the connection"
+		return ": the connection was closed"
 	case strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
-		return " to https; try http"
+		return " over https; use http://"
 	default:
 		return " (" + RootCause(err).Error() + ")"
 	}
 }
 
-// RootCause is the cause at the bottom, without the layers that repeat the
-// address.
+// RootCause returns the innermost error. The outer ones repeat the address.
 func RootCause(err error) error {
 	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
 		err = inner
