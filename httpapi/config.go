@@ -15,88 +15,94 @@ import (
 	"larder/internal/setting"
 )
 
-// AccessLog is which requests get a line in the log.
+// AccessLog selects which requests are logged.
 type AccessLog string
 
-// The three ways of http.access_log. Requests that place or change an order, and
-// answers of 500 and above, are logged in each of them.
+// The values of http.access_log. Requests that place or change an order, and responses with
+// status 500 or higher, are logged with each value.
 const (
-	LogErrors  AccessLog = "errors"  // answers of 500 and above only
-	LogSampled AccessLog = "sampled" // also slow requests and one in a hundred of the rest
+	LogErrors  AccessLog = "errors"  // responses with status 500 or higher only
+	LogSampled AccessLog = "sampled" // also slow requests and 1 of 100 other requests
 	LogAll     AccessLog = "all"     // every request
 )
 
-// MetricsAccess is who may read /metrics.
+// MetricsAccess selects who may read /metrics.
 type MetricsAccess string
 
-// The three ways of http.metrics.
+// The values of http.metrics.
 const (
-	MetricsOpen MetricsAccess = "open" // anyone who reaches the listener
-	MetricsOps  MetricsAccess = "ops"  // a token with the scope ops
-	MetricsOff  MetricsAccess = "off"  // nobody: the route is not there
+	MetricsOpen MetricsAccess = "open" // everyone who can reach the listener
+	MetricsOps  MetricsAccess = "ops"  // tokens with the scope ops
+	MetricsOff  MetricsAccess = "off"  // nobody: the route does not exist
 )
 
 // Config is the `http:` section of the configuration.
 type Config struct {
-	// Listen is the address of the public listener, host:port; port 0 picks a free one.
+	// Listen is the address of the public listener, host:port. Port 0 selects a free port.
 	Listen string `yaml:"listen"`
-	// OpsListen moves /v1/ops, /ops and /metrics to a listener of their own; empty = the same one. Policy H6.
+	// OpsListen moves /v1/ops, /ops and /metrics to a separate listener. If empty, the public
+	// listener serves them. Policy H6.
 	OpsListen string `yaml:"ops_listen"`
-	// Hosts are the server's own host names, as people reach it; localhost and
-	// literal addresses need not be listed. Policy H3.
+	// Hosts are the server's public host names. localhost and IP addresses need not be listed.
+	// Policy H3.
 	Hosts []string `yaml:"hosts"`
-	// CORSOrigins are the origins whose pages may read the public routes; "*" = any. None by default.
+	// CORSOrigins are the origins whose pages may read the public routes; "*" means any. By
+	// default, only larder's own pages may.
 	CORSOrigins []string `yaml:"cors_origins"`
-	// TrustedProxies are the addresses or networks whose X-Forwarded-For is believed. None by default (policy H1).
+	// TrustedProxies are the addresses or networks whose X-Forwarded-For is trusted. By
+	// default, no proxy is trusted. Policy H1.
 	TrustedProxies []string `yaml:"trusted_proxies"`
-	// MaxAge, StaleWhileRevalidate and StaleIfError make up the Cache-Control
-	// of open menu reads (policy H5); of the last two, zero is left out.
+	// MaxAge, StaleWhileRevalidate and StaleIfError are the Cache-Control of public menu reads
+	// (policy H5). StaleWhileRevalidate and StaleIfError are left out if zero.
 	MaxAge               time.Duration `yaml:"max_age"`
 	StaleWhileRevalidate time.Duration `yaml:"stale_while_revalidate"`
 	StaleIfError         time.Duration `yaml:"stale_if_error"`
-	// Compat is what larder's own refusals look like on the compatible API.
+	// Compat sets the format of larder's own errors on the compatible API.
 	Compat compat.Config `yaml:"compat"`
-	// Rate holds the token buckets of policy H1.
+	// Rate has the rate limits of policy H1.
 	Rate RateConfig `yaml:"rate"`
-	// Page is the menu page at /.
+	// Page configures the menu page at /.
 	Page PageConfig `yaml:"page"`
-	// Events holds the limits of event streams.
+	// Events has the limits of event streams.
 	Events events.Config `yaml:"events"`
-	// Metrics is who may read /metrics: open (anyone), ops (a token with that
-	// scope), off; empty: ops, or open on a listener of its own (policy H8).
+	// Metrics selects who may read /metrics. If empty, it is ops, or open if OpsListen is set
+	// (policy H8).
 	Metrics MetricsAccess `yaml:"metrics"`
-	// AccessLog is errors, sampled or all.
+	// AccessLog selects the requests in the log.
 	AccessLog AccessLog `yaml:"access_log"`
-	// FastPath answers reads of menus, products and menu views before net/http; true when left out.
+	// FastPath answers reads of menus, products and menu views before net/http. The default is
+	// true.
 	FastPath *bool `yaml:"fast_path"`
-	// Docs serves the pages under /docs that show the API document; true when left out.
+	// Docs serves the pages of the API document below /docs. The default is true.
 	Docs *bool `yaml:"docs"`
-	// MaxConnections is how many connections the public listener may have open, of
-	// both paths; 0 lifts the limit. Further ones wait with the system.
+	// MaxConnections limits the open connections of the public listener; 0 means no limit.
+	// Further connections wait in the listen backlog.
 	MaxConnections int `yaml:"max_connections"`
-	// MaxConnectionsPerAddress is how many of them one address may have open, an
-	// IPv6 network of 64 bits counting as one; 0, the default, is no limit.
-	// Further ones are closed at once. TrustedProxies have none.
+	// MaxConnectionsPerAddress limits the open connections of one address; 0, the default,
+	// means no limit. An IPv6 network of 64 bits counts as one address. Further connections are
+	// closed at once. TrustedProxies are exempt.
 	MaxConnectionsPerAddress int `yaml:"max_connections_per_address"`
-	// DrainTimeout bounds how long requests in flight may take at a shutdown.
+	// DrainTimeout limits how long requests in progress may take during a shutdown.
 	DrainTimeout time.Duration `yaml:"drain_timeout"`
-	// DrainDelay is how long /readyz answers 503 before the listener closes, for balancers that poll it.
+	// DrainDelay is the time between the first 503 of /readyz and the closing of the listener,
+	// for load balancers that poll /readyz.
 	DrainDelay time.Duration `yaml:"drain_delay"`
 }
 
-// RateConfig is `http.rate`: what one address or client may do. Policy H1.
-// "0" lifts a limit.
+// RateConfig is `http.rate`: the rate limits of an address or client (policy H1). "0" means no
+// limit.
 type RateConfig struct {
-	Validate       ratelimit.Rate `yaml:"validate"`         // order checks, an address
-	Place          ratelimit.Rate `yaml:"place"`            // orders placed, and as many changes of orders, a client
-	TokenFailures  ratelimit.Rate `yaml:"token_failures"`   // failed token requests, a client and address
-	SignInFailures ratelimit.Rate `yaml:"sign_in_failures"` // failed attempts to sign in to /ops, a client and address
-	// AddressFailures limits both together, an address, whatever clients they name. Policy H8.
+	Validate       ratelimit.Rate `yaml:"validate"`         // order checks per address
+	Place          ratelimit.Rate `yaml:"place"`            // placed orders per client, and separately changes of orders
+	TokenFailures  ratelimit.Rate `yaml:"token_failures"`   // failed token requests per client and address
+	SignInFailures ratelimit.Rate `yaml:"sign_in_failures"` // failed sign-ins to /ops per client and address
+	// AddressFailures limits failed token requests and sign-ins together, per address and for
+	// all client ids. Policy H8.
 	AddressFailures ratelimit.Rate `yaml:"address_failures"`
 }
 
-// SetDefaults fills what is not set. It runs before the file is read, so that
-// a zero in the file stands.
+// SetDefaults sets the default values. It runs before the file is read, so that a zero in the
+// file is kept.
 func (c *Config) SetDefaults() {
 	c.Listen = cmp.Or(c.Listen, "127.0.0.1:8080")
 	c.StaleWhileRevalidate = cmp.Or(c.StaleWhileRevalidate, 30*time.Second)
@@ -104,7 +110,7 @@ func (c *Config) SetDefaults() {
 	c.AccessLog = cmp.Or(c.AccessLog, LogSampled)
 	c.FastPath = cmp.Or(c.FastPath, new(true))
 	c.Docs = cmp.Or(c.Docs, new(true))
-	c.MaxConnections = cmp.Or(c.MaxConnections, 25_000) // the event streams of policy H1, and readers
+	c.MaxConnections = cmp.Or(c.MaxConnections, 25_000) // enough for the event streams of policy H1 and for readers
 	c.Compat.SetDefaults()
 	c.Events.SetDefaults()
 	c.DrainTimeout = cmp.Or(c.DrainTimeout, 20*time.Second)
@@ -115,8 +121,8 @@ func (c *Config) SetDefaults() {
 	c.Rate.AddressFailures = cmp.Or(c.Rate.AddressFailures, ratelimit.Rate{Count: 30, Per: time.Minute})
 }
 
-// Validate checks the section after SetDefaults. Every fault comes back, each
-// a *setting.Error, joined.
+// Validate checks the section after SetDefaults. It returns all faults joined, each a
+// *setting.Error.
 func (c Config) Validate() error {
 	errs := []error{checkListen("http.listen", c.Listen)}
 	if c.OpsListen != "" {
@@ -166,7 +172,7 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// metricsAccess returns who may read /metrics. Policy H8.
+// metricsAccess returns http.metrics or its default (policy H8).
 func (c Config) metricsAccess() MetricsAccess {
 	switch {
 	case c.Metrics != "":
@@ -181,7 +187,7 @@ func (c Config) metricsAccess() MetricsAccess {
 // fastPath reports whether the public listener has the fast path.
 func (c Config) fastPath() bool { return c.FastPath == nil || *c.FastPath }
 
-// checkListen reports an address that net.Listen would not take.
+// checkListen reports an address that net.Listen would reject.
 func checkListen(key, address string) error {
 	_, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -193,7 +199,7 @@ func checkListen(key, address string) error {
 	return nil
 }
 
-// checkHost reports what is no host name.
+// checkHost reports an invalid host name.
 func checkHost(key, host string) error {
 	valid := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '.'
@@ -204,7 +210,7 @@ func checkHost(key, host string) error {
 	return nil
 }
 
-// checkProxy reports what is neither an address nor a network.
+// checkProxy reports a text that is neither an address nor a network.
 func checkProxy(key, proxy string) error {
 	_, notAddress := netip.ParseAddr(proxy)
 	_, notNetwork := netip.ParsePrefix(proxy)
@@ -214,9 +220,8 @@ func checkProxy(key, proxy string) error {
 	return nil
 }
 
-// Exposed returns why requests of other machines can reach larder, in words for
-// an error message: a listener beyond loopback, or a trusted proxy, which
-// passes them on. It is empty where none can.
+// Exposed returns why requests of other machines can reach larder, for an error message: a
+// listener that is not on loopback, or a trusted proxy. It returns "" if none can.
 func (c Config) Exposed() string {
 	switch {
 	case !IsLoopback(c.Listen):
@@ -230,8 +235,8 @@ func (c Config) Exposed() string {
 	}
 }
 
-// IsLoopback reports whether a listener's address (host:port) is reachable from
-// this machine only.
+// IsLoopback reports whether a listener's address (host:port) is reachable only from this
+// machine.
 func IsLoopback(listen string) bool {
 	host, _, err := net.SplitHostPort(listen)
 	if err != nil {

@@ -10,9 +10,8 @@ import (
 	"larder/httpapi/menus"
 )
 
-// cors is who may read the public routes from a page of another origin. An
-// origin that is not listed gets the plain answer without CORS headers, which
-// its browser then withholds: never a 403.
+// cors has the origins whose pages may read the public routes. The response to any other origin
+// is not a 403: it has no CORS headers, and the browser withholds it.
 type cors struct {
 	any     bool
 	origins []string
@@ -21,15 +20,15 @@ type cors struct {
 func newCORS(cfg Config, public auth.PublicOrders) cors {
 	c := cors{any: slices.Contains(cfg.CORSOrigins, "*"), origins: slices.Clone(cfg.CORSOrigins)}
 	if public.Enabled {
-		c.origins = append(c.origins, public.Origins...) // policy H3: a guest's page must be able to call
+		c.origins = append(c.origins, public.Origins...) // policy H3: guests' pages must be able to send requests
 		c.origins = slices.DeleteFunc(c.origins, func(origin string) bool { return origin == auth.OriginSelf })
 	}
 	return c
 }
 
-// header puts the CORS headers of an answer, and Vary wherever the answer
-// depends on the origin. Pages of other origins may never use ops or the token
-// endpoint: a page holds no secret (policy H3).
+// header sets the CORS headers of a response, and Vary if the response depends on the origin.
+// Pages of other origins may never use the ops routes or the token endpoint, because a page
+// cannot keep a secret (policy H3).
 func (c cors) header(g *gin.Context) {
 	path := g.Request.URL.Path
 	if !strings.HasPrefix(path, "/v1/") || path == "/v1/ops" || strings.HasPrefix(path, "/v1/ops/") {
@@ -42,10 +41,10 @@ func (c cors) header(g *gin.Context) {
 	c.WriteHeaders(header, g.Request.Header.Get("Origin"))
 }
 
-// Varies reports whether answers depend on the origin.
+// Varies reports whether responses depend on the origin.
 func (c cors) Varies() bool { return !c.any && len(c.origins) > 0 }
 
-// WriteHeaders puts the fields of an answer to a page of the origin.
+// WriteHeaders writes the CORS headers of a response to a page of the origin.
 func (c cors) WriteHeaders(out menus.FieldWriter, origin string) {
 	switch {
 	case origin == "":
@@ -59,7 +58,7 @@ func (c cors) WriteHeaders(out menus.FieldWriter, origin string) {
 	out.Text("Access-Control-Expose-Headers", "ETag, Idempotent-Replayed, Larder-Menu-Version, Retry-After, X-Request-Id")
 }
 
-// preflight puts what a browser asks before the real request.
+// preflight sets the headers of the response to a preflight request.
 func (cors) preflight(g *gin.Context) {
 	header := g.Writer.Header()
 	header.Set("Access-Control-Allow-Methods", "GET, HEAD, POST, PUT")

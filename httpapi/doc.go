@@ -1,17 +1,14 @@
-// Package httpapi is larder's HTTP interface: menu reads, order checks and
-// placing, ops, tokens, readiness and metrics, served with Gin.
+// Package httpapi is larder's HTTP interface, served with Gin: menu reads, order checks and
+// orders, ops routes, tokens, readiness and metrics.
 //
-// It holds no business rules. A handler reads a request, asks one room and
-// writes what the room answers; a menu read is ready bytes of the cache's
-// replica. One table (respond.ProblemOf) turns the errors of every room into status
-// codes and problem documents; nothing that a room did not mean for a client
-// ever leaves in an answer.
+// It has no business rules. A handler reads a request, calls one package and writes the result;
+// a menu read returns encoded bytes of the cache's replica. respond.ProblemOf is the one table
+// from errors to status codes and problem documents. No other error text reaches a client.
 //
-// The handlers stand in packages by subject: menus, orders, compat, events and
-// ops; auth, visible, audit, ratelimit and respond are below them. New gives each
-// what it uses (docs/decisions/0058-httpapi-package-structure.md).
+// The handlers are in packages by subject: menus, orders, compat, events and ops. The packages
+// auth, visible, audit, ratelimit and respond are below them. New passes each package its
+// dependencies (docs/decisions/0058-httpapi-package-structure.md).
 //
-// New wires a Server and starts nothing; Run owns the listeners and returns
-// when they are closed and every request in flight has ended or the drain
-// limit has passed.
+// New builds a Server and starts nothing. Run serves until its context ends. It returns when
+// the listeners are closed and every request has ended or the drain timeout has passed.
 package httpapi

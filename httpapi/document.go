@@ -13,13 +13,12 @@ import (
 	"larder/httpapi/respond"
 )
 
-// docsPolicy lets the pages under /docs load what this origin serves and
-// nothing else, and run no script and no style that stands in their text.
+// docsPolicy lets the pages below /docs load only files of this origin, and forbids inline
+// scripts and styles.
 const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// routeDocument registers the API document and, unless http.docs is false, the
-// pages that show it.
+// routeDocument registers the API document and, unless http.docs is false, its pages.
 func (s *Server) routeDocument(engine *gin.Engine) {
 	get(engine, "/openapi.json", document(respond.ContentJSON, openapi.JSON()))
 	get(engine, "/openapi.yaml", document("application/yaml; charset=utf-8", openapi.YAML()))
@@ -29,7 +28,7 @@ func (s *Server) routeDocument(engine *gin.Engine) {
 	}
 }
 
-// document answers with one form of the API document.
+// document returns a handler for one format of the API document.
 func document(contentType string, body []byte) gin.HandlerFunc {
 	etag := `W/"` + menus.BodyHash(body) + `"`
 	return func(c *gin.Context) {
@@ -40,8 +39,8 @@ func document(contentType string, body []byte) gin.HandlerFunc {
 	}
 }
 
-// docsPage answers with a file of the pages. The ETag is compared first, and a
-// file that is embedded compressed is unpacked once (policy H7).
+// docsPage answers with a file of the pages. It compares the ETag first, and decompresses an
+// embedded file only once (policy H7).
 func docsPage(c *gin.Context) error {
 	file, known := ui.File(respond.Param(c, "file"))
 	if !known {

@@ -25,41 +25,40 @@ import (
 
 const (
 	pingTimeout = time.Second
-	// startGrace is after how long one catalogue is enough to be ready.
+	// startGrace is the time after which one catalogue is enough to be ready.
 	startGrace = 30 * time.Second
-	// triedAtOnce bounds the restaurants without a catalogue that one probe
-	// looks up.
+	// triedAtOnce limits how many restaurants without a catalogue one probe looks up.
 	triedAtOnce = 100
 )
 
-// livez answers that the process serves.
+// livez answers 200: the process is running.
 func livez(c *gin.Context) {
 	c.Writer.Header().Set("Cache-Control", "no-store")
 	respond.Write(c, http.StatusOK, respond.ContentJSON, []byte(`{"status":"ok"}`))
 }
 
-// health reports whether larder has what it needs to serve. It remembers what a
-// start has reached: once ready, larder stays so but for a drain.
+// health reports whether larder has what it needs to serve. Once ready, it stays ready until it
+// drains.
 type health struct {
 	deps        Deps
-	takesOrders func() bool // anyone may place orders
+	takesOrders func() bool // reports whether any client may place orders
 	started     time.Time
 	draining    atomic.Bool
 
 	mu       sync.Mutex
 	isReady  bool
-	answered bool // Redis has, once
+	answered bool // Redis has answered at least once
 	tried    map[menu.RestaurantID]bool
 }
 
-// readinessView is the answer of /readyz.
+// readinessView is the response of /readyz.
 type readinessView struct {
 	Status     string      `json:"status"` // ok, degraded or unready
 	Components *components `json:"parts,omitempty"`
 }
 
-// readyz answers 200 when larder has what it needs to serve, 503 before, with
-// no catalogue at all, and while it drains; ?verbose names the parts.
+// readyz answers 200 if larder has what it needs to serve. It answers 503 before that, without
+// any catalogue, and while larder drains. ?verbose lists the components.
 func (h *health) readyz(c *gin.Context) error {
 	ctx, cancel := context.WithTimeout(c.Request.Context(), pingTimeout)
 	defer cancel()
@@ -78,18 +77,18 @@ func (h *health) readyz(c *gin.Context) error {
 	return respond.JSON(c, status, current)
 }
 
-// readinessReport is what one probe saw.
+// readinessReport is the result of one probe.
 type readinessReport struct {
-	redis    error                 // why it does not answer
-	refused  *redisdb.RefusedError // why it takes no writes
+	redis    error                 // why Redis does not answer
+	refused  *redisdb.RefusedError // why Redis rejects writes
 	journal  component
 	all      []directory.Restaurant
-	missing  []directory.Restaurant // without a catalogue
+	missing  []directory.Restaurant // restaurants without a catalogue
 	versions map[menu.RestaurantID]cache.Version
 }
 
-// degraded reports whether anything is not as it should be; the journal counts
-// where anybody may place orders.
+// degraded reports whether any component has a problem. The journal counts only if orders may
+// be placed.
 func (f readinessReport) degraded(orders bool) bool {
 	if f.redis != nil || f.refused != nil || len(f.missing) > 0 || orders && !f.journal.OK {
 		return true
@@ -102,8 +101,8 @@ func (f readinessReport) degraded(orders bool) bool {
 	return false
 }
 
-// inspect looks at Redis and at what is served. What is served comes from
-// memory, so that a probe costs the same with ten thousand restaurants.
+// inspect checks Redis and the served catalogues. The catalogues are in memory, so a probe with
+// ten thousand restaurants makes no more calls to Redis.
 func (h *health) inspect(ctx context.Context) readinessReport {
 	found := readinessReport{redis: h.deps.Redis.Ping(ctx), all: h.deps.Directory.Restaurants()}
 	var refused *redisdb.RefusedError
@@ -111,7 +110,7 @@ func (h *health) inspect(ctx context.Context) readinessReport {
 	case errors.As(found.redis, &refused):
 		found.redis, found.refused = nil, refused
 	case found.redis == nil:
-		// Not asked of Redis by each probe: that would be a write for anyone.
+		// Not asked of Redis for each probe: that would let anyone cause writes.
 		found.refused = h.deps.Runner.RedisRefusesWrites()
 	}
 	found.journal = h.journalComponent(ctx, found)
@@ -126,13 +125,13 @@ func (h *health) inspect(ctx context.Context) readinessReport {
 	return found
 }
 
-// ready reports whether the start is over: Redis has answered once and every
-// restaurant has a catalogue or has been tried once, or 30 seconds have passed;
-// and there is a catalogue, where any restaurant is configured.
+// ready reports whether the start is complete. At least one restaurant must have a catalogue,
+// if any is configured. In addition, either startGrace has passed, or Redis has answered once
+// and every restaurant without a catalogue has a finished run.
 func (h *health) ready(ctx context.Context, found readinessReport) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.answered = h.answered || found.redis == nil || len(found.versions) > 0 // which came from it
+	h.answered = h.answered || found.redis == nil || len(found.versions) > 0 // catalogues come from Redis
 	if h.isReady {
 		return true
 	}
@@ -144,8 +143,8 @@ func (h *health) ready(ctx context.Context, found readinessReport) bool {
 	return h.isReady
 }
 
-// allTried reports whether every restaurant without a catalogue has at least one
-// finished run. The caller holds the lock.
+// allTried reports whether every restaurant without a catalogue has a finished run. The caller
+// holds the lock.
 func (h *health) allTried(ctx context.Context, found readinessReport) bool {
 	looked := 0
 	all := true
@@ -164,13 +163,13 @@ func (h *health) allTried(ctx context.Context, found readinessReport) bool {
 	return all
 }
 
-// component is one thing that larder stands on.
+// component is the state of one dependency.
 type component struct {
 	OK  bool   `json:"ok"`
 	Msg string `json:"msg"`
 }
 
-// components is what /readyz?verbose names.
+// components are the components that /readyz?verbose lists.
 type components struct {
 	Redis       component            `json:"redis"`
 	Journal     component            `json:"journal"`
@@ -178,7 +177,7 @@ type components struct {
 	Connections map[string]component `json:"connections"`
 }
 
-// componentsOf names everything that larder stands on.
+// componentsOf returns the state of every component.
 func (h *health) componentsOf(ctx context.Context, found readinessReport) *components {
 	p := &components{
 		Redis: component{OK: true}, Journal: found.journal, Catalogues: component{OK: true},
@@ -207,16 +206,16 @@ func (h *health) componentsOf(ctx context.Context, found readinessReport) *compo
 	return p
 }
 
-// journalComponent reports whether a new order could be kept safe (policy O14).
+// journalComponent reports whether a new order can be recorded safely (policy O14).
 func (h *health) journalComponent(ctx context.Context, found readinessReport) component {
 	switch {
 	case found.redis != nil:
 		return component{Msg: "Redis " + redisdb.SafeText(found.redis)}
-	case found.refused != nil && found.refused.Channel == "": // the journal publishes nothing
+	case found.refused != nil && found.refused.Channel == "": // the journal does not publish
 		return component{Msg: "Redis " + redisdb.SafeText(found.refused)}
 	}
 	whole := component{OK: true}
-	var texts []string // as many connections say the same, once each
+	var texts []string // each text once, even if several connections have it
 	named := map[string][]string{}
 	for _, connection := range h.deps.Connections {
 		one := h.journalOf(ctx, connection.Name)
@@ -235,8 +234,8 @@ func (h *health) journalComponent(ctx context.Context, found readinessReport) co
 	return whole
 }
 
-// journalOf judges the journal of one connection: each may be on another master
-// of a cluster.
+// journalOf returns the state of the journal of one connection. In a cluster, each connection
+// can be on a different master.
 func (h *health) journalOf(ctx context.Context, connection string) component {
 	err := h.deps.Journal.Ready(ctx, connection)
 	health, watched := h.deps.Orders.Health(connection)
@@ -257,12 +256,12 @@ func (h *health) journalOf(ctx context.Context, connection string) component {
 	}
 }
 
-// journalRestored is why creates are paused (policy O14a).
+// journalRestored explains why new orders are paused (policy O14a).
 const journalRestored = "Redis was restored or has lost orders: no new orders are placed until an operator accepts the journal " +
 	"(larder order accept-restore)"
 
-// failed are the restaurants whose last sync failed, by their connections. Of
-// those without a menu the last run tells, of a bounded number of them.
+// failed returns the restaurants whose last sync failed, by connection. For restaurants without
+// a menu it reads the last run, for at most triedAtOnce of them.
 func (h *health) failed(ctx context.Context, found readinessReport) map[string][]directory.Restaurant {
 	failed := map[string][]directory.Restaurant{}
 	for _, restaurant := range found.all {
@@ -285,7 +284,7 @@ func (h *health) failed(ctx context.Context, found readinessReport) map[string][
 	return failed
 }
 
-// countOf returns how many there are in words: "1 restaurant", "2 restaurants".
+// countOf returns a number with its noun: "1 restaurant", "2 restaurants".
 func countOf(n int, noun string) string {
 	if n != 1 {
 		noun += "s"
@@ -293,7 +292,7 @@ func countOf(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun
 }
 
-// firstIDs lists a few restaurants.
+// firstIDs returns the ids of the first restaurants.
 func firstIDs(restaurants []directory.Restaurant) string {
 	ids := make([]string, len(restaurants))
 	for i, restaurant := range restaurants {
@@ -302,7 +301,7 @@ func firstIDs(restaurants []directory.Restaurant) string {
 	return firstNames(ids)
 }
 
-// firstNames lists a few names.
+// firstNames returns the first five names.
 func firstNames(names []string) string {
 	const few = 5
 	if len(names) > few {

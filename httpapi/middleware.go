@@ -25,13 +25,13 @@ import (
 )
 
 const (
-	sampleEvery = 100         // of the requests that LogSampled would not log anyway
+	sampleEvery = 100         // LogSampled logs one of this number of ordinary requests
 	slowRequest = time.Second // always logged by LogSampled
 	maxLogPath  = 200         // bytes of a path in the log
 )
 
-// instrument is the outermost layer of every request: its id, CORS, the answer to a
-// panic, the request log and the request metrics.
+// instrument is the outermost middleware: it sets the request id and the CORS headers, recovers
+// panics, and writes the request log and the request metrics.
 func (s *Server) instrument(c *gin.Context) {
 	start := time.Now()
 	span := s.trace(c)
@@ -48,8 +48,8 @@ func (s *Server) instrument(c *gin.Context) {
 		s.traced(c, span)
 		s.finish(c, time.Since(start))
 	}()
-	// net/http drops what is malformed, and a filter with it: too much would
-	// be answered, without a word.
+	// net/http ignores malformed parameters. Without this check, a malformed filter would be
+	// dropped silently and the response would contain too much.
 	if query := c.Request.URL.RawQuery; query != "" {
 		if _, err := url.ParseQuery(query); err != nil {
 			respond.Fail(c, respond.InvalidParameter("query", "is not well-formed: write & between parameters, and % as %25"))
@@ -59,9 +59,8 @@ func (s *Server) instrument(c *gin.Context) {
 	c.Next()
 }
 
-// onPanic turns a panic into a 500 that says nothing of it. Where the answer
-// has already begun the connection is cut, so that no client takes half an
-// answer for a whole one.
+// onPanic turns a panic into a 500 without its details. If the response has already begun,
+// onPanic closes the connection, so that no client takes a partial response for a complete one.
 func (s *Server) onPanic(c *gin.Context, fault any) {
 	if err, ok := fault.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 		panic(http.ErrAbortHandler)
@@ -74,14 +73,14 @@ func (s *Server) onPanic(c *gin.Context, fault any) {
 		panic(http.ErrAbortHandler)
 	}
 	id := respond.RequestID(c)
-	clear(c.Writer.Header()) // what the handler had prepared belongs to another answer
+	clear(c.Writer.Header()) // the headers that the handler set belong to another response
 	c.Writer.Header()[respond.HeaderRequestID] = []string{id}
 	s.cors.header(c)
 	const msg = "something went wrong inside larder; the log has the cause under this requestId"
 	respond.Fail(c, &respond.Problem{Code: respond.CodeInternal, Msg: msg})
 }
 
-// finish counts the request and, where the setting says so, logs it.
+// finish counts the request, and logs it if http.access_log selects it.
 func (s *Server) finish(c *gin.Context, took time.Duration) {
 	status, route, stream := c.Writer.Status(), routeOf(c), events.IsStream(c)
 	s.deps.Metrics.Request(route, c.Request.Method, status, took, stream)
@@ -98,24 +97,24 @@ func (s *Server) finish(c *gin.Context, took time.Duration) {
 	})
 }
 
-// requestLine is what the log tells of a request.
+// requestLine is the log line of one request.
 type requestLine struct {
 	menus.Line
 	causes []string
-	code   respond.Code  // of a failure; empty where there is none
-	trace  logrus.Fields // its ids; nil where it is not traced
+	code   respond.Code  // of a failure, else empty
+	trace  logrus.Fields // trace ids; nil if the request is not traced
 }
 
-// requestLog has a line for each request that http.access_log chooses.
+// requestLog logs the requests that http.access_log selects.
 type requestLog struct {
 	access  AccessLog
 	to      logrus.FieldLogger
 	sampled atomic.Uint64
 }
 
-// write writes the line of one request.
+// write logs one request.
 func (l *requestLog) write(line requestLine) {
-	// No query, no body, no address: a line holds no secret and no personal data.
+	// Without query, body and address: a log line has no secrets and no personal data.
 	entry := l.to.WithFields(line.trace).WithFields(logrus.Fields{
 		"event": "http.request", "requestId": line.ID, "method": line.Method, "route": line.Route,
 		"path":   line.Path[:min(len(line.Path), maxLogPath)],
@@ -131,7 +130,7 @@ func (l *requestLog) write(line requestLine) {
 		entry = entry.WithField("code", line.code)
 	}
 	switch {
-	case line.code == respond.CodeUpstreamBusy: // policy O8a: rejecting orders under overload is no fault of larder
+	case line.code == respond.CodeUpstreamBusy: // policy O8a: rejecting orders under overload is not an error of larder
 		entry.Warn("request rejected")
 	case line.Status >= http.StatusInternalServerError:
 		entry.Error("request failed")
@@ -140,13 +139,13 @@ func (l *requestLog) write(line requestLine) {
 	}
 }
 
-// wants reports whether a request gets a line. probe is one that asks how larder
-// is, stream one whose answer takes as long as its reader stays.
+// wants reports whether a request is logged. probe marks a health check. stream marks an event
+// stream, whose duration depends on its client.
 func (l *requestLog) wants(probe, stream bool, status int, took time.Duration) bool {
 	switch {
 	case l.access == LogAll:
 		return true
-	case probe: // "not ready" is an answer, asked for every few seconds
+	case probe: // probes come every few seconds, and "not ready" is a normal response
 		return false
 	case status >= http.StatusInternalServerError:
 		return true
@@ -157,15 +156,15 @@ func (l *requestLog) wants(probe, stream bool, status int, took time.Duration) b
 	}
 }
 
-// routeOf is the route as it was registered; what matches none has one name
-// for all, so that labels stay bounded.
+// routeOf returns the registered route, or "unmatched", so that the number of label values is
+// bounded.
 func routeOf(c *gin.Context) string {
 	return cmp.Or(c.FullPath(), "unmatched")
 }
 
-// trace begins the span of a request, below the caller's where it sent a
-// traceparent. Probes, scrapes and event streams have none, nor have reads that
-// the fast path answers (docs/decisions/0038-opentelemetry-traces.md).
+// trace starts the span of a request, as a child of the span in its traceparent. Probes,
+// scrapes, event streams and reads on the fast path have no span
+// (docs/decisions/0038-opentelemetry-traces.md).
 func (s *Server) trace(c *gin.Context) tracing.Span {
 	switch route := routeOf(c); {
 	case s.deps.Tracing == nil, route == "/livez", route == "/readyz", route == "/metrics", strings.HasSuffix(route, "/events"):
@@ -178,8 +177,7 @@ func (s *Server) trace(c *gin.Context) tracing.Span {
 	return span
 }
 
-// traced ends what trace began, but for the time that a panic that cuts the
-// connection takes.
+// traced sets the attributes of the span that trace started.
 func (s *Server) traced(c *gin.Context, span tracing.Span) {
 	if !span.Kept() {
 		return

@@ -14,22 +14,20 @@ import (
 	"larder/httpapi/ratelimit"
 )
 
-// openConnections counts the connections of the public listener, whichever path
-// answers them, and lets no more in than the limit: who comes then waits with
-// the system until another one has left, at the cost of no open file.
+// openConnections counts and limits the connections of the public listener, of both paths.
+// Connections above the limit wait in the listen backlog and use no open file.
 type openConnections struct {
-	limit  int // 0: none
+	limit  int // 0 means no limit
 	each   *addressConnections
 	log    logrus.FieldLogger
-	places chan struct{} // what is open, and one more while that is accepted; nil without a limit
+	places chan struct{} // one element per open connection, and one for the next Accept; nil without a limit
 	open   atomic.Int64
-	full   atomic.Bool   // somebody had to wait, and a tenth of the places is not free again
-	filled atomic.Uint64 // how often that came to be
+	full   atomic.Bool   // the limit was reached, and less than a tenth of it is free again
+	filled atomic.Uint64 // how often the limit was reached
 }
 
-// newOpenConnections keeps the connections to http.max_connections, and those
-// to seven eighths of the files that this process may have open: Redis and the
-// ordering services must not be out of reach because readers have taken them all.
+// newOpenConnections limits the connections to http.max_connections, and to seven eighths of
+// the open files of this process. The rest is for Redis and the ordering services.
 func newOpenConnections(limit, files int, each *addressConnections, log logrus.FieldLogger) *openConnections {
 	o := &openConnections{limit: limit, each: each, log: log}
 	if limit == 0 {
@@ -44,7 +42,8 @@ func newOpenConnections(limit, files int, each *addressConnections, log logrus.F
 	return o
 }
 
-// enter takes a place, and waits for one until closed; false is the end.
+// enter reserves a place for a connection and waits for a free one. It returns false when
+// closed ends.
 func (o *openConnections) enter(closed <-chan struct{}) bool {
 	if o.places == nil {
 		return true
@@ -54,7 +53,7 @@ func (o *openConnections) enter(closed <-chan struct{}) bool {
 		return true
 	default:
 	}
-	if o.full.CompareAndSwap(false, true) { // logged once, until a tenth is free again
+	if o.full.CompareAndSwap(false, true) { // logged once, until a tenth of the places is free again
 		o.filled.Add(1)
 		o.log.WithFields(logrus.Fields{"event": "http.connection_limit", "connections": o.limit}).
 			Warn("as many connections as may be: further ones wait until one has left")
@@ -67,7 +66,7 @@ func (o *openConnections) enter(closed <-chan struct{}) bool {
 	}
 }
 
-// leave returns the place of a connection.
+// leave releases the place of a closed connection.
 func (o *openConnections) leave() {
 	open := o.open.Add(-1)
 	o.free()
@@ -76,15 +75,15 @@ func (o *openConnections) leave() {
 	}
 }
 
-// free returns a place.
+// free releases a place.
 func (o *openConnections) free() {
 	if o.places != nil {
 		<-o.places
 	}
 }
 
-// limitedListener accepts while there are places. Its connections are TCP
-// connections in all they can do, as both paths need them.
+// limitedListener accepts connections while places are free. Its connections embed
+// *net.TCPConn, because both paths need its methods.
 type limitedListener struct {
 	*net.TCPListener
 	conns  *openConnections
@@ -92,8 +91,8 @@ type limitedListener struct {
 	closed chan struct{}
 }
 
-// Accept waits for a place, and then for a connection; net.ErrClosed after
-// Close. Those of an address that has as many as it may are closed meanwhile.
+// Accept waits for a place and then for a connection. It closes connections of an address that
+// has reached its limit. It returns net.ErrClosed after Close.
 func (l *limitedListener) Accept() (net.Conn, error) {
 	if !l.conns.enter(l.closed) {
 		return nil, net.ErrClosed
@@ -114,20 +113,20 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 	}
 }
 
-// Close ends an Accept that waits.
+// Close closes the listener and ends a waiting Accept.
 func (l *limitedListener) Close() error {
 	l.once.Do(func() { close(l.closed) })
 	return l.TCPListener.Close()
 }
 
-// What the fast path and net/http look for in a connection.
+// The interfaces that the fast path and net/http look for in a connection.
 var (
-	_ syscall.Conn                    = (*openConnection)(nil) // waits before it reads
-	_ interface{ CloseWrite() error } = (*openConnection)(nil) // an end that lets the answer arrive
-	_ io.ReaderFrom                   = (*openConnection)(nil) // net/http sends files
+	_ syscall.Conn                    = (*openConnection)(nil) // the fast path waits before it reads
+	_ interface{ CloseWrite() error } = (*openConnection)(nil) // closes without losing the response
+	_ io.ReaderFrom                   = (*openConnection)(nil) // net/http sends files with it
 )
 
-// openConnection gives its place back when it is closed.
+// openConnection releases its place when it is closed.
 type openConnection struct {
 	*net.TCPConn
 	conns   *openConnections
@@ -135,7 +134,7 @@ type openConnection struct {
 	left    atomic.Bool
 }
 
-// Close closes the connection; it may be called again.
+// Close closes the connection. Further calls are allowed.
 func (c *openConnection) Close() error {
 	err := c.TCPConn.Close()
 	if !c.left.Swap(true) {
@@ -145,12 +144,12 @@ func (c *openConnection) Close() error {
 	return err
 }
 
-// addressConnections counts the open connections of each address, and says where
-// one has as many as it may (docs/decisions/0044-connection-limit-per-address.md).
-// It knows no more addresses than there are connections.
+// addressConnections counts and limits the open connections of each address
+// (docs/decisions/0044-connection-limit-per-address.md). It has at most one entry per
+// connection.
 type addressConnections struct {
-	limit   int          // 0: none, and nothing is counted
-	exempt  auth.Proxies // behind which all are one address
+	limit   int          // 0 means no limit, and nothing is counted
+	exempt  auth.Proxies // proxies, whose clients all have the proxy's address
 	refused atomic.Uint64
 
 	mu   sync.Mutex
@@ -161,14 +160,14 @@ func newAddressConnections(limit int, exempt auth.Proxies) *addressConnections {
 	return &addressConnections{limit: limit, exempt: exempt, open: map[string]int{}}
 }
 
-// enter counts a connection in; false where its address has as many as it may.
-// leave must get the key.
+// enter counts a new connection and returns its key for leave. It returns false if the address
+// has reached its limit.
 func (a *addressConnections) enter(remote net.Addr) (key string, ok bool) {
 	if a.limit == 0 || a.exempt.Hold(remote.String()) {
 		return "", true
 	}
 	host, _, err := net.SplitHostPort(remote.String())
-	if err != nil { // of a TCP connection it always is one
+	if err != nil { // cannot happen for a TCP connection
 		return "", true
 	}
 	key = ratelimit.AddressKey(host)
@@ -182,7 +181,7 @@ func (a *addressConnections) enter(remote net.Addr) (key string, ok bool) {
 	return key, true
 }
 
-// leave counts a connection out; the key is empty of one that was not counted.
+// leave removes a connection. An empty key marks a connection that was not counted.
 func (a *addressConnections) leave(key string) {
 	if key == "" {
 		return
@@ -194,7 +193,8 @@ func (a *addressConnections) leave(key string) {
 	}
 }
 
-// openFiles is how many files this process may have open; 0: as good as no limit.
+// openFiles returns how many files this process may have open, or 0 if there is practically no
+// limit.
 func openFiles() int {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || limit.Cur > math.MaxInt32 {

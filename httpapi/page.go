@@ -20,20 +20,21 @@ import (
 	"larder/ordering/violation"
 )
 
-// PageConfig is `http.page`: the menu page at /, made of larder's own
-// components. Policy H3 says who may order on it.
+// PageConfig is `http.page`: the menu page at /, which uses larder's web components. Policy H3
+// defines who may order on it.
 type PageConfig struct {
-	// Enabled serves the page; off by default.
+	// Enabled serves the page. The default is false.
 	Enabled bool `yaml:"enabled"`
-	// Currency is what prices are in, by ISO 4217, such as EUR; empty: figures alone.
+	// Currency is the ISO 4217 code of the prices, such as EUR. If empty, prices have no
+	// currency.
 	Currency string `yaml:"currency"`
-	// ImageOrigins are the origins that the menus' photos come from; the page loads from no other.
+	// ImageOrigins are the only other origins that the page may load photos from.
 	ImageOrigins []string `yaml:"image_origins"`
 }
 
 var currencyForm = regexp.MustCompile("^[A-Z]{3}$")
 
-// check returns every fault of the section, each a *setting.Error.
+// check returns all faults of the section, each a *setting.Error.
 func (c PageConfig) check() []error {
 	var errs []error
 	if c.Currency != "" && !currencyForm.MatchString(c.Currency) {
@@ -50,10 +51,9 @@ func (c PageConfig) check() []error {
 	return errs
 }
 
-// routeConsole registers the files of the console below /ops: one page, its
-// module and its style sheet. They are for anyone who reaches the listener; what
-// they show is not. A browser asks for them again each time, so that page and
-// module are always of one instance.
+// routeConsole registers the files of the console below /ops. They are public, their data is
+// not. Browsers revalidate them each time, so that page and module are always of the same
+// instance.
 func (s *Server) routeConsole(engine *gin.Engine) error {
 	for path, name := range map[string]string{"/ops": "ops.html", "/ops/ops.js": "ops.js", "/ops/ops.css": "ops.css"} {
 		asset, err := s.assets.Page(name)
@@ -70,8 +70,8 @@ func (s *Server) routeConsole(engine *gin.Engine) error {
 	return nil
 }
 
-// asset answers GET /web/{file}: the components, for any site, and what pages
-// are made of.
+// asset answers GET /web/{file}: the web components, for any site, and the files of larder's
+// pages.
 func (s *Server) asset(c *gin.Context) error {
 	if !s.assets.Serve(c.Writer, c.Request, c.Param("file")) {
 		return noRoute(c)
@@ -79,8 +79,7 @@ func (s *Server) asset(c *gin.Context) error {
 	return nil
 }
 
-// routePage registers the page, where it is enabled, and the photos of menus,
-// where larder has them.
+// routePage registers the page if it is enabled, and the photos of menus if there are any.
 func (s *Server) routePage(engine *gin.Engine) error {
 	if s.deps.Photos != nil {
 		get(engine, "/photos/*file", gin.WrapH(s.deps.Photos))
@@ -100,17 +99,17 @@ func (s *Server) routePage(engine *gin.Engine) error {
 	return nil
 }
 
-// pageView is what the page at / is made of. Equal views are the same page.
+// pageView has the values of the page at /. Equal views have the same page.
 type pageView struct {
 	Lang, Dir, Currency, Payments string
-	Restaurant                    menu.RestaurantID // empty: there is none to show
-	Unknown                       bool              // the restaurant that was asked for does not exist
+	Restaurant                    menu.RestaurantID // empty without a restaurant to show
+	Unknown                       bool              // the requested restaurant does not exist
 	Name                          string
-	Menu                          string // where its menu stands
+	Menu                          string // path of its menu
 	Orders, Several               bool
 }
 
-// Say chooses a text by the page's language.
+// Say returns the text in the page's language.
 func (v pageView) Say(english, russian string) string {
 	if v.Lang == violation.Russian {
 		return russian
@@ -118,11 +117,11 @@ func (v pageView) Say(english, russian string) string {
 	return english
 }
 
-// maxPages bounds the pages in memory; with compressed forms about 4 KiB each.
+// maxPages limits the pages in memory. A page and its compressed forms use about 4 KiB.
 const maxPages = 1000
 
-// pageCache keeps every page that was made, by its view (policy H7). When it is
-// full it starts again: a page takes some 50 µs to make.
+// pageCache caches the pages by view (policy H7). It is emptied when it is full: building a
+// page takes about 50 µs.
 type pageCache struct {
 	text *template.Template
 
@@ -149,12 +148,11 @@ func (p *pageCache) page(view pageView) (*web.Asset, error) {
 	return made, nil
 }
 
-// page answers GET /: a restaurant's menu and order form. ?restaurant= names
-// the restaurant, else it is the first by id; ?lang= the language, else it is
-// chosen by Accept-Language; ?dir=rtl shows how a menu looks that is read from
-// the right. The browser has the menu's address in the page's head, so that it
-// asks for it while it still reads the components. An unknown restaurant is
-// 404: a page for browsers, a problem document for others.
+// page answers GET /: the menu and order form of a restaurant. ?restaurant= selects the
+// restaurant; the default is the first by id. ?lang= selects the language; the default follows
+// Accept-Language. ?dir=rtl sets the text direction. The page's head has the menu's address, so
+// that the browser requests the menu while it loads the components. The response to an unknown
+// restaurant is 404: a page for browsers, a problem document for other clients.
 func (s *Server) page(pages *pageCache) respond.Handler {
 	policy := web.Policy{Images: s.cfg.Page.ImageOrigins}
 	return func(c *gin.Context) error {

@@ -19,7 +19,7 @@ import (
 	"larder/ordering"
 )
 
-// route registers every route. This is the whole list.
+// route registers all routes.
 func (s *Server) route() error {
 	assets, err := web.NewAssets()
 	if err != nil {
@@ -41,7 +41,7 @@ func (s *Server) route() error {
 	get(public, "/v1/restaurants/:restaurant/products/:id", read, respond.Handle(s.menus.Product))
 	get(public, "/v1/restaurants/:restaurant/changes", read, respond.Handle(s.menus.Changes))
 	get(public, "/v1/rejection-reasons", read, respond.Handle(s.menus.RejectionReasons))
-	public.GET("/v1/events", read, respond.Handle(s.events.Menu)) // no HEAD: it has no end to tell of
+	public.GET("/v1/events", read, respond.Handle(s.events.Menu)) // no HEAD: the stream does not end
 	public.POST("/v1/restaurants/:restaurant/orders/validate",
 		respond.VaryByLanguage, read, s.limitAddress(s.validateLimit), respond.Handle(s.orderHandlers.Validate))
 	public.POST("/v1/restaurants/:restaurant/orders",
@@ -65,7 +65,7 @@ func (s *Server) route() error {
 	return errors.Join(err, s.routeOps(ops))
 }
 
-// routeOps registers what http.ops_listen moves (policy H6).
+// routeOps registers the routes that http.ops_listen moves (policy H6).
 func (s *Server) routeOps(engine *gin.Engine) error {
 	guard := s.auth.RequireOps
 	get(engine, "/ops/session", respond.Handle(s.auth.WhoAmI))
@@ -95,14 +95,14 @@ func (s *Server) routeOps(engine *gin.Engine) error {
 	switch s.cfg.metricsAccess() {
 	case MetricsOff:
 	case MetricsOps:
-		get(engine, "/metrics", s.auth.RequireScope(auth.ScopeOps), s.orderCounts.Refresh, show) // never by a session: it is not below /v1/ops
+		get(engine, "/metrics", s.auth.RequireScope(auth.ScopeOps), s.orderCounts.Refresh, show) // sessions are accepted only below /v1/ops
 	default:
 		get(engine, "/metrics", s.orderCounts.Refresh, show)
 	}
 	return s.routeConsole(engine)
 }
 
-// routeShared registers what every listener serves.
+// routeShared registers the routes of every listener.
 func (s *Server) routeShared(engine *gin.Engine) {
 	engine.POST("/connect/token", respond.Handle(s.auth.Token))
 	engine.POST("/connect/token/", respond.Handle(s.auth.Token))
@@ -112,10 +112,10 @@ func (s *Server) routeShared(engine *gin.Engine) {
 	s.routeDocument(engine)
 }
 
-// storeLimit bounds how long a page of ops waits for a Redis that hangs.
+// storeLimit limits how long a read of the ops routes waits for Redis.
 const storeLimit = 5 * time.Second
 
-// withinStore ends what a handler asks of Redis in time for an answer.
+// withinStore ends the Redis calls of a handler in time for a response.
 func withinStore(c *gin.Context) {
 	ctx, cancel := context.WithTimeout(c.Request.Context(), storeLimit)
 	defer cancel()
@@ -123,19 +123,19 @@ func withinStore(c *gin.Context) {
 	c.Next()
 }
 
-// get registers a route for GET and for HEAD.
+// get registers a route for GET and HEAD.
 func get(engine *gin.Engine, path string, handlers ...gin.HandlerFunc) {
 	engine.GET(path, handlers...)
 	engine.HEAD(path, handlers...)
 }
 
-// noRoute answers what no route matches.
+// noRoute answers requests that match no route.
 func noRoute(*gin.Context) error {
 	return &respond.Problem{Code: respond.CodeNotFound, Msg: "there is nothing at this path"}
 }
 
-// noMethod answers a method that a path does not take, and OPTIONS, which
-// every path takes. Gin has put the other methods into Allow.
+// noMethod answers OPTIONS, and methods that a path does not support. Gin has listed the
+// supported methods in Allow.
 func (s *Server) noMethod(c *gin.Context) error {
 	header := c.Writer.Header()
 	header.Set("Allow", strings.Join(append(header.Values("Allow"), http.MethodOptions), ", "))
@@ -149,13 +149,13 @@ func (s *Server) noMethod(c *gin.Context) error {
 	return nil
 }
 
-// limitAddress refuses an address that asks too often.
+// limitAddress limits the requests of an address.
 func (s *Server) limitAddress(l *ratelimit.Limiter) gin.HandlerFunc {
 	return func(c *gin.Context) { ratelimit.Take(c, l, ratelimit.AddressKey(s.auth.ClientIP(c))) }
 }
 
-// routeCompat registers the compatible API, each path with and without a slash
-// at its end. Every endpoint needs the scope orders (policy H2).
+// routeCompat registers the compatible API, each path with and without a trailing slash. Every
+// endpoint needs the scope orders (policy H2).
 func (s *Server) routeCompat(engine *gin.Engine) {
 	orders := s.auth.RequireScope(auth.ScopeOrders)
 	place, change := auth.LimitClient(s.placeLimit), auth.LimitClient(s.changeLimit)

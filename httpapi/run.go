@@ -19,16 +19,16 @@ import (
 	"larder/internal/sleep"
 )
 
-// The limits of a connection, policy H1.
+// The limits of a connection (policy H1).
 const (
 	maxHeader    = 16 << 10
 	readTimeout  = 10 * time.Second
 	idleTimeout  = 75 * time.Second
-	writeTimeout = 2 * time.Minute // the longest answer: a sync waited for, a large menu on a slow line
+	writeTimeout = 2 * time.Minute // for the longest response: waiting for a sync, or a large menu on a slow network
 )
 
-// Listen opens the listeners, so that Addr is known and a taken port is
-// reported before anything else starts. Run does it where Listen was not called.
+// Listen opens the listeners. Then Addr is known, and an address in use is reported before
+// anything else starts. Run calls Listen if it was not called.
 func (s *Server) Listen(ctx context.Context) error {
 	if s.listener != nil {
 		return nil
@@ -45,17 +45,16 @@ func (s *Server) Listen(ctx context.Context) error {
 		}
 	}
 	s.listener = listener
-	if tcp, ok := listener.(*net.TCPListener); ok { // it always is
+	if tcp, ok := listener.(*net.TCPListener); ok { // always true
 		s.listener = &limitedListener{TCPListener: tcp, conns: s.open, closed: make(chan struct{})}
 	}
 	return nil
 }
 
-// Addr is where the public routes are served once Listen has returned; empty
-// before.
+// Addr returns the address of the public listener, or "" before Listen has returned.
 func (s *Server) Addr() string { return address(s.listener) }
 
-// OpsAddr is where ops are served: Addr without http.ops_listen.
+// OpsAddr returns the address of the ops routes. It is Addr without http.ops_listen.
 func (s *Server) OpsAddr() string {
 	if s.cfg.OpsListen == "" {
 		return s.Addr()
@@ -70,15 +69,14 @@ func address(listener net.Listener) string {
 	return listener.Addr().String()
 }
 
-// Run serves until ctx ends, then drains: event streams end, /readyz answers 503
-// for http.drain_delay, the listeners close, and requests in flight get
-// http.drain_timeout to end before their connections are cut. It returns when
-// nothing is left of them.
+// Run serves until ctx ends, then drains. Event streams end, /readyz answers 503 for
+// http.drain_delay, and the listeners close. Requests in progress get http.drain_timeout to end
+// before their connections are closed. Run returns when all of them have ended.
 func (s *Server) Run(ctx context.Context) error {
 	if err := s.Listen(ctx); err != nil {
 		return err
 	}
-	// Requests outlive ctx by the drain; what ends them is cut.
+	// Requests may outlive ctx until the drain ends.
 	requests, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
 	servers := []*http.Server{s.httpServer(requests, s.handler)}
@@ -118,9 +116,9 @@ func (s *Server) Run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// newFastPath puts the fast path before the public listener. It answers hot
-// reads as the handlers do, by the same functions; whatever is not at hand, or
-// is to be refused, is left to them.
+// newFastPath puts the fast path before the public listener. It answers menu reads with the
+// functions of the handlers. The handlers answer requests without a cached body and requests
+// that fail.
 func (s *Server) newFastPath(inner net.Listener) *fastpath.Listener {
 	deps := &menus.FastPathDeps{
 		Auth: s.auth, CORS: s.cors, OnPanic: s.onFastPathPanic,
@@ -141,13 +139,13 @@ func (s *Server) onFastPathPanic(fault any) {
 	}).Error("the fast path panicked")
 }
 
-// drain lets balancers notice, then closes the servers within the limit.
-// fast is the fast path before the first of them, nil where it is off.
+// drain waits until load balancers have noticed, then closes the servers within the limit. fast is
+// the fast path before the first server, or nil. notice is false if the server failed.
 func (s *Server) drain(ctx context.Context, servers []*http.Server, fast *fastpath.Listener, notice bool) {
 	s.health.draining.Store(true)
-	s.events.End() // first of all: they would never end by themselves
+	s.events.End() // first, because event streams do not end by themselves
 	if notice && s.cfg.DrainDelay > 0 {
-		_ = sleep.For(ctx, s.cfg.DrainDelay) // the drain begins in either case
+		_ = sleep.For(ctx, s.cfg.DrainDelay) // the drain continues if ctx ends
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.DrainTimeout)
 	defer cancel()
@@ -169,7 +167,7 @@ func (s *Server) drain(ctx context.Context, servers []*http.Server, fast *fastpa
 	}
 }
 
-// httpServer is a server with the limits of policy H1.
+// httpServer returns a server with the limits of policy H1.
 func (s *Server) httpServer(ctx context.Context, handler http.Handler) *http.Server {
 	return &http.Server{
 		Handler:           handler,
@@ -183,14 +181,14 @@ func (s *Server) httpServer(ctx context.Context, handler http.Handler) *http.Ser
 	}
 }
 
-// ErrorLog returns an http.Server's ErrorLog that writes to the program's log
-// what net/http itself reports: panics as errors; a client's broken request or
-// an answer that was cut at debug, so that nobody is woken by it.
+// ErrorLog returns the ErrorLog of an http.Server. It logs panics as errors, and other messages
+// of net/http (malformed requests, broken connections) at debug level, because they need no
+// action.
 func ErrorLog(to logrus.FieldLogger) *log.Logger { return log.New(serverLog{to}, "", 0) }
 
 type serverLog struct{ to logrus.FieldLogger }
 
-// Write implements io.Writer: each call is one line.
+// Write implements io.Writer. Each call is one line.
 func (s serverLog) Write(line []byte) (int, error) {
 	entry, text := s.to.WithField("event", "http.server"), strings.TrimSpace(string(line))
 	if strings.HasPrefix(text, "http: panic ") {

@@ -35,7 +35,7 @@ import (
 	menusync "larder/sync"
 )
 
-// Orders places and changes orders; see *ordering.Orders.
+// Orders places and changes orders; *ordering.Orders implements it.
 type Orders interface {
 	orders.Engine
 	Health(connection string) (ordering.JournalHealth, bool)
@@ -50,12 +50,12 @@ type Journal interface {
 // Connection is one connection to an ordering service.
 type Connection struct {
 	Name      string
-	FieldCase upstream.FieldCase   // of the names in its orders, and in the orders that validate returns
+	FieldCase upstream.FieldCase   // spelling of field names in orders, also in those that validate returns
 	Breaker   func() string        // state of the breaker for reads: closed, open or half-open; may be nil
-	Load      func() upstream.Load // how busy the connection is; may be nil
+	Load      func() upstream.Load // load of the connection; may be nil
 }
 
-// Deps is what a Server works with. UnknownOrders, Metrics, Clock and Log are optional.
+// Deps are the dependencies of a Server. UnknownOrders, Metrics, Clock and Log are optional.
 type Deps struct {
 	Replica   *replica.Replica
 	Store     *cache.Store
@@ -63,16 +63,16 @@ type Deps struct {
 	Runner    *menusync.Runner
 	Validator *validate.Validator
 	Orders    Orders
-	Journal   Journal // of Orders
-	// UnknownOrders counts the orders of a connection with an operation whose
-	// outcome is unknown; *journal.Journal's Unknown is one.
+	Journal   Journal // the journal of Orders
+	// UnknownOrders counts the orders of a connection with an unknown outcome, as Unknown of
+	// *journal.Journal.
 	UnknownOrders func(ctx context.Context, connection string) (int64, error)
 	Connections   []Connection // in the order of the configuration
 	Redis         *redisdb.DB
-	// AllowMissingKey is ordering.allow_missing_key: orders are taken without
-	// Idempotency-Key (policy O7); never a guest's.
+	// AllowMissingKey is ordering.allow_missing_key: orders without Idempotency-Key are
+	// accepted, except from guests (policy O7).
 	AllowMissingKey bool
-	Photos          http.Handler // answers GET /photos/…, to which imageUrls of menus point; nil: no such route
+	Photos          http.Handler // answers GET /photos/…, the imageUrls of menus; nil: no such route
 	Metrics         *metrics.Metrics
 	Tracing         *tracing.Tracing // nil: off
 	Clock           func() time.Time
@@ -80,8 +80,7 @@ type Deps struct {
 	Version         string // of the build
 }
 
-// Server is larder's HTTP interface. Run serves it; it starts no goroutine
-// before Run.
+// Server is larder's HTTP interface. It starts no goroutine before Run.
 type Server struct {
 	cfg           Config
 	authCfg       auth.Config
@@ -105,18 +104,16 @@ type Server struct {
 
 	validateLimit, placeLimit, changeLimit, publicLimit, publicReads *ratelimit.Limiter
 
-	handler http.Handler // the public routes and, without http.ops_listen, those of ops
-	ops     http.Handler // what http.ops_listen moves to a listener of its own (policy H6), with tokens and readiness
+	handler http.Handler // the public routes and, without http.ops_listen, the ops routes
+	ops     http.Handler // the ops routes, tokens and health checks for the listener of http.ops_listen (policy H6)
 
 	listener    net.Listener
 	opsListener net.Listener
 }
 
-// New checks both sections, with their secrets against the addresses of the
-// listeners (policies H2 and H4), and wires the routes. It expects configurations
-// after SetDefaults. It does not touch Redis and opens no listener.
-//
-// Errors: *setting.Error, joined where there are several.
+// New validates both sections, including the secrets for these listeners (policies H2 and H4),
+// and registers the routes. It expects configurations after SetDefaults. It does not use Redis
+// and opens no listener. Its errors are *setting.Error, joined if there are several.
 func New(cfg Config, authCfg auth.Config, deps Deps) (*Server, error) {
 	if err := errors.Join(cfg.Validate(), authCfg.Validate(), authCfg.ValidateFor(cfg.Exposed())); err != nil {
 		return nil, err
@@ -145,7 +142,7 @@ func New(cfg Config, authCfg auth.Config, deps Deps) (*Server, error) {
 	return s, s.route()
 }
 
-// limitRequests sets the limits on connections and requests.
+// limitRequests creates the limits of connections and requests.
 func (s *Server) limitRequests() {
 	rate, clock := s.cfg.Rate, s.deps.Clock
 	s.proxies = auth.NewProxies(s.cfg.TrustedProxies)
@@ -171,7 +168,7 @@ func (s *Server) newAuth() *auth.Auth {
 	})
 }
 
-// newHandlers passes each group of handlers what it uses.
+// newHandlers creates each group of handlers with its dependencies.
 func (s *Server) newHandlers() {
 	cfg, deps := s.cfg, s.deps
 	fieldCases := make(map[string]upstream.FieldCase, len(deps.Connections))
@@ -202,22 +199,21 @@ func (s *Server) newHandlers() {
 	})
 }
 
-// SetClients makes these the clients from now on, as auth.Auth does. It returns
-// how many were added, changed or removed.
+// SetClients replaces the clients; see auth.Auth. It returns how many were added, changed or
+// removed.
 func (s *Server) SetClients(all []auth.ClientConfig) (changed int) { return s.auth.SetClients(all) }
 
-// newEngine is Gin without its logger and without anything it would trust or
-// redirect by itself.
+// newEngine returns a Gin engine without its logger, trusted proxies and redirects.
 func (s *Server) newEngine() (*gin.Engine, error) {
 	gin.SetMode(gin.ReleaseMode)
 	engine := gin.New()
 	engine.RedirectTrailingSlash = false
 	engine.HandleMethodNotAllowed = true
-	// Ids may hold a slash, sent as %2F: routes match the path as it was sent.
-	// Gin's own unescaping takes "+" for a space; param does it right.
+	// Ids may contain a slash, sent as %2F, so routes match the raw path. Gin's own unescaping
+	// decodes "+" as a space; respond.Param does not.
 	engine.UseRawPath = true
 	engine.UnescapePathValues = false
-	// X-Real-IP, which Gin reads too, is passed on by proxies as a client sent it.
+	// Gin also reads X-Real-IP by default, but proxies pass it on as the client sent it.
 	engine.RemoteIPHeaders = []string{"X-Forwarded-For"}
 	if err := engine.SetTrustedProxies(s.cfg.TrustedProxies); err != nil { // nil trusts none; Gin's default trusts all
 		return nil, setting.Errorf("http.trusted_proxies", "%v", err)
@@ -228,7 +224,7 @@ func (s *Server) newEngine() (*gin.Engine, error) {
 	return engine, nil
 }
 
-// observe registers what a scrape reads of the server.
+// observe registers the metrics that are read at a scrape.
 func (s *Server) observe() error {
 	state := metrics.State{
 		Memory:  func() (used, limit int64) { memory := s.deps.Replica.Memory(); return memory.Used, memory.Limit },

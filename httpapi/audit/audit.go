@@ -21,10 +21,10 @@ import (
 	"larder/internal/redisdb"
 )
 
-// Action is what a person or program has done to larder.
+// Action is an action of an operator or program.
 type Action string
 
-// The actions that are kept.
+// The actions in the audit log.
 const (
 	Sync          Action = "sync"
 	Force         Action = "force"
@@ -38,8 +38,7 @@ const (
 	SignOut       Action = "sign_out"
 )
 
-// Entry is one thing that was done: an entry of /v1/ops/audit. What does not
-// apply is null.
+// Entry is an entry of /v1/ops/audit. Fields that do not apply are null.
 type Entry struct {
 	ID         string  `json:"id"`
 	At         string  `json:"at"`
@@ -47,25 +46,25 @@ type Entry struct {
 	Via        string  `json:"via"` // token or session
 	Action     Action  `json:"action"`
 	RequestID  string  `json:"requestId"`
-	Connection *string `json:"connection"` // whose; null of what concerns all, or none
-	// Restaurant is what the action was about: a restaurant or "@connection".
+	Connection *string `json:"connection"` // null if the action concerns all connections or none
+	// Restaurant is the restaurant of the action, or "@connection".
 	Restaurant *menu.RestaurantID `json:"restaurant"`
 	Run        *string            `json:"run"`
 	Batch      *string            `json:"batch"`
-	Ref        *string            `json:"ref"`     // of an order
-	Version    *int64             `json:"version"` // that a rollback goes back to
-	Detail     *string            `json:"detail"`  // the hold of a rollback, what was said of an order
+	Ref        *string            `json:"ref"`     // of the order
+	Version    *int64             `json:"version"` // target of the rollback
+	Detail     *string            `json:"detail"`  // the hold of a rollback, or an order's resolution
 }
 
 const (
 	auditKept  = 10_000          // entries
-	auditLimit = 2 * time.Second // to write one
+	auditLimit = 2 * time.Second // for writing one entry
 	auditField = "d"
 	auditScan  = 5000 // entries that one page reads at most
 	maxDetail  = 200  // bytes
 )
 
-// Log is who did what and when, in a stream of Redis that every larder shares.
+// Log is the audit log: a stream in Redis that all instances share.
 type Log struct {
 	redis     redis.UniversalClient // sends each command once
 	key       string
@@ -74,18 +73,18 @@ type Log struct {
 	log       logrus.FieldLogger
 }
 
-// New opens the list that all larders of this Redis share.
+// New opens the audit log that all instances of this Redis share.
 func New(db *redisdb.DB, known *directory.Directory, clock func() time.Time, log logrus.FieldLogger) *Log {
 	return &Log{redis: db.NoRetry(), key: cache.NewKeys(db.Prefix()).OpsAudit(), directory: known, clock: clock, log: log}
 }
 
-// write writes an entry, and with it drops the oldest beyond auditKept.
+// write appends an entry, and removes the oldest entries above auditKept.
 func (a *Log) write(ctx context.Context, d Entry) error {
 	text, err := json.Marshal(d)
 	if err != nil {
 		return fmt.Errorf("httpapi: audit: %w", err)
 	}
-	// Of what was done already: that the caller has left changes nothing.
+	// The action is already done, so the entry is written even if the client has disconnected.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), auditLimit)
 	defer cancel()
 	err = a.redis.XAdd(ctx, &redis.XAddArgs{Stream: a.key, MaxLen: auditKept, Values: []any{auditField, text}}).Err()
@@ -95,15 +94,15 @@ func (a *Log) write(ctx context.Context, d Entry) error {
 	return nil
 }
 
-// isEntryID reports whether a text is the id of an entry: two numbers.
+// isEntryID reports whether a text is an entry's id: two numbers.
 func isEntryID(id string) bool {
 	at, within, found := strings.Cut(id, "-")
 	number := func(text string) bool { return text != "" && len(text) <= 19 && strings.Trim(text, "0123456789") == "" }
 	return found && number(at) && number(within)
 }
 
-// Add keeps what the caller has just done, and logs it. An entry that cannot
-// be kept changes nothing of what was done: the log has it all the same.
+// Add logs an action of the caller and records it. The action is done already, so an error of
+// Redis only adds a log line.
 func (a *Log) Add(c *gin.Context, d Entry) {
 	who := auth.CallerOf(c)
 	d.At, d.Client, d.Via, d.RequestID = menu.FormatTime(a.clock()), who.Client, "token", respond.RequestID(c)
@@ -113,7 +112,7 @@ func (a *Log) Add(c *gin.Context, d Entry) {
 	switch {
 	case d.Connection != nil:
 	case d.Restaurant != nil:
-		name, _ := a.directory.ConnectionOf(*d.Restaurant) // "" for an id that is not configured
+		name, _ := a.directory.ConnectionOf(*d.Restaurant) // "" if the id is not configured
 		d.Connection = respond.OrNull(name)
 	default:
 		d.Connection = respond.OrNull(who.Connection)
@@ -137,7 +136,7 @@ func (a *Log) Add(c *gin.Context, d Entry) {
 	a.log.WithFields(fields).Info("an operator's action")
 }
 
-// Detail keeps an entry small.
+// Detail shortens a text to maxDetail bytes.
 func Detail(text string) *string {
 	if len(text) > maxDetail {
 		text = strings.ToValidUTF8(text[:maxDetail], "")
@@ -145,9 +144,8 @@ func Detail(text string) *string {
 	return respond.OrNull(text)
 }
 
-// List answers GET /v1/ops/audit: who did what and when, the newest first;
-// ?action=, ?client= and ?restaurant= choose. A page of a filter that matches
-// few may be short.
+// List answers GET /v1/ops/audit: the audit log, newest entries first, filtered by ?action=,
+// ?client= and ?restaurant=. A page can be short if the filter matches few entries.
 func (a *Log) List(c *gin.Context) error {
 	limit, last, err := respond.PageOf(c)
 	if err != nil {
@@ -166,14 +164,14 @@ func (a *Log) List(c *gin.Context) error {
 	who := auth.CallerOf(c)
 	client, restaurant := c.Query("client"), c.Query("restaurant")
 	chosen := func(d *Entry) bool {
-		// A client of one connection sees the entries of that connection, and what it did itself.
+		// A client of one connection sees the entries of that connection and its own entries.
 		visible := who.Connection == "" || d.Connection != nil && *d.Connection == who.Connection || d.Client == who.Client
 		return visible && (wanted == "" || d.Action == wanted) && (client == "" || d.Client == client) &&
 			(restaurant == "" || d.Restaurant != nil && string(*d.Restaurant) == restaurant)
 	}
 	page := respond.Page[Entry]{Result: []Entry{}}
 	for scanned := 0; scanned < auditScan; scanned += respond.MaxPage {
-		// The last entry that was read comes again, and after it those that are older.
+		// XREVRANGE returns the last entry of the page before again, then older ones.
 		messages, err := a.redis.XRevRangeN(c.Request.Context(), a.key, cmp.Or(last, "+"), "-", respond.MaxPage+1).Result()
 		if err != nil {
 			return fmt.Errorf("httpapi: audit: %w: %w", redisdb.ErrUnavailable, err)

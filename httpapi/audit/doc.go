@@ -1,6 +1,6 @@
-// Package audit keeps who did what to larder and when: a bounded list in Redis that all instances share, and
-// GET /v1/ops/audit, which shows it.
+// Package audit records the actions of operators and programs: a bounded list in Redis that all
+// instances share, and GET /v1/ops/audit, which returns it.
 //
-// An entry is of what was done already: where it cannot be kept, the log has it, and nothing is undone. Handlers that
-// change something add entries. The package decides nothing that a caller may do, and keeps no secret.
+// Handlers add an entry after an action is done. If the entry cannot be stored, it is only
+// logged and the action stays done. The package does no authorization and stores no secrets.
 package audit

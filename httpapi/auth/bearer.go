@@ -20,28 +20,28 @@ import (
 	"larder/internal/redisdb"
 )
 
-// Caller is who a request comes from, as far as it said so.
+// Caller is the authenticated sender of a request.
 type Caller struct {
 	Client     string
 	Scopes     []Scope
-	Connection string // the only one it sees; empty = all
+	Connection string // the only connection that it sees; empty means all
 	Expires    time.Time
-	key        *signingKey // that signed the token
-	among      *clientSet  // that its client was found in
-	session    bool        // a browser that is signed in to /ops
+	key        *signingKey // signed the token
+	among      *clientSet  // the configured clients when the token was read
+	session    bool        // a browser signed in to /ops
 }
 
-// Sees reports whether the caller may know of what belongs to a connection.
-// To others' restaurants, runs and reasons it gets the answer for unknown ones.
+// Sees reports whether the caller may see data of a connection. Restaurants, runs and reasons
+// of other connections are answered as unknown.
 func (w Caller) Sees(connection string) bool { return w.Viewer().Sees(connection) }
 
-// Viewer is what the caller may see of the directory.
+// Viewer returns the connection to which the caller is limited.
 func (w Caller) Viewer() directory.Viewer { return directory.Viewer(w.Connection) }
 
 // BySession reports whether the caller is a browser that is signed in to /ops.
 func (w Caller) BySession() bool { return w.session }
 
-// scopeText is how tokens write scopes.
+// scopeText returns the scopes in the format of a token.
 func scopeText(scopes []Scope) string {
 	names := make([]string, len(scopes))
 	for i, scope := range scopes {
@@ -50,29 +50,28 @@ func scopeText(scopes []Scope) string {
 	return strings.Join(names, " ")
 }
 
-// Holds reports whether the scopes cover one; orders includes menu (policy H2).
+// Holds reports whether the scopes include one; orders includes menu (policy H2).
 func Holds(scopes []Scope, want Scope) bool {
 	return slices.Contains(scopes, want) || want == ScopeMenu && slices.Contains(scopes, ScopeOrders)
 }
 
 const keyCaller = "larder.caller" // of gin.Context
 
-// CallerOf is the caller that a guard has put into the request; without a
-// client where nobody has said who it is.
+// CallerOf returns the caller that a middleware has authenticated. Its Client is empty if the
+// request is anonymous.
 func CallerOf(c *gin.Context) Caller {
 	value, _ := c.Get(keyCaller)
 	who, _ := value.(Caller)
 	return who
 }
 
-// claims is what a token of larder says.
+// claims are the claims of larder's tokens.
 type claims struct {
 	Scope string `json:"scope"`
 	jwt.RegisteredClaims
 }
 
-// Auth knows the clients and makes and reads their tokens and sessions.
-// Policy H2.
+// Auth authenticates clients, and issues and checks their tokens and sessions. Policy H2.
 type Auth struct {
 	clients
 	cfg         Config
@@ -80,33 +79,32 @@ type Auth struct {
 	hosts       hosts
 	keys        *signingKeys
 	parser      *jwt.Parser
-	tokenCache  *tokenCache                // nil where nobody asks for them
-	crossOrigin http.CrossOriginProtection // of the sessions of /ops
+	tokenCache  *tokenCache                // nil without Deps.CacheTokens
+	crossOrigin http.CrossOriginProtection // for the sessions of /ops
 	bearerOps   gin.HandlerFunc            // RequireScope(ScopeOps)
 }
 
-// Deps is what an Auth works with.
+// Deps are the dependencies of an Auth.
 type Deps struct {
-	Redis *redisdb.DB // keeps the signing key where none is configured
-	// Hosts are the server's own names, http.hosts; Exposed: requests of other
-	// machines can reach it.
+	Redis *redisdb.DB // stores the signing key if none is configured
+	// Hosts are the server's own names (http.hosts). Exposed reports whether requests of other
+	// machines can reach the server.
 	Hosts   []string
 	Exposed bool
 	Proxies Proxies // http.trusted_proxies
 
 	TokenFailures, SignInFailures ratelimit.Failures
-	// CacheTokens keeps whose the tokens are that were read, for cached.
+	// CacheTokens caches the callers of checked tokens, for Cached.
 	CacheTokens bool
 	Version     string // of the build
 	Clock       func() time.Time
 	Log         logrus.FieldLogger
-	// SignedIn and SignedOut are told of an operator's session that begins or
-	// ends; the request has its caller.
+	// SignedIn and SignedOut are called when an operator's session begins or ends. The request
+	// has its caller.
 	SignedIn, SignedOut func(c *gin.Context)
 }
 
-// New expects a configuration that Validate accepts. It does not touch
-// Redis; Run does.
+// New expects a configuration that Validate accepts. Only Run reads Redis.
 func New(cfg Config, deps Deps) *Auth {
 	a := &Auth{
 		clients: clients{watches: map[*clientWatch]struct{}{}}, cfg: cfg, deps: deps, hosts: hosts{deps.Hosts, deps.Exposed},
@@ -126,11 +124,11 @@ func New(cfg Config, deps Deps) *Auth {
 	return a
 }
 
-// Run keeps the signing key in Redis until ctx ends.
+// Run reads and restores the signing keys in Redis until ctx ends.
 func (a *Auth) Run(ctx context.Context) { a.keys.run(ctx) }
 
-// client checks a client's secret, in the same time whether it or the client
-// is wrong.
+// client checks a client's secret. It takes the same time for an unknown client and for a wrong
+// secret.
 func (a *Auth) client(id, secret string) (ClientConfig, bool) {
 	client, known := a.clients.get(id)
 	want, got := sha256.Sum256([]byte(client.Secret)), sha256.Sum256([]byte(secret))
@@ -138,7 +136,7 @@ func (a *Auth) client(id, secret string) (ClientConfig, bool) {
 	return client, known && same && client.Secret != ""
 }
 
-// issue signs a token for the client with these scopes.
+// issue signs a token with these scopes for the client.
 func (a *Auth) issue(ctx context.Context, client ClientConfig, scopes []Scope) (string, error) {
 	key, err := a.keys.current(ctx)
 	if err != nil {
@@ -156,8 +154,8 @@ func (a *Auth) issue(ctx context.Context, client ClientConfig, scopes []Scope) (
 	return token.SignedString(key.secret)
 }
 
-// read checks a token. What its client no longer holds in the configuration,
-// the token no longer gives.
+// read checks a token. The caller gets only those scopes of the token that its client still
+// has.
 func (a *Auth) read(ctx context.Context, text string) (Caller, error) {
 	var (
 		fault error
@@ -202,8 +200,7 @@ func unauthorized(msg string) *respond.Problem {
 	return &respond.Problem{Code: respond.CodeUnauthorized, Msg: msg}
 }
 
-// bearer reads the request's bearer token. given is false where the request
-// carries no Authorization at all.
+// bearer reads the request's bearer token. given is false without an Authorization header.
 func (a *Auth) bearer(c *gin.Context) (who Caller, given bool, err error) {
 	header := c.Request.Header["Authorization"]
 	if len(header) == 0 {
@@ -214,8 +211,7 @@ func (a *Auth) bearer(c *gin.Context) (who Caller, given bool, err error) {
 		return Caller{}, true, unauthorized("send one Authorization header: Bearer and a token of /connect/token")
 	}
 	who, err = a.read(c.Request.Context(), strings.TrimSpace(token))
-	// Only in its usual form: one token in many others would take the places of
-	// all clients.
+	// Only the usual form is cached. Otherwise one token in many forms would evict the others.
 	if err == nil && a.tokenCache != nil && scheme == "Bearer" && token == strings.TrimSpace(token) {
 		a.tokenCache.add(header[0], who, a.deps.Clock())
 	}

@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// clients are those that are configured now. They follow a reload: what a token
-// or a session gives is what its client has now, and ends with it.
+// clients are the configured clients. After a reload, tokens and sessions have the rights of
+// the changed client.
 type clients struct {
 	now atomic.Pointer[clientSet]
 
@@ -16,20 +16,19 @@ type clients struct {
 	watches map[*clientWatch]struct{}
 }
 
-// clientSet is all clients, by their ids. It never changes.
+// clientSet has all clients by id. It is immutable.
 type clientSet struct{ byID map[string]ClientConfig }
 
-// clientWatch is something that lasts as long as a client stays as it is.
+// clientWatch calls end when its client changes.
 type clientWatch struct {
 	client string
 	end    func()
 }
 
-// SetClients makes these the clients, as auth.clients names them, from now on:
-// tokens, sessions and event streams of a client that is gone end at once, and
-// those of one that has changed count as it is now; a changed secret ends its
-// sessions. It returns how many were added, changed or removed. The configuration
-// has checked them.
+// SetClients replaces the clients; the configuration has checked them. Tokens, sessions and
+// event streams of a removed client end at once. Those of a changed client get its current
+// rights, and a changed secret ends its sessions. SetClients returns how many clients were
+// added, changed or removed.
 func (c *clients) SetClients(all []ClientConfig) (changed int) {
 	next := &clientSet{byID: make(map[string]ClientConfig, len(all))}
 	for _, client := range all {
@@ -39,7 +38,7 @@ func (c *clients) SetClients(all []ClientConfig) (changed int) {
 	defer c.mu.Unlock()
 	differs := c.now.Load().differing(next)
 	if len(differs) == 0 {
-		return 0 // what was read by the clients before is still good
+		return 0 // cached tokens stay valid
 	}
 	c.now.Store(next)
 	for w := range c.watches {
@@ -50,7 +49,7 @@ func (c *clients) SetClients(all []ClientConfig) (changed int) {
 	return len(differs)
 }
 
-// differing returns the ids of the clients that are not the same in both.
+// differing returns the ids of the clients that differ between the two sets.
 func (s *clientSet) differing(other *clientSet) map[string]bool {
 	ids := map[string]bool{}
 	for _, id := range slices.Concat(slices.Collect(maps.Keys(s.byID)), slices.Collect(maps.Keys(other.byID))) {
@@ -63,14 +62,14 @@ func (s *clientSet) differing(other *clientSet) map[string]bool {
 	return ids
 }
 
-// get returns a client as it is configured now.
+// get returns a configured client.
 func (c *clients) get(id string) (ClientConfig, bool) {
 	client, known := c.now.Load().byID[id]
 	return client, known
 }
 
-// Watch calls end when the client that a caller was read by is there no longer
-// as it was, at once where that is so already; until stop is called.
+// Watch calls end when the caller's client changes or is removed, at once if that has already
+// happened. Calling stop ends the watch.
 func (c *clients) Watch(who Caller, end func()) (stop func()) {
 	w := &clientWatch{client: who.Client, end: end}
 	c.mu.Lock()
@@ -87,7 +86,7 @@ func (c *clients) Watch(who Caller, end func()) (stop func()) {
 	}
 }
 
-// TakesOrders reports whether anyone may place orders.
+// TakesOrders reports whether any client may place orders.
 func (a *Auth) TakesOrders() bool {
 	cfg := a.cfg
 	cfg.Clients = slices.Collect(maps.Values(a.clients.now.Load().byID))

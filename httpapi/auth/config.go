@@ -12,35 +12,36 @@ import (
 	"larder/internal/setting"
 )
 
-// Scope is what a token allows. ScopeOrders includes ScopeMenu (policy H2).
+// Scope is a permission of a token. ScopeOrders includes ScopeMenu (policy H2).
 type Scope string
 
-// The scopes that a client may hold.
+// The scopes of clients.
 const (
 	ScopeMenu   Scope = "menu"   // read menus, check orders
 	ScopeOrders Scope = "orders" // place orders; includes menu
-	ScopeOps    Scope = "ops"    // resyncs, runs, lint
+	ScopeOps    Scope = "ops"    // syncs, runs, lint
 )
 
 const (
-	minSecret     = 16 // bytes of a client secret where other machines can send requests, policy H2
+	minSecret     = 16 // bytes of a client secret if other machines can send requests, policy H2
 	minSigningKey = 32 // bytes of a signing key: as long as an HS256 digest
 )
 
 // Config is the `auth:` section of the configuration. Policies H2 to H4.
 type Config struct {
-	// OpenMenu lets anyone read menus and check orders; true when left out.
+	// OpenMenu lets everyone read menus and check orders. The default is true.
 	OpenMenu *bool `yaml:"open_menu"`
-	// Issuer and Audience are the `iss` and `aud` of the tokens; "larder" when left out.
+	// Issuer and Audience are the `iss` and `aud` of the tokens. The default is "larder".
 	Issuer   string `yaml:"issuer"`
 	Audience string `yaml:"audience"`
-	// TokenLifetime is how long a token is good for; one hour when left out.
+	// TokenLifetime is how long a token is valid. The default is one hour.
 	TokenLifetime time.Duration `yaml:"token_lifetime"`
-	// SessionLifetime is how long an operator stays signed in to /ops; 8 hours when left out.
+	// SessionLifetime is how long an operator stays signed in to /ops. The default is 8 hours.
 	SessionLifetime time.Duration `yaml:"session_lifetime"`
-	// SigningKey signs the tokens (HS256), at least 32 bytes; left out, one is made and kept in Redis.
+	// SigningKey signs the tokens (HS256) and has at least 32 bytes. If empty, larder creates
+	// one in Redis.
 	SigningKey string `secret:"true" yaml:"signing_key"`
-	// Clients may ask for tokens.
+	// Clients may request tokens.
 	Clients []ClientConfig `yaml:"clients"`
 	// PublicOrders lets guests' browsers place orders without a token. Policy H3.
 	PublicOrders PublicOrders `yaml:"public_orders"`
@@ -51,25 +52,26 @@ type ClientConfig struct {
 	ID     string  `yaml:"id"`
 	Secret string  `secret:"true" yaml:"secret"`
 	Scopes []Scope `yaml:"scopes"`
-	// Connection is the only one whose menus, orders and runs the client sees; empty = all.
+	// Connection is the only connection whose menus, orders and runs the client sees; empty
+	// means all.
 	Connection string `yaml:"connection"`
 }
 
-// PublicOrders is `auth.public_orders`: placing from a listed Origin without a
-// bearer token. Policy H3.
+// PublicOrders is `auth.public_orders`: placing orders from a listed origin without a bearer
+// token. Policy H3.
 type PublicOrders struct {
 	Enabled      bool           `yaml:"enabled"`
-	Origins      []string       `yaml:"origins"` // [OriginSelf] is larder's own
+	Origins      []string       `yaml:"origins"` // [OriginSelf] is larder's own origin
 	PaymentTypes []string       `yaml:"payment_types"`
-	Rate         ratelimit.Rate `yaml:"rate"` // an address
+	Rate         ratelimit.Rate `yaml:"rate"` // per address
 }
 
-// OriginSelf stands in auth.public_orders.origins for the server's own pages:
-// at a name of http.hosts, at localhost, or at a literal address.
+// OriginSelf in auth.public_orders.origins means the server's own pages: at a name of
+// http.hosts, at localhost, or at an IP address.
 const OriginSelf = "self"
 
-// SetDefaults fills what is not set. It runs before the file is read, so that
-// a zero in the file stands.
+// SetDefaults sets the default values. It runs before the file is read, so that a zero in the
+// file is kept.
 func (c *Config) SetDefaults() {
 	c.OpenMenu = cmp.Or(c.OpenMenu, new(true))
 	c.Issuer = cmp.Or(c.Issuer, "larder")
@@ -82,15 +84,14 @@ func (c *Config) SetDefaults() {
 	c.PublicOrders.Rate = cmp.Or(c.PublicOrders.Rate, ratelimit.Rate{Count: 5, Per: time.Minute})
 }
 
-// TakesOrders reports whether anyone may place orders.
+// TakesOrders reports whether any client may place orders.
 func (c Config) TakesOrders() bool {
 	return c.PublicOrders.Enabled ||
 		slices.ContainsFunc(c.Clients, func(client ClientConfig) bool { return slices.Contains(client.Scopes, ScopeOrders) })
 }
 
-// Validate checks the section after SetDefaults. Every fault comes back, each
-// a *setting.Error, joined. What depends on the listeners is checked by
-// ValidateFor.
+// Validate checks the section after SetDefaults. It returns all faults joined, each a
+// *setting.Error. ValidateFor checks what depends on the listeners.
 func (c Config) Validate() error {
 	var errs []error
 	seen := map[string]bool{}
@@ -142,9 +143,9 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// ValidateFor checks the secrets. Where other machines can send requests, short
-// and well-known ones are rejected (policies H2, H4, H8); exposed says in words
-// why they can, and is empty where they cannot.
+// ValidateFor checks the secrets. If other machines can send requests, it rejects short and
+// well-known secrets (policies H2, H4, H8). exposed says why they can, and is empty if they
+// cannot.
 func (c Config) ValidateFor(exposed string) error {
 	if exposed == "" {
 		return nil
@@ -165,12 +166,11 @@ func (c Config) ValidateFor(exposed string) error {
 	return errors.Join(errs...)
 }
 
-// MenuIsOpen reports whether anyone may read menus.
+// MenuIsOpen reports whether everyone may read menus.
 func (c Config) MenuIsOpen() bool { return c.OpenMenu == nil || *c.OpenMenu }
 
-// weakness returns what is wrong with a secret of at least `least` bytes, empty
-// where nothing is. It cannot measure randomness; it finds what people type
-// and what examples contain. Policy H8.
+// weakness returns what is wrong with a secret, or "". It cannot measure randomness: it finds
+// short, typed and published secrets. Policy H8.
 func weakness(secret, id string, least int) string {
 	plain := withoutSeparators(secret)
 	switch {
@@ -187,8 +187,8 @@ func weakness(secret, id string, least int) string {
 	}
 }
 
-// unit returns the text that s repeats, the last time perhaps in part; s itself
-// where it does not repeat one at least twice.
+// unit returns the shortest text that s repeats, or s itself. The last repetition may be
+// partial.
 func unit(s string) string {
 	for n := 1; 2*n <= len(s); n++ {
 		if s[n:] == s[:len(s)-n] {
@@ -198,7 +198,7 @@ func unit(s string) string {
 	return s
 }
 
-// withoutSeparators returns the lower-case letters and digits of a text.
+// withoutSeparators returns the letters and digits of a text in lower case.
 func withoutSeparators(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
@@ -208,8 +208,8 @@ func withoutSeparators(s string) string {
 	}, strings.ToLower(s))
 }
 
-// wellKnown are secrets of examples, tutorials and keyboards, without
-// separators. Shorter ones are rejected by their length.
+// wellKnown are secrets of examples, tutorials and keyboard rows, without separators. Shorter
+// ones are rejected because of their length.
 func wellKnown() []string {
 	return []string{
 		"0123456789abcdef", "1234567890abcdef", "0123456789012345", "1234567890123456", "abcdefghijklmnop",

@@ -1,7 +1,9 @@
-// Package auth decides who a request comes from and what it may do: tokens and their signing keys, the clients of the
-// configuration, their scopes, the sessions of /ops, and what guests may do without a token.
+// Package auth authenticates requests and decides what they may do. It has the tokens and their
+// signing keys, the configured clients and their scopes, the sessions of /ops, and the rights
+// of guests without a token.
 //
-// A token or session gives what its client holds now, never more than it held when it was issued. A wrong secret
-// is limited; a correct one is never rejected. The router calls its middleware; handlers call CallerOf. It never
-// decides which restaurants exist, and no log line or error has a secret.
+// A token or session gives the current rights of its client, and never more than when it was
+// issued. Only wrong secrets count against a rate limit; a correct one is never rejected. The
+// router uses the middleware, handlers call CallerOf. The package does not decide which
+// restaurants exist. No log line or error contains a secret.
 package auth

@@ -8,16 +8,15 @@ import (
 	"strings"
 )
 
-// hosts are the names of this server: those of http.hosts.
+// hosts are the names of this server, from http.hosts.
 type hosts struct {
 	names   []string
 	exposed bool // requests of other machines can reach larder
 }
 
-// ownHost reports whether a host, with or without a port, is this server's own:
-// one of http.hosts, localhost, or a literal address. Any other name may be an
-// attacker's that now resolves to this server (DNS rebinding): its pages are
-// then same-origin for the browser. Policy H3.
+// ownHost reports whether a host, with or without a port, is this server's own: one of
+// http.hosts, localhost, or an IP address. Any other name may belong to an attacker and resolve
+// to this server (DNS rebinding); its pages would be same-origin for the browser. Policy H3.
 func (h hosts) ownHost(host string) bool {
 	name := hostName(host)
 	if name == "localhost" || strings.HasSuffix(name, ".localhost") {
@@ -29,12 +28,12 @@ func (h hosts) ownHost(host string) bool {
 	return h.namesHost(name)
 }
 
-// namesHost reports whether http.hosts has the name.
+// namesHost reports whether http.hosts lists the name.
 func (h hosts) namesHost(name string) bool {
 	return slices.ContainsFunc(h.names, func(own string) bool { return strings.EqualFold(own, name) })
 }
 
-// hostName returns the host without its port, in lower case.
+// hostName returns the host in lower case, without its port.
 func hostName(host string) string {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -42,11 +41,10 @@ func hostName(host string) string {
 	return strings.ToLower(strings.Trim(host, "[]"))
 }
 
-// ownOrigin reports whether a request comes from a page of this server: its
-// Origin is http or https at an own host, and either the request's own address
-// or a name of http.hosts at the scheme's port, for a proxy that changes Host.
-// A browser sends no Origin with a GET to where its page came from; it says by
-// Sec-Fetch-Site that it is one, where the address is https or the machine's own.
+// ownOrigin reports whether a request comes from a page of this server. Its Origin is http or
+// https at an own host, and either the address of the request or a name of http.hosts at the
+// scheme's default port, for a proxy that changes Host. Browsers send no Origin with a GET to
+// the same origin. They send Sec-Fetch-Site instead, if the address is https or localhost.
 func (h hosts) ownOrigin(r *http.Request) bool {
 	origin := r.Header.Get("Origin")
 	if origin == "" {
@@ -59,22 +57,21 @@ func (h hosts) ownOrigin(r *http.Request) bool {
 	return strings.EqualFold(host, r.Host) && h.ownHost(host) || h.namesHost(strings.ToLower(host))
 }
 
-// notOwnHost answers a reboundPage.
+// notOwnHost is the error text for a reboundPage.
 const notOwnHost = "the page's host name is not one of http.hosts; add it there, or open the page at localhost"
 
-// reboundPage reports whether a browser sends the request from a page whose host
-// is not this server's own (DNS rebinding). It is false where other machines
-// reach larder. Where only this machine does, short and well-known secrets are
-// accepted (policy H8), and such a page must not use them.
+// reboundPage reports whether the request comes from a page whose host is not this server's own
+// (DNS rebinding). If only this machine can reach larder, short and well-known secrets are
+// accepted (policy H8), and such a page must not use them. It is false if other machines can
+// reach larder.
 func (h hosts) reboundPage(r *http.Request) bool {
 	return !h.exposed && r.Header.Get("Origin") != "" && !h.ownHost(r.Host)
 }
 
-// Proxies are the networks of http.trusted_proxies: what they say of a request
-// is believed.
+// Proxies are the networks of http.trusted_proxies. Their forwarding headers are trusted.
 type Proxies []netip.Prefix
 
-// NewProxies reads addresses and networks that the configuration has checked.
+// NewProxies parses addresses and networks that the configuration has checked.
 func NewProxies(networks []string) Proxies {
 	var all Proxies
 	for _, text := range networks {
@@ -87,8 +84,8 @@ func NewProxies(networks []string) Proxies {
 	return all
 }
 
-// https reports whether the browser came by https: to larder itself, or to a
-// trusted proxy that says so. Where several have spoken, all must.
+// https reports whether the browser used https: to larder itself, or to a trusted proxy that
+// says so. If there are several X-Forwarded-Proto values, all must be https.
 func (p Proxies) https(r *http.Request) bool {
 	if r.TLS != nil {
 		return true
@@ -105,8 +102,7 @@ func (p Proxies) https(r *http.Request) bool {
 	return true
 }
 
-// Hold reports whether the other end of a connection, an address with its port,
-// is one of them.
+// Hold reports whether the remote end of a connection, address:port, is a trusted proxy.
 func (p Proxies) Hold(remote string) bool {
 	end, err := netip.ParseAddrPort(remote)
 	if err != nil {

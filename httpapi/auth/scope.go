@@ -11,9 +11,8 @@ import (
 	"larder/httpapi/respond"
 )
 
-// RequireScope lets a request through that holds the scope, and puts its caller into
-// the context. Menu routes are open to anyone where the configuration says so;
-// a token that is given must be good all the same.
+// RequireScope passes requests with the scope and stores their caller in the context. With
+// auth.open_menu, menu routes need no token, but a token that is sent must be valid.
 func (a *Auth) RequireScope(want Scope) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		who, given, err := a.bearer(c)
@@ -24,7 +23,7 @@ func (a *Auth) RequireScope(want Scope) gin.HandlerFunc {
 			}
 			respond.Fail(c, err)
 		case !given && want == ScopeMenu && a.cfg.MenuIsOpen():
-			// open: no caller in the context
+			// public: no caller in the context
 		case !given:
 			respond.Fail(c, unauthorized("send a bearer token with the scope "+string(want)+"; /connect/token gives one"))
 		case !Holds(who.Scopes, want):
@@ -38,7 +37,7 @@ func (a *Auth) RequireScope(want Scope) gin.HandlerFunc {
 	}
 }
 
-// ClientIP is Gin's ClientIP, found sooner where no proxy is believed.
+// ClientIP returns Gin's ClientIP. It is faster if there are no trusted proxies.
 func (a *Auth) ClientIP(c *gin.Context) string {
 	if len(a.deps.Proxies) == 0 {
 		if host, _, err := net.SplitHostPort(c.Request.RemoteAddr); err == nil {
@@ -48,8 +47,8 @@ func (a *Auth) ClientIP(c *gin.Context) string {
 	return c.ClientIP()
 }
 
-// LimitClient refuses a client that asks too often. A guest's page has its own
-// limit by address (RequireOrdersOrGuest).
+// LimitClient limits the requests of a client. Guests have their own limit by address
+// (RequireOrdersOrGuest).
 func LimitClient(l *ratelimit.Limiter) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		if who := CallerOf(c); who.Client != "" && who.Client != PublicClient {
@@ -58,8 +57,8 @@ func LimitClient(l *ratelimit.Limiter) gin.HandlerFunc {
 	}
 }
 
-// PublicClient is the name under which orders without a token are placed
-// (policy H3). No configured client can have it: Config.Validate refuses.
+// PublicClient is the client id of orders without a token (policy H3). Config.Validate rejects
+// it as the id of a client.
 const PublicClient = "(public)"
 
 // IsGuest reports whether the request comes from a guest's page without a token.
@@ -67,9 +66,8 @@ func IsGuest(c *gin.Context) bool {
 	return CallerOf(c).Client == PublicClient
 }
 
-// RequireOrdersOrGuest is RequireScope(ScopeOrders) that also lets a guest's page through
-// without a token, where the configuration lists its origin (policy H3). What
-// a guest reads is limited apart from what it places.
+// RequireOrdersOrGuest is RequireScope(ScopeOrders), but a guest's page needs no token if the
+// configuration lists its origin (policy H3). budget limits the requests of guests by address.
 func (a *Auth) RequireOrdersOrGuest(budget *ratelimit.Limiter) gin.HandlerFunc {
 	scoped := a.RequireScope(ScopeOrders)
 	public := a.cfg.PublicOrders

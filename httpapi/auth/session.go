@@ -18,28 +18,27 @@ import (
 	"larder/internal/menu"
 )
 
-// The session of an operator's browser is a cookie. Over https its name has the
-// prefix that binds it to this host and to https: nobody beside larder can have
-// put it there.
+// The session of an operator's browser is a cookie. Over https its name has the prefix that
+// binds it to this host and to https, so only larder can have set it.
 const (
 	cookiePlain  = "larder_ops"
 	cookieSecure = "__Host-larder_ops"
 
 	maxSession  = 2048 // bytes of the cookie's value
-	maxSessions = 4    // cookies of that name that are looked at
+	maxSessions = 4    // cookies of that name that are read
 )
 
-// session is what the cookie says, before its seal.
+// session is the content of the cookie, without its seal.
 type session struct {
 	Key     string `json:"k"` // the id of the signing key
 	Client  string `json:"c"`
 	Expires int64  `json:"e"` // Unix seconds
 }
 
-// seal is the HMAC of a session's text. The client's secret is part of it, as a
-// hash: with another secret the session is over.
+// seal returns the HMAC of a session's text. It includes a hash of the client's secret, so a
+// changed secret ends the session.
 func (k *signingKey) seal(text string, client ClientConfig) []byte {
-	derived := hmac.New(sha256.New, k.secret) // never the key of the tokens itself
+	derived := hmac.New(sha256.New, k.secret) // not the key of the tokens itself
 	derived.Write([]byte("larder ops session 1\n"))
 	sum := sha256.Sum256([]byte(client.Secret))
 	seal := hmac.New(sha256.New, derived.Sum(nil))
@@ -48,7 +47,7 @@ func (k *signingKey) seal(text string, client ClientConfig) []byte {
 	return seal.Sum(nil)
 }
 
-// begin makes the cookie's value for a client whose secret was right.
+// begin creates the cookie's value for an authenticated client.
 func (a *Auth) begin(ctx context.Context, client ClientConfig) (value string, expires time.Time, err error) {
 	key, err := a.keys.current(ctx)
 	if err != nil {
@@ -63,9 +62,9 @@ func (a *Auth) begin(ctx context.Context, client ClientConfig) (value string, ex
 	return text + "." + base64.RawURLEncoding.EncodeToString(key.seal(text, client)), expires, nil
 }
 
-// resume reads the cookie's value: whose session it is, as the client is
-// configured now. known is false for one that is over, or was never larder's;
-// the error is of a Redis that has the key and cannot be asked.
+// resume checks the cookie's value and returns its caller with the client's current rights.
+// known is false if the session has ended or is invalid. It returns an error if the key cannot
+// be read from Redis.
 func (a *Auth) resume(ctx context.Context, value string) (who Caller, known bool, err error) {
 	said, text, seal, readable := readSession(value)
 	if !readable {
@@ -89,8 +88,7 @@ func (a *Auth) resume(ctx context.Context, value string) (who Caller, known bool
 	}, true, nil
 }
 
-// readSession takes a cookie's value apart: what it says, that as text, and the
-// seal, which is still to be checked.
+// readSession parses a cookie's value. The caller checks the seal.
 func readSession(value string) (said session, text string, seal []byte, readable bool) {
 	text, sealed, _ := strings.Cut(value, ".")
 	seal, err := base64.RawURLEncoding.DecodeString(sealed)
@@ -105,7 +103,7 @@ func readSession(value string) (said session, text string, seal []byte, readable
 	return said, text, seal, err == nil
 }
 
-// session reads whose browser asks. given is false where it sent no cookie.
+// session returns the caller of the session cookie. given is false without a cookie.
 func (a *Auth) session(c *gin.Context) (who Caller, given, known bool, err error) {
 	cookies := c.Request.CookiesNamed(a.cookieName(c))
 	for _, cookie := range cookies[:min(len(cookies), maxSessions)] {
@@ -116,8 +114,7 @@ func (a *Auth) session(c *gin.Context) (who Caller, given, known bool, err error
 	return who, len(cookies) > 0, known, err
 }
 
-// cookieName is the name that counts on this connection: over https the bound
-// one alone.
+// cookieName returns the name of the cookie on this connection: over https only the bound name.
 func (a *Auth) cookieName(c *gin.Context) string {
 	if a.deps.Proxies.https(c.Request) {
 		return cookieSecure
@@ -125,9 +122,9 @@ func (a *Auth) cookieName(c *gin.Context) string {
 	return cookiePlain
 }
 
-// setSession puts the cookie into the browser, or takes it away: value "".
+// setSession sets the cookie, or deletes it if the value is "".
 func (a *Auth) setSession(c *gin.Context, value string) {
-	cookie := &http.Cookie{ //nolint:gosec // Secure wherever the browser speaks https; over http it would be thrown away
+	cookie := &http.Cookie{ //nolint:gosec // Secure if the browser uses https; over http it would be dropped
 		Name: a.cookieName(c), Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
 		MaxAge: int(a.cfg.SessionLifetime / time.Second),
 	}
@@ -138,13 +135,13 @@ func (a *Auth) setSession(c *gin.Context, value string) {
 	http.SetCookie(c.Writer, cookie)
 }
 
-// sessionView is who is signed in.
+// sessionView is the signed-in client.
 type sessionView struct {
 	Client string `json:"client"`
-	// Connection is the only one that the client sees; null: all.
+	// Connection is the only connection that the client sees; null means all.
 	Connection *string `json:"connection"`
 	ExpiresAt  string  `json:"expiresAt"`
-	// Version is larder's own.
+	// Version is larder's version.
 	Version string `json:"version"`
 }
 
@@ -152,7 +149,7 @@ func (a *Auth) newSessionView(who Caller) sessionView {
 	return sessionView{who.Client, respond.OrNull(who.Connection), menu.FormatTime(who.Expires), a.deps.Version}
 }
 
-// WhoAmI answers GET /ops/session: null where nobody is signed in.
+// WhoAmI answers GET /ops/session: the signed-in client, or null.
 func (a *Auth) WhoAmI(c *gin.Context) error {
 	who, _, known, err := a.session(c)
 	switch {
@@ -165,8 +162,8 @@ func (a *Auth) WhoAmI(c *gin.Context) error {
 	}
 }
 
-// SignIn answers POST /ops/session: {"client", "secret"} of a client with the
-// scope ops becomes a session of this browser.
+// SignIn answers POST /ops/session: it starts a session for {"client", "secret"} of a client
+// with the scope ops.
 func (a *Auth) SignIn(c *gin.Context) error {
 	id, secret, err := readSignIn(c)
 	if err != nil {
@@ -187,8 +184,8 @@ func (a *Auth) SignIn(c *gin.Context) error {
 	return respond.JSON(c, http.StatusOK, respond.Result{Result: a.newSessionView(who)})
 }
 
-// authenticate checks a client and its secret. Beyond the limit of failures a wrong
-// secret is answered 429; an operator's correct one is never rejected (policy H8).
+// authenticate checks a client and its secret. Above the limit of failures, it answers a wrong
+// secret with 429. It never rejects a correct one (policy H8).
 func (a *Auth) authenticate(c *gin.Context, id, secret string) (ClientConfig, error) {
 	client, ok := a.client(id, secret)
 	if ok && Holds(client.Scopes, ScopeOps) {
@@ -209,10 +206,10 @@ func (a *Auth) authenticate(c *gin.Context, id, secret string) (ClientConfig, er
 	return ClientConfig{}, unauthorized("the client is unknown or its secret is wrong")
 }
 
-// SignOut answers DELETE /ops/session: this browser forgets its session.
+// SignOut answers DELETE /ops/session: it deletes this browser's cookie.
 func (a *Auth) SignOut(c *gin.Context) error {
 	who, _, known, err := a.session(c)
-	a.setSession(c, "") // whatever it was
+	a.setSession(c, "") // whatever its value
 	if err == nil && known {
 		c.Set(keyCaller, who)
 		a.deps.SignedOut(c)
@@ -244,8 +241,8 @@ func readSignIn(c *gin.Context) (client, secret string, err error) {
 	}
 }
 
-// OwnSite refuses what a page of another site makes a browser send, and a page
-// of another name for this machine (DNS rebinding).
+// OwnSite rejects requests from pages of other sites, and from pages under another name of this
+// machine (DNS rebinding).
 func (a *Auth) OwnSite(c *gin.Context) {
 	if err := a.crossOrigin.Check(c.Request); err != nil {
 		respond.Fail(c, &respond.Problem{Code: respond.CodeForbidden, Msg: "the request comes from a page of another site", Cause: err})
@@ -256,8 +253,7 @@ func (a *Auth) OwnSite(c *gin.Context) {
 	}
 }
 
-// RequireOps lets a request of ops through: with a bearer token of that scope, or
-// from a browser that is signed in.
+// RequireOps passes requests with a bearer token of the scope ops, or from a signed-in browser.
 func (a *Auth) RequireOps(c *gin.Context) {
 	if _, given := c.Request.Header["Authorization"]; given {
 		a.bearerOps(c)

@@ -24,13 +24,13 @@ const (
 	signingKeyBytes = 32
 	maxReplaced     = 16              // replaced keys that are kept
 	rereadEvery     = time.Second     // between two reads; an instance takes about as long to start
-	retryKeyAfter   = time.Second     // how long a read is not repeated for a request
+	retryKeyAfter   = time.Second     // how long a failed read is not repeated for a request
 	maxRereadPause  = 5 * time.Second // between two reads that fail
 	keyTimeout      = 2 * time.Second // of one read
 )
 
-// signingKey is the HS256 key of the tokens. Its id is derived from it, so that
-// every larder that holds the key gives it the same one.
+// signingKey is the HS256 key of the tokens. Its id is derived from it, so that all instances
+// use the same id.
 type signingKey struct {
 	id     string
 	secret []byte
@@ -41,20 +41,19 @@ func newSigningKey(secret []byte) *signingKey {
 	return &signingKey{id: hex.EncodeToString(sum[:4]), secret: secret}
 }
 
-// signingKeys holds the key that signs tokens: the configured one, else one
-// that the instances share in Redis (policy H2), made by the first that asks.
-// Run reads it from the start until it ends; in a Server that does not run it is
-// read when the first token is asked for. From then on it is in memory: all
-// tokens are accepted while Redis is away.
+// signingKeys holds the key that signs tokens. It is the configured key, or else one that the
+// first instance creates in Redis and all share (policy H2). Run reads it from the start until
+// it ends; without Run, the first token request reads it. Then the key is in memory, and tokens
+// are accepted while Redis is down.
 //
-// A Redis that lost its data gets the key back. Where another instance has made
-// a new one by then, that one signs from now on, and the old one is stored
-// beside it until the last token that it signed has expired.
+// If Redis loses its data, the key is stored again. If another instance has created a new key
+// by then, the new key signs. The old key is stored beside it until the last token that it
+// signed has expired.
 type signingKeys struct {
-	redis        redis.UniversalClient // nil where the key is configured
+	redis        redis.UniversalClient // nil if the key is configured
 	name         string
 	replacedName string
-	lifetime     time.Duration // of the tokens and sessions that a key signs
+	lifetime     time.Duration // the longest validity of a token or session
 	clock        func() time.Time
 
 	signing  atomic.Pointer[signingKey]
@@ -62,16 +61,16 @@ type signingKeys struct {
 
 	mu     sync.Mutex // held while Redis is read
 	readAt time.Time
-	failed error // of the last read
+	failed error // error of the last read
 }
 
-// replacedKey no longer signs. Its tokens are good until the time given.
+// replacedKey no longer signs. Its tokens are valid until the given time.
 type replacedKey struct {
 	*signingKey
 	until time.Time
 }
 
-// newSigningKeys are the configured key or those that Redis keeps.
+// newSigningKeys returns the configured key, or the keys in Redis.
 func newSigningKeys(cfg Config, db *redisdb.DB, clock func() time.Time) *signingKeys {
 	keys := &signingKeys{clock: clock}
 	if cfg.SigningKey != "" {
@@ -84,7 +83,7 @@ func newSigningKeys(cfg Config, db *redisdb.DB, clock func() time.Time) *signing
 	return keys
 }
 
-// current is the key to sign with.
+// current returns the key that signs.
 func (k *signingKeys) current(ctx context.Context) (*signingKey, error) {
 	if key := k.signing.Load(); key != nil {
 		return key, nil
@@ -92,8 +91,8 @@ func (k *signingKeys) current(ctx context.Context) (*signingKey, error) {
 	return k.read(ctx, retryKeyAfter)
 }
 
-// run reads the keys until ctx ends, so that a Redis that lost them gets them
-// back and all instances agree.
+// run reads the keys until ctx ends. It restores keys that Redis lost, so that all instances
+// agree.
 func (k *signingKeys) run(ctx context.Context) {
 	if k.redis == nil {
 		return
@@ -105,17 +104,17 @@ func (k *signingKeys) run(ctx context.Context) {
 		} else {
 			pause = min(2*pause, maxRereadPause)
 		}
-		// A part of the pause is random: the instances of a Redis that comes
-		// back do not all ask at once.
+		// A random part, so that not all instances read at the same time when Redis is up
+		// again.
 		if sleep.For(ctx, pause+rand.N(pause/2)) != nil { //nolint:gosec // no secret
 			return
 		}
 	}
 }
 
-// byID is the key with that id, or nil when there is none: the token is then
-// not ours. An unknown id may be that of a key which another instance has put
-// into Redis since, so Redis is asked again, not often.
+// byID returns the key with that id, or nil if it does not exist: then the token is not
+// larder's. Another instance may have stored an unknown key, so byID reads Redis again, at
+// limited intervals.
 func (k *signingKeys) byID(ctx context.Context, id string) (*signingKey, error) {
 	if key := k.known(id); key != nil || k.redis == nil {
 		return key, nil
@@ -126,7 +125,7 @@ func (k *signingKeys) byID(ctx context.Context, id string) (*signingKey, error) 
 	return k.known(id), nil
 }
 
-// known is the key in memory with that id, nil when there is none.
+// known returns the key in memory with that id, or nil.
 func (k *signingKeys) known(id string) *signingKey {
 	if key := k.signing.Load(); key != nil && key.id == id {
 		return key
@@ -141,8 +140,8 @@ func (k *signingKeys) known(id string) *signingKey {
 	return nil
 }
 
-// read takes the keys from Redis and gives it those that it lost. It does
-// nothing when the last read is more recent than the time given.
+// read reads the keys from Redis and restores those that Redis lost. It does nothing if the
+// last read is more recent than the given time.
 func (k *signingKeys) read(ctx context.Context, recent time.Duration) (*signingKey, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -150,7 +149,7 @@ func (k *signingKeys) read(ctx context.Context, recent time.Duration) (*signingK
 	if age := k.clock().Sub(k.readAt); age >= 0 && age < recent {
 		return key, k.failed
 	}
-	// Of nobody's request: the answer, or the failure, is for all who ask.
+	// Independent of the request, because its result is for all requests.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keyTimeout)
 	defer cancel()
 	var known []replacedKey
@@ -162,7 +161,7 @@ func (k *signingKeys) read(ctx context.Context, recent time.Duration) (*signingK
 	if err != nil {
 		return nil, err
 	}
-	k.replaced.Store(&replaced) // before the new key signs: the old one is known all the time
+	k.replaced.Store(&replaced) // before the new key signs, so that the old one is known all the time
 	if key == nil || key.id != stored.id {
 		key = stored
 		k.signing.Store(key)
@@ -170,9 +169,8 @@ func (k *signingKeys) read(ctx context.Context, recent time.Duration) (*signingK
 	return key, nil
 }
 
-// exchange reads the keys of Redis and stores there those in memory that are
-// missing: key where Redis has none, else key and replaced beside the one that
-// Redis has.
+// exchange reads the keys in Redis and stores the keys of memory that are missing there. If
+// Redis has no key, it stores key. Otherwise it stores key and replaced as replaced keys.
 func (k *signingKeys) exchange(ctx context.Context, key *signingKey, replaced []replacedKey) (*signingKey, []replacedKey, error) {
 	stored, err := k.exchangeCurrent(ctx, key)
 	if err != nil {
@@ -206,8 +204,8 @@ func (k *signingKeys) exchangeCurrent(ctx context.Context, key *signingKey) (*si
 	return newSigningKey(secret), nil
 }
 
-// exchangeReplaced returns the replaced keys of memory and of Redis that are
-// still needed, and stores those that Redis does not have.
+// exchangeReplaced returns the replaced keys of memory and Redis that are still needed. It
+// stores those that Redis does not have.
 func (k *signingKeys) exchangeReplaced(ctx context.Context, current *signingKey, known []replacedKey) ([]replacedKey, error) {
 	now := k.clock()
 	stored, err := k.redis.ZRevRangeWithScores(ctx, k.replacedName, 0, maxReplaced-1).Result()

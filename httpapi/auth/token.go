@@ -18,7 +18,7 @@ import (
 	"larder/internal/jsontext"
 )
 
-// The error codes of RFC 6749, section 5.2, that the token endpoint answers.
+// The error codes of the token endpoint (RFC 6749, section 5.2).
 const (
 	oauthInvalidRequest   = "invalid_request"
 	oauthInvalidClient    = "invalid_client"
@@ -26,11 +26,10 @@ const (
 	oauthUnsupportedGrant = "unsupported_grant_type"
 )
 
-// tooManyFailures answers a wrong secret beyond the limit; a correct one is
-// never rejected (policy H8).
+// tooManyFailures is the error text for a wrong secret above the limit (policy H8).
 const tooManyFailures = "too many failed attempts from this address; wait, and check the client's id and secret"
 
-// tokenAnswer is the success body of the token endpoint.
+// tokenAnswer is the body of a successful token response.
 type tokenAnswer struct {
 	AccessToken string `json:"access_token"`
 	TokenType   string `json:"token_type"`
@@ -38,22 +37,22 @@ type tokenAnswer struct {
 	Scope       string `json:"scope"`
 }
 
-// tokenRefusal is its error body (RFC 6749, section 5.2).
+// tokenRefusal is the body of a token error (RFC 6749, section 5.2).
 type tokenRefusal struct {
 	Error       string `json:"error"`
 	Description string `json:"error_description"`
 }
 
-// Token answers POST /connect/token: the client credentials grant, as a
-// multipart or urlencoded form whose names are read without regard to case and
-// underscores, or with HTTP Basic for the client.
+// Token answers POST /connect/token: the client credentials grant. The parameters are a
+// multipart or URL-encoded form, whose names ignore case and underscores. The client may be in
+// HTTP Basic instead.
 func (a *Auth) Token(c *gin.Context) error {
 	c.Header("Pragma", "no-cache")
 	status, body := a.grantToken(c)
 	return respond.JSON(c, status, body)
 }
 
-// grantToken checks the client and what it asks for.
+// grantToken checks the client and the requested grant.
 func (a *Auth) grantToken(c *gin.Context) (status int, body any) {
 	if a.hosts.reboundPage(c.Request) {
 		return http.StatusBadRequest, tokenRefusal{oauthInvalidRequest, notOwnHost}
@@ -88,7 +87,7 @@ func (a *Auth) grantToken(c *gin.Context) (status int, body any) {
 	}
 }
 
-// issueToken chooses the scopes and signs the token.
+// issueToken selects the scopes and signs the token.
 func (a *Auth) issueToken(c *gin.Context, client ClientConfig, asked string) (status int, body any) {
 	scopes := client.Scopes
 	if names := strings.FieldsFunc(asked, func(r rune) bool { return r == ' ' || r == ',' }); len(names) > 0 {
@@ -116,7 +115,7 @@ func (a *Auth) issueToken(c *gin.Context, client ClientConfig, asked string) (st
 	}
 }
 
-// tokenForm reads the form of a token request, its names folded.
+// tokenForm reads the form of a token request. Its keys are folded names.
 func tokenForm(c *gin.Context) (map[string]string, error) {
 	media, parameters, err := mime.ParseMediaType(c.GetHeader("Content-Type"))
 	if err != nil || (media != "multipart/form-data" && media != "application/x-www-form-urlencoded") {
@@ -177,8 +176,8 @@ func readMultipart(body []byte, boundary string, put func(name, value string) er
 	}
 }
 
-// basicClient reads the client from HTTP Basic (RFC 6749, section 2.3.1); the
-// form must not name another.
+// basicClient reads the client from HTTP Basic (RFC 6749, section 2.3.1). The form must not
+// name another client.
 func basicClient(user, password string, form map[string]string) (id, secret string, err error) {
 	id, idErr := url.QueryUnescape(user)
 	secret, secretErr := url.QueryUnescape(password)
@@ -191,8 +190,8 @@ func basicClient(user, password string, form map[string]string) (id, secret stri
 	return id, secret, nil
 }
 
-// safeText keeps an echoed name short and printable (RFC 6749 allows ASCII
-// without quotes and backslashes in error_description).
+// safeText makes a name from the request short and printable. RFC 6749 allows ASCII without
+// quotes and backslashes in error_description.
 func safeText(text string) string {
 	if !utf8.ValidString(text) || len(text) > 64 {
 		return "of that name"

@@ -6,19 +6,17 @@ import (
 	"time"
 )
 
-// maxCachedTokens is how many tokens are remembered, about 2 MiB when full.
+// maxCachedTokens limits the cached tokens: about 2 MiB when full.
 const maxCachedTokens = 8192
 
-// tokenCache remembers whose token an Authorization header carried, once it
-// was read and found good. It keeps the header's hash alone.
+// tokenCache caches the callers of checked Authorization headers, by a hash of the header.
 type tokenCache struct {
 	mu   sync.RWMutex
 	byID map[[sha256.Size]byte]Caller
 }
 
-// Cached returns whose an Authorization header is, where it is one that was read
-// before and is still good: until it expires, another key signs, or other
-// clients are configured. It allocates nothing.
+// Cached returns the caller of a cached Authorization header. An entry is valid until the token
+// expires, the signing key changes, or the clients change. Cached does not allocate.
 func (a *Auth) Cached(header []byte) (Caller, bool) {
 	id := sha256.Sum256(header)
 	a.tokenCache.mu.RLock()
@@ -30,8 +28,8 @@ func (a *Auth) Cached(header []byte) (Caller, bool) {
 	return who, true
 }
 
-// add keeps whose a header is. When there is no room one goes that has
-// expired or, where a look finds none, any.
+// add caches the caller of a header. If the cache is full, it evicts an expired entry or a
+// random one.
 func (k *tokenCache) add(header string, who Caller, now time.Time) {
 	id := sha256.Sum256([]byte(header))
 	k.mu.RLock()
@@ -48,11 +46,11 @@ func (k *tokenCache) add(header string, who Caller, now time.Time) {
 	k.byID[id] = who
 }
 
-// evict takes one out. The caller holds the lock.
+// evict removes one entry. The caller holds the lock.
 func (k *tokenCache) evict(now time.Time) {
 	const looks = 8
 	looked := 0
-	for id, who := range k.byID { // in no order
+	for id, who := range k.byID { // in random order
 		if looked++; looked == looks || !now.Before(who.Expires) {
 			delete(k.byID, id)
 			return

@@ -17,9 +17,8 @@ import (
 	"larder/ordering"
 )
 
-// Path begins the paths of the compatible API: the ordering service's own
-// interface, so that a program that speaks it changes its base URL and nothing
-// else. The token endpoint, which both APIs share, stands outside.
+// Path is the prefix of the compatible API: the ordering service's own interface, so that its
+// clients only need another base URL. The token endpoint of both APIs is outside it.
 const Path = "/orders/api/"
 
 // RejectionReasons answers GET /orders/api/v1/RejectionReasons.
@@ -31,7 +30,8 @@ func (h *Handlers) RejectionReasons(c *gin.Context) error {
 	return h.deps.Reasons(c, connection)
 }
 
-// restaurantOfQuery reads ?restaurantId=, its name in any spelling.
+// restaurantOfQuery returns the restaurantId of the query. The name ignores case and
+// underscores.
 func restaurantOfQuery(c *gin.Context) (string, error) {
 	asked := ""
 	for name, values := range c.Request.URL.Query() {
@@ -48,9 +48,9 @@ func restaurantOfQuery(c *gin.Context) (string, error) {
 	return asked, nil
 }
 
-// Menu answers GET /orders/api/v1/menu/view: the menu view as the
-// ordering service published it, with every field that larder does not know. A
-// body, which some clients send, is not read.
+// Menu answers GET /orders/api/v1/menu/view: the menu view as the ordering service published
+// it, including fields that larder does not know. A request body, which some clients send, is
+// ignored.
 func (h *Handlers) Menu(c *gin.Context) error {
 	named, err := restaurantOfQuery(c)
 	if err != nil {
@@ -59,33 +59,32 @@ func (h *Handlers) Menu(c *gin.Context) error {
 	return h.deps.View(c, named)
 }
 
-// RefusalErrors is what stands in the `errors` of a refusal on the compatible
-// API.
+// RefusalErrors selects the `errors` of an error on the compatible API.
 type RefusalErrors string
 
-// The two ways of http.compat.refusal_errors.
+// The values of http.compat.refusal_errors.
 const (
-	RefusalViolations RefusalErrors = "violations" // everything that is wrong, with paths and codes
-	RefusalNone       RefusalErrors = "none"       // null, as in all cases that the interface shows
+	RefusalViolations RefusalErrors = "violations" // all violations with paths and codes
+	RefusalNone       RefusalErrors = "none"       // null, as in all examples of the interface
 )
 
-// Config is `http.compat`: what larder's own refusals look like on the
-// compatible API. What the ordering service says passes through as it is (policy
-// O15).
+// Config is `http.compat`: the format of larder's own errors on the compatible API. Errors of
+// the ordering service are passed through unchanged (policy O15).
 type Config struct {
-	// RefusalStatus is the status of an order, payment or rejection that breaks rules: 400 to 499.
+	// RefusalStatus is the status for an order, payment or rejection with violations: 400 to
+	// 499.
 	RefusalStatus int `yaml:"refusal_status"`
-	// RefusalErrors is violations or none; msg tells what is wrong in either case.
+	// RefusalErrors is violations or none. msg has the reason in both cases.
 	RefusalErrors RefusalErrors `yaml:"refusal_errors"`
 }
 
-// SetDefaults fills what is not set.
+// SetDefaults sets the default values.
 func (cfg *Config) SetDefaults() {
 	cfg.RefusalStatus = cmp.Or(cfg.RefusalStatus, http.StatusUnprocessableEntity)
 	cfg.RefusalErrors = cmp.Or(cfg.RefusalErrors, RefusalViolations)
 }
 
-// Check reports what is wrong with the section.
+// Check returns all faults of the section.
 func (cfg Config) Check() (errs []error) {
 	if cfg.RefusalStatus < 400 || cfg.RefusalStatus > 499 {
 		errs = append(errs, setting.Errorf("http.compat.refusal_status",
@@ -97,25 +96,25 @@ func (cfg Config) Check() (errs []error) {
 // Handlers answer the compatible API.
 type Handlers struct{ deps Deps }
 
-// Deps is what the handlers work with. What the other interface does too
-// is a function: both do the same.
+// Deps are the dependencies of the handlers. The functions are shared with the v1 API, so that
+// both behave the same.
 type Deps struct {
 	Orders    Engine
 	Directory *directory.Directory
-	// FieldCases are how the orders of each connection are spelt.
+	// FieldCases has the spelling of order fields for each connection.
 	FieldCases map[string]upstream.FieldCase
-	// View and Reasons answer with a menu view and with the reasons of a connection.
+	// View and Reasons answer with a menu view and with the rejection reasons of a connection.
 	View    func(c *gin.Context, restaurant string) error
 	Reasons func(c *gin.Context, connection string) error
-	// Note counts and logs what came of placing or changing an order.
+	// Note counts and logs the result of placing or changing an order.
 	Note func(c *gin.Context, call respond.OrderCall, result ordering.Result, err error)
 }
 
-// Engine places and changes orders; *ordering.Orders is one.
+// Engine places and changes orders; *ordering.Orders implements it.
 type Engine interface {
 	Place(ctx context.Context, order ordering.PlaceRequest) (ordering.Result, error)
 	Change(ctx context.Context, change ordering.ChangeRequest) (ordering.Result, error)
 }
 
-// New makes the handlers.
+// New returns the handlers.
 func New(deps Deps) *Handlers { return &Handlers{deps: deps} }

@@ -11,18 +11,15 @@ import (
 	"larder/ordering/validate"
 )
 
-// Place answers POST /orders/api/v1/orders: the order is checked against
-// the menu of the restaurant that it names, and what the ordering service says
-// of it is passed on.
-//
-// A body is JSON whatever its Content-Type says: the clients of the ordering
-// service send what they always sent.
+// Place answers POST /orders/api/v1/orders. It checks the order against the menu of the order's
+// restaurant and passes the ordering service's response through. The body is read as JSON
+// whatever its Content-Type, because existing clients send different ones.
 func (h *Handlers) Place(c *gin.Context) error {
 	request := ordering.PlaceRequest{RequestID: respond.RequestID(c)}
 	err := h.readPlaceRequest(c, &request)
 	call := respond.OrderCall{Operation: upstream.OpCreate, Connection: request.Connection, Restaurant: request.Restaurant}
 	if err != nil {
-		if respond.ProblemOf(err).Code == respond.CodeMalformedJSON { // as ordering would say
+		if respond.ProblemOf(err).Code == respond.CodeMalformedJSON { // as for an error of ordering
 			h.deps.Note(c, call, ordering.Result{}, err)
 		}
 		return err
@@ -32,7 +29,7 @@ func (h *Handlers) Place(c *gin.Context) error {
 	return h.writeCompat(c, placed, err)
 }
 
-// readPlaceRequest fills in whose order it is, and what it says.
+// readPlaceRequest reads the client and the order.
 func (h *Handlers) readPlaceRequest(c *gin.Context, p *ordering.PlaceRequest) (err error) {
 	who := auth.CallerOf(c)
 	if p.Connection, err = visible.OnlyConnection(h.deps.Directory, who, visible.ByClient); err != nil {
@@ -54,10 +51,10 @@ func (h *Handlers) readPlaceRequest(c *gin.Context, p *ordering.PlaceRequest) (e
 	return err
 }
 
-// Change answers PUT /orders/api/v1/orders/{orderID}/pay, /complete and
-// /reject. Orders that larder did not place pass on to the client's connection
-// (policy O9a). A restaurantID in a rejection's query or body is accepted and
-// not sent on (policy O11); a body of a completion is not read.
+// Change answers PUT /orders/api/v1/orders/{orderID}/pay, /complete and /reject. A change of an
+// order that larder did not place is sent to the client's connection (policy O9a). A
+// restaurantID in a rejection's query or body is accepted and not sent (policy O11). The body
+// of a completion is not read.
 func (h *Handlers) Change(operation ordering.Operation) respond.Handler {
 	return func(c *gin.Context) error {
 		who := auth.CallerOf(c)

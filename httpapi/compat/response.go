@@ -16,14 +16,13 @@ import (
 	"larder/ordering/violation"
 )
 
-// headerRef carries larder's own reference of an order, which has no place in
-// the ordering service's answers (policy O9).
+// headerRef is the header with larder's reference of an order. The ordering service's responses
+// have no field for it (policy O9).
 const headerRef = "Larder-Order-Ref"
 
-// writeCompat answers with what became of a call on the compatible API, or with
-// err where nothing was begun. What the ordering service said for certain
-// passes through, its no as well as its yes (policy O15); a replay says the
-// same, byte for byte (policy O7).
+// writeCompat answers with the result of a call on the compatible API, or with err if no call
+// was made. Certain outcomes of the ordering service are passed through, refusals included
+// (policy O15). A replay returns the same bytes (policy O7).
 func (h *Handlers) writeCompat(c *gin.Context, result ordering.Result, err error) error {
 	if err != nil {
 		return respond.WithLanguage(c, err)
@@ -36,7 +35,8 @@ func (h *Handlers) writeCompat(c *gin.Context, result ordering.Result, err error
 	status, body, contentType := upstreamResponse(result)
 	switch {
 	case status != 0:
-		// The service chooses type and body; in a browser it must not run as larder's own.
+		// The ordering service chooses type and body. In a browser, it must not run as a page
+		// of larder.
 		header.Set("X-Content-Type-Options", "nosniff")
 		header.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	case result.Call.Outcome == ordering.OutcomeDone:
@@ -50,16 +50,15 @@ func (h *Handlers) writeCompat(c *gin.Context, result ordering.Result, err error
 	return nil
 }
 
-// upstreamResponse returns the ordering service's answer to a call whose outcome is known;
-// status 0 where there is none to pass through: a person resolved the outcome,
-// it is not certain, or the body of a success was too long to be kept. Of a
-// refusal whose body is lost, the status, code and message are told in the
-// document's shape.
+// upstreamResponse returns the ordering service's response to a call. Status 0 means that there
+// is nothing to pass through: a person resolved the outcome, it is not certain, or the body of
+// a success was too long to keep. If the body of a refusal is lost, the result has its status,
+// code and message in the format of the interface.
 func upstreamResponse(result ordering.Result) (status int, body []byte, contentType string) {
 	call := result.Call
 	said := call.Answer
 	certain := call.Outcome == ordering.OutcomeDone || call.Outcome == ordering.OutcomeRefused
-	redirects := said != nil && said.Status >= 300 && said.Status < 400 // to where is not known any more
+	redirects := said != nil && said.Status >= 300 && said.Status < 400 // the target is not kept
 	switch {
 	case said == nil || !certain || call.Resolved != nil || redirects:
 		return 0, nil, ""
@@ -73,22 +72,22 @@ func upstreamResponse(result ordering.Result) (status int, body []byte, contentT
 		Msg: cmp.Or(said.Msg, "the ordering service refused "+respond.TextOf(call.Operation).It),
 	}
 	body, err := json.Marshal(shape)
-	if err != nil { // never: texts alone
+	if err != nil { // never: only texts
 		return 0, nil, ""
 	}
 	return said.Status, body, respond.ContentJSON
 }
 
-// bodyLost reports whether the service's answer had a body that is not there: too
-// long to be kept, or no longer kept (policy O13). A created order has its
-// number in the body, and a code comes from nowhere else.
+// bodyLost reports whether the body of the ordering service's response is missing: it was too
+// long, or has expired (policy O13). The body of a create has the order's id, and a code comes
+// only from a body.
 func bodyLost(call ordering.Call) bool {
 	said := call.Answer
 	reported := said.Code != "" || call.Operation == upstream.OpCreate && call.Outcome == ordering.OutcomeDone
 	return said.Cut || len(said.Body) == 0 && reported
 }
 
-// doneAnswer is the answer to a success whose body is not the service's
+// doneAnswer returns the response for a success without the ordering service's body
 // (docs/ordering-service.md, section 4).
 func doneAnswer(result ordering.Result) (status int, body []byte) {
 	call := result.Call
@@ -103,26 +102,26 @@ func doneAnswer(result ordering.Result) (status int, body []byte) {
 	return status, body
 }
 
-// passThrough sends a body under the Content-Type it came with, which may be none.
+// passThrough writes a body with its original Content-Type, which may be empty.
 func passThrough(c *gin.Context, status int, contentType string, body []byte) {
 	header := c.Writer.Header()
 	if status == http.StatusNoContent {
 		respond.Status(c, status)
 		return
 	}
-	header["Content-Type"] = nil // none: not guessed from the body either
+	header["Content-Type"] = nil // also prevents that net/http guesses it
 	if contentType != "" {
 		header.Set("Content-Type", contentType)
 	}
 	header.Set("Content-Length", strconv.Itoa(len(body)))
 	c.Writer.WriteHeader(status)
-	_, _ = c.Writer.Write(body) // the client is gone: nobody to tell
+	_, _ = c.Writer.Write(body) // an error means that the client has disconnected
 }
 
-// maxMessages is how many violations are told in the msg of one refusal.
+// maxMessages limits the violations in the msg of one error.
 const maxMessages = 10
 
-// compatError is the interface's error shape (docs/ordering-service.md, section 7).
+// compatError is the interface's error format (docs/ordering-service.md, section 7).
 type compatError struct {
 	Code      respond.Code          `json:"code"`
 	Msg       string                `json:"msg"`
@@ -131,9 +130,8 @@ type compatError struct {
 	More      bool                  `json:"more,omitempty"`
 }
 
-// Refuse answers with a problem. A client of the ordering service often shows
-// msg and nothing else: it has what is wrong, and the ref of the order in the
-// journal.
+// Refuse answers with a problem. Clients of the ordering service often show only msg, so it
+// includes the violations and the order's ref.
 func (cfg Config) Refuse(c *gin.Context, p *respond.Problem) {
 	status, _ := p.Code.Status()
 	shape := compatError{Code: p.Code, Msg: p.Msg, RequestID: cmp.Or(p.RequestID, respond.RequestID(c)), Errors: p.Entries(), More: p.More}
@@ -156,7 +154,7 @@ func (cfg Config) Refuse(c *gin.Context, p *respond.Problem) {
 	respond.Write(c, status, respond.ContentJSON, body)
 }
 
-// joinMessages joins the sentences of the first violations.
+// joinMessages joins the messages of the first violations.
 func joinMessages(violations []violation.Violation) string {
 	messages := make([]string, min(len(violations), maxMessages))
 	for i := range messages {

@@ -1,7 +1,8 @@
-// Package events answers the two routes of server-sent events: new versions of a restaurant's menu, and the runs and
-// batches that operators follow.
+// Package events serves the two routes of server-sent events: new versions of a restaurant's
+// menu, and runs and batches for operators.
 //
-// A stream tells the current state, not a history. A stream ends with the token or session that opened it, with its
-// restaurant, and when the server drains; the number of streams is bounded. Each lives in the goroutine of its
-// request: the package starts none, and keeps nothing for a reader that is gone.
+// Events describe the current state, not a history. A stream ends with its token or session,
+// with its restaurant, and when the server drains. The number of streams is limited. Each
+// stream runs in the goroutine of its request, and nothing is kept for a client that has
+// disconnected.
 package events

@@ -23,11 +23,11 @@ type Handlers struct {
 	*streams
 }
 
-// Deps is what the handlers work with.
+// Deps are the dependencies of the handlers.
 type Deps struct {
 	Config Config
-	// DrainDelay is how long larder still answers after the streams are ended:
-	// their readers are told to come back after it.
+	// DrainDelay is how long larder still answers after it has ended the streams. Clients
+	// reconnect after it.
 	DrainDelay time.Duration
 	Replica    *replica.Replica
 	Auth       *auth.Auth
@@ -37,18 +37,17 @@ type Deps struct {
 	Clock      func() time.Time
 }
 
-// New makes the handlers; no stream is open.
+// New returns handlers without open streams.
 func New(deps Deps) *Handlers {
 	return &Handlers{deps: deps, streams: newStreams(deps.Config, deps.Replica)}
 }
 
-// IsStream reports whether the answer of a request is a stream.
+// IsStream reports whether the response to a request is an event stream.
 func IsStream(c *gin.Context) bool { return c.GetBool(keyStream) }
 
-// Menu answers GET /v1/events?restaurant=: server-sent events that tell of
-// each new version of the restaurant's menu. It is state, not a log: a reader
-// gets the newest version it has not seen, and whoever reads slowly misses
-// versions in between, not the last one. Nothing is kept for anyone.
+// Menu answers GET /v1/events?restaurant=: an event for each new version of the restaurant's
+// menu. The events describe the current state, not a history: a client gets the newest version,
+// and a slow client skips versions in between. Nothing is stored for clients.
 func (h *Handlers) Menu(c *gin.Context) error {
 	restaurant, err := h.followed(c)
 	if err != nil {
@@ -70,7 +69,7 @@ func (h *Handlers) Menu(c *gin.Context) error {
 	return nil
 }
 
-// followed is the restaurant that a stream is asked for.
+// followed returns the restaurant of a stream request.
 func (h *Handlers) followed(c *gin.Context) (menu.RestaurantID, error) {
 	who := auth.CallerOf(c)
 	ids := c.QueryArray("restaurant")
@@ -87,15 +86,15 @@ func (h *Handlers) followed(c *gin.Context) (menu.RestaurantID, error) {
 	return restaurant, nil
 }
 
-// canFollow reports whether the restaurant is configured and the caller may know
-// of it, which a reload may change while a stream is open.
+// canFollow reports whether the restaurant is configured and the caller may see it. A reload
+// can change this while a stream is open.
 func (h *Handlers) canFollow(who auth.Caller, id menu.RestaurantID) bool {
 	_, ok := h.deps.Directory.Find(who.Viewer(), id)
 	return ok
 }
 
-// follow tells one reader of every version until the stream ends. seen is the
-// mark of the version that it has.
+// follow sends every new version to one client until the stream ends. seen is the event id of
+// the client's version.
 func (h *Handlers) follow(ctx context.Context, st *stream, topic *topic, who auth.Caller, seen string) ending {
 	due := newHeartbeat(h.deps.Config.Heartbeat)
 	defer due.Stop()
@@ -129,9 +128,9 @@ func (h *Handlers) follow(ctx context.Context, st *stream, topic *topic, who aut
 	}
 }
 
-// Ops answers GET /v1/ops/events: server-sent events about runs and
-// batches on whatever replica they happen. The first is reset, as is the one
-// after some may have been missed: read the lists anew.
+// Ops answers GET /v1/ops/events: events about runs and batches on all instances. The first
+// event is reset, and another one follows if events may have been lost. After a reset, clients
+// read the lists again.
 func (h *Handlers) Ops(c *gin.Context) error {
 	if err := h.streams.joinOps(); err != nil {
 		return err
@@ -147,8 +146,7 @@ func (h *Handlers) Ops(c *gin.Context) error {
 	return nil
 }
 
-// followRuns tells one reader of every run that it may know of, until the
-// stream ends.
+// followRuns sends every run that the client may see, until the stream ends.
 func (h *Handlers) followRuns(ctx context.Context, st *stream, who auth.Caller) ending {
 	following := h.deps.Runner.Log().Follow()
 	due := newHeartbeat(h.deps.Config.Heartbeat)
@@ -183,7 +181,7 @@ func (h *Handlers) followRuns(ctx context.Context, st *stream, who auth.Caller) 
 	}
 }
 
-// seesNotice reports whether the caller may know of what a notice is about.
+// seesNotice reports whether the caller may see the subject of a notice.
 func (h *Handlers) seesNotice(who auth.Caller, notice runlog.Notice) bool {
 	switch {
 	case notice.Event == runlog.NoticeReset:
@@ -191,6 +189,6 @@ func (h *Handlers) seesNotice(who auth.Caller, notice runlog.Notice) bool {
 	case notice.Restaurant != "":
 		return h.deps.Directory.SeesMenu(who.Viewer(), notice.Restaurant)
 	default:
-		return who.Sees(notice.Connection) // a batch, of one connection or, where that is empty, of all
+		return who.Sees(notice.Connection) // a batch of one connection, or of all if empty
 	}
 }

@@ -17,35 +17,34 @@ import (
 
 const (
 	contentEvents = "text/event-stream"
-	// leastRetry and mostRetry are between what a client is told to wait before
-	// it comes back: all that one larder lets go do not come at once.
+	// leastRetry and mostRetry limit the random delay after which a client reconnects, so that
+	// the clients of one instance do not reconnect at the same time.
 	leastRetry = 2 * time.Second
 	mostRetry  = 6 * time.Second
 
 	keyStream = "larder.stream" // of gin.Context
 )
 
-// Why a stream has ended, as larder_event_streams_ended_total names it.
+// ending is the reason why a stream ended, a label of larder_event_streams_ended_total.
 type ending string
 
 const (
-	endClient  ending = "client"  // the client left
-	endSlow    ending = "slow"    // the client took no byte in time
-	endDrain   ending = "drain"   // larder stops
-	endExpired ending = "expired" // the token's time is over
-	endRemoved ending = "removed" // the restaurant is no longer configured, or not for this client
+	endClient  ending = "client"  // the client disconnected
+	endSlow    ending = "slow"    // the client read nothing within the write timeout
+	endDrain   ending = "drain"   // larder is stopping
+	endExpired ending = "expired" // the token or session has expired or is no longer valid
+	endRemoved ending = "removed" // the restaurant was removed, or the client may no longer see it
 )
 
-// stream is one answer of server-sent events. It is its handler's alone.
+// stream is one response of server-sent events, used only by its handler.
 type stream struct {
 	out          gin.ResponseWriter
 	control      *http.ResponseController
 	writeTimeout time.Duration
 }
 
-// newStream begins the answer with its head, which it does not yet send. The
-// server's own limits of a request are lifted: from here on each write has its
-// own.
+// newStream prepares the headers without sending them. It removes the server's time limits for
+// the request; each write has its own limit instead.
 func (h *Handlers) newStream(c *gin.Context) (*stream, error) {
 	st := &stream{out: c.Writer, control: http.NewResponseController(underlying(c.Writer)), writeTimeout: h.deps.Config.WriteTimeout}
 	if err := st.control.SetReadDeadline(time.Time{}); err != nil {
@@ -55,12 +54,12 @@ func (h *Handlers) newStream(c *gin.Context) (*stream, error) {
 	header := c.Writer.Header()
 	header.Set("Content-Type", contentEvents)
 	header.Set("Cache-Control", "no-store")
-	header.Set("X-Accel-Buffering", "no") // a proxy that collects an answer would keep it for ever
+	header.Set("X-Accel-Buffering", "no") // a buffering proxy would delay all events
 	c.Writer.WriteHeader(http.StatusOK)
 	return st, nil
 }
 
-// underlying is net/http's own writer: Gin's hides what a flush came to.
+// underlying returns net/http's writer. Gin's writer hides the errors of a flush.
 func underlying(w http.ResponseWriter) http.ResponseWriter {
 	for {
 		wrapped, ok := w.(interface{ Unwrap() http.ResponseWriter })
@@ -71,8 +70,8 @@ func underlying(w http.ResponseWriter) http.ResponseWriter {
 	}
 }
 
-// send writes frames at once. A reader that does not take them in time is an
-// error, and the end of the stream.
+// send writes frames and flushes them. It returns an error if the client does not read them in
+// time.
 func (st *stream) send(frames ...[]byte) error {
 	if err := st.control.SetWriteDeadline(time.Now().Add(st.writeTimeout)); err != nil {
 		return err
@@ -85,21 +84,20 @@ func (st *stream) send(frames ...[]byte) error {
 	return st.control.Flush()
 }
 
-// sendRetryHint tells the client when to come back, and ends the stream. The client
-// may be gone: then nobody is to be told.
+// sendRetryHint sends the delay before a reconnect. An error means that the client has
+// disconnected.
 func (st *stream) sendRetryHint(after time.Duration) { _ = st.send(retryFrame(after)) }
 
-// heartbeat is a comment, which clients pass over.
+// heartbeat returns a comment, which clients ignore.
 func heartbeat() []byte { return []byte(": \n\n") }
 
-// retryFrame says when to come back after the stream has ended: after the time
-// given and a few seconds more, left to chance.
+// retryFrame returns the reconnect delay of a stream: the given time and a few random seconds.
 func retryFrame(after time.Duration) []byte {
 	wait := after + leastRetry + rand.N(mostRetry-leastRetry) //nolint:gosec // no secret
 	return []byte("retry: " + strconv.FormatInt(wait.Milliseconds(), 10) + "\n\n")
 }
 
-// frame is one event; id may be empty. data is one line of JSON.
+// frame returns one event; id may be empty. data is one line of JSON.
 func frame(id, event string, data []byte) []byte {
 	if id != "" {
 		id = "id: " + id + "\n"
@@ -107,7 +105,7 @@ func frame(id, event string, data []byte) []byte {
 	return fmt.Appendf(nil, "%sevent: %s\ndata: %s\n\n", id, event, data)
 }
 
-// failureReason tells a reader that was too slow from one that left.
+// failureReason distinguishes a client that was too slow from one that disconnected.
 func failureReason(err error) ending {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return endSlow
@@ -115,15 +113,14 @@ func failureReason(err error) ending {
 	return endClient
 }
 
-// newHeartbeat returns when the first heartbeat is due: after a random part of the
-// time, so that those of many streams that began together are spread.
+// newHeartbeat returns a timer for the first heartbeat. Its time is random, so that the
+// heartbeats of streams that were opened together are spread.
 func newHeartbeat(every time.Duration) *time.Timer {
 	return time.NewTimer(rand.N(every) + 1) //nolint:gosec // no secret
 }
 
-// withExpiry returns a context that ends with the request, or with the token or
-// session that opened it: at its time, or when its client is configured no
-// longer as it was.
+// withExpiry returns a context that ends with the request, when its token or session expires,
+// or when its client changes.
 func (h *Handlers) withExpiry(c *gin.Context) (context.Context, context.CancelFunc) {
 	who := auth.CallerOf(c)
 	if who.Expires.IsZero() {
@@ -141,7 +138,7 @@ func (h *Handlers) withExpiry(c *gin.Context) (context.Context, context.CancelFu
 
 var errExpired = errors.New("what opened the stream is no longer good")
 
-// endReason tells why the context of withExpiry is over.
+// endReason returns why the context of withExpiry ended.
 func endReason(ctx context.Context) ending {
 	if errors.Is(context.Cause(ctx), errExpired) {
 		return endExpired

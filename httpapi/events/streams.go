@@ -14,29 +14,29 @@ import (
 )
 
 const (
-	// maxOpsStreams bounds the streams of GET /v1/ops/events, which take a token.
+	// maxOpsStreams limits the streams of GET /v1/ops/events, which need a token.
 	maxOpsStreams = 100
-	// retryStreams is when a client that found no place may ask again.
+	// retryStreams is the Retry-After if the limit of streams is reached.
 	retryStreams = 10 * time.Second
 )
 
 // Config is `http.events`: the streams of GET /v1/events. Policy H1.
 type Config struct {
-	// PerAddress is how many streams one address may have open; 0 lifts the limit.
+	// PerAddress limits the open streams of one address; 0 means no limit.
 	PerAddress int `yaml:"per_address"`
-	// Total is how many streams all addresses may have open together.
+	// Total limits the open streams of all addresses together.
 	Total int `yaml:"total"`
-	// Heartbeat is how often a comment is sent, so that nobody on the way
-	// takes a quiet stream for a dead one.
+	// Heartbeat is the interval of comments, so that proxies do not close a stream without
+	// events.
 	Heartbeat time.Duration `yaml:"heartbeat"`
-	// WriteTimeout is how long a reader may take no byte before it is dropped.
+	// WriteTimeout is how long a client may read nothing before its stream ends.
 	WriteTimeout time.Duration `yaml:"write_timeout"`
 }
 
 // leastPause is the shortest heartbeat and write timeout.
 const leastPause = 100 * time.Millisecond
 
-// SetDefaults fills what is not set.
+// SetDefaults sets the default values.
 func (c *Config) SetDefaults() {
 	c.PerAddress = cmp.Or(c.PerAddress, 10)
 	c.Total = cmp.Or(c.Total, 20_000)
@@ -44,7 +44,7 @@ func (c *Config) SetDefaults() {
 	c.WriteTimeout = cmp.Or(c.WriteTimeout, 10*time.Second)
 }
 
-// Check returns every fault of the section, each a *setting.Error.
+// Check returns all faults of the section, each a *setting.Error.
 func (c Config) Check() []error {
 	var errs []error
 	if c.PerAddress < 0 {
@@ -64,9 +64,8 @@ func (c Config) Check() []error {
 	return errs
 }
 
-// streams are the event streams that are open, within their limits (policy
-// H1), and what those of one restaurant have in common. It starts no goroutine:
-// each stream lives in its request's.
+// streams are the open event streams, their limits (policy H1), and the shared topics of
+// restaurants. It starts no goroutine: each stream runs in the goroutine of its request.
 type streams struct {
 	cfg     Config
 	replica *replica.Replica
@@ -80,14 +79,13 @@ type streams struct {
 	topics    map[menu.RestaurantID]*topic
 }
 
-// newStreams has no streams yet.
 func newStreams(cfg Config, watched *replica.Replica) *streams {
 	return &streams{
 		cfg: cfg, replica: watched, closing: make(chan struct{}), byAddress: map[string]int{}, topics: map[menu.RestaurantID]*topic{},
 	}
 }
 
-// End ends every stream, and lets no other begin.
+// End ends every stream and rejects new ones.
 func (s *streams) End() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,7 +95,7 @@ func (s *streams) End() {
 	}
 }
 
-// join takes a place for a stream of the restaurant's menu; leave gives it back.
+// join reserves a stream of the restaurant's menu; leave releases it.
 func (s *streams) join(address string, restaurant menu.RestaurantID) (*topic, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -136,7 +134,7 @@ func (s *streams) leave(address string, t *topic) {
 	}
 }
 
-// joinOps takes a place for a stream of ops; leaveOps gives it back.
+// joinOps reserves a stream of the ops routes; leaveOps releases it.
 func (s *streams) joinOps() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -156,7 +154,7 @@ func (s *streams) leaveOps() {
 	s.ops--
 }
 
-// Open counts the streams, for the metrics.
+// Open returns the numbers of open streams, for the metrics.
 func (s *streams) Open() (menus, ops int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -167,8 +165,7 @@ func noStream(msg string) error {
 	return &respond.Problem{Code: respond.CodeStreamsUnavailable, Msg: msg, RetryAfter: retryStreams}
 }
 
-// topic is what all streams of one restaurant have in common: the newest
-// version and its events, made once for all.
+// topic is shared by all streams of one restaurant: the newest version and its encoded events.
 type topic struct {
 	restaurant menu.RestaurantID
 	watch      *replica.Watch
@@ -178,13 +175,13 @@ type topic struct {
 	last versionEvent
 }
 
-// versionEvent is a change with the events that streams send of it.
+// versionEvent is a change with its encoded events.
 type versionEvent struct {
 	change     *replica.Change
-	id         string // of the version; empty while there is none
-	previousID string // of the version before, whose readers may get the delta
-	snapshot   []byte // what the version is, for a reader of any other one
-	delta      []byte // what has changed since then; nil where only the snapshot shows it
+	id         string // event id of the version; empty without a version
+	previousID string // event id of the version before; clients that have it get delta
+	snapshot   []byte // the version, for clients that have any other version
+	delta      []byte // the changes since previousID; nil if only snapshot shows them
 }
 
 // latest returns the newest change with its events.
@@ -212,7 +209,7 @@ type menuEvent struct {
 	Ingredients []menu.Availability `json:"ingredients"`
 }
 
-// renderEvent makes the events of a change.
+// renderEvent returns the events of a change.
 func renderEvent(restaurant menu.RestaurantID, change *replica.Change) versionEvent {
 	made := versionEvent{change: change}
 	if change.After.Version == 0 {
@@ -235,13 +232,13 @@ func renderEvent(restaurant menu.RestaurantID, change *replica.Change) versionEv
 func (e menuEvent) frame(id, event string) []byte {
 	data, err := json.Marshal(e)
 	if err != nil {
-		panic(err) // strings, numbers and booleans
+		panic(err) // cannot happen: strings, numbers and booleans
 	}
 	return frame(id, event, data)
 }
 
-// snapshotFor returns the event for a reader whose last event id is seen; nil when it has
-// this version already, or there is none.
+// snapshotFor returns the event for a client whose last event id is seen. It returns nil if the
+// client has this version or there is no version.
 func (t versionEvent) snapshotFor(seen string) []byte {
 	if t.id == seen {
 		return nil
@@ -249,9 +246,8 @@ func (t versionEvent) snapshotFor(seen string) []byte {
 	return t.snapshot
 }
 
-// deltaFor returns the event for a reader whose last event id is seen, as snapshotFor
-// does. A stop-list change is told as such only to who has the version before
-// it: nobody misses another change in between.
+// deltaFor returns the stop-list change if the client has the version before it. For other
+// clients it returns snapshotFor, because they would miss the changes in between.
 func (t versionEvent) deltaFor(seen string) []byte {
 	if t.delta != nil && t.previousID == seen {
 		return t.delta

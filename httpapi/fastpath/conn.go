@@ -8,20 +8,19 @@ import (
 	"time"
 )
 
-// firstRead is the size of a connection's buffer at first, in bytes; it grows up to
-// maxHead.
+// firstRead is the initial size of a connection's buffer in bytes. It grows up to maxHead.
 const firstRead = 2 << 10
 
-// nextStep is what becomes of a connection next.
+// nextStep is the next step of a connection.
 type nextStep uint8
 
 const (
-	stepContinue nextStep = iota // it waits for more bytes
-	stepClose                    // nothing more is answered
+	stepContinue nextStep = iota // wait for more bytes
+	stepClose                    // answer nothing more
 	stepHandOff                  // net/http answers
 )
 
-// conn is one connection while it is answered here.
+// conn is a connection that the fast path answers.
 type conn struct {
 	net.Conn
 	socket
@@ -30,21 +29,21 @@ type conn struct {
 
 	buf             []byte // buf[at:] has arrived and is not answered yet
 	at              int
-	scanned         int       // how much of an incomplete head was scanned
-	headDeadlineSet bool      // that head has a deadline of its own
+	scanned         int       // bytes of an incomplete head that were scanned
+	headDeadlineSet bool      // the incomplete head has its own deadline
 	used            bool      // a request has been answered
-	deadlinesSetAt  time.Time // when the deadlines were set last; zero: others are set
+	deadlinesSetAt  time.Time // when the usual deadlines were set; zero if others are set
 	shortRead       bool      // the read deadline is that of recheck
 	lastSent        bool      // the last response was written
 	date            date
 
 	request  Request
 	response Response
-	parts    [2][]byte // of a large answer
+	parts    [2][]byte // of a large response
 	vector   net.Buffers
 }
 
-// serve answers requests until there is one that it has no answer for.
+// serve answers requests until one of them has to be handed off.
 func (c *conn) serve() {
 	defer c.listener.remove(c)
 	next := stepContinue
@@ -71,21 +70,21 @@ func (c *conn) serve() {
 	}
 }
 
-// receive answers what can be answered after n more bytes were read into the
-// free part of the buffer, or none because of err.
+// receive processes n more bytes in the free part of the buffer, or a read that failed with
+// err.
 func (c *conn) receive(n int, err error) nextStep {
 	c.buf = c.buf[:len(c.buf)+n]
 	if n == 0 && err != nil && !c.listener.draining.Load() {
 		if errors.Is(err, io.EOF) && c.scanned > 0 && c.enoughForNetHTTP(c.scanned) {
-			return stepHandOff // half a request has an answer
+			return stepHandOff // net/http answers an incomplete request
 		}
 		return stepClose
 	}
 	return c.advance()
 }
 
-// advance answers the requests that have arrived. Where it returns stepContinue
-// the buffer has space for at least one more byte.
+// advance answers the requests that have arrived. If it returns stepContinue, the buffer has
+// space for at least one more byte.
 func (c *conn) advance() nextStep {
 	for {
 		arrived := c.buf[c.at:]
@@ -104,33 +103,32 @@ func (c *conn) advance() nextStep {
 	}
 }
 
-// await prepares for the rest of a head that has arrived in part, or not at all.
+// await prepares for the rest of an incomplete head.
 func (c *conn) await(arrived []byte) nextStep {
 	if len(arrived) >= maxHead || c.enoughForNetHTTP(len(arrived)) && !couldBeFast(arrived, c.scanned) {
 		return stepHandOff
 	}
 	c.scanned = len(arrived)
-	if c.scanned > 0 && c.used && !c.headDeadlineSet { // the first one's time runs since it was accepted
+	if c.scanned > 0 && c.used && !c.headDeadlineSet { // the deadline of the first head was set when the connection was accepted
 		c.headDeadlineSet, c.shortRead, c.deadlinesSetAt = true, false, time.Time{}
 		_ = c.SetReadDeadline(time.Now().Add(c.listener.cfg.HeadTimeout))
 	}
-	if c.listener.draining.Load() { // after the time-outs are set: see interrupt
+	if c.listener.draining.Load() { // after the deadline is set: see interrupt
 		return stepClose
 	}
 	c.makeRoom()
 	return stepContinue
 }
 
-// enoughForNetHTTP reports whether so many bytes are the beginning of a request:
-// after a first request net/http ignores fewer.
+// enoughForNetHTTP reports whether net/http would answer these bytes. After the first request
+// it ignores fewer than four.
 func (c *conn) enoughForNetHTTP(arrived int) bool { return !c.used || arrived >= 4 }
 
 const emptyLine = "\r\n\r\n"
 
-// couldBeFast reports whether the beginning of a head may become one that is
-// answered here; the bytes before scanned were checked earlier. It checks only
-// what the wait for the rest would be useless for: a method other than GET and
-// HEAD, and lines that end in another way.
+// couldBeFast reports whether an incomplete head may become a request of the fast path. The
+// bytes before scanned were checked earlier. It checks only what makes waiting useless: a
+// method other than GET and HEAD, and other line ends.
 func couldBeFast(head []byte, scanned int) bool {
 	if scanned < len("HEAD /") && !hasPrefix(head, "GET /") && !hasPrefix(head, "HEAD /") {
 		return false
@@ -146,7 +144,7 @@ func couldBeFast(head []byte, scanned int) bool {
 	}
 }
 
-// hasPrefix reports whether the head, as far as it has arrived, has the prefix.
+// hasPrefix reports whether the bytes of the head that have arrived match the prefix.
 func hasPrefix(head []byte, start string) bool {
 	n := min(len(head), len(start))
 	return string(head[:n]) == start[:n]
@@ -161,7 +159,7 @@ func (c *conn) makeRoom() {
 		return
 	case c.at > 0:
 		c.buf = c.buf[:copy(c.buf, c.buf[c.at:])]
-	default: // cap is less than maxHead: more was handed off
+	default: // the capacity is less than maxHead: longer heads were handed off
 		c.buf = append(make([]byte, 0, maxHead), c.buf...)
 	}
 	c.at = 0
@@ -170,7 +168,7 @@ func (c *conn) makeRoom() {
 // free returns the unused part of the buffer.
 func (c *conn) free() []byte { return c.buf[len(c.buf):cap(c.buf)] }
 
-// serveGeneric reads and answers by the connection's own methods.
+// serveGeneric reads with the connection's own methods.
 func (c *conn) serveGeneric() nextStep {
 	for {
 		n, err := c.Read(c.free())
@@ -180,8 +178,8 @@ func (c *conn) serveGeneric() nextStep {
 	}
 }
 
-// setDeadlines sets the deadlines again unless that was done a moment ago: it
-// takes a fraction of the time of a small answer.
+// setDeadlines renews the deadlines, unless it did so recently: setting them costs a noticeable
+// part of the time of a small response.
 func (c *conn) setDeadlines(now time.Time) {
 	moment := c.listener.cfg.IdleTimeout / 64
 	if now.Sub(c.deadlinesSetAt) < moment {
@@ -196,9 +194,8 @@ func (c *conn) setDeadlines(now time.Time) {
 	_ = c.SetWriteDeadline(now.Add(c.listener.cfg.WriteTimeout))
 }
 
-// recheck reports whether a deadline that has passed asks for another read and
-// does not end the connection: the system does not report an end that came
-// together with the last bytes.
+// recheck reports whether the connection should be read again after its deadline. The system
+// does not report the end of a connection that arrived together with the last bytes.
 func (c *conn) recheck() bool {
 	if !c.shortRead || c.listener.draining.Load() {
 		return false
@@ -208,6 +205,6 @@ func (c *conn) recheck() bool {
 	return !c.listener.draining.Load() // see interrupt
 }
 
-// interrupt ends a Read that waits or is about to. Code that sets a deadline
-// afterwards sees that the Listener is draining.
+// interrupt ends a waiting or future Read. Code that sets a deadline afterwards checks that the
+// Listener is draining.
 func (c *conn) interrupt() { _ = c.SetReadDeadline(time.Unix(1, 0)) }

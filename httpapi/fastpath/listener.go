@@ -1,17 +1,15 @@
-// Package fastpath answers hot reads before net/http sees them. A Listener
-// stands between the TCP listener and an ordinary http.Server: each plaintext
-// HTTP/1.1 connection is read by a small loop that takes complete GET and HEAD
-// requests of a plain form, asks a Handler for a response from memory, and writes it.
+// Package fastpath answers frequent reads before net/http. A Listener is between the TCP
+// listener and an http.Server. It reads each plaintext HTTP/1.1 connection in a small loop. The
+// loop parses complete GET and HEAD requests of a plain form, gets a response in memory from a
+// Handler, and writes it.
 //
-// Its one invariant: a request gets from the loop what net/http would have
-// given it, or is left to net/http with every byte read so far. Whatever the
-// loop is not sure of goes there: another method, a body or a mention of one,
-// a header that stands twice, escapes in the path, a byte out of place, or a
-// Handler that has no response in memory. This is one way: a connection that was
-// handed off to net/http stays there, so nothing in a body can be taken for a
-// request.
+// Its invariant: the loop answers as net/http would, or hands the connection off to net/http
+// with all bytes that it has read. It hands off whatever it does not fully parse: other
+// methods, a body, repeated headers, escapes in the path, unexpected bytes, and requests
+// without a response in memory. A handed-off connection stays with net/http, so bytes of a body
+// are never parsed as a request.
 //
-// The package knows nothing of menus, and looks up, encodes and logs nothing.
+// The package has no knowledge of menus, and does no lookup, encoding or logging.
 package fastpath
 
 import (
@@ -22,64 +20,61 @@ import (
 	"time"
 )
 
-// Config is what a Listener needs beside the listener that it stands before.
+// Config is the configuration of a Listener.
 type Config struct {
-	// Handler makes what answers the requests of one connection.
+	// Handler returns the handler for the requests of one connection.
 	Handler func() Handler
-	// HeadTimeout is how long a request's head may take to arrive, of the first
-	// request from when the connection was accepted; IdleTimeout how long a
-	// connection may rest; WriteTimeout how long an answer may take to be sent.
-	// The last two may end by a sixty-fourth of the idle time early.
+	// HeadTimeout is how long a request's head may take; for the first request it starts when
+	// the connection is accepted. IdleTimeout is how long a connection may be idle.
+	// WriteTimeout is how long writing a response may take. The last two may end early by 1/64
+	// of the idle timeout.
 	HeadTimeout, IdleTimeout, WriteTimeout time.Duration
-	// OnPanic is told what a Handler panicked with; the connection is then
-	// closed.
+	// OnPanic is called with the panic of a Handler. The connection is then closed.
 	OnPanic func(fault any)
 }
 
-// Handler answers the requests of one connection from memory, one after
-// the other. Every method is called by the one goroutine of its connection.
+// Handler answers the requests of one connection from memory, one after the other. Only the
+// goroutine of the connection calls it.
 type Handler interface {
-	// Respond fills the Response, or is false where memory has none: the request
-	// is then handed off to net/http. It may take a while, but must not wait.
+	// Respond fills the Response. It returns false if memory has none, and net/http gets the
+	// request. Respond must not wait.
 	Respond(*Request, *Response) bool
-	// Sent tells that the last answer was handed to the system, how many bytes
-	// of its body, and how long it took from when the request was read.
+	// Sent is called after a response was written, with the written bytes of its body and the
+	// time since the request was read.
 	Sent(body int, took time.Duration)
 }
 
-// Response is a response with everything but Date and Connection, which the
-// connection adds.
+// Response is a response without Date and Connection, which the connection adds.
 type Response struct {
-	// Head is the status line and the header fields, each with its line end,
-	// without the empty line. It comes with room, to be appended to.
+	// Head has the status line and the header fields with their line ends, without the empty
+	// line. Its initial capacity is for appending.
 	Head []byte
-	// Body is what follows, also where it is not sent: of HEAD. It must not
-	// change; it is not kept.
+	// Body is the body, even if it is not sent because the method is HEAD. It must not change.
 	Body []byte
 }
 
-// Listener answers what it can of the connections it accepts, and gives the
-// others to whoever calls Accept, an http.Server. Run does its work.
+// Listener accepts connections and answers what it can. Accept returns the others to an
+// http.Server. Run does the work.
 type Listener struct {
 	inner net.Listener
 	cfg   Config
 
-	handoffs chan acceptResult // without a buffer: whatever is sent has been taken
+	handoffs chan acceptResult // unbuffered: what is sent has been received
 	closing  chan struct{}     // closed by Close
 	done     chan struct{}     // closed by Run when no connection is left
-	draining atomic.Bool       // closing, quickly read
+	draining atomic.Bool       // the same as closing, but faster to read
 
 	mu    sync.Mutex
-	conns map[*conn]struct{} // those that are answered here
+	conns map[*conn]struct{} // connections of the fast path
 }
 
-// acceptResult is what Accept returns.
+// acceptResult is the result of one Accept.
 type acceptResult struct {
 	conn net.Conn
 	err  error
 }
 
-// New puts a Listener before another one, which it closes with itself.
+// New returns a Listener before inner. Close closes inner as well.
 func New(inner net.Listener, cfg Config) *Listener {
 	return &Listener{
 		inner: inner, cfg: cfg, conns: map[*conn]struct{}{},
@@ -87,12 +82,11 @@ func New(inner net.Listener, cfg Config) *Listener {
 	}
 }
 
-// Addr is where the inner listener stands.
+// Addr returns the address of the inner listener.
 func (l *Listener) Addr() net.Addr { return l.inner.Addr() }
 
-// Accept returns the next connection with a request that was not answered here;
-// its Read begins with that request. After Close it gives net.ErrClosed. It
-// waits for Run.
+// Accept returns the next connection with a request that the fast path did not answer. Its Read
+// starts with that request. Accept waits for Run, and returns net.ErrClosed after Close.
 func (l *Listener) Accept() (net.Conn, error) {
 	select {
 	case next := <-l.handoffs:
@@ -102,8 +96,8 @@ func (l *Listener) Accept() (net.Conn, error) {
 	}
 }
 
-// Run accepts and answers until Close, and returns when none of its connections
-// is left. It cuts them when ctx ends.
+// Run accepts and answers until Close. It returns when no connection is left, and closes all of
+// them when ctx ends.
 func (l *Listener) Run(ctx context.Context) error {
 	defer close(l.done)
 	stop := context.AfterFunc(ctx, l.cut)
@@ -112,10 +106,10 @@ func (l *Listener) Run(ctx context.Context) error {
 	for {
 		inner, err := l.inner.Accept()
 		if err != nil && l.draining.Load() {
-			break // the error is Close's
+			break // the error is from Close
 		}
 		if err != nil {
-			// Whoever calls Accept is told, and waits before the next call.
+			// The caller of Accept gets the error and waits before its next call.
 			select {
 			case l.handoffs <- acceptResult{err: err}:
 			case <-l.closing:
@@ -133,8 +127,8 @@ func (l *Listener) Run(ctx context.Context) error {
 	return nil
 }
 
-// Close stops accepting and closes the connections that wait for a request, as
-// net/http does at a shutdown. Those that have one end with its answer.
+// Close stops accepting, and closes idle connections as net/http does at a shutdown. Others end
+// with their response.
 func (l *Listener) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -148,8 +142,7 @@ func (l *Listener) Close() error {
 	return l.inner.Close()
 }
 
-// Wait waits until no connection is left after Close and Run has returned.
-// The error is ctx's.
+// Wait waits until Run has returned after Close, or returns the error of ctx.
 func (l *Listener) Wait(ctx context.Context) error {
 	select {
 	case <-l.done:
@@ -159,7 +152,7 @@ func (l *Listener) Wait(ctx context.Context) error {
 	}
 }
 
-// cut closes everything at once.
+// cut closes all connections at once.
 func (l *Listener) cut() {
 	_ = l.Close()
 	l.mu.Lock()
@@ -169,7 +162,7 @@ func (l *Listener) cut() {
 	}
 }
 
-// add takes a connection in; false when it comes too late.
+// add adds a connection. It returns false if the Listener is draining.
 func (l *Listener) add(c *conn) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -180,15 +173,15 @@ func (l *Listener) add(c *conn) bool {
 	return true
 }
 
-// remove forgets a connection: nothing here interrupts or cuts it any more.
+// remove removes a connection, which is then neither interrupted nor cut.
 func (l *Listener) remove(c *conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.conns, c)
 }
 
-// handOff hands a connection over, with its time-outs off. It is closed where
-// nobody takes it: net/http would answer nothing then either.
+// handOff passes a connection to Accept, without deadlines. It closes the connection if the
+// Listener is closed, as net/http would.
 func (l *Listener) handOff(c *conn, next net.Conn) {
 	l.remove(c)
 	_ = next.SetDeadline(time.Time{})
@@ -199,27 +192,26 @@ func (l *Listener) handOff(c *conn, next net.Conn) {
 	}
 }
 
-// handedOff is a connection that net/http takes over: it first reads again what
-// was read here.
+// handedOff is a connection for net/http that starts with the bytes that were already read.
 type handedOff struct {
 	net.Conn
 	rest []byte
 }
 
-// Read returns the rest, and then what comes.
+// Read returns the rest first, then new bytes.
 func (g *handedOff) Read(into []byte) (int, error) {
 	if len(g.rest) == 0 {
 		return g.Conn.Read(into)
 	}
 	n := copy(into, g.rest)
 	if g.rest = g.rest[n:]; len(g.rest) == 0 {
-		g.rest = nil // lets the buffer go
+		g.rest = nil // frees the buffer
 	}
 	return n, nil
 }
 
-// CloseWrite ends what is written: net/http does so before it closes a
-// connection whose client may still be sending.
+// CloseWrite closes the write side. net/http does this before it closes a connection whose
+// client may still be sending.
 func (g *handedOff) CloseWrite() error {
 	if half, ok := g.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()

@@ -6,21 +6,20 @@ import (
 	"unsafe"
 )
 
-// maxHead is how long a request's head may be, in bytes; a longer one is for
-// net/http, which has a limit of its own.
+// maxHead limits a request's head in bytes. Longer ones are for net/http, which has its own
+// limit.
 const maxHead = 8 << 10
 
-// Request is a GET or HEAD request as it stood on the wire, without a body.
-// Its texts lie in the connection's buffer: they are valid until the Handler
-// returns from Sent, and whoever keeps one clones it.
+// Request is a GET or HEAD request without a body. Its texts are in the connection's buffer and
+// are valid until Sent returns; clone them to keep them.
 //
-// A header field that is missing reads as "". One of those below that stands
-// twice, or is empty, is never seen here.
+// A missing header field is "". Requests that repeat one of these fields, or send it empty, are
+// handed off.
 type Request struct {
 	Head bool // HEAD, not GET
-	// Path begins with a slash and consists of letters, digits and "-._~:/",
-	// without empty segments or such that begin with a dot. Query is what
-	// follows the question mark: the same characters and "=".
+	// Path starts with a slash and has only letters, digits and "-._~:/", without empty
+	// segments and segments that start with a dot. Query is the text after the question mark:
+	// the same characters without "/", and "=".
 	Path, Query string
 
 	AcceptEncoding  string
@@ -31,8 +30,8 @@ type Request struct {
 	RequestID       string // X-Request-Id
 }
 
-// read takes the first request out of bytes that hold a whole head, and returns
-// its length. It is false for whatever net/http should judge.
+// read parses the first request of bytes that contain a complete head, and returns its length.
+// It returns false if net/http should answer it.
 func (r *Request) read(arrived []byte) (size int, ok bool) {
 	*r = Request{}
 	end := bytes.IndexByte(arrived, '\n')
@@ -43,7 +42,7 @@ func (r *Request) read(arrived []byte) (size int, ok bool) {
 	for rest := arrived[end+1:]; ; {
 		end = bytes.IndexByte(rest, '\n')
 		if end < 1 || rest[end-1] != '\r' {
-			return 0, false // a line that ends otherwise
+			return 0, false // another line end
 		}
 		line := rest[:end-1]
 		rest = rest[end+1:]
@@ -55,15 +54,15 @@ func (r *Request) read(arrived []byte) (size int, ok bool) {
 			colon++
 		}
 		if colon == 0 || colon == len(line) || line[colon] != ':' || !plain(line[colon:]) {
-			return 0, false // also a line that goes on with the one before
+			return 0, false // or a continuation line
 		}
-		if !r.field(line[:colon], bytes.Trim(line[colon+1:], " "), &hosts) { // other white space is not plain
+		if !r.field(line[:colon], bytes.Trim(line[colon+1:], " "), &hosts) { // plain allows no white space other than spaces
 			return 0, false
 		}
 	}
 }
 
-// start reads the first line, without its end.
+// start parses the request line without its line end.
 func (r *Request) start(line []byte) bool {
 	switch {
 	case bytes.HasPrefix(line, []byte("GET /")):
@@ -89,7 +88,7 @@ func (r *Request) start(line []byte) bool {
 	return true
 }
 
-// field takes in one header field.
+// field parses one header field.
 func (r *Request) field(name, value []byte, hosts *int) bool {
 	var lower [len("transfer-encoding")]byte
 	if len(name) > len(lower) {
@@ -123,7 +122,7 @@ func (r *Request) field(name, value []byte, hosts *int) bool {
 	}
 }
 
-// once keeps a value that has not been there before.
+// once stores the value of a field that is not empty and was not sent before.
 func once(kept *string, value []byte) bool {
 	if *kept != "" || len(value) == 0 {
 		return false
@@ -132,10 +131,10 @@ func once(kept *string, value []byte) bool {
 	return true
 }
 
-// text is b as a string that shares its bytes.
+// text returns b as a string that shares its bytes.
 func text(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) } //nolint:gosec // the buffer is not written before Sent
 
-// The places of a request that a byte may be in.
+// The parts of a request in which a byte is allowed.
 const (
 	inName = 1 << iota
 	inPath
@@ -143,8 +142,8 @@ const (
 	inHost
 )
 
-// charClass has for each byte the places where it is allowed. It is narrower than
-// the standards: the rest is for net/http to judge.
+// charClass has the parts in which each byte is allowed. It allows less than the standards; the
+// rest is for net/http.
 var charClass = charClasses() //nolint:gochecknoglobals // a constant that Go cannot write as one
 
 func charClasses() (table [256]byte) {
@@ -162,7 +161,7 @@ func charClasses() (table [256]byte) {
 	return table
 }
 
-// allOf reports whether every byte is allowed in the place.
+// allOf reports whether every byte is allowed in the part.
 func allOf(text []byte, where byte) bool {
 	for _, b := range text {
 		if charClass[b]&where == 0 {
@@ -172,8 +171,8 @@ func allOf(text []byte, where byte) bool {
 	return true
 }
 
-// plain reports whether no byte is a control character; a tab is one here. Eight
-// bytes are looked at at once.
+// plain reports whether the line has no control characters, including tabs. It checks eight
+// bytes at a time.
 func plain(line []byte) bool {
 	const (
 		one  = 0x0101010101010101

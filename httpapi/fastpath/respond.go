@@ -8,19 +8,19 @@ import (
 )
 
 const (
-	oneWrite   = 8 << 10 // bodies up to this are copied behind their head
-	headRoom   = 1 << 10 // about what a head takes
+	oneWrite   = 8 << 10 // larger bodies are not copied behind their head
+	headRoom   = 1 << 10 // approximate size of a head
 	lingerTime = 500 * time.Millisecond
 )
 
-// headerBuffers are where responses are put together.
+// headerBuffers are buffers for responses.
 //
 //nolint:gochecknoglobals // a pool
 var headerBuffers = sync.Pool{New: func() any { return &headerBuffer{make([]byte, 0, headRoom+oneWrite)} }}
 
 type headerBuffer struct{ room []byte }
 
-// respond answers the request whose head takes so many bytes.
+// respond answers the request whose head has this size.
 func (c *conn) respond(size int) nextStep {
 	begun := time.Now()
 	s, _ := headerBuffers.Get().(*headerBuffer)
@@ -60,7 +60,7 @@ func (c *conn) respond(size int) nextStep {
 	return stepContinue
 }
 
-// write sends an answer and returns how much of the body was sent.
+// write sends a response and returns how much of the body was sent.
 func (c *conn) write(head, body []byte) (sent int, err error) {
 	size := len(head)
 	if len(body) <= oneWrite {
@@ -74,8 +74,8 @@ func (c *conn) write(head, body []byte) (sent int, err error) {
 	return max(0, int(n)-size), err
 }
 
-// linger lets the last answer arrive: a connection that is closed with bytes
-// unread is reset, and the answer with it.
+// linger closes the write side and reads until the client closes. Closing a connection with
+// unread bytes would reset it and lose the response.
 func (c *conn) linger() {
 	half, ok := c.Conn.(interface{ CloseWrite() error })
 	if !ok || half.CloseWrite() != nil {
@@ -85,13 +85,13 @@ func (c *conn) linger() {
 	_, _ = io.Copy(io.Discard, struct{ io.Reader }{c.Conn})
 }
 
-// date is the text of a second.
+// date caches the text of a second.
 type date struct {
 	second int64
 	text   [len(http.TimeFormat)]byte
 }
 
-// append appends the second's text, as the field Date has it.
+// append appends the time in the format of the Date header.
 func (d *date) append(dst []byte, now time.Time) []byte {
 	if second := now.Unix(); second != d.second {
 		d.second = second

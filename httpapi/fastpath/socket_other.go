@@ -4,7 +4,7 @@ package fastpath
 
 import "net"
 
-// socket is empty: connections are read by their own methods.
+// socket is empty: connections are read with their own methods.
 type socket struct{}
 
 func newSocket(net.Conn) socket { return socket{} }

@@ -1,7 +1,7 @@
-// Package menus answers reads of menus, products, changes, restaurants and rejection reasons: what a request asks for,
-// in which encoding, and whether the client has it already.
+// Package menus answers reads of menus, products, changes, restaurants and rejection reasons.
+// It selects the body and its encoding, and compares the client's ETag.
 //
-// Both paths of a hot read, the handlers behind net/http and the handler of the fast path, decide by the same
-// functions and answer the same bytes. Bodies come ready from the replica. The package never writes, and never asks
-// Redis for a menu or a dish that is in memory.
+// The handlers behind net/http and the handler of the fast path use the same functions and
+// return the same bytes. Encoded bodies come from the replica. The package never writes, and
+// never reads a menu or a dish from Redis if it is in memory.
 package menus

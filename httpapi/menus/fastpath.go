@@ -14,53 +14,54 @@ import (
 	"larder/internal/jsontext"
 )
 
-// FieldWriter takes fields of a header.
+// FieldWriter writes header fields.
 type FieldWriter interface {
 	Text(name, value string)
 }
 
-// FastPathDeps is what reads on the fast path need of the middleware, which they
-// pass by.
+// FastPathDeps are the middleware functions that reads on the fast path need, because they
+// bypass the middleware.
 type FastPathDeps struct {
 	Auth *auth.Auth
-	// CORS puts the fields of an answer to a page of another origin.
+	// CORS writes the CORS headers of a response.
 	CORS interface {
 		WriteHeaders(out FieldWriter, origin string)
 		Varies() bool
 	}
-	// ShouldLog reports whether a read gets a line in the log, which Log writes.
+	// ShouldLog reports whether a read is logged. Log logs it.
 	ShouldLog func(status int, took time.Duration) bool
 	Log       func(line Line)
 	OnPanic   func(fault any)
 }
 
-// Line is what the log tells of a read.
+// Line is the log line of a read.
 type Line struct {
 	ID, Method, Route, Path string
 	Status, Bytes           int
 	Took                    time.Duration
-	Client                  string // empty: nobody said
+	Client                  string // empty without a token
 }
 
-// FastPath returns a handler for the reads of one connection. It answers
-// hot reads as the handlers do, by the same functions; whatever is not at hand, or
-// is to be refused, is left to them.
+// FastPath returns a handler for the reads of one connection. It answers with the functions of
+// the handlers. Requests that it cannot answer from memory, and requests that fail, are left to
+// the handlers.
 func (h *Handlers) FastPath(deps *FastPathDeps) fastpath.Handler {
 	return &fastPathHandler{Handlers: h, fast: deps}
 }
 
-// fastPathHandler answers the requests of one connection. It belongs to its goroutine.
+// fastPathHandler answers the requests of one connection. Only the goroutine of the connection
+// uses it.
 type fastPathHandler struct {
 	*Handlers
 	fast   *FastPathDeps
 	out    wireFields
-	header []byte // a copy of the Authorization, to be hashed
+	header []byte // a copy of the Authorization header, for hashing
 
-	// Of the request being answered.
+	// State of the current request.
 	request *fastpath.Request
-	route   string // as Gin has it: its name in metrics and log
+	route   string // as registered in Gin, for metrics and log
 	status  int
-	hit     bool // the body was in memory
+	hit     bool // the encoded body was cached
 	client  string
 	id      []byte
 }
@@ -70,7 +71,7 @@ func (l *fastPathHandler) Respond(request *fastpath.Request, answer *fastpath.Re
 	defer func() {
 		if fault := recover(); fault != nil {
 			l.fast.OnPanic(fault)
-			ok = false // net/http answers 500, or better
+			ok = false // net/http answers instead
 		}
 	}()
 	var read menuRead
@@ -101,8 +102,8 @@ func (l *fastPathHandler) Respond(request *fastpath.Request, answer *fastpath.Re
 	encoding := accepted.First(found.what)
 	body, ready := l.deps.Replica.Ready(found.snapshot, found.what, encoding)
 	if !ready {
-		// A menu or a dish is built here, in memory alone: given away, the
-		// connection would not come back. A view may have to be asked of Redis.
+		// A menu or a dish is built here from memory, because a handed-off connection does not
+		// return to the fast path. A view may need Redis.
 		if read.kind == readView {
 			return false
 		}
@@ -120,8 +121,8 @@ func (l *fastPathHandler) Respond(request *fastpath.Request, answer *fastpath.Re
 	return true
 }
 
-// authorize reports whether the read is allowed, as RequireScope does, and whether its
-// client named itself. Only tokens that were read before are known here.
+// authorize reports whether the read is allowed, as RequireScope does, and whether it has a
+// token. It knows only cached tokens.
 func (l *fastPathHandler) authorize(read *menuRead) (known, ok bool) {
 	if l.request.Authorization == "" {
 		return false, read.kind != readView && l.deps.OpenMenu
@@ -136,14 +137,14 @@ func (l *fastPathHandler) authorize(read *menuRead) (known, ok bool) {
 	return known, known && auth.Holds(who.Scopes, scope)
 }
 
-// writeHeaders lays the answer out, in the order in which net/http has the fields.
+// writeHeaders writes the response's headers in the order of net/http.
 func (l *fastPathHandler) writeHeaders(v *versionedResponse, answer *fastpath.Response, kind readKind) {
 	status := "HTTP/1.1 200 OK\r\n"
 	if v.status == http.StatusNotModified {
 		status = "HTTP/1.1 304 Not Modified\r\n"
 	}
 	l.out.lines = append(answer.Head, status...)
-	if kind != readView { // what cors covers
+	if kind != readView { // the routes with CORS
 		l.fast.CORS.WriteHeaders(&l.out, l.request.Origin)
 		v.varies = l.fast.CORS.Varies()
 	}
@@ -176,12 +177,12 @@ func (l *fastPathHandler) Sent(body int, took time.Duration) {
 	l.out.lines, l.id, l.request = nil, nil, nil
 }
 
-// ViewPath is the route of the menu view on the compatible API. It is registered
-// with a slash at its end too.
+// ViewPath is the route of the menu view on the compatible API. It is also registered with a
+// trailing slash.
 const ViewPath = "/orders/api/v1/menu/view"
 
-// readOf takes the hot read out of a request, and returns the route as Gin has
-// it; ok is false for any other request.
+// readOf parses the path and query of a menu read, and returns its route in Gin. ok is false
+// for other requests.
 func readOf(request *fastpath.Request, read *menuRead) (route string, ok bool) {
 	if rest, found := strings.CutPrefix(request.Path, "/v1/restaurants/"); found {
 		restaurant, rest, _ := strings.Cut(rest, "/")
@@ -218,8 +219,8 @@ func readOf(request *fastpath.Request, read *menuRead) (route string, ok bool) {
 	return route, id != "" && !strings.Contains(id, "=") && isRestaurantID(name)
 }
 
-// isRestaurantID reports whether a parameter is the restaurant's id; the usual
-// spellings take nothing from the heap.
+// isRestaurantID reports whether a parameter is the restaurant's id. The usual spellings do not
+// allocate.
 func isRestaurantID(name string) bool {
 	return name == "restaurantId" || name == "restaurantID" || jsontext.FoldName(name) == "restaurantid"
 }

@@ -16,8 +16,8 @@ import (
 	"larder/httpapi/web"
 )
 
-// answerHashed sends a read that belongs to no single version, without content
-// coding: its ETag is of the body alone.
+// answerHashed answers a read that belongs to no single version. The body is not compressed,
+// and its ETag is its hash.
 func (h *Handlers) answerHashed(c *gin.Context, body []byte) error {
 	if err := requireIdentity(c); err != nil {
 		return err
@@ -28,7 +28,7 @@ func (h *Handlers) answerHashed(c *gin.Context, body []byte) error {
 	control, private := h.cacheControl(known)
 	header.Set("Cache-Control", control)
 	if private {
-		header.Add("Vary", "Authorization") // added, not set: CORS has its own entry there
+		header.Add("Vary", "Authorization") // added, because CORS has its own Vary
 	}
 	if !HasBody(c, `W/"`+BodyHash(body)+`"`) {
 		respond.Write(c, http.StatusOK, respond.ContentJSON, body)
@@ -36,8 +36,8 @@ func (h *Handlers) answerHashed(c *gin.Context, body []byte) error {
 	return nil
 }
 
-// HasBody puts the ETag of an answer. It answers 304 and reports true if the
-// client has the body.
+// HasBody sets the ETag of a response. If the client has the body, HasBody answers 304 and
+// returns true.
 func HasBody(c *gin.Context, etag string) bool {
 	c.Writer.Header()["Etag"] = []string{etag}
 	if !web.MatchesETag(c.Request.Header["If-None-Match"], etag) {
@@ -47,15 +47,15 @@ func HasBody(c *gin.Context, etag string) bool {
 	return true
 }
 
-// BodyHash is 8 hex of a body's hash, as it stands in an ETag.
+// BodyHash returns the first 8 hex digits of a body's hash, for its ETag.
 func BodyHash(body []byte) string {
 	sum := sha256.Sum256(body)
 	return hex.EncodeToString(sum[:4])
 }
 
-// Restaurants answers GET /v1/restaurants, by id; ?q= are words that occur
-// in the id or the name. It answers from memory (policy H7): what another
-// instance has published or checked is seen after cache.poll at the latest.
+// Restaurants answers GET /v1/restaurants, sorted by id. ?q= searches in ids and names. It
+// answers from memory (policy H7): versions and checks of other instances appear after
+// cache.poll at the latest.
 func (h *Handlers) Restaurants(c *gin.Context) error {
 	want, err := visible.Query(c)
 	if err != nil {
@@ -74,12 +74,12 @@ func (h *Handlers) Restaurants(c *gin.Context) error {
 	return h.answerHashed(c, body)
 }
 
-// reasonsTimeout bounds how long a list of reasons waits for Redis before it
-// answers from memory.
+// reasonsTimeout limits how long a list of reasons waits for Redis before it is answered from
+// memory.
 const reasonsTimeout = time.Second
 
-// RejectionReasons answers GET /v1/rejection-reasons; ?connection= where
-// several are configured.
+// RejectionReasons answers GET /v1/rejection-reasons. ?connection= is needed if several are
+// configured.
 func (h *Handlers) RejectionReasons(c *gin.Context) error {
 	name, given := c.GetQuery("connection")
 	connection, err := visible.Connection(c, h.deps.Directory, name, given)
@@ -89,8 +89,7 @@ func (h *Handlers) RejectionReasons(c *gin.Context) error {
 	return h.Reasons(c, connection)
 }
 
-// Reasons answers with a connection's reasons, under the interface
-// document's field names.
+// Reasons answers with a connection's reasons, with the field names of the ordering service.
 func (h *Handlers) Reasons(c *gin.Context, connection string) error {
 	ctx, cancel := context.WithTimeout(c.Request.Context(), reasonsTimeout)
 	defer cancel()

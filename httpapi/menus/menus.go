@@ -16,36 +16,36 @@ import (
 // Handlers answer reads of menus, products, restaurants and rejection reasons.
 type Handlers struct {
 	deps               Deps
-	publicCacheControl string       // Cache-Control of open menu reads
-	lastModifiedSeen   atomic.Int64 // Unix milliseconds: a time that is over
+	publicCacheControl string       // Cache-Control of public menu reads
+	lastModifiedSeen   atomic.Int64 // Unix milliseconds: times up to this are in the past
 }
 
-// Deps is what the handlers work with.
+// Deps are the dependencies of the handlers.
 type Deps struct {
 	Replica   *replica.Replica
 	Directory *directory.Directory
-	Stale     func(version cache.Version) bool // whether it was not confirmed for too long (policy S5)
+	Stale     func(version cache.Version) bool // reports whether it is stale (policy S5)
 	Metrics   *metrics.Metrics
 	Clock     func() time.Time
-	OpenMenu  bool // anyone may read menus
-	// MaxAge, StaleWhileRevalidate and StaleIfError make up the Cache-Control of
-	// open reads (policy H5).
+	OpenMenu  bool // everyone may read menus
+	// MaxAge, StaleWhileRevalidate and StaleIfError are the Cache-Control of public reads
+	// (policy H5).
 	MaxAge, StaleWhileRevalidate, StaleIfError time.Duration
 }
 
-// New makes the handlers.
+// New returns the handlers.
 func New(deps Deps) *Handlers {
 	return &Handlers{deps: deps, publicCacheControl: PublicCacheControl(deps.MaxAge, deps.StaleWhileRevalidate, deps.StaleIfError)}
 }
 
-// View answers a read of the menu view of the caller's connection, as published:
-// that of the restaurant named, or by policy O1a.
+// View answers a read of the menu view of the caller's connection, as published. Policy O1a
+// selects the view if restaurant is empty.
 func (h *Handlers) View(c *gin.Context, restaurant string) error {
 	return h.serveRead(c, &menuRead{kind: readView, restaurant: restaurant})
 }
 
-// PublicCacheControl is the Cache-Control of open reads; what is zero is left out,
-// but for the first.
+// PublicCacheControl returns the Cache-Control of public reads. Zero values other than maxAge
+// are left out.
 func PublicCacheControl(maxAge, staleWhileRevalidate, staleIfError time.Duration) string {
 	value := "public, max-age=" + respond.Seconds(maxAge)
 	if staleWhileRevalidate > 0 {

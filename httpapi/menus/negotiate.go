@@ -9,15 +9,15 @@ import (
 	"larder/httpapi/web"
 )
 
-// codings is how a request values each content coding that larder has, in
-// thousandths; -1 is one that it does not name.
+// codings has the weight of each content coding in a request, in thousandths; -1 if it is not
+// named.
 type codings [4]int
 
-// contentCodings are the codings that make an answer smaller.
+// contentCodings are the codings that compress.
 var contentCodings = [...]encoded.Encoding{encoded.Gzip, encoded.Brotli, encoded.Zstd} //nolint:gochecknoglobals // constant
 
-// readCodings reads Accept-Encoding (RFC 9110, section 12.5.3). "*" stands for
-// what is not listed; of a coding that is listed twice the last one counts.
+// readCodings parses Accept-Encoding (RFC 9110, section 12.5.3). "*" applies to codings that
+// are not listed. If a coding is listed twice, the last one counts.
 func readCodings(header string) codings {
 	read, anything := codings{-1, -1, -1, -1}, -1
 	for header != "" {
@@ -46,15 +46,14 @@ func readCodings(header string) codings {
 	return read
 }
 
-// takesIdentity reports whether the answer may be without coding: unless the
-// request says no, it may.
+// takesIdentity reports whether the request accepts a response without compression. Without a
+// weight, it does.
 func (c *codings) takesIdentity() bool { return c[encoded.Identity] != 0 }
 
-// AcceptedEncodings is the set of the encodings that a request values most by
-// its Accept-Encoding, empty where it takes none of larder's (406). Without the
-// header, or when it is empty, that is identity. Identity is in the set by
-// itself alone: of what is worth the same, larder answers the smaller. It
-// allocates nothing.
+// AcceptedEncodings returns the encodings with the highest weight in Accept-Encoding, or the
+// empty set if none is acceptable (406). An empty header accepts identity. Identity is only in
+// the set if its weight is higher than all others: if weights are equal, the smaller response
+// wins. It does not allocate.
 func AcceptedEncodings(header string) encoded.Encodings {
 	read := readCodings(header)
 	best, set := 0, encoded.Encodings(0)
@@ -77,8 +76,8 @@ func AcceptedEncodings(header string) encoded.Encodings {
 	}
 }
 
-// weight reads the q parameter, in thousandths: 1000 when there is none, 0
-// when it is malformed (the element is then not acceptable).
+// weight returns the q parameter in thousandths: 1000 without one, 0 (not acceptable) if
+// it is malformed.
 func weight(parameters string) int {
 	for parameters != "" {
 		var parameter string
@@ -91,16 +90,16 @@ func weight(parameters string) int {
 	return 1000
 }
 
-// tokenIs reports whether a token is the name, regardless of the case of ASCII
-// letters: "ſ", which Unicode folds to "s", is longer.
+// tokenIs compares a token and a name without regard to ASCII case. The length check excludes
+// "ſ", which Unicode folds to "s".
 func tokenIs(token, name string) bool {
 	return len(token) == len(name) && strings.EqualFold(token, name)
 }
 
-// trim takes the white space of RFC 9110, section 5.6.3, from both ends.
+// trim removes white space (RFC 9110, section 5.6.3) from both ends.
 func trim(text string) string { return strings.Trim(text, " \t") }
 
-// thousandths reads a qvalue: 0 to 1 with at most three decimals.
+// thousandths parses a qvalue: 0 to 1 with at most three decimals.
 func thousandths(text string) int {
 	whole, fraction, _ := strings.Cut(text, ".")
 	if (whole != "0" && whole != "1") || len(fraction) > 3 {
@@ -126,21 +125,20 @@ func thousandths(text string) int {
 	return value
 }
 
-// notModified reports whether a conditional read can be answered 304 (RFC 9110,
-// section 13.2.2): If-None-Match decides where there is one, else
-// If-Modified-Since, at the resolution of a second, which no two versions share.
+// notModified reports whether a conditional read can be answered with 304 (RFC 9110, section
+// 13.2.2). If-None-Match takes precedence over If-Modified-Since. No two versions have the same
+// Last-Modified second.
 func notModified(header http.Header, etag string, modified time.Time) bool {
 	if tags, ok := header["If-None-Match"]; ok {
 		return etag != "" && web.MatchesETag(tags, etag)
 	}
 	since := header["If-Modified-Since"]
-	return len(since) == 1 && unmodifiedSince(since[0], modified) // two of them are none (section 13.1.3)
+	return len(since) == 1 && unmodifiedSince(since[0], modified) // a repeated header is ignored (section 13.1.3)
 }
 
-// unmodifiedSince reports whether a body that was changed last at modified is the
-// one from the time that If-Modified-Since names; one that cannot be read, or
-// an unknown modified, says no. It allocates nothing where the time is in the
-// usual form.
+// unmodifiedSince reports whether a body with this modification time is unchanged since the
+// time of If-Modified-Since. It returns false for an invalid header and for a zero time. Times
+// in the usual format do not allocate.
 func unmodifiedSince(since string, modified time.Time) bool {
 	if since == "" || modified.IsZero() {
 		return false

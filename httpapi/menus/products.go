@@ -12,8 +12,8 @@ import (
 	"larder/internal/menu"
 )
 
-// Products answers GET /v1/restaurants/{restaurant}/products: the dishes
-// that ?category=, ?q= and ?available=true leave, in menu order.
+// Products answers GET /v1/restaurants/{restaurant}/products: the dishes that match ?category=,
+// ?q= and ?available=true, in menu order.
 func (h *Handlers) Products(c *gin.Context) error {
 	snapshot, err := h.snapshot(c)
 	if err != nil {
@@ -38,7 +38,7 @@ func (h *Handlers) Products(c *gin.Context) error {
 	if next == menu.None {
 		body = append(body, "null}"...)
 	} else {
-		// The last dish's place and id: the next page goes on after that dish in a
+		// The position and id of the last dish, so that the next page continues after it in a
 		// newer version too.
 		position := strconv.Itoa(int(next)) + " " + snapshot.Catalogue.Products().At(next).ID()
 		body = append(jsontext.AppendString(body, *respond.NextPage(position)), '}')
@@ -69,8 +69,8 @@ func productQuery(c *gin.Context, catalogue *menu.Catalogue) (menu.Query, error)
 	return query, err
 }
 
-// productAfter finds the place that a cursor names: that of its dish, or where
-// it stood when the menu no longer has it.
+// productAfter returns the position of a cursor: the position of its dish, or the former
+// position if the menu no longer has the dish.
 func productAfter(catalogue *menu.Catalogue, position string) (menu.Index, error) {
 	place, id, ok := strings.Cut(position, " ")
 	n, err := strconv.ParseInt(place, 10, 32)

@@ -17,19 +17,19 @@ import (
 	"larder/internal/menu"
 )
 
-// Menu answers GET /v1/restaurants/{restaurant}/menu with ready bytes.
+// Menu answers GET /v1/restaurants/{restaurant}/menu with cached bytes.
 func (h *Handlers) Menu(c *gin.Context) error {
 	return h.serveRead(c, &menuRead{kind: readMenu, restaurant: respond.Param(c, "restaurant")})
 }
 
-// Product answers GET /v1/restaurants/{restaurant}/products/{id} with ready
-// bytes; ?by=externalId looks the id up among the external ones.
+// Product answers GET /v1/restaurants/{restaurant}/products/{id} with cached bytes.
+// ?by=externalId searches by external id.
 func (h *Handlers) Product(c *gin.Context) error {
 	restaurant, product := respond.Param(c, "restaurant"), respond.Param(c, "id")
 	return h.serveRead(c, &menuRead{kind: readProduct, restaurant: restaurant, product: product, by: c.Query("by")})
 }
 
-// serveRead answers a hot read, and waits for what memory does not hold.
+// serveRead answers a menu read. It waits if the catalogue is not in memory.
 func (h *Handlers) serveRead(c *gin.Context, read *menuRead) error {
 	read.who = auth.CallerOf(c)
 	id, err := h.menuOf(read)
@@ -47,8 +47,8 @@ func (h *Handlers) serveRead(c *gin.Context, read *menuRead) error {
 	return h.representation(c, found)
 }
 
-// build makes the body of a read. A menu or a dish is made in memory alone; a
-// view or a list of changes may have to be asked of Redis.
+// build builds the body of a read. Menus and dishes need only memory; a view or a list of
+// changes may need Redis.
 func (h *Handlers) build(ctx context.Context, found resolvedRead, encoding encoded.Encoding) (*encoded.Representation, error) {
 	switch found.what {
 	case encoded.WholeMenu:
@@ -62,7 +62,7 @@ func (h *Handlers) build(ctx context.Context, found resolvedRead, encoding encod
 	}
 }
 
-// snapshot is the current version of the path's restaurant, from memory.
+// snapshot returns the current version of the path's restaurant.
 func (h *Handlers) snapshot(c *gin.Context) (*cache.Snapshot, error) {
 	restaurant, err := visible.Restaurant(c, h.deps.Directory)
 	if err != nil {
@@ -71,8 +71,8 @@ func (h *Handlers) snapshot(c *gin.Context) (*cache.Snapshot, error) {
 	return h.deps.Replica.Catalogue(c.Request.Context(), restaurant.ID)
 }
 
-// representation answers a read of one version: 304, or its bytes, ready or
-// built now, in the encoding that the request values most.
+// representation answers a read of one version with 304 or with a cached or new body, in the
+// encoding with the highest weight.
 func (h *Handlers) representation(c *gin.Context, found resolvedRead) error {
 	accepted := AcceptedEncodings(strings.Join(c.Request.Header["Accept-Encoding"], ","))
 	if accepted == 0 {
@@ -93,7 +93,7 @@ func (h *Handlers) representation(c *gin.Context, found resolvedRead) error {
 	return h.answerVersion(c, found.snapshot, found.modified, body)
 }
 
-// answerVersion answers a read of one version: 304 or the body.
+// answerVersion answers a read of one version with 304 or with the body.
 func (h *Handlers) answerVersion(c *gin.Context, snapshot *cache.Snapshot, modified time.Time, body *encoded.Representation) error {
 	known := auth.CallerOf(c).Client != ""
 	v := h.versionedResponse(snapshot, modified, body, notModified(c.Request.Header, body.ETag, modified), known)
@@ -103,12 +103,12 @@ func (h *Handlers) answerVersion(c *gin.Context, snapshot *cache.Snapshot, modif
 		return nil
 	}
 	c.Writer.WriteHeader(v.status)
-	_, _ = c.Writer.Write(v.body) // an error means that the client is gone
+	_, _ = c.Writer.Write(v.body) // an error means that the client has disconnected
 	return nil
 }
 
-// cacheControl tells caches who may keep an answer (policy H5): anyone where
-// menus are open, nobody but the client where a token opened it.
+// cacheControl returns the Cache-Control of a response (policy H5): public if menus are open
+// and the request has no token, else private.
 func (h *Handlers) cacheControl(known bool) (control string, private bool) {
 	if h.deps.OpenMenu && !known {
 		return h.publicCacheControl, false
@@ -116,14 +116,14 @@ func (h *Handlers) cacheControl(known bool) (control string, private bool) {
 	return "private, no-cache", true
 }
 
-// notAcceptable is the problem of a request that takes no encoding of the answer.
+// notAcceptable returns the problem for a request that accepts no available encoding.
 func notAcceptable(c *gin.Context) error {
 	c.Writer.Header().Add("Vary", "Accept-Encoding")
 	const msg = "larder answers in identity, gzip, br or zstd; Accept-Encoding refuses all of them"
 	return &respond.Problem{Code: respond.CodeNotAcceptable, Msg: msg}
 }
 
-// requireIdentity refuses a request that takes no answer without content coding.
+// requireIdentity rejects a request that does not accept uncompressed responses.
 func requireIdentity(c *gin.Context) error {
 	if read := readCodings(strings.Join(c.Request.Header["Accept-Encoding"], ",")); !read.takesIdentity() {
 		return notAcceptable(c)
@@ -131,8 +131,8 @@ func requireIdentity(c *gin.Context) error {
 	return nil
 }
 
-// Changes answers GET /v1/restaurants/{restaurant}/changes?since= with
-// ready bytes: what differs between that version and the current one.
+// Changes answers GET /v1/restaurants/{restaurant}/changes?since= with cached bytes: the
+// differences between that version and the current one.
 func (h *Handlers) Changes(c *gin.Context) error {
 	snapshot, err := h.snapshot(c)
 	if err != nil {
@@ -145,18 +145,17 @@ func (h *Handlers) Changes(c *gin.Context) error {
 	return h.representation(c, resolvedRead{snapshot: snapshot, what: encoded.ChangesOnly, modified: snapshot.ModifiedAt, since: since})
 }
 
-// menuRead is a read that both paths answer: this package's handlers behind
-// net/http, and the fast path before it (docs/decisions/0023-fast-path-before-net-http.md).
-// What it means is decided here alone.
+// menuRead is a read that both paths answer: this package's handlers behind net/http, and the
+// fast path before it (docs/decisions/0023-fast-path-before-net-http.md).
 type menuRead struct {
 	kind       readKind
-	restaurant string // of a view: as the query names it, "" where it does not
+	restaurant string // for a view: the id in the query, or ""
 	product    string
 	by         string      // what product is: "" or id, or externalId
-	who        auth.Caller // zero: nobody said
+	who        auth.Caller // zero without a token
 }
 
-// readKind is what is read.
+// readKind is the kind of a menu read.
 type readKind uint8
 
 const (
@@ -165,16 +164,15 @@ const (
 	readView // the menu view as published, on the compatible API
 )
 
-// resolvedRead is the body that a read is about, of one version.
+// resolvedRead identifies the body of a read in one version.
 type resolvedRead struct {
 	snapshot *cache.Snapshot
 	what     menu.Index // encoded.WholeMenu, encoded.PublishedMenu, encoded.ChangesOnly, or a dish
 	modified time.Time
-	since    int64 // of encoded.ChangesOnly: the version that they are counted from
+	since    int64 // for encoded.ChangesOnly: the version to compare with
 }
 
-// resolve looks up what is read in the current version of the menu that menuOf
-// names.
+// resolve finds the read's body in the current version of its menu.
 func (read *menuRead) resolve(snapshot *cache.Snapshot) (resolvedRead, error) {
 	switch read.kind {
 	case readView:
@@ -187,7 +185,7 @@ func (read *menuRead) resolve(snapshot *cache.Snapshot) (resolvedRead, error) {
 	}
 }
 
-// menuOf names the catalogue that is read; the id is the configuration's.
+// menuOf returns the id of the catalogue that is read, as configured.
 func (h *Handlers) menuOf(read *menuRead) (menu.RestaurantID, error) {
 	if read.kind == readView {
 		connection, err := visible.OnlyConnection(h.deps.Directory, read.who, visible.ByClient)
@@ -200,7 +198,7 @@ func (h *Handlers) menuOf(read *menuRead) (menu.RestaurantID, error) {
 	return restaurant.ID, err
 }
 
-// findProduct looks up a dish by its id or its externalId.
+// findProduct returns a dish by its id or its external id.
 func findProduct(catalogue *menu.Catalogue, by, id string) (menu.Index, error) {
 	switch by {
 	case "", "id":

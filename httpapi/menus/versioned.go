@@ -10,28 +10,27 @@ import (
 	"larder/httpapi/respond"
 )
 
-// versionedResponse is the answer to a read of one version, as both paths give it.
+// versionedResponse is the response to a read of one version, for both paths.
 type versionedResponse struct {
 	status   int // 200 or 304
 	body     []byte
 	etag     string
 	encoding encoded.Encoding
 	version  int64
-	modified time.Time // as Last-Modified shows it
+	modified time.Time // value of Last-Modified
 	control  string    // Cache-Control, policy H5
-	private  bool      // a token opened it
-	varies   bool      // on the Origin, where instrument has not said so
+	private  bool      // the request has a token
+	varies   bool      // by Origin; only on the fast path, because instrument sets it otherwise
 }
 
-// headerWriter takes header fields in. The order is that of their names, as net/http
-// writes them.
+// headerWriter writes header fields. They are written in the order of net/http: by name.
 type headerWriter interface {
 	Text(name, value string)
 	number(name string, value int64)
 	moment(name string, at time.Time)
 }
 
-// writeHeaders puts every field of the answer but those that instrument puts.
+// writeHeaders writes all header fields except those of instrument.
 func (v *versionedResponse) writeHeaders(out headerWriter) {
 	out.Text("Cache-Control", v.control)
 	if v.status == http.StatusOK {
@@ -53,8 +52,8 @@ func (v *versionedResponse) writeHeaders(out headerWriter) {
 	}
 }
 
-// versionedResponse lays out the answer to a read: unchanged tells that the client has
-// the body, known that it named itself by a token.
+// versionedResponse returns the response to a read. unchanged means that the client has the
+// body, and known that the request has a token.
 func (h *Handlers) versionedResponse(
 	snapshot *cache.Snapshot, modified time.Time, body *encoded.Representation, unchanged, known bool,
 ) versionedResponse {
@@ -69,12 +68,12 @@ func (h *Handlers) versionedResponse(
 	return v
 }
 
-// clampLastModified is the time of Last-Modified: never later than the answer (RFC 9110,
-// section 8.8.2.1). Whoever asks with it again gets the body once more, and then
-// the version's own time.
+// clampLastModified returns the value of Last-Modified, which must not be later than the
+// response (RFC 9110, section 8.8.2.1). A client that revalidates with a clamped time gets the
+// body again with the version's own time.
 func (h *Handlers) clampLastModified(modified time.Time) time.Time {
 	at := modified.UnixMilli()
-	if at <= h.lastModifiedSeen.Load() { // most are: no look at the clock
+	if at <= h.lastModifiedSeen.Load() { // the usual case, without reading the clock
 		return modified.UTC()
 	}
 	if now := h.deps.Clock(); now.Before(modified) {
@@ -84,22 +83,22 @@ func (h *Handlers) clampLastModified(modified time.Time) time.Time {
 	return modified.UTC()
 }
 
-// HeaderFields lays fields into a header of net/http.
+// HeaderFields writes fields into a header of net/http.
 type HeaderFields http.Header
 
-// Text adds a field; it does not set it, for CORS has its own Vary.
+// Text adds a value and keeps others, because CORS has its own Vary.
 func (h HeaderFields) Text(name, value string) { h[name] = append(h[name], value) }
 
 func (h HeaderFields) number(name string, value int64) { h.Text(name, strconv.FormatInt(value, 10)) }
 
 func (h HeaderFields) moment(name string, at time.Time) { h.Text(name, at.Format(http.TimeFormat)) }
 
-// wireFields lays fields out as they stand on the wire. It allocates nothing
-// while its room lasts.
+// wireFields writes fields in the format of HTTP/1.1. It does not allocate while its capacity
+// is sufficient.
 type wireFields struct {
 	lines []byte
 
-	second   int64 // whose text is kept: it is mostly the same
+	second   int64 // the second of dateText, which is mostly the same
 	dateText [len(http.TimeFormat)]byte
 }
 

@@ -1,6 +1,6 @@
-// Package metrics is what /metrics shows: the registry, the counters that requests, syncs and calls are counted in,
-// and the series that a scrape reads from memory or, at most every few seconds, from the journal.
+// Package metrics has the registry of /metrics, the counters of requests, syncs and calls, and
+// the series that a scrape reads from memory or, every few seconds at most, from the journal.
 //
-// Every label comes from a closed list, never from a request. Handlers and the middleware count; httpapi.New registers
-// what it has to show. The package answers no request but a scrape, and starts no goroutine.
+// Label values come from closed lists, never from a request. Handlers and middleware count;
+// httpapi.New registers the collectors. The package starts no goroutine.
 package metrics

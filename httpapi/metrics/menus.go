@@ -14,9 +14,9 @@ import (
 	"larder/sync/runlog"
 )
 
-// Menus shows how old the served menus are, and how their last syncs ended. It
-// reads memory only. No series has a restaurant's name: ten restaurants and ten
-// thousand have the same few (docs/decisions/0037-metric-labels-and-cardinality.md).
+// Menus are the metrics of the age of the served menus and the outcomes of their last syncs. It
+// reads only memory. There is no label for restaurants, so the number of series does not grow
+// with their number (docs/decisions/0037-metric-labels-and-cardinality.md).
 type Menus struct {
 	Replica   *replica.Replica
 	Directory *directory.Directory
@@ -24,7 +24,7 @@ type Menus struct {
 	Clock     func() time.Time
 }
 
-// Collector returns the series.
+// Collector returns the collector of the series.
 func (s Menus) Collector() prometheus.Collector {
 	oldest := prometheus.NewDesc("larder_menu_age_seconds",
 		"Age of the oldest served menu: time since a sync last confirmed it.", nil, nil)
@@ -58,7 +58,7 @@ func (s Menus) Collector() prometheus.Collector {
 	}}
 }
 
-// menuAges is how old the served menus are at a time.
+// menuAges has the ages and states of the served menus at one time.
 type menuAges struct {
 	ages     []float64 // seconds, ascending
 	states   map[string]int
@@ -66,8 +66,8 @@ type menuAges struct {
 	success  map[string]time.Time
 }
 
-// ages counts. Every state and outcome is there, with 0 too, so that a rule
-// over one does not have to tell nothing from none.
+// ages computes the current values. States and outcomes without restaurants are 0, so that
+// alerting rules need not handle missing series.
 func (s Menus) ages() menuAges {
 	seen := menuAges{
 		states: map[string]int{"fresh": 0, "stale": 0, "missing": 0},
@@ -102,8 +102,7 @@ func (s Menus) ages() menuAges {
 	return seen
 }
 
-// quantile returns the age that so large a share of the menus is no older than;
-// 0 where there is none.
+// quantile returns the age of the given share of the menus, or 0 without menus.
 func (m menuAges) quantile(share float64) float64 {
 	if len(m.ages) == 0 {
 		return 0

@@ -20,12 +20,11 @@ import (
 	"larder/sync/runlog"
 )
 
-// Metrics is what /metrics shows, in a registry of its own. Every label comes
-// from a closed list (routes, outcomes, operations), never from a request.
+// Metrics are the metrics of /metrics, in a separate registry. Label values come from closed
+// lists (routes, outcomes, operations), never from a request.
 //
-// It is a menusync.Observer; its methods Upstream, Redis and OrderEvent are
-// observers of upstream.Client, redisdb.DB and ordering.Orders. cmd hands it to
-// all of them and to Deps. docs/metrics.md lists every series.
+// It implements menusync.Observer. Its methods Upstream, Redis and OrderEvent are observers of
+// upstream.Client, redisdb.DB and ordering.Orders. docs/metrics.md lists all series.
 type Metrics struct {
 	registry *prometheus.Registry
 	requests *prometheus.CounterVec
@@ -41,18 +40,18 @@ type Metrics struct {
 	steps    *prometheus.HistogramVec
 	runTime  *prometheus.HistogramVec
 	redis    *prometheus.HistogramVec
-	reads    [pathNames][2]prometheus.Counter // by path, and whether the body was in memory
+	reads    [pathNames][2]prometheus.Counter // by path and cache hit
 	series   seriesCache
 
-	// LogLinesDropped counts lines of the log that its reader did not get. Set it
-	// before the server runs; nil: none.
+	// LogLinesDropped returns the number of dropped log lines. Set it before the server runs;
+	// it may be nil.
 	LogLinesDropped func() float64
 }
 
 var _ menusync.Observer = (*Metrics)(nil)
 
-// New makes the registry with everything that does not depend on a
-// Server; version goes into larder_build_info.
+// New returns a registry with all metrics that do not depend on a Server. Series whose label
+// values are known exist with value 0. version is a label of larder_build_info.
 func New(version string) *Metrics {
 	registry := prometheus.NewRegistry()
 	count := func(name, help string, labels ...string) *prometheus.CounterVec {
@@ -97,7 +96,7 @@ func New(version string) *Metrics {
 		m.reads[path] = [2]prometheus.Counter{reads.WithLabelValues(name, "miss"), reads.WithLabelValues(name, "hit")}
 	}
 	for _, event := range [...]string{"timed_out", "result_recorded_late", "outcome_conflict", "result_lost"} {
-		m.events.WithLabelValues(event) // from 0 on: a rule must see the first one as an increase
+		m.events.WithLabelValues(event) // exist with 0, so that a rule sees the first event as an increase
 	}
 	registry.MustRegister(
 		gauge("larder_build_info", "Version of the running build; always 1.",
@@ -114,10 +113,10 @@ func New(version string) *Metrics {
 	return m
 }
 
-// Registry is where other rooms' collectors may be added.
+// Registry returns the registry, for collectors of other packages.
 func (m *Metrics) Registry() *prometheus.Registry { return m.registry }
 
-// RunFinished counts a sync, and the time of the steps that it reached.
+// RunFinished counts a sync and observes the time of its steps.
 func (m *Metrics) RunFinished(run runlog.Run) {
 	m.runs.WithLabelValues(string(run.Trigger), string(run.Outcome)).Inc()
 	if took := run.FinishedAt.Sub(run.StartedAt); took >= 0 {
@@ -128,12 +127,12 @@ func (m *Metrics) RunFinished(run runlog.Run) {
 	}
 }
 
-// TickSkipped counts a tick without a run.
+// TickSkipped counts a scheduled sync that was skipped.
 func (m *Metrics) TickSkipped(_ menu.RestaurantID, reason menusync.SkipReason) {
 	m.skipped.WithLabelValues(string(reason)).Inc()
 }
 
-// Upstream counts a call of the ordering service.
+// Upstream counts a call to the ordering service.
 func (m *Metrics) Upstream(call upstream.Call) {
 	status := "none"
 	if call.Status != 0 {
@@ -143,8 +142,7 @@ func (m *Metrics) Upstream(call upstream.Call) {
 	m.callTime.WithLabelValues(string(call.Operation)).Observe(call.Duration.Seconds())
 }
 
-// Redis counts a command or a pipeline of Redis; it is an observer of
-// redisdb.DB.
+// Redis observes a command or pipeline of Redis; it is an observer of redisdb.DB.
 func (m *Metrics) Redis(took time.Duration, err error) {
 	result := "answered"
 	if err != nil {
@@ -153,33 +151,33 @@ func (m *Metrics) Redis(took time.Duration, err error) {
 	m.redis.WithLabelValues(result).Observe(took.Seconds())
 }
 
-// OrderEvent counts what happened to an order without a request to answer; it
-// is an observer of ordering.Orders.
+// OrderEvent counts an event of an order outside requests; it is an observer of
+// ordering.Orders.
 func (m *Metrics) OrderEvent(event ordering.Event) {
 	m.events.WithLabelValues(strings.TrimPrefix(event.Name, "order.")).Inc()
 }
 
-// The kinds of event streams, as metrics label them.
+// The kinds of event streams, as label values.
 const (
 	StreamMenu = "menu"
 	StreamOps  = "ops"
 )
 
-// StreamEnded counts an event stream that is over.
+// StreamEnded counts an event stream that has ended.
 func (m *Metrics) StreamEnded(kind, reason string) {
 	m.streams.WithLabelValues(kind, reason).Inc()
 }
 
-// Order counts an order that was asked to be placed or changed, by what came of it.
+// Order counts a request to place or change an order by its outcome.
 func (m *Metrics) Order(operation, outcome string) {
 	m.orders.WithLabelValues(operation, outcome).Inc()
 }
 
-// Replay counts an answer that was given again for an Idempotency-Key.
+// Replay counts a response that was repeated for an Idempotency-Key.
 func (m *Metrics) Replay(operation string) { m.replays.WithLabelValues(operation).Inc() }
 
-// Request counts a request; streamed is one whose answer took as long as its
-// reader stayed, which says nothing of larder.
+// Request counts a request. If streamed, it does not observe the duration, which depends only
+// on the client.
 func (m *Metrics) Request(route, method string, status int, took time.Duration, streamed bool) {
 	series := m.series.of(m, seriesLabels{route: route, method: Method(method), class: status / 100, streamed: streamed})
 	series.requests.Inc()
@@ -188,7 +186,7 @@ func (m *Metrics) Request(route, method string, status int, took time.Duration, 
 	}
 }
 
-// Read counts a read of a menu, dish or menu view; hit: its body was in memory.
+// Read counts a read of a menu, dish or menu view. hit means that the encoded body was cached.
 func (m *Metrics) Read(path Path, hit bool) {
 	if hit {
 		m.reads[path][1].Inc()
@@ -197,7 +195,7 @@ func (m *Metrics) Read(path Path, hit bool) {
 	}
 }
 
-// class is a status as a label: 2xx, 3xx, 4xx, 5xx.
+// class returns the label value of a status: 2xx, 3xx, 4xx, 5xx or other.
 func class(status int) string {
 	if status < 100 || status > 599 {
 		return "other"
@@ -205,7 +203,7 @@ func class(status int) string {
 	return strconv.Itoa(status/100) + "xx"
 }
 
-// Method keeps made-up methods out of the labels.
+// Method returns the method, or "other" so that the number of label values is bounded.
 func Method(method string) string {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodOptions:
@@ -215,25 +213,24 @@ func Method(method string) string {
 	}
 }
 
-// seriesCache has the series that requests have been counted in: looking one up
-// by its labels takes as long as counting ten times. They are as few as the
-// labels are (Metrics).
+// seriesCache caches the series of requests, because a lookup by labels takes as long as ten
+// increments. Its size is bounded by the label values.
 type seriesCache struct {
-	all atomic.Pointer[map[seriesLabels]requestSeries] // never changed: replaced
-	mu  sync.Mutex                                     // held to replace it
+	all atomic.Pointer[map[seriesLabels]requestSeries] // immutable, replaced as a whole
+	mu  sync.Mutex                                     // held while all is replaced
 }
 
-// seriesLabels are what the series of a request are found by.
+// seriesLabels are the key of a request's series.
 type seriesLabels struct {
 	route, method string
 	class         int // status / 100
 	streamed      bool
 }
 
-// requestSeries are what a request is counted in.
+// requestSeries are the series of a request.
 type requestSeries struct {
 	requests prometheus.Counter
-	duration prometheus.Observer // nil of a stream
+	duration prometheus.Observer // nil for streams
 }
 
 // of returns the series of the labels.
@@ -257,12 +254,12 @@ func (k *seriesCache) of(m *Metrics, labels seriesLabels) requestSeries {
 	return series
 }
 
-// Path says what answered a read.
+// Path is the path that answered a read.
 type Path uint8
 
 // The two paths of reads.
 const (
 	Standard Path = iota // a handler behind net/http
-	Fast                 // before it (docs/decisions/0023-fast-path-before-net-http.md)
+	Fast                 // before net/http (docs/decisions/0023-fast-path-before-net-http.md)
 	pathNames
 )

@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	// countTimeout bounds what a scrape asks of Redis.
+	// countTimeout limits the Redis calls of a scrape.
 	countTimeout = time.Second
-	// countInterval is how old its answer may be: who scrapes more often, or many
-	// scrapers, ask Redis no more often.
+	// countInterval is the minimum time between two Redis reads, however many scrapers there
+	// are.
 	countInterval = 5 * time.Second
 )
 
-// OrderSource is what the orders of a scrape are read from.
+// OrderSource has the sources of the order metrics.
 type OrderSource struct {
 	Connections []string
 	Orders      interface {
@@ -29,31 +29,30 @@ type OrderSource struct {
 	Journal interface {
 		Ready(ctx context.Context, connection string) error
 	}
-	// Unknown counts the orders of a connection with an unknown outcome; nil: not known.
+	// Unknown counts the orders of a connection with an unknown outcome; it may be nil.
 	Unknown     func(ctx context.Context, connection string) (int64, error)
-	TakesOrders func() bool // whether anyone may place orders
+	TakesOrders func() bool // reports whether any client may place orders
 	Log         logrus.FieldLogger
 }
 
-// OrderCounts is what the journal says of the orders of all instances, as scrapes
-// last asked it. While it does not answer, what it said last stays: an unknown
-// order does not cease to be one because Redis is down.
+// OrderCounts caches the journal's counts of orders for all instances. If the journal cannot be
+// read, the last counts stay: unknown orders still exist while Redis is down.
 type OrderCounts struct {
 	OrderSource
 
-	mu       sync.Mutex // held while the journal is asked: other scrapes wait for its answer
+	mu       sync.Mutex // held while the journal is read: other scrapes wait for the result
 	loadedAt time.Time
 	failing  bool
-	unknown  map[string]int64 // by connection; those that were never counted are missing
+	unknown  map[string]int64 // by connection, without those that were never counted
 	ready    map[string]bool  // by connection
 }
 
-// NewOrderCounts makes counts that have asked nothing yet.
+// NewOrderCounts returns empty counts.
 func NewOrderCounts(source OrderSource) *OrderCounts {
 	return &OrderCounts{OrderSource: source, unknown: map[string]int64{}, ready: map[string]bool{}}
 }
 
-// Refresh asks the journal, unless it was asked a moment ago.
+// Refresh reads the journal, unless it was read within countInterval.
 func (o *OrderCounts) Refresh(c *gin.Context) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -61,7 +60,8 @@ func (o *OrderCounts) Refresh(c *gin.Context) {
 		return
 	}
 	o.loadedAt = time.Now()
-	// Of nobody's scrape: one that is given up must not fail those that follow.
+	// Independent of the request: a canceled scrape must not fail the scrapes that wait for its
+	// result.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), countTimeout)
 	defer cancel()
 	for _, connection := range o.Connections {
@@ -85,7 +85,7 @@ func (o *OrderCounts) Refresh(c *gin.Context) {
 	o.failing = err != nil
 }
 
-// Collector shows the counts. It reads memory only.
+// Collector returns the collector of the counts. It reads only memory.
 func (o *OrderCounts) Collector() prometheus.Collector {
 	desc := func(name, help string) *prometheus.Desc {
 		return prometheus.NewDesc(name, help, []string{"connection"}, nil)
@@ -106,7 +106,7 @@ func (o *OrderCounts) Collector() prometheus.Collector {
 		for connection, count := range o.unknown {
 			gauge(unknown, float64(count), connection)
 		}
-		if !o.TakesOrders() { // nobody is refused any
+		if !o.TakesOrders() { // no orders can be rejected
 			return
 		}
 		for connection, isReady := range o.ready {

@@ -7,7 +7,6 @@ import (
 	"larder/internal/upstream"
 )
 
-// number is what a metric's function may return.
 type number interface {
 	~int | ~int64 | ~uint32 | ~uint64 | ~float64
 }
@@ -22,7 +21,7 @@ func counter[N number](name, help string, labels prometheus.Labels, value func()
 		func() float64 { return float64(value()) })
 }
 
-// boolGauge returns the value of a gauge: 1 for true, 0 for false.
+// boolGauge returns 1 for true and 0 for false.
 func boolGauge(b bool) float64 {
 	if b {
 		return 1
@@ -30,7 +29,7 @@ func boolGauge(b bool) float64 {
 	return 0
 }
 
-// collector reads once for several series.
+// collector collects several series with one read.
 type collector struct {
 	descs   []*prometheus.Desc
 	collect func(ch chan<- prometheus.Metric)
@@ -46,22 +45,22 @@ func (c collector) Describe(ch chan<- *prometheus.Desc) {
 // Collect implements prometheus.Collector.
 func (c collector) Collect(ch chan<- prometheus.Metric) { c.collect(ch) }
 
-// State is what a scrape reads from memory, by a function each.
+// State has the functions that a scrape reads from memory.
 type State struct {
 	Memory        func() (used, limit int64) // of the encoded bodies
-	Streams       func() (menus, ops int)    // that are open
+	Streams       func() (menus, ops int)    // open streams
 	Spans         func() (sent, dropped uint64)
 	Listener      Listener
 	RedisDown     func() bool
-	RedisReadOnly func() bool // it answers and takes no writes
+	RedisReadOnly func() bool // Redis answers but rejects writes
 	RedisPools    []redisdb.Pool
 	Connections   []Connection
 }
 
-// Listener is how many connections the public listener has.
+// Listener has the connection counts of the public listener.
 type Listener struct {
 	Open    func() int64
-	Limit   int // 0: none
+	Limit   int // 0 means no limit
 	Filled  func() uint64
 	Refused func() uint64
 }
@@ -69,11 +68,11 @@ type Listener struct {
 // Connection is a connection to an ordering service.
 type Connection struct {
 	Name    string
-	Breaker func() string        // the state of the breaker for reads; nil: not shown
-	Load    func() upstream.Load // how busy it is; nil: not shown
+	Breaker func() string        // state of the breaker for reads; nil: no series
+	Load    func() upstream.Load // load of the connection; nil: no series
 }
 
-// Collectors returns a series for each value.
+// Collectors returns the collectors of all values.
 func (s State) Collectors() []prometheus.Collector {
 	spans := func(result string, value func() uint64) prometheus.Collector {
 		return counter("larder_trace_spans_total", "Trace spans, by result: sent or dropped.",
@@ -112,7 +111,7 @@ func (s State) Collectors() []prometheus.Collector {
 	return all
 }
 
-// poolCollectors returns the series of a client of Redis.
+// poolCollectors returns the series of one Redis client.
 func poolCollectors(p redisdb.Pool) []prometheus.Collector {
 	connections := func(state string, value func() uint32) prometheus.Collector {
 		return gauge("larder_redis_connections",
@@ -127,8 +126,8 @@ func poolCollectors(p redisdb.Pool) []prometheus.Collector {
 	}
 }
 
-// collectors returns the series of a connection: its circuit breaker, and how
-// busy it is (policy O8a).
+// collectors returns the series of one connection: its circuit breaker and its load (policy
+// O8a).
 func (u Connection) collectors() []prometheus.Collector {
 	var all []prometheus.Collector
 	labels := prometheus.Labels{"connection": u.Name}

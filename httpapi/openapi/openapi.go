@@ -1,9 +1,7 @@
-// Package openapi is the API document: OpenAPI 3.1, written by hand in the
-// files of document/, joined by go generate, and embedded. It says what every
-// route of httpapi takes and answers; httpapi's tests check each of their
-// requests and answers against it.
-//
-// The package holds bytes alone. It does no I/O and knows nothing of httpapi.
+// Package openapi embeds the API document: OpenAPI 3.1, written in the files of document/ and
+// joined by go generate. It describes the requests and responses of every route of httpapi. The
+// tests of httpapi check each of their requests and responses against it. The package does no
+// I/O.
 package openapi
 
 import _ "embed" // the document
@@ -17,8 +15,8 @@ var (
 	asJSON []byte
 )
 
-// YAML is the document as YAML. The caller must not change it.
+// YAML returns the document as YAML. The caller must not change it.
 func YAML() []byte { return asYAML }
 
-// JSON is the same as JSON.
+// JSON returns the document as JSON. The caller must not change it.
 func JSON() []byte { return asJSON }

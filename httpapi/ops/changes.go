@@ -14,18 +14,17 @@ import (
 	"larder/internal/menu"
 )
 
-// maxShown bounds each list of a comparison; what is more is counted alone.
+// maxShown limits each list of a comparison. The counts include all changes.
 const maxShown = 500
 
-// maxDiffs is how many versions are compared at one time: each takes the two
-// menus into memory.
+// maxDiffs limits the comparisons at the same time, because each of them loads two menus.
 const maxDiffs = 2
 
-// changesView is what differs between two versions, in words for a person.
+// changesView is the difference between two versions, for people.
 type changesView struct {
 	From int64 `json:"from"`
 	To   int64 `json:"to"`
-	// Counts are of everything; the lists have the first 500 each.
+	// Counts include everything; the lists have the first 500 each.
 	Counts       changeCounts    `json:"counts"`
 	Added        []dishView      `json:"added"`
 	Removed      []dishView      `json:"removed"`
@@ -40,16 +39,15 @@ type changeCounts struct {
 	Availability int `json:"availability"`
 }
 
-// dishView names a dish.
+// dishView has the name and price of a dish.
 type dishView struct {
 	ID    string          `json:"id"`
 	Name  string          `json:"name"`
 	Price json.RawMessage `json:"price"`
 }
 
-// changedDish is a dish with the fields that differ. Of "groups", which is all
-// of a dish's choices, and of what the older version had not, there are no
-// values: null.
+// changedDish is a dish with its changed fields. The values of "groups", which is all choices
+// of a dish, are null, and so are fields that a version does not have.
 type changedDish struct {
 	ID     string         `json:"id"`
 	Name   string         `json:"name"`
@@ -68,8 +66,8 @@ type stoppedChange struct {
 	Available bool   `json:"available"`
 }
 
-// VersionChanges answers GET …/versions/{version}/changes: what would be another
-// in ?to=, which is the current version where it is left out.
+// VersionChanges answers GET …/versions/{version}/changes: the changes up to version ?to=, by
+// default the current one.
 func (h *Handlers) VersionChanges(c *gin.Context) error {
 	restaurant, err := visible.SyncedMenu(c, h.deps.Directory)
 	if err != nil {
@@ -108,7 +106,7 @@ func (h *Handlers) VersionChanges(c *gin.Context) error {
 	return respond.JSON(c, http.StatusOK, respond.Result{Result: view})
 }
 
-// catalogueOf compiles a version that is kept.
+// catalogueOf returns the catalogue of a version in the history.
 func (h *Handlers) catalogueOf(ctx context.Context, restaurant menu.RestaurantID, number int64) (*menu.Catalogue, error) {
 	if snapshot, ok := h.deps.Replica.Cached(restaurant); ok && snapshot.Version.Version == number {
 		return snapshot.Catalogue, nil
@@ -126,7 +124,7 @@ func (h *Handlers) catalogueOf(ctx context.Context, restaurant menu.RestaurantID
 	return nil, err
 }
 
-// compare words what differs.
+// compare returns the differences between two catalogues.
 func compare(older, newer *menu.Catalogue) changesView {
 	differs := menu.Diff(older, newer)
 	view := changesView{
@@ -148,7 +146,7 @@ func compare(older, newer *menu.Catalogue) changesView {
 	return view
 }
 
-// dishesOf names the first of the dishes.
+// dishesOf returns the first dishes with names and prices.
 func dishesOf(in *menu.Catalogue, ids []string) []dishView {
 	dishes := make([]dishView, 0, min(len(ids), maxShown))
 	for _, id := range first(ids) {
@@ -157,7 +155,7 @@ func dishesOf(in *menu.Catalogue, ids []string) []dishView {
 	return dishes
 }
 
-// productFields are a dish's fields as the storefront's JSON has them.
+// productFields returns a dish's fields as in the JSON for storefronts.
 func productFields(in *menu.Catalogue, id string) map[string]json.RawMessage {
 	var fields map[string]json.RawMessage
 	if at, ok := in.Products().ByID(id); ok && json.Unmarshal(in.AppendProductEntry(nil, at), &fields) == nil {
@@ -175,8 +173,7 @@ func nameIn(in *menu.Catalogue, id string) string {
 
 func first[T any](all []T) []T { return all[:min(len(all), maxShown)] }
 
-// findingView is a finding with the dishes that it touches by name, as far as
-// the menu that is served has them.
+// findingView is a finding with its dishes, if they are in the served menu.
 type findingView struct {
 	menu.Finding
 	Dishes []touchedDish `json:"dishes"`
@@ -188,7 +185,7 @@ type touchedDish struct {
 	Orderable bool   `json:"orderable"`
 }
 
-// describeFindings returns the findings with the names of their dishes, from memory.
+// describeFindings adds the dishes to the findings, from memory.
 func (h *Handlers) describeFindings(restaurant menu.RestaurantID, findings []menu.Finding) []findingView {
 	snapshot, served := h.deps.Replica.Cached(restaurant)
 	views := make([]findingView, len(findings))

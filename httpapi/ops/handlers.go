@@ -15,16 +15,16 @@ import (
 	menusync "larder/sync"
 )
 
-// Handlers answer what operators ask about restaurants, syncs and versions.
+// Handlers answer requests about restaurants, syncs and versions.
 type Handlers struct {
 	deps      Deps
-	diffSlots chan struct{} // a place for each comparison under way
+	diffSlots chan struct{} // one element per comparison in progress
 
-	statesMu sync.Mutex    // held while states is made
-	states   *stateSummary // the last one
+	statesMu sync.Mutex    // held while states is computed
+	states   *stateSummary // the last result
 }
 
-// Deps is what the handlers work with.
+// Deps are the dependencies of the handlers.
 type Deps struct {
 	Replica   *replica.Replica
 	Store     *cache.Store
@@ -41,7 +41,7 @@ type Journal interface {
 	List(ctx context.Context, query ordering.Query) (records []ordering.Record, next string, err error)
 }
 
-// New makes the handlers.
+// New returns the handlers.
 func New(deps Deps) *Handlers {
 	return &Handlers{deps: deps, diffSlots: make(chan struct{}, maxDiffs)}
 }

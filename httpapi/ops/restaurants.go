@@ -16,33 +16,31 @@ import (
 	"larder/sync/runlog"
 )
 
-// freshness is how old a menu is against its schedule. Of a menu that is not
-// there the ages are null.
+// freshness is the age of a menu compared with its schedule. Without a menu, the ages are null.
 type freshness struct {
 	Schedule string `json:"schedule"`
 	TimeZone string `json:"timeZone"`
-	// AgeSeconds is how long ago the ordering service confirmed the menu.
+	// AgeSeconds is the time since the ordering service confirmed the menu.
 	AgeSeconds *float64 `json:"ageSeconds"`
-	// EverySeconds is the time between two runs; StaleSeconds the age from which
-	// the menu counts as stale. Null where the schedule has no two runs ahead.
+	// EverySeconds is the time between two runs. StaleSeconds is the age from which the menu is
+	// stale. Both are null if the schedule has fewer than two future runs.
 	EverySeconds *float64 `json:"everySeconds"`
 	StaleSeconds *float64 `json:"staleSeconds"`
 	NextAt       *string  `json:"nextAt"`
 }
 
-// opsRestaurantRow is a restaurant as an operator sees it.
+// opsRestaurantRow is a restaurant in the operators' list.
 type opsRestaurantRow struct {
 	respond.Restaurant
 	States    []state   `json:"states"`
 	Freshness freshness `json:"freshness"`
 }
 
-// Restaurants answers GET /v1/ops/restaurants, by id; ?q= are words that
-// occur in the id or the name, ?connection= and ?state= choose.
+// Restaurants answers GET /v1/ops/restaurants, sorted by id. ?q= searches in ids and names;
+// ?connection= and ?state= filter.
 //
-// What a state is chosen by is what this larder has in memory, at most
-// cache.poll old, and a second more with thousands of restaurants; the rows
-// themselves are read anew.
+// The state filter uses this instance's memory. It is up to cache.poll old, and with thousands
+// of restaurants one second older. The rows themselves are read from Redis.
 func (h *Handlers) Restaurants(c *gin.Context) error {
 	want, err := visible.Query(c)
 	if err != nil {
@@ -71,7 +69,7 @@ func (h *Handlers) Restaurants(c *gin.Context) error {
 	return respond.JSON(c, http.StatusOK, list)
 }
 
-// opsRow lays one restaurant out.
+// opsRow returns the row of one restaurant.
 func (h *Handlers) opsRow(restaurant directory.Restaurant, version cache.Version) opsRestaurantRow {
 	return opsRestaurantRow{
 		Restaurant: respond.NewRestaurant(restaurant, version, h.deps.Runner.Stale(version)), States: h.statesOf(version).names(),
@@ -93,17 +91,16 @@ func (h *Handlers) freshness(id menu.RestaurantID, version cache.Version) freshn
 	return f
 }
 
-// opsRestaurantView is one restaurant with its last runs.
+// opsRestaurantView is one restaurant with its last run.
 type opsRestaurantView struct {
 	opsRestaurantRow
-	// Phone and Address are as configured; null where they are not.
+	// Phone and Address are from the configuration, or null.
 	Phone   *string `json:"phone"`
 	Address *string `json:"address"`
 	Content *string `json:"content"`
-	// Hold is what ends the hold; null where nothing is held.
+	// Hold is the end of the hold; null without a hold.
 	Hold *cache.HoldUntil `json:"hold"`
-	// LastRun is the newest run, also one that is not finished; null where none
-	// is kept.
+	// LastRun is the newest run, finished or not; null if no record exists.
 	LastRun *runlog.Run `json:"lastRun"`
 }
 
@@ -114,7 +111,7 @@ func (h *Handlers) Restaurant(c *gin.Context) error {
 		return err
 	}
 	restaurant, known := h.deps.Directory.Restaurant(id)
-	if !known { // a connection's own menu
+	if !known { // a connection's default menu
 		connection, _ := h.deps.Directory.ConnectionOf(id)
 		restaurant = directory.Restaurant{ID: id, Connection: connection}
 	}
@@ -136,19 +133,18 @@ func (h *Handlers) Restaurant(c *gin.Context) error {
 	return respond.JSON(c, http.StatusOK, respond.Result{Result: view})
 }
 
-// versionsTimeout bounds how long a list waits for Redis before it answers from
-// memory.
+// versionsTimeout limits how long a list waits for Redis before it is answered from memory.
 const versionsTimeout = time.Second
 
-// versions are what Redis knows of the restaurants and, where it does not
-// answer or has lost what this instance serves, that (policies S5, S2a).
+// versions returns the versions in Redis. If Redis does not answer, or has lost what this
+// instance serves, it returns the served versions (policies S5, S2a).
 func (h *Handlers) versions(ctx context.Context, restaurants []directory.Restaurant) map[menu.RestaurantID]cache.Version {
 	ids := make([]menu.RestaurantID, len(restaurants))
 	for i := range restaurants {
 		ids[i] = restaurants[i].ID
 	}
 	versions := make(map[menu.RestaurantID]cache.Version, len(ids))
-	if !h.deps.Runner.RedisDown() { // else each list would wait in vain
+	if !h.deps.Runner.RedisDown() { // otherwise each list would wait for a timeout
 		ctx, cancel := context.WithTimeout(ctx, versionsTimeout)
 		defer cancel()
 		if found, err := h.deps.Store.Currents(ctx, ids); err == nil {

@@ -16,22 +16,22 @@ import (
 	"larder/sync/runlog"
 )
 
-// state is something that an operator should know of a restaurant's menu.
+// state is a condition of a restaurant's menu that operators should know.
 type state string
 
-// The states. A restaurant may be in several; in none of them it is ok.
+// The states. A restaurant can have several; without any it is ok.
 const (
-	stateMissing     state = "missing"     // there is no menu
+	stateMissing     state = "missing"     // no menu
 	stateFailed      state = "failed"      // the last run failed
-	stateQuarantined state = "quarantined" // the guard refused the last menu
+	stateQuarantined state = "quarantined" // the guard rejected the last menu
 	stateStale       state = "stale"       // not confirmed for too long (policy S5)
-	stateHeld        state = "held"        // a rollback holds it (policy S7a)
+	stateHeld        state = "held"        // held by a rollback (policy S7a)
 	stateOK          state = "ok"
-	// stateAttention is, in a filter, any of the first four.
+	// stateAttention is a filter for any of the first four.
 	stateAttention state = "attention"
 )
 
-// stateSet is a set of them: a bit for each, empty where all is well.
+// stateSet is a set of states with one bit each; the empty set is ok.
 type stateSet uint8
 
 const (
@@ -44,7 +44,7 @@ const (
 	everyState = held<<1 - 1
 )
 
-// names returns the set as answers tell it.
+// names returns the states of the set in the API's form.
 func (c stateSet) names() []state {
 	all := [...]state{stateMissing, stateFailed, stateQuarantined, stateStale, stateHeld}
 	names := make([]state, 0, len(all))
@@ -56,12 +56,12 @@ func (c stateSet) names() []state {
 	return names
 }
 
-// filters returns what ?state= takes.
+// filters returns the values of ?state=.
 func filters() []state {
 	return append([]state{stateAttention, stateOK}, everyState.names()...)
 }
 
-// matches reports whether the set is chosen by ?state=; "" chooses all.
+// matches reports whether ?state= selects the set; "" selects all.
 func (c stateSet) matches(want state) bool {
 	switch want {
 	case "":
@@ -75,8 +75,7 @@ func (c stateSet) matches(want state) bool {
 	}
 }
 
-// statesOf returns the states of a restaurant's menu. A version of number 0
-// stands for none.
+// statesOf returns the states of a restaurant's menu. Version 0 means that there is no menu.
 func (h *Handlers) statesOf(version cache.Version) (all stateSet) {
 	if version.Version == 0 {
 		return missing
@@ -97,21 +96,21 @@ func (h *Handlers) statesOf(version cache.Version) (all stateSet) {
 	return all
 }
 
-// stateCost is what a look at one restaurant's state may cost beside the time
-// for which it counts: ten thousand are looked at once a second at most, be it
-// for one page or for a hundred, and three each time.
+// stateCost is the time for which one computed state is reused, per restaurant. With ten
+// thousand restaurants, all states are computed at most once per second, however many pages are
+// read.
 const stateCost = 100 * time.Microsecond
 
-// stateSummary is how all restaurants are, from memory. It never changes.
+// stateSummary has the states of all restaurants, from memory. It is immutable.
 type stateSummary struct {
 	of    *directory.Index
-	all   []stateSet // each at its place in the index
+	all   []stateSet // by position in the index
 	at    time.Time
 	until time.Time
 }
 
-// stateSummary returns how all restaurants are, as this larder has it in memory: at
-// most cache.poll old, and with thousands of restaurants a second more.
+// stateSummary returns the states of all restaurants in this instance's memory. They are up to
+// cache.poll old, and with thousands of restaurants one second older.
 func (h *Handlers) stateSummary() *stateSummary {
 	h.statesMu.Lock()
 	defer h.statesMu.Unlock()
@@ -129,21 +128,21 @@ func (h *Handlers) stateSummary() *stateSummary {
 	return made
 }
 
-// summarised is how many orders a summary counts one by one.
+// summarised limits the orders that a summary counts.
 const summarised = 100
 
-// summaryView is how the caller's restaurants and orders are, in numbers.
+// summaryView has the numbers of the caller's restaurants and orders.
 type summaryView struct {
 	Restaurants int           `json:"restaurants"`
 	States      map[state]int `json:"states"`
-	// UnknownOrders counts the orders to resolve, up to a hundred: More says that
-	// there are others. Null while the journal cannot be asked.
+	// UnknownOrders counts up to 100 orders that need resolving. More reports whether there are
+	// others. Null if the journal cannot be read.
 	UnknownOrders *int `json:"unknownOrders"`
 	More          bool `json:"moreUnknownOrders"`
 }
 
-// Summary answers GET /v1/ops/summary, the states from memory; ?q= are words as
-// of the list, whose restaurants are counted then.
+// Summary answers GET /v1/ops/summary. The states are from memory. ?q= limits the count to
+// matching restaurants.
 func (h *Handlers) Summary(c *gin.Context) error {
 	text, err := respond.SearchText(c)
 	if err != nil {
@@ -163,11 +162,10 @@ func (h *Handlers) Summary(c *gin.Context) error {
 	return respond.JSON(c, http.StatusOK, respond.Result{Result: view})
 }
 
-// count counts the viewer's restaurants in which every word occurs, and those
-// in each state.
+// count counts the viewer's restaurants that match all words, in total and by state.
 func (s *stateSummary) count(who directory.Viewer, words []string) summaryView {
 	view := summaryView{States: map[state]int{}}
-	var of [everyState + 1]int // restaurants in each set of states
+	var of [everyState + 1]int // restaurants by set of states
 	for at, one := range s.of.Entries() {
 		if who.Sees(one.Connection) && one.Matches(words) {
 			of[s.all[at]]++

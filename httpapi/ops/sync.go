@@ -21,8 +21,8 @@ import (
 
 const maxWait = 60 * time.Second // of ?wait=
 
-// Sync answers POST /v1/ops/restaurants/{restaurant}/sync: starts or
-// joins a manual run (policy S8); ?wait=30s answers with the finished one.
+// Sync answers POST /v1/ops/restaurants/{restaurant}/sync. It starts or joins a manual run
+// (policy S8). With ?wait=30s, it waits for the run to finish.
 func (h *Handlers) Sync(c *gin.Context) error {
 	restaurant, err := visible.SyncedMenu(c, h.deps.Directory)
 	if err != nil {
@@ -49,9 +49,8 @@ func (h *Handlers) Sync(c *gin.Context) error {
 	return h.answerRun(c, run, err, wait)
 }
 
-// SyncAll answers POST /v1/ops/sync: a resync of every restaurant that the
-// caller may see, each joined or forced by policy S8. Nothing of it waits for
-// the answer.
+// SyncAll answers POST /v1/ops/sync. It starts a sync of every restaurant that the caller may
+// see, each joined or forced as in policy S8. It does not wait for them.
 func (h *Handlers) SyncAll(c *gin.Context) error {
 	force, err := forced(c)
 	if err != nil {
@@ -76,7 +75,7 @@ func (h *Handlers) SyncAll(c *gin.Context) error {
 	}{batch.ID, batch.Total}})
 }
 
-// Batch answers GET /v1/ops/sync/{batch}, for those who have lost the events.
+// Batch answers GET /v1/ops/sync/{batch}, for clients that have missed events.
 func (h *Handlers) Batch(c *gin.Context) error {
 	batch, err := h.deps.Runner.Log().Batch(c.Request.Context(), respond.Param(c, "batch"))
 	if err == nil && !auth.CallerOf(c).Sees(batch.Connection) {
@@ -88,8 +87,7 @@ func (h *Handlers) Batch(c *gin.Context) error {
 	return respond.JSON(c, http.StatusOK, respond.Result{Result: batch})
 }
 
-// answerRun answers with a run that was started or joined, once it has finished
-// or wait is over.
+// answerRun answers with a run when it has finished or the wait is over.
 func (h *Handlers) answerRun(c *gin.Context, run runlog.Run, err error, wait time.Duration) error {
 	if err == nil && wait > 0 && !run.Finished() {
 		run, err = h.waitFor(c.Request.Context(), run, wait)
@@ -105,7 +103,7 @@ func (h *Handlers) answerRun(c *gin.Context, run runlog.Run, err error, wait tim
 	return respond.JSON(c, status, respond.Result{Result: run})
 }
 
-// waitFor waits for a run, and gives it as it stands when the time is over.
+// waitFor waits for a run. After the wait it returns the unfinished run.
 func (h *Handlers) waitFor(ctx context.Context, run runlog.Run, wait time.Duration) (runlog.Run, error) {
 	waiting, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
@@ -119,8 +117,7 @@ func (h *Handlers) waitFor(ctx context.Context, run runlog.Run, wait time.Durati
 	return last, err
 }
 
-// waitTime reads ?wait=: a duration as 30s, or whole seconds; standard where it
-// is missing.
+// waitTime reads ?wait=, a duration such as 30s or whole seconds. The default is standard.
 func waitTime(c *gin.Context, standard time.Duration) (time.Duration, error) {
 	text, given := c.GetQuery("wait")
 	if !given {
@@ -176,8 +173,7 @@ func (h *Handlers) Run(c *gin.Context) error {
 	return respond.JSON(c, http.StatusOK, respond.Result{Result: run})
 }
 
-// Runs answers GET /v1/ops/runs, the newest first; ?restaurant= and
-// ?outcome= choose.
+// Runs answers GET /v1/ops/runs, newest first. ?restaurant= and ?outcome= filter.
 func (h *Handlers) Runs(c *gin.Context) error {
 	who := auth.CallerOf(c)
 	outcome, err := respond.OneOf(c, "outcome", []runlog.Outcome{
@@ -200,7 +196,7 @@ func (h *Handlers) Runs(c *gin.Context) error {
 	}
 	list := respond.Page[runlog.Run]{Result: make([]runlog.Run, 0, len(runs)), Next: respond.NextPage(next)}
 	for _, run := range runs {
-		if h.deps.Directory.SeesMenu(who.Viewer(), run.Restaurant) { // a page of a client with one connection may be short
+		if h.deps.Directory.SeesMenu(who.Viewer(), run.Restaurant) { // so pages can be short for a client of one connection
 			list.Result = append(list.Result, run)
 		}
 	}

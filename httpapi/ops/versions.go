@@ -19,11 +19,10 @@ import (
 	"larder/sync/runlog"
 )
 
-// rollbackWait is how long a rollback waits for a run in flight where the
-// request has no ?wait=.
+// rollbackWait is how long a rollback waits for a run in progress by default.
 const rollbackWait = 10 * time.Second
 
-// versionRow is one version that is kept.
+// versionRow is one version in the history.
 type versionRow struct {
 	Version  int64            `json:"version"`
 	Name     string           `json:"name"`
@@ -33,11 +32,11 @@ type versionRow struct {
 	Bytes    int              `json:"bytes"`
 	Current  bool             `json:"current"`
 	Held     bool             `json:"held"`
-	Hold     *cache.HoldUntil `json:"hold"` // what ends it; null where nothing is held
+	Hold     *cache.HoldUntil `json:"hold"` // the end of the hold; null without a hold
 }
 
-// Versions answers GET /v1/ops/restaurants/{restaurant}/versions: the last
-// version of each content that is kept, the newest first (policy S7).
+// Versions answers GET /v1/ops/restaurants/{restaurant}/versions: the last version of each kept
+// content, newest first (policy S7).
 func (h *Handlers) Versions(c *gin.Context) error {
 	restaurant, err := visible.SyncedMenu(c, h.deps.Directory)
 	if err != nil {
@@ -73,7 +72,8 @@ func (h *Handlers) Versions(c *gin.Context) error {
 		row := versionRow{
 			Version: version.Version, Name: version.Name, Content: version.Content, SyncedAt: menu.FormatTime(version.SyncedAt),
 			Counts: version.Counts, Bytes: version.Bytes,
-			// The newest is the current one, be it that it came after the first look.
+			// The newest version is the current one, even if it was published after Current was
+			// read.
 			Current: i == 0 && version.Version >= current.Version,
 		}
 		if row.Current && current.Held {
@@ -84,8 +84,8 @@ func (h *Handlers) Versions(c *gin.Context) error {
 	return respond.JSON(c, http.StatusOK, list)
 }
 
-// VersionView answers GET …/versions/{version}/view: the menu view as the
-// ordering service published it last while this version was current.
+// VersionView answers GET …/versions/{version}/view: the menu view that the ordering service
+// published last while this version was current.
 func (h *Handlers) VersionView(c *gin.Context) error {
 	restaurant, err := visible.SyncedMenu(c, h.deps.Directory)
 	if err != nil {
@@ -115,8 +115,8 @@ func (h *Handlers) VersionView(c *gin.Context) error {
 	return nil
 }
 
-// RollBack answers POST /v1/ops/restaurants/{restaurant}/rollback with the
-// finished run (policy S7a). A run in flight is waited for, ?wait= at most.
+// RollBack answers POST /v1/ops/restaurants/{restaurant}/rollback with the finished run (policy
+// S7a). It waits at most ?wait= for a run in progress.
 func (h *Handlers) RollBack(c *gin.Context) error {
 	restaurant, err := visible.SyncedMenu(c, h.deps.Directory)
 	if err != nil {
@@ -164,8 +164,8 @@ func rollbackOf(c *gin.Context) (runlog.Rollback, error) {
 	return to, err
 }
 
-// ReleaseHold answers DELETE /v1/ops/restaurants/{restaurant}/hold: lifts the
-// hold at once and syncs, as Sync answers.
+// ReleaseHold answers DELETE /v1/ops/restaurants/{restaurant}/hold. It ends the hold and starts
+// a sync; the response is that of Sync.
 func (h *Handlers) ReleaseHold(c *gin.Context) error {
 	restaurant, err := visible.SyncedMenu(c, h.deps.Directory)
 	if err != nil {

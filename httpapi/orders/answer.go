@@ -13,10 +13,9 @@ import (
 	"larder/ordering"
 )
 
-// answerOrder counts, logs and answers what came of placing or changing an
-// order: by this request, by an earlier one, or err where nothing was begun.
-// Everything in the body comes from the record, so that a replay is equal byte
-// for byte (policy O7).
+// answerOrder counts, logs and answers the result of placing or changing an order, or err if no
+// call was made. The body comes only from the record, so that a replay has the same bytes
+// (policy O7).
 func (h *Handlers) answerOrder(c *gin.Context, call respond.OrderCall, result ordering.Result, err error) error {
 	h.Note(c, call, result, err)
 	if err != nil {
@@ -35,8 +34,8 @@ func (h *Handlers) answerOrder(c *gin.Context, call respond.OrderCall, result or
 	}
 }
 
-// placedView is the 201 of a placed order: what was answered first, whatever
-// became of the order since.
+// placedView returns the body of the 201 for a placed order. Later changes of the order do not
+// change it.
 func placedView(record ordering.Record) any {
 	return respond.Result{Result: struct {
 		Ref     string         `json:"ref"`
@@ -46,8 +45,7 @@ func placedView(record ordering.Record) any {
 	}{record.Ref, record.OrderID, respond.Number(record.Total), ordering.StatePlaced}}
 }
 
-// changedView is the 200 of a change: the order as it was after it. Nothing
-// follows a completion or a rejection, and a payment only pays.
+// changedView returns the body of the 200 for a change: the order directly after it.
 func changedView(changed ordering.Result) any {
 	record, operation := changed.Record, changed.Call.Operation
 	return respond.Result{Result: struct {
@@ -58,7 +56,7 @@ func changedView(changed ordering.Result) any {
 	}{record.Ref, record.OrderID, respond.TextOf(operation).State, record.Paid || operation == upstream.OpPay}}
 }
 
-// Note counts and logs what came of placing or changing an order.
+// Note counts and logs the result of placing or changing an order.
 func (h *Handlers) Note(c *gin.Context, call respond.OrderCall, result ordering.Result, err error) {
 	outcome := string(result.Call.Outcome)
 	switch {
@@ -75,7 +73,7 @@ func (h *Handlers) Note(c *gin.Context, call respond.OrderCall, result ordering.
 	h.logOrder(c, call, outcome, result, err)
 }
 
-// logOrder writes the order's line: never a key, a body, or what is a guest's.
+// logOrder logs the result, without keys, bodies and guests' data.
 func (h *Handlers) logOrder(c *gin.Context, call respond.OrderCall, outcome string, result ordering.Result, err error) {
 	entry := h.deps.Log.WithFields(tracing.LogFields(c.Request.Context()))
 	fields := logrus.Fields{
@@ -107,7 +105,7 @@ func (h *Handlers) logOrder(c *gin.Context, call respond.OrderCall, outcome stri
 	entry.WithFields(fields).Warn("order: not done, or not known to be")
 }
 
-// refusalOf names why nothing was begun; the names are few, for the metrics.
+// refusalOf returns the reason why no call was made, from a short list for the metrics.
 func refusalOf(code respond.Code) string {
 	switch code {
 	case respond.CodeValidationFailed, respond.CodeMalformedJSON:

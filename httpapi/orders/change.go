@@ -15,12 +15,11 @@ import (
 	"larder/ordering/validate"
 )
 
-// lookupTimeout bounds how long the connection of an order is sought.
+// lookupTimeout limits the search for an order's connection.
 const lookupTimeout = time.Second
 
-// Change answers PUT /v1/orders/{orderID}/pay, /complete and /reject. A
-// restaurantID in a rejection's query or body is accepted and not sent on
-// (policy O11); a completion has no body.
+// Change answers PUT /v1/orders/{orderID}/pay, /complete and /reject. A restaurantID in a
+// rejection's query or body is accepted and not sent (policy O11). A completion has no body.
 func (h *Handlers) Change(operation ordering.Operation) respond.Handler {
 	return func(c *gin.Context) error {
 		key, err := respond.IdempotencyKey(c, false, auth.IsGuest(c))
@@ -55,8 +54,7 @@ func (h *Handlers) Change(operation ordering.Operation) respond.Handler {
 	}
 }
 
-// connectionOfOrder returns the connection that has the order, of those that the
-// request is about.
+// connectionOfOrder returns the connection of the order, among those that the request selects.
 func (h *Handlers) connectionOfOrder(c *gin.Context, orderID string) (string, error) {
 	connections, err := visible.Connections(c, h.deps.Directory)
 	if err != nil {
@@ -71,7 +69,7 @@ func (h *Handlers) connectionOfOrder(c *gin.Context, orderID string) (string, er
 	return record.Connection, err
 }
 
-// changeProblem words the rules that a payment or a rejection breaks.
+// changeProblem returns the problem for a payment or rejection with violations.
 func changeProblem(operation ordering.Operation, err error) error {
 	var invalid *ordering.InvalidError
 	if !errors.As(err, &invalid) {

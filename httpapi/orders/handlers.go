@@ -17,14 +17,13 @@ import (
 	"larder/ordering/validate"
 )
 
-// Handlers check, place, change and show orders, and resolve those whose
-// outcome is unknown.
+// Handlers check, place, change and return orders, and resolve unknown outcomes.
 type Handlers struct {
 	deps    Deps
 	buffers sync.Pool // of *buffers
 }
 
-// Deps is what the handlers work with.
+// Deps are the dependencies of the handlers.
 type Deps struct {
 	Orders  Engine
 	Journal Journal
@@ -37,18 +36,17 @@ type Deps struct {
 	Metrics   *metrics.Metrics
 	Log       logrus.FieldLogger
 
-	// ValidateLimit is what order checks of an address are charged to, PublicLimit
-	// the orders of guests.
+	// ValidateLimit limits the order checks of an address, PublicLimit the orders of guests.
 	ValidateLimit, PublicLimit *ratelimit.Limiter
-	// FieldCases are how the orders of each connection are spelt.
+	// FieldCases has the spelling of order fields for each connection.
 	FieldCases map[string]upstream.FieldCase
-	// AllowMissingKey takes orders without Idempotency-Key (policy O7); never a guest's.
+	// AllowMissingKey accepts orders without Idempotency-Key, except from guests (policy O7).
 	AllowMissingKey bool
-	// GuestPayments are the payment types that are left to guests (policy H3).
+	// GuestPayments are the payment types that guests may use (policy H3).
 	GuestPayments []string
 }
 
-// Engine places and changes orders; *ordering.Orders is one.
+// Engine places and changes orders; *ordering.Orders implements it.
 type Engine interface {
 	Place(ctx context.Context, order ordering.PlaceRequest) (ordering.Result, error)
 	Change(ctx context.Context, change ordering.ChangeRequest) (ordering.Result, error)
@@ -58,12 +56,12 @@ type Engine interface {
 	AcceptRestore(ctx context.Context, connection string) (bool, error)
 }
 
-// Journal is the record of all orders, as operators read it.
+// Journal reads the records of all orders for operators.
 type Journal interface {
 	Record(ctx context.Context, connections []string, ref string) (ordering.Record, error)
 	List(ctx context.Context, query ordering.Query) (records []ordering.Record, next string, err error)
 	Body(ctx context.Context, connection, ref string, call int) ([]byte, error)
 }
 
-// New makes the handlers.
+// New returns the handlers.
 func New(deps Deps) *Handlers { return &Handlers{deps: deps} }

@@ -14,14 +14,14 @@ import (
 	"larder/internal/jsontext"
 )
 
-// acceptance is the answer of POST /v1/ops/journal/accept.
+// acceptance is the response of POST /v1/ops/journal/accept.
 type acceptance struct {
 	Connection string `json:"connection"`
-	Accepted   bool   `json:"accepted"` // false: its creates were not paused
+	Accepted   bool   `json:"accepted"` // false: new orders were not paused
 }
 
-// AcceptJournal answers POST /v1/ops/journal/accept: new orders of a connection
-// are placed again although Redis was restored or has lost orders (policy O14a).
+// AcceptJournal answers POST /v1/ops/journal/accept. It ends the pause of new orders after
+// Redis was restored or has lost orders (policy O14a).
 func (h *Handlers) AcceptJournal(c *gin.Context) error {
 	connection, err := h.connectionToAccept(c)
 	if err != nil {
@@ -40,8 +40,8 @@ func (h *Handlers) AcceptJournal(c *gin.Context) error {
 	return respond.JSON(c, http.StatusOK, respond.Result{Result: acceptance{connection, accepted}})
 }
 
-// connectionToAccept returns the connection that the query or the body names,
-// or the only one. Both may name it if they agree.
+// connectionToAccept returns the connection in the query or the body, or the only one. Both may
+// name it if they agree.
 func (h *Handlers) connectionToAccept(c *gin.Context) (string, error) {
 	name, given, err := readAcceptance(c)
 	if err != nil {
@@ -57,8 +57,8 @@ func (h *Handlers) connectionToAccept(c *gin.Context) (string, error) {
 	return visible.Connection(c, h.deps.Directory, name, given)
 }
 
-// readAcceptance reads the body of POST /v1/ops/journal/accept: nothing, or an
-// object with the optional field connection and no other.
+// readAcceptance reads the body of POST /v1/ops/journal/accept: empty, or an object whose only
+// field is connection.
 func readAcceptance(c *gin.Context) (connection string, given bool, err error) {
 	body, err := respond.ReadBody(c, respond.MaxBody, nil)
 	if err != nil || len(body) == 0 {

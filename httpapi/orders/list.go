@@ -17,9 +17,8 @@ import (
 	"larder/ordering"
 )
 
-// List answers GET /v1/ops/orders, the newest first; ?state= and
-// ?connection= choose. State unknown lists every order with an operation whose
-// outcome is not known.
+// List answers GET /v1/ops/orders, newest first. ?state= and ?connection= filter. The state
+// unknown selects every order with an unknown outcome.
 func (h *Handlers) List(c *gin.Context) error {
 	var query ordering.Query
 	var err error
@@ -49,22 +48,21 @@ func (h *Handlers) List(c *gin.Context) error {
 // listedOrder is a record in the operators' list.
 type listedOrder struct {
 	recordView
-	// RestaurantName is what people call the restaurant; null when it is no
-	// longer configured, and of an order that larder did not place.
+	// RestaurantName is the restaurant's name. It is null if the restaurant is no longer
+	// configured, and for an order that larder did not place.
 	RestaurantName *string `json:"restaurantName"`
 }
 
-// opsOrderView is a record with everything that resolving it takes.
+// opsOrderView is a record with everything that an operator needs to resolve it.
 type opsOrderView struct {
 	listedOrder
-	// RestaurantPhone and RestaurantAddress are as configured; null where they
-	// are not.
+	// RestaurantPhone and RestaurantAddress are from the configuration, or null.
 	RestaurantPhone   *string    `json:"restaurantPhone"`
 	RestaurantAddress *string    `json:"restaurantAddress"`
 	Calls             []callView `json:"calls"`
 }
 
-// callView is one call of an order as an operator sees it.
+// callView is one call of an order for operators.
 type callView struct {
 	Number       int                `json:"number"`
 	Operation    ordering.Operation `json:"operation"`
@@ -76,12 +74,12 @@ type callView struct {
 	Answer       *answerView        `json:"answer"`
 	Resolved     *resolutionView    `json:"settled"`
 	Contradicted *ordering.Outcome  `json:"contradicted"`
-	// Sent is the body that the ordering service got; null of a completion,
-	// and when it is no longer kept.
+	// Sent is the body that was sent to the ordering service. It is null for a completion, and
+	// after it has expired.
 	Sent json.RawMessage `json:"sent"`
 }
 
-// answerView is the ordering service's last answer.
+// answerView is the ordering service's last response.
 type answerView struct {
 	Status    int     `json:"status"`
 	Code      *string `json:"code"`
@@ -89,7 +87,7 @@ type answerView struct {
 	RequestID *string `json:"requestId"`
 }
 
-// resolutionView is a person's resolution.
+// resolutionView is an operator's resolution.
 type resolutionView struct {
 	By      string              `json:"by"`
 	At      *string             `json:"at"`
@@ -97,8 +95,8 @@ type resolutionView struct {
 	Note    *string             `json:"note"`
 }
 
-// Details answers GET /v1/ops/orders/{ref}: the record, and what was sent and
-// answered, so that an operator can speak with the guest and the restaurant.
+// Details answers GET /v1/ops/orders/{ref}: the record with all requests and responses, for
+// talking to the guest and the restaurant.
 func (h *Handlers) Details(c *gin.Context) error {
 	record, err := h.deps.Journal.Record(c.Request.Context(), h.deps.Directory.Connections(auth.CallerOf(c).Viewer()), respond.Param(c, "ref"))
 	if err != nil {
@@ -119,11 +117,11 @@ func (h *Handlers) Details(c *gin.Context) error {
 	return respond.JSON(c, http.StatusOK, respond.Result{Result: view})
 }
 
-// sent is what a call sent, nil when it is not kept.
+// sent returns the body of a call, or nil if it is not kept.
 func (h *Handlers) sent(ctx context.Context, record ordering.Record, call int) (json.RawMessage, error) {
 	body, err := h.deps.Journal.Body(ctx, record.Connection, record.Ref, call)
 	if errors.Is(err, ordering.ErrNoBody) || err == nil && !json.Valid(body) {
-		return nil, nil //nolint:nilnil // not kept is an answer here, shown as null
+		return nil, nil //nolint:nilnil // not kept is a valid result, shown as null
 	}
 	return body, err
 }
@@ -142,8 +140,8 @@ func newCallView(call ordering.Call) callView {
 	return view
 }
 
-// Resolve answers POST /v1/ops/orders/{ref}/resolve: a person's resolution of
-// an operation whose outcome is unknown (policy O12).
+// Resolve answers POST /v1/ops/orders/{ref}/resolve: an operator's resolution of an unknown
+// outcome (policy O12).
 func (h *Handlers) Resolve(c *gin.Context) error {
 	body, err := respond.ReadJSON(c, nil)
 	if err != nil {
@@ -172,7 +170,7 @@ func (h *Handlers) Resolve(c *gin.Context) error {
 	return respond.JSON(c, http.StatusOK, respond.Result{Result: newRecordView(resolved.Record)})
 }
 
-// recordView is an order as the API shows it. What is not known is null.
+// recordView is an order in the API. Unknown values are null.
 type recordView struct {
 	Ref         string         `json:"ref"`
 	OrderID     *string        `json:"orderID"`
@@ -191,18 +189,18 @@ type recordView struct {
 	Payments    []paymentView  `json:"payments"`
 }
 
-// attemptView is one try of a call, or one step of it that was no try: a call
-// that ended without one, or a person's resolution.
+// attemptView is one attempt of a call, the end of a call without an attempt, or a resolution.
 type attemptView struct {
 	Operation ordering.Operation `json:"operation"`
-	// Try counts the tries of one call from 1; null of what was no try.
+	// Try numbers the attempts of one call from 1. It is null for entries that are not
+	// attempts.
 	Try     *int             `json:"try"`
 	At      *string          `json:"at"`
 	MS      *int64           `json:"ms"`
-	Status  *int             `json:"status"` // null where there was no answer
+	Status  *int             `json:"status"` // null without a response
 	Outcome ordering.Outcome `json:"outcome"`
 	Code    *string          `json:"code"`
-	By      *string          `json:"by"` // who resolved it
+	By      *string          `json:"by"` // the operator who resolved it
 }
 
 type paymentView struct {
@@ -211,7 +209,7 @@ type paymentView struct {
 	PaidAt string         `json:"paidAt"`
 }
 
-// newRecordView lays a record out.
+// newRecordView returns the view of a record.
 func newRecordView(record ordering.Record) recordView {
 	view := recordView{
 		Ref: record.Ref, OrderID: respond.OrNull(record.OrderID), Restaurant: respond.OrNull(string(record.Restaurant)),
@@ -231,8 +229,7 @@ func newRecordView(record ordering.Record) recordView {
 	return view
 }
 
-// attemptsOf are a call's tries, then how it ended where no try tells, then who
-// resolved it.
+// attemptsOf returns a call's attempts, its end if there was no attempt, and its resolution.
 func attemptsOf(call ordering.Call) []attemptView {
 	attempts := make([]attemptView, 0, len(call.Attempts)+1)
 	for i, try := range call.Attempts {
@@ -254,10 +251,10 @@ func attemptsOf(call ordering.Call) []attemptView {
 	return attempts
 }
 
-// endWithoutTry is the end of a call that was swept or given up.
+// endWithoutTry returns the end of a call without an attempt: it timed out or was canceled.
 func endWithoutTry(call ordering.Call) attemptView {
 	end := attemptView{Operation: call.Operation, At: respond.TimeOrNull(call.StartedAt), Outcome: call.Outcome}
-	if call.Resolved != nil { // before that it was swept
+	if call.Resolved != nil { // it had timed out before
 		end.Outcome = ordering.OutcomeUnknown
 	} else if !call.EndedAt.IsZero() {
 		end.At = respond.TimeOrNull(call.EndedAt)
@@ -265,7 +262,7 @@ func endWithoutTry(call ordering.Call) attemptView {
 	return end
 }
 
-// resolvedOutcome is what a person's resolution makes of a call.
+// resolvedOutcome returns the outcome of a call after its resolution.
 func resolvedOutcome(how ordering.Resolution) ordering.Outcome {
 	switch how {
 	case ordering.ResolvedDone:

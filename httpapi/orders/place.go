@@ -18,16 +18,16 @@ import (
 	"larder/ordering/violation"
 )
 
-// buffers are what an order check is read into and answered from, used for one
-// request after the other. Nothing of them may be kept when they are put back.
+// buffers are reused for the requests and responses of order checks. Nothing may refer to them
+// after they are returned to the pool.
 type buffers struct{ request, response []byte }
 
-// maxPooledBuffer is the largest buffer that is kept, in bytes; an ordinary order
-// needs a tenth of it.
+// maxPooledBuffer is the largest buffer in the pool, in bytes. A usual order needs a tenth of
+// it.
 const maxPooledBuffer = 32 << 10
 
-// Validate answers POST …/orders/validate: what is wrong with the order
-// and what it costs. It places nothing.
+// Validate answers POST …/orders/validate with the violations and the total of an order. It
+// places nothing.
 func (h *Handlers) Validate(c *gin.Context) error {
 	restaurant, err := visible.Restaurant(c, h.deps.Directory)
 	if err != nil {
@@ -96,13 +96,13 @@ func (h *Handlers) Place(c *gin.Context) error {
 		if request.Order, err = h.decodePublicOrder(input); err != nil {
 			return respond.WithLanguage(c, err)
 		}
-		// Guests share one client: each address has its own turn (policy O8a).
+		// Guests share one client, so each address has its own share of the capacity (policy
+		// O8a).
 		request.CapacityKey = auth.PublicClient + " " + ratelimit.AddressKey(h.deps.Auth.ClientIP(c))
 	} else {
 		request.Order, err = validate.DecodeOrder(input, nil)
 	}
-	// The client's disconnect does not cancel a write that has begun: Orders
-	// sees to that (policy O8).
+	// Orders does not cancel a call in progress when the client disconnects (policy O8).
 	var placed ordering.Result
 	if err == nil {
 		placed, err = h.deps.Orders.Place(c.Request.Context(), request)
@@ -110,8 +110,8 @@ func (h *Handlers) Place(c *gin.Context) error {
 	return h.answerOrder(c, respond.OrderCall{Operation: upstream.OpCreate, Connection: connection, Restaurant: restaurant.ID}, placed, err)
 }
 
-// Order answers GET /v1/orders/{orderID}: the journal's record. Orders of
-// connections that the caller does not see are unknown to it.
+// Order answers GET /v1/orders/{orderID} with the journal's record. Orders of connections that
+// the caller does not see are answered as unknown.
 func (h *Handlers) Order(c *gin.Context) error {
 	connections, err := visible.Connections(c, h.deps.Directory)
 	if err != nil {
@@ -124,8 +124,8 @@ func (h *Handlers) Order(c *gin.Context) error {
 	return respond.JSON(c, http.StatusOK, respond.Result{Result: newRecordView(record)})
 }
 
-// ByKey answers GET /v1/orders?key=: the record of what the caller asked
-// for under that key. A guest's page learns what a guest may (policy H3).
+// ByKey answers GET /v1/orders?key= with the record of the caller's order with that key. Guests
+// get only a guestView (policy H3).
 func (h *Handlers) ByKey(c *gin.Context) error {
 	connections, err := visible.Connections(c, h.deps.Directory)
 	if err != nil {
@@ -147,31 +147,30 @@ func (h *Handlers) ByKey(c *gin.Context) error {
 	}
 }
 
-// What an order takes of its rate limit beside the first token: another one for
-// each of these. An ordinary order is far below both.
+// An order uses one token of its rate limit, and another one for each of these. Usual orders
+// are far below both.
 const (
 	bytesPerToken = 8 << 10
 	linesPerToken = 500
 )
 
-// Tokens returns how many tokens checking the order takes: it costs by the
-// size of the body and the number of its lines, dishes and ingredients (policy
-// H7). Lines are counted by their opening brackets, before anything is decoded.
+// Tokens returns the tokens that an order uses. They depend on the size of the body and the
+// number of dishes and ingredients (policy H7), which is counted by opening brackets before
+// decoding.
 func Tokens(body []byte) int {
 	return 1 + len(body)/bytesPerToken + bytes.Count(body, []byte("{"))/linesPerToken
 }
 
-// chargeOrder takes what an order's size costs beside the token that the
-// request has taken on arrival.
+// chargeOrder takes the tokens of an order's size. The middleware has taken the first token.
 func (h *Handlers) chargeOrder(c *gin.Context, l *ratelimit.Limiter, body []byte) {
 	if more := Tokens(body) - 1; more > 0 {
 		l.Charge(ratelimit.AddressKey(h.deps.Auth.ClientIP(c)), more)
 	}
 }
 
-// decodePublicOrder holds an order without a token to the payment types that
-// the configuration leaves to guests (policy H3). It reports the first violation
-// only: a body can repeat the field thousands of times (policy H7).
+// decodePublicOrder decodes an order without a token, and rejects payment types that are not
+// configured for guests (policy H3). It reports only the first violation, because a body can
+// repeat the field thousands of times (policy H7).
 func (h *Handlers) decodePublicOrder(in validate.Input) (*validate.Order, error) {
 	allowed := h.deps.GuestPayments
 	order, err := validate.DecodeOrder(in, allowed)
@@ -186,7 +185,7 @@ func (h *Handlers) decodePublicOrder(in validate.Input) (*validate.Order, error)
 	}
 }
 
-// guestView is all that a guest's page may read of an order (policy H3).
+// guestView has the fields of an order that guests may read (policy H3).
 type guestView struct {
 	State   ordering.State `json:"state"`
 	Total   respond.Number `json:"total"`

@@ -11,11 +11,11 @@ import (
 	"larder/ordering/violation"
 )
 
-// maxNote is how many characters an operator's note may have.
+// maxNote limits the characters of an operator's note.
 const maxNote = 1000
 
-// readResolution reads {"operation", "outcome", "orderID", "note"}, names in
-// any spelling. Whether the values go together is ordering's to say.
+// readResolution reads {"operation", "outcome", "orderID", "note"}. The names ignore case and
+// underscores. Package ordering checks whether the values fit together.
 func readResolution(body []byte) (ordering.ResolveRequest, error) {
 	var (
 		resolution ordering.ResolveRequest
@@ -44,14 +44,14 @@ func readResolution(body []byte) (ordering.ResolveRequest, error) {
 		}
 		text, ok := "", true
 		switch {
-		case kind == jsontext.KindNull: // as if it were missing
+		case kind == jsontext.KindNull: // the same as missing
 		case folded == "orderid":
 			text, ok = reader.ID() // a number too (policy W4)
 		default:
 			text, ok = reader.Text()
 		}
 		set(text)
-		// The name is one of the four, in any spelling: the path needs no escapes.
+		// The name is one of the four, so the path needs no escapes.
 		if !ok {
 			violate("/"+name, violation.TypeMismatch, violation.Params{"want": jsontext.KindString.String(), "got": kind.String()})
 		} else if folded == "note" && utf8.RuneCountInString(text) > maxNote {
@@ -66,7 +66,8 @@ func readResolution(body []byte) (ordering.ResolveRequest, error) {
 	}
 	notCreated := resolution.Resolution == ordering.ResolvedNotDone || resolution.Resolution == ordering.ResolvedRetry
 	if resolution.Operation == upstream.OpCreate && resolution.OrderID != "" && notCreated {
-		// A mistake that cannot be taken back: whoever knows the orderID has found the order.
+		// This mistake could not be undone: an operator who knows the orderID has found the
+		// order.
 		unknown = respond.InvalidParameter("orderID", "goes with the outcome done: an order that was not created has none")
 	}
 	return resolution, unknown
@@ -77,8 +78,8 @@ func notResolvable(violations []violation.Violation, cause error) error {
 	return &respond.Problem{Code: respond.CodeValidationFailed, Msg: msg, Violations: violations, Cause: cause}
 }
 
-// resolutionProblem words what a resolution breaks: what is known needs no
-// resolving, and what is no longer kept cannot be sent again (policy O13).
+// resolutionProblem returns the problem of a rejected resolution. Certain outcomes cannot be
+// resolved, and orders whose data has expired cannot be sent again (policy O13).
 func resolutionProblem(err error) error {
 	var (
 		invalid *ordering.InvalidError
@@ -103,7 +104,7 @@ func resolutionProblem(err error) error {
 	}
 }
 
-// nothingToResolve says why an operation cannot be resolved, and which can.
+// nothingToResolve returns why an operation cannot be resolved, and which operation can.
 func nothingToResolve(state *ordering.StateError) string {
 	record, operation := state.Record, string(state.Operation)
 	text := "there is nothing to resolve: "

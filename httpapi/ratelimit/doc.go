@@ -1,6 +1,7 @@
-// Package ratelimit limits how often an address or a client may do something: rates as the configuration spells them,
-// a token bucket for each key, and the limit on failed attempts with a secret.
+// Package ratelimit limits the requests of an address or client. It has the rates of the
+// configuration, a token bucket for each key, and the limit of failed attempts with a secret.
 //
-// A limiter remembers a bounded number of keys, so that no client can fill the memory. Middleware and handlers take
-// tokens; Take answers 429 where there is none. It never decides who a client is, and starts no goroutine.
+// A limiter stores a bounded number of keys, so clients cannot exhaust the memory. Middleware
+// and handlers take tokens; Take answers 429 without a token. The package does not
+// authenticate clients and starts no goroutine.
 package ratelimit

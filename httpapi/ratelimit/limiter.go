@@ -16,11 +16,11 @@ import (
 	"larder/httpapi/respond"
 )
 
-// limiterKeys is how many addresses or clients one limiter remembers; the one
-// that was seen longest ago is forgotten first. About 10 MiB when full.
+// limiterKeys limits the addresses or clients of one limiter. The least recently used one is
+// evicted. Memory is about 10 MiB when full.
 const limiterKeys = 65_536
 
-// Limiter is a token bucket for each key, within bounded memory. Policy H1.
+// Limiter has a token bucket for each key, in bounded memory. Policy H1.
 type Limiter struct {
 	rate  Rate
 	max   int
@@ -28,21 +28,21 @@ type Limiter struct {
 
 	mu      sync.Mutex
 	buckets map[string]*list.Element
-	order   *list.List // front: used last
+	order   *list.List // front: most recently used
 }
 
-// bucket is one key's tokens.
+// bucket has the tokens of one key.
 type bucket struct {
 	key    string
 	tokens *rate.Limiter
 }
 
-// New makes a limiter of one rate, which may be no limit.
+// New returns a limiter with one rate, which may be unlimited.
 func New(r Rate, clock func() time.Time) *Limiter {
 	return &Limiter{rate: r, max: limiterKeys, clock: clock, buckets: map[string]*list.Element{}, order: list.New()}
 }
 
-// Allow takes one token of the key, or returns how long it takes until there is one.
+// Allow takes one token of the key. If the bucket is empty, it returns the time until the next one.
 func (l *Limiter) Allow(key string) (wait time.Duration, ok bool) {
 	if !l.rate.Limited() {
 		return 0, true
@@ -57,8 +57,7 @@ func (l *Limiter) Allow(key string) (wait time.Duration, ok bool) {
 	return wait, wait == 0
 }
 
-// Charge takes n more tokens of a key that has just had one. The key owes what
-// it does not have: later requests wait for it.
+// Charge takes n more tokens of a key. The key may go into debt: later requests wait for it.
 func (l *Limiter) Charge(key string, n int) {
 	if !l.rate.Limited() {
 		return
@@ -71,7 +70,7 @@ func (l *Limiter) Charge(key string, n int) {
 	}
 }
 
-// bucket finds or makes the key's bucket; the caller holds the lock.
+// bucket returns the key's bucket, creating it if needed. The caller holds the lock.
 func (l *Limiter) bucket(key string) *rate.Limiter {
 	if element, known := l.buckets[key]; known {
 		l.order.MoveToFront(element)
@@ -86,24 +85,24 @@ func (l *Limiter) bucket(key string) *rate.Limiter {
 	return b.tokens
 }
 
-// AddressKey is what an address is counted under: an IPv6 address by its /64,
-// since one subscriber holds that whole network.
+// AddressKey returns the key of an address. IPv6 addresses are counted by /64 network, because
+// one subscriber has a whole network.
 func AddressKey(ip string) string {
 	addr, err := netip.ParseAddr(ip)
 	if err != nil {
 		return ip
 	}
 	if addr.Is4() {
-		return ip // there is no other way to write it
+		return ip // IPv4 has only one spelling
 	}
 	if addr = addr.Unmap(); addr.Is4() {
 		return addr.String()
 	}
-	network, _ := addr.WithZone("").Prefix(64) // an IPv6 address has so many bits
+	network, _ := addr.WithZone("").Prefix(64) // cannot fail: an IPv6 address has more than 64 bits
 	return network.String()
 }
 
-// Take takes one token of the key, or refuses the request with 429.
+// Take takes one token of the key, or answers the request with 429.
 func Take(c *gin.Context, l *Limiter, key string) bool {
 	wait, ok := l.Allow(key)
 	if !ok {
@@ -113,16 +112,15 @@ func Take(c *gin.Context, l *Limiter, key string) bool {
 	return ok
 }
 
-// Failures limits failed attempts with a client's secret (policy H8): those
-// of one address together, and those that name one client.
+// Failures limits failed attempts with a client's secret (policy H8), per address, and per
+// client and address.
 //
-// The address comes first. One that has used up its attempts adds no more
-// names, so that it cannot make the limiter forget others. Names that no client
-// has are counted like any other: otherwise the answer would tell which exist.
+// The address is checked first. An address above its limit adds no more client ids, so it
+// cannot evict other keys. Unknown clients are counted like known ones; otherwise the response
+// would show which exist.
 type Failures struct{ ByAddress, ByClient *Limiter }
 
-// Failed counts a failed attempt. It returns how long to wait where there were
-// too many.
+// Failed counts a failed attempt. If there were too many, it returns how long to wait.
 func (l Failures) Failed(client, ip string) (wait time.Duration, limited bool) {
 	if wait, ok := l.ByAddress.Allow(AddressKey(ip)); !ok {
 		return wait, true
@@ -131,16 +129,16 @@ func (l Failures) Failed(client, ip string) (wait time.Duration, limited bool) {
 	return wait, !ok
 }
 
-// failureKey is what failed attempts are counted under. A name that no client
-// has may be as long as the form; its hash is kept instead.
+// failureKey returns the key of failed attempts. It has a hash of the client id, because an
+// unknown id can be as long as the form.
 func failureKey(client, ip string) string {
 	sum := sha256.Sum256([]byte(client))
 	return string(sum[:]) + AddressKey(ip)
 }
 
-// Rate is how often something may happen, written as "20/s", "5/m" or
-// "100/h" in the configuration; "0" means no limit. The count is also the
-// burst: "20/s" lets twenty through at once and one more every 50 ms.
+// Rate is a rate limit, written as "20/s", "5/m" or "100/h" in the configuration; "0" means no
+// limit. The count is also the burst: "20/s" allows 20 requests at once and one more every 50
+// ms.
 type Rate struct {
 	Count int
 	Per   time.Duration
@@ -148,7 +146,7 @@ type Rate struct {
 
 var rateUnits = map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour} //nolint:gochecknoglobals // constant
 
-// Parse reads "count/unit" with unit s, m or h, or "0".
+// Parse parses "count/unit" with the unit s, m or h, or "0".
 func Parse(text string) (Rate, error) {
 	if text == "0" {
 		return Rate{}, nil
@@ -165,10 +163,10 @@ func Parse(text string) (Rate, error) {
 	return Rate{Count: n, Per: per}, nil
 }
 
-// Limited reports whether the rate limits anything.
+// Limited reports whether there is a limit.
 func (r Rate) Limited() bool { return r.Count > 0 && r.Per > 0 }
 
-// String returns the form that Parse reads.
+// String returns the format that Parse accepts.
 func (r Rate) String() string {
 	if !r.Limited() {
 		return "0"
@@ -181,10 +179,10 @@ func (r Rate) String() string {
 	return strconv.Itoa(r.Count) + "/" + r.Per.String()
 }
 
-// MarshalText writes the rate as the configuration spells it.
+// MarshalText returns the format of the configuration.
 func (r Rate) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// UnmarshalText reads the rate as the configuration spells it.
+// UnmarshalText parses the format of the configuration.
 func (r *Rate) UnmarshalText(text []byte) error {
 	parsed, err := Parse(strings.TrimSpace(string(text)))
 	if err != nil {

@@ -14,16 +14,15 @@ import (
 	"larder/internal/jsontext"
 )
 
-// Limits of what a request may send.
+// Limits of requests.
 const (
 	MaxBody      = 256 << 10 // bytes of an order, policy W15
 	MaxTokenBody = 16 << 10  // bytes of a token request
 	MaxDepth     = 32        // JSON nesting, policy H1
 )
 
-// ReadJSON reads a request body that must be JSON by its Content-Type, at most
-// 256 KiB, into the buffer as far as it fits. Whether it is well-formed is for
-// the reader of the JSON to say.
+// ReadJSON reads a body of at most 256 KiB whose Content-Type is JSON, into the buffer if it
+// fits. It does not check the JSON itself.
 func ReadJSON(c *gin.Context, into []byte) ([]byte, error) {
 	if err := RequireJSON(c.GetHeader("Content-Type")); err != nil {
 		return nil, err
@@ -31,7 +30,7 @@ func ReadJSON(c *gin.Context, into []byte) ([]byte, error) {
 	return ReadBody(c, MaxBody, into)
 }
 
-// RequireJSON refuses a Content-Type that is not JSON's.
+// RequireJSON rejects a Content-Type other than JSON.
 func RequireJSON(contentType string) error {
 	const mediaJSON = "application/json"
 	if contentType == mediaJSON { // the usual spelling
@@ -47,8 +46,8 @@ func RequireJSON(contentType string) error {
 	return nil
 }
 
-// ReadBody reads a body of at most limit bytes, sent without content coding,
-// into the buffer as far as it fits.
+// ReadBody reads a body of at most limit bytes without Content-Encoding, into the buffer if it
+// fits.
 func ReadBody(c *gin.Context, limit int64, into []byte) ([]byte, error) {
 	if coding := c.GetHeader("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
 		return nil, &Problem{Code: CodeUnsupportedMedia, Msg: "send the body without Content-Encoding"}
@@ -58,10 +57,10 @@ func ReadBody(c *gin.Context, limit int64, into []byte) ([]byte, error) {
 		return nil, tooLarge(c, limit)
 	}
 	from := c.Request.Body
-	if length < 0 { // net/http enforces a length that is declared
+	if length < 0 { // net/http enforces a declared length
 		from = http.MaxBytesReader(c.Writer, from, limit)
 	}
-	const trusted = 16 << 10 // more room than this is made as the bytes arrive
+	const trusted = 16 << 10 // a larger buffer grows only as bytes arrive
 	buffer := bytes.NewBuffer(into[:0])
 	buffer.Grow(int(min(max(length, 0), trusted)) + bytes.MinRead)
 	_, err := buffer.ReadFrom(from)
@@ -78,8 +77,8 @@ func ReadBody(c *gin.Context, limit int64, into []byte) ([]byte, error) {
 	return nil, &Problem{Code: CodeMalformedJSON, Msg: "the body ended before it was complete", Cause: err}
 }
 
-// ReadObject reads a small JSON object, each member by the function of its name,
-// which reports whether the value has the right type. form shows the object.
+// ReadObject reads a small JSON object. members has a function for each field, which returns
+// false for the wrong type. form shows the object in error texts.
 func ReadObject(body []byte, form string, members map[string]func(*jsontext.Reader) bool) error {
 	reader := jsontext.NewReader(string(body), MaxDepth)
 	isObject := reader.Kind() == jsontext.KindObject
@@ -100,13 +99,13 @@ func ReadObject(body []byte, form string, members map[string]func(*jsontext.Read
 	return wrong
 }
 
-// tooLarge refuses a body and gives up the connection rather than read it out.
+// tooLarge rejects a body. It closes the connection to avoid reading the rest.
 func tooLarge(c *gin.Context, limit int64) error {
 	c.Header("Connection", "close")
 	return &Problem{Code: CodeTooLarge, Msg: "the body is larger than the limit", Params: map[string]any{"limit": limit}}
 }
 
-// JSON sends a value as JSON that is not to be stored.
+// JSON writes a value as JSON with Cache-Control: no-store.
 func JSON(c *gin.Context, status int, value any) error {
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -117,7 +116,7 @@ func JSON(c *gin.Context, status int, value any) error {
 	return nil
 }
 
-// Result is the success envelope.
+// Result is the body of a successful response.
 type Result struct {
 	Result any `json:"result"`
 }

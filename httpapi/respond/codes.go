@@ -2,12 +2,11 @@ package respond
 
 import "net/http"
 
-// Code is the stable name of an error, the `code` of every error body. Codes
-// of orders are ordering's (policy V); these are the ones of the door.
+// Code is the stable name of an error, the `code` of every error body. Package violation has
+// the codes of orders (policy V).
 type Code string
 
-// The codes of policy V that this package answers with, and the few that HTTP
-// itself needs.
+// The codes of policy V that this package uses, and codes for HTTP itself.
 const (
 	CodeMalformedJSON          Code = "malformed_json"
 	CodeValidationFailed       Code = "validation_failed"
@@ -55,12 +54,12 @@ const (
 	CodeInternal               Code = "internal"
 )
 
-// StatusClientGone is for the log and the metrics alone: nobody is there to
-// read it. The number is the one that others use for this.
+// StatusClientGone appears only in the log and the metrics: the client has disconnected. nginx
+// uses the same number.
 const StatusClientGone = 499
 
-// statuses gives each code its one HTTP status and the title of its problem
-// document. Nothing else chooses a status.
+// statuses has the HTTP status and the problem title of each code. It is the only source of
+// error statuses.
 var statuses = map[Code]struct { //nolint:gochecknoglobals // a table
 	status int
 	title  string

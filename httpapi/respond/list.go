@@ -15,8 +15,8 @@ const (
 	maxCursor   = 2048 // bytes
 )
 
-// PageOf reads ?limit= and ?cursor=; position is what NextPage was given, ""
-// for the first page.
+// PageOf reads ?limit= and ?cursor=. position is the value that NextPage encoded, or "" for the
+// first page.
 func PageOf(c *gin.Context) (limit int, position string, err error) {
 	limit = defaultPage
 	if text, given := c.GetQuery("limit"); given {
@@ -32,18 +32,18 @@ func PageOf(c *gin.Context) (limit int, position string, err error) {
 	return limit, string(raw), nil
 }
 
-// BadCursor refuses a ?cursor= that no list has given.
+// BadCursor rejects a ?cursor= that no list has returned.
 func BadCursor() error {
 	return InvalidParameter("cursor", "is not one that larder gave; start without it")
 }
 
-// Page is a list as every list route answers it.
+// Page is the response of every list route.
 type Page[T any] struct {
 	Result []T     `json:"result"`
 	Next   *string `json:"next"`
 }
 
-// NextPage returns the cursor of the next page, null after the last.
+// NextPage returns the cursor of the next page, or nil after the last.
 func NextPage(position string) *string {
 	return OrNull(base64.RawURLEncoding.EncodeToString([]byte(position)))
 }

@@ -14,14 +14,13 @@ import (
 )
 
 const (
-	retryInFlight = time.Second // until the same request may be finished
+	retryInFlight = time.Second // until the same request may have finished
 	retryJournal  = 2 * time.Second
 	retryRestored = time.Minute // until an operator may have accepted the journal
 )
 
-// orderProblem is what an error of ordering becomes; nil for what is none of
-// its errors. Nothing was begun by the request: what came of a call that was
-// begun is told by outcomeProblem.
+// orderProblem returns the problem for an error of package ordering, or nil for other errors.
+// In these cases the request made no call; OutcomeProblem handles calls.
 func orderProblem(err error) *Problem {
 	var (
 		invalid   *ordering.InvalidError
@@ -75,8 +74,8 @@ func orderProblem(err error) *Problem {
 	}
 }
 
-// Conflict is what keeps an order from being changed; nil for what is no such
-// error (policy O9).
+// Conflict returns the problem of an error that prevents a change of an order, or nil for other
+// errors (policy O9).
 func Conflict(err error) *Problem {
 	var (
 		busy  *ordering.BusyError
@@ -109,7 +108,7 @@ func Conflict(err error) *Problem {
 	}
 }
 
-// StateText is how an order stands, in words.
+// StateText returns the state of an order as text.
 func StateText(record ordering.Record) string {
 	if record.Paid {
 		return string(record.State) + " and paid"
@@ -117,7 +116,7 @@ func StateText(record ordering.Record) string {
 	return string(record.State) + " and not paid"
 }
 
-// unsent is a call that was not even begun.
+// unsent returns the problem of a call that was not started.
 func unsent(err *ordering.NotSentError) *Problem {
 	if errors.Is(err, context.Canceled) {
 		return &Problem{Code: CodeClientGone, Msg: "the client left before anything was sent", Cause: err}
@@ -136,26 +135,26 @@ func unsent(err *ordering.NotSentError) *Problem {
 	return p
 }
 
-// HeaderReplayed tells that an answer is one that was given before.
+// HeaderReplayed marks a response that repeats an earlier one.
 const HeaderReplayed = "Idempotent-Replayed"
 
-// OrderCall is what a request wants of an order, for the log and the metrics.
+// OrderCall is the operation of a request, for the log and the metrics.
 type OrderCall struct {
 	Operation  ordering.Operation
 	Connection string
-	Restaurant menu.RestaurantID // of a placing request
-	OrderID    string            // of a changing one
+	Restaurant menu.RestaurantID // for placing
+	OrderID    string            // for changing
 }
 
-// OperationText is how an operation reads: in a sentence, in the metrics and the
-// log, and the state that it leads to.
+// OperationText has the texts of an operation for messages, its outcome in metrics and the log,
+// and its resulting state.
 type OperationText struct {
 	It, done string
 	Outcome  string
 	State    ordering.State
 }
 
-// TextOf returns how an operation reads.
+// TextOf returns the texts of an operation.
 func TextOf(operation ordering.Operation) OperationText { return operationTexts[operation] }
 
 var operationTexts = map[ordering.Operation]OperationText{ //nolint:gochecknoglobals // constant
@@ -165,7 +164,7 @@ var operationTexts = map[ordering.Operation]OperationText{ //nolint:gochecknoglo
 	upstream.OpReject:   {"the rejection", "rejected", "rejected", ordering.StateRejected},
 }
 
-// OutcomeProblem is what became of a call that was not done.
+// OutcomeProblem returns the problem of a call that was not done.
 func OutcomeProblem(result ordering.Result) *Problem {
 	call, words := result.Call, operationTexts[result.Call.Operation]
 	p := &Problem{Ref: result.Record.Ref, RequestID: call.RequestID, Instance: instanceOf(result)}
@@ -193,7 +192,7 @@ func OutcomeProblem(result ordering.Result) *Problem {
 	return p
 }
 
-// instanceOf is the path of the request that began the call.
+// instanceOf returns the path of the request that started the call.
 func instanceOf(result ordering.Result) string {
 	if result.Call.Operation == upstream.OpCreate {
 		return "/v1/restaurants/" + url.PathEscape(string(result.Record.Restaurant)) + "/orders"
@@ -201,8 +200,8 @@ func instanceOf(result ordering.Result) string {
 	return "/v1/orders/" + url.PathEscape(result.Record.OrderID) + "/" + string(result.Call.Operation)
 }
 
-// upstreamSaid passes on what the ordering service said (policy O15), with the
-// errors member of the document's error shape if the body has one.
+// upstreamSaid returns the ordering service's response for the client (policy O15). It includes
+// the errors member if the body has one.
 func upstreamSaid(said *ordering.Answer) *UpstreamAnswer {
 	passed := &UpstreamAnswer{Status: said.Status, Code: said.Code, Msg: said.Msg, RequestID: said.RequestID}
 	var shape struct {

@@ -21,35 +21,34 @@ import (
 	"larder/sync/runlog"
 )
 
-// Problem is a refusal on its way to the client: what it is, what a person may
-// read of it, and the cause, which goes to the log alone.
-type Problem struct { //nolint:errname // named after the problem documents of RFC 9457, which it becomes
+// Problem is an error response: its code, its message for people, and the cause for the log.
+type Problem struct { //nolint:errname // named after the problem documents of RFC 9457
 	Code       Code
 	Msg        string
-	Params     map[string]any        // becomes the one entry of errors
-	Violations []violation.Violation // becomes errors
-	More       bool                  // there are more violations than those listed (policy H7)
+	Params     map[string]any        // the one entry of errors
+	Violations []violation.Violation // the errors
+	More       bool                  // there are more violations than listed (policy H7)
 	Upstream   *UpstreamAnswer
 	Ref        string
 	RetryAfter time.Duration
 	Cause      error
 
-	// Of an answer that is told from a record, and so the same each time: the
-	// first request's id, and where it went. Empty: this request's.
+	// The request id and path of the first request, if the response comes from a record and
+	// must be the same each time. If empty, those of this request are used.
 	RequestID, Instance string
 }
 
-// UpstreamAnswer is what the ordering service said, passed on inside a 502.
+// UpstreamAnswer is the ordering service's response inside a 502.
 type UpstreamAnswer struct {
 	Status    int             `json:"status"`
 	Code      string          `json:"code"`
 	Msg       string          `json:"msg"`
 	RequestID string          `json:"requestId"`
-	Errors    json.RawMessage `json:"errors,omitempty"` // what it found wrong, as it said it
+	Errors    json.RawMessage `json:"errors,omitempty"` // the errors in its response
 }
 
-// Error is the text of the log, never of an answer. What the ordering service
-// said is left out: it may have said it of a guest.
+// Error returns the text for the log, never for a response. It omits the ordering service's
+// message, which can contain guests' data.
 func (p *Problem) Error() string {
 	if p.Upstream != nil {
 		return string(p.Code) + ": status " + strconv.Itoa(p.Upstream.Status)
@@ -63,7 +62,7 @@ func (p *Problem) Error() string {
 // Unwrap returns the cause.
 func (p *Problem) Unwrap() error { return p.Cause }
 
-// problemBody is application/problem+json (RFC 9457) with larder's four fields.
+// problemBody is application/problem+json (RFC 9457) with larder's extension fields.
 type problemBody struct {
 	Type      string                `json:"type"`
 	Title     string                `json:"title"`
@@ -79,7 +78,7 @@ type problemBody struct {
 	Upstream  *UpstreamAnswer       `json:"upstream,omitempty"`
 }
 
-// Content types of answers.
+// Content types of responses.
 const (
 	ContentJSON    = "application/json; charset=utf-8"
 	ContentHTML    = "text/html; charset=utf-8"
@@ -87,14 +86,14 @@ const (
 )
 
 const (
-	retryCatalogue = 5 * time.Second  // until a first menu may be there
-	retryStorage   = 2 * time.Second  // until Redis may be back
-	retryBatches   = 10 * time.Second // until a batch may have ended
-	retryBusy      = 5 * time.Second  // until a run may have ended
+	retryCatalogue = 5 * time.Second  // until a first menu may exist
+	retryStorage   = 2 * time.Second  // until Redis may be up again
+	retryBatches   = 10 * time.Second // until a batch may have finished
+	retryBusy      = 5 * time.Second  // until a run may have finished
 )
 
-// ProblemOf is the one place where errors of other packages become answers;
-// orderProblem is its part for orders.
+// ProblemOf is the only mapping from errors of other packages to responses; orderProblem is its
+// part for orders.
 func ProblemOf(err error) *Problem {
 	var (
 		ready   *Problem
@@ -102,7 +101,7 @@ func ProblemOf(err error) *Problem {
 		unknown *menusync.UnknownRestaurantError
 		version *menusync.UnknownVersionError
 	)
-	if errors.As(err, &ready) { // before its cause, which it words
+	if errors.As(err, &ready) { // before its cause
 		return ready
 	}
 	if p := orderProblem(err); p != nil {
@@ -148,8 +147,8 @@ func ProblemOf(err error) *Problem {
 	}
 }
 
-// Entries is what stands in errors: the violations, or the one entry with the
-// code's params; nil for neither.
+// Entries returns the errors of the body: the violations, or one entry with the code's params,
+// or nil.
 func (p *Problem) Entries() []violation.Violation {
 	if p.Violations == nil && p.Params != nil {
 		return []violation.Violation{{Code: violation.Code(p.Code), Msg: p.Msg, Params: p.Params}}
@@ -157,7 +156,7 @@ func (p *Problem) Entries() []violation.Violation {
 	return p.Violations
 }
 
-// body lays the problem out for one request.
+// body returns the problem's body for one request.
 func (p *Problem) body(c *gin.Context) problemBody {
 	status, title := p.Code.Status()
 	return problemBody{
@@ -168,32 +167,30 @@ func (p *Problem) body(c *gin.Context) problemBody {
 	}
 }
 
-// Of gin.Context.
+// Keys of gin.Context.
 const (
-	keyCode   = "larder.code"         // the Code of an answer of 500 and above
-	keyFormat = "larder.error_format" // the ErrorFormat of a request, where it has its own
+	keyCode   = "larder.code"         // the Code of a response with status 500 or higher
+	keyFormat = "larder.error_format" // the ErrorFormat of the request, if any
 )
 
-// ErrorFormat answers the problems of an interface whose errors are no problem
-// documents.
+// ErrorFormat answers problems in a format other than problem documents.
 type ErrorFormat interface {
 	Refuse(c *gin.Context, p *Problem)
 }
 
-// SetErrorFormat has the problems of a request answered in a format of its own.
+// SetErrorFormat sets the format of a request's problems.
 func SetErrorFormat(c *gin.Context, format ErrorFormat) { c.Set(keyFormat, format) }
 
-// FailureCode returns the code of an answer of 500 and above; empty for any
-// other.
+// FailureCode returns the code of a response with status 500 or higher, or "".
 func FailureCode(c *gin.Context) Code {
 	code, _ := c.Value(keyCode).(Code)
 	return code
 }
 
-// Handler answers a request, or returns why it cannot.
+// Handler answers a request, or returns an error.
 type Handler func(c *gin.Context) error
 
-// Handle makes a Gin handler of h: an error is answered as its problem.
+// Handle returns a Gin handler that answers h's error with its problem.
 func Handle(h Handler) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		if err := h(c); err != nil {
@@ -202,8 +199,8 @@ func Handle(h Handler) gin.HandlerFunc {
 	}
 }
 
-// Fail answers with the problem that err is, and ends the request. The cause of
-// an answer of 500 and above is kept for the log.
+// Fail answers with the problem of err and ends the request. It stores the cause of a response
+// with status 500 or higher for the log.
 func Fail(c *gin.Context, err error) {
 	p := ProblemOf(err)
 	status, _ := p.Code.Status()
@@ -231,7 +228,7 @@ func Fail(c *gin.Context, err error) {
 	Write(c, status, contentProblem, text)
 }
 
-// Write sends a complete body; a HEAD request gets the same header without it.
+// Write writes a complete response. For HEAD it writes only the header.
 func Write(c *gin.Context, status int, contentType string, body []byte) {
 	header := c.Writer.Header()
 	values := [...]string{contentType, strconv.Itoa(len(body))}
@@ -241,7 +238,7 @@ func Write(c *gin.Context, status int, contentType string, body []byte) {
 		return
 	}
 	c.Writer.WriteHeader(status)
-	_, _ = c.Writer.Write(body) // the client is gone: nobody to tell
+	_, _ = c.Writer.Write(body) // an error means that the client has disconnected
 }
 
 // Status answers without a body.
@@ -250,25 +247,25 @@ func Status(c *gin.Context, status int) {
 	c.Writer.WriteHeaderNow()
 }
 
-// Seconds is a duration as Retry-After wants it: whole, rounded up.
+// Seconds returns a duration for Retry-After: whole seconds, rounded up.
 func Seconds(d time.Duration) string {
 	return strconv.FormatInt(int64((d+time.Second-1)/time.Second), 10)
 }
 
-// maxKnown bounds the ids that restaurant_not_found and restaurant_required list.
+// maxKnown limits the ids that restaurant_not_found and restaurant_required list.
 const maxKnown = 100
 
-// RestaurantNotFound lists the ids that exist.
+// RestaurantNotFound returns a problem that lists the existing ids.
 func RestaurantNotFound(known []menu.RestaurantID) *Problem {
 	return restaurantProblem(CodeRestaurantNotFound, "there is no such restaurant; ", known)
 }
 
-// RestaurantRequired lists the ids to choose from.
+// RestaurantRequired returns a problem that lists the ids to choose from.
 func RestaurantRequired(known []menu.RestaurantID) *Problem {
 	return restaurantProblem(CodeRestaurantRequired, "name the restaurant; ", known)
 }
 
-// restaurantProblem lists at most a hundred of the ids, in the sentence and as
+// restaurantProblem returns a problem that lists at most maxKnown ids, in the message and as
 // params.
 func restaurantProblem(code Code, msg string, known []menu.RestaurantID) *Problem {
 	ids := append([]menu.RestaurantID{}, known[:min(len(known), maxKnown)]...)
@@ -285,7 +282,7 @@ func restaurantProblem(code Code, msg string, known []menu.RestaurantID) *Proble
 	return &Problem{Code: code, Msg: msg, Params: params}
 }
 
-// ConnectionNotFound lists the connections that there are, for this caller.
+// ConnectionNotFound returns a problem that lists the connections of this caller.
 func ConnectionNotFound(names []string) *Problem {
 	p := &Problem{
 		Code: CodeConnectionNotFound, Msg: "there is no such connection; there are: " + strings.Join(names, ", "),
@@ -297,7 +294,7 @@ func ConnectionNotFound(names []string) *Problem {
 	return p
 }
 
-// VersionNotFound refuses a version that is not in the history.
+// VersionNotFound returns the problem of a version that is not in the history.
 func VersionNotFound(version int64) *Problem {
 	return &Problem{
 		Code:   CodeVersionNotFound,

@@ -17,8 +17,8 @@ import (
 
 const maxSearch = 200 // bytes of ?q=
 
-// Param is a path parameter, unescaped. Gin matches the raw path where the
-// escaping matters and the decoded one elsewhere.
+// Param returns a path parameter, unescaped. Gin matches the raw path if there is one, and the
+// decoded path otherwise.
 func Param(c *gin.Context, name string) string {
 	value := c.Param(name)
 	if c.Request.URL.RawPath == "" {
@@ -30,13 +30,12 @@ func Param(c *gin.Context, name string) string {
 	return value
 }
 
-// InvalidParameter refuses a query parameter.
+// InvalidParameter returns the problem of a query parameter or field.
 func InvalidParameter(name, msg string) error {
 	return &Problem{Code: CodeInvalidParameter, Msg: name + " " + msg, Params: map[string]any{"parameter": name}}
 }
 
-// OneOf reads a query parameter that takes one of the values, "" where it is
-// missing.
+// OneOf reads a query parameter that must be one of the values. It returns "" if it is missing.
 func OneOf[T ~string](c *gin.Context, name string, values []T) (T, error) {
 	value := T(c.Query(name))
 	if value != "" && !slices.Contains(values, value) {
@@ -54,7 +53,7 @@ func SearchText(c *gin.Context) (string, error) {
 	return text, nil
 }
 
-// join is strings.Join for any kind of strings.
+// join is strings.Join for any string type.
 func join[T ~string](values []T, separator string) string {
 	texts := make([]string, len(values))
 	for i, value := range values {
@@ -63,7 +62,7 @@ func join[T ~string](values []T, separator string) string {
 	return strings.Join(texts, separator)
 }
 
-// VersionNumber reads the number of a version.
+// VersionNumber parses the number of a version.
 func VersionNumber(name, text string) (int64, error) {
 	version, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || version < 1 {
@@ -72,13 +71,13 @@ func VersionNumber(name, text string) (int64, error) {
 	return version, nil
 }
 
-// HeaderRequestID names a request, in the request and in its answer.
+// HeaderRequestID is the header of the request id, in requests and responses.
 const HeaderRequestID = "X-Request-Id"
 
 const maxRequestID = 128
 
-// RequestIDFrom takes the caller's X-Request-Id if it is sane (1 to 128 visible
-// ASCII characters), else makes a ULID.
+// RequestIDFrom returns the caller's X-Request-Id if it is valid (1 to 128 visible ASCII
+// characters), else a new ULID.
 func RequestIDFrom(sent string) string {
 	if ValidRequestID(sent) {
 		return sent
@@ -86,23 +85,23 @@ func RequestIDFrom(sent string) string {
 	return string(AppendRequestID(make([]byte, 0, ulid.EncodedSize)))
 }
 
-// AppendRequestID appends a new ULID. Reads on the fast path make one each, so it
-// allocates nothing. It need not be kept from guessing, only differ each time.
+// AppendRequestID appends a new ULID without allocating, because every read on the fast path
+// needs one. It must be unique, not unpredictable.
 func AppendRequestID(dst []byte) []byte {
 	var id ulid.ULID
 	_ = id.SetTime(ulid.Now())                                // fits until the year 10889
 	binary.BigEndian.PutUint64(id[8:], rand.Uint64())         //nolint:gosec // no secret
 	binary.BigEndian.PutUint16(id[6:], uint16(rand.Uint32())) //nolint:gosec // no secret
 	text := append(dst, make([]byte, ulid.EncodedSize)...)
-	_ = id.MarshalTextTo(text[len(dst):]) // as long as it must be
+	_ = id.MarshalTextTo(text[len(dst):]) // cannot fail: the length is correct
 	return text
 }
 
-// ValidRequestID reports whether an id that a caller sent may be used as it is.
+// ValidRequestID reports whether a caller's id may be used.
 func ValidRequestID(id string) bool { return id != "" && len(id) <= maxRequestID && IsASCII(id, '!') }
 
-// IsASCII reports whether a text has printable ASCII characters alone, from the
-// one given: a space, or "!" for visible ones.
+// IsASCII reports whether a text has only printable ASCII characters from the given one: a
+// space, or "!" for visible characters.
 func IsASCII(text string, from byte) bool {
 	for i := range len(text) {
 		if text[i] < from || text[i] > '~' {
@@ -112,20 +111,20 @@ func IsASCII(text string, from byte) bool {
 	return true
 }
 
-// RequestID is the request's id, which the edge has put into the answer's header.
+// RequestID returns the request's id, which instrument has set in the response header.
 func RequestID(c *gin.Context) string { return c.Writer.Header().Get(HeaderRequestID) }
 
 const (
 	headerKey = "Idempotency-Key"
 	maxKey    = 255
-	// minPublicKey is the shortest key that can hold 128 random bits, in
-	// base64. A guest's key is all that protects the order's state (policy H3).
+	// minPublicKey is the shortest key that can have 128 random bits in base64. A guest's key
+	// is the only protection of the order's state (policy H3).
 	minPublicKey = 22
 )
 
-// IdempotencyKey reads the key of a request that changes something: 1 to 255
-// printable characters, bare or quoted (policy O7). "" only where none is
-// required and none was sent. guest is whether the request has no token.
+// IdempotencyKey reads the key of a request: 1 to 255 printable characters, with or without
+// quotes (policy O7). It returns "" if the key is missing and not required. guest means that the
+// request has no token.
 func IdempotencyKey(c *gin.Context, required, guest bool) (string, error) {
 	sent := c.Request.Header.Values(headerKey)
 	switch {
@@ -148,7 +147,7 @@ func keyRequired(msg string) error {
 	return &Problem{Code: CodeIdempotencyKeyRequired, Msg: msg}
 }
 
-// BareKey strips the quotes of a key; wrong says what is wrong with it.
+// BareKey removes the quotes of a key. wrong is the reason if the key is invalid.
 func BareKey(sent string, guest bool) (key, wrong string) {
 	key = strings.TrimSpace(sent)
 	if len(key) >= 2 && key[0] == '"' && key[len(key)-1] == '"' {
@@ -164,13 +163,12 @@ func BareKey(sent string, guest bool) (key, wrong string) {
 	}
 }
 
-// maxAcceptLanguage is more than any browser sends, in bytes.
+// maxAcceptLanguage is larger than the header of any browser, in bytes.
 const maxAcceptLanguage = 1024
 
-// Language chooses what the sentences for a person are written in, "en" or
-// "ru", by the request's Accept-Language; English for everyone else. A variety
-// counts as its language (ru-KZ), a neighbour of a language does not: who asks
-// for Ukrainian has not asked for Russian.
+// Language selects the language of messages, "en" or "ru", by Accept-Language; the default is
+// English. Regional variants count as their language (ru-KZ), related languages do not:
+// Ukrainian is not answered in Russian.
 func Language(c *gin.Context) string {
 	asked := strings.Join(c.Request.Header["Accept-Language"], ",")
 	if asked == "" || len(asked) > maxAcceptLanguage {
@@ -188,11 +186,11 @@ func Language(c *gin.Context) string {
 	return violation.English
 }
 
-// VaryByLanguage is the layer of routes whose answers are in the language asked for.
+// VaryByLanguage is the middleware of routes whose responses depend on Accept-Language.
 func VaryByLanguage(c *gin.Context) { c.Writer.Header().Add("Vary", "Accept-Language") }
 
-// WithLanguage names the language of the answer if err has violations, which are
-// in the one asked for; the rest of a problem document is English.
+// WithLanguage sets Content-Language if err has violations, whose messages are in the requested
+// language. The rest of a problem document is English.
 func WithLanguage(c *gin.Context, err error) error {
 	if ProblemOf(err).Violations != nil {
 		c.Header("Content-Language", Language(c))

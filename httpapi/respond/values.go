@@ -12,13 +12,13 @@ import (
 	"larder/internal/menu"
 )
 
-// HeaderMenuVersion names the version of the menu that an answer is about.
+// HeaderMenuVersion is the header with the menu version of a response.
 const HeaderMenuVersion = "Larder-Menu-Version"
 
 // Number is a number with its exact digits, or null.
 type Number decimal.NullDecimal
 
-// MarshalJSON writes the number without quotes and without an exponent.
+// MarshalJSON writes the number without quotes and exponent.
 func (e Number) MarshalJSON() ([]byte, error) {
 	if !e.Valid {
 		return []byte("null"), nil
@@ -26,7 +26,7 @@ func (e Number) MarshalJSON() ([]byte, error) {
 	return jsontext.NumberOf(e.Decimal).Append(nil), nil
 }
 
-// OrNull is a value, or null for what is not there.
+// OrNull returns a pointer to the value, or nil for the zero value.
 func OrNull[T comparable](value T) *T {
 	var none T
 	if value == none {
@@ -35,7 +35,7 @@ func OrNull[T comparable](value T) *T {
 	return &value
 }
 
-// TimeOrNull is a time as every answer has it, or null for the zero time.
+// TimeOrNull returns a time in the API's format, or nil for the zero time.
 func TimeOrNull(t time.Time) *string {
 	if t.IsZero() {
 		return nil
@@ -43,8 +43,8 @@ func TimeOrNull(t time.Time) *string {
 	return OrNull(menu.FormatTime(t))
 }
 
-// Restaurant is a restaurant as the API lists it. What a menu would tell is null
-// until there is one.
+// Restaurant is a restaurant in the API's lists. The fields of its menu are null until there is
+// one.
 type Restaurant struct {
 	ID          menu.RestaurantID `json:"id"`
 	Name        string            `json:"name"`
@@ -58,7 +58,8 @@ type Restaurant struct {
 	LastOutcome *string           `json:"lastOutcome"`
 }
 
-// NewRestaurant returns the row of a restaurant; stale counts where there is a menu. A version of number 0 stands for none.
+// NewRestaurant returns the row of a restaurant. stale applies only if there is a menu. Version
+// 0 means that there is no menu.
 func NewRestaurant(restaurant directory.Restaurant, version cache.Version, stale bool) Restaurant {
 	row := Restaurant{ID: restaurant.ID, Name: restaurant.Name, Connection: restaurant.Connection, Stale: true}
 	if version.Version == 0 {

@@ -1,5 +1,6 @@
-// Package visible answers which restaurant, menu or connection a request is about, as its caller may see them.
+// Package visible finds the restaurant, menu or connection of a request, if its caller may see
+// it.
 //
-// What belongs to another connection is unknown to a caller: it gets the same answer as for what does not exist. The
-// handlers call it with the directory. It reads the request and the directory alone, and changes nothing.
+// Data of other connections is answered as if it did not exist. The package reads only the
+// request and the directory, and changes nothing.
 package visible

@@ -13,13 +13,13 @@ import (
 	"larder/internal/menu"
 )
 
-// Restaurant finds the path's restaurant. One that the caller may not see is
-// unknown to it.
+// Restaurant returns the path's restaurant. A restaurant that the caller may not see is
+// answered as unknown.
 func Restaurant(c *gin.Context, known *directory.Directory) (directory.Restaurant, error) {
 	return Find(known, auth.CallerOf(c), respond.Param(c, "restaurant"))
 }
 
-// Find finds a restaurant that the caller may see.
+// Find returns a restaurant that the caller may see.
 func Find(known *directory.Directory, who auth.Caller, id string) (directory.Restaurant, error) {
 	restaurant, ok := known.Find(who.Viewer(), menu.RestaurantID(id))
 	if !ok {
@@ -28,11 +28,12 @@ func Find(known *directory.Directory, who auth.Caller, id string) (directory.Res
 	return restaurant, nil
 }
 
-// ByClient is how a client of the compatible API gets one of several connections.
+// ByClient is how a client of the compatible API selects one of several connections, for error
+// texts.
 const ByClient = "auth.clients[].connection gives the client"
 
-// OnlyConnection is whose menus and orders a caller's requests are about: the
-// only connection that it sees. how is how to choose where there are several.
+// OnlyConnection returns the only connection that the caller sees. how is how to select one,
+// for the error if there are several.
 func OnlyConnection(known *directory.Directory, who auth.Caller, how string) (string, error) {
 	if name, one := known.OnlyConnection(who.Viewer()); one {
 		return name, nil
@@ -47,9 +48,9 @@ func OnlyConnection(known *directory.Directory, who auth.Caller, how string) (st
 	}
 }
 
-// Menu chooses whose menu a request of a connection is about: that of the
-// restaurant it names, else by policy O1a the connection's own menu, or that of
-// its only restaurant. What belongs to another connection is unknown.
+// Menu returns the menu for a request of a connection: that of the named restaurant. Without a
+// name, policy O1a selects the connection's default menu or that of its only restaurant.
+// Restaurants of other connections are answered as unknown.
 func Menu(known *directory.Directory, connection, restaurant string) (menu.RestaurantID, error) {
 	ours := directory.Viewer(connection)
 	if one, ok := known.Find(ours, menu.RestaurantID(restaurant)); ok {
@@ -68,8 +69,8 @@ func Menu(known *directory.Directory, connection, restaurant string) (menu.Resta
 	}
 }
 
-// Connection returns the connection asked for, or the only one that the
-// caller sees if none is given.
+// Connection returns the requested connection, or the only one that the caller sees if none is
+// given.
 func Connection(c *gin.Context, known *directory.Directory, asked string, given bool) (string, error) {
 	who := auth.CallerOf(c)
 	if !given {
@@ -81,8 +82,7 @@ func Connection(c *gin.Context, known *directory.Directory, asked string, given 
 	return asked, nil
 }
 
-// Connections are the connections whose orders a request is about: the one of
-// ?connection=, else all that the caller sees.
+// Connections returns the connection of ?connection=, or all that the caller sees.
 func Connections(c *gin.Context, known *directory.Directory) ([]string, error) {
 	seen := known.Connections(auth.CallerOf(c).Viewer())
 	name, given := c.GetQuery("connection")
@@ -95,8 +95,8 @@ func Connections(c *gin.Context, known *directory.Directory) ([]string, error) {
 	return []string{name}, nil
 }
 
-// SyncedMenu finds what the path names: a restaurant, or a connection's own menu
-// as "@connection".
+// SyncedMenu returns the menu in the path: a restaurant's, or a connection's default menu as
+// "@connection".
 func SyncedMenu(c *gin.Context, known *directory.Directory) (menu.RestaurantID, error) {
 	id := menu.RestaurantID(respond.Param(c, "restaurant"))
 	if known.HasMenu(id) && known.SeesMenu(auth.CallerOf(c).Viewer(), id) {
@@ -115,7 +115,7 @@ func Query(c *gin.Context) (want directory.Query, err error) {
 	return want, err
 }
 
-// Name is the restaurant's name: as configured, else its menu's; nil for a
+// Name returns the restaurant's configured name, or the name in its menu. It returns nil for a
 // restaurant that is not configured.
 func Name(known *directory.Directory, served *replica.Replica, id menu.RestaurantID) *string {
 	restaurant, found := known.Restaurant(id)

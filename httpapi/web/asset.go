@@ -17,16 +17,16 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// How long an asset may be kept. One that is asked for by its version stays
-// what it is; one without is asked for again after five minutes.
+// The Cache-Control of assets. A URL with ?v= never changes its content; without it, browsers
+// revalidate after five minutes.
 const (
 	keepForEver = "public, max-age=31536000, immutable"
 	keepAWhile  = "public, max-age=300, stale-while-revalidate=86400"
 	keepAsking  = "no-cache"
 )
 
-// Asset is one file, with its compressed forms: each is made when it is first
-// asked for, and kept.
+// Asset is one file with its compressed forms. Each form is created at the first request and
+// kept.
 type Asset struct {
 	kind    string // Content-Type
 	body    []byte
@@ -35,16 +35,15 @@ type Asset struct {
 	brotli  func() []byte // nil: not offered
 }
 
-// kinds are the Content-Types of the files by their names' endings. The system's
-// own table differs from machine to machine.
+// kinds are the Content-Types by file extension. The system's own table differs between
+// machines.
 var kinds = map[string]string{ //nolint:gochecknoglobals // constant
 	".css":  "text/css; charset=utf-8",
 	".html": "text/html; charset=utf-8",
 	".js":   "text/javascript; charset=utf-8",
 }
 
-// NewAsset makes an asset of a body that never changes. Its type follows the
-// name's ending.
+// NewAsset returns an asset with an immutable body. The name's extension determines its type.
 func NewAsset(name string, body []byte) *Asset {
 	return &Asset{
 		kind: cmp.Or(kinds[path.Ext(name)], "application/octet-stream"), body: body, version: versionOf(body),
@@ -53,9 +52,9 @@ func NewAsset(name string, body []byte) *Asset {
 	}
 }
 
-// NewPage makes an asset of an HTML page that was made for one request. It is
-// offered in gzip at the fastest level only: brotli takes 9 ms and megabytes of
-// memory, which anyone could ask for (policy H7).
+// NewPage returns an asset of an HTML page that was rendered for a request. It offers only gzip
+// at the fastest level: brotli takes 9 ms and megabytes of memory, and anyone could request it
+// (policy H7).
 func NewPage(body []byte) *Asset {
 	return &Asset{
 		kind: kinds[".html"], body: body, version: versionOf(body),
@@ -68,12 +67,12 @@ func versionOf(body []byte) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// compressed returns a function that compresses the body when it is first called.
+// compressed returns a function that compresses the body at its first call.
 func compressed(body []byte, newWriter func(io.Writer) io.WriteCloser) func() []byte {
 	return sync.OnceValue(func() []byte {
 		var out bytes.Buffer
 		writer := newWriter(&out)
-		_, _ = writer.Write(body) // a buffer takes everything
+		_, _ = writer.Write(body) // a buffer does not fail
 		_ = writer.Close()
 		return out.Bytes()
 	})
@@ -81,24 +80,24 @@ func compressed(body []byte, newWriter func(io.Writer) io.WriteCloser) func() []
 
 func gzipWriter(level int) func(io.Writer) io.WriteCloser {
 	return func(out io.Writer) io.WriteCloser {
-		writer, _ := gzip.NewWriterLevel(out, level) // the level is a valid one
+		writer, _ := gzip.NewWriterLevel(out, level) // the level is valid
 		return writer
 	}
 }
 
 func brotliWriter(out io.Writer) io.WriteCloser {
-	return brotli.NewWriterLevel(out, 9) // 11 takes seconds for a megabyte, and saves little
+	return brotli.NewWriterLevel(out, 9) // 11 takes seconds per megabyte and saves little
 }
 
-// Body is the asset as it is.
+// Body returns the uncompressed body.
 func (a *Asset) Body() []byte { return a.body }
 
-// Version is 12 hex digits of the body's hash.
+// Version returns 12 hex digits of the body's hash.
 func (a *Asset) Version() string { return a.version }
 
-// ServeHTTP answers GET and HEAD: 304, or the body in br, gzip or as it is. A
-// page (HTML) is asked for again each time; anything else may be kept, for ever
-// under ?v= and its version.
+// ServeHTTP answers GET and HEAD with 304, or with the body in br, gzip or uncompressed.
+// Browsers revalidate a page (HTML) each time, and may cache other files: forever if ?v= is the
+// current version.
 func (a *Asset) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	etag := `W/"` + a.version + `"`
@@ -108,7 +107,7 @@ func (a *Asset) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if header.Get("Cache-Control") == "" {
 		header.Set("Cache-Control", a.keep(r))
 	}
-	if MatchesETag(r.Header["If-None-Match"], etag) { // before any encoding (policy H7)
+	if MatchesETag(r.Header["If-None-Match"], etag) { // before any compression (policy H7)
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
@@ -122,12 +121,11 @@ func (a *Asset) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		body = a.gzip()
 		header.Set("Content-Encoding", "gzip")
 	}
-	header.Set("Content-Length", strconv.Itoa(len(body))) // ServeContent leaves it out of what is encoded
+	header.Set("Content-Length", strconv.Itoa(len(body))) // ServeContent omits it for compressed bodies
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
 }
 
-// takes reports whether an Accept-Encoding names the coding with another weight
-// than 0.
+// takes reports whether an Accept-Encoding names the coding with a weight other than 0.
 func takes(accepts, coding string) bool {
 	for element := range strings.SplitSeq(accepts, ",") {
 		name, parameters, _ := strings.Cut(element, ";")
@@ -140,7 +138,7 @@ func takes(accepts, coding string) bool {
 	return false
 }
 
-// keep is the Cache-Control of an answer.
+// keep returns the Cache-Control of a response.
 func (a *Asset) keep(r *http.Request) string {
 	switch {
 	case strings.HasPrefix(a.kind, "text/html"):
@@ -152,8 +150,8 @@ func (a *Asset) keep(r *http.Request) string {
 	}
 }
 
-// MatchesETag compares an entity tag weakly with every tag of the If-None-Match
-// lists, or with "*".
+// MatchesETag compares an entity tag weakly with the tags of all If-None-Match lists, or with
+// "*".
 func MatchesETag(lists []string, etag string) bool {
 	for _, list := range lists {
 		if ListsETag(list, etag) {
@@ -163,8 +161,8 @@ func MatchesETag(lists []string, etag string) bool {
 	return false
 }
 
-// ListsETag compares an entity tag weakly with those of one If-None-Match. A
-// malformed list matches up to where it breaks. It allocates nothing.
+// ListsETag compares an entity tag weakly with the tags of one If-None-Match. A malformed list
+// is compared up to its error. It does not allocate.
 func ListsETag(list, etag string) bool {
 	etag = strings.TrimPrefix(etag, "W/")
 	rest := strings.TrimLeft(list, " \t,")

@@ -11,16 +11,14 @@ import (
 //go:embed dist
 var dist embed.FS
 
-// Path is where assets stand: /web/larder.js.
+// Path is the path prefix of assets: /web/larder.js.
 const Path = "/web/"
 
-// Assets are the files of dist. They never change, so any number of goroutines
-// may serve them.
+// Assets are the files of dist. They are immutable and safe for concurrent use.
 type Assets struct{ byName map[string]*Asset }
 
-// NewAssets reads the embedded files. In a page (HTML) each address of an
-// asset, such as "/web/larder.js" in quotes, gets the asset's version, so that
-// browsers may keep it for ever.
+// NewAssets reads the embedded files. It adds the asset's version to each address in a page
+// (HTML), such as "/web/larder.js" in quotes, so that browsers may cache the asset forever.
 func NewAssets() (*Assets, error) {
 	assets := &Assets{byName: map[string]*Asset{}}
 	files, err := fs.ReadDir(dist, "dist")
@@ -58,10 +56,9 @@ func (a *Assets) Page(name string) (*Asset, error) {
 	return nil, errors.New("web: " + name + " is not among the embedded files; run go generate in httpapi/web")
 }
 
-// Serve answers GET and HEAD of one asset below Path by its name; false where
-// there is none, and nothing is written then. Pages are no assets: whoever
-// routes them says their policy. What stands here any site may load, for a
-// storefront's page is of another origin than larder.
+// Serve answers GET and HEAD of an asset below Path by name. It returns false, and writes
+// nothing, if the asset does not exist or is a page: the routes of pages set their policy. Any
+// site may load assets, because storefronts have other origins.
 func (a *Assets) Serve(w http.ResponseWriter, r *http.Request, name string) bool {
 	asset, found := a.byName[name]
 	if !found || strings.HasSuffix(name, ".html") {
@@ -74,15 +71,15 @@ func (a *Assets) Serve(w http.ResponseWriter, r *http.Request, name string) bool
 	return true
 }
 
-// Policy is the Content-Security-Policy of a page. Its zero value lets the page
-// use what comes from larder's own address, and nothing else: no inline script,
-// no inline style, no frame around it, no text that becomes markup.
+// Policy is the Content-Security-Policy of a page. Its zero value allows only resources of
+// larder's own origin, and no inline scripts, inline styles, framing, or text that becomes
+// markup.
 type Policy struct {
 	// Images are further origins of images, as scheme and host ("https://img.example").
 	Images []string
 }
 
-// String is the header's value.
+// String returns the header's value.
 func (p Policy) String() string {
 	images := strings.Join(append([]string{"'self'", "data:"}, p.Images...), " ")
 	return strings.Join([]string{
@@ -93,7 +90,7 @@ func (p Policy) String() string {
 	}, "; ")
 }
 
-// Set puts the policy and the other headers that every page has.
+// Set sets the policy and the other headers of every page.
 func (p Policy) Set(header http.Header) {
 	header.Set("Content-Security-Policy", p.String())
 	header.Set("X-Content-Type-Options", "nosniff")

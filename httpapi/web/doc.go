@@ -1,10 +1,9 @@
-// Package web is what browsers load from larder: the components of storefronts
-// and the pages, bundled from TypeScript (src) into dist, which is committed and
-// embedded.
+// Package web has the browser files of larder: the web components for storefronts and the
+// pages. They are bundled from TypeScript (src) into dist, which is committed and embedded.
 //
-// Its one invariant: no page of it runs or loads anything that does not come
-// from larder's own address; each has a Content-Security-Policy that says so,
-// without unsafe-inline. httpapi serves it. It does no I/O beyond the answer.
+// Its invariant: its pages run and load only what comes from larder's own origin. Each page has
+// a Content-Security-Policy that enforces this, without unsafe-inline. The package does no
+// other I/O.
 package web
 
 //go:generate go test -tags nomsgpack -run ^TestBundle$ . -update

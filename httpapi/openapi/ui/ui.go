@@ -1,10 +1,8 @@
-// Package ui is the pages that show the API document: Swagger UI's own files,
-// pinned and packed, and four small files that start it and make it readable
-// for everybody. It works without any other host.
+// Package ui embeds the pages of the API document: the files of Swagger UI, compressed, and
+// four small files that start it and improve its accessibility. The pages need no other host.
 //
-// The packed files are those of the npm package swagger-ui-dist in the version
-// that VERSION names; files.sha256 holds the hashes of what is inside, and a
-// test holds both together.
+// The compressed files are from the npm package swagger-ui-dist in the version of VERSION.
+// files.sha256 has their hashes, and a test compares them.
 package ui
 
 import (
@@ -21,24 +19,24 @@ import (
 //go:embed index.html start.js readable.js readable.css swagger-ui.css.gz swagger-ui-bundle.js.gz
 var files embed.FS
 
-// Asset is one file as it is served.
+// Asset is one embedded file.
 type Asset struct {
 	Type    string // Content-Type
-	Hash    string // 8 hex digits of the body's
+	Hash    string // 8 hex digits of the body's hash
 	Body    []byte
-	Gzipped bool // Body is packed
-	// Plain returns the body without compression. It is unpacked once and kept.
+	Gzipped bool // Body is compressed
+	// Plain returns the body without compression. It decompresses the body only once.
 	Plain func() ([]byte, error)
 }
 
-// File returns the file of a name below the page's address; the name of the page
-// itself is empty. False: there is no such file.
+// File returns the file with this name below /docs. The name of the page itself is empty. It
+// returns false if the file does not exist.
 func File(name string) (Asset, bool) {
 	asset, known := assets[name]
 	return asset, known
 }
 
-// assets are all files, by name.
+// assets has all files by name.
 var assets = map[string]Asset{ //nolint:gochecknoglobals // constant
 	"":                     asset("index.html", "text/html; charset=utf-8"),
 	"start.js":             asset("start.js", "text/javascript; charset=utf-8"),
