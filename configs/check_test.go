@@ -51,7 +51,7 @@ auth:
 		`larder.yaml:4:12: sync.history: must be at least 1`,
 		`larder.yaml:6:13: ordering.max_zero: "some" is none of unlimited, none`,
 		`larder.yaml:8:5: connections[0].base_url: is missing`,
-		`larder.yaml:9:15: connections[0].auth_url: "ftp://x": must begin with http:// or https://`,
+		`larder.yaml:9:15: connections[0].auth_url: "ftp://x" must start with http:// or https://`,
 		`larder.yaml:15:15: auth.clients[0].secret: is shorter than 16 bytes, which is rejected because http.listen (nowhere) ` +
 			"is reachable from other machines; use a random one, as `openssl rand -base64 24` prints",
 		`larder.yaml:16:16: auth.clients[0].scopes[0]: "cook" is none of menu, orders, ops`,
@@ -83,7 +83,7 @@ auth:
 		`larder.yaml:8:17: restaurants[1].connection: there is no connection "man": the connections are main`,
 		`larder.yaml:9:9: restaurants[2].id: "one" is already the id of restaurants[0]: remove one of them`,
 		`larder.yaml:10:16: restaurants[2].time_zone: unknown time zone "Atlantis/Centre": use an IANA name such as Europe/Lisbon`,
-		`larder.yaml:12:21: restaurants[2].ordering.price_digits: 9 is not between 0 and 6`,
+		`larder.yaml:12:21: restaurants[2].ordering.price_digits: must be between 0 and 6, not 9`,
 		`larder.yaml:15:57: auth.clients[0].connection: there is no connection "none": the connections are main`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -314,7 +314,7 @@ auth:
 		`larder.yaml:5:17: sync.history: must be at least 1`,
 		`larder.yaml:6:17: cache.memory: must be at least 1MiB`,
 		`larder.yaml:9:5: unknown key "base_ulr" in connections[0]: did you mean "base_url"?`,
-		`larder.yaml:10:15: connections[0].auth_url: "ftp://x": must begin with http:// or https://`,
+		`larder.yaml:10:15: connections[0].auth_url: "ftp://x" must start with http:// or https://`,
 		`larder.yaml:12:20: connections[0].client_secret: the environment variable NOBODY is not set: set it, or name a file with client_secret_file`,
 		`larder.yaml:13:18: connections[0].concurrency: "none" is no whole number`,
 		`larder.yaml:15:9: restaurants[0].id: "two words" is no restaurant id: use 1 to 64 of A-Z a-z 0-9 . _ : -`,

@@ -10,14 +10,14 @@ import (
 	"larder/ordering/validate"
 )
 
-// Change pays, completes or rejects an order, once. A key that was used
-// already returns what became of that request; so does, without a key, the same
-// change asked for again, unless it was refused (policies O7, O9).
+// Change pays, completes or rejects an order, once. A repeated key returns the result of the first
+// request. Without a key, an equal change counts as a repetition unless it was refused (policies
+// O7, O9).
 //
-// Errors are Place's but those of a menu, and: *jsontext.SyntaxError; ErrNoOrder, on the v1 API
-// for orders that larder does not know (policy O9a); *BusyError while another
-// call of the order is open or unknown; *StateError when it takes no such
-// change any more.
+// Change returns the errors of Place except those of a menu, and also: *jsontext.SyntaxError;
+// ErrNoOrder on the v1 API for orders that larder does not know (policy O9a); *BusyError while
+// another call of the order is open or unknown; *StateError if the state of the order does not
+// allow the change.
 func (o *Orders) Change(ctx context.Context, c ChangeRequest) (Result, error) {
 	if !upstream.InPath(c.OrderID) {
 		return Result{}, ErrNoOrder
@@ -34,21 +34,21 @@ func (o *Orders) Change(ctx context.Context, c ChangeRequest) (Result, error) {
 	case upstream.OpReject:
 		r.rejection, err = validate.ReadRejection(c.Input)
 		r.body = r.rejection.Canonical()
-	case upstream.OpComplete: // has none
+	case upstream.OpComplete: // no body to decode
 	default:
-		err = fmt.Errorf("ordering: %q changes no order", c.Operation)
+		err = fmt.Errorf("ordering: %q is not a change of an order", c.Operation)
 	}
 	if err != nil {
 		return Result{}, err
 	}
 	result, err := o.execute(ctx, &r)
 	if err == nil && !result.Replayed && c.Operation == upstream.OpReject && result.Call.Outcome == OutcomeRefused {
-		o.refreshReasons(ctx, c.Connection) // perhaps they have changed (policy S5a)
+		o.refreshReasons(ctx, c.Connection) // the list may have changed (policy S5a)
 	}
 	return result, err
 }
 
-// validateChange checks a change and fills in what its call has of its own.
+// validateChange validates a change and completes the call.
 func (o *Orders) validateChange(ctx context.Context, r *request, spec *CallSpec) error {
 	c := r.change
 	spec.RequestID, spec.OrderID, spec.Adopt = c.RequestID, c.OrderID, !c.V1
@@ -79,16 +79,16 @@ func (o *Orders) validateChange(ctx context.Context, r *request, spec *CallSpec)
 	return nil
 }
 
-// checkReason checks the rejection by the reasons that the service lists.
-// Where it contradicts those that are cached, they are refreshed first; if that
-// fails the cached ones apply (policy S5a).
+// checkReason checks the reason of a rejection against the service's list. If the cached list does
+// not contain it, the list is refreshed first. If the refresh fails, the cached list applies
+// (policy S5a).
 func (o *Orders) checkReason(ctx context.Context, connection string, r *validate.Rejection) {
 	if o.deps.Reasons == nil {
 		return
 	}
 	reasons, err := o.deps.Reasons(ctx, connection)
 	if err != nil {
-		return // none is known
+		return // the list is not known
 	}
 	if r.Check(reasons) || !o.refreshReasons(ctx, connection) {
 		return

@@ -249,7 +249,7 @@ func TestReads(t *testing.T) {
 		}
 	}
 	h.placed(t, func(p *placeRequest) { p.Connection = "second" })
-	if _, err := byKey(both, "storefront", soupKey); !is[*ordering.AmbiguousError](err) || err.Error() != "ordering: orders of several connections: main, second" {
+	if _, err := byKey(both, "storefront", soupKey); !is[*ordering.AmbiguousError](err) || err.Error() != "ordering: orders of several connections match: main, second" {
 		t.Errorf("by a key used on both = %v, want it ambiguous", err)
 	}
 	page, next, err := h.journal.List(t.Context(), ordering.Query{Connections: both, Limit: 1})

@@ -8,45 +8,51 @@ import (
 	"larder/ordering/validate"
 )
 
-// Config is the `ordering:` section of the configuration: the settings of the
-// policies M, P and O.
+// Config is the `ordering:` section of the configuration: the settings of policies M, P and O.
 type Config struct {
-	// Config are the settings that orders are checked by.
+	// Config contains the settings of order validation.
 	validate.Config `yaml:",inline"`
 
-	// PlaceTimeout bounds one call that places, pays, completes or rejects an order, whether the client waits or not. Policy O8.
+	// PlaceTimeout limits one call that places, pays, completes or rejects an order, even if the
+	// client disconnects. Policy O8.
 	PlaceTimeout time.Duration `yaml:"place_timeout"`
-	// AllowMissingKey takes orders without Idempotency-Key on the v1 API too, where none is then found to be a double. Policy O7.
+	// AllowMissingKey allows orders without Idempotency-Key on the v1 API. A retry of such an order
+	// is not recognised. Policy O7.
 	AllowMissingKey bool `yaml:"allow_missing_key"`
 	// KeyTTL is how long a key is remembered after its order was placed or refused. Policy O7.
 	KeyTTL time.Duration `yaml:"key_ttl"`
-	// RecordTTL is how long a record is kept after the later of its creation and expectedAt. Policy O13.
+	// RecordTTL is how long a record is kept after the later of its creation and expectedAt. Policy
+	// O13.
 	RecordTTL time.Duration `yaml:"record_ttl"`
-	// CustomerDataTTL is how long guest data and the service's raw answers are kept; at least key_ttl. Policy O13.
+	// CustomerDataTTL is how long guest data and the service's raw answers are kept; it must be at
+	// least key_ttl. Policy O13.
 	CustomerDataTTL time.Duration `yaml:"customer_data_ttl"`
-	// InFlightGrace is how long after place_timeout a call without a result counts as unknown. Policy O12.
+	// InFlightGrace is how long after place_timeout a call without a result counts as unknown.
+	// Policy O12.
 	InFlightGrace time.Duration `yaml:"in_flight_grace"`
-	// SweepEvery is how often calls without a result are looked for. Policy O12.
+	// SweepEvery is the interval between searches for calls without a result. Policy O12.
 	SweepEvery time.Duration `yaml:"sweep_every"`
-	// AllowUnderpayment lets payments on the v1 API be less than the order's total. Policy O10.
+	// AllowUnderpayment allows payments on the v1 API to be less than the order's total. Policy
+	// O10.
 	AllowUnderpayment bool `yaml:"allow_underpayment"`
-	// AllowEviction lets orders be placed while Redis may evict keys. Policy O14.
+	// AllowEviction allows orders while Redis may evict keys. Policy O14.
 	AllowEviction bool `yaml:"allow_eviction"`
-	// WaitReplicas is how many replicas of Redis must acknowledge each change of a record. When left out it is 1
-	// for a Redis of which a replica has ever acknowledged a write, else 0. Policy O14.
+	// WaitReplicas is the number of Redis replicas that must acknowledge each change of a record.
+	// The default is 1 if a replica has ever acknowledged a write, otherwise 0. Policy O14.
 	WaitReplicas *int `yaml:"wait_replicas"`
-	// WaitTimeout bounds the wait for them. Policy O14.
+	// WaitTimeout limits the wait for these replicas. Policy O14.
 	WaitTimeout time.Duration `yaml:"wait_timeout"`
-	// AcceptRestore places orders after Redis was restored or lost its data, without asking. When left out it is on
-	// where allow_non_durable or allow_eviction is. Policy O14a.
+	// AcceptRestore continues to place orders after Redis was restored or lost its data, without an
+	// operator. The default is true with allow_non_durable or allow_eviction. Policy O14a.
 	AcceptRestore *bool `yaml:"accept_restore"`
-	// StateDir is a folder where an instance remembers the last commit that Redis had; "" for in memory only. Policy O14a.
+	// StateDir is the directory in which an instance stores the last commit that Redis had; if it
+	// is empty, only memory is used. Policy O14a.
 	StateDir string `yaml:"state_dir"`
-	// AllowNonDurable lets orders be placed while Redis keeps nothing on disk. Policy O14.
+	// AllowNonDurable allows orders while Redis keeps nothing on disk. Policy O14.
 	AllowNonDurable bool `yaml:"allow_non_durable"`
 }
 
-// DefaultConfig returns the documented defaults of the policies.
+// DefaultConfig returns the defaults that policies.md documents.
 func DefaultConfig() Config {
 	return Config{
 		Config:          validate.DefaultConfig(),
@@ -60,12 +66,12 @@ func DefaultConfig() Config {
 	}
 }
 
-// SetDefaults sets every field to its default. It runs before the file is read,
-// so that a zero in the file stands.
+// SetDefaults sets every field to its default. It runs before the file is decoded, so that a zero
+// in the file overrides a default.
 func (c *Config) SetDefaults() { *c = DefaultConfig() }
 
-// Validate checks the section after SetDefaults. Every fault comes back, each
-// a *setting.Error, joined.
+// Validate checks the section after SetDefaults. It returns every fault as a *setting.Error,
+// joined.
 func (c Config) Validate() error {
 	var errs []error
 	fault := func(bad bool, key, msg string, args ...any) {
@@ -81,14 +87,13 @@ func (c Config) Validate() error {
 	fault(c.InFlightGrace <= 0, "in_flight_grace", positive)
 	fault(c.SweepEvery <= 0, "sweep_every", positive)
 	fault(c.WaitTimeout <= 0, "wait_timeout", positive)
-	fault(c.CustomerDataTTL < c.KeyTTL, "customer_data_ttl", "must be at least key_ttl: a replay needs what was answered")
+	fault(c.CustomerDataTTL < c.KeyTTL, "customer_data_ttl", "must be at least key_ttl: a replay needs the stored answer")
 	fault(c.RecordTTL < c.CustomerDataTTL, "record_ttl", "must be at least customer_data_ttl")
 	fault(c.WaitReplicas != nil && *c.WaitReplicas < 0, "wait_replicas", "must not be negative")
 	return errors.Join(c.Config.Validate(), errors.Join(errs...))
 }
 
-// RestoreAccepted reports whether data that Redis has lost is accepted without
-// an operator (policy O14a).
+// RestoreAccepted reports whether lost data of Redis is accepted without an operator (policy O14a).
 func (c Config) RestoreAccepted() bool {
 	if c.AcceptRestore != nil {
 		return *c.AcceptRestore

@@ -8,49 +8,49 @@ import (
 	"larder/ordering/violation"
 )
 
-// ErrUnknownConnection says that the restaurant's connection is not configured.
+// ErrUnknownConnection is returned if the restaurant's connection is not configured.
 var ErrUnknownConnection = errors.New("ordering: unknown connection")
 
-// InvalidError says that the order has violations; nothing was sent.
+// InvalidError reports the violations of an order. Nothing was sent.
 type InvalidError struct {
-	// Violations are validate.Result's, and so is More.
+	// Violations and More are those of validate.Result.
 	Violations []violation.Violation
 	More       bool
 }
 
 func (e *InvalidError) Error() string {
-	return fmt.Sprintf("ordering: violations of the order: %d", len(e.Violations))
+	return fmt.Sprintf("ordering: violations in the order: %d", len(e.Violations))
 }
 
-// KeyReusedError says that the key was taken by a request that asked for
-// something else (policy O7).
+// KeyReusedError reports that a different request has used the key (policy O7).
 type KeyReusedError struct {
-	// Ref is the order that the key stands for.
+	// Ref is the order of the first request with the key.
 	Ref string
 }
 
 func (e *KeyReusedError) Error() string {
-	return "ordering: the key was used for something else: order " + e.Ref
+	return "ordering: the key was used for another request: order " + e.Ref
 }
 
-// InFlightError says that the same request, with the same key, is still being
-// made (policy O7).
+// InFlightError reports that the first request with the same key is still in progress (policy O7).
 type InFlightError struct{ Ref string }
 
-func (e *InFlightError) Error() string { return "ordering: still in flight: order " + e.Ref }
+func (e *InFlightError) Error() string {
+	return "ordering: the request is still in progress: order " + e.Ref
+}
 
-// AmbiguousError says that orders of several connections are meant.
+// AmbiguousError reports that orders of several connections match.
 type AmbiguousError struct{ Connections []string }
 
 func (e *AmbiguousError) Error() string {
-	return "ordering: orders of several connections: " + strings.Join(e.Connections, ", ")
+	return "ordering: orders of several connections match: " + strings.Join(e.Connections, ", ")
 }
 
-// NotSentError says that nothing was begun and nothing was sent: the client has
-// left, or Err is the *upstream.Error of a service that has no capacity or gives
-// no token (policy O8a).
+// NotSentError reports that no call was begun and nothing was sent. Either the client has
+// disconnected, or Err is the *upstream.Error of a service that has no capacity or issues no token
+// (policy O8a).
 type NotSentError struct {
-	// Ref is the order's whose call was to be sent again; "" of a new call.
+	// Ref is the order whose call was to be sent again; it is empty for a new call.
 	Ref string
 	Err error
 }

@@ -18,54 +18,52 @@ import (
 	"larder/ordering/validate"
 )
 
-// The limits of writing down what became of a call, while its client waits.
+// Limits of retries of Finish while the client waits.
 const (
 	finishLimit = 3 * time.Second
-	finishPause = 20 * time.Millisecond // doubled from one try to the next
+	finishPause = 20 * time.Millisecond // doubles with each retry
 	abortLimit  = time.Second
 )
 
-// request is what Place, Change or Resolve asks execute for. One of place, change
-// and retry is set.
+// request is a request of Place, Change or Resolve. Exactly one of place, change and retry is set.
 type request struct {
 	operation          Operation
 	connection, client string
-	key                string // the client's, "" for none
-	of                 string // the order's orderID, or the restaurant that a new one is for
-	body               []byte // its canonical form, for the fingerprint
-	capacityKey        string // whose share of the connection's capacity the call takes (policy O8a)
+	key                string // the client's; may be empty
+	of                 string // the orderID, or the restaurant of a new order
+	body               []byte // in canonical form, for the fingerprint
+	capacityKey        string // the share of the connection's capacity that the call uses (policy O8a)
 	arrived            time.Time
 
 	place  *PlaceRequest
 	change *ChangeRequest
 	retry  *retryRequest
 
-	// The body of a change, one of them or none.
+	// payments or rejection is the body of a change; a completion has neither.
 	payments  *validate.Payments
 	rejection *validate.Rejection
 }
 
-// execution is a request on its way through the steps of execute.
+// execution is the state of one request in execute.
 type execution struct {
 	*request
 
 	service Service
-	spec    CallSpec  // the call that the journal is to begin
+	spec    CallSpec  // passed to Journal.Begin
 	toSend  []byte    // the body for the service
-	end     time.Time // after it nothing is sent
-	record  Record    // from begin on
-	number  int       // the call's in the record
+	end     time.Time // nothing is sent later
+	record  Record    // set by begin
+	number  int       // of the call in the record
 	result  CallResult
-	wait    time.Duration // how long the service asks to wait
+	wait    time.Duration // the service's Retry-After
 }
 
-// execute takes a request through the steps of a call: it looks the request up,
-// validates it, begins the call in the journal, sends it, and finishes it. An error
-// means that nothing was begun and nothing was sent. A request that was made
-// before returns what became of it.
+// execute runs the steps of a call: look up the key, validate, begin in the journal, send, finish
+// in the journal. An error means that no call was begun and nothing was sent. A repeated request
+// returns the result of the first one.
 //
-// When ctx ends while the call is under way, the call goes on to its own limit
-// (policy O8): a client that hangs up must not leave an order half placed.
+// After the call was begun, it ignores the end of ctx and has its own time limit (policy O8): a
+// client that disconnects must not leave an order half placed.
 func (o *Orders) execute(ctx context.Context, r *request) (Result, error) {
 	e := &execution{request: r}
 	if result, found, err := o.lookUp(ctx, e); found || err != nil {
@@ -86,7 +84,7 @@ func (o *Orders) execute(ctx context.Context, r *request) (Result, error) {
 	defer slot.Release()
 	ctx = upstream.WithSlot(ctx, slot)
 	if err := o.begin(ctx, e); err != nil {
-		if taken, ok := errors.AsType[*KeyTakenError](err); ok && e.retry == nil { // since lookUp
+		if taken, ok := errors.AsType[*KeyTakenError](err); ok && e.retry == nil { // taken after lookUp
 			return replayed(taken.Record, taken.Call, e.spec.Fingerprint)
 		}
 		return Result{}, err
@@ -99,9 +97,8 @@ func (o *Orders) execute(ctx context.Context, r *request) (Result, error) {
 	return result, nil
 }
 
-// lookUp finds out whether the request was made before: if so it returns what
-// became of it, whatever the menu says by now (policy O7). A retry is for a call
-// whose outcome is unknown.
+// lookUp returns the result of the first request with the same key, whatever the current menu
+// contains (policy O7). A retry is looked up for its unknown outcome instead.
 func (o *Orders) lookUp(ctx context.Context, e *execution) (result Result, found bool, err error) {
 	if e.retry != nil {
 		if call, ok := e.retry.record.Last(e.operation); !ok || call.Outcome != OutcomeUnknown {
@@ -123,10 +120,9 @@ func (o *Orders) lookUp(ctx context.Context, e *execution) (result Result, found
 	return result, true, err
 }
 
-// hashRequest sets the key and the fingerprint of the call to hashes of what is asked
-// for: they contain neither the client's key nor the body (policy O7). A change
-// without a key gets one made of what it is (policy O9); a new order without a key
-// has none.
+// hashRequest sets the key and the fingerprint of the call. Both are hashes, so that the journal
+// stores neither the client's key nor a second copy of the body (policy O7). A change without a key
+// gets one derived from its content (policy O9); a new order without a key has none.
 func (o *Orders) hashRequest(ctx context.Context, r *request, spec *CallSpec) error {
 	secret, err := o.deps.Journal.Secret(ctx)
 	if err != nil {
@@ -142,13 +138,13 @@ func (o *Orders) hashRequest(ctx context.Context, r *request, spec *CallSpec) er
 	return nil
 }
 
-// hashedKey is the hash of a client's key: nobody else's, and no other
-// connection's, is the same.
+// hashedKey returns the hash of a client's key. It differs between clients and between connections.
 func hashedKey(secret []byte, client, connection, key string) string {
 	return hashed(secret, "key", client, connection, key)
 }
 
-// hashed returns the keyed hash of texts, each kept apart from the next.
+// hashed returns the keyed hash of texts. The length of each text is hashed too, so that moving a
+// boundary changes the hash.
 func hashed(secret []byte, parts ...string) string {
 	mac := hmac.New(sha256.New, secret)
 	var length [8]byte
@@ -160,13 +156,13 @@ func hashed(secret []byte, parts ...string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// replayed returns the call that has the key to the request that asks for the
-// same: another request is a *KeyReusedError, a call in flight *InFlightError.
+// replayed returns the result of the call that has the key. It returns *KeyReusedError for a
+// different request, and *InFlightError while the call is in progress.
 func replayed(record Record, number int, fingerprint string) (Result, error) {
 	call, ok := record.Call(number)
 	switch {
 	case !ok:
-		return Result{}, &JournalError{Err: errors.New("the record lacks the call that has the key")}
+		return Result{}, &JournalError{Err: errors.New("the record does not contain the call of the key")}
 	case call.Fingerprint != fingerprint:
 		return Result{}, &KeyReusedError{Ref: record.Ref}
 	case call.Outcome == OutcomeOpen:
@@ -176,8 +172,8 @@ func replayed(record Record, number int, fingerprint string) (Result, error) {
 	}
 }
 
-// validateRequest checks the request, and that its connection takes calls. It fills in
-// what is begun and sent.
+// validateRequest validates the request, checks that the connection takes calls, and fills in the
+// call and the body to send.
 func (o *Orders) validateRequest(ctx context.Context, e *execution) (err error) {
 	var known bool
 	if e.service, known = o.deps.Services[e.connection]; !known {
@@ -208,12 +204,11 @@ func (o *Orders) validateRequest(ctx context.Context, e *execution) (err error) 
 	return nil
 }
 
-// deadline is how long a call may be open before it counts as unknown (policy
-// O12).
+// deadline returns how long a call may be open before its outcome counts as unknown (policy O12).
 func (o *Orders) deadline() time.Duration { return o.cfg.PlaceTimeout + o.cfg.InFlightGrace }
 
-// reserve waits for the capacity that a call needs (policy O8a). A call for which
-// there is none leaves no trace in the journal, and its key is free.
+// reserve waits for the capacity that a call needs (policy O8a). Without capacity, the call leaves
+// no trace in the journal and its key stays free.
 func reserve(ctx context.Context, e *execution) (*upstream.Slot, error) {
 	ctx, span := tracing.Start(ctx, "order.wait")
 	defer span.End()
@@ -227,12 +222,12 @@ func reserve(ctx context.Context, e *execution) (*upstream.Slot, error) {
 	return slot, err
 }
 
-// begin has the journal open the call. Nothing is sent unless the journal has it
-// (policy O12).
+// begin records the call as open in the journal. Nothing is sent unless the journal has it (policy
+// O12).
 func (o *Orders) begin(ctx context.Context, e *execution) (err error) {
-	// The journal computes its own deadline afterwards, so it is later: a process
-	// that was stopped in between must not send what has been swept, and perhaps
-	// resolved and sent again, meanwhile (policy O12).
+	// The journal computes its own, later deadline after this one. A process that was suspended in
+	// between must not send a call that has been swept, and perhaps resolved and sent again, in the
+	// meantime (policy O12).
 	e.end = time.Now().Add(o.cfg.PlaceTimeout)
 	spanned, span := tracing.Start(ctx, "journal.begin")
 	if e.retry != nil {
@@ -250,8 +245,8 @@ func (o *Orders) begin(ctx context.Context, e *execution) (err error) {
 	return nil
 }
 
-// abortUnbegun sees to a call that the journal may have opened although it said
-// otherwise: it must not stay open, for nothing is sent.
+// abortUnbegun aborts a call that the journal may have opened although it returned an error. Such a
+// call must not stay open, because nothing is sent.
 func (o *Orders) abortUnbegun(ctx context.Context, spec CallSpec, err error) error {
 	if is[*KeyTakenError](err) || is[*BusyError](err) || is[*StateError](err) || is[*NotReadyError](err) ||
 		is[*RestoredError](err) || errors.Is(err, ErrNoOrder) || errors.Is(err, ErrNoBody) {
@@ -260,13 +255,13 @@ func (o *Orders) abortUnbegun(ctx context.Context, spec CallSpec, err error) err
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortLimit)
 	defer cancel()
 	if o.deps.Journal.Abort(limited, spec) != nil {
-		spec.Body = nil // is sent nowhere
+		spec.Body = nil // an aborted call does not need it
 		o.pending.add(o, pendingWrite{spec: &spec})
 	}
 	return err
 }
 
-// send makes the call. After e.end nothing is sent.
+// send sends the call to the ordering service, unless e.end has passed.
 func (o *Orders) send(ctx context.Context, e *execution) {
 	call, _ := e.record.Call(e.number)
 	e.result = CallResult{Connection: e.record.Connection, Ref: e.record.Ref, Call: e.number}
@@ -276,7 +271,7 @@ func (o *Orders) send(ctx context.Context, e *execution) {
 	defer cancel()
 	if err := ctx.Err(); err != nil {
 		e.result.Outcome = OutcomeNotSent
-		o.logCall(ctx, e, fmt.Errorf("it took too long to open the call: %w", err))
+		o.logCall(ctx, e, fmt.Errorf("opening the call in the journal took too long: %w", err))
 		return
 	}
 	ctx = upstream.WithAttempts(ctx, func(try upstream.Attempt) {
@@ -306,9 +301,9 @@ func (o *Orders) send(ctx context.Context, e *execution) {
 	}
 }
 
-// finish records how the call ended and returns the call as the journal has it.
-// What the journal does not take is written later; it is answered all the same,
-// for it is known (policy O12).
+// finish records the outcome of the call and returns the call as the journal has it. If the journal
+// fails, the result is recorded later; the client gets it nevertheless, because it is known (policy
+// O12).
 func (o *Orders) finish(ctx context.Context, e *execution) Result {
 	ctx, span := tracing.Start(ctx, "journal.finish")
 	defer span.End()
@@ -343,8 +338,8 @@ func (o *Orders) finish(ctx context.Context, e *execution) Result {
 	}
 }
 
-// finishCall finishes a call. Where the journal has lost the call, it is written
-// again as it is known (policies O14 and O14a). It returns the call's number.
+// finishCall records the outcome of a call and returns the call's number. If the journal has lost
+// the call, finishCall writes it again (policies O14 and O14a).
 func (o *Orders) finishCall(ctx context.Context, w *pendingWrite) (Record, int, error) {
 	result := *w.result
 	got, err := o.deps.Journal.Finish(ctx, result)
@@ -355,21 +350,21 @@ func (o *Orders) finishCall(ctx context.Context, w *pendingWrite) (Record, int, 
 	if err != nil && !errors.Is(err, ErrUnreplicated) {
 		return got, number, err
 	}
-	if call, _ := got.Call(number); call.Outcome != result.Outcome { // it has come back meanwhile
+	if call, _ := got.Call(number); call.Outcome != result.Outcome { // the call was restored in the meantime
 		result.Call = number
 		got, err = o.deps.Journal.Finish(ctx, result)
 	} else {
 		o.emit(notice{
 			name: "order.recreated", level: logrus.WarnLevel, record: &got, call: number, outcome: result.Outcome,
-			msg: "the journal had lost a call: it is written again",
+			msg: "the journal had lost a call; it was written again",
 		})
 	}
 	return got, number, err
 }
 
-// resultOf returns a call of the record, or what is known of it when the record
-// has dropped it. A call that a person had sent again meanwhile says nothing of
-// the order any more: the one that took its place does, and may be under way.
+// resultOf returns the result for a call of the record, or for the known one if the record has
+// dropped it. If the call was sent again, its replacement determines the result and may be in
+// progress.
 func resultOf(record, known Record, number int) Result {
 	call, ok := record.Call(number)
 	if !ok {

@@ -11,7 +11,7 @@ import (
 	"larder/internal/upstream"
 )
 
-// traceCall ends the span of a call with what became of it.
+// traceCall ends the span of a call with its outcome.
 func traceCall(span tracing.Span, record *Record, e *CallResult) {
 	span.Text("larder.connection", record.Connection)
 	span.Text("larder.restaurant", string(record.Restaurant))
@@ -24,8 +24,8 @@ func traceCall(span tracing.Span, record *Record, e *CallResult) {
 	span.End()
 }
 
-// classify sets the outcome of a call that gave no good answer (policy O8). What
-// is not certain is unknown. It returns how long the service asks to wait.
+// classify sets the outcome of a call that failed (policy O8). An outcome that is not certain is
+// unknown. It returns the wait that the service requested.
 func classify(e *CallResult, err error) (wait time.Duration) {
 	e.Outcome = OutcomeUnknown
 	answer, ok := errors.AsType[*upstream.Error](err)
@@ -43,7 +43,7 @@ func classify(e *CallResult, err error) (wait time.Duration) {
 	return answer.RetryAfter
 }
 
-// outcomeOf returns the outcome of a call, or of a try, that was no success.
+// outcomeOf returns the outcome of a call, or of an attempt, that failed.
 func outcomeOf(effect upstream.Effect, refused bool) Outcome {
 	switch {
 	case effect != upstream.EffectNone:
@@ -55,8 +55,7 @@ func outcomeOf(effect upstream.Effect, refused bool) Outcome {
 	}
 }
 
-// logCall logs why a call gave no certain answer; the answer given to the
-// client does not say it.
+// logCall logs why a call has no certain outcome. The client's answer does not contain the reason.
 func (o *Orders) logCall(ctx context.Context, e *execution, err error) {
 	if e.result.Outcome == OutcomeRefused {
 		return
@@ -70,5 +69,5 @@ func (o *Orders) logCall(ctx context.Context, e *execution, err error) {
 	if cause != nil {
 		entry = entry.WithError(cause)
 	}
-	entry.Warn("a call of the ordering service gave no certain answer")
+	entry.Warn("a call to the ordering service has no certain outcome")
 }

@@ -10,27 +10,27 @@ import (
 )
 
 const (
-	// maxPendingWrites is how many results wait for the journal at most.
+	// maxPendingWrites is the maximum number of results that wait for the journal.
 	maxPendingWrites = 10_000
-	// maxPendingBytes bounds the bodies that are kept with them.
+	// maxPendingBytes limits the size of their bodies.
 	maxPendingBytes = 64 << 20
-	// maxFailures in a row end a pass over those of a connection: its journal
-	// does not answer.
+	// After maxFailures consecutive failures, a flush skips the other writes of the connection: its
+	// journal does not answer.
 	maxFailures = 3
-	// sweepBatch is how many calls the journal sweeps at most in one step.
+	// sweepBatch is the maximum number of calls that the journal sweeps in one step.
 	sweepBatch = 100
 )
 
-// pendingWrite is what the journal does not have yet: a result, with the
-// record as it will be, or spec, a call of which nothing was sent.
+// pendingWrite is a write that the journal has not accepted: a result with the record as it will
+// be, or spec, the call to abort.
 type pendingWrite struct {
 	result *CallResult
 	record Record
-	body   []byte // what the call sent
+	body   []byte // the body that the call sent
 	spec   *CallSpec
-	// resolution is what a person said of the call, where the result is that.
+	// resolution is set if the result is a person's resolution.
 	resolution *ResolveCall
-	// written: the journal has it, but too few replicas have (policy O14).
+	// written is true if the journal has the result, but too few replicas have it (policy O14).
 	written bool
 }
 
@@ -41,20 +41,20 @@ func (w *pendingWrite) connection() string {
 	return w.result.Connection
 }
 
-// pendingWrites are the results that the journal did not take, oldest first (policy
-// O12). The zero value is ready.
+// pendingWrites are the results that the journal has not accepted, oldest first (policy O12). The
+// zero value is ready to use.
 type pendingWrites struct {
 	mu    sync.Mutex
 	queue []pendingWrite
-	bytes int // of the bodies
+	bytes int // total of the bodies
 }
 
-// add keeps what is to be written later, or says that it is lost.
+// add keeps w for later. If the limit is reached, it drops w and reports the loss.
 func (l *pendingWrites) add(o *Orders, w pendingWrite) {
 	l.mu.Lock()
 	full := len(l.queue) >= maxPendingWrites
 	if l.bytes+len(w.body) > maxPendingBytes {
-		w.body = nil // the result alone answers every replay
+		w.body = nil // the result alone is enough for replays
 	}
 	if !full {
 		l.bytes += len(w.body)
@@ -62,11 +62,11 @@ func (l *pendingWrites) add(o *Orders, w pendingWrite) {
 	}
 	l.mu.Unlock()
 	if full {
-		o.dropPending(w, errors.New("too many endings wait for the journal"))
+		o.dropPending(w, errors.New("too many results wait for the journal"))
 	}
 }
 
-// drain returns what waits, and leaves nothing.
+// drain removes and returns all pending writes.
 func (l *pendingWrites) drain() []pendingWrite {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -75,7 +75,7 @@ func (l *pendingWrites) drain() []pendingWrite {
 	return waiting
 }
 
-// requeue puts back what could not be written, before what has come since.
+// requeue puts failed writes back, before those added since.
 func (l *pendingWrites) requeue(rest []pendingWrite) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -85,40 +85,39 @@ func (l *pendingWrites) requeue(rest []pendingWrite) {
 	}
 }
 
-// Run looks for calls without a result each cfg.SweepEvery, and each second
-// writes late results and watches the journal, until ctx ends (policies O12, O14
-// and O14a). Then it waits for the calls in flight, which end by their own
-// limits, writes once more what is left and watches the journal once more. It
-// returns nil.
+// Run searches for calls without a result at each cfg.SweepEvery. Each second it also writes
+// pending results and watches the journal. When ctx ends, it waits for the calls in flight, which
+// have their own time limits, then writes the pending results and watches the journal once more
+// (policies O12, O14 and O14a). It returns nil.
 func (o *Orders) Run(ctx context.Context) error {
 	var loops sync.WaitGroup
 	loops.Go(func() { every(ctx, watchEvery, o.watchAll) })
-	loops.Go(func() { every(ctx, watchEvery, func(ctx context.Context) { _ = o.flush(ctx) }) }) // Sweep logs it
+	loops.Go(func() { every(ctx, watchEvery, func(ctx context.Context) { _ = o.flush(ctx) }) }) // Sweep logs errors
 	failing := false
 	every(ctx, o.cfg.SweepEvery, func(ctx context.Context) {
 		err := o.Sweep(ctx)
 		if err != nil && !failing && ctx.Err() == nil {
-			o.log.WithError(err).WithField("event", "order.sweep_failed").Warn("calls without an ending cannot be looked for")
+			o.log.WithError(err).WithField("event", "order.sweep_failed").Warn("searching for calls without a result failed")
 		}
 		failing = err != nil
 	})
 	loops.Wait()
 	o.inFlight.idle()
 	ctx = context.WithoutCancel(ctx)
-	const lastWatch = time.Second // of the time for both, whatever the writes take
+	const lastWatch = time.Second // reserved for the last watch
 	limited, cancel := context.WithTimeout(ctx, finishLimit+o.cfg.WaitTimeout-lastWatch)
 	defer cancel()
 	err := o.flush(limited)
 	last, stop := context.WithTimeout(ctx, lastWatch)
 	defer stop()
-	o.watchAll(last) // state_dir has the last changes then
+	o.watchAll(last) // saves the last changes to state_dir
 	for _, w := range o.pending.drain() {
 		o.dropPending(w, err)
 	}
 	return nil
 }
 
-// every calls pass at once and then at each interval until ctx ends.
+// every calls pass immediately and then at each interval until ctx ends.
 func every(ctx context.Context, interval time.Duration, pass func(context.Context)) {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
@@ -131,9 +130,8 @@ func every(ctx context.Context, interval time.Duration, pass func(context.Contex
 	}
 }
 
-// Sweep is one pass: late results are written, and calls past their deadline
-// become unknown, on every connection (policy O12). Every failure comes back,
-// joined.
+// Sweep writes pending results, and sets calls past their deadline to unknown, on every connection
+// (policy O12). It returns all errors, joined.
 func (o *Orders) Sweep(ctx context.Context) error {
 	errs := []error{o.flush(ctx)}
 	for _, connection := range o.deps.Connections() {
@@ -142,7 +140,7 @@ func (o *Orders) Sweep(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// sweepConnection sweeps one connection to the end.
+// sweepConnection sweeps one connection completely.
 func (o *Orders) sweepConnection(ctx context.Context, connection string) error {
 	for {
 		moved, err := o.deps.Journal.Sweep(ctx, connection)
@@ -150,7 +148,7 @@ func (o *Orders) sweepConnection(ctx context.Context, connection string) error {
 			call, _ := moved[i].Busy()
 			o.emit(notice{
 				name: "order.timed_out", level: logrus.WarnLevel, record: &moved[i], call: call.Number, outcome: OutcomeUnknown,
-				msg: "a call was never ended: its outcome is unknown until somebody resolves it",
+				msg: "a call has no result: its outcome is unknown until an operator resolves it",
 			})
 		}
 		if err != nil || len(moved) < sweepBatch {
@@ -159,12 +157,11 @@ func (o *Orders) sweepConnection(ctx context.Context, connection string) error {
 	}
 }
 
-// flush writes the pending writes. What the journal does not take
-// stays; the error is the last of its own. A connection whose journal does not
-// answer, or whose replicas do not acknowledge, does not hold up the others.
+// flush writes the pending writes. Failed writes stay pending, and the last error of the journal is
+// returned. A connection whose journal or replicas do not answer does not delay the others.
 func (o *Orders) flush(ctx context.Context) (last error) {
 	var rest, failed []pendingWrite
-	failures := map[string]int{} // in a row, by connection
+	failures := map[string]int{} // consecutive, by connection
 	for _, w := range o.pending.drain() {
 		if failures[w.connection()] >= maxFailures {
 			rest = append(rest, w)
@@ -177,19 +174,18 @@ func (o *Orders) flush(ctx context.Context) (last error) {
 			continue
 		case errors.Is(err, ErrUnreplicated):
 			w.written = true
-			failures[w.connection()] = maxFailures // each of the others would wait as long
+			failures[w.connection()] = maxFailures // the other writes would fail as slowly
 		default:
 			failures[w.connection()]++
 		}
 		last = err
 		failed = append(failed, w)
 	}
-	o.pending.requeue(append(rest, failed...)) // those that failed come last
+	o.pending.requeue(append(rest, failed...)) // the failed ones last
 	return last
 }
 
-// write makes one pending write; the error means that it has to be made
-// again.
+// write makes one pending write. After an error it must be made again.
 func (o *Orders) write(ctx context.Context, w pendingWrite) error {
 	if w.spec != nil {
 		return o.deps.Journal.Abort(ctx, *w.spec)
@@ -207,44 +203,43 @@ func (o *Orders) write(ctx context.Context, w pendingWrite) error {
 		o.reportLost(&w.record, w.result.Call, err)
 	case err != nil:
 		return err
-	case w.written: // and now enough replicas have it
+	case w.written: // enough replicas have it
 	default:
 		o.emit(notice{
 			name: "order.result_recorded_late", level: logrus.InfoLevel, record: &record, call: number, outcome: w.result.Outcome,
-			msg: "what became of a call is recorded, late",
+			msg: "the outcome of a call was recorded late",
 		})
 	}
 	return nil
 }
 
-// reportConflict alerts: an order is otherwise than a person said (policy O12).
-// orderID is the one that the call then gave: the record has another or none,
-// and this may be an order that nobody wants.
+// reportConflict reports that the outcome of an order contradicts a person's resolution (policy
+// O12). orderID is the one that the call returned. The record has another one or none, so this may
+// be an order that nobody wants.
 func (o *Orders) reportConflict(e *ContradictionError, orderID string) {
 	o.emit(notice{
 		name: "order.outcome_conflict", level: logrus.ErrorLevel, record: &e.Record, call: e.Call, outcome: e.Outcome,
-		msg:  "a call ended otherwise than it was resolved: check the order",
+		msg:  "the outcome of a call contradicts its resolution: check the order with the restaurant",
 		more: logrus.Fields{"foundOrderID": orderID},
 	})
 }
 
-// reportLost alerts: the journal does not know what became of a call, and never
-// will.
+// reportLost reports that the journal will never have the outcome of a call.
 func (o *Orders) reportLost(r *Record, number int, err error) {
 	call, _ := r.Call(number)
 	o.emit(notice{
 		name: "order.result_lost", level: logrus.ErrorLevel, record: r, call: number, outcome: call.Outcome, err: err,
-		msg: "what became of a call is not recorded",
+		msg: "the outcome of a call is lost: it could not be recorded",
 	})
 }
 
-// dropPending reports a write that is given up. Of a call that was to be aborted
-// nothing was sent: it becomes unknown, and a person may resolve it.
+// dropPending reports a write that is given up. If it was to abort a call, nothing was sent: the
+// call becomes unknown, and a person can resolve it.
 func (o *Orders) dropPending(w pendingWrite, err error) {
 	if w.spec == nil && w.written {
 		o.emit(notice{
 			name: "order.unreplicated", level: logrus.ErrorLevel, record: &w.record, call: w.result.Call, outcome: w.result.Outcome,
-			err: err, msg: "what became of a call is recorded, but a failover of Redis may lose it",
+			err: err, msg: "the outcome of a call was recorded, but a failover of Redis may lose it",
 		})
 		return
 	}
@@ -259,12 +254,12 @@ func (o *Orders) dropPending(w pendingWrite, err error) {
 	}, 1, err)
 }
 
-// notice is an event of an order, as it is logged and observed.
+// notice is an event of an order to log and observe.
 type notice struct {
 	name    string
 	level   logrus.Level
 	record  *Record
-	call    int // its number in the record
+	call    int // in the record
 	outcome Outcome
 	err     error
 	msg     string
@@ -282,7 +277,7 @@ func (o *Orders) emit(n notice) {
 	o.deps.Observe(Event{Name: n.name, Record: *n.record, Operation: call.Operation, Outcome: n.outcome, At: o.deps.Clock()})
 }
 
-// fields are what every line about an order has: no body, no key, no guest.
+// fields returns the log fields of an order. They contain no body, key or guest data.
 func fields(event string, r *Record, op Operation, outcome Outcome) logrus.Fields {
 	return logrus.Fields{
 		"event": event, "ref": r.Ref, "orderID": r.OrderID, "connection": r.Connection,
@@ -291,14 +286,14 @@ func fields(event string, r *Record, op Operation, outcome Outcome) logrus.Field
 	}
 }
 
-// inFlight counts the calls that are under way. The zero value is ready.
+// inFlight counts the calls in progress. The zero value is ready to use.
 type inFlight struct {
 	mu    sync.Mutex
 	count int
-	over  chan struct{} // made by idle, closed when the last one is over
+	over  chan struct{} // created by idle, closed when the last call ends
 }
 
-// enter counts a call until the returned function is called.
+// enter counts a call until leave is called.
 func (f *inFlight) enter() (leave func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -313,7 +308,7 @@ func (f *inFlight) enter() (leave func()) {
 	}
 }
 
-// idle waits until no call is under way. Run alone calls it.
+// idle waits until no call is in progress. Only Run calls it.
 func (f *inFlight) idle() {
 	f.mu.Lock()
 	if f.count == 0 {

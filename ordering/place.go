@@ -10,13 +10,13 @@ import (
 	"larder/ordering/validate"
 )
 
-// Place validates an order and sends it, once. A key that was used already
-// returns what became of that request, whatever the menu says by now (policy O7).
+// Place validates an order and sends it, once. A repeated key returns the result of the first
+// request, whatever the current menu contains (policy O7).
 //
-// Errors when nothing was begun: *KeyReusedError and *InFlightError; ErrUnknownConnection; *InvalidError; *NotReadyError;
-// *RestoredError; *JournalError; *NotSentError when the client has left, or the
-// service has no capacity or gives no token (policy O8a); those of the
-// Catalogues. Once the call was begun there is a Result, whatever became of it.
+// If no call was begun, Place returns *KeyReusedError, *InFlightError, ErrUnknownConnection,
+// *InvalidError, *NotReadyError, *RestoredError, *JournalError, an error of the Catalogues, or
+// *NotSentError if the client has disconnected or the service has no capacity or issues no token
+// (policy O8a). Once the call was begun, Place returns a Result, whatever the outcome.
 func (o *Orders) Place(ctx context.Context, p PlaceRequest) (Result, error) {
 	return o.execute(ctx, &request{
 		operation:   upstream.OpCreate,
@@ -31,7 +31,7 @@ func (o *Orders) Place(ctx context.Context, p PlaceRequest) (Result, error) {
 	})
 }
 
-// validateOrder checks an order and fills in what the call that places it has of its own.
+// validateOrder validates an order and completes the call that places it.
 func (o *Orders) validateOrder(ctx context.Context, p *PlaceRequest, spec *CallSpec) error {
 	ctx, span := tracing.Start(ctx, "order.validate")
 	defer span.End()

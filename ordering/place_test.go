@@ -72,7 +72,7 @@ func TestPlaceBeginsNothing(t *testing.T) {
 		{"malformed", placing(func(p *placeRequest) { p.Body = []byte(`{`) }), nil, is[*jsontext.SyntaxError]},
 		{"violations", placing(func(p *placeRequest) { p.Body = []byte(menutest.Order(`[]`)) }), nil, func(err error) bool {
 			e, ok := errors.AsType[*ordering.InvalidError](err)
-			return ok && len(e.Violations) == 1 && strings.Contains(e.Error(), "violations of the order: 1")
+			return ok && len(e.Violations) == 1 && strings.Contains(e.Error(), "violations in the order: 1")
 		}},
 		{"unknown connection", placing(func(p *placeRequest) { p.Connection = "third" }), nil, func(err error) bool {
 			return errors.Is(err, ordering.ErrUnknownConnection)

@@ -12,51 +12,52 @@ import (
 	"larder/internal/upstream"
 )
 
-// Operation is a call that changes something at the ordering service:
+// Operation is the kind of a call that changes something at the ordering service:
 // upstream.OpCreate, OpPay, OpComplete or OpReject.
 type Operation = upstream.Operation
 
-// State is where an order stands (policy O9).
+// State is the state of an order (policy O9).
 type State string
 
 // The states of an order.
 const (
-	// StatePlacing: it is on its way to the ordering service.
+	// StatePlacing means that the order is on its way to the ordering service.
 	StatePlacing State = "placing"
-	// StatePlaced: the service has taken it.
+	// StatePlaced means that the service has accepted the order.
 	StatePlaced State = "placed"
-	// StateRefused: the service said no, or a person found that it has none.
+	// StateRefused means that the service refused the order, or that a person found that it does
+	// not have it.
 	StateRefused State = "refused"
-	// StateUnknown: the service may or may not have it.
+	// StateUnknown means that the service may or may not have the order.
 	StateUnknown State = "unknown"
-	// StateNotSent: it certainly did not reach the service.
+	// StateNotSent means that the order certainly did not reach the service.
 	StateNotSent State = "not_sent"
-	// StateClosed: it was completed. No more changes.
+	// StateClosed means that the order was completed. It is final.
 	StateClosed State = "closed"
-	// StateRejected: it was rejected. No more changes.
+	// StateRejected means that the order was rejected. It is final.
 	StateRejected State = "rejected"
 )
 
-// States returns every state in the order of an order's life.
+// States returns all states, in the order of an order's life.
 func States() []State {
 	return []State{StatePlacing, StatePlaced, StateRefused, StateUnknown, StateNotSent, StateClosed, StateRejected}
 }
 
-// Outcome is what is known of a call, and of each of its attempts (policy O8).
+// Outcome is what is known about a call or an attempt (policy O8).
 type Outcome string
 
-// The outcomes.
+// The outcomes of calls and attempts.
 const (
-	// OutcomeOpen: the call is in flight; of calls alone.
+	// OutcomeOpen means that the call is in progress; attempts do not have it.
 	OutcomeOpen Outcome = "open"
-	// OutcomeDone: it certainly took effect.
+	// OutcomeDone means that the call certainly took effect.
 	OutcomeDone Outcome = "done"
-	// OutcomeRefused: the service said no; it certainly took no effect.
+	// OutcomeRefused means that the service refused the call; it certainly had no effect.
 	OutcomeRefused Outcome = "refused"
-	// OutcomeNotSent: it certainly did not reach the service, or was turned
-	// away for now.
+	// OutcomeNotSent means that the call certainly did not reach the service, or that the service
+	// was temporarily unavailable and did not process it.
 	OutcomeNotSent Outcome = "not_sent"
-	// OutcomeUnknown: it may have taken effect.
+	// OutcomeUnknown means that the call may have taken effect.
 	OutcomeUnknown Outcome = "unknown"
 )
 
@@ -65,136 +66,130 @@ func (o Outcome) Certain() bool {
 	return o == OutcomeDone || o == OutcomeRefused || o == OutcomeNotSent
 }
 
-// Record is what the journal holds of one order (policy O9).
+// Record is the journal's record of one order (policy O9).
 type Record struct {
-	// Ref is larder's own reference, 26 characters.
+	// Ref is larder's own id of the order, 26 characters.
 	Ref string
-	// Connection is whose service has the order; OrderID is scoped to it.
+	// Connection is the connection of the service that has the order. OrderID is scoped to it.
 	Connection string
-	// Client placed the order; of an adopted one, it was the first to change it.
+	// Client placed the order or, if Adopted, was the first to change it.
 	Client string
-	// Restaurant is whose menu the order was checked against; of the
-	// connection's own menu cache.DefaultMenu's id; "" of an adopted order.
+	// Restaurant is the restaurant whose menu the order was checked against. It is
+	// cache.DefaultMenu's id for the default menu, and empty for an adopted order.
 	Restaurant menu.RestaurantID
-	// Adopted: larder did not place the order, it only passed on a change of
-	// it (policy O9a).
+	// Adopted means that larder did not place the order, but forwarded a change of it (policy O9a).
 	Adopted bool
-	// OrderID is the service's; "" until it is known.
+	// OrderID is the service's id; it is empty until it is known.
 	OrderID string
 	State   State
 	Paid    bool
-	// Total is in the restaurant's currency, exact; not Valid of an adopted order.
+	// Total is the exact total in the restaurant's currency; it is not Valid for an adopted order.
 	Total decimal.NullDecimal
-	// MenuVersion is the catalogue's version the order was checked against
-	// (policy O6); 0 of an adopted order.
+	// MenuVersion is the version of the catalogue that the order was checked against (policy O6);
+	// it is 0 for an adopted order.
 	MenuVersion int64
-	// CreatedAt and UpdatedAt are by the journal's clock, whole milliseconds, UTC.
+	// CreatedAt and UpdatedAt are from the journal's clock, in whole milliseconds, UTC.
 	CreatedAt, UpdatedAt time.Time
-	// ExpectedAt is the zero time where the order has none.
+	// ExpectedAt is zero if the order has no expected time.
 	ExpectedAt time.Time
-	// Calls are the order's calls, oldest first. The creating one is always
-	// there (not of an adopted order); of the changes the latest MaxCalls.
+	// Calls are the order's calls, oldest first: the creating one (unless Adopted) and the latest
+	// MaxCalls changes.
 	Calls []Call
 }
 
-// MaxCalls is how many calls that change an order its record keeps.
+// MaxCalls is the number of changes that a record keeps.
 const MaxCalls = 100
 
-// Call is one call of the ordering service: opened once, tried one or more
-// times (policy O8), ended once.
+// Call is one call of the ordering service. It is opened once, has one or more attempts (policy
+// O8), and ends once.
 type Call struct {
-	// Number is unique in the record: 1, 2, ….
+	// Number is unique in the record; the first one is 1.
 	Number    int
 	Operation Operation
 	Outcome   Outcome
-	// Client asked for it, with the request RequestID.
+	// Client and RequestID identify the request that caused the call.
 	Client, RequestID string
-	// Fingerprint is the keyed hash of what was asked for: operation, order or
-	// restaurant, and canonical body.
+	// Fingerprint is the keyed hash of the request: operation, order or restaurant, and canonical
+	// body.
 	Fingerprint string
-	// Key is the hash of the call's key, "" for none; SpecID the ID of the
-	// CallSpec that opened it.
+	// Key is the hash of the call's key and may be empty. SpecID is the ID of the CallSpec that
+	// opened the call.
 	Key, SpecID string
-	// Derived: the call's key was made from what was asked for, not sent by the
-	// client. A refusal does not keep such a key.
+	// Derived means that the key was computed from the request, not sent by the client. A refusal
+	// frees such a key.
 	Derived bool
-	// StartedAt and EndedAt are by the journal's clock; EndedAt is the zero
-	// time while the call is open, or unknown and only swept.
+	// StartedAt and EndedAt are from the journal's clock. EndedAt is zero while the call is open,
+	// or unknown after a sweep.
 	StartedAt, EndedAt time.Time
 	Attempts           []Attempt
-	// Payments are what a pay call pays; nil of others.
+	// Payments are the payments of a pay call; nil for other calls.
 	Payments []Payment
-	// Answer is the service's last answer; nil where there was none. After
-	// ordering.customer_data_ttl only its Status and Code are left (policy O13).
+	// Answer is the service's last answer; nil without one. After ordering.customer_data_ttl it
+	// contains only Status and Code (policy O13).
 	Answer *Answer
-	// Resolved is who resolved an unknown outcome, and how; nil when nobody did.
+	// Resolved is the person's resolution of an unknown outcome; nil without one.
 	Resolved *ResolvedBy
-	// Contradicted is the certain outcome that came to be known after a
-	// person had resolved the call otherwise; "" for none (policy O12).
+	// Contradicted is a certain outcome that arrived later and contradicts the resolution (policy
+	// O12). It may be empty.
 	Contradicted Outcome
 }
 
-// Attempt is one exchange with the ordering service (policy W14).
+// Attempt is one HTTP exchange with the ordering service (policy W14).
 type Attempt struct {
 	At       time.Time
 	Duration time.Duration
-	// Status is 0 where there was no answer.
+	// Status is 0 without an answer.
 	Status  int
 	Outcome Outcome
-	// Code is the service's error code, "" for none.
+	// Code is the service's error code; it may be empty.
 	Code string
 }
 
-// Answer is what the ordering service said to a call. A Journal keeps it in the
-// form that its tags give.
+// Answer is the ordering service's answer to a call. A Journal stores it as JSON.
 type Answer struct {
 	Status      int    `json:"status"`
 	ContentType string `json:"contentType,omitempty"`
-	// Code, Msg and RequestID are the service's own where the body has the
-	// document's error shape.
+	// Code, Msg and RequestID are set if the body is an error of the documented shape.
 	Code      string `json:"code,omitempty"`
 	Msg       string `json:"msg,omitempty"`
 	RequestID string `json:"requestId,omitempty"`
-	// RetryAfter is how long the service asked to wait; 0 for not.
+	// RetryAfter is the wait that the service requested; 0 without one.
 	RetryAfter time.Duration `json:"retryAfter,omitempty"`
-	// Body is the whole body up to upstream.MaxErrorBytes, secrets removed;
-	// Cut: it was longer.
+	// Body is the body with secrets removed, up to upstream.MaxErrorBytes. Cut means that it was
+	// longer.
 	Body []byte `json:"body,omitempty"`
 	Cut  bool   `json:"cut,omitempty"`
 }
 
-// ResolvedBy is how a person resolved an outcome that was unknown. A Journal keeps
-// it in the form that its tags give.
+// ResolvedBy is a person's resolution of an unknown outcome. A Journal stores it as JSON.
 type ResolvedBy struct {
-	// By is the ops client.
-	By string    `json:"by"`
-	At time.Time `json:"-"`
-	// Resolution is what the person said.
+	// By is the operator's client.
+	By         string     `json:"by"`
+	At         time.Time  `json:"-"`
 	Resolution Resolution `json:"how"`
-	// Note is the person's own.
-	Note string `json:"note,omitempty"`
+	Note       string     `json:"note,omitempty"`
 }
 
-// Resolution is what a person says of an unknown outcome.
+// Resolution is what a person found out about an unknown outcome.
 type Resolution string
 
 // The resolutions.
 const (
-	// ResolvedDone: it took effect.
+	// ResolvedDone means that the call took effect.
 	ResolvedDone Resolution = "done"
-	// ResolvedNotDone: it did not take effect, and shall not.
+	// ResolvedNotDone means that the call did not take effect and will not.
 	ResolvedNotDone Resolution = "not_done"
-	// ResolvedRetry: it did not take effect; larder shall send it again.
+	// ResolvedRetry means that the call did not take effect and larder sends it again.
 	ResolvedRetry Resolution = "send_again"
 )
 
 // Payment is one payment of an order.
 type Payment struct {
-	// Code is the POS currency's GUID.
+	// Code is the GUID of the POS currency.
 	Code string
-	// Amount is exact, in the restaurant's currency.
+	// Amount is the exact amount in the restaurant's currency.
 	Amount decimal.Decimal
-	// PaidAt is RFC 3339 with offset, as it was sent.
+	// PaidAt is the time as the client sent it, RFC 3339 with offset.
 	PaidAt string
 }
 
@@ -208,7 +203,7 @@ func (r *Record) Call(number int) (Call, bool) {
 	return Call{}, false
 }
 
-// Last returns the latest call of an operation.
+// Last returns the last call of an operation.
 func (r *Record) Last(op Operation) (Call, bool) {
 	for _, call := range slices.Backward(r.Calls) {
 		if call.Operation == op {
@@ -218,8 +213,8 @@ func (r *Record) Last(op Operation) (Call, bool) {
 	return Call{}, false
 }
 
-// Busy returns the call that keeps the order from being changed: one that is
-// open, or whose outcome is unknown. There is at most one (policy O9).
+// Busy returns the call that prevents changes of the order: it is open, or its outcome is unknown.
+// There is at most one (policy O9).
 func (r *Record) Busy() (Call, bool) {
 	for _, call := range slices.Backward(r.Calls) {
 		if call.Outcome == OutcomeOpen || call.Outcome == OutcomeUnknown {
@@ -229,7 +224,7 @@ func (r *Record) Busy() (Call, bool) {
 	return Call{}, false
 }
 
-// Payments are what the order was paid with; nil while it is not paid.
+// Payments returns the payments of the order; nil while it is not paid.
 func (r *Record) Payments() []Payment {
 	for _, call := range slices.Backward(r.Calls) {
 		if call.Operation == upstream.OpPay && call.Outcome == OutcomeDone {
@@ -239,8 +234,8 @@ func (r *Record) Payments() []Payment {
 	return nil
 }
 
-// Refs returns a source of order references (policy O9): ULIDs, 26 characters
-// that sort by time to the millisecond, with 80 random bits.
+// Refs returns a generator of refs (policy O9): ULIDs, 26 characters that sort by time to the
+// millisecond, with 80 random bits.
 func Refs(clock func() time.Time) func() string {
 	return func() string {
 		return ulid.MustNew(ulid.Timestamp(clock()), rand.Reader).String()
@@ -269,7 +264,7 @@ func (r *Record) withResult(e CallResult, at time.Time) Record {
 	return out
 }
 
-// StateAfter returns where an order is after a call of it has ended (policy O9).
+// StateAfter returns the state of an order after one of its calls has ended (policy O9).
 func StateAfter(state State, op Operation, outcome Outcome) State {
 	switch {
 	case op == upstream.OpCreate && outcome == OutcomeDone:
@@ -290,7 +285,7 @@ func StateAfter(state State, op Operation, outcome Outcome) State {
 
 func withAnswer(answer upstream.Answer, err error) (*Answer, error) { return storedAnswer(answer), err }
 
-// storedAnswer is a success as the journal keeps it; nil for no answer.
+// storedAnswer converts a success for the journal; nil without an answer.
 func storedAnswer(a upstream.Answer) *Answer {
 	if a.Status == 0 {
 		return nil
@@ -298,7 +293,7 @@ func storedAnswer(a upstream.Answer) *Answer {
 	return &Answer{Status: a.Status, ContentType: a.ContentType, Body: a.Body, Cut: a.Cut}
 }
 
-// storedAttempt is a try as the journal keeps it.
+// storedAttempt converts an attempt for the journal.
 func storedAttempt(t upstream.Attempt) Attempt {
 	out := Attempt{At: t.At, Duration: t.Duration, Status: t.Status, Code: t.Code, Outcome: OutcomeDone}
 	if t.Effect != upstream.EffectDone {

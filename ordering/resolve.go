@@ -9,16 +9,14 @@ import (
 	"larder/ordering/violation"
 )
 
-// Resolve takes an operator's resolution of an operation whose outcome is unknown
-// (policy O12). With ResolvedRetry the call is made again, with the same
-// body and key, and the Result's Call is the new one; else it is the one that
-// was resolved.
+// Resolve records an operator's resolution of an operation whose outcome is unknown (policy O12).
+// With ResolvedRetry the call is sent again with the same body and key, and the Result contains the
+// new call; otherwise it contains the resolved one.
 //
-// Errors when nothing was changed: ErrNoOrder; *InvalidError with pointers into
-// the operator's body; *StateError when the operation is not unknown;
-// *OrderIDTakenError; *BusyError (see Journal.Resolve); ErrNoBody,
-// *NotReadyError, *RestoredError, *NotSentError and ErrUnknownConnection when it
-// cannot be sent again; *JournalError.
+// If nothing was changed, Resolve returns ErrNoOrder; *InvalidError with pointers into the
+// operator's body; *StateError if the operation is not unknown; *OrderIDTakenError; *BusyError (see
+// Journal.Resolve); *JournalError; or, if the call cannot be sent again, ErrNoBody, *NotReadyError,
+// *RestoredError, *NotSentError or ErrUnknownConnection.
 func (o *Orders) Resolve(ctx context.Context, r ResolveRequest) (Result, error) {
 	arrived := time.Now()
 	if err := r.check(); err != nil {
@@ -56,10 +54,9 @@ func (o *Orders) Resolve(ctx context.Context, r ResolveRequest) (Result, error) 
 	return Result{Record: record, Call: call}, nil
 }
 
-// resolveAgain resolves a call that too few replicas have as resolved: a failover
-// may have undone it (policy O14). It reports whether that is done; otherwise,
-// and without an error, the call is resolved still, or its record is lost, and
-// the result is written like any other.
+// resolveAgain repeats a resolution that too few replicas have, because a failover may have undone
+// it (policy O14). It reports whether the resolution is complete. If it returns false and no error,
+// the call is still resolved or its record is lost, and the caller writes the result as usual.
 func (o *Orders) resolveAgain(ctx context.Context, w pendingWrite) (bool, error) {
 	switch _, err := o.deps.Journal.Resolve(ctx, *w.resolution); {
 	case is[*StateError](err), errors.Is(err, ErrNoOrder):
@@ -72,15 +69,15 @@ func (o *Orders) resolveAgain(ctx context.Context, w pendingWrite) (bool, error)
 	}
 }
 
-// retryRequest is a call whose outcome is unknown, and which is to be made again.
+// retryRequest is a request to send a call with an unknown outcome again.
 type retryRequest struct {
 	record Record
 	call   ResolveCall // resolves the old call and opens the new one
-	body   []byte      // what the old call sent, from validateRetry on
+	body   []byte      // the body of the old call, set by validateRetry
 }
 
-// validateRetry reads what the call sent, before anything is resolved. It fills in
-// the call as Abort needs it.
+// validateRetry reads the body of the call before anything is resolved, and fills in the spec as
+// Abort needs it.
 func (o *Orders) validateRetry(ctx context.Context, r *retryRequest, spec *CallSpec) (err error) {
 	record := &r.record
 	*spec = CallSpec{
@@ -109,7 +106,7 @@ func (r *ResolveRequest) check() error {
 		case r.OrderID == "":
 			notes.Add(2, "/orderID", violation.FieldRequired, violation.Params{"field": "orderID"}, "")
 		case !upstream.InPath(r.OrderID): // no change of the order could ever be sent
-			allowed := []string{"an orderID that can stand in a path"}
+			allowed := []string{"an orderID that is valid in a URL path"}
 			notes.Add(2, "/orderID", violation.ValueNotAllowed, violation.Params{"allowed": allowed}, "")
 		}
 	case ResolvedNotDone, ResolvedRetry:

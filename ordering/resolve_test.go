@@ -153,7 +153,7 @@ func TestResolveChangesNothing(t *testing.T) {
 		change func(*ordering.ResolveRequest)
 		want   []menutest.Broken
 	}{
-		"an orderID that leads elsewhere": {func(r *ordering.ResolveRequest) { r.OrderID = "../1" }, []menutest.Broken{{"/orderID", violation.ValueNotAllowed, `{"allowed":["an orderID that can stand in a path"]}`}}},
+		"an orderID that leads elsewhere": {func(r *ordering.ResolveRequest) { r.OrderID = "../1" }, []menutest.Broken{{"/orderID", violation.ValueNotAllowed, `{"allowed":["an orderID that is valid in a URL path"]}`}}},
 		"no orderID":                      {func(r *ordering.ResolveRequest) { r.OrderID = "" }, []menutest.Broken{{"/orderID", violation.FieldRequired, `{"field":"orderID"}`}}},
 		"no such outcome and operation": {func(r *ordering.ResolveRequest) { r.Resolution, r.Operation = "maybe", upstream.OpMenu }, []menutest.Broken{
 			{"/operation", violation.ValueNotAllowed, `{"allowed":["create","pay","complete","reject"]}`},

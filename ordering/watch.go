@@ -9,24 +9,21 @@ import (
 )
 
 const (
-	// watchEvery is how often each connection's journal is watched, and late
-	// results are written.
+	// watchEvery is the interval at which each journal is watched and pending results are written.
 	watchEvery = time.Second
-	// watchLimit bounds one look, watchAtOnce how many connections are looked at
-	// together.
+	// watchLimit limits one Watch; watchAtOnce is the number of connections watched concurrently.
 	watchLimit  = 3 * time.Second
 	watchAtOnce = 16
 )
 
-// Health returns what is known of a connection's journal; false before it was
-// watched for the first time.
+// Health returns the health of a connection's journal; ok is false before the first Watch.
 func (o *Orders) Health(connection string) (JournalHealth, bool) {
 	found, watched := o.health.Load(connection)
 	health, _ := found.(JournalHealth)
 	return health, watched
 }
 
-// watchAll looks at the journal of every connection.
+// watchAll watches the journals of all connections.
 func (o *Orders) watchAll(ctx context.Context) {
 	var group errgroup.Group
 	group.SetLimit(watchAtOnce)
@@ -34,15 +31,14 @@ func (o *Orders) watchAll(ctx context.Context) {
 		group.Go(func() error {
 			limited, cancel := context.WithTimeout(ctx, watchLimit)
 			defer cancel()
-			_ = o.Watch(limited, connection) // a Redis that does not answer is reported elsewhere
+			_ = o.Watch(limited, connection) // an unreachable Redis is reported elsewhere
 			return nil
 		})
 	}
 	_ = group.Wait()
 }
 
-// Watch looks at the journal of a connection, and logs what has changed
-// (policies O14 and O14a).
+// Watch checks the journal of a connection and logs changes of its health (policies O14 and O14a).
 func (o *Orders) Watch(ctx context.Context, connection string) error {
 	now, err := o.deps.Journal.Watch(ctx, connection)
 	if err != nil {
@@ -67,54 +63,53 @@ func (o *Orders) Watch(ctx context.Context, connection string) error {
 	if now.Failing != last.Failing {
 		if now.Failing {
 			logEvent(logrus.ErrorLevel, "journal.replicas_missing",
-				"too few replicas of Redis acknowledge orders: no orders are placed until they do")
+				"too few replicas of Redis acknowledge writes: new orders are rejected until enough do")
 		} else {
-			logEvent(logrus.InfoLevel, "journal.replicas_back", "the replicas of Redis acknowledge orders again")
+			logEvent(logrus.InfoLevel, "journal.replicas_back", "enough replicas of Redis acknowledge writes again")
 		}
 	}
 	if now.Missing > last.Missing {
 		emit(logrus.ErrorLevel, "journal.commits_lost", "Redis has lost changes of orders (ordering.wait_replicas is 0): "+
-			"orders may be forgotten, and doubled when they are sent again")
+			"records of orders may be missing, and retried requests may create duplicate orders")
 	}
 	switch paused, was := !now.PausedAt.IsZero(), !last.PausedAt.IsZero(); {
 	case now.Accepted:
-		emit(logrus.WarnLevel, "journal.accepted", "Redis was restored or has lost its data: accepted (ordering.accept_restore)")
+		emit(logrus.WarnLevel, "journal.accepted", "Redis was restored or has lost its data; this was accepted (ordering.accept_restore)")
 	case paused && !was:
 		emit(logrus.ErrorLevel, "journal.restored", "Redis was restored or has lost orders: new orders are paused on all instances "+
-			"until an operator accepts the journal (larder order accept-restore)")
+			"until an operator accepts the journal with: larder order accept-restore")
 	case was && !paused:
-		emit(logrus.WarnLevel, "journal.accepted", "the restored journal was accepted: orders are placed again")
+		emit(logrus.WarnLevel, "journal.accepted", "the restored journal was accepted: new orders are possible again")
 	}
 	return nil
 }
 
-// AcceptRestore ends the pause of a connection's creates, and reports whether
-// there was one (policy O14a).
+// AcceptRestore ends the pause of a connection's new orders, and reports whether there was one
+// (policy O14a).
 func (o *Orders) AcceptRestore(ctx context.Context, connection string) (bool, error) {
 	accepted, err := o.deps.Journal.Accept(ctx, connection)
 	if err == nil {
-		_ = o.Watch(ctx, connection) // shows it at once; otherwise the next look does
+		_ = o.Watch(ctx, connection) // otherwise the next watch updates the health
 	}
 	return accepted, err
 }
 
-// Rule returns, for a person, which rule of replicas applies, and what a failover of
-// Redis can lose (policy O14).
+// Rule describes the replica rule that applies and what a failover of Redis can lose (policy O14).
 func (h JournalHealth) Rule() string {
 	switch {
 	case h.Replicas == 0 && h.Seen:
-		return "orders wait for no replica of Redis, as ordering.wait_replicas says, although it has one: " +
+		return "orders do not wait for a replica (ordering.wait_replicas is 0), although Redis has one: " +
 			"a failover can lose orders that were acknowledged"
 	case h.Replicas == 0 && h.Automatic:
-		return "no replica of Redis has ever acknowledged a write, so orders wait for none: " +
-			"nothing takes over without a replica, and what its disk loses is lost"
+		return "orders do not wait for a replica, because no replica of Redis has ever acknowledged a write: " +
+			"no failover is possible, and data that the disk loses is lost"
 	case h.Replicas == 0:
-		return "orders wait for no replica of Redis, as ordering.wait_replicas says"
+		return "orders do not wait for a replica of Redis (ordering.wait_replicas is 0)"
 	case h.Automatic:
-		return "each change of an order waits for one replica of Redis (automatic, a replica has acknowledged writes): " +
-			"a failover loses nothing while a replica that has acknowledged can take over"
+		return "each change of an order waits for one replica of Redis (automatic, because a replica has acknowledged writes): " +
+			"a failover to a replica that has acknowledged loses nothing"
 	default:
-		return "each change of an order waits for as many replicas of Redis as ordering.wait_replicas says: " +
-			"a failover loses nothing while a replica that has acknowledged can take over"
+		return "each change of an order waits for ordering.wait_replicas replicas of Redis: " +
+			"a failover to a replica that has acknowledged loses nothing"
 	}
 }

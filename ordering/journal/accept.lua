@@ -1,13 +1,13 @@
--- accept ends the pause of a connection's creates: the records as they are
--- begin a new history of commits (policy O14a). Instances that remember one of
--- its predecessors adopt it. commit.lua explains the fields of the state.
+-- accept ends the pause of a connection's new orders: the present records start
+-- a new epoch (policy O14a). Instances that remember one of its predecessors
+-- switch to it. commit.lua explains the fields of the state.
 --
 -- KEYS[1] the state of the connection
 -- ARGV[1] the new epoch
--- ARGV[2] epoch that the calling instance remembers, "" for none
--- ARGV[3] how many predecessors are kept
+-- ARGV[2] the epoch that the calling instance remembers, or ""
+-- ARGV[3] the number of predecessors to keep
 --
--- result 1 accepted, 0 creates were not paused
+-- result 1 accepted, 0 new orders were not paused
 local kept = redis.call("HMGET", KEYS[1], "epoch", "predecessors", "paused", "disputed")
 if not kept[3] then
   return 0

@@ -9,8 +9,8 @@ import (
 	"larder/ordering"
 )
 
-// Begin opens a call (policies O7 to O9). It returns when as many replicas
-// have it as policy O14 requires; with fewer, the call is ended as not sent.
+// Begin opens a call (policies O7 to O9). It returns when as many replicas have the call as policy
+// O14 requires. With fewer replicas, it ends the call as not sent.
 func (j *Journal) Begin(ctx context.Context, o ordering.CallSpec) (ordering.Record, error) {
 	var begun *order
 	err := j.orAccept(ctx, o.Connection, func() (err error) {
@@ -29,7 +29,7 @@ func (j *Journal) beginCall(ctx context.Context, o ordering.CallSpec) (*order, e
 	}
 	begun, err := (*order)(nil), errMoved
 	if o.Operation == upstream.OpCreate {
-		begun, err = j.open(ctx, o, j.createTx(o), "") // nearly every key and ref is new: that is found out by trying
+		begun, err = j.open(ctx, o, j.createTx(o), "") // nearly every key and ref is new, so this skips a read
 	}
 	for errors.Is(err, errMoved) {
 		begun, err = j.beginFrom(ctx, o)
@@ -37,7 +37,7 @@ func (j *Journal) beginCall(ctx context.Context, o ordering.CallSpec) (*order, e
 	return begun, err
 }
 
-// beginFrom looks at what there is and opens the call when everything allows.
+// beginFrom reads the current state and opens the call if the state allows it.
 func (j *Journal) beginFrom(ctx context.Context, o ordering.CallSpec) (*order, error) {
 	key, owner, call, err := j.keyOwner(ctx, o.Connection, o.Key)
 	if err != nil {
@@ -61,7 +61,7 @@ func (j *Journal) beginFrom(ctx context.Context, o ordering.CallSpec) (*order, e
 	return j.open(ctx, o, j.createTx(o), key)
 }
 
-// beginChange opens a changing call of the order that has the orderID.
+// beginChange opens a changing call of the order with the orderID.
 func (j *Journal) beginChange(ctx context.Context, o ordering.CallSpec, key string) (*order, error) {
 	ref, found, err := j.byOrderID(ctx, o.Connection, o.OrderID)
 	switch {
@@ -87,9 +87,9 @@ func (j *Journal) beginChange(ctx context.Context, o ordering.CallSpec, key stri
 	return j.open(ctx, o, c, key)
 }
 
-// rejected returns why a change is not opened: what was found of the order, unless
-// the key has been taken since it was read. Then the order is as it is perhaps
-// because the very same request came in twice, and the key comes first.
+// rejected returns the reason to reject a change. If the key was taken after it was read, that
+// takes precedence over why: perhaps the same request came in twice, and its first call caused the
+// state that was found.
 func (j *Journal) rejected(ctx context.Context, o ordering.CallSpec, found *order, why error) error {
 	if o.Key == "" {
 		return why
@@ -110,7 +110,7 @@ func (j *Journal) rejected(ctx context.Context, o ordering.CallSpec, found *orde
 	}
 }
 
-// createTx begins the record of a creating call.
+// createTx creates the record of a creating call.
 func (j *Journal) createTx(o ordering.CallSpec) *tx {
 	return j.newRecordTx(ordering.Record{
 		Ref: o.Ref, Connection: o.Connection, Client: o.Client, Restaurant: o.Restaurant, State: ordering.StatePlacing,
@@ -118,7 +118,7 @@ func (j *Journal) createTx(o ordering.CallSpec) *tx {
 	})
 }
 
-// adopted begins the record of an order that larder did not place (policy O9a).
+// adopted creates the record of an order that larder did not place (policy O9a).
 func (j *Journal) adopted(o ordering.CallSpec) *tx {
 	c := j.newRecordTx(ordering.Record{Ref: o.Ref, Connection: o.Connection, Client: o.Client, Adopted: true, State: ordering.StatePlaced})
 	c.setField(fieldOrderID, o.OrderID)
@@ -137,8 +137,8 @@ func (j *Journal) newRecordTx(r ordering.Record) *tx {
 	return c
 }
 
-// open adds the call to a change and commits it. key is what the key's own key
-// holds, "" as a rule, or what has outlived its record.
+// open adds the call to a transaction and commits it. key is the expected value of the idempotency
+// key in Redis: usually empty, or a value that has outlived its record.
 func (j *Journal) open(ctx context.Context, o ordering.CallSpec, c *tx, key string) (*order, error) {
 	if o.Key != "" {
 		c.check(c.idempotencyKey(o.Key), key)
@@ -158,7 +158,7 @@ func (j *Journal) open(ctx context.Context, o ordering.CallSpec, c *tx, key stri
 	return begun, err
 }
 
-// openCall adds an open call: the last of the order's.
+// openCall adds an open call as the order's last call.
 func (c *tx) openCall(call ordering.Call, body []byte, deadline int64) {
 	n := 1
 	if calls := c.order.Calls; len(calls) > 0 {
@@ -177,9 +177,8 @@ func (c *tx) openCall(call ordering.Call, body []byte, deadline int64) {
 	c.setNow(numbered(fieldStarted, n))
 }
 
-// dropOldest makes room for one more change: of the changes a record keeps the
-// latest ordering.MaxCalls. With a call goes its key: there is nothing left
-// that a replay could answer.
+// dropOldest removes the oldest change if the record has ordering.MaxCalls of them. It also removes
+// the key of the call, because a replay could not be answered any more.
 func (c *tx) dropOldest() {
 	changes := slices.DeleteFunc(slices.Clone(c.order.Calls), func(call ordering.Call) bool { return call.Operation == upstream.OpCreate })
 	for ; len(changes) >= ordering.MaxCalls; changes = changes[1:] {

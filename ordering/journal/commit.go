@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	// replyTimeout is how long an answer may take beyond the wait for replicas.
+	// replyTimeout is added to the wait for replicas to get the time limit of a reply.
 	replyTimeout = 5 * time.Second
-	// probeEvery is how often a write is tried while replicas do not acknowledge.
+	// probeEvery is the interval of test writes while replicas do not acknowledge.
 	probeEvery = time.Second
-	// detectTimeout bounds the wait for the first acknowledgement ever.
+	// detectTimeout limits the wait for the first acknowledgement of a replica.
 	detectTimeout = 500 * time.Millisecond
 )
 
@@ -28,31 +28,31 @@ const (
 	modeProbe  = "probe"
 )
 
-// writer commits changes of orders, and waits for replicas to have them.
+// writer commits transactions and waits until replicas have them.
 type writer struct {
 	*reader
 	*memory
 }
 
-// commit makes the change, waits until as many replicas have it as policy O14
-// requires, and returns the order after it. With ErrReplicas the change is
-// made and the order returned, but too few replicas have acknowledged it in time.
+// commit commits a transaction, waits until as many replicas have it as policy O14 requires, and
+// returns the new state of the order. With ErrReplicas the change is made and the order returned,
+// but too few replicas have acknowledged it in time.
 func (w *writer) commit(ctx context.Context, c *tx) (*order, error) {
 	wait := w.required(c.connection())
 	o, err := w.commitTo(ctx, c, wait)
 	if err != nil || o == nil || w.required(c.connection()) <= wait {
 		return o, err
 	}
-	// Another instance has seen a replica meanwhile. WAIT covers only what its own
-	// connection has written, so a write comes first.
+	// Another instance has seen a replica in the meantime. WAIT covers only writes of its own
+	// connection, so write again.
 	if _, err = w.commitTo(ctx, w.newTx(o), w.required(c.connection())); errors.Is(err, errMoved) {
-		err = fmt.Errorf("%w: changed meanwhile", ErrReplicas)
+		err = fmt.Errorf("%w: the order was changed concurrently", ErrReplicas)
 	}
 	return o, err
 }
 
 func (w *writer) commitTo(ctx context.Context, c *tx, wait int) (*order, error) {
-	if len(c.fields) > 0 { // what cannot be read again is not written
+	if len(c.fields) > 0 { // never write what decode rejects
 		if _, err := decode(c.order.place, c.fields, c.answers); err != nil {
 			return nil, err
 		}
@@ -87,21 +87,21 @@ func (w *writer) commitTo(ctx context.Context, c *tx, wait int) (*order, error) 
 	return o, nil
 }
 
-// apply makes a change without waiting for replicas: one that is made again
-// should a failover undo it.
+// apply commits a transaction without waiting for replicas. It is for changes that are repeated if
+// a failover undoes them.
 func (w *writer) apply(ctx context.Context, c *tx) (*order, error) {
 	return w.commitTo(ctx, c, 0)
 }
 
-// recovered returns nil unless the last WAIT failed. Then a write is probed,
-// single flight and at most once per second; until it is acknowledged nothing
-// is opened (policy O14).
+// recovered returns nil unless the last WAIT failed. In that case it writes a probe, at most once
+// per second and with single flight. No call is opened until replicas acknowledge a probe (policy
+// O14).
 func (w *writer) recovered(ctx context.Context, connection string) error {
 	s := w.state(connection)
 	s.mu.Lock()
 	failing, mine := s.failing, s.failing && !s.probing && time.Since(s.probed) >= probeEvery
 	if mine {
-		s.probing, s.probed = true, time.Now() // also when Redis itself fails: then WAIT is never reached
+		s.probing, s.probed = true, time.Now() // even if Redis fails and WAIT is not reached
 	}
 	s.mu.Unlock()
 	if !failing {
@@ -117,42 +117,42 @@ func (w *writer) recovered(ctx context.Context, connection string) error {
 		}
 	}
 	return &ordering.NotReadyError{
-		Msg: fmt.Sprintf("too few replicas of Redis acknowledge writes (%d needed): see to the replicas, "+
+		Msg: fmt.Sprintf("too few replicas of Redis acknowledge writes (%d needed): repair the replicas, "+
 			"or set ordering.wait_replicas to 0", w.required(connection)),
 		RetryAfter: retrySilent,
 		Err:        ErrReplicas,
 	}
 }
 
-// probe writes, and waits until enough replicas have it.
+// probe makes a write and waits until enough replicas have it.
 func (w *writer) probe(ctx context.Context, connection string) error {
 	_, err := w.commitTo(ctx, w.blank(connection, modeProbe), w.required(connection))
 	return err
 }
 
-// blank is a change of no order, modeWatch or modeProbe. Neither raises the mark:
-// instances that learn from each other's marks would never stop committing.
+// blank returns a transaction without changes, with modeWatch or modeProbe. Neither raises the
+// mark; otherwise instances that learn each other's marks would never stop committing.
 func (w *writer) blank(connection, mode string) *tx {
 	c := w.newTx(&order{place: location{connection: connection}})
 	c.mode, c.checks, c.keys = mode, nil, c.keys[:1]
 	return c
 }
 
-// detect finds out whether a replica acknowledges writes: one that does changes
-// the rule for good (policy O14). A replica that is only connected, such as one
-// that copies the data for the first time or a backup program, does not.
+// detect finds out whether a replica acknowledges writes. The first acknowledgement enables the
+// replica rule permanently (policy O14). A replica that is only connected does not count: it may be
+// copying the data for the first time, or be a backup program.
 func (w *writer) detect(ctx context.Context, connection string) error {
 	_, acknowledged, err := w.run(ctx, w.blank(connection, modeProbe), 1, detectTimeout)
 	if err != nil || acknowledged < 1 {
 		return err
 	}
-	return w.probe(ctx, connection) // stores the rule, in the replica too
+	return w.probe(ctx, connection) // stores the rule, also in the replica
 }
 
-// eval runs commit.lua on the server that has the keys. Unless wait is 0 it
-// waits for that number of replicas and returns how many have what it wrote, else -1.
+// eval runs commit.lua on the server that has the keys. Unless wait is 0, it waits for that number
+// of replicas and returns how many have acknowledged the write; otherwise it returns -1.
 //
-// WAIT covers what its own connection has written, so both go down one pipeline.
+// WAIT covers only writes of its own connection, so both commands use one pipeline.
 func (w *writer) eval(
 	ctx context.Context, keys []string, arguments []any, wait int, limit time.Duration,
 ) (done *redis.Cmd, acknowledged int, err error) {
@@ -171,12 +171,12 @@ func (w *writer) eval(
 		waited = pipe.Do(ctx, "WAIT", wait, limit.Milliseconds())
 		_, _ = pipe.Exec(ctx)
 	}
-	acknowledged, _ = waited.Int() // an error is no acknowledgement
+	acknowledged, _ = waited.Int() // an error is not an acknowledgement
 	return done, acknowledged, nil
 }
 
-// pipelineOf returns a pipeline to the very server that has a key (in a cluster
-// a WAIT by itself would go to any), which waits for answers long enough.
+// pipelineOf returns a pipeline to the server that has the key, with a sufficient read timeout. In
+// a cluster, a separate WAIT could go to any server.
 func (w *writer) pipelineOf(ctx context.Context, key string, limit time.Duration) (redis.Pipeliner, error) {
 	switch client := w.write.(type) {
 	case *redis.Client:
@@ -188,11 +188,11 @@ func (w *writer) pipelineOf(ctx context.Context, key string, limit time.Duration
 		}
 		return master.WithTimeout(replyTimeout + limit).Pipeline(), nil
 	default:
-		return nil, fmt.Errorf("%w: a %T has no WAIT", ErrReplicas, client)
+		return nil, fmt.Errorf("%w: a %T does not support WAIT", ErrReplicas, client)
 	}
 }
 
-// run runs commit.lua for a change, as eval does, and takes over what it returns.
+// run runs commit.lua for a transaction, as eval does, and learns from the reply.
 func (w *writer) run(ctx context.Context, c *tx, wait int, limit time.Duration) (reply, int, error) {
 	s := w.state(c.connection())
 	known := s.known()
@@ -207,9 +207,9 @@ func (w *writer) run(ctx context.Context, c *tx, wait int, limit time.Duration) 
 	return r, acknowledged, err
 }
 
-// update changes an order as plan says, by commit or apply, and again from the
-// start when something else changed it meanwhile. A plan of nil changes nothing.
-// It returns the order after the change.
+// update applies the transaction that plan returns, by commit or apply. If the order was changed
+// concurrently, it starts again. A nil transaction changes nothing. update returns the new state of
+// the order.
 func (w *writer) update(
 	ctx context.Context, commit func(context.Context, *tx) (*order, error), at location, plan func(o *order) (*tx, error),
 ) (*order, error) {

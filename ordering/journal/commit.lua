@@ -1,62 +1,62 @@
--- commit makes one change, or none at all: when something that the change
--- relies on is otherwise than it was read, nothing is written. Every change of
--- an order checks and raises its record's revision (field "rev"). All keys
--- share the connection's hash tag.
+-- commit applies one transaction completely or not at all: if a checked value
+-- has changed since it was read, nothing is written. Every transaction on an
+-- order checks and raises its record's revision (field "rev"). All keys share
+-- the connection's hash tag.
 --
--- A commit also compares what the calling instance remembers of this Redis with
--- the state of the connection, and pauses creates where Redis has lost commits
--- (policy O14a). The state (KEYS[1], a hash) has the fields:
+-- A commit also compares what the calling instance remembers about this Redis
+-- with the state of the connection. If Redis has lost commits, it pauses new
+-- orders (policy O14a). The state (KEYS[1], a hash) has the fields:
 --   epoch         random name of this history of commits
---   mark          of the last commit: the time in microseconds, raised where
---                 necessary, so that marks only grow, also from one master to the next
+--   mark          of the last commit: the time in microseconds, raised if
+--                 necessary, so that marks only grow, even after a failover
 --   by:INSTANCE   mark of the last commit of this instance
---   predecessors  epochs that operators have replaced by this one, by spaces
---   paused        since when creates are paused, in milliseconds since the epoch
---   disputed      epochs remembered by the instances that paused, by spaces
+--   predecessors  epochs that this one has replaced, separated by spaces
+--   paused        time since which new orders are paused, in milliseconds
+--   disputed      epochs that the pausing instances remembered, separated by spaces
 --   replicated    "1" once a replica has acknowledged a write (policy O14)
 --
 -- KEYS[1]   the state of the connection
 -- KEYS[2 ..] every key that the change checks or writes
--- ARGV[1]   "create" is refused while paused; "commit" never; "watch" is never
---           refused and leaves the mark as it is; "probe" does too, and writes
---           it again: WAIT needs a write before it
--- ARGV[2]   remembered epoch, "" for none
+-- ARGV[1]   mode: "create" is rejected during a pause, the others never;
+--           "watch" and "probe" do not raise the mark; "probe" writes the
+--           unchanged mark, because WAIT needs a write before it
+-- ARGV[2]   remembered epoch, or ""
 -- ARGV[3]   remembered mark
 -- ARGV[4]   name of the calling instance
 -- ARGV[5]   remembered mark of the last commit of this instance
 -- ARGV[6]   highest mark that this instance has seen
--- ARGV[7]   epoch to set where nothing is remembered and there is none
--- ARGV[8]   "1" = lost commits do not pause
+-- ARGV[7]   epoch to set if none is stored and none is remembered
+-- ARGV[8]   "1" = lost commits do not pause new orders
 -- ARGV[9]   "1" = set replicated
--- ARGV[10]  c, how many checks follow
+-- ARGV[10]  c, the number of checks
 -- ARGV[11 ..] c triples: key, field of the hash ("" = the key is a string),
---           value that it must have ("" = there must be none)
--- ARGV[11+3c ..] the steps of the change, five words each, unused ones "":
+--           required value ("" = it must not exist)
+-- ARGV[11+3c ..] the steps of the transaction, five words each, unused ones "":
 --   hset        key field value -    set a field of a hash
 --   hset-now    key field - -        set a field to now, in milliseconds since the epoch
 --   hdel        key field - -        delete a field
 --   set         key value - -        set a string that does not expire
 --   del-if      key value - -        delete a string that has this value
 --   del         key - - -            delete
---   persist     key value - -        never expire; with a value only a string that has it
---   expire      key value rel abs    expire at now + rel or at abs, whichever is later
---                                    (milliseconds); with a value only a string that has it
+--   persist     key value - -        remove the expiry; with a value, only if the string has it
+--   expire      key value rel abs    expire at the later of now + rel and abs (milliseconds);
+--                                    with a value, only if the string has it
 --   zadd-now    key ref - -          add "now/ref" to a sorted set, score 0
 --   zadd        key member - -       add to a sorted set, score 0
---   zadd-expire key member rel abs   add to a sorted set, scored by the time that expire would set
---   zrem        key member - -       take out of a sorted set
--- A key is given by its number in KEYS.
+--   zadd-expire key member rel abs   add to a sorted set, score as the time of expire
+--   zrem        key member - -       remove from a sorted set
+-- A key is its index in KEYS.
 --
--- result {"1", now in milliseconds, epoch, mark, predecessors, paused, replicated, behind}  made
---        {"2", the same}  refused: creates are paused
---        {"0", number of the key that was otherwise}
--- What the state does not have is ""; behind is "1" where Redis lacks a commit of
--- the remembered epoch.
+-- result {"1", now in milliseconds, epoch, mark, predecessors, paused, replicated, behind}  done
+--        {"2", the same}  rejected: new orders are paused
+--        {"0", index of the key whose value has changed}
+-- Missing fields are ""; behind is "1" if Redis lacks a commit of the remembered
+-- epoch.
 local time = redis.call("TIME")
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 local nowMicros = tonumber(time[1]) * 1000000 + tonumber(time[2])
--- The marks of instances that have been silent for so long are dropped, and not
--- missed.
+-- Marks of instances without a commit since this time are removed and not
+-- expected.
 local silent = nowMicros - 30 * 24 * 3600 * 1000000
 local function ms(number)
   return string.format("%.0f", number)
@@ -79,8 +79,8 @@ local known, knownOwn = ARGV[2], tonumber(ARGV[5])
 local lost = known ~= "" and epoch ~= known and not among(predecessors, known)
 local behind = ""
 if known ~= "" and epoch == known then
-  -- Others may have raised the mark of a history that lacks commits of this
-  -- instance. Its own mark shows that.
+  -- Other instances may have raised the mark although commits of this instance
+  -- are lost. Its own mark shows that.
   if mark < tonumber(ARGV[3]) or knownOwn > silent and tonumber(kept[7] or "0") < knownOwn then
     behind = "1"
   end

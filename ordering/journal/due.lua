@@ -1,8 +1,8 @@
--- due gives what a sweep of a connection has to look at, by Redis's clock.
+-- due returns the overdue calls and expired records of a connection, by Redis's clock.
 --
 -- KEYS[1] open    sorted set, "ref call" by deadline in milliseconds
 -- KEYS[2] expiry  sorted set, "created/ref" by the time at which the record expires
--- ARGV[1] how many of each at most
+-- ARGV[1] the maximum number of each
 --
 -- result {calls whose deadline has passed, records that have expired, now in milliseconds}
 local time = redis.call("TIME")

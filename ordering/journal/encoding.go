@@ -16,14 +16,13 @@ import (
 	"larder/ordering"
 )
 
-// The fields of an order's hash. Those that a colon ends are followed by the
-// number of a call.
+// The fields of an order's hash. A name that ends with a colon is followed by the number of a call.
 const (
-	fieldRev     = "rev"     // revision, 1, 2, …
+	fieldRev     = "rev"     // revision, from 1
 	fieldHeader  = "head"    // header as JSON, written once
 	fieldState   = "state"   // ordering.State
-	fieldPaid    = "paid"    // "1", or no such field
-	fieldOrderID = "orderID" // the service's
+	fieldPaid    = "paid"    // "1" or missing
+	fieldOrderID = "orderID" // of the ordering service
 	fieldCreated = "created" // milliseconds since the epoch, as all times here
 	fieldUpdated = "updated"
 
@@ -32,17 +31,17 @@ const (
 	fieldStarted      = "b:"  // time
 	fieldEnded        = "e:"  // time
 	fieldAttempts     = "t:"  // []storedAttempt as JSON
-	fieldAnswer       = "a:"  // ordering.Answer as JSON: status and code alone
+	fieldAnswer       = "a:"  // ordering.Answer as JSON: only status and code
 	fieldResolved     = "s:"  // ordering.ResolvedBy as JSON
 	fieldResolvedAt   = "sa:" // time
 	fieldContradicted = "x:"  // ordering.Outcome
 
-	// Of the hash with a call's guest data.
-	fieldBody     = "body"   // what was sent
-	fieldGuestAns = "answer" // ordering.Answer as JSON, whole
+	// In the hash with a call's guest data.
+	fieldBody     = "body"   // the request body
+	fieldGuestAns = "answer" // the whole ordering.Answer as JSON
 )
 
-// callFields are all fields of one call.
+// callFields returns the names of all fields of one call.
 func callFields() []string {
 	return []string{
 		fieldCallHeader, fieldOutcome, fieldStarted, fieldEnded, fieldAttempts,
@@ -52,7 +51,7 @@ func callFields() []string {
 
 func numbered(field string, call int) string { return field + strconv.Itoa(call) }
 
-// header is what never changes of an order.
+// header contains the immutable part of an order.
 type header struct {
 	Ref         string            `json:"ref"`
 	Connection  string            `json:"connection"`
@@ -64,9 +63,9 @@ type header struct {
 	ExpectedAt  int64             `json:"expectedAt,omitempty"` // milliseconds since the epoch
 }
 
-// callHeader is what never changes of a call.
+// callHeader contains the immutable part of a call.
 type callHeader struct {
-	ID          string             `json:"id"` // ordering.CallSpec's
+	ID          string             `json:"id"` // ID of the ordering.CallSpec
 	Operation   ordering.Operation `json:"operation"`
 	Client      string             `json:"client"`
 	RequestID   string             `json:"requestId"`
@@ -76,7 +75,7 @@ type callHeader struct {
 	Payments    []payment          `json:"payments,omitempty"`
 }
 
-// headerOf returns the part of a record that never changes.
+// headerOf returns the immutable part of a record.
 func headerOf(r *ordering.Record) header {
 	h := header{
 		Ref: r.Ref, Connection: r.Connection, Client: r.Client, Restaurant: r.Restaurant, Adopted: r.Adopted,
@@ -88,7 +87,7 @@ func headerOf(r *ordering.Record) header {
 	return h
 }
 
-// callHeaderOf returns the part of a call that never changes.
+// callHeaderOf returns the immutable part of a call.
 func callHeaderOf(call *ordering.Call) callHeader {
 	payments := make([]payment, 0, len(call.Payments))
 	for _, p := range call.Payments {
@@ -100,14 +99,14 @@ func callHeaderOf(call *ordering.Call) callHeader {
 	}
 }
 
-// payment is an ordering.Payment.
+// payment is the stored form of an ordering.Payment.
 type payment struct {
 	Code   string `json:"code"`
 	Amount string `json:"amount"` // exact decimal
 	PaidAt string `json:"paidAt"`
 }
 
-// storedAttempt is an ordering.Attempt.
+// storedAttempt is the stored form of an ordering.Attempt.
 type storedAttempt struct {
 	At       int64            `json:"at"`       // nanoseconds since the epoch
 	Duration int64            `json:"duration"` // nanoseconds
@@ -116,18 +115,18 @@ type storedAttempt struct {
 	Code     string           `json:"code,omitempty"`
 }
 
-// encode writes one of the forms above, which all can be written.
+// encode encodes one of the forms above; encoding them cannot fail.
 func encode(form any) string {
 	text, _ := json.Marshal(form)
 	return string(text)
 }
 
-// exact writes a decimal with all its digits, trailing zeros too.
+// exact formats a decimal with all digits, including trailing zeros.
 func exact(d decimal.Decimal) string {
 	return d.StringFixed(max(-d.Exponent(), 0))
 }
 
-// epoch is a time in milliseconds since the epoch, 0 for the zero time.
+// epoch converts a time to milliseconds since the epoch; the zero time is 0.
 func epoch(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -135,7 +134,7 @@ func epoch(t time.Time) int64 {
 	return t.UnixMilli()
 }
 
-// moment is the time of epoch.
+// moment is the inverse of epoch.
 func moment(ms int64) time.Time {
 	if ms == 0 {
 		return time.Time{}
@@ -154,25 +153,24 @@ func encodeAttempts(tries []ordering.Attempt) string {
 	return encode(forms)
 }
 
-// order is an order as it is kept: its record, and what only the journal needs.
+// order is a stored order: its record and data that only the journal needs.
 type order struct {
 	ordering.Record
 
 	place    location
-	revision string            // "" when there is no record yet
-	fields   map[string]string // the record's hash
-	answers  map[int]string    // what the service answered, whole, while it is kept
+	revision string            // empty if there is no record yet
+	fields   map[string]string // hash of the record
+	answers  map[int]string    // whole answers by call number, while they are kept
 }
 
-// location is where an order is kept.
+// location identifies a stored order.
 type location struct{ connection, ref string }
 
-// member is what stands for the order in the sorted sets: it sorts by time.
+// member returns the order's member of the sorted sets, which sorts by creation time.
 func (o *order) member() string { return fmt.Sprintf("%015d/%s", epoch(o.CreatedAt), o.Ref) }
 
-// decode reads an order from its hash and the answers kept beside it.
-//
-// The error is ErrCorrupt with the field's name, never its value.
+// decode decodes an order from its hash and its answers. The error is ErrCorrupt with the name of
+// the field, never with its value.
 func decode(at location, fields map[string]string, answers map[int]string) (*order, error) {
 	o := &order{place: at, revision: fields[fieldRev], fields: fields, answers: answers}
 	d := decoder{order: o}
@@ -186,7 +184,7 @@ func decode(at location, fields map[string]string, answers map[int]string) (*ord
 	return o, nil
 }
 
-// callNumbers returns the numbers of the calls, in their order.
+// callNumbers returns the sorted numbers of the calls.
 func callNumbers(fields map[string]string) []int {
 	var numbers []int
 	for field := range fields {
@@ -199,7 +197,7 @@ func callNumbers(fields map[string]string) []int {
 	return numbers
 }
 
-// decoder reads fields and notes the first that nobody can have written.
+// decoder decodes fields and keeps the first error.
 type decoder struct {
 	order *order
 	fault string
@@ -215,7 +213,7 @@ func (d *decoder) json(field, text string, into any) {
 	}
 }
 
-// time reads a field that may be missing.
+// time decodes a field that may be missing.
 func (d *decoder) time(field string) time.Time {
 	if _, ok := d.order.fields[field]; !ok {
 		return time.Time{}
@@ -232,12 +230,10 @@ func (d *decoder) moment(field string) time.Time {
 	return moment(ms)
 }
 
-// latest is the last millisecond of the year 9999: what comes later, JSON
-// cannot say.
+// latest is the last millisecond of the year 9999, the last one that JSON times support.
 const latest = 253402300799999
 
-// exponents bound the decimals that are read: beyond, writing one out could
-// take all memory.
+// exponents limits the exponents of decimals: formatting a larger one could use all memory.
 const exponents = 64
 
 func (d *decoder) decimal(field, text string) decimal.Decimal {

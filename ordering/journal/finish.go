@@ -17,7 +17,7 @@ func (j *Journal) Finish(ctx context.Context, e ordering.CallResult) (ordering.R
 	o, err := j.update(ctx, j.commit, location{e.Connection, e.Ref}, func(o *order) (c *tx, err error) {
 		call, ok := o.Call(e.Call)
 		if !ok || e.SpecID != "" && call.SpecID != e.SpecID {
-			return nil, ordering.ErrNoOrder // a failover may have undone the opening, and another has taken the number
+			return nil, ordering.ErrNoOrder // after a failover, another call may have the number
 		}
 		if contradicts = call.Outcome.Certain() && !agrees(o, call, e); contradicts || call.Outcome.Certain() {
 			c = j.addToEnded(o, call, e, contradicts)
@@ -25,7 +25,7 @@ func (j *Journal) Finish(ctx context.Context, e ordering.CallResult) (ordering.R
 			return nil, err
 		}
 		if c == nil && j.required(e.Connection) > 0 {
-			c = j.newTx(o) // the replicas may lack it: WAIT needs a write before it
+			c = j.newTx(o) // a write for WAIT: the replicas may lack the result
 		}
 		return c, nil
 	})
@@ -38,7 +38,7 @@ func (j *Journal) Finish(ctx context.Context, e ordering.CallResult) (ordering.R
 	return o.Record, unreplicated("finish", err)
 }
 
-// agrees reports whether a result says what is known of a certain call already.
+// agrees reports whether a result equals the known result of a call.
 func agrees(o *order, call ordering.Call, e ordering.CallResult) bool {
 	switch {
 	case e.Outcome == ordering.OutcomeUnknown:
@@ -51,8 +51,8 @@ func agrees(o *order, call ordering.Call, e ordering.CallResult) bool {
 	return call.Outcome == ordering.OutcomeDone && (call.Operation != upstream.OpCreate || e.OrderID == o.OrderID)
 }
 
-// addToEnded notes what a result adds to a call that is certain already; nil for
-// nothing.
+// addToEnded returns a transaction that adds a result to a call with a certain outcome; nil if
+// there is nothing to add.
 func (j *Journal) addToEnded(o *order, call ordering.Call, e ordering.CallResult, contradicts bool) *tx {
 	c := j.newTx(o)
 	added := call.Resolved != nil && c.addAttempts(call, e.Attempts)
@@ -68,8 +68,8 @@ func (j *Journal) addToEnded(o *order, call ordering.Call, e ordering.CallResult
 	return c
 }
 
-// addAttempts appends attempts, unless the call's last attempts are the same: a Finish
-// whose answer was lost is sent again.
+// addAttempts appends attempts, unless the call already ends with them, because a Finish whose
+// reply was lost is sent again.
 func (c *tx) addAttempts(call ordering.Call, tries []ordering.Attempt) bool {
 	if had := call.Attempts; len(had) >= len(tries) && encodeAttempts(had[len(had)-len(tries):]) == encodeAttempts(tries) {
 		return false
@@ -82,7 +82,7 @@ func (c *tx) addAttempts(call ordering.Call, tries []ordering.Attempt) bool {
 func (j *Journal) endCall(ctx context.Context, o *order, call ordering.Call, e ordering.CallResult) (*tx, error) {
 	c := j.newTx(o)
 	if !c.addAttempts(call, e.Attempts) && e.Outcome == call.Outcome && !call.EndedAt.IsZero() {
-		return nil, nil //nolint:nilnil // no change: it was said before that the outcome is unknown
+		return nil, nil //nolint:nilnil // no change: the outcome is already recorded as unknown
 	}
 	c.touch()
 	c.putAnswer(call.Number, e.Answer)
@@ -96,9 +96,8 @@ func (j *Journal) endCall(ctx context.Context, o *order, call ordering.Call, e o
 	return c, nil
 }
 
-// takeID sets the order's orderID. Another order's goes over to it: one that
-// larder placed keeps its own word of it, an adopted one forgets it. allow may
-// object to that.
+// takeID sets the order's orderID, even if another order has it: an order that larder placed keeps
+// it in its record, an adopted one loses it. allow may reject that.
 func (j *Journal) takeID(
 	ctx context.Context, c *tx, orderID string, allow func(orderID string, other *order) error,
 ) error {
@@ -120,11 +119,10 @@ func (j *Journal) takeID(
 	return nil
 }
 
-// supersede makes the order the one that is meant by the other's orderID. What
-// was adopted after the order had been begun is the order itself, changed before
-// its orderID was known: what became of it holds. Everything else was another
-// order: whether it was paid says nothing, and what was asked of it without a
-// key may be asked again.
+// supersede makes the orderID of another order refer to this one. If the other was adopted after
+// this order was begun, both are the same order, changed before its orderID was known; its state is
+// taken over. Otherwise it was a different order: its payment does not count, and its changes
+// without a client's key can be requested again.
 func (c *tx) supersede(other *order) {
 	record := c.names.Order(c.connection(), other.Ref)
 	c.checkField(record, fieldRev, other.revision)
@@ -146,8 +144,8 @@ func (c *tx) supersede(other *order) {
 	}
 }
 
-// setOutcome sets a call's outcome, with all that follows for the order.
-// frees is whether its key becomes free.
+// setOutcome sets a call's outcome and everything that follows from it. If frees is true, the key
+// becomes free.
 func (c *tx) setOutcome(call ordering.Call, outcome ordering.Outcome, frees bool) {
 	n, o := call.Number, c.order
 	c.setField(numbered(fieldOutcome, n), string(outcome))
@@ -163,7 +161,7 @@ func (c *tx) setOutcome(call ordering.Call, outcome ordering.Outcome, frees bool
 	if outcome == ordering.OutcomeUnknown {
 		c.step("zadd", c.stateList(string(ordering.StateUnknown)), o.member())
 		c.keepRecord()
-		for _, call := range o.Calls { // what is still there of the guest data lives on too
+		for _, call := range o.Calls { // the remaining guest data stays too
 			c.step("persist", c.guestKey(call.Number))
 		}
 		return
@@ -179,8 +177,8 @@ func (c *tx) setOutcome(call ordering.Call, outcome ordering.Outcome, frees bool
 	}
 }
 
-// setState puts the order into a state and its list. The list of StateUnknown is
-// that of all orders with an unknown outcome, which setOutcome keeps.
+// setState sets the state of an order and moves it to the state's list. The list of StateUnknown
+// contains all orders with an unknown outcome and is maintained by setOutcome.
 func (c *tx) setState(state ordering.State) {
 	before := ordering.State(c.fields[fieldState])
 	if state == before {
@@ -200,13 +198,12 @@ func releasesKey(call ordering.Call, outcome ordering.Outcome) bool {
 	return outcome == ordering.OutcomeNotSent || outcome == ordering.OutcomeRefused && call.Derived
 }
 
-// abortedTTL is how long an opening that was given up is kept from coming in
-// late: longer than a request can lie in a network.
+// abortedTTL is how long an aborted spec is remembered, so that a delayed Begin fails. It is longer
+// than a request can be delayed in a network.
 const abortedTTL = time.Hour
 
-// Abort ends the call that exactly this CallSpec opened as not sent. When it
-// has opened none, it will not any more: a Begin whose request is still on its
-// way to Redis finds itself aborted.
+// Abort ends the call that this CallSpec opened as not sent. If no call was opened yet, Abort
+// prevents that: a Begin that is still on its way to Redis fails with ErrAborted.
 func (j *Journal) Abort(ctx context.Context, o ordering.CallSpec) error {
 	return unreplicated("abort", j.abortCall(ctx, o))
 }
@@ -231,18 +228,18 @@ func (j *Journal) abortCall(ctx context.Context, o ordering.CallSpec) error {
 		c.step("set", given, "1")
 		c.step("expire", given, "", abortedTTL.Milliseconds(), 0)
 	case call.Outcome == ordering.OutcomeOpen,
-		call.Outcome == ordering.OutcomeUnknown && call.EndedAt.IsZero(): // swept: nobody has sent it
+		call.Outcome == ordering.OutcomeUnknown && call.EndedAt.IsZero(): // only swept, so never sent
 		c.touch()
 		c.setNow(numbered(fieldEnded, call.Number))
 		c.setOutcome(call, ordering.OutcomeNotSent, true)
-	default: // ended before: only the replicas may lack it
+	default: // ended before; only the replicas may lack it
 		if j.required(o.Connection) == 0 {
 			return nil
 		}
 	}
 	if j.recovered(ctx, o.Connection) == nil {
 		_, err = j.commit(ctx, c)
-	} else { // do not wait for replicas that do not acknowledge
+	} else { // do not wait for replicas
 		_, err = j.apply(ctx, c)
 		err = cmp.Or(err, ErrReplicas)
 	}
@@ -252,7 +249,7 @@ func (j *Journal) abortCall(ctx context.Context, o ordering.CallSpec) error {
 	return err
 }
 
-// openedBy returns the call that an opening opened.
+// openedBy returns the call that a CallSpec opened.
 func openedBy(o *order, id string) (ordering.Call, bool) {
 	for _, call := range o.Calls {
 		if call.SpecID == id && id != "" {

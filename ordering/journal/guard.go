@@ -16,29 +16,27 @@ import (
 )
 
 const (
-	// infoTimeout bounds the question for Redis's settings.
+	// infoTimeout limits the INFO command.
 	infoTimeout = 2 * time.Second
-	// retrySilent and retrySettings are when a client should ask again: soon
-	// when Redis does not answer, later when a person must change a setting.
+	// retrySilent and retrySettings are the retry times for clients: short if Redis does not
+	// answer, longer if a person must change a setting.
 	retrySilent   = 5 * time.Second
 	retrySettings = time.Minute
 )
 
-// guard finds out whether orders can be kept safe: whether Redis's settings and
-// replicas allow it (policy O14), and whether Redis was restored (policy O14a).
+// guard checks whether orders can be recorded durably: whether Redis's settings and replicas allow
+// it (policy O14), and whether Redis was restored (policy O14a).
 type guard struct {
 	*writer
 
 	embedded bool
-	flight   singleflight.Group // of readings of the settings
+	flight   singleflight.Group // for reading the settings
 }
 
-// Ready returns nil when a new order of the connection can be kept safe, else a
-// *ordering.NotReadyError (policy O14). Redis's settings are read from INFO and
-// believed for five seconds, or for one as long as no replica was ever seen; a
-// Redis that does not answer is asked again at once.
-// That it answered a moment ago is no promise: what keeps an order from being
-// sent without a record is Begin.
+// Ready returns nil if a new order of the connection can be recorded durably, otherwise a
+// *ordering.NotReadyError (policy O14). Redis's settings are cached for five seconds, or for one
+// second until a replica has been seen. If Redis did not answer, the next call asks it again. A
+// cached answer is no guarantee; it is Begin that ensures that every sent order has a record.
 func (g *guard) Ready(ctx context.Context, connection string) error {
 	s := g.state(connection)
 	s.mu.Lock()
@@ -63,8 +61,8 @@ func (g *guard) Ready(ctx context.Context, connection string) error {
 	return g.recovered(ctx, connection)
 }
 
-// checkSettings reads the settings of the server that has the connection's records, finds
-// out which rule of replicas applies, and keeps the result.
+// checkSettings reads the settings of the server that has the connection's records, determines the
+// replica rule, and caches the result.
 func (g *guard) checkSettings(ctx context.Context, connection string) error {
 	at, s := time.Now(), g.state(connection)
 	facts := info{"maxmemory_policy": noEviction}
@@ -81,7 +79,7 @@ func (g *guard) checkSettings(ctx context.Context, connection string) error {
 			return unreachable(err)
 		}
 	}
-	if _, err := g.Health(ctx, connection); err != nil { // whether a replica was ever seen
+	if _, err := g.Health(ctx, connection); err != nil { // reads whether a replica was ever seen
 		return unreachable(err)
 	}
 	if !s.known().replicated && !g.embedded {
@@ -90,7 +88,7 @@ func (g *guard) checkSettings(ctx context.Context, connection string) error {
 				return unreachable(err)
 			}
 		}
-		at = at.Add(probeEvery - trustedFor) // the first replica may come at any time
+		at = at.Add(probeEvery - trustedFor) // the first replica may connect at any time
 	}
 	err := g.durabilityError(facts, g.required(connection))
 	s.mu.Lock()
@@ -108,8 +106,8 @@ const (
 	yes        = "1"
 )
 
-// durabilityError returns what keeps orders from being safe in a Redis with these settings,
-// of which required replicas must have them.
+// durabilityError returns why this Redis cannot store orders durably, or nil. required is the
+// number of replicas that must have an order.
 func (g *guard) durabilityError(f info, required int) error {
 	policy := f["maxmemory_policy"]
 	replicas := f.online()
@@ -117,21 +115,22 @@ func (g *guard) durabilityError(f info, required int) error {
 	switch {
 	case policy != noEviction && !g.cfg.AllowEviction:
 		msg = fmt.Sprintf("Redis may evict orders when its memory is full (maxmemory-policy is %q): "+
-			"set maxmemory-policy noeviction in Redis, or ordering.allow_eviction", policy)
+			"set maxmemory-policy noeviction in Redis, or ordering.allow_eviction: true", policy)
 	case f["aof_last_write_status"] == "err":
-		msg = "Redis cannot write its append-only file (aof_last_write_status is err): see to its disk"
+		msg = "Redis cannot write its append-only file (aof_last_write_status is err): check its disk"
 	case replicas < required:
 		retry = retrySilent
-		msg = "Redis has lost its replicas: a failover would lose orders; see to the replicas, or set ordering.wait_replicas to 0"
+		msg = "Redis has lost its replicas: a failover would lose orders; repair the replicas, or set ordering.wait_replicas to 0"
 		if g.cfg.WaitReplicas != nil {
-			msg = fmt.Sprintf("Redis has replicas: %d; ordering.wait_replicas asks for %d", replicas, required)
+			msg = fmt.Sprintf("Redis has %d replicas, but ordering.wait_replicas is %d: add replicas, or lower it", replicas, required)
 		}
 	case g.cfg.AllowNonDurable || f["aof_enabled"] == yes:
 	case g.embedded:
-		msg = "the embedded Redis keeps orders in memory only: set redis.url to a Redis with appendonly yes, or ordering.allow_non_durable"
+		msg = "the embedded Redis keeps orders in memory only: set redis.url to a Redis with appendonly yes, " +
+			"or set ordering.allow_non_durable: true"
 	default:
-		msg = "Redis does not write every order to disk (appendonly is off; snapshots alone forget what came after the last one): " +
-			"set appendonly yes in Redis, or ordering.allow_non_durable"
+		msg = "Redis does not write every order to disk (appendonly is off, and snapshots lose the latest orders): " +
+			"set appendonly yes in Redis, or ordering.allow_non_durable: true"
 	}
 	if msg == "" {
 		return nil
@@ -139,10 +138,10 @@ func (g *guard) durabilityError(f info, required int) error {
 	return &ordering.NotReadyError{Msg: msg, RetryAfter: retry}
 }
 
-// info is what INFO says, by name.
+// info contains the fields of INFO by name.
 type info map[string]string
 
-// online counts the replicas that have copied everything and follow.
+// online counts the replicas that are in sync.
 func (f info) online() int {
 	count := 0
 	for name, value := range f {
@@ -154,12 +153,12 @@ func (f info) online() int {
 	return count
 }
 
-var errNoInfo = errors.New("INFO says nothing of maxmemory_policy or aof_enabled")
+var errNoInfo = errors.New("INFO contains neither maxmemory_policy nor aof_enabled")
 
 func readInfo(ctx context.Context, pipe redis.Pipeliner) (info, error) {
 	var sections []*redis.StringCmd
 	for _, section := range []string{"memory", "persistence", "replication"} {
-		sections = append(sections, pipe.Info(ctx, section)) // one command takes several from Redis 7 on only
+		sections = append(sections, pipe.Info(ctx, section)) // one command with several sections needs Redis 7
 	}
 	if _, err := pipe.Exec(ctx); err != nil {
 		return nil, err
@@ -178,18 +177,17 @@ func readInfo(ctx context.Context, pipe redis.Pipeliner) (info, error) {
 	return f, nil
 }
 
-// keptPredecessors is how many replaced epochs are kept: an instance that was
-// away for more acceptances than these pauses once more.
+// keptPredecessors is the number of replaced epochs to keep. An instance that missed more
+// acceptances pauses once more.
 const keptPredecessors = 32
 
-// Watch compares what this instance remembers with Redis (policy O14a): every
-// instance pauses a restored journal, also one that places nothing, and knows
-// what the others have committed. It also probes replicas that do not
-// acknowledge (policy O14).
+// Watch compares the commits that this instance remembers with those of Redis (policy O14a). Every
+// instance does so, also one that places no orders, so that it pauses a restored journal and learns
+// the commits of other instances. Watch also probes replicas that do not acknowledge (policy O14).
 func (g *guard) Watch(ctx context.Context, connection string) (ordering.JournalHealth, error) {
 	s := g.state(connection)
-	defer g.save(connection, s)       // also when Redis does not answer: what is remembered is known
-	ready := g.Ready(ctx, connection) // finds out which rule of replicas applies
+	defer g.save(connection, s)       // also without an answer from Redis
+	ready := g.Ready(ctx, connection) // determines the replica rule
 	if err := g.watchState(ctx, s, connection); err != nil {
 		return ordering.JournalHealth{}, failed("watch", err)
 	}
@@ -215,18 +213,18 @@ func (g *guard) watchState(ctx context.Context, s *state, connection string) err
 	if err != nil || required == 0 || r.mark == known.Mark && r.epoch == known.Epoch {
 		return err
 	}
-	// Others have committed. A mark is remembered when enough replicas have it,
-	// which takes a write.
+	// Other instances have committed. A mark is remembered only when enough replicas have it, which
+	// takes a write.
 	if err = g.recovered(ctx, connection); err == nil {
 		err = g.probe(ctx, connection)
 	}
 	if errors.Is(err, ErrReplicas) {
-		return nil // it is not remembered yet, which health says
+		return nil // the mark is not remembered yet, which health shows
 	}
 	return err
 }
 
-// Health returns what Watch returns, without comparing anything.
+// Health returns the current health without comparing commits.
 func (g *guard) Health(ctx context.Context, connection string) (ordering.JournalHealth, error) {
 	s := g.state(connection)
 	var kept struct {
@@ -246,8 +244,7 @@ func (g *guard) Health(ctx context.Context, connection string) (ordering.Journal
 	return h, nil
 }
 
-// Accept makes the records as Redis has them the start of a new epoch, and ends
-// the pause (policy O14a).
+// Accept starts a new epoch with the records as Redis has them, and ends the pause (policy O14a).
 func (g *guard) Accept(ctx context.Context, connection string) (bool, error) {
 	s := g.state(connection)
 	keys := []string{g.keys.JournalState(connection)}
@@ -255,11 +252,11 @@ func (g *guard) Accept(ctx context.Context, connection string) (bool, error) {
 	if err != nil {
 		return false, failed("accept", err)
 	}
-	_, _, _ = g.run(ctx, g.blank(connection, modeWatch), 0, 0) // adopt it now; otherwise the next Watch does
+	_, _, _ = g.run(ctx, g.blank(connection, modeWatch), 0, 0) // learns the epoch; otherwise the next Watch does
 	return accepted, nil
 }
 
-// autoAccept accepts as ordering.accept_restore allows; the next Watch reports it.
+// autoAccept accepts a restore, as ordering.accept_restore allows; the next Watch reports it.
 func (g *guard) autoAccept(ctx context.Context, connection string) error {
 	accepted, err := g.Accept(ctx, connection)
 	s := g.state(connection)
@@ -269,8 +266,8 @@ func (g *guard) autoAccept(ctx context.Context, connection string) error {
 	return err
 }
 
-// orAccept calls change, once more if it fails because the journal was restored and
-// ordering.accept_restore allows to accept that.
+// orAccept calls change. If the journal was restored and ordering.accept_restore allows it, it
+// accepts the restore and calls change again.
 func (g *guard) orAccept(ctx context.Context, connection string, change func() error) error {
 	err := change()
 	if !is[*ordering.RestoredError](err) || !g.cfg.RestoreAccepted() {

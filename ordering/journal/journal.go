@@ -1,21 +1,17 @@
-// Package journal is the durable record of every order, in Redis: what
-// ordering.Journal promises (policies O7 to O9 and O12 to O14).
+// Package journal implements ordering.Journal, the durable record of every order, in Redis
+// (policies O7 to O9 and O12 to O14).
 //
-// Its one invariant: a call that may have been sent is on record. Begin
-// returns only when Redis has taken the opening, and no opening is ever lost
-// to another change: a change is made up here, from the order as it was read,
-// and committed by one script (commit.lua), which applies all of it when the
-// order has not changed since, and nothing otherwise. Redis's clock is the
-// only one.
+// Its one invariant: a call that may have been sent is recorded. Begin returns only when Redis has
+// the call, and no concurrent change can lose it. A transaction is built here from the order as it
+// was read, and committed by one script, commit.lua. The script applies the whole transaction if
+// the order has not changed since, and otherwise nothing. Only Redis's clock is used.
 //
-// All keys of a connection share one hash tag (cache.Keys, docs/redis.md), and
-// every script is given all keys it touches, so that it runs on a cluster too.
-// What guests say and what the service answers to them stands under keys of
-// its own, with a shorter life (policy O13); no error and no log line of this
-// package repeats it, or an idempotency key.
+// All keys of a connection share one hash tag (cache.Keys, docs/redis.md), and every script
+// declares all its keys, so that scripts run on a cluster too. Guest data and the service's answers
+// have their own keys with a shorter lifetime (policy O13). No error and no log line of this
+// package contains them, or an idempotency key.
 //
-// The engine of orders (ordering.Orders) calls it; it holds no rule of
-// validation and sends nothing to anyone but Redis.
+// Its caller is ordering.Orders. The package validates nothing and talks only to Redis.
 package journal
 
 import (
@@ -31,11 +27,10 @@ import (
 	"larder/ordering"
 )
 
-// Journal is ordering.Journal in Redis. It is safe for concurrent use, and any
-// number of processes may have one over the same Redis. Its own methods begin and
-// end calls; the others are those of its parts.
+// Journal is an ordering.Journal in Redis. It is safe for concurrent use, and any number of
+// processes may use the same Redis. Its own methods begin and end calls; it embeds the others.
 type Journal struct {
-	*writer // also a reader, which finds and lists records
+	*writer // includes the reader
 	*guard
 	*sweeper
 	*secret
@@ -43,10 +38,9 @@ type Journal struct {
 
 var _ ordering.Journal = (*Journal)(nil)
 
-// New makes the journal of what r opened. Of the configuration it takes
-// KeyTTL, RecordTTL and CustomerDataTTL (policies O7 and O13), AllowNonDurable,
-// AllowEviction, WaitReplicas and WaitTimeout (policy O14), AcceptRestore and
-// StateDir (policy O14a). It asks Redis nothing yet.
+// New returns a Journal that stores its records in r. It uses these settings: KeyTTL, RecordTTL and
+// CustomerDataTTL (policies O7 and O13), AllowNonDurable, AllowEviction, WaitReplicas and
+// WaitTimeout (policy O14), AcceptRestore and StateDir (policy O14a). New does not access Redis.
 func New(r *redisdb.DB, cfg ordering.Config, log logrus.FieldLogger) *Journal {
 	return newJournal(&reader{keys: cache.NewKeys(r.Prefix()), read: r.Client(), write: r.NoRetry(), log: log}, r.Embedded(), cfg)
 }
@@ -59,8 +53,8 @@ func newJournal(r *reader, embedded bool, cfg ordering.Config) *Journal {
 	}
 }
 
-// The Lua scripts. The keys of each share one hash tag, because a cluster
-// refuses a script whose keys are in several slots.
+// The Lua scripts. The keys of each script share one hash tag, because a cluster rejects a script
+// whose keys are in several slots.
 var (
 	//go:embed commit.lua
 	commitSource string
@@ -79,22 +73,21 @@ var (
 	acceptScript = redis.NewScript(acceptSource) //nolint:gochecknoglobals // constant
 )
 
-// The causes that a *ordering.JournalError may have beside Redis's own errors.
+// Causes of a *ordering.JournalError, besides Redis's own errors.
 var (
-	// ErrCorrupt says that Redis holds something that the journal did not write.
+	// ErrCorrupt means that Redis contains something that the journal did not write.
 	ErrCorrupt = errors.New("unreadable record")
-	// ErrAborted says that the opening was given up before it came in.
-	ErrAborted = errors.New("the opening was aborted")
-	// ErrRefTaken says that there is a record under the new order's ref.
-	ErrRefTaken = errors.New("the reference is taken")
-	// ErrReplicas says that fewer replicas than required have acknowledged a change in time.
-	ErrReplicas = errors.New("too few replicas have the record in time")
-	// errMoved says that something changed between the read and the commit.
-	errMoved = errors.New("changed meanwhile")
+	// ErrAborted means that the call was aborted before Begin reached Redis.
+	ErrAborted = errors.New("the call was aborted before it was opened")
+	// ErrRefTaken means that a record with the new order's ref exists.
+	ErrRefTaken = errors.New("a record with this ref exists")
+	// ErrReplicas means that fewer replicas than required have acknowledged a change in time.
+	ErrReplicas = errors.New("too few replicas acknowledged the record in time")
+	// errMoved means that something changed between the read and the commit.
+	errMoved = errors.New("changed concurrently")
 )
 
-// failed makes what went wrong a *ordering.JournalError. It passes the errors
-// of the contract through.
+// failed wraps an error in a *ordering.JournalError, unless ordering.Journal documents it.
 func failed(doing string, err error) error {
 	if err == nil || isContract(err) {
 		return err
@@ -102,7 +95,7 @@ func failed(doing string, err error) error {
 	return &ordering.JournalError{Err: fmt.Errorf("%s: %w", doing, err)}
 }
 
-// unreplicated is failed for a change that is made whether replicas have it or not.
+// unreplicated is failed for a change that is made even if too few replicas have it.
 func unreplicated(doing string, err error) error {
 	if errors.Is(err, ErrReplicas) {
 		return fmt.Errorf("%w: %s: %w", ordering.ErrUnreplicated, doing, err)

@@ -22,7 +22,7 @@ import (
 	"larder/ordering"
 )
 
-// memory has what this instance knows of each connection's journal.
+// memory contains what this instance remembers about each connection's journal.
 type memory struct {
 	cfg ordering.Config
 	log logrus.FieldLogger
@@ -31,41 +31,40 @@ type memory struct {
 	states map[string]*state // by connection
 }
 
-// state is what this instance knows of one connection's journal.
+// state is what this instance remembers about one connection's journal.
 type state struct {
 	mu sync.Mutex
 	remembered
 
-	pausedAt time.Time // zero: creates are not paused
-	missing  int64     // how many times commits were found lost and only reported
-	accepted bool      // a restore was accepted automatically; Watch has not reported it
-	// failing: the last WAIT was not acknowledged; openings are rejected until
-	// a probe is.
+	pausedAt time.Time // zero without a pause of new orders
+	missing  int64     // how many times lost commits were only reported
+	accepted bool      // a restore was accepted automatically and is not reported yet
+	// failing is true if the last WAIT was not acknowledged. No call is opened until a probe is.
 	failing bool
 	probing bool
 	probed  time.Time
 
-	notDurable     error // what Redis's settings say against orders; nil: they can be kept safe
+	notDurable     error // why Redis cannot store orders durably, or nil
 	settingsReadAt time.Time
 
-	inFile  saved // what the file of state_dir holds
-	unsaved bool  // it could not be written
+	inFile  saved // content of the file in state_dir
+	unsaved bool  // the file could not be written
 }
 
 // remembered is the part of the state that commit.lua compares.
 type remembered struct {
-	// saved: the instance has seen the mark in as many replicas as the rule requires.
+	// saved has the mark that as many replicas have as the rule requires.
 	saved
-	// seen is the highest mark of all replies. The marks of later commits are
-	// above it, whichever server is the master then.
+	// seen is the highest mark of all replies. Later commits get higher marks, whichever server is
+	// the master.
 	seen int64
-	// candidate is the epoch that this instance proposes where there is none.
+	// candidate is the epoch that this instance proposes if Redis has no epoch.
 	candidate string
-	// replicated: a replica has acknowledged a write of this connection (policy O14).
+	// replicated is true once a replica has acknowledged a write of this connection (policy O14).
 	replicated bool
 }
 
-// state returns what is known of a connection.
+// state returns the state of a connection.
 func (m *memory) state(connection string) *state {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -99,9 +98,9 @@ func (s *state) known() remembered {
 	return s.remembered
 }
 
-// reply is commit.lua's result.
+// reply is the result of commit.lua.
 type reply struct {
-	refused      bool // creates are paused
+	refused      bool // new orders are paused
 	now          string
 	epoch        string
 	mark         int64
@@ -120,7 +119,7 @@ func readReply(cmd *redis.Cmd) (reply, error) {
 		return reply{}, errMoved
 	}
 	if len(words) != 8 {
-		return reply{}, fmt.Errorf("%w: %d results of a change", ErrCorrupt, len(words))
+		return reply{}, fmt.Errorf("%w: commit.lua returned %d values", ErrCorrupt, len(words))
 	}
 	r := reply{
 		refused: words[0] == "2", now: words[1], epoch: words[2], predecessors: strings.Fields(words[4]),
@@ -132,18 +131,18 @@ func readReply(cmd *redis.Cmd) (reply, error) {
 	return r, nil
 }
 
-// pausedSince reads the field paused of a connection's state.
+// pausedSince parses the field paused of a connection's state.
 func pausedSince(text string) time.Time {
 	if text == "" {
 		return time.Time{}
 	}
 	ms, _ := strconv.ParseInt(text, 10, 64)
-	return moment(max(ms, 1)) // whatever is there, creates are paused
+	return moment(max(ms, 1)) // any value means a pause
 }
 
-// learn takes what commit.lua returned, in a mode, to an instance that
-// remembered known. acknowledged is how many replicas have it, or -1 when nobody
-// waited for any.
+// learn updates the state from a reply of commit.lua. mode is the script's mode, known what the
+// instance remembered before, and acknowledged how many replicas have the write, or -1 without a
+// wait.
 func (m *memory) learn(s *state, r reply, mode string, known remembered, acknowledged int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -179,9 +178,9 @@ func (m *memory) healthOf(s *state) ordering.JournalHealth {
 	}
 }
 
-// saved is what a file of ordering.state_dir holds: an epoch and marks that Redis,
-// and as many replicas as required, had and must still have (policy O14a).
-// Instance names this instance in Redis; Own is the mark of its last commit.
+// saved is the content of a file in ordering.state_dir: an epoch and marks that Redis, and as many
+// replicas as required, had and must still have (policy O14a). Instance is the name of this
+// instance in Redis; Own is the mark of its last commit.
 type saved struct {
 	Epoch    string `json:"epoch"`
 	Mark     int64  `json:"mark"`
@@ -193,29 +192,28 @@ func (m *memory) stateFile(connection string) string {
 	return filepath.Join(m.cfg.StateDir, "journal-"+url.PathEscape(connection)+".json")
 }
 
-// load reads what an earlier process remembered. A file that cannot be read is
-// logged; nothing is remembered then.
+// load reads the file of an earlier process. If it cannot be read, load logs that, and nothing is
+// remembered.
 func (m *memory) load(connection string) saved {
 	if m.cfg.StateDir == "" {
 		return saved{}
 	}
 	var kept saved
-	_ = os.MkdirAll(m.cfg.StateDir, 0o700) // save tells when there is none
+	_ = os.MkdirAll(m.cfg.StateDir, 0o700) // save reports a missing directory
 	text, err := os.ReadFile(m.stateFile(connection))
 	if err == nil {
 		err = json.Unmarshal(text, &kept)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		m.log.WithFields(logrus.Fields{"event": "journal.state_file_not_read", "connection": connection}).WithError(err).
-			Error("ordering.state_dir cannot be read: a Redis that was restored while larder was stopped is not detected")
+			Error("ordering.state_dir cannot be read: a restore of Redis while larder was stopped is not detected")
 		return saved{}
 	}
 	return kept
 }
 
-// save writes what is remembered now, when it has changed. Its caller is Watch,
-// once per second and at the end; until then the file holds less, never more
-// than is true: a process that is killed forgets its last second.
+// save writes the remembered marks if they have changed. Watch calls it once per second and at the
+// end. A process that is killed loses the last second; the file never contains more than is true.
 func (m *memory) save(connection string, s *state) {
 	s.mu.Lock()
 	next, last := s.saved, s.inFile
@@ -235,18 +233,17 @@ func (m *memory) save(connection string, s *state) {
 	s.mu.Unlock()
 	if err != nil && !failedBefore {
 		m.log.WithFields(logrus.Fields{"event": "journal.state_file_not_saved", "connection": connection}).WithError(err).
-			Error("ordering.state_dir cannot be written: a Redis that is restored while larder is stopped may not be detected")
+			Error("ordering.state_dir cannot be written: a restore of Redis while larder is stopped may not be detected")
 	}
 }
 
-// replaceFile writes a file that is there either as before or whole, also after
-// a power cut.
+// replaceFile replaces a file atomically, even if the power fails.
 func replaceFile(path string, text []byte) error {
 	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(file.Name()) }() // it is gone when it was renamed
+	defer func() { _ = os.Remove(file.Name()) }() // fails after the rename
 	_, err = file.Write(text)
 	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
 		return err

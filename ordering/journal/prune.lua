@@ -1,13 +1,13 @@
--- prune takes an order out of the lists when its record is gone. One that is
--- still there although its time has come is looked at again when it expires, or
--- in a minute when it does not.
+-- prune removes an order from the lists if its record does not exist any more. If the
+-- record still exists, prune sets the time of the next check: when the record
+-- expires, or in a minute if it has no expiry.
 --
 -- KEYS[1]    the order's record
 -- KEYS[2]    expiry  sorted set, "created/ref" by the time at which the record expires
 -- KEYS[3 ..] every other sorted set of "created/ref"
 -- ARGV[1]    "created/ref"
 --
--- result 1 taken out, 0 the record is there
+-- result 1 removed, 0 the record exists
 local left = redis.call("PTTL", KEYS[1])
 if left ~= -2 then
   if left == -1 then

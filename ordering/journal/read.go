@@ -17,21 +17,20 @@ import (
 	"larder/ordering"
 )
 
-// likelyCalls are those whose answers are read along with a record: creating,
-// paying and completing with one refusal among them. For others it takes a
-// second look.
+// likelyCalls returns the calls whose answers are read together with a record: creation, payment,
+// completion and one refused call. Other calls need a second read.
 func likelyCalls() []int { return []int{1, 2, 3, 4} }
 
-// reader reads orders: by key, by orderID, by ref and in lists. It changes nothing.
+// reader reads orders by key, orderID and ref, and in lists.
 type reader struct {
 	keys cache.Keys
-	// read retries failed commands; write never does, because a command whose
-	// reply was lost may have run.
+	// read retries failed commands. write never does, because a command may have run even if its
+	// reply was lost.
 	read, write redis.UniversalClient
 	log         logrus.FieldLogger
 }
 
-// readOrder reads one order. ordering.ErrNoOrder when there is none.
+// readOrder reads one order. It returns ordering.ErrNoOrder if the order does not exist.
 func (r *reader) readOrder(ctx context.Context, client redis.UniversalClient, at location) (*order, error) {
 	calls := likelyCalls()
 	for {
@@ -43,13 +42,13 @@ func (r *reader) readOrder(ctx context.Context, client redis.UniversalClient, at
 	}
 }
 
-// readAll reads several orders in one pipeline, nil for those that are not
-// there. Of one that is unreadable the error stands in its place.
+// readAll reads several orders in one pipeline. An order that does not exist is nil; an unreadable
+// one has an error at its index.
 func (r *reader) readAll(ctx context.Context, places []location) ([]*order, []error, error) {
 	pipe := r.read.Pipeline()
 	replies := make([]*redis.Cmd, len(places))
 	for i, at := range places {
-		replies[i] = pipe.Eval(ctx, readSource, r.readKeys(at, likelyCalls())) // not EVALSHA: a pipeline cannot fall back to EVAL
+		replies[i] = pipe.Eval(ctx, readSource, r.readKeys(at, likelyCalls())) // a pipeline cannot fall back from EVALSHA to EVAL
 	}
 	_, _ = pipe.Exec(ctx) // each reply has its own error
 	found, faults := make([]*order, len(places)), make([]error, len(places))
@@ -78,8 +77,8 @@ func (r *reader) readKeys(at location, calls []int) []string {
 	return keys
 }
 
-// decodeReply reads read.lua's result, which has the answers of some calls, and
-// reports whether the order has no others. A key that is no hash is ErrCorrupt.
+// decodeReply decodes the result of read.lua, which contains the answers of the given calls. whole
+// is false if the order has other calls. A key that is not a hash is ErrCorrupt.
 func decodeReply(at location, calls []int, done *redis.Cmd) (o *order, whole bool, err error) {
 	reply, err := done.Slice()
 	if err != nil && strings.Contains(err.Error(), "WRONGTYPE") {
@@ -112,7 +111,7 @@ func decodeReply(at location, calls []int, done *redis.Cmd) (o *order, whole boo
 	return o, !others, nil
 }
 
-// Lookup returns the call that has taken a key, with its order (policy O7).
+// Lookup returns the call that has the key, with its order (policy O7).
 func (r *reader) Lookup(ctx context.Context, connection, key string) (ordering.Record, int, error) {
 	_, owner, call, err := r.keyOwner(ctx, connection, key)
 	if err == nil && owner == nil {
@@ -136,8 +135,7 @@ func (r *reader) Order(ctx context.Context, connection, orderID string) (orderin
 	return found.Record, nil
 }
 
-// Record returns the record of a ref on any of the connections, asked in one
-// pipeline.
+// Record returns the record of a ref on any of the connections. It uses one pipeline.
 func (r *reader) Record(ctx context.Context, connections []string, ref string) (ordering.Record, error) {
 	places := make([]location, 0, len(connections))
 	for _, connection := range connections {
@@ -155,13 +153,13 @@ func (r *reader) Record(ctx context.Context, connections []string, ref string) (
 	return ordering.Record{}, failed("record", cmp.Or(errors.Join(faults...), ordering.ErrNoOrder))
 }
 
-// Body returns what a call sent.
+// Body returns the body that a call sent.
 func (r *reader) Body(ctx context.Context, connection, ref string, call int) ([]byte, error) {
 	body, err := r.sent(ctx, r.read, location{connection, ref}, call)
 	return body, failed("body", err)
 }
 
-// readText reads a string, "" when there is none.
+// readText reads a string; it is empty if the key does not exist.
 func (r *reader) readText(ctx context.Context, key string) (string, error) {
 	value, err := r.write.Get(ctx, key).Result()
 	if errors.Is(err, redis.Nil) {
@@ -170,8 +168,8 @@ func (r *reader) readText(ctx context.Context, key string) (string, error) {
 	return value, err
 }
 
-// byOrderID returns the order that has an orderID, nil when there is none, and
-// the ref that the orderID stands for, which may have outlived its order.
+// byOrderID returns the order with the orderID, or nil, and the ref that the orderID
+// refers to, which may have outlived its order.
 func (r *reader) byOrderID(ctx context.Context, connection, orderID string) (ref string, found *order, err error) {
 	ref, err = r.readText(ctx, r.keys.OrderID(connection, orderID))
 	if err != nil || ref == "" {
@@ -184,8 +182,8 @@ func (r *reader) byOrderID(ctx context.Context, connection, orderID string) (ref
 	return ref, found, err
 }
 
-// keyOwner returns the order and the call that have taken a key, nil when none
-// has, and what the key's own key holds: "", or what has outlived its record.
+// keyOwner returns the order and the call that have the key, nil if there are none, and the value
+// of the key in Redis: empty, or a value that may have outlived its record.
 func (r *reader) keyOwner(ctx context.Context, connection, key string) (value string, owner *order, call int, err error) {
 	if key == "" {
 		return "", nil, 0, nil
@@ -196,7 +194,7 @@ func (r *reader) keyOwner(ctx context.Context, connection, key string) (value st
 	}
 	ref, number, _ := strings.Cut(value, " ")
 	if call, err = strconv.Atoi(number); err != nil {
-		return "", nil, 0, fmt.Errorf("what has taken a key: %w", ErrCorrupt)
+		return "", nil, 0, fmt.Errorf("the owner of a key: %w", ErrCorrupt)
 	}
 	owner, err = r.readOrder(ctx, r.write, location{connection, ref})
 	if errors.Is(err, ordering.ErrNoOrder) {
@@ -211,7 +209,7 @@ func (r *reader) keyOwner(ctx context.Context, connection, key string) (value st
 	return value, owner, call, nil
 }
 
-// isAborted returns ErrAborted when the opening was given up.
+// isAborted returns ErrAborted if the CallSpec was aborted.
 func (r *reader) isAborted(ctx context.Context, connection, opening string) error {
 	aborted, err := r.readText(ctx, r.keys.OrderAborted(connection, opening))
 	if aborted != "" {
@@ -220,7 +218,7 @@ func (r *reader) isAborted(ctx context.Context, connection, opening string) erro
 	return err
 }
 
-// sent reads what a call sent.
+// sent reads the body that a call sent.
 func (r *reader) sent(ctx context.Context, client redis.UniversalClient, at location, call int) ([]byte, error) {
 	body, err := client.HGet(ctx, r.keys.OrderGuest(at.connection, at.ref, call), fieldBody).Bytes()
 	if errors.Is(err, redis.Nil) {
@@ -235,21 +233,20 @@ func (r *reader) logCorrupt(at location, err error, msg string) {
 	r.log.WithFields(fields).WithError(err).Error(msg)
 }
 
-// mostPage bounds Query.Limit.
+// mostPage is the maximum of Query.Limit.
 const mostPage = 500
 
-// cursorForm is what stands for an order in the lists: when it was created,
-// and its ref.
+// cursorForm matches an order's member of the lists: its creation time and ref.
 var cursorForm = regexp.MustCompile(`^[0-9]{15}/[0-9A-Za-z]{1,64}$`)
 
-// listed is an order in a list, with its member of it.
+// listed is an order with its member of a list.
 type listed struct {
 	place  location
 	member string
 }
 
-// List returns records, newest first. What a Sweep has yet to take out of the
-// lists is left out, and so is, with a line in the log, what cannot be read.
+// List returns records, newest first. It omits records that have expired, and logs and omits
+// unreadable ones.
 func (r *reader) List(ctx context.Context, q ordering.Query) (page []ordering.Record, next string, err error) {
 	if q.Cursor != "" && !cursorForm.MatchString(q.Cursor) {
 		return nil, "", ordering.ErrCursor
@@ -287,15 +284,15 @@ func (r *reader) List(ctx context.Context, q ordering.Query) (page []ordering.Re
 	}
 }
 
-// Unknown counts the orders of a connection with an operation whose outcome is
-// unknown (policy O12), whichever instance made it: one short command.
+// Unknown returns the number of orders of a connection with an unknown outcome (policy O12). It is
+// one cheap command.
 func (r *reader) Unknown(ctx context.Context, connection string) (int64, error) {
 	count, err := r.read.ZCard(ctx, r.keys.OrdersIn(connection, string(ordering.StateUnknown))).Result()
 	return count, failed("count", err)
 }
 
-// listed returns what comes before a member in the lists of all connections
-// together, newest first, at most count.
+// listed returns at most count members of the lists of all connections that come before a member,
+// newest first.
 func (r *reader) listed(ctx context.Context, q ordering.Query, before string, count int) ([]listed, error) {
 	within := &redis.ZRangeBy{Min: "-", Max: "+", Count: int64(count)}
 	if before != "" {
@@ -326,7 +323,7 @@ func (r *reader) listed(ctx context.Context, q ordering.Query, before string, co
 	return all[:min(count, len(all))], nil
 }
 
-// matches reports whether an order belongs to a list still.
+// matches reports whether an order still belongs to a list.
 func matches(o *order, state ordering.State) bool {
 	if state == ordering.StateUnknown {
 		call, busy := o.Busy()

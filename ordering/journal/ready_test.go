@@ -27,7 +27,7 @@ func TestReady(t *testing.T) {
 	}{
 		{"append-only and noeviction", []redistest.Option{appendOnly}, nil, "", 0},
 		{"nothing on disk", []redistest.Option{}, nil, "ordering.allow_non_durable", time.Minute},
-		{"snapshots alone", []redistest.Option{redistest.Config("save", "60", "1")}, nil, "snapshots alone", time.Minute},
+		{"snapshots alone", []redistest.Option{redistest.Config("save", "60", "1")}, nil, "snapshots lose the latest orders", time.Minute},
 		{"nothing on disk, allowed", []redistest.Option{}, volatile, "", 0},
 		{
 			"evicts",
@@ -46,7 +46,7 @@ func TestReady(t *testing.T) {
 			"without its replicas",
 			[]redistest.Option{appendOnly},
 			func(c *ordering.Config) { c.WaitReplicas = new(2) },
-			"Redis has replicas: 0; ordering.wait_replicas asks for 2", 5 * time.Second,
+			"Redis has 0 replicas, but ordering.wait_replicas is 2", 5 * time.Second,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -11,9 +11,8 @@ import (
 	"larder/ordering"
 )
 
-// Recreate writes a call that has ended, and its record, where Redis has lost
-// them: after a failover to a replica that lacked them, or after a backup was
-// restored (policies O14 and O14a).
+// Recreate writes a finished call and its record again if Redis has lost them, after a failover to
+// a replica that lacked them or after a backup was restored (policies O14 and O14a).
 func (j *Journal) Recreate(ctx context.Context, known ordering.Record, number int, body []byte) (ordering.Record, int, error) {
 	call, ok := known.Call(number)
 	if !ok || !call.Outcome.Certain() && call.Outcome != ordering.OutcomeUnknown {
@@ -51,7 +50,7 @@ func (j *Journal) recreateCall(ctx context.Context, known ordering.Record, call 
 		}
 	}
 	if changes >= ordering.MaxCalls {
-		return nil, 0, ordering.ErrNoOrder // the record has dropped it
+		return nil, 0, ordering.ErrNoOrder // the record has dropped the call
 	}
 	c := j.newTx(o)
 	c.touch()
@@ -98,7 +97,7 @@ func (j *Journal) commitRecord(ctx context.Context, known ordering.Record, ended
 	return j.commit(ctx, c)
 }
 
-// putCall adds a call as it is known, under a number.
+// putCall adds a known call under a number.
 func (j *Journal) putCall(ctx context.Context, c *tx, call ordering.Call, n int, body []byte) error {
 	c.setField(numbered(fieldCallHeader, n), encode(callHeaderOf(&call)))
 	c.setField(numbered(fieldOutcome, n), string(call.Outcome))
@@ -137,7 +136,7 @@ func (j *Journal) putCall(ctx context.Context, c *tx, call ordering.Call, n int,
 	return nil
 }
 
-// takeKey records that a call has its key, unless another call has taken it since.
+// takeKey makes the call the owner of its key, unless another call has taken it since.
 func (j *Journal) takeKey(ctx context.Context, c *tx, call ordering.Call, n int) error {
 	if call.Key == "" || releasesKey(call, call.Outcome) || call.Resolved != nil && call.Resolved.Resolution == ordering.ResolvedRetry {
 		return nil

@@ -247,7 +247,7 @@ func TestRuleIsKeptInRedis(t *testing.T) {
 	none := p.journal(t, func(c *ordering.Config) { c.WaitReplicas = new(0) })
 	ready(t, none)
 	begun(t, none, create())
-	if health := watched(t, none); !strings.Contains(health.Rule(), "although it has one") {
+	if health := watched(t, none); !strings.Contains(health.Rule(), "although Redis has one: a failover can lose orders") {
 		t.Errorf("the rule is %q, want a warning of what can be lost", health.Rule())
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"larder/ordering"
 )
 
-// Resolve notes what a person found out about an unknown outcome (policy O12).
-// What is to be sent again is opened as Begin opens it (policies O14 and O14a).
+// Resolve records what a person found out about an unknown outcome (policy O12). A call to send
+// again is opened as Begin does it (policies O14 and O14a).
 func (j *Journal) Resolve(ctx context.Context, s ordering.ResolveCall) (record ordering.Record, err error) {
 	err = j.orAccept(ctx, s.Connection, func() (err error) {
 		record, err = j.resolveCall(ctx, s)
@@ -57,8 +57,8 @@ func (j *Journal) resolveTx(ctx context.Context, o *order, call ordering.Call, s
 		c.setOutcome(call, ordering.OutcomeDone, false)
 		return c, nil
 	}
-	// What is not done is refused, but a client's own key stays, so that its
-	// replay tells. A key that is sent again belongs to the new call.
+	// A call that is not done is refused, but a client's own key stays, so that its replay returns
+	// the resolution. With ResolvedRetry the key belongs to the new call.
 	c.setOutcome(call, ordering.OutcomeRefused, s.Resolution == ordering.ResolvedNotDone && call.Derived)
 	if s.Resolution != ordering.ResolvedRetry {
 		return c, nil
@@ -68,7 +68,7 @@ func (j *Journal) resolveTx(ctx context.Context, o *order, call ordering.Call, s
 		return nil, err
 	}
 	if call.Operation == upstream.OpCreate {
-		c.mode = modeCreate // refused while creates are paused (policy O14a)
+		c.mode = modeCreate // rejected while new orders are paused (policy O14a)
 		c.setState(ordering.StatePlacing)
 	} else {
 		c.dropOldest()
@@ -84,8 +84,8 @@ func (j *Journal) resolveTx(ctx context.Context, o *order, call ordering.Call, s
 	return c, nil
 }
 
-// mayTake objects to taking an orderID from an order that larder placed, and from
-// an adopted one while it is not known what became of a change of it.
+// mayTake rejects taking an orderID from an order that larder placed, and from an adopted one with
+// a change whose outcome is not certain.
 func mayTake(orderID string, other *order) error {
 	call, busy := other.Busy()
 	switch {

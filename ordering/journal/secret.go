@@ -14,11 +14,11 @@ import (
 
 const (
 	secretBytes = 32
-	// trustedFor is for how long what Redis said of itself is believed.
+	// trustedFor is how long settings and secrets read from Redis are cached.
 	trustedFor = 5 * time.Second
 )
 
-// secret is the key of fingerprints.
+// secret is the key for fingerprints.
 type secret struct {
 	name   string // its key in Redis
 	client redis.UniversalClient
@@ -28,10 +28,9 @@ type secret struct {
 	readAt time.Time
 }
 
-// Secret returns the key of fingerprints and of the hashes of keys, 32 random
-// bytes: made on the first call and kept without expiry. It is read again
-// every five seconds, and put back when Redis has lost it: were two replicas
-// to hash by different keys, each would let the same order through.
+// Secret returns the key for fingerprints and hashes of keys: 32 random bytes, created by the first
+// call and stored without expiry. It is read again every five seconds, and restored if Redis has
+// lost it. Instances with different secrets would place the same order twice.
 func (s *secret) Secret(ctx context.Context) ([]byte, error) {
 	s.mu.Lock()
 	known, readAt := s.value, s.readAt
@@ -40,7 +39,7 @@ func (s *secret) Secret(ctx context.Context) ([]byte, error) {
 		return bytes.Clone(known), nil
 	}
 	at := time.Now()
-	key, err := s.client.Get(ctx, s.name).Bytes() // alone, where it is there: a Redis that takes no writes still tells
+	key, err := s.client.Get(ctx, s.name).Bytes() // GET first: a read-only Redis can answer it
 	if errors.Is(err, redis.Nil) {
 		candidate := known
 		if candidate == nil {

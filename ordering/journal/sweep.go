@@ -14,20 +14,19 @@ import (
 )
 
 const (
-	// sweepAtMost is how many open calls, and how many expired records, one
-	// Sweep looks at.
+	// sweepAtMost is the number of open calls, and of expired records, that one Sweep handles.
 	sweepAtMost = 100
-	// retryCorruptAfter is when an unreadable record whose call is overdue is looked at again.
+	// retryCorruptAfter is the delay before an overdue call with an unreadable record is tried
+	// again.
 	retryCorruptAfter = time.Minute
 )
 
-// sweeper looks for calls without a result and for records that are gone.
+// sweeper finds calls without a result and expired records.
 type sweeper struct{ *writer }
 
-// Sweep moves calls whose deadline has passed to unknown (policy O12), and
-// takes what has outlived its retention out of the lists (policy O13). A
-// record that cannot be read is logged, put off, and keeps no other from being
-// swept.
+// Sweep sets calls whose deadline has passed to unknown (policy O12), and removes expired records
+// from the lists (policy O13). An unreadable record is logged and tried again later; it does not
+// stop the sweep.
 func (s *sweeper) Sweep(ctx context.Context, connection string) ([]ordering.Record, error) {
 	calls, records, now, err := s.findOverdue(ctx, connection)
 	if err != nil {
@@ -46,9 +45,8 @@ func (s *sweeper) Sweep(ctx context.Context, connection string) ([]ordering.Reco
 	return moved, failed("sweep", s.prune(ctx, connection, records))
 }
 
-// findOverdue returns the open calls and the records that have passed their time by
-// Redis's clock, as members of their lists, and the time of that clock, in
-// milliseconds since the epoch.
+// findOverdue returns the overdue calls and the expired records, as members of their lists, and the
+// time of Redis's clock in milliseconds since the epoch.
 func (s *sweeper) findOverdue(ctx context.Context, connection string) (calls, records []string, now int64, err error) {
 	keys := []string{s.keys.OrdersOpen(connection), s.keys.OrdersExpiry(connection)}
 	reply, err := dueScript.Run(ctx, s.write, keys, sweepAtMost).Slice()
@@ -56,7 +54,7 @@ func (s *sweeper) findOverdue(ctx context.Context, connection string) (calls, re
 		return nil, nil, 0, err
 	}
 	if len(reply) != 3 {
-		return nil, nil, 0, fmt.Errorf("%w: %d results of what is due", ErrCorrupt, len(reply))
+		return nil, nil, 0, fmt.Errorf("%w: due.lua returned %d values", ErrCorrupt, len(reply))
 	}
 	text, _ := reply[2].(string)
 	if now, err = strconv.ParseInt(text, 10, 64); err != nil {
@@ -77,11 +75,10 @@ func texts(list any) []string {
 	return members
 }
 
-// markUnknown moves one call to unknown and returns its order; nil when there was
-// nothing to move.
+// markUnknown sets one call to unknown and returns its order; nil if there was nothing to change.
 func (s *sweeper) markUnknown(ctx context.Context, connection, member string, now int64) (*order, error) {
 	ref, number, _ := strings.Cut(member, " ")
-	n, _ := strconv.Atoi(number) // 0 is no call's number
+	n, _ := strconv.Atoi(number) // 0 is not a call's number
 	moved := false
 	o, err := s.update(ctx, s.apply, location{connection, ref}, func(o *order) (*tx, error) {
 		c := s.newTx(o)
@@ -99,7 +96,7 @@ func (s *sweeper) markUnknown(ctx context.Context, connection, member string, no
 	case errors.Is(err, ordering.ErrNoOrder):
 		return nil, s.write.ZRem(ctx, open, member).Err()
 	case errors.Is(err, ErrCorrupt):
-		s.logCorrupt(location{connection, ref}, err, "an order that is overdue cannot be read")
+		s.logCorrupt(location{connection, ref}, err, "an overdue order cannot be read")
 		later := redis.Z{Score: float64(now + retryCorruptAfter.Milliseconds()), Member: member}
 		return nil, s.write.ZAddXX(ctx, open, later).Err()
 	case err != nil || !moved:
@@ -108,7 +105,7 @@ func (s *sweeper) markUnknown(ctx context.Context, connection, member string, no
 	return o, nil
 }
 
-// prune takes records that are gone out of the lists.
+// prune removes expired records from the lists.
 func (s *sweeper) prune(ctx context.Context, connection string, members []string) error {
 	pipe := s.write.Pipeline()
 	for _, member := range members {
@@ -117,7 +114,7 @@ func (s *sweeper) prune(ctx context.Context, connection string, members []string
 		for _, state := range ordering.States() {
 			keys = append(keys, s.keys.OrdersIn(connection, string(state)))
 		}
-		pipe.Eval(ctx, pruneSource, keys, member) // not EVALSHA: a pipeline cannot fall back to EVAL
+		pipe.Eval(ctx, pruneSource, keys, member) // a pipeline cannot fall back from EVALSHA to EVAL
 	}
 	if _, err := pipe.Exec(ctx); err != nil {
 		return fmt.Errorf("prune: %w", err)

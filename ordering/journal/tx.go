@@ -9,12 +9,13 @@ import (
 	"larder/ordering"
 )
 
-// tx is a change. It is made up from an order as it was read and handed to commit.lua.
+// tx is a transaction on one order, built from the order as it was read and committed by
+// commit.lua.
 type tx struct {
 	names cache.Keys
 	cfg   ordering.Config
-	order *order // as it was read; without a revision, one that is to be made
-	// placedState is the state of a placed order that the call finds, "" as a rule (see supersede).
+	order *order // as it was read; without a revision it is to be created
+	// placedState is the state that replaces StatePlaced, usually empty (see supersede).
 	placedState ordering.State
 
 	keys       []string
@@ -24,12 +25,12 @@ type tx struct {
 
 	mode string // of commit.lua
 
-	fields        map[string]string // as they will be
+	fields        map[string]string // after the transaction
 	answers       map[int]string
-	stampedFields []string // fields that get the time of the change
+	stampedFields []string // fields set to the time of the transaction
 }
 
-// newTx begins a change of an order.
+// newTx starts a transaction on an order.
 func (w *writer) newTx(o *order) *tx {
 	c := &tx{
 		names: w.keys, cfg: w.cfg, order: o, keyNumbers: map[string]int{}, mode: modeCommit,
@@ -37,24 +38,24 @@ func (w *writer) newTx(o *order) *tx {
 	}
 	maps.Copy(c.fields, o.fields)
 	maps.Copy(c.answers, o.answers)
-	c.keyNumber(c.names.JournalState(c.connection())) // commit.lua's KEYS[1]
+	c.keyNumber(c.names.JournalState(c.connection())) // KEYS[1] of commit.lua
 	c.checkField(c.recordKey(), fieldRev, o.revision)
 	return c
 }
 
-// next is the revision after one.
+// next returns the revision after the given one.
 func next(revision string) string {
-	last, _ := strconv.ParseInt(revision, 10, 64) // decode has looked at it
+	last, _ := strconv.ParseInt(revision, 10, 64) // decode has validated it
 	return strconv.FormatInt(last+1, 10)
 }
 
-// touch raises the revision and stamps the record as changed.
+// touch raises the revision and sets the time of the last change.
 func (c *tx) touch() {
 	c.setField(fieldRev, next(c.order.revision))
 	c.setNow(fieldUpdated)
 }
 
-// The keys of the order.
+// The Redis keys of the order.
 
 func (c *tx) connection() string { return c.order.place.connection }
 func (c *tx) recordKey() string  { return c.names.Order(c.connection(), c.order.place.ref) }
@@ -67,12 +68,12 @@ func (c *tx) stateList(list string) string      { return c.names.OrdersIn(c.conn
 func (c *tx) openList() string                  { return c.names.OrdersOpen(c.connection()) }
 func (c *tx) expiryList() string                { return c.names.OrdersExpiry(c.connection()) }
 
-// pointer is what keys and the list of open calls say of a call.
+// pointer returns the reference to a call in key values and in the list of open calls.
 func (c *tx) pointer(call int) string { return pointer(c.order.place.ref, call) }
 
 func pointer(ref string, call int) string { return ref + " " + strconv.Itoa(call) }
 
-// Checks and steps, as commit.lua explains them.
+// Checks and steps; commit.lua explains them.
 
 func (c *tx) keyNumber(key string) int {
 	n, ok := c.keyNumbers[key]
@@ -88,7 +89,8 @@ func (c *tx) checkField(key, field, value string) {
 	c.checks = append(c.checks, c.keyNumber(key), field, value)
 }
 
-// check relies on a string's value, "" for no such key.
+// check makes the transaction depend on the value of a string; an empty value means that the key
+// does not exist.
 func (c *tx) check(key, value string) { c.checkField(key, "", value) }
 
 func (c *tx) step(name, key string, words ...any) {
@@ -104,7 +106,7 @@ func (c *tx) setField(field, value string) {
 	c.step("hset", c.recordKey(), field, value)
 }
 
-// setNow sets a field of the record to the time of the change, which commit learns.
+// setNow sets a field of the record to the time of the transaction.
 func (c *tx) setNow(field string) {
 	c.fields[field] = "1"
 	c.stampedFields = append(c.stampedFields, field)
@@ -116,8 +118,8 @@ func (c *tx) deleteField(field string) {
 	c.step("hdel", c.recordKey(), field)
 }
 
-// putAnswer keeps what the service answered to a call: beside the record whole,
-// in it the status and the code.
+// putAnswer stores the service's answer to a call: the whole answer with the guest data, and status
+// and code in the record.
 func (c *tx) putAnswer(call int, a *ordering.Answer) {
 	if a == nil {
 		return
@@ -127,7 +129,7 @@ func (c *tx) putAnswer(call int, a *ordering.Answer) {
 	c.step("hset", c.guestKey(call), fieldGuestAns, c.answers[call])
 }
 
-// arguments returns commit.lua's, for an instance that remembers r.
+// arguments returns the arguments of commit.lua for an instance that remembers r.
 func (c *tx) arguments(r remembered) []any {
 	reportOnly := r.replicated && c.cfg.WaitReplicas != nil && *c.cfg.WaitReplicas == 0
 	head := []any{
@@ -137,7 +139,7 @@ func (c *tx) arguments(r remembered) []any {
 	return slices.Concat(head, c.checks, c.steps)
 }
 
-// flag is a boolean as the scripts take it.
+// flag converts a boolean for the scripts.
 func flag(b bool) string {
 	if b {
 		return yes
@@ -145,8 +147,7 @@ func flag(b bool) string {
 	return ""
 }
 
-// keepRecord lets the record and its orderID live for as long as a call is open or
-// unknown (policy O13).
+// keepRecord keeps the record and its orderID while a call is open or unknown (policy O13).
 func (c *tx) keepRecord() {
 	c.step("persist", c.recordKey())
 	if c.order.revision != "" {
@@ -157,10 +158,10 @@ func (c *tx) keepRecord() {
 	}
 }
 
-// expireRecord lets everything expire again, when a call has ended for good: the
-// record record_ttl after the later of creation and expectedAt, but customer_data_ttl
-// from now at least; the call's guest data customer_data_ttl from now, and that of
-// every call when the outcome had been unknown (policy O13).
+// expireRecord lets everything expire again after a call has ended. The record expires record_ttl
+// after the later of creation and expectedAt, but not before customer_data_ttl from now. The call's
+// guest data expires customer_data_ttl from now, and if the outcome had been unknown, so does the
+// guest data of every call (policy O13).
 func (c *tx) expireRecord(ended ordering.Call) {
 	rel, abs := c.cfg.CustomerDataTTL.Milliseconds(), c.recordUntil()
 	c.step("expire", c.recordKey(), "", rel, abs)
@@ -175,7 +176,7 @@ func (c *tx) expireRecord(ended ordering.Call) {
 	}
 }
 
-// recordUntil is when the record may go, in milliseconds since the epoch.
+// recordUntil returns the time at which the record may expire, in milliseconds since the epoch.
 func (c *tx) recordUntil() int64 {
 	from := c.order.CreatedAt
 	if c.order.ExpectedAt.After(from) {

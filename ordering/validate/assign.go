@@ -6,17 +6,16 @@ import (
 	"slices"
 )
 
-// groupSlot is one group and its limits: how many items of it are to be counted,
-// for one unit of the dish.
+// groupSlot is one group with its limits. assign counts the items for it, for one unit of the dish.
 type groupSlot struct {
 	min, max int64 // max is noMaximum or at least 0
-	count    int64 // the answer of assign
+	count    int64 // the result of assign
 }
 
-// noMaximum is a slot's max without an upper limit.
+// noMaximum is the max of a slot without an upper limit.
 const noMaximum = -1
 
-// distance is how far the count is outside the limits: missing + excess.
+// distance returns how far the count is outside the limits: missing + excess.
 func (d *groupSlot) distance() int64 { return d.distanceAt(d.count) }
 
 func (d *groupSlot) distanceAt(count int64) int64 {
@@ -27,13 +26,12 @@ func (d *groupSlot) distanceAt(count int64) int64 {
 	return off
 }
 
-// costOfRemove and costOfAdd return by how much the distance changes when the
-// count falls, or rises, by one.
+// costOfRemove and costOfAdd return the change of the distance if the count falls or rises by one.
 func (d *groupSlot) costOfRemove() int64 { return d.distanceAt(d.count-1) - d.distance() }
 func (d *groupSlot) costOfAdd() int64    { return d.distanceAt(d.count+1) - d.distance() }
 
-// removable and addable return how many units can leave, or enter, at the same
-// cost each: up to the next limit.
+// removable and addable return how many units can leave or enter at the same cost each, that is, up
+// to the next limit.
 func (d *groupSlot) removable() int64 {
 	units := d.count
 	for _, limit := range [...]int64{d.min, d.max} {
@@ -54,29 +52,25 @@ func (d *groupSlot) addable() int64 {
 	return units
 }
 
-// selection is a quantity of one ingredient and the slots that it may count
-// for, in order, at least one.
+// selection is a quantity of one ingredient with its eligible slots in menu order, at least one.
 type selection struct {
 	units    int64
 	eligible []int32
 }
 
-// assignmentWork bounds the assignments of one order, in steps of their search
-// and of looking for each list's ingredients in its groups.
-// 100 ingredients that each stand in ten groups take about a tenth of it.
+// assignmentWork limits the assignments of one order. It counts the steps of the search and of
+// finding each ingredient's groups. 100 ingredients that are each in ten groups take about a tenth
+// of it.
 const assignmentWork = 2_000_000
 
-// assign counts each selection for the slots that it may count for, so that as
-// many limits as possible are met (policy M4): the sum of what is missing and
-// what is in excess is the least there is, and among equals an earlier slot
-// is nearer to its limits than a later one. That makes the counts of the
-// slots that are not met the same every time. It takes its steps off work;
-// false when they were not enough, and the counts mean nothing then.
+// assign counts each selection for its eligible slots so that as many limits as possible are met
+// (policy M4): the sum of missing and excess units is minimal. Among equal sums, an earlier slot is
+// nearer to its limits than a later one, which makes the result deterministic. Each step reduces
+// work. If work is used up, assign returns false and the counts are undefined.
 //
-// The counts that assignments can give form an M-convex set and the distance
-// from the limits is convex in each of them, so an assignment that no single
-// shift between two slots makes better is the best of all. A shift moves
-// units from one slot to another, by way of others where need be.
+// The counts of all assignments form an M-convex set, and the distance from the limits is convex in
+// each count. Therefore an assignment that no single shift between two slots improves is optimal. A
+// shift moves units from one slot to another, possibly through other slots.
 func (f *assigner) assign(slots []groupSlot, selections []selection, work *int) bool {
 	return assignUnambiguous(slots, selections) || f.search(slots, selections, work)
 }
@@ -96,8 +90,8 @@ func (f *assigner) search(slots []groupSlot, selections []selection, work *int) 
 	return f.work > 0
 }
 
-// assignUnambiguous is the plain count where every selection may count for one slot alone
-// (policies M1 and M3); false, with nothing counted, where one may not.
+// assignUnambiguous counts selections that each have only one eligible slot (policies M1 and M3).
+// If a selection has more, it counts nothing and returns false.
 func assignUnambiguous(slots []groupSlot, selections []selection) bool {
 	for i := range selections {
 		if len(selections[i].eligible) != 1 {
@@ -110,41 +104,39 @@ func assignUnambiguous(slots []groupSlot, selections []selection) bool {
 	return true
 }
 
-// assigner is an assignment being made better. Its room is used for one assignment
-// after the other.
+// assigner improves an assignment step by step. Its buffers are reused for the next assignment.
 type assigner struct {
 	slots        []groupSlot
 	selections   []selection
-	starts       []int32 // by selection: where its part of counts begins
-	counts       []int64 // of each selection, beside its eligible slots: units counted for that slot
-	edgesByGroup []int32 // by slot, and one more: where its part of edges begins
-	edges        []edge  // of each slot: the selections that may count for it
-	order        []int32 // selections, those with the least choice first
-	by           []hop   // by slot: how the search came to it
-	spread       []bool  // by selection: the search has been through it
+	starts       []int32 // by selection: start in counts
+	counts       []int64 // by selection and eligible slot: units counted for the slot
+	edgesByGroup []int32 // by slot, and one more: start in edges
+	edges        []edge  // by slot: its eligible selections
+	order        []int32 // selections, fewest eligible slots first
+	by           []hop   // by slot: the hop that reached it
+	spread       []bool  // by selection: visited by the search
 	queue        []int32
 	work         int
 }
 
-// edge is a selection that may count for a slot, whose count is counts[at].
+// edge connects a slot with an eligible selection; counts[at] is its count.
 type edge struct{ selection, at int32 }
 
-// hop is one step of a search: units of a selection go from one slot on to
-// another.
+// hop is one step of a search: it moves units of a selection from one slot to another.
 type hop struct {
 	from, selection int32
 	seen            bool
 }
 
-// cleared returns n empty elements, in the room of before where it has it.
+// cleared returns n zero elements. It reuses before if its capacity suffices.
 func cleared[T any](before []T, n int) []T {
 	all := slices.Grow(before[:0], n)[:n]
 	clear(all)
 	return all
 }
 
-// start counts each selection where something is missing, first slots first, and
-// the rest where there is room.
+// start builds an initial assignment: each selection first fills slots below their minimum, in
+// order, then slots below their maximum.
 func (f *assigner) start(slots []groupSlot, selections []selection, work int) {
 	f.slots, f.selections, f.work = slots, selections, work
 	f.by, f.spread = cleared(f.by, len(slots)), cleared(f.spread, len(selections))
@@ -174,7 +166,7 @@ func (f *assigner) start(slots []groupSlot, selections []selection, work int) {
 	}
 }
 
-// build lays out the tables of selections and of slots.
+// build fills the tables of selections and slots.
 func (f *assigner) build() {
 	f.starts, f.order = f.starts[:0], f.order[:0]
 	f.edgesByGroup = cleared(f.edgesByGroup, len(f.slots)+1)
@@ -188,7 +180,7 @@ func (f *assigner) build() {
 	}
 	f.counts, f.edges = cleared(f.counts, int(total)), cleared(f.edges, int(total))
 	end := int32(0)
-	for d := range f.edgesByGroup { // counts become ends, and filling from behind makes them beginnings
+	for d := range f.edgesByGroup { // counts become ends; filling backwards turns them into starts
 		end += f.edgesByGroup[d]
 		f.edgesByGroup[d] = end
 	}
@@ -206,17 +198,16 @@ func (f *assigner) hasUnmet() bool {
 	return slices.ContainsFunc(f.slots, func(d groupSlot) bool { return d.distance() != 0 })
 }
 
-// edgesOf returns the selections that may count for a slot.
+// edgesOf returns the edges of a slot.
 func (f *assigner) edgesOf(d int32) []edge { return f.edges[f.edgesByGroup[d]:f.edgesByGroup[d+1]] }
 
-// countFor returns what a selection counts for a slot that it may count for.
+// countFor returns the count of a selection for an eligible slot.
 func (f *assigner) countFor(s, d int32) *int64 {
 	return &f.counts[int(f.starts[s])+slices.Index(f.selections[s].eligible, d)]
 }
 
-// improve shifts units from one slot to another so that the counts come
-// nearer to the limits; false when no such shift begins here, or no work is
-// left.
+// improve shifts units from one slot to another if that improves the assignment. It returns false
+// if no such shift starts here or the work is used up.
 func (f *assigner) improve(from int) bool {
 	if f.work <= 0 || f.slots[from].count == 0 || !f.mayGain(from) {
 		return false
@@ -238,8 +229,7 @@ func (f *assigner) improve(from int) bool {
 	return true
 }
 
-// mayGain reports whether a shift from here could better anything, were there a
-// way.
+// mayGain reports whether any shift from here could improve the assignment, regardless of paths.
 func (f *assigner) mayGain(from int) bool {
 	f.work -= len(f.slots)
 	for to := range f.slots {
@@ -250,9 +240,8 @@ func (f *assigner) mayGain(from int) bool {
 	return false
 }
 
-// gain returns how much a shift of one unit betters the assignment: 2 or 4 for
-// each unit nearer to the limits in sum, 1 for the same sum with an earlier
-// slot nearer and a later one farther, 0 for none.
+// gain returns how much a shift of one unit improves the assignment: 2 or 4 for each unit of
+// distance less, 1 for the same distance with an earlier slot nearer to its limits, otherwise 0.
 func (f *assigner) gain(from, to int) int64 {
 	leave, enter := f.slots[from].costOfRemove(), f.slots[to].costOfAdd()
 	switch sum := leave + enter; {
@@ -267,7 +256,7 @@ func (f *assigner) gain(from, to int) int64 {
 	}
 }
 
-// findPaths finds every slot that units can be shifted to, by the fewest hops.
+// findPaths finds all slots that units can be shifted to, with the fewest hops.
 func (f *assigner) findPaths(from int32) {
 	clear(f.by)
 	clear(f.spread)
@@ -294,8 +283,7 @@ func (f *assigner) findPaths(from int32) {
 	}
 }
 
-// shift moves as many units as the way allows and as each of them gains the
-// same.
+// shift moves as many units as the path allows with equal gain for each unit.
 func (f *assigner) shift(from, to int32) {
 	units := min(f.slots[from].removable(), f.slots[to].addable())
 	for at := to; at != from; at = f.by[at].from {

@@ -10,7 +10,7 @@ import (
 	"larder/ordering/violation"
 )
 
-// requireValue notes a value that is missing or empty.
+// requireValue adds a violation if a value is missing or empty.
 func (d *decoder) requireValue(of *object, field int, base string) {
 	if v := &of.values[field]; v.blank() {
 		name := of.fields.known[field].name
@@ -18,20 +18,20 @@ func (d *decoder) requireValue(of *object, field int, base string) {
 	}
 }
 
-// change is the body of a change of an order, decoded once for all steps.
+// change is the decoded body of a change of an order.
 type change struct {
 	decoder   decoder
 	canonical []byte
 	fieldCase upstream.FieldCase
 }
 
-// start makes the body ready to be read; finish follows.
+// start prepares reading the body; finish must be called after it.
 func (c *change) start(in Input) {
 	c.decoder, c.fieldCase = newDecoder(in, &violation.List{Language: in.Language}), in.FieldCase
 	c.decoder.record(len(in.Body))
 }
 
-// finish returns a *jsontext.SyntaxError when the body was no JSON.
+// finish returns a *jsontext.SyntaxError if the body is not JSON.
 func (c *change) finish() error {
 	c.canonical = c.decoder.Recorded()
 	return c.decoder.Err()
@@ -40,31 +40,29 @@ func (c *change) finish() error {
 // Canonical returns the canonical form of the body (policy O7).
 func (c *change) Canonical() []byte { return c.canonical }
 
-// Violations returns what is wrong with the body, in its order, and whether there
-// is more.
+// Violations returns the violations in the order of the body, and whether there are more.
 func (c *change) Violations() (list []violation.Violation, more bool) {
 	return c.decoder.violations.Sorted()
 }
 
-// maxPayments is how many payments one body may have.
+// maxPayments is the maximum number of payments in one body.
 const maxPayments = 100
 
-// Payments are the body of a pay call as the client sent it
-// (docs/ordering-service.md, section 2.2).
+// Payments is the body of a pay call as the client sent it (docs/ordering-service.md, section 2.2).
 type Payments struct {
 	change
 	all    []payment
-	broken bool // no sum is known
+	broken bool // the sum is not known
 }
 
-// payment is one element of it.
+// payment is one element of Payments.
 type payment struct {
 	object
 	base string // its JSON Pointer
 }
 
-// ReadPayments reads and checks the payments (policy O10). Violations returns
-// what is wrong with them. The error is a *jsontext.SyntaxError.
+// ReadPayments decodes and validates payments (policy O10). Violations returns their violations.
+// The error is a *jsontext.SyntaxError.
 func ReadPayments(in Input) (*Payments, error) {
 	p := &Payments{}
 	p.start(in)
@@ -78,7 +76,7 @@ func ReadPayments(in Input) (*Payments, error) {
 	return p, p.finish()
 }
 
-// readList reads an array.
+// readList decodes the array.
 func (p *Payments) readList() {
 	d := &p.decoder
 	at, count := d.nextPos(), 0
@@ -129,8 +127,8 @@ func (p *Payments) checkPayment(paid *payment) {
 	}
 }
 
-// Cover notes payments that are less than the order's total, where that is
-// known; the last one's amount is what falls short.
+// Cover adds a violation to the last amount if the payments are less than total, unless one of them
+// is not known.
 func (p *Payments) Cover(total decimal.NullDecimal) {
 	if p.broken || !total.Valid {
 		return
@@ -146,7 +144,7 @@ func (p *Payments) Cover(total decimal.NullDecimal) {
 	}
 }
 
-// List returns the payments that could be read.
+// List returns the payments that could be decoded.
 func (p *Payments) List() []upstream.Payment {
 	out := make([]upstream.Payment, len(p.all))
 	for i := range p.all {
@@ -162,20 +160,20 @@ func (p *Payments) List() []upstream.Payment {
 // Upstream returns the body for the ordering service.
 func (p *Payments) Upstream() []byte { return upstream.AppendPaymentsJSON(nil, p.List(), p.fieldCase) }
 
-// typeText is the type of a reason that needs a text.
+// typeText is the type of a reason that requires a text.
 const typeText = "text"
 
-// Rejection is the body of a reject call as the client sent it
-// (docs/ordering-service.md, section 4.5).
+// Rejection is the body of a reject call as the client sent it (docs/ordering-service.md, section
+// 4.5).
 type Rejection struct {
 	change
 	object object
 	broken bool
-	found  int // how many violations reading it found
+	found  int // number of violations found by decoding
 }
 
-// ReadRejection reads a rejection. Violations returns what is wrong with it. The
-// error is a *jsontext.SyntaxError.
+// ReadRejection decodes and validates a rejection. Violations returns its violations. The error is
+// a *jsontext.SyntaxError.
 func ReadRejection(in Input) (*Rejection, error) {
 	r := &Rejection{object: object{fields: rejectionFields, values: make([]value, rejectionFieldCount)}}
 	r.start(in)
@@ -192,9 +190,8 @@ func ReadRejection(in Input) (*Rejection, error) {
 	return r, r.finish()
 }
 
-// Check checks the rejection by the reasons that the service lists (policy O11),
-// and reports whether they allow it. It replaces the violations of an earlier
-// Check.
+// Check checks the rejection against the reasons that the service lists (policy O11), and reports
+// whether it is valid. It replaces the violations of an earlier Check.
 func (r *Rejection) Check(reasons []upstream.Reason) bool {
 	r.decoder.violations.Truncate(r.found)
 	r.checkReason(reasons)
@@ -232,8 +229,7 @@ func (r *Rejection) checkReason(reasons []upstream.Reason) {
 	refuseValue(d.violations, reason, "", violation.ValueNotAllowed, violation.Params{"allowed": ids})
 }
 
-// Upstream returns the body for the ordering service; what the client left out is
-// empty.
+// Upstream returns the body for the ordering service. Values that the client omitted are empty.
 func (r *Rejection) Upstream() []byte {
 	out := upstream.Rejection{
 		ReasonID: r.object.values[rejectionReason].text, ReasonText: r.object.values[rejectionText].text,

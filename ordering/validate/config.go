@@ -10,63 +10,60 @@ import (
 	"larder/internal/setting"
 )
 
-// MaxZero says what maxCount 0 means (policy M2).
+// MaxZero is the meaning of maxCount 0 (policy M2).
 type MaxZero string
 
-// The two readings of maxCount 0.
+// The meanings of maxCount 0.
 const (
-	MaxZeroUnlimited MaxZero = "unlimited" // no upper limit
+	MaxZeroUnlimited MaxZero = "unlimited" // no maximum
 	MaxZeroNone      MaxZero = "none"      // none allowed
 )
 
-// MissingExternalID says what becomes of a dish or ingredient without
-// externalId (policy O2).
+// MissingExternalID is the handling of a dish or ingredient without externalId (policy O2).
 type MissingExternalID string
 
-// The two ways with a missing externalId.
+// The ways to handle a missing externalId.
 const (
-	MissingFallback MissingExternalID = "fallback" // it is sent by its id
+	MissingFallback MissingExternalID = "fallback" // its id is sent instead
 	MissingRefuse   MissingExternalID = "refuse"   // it cannot be ordered
 )
 
-// Config are the settings that orders are checked by: the switches of
-// the policies M and P, and of those of the policies O that concern a body. It is
-// a part of the `ordering:` section. The fields of Override may be given for one
-// restaurant alone (restaurants[].ordering).
+// Config contains the settings of order validation: the settings of policies M and P, and those of
+// policies O about bodies. It is a part of the `ordering:` section. The fields of Override can be
+// set per restaurant (restaurants[].ordering).
 type Config struct {
-	// MaxZero reads maxCount 0: unlimited or none. Policy M2.
+	// MaxZero is the meaning of maxCount 0: unlimited or none. Policy M2.
 	MaxZero MaxZero `yaml:"max_zero"`
-	// MaxDepth is how many levels of modifiers a dish may have. Policy W15.
+	// MaxDepth is the maximum number of modifier levels of a dish. Policy W15.
 	MaxDepth int `yaml:"max_depth"`
-	// FractionalUnits are the measure units whose dishes are sold in fractional quantities. Policy M8.
+	// FractionalUnits are the measure units of dishes that are sold in fractional quantities.
+	// Policy M8.
 	FractionalUnits []string `yaml:"fractional_units"`
-	// MaxQuantity is how many of a dish one line of an order may have. Policy H10.
+	// MaxQuantity is the maximum quantity of one line. Policy H10.
 	MaxQuantity int `yaml:"max_quantity"`
-	// PriceDigits is to how many digits each line is rounded, half-up. Policy P1.
+	// PriceDigits is the number of digits to which each line is rounded, half-up. Policy P1.
 	PriceDigits int `yaml:"price_digits"`
 	// Required lists the mandatory fields of each expedition type. Policy O1.
 	Required Required `yaml:"required"`
-	// MissingExternalID is what happens to dishes and ingredients without one: fallback or refuse. Policy O2.
+	// MissingExternalID is the handling of dishes and ingredients without an externalId: fallback
+	// or refuse. Policy O2.
 	MissingExternalID MissingExternalID `yaml:"missing_external_id"`
-	// PastTolerance is how far in the past expectedAt may lie. Policy O4.
+	// PastTolerance is how far expectedAt may be in the past. Policy O4.
 	PastTolerance time.Duration `yaml:"past_tolerance"`
-	// MaxLead is how far in the future expectedAt may lie. Policy O4.
+	// MaxLead is how far expectedAt may be in the future. Policy O4.
 	MaxLead time.Duration `yaml:"max_lead"`
-	// LeadTime is what `soonest` adds to now on the v1 API. Policy O4.
+	// LeadTime is added to the current time for `soonest` on the v1 API. Policy O4.
 	LeadTime time.Duration `yaml:"lead_time"`
 }
 
-// Required lists mandatory fields by their names in the ordering service's
-// interface, such as guest.phone. dishList, its ID and quantity, and
-// expeditionType are mandatory whether listed or not: without them there is no
-// order.
+// Required lists mandatory fields by their names in the ordering service's interface, for example
+// guest.phone. dishList, ID and quantity of a dish, and expeditionType are always mandatory.
 type Required struct {
 	Delivery []string `yaml:"delivery"`
 	Pickup   []string `yaml:"pickup"`
 }
 
-// Override is one restaurant's own `ordering:` section: what is given takes
-// the place of the general value.
+// Override is the `ordering:` section of one restaurant. Its values override the general ones.
 type Override struct {
 	MaxZero           *MaxZero           `yaml:"max_zero"`
 	MaxDepth          *int               `yaml:"max_depth"`
@@ -80,13 +77,13 @@ type Override struct {
 	LeadTime          *time.Duration     `yaml:"lead_time"`
 }
 
-// RequiredOverride is Required for one restaurant alone.
+// RequiredOverride is Required for one restaurant.
 type RequiredOverride struct {
 	Delivery *[]string `yaml:"delivery"`
 	Pickup   *[]string `yaml:"pickup"`
 }
 
-// DefaultConfig returns the documented defaults of the policies.
+// DefaultConfig returns the defaults that policies.md documents.
 func DefaultConfig() Config {
 	return Config{
 		MaxZero:           MaxZeroUnlimited,
@@ -110,7 +107,7 @@ func DefaultConfig() Config {
 	}
 }
 
-// With returns the configuration with one restaurant's own values laid over it.
+// With returns the configuration with the overrides of one restaurant.
 func (c Config) With(o Override) Config {
 	overlay(&c.MaxZero, o.MaxZero)
 	overlay(&c.MaxDepth, o.MaxDepth)
@@ -132,8 +129,8 @@ func overlay[T any](field, value *T) {
 	}
 }
 
-// MenuSettings returns the switches that a restaurant's menu is compiled with;
-// stopListAny comes from its connection (policy W7).
+// MenuSettings returns the settings for compiling a restaurant's menu. stopListAnyValue is a
+// setting of its connection (policy W7).
 func (c Config) MenuSettings(stopListAnyValue bool) menu.Settings {
 	return menu.Settings{
 		MaxZeroNone:             c.MaxZero == MaxZeroNone,
@@ -143,8 +140,7 @@ func (c Config) MenuSettings(stopListAnyValue bool) menu.Settings {
 	}
 }
 
-// Validate checks the settings. Every fault comes back, each a *setting.Error,
-// joined.
+// Validate checks the settings. It returns every fault as a *setting.Error, joined.
 func (c Config) Validate() error {
 	var errs []error
 	fault := func(bad bool, key, msg string, args ...any) {
@@ -152,14 +148,14 @@ func (c Config) Validate() error {
 			errs = append(errs, setting.Errorf(key, msg, args...))
 		}
 	}
-	fault(c.MaxZero != MaxZeroUnlimited && c.MaxZero != MaxZeroNone,
-		"max_zero", "%q is none of unlimited, none", string(c.MaxZero))
-	fault(c.MissingExternalID != MissingFallback && c.MissingExternalID != MissingRefuse,
-		"missing_external_id", "%q is none of fallback, refuse", string(c.MissingExternalID))
-	fault(c.MaxDepth < 1 || c.MaxDepth > maxConfiguredDepth,
-		"max_depth", "%d is not between 1 and %d", c.MaxDepth, maxConfiguredDepth)
-	fault(c.MaxQuantity < 1 || c.MaxQuantity > maxUnits, "max_quantity", "%d is not between 1 and %d", c.MaxQuantity, maxUnits)
-	fault(c.PriceDigits < 0 || c.PriceDigits > 6, "price_digits", "%d is not between 0 and 6", c.PriceDigits)
+	errs = append(errs, setting.OneOf("max_zero", c.MaxZero, MaxZeroUnlimited, MaxZeroNone),
+		setting.OneOf("missing_external_id", c.MissingExternalID, MissingFallback, MissingRefuse))
+	between := func(key string, value, low, high int) {
+		fault(value < low || value > high, key, "must be between %d and %d, not %d", low, high, value)
+	}
+	between("max_depth", c.MaxDepth, 1, maxConfiguredDepth)
+	between("max_quantity", c.MaxQuantity, 1, maxUnits)
+	between("price_digits", c.PriceDigits, 0, 6)
 	fault(c.PastTolerance < 0, "past_tolerance", "must not be negative")
 	fault(c.MaxLead <= 0, "max_lead", "must be more than 0")
 	fault(c.LeadTime < 0 || c.LeadTime > c.MaxLead, "lead_time", "must be between 0 and max_lead")
@@ -169,19 +165,19 @@ func (c Config) Validate() error {
 	}{{"required.delivery", c.Required.Delivery}, {"required.pickup", c.Required.Pickup}} {
 		for _, name := range list.names {
 			fault(!slices.Contains(fieldNames(), name), list.key,
-				"%q is no field of an order; known are %s", name, strings.Join(fieldNames(), ", "))
+				"%q is not a field of an order (valid: %s)", name, strings.Join(fieldNames(), ", "))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// maxConfiguredDepth keeps a body's modifiers within MaxBodyDepth brackets.
+// maxConfiguredDepth keeps the brackets of a body within MaxBodyDepth.
 const maxConfiguredDepth = 12
 
-// fieldNames are the names that Required may list.
+// fieldNames returns the names that Required may list.
 func fieldNames() []string {
 	names := []string{"dishList[].ID", "dishList[].quantity"}
-	for _, f := range orderFields.known[:orderSoonest] { // which is larder's own
+	for _, f := range orderFields.known[:orderSoonest] { // soonest is not a field of the interface
 		names = append(names, f.name)
 	}
 	for _, f := range guestFields.known {

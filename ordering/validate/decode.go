@@ -14,43 +14,43 @@ import (
 	"larder/ordering/violation"
 )
 
-// MaxBodyDepth is how many levels of brackets a body may have (policies W15 and H1).
+// MaxBodyDepth is the maximum nesting depth of a body (policies W15 and H1).
 const MaxBodyDepth = 32
 
 // The limits of policy W15.
 const (
 	maxDishes      = 200
-	maxIngredients = 100 // a dish, nested ones included
-	maxDigits      = 40  // characters of a number
+	maxIngredients = 100 // of a dish, including nested ones
+	maxDigits      = 40  // of a number, in characters
 )
 
 // Input is a body as a client sent it.
 type Input struct {
-	// Body is not changed while it is used.
+	// Body must not be modified while it is in use.
 	Body []byte
-	// V1: the v1 API. It fills restaurantID and expectedAt of an order, and sends
-	// on only fields that the interface has; the compatible API passes
-	// unknown ones on (policies W8, O1, O4).
+	// V1 is true on the v1 API. It sets restaurantID and expectedAt of an order, and forwards only
+	// fields of the interface; the compatible API also forwards unknown fields (policies W8, O1,
+	// O4).
 	V1 bool
-	// Language is what messages are written in: "en".
+	// Language is the language of messages, for example "en".
 	Language string
-	// FieldCase is how the body for the service spells its names.
+	// FieldCase is the spelling of field names in the body for the service.
 	FieldCase upstream.FieldCase
 }
 
-// Order is the body of an order, decoded once for all steps of placing it. Its
-// texts are parts of the body. One goroutine uses it at a time.
+// Order is a decoded order body. Its strings are parts of the body. It is not safe for concurrent
+// use.
 type Order struct {
 	Input
 
 	fields     order
-	violations violation.List // what decoding found
+	violations violation.List // found while decoding
 	canonical  []byte
 }
 
-// DecodeOrder decodes the body of an order. payments are the payment types that
-// a guest may use; nil allows all. The error is a *jsontext.SyntaxError, when the
-// body is no JSON or nests deeper than MaxBodyDepth.
+// DecodeOrder decodes the body of an order. payments are the payment types that a guest may use;
+// nil allows all. It returns a *jsontext.SyntaxError if the body is not JSON or is nested deeper
+// than MaxBodyDepth.
 func DecodeOrder(in Input, payments []string) (*Order, error) {
 	o := &Order{Input: in, violations: violation.List{Language: in.Language}}
 	o.fields.reset()
@@ -65,8 +65,8 @@ func DecodeOrder(in Input, payments []string) (*Order, error) {
 // Canonical returns the canonical form of the body (policy O7).
 func (o *Order) Canonical() []byte { return o.canonical }
 
-// Restaurant returns the restaurantID that the body names; "" where it is missing
-// or is no identifier.
+// Restaurant returns the restaurantID of the body; it is empty if it is missing or not an
+// identifier.
 func (o *Order) Restaurant() string {
 	if named := &o.fields.values[orderRestaurant]; !named.blank() {
 		return named.text
@@ -74,25 +74,24 @@ func (o *Order) Restaurant() string {
 	return ""
 }
 
-// RefusedPayment returns the name of the first member that asks for a payment type
-// that a guest may not use, as the body spells it; "" where there is none.
+// RefusedPayment returns the name, as spelled in the body, of the first member with a payment type
+// that a guest may not use. It may be empty.
 func (o *Order) RefusedPayment() string { return o.fields.refusedPayment }
 
-// decoder reads a body and notes what is not as it should be.
+// decoder decodes a body and collects violations.
 type decoder struct {
 	jsontext.Canonical
 
 	violations      *violation.List
 	order           *order
 	v1              bool
-	payments        []string // what a guest may use; nil for all
+	payments        []string // allowed for a guest; nil allows all
 	maxDepth        int      // levels of ingredients
-	lastPos         int32    // the place of the value read last
-	ingredientCount int      // ingredients of the current dish
+	lastPos         int32    // position of the last value
+	ingredientCount int      // number in the current dish
 }
 
-// newDecoder returns a decoder that notes as many violations as an answer lists,
-// and one more.
+// newDecoder returns a decoder that collects one violation more than a response lists.
 func newDecoder(in Input, notes *violation.List) decoder {
 	notes.Limit = violation.Max + 1
 	d := decoder{violations: notes, v1: in.V1}
@@ -100,23 +99,21 @@ func newDecoder(in Input, notes *violation.List) decoder {
 	return d
 }
 
-// record has the canonical form of the body written while it is read: the one form
-// that all bodies that say the same have in common (policy O7). Members are sorted,
-// there is no white space, strings have the same escapes, and numbers are written by
-// value. Two spellings of one field in an object stay in their order, for the last
-// one counts.
+// record makes the reader write the canonical form of the body, which is equal for all bodies with
+// equal meaning (policy O7). Members are sorted, there is no white space, strings have the same
+// escapes, and numbers are written by value. Two spellings of one field in an object keep their
+// order, because the last one counts.
 func (d *decoder) record(size int) {
 	d.AppendNumber = appendCanonicalNumber
 	d.Record(make([]byte, 0, size))
 }
 
-// maxExponentDigits bounds the exponents that are computed: a number with a
-// longer one stays as it stands.
+// maxExponentDigits limits the exponents that are computed. A number with a longer exponent is not
+// changed.
 const maxExponentDigits = 9
 
-// appendCanonicalNumber appends a JSON number by its value: digits without
-// zeros at either end, and the exponent where it is not 0. O(len), whatever
-// the exponent.
+// appendCanonicalNumber appends a JSON number by its value: digits without zeros at either end, and
+// the exponent if it is not 0. It is O(len) for any exponent.
 func appendCanonicalNumber(dst []byte, number string) []byte {
 	mantissa, power := number, ""
 	if e := strings.IndexAny(number, "eE"); e >= 0 {
@@ -134,7 +131,7 @@ func appendCanonicalNumber(dst []byte, number string) []byte {
 	if len(strings.TrimLeft(power, "+-0")) > maxExponentDigits {
 		return append(dst, number...)
 	}
-	n, _ := strconv.Atoi(power) // 0 where there is none
+	n, _ := strconv.Atoi(power) // 0 without an exponent
 	exponent += n
 	if len(unsigned) < len(mantissa) {
 		dst = append(dst, '-')
@@ -146,7 +143,7 @@ func appendCanonicalNumber(dst []byte, number string) []byte {
 	return dst
 }
 
-// decode decodes the body for a catalogue that takes maxDepth levels of ingredients.
+// decode decodes the body for a catalogue with maxDepth levels of ingredients.
 func (o *order) decode(in Input, maxDepth int, notes *violation.List) error {
 	o.reset()
 	d := newDecoder(in, notes)
@@ -218,8 +215,7 @@ func (d *decoder) readObject(o *object, s position) {
 	}
 }
 
-// readMembers reads the members of an object of plain fields. base is its JSON
-// Pointer.
+// readMembers decodes an object of plain fields. base is its JSON Pointer.
 func (d *decoder) readMembers(o *object, base string) {
 	for name := range d.Members() {
 		at := d.nextPos()
@@ -233,8 +229,7 @@ func (d *decoder) readMembers(o *object, base string) {
 	o.end = d.nextPos()
 }
 
-// readSoonest reads larder's own field; the compatible API passes it on as it
-// stands (policy O4).
+// readSoonest decodes larder's field soonest; the compatible API forwards it unchanged (policy O4).
 func (d *decoder) readSoonest(s position) {
 	o := d.order
 	if !d.v1 {
@@ -254,8 +249,8 @@ func (d *decoder) readSoonest(s position) {
 	d.Skip()
 }
 
-// readValue reads a plain value. A null, and what is read past, leaves what an
-// earlier spelling of the same field said.
+// readValue decodes a plain value. A null or skipped value does not overwrite an earlier spelling
+// of the same field.
 func (d *decoder) readValue(v *value, path string, s position, w fieldKind) {
 	kind := d.Kind()
 	if kind == jsontext.KindNull || w == wantNothing {
@@ -313,8 +308,8 @@ func (d *decoder) mismatch(at int32, path string, w fieldKind, got jsontext.Kind
 	d.violations.Add(at, path, violation.TypeMismatch, violation.Params{"want": string(w), "got": got.String()}, "")
 }
 
-// unknownFields returns those of the unknown fields that are sent: all on the
-// compatible API, none on the v1 API (policy W8).
+// unknownFields returns the unknown fields to send: all on the compatible API, none on the v1 API
+// (policy W8).
 func unknownFields(v1 bool, extra []upstream.Field) []upstream.Field {
 	if v1 {
 		return nil

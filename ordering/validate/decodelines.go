@@ -15,7 +15,7 @@ func (d *decoder) readDishes(s position) {
 		d.Skip()
 		return
 	}
-	clear(o.lines) // of an earlier list
+	clear(o.lines) // lines of an earlier list
 	o.dishes, o.listed, o.first, o.lines, o.broken = s, readable, none, o.lines[:0], false
 	o.base, o.dishCount = dishListPath, 0
 	if s.name != "dishList" {
@@ -51,8 +51,8 @@ func (d *decoder) readDishes(s position) {
 	}
 }
 
-// dishListPath is the JSON Pointer of dishList in its usual spelling; dishPaths
-// are those of its elements.
+// dishListPath is the JSON Pointer of dishList in its usual spelling; dishPaths are those of its
+// elements.
 const dishListPath = "/dishList"
 
 var dishPaths = func() (paths [maxDishes]string) { //nolint:gochecknoglobals // constant
@@ -62,8 +62,8 @@ var dishPaths = func() (paths [maxDishes]string) { //nolint:gochecknoglobals // 
 	return paths
 }()
 
-// linePath returns the JSON Pointer of a line, made on first use: an order
-// without fault needs only those of its dishes.
+// linePath returns the JSON Pointer of a line. It is created on first use, because a valid order
+// needs only those of its dishes.
 func (o *order) linePath(n int32) string {
 	l := &o.lines[n]
 	switch {
@@ -78,7 +78,7 @@ func (o *order) linePath(n int32) string {
 	return l.path
 }
 
-// readLine reads a dish or an ingredient and returns its index in lines, or none.
+// readLine decodes a dish or an ingredient and returns its index in lines, or none.
 func (d *decoder) readLine(i int, parent int32, depth int, list string) int32 {
 	o := d.order
 	at := d.nextPos()
@@ -114,8 +114,8 @@ func (d *decoder) readLine(i int, parent int32, depth int, list string) int32 {
 			d.readLineValue(&l.group, n, s, wantID)
 		case lineIngredients:
 			d.readIngredients(n, s)
-			l = &o.lines[n] // the lines may have moved
-		case lineName, lineMeasure: // the catalogue's are sent (policy P3)
+			l = &o.lines[n] // o.lines may have been reallocated
+		case lineName, lineMeasure: // the catalogue's values are sent (policy P3)
 			d.Skip()
 		default:
 			raw := d.Raw()
@@ -139,7 +139,7 @@ func (o *order) newLine() int32 {
 	return int32(n) //nolint:gosec // at most maxDishes × (1 + maxIngredients)
 }
 
-// readLineValue is readValue with the line's pointer made only for a fault.
+// readLineValue is readValue, but creates the line's pointer only for a violation.
 func (d *decoder) readLineValue(v *value, n int32, s position, w fieldKind) {
 	before := d.violations.Len()
 	d.readValue(v, "", s, w)
@@ -192,7 +192,7 @@ func (d *decoder) readIngredients(n int32, s position) {
 	}
 }
 
-// truncate leaves the other ingredients of a dish unread and says so once.
+// truncate skips the other ingredients of a dish and adds one violation for that.
 func (d *decoder) truncate(n int32) {
 	o := d.order
 	o.lines[n].truncated = true

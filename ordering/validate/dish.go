@@ -10,24 +10,23 @@ import (
 	"larder/ordering/violation"
 )
 
-// maxUnits bounds the quantity of an ingredient for one unit of a dish, nested
-// quantities multiplied (policy W15).
+// maxUnits limits the quantity of an ingredient per unit of a dish, with nested quantities
+// multiplied (policy W15).
 const maxUnits = 1_000_000
 
-// unreadable stands for units that cannot be counted.
+// unreadable is the number of units if it is not known.
 const unreadable = -1
 
-// item is what the menu says of a line.
+// item is the menu's data about a line.
 type item struct {
-	// index is the dish, or the ingredient, in the catalogue; menu.None where
-	// it could not be found.
+	// index is the dish or ingredient in the catalogue, or menu.None.
 	index menu.Index
-	// units: how many of the ingredient one unit of its parent has: 0 where
-	// the client sent 0 or less, unreadable where that is not known.
+	// units is the number of units per unit of the parent: 0 if the client sent 0 or less,
+	// unreadable if it is not known.
 	units int64
-	// per is units for one unit of the dish.
+	// per is units per unit of the dish.
 	per int64
-	// clear: the quantity is as it should be.
+	// clear is true if the quantity is valid.
 	clear bool
 }
 
@@ -42,7 +41,7 @@ func (c *validation) checkDishes() {
 	c.itemsReady = true
 	before := c.violations.Len()
 	for n := o.first; n != none; n = o.lines[n].next {
-		if c.violations.Len()-before > violation.Max { // what follows is not listed (policy H7)
+		if c.violations.Len()-before > violation.Max { // the other violations would not be listed (policy H7)
 			c.unchecked = n
 			return
 		}
@@ -69,8 +68,7 @@ func (c *validation) checkDish(n int32) {
 	}
 }
 
-// checkAvailable refuses stopped dishes (policy M10) and those that cannot be
-// ordered at all (policy M9).
+// checkAvailable rejects stopped dishes (policy M10) and dishes that cannot be ordered (policy M9).
 func (c *validation) checkAvailable(n int32) {
 	p := c.items[n].index
 	if c.Catalogue.Orderable(p) {
@@ -88,7 +86,7 @@ func (c *validation) checkAvailable(n int32) {
 	}
 }
 
-// checkPrice compares a price that the client sent (policy P2).
+// checkPrice compares the price that the client sent with the current one (policy P2).
 func (c *validation) checkPrice(n int32, current *menu.Item) {
 	price := &c.order.lines[n].price
 	if price.state != readable || price.number.Cmp(current.Price) == 0 {
@@ -97,9 +95,8 @@ func (c *validation) checkPrice(n int32, current *menu.Item) {
 	c.refuse(n, price.position, violation.PriceChanged, violation.Params{"sent": number(price.number), "current": number(current.Price)})
 }
 
-// checkDishQuantity checks a dish's quantity: positive, not more than
-// ordering.max_quantity (policy H10), and fractional only where the dish is
-// weighed (policy M8).
+// checkDishQuantity checks a dish's quantity: positive, at most ordering.max_quantity (policy H10),
+// and whole unless the dish is sold by weight (policy M8).
 func (c *validation) checkDishQuantity(n int32) {
 	l, it := &c.order.lines[n], &c.items[n]
 	switch q := &l.quantity; {
@@ -126,10 +123,9 @@ func (c *validation) fractional(m *menu.Measure) bool {
 	})
 }
 
-// checkIngredients checks what stands in the line n's ingredients, and what is
-// missing there. isKnown: the menu has the line; scheme is the line's; above are
-// the schemes it is nested in. It reports whether any of them has ingredients of
-// its own.
+// checkIngredients checks the ingredients of line n, including missing ones. isKnown reports
+// whether the menu has the line, scheme is the line's scheme, and above are the schemes that
+// contain it. nested reports whether an ingredient has its own ingredients.
 func (c *validation) checkIngredients(n int32, isKnown bool, scheme menu.Index, above []menu.Index) (nested bool) {
 	o := c.order
 	for child := o.lines[n].first; child != none; child = o.lines[child].next {
@@ -152,7 +148,7 @@ func (c *validation) checkIngredients(n int32, isKnown bool, scheme menu.Index, 
 		if i != menu.None {
 			own = c.Catalogue.IngredientScheme(i)
 		}
-		if slices.Contains(inside, own) { // a cycle of schemes is cut where it closes (policy M5)
+		if slices.Contains(inside, own) { // stop at a cycle of schemes (policy M5)
 			own = menu.None
 		}
 		c.checkIngredients(child, i != menu.None, own, inside)
@@ -165,7 +161,7 @@ func (c *validation) checkIngredientLine(parent, n int32) {
 	*it = item{index: c.find(n)}
 	if it.index != menu.None {
 		ingredient := c.Catalogue.Ingredients().At(it.index)
-		// A scheme that cannot be satisfied is reported with its groups.
+		// For a scheme that cannot be satisfied, its groups are reported instead.
 		if reasons := c.Catalogue.IngredientReasons(it.index); len(reasons) > 0 && reasons[0].Code != menu.ReasonGroupUnsatisfiable {
 			c.refuseLine(n, violation.IngredientUnavailable,
 				violation.Params{"id": ingredient.ID(), "reason": reasons[0].Code}, ingredient.Name())
@@ -177,8 +173,8 @@ func (c *validation) checkIngredientLine(parent, n int32) {
 	c.checkUnits(parent, n)
 }
 
-// checkUnits reads an ingredient's quantity: a whole number of at least 1,
-// absent = 1 (policy M7).
+// checkUnits reads the quantity of an ingredient: a whole number of at least 1, by default 1
+// (policy M7).
 func (c *validation) checkUnits(parent, n int32) {
 	l, it := &c.order.lines[n], &c.items[n]
 	q := &l.quantity
@@ -209,26 +205,25 @@ func (c *validation) checkUnits(parent, n int32) {
 	}
 }
 
-// exceeds compares the magnitude of a whole number, of any length, with a small
-// one.
+// exceeds reports whether the magnitude of a whole number of any length exceeds limit.
 func exceeds(n jsontext.Number, limit int64) bool {
 	whole, ok := n.Int64()
 	return !ok || whole > limit || whole < -limit
 }
 
-// refuse notes what is wrong with a member of the line n.
+// refuse adds a violation for a member of line n.
 func (c *validation) refuse(n int32, at position, code violation.Code, params violation.Params) {
 	c.violations.Add(at.pos, member(c.order.linePath(n), at.name), code, params, c.itemName(n))
 }
 
-// refuseLine notes what is wrong with the line n, which the message calls subject.
+// refuseLine adds a violation for line n; subject is its name in the message.
 func (c *validation) refuseLine(n int32, code violation.Code, params violation.Params, subject string) {
 	c.violations.Add(c.order.lines[n].pos, c.order.linePath(n), code, params, subject)
 }
 
-// find returns the dish or ingredient that the line n names: by the menu's id first,
-// then by externalId (policy O3); where its ID is null, by externalId alone (policy
-// W12). It notes a violation and returns menu.None where there is not exactly one.
+// find returns the dish or ingredient of line n: by the menu's id first, then by externalId (policy
+// O3). If the ID is null, only the externalId counts (policy W12). Unless there is exactly one
+// match, find adds a violation and returns menu.None.
 func (c *validation) find(n int32) menu.Index {
 	l := &c.order.lines[n]
 	id, items, found := l.id.text, c.itemsOf(n), menu.None
@@ -273,5 +268,5 @@ func (c *validation) itemsOf(n int32) *menu.ItemTable {
 	return c.Catalogue.Ingredients()
 }
 
-// number returns a number as a param, with its exact digits.
+// number returns a number with its exact digits, for params.
 func number(n jsontext.Number) json.Number { return json.Number(n.Append(nil)) }

@@ -1,21 +1,19 @@
-// Package validate decides whether an order, or a change of one, may be sent to
-// the ordering service, and makes the body that is sent.
+// Package validate decides whether an order, or a change of one, may be sent to the ordering
+// service, and creates the body to send.
 //
-// Its one invariant: what it accepts is right by the catalogue that the order was
-// checked against. Every dish and ingredient is known and available, every group
-// of every chosen scheme is within its limits, every price is the catalogue's,
-// and every mandatory field is present. It rejects a body with all violations at
-// once, each with a JSON Pointer into the client's own body.
+// Its one invariant: an order that it accepts is valid for the catalogue that it was checked
+// against. Every dish and ingredient is known and available, every group of every chosen scheme is
+// within its limits, every price is the catalogue's, and every mandatory field is present. For an
+// invalid body it returns all violations at once, each with a JSON Pointer into the client's own
+// body.
 //
-// A body is decoded once, into an Order, Payments or a Rejection: the fields with
-// their places, and the canonical form that a fingerprint is made of. A Validator
-// checks an Order by a catalogue: checkDishes finds the dishes and counts their groups
-// (assign), price computes the lines, fieldCheck checks the rest, and mapping makes
-// the body that is sent. An order that nests deeper than menus usually do is decoded
-// again if its catalogue has another depth.
+// A body is decoded once, into an Order, Payments or a Rejection: the fields with their positions,
+// and the canonical form for the fingerprint. A Validator checks an Order against a catalogue:
+// checkDishes finds the dishes and counts their groups (assign), price computes the lines,
+// fieldCheck checks the other fields, and mapping creates the body to send. An order with more
+// levels than usual is decoded again if its catalogue has a different depth limit.
 //
-// ordering checks with it what it places and changes; httpapi answers the validate
-// route with it. It reads no journal and calls no service. Only the clock makes
-// two results of the same order differ. It may be used by any number of
-// goroutines.
+// ordering uses the package before it places or changes an order; httpapi uses it for the validate
+// route. It reads no journal and calls no service. For the same order and catalogue, the result
+// depends only on the clock. The package is safe for concurrent use, unless a type says otherwise.
 package validate

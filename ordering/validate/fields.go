@@ -10,44 +10,43 @@ import (
 	"larder/ordering/violation"
 )
 
-// fieldKind is the kind of value that a field takes; its text stands in the params
-// of type_mismatch.
+// fieldKind is the kind of value that a field accepts; type_mismatch has it in its params.
 type fieldKind string
 
 // The kinds of values in an order (docs/ordering-service.md, section 2.1).
 const (
 	wantText    fieldKind = "string"
 	wantID      fieldKind = "identifier" // string or number (policy W4)
-	wantWhole   fieldKind = "integer"    // or numeric string (policy W12)
-	wantNumber  fieldKind = "number"     // or numeric string (policy W12)
+	wantWhole   fieldKind = "integer"    // or a numeric string (policy W12)
+	wantNumber  fieldKind = "number"     // or a numeric string (policy W12)
 	wantTime    fieldKind = "date-time"
 	wantBoolean fieldKind = "boolean"
 	wantArray   fieldKind = "array"
 	wantObject  fieldKind = "object"
-	wantNothing fieldKind = "" // read past
+	wantNothing fieldKind = "" // skipped
 )
 
 // value is one plain field as the client sent it.
 type value struct {
 	position
 	state    state
-	isNumber bool            // number holds it, not text
-	numeric  bool            // text holds an identifier that was sent as a number
-	text     string          // of texts and identifiers
+	isNumber bool            // number is set instead of text
+	numeric  bool            // an identifier that was sent as a number
+	text     string          // strings and identifiers
 	number   jsontext.Number // exact
 }
 
-// state says what became of a value.
+// state is the state of a value.
 type state uint8
 
-// The states of a value. One that is null, or a number of no digits, is absent.
+// The states of a value. A null, or a numeric string without digits, counts as absent.
 const (
 	absent   state = iota
-	readable       // as its field wants it
-	refused        // of another kind; a violation says so
+	readable       // of the right kind
+	refused        // of another kind; there is a violation for it
 )
 
-// textPtr returns the text for the wire; nil for none.
+// textPtr returns the text for the upstream body, or nil.
 func (v *value) textPtr() *string {
 	if v.state != readable {
 		return nil
@@ -62,7 +61,7 @@ func (v *value) numberPtr() *jsontext.Number {
 	return &v.number
 }
 
-// wholePtr returns the whole number for the wire, kept in room; nil for none.
+// wholePtr returns the whole number for the upstream body, stored in room, or nil.
 func (v *value) wholePtr(room *int) *int {
 	if v.state != readable {
 		return nil
@@ -72,12 +71,12 @@ func (v *value) wholePtr(room *int) *int {
 	return room
 }
 
-// object is an order, a guest or an address: its plain fields, in the order of
-// its table, and what larder does not know.
+// object is an order, a guest or an address: its plain fields, in the order of its table, and its
+// unknown fields.
 type object struct {
 	position
 	state  state
-	end    int32 // the place behind its last member
+	end    int32 // position after its last member
 	fields *fieldTable
 	values []value // of the plain fields
 	extra  []upstream.Field
@@ -86,24 +85,24 @@ type object struct {
 // line is a dish, or an ingredient of a dish or of another ingredient.
 type line struct {
 	position
-	path       string // JSON Pointer; made when first asked for
+	path       string // JSON Pointer, created on first use
 	end        int32
 	index      int
-	parent     int32 // the line whose ingredient this is; none for a dish
+	parent     int32 // the line that contains this ingredient; none for a dish
 	first      int32 // its first ingredient, or none
-	next       int32 // the next line beside it, or none
+	next       int32 // its next sibling, or none
 	depth      int   // 0 for a dish
 	id         value
 	externalID value
 	price      value
 	quantity   value
-	group      value            // groupId: larder's own, never sent (policy M4)
+	group      value            // groupId: larder's own field, never sent (policy M4)
 	list       position         // ingredients
-	truncated  bool             // a limit left some of its ingredients unread
-	extra      []upstream.Field // what larder does not know (policies W8, W12)
+	truncated  bool             // some ingredients were skipped because of a limit
+	extra      []upstream.Field // unknown fields (policies W8, W12)
 }
 
-// none is the line index that points nowhere.
+// none is the index of no line.
 const none int32 = -1
 
 // order is an order as the client sent it.
@@ -112,23 +111,23 @@ type order struct {
 	dishes position // dishList
 	base   string   // its JSON Pointer
 	listed state
-	lines  []line // dishes and ingredients, each before its own ingredients; empty ones behind them
+	lines  []line // dishes and ingredients, each before its own ingredients; then unused ones
 	first  int32  // the first dish, or none
 
-	dishCount int  // elements of dishList, read or not
-	broken    bool // a dish could not be read: no total is known
-	deepest   int  // levels of ingredients, read or not
+	dishCount int  // elements of dishList, including skipped ones
+	broken    bool // a dish could not be decoded: the total is not known
+	deepest   int  // levels of ingredients, including skipped ones
 
 	refusedPayment string // see Order.RefusedPayment
 
 	guest   object
 	address object
-	soonest bool // larder's own: as soon as may be (policy O4)
+	soonest bool // larder's own field: as soon as possible (policy O4)
 
-	buffer [orderFieldCount + guestFieldCount + addressFieldCount]value // of values
+	buffer [orderFieldCount + guestFieldCount + addressFieldCount]value // backing array of values
 }
 
-// reset makes an empty order ready to be read into.
+// reset prepares an empty order for decoding.
 func (o *order) reset() {
 	o.first = none
 	o.object = object{fields: orderFields, values: o.buffer[:orderFieldCount]}
@@ -136,19 +135,18 @@ func (o *order) reset() {
 	o.address = object{fields: addressFields, values: o.buffer[orderFieldCount+guestFieldCount:]}
 }
 
-// clear empties the order and keeps the room of its lines.
+// clear empties the order and keeps the capacity of its lines.
 func (o *order) clear() {
 	clear(o.lines)
 	*o = order{lines: o.lines[:0]}
 }
 
-// position is where a value stands in the client's body.
+// position is the position of a value in the client's body.
 type position struct {
-	// name is the member's name as the client spelled it; empty where the
-	// member is missing.
+	// name is the member's name as the client spelled it; empty if the member is missing.
 	name string
-	// pos orders positions as the body has them. A missing member has that of
-	// the end of the object that lacks it.
+	// pos orders positions as in the body. A missing member has the position of the end of its
+	// object.
 	pos int32
 }
 
@@ -160,14 +158,14 @@ func member(path, name string) string {
 	return path + "/" + name
 }
 
-// element appends an array position to a JSON Pointer.
+// element appends an array index to a JSON Pointer.
 func element(path string, i int) string { return path + "/" + strconv.Itoa(i) }
 
-// nameOr returns the member's name, or the interface's where the member is missing.
+// nameOr returns the member's name, or the documented one if the member is missing.
 func (s position) nameOr(documented string) string { return cmp.Or(s.name, documented) }
 
-// posOr returns the member's place, or end where the member is missing: that of
-// the end of the object that lacks it.
+// posOr returns the member's position; if the member is missing, it returns end, the end of its
+// object.
 func (s position) posOr(end int32) int32 {
 	if s.name == "" {
 		return end
@@ -175,35 +173,35 @@ func (s position) posOr(end int32) int32 {
 	return s.pos
 }
 
-// missingField is a member that an object lacks.
+// missingField is a mandatory member that an object does not have.
 type missingField struct {
 	position
-	base  string // the JSON Pointer of the object
-	end   int32  // the place where it ends
-	name  string // the member's in the interface
-	field string // what the message calls it
+	base  string // JSON Pointer of the object
+	end   int32  // position of its end
+	name  string // of the member, in the interface
+	field string // its name in the message
 }
 
 func addMissing(notes *violation.List, m missingField) {
 	notes.Add(m.posOr(m.end), member(m.base, m.nameOr(m.name)), violation.FieldRequired, violation.Params{"field": m.field}, "")
 }
 
-// refuseValue notes what is wrong with a value of the object at base.
+// refuseValue adds a violation for a value of the object at base.
 func refuseValue(notes *violation.List, v *value, base string, code violation.Code, params violation.Params) {
 	notes.Add(v.pos, member(base, v.name), code, params, "")
 }
 
-// unknownField is a name that larder does not know.
+// unknownField is the result of find for an unknown name.
 const unknownField = -1
 
 // knownField is a field of the ordering service's interface.
 type knownField struct {
 	name  string
 	kind  fieldKind
-	limit int // most characters of a text; 0: its value is checked otherwise
+	limit int // maximum number of characters of a text; 0 if the value is checked elsewhere
 }
 
-// fieldTable has the fields of one object of the interface by their positions.
+// fieldTable contains the fields of one object of the interface.
 type fieldTable struct {
 	known  []knownField
 	byName map[string]int // in the usual spellings, and folded
@@ -221,7 +219,7 @@ func newFieldTable(fields ...knownField) *fieldTable {
 	return t
 }
 
-// find returns the position of a name in any spelling (policy W3), or unknownField.
+// find returns the index of a name in any spelling (policy W3), or unknownField.
 func (t *fieldTable) find(name string) int {
 	if field, ok := t.byName[name]; ok {
 		return field
@@ -232,7 +230,7 @@ func (t *fieldTable) find(name string) int {
 	return unknownField
 }
 
-// The positions in orderFields: the plain fields first.
+// The indices in orderFields; plain fields come first.
 const (
 	orderComment = iota
 	orderRestaurant
@@ -248,7 +246,7 @@ const (
 	orderSoonest
 )
 
-// The positions in guestFields.
+// The indices in guestFields.
 const (
 	guestEmail = iota
 	guestPhone
@@ -257,7 +255,7 @@ const (
 	guestFieldCount
 )
 
-// The positions in addressFields.
+// The indices in addressFields.
 const (
 	addressPostcode = iota
 	addressStreet
@@ -275,7 +273,7 @@ const (
 	addressFieldCount
 )
 
-// The positions in paymentFields.
+// The indices in paymentFields.
 const (
 	paymentCode = iota
 	paymentAmount
@@ -284,7 +282,7 @@ const (
 	paymentFieldCount
 )
 
-// The positions in rejectionFields.
+// The indices in rejectionFields.
 const (
 	rejectionReason = iota
 	rejectionText
@@ -292,7 +290,7 @@ const (
 	rejectionFieldCount
 )
 
-// The positions in lineFields: a dish's or an ingredient's.
+// The indices in lineFields, for dishes and ingredients.
 const (
 	lineID = iota
 	lineExternalID
@@ -304,8 +302,8 @@ const (
 	lineMeasure
 )
 
-// The fields of the interface (docs/ordering-service.md, section 2), and
-// larder's own soonest and groupId.
+// The fields of the interface (docs/ordering-service.md, section 2), with larder's own fields
+// soonest and groupId.
 //
 //nolint:gochecknoglobals // constants
 var (
@@ -352,7 +350,7 @@ var (
 	rejectionFields = newFieldTable(
 		knownField{"rejectionReasonID", wantID, maxName},
 		knownField{"rejectionReasonText", wantText, maxText},
-		knownField{"restaurantID", wantNothing, 0}, // accepted and not sent (policy O11)
+		knownField{"restaurantID", wantNothing, 0}, // accepted, but not sent (policy O11)
 	)
 	lineFields = newFieldTable(
 		knownField{"ID", wantID, 0},
@@ -361,7 +359,7 @@ var (
 		knownField{"quantity", wantNumber, 0},
 		knownField{"groupId", wantID, 0},
 		knownField{"ingredients", wantArray, 0},
-		knownField{"name", wantNothing, 0}, // the catalogue's are sent (policy P3)
+		knownField{"name", wantNothing, 0}, // the catalogue's value is sent (policy P3)
 		knownField{"measure", wantNothing, 0},
 	)
 )

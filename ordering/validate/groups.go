@@ -8,49 +8,48 @@ import (
 	"larder/ordering/violation"
 )
 
-// openGroup is one group that stands open in one list of ingredients: of the
-// scheme of the dish (or of the ingredient that holds the list), or of the
-// scheme of an ingredient that was chosen flat beside it (policy M5).
+// openGroup is a group that applies to one list of ingredients. It belongs to the scheme of the
+// dish or ingredient that has the list, or to the scheme of an ingredient chosen flat in the list
+// (policy M5).
 type openGroup struct {
 	group   menu.Index
-	scheme  int  // whose scheme
-	unknown bool // how many were ordered of it is not known: it is not checked
+	scheme  int  // index in schemes
+	unknown bool // a quantity in it is not known, so it is not checked
 }
 
-// openScheme is one scheme that stands open, and how it came to.
+// openScheme is a scheme whose groups apply to the list.
 type openScheme struct {
 	scheme menu.Index
 	owner  menu.Index // the chosen ingredient; None for the list's own scheme
-	parent int        // the scheme that offered the owner; -1 for none
+	parent int        // the scheme that contains the owner; -1 for none
 	depth  int        // level of modifiers, 1 for a dish's own
 }
 
-// selected is one ingredient of the list, as far as the menu has it.
+// selected is one ingredient of the list that the menu has.
 type selected struct {
 	line        int32
 	index       menu.Index
-	units       int64      // as in item
-	pinnedGroup menu.Index // the only group it may count for; None = any (policy M4)
-	flat        bool       // its own ingredients stand beside it, not in a list of its own
-	inOpenGroup bool       // it stands in an open group
-	tooDeep     bool       // its own groups lie beyond the depth limit
+	units       int64      // see item
+	pinnedGroup menu.Index // the only group it may count for; None for any (policy M4)
+	flat        bool       // its own ingredients are in the same list
+	inOpenGroup bool       // an open group contains it
+	tooDeep     bool       // its own groups are beyond the depth limit
 }
 
-// groupTable is one list of ingredients laid out for counting: the groups that
-// stand open and what is to be counted for them.
+// groupTable is the table for counting one list of ingredients: the open groups, and the choices to
+// count for them.
 type groupTable struct {
 	groups   []openGroup
-	slots    []groupSlot // beside groups
+	slots    []groupSlot // parallel to groups
 	schemes  []openScheme
 	choices  []selected
-	eligible []int32 // buffer of selection.eligible
+	eligible []int32 // backing array of selection.eligible
 
 	selections []selection
 	flow       assigner
 }
 
-// checkGroups checks one list of ingredients by its schemes (policies M1 to
-// M6).
+// checkGroups checks one list of ingredients against its schemes (policies M1 to M6).
 func (c *validation) checkGroups(n int32, scheme menu.Index, above []menu.Index) {
 	l := &c.order.lines[n]
 	if scheme == menu.None {
@@ -67,9 +66,9 @@ func (c *validation) checkGroups(n int32, scheme menu.Index, above []menu.Index)
 	c.countGroups(n, scheme, above)
 }
 
-// checkFlat checks a dish once more as it will be sent: with the ingredients of
-// its ingredients beside them (policy M5). For an ordinary menu what is right
-// nested is right flat; where schemes run in a circle it may not be.
+// checkFlat checks a dish again as it will be sent: with nested ingredients in one flat list
+// (policy M5). For ordinary menus, an order that is valid nested is valid flat; with cycles of
+// schemes it may not be.
 func (c *validation) checkFlat(n int32, scheme menu.Index) {
 	c.groups.reset()
 	c.flatten(n)
@@ -88,15 +87,14 @@ func (t *groupTable) reset() {
 	t.eligible = t.eligible[:0]
 }
 
-// choose lays an ingredient on the table; one that the menu has not is left
-// out.
+// choose adds an ingredient to the table, unless the menu does not have it.
 func (t *groupTable) choose(line int32, it *item, units int64, flat bool) {
 	if it.index != menu.None {
 		t.choices = append(t.choices, selected{line: line, index: it.index, units: units, pinnedGroup: menu.None, flat: flat})
 	}
 }
 
-// countGroups counts what is on the table for the groups of the line n's scheme.
+// countGroups counts the choices for the groups of the scheme of line n.
 func (c *validation) countGroups(n int32, scheme menu.Index, above []menu.Index) {
 	t := &c.groups
 	l := &c.order.lines[n]
@@ -108,7 +106,7 @@ func (c *validation) countGroups(n int32, scheme menu.Index, above []menu.Index)
 	c.reportGroups(n)
 }
 
-// open adds the groups of a scheme, limits multiplied.
+// open adds the groups of a scheme with their limits multiplied by times.
 func (t *groupTable) open(catalogue *menu.Catalogue, b openScheme, times int64, unknown bool) {
 	t.schemes = append(t.schemes, b)
 	for _, limit := range catalogue.Limits(b.scheme) {
@@ -124,18 +122,17 @@ func (t *groupTable) open(catalogue *menu.Catalogue, b openScheme, times int64, 
 	}
 }
 
-// markReached finds which choices stand in an open group, and opens the groups of
-// those that have a scheme of their own. False when the order's work does not
-// allow it.
+// markReached marks the choices that are in an open group, and opens the groups of choices that
+// have their own scheme. It returns false if the order's work is used up.
 func (c *validation) markReached(n int32, above []menu.Index) bool {
 	t := &c.groups
-	for o := 0; o < len(t.groups); o++ { // grows while we walk
+	for o := 0; o < len(t.groups); o++ { // t.groups grows in the loop
 		if c.work -= len(t.choices); c.work < 0 {
 			return false
 		}
 		for i := range t.choices {
 			ch := &t.choices[i]
-			if !standsIn(c.Catalogue.GroupsOf(ch.index), t.groups[o].group) {
+			if !hasGroup(c.Catalogue.GroupsOf(ch.index), t.groups[o].group) {
 				continue
 			}
 			ch.inOpenGroup = true
@@ -152,8 +149,8 @@ func (c *validation) markReached(n int32, above []menu.Index) bool {
 	return true
 }
 
-// standsIn looks for a group among those of an ingredient, which are sorted.
-func standsIn(groups []menu.Index, group menu.Index) bool {
+// hasGroup reports whether the sorted groups of an ingredient contain a group.
+func hasGroup(groups []menu.Index, group menu.Index) bool {
 	if len(groups) == 1 {
 		return groups[0] == group
 	}
@@ -161,9 +158,8 @@ func standsIn(groups []menu.Index, group menu.Index) bool {
 	return found
 }
 
-// openNestedScheme opens the groups of a chosen ingredient whose own ingredients the
-// client sent flat, beside it: once, with limits times its quantity (policy
-// M5).
+// openNestedScheme opens the groups of a chosen ingredient whose own ingredients are in the same
+// list. It does so once, with the limits multiplied by the quantity (policy M5).
 func (c *validation) openNestedScheme(n int32, ch *selected, scheme menu.Index, from int, above []menu.Index) {
 	t := &c.groups
 	if t.hasOpenGroups(ch.index) || slices.Contains(above, scheme) {
@@ -171,7 +167,7 @@ func (c *validation) openNestedScheme(n int32, ch *selected, scheme menu.Index, 
 	}
 	for at := from; at >= 0; at = t.schemes[at].parent {
 		if t.schemes[at].scheme == scheme {
-			return // a cycle of schemes is cut where it closes
+			return // stop at a cycle of schemes
 		}
 	}
 	depth := t.schemes[from].depth + 1
@@ -192,14 +188,13 @@ func (c *validation) openNestedScheme(n int32, ch *selected, scheme menu.Index, 
 	t.open(c.Catalogue, b, max(units, 1), unknown)
 }
 
-// hasOpenGroups reports whether the groups of a chosen ingredient stand open.
+// hasOpenGroups reports whether the groups of a chosen ingredient are open.
 func (t *groupTable) hasOpenGroups(owner menu.Index) bool {
 	return slices.ContainsFunc(t.schemes, func(b openScheme) bool { return b.owner == owner })
 }
 
-// selections lists what is to be counted, and refuses what stands in no open
-// group. A quantity that is not known makes its groups unknown: they are not
-// checked.
+// selections returns the choices to count, and rejects those that are in no open group. A choice
+// with an unknown quantity makes its groups unknown, so that they are not checked.
 func (c *validation) selections(n int32) []selection {
 	t := &c.groups
 	t.selections = t.selections[:0]
@@ -217,7 +212,7 @@ func (c *validation) selections(n int32) []selection {
 		groups := c.Catalogue.GroupsOf(ch.index)
 		for o := range t.groups {
 			offered := &t.groups[o]
-			if !standsIn(groups, offered.group) || (ch.pinnedGroup != menu.None && ch.pinnedGroup != offered.group) {
+			if !hasGroup(groups, offered.group) || (ch.pinnedGroup != menu.None && ch.pinnedGroup != offered.group) {
 				continue
 			}
 			if units == unreadable {
@@ -227,22 +222,22 @@ func (c *validation) selections(n int32) []selection {
 			}
 			t.eligible = append(t.eligible, int32(o))
 		}
-		if units > 0 { // and so eligible is not empty: the choice was reached
+		if units > 0 { // implies that eligible is not empty
 			t.selections = append(t.selections, selection{units: units, eligible: t.eligible[start:len(t.eligible):len(t.eligible)]})
 		}
 	}
 	return t.selections
 }
 
-// pinGroup reads a choice's groupId (policy M4). One that is no open group of the
-// ingredient is refused, and the ingredient counted for any.
+// pinGroup reads a choice's groupId (policy M4). If it is not an open group of the ingredient,
+// pinGroup adds a violation, and the ingredient counts for any group.
 func (c *validation) pinGroup(ch *selected) {
 	pinned := &c.order.lines[ch.line].group
 	if pinned.state != readable || pinned.text == "" {
 		return
 	}
 	g, ok := c.Catalogue.GroupByID(pinned.text)
-	if ok && standsIn(c.Catalogue.GroupsOf(ch.index), g) &&
+	if ok && hasGroup(c.Catalogue.GroupsOf(ch.index), g) &&
 		slices.ContainsFunc(c.groups.groups, func(o openGroup) bool { return o.group == g }) {
 		ch.pinnedGroup = g
 		return
@@ -250,8 +245,8 @@ func (c *validation) pinGroup(ch *selected) {
 	c.refuse(ch.line, pinned.position, violation.GroupPinInvalid, violation.Params{"groupId": strings.Clone(pinned.text)})
 }
 
-// reportGroups refuses the groups whose count is outside their limits (policies
-// M1 to M3), in scheme order.
+// reportGroups adds violations for groups whose count is outside their limits (policies M1 to M3),
+// in scheme order.
 func (c *validation) reportGroups(n int32) {
 	t := &c.groups
 	for i := range t.slots {
@@ -272,13 +267,13 @@ func (c *validation) reportGroups(n int32) {
 	}
 }
 
-// refuseList notes what is wrong with the line's ingredients, there or not.
+// refuseList adds a violation for the ingredients of a line, which may be missing.
 func (c *validation) refuseList(n int32, code violation.Code, params violation.Params, subject string) {
 	l := &c.order.lines[n]
 	c.violations.Add(l.list.posOr(l.end), member(c.order.linePath(n), l.list.nameOr("ingredients")), code, params, subject)
 }
 
-// itemName returns the menu's name of a line; empty where the menu has none.
+// itemName returns the menu's name of a line; it is empty if the menu has none.
 func (c *validation) itemName(n int32) string {
 	if i := c.items[n].index; i != menu.None {
 		return c.itemsOf(n).At(i).Name()
@@ -286,7 +281,7 @@ func (c *validation) itemName(n int32) string {
 	return ""
 }
 
-// dishID returns the menu's id of the dish that the line n is part of.
+// dishID returns the menu's id of the dish that contains line n.
 func (c *validation) dishID(n int32) string {
 	for c.order.lines[n].parent != none {
 		n = c.order.lines[n].parent

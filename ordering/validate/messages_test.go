@@ -22,7 +22,7 @@ func TestMessages(t *testing.T) {
 			"Burger: the quantity must be a whole number, not 1.5", "Sauce: choose 1 more (1 to 2; 0 chosen)",
 			"Combo: the price is now 400, not 1", "Main: choose 1 more (1 to 2; 0 chosen)", "Drink: choose 1 more (at least 1; 0 chosen)",
 			"Soup takes no ingredients", "dishList[].ingredients[].ID is missing",
-			"Wok is not available now", "Wok: the quantity must be more than 0, not 0",
+			"Wok is out of stock", "Wok: the quantity must be more than 0, not 0",
 			"The value must be delivery or pickup", "Change is only given for cash", "The value must be r-1",
 			"expectedAt is missing; for the earliest time, send soonest: true", "A whole number: at most 2147483647",
 		},

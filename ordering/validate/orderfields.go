@@ -24,8 +24,7 @@ var (
 	paymentTypes    = []string{cash, "card", "online"} //nolint:gochecknoglobals // constant
 )
 
-// fieldCheck is the part of a check that concerns what an order has beside its
-// dishes.
+// fieldCheck checks the fields of an order other than its dishes.
 type fieldCheck struct{ *validation }
 
 func (c fieldCheck) checkFields() {
@@ -38,8 +37,7 @@ func (c fieldCheck) checkFields() {
 	c.checkTexts()
 }
 
-// checkRestaurant refuses a body that names another restaurant than the v1
-// route does.
+// checkRestaurant rejects a restaurantID that differs from the one of the v1 route.
 func (c fieldCheck) checkRestaurant() {
 	named := &c.order.values[orderRestaurant]
 	if c.V1 && !named.blank() && named.state == readable && named.text != string(c.Restaurant) {
@@ -47,7 +45,7 @@ func (c fieldCheck) checkRestaurant() {
 	}
 }
 
-// checkListed refuses a value that is not listed (policy O5).
+// checkListed rejects a value that is not in allowed (policy O5).
 func (c fieldCheck) checkListed(field int, allowed []string) {
 	v := &c.order.values[field]
 	if v.state == readable && v.text != "" && !slices.Contains(allowed, v.text) && !c.missing(field) {
@@ -55,8 +53,8 @@ func (c fieldCheck) checkListed(field int, allowed []string) {
 	}
 }
 
-// blank reports whether the value counts as missing: absent, null, or a text of
-// nothing but white space. A value of another kind is not missing.
+// blank reports whether the value counts as missing: absent, null, or only white space. A value of
+// the wrong kind is not missing.
 func (v *value) blank() bool {
 	if len(v.text) > 0 && v.text[0] > ' ' && v.text[0] < utf8.RuneSelf {
 		return false
@@ -64,13 +62,13 @@ func (v *value) blank() bool {
 	return v.state == absent || (v.state == readable && !v.isNumber && strings.TrimSpace(v.text) == "")
 }
 
-// missing reports whether a plain field of the order is mandatory and missing, which
-// is a violation of its own.
+// missing reports whether a mandatory plain field of the order is missing, for which there is
+// another violation.
 func (c fieldCheck) missing(field int) bool {
 	return c.order.values[field].blank() && c.required().plain[field]
 }
 
-// checkRequired refuses what lacks a mandatory field (policy O1).
+// checkRequired adds a violation for each missing mandatory field (policy O1).
 func (c fieldCheck) checkRequired() {
 	o, wanted := c.order, c.required().all
 	for i := range wanted {
@@ -92,8 +90,8 @@ func (c fieldCheck) checkRequired() {
 	}
 }
 
-// requireField refuses an object without one of its fields. An object of another
-// kind was refused already.
+// requireField adds a violation if an object does not have a mandatory field. An object of the
+// wrong kind already has a violation.
 func (c fieldCheck) requireField(of *object, n *requiredField) {
 	v := &of.values[n.field]
 	if of.state == refused || !v.blank() {
@@ -109,8 +107,8 @@ func (c fieldCheck) requireField(of *object, n *requiredField) {
 	addMissing(&c.violations, missingField{position: v.position, base: path, end: end, name: n.inner, field: n.name})
 }
 
-// fullAddress returns the address in one text: as sent, or composed from its
-// parts where it is missing (policy O1).
+// fullAddress returns the address as one text: the one that was sent, otherwise one composed of its
+// parts (policy O1).
 func (c *validation) fullAddress() string {
 	a := c.order.address.values
 	if full := &a[addressFull]; !full.blank() {
@@ -129,7 +127,7 @@ func (c *validation) fullAddress() string {
 	return c.full
 }
 
-// checkChangeFrom takes changeFrom only with cash, and from the total on (policy O5).
+// checkChangeFrom accepts changeFrom only with cash and if it is at least the total (policy O5).
 func (c fieldCheck) checkChangeFrom() {
 	change := &c.order.values[orderChangeFrom]
 	if change.state != readable {
@@ -148,7 +146,7 @@ func (c fieldCheck) checkChangeFrom() {
 	refuseValue(&c.violations, change, "", violation.ChangeFrom, params)
 }
 
-// checkExpectedAt checks when the order is expected (policy O4).
+// checkExpectedAt checks the expected time (policy O4).
 func (c fieldCheck) checkExpectedAt() {
 	v := &c.order.values[orderExpectedAt]
 	if v.blank() {
@@ -174,8 +172,8 @@ func (c fieldCheck) checkExpectedAt() {
 	}
 }
 
-// readTime reads a date and time with its offset, or notes what keeps the text
-// from being one. base is the JSON Pointer of the object that has the value.
+// readTime parses a date and time with its offset, or adds a violation with the reason. base is the
+// JSON Pointer of the object that has the value.
 func readTime(notes *violation.List, v *value, base string) (time.Time, bool) {
 	at, err := time.Parse(time.RFC3339Nano, v.text)
 	switch {
@@ -189,8 +187,8 @@ func readTime(notes *violation.List, v *value, base string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// lenient reports whether a text that time.Parse takes is no RFC 3339 all the
-// same: an hour of one digit, a decimal comma, an offset that does not exist.
+// lenient reports whether a text that time.Parse accepts is not valid RFC 3339: an hour with one
+// digit, a decimal comma, or an offset that does not exist.
 func lenient(text string) bool {
 	if text[len("2006-01-02T15")] != ':' || strings.Contains(text, ",") {
 		return true
@@ -199,8 +197,7 @@ func lenient(text string) bool {
 	return !strings.HasSuffix(text, "Z") && (offset[1:3] > "23" || offset[4:] > "59")
 }
 
-// withoutZone reports whether the text is a date and time that lacks nothing but
-// its offset.
+// withoutZone reports whether the text is a date and time without an offset.
 func withoutZone(text string) bool {
 	for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04"} {
 		if _, err := time.Parse(layout, text); err == nil {
@@ -213,13 +210,13 @@ func withoutZone(text string) bool {
 // The limits of texts, in characters (policy H10).
 const (
 	maxName = 200
-	maxText = 1000 // of a comment or a part of the address
+	maxText = 1000 // a comment, or a part of the address
 
 	minPhoneDigits = 5
 )
 
-// checkTexts refuses texts that are too long or hold control characters, and a
-// phone number that is none (policy H10).
+// checkTexts rejects texts that are too long or contain control characters, and invalid phone
+// numbers (policy H10).
 func (c fieldCheck) checkTexts() {
 	o := c.order
 	checkTextsOf(&c.violations, &o.object, "")
@@ -232,8 +229,8 @@ func (c fieldCheck) checkTexts() {
 	}
 }
 
-// checkTextsOf refuses texts of an object that have more characters than their
-// limit, and those with control characters. base is the object's JSON Pointer.
+// checkTextsOf rejects texts of an object that are longer than their limit or contain control
+// characters. base is the object's JSON Pointer.
 func checkTextsOf(notes *violation.List, of *object, base string) {
 	for i := range of.values {
 		v, limit := &of.values[i], of.fields.known[i].limit
@@ -250,9 +247,8 @@ func checkTextsOf(notes *violation.List, of *object, base string) {
 	}
 }
 
-// isForbidden reports whether a text must not hold the character: a control
-// character other than tab, CR and LF. Format characters are let through:
-// texts of several scripts need them.
+// isForbidden reports whether a text must not contain the character: a control character other than
+// tab, CR and LF. Format characters are allowed, because texts in several scripts need them.
 func isForbidden(r rune) bool {
 	return unicode.IsControl(r) && r != '\t' && r != '\r' && r != '\n'
 }

@@ -8,31 +8,30 @@ import (
 	"larder/internal/menu"
 )
 
-// amount is an exact number that may not be known.
+// amount is an exact number; it may be unknown.
 type amount struct {
 	jsontext.Number
 
 	known bool
 }
 
-// priced is one dish of an order as it was priced.
+// priced is one dish of an order with its price.
 type priced struct {
 	// path is the dish's JSON Pointer in the client's body.
 	path string
-	// id is the menu's, or what the client sent where the menu has no such dish;
-	// name is empty then.
+	// id is the menu's id. If the menu has no such dish, it is the id that the client sent, and
+	// name is empty.
 	id, name string
-	// quantity is as the client sent it: portions, or kilograms and litres of a
-	// weighed dish.
+	// quantity is the quantity as the client sent it: portions, or kilograms or litres of a dish
+	// sold by weight.
 	quantity amount
-	// price is of one unit of the dish alone, without its ingredients.
+	// price is the price of one unit of the dish without its ingredients.
 	price amount
-	// total is of the whole line with its ingredients, rounded (policy P1).
+	// total is the price of the whole line with its ingredients, rounded (policy P1).
 	total amount
 }
 
-// price computes every line and the total (policy P1). The total is there when
-// every line could be computed.
+// price computes every line and the total (policy P1). The total is known if every line is.
 func (c *validation) price() {
 	whole := !c.order.broken && c.itemsReady && c.unchecked == none
 	for n := c.order.first; n != none && n != c.unchecked && c.itemsReady; n = c.order.lines[n].next {
@@ -75,8 +74,8 @@ func (c *validation) priceLine(n int32, out *priced) {
 	out.total = amount{unit.Mul(l.quantity.number).Round(digits), true}
 }
 
-// addIngredients adds the prices of the line n's ingredients, nested ones
-// included, for one unit of the dish.
+// addIngredients returns the sum of the prices of the ingredients of line n, including nested ones,
+// for one unit of the dish.
 func (c *validation) addIngredients(unit jsontext.Number, n int32) (sum jsontext.Number, ok bool) {
 	o := c.order.lines
 	if o[n].truncated {

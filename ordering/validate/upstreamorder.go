@@ -8,8 +8,7 @@ import (
 	"larder/internal/upstream"
 )
 
-// mapping is an order as the ordering service takes it. Its room is used for one
-// order after the other.
+// mapping converts an order for the ordering service. Its buffers are reused for the next order.
 type mapping struct {
 	order          upstream.Order
 	guest          upstream.Guest
@@ -26,9 +25,9 @@ func (m *mapping) clear() {
 	m.order, m.guest, m.address = upstream.Order{}, upstream.Guest{}, upstream.Address{}
 }
 
-// mapOrder maps a valid order to what the ordering service takes: dishes
-// and ingredients as the catalogue has them (policies O2, P3), flat (policy
-// M5), everything else as the client sent it. It is good until the next order.
+// mapOrder converts a valid order for the ordering service: dishes and ingredients as in the
+// catalogue (policies O2, P3), flat (policy M5), and everything else as the client sent it. The
+// result is valid until the next order.
 func (m *mapping) mapOrder(c *validation) *upstream.Order {
 	o, out := c.order, &m.order
 	*out = upstream.Order{
@@ -59,21 +58,21 @@ func (m *mapping) mapOrder(c *validation) *upstream.Order {
 func (m *mapping) mapDishes(c *validation) []upstream.Dish {
 	lines := c.order.lines
 	m.dishes = slices.Grow(m.dishes[:0], c.order.dishCount)
-	m.ingredients = slices.Grow(m.ingredients[:0], len(lines)) // never moved: dishes have parts of it
+	m.ingredients = slices.Grow(m.ingredients[:0], len(lines)) // never reallocated: dishes have slices of it
 	for n := c.order.first; n != none; n = lines[n].next {
 		start := len(m.ingredients)
 		m.mapIngredients(c, n)
 		m.dishes = append(m.dishes, upstream.Dish{
 			Item: c.Catalogue.Products().Item(c.items[n].index), Quantity: lines[n].quantity.number,
-			Ingredients: m.ingredients[start:len(m.ingredients):len(m.ingredients)], // empty, not nil: written as []
+			Ingredients: m.ingredients[start:len(m.ingredients):len(m.ingredients)], // empty, not nil: encoded as []
 			Extra:       lines[n].extra,
 		})
 	}
 	return m.dishes
 }
 
-// mapIngredients appends the line n's ingredients, each followed by its own,
-// with quantities for one unit of the dish.
+// mapIngredients appends the ingredients of line n, each followed by its own, with quantities for
+// one unit of the dish.
 func (m *mapping) mapIngredients(c *validation, n int32) {
 	lines := c.order.lines
 	for child := lines[n].first; child != none; child = lines[child].next {

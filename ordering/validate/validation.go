@@ -12,50 +12,49 @@ import (
 	"larder/ordering/violation"
 )
 
-// validation is the check of one order. Its room is used for one order after the
-// other, and its texts are the body's: a Result has no part of either.
+// validation is the check of one order. Its buffers are reused for the next order, and its strings
+// are parts of the body. A Result refers to neither.
 type validation struct {
 	Request
 	*rules
 
 	violations violation.List
 	now        time.Time
-	order      *order // own, or that of an Order
-	own        order  // where AppendResult decodes
-	items      []item // beside order.lines, where checked
+	order      *order // own, or the fields of an Order
+	own        order  // decoded by AppendResult
+	items      []item // parallel to order.lines, if checked
 	itemsReady bool
-	// unchecked is the first dish that was left unchecked, or none.
+	// unchecked is the first dish that was not checked, or none.
 	unchecked int32
-	groups    groupTable // of the list of ingredients being checked
-	work      int        // steps left for assignments
+	groups    groupTable // of the current list of ingredients
+	work      int        // remaining steps for assignments
 
-	// What the order comes to.
+	// The prices of the order.
 	lines      []priced // the dishes
-	total      amount   // of all of them
+	total      amount   // of all lines
 	expectedAt time.Time
 
-	full string // the address in one text
+	full string // the address as one text
 
 	body   []byte // for the ordering service
 	mapped mapping
 }
 
-// start makes a check of the order ready.
+// start prepares the check of an order.
 func (c *validation) start(v *Validator, req Request) {
 	c.Request, c.rules, c.now, c.work = req, v.rules(req.Restaurant), v.clock(), assignmentWork
 	c.violations.Language, c.itemsReady, c.unchecked = req.Language, false, none
 	c.lines, c.total, c.expectedAt = c.lines[:0], amount{}, time.Time{}
 }
 
-// The largest room that is kept for the next order; an ordinary order needs a
-// tenth of it.
+// Buffers above these sizes are not kept for the next order; an ordinary order needs a tenth.
 const (
 	keptLines = 200
 	keptBytes = 32 << 10
 )
 
-// finish forgets the order, so that its texts and its menu do not live on. It
-// reports whether the room is worth keeping.
+// finish releases the order, so that the pool does not keep its body and its menu in memory. It
+// reports whether the buffers are worth keeping.
 func (c *validation) finish() bool {
 	if max(cap(c.own.lines), cap(c.items)) > keptLines || cap(c.body) > keptBytes || cap(c.groups.eligible) > keptBytes {
 		return false
@@ -75,8 +74,8 @@ func (c *validation) decode() error {
 	return err
 }
 
-// levels is how many levels of ingredients a dish may have: as many as the
-// catalogue was compiled for (policy W15).
+// levels returns the maximum number of ingredient levels, which is the depth limit of the catalogue
+// (policy W15).
 func (c *validation) levels() int {
 	if depth := c.Catalogue.Settings().MaxDepth; depth > 0 {
 		return min(depth, maxConfiguredDepth)
@@ -84,7 +83,7 @@ func (c *validation) levels() int {
 	return menu.DefaultMaxDepth
 }
 
-// checkOrder checks what was read and reports whether the order may be placed.
+// checkOrder checks the decoded order and reports whether it is valid.
 func (c *validation) checkOrder() bool {
 	if c.order.state == readable {
 		c.checkDishes()
@@ -94,7 +93,7 @@ func (c *validation) checkOrder() bool {
 	return c.violations.Len() == 0
 }
 
-// result checks the order and returns what was found.
+// result checks the order and returns the result.
 func (c *validation) result() *Result {
 	result := &Result{Version: c.Version, Valid: c.checkOrder(), ExpectedAt: c.expectedAt}
 	if c.total.known {
@@ -108,32 +107,29 @@ func (c *validation) result() *Result {
 	return result
 }
 
-// Result is what a Validator found.
+// Result is the result of validating an order.
 type Result struct {
-	// Valid: the order may be placed as Order has it.
+	// Valid is true if the order may be placed in the form of Order.
 	Valid bool
-	// Version is the catalogue's version the order was checked against (policy O6).
+	// Version is the version of the catalogue that the order was checked against (policy O6).
 	Version int64
-	// Total is the sum of the lines; Valid also for an invalid order where
-	// every line could be priced.
+	// Total is the sum of the lines. An invalid order has one too, if all its lines have prices.
 	Total decimal.NullDecimal
-	// Violations are all that is wrong, in the order of the body: the first 200
-	// (policy H7).
+	// Violations are all violations in the order of the body, up to 200 (policy H7).
 	Violations []violation.Violation
-	// More: there are more violations than those 200. Checking ended there.
+	// More is true if there are more violations than those 200. The check stopped there.
 	More bool
-	// Order is the exact body for the ordering service; nil when not valid.
+	// Order is the exact body for the ordering service; nil for an invalid order.
 	Order json.RawMessage
-	// ExpectedAt is when the order is expected; zero where the body has no
-	// such time or it could not be read.
+	// ExpectedAt is the expected time; zero if it is missing or invalid.
 	ExpectedAt time.Time
 }
 
-// resultWriter writes the JSON of the validate route.
+// resultWriter writes the JSON response of the validate route.
 type resultWriter struct{ jsontext.Writer }
 
-// writeResult checks the order and appends the JSON of what was found: money as exact
-// decimals, null for what is not known.
+// writeResult checks the order and appends the JSON of the result. Amounts are exact decimals;
+// unknown values are null.
 func (c *validation) writeResult(dst []byte) ([]byte, error) {
 	w := resultWriter{jsontext.Writer{Buf: dst}}
 	valid := c.checkOrder()

@@ -11,27 +11,25 @@ import (
 	"larder/ordering/violation"
 )
 
-// Validator checks orders against catalogues, prices them, and maps them to
-// what the ordering service takes. It is safe for concurrent use.
+// Validator checks orders against catalogues, computes their prices, and converts them for the
+// ordering service. It is safe for concurrent use.
 type Validator struct {
 	cfg         Config
 	clock       func() time.Time
 	general     *rules
 	restaurants atomic.Pointer[map[menu.RestaurantID]*rules]
-	checks      sync.Pool // of *validation: the room that checking takes
+	checks      sync.Pool // of *validation, for their buffers
 }
 
-// New returns a Validator. Config.Validate accepts cfg. clock is asked once for
-// each order.
+// New returns a Validator with a valid cfg. It calls clock once for each order.
 func New(cfg Config, clock func() time.Time) *Validator {
 	v := &Validator{cfg: cfg, clock: clock, general: newRules(cfg, nil)}
 	v.checks.New = func() any { return new(validation) }
 	return v
 }
 
-// SetRestaurants sets the restaurants' own time zones and rules, in place of
-// those that were set before. It may be called at any time; an order that
-// is being validated keeps the rules it began with.
+// SetRestaurants replaces the time zones and rules of restaurants. It may be called at any time; an
+// order that is being validated keeps the earlier rules.
 func (v *Validator) SetRestaurants(restaurants []Restaurant) {
 	all := make(map[menu.RestaurantID]*rules, len(restaurants))
 	for _, r := range restaurants {
@@ -49,19 +47,18 @@ func (v *Validator) rules(restaurant menu.RestaurantID) *rules {
 	return v.general
 }
 
-// Check checks one order and returns it priced and mapped, or every violation
-// at once. O(lines × groups) for ordinary menus; the work of assigning
-// ingredients that stand in several groups is bounded. The error is a
-// *jsontext.SyntaxError, which DecodeOrder returns too.
+// Check checks one order. It returns the order with prices and converted for the ordering service,
+// or all its violations. It is O(lines × groups) for ordinary menus; the work to assign ingredients
+// that are in several groups is limited. The error is a *jsontext.SyntaxError, as for DecodeOrder.
 //
-// The result shares nothing with the order, whose body may be used again.
+// The result shares no memory with the order, whose body may be reused.
 func (v *Validator) Check(o *Order, req Request) (*Result, error) {
 	c, _ := v.checks.Get().(*validation)
 	req.Input = o.Input
 	c.start(v, req)
 	c.order, c.violations = &o.fields, o.violations.Clone()
 	var err error
-	// DecodeOrder knows no catalogue, and reads as many levels as are usual.
+	// DecodeOrder knows no catalogue and decodes only the usual number of levels.
 	if levels := c.levels(); levels != menu.DefaultMaxDepth && o.fields.deepest > min(levels, menu.DefaultMaxDepth) {
 		c.violations = violation.List{Language: req.Language}
 		err = c.decode()
@@ -75,8 +72,8 @@ func (v *Validator) Check(o *Order, req Request) (*Result, error) {
 	return result, err
 }
 
-// AppendResult is DecodeOrder and Check for the validate route: it appends the JSON
-// of what was found, with the priced lines, to dst. dst must not be part of req.Body.
+// AppendResult decodes and checks an order for the validate route. It appends the JSON of the
+// result, with the prices of the lines, to dst. dst must not overlap req.Body.
 func (v *Validator) AppendResult(dst []byte, req Request) ([]byte, error) {
 	c, _ := v.checks.Get().(*validation)
 	c.start(v, req)
@@ -94,37 +91,36 @@ func (v *Validator) done(c *validation) {
 	}
 }
 
-// Request is one order to be validated.
+// Request is a request to validate one order.
 type Request struct {
-	// Restaurant is whose menu the Catalogue is; on the v1 API the
-	// route's, and what is sent as restaurantID.
+	// Restaurant is the restaurant of the Catalogue. On the v1 API it is the restaurant of the
+	// route and is sent as restaurantID.
 	Restaurant menu.RestaurantID
-	// Version is the catalogue's.
-	Version int64
-	// Catalogue is what the order is checked against.
+	// Version is the version of the Catalogue.
+	Version   int64
 	Catalogue *menu.Catalogue
-	// Input is the order; Check takes that of its Order.
+	// Input is the order. Check ignores it and uses the Input of its Order.
 	Input
 }
 
-// Restaurant is what is particular to one restaurant.
+// Restaurant contains the settings of one restaurant.
 type Restaurant struct {
 	ID menu.RestaurantID
-	// Location is its time zone; nil is UTC. It shows in the offset of an
-	// expectedAt that larder fills in (policy O4).
+	// Location is its time zone; nil means UTC. larder uses it for an expectedAt that it sets
+	// itself (policy O4).
 	Location *time.Location
-	// Override is its own `ordering:` section.
+	// Override is its `ordering:` section.
 	Override Override
 }
 
-// rules are what applies to one restaurant.
+// rules are the settings that apply to one restaurant.
 type rules struct {
 	Config
 
 	location *time.Location
 
-	// What policy O1 asks of an order, by its type; of one whose type is not
-	// known, what every type needs.
+	// The fields that policy O1 requires by type of order; either is for an unknown type and has
+	// only the fields that all types need.
 	delivery, pickup, either requiredFields
 }
 
@@ -141,28 +137,27 @@ func newRules(cfg Config, location *time.Location) *rules {
 	}
 }
 
-// requiredField is one mandatory field, beside those of the dishes.
+// requiredField is a mandatory field, other than those of dishes.
 type requiredField struct {
-	name  string // the interface's, from the order on: guest.phone
+	name  string // full name in the interface: guest.phone
 	outer string // guest or address; "" for the order itself
 	inner string // within it: phone
-	field int    // of its fields; wholeObject for guest or address itself
+	field int    // index of its table; wholeObject for guest or address itself
 }
 
-// wholeObject is the field of a requiredField that wants a guest or an address,
-// whatever is in it.
+// wholeObject is the field of a requiredField that requires a guest or an address with any content.
 const wholeObject = -1
 
 // requiredFields are the mandatory fields of one type of order.
 type requiredFields struct {
 	all         []requiredField
-	plain       [orderFieldCount]bool // the order's plain fields among them
-	fullAddress bool                  // composed where it is missing
+	plain       [orderFieldCount]bool // mandatory plain fields of the order
+	fullAddress bool                  // composed if it is missing
 }
 
-// requiredFieldsOf lays out a list of Required. What is checked elsewhere is
-// left out: the dishes, and restaurantID, which the v1 route fills and the compatible API
-// can do without (policy O1a). expeditionType is always needed.
+// requiredFieldsOf converts a list of Required. It omits fields that are checked elsewhere: the
+// dishes, and restaurantID, which the v1 route sets and the compatible API does not need (policy
+// O1a). It always adds expeditionType.
 func requiredFieldsOf(names []string) requiredFields {
 	var n requiredFields
 	if !slices.Contains(names, "expeditionType") {
@@ -198,7 +193,7 @@ func requiredFieldsOf(names []string) requiredFields {
 	return n
 }
 
-// required returns what the order must have (policy O1).
+// required returns the mandatory fields of the order (policy O1).
 func (c *validation) required() *requiredFields {
 	switch c.order.values[orderExpedition].text {
 	case delivery:

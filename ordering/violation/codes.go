@@ -36,7 +36,7 @@ const (
 	TextInvalid            Code = "text_invalid"
 )
 
-// texts are a text in each of the Languages.
+// texts is a text in each language.
 type texts struct{ english, russian string }
 
 func (t texts) in(language string) string {
@@ -46,26 +46,26 @@ func (t texts) in(language string) string {
 	return t.english
 }
 
-// template is how the message of a violation code is made. messages.go explains
-// what stands in braces.
+// template is the message of a violation code. The placeholders are in braces; messages.go expands
+// them.
 type template struct {
 	message texts
-	// subject stands for {subject} where no name is known. Without it, a message
-	// that begins with "{subject}: " begins after that.
+	// subject replaces {subject} if no name is known. If it is empty too, a leading "{subject}: "
+	// is dropped.
 	subject texts
 	special special
 }
 
-// special is the message for one value of one param.
+// special is the message to use if a param has a certain value.
 type special struct {
 	param, value string
 	message      texts
 }
 
-// templates has every violation code. docs/violations.md explains them.
+// templates has an entry for every violation code.
 var templates = map[Code]template{ //nolint:gochecknoglobals // constant
 	DishNotInMenu:   {message: texts{"The menu has no dish {id}", "В меню нет блюда {id}"}},
-	DishUnavailable: {message: texts{"{name} is not available now", "{name}: сейчас нет в наличии"}},
+	DishUnavailable: {message: texts{"{name} is out of stock", "{name}: сейчас нет в наличии"}},
 	DishNotOrderable: {
 		message: texts{"{subject} cannot be ordered at the moment", "{subject}: сейчас нельзя заказать"},
 		subject: texts{"Dish {id}", "Блюдо {id}"},
@@ -95,7 +95,7 @@ var templates = map[Code]template{ //nolint:gochecknoglobals // constant
 	IngredientUnavailable: {
 		message: texts{"{subject} cannot be ordered at the moment", "{subject}: сейчас нельзя заказать"},
 		subject: texts{"Ingredient {id}", "Ингредиент {id}"},
-		special: special{"reason", string(menu.ReasonStopped), texts{"{subject} is not available now", "{subject}: сейчас нет в наличии"}},
+		special: special{"reason", string(menu.ReasonStopped), texts{"{subject} is out of stock", "{subject}: сейчас нет в наличии"}},
 	},
 	GroupMin: {message: texts{
 		"{name}: choose {missing} more ({limits}; {count} chosen)",
@@ -112,7 +112,7 @@ var templates = map[Code]template{ //nolint:gochecknoglobals // constant
 		},
 		subject: texts{"The ingredient", ""},
 	},
-	TooDeep: {message: texts{"{subject}: the ingredients are nested too deep", "{subject}: слишком много уровней вложенных ингредиентов"}},
+	TooDeep: {message: texts{"{subject}: too many levels of nested ingredients", "{subject}: слишком много уровней вложенных ингредиентов"}},
 	FieldRequired: {
 		message: texts{"{field} is missing", "Не заполнено поле {field}"},
 		special: special{"field", "expectedAt", texts{
@@ -130,7 +130,7 @@ var templates = map[Code]template{ //nolint:gochecknoglobals // constant
 			"Здесь нужно другое значение: {want}, а не {got}",
 		},
 		special: special{"want", "date-time", texts{
-			"This must be a date and time with its offset, such as 2030-12-31T19:30:00+01:00",
+			"This must be a date and time with a time zone offset, such as 2030-12-31T19:30:00+01:00",
 			"Укажите дату и время со смещением часового пояса, например 2030-12-31T19:30:00+03:00",
 		}},
 	},
@@ -144,12 +144,12 @@ var templates = map[Code]template{ //nolint:gochecknoglobals // constant
 		"В тексте есть управляющий символ ({character}), уберите его",
 	}},
 	TimeZoneMissing: {message: texts{
-		"Give the time with its offset, such as 2026-05-01T18:30:00+03:00",
+		"Add the time zone offset to the time, such as 2026-05-01T18:30:00+03:00",
 		"Укажите время со смещением часового пояса, например 2026-05-01T18:30:00+03:00",
 	}},
-	TimeInPast: {message: texts{"The time has passed; the earliest is {earliest}", "Это время уже прошло; самое раннее: {earliest}"}},
+	TimeInPast: {message: texts{"This time has passed; the earliest is {earliest}", "Это время уже прошло; самое раннее: {earliest}"}},
 	TimeTooFar: {message: texts{
-		"The time is too far ahead; the latest is {latest}",
+		"This time is too far ahead; the latest is {latest}",
 		"На это время заказы ещё не принимают; самое позднее: {latest}",
 	}},
 	ChangeFrom: {

@@ -9,17 +9,16 @@ import (
 	"unicode/utf8"
 )
 
-// The languages that messages for people are written in.
+// The languages of messages for people.
 const (
 	English = "en"
 	Russian = "ru"
 )
 
-// Languages returns them, the one for everyone else first.
+// Languages returns all languages; the default is first.
 func Languages() []string { return []string{English, Russian} }
 
-// What a limit is of, as the subject of LimitExceeded. Any other subject is
-// the name of a dish or ingredient.
+// The subjects of LimitExceeded. Any other subject is the name of a dish or ingredient.
 const (
 	LimitOfDishes      = "Dishes of an order"
 	LimitOfIngredients = "Ingredients of a dish"
@@ -27,27 +26,37 @@ const (
 	LimitOfNumber      = "A whole number"
 	LimitOfPayments    = "Payments of an order"
 	LimitOfCharacters  = "Number of characters"
-	LimitOfSteps       = "Steps to assign the ingredients of " // and the dish's name
+	LimitOfSteps       = "Steps to assign the ingredients of " // followed by the dish's name
 )
 
-// russianLimits and russianKinds translate what a limit is of, and the kinds of
-// values.
+// russianLimits and russianKinds translate subjects of LimitExceeded and kinds of values.
 //
 //nolint:gochecknoglobals // constants
 var (
 	russianLimits = map[string]string{
-		LimitOfDishes: "Блюд в заказе", LimitOfIngredients: "Ингредиентов в блюде", LimitOfDigits: "Цифр в числе",
-		LimitOfNumber: "Целое число", LimitOfPayments: "Платежей за заказ", LimitOfCharacters: "Число символов",
+		LimitOfDishes:      "Блюд в заказе",
+		LimitOfIngredients: "Ингредиентов в блюде",
+		LimitOfDigits:      "Цифр в числе",
+		LimitOfNumber:      "Целое число",
+		LimitOfPayments:    "Платежей за заказ",
+		LimitOfCharacters:  "Число символов",
 	}
 	russianKinds = map[string]string{
-		"string": "строка", "identifier": "идентификатор", "integer": "целое число", "number": "число",
-		"date-time": "дата и время", "boolean": "логическое значение", "array": "массив", "object": "объект", "null": "пустое значение",
+		"string":     "строка",
+		"identifier": "идентификатор",
+		"integer":    "целое число",
+		"number":     "число",
+		"date-time":  "дата и время",
+		"boolean":    "логическое значение",
+		"array":      "массив",
+		"object":     "объект",
+		"null":       "пустое значение",
 	}
 )
 
-// message returns the message of a violation for a person. subject is the name
-// of the dish or ingredient it is about, or "". Names and values stand where no
-// case or gender has to agree with them.
+// message returns the message of a violation for a person. subject is the name of a dish or
+// ingredient, or empty. The templates use names and values only in positions that need no agreement
+// of case or gender.
 func message(code Code, language string, params Params, subject string) string {
 	d, ok := templates[code]
 	if !ok {
@@ -90,8 +99,8 @@ func expand(text, language string, params Params, subject string) string {
 	}
 }
 
-// placeholder returns what stands for a name in braces: a param, or what is
-// computed from the params of a group.
+// placeholder returns the text for a placeholder: a param, or a value computed from the params of a
+// group.
 func placeholder(name, language string, params Params) string {
 	switch value := params[name]; {
 	case name == "limits":
@@ -112,7 +121,7 @@ func placeholder(name, language string, params Params) string {
 	}
 }
 
-// limitSubject returns the subject of LimitExceeded in a language.
+// limitSubject translates the subject of LimitExceeded.
 func limitSubject(code Code, language, subject string) string {
 	if code != LimitExceeded || language != Russian {
 		return subject
@@ -138,8 +147,8 @@ func limitsText(language string, params Params) string {
 	return expand(text.in(language), language, params, "")
 }
 
-// quantityText counts what is to be chosen of a group, in Russian in the
-// accusative: "1 позицию", "2 позиции", "5 позиций".
+// quantityText returns the number of items to choose; in Russian with a noun in the accusative: "1
+// позицию", "2 позиции", "5 позиций".
 func quantityText(language string, n int64) string {
 	if language != Russian {
 		return strconv.FormatInt(n, 10)
@@ -155,13 +164,13 @@ func quantityText(language string, n int64) string {
 	return fmt.Sprintf("%d %s", n, form)
 }
 
-// whole returns a whole number of the params.
+// whole returns a param as an integer; 0 if it is not one.
 func whole(v any) int64 {
 	n, _ := v.(int64)
 	return n
 }
 
-// listValues lists values: "cash, card or online". It is "" where only an empty
+// listValues joins values: "cash, card or online". It returns an empty string if only an empty
 // value is allowed.
 func listValues(or string, values []string) string {
 	if len(values) < 2 {

@@ -119,7 +119,7 @@ func TestMessagesWithParams(t *testing.T) {
 		{
 			violation.TypeMismatch,
 			violation.Params{"want": "date-time", "got": "string"},
-			"This must be a date and time with its offset, such as 2030-12-31T19:30:00+01:00",
+			"This must be a date and time with a time zone offset, such as 2030-12-31T19:30:00+01:00",
 			"Укажите дату и время со смещением часового пояса, например 2030-12-31T19:30:00+03:00",
 		},
 		{

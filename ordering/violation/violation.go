@@ -1,12 +1,11 @@
-// Package violation names what can be wrong with an order: the codes, their
-// messages in each language, and the list of the violations of one body.
+// Package violation defines the reasons why an order is not valid: their codes, their messages in
+// each language, and the list of the violations of one body.
 //
-// Its one invariant: every code has a message in every language, and a list is
-// returned in the order of the body, whatever order its violations were found in.
+// Its one invariant: every code has a message in every language, and a list is returned in the
+// order of the body, whatever order its violations were found in.
 //
-// ordering/validate and ordering collect violations here, and httpapi shows
-// them. docs/architecture.md lists the steps to add a code. The package reads no
-// body, decides no order, and knows no HTTP status.
+// ordering/validate and ordering add violations, and httpapi returns them. docs/architecture.md
+// lists the steps to add a code. The package reads no bodies and knows no HTTP statuses.
 package violation
 
 import (
@@ -14,17 +13,17 @@ import (
 	"slices"
 )
 
-// Violation is one reason why an order may not be placed.
+// Violation is one reason why an order is not valid.
 type Violation struct {
-	// Path is a JSON Pointer (RFC 6901) into the client's body, in the
-	// client's spelling; the interface's where the field is missing.
+	// Path is a JSON Pointer (RFC 6901) into the client's body, in the client's spelling; a missing
+	// field has the interface's spelling.
 	Path string `json:"path"`
 	// Code is stable and documented.
 	Code Code `json:"code"`
-	// Msg is a sentence for a person, in the language asked for.
+	// Msg is a sentence for a person, in the requested language.
 	Msg string `json:"msg"`
-	// Params are the code's own facts; numbers are json.Number with exact
-	// digits. Never nil.
+	// Params are facts that depend on the code; numbers are json.Number with exact digits. Never
+	// nil.
 	Params map[string]any `json:"params"`
 }
 
@@ -39,32 +38,30 @@ func New(path string, code Code, params Params, language string) Violation {
 // Params are the facts of one violation, by name.
 type Params = map[string]any
 
-// Max is how many violations one answer lists (policy H7).
+// Max is the maximum number of violations in one response (policy H7).
 const Max = 200
 
-// positioned is a violation and where in the body it stands. Its Msg is written when
-// it is listed.
+// positioned is a violation with its position in the body. Its Msg is created when it is listed.
 type positioned struct {
 	pos     int32
 	subject string
 	Violation
 }
 
-// List collects violations in any order and returns them in the body's. The zero
-// value is ready.
+// List collects violations in any order and returns them in the order of the body. The zero value
+// is ready to use.
 type List struct {
-	// Language is what the messages are written in.
+	// Language is the language of the messages.
 	Language string
-	// Limit, where it is not 0, is how many violations are kept. A body is
-	// decoded to its end whatever is wrong with it, and its first violations
-	// are enough.
+	// Limit is the maximum number of violations to keep; 0 means no limit. A body is always decoded
+	// to its end, and its first violations are enough.
 	Limit int
 
 	all []positioned
 }
 
-// Add notes a violation that stands at the place pos. subject is a name for
-// the message ("" where none is known) that is no param.
+// Add adds a violation at the position pos. subject is a name for the message that is not a param;
+// it may be empty.
 func (l *List) Add(pos int32, path string, code Code, params Params, subject string) {
 	if l.Limit > 0 && len(l.all) >= l.Limit {
 		return
@@ -75,7 +72,7 @@ func (l *List) Add(pos int32, path string, code Code, params Params, subject str
 	l.all = append(l.all, positioned{pos: pos, subject: subject, Violation: Violation{Path: path, Code: code, Params: params}})
 }
 
-// Len returns how many violations the list has.
+// Len returns the number of violations.
 func (l *List) Len() int { return len(l.all) }
 
 // Clone returns a copy of the list.
@@ -86,16 +83,15 @@ func (l *List) Clone() List {
 // Truncate removes all violations but the first n that were added.
 func (l *List) Truncate(n int) { l.all = l.all[:n] }
 
-// Nest puts a JSON Pointer before the paths of the violations that were added
-// after the first n.
+// Nest prefixes a JSON Pointer to the paths of all violations but the first n.
 func (l *List) Nest(n int, outer string) {
 	for i := n; i < len(l.all); i++ {
 		l.all[i].Path = outer + l.all[i].Path
 	}
 }
 
-// Sorted returns the first violations in the order of the body, and whether
-// there are more (policy H7).
+// Sorted returns the first violations in the order of the body, and whether there are more (policy
+// H7).
 func (l *List) Sorted() (list []Violation, more bool) {
 	if len(l.all) == 0 {
 		return nil, false
