@@ -176,7 +176,7 @@ func TestTokenRequest(t *testing.T) {
 			yaml: "{encoding: urlencoded}", env: []string{variable("_SCOPE_FIELD", "realm")},
 			want: upstream.TokenRequest{Encoding: "urlencoded", ClientIDField: "client_id", ScopeField: "realm"},
 		},
-		"unknown preset": {yaml: "guess", says: `larder.yaml:4:20: connections[0].token_request: "guess": use document, oauth`},
+		"unknown preset": {yaml: "guess", says: `larder.yaml:4:20: connections[0].token_request: unknown value "guess" (valid: document, oauth`},
 		"unknown field": {
 			yaml: "{encodin: multipart}",
 			says: `larder.yaml:4:21: unknown key "encodin" in connections[0].token_request: did you mean "encoding"?`,

@@ -20,25 +20,25 @@ import (
 	"larder/internal/jsontext"
 )
 
-// maxDepth is how deep an answer may nest before it counts as no JSON.
+// maxDepth is the maximum nesting depth of an answer; a deeper one counts as invalid JSON.
 const maxDepth = 64
 
-// responseBody is the part of an answer that larder reads, names in any spelling
+// responseBody contains the parts of an answer that larder reads, with names in any spelling
 // (policy W3).
 type responseBody struct {
 	json      bool // the body is well-formed JSON
 	result    string
-	hasResult bool   // and it is not null
-	orderID   string // of the result, else of the body itself
+	hasResult bool   // the result is not null
+	orderID   string // in the result, otherwise in the body itself
 	code, msg string
 	requestID string
 }
 
-// isErrorShape reports whether the body is the interface's error shape: code and
-// msg (docs/ordering-service.md, section 7).
+// isErrorShape reports whether the body has the error shape of the interface: code and msg
+// (docs/ordering-service.md, section 7).
 func (d responseBody) isErrorShape() bool { return d.code != "" && d.msg != "" }
 
-// readResponseBody reads an answer's body; the zero value if it is not JSON.
+// readResponseBody decodes an answer's body; it returns the zero value if the body is not JSON.
 func readResponseBody(body []byte) responseBody {
 	d := responseBody{json: true}
 	r := jsontext.NewReader(string(body), maxDepth)
@@ -71,7 +71,7 @@ func readResponseBody(body []byte) responseBody {
 	return d
 }
 
-// readReasons reads {"result":[…]} or a bare array of reasons; null means none.
+// readReasons decodes {"result":[…]} or a bare array of reasons; null means none.
 func readReasons(body []byte) ([]Reason, error) {
 	text, err := jsontext.Check(string(body), maxDepth)
 	if err != nil {
@@ -86,17 +86,17 @@ func readReasons(body []byte) ([]Reason, error) {
 			}
 		}
 		if text == "" {
-			return nil, fmt.Errorf("%w: rejection reasons without result", ErrResponse)
+			return nil, fmt.Errorf("%w: the rejection reasons have no result", ErrResponse)
 		}
 		r = jsontext.NewReader(text, maxDepth)
 	}
 	reasons := []Reason{}
 	if kind := r.Kind(); kind != jsontext.KindArray && kind != jsontext.KindNull {
-		return nil, fmt.Errorf("%w: rejection reasons are no array", ErrResponse)
+		return nil, fmt.Errorf("%w: the rejection reasons are not an array", ErrResponse)
 	}
 	for i := range r.Elements() {
 		if r.Kind() != jsontext.KindObject {
-			return nil, fmt.Errorf("%w: rejection reason %d is no object", ErrResponse, i)
+			return nil, fmt.Errorf("%w: rejection reason %d is not an object", ErrResponse, i)
 		}
 		reasons = append(reasons, readReason(&r))
 	}
@@ -119,7 +119,8 @@ func readReason(r *jsontext.Reader) (reason Reason) {
 	return reason
 }
 
-// retryAfter reads the header: seconds or a date; 0 for none or nonsense.
+// retryAfter parses the header: seconds or a date; it returns 0 if the header is missing or
+// invalid.
 func retryAfter(header http.Header, now time.Time) time.Duration {
 	value := strings.TrimSpace(header.Get("Retry-After"))
 	if seconds, err := strconv.ParseInt(value, 10, 32); err == nil {
@@ -131,9 +132,9 @@ func retryAfter(header http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-// failure makes an Error of an answer: the service's words where it has the
-// document's shape, the body, Retry-After, and whether a read may
-// be tried again. What it means for a call that writes is judged by write.
+// failure returns an Error for an answer: the service's code and message if it has the error shape,
+// the body, Retry-After, and whether a read may be retried. certaintyOf adds the effect of a call
+// that writes.
 func (c *Client) failure(op Operation, got *answer, cause error, tokens ...*oauth2.Token) *Error {
 	d := readResponseBody(got.body)
 	e := &Error{
@@ -152,46 +153,46 @@ func (c *Client) failure(op Operation, got *answer, cause error, tokens ...*oaut
 	case got.status == http.StatusTooManyRequests:
 		e.again = true
 	case cause != nil && !errors.Is(cause, ErrTooLarge) && !errors.Is(cause, ErrResponse):
-		e.again, e.fault = true, true // the body broke off
+		e.again, e.fault = true, true // the body is incomplete
 	}
 	return e
 }
 
-// noResponse makes an Error of a request that got no answer.
+// noResponse returns an Error for a request without an answer.
 func (c *Client) noResponse(op Operation, err error) *Error {
 	return &Error{Operation: op, Err: err, again: true, fault: !errors.Is(err, context.Canceled)}
 }
 
-// sendWatch knows the connection of one request, so that it can report whether any
-// byte of it may have been sent (policy O8, "nothing written").
+// sendWatch records the connection of one request, to find out whether any byte of the request may
+// have been sent (policy O8, "nothing written").
 type sendWatch struct {
-	conn atomic.Pointer[net.Conn] // nil: the request got none
+	conn atomic.Pointer[net.Conn] // nil: the request has no connection
 }
 
-// watch returns a context whose request is watched.
+// watch returns a context for the request to watch.
 func (w *sendWatch) watch(ctx context.Context) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(info httptrace.GotConnInfo) { w.conn.Store(&info.Conn) },
 	})
 }
 
-// nothingSent reports whether certainly no byte of the request was sent. Each
-// attempt has one connection of its own, so all that it carried is the attempt's.
+// nothingSent reports whether certainly no byte of the request was sent. Each attempt has its own
+// connection, so all bytes on it belong to the attempt.
 func (w *sendWatch) nothingSent() bool {
 	conn := w.conn.Load()
 	if conn == nil {
 		return true
 	}
-	counted, ok := (*conn).(*countingConn) // another one, of TLS behind a proxy, does not count
+	counted, ok := (*conn).(*countingConn) // a connection of TLS behind a proxy is not counted
 	return ok && counted.written.Load() == 0
 }
 
-// certaintyOf returns the certainty of an answer to a call that writes (policies O8,
+// certaintyOf returns the error of an answer to a call that writes, with its effect (policies O8,
 // W13); nil means done.
 func (c *Client) certaintyOf(op Operation, got *answer, used *oauth2.Token) *Error {
 	d := readResponseBody(got.body)
 	if got.bodyErr != nil {
-		d = responseBody{} // half a body says nothing
+		d = responseBody{} // an incomplete body proves nothing
 	}
 	if got.status >= 200 && got.status <= 299 && done(op, got, d) {
 		return nil
@@ -201,16 +202,16 @@ func (c *Client) certaintyOf(op Operation, got *answer, used *oauth2.Token) *Err
 	switch s := got.status; {
 	case s >= 200 && s <= 299:
 		if op != OpCreate && d.isErrorShape() {
-			// The interface does not show the status of a failed payment: its
-			// error shape is a no, whatever the status.
+			// The interface does not specify the status of a failed payment. An answer with its
+			// error shape is a refusal, whatever the status.
 			e.refused = true
 			return e
 		}
 		e.Effect = EffectUnknown
 		if e.Err == nil {
-			e.Err = fmt.Errorf("%w: a success that says nothing certain", ErrResponse)
+			e.Err = fmt.Errorf("%w: a success status without the expected body", ErrResponse)
 		}
-	case s == http.StatusUnauthorized: // a second time: turned away, not judged
+	case s == http.StatusUnauthorized: // for the second time: not processed
 	case s == http.StatusTooManyRequests,
 		s == http.StatusServiceUnavailable && *c.cfg.RetryUnavailable:
 		e.again = true
@@ -226,9 +227,9 @@ func (c *Client) certaintyOf(op Operation, got *answer, used *oauth2.Token) *Err
 	return e
 }
 
-// done reports whether a 2xx answer says that the call took effect: a created
-// order has its id; of the others any JSON or nothing will do, unless it is
-// the interface's error shape (policy W13).
+// done reports whether a 2xx answer means that the call took effect. For a created order it must
+// contain the id. For other calls it may contain any JSON or nothing, except the interface's error
+// shape (policy W13).
 func done(op Operation, got *answer, d responseBody) bool {
 	switch {
 	case got.bodyErr != nil:
@@ -242,11 +243,11 @@ func done(op Operation, got *answer, d responseBody) bool {
 	}
 }
 
-// redacted stands where a secret stood.
+// redacted replaces a secret.
 const redacted = "[redacted]"
 
-// redact removes the client's secret and the given tokens from text that came
-// from the service, in any of their spellings (policy W14).
+// redact removes the client's secret and the given tokens, in any spelling, from text of the
+// service (policy W14).
 func (c *Client) redact(text string, tokens ...*oauth2.Token) string {
 	secrets := []string{c.cfg.ClientSecret}
 	for _, token := range tokens {
@@ -266,17 +267,17 @@ func (c *Client) redact(text string, tokens ...*oauth2.Token) string {
 	return text
 }
 
-// minSecret is the shortest secret that is looked for: to take every "t" out of
-// a text hides nothing and leaves nothing to read.
+// minSecret is the length of the shortest secret that is redacted. Redacting shorter ones would
+// hide nothing and make texts unreadable.
 const minSecret = 4
 
-// maxSpelled is the longest secret that is looked for in other spellings;
-// beyond what a header holds, only as it is.
+// maxSpelled is the length of the longest secret that is also redacted in other spellings. Longer
+// ones do not fit in a header.
 const maxSpelled = 16 << 10
 
-// mayContain reports in one pass, before anything is compiled, whether the text may
-// hold the secret: no spelling is shorter than it, and its letters and digits
-// stand for themselves in each.
+// mayContain reports, in one pass and without compiling a pattern, whether the text may contain the
+// secret. No spelling is shorter than the secret, and its letters and digits are spelled as
+// themselves.
 func mayContain(text, secret string) bool {
 	if len(text) < len(secret) {
 		return false
@@ -290,20 +291,20 @@ func mayContain(text, secret string) bool {
 	return strings.Contains(text, longest)
 }
 
-// plain reports whether a character is spelled as itself everywhere.
+// plain reports whether a character has only one spelling.
 func plain(c rune) bool {
 	return c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
 }
 
-// otherSpellings are patterns of a form's and of HTML's own spellings.
+// otherSpellings are patterns of spellings that only forms and HTML use.
 //
 //nolint:gochecknoglobals // read only
 var otherSpellings = map[rune]string{
 	' ': `\+`, '&': "&amp;", '<': "&lt;", '>': "&gt;", '"': "&quot;", '\'': "&apos;",
 }
 
-// spellings matches a secret as it is, and as forms, addresses, JSON and HTML
-// may spell what is no letter and no digit.
+// spellings returns a pattern that matches a secret as it is, and with other spellings of its
+// special characters in forms, URLs, JSON and HTML.
 func spellings(secret string) *regexp.Regexp {
 	var b strings.Builder
 	for _, c := range secret {
@@ -329,19 +330,19 @@ func spellings(secret string) *regexp.Regexp {
 	return regexp.MustCompile(b.String())
 }
 
-// storedBody returns what is kept of an answer's body: without secrets, at most
+// storedBody returns the part of an answer's body that is kept: without secrets, at most
 // MaxErrorBytes, whole characters. cut reports whether that is not the whole body.
 func (c *Client) storedBody(got *answer, tokens ...*oauth2.Token) (body []byte, cut bool) {
 	cut = got.bodyErr != nil
 	if len(got.body) == 0 {
 		return nil, cut
 	}
-	text := c.redact(string(got.body), tokens...) // before the cut, so that none is cut in two
+	text := c.redact(string(got.body), tokens...) // before the cut, which could split a secret
 	kept := clip(text, MaxErrorBytes)
 	return []byte(kept), cut || len(kept) < len(text)
 }
 
-// clip returns a text's beginning, at most that many bytes, whole characters.
+// clip returns at most limit bytes from the beginning of a text, in whole characters.
 func clip(text string, limit int) string {
 	if len(text) <= limit {
 		return text

@@ -11,28 +11,26 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Slot is the right to make one call that writes. Its time limit started when
-// the caller's request arrived (policy O8a).
+// Slot is the right to make one call that writes. Its time limit starts when the caller's request
+// arrives (policy O8a).
 type Slot struct {
 	client *Client
-	name   string  // the client's, for its turn
-	waiter *waiter // nil: the slot is not held
-	used   bool    // a call was made with it
+	name   string  // client, for round-robin
+	waiter *waiter // nil: the call has no slot
+	used   bool    // a call was made with the slot
 
-	sendBy   time.Time // the call is sent first by then: two thirds of its limit remain
-	repeatBy time.Time // it is repeated by then: one third remains
-	deadline time.Time // the end of the call
+	sendBy   time.Time // latest first attempt: two thirds of the limit remain
+	repeatBy time.Time // latest repeat: one third remains
+	deadline time.Time // end of the call
 }
 
-// Reserve waits for a token, for a slot and for the rate, on behalf of the
-// named client, which shares the connection's capacity with the others
-// (policy O8a). The time limit of the call, timeouts.write, starts at arrived;
-// the wait takes less than a third of it.
+// Reserve waits for a token, for a slot and for the rate limit, on behalf of a client that shares
+// the connection's capacity with others (policy O8a). The time limit of the call, timeouts.write,
+// starts at arrived; the wait takes less than a third of it.
 //
-// The error is an *Error: with ErrBusy and RetryAfter when there is no capacity
-// in time, which is mostly known at once; the token endpoint's failure; or ctx's.
-// Nothing was sent then. The caller gives the Slot to the call by WithSlot, and
-// calls Release.
+// If Reserve fails, nothing was sent. It returns an *Error: ErrBusy with RetryAfter if there is no
+// capacity in time, which is usually predicted immediately; the failure of the token endpoint; or
+// ctx's error. The caller passes the Slot to the call with WithSlot, and calls Release afterwards.
 func (c *Client) Reserve(ctx context.Context, op Operation, client string, arrived time.Time) (*Slot, error) {
 	limit := c.cfg.Timeouts.Write
 	s := &Slot{
@@ -55,7 +53,7 @@ func (c *Client) Reserve(ctx context.Context, op Operation, client string, arriv
 	return nil, e
 }
 
-// awaitToken waits until there is a token in memory, trying several times.
+// awaitToken waits for a token, with several attempts.
 func (c *Client) awaitToken(ctx context.Context, until time.Time) error {
 	if c.freshToken() != nil {
 		return ctx.Err()
@@ -72,7 +70,7 @@ func (c *Client) awaitToken(ctx context.Context, until time.Time) error {
 	return err
 }
 
-// Release gives the slot back. Calling it again, or of nil, does nothing.
+// Release releases the slot. It may be called several times, and on nil.
 func (s *Slot) Release() {
 	if s == nil || s.waiter == nil {
 		return
@@ -81,8 +79,8 @@ func (s *Slot) Release() {
 	s.waiter, s.used = nil, false
 }
 
-// hold gets the slot for a repeat; it was given back for the pause before. The
-// wait counts as a part of the call: it has been admitted before.
+// hold acquires the slot for a repeat, after it was released for the pause. The wait counts as a
+// part of the call, which was admitted before.
 func (s *Slot) hold(ctx context.Context) error {
 	if s.waiter != nil {
 		return nil
@@ -92,16 +90,16 @@ func (s *Slot) hold(ctx context.Context) error {
 	return err
 }
 
-// slotKey is where a context holds the Slot of the call.
+// slotKey is the context key of the call's Slot.
 type slotKey struct{}
 
-// WithSlot returns a context whose call that writes uses the slot. A call
-// without one reserves its own, as the client "".
+// WithSlot returns a context in which a call that writes uses the slot. Without it, the call
+// reserves its own slot for the client "".
 func WithSlot(ctx context.Context, s *Slot) context.Context {
 	return context.WithValue(ctx, slotKey{}, s)
 }
 
-// slotOf returns the slot that the caller has reserved, or reserves one.
+// slotOf returns the caller's slot, or reserves one.
 func (c *Client) slotOf(ctx context.Context, op Operation) (*Slot, error) {
 	if s, ok := ctx.Value(slotKey{}).(*Slot); ok && s != nil && s.client == c {
 		return s, nil
@@ -109,21 +107,21 @@ func (c *Client) slotOf(ctx context.Context, op Operation) (*Slot, error) {
 	return c.Reserve(ctx, op, "", time.Now())
 }
 
-// Rejections counts the calls that got no slot (policy O8a).
+// Rejections counts calls that got no slot (policy O8a).
 type Rejections struct{ OnArrival, AfterWaiting uint64 }
 
-// Load is how busy a connection is.
+// Load is the load of a connection.
 type Load struct {
-	// Waiting and InFlight count calls, reads included.
+	// Waiting and InFlight count calls, including reads.
 	Waiting, InFlight int
-	// OrderSlots is how many calls that write are in flight at most, now.
+	// OrderSlots is the current maximum of calls that write.
 	OrderSlots int
-	// SlotTime is the mean time that a call that writes holds a slot.
+	// SlotTime is the mean time that a call that writes has its slot.
 	SlotTime time.Duration
 	Rejected Rejections
 }
 
-// Load returns how busy the connection is.
+// Load returns the load of the connection.
 func (c *Client) Load() Load {
 	q := c.queue
 	q.mu.Lock()
@@ -134,15 +132,14 @@ func (c *Client) Load() Load {
 	}
 }
 
-// ErrBusy means that no slot came free in time, or that none would have (policy
-// O8a). Nothing was sent.
+// ErrBusy means that no slot was free in time, or that none was expected to be (policy O8a).
+// Nothing was sent.
 var ErrBusy = errors.New("too many calls wait for the ordering service")
 
-// maxWaiting is how many calls wait for a slot at most, whatever their
-// predicted wait is.
+// maxWaiting is the maximum number of calls that wait for a slot.
 const maxWaiting = 10_000
 
-// kind is what a call does. Each kind has its own limit of slots.
+// kind is the kind of a call. Each kind has its own limit of slots.
 type kind int
 
 const (
@@ -151,17 +148,17 @@ const (
 	kinds
 )
 
-// readsClient is the client of all reads: they share its turns.
+// readsClient is the client of all reads; they share its turns.
 const readsClient = ""
 
-// queue assigns a connection's slots, and its rate, to the calls that wait for
-// them (policy O8a): round-robin by client, in order of arrival within one.
+// queue assigns a connection's slots and rate to the waiting calls (policy O8a): round-robin by
+// client, and in order of arrival within a client.
 type queue struct {
 	mu          sync.Mutex
-	slots       int            // the most calls at a time
-	rate        *rate.Limiter  // nil: no limit
-	timer       bool           // a timer runs that assigns slots when the rate allows it
-	clientOrder []*clientQueue // the clients with calls that wait; the first is next
+	slots       int            // maximum number of calls in flight
+	rate        *rate.Limiter  // nil without a limit
+	timer       bool           // a timer is running until the rate allows the next call
+	clientOrder []*clientQueue // clients with waiting calls; the first is next
 	waiting     int
 	inFlight    [kinds]int
 	times       [kinds]slotTimes
@@ -169,18 +166,18 @@ type queue struct {
 	rejected    Rejections
 }
 
-// clientQueue holds the waiting calls of one client.
+// clientQueue contains the waiting calls of one client.
 type clientQueue struct {
 	client  string
 	kind    kind
 	waiters []*waiter
 }
 
-// waiter is one call that waits for a slot, or has one.
+// waiter is a call that waits for a slot or has one.
 type waiter struct {
 	queue   *clientQueue
-	granted chan struct{} // closed with the slot
-	started time.Time     // when it got the slot; the zero time: not yet
+	granted chan struct{} // closed when the call gets its slot
+	started time.Time     // when it got the slot; zero before
 }
 
 func newQueue(cfg Config) *queue {
@@ -192,14 +189,13 @@ func newQueue(cfg Config) *queue {
 	return q
 }
 
-// waitLimits bounds how long a call waits. The zero times are no bounds.
+// waitLimits limit the wait of a call. Zero times are no limits.
 type waitLimits struct {
-	predictedBy time.Time // a call that would get its slot later does not wait at all
-	waitUntil   time.Time // a call that has no slot by then gives up
+	predictedBy time.Time // a call that is expected to get its slot later does not wait
+	waitUntil   time.Time // a call without a slot gives up then
 }
 
-// acquire waits for a slot. The error is ctx's, or an ErrBusy with the predicted
-// wait as RetryAfter.
+// acquire waits for a slot. The error is ctx's, or ErrBusy with the predicted wait as RetryAfter.
 func (q *queue) acquire(ctx context.Context, client string, k kind, p waitLimits) (*waiter, error) {
 	q.mu.Lock()
 	t := q.join(client, k)
@@ -218,7 +214,7 @@ func (q *queue) acquire(ctx context.Context, client string, k kind, p waitLimits
 	return q.await(ctx, t, p)
 }
 
-// await waits until the call has its slot, ctx ends, or it has waited too long.
+// await waits until the call has its slot, ctx ends, or the wait is too long.
 func (q *queue) await(ctx context.Context, t *waiter, p waitLimits) (*waiter, error) {
 	var expired <-chan time.Time
 	if !p.waitUntil.IsZero() {
@@ -226,7 +222,7 @@ func (q *queue) await(ctx context.Context, t *waiter, p waitLimits) (*waiter, er
 		defer timer.Stop()
 		expired = timer.C
 	}
-	var gone error // why the caller waits no longer; nil: the wait was too long
+	var gone error // ctx's error; nil if the wait was too long
 	select {
 	case <-t.granted:
 		return t, nil
@@ -236,7 +232,7 @@ func (q *queue) await(ctx context.Context, t *waiter, p waitLimits) (*waiter, er
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	granted := !t.started.IsZero() // in the same moment
+	granted := !t.started.IsZero() // granted at the same moment
 	switch {
 	case granted && gone == nil:
 		return t, nil
@@ -255,7 +251,7 @@ func (q *queue) await(ctx context.Context, t *waiter, p waitLimits) (*waiter, er
 	return nil, busy(wait)
 }
 
-// release gives a slot back; used reports whether a call was made with it.
+// release releases a slot; used reports whether a call was made with it.
 func (q *queue) release(t *waiter, used bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -270,15 +266,15 @@ func (q *queue) release(t *waiter, used bool) {
 	q.free(t, now)
 }
 
-// free takes the slot of a call away and assigns it. The caller holds the lock.
+// free takes the slot from a call and assigns it to others. The caller must hold the lock.
 func (q *queue) free(t *waiter, now time.Time) {
 	q.inFlight[t.queue.kind]--
 	q.times[t.queue.kind].end(t.started)
 	q.assign(now)
 }
 
-// join adds a call behind those of its client. The caller holds the lock, as
-// for all that follow.
+// join adds a call after those of its client. The caller must hold the lock, as for all functions
+// below.
 func (q *queue) join(client string, k kind) *waiter {
 	i := slices.IndexFunc(q.clientOrder, func(l *clientQueue) bool { return l.client == client && l.kind == k })
 	if i < 0 {
@@ -291,7 +287,7 @@ func (q *queue) join(client string, k kind) *waiter {
 	return t
 }
 
-// leave drops a call that has no slot.
+// leave removes a call that has no slot.
 func (q *queue) leave(t *waiter) {
 	l := t.queue
 	l.waiters = slices.DeleteFunc(l.waiters, func(other *waiter) bool { return other == t })
@@ -301,7 +297,7 @@ func (q *queue) leave(t *waiter) {
 	}
 }
 
-// assign gives free slots to the calls whose turn it is, as the rate allows.
+// assign assigns free slots to the next calls, as the rate allows.
 func (q *queue) assign(now time.Time) {
 	for q.inFlight[reads]+q.inFlight[writes] < q.slots {
 		i := slices.IndexFunc(q.clientOrder, func(l *clientQueue) bool { return q.inFlight[l.kind] < q.limit(l.kind) })
@@ -313,7 +309,7 @@ func (q *queue) assign(now time.Time) {
 		l.waiters = l.waiters[1:]
 		q.clientOrder = slices.Delete(q.clientOrder, i, i+1)
 		if len(l.waiters) > 0 {
-			q.clientOrder = append(q.clientOrder, l) // the client's next turn is after all others
+			q.clientOrder = append(q.clientOrder, l) // its next turn is after all other clients
 		}
 		q.waiting--
 		q.inFlight[l.kind]++
@@ -323,8 +319,8 @@ func (q *queue) assign(now time.Time) {
 	}
 }
 
-// limit is how many slots a kind of call may have. Reads leave one free, so
-// that an order never waits behind menus alone.
+// limit returns the maximum number of slots for a kind of call. Reads leave one free, so that an
+// order never waits only for menus.
 func (q *queue) limit(k kind) int {
 	if k == reads {
 		return max(1, q.slots-1)
@@ -332,8 +328,8 @@ func (q *queue) limit(k kind) int {
 	return q.adaptive.limit()
 }
 
-// rateAllows takes one call from the rate. If the rate allows none now, a timer
-// assigns slots when it does.
+// rateAllows takes one call from the rate. If the rate does not allow one, a timer assigns slots
+// later.
 func (q *queue) rateAllows(now time.Time) bool {
 	if q.rate == nil || q.rate.AllowN(now, 1) {
 		return true
@@ -354,10 +350,9 @@ func (q *queue) rateAllows(now time.Time) bool {
 	return false
 }
 
-// predict estimates how long the last call of a client has to wait: until as
-// many calls as are before it, and it itself, have got a slot. In as many
-// rounds as the client has calls, each other client gets at most one slot per
-// round.
+// predict estimates how long the last call of a client waits: until all calls before it, and the
+// call itself, have got a slot. That takes as many rounds as the client has calls, and each other
+// client gets at most one slot per round.
 func (q *queue) predict(l *clientQueue, now time.Time) time.Duration {
 	var ahead [kinds]int
 	for _, other := range q.clientOrder {

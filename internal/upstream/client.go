@@ -13,16 +13,16 @@ import (
 	"larder/internal/silentlog"
 )
 
-// Call is one HTTP exchange as an observer sees it, attempts counted singly.
+// Call is one HTTP exchange; each attempt counts.
 type Call struct {
 	Operation Operation
-	Status    int // 0 when there was no answer
+	Status    int // 0 without an answer
 	Err       error
 	Duration  time.Duration
 }
 
-// Client speaks to the ordering service over one API connection. It is safe
-// for concurrent use and starts no goroutine that outlives a token request.
+// Client is a client of the ordering service for one API connection. It is safe for concurrent use.
+// It starts no goroutines except for token requests.
 type Client struct {
 	cfg     Config
 	clock   func() time.Time
@@ -36,21 +36,22 @@ type Client struct {
 	queue   *queue
 }
 
-// Deps is what a Client works with. What is left out has a default.
+// Deps are the dependencies of a Client. All are optional.
 type Deps struct {
-	// Log gets the events upstream.retry, upstream.breaker and upstream.token; silent by default.
+	// Log gets the events upstream.retry, upstream.breaker and upstream.token; the default discards
+	// them.
 	Log logrus.FieldLogger
-	// Observe is called after every exchange, from the calling goroutine.
+	// Observe is called after every exchange, on the calling goroutine.
 	Observe func(Call)
-	// Dial opens the connections to the service, of reads and of writes; by default over TCP.
+	// Dial opens the connections to the service; the default uses TCP.
 	Dial DialFunc
-	// Jitter is the random part of a pause between attempts: given the most, it
-	// returns how long. By default any duration up to the most.
+	// Jitter returns the random part of a pause between attempts; the default is a random duration
+	// up to most.
 	Jitter func(most time.Duration) time.Duration
 }
 
-// New makes the client of one connection, with the defaults of cfg filled in.
-// It does no I/O. The error joins *setting.Errors.
+// New returns a client of one connection and applies the defaults of cfg. It does no I/O. The error
+// joins *setting.Errors.
 func New(cfg Config, deps Deps) (*Client, error) {
 	cfg.SetDefaults()
 	cfg.BaseURL = strings.TrimRight(cfg.BaseURL, "/")
@@ -78,20 +79,20 @@ func New(cfg Config, deps Deps) (*Client, error) {
 	return c, nil
 }
 
-// Name returns the connection's name.
+// Name returns the name of the connection.
 func (c *Client) Name() string { return c.cfg.Name }
 
-// Config returns the configuration with its defaults filled in.
+// Config returns the configuration with its defaults.
 func (c *Client) Config() Config { return c.cfg }
 
-// Close closes idle connections, which only reads have. The client stays usable.
+// Close closes idle connections, which only reads have. The client can still be used.
 func (c *Client) Close() {
 	if idle, ok := c.reads.(interface{ CloseIdleConnections() }); ok {
 		idle.CloseIdleConnections()
 	}
 }
 
-// fullJitter returns a random duration from 0 up to and including most.
+// fullJitter returns a random duration from 0 to most, inclusive.
 func fullJitter(most time.Duration) time.Duration {
-	return rand.N(max(most, 0) + 1) //nolint:gosec // spreads retries in time; nothing secret hangs on it
+	return rand.N(max(most, 0) + 1) //nolint:gosec // spreads retries in time; not security-relevant
 }

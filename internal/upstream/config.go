@@ -20,58 +20,55 @@ const (
 	DefaultConcurrency  = 16
 )
 
-// maxTimeout bounds every timeout: more is a slip of the pen.
+// maxTimeout is the maximum of every timeout; a longer one is probably a mistake.
 const maxTimeout = 10 * time.Minute
 
-// Config is one element of connections[]: one API connection of the ordering
-// service.
+// Config is one element of connections[]: one API connection of the ordering service.
 type Config struct {
-	// Name is how restaurants and clients refer to the connection.
+	// Name identifies the connection for restaurants and clients.
 	Name string `yaml:"name"`
-	// BaseURL is the service's address, without /orders/api/v1.
+	// BaseURL is the service's URL without /orders/api/v1.
 	BaseURL string `yaml:"base_url"`
-	// AuthURL is the token endpoint's address, without /connect/token.
-	AuthURL string `yaml:"auth_url"`
-	// ClientID is issued for the API connection.
+	// AuthURL is the URL of the token endpoint without /connect/token.
+	AuthURL  string `yaml:"auth_url"`
 	ClientID string `yaml:"client_id"`
-	// ClientSecret is issued for the API connection.
+	// ClientSecret is issued for the API connection, together with ClientID.
 	ClientSecret string `yaml:"client_secret" secret:"true"`
-	// TokenRequest is the form of the token request (policy W1).
+	// TokenRequest is the format of the token request (policy W1).
 	TokenRequest TokenRequest `yaml:"token_request"`
-	// DefaultMenu also keeps the connection's own menu view; nil means true.
+	// DefaultMenu enables the default menu of the connection; nil means true.
 	DefaultMenu *bool `yaml:"default_menu"`
-	// FieldCase is the spelling of names in what is sent (policy W3).
+	// FieldCase is the spelling of field names in requests (policy W3).
 	FieldCase FieldCase `yaml:"field_case"`
-	// StopListAnyValue reads any non-empty stop list as stopped (policy W7).
+	// StopListAnyValue counts any non-empty stop list as stopped (policy W7).
 	StopListAnyValue bool `yaml:"stop_list_any_value"`
-	// RetryUnavailable counts 503 on a call that writes as not executed, so
-	// that it may be tried again (policy O8); nil means true. When false a 503
-	// is judged as any other 5xx.
+	// RetryUnavailable means that a 503 for a call that writes counts as not executed, so that the
+	// call may be retried (policy O8); nil means true. If it is false, a 503 counts as any other
+	// 5xx.
 	RetryUnavailable *bool `yaml:"retry_unavailable"`
-	// Traceparent sends the W3C header of that name with calls that are traced.
+	// Traceparent enables the W3C traceparent header for traced calls.
 	Traceparent bool `yaml:"traceparent"`
-	// Rate is the most requests a second, menu and order calls together; 0 is
-	// no limit.
+	// Rate is the maximum number of requests per second, menu and order calls together; 0 means no
+	// limit.
 	Rate float64 `yaml:"rate"`
-	// Concurrency is the most requests at once; reads leave one slot free for
-	// orders where there is more than one (policy O8a). 0 means DefaultConcurrency.
-	Concurrency int `yaml:"concurrency"`
-	// Timeouts bound each kind of call.
-	Timeouts Timeouts `yaml:"timeouts"`
+	// Concurrency is the maximum number of concurrent requests. If it is more than 1, reads leave
+	// one slot free for orders (policy O8a). 0 means DefaultConcurrency.
+	Concurrency int      `yaml:"concurrency"`
+	Timeouts    Timeouts `yaml:"timeouts"`
 }
 
-// Timeouts bound the calls of one connection.
+// Timeouts limit the calls of one connection.
 type Timeouts struct {
-	// Token bounds one token request.
+	// Token limits one token request.
 	Token time.Duration `yaml:"token"`
-	// Menu bounds one try of a read: menu view or rejection reasons.
+	// Menu limits one attempt of a read: menu view or rejection reasons.
 	Menu time.Duration `yaml:"menu"`
-	// Write bounds a call that writes as a whole, from its request's arrival on:
-	// token, waiting, all tries.
+	// Write limits a whole call that writes, from the arrival of its request: token, waiting and
+	// all attempts.
 	Write time.Duration `yaml:"write"`
 }
 
-// SetDefaults fills in what is not set.
+// SetDefaults sets the defaults of empty fields.
 func (c *Config) SetDefaults() {
 	c.TokenRequest.SetDefaults()
 	if c.DefaultMenu == nil {
@@ -87,13 +84,13 @@ func (c *Config) SetDefaults() {
 	c.Timeouts.Write = cmp.Or(c.Timeouts.Write, DefaultWriteTimeout)
 }
 
-// KeepsDefaultMenu reports whether the connection's own menu view is kept too.
+// KeepsDefaultMenu reports whether the default menu of the connection is kept.
 func (c Config) KeepsDefaultMenu() bool { return c.DefaultMenu == nil || *c.DefaultMenu }
 
 var validName = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,64}$`)
 
-// Validate checks a configuration whose defaults are set. The error joins one
-// *setting.Error for each wrong key.
+// Validate checks a configuration after SetDefaults. The error joins a *setting.Error for each
+// invalid key.
 func (c Config) Validate() error {
 	var errs []error
 	bad := func(key, format string, args ...any) {
@@ -111,16 +108,16 @@ func (c Config) Validate() error {
 		bad("client_id", "is missing")
 	}
 	if c.ClientSecret == "" {
-		bad("client_secret", "is missing (or give client_secret_file)")
+		bad("client_secret", "is missing (set it, or client_secret_file)")
 	}
 	if form := c.TokenRequest.Encoding; form != EncodingMultipart && form != EncodingURLEncoded {
 		bad("token_request.encoding", "%q: use %s or %s", form, EncodingMultipart, EncodingURLEncoded)
 	}
 	if c.FieldCase != FieldCaseDocument && c.FieldCase != FieldCaseCamel {
-		bad("field_case", "%q: use document or camel", string(c.FieldCase))
+		bad("field_case", "unknown value %q (valid: document, camel)", string(c.FieldCase))
 	}
 	if c.Rate < 0 || math.IsNaN(c.Rate) || math.IsInf(c.Rate, 0) {
-		bad("rate", "must be 0 (no limit) or more requests a second")
+		bad("rate", "must be a number of at least 0; 0 means no limit")
 	}
 	if c.Concurrency < 1 {
 		bad("concurrency", "must be at least 1")
@@ -134,13 +131,13 @@ func (c Config) Validate() error {
 		{"timeouts.write", c.Timeouts.Write},
 	} {
 		if t.value <= 0 || t.value > maxTimeout {
-			bad(t.key, "%s: must be above 0 and at most %s", t.value, maxTimeout)
+			bad(t.key, "must be more than 0 and at most %s, not %s", maxTimeout, t.value)
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// addressFault returns why an address cannot be used, or "".
+// addressFault returns why a URL cannot be used, or "".
 func addressFault(address string) string {
 	if address == "" {
 		return "is missing"
@@ -148,15 +145,15 @@ func addressFault(address string) string {
 	parsed, err := url.Parse(address)
 	switch {
 	case err != nil:
-		return "is no URL" // the parser's words would repeat a password
+		return "not a valid URL (start with http:// or https://)" // the parser's error would contain a password
 	case parsed.Scheme != "http" && parsed.Scheme != "https":
-		return fmt.Sprintf("%q: must begin with http:// or https://", parsed.Redacted())
+		return fmt.Sprintf("%q must start with http:// or https://", parsed.Redacted())
 	case parsed.Hostname() == "":
-		return fmt.Sprintf("%q: has no host", parsed.Redacted())
+		return fmt.Sprintf("%q has no host", parsed.Redacted())
 	case parsed.User != nil:
-		return "must hold no user and password: use client_id and client_secret"
+		return "must not contain a user and password: use client_id and client_secret"
 	case parsed.RawQuery != "" || parsed.Fragment != "":
-		return fmt.Sprintf("%q: must have neither query nor fragment", address)
+		return fmt.Sprintf("%q must not have a query or fragment", address)
 	}
 	return ""
 }

@@ -8,8 +8,8 @@ import (
 	"larder/internal/menu"
 )
 
-// AppendJSON appends the order as the service wants it: document order of
-// fields, exact decimals without exponent.
+// AppendJSON appends the order for the ordering service: fields in the documented order, exact
+// decimals without exponents.
 func (o *Order) AppendJSON(dst []byte, fieldCase FieldCase) []byte {
 	w := begin(dst, fieldCase, o.Extra)
 	w.text("comment", o.Comment)
@@ -116,16 +116,16 @@ func (r *Rejection) AppendJSON(dst []byte, fieldCase FieldCase) []byte {
 	return w.end()
 }
 
-// object writes one JSON object, field by field.
+// object writes one JSON object field by field.
 type object struct {
 	jsontext.Writer
 
 	fieldCase FieldCase
 	extra     []Field
-	written   []string // the interface's names written so far, if there is extra
+	written   []string // the interface's names written so far, if there are extra fields
 }
 
-// begin opens an object that will end with the fields of extra.
+// begin opens an object that ends with the extra fields.
 func begin(dst []byte, fieldCase FieldCase, extra []Field) object {
 	w := object{fieldCase: fieldCase, extra: extra}
 	w.Buf = dst
@@ -149,7 +149,7 @@ func beginItem(dst []byte, fieldCase FieldCase, item *menu.Item, quantity jsonte
 	return w
 }
 
-// name writes a name of the interface, which needs no escapes.
+// name writes a name of the interface; these need no escapes.
 func (w *object) name(name string) {
 	if len(w.extra) > 0 {
 		w.written = append(w.written, name)
@@ -178,7 +178,7 @@ func (w *object) number(name string, value *jsontext.Number) {
 	}
 }
 
-// end appends the fields that larder does not know and closes the object.
+// end appends the unknown fields and closes the object.
 func (w *object) end() []byte {
 	for _, field := range w.extra {
 		if !w.has(field.Name) {
@@ -190,15 +190,15 @@ func (w *object) end() []byte {
 	return w.Buf
 }
 
-// has reports whether a field of this name, in any spelling, is written already:
-// a second one could change what the service reads.
+// has reports whether a field with this name, in any spelling, was already written. A second one
+// could change what the service reads.
 func (w *object) has(name string) bool {
 	folded := jsontext.FoldName(name)
 	return slices.ContainsFunc(w.written, func(known string) bool { return jsontext.FoldName(known) == folded })
 }
 
-// appendRaw appends a JSON value without white space and with numbers written
-// out, without exponent (policy P3). What is not JSON becomes null.
+// appendRaw appends a JSON value without white space and with numbers without exponents (policy
+// P3). Invalid JSON becomes null.
 func appendRaw(dst []byte, value string) []byte {
 	text, err := jsontext.Check(value, 0)
 	if err != nil {
@@ -207,8 +207,8 @@ func appendRaw(dst []byte, value string) []byte {
 	return jsontext.AppendCompact(dst, text, appendNumber)
 }
 
-// appendNumber keeps a number's digits as they are and writes out an exponent;
-// one beyond the bounds of jsontext.ParseNumber stays as it is.
+// appendNumber appends a number with its digits and expands an exponent. A number beyond the limits
+// of jsontext.ParseNumber is not changed.
 func appendNumber(dst []byte, number string) []byte {
 	if strings.ContainsAny(number, "eE") {
 		if n, state := jsontext.ParseNumber(number); state == jsontext.NumberOK {

@@ -21,28 +21,28 @@ import (
 	"larder/internal/tracing"
 )
 
-// request is one request of the service, built again for every attempt. Nothing of a
-// client's own request is in it.
+// request describes one request to the service; every attempt builds it again. It contains no part
+// of a client's own request.
 type request struct {
 	op     Operation
 	method string
 	url    string
 	header http.Header
-	body   []byte // nil: no body
-	limit  int64  // of the answer's body, unpacked
+	body   []byte // nil without a body
+	limit  int64  // of the decompressed answer
 
-	expected int64 // size of the answer's body; 0: not known
+	expected int64 // size of the answer; 0 if it is not known
 }
 
-// answer is what came back: status, header, and the body as far as it came.
+// answer is the answer to a request: status, header, and as much of the body as arrived.
 type answer struct {
 	status  int
 	header  http.Header
 	body    []byte
-	bodyErr error // the body did not come whole: ErrTooLarge, a reset, a time-out
+	bodyErr error // why the body is incomplete: ErrTooLarge, a reset, a timeout
 }
 
-// contentType returns the body's own, and "" for one of absurd length.
+// contentType returns the Content-Type; it is empty if it is too long.
 func (a *answer) contentType() string {
 	if value := a.header.Get("Content-Type"); len(value) <= maxCodeBytes {
 		return value
@@ -50,9 +50,9 @@ func (a *answer) contentType() string {
 	return ""
 }
 
-// send does one exchange. A nil token sends no Authorization. The error is the
-// transport's: there was no answer. It asks the transport itself, which follows
-// no redirect: one is an answer like any other (policy O8).
+// send makes one exchange. Without a token it sends no Authorization header. The error is the
+// transport's: there was no answer. It uses the transport directly, which follows no redirects: a
+// redirect is an answer like any other (policy O8).
 func (c *Client) send(ctx context.Context, rt http.RoundTripper, r *request, token *oauth2.Token) (*answer, error) {
 	start := time.Now()
 	ctx, span := tracing.StartClient(ctx, "upstream."+string(r.op))
@@ -67,8 +67,8 @@ func (c *Client) send(ctx context.Context, rt http.RoundTripper, r *request, tok
 	return got, err
 }
 
-// trace describes an exchange in its span: neither address nor error may be
-// shown as they are, for what they may hold.
+// trace sets the attributes of an exchange's span. Addresses and errors may contain secrets, so
+// they are not copied.
 func (c *Client) trace(span tracing.Span, r *request, got *answer) {
 	if !span.Kept() {
 		return
@@ -95,10 +95,10 @@ func (c *Client) exchange(ctx context.Context, rt http.RoundTripper, r *request,
 		return nil, err
 	}
 	if len(r.body) > 0 {
-		// Set afterwards so that GetBody stays nil: net/http must have no means
-		// to send the request twice. Of a reader that it knows it sends the body
-		// together with the head: a service that answers to the head alone and
-		// closes would else break the body's way, and its answer would be lost.
+		// The body is set here so that GetBody stays nil and net/http cannot send the request
+		// twice. NopCloser does not change how net/http sends it: together with the header.
+		// Otherwise a service that answers after the header and closes could break the write of the
+		// body, and its answer would be lost.
 		req.Body = io.NopCloser(bytes.NewReader(r.body))
 		req.ContentLength = int64(len(r.body))
 	}
@@ -117,7 +117,7 @@ func (c *Client) exchange(ctx context.Context, rt http.RoundTripper, r *request,
 	}
 	defer func() { _ = res.Body.Close() }()
 	got := &answer{status: res.StatusCode, header: res.Header}
-	if got.status < http.StatusOK { // 101: what follows is no body, and need not end with ctx
+	if got.status < http.StatusOK { // e.g. 101: the following data is not a body and may not end
 		return got, nil
 	}
 	limit := r.limit
@@ -131,8 +131,8 @@ func (c *Client) exchange(ctx context.Context, rt http.RoundTripper, r *request,
 	return got, nil
 }
 
-// readBody reads at most limit bytes, unpacking gzip (policies W11, W15).
-// expected is how many there probably are; 0 where that is not known.
+// readBody reads at most limit bytes and decompresses gzip (policies W11, W15). expected is the
+// probable size; 0 if it is not known.
 func readBody(res *http.Response, limit, expected int64) ([]byte, error) {
 	var from io.Reader = &io.LimitedReader{R: res.Body, N: limit + 1}
 	size := res.ContentLength
@@ -160,14 +160,13 @@ func readBody(res *http.Response, limit, expected int64) ([]byte, error) {
 	return readAll(from, size, limit)
 }
 
-// readAll reads to the end, or until it has more than limit bytes. size is how
-// many there probably are, 0 where that is not known. It collects chunks and
-// joins them once: a body above the limit costs no more memory than the limit
-// (policy W15). The beginning of such a body is returned where it is small.
+// readAll reads to the end, or until it has more than limit bytes. size is the probable size; 0 if
+// it is not known. It collects chunks and joins them once, so that a larger body costs no more
+// memory than the limit (policy W15). If such a body is small, its beginning is returned.
 func readAll(from io.Reader, size, limit int64) ([]byte, error) {
 	first := int64(bytes.MinRead)
 	if size > 0 && size <= limit {
-		first = size + 1 // room to see the end
+		first = size + 1 // one byte more detects the end
 	}
 	var full [][]byte
 	chunk := make([]byte, 0, min(first, limit+1))
@@ -189,7 +188,7 @@ func readAll(from io.Reader, size, limit int64) ([]byte, error) {
 	}
 }
 
-// joined is the chunks and the last one in one piece.
+// joined returns all chunks as one.
 func joined(full [][]byte, last []byte) []byte {
 	if len(full) == 0 {
 		return last
@@ -201,20 +200,19 @@ func joined(full [][]byte, last []byte) []byte {
 const (
 	maxTries = 4
 	maxPause = 10 * time.Second
-	// readPause begins the pauses of a read, which nobody waits for: a service
-	// that starts together with larder is there by the last attempt. writePause
-	// begins those of a write, which a guest waits for.
+	// readPause is the first pause of a read. No person waits for it, and a service that starts
+	// together with larder is running by the last attempt. writePause is the first pause of a
+	// write, which a guest waits for.
 	readPause  = time.Second
 	writePause = 200 * time.Millisecond
-	// maxRetryAfter is the longest a call waits because the service asks; a
-	// longer wish ends the call, with the wish in the Error.
+	// maxRetryAfter is the longest Retry-After that a call waits for. A longer one ends the call
+	// and is returned in the Error.
 	maxRetryAfter = 2 * time.Minute
 )
 
-// retry calls attempt until it succeeds, until its error allows no repeat, or
-// until the attempts are used up. It returns what the last attempt returned.
-// ctx bounds the pauses alone, and a pause that would outlast it is not begun:
-// an attempt that has begun ends by its own limit, so that what is known of a
+// retry calls attempt until it succeeds, its error does not allow a retry, or there are no attempts
+// left. It returns the result of the last attempt. ctx limits only the pauses; a pause that would
+// outlast ctx is not started. A started attempt has its own time limit, so that the outcome of a
 // write is never lost.
 func (c *Client) retry(ctx context.Context, base time.Duration, attempt func() (*answer, error)) (*answer, error) {
 	for try := 1; ; try++ {
@@ -223,21 +221,21 @@ func (c *Client) retry(ctx context.Context, base time.Duration, attempt func() (
 		if !ok || !failed.again || try == maxTries {
 			return got, err
 		}
-		// Full jitter over an exponential backoff, on top of what the service asks for.
+		// Full jitter and exponential backoff, in addition to the service's Retry-After.
 		wait := failed.RetryAfter + c.jitter(min(maxPause, base<<(try-1)))
 		if failed.RetryAfter > maxRetryAfter || !endsBefore(ctx, wait) {
 			return got, err
 		}
 		c.log.WithError(failed).WithFields(logrus.Fields{
 			"event": "upstream.retry", "operation": failed.Operation, "wait": wait.String(),
-		}).WithFields(tracing.LogFields(ctx)).Debug("trying again")
+		}).WithFields(tracing.LogFields(ctx)).Debug("retrying")
 		if sleep.For(ctx, wait) != nil {
 			return got, err
 		}
 	}
 }
 
-// endsBefore reports whether a pause that begins now ends before ctx does.
+// endsBefore reports whether a pause that starts now ends before ctx.
 func endsBefore(ctx context.Context, pause time.Duration) bool {
 	deadline, ok := ctx.Deadline()
 	return ctx.Err() == nil && (!ok || time.Until(deadline) > pause)

@@ -10,17 +10,17 @@ import (
 	"larder/internal/menu"
 )
 
-// FieldCase is the spelling of field names in what larder sends (policy W3).
+// FieldCase is the spelling of field names in requests (policy W3).
 type FieldCase string
 
-// The spellings: the interface's (restaurantID, ID, cityID), and camel case
-// throughout (restaurantId, id, cityId).
+// The spellings: as documented (restaurantID, ID, cityID), or camel case (restaurantId, id,
+// cityId).
 const (
 	FieldCaseDocument FieldCase = "document"
 	FieldCaseCamel    FieldCase = "camel"
 )
 
-// spell returns the interface's name in this spelling.
+// spell returns a documented name in this spelling.
 func (w FieldCase) spell(name string) string {
 	if w != FieldCaseCamel {
 		return name
@@ -34,25 +34,25 @@ func (w FieldCase) spell(name string) string {
 	return name
 }
 
-// Field is a field that larder does not know, passed on as the client sent it
-// (policy W8). Value is well-formed JSON.
+// Field is an unknown field, forwarded as the client sent it (policy W8). Value is well-formed
+// JSON.
 type Field struct {
 	Name  string
 	Value json.RawMessage
 }
 
-// Order is the body of a create call (docs/ordering-service.md, section 2.1). A nil
-// field is left out; Extra follows the known fields in its own order. An Extra
-// field whose name is that of a written field, in any spelling, is left out.
+// Order is the body of a create call (docs/ordering-service.md, section 2.1). A nil field is
+// omitted. Extra follows the known fields in its own order; an Extra field with the name of a known
+// field in any spelling is omitted.
 type Order struct {
 	Comment      *string
 	RestaurantID *string
-	// RestaurantNumeric: RestaurantID holds a JSON number, and is written as one.
+	// RestaurantNumeric means that RestaurantID is a number and is written as one.
 	RestaurantNumeric bool
 	Persons           *int
 	DishList          []Dish // always written
 	ExpeditionType    *string
-	ExpectedAt        *string // RFC 3339 with offset, sent as it stands
+	ExpectedAt        *string // RFC 3339 with offset, sent unchanged
 	PaymentTypeID     *string
 	ChangeFrom        *jsontext.Number
 	Guest             *Guest
@@ -64,19 +64,18 @@ type Order struct {
 type Dish struct {
 	Item        *menu.Item // ID, name, price, measure
 	Quantity    jsontext.Number
-	Ingredients []OrderIngredient // nil is left out, empty is written as []
+	Ingredients []OrderIngredient // nil is omitted, empty is written as []
 	Extra       []Field
 }
 
-// OrderIngredient is an ingredient or modifier of a dish. Quantity is per one
-// unit of the dish.
+// OrderIngredient is an ingredient or modifier of a dish. Quantity is per unit of the dish.
 type OrderIngredient struct {
 	Item     *menu.Item // ID, name, price, measure
 	Quantity jsontext.Number
 	Extra    []Field
 }
 
-// Guest is who ordered.
+// Guest is the person who orders.
 type Guest struct {
 	Email     *string
 	Phone     *string
@@ -85,7 +84,7 @@ type Guest struct {
 	Extra     []Field
 }
 
-// Address is where to deliver.
+// Address is the delivery address.
 type Address struct {
 	Postcode        *string
 	Street          *string
@@ -103,26 +102,25 @@ type Address struct {
 	Extra           []Field
 }
 
-// Payment is one element of a pay call's body (docs/ordering-service.md,
-// section 2.2).
+// Payment is one element of a pay call's body (docs/ordering-service.md, section 2.2).
 type Payment struct {
-	Code   string          // the POS currency's GUID
+	Code   string          // GUID of the POS currency
 	Amount decimal.Decimal // exact, in the restaurant's currency
-	PaidAt string          // RFC 3339 with offset, sent as it stands
-	Name   string          // may be empty; always written
+	PaidAt string          // RFC 3339 with offset, sent unchanged
+	Name   string          // always written, even if empty
 	Extra  []Field
 }
 
-// Rejection is the body of a reject call (docs/ordering-service.md, section 4.5).
-// Both fields are written even when empty.
+// Rejection is the body of a reject call (docs/ordering-service.md, section 4.5). Both fields are
+// always written.
 type Rejection struct {
 	ReasonID   string
 	ReasonText string
 	Extra      []Field
 }
 
-// Reason is a rejection reason that the service offers (docs/ordering-service.md,
-// section 2.3). Type is "simple" or "text".
+// Reason is a rejection reason of the service (docs/ordering-service.md, section 2.3). Type is
+// "simple" or "text".
 type Reason struct {
 	ID               string `json:"ID"`
 	Reason           string `json:"reason"`

@@ -14,25 +14,25 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// Validator is what a menu view's answer said of its version, to be given back
-// with the next request (policy S3). Empty fields were not given.
+// Validator contains the validators of a menu view for the next conditional request (policy S3).
+// Its fields may be empty.
 type Validator struct {
 	ETag         string
 	LastModified string
 }
 
-// Menu is a menu view's answer. Body is as received but for gzip; it is nil
-// when the service said that nothing changed.
+// Menu is the answer to a menu request. Body is the decompressed body, or nil if the service
+// reports no change.
 type Menu struct {
 	Body        []byte
 	Validator   Validator
 	NotModified bool
 }
 
-// MenuView reads the menu view of a restaurant, or with "" the connection's
-// own (docs/ordering-service.md, section 4.6). It retries within ctx's deadline. The
-// error is an *Error, of ErrTooLarge for a body of more than most bytes; most is
-// at most MaxMenuBytes, and 0 means that.
+// MenuView fetches the menu view of a restaurant; for "", the connection's default menu
+// (docs/ordering-service.md, section 4.6). It retries until ctx's deadline. The error is an *Error;
+// it wraps ErrTooLarge if the body has more than most bytes. The maximum of most, and its default,
+// is MaxMenuBytes.
 func (c *Client) MenuView(ctx context.Context, restaurant string, seen Validator, most int64) (Menu, error) {
 	address := c.cfg.BaseURL + pathMenu
 	if restaurant != "" {
@@ -42,7 +42,7 @@ func (c *Client) MenuView(ctx context.Context, restaurant string, seen Validator
 		most = MaxMenuBytes
 	}
 	expected := int64(0)
-	if most <= maxExpected { // the caller expects about this size
+	if most <= maxExpected { // then the body probably has about this size
 		expected = most
 	}
 	header := http.Header{"Accept-Encoding": {"gzip"}}
@@ -68,9 +68,8 @@ func (c *Client) MenuView(ctx context.Context, restaurant string, seen Validator
 	return Menu{Body: got.body, Validator: validator}, nil
 }
 
-// RejectionReasons lists the reasons for rejecting an order (docs/ordering-service.md,
-// section 4.4); none when reasons are turned off. It retries as
-// MenuView does.
+// RejectionReasons returns the reasons for rejecting an order (docs/ordering-service.md, section
+// 4.4). There are none if the service has reasons turned off. It retries as MenuView does.
 func (c *Client) RejectionReasons(ctx context.Context) ([]Reason, error) {
 	got, err := c.read(ctx, &request{
 		op: OpReasons, method: http.MethodGet, url: c.cfg.BaseURL + pathReasons,
@@ -86,7 +85,7 @@ func (c *Client) RejectionReasons(ctx context.Context) ([]Reason, error) {
 	return reasons, nil
 }
 
-// read does a read with retries, behind the breaker (policy S5).
+// read makes a read with retries and the circuit breaker (policy S5).
 func (c *Client) read(ctx context.Context, r *request, conditional bool) (*answer, error) {
 	got, err := failsafe.With(c.breaker).Get(func() (*answer, error) {
 		return c.retry(ctx, readPause, func() (*answer, error) { return c.readOnce(ctx, r, conditional) })
@@ -97,8 +96,8 @@ func (c *Client) read(ctx context.Context, r *request, conditional bool) (*answe
 	return got, err
 }
 
-// readOnce is one attempt: a slot, a token, the request, and once more with a new
-// token when the service refuses the first (policy W2).
+// readOnce makes one attempt: slot, token, request, and a second request with a new token if the
+// service rejects the first token (policy W2).
 func (c *Client) readOnce(ctx context.Context, r *request, conditional bool) (*answer, error) {
 	slot, err := c.queue.acquire(ctx, readsClient, reads, waitLimits{})
 	if err != nil {
@@ -131,15 +130,15 @@ func (c *Client) readOnce(ctx context.Context, r *request, conditional bool) (*a
 	}
 }
 
-// When the breaker of a connection opens, and for how long.
+// The thresholds and the delay of the circuit breaker.
 const (
 	breakerFailures = 5
 	breakerDelay    = 15 * time.Second
 )
 
-// newBreaker makes a connection's breaker: it opens after 5 reads in a row
-// that failed by the service's fault, retries included, and lets one through
-// after about 15 s.
+// newBreaker returns a connection's circuit breaker. It opens after 5 consecutive reads that
+// failed, with all their retries, through the service's fault. After about 15 s it lets one read
+// through.
 func newBreaker(log logrus.FieldLogger) circuitbreaker.CircuitBreaker[*answer] {
 	return circuitbreaker.NewBuilder[*answer]().
 		HandleIf(func(_ *answer, err error) bool {
@@ -156,18 +155,17 @@ func newBreaker(log logrus.FieldLogger) circuitbreaker.CircuitBreaker[*answer] {
 			})
 			switch {
 			case event.NewState == circuitbreaker.ClosedState:
-				entry.Info("circuit breaker closed: reads go on")
+				entry.Info("circuit breaker closed: reads continue")
 			case event.OldState == circuitbreaker.ClosedState:
-				entry.Warn("circuit breaker opened: reads are not tried for a while")
-			default: // a try now and then while it is open
-				entry.Debug("circuit breaker lets a read through, or did in vain")
+				entry.Warn("circuit breaker opened: reads are skipped for about 15 s")
+			default: // single reads while it is open
+				entry.Debug("circuit breaker is testing the service with one read, or that read failed")
 			}
 		}).
 		Build()
 }
 
-// BreakerState is the state of the breaker for reads: "closed", "open" or
-// "half-open".
+// BreakerState returns the state of the circuit breaker: "closed", "open" or "half-open".
 func (c *Client) BreakerState() string {
 	return c.breaker.State().String()
 }

@@ -2,31 +2,30 @@ package upstream
 
 import "time"
 
-// The mean slot time covers the last minute, in buckets of one second. While the
-// service becomes slower, the minute lags behind: the last seconds alone then
-// say more.
+// The mean slot time covers the last minute, in buckets of one second. If the service becomes
+// slower, the mean of the last seconds is more current.
 const (
 	bucketTime    = time.Second
 	bucketCount   = 60
 	recentBuckets = 5
 )
 
-// slotTimes keeps how long calls hold their slots: those that ended within the
-// last minute, whatever they ended with, and those in progress (policy O8a).
+// slotTimes records how long calls have their slots: calls that ended within the last minute, with
+// any outcome, and calls in progress (policy O8a).
 type slotTimes struct {
 	buckets [bucketCount]bucket
 	running int
-	begun   time.Duration // the sum of the start times of those in progress, since epoch
-	epoch   time.Time     // of the first call
+	begun   time.Duration // sum of the start times of calls in progress, since epoch
+	epoch   time.Time     // time of the first call
 }
 
 type bucket struct {
-	at    int64 // which second since epoch
+	at    int64 // second since epoch
 	calls int
 	total time.Duration
 }
 
-// start notes a call that gets a slot.
+// start records that a call gets a slot.
 func (s *slotTimes) start(at time.Time) {
 	if s.epoch.IsZero() {
 		s.epoch = at
@@ -35,13 +34,13 @@ func (s *slotTimes) start(at time.Time) {
 	s.begun += at.Sub(s.epoch)
 }
 
-// end notes that the call that began at started holds its slot no longer.
+// end records that the call that got its slot at started has released it.
 func (s *slotTimes) end(started time.Time) {
 	s.running--
 	s.begun -= started.Sub(s.epoch)
 }
 
-// add notes how long a call held its slot.
+// add records how long a call had its slot.
 func (s *slotTimes) add(now time.Time, took time.Duration) {
 	second := int64(now.Sub(s.epoch) / bucketTime)
 	b := &s.buckets[second%bucketCount]
@@ -52,9 +51,8 @@ func (s *slotTimes) add(now time.Time, took time.Duration) {
 	b.total += took
 }
 
-// mean returns the mean slot time of the last minute, or of the last seconds if
-// that is longer; it is at least the mean age of the calls in progress, and 0
-// without data.
+// mean returns the mean slot time of the last minute, or of the last seconds if that is longer. It
+// is at least the mean age of the calls in progress, and 0 without data.
 func (s *slotTimes) mean(now time.Time) time.Duration {
 	if s.epoch.IsZero() {
 		return 0
@@ -75,23 +73,20 @@ func (s *slotTimes) mean(now time.Time) time.Duration {
 	return max(mean, (time.Duration(s.running)*since-s.begun)/time.Duration(max(s.running, 1)))
 }
 
-// adaptiveLimit bounds the calls that write and are in flight, so that each
-// ends well within its time although several instances, or other programs, use
-// the ordering service too. A service that is given more calls than it executes
-// at a time makes them wait, and each takes longer; the sum is the same. Such a
-// wait is not in larder's queue but in the service, where a call can time out
-// without anybody knowing what became of it.
+// adaptiveLimit limits the calls that write and are in flight, so that each ends well within its
+// time limit even if several instances or other programs use the ordering service. A service that
+// gets more calls than it can execute concurrently makes each one slower, without executing more in
+// total. Such calls wait in the service instead of larder's queue, and a timeout there makes the
+// outcome unknown.
 //
-// The limit begins at a quarter of the connection's concurrency and grows by
-// one for each call that ends within the target time while the limit is in use.
-// When a call takes longer, the limit shrinks in the same proportion, at most
-// once per generation of calls, and grows by one per generation from then on.
-// It never falls below the quarter: a service that is slow by itself, and does
-// not become quicker with fewer calls, is not cut off.
+// The limit starts at a quarter of the connection's concurrency. It grows by one for each call that
+// ends within the target time while the limit is reached. If a call takes longer, the limit shrinks
+// in proportion, at most once per generation of calls, and then grows by one per generation. It
+// never falls below the quarter, because some services are always slow, even with fewer calls.
 type adaptiveLimit struct {
 	now, least, most float64
 	target           time.Duration
-	shrunk           time.Time // the last time; the zero time: never
+	shrunk           time.Time // last time; zero if never
 }
 
 func newAdaptiveLimit(concurrency int, target time.Duration) adaptiveLimit {
@@ -101,7 +96,7 @@ func newAdaptiveLimit(concurrency int, target time.Duration) adaptiveLimit {
 
 func (a *adaptiveLimit) limit() int { return int(a.now) }
 
-// observe adapts the limit to a call that has ended; inFlight counts it too.
+// observe adapts the limit after a call has ended; inFlight includes that call.
 func (a *adaptiveLimit) observe(started, now time.Time, took time.Duration, inFlight int) {
 	switch {
 	case took > a.target:
@@ -109,7 +104,7 @@ func (a *adaptiveLimit) observe(started, now time.Time, took time.Duration, inFl
 			a.now = max(a.least, a.now*float64(a.target)/float64(took))
 			a.shrunk = now
 		}
-	case inFlight < a.limit(): // more would change nothing
+	case inFlight < a.limit(): // a higher limit would have no effect
 	case a.shrunk.IsZero():
 		a.now = min(a.most, a.now+1)
 	default:

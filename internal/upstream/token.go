@@ -17,19 +17,18 @@ import (
 	"larder/internal/jsontext"
 )
 
-// Lifetimes of a token (policy W2).
+// Limits of token lifetimes (policy W2).
 const (
 	defaultLifetime = 5 * time.Minute
 	maxLifetime     = 365 * 24 * time.Hour
 )
 
-// pauseAfterFailure is how long an old token that still holds is used before
-// another fetch is tried.
+// pauseAfterFailure is the pause after a failed fetch while the old token is still valid.
 const pauseAfterFailure = 3 * time.Second
 
-// heldToken is the token in memory. Unlike the reuse source of
-// golang.org/x/oauth2 it holds no lock while one is fetched, lets every caller
-// wait by its own context, and can drop a token that the service refused.
+// heldToken is the current token. In contrast to the reuse source of golang.org/x/oauth2, it holds
+// no lock during a fetch, each caller waits with its own context, and a rejected token can be
+// dropped.
 type heldToken struct {
 	flight  singleflight.Group
 	mu      sync.Mutex
@@ -37,9 +36,8 @@ type heldToken struct {
 	renewAt time.Time
 }
 
-// Token returns a token that is valid for a while, from memory or from the token
-// endpoint. Callers that need one at the same time share one request; each waits
-// no longer than its own ctx. The error is an *Error.
+// Token returns a valid token from memory or from the token endpoint. Concurrent callers share one
+// request; each waits until its own ctx ends. The error is an *Error.
 func (c *Client) Token(ctx context.Context) (*oauth2.Token, error) {
 	if token := c.freshToken(); token != nil {
 		return token, nil
@@ -47,7 +45,7 @@ func (c *Client) Token(ctx context.Context) (*oauth2.Token, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, &Error{Operation: OpToken, Err: err, again: true}
 	}
-	// The fetch belongs to all who wait, so no single caller's end stops it.
+	// All waiting callers share the fetch, so the end of one caller must not stop it.
 	detached := context.WithoutCancel(ctx)
 	done := c.held.flight.DoChan("token", func() (any, error) {
 		if token := c.freshToken(); token != nil {
@@ -62,7 +60,7 @@ func (c *Client) Token(ctx context.Context) (*oauth2.Token, error) {
 		return nil, &Error{Operation: OpToken, Err: ctx.Err(), again: true}
 	case result := <-done:
 		if shared, ok := errors.AsType[*Error](result.Err); ok {
-			own := *shared // each caller may set its own wait
+			own := *shared // each caller may change RetryAfter
 			return nil, &own
 		}
 		token, _ := result.Val.(*oauth2.Token)
@@ -70,7 +68,7 @@ func (c *Client) Token(ctx context.Context) (*oauth2.Token, error) {
 	}
 }
 
-// freshToken returns the token in memory while it is good, else nil.
+// freshToken returns the token in memory; nil if it has expired.
 func (c *Client) freshToken() *oauth2.Token {
 	c.held.mu.Lock()
 	defer c.held.mu.Unlock()
@@ -80,13 +78,13 @@ func (c *Client) freshToken() *oauth2.Token {
 	return nil
 }
 
-// renewToken fetches a token in the configured form. While the old one has not
-// quite expired, a failed fetch is no failure yet.
+// renewToken fetches a token in the configured format. If that fails, the old token is used until
+// it expires.
 func (c *Client) renewToken(ctx context.Context) (*oauth2.Token, error) {
 	asked := c.clock()
 	token, err := c.requestToken(ctx, c.cfg.TokenRequest)
 	if err != nil {
-		c.log.WithError(err).WithField("event", "upstream.token").Debug("no token")
+		c.log.WithError(err).WithField("event", "upstream.token").Debug("fetching a token failed")
 	}
 	held := &c.held
 	held.mu.Lock()
@@ -103,8 +101,7 @@ func (c *Client) renewToken(ctx context.Context) (*oauth2.Token, error) {
 	return token, nil
 }
 
-// dropToken drops the token that the service refused, when it is still the
-// current one: another caller may have renewed it already.
+// dropToken drops a token that the service rejected, unless another caller has already renewed it.
 func (c *Client) dropToken(refused *oauth2.Token) {
 	c.held.mu.Lock()
 	defer c.held.mu.Unlock()
@@ -113,7 +110,7 @@ func (c *Client) dropToken(refused *oauth2.Token) {
 	}
 }
 
-// requestToken does one token request in the given form (policies W1, W2).
+// requestToken makes one token request in the given format (policies W1, W2).
 func (c *Client) requestToken(ctx context.Context, form TokenRequest) (*oauth2.Token, error) {
 	body, contentType := form.encode(c.cfg.ClientID, c.cfg.ClientSecret)
 	asked := c.clock()
@@ -141,8 +138,8 @@ func (c *Client) requestToken(ctx context.Context, form TokenRequest) (*oauth2.T
 	}, nil
 }
 
-// tokenFailure is a token endpoint's answer that gave no token. An answer
-// that was half a success may hold a token: its body is not kept.
+// tokenFailure returns the error for an answer without a usable token. The body of a successful
+// answer is not kept, because it may contain a token.
 func (c *Client) tokenFailure(got *answer, reply tokenReply, cause error) *Error {
 	e := c.failure(OpToken, got, cause)
 	if e.Code == "" {
@@ -155,16 +152,16 @@ func (c *Client) tokenFailure(got *answer, reply tokenReply, cause error) *Error
 	return e
 }
 
-// tokenReply is the token endpoint's answer, good or bad.
+// tokenReply is the answer of the token endpoint, success or error.
 type tokenReply struct {
 	accessToken string
 	lifetime    time.Duration
-	problem     string // RFC 6749's error
+	problem     string // error of RFC 6749
 	description string
 }
 
-// readTokenReply reads the answer with names in any spelling, enveloped in
-// result or not; the lifetime is a number or a string.
+// readTokenReply decodes the answer, with names in any spelling and with or without an envelope
+// result. The lifetime may be a number or a string.
 func readTokenReply(body []byte) tokenReply {
 	text, err := jsontext.Check(string(body), maxDepth)
 	if err != nil {
@@ -177,7 +174,7 @@ func readTokenReply(body []byte) tokenReply {
 	return reply
 }
 
-// read reads the members of an object and returns the one named result.
+// read decodes the members of an object and returns the member result.
 func (t *tokenReply) read(object string) (result string) {
 	r := jsontext.NewReader(object, maxDepth)
 	for name := range r.Members() {
@@ -202,24 +199,24 @@ func boundedSeconds(seconds float64) time.Duration {
 	return time.Duration(min(max(seconds, 0), maxLifetime.Seconds())) * time.Second
 }
 
-// maxToken is how long a token may be. Servers reject longer headers, so that
-// each call would fail until the token expires.
+// maxToken is the maximum length of a token. Servers reject longer headers, so each call would fail
+// until the token expires.
 const maxToken = 8 << 10
 
-// usableToken reports whether the text can stand in an Authorization header.
+// usableToken reports whether the text is valid in an Authorization header.
 func usableToken(text string) bool {
 	return len(text) <= maxToken && text != "" && !strings.ContainsFunc(text, func(c rune) bool { return c <= ' ' || c >= 0x7f })
 }
 
-// jwtLifetime returns how long a token holds by its own word: until exp; where
-// exp has passed by our clock, from iat to exp; else 5 minutes.
+// jwtLifetime returns the remaining lifetime in the claims of a token: until exp or, if exp has
+// passed by the local clock, the time from iat to exp. The default is 5 minutes.
 func jwtLifetime(token string, now time.Time) time.Duration {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
 		return defaultLifetime
 	}
 	payload, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(parts[1], "="))
-	var claims struct{ Exp, Iat json.Number } // seconds; some write them as strings
+	var claims struct{ Exp, Iat json.Number } // seconds; some services write strings
 	if err != nil || json.Unmarshal(payload, &claims) != nil {
 		return defaultLifetime
 	}
@@ -235,18 +232,17 @@ func jwtLifetime(token string, now time.Time) time.Duration {
 	return boundedSeconds(ends - begins)
 }
 
-// Probe is what came of one form of the token request.
+// Probe is the result of one format of the token request.
 type Probe struct {
 	Request    TokenRequest
-	Configured bool          // it is the connection's own form
-	Lifetime   time.Duration // of the token that came
-	Err        error         // nil: this form works
+	Configured bool          // this is the configured format
+	Lifetime   time.Duration // of the token
+	Err        error         // nil if the format works
 }
 
-// ProbeToken tries the configured form of the token request and, when it does
-// not work, the presets, each once (policy W1). It is for `larder check
-// --online`: nothing else ever guesses how credentials are to be sent. The
-// error is the configured form's, nil when that one works.
+// ProbeToken tries the configured format of the token request. If it does not work, it tries each
+// preset once (policy W1). Only `larder check --online` uses it; larder never guesses formats
+// otherwise. The error is the one of the configured format.
 func (c *Client) ProbeToken(ctx context.Context) ([]Probe, error) {
 	own := c.probe(ctx, c.cfg.TokenRequest)
 	own.Configured = true

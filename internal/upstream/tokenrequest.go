@@ -17,18 +17,17 @@ const (
 	EncodingURLEncoded = "urlencoded"
 )
 
-// TokenRequest is the form of the token request (policy W1). In YAML it is the
-// name of a preset, or a mapping of these fields; a field left out follows the
-// preset that has the same encoding.
+// TokenRequest is the format of the token request (policy W1). In YAML it is the name of a preset,
+// or a mapping of these fields; an omitted field has the value of the preset with the same
+// encoding.
 type TokenRequest struct {
 	Encoding      string `yaml:"encoding"` // multipart | urlencoded
 	ClientIDField string `yaml:"client_id_field"`
 	ScopeField    string `yaml:"scope_field"`
 }
 
-// presets returns the forms that have a name: the field names of
-// docs/ordering-service.md, section 5, as multipart/form-data, and RFC 6749,
-// section 4.4.
+// presets returns the named formats: the field names of docs/ordering-service.md, section 5, as
+// multipart/form-data, and RFC 6749, section 4.4.
 func presets() map[string]TokenRequest {
 	return map[string]TokenRequest{
 		"document": {Encoding: EncodingMultipart, ClientIDField: "client_ID", ScopeField: "scopes"},
@@ -36,7 +35,7 @@ func presets() map[string]TokenRequest {
 	}
 }
 
-// String returns the preset's name, or the fields of a form that is none.
+// String returns the preset's name, or the fields if the format is not a preset.
 func (r TokenRequest) String() string {
 	if name, err := r.MarshalText(); err == nil {
 		return string(name)
@@ -44,27 +43,27 @@ func (r TokenRequest) String() string {
 	return fmt.Sprintf("{encoding: %s, client_id_field: %s, scope_field: %s}", r.Encoding, r.ClientIDField, r.ScopeField)
 }
 
-// UnmarshalText reads the name of a preset.
+// UnmarshalText parses the name of a preset.
 func (r *TokenRequest) UnmarshalText(text []byte) error {
 	form, ok := presets()[string(text)]
 	if !ok {
-		return setting.Errorf("token_request", "%q: use document, oauth or {encoding, client_id_field, scope_field}", text)
+		return setting.Errorf("token_request", "unknown value %q (valid: document, oauth or {encoding, client_id_field, scope_field})", text)
 	}
 	*r = form
 	return nil
 }
 
-// MarshalText returns the name of the preset, and an error for a form that is none.
+// MarshalText returns the name of the preset. It returns an error if the format is not a preset.
 func (r TokenRequest) MarshalText() ([]byte, error) {
 	for name, form := range presets() {
 		if form == r {
 			return []byte(name), nil
 		}
 	}
-	return nil, errors.New("upstream: no preset")
+	return nil, errors.New("upstream: the token request is not a preset")
 }
 
-// SetDefaults fills in what is not set by the preset that has the same encoding.
+// SetDefaults sets empty fields to the values of the preset with the same encoding.
 func (r *TokenRequest) SetDefaults() {
 	preset := presets()["document"]
 	if r.Encoding == EncodingURLEncoded {
@@ -93,7 +92,7 @@ func (r TokenRequest) encode(clientID, secret string) (body []byte, contentType 
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
 	for _, f := range fields {
-		_ = w.WriteField(f[0], f[1]) // a bytes.Buffer fails no write
+		_ = w.WriteField(f[0], f[1]) // writes to a bytes.Buffer do not fail
 	}
 	_ = w.Close()
 	return form.Bytes(), w.FormDataContentType()

@@ -14,17 +14,17 @@ import (
 const (
 	dialTimeout      = 10 * time.Second
 	handshakeTimeout = 10 * time.Second
-	// writeBuffer holds the head and the body of all but the largest orders, so
-	// that they leave in one piece.
+	// writeBuffer is large enough for the header and the body of all but the largest orders, so
+	// that they are sent with one write.
 	writeBuffer = 32 << 10
 	readIdle    = 90 * time.Second
 )
 
-// DialFunc opens a connection, as net.Dialer's DialContext does.
+// DialFunc opens a connection; see net.Dialer.DialContext.
 type DialFunc func(ctx context.Context, network, address string) (net.Conn, error)
 
-// newReadTransport returns the transport of menu, reasons and token. Answers are
-// unpacked by this package, not by the transport, so that limits are its own.
+// newReadTransport returns the transport for menus, reasons and tokens. This package, not the
+// transport, decompresses answers, because it has its own limits.
 func newReadTransport(cfg Config, dial DialFunc) *http.Transport {
 	return &http.Transport{
 		Proxy:               http.ProxyFromEnvironment,
@@ -38,15 +38,14 @@ func newReadTransport(cfg Config, dial DialFunc) *http.Transport {
 	}
 }
 
-// newWriteTransport returns the transport of the calls that write. Each attempt
-// has a connection of its own: on one that has rested, however shortly, a request
-// can cross the service's closing it, and then nobody knows whether it was read.
-// It speaks HTTP/1.1 only, and counts the bytes that left, so that
-// "nothing written" is known and not guessed.
+// newWriteTransport returns the transport for calls that write. Each attempt has its own
+// connection: if the service closes an idle connection while a request is sent on it, nobody knows
+// whether it was read. The transport uses only HTTP/1.1 and counts the bytes written, so that
+// "nothing written" is certain.
 func newWriteTransport(dial DialFunc) *http.Transport {
 	settings := &tls.Config{
 		MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
-		ClientSessionCache: tls.NewLRUClientSessionCache(0), // handshakes stay cheap
+		ClientSessionCache: tls.NewLRUClientSessionCache(0), // for cheap handshakes
 	}
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
@@ -58,7 +57,7 @@ func newWriteTransport(dial DialFunc) *http.Transport {
 		DialTLSContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 			return dialCounted(ctx, dial, network, address, settings)
 		},
-		TLSClientConfig:     settings, // behind a proxy
+		TLSClientConfig:     settings, // for a proxy
 		Protocols:           protocols,
 		DisableKeepAlives:   true,
 		WriteBufferSize:     writeBuffer,
@@ -67,9 +66,9 @@ func newWriteTransport(dial DialFunc) *http.Transport {
 	}
 }
 
-// dialCounted opens the connection of one call that writes, by TLS if there are
-// settings, no later than the call may be begun. The connection counts what the
-// request wrote, without what TLS itself wrote.
+// dialCounted opens the connection of one call that writes; it uses TLS if settings are given. It
+// must finish before the call's latest start. The connection counts the bytes of the request,
+// without those of TLS.
 func dialCounted(ctx context.Context, dial DialFunc, network, address string, settings *tls.Config) (net.Conn, error) {
 	window, _ := ctx.Value(sendWindowKey{}).(sendWindow) // the transport dials without the call's deadline
 	if !window.begin.IsZero() {
@@ -87,10 +86,10 @@ func dialCounted(ctx context.Context, dial DialFunc, network, address string, se
 	return &countingConn{Conn: conn, window: window}, nil
 }
 
-// handshake makes conn a TLS connection, and closes it if that fails.
+// handshake returns a TLS connection over conn. It closes conn on an error.
 func handshake(ctx context.Context, conn net.Conn, address string, settings *tls.Config) (net.Conn, error) {
 	settings = settings.Clone()
-	settings.ServerName, _, _ = net.SplitHostPort(address) // the transport gives every address a port
+	settings.ServerName, _, _ = net.SplitHostPort(address) // the transport adds a port to every address
 	secured := tls.Client(conn, settings)
 	limited, cancel := context.WithTimeout(ctx, handshakeTimeout)
 	defer cancel()
@@ -101,18 +100,16 @@ func handshake(ctx context.Context, conn net.Conn, address string, settings *tls
 	return secured, nil
 }
 
-// countingConn counts the bytes that were written, and takes none after its
-// end.
+// countingConn counts the bytes written, and rejects writes after the end of the call.
 type countingConn struct {
 	net.Conn
 	window  sendWindow
 	written atomic.Int64
 }
 
-// Write implements net.Conn. It looks at the clock itself: a process that was
-// stopped beyond the call's end goes on writing before its timers tell it, and
-// by then the call may have been resolved and made again (policy O12). A call
-// whose connection took too long is not begun (policy O8a).
+// Write implements net.Conn. It checks the clock itself: a process that was suspended until after
+// the call's end could write before its timers fire, and by then the call may have been resolved
+// and sent again (policy O12). A call whose connection took too long is not started (policy O8a).
 func (c *countingConn) Write(p []byte) (int, error) {
 	if past(c.window.end) || c.written.Load() == 0 && past(c.window.begin) {
 		return 0, errTooLate
@@ -122,19 +119,18 @@ func (c *countingConn) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// errTooLate: the call's time was over before its first byte, or before its
-// last one, was written.
-var errTooLate = errors.New("too late to be sent")
+// errTooLate means that the call's time was over before its first or its last byte was written.
+var errTooLate = errors.New("the time limit of the call was over before it was sent")
 
-// sendWindow is when an attempt may be written: its first byte not after begin, and
-// nothing after end. The zero times are no limits.
+// sendWindow is the time in which an attempt may be written: its first byte until begin, and its
+// last until end. Zero times are no limits.
 type sendWindow struct{ begin, end time.Time }
 
-// sendWindowKey is where a context holds the sendWindow of a call that writes.
+// sendWindowKey is the context key of a call's sendWindow.
 type sendWindowKey struct{}
 
-// past reports whether a time has come, by the process's clock or by the wall's:
-// the one stands still while a machine sleeps.
+// past reports whether end has passed by the monotonic or by the wall clock, because the monotonic
+// one stops while a machine sleeps.
 func past(end time.Time) bool {
 	now := time.Now()
 	return !end.IsZero() && (!now.Before(end) || !now.Round(0).Before(end.Round(0)))

@@ -12,30 +12,28 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// Created is the service's answer to a created order.
+// Created is the answer to a created order.
 type Created struct {
 	Answer
 
-	OrderID string // never empty; a number's digits as they stand (policy W4)
+	OrderID string // not empty; a number keeps its digits (policy W4)
 }
 
-// Answer is the service's answer to a call that writes. Body may be
-// empty (policy W13); it is without secrets and at most MaxErrorBytes, Cut
-// reports whether it was longer.
+// Answer is the answer to a call that writes. Body may be empty (policy W13). It has no secrets and
+// at most MaxErrorBytes; Cut means that it was longer.
 type Answer struct {
 	Status      int
-	ContentType string // "" when the service gave none
+	ContentType string // may be empty
 	Body        []byte
 	Cut         bool
 }
 
-// CreateOrder creates an order (docs/ordering-service.md, section 4.1); body is an
-// encoded Order. The error is an *Error with the certainty of policy O8: with
-// EffectUnknown the order may exist, and the call must not be repeated. The
-// call as a whole is bounded by the write timeout, which started when the request
-// arrived (see Reserve). It ends when ctx does, so a caller that must not give up
-// in between gives context.WithoutCancel. Nothing is sent after either, also
-// when the process was stopped meanwhile.
+// CreateOrder creates an order (docs/ordering-service.md, section 4.1); body is an encoded Order.
+// The error is an *Error with the certainty of policy O8: with EffectUnknown the order may exist,
+// and the call must not be repeated. The write timeout limits the whole call and starts when the
+// request arrives (see Reserve). The call also ends with ctx; to prevent that, pass
+// context.WithoutCancel. After either, nothing is sent, even if the process was suspended in
+// between.
 func (c *Client) CreateOrder(ctx context.Context, body []byte) (Created, error) {
 	got, used, err := c.write(ctx, &request{
 		op: OpCreate, method: http.MethodPost, url: c.cfg.BaseURL + pathOrders, body: body,
@@ -46,20 +44,20 @@ func (c *Client) CreateOrder(ctx context.Context, body []byte) (Created, error) 
 	return Created{OrderID: readResponseBody(got.body).orderID, Answer: c.storedAnswer(got, used)}, nil
 }
 
-// Pay pays an order (docs/ordering-service.md, section 4.2); body is an encoded
-// array of payments. Errors are as CreateOrder's.
+// Pay pays an order (docs/ordering-service.md, section 4.2); body is an encoded array of payments.
+// Its errors are those of CreateOrder.
 func (c *Client) Pay(ctx context.Context, orderID string, body []byte) (Answer, error) {
 	return c.change(ctx, OpPay, orderID, body)
 }
 
-// Complete closes a paid order (docs/ordering-service.md, section 4.3). Errors are
-// as CreateOrder's.
+// Complete closes a paid order (docs/ordering-service.md, section 4.3). Its errors are those of
+// CreateOrder.
 func (c *Client) Complete(ctx context.Context, orderID string) (Answer, error) {
 	return c.change(ctx, OpComplete, orderID, nil)
 }
 
-// Reject rejects an order (docs/ordering-service.md, section 4.5); body is an
-// encoded Rejection. Errors are as CreateOrder's.
+// Reject rejects an order (docs/ordering-service.md, section 4.5); body is an encoded Rejection.
+// Its errors are those of CreateOrder.
 func (c *Client) Reject(ctx context.Context, orderID string, body []byte) (Answer, error) {
 	return c.change(ctx, OpReject, orderID, body)
 }
@@ -83,10 +81,9 @@ func (c *Client) storedAnswer(got *answer, used *oauth2.Token) Answer {
 	return Answer{Status: got.status, ContentType: got.contentType(), Body: body, Cut: cut}
 }
 
-// InPath reports whether an orderID can stand in a path: that it is not empty and
-// leads nowhere else. What is escaped here may be unescaped on the way, by a
-// proxy that then goes up a step for each "..": a client that may name any
-// order must not name any other path by it.
+// InPath reports whether an orderID is valid in a path: it is not empty and cannot change the path.
+// A proxy may unescape the path and resolve "..", so escaping is not enough: a client that may name
+// any order must not reach any other path.
 func InPath(orderID string) bool {
 	for step := range strings.FieldsFuncSeq(orderID, func(c rune) bool { return c == '/' || c == '\\' }) {
 		if step == "." || step == ".." {
@@ -96,8 +93,8 @@ func InPath(orderID string) bool {
 	return orderID != "" && !strings.ContainsFunc(orderID, unicode.IsControl)
 }
 
-// write does a call that writes, and gives the token that the answer was given
-// to. It is tried again only while certainly nothing was executed (policy O8).
+// write makes a call that writes, and returns the token of the answer. It repeats the call only
+// while certainly nothing was executed (policy O8).
 func (c *Client) write(ctx context.Context, r *request) (*answer, *oauth2.Token, error) {
 	if end, bounded := ctx.Deadline(); bounded && past(end) {
 		e := &Error{Operation: r.op, Err: errTooLate}
@@ -122,21 +119,20 @@ func (c *Client) write(ctx context.Context, r *request) (*answer, *oauth2.Token,
 	return got, w.used, err
 }
 
-// writeCall is one call that writes, through all its attempts.
+// writeCall is one call that writes, with all its attempts.
 type writeCall struct {
 	client  *Client
 	request *request
 	slot    *Slot
-	used    *oauth2.Token // of the last exchange
-	renewed bool          // the call has renewed its token
-	by      time.Time     // until when the next attempt is sent
-	last    *Error        // what the last attempt ended with; nil before the first
+	used    *oauth2.Token // in the last exchange
+	renewed bool          // the token was renewed
+	by      time.Time     // latest start of the next attempt
+	last    *Error        // result of the last attempt; nil before the first
 }
 
-// exchangeWithRefresh does the request, twice when the service refuses the token for the first
-// time (policy O8). The slot is given back for the pause before the next attempt.
-// A repeat for which there is no slot, or too little time, is not made: the
-// call ends as its last attempt did (policy O8a).
+// exchangeWithRefresh makes the request, and repeats it once if the service rejects the token
+// (policy O8). It releases the slot for the pause before the next attempt. If a repeat gets no
+// slot, or too little time remains, the call ends with the result of its last attempt (policy O8a).
 func (w *writeCall) exchangeWithRefresh(ctx context.Context) (*answer, error) {
 	if err := w.slot.hold(ctx); err != nil {
 		return nil, w.giveUp(err)
@@ -165,7 +161,7 @@ func (w *writeCall) exchangeWithRefresh(ctx context.Context) (*answer, error) {
 	}
 }
 
-// giveUp is what a call ends with whose next attempt is not made.
+// giveUp returns the result of a call whose next attempt is not made.
 func (w *writeCall) giveUp(err error) *Error {
 	if w.last == nil {
 		return &Error{Operation: w.request.op, Err: err}
@@ -174,8 +170,8 @@ func (w *writeCall) giveUp(err error) *Error {
 	return w.last
 }
 
-// prepare gets a token, and checks that enough of the time limit remains for the
-// attempt: two thirds for the first, one third for a repeat (policy O8a).
+// prepare gets a token, and checks that enough of the time limit remains: two thirds for the first
+// attempt, one third for a repeat (policy O8a).
 func (w *writeCall) prepare(ctx context.Context) *Error {
 	w.by = w.slot.sendBy
 	if w.last != nil {
@@ -194,7 +190,7 @@ func (w *writeCall) prepare(ctx context.Context) *Error {
 	return nil
 }
 
-// exchange is one attempt: the request and the judgement; nil means done.
+// exchange makes one attempt and returns its result; a nil error means done.
 func (w *writeCall) exchange(ctx context.Context) (*answer, *Error) {
 	c, op := w.client, w.request.op
 	w.slot.used = true
@@ -212,34 +208,32 @@ func (w *writeCall) exchange(ctx context.Context) (*answer, *Error) {
 	return got, c.certaintyOf(op, got, w.used)
 }
 
-// Attempt is one attempt of a call that writes: one exchange with the service, or what
-// kept it from beginning (no token any more, no connection). The repetition
-// with a renewed token is an attempt of its own.
+// Attempt is one attempt of a call that writes: one exchange with the service, or the reason why it
+// was not started (no valid token, no connection). The repeat with a renewed token is another
+// attempt.
 type Attempt struct {
-	At       time.Time     // when it began, by the client's clock
-	Duration time.Duration // with a token that is fetched for it
-	Status   int           // 0 when there was no answer
-	// Effect is what is known of this attempt: EffectDone of a success, else as an
-	// Error's.
+	At       time.Time     // its start, by the client's clock
+	Duration time.Duration // including a token request
+	Status   int           // 0 without an answer
+	// Effect is what is known about this attempt.
 	Effect Effect
-	// Refused: the service said a definite no, as Error.Refused reports it.
+	// Refused is Error.Refused.
 	Refused bool
-	Code    string // the service's error code, "" for none
+	Code    string // the service's error code; may be empty
 }
 
-// attemptsKey is where a context holds the receiver of attempts.
+// attemptsKey is the context key of the function that receives attempts.
 type attemptsKey struct{}
 
-// WithAttempts returns a context whose calls that write report each attempt as soon as
-// it has ended, from the calling goroutine. The last one of a call is what the
-// call ends with. For a call that was not tried at all (ErrOrderID, or no slot
-// or token, see Reserve) report is not called.
+// WithAttempts returns a context in which calls that write report each attempt when it has ended,
+// on the calling goroutine. The result of the last attempt is the result of the call. report is not
+// called for a call without attempts (ErrOrderID, or no slot or token, see Reserve).
 func WithAttempts(ctx context.Context, report func(Attempt)) context.Context {
 	return context.WithValue(ctx, attemptsKey{}, report)
 }
 
-// beginAttempt begins an attempt; the function that it returns reports how it ended,
-// where a nil error is a success.
+// beginAttempt starts an attempt. The returned function reports its result; a nil error is a
+// success.
 func (c *Client) beginAttempt(ctx context.Context) func(got *answer, e *Error) {
 	at, start := c.clock(), time.Now()
 	return func(got *answer, e *Error) {
@@ -255,8 +249,7 @@ func (c *Client) beginAttempt(ctx context.Context) func(got *answer, e *Error) {
 	}
 }
 
-// notSent returns the error of a call that writes for which there was no token: the
-// operation is the call's, the cause says why there is none.
+// notSent returns the error of a call that writes for which there is no token.
 func notSent(op Operation, err error) *Error {
 	e := &Error{Operation: op, Err: err}
 	if cause, ok := errors.AsType[*Error](err); ok {
