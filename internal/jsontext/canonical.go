@@ -6,48 +6,45 @@ import (
 	"strings"
 )
 
-// Canonical is a Reader that writes what it reads in the canonical form: compact,
-// the members of each object sorted by their folded names, those whose names fold
-// alike in the order they came, and strings with the escapes of AppendString. What
-// was written counts only if Err returns nil at the end.
+// Canonical is a Reader that also writes the canonical form: compact, the members of each object
+// sorted by their folded names (stable for equal folded names), and strings with the escapes of
+// AppendString. The output is valid only if Err returns nil at the end.
 type Canonical struct {
 	Reader
 
-	// AppendNumber appends each number; nil: as it is written.
+	// AppendNumber appends each number; if it is nil, numbers are not changed.
 	AppendNumber func(dst []byte, number string) []byte
 
-	form     []byte                   // what is written, with a comma behind each value
+	form     []byte                   // the output, with a comma after each value
 	names    map[string]CanonicalName // by the literal in the text
-	brackets []canonicalBracket       // those that are open
-	members  []canonicalMember        // of the objects around, one behind the other
-	buffer   []byte                   // for the members of one object, in another order
-	parted   []byte                   // of AppendParted
+	brackets []canonicalBracket       // the open ones
+	members  []canonicalMember        // of all open objects, one after the other
+	buffer   []byte                   // for sorting the members of one object
+	parted   []byte                   // output of AppendParted
 }
 
-// CanonicalName is a member's name as it is written, with a colon behind it, and
-// folded, as it is sorted.
+// CanonicalName is a member's name: as it is written, with a colon, and folded for sorting.
 type CanonicalName struct{ Literal, Folded string }
 
-// canonicalMember is where a member is written, with the comma behind it.
+// canonicalMember is the position of a member in the output, with the comma after it.
 type canonicalMember struct {
 	folded     string
 	start, end int
 }
 
-// canonicalBracket is where the content of a bracket begins, in what is written and
-// among the members.
+// canonicalBracket is the start of a bracket's content, in the output and in the members.
 type canonicalBracket struct{ start, members int }
 
-// maxNames bounds the names that are remembered: a menu has some thirty.
+// maxNames is the maximum number of names that are cached; a menu has about thirty.
 const maxNames = 1000
 
-// Record has all that is read from here on appended to dst, until Recorded.
+// Record appends all that is read to dst, until Recorded.
 func (c *Canonical) Record(dst []byte) {
 	c.form, c.brackets = dst, c.brackets[:0]
 	c.canonical = c
 }
 
-// Recorded returns what was written since Record, and ends it.
+// Recorded returns the output since Record, and ends the recording.
 func (c *Canonical) Recorded() []byte {
 	c.canonical = nil
 	return bytes.TrimSuffix(c.form, []byte{','})
@@ -62,8 +59,8 @@ func (c *Canonical) AppendNext(dst []byte) []byte {
 	return c.Recorded()
 }
 
-// AppendParted appends the next value, which is an object, as two: the members
-// of which part reports true to other, the rest to dst.
+// AppendParted appends the next value, an object, as two: the members for which part returns true
+// to other, and the rest to dst.
 func (c *Canonical) AppendParted(dst, other []byte, part func(folded string) bool) (rest, parted []byte) {
 	first := len(c.members)
 	c.parted = c.parted[:0]
@@ -141,7 +138,7 @@ func sortMembers(members []canonicalMember) bool {
 	return true
 }
 
-// Name returns how the name that is written as literal is written and sorted.
+// Name returns the output and sort forms of a name literal.
 func (c *Canonical) Name(literal string) CanonicalName {
 	if name, ok := c.names[literal]; ok {
 		return name
@@ -156,8 +153,7 @@ func (c *Canonical) Name(literal string) CanonicalName {
 	return name
 }
 
-// closed puts the closing bracket in place of the comma behind the last of what
-// begins at start.
+// closed replaces the comma after the last element since start by the closing bracket.
 func closed(dst []byte, start int, bracket byte) []byte {
 	if len(dst) > start {
 		dst = dst[:len(dst)-1]
@@ -165,8 +161,8 @@ func closed(dst []byte, start int, bracket byte) []byte {
 	return append(dst, bracket)
 }
 
-// AppendCompact appends a well-formed value without white space and otherwise as
-// it is written. number appends each number; nil: as it is written.
+// AppendCompact appends a well-formed value without white space. number appends each number; if it
+// is nil, numbers are not changed.
 func AppendCompact(dst []byte, value string, number func(dst []byte, number string) []byte) []byte {
 	for i := 0; i < len(value); {
 		end := i + 1

@@ -8,13 +8,13 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// Number is an exact decimal number: the same values, results and exponents as
-// decimal.Decimal, which costs an allocation per number, and without one for
-// nearly every number there is. The zero Number is 0. A Number never changes.
+// Number is an exact decimal number. It has the same values, results and exponents as
+// decimal.Decimal, but nearly all numbers need no allocation. The zero Number is 0. A Number is
+// immutable.
 type Number struct {
 	units  int64            // times 10^-places
 	places int32            // 0 to MaxPlaces
-	wide   *decimal.Decimal // the number, if the two above cannot hold it
+	wide   *decimal.Decimal // the number, if units and places cannot represent it
 }
 
 // NumberOf returns d as a Number.
@@ -22,7 +22,7 @@ func NumberOf(d decimal.Decimal) Number {
 	if places := -d.Exponent(); places >= 0 && places <= MaxPlaces && d.NumDigits() <= MaxPlaces {
 		return Number{units: d.CoefficientInt64(), places: places}
 	}
-	wide := d // d itself would be kept beyond the call wherever it goes
+	wide := d // a copy, so that d does not escape in the other cases
 	return Number{wide: &wide}
 }
 
@@ -35,10 +35,10 @@ func Whole(n int64) Number {
 }
 
 const (
-	// MaxPlaces is how many digits always fit an int64, before and behind the
-	// decimal point together.
+	// MaxPlaces is the number of digits, before and after the decimal point together, that always
+	// fit in an int64.
 	MaxPlaces = 18
-	// maxUnits is the largest number of MaxPlaces digits.
+	// maxUnits is the largest number with MaxPlaces digits.
 	maxUnits = 1e18 - 1
 )
 
@@ -50,13 +50,13 @@ func (n Number) Decimal() decimal.Decimal {
 	return decimal.New(n.units, -n.places)
 }
 
-// Units returns the number as units × 10^-places, 0 to MaxPlaces places; false if it
-// has more digits than fit.
+// Units returns the number as units × 10^-places, with 0 to MaxPlaces places; ok is false if it has
+// too many digits.
 func (n Number) Units() (units int64, places int32, ok bool) {
 	return n.units, n.places, n.wide == nil
 }
 
-// FromUnits returns units × 10^-places, as Units returned them.
+// FromUnits is the inverse of Units.
 func FromUnits(units int64, places int32) Number { return Number{units: units, places: places} }
 
 // Sign returns -1, 0 or 1.
@@ -67,7 +67,7 @@ func (n Number) Sign() int {
 	return cmp.Compare(n.units, 0)
 }
 
-// IsWhole reports whether there is nothing behind the decimal point.
+// IsWhole reports whether the number is an integer.
 func (n Number) IsWhole() bool {
 	if n.wide != nil {
 		return n.wide.IsInteger()
@@ -75,7 +75,7 @@ func (n Number) IsWhole() bool {
 	return n.places == 0 || n.units%powerOf10(n.places) == 0
 }
 
-// Int64 returns the whole part; false if it is longer than 18 digits.
+// Int64 returns the integer part; ok is false if it has more than 18 digits.
 func (n Number) Int64() (int64, bool) {
 	switch {
 	case n.wide == nil:
@@ -115,8 +115,7 @@ func (n Number) Mul(m Number) Number {
 	return NumberOf(n.Decimal().Mul(m.Decimal()))
 }
 
-// Round rounds half away from zero to at most the given places, 0 or more; a
-// number of fewer places stays as it is.
+// Round rounds half away from zero to at most the given number of places, 0 or more.
 func (n Number) Round(places int32) Number {
 	if n.wide != nil {
 		if -n.wide.Exponent() <= places {
@@ -138,8 +137,8 @@ func (n Number) Round(places int32) Number {
 	return Number{units: units, places: places}
 }
 
-// Append appends the number as JSON, with exact digits and no exponent: 199.90
-// becomes 199.9.
+// Append appends the number as JSON, with exact digits and without an exponent: 199.90 becomes
+// 199.9.
 func (n Number) Append(dst []byte) []byte {
 	if n.wide != nil {
 		return append(dst, n.wide.String()...)
@@ -170,8 +169,8 @@ func (n Number) Append(dst []byte) []byte {
 	return append(dst, digits[whole:]...)
 }
 
-// level returns both numbers in units of the smaller of their places; false if
-// one of them does not fit.
+// level returns both numbers with the same number of places; ok is false if one of them does not
+// fit.
 func level(n, m Number) (a, b int64, places int32, ok bool) {
 	places = max(n.places, m.places)
 	a, aFits := product(n.units, powerOf10(places-n.places))
@@ -179,16 +178,16 @@ func level(n, m Number) (a, b int64, places int32, ok bool) {
 	return a, b, places, aFits && bFits && n.wide == nil && m.wide == nil
 }
 
-// product multiplies; false if the result has more than MaxPlaces digits.
+// product returns a × b; ok is false if the result has more than MaxPlaces digits.
 func product(a, b int64) (int64, bool) {
 	c := a * b
-	if a != 0 && c/a != b || c < -maxUnits || c > maxUnits { // the first finds an overflow
+	if a != 0 && c/a != b || c < -maxUnits || c > maxUnits { // the first condition detects an overflow
 		return 0, false
 	}
 	return c, true
 }
 
-// powerOf10 returns 10^n, n at most MaxPlaces; mostly it is 0 or 2.
+// powerOf10 returns 10^n for n up to MaxPlaces, usually 0 or 2.
 func powerOf10(n int32) int64 {
 	power := int64(1)
 	for ; n > 0; n-- {
@@ -197,11 +196,11 @@ func powerOf10(n int32) int64 {
 	return power
 }
 
-// NumberState is what was found where a number is expected.
+// NumberState is the result of parsing a number.
 type NumberState uint8
 
-// The states of a number. NumberComma is a decimal comma, which has a code of
-// its own (policy W5).
+// The results of ParseNumber. NumberComma is a decimal comma, which has its own violation code
+// (policy W5).
 const (
 	NumberOK NumberState = iota
 	NumberNull
@@ -209,15 +208,15 @@ const (
 	NumberInvalid
 )
 
-// Bounds of a number's text: longer ones and greater exponents are rejected
-// before any arithmetic, so that "1e999999999" costs nothing.
+// Limits of a number's text and exponent. A number beyond them is rejected before any arithmetic,
+// so that "1e999999999" costs nothing.
 const (
 	maxNumberText = 40
 	maxExponent   = 20
 )
 
-// ParseNumber reads a decimal number with a decimal point; white space around it
-// is allowed. An empty text is NumberNull, a decimal comma is NumberComma.
+// ParseNumber parses a decimal number with a decimal point, optionally surrounded by white space.
+// An empty text is NumberNull, a decimal comma is NumberComma.
 func ParseNumber(text string) (Number, NumberState) {
 	if n, ok := parsePlain(text); ok {
 		return n, NumberOK
@@ -242,8 +241,8 @@ func ParseNumber(text string) (Number, NumberState) {
 	return NumberOf(d), NumberOK
 }
 
-// parsePlain reads what nearly every number is: at most MaxPlaces digits, with a
-// sign and a full stop between them or without.
+// parsePlain parses the common form: at most MaxPlaces digits, with an optional sign and decimal
+// point.
 func parsePlain(text string) (Number, bool) {
 	unsigned := strings.TrimPrefix(text, "-")
 	digits, places := len(unsigned), 0
@@ -257,7 +256,7 @@ func parsePlain(text string) (Number, bool) {
 			units = units*10 + int64(c-'0')
 		case c == '.' && places == 0 && i > 0:
 			digits--
-			places = digits - i // 0 where nothing follows
+			places = digits - i // 0 if no digits follow
 			if places == 0 {
 				return Number{}, false
 			}

@@ -1,11 +1,9 @@
-// Package jsontext reads and writes JSON without losing anything that
-// encoding/json loses: the digits of numbers, the spelling of names, the order
-// of members, and the place of an error.
+// Package jsontext reads and writes JSON and preserves what encoding/json loses: the digits of
+// numbers, the spelling of names, the order of members, and the position of an error.
 //
-// A Reader reads a text value by value and checks it on the way. A Writer and
-// the Append functions write. Canonical writes the one form that equal
-// texts have in common. A Number is an exact decimal. The package imports
-// nothing of the project.
+// A Reader reads a text value by value and validates it at the same time. A Writer and the Append
+// functions write. Canonical writes a form that is the same for equal texts. A Number is an exact
+// decimal. The package imports no other package of the project.
 package jsontext
 
 import (
@@ -27,38 +25,36 @@ const (
 	KindObject
 )
 
-// String returns the kind as JSON names it: "object", "string", ….
+// String returns the JSON name of the kind: "object", "string", ….
 func (k Kind) String() string {
 	return [...]string{"nothing", "null", "boolean", "number", "string", "array", "object"}[k]
 }
 
-// Reader reads a JSON text value by value, in order and once, and checks it in
-// the same pass. It never fails half-way: a value of another kind than asked for
-// is consumed and reported, and behind the first error there are no more values.
-// What was read counts only if Err returns nil at the end.
+// Reader reads a JSON text value by value, in one pass, and validates it at the same time.
+// A method that finds a value of another kind consumes it and reports that. After the first
+// syntax error there are no more values. The values are valid only if Err returns nil at
+// the end.
 //
 //	for name := range r.Members() { … read one value, or none to skip it … }
 //
-// Of members with the same name each is reported; callers let the last one
-// count, as encoding/json does. Strings that a Reader returns are parts of the
-// text where they have no escapes.
+// Members with the same name are all returned; callers use the last one, as encoding/json
+// does. The strings of a Reader are parts of the text if they contain no escapes.
 type Reader struct {
 	text      string
-	at        int // offset of the next value, or behind the last one
-	nameStart int // of the member read last, quotes included
+	at        int // offset of the next value, or the end of the last one
+	nameStart int // of the last member, including quotes
 	nameEnd   int
 	maxDepth  int
-	depthLeft int // levels of brackets that may still open
-	tooDeep   int // offset of the bracket that is beyond maxDepth; 0: none is
-	bom       int // bytes of the byte order mark that was cut off
+	depthLeft int // how many more brackets may open
+	tooDeep   int // offset of the bracket beyond maxDepth, or 0
+	bom       int // length of the removed byte order mark
 	opened    bool
 	failed    bool
-	canonical *Canonical // writes all that is read; nil for nothing
+	canonical *Canonical // writes all that is read; may be nil
 }
 
-// NewReader returns a Reader of text, which may begin with a byte order mark
-// (policy W11) and may nest maxDepth levels; 0 means as deep as encoding/json
-// allows.
+// NewReader returns a Reader of text, which may begin with a byte order mark (policy W11) and may
+// be nested maxDepth levels deep; 0 means the limit of encoding/json.
 func NewReader(text string, maxDepth int) Reader {
 	body := strings.TrimPrefix(text, "\xef\xbb\xbf")
 	if maxDepth <= 0 {
@@ -67,8 +63,8 @@ func NewReader(text string, maxDepth int) Reader {
 	return Reader{text: body, at: pastSpace(body, 0), maxDepth: maxDepth, depthLeft: maxDepth, bom: len(text) - len(body)}
 }
 
-// Err returns nil if the text was read to its end and is one well-formed value,
-// and a *SyntaxError otherwise.
+// Err returns nil if the text was read to its end and is one well-formed value, otherwise a
+// *SyntaxError.
 func (r *Reader) Err() error {
 	if !r.failed && r.depthLeft == r.maxDepth && pastSpace(r.text, r.at) == len(r.text) {
 		return nil
@@ -79,26 +75,25 @@ func (r *Reader) Err() error {
 // BOM reports whether the text began with a byte order mark.
 func (r *Reader) BOM() bool { return r.bom > 0 }
 
-// Offset returns where the next value begins, or the end of the last one, in
-// the text without its byte order mark.
+// Offset returns the start of the next value, or the end of the last one, in the text without its
+// byte order mark.
 func (r *Reader) Offset() int { return r.at }
 
-// Source returns the text that is read, without its byte order mark.
+// Source returns the text without its byte order mark.
 func (r *Reader) Source() string { return r.text }
 
-// RawName returns the name of the member read last as it is written, with its
-// quotes.
+// RawName returns the name of the last member as it is written, with its quotes.
 func (r *Reader) RawName() string { return r.text[r.nameStart:r.nameEnd] }
 
-// fail notes an error, behind which there are no more values. It returns false.
+// fail records an error, after which there are no more values. It returns false.
 func (r *Reader) fail() bool {
 	r.failed = true
 	r.at = len(r.text)
 	return false
 }
 
-// Kind returns the next value's kind and consumes nothing. What is not JSON may
-// be taken for a number until it is read.
+// Kind returns the kind of the next value without consuming it. Invalid JSON may appear as a number
+// until it is read.
 func (r *Reader) Kind() Kind {
 	if r.at >= len(r.text) {
 		return KindNone
@@ -119,10 +114,9 @@ func (r *Reader) Kind() Kind {
 	}
 }
 
-// Members opens the object that is next and yields the names of its members.
-// The loop reads each value with one call, or leaves it to be skipped. A value
-// of another kind is skipped and has no members. A loop that ends early leaves
-// a Reader that cannot be used further.
+// Members opens the next object and yields the names of its members. The loop body reads the value
+// with one call; otherwise the value is skipped. A value of another kind is skipped and has no
+// members. After a loop that ends early, the Reader cannot be used.
 func (r *Reader) Members() iter.Seq[string] {
 	return func(yield func(name string) bool) {
 		if !r.open('{') {
@@ -141,7 +135,7 @@ func (r *Reader) Members() iter.Seq[string] {
 	}
 }
 
-// Elements is Members for an array; it yields positions.
+// Elements is Members for an array; it yields indices.
 func (r *Reader) Elements() iter.Seq[int] {
 	return func(yield func(i int) bool) {
 		if !r.open('[') {
@@ -160,7 +154,7 @@ func (r *Reader) Elements() iter.Seq[int] {
 	}
 }
 
-// open consumes an opening bracket, or a whole value that begins otherwise.
+// open consumes an opening bracket, or a whole value that starts with another character.
 func (r *Reader) open(bracket byte) bool {
 	if r.at >= len(r.text) || r.text[r.at] != bracket {
 		r.Skip()
@@ -206,8 +200,8 @@ func (r *Reader) member() (name string, ok bool) {
 	return unquote(r.text[start:end]), true
 }
 
-// next moves to the next member or element; false at the closing bracket, which
-// it consumes, and on an error.
+// next moves to the next member or element. It returns false on an error, and at the closing
+// bracket, which it consumes.
 func (r *Reader) next(closing byte) bool {
 	i := pastSpace(r.text, r.at)
 	if i >= len(r.text) {
@@ -265,8 +259,7 @@ func (r *Reader) Raw() string {
 	return r.text[start:r.at]
 }
 
-// Text consumes the next value; false if it is not a string. Bytes that are
-// not UTF-8 become U+FFFD.
+// Text consumes the next value; ok is false if it is not a string. Invalid UTF-8 becomes U+FFFD.
 func (r *Reader) Text() (text string, ok bool) {
 	if r.Kind() != KindString {
 		r.Skip()
@@ -288,8 +281,8 @@ func (r *Reader) Text() (text string, ok bool) {
 	return unquote(r.text[start:end]), true
 }
 
-// ID consumes an identifier: a string, a number whose digits are kept as they
-// are written, or null for none (policy W4). Another kind returns false.
+// ID consumes an identifier: a string, a number with its digits unchanged, or null for none (policy
+// W4); ok is false for other kinds.
 func (r *Reader) ID() (id string, ok bool) {
 	switch r.Kind() {
 	case KindString:
@@ -305,7 +298,7 @@ func (r *Reader) ID() (id string, ok bool) {
 	}
 }
 
-// Number consumes a number or a string that holds one (policy W5).
+// Number consumes a number or a string that contains one (policy W5).
 func (r *Reader) Number() (Number, NumberState) {
 	switch r.Kind() {
 	case KindNumber:

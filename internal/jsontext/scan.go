@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// jsonDepth is how deep encoding/json lets a text nest.
+// jsonDepth is the maximum nesting depth of encoding/json.
 const jsonDepth = 10_000
 
 func pastSpace(text string, i int) int {
@@ -15,9 +15,8 @@ func pastSpace(text string, i int) int {
 	return i
 }
 
-// scalarEnd returns the offset behind the string, number, boolean or null that
-// begins at i; -1 if there is no well-formed one. So do the functions below. It
-// accepts what encoding/json accepts.
+// scalarEnd returns the offset after the string, number, boolean or null at i; -1 if it is not
+// well-formed. It accepts the same texts as encoding/json. The functions below are similar.
 func scalarEnd(text string, i int) int {
 	if i >= len(text) {
 		return -1
@@ -60,7 +59,7 @@ func stringEnd(text string, i int) (end int, plain bool) {
 	return -1, false
 }
 
-// isPlain has the ASCII characters that stand for themselves in a string.
+// isPlain marks the ASCII characters that need no escape in a string.
 var isPlain = func() (plain [256]bool) { //nolint:gochecknoglobals // a constant table
 	for c := ' '; c < utf8.RuneSelf; c++ {
 		plain[c] = c != '"' && c != '\\'
@@ -68,7 +67,7 @@ var isPlain = func() (plain [256]bool) { //nolint:gochecknoglobals // a constant
 	return plain
 }()
 
-// escapeEnd reads an escape behind its backslash; 0 if there is none.
+// escapeEnd returns the offset after an escape whose backslash is before i; 0 if it is invalid.
 func escapeEnd(text string, i int) int {
 	switch {
 	case i >= len(text):
@@ -111,7 +110,7 @@ func numberEnd(text string, i int) int {
 	return i
 }
 
-// digitsEnd reads at least one digit.
+// digitsEnd scans at least one digit.
 func digitsEnd(text string, i int) int {
 	start := i
 	for i < len(text) && text[i] >= '0' && text[i] <= '9' {

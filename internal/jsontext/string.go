@@ -8,16 +8,16 @@ import (
 	"unsafe"
 )
 
-// String returns body as a string without copying it, which for a large menu
-// costs as much as reading it. The body must not change as long as the string,
-// or a string that a Reader took from it, is used.
+// String returns body as a string without copying it, which would cost as much as reading a large
+// menu. The body must not change while the string, or a string that a Reader took from it, is in
+// use.
 func String(body []byte) string {
-	return unsafe.String(unsafe.SliceData(body), len(body)) //nolint:gosec // the caller does not change it
+	return unsafe.String(unsafe.SliceData(body), len(body)) //nolint:gosec // see the comment
 }
 
-// FoldName makes the spellings of a field name equal: orderID, orderId and
-// order_id become orderid (policy W3). It goes by upper case, so that ſ
-// (U+017F) is an s and ı (U+0131) an i, as for readers that ignore case.
+// FoldName makes the spellings of a field name equal: orderID, orderId and order_id become orderid
+// (policy W3). It converts to upper case first, so that ſ (U+017F) becomes s and ı (U+0131) becomes
+// i, as in other case-insensitive readers.
 func FoldName(name string) string {
 	for i := range len(name) {
 		if name[i] >= utf8.RuneSelf {
@@ -28,8 +28,8 @@ func FoldName(name string) string {
 	return strings.ReplaceAll(strings.ToLower(name), "_", "")
 }
 
-// AppendString appends s as a JSON string with the fewest escapes; bytes that
-// are not UTF-8 become U+FFFD.
+// AppendString appends s as a JSON string with as few escapes as possible; invalid UTF-8 becomes
+// U+FFFD.
 func AppendString(dst []byte, s string) []byte {
 	const hexDigits = "0123456789abcdef"
 	if !utf8.ValidString(s) {
@@ -53,8 +53,8 @@ func AppendString(dst []byte, s string) []byte {
 	return append(append(dst, s[start:]...), '"')
 }
 
-// unquote returns the text of a well-formed string literal. Bytes that are not
-// UTF-8, and surrogates without a partner, become U+FFFD.
+// unquote returns the text of a well-formed string literal. Invalid UTF-8 and unpaired surrogates
+// become U+FFFD.
 func unquote(literal string) string {
 	inner := literal[1 : len(literal)-1]
 	if strings.IndexByte(inner, '\\') < 0 && utf8.ValidString(inner) {
@@ -65,9 +65,9 @@ func unquote(literal string) string {
 	return s
 }
 
-// appendLiteral appends a well-formed string literal with the escapes of
-// AppendString, so that two spellings of a text become one. A surrogate without
-// a partner stays an escape: UTF-8 cannot hold it.
+// appendLiteral appends a well-formed string literal with the escapes of AppendString, so that all
+// spellings of a text become equal. An unpaired surrogate stays an escape, because UTF-8 cannot
+// represent it.
 func appendLiteral(dst []byte, literal string) []byte {
 	inner := literal[1 : len(literal)-1]
 	if strings.IndexByte(inner, '\\') < 0 && utf8.ValidString(inner) {
@@ -77,7 +77,7 @@ func appendLiteral(dst []byte, literal string) []byte {
 	if text := unquote(literal); !strings.Contains(text, replacement) {
 		return AppendString(dst, text)
 	}
-	text := string([]rune(inner)) // bytes that are not UTF-8 are replaced
+	text := string([]rune(inner)) // replaces invalid UTF-8
 	text = escapeForm.ReplaceAllStringFunc(text, func(escape string) string {
 		meant := unquote(`"` + escape + `"`)
 		if meant == replacement && !strings.EqualFold(escape, `\ufffd`) {
@@ -89,8 +89,8 @@ func appendLiteral(dst []byte, literal string) []byte {
 	return append(append(append(dst, '"'), text...), '"')
 }
 
-// escapeForm is an escape of a well-formed string: a pair of surrogates, another
-// character by its number, or any other.
+// escapeForm matches an escape of a well-formed string: a surrogate pair, another character by its
+// number, or any other escape.
 var escapeForm = regexp.MustCompile(`\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|u....|.)`)
 
 // AppendStringOrNull appends s as a JSON string, or null if it is empty.
@@ -101,8 +101,7 @@ func AppendStringOrNull(dst []byte, s string) []byte {
 	return AppendString(dst, s)
 }
 
-// AppendComma appends the comma before element i of a list, of which the first has
-// none.
+// AppendComma appends the comma before element i of a list; the first element has none.
 func AppendComma(dst []byte, i int) []byte {
 	if i == 0 {
 		return dst

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// SyntaxError is where a text stops being JSON, and why.
+// SyntaxError is the position and the cause of a syntax error.
 type SyntaxError struct {
 	Line   int // from 1
 	Column int // in characters, from 1
@@ -21,9 +21,8 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("malformed JSON at line %d, column %d: %s", e.Line, e.Column, e.Msg)
 }
 
-// Check returns text without a byte order mark (policy W11) if it is one
-// well-formed value that nests at most maxDepth levels (0: as deep as
-// encoding/json allows), and a *SyntaxError otherwise.
+// Check returns text without a byte order mark (policy W11) if it is one well-formed value with at
+// most maxDepth levels; 0 means the limit of encoding/json. Otherwise it returns a *SyntaxError.
 func Check(text string, maxDepth int) (string, error) {
 	r := NewReader(text, maxDepth)
 	r.Skip()
@@ -33,7 +32,7 @@ func Check(text string, maxDepth int) (string, error) {
 	return r.text, nil
 }
 
-// syntaxError describes what is wrong with the text, in the words of encoding/json.
+// syntaxError describes a syntax error with the message of encoding/json.
 func (r *Reader) syntaxError() *SyntaxError {
 	var value json.RawMessage
 	err := json.Unmarshal([]byte(r.text), &value)

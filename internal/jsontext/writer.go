@@ -2,26 +2,26 @@ package jsontext
 
 import "strconv"
 
-// Writer appends one JSON text to Buf and puts the commas. The zero Writer with
-// any Buf may be used; what has no method here is appended to Buf directly.
+// Writer appends one JSON text to Buf and writes the commas. A Writer with any Buf is ready to use.
+// For other values, callers append to Buf directly.
 type Writer struct {
 	Buf   []byte
-	comma bool // the next member or element follows another one
+	comma bool // the next member or element needs a comma
 }
 
-// Open begins an object or an array by its bracket.
+// Open starts an object or an array with its bracket.
 func (w *Writer) Open(bracket byte) {
 	w.Buf = append(w.Buf, bracket)
 	w.comma = false
 }
 
-// Close ends an object or an array by its bracket.
+// Close ends an object or an array with its bracket.
 func (w *Writer) Close(bracket byte) {
 	w.Buf = append(w.Buf, bracket)
 	w.comma = true
 }
 
-// Next begins an element of an array: it puts the comma.
+// Next starts an element of an array.
 func (w *Writer) Next() {
 	if w.comma {
 		w.Buf = append(w.Buf, ',')
@@ -29,7 +29,7 @@ func (w *Writer) Next() {
 	w.comma = true
 }
 
-// Name begins a member. The name must need no escapes.
+// Name starts a member. The name must need no escapes.
 func (w *Writer) Name(name string) {
 	w.Next()
 	w.Buf = append(w.Buf, '"')
@@ -37,7 +37,7 @@ func (w *Writer) Name(name string) {
 	w.Buf = append(w.Buf, '"', ':')
 }
 
-// AnyName begins a member of any name.
+// AnyName starts a member with any name.
 func (w *Writer) AnyName(name string) {
 	w.Next()
 	w.Buf = append(AppendString(w.Buf, name), ':')
@@ -55,5 +55,5 @@ func (w *Writer) Int(n int64) { w.Buf = strconv.AppendInt(w.Buf, n, 10) }
 // Number writes an exact number.
 func (w *Writer) Number(n Number) { w.Buf = n.Append(w.Buf) }
 
-// Raw writes a value that is JSON already.
+// Raw writes a value that is already JSON.
 func (w *Writer) Raw(value string) { w.Buf = append(w.Buf, value...) }

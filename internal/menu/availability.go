@@ -4,8 +4,8 @@ import (
 	"slices"
 )
 
-// Stops are the ids that are stopped for one restaurant, sorted: what differs
-// between restaurants that share a Content.
+// Stops are the stopped ids of one restaurant, sorted. They are the difference between restaurants
+// that share a Content.
 type Stops struct {
 	Products    []string `json:"products"`
 	Ingredients []string `json:"ingredients"`
@@ -16,13 +16,13 @@ func (s Stops) Equal(other Stops) bool {
 	return slices.Equal(s.Products, other.Products) && slices.Equal(s.Ingredients, other.Ingredients)
 }
 
-// ChangedIDs returns the dishes and the ingredients that are stopped in one of the two
-// and not in the other, as they are in after, sorted by id.
+// ChangedIDs returns the dishes and ingredients that are stopped in only one of the two, with their
+// availability in after, sorted by id.
 func (s Stops) ChangedIDs(after Stops) (products, ingredients []Availability) {
 	return changedIDs(s.Products, after.Products), changedIDs(s.Ingredients, after.Ingredients)
 }
 
-// changedIDs merges two sorted lists of stopped ids.
+// changedIDs compares two sorted lists of stopped ids.
 func changedIDs(before, after []string) []Availability {
 	all := []Availability{}
 	for len(before) > 0 || len(after) > 0 {
@@ -40,8 +40,8 @@ func changedIDs(before, after []string) []Availability {
 	return all
 }
 
-// Stops reads the stop lists of the view for one restaurant (policy W7). Of
-// several definitions of an id the first one counts, as in Compile.
+// Stops returns the stop lists of the view for one restaurant (policy W7). If an id has several
+// definitions, the first one counts, as in Compile.
 func (v *View) Stops(restaurant RestaurantID, s Settings) Stops {
 	return Stops{
 		Products: stopped(v.Products, func(p *Product) (string, bool) {
@@ -53,7 +53,7 @@ func (v *View) Stops(restaurant RestaurantID, s Settings) Stops {
 	}
 }
 
-// stopped returns the ids, sorted, of those whose first definition is stopped.
+// stopped returns the sorted ids whose first definition is stopped.
 func stopped[T any](all []T, read func(*T) (id string, stopped bool)) (ids []string) {
 	seen := make(map[string]bool, len(all))
 	for i := range all {
@@ -67,10 +67,10 @@ func stopped[T any](all []T, read func(*T) (id string, stopped bool)) (ids []str
 	return ids
 }
 
-// Catalogue lays one restaurant's stop lists over the content. Ids that the
-// content does not have are ignored. O(products + depth × ingredients offered by
-// the schemes). It takes a few hundred bytes beside the content and the stops,
-// whose texts are the content's own.
+// Catalogue returns the catalogue of one restaurant: the content with the restaurant's stop lists.
+// Ids that the content does not have are ignored. O(products + depth × ingredients offered by the
+// schemes). The catalogue takes a few hundred bytes in addition to the content and the stops, whose
+// strings are parts of the content.
 func (c *Content) Catalogue(stops Stops) *Catalogue {
 	cat := &Catalogue{
 		Content:           c,
@@ -97,8 +97,7 @@ func (c *Content) Catalogue(stops Stops) *Catalogue {
 	return cat
 }
 
-// stopItems sets the flags of the items with these ids, and copies the ids, each in
-// the text that the table has of it.
+// stopItems sets the flags of the items with these ids. It returns the ids as strings of the table.
 func stopItems(items *ItemTable, ids []string, stopped flags) []string {
 	texts := slices.Clone(ids)
 	for i, id := range texts {
@@ -110,14 +109,13 @@ func stopItems(items *ItemTable, ids []string, stopped flags) []string {
 	return texts
 }
 
-// unsatisfiable returns the schemes with groups that no choice can satisfy
-// (policy M9), and these groups: a minimum with no member left to choose, or a
-// maximum below it. The excluded ingredients cannot be chosen. A member with a
-// scheme of its own counts when that scheme can be satisfied; beyond the depth
-// limit, and so where a cycle closes, it counts as it stands.
+// unsatisfiable returns the schemes with groups that no choice can satisfy (policy M9), and these
+// groups: the minimum is positive and no member can be chosen, or the maximum is below the minimum.
+// The excluded ingredients cannot be chosen. A member with its own scheme counts if that scheme can
+// be satisfied; beyond the depth limit, and therefore in a cycle, it always counts.
 func (c *Content) unsatisfiable(excluded flags) map[Index][]Index {
 	var failing map[Index][]Index
-	satisfied := make([]bool, len(c.schemes)) // one level below
+	satisfied := make([]bool, len(c.schemes)) // of the level below
 	for s := range satisfied {
 		satisfied[s] = true
 	}
@@ -167,7 +165,7 @@ func (c *Content) satisfiable(limit Limit, excluded flags, satisfied []bool) boo
 	return false
 }
 
-// flags are yes or no for each place of a table, a bit each.
+// flags is a bit set with a bit for each index of a table.
 type flags []uint64
 
 func newFlags(places int) flags { return make(flags, (places+63)/64) }
@@ -176,7 +174,7 @@ func (f flags) set(i Index) { f[i/64] |= 1 << (i % 64) }
 
 func (f flags) has(i Index) bool { return f[i/64]>>(i%64)&1 != 0 }
 
-// with returns the places that are set in either.
+// with returns the union of both.
 func (f flags) with(other flags) flags {
 	both := slices.Clone(f)
 	for i := range other {

@@ -2,32 +2,30 @@ package menu
 
 import "fmt"
 
-// The limits of a menu view beside its bytes (policy W15). Each is far above
-// what a menu of 64 MiB with ids and names holds; without them a body of a few
-// MiB could ask for gigabytes.
+// The limits of a menu view, besides its size (policy W15). Each is far above the needs of a menu
+// of 64 MiB; without them a body of a few MiB could require gigabytes.
 const (
-	// maxElements bounds the elements of all lists of a view together: the
-	// five of the view, a scheme's groups, a group's ingredients.
+	// maxElements limits the elements of all lists of a view together: its five lists, the groups
+	// of schemes, and the ingredients of groups.
 	maxElements = 1_000_000
-	// maxOffers bounds the work and the answers that schemes multiply: each
-	// group of each scheme with its ingredients, and each dish with its groups.
+	// maxOffers limits the work and the responses that schemes multiply: each group of each scheme
+	// with its ingredients, and each dish with its groups.
 	maxOffers = 5_000_000
-	// maxIssues bounds what Decode notes; those beyond are counted.
+	// maxIssues is the maximum number of issues that Decode keeps; further ones are only counted.
 	maxIssues = 200_000
 )
 
-// LimitError says that a menu view holds more than larder takes (policy W15).
+// LimitError reports that a menu view exceeds a limit (policy W15).
 type LimitError struct {
-	What  string // "elements", or what else there is too much of
+	What  string // what there is too much of, for example "elements"
 	Limit int
 }
 
-// Error names the limit.
 func (e *LimitError) Error() string {
 	return fmt.Sprintf("the menu view is too large: more than %d %s", e.Limit, e.What)
 }
 
-// checkLimits refuses a view that holds more than larder takes.
+// checkLimits returns a LimitError if the view exceeds a limit.
 func (d *decoder) checkLimits() error {
 	if d.elementCount > maxElements {
 		return &LimitError{What: "elements in its lists", Limit: maxElements}
@@ -38,7 +36,7 @@ func (d *decoder) checkLimits() error {
 	return nil
 }
 
-// offers counts what the schemes multiply, duplicates included.
+// offers counts what the schemes multiply, including duplicates.
 func (v *View) offers() int {
 	members := make(map[string]int, len(v.Groups))
 	for i := range v.Groups {

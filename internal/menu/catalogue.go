@@ -1,26 +1,25 @@
 package menu
 
-// Unlimited is the Max of a Limit without an upper limit (policy M2).
+// Unlimited is the Max of a Limit without a maximum (policy M2).
 const Unlimited = -1
 
-// Limit is one (scheme, group) pair with its limits after policy M2: how many
-// items of the group one unit of the dish takes (policies M1, M3).
+// Limit is one (scheme, group) pair with its limits according to policy M2: how many items of the
+// group one unit of the dish needs (policies M1, M3).
 type Limit struct {
 	Group    Index
 	Min, Max int // Max is Unlimited or at least 0
 }
 
-// Content is a menu view compiled without its stop lists: what every
-// restaurant of a chain shares. It never changes, but for what it makes once on
-// demand.
+// Content is a menu view compiled without its stop lists. All restaurants of a chain share it. It
+// is immutable, except for data that it computes once on demand.
 //
-// Products, ingredients, groups and schemes stand in dense tables in the order
-// of the view; every lookup by Index is O(1). Dishes and ingredients are packed
-// texts with a few bytes of index each: a menu takes less than its JSON.
+// Products, ingredients, groups and schemes are in dense tables in the order of the view; every
+// access by Index is O(1). Dishes and ingredients are packed in one string with a few bytes of
+// index each, so that a menu takes less memory than its JSON.
 type Content struct {
 	name        string
 	settings    Settings
-	categories  []Category // parents before children, parents that exist
+	categories  []Category // only existing parents, before their children
 	products    ItemTable
 	ingredients ItemTable
 	groups      []Named
@@ -28,39 +27,39 @@ type Content struct {
 
 	categoryIDs, groupIDs, schemeIDs index
 
-	productCategories []Index // of all products, one behind the other
-	categoryStarts    []Index // start in productCategories; one more than products
+	productCategories []Index // of all products, one after the other
+	categoryStarts    []Index // by product, and one more: start in productCategories
 	productScheme     []Index
 	ingredientScheme  []Index
 	ingredientInvalid flags   // no valid price, or no id that the POS knows
-	limits            []Limit // of all schemes, one behind the other
-	schemeLimits      []Index // start in limits; one more than schemes
+	limits            []Limit // of all schemes, one after the other
+	schemeLimits      []Index // by scheme, and one more: start in limits
 	members           []Index // ingredients of all groups
-	groupMembers      []Index // start in members; one more than groups
+	groupMembers      []Index // by group, and one more: start in members
 	memberships       []Index // groups of all ingredients
-	ingredientGroups  []Index // start in memberships
+	ingredientGroups  []Index // by ingredient, and one more: start in memberships
 
 	search searchIndex
 }
 
-// Named is what a modifier group or scheme is called; a scheme has no name.
+// Named is the id and the name of a modifier group or scheme; a scheme has no name.
 type Named struct{ ID, Name string }
 
-// Catalogue is a Content with one restaurant's stop lists laid over it. It
-// never changes and is safe for any number of readers.
+// Catalogue is a Content with the stop lists of one restaurant. It is immutable and safe for
+// concurrent use.
 type Catalogue struct {
 	*Content
 
 	stops             Stops
-	stopped           flags // by product, of the stop list alone
+	stopped           flags // by product, from the stop list only
 	ingredientStopped flags
 	orderable         flags
-	unsatisfied       map[Index][]Index // by scheme, where there are any: groups that cannot be satisfied
+	unsatisfied       map[Index][]Index // by scheme: groups that cannot be satisfied; nil if there are none
 	counts            Counts
 }
 
-// Counts are the sizes of a catalogue as restaurants' lists show them.
-// Orderable dishes are a part of the available ones.
+// Counts contains the sizes of a catalogue for lists of restaurants. Orderable dishes are included
+// in the available ones.
 type Counts struct {
 	Categories int `json:"categories"`
 	Products   int `json:"products"`
@@ -68,10 +67,10 @@ type Counts struct {
 	Orderable  int `json:"orderable"`
 }
 
-// ReasonCode says why a dish or ingredient cannot be ordered.
+// ReasonCode is the code of a reason why a dish or ingredient cannot be ordered.
 type ReasonCode string
 
-// The reasons of a dish or ingredient that is not orderable.
+// The reasons why a dish or ingredient is not orderable.
 const (
 	ReasonStopped            ReasonCode = "stopped"
 	ReasonGroupUnsatisfiable ReasonCode = "group_unsatisfiable"
@@ -79,36 +78,35 @@ const (
 	ReasonPriceInvalid       ReasonCode = "price_invalid"
 )
 
-// Reason is one reason; Group is the id of the group for group_unsatisfiable
-// and empty otherwise.
+// Reason is one reason. Group is the id of the group for group_unsatisfiable, otherwise empty.
 type Reason struct {
 	Code  ReasonCode `json:"code"`
 	Group string     `json:"group,omitempty"`
 }
 
-// Name is the menu view's name.
+// Name returns the name of the menu view.
 func (c *Content) Name() string { return c.name }
 
-// Settings are what the content was compiled with.
+// Settings returns the settings of the compilation.
 func (c *Content) Settings() Settings { return c.settings }
 
-// Categories returns the categories, parents before children. The caller must
-// not change it; this holds for every slice a Content returns.
+// Categories returns the categories, parents before children. Callers must not modify slices that a
+// Content returns.
 func (c *Content) Categories() []Category { return c.categories }
 
-// CategoryByID finds a category.
+// CategoryByID returns the category with the id.
 func (c *Content) CategoryByID(id string) (Index, bool) {
 	return c.categoryIDs.find(id, func(i Index) bool { return c.categories[i].ID == id })
 }
 
-// Products returns the dishes, in the view's order.
+// Products returns the dishes in the order of the view.
 func (c *Content) Products() *ItemTable { return &c.products }
 
-// Ingredients returns the ingredients, in the view's order.
+// Ingredients returns the ingredients in the order of the view.
 func (c *Content) Ingredients() *ItemTable { return &c.ingredients }
 
-// ProductCategories returns the categories of the dish p that exist, in the
-// order of its definitions (policy W9).
+// ProductCategories returns the existing categories of dish p, in the order of its definitions
+// (policy W9).
 func (c *Content) ProductCategories(p Index) []Index {
 	return row(c.productCategories, c.categoryStarts, p)
 }
@@ -124,59 +122,59 @@ func (c *Content) ProductCategory(p Index) Index {
 // Groups returns the modifier groups.
 func (c *Content) Groups() []Named { return c.groups }
 
-// GroupByID finds a group.
+// GroupByID returns the group with the id.
 func (c *Content) GroupByID(id string) (Index, bool) {
 	return c.groupIDs.find(id, func(i Index) bool { return c.groups[i].ID == id })
 }
 
-// Members returns the ingredients of the group g, in the view's order.
+// Members returns the ingredients of group g in the order of the view.
 func (c *Content) Members(g Index) []Index { return row(c.members, c.groupMembers, g) }
 
-// GroupsOf returns the groups that the ingredient i stands in, by rising Index.
+// GroupsOf returns the groups that contain ingredient i, sorted by Index.
 func (c *Content) GroupsOf(i Index) []Index { return row(c.memberships, c.ingredientGroups, i) }
 
 // Schemes returns the modifier schemes.
 func (c *Content) Schemes() []Named { return c.schemes }
 
-// SchemeByID finds a scheme.
+// SchemeByID returns the scheme with the id.
 func (c *Content) SchemeByID(id string) (Index, bool) {
 	return c.schemeIDs.find(id, func(i Index) bool { return c.schemes[i].ID == id })
 }
 
-// ProductScheme returns the scheme of the dish p, or None.
+// ProductScheme returns the scheme of dish p, or None.
 func (c *Content) ProductScheme(p Index) Index { return c.productScheme[p] }
 
-// IngredientScheme returns the scheme of the ingredient i, or None.
+// IngredientScheme returns the scheme of ingredient i, or None.
 func (c *Content) IngredientScheme(i Index) Index { return c.ingredientScheme[i] }
 
-// Limits returns the groups of the scheme s with their limits, in scheme order.
+// Limits returns the groups of scheme s with their limits, in scheme order.
 func (c *Content) Limits(s Index) []Limit { return row(c.limits, c.schemeLimits, s) }
 
-// Stops returns the ids that are stopped in this catalogue.
+// Stops returns the stopped ids of this catalogue.
 func (c *Catalogue) Stops() Stops { return c.stops }
 
-// Counts returns the catalogue's sizes.
+// Counts returns the sizes of the catalogue.
 func (c *Catalogue) Counts() Counts { return c.counts }
 
-// Available reports whether the dish p is not stopped (policy M10).
+// Available reports whether dish p is not stopped (policy M10).
 func (c *Catalogue) Available(p Index) bool { return !c.stopped.has(p) }
 
-// IngredientAvailable reports whether the ingredient i is not stopped.
+// IngredientAvailable reports whether ingredient i is not stopped.
 func (c *Catalogue) IngredientAvailable(i Index) bool { return !c.ingredientStopped.has(i) }
 
-// IngredientOrderable reports whether the ingredient i can be chosen: it is
-// available, has a price (policy W9a) and an externalId where one is needed
-// (policy O2), and every group of its own scheme can be satisfied.
+// IngredientOrderable reports whether ingredient i can be chosen: it is available, has a valid
+// price (policy W9a) and an externalId if one is required (policy O2), and every group of its
+// scheme can be satisfied.
 func (c *Catalogue) IngredientOrderable(i Index) bool {
 	s := c.ingredientScheme[i]
 	return !c.ingredientStopped.has(i) && !c.ingredientInvalid.has(i) && (s == None || len(c.unsatisfied[s]) == 0)
 }
 
-// Orderable reports whether the dish p can be ordered at all: available, with a
-// price, and every group of its scheme can be satisfied (policy M9).
+// Orderable reports whether dish p can be ordered: it is available and has a valid price, and every
+// group of its scheme can be satisfied (policy M9).
 func (c *Catalogue) Orderable(p Index) bool { return c.orderable.has(p) }
 
-// Reasons says why the dish p is not orderable; empty when it is.
+// Reasons returns why dish p is not orderable; it is empty for an orderable dish.
 func (c *Catalogue) Reasons(p Index) []Reason {
 	if c.orderable.has(p) {
 		return nil
@@ -184,7 +182,8 @@ func (c *Catalogue) Reasons(p Index) []Reason {
 	return c.reasons(c.stopped.has(p), c.products.At(p), c.products.unknownToPOS(p, c.settings), c.productScheme[p])
 }
 
-// IngredientReasons says why the ingredient i is not orderable; empty when it is.
+// IngredientReasons returns why ingredient i is not orderable; it is empty for an orderable
+// ingredient.
 func (c *Catalogue) IngredientReasons(i Index) []Reason {
 	if c.IngredientOrderable(i) {
 		return nil
@@ -218,7 +217,7 @@ func find(ids map[string]Index, id string) (Index, bool) {
 	return i, true
 }
 
-// row returns the i-th row of a table whose rows stand one behind the other.
+// row returns row i of a table whose rows are stored one after the other.
 func row[T any](cells []T, starts []Index, i Index) []T {
 	return cells[starts[i]:starts[i+1]:starts[i+1]]
 }

@@ -5,16 +5,15 @@ import (
 	"strings"
 )
 
-// Compile makes the catalogue of one restaurant out of a view: the first
-// definition of an id wins, memberships are united (policy W9), dangling
-// references are dropped (policy W10). It never fails, and the same view
-// always compiles to the same catalogue.
+// Compile compiles a view for one restaurant. The first definition of an id wins, memberships are
+// merged (policy W9), dangling references are dropped (policy W10). It never fails and is
+// deterministic.
 func Compile(v *View, restaurant RestaurantID, s Settings) *Catalogue {
 	return CompileContent(v, s).Catalogue(v.Stops(restaurant, s))
 }
 
-// CompileContent is Compile without the stop lists: O(size of the view). What
-// it returns shares no memory with the view.
+// CompileContent is Compile without the stop lists: O(size of the view). The result shares no
+// memory with the view.
 func CompileContent(v *View, s Settings) *Content {
 	s.MaxDepth = s.depth()
 	c := &Content{settings: s}
@@ -31,7 +30,7 @@ func CompileContent(v *View, s Settings) *Content {
 	return c
 }
 
-// unique copies what has an id and is the first with it, and maps the ids.
+// unique returns the elements with an id, without later duplicates, and the index of each id.
 func unique[T any](all []T, id func(*T) string) ([]T, map[string]Index) {
 	kept := make([]T, 0, len(all))
 	ids := make(map[string]Index, len(all))
@@ -49,7 +48,7 @@ func unique[T any](all []T, id func(*T) string) ([]T, map[string]Index) {
 	return kept, ids
 }
 
-// namedOf returns what unique does, of things that are kept by their names only.
+// namedOf is unique for elements of which only id and name are kept.
 func namedOf[T any](all []T, own *textArena, names func(*T) Named) ([]Named, index) {
 	kept := make([]Named, 0, len(all))
 	ids := newIndex(len(all))
@@ -68,7 +67,7 @@ func namedOf[T any](all []T, own *textArena, names func(*T) Named) ([]Named, ind
 	return kept, ids
 }
 
-// compileIngredients returns where the ingredients stand in all.
+// compileIngredients returns the indices in all of the ingredients that it keeps.
 func (c *Content) compileIngredients(all []Ingredient) (kept []Index) {
 	kept = c.ingredients.fill(len(all), func(i Index) entrySource { return all[i].source() })
 	c.ingredientScheme = make([]Index, c.ingredients.Len())
@@ -81,8 +80,8 @@ func (c *Content) compileIngredients(all []Ingredient) (kept []Index) {
 	return kept
 }
 
-// compileProducts drops references that dangle: a dish whose scheme is missing
-// is a dish without scheme (policy W10).
+// compileProducts drops dangling references: a dish with an unknown scheme has no scheme (policy
+// W10).
 func (c *Content) compileProducts(all []Product) {
 	kept := c.products.fill(len(all), func(i Index) entrySource { return all[i].source() })
 	c.productScheme = make([]Index, len(kept))
@@ -92,8 +91,7 @@ func (c *Content) compileProducts(all []Product) {
 	c.compileProductCategories(all)
 }
 
-// compileProductCategories unites the categories of a dish's definitions
-// (policy W9).
+// compileProductCategories merges the categories of all definitions of a dish (policy W9).
 func (c *Content) compileProductCategories(all []Product) {
 	c.productCategories = make([]Index, 0, c.products.Len())
 	c.categoryStarts = make([]Index, 1, c.products.Len()+1)
@@ -107,10 +105,10 @@ func (c *Content) compileProductCategories(all []Product) {
 		}
 		c.categoryStarts = append(c.categoryStarts, Index(len(c.productCategories))) //nolint:gosec // counts of a bounded body
 	}
-	c.productCategories = slices.Clone(c.productCategories) // without spare capacity
+	c.productCategories = slices.Clone(c.productCategories) // drops spare capacity
 }
 
-// indexOf returns None for what is not there, as a reference of the view may be.
+// indexOf returns None for an unknown id.
 func indexOf(find func(string) (Index, bool), id string) Index {
 	if id == "" {
 		return None
@@ -119,12 +117,12 @@ func indexOf(find func(string) (Index, bool), id string) Index {
 	return i
 }
 
-// compileGroups unites the members of a group's definitions and lays out the
-// membership in both directions.
+// compileGroups merges the members of all definitions of a group, and builds the tables of
+// memberships in both directions.
 func (c *Content) compileGroups(all []Group, own *textArena) {
 	c.groups, c.groupIDs = namedOf(all, own, func(g *Group) Named { return Named{ID: g.ID, Name: g.Name} })
 	members := make([][]Index, len(c.groups))
-	seen := make([]Index, c.ingredients.Len()) // the last group that took it, from 1
+	seen := make([]Index, c.ingredients.Len()) // by ingredient: the last group with it, from 1
 	owned := make([]int, c.ingredients.Len())
 	total := 0
 	for g, places := range definitions(c.GroupByID, len(c.groups), all, func(g *Group) string { return g.ID }) {
@@ -162,11 +160,11 @@ func (c *Content) compileGroups(all []Group, own *textArena) {
 	}
 }
 
-// compileSchemes unites the groups of a scheme's definitions; the first limits
-// of a (scheme, group) pair win.
+// compileSchemes merges the groups of all definitions of a scheme; the first limits of a (scheme,
+// group) pair win.
 func (c *Content) compileSchemes(all []Scheme, own *textArena) {
 	c.schemes, c.schemeIDs = namedOf(all, own, func(s *Scheme) Named { return Named{ID: s.ID} })
-	seen := make([]Index, len(c.groups)) // the last scheme that took it, from 1
+	seen := make([]Index, len(c.groups)) // by group: the last scheme with it, from 1
 	c.schemeLimits = make([]Index, 1, len(c.schemes)+1)
 	for s, places := range definitions(c.SchemeByID, len(c.schemes), all, func(s *Scheme) string { return s.ID }) {
 		for _, i := range places {
@@ -182,14 +180,13 @@ func (c *Content) compileSchemes(all []Scheme, own *textArena) {
 		}
 		c.schemeLimits = append(c.schemeLimits, Index(len(c.limits))) //nolint:gosec // counts of a bounded body
 	}
-	c.limits = slices.Clone(c.limits) // without spare capacity
+	c.limits = slices.Clone(c.limits) // drops spare capacity
 }
 
-// definitions returns, by place in the table, where in all each is defined, in
-// the order of all.
+// definitions returns, by index in the table, the indices of all definitions, in the order of all.
 func definitions[T any](find func(string) (Index, bool), places int, all []T, id func(*T) string) [][]int {
 	found := make([][]int, places)
-	first := make([]int, len(all)) // memory for the first definition of each
+	first := make([]int, len(all)) // backing memory for the first definitions
 	for i := range all {
 		at, ok := find(id(&all[i]))
 		if !ok {
@@ -212,11 +209,11 @@ func (s Settings) limits(published GroupLimit) (lower, upper int) {
 	return lower, upper
 }
 
-// textBlock is how many bytes of texts stand in one piece of memory.
+// textBlock is the size of the blocks of a textArena.
 const textBlock = 4 << 10
 
-// textArena copies small texts into few pieces of memory, so that what is kept of a
-// view keeps nothing else of it.
+// textArena copies small texts into few blocks of memory, so that they do not keep the whole view
+// in memory.
 type textArena struct{ block strings.Builder }
 
 func (t *textArena) copy(text string) string {
@@ -228,6 +225,6 @@ func (t *textArena) copy(text string) string {
 		t.block.Grow(max(textBlock, len(text)))
 	}
 	start := t.block.Len()
-	t.block.WriteString(text) // never beyond its capacity: what stands there stays
+	t.block.WriteString(text) // capacity is sufficient: earlier texts do not move
 	return t.block.String()[start:]
 }

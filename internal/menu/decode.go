@@ -8,30 +8,28 @@ import (
 	"larder/internal/jsontext"
 )
 
-// maxViewDepth bounds the nesting of a menu view's JSON.
+// maxViewDepth is the maximum nesting depth of a menu view's JSON.
 const maxViewDepth = 64
 
-// ShapeError says that well-formed JSON is no menu view at all.
+// ShapeError reports that well-formed JSON is not a menu view. Got describes the JSON.
 type ShapeError struct{ Got string }
 
-// Error names what came instead.
 func (e *ShapeError) Error() string {
-	return "this is no menu view: want an object with categories, products, ingredientsSchemes, ingredientsGroups and ingredients, " +
+	return "not a menu view: expected an object with categories, products, ingredientsSchemes, ingredientsGroups and ingredients, " +
 		"got " + e.Got
 }
 
-// Decode reads a menu view, enveloped in {"result": …} or bare, whatever the
-// spelling of its names and the form of its values (policies W3 to W8, W11).
-// A value that cannot be read costs itself alone and is noted in Issues. The
-// view's texts are parts of raw, which must not change any more.
-// Errors: *jsontext.SyntaxError if the body is not JSON, *ShapeError if the JSON
-// is not a menu view, *LimitError if it holds more than larder takes.
+// Decode decodes a menu view, bare or in the envelope {"result": …}, with any spelling of names and
+// form of values (policies W3 to W8, W11). An invalid value does not affect the others and is
+// recorded in Issues. The view's texts are parts of raw, which must not change afterwards. It
+// returns a *jsontext.SyntaxError if the body is not JSON, a *ShapeError if the JSON is not a menu
+// view, and a *LimitError if the view exceeds a limit.
 func Decode(raw []byte) (*View, error) {
 	view, _, err := decodeAnswer(raw)
 	return view, err
 }
 
-// decodeAnswer returns the view that an answer holds, and its members.
+// decodeAnswer decodes the view in an answer, and returns its members too.
 func decodeAnswer(raw []byte) (*View, []viewMember, error) {
 	text, marked, err := findView(jsontext.String(raw))
 	if err != nil {
@@ -40,9 +38,8 @@ func decodeAnswer(raw []byte) (*View, []viewMember, error) {
 	return decodeView(text, marked)
 }
 
-// findView checks an answer and returns the text of the view: the value of
-// "result" if there is one and the object is not itself a view. marked reports
-// whether the answer began with a byte order mark.
+// findView validates an answer and returns the text of the view: the value of "result", unless the
+// object itself is a view. marked reports whether the answer started with a byte order mark.
 func findView(answer string) (view string, marked bool, err error) {
 	r := jsontext.NewReader(answer, maxViewDepth)
 	view = r.Source()
@@ -74,7 +71,7 @@ func findView(answer string) (view string, marked bool, err error) {
 // viewMember is a member of a menu view as it is written.
 type viewMember struct{ name, value string }
 
-// decodeView reads a bare view. The errors are those of Decode.
+// decodeView decodes a bare view. It returns the errors of Decode.
 func decodeView(text string, marked bool) (*View, []viewMember, error) {
 	d := newDecoder(text)
 	if marked {
@@ -94,7 +91,7 @@ func decodeView(text string, marked bool) (*View, []viewMember, error) {
 	return d.view, d.members, nil
 }
 
-// decoder is the state of one Decode: the text, and whose fields are read.
+// decoder is the state of one Decode.
 type decoder struct {
 	jsontext.Reader
 
@@ -102,23 +99,23 @@ type decoder struct {
 	lists *lists // of the view, while they grow
 	kind  string // "product", …; empty for the view itself
 	id    string
-	tail  string // behind a field's name: "[]" in a list
-	pend  int    // issues of the current element, whose id is not known yet
+	tail  string // after a field's name: "[]" in a list
+	pend  int    // issues of the current element, until its id is known
 
 	elementCount int
 	members      []viewMember // of the view
 
 	names    map[string]fieldName
-	spare    Nutrition // empty
+	spare    Nutrition // used until a nutritional value is not null
 	numbers  numbers
 	units    map[string]string
 	measures map[Measure]*Measure
 }
 
-// fieldName is a field's name as policy W3 folds it and as the interface spells it.
+// fieldName is a field's name, folded by policy W3 and in the interface's spelling.
 type fieldName struct{ folded, canonical string }
 
-// maxNames bounds the spellings of names that are remembered.
+// maxNames is the maximum number of cached spellings of names.
 const maxNames = 1_000
 
 func newDecoder(text string) *decoder {
@@ -142,7 +139,7 @@ func (d *decoder) fieldName(name string) fieldName {
 	return field
 }
 
-// report notes a value that is not as the interface has it.
+// report records an issue.
 func (d *decoder) report(code, field, value string) {
 	field += d.tail
 	if len(d.view.Issues) >= maxIssues {
@@ -202,8 +199,8 @@ func (d *decoder) readView() (known bool) {
 	return known
 }
 
-// fields reads an object whose known members read consumes. where is the path of
-// the object, ending in a full stop.
+// fields decodes an object; read consumes its known members. where is the path of the object with a
+// trailing full stop.
 func (d *decoder) fields(where string, read func(folded string) bool) {
 	for name := range d.Members() {
 		field, raw, start := d.fieldName(name), d.RawName(), d.Offset()
@@ -219,7 +216,7 @@ func (d *decoder) fields(where string, read func(folded string) bool) {
 	}
 }
 
-// elements reads an array of objects, or null for none (policy W6).
+// elements decodes an array of objects, or null for none (policy W6).
 func (d *decoder) elements(field, kind string, read func()) {
 	d.list(field, func() {
 		d.kind, d.id, d.pend = kind, "", len(d.view.Issues)
@@ -232,8 +229,7 @@ func (d *decoder) elements(field, kind string, read func()) {
 	})
 }
 
-// list reads an array, or null for none (policy W6), while the view may have more
-// elements.
+// list decodes an array, or null for none (policy W6), until the view has too many elements.
 func (d *decoder) list(field string, read func()) {
 	if d.null(field) {
 		return
@@ -249,8 +245,8 @@ func (d *decoder) list(field string, read func()) {
 	}
 }
 
-// lists are those of a view while it is read and nobody knows how long they
-// become: making them longer again and again would cost a fifth of reading them.
+// lists are the lists of a view while it is decoded. They are pooled, because growing new ones
+// costs a fifth of the decoding.
 type lists struct {
 	categories  []Category
 	products    []Product
@@ -259,10 +255,10 @@ type lists struct {
 	ingredients []Ingredient
 }
 
-// listPool has the lists to fill. Those of a body that is refused do not come back.
+// listPool contains lists for reuse, except those of rejected bodies.
 var listPool = sync.Pool{New: func() any { return new(lists) }} //nolint:gochecknoglobals // room alone, of no state
 
-// detach copies the lists into the view and puts the lists back for the next view.
+// detach copies the lists into the view and returns the lists to the pool.
 func (l *lists) detach(v *View) {
 	v.Categories, v.Products = detached(&l.categories), detached(&l.products)
 	v.Schemes, v.Groups, v.Ingredients = detached(&l.schemes), detached(&l.groups), detached(&l.ingredients)

@@ -4,8 +4,8 @@ import (
 	"strings"
 )
 
-// duplicates reports ids that are missing or defined again, and (scheme, group)
-// pairs with several limits (policy W9).
+// duplicates reports missing and duplicate ids, and (scheme, group) pairs with several limits
+// (policy W9).
 func (l *linter) duplicates() {
 	v := l.view
 	c := l.cat
@@ -36,8 +36,7 @@ func (l *linter) duplicates() {
 	}
 }
 
-// repeats reports ids that are missing or defined again; there is none of them
-// where as many were kept as came.
+// repeats reports missing and duplicate ids. If all elements were kept, there are none.
 func repeats[T any](l *linter, kind string, all []T, kept int, read func(*T) (id, name string)) {
 	if kept == len(all) {
 		return
@@ -56,7 +55,7 @@ func repeats[T any](l *linter, kind string, all []T, kept int, read func(*T) (id
 	}
 }
 
-// categories reports unknown parents, cycles, and dishes of unknown categories.
+// categories reports unknown parents, cycles, and dishes in unknown categories.
 func (l *linter) categories() {
 	kept, ids := unique(l.view.Categories, func(c *Category) string { return c.ID })
 	parents := make([]Index, len(kept))
@@ -84,8 +83,7 @@ func (l *linter) categories() {
 	})
 }
 
-// dangling visits the references to ids that do not exist, each pair of owner
-// and target once (policies W9, W10).
+// dangling visits references to unknown ids, each pair of owner and target once (policies W9, W10).
 func dangling[T any](
 	all []T, read func(*T) (owner string, targets []string), known func(id string) (Index, bool),
 	visit func(owner *T, target string),
@@ -104,7 +102,7 @@ func dangling[T any](
 	}
 }
 
-// optional is the targets of a reference that need not be there.
+// optional returns the targets of a reference that may be empty.
 func optional(target string) []string {
 	if target == "" {
 		return nil
@@ -112,8 +110,8 @@ func optional(target string) []string {
 	return []string{target}
 }
 
-// references reports schemes, groups and ingredients that are referred to and
-// do not exist (policy W10), each pair once.
+// references reports references to unknown schemes, groups and ingredients (policy W10), each pair
+// once.
 func (l *linter) references() {
 	v, c := l.view, l.cat
 	productScheme := func(p *Product) (string, []string) { return p.ID, optional(p.SchemeID) }
@@ -152,12 +150,12 @@ func (l *linter) references() {
 	})
 }
 
-// nesting reports the ingredients where a scheme comes to contain itself, and
-// schemes that nest deeper than the depth limit.
+// nesting reports ingredients through which a scheme contains itself, and schemes that are nested
+// deeper than the limit.
 func (l *linter) nesting() {
 	c := l.cat
 	state := make([]uint8, len(c.schemes))
-	height := make([]int, len(c.schemes)) // levels of the scheme, itself included
+	height := make([]int, len(c.schemes)) // levels of the scheme, including itself
 	reported := make([]bool, c.ingredients.Len())
 	var visit func(s Index)
 	visit = func(s Index) {
@@ -201,8 +199,8 @@ func (l *linter) nesting() {
 	}
 }
 
-// limits reports inverted limits and, of the rest, groups that cannot be
-// satisfied for this restaurant (policies W10, M9).
+// limits reports inverted limits, and other groups that cannot be satisfied for this restaurant
+// (policies W10, M9).
 func (l *linter) limits() {
 	c := l.cat
 	for s := range c.schemes {
@@ -231,7 +229,7 @@ func (l *linter) limits() {
 	}
 }
 
-// offers reports zero prices and external ids that are missing or shared.
+// offers reports zero prices, and missing or shared external ids.
 func (l *linter) offers() {
 	c := l.cat
 	for i, p := range c.products.All() {
@@ -245,8 +243,8 @@ func (l *linter) offers() {
 	}
 }
 
-// externalID reports the item at i if it has no external id, or is the first of
-// several that share one (policy O3).
+// externalID reports the item at i if it has no external id, or if it is the first of several that
+// share one (policy O3).
 func (l *linter) externalID(kind, noun string, items *ItemTable, i Index) {
 	item := items.At(i)
 	if !item.hasExternalID() {
@@ -269,8 +267,8 @@ func (l *linter) externalID(kind, noun string, items *ItemTable, i Index) {
 		"externalId %q is shared by %s", item.ExternalID(), strings.Join(ids, ", "))
 }
 
-// externalIDMissing reports an item without external id. If its id is the external
-// id of another item, an order would name that one (policy O2).
+// externalIDMissing reports an item without external id. If its id is the external id of another
+// item, an order would select that item (policy O2).
 func (l *linter) externalIDMissing(kind, noun string, items *ItemTable, item Entry) {
 	id, name := item.ID(), item.Name()
 	if others := items.ByExternalID(id); len(others) > 0 {

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// Changes is what differs between two catalogues, dishes by id.
+// Changes are the differences between two catalogues; dishes are listed by id.
 type Changes struct {
 	Added        []string       `json:"added"`
 	Removed      []string       `json:"removed"`
@@ -14,26 +14,26 @@ type Changes struct {
 	Availability []Availability `json:"availability"`
 }
 
-// Change is one dish that stands in both, and the fields that differ by their
-// names in the storefront's JSON; "groups" is anything of its resolved form.
+// Change is a dish that is in both catalogues, with the names of the fields that differ in the
+// storefront's JSON. "groups" means any part of its resolved form.
 type Change struct {
 	ID     string   `json:"id"`
 	Fields []string `json:"fields"`
 }
 
-// Availability is a dish that was stopped or released.
+// Availability is a dish that was stopped or is available again.
 type Availability struct {
 	ID        string `json:"id"`
 	Available bool   `json:"available"`
 }
 
-// Empty reports whether nothing differs.
+// Empty reports whether there are no differences.
 func (c Changes) Empty() bool {
 	return len(c.Added)+len(c.Removed)+len(c.Changed)+len(c.Availability) == 0
 }
 
-// Diff compares two catalogues, in the order of to, then (for what was
-// removed) of from. O(size of both).
+// Diff compares two catalogues. The order is that of to and, for removed dishes, that of from.
+// O(size of both).
 func Diff(from, to *Catalogue) Changes {
 	changes := Changes{Added: []string{}, Removed: []string{}, Changed: []Change{}, Availability: []Availability{}}
 	before, after := from.schemeSums(), to.schemeSums()
@@ -63,8 +63,7 @@ func Diff(from, to *Catalogue) Changes {
 	return changes
 }
 
-// differing returns the fields in which the dish p of to is another than the dish
-// old of from.
+// differing returns the fields in which dish p of to differs from dish old of from.
 func differing(from, to *Catalogue, old, p Index) []string {
 	was, is := from.products.At(old), to.products.At(p)
 	categories := sameCategories(from, to, old, p)
@@ -99,8 +98,8 @@ func categoryID(c *Catalogue, p Index) string {
 	return ""
 }
 
-// sameCategories reports whether the dish old of from and the dish p of to are
-// in the same categories, in the same order.
+// sameCategories reports whether dish old of from and dish p of to are in the same categories in
+// the same order.
 func sameCategories(from, to *Catalogue, old, p Index) bool {
 	return slices.EqualFunc(from.ProductCategories(old), to.ProductCategories(p), func(a, b Index) bool {
 		return from.categories[a].ID == to.categories[b].ID
@@ -114,10 +113,10 @@ func schemeID(c *Catalogue, p Index) string {
 	return ""
 }
 
-// diffSeed makes the sums of all catalogues of one process comparable.
+// diffSeed makes the sums of all catalogues of a process comparable.
 var diffSeed = maphash.MakeSeed() //nolint:gochecknoglobals // read only
 
-// schemeSums are the sums of the resolved forms of every scheme of a catalogue.
+// schemeSums are hashes of the resolved forms of a catalogue's schemes.
 type schemeSums []uint64
 
 func (f schemeSums) sum(s Index) uint64 {
@@ -127,8 +126,8 @@ func (f schemeSums) sum(s Index) uint64 {
 	return f[s]
 }
 
-// schemeSums computes, level by level, a sum of what a form would draw for each scheme:
-// O(depth × ingredients offered by the schemes).
+// schemeSums computes, level by level, a hash of the resolved form of each scheme: O(depth ×
+// ingredients offered by the schemes).
 func (c *Catalogue) schemeSums() schemeSums {
 	own := make([]uint64, c.ingredients.Len())
 	var text []byte

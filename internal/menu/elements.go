@@ -66,7 +66,7 @@ func (d *decoder) ingredient() (in Ingredient) {
 		case "name":
 			in.Name = d.readText("ingredients[].name")
 		case "price":
-			in.Price, in.PriceInvalid = d.price("ingredients[].price") // none at all costs nothing (policy W9a)
+			in.Price, in.PriceInvalid = d.price("ingredients[].price") // a missing price means free (policy W9a)
 		case "schemeid":
 			in.SchemeID = d.identifier("ingredients[].schemeId")
 		case "description":

@@ -8,30 +8,27 @@ import (
 	"larder/internal/jsontext"
 )
 
-// Entry is one dish or ingredient of a Content: its values stand packed in the
-// text that the content has of all of them, and each method reads its own there.
-// Those that return a text of the menu or a yes or no allocate nothing, but for
-// ExternalID. The texts are parts of the content's and keep it from being
-// collected.
+// Entry is one dish or ingredient of a Content. It is a part of a packed string; each method
+// decodes its value. Methods that return a text of the menu or a boolean do not allocate, except
+// ExternalID. The texts are parts of the content's string and keep it in memory.
 type Entry struct{ packed string }
 
-// What an entry has, in its first byte.
+// Bits of the first byte of an entry.
 const (
 	entryPriceInvalid byte = 1 << iota
 	entryExternalID        // an externalId
 	entryMeasure
 	entryDetailed // a description, pictures or nutrition
-	entryGUID     // the externalId is packed as one
+	entryGUID     // the externalId is a packed GUID
 )
 
-// ID is the menu's id, of which the content has no second one in the same table.
+// ID is the menu's id; it is unique in its table.
 func (e Entry) ID() string {
 	r := e.read()
 	return r.text()
 }
 
-// ExternalID is the id that the kitchen knows it by; empty where there is none.
-// It allocates one that is a GUID.
+// ExternalID is the id of the POS; it may be empty. It allocates if the id is a GUID.
 func (e Entry) ExternalID() string { return e.external().text() }
 
 func (e Entry) external() code {
@@ -40,7 +37,7 @@ func (e Entry) external() code {
 	return e.code(&r)
 }
 
-// code reads the externalId.
+// code decodes the externalId.
 func (e Entry) code(r *entryReader) code {
 	if e.packed[0]&entryGUID == 0 {
 		return code{packed: r.text()}
@@ -49,7 +46,7 @@ func (e Entry) code(r *entryReader) code {
 	return code{packed: r.packed[r.at-guidPacked : r.at], guid: true}
 }
 
-// Name is what guests know it by.
+// Name is the name for guests.
 func (e Entry) Name() string {
 	r := e.read()
 	r.text()
@@ -57,16 +54,16 @@ func (e Entry) Name() string {
 	return r.text()
 }
 
-// PriceInvalid reports whether there is no price that can be charged.
+// PriceInvalid reports whether there is no valid price.
 func (e Entry) PriceInvalid() bool { return e.packed[0]&entryPriceInvalid != 0 }
 
-// hasExternalID reports whether there is an externalId.
+// hasExternalID reports whether the externalId is not empty.
 func (e Entry) hasExternalID() bool { return e.packed[0]&entryExternalID != 0 }
 
-// HasMeasure reports whether there is a Measure.
+// HasMeasure reports whether Measure is not nil.
 func (e Entry) HasMeasure() bool { return e.packed[0]&entryMeasure != 0 }
 
-// Price is exact, in the restaurant's currency; 0 where PriceInvalid.
+// Price is the exact price in the restaurant's currency; it is 0 if PriceInvalid.
 func (e Entry) Price() decimal.Decimal { return e.price().Decimal() }
 
 func (e Entry) price() jsontext.Number {
@@ -78,7 +75,7 @@ func (e Entry) price() jsontext.Number {
 	return price
 }
 
-// Measure is its serving; nil where there is none.
+// Measure is the serving; it may be nil.
 func (e Entry) Measure() *Measure {
 	if !e.HasMeasure() {
 		return nil
@@ -98,10 +95,10 @@ type values struct {
 	unit         string
 
 	description string
-	images      entryReader // before the first of them
+	images      entryReader // at the first image
 	imageCount  int
 	nutritious  bool
-	nutrition   entryReader // before the first of five numbers, where it is nutritious
+	nutrition   entryReader // at the first of five numbers, if there are any
 }
 
 func (e Entry) values() values {
@@ -117,7 +114,7 @@ func (e Entry) values() values {
 	}
 	if e.packed[0]&entryDetailed != 0 {
 		v.description = r.text()
-		v.imageCount = int(r.count()) //nolint:gosec // the length of a list
+		v.imageCount = int(r.count()) //nolint:gosec // length of a list
 		v.images = r
 		for range v.imageCount {
 			r.text()
@@ -129,8 +126,8 @@ func (e Entry) values() values {
 
 func (e Entry) read() entryReader { return entryReader{packed: e.packed, at: 1} }
 
-// entryReader reads the values of an entry one after the other, in the order in
-// which entrySource.appendTo writes them.
+// entryReader decodes the values of an entry in the order in which entrySource.appendTo encodes
+// them.
 type entryReader struct {
 	packed string
 	at     int
@@ -148,18 +145,19 @@ func (r *entryReader) count() uint64 {
 }
 
 func (r *entryReader) text() string {
-	size := int(r.count()) //nolint:gosec // the length of a text
+	size := int(r.count()) //nolint:gosec // length of a text
 	r.at += size
 	return r.packed[r.at-size : r.at]
 }
 
-// The forms of a number beside its places, which are 0 to jsontext.MaxPlaces.
+// The special values of the first byte of a number; other values are its places, 0 to
+// jsontext.MaxPlaces.
 const (
 	numberAbsent byte = jsontext.MaxPlaces + 1 + iota
 	numberWide
 )
 
-// number reads a number; false where there is none.
+// number decodes a number; ok is false if it is missing.
 func (r *entryReader) number() (jsontext.Number, bool) {
 	form := r.packed[r.at]
 	r.at++
@@ -172,7 +170,7 @@ func (r *entryReader) number() (jsontext.Number, bool) {
 		if !ok {
 			return jsontext.Number{}, false
 		}
-		wide := decimal.NewFromBigInt(units, int32(exponent)) //nolint:gosec // it was one
+		wide := decimal.NewFromBigInt(units, int32(exponent)) //nolint:gosec // encoded from an int32
 		return jsontext.NumberOf(wide), true
 	default:
 		return jsontext.FromUnits(unfold(r.count()), int32(form)), true

@@ -6,7 +6,7 @@ import (
 	"larder/internal/jsontext"
 )
 
-// entrySource is what an Entry is made of: a dish or an ingredient of a view.
+// entrySource is the source of an Entry: a dish or an ingredient of a view.
 type entrySource struct {
 	id, externalID, name string
 	price                decimal.Decimal
@@ -25,8 +25,7 @@ func (in *Ingredient) source() entrySource {
 	return entrySource{in.ID, in.ExternalID, in.Name, in.Price, in.PriceInvalid, in.Measure, in.Description, in.ImageURLs, nil}
 }
 
-// appendTo packs the entry as an entryReader reads it. What orders ask for stands
-// first.
+// appendTo encodes the entry for an entryReader. The values that orders need come first.
 func (s *entrySource) appendTo(to []byte) []byte {
 	guid, isGUID := packGUID(s.externalID)
 	detailed := s.description != "" || len(s.imageURLs) > 0 || s.nutrition != nil
@@ -78,7 +77,7 @@ func appendText(to []byte, text string) []byte {
 	return append(appendCount(to, uint64(len(text))), text...)
 }
 
-// appendCount writes seven bits a byte, the low ones first.
+// appendCount encodes seven bits per byte, low bits first.
 func appendCount(to []byte, n uint64) []byte {
 	for ; n >= 0x80; n >>= 7 {
 		to = append(to, byte(n)|0x80)
@@ -95,8 +94,8 @@ func appendNumber(to []byte, d decimal.Decimal) []byte {
 	return appendText(to, d.Coefficient().String())
 }
 
-// fold lays signed numbers out so that small ones of either sign are short;
-// unfold is its inverse.
+// fold maps integers to unsigned ones so that small absolute values have short encodings; unfold is
+// its inverse.
 func fold(n int64) uint64 { return uint64(n)<<1 ^ uint64(n>>63) } //nolint:gosec // all bits are meant
 
 func unfold(n uint64) int64 { return int64(n>>1) ^ -int64(n&1) }

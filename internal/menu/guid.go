@@ -6,20 +6,20 @@ import (
 	"larder/internal/jsontext"
 )
 
-// Sizes of a GUID as text, with its four dashes, and packed.
+// The sizes of a GUID: as text with four dashes, and packed.
 const (
 	guidText   = 36
 	guidPacked = 16
 )
 
-// code is an id as an entry packs it: a GUID in lower case, which most external
-// ids are, as 16 bytes, and any other as it is.
+// code is an id as stored in an entry: a GUID in lower case, as most external ids are, takes 16
+// bytes; other ids are stored as text.
 type code struct {
 	packed string
 	guid   bool
 }
 
-// text returns the id. Of a GUID it allocates.
+// text returns the id. It allocates for a GUID.
 func (c code) text() string {
 	if !c.guid {
 		return c.packed
@@ -28,7 +28,7 @@ func (c code) text() string {
 	return string(text[:])
 }
 
-// is reports whether the id is that text. It allocates nothing.
+// is reports whether the id equals text. It does not allocate.
 func (c code) is(text string) bool {
 	if !c.guid {
 		return c.packed == text
@@ -37,7 +37,7 @@ func (c code) is(text string) bool {
 	return string(guid[:]) == text
 }
 
-// append appends the id as a JSON string, or null where there is none.
+// append appends the id as a JSON string, or null if it is empty.
 func (c code) append(dst []byte) []byte {
 	if !c.guid {
 		return jsontext.AppendStringOrNull(dst, c.packed)
@@ -46,8 +46,8 @@ func (c code) append(dst []byte) []byte {
 	return append(append(append(dst, '"'), text[:]...), '"')
 }
 
-// packGUID returns the 16 bytes of a GUID; false for any other text, also for
-// one with upper-case letters, which would not come back.
+// packGUID returns the 16 bytes of a GUID; ok is false for other texts, and for upper-case letters,
+// because unpacking would not restore them.
 func packGUID(text string) (packed [guidPacked]byte, ok bool) {
 	if len(text) != guidText {
 		return packed, false
@@ -64,7 +64,7 @@ func packGUID(text string) (packed [guidPacked]byte, ok bool) {
 	return packed, code{string(packed[:]), true}.is(text)
 }
 
-// guidOf writes a GUID out.
+// guidOf formats a packed GUID.
 func guidOf(packed string) (text [guidText]byte) {
 	var digits [2 * guidPacked]byte
 	hex.Encode(digits[:], []byte(packed))

@@ -5,17 +5,16 @@ import (
 	"math/bits"
 )
 
-// index finds places of a table by a text of theirs: open addressing with four
-// bytes a slot, less than three quarters of them taken. Beside a place stand
-// bits of the text's hash, so that the texts of other places are hardly ever
-// looked at. A Go map takes ten times as much, which counts where thousands of
-// menus are held.
+// index is a hash table from texts to table positions: open addressing with four bytes per slot, at
+// most three quarters full. A slot contains a position and bits of the text's hash, so that texts
+// of other positions are rarely compared. A Go map takes ten times as much memory, which matters
+// for thousands of menus.
 type index struct {
-	slots []uint32 // 0 is empty; else, in its low bits, a place and 1
-	low   uint32   // these bits
+	slots []uint32 // 0 is empty; otherwise the low bits are a position + 1
+	low   uint32   // mask of these bits
 }
 
-// newIndex makes room for so many places.
+// newIndex returns an index with a capacity for places positions.
 func newIndex(places int) index {
 	return index{slots: make([]uint32, 1<<bits.Len(uint(4*places/3))), low: 1<<bits.Len(uint(places)) - 1}
 }
@@ -33,11 +32,10 @@ func (x index) put(text string, at Index) {
 
 func (x index) slot(hash uint64) int { return int(hash & uint64(len(x.slots)-1)) } //nolint:gosec // below len
 
-// mark is what stands beside the places that the hash may mean.
+// mark returns the hash bits that are stored with a position.
 func (x index) mark(hash uint64) uint32 { return uint32(hash>>32) &^ x.low }
 
-// find returns the place of a text: the first of those that may have it for which
-// is reports so.
+// find returns the first candidate position of a text for which is returns true.
 func (x index) find(text string, is func(Index) bool) (Index, bool) {
 	hash := maphash.String(textSeed, text)
 	mark := x.mark(hash)

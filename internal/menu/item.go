@@ -9,21 +9,20 @@ import (
 	"larder/internal/jsontext"
 )
 
-// Item is what every order says alike of one dish or ingredient (policies O2,
-// P3), made on its first order and kept with the content: an order is then
-// written without writing names, prices and measures again. It never changes.
+// Item contains what every order of one dish or ingredient repeats (policies O2, P3). It is created
+// for the first order and kept with the content, so that names, prices and measures are encoded
+// only once. It is immutable.
 type Item struct {
-	// Price is the exact price, in the restaurant's currency; 0 where it is
-	// not known.
+	// Price is the exact price in the restaurant's currency; it is 0 if it is not known.
 	Price jsontext.Number
-	// JSON is what stands behind the name ID in an order: its value, then the
-	// members name, price and, where there is one, measure.
+	// JSON is the part of an order after the name ID: its value, then the members name, price and,
+	// if there is one, measure.
 	JSON string
-	// HasMeasure: there is a measure.
+	// HasMeasure reports whether there is a measure.
 	HasMeasure bool
 }
 
-// NewItem makes an Item. id is the one that the ordering service knows it by.
+// NewItem returns an Item. id is the id that the ordering service knows.
 func NewItem(id, name string, price decimal.Decimal, measure *Measure) *Item {
 	text := jsontext.AppendString(make([]byte, 0, 128), id)
 	text = jsontext.AppendString(append(text, `,"name":`...), name)
@@ -35,9 +34,9 @@ func NewItem(id, name string, price decimal.Decimal, measure *Measure) *Item {
 	return &Item{Price: jsontext.NumberOf(price), JSON: string(text), HasMeasure: measure != nil}
 }
 
-// Item returns the item at i as an order has it: by its externalId, or its id
-// where it has none (policy O2). It and the table of the Items are made on the
-// first call: most menus in memory get no orders in this process.
+// Item returns the item at i for an order: with its externalId, or its id if it has none (policy
+// O2). The Item and its table are created by the first call, because most menus get no orders in
+// this process.
 func (t *ItemTable) Item(i Index) *Item {
 	all := t.made.Load()
 	if all == nil {

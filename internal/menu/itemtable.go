@@ -6,23 +6,22 @@ import (
 	"sync/atomic"
 )
 
-// ItemTable is the dishes, or the ingredients, of a Content, in the view's order.
-// They are packed in one text and found by the names that an order may use: by
-// the menu's id first, then by externalId (policy O3). The indexes keep no texts:
-// those of the table decide whether a hit is meant. It never changes, except that
-// it makes Items on demand.
+// ItemTable contains the dishes or the ingredients of a Content, in the order of the view. They are
+// packed in one string. They can be found by the menu's id and by externalId (policy O3). The
+// indexes store no texts; the packed texts decide whether a candidate matches. The table is
+// immutable, except that it creates Items on demand.
 type ItemTable struct {
 	packed           string
-	starts           []uint32           // in packed; one more than there are
-	ids, externalIDs index              // by id; by externalId, of each the first owner
-	owners           []Index            // each Index once: the owners of an externalId that one has
-	shared           map[string][]Index // the owners of those that several have
+	starts           []uint32           // start in packed, and one more
+	ids, externalIDs index              // by id; by externalId: its first owner
+	owners           []Index            // the numbers 0, 1, …, for slices of one owner
+	shared           map[string][]Index // by externalId with several owners
 
 	made atomic.Pointer[[]atomic.Pointer[Item]]
 }
 
-// fill puts those of count sources into the empty table that have an id and are
-// the first with it. kept is the index of the source of each of them.
+// fill adds the sources with an id, without later duplicates, to the empty table. kept contains the
+// index of the source of each item.
 func (t *ItemTable) fill(count int, source func(i Index) entrySource) (kept []Index) {
 	t.starts = make([]uint32, 1, count+1)
 	t.ids, t.externalIDs = newIndex(count), newIndex(count)
@@ -47,14 +46,14 @@ func (t *ItemTable) fill(count int, source func(i Index) entrySource) (kept []In
 		packed = one.appendTo(packed)
 		t.starts = append(t.starts, uint32(len(packed))) //nolint:gosec // not much longer than the body
 	}
-	t.packed = string(packed) // without the room to grow
+	t.packed = string(packed) // drops spare capacity
 	return kept
 }
 
-// packedAbout is how many bytes an entry takes, about.
+// packedAbout is the approximate size of a packed entry.
 const packedAbout = 192
 
-// addOwner notes whose externalId it is, before at is kept.
+// addOwner adds the item at to the owners of its externalId, before the item is added.
 func (t *ItemTable) addOwner(external string, at Index, has func(Index) bool) {
 	first, shared := t.externalIDs.find(external, has)
 	if !shared {
@@ -68,16 +67,16 @@ func (t *ItemTable) addOwner(external string, at Index, has func(Index) bool) {
 	if owners == nil {
 		owners = []Index{first}
 	}
-	t.shared[strings.Clone(external)] = append(owners, at) // a map takes the newer text of an equal key, here no part of a larger one
+	t.shared[strings.Clone(external)] = append(owners, at) // clone: the map must not keep a larger text in memory
 }
 
 // Len returns the number of items.
 func (t *ItemTable) Len() int { return len(t.starts) - 1 }
 
-// At returns the item at i.
+// At returns item i.
 func (t *ItemTable) At(i Index) Entry { return Entry{t.packed[t.starts[i]:t.starts[i+1]]} }
 
-// All visits the items.
+// All iterates over the items.
 func (t *ItemTable) All() iter.Seq2[Index, Entry] {
 	return func(yield func(Index, Entry) bool) {
 		for i := range t.Len() {
@@ -88,13 +87,13 @@ func (t *ItemTable) All() iter.Seq2[Index, Entry] {
 	}
 }
 
-// ByID finds an item by the menu's id.
+// ByID returns the item with the menu's id.
 func (t *ItemTable) ByID(id string) (Index, bool) {
 	return t.ids.find(id, func(at Index) bool { return t.At(at).ID() == id })
 }
 
-// ByExternalID returns every item with that externalId (policy O3). The caller
-// must not change it.
+// ByExternalID returns all items with the externalId (policy O3). The caller must not modify the
+// slice.
 func (t *ItemTable) ByExternalID(id string) []Index {
 	at, ok := t.externalIDs.find(id, func(at Index) bool { return t.At(at).external().is(id) })
 	if !ok {
@@ -106,9 +105,8 @@ func (t *ItemTable) ByExternalID(id string) []Index {
 	return t.owners[at : at+1 : at+1]
 }
 
-// SharingExternalID returns every item with the externalId of the item at i,
-// which is one of them; none if that has no externalId. It allocates only if
-// several share one. The caller must not change it.
+// SharingExternalID returns all items with the externalId of item i, including i; none if it has no
+// externalId. It allocates only if several items share it. The caller must not modify the slice.
 func (t *ItemTable) SharingExternalID(i Index) []Index {
 	e := t.At(i)
 	if !e.hasExternalID() {
@@ -122,9 +120,8 @@ func (t *ItemTable) SharingExternalID(i Index) []Index {
 	return t.owners[i : i+1 : i+1]
 }
 
-// Named finds an item by the menu's id or, if no item has that id, by externalId
-// (policy O3). For an externalId that several share it returns None and all of
-// them.
+// Named returns the item with the menu's id, otherwise the one with the externalId (policy O3).
+// If several share the externalId, it returns None and all of them.
 func (t *ItemTable) Named(name string) (i Index, sharing []Index) {
 	if at, ok := t.ByID(name); ok {
 		return at, nil
@@ -136,9 +133,9 @@ func (t *ItemTable) Named(name string) (i Index, sharing []Index) {
 	return None, owners
 }
 
-// unknownToPOS reports whether the item at i has no name the POS could know it
-// by: none at all where that is refused (policy O2), or an id of its own that is
-// another item's externalId, so that the kitchen would make that one.
+// unknownToPOS reports whether no id of the item at i identifies it at the POS: it has no
+// externalId and that is refused (policy O2), or its id is the externalId of another item, which
+// the POS would prepare instead.
 func (t *ItemTable) unknownToPOS(i Index, s Settings) bool {
 	e := t.At(i)
 	return !e.hasExternalID() && (s.RefuseMissingExternalID || len(t.ByExternalID(e.ID())) > 0)

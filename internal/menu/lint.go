@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// Severity says how much a finding matters.
+// Severity is the severity of a finding.
 type Severity string
 
-// An error takes something from the guest: a dish that cannot be ordered, a
-// choice that is lost. A warning is what larder could read all the same.
+// An error takes something from the guest: a dish cannot be ordered, or a choice is missing. A
+// warning is a defect that larder can handle.
 const (
 	SeverityError   Severity = "error"
 	SeverityWarning Severity = "warning"
 )
 
-// Codes of lint findings beside those of Issue (policies W9, W10, M9).
+// The codes of lint findings other than issues (policies W9, W10, M9).
 const (
 	LintIDMissing             = "id_missing"
 	LintDuplicateID           = "duplicate_id"
@@ -43,7 +43,7 @@ const (
 	LintFindingsOmitted       = "findings_omitted"
 )
 
-// severityOf returns the severity of the findings of a code.
+// severityOf returns the severity of a code.
 func severityOf(code string) Severity {
 	switch code {
 	case IssueDecimalComma, IssueNumberInvalid, IssuePriceMissing, IssuePriceNegative, LintIDMissing, LintSchemeUnknown,
@@ -54,10 +54,9 @@ func severityOf(code string) Severity {
 	}
 }
 
-// Finding is one defect of a menu view: a stable code, a sentence for a
-// person, the ids that take part by what they are ("scheme", "group", …), and
-// the ids of the dishes that it touches. Truncated says that there were too many
-// to list them.
+// Finding is one defect of a menu view: a stable code, a sentence for a person, the related ids by
+// kind ("scheme", "group", …), and the ids of the affected dishes. Truncated means that there were
+// too many to list.
 type Finding struct {
 	Code     string            `json:"code"`
 	Severity Severity          `json:"severity"`
@@ -68,27 +67,24 @@ type Finding struct {
 	Truncated bool `json:"truncated,omitempty"`
 }
 
-// The limits of one Lint. A menu far from sound reaches none of them.
+// The limits of one Lint. Only menus with very many defects reach them.
 const (
 	maxFindings = 100_000
-	// maxTouched bounds the dishes listed by all findings together, and
-	// maxWalk the steps from a defect up to the dishes that it touches.
+	// maxTouched limits the dishes listed by all findings together, and maxWalk the steps from a
+	// defect to the affected dishes.
 	maxTouched = 500_000
 	maxWalk    = 20_000_000
 )
 
-// Lint returns every defect of a view at once, as it is for one restaurant: what
-// Decode had to read otherwise, then duplicates, dangling references, cycles,
-// limits, prices, external ids, and groups that nobody can satisfy. The same
-// view has the same findings in the same order. O(size of the view), and for
-// each finding O(dishes and schemes that it touches), bounded in all: what is
-// left out beyond the bounds, the findings say.
+// Lint returns all defects of a view for one restaurant: the issues of Decode, duplicates, dangling
+// references, cycles, limits, prices, external ids, and groups that cannot be satisfied. The result
+// is deterministic. It takes O(size of the view), and for each finding O(affected dishes and
+// schemes) up to a limit; findings report what is left out.
 func Lint(v *View, restaurant RestaurantID, s Settings) []Finding {
 	return LintCompiled(v, CompileContent(v, s).Catalogue(v.Stops(restaurant, s)))
 }
 
-// LintCompiled is Lint of a view that was compiled already, to the catalogue of
-// the restaurant.
+// LintCompiled is Lint for a view that has been compiled to cat.
 func LintCompiled(v *View, cat *Catalogue) []Finding {
 	l := &linter{view: v, cat: cat, list: maxTouched, walk: maxWalk}
 	l.issues()
@@ -106,7 +102,7 @@ func LintCompiled(v *View, cat *Catalogue) []Finding {
 	if l.omitted > 0 {
 		l.findings = append(l.findings, Finding{
 			Code: LintFindingsOmitted, Severity: SeverityWarning, IDs: map[string]string{}, Products: []string{},
-			Msg: fmt.Sprintf("there is more to find than is listed here: %d left out", l.omitted),
+			Msg: fmt.Sprintf("too many findings: %d more are not listed", l.omitted),
 		})
 	}
 	return l.findings
@@ -115,17 +111,17 @@ func LintCompiled(v *View, cat *Catalogue) []Finding {
 type linter struct {
 	view     *View
 	cat      *Catalogue
-	laid     bool      // the next four are laid out
-	above    [][]Index // by scheme: the schemes that contain it one level up
-	dishes   [][]Index // by scheme: the dishes that have it
+	laid     bool      // the next four fields are set
+	above    [][]Index // by scheme: the schemes one level above
+	dishes   [][]Index // by scheme: its dishes
 	offering [][]Index // by group: the schemes that offer it
-	inside   [][]Index // by category: the dishes in it
+	inside   [][]Index // by category: its dishes
 	findings []Finding
 	omitted  int // findings beyond maxFindings
 
-	list, walk int   // what is left of maxTouched and maxWalk
-	cut        bool  // the list made last is not whole
-	seen       []int // by scheme: the walk that came by last
+	list, walk int   // remaining of maxTouched and maxWalk
+	cut        bool  // the last list is incomplete
+	seen       []int // by scheme: the last walk that visited it
 	walks      int
 }
 
@@ -145,8 +141,8 @@ func (l *linter) add(code string, products []string, ids map[string]string, form
 	})
 }
 
-// parents lays out which dishes and schemes reach a scheme, once: a sound menu
-// needs none of it.
+// parents builds the tables from schemes up to dishes, once. Menus without defects do not need
+// them.
 func (l *linter) parents() {
 	if l.laid {
 		return
@@ -202,7 +198,7 @@ func (l *linter) touched(schemes ...Index) []string {
 	return l.listed(found)
 }
 
-// listed returns the ids of dishes; none when they are more than may be listed.
+// listed returns the ids of dishes; none if there are too many to list.
 func (l *linter) listed(dishes []Index) []string {
 	if len(dishes) > l.list {
 		l.cut = true
@@ -226,7 +222,7 @@ func (l *linter) schemesWith(groups ...Index) (schemes []Index) {
 	return schemes
 }
 
-// dishesOf returns the dishes that a defect of the named thing touches.
+// dishesOf returns the dishes that are affected by a defect of the given element.
 func (l *linter) dishesOf(kind, id string) []string {
 	switch kind {
 	case "product":
@@ -254,8 +250,8 @@ func (l *linter) dishesOf(kind, id string) []string {
 	return nil
 }
 
-// issues gathers what Decode noted: one finding for each code and field,
-// and for each value where the value itself was lost.
+// issues groups the issues of Decode: one finding for each code and field, or for each value if the
+// value was lost.
 func (l *linter) issues() {
 	type place struct{ code, field, kind, id string }
 	var order []place
@@ -292,8 +288,8 @@ func (l *linter) issues() {
 	}
 }
 
-// owner returns whose value it is, for a message: the element itself where the value was lost,
-// else the first dish of those that have it.
+// owner describes the owner of a value in a message: the element itself if the value was lost,
+// otherwise the first affected dish.
 func (l *linter) owner(kind, id string, products []string) string {
 	switch {
 	case id == "" && len(products) == 0:
@@ -316,8 +312,8 @@ func (l *linter) owner(kind, id string, products []string) string {
 	return fmt.Sprintf("%s %q (%s): ", kind, id, name)
 }
 
-// unusable reports whether the value of such an issue could not be used, so that
-// each is a defect by itself.
+// unusable reports whether issues with the code lose their value, so that each is a finding of its
+// own.
 func unusable(code string) bool {
 	switch code {
 	case IssueDecimalComma, IssueNumberInvalid, IssueTypeMismatch, IssuePriceMissing, IssuePriceNegative,
@@ -328,8 +324,8 @@ func unusable(code string) bool {
 	}
 }
 
-// issueTexts are the messages of issues. {quoted} is the value in quotation marks,
-// {times} how often it occurs if that is more than once.
+// issueTexts are the messages of issues. {quoted} is the quoted value, {times} the number of
+// occurrences if there are several.
 var issueTexts = map[string]string{ //nolint:gochecknoglobals // constant
 	IssueByteOrderMark:    "the menu view starts with a byte order mark, which was stripped",
 	IssueNameSpelling:     "{field} is spelled {quoted}{times}",

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// dishesWithoutCategory reports dishes of which no definition names a category;
-// one that does not exist is LintCategoryUnknown.
+// dishesWithoutCategory reports dishes whose definitions contain no category. An unknown category
+// is LintCategoryUnknown.
 func (l *linter) dishesWithoutCategory() {
 	c := l.cat
 	named := newFlags(c.products.Len())
@@ -30,7 +30,7 @@ func (l *linter) categoriesWithoutDishes() {
 	for _, in := range c.productCategories {
 		filled.set(in)
 	}
-	for i := range slices.Backward(c.categories) { // children stand after their parents
+	for i := range slices.Backward(c.categories) { // children come after their parents
 		if parent, ok := c.CategoryByID(c.categories[i].ParentID); ok && filled.has(Index(i)) { //nolint:gosec // counts of a bounded body
 			filled.set(parent)
 		}
@@ -38,7 +38,7 @@ func (l *linter) categoriesWithoutDishes() {
 	for i := range c.categories {
 		if category := &c.categories[i]; !filled.has(Index(i)) {
 			l.add(LintCategoryEmpty, nil, map[string]string{"category": category.ID},
-				"category %q (%s) has no dish, nor has any category in it", category.ID, category.Name)
+				"category %q (%s) and its subcategories have no dishes", category.ID, category.Name)
 		}
 	}
 }
@@ -62,7 +62,7 @@ func (l *linter) groupsWithoutChoice() {
 	c := l.cat
 	for i := range c.groups {
 		members := c.Members(Index(i))
-		choice := len(members) == 0 // an empty group offers nothing to begin with
+		choice := len(members) == 0 // an empty group is a different finding
 		for _, member := range members {
 			choice = choice || c.IngredientOrderable(member)
 		}

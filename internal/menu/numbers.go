@@ -9,19 +9,18 @@ import (
 	"larder/internal/jsontext"
 )
 
-// numbers keeps the decimals of a text, so that one that comes again, as most
-// prices do, is not made again. It forgets some of them: each has one place in
-// a table that does not grow.
+// numbers is a cache of decimals, because most prices occur several times. It has a fixed size; a
+// new number replaces another one in its slot.
 type numbers []cachedNumber
 
-// cachedNumber is a decimal and what it was made of.
+// cachedNumber is a decimal and the number it was created from.
 type cachedNumber struct {
 	units  int64
 	places int32
 	value  decimal.Decimal
 }
 
-// The table has a place for each so many bytes of the text, within bounds.
+// The table has one slot per bytesANumber bytes of the text, within these limits.
 const (
 	bytesANumber = 512
 	leastNumbers = 64
@@ -39,8 +38,8 @@ func (all numbers) of(n jsontext.Number) decimal.Decimal {
 	if !ok {
 		return n.Decimal()
 	}
-	const spread = 0x9E3779B97F4A7C15                     // 2^64 by the golden ratio
-	mixed := (uint64(units)*31 + uint64(places)) * spread //nolint:gosec // bits, not amounts
+	const spread = 0x9E3779B97F4A7C15                     // 2^64 divided by the golden ratio
+	mixed := (uint64(units)*31 + uint64(places)) * spread //nolint:gosec // a hash, not an amount
 	at := &all[mixed>>(65-bits.Len(uint(len(all))))]
 	if at.units != units || at.places != places || at.value == (decimal.Decimal{}) {
 		*at = cachedNumber{units: units, places: places, value: n.Decimal()}
@@ -57,20 +56,20 @@ func (d *decoder) decimal() (decimal.Decimal, jsontext.NumberState) {
 	return d.numbers.of(n), jsontext.NumberOK
 }
 
-// sharedUnit returns the one text of a unit that all measures use.
+// sharedUnit returns the shared copy of a unit.
 func (d *decoder) sharedUnit(unit string) string {
 	if unit == "" {
 		return ""
 	}
 	own, ok := d.units[unit]
 	if !ok {
-		own = strings.Clone(unit) // no part of the text, which is large
+		own = strings.Clone(unit) // not a part of the large text
 		d.units[own] = own
 	}
 	return own
 }
 
-// sharedMeasure returns the one measure that all use that say the same.
+// sharedMeasure returns the shared copy of a measure.
 func (d *decoder) sharedMeasure(m Measure) *Measure {
 	own, ok := d.measures[m]
 	if !ok {

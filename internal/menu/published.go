@@ -11,28 +11,25 @@ import (
 	"larder/internal/jsontext"
 )
 
-// Published is a menu view as the ordering service published it, every field
-// of it, known to larder or not (policy W8), parted in what all restaurants of
-// a chain share and what the stop lists say. It never changes.
+// Published is a menu view as the ordering service published it, with all its fields, known to
+// larder or not (policy W8). It is split into the part that all restaurants of a chain share and
+// the stop values. It is immutable.
 //
-// Content is the view as compact JSON without the fields that stop a dish or
-// ingredient (policy W7): in the elements of products and ingredients,
-// isContainInStopList, isListStoped and disabled in any spelling. The members
-// of each object are sorted by their folded names, those whose names fold alike
-// as they came, so that a service which writes them in another order each time
-// publishes the same. Types, digits of numbers, spellings, duplicates and
-// elements that are none stay as they came; of strings only the way of escaping
-// changes, and bytes that are no UTF-8 become U+FFFD.
+// Content is the view as compact JSON without the fields that stop a dish or ingredient (policy
+// W7): isContainInStopList, isListStoped and disabled, in any spelling, in the elements of products
+// and ingredients. The members of each object are sorted by their folded names (stable for equal
+// ones), so that a different order of members is the same content. Types, digits of numbers,
+// spellings, duplicates and invalid elements are preserved. In strings only the escapes change, and
+// invalid UTF-8 becomes U+FFFD.
 //
-// Stops are the values that were cut out, as compact JSON, each distinct one
-// once, in the order of the elements in Content.
+// Stops are the removed values as compact JSON, each distinct value once, in the order of the
+// elements in Content.
 type Published struct {
 	Content []byte
 	Stops   []byte
 }
 
-// DecodePublished is Decode that also returns the view as it was published. The
-// errors are those of Decode.
+// DecodePublished is Decode, and also returns the view as it was published.
 func DecodePublished(raw []byte) (*View, Published, error) {
 	view, members, err := decodeAnswer(raw)
 	if err != nil {
@@ -45,8 +42,8 @@ func DecodePublished(raw []byte) (*View, Published, error) {
 	return view, published, nil
 }
 
-// publish separates the members of a view into content and stop values. size is
-// about how many bytes they have.
+// publish splits the members of a view into content and stop values. size is their approximate size
+// in bytes.
 func publish(members []viewMember, size int) Published {
 	var canonical jsontext.Canonical
 	names := make([]jsontext.CanonicalName, len(members))
@@ -70,8 +67,8 @@ func publish(members []viewMember, size int) Published {
 	return Published{Content: append(content, '}'), Stops: stops.encode()}
 }
 
-// appendList appends the next value, a list of dishes or ingredients, and notes
-// their stop values.
+// appendList appends the next value, a list of dishes or ingredients, and collects their stop
+// values.
 func appendList(content []byte, canonical *jsontext.Canonical, stops *stopTable) []byte {
 	content = append(content, '[')
 	var cut []byte
@@ -87,24 +84,22 @@ func appendList(content []byte, canonical *jsontext.Canonical, stops *stopTable)
 	return append(content, ']')
 }
 
-// maxPublished bounds the bytes of a Content. Only a view full of bytes that
-// are no UTF-8 grows on the way.
+// maxPublished is the maximum size of a Content. Only a view with much invalid UTF-8 grows to that
+// size.
 const maxPublished = 96 << 20
 
-// DecodeContent reads the Content of a Published, which Decode might take for
-// an envelope. Compiled, it is the content of the view that was published. The
-// errors are those of Decode.
+// DecodeContent decodes the Content of a Published, without looking for an envelope. The compiled
+// result equals that of the published view. It returns the errors of Decode.
 func DecodeContent(content []byte) (*View, error) {
 	view, _, err := decodeView(jsontext.String(content), false)
 	return view, err
 }
 
-// ErrForeignStops says that stop values are not those of the content, or none.
-var ErrForeignStops = errors.New("menu: the stop values are of another content")
+// ErrForeignStops means that stop values do not belong to the content, or are invalid.
+var ErrForeignStops = errors.New("menu: the stop values belong to another content")
 
-// AppendView appends the view as published: Content with the values of Stops in
-// their places, each behind the other members of its object. The error is
-// ErrForeignStops.
+// AppendView appends the view as published: Content with the values of Stops inserted after the
+// other members of their objects. The error is ErrForeignStops.
 func (p Published) AppendView(dst []byte) ([]byte, error) {
 	content, from := jsontext.String(p.Content), 0
 	err := p.elements(func(_, object, value string, end int) {
@@ -125,9 +120,8 @@ func (p Published) AppendView(dst []byte) ([]byte, error) {
 	return append(dst, content[from:]...), nil
 }
 
-// elements visits what has a stop list, in the order of Content: its list,
-// folded, its object, which ends at end, and its value in Stops. The error is
-// ErrForeignStops.
+// elements calls visit for each element with a stop list, in the order of Content: with its folded
+// list name, its object and the end of it, and its value in Stops. The error is ErrForeignStops.
 func (p Published) elements(visit func(list, object, value string, end int)) error {
 	stops, err := readStops(p.Stops)
 	if err != nil {
@@ -157,8 +151,7 @@ func (p Published) elements(visit func(list, object, value string, end int)) err
 	return nil
 }
 
-// AppendAnswer appends the answer {"result": …} with the view as published; see
-// AppendView.
+// AppendAnswer appends the answer {"result": …} with the view of AppendView.
 func (p Published) AppendAnswer(dst []byte) ([]byte, error) {
 	const head, tail = `{"result":`, `}`
 	dst = append(slices.Grow(dst, len(head)+len(p.Content)+len(p.Stops)+len(tail)), head...)
@@ -169,13 +162,12 @@ func (p Published) AppendAnswer(dst []byte) ([]byte, error) {
 	return append(dst, tail...), nil
 }
 
-// MergeStopLists returns the content of p with the stop lists that now has for the
-// same dishes and ingredients, by their ids; of several definitions of an id
-// the first one counts, as in Compile. What now does not have keeps what p says
-// of it. O(size of both).
+// MergeStopLists returns the content of p with the stop lists of now, matched by id. If an id has
+// several definitions, the first one counts, as in Compile. Elements that now does not have keep
+// their values of p. O(size of both).
 //
-// It is how an older content is served with the stop lists of today (policy
-// S7a). The error is ErrForeignStops.
+// A rollback uses it to serve an older content with the current stop lists (policy S7a). The error
+// is ErrForeignStops.
 func (p Published) MergeStopLists(now Published) (Published, error) {
 	type owner struct{ list, id string }
 	known := make(map[owner]string)
@@ -201,7 +193,7 @@ func (p Published) MergeStopLists(now Published) (Published, error) {
 	return Published{Content: p.Content, Stops: table.encode()}, nil
 }
 
-// idOf returns the id of a dish or ingredient, empty where it has none.
+// idOf returns the id of a dish or ingredient; it may be empty.
 func idOf(object string) (id string) {
 	r := jsontext.NewReader(object, maxViewDepth)
 	for name := range r.Members() {
@@ -212,13 +204,12 @@ func idOf(object string) (id string) {
 	return id
 }
 
-// formatNumber changes when the form of a Published's Content or what is
-// compiled from it changes, so that no replica reads a content it would
-// understand otherwise (policy S3).
+// formatNumber must change if the format of Content or the result of compiling it changes, so that
+// no instance misinterprets a content (policy S3).
 const formatNumber = 4
 
-// ContentHash names a content: the hex SHA-256 over the format number, the
-// settings that compile and lint read, and the bytes of a Published's Content.
+// ContentHash returns the hash of a content: the hex SHA-256 of the format number, the settings
+// that compile and lint use, and the bytes of Content.
 func ContentHash(content []byte, s Settings) string {
 	h := sha256.New()
 	head := strconv.AppendInt(nil, formatNumber, 10)
@@ -231,12 +222,10 @@ func ContentHash(content []byte, s Settings) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// stoppable reports whether a folded name is that of a list of the view whose
-// elements have stop lists.
+// stoppable reports whether the elements of the list with this folded name have stop lists.
 func stoppable(folded string) bool { return folded == "products" || folded == "ingredients" }
 
-// stopField reports whether a folded name is that of a field that stops a dish
-// or ingredient (policy W7).
+// stopField reports whether the folded name is a field that stops a dish or ingredient (policy W7).
 func stopField(folded string) bool {
 	switch folded {
 	case "iscontaininstoplist", "isliststoped", "disabled":
@@ -246,15 +235,15 @@ func stopField(folded string) bool {
 	}
 }
 
-// stopTable is the values cut out of a view: the distinct ones, each a JSON
-// object of the members cut out of one element, and by element which.
+// stopTable contains the stop values of a view: the distinct values, each a JSON object of the
+// members removed from one element, and the value of each element.
 type stopTable struct {
 	values []string
 	of     []int32
 	known  map[string]int32
 }
 
-// add notes the next element's value.
+// add adds the next element's value.
 func (t *stopTable) add(value []byte) {
 	if n := len(t.of); n > 0 && t.values[t.of[n-1]] == string(value) {
 		t.of = append(t.of, t.of[n-1])
@@ -272,8 +261,8 @@ func (t *stopTable) add(value []byte) {
 	t.of = append(t.of, at)
 }
 
-// encode returns {"values":[{…},…],"runs":[value, elements, …]}: values in the
-// order of their first element, each run so many elements with one value.
+// encode returns {"values":[{…},…],"runs":[value, elements, …]}. values are in the order of their
+// first element; a run is a number of consecutive elements with the same value.
 func (t *stopTable) encode() []byte {
 	size := 64
 	for _, value := range t.values {
@@ -302,14 +291,14 @@ func (t *stopTable) encode() []byte {
 	return append(dst, ']', '}')
 }
 
-// stopReader reads the values of the elements one after the other.
+// stopReader iterates over the values of the elements.
 type stopReader struct {
 	values []string
-	runs   []int // value and elements in turn
-	left   int   // elements of the first run that are still to come
+	runs   []int // pairs of value and number of elements
+	left   int   // remaining elements of the first run
 }
 
-// readStops reads what encode wrote, and refuses everything else.
+// readStops decodes the output of encode. It rejects everything else.
 func readStops(raw []byte) (*stopReader, error) {
 	s, sane := &stopReader{}, true
 	r := jsontext.NewReader(jsontext.String(raw), maxViewDepth)
@@ -358,5 +347,5 @@ func (s *stopReader) next() (value string, ok bool) {
 	return value, true
 }
 
-// done reports whether every element has been given.
+// done reports whether there are no more elements.
 func (s *stopReader) done() bool { return len(s.runs) == 0 }

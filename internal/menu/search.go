@@ -5,21 +5,20 @@ import (
 	"strings"
 )
 
-// Query selects dishes for the products list.
+// Query selects dishes for a list of products.
 type Query struct {
-	Category      string // a category's id; its descendants count; empty = all
-	Text          string // words that the dish must all have; the first 8 distinct ones count
+	Category      string // id of a category; includes its descendants; empty for all
+	Text          string // words that a dish must all have; only the first 8 distinct ones count
 	AvailableOnly bool
-	After         Index // the last dish of the page before, None from the start
-	Limit         int   // most hits a page; 0 or less = all
+	After         Index // the last dish of the previous page, or None
+	Limit         int   // maximum number of hits; 0 or less for all
 }
 
-// Search returns the dishes that fit the query in the view's order, and the
-// last hit when there are more (None otherwise), to be passed as After of the
-// next page. A dish has a word that is part of its name, its description, the
-// name of a category that it is in, or the name of an option. A word of five or
-// more letters that no dish has may have one wrong letter. After the first
-// search of a content: O(words × distinct words of the content + products).
+// Search returns the dishes that match the query in the order of the view, and the last hit if
+// there are more (otherwise None), to pass as After for the next page. A dish matches a word that
+// is part of its name, its description, the name of one of its categories, or the name of an
+// option. A word with five or more letters that matches no dish may have one wrong letter. After
+// the first search of a content: O(words × distinct words of the content + products).
 func (c *Catalogue) Search(q Query) (hits []Index, next Index) {
 	within := c.branch(q.Category)
 	words := DistinctWords(foldText(q.Text, " "))
@@ -52,10 +51,10 @@ func (c *Catalogue) Search(q Query) (hits []Index, next Index) {
 	return hits, None
 }
 
-// maxSearchWords is how many distinct words of a search count (policy H7).
+// maxSearchWords is the maximum number of distinct words in a search (policy H7).
 const maxSearchWords = 8
 
-// DistinctWords returns the distinct words of a text, the first 8 of them.
+// DistinctWords returns the first 8 distinct words of a text.
 func DistinctWords(text string) []string {
 	var words []string
 	for word := range strings.FieldsSeq(text) {
@@ -78,9 +77,9 @@ func (c *Content) branch(id string) flags {
 	return c.withDescendants(within)
 }
 
-// withDescendants sets the descendants of the categories that are set.
+// withDescendants adds the descendants of the set categories.
 func (c *Content) withDescendants(categories flags) flags {
-	for i := range c.categories { // a parent is before its children
+	for i := range c.categories { // parents come before their children
 		if parent, ok := c.CategoryByID(c.categories[i].ParentID); ok && categories.has(parent) {
 			categories.set(Index(i))
 		}
@@ -88,8 +87,8 @@ func (c *Content) withDescendants(categories flags) flags {
 	return categories
 }
 
-// dishesWith returns the dishes that have the word or, where none has it, a word
-// that differs in one letter.
+// dishesWith returns the dishes that contain the word or, if there are none, a word that differs in
+// one letter.
 func (c *Content) dishesWith(word string) flags {
 	index := c.searchWords()
 	places := newFlags(c.products.Len() + len(c.categories) + c.ingredients.Len())
@@ -104,8 +103,8 @@ func (c *Content) dishesWith(word string) flags {
 	return dishes
 }
 
-// dishesAt returns the dishes that are at the places of a searchIndex, in a
-// category at one of them, or offer an ingredient at one of them.
+// dishesAt returns the dishes at the given places of a searchIndex, in a category at one of them,
+// or that offer an ingredient at one of them.
 func (c *Content) dishesAt(places flags) (dishes flags, found bool) {
 	categories := newFlags(len(c.categories))
 	for i := range c.categories {
@@ -129,8 +128,8 @@ func (c *Content) dishesAt(places flags) (dishes flags, found bool) {
 	return dishes, found
 }
 
-// schemesOffering returns the schemes in which one of the ingredients can be
-// chosen, itself or as a part of another, down to the depth limit.
+// schemesOffering returns the schemes in which one of the ingredients can be chosen, directly or
+// nested, down to the depth limit.
 func (c *Content) schemesOffering(wanted func(ingredient Index) bool) flags {
 	groups, schemes := newFlags(len(c.groups)), newFlags(len(c.schemes))
 	for range c.settings.MaxDepth {

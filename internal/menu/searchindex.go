@@ -10,26 +10,25 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// searchIndex has every distinct folded word of a content's names and
-// descriptions, and where it occurs. It is built by the first search. A word of
-// a query is compared with each of them once, however long the texts are.
+// searchIndex contains every distinct folded word of a content's names and descriptions, with its
+// places. The first search builds it. A query word is compared with each distinct word once,
+// independent of the length of the texts.
 type searchIndex struct {
 	once   sync.Once
 	words  []searchWord
-	places []Index // of all words, one behind the other
+	places []Index // of all words, one after the other
 }
 
-// searchWord is one distinct word. Its places are those of places up to end,
-// from where those of the word before end: dishes, then categories, then
-// ingredients.
+// searchWord is one distinct word. Its places end at end and start at the end of the word before:
+// dishes, then categories, then ingredients.
 type searchWord struct {
 	text    string
-	letters uint64 // a bit for each letter, several letters to a bit
+	letters uint64 // a bit per letter; several letters share a bit
 	length  int32  // in letters
 	end     int32
 }
 
-// searchWords returns the index, built when it is first asked for: O(texts).
+// searchWords returns the index and builds it on the first call: O(texts).
 func (c *Content) searchWords() *searchIndex {
 	c.search.once.Do(func() {
 		b := indexBuilder{ids: make(map[string]int)}
@@ -87,14 +86,14 @@ func (b *indexBuilder) add(text string, place Index) {
 	}
 }
 
-// contain marks the places of the words that contain the word.
+// contain marks the places of the words that contain word.
 func (x *searchIndex) contain(word string, places flags) {
 	set := letterBits([]rune(word))
 	x.mark(places, func(w *searchWord) bool { return set&^w.letters == 0 && strings.Contains(w.text, word) })
 }
 
-// resemble marks the places of the words that differ from the word in one
-// letter. Of numbers there are none: another digit is no spelling mistake.
+// resemble marks the places of the words that differ from word in one letter. It ignores numbers,
+// because another digit is not a typing error.
 func (x *searchIndex) resemble(word string, places flags) {
 	if strings.ContainsFunc(word, unicode.IsDigit) {
 		return
@@ -121,12 +120,12 @@ func (x *searchIndex) mark(places flags, fits func(*searchWord) bool) {
 	}
 }
 
-// leastTolerated is how many letters a word has, typed or in the menu, that may
-// have one wrong letter.
+// leastTolerated is the minimum length of a word, in the query or in the menu, that may have one
+// wrong letter.
 const leastTolerated = 5
 
-// letterBits has a bit for each letter. Words that differ in one letter differ
-// in at most two bits, so that most words need no closer comparison.
+// letterBits returns a set with a bit for each letter. Words that differ in one letter differ in at
+// most two bits, so most words need no closer comparison.
 func letterBits(letters []rune) (set uint64) {
 	for _, r := range letters {
 		set |= 1 << (uint32(r) % 64) //nolint:gosec // a letter is not negative
@@ -134,8 +133,8 @@ func letterBits(letters []rune) (set uint64) {
 	return set
 }
 
-// oneEdit reports whether two different words differ in one letter: another one,
-// one too many, one too few, or two neighbours in each other's place.
+// oneEdit reports whether two different words differ by one edit: a replaced, additional, missing
+// letter, or two swapped neighbours.
 func oneEdit(a, b []rune) bool {
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
 		a, b = a[1:], b[1:]
@@ -149,14 +148,13 @@ func oneEdit(a, b []rune) bool {
 	return len(a) <= 1 && len(b) <= 1
 }
 
-// trimWord cuts the punctuation around a word.
+// trimWord trims the punctuation around a word.
 func trimWord(word string) string { return strings.TrimFunc(word, unicode.IsPunct) }
 
-// foldText makes texts of any script comparable: blind to case, width,
-// diacritics, hyphens, the kind of apostrophe, the Arabic letters ة and ه, the
-// Turkish I, ı, İ and i, and to whether œ and æ are written as two letters.
-// hyphen replaces hyphens: in a menu nothing, in a query a space, so that they
-// separate words that the word which they join in the menu contains.
+// foldText makes texts of any script comparable. It ignores case, width, diacritics, hyphens, the
+// kind of apostrophe, differences between the Arabic letters ة and ه and between the Turkish I, ı,
+// İ and i, and treats œ and æ as two letters. hyphen replaces hyphens: by nothing in a menu, and by
+// a space in a query, so that the parts of a hyphenated query word match separately.
 func foldText(text, hyphen string) string {
 	var b strings.Builder
 	b.Grow(len(text))

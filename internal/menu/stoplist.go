@@ -6,7 +6,7 @@ import (
 	"larder/internal/jsontext"
 )
 
-// stopFields are the places of the fields that stop a dish or ingredient.
+// stopFields are the paths of the fields that stop a dish or ingredient.
 type stopFields struct{ contained, stopped, disabled string }
 
 //nolint:gochecknoglobals // constant
@@ -15,7 +15,7 @@ var (
 	ingredientStops = stopFields{"ingredients[].isContainInStopList", "ingredients[].isListStoped", "ingredients[].disabled"}
 )
 
-// stop reads one of the fields that stop a dish or ingredient (policy W7).
+// stop decodes one of the fields that stop a dish or ingredient (policy W7).
 func (d *decoder) stop(fields *stopFields, folded string, list *StopList) bool {
 	switch folded {
 	case "iscontaininstoplist":
@@ -55,9 +55,8 @@ func (d *decoder) stopList(field string, list *StopList) {
 	}
 }
 
-// stopEntries reads an array of restaurant ids. An entry that is none is kept
-// as its JSON text: it names no restaurant, and still the array is not empty
-// (setting stop_list_any_value).
+// stopEntries decodes an array of restaurant ids. An invalid entry is kept as its JSON text: it
+// names no restaurant, but makes the array non-empty (setting stop_list_any_value).
 func (d *decoder) stopEntries(field string, list *StopList) {
 	d.tail = "[]"
 	for range d.Elements() {

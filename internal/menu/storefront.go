@@ -8,7 +8,7 @@ import (
 	"larder/internal/jsontext"
 )
 
-// Head is what a storefront's menu says of itself beside the catalogue.
+// Head contains the data of a storefront's menu other than the catalogue.
 type Head struct {
 	Restaurant     RestaurantID
 	RestaurantName string
@@ -16,19 +16,18 @@ type Head struct {
 	SyncedAt       time.Time // when the content last changed
 }
 
-// TimeFormat is how every time in larder's JSON looks: RFC 3339, UTC,
-// milliseconds.
+// TimeFormat is the format of all times in larder's JSON: RFC 3339, UTC, milliseconds.
 const TimeFormat = "2006-01-02T15:04:05.000Z"
 
 // FormatTime returns t in TimeFormat.
 func FormatTime(t time.Time) string { return t.UTC().Format(TimeFormat) }
 
-// maxFormOptions bounds the options and groups drawn for one dish, so that
-// schemes which nest in each other cannot make an answer without end.
+// maxFormOptions limits the options and groups of one dish's form, because nested schemes could
+// make the response extremely long.
 const maxFormOptions = 20_000
 
-// AppendMenu appends the storefront's menu, normalised: a scheme or an
-// ingredient stands once. The bytes depend on the catalogue and h alone.
+// AppendMenu appends the storefront's menu in normalised form: each scheme and ingredient once. The
+// bytes depend only on the catalogue and h.
 func (c *Catalogue) AppendMenu(dst []byte, h Head) []byte {
 	dst = append(dst, `{"result":{"restaurant":{"id":`...)
 	dst = jsontext.AppendString(dst, string(h.Restaurant))
@@ -67,7 +66,7 @@ func (c *Catalogue) AppendMenu(dst []byte, h Head) []byte {
 	return append(dst, ']', '}', '}')
 }
 
-// AppendProductEntry appends the dish p as it stands in the menu and in lists.
+// AppendProductEntry appends dish p as it appears in the menu and in lists.
 func (c *Catalogue) AppendProductEntry(dst []byte, p Index) []byte {
 	return append(c.appendProduct(append(dst, '{'), p), '}')
 }
@@ -107,8 +106,7 @@ func appendOrderable(dst []byte, orderable bool, reasons []Reason) []byte {
 	return append(dst, ']')
 }
 
-// AppendCategoryIDs appends the ids of the dish's categories as a JSON array
-// (policy W9).
+// AppendCategoryIDs appends the ids of the dish's categories as a JSON array (policy W9).
 func (c *Content) AppendCategoryIDs(dst []byte, p Index) []byte {
 	dst = append(dst, '[')
 	for k, in := range c.ProductCategories(p) {
@@ -133,7 +131,7 @@ func (c *Content) appendScheme(dst []byte, s Index) []byte {
 	return jsontext.AppendString(dst, c.schemes[s].ID)
 }
 
-// appendPrice appends null for a price that cannot be read (policy W9a).
+// appendPrice appends the price, or null if it is invalid (policy W9a).
 func (v *values) appendPrice(dst []byte) []byte {
 	if v.priceInvalid {
 		return append(dst, "null"...)
@@ -174,13 +172,12 @@ func (v *values) appendNutrition(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// appendGroup appends a group with its limits, left open.
+// appendGroup appends a group with its limits, without the closing bracket.
 func (c *Catalogue) appendGroup(dst []byte, limit Limit) []byte {
 	return c.AppendLimit(jsontext.AppendString(append(dst, `{"id":`...), c.groups[limit.Group].ID), limit)
 }
 
-// AppendLimit appends the members name, min and max of a group in a scheme, behind
-// another member.
+// AppendLimit appends the members name, min and max of a group in a scheme, after another member.
 func (c *Content) AppendLimit(dst []byte, limit Limit) []byte {
 	dst = jsontext.AppendString(append(dst, `,"name":`...), c.groups[limit.Group].Name)
 	dst = strconv.AppendInt(append(dst, `,"min":`...), int64(limit.Min), 10)
@@ -191,7 +188,7 @@ func (c *Content) AppendLimit(dst []byte, limit Limit) []byte {
 	return strconv.AppendInt(dst, int64(limit.Max), 10)
 }
 
-// appendIngredient appends an ingredient, left open.
+// appendIngredient appends an ingredient, without the closing bracket.
 func (c *Catalogue) appendIngredient(dst []byte, i Index) []byte {
 	in := c.ingredients.At(i).values()
 	dst = jsontext.AppendString(append(dst, `{"id":`...), in.id)
@@ -206,10 +203,9 @@ func (c *Catalogue) appendIngredient(dst []byte, i Index) []byte {
 	return appendOrderable(dst, c.IngredientOrderable(i), c.IngredientReasons(i))
 }
 
-// AppendProduct appends one dish resolved: everything an order form needs to
-// draw itself, nested groups included, down to the depth limit and to where a
-// scheme would contain itself (policy M5). A form of more than 20,000 options
-// and groups is cut there and says so with "truncated": true.
+// AppendProduct appends one resolved dish: everything that an order form needs, including nested
+// groups down to the depth limit and to where a scheme would contain itself (policy M5). A form
+// with more than 20,000 options and groups is cut there and has "truncated": true.
 func (c *Catalogue) AppendProduct(dst []byte, p Index, version int64) []byte {
 	dst = strconv.AppendInt(append(dst, `{"result":{"version":`...), version, 10)
 	dst = c.appendProduct(append(dst, ','), p)
@@ -221,8 +217,8 @@ func (c *Catalogue) AppendProduct(dst []byte, p Index, version int64) []byte {
 	return append(dst, '}', '}')
 }
 
-// dishForm is the drawing of one dish: the schemes above, and the options and
-// groups left.
+// dishForm is the state of writing one dish: the schemes above, and the remaining options and
+// groups.
 type dishForm struct {
 	c    *Catalogue
 	path []Index

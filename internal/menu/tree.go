@@ -2,10 +2,9 @@ package menu
 
 import "slices"
 
-// compileCategories keeps the first definition of each category, makes those
-// with an unknown parent roots, cuts each cycle at its first member in the
-// view's order (policy W10), and puts parents before children: roots in the
-// view's order, each followed by its descendants.
+// compileCategories keeps the first definition of each category, makes those with an unknown parent
+// roots, cuts each cycle at its first member in the order of the view (policy W10), and puts
+// parents before children: roots in the order of the view, each followed by its descendants.
 func (c *Content) compileCategories(all []Category, own *textArena) {
 	kept, ids := unique(all, func(c *Category) string { return c.ID })
 	parents := make([]Index, len(kept))
@@ -39,7 +38,7 @@ func (c *Content) compileCategories(all []Category, own *textArena) {
 		stack = stack[:len(stack)-1]
 		places[i] = Index(len(c.categories)) //nolint:gosec // counts of a bounded body
 		category := Category{ID: own.copy(kept[i].ID), Name: own.copy(kept[i].Name)}
-		if parents[i] != None { // it stands before its children
+		if parents[i] != None { // it comes before its children
 			category.ParentID = c.categories[places[parents[i]]].ID
 		}
 		c.categoryIDs.put(category.ID, places[i])
@@ -50,15 +49,14 @@ func (c *Content) compileCategories(all []Category, own *textArena) {
 	}
 }
 
-// The states of what a search for cycles visits.
+// The states of a category in the search for cycles.
 const (
 	unseen = iota
 	open
 	done
 )
 
-// cutCycles makes the first member of each cycle a root and returns the
-// members that it cut.
+// cutCycles makes the first member of each cycle a root and returns these members.
 func cutCycles(parents []Index) []Index {
 	var cut []Index
 	state := make([]uint8, len(parents))

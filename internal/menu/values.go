@@ -8,7 +8,7 @@ import (
 	"larder/internal/jsontext"
 )
 
-// Codes of what Decode notes. They are codes of lint findings as well.
+// The codes of issues. They are also codes of lint findings.
 const (
 	IssueByteOrderMark    = "byte_order_mark"
 	IssueNameSpelling     = "name_spelling"
@@ -27,8 +27,8 @@ const (
 	IssueStopListForm     = "stop_list_form"
 )
 
-// interfaceName returns the interface's spelling of a folded field name of the
-// menu view; the name itself where it is another.
+// interfaceName returns the interface's spelling of a folded field name, or the name itself if it
+// is unknown.
 func interfaceName(folded string) string {
 	for _, name := range [...]string{
 		"isPossibleDelete", "haveChanges", "ingredientsSchemes", "ingredientsGroups", "parentId", "externalId", "categoryId", "schemeId",
@@ -41,7 +41,7 @@ func interfaceName(folded string) string {
 	return folded
 }
 
-// null consumes a null where another value is usual, and notes it.
+// null consumes a null that replaces another value, and records an issue.
 func (d *decoder) null(field string) bool {
 	if d.Kind() != jsontext.KindNull {
 		return false
@@ -107,7 +107,7 @@ func (d *decoder) readTexts(field string) (texts []string) {
 		}
 		d.tail = ""
 		return texts
-	case jsontext.KindString: // one address where a list belongs
+	case jsontext.KindString: // one URL instead of a list
 		s, _ := d.Text()
 		d.report(IssueTypeMismatch, field, s)
 		if s != "" {
@@ -135,13 +135,12 @@ func (d *decoder) flag(field string) bool {
 	}
 }
 
-// number reads a decimal and notes every form but a JSON number.
+// number decodes a decimal and records an issue for every form but a JSON number.
 func (d *decoder) number(field string) (decimal.Decimal, jsontext.NumberState) {
 	return d.numberAs(field, IssueDecimalComma, IssueNumberInvalid)
 }
 
-// numberAs is number with the codes of a decimal comma and of what is not a
-// number.
+// numberAs is number with the codes for a decimal comma and for an invalid number.
 func (d *decoder) numberAs(field, comma, invalid string) (decimal.Decimal, jsontext.NumberState) {
 	kind, start := d.Kind(), d.Offset()
 	value, state := d.decimal()
@@ -162,9 +161,8 @@ func (d *decoder) numberAs(field, comma, invalid string) (decimal.Decimal, jsont
 	return value, state
 }
 
-// price reads the price of a dish or ingredient; bad where no order can be
-// charged by it: null, empty, negative or not a number (policy W9a). A price is
-// never guessed.
+// price decodes the price of a dish or ingredient. bad is true if the price is null, empty,
+// negative or not a number, because orders need a valid price (policy W9a).
 func (d *decoder) price(field string) (price decimal.Decimal, bad bool) {
 	value, state := d.number(field)
 	switch {
@@ -180,8 +178,7 @@ func (d *decoder) price(field string) (price decimal.Decimal, bad bool) {
 	return value, false
 }
 
-// count reads minCount or maxCount; false for none: null, and what is no count
-// that can be believed.
+// count decodes minCount or maxCount; ok is false for null and for invalid or implausible counts.
 func (d *decoder) count(field string) (n int, ok bool) {
 	if d.Kind() == jsontext.KindNull {
 		d.Skip()
@@ -202,8 +199,8 @@ func (d *decoder) count(field string) (n int, ok bool) {
 	return n, true
 }
 
-// maximum reads maxCount: null, a negative one, and one that cannot be used
-// are no upper limit, whatever 0 means (policy M2).
+// maximum decodes maxCount. If it is null, negative or invalid, there is no maximum, whatever 0
+// means (policy M2).
 func (d *decoder) maximum(field string) int {
 	n, ok := d.count(field)
 	if !ok || n < 0 {
@@ -212,10 +209,10 @@ func (d *decoder) maximum(field string) int {
 	return n
 }
 
-// maxCount is the largest limit that is believed.
+// maxCount is the largest plausible limit.
 const maxCount = 1_000_000
 
-// measure reads a serving; null, and one without a value, are none (policy W6).
+// measure decodes a serving; null and a serving without a value are nil (policy W6).
 func (d *decoder) measure(field string) *Measure {
 	if d.Kind() == jsontext.KindNull {
 		d.Skip()
@@ -247,7 +244,7 @@ func (d *decoder) measure(field string) *Measure {
 	return d.sharedMeasure(m)
 }
 
-// nutrition reads one nutritional value; a Nutrition of nulls is none.
+// nutrition decodes one nutritional value. Product.Nutrition stays nil if all values are null.
 func (d *decoder) nutrition(folded string, p *Product) bool {
 	n := p.Nutrition
 	if n == nil {
