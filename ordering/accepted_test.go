@@ -16,7 +16,7 @@ import (
 	"larder/ordering/validate"
 )
 
-// ratTotal reckons the total of what is sent by fractions (policy P1).
+// ratTotal computes the total of the sent order with fractions (policy P1).
 func ratTotal(t *rapid.T, d *menutest.Draft, sent []byte) *big.Rat {
 	var body struct {
 		DishList []struct {
@@ -53,9 +53,9 @@ func ratTotal(t *rapid.T, d *menutest.Draft, sent []byte) *big.Rat {
 	return total
 }
 
-// TestWhatIsAcceptedIsRight: random orders on random menus; the sandbox, which
-// checks by a check of its own, must take every order that the Validator lets
-// through, for the total that the Validator returns.
+// TestWhatIsAcceptedIsRight places random orders on random menus. The sandbox has its own
+// implementation of the checks. It must accept every order that the Validator accepts, and
+// compute the same total.
 func TestWhatIsAcceptedIsRight(t *testing.T) {
 	t.Parallel()
 	box, client := menutest.Sandbox(t)
@@ -94,7 +94,7 @@ func TestWhatIsAcceptedIsRight(t *testing.T) {
 			h.card = req.Catalogue
 			placed, err := h.Place(t.Context(), placing(func(p *placeRequest) { p.Body, p.Key = req.Body, "" }))
 			if answer := placed.Call.Answer; answer != nil && bytes.Contains(answer.Body, []byte("too many ways to assign")) {
-				continue // the sandbox tries all ways, and gives up where they are too many to check
+				continue // the sandbox tries all assignments and gives up if there are too many
 			}
 			if err != nil || placed.Record.State != ordering.StatePlaced {
 				rt.Fatalf("larder let through %s\nas %s\non the menu %s\nbut: %+v, %v", req.Body, result.Order, view, placed.Call.Answer, err)

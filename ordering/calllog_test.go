@@ -9,8 +9,8 @@ import (
 	"larder/ordering"
 )
 
-// TestCallLog: a call without a certain answer is logged with what is known of
-// it, a certain no is not.
+// TestCallLog: a call without a certain outcome is logged with its details; a certain
+// refusal is not.
 func TestCallLog(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -18,7 +18,7 @@ func TestCallLog(t *testing.T) {
 		answer  error
 		want    bool
 		outcome ordering.Outcome
-		cause   string // "" for none
+		cause   string // may be empty
 		status  int
 	}{
 		{"a lost answer", lostAnswer(), true, ordering.OutcomeUnknown, "connection reset", 0},

@@ -47,8 +47,8 @@ func TestCanonical(t *testing.T) {
 	}
 }
 
-// TestCanonicalSaysTheSame: however a value is written, its canonical form is
-// one; another value has another.
+// TestCanonicalSaysTheSame: all spellings of a value have the same canonical form, and
+// different values have different ones.
 func TestCanonicalSaysTheSame(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -78,13 +78,13 @@ func canonicalOf(t *rapid.T, body string) string {
 	return string(got)
 }
 
-// amount is a number by its value: digits × 10^exponent.
+// amount is the number digits × 10^exponent.
 type amount struct {
 	digits   int64
 	exponent int
 }
 
-// fields are an object whose names differ.
+// fields is an object without duplicate names.
 type fields []struct {
 	name  string
 	value any
@@ -128,7 +128,7 @@ func aValue(depth int) *rapid.Generator[any] {
 	})
 }
 
-// write writes a value in one of the many ways.
+// write encodes a value with a random spelling.
 func write(v any, r *rand.Rand) string {
 	space := func() string { return []string{"", "", " ", "\n\t"}[r.IntN(4)] }
 	var b strings.Builder
@@ -164,7 +164,7 @@ func write(v any, r *rand.Rand) string {
 	return b.String()
 }
 
-// quote writes a text with more escapes than needed.
+// quote encodes a text with unnecessary escapes.
 func quote(s string, r *rand.Rand) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -182,7 +182,7 @@ func quote(s string, r *rand.Rand) string {
 	return b.String()
 }
 
-// write writes a number with zeros and exponents that change nothing.
+// write encodes a number with redundant zeros and exponents.
 func (a amount) write(r *rand.Rand) string {
 	sign, digits, exponent := "", strconv.FormatInt(a.digits, 10), a.exponent
 	if a.digits < 0 {
@@ -205,7 +205,7 @@ func (a amount) write(r *rand.Rand) string {
 	return sign + digits + []string{"e", "E"}[r.IntN(2)] + strconv.Itoa(exponent)
 }
 
-// size counts the places of a value that can be changed.
+// size counts the places of a value that alter can change.
 func size(v any) int {
 	n := 1
 	switch v := v.(type) {
@@ -221,7 +221,7 @@ func size(v any) int {
 	return n
 }
 
-// alter returns the value with another one in one place.
+// alter returns the value with a change at one place.
 func alter(v any, where int, at *int) any {
 	here := *at
 	*at++
@@ -259,8 +259,8 @@ func alter(v any, where int, at *int) any {
 	return v
 }
 
-// FuzzCanonical: what is JSON has a canonical form that is JSON, says the same
-// and is its own; what is none is refused.
+// FuzzCanonical: valid JSON has a canonical form that is valid JSON with the same value and
+// is its own canonical form. Other input is rejected.
 func FuzzCanonical(f *testing.F) {
 	for _, body := range []string{
 		`{"b":[1,2.50,-0,1e400],"a":"\ud83d\ude00 \ud83d","A":{"_a":null}}`, `[{}, [], true, 1E+2, "\u0000"]`, `{`, "\"\xff\"", `1e99999999999`,

@@ -11,9 +11,9 @@ import (
 	"larder/ordering"
 )
 
-// A call waits for its slot before the journal knows of it: one that gets none
-// leaves no trace, its key is free, and an unknown call that was to be sent
-// again stays unknown (policy O8a).
+// A call waits for its slot before it is recorded in the journal. A call that gets no slot
+// leaves no trace, its key is free, and an unknown call that was to be sent again stays
+// unknown (policy O8a).
 func TestSlotIsReservedBeforeTheJournal(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t, ordering.DefaultConfig())
@@ -74,7 +74,7 @@ func TestSlotIsReservedBeforeTheJournal(t *testing.T) {
 	h.placed(t, next) // the key is free
 }
 
-// The time limit starts when the request arrives, however long it is checked.
+// The time limit starts when the request arrives, even if validation is slow.
 func TestTimeLimitStartsOnArrival(t *testing.T) {
 	t.Parallel()
 	var asked, arrived time.Time
@@ -88,7 +88,7 @@ func TestTimeLimitStartsOnArrival(t *testing.T) {
 	}
 }
 
-// arriving notes when a request arrived, as Reserve gets it.
+// arriving records the arrival times that Reserve gets.
 type arriving struct {
 	ordering.Service
 	at *time.Time

@@ -169,8 +169,8 @@ func TestBusy(t *testing.T) {
 	h.wantSent(t, 2)
 }
 
-// TestRefusalFreesADerivedKey: a completion refused because the order was not
-// paid is no answer to the one after the payment.
+// TestRefusalFreesADerivedKey: a completion that was refused because the order was not paid
+// is not replayed after the payment.
 func TestRefusalFreesADerivedKey(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t, ordering.DefaultConfig())
@@ -198,7 +198,7 @@ func TestRefusalFreesADerivedKey(t *testing.T) {
 	}
 }
 
-// TestOrdersThatLarderDidNotPlace: policy O9a.
+// TestOrdersThatLarderDidNotPlace tests policy O9a.
 func TestOrdersThatLarderDidNotPlace(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t, ordering.DefaultConfig())

@@ -55,7 +55,7 @@ func TestConfigNamesWrongKeys(t *testing.T) {
 	}
 }
 
-// TestConfigBounds: the last value that is right, and the first that is wrong.
+// TestConfigBounds tests the last valid and the first invalid value of each setting.
 func TestConfigBounds(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

@@ -22,21 +22,21 @@ import (
 	"larder/ordering/validate"
 )
 
-// deployment is replicas of larder over one real Redis and one sandbox.
+// deployment is several instances with one real Redis and one sandbox.
 type deployment struct {
 	replicas []instance
 	url      string
 	card     *menu.Catalogue
 }
 
-// instance is one larder: its orders and the journal that they are in.
+// instance is one instance: its orders and their journal.
 type instance struct {
 	*ordering.Orders
 
 	journal *journal.Journal
 }
 
-// newDeployment starts everything; each replica has a journal and a client of its own.
+// newDeployment starts a deployment; each instance has its own journal and client.
 func newDeployment(t *testing.T, replicas int) *deployment {
 	t.Helper()
 	box := sandbox.New(sandbox.Config{})
@@ -84,7 +84,7 @@ func (d *deployment) Current(context.Context, menu.RestaurantID) (int64, *menu.C
 	return 7, d.card, nil
 }
 
-// control uses one of the sandbox's own switches.
+// control calls one of the sandbox's control endpoints.
 func (d *deployment) control(t *testing.T, method, path, body string) []byte {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, d.url+path, strings.NewReader(body))
@@ -103,12 +103,12 @@ func (d *deployment) control(t *testing.T, method, path, body string) []byte {
 	return answer
 }
 
-// callTimes is when a call went to the service and came back.
+// callTimes are the start and the end of a call to the service.
 type callTimes struct{ went, came time.Time }
 
 type callTimesKey struct{}
 
-// watched notes when calls go to the service and come back.
+// watched records the times of calls to the service.
 type watched struct{ ordering.Service }
 
 func (w watched) CreateOrder(ctx context.Context, body []byte) (upstream.Created, error) {
@@ -140,7 +140,7 @@ func timeCall(ctx context.Context) func() {
 	return func() { v.came = time.Now() }
 }
 
-// calls is how many calls that write the sandbox has got.
+// calls returns the number of calls that write that the sandbox received.
 func (d *deployment) calls(t *testing.T) (all int) {
 	t.Helper()
 	var counters struct {

@@ -19,8 +19,8 @@ func (m oneMenu) Current(context.Context, menu.RestaurantID) (int64, *menu.Catal
 	return 42, m.catalogue, nil
 }
 
-// An order is placed once, however often it is asked for with the same key;
-// then it is paid and completed.
+// An order is placed once, even if the request is repeated with the same key. Then it is
+// paid and completed.
 func ExampleOrders() {
 	view, err := menu.Decode([]byte(`{"products": [{"id": "soup", "externalId": "1002", "name": "Soup", "price": 199.9}]}`))
 	if err != nil {
@@ -28,7 +28,7 @@ func ExampleOrders() {
 		return
 	}
 	clock := func() time.Time { return time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC) }
-	service := &fakeService{} // an ordering service in memory, which takes everything
+	service := &fakeService{} // an ordering service in memory that accepts everything
 	orders := ordering.NewOrders(ordering.DefaultConfig(), ordering.Deps{
 		Validator:  validate.New(validate.DefaultConfig(), clock),
 		Catalogues: oneMenu{menu.Compile(view, "bistro", menu.DefaultSettings())},

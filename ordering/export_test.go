@@ -2,7 +2,7 @@ package ordering
 
 import "larder/ordering/validate"
 
-// Canonical returns the canonical form of a body, for the tests.
+// Canonical returns the canonical form of a body.
 func Canonical(body []byte) ([]byte, error) {
 	order, err := validate.DecodeOrder(validate.Input{Body: body}, nil)
 	return order.Canonical(), err

@@ -10,8 +10,7 @@ import (
 	"larder/ordering"
 )
 
-// slowJournal stands still after it has opened a call, or after it has resolved
-// one, before it says so.
+// slowJournal blocks after it has opened or resolved a call, before it returns.
 type slowJournal struct {
 	ordering.Journal
 	pause time.Duration
@@ -27,8 +26,8 @@ func (j slowJournal) Resolve(ctx context.Context, s ordering.ResolveCall) (order
 	return j.Journal.Resolve(ctx, s)
 }
 
-// TestTooLateToSend: what the journal has held open for longer than a call may
-// take is not sent: by then it may have been swept, resolved, and sent again.
+// TestTooLateToSend: a call is not sent if opening it in the journal took longer than a
+// call may take, because it may have been swept, resolved and sent again.
 func TestTooLateToSend(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// exchange is one call as the service got it.
+// exchange is one call as the service received it.
 type exchange struct {
 	op            ordering.Operation
 	orderID, body string
@@ -45,7 +45,7 @@ type fakeService struct {
 	mu     sync.Mutex
 	got    []exchange
 	answer func(ctx context.Context, call exchange) (upstream.Created, error)
-	// reserve is what becomes of a reservation; nil: there is a slot.
+	// reserve decides about reservations; nil means that there is always a slot.
 	reserve func(client string) error
 }
 
@@ -60,7 +60,7 @@ func (s *fakeService) take(ctx context.Context, call exchange) (upstream.Created
 	return done("765")
 }
 
-// done is the answer to what took effect.
+// done is the answer to a call that took effect.
 func done(orderID string) (upstream.Created, error) {
 	return upstream.Created{
 		OrderID: orderID,
@@ -110,7 +110,7 @@ func (s *fakeService) answers(answer func(ctx context.Context, call exchange) (u
 	s.answer = answer
 }
 
-// fails has every call give this error.
+// fails makes every call return this error.
 func (s *fakeService) fails(err error) {
 	s.answers(func(context.Context, exchange) (upstream.Created, error) { return upstream.Created{}, err })
 }
@@ -121,8 +121,7 @@ func (s *fakeService) calls() []exchange {
 	return slices.Clone(s.got)
 }
 
-// harness is Orders with everything that it works with. Its clock stands at noon until
-// it is moved.
+// harness is Orders with its dependencies. Its clock is at noon until it is moved.
 type harness struct {
 	*ordering.Orders
 	service *fakeService
@@ -135,10 +134,10 @@ type harness struct {
 	card    *menu.Catalogue
 	noCard  error
 	reasons []upstream.Reason
-	unknown error // reasons are not known
+	unknown error // the reasons are not known
 }
 
-// newHarness makes a harness; change may replace what it works with.
+// newHarness returns a harness; change may replace dependencies.
 func newHarness(tb testing.TB, cfg ordering.Config, change ...func(*harness, *ordering.Deps)) *harness {
 	tb.Helper()
 	h := &harness{service: &fakeService{}, now: menutest.Noon(), card: menutest.Compile(tb, menutest.Card, menu.DefaultSettings())}
@@ -174,7 +173,7 @@ func (h *harness) clock() time.Time {
 	return h.now
 }
 
-// pass lets time pass.
+// pass moves the clock.
 func (h *harness) pass(d time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -190,7 +189,7 @@ func (h *harness) Current(_ context.Context, restaurant menu.RestaurantID) (int6
 	return 42, h.card, nil
 }
 
-// happened returns the events so far as "name operation outcome".
+// happened returns the events so far, each as "name operation outcome".
 func (h *harness) happened() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -201,7 +200,8 @@ func (h *harness) happened() []string {
 	return all
 }
 
-// failing has these methods of the journal fail from now on; none ends that.
+// failing makes these methods of the journal fail from now on; without methods, it ends the
+// failures.
 func (h *harness) failing(how journaltest.Failure, methods ...journaltest.Method) {
 	h.journal.Fail(func(m journaltest.Method) journaltest.Failure {
 		if slices.Contains(methods, m) {
@@ -216,13 +216,13 @@ const (
 	soupKey = "soup-key-1"
 )
 
-// placeRequest is a PlaceRequest with the body that its Order is decoded from.
+// placeRequest is a PlaceRequest with the body of its Order.
 type placeRequest struct {
 	ordering.PlaceRequest
 	validate.Input
 }
 
-// newPlaceRequest is an order on the v1 API.
+// newPlaceRequest returns an order on the v1 API.
 func newPlaceRequest(key string, body []byte) placeRequest {
 	return placeRequest{
 		ordering.PlaceRequest{
@@ -249,7 +249,7 @@ func (h *harness) Place(ctx context.Context, p placeRequest) (ordering.Result, e
 	return place(ctx, h.Orders, p)
 }
 
-// placing is an order of one soup on the v1 API.
+// placing returns an order of one soup on the v1 API.
 func placing(change ...func(*placeRequest)) placeRequest {
 	p := newPlaceRequest(soupKey, []byte(menutest.Order(oneSoup)))
 	p.RequestID, p.Language = "request-1", "en"
@@ -259,7 +259,7 @@ func placing(change ...func(*placeRequest)) placeRequest {
 	return p
 }
 
-// changing is a change of order 765 on the v1 API.
+// changing returns a change of order 765 on the v1 API.
 func changing(op ordering.Operation, body string, change ...func(*ordering.ChangeRequest)) ordering.ChangeRequest {
 	c := ordering.ChangeRequest{
 		Operation: op, OrderID: "765", Connection: "main", Client: "storefront", RequestID: "request-2",
@@ -271,7 +271,7 @@ func changing(op ordering.Operation, body string, change ...func(*ordering.Chang
 	return c
 }
 
-// placed places an order that must be placed.
+// placed places an order and fails unless it is placed.
 func (h *harness) placed(tb testing.TB, change ...func(*placeRequest)) ordering.Result {
 	tb.Helper()
 	got, err := h.Place(tb.Context(), placing(change...))
@@ -281,7 +281,7 @@ func (h *harness) placed(tb testing.TB, change ...func(*placeRequest)) ordering.
 	return got
 }
 
-// changed makes a change that must end so.
+// changed makes a change and fails unless it has the outcome.
 func (h *harness) changed(tb testing.TB, want ordering.Outcome, c ordering.ChangeRequest) ordering.Result {
 	tb.Helper()
 	got, err := h.Change(tb.Context(), c)
@@ -291,7 +291,7 @@ func (h *harness) changed(tb testing.TB, want ordering.Outcome, c ordering.Chang
 	return got
 }
 
-// record reads an order anew.
+// record reads the current record of an order.
 func (h *harness) record(tb testing.TB, ref string) ordering.Record {
 	tb.Helper()
 	got, err := h.journal.Record(tb.Context(), []string{"main"}, ref)
@@ -301,7 +301,7 @@ func (h *harness) record(tb testing.TB, ref string) ordering.Record {
 	return got
 }
 
-// wantSent checks how many calls the service got.
+// wantSent checks the number of calls that the service received.
 func (h *harness) wantSent(tb testing.TB, want int) {
 	tb.Helper()
 	if got := h.service.calls(); len(got) != want {
@@ -315,7 +315,7 @@ func is[E error](err error) bool {
 	return ok
 }
 
-// The answers of a service that did not do it, or perhaps did.
+// The answers of a service that did not, or may not have, executed a call.
 func notSent() error {
 	return &upstream.Error{Operation: upstream.OpCreate, Err: errors.New("connection refused"), RetryAfter: 7 * time.Second}
 }
@@ -328,7 +328,7 @@ func lostAnswer() error {
 	return &upstream.Error{Effect: upstream.EffectUnknown, Err: errors.New("connection reset")}
 }
 
-// definiteNo is a certain no of the service, as the real client returns it.
+// definiteNo returns a certain refusal by the service, as the real client returns it.
 func definiteNo(tb testing.TB) error {
 	tb.Helper()
 	client := scripted(tb, http.StatusInternalServerError, `{"code":"pos_close_order","msg":"not paid","requestId":"r-9","errors":null}`)
@@ -339,7 +339,7 @@ func definiteNo(tb testing.TB) error {
 	return err
 }
 
-// scripted is the real client of a service that gives every call one answer.
+// scripted returns a real client of a service that answers every call in the same way.
 func scripted(tb testing.TB, status int, body string) *upstream.Client {
 	tb.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

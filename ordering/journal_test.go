@@ -9,8 +9,7 @@ import (
 	"larder/ordering"
 )
 
-// TestErrorsName: an error of the journal names what it is about, and gives its
-// cause.
+// TestErrorsName: an error of the journal contains its subject and its cause.
 func TestErrorsName(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("cause")

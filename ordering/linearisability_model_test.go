@@ -9,40 +9,40 @@ import (
 	"larder/ordering"
 )
 
-// An order is seen as a register that each operation reads or changes at one
-// moment. Placing and changing have two such moments: the call's opening, before
-// it reaches the service, and its result, after the service has answered; in a
-// history they are two operations.
+// The model of an order is a register that each operation reads or changes at one moment.
+// Placing and changing have two such moments: the call is opened before it reaches the
+// service, and finished after the service has answered. In a history they are two
+// operations.
 
-// maxSlots is how many keys of changes an order has in a history.
+// maxSlots is the number of keys of changes per order in a history.
 const maxSlots = 8
 
-// snapshot is what a record says at one moment.
+// snapshot is the content of a record at one moment.
 type snapshot struct {
 	ref, orderID string
 	state        ordering.State
 	paid         bool
 	calls        int
-	busy         ordering.Operation // "" for none
-	unknown      bool               // the busy call's outcome is unknown, else it is open
+	busy         ordering.Operation // may be empty
+	unknown      bool               // the busy call is unknown, otherwise open
 }
 
-// slot is what a key of a change stands for; of no call when free.
+// slot is the call of a change's key; it has no call if the key is free.
 type slot struct {
 	call    int
 	op      ordering.Operation
 	outcome ordering.Outcome
 }
 
-// register is an order under a key of its own, as the model has it.
+// register is the model of an order with its own key.
 type register struct {
 	snapshot
-	body    int // which body was sent with the key
+	body    int // the body that was sent with the key
 	outcome ordering.Outcome
 	slots   [maxSlots]slot
 }
 
-// moment is what an operation of a history does.
+// moment is the kind of an operation in a history.
 type moment string
 
 const (
@@ -59,18 +59,18 @@ const (
 	momentResolve  moment = "resolves"
 )
 
-// step is one operation of a history: what was asked and, since nothing of it
-// is left to chance in the model, what was seen.
+// step is one operation of a history: its input and its observed output. The model is
+// deterministic.
 type step struct {
-	key    string // of the order: histories are checked key by key
+	key    string // of the order; histories are checked by key
 	moment moment
 	op     ordering.Operation
-	slot   int // of a change's key
-	body   int // of a create
+	slot   int // of the change's key
+	body   int // of the creation
 	frees  bool
 	call   int
 	result ordering.Outcome
-	// seen is the record that the answer had; none tells that it had none.
+	// seen is the record in the answer; none is true without one.
 	seen snapshot
 	none bool
 }
@@ -80,13 +80,13 @@ func (s step) String() string {
 	return fmt.Sprintf("%s of %s under %d %s call %d %s: %+v (none %t)", s.op, s.key, s.slot, s.moment, s.call, s.result, s.seen, s.none)
 }
 
-// registers is the model of one order at a time.
+// registers returns the model of one order.
 func registers() porcupine.Model {
 	return porcupine.Model{
 		Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
 			by := map[string][]porcupine.Operation{}
 			for _, o := range history {
-				key := o.Input.(step).key //nolint:forcetypeassert,errcheck // the history's own
+				key := o.Input.(step).key //nolint:forcetypeassert,errcheck // set by the history
 				by[key] = append(by[key], o)
 			}
 			parts := make([][]porcupine.Operation, 0, len(by))
@@ -97,7 +97,7 @@ func registers() porcupine.Model {
 		},
 		Init: func() any { return register{} },
 		Step: func(state, input, _ any) (bool, any) {
-			r, s := state.(register), input.(step) //nolint:forcetypeassert,errcheck // the model's own
+			r, s := state.(register), input.(step) //nolint:forcetypeassert,errcheck // set by the model
 			ok := r.apply(s)
 			return ok, r
 		},
@@ -106,7 +106,7 @@ func registers() porcupine.Model {
 	}
 }
 
-// apply does a step, and reports whether it can be done as it was seen.
+// apply applies a step, and reports whether its output is possible.
 func (r *register) apply(s step) bool {
 	switch s.moment {
 	case momentOpen:
@@ -135,7 +135,7 @@ func (r *register) apply(s step) bool {
 	case momentByID:
 		return s.none == (r.orderID == "") && (s.none || r.snapshot == s.seen)
 	case momentByRef:
-		// The record of a call that was not sent stays as it is under another ref.
+		// The record of a call that was not sent stays under another ref.
 		return r.snapshot == s.seen || (r.ref != s.seen.ref && s.seen.state == ordering.StateNotSent)
 	}
 	return false
@@ -144,7 +144,7 @@ func (r *register) apply(s step) bool {
 // free reports whether the order's own key is free.
 func (r *register) free() bool { return r.ref == "" || r.outcome == ordering.OutcomeNotSent }
 
-// under returns the call that has the step's key; call 0 when none has.
+// under returns the call that has the step's key; call is 0 without one.
 func (r *register) under(s step) (call int, outcome ordering.Outcome, op ordering.Operation) {
 	if s.op != upstream.OpCreate {
 		k := r.slots[s.slot]
@@ -175,8 +175,7 @@ func (r *register) open(s step) bool {
 	return s.call == r.calls
 }
 
-// end ends the call that keeps the order busy, by its own result or by a
-// person's resolution.
+// end ends the open or unknown call, by its own result or by a person's resolution.
 func (r *register) end(s step, resolved bool) bool {
 	if r.busy != s.op || r.unknown != resolved || r.calls != s.call || r.ref != s.seen.ref {
 		return false

@@ -22,15 +22,15 @@ import (
 )
 
 const (
-	linClients = 24  // at once
-	linKeys    = 90  // orders, each with a key
-	linWindow  = 5   // of them at a time
+	linClients = 24  // concurrent clients
+	linKeys    = 90  // orders, each with its own key
+	linWindow  = 5   // orders at a time
 	linSteps   = 180 // of each client
 )
 
-// TestLinearisable: whatever many clients do at the same time to few orders, over
-// several replicas, a real Redis and a service with faults, each saw one and the
-// same order of events (policies O7 and O9).
+// TestLinearisable: many clients concurrently use few orders, with several instances, a
+// real Redis and a service with faults. All clients must observe one consistent order of
+// events (policies O7 and O9).
 func TestLinearisable(t *testing.T) {
 	t.Parallel()
 	d := newDeployment(t, 3)
@@ -47,7 +47,7 @@ func TestLinearisable(t *testing.T) {
 	h.check(t)
 }
 
-// linFaults is what happens to a part of all calls.
+// linFaults returns the faults of a part of all calls.
 func linFaults() string {
 	var list []string
 	for i, f := range []struct {
@@ -73,17 +73,17 @@ func linFaults() string {
 	return "[" + strings.Join(list, ",") + "]"
 }
 
-// keySlot is an order that the clients work on.
+// keySlot is an order that the clients use.
 type keySlot struct {
 	key string
 
 	mu      sync.Mutex
 	ref     string
 	orderID string
-	unknown ordering.Operation // an operation that may be resolved
+	unknown ordering.Operation // an operation that can be resolved
 }
 
-// history is what the clients did and saw.
+// history is the list of operations and their observed results.
 type history struct {
 	*deployment
 	began time.Time
@@ -106,7 +106,7 @@ func (h *history) add(client int, s step, from, to time.Time) {
 	})
 }
 
-// client does steps, one after another.
+// client makes steps one after another.
 func (h *history) client(t *testing.T, client int) {
 	t.Helper()
 	dice := mathrand.New(mathrand.NewPCG(uint64(client), 7))
@@ -129,7 +129,7 @@ func (h *history) client(t *testing.T, client int) {
 	}
 }
 
-// snap is a record as the model sees it.
+// snap returns the model's view of a record.
 func snap(r *ordering.Record) snapshot {
 	s := snapshot{ref: r.Ref, orderID: r.OrderID, state: r.State, paid: r.Paid, calls: len(r.Calls)}
 	if call, busy := r.Busy(); busy {
@@ -138,7 +138,7 @@ func snap(r *ordering.Record) snapshot {
 	return s
 }
 
-// learn notes what the clients know of an order.
+// learn records what the clients know about an order.
 func (k *keySlot) learn(r *ordering.Record) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -160,15 +160,14 @@ func (h *history) place(t *testing.T, client int, orders instance, slot *keySlot
 	h.ended(t, client, slot, step{key: slot.key, op: upstream.OpCreate, body: body}, got, err, v, from)
 }
 
-// change pays, completes or rejects; the payment's key is the client's own, or
-// made of what it is.
+// change pays, completes or rejects. The key of a payment is the client's own or derived.
 func (h *history) change(t *testing.T, client int, orders instance, slot *keySlot, orderID string, dice *mathrand.Rand) {
 	t.Helper()
 	op := []ordering.Operation{
 		upstream.OpPay, upstream.OpPay, upstream.OpPay, upstream.OpComplete, upstream.OpComplete, upstream.OpReject,
 	}[dice.IntN(6)]
 	if op == upstream.OpReject && dice.IntN(4) > 0 {
-		return // or nothing else would be seen
+		return // otherwise it would dominate the history
 	}
 	c := ordering.ChangeRequest{
 		Operation: op, OrderID: orderID, Connection: "main", Client: "storefront", RequestID: "request",
@@ -193,7 +192,7 @@ func (h *history) change(t *testing.T, client int, orders instance, slot *keySlo
 	h.ended(t, client, slot, s, got, err, v, from)
 }
 
-// ended notes what a request saw: of a call that it made itself two moments.
+// ended records the observed result of a request: two moments for its own call.
 func (h *history) ended(
 	t *testing.T, client int, slot *keySlot, s step, got ordering.Result, err error, v *callTimes, from time.Time,
 ) {
@@ -263,8 +262,8 @@ func (h *history) read(t *testing.T, client int, orders instance, slot *keySlot,
 	h.add(client, s, from, to)
 }
 
-// resolve resolves an unknown outcome as it is at the service. The call is over
-// there before its outcome is known to be unknown.
+// resolve resolves an unknown outcome according to the service. The service has finished
+// the call before its outcome is known to be unknown.
 func (h *history) resolve(t *testing.T, client int, orders instance, slot *keySlot, ref string, op ordering.Operation) {
 	t.Helper()
 	resolution := ordering.ResolveRequest{
@@ -285,7 +284,7 @@ func (h *history) resolve(t *testing.T, client int, orders instance, slot *keySl
 	got, err := orders.Resolve(t.Context(), resolution)
 	to := time.Now()
 	if is[*ordering.StateError](err) {
-		return // somebody else was faster: nothing was seen of the order's own
+		return // another client was faster: this one observed nothing
 	}
 	if err != nil {
 		t.Errorf("resolve the %s of %s: %v", op, slot.key, err)
@@ -298,7 +297,7 @@ func (h *history) resolve(t *testing.T, client int, orders instance, slot *keySl
 	}, from, to)
 }
 
-// check checks the history, and the orders that came of it.
+// check checks the history and the resulting orders.
 func (h *history) check(t *testing.T) {
 	t.Helper()
 	result, info := porcupine.CheckOperationsVerbose(registers(), h.steps, time.Minute)

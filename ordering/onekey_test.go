@@ -15,8 +15,8 @@ import (
 	"larder/ordering/validate"
 )
 
-// TestOneKey: a hundred clients ask for the same at the same time, over several
-// replicas. The service gets it once, and all get the same answer (policy O7).
+// TestOneKey: a hundred clients send the same request concurrently to several instances.
+// The service gets it once, and all clients get the same answer (policy O7).
 func TestOneKey(t *testing.T) {
 	t.Parallel()
 	d := newDeployment(t, 4)
@@ -52,8 +52,9 @@ func TestOneKey(t *testing.T) {
 	}
 }
 
-// hundred has a hundred clients ask at once, each again while the first is
-// still in flight, and returns the answer that all got. The service is called once.
+// hundred makes a hundred clients send a request concurrently. Each retries while the first
+// one is in flight. It returns the answer, which must be the same for all, and checks that
+// the service was called once.
 func (d *deployment) hundred(t *testing.T, what string, ask func(orders *ordering.Orders, client int) (ordering.Result, error)) ordering.Result {
 	t.Helper()
 	const clients = 100

@@ -6,7 +6,7 @@ import (
 	"larder/ordering"
 )
 
-// TestDefinite: three outcomes are certain, and no others.
+// TestDefinite: exactly three outcomes are certain.
 func TestDefinite(t *testing.T) {
 	t.Parallel()
 	for outcome, want := range map[ordering.Outcome]bool{

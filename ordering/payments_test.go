@@ -13,7 +13,7 @@ import (
 	"larder/ordering/violation"
 )
 
-// refusedFor returns what a change is refused for.
+// refusedFor returns the violations of a rejected change.
 func refusedFor(tb testing.TB, err error) []menutest.Broken {
 	tb.Helper()
 	e, ok := errors.AsType[*ordering.InvalidError](err)

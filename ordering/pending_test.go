@@ -44,8 +44,8 @@ func TestFinishIsTriedAgain(t *testing.T) {
 	}
 }
 
-// TestFinishLost: what became of a call is answered while the journal is away,
-// and written once it is back.
+// TestFinishLost: while the journal is down, the outcome of a call is returned, and it is
+// recorded when the journal is back.
 func TestFinishLost(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -111,8 +111,8 @@ func TestFinishLost(t *testing.T) {
 	}
 }
 
-// TestBeginLost: a call that the journal may have opened, though it said
-// otherwise, is not sent, and does not stay open.
+// TestBeginLost: a call that the journal may have opened despite an error is not sent and
+// does not stay open.
 func TestBeginLost(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t, ordering.DefaultConfig())
@@ -164,7 +164,7 @@ func TestSweptThenLate(t *testing.T) {
 	}
 }
 
-// TestContradiction: a person has resolved a call that then ends otherwise.
+// TestContradiction: the outcome of a call contradicts a person's resolution.
 func TestContradiction(t *testing.T) {
 	t.Parallel()
 	for _, late := range []bool{false, true} {
@@ -200,7 +200,7 @@ func TestContradiction(t *testing.T) {
 			}
 			if late {
 				h.pass(time.Minute)
-				// Another replica sweeps, and a person resolves.
+				// Another instance sweeps, and a person resolves.
 				h.journal.Fail(nil)
 				if _, err := h.journal.Sweep(t.Context(), "main"); err != nil {
 					t.Fatal(err)
@@ -230,7 +230,7 @@ func TestContradiction(t *testing.T) {
 	}
 }
 
-// forgetful is a journal that has lost the record when it is finished.
+// forgetful is a journal that has lost the record by the time of Finish.
 type forgetful struct {
 	ordering.Journal
 	lost *bool
@@ -267,7 +267,8 @@ func TestRecordLost(t *testing.T) {
 	})
 }
 
-// TestSweepGoesToTheEnd: the journal sweeps a hundred at a time.
+// TestSweepGoesToTheEnd: Sweep continues although the journal sweeps a hundred calls at a
+// time.
 func TestSweepGoesToTheEnd(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) { d.Journal = finishless{d.Journal} })
@@ -293,14 +294,14 @@ func TestSweepGoesToTheEnd(t *testing.T) {
 	}
 }
 
-// finishless is a journal that writes no result: as if larder was killed.
+// finishless is a journal that records no results, as if larder was killed.
 type finishless struct{ ordering.Journal }
 
 func (f finishless) Finish(context.Context, ordering.CallResult) (ordering.Record, error) {
 	return ordering.Record{}, ordering.ErrNoOrder
 }
 
-// TestTooMuchWaits: what waits for the journal is bounded, what is lost is logged.
+// TestTooMuchWaits: pending results are limited, and lost ones are logged.
 func TestTooMuchWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -328,7 +329,7 @@ func TestTooMuchWaits(t *testing.T) {
 	})
 }
 
-// TestOneThatCannotBeWritten holds up nothing.
+// TestOneThatCannotBeWritten: an order that cannot be written does not delay others.
 func TestOneThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -387,7 +388,7 @@ func TestRun(t *testing.T) {
 		ended := make(chan error, 1)
 		go func() { ended <- h.Run(ctx) }()
 
-		<-time.After(time.Minute) // of the bubble
+		<-time.After(time.Minute) // in the synctest bubble
 		synctest.Wait()
 		lines := h.log.AllEntries()
 		if lines = slices.DeleteFunc(lines, func(e *logrus.Entry) bool { return e.Data["event"] == "journal.rule" }); len(lines) != 0 {
@@ -396,7 +397,7 @@ func TestRun(t *testing.T) {
 		h.failing(journaltest.FailBefore, journaltest.MethodFinish)
 		h.placed(t)
 		h.failing(journaltest.FailBefore, journaltest.MethodFinish, journaltest.MethodSweep)
-		<-time.After(20 * time.Second) // of the bubble
+		<-time.After(20 * time.Second) // in the synctest bubble
 		h.journal.Fail(nil)
 		<-time.After(5 * time.Second)
 		synctest.Wait()
@@ -413,7 +414,7 @@ func TestRun(t *testing.T) {
 			t.Errorf("the failing journal was logged %d times, want once", failures)
 		}
 
-		// One call is in flight at the end, and its result waits for the journal.
+		// When Run ends, one call is in flight, and its result waits for the journal.
 		begun, answer := make(chan struct{}), make(chan struct{})
 		h.service.answers(func(context.Context, exchange) (upstream.Created, error) {
 			close(begun)
@@ -446,8 +447,7 @@ func TestRun(t *testing.T) {
 	})
 }
 
-// wantSilent checks that no line of the log has what guests and clients keep
-// to themselves.
+// wantSilent checks that the log contains no private data of guests and clients.
 func (h *harness) wantSilent(tb testing.TB) {
 	tb.Helper()
 	for _, e := range h.log.AllEntries() {

@@ -117,7 +117,7 @@ func TestClientThatHasLeftIsNotServed(t *testing.T) {
 	h.wantSent(t, 0)
 }
 
-// leaving is a journal whose client leaves once it is ready.
+// leaving is a journal whose client disconnects after Ready.
 type leaving struct {
 	ordering.Journal
 	hangUp func()
@@ -195,8 +195,8 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// TestThroughTheClient: each try of the call is kept, and what the service
-// said.
+// TestThroughTheClient: the record contains each attempt of the call and the service's
+// answer.
 func TestThroughTheClient(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -249,8 +249,8 @@ func TestReplay(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// Much later: the dish is gone, the time has passed, the journal takes
-			// no new orders, and the body is written otherwise.
+			// Much later, the dish is gone, the time has passed, the journal rejects new
+			// orders, and the body has another spelling.
 			h.service.answers(nil)
 			h.pass(23 * time.Hour)
 			h.noCard = errors.New("no catalogue")
@@ -309,7 +309,7 @@ func TestManyWithOneKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness(t, ordering.DefaultConfig())
 		h.service.answers(func(context.Context, exchange) (upstream.Created, error) {
-			synctest.Wait() // all others have asked
+			synctest.Wait() // all others have sent their requests
 			return done("765")
 		})
 		var (
@@ -341,8 +341,7 @@ func TestManyWithOneKey(t *testing.T) {
 	})
 }
 
-// blind is a journal that finds no key before a call is begun: as if it was
-// taken just then.
+// blind is a journal whose Lookup finds no key, as if the key was taken just afterwards.
 type blind struct{ ordering.Journal }
 
 func (blind) Lookup(context.Context, string, string) (ordering.Record, int, error) {
@@ -364,7 +363,7 @@ func TestKeyTakenJustThen(t *testing.T) {
 	h.wantSent(t, 1)
 }
 
-// lacking is a journal whose record lacks the call that has the key.
+// lacking is a journal whose record does not contain the call of the key.
 type lacking struct{ ordering.Journal }
 
 func (l lacking) Lookup(ctx context.Context, connection, key string) (ordering.Record, int, error) {

@@ -102,8 +102,8 @@ func TestRejectionsAsTheyAreSent(t *testing.T) {
 	})
 }
 
-// A rejection that contradicts the cached reasons, or that the service refuses,
-// has them refreshed; if that fails the cached ones apply (policy S5a).
+// If a rejection contradicts the cached reasons, or the service refuses it, the reasons are
+// refreshed. If that fails, the cached ones apply (policy S5a).
 func TestRejection_RefreshesReasons(t *testing.T) {
 	t.Parallel()
 	none, withReason := `{"rejectionReasonID":"","rejectionReasonText":""}`, `{"rejectionReasonID":"1","rejectionReasonText":""}`

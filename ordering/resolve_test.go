@@ -46,7 +46,7 @@ func bodyOf(op ordering.Operation) string {
 	}
 }
 
-// resolution is what an operator says of an order of connection main.
+// resolution returns a resolution for an order of connection main.
 func resolution(ref string, op ordering.Operation, how ordering.Resolution) ordering.ResolveRequest {
 	r := ordering.ResolveRequest{Connections: []string{"second", "main"}, Ref: ref, Operation: op, Resolution: how, By: "ops", Note: "asked", RequestID: "request-3"}
 	if op == upstream.OpCreate && how == ordering.ResolvedDone {
@@ -204,7 +204,7 @@ func TestResolveChangesNothing(t *testing.T) {
 	}
 }
 
-// deaf is a journal that reads for those too who have left.
+// deaf is a journal that ignores the end of the context of reads.
 type deaf struct{ ordering.Journal }
 
 func (d deaf) Record(ctx context.Context, connections []string, ref string) (ordering.Record, error) {
@@ -217,8 +217,8 @@ func (d deaf) Body(ctx context.Context, connection, ref string, call int) ([]byt
 
 func (d deaf) Ready(context.Context, string) error { return nil }
 
-// TestSentAgainMeanwhile: who still waits for a call that was sent again hears
-// of the call that took its place, not that the order was refused.
+// TestSentAgainMeanwhile: a client that still waits for a call that was sent again gets the
+// result of the new call, not a refusal.
 func TestSentAgainMeanwhile(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

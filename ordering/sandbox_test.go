@@ -11,8 +11,8 @@ import (
 	"larder/ordering"
 )
 
-// TestWhatIsRightIsPlaced: orders that are right by construction, on the
-// sandbox's own menus, are let through and taken.
+// TestWhatIsRightIsPlaced: generated valid orders for the sandbox's menus are accepted and
+// placed.
 func TestWhatIsRightIsPlaced(t *testing.T) {
 	t.Parallel()
 	g := sandbox.Generate{Restaurants: 2, Products: 300, Seed: 7}
@@ -55,7 +55,7 @@ func TestWhatIsRightIsPlaced(t *testing.T) {
 	}
 }
 
-// through sends a harness's orders to a service through the real client.
+// through connects a harness to a service with the real client.
 func through(client *upstream.Client) func(*harness, *ordering.Deps) {
 	return func(_ *harness, d *ordering.Deps) {
 		d.Services = map[string]ordering.Service{"main": client}

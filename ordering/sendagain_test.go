@@ -9,8 +9,8 @@ import (
 	"larder/ordering"
 )
 
-// TestSendAgainNotRecorded: when nobody knows whether the journal has opened
-// the new call, nothing is sent, and the call does not stay open.
+// TestSendAgainNotRecorded: if it is not known whether the journal opened the new call,
+// nothing is sent, and the call does not stay open.
 func TestSendAgainNotRecorded(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -39,7 +39,7 @@ func TestSendAgainNotRecorded(t *testing.T) {
 	}
 }
 
-// between is a journal where something happens after a body was read.
+// between is a journal that calls a function after a body was read.
 type between struct {
 	ordering.Journal
 	happens *func()
@@ -54,9 +54,9 @@ func (b between) Body(ctx context.Context, connection, ref string, call int) ([]
 	return body, err
 }
 
-// TestSendAgainOfAnotherCall: a person's resolution is of the call that was looked
-// at. Another one that has become unknown meanwhile is not resolved by it, nor
-// is the one's body sent as the other's.
+// TestSendAgainOfAnotherCall: a resolution applies to the call that the person saw. If
+// another call became unknown since, it is not resolved, and the body of the first one is
+// not sent for it.
 func TestSendAgainOfAnotherCall(t *testing.T) {
 	t.Parallel()
 	var happens func()

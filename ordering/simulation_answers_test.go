@@ -33,7 +33,7 @@ func (w *world) checkAnswer(a *simRequest, orders map[string]*shown) {
 	if call.Outcome == ordering.OutcomeDone {
 		id := record.OrderID
 		if a.changing != nil {
-			id = a.changing.OrderID // which an adopted record may have given up since
+			id = a.changing.OrderID // an adopted record may have lost it since
 		}
 		w.checkDone(a, orders[id])
 	}
@@ -43,7 +43,7 @@ func (w *world) checkAnswer(a *simRequest, orders map[string]*shown) {
 	w.checkAgain(a)
 }
 
-// checkDone: what is said to be done is so.
+// checkDone checks that a call reported as done was executed.
 func (w *world) checkDone(a *simRequest, o *shown) {
 	r := a.result.Record
 	switch {
@@ -58,7 +58,7 @@ func (w *world) checkDone(a *simRequest, o *shown) {
 	}
 }
 
-// checkAgain: under one key the same is said again and again.
+// checkAgain checks that all answers for one key are the same.
 func (w *world) checkAgain(a *simRequest) {
 	if a.identity == "" {
 		return
@@ -67,7 +67,7 @@ func (w *world) checkAgain(a *simRequest) {
 		if a.result.Replayed {
 			w.wrong("%s: replayed, although %s frees the key", a, is.Outcome)
 		}
-		return // it freed the key, maybe long before it was answered
+		return // it freed the key, maybe long before its answer
 	}
 	before := w.truth.answered[a.identity]
 	w.truth.answered[a.identity] = a
@@ -79,7 +79,7 @@ func (w *world) checkAgain(a *simRequest) {
 	kept := was.Outcome != ordering.OutcomeUnknown
 	switch {
 	case kept && before.recorded:
-		was.EndedAt, is.EndedAt = time.Time{}, time.Time{} // by the replica's clock where the journal's answer was lost
+		was.EndedAt, is.EndedAt = time.Time{}, time.Time{} // by the instance's clock if the journal's reply was lost
 		was.Attempts, is.Attempts = nil, nil               // may arrive late, after a person's resolution
 		if d := cmp.Diff(was, is); !same || d != "" {
 			w.wrong("%s: %s was answered %s, and now %s of %s (-was +is):\n%s",
@@ -90,7 +90,7 @@ func (w *world) checkAgain(a *simRequest) {
 			w.wrong("%s: was answered %s of %s, and now %s of %s", a, was.Outcome, before.result.Record.Ref, is.Outcome, a.result.Record.Ref)
 		}
 	case was.Outcome == ordering.OutcomeUnknown && !same:
-		// A person had it sent again, or it turned out not sent.
+		// A person had it sent again, or it was not sent.
 		r := w.truth.records[before.result.Record.Ref]
 		if r.Calls[was.Number-1].Outcome == ordering.OutcomeDone {
 			w.wrong("%s: was answered unknown of %s, which was done, and now %s of %s", a, r.Ref, is.Outcome, a.result.Record.Ref)
@@ -98,7 +98,7 @@ func (w *world) checkAgain(a *simRequest) {
 	}
 }
 
-// checkError: nothing was begun, for a reason.
+// checkError checks that nothing was begun, for a valid reason.
 func (w *world) checkError(a *simRequest, orders map[string]*shown) {
 	var (
 		invalid *ordering.InvalidError

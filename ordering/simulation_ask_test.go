@@ -21,18 +21,19 @@ type simRequest struct {
 	resolving *ordering.ResolveRequest
 	// label identifies the request's order or payment at the service.
 	label string
-	// identity is the key in its scope, "" for none; own: it is the client's.
+	// identity is the key in its scope and may be empty; own is true for the client's own
+	// key.
 	identity string
 	own      bool
-	invalid  bool // is to be refused by larder itself
-	known    bool // of an order that the journal had when it was asked
-	left     bool // the client went away
+	invalid  bool // larder must reject it
+	known    bool // the journal had the order when it was sent
+	left     bool // the client disconnected
 	leave    context.CancelFunc
 
 	result ordering.Result
 	err    error
 	at     time.Time
-	// recorded: when it was answered, the journal said the same.
+	// recorded is true if the journal had the same result at the time of the answer.
 	recorded bool
 	by       *replica
 }
@@ -48,13 +49,13 @@ func (a *simRequest) operation() ordering.Operation {
 	}
 }
 
-// String names the request in failures.
+// String describes the request in failures.
 func (a *simRequest) String() string {
 	return fmt.Sprintf("request %d (%s of %q, key %q)", a.number, a.operation(), a.label, a.identity)
 }
 
-// send sends a request to a replica and goes on without its answer. Nothing
-// else happens at the same moment, so that a run can be repeated.
+// send sends a request to an instance and does not wait for its answer. Nothing else
+// happens at the same moment, so that a run can be repeated.
 func (w *world) send(r *replica, a *simRequest) {
 	time.Sleep(time.Millisecond)
 	synctest.Wait()
@@ -83,20 +84,20 @@ func (w *world) send(r *replica, a *simRequest) {
 		if a.resolving != nil {
 			w.resolving = false
 		}
-		if !r.gate.isDead() { // else the client hears nothing
+		if !r.gate.isDead() { // otherwise the client gets no answer
 			w.answers = append(w.answers, a)
 		}
 	}()
 }
 
-// says reports whether the journal says what an answer does.
+// says reports whether the journal has the result of an answer.
 func (w *world) says(ctx context.Context, result ordering.Result) bool {
 	record, err := w.journal.Record(ctx, []string{"main"}, result.Record.Ref)
 	call, ok := record.Call(result.Call.Number)
 	return err == nil && ok && call.Outcome == result.Call.Outcome
 }
 
-// answered reports whether a request has had its answer, heard or not.
+// answered reports whether a request has an answer, even if the client did not get it.
 func (w *world) answered(a *simRequest) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

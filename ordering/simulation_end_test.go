@@ -9,8 +9,8 @@ import (
 	"larder/ordering"
 )
 
-// converge heals everything and resolves what is unknown: then each key's
-// answer is what the service has.
+// converge ends all faults and resolves all unknown outcomes. Then the answer for each key
+// must match the service.
 func (s *simulation) converge() {
 	s.control("PUT", "/sandbox/faults", "[]")
 	s.control("PATCH", "/sandbox/stop-list/"+string(menutest.Restaurant), `{"soup":false}`)
@@ -58,8 +58,8 @@ func (s *simulation) converge() {
 	}
 }
 
-// allRecorded: what a replica has answered and could not record, it has
-// recorded once it can, if it lives.
+// allRecorded checks that an instance, if it still runs, has recorded all results that it
+// could not record before.
 func (s *simulation) allRecorded() {
 	for _, a := range s.requests {
 		if !s.answered(a) || a.by.gate.isDead() {
@@ -80,7 +80,7 @@ func (s *simulation) allRecorded() {
 	}
 }
 
-// wantNothingOpen: an order that was answered with an error leaves nothing open.
+// wantNothingOpen checks that an order that was answered with an error has no open call.
 func (s *simulation) wantNothingOpen(a *simRequest) {
 	for ref, label := range s.truth.labels {
 		if state := s.truth.records[ref].State; label == a.label && state != ordering.StateNotSent {

@@ -11,8 +11,8 @@ import (
 	"larder/ordering"
 )
 
-// network is a network within the process: synctest does not regard a
-// goroutine that waits for a socket as blocked, so its time would never pass.
+// network is an in-process network. With real sockets, time in a synctest bubble would not
+// advance, because waiting for a socket does not count as blocked.
 type network struct {
 	conns chan net.Conn
 	once  sync.Once
@@ -42,8 +42,8 @@ func (n *network) Close() error {
 // Addr implements net.Listener.
 func (n *network) Addr() net.Addr { return &net.UnixAddr{Name: "memory", Net: "memory"} }
 
-// plug is where one replica is connected to the network; pulled, it cuts every
-// connection and makes no more, as the death of a process does.
+// plug connects one instance to the network. Pulling it cuts every connection and prevents
+// new ones, as the death of a process does.
 type plug struct {
 	net *network
 
@@ -82,11 +82,11 @@ func (p *plug) pull() {
 	}
 }
 
-// errDead is what a dead process's calls give; nobody sees it.
+// errDead is the error of calls of a dead process; nobody observes it.
 var errDead = errors.New("the process is dead")
 
-// gate is a replica's way to the journal: where calls fail, are slow, and
-// where the process dies.
+// gate is an instance's access to the journal. Calls can fail or be slow, and the process
+// can die.
 type gate struct {
 	ordering.Journal
 	plug *plug
@@ -94,7 +94,7 @@ type gate struct {
 	mu    sync.Mutex
 	dead  bool
 	away  bool                                         // nothing reaches the journal
-	fail  map[journaltest.Method][]journaltest.Failure // of the next calls, in turn
+	fail  map[journaltest.Method][]journaltest.Failure // of the next calls, in order
 	die   map[journaltest.Method]journaltest.Failure   // before or after the next call
 	delay map[journaltest.Method]time.Duration         // of the next call
 }
@@ -112,7 +112,7 @@ func (g *gate) isDead() bool {
 	return g.dead
 }
 
-// plan takes what shall happen to the next call of a method.
+// plan returns what happens to the next call of a method.
 func (g *gate) plan(method journaltest.Method) (delay time.Duration, fail, die journaltest.Failure) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -160,7 +160,7 @@ func (g *gate) do(ctx context.Context, method journaltest.Method, call func() er
 	}
 }
 
-// guarded is do for what gives a value.
+// guarded is do for calls with a result.
 func guarded[V any](g *gate, ctx context.Context, method journaltest.Method, call func() (V, error)) (V, error) { //nolint:revive // a method may have no type parameter
 	var value, zero V
 	err := g.do(ctx, method, func() (err error) {
@@ -173,7 +173,7 @@ func guarded[V any](g *gate, ctx context.Context, method journaltest.Method, cal
 	return value, nil
 }
 
-// Secret implements ordering.Journal, as all that follow.
+// Secret implements ordering.Journal, as do the following methods.
 func (g *gate) Secret(ctx context.Context) ([]byte, error) {
 	return guarded(g, ctx, journaltest.MethodSecret, func() ([]byte, error) { return g.Journal.Secret(ctx) })
 }

@@ -24,8 +24,8 @@ func simOrder(label string, quantity int) []byte {
 		`"paymentTypeID":"cash","restaurantID":%q}`, label, quantity, at, menutest.Restaurant)
 }
 
-// place places an order: with a key of few, sometimes with another body than
-// before, or without one; sometimes several times at once.
+// place places an order: with one of few keys, sometimes with a different body, or without
+// a key; sometimes several times concurrently.
 func (s *simulation) place(t *rapid.T) {
 	key := rapid.SampledFrom([]string{"", "k1", "k2", "k3", "k4", "k5", "k6"}).Draw(t, "key")
 	label := key + rapid.SampledFrom([]string{"", "", "", "", "-other"}).Draw(t, "body")
@@ -47,7 +47,7 @@ func (s *simulation) place(t *rapid.T) {
 	}
 }
 
-// bodyOf returns the same body for the same label, for as long as the run lasts.
+// bodyOf returns the body of a label; it is the same during the whole run.
 func (s *simulation) bodyOf(label string) []byte {
 	for _, a := range s.requests {
 		if a.placing != nil && a.label == label {
@@ -57,7 +57,7 @@ func (s *simulation) bodyOf(label string) []byte {
 	return simOrder(label, 1+len(label)%3)
 }
 
-// placeWrong places what larder refuses by itself; its key stays free.
+// placeWrong places an order that larder must reject; its key stays free.
 func (s *simulation) placeWrong(t *rapid.T) {
 	request := newPlaceRequest("wrong", simOrder("wrong", 0))
 	s.send(s.replica(t), &simRequest{placing: &request, label: "wrong", identity: "create/wrong", invalid: true})
@@ -66,8 +66,8 @@ func (s *simulation) placeWrong(t *rapid.T) {
 // change pays, completes or rejects an order of the service.
 func (s *simulation) change(t *rapid.T) {
 	orders := s.atService()
-	// A client learns an orderID from larder, or from elsewhere when larder does
-	// not know what became of the order.
+	// A client learns an orderID from larder. If larder does not know the outcome of the
+	// order, it may learn it elsewhere.
 	maps.DeleteFunc(orders, func(id string, o *shown) bool {
 		_, err := s.journal.Order(s.ctx, "main", id)
 		return err != nil && o.Body.Comment != stranger && !s.forsaken(o.Body.Comment)
@@ -90,7 +90,7 @@ func (s *simulation) change(t *rapid.T) {
 		a.label = fmt.Sprintf("pay-%s-%d", o.OrderID, rapid.IntRange(1, 2).Draw(t, "payment"))
 		amount := o.Total
 		if !a.changing.V1 && rapid.IntRange(0, 4).Draw(t, "short") == 0 {
-			amount = amount.Shift(-1) // larder lets it pass there, the service refuses it
+			amount = amount.Shift(-1) // larder accepts it there, the service refuses it
 			a.label += "-short"
 		}
 		a.changing.Body = fmt.Appendf(nil, `[{"code":%q,"amount":%s,"paidAt":"2030-01-01T00:00:00Z","name":""}]`, a.label, amount)
@@ -112,8 +112,8 @@ func (s *simulation) change(t *rapid.T) {
 	}
 }
 
-// forsaken reports whether nobody in larder knows, or is about to answer, what became
-// of the order with a label.
+// forsaken reports whether larder neither knows nor is about to return the outcome of the
+// order with a label.
 func (s *simulation) forsaken(label string) bool {
 	for _, r := range s.records(ordering.StatePlacing) {
 		if s.truth.labels[r.Ref] == label {
@@ -125,7 +125,7 @@ func (s *simulation) forsaken(label string) bool {
 	})
 }
 
-// stranger has another program place an order, which larder knows nothing of.
+// stranger places an order with another program, unknown to larder.
 func (s *simulation) stranger(*rapid.T) {
 	token := struct {
 		Token string `json:"access_token"`
@@ -138,7 +138,7 @@ func (s *simulation) stranger(*rapid.T) {
 	s.direct("/orders/api/v1/orders", "application/json", string(simOrder(stranger, 1)), token.Token)
 }
 
-// fail puts faults in force at the service.
+// fail sets faults of the service.
 func (s *simulation) fail(t *rapid.T) {
 	const create, change, token = `"method":"POST","path":"/orders/api/v1/orders"`, `"method":"PUT","path":"/orders/*"`, `"path":"/connect/token"`
 	var list []string
@@ -158,7 +158,7 @@ func (s *simulation) fail(t *rapid.T) {
 	s.control("PUT", "/sandbox/faults", "["+strings.Join(list, ",")+"]")
 }
 
-// stopDish stops a dish, or sells it again. Sometimes larder does not know yet,
+// stopDish stops a dish or makes it available again. Sometimes larder does not know yet,
 // and the service refuses the order.
 func (s *simulation) stopDish(t *rapid.T) {
 	stopped := rapid.Bool().Draw(t, "stopped")
@@ -169,7 +169,7 @@ func (s *simulation) stopDish(t *rapid.T) {
 	s.stopped = stopped && known
 }
 
-// pass lets time pass: seconds mostly, sometimes beyond deadlines and retention.
+// pass lets time pass: usually seconds, sometimes more than deadlines and retention.
 func (s *simulation) pass(t *rapid.T) {
 	time.Sleep(rapid.SampledFrom([]time.Duration{
 		100 * time.Millisecond, time.Second, time.Second, 4 * time.Second, 4 * time.Second, 16 * time.Second, 16 * time.Second,
@@ -177,7 +177,7 @@ func (s *simulation) pass(t *rapid.T) {
 	}).Draw(t, "time"))
 }
 
-// failJournal has a replica's calls of the journal fail or be slow.
+// failJournal makes an instance's journal calls fail or be slow.
 func (s *simulation) failJournal(t *rapid.T) {
 	g := s.replica(t).gate
 	method := rapid.SampledFrom([]journaltest.Method{
@@ -196,7 +196,7 @@ func (s *simulation) failJournal(t *rapid.T) {
 	}
 }
 
-// away takes the journal away from a replica, or gives it back.
+// away disconnects an instance from the journal, or reconnects it.
 func (s *simulation) away(t *rapid.T) {
 	g := s.replica(t).gate
 	g.mu.Lock()
@@ -204,7 +204,7 @@ func (s *simulation) away(t *rapid.T) {
 	g.away = !g.away
 }
 
-// die has a replica die at its next step of the journal, before or after it.
+// die kills an instance at its next journal call, before or after it.
 func (s *simulation) die(t *rapid.T) {
 	g := s.replica(t).gate
 	method := rapid.SampledFrom([]journaltest.Method{
@@ -216,19 +216,19 @@ func (s *simulation) die(t *rapid.T) {
 	g.die[method] = failure
 }
 
-// crash kills a replica with whatever it has in flight.
+// crash kills an instance with everything that it has in flight.
 func (s *simulation) crash(t *rapid.T) { s.replica(t).gate.kill() }
 
-// restart stops a replica as a signal does, and starts another when it is gone.
+// restart stops an instance as a signal does, and starts another one when it has ended.
 func (s *simulation) restart(t *rapid.T) {
 	r := s.replica(t)
 	r.stop()
 	<-r.gone
-	r.gate.kill() // nothing of it is left; what is asked of it now has no answer
+	r.gate.kill() // requests to it get no answer now
 	s.start(s.ctx, r.number)
 }
 
-// leave has a client hang up.
+// leave disconnects a client.
 func (s *simulation) leave(t *rapid.T) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -242,7 +242,7 @@ func (s *simulation) leave(t *rapid.T) {
 	t.Skip("nobody waits")
 }
 
-// resolveOne has a person who knows the truth resolve an unknown outcome.
+// resolveOne resolves an unknown outcome correctly.
 func (s *simulation) resolveOne(t *rapid.T) {
 	unknown := s.records(ordering.StateUnknown)
 	s.mu.Lock()
@@ -257,7 +257,7 @@ func (s *simulation) resolveOne(t *rapid.T) {
 	}
 }
 
-// resolve resolves a record's unknown call as it is at the service.
+// resolve resolves a record's unknown call according to the service.
 func (s *simulation) resolve(by *replica, r ordering.Record, again bool) bool {
 	call, _ := r.Busy()
 	resolution := &ordering.ResolveRequest{
@@ -268,7 +268,7 @@ func (s *simulation) resolve(by *replica, r ordering.Record, again bool) bool {
 	}
 	orders := s.atService()
 	done, subject := s.isDone(&r, call, orders, resolution)
-	// A change of the order by an orderID that came from elsewhere is resolved first.
+	// A change with an orderID that the client learned elsewhere is resolved first.
 	has, err := s.journal.Order(s.ctx, "main", resolution.OrderID)
 	_, busy := has.Busy()
 	s.mu.Lock()
@@ -286,7 +286,7 @@ func (s *simulation) resolve(by *replica, r ordering.Record, again bool) bool {
 	return true
 }
 
-// isDone reports whether an unknown call took effect, and what it is of.
+// isDone reports whether an unknown call took effect, and returns its subject.
 func (s *simulation) isDone(r *ordering.Record, call ordering.Call, orders map[string]*shown, resolution *ordering.ResolveRequest) (done bool, subject string) {
 	if call.Operation == upstream.OpCreate {
 		label := s.truth.labels[r.Ref]

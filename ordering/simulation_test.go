@@ -21,12 +21,12 @@ type simulation struct {
 	labels int
 }
 
-// replica draws one.
+// replica draws an instance.
 func (s *simulation) replica(t *rapid.T) *replica {
 	return s.replicas[rapid.IntRange(0, len(s.replicas)-1).Draw(t, "replica")]
 }
 
-// quiesce lets everything run until nothing can without time passing.
+// quiesce runs everything until nothing can continue without time passing.
 func (s *simulation) quiesce() {
 	synctest.Wait()
 	for i, r := range s.replicas {
@@ -38,14 +38,14 @@ func (s *simulation) quiesce() {
 	}
 }
 
-// weather is what may go wrong in a run.
+// weather selects the faults of a run.
 type weather struct {
 	name string
-	// service, journal and process weigh the faults of each.
+	// service, journal and process are the weights of their faults.
 	service, journal, process int
 }
 
-// actions are the steps, each as often as it weighs.
+// actions returns the steps, each as often as its weight.
 func (s *simulation) actions(w weather) map[string]func(*rapid.T) {
 	actions := map[string]func(*rapid.T){"": s.verify}
 	for _, step := range []struct {
@@ -75,8 +75,8 @@ func (s *simulation) actions(w weather) map[string]func(*rapid.T) {
 	return actions
 }
 
-// TestSimulation runs larder against what can go wrong (policies O7 to O12).
-// Repeat a failure with the -rapid.seed that it names.
+// TestSimulation runs larder with random faults (policies O7 to O12). To repeat a failure,
+// use the printed -rapid.seed.
 func TestSimulation(t *testing.T) {
 	t.Parallel()
 	onSale := menutest.Compile(t, menutest.Card, menu.DefaultSettings())
@@ -110,7 +110,7 @@ func TestSimulation(t *testing.T) {
 				t.Logf("%6d %s", kinds[kind], kind)
 			}
 			for _, kind := range []string{"create done", "pay done", "complete done", "reject done", "error reused", "error state"} {
-				if kinds[kind] == 0 && !testing.Short() { // a fifth of the runs may miss one
+				if kinds[kind] == 0 && !testing.Short() { // each kind may be missing in a fifth of the runs
 					t.Errorf("the runs met no %q: they prove little", kind)
 				}
 			}
@@ -118,7 +118,7 @@ func TestSimulation(t *testing.T) {
 	}
 }
 
-// verify is what rapid calls before and after every step.
+// verify is called by rapid before and after every step.
 func (s *simulation) verify(t *rapid.T) {
 	s.quiesce()
 	s.check()

@@ -16,12 +16,12 @@ import (
 	"larder/ordering"
 )
 
-// truth is what the run has seen of records and answers so far.
+// truth is what the run has observed of records and answers.
 type truth struct {
-	labels   map[string]string // of a record's order, by ref
+	labels   map[string]string // by ref: the label of the record's order
 	records  map[string]ordering.Record
-	answered map[string]*simRequest // the last answer under a key, by the key's identity
-	kinds    map[string]int         // what was seen how often
+	answered map[string]*simRequest // by identity: the last answer for a key
+	kinds    map[string]int         // counts of observed kinds
 }
 
 func newTruth() truth {
@@ -30,8 +30,7 @@ func newTruth() truth {
 	}
 }
 
-// shown is an order as the service shows it. Its comment is the label that
-// tells which request it came from.
+// shown is an order as the service returns it. Its comment is the label of its request.
 type shown struct {
 	OrderID   string
 	State     string
@@ -42,7 +41,7 @@ type shown struct {
 	Payments  []struct{ Code string }
 }
 
-// ended reports whether the order takes no more changes.
+// ended reports whether the order allows no more changes.
 func (s *shown) ended() bool { return s.State == "closed" || s.State == "rejected" }
 
 // paidWith reports whether a payment with this code took effect.
@@ -59,10 +58,10 @@ func (w *world) atService() map[string]*shown {
 	return orders
 }
 
-// Errorf notes what must never be.
+// Errorf records a violated invariant.
 func (w *world) Errorf(format string, args ...any) { w.wrong(format, args...) }
 
-// shownOrders reads the sandbox's list of orders.
+// shownOrders decodes the sandbox's list of orders.
 func shownOrders(report interface {
 	Errorf(format string, args ...any)
 }, answer []byte,
@@ -74,7 +73,7 @@ func shownOrders(report interface {
 	return list.Result
 }
 
-// control uses one of the sandbox's own switches.
+// control calls one of the sandbox's control endpoints.
 func (w *world) control(method, path, body string) []byte {
 	recorder := httptest.NewRecorder()
 	w.service.ServeHTTP(recorder, httptest.NewRequestWithContext(w.ctx, method, path, strings.NewReader(body)))
@@ -84,7 +83,7 @@ func (w *world) control(method, path, body string) []byte {
 	return recorder.Body.Bytes()
 }
 
-// direct is a call of the service that larder has no part in.
+// direct calls the service without larder.
 func (w *world) direct(path, contentType, body, token string) []byte {
 	request := httptest.NewRequestWithContext(w.ctx, http.MethodPost, path, strings.NewReader(body))
 	request.Header.Set("Content-Type", contentType)
@@ -94,7 +93,7 @@ func (w *world) direct(path, contentType, body, token string) []byte {
 	return recorder.Body.Bytes()
 }
 
-// spy sees every call of the service arrive, and checks that the journal has it.
+// spy observes every call that arrives at the service, and checks that the journal has it.
 func (w *world) spy(rw http.ResponseWriter, r *http.Request) {
 	op, orderID := operationOf(r)
 	if op == "" {
@@ -103,7 +102,7 @@ func (w *world) spy(rw http.ResponseWriter, r *http.Request) {
 	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // cut while it was being sent: nothing happens
+		return // cut off while it was sent: nothing happens
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	subject := orderID
@@ -129,8 +128,8 @@ func (w *world) spy(rw http.ResponseWriter, r *http.Request) {
 		w.wrong("%s of %q reached the service %s", op, subject, fault)
 	}
 	defer func() {
-		// The limit starts when the request arrives; a call has two thirds of it
-		// at least, after the wait for a token and a slot (policy O8a).
+		// The limit starts when the request arrives. After the wait for a token and a slot,
+		// at least two thirds of it remain (policy O8a).
 		if took := time.Since(call.StartedAt); r.Context().Err() != nil && w.steady && took < simCall*2/3 {
 			w.wrong("%s of %q was cut off after %s", op, subject, took)
 		}
@@ -138,8 +137,8 @@ func (w *world) spy(rw http.ResponseWriter, r *http.Request) {
 	w.service.ServeHTTP(rw, r)
 }
 
-// explain returns the journal's call of one that arrives, or what is wrong with
-// it: the journal must have it open, and nothing else of that order.
+// explain returns the journal's call for a call that arrives at the service, or a fault:
+// the call must be open, and the only open one of its order.
 func (w *world) explain(op ordering.Operation, orderID string, body []byte) (call ordering.Call, fault string) {
 	if op == upstream.OpCreate {
 		for _, r := range w.records(ordering.StatePlacing) {
@@ -190,12 +189,12 @@ func (w *world) records(state ordering.State) (all []ordering.Record) {
 	}
 }
 
-// check compares what larder says with what is, after every step.
+// check compares larder's records with the service after every step.
 func (w *world) check() {
 	orders := w.atService()
 	records := w.records("")
 	placed := map[string]*ordering.Record{}      // by orderID
-	undecided := map[string][]*ordering.Record{} // whose creation is open or unknown, by label
+	undecided := map[string][]*ordering.Record{} // by label: creation open or unknown
 	for i := range records {
 		r := &records[i]
 		w.remember(r)
@@ -248,7 +247,7 @@ func (w *world) check() {
 	}
 }
 
-// remember learns a new record's label while its body is kept.
+// remember records a new record's label while its body is kept.
 func (w *world) remember(r *ordering.Record) {
 	if _, known := w.truth.labels[r.Ref]; known || r.Adopted {
 		return
@@ -260,7 +259,7 @@ func (w *world) remember(r *ordering.Record) {
 	w.truth.labels[r.Ref] = labelOf(body)
 }
 
-// move checks that a record moved as records do.
+// move checks that a record changes only as allowed.
 func (w *world) move(r *ordering.Record) {
 	before, known := w.truth.records[r.Ref]
 	w.truth.records[r.Ref] = *r
@@ -300,8 +299,8 @@ func (w *world) move(r *ordering.Record) {
 	}
 }
 
-// saysDone reports whether a call's outcome is what its last try said, unless somebody
-// resolved it, and each try's what its answer says (policy O8).
+// saysDone reports whether a call's outcome is that of its last attempt, unless a person
+// resolved it, and each attempt's outcome matches its answer (policy O8).
 func saysDone(call ordering.Call) bool {
 	said := ordering.OutcomeNotSent
 	for _, try := range call.Attempts {
@@ -320,7 +319,7 @@ func saysDone(call ordering.Call) bool {
 	}
 }
 
-// certainties are the outcomes that a try may have by its answer's status.
+// certainties returns the possible outcomes of an attempt for its status.
 func certainties(try ordering.Attempt) []ordering.Outcome {
 	switch s := try.Status; {
 	case s == 0:
@@ -336,7 +335,7 @@ func certainties(try ordering.Attempt) []ordering.Outcome {
 	}
 }
 
-// compare compares an order's record with the order.
+// compare compares an order's record with the order at the service.
 func (w *world) compare(r *ordering.Record, o *shown) {
 	call, busy := r.Busy()
 	undecided := func(op ordering.Operation) bool { return busy && call.Operation == op }
@@ -357,5 +356,5 @@ func (w *world) compare(r *ordering.Record, o *shown) {
 	}
 }
 
-// seen counts what a run has seen: a simulation that meets nothing proves nothing.
+// seen counts an observation: a simulation without faults proves nothing.
 func (w *world) seen(what string) { w.truth.kinds[what]++ }

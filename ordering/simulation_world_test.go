@@ -19,12 +19,12 @@ import (
 	"larder/ordering/validate"
 )
 
-// The retention of the simulation is short, so that many records and keys expire.
+// The retention in the simulation is short, so that many records and keys expire.
 const (
 	simKeyTTL = time.Hour
 	simSweep  = 30 * time.Second
-	// simCall is how long a call may take whatever becomes of its client: the
-	// write timeout of a connection, less what came before it was sent.
+	// simCall is how long a call may take even without its client: the write timeout of a
+	// connection, less the time before it was sent.
 	simCall = upstream.DefaultWriteTimeout - time.Second
 )
 
@@ -38,8 +38,8 @@ func simConfig() ordering.Config {
 	return cfg
 }
 
-// replica is one larder: an engine with its own connections to the service and
-// to the journal that all share.
+// replica is one instance: an engine with its own connections to the service and the shared
+// journal.
 type replica struct {
 	number int
 	orders *ordering.Orders
@@ -50,27 +50,27 @@ type replica struct {
 	gone   chan struct{} // closed when Run has returned
 }
 
-// world is a service, a journal and replicas of larder between them.
+// world is a service, a journal and the instances between them.
 type world struct {
 	ctx      context.Context //nolint:containedctx // of the whole run
 	journal  *journaltest.Memory
 	box      *sandbox.Sandbox
-	service  http.Handler // the sandbox's own, without the spy
+	service  http.Handler // the sandbox without the spy
 	network  *network
 	server   *http.Server
 	served   chan error
 	replicas [2]*replica
 	refs     int
-	cards    [2]*menu.Catalogue // as it is, and with the dish stopped
+	cards    [2]*menu.Catalogue // without and with the stopped dish
 	stopped  bool               // larder knows that the dish is stopped
-	steady   bool               // neither the journal nor a process ever fails
+	steady   bool               // the journal and the processes never fail
 
 	mu        sync.Mutex
-	faults    []string // of what must never be
+	faults    []string // violated invariants
 	active    map[string]int
 	events    map[string]int
 	requests  []*simRequest
-	answers   []*simRequest // answered and not yet checked
+	answers   []*simRequest // answered, but not checked yet
 	truth     truth
 	resolving bool
 }
@@ -93,7 +93,7 @@ func newWorld(ctx context.Context, cards [2]*menu.Catalogue) *world {
 	return w
 }
 
-// start starts a replica in the place of one that is gone.
+// start starts an instance in the place of one that has ended.
 func (w *world) start(ctx context.Context, i int) {
 	ctx, stop := context.WithCancel(ctx)
 	p := &plug{net: w.network}
@@ -127,7 +127,7 @@ func (w *world) start(ctx context.Context, i int) {
 	w.replicas[i] = r
 	go func() {
 		defer close(r.gone)
-		time.Sleep(time.Duration(1+i) * 137 * time.Microsecond) // replicas do not sweep at the same moment
+		time.Sleep(time.Duration(1+i) * 137 * time.Microsecond) // so that instances do not sweep at the same moment
 		_ = r.orders.Run(ctx)
 		client.Close()
 	}()
@@ -159,7 +159,7 @@ func (w *world) happened(e ordering.Event) {
 	}
 }
 
-// wrong notes what must never be; the run fails at the end of the step.
+// wrong records a violated invariant; the run fails at the end of the step.
 func (w *world) wrong(format string, args ...any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -170,13 +170,13 @@ func (w *world) wrongLocked(format string, args ...any) {
 	w.faults = append(w.faults, fmt.Sprintf(format, args...))
 }
 
-// replace puts a new replica where one has died.
+// replace starts a new instance in place of a dead one.
 func (w *world) replace(i int) {
 	w.replicas[i].stop()
 	w.start(w.ctx, i)
 }
 
-// end stops everything: a bubble ends when nothing runs in it.
+// end stops everything, because a bubble must not leave goroutines.
 func (w *world) end() {
 	for _, r := range w.replicas {
 		r.gate.kill()
@@ -190,7 +190,7 @@ func (w *world) end() {
 	for _, a := range w.requests {
 		a.leave()
 	}
-	time.Sleep(10 * time.Minute) // the longest limit of anything that still runs
+	time.Sleep(10 * time.Minute) // the longest limit of anything that may still run
 	synctest.Wait()
 }
 

@@ -17,7 +17,7 @@ import (
 	"larder/ordering"
 )
 
-// TestUnreplicatedResultIsWrittenAgain: what too few replicas have is answered,
+// TestUnreplicatedResultIsWrittenAgain: a result that too few replicas have is returned,
 // and finished again each second until enough have it (policy O14).
 func TestUnreplicatedResultIsWrittenAgain(t *testing.T) {
 	t.Parallel()
@@ -39,7 +39,7 @@ func TestUnreplicatedResultIsWrittenAgain(t *testing.T) {
 		if got := h.placed(t); got.Record.State != ordering.StatePlaced || got.Record.OrderID != "765" {
 			t.Errorf("Place() = %+v, want it answered", got.Record)
 		}
-		<-time.After(10 * time.Second) // of the bubble
+		<-time.After(10 * time.Second) // in the synctest bubble
 		synctest.Wait()
 		if finished != 5 {
 			t.Errorf("finished %d times, want 5: until replicas had it", finished)
@@ -54,9 +54,9 @@ func TestUnreplicatedResultIsWrittenAgain(t *testing.T) {
 	})
 }
 
-// TestUnreplicatedResolutionIsWrittenAgain: what an operator said and too few
-// replicas have is answered, and written again until enough have it, also where
-// a failover has undone it (policy O14).
+// TestUnreplicatedResolutionIsWrittenAgain: a resolution that too few replicas have is
+// returned, and written again until enough have it, also if a failover has undone it
+// (policy O14).
 func TestUnreplicatedResolutionIsWrittenAgain(t *testing.T) {
 	t.Parallel()
 	h, was := unknown(t, upstream.OpCreate)
@@ -96,7 +96,7 @@ func TestUnreplicatedResolutionIsWrittenAgain(t *testing.T) {
 	}
 }
 
-// undone is a journal whose first resolution a failover undoes.
+// undone is a journal whose first resolution is undone by a failover.
 type undone struct {
 	ordering.Journal
 	resolved *int
@@ -114,8 +114,8 @@ func (u undone) Resolve(ctx context.Context, s ordering.ResolveCall) (ordering.R
 	return r, ordering.ErrUnreplicated
 }
 
-// TestUndoneResolutionIsWrittenAgain: where a failover has made a call unknown
-// again, it is resolved again, as what the operator said (policy O14).
+// TestUndoneResolutionIsWrittenAgain: if a failover has made a call unknown again, it is
+// resolved again in the same way (policy O14).
 func TestUndoneResolutionIsWrittenAgain(t *testing.T) {
 	t.Parallel()
 	resolved := 0
@@ -139,7 +139,7 @@ func TestUndoneResolutionIsWrittenAgain(t *testing.T) {
 	}
 }
 
-// TestUnreplicatedAtTheEnd: what no replica has when larder stops is logged.
+// TestUnreplicatedAtTheEnd: a result that no replica has when larder stops is logged.
 func TestUnreplicatedAtTheEnd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -157,8 +157,8 @@ func TestUnreplicatedAtTheEnd(t *testing.T) {
 	})
 }
 
-// TestLostRecordIsWrittenAgain: a call whose record is lost while it is made
-// is answered, and its key replays it (policy O14a).
+// TestLostRecordIsWrittenAgain: if the record is lost during the call, the call is
+// answered, and its key replays it (policy O14a).
 func TestLostRecordIsWrittenAgain(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t, ordering.DefaultConfig())
@@ -177,8 +177,8 @@ func TestLostRecordIsWrittenAgain(t *testing.T) {
 	}
 }
 
-// TestLostRecordComesBack: Redis has the record again, where another instance has
-// found the call overdue meanwhile. How it ended is recorded all the same.
+// TestLostRecordComesBack: Redis has the record again, and another instance has swept the
+// call in the meantime. Its outcome is recorded nevertheless.
 func TestLostRecordComesBack(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) {
@@ -190,8 +190,8 @@ func TestLostRecordComesBack(t *testing.T) {
 	}
 }
 
-// returning is a journal without the record of the first call that ends: it is
-// back at once, and the call counts as unknown.
+// returning is a journal that lacks the record at the first Finish. Afterwards the record
+// is back, and the call is unknown.
 type returning struct {
 	ordering.Journal
 	once sync.Once
@@ -202,7 +202,7 @@ func (r *returning) Finish(ctx context.Context, e ordering.CallResult) (ordering
 	r.once.Do(func() {
 		lost = true
 		swept := ordering.CallResult{Connection: e.Connection, Ref: e.Ref, Call: e.Call, Outcome: ordering.OutcomeUnknown}
-		_, _ = r.Journal.Finish(ctx, swept) // the record shows it
+		_, _ = r.Journal.Finish(ctx, swept) // the result is visible in the record
 	})
 	if lost {
 		return ordering.Record{}, ordering.ErrNoOrder
@@ -210,8 +210,8 @@ func (r *returning) Finish(ctx context.Context, e ordering.CallResult) (ordering
 	return r.Journal.Finish(ctx, e)
 }
 
-// TestLastWatchHasItsOwnTime: when Run ends, the journals are watched once more,
-// also where writing the last results took all the time that it may take.
+// TestLastWatchHasItsOwnTime: when Run ends, it watches the journals once more, even if
+// writing the last results used all its time.
 func TestLastWatchHasItsOwnTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -235,8 +235,8 @@ func TestLastWatchHasItsOwnTime(t *testing.T) {
 	})
 }
 
-// stuck is a journal that does not answer when a call is finished. It counts the
-// looks at the end that have time.
+// stuck is a journal whose Finish does not return. It counts the watches at the end that
+// have time left.
 type stuck struct {
 	ordering.Journal
 	ending  atomic.Bool
@@ -255,8 +255,8 @@ func (s *stuck) Watch(ctx context.Context, connection string) (ordering.JournalH
 	return s.Journal.Watch(ctx, connection)
 }
 
-// TestRestoredJournalPausesCreates: nothing is sent until the journal is
-// accepted; what Watch finds is known, and logged and counted once.
+// TestRestoredJournalPausesCreates: nothing is sent until the journal is accepted. The
+// findings of Watch are available, and are logged and counted once.
 func TestRestoredJournalPausesCreates(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t, ordering.DefaultConfig())

@@ -9,8 +9,8 @@ import (
 	"larder/ordering/journal"
 )
 
-// BenchmarkJournal measures what an order waits for: its key looked up, its
-// call begun and finished, over a Redis that writes to disk and over the
+// BenchmarkJournal measures the part of the journal in the latency of an order: look up the
+// key, begin and finish the call. It uses a Redis with an append-only file, and the
 // embedded one.
 func BenchmarkJournal(b *testing.B) {
 	cfg := ordering.DefaultConfig()

@@ -10,13 +10,13 @@ import (
 	"larder/ordering"
 )
 
-// TestReadingCostsByCalls: what it takes to read an order grows with the calls
-// that its record has, not with all that it ever had.
+// TestReadingCostsByCalls: the cost of reading an order grows with the calls in its record,
+// not with all calls that it ever had.
 func TestReadingCostsByCalls(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)
 	r := ended(t, w, begun(t, w, create()), ordering.OutcomeDone, "765")
-	for range ordering.MaxCalls + 40 { // a storefront that asks until the order is paid
+	for range ordering.MaxCalls + 40 { // a storefront that polls until the order is paid
 		o := pay("765")
 		o.Operation, o.Payments, o.Body, o.Derived = upstream.OpComplete, nil, nil, true
 		ended(t, w, begun(t, w, o), ordering.OutcomeRefused, "")
@@ -39,7 +39,7 @@ func TestReadingCostsByCalls(t *testing.T) {
 	}
 }
 
-// asked is how often Redis has run a command.
+// asked returns how often Redis has run a command.
 func asked(t *testing.T, w *env, command string) int {
 	t.Helper()
 	stats := w.client.Info(t.Context(), "commandstats").Val()

@@ -12,8 +12,8 @@ import (
 	"larder/ordering/journal"
 )
 
-// TestCluster sees every script through over a Redis Cluster, which refuses one
-// whose keys are not in one slot.
+// TestCluster runs every script on a Redis Cluster, which rejects a script whose keys are
+// in several slots.
 func TestCluster(t *testing.T) {
 	t.Parallel()
 	j := journal.New(open(t, servers.Cluster(t).URL(), rand.Text()), ordering.DefaultConfig(), quiet())
@@ -66,7 +66,7 @@ func TestCluster(t *testing.T) {
 	}
 }
 
-// TestClusterReplicas: in a cluster WAIT goes to the server that has the record.
+// TestClusterReplicas: in a cluster, WAIT is sent to the server that has the record.
 func TestClusterReplicas(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -84,7 +84,7 @@ func TestClusterReplicas(t *testing.T) {
 				cfg.WaitTimeout = 50 * time.Millisecond
 			}
 			j := journal.New(open(t, replicated.Cluster(t).URL(), rand.Text()), cfg, quiet())
-			for range 20 { // the connections' records stand on different masters
+			for range 20 { // the connections' records are on different masters
 				if _, err := j.Begin(t.Context(), create(on(rand.Text()))); !errors.Is(err, test.want) {
 					t.Errorf("Begin: %v, want %v", err, test.want)
 				}
@@ -93,7 +93,7 @@ func TestClusterReplicas(t *testing.T) {
 	}
 }
 
-// TestSentinelReplicas: behind Sentinels WAIT works as with one server.
+// TestSentinelReplicas: with Sentinel, WAIT works as with a single server.
 func TestSentinelReplicas(t *testing.T) {
 	t.Parallel()
 	for wait, want := range map[int]error{2: nil, 3: journal.ErrReplicas} {
@@ -109,8 +109,8 @@ func TestSentinelReplicas(t *testing.T) {
 	}
 }
 
-// TestSentinelFailover: what Begin has given while it waits for both replicas
-// is there after the master was killed.
+// TestSentinelFailover: if Begin waits for both replicas, its record exists after the
+// master was killed.
 func TestSentinelFailover(t *testing.T) {
 	t.Parallel()
 	group := redistest.StartSentinel(t, redistest.AppendOnly())

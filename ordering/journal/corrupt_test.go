@@ -13,8 +13,8 @@ import (
 	"larder/ordering/journal"
 )
 
-// TestCorruptRecord: what nobody can have written is an error that names the
-// field and repeats nothing of it.
+// TestCorruptRecord: invalid data is an error that contains the name of the field, but
+// nothing of the data.
 func TestCorruptRecord(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)
@@ -97,8 +97,8 @@ func wantCorrupt(t *testing.T, err error, field string) {
 	}
 }
 
-// TestCorruptInRedis: an order that cannot be read is an error where it is
-// asked for, and in nobody's way elsewhere.
+// TestCorruptInRedis: an unreadable order is an error for its own requests and does not
+// affect other orders.
 func TestCorruptInRedis(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)
@@ -149,7 +149,7 @@ func TestCorruptInRedis(t *testing.T) {
 	if err != nil || len(moved) != 1 || moved[0].Ref != well.Ref {
 		t.Errorf("Sweep = %d records, %v; want the one that can be read", len(moved), err)
 	}
-	if n := w.client.ZCard(t.Context(), tag+"open").Val(); n != 3 { // put off: broken and foreign; not due: odd
+	if n := w.client.ZCard(t.Context(), tag+"open").Val(); n != 3 { // rescheduled: broken and foreign; not due: odd
 		t.Errorf("open are %d calls, want 3", n)
 	}
 	if moved, err := j.Sweep(t.Context(), main); err != nil || len(moved) != 0 {
@@ -179,8 +179,8 @@ func wantLogged(t *testing.T, entries []*logrus.Entry, refs ...string) {
 	}
 }
 
-// TestWhatCannotBeReadIsNotWritten: an opening whose record nobody could read
-// again is refused before it is written.
+// TestWhatCannotBeReadIsNotWritten: a call whose record would be unreadable is rejected
+// before it is written.
 func TestWhatCannotBeReadIsNotWritten(t *testing.T) {
 	t.Parallel()
 	for _, replicas := range []int{0, 1} {
@@ -194,7 +194,7 @@ func TestWhatCannotBeReadIsNotWritten(t *testing.T) {
 	}
 }
 
-// TestSecretCorrupt: a secret that larder did not make is not used.
+// TestSecretCorrupt: a secret that larder did not create is not used.
 func TestSecretCorrupt(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)
@@ -207,7 +207,7 @@ func TestSecretCorrupt(t *testing.T) {
 	}
 }
 
-// FuzzDecode: whatever Redis holds, a record or an error comes of it.
+// FuzzDecode: any data in Redis results in a record or an error.
 func FuzzDecode(f *testing.F) {
 	f.Add(`{"ref":"R","connection":"main","total":"199.90","expectedAt":1900000000000}`, `{"operation":"create","key":"k"}`,
 		`[{"at":1,"outcome":"done"}]`, `{"status":201,"body":"e30="}`, `{"how":"done"}`, "1900000000000", "done")

@@ -22,8 +22,8 @@ import (
 	"larder/ordering/journal"
 )
 
-// parallel is how many tests run at a time, whatever the number of processors:
-// most of them wait for time to pass.
+// parallel is the number of concurrent tests, independent of the number of processors,
+// because most of them wait for time to pass.
 const parallel = 16
 
 func TestMain(m *testing.M) {
@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", strconv.Itoa(parallel)); err != nil {
 		panic(err)
 	}
-	redis.SetLogger(unreachable{}) // it logs each refused connection of the tests that stop a server
+	redis.SetLogger(unreachable{}) // it would log each refused connection of tests that stop a server
 	goleak.VerifyTestMain(servers.Main(replicated.Main(m)))
 }
 
@@ -39,21 +39,21 @@ type unreachable struct{}
 
 func (unreachable) Printf(context.Context, string, ...any) {}
 
-// servers are those of the forms that take seconds to start; replicated has a
-// cluster whose masters have a replica each.
+// servers are shared servers that take seconds to start; replicated is a cluster whose
+// masters have a replica each.
 var (
 	servers    redistest.Shared
 	replicated = redistest.Shared{Replicas: 1}
 )
 
 const (
-	main  = "main" // the connection of most tests
+	main  = "main" // connection of most tests
 	phone = "+37120000001"
-	// patience bounds the wait for what comes by itself.
+	// patience limits the wait for asynchronous events.
 	patience = 15 * time.Second
 )
 
-// open opens a Redis until the test ends; an embedded one's keys expire.
+// open opens a Redis until the test ends; keys of an embedded one expire.
 func open(tb testing.TB, url, prefix string) *redisdb.DB {
 	tb.Helper()
 	r, err := redisdb.Open(redisdb.Config{URL: url, Prefix: prefix}, quiet())
@@ -75,14 +75,14 @@ func open(tb testing.TB, url, prefix string) *redisdb.DB {
 	return r
 }
 
-// env is a journal over its own redis-server, and a plain client of it.
+// env is a journal with its own redis-server, and a plain client of it.
 type env struct {
 	*journal.Journal
 	server *redistest.Server
 	client *redis.Client
 }
 
-// start starts a server that writes to disk, and a journal over it.
+// start starts a server that writes to disk, and a journal that uses it.
 func start(tb testing.TB, change func(*ordering.Config), options ...redistest.Option) *env {
 	tb.Helper()
 	server := redistest.Start(tb, append([]redistest.Option{redistest.AppendOnly()}, options...)...)
@@ -95,7 +95,7 @@ func start(tb testing.TB, change func(*ordering.Config), options ...redistest.Op
 
 func quiet() logrus.FieldLogger { return silentlog.New() }
 
-// create is an order about to be placed, ten days ahead.
+// create returns a spec of an order, expected in ten days.
 func create(change ...func(*ordering.CallSpec)) ordering.CallSpec {
 	o := ordering.CallSpec{
 		ID: rand.Text(), Operation: upstream.OpCreate, Connection: main, Ref: rand.Text(), Key: rand.Text(),
@@ -110,7 +110,7 @@ func create(change ...func(*ordering.CallSpec)) ordering.CallSpec {
 	return o
 }
 
-// pay is a payment about to be made.
+// pay returns a spec of a payment.
 func pay(orderID string) ordering.CallSpec {
 	return ordering.CallSpec{
 		ID: rand.Text(), Operation: upstream.OpPay, Connection: main, Ref: rand.Text(), OrderID: orderID, Key: rand.Text(),
@@ -119,14 +119,14 @@ func pay(orderID string) ordering.CallSpec {
 	}
 }
 
-// overdue makes an opening's deadline pass at once.
+// overdue makes the deadline of a call pass immediately.
 func overdue(o *ordering.CallSpec) { o.Deadline = -time.Second }
 
 func on(connection string) func(*ordering.CallSpec) {
 	return func(o *ordering.CallSpec) { o.Connection = connection }
 }
 
-// begun opens a call that must open.
+// begun begins a call and fails on an error.
 func begun(tb testing.TB, j ordering.Journal, o ordering.CallSpec) ordering.Record {
 	tb.Helper()
 	r, err := j.Begin(tb.Context(), o)
@@ -136,7 +136,7 @@ func begun(tb testing.TB, j ordering.Journal, o ordering.CallSpec) ordering.Reco
 	return r
 }
 
-// ended ends a record's last call, with an answer that repeats the guest's phone.
+// ended finishes a record's last call, with an answer that contains the guest's phone.
 func ended(tb testing.TB, j ordering.Journal, r ordering.Record, outcome ordering.Outcome, orderID string) ordering.Record {
 	tb.Helper()
 	r, err := j.Finish(tb.Context(), ordering.CallResult{
@@ -150,7 +150,7 @@ func ended(tb testing.TB, j ordering.Journal, r ordering.Record, outcome orderin
 	return r
 }
 
-// names returns the names of all keys there are, without the prefix.
+// names returns the names of all keys, without the prefix.
 func (e *env) names(t *testing.T) []string {
 	t.Helper()
 	var names []string
@@ -164,7 +164,7 @@ func (e *env) names(t *testing.T) []string {
 	return names
 }
 
-// eventually waits until something is so.
+// eventually waits until a condition is true.
 func eventually(t *testing.T, what string, so func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -180,5 +180,5 @@ func eventually(t *testing.T, what string, so func() bool) {
 	}
 }
 
-// zero is a member of a sorted set that has long been due.
+// zero returns a member of a sorted set that is long overdue.
 func zero(member string) redis.Z { return redis.Z{Member: member} }

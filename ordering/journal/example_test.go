@@ -13,7 +13,7 @@ import (
 	"larder/ordering/journal"
 )
 
-// An order is on record before it is sent, and its key remembers it.
+// An order is recorded before it is sent, and its key finds the record later.
 func Example() {
 	ctx := context.Background()
 	log := silentlog.New()
@@ -24,7 +24,7 @@ func Example() {
 	}
 	defer func() { _ = r.Close() }()
 	cfg := ordering.DefaultConfig()
-	cfg.AllowNonDurable = true // the embedded Redis forgets everything at its end
+	cfg.AllowNonDurable = true // the embedded Redis keeps nothing
 	j := journal.New(r, cfg, log)
 
 	spec := ordering.CallSpec{
@@ -34,13 +34,13 @@ func Example() {
 	record, err := j.Begin(ctx, spec)
 	fmt.Println(record.State, err)
 
-	// … the order is sent, and the service takes it …
+	// … the order is sent, and the service accepts it …
 	record, err = j.Finish(ctx, ordering.CallResult{
 		Connection: "main", Ref: record.Ref, Call: 1, Outcome: ordering.OutcomeDone, OrderID: "765",
 	})
 	fmt.Println(record.State, record.OrderID, err)
 
-	// The same request once more is not sent, but answered from the record.
+	// The same request is not sent again, but answered from the record.
 	_, err = j.Begin(ctx, spec)
 	var taken *ordering.KeyTakenError
 	fmt.Println(errors.As(err, &taken) && taken.Record.OrderID == "765")

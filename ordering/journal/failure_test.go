@@ -15,13 +15,13 @@ import (
 	"larder/ordering/journal"
 )
 
-// synced has Redis write each change before it answers. With everysec it puts
-// writing off, for two seconds at most, while the disk is slow, and forgets
-// what it has answered meanwhile when it is killed.
+// synced makes Redis write each change to disk before it replies. With everysec it may
+// delay writes for up to two seconds while the disk is slow, and loses them if it is
+// killed.
 func synced() redistest.Option { return redistest.Config("appendfsync", "always") }
 
-// TestKilledRedisKeepsEveryRecord: what Begin and Finish have given is there
-// after kill -9 of a Redis with an append-only file.
+// TestKilledRedisKeepsEveryRecord: results of Begin and Finish exist after kill -9 of a
+// Redis with an append-only file.
 func TestKilledRedisKeepsEveryRecord(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil, synced())
@@ -50,7 +50,7 @@ func TestKilledRedisKeepsEveryRecord(t *testing.T) {
 	}
 }
 
-// TestRedisAway: every method says so, and works when Redis is back.
+// TestRedisAway: every method returns an error, and works again when Redis is back.
 func TestRedisAway(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil, synced())
@@ -108,14 +108,14 @@ func TestRedisAway(t *testing.T) {
 	}
 }
 
-// TestLostAnswer: Begin's answer is lost, so the call stands open; Abort ends
-// it as not sent and frees the key.
+// TestLostAnswer: the reply to Begin is lost, so the call stays open. Abort ends it as not
+// sent and frees the key.
 func TestLostAnswer(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)
 	p := newProxy(t, w.server.Addr())
 	j := journal.New(open(t, p.url(), ""), ordering.DefaultConfig(), quiet())
-	placed := ended(t, j, begun(t, j, create()), ordering.OutcomeDone, "765") // the scripts are known, the connection stands
+	placed := ended(t, j, begun(t, j, create()), ordering.OutcomeDone, "765") // loads the scripts and opens the connection
 
 	for _, o := range []ordering.CallSpec{create(), pay("765"), func() ordering.CallSpec {
 		o := pay("nobody's")
@@ -127,7 +127,7 @@ func TestLostAnswer(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: Lookup: %v; want the call, open although its answer was lost", o.Operation, err)
 		}
-		for range 2 { // aborting again does nothing
+		for range 2 { // the second Abort does nothing
 			if err := j.Abort(t.Context(), o); err != nil {
 				t.Fatalf("%s: Abort: %v", o.Operation, err)
 			}
@@ -155,8 +155,7 @@ func TestLostAnswer(t *testing.T) {
 	}
 }
 
-// cutCommit begins a call whose answer is lost: the last of the answers, since
-// a change is read for first.
+// cutCommit begins a call and loses the last reply, because a change starts with reads.
 func cutCommit(t *testing.T, p *proxy, j *journal.Journal, o ordering.CallSpec) {
 	t.Helper()
 	reads := map[upstream.Operation]int{upstream.OpCreate: 0, upstream.OpPay: 3}[o.Operation]
@@ -170,8 +169,8 @@ func cutCommit(t *testing.T, p *proxy, j *journal.Journal, o ordering.CallSpec) 
 	}
 }
 
-// TestLateOpening: a Begin lies in the network until after its Abort. It opens
-// nothing any more.
+// TestLateOpening: a Begin is delayed in the network until after its Abort. It must not
+// open the call.
 func TestLateOpening(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)
@@ -206,7 +205,7 @@ func TestLateOpening(t *testing.T) {
 	}
 	again := o
 	again.ID, again.Ref = create().ID, create().Ref
-	r := begun(t, w, again) // the client's next try
+	r := begun(t, w, again) // the client's retry
 
 	ended(t, w, r, ordering.OutcomeUnknown, "")
 	resolution := ordering.ResolveCall{
@@ -217,8 +216,8 @@ func TestLateOpening(t *testing.T) {
 	}
 }
 
-// TestReplicas: with wait_replicas a call is open only when so many replicas
-// have it (policy O14).
+// TestReplicas: with wait_replicas, a call is open only when that number of replicas has it
+// (policy O14).
 func TestReplicas(t *testing.T) {
 	t.Parallel()
 	w := start(t, func(c *ordering.Config) { c.WaitReplicas = new(1) })
@@ -246,7 +245,7 @@ func TestReplicas(t *testing.T) {
 	cfg := ordering.DefaultConfig()
 	cfg.WaitReplicas = new(1)
 	for _, o := range []ordering.CallSpec{create(), pay("765")} {
-		fresh := journal.New(open(t, w.server.URL(), ""), cfg, quiet()) // has seen no WAIT fail
+		fresh := journal.New(open(t, w.server.URL(), ""), cfg, quiet()) // has not seen a WAIT fail
 		_, err := fresh.Begin(t.Context(), o)
 		var want *ordering.JournalError
 		if !errors.As(err, &want) || !errors.Is(err, journal.ErrReplicas) {

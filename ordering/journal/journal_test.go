@@ -14,7 +14,7 @@ import (
 	"larder/ordering/journal"
 )
 
-// TestEmbedded holds the suite over the embedded Redis.
+// TestEmbedded runs the suite with the embedded Redis.
 func TestEmbedded(t *testing.T) {
 	t.Parallel()
 	journaltest.Run(t, func(t *testing.T, retention journaltest.Retention) journaltest.Fixture {
@@ -22,8 +22,8 @@ func TestEmbedded(t *testing.T) {
 	})
 }
 
-// TestRedis holds the suite over a redis-server that writes to disk. The
-// fixtures share one server, each with a prefix of its own.
+// TestRedis runs the suite with a redis-server that writes to disk. The fixtures share one
+// server and have different prefixes.
 func TestRedis(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t, redistest.AppendOnly())
@@ -32,7 +32,7 @@ func TestRedis(t *testing.T) {
 	})
 }
 
-// TestSentinel and TestOverCluster hold the suite over the other forms of Redis.
+// TestSentinel and TestOverCluster run the suite with the other forms of Redis.
 func TestSentinel(t *testing.T) {
 	t.Parallel()
 	journaltest.Run(t, func(t *testing.T, retention journaltest.Retention) journaltest.Fixture {

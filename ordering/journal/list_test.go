@@ -9,8 +9,8 @@ import (
 	"larder/ordering"
 )
 
-// TestListPassesOverWhatIsGone: records that have expired and wait for their
-// sweep do not shorten a page.
+// TestListPassesOverWhatIsGone: expired records that are not swept yet do not shorten a
+// page.
 func TestListPassesOverWhatIsGone(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)
@@ -20,7 +20,7 @@ func TestListPassesOverWhatIsGone(t *testing.T) {
 	}
 	slices.Reverse(refs)
 	for i, ref := range refs {
-		if i%4 != 3 { // the newest three of every four are gone
+		if i%4 != 3 { // three of every four have expired
 			if err := w.client.Del(t.Context(), "larder:{o:main}:f1:order:"+ref).Err(); err != nil {
 				t.Fatal(err)
 			}
@@ -47,7 +47,7 @@ func TestListPassesOverWhatIsGone(t *testing.T) {
 
 func sorted(list []string) []string { return slices.Sorted(slices.Values(list)) }
 
-// TestListBounds: odd questions have an answer.
+// TestListBounds: unusual queries have a result.
 func TestListBounds(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil, redistest.Config("databases", "1"))

@@ -8,17 +8,17 @@ import (
 	"testing"
 )
 
-// proxy stands between a journal and its Redis, and does what networks do.
+// proxy is a proxy between a journal and its Redis that simulates network failures.
 type proxy struct {
 	listener net.Listener
 	done     sync.WaitGroup
 
 	mu      sync.Mutex
 	target  string
-	cut     int           // which of the next answers is lost, with its connection; 0: none
-	held    chan struct{} // requests wait until it is closed; nil: they pass
-	waiting int           // requests that wait
-	answers int           // answers that came since hold
+	cut     int           // index of the next reply that is lost, with its connection; 0: none
+	held    chan struct{} // requests wait until it is closed; nil: no wait
+	waiting int           // number of waiting requests
+	answers int           // replies since hold
 }
 
 func newProxy(t *testing.T, target string) *proxy {
@@ -40,21 +40,21 @@ func newProxy(t *testing.T, target string) *proxy {
 
 func (p *proxy) url() string { return "redis://" + p.listener.Addr().String() + "/0" }
 
-// follow sends new connections to another server, as a failover does.
+// follow directs new connections to another server, as after a failover.
 func (p *proxy) follow(target string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.target = target
 }
 
-// cutAfter loses the answer that comes after so many.
+// cutAfter loses the reply after the given number of replies.
 func (p *proxy) cutAfter(answers int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.cut = answers + 1
 }
 
-// hold keeps requests back until release.
+// hold delays requests until release.
 func (p *proxy) hold() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -95,7 +95,7 @@ func (p *proxy) serve(ctx context.Context) {
 	}
 }
 
-// requests passes requests on, also those whose sender has left since.
+// requests forwards requests, also those whose client has disconnected since.
 func (p *proxy) requests(far, near net.Conn) {
 	pass(far, near, func() bool {
 		p.mu.Lock()
@@ -129,8 +129,7 @@ func (p *proxy) replies(near, far net.Conn) {
 	_ = far.Close()
 }
 
-// pass copies what comes as long as the gate lets it; what cannot be written
-// is read all the same.
+// pass copies data while the gate allows it. It keeps reading after a write error.
 func pass(to io.Writer, from io.Reader, gate func() bool) {
 	buffer := make([]byte, 64<<10)
 	for {

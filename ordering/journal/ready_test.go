@@ -13,7 +13,7 @@ import (
 	"larder/ordering/journal"
 )
 
-// TestReady holds policy O14: which Redis can keep an order safe.
+// TestReady tests which Redis can record orders durably (policy O14).
 func TestReady(t *testing.T) {
 	t.Parallel()
 	volatile := func(c *ordering.Config) { c.AllowNonDurable = true }
@@ -22,7 +22,7 @@ func TestReady(t *testing.T) {
 		name    string
 		options []redistest.Option // nil: the embedded Redis
 		change  func(*ordering.Config)
-		want    string // part of the message; "" for ready
+		want    string // part of the message; empty if it is ready
 		retry   time.Duration
 	}{
 		{"append-only and noeviction", []redistest.Option{appendOnly}, nil, "", 0},
@@ -60,7 +60,7 @@ func TestReady(t *testing.T) {
 				test.change(&cfg)
 			}
 			j := journal.New(open(t, url, ""), cfg, quiet())
-			for range 2 { // the second answer is the remembered one
+			for range 2 { // the second result is cached
 				wantNotReady(t, j.Ready(t.Context(), main), test.want, test.retry)
 			}
 		})
@@ -81,7 +81,7 @@ func wantNotReady(t *testing.T, err error, msg string, retry time.Duration) {
 	}
 }
 
-// TestReady_AppendOnlyFileFails: settings that no test server can be brought to.
+// TestReady_AppendOnlyFileFails tests settings that no test server can be brought to.
 func TestReady_AppendOnlyFileFails(t *testing.T) {
 	t.Parallel()
 	j := journal.NewOver(nil, "", ordering.DefaultConfig(), quiet())
@@ -91,7 +91,7 @@ func TestReady_AppendOnlyFileFails(t *testing.T) {
 	wantNotReady(t, j.DurabilityError(facts), "", 0)
 }
 
-// TestReadyIsAskedAnew: settings are believed for some seconds, not for ever.
+// TestReadyIsAskedAnew: settings are cached for some seconds only.
 func TestReadyIsAskedAnew(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)
@@ -103,7 +103,7 @@ func TestReadyIsAskedAnew(t *testing.T) {
 	wantNotReady(t, w.Ready(t.Context(), main), "allkeys-lru", time.Minute)
 }
 
-// TestReadyEndsWithItsCaller: nobody waits for Redis longer than they want.
+// TestReadyEndsWithItsCaller: Ready returns when its context ends.
 func TestReadyEndsWithItsCaller(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)
@@ -121,8 +121,7 @@ func TestReadyEndsWithItsCaller(t *testing.T) {
 	eventually(t, "Redis answers again", func() bool { return j.Ready(t.Context(), main) == nil })
 }
 
-// TestReadyDoesNotStandForBegin: a Redis that is gone since it was last asked
-// takes no order.
+// TestReadyDoesNotStandForBegin: if Redis went down after Ready, Begin fails.
 func TestReadyDoesNotStandForBegin(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)
@@ -133,8 +132,8 @@ func TestReadyDoesNotStandForBegin(t *testing.T) {
 	}
 }
 
-// TestSecretIsPutBack: a Redis that lost everything gets the secret that the
-// first larder to ask knows, so that all hash alike.
+// TestSecretIsPutBack: after Redis has lost everything, the first instance restores the
+// secret that it knows, so that all instances use the same.
 func TestSecretIsPutBack(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)
@@ -155,7 +154,7 @@ func TestSecretIsPutBack(t *testing.T) {
 	if got, err := other.Secret(t.Context()); err != nil || string(got) != string(want) {
 		t.Errorf("another larder has another secret, %v", err)
 	}
-	want[0]++ // a caller's copy is its own
+	want[0]++ // callers get copies
 	if got, _ := w.Secret(t.Context()); string(got) == string(want) {
 		t.Error("a caller changed the secret of all")
 	}

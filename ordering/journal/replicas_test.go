@@ -16,7 +16,7 @@ import (
 	"larder/ordering/journal"
 )
 
-// pair is a master with replicas behind an address that follows a failover.
+// pair is a master with replicas, at an address that follows a failover.
 type pair struct {
 	master   *redistest.Server
 	replicas []*redistest.Server
@@ -40,7 +40,7 @@ func (p *pair) addReplica(t *testing.T) {
 		redistest.Config("repl-diskless-sync-delay", "0"))
 	p.replicas = append(p.replicas, replica)
 	client := p.master.Client()
-	eventually(t, "every replica acknowledges", func() bool { // one that loads its first copy is online already
+	eventually(t, "every replica acknowledges", func() bool { // a replica that loads its first copy is already online
 		pipe := client.Pipeline()
 		pipe.Incr(t.Context(), "written")
 		acknowledged := pipe.Do(t.Context(), "WAIT", len(p.replicas), 100)
@@ -50,7 +50,7 @@ func (p *pair) addReplica(t *testing.T) {
 	})
 }
 
-// journal is a new instance's journal.
+// journal returns the journal of a new instance.
 func (p *pair) journal(t *testing.T, change ...func(*ordering.Config)) *journal.Journal {
 	t.Helper()
 	cfg := ordering.DefaultConfig()
@@ -61,8 +61,8 @@ func (p *pair) journal(t *testing.T, change ...func(*ordering.Config)) *journal.
 	return journal.New(open(t, p.proxy.url(), ""), cfg, quiet())
 }
 
-// cutOff has a replica follow no longer: what a frozen one has not read yet
-// would still lie in its socket.
+// cutOff stops the replication. Freezing the replica would not, because data that it has
+// not read yet stays in its socket.
 func cutOff(t *testing.T, replica *redistest.Server) {
 	t.Helper()
 	if err := replica.Client().Do(t.Context(), "REPLICAOF", "NO", "ONE").Err(); err != nil {
@@ -70,7 +70,7 @@ func cutOff(t *testing.T, replica *redistest.Server) {
 	}
 }
 
-// failover kills the master and makes a replica take its place.
+// failover kills the master and promotes a replica.
 func (p *pair) failover(t *testing.T, replica *redistest.Server) {
 	t.Helper()
 	p.master.Stop()
@@ -79,14 +79,14 @@ func (p *pair) failover(t *testing.T, replica *redistest.Server) {
 	p.master = replica
 }
 
-// ready asks until the journal is ready: connections to a master that is gone
-// may be tried first.
+// ready waits until the journal is ready, because connections to the old master may be
+// tried first.
 func ready(t *testing.T, j *journal.Journal) {
 	t.Helper()
 	eventually(t, "the journal is ready", func() bool { return j.Ready(t.Context(), main) == nil })
 }
 
-// seen waits until the journal has seen a replica acknowledge.
+// seen waits until the journal has seen the acknowledgement of a replica.
 func seen(t *testing.T, j *journal.Journal) {
 	t.Helper()
 	eventually(t, "an acknowledging replica is seen", func() bool { return watched(t, j).Replicas == 1 })
@@ -103,9 +103,9 @@ func watched(t *testing.T, j *journal.Journal) ordering.JournalHealth {
 	return health
 }
 
-// TestReplicaRuleIsAutomatic: a Redis that never had a replica waits for none;
-// once a replica has acknowledged a write, nothing is opened without one, also
-// by an instance that starts later (policy O14).
+// TestReplicaRuleIsAutomatic: with a Redis that never had a replica, orders wait for none.
+// Once a replica has acknowledged a write, no call is opened without one, also by an
+// instance that starts later (policy O14).
 func TestReplicaRuleIsAutomatic(t *testing.T) {
 	t.Parallel()
 	p := startPair(t, 0)
@@ -135,7 +135,8 @@ func TestReplicaRuleIsAutomatic(t *testing.T) {
 		if _, _, err := instance.Lookup(t.Context(), main, o.Key); !errors.Is(err, ordering.ErrKeyFree) {
 			t.Errorf("%s: Lookup = %v, want the key free", name, err)
 		}
-		// The one that probes the replica waits; on a slow machine that may be the first.
+		// The instance that probes the replica waits; on a slow machine that may be the
+		// first.
 		eventually(t, name+" rejects an order without waiting", func() bool {
 			began := time.Now()
 			_, err := instance.Begin(t.Context(), create())
@@ -149,8 +150,8 @@ func TestReplicaRuleIsAutomatic(t *testing.T) {
 	eventually(t, "orders are opened again", func() bool { _, err := j.Begin(t.Context(), create()); return err == nil })
 }
 
-// TestFirstReplicaIsSeenSoon: an instance that found no replica asks again each
-// second, since orders that wait for none would be lost in a failover.
+// TestFirstReplicaIsSeenSoon: an instance that found no replica asks again each second,
+// because a failover would lose orders that wait for none.
 func TestFirstReplicaIsSeenSoon(t *testing.T) {
 	t.Parallel()
 	p := startPair(t, 0)
@@ -160,7 +161,7 @@ func TestFirstReplicaIsSeenSoon(t *testing.T) {
 	eventually(t, "the replica is online", func() bool {
 		return strings.Contains(p.master.Client().Info(t.Context(), "replication").Val(), "state=online")
 	})
-	ready(t, j) // it may have asked a moment ago
+	ready(t, j) // it may use a cached result
 	online := time.Now()
 	eventually(t, "the rule applies", func() bool { ready(t, j); return watched(t, j).Replicas == 1 })
 	if took := time.Since(online); took > 3*time.Second {
@@ -168,8 +169,8 @@ func TestFirstReplicaIsSeenSoon(t *testing.T) {
 	}
 }
 
-// While replicas do not acknowledge and Redis refuses writes, requests do not
-// each try one: at most one a second does.
+// While replicas do not acknowledge and Redis rejects writes, at most one request per
+// second tries a write.
 func TestProbesAreLimited(t *testing.T) {
 	t.Parallel()
 	p := startPair(t, 1)
@@ -209,8 +210,8 @@ func TestProbesAreLimited(t *testing.T) {
 	}
 }
 
-// TestReadyKnowsThatReplicasFail: settings that are read again say that a replica
-// is connected, not that it acknowledges (policy O14).
+// TestReadyKnowsThatReplicasFail: a replica that is connected according to the settings may
+// still not acknowledge (policy O14).
 func TestReadyKnowsThatReplicasFail(t *testing.T) {
 	t.Parallel()
 	p := startPair(t, 1)
@@ -221,15 +222,14 @@ func TestReadyKnowsThatReplicasFail(t *testing.T) {
 	if _, err := j.Begin(t.Context(), create()); !errors.Is(err, journal.ErrReplicas) {
 		t.Fatalf("Begin = %v, want ErrReplicas", err)
 	}
-	for start := time.Now(); time.Since(start) < 6*time.Second; time.Sleep(10 * time.Millisecond) { // settings are believed for five
+	for start := time.Now(); time.Since(start) < 6*time.Second; time.Sleep(10 * time.Millisecond) { // settings are cached for five seconds
 		if err := j.Ready(t.Context(), main); !errors.Is(err, journal.ErrReplicas) {
 			t.Fatalf("Ready = %v after %v, want ErrReplicas", err, time.Since(start))
 		}
 	}
 }
 
-// TestRuleIsKeptInRedis: replicas that are gone do not lower the rule, whichever
-// instance asks.
+// TestRuleIsKeptInRedis: the loss of replicas does not relax the rule, for any instance.
 func TestRuleIsKeptInRedis(t *testing.T) {
 	t.Parallel()
 	p := startPair(t, 1)
@@ -252,8 +252,8 @@ func TestRuleIsKeptInRedis(t *testing.T) {
 	}
 }
 
-// TestConnectedIsNotAcknowledging: what only copies the data, as redis-cli --rdb
-// and the first synchronisation of a replica do, does not change the rule.
+// TestConnectedIsNotAcknowledging: a client that only copies the data, such as redis-cli
+// --rdb or a new replica during its first synchronisation, does not change the rule.
 func TestConnectedIsNotAcknowledging(t *testing.T) {
 	t.Parallel()
 	p := startPair(t, 0)
@@ -276,9 +276,9 @@ func TestConnectedIsNotAcknowledging(t *testing.T) {
 	}
 }
 
-// TestOldMasterBesideNewOne: while one of two replicas takes the place of a
-// master that still runs, the other replica acknowledges what the new master
-// never gets. With wait_replicas 2 the old master opens nothing.
+// TestOldMasterBesideNewOne: one of two replicas is promoted while the old master still
+// runs, and the other replica acknowledges writes that the new master never gets. With
+// wait_replicas 2, the old master opens no call.
 func TestOldMasterBesideNewOne(t *testing.T) {
 	t.Parallel()
 	p := startPair(t, 2)
@@ -299,8 +299,8 @@ func TestOldMasterBesideNewOne(t *testing.T) {
 	}
 }
 
-// TestFinishIsRewritten: a completion that no replica has is lost by a failover
-// and written again by the instance that answered (policy O14).
+// TestFinishIsRewritten: a failover loses a completion that no replica has; the instance
+// that answered it writes it again (policy O14).
 func TestFinishIsRewritten(t *testing.T) {
 	t.Parallel()
 	p := startPair(t, 1)
@@ -330,8 +330,8 @@ func TestFinishIsRewritten(t *testing.T) {
 	}
 }
 
-// TestResolutionIsRewritten: what a person said of a call and no replica has is
-// undone by a failover, and the same resolution is written again (policy O14).
+// TestResolutionIsRewritten: a failover undoes a resolution that no replica has, and the
+// same resolution is written again (policy O14).
 func TestResolutionIsRewritten(t *testing.T) {
 	t.Parallel()
 	p := startPair(t, 1)
@@ -362,15 +362,15 @@ func TestResolutionIsRewritten(t *testing.T) {
 	}
 }
 
-// addReplicaOf returns a master that took over a replica of its own.
+// addReplicaOf returns a promoted master with its own replica.
 func (p *pair) addReplicaOf(t *testing.T) {
 	t.Helper()
 	p.replicas = nil
 	p.addReplica(t)
 }
 
-// TestRecreate: after a failover to a replica that lacks the record, the record,
-// its key and its orderID are written again, whole.
+// TestRecreate: after a failover to a replica that lacks the record, the record, its key
+// and its orderID are written again completely.
 func TestRecreate(t *testing.T) {
 	t.Parallel()
 	p := startPair(t, 1)
@@ -388,7 +388,7 @@ func TestRecreate(t *testing.T) {
 		_, err := j.Finish(t.Context(), e)
 		return errors.Is(err, ordering.ErrNoOrder)
 	})
-	for range 2 { // recreating again changes nothing
+	for range 2 { // the second call changes nothing
 		got, number, err := j.Recreate(t.Context(), known, 2, payment.Body)
 		if err != nil || number != 2 {
 			t.Fatalf("Recreate = call %d, %v; want 2", number, err)
@@ -418,8 +418,8 @@ func TestRecreate(t *testing.T) {
 	ended(t, j, begun(t, j, complete), ordering.OutcomeDone, "")
 }
 
-// TestRecreateBesideAnotherCall: where another call has taken the number
-// meanwhile, the lost one gets the next, and each keeps its key.
+// TestRecreateBesideAnotherCall: if another call has taken the number in the meantime, the
+// lost one gets the next number, and each keeps its key.
 func TestRecreateBesideAnotherCall(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)
@@ -446,15 +446,14 @@ func TestRecreateBesideAnotherCall(t *testing.T) {
 	}
 }
 
-// TestAbortIsRewritten: an opening that was given up is given up on the replica
-// too, before the caller stops asking for it.
+// TestAbortIsRewritten: Abort returns nil only when the replica has the abort too.
 func TestAbortIsRewritten(t *testing.T) {
 	t.Parallel()
 	p := startPair(t, 1)
 	j := p.journal(t)
 	seen(t, j)
 	o := create()
-	begun(t, j, o) // both have it
+	begun(t, j, o) // master and replica have it
 	cutOff(t, p.replicas[0])
 	if err := j.Abort(t.Context(), o); !errors.Is(err, ordering.ErrUnreplicated) {
 		t.Fatalf("Abort = %v, want ErrUnreplicated", err)

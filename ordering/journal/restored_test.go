@@ -34,9 +34,9 @@ func wantRestored(t *testing.T, name string, j ordering.Journal) {
 	}
 }
 
-// TestRestoredBackup: a backup of Redis is restored after 40 orders. Every
-// instance that remembers them, and through the pause every other, rejects new
-// orders until an operator accepts (policy O14a).
+// TestRestoredBackup: a backup of Redis is restored after 40 orders. Every instance that
+// remembers them, and because of the pause every other one, rejects new orders until an
+// operator accepts the journal (policy O14a).
 func TestRestoredBackup(t *testing.T) {
 	t.Parallel()
 	stateDir := t.TempDir()
@@ -86,7 +86,7 @@ func TestRestoredBackup(t *testing.T) {
 		}
 	}
 
-	// What exists goes on.
+	// Existing records can be used.
 	if _, call, err := fresh.Lookup(t.Context(), main, early.Key); err != nil || call != 1 {
 		t.Errorf("a replay while paused: call %d, %v; want 1", call, err)
 	}
@@ -119,8 +119,8 @@ func TestRestoredBackup(t *testing.T) {
 	}
 }
 
-// TestEmptiedRedisPauses: a Redis that has lost everything is distinguished from a new
-// one by each instance that remembers it, and the pause holds for all.
+// TestEmptiedRedisPauses: every instance that remembers commits detects a Redis that has
+// lost everything, and the pause applies to all instances.
 func TestEmptiedRedisPauses(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)
@@ -129,7 +129,7 @@ func TestEmptiedRedisPauses(t *testing.T) {
 	if err := w.client.FlushAll(t.Context()).Err(); err != nil {
 		t.Fatal(err)
 	}
-	begun(t, fresh, create()) // remembers nothing, and begins a history of its own
+	begun(t, fresh, create()) // remembers nothing and starts a new epoch
 	wantRestored(t, "remembers", w)
 	wantRestored(t, "remembers nothing", fresh)
 	if accepted, err := w.Accept(t.Context(), main); err != nil || !accepted {
@@ -139,8 +139,8 @@ func TestEmptiedRedisPauses(t *testing.T) {
 	begun(t, fresh, create())
 }
 
-// TestNonDurableRedisRestarts: where ordering.allow_non_durable allows orders to be
-// lost, an empty Redis is accepted without an operator.
+// TestNonDurableRedisRestarts: with ordering.allow_non_durable, an empty Redis is accepted
+// without an operator.
 func TestNonDurableRedisRestarts(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
@@ -161,7 +161,7 @@ func TestNonDurableRedisRestarts(t *testing.T) {
 	}
 }
 
-// TestFailoverIsNoRestore: after an ordinary failover every instance goes on.
+// TestFailoverIsNoRestore: after an ordinary failover every instance continues.
 func TestFailoverIsNoRestore(t *testing.T) {
 	t.Parallel()
 	p := startPair(t, 2)
@@ -172,7 +172,7 @@ func TestFailoverIsNoRestore(t *testing.T) {
 	r := begun(t, j, o)
 	r = ended(t, j, r, ordering.OutcomeDone, "765")
 	watched(t, other)
-	// Sentinel and Cluster elect the replica that has most.
+	// Sentinel and Cluster promote the replica with the most data.
 	eventually(t, "the replica has all", func() bool {
 		key := "larder:{o:main}:f1:journal"
 		return p.replicas[0].Client().HGet(t.Context(), key, "mark").Val() == p.master.Client().HGet(t.Context(), key, "mark").Val()
@@ -196,8 +196,8 @@ func TestFailoverIsNoRestore(t *testing.T) {
 	}
 }
 
-// TestLossyFailoverPauses: where no replica that acknowledged can take over,
-// orders are lost, and new ones are paused.
+// TestLossyFailoverPauses: if no replica that acknowledged can be promoted, orders are lost
+// and new ones are paused.
 func TestLossyFailoverPauses(t *testing.T) {
 	t.Parallel()
 	p := startPair(t, 2)
@@ -207,7 +207,7 @@ func TestLossyFailoverPauses(t *testing.T) {
 	cutOff(t, p.replicas[1])
 	ended(t, j, begun(t, j, create()), ordering.OutcomeDone, "765")
 	watched(t, other)
-	p.replicas[0].Stop() // the only one that has it
+	p.replicas[0].Stop() // the only one with the order
 	p.failover(t, p.replicas[1])
 	for name, instance := range map[string]*journal.Journal{"placed": j, "watched": other} {
 		eventually(t, name+" pauses", func() bool {
@@ -221,8 +221,8 @@ func TestLossyFailoverPauses(t *testing.T) {
 	}
 }
 
-// TestLowerMarkIsReported: where an operator has set wait_replicas to 0, what a
-// failover loses is reported, and orders go on.
+// TestLowerMarkIsReported: if an operator has set wait_replicas to 0, a loss by a failover
+// is reported, and new orders continue.
 func TestLowerMarkIsReported(t *testing.T) {
 	t.Parallel()
 	p := startPair(t, 1)
@@ -239,8 +239,8 @@ func TestLowerMarkIsReported(t *testing.T) {
 	begun(t, j, create())
 }
 
-// TestLostClusterMaster: a cluster's master that is gone stops the connections
-// that it holds, with an error of its own, and when it is back they go on.
+// TestLostClusterMaster: if a cluster's master is down, its connections get a specific
+// error, and they continue when it is back.
 func TestLostClusterMaster(t *testing.T) {
 	t.Parallel()
 	cluster := redistest.StartCluster(t, 0, redistest.AppendOnly(), synced(), redistest.Config("cluster-require-full-coverage", "no"))
@@ -272,9 +272,9 @@ func TestLostClusterMaster(t *testing.T) {
 	})
 }
 
-// TestFormerMasterPauses: a master that was replaced comes back with changes
-// that no replica got, and takes over again without what was committed since.
-// That it has made as many changes as the other hides nothing.
+// TestFormerMasterPauses: a former master comes back with changes that no replica got, and
+// becomes the master again without later commits. An equal number of changes must not hide
+// that.
 func TestFormerMasterPauses(t *testing.T) {
 	t.Parallel()
 	p := startPair(t, 1)
@@ -284,7 +284,7 @@ func TestFormerMasterPauses(t *testing.T) {
 	seen(t, other)
 	former := p.master
 	cutOff(t, p.replicas[0])
-	for _, instance := range []*journal.Journal{j, other} { // make changes that nobody acknowledges
+	for _, instance := range []*journal.Journal{j, other} { // these changes are not acknowledged
 		if _, err := instance.Begin(t.Context(), create()); err == nil {
 			t.Fatal("an order was opened without a replica")
 		}
@@ -295,7 +295,7 @@ func TestFormerMasterPauses(t *testing.T) {
 	p.master.Stop()
 	former.Restart()
 	p.proxy.follow(former.Addr())
-	// The one that placed the order knows of it. The other learns it from Redis.
+	// The instance that placed the order knows it. The other one learns it from Redis.
 	for i, instance := range []*journal.Journal{j, other} {
 		eventually(t, fmt.Sprintf("instance %d pauses", i+1), func() bool {
 			if _, err := instance.Begin(t.Context(), create()); err == nil {
@@ -307,9 +307,8 @@ func TestFormerMasterPauses(t *testing.T) {
 	}
 }
 
-// TestForkThatHasCaughtUpPauses: the new master lacks orders of one instance,
-// and another has placed more since than were lost. The one that remembers them
-// pauses all the same.
+// TestForkThatHasCaughtUpPauses: the new master lacks orders of one instance, and another
+// instance has placed more orders since. The first one pauses nevertheless.
 func TestForkThatHasCaughtUpPauses(t *testing.T) {
 	t.Parallel()
 	p := startPair(t, 2)
@@ -334,8 +333,8 @@ func TestForkThatHasCaughtUpPauses(t *testing.T) {
 	wantRestored(t, "other", other)
 }
 
-// TestSilentInstancesAreForgotten: each instance has a field in Redis; those of
-// instances that are long gone are dropped.
+// TestSilentInstancesAreForgotten: each instance has a field in Redis; fields of instances
+// that stopped long ago are removed.
 func TestSilentInstancesAreForgotten(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)

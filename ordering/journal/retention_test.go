@@ -12,12 +12,12 @@ import (
 
 const (
 	day  = 24 * time.Hour
-	gone = -1 // of a key's life: there is no such key
-	ever = 0  // it does not expire
+	gone = -1 // the key does not exist
+	ever = 0  // the key does not expire
 )
 
-// TestRetention holds how long Redis keeps each key, at every step of an order
-// (policies O7 and O13).
+// TestRetention checks the expiry of each key at every step of an order (policies O7 and
+// O13).
 func TestRetention(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -115,7 +115,7 @@ func (s *steps) resolve(r ordering.Record, op ordering.Operation, how ordering.R
 	}
 }
 
-// want checks how long all keys live but the lists, which stay.
+// want checks the expiry of all keys except the lists, which do not expire.
 func (s *steps) want(when string, retention map[string]time.Duration) {
 	s.t.Helper()
 	got := map[string]time.Duration{}
@@ -124,7 +124,7 @@ func (s *steps) want(when string, retention map[string]time.Duration) {
 		if err != nil {
 			s.t.Fatalf("PTTL %s: %v", name, err)
 		}
-		got[strings.TrimPrefix(name, "{o:main}:f1:")] = max(life, ever) // less than 0: it stays
+		got[strings.TrimPrefix(name, "{o:main}:f1:")] = max(life, ever) // negative: no expiry
 	}
 	for name, want := range retention {
 		life, there := got[name]
@@ -146,7 +146,7 @@ func (s *steps) want(when string, retention map[string]time.Duration) {
 	}
 }
 
-// TestGuestDataGoes sees guest data out, in Redis itself, while the record stays.
+// TestGuestDataGoes: guest data expires in Redis, while the record stays.
 func TestGuestDataGoes(t *testing.T) {
 	t.Parallel()
 	w := start(t, func(c *ordering.Config) { c.KeyTTL, c.CustomerDataTTL = time.Second, time.Second })
@@ -176,7 +176,7 @@ func TestGuestDataGoes(t *testing.T) {
 	}
 }
 
-// TestListsForget sees records out, and then the lists.
+// TestListsForget: records expire, and then the lists lose them.
 func TestListsForget(t *testing.T) {
 	t.Parallel()
 	w := start(t, func(c *ordering.Config) {
@@ -206,8 +206,8 @@ func TestListsForget(t *testing.T) {
 	}
 }
 
-// TestSweepPutsOffWhatIsStillThere: an entry of the expiry list whose record
-// lives on, as after a change of record_ttl, is not taken out.
+// TestSweepPutsOffWhatIsStillThere: an entry of the expiry list is kept if its record still
+// exists, as after a change of record_ttl.
 func TestSweepPutsOffWhatIsStillThere(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)
@@ -218,7 +218,7 @@ func TestSweepPutsOffWhatIsStillThere(t *testing.T) {
 		if err := w.client.Do(t.Context(), "ZADD", expiry, 1, member).Err(); err != nil {
 			t.Fatal(err)
 		}
-		if life == time.Minute { // somebody has taken the expiry away
+		if life == time.Minute { // the expiry was removed
 			w.client.Persist(t.Context(), "larder:{o:main}:f1:order:"+r.Ref)
 		} else {
 			w.client.PExpire(t.Context(), "larder:{o:main}:f1:order:"+r.Ref, life)
@@ -237,8 +237,8 @@ func TestSweepPutsOffWhatIsStillThere(t *testing.T) {
 	}
 }
 
-// TestKeysShareOneSlot holds that all keys of a connection have its hash tag,
-// and none is named without (policy O14).
+// TestKeysShareOneSlot: all keys of a connection have its hash tag, and there is no other
+// key (policy O14).
 func TestKeysShareOneSlot(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)

@@ -7,15 +7,14 @@ import (
 	"larder/ordering/journal"
 )
 
-// mark is that of the last commit that the master has.
+// mark returns the mark of the last commit on the master.
 func (p *pair) mark(t *testing.T) string {
 	t.Helper()
 	return p.master.Client().HGet(t.Context(), "larder:{o:main}:f1:journal", "mark").Val()
 }
 
-// TestIdleInstancesCommitNothing: instances that learn from each other's marks
-// make no commits themselves, or each look of one would cause a write of the
-// next one for ever.
+// TestIdleInstancesCommitNothing: an instance that learns the marks of others does not
+// commit. Otherwise each Watch would cause a write of the next instance, without end.
 func TestIdleInstancesCommitNothing(t *testing.T) {
 	t.Parallel()
 	p := startPair(t, 1)
@@ -31,7 +30,7 @@ func TestIdleInstancesCommitNothing(t *testing.T) {
 	if after := p.mark(t); after != before {
 		t.Errorf("the mark went from %s to %s while nothing was committed", before, after)
 	}
-	// What they have learned counts: the other one has not placed the order.
+	// The learned mark counts, although the other instance did not place the order.
 	if err := p.master.Client().HSet(t.Context(), "larder:{o:main}:f1:journal", "mark", 0).Err(); err != nil {
 		t.Fatal(err)
 	}
@@ -40,9 +39,9 @@ func TestIdleInstancesCommitNothing(t *testing.T) {
 	}
 }
 
-// TestWatchEndsFailing: where no order comes in, Watch finds out that replicas
-// acknowledge again, or nobody would: balancers send no order to an instance
-// that is not ready.
+// TestWatchEndsFailing: without new orders, Watch finds out that replicas acknowledge
+// again. Otherwise nothing would, because balancers send no orders to an instance that is
+// not ready.
 func TestWatchEndsFailing(t *testing.T) {
 	t.Parallel()
 	p := startPair(t, 1)
@@ -61,8 +60,8 @@ func TestWatchEndsFailing(t *testing.T) {
 	eventually(t, "Watch sees the replica again", func() bool { return !watched(t, j).Failing })
 }
 
-// TestAcceptedByBeginIsReported: where lost commits are accepted automatically
-// while an order is opened, the next Watch reports it all the same.
+// TestAcceptedByBeginIsReported: if lost commits are accepted automatically while an order
+// is opened, the next Watch reports it.
 func TestAcceptedByBeginIsReported(t *testing.T) {
 	t.Parallel()
 	w := start(t, func(c *ordering.Config) { c.AcceptRestore = new(true) })
@@ -82,8 +81,8 @@ func TestAcceptedByBeginIsReported(t *testing.T) {
 	}
 }
 
-// TestNewInstanceHidesNothing: the first to look at a Redis that was restored is
-// an instance that has just started.
+// TestNewInstanceHidesNothing: the first instance to watch a restored Redis has just
+// started.
 func TestNewInstanceHidesNothing(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)

@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// unmetCounts is what a client sees of an assignment: the counts of the slots
-// that are not met.
+// unmetCounts returns the visible part of an assignment: the counts of slots whose limits
+// are not met.
 func unmetCounts(slots []groupSlot) string {
 	var text strings.Builder
 	for i := range slots {
@@ -20,8 +20,8 @@ func unmetCounts(slots []groupSlot) string {
 	return text.String()
 }
 
-// bruteForce tries every assignment and returns the best: the least sum of what
-// is missing and in excess, then the least at the first slot, and so on.
+// bruteForce tries every assignment and returns the best: the minimal sum of missing and
+// excess units, then the minimum at the first slot, and so on.
 func bruteForce(slots []groupSlot, selections []selection) []groupSlot {
 	var best []groupSlot
 	try := append([]groupSlot(nil), slots...)
@@ -143,8 +143,8 @@ func TestAssignDoesNotDependOnTheOrderOfLines(t *testing.T) {
 	})
 }
 
-// TestAssignUnambiguous_MatchesSearch: where every selection may count for one slot
-// alone, the plain count is what the search finds.
+// TestAssignUnambiguous_MatchesSearch: if every selection has one eligible slot, the simple
+// count equals the result of the search.
 func TestAssignUnambiguous_MatchesSearch(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -163,7 +163,8 @@ func TestAssignUnambiguous_MatchesSearch(t *testing.T) {
 	})
 }
 
-// TestAssignUnambiguous_ChoiceCountsNothing: one selection with a choice, and nothing is counted.
+// TestAssignUnambiguous_ChoiceCountsNothing: with one ambiguous selection, nothing is
+// counted.
 func TestAssignUnambiguous_ChoiceCountsNothing(t *testing.T) {
 	t.Parallel()
 	slots := make([]groupSlot, 2)

@@ -11,16 +11,16 @@ import (
 	"larder/ordering/validate"
 )
 
-// BenchmarkValidate checks, prices and maps 5 lines with 5 modifiers on a
+// BenchmarkValidate validates and prices an order of 5 lines with 5 modifiers each on a
 // generated menu of 5,000 dishes (goal: under 3 µs).
 func BenchmarkValidate(b *testing.B) { benchmarkValidate(b, fiveLines) }
 
-// BenchmarkValidateShared is BenchmarkValidate where each modifier stands in
-// two groups and it takes a search to count them.
+// BenchmarkValidateShared is BenchmarkValidate with modifiers that are each in two groups,
+// so that counting them needs a search.
 func BenchmarkValidateShared(b *testing.B) { benchmarkValidate(b, sharedGroups) }
 
-// BenchmarkValidateWritten is BenchmarkValidate as the validate route does it:
-// with the result's JSON, into room that is there.
+// BenchmarkValidateWritten is BenchmarkValidate for the validate route: it writes the
+// result's JSON into an existing buffer.
 func BenchmarkValidateWritten(b *testing.B) {
 	validator, req := ready(b, fiveLines)
 	room, err := validator.AppendResult(nil, req)
@@ -36,13 +36,13 @@ func BenchmarkValidateWritten(b *testing.B) {
 	}
 }
 
-// The orders, made once for all rounds.
+// The orders, created once.
 var (
 	fiveLines    = sync.OnceValues(func() (ordertest.Order, error) { return ordertest.FiveLines(menutest.Noon().Add(time.Hour)) })
 	sharedGroups = sync.OnceValues(func() (ordertest.Order, error) { return ordertest.SharedGroups(menutest.Noon().Add(time.Hour)) })
 )
 
-// ready returns a validator and an order that it takes.
+// ready returns a validator and a valid order.
 func ready(b *testing.B, draw func() (ordertest.Order, error)) (*validate.Validator, validate.Request) {
 	b.Helper()
 	order, err := draw()

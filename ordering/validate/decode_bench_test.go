@@ -10,9 +10,9 @@ import (
 	"larder/ordering/violation"
 )
 
-// BenchmarkDecode reads 5 lines with 5 modifiers, nothing more: as larder does,
-// every value with its place in the body and its kind noted and the whole body
-// verified, and into a plain struct by encoding/json (decision 0030).
+// BenchmarkDecode decodes 5 lines with 5 modifiers each: with larder's decoder, which
+// validates the whole body and records the position and kind of every value, and into a
+// plain struct with encoding/json (decision 0030).
 func BenchmarkDecode(b *testing.B) {
 	sent, err := ordertest.FiveLines(time.Now().Add(time.Hour))
 	if err != nil {

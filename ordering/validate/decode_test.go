@@ -11,8 +11,8 @@ import (
 	"larder/ordering/violation"
 )
 
-// TestDecode_ValidOrderNeedsNoPointers: JSON Pointers are made for violations
-// alone. Decoding an order without any takes no memory but for the decoder.
+// TestDecode_ValidOrderNeedsNoPointers: JSON Pointers are created only for violations.
+// Decoding a valid order allocates no memory apart from the decoder.
 func TestDecode_ValidOrderNeedsNoPointers(t *testing.T) { //nolint:paralleltest // it counts allocations
 	sent, err := ordertest.FiveLines(time.Now().Add(time.Hour))
 	if err != nil {
@@ -32,7 +32,7 @@ func TestDecode_ValidOrderNeedsNoPointers(t *testing.T) { //nolint:paralleltest 
 }
 
 // TestDecodeOrder_NamesWhatEarlyStepsNeed: the last restaurant counts, and the first
-// payment type that a guest may not use.
+// payment type that a guest may not use is returned.
 func TestDecodeOrder_NamesWhatEarlyStepsNeed(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]struct{ restaurant, payment string }{
@@ -54,8 +54,8 @@ func TestDecodeOrder_NamesWhatEarlyStepsNeed(t *testing.T) {
 	}
 }
 
-// TestCheck_DepthOfTheCatalogue: an order that nests deeper than usual is checked by
-// the depth that its catalogue was compiled for.
+// TestCheck_DepthOfTheCatalogue: an order that is nested deeper than usual is validated
+// with the depth limit of its catalogue.
 func TestCheck_DepthOfTheCatalogue(t *testing.T) {
 	t.Parallel()
 	view, err := menu.Decode([]byte(`{"products":[{"id":"d","price":1}]}`))

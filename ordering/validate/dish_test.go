@@ -11,7 +11,7 @@ import (
 	"larder/ordering/violation"
 )
 
-// dishCase is one dishList and what is wrong with it.
+// dishCase is one dishList with its violations.
 type dishCase struct {
 	name   string
 	dishes string
@@ -136,7 +136,7 @@ func TestPointersUseTheClientsSpelling(t *testing.T) {
 	}
 }
 
-// A price that cannot be read is neither charged nor shown as 0 (policy W9a).
+// An invalid price is neither charged nor shown as 0 (policy W9a).
 func TestAPriceThatCannotBeReadIsNotOrdered(t *testing.T) {
 	t.Parallel()
 	for price, charged := range map[string]bool{
@@ -155,7 +155,7 @@ func TestAPriceThatCannotBeReadIsNotOrdered(t *testing.T) {
 				{"/dishList/0/ingredients/0", violation.IngredientUnavailable, `{"id":"i","reason":"price_invalid"}`},
 			}
 		}
-		if !charged || price == "" { // a dish needs a price
+		if !charged || price == "" { // a dish must have a price
 			want = append(want, menutest.Broken{"/dishList/1", violation.DishNotOrderable, `{"id":"e","reasons":[{"code":"price_invalid"}]}`})
 		}
 		if diff := cmp.Diff(want, brokenOf(t, v)); diff != "" {

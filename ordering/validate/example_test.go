@@ -9,8 +9,8 @@ import (
 	"larder/ordering/validate"
 )
 
-// An order that lacks a sauce is refused with the reason and its place; with
-// the sauce it is priced and mapped to the ordering service's identifiers.
+// An order without a sauce is rejected with the reason and its position. With the sauce it
+// is priced and converted to the ordering service's identifiers.
 func Example() {
 	view, err := menu.Decode([]byte(`{
 		"products": [{"id": "burger", "externalId": "1001", "name": "Burger", "price": 250, "schemeId": "s"}],

@@ -1,6 +1,6 @@
 package validate
 
-// assign is assigner.assign, for the tests.
+// assign is assigner.assign with a new assigner.
 func assign(slots []groupSlot, selections []selection, work *int) bool {
 	return new(assigner).assign(slots, selections, work)
 }

@@ -260,7 +260,7 @@ func TestResultJSON(t *testing.T) {
 	}
 }
 
-// TestTimesAreStrict: policy O4. What the service may not read is not sent on.
+// TestTimesAreStrict tests policy O4: a time that the service may not parse is not sent.
 func TestTimesAreStrict(t *testing.T) {
 	t.Parallel()
 	if got := validateBody(t, `{`+soup+`,"expeditionType":"pickup","expectedAt":"2026-05-02T18:30:00+23:59","paymentTypeID":"cash"}`); !got.Valid {
@@ -281,8 +281,8 @@ func TestTimesAreStrict(t *testing.T) {
 	}
 }
 
-// TestPaymentTypesThatAreNotMandatory: policy O5 holds where paymentTypeID may
-// be left out (policy O1).
+// TestPaymentTypesThatAreNotMandatory: policy O5 also applies if paymentTypeID is optional
+// (policy O1).
 func TestPaymentTypesThatAreNotMandatory(t *testing.T) {
 	t.Parallel()
 	cfg := validate.DefaultConfig()

@@ -13,7 +13,7 @@ import (
 	"larder/ordering/validate"
 )
 
-// validateBody checks a body on the v1 API by the default rules.
+// validateBody validates a body on the v1 API with the default rules.
 func validateBody(tb testing.TB, body string) *validated {
 	tb.Helper()
 	return check(tb, validate.DefaultConfig(), v1(tb, body))
@@ -27,7 +27,7 @@ func v1(tb testing.TB, body string) validate.Request {
 	}
 }
 
-// validated is what Check returned, with the lines that only AppendResult has.
+// validated is the result of Check, with the lines that only AppendResult returns.
 type validated struct {
 	*validate.Result
 
@@ -62,7 +62,7 @@ func check(tb testing.TB, cfg validate.Config, req validate.Request) *validated 
 	return result
 }
 
-// checkWritten checks that the JSON of AppendResult says what Check returned.
+// checkWritten checks that the JSON of AppendResult equals the result of Check.
 func checkWritten(tb testing.TB, found *validate.Result, written []byte) *validated {
 	tb.Helper()
 	result := &validated{Result: found, JSON: written}

@@ -13,8 +13,8 @@ import (
 	"larder/ordering/validate"
 )
 
-// FuzzValidate: no body panics, every result is the same the second time and
-// when it is only written, and every pointer of a violation is well formed.
+// FuzzValidate: no body causes a panic, every result is the same the second time and in
+// AppendResult, and every pointer of a violation is well formed.
 func FuzzValidate(f *testing.F) {
 	for _, dishes := range []string{
 		`[{"ID":"pizza","quantity":"1","price":500,"ingredients":[{"ID":"i-small"},{"ID":"i-hot","quantity":9,"groupId":"g-x"}]}]`,
@@ -39,7 +39,7 @@ func FuzzValidate(f *testing.F) {
 		if (err == nil) != (writeErr == nil) {
 			t.Fatalf("Validate: %v; AppendResult: %v", err, writeErr)
 		}
-		for i := range req.Body { // a result has no part of the body
+		for i := range req.Body { // a result shares no memory with the body
 			req.Body[i] = 'X'
 		}
 		req.Body = body

@@ -174,8 +174,8 @@ func TestDepthLimit(t *testing.T) {
 	}
 }
 
-// TestAtTheDepthLimit: a part whose own groups are the last that are allowed
-// takes what stands in them.
+// TestAtTheDepthLimit: an ingredient at the depth limit accepts the members of its own
+// groups.
 func TestAtTheDepthLimit(t *testing.T) {
 	t.Parallel()
 	settings := menu.DefaultSettings()
@@ -191,8 +191,8 @@ func TestAtTheDepthLimit(t *testing.T) {
 	}
 }
 
-// TestPartOfNoMinimumBeyondTheDepth: what lies beyond the limit is refused only
-// where something of it would have to be chosen.
+// TestPartOfNoMinimumBeyondTheDepth: groups beyond the depth limit cause a violation only
+// if they have a minimum.
 func TestPartOfNoMinimumBeyondTheDepth(t *testing.T) {
 	t.Parallel()
 	settings := menu.DefaultSettings()
@@ -229,8 +229,8 @@ func TestLimits(t *testing.T) {
 	})
 }
 
-// TestLookingForGroupsIsBounded: policy H1, also where each ingredient could be
-// counted without a search.
+// TestLookingForGroupsIsBounded tests policy H1, also for ingredients that could be counted
+// without a search.
 func TestLookingForGroupsIsBounded(t *testing.T) {
 	t.Parallel()
 	const many = 300

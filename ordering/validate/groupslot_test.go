@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestGroupSlotCosts: what a count means for the limits of a group, and how far a shift
-// may go before it means something else.
+// TestGroupSlotCosts tests how a count relates to the limits of a group, and how far a
+// shift may go at the same cost.
 func TestGroupSlotCosts(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -35,7 +35,8 @@ func TestGroupSlotCosts(t *testing.T) {
 	}
 }
 
-// TestGain: two units nearer are worth more than one, and one more than order.
+// TestGain: a gain of two units is more than one, and one unit is more than an improved
+// order.
 func TestGain(t *testing.T) {
 	t.Parallel()
 	over, under := groupSlot{min: 0, max: 1, count: 3}, groupSlot{min: 2, max: 3, count: 0}
@@ -67,9 +68,8 @@ func TestGain(t *testing.T) {
 	}
 }
 
-// TestFirstCount: the search begins with what is missing at the first groups,
-// then what there is room for, then what is too much; those with the least
-// choice go first.
+// TestFirstCount: the initial assignment fills minimums of the first groups, then free
+// capacity, then exceeds maximums. Selections with the fewest groups come first.
 func TestFirstCount(t *testing.T) {
 	t.Parallel()
 	any3 := []int32{0, 1, 2}
@@ -98,8 +98,8 @@ func TestFirstCount(t *testing.T) {
 	}
 }
 
-// TestShiftWhereEveryLimitIsMissed: the first count may leave every group
-// outside its limits; the search begins all the same.
+// TestShiftWhereEveryLimitIsMissed: the search also starts if the initial assignment leaves
+// every group outside its limits.
 func TestShiftWhereEveryLimitIsMissed(t *testing.T) {
 	t.Parallel()
 	slots := []groupSlot{{min: 0, max: 1}, {min: 2, max: 2}}

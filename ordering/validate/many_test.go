@@ -8,7 +8,7 @@ import (
 	"larder/internal/testkit/menutest"
 )
 
-// repeated is n elements of a JSON array.
+// repeated returns n elements of a JSON array.
 func repeated(n int, element func(i int) string) string {
 	all := make([]string, n)
 	for i := range all {
@@ -17,8 +17,8 @@ func repeated(n int, element func(i int) string) string {
 	return "[" + strings.Join(all, ",") + "]"
 }
 
-// Policy H7: an answer lists the first 200 violations, in the order of the
-// body, and says that there are more.
+// Policy H7: a response lists the first 200 violations in the order of the body, and
+// reports that there are more.
 func TestFirstViolations(t *testing.T) {
 	t.Parallel()
 	unknown := func(int) string { return `{"ID":"nothing","quantity":1}` }
@@ -54,7 +54,7 @@ func TestFirstViolations(t *testing.T) {
 			if text := fmt.Sprintf(`"more":%v`, c.more); c.more != strings.Contains(string(v.JSON), text) {
 				t.Errorf("the JSON has not %s", text)
 			}
-			brokenOf(t, v) // each has its sentence
+			brokenOf(t, v) // each has its message
 		})
 	}
 }

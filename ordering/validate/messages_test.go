@@ -10,7 +10,7 @@ import (
 	"larder/ordering/violation"
 )
 
-// An order with much that is wrong, read in both languages.
+// An order with many violations, in both languages.
 func TestMessages(t *testing.T) {
 	t.Parallel()
 	const body = `{"dishList":[{"ID":"pizza","quantity":1,"ingredients":[{"ID":"i-hot","quantity":5}]},{"ID":"burger","quantity":1.5},
@@ -48,7 +48,7 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// What a limit is of is told in the language, a dish's name as the menu has it.
+// The subjects of limits are translated; the name of a dish is not.
 func TestLimitsInRussian(t *testing.T) {
 	t.Parallel()
 	dishes := strings.Repeat(`{"ID":"soup","quantity":1},`, 201)

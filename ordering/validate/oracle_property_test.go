@@ -13,15 +13,15 @@ import (
 	"larder/ordering/validate"
 )
 
-// ordersAMenu is how many orders are checked by each menu drawn.
+// ordersAMenu is the number of orders per menu.
 const ordersAMenu = 40
 
-// mostLines bounds what the oracle tries: some thousand assignments.
+// mostLines limits the oracle to some thousand assignments.
 const mostLines = 6
 
-// TestGroupsAgreeWithTheOracle: shared ingredients, parts with schemes of their
-// own, flat and nested, and pins; what larder says of the groups of thousands
-// of random orders is what trying every assignment says.
+// TestGroupsAgreeWithTheOracle compares the group violations of thousands of random orders
+// with an oracle that tries every assignment. The menus have shared ingredients, nested
+// schemes and pins; the orders are flat and nested.
 func TestGroupsAgreeWithTheOracle(t *testing.T) {
 	t.Parallel()
 	validator := validate.New(validate.DefaultConfig(), menutest.Noon)
@@ -31,7 +31,7 @@ func TestGroupsAgreeWithTheOracle(t *testing.T) {
 		view := m.view(rt)
 		catalogue := menutest.Compile(t, view, menu.DefaultSettings())
 		if !catalogue.Orderable(0) {
-			return // no order of it is right, for another reason
+			return // every order is invalid for another reason
 		}
 		for range ordersAMenu {
 			lines := m.drawLines(rt, "s0", 0)
@@ -64,8 +64,8 @@ func TestGroupsAgreeWithTheOracle(t *testing.T) {
 	t.Logf("%d orders right, %d wrong", right, wrong)
 }
 
-// drawOracleMenu: ingredients a to f; a may have the scheme s1, b the scheme s2;
-// s1 may offer b, s2 neither of them, so that nothing runs in a circle.
+// drawOracleMenu draws a menu with ingredients a to f. a may have the scheme s1, b the
+// scheme s2; s1 may offer b, s2 offers neither, so that there are no cycles.
 func drawOracleMenu(t *rapid.T) *oracleMenu {
 	m := &oracleMenu{schemes: map[string][]menutest.DraftLimit{}, groups: map[string][]string{}, parts: map[string]string{}}
 	offered := map[string]string{"s0": "abcdef", "s1": "bcdef", "s2": "cdef"}
@@ -96,7 +96,7 @@ func drawOracleMenu(t *rapid.T) *oracleMenu {
 	return m
 }
 
-// view is the menu as JSON.
+// view returns the menu as JSON.
 func (m *oracleMenu) view(t *rapid.T) string {
 	d := menutest.Draft{Products: []menutest.DraftItem{{ID: "d", ExternalID: "1", Name: "D", Price: "1", SchemeID: "s0"}}}
 	for _, id := range []string{"a", "b", "c", "d", "e", "f"} {
@@ -115,8 +115,8 @@ func (m *oracleMenu) view(t *rapid.T) string {
 	return string(view)
 }
 
-// drawLines makes a list of ingredients, mostly such as the scheme offers; a
-// part's own stand within it, or beside it, or are missing.
+// drawLines draws a list of ingredients, mostly of the scheme. The ingredients of an
+// ingredient are nested in it, flat beside it, or missing.
 func (m *oracleMenu) drawLines(t *rapid.T, scheme string, depth int) (lines []oracleLine) {
 	var beside []oracleLine
 	add := func(id string) {
@@ -142,7 +142,7 @@ func (m *oracleMenu) drawLines(t *rapid.T, scheme string, depth int) (lines []or
 		}
 	}
 	if rapid.IntRange(0, 9).Draw(t, "stray") == 0 {
-		strays := []string{"c", "d", "e", "f"} // nothing runs in a circle
+		strays := []string{"c", "d", "e", "f"} // avoids cycles
 		if depth == 0 {
 			strays = append(strays, "a", "b")
 		}
@@ -151,7 +151,7 @@ func (m *oracleMenu) drawLines(t *rapid.T, scheme string, depth int) (lines []or
 	return append(lines, beside...)
 }
 
-// linesJSON is a list of ingredients as a client sends it.
+// linesJSON returns a list of ingredients as a client sends it.
 func linesJSON(t *rapid.T, lines []oracleLine) string {
 	var bodies func(lines []oracleLine) []map[string]any
 	bodies = func(lines []oracleLine) []map[string]any {

@@ -9,15 +9,15 @@ import (
 	"larder/ordering/violation"
 )
 
-// The oracle checks the ingredients of one dish by the words of policies M1 to
-// M6, with every assignment tried. Its menus have no cycles, and its orders
-// only ingredients of the menu in whole quantities.
+// The oracle validates the ingredients of one dish literally by policies M1 to M6, and
+// tries every assignment. Its menus have no cycles, and its orders contain only known
+// ingredients in whole quantities.
 
-// oracleMenu is a menu of one dish, d, whose scheme is s0.
+// oracleMenu is a menu of one dish, d, with the scheme s0.
 type oracleMenu struct {
 	schemes map[string][]menutest.DraftLimit // groups with their limits, in scheme order
 	groups  map[string][]string              // members
-	parts   map[string]string                // ingredients with a scheme of their own
+	parts   map[string]string                // ingredients with their own scheme
 }
 
 // oracleLine is an ingredient of an order.
@@ -25,13 +25,13 @@ type oracleLine struct {
 	id    string
 	units int
 	pin   string
-	in    []oracleLine // its own ingredients, nested
+	in    []oracleLine // its nested ingredients
 }
 
-// openGroup is a group that stands open in a list of ingredients.
+// openGroup is a group that applies to a list of ingredients.
 type openGroup struct {
 	id       string
-	min, max int // max -1: no limit
+	min, max int // max -1: no maximum
 	count    int
 }
 
@@ -43,18 +43,17 @@ func (g *openGroup) off() int {
 	return off
 }
 
-// checkDish returns the violations of the dish, each with the path of its place,
-// in no order.
+// checkDish returns the violations of the dish with their paths, in any order.
 func (m *oracleMenu) checkDish(lines []oracleLine) (found []string) {
 	nested := slices.ContainsFunc(lines, func(l oracleLine) bool { return len(l.in) > 0 })
 	found = m.checkList("", "s0", lines)
-	if nested && len(found) == 0 { // and as it is sent: flat
+	if nested && len(found) == 0 { // and flat, as it is sent
 		found = m.checkGroups("", "s0", flatten(lines, 1), func(int) bool { return true })
 	}
 	return found
 }
 
-// flatten puts the ingredients of ingredients behind them, multiplied.
+// flatten appends nested ingredients after their parents, with multiplied quantities.
 func flatten(lines []oracleLine, times int) (flat []oracleLine) {
 	for _, l := range lines {
 		flat = append(flat, oracleLine{id: l.id, units: l.units * times, pin: l.pin})
@@ -63,7 +62,7 @@ func flatten(lines []oracleLine, times int) (flat []oracleLine) {
 	return flat
 }
 
-// checkList checks a list by a scheme, then the lists within.
+// checkList checks a list against a scheme, then the nested lists.
 func (m *oracleMenu) checkList(path, scheme string, lines []oracleLine) (found []string) {
 	if scheme == "" {
 		if len(lines) > 0 {
@@ -80,8 +79,8 @@ func (m *oracleMenu) checkList(path, scheme string, lines []oracleLine) (found [
 	return found
 }
 
-// checkGroups counts one list. flat tells which lines' own ingredients are to
-// be found beside them.
+// checkGroups counts one list. flat reports whether the ingredients of a line are in the
+// same list.
 func (m *oracleMenu) checkGroups(path, scheme string, lines []oracleLine, flat func(i int) bool) (found []string) {
 	open, reached := m.open(scheme, lines, flat)
 	var selections []oracleSelection
@@ -112,9 +111,8 @@ func (m *oracleMenu) checkGroups(path, scheme string, lines []oracleLine, flat f
 	return found
 }
 
-// open returns the groups that stand open: the scheme's, and once for each chosen
-// part that stands in an open group those of its scheme, times its quantity
-// (policy M5).
+// open returns the groups that apply: those of the scheme, and once for each chosen
+// ingredient in such a group those of its own scheme, times its quantity (policy M5).
 func (m *oracleMenu) open(scheme string, lines []oracleLine, flat func(i int) bool) (open []openGroup, reached []bool) {
 	reached = make([]bool, len(lines))
 	unfolded := map[string]bool{}
@@ -150,8 +148,8 @@ func (m *oracleMenu) open(scheme string, lines []oracleLine, flat func(i int) bo
 	return open, reached
 }
 
-// mayCount returns the open groups that an ingredient may count for: those of one
-// id where it is pinned.
+// mayCount returns the groups that an ingredient may count for: only the pinned one, if
+// there is a pin.
 func (m *oracleMenu) mayCount(open []openGroup, ingredient, pin string) (may []int) {
 	for k, g := range open {
 		if slices.Contains(m.groups[g.id], ingredient) && (pin == "" || pin == g.id) {
@@ -161,14 +159,14 @@ func (m *oracleMenu) mayCount(open []openGroup, ingredient, pin string) (may []i
 	return may
 }
 
-// oracleSelection is a quantity and the groups it may count for.
+// oracleSelection is a quantity with its eligible groups.
 type oracleSelection struct {
 	units int
 	may   []int
 }
 
-// bestOf tries every assignment: the least sum of what is missing and in excess
-// wins, and among equals the one that is nearer at the first groups (policy M4).
+// bestOf tries every assignment. The minimal sum of missing and excess units wins, and
+// among equals the one that is nearer at the first groups (policy M4).
 func bestOf(open []openGroup, selections []oracleSelection) (best []openGroup) {
 	try := slices.Clone(open)
 	var place func(s, k, left int)
@@ -220,7 +218,7 @@ func nearerGroups(a, b []openGroup) bool {
 	return sum < 0 || (sum == 0 && first < 0)
 }
 
-// violationsOf returns the violations of a result as the oracle writes them.
+// violationsOf returns the violations of a result in the oracle's format.
 func violationsOf(v *validate.Result) (found []string) {
 	const dish = "/dishList/0"
 	for _, one := range v.Violations {

@@ -14,8 +14,8 @@ import (
 	"larder/ordering/validate"
 )
 
-// refusal returns the reasons that the sandbox refused an order for; empty when
-// it took it.
+// refusal returns the reasons why the sandbox refused an order; empty if it accepted the
+// order.
 func refusal(err error) string {
 	if answer, ok := errors.AsType[*upstream.Error](err); ok {
 		return answer.Error() + " " + string(answer.Body)
@@ -26,8 +26,8 @@ func refusal(err error) string {
 	return ""
 }
 
-// TestAgreesWithTheSandbox: of orders in the service's own form, larder refuses
-// those that the sandbox refuses, and no other.
+// TestAgreesWithTheSandbox: for orders in the service's own form, larder and the sandbox
+// reject the same ones.
 func TestAgreesWithTheSandbox(t *testing.T) {
 	t.Parallel()
 	box, client := menutest.Sandbox(t)

@@ -16,8 +16,8 @@ import (
 	"larder/ordering/violation"
 )
 
-// delivered is a delivery order that is right, with some values replaced, by
-// their place: "guest.phone".
+// delivered returns a valid delivery order with some values replaced, by path:
+// "guest.phone".
 func delivered(values map[string]any) string {
 	fields := map[string]map[string]any{
 		"":        {"expeditionType": "delivery", "expectedAt": "2026-05-01T18:30:00+03:00", "paymentTypeID": "cash", "dishList": []any{map[string]any{"ID": "soup", "quantity": 1}}},
@@ -39,7 +39,7 @@ func delivered(values map[string]any) string {
 	return string(text)
 }
 
-// Policy H10, on both interfaces.
+// Policy H10, on both APIs.
 func TestTexts(t *testing.T) {
 	t.Parallel()
 	long := func(n int) string { return strings.Repeat("ж", n) }
@@ -80,7 +80,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// Policy H10: one line has at most ordering.max_quantity of a dish.
+// Policy H10: the quantity of one line is at most ordering.max_quantity.
 func TestMaxQuantity(t *testing.T) {
 	t.Parallel()
 	own := 10
@@ -111,7 +111,7 @@ func TestMaxQuantity(t *testing.T) {
 	}
 }
 
-// Whatever a guest writes: it is refused exactly where policy H10 says so.
+// Random texts of a guest are rejected exactly as policy H10 requires.
 func TestTextsProperty(t *testing.T) {
 	t.Parallel()
 	limits := map[string]int{"comment": 1000, "guest.firstName": 200, "guest.lastName": 200, "guest.email": 200, "address.comment": 1000, "address.subway": 1000}

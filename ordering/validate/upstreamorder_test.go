@@ -123,7 +123,7 @@ func TestTotals(t *testing.T) {
 		name, dishes, view string
 		cfg                validate.Config
 		lines              string
-		total              string // "" for none
+		total              string // may be empty
 	}{
 		{"dishes and ingredients (P1)", `[{"ID":"pizza","quantity":3,"ingredients":[{"ID":"i-large"},{"ID":"i-mild","quantity":3}]}]`, menutest.Card, validate.DefaultConfig(), "2133.75", "2133.75"},
 		{"nested ones included (P1)", `[{"ID":"combo","quantity":2,"ingredients":[{"ID":"i-cola"},{"ID":"i-burger","quantity":2,"ingredients":[{"ID":"i-mild","quantity":2}]}]}]`, menutest.Card, validate.DefaultConfig(), "1162", "1162"},

@@ -6,8 +6,8 @@ import (
 	"larder/internal/menu"
 )
 
-// TestValidationBuffersAreCleared: the buffers of a large order are not kept for
-// the next one, and those of an ordinary one are cleared.
+// TestValidationBuffersAreCleared: the buffers of a large order are not kept for the next
+// one, and those of an ordinary one are cleared.
 func TestValidationBuffersAreCleared(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

@@ -12,7 +12,7 @@ import (
 	"larder/ordering/violation"
 )
 
-// update writes the golden files anew: go test ./ordering/violation -run Violations -update.
+// update rewrites the golden files: go test ./ordering/violation -run Violations -update.
 var update = flag.Bool("update", false, "write golden files anew")
 
 func TestViolationsDocument(t *testing.T) {
@@ -62,7 +62,7 @@ func violationsDocument(t *testing.T) string {
 
 func TestEveryCodeIsDescribed(t *testing.T) {
 	t.Parallel()
-	// The params are stable: clients read them (docs/violations.md).
+	// The params are stable, because clients read them (docs/violations.md).
 	want := map[violation.Code]string{
 		"dish_not_in_menu": "id", "dish_unavailable": "id,name", "dish_not_orderable": "id,reasons",
 		"external_id_ambiguous": "externalId,ids", "quantity_not_positive": "quantity", "quantity_not_whole": "quantity",

@@ -10,7 +10,7 @@ import (
 // description is one row of docs/violations.md.
 type description struct {
 	code    violation.Code
-	path    string // an example of where the violation points
+	path    string // an example
 	meaning string
 	params  []param
 }
@@ -30,12 +30,12 @@ func (d *description) example() violation.Params {
 	return params
 }
 
-// message returns the message of the example in a language.
+// message returns the example's message in a language.
 func (d *description) message(language string) string {
 	return violation.New(d.path, d.code, d.example(), language).Msg
 }
 
-// documented has every violation code, in the order of docs/violations.md.
+// documented contains every violation code, in the order of docs/violations.md.
 var documented = []description{
 	{
 		code: violation.DishNotInMenu, path: "/dishList/0",
@@ -183,7 +183,7 @@ var documented = []description{
 	},
 }
 
-// groupParams are the params of a group of which count ingredients are chosen.
+// groupParams returns the params of a group with count chosen ingredients.
 func groupParams(count int64) []param {
 	return []param{
 		{"group", "the group's id", "g-1"},

@@ -11,11 +11,11 @@ import (
 	"larder/ordering/violation"
 )
 
-// TestEveryCodeReadsInBothLanguages: every code has its own message in both languages,
-// with the params that a person can use.
+// TestEveryCodeReadsInBothLanguages: every code has a message in both languages, with the
+// params that are useful for a person.
 func TestEveryCodeReadsInBothLanguages(t *testing.T) {
 	t.Parallel()
-	// Params that are for programs: the dish and the group are named otherwise.
+	// Params only for programs: messages name the dish and the group differently.
 	silent := map[violation.Code][]string{
 		violation.DishUnavailable: {"id"}, violation.DishNotOrderable: {"reasons"}, violation.IngredientUnavailable: {"reason"}, violation.ExternalIDAmbiguous: {"ids"},
 		violation.IngredientNotAllowed: {"dish"}, violation.GroupMin: {"group"}, violation.GroupMax: {"group"},
@@ -51,8 +51,8 @@ var (
 	latin    = regexp.MustCompile(`[A-Za-z][\w.+-]*`)
 )
 
-// foreign returns the words of a Russian sentence that are neither params nor
-// names of fields nor times.
+// foreign returns the words of a Russian sentence that are not Russian and neither params
+// nor field names nor times.
 func foreign(d description, said string) []string {
 	known := []string{"id", "expectedAt", "soonest", "true", "T18", "T15", "Z", "000Z"}
 	for _, value := range d.example() {
@@ -67,7 +67,7 @@ func foreign(d description, said string) []string {
 	return odd
 }
 
-// texts returns the texts of a param as a sentence has them.
+// texts returns the texts of a param in a sentence.
 func texts(value any) []string {
 	if list, ok := value.([]string); ok {
 		return list
@@ -143,7 +143,7 @@ func TestMessagesWithParams(t *testing.T) {
 	}
 }
 
-// Each kind of a value has a Russian name of its own.
+// Each kind of a value has its own Russian name.
 func TestKindsInRussian(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}

@@ -6,7 +6,7 @@ import (
 	"larder/ordering/violation"
 )
 
-// TestNew: its params are those given, and never null in JSON.
+// TestNew: a violation has the given params, and they are never null in JSON.
 func TestNew(t *testing.T) {
 	t.Parallel()
 	given := violation.New("/a", violation.FieldRequired, violation.Params{"field": "a"}, "en")
