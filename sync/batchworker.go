@@ -16,28 +16,27 @@ import (
 )
 
 const (
-	// batchPollInterval is how often an instance looks for batches that others
-	// have started, or left unfinished.
+	// batchPollInterval is how often an instance looks for open batches of all
+	// instances.
 	batchPollInterval = 5 * time.Second
-	// batchTries bounds the runs of one restaurant in a batch: a next one where
-	// the holder of the last vanished with it.
+	// batchTries is how often a batch runs one restaurant whose lease holder
+	// vanishes.
 	batchTries = 3
 )
 
-// errNotPending says that a restaurant of a batch is done.
-var errNotPending = errors.New("sync: another instance has done it")
+// errNotPending means that a restaurant of a batch is done.
+var errNotPending = errors.New("sync: another instance has synced it")
 
-// BatchRequest asks for a resync of many restaurants.
+// BatchRequest asks for a sync of many restaurants.
 type BatchRequest struct {
-	Connection string // only its restaurants; empty: all
-	By         string // who asks; may be empty
-	Force      bool   // as of a Request
+	Connection string // limits the batch to its restaurants; empty: all
+	By         string // the client's id; may be empty
+	Force      bool   // as in Request
 }
 
-// StartBatch notes a resync of every restaurant, or of every one of a
-// connection, and returns at once: a Scheduler starts the runs, this process's
-// or, should it end, another's. Errors: ErrTooManyBatches,
-// redisdb.ErrUnavailable.
+// StartBatch saves a batch of all restaurants, or of all restaurants of a
+// connection, and returns at once. The Scheduler of any instance executes it.
+// Errors: ErrTooManyBatches, redisdb.ErrUnavailable.
 func (r *Runner) StartBatch(ctx context.Context, req BatchRequest) (runlog.Batch, error) {
 	var restaurants []menu.RestaurantID
 	for _, restaurant := range r.set.Load().restaurants {
@@ -53,7 +52,7 @@ func (r *Runner) StartBatch(ctx context.Context, req BatchRequest) (runlog.Batch
 	return b, nil
 }
 
-// runBatches does the open batches, together with the other instances, until
+// runBatches executes the open batches, together with the other instances, until
 // ctx ends.
 func (s *Scheduler) runBatches(ctx context.Context) {
 	var group stdsync.WaitGroup
@@ -83,10 +82,9 @@ func (s *Scheduler) runBatches(ctx context.Context) {
 	}
 }
 
-// runBatch syncs what is left of a batch, some restaurants at a time: those in
-// flight are what a worker each can do, and as many that wait, so that manual
-// runs of others that come meanwhile wait for few. What it cannot read, the
-// next look does.
+// runBatch syncs the pending restaurants of a batch. It starts at most twice as
+// many runs as there are workers, so that other manual runs wait for few of them.
+// If it cannot read the batch, the next poll tries again.
 func (s *Scheduler) runBatch(ctx context.Context, id string) {
 	b, err := s.runner.runs.Batch(ctx, id)
 	if errors.Is(err, runlog.ErrUnknownBatch) { // expired
@@ -103,7 +101,7 @@ func (s *Scheduler) runBatch(ctx context.Context, id string) {
 		s.closeBatch(ctx, id)
 		return
 	}
-	// Each instance goes through the list in an order of its own.
+	// Each instance uses a different order.
 	rand.Shuffle(len(pending), func(i, j int) { pending[i], pending[j] = pending[j], pending[i] }) //nolint:gosec // no secret
 	var group errgroup.Group
 	group.SetLimit(2 * s.runner.cfg.Concurrency)
@@ -120,10 +118,10 @@ func (s *Scheduler) runBatch(ctx context.Context, id string) {
 		}
 		group.Go(func() error { s.syncOne(ctx, b, restaurant); return nil })
 	}
-	_ = group.Wait() // its functions have no errors
+	_ = group.Wait() // its functions return nil
 }
 
-// syncOne syncs a restaurant and counts it.
+// syncOne syncs a restaurant and counts it as done.
 func (s *Scheduler) syncOne(ctx context.Context, b runlog.Batch, restaurant menu.RestaurantID) {
 	var run runlog.Run
 	var err error
@@ -146,7 +144,7 @@ func (s *Scheduler) syncOne(ctx context.Context, b runlog.Batch, restaurant menu
 			Outcome: runlog.OutcomeFailed, Error: err.Error(),
 		}
 	}
-	_ = s.awaitRedis(ctx, b.ID, func() error { // else it is done once more
+	_ = s.awaitRedis(ctx, b.ID, func() error { // on an error the restaurant is synced again
 		ended, err := s.runner.runs.CountDone(ctx, b, run)
 		if ended {
 			s.closeBatch(ctx, b.ID)
@@ -175,15 +173,14 @@ func (s *Scheduler) syncRestaurant(ctx context.Context, b runlog.Batch, restaura
 	return run, err
 }
 
-// awaitRedis does something of a batch, again and again while Redis is
-// away. The error is its, or ctx's.
+// awaitRedis calls do until Redis is available. It returns do's error, or ctx's.
 func (s *Scheduler) awaitRedis(ctx context.Context, batch string, do func() error) error {
 	for {
 		err := do()
 		if !errors.Is(err, redisdb.ErrUnavailable) {
 			return err
 		}
-		s.runner.log.WithError(err).WithField("event", "sync.batch_deferred").WithField("batch", batch).Debug("a batch waits for Redis")
+		s.runner.log.WithError(err).WithField("event", "sync.batch_deferred").WithField("batch", batch).Debug("batch waits for Redis")
 		s.runner.health.suspect()
 		if sleep.For(ctx, retryQueued) != nil || !s.runner.health.wait(ctx) {
 			return ctx.Err()
@@ -191,14 +188,14 @@ func (s *Scheduler) awaitRedis(ctx context.Context, batch string, do func() erro
 	}
 }
 
-// closeBatch takes a batch of which nothing is left from the list of open ones.
+// closeBatch removes a finished batch from the list of open batches.
 func (s *Scheduler) closeBatch(ctx context.Context, id string) {
 	closed, err := s.runner.runs.CloseBatch(ctx, id)
-	if err != nil || !closed { // the next look does it, or another instance has done it
+	if err != nil || !closed { // the next poll closes it, or another instance did
 		return
 	}
 	if b, err := s.runner.runs.Batch(ctx, id); err == nil {
 		s.runner.log.WithField("event", "sync.batch").WithField("batch", id).WithField("count", b.Total).
-			WithField("failed", b.Failed).Info("every restaurant of the batch is done")
+			WithField("failed", b.Failed).Info("batch finished")
 	}
 }

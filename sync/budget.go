@@ -14,20 +14,20 @@ import (
 )
 
 const (
-	// bytesPerBodyByte is what a run takes at its peak for each byte of a menu view,
-	// from the body to what is published: 5 to 8 were measured.
+	// bytesPerBodyByte is a run's peak memory for each byte of a menu view.
+	// Measured: 5 to 8.
 	bytesPerBodyByte = 8
-	// firstBody is the size that a menu view is thought to have before the
-	// first pull, spareBody what one may have grown by since the last.
+	// firstBody is the assumed size of a menu view before the first fetch.
+	// spareBody is the assumed growth since the last one.
 	firstBody = 1 << 20
 	spareBody = 64 << 10
-	// growFactor is how much larger the share is, each time a view outgrows it.
+	// growFactor enlarges a reservation that was too small for the view.
 	growFactor = 4
 )
 
-// budget bounds the memory that the runs of this process take at the same time
-// for menu views and what is made of them (sync.memory). Who waits for a large
-// share is not overtaken by those who want small ones.
+// budget limits the memory that all runs of this process use for menu views and
+// compiled menus (sync.memory). Waiting runs are served in order, so that small
+// reservations do not delay a large one forever.
 type budget struct {
 	places *semaphore.Weighted
 	size   int64
@@ -37,17 +37,17 @@ func newBudget(size cache.ByteSize) *budget {
 	return &budget{places: semaphore.NewWeighted(int64(size)), size: int64(size)}
 }
 
-// largest is the largest menu view that one run may hold.
+// largest returns the size of the largest menu view that one run may fetch.
 func (b *budget) largest() int64 { return min(b.size/bytesPerBodyByte, upstream.MaxMenuBytes) }
 
-// reservation is what one run holds of the budget.
+// reservation is the part of the budget that one run holds.
 type reservation struct {
 	budget *budget
-	body   int64 // size of the menu view that it is enough for
+	body   int64 // size of the menu view that it is for
 }
 
-// reserve waits for a share for a menu view of so many bytes, or for the largest
-// there may be. The error is ctx's cause.
+// reserve waits for the memory that a menu view of body bytes needs. It limits body
+// to the largest view. The error is ctx's cause.
 func (b *budget) reserve(ctx context.Context, body int64) (*reservation, error) {
 	body = min(body, b.largest())
 	if !b.places.TryAcquire(body * bytesPerBodyByte) {
@@ -58,18 +58,18 @@ func (b *budget) reserve(ctx context.Context, body int64) (*reservation, error) 
 	return &reservation{budget: b, body: body}, nil
 }
 
-// memoryLimitError is a run that ended before its turn came.
+// memoryLimitError ends a run that got no memory before its context ended.
 type memoryLimitError struct {
 	size  int64
 	cause error
 }
 
 func (e memoryLimitError) Error() string {
-	return "other runs hold all that sync.memory allows, " + cache.ByteSize(e.size).String()
+	return "other runs use all of sync.memory (" + cache.ByteSize(e.size).String() + "); raise it, or lower sync.concurrency"
 }
 func (e memoryLimitError) Unwrap() error { return e.cause }
 
-// shrink gives back what a menu view of so many bytes does not need.
+// shrink releases the memory that a menu view of body bytes does not need.
 func (s *reservation) shrink(body int64) {
 	if spare := s.body - body; spare > 0 {
 		s.budget.places.Release(spare * bytesPerBodyByte)
@@ -77,11 +77,11 @@ func (s *reservation) shrink(body int64) {
 	}
 }
 
-// release gives everything back. It may be called again.
+// release releases all of it. It may be called again.
 func (s *reservation) release() { s.shrink(0) }
 
-// expectedSize is the size that the menu view probably has: that of the last one,
-// and of a held one that is served in its place.
+// expectedSize estimates the size of the menu view from the last one. Under a hold
+// it adds the view that is served.
 func (p *pipelineRun) expectedSize() int64 {
 	size := int64(firstBody)
 	if last := p.lastFetch.size(); last > 0 {
@@ -90,7 +90,7 @@ func (p *pipelineRun) expectedSize() int64 {
 	return size + p.heldSize()
 }
 
-// heldSize is the size of the view that a hold serves beside the one that came.
+// heldSize returns the size of the view that a hold serves; 0 without a hold.
 func (p *pipelineRun) heldSize() int64 {
 	if p.current.Held {
 		return int64(p.current.Bytes)
@@ -98,17 +98,17 @@ func (p *pipelineRun) heldSize() int64 {
 	return 0
 }
 
-// size returns how many bytes the body had; 0 where that is not known.
+// size returns the size of the body in bytes; 0 if it is unknown.
 func (f lastFetch) size() int64 {
 	text, _, _ := strings.Cut(f.BodyHash, "-")
 	size, _ := strconv.ParseInt(text, 10, 64)
 	return size
 }
 
-// fetchWithin asks for the menu view within a share of the budget. A view that is
-// larger than its share is dropped and asked for again once there is a larger
-// one: whoever waits holds nothing, so that all come to their turn. The caller
-// releases the share.
+// fetchWithin fetches the menu view within a reservation. A view that is larger is
+// dropped and fetched again with a larger reservation. It releases the old one
+// first, so that waiting runs hold no memory and cannot block each other. The
+// caller releases the reservation.
 func (p *pipelineRun) fetchWithin(ctx context.Context, seen upstream.Validator) (upstream.Menu, *reservation, error) {
 	for size := p.expectedSize(); ; size *= growFactor {
 		held, err := p.runner.budget.reserve(ctx, size)
@@ -131,7 +131,7 @@ func (p *pipelineRun) fetchWithin(ctx context.Context, seen upstream.Validator) 
 		}
 		if tooLarge && held.budget.largest() < upstream.MaxMenuBytes {
 			largest := cache.ByteSize(held.budget.largest())
-			err = fmt.Errorf("%w: it has more than %s, an eighth of sync.memory", upstream.ErrTooLarge, largest)
+			err = fmt.Errorf("%w: the view is larger than %s, an eighth of sync.memory; raise sync.memory", upstream.ErrTooLarge, largest)
 		}
 		return upstream.Menu{}, nil, fmt.Errorf("%w: %w", errService, &stepError{doing: "fetch " + p.subject(), err: err})
 	}

@@ -160,7 +160,7 @@ func TestAViewThatOutgrowsItsShareIsAskedForAgain(t *testing.T) {
 	source.bodies[string(bistro)] = ofSize(9 * mib)
 	run := g.once()
 	g.want(run, runlog.OutcomeFailed, 1)
-	for _, want := range []string{"too large", "more than 8MiB", "sync.memory", "the last good menu is served on"} {
+	for _, want := range []string{"too large", "larger than 8MiB", "sync.memory", "the last good menu is still served"} {
 		if !strings.Contains(run.Error, want) {
 			t.Errorf("error %q does not say %q", run.Error, want)
 		}
@@ -192,7 +192,7 @@ func TestWaitingForMemoryEndsWithTheRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	g.want(run, runlog.OutcomeFailed, 0)
-	if !strings.Contains(run.Error, "wait for memory: other runs hold all that sync.memory allows, 8MiB") {
+	if !strings.Contains(run.Error, "wait for memory: other runs use all of sync.memory (8MiB); raise it") {
 		t.Errorf("error %q", run.Error)
 	}
 	if calls := g.service.count(); calls != 1 {

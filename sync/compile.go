@@ -6,18 +6,18 @@ import (
 	"larder/internal/menu"
 )
 
-// built is a compiled menu.
+// -
 type built struct {
 	view      *menu.View
 	published menu.Published
-	hash      string // of its content, without stop lists
+	hash      string // of the content, without stop lists
 	catalogue *menu.Catalogue
 	findings  []menu.Finding  // not nil
-	before    *menu.Catalogue // that of the current version where memory has it, else nil
+	before    *menu.Catalogue // the current version's catalogue if it is in memory, else nil
 }
 
-// build compiles and lints a menu for publishing. Where only the stop lists moved,
-// the compiled content that is served now gets a new overlay.
+// build compiles and lints a menu. If only the stop lists changed, it applies them
+// to the compiled content in memory.
 func (p *pipelineRun) build(view *menu.View, published menu.Published) built {
 	began := time.Now()
 	m := built{view: view, published: published, hash: menu.ContentHash(published.Content, p.target.Settings)}

@@ -13,53 +13,54 @@ import (
 	"larder/internal/upstream"
 )
 
-// The documented defaults of the `sync:` section that others need; SetDefaults has
-// all of them.
+// Defaults of the `sync:` section that other packages use. SetDefaults has all of
+// them.
 const (
 	DefaultSchedule = "@every 2m"
 	DefaultHistory  = 20
 )
 
-// minLease leaves the three renewals of a lease some time each.
+// minLease leaves enough time for the three renewals of a lease.
 const minLease = 100 * time.Millisecond
 
-// minMemory is enough for menu views of 1 MiB, one at a time.
+// minMemory is enough for one menu view of 1 MiB at a time.
 const minMemory cache.ByteSize = 8 << 20
 
 // Config is the `sync:` section of the configuration. A zero field means its
 // default.
 type Config struct {
-	// Schedule is the schedule of restaurants that name none, of default
-	// menus and of rejection reasons: `@every 2m`, five cron fields, or a
-	// descriptor such as `@hourly` (policy S1).
+	// Schedule is the default schedule of restaurants, and the schedule of default
+	// menus and rejection reasons: `@every 2m`, five cron fields, or a descriptor
+	// such as `@hourly` (policy S1).
 	Schedule string `yaml:"schedule"`
-	// ShrinkLimit is the share of its products that a menu may lose at once,
-	// above 0 and at most 1; more is quarantined (policy S4).
+	// ShrinkLimit is the share of its products that a menu may lose in one sync,
+	// above 0 and at most 1. The guard quarantines a menu that lost more (policy
+	// S4).
 	ShrinkLimit float64 `yaml:"shrink_limit"`
-	// History is how many contents are kept a restaurant (policy S7).
+	// History is the number of contents kept for each restaurant (policy S7).
 	History int `yaml:"history"`
-	// StaleAfter is after how many missed schedules a menu counts as stale
+	// StaleAfter is the number of missed schedules after which a menu is stale
 	// (policy S5).
 	StaleAfter int `yaml:"stale_after"`
-	// Deadline bounds one run with all its retries.
+	// Deadline limits one run with all its retries.
 	Deadline time.Duration `yaml:"deadline"`
-	// Runs is how many run records are kept a restaurant (policy S7).
+	// Runs is the number of run records kept for each restaurant (policy S7).
 	Runs int `yaml:"runs"`
-	// RunIndex is how many of the latest runs the list over all restaurants
-	// remembers.
+	// RunIndex is the number of latest runs in the list over all restaurants.
 	RunIndex int `yaml:"run_index"`
-	// Concurrency is how many restaurants one larder syncs at the same time;
-	// with several connections half of them of one, and always one of each.
+	// Concurrency is the number of restaurants that an instance syncs at the same
+	// time. With several connections, one connection gets at most half of it, and
+	// each gets at least one.
 	Concurrency int `yaml:"concurrency"`
-	// Memory bounds what the runs of one larder take at the same time for menu
-	// views and what is made of them. One view may have an eighth of it.
+	// Memory limits the memory that all runs of an instance use for menu views and
+	// compiled menus. One view may have an eighth of it.
 	Memory cache.ByteSize `yaml:"memory"`
-	// Lease is how long a run's claim outlives a holder that has vanished; it
-	// is renewed three times as often.
+	// Lease is how long a lease lasts if its holder vanishes. It is renewed three
+	// times in that time.
 	Lease time.Duration `yaml:"lease"`
 }
 
-// SetDefaults fills in the documented default of every zero field.
+// SetDefaults sets every zero field to its documented default.
 func (c *Config) SetDefaults() {
 	c.Schedule = cmp.Or(c.Schedule, DefaultSchedule)
 	c.ShrinkLimit = cmp.Or(c.ShrinkLimit, 0.5)
@@ -73,8 +74,8 @@ func (c *Config) SetDefaults() {
 	c.Lease = cmp.Or(c.Lease, 15*time.Second)
 }
 
-// Validate checks every value of a Config after SetDefaults. The error joins one
-// *setting.Error for each that cannot be meant.
+// Validate checks every value after SetDefaults. The error joins one *setting.Error
+// for each invalid value.
 func (c *Config) Validate() error {
 	var errs []error
 	bad := func(key, msg string) { errs = append(errs, setting.Errorf("sync."+key, "%s", msg)) }
@@ -110,21 +111,20 @@ func (c *Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Restaurant is one restaurant whose menu is kept.
+// Restaurant is one restaurant whose menu is synced.
 type Restaurant struct {
 	directory.Restaurant
 	Schedule string // empty: Config.Schedule
-	TimeZone string // IANA name that five-field schedules are read in; empty: UTC
+	TimeZone string // IANA name for five-field schedules; empty: UTC
 	Settings menu.Settings
 }
 
-// Connection is one connection to an ordering service, as far as syncs need
-// it.
+// Connection is what syncs need of a connection to an ordering service.
 type Connection struct {
 	Name   string
 	Source Source
-	// DefaultMenu also keeps the connection's own menu view, the one that the
-	// service answers without restaurantId, as cache.DefaultMenu(Name).
+	// DefaultMenu also syncs the connection's default menu, the view that the
+	// service returns without restaurantId, as cache.DefaultMenu(Name).
 	DefaultMenu bool
 	Settings    menu.Settings // of the default menu
 }

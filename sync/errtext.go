@@ -14,10 +14,10 @@ import (
 	"larder/internal/upstream"
 )
 
-// maxError bounds the error of a run record, in bytes.
+// maxError limits the error of a run record, in bytes.
 const maxError = 1000
 
-// stepError is a step of a run that failed.
+// stepError is a failed step of a run.
 type stepError struct {
 	doing string // "fetch the menu view of restaurant 7"
 	err   error
@@ -30,15 +30,15 @@ func (e *stepError) Unwrap() error { return e.err }
 type deadlineError struct{ after time.Duration }
 
 func (e deadlineError) Error() string {
-	return fmt.Sprintf("given up after %v (sync.deadline)", e.after)
+	return fmt.Sprintf("stopped after %v (sync.deadline)", e.after)
 }
 
 func (deadlineError) Is(target error) bool { return target == context.DeadlineExceeded }
 
-// explain says for a person what failed, with what was tried, and why the run
-// ended there if it was ended. cause is the run's context's, nil while it
-// lives; rest says what readers have all the same.
-func explain(err, cause error, took time.Duration, rest string) string {
+// explain describes for a person what failed, how long larder tried, and why the
+// run was ended, if it was. cause is the cause of the run's context, or nil.
+// fallback describes what readers get.
+func explain(err, cause error, took time.Duration, fallback string) string {
 	var text strings.Builder
 	text.WriteString(failure(err))
 	if errors.Is(err, errService) {
@@ -53,15 +53,15 @@ func explain(err, cause error, took time.Duration, rest string) string {
 	case errors.Is(cause, context.Canceled):
 		text.WriteString("; larder was stopped")
 	}
-	rest = "; " + rest
-	if text.Len()+len(rest) > maxError {
-		return strings.ToValidUTF8(text.String()[:maxError-len(rest)], "") + rest
+	fallback = "; " + fallback
+	if text.Len()+len(fallback) > maxError {
+		return strings.ToValidUTF8(text.String()[:maxError-len(fallback)], "") + fallback
 	}
-	return text.String() + rest
+	return text.String() + fallback
 }
 
-// errService marks what went wrong at the ordering service.
-var errService = errors.New("the ordering service gave no menu")
+// errService marks errors of the ordering service.
+var errService = errors.New("the ordering service returned no menu")
 
 func failure(err error) string {
 	doing := ""
@@ -81,25 +81,26 @@ func failure(err error) string {
 	case errors.As(err, &shape):
 		return doing + shape.Error()
 	case errors.Is(err, cache.ErrFenced), errors.Is(err, errLeaseLost):
-		return doing + "another larder has taken this restaurant over"
+		return doing + "another instance has taken over this restaurant"
 	case errors.Is(err, cache.ErrStale):
-		return doing + "other versions were published meanwhile, again and again"
+		return doing + "other versions were published at the same time, in every attempt"
 	default:
 		return doing + err.Error()
 	}
 }
 
-// upstreamFailure tells an answer of the service from none at all.
+// upstreamFailure describes an error response of the service, or that there was
+// none.
 func upstreamFailure(e *upstream.Error) string {
 	if errors.Is(e.Err, upstream.ErrBreakerOpen) {
-		return fmt.Sprintf("the ordering service was not asked, for its last answers failed (%v); the next try may come in %s",
-			e.Err, max(e.RetryAfter.Round(time.Second), time.Second))
+		return fmt.Sprintf("skipped: recent requests to the ordering service failed (circuit breaker open); next attempt in %s",
+			max(e.RetryAfter.Round(time.Second), time.Second))
 	}
 	if e.Status == 0 {
 		if e.Err == nil {
-			return "the ordering service gave no answer"
+			return "the ordering service did not respond"
 		}
-		return "the ordering service gave no answer: " + e.Err.Error()
+		return "the ordering service did not respond: " + e.Err.Error()
 	}
 	var text strings.Builder
 	fmt.Fprintf(&text, "the ordering service answered %d %s", e.Status, http.StatusText(e.Status))
@@ -113,7 +114,7 @@ func upstreamFailure(e *upstream.Error) string {
 		fmt.Fprintf(&text, ": %s", e.Msg)
 	}
 	if e.RequestID != "" {
-		fmt.Fprintf(&text, " (its request id %s)", e.RequestID)
+		fmt.Fprintf(&text, " (request id %s)", e.RequestID)
 	}
 	if e.Err != nil {
 		fmt.Fprintf(&text, ": %v", e.Err)

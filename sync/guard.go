@@ -8,46 +8,45 @@ import (
 	"larder/sync/runlog"
 )
 
-// guard says what the hold on the restaurant makes of the menu that was fetched, and
-// why it must not be published; a reason only where nothing is held back. ops may
-// override the limit of policy S4.
+// guard returns the outcome of a hold for the fetched menu. Without a hold it
+// returns the reason for a quarantine, or "". A forced run skips the check (policy
+// S4).
 func (p *pipelineRun) guard(view *menu.View, content string) (held, reason string) {
 	p.run.Products = productCount(view)
 	if held = string(p.holdOutcome(content)); held != "" || p.run.Force {
 		return held, ""
 	}
 	before := p.current.Counts.Products
-	// Redis has lost its data: what readers have is in memory.
+	// Redis has lost its data: memory has the version that readers get.
 	if snapshot, ok := p.runner.replica.Cached(p.target.ID); ok && snapshot.Version.Version > p.current.Version {
 		before = snapshot.Counts.Products
 	}
-	return "", guard(before, p.run.Products, p.runner.cfg.ShrinkLimit)
+	if reason = guard(before, p.run.Products, p.runner.cfg.ShrinkLimit); reason != "" && before > 0 {
+		reason += ". The previous menu is still live. To publish anyway: larder sync --force " + string(p.target.ID)
+	}
+	return "", reason
 }
 
-// guard refuses a menu that is more likely a fault than a wish: an empty one,
-// or one that lost more than the limit of the products served now (policy S4).
-// before is 0 for a first menu, which is refused only when empty. It gives the
-// reason, empty when the menu may pass.
+// guard returns the reason for a quarantine of a menu that is probably a mistake:
+// an empty one, or one that lost more than limit of the served products (policy
+// S4). It returns "" if the menu may be published. before is 0 for a first menu,
+// which is only quarantined if it is empty.
 func guard(before, after int, limit float64) string {
-	instead := "nothing is published"
-	if before > 0 {
-		instead = "the last good menu is served on, a forced sync publishes it all the same"
-	}
 	switch {
 	case after == 0:
-		return "the menu has no products; " + instead
+		return "Menu is empty, so it was not published"
 	case float64(before-after) > limit*float64(before):
-		return fmt.Sprintf("the menu lost %d of %d products, more than the limit of %.4g %% (sync.shrink_limit); %s",
-			before-after, before, limit*100, instead)
+		return fmt.Sprintf("Menu lost %d of %d products, more than %.4g %% (sync.shrink_limit), so it was not published",
+			before-after, before, limit*100)
 	default:
 		return ""
 	}
 }
 
-// holdOutcome says what the hold on the restaurant makes of a pull of this content:
-// OutcomeUnchanged for what the service published at the rollback, OutcomeHeld
-// for another one that must wait; empty where it may be published, because
-// nothing is held or because it lifts the hold (policy S7a).
+// holdOutcome applies the hold to a fetched content. It returns OutcomeUnchanged
+// for the content that the service published at the rollback, and OutcomeHeld for
+// another one that must wait. It returns "" if the content may be published,
+// because there is no hold or because the content ends it (policy S7a).
 func (p *pipelineRun) holdOutcome(content string) runlog.Outcome {
 	hold := p.current.Hold
 	switch {

@@ -14,11 +14,11 @@ func TestGuard(t *testing.T) {
 		want          string // part of the reason; empty = may pass
 	}{
 		"first menu":                {0, 1, ""},
-		"first menu, empty":         {0, 0, "nothing is published"},
-		"empty":                     {10, 0, "no products"},
+		"first menu, empty":         {0, 0, "Menu is empty, so it was not published"},
+		"empty":                     {10, 0, "Menu is empty"},
 		"grows":                     {10, 30, ""},
 		"loses exactly half":        {10, 5, ""},
-		"loses more than half":      {10, 4, "lost 6 of 10 products, more than the limit of 50 %"},
+		"loses more than half":      {10, 4, "lost 6 of 10 products, more than 50 % (sync.shrink_limit), so it was not published"},
 		"an odd number loses half":  {5, 3, ""},
 		"an odd number loses more":  {5, 2, "lost 3 of 5"},
 		"one product stays another": {1, 1, ""},

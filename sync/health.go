@@ -14,25 +14,25 @@ import (
 )
 
 const (
-	// pingInterval is how often a Redis that is well is asked again.
+	// pingInterval is the time between two probes of a healthy Redis.
 	pingInterval = 5 * time.Second
-	// firstPing and lastPing bound the pauses while it is not.
+	// firstPing and lastPing limit the pauses between probes of an unhealthy one.
 	firstPing = 250 * time.Millisecond
 	lastPing  = 5 * time.Second
-	// pingLimit bounds one question.
+	// pingLimit limits the time of one probe.
 	pingLimit = 2 * time.Second
 )
 
-// health is whether Redis answers and takes what larder writes. Syncs pause
-// while it does not: there is no lease and no version without it (policy S5).
+// health is whether Redis responds and accepts writes. Syncs pause while it does
+// not, because leases and versions need it (policy S5).
 type health struct {
 	log       logrus.FieldLogger
-	suspected sleep.Signal // set when a run met trouble
+	suspected sleep.Signal // set when a run failed to reach Redis
 
 	mu     stdsync.Mutex
 	up     bool
-	fault  error         // of the last question
-	logged string        // why syncs pause, as the log has it; "" when it has logged nothing or that they go on
+	fault  error         // of the last probe
+	logged string        // the logged reason for the pause; "" if syncs run
 	open   chan struct{} // closed while up
 }
 
@@ -40,9 +40,9 @@ func newHealth(log logrus.FieldLogger) *health {
 	return &health{log: log, suspected: sleep.NewSignal(), open: make(chan struct{})}
 }
 
-// watch asks until ctx ends, more often while Redis is away or refuses, and
-// calls back each time it has come (the first time too). In doubt it asks for
-// more: whether larder may publish as well.
+// watch probes Redis until ctx ends, more often while it is unhealthy. It calls
+// onRecover after the first successful probe and after each recovery. In doubt the
+// probe also checks that larder may publish.
 func (h *health) watch(ctx context.Context, ask func(ctx context.Context, doubt bool) error, onRecover func(context.Context, bool)) {
 	pause := firstPing
 	doubt := true
@@ -69,15 +69,15 @@ func (h *health) watch(ctx context.Context, ask func(ctx context.Context, doubt 
 			continue
 		}
 		doubt = true
-		// Half of the pause is left to chance, so that instances do not all
-		// come back at once.
+		// Half of the pause is random, so that instances do not all reconnect at
+		// once.
 		_ = sleep.For(ctx, pause/2+rand.N(pause/2)) //nolint:gosec // no secret
 		pause = min(2*pause, lastPing)
 	}
 }
 
-// set notes an answer; true when Redis has just come up. Each change of state,
-// and of what keeps it from being up, is one line in the log.
+// set records the result of a probe. It reports whether Redis has just recovered.
+// It logs each change of the state and of its reason once.
 func (h *health) set(err error) (came bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -94,25 +94,25 @@ func (h *health) set(err error) (came bool) {
 	}
 	close(h.open)
 	if h.logged != "" {
-		does := "takes writes"
+		does := "accepts writes"
 		if h.logged == noAnswer {
 			does = "answers"
 		}
-		h.log.WithField("event", "sync.resumed").Infof("Redis %s again: catching up", does)
+		h.log.WithField("event", "sync.resumed").Infof("Redis %s again; catching up", does)
 	}
 	h.logged = ""
 	return true
 }
 
-// noAnswer is the state of a Redis that does not answer.
+// noAnswer is the reason of a Redis that does not respond.
 const noAnswer = "does not answer"
 
-// pause says why syncs pause, unless that has been said. The caller holds the
-// lock.
+// pause logs why syncs pause, unless the log has this reason already. The caller
+// holds the lock.
 func (h *health) pause(err error) {
 	why, until, class := noAnswer, "it does", ""
 	if refused, ok := errors.AsType[*redisdb.RefusedError](err); ok {
-		why, until, class = "refuses writes: "+refused.Reason(), "it takes them", refused.Class
+		why, until, class = "refuses writes: "+refused.Reason(), "it accepts them", refused.Class
 	}
 	if h.logged == why {
 		return
@@ -122,11 +122,10 @@ func (h *health) pause(err error) {
 	if class != "" {
 		entry = entry.WithField("class", class)
 	}
-	entry.Warnf("Redis %s: syncs pause until %s", why, until)
+	entry.Warnf("Redis %s; syncs pause until %s", why, until)
 }
 
-// lastFault returns the fault that the last question found; nil where there was
-// none.
+// lastFault returns the error of the last probe; nil if it succeeded.
 func (h *health) lastFault() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -139,10 +138,10 @@ func (h *health) isUp() bool {
 	return h.up
 }
 
-// suspect asks for a question soon: a run could not reach Redis.
+// suspect requests a probe soon, because a run could not reach Redis.
 func (h *health) suspect() { h.suspected.Set() }
 
-// wait returns true when Redis is up, false when ctx ends first.
+// wait waits until Redis is up. It returns false if ctx ends first.
 func (h *health) wait(ctx context.Context) bool {
 	h.mu.Lock()
 	open := h.open

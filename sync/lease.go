@@ -10,23 +10,23 @@ import (
 	"larder/sync/runlog"
 )
 
-// errLeaseLost ends a run whose lease has gone to nobody or to another.
-var errLeaseLost = errors.New("the lease was lost: Redis was away too long, or this larder was paused")
+// errLeaseLost ends a run whose lease expired or belongs to another instance.
+var errLeaseLost = errors.New("the lease was lost: Redis was down too long, or this process was paused")
 
-// errTaken says that another instance took this slot of the schedule.
+// errTaken means that another instance executed this tick.
 var errTaken = errors.New("sync: another instance took this slot")
 
-// lease is the right to publish for one restaurant until it is released or
-// not renewed in time. Fence grows with every lease (policy S2).
+// lease is the right to publish for one restaurant until it is released or not
+// renewed in time. fence grows with every lease (policy S2).
 type lease struct {
 	fence int64
-	until time.Time // monotonic; safe to work until here without renewing
-	force bool      // the run is forced, at the start or by one that joined
-	left  string    // a run that its holder left unfinished
+	until time.Time // monotonic; until then the run may work without a renewal
+	force bool      // the run is forced, by its own request or by one that joined
+	left  string    // the id of a run that its holder did not finish
 }
 
-// acquire takes the restaurant's lease in the name of run and writes its record
-// as running. slot is the schedule's, zero for none. Errors: ErrBusy, errTaken,
+// acquire takes the restaurant's lease for run and writes its record as running.
+// slot is the tick of the schedule; zero without one. Errors: ErrBusy, errTaken,
 // redisdb.ErrUnavailable.
 func (r *Runner) acquire(ctx context.Context, t *Target, run *runlog.Run, slot time.Time) (lease, error) {
 	asked := time.Now()
@@ -42,7 +42,7 @@ func (r *Runner) acquire(ctx context.Context, t *Target, run *runlog.Run, slot t
 		[]string{r.keys.Lease(t.ID), r.keys.Fence(t.ID), r.keys.Queue(t.ID), r.keys.Runs(t.ID)},
 		run.ID, record, run.Force, r.cfg.Lease.Milliseconds(), slotMS, r.runs.NoticeChannel(t.ID), run.Rollback != nil).Slice()
 	if err != nil {
-		return lease{}, redisdb.CallError(ctx, "sync: take the lease of "+string(t.ID), err)
+		return lease{}, redisdb.CallError(ctx, "sync: acquire the lease of "+string(t.ID), err)
 	}
 	switch state, _ := answer[0].(string); {
 	case state == "busy":
@@ -55,12 +55,12 @@ func (r *Runner) acquire(ctx context.Context, t *Target, run *runlog.Run, slot t
 		left, _ := answer[3].(string)
 		return lease{fence: fence, until: asked.Add(r.cfg.Lease), force: force == 1, left: left}, nil
 	default:
-		return lease{}, fmt.Errorf("sync: take the lease of %s: unexpected answer %v", t.ID, answer)
+		return lease{}, fmt.Errorf("sync: acquire the lease of %s: unexpected result %v", t.ID, answer)
 	}
 }
 
-// renewUntilLost renews the lease three times in its life until ctx ends, and calls lose
-// when it is gone.
+// renewUntilLost renews the lease three times in its lifetime until ctx ends. It
+// calls lose if the lease is lost.
 func (r *Runner) renewUntilLost(ctx context.Context, t *Target, run string, held lease, lose context.CancelCauseFunc) {
 	every := r.cfg.Lease / 3
 	ticker := time.NewTicker(every)

@@ -14,13 +14,14 @@ import (
 )
 
 const (
-	// queuedLife is how long a queued run outlives its replica.
+	// queuedLife is how long a queued run lasts after its instance vanished.
 	queuedLife = 30 * time.Second
-	// queuesAtOnce bounds the keys of one pipeline.
+	// queuesAtOnce limits the keys of one pipeline.
 	queuesAtOnce = 500
-	// maxName bounds the name of one who asks for a run, in bytes.
+	// maxName limits the name of a client, in bytes.
 	maxName = 100
-	// firstPoll and lastPoll bound how often Wait reads a run of another instance.
+	// firstPoll and lastPoll limit the pauses with which Wait reads a run of
+	// another instance.
 	firstPoll = 20 * time.Millisecond
 	lastPoll  = 500 * time.Millisecond
 )
@@ -28,17 +29,17 @@ const (
 // Request asks for a manual run.
 type Request struct {
 	Trigger runlog.Trigger // empty: runlog.TriggerManual
-	By      string         // who asks: the client's id; may be empty
+	By      string         // the client's id; may be empty
 	Force   bool           // skip the unchanged check and the guard
-	Fresh   bool           // join no run that has begun before
+	Fresh   bool           // do not join a run that has already started
 
-	batch bool // one of many of a batch
+	batch bool // part of a batch
 }
 
-// Start joins the run in flight, or queues one for this process's Scheduler,
-// and returns at once: a plain request joins whatever runs or waits; a forced
-// one joins a forced run, and during a plain one queues one more (policy S8);
-// so does a fresh one during any, and every one during a rollback.
+// Start joins a run or queues a new one for this process's Scheduler, and returns
+// at once (policy S8). Every request joins a queued run, which becomes forced if the
+// request is. A plain request also joins a running run, and a forced one a forced
+// running run. A fresh request does not, and nobody joins a rollback.
 // Errors: *UnknownRestaurantError, redisdb.ErrUnavailable.
 func (r *Runner) Start(ctx context.Context, restaurant menu.RestaurantID, req Request) (runlog.Run, error) {
 	t, err := r.Target(restaurant)
@@ -73,15 +74,15 @@ func (r *Runner) Start(ctx context.Context, restaurant menu.RestaurantID, req Re
 	pipe := r.redis.Pipeline()
 	r.runs.AddToIndex(ctx, pipe, &run)
 	if _, err := pipe.Exec(ctx); err != nil { // it will run all the same; its record is with the restaurant
-		r.log.WithError(err).WithField("event", "sync.run_not_indexed").Debug("run not in the list over all restaurants")
+		r.log.WithError(err).WithField("event", "sync.run_not_indexed").Debug("run not added to the list of all restaurants")
 	}
 	return run, nil
 }
 
-// Wait returns the run when it has finished, on whatever replica it runs, or
-// the run as it stands with ctx's error when ctx ends first. A run whose
-// holder vanished comes back failed, with the error "holder lost". Errors:
-// ErrUnknownRun, redisdb.ErrUnavailable.
+// Wait returns the run when it has finished, on any instance. If ctx ends first, it
+// returns the run as last read, with ctx's error. A run whose holder vanished comes
+// back as failed, with the error HolderLost. Errors: ErrUnknownRun,
+// redisdb.ErrUnavailable.
 func (r *Runner) Wait(ctx context.Context, restaurant menu.RestaurantID, runID string) (runlog.Run, error) {
 	here := r.flights.ended(runID)
 	timer := time.NewTimer(firstPoll)
@@ -109,7 +110,7 @@ func (r *Runner) Wait(ctx context.Context, restaurant menu.RestaurantID, runID s
 	}
 }
 
-// cleanName makes a name safe to keep in a list of lines.
+// cleanName makes a name safe for a list with one name per line.
 func cleanName(name string) string {
 	name = strings.ToValidUTF8(strings.ReplaceAll(name, "\n", " "), "")
 	if len(name) > maxName {
@@ -118,20 +119,21 @@ func cleanName(name string) string {
 	return name
 }
 
-// flights are the runs that wait or run in this process.
+// flights are the runs that are queued or running in this process.
 type flights struct {
 	mu    stdsync.Mutex
 	runs  map[string]*flight
-	asked map[menu.RestaurantID]string // run ids of starts that got no answer
+	asked map[menu.RestaurantID]string // run ids of starts without a response
 }
 
 type flight struct {
 	restaurant menu.RestaurantID
 	queued     bool
-	done       chan struct{} // closed when the run has ended
+	done       chan struct{} // closed when the run has finished
 }
 
-// begin notes a run that begins here. The caller calls end when it has ended.
+// begin records a run that starts here. The caller calls end when the run has
+// finished.
 func (f *flights) begin(id string, restaurant menu.RestaurantID) (end func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -143,7 +145,7 @@ func (f *flights) begin(id string, restaurant menu.RestaurantID) (end func()) {
 	return func() { f.end(id) }
 }
 
-// end wakes those who wait for a run that has ended here.
+// end wakes the callers that wait for a run of this process.
 func (f *flights) end(id string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -153,8 +155,8 @@ func (f *flights) end(id string) {
 	}
 }
 
-// ended returns a channel that is closed when the run has ended here; nil for a run
-// of another instance.
+// ended returns a channel that is closed when the run has finished here. It is nil
+// for a run of another instance.
 func (f *flights) ended(id string) <-chan struct{} {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -164,9 +166,9 @@ func (f *flights) ended(id string) <-chan struct{} {
 	return nil
 }
 
-// idOfStart returns the id with which a run is asked for: id, unless a start that
-// got no answer may have queued its run. That one is asked for again: another id
-// would join it, and no process would do it.
+// idOfStart returns the id for a start request: id, or that of an earlier start
+// without a response. Redis may have queued that run for this process. A request
+// with another id would only join it, and no process would execute it.
 func (f *flights) idOfStart(restaurant menu.RestaurantID, id string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -176,15 +178,15 @@ func (f *flights) idOfStart(restaurant menu.RestaurantID, id string) string {
 	return id
 }
 
-// unanswered notes a start that got no answer.
+// unanswered records a start without a response.
 func (f *flights) unanswered(restaurant menu.RestaurantID, id string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.asked[restaurant] = id
 }
 
-// queue notes the answer to a start. It reports whether the run waits here: it is
-// new, or that of a start without an answer.
+// queue records the response to a start. It reports whether the run is queued here:
+// it is new, or belongs to a start without a response.
 func (f *flights) queue(restaurant menu.RestaurantID, id string, added bool) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -212,7 +214,7 @@ func (f *flights) extendQueued(ctx context.Context, r *Runner) error {
 			pipe.PExpire(ctx, queue, queuedLife)
 		}
 		if _, err := pipe.Exec(ctx); err != nil {
-			return redisdb.CallError(ctx, "sync: keep queued runs", err)
+			return redisdb.CallError(ctx, "sync: extend queued runs", err)
 		}
 	}
 	return nil

@@ -21,23 +21,24 @@ import (
 	"larder/sync/runlog"
 )
 
-// maxPublish bounds how often a publish that others overtook starts again.
+// maxPublish limits how often a run publishes again after another version overtook
+// it.
 const maxPublish = 3
 
-// ErrBusy says that another run holds the restaurant's lease, and held it for as long
-// as the caller waited.
-var ErrBusy = errors.New("sync: another run is still at this restaurant")
+// ErrBusy means that another run held the restaurant's lease for as long as the
+// caller waited.
+var ErrBusy = errors.New("sync: another run of this restaurant is in progress")
 
 func (r *Runner) newRun(t *Target, why runlog.Trigger) runlog.Run {
 	now := r.clock().UTC()
 	return runlog.Run{ID: r.runs.NewID(now), Restaurant: t.ID, Trigger: why, State: runlog.StateQueued, StartedAt: now}
 }
 
-// Once does one run: lease, fetch, decode, lint, guard, compile, publish, record.
-// Ticks, catching up, manual runs, rejection reasons and rollbacks all come here.
-// What the ordering service did wrong is in the Run, not in the error. A run that
-// finds another one at work returns OutcomeSkipped with ErrBusy, and leaves no
-// record (policy S1). Errors: ErrBusy, redisdb.ErrUnavailable.
+// Once executes one run: lease, fetch, decode, lint, guard, compile, publish,
+// record. All triggers use it, also for rejection reasons and rollbacks. Errors of
+// the ordering service are in the Run, not in the error. If another run is in
+// progress, Once returns OutcomeSkipped with ErrBusy and leaves no record (policy
+// S1). Errors: ErrBusy, redisdb.ErrUnavailable.
 func (r *Runner) Once(ctx context.Context, w Work) (runlog.Run, error) {
 	t := w.Target
 	if w.run == nil {
@@ -48,7 +49,7 @@ func (r *Runner) Once(ctx context.Context, w Work) (runlog.Run, error) {
 	held, err := r.acquire(ctx, t, &run, w.tick)
 	switch {
 	case errors.Is(err, ErrBusy):
-		if w.Trigger != runlog.TriggerManual { // no tick: it comes back
+		if w.Trigger != runlog.TriggerManual { // a manual run is tried again
 			r.skip(t, SkipBusy)
 		}
 		return skipped(queued), ErrBusy
@@ -62,7 +63,7 @@ func (r *Runner) Once(ctx context.Context, w Work) (runlog.Run, error) {
 	defer r.flights.begin(run.ID, t.ID)()
 	run.Force = held.force
 	if held.left != "" && held.left != run.ID {
-		_, _ = r.runs.Get(ctx, t.ID, held.left) // ends the record of a holder that vanished
+		_, _ = r.runs.Get(ctx, t.ID, held.left) // finishes the record of a holder that vanished
 	}
 	err = r.withLease(ctx, w, &run, held)
 	if errors.Is(err, redisdb.ErrUnavailable) {
@@ -72,8 +73,8 @@ func (r *Runner) Once(ctx context.Context, w Work) (runlog.Run, error) {
 	return run, nil
 }
 
-// onceWhenFree is Once after the run that holds the lease, if it ends before
-// waiting does; else ErrBusy.
+// onceWhenFree retries Once while another run holds the lease, until waiting ends.
+// Then it returns ErrBusy.
 func (r *Runner) onceWhenFree(ctx, waiting context.Context, w Work) (runlog.Run, error) {
 	for {
 		done, err := r.Once(ctx, w)
@@ -83,8 +84,8 @@ func (r *Runner) onceWhenFree(ctx, waiting context.Context, w Work) (runlog.Run,
 	}
 }
 
-// withLease does the work of a run that has the lease, and ends the run. The error
-// is what kept it from its work.
+// withLease executes a run that has the lease, and finishes it. The error is why
+// the run failed, or why its record could not be written.
 func (r *Runner) withLease(ctx context.Context, w Work, run *runlog.Run, held lease) error {
 	p := &pipelineRun{runner: r, target: w.Target, run: run, fence: held.fence, batch: w.batch, began: time.Now()}
 	ctx, p.span = r.tracing.Root(ctx, "sync.run")
@@ -100,30 +101,30 @@ func (r *Runner) withLease(ctx context.Context, w Work, run *runlog.Run, held le
 	return errors.Join(err, p.finish(ctx, err, cause))
 }
 
-// pipelineRun is one run at work under its lease.
+// pipelineRun is a run in progress, under its lease.
 type pipelineRun struct {
 	runner *Runner
 	target *Target
 	run    *runlog.Run
 	fence  int64
-	batch  bool // one of many of a batch
+	batch  bool // part of a batch
 	began  time.Time
 	span   tracing.Span
 
-	current     cache.Version // served now; zero before the first
+	current     cache.Version // served at the moment; zero before the first
 	lastFetch   lastFetch     // the last good fetch
-	settings    string        // hash of the settings that compile and lint read
-	floor       int64         // the highest version that is known to have been served
+	settings    string        // hash of the settings that compile and lint use
+	floor       int64         // the highest version known to have been served
 	contentLost bool          // Redis has lost the content of the current version
-	comparable  bool          // a body equal to that of lastFetch means an equal menu
+	comparable  bool          // a body equal to lastFetch's means an equal menu
 
 	fetchedAt   time.Time // when the service was asked
-	confirmedAt time.Time // when the current version was; zero: it was not
-	same        sameness  // by what it was found unchanged
+	confirmedAt time.Time // when the current version was confirmed; zero: not
+	same        sameness  // how it was found unchanged
 }
 
-// recovered is the run, with a panic made a failure of this run alone: one menu
-// must not take down the others.
+// recovered executes the run. A panic becomes a failure of this run, so that one
+// menu cannot stop the others.
 func (p *pipelineRun) recovered(ctx context.Context) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -144,15 +145,15 @@ func (p *pipelineRun) recovered(ctx context.Context) (err error) {
 	}
 }
 
-// fetched is the answer of the service to a run, within its share of the budget.
+// fetched is the response of the service, within its reservation.
 type fetched struct {
 	answer upstream.Menu
 	held   *reservation
 	now    lastFetch // what is saved of it
 }
 
-// syncMenu brings one menu up to date, or says why not. It never touches what is
-// served but by Publish (policies S5, S6).
+// syncMenu fetches and publishes one menu. Only Publish changes what is served
+// (policies S5, S6).
 func (p *pipelineRun) syncMenu(ctx context.Context) error {
 	if err := p.loadState(ctx); err != nil {
 		return err
@@ -181,8 +182,8 @@ func (p *pipelineRun) syncMenu(ctx context.Context) error {
 	}
 }
 
-// fetch asks the service for the menu view, or whether it is still the last one.
-// The caller releases its share of the budget.
+// fetch requests the menu view, conditionally if a comparison with the last one is
+// valid. The caller releases the reservation.
 func (p *pipelineRun) fetch(ctx context.Context) (fetched, error) {
 	var f fetched
 	var seen upstream.Validator
@@ -199,7 +200,7 @@ func (p *pipelineRun) fetch(ctx context.Context) (fetched, error) {
 	}
 	if f.answer.NotModified && !p.comparable {
 		f.held.release()
-		err := errors.New("it answered 304 Not Modified to a request without a validator")
+		err := errors.New("the service answered 304 Not Modified to an unconditional request")
 		return fetched{}, fmt.Errorf("%w: %w", errService, &stepError{doing: "fetch " + p.subject(), err: err})
 	}
 	p.run.Bytes = len(f.answer.Body)
@@ -212,7 +213,7 @@ func (p *pipelineRun) fetch(ctx context.Context) (fetched, error) {
 	return f, nil
 }
 
-// decode reads the body that was fetched.
+// -
 func (p *pipelineRun) decode(body []byte) (*menu.View, menu.Published, error) {
 	began := time.Now()
 	view, published, err := menu.DecodePublished(body)
@@ -223,8 +224,8 @@ func (p *pipelineRun) decode(body []byte) (*menu.View, menu.Published, error) {
 	return view, published, nil
 }
 
-// evaluate guards, compiles, lints and publishes what was fetched; under a hold the
-// held menu with the stop lists that were fetched.
+// evaluate guards, compiles, lints and publishes the fetched menu. Under a hold it
+// publishes the held menu with the fetched stop lists.
 func (p *pipelineRun) evaluate(ctx context.Context, view *menu.View, published menu.Published, f fetched) error {
 	var reason string
 	if f.now.HoldOutcome, reason = p.guard(view, f.now.Content); reason != "" {
@@ -233,7 +234,7 @@ func (p *pipelineRun) evaluate(ctx context.Context, view *menu.View, published m
 	}
 	if f.now.HoldOutcome != "" {
 		var err error
-		// Stop lists always go through (policy S7a).
+		// A hold never delays stop lists (policy S7a).
 		if view, published, err = p.storedView(ctx, p.current, func() (menu.Published, error) { return published, nil }); err != nil {
 			return err
 		}
@@ -249,17 +250,16 @@ func (p *pipelineRun) evaluate(ctx context.Context, view *menu.View, published m
 	}
 	outcome := runlog.OutcomeUpdated
 	if f.now.HoldOutcome == string(runlog.OutcomeHeld) {
-		outcome = runlog.OutcomeHeld // its stop lists go through
+		outcome = runlog.OutcomeHeld // publishes its stop lists
 	}
 	return p.publish(ctx, m, f.now, outcome, hold)
 }
 
-// keep confirms the content that is served, and writes it again where Redis has
-// lost it.
+// keep confirms the served content. If Redis has lost it, keep writes it again.
 func (p *pipelineRun) keep(ctx context.Context, m built, now lastFetch, same sameness) error {
-	if p.contentLost { // nothing changes for those who have the content in memory
+	if p.contentLost { // instances that have the content in memory keep it
 		if err := p.runner.store.Restore(ctx, p.current, m.catalogue, m.published); err != nil {
-			return &stepError{doing: "write again " + p.subject(), err: err}
+			return &stepError{doing: "restore " + p.subject(), err: err}
 		}
 	}
 	if err := p.updateStopLists(ctx, m); err != nil {
@@ -269,9 +269,9 @@ func (p *pipelineRun) keep(ctx context.Context, m built, now lastFetch, same sam
 	return p.confirm(ctx, now, same, m.findings)
 }
 
-// confirm moves only checkedAt, with the run's end (policy S3). Under a hold
-// the outcome may be OutcomeHeld: what is served is confirmed all the same, by
-// the hold. findings is as in saveLastFetch.
+// confirm updates only checkedAt, at the run's end (policy S3). Under a hold the
+// outcome may be OutcomeHeld; the hold then confirms the served menu. findings is
+// as in saveLastFetch.
 func (p *pipelineRun) confirm(ctx context.Context, now lastFetch, same sameness, findings []menu.Finding) error {
 	if now != p.lastFetch || findings != nil {
 		began := time.Now()
@@ -286,7 +286,7 @@ func (p *pipelineRun) confirm(ctx context.Context, now lastFetch, same sameness,
 	return nil
 }
 
-// publish makes a menu current and remembers where it came from. hold is as in
+// publish makes a menu current and saves its fetch. hold is as in
 // cache.Publication.
 func (p *pipelineRun) publish(ctx context.Context, m built, now lastFetch, outcome runlog.Outcome, hold *cache.Hold) error {
 	began := time.Now()
@@ -295,7 +295,7 @@ func (p *pipelineRun) publish(ctx context.Context, m built, now lastFetch, outco
 		Catalogue: m.catalogue, Published: m.published, Content: m.hash, SyncedAt: p.runner.clock().UTC(), Floor: p.floor,
 		Hold: hold, Outcome: string(outcome),
 	}
-	if p.run.Rollback != nil { // it asked nobody: nothing is confirmed
+	if p.run.Rollback != nil { // a rollback does not ask the service, so it confirms nothing
 		publication.CheckedAt = p.current.CheckedAt
 	}
 	version, err := p.runner.store.Publish(ctx, publication)
@@ -307,14 +307,14 @@ func (p *pipelineRun) publish(ctx context.Context, m built, now lastFetch, outco
 	p.run.Outcome, p.run.Version, p.run.Changes = outcome, version.Version, p.changes(ctx, m)
 	now.Version = version.Version
 	if err := p.runner.saveLastFetch(ctx, p.target.ID, now, m.findings); err != nil {
-		// The menu is served; the next pull only has more to compare.
-		p.runner.log.WithError(err).WithFields(fields(p.run, "sync.state_not_saved")).Debug("pull not remembered")
+		// The menu is served. The next run only has more to compare.
+		p.runner.log.WithError(err).WithFields(fields(p.run, "sync.state_not_saved")).Debug("fetch not saved")
 	}
 	return nil
 }
 
-// changes counts the products that a published menu has changed, each once; none
-// where the version before cannot be read.
+// changes counts the products that a published menu has changed, each once. It
+// returns zeros if the previous version cannot be read.
 func (p *pipelineRun) changes(ctx context.Context, m built) runlog.Changes {
 	before := m.before
 	switch {
@@ -339,8 +339,8 @@ func (p *pipelineRun) changes(ctx context.Context, m built) runlog.Changes {
 	return runlog.Changes{Added: len(diff.Added), Removed: len(diff.Removed), Changed: len(changed)}
 }
 
-// updateStopLists keeps what the service publishes now where it means the same to this
-// restaurant: the view as published shows other restaurants' stop lists too.
+// updateStopLists saves the published stop lists if they mean the same to this
+// restaurant. The published view shows other restaurants' stop lists too.
 func (p *pipelineRun) updateStopLists(ctx context.Context, m built) error {
 	version, err := p.runner.store.UpdateStopLists(ctx, cache.StopListUpdate{
 		Version: p.current, Fence: p.fence, Run: p.run.ID, Stops: m.published.Stops, At: p.runner.clock().UTC(),
@@ -355,13 +355,13 @@ func (p *pipelineRun) updateStopLists(ctx context.Context, m built) error {
 	return nil
 }
 
-// bodyHash tells a body from another. It guards against chance, not against
-// the ordering service, and is an eighth of the work of ContentHash.
+// bodyHash identifies a body. It is no protection against forged bodies, and needs
+// an eighth of ContentHash's time.
 func bodyHash(body []byte) string {
 	return strconv.Itoa(len(body)) + "-" + strconv.FormatUint(xxhash.Sum64(body), 16)
 }
 
-// since gives milliseconds on the monotonic clock, to the microsecond, never 0.
+// since returns milliseconds on the monotonic clock, to the microsecond, never 0.
 func since(began time.Time) float64 {
 	return float64(max(time.Since(began).Microseconds(), 1)) / 1000
 }

@@ -254,9 +254,9 @@ func TestFailureKeepsTheLastGoodMenu(t *testing.T) {
 	}{
 		"refused":     {nil, refused, []string{"restaurant " + string(bistro), "connection main", "503", "busy", "come back later", "q-1", "tried for"}},
 		"token":       {nil, token, []string{"401 Unauthorized to the token request", "invalid_client"}},
-		"unreachable": {nil, &upstream.Error{Operation: upstream.OpMenu, Err: errors.New("connection refused")}, []string{"no answer", "connection refused"}},
-		"silent":      {nil, &upstream.Error{Operation: upstream.OpMenu}, []string{"no answer"}},
-		"not asked":   {nil, &upstream.Error{Operation: upstream.OpMenu, Err: upstream.ErrBreakerOpen, RetryAfter: 12 * time.Second}, []string{"was not asked", "breaker is open", "12s"}},
+		"unreachable": {nil, &upstream.Error{Operation: upstream.OpMenu, Err: errors.New("connection refused")}, []string{"did not respond", "connection refused"}},
+		"silent":      {nil, &upstream.Error{Operation: upstream.OpMenu}, []string{"did not respond"}},
+		"not asked":   {nil, &upstream.Error{Operation: upstream.OpMenu, Err: upstream.ErrBreakerOpen, RetryAfter: 12 * time.Second}, []string{"skipped: recent requests to the ordering service failed", "circuit breaker open", "12s"}},
 		"truncated":   {view(10)[:200], nil, []string{"not valid JSON at line 1, column", "(200 bytes)"}},
 		"html":        {[]byte("<html>"), nil, []string{"not valid JSON at line 1, column 1"}},
 		"no menu":     {[]byte(`{"result":[]}`), nil, []string{"decode the menu view"}},
@@ -326,7 +326,7 @@ func TestDeadlineEndsARun(t *testing.T) {
 	g.service.hook = func(ctx context.Context) { <-ctx.Done() }
 	run := g.once()
 	g.want(run, runlog.OutcomeFailed, 0)
-	if !strings.Contains(run.Error, "given up after 20ms (sync.deadline)") {
+	if !strings.Contains(run.Error, "stopped after 20ms (sync.deadline)") {
 		t.Errorf("error %q", run.Error)
 	}
 }

@@ -156,7 +156,7 @@ func TestALaterLeaseFencesAStopListUpdateOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	g.want(run, runlog.OutcomeFailed, 1)
-	if want := "another larder has taken this restaurant over"; !strings.Contains(run.Error, want) {
+	if want := "another instance has taken over this restaurant"; !strings.Contains(run.Error, want) {
 		t.Errorf("error %q does not say %q", run.Error, want)
 	}
 	g.wantPublished(bistro, view(10))

@@ -14,12 +14,11 @@ import (
 	"larder/sync/runlog"
 )
 
-// retryQueued is how long a manual run waits before it asks again for a lease that
-// another run holds.
+// retryQueued is the pause before a manual run tries again to get a lease.
 const retryQueued = 250 * time.Millisecond
 
-// Work is one run to do: of a restaurant, a connection's own menu, or a
-// connection's rejection reasons.
+// Work is one run to execute: of a restaurant, a default menu, or a connection's
+// rejection reasons.
 type Work struct {
 	Target  *Target
 	Trigger runlog.Trigger
@@ -27,31 +26,30 @@ type Work struct {
 	runID   string      // of TriggerManual: its queued record
 	run     *runlog.Run // prepared by the caller; nil: Once makes one
 	missing bool        // there may be no menu to serve yet
-	changed bool        // its configuration did: how fresh the menu is says nothing
-	batch   bool        // one of many of a batch, which sees to the rejection reasons itself
+	changed bool        // its configuration changed, so a fresh menu is synced too
+	batch   bool        // part of a batch, which refreshes the rejection reasons itself
 }
 
-// queue hands work to workers: manual runs first, then what has no menu yet, then
-// all others; and of each kind to the connections by turns, so that one that is
-// slow, or at its limit of calls, does not keep the others waiting: with more
-// than one connection none has more than half of the workers, nor the last one
-// that is free while another has none. It is bounded by its callers: a target
-// has at most one scheduled piece of work in it, and Redis lets a restaurant
-// have at most one queued manual run.
+// queue hands work to workers: manual runs first, then targets without a menu, then
+// all others. Within each priority the connections take turns, so that a slow
+// connection does not delay the others. With several connections, one connection
+// gets at most half of the workers, and an idle connection keeps one worker free.
+// The callers limit its length: a target has at most one scheduled run in it, and
+// Redis allows one queued manual run per restaurant.
 type queue struct {
 	workers int          // at least one for each connection
 	most    int          // of one connection
 	signal  sleep.Signal // the queue may not be empty
 
 	mu     stdsync.Mutex
-	queues []*connectionQueue // one for each connection, the one that waits longest for its turn first
+	queues []*connectionQueue // one for each connection, the one that waited longest first
 	busy   int                // workers
 }
 
 // connectionQueue is the work of one connection.
 type connectionQueue struct {
 	connection string
-	byPriority [3][]Work // the first that holds work goes first
+	byPriority [3][]Work // the lowest index first
 	busy       int       // workers
 }
 
@@ -67,7 +65,7 @@ func newQueue(concurrency int, connections []Connection) *queue {
 	return q
 }
 
-// queueOf returns the queue of a connection.
+// -
 func (q *queue) queueOf(connection string) *connectionQueue {
 	for _, l := range q.queues {
 		if l.connection == connection {
@@ -79,7 +77,7 @@ func (q *queue) queueOf(connection string) *connectionQueue {
 	return l
 }
 
-// push never blocks.
+// push adds work. It never blocks.
 func (q *queue) push(w Work) {
 	q.mu.Lock()
 	list := &q.queueOf(w.Target.Connection).byPriority[w.priority()]
@@ -88,7 +86,8 @@ func (q *queue) push(w Work) {
 	q.signal.Set()
 }
 
-// pushScheduled queues scheduled work; false when the target has some already.
+// pushScheduled queues scheduled work. It returns false if the target has some
+// already.
 func (q *queue) pushScheduled(w Work) bool {
 	if !w.Target.pending.CompareAndSwap(false, true) {
 		return false
@@ -97,8 +96,8 @@ func (q *queue) pushScheduled(w Work) bool {
 	return true
 }
 
-// pop waits for work; false when ctx has ended. The worker calls release when
-// it has done it.
+// pop waits for work. It returns false if ctx has ended. The worker calls release
+// when the work is done.
 func (q *queue) pop(ctx context.Context) (w Work, release func(), ok bool) {
 	for ctx.Err() == nil {
 		if w, release, ok := q.tryPop(); ok {
@@ -134,10 +133,10 @@ func (q *queue) tryPop() (w Work, release func(), ok bool) {
 	return Work{}, nil, false
 }
 
-// hasWorker reports whether there is a worker for the connection.
+// hasWorker reports whether the connection may use a worker.
 func (q *queue) hasWorker(l *connectionQueue) bool {
 	if l.busy == 0 {
-		return true // one is kept free for it
+		return true // one worker is reserved for it
 	}
 	idle := 0
 	for _, other := range q.queues {
@@ -156,7 +155,7 @@ func (q *queue) release(l *connectionQueue) {
 	q.signal.Set()
 }
 
-// priority is 0 for what goes first.
+// priority returns 0 for the most urgent work.
 func (w Work) priority() int {
 	switch {
 	case w.Trigger == runlog.TriggerManual:
@@ -168,7 +167,7 @@ func (w Work) priority() int {
 	}
 }
 
-// work takes from the queue until ctx ends.
+// work executes queued work until ctx ends.
 func (s *Scheduler) work(ctx context.Context, g *errgroup.Group) {
 	for {
 		w, release, ok := s.runner.queue.pop(ctx)
@@ -184,15 +183,15 @@ func (s *Scheduler) work(ctx context.Context, g *errgroup.Group) {
 	}
 }
 
-// scheduled does a tick's or catch-up's work, for the target as it is configured
-// now, and then lets the next one into the queue.
+// scheduled executes scheduled work for the target's current configuration. Then it
+// admits the target's next work.
 func (s *Scheduler) scheduled(ctx context.Context, w Work) {
 	r, queued := s.runner, w.Target
 	w.Target = r.configured(queued)
-	// Without a tick another instance may have caught up meanwhile.
+	// Without a tick, another instance may have synced the target meanwhile.
 	if w.Target != nil && (!w.tick.IsZero() || w.changed || !s.isFresh(ctx, w.Target)) {
 		if _, err := r.Once(ctx, w); err != nil && !errors.Is(err, ErrBusy) {
-			r.log.WithError(err).WithField("event", "sync.run_deferred").WithField("restaurant", string(w.Target.ID)).Debug("no run")
+			r.log.WithError(err).WithField("event", "sync.run_deferred").WithField("restaurant", string(w.Target.ID)).Debug("run not started")
 		}
 	}
 	queued.pending.Store(false)
@@ -201,7 +200,7 @@ func (s *Scheduler) scheduled(ctx context.Context, w Work) {
 	}
 }
 
-// configured returns the target as it is configured now, nil where it was removed.
+// configured returns the target's current configuration; nil if it was removed.
 func (r *Runner) configured(t *Target) *Target {
 	if t.isReasons {
 		return t
@@ -209,7 +208,7 @@ func (r *Runner) configured(t *Target) *Target {
 	return r.set.Load().byID[t.ID]
 }
 
-// isFresh reports whether the target has missed no slot.
+// isFresh reports whether the target has missed no tick.
 func (s *Scheduler) isFresh(ctx context.Context, t *Target) bool {
 	r := s.runner
 	if t.isReasons {
@@ -220,12 +219,12 @@ func (s *Scheduler) isFresh(ctx context.Context, t *Target) bool {
 	return err == nil && !version.Behind() && !t.schedule.Missed(1, version.CheckedAt, r.clock())
 }
 
-// manual does a queued run. While another one holds the lease it goes back
-// into the queue after a pause, which costs no worker.
+// manual executes a queued run. If another run holds the lease, the work returns to
+// the queue after a pause. No worker waits for it.
 func (s *Scheduler) manual(ctx context.Context, g *errgroup.Group, w Work) {
 	r := s.runner
-	// Not Get: this process is the run's holder, even where Redis was away so long
-	// that its place in the queue has expired.
+	// Stored instead of Get: this process holds the run, even if its queue entry
+	// expired while Redis was down.
 	run, err := r.runs.Stored(ctx, w.Target.ID, w.runID)
 	if err == nil && run.State == runlog.StateQueued {
 		prepared := w
@@ -240,9 +239,9 @@ func (s *Scheduler) manual(ctx context.Context, g *errgroup.Group, w Work) {
 			}
 			return nil
 		})
-	default: // ended, or gone: then nobody waits for long
+	default: // finished, or its record is gone
 		if err != nil {
-			r.log.WithError(err).WithField("event", "sync.queued_run_failed").WithField("run", w.runID).Debug("queued run not done")
+			r.log.WithError(err).WithField("event", "sync.queued_run_failed").WithField("run", w.runID).Debug("queued run not executed")
 		}
 		r.flights.end(w.runID)
 	}

@@ -79,7 +79,7 @@ func TestALaterLeaseFencesTheRunOff(t *testing.T) {
 	}
 	run := g.once()
 	g.want(run, runlog.OutcomeFailed, 0)
-	if want := "another larder has taken this restaurant over"; !strings.Contains(run.Error, want) {
+	if want := "another instance has taken over this restaurant"; !strings.Contains(run.Error, want) {
 		t.Errorf("error %q does not say %q", run.Error, want)
 	}
 }

@@ -18,25 +18,25 @@ import (
 	"larder/sync/runlog"
 )
 
-// reasonsSuffix makes the id under which a connection's rejection reasons have
-// their lease and their records; '/' cannot occur in a connection's name.
+// reasonsSuffix makes the id for the lease and records of a connection's rejection
+// reasons. A connection's name contains no '/'.
 const reasonsSuffix = "/reasons"
 
-// isReasons reports whether an id is that of a connection's rejection reasons,
-// whose runs are in no list.
+// isReasons reports whether an id is that of a connection's rejection reasons.
+// Their runs are not listed.
 func isReasons(id menu.RestaurantID) bool { return strings.HasSuffix(string(id), reasonsSuffix) }
 
 const (
-	// refreshReasonsEvery bounds how often what clients send makes larder ask for
-	// rejection reasons, refreshReasonsWithin how long they wait for it.
+	// refreshReasonsEvery limits how often clients can trigger a fetch of rejection
+	// reasons. refreshReasonsWithin is how long they wait for it.
 	refreshReasonsEvery  = 5 * time.Second
 	refreshReasonsWithin = 3 * time.Second
 )
 
-// RefreshReasons pulls a connection's rejection reasons, because the service
-// refused a rejection or a client contradicts those that are cached. It pulls
-// once for all that ask at the same time, and at most every five seconds
-// (policy S5a), and reports whether it has pulled.
+// RefreshReasons fetches a connection's rejection reasons, because the service
+// refused a rejection or a client's request contradicts the cached list. Concurrent
+// calls share one fetch, and there is at most one every five seconds (policy S5a).
+// It reports whether it has fetched.
 func (r *Runner) RefreshReasons(ctx context.Context, connection string) bool {
 	_, err, _ := r.reasonsAsked.Do(connection, func() (any, error) {
 		now := r.clock()
@@ -51,8 +51,8 @@ func (r *Runner) RefreshReasons(ctx context.Context, connection string) bool {
 	return err == nil
 }
 
-// refreshReasons pulls a connection's rejection reasons. Where another run is
-// pulling them it waits, and pulls after that.
+// refreshReasons fetches a connection's rejection reasons. If another run is
+// fetching them, it waits and then fetches.
 func (r *Runner) refreshReasons(ctx context.Context, connection string) error {
 	all := r.set.Load().reasons
 	at := slices.IndexFunc(all, func(t *Target) bool { return t.Connection == connection })
@@ -69,16 +69,16 @@ func (r *Runner) refreshReasons(ctx context.Context, connection string) error {
 	return err
 }
 
-// refreshReasonsMeanwhile pulls the rejection reasons of a forced run's
-// connection beside it (policy S5a). The caller calls wait before it ends.
+// refreshReasonsMeanwhile fetches the rejection reasons of a forced run's
+// connection concurrently (policy S5a). The caller calls wait before it returns.
 func (p *pipelineRun) refreshReasonsMeanwhile(ctx context.Context) (wait func()) {
 	var pulling stdsync.WaitGroup
-	pulling.Go(func() { _ = p.runner.refreshReasons(ctx, p.target.Connection) }) // its run says what went wrong
+	pulling.Go(func() { _ = p.runner.refreshReasons(ctx, p.target.Connection) }) // its run records the error
 	return pulling.Wait
 }
 
-// syncReasons keeps a connection's rejection reasons as the service lists
-// them; those kept before stay when it does not answer.
+// syncReasons saves the rejection reasons that the service lists. If it does not
+// respond, the saved ones stay.
 func (p *pipelineRun) syncReasons(ctx context.Context) error {
 	began := time.Now()
 	reasons, err := p.target.source.RejectionReasons(ctx)
@@ -100,7 +100,7 @@ func (p *pipelineRun) syncReasons(ctx context.Context) error {
 		return redisdb.CallError(ctx, "sync: read the rejection reasons", err)
 	}
 	if err := p.runner.store.SaveReasons(ctx, p.target.Connection, list); err != nil {
-		return redisdb.CallError(ctx, "sync: keep the rejection reasons", err)
+		return redisdb.CallError(ctx, "sync: save the rejection reasons", err)
 	}
 	p.run.Steps.Publish = since(began)
 	p.run.Bytes, p.run.Outcome = len(list), runlog.OutcomeUpdated

@@ -18,15 +18,16 @@ import (
 	"larder/sync/runlog"
 )
 
-// recordLimit bounds the writing of a run's last record, which happens even
-// when the run was ended.
+// recordLimit limits the time to write a run's final record, which is written even
+// if the run was cancelled.
 const recordLimit = 3 * time.Second
 
-// reasonRuns is how many records of rejection reasons are kept a connection.
+// reasonRuns is the number of run records kept for each connection's rejection
+// reasons.
 const reasonRuns = 20
 
-// finish ends a run and records it, even one whose context has ended. fault is what
-// it failed of, cause why its context ended.
+// finish finishes a run and records it, even if its context has ended. fault is why
+// it failed, cause why its context ended.
 func (p *pipelineRun) finish(ctx context.Context, fault, cause error) error {
 	r, run := p.runner, p.run
 	defer p.endSpan()
@@ -39,11 +40,11 @@ func (p *pipelineRun) finish(ctx context.Context, fault, cause error) error {
 	confirmedAt, outcome := p.versionNote(cause)
 	written, err := r.writeFinal(ctx, run, confirmedAt, outcome)
 	if errors.Is(err, cache.ErrNoCatalogue) { // Redis has lost it since the run began
-		run.Outcome, run.Error = runlog.OutcomeFailed, fmt.Sprintf("confirm version %d: Redis does not have it any more", run.Version)
+		run.Outcome, run.Error = runlog.OutcomeFailed, fmt.Sprintf("confirm version %d: Redis has lost it", run.Version)
 		written, err = r.writeFinal(ctx, run, time.Time{}, "")
 	}
 	if err == nil && !written {
-		return nil // declared lost, and logged so then
+		return nil // declared lost, and logged then
 	}
 	away := r.recordHealth(p.target, run, fault)
 	p.logRun(kindOf(fault), away || errors.Is(fault, redisdb.ErrUnavailable) || errors.Is(fault, context.Canceled))
@@ -53,10 +54,10 @@ func (p *pipelineRun) finish(ctx context.Context, fault, cause error) error {
 	return err
 }
 
-// writeFinal writes the last record of a run, with what it says of the current
-// version, and releases its lease. A run that was declared lost meanwhile keeps
-// that record; then it is false. Errors: cache.ErrNoCatalogue, and nothing is
-// done, where what was confirmed is not there; redisdb.ErrUnavailable.
+// writeFinal writes the final record of a run, updates the current version, and
+// releases the lease. It returns false if the run was declared lost meanwhile; that
+// record stays. If the confirmed version does not exist, it changes nothing.
+// Errors: cache.ErrNoCatalogue, redisdb.ErrUnavailable.
 func (r *Runner) writeFinal(ctx context.Context, run *runlog.Run, confirmedAt time.Time, outcome runlog.Outcome) (bool, error) {
 	end, err := r.runs.Ending(run)
 	if err != nil {
@@ -81,9 +82,9 @@ func (r *Runner) writeFinal(ctx context.Context, run *runlog.Run, confirmedAt ti
 	}
 }
 
-// versionNote is what the run has found out of the current version, beside what a
-// publish has written with it: when it was confirmed, and an outcome to note with
-// it. Both are zero for none.
+// versionNote returns what the run found about the current version: when it was
+// confirmed, and the outcome to save with it. Both are zero if publish has saved
+// them or nothing was found.
 func (p *pipelineRun) versionNote(cause error) (confirmedAt time.Time, outcome runlog.Outcome) {
 	failed := p.run.Outcome == runlog.OutcomeFailed || p.run.Outcome == runlog.OutcomeQuarantined
 	switch {
@@ -98,21 +99,21 @@ func (p *pipelineRun) versionNote(cause error) (confirmedAt time.Time, outcome r
 	}
 }
 
-// fallbackText describes what readers have while a run fails.
+// fallbackText describes what readers get after a run failed.
 func (p *pipelineRun) fallbackText() string {
 	switch {
 	case p.target.isReasons:
-		return "the list kept before stays"
+		return "the previous list stays"
 	case p.current.Version == 0:
 		return "there is no menu to serve yet"
 	default:
-		return "the last good menu is served on"
+		return "the last good menu is still served"
 	}
 }
 
-// orphaned logs and counts a run that was ended because its holder vanished.
+// orphaned logs and counts a run that failed because its holder vanished.
 func (r *Runner) orphaned(run runlog.Run) {
-	r.log.WithFields(fields(&run, "sync.run_orphaned")).Warn("a run's holder vanished")
+	r.log.WithFields(fields(&run, "sync.run_orphaned")).Warn("the instance that held the run vanished")
 	if !isReasons(run.Restaurant) {
 		r.observer.RunFinished(run)
 	}
@@ -124,15 +125,15 @@ func (r *Runner) skip(t *Target, reason SkipReason) {
 	}
 }
 
-// skipped is a run that was not needed. It is not recorded.
+// skipped returns a run that was not needed. It is not recorded.
 func skipped(run runlog.Run) runlog.Run {
 	run.State, run.Outcome, run.FinishedAt = runlog.StateFinished, runlog.OutcomeSkipped, run.StartedAt
 	return run
 }
 
-// logRun logs a run. A target that fails in the same way again and again says so
-// once; each of its runs has its record. logged is a failure of more than this
-// target, which the log has already.
+// logRun logs a run. Repeated failures of one kind are logged once per target; each
+// run has its record. logged means that the cause affects more targets and is in
+// the log already.
 func (p *pipelineRun) logRun(kind string, logged bool) {
 	t, run := p.target, p.run
 	if logged {
@@ -165,15 +166,15 @@ func (p *pipelineRun) logRun(kind string, logged bool) {
 		if before == state {
 			entry.Debug(what + " still held back")
 		} else {
-			entry.Info("another menu is published but held back; only its stop lists go through")
+			entry.Info("the fetched menu is held back; only its stop lists are published")
 		}
 	default:
 		entry.WithField("same", string(p.same)).Debug(what + " confirmed")
 	}
 }
 
-// kindOf tells failures of one kind from those of another, whatever numbers
-// their texts hold.
+// kindOf returns a text that is equal for failures of one kind, even if their
+// messages contain different numbers.
 func kindOf(err error) string {
 	var service *upstream.Error
 	switch {
@@ -212,7 +213,7 @@ func fields(run *runlog.Run, event string) logrus.Fields {
 	return f
 }
 
-// endSpan ends the span of a run with what came of it.
+// -
 func (p *pipelineRun) endSpan() {
 	p.span.Text("larder.restaurant", string(p.run.Restaurant))
 	p.span.Text("larder.run", p.run.ID)
@@ -224,13 +225,13 @@ func (p *pipelineRun) endSpan() {
 	p.span.End()
 }
 
-// unreachableAfter is after how many failures in a row, of whatever restaurants, a
-// connection's ordering service counts as gone; fewer where it has fewer things
-// to sync. What fails before is logged as a restaurant's own fault.
+// unreachableAfter is the number of consecutive failures, of any restaurants, after
+// which a connection's ordering service counts as unreachable. A connection with
+// fewer menus needs fewer. Earlier failures are logged for their restaurant.
 const unreachableAfter = 3
 
-// upstreamHealth is how each connection's ordering service was met last, so that one
-// that cannot be reached is logged once and not once a restaurant.
+// upstreamHealth records whether each connection's ordering service is reachable,
+// so that an unreachable one is logged once and not for every restaurant.
 type upstreamHealth struct {
 	mu stdsync.Mutex
 	of map[string]upstreamState
@@ -241,13 +242,13 @@ type upstreamState struct {
 	unreachableSince time.Time
 }
 
-// recordHealth takes the end of a run into the state of its connection, and logs a
-// change of that. It reports whether the run failed because the service is away,
-// which has been logged.
+// recordHealth updates the state of the connection after a run, and logs a change.
+// It reports whether the run failed because the service is unreachable, which has
+// been logged.
 func (r *Runner) recordHealth(t *Target, run *runlog.Run, fault error) (away bool) {
 	gone := isUnreachable(fault)
 	if !gone && (run.Steps.Fetch == 0 || errors.Is(fault, context.Canceled)) {
-		return false // it says nothing of the service
+		return false // it shows nothing about the service
 	}
 	now := r.clock()
 	menus := r.set.Load().counts[t.Connection]
@@ -268,14 +269,14 @@ func (r *Runner) recordHealth(t *Target, run *runlog.Run, fault error) (away boo
 	if since.IsZero() && state.failures >= min(unreachableAfter, menus+1) {
 		state.unreachableSince = now
 		entry.WithFields(logrus.Fields{"event": "upstream.unreachable", "error": run.Error}).
-			Warn("the ordering service is away: its restaurants go on with their last good menus")
+			Warn("the ordering service is unreachable; its restaurants keep their last good menus")
 	}
 	r.upstreams.of[t.Connection] = state
 	return !state.unreachableSince.IsZero()
 }
 
-// isUnreachable reports whether a run failed of the ordering service as a whole, and not
-// of what it says of one restaurant.
+// isUnreachable reports whether a run failed because of the ordering service as a
+// whole, and not because of one restaurant.
 func isUnreachable(fault error) bool {
 	if !errors.Is(fault, errService) || errors.Is(fault, context.Canceled) {
 		return false

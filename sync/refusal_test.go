@@ -53,12 +53,12 @@ func TestHealthDistinguishesARefusalFromSilence(t *testing.T) {
 		got = append(got, entry.Message)
 	}
 	want := []string{
-		"Redis refuses writes: OOM: its memory is full (maxmemory): syncs pause until it takes them",
-		"Redis takes writes again: catching up",
-		"Redis refuses writes: OOM: its memory is full (maxmemory): syncs pause until it takes them",
-		"Redis refuses writes: NOREPLICAS: fewer replicas follow it than min-replicas-to-write asks for: syncs pause until it takes them",
-		"Redis does not answer: syncs pause until it does",
-		"Redis answers again: catching up",
+		"Redis refuses writes: OOM: its memory is full (maxmemory); syncs pause until it accepts them",
+		"Redis accepts writes again; catching up",
+		"Redis refuses writes: OOM: its memory is full (maxmemory); syncs pause until it accepts them",
+		"Redis refuses writes: NOREPLICAS: fewer replicas follow it than min-replicas-to-write asks for; syncs pause until it accepts them",
+		"Redis does not answer; syncs pause until it does",
+		"Redis answers again; catching up",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("the log says %q, want %q", got, want)

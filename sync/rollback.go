@@ -15,21 +15,21 @@ import (
 	"larder/sync/runlog"
 )
 
-// UnknownVersionError is a version that is not kept.
+// UnknownVersionError means that the history does not contain a version.
 type UnknownVersionError struct {
 	Restaurant menu.RestaurantID
 	Version    int64
 }
 
-// Error names the version.
+// -
 func (e *UnknownVersionError) Error() string {
-	return fmt.Sprintf("sync: version %d of %s is not kept", e.Version, e.Restaurant)
+	return fmt.Sprintf("sync: the history of %[2]s has no version %[1]d", e.Version, e.Restaurant)
 }
 
-// Rollback serves the content of a kept version again, as a new version with
-// today's stop lists, and holds it. It asks neither the ordering service nor the
-// guard. What went wrong inside is in the run, as with Once. Rollback waits at
-// most wait for a run in flight. Once begun, it continues if its caller leaves.
+// Rollback publishes the content of an older version as a new version, with the
+// current stop lists, and holds it. It asks neither the ordering service nor the
+// guard. Errors of the rollback are in the run, as with Once. It waits at most wait
+// for a run in progress. Once started, it continues if its caller leaves.
 //
 // Errors: *UnknownRestaurantError, *UnknownVersionError, ErrBusy,
 // redisdb.ErrUnavailable, ctx's.
@@ -44,7 +44,7 @@ func (r *Runner) Rollback(
 		if errors.Is(err, cache.ErrNoCatalogue) {
 			return runlog.Run{}, &UnknownVersionError{Restaurant: t.ID, Version: to.Version}
 		}
-		return runlog.Run{}, redisdb.CallError(ctx, "sync: look at "+versionText(to.Version), err)
+		return runlog.Run{}, redisdb.CallError(ctx, "sync: read "+versionText(to.Version), err)
 	}
 	run := r.newRun(t, runlog.TriggerManual)
 	run.Rollback = &to
@@ -64,7 +64,7 @@ func (r *Runner) Rollback(
 	}
 }
 
-// rollback publishes the content of a kept version and holds it.
+// rollback publishes the content of an older version and holds it.
 func (p *pipelineRun) rollback(ctx context.Context, to runlog.Rollback) error {
 	if err := p.loadState(ctx); err != nil {
 		return err
@@ -73,13 +73,13 @@ func (p *pipelineRun) rollback(ctx context.Context, to runlog.Rollback) error {
 	if err != nil {
 		return &stepError{doing: versionText(to.Version), err: err}
 	}
-	// Both views, the kept one and the last pulled one, are read.
+	// The old view and the last fetched one are both read.
 	held, err := p.runner.budget.reserve(ctx, int64(version.Bytes)+p.lastFetch.size())
 	if err != nil {
 		return err
 	}
 	defer held.release()
-	var now menu.Published // what the service published at the last pull
+	var now menu.Published // what the service published at the last fetch
 	began := time.Now()
 	view, published, err := p.storedView(ctx, version, func() (menu.Published, error) {
 		var err error
@@ -98,9 +98,9 @@ func (p *pipelineRun) rollback(ctx context.Context, to runlog.Rollback) error {
 	}, runlog.OutcomeUpdated, &hold)
 }
 
-// upstreamContent names what the service publishes now: the content of the last pull,
-// let through or not. Where that is not known, it is what the hold says, or what
-// is served.
+// upstreamContent identifies the content that the service publishes: that of the
+// last fetch, even if it was quarantined. If it is unknown, it is the content of
+// the hold, or the served one.
 func (p *pipelineRun) upstreamContent(served menu.Published) string {
 	switch {
 	case p.lastFetch.Version == p.current.Version && p.lastFetch.Refused != "":
@@ -116,7 +116,7 @@ func (p *pipelineRun) upstreamContent(served menu.Published) string {
 
 func versionText(version int64) string { return "version " + strconv.FormatInt(version, 10) }
 
-// storedView returns the menu view of a version that is kept, with the stop lists of
+// storedView returns the menu view of a stored version with the stop lists of
 // another.
 func (p *pipelineRun) storedView(
 	ctx context.Context, v cache.Version, stops func() (menu.Published, error),
@@ -138,7 +138,7 @@ func (p *pipelineRun) storedView(
 		view, published, err = menu.DecodePublished(answer)
 	}
 	if errors.Is(err, redisdb.ErrUnavailable) {
-		err = redisdb.CallError(ctx, "sync: read a kept version", err)
+		err = redisdb.CallError(ctx, "sync: read a stored version", err)
 	}
 	if err != nil {
 		return nil, menu.Published{}, &stepError{doing: versionText(v.Version), err: err}
@@ -146,9 +146,8 @@ func (p *pipelineRun) storedView(
 	return view, published, nil
 }
 
-// Release lifts the hold of a rollback at once, and starts a sync as Start
-// does, one that begins afterwards (policy S7a). Where nothing is held it only
-// syncs. Errors as Start.
+// Release ends the hold of a rollback at once, and starts a new sync (policy S7a).
+// Without a hold it only syncs. Errors as Start.
 func (r *Runner) Release(ctx context.Context, restaurant menu.RestaurantID, by string) (runlog.Run, error) {
 	if _, err := r.Target(restaurant); err != nil {
 		return runlog.Run{}, err

@@ -70,7 +70,7 @@ func runsOf(n int, made *runlog.Log, at time.Time) []runlog.Run {
 	case 4:
 		run.Outcome, run.Changes, run.Steps = runlog.OutcomeFailed, runlog.Changes{}, runlog.Steps{Fetch: 9234.123}
 		run.Error = "fetch the menu view of restaurant 76439fb3-c0c4-42ca-a269-64f031a6a33b over connection main: " +
-			"the ordering service answered 502 Bad Gateway (tried for 9.234s); the last good menu is served on"
+			"the ordering service answered 502 Bad Gateway (tried for 9.234s); the last good menu is still served"
 	case 8:
 		run.Trigger, run.By = runlog.TriggerManual, []string{"operations"}
 	}

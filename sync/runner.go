@@ -1,15 +1,15 @@
-// Package sync keeps catalogues fresh: it pulls each restaurant's menu view on
-// its schedule, and publishes what is whole, plausible and new.
+// Package sync keeps catalogues fresh: it fetches each restaurant's menu view on
+// its schedule, and publishes it if it is complete, plausible and new.
 //
-// Its one invariant: what readers see is replaced only by a menu that was
-// fetched whole, decoded, compiled and let through by the guard, and only by
-// the holder of the restaurant's lease. Everything else leaves the last good
-// menu where it is and says why in the run's record (policies S2 to S6).
+// Invariant: only the holder of the restaurant's lease replaces the served menu,
+// and only with a menu that was completely fetched, decoded, compiled and passed by
+// the guard. Otherwise the last good menu stays, and the run's record has the
+// reason (policies S2 to S6).
 //
-// A Runner does single runs; a Scheduler owns the cron entries and the goroutines
-// that call it. Package runlog keeps the records of runs and batches. httpapi and
-// cmd use all of them; the package serves no HTTP itself. Importers alias it
-// menusync.
+// A Runner executes single runs. A Scheduler owns the cron entries and the
+// goroutines that call it. Package runlog keeps the records of runs and batches.
+// httpapi and cmd use all of them; the package serves no HTTP itself. Importers
+// alias it menusync.
 package sync
 
 import (
@@ -38,8 +38,8 @@ import (
 //go:embed acquire.lua renew.lua finish.lua start.lua
 var luaFiles embed.FS
 
-// The Lua scripts. Each is one step on the keys of one restaurant.
-// They get a bool as 1 or 0.
+// The Lua scripts. Each is one atomic step on the keys of one restaurant. A bool
+// argument is 1 or 0.
 var (
 	acquireScript = redisdb.Script(luaFiles, "acquire.lua")                                        //nolint:gochecknoglobals // constant
 	renewScript   = redisdb.Script(luaFiles, "renew.lua")                                          //nolint:gochecknoglobals // constant
@@ -47,26 +47,26 @@ var (
 	startScript   = redisdb.Script(luaFiles, "start.lua")                                          //nolint:gochecknoglobals // constant
 )
 
-// Source is the ordering service as far as syncs need it; *upstream.Client is
-// one. restaurant "" asks for the connection's own menu view, of most bytes at
-// most. Reads retry by themselves within ctx's deadline.
+// Source is the part of the ordering service's client that syncs need;
+// *upstream.Client implements it. restaurant "" requests the default menu. most
+// limits the body, in bytes. Both methods retry within ctx's deadline.
 type Source interface {
 	MenuView(ctx context.Context, restaurant string, seen upstream.Validator, most int64) (upstream.Menu, error)
 	RejectionReasons(ctx context.Context) ([]upstream.Reason, error)
 }
 
-// Replica is the in-memory side of the cache; *replica.Replica is one.
+// Replica is the in-memory side of the cache; *replica.Replica implements it.
 type Replica interface {
 	Cached(restaurant menu.RestaurantID) (*cache.Snapshot, bool)
 	Install(snapshot *cache.Snapshot)
 }
 
-// Observer is called with what metrics count. Its methods are called from several
-// goroutines and must return at once.
+// Observer receives the events that metrics count. Its methods are called from
+// several goroutines and must return at once.
 type Observer interface {
-	// RunFinished is called for every run that was recorded.
+	// RunFinished is called for every recorded run.
 	RunFinished(run runlog.Run)
-	// TickSkipped is called for every tick of a schedule that made no run.
+	// TickSkipped is called for every tick of a schedule without a run.
 	TickSkipped(restaurant menu.RestaurantID, reason SkipReason)
 }
 
@@ -75,12 +75,13 @@ type SkipReason string
 
 // The reasons of a skipped tick.
 const (
-	SkipBusy  SkipReason = "busy"  // the last run is unfinished, here or on another replica
-	SkipTaken SkipReason = "taken" // another replica did this slot
-	SkipRedis SkipReason = "redis" // Redis is gone or refuses writes: syncs pause (policy S5)
+	SkipBusy  SkipReason = "busy"  // the last run is unfinished, on any instance
+	SkipTaken SkipReason = "taken" // another instance executed this tick
+	SkipRedis SkipReason = "redis" // Redis is down or refuses writes: syncs pause (policy S5)
 )
 
-// Deps is what a Runner works with. Observer, Clock and Log may be left out.
+// Deps are the dependencies of a Runner. Observer, Tracing, Clock and Log are
+// optional.
 type Deps struct {
 	Config      Config
 	Restaurants []Restaurant
@@ -94,12 +95,12 @@ type Deps struct {
 	Log         logrus.FieldLogger
 }
 
-// Runner does single passes and keeps their records. It starts no goroutine;
-// a Scheduler calls it. All methods may be called from any goroutine.
+// Runner executes single runs and keeps their records. It starts no goroutine; a
+// Scheduler calls it. All methods may be called from any goroutine.
 type Runner struct {
 	cfg       Config
 	server    *redisdb.DB
-	redis     redis.UniversalClient // never retries: scripts that must not run twice
+	redis     redis.UniversalClient // without retries: scripts must not run twice
 	keys      cache.Keys
 	store     *cache.Store
 	replica   Replica
@@ -118,14 +119,14 @@ type Runner struct {
 	reasonsAt    stdsync.Map // connection to the time.Time of the last RefreshReasons
 
 	replacing stdsync.Mutex             // one Replace at a time
-	set       atomic.Pointer[targetSet] // what is kept now
-	replaced  sleep.Signal              // set when cron has not followed set yet
+	set       atomic.Pointer[targetSet] // the current targets
+	replaced  sleep.Signal              // set until cron uses the current targets
 
 	flights flights
 }
 
-// NewRunner checks schedules, time zones and connections and gives a Runner
-// over the restaurants. It does not touch Redis. Errors: *setting.Error.
+// NewRunner checks schedules, time zones and connections, and returns a Runner for
+// the restaurants. It does not connect to Redis. Errors: *setting.Error.
 func NewRunner(d Deps) (*Runner, error) {
 	d.Config.SetDefaults()
 	if err := d.Config.Validate(); err != nil {
@@ -165,26 +166,28 @@ func NewRunner(d Deps) (*Runner, error) {
 // Log returns the records of runs and batches.
 func (r *Runner) Log() *runlog.Log { return r.runs }
 
-// RedisRefusesWrites returns why Redis takes no writes, as the Scheduler last found it; nil
-// while it does, while it does not answer at all, and before a Scheduler runs.
+// RedisRefusesWrites returns why Redis refused writes at the last probe of the
+// Scheduler. It returns nil if Redis accepts writes, does not respond, or was not
+// probed yet.
 func (r *Runner) RedisRefusesWrites() *redisdb.RefusedError {
 	refusal, _ := errors.AsType[*redisdb.RefusedError](r.health.lastFault())
 	return refusal
 }
 
-// RedisDown reports whether Redis did not answer the Scheduler's last question.
+// RedisDown reports whether Redis did not respond to the Scheduler's last probe.
 func (r *Runner) RedisDown() bool {
 	fault := r.health.lastFault()
 	return fault != nil && !errors.As(fault, new(*redisdb.RefusedError))
 }
 
-// UnknownRestaurantError is a restaurant that the configuration does not have.
+// UnknownRestaurantError means that the configuration does not contain a
+// restaurant.
 type UnknownRestaurantError struct {
 	ID    menu.RestaurantID
 	Known []menu.RestaurantID // the ids that exist
 }
 
-// Error names the unknown id.
+// -
 func (e *UnknownRestaurantError) Error() string {
 	return fmt.Sprintf("sync: no restaurant %q", string(e.ID))
 }

@@ -12,19 +12,19 @@ import (
 )
 
 const (
-	// spreadStep is the grain of the shift: fine enough that a thousand
-	// restaurants do not start together, coarse enough that cron wakes ten
-	// times a second at most.
+	// spreadStep is the granularity of the shift. It is fine enough that a thousand
+	// restaurants do not start together. It is coarse enough that cron wakes at
+	// most ten times a second.
 	spreadStep = 100 * time.Millisecond
-	// cronSpread bounds the shift of schedules in cron fields, so that the
-	// minute an operator wrote stays true.
+	// cronSpread limits the shift of cron-field schedules to one minute, so that
+	// runs stay within the configured minute.
 	cronSpread = time.Minute
 )
 
-// Schedule is when one restaurant is synced: a cron schedule shifted by a
-// stable hash of the restaurant and anchored to the clock, not to the start of
-// the process (policy S1). All replicas therefore compute the same slots, and
-// many restaurants with one schedule spread evenly over its interval.
+// Schedule is when one restaurant is synced: a cron schedule, shifted by a stable
+// hash of the restaurant (policy S1). It depends on the clock, not on the start of
+// the process. So all instances compute the same ticks, and many restaurants with
+// one schedule spread evenly over its interval.
 type Schedule struct {
 	every time.Duration // of @every; else zero
 	spec  cron.Schedule // of cron fields and descriptors
@@ -33,8 +33,8 @@ type Schedule struct {
 
 var _ cron.Schedule = (*Schedule)(nil)
 
-// ParseSchedule reads `@every 2m`, five cron fields or a descriptor such as
-// `@daily`, in the IANA time zone given (empty: UTC). key decides the shift.
+// ParseSchedule parses `@every 2m`, five cron fields or a descriptor such as
+// `@daily`, in the IANA time zone (empty: UTC). key decides the shift.
 func ParseSchedule(text, timeZone, key string) (*Schedule, error) {
 	zone, err := zones{}.load(timeZone)
 	if err != nil {
@@ -43,7 +43,7 @@ func ParseSchedule(text, timeZone, key string) (*Schedule, error) {
 	return parseSchedule(text, zone, key)
 }
 
-// zones are time zones that are loaded once for many restaurants.
+// zones caches time zones, because many restaurants share them.
 type zones map[string]*time.Location
 
 func (z zones) load(name string) (*time.Location, error) {
@@ -76,12 +76,13 @@ func parseSchedule(text string, zone *time.Location, key string) (*Schedule, err
 	}
 }
 
-// shiftOf gives key's place within an interval, in steps of spreadStep.
+// shiftOf returns the shift of key within an interval, in steps of spreadStep.
 func shiftOf(key string, within time.Duration) time.Duration {
 	hash := fnv.New64a()
 	_, _ = hash.Write([]byte(key))
 	sum := hash.Sum64()
-	// FNV's low bits of like keys are alike; mix them (splitmix64's finaliser).
+	// The low bits of FNV are alike for similar keys; mix them (splitmix64's
+	// finaliser).
 	sum ^= sum >> 30
 	sum *= 0xbf58476d1ce4e5b9
 	sum ^= sum >> 27
@@ -90,8 +91,8 @@ func shiftOf(key string, within time.Duration) time.Duration {
 	return time.Duration(sum%uint64(within/spreadStep)) * spreadStep //nolint:gosec // bounded by within
 }
 
-// Next gives the first slot after t; the zero time where there is none within
-// five years.
+// Next returns the first tick after t; the zero time if there is none within five
+// years.
 func (s *Schedule) Next(t time.Time) time.Time {
 	if s.every > 0 {
 		return s.tickBefore(t).Add(s.every)
@@ -103,7 +104,7 @@ func (s *Schedule) Next(t time.Time) time.Time {
 	return next.Add(s.shift).UTC()
 }
 
-// tickBefore returns the last tick of an @every schedule that is not after t. Slots
+// tickBefore returns the last tick of an @every schedule that is not after t. Ticks
 // are counted from the Unix epoch.
 func (s *Schedule) tickBefore(t time.Time) time.Time {
 	since := t.UnixNano() - int64(s.shift)
@@ -114,8 +115,8 @@ func (s *Schedule) tickBefore(t time.Time) time.Time {
 	return time.Unix(0, t.UnixNano()-past).UTC()
 }
 
-// Last gives the latest slot that is not after t; the zero time where there
-// was none within the last five years.
+// Last returns the latest tick that is not after t; the zero time if there was none
+// within the last five years.
 func (s *Schedule) Last(t time.Time) time.Time {
 	if s.every > 0 {
 		return s.tickBefore(t)
@@ -137,7 +138,7 @@ func (s *Schedule) Last(t time.Time) time.Time {
 	return time.Time{}
 }
 
-// Missed tells whether at least n slots have passed between since and now.
+// Missed reports whether at least n ticks have passed between since and now.
 func (s *Schedule) Missed(n int, since, now time.Time) bool {
 	for range n {
 		since = s.Next(since)
@@ -148,16 +149,16 @@ func (s *Schedule) Missed(n int, since, now time.Time) bool {
 	return true
 }
 
-// wallSchedule is a cron schedule with a fixed hour, in a time zone that may
-// have daylight saving time: a time that does not exist on a day runs at the
-// next valid minute, one that occurs twice runs the first time (policy S5b).
+// wallSchedule is a cron schedule with fixed hours, in a time zone that may have
+// daylight saving time. A time that does not exist on a day runs at the next valid
+// minute. A time that occurs twice runs the first time (policy S5b).
 type wallSchedule struct {
 	spec cron.SpecSchedule // of wall clock times, as if they were UTC
 	zone *time.Location
 }
 
-// inZone returns the schedule as it runs in spec's own time zone. One that
-// runs every hour goes on through a change of the clock as if there were none.
+// inZone returns the schedule in spec's time zone. A schedule for every hour
+// ignores changes of the clock.
 func inZone(spec *cron.SpecSchedule) cron.Schedule {
 	const everyHour = 1<<24 - 1
 	if spec.Hour&everyHour == everyHour {
@@ -168,8 +169,8 @@ func inZone(spec *cron.SpecSchedule) cron.Schedule {
 	return &wallSchedule{spec: wall, zone: spec.Location}
 }
 
-// Next implements cron.Schedule. Times on the wall clock in order give times
-// in order, so the first one after that of t which is later than t is the next.
+// Next implements cron.Schedule. Later wall-clock times mean later or equal times.
+// So it returns the first one that is after t.
 func (s *wallSchedule) Next(t time.Time) time.Time {
 	wall := onWall(t.In(s.zone))
 	for {
@@ -183,14 +184,14 @@ func (s *wallSchedule) Next(t time.Time) time.Time {
 	}
 }
 
-// onWall returns what the clock shows at t, as if it were UTC.
+// onWall returns the wall-clock time at t, as if it were UTC.
 func onWall(t time.Time) time.Time {
 	_, offset := t.Zone()
 	return t.UTC().Add(time.Duration(offset) * time.Second)
 }
 
-// fromWall returns when the clock in the zone shows wall for the first time,
-// or passes over it.
+// fromWall returns the first time at which the clock in the zone shows wall, or
+// skips it.
 func fromWall(wall time.Time, zone *time.Location) time.Time {
 	t := time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), wall.Second(), wall.Nanosecond(), zone)
 	start, end := t.ZoneBounds()
@@ -209,21 +210,21 @@ func fromWall(wall time.Time, zone *time.Location) time.Time {
 	return t
 }
 
-// Plan is when a menu is pulled, as it is configured now.
+// Plan is the current schedule of a menu.
 type Plan struct {
-	Schedule string // as it was written, or sync.schedule
+	Schedule string // as configured, or sync.schedule
 	TimeZone string // IANA name; empty: UTC
-	// Next is the next slot; zero where there is none within five years.
+	// Next is the next tick; zero if there is none within five years.
 	Next time.Time
-	// Every is the time between the next two slots; zero where they are not both.
+	// Every is the time between the next two ticks; zero if there are not two.
 	Every time.Duration
-	// StaleAfter is how many slots may pass without a confirmation before the menu
-	// counts as stale (policy S5).
+	// StaleAfter is the number of ticks without a confirmation after which the menu
+	// is stale (policy S5).
 	StaleAfter int
 }
 
-// Plan gives the plan of a restaurant, or of a connection's own menu; false
-// where nothing is kept under the id.
+// Plan returns the plan of a restaurant or a default menu. It returns false for an
+// unknown id.
 func (r *Runner) Plan(id menu.RestaurantID) (Plan, bool) {
 	t, ok := r.set.Load().byID[id]
 	if !ok {

@@ -12,19 +12,20 @@ import (
 	"larder/sync/runlog"
 )
 
-// refreshQueued is how often queued runs are kept alive in Redis.
+// refreshQueued is the interval at which queued runs are kept alive in Redis.
 const refreshQueued = queuedLife / 3
 
 // Scheduler calls a Runner: on each restaurant's schedule, for manual runs and
-// batches, and to catch up at the start and when Redis has been away.
+// batches, and to catch up at the start and after Redis was down.
 type Scheduler struct{ runner *Runner }
 
-// NewScheduler returns a Scheduler for the Runner. It starts nothing; Run does.
+// NewScheduler returns a Scheduler for the Runner. Run starts it.
 func NewScheduler(r *Runner) *Scheduler { return &Scheduler{runner: r} }
 
-// Run keeps everything fresh until ctx ends, and returns nil when no run is in flight
-// and every lease is released. It owns the cron entries and all goroutines.
-// Config.Concurrency bounds the runs at one time, but each connection may have one.
+// Run syncs until ctx ends. It returns nil when no run is in progress and every
+// lease is released. It owns the cron entries and all goroutines.
+// Config.Concurrency limits the concurrent runs, but each connection may always
+// have one.
 func (s *Scheduler) Run(ctx context.Context) error {
 	r := s.runner
 	g, ctx := errgroup.WithContext(ctx)
@@ -45,9 +46,9 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// runCron runs cron until ctx ends. Each Replace starts a new cron, because a running
-// one sorts all its entries for each entry that is added. The old cron stops once the
-// new one counts, so that no slot is lost.
+// runCron runs cron until ctx ends. Each Replace starts a new cron, because a
+// running one sorts all its entries for each added entry. The old cron stops after
+// the new one has started, so that no tick is lost.
 func (s *Scheduler) runCron(ctx context.Context) {
 	ticks := s.newCron()
 	ticks.Start()
@@ -60,7 +61,7 @@ func (s *Scheduler) runCron(ctx context.Context) {
 		}
 		next := s.newCron()
 		next.Start()
-		_ = next.Entries() // is answered once it counts
+		_ = next.Entries() // returns once the new cron runs
 		<-ticks.Stop().Done()
 		ticks = next
 	}
@@ -76,7 +77,8 @@ func (s *Scheduler) newCron() *cron.Cron {
 	return c
 }
 
-// tick queues a slot, or skips it while the target's last one is unfinished here (policy S1).
+// tick queues a run, or skips it while the target's last one is unfinished here
+// (policy S1).
 func (s *Scheduler) tick(t *Target) {
 	r := s.runner
 	if !r.health.isUp() {
@@ -85,14 +87,14 @@ func (s *Scheduler) tick(t *Target) {
 	}
 	slot := t.schedule.Last(r.clock())
 	if t.targetState.lastTick.Swap(slot.UnixMilli()) == slot.UnixMilli() {
-		return // queued by the cron before
+		return // queued by the old cron
 	}
 	if !r.queue.pushScheduled(Work{Target: t, Trigger: runlog.TriggerCron, tick: slot}) {
 		r.skip(t, SkipBusy)
 	}
 }
 
-// keepQueued keeps this process's queued runs alive in Redis.
+// -
 func (s *Scheduler) keepQueued(ctx context.Context) {
 	for sleep.For(ctx, refreshQueued) == nil {
 		if err := s.runner.flights.extendQueued(ctx, s.runner); err != nil {
@@ -101,8 +103,8 @@ func (s *Scheduler) keepQueued(ctx context.Context) {
 	}
 }
 
-// catchUp queues whatever is missing or has missed its schedule: at the start,
-// and once when Redis has come back (policy S5).
+// catchUp queues every menu that is missing or has missed its schedule: at the
+// start, and after Redis was down (policy S5).
 func (s *Scheduler) catchUp(ctx context.Context, first bool) {
 	r := s.runner
 	trigger := runlog.TriggerCron
@@ -111,7 +113,7 @@ func (s *Scheduler) catchUp(ctx context.Context, first bool) {
 	}
 	current, err := r.store.Currents(ctx, r.set.Load().catalogued)
 	if err != nil {
-		r.log.WithError(err).WithField("event", "sync.catch_up_without_state").Debug("current versions not read: everything is synced")
+		r.log.WithError(err).WithField("event", "sync.catch_up_without_state").Debug("cannot read current versions; syncing every menu")
 	}
 	now := r.clock()
 	set := r.set.Load()
@@ -131,5 +133,5 @@ func (s *Scheduler) catchUp(ctx context.Context, first bool) {
 		count++
 		r.queue.pushScheduled(Work{Target: t, Trigger: trigger})
 	}
-	r.log.WithField("event", "sync.catch_up").WithField("count", count).Info("syncing what is missing or old")
+	r.log.WithField("event", "sync.catch_up").WithField("count", count).Info("syncing missing and stale menus")
 }

@@ -16,31 +16,31 @@ import (
 )
 
 const (
-	// maxFindings and maxFindingProducts bound what is kept of lint.
+	// maxFindings and maxFindingProducts limit the stored findings.
 	maxFindings        = 1000
 	maxFindingProducts = 100
 )
 
-// lastFetch is what a restaurant's last good fetch looked like, so that the next
-// one, on any instance, can tell that nothing has changed (policy S3). It holds
-// only while Version is the current one.
+// lastFetch describes a restaurant's last good fetch. The next run, on any
+// instance, compares its own with it (policy S3). It is valid only while Version is
+// the current one.
 type lastFetch struct {
 	Version  int64  `redis:"version"`
-	BodyHash string `redis:"raw"`      // of the body as it came; see bodyHash
+	BodyHash string `redis:"raw"`      // of the body; see bodyHash
 	Settings string `redis:"settings"` // hash of the settings alone
 	ETag     string `redis:"etag"`
 	Modified string `redis:"modified"` // Last-Modified
 	Findings int    `redis:"findings"`
 	Content  string `redis:"content"` // bodyHash of what was published, without its stop lists
-	// HoldOutcome is what a hold made of the fetch: OutcomeUnchanged or
-	// OutcomeHeld; empty where none was in force (policy S7a).
+	// HoldOutcome is the effect of a hold on the fetch: OutcomeUnchanged or
+	// OutcomeHeld; empty without a hold (policy S7a).
 	HoldOutcome string `redis:"under"`
-	// Refused is the Content of a later fetch that the guard refused.
+	// Refused is the Content of a later fetch that the guard quarantined.
 	Refused string `redis:"refused"`
 }
 
-// loadState reads what is served now and what was pulled last, and puts the run into
-// the index, in one round trip.
+// loadState reads the current version and the last fetch, and adds the run to the
+// index, in one round trip.
 func (p *pipelineRun) loadState(ctx context.Context) error {
 	var last *redis.MapStringStringCmd
 	err := p.readState(ctx, func(pipe redis.Pipeliner) {
@@ -50,23 +50,23 @@ func (p *pipelineRun) loadState(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_ = last.Scan(&p.lastFetch) // what larder did not write is as if it were not there
+	_ = last.Scan(&p.lastFetch) // an unreadable value counts as missing
 	p.settings = menu.ContentHash(nil, p.target.Settings)
 	p.comparable = p.isComparable()
 	return nil
 }
 
 // isComparable reports whether an equal body means an equal menu: the current
-// version came from the last pull, with the same settings and name and under the
-// same hold, nobody forces, and Redis has its content and is not behind what was
-// served (policy S2).
+// version came from the last fetch, with the same settings and name and under the
+// same hold; the run is not forced; and Redis has its content and is not behind the
+// served version (policy S2).
 func (p *pipelineRun) isComparable() bool {
 	return !p.run.Force && !p.contentLost && p.current.Version > 0 && p.lastFetch.Version == p.current.Version &&
 		p.floor <= p.current.Version && p.lastFetch.Settings == p.settings && p.current.Name == cmp.Or(p.target.Name, p.current.Name) &&
 		(p.lastFetch.HoldOutcome != "") == p.current.Held
 }
 
-// readState reads what is served now.
+// readState reads the current version.
 func (p *pipelineRun) readState(ctx context.Context, with func(redis.Pipeliner)) error {
 	var held cache.Version
 	if snapshot, ok := p.runner.replica.Cached(p.target.ID); ok {
@@ -94,7 +94,8 @@ func (p *pipelineRun) subject() string {
 	return fmt.Sprintf("the menu view of restaurant %s over connection %s", p.target.ID, p.target.Connection)
 }
 
-// saveLastFetch writes the last good fetch; findings nil leaves those that are kept.
+// saveLastFetch saves the last good fetch. If findings is nil, the stored ones
+// stay.
 func (r *Runner) saveLastFetch(ctx context.Context, id menu.RestaurantID, f lastFetch, findings []menu.Finding) error {
 	pipe := r.redis.TxPipeline()
 	pipe.HSet(ctx, r.keys.LastFetch(id), f)
@@ -109,16 +110,17 @@ func (r *Runner) saveLastFetch(ctx context.Context, id menu.RestaurantID, f last
 	return redisdb.CallError(ctx, "sync: save the last fetch of "+string(id), err)
 }
 
-// saveRefused keeps with the last good fetch what the service publishes instead.
+// saveRefused saves the content that the guard quarantined, with the last good
+// fetch.
 func (r *Runner) saveRefused(ctx context.Context, id menu.RestaurantID, content string) error {
 	err := r.redis.HSet(ctx, r.keys.LastFetch(id), "refused", content).Err()
-	return redisdb.CallError(ctx, "sync: save what was refused of "+string(id), err)
+	return redisdb.CallError(ctx, "sync: save the quarantined content of "+string(id), err)
 }
 
-// Findings gives what lint found in the menu as it was last pulled and let
-// through, under a hold in the one that is served: at most 1,000 findings with at
-// most 100 products each. Errors: *UnknownRestaurantError, cache.ErrNoCatalogue before the first good pull,
-// redisdb.ErrUnavailable.
+// Findings returns the findings of lint: at most 1,000, with at most 100 products
+// each. They belong to the last menu that was fetched and not quarantined, or under
+// a hold to the served one. Errors: *UnknownRestaurantError, cache.ErrNoCatalogue
+// before the first good fetch, redisdb.ErrUnavailable.
 func (r *Runner) Findings(ctx context.Context, restaurant menu.RestaurantID) ([]menu.Finding, error) {
 	if _, err := r.Target(restaurant); err != nil {
 		return nil, err
@@ -137,7 +139,7 @@ func (r *Runner) Findings(ctx context.Context, restaurant menu.RestaurantID) ([]
 	return findings, nil
 }
 
-// bounded cuts findings to what is kept, without touching the given ones.
+// bounded limits a copy of findings to what is stored.
 func bounded(findings []menu.Finding) []menu.Finding {
 	kept := slices.Clone(findings[:min(len(findings), maxFindings)])
 	for i := range kept {

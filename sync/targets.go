@@ -15,30 +15,29 @@ import (
 	"larder/sync/runlog"
 )
 
-// Target is one menu that is kept: a restaurant's or a connection's own. It
-// never changes; a restaurant that Replace changes gets another target with the
-// same state.
+// Target is one menu that is synced: a restaurant's or a default menu. It never
+// changes. If Replace changes a restaurant, it makes a new target with the same
+// state.
 type Target struct {
 	Restaurant
 	upstream  string // the service's restaurantId; empty for a default menu
 	source    Source
 	schedule  *Schedule
-	isReasons bool // not a menu but the connection's rejection reasons
+	isReasons bool // it is the connection's rejection reasons, not a menu
 	*targetState
 }
 
-// targetState is how things are with what is kept under an id, whatever its
-// configuration.
+// targetState is the state of a target, across changes of its configuration.
 type targetState struct {
-	pending  atomic.Bool  // a tick or catch-up waits or runs here
-	again    atomic.Bool  // it has changed since: one more run
-	lastTick atomic.Int64 // of the last tick, in milliseconds
-	last     atomic.Value // string: how the last run here ended, see logRun
+	pending  atomic.Bool  // scheduled work is queued or running here
+	again    atomic.Bool  // its configuration has changed since: one more run
+	lastTick atomic.Int64 // time of the last tick, in milliseconds
+	last     atomic.Value // string: the outcome of the last run here, see logRun
 }
 
-// targetSet is every target; it never changes.
+// targetSet holds every target; it never changes.
 type targetSet struct {
-	schedule    string // of restaurants that name none
+	schedule    string // default of restaurants
 	connections []Connection
 	restaurants []Restaurant
 	menus       []*Target // restaurants first, then default menus
@@ -48,8 +47,8 @@ type targetSet struct {
 	counts      map[string]int                // of menus, by connection
 }
 
-// newTargets checks restaurants and connections and makes their set. What
-// stands in before as it is asked for is taken over. Errors: *setting.Error.
+// newTargets checks restaurants and connections and makes their set. It reuses the
+// targets of before that have not changed. Errors: *setting.Error.
 func newTargets(connections []Connection, restaurants []Restaurant, schedule string, before *targetSet) (*targetSet, error) {
 	if before == nil {
 		before = &targetSet{}
@@ -82,11 +81,11 @@ func (s *targetSet) addRestaurants(before *targetSet) error {
 	for i, restaurant := range s.restaurants {
 		key := fmt.Sprintf("restaurants[%d]", i)
 		if _, twice := s.byID[restaurant.ID]; twice {
-			return setting.Errorf(key+".id", "restaurant %q stands twice", restaurant.ID)
+			return setting.Errorf(key+".id", "restaurant %q is listed twice", restaurant.ID)
 		}
 		connection, ok := connections[restaurant.Connection]
 		if !ok {
-			return setting.Errorf(key+".connection", "no connection %q; there are: %s",
+			return setting.Errorf(key+".connection", "no connection %q; configured: %s",
 				restaurant.Connection, strings.Join(slices.Sorted(maps.Keys(connections)), ", "))
 		}
 		restaurant.Schedule = cmp.Or(restaurant.Schedule, s.schedule)
@@ -111,7 +110,7 @@ func (s *targetSet) addRestaurants(before *targetSet) error {
 	return nil
 }
 
-// addConnections adds each connection's own menu and its rejection reasons,
+// addConnections adds each connection's default menu and its rejection reasons,
 // both on the default schedule.
 func (s *targetSet) addConnections(before *targetSet) error {
 	reasons := make(map[string]*Target, len(before.reasons))
@@ -142,7 +141,7 @@ func (s *targetSet) addConnections(before *targetSet) error {
 	return nil
 }
 
-// connectionTarget is the target of something that belongs to a connection.
+// connectionTarget returns a target that belongs to a connection.
 func connectionTarget(own Restaurant, c Connection, before *Target) (*Target, error) {
 	schedule, err := ParseSchedule(own.Schedule, "", string(own.ID))
 	if err != nil {
@@ -151,7 +150,7 @@ func connectionTarget(own Restaurant, c Connection, before *Target) (*Target, er
 	return &Target{Restaurant: own, source: c.Source, schedule: schedule, targetState: before.state()}, nil
 }
 
-// state returns the state that a target's successor takes over; a new one of nil.
+// state returns the state for a target's successor; a new one if t is nil.
 func (t *Target) state() *targetState {
 	if t == nil {
 		return &targetState{}
@@ -159,8 +158,8 @@ func (t *Target) state() *targetState {
 	return t.targetState
 }
 
-// Republish queues a pull of restaurants of which Redis has lost the version
-// that is served (policy S2a).
+// Republish queues a sync of restaurants whose served version Redis has lost
+// (policy S2a).
 func (r *Runner) Republish(restaurants []menu.RestaurantID) {
 	set := r.set.Load()
 	for _, id := range restaurants {
@@ -170,12 +169,12 @@ func (r *Runner) Republish(restaurants []menu.RestaurantID) {
 	}
 }
 
-// Stale reports whether a version has missed so many of its schedules that
-// readers should know (policy S5), or Redis has lost it (policy S2a).
+// Stale reports whether a version has missed too many of its schedules (policy S5),
+// or Redis has lost it (policy S2a).
 func (r *Runner) Stale(v cache.Version) bool {
 	t, ok := r.set.Load().byID[v.Restaurant]
 	if !ok {
-		return true // nobody keeps it fresh
+		return true // nothing syncs it
 	}
 	if v.Behind() {
 		return true
@@ -183,8 +182,8 @@ func (r *Runner) Stale(v cache.Version) bool {
 	return t.schedule.Missed(r.cfg.StaleAfter, v.CheckedAt, r.clock())
 }
 
-// Target returns the menu that is synced under an id. Its error names the ids
-// that exist. Errors: *UnknownRestaurantError.
+// Target returns the menu that is synced under an id. The error contains the
+// existing ids. Errors: *UnknownRestaurantError.
 func (r *Runner) Target(id menu.RestaurantID) (*Target, error) {
 	set := r.set.Load()
 	if t, ok := set.byID[id]; ok {
@@ -197,20 +196,18 @@ func (r *Runner) Target(id menu.RestaurantID) (*Target, error) {
 	return nil, &UnknownRestaurantError{ID: id, Known: known}
 }
 
-// Replacement is what a Replace did to the restaurants.
+// Replacement is the effect of a Replace on the restaurants.
 type Replacement struct {
 	Added, Changed, Removed []menu.RestaurantID
 }
 
-// Replace makes the given restaurants, and the schedule of those that name
-// none, what is kept from now on. It does no I/O and returns at once; calls are
-// done one after the other.
+// Replace replaces the restaurants and the default schedule. It does no I/O and
+// returns at once. Concurrent calls run one after the other.
 //
-// What is added, and what is changed in more than its schedule, is queued for a
-// sync at once. What is removed gets no more scheduled syncs; a run that is in
-// flight or was asked for by hand is finished with what it began with. What
-// Redis holds of it stays. The rest goes on as it was. An error, a *setting.Error,
-// has changed nothing.
+// Added restaurants, and those with changes other than the schedule, are queued for
+// a sync at once. Removed ones get no more scheduled syncs. A run that is in
+// progress or was requested manually is finished with its old configuration. Data
+// in Redis stays. An error, a *setting.Error, means that nothing has changed.
 func (r *Runner) Replace(restaurants []Restaurant, schedule string) (Replacement, error) {
 	r.replacing.Lock()
 	defer r.replacing.Unlock()
@@ -243,8 +240,8 @@ func (r *Runner) Replace(restaurants []Restaurant, schedule string) (Replacement
 	return done, nil
 }
 
-// requeue queues one more run of a target that has changed: after the one that
-// waits or runs, which may have begun with what was before.
+// requeue queues one more run of a target that has changed, after the queued or
+// running one, which may have started with the old configuration.
 func (r *Runner) requeue(t *Target) {
 	t.again.Store(true)
 	if r.queue.pushScheduled(Work{Target: t, Trigger: runlog.TriggerCron, changed: true}) {

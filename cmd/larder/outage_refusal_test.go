@@ -48,7 +48,7 @@ func TestRedisRefusesWrites(t *testing.T) {
 			o.stop(t, o.restaurants[0], false) // nobody hears of it yet
 
 			set(setting.good)
-			p.log.Find(t, `"msg":"Redis takes writes again`)
+			p.log.Find(t, `"msg":"Redis accepts writes again`)
 			o.shows(t, base, o.restaurants[0], false)
 			clitest.Eventually(t, "an order is placed again", func() bool {
 				status, _, _ := o.place(t, client, "after")

@@ -17,25 +17,24 @@ import (
 )
 
 const (
-	// batchLife is how long a batch is kept, and with it the time in which it
-	// can be done.
+	// batchLife is how long a batch is kept, and the time limit for finishing it.
 	batchLife = 24 * time.Hour
-	// maxBatches bounds the batches that are open at one time.
+	// maxBatches limits the open batches.
 	maxBatches = 8
-	// maxFaults bounds the runs that a batch keeps because they went wrong.
+	// maxFaults limits the failed and quarantined runs that a batch keeps.
 	maxFaults = 1000
-	// progressEvery is how often the progress of a batch is published, at most.
+	// progressEvery is the shortest time between two notices of a batch's progress.
 	progressEvery = 250 * time.Millisecond
-	// outcomeField begins the fields of a batch that count its outcomes.
+	// outcomeField is the prefix of the fields that count outcomes.
 	outcomeField = "outcome:"
 )
 
-// Batch is a resync of many restaurants that was asked for at once. Each of
-// them has a run of its own (policy S8).
+// Batch is one request to sync many restaurants. Each of them has its own run
+// (policy S8).
 type Batch struct {
 	ID         string          `json:"batch"`                                   // 26 characters, sorted by time
 	Connection string          `json:"connection,omitempty" redis:"connection"` // whose restaurants; empty: all
-	By         string          `json:"by" redis:"by"`                           // who asked for it; may be empty
+	By         string          `json:"by" redis:"by"`                           // the client's id; may be empty
 	Force      bool            `json:"force" redis:"force"`
 	Total      int             `json:"total" redis:"total"`
 	Done       int             `json:"done" redis:"done"`     // of Total
@@ -50,7 +49,7 @@ type Batch struct {
 // Finished reports whether every restaurant is done.
 func (b Batch) Finished() bool { return b.Done >= b.Total }
 
-// MarshalJSON returns the batch as the HTTP interface shows it.
+// MarshalJSON returns the batch in the format of the HTTP API.
 func (b Batch) MarshalJSON() ([]byte, error) {
 	type batch Batch
 	return json.Marshal(struct {
@@ -61,15 +60,14 @@ func (b Batch) MarshalJSON() ([]byte, error) {
 }
 
 var (
-	// ErrUnknownBatch is a batch of which nothing is kept (any more).
+	// ErrUnknownBatch means that the batch does not exist or has expired.
 	ErrUnknownBatch = errors.New("sync: no such batch")
-	// ErrTooManyBatches says that as many are open as may be: wait for one.
-	ErrTooManyBatches = fmt.Errorf("sync: %d batches are open, as many as there may be", maxBatches)
+	// ErrTooManyBatches means that maxBatches batches are open.
+	ErrTooManyBatches = fmt.Errorf("sync: %d batches are open, the maximum; wait until one has finished", maxBatches)
 )
 
-// StartBatch writes a batch of the restaurants, with who asked for it, its
-// connection and whether it is forced. Errors: ErrTooManyBatches,
-// redisdb.ErrUnavailable.
+// StartBatch saves a batch of the restaurants, with b's client, connection and
+// force. Errors: ErrTooManyBatches, redisdb.ErrUnavailable.
 func (l *Log) StartBatch(ctx context.Context, b Batch, restaurants []menu.RestaurantID) (Batch, error) {
 	now := l.cfg.Clock().UTC()
 	b.ID, b.Outcomes, b.StartedAt, b.Faults = l.ids.next(now), map[Outcome]int{}, now, []Run{}
@@ -89,8 +87,8 @@ func (l *Log) StartBatch(ctx context.Context, b Batch, restaurants []menu.Restau
 	return b, nil
 }
 
-// writeBatch puts the batch into Redis: what a reader needs first, then the
-// word that there is one. Each step may be done twice.
+// writeBatch writes the batch to Redis, and then adds it to the open ones, so that
+// readers find it complete. Each step may be repeated.
 func (l *Log) writeBatch(ctx context.Context, b Batch, restaurants []menu.RestaurantID) error {
 	pending, batch := l.keys.BatchPending(b.ID), l.keys.Batch(b.ID)
 	pipe := l.client.Pipeline()
@@ -110,8 +108,8 @@ func (l *Log) writeBatch(ctx context.Context, b Batch, restaurants []menu.Restau
 	return l.client.ZAdd(ctx, l.keys.Batches(), redis.Z{Score: float64(b.StartedAt.UnixMilli()), Member: b.ID}).Err()
 }
 
-// Batch gives a batch as it stands, on any replica. Errors: ErrUnknownBatch,
-// redisdb.ErrUnavailable.
+// Batch returns the current state of a batch of any instance. Errors:
+// ErrUnknownBatch, redisdb.ErrUnavailable.
 func (l *Log) Batch(ctx context.Context, id string) (Batch, error) {
 	if !isID(id) {
 		return Batch{}, ErrUnknownBatch
@@ -144,14 +142,14 @@ func (l *Log) Batch(ctx context.Context, id string) (Batch, error) {
 	return b, nil
 }
 
-// OpenBatches returns the ids of the batches that are not done, at most a few
-// more than may be open.
+// OpenBatches returns the ids of the unfinished batches.
 func (l *Log) OpenBatches(ctx context.Context) ([]string, error) {
-	// Never more than maxBatches and what was requested meanwhile.
+	// Concurrent starts may exceed maxBatches.
 	return l.client.ZRange(ctx, l.keys.Batches(), 0, 2*maxBatches).Result()
 }
 
-// CloseBatch takes a batch from the open ones. It reports whether this call did.
+// CloseBatch removes a batch from the open ones. It reports whether this call
+// removed it.
 func (l *Log) CloseBatch(ctx context.Context, id string) (bool, error) {
 	closed, err := l.client.ZRem(ctx, l.keys.Batches(), id).Result()
 	return closed > 0, err
@@ -174,8 +172,8 @@ func (l *Log) IsPending(ctx context.Context, id string, restaurant menu.Restaura
 	return pending, redisdb.CallError(ctx, "sync: read a batch", err)
 }
 
-// CountDone counts a restaurant as done, with its run. It reports whether the
-// batch has ended with it. Errors: redisdb.ErrUnavailable.
+// CountDone counts a restaurant as done, with its run. It reports whether the batch
+// is finished. Errors: redisdb.ErrUnavailable.
 func (l *Log) CountDone(ctx context.Context, b Batch, run Run) (ended bool, err error) {
 	var record []byte
 	if run.Outcome == OutcomeFailed || run.Outcome == OutcomeQuarantined {

@@ -13,16 +13,16 @@ import (
 	"larder/internal/redisdb"
 )
 
-// ErrUnknownRun is a run of which there is no record (any more).
+// ErrUnknownRun means that there is no record of the run.
 var ErrUnknownRun = errors.New("sync: no such run")
 
 const (
-	// defaultPage and maxPage bound one page of runs.
+	// defaultPage and maxPage limit one page of runs.
 	defaultPage = 50
 	maxPage     = 500
-	// maxScan bounds the records that one page with a filter reads.
+	// maxScan limits the records that are read for one page with a filter.
 	maxScan = 5000
-	// bySuffix marks the joiners of a run beside its record.
+	// bySuffix marks the field with the clients that joined a run.
 	bySuffix = ":by"
 )
 
@@ -31,13 +31,13 @@ type Filter struct {
 	Restaurant menu.RestaurantID
 	Outcome    Outcome
 	Limit      int    // runs a page; 0 = 50, at most 500
-	Cursor     string // what the page before gave as next
+	Cursor     string // next of the previous page
 }
 
 // List returns recorded runs, the newest first, and the cursor of the next page,
-// empty after the last. A page of a filter that matches few may be short.
-// Without a restaurant it covers the latest Config.Index runs of all.
-// Errors: redisdb.ErrUnavailable.
+// which is empty after the last page. With a filter, a page may be short. Without a
+// restaurant, the list covers the latest Config.Index runs of all. Errors:
+// redisdb.ErrUnavailable.
 func (l *Log) List(ctx context.Context, f Filter) (runs []Run, next string, err error) {
 	limit := min(cmp.Or(max(f.Limit, 0), defaultPage), maxPage)
 	cursor, last := f.Cursor, ""
@@ -49,7 +49,7 @@ func (l *Log) List(ctx context.Context, f Filter) (runs []Run, next string, err 
 		}
 		for _, rec := range records {
 			if rec.run.ID == "" {
-				continue // gone, or folded into a later one
+				continue // deleted, or folded into a later one
 			}
 			run := l.resolveOrphan(ctx, rec)
 			if f.Outcome != "" && run.Outcome != f.Outcome {
@@ -69,8 +69,8 @@ func (l *Log) List(ctx context.Context, f Filter) (runs []Run, next string, err 
 	return runs, cursor, nil
 }
 
-// recordsBefore reads the runs before a position, of one restaurant or of all.
-// Those that cannot be read have a position alone.
+// recordsBefore reads the runs before a position, of one restaurant or of all. A
+// record that cannot be read has only a position.
 func (l *Log) recordsBefore(ctx context.Context, restaurant menu.RestaurantID, before string, count int) ([]record, error) {
 	if restaurant != "" {
 		return l.page(ctx, restaurant, before, count)
@@ -96,9 +96,9 @@ func (l *Log) recordsBefore(ctx context.Context, restaurant menu.RestaurantID, b
 	return records, err
 }
 
-// Find returns one run, on any replica. A scheduled run that found nothing
-// changed has the record of its fold, and is found as long as it is among the
-// latest Config.Index runs. Errors: ErrUnknownRun, redisdb.ErrUnavailable.
+// Find returns one run of any instance. A scheduled run that was folded returns the
+// record of its fold, as long as it is among the latest Config.Index runs. Errors:
+// ErrUnknownRun, redisdb.ErrUnavailable.
 func (l *Log) Find(ctx context.Context, id string) (Run, error) {
 	if !isID(id) {
 		return Run{}, ErrUnknownRun
@@ -111,7 +111,7 @@ func (l *Log) Find(ctx context.Context, id string) (Run, error) {
 	if len(members) == 1 {
 		return l.Get(ctx, menu.RestaurantID(members[0][len(id)+1:]), id)
 	}
-	// Older than the index: ask every restaurant.
+	// Older than the index: search all restaurants.
 	for restaurants := range slices.Chunk(l.cfg.Restaurants(), maxPage) {
 		refs := make([]runRef, len(restaurants))
 		for i, restaurant := range restaurants {
@@ -147,9 +147,9 @@ func (l *Log) Get(ctx context.Context, restaurant menu.RestaurantID, id string) 
 	return l.scan(ctx, ref)
 }
 
-// Stored returns one run of a restaurant as its record says, also where its
-// holder has vanished. It returns the zero Run where there is no record, or an
-// old one. Errors: redisdb.ErrUnavailable.
+// Stored returns one run as recorded, even if its holder has vanished. It returns
+// the zero Run if the record does not exist or has an old format. Errors:
+// redisdb.ErrUnavailable.
 func (l *Log) Stored(ctx context.Context, restaurant menu.RestaurantID, id string) (Run, error) {
 	records, err := l.load(ctx, []runRef{{id: id, restaurant: restaurant}})
 	if err != nil {
@@ -158,8 +158,8 @@ func (l *Log) Stored(ctx context.Context, restaurant menu.RestaurantID, id strin
 	return records[0].run, nil
 }
 
-// resolveOrphan returns a record's run. A run whose holder vanished is ended here,
-// by whoever reads it first.
+// resolveOrphan returns a record's run. If the run's holder vanished, the first
+// reader finishes it as failed.
 func (l *Log) resolveOrphan(ctx context.Context, rec record) Run {
 	if rec.run.Finished() {
 		return rec.run
@@ -175,19 +175,19 @@ func (l *Log) resolveOrphan(ctx context.Context, rec record) Run {
 		[]string{l.keys.Lease(id), l.keys.Fence(id), l.keys.Queue(id), l.keys.Runs(id), l.keys.RunLog(id)},
 		lost.ID, rec.raw, end.Record, end.Kept, end.IDTime, end.Channel, end.Published).Bool()
 	if err != nil || !ended {
-		return rec.run // alive, or nobody can tell now
+		return rec.run // its holder is alive, or Redis did not respond
 	}
 	l.cfg.Orphaned(lost)
 	return lost
 }
 
-// runRef says where a record is.
+// runRef identifies a record.
 type runRef struct {
 	id         string
 	restaurant menu.RestaurantID
 }
 
-// AddToIndex puts a run into the index over all restaurants.
+// AddToIndex adds a run to the index over all restaurants.
 func (l *Log) AddToIndex(ctx context.Context, pipe redis.Pipeliner, run *Run) {
 	pipe.ZAdd(ctx, l.keys.RunIndex(), redis.Z{Member: run.ID + " " + string(run.Restaurant)})
 	pipe.ZRemRangeByRank(ctx, l.keys.RunIndex(), 0, int64(-l.cfg.Index-1))

@@ -1,16 +1,15 @@
-// Package runlog keeps what is known of syncs: a record of each run, the index
-// over all restaurants, the batches, and the notices that tell every instance of
-// them (policies S7 and S8).
+// Package runlog stores the history of syncs: a record of each run, the index over
+// all restaurants, the batches, and the notices that inform every instance
+// (policies S7 and S8).
 //
-// Its invariant: a run has one record. It is changed by the holder of the
-// restaurant's lease until the run ends, and by nobody afterwards. A run whose
-// holder vanished is ended as failed by the first who reads it.
+// Invariant: a run has one record. Only the holder of the restaurant's lease
+// changes it, until the run finishes; then nobody does. If the holder vanishes, the
+// first reader finishes the run as failed.
 //
-// Package sync writes runs and does batches; httpapi lists them and follows the
-// notices. The script that ends a run also releases its lease and notes what was
-// found of the current version. It belongs to package sync, and gets the text and
-// the arguments of appendrun.lua from here. The package never syncs, and starts
-// no goroutine.
+// Package sync writes runs and executes batches; httpapi lists them and follows the
+// notices. The script that finishes a run also releases its lease and updates the
+// current version. It belongs to package sync, which gets appendrun.lua and its
+// arguments from here. The package never syncs, and starts no goroutine.
 package runlog
 
 import (
@@ -31,50 +30,49 @@ import (
 //go:embed appendrun.lua orphan.lua batchdone.lua
 var luaFiles embed.FS
 
-// The Lua scripts of the Log. Each is one step on the keys of one restaurant or
-// of one batch. They get a bool as 1 or 0.
+// The Lua scripts of the Log. Each is one atomic step on the keys of one restaurant
+// or one batch. A bool argument is 1 or 0.
 var (
 	orphanScript    = redisdb.Script(luaFiles, "orphan.lua", AppendLua()) //nolint:gochecknoglobals // constant
 	batchDoneScript = redisdb.Script(luaFiles, "batchdone.lua")           //nolint:gochecknoglobals // constant
 )
 
-// AppendLua returns the text of the Lua function that writes a finished run, for
-// the script that ends one.
+// AppendLua returns the Lua function that writes a finished run, for the script
+// that finishes one.
 func AppendLua() string { return redisdb.Lua(luaFiles, "appendrun.lua") }
 
-// Config is what a Log works with.
+// Config configures a Log.
 type Config struct {
 	Redis *redisdb.DB
-	// Runs is how many records of finished runs are kept a restaurant, Index how
-	// many of the latest runs the list over all restaurants has.
+	// Runs is the number of finished runs kept for each restaurant. Index is the
+	// number of latest runs in the list over all restaurants.
 	Runs, Index int
-	// Unlisted reports whether the runs under an id are in no list and in no
-	// notice. UnlistedRuns is how many of them are kept.
+	// Unlisted reports whether the runs under an id are in no list and cause no
+	// notices. UnlistedRuns is the number of them that are kept.
 	Unlisted     func(id menu.RestaurantID) bool
 	UnlistedRuns int
 	// Restaurants returns the ids under which Find looks for a run that is older
 	// than the index.
 	Restaurants func() []menu.RestaurantID
-	// Orphaned is called with a run that the Log has ended because its holder
+	// Orphaned is called with a run that the Log has finished because its holder
 	// vanished.
 	Orphaned func(run Run)
 	Clock    func() time.Time
 	Log      logrus.FieldLogger
 }
 
-// Log keeps the records of runs and batches in Redis, and passes on the notices
-// of them. It starts no goroutine. All methods may be called from any
-// goroutine.
+// Log stores the records of runs and batches in Redis, and distributes notices of
+// them. It starts no goroutine. All methods may be called from any goroutine.
 type Log struct {
 	cfg    Config
-	redis  redis.UniversalClient // never retries: scripts that must not run twice
+	redis  redis.UniversalClient // without retries: scripts must not run twice
 	client redis.UniversalClient
 	keys   cache.Keys
 	ids    *ids
 	feed   *noticeFeed
 }
 
-// New returns a Log. It does not touch Redis.
+// New returns a Log. It does not connect to Redis.
 func New(cfg Config) *Log {
 	return &Log{
 		cfg: cfg, redis: cfg.Redis.NoRetry(), client: cfg.Redis.Client(), keys: cache.NewKeys(cfg.Redis.Prefix()),
@@ -82,12 +80,12 @@ func New(cfg Config) *Log {
 	}
 }
 
-// NewID returns the id of a run that is asked for now.
+// NewID returns the id of a run that is requested at now.
 func (l *Log) NewID(now time.Time) string { return l.ids.next(now) }
 
 // ids makes the ids of runs and batches: ULIDs, which sort by time to the
-// millisecond. Those of one process sort in the order in which they are made,
-// within a millisecond and when the clock goes back too.
+// millisecond. The ids of one process sort in the order of their creation, even
+// within a millisecond and after the clock was set back.
 type ids struct {
 	mu      stdsync.Mutex
 	ms      uint64
@@ -113,7 +111,7 @@ func isID(id string) bool {
 	return err == nil
 }
 
-// IDTime returns the milliseconds since the epoch that a valid id begins with.
+// IDTime returns the time of a valid id, in milliseconds since the epoch.
 func IDTime(id string) int64 {
 	return int64(ulid.MustParse(id).Time()) //nolint:gosec // 48 bits
 }

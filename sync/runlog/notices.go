@@ -9,31 +9,31 @@ import (
 	"larder/internal/menu"
 )
 
-// keptNotices is how far a follower may lag before it has to begin anew: some
+// keptNotices is how far a follower may lag before it must start again: some
 // seconds of ten thousand restaurants' runs.
 const keptNotices = 2048
 
 // The events of notices.
 const (
-	// NoticeReset comes first, and again where notices may have been missed:
-	// read the lists of runs anew.
+	// NoticeReset comes first, and again if notices may have been missed. The
+	// follower then reads the lists of runs again.
 	NoticeReset    = "reset"
 	NoticeStarted  = "run.started"  // Data is the Run
-	NoticeFinished = "run.finished" // Data is the Run; who joined it stands in its record
+	NoticeFinished = "run.finished" // Data is the Run; its record has the clients that joined
 	NoticeProgress = "sync.progress"
 )
 
-// Notice is news of runs, on whatever instance they happen.
+// Notice is news about runs of any instance.
 type Notice struct {
 	Event string
-	Data  []byte // JSON of an object; shared: not to be changed
-	// Restaurant is whose run it is; empty of a batch.
+	Data  []byte // JSON object; shared, must not be changed
+	// Restaurant is the run's restaurant; empty for a batch.
 	Restaurant menu.RestaurantID
-	// Connection is the one that a batch is of; empty for all.
+	// Connection is the batch's connection; empty for all.
 	Connection string
 }
 
-// readNotice reads "event JSON"; false for anything else on the channel.
+// readNotice parses "event JSON". It returns false for any other message.
 func readNotice(payload string) (Notice, bool) {
 	event, data, _ := strings.Cut(payload, " ")
 	var of struct {
@@ -51,21 +51,21 @@ func readNotice(payload string) (Notice, bool) {
 	}
 }
 
-// noticeFeed is the last notices that this process received. Followers read it each at
-// its own pace; one that lags too far begins anew, so that nothing is kept for
-// it.
+// noticeFeed holds the latest notices that this process received. Each follower
+// reads them at its own speed. One that lags too far starts again, so that it needs
+// no memory.
 type noticeFeed struct {
 	mu         stdsync.Mutex
 	subscribed bool
-	life       int           // of the subscription: what was before it may be missed
-	count      int           // of all notices so far
-	kept       []Notice      // the last of them
+	life       int           // number of the subscription; notices before it may be missed
+	count      int           // all notices so far
+	kept       []Notice      // the latest of them
 	more       chan struct{} // closed at the next change
 }
 
 func newFeed() *noticeFeed { return &noticeFeed{more: make(chan struct{})} }
 
-// changed wakes the followers; the caller holds the lock.
+// changed wakes the followers. The caller holds the lock.
 func (f *noticeFeed) changed() {
 	close(f.more)
 	f.more = make(chan struct{})
@@ -101,20 +101,20 @@ func (f *noticeFeed) add(payload string) {
 	f.changed()
 }
 
-// Follower is one reader's place in the notices. It is for one goroutine.
+// Follower is one reader's position in the notices. It is for one goroutine.
 type Follower struct {
 	feed *noticeFeed
-	life int // 0: before any
+	life int // 0: before the first
 	at   int
 }
 
-// Follow begins to follow the runs of all instances. ReceiveNotices must run;
-// while it or Redis does not, nothing comes.
+// Follow starts to follow the runs of all instances. Notices arrive only while
+// ReceiveNotices runs and Redis responds.
 func (l *Log) Follow() *Follower { return &Follower{feed: l.feed} }
 
-// Next returns the notices since the last Next, NoticeReset the first time and
-// whenever some may have been missed, and a channel that closes when there may
-// be more.
+// Next returns the notices since the last Next, and a channel that closes when
+// there may be more. The first time, and if some may have been missed, it returns
+// NoticeReset.
 func (g *Follower) Next() (notices []Notice, more <-chan struct{}) {
 	f := g.feed
 	f.mu.Lock()
@@ -125,7 +125,7 @@ func (g *Follower) Next() (notices []Notice, more <-chan struct{}) {
 		g.at = f.count
 		return f.kept[len(f.kept)-behind:], f.more
 	case !f.subscribed:
-		return nil, f.more // what comes before the next subscription is lost
+		return nil, f.more // notices before the next subscription are lost
 	default:
 		g.life, g.at = f.life, f.count
 		return []Notice{{Event: NoticeReset, Data: []byte("{}")}}, f.more

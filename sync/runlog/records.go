@@ -17,35 +17,34 @@ import (
 	"larder/internal/redisdb"
 )
 
-// A run that waits or is at work has its record, JSON that scripts compare, in
-// the restaurant's hash; once finished it is an entry of the restaurant's
-// stream. Entries are numbered by the time of the run's id, or right after the
-// entry before where that is later: so runs are found by their ids, and are in
-// the order in which they ended. Scheduled runs that found nothing changed are
-// folded into one record, which stays in the hash until another run ends; see
-// appendrun.lua.
+// An unfinished run is in the restaurant's hash, as JSON that scripts compare. A
+// finished one is an entry of the restaurant's stream. The number of an entry is
+// the time of the run's id, or follows the entry before it if that is later. So
+// runs are found by their ids, in the order in which they finished. Scheduled runs
+// that found nothing changed are folded into one record, which stays in the hash
+// until another run finishes; see appendrun.lua.
 const (
 	recordField = "r"    // of an entry
-	joinedField = "by"   // of an entry: those who joined
+	joinedField = "by"   // of an entry: the clients that joined
 	foldField   = "fold" // of the hash
-	// nearby is how many entries an id may be behind its time, in lists: it
-	// waited that many runs long. To look up one run reads on to the end.
+	// nearby is how many entries a list looks past an id's time. A run is that far
+	// behind if it waited for as many other runs. A lookup of one run reads on to
+	// the end.
 	nearby = 16
 )
 
-// positionPattern is the position of an entry; "~" is right after it.
+// positionPattern matches the position of an entry; "~" means right after it.
 var positionPattern = regexp.MustCompile(`^([1-9]\d{0,18}-\d{1,19})(~?)$`)
 
-// record is a run as it was read; the zero run is none. raw is what a script
-// compares, empty where the run is finished.
+// record is a run as read; the zero record means none. raw is the text that scripts
+// compare; it is empty for a finished run.
 type record struct {
 	run      Run
 	raw      string
 	position string // in the list of its restaurant
 }
 
-// entry returns the record of a stream's entry, with no run where it cannot be
-// read.
+// entry returns the record of a stream entry, without a run if it cannot be read.
 func entry(message redis.XMessage, restaurant menu.RestaurantID) record {
 	text, _ := message.Values[recordField].(string)
 	joined, _ := message.Values[joinedField].(string)
@@ -53,7 +52,7 @@ func entry(message redis.XMessage, restaurant menu.RestaurantID) record {
 	return record{run: run, position: message.ID}
 }
 
-// unfinished returns the record of a run that is not finished.
+// -
 func unfinished(restaurant menu.RestaurantID, raw, joined string) (record, error) {
 	var run Run
 	if err := json.Unmarshal([]byte(raw), &run); err != nil {
@@ -63,9 +62,9 @@ func unfinished(restaurant menu.RestaurantID, raw, joined string) (record, error
 	return record{run: run, raw: raw, position: run.ID}, nil
 }
 
-// load reads records, with no run where one is gone or folded into a later one.
-// Those that are at work are read first: a run that ends meanwhile is then
-// found among the finished.
+// load reads records, without a run if it was deleted or folded into a later one.
+// It reads the unfinished ones first, so that a run that finishes meanwhile is
+// found among the finished ones.
 func (l *Log) load(ctx context.Context, refs []runRef) ([]record, error) {
 	if len(refs) == 0 {
 		return nil, nil
@@ -100,7 +99,7 @@ func (l *Log) load(ctx context.Context, refs []runRef) ([]record, error) {
 	return records, nil
 }
 
-// find returns the entry of a run; the zero record where it is not among them.
+// find returns the entry of a run, or the zero record.
 func find(messages []redis.XMessage, ref runRef) record {
 	for _, message := range messages {
 		if rec := entry(message, ref.restaurant); rec.run.ID == ref.id {
@@ -110,8 +109,8 @@ func find(messages []redis.XMessage, ref runRef) record {
 	return record{}
 }
 
-// scan looks for one finished run to the end of its restaurant's log, and for
-// the fold that has it.
+// scan searches a restaurant's log to the end for one finished run, and for the
+// fold that contains it.
 func (l *Log) scan(ctx context.Context, ref runRef) (Run, error) {
 	pipe := l.redis.TxPipeline()
 	open := pipe.HGet(ctx, l.keys.Runs(ref.restaurant), foldField)
@@ -135,18 +134,18 @@ func (l *Log) scan(ctx context.Context, ref runRef) (Run, error) {
 	return Run{}, ErrUnknownRun
 }
 
-// timeOf is where the entry of a run may be at the earliest.
+// timeOf returns the earliest position of a run's entry.
 func timeOf(id string) string { return strconv.FormatInt(IDTime(id), 10) }
 
-// page reads a restaurant's runs before a position, the newest first: those
-// that are not finished, by their ids, then the open fold, then the entries.
+// page reads a restaurant's runs before a position, the newest first: unfinished
+// runs by their ids, then the open fold, then the entries.
 func (l *Log) page(ctx context.Context, restaurant menu.RestaurantID, before string, count int) ([]record, error) {
 	newest := before == "" || isID(before)
 	upTo := "+"
 	switch at := positionPattern.FindStringSubmatch(before); {
 	case newest:
 	case at == nil:
-		return nil, nil // no position of ours
+		return nil, nil // not a position of larder
 	case at[2] == "~":
 		upTo = at[1]
 	default:
@@ -178,8 +177,7 @@ func (l *Log) page(ctx context.Context, restaurant menu.RestaurantID, before str
 	return records[:min(len(records), count)], nil
 }
 
-// openRecords returns the runs that wait or are at work, the newest first, from
-// before the given one on.
+// openRecords returns the unfinished runs before the given one, the newest first.
 func openRecords(restaurant menu.RestaurantID, fields map[string]string, before string) ([]record, error) {
 	var records []record
 	for id, raw := range fields {
@@ -196,7 +194,7 @@ func openRecords(restaurant menu.RestaurantID, fields map[string]string, before 
 	return records, nil
 }
 
-// joinNames adds those who joined to those who asked, each once.
+// joinNames adds the clients that joined, each once.
 func joinNames(by []string, joined string) []string {
 	for name := range strings.SplitSeq(joined, "\n") {
 		if name != "" && !slices.Contains(by, name) {

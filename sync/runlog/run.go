@@ -15,9 +15,9 @@ type Trigger string
 
 // The triggers of a run.
 const (
-	TriggerCron    Trigger = "cron"    // its schedule, or the catch-up after Redis was gone
-	TriggerManual  Trigger = "manual"  // asked for by a person or program (policy S8)
-	TriggerStartup Trigger = "startup" // missing or old when larder started
+	TriggerCron    Trigger = "cron"    // its schedule, or the catch-up after Redis was down
+	TriggerManual  Trigger = "manual"  // requested by a person or program (policy S8)
+	TriggerStartup Trigger = "startup" // missing or stale when larder started
 )
 
 // State is how far a run is.
@@ -30,17 +30,17 @@ const (
 	StateFinished State = "finished"
 )
 
-// Outcome is how a run ended; empty while it has not.
+// Outcome is the result of a run; empty until it is finished.
 type Outcome string
 
 // The outcomes of a run.
 const (
 	OutcomeUpdated     Outcome = "updated"     // a new version is served
-	OutcomeUnchanged   Outcome = "unchanged"   // confirmed: only checkedAt moved (policy S3)
+	OutcomeUnchanged   Outcome = "unchanged"   // confirmed: only checkedAt changed (policy S3)
 	OutcomeQuarantined Outcome = "quarantined" // refused by the guard (policy S4)
-	OutcomeHeld        Outcome = "held"        // kept back by a rollback's hold (policy S7a)
-	OutcomeFailed      Outcome = "failed"      // the last good menu goes on (policy S5)
-	OutcomeSkipped     Outcome = "skipped"     // another run did it, or is at it; not recorded
+	OutcomeHeld        Outcome = "held"        // not published because of a rollback's hold (policy S7a)
+	OutcomeFailed      Outcome = "failed"      // the last good menu is still served (policy S5)
+	OutcomeSkipped     Outcome = "skipped"     // another run did it or is in progress; not recorded
 )
 
 // Steps is how long each step of a run took, in milliseconds.
@@ -52,53 +52,53 @@ type Steps struct {
 	Publish float64 `json:"publish,omitzero"`
 }
 
-// Changes counts the products that an updated run added, removed and changed
-// (availability included).
+// Changes counts the products that a run added, removed and changed, including
+// availability.
 type Changes struct {
 	Added   int `json:"added"`
 	Removed int `json:"removed"`
 	Changed int `json:"changed"`
 }
 
-// Rollback is what a run goes back to (policy S7a).
+// Rollback is the version that a run publishes again (policy S7a).
 type Rollback struct {
-	Version int64           `json:"version"` // one that is kept
+	Version int64           `json:"version"` // in the history
 	Hold    cache.HoldUntil `json:"hold"`
 }
 
-// Run is the record of one sync of one restaurant. Its JSON is "a run" of
-// the HTTP interface's shapes; the tags are those of a stored record.
+// Run is the record of one sync of one restaurant. MarshalJSON returns the format
+// of the HTTP API; the tags are those of a stored record.
 type Run struct {
-	ID         string            `json:"id"` // 26 characters, sorted by the time it was asked for
+	ID         string            `json:"id"` // 26 characters, sorted by the time of the request
 	Restaurant menu.RestaurantID `json:"restaurant,omitempty"`
 	Trigger    Trigger           `json:"trigger"`
-	By         []string          `json:"by,omitempty"` // who asked for it or joined it, in that order
+	By         []string          `json:"by,omitempty"` // clients that requested or joined it, in that order
 	Force      bool              `json:"force,omitzero"`
-	Rollback   *Rollback         `json:"rollback,omitempty"` // what it goes back to, instead of pulling; nil for a sync
+	Rollback   *Rollback         `json:"rollback,omitempty"` // what it publishes again; nil for a sync
 	State      State             `json:"state,omitempty"`
-	StartedAt  time.Time         `json:"startedAt"`           // when it was asked for, while it is queued
+	StartedAt  time.Time         `json:"startedAt"`           // the time of the request while it is queued
 	FinishedAt time.Time         `json:"finishedAt,omitzero"` // zero until finished
 	Outcome    Outcome           `json:"outcome,omitempty"`   // empty until finished
-	Version    int64             `json:"version,omitzero"`    // served when it finished; 0 = none
+	Version    int64             `json:"version,omitzero"`    // served when it finished; 0: none
 	Steps      Steps             `json:"steps,omitzero"`
-	Bytes      int               `json:"bytes,omitzero"` // of the body pulled; 0 where the service answered "not modified"
+	Bytes      int               `json:"bytes,omitzero"` // of the fetched body; 0 after "304 Not Modified"
 	Products   int               `json:"products,omitzero"`
 	Changes    Changes           `json:"changes,omitzero"`
 	Findings   int               `json:"findings,omitzero"` // of lint
-	Error      string            `json:"error,omitempty"`   // for a person: what failed and what was tried; empty = nothing
-	// Folded is set where the record stands for several scheduled runs that
-	// found nothing changed; the other fields are those of the last one.
+	Error      string            `json:"error,omitempty"`   // for a person: what failed and what was tried; empty: nothing
+	// Folded is set if the record represents several scheduled runs that found
+	// nothing changed. The other fields are those of the last one.
 	Folded *Folded `json:"folded,omitempty"`
 }
 
-// Folded says which runs a record stands for.
+// Folded describes the runs that one record represents.
 type Folded struct {
-	Count   int       `json:"count"`            // with the last one
+	Count   int       `json:"count"`            // including the last one
 	First   string    `json:"first"`            // its id
 	FirstAt time.Time `json:"firstAt,omitzero"` // the time of that id
 }
 
-// runJSON is the wire form of a Run.
+// runJSON is the format of a Run in the HTTP API.
 type runJSON struct {
 	ID         string            `json:"id"`
 	Restaurant menu.RestaurantID `json:"restaurant"`
@@ -120,9 +120,8 @@ type runJSON struct {
 	Folded     *Folded           `json:"folded,omitempty"`
 }
 
-// MarshalJSON returns the run as the HTTP interface shows it: times with
-// milliseconds, steps that were not reached left out, null for what is not yet
-// known.
+// MarshalJSON returns the run in the format of the HTTP API: times with
+// milliseconds, null for unknown values, and only the steps that were reached.
 func (r Run) MarshalJSON() ([]byte, error) {
 	wire := runJSON{
 		ID: r.ID, Restaurant: r.Restaurant, Trigger: r.Trigger, By: append([]string{}, r.By...), Force: r.Force, Rollback: r.Rollback,
@@ -142,14 +141,14 @@ func (r Run) MarshalJSON() ([]byte, error) {
 // storedRun is a Run with the JSON of its tags.
 type storedRun Run
 
-// recordJSON is a finished run as it is kept: without what its key says.
+// recordJSON is a stored finished run, without the values that its key contains.
 type recordJSON struct {
 	storedRun
 	Took int64 `json:"ms"` // from startedAt to finishedAt
 }
 
-// encodeRecord returns the record of a finished run. appendrun.lua relies on the
-// id as its first member.
+// encodeRecord returns the record of a finished run. appendrun.lua needs the id as
+// its first member.
 func encodeRecord(run *Run) ([]byte, error) {
 	record := recordJSON{storedRun: storedRun(*run), Took: run.FinishedAt.Sub(run.StartedAt).Milliseconds()}
 	record.Restaurant, record.State, record.FinishedAt = "", "", time.Time{}
@@ -157,8 +156,9 @@ func encodeRecord(run *Run) ([]byte, error) {
 	return json.Marshal(record)
 }
 
-// decodeRecord reads what encodeRecord wrote, as appendrun.lua left it, with the
-// names of those who joined. It reports false for a record of another form.
+// decodeRecord reads the output of encodeRecord, as appendrun.lua stored it, with
+// the names of clients that joined. It returns false for a record in another
+// format.
 func decodeRecord(restaurant menu.RestaurantID, text, joined string) (Run, bool) {
 	var record recordJSON
 	if json.Unmarshal([]byte(text), &record) != nil || !isID(record.ID) {
@@ -176,13 +176,13 @@ func decodeRecord(restaurant menu.RestaurantID, text, joined string) (Run, bool)
 	return run, true
 }
 
-// folds reports whether one record may stand for the run and others: a
-// scheduled one that found nothing changed, and that nobody has asked for.
+// folds reports whether the run may share one record with others: it is scheduled,
+// was not requested, and found nothing changed.
 func folds(run *Run) bool {
 	return run.Trigger == TriggerCron && run.Outcome == OutcomeUnchanged && !run.Force && len(run.By) == 0
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
+// UnmarshalJSON reads the output of MarshalJSON.
 func (r *Run) UnmarshalJSON(data []byte) error {
 	var run storedRun
 	if err := json.Unmarshal(data, &run); err != nil {
@@ -194,10 +194,10 @@ func (r *Run) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Finished reports whether the run has ended, one way or another.
+// Finished reports whether the run has ended, with any outcome.
 func (r Run) Finished() bool { return r.State == StateFinished }
 
-// All gives the steps that were reached, by name, in milliseconds.
+// All returns the steps that were reached, by name, in milliseconds.
 func (s Steps) All() iter.Seq2[string, float64] {
 	return func(yield func(string, float64) bool) {
 		for _, step := range [...]struct {
@@ -222,14 +222,14 @@ func formatTime(t time.Time) *string {
 // HolderLost is the error of a run whose holder vanished (policy S8).
 const HolderLost = "holder lost"
 
-// Ending is how a finished run is written: the arguments of appendrun.lua.
+// Ending holds the arguments of appendrun.lua.
 type Ending struct {
-	Record    []byte // as it is kept
+	Record    []byte // as stored
 	Published []byte // as it is published
-	Channel   string // that is notified of it; empty: none
-	Kept      int    // how many finished runs are kept
+	Channel   string // receives the notice; empty: none
+	Kept      int    // number of finished runs that are kept
 	IDTime    int64  // of its id, in milliseconds
-	Folds     bool   // it may be folded
+	Folds     bool   // the run may be folded
 }
 
 // Ending returns how a finished run is written.
@@ -242,8 +242,8 @@ func (l *Log) Ending(run *Run) (Ending, error) {
 	}, errors.Join(err1, err2)
 }
 
-// NoticeChannel returns the channel that is notified of the runs under an id;
-// empty where they are unlisted.
+// NoticeChannel returns the channel for notices of the runs under an id; empty if
+// they are unlisted.
 func (l *Log) NoticeChannel(id menu.RestaurantID) string {
 	if l.cfg.Unlisted(id) {
 		return ""
@@ -251,7 +251,7 @@ func (l *Log) NoticeChannel(id menu.RestaurantID) string {
 	return l.keys.RunNotices()
 }
 
-// retention is how many records of finished runs are kept under an id.
+// retention returns the number of finished runs that are kept under an id.
 func (l *Log) retention(id menu.RestaurantID) int {
 	if l.cfg.Unlisted(id) {
 		return l.cfg.UnlistedRuns
