@@ -8,15 +8,15 @@ import (
 )
 
 const (
-	// batchBytes and batchArguments bound one pipeline, and with it how long
-	// the server is busy for one writer: a command of 6 MB blocks all others.
+	// batchBytes and batchArguments limit one pipeline, and so the time that it
+	// blocks other clients of the server: a command of 6 MB blocks all of them.
 	batchBytes     = 256 << 10
 	batchArguments = 2000
 )
 
-// batch writes keys of one hash tag in bounded pipelines. Each pipeline is a
-// transaction, so that no key is left without its expiry when the connection
-// breaks between two commands. After an error it writes nothing more.
+// batch writes keys of one hash tag in limited pipelines. Each pipeline is a
+// transaction, so that a broken connection leaves no key without its expiry. After
+// an error it writes nothing more.
 type batch struct {
 	ctx       context.Context //nolint:containedctx // of the one function that fills the batch
 	pipe      redis.Pipeliner
@@ -29,7 +29,7 @@ func newBatch(ctx context.Context, client redis.UniversalClient) *batch {
 	return &batch{ctx: ctx, pipe: client.TxPipeline()}
 }
 
-// hash adds the fields to the hash key; life 0 means that it does not expire.
+// hash adds the fields to the hash key. A life of 0 means no expiry.
 func (b *batch) hash(key string, fields pairs, life time.Duration) {
 	b.split(key, fields, 2, life, func(part []any) { b.pipe.HSet(b.ctx, key, part...) })
 }
@@ -39,7 +39,7 @@ func (b *batch) set(key string, members []string, life time.Duration) {
 	b.split(key, members, 1, life, func(part []any) { b.pipe.SAdd(b.ctx, key, part...) })
 }
 
-// value writes one value with its life.
+// value sets a string key.
 func (b *batch) value(key string, value []byte, life time.Duration) {
 	if b.bytes > 0 && b.bytes+len(value) > batchBytes {
 		b.send()
@@ -49,8 +49,8 @@ func (b *batch) value(key string, value []byte, life time.Duration) {
 	b.arguments += 3
 }
 
-// split writes the values of a key in parts of whole groups of step that fit
-// the bounds.
+// split writes the values of a key in parts within the limits. step values stay
+// together.
 func (b *batch) split(key string, values []string, step int, life time.Duration, write func(part []any)) {
 	var part []any
 	for i, value := range values {
@@ -72,7 +72,7 @@ func (b *batch) split(key string, values []string, step int, life time.Duration,
 	}
 }
 
-// send sends what is there.
+// send executes the pipeline.
 func (b *batch) send() {
 	b.bytes, b.arguments = 0, 0
 	switch {
@@ -83,7 +83,7 @@ func (b *batch) send() {
 	}
 }
 
-// flush sends what is left and returns the error of the batch.
+// flush executes the rest and returns the error of the batch.
 func (b *batch) flush() error {
 	b.send()
 	return b.err

@@ -10,13 +10,13 @@ import (
 	"larder/internal/redisdb"
 )
 
-// publishTx is the one step that makes a staged version current: the arguments of
+// publishTx is the step that makes a staged version current: the arguments of
 // publish.lua.
 type publishTx struct {
-	token       string // names this attempt
+	token       string // identifies this attempt
 	publication Publication
 	version     Version
-	overlay     bool // the content is that of the version before
+	overlay     bool // the previous version has the same content
 
 	staged  []stagedKey
 	old     []string
@@ -29,7 +29,7 @@ type stagedKey struct {
 	want     int
 }
 
-// stageKey plans the renaming of a key and gives its staged name. A key without
+// stageKey plans the renaming of a key and returns its staged name. A key without
 // elements does not exist in Redis and is not planned.
 func (f *publishTx) stageKey(final, count string, want int) (staged string) {
 	staged = final + "~" + f.token
@@ -39,8 +39,8 @@ func (f *publishTx) stageKey(final, count string, want int) (staged string) {
 	return staged
 }
 
-// planRetirement plans what becomes of the versions before: the index keys of the
-// last one, and the records that leave the history, live on for a while.
+// planRetirement plans the expiry of old keys: the index keys of the previous
+// version, and the records that leave the history.
 func (f *publishTx) planRetirement(s *Store, before publishState) {
 	v := f.version
 	f.overlay = before.version > 0 && before.content == v.Content
@@ -62,12 +62,12 @@ func (f *publishTx) planRetirement(s *Store, before publishState) {
 	}
 }
 
-// publisher is how fenced.lua knows one.
+// publisher identifies a publisher for fenced.lua.
 func publisher(fence int64, run string) string { return strconv.FormatInt(fence, 10) + " " + run }
 
 var errIncompleteStage = errors.New("staged keys expired before they were published")
 
-// commit runs the script, through the client that never repeats a command.
+// commit runs the script, through the client without retries.
 func (s *Store) commit(ctx context.Context, f *publishTx) error {
 	p, v := f.publication, f.version
 	keys := []string{s.keys.Current(v.Restaurant), s.keys.Fence(v.Restaurant), s.keys.History(v.Restaurant)}
@@ -89,7 +89,7 @@ func (s *Store) commit(ctx context.Context, f *publishTx) error {
 	return publishError(answer, p.Fence)
 }
 
-// publishError reads the answer of a script that publishes.
+// publishError converts the result of a publish script to an error.
 func publishError(answer []string, fence int64) error {
 	if len(answer) == 0 {
 		answer = []string{""}
@@ -106,12 +106,12 @@ func publishError(answer []string, fence int64) error {
 	case "incomplete":
 		return fmt.Errorf("%w: %w", redisdb.ErrUnavailable, errIncompleteStage)
 	default:
-		return fmt.Errorf("publish script answered %q: %w", answer, ErrCorrupt)
+		return fmt.Errorf("the publish script returned %q: %w", answer, ErrCorrupt)
 	}
 }
 
-// committed asks, after an answer was lost, whether the script has run: the
-// caller's ctx may be what ended the wait.
+// committed checks, after a lost response, whether the script has run. ctx may be
+// the reason for the lost response, so it is not used.
 func (s *Store) committed(ctx context.Context, f *publishTx) bool {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), verifyWithin)
 	defer cancel()

@@ -11,33 +11,33 @@ import (
 	"larder/internal/setting"
 )
 
-// Config is the configuration's section cache.
+// Config is the `cache:` section of the configuration.
 type Config struct {
-	// Memory bounds the ready-made response bodies of one process.
+	// Memory limits the encoded response bodies of one process.
 	Memory ByteSize `yaml:"memory"`
-	// Poll is how often versions are compared with Redis, should a notice be
+	// Poll is how often versions are compared with Redis, in case a notice was
 	// lost.
 	Poll time.Duration `yaml:"poll"`
 }
 
 const (
-	// DefaultMemory is the memory of the encoded bodies of one process.
+	// DefaultMemory is the default of Config.Memory.
 	DefaultMemory ByteSize = 512 << 20
-	// DefaultPoll is how often versions are compared with Redis.
+	// DefaultPoll is the default of Config.Poll.
 	DefaultPoll = 5 * time.Second
 
 	leastMemory ByteSize = 1 << 20
 	leastPoll            = 100 * time.Millisecond
 )
 
-// SetDefaults fills what is zero.
+// SetDefaults sets every zero field to its default.
 func (c *Config) SetDefaults() {
 	c.Memory = cmp.Or(c.Memory, DefaultMemory)
 	c.Poll = cmp.Or(c.Poll, DefaultPoll)
 }
 
-// Validate checks the section after SetDefaults. Every fault comes back, each
-// a *setting.Error.
+// Validate checks the section after SetDefaults. The error joins one *setting.Error
+// for each invalid value.
 func (c Config) Validate() error {
 	var faults []error
 	if c.Memory < leastMemory {
@@ -52,7 +52,7 @@ func (c Config) Validate() error {
 // ByteSize is a number of bytes, written as 1048576, 512KiB, 512MiB or 2GiB.
 type ByteSize int64
 
-// UnmarshalText reads a whole number with an optional unit (B, KiB, MiB, GiB).
+// UnmarshalText reads an integer with an optional unit (B, KiB, MiB, GiB).
 func (b *ByteSize) UnmarshalText(text []byte) error {
 	number := strings.TrimSpace(string(text))
 	shift := 0
@@ -65,16 +65,16 @@ func (b *ByteSize) UnmarshalText(text []byte) error {
 	number = strings.TrimSpace(strings.TrimSuffix(number, "B"))
 	n, err := strconv.ParseInt(number, 10, 64)
 	if err != nil || n < 0 || n > (1<<62)>>shift {
-		return fmt.Errorf("%q is no size: write 1048576, 512KiB, 512MiB or 2GiB", text)
+		return fmt.Errorf("%q is not a valid size; write 1048576, 512KiB, 512MiB or 2GiB", text)
 	}
 	*b = ByteSize(n << shift)
 	return nil
 }
 
-// MarshalText writes the size with the largest unit that divides it.
+// -
 func (b ByteSize) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
 
-// String is the size with the largest unit that divides it.
+// String returns the size with the largest unit that divides it.
 func (b ByteSize) String() string {
 	units := [...]string{"", "KiB", "MiB", "GiB"}
 	n, unit := int64(b), 0

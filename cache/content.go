@@ -10,11 +10,11 @@ import (
 	"larder/internal/menu"
 )
 
-// Content loads, decodes and compiles a content: O(its size). The caller
-// should keep it, one for each hash.
+// Content loads, decodes and compiles a content: O(its size). The caller should
+// keep one per hash.
 //
-// Errors: ErrNoCatalogue when it is not stored, ErrCorrupt when what is stored
-// does not have that hash, redisdb.ErrUnavailable.
+// Errors: ErrNoCatalogue if it is not stored, ErrCorrupt if the stored content has
+// another hash, redisdb.ErrUnavailable.
 func (s *Store) Content(ctx context.Context, hash string) (*menu.Content, error) {
 	stored, err := s.redis.Client().HMGet(ctx, s.keys.ContentBody(hash), contentFields()...).Result()
 	if err != nil {
@@ -31,12 +31,12 @@ func (s *Store) Content(ctx context.Context, hash string) (*menu.Content, error)
 	return menu.CompileContent(view, settings), nil
 }
 
-// contentFields are the fields of Keys.ContentBody that readContent takes, in
+// contentFields are the fields of Keys.ContentBody that readContent needs, in
 // order.
 func contentFields() []string { return []string{"view", "settings"} }
 
-// readContent returns a stored content uncompressed, and what it is compiled
-// with. Errors: ErrNoCatalogue, ErrCorrupt.
+// readContent returns a stored content uncompressed, and its settings. Errors:
+// ErrNoCatalogue, ErrCorrupt.
 func (s *Store) readContent(hash string, stored []any) (raw []byte, settings menu.Settings, err error) {
 	view, there := stored[0].(string)
 	if !there {
@@ -55,13 +55,13 @@ func (s *Store) readContent(hash string, stored []any) (raw []byte, settings men
 	return raw, settings, nil
 }
 
-// Restore writes the content of a version again that Redis has lost: somebody
-// deleted its key. c is what published was compiled to. Nothing happens where
-// the content is there. Errors: ErrStale when it is another content,
+// Restore writes the content of a version again after Redis lost it, for example
+// because its key was deleted. c is the compiled published view. It does nothing if
+// the content exists. Errors: ErrStale if the content is another one,
 // redisdb.ErrUnavailable.
 func (s *Store) Restore(ctx context.Context, v Version, c *menu.Catalogue, published menu.Published) error {
 	if hash := menu.ContentHash(published.Content, c.Settings()); hash != v.Content {
-		return fmt.Errorf("cache: restore content %s of %s@%d: this one is %s: %w", v.Content, v.Restaurant, v.Version, hash, ErrStale)
+		return fmt.Errorf("cache: restore content %s of %s@%d: the given one is %s: %w", v.Content, v.Restaurant, v.Version, hash, ErrStale)
 	}
 	p := Publication{Restaurant: v.Restaurant, Catalogue: c, Published: published}
 	if _, err := s.storeContent(ctx, p, v.Content, ""); err != nil {
@@ -70,9 +70,9 @@ func (s *Store) Restore(ctx context.Context, v Version, c *menu.Catalogue, publi
 	return nil
 }
 
-// storeContent makes sure that the content and who uses it are stored, before
-// any version names it. It returns what the names of the version's documented
-// hashes begin with: own, or the content's name where a chain shares it.
+// storeContent stores the content and its user before any version refers to it. It
+// returns the prefix of the version's documented hashes: own, or the content's
+// prefix if restaurants share it.
 func (s *Store) storeContent(ctx context.Context, p Publication, hash, own string) (index string, err error) {
 	client := s.redis.Client()
 	now := s.clock().UnixMilli()
@@ -86,8 +86,8 @@ func (s *Store) storeContent(ctx context.Context, p Publication, hash, own strin
 		if err != nil {
 			return "", err
 		}
-		// Listed before it is there, and again by addUser: neither a crash in
-		// between nor a sweep leaves a content that no sweep finds.
+		// Listed first, and again by addUser: neither a crash in between nor a
+		// sweep leaves a content that no sweep finds.
 		if err := client.SAdd(ctx, s.keys.Contents(), hash).Err(); err != nil {
 			return "", err
 		}
@@ -110,7 +110,7 @@ func (s *Store) storeContent(ctx context.Context, p Publication, hash, own strin
 	return shared, s.indexContent(ctx, hash, p.Catalogue)
 }
 
-// addUser notes that the restaurant uses the content and counts who does.
+// addUser adds the restaurant to the content's users and returns their number.
 func (s *Store) addUser(ctx context.Context, hash string, restaurant menu.RestaurantID) (int64, error) {
 	var count *redis.IntCmd
 	_, err := s.redis.Client().Pipelined(ctx, func(pipe redis.Pipeliner) error {
@@ -125,8 +125,9 @@ func (s *Store) addUser(ctx context.Context, hash string, restaurant menu.Restau
 	return count.Val(), nil
 }
 
-// indexContent writes the documented hashes that restaurants share. Writers at
-// the same time write the same; no version names them before they are whole.
+// indexContent writes the documented hashes that restaurants share. Concurrent
+// writers write the same values, and no version refers to them before they are
+// complete.
 func (s *Store) indexContent(ctx context.Context, hash string, c *menu.Catalogue) error {
 	shared := s.keys.Content(hash)
 	b := newBatch(ctx, s.redis.Client())

@@ -10,30 +10,31 @@ import (
 )
 
 var (
-	// ErrNoCatalogue says that the restaurant has no catalogue (yet), or that
-	// the version or content asked for is not kept.
+	// ErrNoCatalogue means that the restaurant has no catalogue yet, or that the
+	// requested version or content is not stored.
 	ErrNoCatalogue = errors.New("no catalogue")
-	// ErrVersionGone says that a version is not kept (any more), or has not been
+	// ErrVersionGone means that a version is not in the history, or is not
 	// published yet.
-	ErrVersionGone = errors.New("the version is not kept")
-	// ErrFenced says that another holder of the restaurant's lease has taken a
-	// higher fencing number since (policy S2): the publisher must give up.
+	ErrVersionGone = errors.New("the version is not in the history")
+	// ErrFenced means that a later lease of the restaurant has a higher fence
+	// (policy S2). The publisher must give up.
 	ErrFenced = errors.New("fenced off by a newer lease")
-	// ErrStale says that the version compiled against is no longer current
-	// (policy S2): read the current version and start again.
-	ErrStale = errors.New("another version was published meanwhile")
-	// ErrNoReasons says that no rejection reasons are kept for the connection.
+	// ErrStale means that the version that the publisher started from is no longer
+	// current (policy S2). The publisher reads the current version and starts
+	// again.
+	ErrStale = errors.New("another version was published in the meantime")
+	// ErrNoReasons means that no rejection reasons are stored for the connection.
 	ErrNoReasons = errors.New("no rejection reasons")
-	// ErrCorrupt says that Redis holds something that larder did not write.
+	// ErrCorrupt means that Redis holds a value that larder did not write.
 	ErrCorrupt = errors.New("unreadable data in redis")
 )
 
-// unavailable wraps a failure of Redis; a miss must be handled before.
+// unavailable wraps an error of Redis. The caller handles redis.Nil before.
 func unavailable(doing string, err error) error {
 	return fmt.Errorf("cache: %s: %w: %w", doing, redisdb.ErrUnavailable, err)
 }
 
-// orMiss makes redis.Nil the given miss and everything else unavailable.
+// orMiss returns miss for redis.Nil, and unavailable for every other error.
 func orMiss(doing string, miss, err error) error {
 	if errors.Is(err, redis.Nil) {
 		return fmt.Errorf("cache: %s: %w", doing, miss)

@@ -6,31 +6,30 @@ import (
 	"larder/internal/menu"
 )
 
-// HoldUntil says what ends a hold.
+// HoldUntil is what ends a hold.
 type HoldUntil string
 
-// The two holds of policy S7a.
+// The two kinds of hold (policy S7a).
 const (
-	// HoldReleased holds until somebody releases it.
+	// HoldReleased holds until a person releases it.
 	HoldReleased HoldUntil = "released"
-	// HoldNextChange also ends when the ordering service publishes another
-	// menu than it did at the rollback.
+	// HoldNextChange also ends when the ordering service publishes another menu
+	// than it did at the rollback.
 	HoldNextChange HoldUntil = "next_change"
 )
 
-// Hold keeps an older content served after a rollback although the ordering
-// service publishes another one. Its stop lists go through all the same. The
-// zero value is none.
+// Hold keeps an older content current after a rollback, even if the ordering
+// service publishes another one. Its stop lists are published anyway. The zero
+// value means no hold.
 type Hold struct {
 	Until HoldUntil
-	// Of names the content that the ordering service published when the hold
-	// began; package sync makes and compares it.
+	// Of identifies the content that the ordering service published when the hold
+	// began. Package sync sets and compares it.
 	Of string
 }
 
-// readHold reads the fields held, hold and holdOf of Keys.Current. Until is
-// HoldReleased where it was not written by larder: what somebody holds must not
-// be let go by itself.
+// readHold reads the fields held, hold and holdOf of Keys.Current. An unknown Until
+// becomes HoldReleased, so that a hold never ends by mistake.
 func readHold(held, until, of string) Hold {
 	if held != "1" {
 		return Hold{}
@@ -41,16 +40,14 @@ func readHold(held, until, of string) Hold {
 	return Hold{Until: HoldUntil(until), Of: of}
 }
 
-// fields are those of Keys.Current. Redis gets a bool as 1 or 0.
+// fields returns the fields of Keys.Current. Redis stores a bool as 1 or 0.
 func (h Hold) fields() []any {
 	return []any{"held", h != Hold{}, "hold", string(h.Until), "holdOf", h.Of}
 }
 
-// Release lifts the hold at once and gives what it was; the zero Hold where
-// nothing was held. It publishes nothing: a sync that begins afterwards does.
-// Replicas learn of it by their next poll.
-//
-// The error is redisdb.ErrUnavailable.
+// Release ends the hold at once and returns it; the zero Hold if there was none. It
+// publishes nothing: a sync that starts afterwards does. Replicas see the change at
+// their next poll. The error is redisdb.ErrUnavailable.
 func (s *Store) Release(ctx context.Context, restaurant menu.RestaurantID) (Hold, error) {
 	answer, err := releaseScript.Run(ctx, s.redis.Client(), []string{s.keys.Current(restaurant)}).StringSlice()
 	if err != nil {

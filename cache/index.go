@@ -14,8 +14,8 @@ type documentedHash struct {
 	fields pairs
 }
 
-// documentedHashes returns the documented hashes of a catalogue. Their names
-// begin with index; shared as in productIndex.
+// documentedHashes returns the documented hashes of a catalogue. Their names begin
+// with index. shared is as in productIndex.
 func documentedHashes(k Keys, index string, c *menu.Catalogue, shared bool) []documentedHash {
 	return []documentedHash{
 		{k.Products(index), productIndex(c, shared)},
@@ -24,14 +24,14 @@ func documentedHashes(k Keys, index string, c *menu.Catalogue, shared bool) []do
 	}
 }
 
-// pairs are the fields of a hash and their values in turn, as HSET takes them.
+// pairs are the fields and values of a hash in turn, as arguments of HSET.
 type pairs []string
 
 func (p *pairs) add(field string, value []byte) { *p = append(*p, field, string(value)) }
 
-// productIndex is the documented hash products: dish id to
-// {externalId, name, price, schemeId, categoryId, categoryIds, available}. For an index
-// that restaurants share it leaves available out: they differ in it.
+// productIndex returns the documented hash products: dish id to {externalId, name,
+// price, schemeId, categoryId, categoryIds, available}. An index that restaurants
+// share omits available, which differs between them.
 func productIndex(c *menu.Catalogue, shared bool) pairs {
 	fields := make(pairs, 0, 2*c.Products().Len())
 	var scratch []byte
@@ -68,7 +68,7 @@ func appendProduct(b []byte, c *menu.Catalogue, at menu.Index, shared bool) []by
 	return append(b, '}')
 }
 
-// externalIDIndex is the documented hash externalIds: externalId of dishes to
+// externalIDIndex returns the documented hash externalIds: externalId of dishes to
 // the JSON array of their ids, in the view's order (policy O3).
 func externalIDIndex(c *menu.Catalogue) pairs {
 	fields := make(pairs, 0, 2*c.Products().Len())
@@ -76,7 +76,7 @@ func externalIDIndex(c *menu.Catalogue) pairs {
 	for at, p := range c.Products().All() {
 		owners := c.Products().SharingExternalID(at)
 		if len(owners) == 0 || owners[0] != at {
-			continue // it has none, or it is written with the first of them
+			continue // it has none, or the first owner writes it
 		}
 		scratch = append(scratch[:0], '[')
 		for k, owner := range owners {
@@ -87,9 +87,8 @@ func externalIDIndex(c *menu.Catalogue) pairs {
 	return fields
 }
 
-// schemeIndex is the documented hash schemes: scheme id to the JSON array of
-// {group, name, min, max, options}, in scheme order, limits as policy M2
-// reads them.
+// schemeIndex returns the documented hash schemes: scheme id to the JSON array of
+// {group, name, min, max, options}, in scheme order, with the limits of policy M2.
 func schemeIndex(c *menu.Catalogue) pairs {
 	schemes := c.Schemes()
 	fields := make(pairs, 0, 2*len(schemes))
@@ -111,7 +110,7 @@ func appendScheme(b []byte, c *menu.Catalogue, at menu.Index) []byte {
 	return append(b, ']')
 }
 
-// stoppedIndex is the documented set stopped: ids of dishes and ingredients,
+// stoppedIndex returns the documented set stopped: ids of dishes and ingredients,
 // each once.
 func stoppedIndex(stops menu.Stops) []string {
 	ids := slices.Concat(stops.Products, stops.Ingredients)

@@ -8,29 +8,29 @@ import (
 	"larder/internal/redisdb"
 )
 
-// The numbers of the forms in which larder's own values are kept stand in their
-// keys: a larder with another form neither reads them nor trips over them
-// (policy S3). catalogueForm is that of the catalogues, format of all else.
+// The format numbers of larder's own values are part of their keys. An instance
+// with another format does not read them (policy S3). catalogueForm is for
+// catalogues, format for everything else.
 const (
 	format        = "f1"
 	catalogueForm = "f3"
 )
 
-// DefaultMenu is the restaurant id under which the menu view that the ordering
-// service answers without restaurantId is kept. '@' cannot occur in the id of
-// a configured restaurant.
+// DefaultMenu returns the restaurant id of a connection's default menu, the view
+// that the ordering service returns without restaurantId. No configured id contains
+// '@'.
 func DefaultMenu(connection string) menu.RestaurantID {
 	return menu.RestaurantID("@" + connection)
 }
 
-// Keys makes the name of every key that larder uses in Redis.
+// Keys returns the name of every key that larder uses in Redis.
 //
-// All keys of a restaurant share the hash tag {r:ID} and those of a content
-// {c:HASH}, because a cluster refuses a script whose keys are in several slots.
-// The zero value uses redisdb.DefaultPrefix.
+// All keys of a restaurant share the hash tag {r:ID}, and those of a content
+// {c:HASH}, because a cluster rejects a script whose keys are in several slots. The
+// zero value uses redisdb.DefaultPrefix.
 type Keys struct{ prefix string }
 
-// NewKeys gives the key names that begin with prefix.
+// NewKeys returns the keys with the given prefix.
 func NewKeys(prefix string) Keys { return Keys{prefix: prefix} }
 
 func (k Keys) name(parts ...string) string {
@@ -47,21 +47,21 @@ func (k Keys) restaurant(id menu.RestaurantID, parts ...string) string {
 
 // Documented keys, for other programs too (docs/redis.md).
 
-// Current is a hash: version, content, syncedAt, index, and larder's own.
+// Current is a hash: version, content, syncedAt, index, and larder's own fields.
 func (k Keys) Current(id menu.RestaurantID) string { return k.restaurant(id, "current") }
 
-// Version is what the names of one version's keys begin with. Its hashes
-// products, externalIds and schemes stand there unless index of Current names
-// the content's; its set stopped always does.
+// Version is the prefix of one version's keys. It is followed by the hashes
+// products, externalIds and schemes, unless index of Current names the content's,
+// and always by the set stopped.
 func (k Keys) Version(id menu.RestaurantID, version int64) string {
 	return k.restaurant(id, "v", strconv.FormatInt(version, 10))
 }
 
-// Content is what the names of one content's keys begin with.
+// Content is the prefix of one content's keys.
 func (k Keys) Content(hash string) string { return k.name("{c:" + hash + "}") }
 
-// Products, ExternalIDs and Schemes are the documented hashes, Stopped the
-// documented set, under the name that index of Current gives.
+// Products, ExternalIDs and Schemes are the documented hashes, with the prefix that
+// index of Current contains. Stopped is the documented set.
 
 // Products is a hash: dish id to JSON.
 func (k Keys) Products(index string) string { return index + ":products" }
@@ -77,15 +77,14 @@ func (k Keys) Stopped(id menu.RestaurantID, version int64) string {
 	return k.Version(id, version) + ":stopped"
 }
 
-// Keys of the catalogues, larder's own.
+// Larder's own keys of the catalogues.
 
 // Record is a version's record as JSON.
 func (k Keys) Record(id menu.RestaurantID, version int64) string {
 	return k.Version(id, version) + ":" + catalogueForm + ":record"
 }
 
-// StopValues is what the stop lists said when the version was published or
-// last updated, in zstd.
+// StopValues is the stop lists as last published for the version, in zstd.
 func (k Keys) StopValues(id menu.RestaurantID, version int64) string {
 	return k.Version(id, version) + ":" + catalogueForm + ":stops"
 }
@@ -94,7 +93,7 @@ func (k Keys) StopValues(id menu.RestaurantID, version int64) string {
 func (k Keys) History(id menu.RestaurantID) string { return k.restaurant(id, catalogueForm, "history") }
 
 // ContentBody is a hash: the view as published, without stop lists, in zstd, and
-// how it is compiled.
+// the settings that compile it.
 func (k Keys) ContentBody(hash string) string {
 	return k.Content(hash) + ":" + catalogueForm + ":content"
 }
@@ -107,7 +106,7 @@ func (k Keys) ContentUsers(hash string) string {
 // Contents is a set of the hashes of every stored content.
 func (k Keys) Contents() string { return k.name(catalogueForm, "contents") }
 
-// Swept exists while the day's sweep of unused contents has been taken.
+// Swept exists while an instance has swept unused contents within the last day.
 func (k Keys) Swept() string { return k.name(catalogueForm, "swept") }
 
 // Notices is the channel of "version restaurant" messages.
@@ -123,112 +122,112 @@ func (k Keys) Reasons(connection string) string {
 // Lease is the key of a restaurant's lease; it expires.
 func (k Keys) Lease(id menu.RestaurantID) string { return k.restaurant(id, format, "lease") }
 
-// Fence is a hash whose field "fence" is the last fencing number that was
-// given for the restaurant. Publish compares with it; it never expires.
+// Fence is a hash whose field "fence" is the restaurant's last fence. Publish
+// compares with it; it never expires.
 func (k Keys) Fence(id menu.RestaurantID) string { return k.restaurant(id, format, "fence") }
 
 // Queue is the key of a restaurant's queued manual run; it expires.
 func (k Keys) Queue(id menu.RestaurantID) string { return k.restaurant(id, format, "queue") }
 
-// Runs is a hash of the records of a restaurant's runs that are not finished.
+// Runs is a hash of the records of a restaurant's unfinished runs.
 func (k Keys) Runs(id menu.RestaurantID) string { return k.restaurant(id, format, "runs-open") }
 
 // RunLog is a stream of a restaurant's finished runs.
 func (k Keys) RunLog(id menu.RestaurantID) string { return k.restaurant(id, format, "run-log") }
 
-// Findings are the lint findings of a restaurant's menu as last pulled.
+// Findings are the lint findings of a restaurant's last fetched menu.
 func (k Keys) Findings(id menu.RestaurantID) string { return k.restaurant(id, format, "findings") }
 
-// LastFetch is a hash about the restaurant's menu as last pulled: the ordering
-// service's validator among it.
+// LastFetch is a hash about the restaurant's last fetched menu, with the ordering
+// service's validator.
 func (k Keys) LastFetch(id menu.RestaurantID) string { return k.restaurant(id, format, "validator") }
 
-// RunNotices is the channel of "event JSON" messages about runs and batches of
-// them: run.started, run.finished, sync.progress.
+// RunNotices is the channel of "event JSON" messages about runs and batches:
+// run.started, run.finished, sync.progress.
 func (k Keys) RunNotices() string { return k.name(format, "run-notices") }
 
-// All keys of a batch of runs share the hash tag {b:ID}; they expire.
+// All keys of a batch share the hash tag {b:ID}; they expire.
 
 func (k Keys) batch(id, part string) string { return k.name("{b:"+id+"}", format, part) }
 
-// Batch is a hash: what was asked for, and how far it is.
+// Batch is a hash: the request and its progress.
 func (k Keys) Batch(id string) string { return k.batch(id, "batch") }
 
 // BatchPending is a set of the batch's restaurants that are not done.
 func (k Keys) BatchPending(id string) string { return k.batch(id, "pending") }
 
-// BatchFaults is a hash: restaurant to the record of its run that went wrong.
+// BatchFaults is a hash: restaurant to the record of its failed or quarantined run.
 func (k Keys) BatchFaults(id string) string { return k.batch(id, "faults") }
 
-// Batches is a sorted set of the ids of batches that are not finished, by time.
+// Batches is a sorted set of the ids of unfinished batches, by time.
 func (k Keys) Batches() string { return k.name(format, "batches") }
 
 // RunIndex is a sorted set over the runs of all restaurants.
 func (k Keys) RunIndex() string { return k.name(format, "runs") }
 
-// Keys of the orders' journal. All of a connection share the hash tag {o:NAME},
-// so that one script may touch any of them (policy O14).
+// Keys of the orders' journal. All of a connection share the hash tag {o:NAME}, so
+// that one script may use any of them (policy O14).
 
 func (k Keys) orders(connection string, parts ...string) string {
 	return k.name("{o:"+connection+"}", format, strings.Join(parts, ":"))
 }
 
-// JournalSecret holds the key of fingerprints and of the hashes of idempotency
-// keys, one for all connections. It never expires.
+// JournalSecret holds the key of fingerprints and of hashed idempotency keys, one
+// for all connections. It never expires.
 func (k Keys) JournalSecret() string { return k.name(format, "journal-secret") }
 
-// JournalState is a hash: what the journal knows of a connection's records as a
-// whole, above all which Redis has them and how many changes it has made
-// (policies O14 and O14a). It never expires.
+// JournalState is a hash about all records of a connection, above all the Redis
+// that holds them and the number of commits (policies O14 and O14a). It never
+// expires.
 func (k Keys) JournalState(connection string) string { return k.orders(connection, "journal") }
 
 // Order is a hash: one order's record. It expires (policy O13).
 func (k Keys) Order(connection, ref string) string { return k.orders(connection, "order", ref) }
 
-// OrderGuest is a hash: what one call of an order sent and what the service
-// answered, guest data both. It expires (policy O13).
+// OrderGuest is a hash with the guest data of one call of an order: the request and
+// the service's response. It expires (policy O13).
 func (k Keys) OrderGuest(connection, ref string, call int) string {
 	return k.orders(connection, "guest", ref, strconv.Itoa(call))
 }
 
-// OrderKey holds "ref call" of the call that has taken an idempotency key,
-// named by the key's hash. It expires (policy O7).
+// OrderKey holds "ref call" of the call that used an idempotency key, named by the
+// key's hash. It expires (policy O7).
 func (k Keys) OrderKey(connection, hash string) string { return k.orders(connection, "key", hash) }
 
-// OrderID holds the ref of the order that has the service's orderID. It lives
-// as long as the order's record.
+// OrderID holds the ref of the order with the service's orderID. It expires with
+// the order's record.
 func (k Keys) OrderID(connection, orderID string) string { return k.orders(connection, "id", orderID) }
 
-// OrderAborted exists while an opening that was given up must not come in late;
-// it expires.
+// OrderAborted exists while an aborted commit of a new call must not take effect
+// late; it expires.
 func (k Keys) OrderAborted(connection, opening string) string {
 	return k.orders(connection, "aborted", opening)
 }
 
-// Orders is a sorted set of all records, as "created/ref" by its letters, so
-// that they stand by the time of their creation.
+// Orders is a sorted set of all records as "created/ref", sorted as text, which is
+// by the time of creation.
 func (k Keys) Orders(connection string) string { return k.orders(connection, "orders") }
 
-// OrdersIn is a sorted set like Orders of the records in one state; of
-// "unknown" those with any operation whose outcome is unknown.
+// OrdersIn is a sorted set like Orders, of the records in one state. State
+// "unknown" contains the records with an operation whose outcome is unknown.
 func (k Keys) OrdersIn(connection, state string) string { return k.orders(connection, "in", state) }
 
 // OrdersOpen is a sorted set: "ref call" of every open call, by its deadline
 // (policy O12).
 func (k Keys) OrdersOpen(connection string) string { return k.orders(connection, "open") }
 
-// OrdersExpiry is a sorted set: "created/ref" of every record that expires, by
-// the time at which it does.
+// OrdersExpiry is a sorted set: "created/ref" of every record that expires, by the
+// time of its expiry.
 func (k Keys) OrdersExpiry(connection string) string { return k.orders(connection, "expiry") }
 
 // Keys of package httpapi.
 
-// OpsAudit is a stream: what operators did, the last ten thousand entries.
+// OpsAudit is a stream: the audit log, its last ten thousand entries.
 func (k Keys) OpsAudit() string { return k.name(format, "ops-audit") }
 
 // SigningKey holds the key that signs bearer tokens (policy H2).
 func (k Keys) SigningKey() string { return k.name(format, "signing-key") }
 
-// ReplacedSigningKeys is a sorted set: earlier signing keys by the time until
+// ReplacedSigningKeys is a sorted set: earlier signing keys, by the time until
 // which their tokens are accepted, in milliseconds since the epoch. It expires.
 func (k Keys) ReplacedSigningKeys() string { return k.name(format, "signing-keys-replaced") }

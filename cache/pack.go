@@ -9,11 +9,11 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// maxContent bounds what a stored content may unpack to: the limit of policy W15
-// with room for what is written longer.
+// maxContent limits the unpacked size of a stored content: the limit of policy W15,
+// with space for values that larder writes longer.
 const maxContent = 128 << 20
 
-// packer compresses and unpacks what is stored. It is safe for concurrent use and
+// packer compresses and unpacks stored values. It is safe for concurrent use and
 // starts no goroutine.
 type packer struct {
 	zstd   *zstd.Encoder
@@ -25,19 +25,19 @@ func newPacker() *packer {
 		zstd.WithWindowSize(2<<20))
 	decoder, err2 := zstd.NewReader(nil, zstd.WithDecoderMaxMemory(maxContent), zstd.WithDecoderConcurrency(1))
 	if err := errors.Join(err1, err2); err != nil {
-		panic(err) // they fail for wrong options alone, and these are constant
+		panic(err) // they fail only for invalid options, and these are constant
 	}
 	return &packer{zstd: encoder, unzstd: decoder}
 }
 
-// pack compresses what is stored for larder alone. A publish waits for it, so it
-// works at zstd's fastest level, which still compresses well
+// pack compresses a value that only larder reads. A publish waits for it, so it
+// uses zstd's fastest level, which still compresses well
 // (docs/decisions/0027-sync-of-changed-menus.md).
 func (p *packer) pack(value []byte) []byte {
 	return p.zstd.EncodeAll(value, make([]byte, 0, len(value)/4+64))
 }
 
-// unpack returns what pack was given. The error is ErrCorrupt.
+// unpack reverses pack. The error is ErrCorrupt.
 func (p *packer) unpack(packed []byte) ([]byte, error) {
 	value, err := p.unzstd.DecodeAll(packed, nil)
 	if err != nil {
@@ -46,7 +46,7 @@ func (p *packer) unpack(packed []byte) ([]byte, error) {
 	return value, nil
 }
 
-// sum is the first bytes of a body's SHA-256 in hex.
+// sum returns the first bytes of a body's SHA-256 in hex.
 func sum(body []byte) string {
 	full := sha256.Sum256(body)
 	return hex.EncodeToString(full[:16])

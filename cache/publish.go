@@ -15,57 +15,57 @@ import (
 )
 
 const (
-	// stagedLife is how long keys that were written wait for the script.
+	// stagedLife is how long staged keys wait for the script.
 	stagedLife = 2 * time.Minute
-	// oldLife is how long the keys of the version before stay readable
+	// oldLife is how long the keys of the previous version stay readable
 	// (docs/redis.md).
 	oldLife = 10 * time.Minute
-	// verifyWithin bounds the look whether a publish without answer took place.
+	// verifyWithin limits the check whether a publish without a response took
+	// effect.
 	verifyWithin = 2 * time.Second
 )
 
-// Publication is one version to be published.
+// Publication is one version to publish.
 type Publication struct {
 	Restaurant menu.RestaurantID
 	Name       string // the restaurant's name as bodies show it
-	// Fence is the publisher's fencing number (policy S2), Run what has the lease
-	// under that number; empty where the number alone decides.
+	// Fence is the publisher's fence (policy S2). Run is the holder of that lease;
+	// if it is empty, only the fence counts.
 	Fence int64
 	Run   string
-	// Base is the version that was current when the publisher began, 0 for
-	// none. Another one since is ErrStale.
+	// Base is the version that was current when the publisher started, 0 for none.
+	// If another one is current, Publish returns ErrStale.
 	Base int64
-	// Catalogue is what Published was compiled to, stop lists included. Neither
-	// may change any more.
+	// Catalogue is compiled from Published, with its stop lists. The caller must
+	// not change either.
 	Catalogue *menu.Catalogue
 	Published menu.Published
-	// Content is the menu.ContentHash of what was published, where the publisher
-	// has it already; empty: Publish reckons it.
+	// Content is the menu.ContentHash of Published if the publisher has it. If it
+	// is empty, Publish computes it.
 	Content  string
 	SyncedAt time.Time // kept in whole milliseconds
-	// CheckedAt is when the ordering service was asked last; zero means
-	// SyncedAt, at which it was.
+	// CheckedAt is when the ordering service was last asked; zero means SyncedAt.
 	CheckedAt time.Time
-	// Floor is the highest version that the publisher has served: the new one
-	// is above it although Redis may have lost its data (policies S2, S2a).
+	// Floor is the highest version that the publisher has served. The new one is
+	// higher, even if Redis has lost its data (policies S2, S2a).
 	Floor int64
-	// Hold is set or, where it is zero, lifted with the version (policy S7a);
-	// nil leaves it as it stands.
+	// Hold is set with the version; the zero Hold ends the hold (policy S7a). nil
+	// changes nothing.
 	Hold *Hold
-	// Outcome is that of the run that publishes; empty means "updated".
+	// Outcome is the outcome of the publishing run; empty means "updated".
 	Outcome string
 }
 
-var errIncomplete = errors.New("restaurant, catalogue and what was published must be given")
+var errIncomplete = errors.New("restaurant, catalogue or published view is missing")
 
-// Publish makes a version current: max(Base, Floor, the stored floor)+1. Everything that it
-// names is written first, under staged names and in bounded pipelines;
-// then one small script moves the restaurant. Whenever the publisher dies, the
-// version before stays current and whole (policy S6).
+// Publish makes a version current, with the number max(Base, Floor, the stored
+// floor)+1. It first writes everything that the version refers to, under staged
+// names and in limited pipelines. Then one small script switches the restaurant to
+// it. If the publisher dies before that, the previous version stays current and
+// complete (policy S6).
 //
-// A content that is stored already is not written again; one that is the
-// current version's own, so that only stop lists differ, takes no new place in
-// the history (policy S7).
+// A stored content is not written again. If only stop lists differ, the version
+// replaces the previous one in the history (policy S7).
 //
 // Errors: ErrFenced, ErrStale, redisdb.ErrUnavailable.
 func (s *Store) Publish(ctx context.Context, p Publication) (Version, error) {
@@ -85,9 +85,9 @@ func (s *Store) publish(ctx context.Context, p Publication) (Version, error) {
 		return Version{}, fmt.Errorf("%w: %w", redisdb.ErrUnavailable, err)
 	}
 	if stored.form != catalogueForm && p.Base == 0 {
-		p.Base = stored.version // no version of this form: the numbers go on
+		p.Base = stored.version // a version of another format: continue its numbers
 	}
-	// Refused early, to save the work; the script asks again.
+	// Checked here to save work; the script checks again.
 	switch {
 	case stored.fence > p.Fence:
 		return Version{}, fmt.Errorf("fence %d, the stored one is %d: %w", p.Fence, stored.fence, ErrFenced)
@@ -130,15 +130,15 @@ func (s *Store) publish(ctx context.Context, p Publication) (Version, error) {
 // outcomeUpdated is the outcome of a run that published (docs/http-operators.md).
 const outcomeUpdated = "updated"
 
-// publishState is what a restaurant has when a publish begins.
+// publishState is a restaurant's state when a publish starts.
 type publishState struct {
 	fence   int64
 	floor   int64
 	version int64
 	content string
 	hold    Hold
-	form    string // in which the version is kept; empty in the first one
-	// when the version, and the view as published, were modified; zero: unknown
+	form    string // the version's format; empty in the first format
+	// when the version, and the published view, were modified; zero: unknown
 	modifiedAt, publishedAt time.Time
 	history                 []historyEntry
 }
@@ -151,7 +151,7 @@ type historyEntry struct {
 
 func (e historyEntry) String() string { return strconv.FormatInt(e.version, 10) + " " + e.content }
 
-// readHistory skips what larder did not write.
+// readHistory parses the history. It skips elements that larder did not write.
 func readHistory(list []string) []historyEntry {
 	entries := make([]historyEntry, 0, len(list))
 	for _, element := range list {
@@ -180,11 +180,11 @@ func (s *Store) publishState(ctx context.Context, restaurant menu.RestaurantID) 
 	}, nil
 }
 
-// stage writes the version's own keys under names that nobody else knows.
+// stage writes the version's own keys under unique names.
 func (s *Store) stage(ctx context.Context, p Publication, v Version, index string) (*publishTx, error) {
 	step := &publishTx{token: rand.Text(), publication: p, version: v}
 	b := newBatch(ctx, s.redis.Client())
-	if index == s.keys.Version(v.Restaurant, v.Version) { // and not the content's, which are written
+	if index == s.keys.Version(v.Restaurant, v.Version) { // else the content's hashes are already written
 		for _, hash := range documentedHashes(s.keys, index, p.Catalogue, false) {
 			staged := step.stageKey(hash.key, "HLEN", len(hash.fields)/2) //nolint:mnd // field and value
 			b.hash(staged, hash.fields, stagedLife)

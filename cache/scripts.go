@@ -21,7 +21,7 @@ var (
 	sweepScript       = redisdb.Script(luaFiles, "sweep.lua")
 )
 
-// CheckedLua is a Lua function, checked(current, at, ahead, outcome): it notes with
-// Keys.Current when the version was confirmed and how the last run ended
-// (policy S3), for the script that ends a run.
+// CheckedLua returns a Lua function, checked(current, at, ahead, outcome), for the
+// script that finishes a run. It writes to Keys.Current when the version was
+// confirmed and how the last run ended (policy S3).
 func CheckedLua() string { return redisdb.Lua(luaFiles, "checked.lua") }

@@ -21,18 +21,18 @@ type Status struct {
 	Hold        Hold
 	Published   string
 	PublishedAt time.Time
-	Floor       int64 // of Keys.Fence; set although there is no version
+	Floor       int64 // of Keys.Fence; may be set without a version
 }
 
-// statusFields are the fields of Keys.Current that readStatus takes, in order.
+// statusFields are the fields of Keys.Current that readStatus needs, in order.
 func statusFields() []string {
 	return []string{
 		"version", "content", "syncedAt", "checkedAt", "lastOutcome", "held", "published", "publishedAt", "form", "hold", "holdOf",
 	}
 }
 
-// readStatus reads what queryCurrent answers for statusFields. A value that larder
-// did not write, or in another form, reads as absent.
+// readStatus reads the values that queryCurrent returns for statusFields. A value
+// that larder did not write, or in another format, counts as absent.
 func readStatus(values []any) Status {
 	of := fieldValues(values)
 	if of.text(8) != catalogueForm {
@@ -44,8 +44,8 @@ func readStatus(values []any) Status {
 	}
 }
 
-// Statuses reads the statuses of many restaurants in few round trips and hands
-// them over one by one, in order. One without a catalogue has the version 0. The
+// Statuses reads the statuses of many restaurants in few round trips and passes
+// them to received, in order. A restaurant without a catalogue has version 0. The
 // error is redisdb.ErrUnavailable.
 func (s *Store) Statuses(ctx context.Context, restaurants []menu.RestaurantID, received func(menu.RestaurantID, Status)) error {
 	return s.queryCurrent(ctx, restaurants, statusFields(), func(restaurant menu.RestaurantID, values []any) {
@@ -53,7 +53,7 @@ func (s *Store) Statuses(ctx context.Context, restaurants []menu.RestaurantID, r
 	})
 }
 
-// identifies reports whether the version is the one that Redis has.
+// identifies reports whether Redis has this version.
 func (s Status) identifies(v Version) bool {
 	return s.Version > 0 && s.Version == v.Version && s.Content == v.Content && s.SyncedAt.Equal(v.SyncedAt)
 }
@@ -68,26 +68,24 @@ func (v Version) With(s Status) Version {
 	return v
 }
 
-// Lost reports whether Redis has neither the version that is served, nor a later
-// one, nor a floor as high.
+// Lost reports whether Redis has neither the served version, nor a later one, nor a
+// floor as high.
 func (s Status) Lost(served Version) bool {
 	return s.Floor < served.highest() && (s.Version < served.highest() || s.Version == served.Version && !s.identifies(served))
 }
 
-// Behind reports whether Redis has lost this version or a later one. Then the
-// served menu may not be the published one, and every pull publishes until there
-// is a version above the floor (policy S2a).
+// Behind reports whether Redis has lost this version or a later one. The served
+// menu may then not be the published one, and every sync publishes until there is a
+// version above the floor (policy S2a).
 func (v Version) Behind() bool { return v.Version > 0 && v.Version <= v.Floor }
 
-// highest returns the highest version that is known to have been served.
+// highest returns the highest version known to have been served.
 func (v Version) highest() int64 { return max(v.Version, v.Floor) }
 
-// RaiseFloor raises the floors of restaurants to versions that are served and
-// that Redis may have lost; where it has them nothing happens. It returns the
-// floors as they are then, and which were raised, in the order of the versions
-// (policy S2a).
-//
-// The error is redisdb.ErrUnavailable.
+// RaiseFloor raises the floors of restaurants to served versions that Redis may
+// have lost. If Redis has them, it does nothing. It returns the resulting floors,
+// and which of them were raised, in the order of the versions (policy S2a). The
+// error is redisdb.ErrUnavailable.
 func (s *Store) RaiseFloor(ctx context.Context, served ...Version) (floors []int64, raised []bool, err error) {
 	for part := range slices.Chunk(served, pipelined) {
 		pipe := s.redis.Client().Pipeline()

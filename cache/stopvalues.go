@@ -13,21 +13,21 @@ import (
 	"larder/internal/redisdb"
 )
 
-// StopListUpdate is what the ordering service publishes now with the content and
-// the stopped ids of a version that is current: stop lists that say something
-// else of other restaurants, or the same in another form.
+// StopListUpdate is a change of stop values without a new version. The content and
+// the stopped ids of the current version are the same; the stop lists changed for
+// other restaurants, or in their format.
 type StopListUpdate struct {
-	Version Version // that is current
-	Fence   int64   // the publisher's fencing number (policy S2)
-	Run     string  // what has the lease under it; empty: the number alone decides
+	Version Version // the current version
+	Fence   int64   // the publisher's fence (policy S2)
+	Run     string  // the holder of that lease; if empty, only the fence counts
 	Stops   []byte  // of the menu.Published
 	At      time.Time
 }
 
-// UpdateStopLists keeps the stop values with the version, so that the view as published
-// shows them, and gives the version as it is then. It makes no new version and
-// sends no notice; replicas learn of it by their next poll. Nothing happens
-// where the values are those that are kept.
+// UpdateStopLists saves the stop values with the version, so that the published
+// view shows them, and returns the changed version. It makes no new version and
+// sends no notice; replicas see the change at their next poll. It does nothing if
+// the values are equal.
 //
 // Errors: ErrFenced, ErrStale, redisdb.ErrUnavailable.
 func (s *Store) UpdateStopLists(ctx context.Context, r StopListUpdate) (Version, error) {
@@ -60,16 +60,16 @@ func (s *Store) updateStopLists(ctx context.Context, v Version, r StopListUpdate
 	return publishError(answer, r.Fence)
 }
 
-// PublishedSum names what was published: a content and its stop values. It is
-// Version.Published of both.
+// PublishedSum identifies a published view, by its content and stop values. It is
+// the value of Version.Published.
 func PublishedSum(content string, stops []byte) string {
 	return sum([]byte(content + sum(stops)))
 }
 
-// View loads the menu view of a version that is kept, as the ordering service
-// published it last. O(its size).
+// View loads the menu view of a stored version as the ordering service last
+// published it: O(its size).
 //
-// Errors: ErrNoCatalogue when it is not kept, ErrCorrupt, redisdb.ErrUnavailable.
+// Errors: ErrNoCatalogue if it is not stored, ErrCorrupt, redisdb.ErrUnavailable.
 func (s *Store) View(ctx context.Context, v Version) (menu.Published, error) {
 	doing := fmt.Sprintf("the view of %s@%d as published", v.Restaurant, v.Version)
 	pipe := s.redis.Client().Pipeline()
@@ -92,11 +92,11 @@ func (s *Store) View(ctx context.Context, v Version) (menu.Published, error) {
 	return menu.Published{Content: content, Stops: stops}, nil
 }
 
-// PackedViews reads the menu views of versions as they are stored, in one round
-// trip: the stop values of each version, in order, and the contents by their
-// hash, without those that the caller holds already. What Redis does not have,
-// or somebody else has put there, is empty or absent. Unpack unpacks them; they
-// are not checked against PublishedSum. The error is redisdb.ErrUnavailable.
+// PackedViews reads the stored form of menu views in one round trip: the stop
+// values of each version, in order, and the contents by hash, without those that
+// the caller holds. A value that is missing in Redis or foreign is empty or absent.
+// Unpack unpacks them; they are not checked against PublishedSum. The error is
+// redisdb.ErrUnavailable.
 func (s *Store) PackedViews(
 	ctx context.Context, versions []Version, held func(content string) bool,
 ) (stops [][]byte, contents map[string][]byte, err error) {
@@ -125,6 +125,5 @@ func (s *Store) PackedViews(
 	return stops, contents, nil
 }
 
-// Unpack returns what is stored of a menu view as PackedViews returns it. The
-// error is ErrCorrupt.
+// Unpack unpacks a value that PackedViews returned. The error is ErrCorrupt.
 func (s *Store) Unpack(packed []byte) ([]byte, error) { return s.packer.unpack(packed) }

@@ -17,20 +17,21 @@ import (
 )
 
 const (
-	// DefaultHistory is how many contents a restaurant's history keeps (policy S7).
+	// DefaultHistory is the default number of contents in a restaurant's history
+	// (policy S7).
 	DefaultHistory = 20
-	// pipelined is how many restaurants one pipeline asks for.
+	// pipelined is the number of restaurants in one pipeline.
 	pipelined = 256
 )
 
-// StoreConfig is what a Store needs beside its Redis.
+// StoreConfig configures a Store.
 type StoreConfig struct {
-	History int              // contents kept of a restaurant; 0 means DefaultHistory
+	History int              // contents kept per restaurant; 0 means DefaultHistory
 	Clock   func() time.Time // nil means time.Now
 }
 
-// Store is the catalogues at rest in Redis. It is safe for concurrent use by
-// any number of goroutines and processes.
+// Store holds the catalogues in Redis. It is safe for concurrent use by any number
+// of goroutines and processes.
 type Store struct {
 	redis   *redisdb.DB
 	keys    Keys
@@ -39,7 +40,7 @@ type Store struct {
 	packer  *packer
 }
 
-// NewStore makes a Store; it asks Redis nothing.
+// NewStore returns a Store. It does not connect to Redis.
 func NewStore(r *redisdb.DB, cfg StoreConfig) *Store {
 	s := &Store{
 		redis: r, keys: NewKeys(r.Prefix()), history: cfg.History, clock: cfg.Clock,
@@ -54,7 +55,7 @@ func NewStore(r *redisdb.DB, cfg StoreConfig) *Store {
 	return s
 }
 
-// Current gives the restaurant's current version.
+// Current returns the restaurant's current version.
 //
 // Errors: ErrNoCatalogue, ErrCorrupt, redisdb.ErrUnavailable.
 func (s *Store) Current(ctx context.Context, restaurant menu.RestaurantID) (Version, error) {
@@ -65,9 +66,9 @@ func (s *Store) Current(ctx context.Context, restaurant menu.RestaurantID) (Vers
 	return found[0].Version, found[0].Err
 }
 
-// Currents gives the current versions of many restaurants in few round trips.
-// A restaurant without a catalogue, or with a record that cannot be read, is
-// absent. The error is redisdb.ErrUnavailable.
+// Currents returns the current versions of many restaurants in few round trips. It
+// omits a restaurant without a catalogue or with an unreadable record. The error is
+// redisdb.ErrUnavailable.
 func (s *Store) Currents(ctx context.Context, restaurants []menu.RestaurantID) (map[menu.RestaurantID]Version, error) {
 	found, err := s.Find(ctx, restaurants)
 	if err != nil {
@@ -82,17 +83,17 @@ func (s *Store) Currents(ctx context.Context, restaurants []menu.RestaurantID) (
 	return versions, nil
 }
 
-// State is what a publisher must know of a restaurant before it pulls.
+// State is what a publisher must know about a restaurant before it fetches.
 type State struct {
-	Version Version // zero where there is none
+	Version Version // zero if there is none
 	Stored  bool    // Redis has its content
 	Floor   int64   // the highest version that was served before Redis lost it (policy S2a)
 }
 
-// State reads what the restaurant's current version is and whether its
-// content is there: in one round trip where memory holds that version, held. Where
-// Redis has lost held, it raises the floor (policy S2a). with adds commands of the
-// caller to the round trip, which may run twice; nil adds none.
+// State reads the restaurant's current version and whether its content exists. If
+// the version in memory, held, is current, it takes one round trip. If Redis has
+// lost held, State raises the floor (policy S2a). with adds commands of the caller
+// to the round trip, which may run twice; nil adds none.
 //
 // Errors: ErrCorrupt, redisdb.ErrUnavailable.
 func (s *Store) State(
@@ -131,23 +132,23 @@ func (s *Store) State(
 	}
 	count, err := s.redis.Client().Exists(ctx, s.keys.ContentBody(version.Content)).Result()
 	if err != nil {
-		return State{}, unavailable("look for content "+version.Content, err)
+		return State{}, unavailable("check content "+version.Content, err)
 	}
 	return State{Version: version, Stored: count > 0, Floor: max(state.Floor, version.Floor)}, nil
 }
 
-// IsForeign reports whether an error of Redis tells of a key that holds something
-// else than larder put there.
+// IsForeign reports whether an error of Redis means that a key holds a value of
+// another type, which larder did not write.
 func IsForeign(err error) bool { return err != nil && redis.HasErrorPrefix(err, "WRONGTYPE") }
 
-// Found is what Redis holds of one restaurant.
+// Found is the state of one restaurant in Redis.
 type Found struct {
 	Version Version
 	Err     error // ErrNoCatalogue or ErrCorrupt
 }
 
-// Find reads the current versions of many restaurants in few round trips: one
-// Found for each, in order. The error is redisdb.ErrUnavailable.
+// Find reads the current versions of many restaurants in few round trips. It
+// returns one Found for each, in order. The error is redisdb.ErrUnavailable.
 func (s *Store) Find(ctx context.Context, restaurants []menu.RestaurantID) ([]Found, error) {
 	all := make([]Found, 0, len(restaurants))
 	fields := append([]string{"record"}, statusFields()...)
@@ -159,7 +160,7 @@ func (s *Store) Find(ctx context.Context, restaurants []menu.RestaurantID) ([]Fo
 
 func readCurrent(restaurant menu.RestaurantID, values []any) Found {
 	if len(values) == 0 {
-		return Found{Err: fmt.Errorf("cache: %s: its key holds something else: %w", restaurant, ErrCorrupt)}
+		return Found{Err: fmt.Errorf("cache: %s: its key holds a value of another type: %w", restaurant, ErrCorrupt)}
 	}
 	raw, stored := values[0].(string)
 	state := readStatus(values[1:])
@@ -170,9 +171,9 @@ func readCurrent(restaurant menu.RestaurantID, values []any) Found {
 	return Found{Version: version.With(state), Err: err}
 }
 
-// queryCurrent reads fields of Keys.Current and then the floor of many restaurants, in
-// order. What somebody else has put under the first key gives no values, and
-// holds up nobody.
+// queryCurrent reads fields of Keys.Current, then the floor, of many restaurants in
+// order. A foreign value under the first key gives no values and does not affect
+// other restaurants.
 func (s *Store) queryCurrent(
 	ctx context.Context, restaurants []menu.RestaurantID, fields []string, answer func(menu.RestaurantID, []any),
 ) error {
@@ -198,10 +199,10 @@ func (s *Store) queryCurrent(
 	return nil
 }
 
-// Versions gives the versions that the history keeps, newest first: one for
-// each content, with the stop lists it had last (policy S7).
+// Versions returns the versions in the history, newest first: one for each content,
+// with its last stop lists (policy S7).
 //
-// Errors: ErrNoCatalogue where there is none, redisdb.ErrUnavailable.
+// Errors: ErrNoCatalogue if there is none, redisdb.ErrUnavailable.
 func (s *Store) Versions(ctx context.Context, restaurant menu.RestaurantID) ([]Version, error) {
 	list, err := s.redis.Client().LRange(ctx, s.keys.History(restaurant), 0, -1).Result()
 	if err != nil {
@@ -229,10 +230,10 @@ func (s *Store) Versions(ctx context.Context, restaurant menu.RestaurantID) ([]V
 	return versions, nil
 }
 
-// Version gives one version: any of the history, or one that was replaced
-// within the last ten minutes.
+// Version returns one version of the history, or one that was replaced within the
+// last ten minutes.
 //
-// Errors: ErrNoCatalogue when it is not kept, ErrCorrupt, redisdb.ErrUnavailable.
+// Errors: ErrNoCatalogue if it is not stored, ErrCorrupt, redisdb.ErrUnavailable.
 func (s *Store) Version(ctx context.Context, restaurant menu.RestaurantID, version int64) (Version, error) {
 	raw, err := s.redis.Client().Get(ctx, s.keys.Record(restaurant, version)).Bytes()
 	if err != nil {
@@ -241,8 +242,8 @@ func (s *Store) Version(ctx context.Context, restaurant menu.RestaurantID, versi
 	return decodeRecord(restaurant, raw)
 }
 
-// SaveReasons keeps a connection's rejection reasons as the caller encoded
-// them, with the time. The error is redisdb.ErrUnavailable.
+// SaveReasons saves a connection's rejection reasons, encoded by the caller, with
+// the time. The error is redisdb.ErrUnavailable.
 func (s *Store) SaveReasons(ctx context.Context, connection string, raw []byte) error {
 	err := s.redis.Client().HSet(ctx, s.keys.Reasons(connection), "reasons", raw, "at", menu.FormatTime(s.clock())).Err()
 	if err != nil {
@@ -251,7 +252,7 @@ func (s *Store) SaveReasons(ctx context.Context, connection string, raw []byte) 
 	return nil
 }
 
-// Reasons gives a connection's rejection reasons and when they were saved.
+// Reasons returns a connection's rejection reasons and when they were saved.
 //
 // Errors: ErrNoReasons, redisdb.ErrUnavailable.
 func (s *Store) Reasons(ctx context.Context, connection string) ([]byte, time.Time, error) {
@@ -271,10 +272,10 @@ func (s *Store) Reasons(ctx context.Context, connection string) ([]byte, time.Ti
 	return []byte(raw), at, nil
 }
 
-// Subscribe calls received for every version that any process publishes, and
-// returns when ctx ends. It calls subscribed whenever a subscription begins:
-// versions that were published before are not announced. lost gets the error of
-// a subscription that ends; another one follows.
+// Subscribe calls received for every version that any process publishes, until ctx
+// ends. It calls subscribed at the start of each subscription; versions published
+// before are not announced. It calls lost with the error of a subscription that
+// ended, and subscribes again.
 func (s *Store) Subscribe(
 	ctx context.Context, subscribed func(), received func(restaurant menu.RestaurantID, version int64), lost func(error),
 ) {
@@ -285,12 +286,12 @@ func (s *Store) Subscribe(
 	}, lost)
 }
 
-// notice says that a restaurant has a new version.
+// notice returns the message that announces a new version of a restaurant.
 func notice(restaurant menu.RestaurantID, version int64) string {
 	return strconv.FormatInt(version, 10) + " " + string(restaurant)
 }
 
-// readNotice reads a notice; false for anything else on the channel.
+// readNotice parses a notice. It returns false for any other message.
 func readNotice(payload string) (restaurant menu.RestaurantID, version int64, ok bool) {
 	number, id, _ := strings.Cut(payload, " ")
 	version, err := strconv.ParseInt(number, 10, 64)

@@ -9,19 +9,19 @@ import (
 )
 
 const (
-	// sweepGrace is how long a content stays that nobody names.
+	// sweepGrace is how long an unused content is kept.
 	sweepGrace = 24 * time.Hour
-	// sweepPage is how many contents one look takes.
+	// sweepPage is the number of contents per scan.
 	sweepPage = 256
 )
 
-// Sweep removes the contents that no history has named for a day and gives
-// how many they were. Contents never expire by themselves: the last good menu
-// is kept for ever. Of all larders on one Redis only the first in a day does
-// the work. The error is redisdb.ErrUnavailable.
+// Sweep removes the contents that no history has named for a day, and returns their
+// number. Contents never expire by themselves: the last good menu is kept
+// indefinitely. Only the first instance in a day does the work. The error is
+// redisdb.ErrUnavailable.
 func (s *Store) Sweep(ctx context.Context) (int, error) {
 	client := s.redis.Client()
-	// Somewhat less than a day, so that a daily caller does not miss its turn.
+	// Less than a day, so that a daily caller does not miss its turn.
 	mine, err := client.SetNX(ctx, s.keys.Swept(), menu.FormatTime(s.clock()), sweepGrace-time.Hour).Result()
 	if err != nil {
 		return 0, unavailable("sweep", err)
@@ -31,7 +31,8 @@ func (s *Store) Sweep(ctx context.Context) (int, error) {
 	}
 	removed, err := s.sweepAll(ctx)
 	if err != nil {
-		// The day's turn is given back; if that fails too, it comes tomorrow.
+		// Another instance may try today. If this fails too, the sweep runs
+		// tomorrow.
 		_ = client.Del(ctx, s.keys.Swept()).Err()
 		return removed, unavailable("sweep", err)
 	}
@@ -59,9 +60,9 @@ func (s *Store) sweepAll(ctx context.Context) (removed int, err error) {
 	}
 }
 
-// sweepContent removes one content unless the history of a restaurant that ever
-// used it names it. Nobody is ever struck off its users: one who was late to do
-// so could make a content that came back look unused.
+// sweepContent removes one content unless the history of one of its users names it.
+// Users are never removed from the set: a late removal could make a content that is
+// used again look unused.
 func (s *Store) sweepContent(ctx context.Context, hash string) (bool, error) {
 	client := s.redis.Client()
 	users, err := client.SMembers(ctx, s.keys.ContentUsers(hash)).Result()
@@ -90,8 +91,8 @@ func (s *Store) sweepContent(ctx context.Context, hash string) (bool, error) {
 	return true, s.unlist(ctx, hash)
 }
 
-// unlist takes a content off the list. A publisher may have brought it back
-// since: then it is listed again, here or, if it comes later still, by itself.
+// unlist removes a content from the list. A publisher may have stored it again
+// meanwhile. Then it is listed again, here or later by the publisher.
 func (s *Store) unlist(ctx context.Context, hash string) error {
 	client := s.redis.Client()
 	if err := client.SRem(ctx, s.keys.Contents(), hash).Err(); err != nil {
@@ -104,14 +105,14 @@ func (s *Store) unlist(ctx context.Context, hash string) error {
 	return client.SAdd(ctx, s.keys.Contents(), hash).Err()
 }
 
-// Run sweeps unused contents until ctx ends: it asks at once, so that a larder
-// that never lives for an hour sweeps too, then every hour, and the first
-// larder that asks in a day does the work. It starts no goroutine.
+// Run sweeps unused contents until ctx ends: at the start, for instances that run
+// less than an hour, and then every hour. The first instance in a day does the
+// work. It starts no goroutine.
 func (s *Store) Run(ctx context.Context) error {
 	ticker := time.NewTicker(time.Hour)
 	defer ticker.Stop()
 	for {
-		_, _ = s.Sweep(ctx) // asked again in an hour; until then it costs no more than space
+		_, _ = s.Sweep(ctx) // tried again in an hour; until then it only costs space
 		select {
 		case <-ctx.Done():
 			return nil

@@ -11,30 +11,30 @@ import (
 	"larder/internal/menu"
 )
 
-// Version is what is known of one version of a restaurant's catalogue beside
-// the catalogue itself. The caller must not change its slices.
+// Version describes one version of a restaurant's catalogue. The caller must not
+// change its slices.
 type Version struct {
 	Restaurant menu.RestaurantID
 	Name       string // the restaurant's name as configured when it was published
 	Version    int64  // from 1, only grows
 	Content    string // the hash of its content
 	Stops      menu.Stops
-	SyncedAt   time.Time // UTC, whole milliseconds: when this version was pulled
+	SyncedAt   time.Time // UTC, whole milliseconds: when this version was fetched
 	CheckedAt  time.Time // UTC, whole milliseconds: when it was last confirmed
 	Counts     menu.Counts
-	// LastOutcome is the outcome of the last finished run: "updated",
-	// "unchanged", "quarantined", "failed", ….
+	// LastOutcome is the outcome of the last finished run: "updated", "unchanged",
+	// "quarantined", "failed", ….
 	LastOutcome string
 	Held        bool // a rollback holds it (policy S7a)
-	Hold        Hold // how; zero where Held is false
+	Hold        Hold // zero if Held is false
 	Bytes       int  // size of the content
-	// ModifiedAt is SyncedAt or, where the version before was pulled in the same
-	// second, a second later: no two versions share the second that
-	// Last-Modified shows, and it may be a little ahead of the clock.
+	// ModifiedAt is SyncedAt, or a second later if the previous version was
+	// modified in the same second. So no two versions have the same Last-Modified,
+	// which may be slightly in the future.
 	ModifiedAt time.Time
-	// Published names what the ordering service published: the content and
-	// what its stop lists say of any restaurant. It may move without a new
-	// version, and PublishedAt with it, of which ModifiedAt's rule holds too.
+	// Published identifies what the ordering service published: the content and the
+	// stop lists of all restaurants. It may change without a new version, and
+	// PublishedAt with it. PublishedAt follows the rule of ModifiedAt.
 	Published   string
 	PublishedAt time.Time
 	// Floor is the highest version that was served before Redis lost it, 0 for
@@ -42,22 +42,22 @@ type Version struct {
 	Floor int64
 }
 
-// Snapshot is one version of a restaurant's catalogue. It never changes: all
-// that is read from one snapshot is of one version.
+// Snapshot is one version of a restaurant's catalogue. It never changes, so
+// everything read from one snapshot belongs to one version.
 type Snapshot struct {
 	Version
 	Catalogue *menu.Catalogue
 }
 
-// EventID names the version in a few characters, the same on every replica:
-// "<version>-<8 hex>". The hex is of its content and the time of its pull, which
-// tell two versions apart that got one number because Redis lost its data.
+// EventID identifies the version in a few characters, the same on every instance:
+// "<version>-<8 hex>". The hex is of its content and sync time. These differ
+// between two versions with one number, which occur if Redis loses its data.
 func (v Version) EventID() string {
 	hash := sha256.Sum256([]byte(v.Content + " " + menu.FormatTime(v.SyncedAt)))
 	return strconv.FormatInt(v.Version, 10) + "-" + hex.EncodeToString(hash[:4])
 }
 
-// record is a version as Redis keeps it. Times are menu.TimeFormat.
+// record is a version as stored in Redis. Times are in menu.TimeFormat.
 type record struct {
 	Version  int64       `json:"version"`
 	Content  string      `json:"content"`
@@ -66,7 +66,7 @@ type record struct {
 	SyncedAt string      `json:"syncedAt"`
 	Counts   menu.Counts `json:"counts"`
 	Bytes    int         `json:"bytes"`
-	// ModifiedAt is left out where it is SyncedAt.
+	// ModifiedAt is omitted if it is SyncedAt.
 	ModifiedAt string `json:"modifiedAt,omitempty"`
 }
 
@@ -103,8 +103,8 @@ func decodeRecord(restaurant menu.RestaurantID, raw []byte) (Version, error) {
 	}, nil
 }
 
-// fieldValues are what HMGET answers. A value that is absent, or that larder did
-// not write, reads as zero.
+// fieldValues is a result of HMGET. A value that is absent, or that larder did not
+// write, reads as zero.
 type fieldValues []any
 
 func (f fieldValues) text(i int) string {
@@ -125,14 +125,14 @@ func (f fieldValues) time(i int) time.Time {
 	return t
 }
 
-// ClockSlack is how far the clocks of larders may be apart: a check later than
-// that from now was noted by one that was wrong, and does not stand.
+// ClockSlack is the largest accepted difference between the clocks of instances. A
+// check that is further in the future came from a wrong clock and is replaced.
 const ClockSlack = time.Minute
 
 func parseTime(s string) (time.Time, error) { return time.Parse(menu.TimeFormat, s) }
 
-// afterLast gives t or, where before is in the same second or later, the first
-// second after before: If-Modified-Since alone then tells the two apart.
+// afterLast returns t. If before is in the same second or later, it returns the
+// next full second after before, so that If-Modified-Since distinguishes the two.
 func afterLast(t, before time.Time) time.Time {
 	if next := before.Truncate(time.Second).Add(time.Second); !before.IsZero() && t.Before(next) {
 		return next
@@ -140,5 +140,5 @@ func afterLast(t, before time.Time) time.Time {
 	return t
 }
 
-// truncateMillis is t as Redis and every body will show it.
+// truncateMillis returns t as Redis and all bodies show it.
 func truncateMillis(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }

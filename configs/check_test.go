@@ -49,12 +49,12 @@ auth:
 	want := []string{
 		`larder.yaml:2:11: http.listen: "nowhere" is no host:port address, as 127.0.0.1:8080`,
 		`larder.yaml:4:12: sync.history: must be at least 1`,
-		`larder.yaml:6:13: ordering.max_zero: "some" is none of unlimited, none`,
+		`larder.yaml:6:13: ordering.max_zero: unknown value "some"; valid: unlimited, none`,
 		`larder.yaml:8:5: connections[0].base_url: is missing`,
 		`larder.yaml:9:15: connections[0].auth_url: "ftp://x" must start with http:// or https://`,
 		`larder.yaml:15:15: auth.clients[0].secret: is shorter than 16 bytes, which is rejected because http.listen (nowhere) ` +
 			"is reachable from other machines; use a random one, as `openssl rand -base64 24` prints",
-		`larder.yaml:16:16: auth.clients[0].scopes[0]: "cook" is none of menu, orders, ops`,
+		`larder.yaml:16:16: auth.clients[0].scopes[0]: unknown value "cook"; valid: menu, orders, ops`,
 		`environment LARDER_CACHE_MEMORY: cache.memory: must be at least 1MiB`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -117,7 +117,7 @@ func TestWhatOperatorsAreShownOfARestaurant(t *testing.T) {
 // share it, and the place is that of whoever says it.
 func TestReplicasNeedARedisThatAllReach(t *testing.T) {
 	t.Parallel()
-	const msg = `redis.shared: instances cannot share an embedded Redis, which each of them has for itself: set redis.url to one that all of them reach, such as redis://redis.internal:6379`
+	const msg = `redis.shared: instances cannot share an embedded Redis; set redis.url to a Redis that all of them can reach, such as redis://redis.internal:6379`
 	for name, test := range map[string]struct {
 		text, want string
 		env        []string
@@ -310,7 +310,7 @@ auth:
 	want := []string{
 		`larder.yaml:2:3: unknown key "lisen" in http: did you mean "listen"?`,
 		`larder.yaml:3:18: http.drain_timeout: "soon" is no duration: write a number and a unit, such as 500ms, 30s, 2m or 24h`,
-		`larder.yaml:4:12: http.metrics: "some" is none of open, ops, off`,
+		`larder.yaml:4:12: http.metrics: unknown value "some"; valid: open, ops, off`,
 		`larder.yaml:5:17: sync.history: must be at least 1`,
 		`larder.yaml:6:17: cache.memory: must be at least 1MiB`,
 		`larder.yaml:9:5: unknown key "base_ulr" in connections[0]: did you mean "base_url"?`,
@@ -322,7 +322,7 @@ auth:
 		`larder.yaml:17:9: restaurants[1].id: one value is expected here, not a list`,
 		`larder.yaml:19:15: restaurants[2].schedule: schedule "often": expected exactly 5 fields, found 1: [often]: write "@every 2m", five cron fields such as "*/5 * * * *", or "@hourly"`,
 		`larder.yaml:22:26: auth.clients[0].secret: the environment variable NOBODY is not set: set it, or name a file with secret_file`,
-		`larder.yaml:22:48: auth.clients[0].scopes[0]: "cook" is none of menu, orders, ops`,
+		`larder.yaml:22:48: auth.clients[0].scopes[0]: unknown value "cook"; valid: menu, orders, ops`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)

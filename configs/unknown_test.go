@@ -155,7 +155,7 @@ func TestRemovedSettings(t *testing.T) {
 		"a variable": {env: "LARDER_REDIS_DATA_DIR=./data", want: "environment LARDER_REDIS_DATA_DIR: " + folder},
 		"a value": {
 			text: "redis:\n  url: managed\n",
-			want: `larder.yaml:2:8: redis.url: "managed" was removed: larder starts no redis-server any more; run Redis as a service of its own; write "embedded", redis://`,
+			want: `larder.yaml:2:8: redis.url: "managed" was removed because larder does not start a redis-server; run Redis as a separate service; write "embedded", redis://`,
 		},
 	} {
 		for _, options := range [][]Option{nil, {AllowUnknownKeys}} {

@@ -164,7 +164,7 @@ func TestReadsGoOnWithoutRedis(t *testing.T) { // policy S5
 	}
 	w.get("/v1/rejection-reasons?connection=main").is(t, http.StatusOK)
 	w.post(validatePath, order()).is(t, http.StatusOK)
-	if got := w.ready(http.StatusOK); got.Status != "degraded" || got.Parts.Redis.OK || got.Parts.Redis.Msg != "does not answer: nothing listens there" || got.Parts.Journal.Msg != "Redis does not answer: nothing listens there" {
+	if got := w.ready(http.StatusOK); got.Status != "degraded" || got.Parts.Redis.OK || got.Parts.Redis.Msg != "does not answer: connection refused" || got.Parts.Journal.Msg != "Redis does not answer: connection refused" {
 		t.Errorf("readyz: %+v", got)
 	}
 	for _, path := range []string{"/v1/ops/runs", "/v1/ops/restaurants/bistro/lint"} {

@@ -56,7 +56,7 @@ func TestHealthDistinguishesARefusalFromSilence(t *testing.T) {
 		"Redis refuses writes: OOM: its memory is full (maxmemory); syncs pause until it accepts them",
 		"Redis accepts writes again; catching up",
 		"Redis refuses writes: OOM: its memory is full (maxmemory); syncs pause until it accepts them",
-		"Redis refuses writes: NOREPLICAS: fewer replicas follow it than min-replicas-to-write asks for; syncs pause until it accepts them",
+		"Redis refuses writes: NOREPLICAS: it has fewer replicas than min-replicas-to-write; syncs pause until it accepts them",
 		"Redis does not answer; syncs pause until it does",
 		"Redis answers again; catching up",
 	}

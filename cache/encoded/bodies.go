@@ -10,25 +10,25 @@ import (
 	"larder/internal/menu"
 )
 
-// WholeMenu, PublishedMenu and ChangesOnly take the place of a dish's index: for
-// the body of GET …/menu, of the menu view as the ordering service published it,
-// and of GET …/changes, of which a version has many.
+// WholeMenu, PublishedMenu and ChangesOnly replace a dish's index in a Key: for the
+// body of GET …/menu, of the published menu view, and of GET …/changes. A version
+// has many of the last kind.
 const (
 	WholeMenu     = menu.None
 	PublishedMenu = WholeMenu - 1
 	ChangesOnly   = WholeMenu - 2
 )
 
-// bodyOverhead is about what an entry takes beside its body, in bytes.
+// bodyOverhead is the approximate size of an entry without its body, in bytes.
 const bodyOverhead = 320
 
-// Key names one encoded body. The content and when it was synced are part of it
-// because a Redis that lost its data may give a version number twice.
+// Key identifies one encoded body. It contains the content and the sync time,
+// because a Redis that lost its data may use a version number twice.
 type Key struct {
 	Restaurant menu.RestaurantID
 	Content    string // cache.Version.Published for PublishedMenu
 	Version    int64
-	Synced     int64 // milliseconds; stop lists are no part of the content
+	Synced     int64 // milliseconds; the content does not include stop lists
 	Product    menu.Index
 	Encoding   Encoding
 	Since      int64 // of ChangesOnly: the other version
@@ -38,15 +38,15 @@ func (k Key) String() string {
 	return fmt.Sprintf("%s %d %d %s %d %d %d", k.Restaurant, k.Version, k.Synced, k.Content, k.Product, k.Encoding, k.Since)
 }
 
-// Bodies are encoded bodies in memory, bounded by their bytes. The least used are
-// evicted first (docs/decisions/0001-response-body-cache-otter.md). It is safe for concurrent
-// use.
+// Bodies holds encoded bodies in memory within a limit of bytes. It evicts the
+// least used ones first (docs/decisions/0001-response-body-cache-otter.md). It is
+// safe for concurrent use.
 type Bodies struct {
 	cache  *otter.Cache[Key, *Representation]
 	flight singleflight.Group
 }
 
-// NewBodies returns an empty cache of so many bytes.
+// NewBodies returns an empty cache with the given limit in bytes.
 func NewBodies(memory int64) *Bodies {
 	return &Bodies{cache: otter.Must(&otter.Options[Key, *Representation]{
 		MaximumWeight: uint64(max(memory, 0)),
@@ -58,7 +58,7 @@ func NewBodies(memory int64) *Bodies {
 	})}
 }
 
-// Size returns how many bytes the bodies use. It allocates nothing.
+// Size returns the size of the bodies in bytes. It allocates nothing.
 func (b *Bodies) Size() int64 { return int64(b.cache.WeightedSize()) } //nolint:gosec // bounded by the memory
 
 // Get returns a body if it is in memory. It does not wait or allocate.
@@ -88,15 +88,15 @@ func (b *Bodies) Build(key Key, version *VersionBodies, render func() (*Represen
 	return r, nil
 }
 
-// VersionBodies lists the bodies of one version, so that they are removed with
-// it. It keeps no list of keys: that would need more memory than the bodies, and
-// does not count against cache.memory. A nil *VersionBodies keeps nothing.
+// VersionBodies tracks the bodies of one version, so that they are removed
+// together. It stores no list of keys, which would need more memory than the bodies
+// and is not part of cache.memory. A nil *VersionBodies keeps nothing.
 type VersionBodies struct {
 	mu        sync.Mutex
 	closed    bool
 	key       Key        // one of the keys; they differ only in dish and encoding
 	last      menu.Index // the highest dish of any key
-	published Key        // one of the keys of the view as published, of one Published
+	published Key        // one of the keys of the published view, for one Published
 }
 
 // Put keeps a body of the version, unless the version was cleared.
@@ -118,8 +118,8 @@ func (v *VersionBodies) Put(b *Bodies, key Key, r *Representation) {
 	b.cache.Set(key, r)
 }
 
-// DropPublished removes the bodies of the view as published, except those of the
-// given Published.
+// DropPublished removes the bodies of the published view, except those of the given
+// Published.
 func (v *VersionBodies) DropPublished(b *Bodies, published string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -132,7 +132,7 @@ func (v *VersionBodies) keepPublished(b *Bodies, published string) {
 	}
 }
 
-// Clear removes every body of the version; later ones are not kept.
+// Clear removes every body of the version. Later ones are not kept.
 func (v *VersionBodies) Clear(b *Bodies) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -144,7 +144,7 @@ func (v *VersionBodies) Clear(b *Bodies) {
 	}
 }
 
-// drop removes what the key names in every encoding.
+// drop removes the body of the key in every encoding.
 func (b *Bodies) drop(key Key) {
 	for key.Encoding = Identity; int(key.Encoding) < encodings; key.Encoding++ {
 		b.cache.Invalidate(key)

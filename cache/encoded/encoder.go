@@ -15,27 +15,27 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// The level of each encoding: about where bodies stop shrinking for the time
-// (docs/decisions/0055-one-compression-level-per-encoding.md). Zstd has its default.
+// The level of each encoding. Higher levels cost much time for little size
+// (docs/decisions/0055-one-compression-level-per-encoding.md). Zstd uses its
+// default.
 const (
 	gzipLevel   = 5
 	brotliLevel = 4
 )
 
-// writtenAtATime is the block of brotli's writer, in bytes.
+// writtenAtATime is the size of one write to brotli's writer, in bytes.
 const writtenAtATime = 64 << 10
 
-// Representation is one encoded body, shared by all readers: they must not
-// change it.
+// Representation is one encoded body. All readers share it and must not change it.
 type Representation struct {
 	Body []byte
-	// ETag is weak: W/"<version>-<8 hex of the identity body's hash>", the
+	// ETag is weak: W/"<version>-<8 hex of the identity body's hash>". It is the
 	// same for every encoding.
 	ETag     string
 	Encoding Encoding
 }
 
-// compressor is what gzip's and brotli's writers have in common.
+// compressor is the interface of gzip's and brotli's writers.
 type compressor interface {
 	io.WriteCloser
 	Reset(to io.Writer)
@@ -47,14 +47,14 @@ type Encoder struct {
 	zstd        *zstd.Encoder
 }
 
-// NewEncoder returns an Encoder, which keeps buffers for its next bodies.
+// NewEncoder returns an Encoder. It keeps its buffers for later bodies.
 func NewEncoder() *Encoder {
-	// A window of 2 MiB costs the largest menus some 0.3 % of their size, and the
-	// encoder then keeps 4 MiB and not 18.
+	// A window of 2 MiB makes the largest menus about 0.3 % larger, and the
+	// encoder's memory 4 MiB instead of 18.
 	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderConcurrency(1),
 		zstd.WithWindowSize(2<<20), zstd.WithLowerEncoderMem(true))
 	if err != nil {
-		panic(err) // it fails for wrong options alone, and these are constant
+		panic(err) // it fails only for invalid options, and these are constant
 	}
 	return &Encoder{zstd: encoder}
 }
@@ -70,7 +70,7 @@ func (e *Encoder) Represent(version int64, identity []byte, enc Encoding) (*Repr
 	return &Representation{Body: body, ETag: string(tag), Encoding: enc}, err
 }
 
-// encode compresses a body for transfer.
+// -
 func (e *Encoder) encode(enc Encoding, body []byte) ([]byte, error) {
 	switch enc {
 	case Identity:
@@ -86,7 +86,8 @@ func (e *Encoder) encode(enc Encoding, body []byte) ([]byte, error) {
 		writer = newCompressor(enc)
 	}
 	writer.Reset(&out)
-	// In parts: brotli's writer keeps room for all that it is given at a time.
+	// In parts: brotli's writer keeps a buffer for everything that one write
+	// contains.
 	for part := range slices.Chunk(body, writtenAtATime) {
 		if _, err := writer.Write(part); err != nil {
 			return nil, fmt.Errorf("cache: %s: %w", enc, err)
@@ -95,7 +96,7 @@ func (e *Encoder) encode(enc Encoding, body []byte) ([]byte, error) {
 	if err := writer.Close(); err != nil {
 		return nil, fmt.Errorf("cache: %s: %w", enc, err)
 	}
-	writer.Reset(io.Discard) // or it would hold on to out
+	writer.Reset(io.Discard) // so that it does not keep out
 	e.compressors[enc].Put(writer)
 	return bytes.Clone(out.Bytes()), nil // no spare capacity is kept
 }
@@ -104,6 +105,6 @@ func newCompressor(enc Encoding) compressor {
 	if enc == Brotli {
 		return brotli.NewWriterV2(nil, brotliLevel)
 	}
-	writer, _ := gzip.NewWriterLevel(nil, gzipLevel) // it fails for a wrong level alone
+	writer, _ := gzip.NewWriterLevel(nil, gzipLevel) // it fails only for an invalid level
 	return writer
 }

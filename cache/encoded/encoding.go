@@ -6,10 +6,10 @@ import (
 	"larder/internal/menu"
 )
 
-// Encoding is how a body is encoded for transfer.
+// Encoding is a content encoding.
 type Encoding uint8
 
-// The encodings that bodies are kept in.
+// The supported content encodings.
 const (
 	Identity Encoding = iota
 	Gzip
@@ -17,19 +17,19 @@ const (
 	Zstd
 )
 
-// encodings is how many there are.
+// encodings is their number.
 const encodings = int(Zstd) + 1
 
-// String is the encoding's name in Content-Encoding and Accept-Encoding.
+// String returns the encoding's name in Content-Encoding and Accept-Encoding.
 func (e Encoding) String() string {
 	return [encodings]string{"identity", "gzip", "br", "zstd"}[e]
 }
 
-// Encodings is a set of encodings: those that a client values most, and equally.
+// Encodings is a set of encodings: those that a client prefers, with equal weight.
 type Encodings uint8
 
-// Accept is the set of the given encodings; without any it is empty: nothing
-// that larder makes is acceptable.
+// Accept returns the set of the given encodings. An empty set means that the client
+// accepts none of them.
 func Accept(all ...Encoding) Encodings {
 	var set Encodings
 	for _, e := range all {
@@ -38,18 +38,18 @@ func Accept(all ...Encoding) Encodings {
 	return set
 }
 
-// Has tells whether e is in the set.
+// Has reports whether e is in the set.
 func (s Encodings) Has(e Encoding) bool { return s&(1<<e) != 0 }
 
-// The encodings in the order in which larder prefers them among those that the
-// client values equally: for a menu the smallest first, for a dish, where sizes
-// hardly differ, the one that most clients accept, so that it is kept once.
+// The order in which larder chooses among encodings of equal weight. For a menu the
+// smallest comes first. For a dish, whose sizes hardly differ, it is the encoding
+// that most clients accept, so that one cached body serves them.
 var (
 	menuOrder = [...]Encoding{Brotli, Zstd, Gzip, Identity} //nolint:gochecknoglobals // constant
 	dishOrder = [...]Encoding{Gzip, Zstd, Brotli, Identity} //nolint:gochecknoglobals // constant
 )
 
-// First returns the encoding of the set in which larder sends WholeMenu,
+// First returns the encoding of the set that larder uses for WholeMenu,
 // PublishedMenu or the dish of that index. It is Identity for an empty set.
 func (s Encodings) First(what menu.Index) Encoding {
 	order := &dishOrder

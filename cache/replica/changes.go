@@ -12,7 +12,7 @@ import (
 	"larder/internal/menu"
 )
 
-// changesBody is the body of GET …/changes.
+// -
 type changesBody struct {
 	Result struct {
 		From int64 `json:"from"`
@@ -21,22 +21,20 @@ type changesBody struct {
 	} `json:"result"`
 }
 
-// Changes gives the ready body of GET …/changes: what differs between the
-// version since and the snapshot's. Any version can be asked for that is the
-// last one of a content in the history, or was replaced within the last ten
-// minutes (policy S7).
+// Changes returns the body of GET …/changes: the differences between version since
+// and the snapshot's. since may be any version that is the last one of a content in
+// the history, or that was replaced within the last ten minutes (policy S7).
 //
-// The first who asks for a pair of versions loads the older one from Redis and
-// compares them, once for all who wait: O(size of both). The body is kept within
-// the Replica's memory as long as it is asked for. ctx ends this caller's wait
-// only.
+// The first request for a pair of versions loads the older one from Redis and
+// compares them, once for all concurrent callers: O(size of both). The body stays
+// in the Replica's memory until it is evicted. ctx ends only this caller's wait.
 //
-// Errors: cache.ErrVersionGone when since is not kept, above the snapshot's
-// version, or not above its floor (policy S2a): then two versions may have had
-// that number; redisdb.ErrUnavailable; cache.ErrCorrupt; ctx's.
+// Errors: cache.ErrVersionGone if since is not stored, is above the snapshot's
+// version, or is not above its floor (policy S2a), where a number may have been
+// used twice; redisdb.ErrUnavailable; cache.ErrCorrupt; ctx's.
 func (r *Replica) Changes(ctx context.Context, snap *cache.Snapshot, since int64, enc encoded.Encoding) (*encoded.Representation, error) {
 	if since > snap.Version.Version {
-		r.noticeQueue.add(snap.Restaurant) // perhaps another replica is ahead
+		r.noticeQueue.add(snap.Restaurant) // another instance may be ahead
 		return nil, fmt.Errorf("cache: changes of %s since %d: version %d is current: %w",
 			snap.Restaurant, since, snap.Version.Version, cache.ErrVersionGone)
 	}
@@ -60,7 +58,7 @@ func (r *Replica) Changes(ctx context.Context, snap *cache.Snapshot, since int64
 }
 
 func (r *Replica) changes(ctx context.Context, snap *cache.Snapshot, since int64, enc encoded.Encoding) (*encoded.Representation, error) {
-	if enc != encoded.Identity { // packed from that, so that the two are compared once
+	if enc != encoded.Identity { // encoded from the identity body, so that versions are compared once
 		plain, err := r.Changes(ctx, snap, since, encoded.Identity)
 		if err != nil {
 			return nil, err
@@ -84,7 +82,7 @@ func (r *Replica) changes(ctx context.Context, snap *cache.Snapshot, since int64
 	return r.encoder.Represent(snap.Version.Version, body, encoded.Identity)
 }
 
-// before gives the catalogue of a version before the snapshot's.
+// before returns the catalogue of an earlier version than the snapshot's.
 func (r *Replica) before(ctx context.Context, snap *cache.Snapshot, version int64) (*menu.Catalogue, error) {
 	kept, err := r.store.Version(ctx, snap.Restaurant, version)
 	if err == nil {

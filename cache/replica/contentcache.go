@@ -11,8 +11,8 @@ import (
 	"larder/internal/menu"
 )
 
-// contentCache holds every compiled content once, for as long as any catalogue
-// uses it: it holds them weakly, so one that no restaurant uses is collected.
+// contentCache holds every compiled content once, as long as a catalogue uses it.
+// Its references are weak, so an unused content is collected.
 type contentCache struct {
 	load func(ctx context.Context, hash string) (*menu.Content, error)
 
@@ -26,8 +26,8 @@ func newContentCache(load func(context.Context, string) (*menu.Content, error)) 
 	return &contentCache{load: load, entries: make(map[string]weak.Pointer[menu.Content]), packedViews: map[string][]byte{}}
 }
 
-// content gives the content of a hash and loads it where nobody holds it.
-// Callers at the same time share one load.
+// content returns the content of a hash. If it is not in memory, concurrent callers
+// share one load.
 func (l *contentCache) content(ctx context.Context, hash string) (*menu.Content, error) {
 	if content := l.cached(hash); content != nil {
 		return content, nil
@@ -55,8 +55,8 @@ func (l *contentCache) cached(hash string) *menu.Content {
 	return l.entries[hash].Value()
 }
 
-// intern gives the content that everyone uses for the hash: the one that is
-// held, or else the one given.
+// intern returns the content in memory for the hash. If there is none, it keeps and
+// returns the given one.
 func (l *contentCache) intern(hash string, content *menu.Content) *menu.Content {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -68,8 +68,8 @@ func (l *contentCache) intern(hash string, content *menu.Content) *menu.Content 
 	return content
 }
 
-// remove drops the entry of a content that was collected, unless the hash has
-// been loaded again since.
+// remove deletes the entry of a collected content, unless the hash was loaded
+// again.
 func (l *contentCache) remove(hash string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -79,7 +79,7 @@ func (l *contentCache) remove(hash string) {
 	}
 }
 
-// packedContent returns a content as it is stored, if that is held.
+// packedContent returns the stored form of a content if it is in memory.
 func (l *contentCache) packedContent(hash string) ([]byte, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -87,7 +87,7 @@ func (l *contentCache) packedContent(hash string) ([]byte, bool) {
 	return packed, held
 }
 
-// keepPackedContent holds a content as it is stored for as long as the content.
+// keepPackedContent keeps the stored form of a content as long as the content.
 func (l *contentCache) keepPackedContent(hash string, packed []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	// missLife is how long a restaurant without a catalogue, or a Redis that
-	// does not answer, is not asked about again by readers. A notice ends it.
+	// missLife is how long readers do not repeat a failed load: the restaurant has
+	// no catalogue, or Redis does not respond. A notice ends it.
 	missLife = time.Second
-	// maxMisses bounds what is remembered of names that nobody has.
+	// maxMisses limits the memory for ids that do not exist.
 	maxMisses = 4096
 )
 
-// misses remembers loads that failed, so that readers do not repeat them at once.
+// misses records failed loads, so that readers do not repeat them at once.
 type misses struct {
 	clock func() time.Time
 
@@ -31,7 +31,7 @@ type miss struct {
 	until time.Time
 }
 
-// find returns the error of a load that failed a moment ago, else nil.
+// find returns the error of a recent failed load, else nil.
 func (m *misses) find(restaurant menu.RestaurantID) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -42,7 +42,7 @@ func (m *misses) find(restaurant menu.RestaurantID) error {
 	return last.err
 }
 
-// note remembers why a load failed, unless it was the caller that gave up.
+// note records why a load failed, unless the caller cancelled it.
 func (m *misses) note(restaurant menu.RestaurantID, err error) {
 	if !errors.Is(err, cache.ErrNoCatalogue) && !errors.Is(err, redisdb.ErrUnavailable) && !errors.Is(err, cache.ErrCorrupt) {
 		return

@@ -13,8 +13,8 @@ import (
 // viewsAtATime is how many views one pipeline loads; each may have megabytes.
 const viewsAtATime = 16
 
-// packedView is the menu view as the ordering service published it, packed as
-// in Redis, so that it is read while Redis is away
+// packedView is the menu view as the ordering service published it, compressed as
+// in Redis. It is in memory so that it can be read while Redis is down
 // (docs/decisions/0050-published-view-in-memory.md).
 type packedView struct {
 	published string // cache.Version.Published
@@ -23,23 +23,23 @@ type packedView struct {
 }
 
 // Published returns the body {"result": …} with the menu view as the ordering
-// service published it, every field of it, known to larder or not: the same JSON
-// values, digits of numbers and texts as published last. Its ETag is by its own
-// hash; it was last changed at PublishedAt of the snapshot.
+// service last published it. It has every field, known to larder or not, with the
+// same JSON values, digits of numbers and texts. Its ETag has its own hash; its
+// time of modification is the snapshot's PublishedAt.
 //
-// The first read unpacks the view from memory, or loads it from Redis, once for
-// all concurrent callers. The body is kept within the Replica's memory until the
-// next version, or until the service publishes other stop lists. ctx ends only
-// this caller's wait.
+// The first read unpacks the view from memory, or loads it from Redis, once for all
+// concurrent callers. The body stays in the Replica's memory until the next
+// version, or until the service publishes other stop lists. ctx ends only this
+// caller's wait.
 //
-// Errors: redisdb.ErrUnavailable when the view must be loaded and Redis does not answer;
-// cache.ErrNoCatalogue when Redis has lost it; cache.ErrCorrupt; ctx's.
+// Errors: redisdb.ErrUnavailable if the view is not in memory and Redis does not
+// respond; cache.ErrNoCatalogue if Redis has lost it; cache.ErrCorrupt; ctx's.
 func (r *Replica) Published(ctx context.Context, snap *cache.Snapshot, enc encoded.Encoding) (*encoded.Representation, error) {
 	key := bodyKey(snap, encoded.PublishedMenu, enc)
 	if ready, ok := r.bodies.Get(key); ok {
 		return ready, nil
 	}
-	// The name of the miss is no restaurant's: '/' cannot occur in an id.
+	// The miss must not have a restaurant's name: an id cannot contain '/'.
 	return r.loadBody(ctx, key, snap.Restaurant+"/published", func(ctx context.Context) (*encoded.Representation, error) {
 		body, published, err := r.viewOf(ctx, snap)
 		if err != nil {
@@ -66,9 +66,9 @@ func (r *Replica) loadBody(
 	return loadOnce(ctx, r, &r.published, key.String(), miss, func() (*encoded.Representation, bool) { return r.bodies.Get(key) }, load)
 }
 
-// keepViews loads the views as published that memory does not hold, of those
-// restaurants whose catalogue it holds. What Redis does not have, or has in a
-// newer form, is left to the next poll. The error is redisdb.ErrUnavailable.
+// keepViews loads missing published views of restaurants whose catalogue is in
+// memory. A view that Redis does not have, or has in a newer version, is left to
+// the next poll. The error is redisdb.ErrUnavailable.
 func (r *Replica) keepViews(ctx context.Context, restaurants []menu.RestaurantID) error {
 	var missing []*cache.Snapshot
 	for _, id := range restaurants {
@@ -116,9 +116,8 @@ func (r *Replica) loadViews(ctx context.Context, snapshots []*cache.Snapshot) er
 	return nil
 }
 
-// viewOf returns the view as published last and its name: from memory or, where
-// that does not hold it, from Redis, which may be ahead of the snapshot. Errors
-// are those of cache.Store.View.
+// viewOf returns the last published view and its name, from memory or else from
+// Redis, which may be ahead of the snapshot. Errors are those of cache.Store.View.
 func (r *Replica) viewOf(ctx context.Context, snap *cache.Snapshot) (view []byte, name string, err error) {
 	published, ok := r.unpackView(snap)
 	if !ok {
@@ -133,7 +132,7 @@ func (r *Replica) viewOf(ctx context.Context, snap *cache.Snapshot) (view []byte
 	return view, cache.PublishedSum(snap.Content, published.Stops), nil
 }
 
-// unpackView returns the view that memory holds, if it is the snapshot's.
+// unpackView returns the view in memory if it is the snapshot's.
 func (r *Replica) unpackView(snap *cache.Snapshot) (published menu.Published, ok bool) {
 	s := r.slots.find(snap.Restaurant)
 	if s == nil {

@@ -8,7 +8,7 @@ import (
 	"larder/internal/menu"
 )
 
-// find returns the restaurant's slot, nil where it has none yet.
+// find returns the restaurant's slot; nil if it has none.
 func (s *slots) find(restaurant menu.RestaurantID) *slot {
 	found, ok := s.all.Load(restaurant)
 	if !ok {
@@ -18,7 +18,7 @@ func (s *slots) find(restaurant menu.RestaurantID) *slot {
 	return one
 }
 
-// current returns the entry in the restaurant's slot, nil if there is none.
+// current returns the entry in the restaurant's slot; nil if there is none.
 func (s *slots) current(restaurant menu.RestaurantID) *currentEntry {
 	if one := s.find(restaurant); one != nil {
 		return one.current.Load()
@@ -26,7 +26,7 @@ func (s *slots) current(restaurant menu.RestaurantID) *currentEntry {
 	return nil
 }
 
-// Cached returns the restaurant's menu in memory.
+// Cached returns the restaurant's menu if it is in memory.
 func (r *Replica) Cached(restaurant menu.RestaurantID) (*cache.Snapshot, bool) {
 	if now := r.slots.current(restaurant); now != nil {
 		return now.snapshot, true
@@ -34,15 +34,15 @@ func (r *Replica) Cached(restaurant menu.RestaurantID) (*cache.Snapshot, bool) {
 	return nil, false
 }
 
-// Version returns what is known of the restaurant's current version: the one that
-// memory serves or, soon after a start, the one that Redis named and whose content
-// is still being loaded, or will be loaded by the first read.
+// Version returns the restaurant's current version as far as known: the one in
+// memory or, soon after a start, the one that Redis named and whose content is not
+// loaded yet.
 func (r *Replica) Version(restaurant menu.RestaurantID) (cache.Version, bool) {
 	s := r.slots.find(restaurant)
 	if s == nil {
 		return cache.Version{}, false
 	}
-	coming := s.pending.Load() // before now, which is set before this is cleared
+	coming := s.pending.Load() // read before current, which is set before pending is cleared
 	if now := s.current.Load(); now != nil {
 		return now.snapshot.Version, true
 	}
@@ -52,11 +52,11 @@ func (r *Replica) Version(restaurant menu.RestaurantID) (cache.Version, bool) {
 	return cache.Version{}, false
 }
 
-// Catalogue returns the restaurant's current version: from memory, and on a miss
-// from Redis, loaded once for all concurrent readers. ctx ends this caller's wait only.
+// Catalogue returns the restaurant's current version from memory. On a miss it
+// loads the version from Redis, once for all concurrent readers. ctx ends only this
+// caller's wait.
 //
-// Errors: cache.ErrNoCatalogue; redisdb.ErrUnavailable when Redis cannot be
-// asked; cache.ErrCorrupt; ctx's.
+// Errors: cache.ErrNoCatalogue; redisdb.ErrUnavailable; cache.ErrCorrupt; ctx's.
 func (r *Replica) Catalogue(ctx context.Context, restaurant menu.RestaurantID) (*cache.Snapshot, error) {
 	if snapshot, ok := r.Cached(restaurant); ok {
 		return snapshot, nil
@@ -66,8 +66,8 @@ func (r *Replica) Catalogue(ctx context.Context, restaurant menu.RestaurantID) (
 		func(ctx context.Context) (*cache.Snapshot, error) { return r.load(ctx, restaurant) })
 }
 
-// Current returns the restaurant's current menu as Catalogue does, with the number
-// of its version.
+// Current returns the restaurant's current menu as Catalogue does, with its version
+// number.
 func (r *Replica) Current(ctx context.Context, restaurant menu.RestaurantID) (version int64, catalogue *menu.Catalogue, err error) {
 	snapshot, err := r.Catalogue(ctx, restaurant)
 	if err != nil {
@@ -76,16 +76,16 @@ func (r *Replica) Current(ctx context.Context, restaurant menu.RestaurantID) (ve
 	return snapshot.Version.Version, snapshot.Catalogue, nil
 }
 
-// menuBody is the identity body of GET …/menu of a version.
+// menuBody returns the identity body of GET …/menu of a version.
 func menuBody(v cache.Version, catalogue *menu.Catalogue) []byte {
-	// About the size of a menu, so that the buffer grows at most once.
+	// The approximate size of a menu, so that the buffer grows at most once.
 	size := 1024 + 900*catalogue.Products().Len() + 450*catalogue.Ingredients().Len()
 	return catalogue.AppendMenu(make([]byte, 0, size), menu.Head{
 		Restaurant: v.Restaurant, RestaurantName: v.Name, Version: v.Version, SyncedAt: v.SyncedAt,
 	})
 }
 
-// bodyKey names a body of the snapshot: encoded.WholeMenu, PublishedMenu or a dish.
+// bodyKey returns the key of a snapshot's body: WholeMenu, PublishedMenu or a dish.
 func bodyKey(s *cache.Snapshot, what menu.Index, enc encoded.Encoding) encoded.Key {
 	key := encoded.Key{
 		Restaurant: s.Restaurant, Content: s.Content, Version: s.Version.Version,
@@ -97,23 +97,23 @@ func bodyKey(s *cache.Snapshot, what menu.Index, enc encoded.Encoding) encoded.K
 	return key
 }
 
-// Ready returns the body of WholeMenu, PublishedMenu or the dish of that index
-// if it is in memory. It does not encode, wait or allocate.
+// Ready returns the body of WholeMenu, PublishedMenu or the dish of that index if
+// it is in memory. It does not encode, wait or allocate.
 func (r *Replica) Ready(snap *cache.Snapshot, what menu.Index, enc encoded.Encoding) (*encoded.Representation, bool) {
 	return r.bodies.Get(bodyKey(snap, what, enc))
 }
 
-// Menu returns the body of GET …/menu. The first read of a version encodes it,
-// once for all concurrent readers; it is kept within the Replica's memory until
-// the next version. The body of a snapshot that is no longer current is not kept.
+// Menu returns the body of GET …/menu. The first read of a version encodes it, once
+// for all concurrent readers. It stays in the Replica's memory until the next
+// version. The body of an old snapshot is not kept.
 func (r *Replica) Menu(snap *cache.Snapshot, enc encoded.Encoding) (*encoded.Representation, error) {
 	return r.representation(snap, encoded.WholeMenu, enc, func() []byte {
 		return menuBody(snap.Version, snap.Catalogue)
 	})
 }
 
-// Product returns the body of GET …/products/{id} as Menu does. p must be an
-// index of the snapshot's catalogue.
+// Product returns the body of GET …/products/{id} as Menu does. p must be an index
+// of the snapshot's catalogue.
 func (r *Replica) Product(snap *cache.Snapshot, p menu.Index, enc encoded.Encoding) (*encoded.Representation, error) {
 	return r.representation(snap, p, enc, func() []byte {
 		return snap.Catalogue.AppendProduct(nil, p, snap.Version.Version)
@@ -139,7 +139,7 @@ type Memory struct {
 	Limit int64 // of Config.Memory
 }
 
-// Memory returns how much memory the encoded bodies use. It allocates nothing.
+// Memory returns the memory of the encoded bodies. It allocates nothing.
 func (r *Replica) Memory() Memory {
 	return Memory{Used: r.bodies.Size(), Limit: r.cfg.Memory}
 }

@@ -8,8 +8,8 @@ import (
 	"larder/internal/redisdb"
 )
 
-// Reasons returns a connection's rejection reasons: those in Redis and, where
-// Redis does not answer or has lost them, those in memory. Every poll takes the
+// Reasons returns a connection's rejection reasons from Redis. If Redis does not
+// respond or has lost them, it returns those in memory. Every poll loads the
 // reasons of Config.Connections into memory.
 //
 // Errors: cache.ErrNoReasons, redisdb.ErrUnavailable, cache.ErrCorrupt.
@@ -28,8 +28,8 @@ func (r *Replica) Reasons(ctx context.Context, connection string) ([]byte, error
 	return nil, err
 }
 
-// pollReasons takes the reasons of all connections into memory. Those that
-// cannot be read are left as they are. The error is redisdb.ErrUnavailable.
+// pollReasons loads the reasons of all connections into memory. Unreadable ones do
+// not change. The error is redisdb.ErrUnavailable.
 func (r *Replica) pollReasons(ctx context.Context) error {
 	for _, connection := range r.cfg.Connections {
 		switch raw, _, err := r.store.Reasons(ctx, connection); {

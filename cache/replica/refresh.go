@@ -17,20 +17,19 @@ import (
 )
 
 const (
-	// maxFaults bounds the restaurants that one error of a refresh names.
+	// maxFaults limits the restaurants in the error of a refresh.
 	maxFaults = 5
-	// maxYield bounds how long one piece of work that nobody waits for is
-	// put off, yieldInterval is how often it looks whether it may begin.
+	// maxYield limits how long background work waits for readers; yieldInterval is
+	// how often it checks.
 	maxYield      = 25 * time.Millisecond
 	yieldInterval = time.Millisecond
 )
 
-// Run keeps memory at the current versions until ctx ends: at once when a
-// notice comes, and by Poll every so often, should one be lost. It first learns
-// the versions that Redis holds, then loads their contents; a reader who comes
-// before has the one he asks for loaded at once. A Redis that is gone is tried
-// again with growing pauses; meanwhile memory serves. Run ends when its loops
-// have ended.
+// Run keeps memory at the current versions until ctx ends: at once after a notice,
+// and by polls in case a notice was lost. At first it reads the current versions
+// from Redis, then it loads their contents. A read that comes earlier loads its
+// content at once. While Redis is down, Run retries with growing pauses and memory
+// serves reads. It returns when its goroutines have ended.
 func (r *Replica) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { r.runSubscriber(ctx); return nil })
@@ -41,15 +40,15 @@ func (r *Replica) Run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// Poll is one pass: it compares the version of every restaurant with Redis and
-// loads what is newer there, and then rejection reasons. A content that cannot
-// be loaded leaves its restaurants at the version they have. Errors:
-// redisdb.ErrUnavailable, cache.ErrNoCatalogue, cache.ErrCorrupt.
+// Poll compares the version of every restaurant with Redis and loads newer ones,
+// and then rejection reasons. If a content cannot be loaded, its restaurants keep
+// their version. Errors: redisdb.ErrUnavailable, cache.ErrNoCatalogue,
+// cache.ErrCorrupt.
 func (r *Replica) Poll(ctx context.Context) error {
 	return errors.Join(r.refresh(ctx, r.wantedRestaurants()), r.pollReasons(ctx))
 }
 
-// wantedRestaurants are the restaurants to keep and those that are held already.
+// wantedRestaurants returns the configured restaurants and those in memory.
 func (r *Replica) wantedRestaurants() []menu.RestaurantID {
 	ids := append([]menu.RestaurantID(nil), r.cfg.Restaurants()...)
 	seen := make(map[menu.RestaurantID]bool, len(ids))
@@ -65,8 +64,8 @@ func (r *Replica) wantedRestaurants() []menu.RestaurantID {
 	return ids
 }
 
-// refresh brings the restaurants to their versions in Redis: it compares them,
-// learns of all that are behind, and then loads.
+// refresh updates the restaurants to their versions in Redis: it compares them,
+// sets all newer ones as pending, and then loads them.
 func (r *Replica) refresh(ctx context.Context, restaurants []menu.RestaurantID) error {
 	behind, err := r.compare(ctx, restaurants)
 	if err != nil {
@@ -90,9 +89,9 @@ func (r *Replica) refresh(ctx context.Context, restaurants []menu.RestaurantID) 
 	return errors.Join(broken...)
 }
 
-// compare returns the restaurants of which memory holds no version, or another one
-// than Redis. For the others it takes over the moving fields. It raises the floors
-// of versions that Redis has lost.
+// compare returns the restaurants whose version is not in memory, or differs from
+// Redis. For the others it copies the moving fields. It raises the floors of
+// versions that Redis has lost.
 func (r *Replica) compare(ctx context.Context, restaurants []menu.RestaurantID) (behind []menu.RestaurantID, err error) {
 	var held []menu.RestaurantID
 	var lost []*cache.Snapshot
@@ -106,11 +105,11 @@ func (r *Replica) compare(ctx context.Context, restaurants []menu.RestaurantID) 
 	err = r.store.Statuses(ctx, held, func(id menu.RestaurantID, there cache.Status) {
 		now := r.slots.current(id)
 		if now == nil {
-			return // forgotten meanwhile
+			return // dropped meanwhile
 		}
 		here := now.snapshot
 		if there.Lost(here.Version) {
-			lost = append(lost, here) // memory goes on
+			lost = append(lost, here) // memory keeps serving it
 		}
 		switch {
 		case there.Version < here.Version.Version:
@@ -131,8 +130,8 @@ func (r *Replica) compare(ctx context.Context, restaurants []menu.RestaurantID) 
 	return behind, r.raiseFloors(ctx, lost)
 }
 
-// raiseFloors raises the floors of versions in memory that Redis has lost, notes them
-// with the versions, and asks for pulls.
+// raiseFloors raises the floors of versions in memory that Redis has lost, in
+// memory too, and requests a sync of them.
 func (r *Replica) raiseFloors(ctx context.Context, lost []*cache.Snapshot) error {
 	if len(lost) == 0 {
 		return nil
@@ -157,14 +156,14 @@ func (r *Replica) raiseFloors(ctx context.Context, lost []*cache.Snapshot) error
 	}
 	if len(mine) > 0 {
 		r.cfg.Log.WithField("event", "replica.data_lost_in_redis").WithField("count", len(mine)).WithField("restaurant", string(mine[0])).
-			Warn("Redis has lost menus that are served here: they count as stale until they are pulled again")
+			Warn("Redis has lost menus that this instance serves; they are stale until they are synced again")
 		r.cfg.DataLost(mine)
 	}
 	return nil
 }
 
-// learn reads the versions of restaurants that are behind and notes each as
-// pending. broken is why records cannot be read.
+// learn reads the versions of restaurants that are behind and sets each as pending.
+// broken has the errors of unreadable records.
 func (r *Replica) learn(ctx context.Context, behind []menu.RestaurantID) (versions []cache.Version, broken []error, err error) {
 	founds, err := r.store.Find(ctx, behind)
 	if err != nil {
@@ -182,12 +181,12 @@ func (r *Replica) learn(ctx context.Context, behind []menu.RestaurantID) (versio
 	return versions, broken, nil
 }
 
-// applyAll brings versions into memory, a content at a time, and leaves a core
-// to those who read. It returns why versions failed, and gives up with an error
-// when Redis no longer answers.
+// applyAll loads versions into memory, one content at a time, and leaves a CPU core
+// to readers. failed has the errors of single versions. If Redis stops responding,
+// applyAll returns an error.
 func (r *Replica) applyAll(ctx context.Context, versions []cache.Version) (failed []error, err error) {
 	shared := make(map[string][]cache.Version, len(versions))
-	var contents []string // as they came
+	var contents []string // in the order of versions
 	for _, version := range versions {
 		if shared[version.Content] == nil {
 			contents = append(contents, version.Content)
@@ -202,7 +201,7 @@ func (r *Replica) applyAll(ctx context.Context, versions []cache.Version) (faile
 			break
 		}
 		group.Go(func() error {
-			if r.slots.current(shared[content][0].Restaurant) == nil { // nobody has asked for it yet
+			if r.slots.current(shared[content][0].Restaurant) == nil { // no reader has requested it
 				r.readers.yieldToRequests(ctx)
 			}
 			for _, version := range shared[content] {
@@ -223,15 +222,14 @@ func (r *Replica) applyAll(ctx context.Context, versions []cache.Version) (faile
 	return failed, err
 }
 
-// statusDiffers reports whether a moving field of the version held differs.
+// statusDiffers reports whether a moving field of the version in memory differs.
 func statusDiffers(held cache.Version, there cache.Status) bool {
 	moved := held.With(there)
 	return !moved.CheckedAt.Equal(held.CheckedAt) || moved.LastOutcome != held.LastOutcome || moved.Hold != held.Hold ||
 		moved.Published != held.Published || moved.Floor != held.Floor
 }
 
-// runPoller polls at once, whenever notices may have been lost, and every so
-// often.
+// runPoller polls at the start, at intervals, and when notices may have been lost.
 func (r *Replica) runPoller(ctx context.Context) {
 	ticker := time.NewTicker(r.cfg.Poll)
 	defer ticker.Stop()
@@ -250,19 +248,19 @@ func (r *Replica) runPoller(ctx context.Context) {
 	}
 }
 
-// logChange logs when refreshing begins to fail and when it works again.
+// logChange logs when refreshing starts to fail and when it works again.
 func (r *Replica) logChange(ctx context.Context, err, last error) {
 	switch {
 	case ctx.Err() != nil:
 	case err != nil && last == nil:
-		r.cfg.Log.WithError(err).WithField("event", "replica.refresh_failed").Warn("catalogues cannot be refreshed; memory goes on serving")
+		r.cfg.Log.WithError(err).WithField("event", "replica.refresh_failed").Warn("catalogues cannot be refreshed; menus are served from memory")
 	case err == nil && last != nil:
 		r.cfg.Log.WithField("event", "replica.refresh_recovered").Info("catalogues are refreshed again")
 	}
 }
 
-// readers counts the readers who wait for something to be loaded or made, so
-// that what is done ahead of any reader does not take the cores from them.
+// readers counts the readers that wait for a load or an encoding, so that
+// background work does not take the CPU cores from them.
 type readers struct{ waiting atomic.Int32 }
 
 // enter counts a reader until leave is called.
@@ -271,8 +269,7 @@ func (r *readers) enter() (leave func()) {
 	return func() { r.waiting.Add(-1) }
 }
 
-// yieldToRequests returns when no reader waits, or when it has waited long enough, or
-// when ctx ends.
+// yieldToRequests waits until no reader waits, at most maxYield or until ctx ends.
 func (r *readers) yieldToRequests(ctx context.Context) {
 	if r.waiting.Load() == 0 {
 		return

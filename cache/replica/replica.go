@@ -15,20 +15,20 @@ import (
 	"larder/internal/sleep"
 )
 
-// loadWithin bounds a load; whoever waits may give up earlier.
+// loadWithin limits a load; a caller may give up earlier.
 const loadWithin = 10 * time.Second
 
-// Config is what a Replica needs beside its cache.Store.
+// Config configures a Replica.
 type Config struct {
-	// Restaurants are those to keep in memory; asked at every poll. nil means
-	// only those that readers ask for.
+	// Restaurants returns the restaurants to keep in memory; it is called at every
+	// poll. nil means only those that are read.
 	Restaurants func() []menu.RestaurantID
-	// Allowed tells whether a restaurant may stand in memory; nil means that any
-	// may. What it no longer keeps must be handed to Drop.
+	// Allowed reports whether a restaurant may be in memory; nil allows all. The
+	// caller passes a restaurant that it no longer allows to Drop.
 	Allowed func(menu.RestaurantID) bool
-	// DataLost is called with restaurants of which Redis has lost the version that
-	// is served here, once each time: they should be pulled again (policy S2a).
-	// It must return at once. It may be nil.
+	// DataLost is called once with restaurants whose served version Redis has lost.
+	// They should be synced again (policy S2a). It must return at once. It may be
+	// nil.
 	DataLost func([]menu.RestaurantID)
 	// Connections are those whose rejection reasons are kept in memory.
 	Connections []string
@@ -39,9 +39,9 @@ type Config struct {
 	Log    logrus.FieldLogger // nil means none
 }
 
-// Replica is the catalogues in this process's memory, where every read is
-// answered from. It asks Redis only for what it does not hold, and goes on
-// answering when Redis is gone (policy S5). It is safe for concurrent use.
+// Replica holds the catalogues in this process's memory, from which all reads are
+// served. It reads from Redis only what is not in memory, and keeps serving when
+// Redis is down (policy S5). It is safe for concurrent use.
 type Replica struct {
 	store    *cache.Store
 	cfg      Config
@@ -52,16 +52,16 @@ type Replica struct {
 	slots     slots
 	reasons   sync.Map // connection to its rejection reasons, []byte
 	flight    singleflight.Group
-	published singleflight.Group // of views as published, and of changes
+	published singleflight.Group // of published views and of changes
 
-	readers readers // who wait
+	readers readers // that wait
 
-	noticeQueue *queue       // by notices, not yet loaded
-	pollNow     sleep.Signal // asks for a poll before its time
+	noticeQueue *queue       // restaurants with notices, not yet loaded
+	pollNow     sleep.Signal // requests a poll at once
 }
 
-// New makes an empty Replica. It answers reads at once, and learns of
-// new versions while Run runs.
+// New returns an empty Replica. It serves reads at once, and learns of new versions
+// while Run runs.
 func New(store *cache.Store, cfg Config) *Replica {
 	if cfg.Memory <= 0 {
 		cfg.Memory = int64(cache.DefaultMemory)
@@ -102,10 +102,10 @@ func New(store *cache.Store, cfg Config) *Replica {
 	}
 }
 
-// loadOnce returns what load returns, called once for all who ask for the key at
-// the same time, and not again for a moment where it fails. found looks whether
-// that is needed; miss names it among the misses. ctx ends this caller's wait
-// only.
+// loadOnce returns the result of load, which it calls once for all concurrent
+// callers with the same key. After an error it does not call load again for
+// missLife. found checks whether a load is needed; miss is the name among the
+// misses. ctx ends only this caller's wait.
 func loadOnce[T any](
 	ctx context.Context, r *Replica, flight *singleflight.Group, key string, miss menu.RestaurantID,
 	found func() (T, bool), load func(context.Context) (T, error),
@@ -137,8 +137,8 @@ func loadOnce[T any](
 	}
 }
 
-// load takes the restaurant's current version from Redis into memory and
-// gives what stands there then.
+// load loads the restaurant's current version from Redis and returns the one that
+// is in memory then.
 func (r *Replica) load(ctx context.Context, restaurant menu.RestaurantID) (*cache.Snapshot, error) {
 	version, err := r.store.Current(ctx, restaurant)
 	if err != nil {

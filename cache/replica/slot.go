@@ -13,7 +13,7 @@ import (
 	"larder/internal/menu"
 )
 
-// slot is where a restaurant's current version is found.
+// slot holds a restaurant's current and pending version.
 type slot struct {
 	current       atomic.Pointer[currentEntry]
 	pending       atomic.Pointer[cache.Version] // known and not loaded yet; nil once current is set
@@ -22,13 +22,13 @@ type slot struct {
 	brokenContent string     // the content that could not be loaded; guarded by mu
 }
 
-// currentEntry is a snapshot with the list of its version's bodies.
+// currentEntry is a snapshot with its version's bodies.
 type currentEntry struct {
 	snapshot *cache.Snapshot
 	bodies   *encoded.VersionBodies
 }
 
-// slots are those of all restaurants, and what is kept in step with them.
+// slots holds the slots of all restaurants, and the state that changes with them.
 type slots struct {
 	all     sync.Map                     // menu.RestaurantID to *slot
 	allowed func(menu.RestaurantID) bool // Config.Allowed
@@ -37,7 +37,7 @@ type slots struct {
 	watches watches
 }
 
-// findOrMake returns the restaurant's slot and makes it where it has none.
+// findOrMake returns the restaurant's slot; it makes one if necessary.
 func (s *slots) findOrMake(restaurant menu.RestaurantID) *slot {
 	if one := s.find(restaurant); one != nil {
 		return one
@@ -47,8 +47,8 @@ func (s *slots) findOrMake(restaurant menu.RestaurantID) *slot {
 	return one
 }
 
-// change runs fn with the restaurant's slot locked. A restaurant that is no longer
-// kept then loses the slot again: either this call sees that, or Drop comes later.
+// change runs fn with the restaurant's slot locked. It then drops a restaurant that
+// is not allowed. If that changes later, Drop is called.
 func (s *slots) change(restaurant menu.RestaurantID, fn func(*slot)) {
 	one := s.findOrMake(restaurant)
 	one.mu.Lock()
@@ -57,7 +57,7 @@ func (s *slots) change(restaurant menu.RestaurantID, fn func(*slot)) {
 	s.dropIfNotAllowed(restaurant)
 }
 
-// setPending notes a version of a restaurant of which memory holds none, unless
+// setPending sets the pending version of a restaurant without one in memory, unless
 // its content is known to be broken.
 func (s *slots) setPending(version cache.Version) {
 	s.change(version.Restaurant, func(one *slot) {
@@ -67,8 +67,8 @@ func (s *slots) setPending(version cache.Version) {
 	})
 }
 
-// markBroken drops the pending version whose content turned out to be lost or
-// unreadable. If Redis does not answer, the content is not known to be broken.
+// markBroken clears the pending version if its content is missing or corrupt.
+// Connection errors leave it pending.
 func (s *slots) markBroken(version cache.Version, err error) {
 	if !errors.Is(err, cache.ErrNoCatalogue) && !errors.Is(err, cache.ErrCorrupt) {
 		return
@@ -79,8 +79,7 @@ func (s *slots) markBroken(version cache.Version, err error) {
 	})
 }
 
-// apply brings a version that Redis holds into memory, unless memory holds it
-// already or a higher one.
+// apply loads a version into memory, unless memory holds it or a higher one.
 func (r *Replica) apply(ctx context.Context, version cache.Version) error {
 	now := r.slots.current(version.Restaurant)
 	if now != nil && !replaces(version, now.snapshot.Version) {
@@ -96,8 +95,8 @@ func (r *Replica) apply(ctx context.Context, version cache.Version) error {
 	return nil
 }
 
-// Install hands over a version that was just published by this process, so that
-// it is served here at once. A lower version than the one held is ignored.
+// Install adds a version that this process has just published, so that it is served
+// here at once. A version lower than the current one is ignored.
 func (r *Replica) Install(snapshot *cache.Snapshot) {
 	if snapshot == nil || snapshot.Catalogue == nil {
 		return
@@ -110,23 +109,23 @@ func (r *Replica) Install(snapshot *cache.Snapshot) {
 	r.noticeQueue.add(snapshot.Restaurant) // for the view as published
 }
 
-// replaces reports whether v is another catalogue than the one held, and may
-// take its place: versions never go back (policy S2). If a number was used twice
-// because Redis lost its data, Redis decides: the two differ in content or, if
-// only the stop lists changed, in the time of the pull.
+// replaces reports whether v is another catalogue than the held one and may replace
+// it: versions never go back (policy S2). If Redis lost its data and used a number
+// twice, its version wins. The two then differ in content or, if only stop lists
+// changed, in the sync time.
 func replaces(v, held cache.Version) bool {
 	return v.Version > held.Version ||
 		v.Version == held.Version && (v.Content != held.Content || !v.SyncedAt.Equal(held.SyncedAt))
 }
 
-// isNewerCheck tells whether a check may take the place of another: a later one, or
-// one so much earlier that the other's clock was wrong.
+// isNewerCheck reports whether a check may replace another: it is later, or so much
+// earlier that the other's clock was wrong.
 func isNewerCheck(checked, before time.Time) bool {
 	return !checked.Before(before) || before.Sub(checked) > cache.ClockSlack
 }
 
-// replaceCurrent puts a version with its catalogue into its slot unless a later one
-// is there. Of the version that is there already, only the moving fields are taken.
+// replaceCurrent puts a version with its catalogue into its slot, unless a later
+// one is there. If it is the current version, only the moving fields are updated.
 func (s *slots) replaceCurrent(version cache.Version, catalogue *menu.Catalogue) {
 	snapshot := &cache.Snapshot{Version: version, Catalogue: catalogue}
 	internTexts(snapshot)
@@ -153,8 +152,8 @@ func (s *slots) replaceCurrent(version cache.Version, catalogue *menu.Catalogue)
 	})
 }
 
-// internTexts lets the snapshot share texts with others: in a chain most of them
-// are the same, and there may be thousands of restaurants.
+// internTexts lets the snapshot share equal texts with others. In a chain of
+// thousands of restaurants most of them are equal.
 func internTexts(s *cache.Snapshot) {
 	s.Content = unique.Make(s.Content).Value()
 	s.LastOutcome = unique.Make(s.LastOutcome).Value()
@@ -162,9 +161,9 @@ func internTexts(s *cache.Snapshot) {
 	s.Stops = s.Catalogue.Stops()
 }
 
-// Drop removes restaurants that are no longer kept from memory: their catalogues
-// and encoded bodies. Redis is not touched. Config.Allowed must report false for
-// them before; then nothing brings them back, whatever is being loaded or published.
+// Drop removes the catalogues and encoded bodies of restaurants from memory. It
+// does not change Redis. Config.Allowed must report false for them before, so that
+// no concurrent load or publish adds them again.
 func (r *Replica) Drop(restaurants ...menu.RestaurantID) {
 	for _, restaurant := range restaurants {
 		r.slots.drop(restaurant)
@@ -188,15 +187,14 @@ func (s *slots) drop(restaurant menu.RestaurantID) {
 	}
 }
 
-// dropIfNotAllowed is called after a slot was filled or made.
+// dropIfNotAllowed is called after a slot was filled or created.
 func (s *slots) dropIfNotAllowed(restaurant menu.RestaurantID) {
 	if !s.allowed(restaurant) {
 		s.drop(restaurant)
 	}
 }
 
-// bodiesOf returns the list of the bodies of the snapshot's version, nil if the
-// version is not current.
+// bodiesOf returns the bodies of the snapshot's version; nil if it is not current.
 func (s *slots) bodiesOf(snap *cache.Snapshot) *encoded.VersionBodies {
 	now := s.current(snap.Restaurant)
 	if now == nil || now.snapshot.Catalogue != snap.Catalogue {

@@ -9,21 +9,22 @@ import (
 )
 
 const (
-	// noticeWorkers is how many load what notices announced, so that one large menu
-	// keeps no other waiting; each takes at most noticesAtATime restaurants.
+	// noticeWorkers is the number of goroutines that load announced versions, so
+	// that one large menu does not delay the others. Each takes at most
+	// noticesAtATime restaurants.
 	noticeWorkers  = 2
 	noticesAtATime = 64
 )
 
-// runSubscriber loads what notices announce. What was published before a
-// subscription is not announced: a poll finds it.
+// runSubscriber receives notices. A version that was published before the
+// subscription is found by a poll.
 func (r *Replica) runSubscriber(ctx context.Context) {
 	r.store.Subscribe(ctx, r.pollNow.Set, r.onNotice, func(err error) {
-		r.cfg.Log.WithField("event", "replica.notices_lost").WithError(err).Debug("notices are lost; subscribing again")
+		r.cfg.Log.WithField("event", "replica.notices_lost").WithError(err).Debug("subscription lost; subscribing again")
 	})
 }
 
-// onNotice takes one notice: what memory does not hold yet is loaded soon.
+// onNotice queues the restaurant if memory does not hold the announced version.
 func (r *Replica) onNotice(restaurant menu.RestaurantID, version int64) {
 	if !r.cfg.Allowed(restaurant) {
 		return
@@ -35,8 +36,8 @@ func (r *Replica) onNotice(restaurant menu.RestaurantID, version int64) {
 	r.noticeQueue.add(restaurant)
 }
 
-// runNoticeWorker loads what notices announced. Whatever fails is left to the poll,
-// which also says so.
+// runNoticeWorker loads announced versions. If that fails, the poll tries again and
+// logs the error.
 func (r *Replica) runNoticeWorker(ctx context.Context) {
 	for {
 		select {
@@ -48,8 +49,8 @@ func (r *Replica) runNoticeWorker(ctx context.Context) {
 	}
 }
 
-// queue holds restaurants that there is something to do for, each once, in the
-// order in which they were added.
+// queue holds restaurants to refresh, each once, in the order in which they were
+// added.
 type queue struct {
 	mu    sync.Mutex
 	order []menu.RestaurantID
@@ -72,7 +73,7 @@ func (q *queue) add(one menu.RestaurantID) {
 	q.wake.Set()
 }
 
-// pop returns at most so many, and wakes another worker where more are left.
+// pop returns at most most restaurants, and wakes another worker if more are left.
 func (q *queue) pop(most int) []menu.RestaurantID {
 	q.mu.Lock()
 	defer q.mu.Unlock()

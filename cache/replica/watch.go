@@ -7,46 +7,45 @@ import (
 	"larder/internal/menu"
 )
 
-// Watch follows the versions of one restaurant as they are taken into this
-// process's memory: always the newest, never a list of them, so that one who
-// is slow costs nothing. It may be read from any goroutine. Close it.
+// Watch follows the versions of one restaurant in this process's memory. It holds
+// only the newest one, so that a slow reader needs no memory. It may be read from
+// any goroutine. The caller must close it.
 type Watch struct {
 	restaurant menu.RestaurantID
 	of         *watches
 	newest     *Change // guarded by of.mu
 }
 
-// Change is a version that has become current in memory, after another one.
-// It holds no catalogue, so that whoever keeps it keeps no old menu alive.
+// Change is a version that became current in memory after another one. It holds no
+// catalogue, so that it keeps no old menu in memory.
 type Change struct {
-	// Before is the version that stood there; its number is 0 where there was
-	// none, or where the watch began with After.
+	// Before is the previous version; its number is 0 if there was none, or if the
+	// watch started with After.
 	Before cache.Version
-	// After is the version that stands there; its number is 0 as long as there
-	// is none.
+	// After is the current version; its number is 0 if there is none.
 	After cache.Version
 
 	next chan struct{}
 }
 
-// StopsOnly tells whether what differs is the stop lists alone, Before.Stops and
-// After.Stops: not so where nothing does, or where the name does.
+// StopsOnly reports whether only the stop lists differ, Before.Stops and
+// After.Stops.
 func (c *Change) StopsOnly() bool {
 	return c.Before.Version > 0 && c.Before.Content == c.After.Content && c.Before.Name == c.After.Name &&
 		!c.Before.Stops.Equal(c.After.Stops)
 }
 
-// Next is closed as soon as there is a newer Change.
+// Next returns a channel that is closed when there is a newer Change.
 func (c *Change) Next() <-chan struct{} { return c.next }
 
-// Newest gives the last change; it is never nil.
+// Newest returns the last change; it is never nil.
 func (w *Watch) Newest() *Change {
 	w.of.mu.Lock()
 	defer w.of.mu.Unlock()
 	return w.newest
 }
 
-// Close ends the watch. What it gave last stays as it is.
+// Close ends the watch. Its last Change does not change.
 func (w *Watch) Close() {
 	w.of.mu.Lock()
 	defer w.of.mu.Unlock()
@@ -57,14 +56,14 @@ func (w *Watch) Close() {
 	}
 }
 
-// Watch begins to follow the restaurant, with the version that memory holds.
+// Watch starts to follow the restaurant, from the version in memory.
 func (r *Replica) Watch(restaurant menu.RestaurantID) *Watch {
 	w := &Watch{restaurant: restaurant, of: &r.slots.watches}
 	w.of.mu.Lock()
 	defer w.of.mu.Unlock()
 	w.newest = &Change{next: make(chan struct{})}
-	// replaceCurrent calls onReplaced, which takes the same lock, once the new
-	// version stands: what is read here, or what comes later, is the newest.
+	// replaceCurrent sets the new version before it calls onReplaced, which takes
+	// the same lock. So no version between the two is missed.
 	if now := r.slots.current(restaurant); now != nil {
 		w.newest.After = now.snapshot.Version
 	}
@@ -77,14 +76,14 @@ func (r *Replica) Watch(restaurant menu.RestaurantID) *Watch {
 	return w
 }
 
-// watches are all that are open, by restaurant.
+// watches holds all open watches, by restaurant.
 type watches struct {
 	mu  sync.Mutex
 	all map[menu.RestaurantID]map[*Watch]struct{}
 }
 
-// onReplaced tells the watches of a version that has just become current; before is nil
-// where there was none. Calls for one restaurant come one after the other.
+// onReplaced notifies the watches of a version that has become current. before is
+// nil if there was none. Calls for one restaurant are sequential.
 func (ws *watches) onReplaced(before *currentEntry, after *cache.Snapshot) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()

@@ -1,14 +1,13 @@
-// Package directory knows the restaurants of the configuration, the connections
-// to which they belong, and which of them a client may see.
+// Package directory holds the restaurants of the configuration, their connections,
+// and which of them a client may see.
 //
-// Its invariant: what one call reads is the content of one configuration. A
-// reload replaces the whole content at once, and no call sees a part of it.
+// Invariant: one call reads one configuration. A reload replaces the whole content
+// at once, and no call sees a part of it.
 //
 // cmd/larder fills a Directory at the start and at each reload. The reads, lists
-// and order routes of httpapi and the cache's replica ask it, so that none of
-// them depends on the scheduler. The package does no I/O, and it knows neither
-// schedules nor the menus themselves: it says which restaurants are configured,
-// not whether they have a menu yet.
+// and order routes of httpapi and the cache's replica use it, so that none of them
+// depends on the scheduler. The package does no I/O, and knows neither schedules
+// nor menus: a configured restaurant may not have a menu yet.
 package directory
 
 import (
@@ -22,33 +21,33 @@ import (
 // Restaurant is one configured restaurant.
 type Restaurant struct {
 	ID         menu.RestaurantID
-	Name       string // empty: the menu's own name counts
-	Phone      string // for operators, as Address; empty: not known
+	Name       string // empty: the menu's name is used
+	Phone      string // for operators, as Address; empty: unknown
 	Address    string
-	Connection string // whose ordering service has its menu
+	Connection string // the ordering service with its menu
 }
 
 // Connection is one configured connection to an ordering service.
 type Connection struct {
 	Name string
 	// DefaultMenu is the id of the connection's default menu, which belongs to no
-	// restaurant. What else is synced for the connection has this id, a slash and
-	// a word.
+	// restaurant. Other data that is synced for the connection has this id, a slash
+	// and a word.
 	DefaultMenu menu.RestaurantID
-	// KeepsDefaultMenu is whether the default menu is kept.
+	// KeepsDefaultMenu reports whether the default menu is synced.
 	KeepsDefaultMenu bool
 }
 
-// Viewer is what limits a client: the name of the only connection that it sees.
-// The empty Viewer sees everything.
+// Viewer limits what a client sees: it is the name of the only connection that the
+// client sees. The empty Viewer sees everything.
 type Viewer string
 
-// Sees reports whether the viewer may know of what belongs to a connection.
+// Sees reports whether the viewer may see what belongs to a connection.
 func (v Viewer) Sees(connection string) bool { return v == "" || string(v) == connection }
 
-// Directory answers which restaurants and connections there are, and who may
-// see them. All methods may be called from any goroutine. What they return is
-// shared and must not be changed.
+// Directory returns the configured restaurants and connections, and who may see
+// them. All methods may be called from any goroutine. The results are shared and
+// must not be changed.
 type Directory struct {
 	connections []Connection
 	current     atomic.Pointer[content]
@@ -63,15 +62,15 @@ type content struct {
 }
 
 // New returns a Directory. The ids of the restaurants and the names of the
-// connections are distinct, and every restaurant's connection is among them.
+// connections must be distinct, and every restaurant's connection must be among
+// them.
 func New(connections []Connection, restaurants []Restaurant) *Directory {
 	d := &Directory{connections: slices.Clone(connections)}
 	d.Replace(restaurants)
 	return d
 }
 
-// Replace makes the given restaurants those of the directory, all at once. The
-// connections stay.
+// Replace replaces all restaurants at once. The connections stay.
 func (d *Directory) Replace(restaurants []Restaurant) {
 	c := &content{
 		restaurants: slices.Clone(restaurants),
@@ -94,24 +93,24 @@ func (d *Directory) Replace(restaurants []Restaurant) {
 // Restaurants returns the restaurants in the configured order.
 func (d *Directory) Restaurants() []Restaurant { return d.current.Load().restaurants }
 
-// Restaurant returns a configured restaurant. A connection's default menu is none.
+// Restaurant returns a configured restaurant, but not a default menu.
 func (d *Directory) Restaurant(id menu.RestaurantID) (Restaurant, bool) {
 	restaurant, ok := d.current.Load().byID[id]
 	return restaurant, ok
 }
 
-// Menus returns the ids of everything that has a menu: the restaurants, then
-// the default menus that are kept.
+// Menus returns the ids of everything that has a menu: the restaurants, then the
+// synced default menus.
 func (d *Directory) Menus() []menu.RestaurantID { return d.current.Load().menus }
 
-// HasMenu reports whether a menu is kept under the id: a restaurant's or a
-// connection's default menu.
+// HasMenu reports whether the id has a menu: a restaurant's or a default menu.
 func (d *Directory) HasMenu(id menu.RestaurantID) bool {
 	_, ok := d.current.Load().byID[id]
 	return ok || slices.ContainsFunc(d.connections, func(c Connection) bool { return c.KeepsDefaultMenu && c.DefaultMenu == id })
 }
 
-// DefaultMenu returns the id of a connection's default menu, and whether it is kept.
+// DefaultMenu returns the id of a connection's default menu, and whether it is
+// synced.
 func (d *Directory) DefaultMenu(connection string) (menu.RestaurantID, bool) {
 	for _, c := range d.connections {
 		if c.Name == connection {
@@ -121,9 +120,9 @@ func (d *Directory) DefaultMenu(connection string) (menu.RestaurantID, bool) {
 	return "", false
 }
 
-// ConnectionOf returns the connection to which an id belongs: a restaurant's, or
-// that of a default menu and of what else is synced for it. It reports
-// false for an id that is not configured.
+// ConnectionOf returns the connection of an id: of a restaurant, a default menu, or
+// other data that is synced for the connection. It returns false for an id that is
+// not configured.
 func (d *Directory) ConnectionOf(id menu.RestaurantID) (string, bool) {
 	if restaurant, ok := d.Restaurant(id); ok {
 		return restaurant.Connection, true
@@ -156,9 +155,9 @@ func (d *Directory) Visible(who Viewer) []menu.RestaurantID {
 	return ids
 }
 
-// SeesMenu reports whether the viewer may know of what is synced under an id.
-// An id that is not configured may be one that was: only a viewer of everything
-// sees it.
+// SeesMenu reports whether the viewer may see what is synced under an id. An id
+// that is not configured may have been removed; only a viewer of everything sees
+// it.
 func (d *Directory) SeesMenu(who Viewer, id menu.RestaurantID) bool {
 	if connection, ok := d.ConnectionOf(id); ok {
 		return who.Sees(connection)
@@ -178,8 +177,8 @@ func (d *Directory) Connections(who Viewer) []string {
 	return names
 }
 
-// OnlyConnection returns the connection that the viewer sees if it sees exactly
-// one; otherwise it reports false.
+// OnlyConnection returns the connection that the viewer sees, if it is the only
+// one; otherwise it returns false.
 func (d *Directory) OnlyConnection(who Viewer) (string, bool) {
 	seen, name := 0, ""
 	for i := range d.connections {
@@ -193,5 +192,5 @@ func (d *Directory) OnlyConnection(who Viewer) (string, bool) {
 	return name, true
 }
 
-// Index returns the restaurants as lists search them.
+// Index returns the restaurants in the form that lists search.
 func (d *Directory) Index() *Index { return d.current.Load().index }

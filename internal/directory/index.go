@@ -9,11 +9,11 @@ import (
 	"larder/internal/menu"
 )
 
-// Index is the restaurants as lists page and search them, sorted by id. It
-// never changes: after a reload Directory.Index returns another one.
+// Index holds the restaurants for paging and searching, sorted by id. It never
+// changes: after a reload Directory.Index returns another one.
 type Index struct{ entries []Entry }
 
-// Entry is a restaurant with the text that a search looks into.
+// Entry is a restaurant with its search text.
 type Entry struct {
 	*Restaurant
 	text string // id and name, in lower case
@@ -29,12 +29,12 @@ func newIndex(restaurants []Restaurant) *Index {
 	return x
 }
 
-// Entries returns all entries, sorted by id. The slice is shared: it must not
-// be changed.
+// Entries returns all entries, sorted by id. The slice is shared and must not be
+// changed.
 func (x *Index) Entries() []Entry { return x.entries }
 
-// Matches reports whether every word occurs in the restaurant's id or name. The
-// words are those of SearchWords.
+// Matches reports whether the restaurant's id or name contains every word. The
+// words must come from SearchWords.
 func (e Entry) Matches(words []string) bool {
 	for _, word := range words {
 		if !strings.Contains(e.text, word) {
@@ -47,16 +47,16 @@ func (e Entry) Matches(words []string) bool {
 // SearchWords returns the first distinct words of a search.
 func SearchWords(text string) []string { return menu.DistinctWords(strings.ToLower(text)) }
 
-// Query asks for one page of a list.
+// Query requests one page of a list.
 type Query struct {
-	Words string // that occur in the id or the name
-	After string // the last id of the page before
+	Words string // searched in id and name
+	After string // the last id of the previous page
 	Limit int
 }
 
-// Page returns the page of the viewer's restaurants that is asked for; next is
-// the last id of the page if more follow. If chosen is not nil, it decides which
-// of the restaurants that have the words are taken, by their places in Entries.
+// Page returns one page of the viewer's restaurants; next is the last id of the
+// page if more follow. If chosen is not nil, it filters the restaurants that match,
+// by their positions in Entries.
 func (x *Index) Page(who Viewer, want Query, chosen func(at int) bool) (restaurants []Restaurant, next string) {
 	words := SearchWords(want.Words)
 	start := sort.Search(len(x.entries), func(at int) bool { return string(x.entries[at].ID) > want.After })

@@ -28,7 +28,7 @@ const (
 // address is a parsed redis.url.
 type address struct {
 	topology Topology
-	// options are of the topologies that have an address: Addrs are the server, the
+	// options are for the topologies with an address. Addrs are the server, the
 	// Sentinels, or some nodes of the cluster.
 	options redis.UniversalOptions
 }
@@ -36,7 +36,7 @@ type address struct {
 const (
 	redisPort    = "6379"
 	sentinelPort = "26379"
-	// supported is what redis.url may be, for messages.
+	// supported lists the valid forms of redis.url, for messages.
 	supported = `write "embedded", redis://[user:password@]host[:port][/database], ` +
 		"redis+sentinel://[user:password@]host[:port][,host…]/master[/database], " +
 		"redis+cluster://[user:password@]host[:port][,host…], or rediss://… of each for TLS"
@@ -44,13 +44,14 @@ const (
 
 var schemePattern = regexp.MustCompile(`^[a-z][a-z0-9+.-]{0,30}$`)
 
-// parseURL never puts the URL into its error: it may hold a password.
+// parseURL parses redis.url. Its error never contains the URL, which may hold a
+// password.
 func parseURL(raw string) (address, error) {
 	switch raw {
 	case Embedded:
 		return address{topology: Embedded}, nil
 	case "managed": // accepted by earlier versions
-		return refuse(`"managed" was removed: larder starts no redis-server any more; run Redis as a service of its own`)
+		return refuse(`"managed" was removed because larder does not start a redis-server; run Redis as a separate service`)
 	}
 	scheme, rest, found := strings.Cut(raw, "://")
 	if !found {
@@ -65,9 +66,9 @@ func parseURL(raw string) (address, error) {
 		topology = Cluster
 	default:
 		if !schemePattern.MatchString(scheme) {
-			return refuse("has a scheme that is none of a Redis address")
+			return refuse("has an unknown scheme")
 		}
-		return refuse(strconv.Quote(scheme) + " is no scheme of a Redis address")
+		return refuse("unknown scheme " + strconv.Quote(scheme))
 	}
 	return parseAddress(topology, secured, rest)
 }
@@ -76,7 +77,8 @@ func refuse(why string) (address, error) {
 	return address{}, setting.Errorf("redis.url", "%s; %s", why, supported)
 }
 
-// parseAddress reads what follows the scheme: [user:password@]hosts[/path][?options].
+// parseAddress parses the part after the scheme:
+// [user:password@]hosts[/path][?options].
 func parseAddress(topology Topology, secured bool, rest string) (address, error) {
 	end := strings.IndexAny(rest, "/?#")
 	if end < 0 {
@@ -93,9 +95,9 @@ func parseAddress(topology Topology, secured bool, rest string) (address, error)
 	if why != "" {
 		return refuse(why)
 	}
-	// The rest is what go-redis reads, and refuses, of one server's address. Its
-	// error quotes the URL; a password given as an option, which nothing would
-	// redact, is among what it refuses.
+	// go-redis parses the rest as the address of one server. Its error is dropped
+	// because it quotes the URL. It also rejects a password as an option, which
+	// nothing would redact.
 	one := "redis://"
 	if secured {
 		one = "rediss://"
@@ -105,24 +107,24 @@ func parseAddress(topology Topology, secured bool, rest string) (address, error)
 		one += "?" + query
 	}
 	if _, err := url.Parse(one); err != nil {
-		return refuse("cannot be read as an address (special characters of a password are percent-encoded)")
+		return refuse("is not a valid address (percent-encode special characters of a password)")
 	}
 	options, err := redis.ParseURL(one)
 	if err != nil || options.DB < 0 {
-		return refuse("has a database or option that cannot be read")
+		return refuse("has an invalid database or option")
 	}
 	if topology == Cluster && options.DB != 0 {
-		return refuse("names a database, which a cluster does not have")
+		return refuse("has a database, which a cluster does not support")
 	}
 	addr := address{topology: topology, options: universal(options)}
 	addr.options.Addrs, addr.options.MasterName = hosts, master
 	if addr.options.TLSConfig != nil && topology != Single {
-		addr.options.TLSConfig.ServerName = "" // each server is asked for its own name
+		addr.options.TLSConfig.ServerName = "" // each server is verified by its own name
 	}
 	return addr, nil
 }
 
-// parseHosts returns each host with its port; why says what is wrong.
+// parseHosts returns each host with its port; why is the fault.
 func parseHosts(list string, topology Topology) (hosts []string, why string) {
 	standard := redisPort
 	if topology == Sentinel {
@@ -132,24 +134,24 @@ func parseHosts(list string, topology Topology) (hosts []string, why string) {
 		u, err := url.Parse("redis://" + host)
 		switch {
 		case err != nil, strings.Count(host, ":") > 1 && !strings.HasPrefix(host, "["):
-			return nil, "has a host that cannot be read (an IPv6 address stands in brackets, a port is a number, " +
-				"special characters of a password are percent-encoded)"
+			return nil, "has an invalid host (write an IPv6 address in brackets and the port as a number, and " +
+				"percent-encode special characters of a password)"
 		case u.Hostname() == "":
-			return nil, "names no host"
+			return nil, "has no host"
 		}
 		port := cmp.Or(u.Port(), standard)
 		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-			return nil, "has a port that is none (1 to 65535)"
+			return nil, "has an invalid port (1 to 65535)"
 		}
 		hosts = append(hosts, net.JoinHostPort(u.Hostname(), port))
 	}
 	if topology == Single && len(hosts) > 1 {
-		return nil, "names several hosts, which only Sentinel and Cluster have"
+		return nil, "has several hosts, which only Sentinel and Cluster support"
 	}
 	return hosts, ""
 }
 
-// parsePath returns the name of Sentinel's master, and the path of the database.
+// parsePath returns the name of Sentinel's master, and the path with the database.
 func parsePath(path string, topology Topology) (master, database, why string) {
 	path = strings.TrimSuffix(path, "/")
 	switch topology {
@@ -157,7 +159,7 @@ func parsePath(path string, topology Topology) (master, database, why string) {
 		name, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 		master, err := url.PathUnescape(name)
 		if err != nil || master == "" {
-			return "", "", "does not name Sentinel's master: it stands behind the hosts, as in redis+sentinel://host/mymaster"
+			return "", "", "has no Sentinel master name; write it after the hosts, as in redis+sentinel://host/mymaster"
 		}
 		if rest == "" {
 			return master, "", ""
@@ -165,7 +167,7 @@ func parsePath(path string, topology Topology) (master, database, why string) {
 		return master, "/" + rest, ""
 	case Cluster:
 		if path != "" {
-			return "", "", "has a path, but a cluster has neither databases nor a master's name"
+			return "", "", "has a path, but a cluster has neither a database nor a master name"
 		}
 		return "", "", ""
 	default:
@@ -173,8 +175,8 @@ func parsePath(path string, topology Topology) (master, database, why string) {
 	}
 }
 
-// universal is what redis.ParseURL reads, for any topology. What larder sets itself
-// (retries, time-outs) is left out.
+// universal converts the result of redis.ParseURL to options for any topology. It
+// omits the options that larder sets itself (retries, timeouts).
 func universal(o *redis.Options) redis.UniversalOptions {
 	return redis.UniversalOptions{
 		ClientName: o.ClientName, DB: o.DB, Protocol: o.Protocol, Username: o.Username, Password: o.Password,

@@ -12,24 +12,23 @@ import (
 
 const (
 	dialTimeout = 2 * time.Second
-	// ioTimeout bounds the wait for one answer; the largest commands here are
-	// some megabytes.
+	// ioTimeout limits the wait for one response; the largest commands have some
+	// megabytes.
 	ioTimeout = 5 * time.Second
-	// connBuffer is what each connection reads and writes through; there are some
-	// dozens, and what is larger goes around it.
+	// connBuffer is the size of a connection's read and write buffers. There are
+	// some dozen connections, and larger data does not use the buffers.
 	connBuffer     = 8 << 10
 	defaultRetries = 2
-	// noRetries is go-redis's word for a client that sends each command once.
+	// noRetries is the value of go-redis for a client that sends each command once.
 	noRetries = -1
-	// redirects bounds how often a cluster may send one command elsewhere.
+	// redirects limits how often a cluster may redirect one command.
 	redirects = 4
-	// topologyEvery is how old a client's picture of the cluster may be: so long
-	// a master that is gone is still asked after a replica took its place.
+	// topologyEvery is how old a client's view of the cluster may be. So long it
+	// may use a master that a replica has replaced.
 	topologyEvery = time.Second
 )
 
-// newClient returns a client of a Redis that has an address; retries may be
-// noRetries.
+// newClient returns a client of a Redis with an address; retries may be noRetries.
 func newClient(topology Topology, options redis.UniversalOptions, retries int) redis.UniversalClient {
 	limited := withLimits(options, retries)
 	switch topology {
@@ -42,7 +41,7 @@ func newClient(topology Topology, options redis.UniversalOptions, retries int) r
 	}
 }
 
-// withLimits gives the clients of every topology the same limits.
+// withLimits sets the same limits for the clients of every topology.
 func withLimits(options redis.UniversalOptions, retries int) *redis.UniversalOptions {
 	options.MaxRetries = retries
 	options.DialTimeout = dialTimeout
@@ -55,9 +54,10 @@ func withLimits(options redis.UniversalOptions, retries int) *redis.UniversalOpt
 	return &options
 }
 
-// newCluster returns a cluster's client. go-redis follows a cluster's redirects
-// and repeats after a broken connection by one counter, so the counter must
-// stay, and a client without retries hides from it what broke.
+// newCluster returns the client of a cluster. go-redis uses one counter for a
+// cluster's redirects and for retries after a broken connection. So the counter
+// must stay, and a client without retries hides the cause of a broken connection
+// from go-redis.
 func newCluster(options *redis.UniversalOptions) *redis.ClusterClient {
 	cluster := options.Cluster()
 	cluster.MaxRetries = noRetries // of one node; the counter above it is enough
@@ -70,11 +70,10 @@ func newCluster(options *redis.UniversalOptions) *redis.ClusterClient {
 	return client
 }
 
-// noRetryHook keeps a cluster's client from sending a command again that a node
-// may have executed. What a node answers, MOVED among it, passes: then
-// it has executed nothing. Pipelines are not covered, since go-redis repeats
-// them underneath; a pipeline over several nodes of a cluster may only hold what
-// may run twice.
+// noRetryHook keeps a cluster's client from repeating a command that a node may
+// have executed. It passes responses of a node, such as MOVED, because then nothing
+// was executed. It does not cover pipelines, which go-redis repeats below the hook.
+// A pipeline over several nodes may only contain commands that may run twice.
 type noRetryHook struct{}
 
 // DialHook changes nothing.
@@ -85,7 +84,7 @@ func (noRetryHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pro
 	return next
 }
 
-// ProcessHook hides the cause of a command that has no answer.
+// ProcessHook hides the cause of a command without a response.
 func (noRetryHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		err := next(ctx, cmd)
@@ -103,14 +102,14 @@ func (noRetryHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	}
 }
 
-// noReplyError says what broke the connection under a command. It has no
-// Unwrap, on purpose: by its chain go-redis would find that it may try again.
+// noReplyError is the error of a connection that broke during a command. It has no
+// Unwrap method, because go-redis would find the cause in the chain and retry.
 type noReplyError struct{ cause error }
 
 // Error returns the text of the cause.
 func (e noReplyError) Error() string { return e.cause.Error() }
 
-// Is finds the end of a context, which is never tried again.
+// Is matches the end of a context, which go-redis never retries.
 func (e noReplyError) Is(target error) bool {
 	return (target == context.Canceled || target == context.DeadlineExceeded) && errors.Is(e.cause, target)
 }

@@ -12,38 +12,38 @@ import (
 	"larder/internal/setting"
 )
 
-// DefaultPrefix begins the keys where redis.prefix is not set.
+// DefaultPrefix is the default of redis.prefix.
 const DefaultPrefix = "larder"
 
 var prefixPattern = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,64}$`)
 
-// Config is the configuration's section redis.
+// Config is the `redis:` section of the configuration.
 type Config struct {
-	// URL names the Redis in one of its forms: "embedded" or an address
-	// (docs/redis.md, "Forms"). It may hold a password.
+	// URL is "embedded" or an address (docs/redis.md, "Forms"). It may hold a
+	// password.
 	URL string `secret:"true" yaml:"url"`
-	// CAFile is a file of certificates (PEM) that alone are trusted to vouch for
-	// a Redis over TLS, and for its Sentinels; empty: the system's.
+	// CAFile is a file of PEM certificates. If it is set, only they are trusted for
+	// the TLS of the Redis and its Sentinels; empty: the system's certificates.
 	CAFile string `yaml:"ca_file"`
-	// SentinelUsername and SentinelPassword are for the Sentinels themselves;
-	// those in the URL are for the Redis that they watch.
+	// SentinelUsername and SentinelPassword are for the Sentinels; the user and
+	// password in the URL are for the Redis that they watch.
 	SentinelUsername string `yaml:"sentinel_username"`
 	SentinelPassword string `secret:"true"            yaml:"sentinel_password"`
-	// Prefix begins every key, so that several programs can share one Redis.
+	// Prefix starts every key, so that several programs can share one Redis.
 	Prefix string `yaml:"prefix"`
-	// Shared says that several instances use this Redis, so that an embedded one,
-	// which each of them would have for itself, is an error.
+	// Shared means that several instances use this Redis. Validate then rejects an
+	// embedded Redis, which instances cannot share.
 	Shared bool `yaml:"shared"`
 }
 
-// SetDefaults fills what is empty.
+// SetDefaults sets every empty field to its default.
 func (c *Config) SetDefaults() {
 	c.URL = cmp.Or(c.URL, Embedded)
 	c.Prefix = cmp.Or(c.Prefix, DefaultPrefix)
 }
 
-// Validate checks the section after SetDefaults. It returns every fault, each a
-// *setting.Error; none of them repeats the URL, which may hold a password.
+// Validate checks the section after SetDefaults. The error joins one *setting.Error
+// for each fault. No error contains the URL, which may hold a password.
 func (c Config) Validate() error {
 	var faults []error
 	if addr, err := parseURL(c.URL); err != nil {
@@ -57,8 +57,8 @@ func (c Config) Validate() error {
 	return errors.Join(faults...)
 }
 
-// unsupported finds the settings that do nothing with the URL's topology: what
-// they were meant to do would silently not happen.
+// unsupported returns an error for each setting that has no effect with the URL's
+// topology.
 func (c Config) unsupported(addr address) []error {
 	var faults []error
 	if c.CAFile != "" && addr.options.TLSConfig == nil {
@@ -77,17 +77,17 @@ func (c Config) unsupported(addr address) []error {
 		}
 	}
 	if c.Shared && addr.topology == Embedded {
-		faults = append(faults, setting.Errorf("redis.shared", "instances cannot share an embedded Redis, "+
-			"which each of them has for itself: set redis.url to one that all of them reach, such as redis://redis.internal:6379"))
+		faults = append(faults, setting.Errorf("redis.shared", "instances cannot share an embedded Redis; "+
+			"set redis.url to a Redis that all of them can reach, such as redis://redis.internal:6379"))
 	}
 	if c.SentinelUsername != "" && c.SentinelPassword == "" {
-		faults = append(faults, setting.Errorf("redis.sentinel_password", "must be given with redis.sentinel_username"))
+		faults = append(faults, setting.Errorf("redis.sentinel_password", "is required with redis.sentinel_username"))
 	}
 	return faults
 }
 
-// complete adds what the URL does not say: whom to trust, and how Sentinels
-// know larder.
+// complete adds the options that the URL does not contain: trusted certificates and
+// the Sentinels' credentials.
 func (c Config) complete(options *redis.UniversalOptions) error {
 	options.SentinelUsername, options.SentinelPassword = c.SentinelUsername, c.SentinelPassword
 	if c.CAFile == "" {
@@ -110,7 +110,7 @@ func (c Config) authority() (*x509.CertPool, error) {
 	}
 	trusted := x509.NewCertPool()
 	if !trusted.AppendCertsFromPEM(certificates) {
-		return nil, setting.Errorf("redis.ca_file", "holds no certificate in PEM form")
+		return nil, setting.Errorf("redis.ca_file", "contains no PEM certificate")
 	}
 	return trusted, nil
 }

@@ -1,7 +1,6 @@
-// Package redisdb is the Redis connection of the whole program: the address in
-// all its forms, TLS, one client that retries and one that never does, the
-// embedded Redis, and the probe that finds out whether Redis takes writes.
+// Package redisdb is the Redis connection of the whole program: the address in all
+// its forms, TLS, one client that retries and one that does not, the embedded
+// Redis, and the probe that checks whether Redis accepts writes.
 //
-// What is kept under which key is for the packages that keep it; all names begin
-// with DB.Prefix.
+// Other packages define the keys; all names start with DB.Prefix.
 package redisdb

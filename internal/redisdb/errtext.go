@@ -14,30 +14,31 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// classNoPerm is the class of what larder's user may not do.
+// classNoPerm is the class of a missing permission of larder's user.
 const classNoPerm = "NOPERM"
 
 // errorClassTexts explain classes of errors to a person.
 var errorClassTexts = map[string]string{ //nolint:gochecknoglobals // constant
 	"OOM":         "its memory is full (maxmemory)",
 	"MISCONF":     "it cannot write to its disk",
-	"NOREPLICAS":  "fewer replicas follow it than min-replicas-to-write asks for",
-	"READONLY":    "it is a replica, which takes no writes",
-	classNoPerm:   "its user lacks a right that larder needs",
-	"NOAUTH":      "it wants a password",
-	"WRONGPASS":   "user or password is wrong",
-	"LOADING":     "it is reading its data",
+	"NOREPLICAS":  "it has fewer replicas than min-replicas-to-write",
+	"READONLY":    "it is a read-only replica",
+	classNoPerm:   "its user lacks a permission that larder needs",
+	"NOAUTH":      "it requires a password",
+	"WRONGPASS":   "wrong user or password",
+	"LOADING":     "it is loading its data",
 	"MASTERDOWN":  "it is a replica without its master",
-	"CLUSTERDOWN": "the cluster is not whole",
+	"CLUSTERDOWN": "the cluster is incomplete",
 }
 
-// A script's error of an older Redis has the class behind where it arose.
+// In a script's error, an older Redis writes the class after the place of the
+// error.
 var classPattern = regexp.MustCompile(`\b(OOM|MISCONF|NOREPLICAS|READONLY|NOPERM|MASTERDOWN|CLUSTERDOWN)\b|^-?([A-Z]{3,16})\b`)
 
-// withinScript is how Redis 7 says NOPERM of a command within a script.
+// withinScript matches the text of Redis 7 for NOPERM of a command in a script.
 var withinScript = regexp.MustCompile(`^ERR (ACL failure in script|The user executing the script can't)`)
 
-// errorClass returns Redis's own word for a kind of error, "ERR" where it has none.
+// errorClass returns the class of a Redis error, "ERR" if it has none.
 func errorClass(message string) string {
 	switch found := classPattern.FindStringSubmatch(message); {
 	case withinScript.MatchString(message):
@@ -51,8 +52,8 @@ func errorClass(message string) string {
 	}
 }
 
-// SafeText says in a few words why Redis could not be asked. Anyone may read it:
-// it names no address and quotes no message. The cause itself is for the log.
+// SafeText describes briefly why a call of Redis failed. Anyone may read it: it
+// contains no address and no text of Redis. The cause itself is for the log.
 func SafeText(err error) string {
 	if refused, ok := errors.AsType[*RefusedError](err); ok {
 		return "refuses writes: " + refused.Reason()
@@ -79,13 +80,13 @@ func connErrorText(err error) string {
 	)
 	switch {
 	case errors.As(err, &name):
-		return "its name is not found"
+		return "its host name was not found"
 	case errors.As(err, &certificate):
 		return "its certificate is not trusted"
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return "nothing listens there"
+		return "connection refused"
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
-		return "no answer in time"
+		return "timeout"
 	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		return "it closed the connection"
 	default:
@@ -93,9 +94,9 @@ func connErrorText(err error) string {
 	}
 }
 
-// CallError returns the error of a call that Redis did not answer, with what was
-// being done: ErrUnavailable, or the end of ctx if that is why there is no answer.
-// It returns nil if err is nil.
+// CallError returns the error of a call without a response of Redis:
+// ErrUnavailable, or the end of ctx if that is the reason. doing describes the
+// call. It returns nil if err is nil.
 func CallError(ctx context.Context, doing string, err error) error {
 	if err == nil {
 		return nil
@@ -103,7 +104,7 @@ func CallError(ctx context.Context, doing string, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("%s: %w", doing, context.Cause(ctx))
 	}
-	// A connection's deadline is ctx's own, and may be reported a moment earlier.
+	// A connection has ctx's deadline, and may report it a moment before ctx.
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= 0 {
 		return fmt.Errorf("%s: %w", doing, context.DeadlineExceeded)
 	}

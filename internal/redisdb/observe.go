@@ -8,11 +8,11 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Observe calls back for every command and every pipeline that either client
-// sends from now on, with its retries as one: how long it took, and the error,
-// nil where Redis has answered (a missing key is an answer, so is a refusal). The
-// callback runs in the goroutine that waits for the answer, and must return at
-// once. Call Observe before anything is sent.
+// Observe adds a callback for every command and pipeline of both clients. It gets
+// the time, including retries, and the error of the connection. The error is nil if
+// Redis has responded, even without a value or with a refusal. The callback runs in
+// the goroutine that waits for the response, and must return at once. Call Observe
+// before the first command.
 func (db *DB) Observe(callback func(took time.Duration, err error)) {
 	for _, client := range []redis.UniversalClient{db.client, db.noRetry} {
 		client.AddHook(observer{callback})
@@ -45,7 +45,7 @@ func (o observer) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proc
 	}
 }
 
-// connectionError returns the error, nil where it is an answer of Redis.
+// connectionError returns the error; nil if it is a response of Redis.
 func connectionError(err error) error {
 	if _, ok := errors.AsType[redis.Error](err); ok {
 		return nil
@@ -53,23 +53,23 @@ func connectionError(err error) error {
 	return err
 }
 
-// Pool is the connections of one client, as they are when they are asked.
+// Pool describes the connections of one client at the time of a call.
 type Pool struct {
-	Name   string // default, or no_retry: NoRetry
+	Name   string // default, or no_retry for NoRetry
 	client redis.UniversalClient
 }
 
 // Pools returns the connections of both clients.
 func (db *DB) Pools() []Pool { return []Pool{{"default", db.client}, {"no_retry", db.noRetry}} }
 
-// Idle counts the connections that wait for a command.
+// Idle returns the number of connections that wait for a command.
 func (p Pool) Idle() uint32 { return p.client.PoolStats().IdleConns }
 
-// Used counts the connections that a command has.
+// Used returns the number of connections with a command.
 func (p Pool) Used() uint32 {
 	stats := p.client.PoolStats()
 	return stats.TotalConns - min(stats.IdleConns, stats.TotalConns)
 }
 
-// Timeouts counts how often a command got no connection in time.
+// Timeouts returns how often a command got no connection in time.
 func (p Pool) Timeouts() uint32 { return p.client.PoolStats().Timeouts }

@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// probeLife is how long a probe's key lives.
+	// probeLife is how long a probe's key exists.
 	probeLife = time.Minute
-	// probeTags bounds the search for a key on each master of a cluster.
+	// probeTags limits the search for a key on each master of a cluster.
 	probeTags = 1024
 )
 
@@ -24,14 +24,14 @@ var probeSource string
 
 var probeScript = redis.NewScript(probeSource) //nolint:gochecknoglobals // constant
 
-// Probe asks whether Redis takes what larder writes, of a cluster every master:
-// one that is full, that lacks its replicas or its disk, or that gives larder's
-// user too few rights answers Ping and refuses the rest. It also publishes the
-// word "probe" on the channels, which is for times of doubt, not for every few
-// seconds.
+// Probe checks whether Redis, or every master of a cluster, accepts larder's
+// writes. A Redis may respond to Ping and refuse the rest: it is full, lacks
+// replicas or its disk, or denies larder's user a permission. Probe also publishes
+// the word "probe" on the given channels; pass channels only if there is doubt, not
+// every few seconds.
 //
-// Errors, all ErrUnavailable: *RefusedError where it answers and refuses, else
-// as Ping.
+// Errors, all ErrUnavailable: *RefusedError if Redis responds and refuses, else as
+// Ping.
 func (db *DB) Probe(ctx context.Context, channels ...string) error {
 	if err := db.Ping(ctx); err != nil {
 		return err
@@ -56,13 +56,13 @@ func (db *DB) Probe(ctx context.Context, channels ...string) error {
 	return nil
 }
 
-// probeKey returns a key that proves that Redis takes writes; it expires. Keys of
-// different tags are on different masters of a cluster.
+// probeKey returns the key of a probe; it expires. Keys of different tags are on
+// different masters of a cluster.
 func (db *DB) probeKey(tag int) string {
 	return db.prefix + ":{p:" + strconv.Itoa(tag) + "}:f1:probe"
 }
 
-// probeKeys returns a key on every master that holds any.
+// probeKeys returns a key on every master that has slots.
 func (db *DB) probeKeys(ctx context.Context) ([]string, error) {
 	cluster, ok := db.noRetry.(*redis.ClusterClient)
 	if !ok {
@@ -80,7 +80,7 @@ func (db *DB) probeKeys(ctx context.Context) ([]string, error) {
 	seen := map[*redis.Client]bool{}
 	for tag := 0; tag < probeTags && len(keys) < int(masters.Load()); tag++ {
 		key := db.probeKey(tag)
-		master, err := cluster.MasterForKey(ctx, key) // from what the client knows, not over the line
+		master, err := cluster.MasterForKey(ctx, key) // from the client's view, without a request
 		if err != nil {
 			return nil, err
 		}
@@ -91,8 +91,8 @@ func (db *DB) probeKeys(ctx context.Context) ([]string, error) {
 	return keys, nil
 }
 
-// refusedOr returns the *RefusedError that the error is, else the error. Whatever
-// else Redis says (LOADING, CLUSTERDOWN, NOAUTH, …) counts as no answer.
+// refusedOr returns the *RefusedError for err, or err. Every other error of Redis
+// (LOADING, CLUSTERDOWN, NOAUTH, …) counts as no response.
 func refusedOr(err error) error {
 	said, ok := errors.AsType[redis.Error](err)
 	if !ok {
@@ -106,15 +106,15 @@ func refusedOr(err error) error {
 	}
 }
 
-// RefusedError is a Redis that answers, but refuses what larder writes. It is
+// RefusedError means that Redis responds, but refuses larder's writes. It is
 // ErrUnavailable.
 type RefusedError struct {
-	Class   string // Redis's own word: OOM, MISCONF, NOREPLICAS, READONLY or NOPERM
-	Channel string // the one that larder may not publish to; "" where it is the write
-	Err     error  // what Redis said, for the log only
+	Class   string // the class of the Redis error: OOM, MISCONF, NOREPLICAS, READONLY or NOPERM
+	Channel string // the one that larder may not publish to; "" for a write
+	Err     error  // the error of Redis, for the log only
 }
 
-// Error returns what Redis said.
+// Error returns the text of Redis.
 func (e *RefusedError) Error() string {
 	if e.Channel != "" {
 		return fmt.Sprintf("redisdb: publish to %s: %v", e.Channel, e.Err)
@@ -125,8 +125,8 @@ func (e *RefusedError) Error() string {
 // Unwrap returns ErrUnavailable and the cause.
 func (e *RefusedError) Unwrap() []error { return []error{ErrUnavailable, e.Err} }
 
-// Reason returns the class and what it means, for a person; it names no address and
-// quotes nothing.
+// Reason returns the class and its meaning for a person. It contains no address and
+// no text of Redis.
 func (e *RefusedError) Reason() string {
 	if e.Channel != "" {
 		return e.Class + ": its user may not publish to the channel " + e.Channel

@@ -244,10 +244,10 @@ func TestSafeTextNamesNoAddress(t *testing.T) {
 		err  error
 		want string
 	}{
-		"nobody there": {open(t, stopped.URL()).Ping(t.Context()), "does not answer: nothing listens there"},
-		"no such name": {open(t, "redis://redis.invalid:6379/0").Ping(t.Context()), "does not answer: its name is not found"},
-		"locked":       {open(t, "redis://"+locked.Addr()+"/0").Probe(t.Context(), notices, runNotices), "answers with an error: NOAUTH: it wants a password"},
-		"in time":      {open(t, stopped.URL()).Ping(late), "does not answer: no answer in time"},
+		"nobody there": {open(t, stopped.URL()).Ping(t.Context()), "does not answer: connection refused"},
+		"no such name": {open(t, "redis://redis.invalid:6379/0").Ping(t.Context()), "does not answer: its host name was not found"},
+		"locked":       {open(t, "redis://"+locked.Addr()+"/0").Probe(t.Context(), notices, runNotices), "answers with an error: NOAUTH: it requires a password"},
+		"in time":      {open(t, stopped.URL()).Ping(late), "does not answer: timeout"},
 		"anything":     {fmt.Errorf("dial 10.0.0.7:6379: %w", errors.New("odd")), "does not answer"},
 	} {
 		got := redisdb.SafeText(test.err)

@@ -14,18 +14,18 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// embeddedTick is how often time passes for keys of the embedded Redis.
+// embeddedTick is the interval at which keys of the embedded Redis expire.
 const embeddedTick = 200 * time.Millisecond
 
-// ErrUnavailable says that Redis could not be asked. It wraps the cause.
+// ErrUnavailable means that a call of Redis failed. It wraps the cause.
 var ErrUnavailable = errors.New("redis is unavailable")
 
 func unavailable(doing string, err error) error {
 	return fmt.Errorf("redisdb: %s: %w: %w", doing, ErrUnavailable, err)
 }
 
-// DB is an opened Redis of any topology: two clients of the same data. It is
-// safe for concurrent use.
+// DB is an opened Redis of any topology: two clients of the same data. It is safe
+// for concurrent use.
 type DB struct {
 	topology Topology
 	prefix   string
@@ -34,14 +34,14 @@ type DB struct {
 	embedded *miniredis.Miniredis // nil unless the topology is Embedded
 }
 
-// Open returns the clients of the configured Redis. It does not wait for a
-// server: commands fail with ErrUnavailable until it answers.
+// Open returns the clients of the configured Redis. It does not wait for a server:
+// commands fail with ErrUnavailable until it responds.
 //
-// With "embedded" it starts a server inside the process, on a loopback port with
-// a random password (other users of the machine can reach the port), which
-// loses everything at Close.
+// With "embedded" it starts a server inside the process, which loses all data at
+// Close. The server has a loopback port with a random password, because other users
+// of the machine can reach the port.
 //
-// The error is a *setting.Error for settings that cannot work.
+// The error is a *setting.Error for invalid settings.
 func Open(cfg Config, log logrus.FieldLogger) (*DB, error) {
 	cfg.SetDefaults()
 	if err := cfg.Validate(); err != nil {
@@ -55,7 +55,7 @@ func Open(cfg Config, log logrus.FieldLogger) (*DB, error) {
 	if err := cfg.complete(&options); err != nil {
 		return nil, err
 	}
-	logging.Disable() // go-redis's own: larder reports every failure of Redis in its own words
+	logging.Disable() // go-redis's own log: larder reports every failure of Redis itself
 	db := &DB{topology: addr.topology, prefix: cfg.Prefix}
 	if db.Embedded() {
 		if err := db.startEmbedded(&options); err != nil {
@@ -83,29 +83,30 @@ func (db *DB) startEmbedded(options *redis.UniversalOptions) error {
 	return nil
 }
 
-// Client is the client that retries by itself: only commands that may run twice
-// go through it.
+// Client returns the client that retries. Use it only for commands that may run
+// twice.
 func (db *DB) Client() redis.UniversalClient { return db.client }
 
-// NoRetry is the client that never retries, because a command whose reply was
-// lost may have run: scripts that check state, leases and the journal use it.
+// NoRetry returns the client that never retries, because a command without a
+// response may have run. Use it for scripts that check state, for leases and for
+// the journal.
 func (db *DB) NoRetry() redis.UniversalClient { return db.noRetry }
 
-// Prefix begins the name of every key and channel.
+// Prefix returns the start of the name of every key and channel.
 func (db *DB) Prefix() string { return db.prefix }
 
 // Topology returns the kind of Redis.
 func (db *DB) Topology() Topology { return db.topology }
 
-// Embedded reports whether the server is inside the process and loses
-// everything with it.
+// Embedded reports whether the server is inside the process and loses its data with
+// it.
 func (db *DB) Embedded() bool { return db.topology == Embedded }
 
-// Ping asks the server, of a cluster every master, over both clients: each has
-// connections of its own, and one may still remember a failed dial when the
-// other has recovered. The error is ErrUnavailable with its cause, a
-// *RefusedError where Redis refuses pings for the same reason as writes: one that
-// cannot write to its disk does.
+// Ping pings the server, or every master of a cluster, with both clients. Each
+// client has its own connections, and one may still have a failed dial when the
+// other has recovered. The error is ErrUnavailable with its cause. It is a
+// *RefusedError if Redis refuses pings as it refuses writes, for example because it
+// cannot write to its disk.
 func (db *DB) Ping(ctx context.Context) error {
 	for _, client := range []redis.UniversalClient{db.noRetry, db.client} {
 		if err := ping(ctx, client); err != nil {
@@ -120,14 +121,14 @@ func ping(ctx context.Context, client redis.UniversalClient) error {
 	if !ok {
 		return client.Ping(ctx).Err()
 	}
-	// A ping without a key would go to any node that is there.
+	// A ping without a key would go to any node.
 	return cluster.ForEachMaster(ctx, func(ctx context.Context, master *redis.Client) error {
 		return master.Ping(ctx).Err()
 	})
 }
 
-// Run makes time pass for the keys of the embedded Redis, which expire by no
-// clock of their own, until ctx ends. With any other topology it only waits.
+// Run expires the keys of the embedded Redis, which has no clock of its own, until
+// ctx ends. With any other topology it only waits.
 func (db *DB) Run(ctx context.Context) error {
 	if db.embedded == nil {
 		<-ctx.Done()
@@ -147,7 +148,7 @@ func (db *DB) Run(ctx context.Context) error {
 	}
 }
 
-// Close closes the clients and ends the embedded Redis.
+// Close closes the clients and stops the embedded Redis.
 func (db *DB) Close() error {
 	err := errors.Join(db.client.Close(), db.noRetry.Close())
 	if db.embedded != nil {
@@ -159,11 +160,11 @@ func (db *DB) Close() error {
 	return nil
 }
 
-// ServerInfo is what a Redis says of itself.
+// ServerInfo describes a Redis server.
 type ServerInfo struct {
 	Topology Topology
 	Server   string // "redis", "valkey" or "miniredis"
-	Version  string // of the server; "" where it does not say
+	Version  string // of the server; "" if unknown
 }
 
 // String returns the info for a person: "sentinel, redis 7.0.15".
@@ -171,8 +172,8 @@ func (i ServerInfo) String() string {
 	return strings.TrimSpace(fmt.Sprintf("%s, %s %s", i.Topology, i.Server, i.Version))
 }
 
-// ServerInfo asks the server what it is; of several, any one. The error is
-// ErrUnavailable with its cause.
+// ServerInfo returns the kind and version of the server, or of any one of several.
+// The error is ErrUnavailable with its cause.
 func (db *DB) ServerInfo(ctx context.Context) (ServerInfo, error) {
 	info := ServerInfo{Topology: db.topology, Server: "miniredis"}
 	if db.Embedded() {
@@ -189,7 +190,7 @@ func (db *DB) ServerInfo(ctx context.Context) (ServerInfo, error) {
 	return info, nil
 }
 
-// infoField returns a field of what INFO answers, "" where it does not have it.
+// infoField returns a field of the output of INFO, "" if it is missing.
 func infoField(info, name string) string {
 	for line := range strings.Lines(info) {
 		if value, ok := strings.CutPrefix(line, name+":"); ok {

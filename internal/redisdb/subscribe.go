@@ -12,35 +12,34 @@ import (
 )
 
 const (
-	// silence is how long no message may come before a subscription is checked.
+	// silence is how long a subscription may receive nothing before it is checked.
 	silence = 20 * time.Second
-	// firstPause and lastPause bound the wait before a channel is subscribed to
-	// again.
+	// firstPause and lastPause limit the pause before a new subscription.
 	firstPause = 100 * time.Millisecond
 	lastPause  = 5 * time.Second
 )
 
-// Subscribe calls message for each message of a channel, one after the other,
-// until ctx ends. It calls subscribed before the first one: messages that were
-// published earlier are lost. When the connection breaks it calls lost with the
-// cause and subscribes again, after a pause that grows. It starts no goroutine.
+// Subscribe calls message for each message of a channel, in order, until ctx ends.
+// It calls subscribed before the first one; messages published earlier are lost.
+// When the connection breaks, it calls lost with the cause and subscribes again
+// after a growing pause. It starts no goroutine.
 func (db *DB) Subscribe(ctx context.Context, channel string, subscribed func(), message func(payload string), lost func(error)) {
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
 		err := db.receive(ctx, channel, func() { pause = firstPause; subscribed() }, message)
 		lost(err)
-		// Full jitter: the instances of a Redis that restarts do not all come at once.
+		// Full jitter: the instances of a restarted Redis do not all reconnect at
+		// once.
 		if sleep.For(ctx, rand.N(pause)+time.Millisecond) != nil { //nolint:gosec // no secret
 			return
 		}
 	}
 }
 
-// receive takes messages over one connection until it breaks or ctx ends, and
-// returns why. A connection without messages is pinged now and then, so that a
-// dead one is noticed.
+// receive receives messages over one connection until it breaks or ctx ends, and
+// returns why. It pings a connection without messages, to notice a dead one.
 func (db *DB) receive(ctx context.Context, channel string, subscribed func(), message func(payload string)) error {
 	subscription := db.client.Subscribe(ctx)
-	// A blocked read ends by the connection alone.
+	// Only closing the connection ends a blocked read.
 	stop := context.AfterFunc(ctx, func() { _ = subscription.Close() })
 	defer func() {
 		if stop() {
@@ -58,7 +57,7 @@ func (db *DB) receive(ctx context.Context, channel string, subscribed func(), me
 			if quiet || ctx.Err() != nil || !errors.As(err, &timeout) || !timeout.Timeout() {
 				return err
 			}
-			// Nothing came: an answer to a ping tells silence from a dead line.
+			// No message: a response to a ping shows that the connection works.
 			quiet = true
 			if err := subscription.Ping(ctx); err != nil {
 				return err

@@ -1,6 +1,6 @@
-// Package setting has the error of a wrong value in the configuration. The
-// packages that have a section of it return such errors from Validate, and
-// package configs finds the place of each in the file.
+// Package setting has the error of an invalid value in the configuration. Packages
+// with a section of the configuration return it from Validate; package configs adds
+// the position in the file.
 package setting
 
 import (
@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Error is one wrong value.
+// Error is one invalid value.
 type Error struct {
 	Key string // "http.listen", or the key within the package's own section: "timeouts.menu"
 	Msg string // what is wrong and what to write instead
@@ -22,13 +22,13 @@ func Errorf(key, format string, args ...any) error {
 	return &Error{Key: key, Msg: fmt.Sprintf(format, args...)}
 }
 
-// Error returns the key and what is wrong with it.
+// Error returns the key and the fault.
 func (e *Error) Error() string { return e.Key + ": " + e.Msg }
 
-// Index spells one element of a list in the configuration.
+// Index returns the key of one element of a list.
 func Index(key string, i int) string { return key + "[" + strconv.Itoa(i) + "]" }
 
-// OneOf reports a value that is none of those that its key takes.
+// OneOf returns an error if the value is not one of the valid ones.
 func OneOf[T ~string](key string, value T, values ...T) error {
 	if slices.Contains(values, value) {
 		return nil
@@ -37,14 +37,14 @@ func OneOf[T ~string](key string, value T, values ...T) error {
 	for i, name := range values {
 		names[i] = string(name)
 	}
-	return Errorf(key, "%q is none of %s", string(value), strings.Join(names, ", "))
+	return Errorf(key, "unknown value %q; valid: %s", string(value), strings.Join(names, ", "))
 }
 
-// Origin reports what a browser would never send as Origin.
+// Origin returns an error if a browser would never send the value as Origin.
 func Origin(key, origin string) error {
 	u, err := url.Parse(origin)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.Scheme+"://"+u.Host != origin {
-		return Errorf(key, "%q is no origin; write scheme and host alone, as https://shop.example", origin)
+		return Errorf(key, "%q is not a valid origin; write only scheme and host, as in https://shop.example", origin)
 	}
 	return nil
 }

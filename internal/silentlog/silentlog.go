@@ -1,4 +1,4 @@
-// Package silentlog has the logger of callers who give none.
+// Package silentlog has the default logger of packages that are used without one.
 package silentlog
 
 import (

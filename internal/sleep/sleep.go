@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// For returns nil after d, or the cause of ctx's end as soon as ctx ends.
+// For waits for d and returns nil. If ctx ends first, it returns the cause at once.
 func For(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -18,7 +18,7 @@ func For(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Signal wakes one goroutine that receives from it. It is set until somebody
+// Signal wakes one goroutine that receives from it. It stays set until a goroutine
 // receives, however often Set is called.
 type Signal chan struct{}
 

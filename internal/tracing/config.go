@@ -9,26 +9,26 @@ import (
 	"larder/internal/setting"
 )
 
-// Config is the section tracing of the configuration.
+// Config is the `tracing:` section of the configuration.
 type Config struct {
-	// Endpoint is where spans are sent by OTLP over HTTP, without /v1/traces;
-	// empty: nothing is traced.
+	// Endpoint receives spans by OTLP over HTTP, without /v1/traces; empty: tracing
+	// is off.
 	Endpoint string `yaml:"endpoint"`
-	// Sample is the share of traces that is kept, 0 to 1, by the trace's id: of
-	// those that begin here, and of those that a caller began and keeps.
+	// Sample is the share of traces that is kept, 0 to 1, chosen by trace id. It
+	// applies to traces that start here, and to traces that a caller started and
+	// keeps.
 	Sample float64 `yaml:"sample"`
 }
 
-// SetDefaults fills what is not set. It runs before the file is read, so that
-// a zero in the file counts.
+// SetDefaults sets the defaults. It runs before the file is read, so that a zero in
+// the file stays.
 func (c *Config) SetDefaults() {
 	if c.Sample == 0 {
 		c.Sample = 1
 	}
 }
 
-// Validate checks the section. Every fault comes back, each a *setting.Error,
-// joined.
+// Validate checks the section. The error joins one *setting.Error for each fault.
 func (c Config) Validate() error {
 	var errs []error
 	if msg := endpointFault(c.Endpoint); msg != "" {
@@ -40,7 +40,7 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// endpointFault returns why an endpoint cannot be used, or "".
+// endpointFault returns why an endpoint is invalid, or "".
 func endpointFault(endpoint string) string {
 	if endpoint == "" {
 		return ""
@@ -48,11 +48,11 @@ func endpointFault(endpoint string) string {
 	parsed, err := url.Parse(endpoint)
 	switch {
 	case err != nil:
-		return "is no URL" // the parser's words would repeat a password
+		return "is not a valid URL (start with http:// or https://)" // the parser's message may contain a password
 	case parsed.User != nil:
-		return "must hold no user and password: give them in OTEL_EXPORTER_OTLP_HEADERS"
+		return "must not contain a user or password; set them in OTEL_EXPORTER_OTLP_HEADERS"
 	case parsed.Scheme != "http" && parsed.Scheme != "https" || parsed.Hostname() == "":
-		return fmt.Sprintf("%q: write http:// or https:// and a host, as http://127.0.0.1:4318", endpoint)
+		return fmt.Sprintf("%q: write http:// or https:// and a host, as in http://127.0.0.1:4318", endpoint)
 	case parsed.RawQuery != "" || parsed.Fragment != "":
 		return fmt.Sprintf("%q: must have neither query nor fragment", endpoint)
 	}

@@ -10,17 +10,17 @@ import (
 )
 
 const (
-	// maxWaiting is how many ended spans wait at most; some megabytes.
+	// maxWaiting is how many finished spans may wait; some megabytes.
 	maxWaiting = 4096
-	// maxBatch is how many are sent together; as many that wait are sent at once.
+	// maxBatch is how many spans are sent together. A full batch is sent at once.
 	maxBatch = 512
-	// sendEvery is how long fewer wait.
+	// sendEvery is how long an incomplete batch waits.
 	sendEvery = 2 * time.Second
 )
 
-// exporter sends spans without the texts of errors, and counts them. It
-// reports an endpoint that fails in the log and not to its caller, which would
-// print every failure.
+// exporter sends spans without the texts of errors, and counts them. It logs when
+// the endpoint starts to fail, and returns no error, because the caller would log
+// each one.
 type exporter struct {
 	sdk.SpanExporter
 	log           logrus.FieldLogger
@@ -40,7 +40,7 @@ func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) er
 	if err != nil {
 		e.dropped.Add(uint64(len(spans)))
 		if !e.failing {
-			e.log.WithError(err).WithField("event", "tracing.failed").Warn("spans cannot be sent and are dropped; see tracing.endpoint")
+			e.log.WithError(err).WithField("event", "tracing.failed").Warn("cannot send spans, they are dropped; check tracing.endpoint")
 		}
 	} else {
 		e.sent.Add(uint64(len(spans)))
@@ -52,8 +52,8 @@ func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) er
 	return nil
 }
 
-// processor is the SDK's batch processor with a counted limit: the SDK drops
-// spans from a full queue too, but does not say how many.
+// processor is the SDK's batch processor with a counted limit. The SDK also drops
+// spans from a full queue, but does not report the number.
 type processor struct {
 	sdk.SpanProcessor
 	exporter *exporter
@@ -69,11 +69,11 @@ func (p processor) OnEnd(span sdk.ReadOnlySpan) {
 	p.SpanProcessor.OnEnd(span)
 }
 
-// redactedSpan is a span without the texts of errors, which libraries add: Redis
-// repeats in them what it was sent. The status code stays.
+// redactedSpan is a span without the texts of errors. Libraries add them, and Redis
+// repeats the command in them. The status code stays.
 type redactedSpan struct{ sdk.ReadOnlySpan }
 
-// Events implements sdk.ReadOnlySpan: larder's own spans have none.
+// Events implements sdk.ReadOnlySpan. Larder's own spans have none.
 func (redactedSpan) Events() []sdk.Event { return nil }
 
 // Status implements sdk.ReadOnlySpan.

@@ -11,11 +11,11 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Span is a part of a trace. The zero Span is of none and does nothing.
+// Span is a part of a trace. The zero Span does nothing.
 type Span struct{ span trace.Span }
 
-// Start begins a part of what ctx belongs to; without a trace that is kept it
-// returns ctx itself, and does nothing. The caller ends the Span.
+// Start starts a span in the trace of ctx. Without a recorded trace it returns ctx
+// and a Span that does nothing. The caller ends the Span.
 func Start(ctx context.Context, what string) (context.Context, Span) {
 	return start(ctx, what, trace.SpanKindInternal)
 }
@@ -34,7 +34,7 @@ func start(ctx context.Context, what string, kind trace.SpanKind) (context.Conte
 	return ctx, Span{span}
 }
 
-// Kept reports whether what is set on the Span goes anywhere.
+// Kept reports whether the Span is recorded.
 func (s Span) Kept() bool { return s.span != nil && s.span.IsRecording() }
 
 // Name sets the name of the Span.
@@ -44,7 +44,7 @@ func (s Span) Name(what string) {
 	}
 }
 
-// Text sets an attribute. It must be nothing of a guest's, and no secret.
+// Text sets an attribute. The value must contain no guest data and no secret.
 func (s Span) Text(key, value string) {
 	if s.Kept() {
 		s.span.SetAttributes(attribute.String(key, value))
@@ -58,8 +58,7 @@ func (s Span) Number(key string, value int) {
 	}
 }
 
-// Fail marks the Span as failed; kind is one of a closed list, not an error's
-// text.
+// Fail marks the Span as failed. kind is one of a fixed list, not an error's text.
 func (s Span) Fail(kind string) {
 	if s.Kept() {
 		s.span.SetAttributes(attribute.String("error.type", kind))
@@ -74,13 +73,13 @@ func (s Span) End() {
 	}
 }
 
-// Inject puts the traceparent of ctx into the header of a request.
+// Inject writes the traceparent of ctx to the header of a request.
 func Inject(ctx context.Context, header http.Header) {
 	propagation.TraceContext{}.Inject(ctx, propagation.HeaderCarrier(header))
 }
 
-// LogFields returns the ids of the trace that ctx belongs to, for a line of the log:
-// none where it is not kept.
+// LogFields returns the trace ids of ctx for a log line; nil without a recorded
+// trace.
 func LogFields(ctx context.Context) logrus.Fields {
 	of := trace.SpanContextFromContext(ctx)
 	if !of.IsSampled() {

@@ -1,14 +1,14 @@
-// Package tracing lets one request be followed through larder to the ordering
+// Package tracing records how a request passes through larder to the ordering
 // service and back: OpenTelemetry spans, sent by OTLP over HTTP.
 //
-// Its one invariant is that nothing waits for it: a span that ends is put into
-// a queue of bounded length, and what does not fit, or cannot be sent, is
-// dropped and counted. Without an endpoint nothing is made at all.
+// Invariant: nothing waits for tracing. A finished span goes into a queue of
+// limited length. Spans that do not fit, or cannot be sent, are dropped and
+// counted. Without an endpoint no spans are created.
 //
-// Any package may call Start with the context that it was given. Below a request
-// that is traced Start begins a span, elsewhere it does nothing. No span carries
-// a body, a key, a query, a caller's address or an error's text: they may hold
-// a guest's data. Only cmd opens and closes a Tracing.
+// Any package may call Start with its context. In a traced request Start starts a
+// span, elsewhere it does nothing. No span contains a body, a key, a query, a
+// client's address or an error's text, because they may hold guest data. Only cmd
+// creates and closes a Tracing.
 package tracing
 
 import (
@@ -29,31 +29,32 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// name is what spans name as their library.
+// name is the library name in spans.
 const name = "larder"
 
 const (
-	// sendLimit bounds the sending of one batch, with its retries.
+	// sendLimit limits the sending of one batch, with its retries.
 	sendLimit = 10 * time.Second
-	// closeLimit bounds the sending of what is left at the end.
+	// closeLimit limits the sending of the last spans at the end.
 	closeLimit = 2 * time.Second
-	// maxText is the longest text that an attribute keeps, in bytes.
+	// maxText is the longest text of an attribute, in bytes.
 	maxText = 200
 )
 
-// Tracing makes spans and sends them. A nil *Tracing is one that is off: its
-// methods do nothing. It is safe for concurrent use. OpenTelemetry's batch
-// processor sends in a goroutine of its own, which Close ends.
+// Tracing creates and sends spans. The methods of a nil *Tracing do nothing. It is
+// safe for concurrent use. OpenTelemetry's batch processor sends in its own
+// goroutine, which Close ends.
 type Tracing struct {
 	provider *sdk.TracerProvider
 	tracer   trace.Tracer
 	exporter *exporter
 }
 
-// New makes what the section asks for, nil without an endpoint. version is the
-// build's. What the section does not say (headers, certificates, compression) is
-// taken from OpenTelemetry's standard environment, OTEL_EXPORTER_OTLP_…; the
-// endpoint is not. The caller calls Close. Errors: *setting.Error, joined.
+// New returns a Tracing for the configuration, nil without an endpoint. version is
+// the build's. OpenTelemetry's standard environment variables,
+// OTEL_EXPORTER_OTLP_…, provide everything else (headers, certificates,
+// compression), but not the endpoint. The caller calls Close. Errors:
+// *setting.Error, joined.
 func New(cfg Config, version string, log logrus.FieldLogger) (*Tracing, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -90,8 +91,8 @@ func New(cfg Config, version string, log logrus.FieldLogger) (*Tracing, error) {
 	return t, nil
 }
 
-// Redis traces what a client sends: the names of commands, never their
-// arguments. It is for the wiring, before anything is sent.
+// Redis traces the commands of clients: their names, never their arguments. Call it
+// before the first command.
 func (t *Tracing) Redis(clients ...redis.UniversalClient) error {
 	if t == nil {
 		return nil
@@ -106,8 +107,8 @@ func (t *Tracing) Redis(clients ...redis.UniversalClient) error {
 	return nil
 }
 
-// Serve begins the span of a request that came in, below the one that its
-// traceparent names where it has one. Its name is given at the end, by Served.
+// Serve starts the span of an incoming request, as a child of its traceparent if
+// there is one. The caller sets the name with Span.Name.
 func (t *Tracing) Serve(ctx context.Context, header http.Header, method string) (context.Context, Span) {
 	if t == nil {
 		return ctx, Span{}
@@ -117,7 +118,7 @@ func (t *Tracing) Serve(ctx context.Context, header http.Header, method string) 
 	return ctx, Span{span}
 }
 
-// Root begins a trace of something that nobody asked for by a request.
+// Root starts the trace of work without a request.
 func (t *Tracing) Root(ctx context.Context, what string) (context.Context, Span) {
 	if t == nil {
 		return ctx, Span{}
@@ -126,8 +127,8 @@ func (t *Tracing) Root(ctx context.Context, what string) (context.Context, Span)
 	return ctx, Span{span}
 }
 
-// Close sends what is left, for two seconds at most, and closes the connections
-// to the endpoint. It is for the end, when no more spans are made.
+// Close sends the remaining spans, for two seconds at most, and closes the
+// connections to the endpoint. Call it after the last span.
 func (t *Tracing) Close() error {
 	if t == nil {
 		return nil
@@ -135,8 +136,8 @@ func (t *Tracing) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
 	defer cancel()
 	err := t.provider.Shutdown(ctx)
-	if ctx.Err() != nil { // the endpoint hangs
-		_ = t.exporter.Shutdown(ctx) // interrupts what is being sent; its error is ctx's
+	if ctx.Err() != nil { // the endpoint does not respond
+		_ = t.exporter.Shutdown(ctx) // cancels the request; its error is ctx's
 		return nil
 	}
 	if err != nil {
@@ -145,13 +146,13 @@ func (t *Tracing) Close() error {
 	return nil
 }
 
-// Spans counts the spans that were kept since the start.
+// Spans counts the recorded spans since the start.
 type Spans struct {
 	Sent    uint64
-	Dropped uint64 // too many waited, or the endpoint did not take them
+	Dropped uint64 // the queue was full, or the endpoint did not accept them
 }
 
-// Spans returns what was counted.
+// Spans returns the counters.
 func (t *Tracing) Spans() Spans {
 	if t == nil {
 		return Spans{}
@@ -159,8 +160,8 @@ func (t *Tracing) Spans() Spans {
 	return Spans{Sent: t.exporter.sent.Load(), Dropped: t.exporter.dropped.Load()}
 }
 
-// rootSampler decides what begins a trace: a request, or what Root names. What talks
-// to others by itself (a check of Redis every few seconds) begins none.
+// rootSampler decides what may start a trace: a request or Root, but not a client's
+// own request, such as the regular check of Redis.
 type rootSampler struct{ sdk.Sampler }
 
 // ShouldSample implements sdk.Sampler.

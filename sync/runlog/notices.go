@@ -136,6 +136,6 @@ func (g *Follower) Next() (notices []Notice, more <-chan struct{}) {
 func (l *Log) ReceiveNotices(ctx context.Context) {
 	l.cfg.Redis.Subscribe(ctx, l.keys.RunNotices(), l.feed.begin, l.feed.add, func(err error) {
 		l.feed.end()
-		l.cfg.Log.WithError(err).WithField("event", "sync.notices_lost").Debug("notices of runs are lost; subscribing again")
+		l.cfg.Log.WithError(err).WithField("event", "sync.notices_lost").Debug("subscription to run notices lost; subscribing again")
 	})
 }
