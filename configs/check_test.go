@@ -49,7 +49,7 @@ auth:
 	want := []string{
 		`larder.yaml:2:11: http.listen: "nowhere" is no host:port address, as 127.0.0.1:8080`,
 		`larder.yaml:4:12: sync.history: must be at least 1`,
-		`larder.yaml:6:13: ordering.max_zero: unknown value "some"; valid: unlimited, none`,
+		`larder.yaml:6:13: ordering.max_zero: "some" is none of unlimited, none`,
 		`larder.yaml:8:5: connections[0].base_url: is missing`,
 		`larder.yaml:9:15: connections[0].auth_url: "ftp://x" must start with http:// or https://`,
 		`larder.yaml:15:15: auth.clients[0].secret: is shorter than 16 bytes, which is rejected because http.listen (nowhere) ` +

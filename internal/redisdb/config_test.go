@@ -28,24 +28,24 @@ func TestRedisURL(t *testing.T) {
 	t.Parallel()
 	for url, want := range map[string]string{ // what the refusal says; empty = taken
 		"embedded":                               "",
-		"managed":                                "run Redis as a service of its own",
+		"managed":                                "run Redis as a separate service",
 		"redis://localhost":                      "",
 		"redis://user:hunter2@[::1]:6380/3":      "",
 		"rediss://:hunter2@redis.example":        "",
 		"rediss://h?skip_verify=true":            "",
-		"http://:hunter2@localhost":              `"http" is no scheme`,
-		"hunter2@localhost://":                   "has a scheme that is none",
+		"http://:hunter2@localhost":              `unknown scheme "http"`,
+		"hunter2@localhost://":                   "has an unknown scheme",
 		"localhost:6379":                         "has no scheme",
 		"":                                       "has no scheme",
 		"redis://":                               "has no host",
 		"redis://:hunter2@":                      "has no host",
-		"redis://:hunter2#@localhost":            "percent-encoded",
-		"redis://:hunter2%@localhost":            "percent-encoded",
-		"redis://:hunter2@local host":            "host that cannot be read",
+		"redis://:hunter2#@localhost":            "percent-encode",
+		"redis://:hunter2%@localhost":            "percent-encode",
+		"redis://:hunter2@local host":            "invalid host",
 		"redis://:hunter2@::1":                   "in brackets",
-		"redis://:hunter2@localhost:0":           "port that is none",
-		"redis://:hunter2@localhost:70000":       "port that is none",
-		"redis://:hunter2@localhost:redis":       "a port is a number",
+		"redis://:hunter2@localhost:0":           "invalid port",
+		"redis://:hunter2@localhost:70000":       "invalid port",
+		"redis://:hunter2@localhost:redis":       "the port as a number",
 		"redis://:hunter2@localhost/catalogues":  "database",
 		"redis://:hunter2@localhost/-1":          "database",
 		"redis://:hunter2@h1,h2":                 "several hosts",
@@ -131,7 +131,7 @@ func TestAuthorityThatCannotBeRead(t *testing.T) {
 	if err := os.WriteFile(empty, []byte("no certificate"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for file, want := range map[string]string{empty: "no certificate in PEM form", empty + "x": "cannot be read"} {
+	for file, want := range map[string]string{empty: "contains no PEM certificate", empty + "x": "cannot be read"} {
 		cfg := redisdb.Config{URL: "rediss://h", CAFile: file}
 		cfg.SetDefaults()
 		err := cfg.Validate()
