@@ -1,16 +1,16 @@
-// What Swagger UI leaves out for those who hear the page or use no mouse.
+// Accessibility fixes for Swagger UI: screen readers and keyboards.
 "use strict";
 
-// The path of an operation stands on the button that opens it: a link in it
-// cannot be reached by everybody. The address follows what is open without it.
+// The path of an operation is part of the button that opens it, and a link inside
+// a button is not accessible. The address follows the open operation anyway.
 const plainPaths = ({ React }) => ({
   wrapComponents: {
     DeepLink: () => ({ text }) => React.createElement("span", { className: "nostyle" }, text),
   },
 });
 
-// readable names what has no name, lets the keyboard scroll what is long, and
-// puts headings one below the other, as soon as something is shown.
+// readable adds missing labels, makes long blocks scrollable with the keyboard and
+// corrects the levels of headings, whenever the page changes.
 function readable(root) {
   const mend = () => {
     for (const [chosen, attribute, value] of missing) {
@@ -38,5 +38,5 @@ const missing = [
   ["h5", "aria-level", "4"],
 ];
 
-// operation is the method and path that something stands under.
+// operation returns the method and path of the operation that contains an element.
 const operation = (element) => element.closest(".opblock").querySelector(".opblock-summary-control").textContent;

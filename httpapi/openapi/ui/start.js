@@ -1,5 +1,5 @@
-// Shows the document that the same larder serves. Nothing is asked of others:
-// no validator, no fonts, no sample.
+// Shows the API document of the same instance. The page loads nothing from other
+// origins: no validator, fonts or samples.
 "use strict";
 readable(document.getElementById("document"));
 window.SwaggerUIBundle({

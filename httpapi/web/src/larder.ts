@@ -1,5 +1,5 @@
-// The module that storefronts load: <larder-menu> and <larder-order-form>. A
-// page that loads it twice has each element once.
+// The module that storefronts load. It defines <larder-menu> and
+// <larder-order-form>; loading it twice is harmless.
 
 import { LarderMenu } from "./larder/menu-element";
 import { LarderOrderForm } from "./larder/order-element";

@@ -1,4 +1,4 @@
-// The operators' console: who is signed in, and which view is shown.
+// The operator console: the session and the current view.
 
 import { isGone, onSessionOver, result, words, ask } from './ops/api';
 import { messageRegion, showMessage, showError } from './ops/ask';
@@ -14,16 +14,16 @@ import { signIn } from './ops/signin';
 import { syncAll } from './ops/syncall';
 import { link, parse, type View } from './ops/view';
 
-const tabs: [string, string][] = [['restaurants', 'Restaurants'], ['orders', 'Orders'], ['sync', 'Resync all'], ['audit', 'Who did what']];
+const tabs: [string, string][] = [['restaurants', 'Restaurants'], ['orders', 'Orders'], ['sync', 'Resync all'], ['audit', 'Audit log']];
 const views: Record<string, { list: View; one?: View; title: string }> = {
   restaurants: { list: restaurants, one: restaurant, title: 'Restaurants' },
   orders: { list: orders, one: order, title: 'Orders' },
-  sync: { list: syncAll, title: 'Resync everything' },
-  audit: { list: audit, title: 'Who did what' },
+  sync: { list: syncAll, title: 'Resync all' },
+  audit: { list: audit, title: 'Audit log' },
 };
-const sums = 30_000; // between two counts of the orders to resolve, in milliseconds
+const sums = 30_000; // between two counts of the orders that need resolving, in milliseconds
 
-/** What ends with the session. */
+/** Aborted when the session ends. */
 let signedIn = new AbortController();
 
 function begin(session: Session): void {
@@ -35,7 +35,7 @@ function begin(session: Session): void {
   const state = h('span', { class: 'live', 'data-testid': 'live' }, 'connecting');
   const main = h('main', { id: 'main' });
   put(document.body,
-    h('a', { class: 'skip', href: '#main', onclick: (event: Event) => { event.preventDefault(); main.querySelector<HTMLElement>('h1')?.focus(); } }, 'Skip to the content'),
+    h('a', { class: 'skip', href: '#main', onclick: (event: Event) => { event.preventDefault(); main.querySelector<HTMLElement>('h1')?.focus(); } }, 'Skip to content'),
     h('header', {}, h('p', { class: 'name' }, 'Larder operations'), h('nav', { 'aria-label': 'Console' }, items),
       h('p', { class: 'who' }, state, h('span', {}, session.client, session.connection && ` (${session.connection})`),
         h('button', { type: 'button', class: 'quiet', onclick: () => void leave().catch(showError) }, 'Sign out'))),
@@ -63,7 +63,7 @@ function begin(session: Session): void {
       if (item.dataset.tab === name) item.setAttribute('aria-current', 'page');
       else item.removeAttribute('aria-current');
     }
-    put(main, h('p', { class: 'empty' }, 'Loading …'));
+    put(main, h('p', { class: 'empty' }, 'Loading…'));
     const go = (to: string) => { location.hash = to; };
     try {
       await (id !== '' && view.one ? view.one : view.list)(main, { id, params, signal, go });
@@ -84,17 +84,17 @@ function begin(session: Session): void {
       try {
         const { unknownOrders, moreUnknownOrders } = await result<Summary>('/v1/ops/summary', { signal: all });
         waiting.hidden = !unknownOrders;
-        put(waiting, `${unknownOrders ?? ''}${moreUnknownOrders ? '+' : ''}`, h('span', { class: 'hidden' }, ' to resolve'));
-      } catch { /* the views say it */ }
+        put(waiting, `${unknownOrders ?? ''}${moreUnknownOrders ? '+' : ''}`, h('span', { class: 'hidden' }, ' need resolving'));
+      } catch { /* the views show the error */ }
     } while (await pause(sums, all));
   })();
 }
 
-/** Looks whether the session is over when the stream has broken. */
+/** Checks whether the session has ended, after the event stream broke. */
 async function check(signal: AbortSignal): Promise<void> {
   try {
-    if (await result<Session | null>('/ops/session', { signal }) === null && !signal.aborted) over('The session is over. Sign in again.');
-  } catch { /* larder is away: the stream tries again */ }
+    if (await result<Session | null>('/ops/session', { signal }) === null && !signal.aborted) over('Your session has ended. Sign in again.');
+  } catch { /* larder is unreachable: the stream reconnects */ }
 }
 
 function over(why: string): void {
@@ -107,7 +107,7 @@ async function leave(): Promise<void> {
   over('');
 }
 
-onSessionOver(() => over('The session is over. Sign in again.'));
+onSessionOver(() => over('Your session has ended. Sign in again.'));
 try {
   const session = await result<Session | null>('/ops/session');
   if (session) begin(session);

@@ -1,12 +1,12 @@
-// The page at /: larder has made it of the two components, for a restaurant and
-// a language. Here both can be changed: ?restaurant= and ?lang= stand in the
-// address.
+// The page at /. The server renders it with the two components for one restaurant
+// and one language. This script lets the guest change both, with the query
+// parameters ?restaurant= and ?lang=.
 
 interface Restaurant { id: string; name: string }
 
-const limit = 500; // restaurants to choose from; others are reached by ?restaurant=
+const limit = 500; // restaurants in the list; ?restaurant= opens any other one
 
-/** chooser has a list of the page's header choose a part of the address. */
+/** chooser makes a list in the header set a query parameter of the address. */
 function chooser(name: string, select: HTMLSelectElement | null): void {
   select?.addEventListener("change", () => {
     const asked = new URLSearchParams(location.search);
@@ -15,7 +15,7 @@ function chooser(name: string, select: HTMLSelectElement | null): void {
   });
 }
 
-/** fill puts every restaurant into the list, which has that of the page alone. */
+/** fill adds every restaurant to the list. At first it has only the restaurant of the page. */
 async function fill(select: HTMLSelectElement): Promise<void> {
   const answer = await fetch(`/v1/restaurants?limit=${limit}`);
   if (!answer.ok) throw new Error(`GET /v1/restaurants: ${answer.status}`);

@@ -1,5 +1,5 @@
-// An operator and a menu: a resync, a menu that is kept out and forced, a
-// rollback; each page read by axe and pictured in every look.
+// An operator and a menu: a resync, a quarantined menu that is forced, and a
+// rollback. axe checks each page, and each look has a screenshot.
 import { env } from 'node:process';
 import { axe } from '../axe.mjs';
 import { use } from '../keyboard.mjs';
@@ -32,7 +32,7 @@ await scenario({}, async ({ page, larder }) => {
     await everyLook(page, name, { each: (look) => axe(page, `${name}, ${look.name}`) });
   };
   await page.goto(`${larder}/ops`);
-  await page.getByLabel('Client', { exact: true }).fill(env.LARDER_OPS_ID);
+  await page.getByLabel('Client ID', { exact: true }).fill(env.LARDER_OPS_ID);
   await page.getByLabel('Secret', { exact: true }).fill(env.LARDER_OPS_SECRET);
   await page.keyboard.press('Enter');
   const row = page.locator(`tr[data-id="${bistro}"]`);
@@ -41,7 +41,7 @@ await scenario({}, async ({ page, larder }) => {
 
   step('a resync in one press, by keyboard');
   await use(page, row.getByRole('button', { name: /^Resync/ }));
-  await said.getByText('The menu is as it was').waitFor();
+  await said.getByText('No change (version 1)').waitFor();
   await row.getByText('unchanged').waitFor();
 
   step('a run that somebody else asked for shows by itself');
@@ -56,29 +56,33 @@ await scenario({}, async ({ page, larder }) => {
   step('search and states');
   await page.getByRole('searchbox').fill('no such place');
   await page.keyboard.press('Enter');
-  await page.getByText('No restaurant is like this').waitFor();
+  await page.getByText('No restaurants match.').waitFor();
   await page.getByRole('link', { name: 'Restaurants', exact: true }).click();
   await row.waitFor();
 
-  step('a menu that lost its dishes is kept out, and the question says what forcing would do');
+  step('a menu that lost its dishes is quarantined; its page and the dialog before a force say what that means');
   const empty = structuredClone(view);
   dishes(empty).products = products.slice(0, 1);
   await publish(empty);
   await row.getByRole('button', { name: /^Resync/ }).click();
   await said.getByText(/lost \d+ of \d+ products/).waitFor();
   await row.getByText('quarantined').first().waitFor();
+  await row.getByRole('link').click();
+  await page.getByText('These checks refer to the menu being served (version 2), not to the quarantined one.').waitFor();
+  await axe(page, 'a quarantined restaurant');
+  await page.getByRole('link', { name: '← Restaurants' }).click();
   await row.getByRole('button', { name: /^Force/ }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByText(/lost \d+ of \d+ products/).waitFor();
-  await dialog.getByText(/would be gone/).waitFor();
+  await dialog.getByText(/they would see 1 dish: \d+ fewer/).waitFor();
   await axe(page, 'the question');
   await everyLook(page, 'force', { full: false });
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
   await row.getByText('Version 2').waitFor();
   await row.getByRole('button', { name: /^Force/ }).click();
-  await dialog.getByRole('button', { name: 'Force it' }).click();
-  await said.getByText('Version 3 is served').waitFor();
+  await dialog.getByRole('button', { name: 'Force', exact: true }).click();
+  await said.getByText('Published version 3').waitFor();
   await row.getByText('Version 3').waitFor();
 
   step('a restaurant’s page: its runs, findings and versions');
@@ -87,26 +91,26 @@ await scenario({}, async ({ page, larder }) => {
   await page.locator('.plot canvas').first().waitFor();
   const rows = page.locator('tr[data-version]');
   await rows.first().waitFor();
-  await page.locator('.findings > li, section[aria-label="What is wrong with the menu"] .empty').first().waitFor();
+  await page.locator('.findings > li, section[aria-label="Menu checks"] .empty').first().waitFor();
 
   step('what differs, and the way back');
   await page.getByRole('button', { name: 'Compare version 1' }).click();
-  await page.getByRole('region', { name: 'What differs' }).getByText(/removed/).first().waitFor();
+  await page.getByRole('region', { name: 'Differences' }).getByText(/removed/).first().waitFor();
   await looks('restaurant');
   await use(page, page.getByRole('button', { name: 'Roll back to version 1' }));
   await dialog.getByText(/added, 0 removed/).waitFor();
   await axe(page, 'the way back');
   await everyLook(page, 'rollback', { full: false });
-  await dialog.getByLabel(/somebody releases it/).check();
+  await dialog.getByLabel(/an operator releases it/).check();
   await dialog.getByRole('button', { name: 'Roll back' }).click();
-  await said.getByText('Version 4 is served').waitFor();
-  await page.getByText('A rollback holds this menu until it is released.').waitFor();
+  await said.getByText('Published version 4').waitFor();
+  await page.getByText('A rollback holds this menu until the hold is released.').waitFor();
 
-  step('and letting go of it');
+  step('the hold is released');
   await publish(view);
   await page.getByRole('button', { name: 'Release…' }).click();
   await dialog.getByRole('button', { name: 'Release' }).click();
-  await said.getByText(/The menu is as it was|is served/).waitFor();
+  await said.getByText(/No change|Published version/).waitFor();
   await page.getByRole('button', { name: 'Release…' }).waitFor({ state: 'detached' });
 
   step('what another operator pulls is among the versions at once');
@@ -116,10 +120,10 @@ await scenario({}, async ({ page, larder }) => {
   dishes(worded).products[0].description = 'Of another operator.';
   await publish(worded);
   await api.resync(bistro);
-  await eventually(async () => await newest() > before && /served now/.test(await rows.first().innerText()), 'the newest version is served now');
+  await eventually(async () => await newest() > before && /served/.test(await rows.first().innerText()), 'the newest version is served');
 
-  step('who did what');
-  await page.getByRole('link', { name: 'Who did what' }).click();
+  step('the audit log');
+  await page.getByRole('link', { name: 'Audit log' }).click();
   // The restaurant's page has such entries too, but never that somebody signed in.
   const entries = page.getByTestId('entry');
   await entries.filter({ hasText: 'signed in' }).first().waitFor();

@@ -34,7 +34,7 @@ await scenario({}, async ({ page, larder }) => {
     await everyLook(page, name, { each: (look) => axe(page, `${name}, ${look.name}`) });
   };
   await page.goto(`${larder}/ops`);
-  await page.getByLabel('Client', { exact: true }).fill(env.LARDER_OPS_ID);
+  await page.getByLabel('Client ID', { exact: true }).fill(env.LARDER_OPS_ID);
   await page.getByLabel('Secret', { exact: true }).fill(env.LARDER_OPS_SECRET);
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { level: 1, name: 'Restaurants' }).waitFor();
@@ -52,17 +52,17 @@ await scenario({}, async ({ page, larder }) => {
   step('everything that a call to the restaurant takes');
   const resolve = page.getByRole('form', { name: 'Resolve' });
   same(await resolve.getByRole('link', { name: '+351 22 000 00 00, ext. 4' }).getAttribute('href'), 'tel:+351220000000', 'what a press on the number calls');
-  for (const fact of ['Larder Bistro', 'Rua das Flores 1, Porto', 'the service gave none', 'Ada', 'pickup', 'card']) {
+  for (const fact of ['Larder Bistro', 'Rua das Flores 1, Porto', 'not known', 'Ada', 'pickup', 'card']) {
     await page.locator('.card').getByText(fact, { exact: true }).waitFor();
   }
   await page.locator('.dishes').getByText(/0\.5 ×/).waitFor();
   await looks('order');
   const [sent] = (await kitchen.orders()).slice(-1);
-  await use(page, page.getByRole('radio', { name: /They have it/ }), 'Space');
-  await page.getByLabel(/number at the restaurant/).fill(sent.orderID);
+  await use(page, page.getByRole('radio', { name: /The restaurant has the order/ }), 'Space');
+  await page.getByLabel('Order number at the restaurant').fill(sent.orderID);
   await page.getByLabel(/Note/).fill('spoke with the kitchen');
   await page.getByRole('button', { name: 'Resolve…' }).click();
-  await dialog.getByText('It cannot be taken back').waitFor();
+  await dialog.getByText("The restaurant has the order. You can't undo this.").waitFor();
   await dialog.getByRole('button', { name: 'Resolve' }).click();
   await page.getByRole('heading', { level: 1, name: `Order ${sent.orderID}` }).waitFor();
   await page.getByText('spoke with the kitchen').waitFor();
@@ -75,8 +75,8 @@ await scenario({}, async ({ page, larder }) => {
   await page.getByText('1 of 1 restaurant done').waitFor();
   await looks('sync');
 
-  step('who did what');
-  await page.getByRole('link', { name: 'Who did what' }).click();
+  step('the audit log');
+  await page.getByRole('link', { name: 'Audit log' }).click();
   const entries = page.getByTestId('entry');
-  for (const what of ['resolved', 'resynced everything']) await entries.filter({ hasText: what }).first().waitFor();
+  for (const what of ['resolved', 'resynced all']) await entries.filter({ hasText: what }).first().waitFor();
 });

@@ -7,7 +7,7 @@ import { must, same, scenario, step } from '../scenario.mjs';
 import { everyLook } from '../shot.mjs';
 
 await scenario({ expected: [/status of (401|403|429)/] }, async ({ page, context, larder }) => {
-  const client = page.getByLabel('Client', { exact: true }), secret = page.getByLabel('Secret', { exact: true });
+  const client = page.getByLabel('Client ID', { exact: true }), secret = page.getByLabel('Secret', { exact: true });
   const fault = page.getByTestId('fault');
   await page.goto(`${larder}/ops`);
   await client.waitFor();
@@ -55,8 +55,8 @@ await scenario({ expected: [/status of (401|403|429)/] }, async ({ page, context
 
   step('a session that is over asks to sign in again');
   await context.clearCookies();
-  await page.getByRole('link', { name: 'Who did what' }).click();
-  await fault.getByText('The session is over').waitFor();
+  await page.getByRole('link', { name: 'Audit log' }).click();
+  await fault.getByText('Your session has ended').waitFor();
 
   step('and signing out leaves nothing');
   await client.fill(env.LARDER_OPS_ID);

@@ -72,14 +72,14 @@ await scenario({ images: [] }, async ({ page, heard }) => {
 
     step('it is handed on by the keyboard, and the focus goes with it');
     await use(page, page.getByRole('button', { name: `Accept, order ${id}` }));
-    for (const [name, state] of [['To the kitchen', 'accepted'], ['To the cash station', 'kitchen']]) {
+    for (const [name, state] of [['Send to kitchen', 'accepted'], ['Send to cash station', 'kitchen']]) {
       await eventually(async () => (await focused(page)).name.includes(name), `the focus on ${name}`);
       same((await kitchen.orders()).find((one) => one.orderID === id).state, state, 'the state');
       await page.keyboard.press('Enter');
     }
     await page.locator('[data-state=cash_station]').getByRole('listitem', { name: `Order ${id}` }).waitFor();
     await eventually(async () => (await focused(page)).name.includes(`Order ${id}`), 'the focus on the card');
-    await use(page, card.getByText('As it was sent'));
+    await use(page, card.getByText('Request as sent'));
     await eventually(async () => (await card.innerText()).includes('"paymentTypeID":"cash"'), 'the bytes that were sent');
     await axe(page, 'orders, one opened');
     await everyLook(page, 'orders', { each: (look) => look.dark && axe(page, `orders, ${look.name}`) });
@@ -96,7 +96,7 @@ await scenario({ images: [] }, async ({ page, heard }) => {
     await fill(page, page.getByLabel('Search dishes and ingredients'), dish.name);
     await use(page, box, 'Space');
     await eventually(async () => (await kitchen.menu(bistro)).products.find((one) => one.id === dish.id).isContainInStopList?.includes(bistro), 'the dish is stopped');
-    await page.getByText('· stopped').first().waitFor();
+    await page.getByText('· out of stock').first().waitFor();
     must((await focused(page)).name.includes(dish.name), 'the focus left the dish');
     await axe(page, 'the menu');
     await everyLook(page, 'menu', { each: (look) => look.dark && axe(page, `the menu, ${look.name}`) });
@@ -105,21 +105,21 @@ await scenario({ images: [] }, async ({ page, heard }) => {
 
     step('a fault is injected, strikes and is gone');
     await open(page, 'Faults', 'Faults', { back: true });
-    await use(page, page.getByRole('button', { name: 'Lost answer' }));
+    await use(page, page.getByRole('button', { name: 'Lost response' }));
     await page.getByText('execute_then_reset; 1 more time').waitFor();
     await axe(page, 'faults');
     const before = (await kitchen.orders()).length;
     const lost = await post(order).then(() => false, () => true);
     same([lost, (await kitchen.orders()).length], [true, before + 1], 'the answer is lost, and the order is there');
-    await page.getByText('None. Everything works as it should.').waitFor();
+    await page.getByText('No active faults.').waitFor();
 
     step('a fault of one\'s own, and its end');
-    await walkTo(page, page.getByLabel(/^Does/));
+    await walkTo(page, page.getByLabel(/^Effect/));
     await page.keyboard.type('wait, then');
     await fill(page, page.getByLabel('Wait', { exact: true }), '5ms');
-    await fill(page, page.getByLabel(/So many times/), '');
+    await fill(page, page.getByLabel(/Number of times/), '');
     await page.keyboard.press('Backspace');
-    await use(page, page.getByRole('button', { name: 'Inject it' }));
+    await use(page, page.getByRole('button', { name: 'Inject', exact: true }));
     await page.getByText('every call: latency, delay 5ms; until removed').waitFor();
     await everyLook(page, 'faults', { each: (look) => look.dark && axe(page, `faults, ${look.name}`) });
     await use(page, page.getByRole('button', { name: 'Remove every call: latency' }));
@@ -127,11 +127,11 @@ await scenario({ images: [] }, async ({ page, heard }) => {
 
     step('a setting, and one that makes no sense');
     await open(page, 'Settings', 'Settings', { back: true });
-    await fill(page, page.getByLabel('How long new tokens hold'), '10m');
+    await fill(page, page.getByLabel('Lifetime of new tokens'), '10m');
     await page.keyboard.press('Tab');
     await eventually(async () => (await kitchen.settings()).tokenLifetime === '10m0s', 'the tokens hold ten minutes');
     heard.expected.push(/status of 400/); // Chromium's word for the refusal that follows
-    await fill(page, page.getByLabel('How long new tokens hold'), 'soon', { back: true });
+    await fill(page, page.getByLabel('Lifetime of new tokens'), 'soon', { back: true });
     await page.keyboard.press('Tab');
     await page.getByRole('alert').filter({ hasText: 'not a duration' }).waitFor();
     await axe(page, 'settings');

@@ -30,7 +30,7 @@ await scenario({ size: 'phone', expected: answers }, async ({ page, open, larder
   await use(page, submit);
   await eventually(async () => (await page.locator('larder-order-form [aria-invalid=true]').count()) > 0, 'a field is marked');
   const wrong = await page.locator('larder-order-form [aria-invalid=true]').count();
-  same((await page.locator('larder-order-form [part=violations]').innerText()).trim(), `${wrong} things need another look:`, 'what is told of the form as a whole');
+  same((await page.locator('larder-order-form [part=violations]').innerText()).trim(), `Please fix ${wrong} problems`, 'what is told of the form as a whole');
   await axe(page, 'a form with violations');
   await everyLook(page, 'violations', { full: false, only: ['phone-light', 'desktop-dark', 'phone-rtl'] });
 

@@ -64,7 +64,7 @@ await scenario({ size: 'phone', expected: [...answers, /net::ERR_ABORTED/] }, as
     await everyLook(page, 'unknown', { full: false, only: ['phone-light', 'phone-rtl', 'desktop-dark'] });
     await page.reload();
     await ends(page, 'unknown');
-    await outcome.getByText(/has not confirmed your order yet/).waitFor();
+    await outcome.getByText(/hasn't confirmed your order yet/).waitFor();
     same(await count(), before + 1, 'orders after the lost answer and a reload');
   } finally {
     await kitchen.faults([]);

@@ -11,7 +11,7 @@ const unknown = async () => (await operator.ops('/v1/ops/orders?state=unknown'))
 
 await scenario({ size: 'phone', expected: answers }, async ({ open, larder }) => {
   for (const [how, resolve, state, words] of [
-    ['it was placed', (sent) => ({ operation: 'create', outcome: 'done', orderID: String(sent.orderID ?? sent.id) }), 'placed', /Ordered\. Your order's number is/],
+    ['it was placed', (sent) => ({ operation: 'create', outcome: 'done', orderID: String(sent.orderID ?? sent.id) }), 'placed', /Thank you! Order \S+ is confirmed/],
     ['nothing came of it', () => ({ operation: 'create', outcome: 'not_done' }), 'refused', /Nothing was ordered/],
   ]) {
     step(`lost, and found out: ${how}`);
@@ -26,7 +26,7 @@ await scenario({ size: 'phone', expected: answers }, async ({ open, larder }) =>
       await kitchen.faults([{ match: order, times: 1, do: state === 'placed' ? 'execute_then_reset' : 'reset_before' }]);
       await submit.click();
       await ends(page, 'unknown');
-      await outcome.getByText(/Please do not order again/).waitFor();
+      await outcome.getByText(/Please don't order again/).waitFor();
       same(await submit.isVisible(), false, 'a button for another order');
       await axe(page, 'an unknown outcome');
       await everyLook(page, `unknown-${state}`, { full: false, each: (look) => axe(page, `an unknown outcome, ${look.name}`) });

@@ -61,7 +61,7 @@ await scenario({ size: 'narrow', locale: 'ru-RU', expected: answers }, async ({ 
   await use(page, form.locator('[part=place]'));
   await eventually(async () => (await form.locator('[aria-invalid=true]').count()) > 0, 'fields are marked');
   same(await form.locator('[id="n-guest.phone"]').innerText(), 'Заполните это поле', 'what is said at the field');
-  must((await form.locator('[part=violations]').innerText()).startsWith('Нужно поправить'), 'the sum of it is told in Russian');
+  must((await form.locator('[part=violations]').innerText()).startsWith('Пожалуйста, исправьте'), 'the sum of it is told in Russian');
   await axe(page, 'a delivery with violations, in Russian');
   await everyLook(page, 'violations', { full: false, each: (look) => axe(page, `violations in Russian, ${look.name}`) });
   must(!english.test(await spoken(page)), `English words in the form: ${english.exec(await spoken(page))?.[0]}\n${await spoken(page)}`);
@@ -75,7 +75,7 @@ await scenario({ size: 'narrow', locale: 'ru-RU', expected: answers }, async ({ 
   }
   await use(page, form.locator('[part=place]'));
   await eventually(async () => (await form.locator('[data-state]').getAttribute('data-state')) === 'placed', 'the order is placed', 30_000);
-  must((await form.locator('[part=order-id]').innerText()).startsWith('Заказ принят'), 'the number is told in Russian');
+  must((await form.locator('[part=order-id]').innerText()).startsWith('Спасибо! Заказ'), 'the number is told in Russian');
   const orders = await kitchen.orders();
   same(orders.length, before + 1, 'orders in the kitchen');
   const ordered = orders.at(-1).body.dishList[0].ingredients.map((i) => i.name);

@@ -35,7 +35,7 @@ await scenario({}, async ({ page, larder, kitchen }) => {
   const chip = (words, n) => page.getByRole('navigation', { name: 'By state' }).getByRole('link', { name: `${words} ${n}`, exact: true });
 
   await page.goto(`${larder}/ops`);
-  await page.getByLabel('Client', { exact: true }).fill(env.LARDER_OPS_ID);
+  await page.getByLabel('Client ID', { exact: true }).fill(env.LARDER_OPS_ID);
   await page.getByLabel('Secret', { exact: true }).fill(env.LARDER_OPS_SECRET);
   await timed('from the sign-in to the list', async () => {
     await page.keyboard.press('Enter');

@@ -1,5 +1,5 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: 45075cf91b158b562a480b171312e600774909ed2d59ca5504f32513149d2a8d
+// openapi.yaml: cf8efee5ec74d7348dc95d8de045079c2fb878c1cafb104d2d3ff732b172a9a2
 // what follows: 5d0867e3e2966aafd400196f5740f16e710439c5c8bac4c210eb29744290fc11
 export interface paths {
     "/connect/token": {

@@ -1,4 +1,4 @@
-// What is asked of larder, and how its answers are read.
+// Requests to larder, and how responses are read.
 
 import type { components } from "../api/openapi";
 import type { MenuBody } from "./menu";
@@ -8,7 +8,7 @@ export type Verdict = components["schemas"]["VerdictAnswer"]["result"];
 
 const readLimit = 20_000, placeLimit = 60_000; // milliseconds
 
-/** Api is one larder, as one restaurant's page sees it. */
+/** Api sends the requests of one restaurant to one base address. */
 export class Api {
   private readonly path: string;
 
@@ -19,21 +19,21 @@ export class Api {
 
   readonly events: string;
 
-  /** menu reads the menu; the browser asks with If-None-Match by itself. */
+  /** menu reads the menu. The browser cache adds If-None-Match. */
   async menu(): Promise<MenuBody> {
-    // As a page's <link rel="preload" as="fetch" crossorigin> asks, which then is taken.
+    // The same options as <link rel="preload" as="fetch" crossorigin>, so that a preloaded response is used.
     const answer = await ask(this.path + "/menu", { cache: "no-cache", credentials: "same-origin" }, readLimit);
     if (answer.status !== 200) throw answer;
     return answer.body.result;
   }
 
-  /** validate gives larder's verdict, null where there is none to be had now. */
+  /** validate returns the result of the validation, or null if the request failed. */
   async validate(body: string, signal?: AbortSignal): Promise<Verdict | null> {
     const answer = await ask(this.path + "/orders/validate", { method: "POST", body, headers: this.headers(), signal: signal ?? null }, readLimit);
     return answer.status === 200 ? answer.body.result : null;
   }
 
-  /** wire places orders: at larder, or at the site's own backend. */
+  /** wire returns the functions that place orders: at larder, or at the site's own backend. */
   wire(orderURL: () => string): Wire {
     const headers = (key: string): Record<string, string> => ({ ...this.headers(), "Idempotency-Key": key });
     const place = (key: string, body: string): Promise<Answer> => {
@@ -41,7 +41,7 @@ export class Api {
       return ask(url, { method: "POST", body, headers: headers(key), credentials: orderURL() ? "same-origin" : "omit" }, placeLimit);
     };
     const look = (key: string): Promise<Answer> | null => (orderURL()
-      ? null // the backend tells when it is sent again
+      ? null // a backend has no such route: sending the order again returns its state
       : ask(`${this.base}/v1/orders?key=${encodeURIComponent(key)}`, {}, readLimit));
     return { place, look };
   }
@@ -51,7 +51,7 @@ export class Api {
   }
 }
 
-/** ask never throws: where nothing readable came back the status is 0. */
+/** ask never throws. Without a readable response, the status is 0. */
 async function ask(url: string, init: RequestInit, limit: number): Promise<Answer> {
   const stop = new AbortController();
   const timer = setTimeout(() => stop.abort(), limit);

@@ -1,20 +1,20 @@
-// The basket of one restaurant. It survives a reload, is the same in every tab,
-// and tells when the menu no longer holds what lies in it.
+// The basket of one restaurant. It survives a reload, all tabs share it, and it
+// reports lines that the current menu cannot fulfil.
 
 import { inWords, lacks, linePrice, priced, stray, unitPrice, type Pick } from "./choice";
 import { Decimal, decimal } from "./decimal";
 import type { Menu } from "./menu";
 import { quietly, type Store } from "./store";
 
-/** Line is one dish as it was chosen. Name and price are those that the guest saw last. */
+/** Line is a chosen dish. Its name and price are the last ones that the guest saw. */
 export interface Line { key: string; id: string; name: string; price: string; quantity: string; picks: Pick[] }
 
-/** News is what became of a line: the guest is told once, and sees it at the line. */
+/** News is an effect of a new menu on a line. It is shown at the line. */
 export interface News { line: Line; kind: "gone" | "options" | "price"; was?: string; now?: string }
 
-const format = 1; // of what is stored; another one is not read
+const format = 1; // of the stored data; other formats are ignored
 
-/** Basket is an EventTarget: "change" comes after each change. */
+/** Basket dispatches "change" after each change. */
 export class Basket extends EventTarget {
   lines: Line[] = [];
 
@@ -23,13 +23,13 @@ export class Basket extends EventTarget {
     this.read();
   }
 
-  /** read takes what is stored, after a reload or a change in another tab. */
+  /** read loads the stored lines, after a reload or a change in another tab. */
   read(): void {
     this.lines = parsed(this.store.getItem(this.name));
     this.changed();
   }
 
-  /** add puts a dish in; the same dish with the same picks becomes one line. */
+  /** add adds a dish. The same dish with the same picks increases the quantity of its line. */
   add(line: Omit<Line, "key">): void {
     const key = keyOf(line);
     const same = this.lines.find((l) => l.key === key);
@@ -38,7 +38,7 @@ export class Basket extends EventTarget {
     this.write();
   }
 
-  /** replace puts another choice in the place of a line. */
+  /** replace replaces a line by a changed choice. */
   replace(key: string, line: Omit<Line, "key">): void {
     const at = this.lines.findIndex((l) => l.key === key);
     if (at < 0 || this.lines.some((l) => l.key === keyOf(line) && l.key !== key)) {
@@ -50,7 +50,7 @@ export class Basket extends EventTarget {
     this.write();
   }
 
-  /** setQuantity sets how many; nought takes the line away. */
+  /** setQuantity sets the quantity of a line. Zero or less removes the line. */
   setQuantity(key: string, quantity: Decimal): void {
     const line = this.lines.find((l) => l.key === key);
     if (!line) return;
@@ -59,7 +59,7 @@ export class Basket extends EventTarget {
     this.write();
   }
 
-  /** take takes out what was ordered; what came in meanwhile stays. */
+  /** take removes the ordered quantities. What was added after the order stays. */
   take(ordered: { key: string; quantity: string }[]): void {
     for (const { key, quantity } of ordered) {
       const line = this.lines.find((l) => l.key === key);
@@ -69,7 +69,7 @@ export class Basket extends EventTarget {
     this.write();
   }
 
-  /** total sums the lines that can be ordered, by the menu's prices. */
+  /** total sums the lines that have a price, with the prices of the menu. */
   total(menu: Menu): Decimal {
     return this.lines.reduce((sum, line) => {
       const product = menu.product(line.id);
@@ -78,8 +78,8 @@ export class Basket extends EventTarget {
   }
 
   /**
-   * against holds the basket against a menu: what cannot be ordered stays and
-   * is told as news each time; a changed price is taken over and told once.
+   * against compares the basket with a menu. A line that cannot be ordered stays
+   * and is reported each time. A changed price is stored and reported once.
    */
   against(menu: Menu): News[] {
     const news: News[] = [];
@@ -91,7 +91,7 @@ export class Basket extends EventTarget {
         continue;
       }
       if (stray(menu, product.schemeId, line.picks) || lacks(menu, product.schemeId, line.picks).length > 0) news.push({ line, kind: "options" });
-      if (!priced(menu, product, line.picks)) continue; // the option without a price is named as gone
+      if (!priced(menu, product, line.picks)) continue; // the option without a price is already reported
       const now = unitPrice(menu, product, line.picks);
       if (now.compare(decimal(line.price)) !== 0) {
         news.push({ line, kind: "price", was: line.price, now: now.toString() });
@@ -115,14 +115,14 @@ export class Basket extends EventTarget {
   private changed(): void { this.dispatchEvent(new Event("change")); }
 }
 
-/** lineOf makes a line of a choice. */
+/** lineOf returns the line for a choice. */
 export function lineOf(menu: Menu, id: string, quantity: Decimal, picks: Pick[]): Omit<Line, "key"> {
   const product = menu.product(id)!;
   const name = picks.length ? `${product.name} (${inWords(menu, picks)})` : product.name;
   return { id, name, price: unitPrice(menu, product, picks).toString(), quantity: quantity.toString(), picks };
 }
 
-/** keyOf is the same for the same dish with the same picks, in whatever order they were chosen. */
+/** keyOf returns the key of a line. It does not depend on the order in which options were picked. */
 export function keyOf(line: { id: string; picks: Pick[] }): string {
   const spelt = (picks: Pick[]): string => picks.map((p) => `${p.group}/${p.id}*${p.quantity}[${spelt(p.picks)}]`).sort().join("+");
   return `${line.id}:${spelt(line.picks)}`;

@@ -1,4 +1,4 @@
-// The card of a dish in the menu.
+// The card of one dish in the menu.
 
 import { decimal } from "./decimal";
 import { measureOf } from "./dish";
@@ -7,10 +7,10 @@ import type { Speech } from "./groups";
 import type { Menu, Product } from "./menu";
 import { photo } from "./photo";
 
-/** Card shows one dish. It is built once and then brought up to date. */
+/** Card shows one dish. It is built once and then updated in place. */
 export class Card {
   readonly element: HTMLLIElement;
-  private shown = ""; // the photo's address
+  private shown = ""; // the address of the photo
   private readonly frame = h("div", { class: "frame" });
   private readonly name: HTMLElement;
   private readonly description = h("p", { class: "muted description", part: "description", dir: "auto" });

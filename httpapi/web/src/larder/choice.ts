@@ -1,17 +1,17 @@
-// What a guest has chosen for a dish, and what its groups say to it (policies
-// M1 to M5). Quantities count for one unit of what holds them.
+// What a guest has chosen for a dish, and the rules of its groups (policies M1 to
+// M5). Quantities are per unit of the dish or option that contains them.
 
 import { Decimal, decimal } from "./decimal";
 import { deepest, type Group, type Menu, type Product } from "./menu";
 
-/** Pick is one chosen option of a group, with what was chosen for it in turn. */
+/** Pick is one chosen option of a group, with the options chosen within it. */
 export interface Pick { id: string; group: string; quantity: number; picks: Pick[] }
 
-/** Standing is how far a group is filled. */
+/** Standing is the number of options chosen in a group, against its limits. */
 export interface Standing {
   count: number;
-  missing: number; // how many are still needed
-  full: boolean; // no more go in
+  missing: number; // the number still needed
+  full: boolean; // the maximum is reached
 }
 
 export const picksOf = (picks: readonly Pick[], group: string): Pick[] => picks.filter((p) => p.group === group);
@@ -22,9 +22,9 @@ export function standing(group: Group, picks: readonly Pick[]): Standing {
 }
 
 /**
- * picked gives the picks with an option's quantity set; 0 takes it away. In a
- * group that takes one, another one makes way. Beyond the group's limit nothing
- * changes.
+ * picked returns the picks with the quantity of an option set; 0 removes it. In a
+ * group for one option, the new option replaces the old one. A quantity above the
+ * limit of the group changes nothing.
  */
 export function picked(picks: readonly Pick[], group: Group, id: string, quantity: number): Pick[] {
   const others = group.max === 1 && quantity > 0 ? picks.filter((p) => p.group !== group.id || p.id === id) : [...picks];
@@ -37,10 +37,10 @@ export function picked(picks: readonly Pick[], group: Group, id: string, quantit
   return before ? others.map((p) => (p === before ? pick : p)) : [...rest, pick];
 }
 
-/** Lack is a group that needs more, or holds what cannot be had. */
+/** Lack is a group with an invalid choice: too few, too many or unavailable options. */
 export interface Lack { group: Group; missing: number; gone: string[] }
 
-/** lacks lists, in the menu's order, what keeps the picks from being an order. */
+/** lacks returns the groups that prevent an order, in the order of the menu. */
 export function lacks(menu: Menu, schemeId: string | null | undefined, picks: readonly Pick[], depth = deepest): Lack[] {
   const found: Lack[] = [];
   for (const group of menu.groups(schemeId)) {
@@ -54,7 +54,7 @@ export function lacks(menu: Menu, schemeId: string | null | undefined, picks: re
   return found;
 }
 
-/** stray tells whether picks stand in groups that the scheme no longer has. */
+/** stray reports whether picks are in groups that the scheme does not have. */
 export function stray(menu: Menu, schemeId: string | null | undefined, picks: readonly Pick[]): boolean {
   const groups = new Set(menu.groups(schemeId).map((g) => g.id));
   return picks.some((p) => !groups.has(p.group) || stray(menu, menu.ingredient(p.id)?.schemeId, p.picks));
@@ -67,24 +67,24 @@ function extras(menu: Menu, picks: readonly Pick[]): Decimal {
   }, Decimal.zero);
 }
 
-/** unitPrice is the price of one unit of the dish as it is composed. */
+/** unitPrice returns the price of one unit of the dish with its options. */
 export function unitPrice(menu: Menu, product: Product, picks: readonly Pick[]): Decimal {
   return decimal(product.price).plus(extras(menu, picks));
 }
 
-/** priced reports whether the menu has a price for the dish and everything picked (policy W9a). */
+/** priced reports whether the menu has a price for the dish and all picks (policy W9a). */
 export function priced(menu: Menu, product: Product, picks: readonly Pick[]): boolean {
   const known = (all: readonly Pick[]): boolean => all.every((p) => menu.ingredient(p.id)?.price !== null && known(p.picks));
   return product.price !== null && known(picks);
 }
 
-/** linePrice is policy P1: rounded half up to two digits. */
+/** linePrice returns the price of a line, rounded half up to two digits (policy P1). */
 export const linePrice = (unit: Decimal, quantity: Decimal): Decimal => unit.times(quantity).round(2);
 
-/** fractional tells whether a dish is sold in parts of a unit (policy M8). */
+/** fractional reports whether a dish is sold in fractions of a unit (policy M8). */
 export const fractional = (product: Product): boolean => product.measure?.unit === "kg" || product.measure?.unit === "liter";
 
-/** inWords names the picks, parts within parts in brackets. */
+/** inWords lists the names of the picks, with nested picks in brackets. */
 export function inWords(menu: Menu, picks: readonly Pick[]): string {
   return picks.map((p) => {
     const name = menu.ingredient(p.id)?.name ?? p.id;

@@ -1,17 +1,17 @@
-// Exact decimals for prices and quantities: whole digits and a scale, never a
-// binary fraction.
+// Exact decimals for prices and quantities: an integer and a scale, without binary
+// fractions.
 
 const form = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/;
 
-/** Decimal is digits × 10^-scale. It never changes. */
+/** Decimal is digits × 10^-scale. It is immutable. */
 export class Decimal {
   private constructor(readonly digits: bigint, readonly scale: number) {}
 
   static readonly zero = new Decimal(0n, 0);
 
   /**
-   * of reads a JSON number or its text; what is none gives null. A number of
-   * JSON with up to 15 digits is read exactly.
+   * of parses a JSON number or its text. It returns null for anything else. A JSON
+   * number with up to 15 digits is read exactly.
    */
   static of(value: unknown): Decimal | null {
     const parts = form.exec(String(value).trim());
@@ -31,14 +31,14 @@ export class Decimal {
     return new Decimal(this.digits * other.digits, this.scale + other.scale);
   }
 
-  /** compare is below, at or above 0 as this is below, at or above the other. */
+  /** compare returns -1, 0 or 1 if this is less than, equal to or greater than other. */
   compare(other: Decimal): number {
     const scale = Math.max(this.scale, other.scale);
     const [a, b] = [this.at(scale), other.at(scale)];
     return a < b ? -1 : a > b ? 1 : 0;
   }
 
-  /** round rounds half away from zero to so many digits behind the point. */
+  /** round rounds half away from zero to a number of decimal places. */
   round(places = 2): Decimal {
     if (this.scale <= places) return this;
     const unit = 10n ** BigInt(this.scale - places);
@@ -50,7 +50,7 @@ export class Decimal {
     return this.digits % 10n ** BigInt(this.scale) === 0n;
   }
 
-  /** toString writes plain digits without needless zeros: "199.9". */
+  /** toString returns plain digits without trailing zeros, such as "199.9". */
   toString(): string {
     const sign = this.digits < 0n ? "-" : "";
     const text = (this.digits < 0n ? -this.digits : this.digits).toString().padStart(this.scale + 1, "0");
@@ -64,5 +64,5 @@ export class Decimal {
   }
 }
 
-/** decimal reads what is known to be a number; anything else counts as nought. */
+/** decimal parses a value that is known to be a number. Anything else is zero. */
 export const decimal = (value: unknown): Decimal => Decimal.of(value) ?? Decimal.zero;

@@ -1,4 +1,4 @@
-// The dialog in which a dish is put together.
+// The dialog in which the guest chooses the options of a dish.
 
 import { lineOf, type Line } from "./basket";
 import { fractional, lacks, linePrice, priced, unitPrice, type Pick } from "./choice";
@@ -10,10 +10,10 @@ import { photo } from "./photo";
 import type { Shop } from "./shop";
 import type { Key } from "./texts";
 
-/** Done is told what was put into the basket. */
+/** Done is called with the line that was added to the basket. */
 export type Done = (line: Omit<Line, "key">) => void;
 
-/** DishDialog is a modal dialog: the browser keeps the focus in it and brings it back. */
+/** DishDialog is a modal dialog. The browser keeps the focus in it and restores it afterwards. */
 export class DishDialog {
   readonly element: HTMLDialogElement;
   private product: Product | null = null;
@@ -28,13 +28,13 @@ export class DishDialog {
 
   constructor(private readonly shop: () => Shop | null, private readonly speech: Speech, private readonly done: Done) {
     this.element = h("dialog", { part: "dish", "aria-labelledby": "dish-name", onclose: () => this.clear(), onclick: (event: Event) => {
-      if (event.target === this.element) this.element.close(); // beside the box
+      if (event.target === this.element) this.element.close(); // a click outside the box
     } });
   }
 
   private get menu(): Menu | null { return this.shop()?.menu ?? null; }
 
-  /** open shows a dish, new or as a line of the basket has it. */
+  /** open shows a dish, either new or with the choices of a line. */
   open(id: string, line: Line | null = null): void {
     const product = this.menu?.product(id);
     if (!this.menu || !product) return;
@@ -48,7 +48,7 @@ export class DishDialog {
     this.element.showModal();
   }
 
-  /** refresh follows a menu that has changed while the dialog is open. */
+  /** refresh updates the open dialog after a change of the menu. */
   refresh(): void {
     if (!this.product || !this.menu) return;
     const now = this.menu.product(this.product.id);
@@ -114,7 +114,7 @@ export class DishDialog {
     const { menu, product } = this;
     const shop = this.shop();
     if (!menu || !product || !shop || this.submit.disabled) return;
-    this.setQuantity(this.amount.value); // Enter in the field comes before its change
+    this.setQuantity(this.amount.value); // the key Enter submits before the field's change event
     if (lacks(menu, product.schemeId, this.picks).length > 0) {
       this.judged = true;
       this.update();
@@ -136,7 +136,7 @@ export class DishDialog {
   }
 }
 
-/** shapeOf is all that the dialog is built of; the rest is brought up to date. */
+/** shapeOf returns everything that requires a rebuild of the dialog. Other changes are updated in place. */
 function shapeOf(menu: Menu, product: Product, schemeId = product.schemeId, depth = deepest): string {
   if (depth === 0) return "";
   const groups = menu.groups(schemeId);
@@ -145,7 +145,7 @@ function shapeOf(menu: Menu, product: Product, schemeId = product.schemeId, dept
   return JSON.stringify([product.name, product.description, groups, nested]);
 }
 
-/** measureOf tells size and energy of a dish. */
+/** measureOf returns the size and the calories of a dish as text. */
 export function measureOf(product: Product, speech: Speech): string {
   const { value, unit } = product.measure ?? {};
   const known = unit === "kg" || unit === "liter" || unit === "pcs";

@@ -1,11 +1,12 @@
-// Building what is shown. Text becomes text nodes, never markup.
+// Creating elements. Text becomes text nodes, never markup.
 
 type Attributes = Record<string, unknown>;
 type Child = Node | string | null | undefined | false;
 
 /**
- * h makes an element: attributes by name; "on…" takes a listener, "." before a
- * name sets the property; false and null leave an attribute out.
+ * h creates an element. A name that starts with "on" adds a listener, a name that
+ * starts with "." sets a property, any other name sets an attribute. Values that
+ * are false, null or undefined are skipped.
  */
 export function h<K extends keyof HTMLElementTagNameMap>(tag: K, attributes: Attributes = {}, ...children: Child[]): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag);
@@ -19,7 +20,7 @@ export function h<K extends keyof HTMLElementTagNameMap>(tag: K, attributes: Att
   return element;
 }
 
-/** sheet makes a constructed style sheet, which a strict policy allows. */
+/** sheet returns a constructed style sheet: a strict Content-Security-Policy allows it, unlike inline styles. */
 export function sheet(text: string): CSSStyleSheet {
   let made = sheets.get(text);
   if (!made) {
@@ -31,7 +32,7 @@ export function sheet(text: string): CSSStyleSheet {
 
 const sheets = new Map<string, CSSStyleSheet>();
 
-/** once runs work soon, once, however often it is asked before. */
+/** once returns a function that runs work in a microtask. Calls before it runs are merged. */
 export function once(work: () => void): () => void {
   let asked = false;
   return () => {

@@ -1,4 +1,4 @@
-// What both elements have in common: attributes, language, money, their shop.
+// The base class of both elements: attributes, language, money and the shop.
 
 import { Decimal } from "./decimal";
 import { once, sheet } from "./dom";
@@ -7,10 +7,10 @@ import base from "./base.css";
 import dialog from "./dialog.css";
 import { languageOf, message, type Key, type Language } from "./texts";
 
-const formats = new Map<string, Intl.NumberFormat>(); // making one takes long
+const formats = new Map<string, Intl.NumberFormat>(); // creating one is slow
 const home = new URL(import.meta.url).origin;
 
-/** LarderElement draws itself anew when its attributes or its shop change. */
+/** LarderElement redraws itself when its attributes or its shop change. */
 export abstract class LarderElement extends HTMLElement {
   static observedAttributes = ["src", "restaurant", "lang", "currency", "order-url", "payments", "theme"];
   protected readonly root: ShadowRoot;
@@ -30,18 +30,18 @@ export abstract class LarderElement extends HTMLElement {
 
   attributeChangedCallback(): void { this.attach(); }
 
-  /** restaurant names whose menu it is. */
+  /** restaurant is the id of the restaurant whose menu is shown. */
   get restaurant(): string { return this.getAttribute("restaurant") ?? ""; }
   set restaurant(id: string) { this.setAttribute("restaurant", id); }
 
-  /** language is that of lang, of the nearest element that has one, or English. */
+  /** language comes from the attribute lang, the nearest ancestor with lang, the browser, or is English. */
   get language(): Language {
     return languageOf(this.getAttribute("lang") || this.closest("[lang]")?.getAttribute("lang") || navigator.language || "en");
   }
 
   protected message(key: Key, params?: Record<string, string | number>): string { return message(this.language, key, params); }
 
-  /** money writes an exact amount, in the currency where one is known. */
+  /** money formats an exact amount, with the currency if the element has one. */
   protected money(amount: Decimal): string {
     const currency = this.getAttribute("currency");
     const name = this.language + currency;
@@ -52,17 +52,17 @@ export abstract class LarderElement extends HTMLElement {
         formats.set(name, (format = new Intl.NumberFormat(this.language, style as Intl.NumberFormatOptions)));
       }
       return format.format(amount.toString() as unknown as number);
-    } catch { // no such currency
+    } catch { // unknown currency
       return `${amount} ${currency}`;
     }
   }
 
-  /** emit sends an event of larder's to the page: it bubbles out of any shadow root. */
+  /** emit dispatches an event "larder:…", which bubbles out of every shadow root. */
   protected emit(name: string, detail: unknown): void {
     this.dispatchEvent(new CustomEvent("larder:" + name, { detail, bubbles: true, composed: true }));
   }
 
-  /** join is called when the element has a (new) shop, with a signal for listeners. */
+  /** joined is called when the element gets a shop. The signal ends when it leaves that shop. */
   protected abstract joined(shop: Shop, signal: AbortSignal): void;
   protected abstract draw(): void;
 

@@ -1,10 +1,10 @@
-// The fields of the order form. Each has a place below it for what is wrong.
+// The fields of the order form. Each has a place for an error message below it.
 
 import { h } from "./dom";
 import { fieldsOf, required, withOffset, type Form } from "./order";
 import type { Key } from "./texts";
 
-/** FormHost is the element that the fields stand in. */
+/** FormHost is the element that contains the fields. */
 export interface FormHost {
   form: Form;
   readonly payments: string[];
@@ -19,7 +19,7 @@ const hints: Record<string, string> = {
   "guest.firstName": "given-name", "guest.phone": "tel", "address.street": "address-line1", "address.cityName": "address-level2",
 };
 
-/** Fieldset is built once for a language and an expedition, so that focus stays. */
+/** Fieldset shows the fields. It is rebuilt only if the set of fields changes, so that the focus stays. */
 export class Fieldset {
   readonly element = h("div", { part: "fields", class: "fields" });
   private fields = new Map<string, Field>();
@@ -42,7 +42,7 @@ export class Fieldset {
     for (const set of this.element.querySelectorAll("fieldset")) set.disabled = busy;
   }
 
-  /** clear takes away every mark. */
+  /** clear removes all error messages. */
   clear(): void {
     for (const { input, note } of this.fields.values()) {
       input.removeAttribute("aria-invalid");
@@ -50,7 +50,7 @@ export class Fieldset {
     }
   }
 
-  /** mark says what is wrong with a field, once the guest has been there; false: there is no such field. */
+  /** mark shows an error at a field that the guest has left, or at any field if judged. It reports whether the field exists. */
   mark(name: string, text: string, judged: boolean): boolean {
     const field = this.fields.get(name);
     if (!field) return false;
@@ -88,16 +88,22 @@ export class Fieldset {
       h("input", { type: "radio", name, value, id: `f-${name}-${value}`, ".checked": value === chosen, onchange: () => {
         set(value);
         this.host.changed();
-      } }), this.host.text(value)))), more, note);
+      } }), this.host.text(this.labelOf(value))))), more, note);
     if (!this.fields.has(name)) this.fields.set(name, { input: box, note, touched: false });
     return box;
+  }
+
+  /** labelOf returns the text of a choice. A card is used on delivery or at pickup. */
+  private labelOf(value: Key | "card"): Key {
+    if (value !== "card") return value;
+    return this.host.form.expedition === "delivery" ? "cardOnDelivery" : "cardAtPickup";
   }
 
   private field(name: string): HTMLElement {
     const needed = required(this.host.form.expedition).includes(name);
     const note = h("p", { class: "wrong note", id: "n-" + name });
     const long = name === "comment";
-    const most = name.startsWith("guest.") ? 200 : 1000; // policy H10; larder has the last word
+    const most = name.startsWith("guest.") ? 200 : 1000; // policy H10; larder validates it again
     const attributes = {
       id: "f-" + name, name, autocomplete: hints[name] ?? "off", "aria-describedby": note.id, "aria-required": needed || null, maxlength: most, ".value": this.host.form.fields[name] ?? "",
       oninput: (event: Event) => {
@@ -108,7 +114,7 @@ export class Fieldset {
         const field = this.fields.get(name);
         if (field && !field.touched && this.host.form.fields[name] !== undefined) {
           field.touched = true;
-          this.host.later(); // drawn at once, a button that is being pressed would move away
+          this.host.later(); // an immediate redraw could move a button during a click
         }
       },
     };
@@ -134,7 +140,7 @@ export class Fieldset {
   }
 }
 
-/** inAnHour is a time to begin with, at a full quarter. */
+/** inAnHour returns the first suggestion for a time: in about an hour, at a quarter of an hour. */
 function inAnHour(): string {
   const at = new Date(Date.now() + 75 * 60_000);
   at.setMinutes(Math.floor(at.getMinutes() / 15) * 15, 0, 0);

@@ -1,4 +1,4 @@
-// The modifier groups of a dish, and of the parts chosen in them.
+// The modifier groups of a dish and of the options chosen in them.
 
 import { picked, picksOf, standing, type Pick } from "./choice";
 import { decimal, type Decimal } from "./decimal";
@@ -6,7 +6,7 @@ import { h } from "./dom";
 import { deepest, type Group, type Menu } from "./menu";
 import type { Key } from "./texts";
 
-/** Speech is how a view speaks: the element it stands in. */
+/** Speech formats texts and amounts in the language of the element. */
 export interface Speech {
   message(key: Key, params?: Record<string, string | number>): string;
   money(amount: Decimal): string;
@@ -15,8 +15,8 @@ export interface Speech {
 let names = 0;
 
 /**
- * GroupsView shows the groups of a scheme. It is built once and then brought up
- * to date, so that focus and what a screen reader has said stay.
+ * GroupsView shows the groups of a scheme. It is built once and then updated in
+ * place, so that the focus stays and screen readers do not repeat themselves.
  */
 export class GroupsView {
   readonly element = h("div", { class: "groups" });
@@ -27,7 +27,7 @@ export class GroupsView {
     this.element.append(...this.groups.map((g) => g.element));
   }
 
-  /** update shows what is chosen now; judged marks what is still needed as wrong. */
+  /** update shows the current choice. If judged, groups that need more are marked as wrong. */
   update(menu: Menu, judged: boolean): void { for (const group of this.groups) group.update(menu, judged); }
 }
 

@@ -10,7 +10,7 @@ import { sameList, type Category, type Menu } from "./menu";
 import type { Shop } from "./shop";
 import { Turns } from "./turns";
 
-const firstCards = 10; // built at once: more than most windows show
+const firstCards = 10; // built immediately: more than most windows show
 
 /** LarderMenu is <larder-menu>: the menu, its search, and the dialog of a dish. */
 export class LarderMenu extends LarderElement {
@@ -19,8 +19,8 @@ export class LarderMenu extends LarderElement {
   private readonly status = h("p", { class: "muted", part: "status", role: "status" });
   private readonly list = h("div", { part: "list" });
   private readonly dialog: DishDialog;
-  private cards = new Map<string, Card[]>(); // of a dish, one in each of its categories
-  private listed: Menu | null = null; // what the list was built of
+  private cards = new Map<string, Card[]>(); // by dish id, one card for each category of the dish
+  private listed: Menu | null = null; // the menu that the list was built from
   private wording = "";
   private readonly turns = new Turns();
 
@@ -56,7 +56,7 @@ export class LarderMenu extends LarderElement {
     this.nav.setAttribute("aria-label", this.message("categories"));
     this.list.setAttribute("aria-busy", String(!menu));
     if (!menu) {
-      this.money(Decimal.zero); // the first one takes long, and nothing else is to be done
+      this.money(Decimal.zero); // the first number format is slow to create; use the waiting time
       this.status.replaceChildren(this.message(this.shop?.fault ? "noMenu" : "loading"),
         this.shop?.fault ? h("button", { type: "button", onclick: () => void this.shop?.load() }, this.message("again")) : "");
       return;
@@ -74,7 +74,7 @@ export class LarderMenu extends LarderElement {
     this.filter();
   }
 
-  /** build makes the first cards at once, so that the guest can begin, and the rest when there is time. */
+  /** build creates the first cards immediately and the others when the browser is idle. */
   private build(menu: Menu): void {
     this.cards.clear();
     this.list.replaceChildren();
@@ -87,11 +87,11 @@ export class LarderMenu extends LarderElement {
       const dishes = h("ul", { class: "dishes" });
       const section = h("section", { part: "category", "aria-labelledby": id }, heading, dishes);
       const link = h("button", { type: "button", part: "category-link", class: category.depth ? "inner" : "", onclick: () => {
-        this.turns.finish(); // what comes in above would push the heading away
+        this.turns.finish(); // cards that are added above would move the heading
         heading.scrollIntoView({ block: "start", behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
         heading.focus({ preventScroll: true });
       } }, name);
-      // A section comes with its first card: nothing that is seen moves down as the menu grows.
+      // A section is added with its first card, so that visible content does not move down.
       const show = (): void => {
         this.list.append(section);
         this.nav.append(link);
@@ -117,7 +117,7 @@ export class LarderMenu extends LarderElement {
 
   private readonly speech = { message: this.message.bind(this), money: this.money.bind(this) };
 
-  /** choose opens what must be put together, and adds at once what need not. */
+  /** choose opens the dialog if a dish has options, and otherwise adds it to the basket. */
   private choose(id: string): void {
     const menu = this.shop?.menu;
     const product = menu?.product(id);
@@ -136,7 +136,7 @@ export class LarderMenu extends LarderElement {
     this.emit("added", { id: line.id, name: line.name, quantity: line.quantity, price: line.price });
   }
 
-  /** filter shows the dishes that the search finds, and says how many. */
+  /** filter shows the dishes that match the search, and their number. */
   private filter(): void {
     const menu = this.shop?.menu;
     if (!menu) return;

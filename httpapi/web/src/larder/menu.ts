@@ -1,4 +1,4 @@
-// The menu as GET /v1/restaurants/{restaurant}/menu gives it, with its indexes.
+// The menu of GET /v1/restaurants/{restaurant}/menu, with indexes.
 
 import type { components } from "../api/openapi";
 
@@ -10,20 +10,20 @@ export type Ingredient = Schemas["MenuIngredient"];
 export type Group = Schemas["SchemeGroup"];
 export type MenuBody = Schemas["Menu"];
 
-/** Category has at least one dish, in itself or beneath. */
+/** Category has at least one dish, directly or in a category below it. */
 export interface Category { id: string; name: string; depth: number; products: Product[]; children: Category[] }
 
-/** deepest is how many levels of parts within parts are followed (ordering.max_depth). */
+/** deepest is the number of nested levels that are shown (ordering.max_depth). */
 export const deepest = 6;
 
-/** Menu is one version, indexed. Stop lists that come by events change it in place. */
+/** Menu is one version with indexes. Events with stop lists change it in place. */
 export class Menu {
   readonly roots: Category[];
   private readonly products: Map<string, Product>;
   private readonly ingredients: Map<string, Ingredient>;
   private readonly schemes: Map<string, Group[]>;
-  private readonly categoryNames = new Map<string, string>(); // with those above
-  private words = new Map<string, string[]>(); // of dishes, once they are searched
+  private readonly categoryNames = new Map<string, string>(); // with the names of the categories above
+  private words = new Map<string, string[]>(); // the search index by dish id, filled by the first search
 
   constructor(readonly body: MenuBody) {
     this.products = new Map(body.products.map((p) => [p.id, p]));
@@ -43,10 +43,10 @@ export class Menu {
     return (schemeId && this.schemes.get(schemeId)) || [];
   }
 
-  /** buyable tells whether a dish can be ordered now. */
+  /** buyable reports whether a dish can be ordered now. */
   buyable(product: Product): boolean { return product.available && product.orderable; }
 
-  /** usable tells whether an option can be chosen: it is there, and so is what it demands. */
+  /** usable reports whether an option can be chosen: it and its mandatory options are available. */
   usable(id: string, depth = deepest): boolean {
     const option = this.ingredients.get(id);
     if (!option || !option.available || depth === 0) return false;
@@ -54,7 +54,7 @@ export class Menu {
     return this.groups(option.schemeId).every((g) => g.min === 0 || g.options.some((o) => this.usable(o, depth - 1)));
   }
 
-  /** stop marks what an event of stop lists names; it tells whether anything changed. */
+  /** stop applies the stop lists of an event. It reports whether anything changed. */
   stop(items: { id: string; available: boolean }[]): boolean {
     let changed = false;
     for (const { id, available } of items) {
@@ -68,9 +68,10 @@ export class Menu {
   }
 
   /**
-   * found gives the dishes of which each word of the query begins a word: of the
-   * name, the description, the categories or the options. A word of five or more
-   * letters that no dish has may have one wrong letter, as for products?q=.
+   * found returns the ids of the dishes that match all words of the query. A word
+   * matches the beginning of a word in the name, the description, the categories
+   * or the options. If it matches no dish and has at least five letters, one letter
+   * may be wrong, as for products?q=.
    */
   found(query: string): Set<string> {
     let found = [...this.products.keys()];
@@ -89,7 +90,7 @@ export class Menu {
     if (!words) {
       const { name, description, schemeId, categoryIds } = this.products.get(id)!;
       const text = [name, description, ...categoryIds.map((c) => this.categoryNames.get(c) ?? ""), this.optionNames(schemeId, new Set())].join(" ");
-      // A name with a hyphen is found by its parts and as one word.
+      // A name with a hyphen matches as separate words and as one word.
       words = [...new Set((folded(text, " ") + " " + folded(text, "")).split(" "))];
       this.words.set(id, words);
     }
@@ -107,8 +108,9 @@ export class Menu {
 }
 
 /**
- * folded makes words comparable: small letters without marks, one space between,
- * and what is written in several ways in one. hyphen stands for each hyphen.
+ * folded normalizes text for the search: lower case, without accents, with single
+ * spaces and with one spelling of letters that have several. Each hyphen is
+ * replaced by the parameter hyphen.
  */
 export function folded(text: string, hyphen: string): string {
   const same: Record<string, string> = { ı: "i", œ: "oe", æ: "ae", ة: "ه" };
@@ -116,7 +118,7 @@ export function folded(text: string, hyphen: string): string {
     .replace(/[\p{Pd}\u2212]/gu, hyphen).replace(/[^\p{L}\p{N}]+/gu, " ").trim();
 }
 
-/** alike reports whether two words differ in one letter: another one, one too many or too few, or two exchanged. */
+/** alike reports whether two words differ in one letter: replaced, added, missing, or swapped with its neighbour. */
 function alike(one: string, other: string): boolean {
   const a = [...one], b = [...other];
   if (Math.max(a.length, b.length) < 5 || Math.abs(a.length - b.length) > 1 || /\p{N}/u.test(other)) return false;
@@ -126,7 +128,7 @@ function alike(one: string, other: string): boolean {
   return a.length <= 1 && b.length <= 1;
 }
 
-/** sameList tells whether two menus list the same dishes and categories in the same order. */
+/** sameList reports whether two menus list the same dishes and categories in the same order. */
 export function sameList(a: MenuBody, b: MenuBody): boolean {
   const same = <T>(one: T[], other: T[], ...fields: (keyof T)[]): boolean => one.length === other.length
     && one.every((item, i) => fields.every((field) => item[field] === other[i]![field]));

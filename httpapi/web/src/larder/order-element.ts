@@ -12,9 +12,9 @@ import { outcome } from "./outcome";
 import type { Shop } from "./shop";
 import { quietly } from "./store";
 
-const pause = 400; // milliseconds between the last change and the question to larder
+const pause = 400; // milliseconds between the last change and the validation
 
-/** LarderOrderForm is <larder-order-form>: basket, order form, and what became of the order. */
+/** LarderOrderForm is <larder-order-form>: basket, order form, and the outcome of the order. */
 export class LarderOrderForm extends LarderElement implements FormHost {
   form: Form = { expedition: "delivery", payment: "cash", soonest: true, at: "", fields: {} };
   private readonly heading = h("h2", { part: "order-name", tabindex: "-1" });
@@ -28,12 +28,12 @@ export class LarderOrderForm extends LarderElement implements FormHost {
   private readonly dialog: DishDialog;
   private news = new Map<string, News>();
   private violations: Violation[] = [];
-  private asked: string[] = []; // the lines, by their keys, that the violations count by
+  private asked: string[] = []; // the keys of the validated lines; violations refer to them by index
   private judged = false; // the guest has tried to order
   private timer = 0;
   private question: AbortController | null = null;
   private checking = false;
-  private leading = false; // the focus is to go to the outcome, when it is there
+  private leading = false; // move the focus to the outcome when it is shown
 
   constructor() {
     super(css);
@@ -46,7 +46,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     this.root.append(h("slot", { name: "header" }), this.heading, this.outcome, this.basket, this.box, this.dialog.element, h("slot", { name: "footer" }));
   }
 
-  /** payments are the ways to pay: the attribute's, else those that a page may use. */
+  /** payments returns the payment types: the attribute payments, or cash and card. */
   get payments(): string[] { return (this.getAttribute("payments") || "cash card").split(/[\s,]+/).filter(Boolean); }
 
   text(key: Parameters<FormHost["text"]>[0], params?: Record<string, string | number>): string { return this.message(key, params); }
@@ -66,19 +66,19 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     listen(shop.placing, "change", () => this.draw());
     listen(shop.placing, "ended", (event) => this.over((event as CustomEvent<Intent>).detail));
     listen(shop.placing, "wrong", (event) => this.refuse((event as CustomEvent<{ violations: Violation[]; status: number }>).detail));
-    // Here alone, and not by a menu on a page of its own: it does not know where orders are sent.
+    // Only the form continues an order: a page with only a menu does not know the order URL.
     listen(document, "visibilitychange", () => { if (document.visibilityState === "visible") void shop.placing.wake(); });
     void shop.placing.wake();
   }
 
-  /** changed draws, keeps what was entered, and asks larder what it thinks of it. */
+  /** changed stores what was entered, redraws, and schedules a validation. */
   changed(): void {
     quietly(() => sessionStorage.setItem("larder:guest", JSON.stringify(this.form)));
     this.draw();
     this.later();
   }
 
-  /** later asks larder in a moment. Nothing on the page moves before its answer. */
+  /** later schedules a validation. The page does not move before the response. */
   later(): void {
     clearTimeout(this.timer);
     this.question?.abort();
@@ -103,14 +103,14 @@ export class LarderOrderForm extends LarderElement implements FormHost {
       this.outcome.focus();
     }
     this.drawBasket(lines);
-    // One order at a time: while one's outcome is open there is no button for another.
+    // One order at a time: the form is hidden until the outcome of the last order is known.
     this.box.hidden = intent !== null && intent.state !== "unsent" || lines.length === 0;
     if (this.box.hidden) return;
     this.fields.draw(this.language, this.busy);
     const sum = this.money(shop?.menu ? shop.basket.total(shop.menu) : Decimal.zero);
     this.total.replaceChildren(h("span", { class: "grow" }, this.message("total")), h("strong", {}, sum));
     const offer = this.message("place", { price: sum });
-    if (this.submit.textContent !== offer) this.submit.textContent = offer; // a click on it may be half done
+    if (this.submit.textContent !== offer) this.submit.textContent = offer; // replacing the text could cancel a click in progress
     this.submit.disabled = this.busy || this.checking || !shop?.menu;
     this.submit.hidden = intent?.state === "unsent";
     this.drawViolations();
@@ -118,7 +118,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
 
   private readonly speech = { message: this.message.bind(this), money: this.money.bind(this) };
 
-  /** busy tells whether an order is on its way, or its outcome open. */
+  /** busy reports whether an order is in progress or its outcome is not known. */
   private get busy(): boolean {
     const state = this.shop?.placing.intent?.state;
     return state !== undefined && !ended(state);
@@ -154,7 +154,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     }
   }
 
-  /** wordsOf are what is to be said at a line, each with whether it is wrong. */
+  /** wordsOf returns the messages for a line, each with whether it is an error. */
   private wordsOf(line: Line): [string, boolean][] {
     const news = this.news.get(line.key);
     const menu = this.shop?.menu;
@@ -169,7 +169,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
 
   private drawViolations(): void {
     const elsewhere: Violation[] = [];
-    const things = new Set<Violation | string>(); // a field counts once, whatever is wrong with it
+    const things = new Set<Violation | string>(); // a field counts once, even with several errors
     this.fields.clear();
     for (const violation of told(this.violations)) {
       const { line, field } = placeOf(violation);
@@ -185,7 +185,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
 
   private body(): string { return bodyOf(this.shop!.menu!, this.shop!.basket.lines, this.form); }
 
-  /** ask asks larder for its verdict; an answer that is overtaken is dropped. */
+  /** ask validates the order. If a newer request was sent, it ignores the response. */
   private async ask(): Promise<boolean | null> {
     if (!this.shop?.menu || this.shop.basket.lines.length === 0) return null;
     const question = (this.question = new AbortController());
@@ -198,7 +198,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     return verdict?.valid ?? null;
   }
 
-  /** place asks for the verdict and places what is good. Larder judges once more. */
+  /** place validates the order and, unless it is invalid, places it. Larder validates it again. */
   private async place(): Promise<void> {
     const shop = this.shop;
     if (!shop?.menu || this.busy || this.checking || shop.basket.lines.length === 0) return;
@@ -219,7 +219,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     void shop.placing.begin(this.body(), shop.basket.lines.map(({ key, quantity }) => ({ key, quantity })));
   }
 
-  /** point brings the guest to the first thing that is wrong. */
+  /** point moves the focus to the first error. */
   private point(): void {
     this.draw();
     const line = this.basket.querySelector<HTMLElement>("[aria-invalid=true] button:not(:disabled)");
@@ -246,7 +246,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     this.outcome.focus();
   }
 
-  /** recall takes what was entered before a reload. */
+  /** recall restores what was entered before a reload. */
   private recall(): void {
     const kept = quietly(() => JSON.parse(sessionStorage.getItem("larder:guest") ?? "null")) as Form | null | undefined;
     if (kept && typeof kept.fields === "object" && kept.fields) this.form = { ...this.form, ...kept };

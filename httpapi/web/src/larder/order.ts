@@ -1,5 +1,5 @@
-// The order's body, made of basket and fields, and where larder's words about
-// it belong.
+// Building the body of an order from basket and fields, and finding the place for
+// each violation.
 
 import type { Line } from "./basket";
 import { Decimal } from "./decimal";
@@ -9,21 +9,21 @@ import type { Violation } from "./place";
 
 export type Expedition = "delivery" | "pickup";
 
-/** Fields are the form's values by their place in the body: "guest.phone". */
+/** Fields are the values of the form by their path in the body, such as "guest.phone". */
 export type Fields = Record<string, string>;
 
-/** Form is what the guest has entered besides the basket. */
+/** Form is what the guest has entered, without the basket. */
 export interface Form { expedition: Expedition; payment: string; soonest: boolean; at: string; fields: Fields }
 
 const address = ["address.street", "address.houseNumber", "address.apartmentNumber", "address.entrance", "address.floor", "address.cityName"];
 
-/** fieldsOf lists the fields of an expedition, in the order in which they stand. */
+/** fieldsOf returns the fields of an expedition, in the order of the form. */
 export function fieldsOf(expedition: Expedition): string[] {
   const guest = ["guest.firstName", "guest.phone"];
   return [...(expedition === "delivery" ? [...guest, ...address] : guest), "comment"];
 }
 
-/** required is policy O1; larder has the last word. */
+/** required returns the mandatory fields (policy O1). Larder validates them again. */
 export function required(expedition: Expedition): string[] {
   return expedition === "delivery" ? ["guest.phone", "address.street", "address.houseNumber", "address.cityName"] : ["guest.phone"];
 }
@@ -36,8 +36,8 @@ function ingredients(menu: Menu, picks: Pick[]): unknown[] {
 }
 
 /**
- * bodyOf is the order as POST …/orders takes it. Prices are those that the guest
- * sees, so that larder tells when they have changed; groups are pinned as picked.
+ * bodyOf returns the body for POST …/orders. It contains the prices that the guest
+ * sees, so that larder can report a change, and the groups that the guest used.
  */
 export function bodyOf(menu: Menu, lines: readonly Line[], form: Form): string {
   const body: Record<string, any> = {
@@ -60,12 +60,12 @@ function put(body: Record<string, any>, name: string, value: string | undefined)
   if (!text) return;
   const [first, second] = name.split(".") as [string, string?];
   const holder = second ? (body[first] ??= {}) : body;
-  // A comma is what a keyboard offers; what is no number, or no exact one, goes as it is, and larder says so.
+  // Some keyboards only have a comma. A value that is not an exact number is sent unchanged, and larder rejects it.
   const number = numbers.includes(name) ? Decimal.of(text.replace(",", ".")) : null;
   holder[second ?? first] = number && number.toString().length < 16 ? Number(number.toString()) : text;
 }
 
-/** withOffset turns "2026-05-01T18:30", in the guest's zone, into RFC 3339. */
+/** withOffset converts "2026-05-01T18:30" in the guest's time zone to RFC 3339. */
 export function withOffset(local: string): string {
   const at = new Date(local);
   if (Number.isNaN(at.getTime())) return local;
@@ -74,10 +74,10 @@ export function withOffset(local: string): string {
   return `${local.length === 16 ? local + ":00" : local}${minutes < 0 ? "-" : "+"}${two(minutes / 60)}:${two(minutes % 60)}`;
 }
 
-/** Place is where a violation belongs: a line of the basket, a field, or the order as a whole. */
+/** Place is where a violation is shown: at a line of the basket, at a field, or in the summary. */
 export interface Place { line?: number; field?: string }
 
-/** placeOf reads the JSON Pointer of a violation. */
+/** placeOf returns the place of a violation, from its JSON Pointer. */
 export function placeOf(violation: Violation): Place {
   const parts = violation.path.split("/").slice(1).map((p) => p.replace(/~1/g, "/").replace(/~0/g, "~"));
   if (parts[0] === "dishList" && /^\d+$/.test(parts[1] ?? "")) return { line: Number(parts[1]) };
@@ -88,8 +88,8 @@ export function placeOf(violation: Violation): Place {
 }
 
 /**
- * told leaves out what a guest need not hear twice: that a whole is missing
- * ("/guest") of which a part is said to be ("/guest/phone").
+ * told removes duplicates for the guest: "/guest" is missing, if "/guest/phone" is
+ * reported as missing too.
  */
 export function told(violations: readonly Violation[]): Violation[] {
   return violations.filter((v) => v.code !== "field_required" || !violations.some((part) => part.path.startsWith(v.path + "/")));

@@ -1,4 +1,4 @@
-// What a guest is told of an order on its way: see "What to show a guest" in
+// The message about an order that was sent: see "What to show a guest" in
 // docs/http.md.
 
 import { h } from "./dom";
@@ -7,10 +7,10 @@ import type { Intent } from "./place";
 
 export interface Ways { again(): void; anew(): void }
 
-/** outcome shows what is known of the intent, and what the guest may do. */
+/** outcome shows the state of the intent and the buttons for it. */
 export function outcome(element: HTMLElement, intent: Intent | null, asking: boolean, speech: Speech, ways: Ways): void {
   const shape = intent ? `${intent.key} ${intent.state} ${asking} ${intent.orderID} ${speech.message("again")}` : "";
-  if (element.dataset.shape === shape) return; // nothing is read out twice
+  if (element.dataset.shape === shape) return; // unchanged: screen readers would read it again
   element.dataset.shape = shape;
   element.dataset.state = intent?.state ?? "";
   element.hidden = intent === null;

@@ -1,69 +1,71 @@
-// Placing one order once. An intent is a body and its Idempotency-Key; it is
-// stored before the first request leaves, and everything that follows (a double
-// click, a reload, a lost answer, another tab) goes on with the same one.
+// Placing an order exactly once. An intent is a body and its Idempotency-Key. It
+// is stored before the first request is sent. Everything that follows (a double
+// click, a reload, a lost response, another tab) continues with the same intent.
 
 import { quietly, type Store } from "./store";
 
-/** State is what is known of the intent; see docs/http.md, "Placing". */
+/** State is what is known about the intent; see docs/http.md, "Placing". */
 export type State =
-  | "sending" // a request is under way, or its answer was lost
-  | "lost" // larder cannot be reached, and may have got it
-  | "unknown" // larder got it; nobody knows yet whether the restaurant has
-  | "unsent" // certainly not placed; the same key may be sent again
-  | "refused" // the restaurant's system said no, for good
+  | "sending" // a request is in progress, or its response was lost
+  | "lost" // larder is unreachable and may have received the order
+  | "unknown" // larder has the order; it is not known whether the restaurant has it
+  | "unsent" // certainly not placed; the same key can be sent again
+  | "refused" // rejected by the ordering service; final
   | "placed";
 
 export interface Intent {
   format: 1; key: string; body: string; state: State; at: number;
   lines: Ordered[];
-  maybe?: boolean; // a try has had no answer, and may have been taken
+  maybe?: boolean; // an attempt had no response and may have had an effect
   orderID?: string | undefined; total?: string | undefined; message?: string; rejected?: boolean;
 }
 
-/** Ordered is what leaves the basket when the order is placed. */
+/** Ordered is what is removed from the basket when the order is placed. */
 export interface Ordered { key: string; quantity: string }
 
-/** Answer is what came of a request; status 0: none came. */
+/** Answer is the response to a request. The status is 0 if there was none. */
 export interface Answer { status: number; body: any; retryAfter: number }
 
-/** Wire sends. look gives null where nothing but sending again tells more. */
+/** Wire sends requests. look returns null if the state can only be found by sending the order again. */
 export interface Wire {
   place(key: string, body: string): Promise<Answer>;
   look(key: string): Promise<Answer> | null;
 }
 
-/** Violation is one thing that is wrong with an order, as larder or the site's own backend tells it. */
+/** Violation is one reason why an order is not valid, from larder or from the site's own backend. */
 export interface Violation { path: string; code: string; msg: string }
 
-/** newKey is 144 random bits, base64url: 24 characters. */
+/** newKey returns 144 random bits in base64url: 24 characters. */
 export function newKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(18));
   return btoa(String.fromCharCode(...bytes)).replace(/\+/g, "-").replace(/\//g, "_");
 }
 
-/** ended tells whether nothing more will come of it: a new order may be begun. */
+/** ended reports whether a state is final, so that a new order can begin. */
 export const ended = (state: State): boolean => state === "placed" || state === "refused";
 
-/** How long to wait before asking again, by how often it has been done. */
+/** pauses are the waiting times between attempts, in milliseconds. */
 const pauses = [1000, 2000, 3000, 5000, 8000, 13000, 15000];
-const mostTries = { sending: 6, unknown: 40 }; // then the guest asks by hand
+const mostTries = { sending: 6, unknown: 40 }; // then the guest has to press a button
 
 /**
- * After forSending an intent is not sent any more by itself, only looked for: a
- * page that is opened again tomorrow orders nothing. After forKeeping, well
- * before larder forgets the key (24 h), it is dropped unless larder is known to
- * have it; after forWaiting in any case, so that a guest can order again.
+ * Time limits of an intent, in milliseconds. After forSending it is only looked
+ * for and not sent automatically: a page that is opened again tomorrow must not
+ * place an order. After forKeeping, well before larder forgets the key (24 h), it
+ * is dropped unless larder is known to have it. After forWaiting it is dropped in
+ * any case, so that the guest can order again.
  */
 const forSending = 10 * 60_000, forKeeping = 12 * 3_600_000, forWaiting = 48 * 3_600_000;
 
 /**
- * Placing is an EventTarget: "change" after each change of the intent, "ended"
- * (detail: the intent) once when it is placed or refused, "wrong" (detail:
- * violations) when larder found the order wrong and sent nothing.
+ * Placing places the orders of one restaurant, one at a time. It dispatches
+ * "change" after each change of the intent, "ended" (detail: the intent) once
+ * when the order is placed or refused, and "wrong" (detail: violations) when
+ * larder rejected the order and sent nothing.
  */
 export class Placing extends EventTarget {
   intent: Intent | null = null;
-  /** asking tells whether a request, or the wait for the next one, is under way. */
+  /** asking reports whether a request, or the wait for the next one, is in progress. */
   asking = false;
 
   constructor(private readonly store: Store, readonly name: string, private readonly wire: Wire,
@@ -72,7 +74,7 @@ export class Placing extends EventTarget {
     this.read();
   }
 
-  /** read takes over what is stored, by this page before or by another tab. */
+  /** read loads the stored intent, which another tab may have written. */
   read(): void {
     const kept = quietly(() => JSON.parse(this.store.getItem(this.name) ?? "null")) as Intent | null | undefined;
     const good = kept?.format === 1 && typeof kept.key === "string" && typeof kept.body === "string" && Array.isArray(kept.lines);
@@ -82,9 +84,9 @@ export class Placing extends EventTarget {
   }
 
   /**
-   * begin places an order. While an earlier intent has not ended it is that one
-   * which goes on, whatever the body: two orders never come of it. What another
-   * tab has placed since this one looked is shown, and nothing is placed.
+   * begin places an order. If an earlier intent has not ended, begin continues
+   * that one instead, whatever the body, so that there are never two orders. If
+   * another tab has placed an order meanwhile, begin shows it and places nothing.
    */
   async begin(body: string, lines: Ordered[]): Promise<void> {
     const seen = this.intent?.key;
@@ -99,26 +101,26 @@ export class Placing extends EventTarget {
     return begun ? this.follow(false) : this.resume();
   }
 
-  /** resume goes on with an intent that has not ended, as the guest asks by hand. */
+  /** resume continues an intent that has not ended, when the guest presses the button. */
   async resume(): Promise<void> {
     if (!this.intent || ended(this.intent.state) || this.asking) return;
     const { state, maybe, at } = this.intent;
-    const first = state === "unsent"; // nothing was placed: the guest orders it now
+    const first = state === "unsent"; // nothing was placed, so this is a first attempt
     this.set({ ...this.intent, state: state === "unknown" ? "unknown" : "sending", maybe: maybe || !first, at: first ? Date.now() : at });
     return this.follow(!first);
   }
 
-  /** wake goes on by itself: after a reload, or when the page is looked at again. */
+  /** wake continues the intent automatically, after a reload or when the page becomes visible. */
   async wake(): Promise<void> {
     if (this.intent && this.intent.state !== "unsent") await this.resume();
   }
 
-  /** forget drops an intent that has ended, or was certainly not placed. */
+  /** forget drops an intent that has ended or was certainly not placed. */
   forget(): void {
     if (this.intent && (ended(this.intent.state) || this.intent.state === "unsent")) this.set(null);
   }
 
-  /** follow asks until something certain is known, or the tries are used up. */
+  /** follow sends requests until the outcome is certain or the attempts are used up. */
   private async follow(look: boolean): Promise<void> {
     if (this.asking) return;
     this.asking = true;
@@ -131,7 +133,7 @@ export class Placing extends EventTarget {
         if (old && !looked) return this.set({ ...intent, state: "unknown" });
         const answer = await (looked ?? this.wire.place(intent.key, intent.body));
         this.read();
-        if (this.intent?.key !== intent.key) { // another tab knows more, and another order may have been begun since
+        if (this.intent?.key !== intent.key) { // another tab changed the intent and may have begun another order
           look = true;
           continue;
         }
@@ -151,11 +153,11 @@ export class Placing extends EventTarget {
     }
   }
 
-  /** answered takes the answer to the order; true: look next, instead of sending. */
+  /** answered handles the response to an order. It reports whether to look for the order next, instead of sending it. */
   private answered({ status, body }: Answer): boolean {
     const intent = this.intent!;
     const code = typeof body?.code === "string" ? body.code : "";
-    // Of a try before this one only what larder says after it has looked for the key is certain.
+    // If an earlier attempt may have had an effect, only these codes are certain: larder sends them after it has looked for the key.
     const certain = !intent.maybe || code === "validation_failed" || code === "upstream_unavailable" || code === "no_catalogue";
     if (status >= 200 && status < 300 && body?.result?.orderID !== undefined) {
       this.set({ ...intent, state: "placed", orderID: String(body.result.orderID), total: text(body.result.total) });
@@ -167,34 +169,34 @@ export class Placing extends EventTarget {
     } else if (status === 409 && code === "idempotency_key_in_flight") {
       return true;
     } else if (status === 422 && code === "idempotency_key_reused") {
-      return true; // the key stands for an order: what became of it is to be seen
+      return true; // the key belongs to an order: look for its state
     } else if (certain && (status === 503 && code !== "" || status === 429)) {
       this.set({ ...intent, state: "unsent" });
     } else if (certain && status >= 400 && status < 500 && status !== 408) {
-      this.set(null); // nothing was sent, and the key is free
+      this.set(null); // nothing was sent, and the key can be used again
       const violations: Violation[] = Array.isArray(body?.errors) && status === 422 ? body.errors : [];
       this.dispatchEvent(new CustomEvent("wrong", { detail: { violations, status, code } }));
     } else {
       this.set({ ...intent, maybe: true });
     }
-    return false; // no answer, or one that says nothing: send the same again
+    return false; // no usable response: send the same order again
   }
 
-  /** seen takes what the order's record tells; true: look again. */
+  /** seen handles the record of the order. It reports whether to look again. */
   private seen({ status, body }: Answer, old: boolean): boolean {
     const intent = this.intent!;
     const { state, orderID, total } = body?.result ?? {};
-    if (status === 404 && intent.state !== "unknown") { // it never came in
+    if (status === 404 && intent.state !== "unknown") { // larder never received it
       if (old) this.set({ ...intent, state: "unsent" });
       return false;
     }
-    if (status === 404) return true; // what larder once had is never sent again
+    if (status === 404) return true; // larder had the order once, so it is never sent again
     if (status !== 200) return status === 0 || status === 429 || status >= 500;
     switch (state) {
       case "placed": case "closed": case "rejected":
         this.set({ ...intent, state: "placed", orderID: text(orderID), total: text(total), rejected: state === "rejected" });
         return false;
-      case "refused": // sent again it says why
+      case "refused": // sending it again returns the reason
       case "not_sent":
         if (intent.state === "unknown") this.set({ ...intent, state: "sending" });
         return false;
@@ -202,7 +204,7 @@ export class Placing extends EventTarget {
         if (intent.state !== "unknown") this.set({ ...intent, state: "unknown" });
         return true;
       default:
-        return true; // on its way
+        return true; // still in progress
     }
   }
 
@@ -218,12 +220,12 @@ export class Placing extends EventTarget {
 
 const text = (value: unknown): string | undefined => (value === null || value === undefined ? undefined : String(value));
 
-/** alone does work while no other tab does; without Web Locks (plain http in a network) it is done at once. */
+/** alone runs work under a lock that all tabs share. Without Web Locks (plain http) it runs work immediately. */
 async function alone<T>(name: string, work: () => T): Promise<T> {
   const locks = (globalThis as { navigator?: Navigator }).navigator?.locks;
   let done: { is: T } | null = null;
   try {
     await locks?.request("larder:alone:" + name, () => { done = { is: work() }; });
-  } catch { /* refused to this page */ }
+  } catch { /* the page may not use locks */ }
   return (done ??= { is: work() }).is;
 }

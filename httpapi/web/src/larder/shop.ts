@@ -1,4 +1,4 @@
-// What the elements of one restaurant share on a page: menu, basket, placing and
+// What the elements of one restaurant on a page share: menu, basket, placing and
 // the event stream.
 
 import { Api } from "./api";
@@ -11,9 +11,9 @@ import { follow, type MenuEvent } from "./stream";
 const shops = new Map<string, Shop>();
 
 /**
- * Shop is an EventTarget: "menu" after each new version or stop list, "news"
- * (detail: News[]) when the basket is touched by it, "fault" when there is no
- * menu to be had.
+ * Shop is the state of one restaurant. It dispatches "menu" after each new
+ * version or stop list, then "news" (detail: News[]) with its effects on the
+ * basket, and "fault" if there is no menu and none could be loaded.
  */
 export class Shop extends EventTarget {
   menu: Menu | null = null;
@@ -27,9 +27,9 @@ export class Shop extends EventTarget {
   private users = 0;
   private stop: AbortController | null = null;
   private reading = 0;
-  private newest = 0; // of the versions that events have told of
+  private newest = 0; // the newest version that an event announced
 
-  /** of gives the shop of a restaurant, the same to every element. */
+  /** of returns the shop of a restaurant. All elements of the page share it. */
   static of(base: string, restaurant: string): Shop {
     const name = `${base}|${restaurant}`;
     let shop = shops.get(name);
@@ -42,13 +42,13 @@ export class Shop extends EventTarget {
     this.api = new Api(base, restaurant, () => this.lang);
     this.basket = new Basket(this.store, "larder:basket:" + name);
     this.placing = new Placing(this.store, "larder:order:" + name, this.api.wire(() => this.orderURL));
-    this.placing.addEventListener("ended", (event) => { // once, whichever elements there are
+    this.placing.addEventListener("ended", (event) => { // here, so that it happens once and does not depend on the elements
       const { state, lines } = (event as CustomEvent<Intent>).detail;
       if (state === "placed") this.basket.take(lines);
     });
   }
 
-  /** enter begins to keep the menu fresh, for as long as an element is there. */
+  /** enter loads the menu and follows the events until the last element leaves. */
   enter(): void {
     if (this.users++ > 0) return;
     const stop = (this.stop = new AbortController());
@@ -59,12 +59,12 @@ export class Shop extends EventTarget {
       if (event.key === this.placing.name) this.placing.read();
     }, { signal: stop.signal });
     addEventListener("beforeunload", (event) => {
-      const intent = this.placing.intent; // that a reload would forget: the guest is asked
+      const intent = this.placing.intent; // ask before a reload loses an intent that is only in memory
       if (intent && !ended(intent.state) && intent.state !== "unsent" && !this.store.lasts(this.placing.name)) event.preventDefault();
     }, { signal: stop.signal });
     document.addEventListener("visibilitychange", () => {
       if (document.visibilityState !== "visible") return;
-      void this.load(); // a frozen page may have missed events
+      void this.load(); // a suspended page may have missed events
     }, { signal: stop.signal });
   }
 
@@ -74,7 +74,7 @@ export class Shop extends EventTarget {
     this.stop = null;
   }
 
-  /** load reads the menu; of answers that cross, the newest version stays. */
+  /** load reads the menu. If responses arrive out of order, the newest version wins. */
   async load(): Promise<void> {
     const turn = ++this.reading;
     try {
@@ -83,21 +83,21 @@ export class Shop extends EventTarget {
       this.fault = false;
       this.menu = new Menu(body);
     } catch {
-      this.fault = !this.menu; // the menu that is there stays
+      this.fault = !this.menu; // keep the menu that is shown
     }
     this.notify();
     if (this.menu && this.menu.body.version < this.newest) {
-      this.newest = 0; // once: whoever serves an older version will tell of the newer one
+      this.newest = 0; // retry once: an instance that is behind announces the newer version itself
       void this.load();
     }
   }
 
   private happened(event: MenuEvent): void {
     this.newest = event.version;
-    if (!this.menu && !this.fault) return; // it is being read
+    if (!this.menu && !this.fault) return; // the first read is in progress
     if (this.menu && event.version <= this.menu.body.version) return;
     if (this.menu && this.menu.stop([...event.products, ...event.ingredients])) this.notify();
-    void this.load(); // for what follows from it, such as orderable
+    void this.load(); // stop lists change other fields too, such as orderable
   }
 
   private notify(): void {

@@ -1,17 +1,17 @@
-// Where basket and order are kept: in localStorage, in sessionStorage where
-// that is full or refused, and else as long as the page lives.
+// Storage for basket and order: localStorage; if that is full or forbidden,
+// sessionStorage; otherwise the memory of the page.
 
-/** Store is the part of a Storage that is used; one that throws is as none. */
+/** Store is the used part of the interface Storage. A store that throws is treated as missing. */
 export type Store = Pick<Storage, "getItem" | "setItem" | "removeItem">;
 
-/** Kept is a Store that never throws, and never gives what is older than what was set last. */
+/** Kept is a Store that never throws and never returns an older value than the last one set. */
 export class Kept implements Store {
   private readonly memory = new Map<string, string>();
 
-  /** The places are tried in their order. */
+  /** The places are tried in this order. */
   constructor(private readonly places: readonly Store[]) {}
 
-  /** What stands in a later place was refused by the ones before it: it is newer. */
+  /** A value in a later place was refused by the earlier places, so it is newer. */
   getItem(name: string): string | null {
     const kept = [...this.places].reverse().map((place) => quietly(() => place.getItem(name)) ?? null);
     return this.memory.get(name) ?? kept.find((value) => value !== null) ?? null;
@@ -21,7 +21,7 @@ export class Kept implements Store {
     let taken = false;
     for (const place of this.places) {
       const put: boolean | undefined = !taken && quietly(() => (place.setItem(name, value), true));
-      if (!put) quietly(() => place.removeItem(name)); // what stands here is older
+      if (!put) quietly(() => place.removeItem(name)); // its value is older
       taken ||= put === true;
     }
     if (taken) this.memory.delete(name);
@@ -33,16 +33,16 @@ export class Kept implements Store {
     for (const place of this.places) quietly(() => place.removeItem(name));
   }
 
-  /** lasts tells whether what is kept under a name outlives a reload. */
+  /** lasts reports whether the value of a name survives a reload. */
   lasts(name: string): boolean { return !this.memory.has(name); }
 }
 
-/** storages are the page's own, as far as it may use them. */
+/** storages returns the storages that the page may use. */
 export function storages(): Store[] {
   return [quietly(() => window.localStorage), quietly(() => window.sessionStorage)].filter((s) => s !== undefined && s !== null);
 }
 
-/** quietly gives undefined where storage is full or forbidden. */
+/** quietly returns the result of work, or undefined if it throws: storage can be full or forbidden. */
 export function quietly<T>(work: () => T): T | undefined {
   try {
     return work();

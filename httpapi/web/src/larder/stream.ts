@@ -1,15 +1,15 @@
-// One event stream for all tabs of a restaurant: the tab that holds the lock has
-// it, and tells the others. Where a browser has no locks each tab has its own.
+// One event stream for all tabs of a restaurant. The tab with the lock reads the
+// stream and forwards the events. Without Web Locks, each tab has its own stream.
 
 import type { components } from "../api/openapi";
 
 export type MenuEvent = Omit<components["schemas"]["MenuEvent"], "restaurant"> & { type: "menu.updated" | "menu.availability" };
 
-const shortest = 3_000, longest = 60_000; // milliseconds between tries
+const shortest = 3_000, longest = 60_000; // milliseconds between attempts
 
 /**
- * follow tells of each event until the signal ends. It never throws: a stream
- * that cannot be had is tried again, ever more rarely.
+ * follow calls onEvent for each event until the signal ends. It never throws: it
+ * retries a stream that fails, with growing pauses.
  */
 export function follow(url: string, signal: AbortSignal, onEvent: (event: MenuEvent) => void): void {
   if (!("locks" in navigator) || !("BroadcastChannel" in window)) {
@@ -32,7 +32,7 @@ export function follow(url: string, signal: AbortSignal, onEvent: (event: MenuEv
   });
 }
 
-/** read opens the stream, and opens it anew when it has ended for good. */
+/** read opens the stream and reopens it when the browser has given it up. */
 function read(url: string, signal: AbortSignal, onEvent: (event: MenuEvent) => void): void {
   let pause = shortest;
   const open = (): void => {
@@ -48,7 +48,7 @@ function read(url: string, signal: AbortSignal, onEvent: (event: MenuEvent) => v
       });
     }
     source.onerror = () => {
-      if (source.readyState !== EventSource.CLOSED) return; // it comes back by itself
+      if (source.readyState !== EventSource.CLOSED) return; // the browser reconnects
       signal.removeEventListener("abort", close);
       setTimeout(open, pause * (0.5 + Math.random()));
       pause = Math.min(pause * 2, longest);

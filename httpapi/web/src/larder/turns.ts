@@ -1,15 +1,15 @@
-// Work that may wait, done in slices while the browser has nothing else to do.
+// Work that can wait, done in slices while the browser is idle.
 
-const slice = 8; // milliseconds of work at a time where the browser does not say
-const longest = 500; // milliseconds until a slice comes, however busy the page is
+const slice = 8; // milliseconds of work at a time, if the browser sets no limit
+const longest = 500; // milliseconds until a slice runs, even on a busy page
 
-/** Turns does jobs in their order. Jobs that are begun anew take the place of the old. */
+/** Turns runs jobs in order. New jobs replace the old ones. */
 export class Turns {
   private jobs: (() => void)[] = [];
   private next = 0;
   private round = 0;
 
-  /** begin does the first of the jobs at once, and the rest in slices. */
+  /** begin runs the first jobs immediately and the others in slices. */
   begin(jobs: (() => void)[], first: number): void {
     this.jobs = jobs;
     this.next = 0;
@@ -18,7 +18,7 @@ export class Turns {
     this.soon();
   }
 
-  /** finish does at once what is left. */
+  /** finish runs the remaining jobs immediately. */
   finish(): void {
     while (this.next < this.jobs.length) this.jobs[this.next++]!();
   }

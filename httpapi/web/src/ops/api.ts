@@ -1,25 +1,25 @@
-// Asking larder. Every request goes to the page's own address, with the
-// session's cookie, and ends with the view that asked.
+// Requests to larder. Each one uses the page's own origin and the session cookie,
+// and is aborted when its view is closed.
 
-/** A refusal, in larder's own words. */
+/** An error response, with its message. */
 export class Refusal extends Error {
   constructor(readonly status: number, readonly code: string, message: string, readonly retryAfter: number) {
     super(message);
   }
 }
 
-const limit = 75_000; // of one request, in milliseconds: a run is waited for a minute at most
+const limit = 75_000; // of one request, in milliseconds; a request waits for a run for at most a minute
 
 let whenOver: () => void = () => {};
 
-/** Tells what to do when the session turns out to be over. */
+/** Sets the function that is called when the session has ended. */
 export function onSessionOver(then: () => void): void {
   whenOver = then;
 }
 
 interface Asking { method?: string; body?: unknown; signal?: AbortSignal }
 
-/** Gives the whole answer; throws a Refusal, or an AbortError when the view is gone. */
+/** Returns the whole response. Throws a Refusal, or an AbortError if the view was closed. */
 export async function ask<T>(path: string, { method = 'GET', body, signal }: Asking = {}): Promise<T> {
   const signals = [AbortSignal.timeout(limit), ...(signal ? [signal] : [])];
   let response: Response;
@@ -30,21 +30,21 @@ export async function ask<T>(path: string, { method = 'GET', body, signal }: Ask
     });
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new Refusal(0, 'unreachable', 'Larder cannot be reached. What was asked for may have been done: look before you ask again.', 0);
+    throw new Refusal(0, 'unreachable', "Can't reach larder. Your last action may have gone through; refresh before repeating it.", 0);
   }
   const text = await response.text();
   if (response.ok) return (text === '' ? undefined : JSON.parse(text)) as T;
-  let code = 'unreadable', message = `Larder answered ${response.status}.`;
+  let code = 'unreadable', message = `larder responded with status ${response.status}.`;
   try {
     const problem = JSON.parse(text);
     code = problem.code;
     message = sentence(problem);
-  } catch { /* something between here and larder answered */ }
+  } catch { /* a proxy responded, not larder */ }
   if (response.status === 401 && !path.startsWith('/ops/')) whenOver();
   throw new Refusal(response.status, code, message, Number(response.headers.get('Retry-After') ?? 0));
 }
 
-/** The `result` of an answer. */
+/** Returns the member `result` of a response. */
 export async function result<T>(path: string, asking: Asking = {}): Promise<T> {
   return (await ask<{ result: T }>(path, asking)).result;
 }
@@ -54,7 +54,7 @@ function sentence(problem: { msg: string; errors?: { msg: string }[] | null }): 
   return all.map((text) => text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? '' : '.')).join(' ');
 }
 
-/** Whether an error only says that the view is gone. */
+/** Reports whether an error only means that the view was closed. */
 export function isGone(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'AbortError';
 }
@@ -63,12 +63,12 @@ export function words(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The path of a restaurant's routes. */
+/** Returns the path of a restaurant's routes. */
 export function pathOf(restaurant: string): string {
   return '/v1/ops/restaurants/' + encodeURIComponent(restaurant);
 }
 
-/** A query without what is empty. */
+/** Returns a query string without empty values. */
 export function query(values: Record<string, string | number | null | undefined>): string {
   const given = Object.entries(values).filter(([, value]) => value !== '' && value !== null && value !== undefined);
   return given.length === 0 ? '' : '?' + new URLSearchParams(given.map(([name, value]) => [name, String(value)]));

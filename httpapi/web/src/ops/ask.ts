@@ -1,11 +1,11 @@
-// Questions before what cannot be taken back, and what was said afterwards.
+// Confirmation dialogs, and messages about what happened.
 
 import { h, put, type Child } from './dom';
 import { isGone, words } from './api';
 
 const region = h('p', { role: 'status', class: 'said', 'data-testid': 'said' });
 
-/** Where the console says what happened; screen readers speak it. */
+/** Shows what happened. Screen readers read it aloud. */
 export const messageRegion = region;
 
 export function showMessage(text: string, bad = false): void {
@@ -13,14 +13,14 @@ export function showMessage(text: string, bad = false): void {
   put(region, text);
 }
 
-/** Says why something failed, unless its view is gone. */
+/** Shows why something failed, unless its view was closed. */
 export function showError(error: unknown): void {
   if (!isGone(error)) showMessage(words(error), true);
 }
 
 interface Question { title: string; body: Child[]; yes: string; danger?: boolean; fields?: HTMLElement }
 
-/** Asks a question; true when it was answered with yes. Escape is no. */
+/** Opens a confirmation dialog. Resolves to true if confirmed; the Escape key cancels. */
 export function question({ title, body, yes, danger = false, fields }: Question): Promise<boolean> {
   return new Promise((resolve) => {
     const before = document.activeElement;
@@ -40,7 +40,7 @@ export function question({ title, body, yes, danger = false, fields }: Question)
   });
 }
 
-/** Does something a button asks for, once at a time; says why it failed. */
+/** Runs the action of a button, one at a time, and shows why it failed. */
 export async function during(button: HTMLButtonElement, work: () => Promise<void>): Promise<void> {
   if (button.getAttribute('aria-busy') === 'true') return;
   button.setAttribute('aria-busy', 'true');

@@ -1,4 +1,4 @@
-// Who did what, and when.
+// The audit log.
 
 import { ask, query } from './api';
 import { showError } from './ask';
@@ -10,8 +10,8 @@ import { link, type View } from './view';
 const pageSize = 50;
 
 const names: Record<string, string> = {
-  sync: 'resynced', force: 'forced', sync_all: 'resynced everything', force_all: 'forced everything', rollback: 'rolled back',
-  release: 'released', resolve: 'resolved', accept_restore: 'accepted a restored Redis', sign_in: 'signed in', sign_out: 'signed out',
+  sync: 'resynced', force: 'forced', sync_all: 'resynced all', force_all: 'forced all', rollback: 'rolled back',
+  release: 'released', resolve: 'resolved', accept_restore: 'accepted restored data', sign_in: 'signed in', sign_out: 'signed out',
 };
 
 export const audit: View = async (root, { params, signal, go }) => {
@@ -23,8 +23,8 @@ export const audit: View = async (root, { params, signal, go }) => {
   const previous = h('button', { type: 'button', onclick: () => turn(-1) }, 'Newer');
   const next = h('button', { type: 'button', onclick: () => turn(1) }, 'Older');
   const choose = h('select', { onchange: () => go('/audit' + query({ action: choose.value })) },
-    h('option', { value: '' }, 'everything'), Object.entries(names).map(([name, words]) => h('option', { value: name, selected: name === action }, words)));
-  put(root, h('h1', { tabindex: -1 }, 'Who did what'), h('p', {}, h('label', { class: 'inline' }, 'Show ', choose)),
+    h('option', { value: '' }, 'all actions'), Object.entries(names).map(([name, words]) => h('option', { value: name, selected: name === action }, words)));
+  put(root, h('h1', { tabindex: -1 }, 'Audit log'), h('p', {}, h('label', { class: 'inline' }, 'Show ', choose)),
     list, h('div', { class: 'pager' }, previous, where, next));
   const load = async () => {
     page = await ask<Page<AuditEntry>>('/v1/ops/audit' + query({ action, limit: pageSize, cursor: cursors.at(-1) }), { signal });
@@ -41,15 +41,15 @@ export const audit: View = async (root, { params, signal, go }) => {
   await load();
 };
 
-/** A table of entries; with what each was about where they are of many. */
+/** Returns a table of entries. If about, it has a column with the subject of each entry. */
 export function auditTable(all: AuditEntry[], about: boolean): Child {
-  if (all.length === 0) return h('p', { class: 'empty' }, 'Nothing was done yet.');
-  return table('Actions, the newest first', ['When', 'Who', 'Did', ...(about ? ['To what'] : []), 'More'], all.map((entry) => h('tr', { 'data-testid': 'entry' },
+  if (all.length === 0) return h('p', { class: 'empty' }, 'No entries yet.');
+  return table('Actions, newest first', ['Time', 'Client', 'Action', ...(about ? ['Subject'] : []), 'Details'], all.map((entry) => h('tr', { 'data-testid': 'entry' },
     rowHead(moment(entry.at)),
-    cell('Who', entry.client, h('small', {}, entry.via === 'session' ? 'in a browser' : 'by a token')),
-    cell('Did', badge(names[entry.action] ?? entry.action)),
-    about && cell('To what', subject(entry)),
-    cell('More', entry.version !== null && `to version ${entry.version} `, entry.detail ?? '', h('small', {}, `request ${entry.requestId}`)))));
+    cell('Client', entry.client, h('small', {}, entry.via === 'session' ? 'browser' : 'token')),
+    cell('Action', badge(names[entry.action] ?? entry.action)),
+    about && cell('Subject', subject(entry)),
+    cell('Details', entry.version !== null && `to version ${entry.version} `, entry.detail ?? '', h('small', {}, `request ${entry.requestId}`)))));
 }
 
 function subject(entry: AuditEntry): Child {

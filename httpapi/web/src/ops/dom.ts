@@ -1,10 +1,10 @@
-// Building the page: elements and texts, never markup made of data.
+// Creating elements and text nodes. Data is never used as markup.
 
 export type Child = Node | string | number | null | undefined | false | Child[];
 
 type Attributes = Record<string, string | number | boolean | null | undefined | ((event: any) => void)>;
 
-/** Makes an element: a function is a listener ("onclick"), true an attribute without a value, null none. */
+/** Creates an element. A function is a listener ("onclick"), true an attribute without a value; null and false are skipped. */
 export function h<K extends keyof HTMLElementTagNameMap>(tag: K, attributes: Attributes = {}, ...children: Child[]): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -23,31 +23,31 @@ function fill(element: Element, children: Child[]): void {
   }
 }
 
-/** Puts children in place of what an element has. */
+/** Replaces the children of an element. */
 export function put(element: Element, ...children: Child[]): void {
   element.replaceChildren();
   fill(element, children);
 }
 
-/** A table with a caption for those who cannot see what stands around it. */
+/** Returns a table with a caption for screen readers. */
 export function table(caption: string, heads: string[], rows: HTMLTableRowElement[]): HTMLElement {
   return h('table', {},
     h('caption', { class: 'hidden' }, caption),
-    h('thead', {}, h('tr', {}, heads.map((head) => h('th', { scope: 'col' }, head || h('span', { class: 'hidden' }, 'What to do'))))),
+    h('thead', {}, h('tr', {}, heads.map((head) => h('th', { scope: 'col' }, head || h('span', { class: 'hidden' }, 'Actions'))))),
     h('tbody', {}, rows));
 }
 
-/** A cell that tells its column on a phone, where the heads are not shown. */
+/** Returns a cell with the label of its column: phones do not show the table head. */
 export function cell(label: string, ...children: Child[]): HTMLTableCellElement {
   return h('td', { 'data-label': label }, h('div', {}, ...children));
 }
 
-/** The cell that a row is called by. */
+/** Returns the cell that names its row. */
 export function rowHead(...children: Child[]): HTMLTableCellElement {
   return h('th', { scope: 'row' }, ...children);
 }
 
-/** Waits so long, or until the signal ends it: false. */
+/** Waits. Resolves to false if the signal is aborted first. */
 export function pause(ms: number, signal: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve(false);

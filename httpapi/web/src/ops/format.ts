@@ -1,9 +1,11 @@
-// How things read.
+// Formatting values as text.
 
 import { h, type Child } from './dom';
 import type { Run } from './model';
 
-const moments = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
+const moments = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit', timeZoneName: 'short',
+});
 const numbers = new Intl.NumberFormat('en-GB');
 const prices = new Intl.NumberFormat('en-GB', { minimumFractionDigits: 2, maximumFractionDigits: 4 });
 
@@ -19,20 +21,23 @@ export function price(value: unknown): string {
   return typeof value === 'number' ? prices.format(value) : '–';
 }
 
-/** A number that a press calls, where the device can; what follows it, an extension for instance, is for people. */
+/** Returns a link that calls a number. Text after the number, such as an extension, is shown but not dialled. */
 export function telephone(number: string): Child {
   const dialled = /^[+\d\s()./-]+/.exec(number)?.[0].replace(/[^+\d]/g, '') ?? '';
   return dialled === '' ? number : h('a', { href: 'tel:' + dialled }, number);
 }
 
-/** A moment in the reader's own time. */
+/** Formats a time in the reader's time zone, with the zone. */
 export function moment(at: string | null): Child {
   return at === null ? '–' : h('time', { datetime: at }, moments.format(new Date(at)));
 }
 
+/** The reader's time zone, such as "GMT+1". */
+export const zone = moments.formatToParts(new Date()).find((part) => part.type === 'timeZoneName')?.value ?? 'local time';
+
 const units: [number, string][] = [[86_400, 'day'], [3600, 'h'], [60, 'min'], [1, 's']];
 
-/** A duration in its two largest units: "3 min 20 s". */
+/** Formats a duration in its two largest units, such as "3 min 20 s". */
 export function span(seconds: number): string {
   let left = Math.round(Math.max(0, seconds));
   const parts: string[] = [];
@@ -49,14 +54,14 @@ export function milliseconds(ms: number): string {
   return ms >= 1000 ? `${(ms / 1000).toFixed(1)} s` : `${ms.toFixed(ms < 10 ? 1 : 0)} ms`;
 }
 
-/** A word that carries a colour too. */
+/** Returns a word with a colour. */
 export function badge(word: string, kind: 'good' | 'warn' | 'bad' | 'plain' = 'plain'): HTMLElement {
   return h('span', { class: `badge ${kind}` }, word.replaceAll('_', ' '));
 }
 
 const kinds: Record<string, 'good' | 'warn' | 'bad' | 'plain'> = {
   updated: 'good', unchanged: 'good', done: 'good', placed: 'good', closed: 'good',
-  quarantined: 'bad', failed: 'bad', missing: 'bad', unknown: 'bad', refused: 'bad',
+  quarantined: 'bad', failed: 'bad', missing: 'bad', unknown: 'bad', 'needs resolving': 'bad', refused: 'bad',
   stale: 'warn', held: 'warn', not_sent: 'warn', rejected: 'warn', placing: 'warn', open: 'warn', running: 'plain', queued: 'plain',
 };
 
@@ -64,15 +69,20 @@ export function outcome(word: string | null): Child {
   return word === null ? '–' : badge(word, kinds[word] ?? 'plain');
 }
 
-/** What a finished run did, in one sentence. */
+/** Returns the badge of an order's state, with the words of the filters. */
+export function orderState(state: string): Child {
+  return outcome(state === 'unknown' ? 'needs resolving' : state);
+}
+
+/** Describes the result of a run in one sentence, without a full stop. */
 export function runSentence(run: Run): string {
   if (run.error) return run.error.charAt(0).toUpperCase() + run.error.slice(1);
   const { added, removed, changed } = run.changes;
   switch (run.outcome) {
-    case 'updated': return `Version ${run.version} is served: ${count(added, 'dish', 'dishes')} added, ${number(removed)} removed, ${number(changed)} changed`;
-    case 'unchanged': return `The menu is as it was, version ${run.version}${run.folded ? `, in ${number(run.folded.count)} runs in a row` : ''}`;
-    case 'held': return 'The service publishes another menu; a rollback holds this one';
-    case null: return run.state === 'queued' ? 'Waits for another run' : 'Under way';
+    case 'updated': return `Published version ${run.version}: ${count(added, 'dish', 'dishes')} added, ${number(removed)} removed, ${number(changed)} changed`;
+    case 'unchanged': return `No change (version ${run.version})${run.folded ? ` in ${number(run.folded.count)} runs in a row` : ''}`;
+    case 'held': return 'The ordering service has a different menu, but a rollback holds this one';
+    case null: return run.state === 'queued' ? 'Queued' : 'Running';
     default: return run.outcome;
   }
 }

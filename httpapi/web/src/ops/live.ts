@@ -1,4 +1,4 @@
-// What happens on any larder, as it happens: one event stream for the page.
+// Live updates from all instances: one event stream for the page.
 
 import type { Progress, Run } from './model';
 
@@ -7,13 +7,13 @@ interface Events { reset: undefined; 'run.started': Run; 'run.finished': Run; 's
 type Listener<K extends keyof Events> = (data: Events[K]) => void;
 
 const listeners = new Map<keyof Events, Set<Listener<any>>>();
-const longest = 30_000; // between two tries, in milliseconds
+const longest = 30_000; // between two attempts, in milliseconds
 
 let source: EventSource | undefined;
 let retry: ReturnType<typeof setTimeout> | undefined;
 let wait = 1000;
 
-/** Listens until the signal ends. `link` tells whether the stream is open. */
+/** Adds a listener until the signal is aborted. The event `link` reports whether the stream is open. */
 export function on<K extends keyof Events>(name: K, listener: Listener<K>, signal: AbortSignal): void {
   const all = listeners.get(name) ?? new Set();
   listeners.set(name, all.add(listener));
@@ -24,7 +24,7 @@ function emit<K extends keyof Events>(name: K, data: Events[K]): void {
   for (const listener of listeners.get(name) ?? []) listener(data);
 }
 
-/** Opens the stream, and opens it again whenever it ends, until close. */
+/** Opens the stream and reopens it whenever it ends, until close is called. */
 export function open(): void {
   close();
   const opened = new EventSource('/v1/ops/events');
@@ -39,7 +39,7 @@ export function open(): void {
   }
   opened.addEventListener('error', () => {
     emit('link', false);
-    if (opened.readyState !== EventSource.CLOSED) return; // it tries again by itself
+    if (opened.readyState !== EventSource.CLOSED) return; // the browser reconnects
     retry = setTimeout(open, wait * (0.5 + Math.random() / 2));
     wait = Math.min(2 * wait, longest);
   });

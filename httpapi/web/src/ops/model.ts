@@ -1,5 +1,5 @@
-// What larder answers, as far as the console shows it: the types of the API
-// document (httpapi/openapi).
+// The types of the responses that the console shows, from the API document
+// (httpapi/openapi).
 
 import type { components } from '../api/openapi';
 
@@ -12,7 +12,7 @@ export type Session = Schemas['Session'];
 
 export type State = Schemas['MenuState'];
 
-/** A restaurant of the list; asked for by itself it also has its last run. */
+/** A restaurant. The route for one restaurant also returns the optional fields. */
 export type Restaurant = Schemas['OpsRestaurant'] & More<Schemas['OpsRestaurantAnswer']['result'], 'hold' | 'lastRun' | 'phone' | 'address'>;
 
 export type Summary = Schemas['SummaryAnswer']['result'];
@@ -27,7 +27,7 @@ export type Version = Schemas['Version'];
 
 export type Changes = Schemas['ComparisonAnswer']['result'];
 
-/** An order of the list; asked for by itself it also has its calls. */
+/** An order. The route for one order also returns the optional fields. */
 export type Order = Schemas['ListedOrder'] & More<Schemas['OpsOrderAnswer']['result'], 'calls' | 'restaurantPhone' | 'restaurantAddress'>;
 
 export type Call = Schemas['Call'];

@@ -1,9 +1,9 @@
-// Two plots of a restaurant's runs: how long each step took, and how many
-// dishes the menu had. The table beneath tells the same.
+// Two charts of a restaurant's runs: the duration of each step, and the number of
+// dishes. The table below has the same data.
 
 import uPlot from '../../vendor/uplot/uPlot.esm.js';
 import { h, put, type Child } from './dom';
-import { count, milliseconds, number } from './format';
+import { count, milliseconds, number, zone } from './format';
 import type { Run } from './model';
 
 const steps = ['fetch', 'decode', 'lint', 'compile', 'publish'] as const;
@@ -11,7 +11,7 @@ const height = 180;
 
 interface Line { name: string; values: (number | null)[]; colour: string }
 
-/** Draws the plots of runs, the newest first; nothing where there are too few. */
+/** Draws the charts of runs, given newest first. It draws nothing for fewer than two runs. */
 export function plots(newest: Run[], signal: AbortSignal): Child {
   const runs = newest.filter((run) => run.state === 'finished' && run.startedAt !== null).toReversed();
   if (runs.length < 2) return false;
@@ -20,15 +20,15 @@ export function plots(newest: Run[], signal: AbortSignal): Child {
   const dishes: Line[] = [{ name: 'dishes', colour: '--line-1', values: runs.map((run) => (run.products > 0 ? run.products : null)) }];
   const most = Math.max(...runs.map((run) => Object.values(run.steps).reduce((sum, ms) => sum + ms, 0)));
   return h('div', { class: 'plots' },
-    figure(`How long each step of ${count(runs.length, 'run')} took; the longest run ${milliseconds(most)}`, times, durations.filter(known), milliseconds, signal),
-    dishes.some(known) && figure('Dishes of the menu that was pulled', times, dishes, number, signal));
+    figure(`Duration of each step in ${count(runs.length, 'run')}; longest run ${milliseconds(most)}; times in ${zone}`, times, durations.filter(known), milliseconds, signal),
+    dishes.some(known) && figure(`Dishes in the fetched menu; times in ${zone}`, times, dishes, number, signal));
 }
 
 const days = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
 const minutes = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
 const seconds = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
 
-/** The times of an axis, as exactly as they are apart: `step` seconds. */
+/** Formats the times of an axis whose ticks are `step` seconds apart. */
 function clock(_: uPlot, ticks: number[], _axis: number, _space: number, step: number): string[] {
   const format = step >= 86_400 ? days : step >= 60 ? minutes : seconds;
   return ticks.map((at) => format.format(at * 1000));

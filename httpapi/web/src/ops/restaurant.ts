@@ -1,5 +1,4 @@
-// One restaurant: how it is, what its runs did, what is wrong with its menu,
-// and its versions.
+// One restaurant: its state, runs, menu checks, versions and audit log.
 
 import { ask, isGone, pathOf, query, result, words } from './api';
 import { during, showError } from './ask';
@@ -26,7 +25,7 @@ export const restaurant: View = async (root, place) => {
   put(root,
     h('p', { class: 'back' }, link('/restaurants', {}, '← Restaurants')),
     h('h1', { tabindex: -1 }, one.name || one.id), head,
-    section('Runs', runs), section('What is wrong with the menu', lint), section('Versions', kept), section('Who did what', done));
+    section('Runs', runs), section('Menu checks', lint), section('Versions', kept), section('Audit log', done));
 
   const drawHead = () => {
     const act = (force: boolean) => (event: Event) => during(event.currentTarget as HTMLButtonElement, async () => {
@@ -45,34 +44,34 @@ export const restaurant: View = async (root, place) => {
       h('div', { class: 'cards' },
         h('div', { class: 'card' }, h('h2', {}, 'Freshness'), h('p', {}, fresh(one)), h('p', {}, 'Next run ', moment(one.freshness.nextAt))),
         (one.phone || one.address) && h('div', { class: 'card' }, h('h2', {}, 'Contact'), one.phone && h('p', {}, telephone(one.phone)), one.address && h('p', {}, one.address)),
-        h('div', { class: 'card' }, h('h2', {}, 'Menu'), one.version === null ? h('p', {}, 'There is none yet.') : [
-          h('p', {}, `Version ${one.version}, of `, moment(one.syncedAt)),
-          h('p', {}, `${count(one.counts?.products ?? 0, 'dish', 'dishes')} in ${count(one.counts?.categories ?? 0, 'category', 'categories')}; ${number(one.counts?.available ?? 0)} available, ${number(one.counts?.orderable ?? 0)} to be ordered`)]),
+        h('div', { class: 'card' }, h('h2', {}, 'Menu'), one.version === null ? h('p', {}, 'No menu yet.') : [
+          h('p', {}, `Version ${one.version}, fetched `, moment(one.syncedAt)),
+          h('p', {}, `${count(one.counts?.products ?? 0, 'dish', 'dishes')} in ${count(one.counts?.categories ?? 0, 'category', 'categories')}; ${number(one.counts?.available ?? 0)} available, ${number(one.counts?.orderable ?? 0)} orderable`)]),
         h('div', { class: 'card' }, h('h2', {}, 'Last run'), last ? [
-          h('p', {}, outcome(last.outcome ?? last.state), ' ', moment(last.finishedAt ?? last.startedAt)), h('p', {}, runSentence(last), '.')] : h('p', {}, 'None is kept.'))),
+          h('p', {}, outcome(last.outcome ?? last.state), ' ', moment(last.finishedAt ?? last.startedAt)), h('p', {}, runSentence(last), '.')] : h('p', {}, 'No runs yet.'))),
       one.hold && h('p', { class: 'note' }, one.hold === 'released'
-        ? 'A rollback holds this menu until it is released.' : 'A rollback holds this menu until the ordering service publishes another one.'),
+        ? 'A rollback holds this menu until the hold is released.' : 'A rollback holds this menu until the ordering service publishes a different one.'),
       h('p', { class: 'buttons' },
         h('button', { type: 'button', class: 'main', disabled: running !== undefined, onclick: act(false) }, 'Resync now'),
         h('button', { type: 'button', class: 'danger', disabled: running !== undefined, onclick: act(true) }, 'Force…'),
         one.hold && h('button', { type: 'button', onclick: (event: Event) => during(event.currentTarget as HTMLButtonElement, async () => { if (await release(one, signal)) await load(); }) }, 'Release…'),
-        running && [badge(running.state), h('progress', { 'aria-label': 'Run under way' })]));
+        running && [badge(running.state), h('progress', { 'aria-label': 'Run in progress' })]));
   };
   const loadRuns = async () => {
     const page = await ask<Page<Run>>('/v1/ops/runs' + query({ restaurant: id, limit: plotted }), { signal });
-    put(runs, plots(page.result, signal), page.result.length === 0 ? h('p', { class: 'empty' }, 'No run is kept.') : [
-      table('Runs, the newest first', ['Started', 'Outcome', 'By', 'Took', 'Dishes', 'What it did'], page.result.slice(0, shownRuns).map((run) => h('tr', {},
+    put(runs, plots(page.result, signal), page.result.length === 0 ? h('p', { class: 'empty' }, 'No runs yet.') : [
+      table('Runs, newest first', ['Started', 'Outcome', 'Started by', 'Duration', 'Dishes', 'Result'], page.result.slice(0, shownRuns).map((run) => h('tr', {},
         rowHead(moment(run.startedAt)),
         cell('Outcome', outcome(run.outcome ?? run.state)),
-        cell('By', run.trigger === 'manual' ? run.by.join(', ') || 'manual' : run.trigger, run.force && ' (forced)'),
-        cell('Took', milliseconds(Object.values(run.steps).reduce((sum, ms) => sum + ms, 0)), h('small', {}, Object.entries(run.steps).map(([name, ms]) => `${name} ${milliseconds(ms)}`).join(', '))),
+        cell('Started by', run.trigger === 'manual' ? run.by.join(', ') || 'manual' : run.trigger, run.force && ' (forced)'),
+        cell('Duration', milliseconds(Object.values(run.steps).reduce((sum, ms) => sum + ms, 0)), h('small', {}, Object.entries(run.steps).map(([name, ms]) => `${name} ${milliseconds(ms)}`).join(', '))),
         cell('Dishes', run.products > 0 ? number(run.products) : '–'),
-        cell('What it did', runSentence(run))))),
-      page.result.length > shownRuns && h('p', {}, `The last ${shownRuns} of ${number(page.result.length)}${page.next ? ' and more' : ''}; the plots show ${number(page.result.length)}.`)]);
+        cell('Result', runSentence(run))))),
+      page.result.length > shownRuns && h('p', {}, `The table shows the last ${shownRuns} runs, the charts the last ${number(page.result.length)}.`)]);
   };
   const loadLint = async () => {
     try {
-      findings(lint, await result<Finding[]>(pathOf(id) + '/lint', { signal }));
+      findings(lint, one, await result<Finding[]>(pathOf(id) + '/lint', { signal }));
     } catch (error) {
       if (isGone(error)) throw error;
       put(lint, h('p', { class: 'empty' }, words(error)));
@@ -101,7 +100,7 @@ export const restaurant: View = async (root, place) => {
       const { version } = one;
       one = await result<Restaurant>(pathOf(id), { signal }).catch((error) => { showError(error); return one; });
       drawHead();
-      // A list with a comparison open is left alone while it is still right.
+      // Do not redraw the versions without need: a comparison may be open.
       await Promise.all([loadRuns(), loadLint(), one.version !== version && loadVersions(), loadDone()]).catch(showError);
     }
   })();
@@ -111,19 +110,21 @@ function section(title: string, body: HTMLElement): HTMLElement {
   return h('section', { 'aria-label': title }, h('h2', {}, title), body);
 }
 
-/** Shows lint's findings, those that take a dish from the guest first. */
-function findings(into: HTMLElement, all: Finding[]): void {
-  if (all.length === 0) return put(into, h('p', { class: 'empty' }, 'Nothing is wrong with it.'));
+/** Shows lint's findings about the served menu: errors first, then by the number of dishes that cannot be ordered. */
+function findings(into: HTMLElement, one: Restaurant, all: Finding[]): void {
+  const about = one.states.includes('quarantined') && h('p', { class: 'note' },
+    `These checks refer to the menu being served${one.version === null ? '' : ` (version ${one.version})`}, not to the quarantined one.`);
+  if (all.length === 0) return put(into, about, h('p', { class: 'empty' }, 'No problems in the served menu.'));
   const blocked = (finding: Finding) => finding.dishes.filter((dish) => !dish.orderable).length;
   const ordered = all.toSorted((a, b) => Number(b.severity === 'error') - Number(a.severity === 'error') || blocked(b) - blocked(a));
   const most = 100;
-  put(into,
-    h('p', {}, `${count(all.length, 'finding')}, ${number(all.filter((one) => one.severity === 'error').length)} of them errors: an error takes something from the guest.`),
+  put(into, about,
+    h('p', {}, `${count(all.length, 'finding')} in the served menu, ${count(all.filter((finding) => finding.severity === 'error').length, 'error')}. An error removes a dish or a choice for guests.`),
     h('ul', { class: 'findings' }, ordered.slice(0, most).map((finding) => h('li', {},
       h('p', {}, badge(finding.severity, finding.severity === 'error' ? 'bad' : 'warn'), ' ', h('code', {}, finding.code), ' ', finding.msg),
       finding.products && finding.products.length > 0 && h('details', {},
         h('summary', {}, `${count(finding.products.length, 'dish', 'dishes')}${finding.truncated ? ' and more' : ''}, ${number(blocked(finding))} cannot be ordered`),
         h('ul', {}, finding.dishes.map((dish) => h('li', {}, h('bdi', {}, dish.name), ' ', !dish.orderable && badge('cannot be ordered', 'bad'), h('small', {}, dish.id)))))))),
-    all.length > most && h('p', {}, `The first ${most} of ${number(all.length)}; larder menu lint shows all.`));
+    all.length > most && h('p', {}, `The first ${most} of ${number(all.length)} findings. “larder menu lint” shows all.`));
 }
 

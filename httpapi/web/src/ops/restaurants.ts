@@ -1,5 +1,5 @@
-// The list of restaurants: how fresh each menu is, at a glance. It holds one
-// page of them, however many there are.
+// The list of restaurants, with the freshness of each menu. The browser loads one
+// page of the list at a time.
 
 import { ask, query, result } from './api';
 import { during, showError } from './ask';
@@ -11,17 +11,17 @@ import { forceQuestion, syncNow } from './sync';
 import { link, type View } from './view';
 
 const pageSize = 50;
-const calm = 1500; // between two readings of the page because of events, in milliseconds
-const again = 30_000; // and without any
+const calm = 1500; // between two reloads caused by events, in milliseconds
+const again = 30_000; // between two reloads without events
 
 const filters: [string, string][] = [
-  ['', 'All'], ['attention', 'Need attention'], ['missing', 'Without a menu'], ['failed', 'Failed'],
-  ['quarantined', 'Quarantined'], ['stale', 'Stale'], ['held', 'Held'], ['ok', 'Well'],
+  ['', 'All'], ['attention', 'Need attention'], ['missing', 'Missing'], ['failed', 'Failed'],
+  ['quarantined', 'Quarantined'], ['stale', 'Stale'], ['held', 'Held'], ['ok', 'Healthy'],
 ];
 
 export const restaurants: View = async (root, { params, signal, go }) => {
   const state = params.get('state') ?? '', q = params.get('q') ?? '';
-  const cursors: (string | null)[] = [null]; // of the pages up to this one
+  const cursors: (string | null)[] = [null]; // of the pages up to the current one
   let page: Page<Restaurant> = { result: [], next: null };
   const running = new Map<string, Run>();
 
@@ -61,7 +61,7 @@ export const restaurants: View = async (root, { params, signal, go }) => {
     next.disabled = page.next === null;
     put(where, `Page ${cursors.length}, ${count(page.result.length, 'restaurant')}`);
     put(list, page.result.length === 0
-      ? h('p', { class: 'empty' }, q !== '' || state !== '' ? 'No restaurant is like this.' : 'No restaurant is configured.')
+      ? h('p', { class: 'empty' }, q !== '' || state !== '' ? 'No restaurants match.' : 'No restaurants are configured.')
       : table('Restaurants', ['Restaurant', 'State', 'Freshness', 'Menu', 'Last run', ''], page.result.map(row)));
     if (focused) list.querySelector<HTMLElement>(`[data-key="${CSS.escape(focused)}"]`)?.focus();
   };
@@ -81,7 +81,7 @@ export const restaurants: View = async (root, { params, signal, go }) => {
       rowHead(link('/restaurants/' + encodeURIComponent(one.id), { 'data-key': 'open ' + one.id }, name), h('small', {}, one.id)),
       cell('State', states(one)),
       cell('Freshness', fresh(one)),
-      cell('Menu', one.version === null ? '–' : [`Version ${one.version}`, h('small', {}, `${count(one.counts?.products ?? 0, 'dish', 'dishes')}, ${number(one.counts?.orderable ?? 0)} to be ordered`)]),
+      cell('Menu', one.version === null ? '–' : [`Version ${one.version}`, h('small', {}, `${count(one.counts?.products ?? 0, 'dish', 'dishes')}, ${number(one.counts?.orderable ?? 0)} orderable`)]),
       cell('Last run', run ? [badge(run.state, 'plain'), h('progress', { 'aria-label': `Run of ${name}` })] : outcome(one.lastOutcome)),
       h('td', { class: 'acts' },
         h('button', { type: 'button', 'data-key': 'sync ' + one.id, disabled: run !== undefined, 'aria-label': `Resync ${name}`, onclick: act(false) }, 'Resync'),
@@ -110,13 +110,13 @@ export const restaurants: View = async (root, { params, signal, go }) => {
   })();
 };
 
-/** What is the matter with a restaurant's menu. */
+/** Returns the badges of a restaurant's states. */
 export function states(one: Restaurant): HTMLElement[] {
-  if (one.states.length === 0) return [badge('ok', 'good')];
+  if (one.states.length === 0) return [badge('healthy', 'good')];
   return one.states.map((state) => badge(state, state === 'stale' || state === 'held' ? 'warn' : 'bad'));
 }
 
-/** How old the menu is against its schedule. */
+/** Shows the age of the menu, compared with its schedule. */
 export function fresh(one: Restaurant): HTMLElement[] {
   const { ageSeconds: age, everySeconds: every, staleSeconds: stale, schedule } = one.freshness;
   if (age === null) return [h('span', {}, 'never confirmed'), h('small', {}, schedule)];

@@ -1,11 +1,11 @@
-// Signing in with a client of the scope ops.
+// Signing in with a client that has the scope ops.
 
 import { Refusal, result, words } from './api';
 import { during } from './ask';
 import { h, put } from './dom';
 import type { Session } from './model';
 
-/** Draws the form; then is called with who has signed in. */
+/** Draws the form and calls then with the new session. */
 export function signIn(root: HTMLElement, why: string, then: (session: Session) => void): void {
   document.title = 'Sign in · Larder operations';
   const client = h('input', { name: 'client', autocomplete: 'username', required: true, autocapitalize: 'off', spellcheck: 'false' });
@@ -27,7 +27,7 @@ export function signIn(root: HTMLElement, why: string, then: (session: Session) 
           }
         });
       },
-    }, h('label', {}, 'Client', client), h('label', {}, 'Secret', secret), fault, h('p', {}, submit)),
-    h('p', { class: 'quiet' }, 'A client of auth.clients with the scope ops.')));
+    }, h('label', {}, 'Client ID', client), h('label', {}, 'Secret', secret), fault, h('p', {}, submit)),
+    h('p', { class: 'quiet' }, 'Use a client ID and secret with operator access (scope ops in auth.clients).')));
   client.focus();
 }

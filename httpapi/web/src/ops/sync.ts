@@ -1,16 +1,16 @@
-// Asking for a run and following it to its end.
+// Starting a run and waiting for its end.
 
 import { ask, pathOf, result } from './api';
 import { question, showMessage } from './ask';
 import { h, pause } from './dom';
-import { count, runSentence } from './format';
+import { count, number, runSentence } from './format';
 import * as live from './live';
 import type { Restaurant, Run } from './model';
 
-const every = 2000; // between two looks at a run, in milliseconds
-const looks = 150; // the most of them: five minutes
+const every = 2000; // between two reads of a run, in milliseconds
+const looks = 150; // the maximum number of reads: five minutes
 
-/** Waits for a run's end: told by the events, or found by looking. */
+/** Waits until a run has finished, with events and by polling. */
 export async function finished(run: Run, signal: AbortSignal, progress: (run: Run) => void = () => {}): Promise<Run> {
   let heard: Run | undefined;
   const done = new AbortController();
@@ -32,48 +32,48 @@ export async function finished(run: Run, signal: AbortSignal, progress: (run: Ru
   }
 }
 
-/** Pulls a restaurant's menu now, and tells how it went. */
+/** Fetches a restaurant's menu now and shows the result. */
 export async function syncNow(restaurant: Restaurant, force: boolean, signal: AbortSignal, progress: (run: Run) => void): Promise<Run> {
-  showMessage(`Pulling the menu of ${restaurant.name || restaurant.id} …`);
+  showMessage(`Fetching the menu of ${restaurant.name || restaurant.id}…`);
   const begun = await result<Run>(pathOf(restaurant.id) + '/sync', { method: 'POST', body: force ? { force: true } : undefined, signal });
   const run = await finished(begun, signal, progress);
   showRun(restaurant, run);
   return run;
 }
 
-/** Says how a run of the restaurant ended. */
+/** Shows the result of a run. */
 export function showRun(restaurant: Restaurant, run: Run): void {
   const bad = run.outcome === 'failed' || run.outcome === 'quarantined';
   showMessage(`${restaurant.name || restaurant.id}: ${runSentence(run)}.`.replace('..', '.'), bad);
 }
 
-/** Asks before a forced run, and says what it would do. */
+/** Asks for confirmation of a forced run and shows its effects. */
 export async function forceQuestion(id: string, signal: AbortSignal): Promise<boolean> {
   const now = await result<Restaurant>(pathOf(id), { signal });
   const last = now.lastRun;
   const served = now.counts?.products ?? 0;
-  const lines = [h('p', {}, 'A forced run publishes what the ordering service has now, whatever it is: it skips the check for “unchanged” and the guard that keeps broken menus out.')];
+  const lines = [h('p', {}, 'A forced run publishes the current menu of the ordering service, even if it is unchanged, empty or much smaller. It skips the guard that quarantines such menus.')];
   if (last?.outcome === 'quarantined') {
-    lines.push(h('p', {}, h('strong', {}, 'Why the last menu was kept out: '), last.error ?? 'the guard refused it', '.'));
+    lines.push(h('p', {}, h('strong', {}, 'Why the last menu was quarantined: '), last.error ?? 'the guard rejected it', '.'));
     const lost = served - last.products;
     lines.push(h('p', {}, lost > 0
-      ? `Guests see ${count(served, 'dish', 'dishes')} now. With the menu that was kept out it would be ${count(last.products, 'dish', 'dishes')}: ${count(lost, 'dish', 'dishes')} would be gone.`
+      ? `Guests see ${count(served, 'dish', 'dishes')} now. With the quarantined menu, they would see ${count(last.products, 'dish', 'dishes')}: ${number(lost)} fewer.`
       : `Guests see ${count(served, 'dish', 'dishes')} now.`));
   } else {
     lines.push(h('p', {}, now.version === null
-      ? 'There is no menu yet: nothing can be lost.'
-      : `The last menu was not kept out, so an ordinary run would do. Guests see ${count(served, 'dish', 'dishes')} now.`));
+      ? 'There is no menu yet, so nothing can be lost.'
+      : `The last menu was not quarantined, so a normal resync is enough. Guests see ${count(served, 'dish', 'dishes')} now.`));
   }
-  lines.push(h('p', {}, now.version === null ? '' : `Version ${now.version} stays in the history: it can be rolled back to.`));
-  if (now.hold === 'released') lines.push(h('p', {}, 'A rollback holds this menu until it is released: a forced run does not end that.'));
-  return question({ title: `Force the menu of ${now.name || id}?`, body: lines, yes: 'Force it', danger: true });
+  lines.push(h('p', {}, now.version === null ? '' : `Version ${now.version} stays in the history, so you can roll back to it.`));
+  if (now.hold === 'released') lines.push(h('p', {}, 'A rollback holds this menu until the hold is released. A forced run does not release it.'));
+  return question({ title: `Force the menu of ${now.name || id}?`, body: lines, yes: 'Force', danger: true });
 }
 
-/** Lets go of a hold after a question. */
+/** Releases a hold after a confirmation. */
 export async function release(restaurant: Restaurant, signal: AbortSignal): Promise<boolean> {
   const yes = await question({
-    title: `Let go of ${restaurant.name || restaurant.id}?`, yes: 'Release',
-    body: [h('p', {}, 'The menu that the ordering service publishes now is pulled and served, where the guard lets it.')],
+    title: `Release the hold on ${restaurant.name || restaurant.id}?`, yes: 'Release',
+    body: [h('p', {}, 'larder then fetches the current menu of the ordering service. It publishes it unless the guard quarantines it.')],
   });
   if (!yes) return false;
   const { result: begun } = await ask<{ result: Run }>(pathOf(restaurant.id) + '/hold', { method: 'DELETE', signal });

@@ -1,4 +1,4 @@
-// The versions that are kept: what differs between them, and the way back.
+// The stored versions: comparing them, and rolling back.
 
 import { ask, pathOf, query, result } from './api';
 import { during, question, showMessage } from './ask';
@@ -9,14 +9,14 @@ import { showRun } from './sync';
 
 const most = 50; // versions
 
-/** Draws a restaurant's versions; then is called when one was rolled back to. */
+/** Draws a restaurant's versions. It calls then after a rollback. */
 export async function versions(into: HTMLElement, one: Restaurant, signal: AbortSignal, then: () => void): Promise<void> {
-  if (one.version === null) return put(into, h('p', { class: 'empty' }, 'There is none yet.'));
+  if (one.version === null) return put(into, h('p', { class: 'empty' }, 'No versions yet.'));
   const page = await ask<Page<Version>>(pathOf(one.id) + '/versions' + query({ limit: most }), { signal });
-  const shown = h('div', { class: 'changes', role: 'region', 'aria-label': 'What differs', tabindex: -1, hidden: true });
+  const shown = h('div', { class: 'changes', role: 'region', 'aria-label': 'Differences', tabindex: -1, hidden: true });
   const compare = (version: Version) => (event: Event) => during(event.currentTarget as HTMLButtonElement, async () => {
     const changes = await result<Changes>(`${pathOf(one.id)}/versions/${version.version}/changes`, { signal });
-    put(shown, h('h3', {}, `From version ${changes.from} to ${changes.to}, which is served now`), describe(changes));
+    put(shown, h('h3', {}, `Changes from version ${changes.from} to ${changes.to}, the served version`), describe(changes));
     shown.hidden = false;
     shown.focus();
   });
@@ -27,52 +27,52 @@ export async function versions(into: HTMLElement, one: Restaurant, signal: Abort
       then();
     }
   });
-  put(into, table('Versions, the newest first', ['Version', 'Pulled', 'Dishes', ''], page.result.map((version) => h('tr', { 'data-version': version.version },
-    rowHead(`Version ${version.version}`, version.current && [' ', badge('served now', 'good')], version.held && [' ', badge('held', 'warn')]),
-    cell('Pulled', moment(version.syncedAt)),
+  put(into, table('Versions, newest first', ['Version', 'Fetched', 'Dishes', ''], page.result.map((version) => h('tr', { 'data-version': version.version },
+    rowHead(`Version ${version.version}`, version.current && [' ', badge('served', 'good')], version.held && [' ', badge('held', 'warn')]),
+    cell('Fetched', moment(version.syncedAt)),
     cell('Dishes', number(version.counts.products), h('small', {}, `${number(version.counts.available)} available`)),
     h('td', { class: 'acts' }, !version.current && [
       h('button', { type: 'button', 'aria-label': `Compare version ${version.version}`, onclick: compare(version) }, 'Compare'),
       h('button', { type: 'button', class: 'danger', 'aria-label': `Roll back to version ${version.version}`, onclick: back(version) }, 'Roll back…')])))), shown);
 }
 
-/** Asks how to hold, shows what would change, and goes back. */
+/** Shows what would change, asks how long to hold, and rolls back. */
 async function rollback(one: Restaurant, version: Version, signal: AbortSignal): Promise<Run | undefined> {
-  const now = await result<Restaurant>(pathOf(one.id), { signal }); // the page may be older
+  const now = await result<Restaurant>(pathOf(one.id), { signal }); // the page may be out of date
   const changes = await result<Changes>(`${pathOf(one.id)}/versions/${now.version}/changes${query({ to: version.version })}`, { signal });
   const choice = (value: string, title: string, text: string, checked: boolean) => h('label', { class: 'choice' },
     h('input', { type: 'radio', name: 'hold', value, checked }), h('span', {}, h('b', {}, title), h('small', {}, text)));
-  const fields = h('fieldset', {}, h('legend', {}, 'Keep it until'),
-    choice('next_change', 'the next change', 'The ordering service publishes another menu than it does now.', true),
-    choice('released', 'somebody releases it', 'Whatever the ordering service publishes meanwhile is kept out.', false));
+  const fields = h('fieldset', {}, h('legend', {}, 'Hold it until'),
+    choice('next_change', 'the next change', 'The hold ends when the ordering service publishes a different menu.', true),
+    choice('released', 'an operator releases it', 'Until then, menus of the ordering service are not published.', false));
   const yes = await question({
     title: `Roll ${one.name || one.id} back to version ${version.version}?`, danger: true, yes: 'Roll back', fields,
-    body: [h('p', {}, 'Its menu is served again as a new version, with the stop lists of now. For guests this changes:'),
-      h('div', { class: 'scroll', role: 'region', 'aria-label': 'What changes', tabindex: 0 }, describe(changes))],
+    body: [h('p', {}, `The menu of version ${version.version} is published again as a new version, with the current stop lists. Changes for guests:`),
+      h('div', { class: 'scroll', role: 'region', 'aria-label': 'Changes for guests', tabindex: 0 }, describe(changes))],
   });
   if (!yes) return undefined;
-  showMessage(`Rolling back to version ${version.version} …`);
+  showMessage(`Rolling back to version ${version.version}…`);
   const hold = fields.querySelector<HTMLInputElement>('input:checked')?.value ?? 'next_change';
   return result<Run>(pathOf(one.id) + '/rollback?wait=30s', { method: 'POST', body: { version: version.version, hold }, signal });
 }
 
 const fieldNames: Record<string, string> = {
-  externalId: 'external id', categoryId: 'category', categoryIds: 'categories', imageUrls: 'photos', schemeId: 'choices', groups: 'choices', measure: 'size',
+  externalId: 'external id', categoryId: 'category', categoryIds: 'categories', imageUrls: 'photos', schemeId: 'options', groups: 'options', measure: 'size',
 };
 
-/** Words what differs, for a person. */
+/** Describes differences in words. */
 export function describe(changes: Changes): HTMLElement {
   const { added, removed, changed, availability } = changes.counts;
-  if (added + removed + changed + availability === 0) return h('p', {}, 'No dish differs.');
+  if (added + removed + changed + availability === 0) return h('p', {}, 'No differences.');
   const list = (title: string, all: number, items: HTMLLIElement[]) => all > 0 && h('section', {},
     h('h3', {}, `${title} (${number(all)})`), h('ul', {}, items), items.length < all && h('p', {}, `and ${number(all - items.length)} more`));
   return h('div', { class: 'diff' },
-    h('p', {}, `${count(added, 'dish', 'dishes')} added, ${number(removed)} removed, ${number(changed)} changed; ${number(availability)} stopped or released.`),
+    h('p', {}, `${count(added, 'dish', 'dishes')} added, ${number(removed)} removed, ${number(changed)} changed; ${number(availability)} now out of stock or back in stock.`),
     list('Added', added, changes.added.map((dish) => h('li', {}, h('ins', { dir: 'auto' }, dish.name || dish.id), ' ', price(dish.price)))),
     list('Removed', removed, changes.removed.map((dish) => h('li', {}, h('del', { dir: 'auto' }, dish.name || dish.id), ' ', price(dish.price)))),
     list('Changed', changed, changes.changed.map((dish) => h('li', {}, h('b', { dir: 'auto' }, dish.name || dish.id), h('ul', {}, dish.fields.map((one) => h('li', {},
-      `${fieldNames[one.field] ?? one.field}: `, one.before === null && one.after === null ? 'are others now' : [h('del', {}, plain(one.field, one.before)), ' → ', h('ins', {}, plain(one.field, one.after))])))))),
-    list('Stopped or released', availability, changes.availability.map((dish) => h('li', {}, h('bdi', {}, dish.name || dish.id), dish.available ? ' can be had again' : ' is stopped'))));
+      `${fieldNames[one.field] ?? one.field}: `, one.before === null && one.after === null ? 'changed' : [h('del', {}, plain(one.field, one.before)), ' → ', h('ins', {}, plain(one.field, one.after))])))))),
+    list('Out of stock or back in stock', availability, changes.availability.map((dish) => h('li', {}, h('bdi', {}, dish.name || dish.id), dish.available ? ' is back in stock' : ' is out of stock'))));
 }
 
 function plain(field: string, value: unknown): string {

@@ -1,17 +1,17 @@
-// Which view is shown: the part of the address behind "#".
+// The current view: the part of the address after "#".
 
 import { h, type Child } from './dom';
 
 export interface Place {
-  /** What stands behind the view's name: an id, or nothing. */
+  /** The id after the name of the view, or an empty string. */
   id: string;
   params: URLSearchParams;
-  /** Ends when another view comes. */
+  /** Aborted when another view is shown. */
   signal: AbortSignal;
   go(to: string): void;
 }
 
-/** Draws itself into root, and whatever it begins it ends with the signal. */
+/** Draws into root. Everything it starts ends with the signal. */
 export type View = (root: HTMLElement, place: Place) => Promise<void>;
 
 /** A link to a view. */
@@ -19,13 +19,13 @@ export function link(to: string, attributes: Record<string, string>, ...children
   return h('a', { href: '#' + to, ...attributes }, ...children);
 }
 
-/** Takes an address apart: "/orders/REF?x=y" into its view, id and query. */
+/** Splits an address such as "/orders/REF?x=y" into view, id and query. */
 export function parse(hash: string): { name: string; id: string; params: URLSearchParams } {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?', 2);
   const [name = '', ...rest] = path.split('/');
   let id = rest.join('/');
   try {
     id = decodeURIComponent(id);
-  } catch { /* typed by hand */ }
+  } catch { /* not valid: keep it as it is */ }
   return { name: name || 'restaurants', id, params: new URLSearchParams(query) };
 }

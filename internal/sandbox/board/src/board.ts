@@ -1,4 +1,4 @@
-// The board: five views of one sandbox, told apart by the address's fragment.
+// The board: five views of one sandbox, selected by the fragment of the address.
 import { Calls } from './board/calls';
 import { h } from './board/dom';
 import { Faults } from './board/faults';
@@ -19,7 +19,7 @@ document.getElementById('views')!.append(...links);
 
 function show(moved: boolean): void {
   const name = location.hash.slice(1);
-  if (name === 'main') return; // the way past the links, no view
+  if (name === 'main') return; // the skip link, not a view
   const view = views[name] ?? orders;
   document.title = `${view.title} · sandbox of larder`;
   for (const one of links) {
@@ -37,7 +37,7 @@ follow({
   orders: (changed, total, first) => orders.take(changed, total, first),
   board: (board) => Object.values(views).forEach((view) => view.board(board)),
   link: (live) => {
-    link.textContent = live ? `Live at ${location.host}` : 'The sandbox does not answer; trying again';
+    link.textContent = live ? `Live at ${location.host}` : 'The sandbox is unreachable; reconnecting…';
     link.classList.toggle('lost', !live);
   },
 });

@@ -1,4 +1,4 @@
-// What goes wrong on purpose: presets, faults of one's own, and those in force.
+// The faults: active ones, presets and custom faults.
 import { h, refill, say, words } from './dom';
 import { inWords, presets } from './presets';
 import { ownFault } from './ownfault';
@@ -9,25 +9,25 @@ export class Faults {
   readonly title = 'Faults';
   readonly root: HTMLElement;
   private faults: Fault[] = [];
-  private readonly list = h('ul', { className: 'list', 'aria-label': 'Faults in force' });
-  private readonly none = h('p', { className: 'note' }, 'None. Everything works as it should.');
-  private readonly clear = h('button', { type: 'button', onclick: () => void this.run(() => setFaults([]), 'All faults are removed') }, 'Remove all');
+  private readonly list = h('ul', { className: 'list', 'aria-label': 'Active faults' });
+  private readonly none = h('p', { className: 'note' }, 'No active faults.');
+  private readonly clear = h('button', { type: 'button', onclick: () => void this.run(() => setFaults([]), 'All faults removed') }, 'Remove all');
   private readonly wrong = h('p', { className: 'wrong', role: 'alert' });
 
   constructor() {
-    const inject = (fault: Fault, name: string) => void this.run(() => addFault(fault), `${name}: in force`);
+    const inject = (fault: Fault, name: string) => void this.run(() => addFault(fault), `${name}: active`);
     this.root = h('div', { className: 'view' },
       h('div', { className: 'bar' }, h('h1', {}, 'Faults'), this.clear), this.wrong,
-      h('section', { className: 'panel' }, h('h2', {}, 'In force'), h('p', { className: 'faint' }, 'The first that matches a call strikes.'), this.none, this.list),
+      h('section', { className: 'panel' }, h('h2', {}, 'Active'), h('p', { className: 'faint' }, 'A call meets the first fault that matches it.'), this.none, this.list),
       h('section', { className: 'panel' }, h('h2', {}, 'Inject'),
         h('ul', { className: 'presets' }, ...presets.map((preset) => h('li', {},
           h('button', { type: 'button', onclick: () => inject(preset.fault, preset.name) }, preset.name),
           h('p', { className: 'faint' }, preset.words))))),
-      ownFault((fault) => inject(fault, 'Your fault')));
+      ownFault((fault) => inject(fault, 'Custom fault')));
   }
 
   board({ faults }: Board): void {
-    if (JSON.stringify(faults) === JSON.stringify(this.faults)) return; // a button must not go from under a finger
+    if (JSON.stringify(faults) === JSON.stringify(this.faults)) return; // do not move a button that is about to be pressed
     const held = this.list.contains(document.activeElement);
     this.faults = faults;
     refill(this.list, ...faults.map((fault, i) => h('li', {}, h('span', {}, inWords(fault)),
@@ -37,7 +37,7 @@ export class Faults {
   }
 
   private remove(i: number): Promise<void> {
-    return this.run(() => setFaults(this.faults.filter((_, n) => n !== i)), 'The fault is removed');
+    return this.run(() => setFaults(this.faults.filter((_, n) => n !== i)), 'Fault removed');
   }
 
   private async run(deed: () => Promise<unknown>, done: string): Promise<void> {

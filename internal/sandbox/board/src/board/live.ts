@@ -1,5 +1,5 @@
-// The stream of events: what the sandbox does, as it does it. The browser opens
-// it anew when it is lost; the first events then tell how everything stands.
+// Live updates: one event stream. The browser reconnects after an interruption;
+// the first events then contain the complete state.
 import type { Board, Ticket } from './sandbox';
 
 export interface Live {
@@ -8,10 +8,10 @@ export interface Live {
   link(live: boolean): void;
 }
 
-/** How long to wait before a stream that the browser gave up is opened again, in milliseconds. */
+/** The delay before reopening a stream that the browser gave up, in milliseconds. */
 const pause = 3_000;
 
-/** Follows the events until the page is left. */
+/** Follows the events until the page is closed. */
 export function follow(live: Live): void {
   const source = new EventSource('/sandbox/events');
   let first = true;
@@ -21,7 +21,7 @@ export function follow(live: Live): void {
   };
   source.onerror = () => {
     live.link(false);
-    if (source.readyState !== EventSource.CLOSED) return; // the browser tries again by itself
+    if (source.readyState !== EventSource.CLOSED) return; // the browser reconnects
     source.close();
     setTimeout(() => follow(live), pause);
   };

@@ -1,11 +1,11 @@
-// Menus and their stop lists: what a restaurant sells, switched on and off.
+// Menus and their stop lists: dishes and ingredients can be put out of stock.
 import { count, h, refill, say, words } from './dom';
 import { findMenus, menuOf, menuPath, putMenu, stop, type Board } from './sandbox';
 
-/** How many dishes are shown at once; the search finds the others. */
+/** The number of items shown in a list; the search finds the others. */
 const most = 120;
 
-/** How long to wait for more letters before asking, in milliseconds. */
+/** The delay after typing before a search, in milliseconds. */
 const typingPause = 200;
 
 interface Item { id: string; name: string; stopped: boolean }
@@ -39,13 +39,13 @@ export class Menu {
         h('div', { className: 'fields' },
           h('label', { className: 'field' }, 'Restaurant', this.which), this.known,
           h('label', { className: 'field' }, 'Search dishes and ingredients', this.search),
-          h('label', { className: 'field' }, 'Replace the menu by a file', this.file),
-          h('label', { className: 'tick' }, this.only, 'Only what is stopped')),
+          h('label', { className: 'field' }, 'Replace the menu with a file', this.file),
+          h('label', { className: 'tick' }, this.only, 'Only out of stock')),
         h('p', {}, this.link), this.told),
       this.lists);
   }
 
-  /** Follows changes, whoever makes them. */
+  /** Reloads after changes, also by other clients. */
   board({ menus: changes }: Board): void {
     if (this.seen === changes) return;
     const first = this.seen < 0;
@@ -58,7 +58,7 @@ export class Menu {
     const ids = [...this.known.options].map((option) => option.value);
     const id = ids.find((one) => one !== 'default') ?? ids[0];
     if (!id) {
-      this.told.textContent = 'No menu is served.';
+      this.told.textContent = 'There are no menus.';
       return;
     }
     this.which.value = id;
@@ -82,7 +82,7 @@ export class Menu {
     if (!restaurant) return Promise.resolve();
     return this.run(async () => {
       const menu = await menuOf(restaurant);
-      if (restaurant !== this.restaurant) return; // another one was opened meanwhile
+      if (restaurant !== this.restaurant) return; // another menu was opened meanwhile
       this.dishes = items(menu.products, restaurant);
       this.parts = items(menu.ingredients, restaurant);
       this.link.href = menuPath(restaurant);
@@ -95,14 +95,14 @@ export class Menu {
     if (!chosen || !this.restaurant) return;
     await this.run(async () => {
       const { bytes, wellFormed } = await putMenu(this.restaurant, chosen);
-      say(`What is served now: ${count(bytes, 'byte')}${wellFormed ? '' : ', though they are no JSON'}`);
+      say(`Menu replaced: ${count(bytes, 'byte')}${wellFormed ? '' : ', which are not valid JSON'}`);
     });
     this.file.value = '';
   }
 
   private show(): void {
     const out = [...this.dishes, ...this.parts].filter((item) => item.stopped).length;
-    this.told.textContent = `${count(this.dishes.length, 'dish', 'dishes')}, ${count(this.parts.length, 'ingredient')}; ${out} stopped`;
+    this.told.textContent = `${count(this.dishes.length, 'dish', 'dishes')}, ${count(this.parts.length, 'ingredient')}; ${out} out of stock`;
     refill(this.lists, this.panel('Dishes', this.dishes), this.panel('Ingredients', this.parts));
   }
 
@@ -110,20 +110,20 @@ export class Menu {
     const letters = this.search.value.trim().toLowerCase();
     const found = all.filter((item) => (!this.only.checked || item.stopped) && `${item.name} ${item.id}`.toLowerCase().includes(letters));
     return h('section', { className: 'panel' }, h('h2', {}, title),
-      found.length > most && h('p', { className: 'faint' }, `The first ${most} of ${found.length}; search for the others.`),
-      found.length === 0 && h('p', { className: 'faint' }, 'Nothing is found.'),
+      found.length > most && h('p', { className: 'faint' }, `Showing the first ${most} of ${found.length}. Use the search to find others.`),
+      found.length === 0 && h('p', { className: 'faint' }, all.length === 0 ? 'This menu has none.' : 'Nothing found.'),
       h('ul', { className: 'stops' }, ...found.slice(0, most).map((item) => this.row(item))));
   }
 
   private row(item: Item): HTMLLIElement {
     const box = h('input', { type: 'checkbox', checked: !item.stopped, 'data-key': item.id, onchange: () => void this.turn(item, !box.checked) });
-    return h('li', {}, h('label', { className: 'tick' }, box, h('span', {}, item.name || item.id, item.stopped && h('span', { className: 'out' }, ' · stopped'))));
+    return h('li', {}, h('label', { className: 'tick' }, box, h('span', {}, item.name || item.id, item.stopped && h('span', { className: 'out' }, ' · out of stock'))));
   }
 
   private turn(item: Item, stopped: boolean): Promise<void> {
     return this.run(async () => {
       await stop(this.restaurant, { [item.id]: stopped });
-      say(`${item.name}: ${stopped ? 'stopped' : 'sold again'}`);
+      say(`${item.name}: ${stopped ? 'out of stock' : 'back in stock'}`);
     });
   }
 
@@ -137,7 +137,7 @@ export class Menu {
   }
 }
 
-/** What a menu lists, and whether the restaurant has stopped it. */
+/** Returns the items of a menu, and whether they are on the stop list of the restaurant. */
 function items(list: unknown, restaurant: string): Item[] {
   if (!Array.isArray(list)) return [];
   return list.filter((one) => one && typeof one === 'object').map((one: Record<string, unknown>) => {

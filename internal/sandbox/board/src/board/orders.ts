@@ -1,6 +1,6 @@
-// Orders as the kitchen sees them: a column for each state, and in it tickets
-// that wander on by themselves or by a person's hand.
-import { h, refill, say, words } from './dom';
+// Orders as the kitchen sees them: a column for each state. Tickets move to the
+// next column automatically or by a button.
+import { h, refill, say, words, zone } from './dom';
 import { setSettings, type Board, type State, type Ticket } from './sandbox';
 import { TicketCard } from './ticket';
 
@@ -9,13 +9,13 @@ const columns: { name: string; title: string; holds: State[] }[] = [
   { name: 'accepted', title: 'Accepted', holds: ['accepted'] },
   { name: 'kitchen', title: 'Kitchen', holds: ['kitchen'] },
   { name: 'cash_station', title: 'Cash station', holds: ['cash_station'] },
-  { name: 'ended', title: 'Ended', holds: ['closed', 'rejected'] },
+  { name: 'ended', title: 'Closed or rejected', holds: ['closed', 'rejected'] },
 ];
 
-/** How many tickets are shown; the sandbox tells of as many. */
+/** The number of tickets shown; the sandbox sends as many. */
 const most = 200;
 
-/** How often the age of tickets is written anew, in milliseconds. */
+/** The interval between updates of the age of tickets, in milliseconds. */
 const aging = 10_000;
 
 /** The orders view. */
@@ -25,11 +25,11 @@ export class Orders {
   private readonly cards = new Map<string, TicketCard>();
   private readonly lists = new Map<State, { list: HTMLOListElement; count: HTMLElement }>();
   private readonly told = h('p', { className: 'faint' });
-  private readonly empty = h('p', { className: 'note' }, 'No order has arrived yet. Place one through larder, and it appears here.');
+  private readonly empty = h('p', { className: 'note' }, 'No orders yet. An order that is placed through larder appears here.');
   private readonly auto = h('input', { type: 'checkbox', onchange: () => void this.switchAuto() });
-  private readonly autoWords = h('span', {}, 'Orders move on by themselves');
+  private readonly autoWords = h('span', {}, 'Orders advance automatically');
   private readonly refusals = h('ol', { className: 'list' });
-  private readonly refused = h('section', { className: 'panel', hidden: true }, h('h2', {}, 'Refused orders, the newest first'), this.refusals);
+  private readonly refused = h('section', { className: 'panel', hidden: true }, h('h2', {}, 'Refused orders, newest first'), this.refusals);
   private readonly wrong = h('p', { className: 'wrong', role: 'alert' });
 
   constructor() {
@@ -46,7 +46,7 @@ export class Orders {
     setInterval(() => this.cards.forEach((card) => card.age()), aging);
   }
 
-  /** Takes in what is new or changed. After a lost connection the first of them replace everything. */
+  /** Applies new and changed orders. The first ones after a reconnect replace everything. */
   take(changed: Ticket[], total: number, first: boolean): void {
     const arrived: string[] = [];
     if (first) {
@@ -65,7 +65,7 @@ export class Orders {
     }
     for (const id of [...this.cards.keys()].slice(0, Math.max(0, this.cards.size - most))) this.drop(id);
     this.empty.hidden = total > 0;
-    this.told.textContent = total > this.cards.size ? `the newest ${this.cards.size} of ${total}` : `${total} in all`;
+    this.told.textContent = `${total > this.cards.size ? `The newest ${this.cards.size} of ${total}` : `${total} in total`}. Times are in ${zone}.`;
     for (const { list, count } of this.lists.values()) count.textContent = String(list.childElementCount);
     if (arrived.length > 0) say(arrived.length === 1 ? `Order ${arrived[0]} arrived` : `${arrived.length} orders arrived`);
   }
@@ -75,7 +75,7 @@ export class Orders {
     this.cards.delete(id);
   }
 
-  /** Puts a card into the list of its state, the newest on top, and leaves the focus on it. */
+  /** Moves a card to the list of its state, newest first, and keeps the focus. */
   private place(card: TicketCard): void {
     const list = this.lists.get(card.ticket.state)?.list;
     if (!list || card.root.parentElement === list) return;
@@ -87,10 +87,10 @@ export class Orders {
 
   board({ settings, refused }: Board): void {
     this.auto.checked = settings.autoAccept === true;
-    this.autoWords.textContent = `Orders move on by themselves, in the kitchen after ${settings.autoAcceptDelay}`;
+    this.autoWords.textContent = `Orders advance automatically; they are in the kitchen after ${settings.autoAcceptDelay}`;
     this.refused.hidden = refused.length === 0;
     refill(this.refusals, ...refused.map(({ at, requestId, reasons }) => h('li', {}, h('div', {},
-      h('p', {}, h('strong', {}, new Date(at).toLocaleTimeString()), ` request ${requestId}`),
+      h('p', {}, h('strong', {}, new Date(at).toLocaleTimeString('en-GB')), ` request ${requestId}`),
       h('ul', {}, ...(reasons ?? []).map((reason) => h('li', { className: 'wrong' }, reason)))))));
   }
 

@@ -1,4 +1,4 @@
-// The form of a fault that no preset is.
+// The form for a custom fault.
 import { h } from './dom';
 import { calls, deeds } from './presets';
 import type { Fault } from './sandbox';
@@ -7,20 +7,20 @@ const choice = (names: string[]) => h('select', {}, ...names.map((name, i) => h(
 const number = (value: string, min: string, max: string, required = true) => h('input', { type: 'number', value, min, max, required });
 const field = (name: string, input: HTMLElement) => h('label', { className: 'field' }, name, input);
 
-/** The form; inject gets what was asked for. */
+/** Returns the form. It calls inject with the fault. */
 export function ownFault(inject: (fault: Fault) => void): HTMLFormElement {
   const where = choice(calls.map((call) => call.name));
   const what = choice(deeds.map((deed) => deed.words));
   const needed = {
     status: number('503', '200', '599'),
-    delay: h('input', { type: 'text', value: '2s', required: true, pattern: '([0-9.]+(ms|s|m|h))+', title: 'such as 250ms, 2s or 1m30s' }),
+    delay: h('input', { type: 'text', value: '2s', required: true, pattern: '([0-9.]+(ms|s|m|h))+', title: 'A duration, such as 250ms, 2s or 1m30s' }),
     after: number('1000', '0', '100000000'),
   };
   const retry = number('', '0', '3600', false);
   const times = number('1', '1', '1000000', false);
   const restaurant = h('input', { type: 'text' });
-  const labels = { status: field('Status', needed.status), delay: field('Wait', needed.delay), after: field('Bytes before the break', needed.after) };
-  const repeat = field('Retry-After in seconds, if any', retry);
+  const labels = { status: field('Status', needed.status), delay: field('Wait', needed.delay), after: field('Bytes before the connection breaks', needed.after) };
+  const repeat = field('Retry-After in seconds (optional)', retry);
   const show = () => {
     const { needs } = deeds[Number(what.value)]!;
     for (const name of ['status', 'delay', 'after'] as const) {
@@ -43,8 +43,8 @@ export function ownFault(inject: (fault: Fault) => void): HTMLFormElement {
     if (deed.needs === 'after') fault.after = Number(needed.after.value);
     inject(fault);
   };
-  return h('form', { className: 'panel', onsubmit, 'aria-labelledby': 'own' }, h('h2', { id: 'own' }, 'One of your own'),
-    h('div', { className: 'fields' }, field('Strikes', where), field('Does', what), labels.status, labels.delay, labels.after, repeat,
-      field('Restaurant id; empty: any', restaurant), field('So many times; empty: until removed', times)),
-    h('p', {}, h('button', { className: 'main', type: 'submit' }, 'Inject it')));
+  return h('form', { className: 'panel', onsubmit, 'aria-labelledby': 'own' }, h('h2', { id: 'own' }, 'Custom fault'),
+    h('div', { className: 'fields' }, field('Call', where), field('Effect', what), labels.status, labels.delay, labels.after, repeat,
+      field('Restaurant id (empty: any)', restaurant), field('Number of times (empty: until removed)', times)),
+    h('p', {}, h('button', { className: 'main', type: 'submit' }, 'Inject')));
 }

@@ -1,9 +1,8 @@
-// The sandbox as the board sees it: its routes and what they answer
-// (docs/sandbox.md).
+// The routes of the sandbox and the types of their responses (docs/sandbox.md).
 
 export type State = 'new' | 'accepted' | 'kitchen' | 'cash_station' | 'closed' | 'rejected';
 
-/** An order as a kitchen sees it. Its body is what a client sent: nothing in it can be relied on. */
+/** An order. Its body is what a client sent, so any field may be missing or have any type. */
 export interface Ticket {
   orderID: string;
   restaurantID: string;
@@ -36,10 +35,10 @@ export interface Board {
   menus: number;
 }
 
-/** How long one request may take, in milliseconds. */
+/** The time limit of one request, in milliseconds. */
 const limit = 15_000;
 
-/** Asks the sandbox. A refusal becomes an Error with what the sandbox says. */
+/** Sends a request to the sandbox. It throws an Error with the message of an error response. */
 async function ask<T>(method: string, path: string, body?: object): Promise<T> {
   const response = await fetch(`/sandbox/${path}`, {
     method,

@@ -1,23 +1,23 @@
-// The sandbox's settings: each is sent as soon as it is changed.
+// The settings of the sandbox. Each change is sent immediately.
 import { h, say, words } from './dom';
 import { setSettings, type Board, type Value, type Values } from './sandbox';
 
 interface Setting { name: string; title: string; about: string; values?: string[] }
 
 const known: Setting[] = [
-  { name: 'autoAccept', title: 'Orders move on by themselves', about: 'Off: only this board moves them.' },
-  { name: 'autoAcceptDelay', title: 'Until the kitchen has an order', about: 'Accepted after half of it, at the cash station after twice of it.' },
-  { name: 'rejectionReasons', title: 'Rejection reasons', about: 'Listed, and demanded of whoever rejects.' },
-  { name: 'tokenLifetime', title: 'How long new tokens hold', about: 'At least 1s.' },
-  { name: 'bodies', title: 'Bodies of requests', about: 'strict: as documented; tolerant: also what clients are seen to send.', values: ['strict', 'tolerant'] },
-  { name: 'validators', title: 'Menus have an ETag', about: 'So that a client hears that nothing changed.' },
-  { name: 'spelling', title: 'Spelling of ids in answers', about: 'orderID or orderId.', values: ['ID', 'Id'] },
+  { name: 'autoAccept', title: 'Orders advance automatically', about: 'If off, orders advance only on this board.' },
+  { name: 'autoAcceptDelay', title: 'Time until an order is in the kitchen', about: 'Accepted after half of this time, at the cash station after twice this time.' },
+  { name: 'rejectionReasons', title: 'Rejection reasons', about: 'The sandbox lists reasons, and a rejection needs one of them.' },
+  { name: 'tokenLifetime', title: 'Lifetime of new tokens', about: 'At least 1s.' },
+  { name: 'bodies', title: 'Request bodies', about: 'strict: as documented; tolerant: also variants that real clients send.', values: ['strict', 'tolerant'] },
+  { name: 'validators', title: 'Menus have an ETag', about: 'Clients can then ask whether a menu has changed.' },
+  { name: 'spelling', title: 'Spelling of ids in responses', about: 'orderID or orderId.', values: ['ID', 'Id'] },
   { name: 'prices', title: 'Prices in menus', about: 'As numbers or as text.', values: ['number', 'string'] },
-  { name: 'nulls', title: 'What is absent in menus', about: 'null, empty, or left out.', values: ['null', 'empty', 'omit'] },
+  { name: 'nulls', title: 'Missing values in menus', about: 'null, empty, or omitted.', values: ['null', 'empty', 'omit'] },
   { name: 'orderIDs', title: 'Ids of new orders', about: 'Text, or numbers above 2^53.', values: ['string', 'number'] },
-  { name: 'paymentRefusedStatus', title: 'Status of a payment that is too small', about: '200, or 400 to 599.' },
-  { name: 'capacity', title: 'Capacity for orders and changes', about: 'How many at a time (0: no limit) and how long each takes; further ones wait, and are executed even if the caller has gone.' },
-  { name: 'currencies', title: 'Accepted payment codes', about: 'GUIDs of currencies, separated by commas. Empty: any.' },
+  { name: 'paymentRefusedStatus', title: 'Status for a payment that is too small', about: '200, or 400 to 599.' },
+  { name: 'capacity', title: 'Capacity for orders and changes', about: 'The number of concurrent calls (0: no limit) and the duration of each. Further calls wait. They are executed even if the client has disconnected.' },
+  { name: 'currencies', title: 'Accepted payment codes', about: 'GUIDs of currencies, separated by commas. Empty: all.' },
 ];
 
 type Input = HTMLInputElement | HTMLSelectElement;
@@ -33,18 +33,18 @@ export class Settings {
 
   constructor() {
     this.root = h('div', { className: 'view' }, h('h1', {}, 'Settings'),
-      h('p', { className: 'faint' }, 'A change holds at once, until the sandbox ends.'), this.wrong, this.form);
+      h('p', { className: 'faint' }, 'A change takes effect immediately and is lost when the sandbox stops.'), this.wrong, this.form);
   }
 
   board({ settings }: Board): void {
     this.now = settings;
     for (const [name, value] of Object.entries(settings)) {
       const input = this.inputs.get(name) ?? this.add(name, value);
-      if (input !== document.activeElement || !(input instanceof HTMLInputElement)) write(input, value); // else somebody types
+      if (input !== document.activeElement || !(input instanceof HTMLInputElement)) write(input, value); // do not overwrite a field that is being edited
     }
   }
 
-  /** The control of one setting; one that the board does not know goes by its name. */
+  /** Adds the control of a setting. An unknown setting is shown with its name. */
   private add(name: string, value: Value): Input {
     const { title, about, values } = known.find((one) => one.name === name) ?? { title: name, about: '', values: undefined };
     const onchange = () => void this.change(name, input);

@@ -1,16 +1,16 @@
-// One order on paper, as it hangs over the stove.
-import { h, refill, words } from './dom';
+// The ticket of one order.
+import { clock, h, refill, words } from './dom';
 import { advance, orderOf, type State, type Ticket } from './sandbox';
 
 const next: Partial<Record<State, { to: State; words: string }>> = {
   new: { to: 'accepted', words: 'Accept' },
-  accepted: { to: 'kitchen', words: 'To the kitchen' },
-  kitchen: { to: 'cash_station', words: 'To the cash station' },
+  accepted: { to: 'kitchen', words: 'Send to kitchen' },
+  kitchen: { to: 'cash_station', words: 'Send to cash station' },
 };
 
 type Fields = Record<string, unknown>;
 
-/** A member whatever case its name is written in: clients differ. */
+/** Returns a member of an object. Clients spell names in different cases. */
 const member = (of: unknown, name: string): unknown => {
   if (!of || typeof of !== 'object') return undefined;
   return (of as Fields)[Object.keys(of).find((key) => key.toLowerCase() === name.toLowerCase()) ?? name];
@@ -23,9 +23,8 @@ const list = (of: unknown, name: string): unknown[] => {
   const value = member(of, name);
   return Array.isArray(value) ? value : [];
 };
-const clock = (time: Date): string => time.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
 
-/** A ticket's card. */
+/** The card of a ticket. */
 export class TicketCard {
   readonly root: HTMLLIElement;
   private readonly when = h('time');
@@ -42,7 +41,7 @@ export class TicketCard {
       this.step, this.rest());
   }
 
-  /** Shows the ticket as it stands now. */
+  /** Shows the current state of the ticket. */
   show(ticket: Ticket, fresh: boolean): void {
     this.ticket = ticket;
     this.root.classList.toggle('fresh', fresh);
@@ -58,7 +57,7 @@ export class TicketCard {
     this.age();
   }
 
-  /** Writes how old the order is. */
+  /** Updates the age of the order. */
   age(): void {
     const at = new Date(this.ticket.createdAt);
     const minutes = Math.floor((Date.now() - at.getTime()) / 60_000);
@@ -80,10 +79,10 @@ export class TicketCard {
     }
   }
 
-  /** Headers and bytes, fetched when somebody looks. */
+  /** Returns the headers and the body as sent, loaded when they are opened. */
   private rest(): HTMLDetailsElement {
-    const place = h('pre', { tabIndex: 0, role: 'region', 'aria-label': `Order ${this.ticket.orderID} as it was sent` }, '…');
-    const details = h('details', {}, h('summary', {}, 'As it was sent'), place);
+    const place = h('pre', { tabIndex: 0, role: 'region', 'aria-label': `Order ${this.ticket.orderID}, request as sent` }, '…');
+    const details = h('details', {}, h('summary', {}, 'Request as sent'), place);
     const load = async (): Promise<void> => {
       try {
         const { headers, raw, payments } = await orderOf(this.ticket.orderID);
@@ -98,7 +97,7 @@ export class TicketCard {
   }
 }
 
-/** For whom, when and how. */
+/** Returns the facts of an order: type, time, payment, guest, address and comment. */
 function about(body: Fields): HTMLElement[] {
   const expected = new Date(text(body, 'expectedAt'));
   const persons = text(body, 'persons');
