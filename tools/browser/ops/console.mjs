@@ -130,5 +130,6 @@ await scenario({}, async ({ page, larder }) => {
   for (const what of ['signed in', 'resynced', 'forced', 'rolled back', 'released']) {
     must(await entries.filter({ hasText: what }).count() > 0, `nobody ${what}`);
   }
+  await entries.filter({ hasText: 'forced' }).filter({ hasText: 'Larder Bistro' }).filter({ hasText: bistro }).first().waitFor();
   await looks('audit');
 });

@@ -5,6 +5,7 @@ import { showError } from './ask';
 import { cell, h, put, rowHead, table, type Child } from './dom';
 import { badge, count, moment } from './format';
 import type { AuditEntry, Page } from './model';
+import { restaurantLink } from './names';
 import { link, type View } from './view';
 
 const pageSize = 50;
@@ -53,8 +54,9 @@ export function auditTable(all: AuditEntry[], about: boolean): Child {
 }
 
 function subject(entry: AuditEntry): Child {
-  if (entry.ref) return link('/orders/' + encodeURIComponent(entry.ref), {}, 'an order');
-  if (entry.restaurant) return link('/restaurants/' + encodeURIComponent(entry.restaurant), {}, entry.restaurant);
+  const restaurant = entry.restaurant && restaurantLink(entry.restaurant);
+  if (entry.ref) return [link('/orders/' + encodeURIComponent(entry.ref), {}, 'Order'), ' ', h('small', {}, entry.ref), restaurant];
+  if (restaurant) return restaurant;
   if (entry.batch) return link('/sync/' + encodeURIComponent(entry.batch), {}, 'all restaurants');
   return '–';
 }

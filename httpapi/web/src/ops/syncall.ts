@@ -6,7 +6,8 @@ import { cell, h, pause, put, rowHead, table } from './dom';
 import { count, moment, number, outcome } from './format';
 import * as live from './live';
 import type { Batch, Summary } from './model';
-import { link, type View } from './view';
+import { restaurantLink } from './names';
+import type { View } from './view';
 
 const every = 3000; // between two reads of a batch, in milliseconds
 const shown = 50; // faults
@@ -43,7 +44,7 @@ export const syncAll: View = async (root, { id, signal, go }) => {
     put(rest, h('p', {}, `Started by ${batch.by} at `, moment(batch.startedAt), batch.finishedAt !== null && [', finished at ', moment(batch.finishedAt)]),
       h('p', { class: 'facts' }, Object.entries(batch.outcomes).map(([name, n]) => [outcome(name), ` ${number(n)} `])),
       batch.faults.length > 0 && table('Failed or quarantined', ['Restaurant', 'Outcome', 'Reason'], batch.faults.slice(0, shown).map((run) => h('tr', {},
-        rowHead(link('/restaurants/' + encodeURIComponent(run.restaurant), {}, run.restaurant)), cell('Outcome', outcome(run.outcome)), cell('Reason', run.error ?? '–')))),
+        rowHead(restaurantLink(run.restaurant)), cell('Outcome', outcome(run.outcome)), cell('Reason', run.error ?? '–')))),
       batch.faults.length > shown && h('p', {}, `and ${number(batch.faults.length - shown)} more`));
   };
   live.on('sync.progress', (one) => { if (one.batch === id) progress(one.done, one.failed, one.total); }, signal);
