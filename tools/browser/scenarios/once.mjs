@@ -20,7 +20,7 @@ await scenario({ size: 'phone', expected: [...answers, /net::ERR_ABORTED/] }, as
     await dialog.waitFor();
     await kitchen.stop(bistro, { [fries.id]: true });
     await operator.resync(bistro);
-    await eventually(async () => (await dialog.getByRole('alert').innerText()).includes('has sold out while you were choosing'), 'the guest is told');
+    await eventually(async () => (await dialog.getByRole('alert').innerText()).includes('sold out while you were choosing'), 'the guest is told');
     same(await dialog.getByRole('button', { name: 'Sold out' }).isDisabled(), true, 'it cannot be added');
     await axe(page, 'a dish that sold out');
     await everyLook(page, 'sold-out', { full: false, only: ['phone-light', 'desktop-dark'] });
