@@ -24,8 +24,7 @@ func (e *InvalidError) Error() string {
 
 // KeyReusedError reports that a different request has used the key (policy O7).
 type KeyReusedError struct {
-	// Ref is the order of the first request with the key.
-	Ref string
+	Ref string // the order of the first request with the key
 }
 
 func (e *KeyReusedError) Error() string {
@@ -50,8 +49,7 @@ func (e *AmbiguousError) Error() string {
 // disconnected, or Err is the *upstream.Error of a service that has no capacity or issues no token
 // (policy O8a).
 type NotSentError struct {
-	// Ref is the order whose call was to be sent again; it is empty for a new call.
-	Ref string
+	Ref string // the order whose call was to be sent again; empty for a new call
 	Err error
 }
 

@@ -115,11 +115,9 @@ type Journal interface {
 	Order(ctx context.Context, connection, orderID string) (Record, error)
 	// Record returns the record of a ref on any of the connections, or ErrNoOrder.
 	Record(ctx context.Context, connections []string, ref string) (Record, error)
-	// Body returns the body that a call sent. It returns ErrNoBody if the body is no longer kept or
-	// the call has none.
+	// Body returns the body that a call sent, or ErrNoBody if it has none or it is no longer kept.
 	Body(ctx context.Context, connection, ref string, call int) ([]byte, error)
-	// List returns records, newest first, and the cursor of the next page; it is empty on the last
-	// page.
+	// List returns records, newest first, and the cursor of the next page, empty on the last page.
 	List(ctx context.Context, q Query) (page []Record, next string, err error)
 }
 
@@ -130,21 +128,17 @@ type CallSpec struct {
 	Operation  Operation
 	Connection string
 	// Ref is the ref of the new record. A changing call uses it only with Adopt.
-	Ref string
-	// OrderID is the changed order; it is empty for a creating call.
-	OrderID string
+	Ref     string
+	OrderID string // the changed order; empty for a creating call
 	// Adopt creates a record if the journal does not know the changed order (policy O9a).
-	Adopt bool
-	// Key is the hash of the key in its scope; it is empty for none.
-	Key string
-	// Derived is true if the key was computed from the request.
-	Derived           bool
+	Adopt             bool
+	Key               string // hash of the key in its scope; may be empty
+	Derived           bool   // the key was computed from the request
 	Fingerprint       string
 	Client, RequestID string
 	// Body is the body to send; it is nil for a completion. It contains guest data.
-	Body []byte
-	// Deadline is how long the call may be open before its outcome counts as unknown (policy O12).
-	Deadline time.Duration
+	Body     []byte
+	Deadline time.Duration // how long the call may be open before its outcome counts as unknown (policy O12)
 
 	// For a creating call.
 	Restaurant  menu.RestaurantID
@@ -160,11 +154,9 @@ type CallResult struct {
 	Connection, Ref string
 	Call            int
 	// SpecID is the ID of the CallSpec that opened the call. If it is empty, it is not compared.
-	SpecID string
-	// Outcome is not OutcomeOpen.
-	Outcome Outcome
-	// OrderID is the id of a created order; it is set with OutcomeDone.
-	OrderID  string
+	SpecID   string
+	Outcome  Outcome // not OutcomeOpen
+	OrderID  string  // id of a created order; set with OutcomeDone
 	Attempts []Attempt
 	Answer   *Answer // nil without an answer
 }
@@ -175,14 +167,12 @@ type ResolveCall struct {
 	ID              string
 	Connection, Ref string
 	Operation       Operation
-	// Call is the number of the unknown call; 0 means the last one of the operation.
-	Call int
+	Call            int // number of the unknown call; 0 means the last one of the operation
 	// SpecID is the ID of the CallSpec that opened the call. If it is empty, it is not compared.
 	SpecID     string
 	Resolution Resolution
-	// OrderID is the id of the created order, with ResolvedDone.
-	OrderID  string
-	By, Note string
+	OrderID    string // id of the created order, with ResolvedDone
+	By, Note   string
 	// RequestID and Deadline belong to the new call, with ResolvedRetry.
 	RequestID string
 	Deadline  time.Duration
@@ -190,25 +180,19 @@ type ResolveCall struct {
 
 // Query selects records.
 type Query struct {
-	// Connections are the connections to list.
-	Connections []string
+	Connections []string // connections to list
 	// State selects records in one state. StateUnknown selects orders with any operation whose
 	// outcome is unknown; an empty State selects all.
-	State State
-	// Limit is the maximum number of records, 1 to 500.
-	Limit int
-	// Cursor is the next value that List returned; an empty cursor starts with the newest record.
-	Cursor string
+	State  State
+	Limit  int    // maximum number of records, 1 to 500
+	Cursor string // the next value of List; empty for the first page
 }
 
 // Errors of a Journal.
 var (
-	// ErrNoOrder means that the order is not known.
-	ErrNoOrder = errors.New("ordering: order not found")
-	// ErrKeyFree means that no request has used the key, or that the key has expired.
-	ErrKeyFree = errors.New("ordering: key is free")
-	// ErrNoBody means that the body of the call is no longer kept.
-	ErrNoBody = errors.New("ordering: the body of the call is no longer kept")
+	ErrNoOrder = errors.New("ordering: order not found") // the order is not known
+	ErrKeyFree = errors.New("ordering: key is free")     // no request has used the key, or the key has expired
+	ErrNoBody  = errors.New("ordering: the body of the call is no longer kept")
 	// ErrCursor means that List did not return this cursor.
 	ErrCursor = errors.New("ordering: invalid cursor")
 	// ErrUnreplicated means that a change was made, but too few replicas of the store have
@@ -223,9 +207,8 @@ type JournalHealth struct {
 	Replicas        int
 	Automatic, Seen bool
 	// Failing is true if the last change was not acknowledged. No call is begun then.
-	Failing bool
-	// PausedAt is the time since which new orders are paused; it is zero without a pause.
-	PausedAt time.Time
+	Failing  bool
+	PausedAt time.Time // time since which new orders are paused; zero without a pause
 	// Accepted is true if lost commits were accepted (ordering.accept_restore) since the last
 	// Watch.
 	Accepted bool
@@ -254,9 +237,8 @@ func (e *JournalError) Unwrap() error { return e.Err }
 // NotReadyError reports why orders cannot be recorded durably (policy O14).
 type NotReadyError struct {
 	// Msg describes the problem and the setting that solves it.
-	Msg string
-	// RetryAfter is the time after which the client should retry.
-	RetryAfter time.Duration
+	Msg        string
+	RetryAfter time.Duration // time after which the client should retry
 	Err        error
 }
 
@@ -296,7 +278,8 @@ type StateError struct {
 }
 
 func (e *StateError) Error() string {
-	return fmt.Sprintf("ordering: operation %s is not allowed for order %s in state %s (paid: %t)", e.Operation, e.Record.Ref, e.Record.State, e.Record.Paid)
+	return fmt.Sprintf("ordering: operation %s is not allowed for order %s in state %s (paid: %t)",
+		e.Operation, e.Record.Ref, e.Record.State, e.Record.Paid)
 }
 
 // ContradictionError reports that the outcome of a call contradicts a person's resolution or an

@@ -58,8 +58,7 @@ type PlaceRequest struct {
 	// it is cache.DefaultMenu's id for an order without restaurantID (policy O1a).
 	Restaurant menu.RestaurantID
 	Order      *validate.Order
-	// Connection is the connection of the service that gets the order.
-	Connection string
+	Connection string // connection of the service that gets the order
 	// Client is the client that places the order. Keys are scoped to client and connection.
 	Client string
 	// CapacityKey identifies the share of the connection's capacity that the call uses (policy
@@ -67,15 +66,13 @@ type PlaceRequest struct {
 	CapacityKey string
 	// Key is the client's idempotency key; it may be empty. It is never sent to the ordering
 	// service, because net/http repeats a POST that has it.
-	Key string
-	// RequestID is the id of the HTTP request, also of a replay.
-	RequestID string
+	Key       string
+	RequestID string // id of the HTTP request, also of a replay
 }
 
 // ChangeRequest is a request to pay, complete or reject an order.
 type ChangeRequest struct {
-	// Operation is upstream.OpPay, OpComplete or OpReject.
-	Operation Operation
+	Operation Operation // upstream.OpPay, OpComplete or OpReject
 	OrderID   string
 	// Input contains the payments or the rejection; a completion ignores its Body. On the v1 API an
 	// order that larder did not place is unknown (policy O9a), and payments must cover the total
@@ -84,8 +81,7 @@ type ChangeRequest struct {
 
 	Connection string
 	Client     string
-	// Key is the client's key; if it is empty, one is derived from order, operation and body
-	// (policy O9).
+	// Key is the client's key; if empty, one is derived from order, operation and body (policy O9).
 	Key       string
 	RequestID string
 }
@@ -103,8 +99,7 @@ type Result struct {
 
 // ResolveRequest is an operator's resolution of an operation whose outcome is unknown.
 type ResolveRequest struct {
-	// Connections are the connections that the operator may see.
-	Connections []string
+	Connections []string // connections that the operator may see
 	Ref         string
 	Operation   Operation
 	Resolution  Resolution
@@ -130,9 +125,8 @@ type Event struct {
 type Deps struct {
 	Validator  *validate.Validator
 	Catalogues Catalogues
-	// Services are the ordering services by connection.
-	Services map[string]Service
-	Journal  Journal
+	Services   map[string]Service // ordering services by connection
+	Journal    Journal
 	// Reasons returns the rejection reasons that a connection's service lists. If it is nil or
 	// returns an error, rejection reasons are not checked.
 	Reasons func(ctx context.Context, connection string) ([]upstream.Reason, error)
@@ -141,8 +135,8 @@ type Deps struct {
 	RefreshReasons func(ctx context.Context, connection string) bool
 	// Connections returns the connections to sweep.
 	Connections func() []string
-	// Clock, NewRef (see Refs), Log and Observe are optional. Observe is called on the goroutine of
-	// the event.
+	// Clock, NewRef (see Refs), Log and Observe are optional. Observe runs on the event's
+	// goroutine.
 	Clock   func() time.Time
 	NewRef  func() string
 	Log     logrus.FieldLogger

@@ -21,21 +21,13 @@ type State string
 
 // The states of an order.
 const (
-	// StatePlacing means that the order is on its way to the ordering service.
-	StatePlacing State = "placing"
-	// StatePlaced means that the service has accepted the order.
-	StatePlaced State = "placed"
-	// StateRefused means that the service refused the order, or that a person found that it does
-	// not have it.
-	StateRefused State = "refused"
-	// StateUnknown means that the service may or may not have the order.
-	StateUnknown State = "unknown"
-	// StateNotSent means that the order certainly did not reach the service.
-	StateNotSent State = "not_sent"
-	// StateClosed means that the order was completed. It is final.
-	StateClosed State = "closed"
-	// StateRejected means that the order was rejected. It is final.
-	StateRejected State = "rejected"
+	StatePlacing  State = "placing"  // the order is on its way to the ordering service
+	StatePlaced   State = "placed"   // the service has accepted the order
+	StateRefused  State = "refused"  // the service refused the order, or does not have it according to a person
+	StateUnknown  State = "unknown"  // the service may or may not have the order
+	StateNotSent  State = "not_sent" // the order certainly did not reach the service
+	StateClosed   State = "closed"   // the order was completed; final
+	StateRejected State = "rejected" // the order was rejected; final
 )
 
 // States returns all states, in the order of an order's life.
@@ -48,17 +40,13 @@ type Outcome string
 
 // The outcomes of calls and attempts.
 const (
-	// OutcomeOpen means that the call is in progress; attempts do not have it.
-	OutcomeOpen Outcome = "open"
-	// OutcomeDone means that the call certainly took effect.
-	OutcomeDone Outcome = "done"
-	// OutcomeRefused means that the service refused the call; it certainly had no effect.
-	OutcomeRefused Outcome = "refused"
+	OutcomeOpen    Outcome = "open"    // the call is in progress; attempts do not have it
+	OutcomeDone    Outcome = "done"    // the call certainly took effect
+	OutcomeRefused Outcome = "refused" // the service refused the call; it certainly had no effect
 	// OutcomeNotSent means that the call certainly did not reach the service, or that the service
 	// was temporarily unavailable and did not process it.
 	OutcomeNotSent Outcome = "not_sent"
-	// OutcomeUnknown means that the call may have taken effect.
-	OutcomeUnknown Outcome = "unknown"
+	OutcomeUnknown Outcome = "unknown" // the call may have taken effect
 )
 
 // Certain reports whether the outcome is certain: done, refused or not_sent.
@@ -68,8 +56,7 @@ func (o Outcome) Certain() bool {
 
 // Record is the journal's record of one order (policy O9).
 type Record struct {
-	// Ref is larder's own id of the order, 26 characters.
-	Ref string
+	Ref string // larder's own id of the order, 26 characters
 	// Connection is the connection of the service that has the order. OrderID is scoped to it.
 	Connection string
 	// Client placed the order or, if Adopted, was the first to change it.
@@ -77,21 +64,17 @@ type Record struct {
 	// Restaurant is the restaurant whose menu the order was checked against. It is
 	// cache.DefaultMenu's id for the default menu, and empty for an adopted order.
 	Restaurant menu.RestaurantID
-	// Adopted means that larder did not place the order, but forwarded a change of it (policy O9a).
-	Adopted bool
-	// OrderID is the service's id; it is empty until it is known.
-	OrderID string
-	State   State
-	Paid    bool
-	// Total is the exact total in the restaurant's currency; it is not Valid for an adopted order.
-	Total decimal.NullDecimal
+	Adopted    bool   // larder did not place the order, but forwarded a change of it (policy O9a)
+	OrderID    string // the service's id; empty until it is known
+	State      State
+	Paid       bool
+	Total      decimal.NullDecimal // exact total in the restaurant's currency; not Valid for an adopted order
 	// MenuVersion is the version of the catalogue that the order was checked against (policy O6);
 	// it is 0 for an adopted order.
 	MenuVersion int64
 	// CreatedAt and UpdatedAt are from the journal's clock, in whole milliseconds, UTC.
 	CreatedAt, UpdatedAt time.Time
-	// ExpectedAt is zero if the order has no expected time.
-	ExpectedAt time.Time
+	ExpectedAt           time.Time // zero if the order has no expected time
 	// Calls are the order's calls, oldest first: the creating one (unless Adopted) and the latest
 	// MaxCalls changes.
 	Calls []Call
@@ -103,8 +86,7 @@ const MaxCalls = 100
 // Call is one call of the ordering service. It is opened once, has one or more attempts (policy
 // O8), and ends once.
 type Call struct {
-	// Number is unique in the record; the first one is 1.
-	Number    int
+	Number    int // unique in the record; the first one is 1
 	Operation Operation
 	Outcome   Outcome
 	// Client and RequestID identify the request that caused the call.
@@ -112,23 +94,20 @@ type Call struct {
 	// Fingerprint is the keyed hash of the request: operation, order or restaurant, and canonical
 	// body.
 	Fingerprint string
-	// Key is the hash of the call's key and may be empty. SpecID is the ID of the CallSpec that
-	// opened the call.
+	// Key is the hash of the call's key, if any. SpecID is the ID of the CallSpec that opened the
+	// call.
 	Key, SpecID string
-	// Derived means that the key was computed from the request, not sent by the client. A refusal
-	// frees such a key.
+	// Derived means that the key was computed from the request. A refusal frees such a key.
 	Derived bool
 	// StartedAt and EndedAt are from the journal's clock. EndedAt is zero while the call is open,
 	// or unknown after a sweep.
 	StartedAt, EndedAt time.Time
 	Attempts           []Attempt
-	// Payments are the payments of a pay call; nil for other calls.
-	Payments []Payment
+	Payments           []Payment // payments of a pay call; nil for other calls
 	// Answer is the service's last answer; nil without one. After ordering.customer_data_ttl it
 	// contains only Status and Code (policy O13).
-	Answer *Answer
-	// Resolved is the person's resolution of an unknown outcome; nil without one.
-	Resolved *ResolvedBy
+	Answer   *Answer
+	Resolved *ResolvedBy // a person's resolution of an unknown outcome; nil without one
 	// Contradicted is a certain outcome that arrived later and contradicts the resolution (policy
 	// O12). It may be empty.
 	Contradicted Outcome
@@ -138,11 +117,9 @@ type Call struct {
 type Attempt struct {
 	At       time.Time
 	Duration time.Duration
-	// Status is 0 without an answer.
-	Status  int
-	Outcome Outcome
-	// Code is the service's error code; it may be empty.
-	Code string
+	Status   int // 0 without an answer
+	Outcome  Outcome
+	Code     string // the service's error code; may be empty
 }
 
 // Answer is the ordering service's answer to a call. A Journal stores it as JSON.
@@ -150,11 +127,10 @@ type Answer struct {
 	Status      int    `json:"status"`
 	ContentType string `json:"contentType,omitempty"`
 	// Code, Msg and RequestID are set if the body is an error of the documented shape.
-	Code      string `json:"code,omitempty"`
-	Msg       string `json:"msg,omitempty"`
-	RequestID string `json:"requestId,omitempty"`
-	// RetryAfter is the wait that the service requested; 0 without one.
-	RetryAfter time.Duration `json:"retryAfter,omitempty"`
+	Code       string        `json:"code,omitempty"`
+	Msg        string        `json:"msg,omitempty"`
+	RequestID  string        `json:"requestId,omitempty"`
+	RetryAfter time.Duration `json:"retryAfter,omitempty"` // the wait that the service requested, or 0
 	// Body is the body with secrets removed, up to upstream.MaxErrorBytes. Cut means that it was
 	// longer.
 	Body []byte `json:"body,omitempty"`
@@ -163,8 +139,7 @@ type Answer struct {
 
 // ResolvedBy is a person's resolution of an unknown outcome. A Journal stores it as JSON.
 type ResolvedBy struct {
-	// By is the operator's client.
-	By         string     `json:"by"`
+	By         string     `json:"by"` // the operator's client
 	At         time.Time  `json:"-"`
 	Resolution Resolution `json:"how"`
 	Note       string     `json:"note,omitempty"`
@@ -175,22 +150,17 @@ type Resolution string
 
 // The resolutions.
 const (
-	// ResolvedDone means that the call took effect.
-	ResolvedDone Resolution = "done"
-	// ResolvedNotDone means that the call did not take effect and will not.
-	ResolvedNotDone Resolution = "not_done"
-	// ResolvedRetry means that the call did not take effect and larder sends it again.
-	ResolvedRetry Resolution = "send_again"
+	ResolvedDone    Resolution = "done"       // the call took effect
+	ResolvedNotDone Resolution = "not_done"   // the call did not take effect and will not
+	ResolvedRetry   Resolution = "send_again" // the call did not take effect; larder sends it again
 )
 
 // Payment is one payment of an order.
 type Payment struct {
 	// Code is the GUID of the POS currency.
-	Code string
-	// Amount is the exact amount in the restaurant's currency.
-	Amount decimal.Decimal
-	// PaidAt is the time as the client sent it, RFC 3339 with offset.
-	PaidAt string
+	Code   string
+	Amount decimal.Decimal // exact amount in the restaurant's currency
+	PaidAt string          // time as the client sent it, RFC 3339 with offset
 }
 
 // Call returns a call by its number.

@@ -76,8 +76,7 @@ type retryRequest struct {
 	body   []byte      // the body of the old call, set by validateRetry
 }
 
-// validateRetry reads the body of the call before anything is resolved, and fills in the spec as
-// Abort needs it.
+// validateRetry reads the body of the call before anything is resolved, and fills in the spec.
 func (o *Orders) validateRetry(ctx context.Context, r *retryRequest, spec *CallSpec) (err error) {
 	record := &r.record
 	*spec = CallSpec{

@@ -84,8 +84,8 @@ func (o *Orders) Watch(ctx context.Context, connection string) error {
 	return nil
 }
 
-// AcceptRestore ends the pause of a connection's new orders, and reports whether there was one
-// (policy O14a).
+// AcceptRestore ends a connection's pause of new orders, and reports whether there was one (policy
+// O14a).
 func (o *Orders) AcceptRestore(ctx context.Context, connection string) (bool, error) {
 	accepted, err := o.deps.Journal.Accept(ctx, connection)
 	if err == nil {

@@ -144,8 +144,7 @@ func (c *tx) supersede(other *order) {
 	}
 }
 
-// setOutcome sets a call's outcome and everything that follows from it. If frees is true, the key
-// becomes free.
+// setOutcome sets a call's outcome and its consequences. If frees is true, the key becomes free.
 func (c *tx) setOutcome(call ordering.Call, outcome ordering.Outcome, frees bool) {
 	n, o := call.Number, c.order
 	c.setField(numbered(fieldOutcome, n), string(outcome))

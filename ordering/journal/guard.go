@@ -213,8 +213,7 @@ func (g *guard) watchState(ctx context.Context, s *state, connection string) err
 	if err != nil || required == 0 || r.mark == known.Mark && r.epoch == known.Epoch {
 		return err
 	}
-	// Other instances have committed. A mark is remembered only when enough replicas have it, which
-	// takes a write.
+	// Other instances have committed. A mark is remembered only after a write to enough replicas.
 	if err = g.recovered(ctx, connection); err == nil {
 		err = g.probe(ctx, connection)
 	}

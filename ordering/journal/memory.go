@@ -55,8 +55,7 @@ type state struct {
 type remembered struct {
 	// saved has the mark that as many replicas have as the rule requires.
 	saved
-	// seen is the highest mark of all replies. Later commits get higher marks, whichever server is
-	// the master.
+	// seen is the highest mark of all replies. Later commits get higher marks on any master.
 	seen int64
 	// candidate is the epoch that this instance proposes if Redis has no epoch.
 	candidate string
@@ -192,8 +191,7 @@ func (m *memory) stateFile(connection string) string {
 	return filepath.Join(m.cfg.StateDir, "journal-"+url.PathEscape(connection)+".json")
 }
 
-// load reads the file of an earlier process. If it cannot be read, load logs that, and nothing is
-// remembered.
+// load reads the file of an earlier process. If that fails, it logs the error and returns nothing.
 func (m *memory) load(connection string) saved {
 	if m.cfg.StateDir == "" {
 		return saved{}

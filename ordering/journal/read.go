@@ -24,8 +24,8 @@ func likelyCalls() []int { return []int{1, 2, 3, 4} }
 // reader reads orders by key, orderID and ref, and in lists.
 type reader struct {
 	keys cache.Keys
-	// read retries failed commands. write never does, because a command may have run even if its
-	// reply was lost.
+	// read retries failed commands. write does not: a command may have run before its reply was
+	// lost.
 	read, write redis.UniversalClient
 	log         logrus.FieldLogger
 }
@@ -245,8 +245,7 @@ type listed struct {
 	member string
 }
 
-// List returns records, newest first. It omits records that have expired, and logs and omits
-// unreadable ones.
+// List returns records, newest first. It omits expired records, and logs and omits unreadable ones.
 func (r *reader) List(ctx context.Context, q ordering.Query) (page []ordering.Record, next string, err error) {
 	if q.Cursor != "" && !cursorForm.MatchString(q.Cursor) {
 		return nil, "", ordering.ErrCursor
@@ -284,15 +283,13 @@ func (r *reader) List(ctx context.Context, q ordering.Query) (page []ordering.Re
 	}
 }
 
-// Unknown returns the number of orders of a connection with an unknown outcome (policy O12). It is
-// one cheap command.
+// Unknown counts the orders of a connection with an unknown outcome (policy O12). It is cheap.
 func (r *reader) Unknown(ctx context.Context, connection string) (int64, error) {
 	count, err := r.read.ZCard(ctx, r.keys.OrdersIn(connection, string(ordering.StateUnknown))).Result()
 	return count, failed("count", err)
 }
 
-// listed returns at most count members of the lists of all connections that come before a member,
-// newest first.
+// listed returns at most count members before a member, of all connections' lists, newest first.
 func (r *reader) listed(ctx context.Context, q ordering.Query, before string, count int) ([]listed, error) {
 	within := &redis.ZRangeBy{Min: "-", Max: "+", Count: int64(count)}
 	if before != "" {

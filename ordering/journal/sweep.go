@@ -16,8 +16,7 @@ import (
 const (
 	// sweepAtMost is the number of open calls, and of expired records, that one Sweep handles.
 	sweepAtMost = 100
-	// retryCorruptAfter is the delay before an overdue call with an unreadable record is tried
-	// again.
+	// retryCorruptAfter delays the next attempt for an overdue call with an unreadable record.
 	retryCorruptAfter = time.Minute
 )
 

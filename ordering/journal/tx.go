@@ -9,8 +9,7 @@ import (
 	"larder/ordering"
 )
 
-// tx is a transaction on one order, built from the order as it was read and committed by
-// commit.lua.
+// tx is a transaction on one order, built from the order as it was read, for commit.lua.
 type tx struct {
 	names cache.Keys
 	cfg   ordering.Config
@@ -89,8 +88,7 @@ func (c *tx) checkField(key, field, value string) {
 	c.checks = append(c.checks, c.keyNumber(key), field, value)
 }
 
-// check makes the transaction depend on the value of a string; an empty value means that the key
-// does not exist.
+// check makes the transaction depend on the value of a string; empty means that it does not exist.
 func (c *tx) check(key, value string) { c.checkField(key, "", value) }
 
 func (c *tx) step(name, key string, words ...any) {

@@ -31,15 +31,12 @@ type Input struct {
 	// V1 is true on the v1 API. It sets restaurantID and expectedAt of an order, and forwards only
 	// fields of the interface; the compatible API also forwards unknown fields (policies W8, O1,
 	// O4).
-	V1 bool
-	// Language is the language of messages, for example "en".
-	Language string
-	// FieldCase is the spelling of field names in the body for the service.
-	FieldCase upstream.FieldCase
+	V1        bool
+	Language  string             // language of messages, for example "en"
+	FieldCase upstream.FieldCase // spelling of field names in the body for the service
 }
 
-// Order is a decoded order body. Its strings are parts of the body. It is not safe for concurrent
-// use.
+// Order is a decoded order body. Its strings are parts of it. It is not safe for concurrent use.
 type Order struct {
 	Input
 
@@ -65,8 +62,7 @@ func DecodeOrder(in Input, payments []string) (*Order, error) {
 // Canonical returns the canonical form of the body (policy O7).
 func (o *Order) Canonical() []byte { return o.canonical }
 
-// Restaurant returns the restaurantID of the body; it is empty if it is missing or not an
-// identifier.
+// Restaurant returns the restaurantID of the body, or an empty string if it is not an identifier.
 func (o *Order) Restaurant() string {
 	if named := &o.fields.values[orderRestaurant]; !named.blank() {
 		return named.text
@@ -108,8 +104,7 @@ func (d *decoder) record(size int) {
 	d.Record(make([]byte, 0, size))
 }
 
-// maxExponentDigits limits the exponents that are computed. A number with a longer exponent is not
-// changed.
+// maxExponentDigits limits the exponents that are computed. Longer ones are not changed.
 const maxExponentDigits = 9
 
 // appendCanonicalNumber appends a JSON number by its value: digits without zeros at either end, and
@@ -249,8 +244,7 @@ func (d *decoder) readSoonest(s position) {
 	d.Skip()
 }
 
-// readValue decodes a plain value. A null or skipped value does not overwrite an earlier spelling
-// of the same field.
+// readValue decodes a plain value. A null or skipped value does not replace an earlier spelling.
 func (d *decoder) readValue(v *value, path string, s position, w fieldKind) {
 	kind := d.Kind()
 	if kind == jsontext.KindNull || w == wantNothing {
@@ -308,7 +302,7 @@ func (d *decoder) mismatch(at int32, path string, w fieldKind, got jsontext.Kind
 	d.violations.Add(at, path, violation.TypeMismatch, violation.Params{"want": string(w), "got": got.String()}, "")
 }
 
-// unknownFields returns the unknown fields to send: all on the compatible API, none on the v1 API
+// unknownFields returns the unknown fields to send: all on the compatible API, otherwise none
 // (policy W8).
 func unknownFields(v1 bool, extra []upstream.Field) []upstream.Field {
 	if v1 {

@@ -173,8 +173,7 @@ func (c *validation) checkIngredientLine(parent, n int32) {
 	c.checkUnits(parent, n)
 }
 
-// checkUnits reads the quantity of an ingredient: a whole number of at least 1, by default 1
-// (policy M7).
+// checkUnits reads the quantity of an ingredient: a whole number from 1, by default 1 (policy M7).
 func (c *validation) checkUnits(parent, n int32) {
 	l, it := &c.order.lines[n], &c.items[n]
 	q := &l.quantity

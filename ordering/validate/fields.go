@@ -71,8 +71,7 @@ func (v *value) wholePtr(room *int) *int {
 	return room
 }
 
-// object is an order, a guest or an address: its plain fields, in the order of its table, and its
-// unknown fields.
+// object is an order, a guest or an address: its plain fields, in table order, and unknown fields.
 type object struct {
 	position
 	state  state
@@ -145,8 +144,7 @@ func (o *order) clear() {
 type position struct {
 	// name is the member's name as the client spelled it; empty if the member is missing.
 	name string
-	// pos orders positions as in the body. A missing member has the position of the end of its
-	// object.
+	// pos orders positions as in the body. A missing member has the end of its object.
 	pos int32
 }
 
@@ -164,8 +162,7 @@ func element(path string, i int) string { return path + "/" + strconv.Itoa(i) }
 // nameOr returns the member's name, or the documented one if the member is missing.
 func (s position) nameOr(documented string) string { return cmp.Or(s.name, documented) }
 
-// posOr returns the member's position; if the member is missing, it returns end, the end of its
-// object.
+// posOr returns the member's position, or end, the end of its object, if the member is missing.
 func (s position) posOr(end int32) int32 {
 	if s.name == "" {
 		return end

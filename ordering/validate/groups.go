@@ -36,8 +36,7 @@ type selected struct {
 	tooDeep     bool       // its own groups are beyond the depth limit
 }
 
-// groupTable is the table for counting one list of ingredients: the open groups, and the choices to
-// count for them.
+// groupTable is the table for counting one list of ingredients: the open groups and the choices.
 type groupTable struct {
 	groups   []openGroup
 	slots    []groupSlot // parallel to groups
@@ -245,8 +244,8 @@ func (c *validation) pinGroup(ch *selected) {
 	c.refuse(ch.line, pinned.position, violation.GroupPinInvalid, violation.Params{"groupId": strings.Clone(pinned.text)})
 }
 
-// reportGroups adds violations for groups whose count is outside their limits (policies M1 to M3),
-// in scheme order.
+// reportGroups adds violations for groups outside their limits (policies M1 to M3), in scheme
+// order.
 func (c *validation) reportGroups(n int32) {
 	t := &c.groups
 	for i := range t.slots {

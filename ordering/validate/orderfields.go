@@ -62,8 +62,7 @@ func (v *value) blank() bool {
 	return v.state == absent || (v.state == readable && !v.isNumber && strings.TrimSpace(v.text) == "")
 }
 
-// missing reports whether a mandatory plain field of the order is missing, for which there is
-// another violation.
+// missing reports whether a mandatory field of the order is missing, which is a separate violation.
 func (c fieldCheck) missing(field int) bool {
 	return c.order.values[field].blank() && c.required().plain[field]
 }
@@ -107,8 +106,7 @@ func (c fieldCheck) requireField(of *object, n *requiredField) {
 	addMissing(&c.violations, missingField{position: v.position, base: path, end: end, name: n.inner, field: n.name})
 }
 
-// fullAddress returns the address as one text: the one that was sent, otherwise one composed of its
-// parts (policy O1).
+// fullAddress returns the address that was sent, or one composed of its parts (policy O1).
 func (c *validation) fullAddress() string {
 	a := c.order.address.values
 	if full := &a[addressFull]; !full.blank() {

@@ -19,11 +19,10 @@ type amount struct {
 type priced struct {
 	// path is the dish's JSON Pointer in the client's body.
 	path string
-	// id is the menu's id. If the menu has no such dish, it is the id that the client sent, and
-	// name is empty.
+	// id is the menu's id. For an unknown dish it is the id that the client sent, and name is
+	// empty.
 	id, name string
-	// quantity is the quantity as the client sent it: portions, or kilograms or litres of a dish
-	// sold by weight.
+	// quantity is the quantity as the client sent it: portions, kilograms or litres.
 	quantity amount
 	// price is the price of one unit of the dish without its ingredients.
 	price amount

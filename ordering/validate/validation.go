@@ -74,8 +74,7 @@ func (c *validation) decode() error {
 	return err
 }
 
-// levels returns the maximum number of ingredient levels, which is the depth limit of the catalogue
-// (policy W15).
+// levels returns the maximum number of ingredient levels, the catalogue's depth limit (policy W15).
 func (c *validation) levels() int {
 	if depth := c.Catalogue.Settings().MaxDepth; depth > 0 {
 		return min(depth, maxConfiguredDepth)
@@ -109,20 +108,15 @@ func (c *validation) result() *Result {
 
 // Result is the result of validating an order.
 type Result struct {
-	// Valid is true if the order may be placed in the form of Order.
-	Valid bool
-	// Version is the version of the catalogue that the order was checked against (policy O6).
-	Version int64
+	Valid   bool  // true if the order may be placed in the form of Order
+	Version int64 // version of the catalogue that the order was checked against (policy O6)
 	// Total is the sum of the lines. An invalid order has one too, if all its lines have prices.
-	Total decimal.NullDecimal
-	// Violations are all violations in the order of the body, up to 200 (policy H7).
-	Violations []violation.Violation
+	Total      decimal.NullDecimal
+	Violations []violation.Violation // all violations in the order of the body, up to 200 (policy H7)
 	// More is true if there are more violations than those 200. The check stopped there.
-	More bool
-	// Order is the exact body for the ordering service; nil for an invalid order.
-	Order json.RawMessage
-	// ExpectedAt is the expected time; zero if it is missing or invalid.
-	ExpectedAt time.Time
+	More       bool
+	Order      json.RawMessage // exact body for the ordering service; nil for an invalid order
+	ExpectedAt time.Time       // expected time; zero if it is missing or invalid
 }
 
 // resultWriter writes the JSON response of the validate route.

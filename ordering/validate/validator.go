@@ -96,9 +96,8 @@ type Request struct {
 	// Restaurant is the restaurant of the Catalogue. On the v1 API it is the restaurant of the
 	// route and is sent as restaurantID.
 	Restaurant menu.RestaurantID
-	// Version is the version of the Catalogue.
-	Version   int64
-	Catalogue *menu.Catalogue
+	Version    int64 // version of the Catalogue
+	Catalogue  *menu.Catalogue
 	// Input is the order. Check ignores it and uses the Input of its Order.
 	Input
 }
@@ -106,11 +105,9 @@ type Request struct {
 // Restaurant contains the settings of one restaurant.
 type Restaurant struct {
 	ID menu.RestaurantID
-	// Location is its time zone; nil means UTC. larder uses it for an expectedAt that it sets
-	// itself (policy O4).
+	// Location is its time zone, used when larder sets expectedAt (policy O4); nil means UTC.
 	Location *time.Location
-	// Override is its `ordering:` section.
-	Override Override
+	Override Override // its `ordering:` section
 }
 
 // rules are the settings that apply to one restaurant.

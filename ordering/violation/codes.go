@@ -46,12 +46,11 @@ func (t texts) in(language string) string {
 	return t.english
 }
 
-// template is the message of a violation code. The placeholders are in braces; messages.go expands
-// them.
+// template is the message of a violation code; messages.go expands the placeholders in braces.
 type template struct {
 	message texts
-	// subject replaces {subject} if no name is known. If it is empty too, a leading "{subject}: "
-	// is dropped.
+	// subject replaces {subject} if no name is known. If it is empty, a leading "{subject}: " is
+	// dropped.
 	subject texts
 	special special
 }

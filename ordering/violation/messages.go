@@ -99,8 +99,7 @@ func expand(text, language string, params Params, subject string) string {
 	}
 }
 
-// placeholder returns the text for a placeholder: a param, or a value computed from the params of a
-// group.
+// placeholder returns the text for a placeholder: a param, or a value computed from params.
 func placeholder(name, language string, params Params) string {
 	switch value := params[name]; {
 	case name == "limits":
@@ -170,8 +169,7 @@ func whole(v any) int64 {
 	return n
 }
 
-// listValues joins values: "cash, card or online". It returns an empty string if only an empty
-// value is allowed.
+// listValues joins values: "cash, card or online". It is empty if only an empty value is allowed.
 func listValues(or string, values []string) string {
 	if len(values) < 2 {
 		return strings.Join(values, "")

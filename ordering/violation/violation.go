@@ -18,10 +18,8 @@ type Violation struct {
 	// Path is a JSON Pointer (RFC 6901) into the client's body, in the client's spelling; a missing
 	// field has the interface's spelling.
 	Path string `json:"path"`
-	// Code is stable and documented.
-	Code Code `json:"code"`
-	// Msg is a sentence for a person, in the requested language.
-	Msg string `json:"msg"`
+	Code Code   `json:"code"` // stable and documented
+	Msg  string `json:"msg"`  // a sentence for a person, in the requested language
 	// Params are facts that depend on the code; numbers are json.Number with exact digits. Never
 	// nil.
 	Params map[string]any `json:"params"`
@@ -48,11 +46,10 @@ type positioned struct {
 	Violation
 }
 
-// List collects violations in any order and returns them in the order of the body. The zero value
-// is ready to use.
+// List collects violations and returns them in the order of the body. The zero value is ready to
+// use.
 type List struct {
-	// Language is the language of the messages.
-	Language string
+	Language string // language of the messages
 	// Limit is the maximum number of violations to keep; 0 means no limit. A body is always decoded
 	// to its end, and its first violations are enough.
 	Limit int
@@ -90,7 +87,7 @@ func (l *List) Nest(n int, outer string) {
 	}
 }
 
-// Sorted returns the first violations in the order of the body, and whether there are more (policy
+// Sorted returns the first violations in the order of the body; more reports further ones (policy
 // H7).
 func (l *List) Sorted() (list []Violation, more bool) {
 	if len(l.all) == 0 {
