@@ -46,7 +46,7 @@ func TestAppendCompact(t *testing.T) {
 	}
 }
 
-// A Canonical reports what Check reports, whatever is wrong with the text.
+// Canonical returns the same errors as Check.
 func FuzzCanonicalErr(f *testing.F) {
 	for _, text := range []string{
 		"", " ", `{`, `[1,`, `"a`, `"\x"`, `{"b":1,"a":"\u12"}`, `{"a" 1}`, `{1:2}`, `[01]`, `[-]`, `tru`, `{"a":[[[[1]]]]}`, "\xef\xbb\xbf{} x", `{"a":{"b":[1,2,{}]}}`,
@@ -63,7 +63,7 @@ func FuzzCanonicalErr(f *testing.F) {
 	})
 }
 
-// The canonical form means what the value means to encoding/json, and is its own
+// The canonical form has the same meaning for encoding/json as the value, and is its own
 // canonical form.
 func FuzzAppendCanonical(f *testing.F) {
 	for _, body := range readerSeeds() {

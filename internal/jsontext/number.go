@@ -50,8 +50,8 @@ func (n Number) Decimal() decimal.Decimal {
 	return decimal.New(n.units, -n.places)
 }
 
-// Units returns the number as units × 10^-places, with 0 to MaxPlaces places; ok is false if it has
-// too many digits.
+// Units returns the number as units × 10^-places, 0 to MaxPlaces places; ok is false if it does not
+// fit.
 func (n Number) Units() (units int64, places int32, ok bool) {
 	return n.units, n.places, n.wide == nil
 }

@@ -10,8 +10,8 @@ import (
 	"larder/internal/jsontext"
 )
 
-// drawDecimal makes numbers of every size: such as prices are, such as just fit
-// a Number by themselves, and such as do not.
+// drawDecimal draws numbers of every size: typical prices, numbers at the limit of a
+// Number's units, and larger ones.
 func drawDecimal(t *rapid.T, name string) decimal.Decimal {
 	exponent := rapid.Int32Range(-20, 4).Draw(t, name+" exponent")
 	units := rapid.OneOf(
@@ -24,13 +24,13 @@ func drawDecimal(t *rapid.T, name string) decimal.Decimal {
 	return d
 }
 
-// same reports whether a Number is the decimal, its exponent included.
+// same reports whether a Number equals the decimal, including its exponent.
 func same(n jsontext.Number, d decimal.Decimal) bool {
 	got := n.Decimal()
 	return got.Exponent() == d.Exponent() && got.Coefficient().Cmp(d.Coefficient()) == 0
 }
 
-// TestNumbersAreDecimals: every operation gives what decimal.Decimal gives.
+// TestNumbersAreDecimals: every operation returns the same result as decimal.Decimal.
 func TestNumbersAreDecimals(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -70,8 +70,8 @@ func TestNumbersAreDecimals(t *testing.T) {
 	})
 }
 
-// TestNumbersAreRead holds ParseNumber against the decimal package: what both
-// read is the same, and what ParseNumber refuses is beyond its bounds.
+// TestNumbersAreRead compares ParseNumber with the decimal package: both return the same
+// value, and ParseNumber rejects only numbers beyond its limits.
 func TestNumbersAreRead(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -119,8 +119,8 @@ func TestParseNumber(t *testing.T) {
 	}
 }
 
-// TestPlainNumbersAreExact holds the quick ways of reading and writing a number
-// against those of the decimal package.
+// TestPlainNumbersAreExact compares the fast parsing and formatting of numbers with the
+// decimal package.
 func TestPlainNumbersAreExact(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -155,7 +155,7 @@ func TestWhole(t *testing.T) {
 	}
 }
 
-func TestSumsOfNumbersCostNothing(t *testing.T) { //nolint:paralleltest // allocations of others would count
+func TestSumsOfNumbersCostNothing(t *testing.T) { //nolint:paralleltest // other tests' allocations would count
 	price, _ := jsontext.ParseNumber("199.90")
 	var buffer [64]byte
 	allocations := testing.AllocsPerRun(100, func() {

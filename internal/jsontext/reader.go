@@ -63,7 +63,7 @@ func NewReader(text string, maxDepth int) Reader {
 	return Reader{text: body, at: pastSpace(body, 0), maxDepth: maxDepth, depthLeft: maxDepth, bom: len(text) - len(body)}
 }
 
-// Err returns nil if the text was read to its end and is one well-formed value, otherwise a
+// Err returns nil if the text was completely read and is one well-formed value, otherwise a
 // *SyntaxError.
 func (r *Reader) Err() error {
 	if !r.failed && r.depthLeft == r.maxDepth && pastSpace(r.text, r.at) == len(r.text) {
@@ -92,8 +92,8 @@ func (r *Reader) fail() bool {
 	return false
 }
 
-// Kind returns the kind of the next value without consuming it. Invalid JSON may appear as a number
-// until it is read.
+// Kind returns the kind of the next value without consuming it. Invalid JSON may appear as a
+// number.
 func (r *Reader) Kind() Kind {
 	if r.at >= len(r.text) {
 		return KindNone

@@ -13,7 +13,7 @@ import (
 	"larder/internal/jsontext"
 )
 
-// walked writes down what a Reader finds, every value read as what it is.
+// walked writes all values that a Reader finds, each read by its own kind.
 func walked(r *jsontext.Reader, out *strings.Builder) {
 	switch kind := r.Kind(); kind {
 	case jsontext.KindObject:
@@ -42,7 +42,7 @@ func walked(r *jsontext.Reader, out *strings.Builder) {
 	}
 }
 
-// decoded writes down in the same way what encoding/json finds.
+// decoded writes what encoding/json finds, in the same format.
 func decoded(d *json.Decoder, out *strings.Builder) {
 	token, err := d.Token()
 	if err != nil {
@@ -72,7 +72,7 @@ func decoded(d *json.Decoder, out *strings.Builder) {
 	}
 }
 
-// agree holds a Reader to what encoding/json says of a body and finds in it.
+// agree compares a Reader with encoding/json for a body.
 func agree(t interface {
 	Helper()
 	Fatalf(format string, args ...any)
@@ -128,8 +128,8 @@ func TestReaderAgreesWithEncodingJSON(t *testing.T) {
 	})
 }
 
-// FuzzReader: what encoding/json refuses a Reader refuses, and of the rest it
-// reads what encoding/json reads.
+// FuzzReader: a Reader rejects what encoding/json rejects, and otherwise reads the same
+// values.
 func FuzzReader(f *testing.F) {
 	for _, body := range readerSeeds() {
 		f.Add([]byte(body), 4)

@@ -28,8 +28,7 @@ func FoldName(name string) string {
 	return strings.ReplaceAll(strings.ToLower(name), "_", "")
 }
 
-// AppendString appends s as a JSON string with as few escapes as possible; invalid UTF-8 becomes
-// U+FFFD.
+// AppendString appends s as a JSON string with minimal escapes; invalid UTF-8 becomes U+FFFD.
 func AppendString(dst []byte, s string) []byte {
 	const hexDigits = "0123456789abcdef"
 	if !utf8.ValidString(s) {

@@ -6,8 +6,8 @@ import (
 	"larder/internal/jsontext"
 )
 
-// TestFoldNameIgnoresCaseAsOthersDo: a reader that ignores case by Unicode's
-// simple folding takes these names for the interface's.
+// TestFoldNameIgnoresCaseAsOthersDo: a reader with Unicode's simple case folding treats
+// these names as the interface's.
 func TestFoldNameIgnoresCaseAsOthersDo(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{

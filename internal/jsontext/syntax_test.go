@@ -8,7 +8,7 @@ import (
 	"larder/internal/jsontext"
 )
 
-// FuzzCheck: Check accepts what encoding/json accepts, to the same depth.
+// FuzzCheck: Check accepts what encoding/json accepts, up to the same depth.
 func FuzzCheck(f *testing.F) {
 	for _, text := range []string{
 		``, ` `, `{}`, `[]`, ` [ ] `, `{"a":1}`, `{"a":1,}`, `[1,]`, `[,1]`, `{,}`, `{"a"}`, `{"a":}`, `{a:1}`, `[1 2]`, `{"a":1 "b":2}`,

@@ -10,8 +10,8 @@ import (
 	"larder/internal/menu"
 )
 
-// What moved, laid over the stops before, gives the stops after; and it names
-// nothing that stayed.
+// Applying the changed ids to the stops before results in the stops after, and unchanged
+// ids are not listed.
 func TestMovedLeadsFromOneStopListToTheOther(t *testing.T) {
 	t.Parallel()
 	ids := rapid.Custom(func(t *rapid.T) []string {

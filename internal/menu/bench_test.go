@@ -54,9 +54,9 @@ func BenchmarkMenu(b *testing.B) {
 	}
 }
 
-// BenchmarkSearch is a search of a menu of 400 dishes: the index of the first
-// one, then the costliest text that a guest may send, eight words that no dish
-// has, and such that every dish has (policy H7).
+// BenchmarkSearch searches a menu of 400 dishes: the index of the first search, then the
+// most expensive texts of a guest: eight words that no dish has, and words that every dish
+// has (policy H7).
 func BenchmarkSearch(b *testing.B) {
 	view, err := menu.Decode(sandbox.Generate{Restaurants: 1, Products: 400, Seed: 1}.Menu(0))
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"larder/internal/menu"
 )
 
-// listOf writes n elements of a JSON array, each by format with its number.
+// listOf returns n elements of a JSON array; format formats each with its number.
 func listOf(n int, format string) string {
 	var b strings.Builder
 	for i := range n {
@@ -23,8 +23,8 @@ func listOf(n int, format string) string {
 	return "[" + b.String() + "]"
 }
 
-// soon fails when work takes long that must not grow with the square of its
-// input; what it bounds takes minutes or gigabytes when it does.
+// soon fails if work takes too long. Without the limits under test, the work is quadratic
+// and takes minutes or gigabytes.
 func soon(t *testing.T, what string, work func()) {
 	t.Helper()
 	begun := time.Now()

@@ -45,8 +45,8 @@ type Content struct {
 // Named is the id and the name of a modifier group or scheme; a scheme has no name.
 type Named struct{ ID, Name string }
 
-// Catalogue is a Content with the stop lists of one restaurant. It is immutable and safe for
-// concurrent use.
+// Catalogue is a Content with one restaurant's stop lists. It is immutable and safe for concurrent
+// use.
 type Catalogue struct {
 	*Content
 
@@ -90,8 +90,8 @@ func (c *Content) Name() string { return c.name }
 // Settings returns the settings of the compilation.
 func (c *Content) Settings() Settings { return c.settings }
 
-// Categories returns the categories, parents before children. Callers must not modify slices that a
-// Content returns.
+// Categories returns the categories, parents before children. Callers must not modify returned
+// slices.
 func (c *Content) Categories() []Category { return c.categories }
 
 // CategoryByID returns the category with the id.
@@ -105,8 +105,7 @@ func (c *Content) Products() *ItemTable { return &c.products }
 // Ingredients returns the ingredients in the order of the view.
 func (c *Content) Ingredients() *ItemTable { return &c.ingredients }
 
-// ProductCategories returns the existing categories of dish p, in the order of its definitions
-// (policy W9).
+// ProductCategories returns the existing categories of dish p, in definition order (policy W9).
 func (c *Content) ProductCategories(p Index) []Index {
 	return row(c.productCategories, c.categoryStarts, p)
 }
@@ -182,8 +181,7 @@ func (c *Catalogue) Reasons(p Index) []Reason {
 	return c.reasons(c.stopped.has(p), c.products.At(p), c.products.unknownToPOS(p, c.settings), c.productScheme[p])
 }
 
-// IngredientReasons returns why ingredient i is not orderable; it is empty for an orderable
-// ingredient.
+// IngredientReasons returns why ingredient i is not orderable; empty if it is orderable.
 func (c *Catalogue) IngredientReasons(i Index) []Reason {
 	if c.IngredientOrderable(i) {
 		return nil

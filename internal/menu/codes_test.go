@@ -19,10 +19,10 @@ var update = flag.Bool("update", false, "write docs/lint.md")
 type lintCode struct {
 	code     string
 	severity menu.Severity
-	meaning  string // what the menu says, and what larder does with it
+	meaning  string // what the menu contains, and what larder does
 }
 
-// lintCodes has every code of a Finding, in the order of docs/lint.md.
+// lintCodes contains every code of a Finding, in the order of docs/lint.md.
 var lintCodes = []lintCode{
 	{menu.IssueByteOrderMark, menu.SeverityWarning, "The body starts with a byte order mark; it is stripped."},
 	{menu.IssueNameSpelling, menu.SeverityWarning, "A field is spelled differently from [the interface](ordering-service.md#24-menu-view) (`ID`, `Id`); it is " +
@@ -69,7 +69,7 @@ var lintCodes = []lintCode{
 		"that were read differently. A finding with too many dishes to list has `truncated`."},
 }
 
-// TestLintDocument holds docs/lint.md equal to the table above.
+// TestLintDocument compares docs/lint.md with the table above.
 func TestLintDocument(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
@@ -98,7 +98,7 @@ func TestLintDocument(t *testing.T) {
 	}
 }
 
-// TestEveryFindingHasItsCodeInTheTable uses the oddest menus of these tests.
+// TestEveryFindingHasItsCodeInTheTable uses the menus of these tests with the most defects.
 func TestEveryFindingHasItsCodeInTheTable(t *testing.T) {
 	t.Parallel()
 	known := map[string]menu.Severity{}

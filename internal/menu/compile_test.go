@@ -13,8 +13,8 @@ import (
 	"larder/internal/testkit/viewtest"
 )
 
-// nestedMenu has a combo whose parts are composed themselves, one group under
-// two schemes, an ingredient in two groups, and a scheme that contains itself.
+// nestedMenu has a combo whose parts have modifiers, a group in two schemes, an ingredient
+// in two groups, and a scheme that contains itself.
 const nestedMenu = `{"name":"Test","categories":[
  {"id":"child","name":"Child","parentId":"root"},{"id":"root","name":"Root"},{"id":"lost","name":"Lost","parentId":"nowhere"},
  {"id":"x","name":"X","parentId":"y"},{"id":"y","name":"Y","parentId":"x"},{"id":"root","name":"Root again"}],
@@ -91,8 +91,8 @@ func TestCompileCleansReferences(t *testing.T) {
 	}
 }
 
-// manyCategories has dishes that are defined in several categories, one of
-// them in a category that does not exist first (policy W9).
+// manyCategories has dishes that are defined in several categories; for one dish, the first
+// category does not exist (policy W9).
 const manyCategories = `{"categories":[{"id":"all","name":"All"},{"id":"hot","name":"Hot","parentId":"all"},{"id":"new","name":"New"}],
 "products":[{"id":"soup","name":"Soup","price":1,"categoryId":"gone"},{"id":"tea","name":"Tea","price":2,"categoryId":"hot"},
  {"id":"soup","name":"Soup again","price":9,"categoryId":"hot","schemeId":"nowhere"},{"id":"soup","name":"Soup","price":1,"categoryId":"new"},
@@ -162,12 +162,12 @@ func TestOrderableSaysWhy(t *testing.T) {
 	}
 }
 
-// A price that cannot be read is null everywhere, with the reason (policy W9a);
-// options have reasons as dishes do.
+// An invalid price is null in all output, with the reason (policy W9a); options have
+// reasons as dishes do.
 func TestAPriceThatCannotBeReadIsNull(t *testing.T) {
 	t.Parallel()
 	const invalid = `"orderable":false,"reasons":[{"code":"price_invalid"}]`
-	for price, want := range map[string][2]string{ // of the dish, of the option
+	for price, want := range map[string][2]string{ // of the dish, and of the option
 		``:                {`"price":null`, `"price":0`},
 		`,"price":0`:      {`"price":0`, `"price":0`},
 		`,"price":null`:   {`"price":null`, `"price":null`},
@@ -192,7 +192,7 @@ func TestAPriceThatCannotBeReadIsNull(t *testing.T) {
 		}
 		_, ingredients, _ := strings.Cut(string(c.AppendMenu(nil, menu.Head{})), `"ingredients":`)
 		composed := `"id":"j","externalId":"3","name":"","price":0,"description":"","imageUrls":[],"measure":null,"schemeId":"t","available":true,"orderable":true,"reasons":[]`
-		if strings.Contains(want[1], "null") { // it has nothing left to choose
+		if strings.Contains(want[1], "null") { // its group has no other option
 			composed = `"available":true,"orderable":false,"reasons":[{"code":"group_unsatisfiable","group":"g"}]`
 		}
 		for _, part := range []string{want[1], composed, `"available":false,"orderable":false,"reasons":[{"code":"stopped"}]`} {
@@ -414,8 +414,8 @@ func TestContentHashDependsOnSettingsAndNotOnStops(t *testing.T) {
 	}
 }
 
-// TestMaxZeroDecidesOnZeroAlone: policy M2. What is no count is no limit, also
-// where 0 means none.
+// TestMaxZeroDecidesOnZeroAlone tests policy M2: an invalid count is no limit, even if 0
+// means none.
 func TestMaxZeroDecidesOnZeroAlone(t *testing.T) {
 	t.Parallel()
 	none := menu.DefaultSettings()
@@ -437,7 +437,7 @@ func TestMaxZeroDecidesOnZeroAlone(t *testing.T) {
 	}
 }
 
-// TestARefusedMissingExternalIDLeavesNothingToChoose: policies O2 and M9.
+// TestARefusedMissingExternalIDLeavesNothingToChoose tests policies O2 and M9.
 func TestARefusedMissingExternalIDLeavesNothingToChoose(t *testing.T) {
 	t.Parallel()
 	refuse := menu.DefaultSettings()

@@ -95,7 +95,7 @@ func TestUnknownFieldsAreKept(t *testing.T) {
 	}
 }
 
-// menuWithIssues has n dishes, each odd in another way, by turns.
+// menuWithIssues returns a menu of n dishes with different issues.
 func menuWithIssues(n int) string {
 	odd := []string{
 		`{"ID":"p%d","name":"Id in capitals","price":1}`,
@@ -138,8 +138,8 @@ func menuWithIssues(n int) string {
 	return b.String()
 }
 
-// TestAHundredIssuesCostNoMenu shows that each odd dish is listed or named:
-// every second dish is odd in a way of its own.
+// TestAHundredIssuesCostNoMenu: with issues in every second dish, each dish is still in the
+// menu or reported.
 func TestAHundredIssuesCostNoMenu(t *testing.T) {
 	t.Parallel()
 	v := decode(t, menuWithIssues(104))
@@ -151,7 +151,7 @@ func TestAHundredIssuesCostNoMenu(t *testing.T) {
 			named[id] = append(named[id], f.Code)
 		}
 	}
-	// One in 26 has no id that can be read (3 kinds), the rest are listed.
+	// One dish in 26 has an invalid id (3 kinds); the others are listed.
 	if want := 104 - 3*4; cat.Products().Len() != want {
 		t.Errorf("listed dishes = %d, want %d", cat.Products().Len(), want)
 	}

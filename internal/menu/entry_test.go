@@ -13,8 +13,8 @@ import (
 	"larder/internal/menu"
 )
 
-// decimals draws numbers of either sign, of any length that Decode takes and
-// beyond, with few and many places.
+// decimals draws numbers of both signs, with few and many digits and places, also beyond
+// the limits of Decode.
 func decimals() *rapid.Generator[decimal.Decimal] {
 	return rapid.Custom(func(t *rapid.T) decimal.Decimal {
 		digits := rapid.StringMatching(`-?[1-9][0-9]{0,24}`).Draw(t, "digits")
@@ -34,12 +34,12 @@ func drawMeasure(t *rapid.T) *menu.Measure {
 	return &menu.Measure{Value: decimals().Draw(t, "measure"), Unit: rapid.StringN(0, 4, -1).Draw(t, "unit")}
 }
 
-// written says a value as it is kept: 1.0 is not 1.
+// written formats a value with its exact places: 1.0 is not 1.
 func written(d decimal.Decimal) string {
 	return d.Coefficient().String() + "e" + decimal.NewFromInt32(d.Exponent()).String()
 }
 
-// An entry gives what the view says, to the digit.
+// An entry returns the values of the view exactly.
 func TestAnEntryIsWhatWasPacked(t *testing.T) {
 	t.Parallel()
 	texts := rapid.OneOf(rapid.String(), rapid.Just(strings.Repeat("long ", 4000)))
@@ -97,14 +97,14 @@ func TestAnEntryIsWhatWasPacked(t *testing.T) {
 		if diff := cmp.Diff(want, answer.Result.Products[p]); diff != "" {
 			t.Errorf("details of the dish (-want +got):\n%s", diff)
 		}
-		answer.Result.Ingredients[i].Nutrition = want.Nutrition // ingredients have none
+		answer.Result.Ingredients[i].Nutrition = want.Nutrition // ingredients have no nutrition
 		if diff := cmp.Diff(want, answer.Result.Ingredients[i]); diff != "" {
 			t.Errorf("details of the ingredient (-want +got):\n%s", diff)
 		}
 	})
 }
 
-// What an order asks of an entry is asked some hundred thousand times a second.
+// Orders read entries several hundred thousand times per second.
 func TestReadingAnEntryTakesNoMemory(t *testing.T) { //nolint:paralleltest // it counts allocations
 	c := menu.Compile(&menu.View{Products: []menu.Product{{ID: "d1", ExternalID: "7", Name: "Soup", Price: decimal.New(150, -2)}}}, "r", menu.DefaultSettings())
 	size := 0

@@ -6,8 +6,8 @@ import (
 	"larder/internal/menu"
 )
 
-// A view with a number for an id and a text for a price is read all the same,
-// and the dish stopped in this restaurant is listed and not available.
+// A view with a number as id and a text as price is accepted. The dish that is stopped in
+// this restaurant is listed, but not available.
 func Example() {
 	view, err := menu.Decode([]byte(`{"result":{"products":[
 		{"id":7,"name":"Soup","price":"199.90","isContainInStopList":["r1"]}]}}`))

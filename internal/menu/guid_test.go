@@ -31,8 +31,8 @@ func nearGUIDs() *rapid.Generator[string] {
 	})
 }
 
-// An externalId comes back as it was sent and is found by that text alone,
-// whether it is packed or not.
+// An externalId is returned as it was sent, and is found only by the same text, whether it
+// is packed or not.
 func TestExternalIDsAreKeptAsTheyWereSent(t *testing.T) {
 	t.Parallel()
 	texts := rapid.OneOf(nearGUIDs(), rapid.Just(someGUID), rapid.Just(strings.ToUpper(someGUID)), rapid.String())
@@ -74,8 +74,8 @@ func TestExternalIDsAreKeptAsTheyWereSent(t *testing.T) {
 	})
 }
 
-// Each dish, group, scheme and category of a menu is found by its id, and what
-// is not there is not, however many there are.
+// Each dish, group, scheme and category is found by its id, and unknown ids are not found,
+// for menus of any size.
 func TestEveryIDIsFound(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -103,7 +103,7 @@ func TestEveryIDIsFound(t *testing.T) {
 	})
 }
 
-// What is a GUID but for one byte is kept as it was sent.
+// A text that differs from a GUID in one byte is kept as it was sent.
 func TestWhatIsNearlyAGUIDIsKept(t *testing.T) {
 	t.Parallel()
 	view := &menu.View{}

@@ -13,8 +13,7 @@ import (
 // for the first order and kept with the content, so that names, prices and measures are encoded
 // only once. It is immutable.
 type Item struct {
-	// Price is the exact price in the restaurant's currency; it is 0 if it is not known.
-	Price jsontext.Number
+	Price jsontext.Number // exact price in the restaurant's currency; 0 if it is not known
 	// JSON is the part of an order after the name ID: its value, then the members name, price and,
 	// if there is one, measure.
 	JSON string

@@ -141,8 +141,7 @@ func (l *linter) add(code string, products []string, ids map[string]string, form
 	})
 }
 
-// parents builds the tables from schemes up to dishes, once. Menus without defects do not need
-// them.
+// parents builds the tables from schemes up to dishes, once, when a defect needs them.
 func (l *linter) parents() {
 	if l.laid {
 		return
@@ -312,8 +311,7 @@ func (l *linter) owner(kind, id string, products []string) string {
 	return fmt.Sprintf("%s %q (%s): ", kind, id, name)
 }
 
-// unusable reports whether issues with the code lose their value, so that each is a finding of its
-// own.
+// unusable reports whether issues with the code lose their value and are separate findings.
 func unusable(code string) bool {
 	switch code {
 	case IssueDecimalComma, IssueNumberInvalid, IssueTypeMismatch, IssuePriceMissing, IssuePriceNegative,

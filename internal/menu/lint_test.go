@@ -49,7 +49,7 @@ func TestLintReportsEveryFindingAtOnce(t *testing.T) {
 		"warning category_empty category=x []",
 		"warning category_empty category=y []",
 	}
-	for i := range want { // the order of ids within a line is not the point
+	for i := range want { // the order of ids within a line does not matter
 		want[i] = sortedIDs(want[i])
 	}
 	for i := range got {
@@ -170,8 +170,8 @@ func TestDiffNamesFields(t *testing.T) {
 	}
 }
 
-// TestDiffThenApplyIsTheOther replaces in one menu what the diff names by what
-// the other has: the result is the other.
+// TestDiffThenApplyIsTheOther: replacing the parts of one menu that the diff lists results
+// in the other menu.
 func TestDiffThenApplyIsTheOther(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -14,8 +14,7 @@ type RestaurantID string
 // valid only for that Content.
 type Index = int32
 
-// None is the Index of nothing, for example of a dish without scheme or a search without a next
-// page.
+// None is the Index of nothing, for example for a dish without scheme.
 const None Index = -1
 
 // Settings are the settings of the policies that lint and compile use.

@@ -49,7 +49,7 @@ func TestStopListsOfTheSameContentAreTakenWhole(t *testing.T) {
 	})
 }
 
-// part is a menu view as published.
+// part returns a menu view as published.
 func part(t *rapid.T, raw []byte) menu.Published {
 	_, p, err := menu.DecodePublished(raw)
 	if err != nil {

@@ -13,15 +13,15 @@ import (
 	"larder/internal/sandbox"
 )
 
-// smallView has each kind of value, odd ones too.
+// smallView has a value of each kind, including unusual ones.
 const smallView = `{"name":"Menü","x":[1,{"y":null}],"categories":[{"id":"c","name":"All","parentId":null}],` +
 	`"products":[{"id":"p","externalId":7,"categoryId":"c","name":"Soup \"hot\"","price":"1.50","schemeId":"s",` +
 	`"imageUrls":["u"],"measure":{"value":0.30,"unit":"kg"},"isContainInStopList":["r",null],"proteins":1.5,"disabled":false},` +
 	`{"id":"q","price":1e1,"measure":{"value":null}},5],"ingredientsSchemes":[{"id":"s","ingredientsGroups":[{"id":"g","minCount":1,"maxCount":null}]}],` +
 	`"ingredientsGroups":[{"id":"g","ingredients":["i"]}],"ingredients":[{"id":"i","price":0,"isListStoped":true}]}`
 
-// Decode finds the values and verifies the text in one pass: it must take and
-// refuse what Check does, and say so in the same words.
+// Decode reads values and validates syntax in one pass. It must accept and reject the same
+// texts as Check, with the same errors.
 func TestDecodeRefusesWhatCheckRefuses(t *testing.T) {
 	t.Parallel()
 	pieces := []string{"", `"`, `\`, `\u12`, "{", "}", "[", "]", ",", ":", "0", "-", ".", "e", "t", "null", " ", "\x01", "\xff", "\xef\xbb\xbf"}
@@ -51,8 +51,7 @@ func TestDecodeRefusesWhatCheckRefuses(t *testing.T) {
 	}
 }
 
-// A view is the same however an answer holds it; those that hold it in an
-// unusual way are read in several passes.
+// A view is the same in every form of answer; unusual forms are read in several passes.
 func TestAViewIsTheSameInEveryAnswer(t *testing.T) {
 	t.Parallel()
 	for _, view := range []string{smallView, string(sandbox.Generate{Restaurants: 2, Products: 30, Seed: 1}.Menu(0))} {
@@ -80,8 +79,8 @@ func TestAViewIsTheSameInEveryAnswer(t *testing.T) {
 	}
 }
 
-// What an element holds must not depend on the elements before it, whose names
-// and values are remembered.
+// The values of an element must not depend on earlier elements, whose names and values are
+// cached.
 func TestElementsDoNotRememberEachOther(t *testing.T) {
 	t.Parallel()
 	elements := []string{

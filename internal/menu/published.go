@@ -84,8 +84,7 @@ func appendList(content []byte, canonical *jsontext.Canonical, stops *stopTable)
 	return append(content, ']')
 }
 
-// maxPublished is the maximum size of a Content. Only a view with much invalid UTF-8 grows to that
-// size.
+// maxPublished is the maximum size of a Content. Only much invalid UTF-8 makes a view grow.
 const maxPublished = 96 << 20
 
 // DecodeContent decodes the Content of a Published, without looking for an envelope. The compiled

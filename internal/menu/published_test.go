@@ -17,7 +17,7 @@ import (
 	"larder/internal/testkit/viewtest"
 )
 
-// published is a menu view as published.
+// published returns a menu view as published.
 func published(tb testing.TB, raw string) menu.Published {
 	tb.Helper()
 	_, p, err := menu.DecodePublished([]byte(raw))
@@ -27,7 +27,7 @@ func published(tb testing.TB, raw string) menu.Published {
 	return p
 }
 
-// restored is the view of p with its stop lists.
+// restored returns the view of p with its stop lists.
 func restored(tb testing.TB, p menu.Published) string {
 	tb.Helper()
 	view, err := p.AppendView(nil)
@@ -89,7 +89,7 @@ func TestPublishedPartsTheStopListsFromTheContent(t *testing.T) {
 	}
 }
 
-// sameValue fails unless two JSON texts say the same, digit for digit.
+// sameValue fails unless two JSON texts have the same value, digit for digit.
 func sameValue(tb interface {
 	Helper()
 	Fatalf(format string, args ...any)
@@ -156,12 +156,12 @@ func TestWhatIsPublishedComesBack(t *testing.T) {
 	}
 }
 
-// differing gives how two views as published differ.
+// differing describes the difference of two published views.
 func differing(a, b menu.Published) string {
 	return cmp.Diff(string(a.Content), string(b.Content)) + cmp.Diff(string(a.Stops), string(b.Stops))
 }
 
-// answer is the ordering service's answer with the view, written by seed.
+// answer returns the ordering service's answer with the view; seed selects the spelling.
 func answer(view viewtest.Node, seed uint64) []byte {
 	token := viewtest.Node{Text: strconv.FormatUint(seed, 10)}
 	return viewtest.Node{Kind: viewtest.Object, Members: []viewtest.Member{
@@ -169,7 +169,7 @@ func answer(view viewtest.Node, seed uint64) []byte {
 	}}.Print(seed)
 }
 
-// sameCatalogue fails unless the content compiles to what the view compiles to.
+// sameCatalogue fails unless content and view compile to the same catalogue.
 func sameCatalogue(t *rapid.T, view *menu.View, p menu.Published) {
 	stored, err := menu.DecodeContent(p.Content)
 	if err != nil {
@@ -191,7 +191,7 @@ func sameCatalogue(t *rapid.T, view *menu.View, p menu.Published) {
 	}
 }
 
-// FuzzPublished: whatever Decode takes comes back as it was published, and its
+// FuzzPublished: everything that Decode accepts is restored as it was published, and its
 // content compiles to the same catalogue.
 func FuzzPublished(f *testing.F) {
 	f.Add([]byte(menuWithIssues(30)))
@@ -227,8 +227,8 @@ func FuzzPublished(f *testing.F) {
 	})
 }
 
-// viewOf finds the view in an answer: the last result, unless the answer is a
-// view itself.
+// viewOf returns the view in an answer: the last result, unless the answer itself is a
+// view.
 func viewOf(t *testing.T, raw []byte) viewtest.Node {
 	t.Helper()
 	answer, err := viewtest.Parse(bytes.TrimPrefix(raw, []byte("\ufeff")))

@@ -19,11 +19,11 @@ import (
 	"larder/internal/testkit/viewtest"
 )
 
-// referenceWalk makes a Published of a view with a separate walk for each value.
-// It is an independent implementation of the documented form; the single pass
-// must give the same bytes.
+// referenceWalk creates a Published with a separate walk for each value. It is an
+// independent implementation of the documented format; the single pass must produce the
+// same bytes.
 type referenceWalk struct {
-	values []string // of the stop lists, as they come first
+	values []string // of the stop lists, in order of first occurrence
 	runs   []int
 }
 
@@ -67,7 +67,7 @@ func (a *referenceWalk) object(raw []byte, what string) string {
 	var all, cut []member
 	r, at := jsontext.NewReader(string(raw), 0), 0
 	for name := range r.Members() {
-		before := string(raw[at:r.Offset()]) // a comma, the name and a colon
+		before := string(raw[at:r.Offset()]) // comma, name and colon
 		named := jsontext.NewReader(before[strings.IndexByte(before, '"'):], 0)
 		literal := canonicalText(named.Raw())
 		value, folded := r.Raw(), jsontext.FoldName(name)
@@ -97,7 +97,7 @@ func (a *referenceWalk) object(raw []byte, what string) string {
 	return written(all)
 }
 
-// stop notes the stop value of the next element.
+// stop adds the stop value of the next element.
 func (a *referenceWalk) stop(value string) {
 	at := slices.Index(a.values, value)
 	if at < 0 {
@@ -111,7 +111,7 @@ func (a *referenceWalk) stop(value string) {
 	a.runs = append(a.runs, at, 1)
 }
 
-// viewIn gives the view in an answer as it stands there; see viewOf.
+// viewIn returns the text of the view in an answer; see viewOf.
 func viewIn(answer []byte) []byte {
 	answer = bytes.TrimPrefix(answer, []byte("\ufeff"))
 	view, bare := answer, false
@@ -130,8 +130,7 @@ func viewIn(answer []byte) []byte {
 	return view
 }
 
-// sameAsReference fails unless p is what the reference implementation makes of the
-// answer.
+// sameAsReference fails unless p equals the result of the reference implementation.
 func sameAsReference(t interface {
 	Helper()
 	Fatalf(format string, args ...any)
@@ -143,7 +142,7 @@ func sameAsReference(t interface {
 	}
 }
 
-// asciiOf escapes what is no ASCII, as many programs do.
+// asciiOf escapes non-ASCII characters, as many programs do.
 func asciiOf(view []byte) []byte {
 	var b bytes.Buffer
 	for _, r := range string(view) {
@@ -160,7 +159,7 @@ func asciiOf(view []byte) []byte {
 	return b.Bytes()
 }
 
-// The one pass over a body writes the same as the reference implementation.
+// The single pass produces the same result as the reference implementation.
 func TestOnePassWritesWhatIsStored(t *testing.T) {
 	t.Parallel()
 	indented := func(view []byte) []byte {

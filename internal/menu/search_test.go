@@ -11,7 +11,7 @@ import (
 	"larder/internal/menu"
 )
 
-// searched returns the names of the dishes that a search finds among these.
+// searched returns the names that a search finds.
 func searched(text string, names ...string) []string {
 	view := &menu.View{}
 	for _, name := range names {
@@ -81,8 +81,8 @@ func TestSearchToleratesOneWrongLetter(t *testing.T) {
 	}
 }
 
-// distance is the number of letters in which two words differ, reckoned by the
-// whole table (optimal string alignment).
+// distance returns the optimal string alignment distance of two words, computed with the
+// full table.
 func distance(a, b []rune) int {
 	rows := make([][]int, len(a)+1)
 	for i := range rows {
@@ -106,7 +106,7 @@ func distance(a, b []rune) int {
 	return rows[len(a)][len(b)]
 }
 
-// What is found is what the plain definition of the distance says.
+// Search agrees with the definition of the distance.
 func TestSearchAgreesWithTheDistance(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))

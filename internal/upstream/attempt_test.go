@@ -15,14 +15,14 @@ import (
 	"larder/internal/upstream"
 )
 
-// collectAttempts collects the attempts of one call. It is not locked: the client reports
-// them from the calling goroutine, which the race detector holds it to.
+// collectAttempts collects the attempts of one call. It needs no lock, because the client
+// reports them on the calling goroutine; the race detector checks that.
 func collectAttempts(ctx context.Context) (context.Context, *[]upstream.Attempt) {
 	tries := new([]upstream.Attempt)
 	return upstream.WithAttempts(ctx, func(try upstream.Attempt) { *tries = append(*tries, try) }), tries
 }
 
-// answers gives one after the other, the last one for ever.
+// answers returns the answers one after the other, and then repeats the last one.
 func answers(s *service, list ...http.HandlerFunc) {
 	s.handler = func(w http.ResponseWriter, r *http.Request) {
 		list[min(int(s.calls.Load()), len(list))-1](w, r)
@@ -47,8 +47,8 @@ func slow(then http.HandlerFunc) http.HandlerFunc {
 
 func breaksOff(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 
-// TestAttemptsAreReported runs on a bubble's clock: a try takes what its handlers
-// take, and nothing else takes time.
+// TestAttemptsAreReported runs in a synctest bubble: an attempt takes as long as its
+// handlers, and nothing else takes time.
 func TestAttemptsAreReported(t *testing.T) {
 	t.Parallel()
 	const (
@@ -107,7 +107,7 @@ func TestAttemptsAreReported(t *testing.T) {
 				checkLast(t, *tries, err)
 				at := begun
 				for i := range tc.want {
-					tc.want[i].At = at // noPause: each begins when the one before has ended
+					tc.want[i].At = at // noPause: each starts when the one before has ended
 					at = at.Add(tc.want[i].Duration)
 				}
 				if diff := cmp.Diff(tc.want, *tries); diff != "" {
@@ -118,7 +118,7 @@ func TestAttemptsAreReported(t *testing.T) {
 	}
 }
 
-// checkLast holds that a call ends with what its last try ended with.
+// checkLast checks that the result of a call is the result of its last attempt.
 func checkLast(t *testing.T, tries []upstream.Attempt, err error) {
 	t.Helper()
 	if len(tries) == 0 {
@@ -168,7 +168,7 @@ func TestAttemptsThatReachNobodyAreReported(t *testing.T) {
 	}
 }
 
-// A call that gets neither slot nor token is not begun: nothing was tried.
+// A call that gets no slot or no token has no attempts.
 func TestARejectedCallHasNoAttempt(t *testing.T) {
 	t.Parallel()
 	ended, cancel := context.WithCancel(t.Context())

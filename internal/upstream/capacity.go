@@ -114,11 +114,9 @@ type Rejections struct{ OnArrival, AfterWaiting uint64 }
 type Load struct {
 	// Waiting and InFlight count calls, including reads.
 	Waiting, InFlight int
-	// OrderSlots is the current maximum of calls that write.
-	OrderSlots int
-	// SlotTime is the mean time that a call that writes has its slot.
-	SlotTime time.Duration
-	Rejected Rejections
+	OrderSlots        int           // current maximum of calls that write
+	SlotTime          time.Duration // mean time that a call that writes has its slot
+	Rejected          Rejections
 }
 
 // Load returns the load of the connection.
@@ -132,8 +130,8 @@ func (c *Client) Load() Load {
 	}
 }
 
-// ErrBusy means that no slot was free in time, or that none was expected to be (policy O8a).
-// Nothing was sent.
+// ErrBusy means that no slot was free, or expected to be free, in time (policy O8a). Nothing was
+// sent.
 var ErrBusy = errors.New("too many calls wait for the ordering service")
 
 // maxWaiting is the maximum number of calls that wait for a slot.
@@ -273,8 +271,8 @@ func (q *queue) free(t *waiter, now time.Time) {
 	q.assign(now)
 }
 
-// join adds a call after those of its client. The caller must hold the lock, as for all functions
-// below.
+// join adds a call after those of its client. Callers of join and of the functions below hold the
+// lock.
 func (q *queue) join(client string, k kind) *waiter {
 	i := slices.IndexFunc(q.clientOrder, func(l *clientQueue) bool { return l.client == client && l.kind == k })
 	if i < 0 {

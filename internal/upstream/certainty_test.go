@@ -15,11 +15,11 @@ import (
 	"larder/internal/upstream"
 )
 
-// writeOutcome is what a call that writes must end with (policy O8).
+// writeOutcome is the expected result of a call that writes (policy O8).
 type writeOutcome struct {
 	effect  upstream.Effect
 	refused bool
-	done    bool // no error at all
+	done    bool // without an error
 	tries   int64
 }
 
@@ -27,7 +27,7 @@ var (
 	isDone    = writeOutcome{done: true, tries: 1}
 	isRefused = writeOutcome{refused: true, tries: 1}
 	isUnknown = writeOutcome{effect: upstream.EffectUnknown, tries: 1}
-	notSent   = writeOutcome{tries: 4} // tried again, certainly not executed
+	notSent   = writeOutcome{tries: 4} // retried, certainly not executed
 )
 
 // operations are the four calls that write.
@@ -123,7 +123,7 @@ func TestCertaintyOfAnswers(t *testing.T) {
 	}
 }
 
-// breaking is what a raw TCP service does to a connection.
+// breaking is how a raw TCP service treats a connection.
 type breaking func(conn *net.TCPConn)
 
 func TestCertaintyOfBrokenConnections(t *testing.T) {
@@ -153,7 +153,7 @@ func TestCertaintyOfBrokenConnections(t *testing.T) {
 		},
 		"another protocol, without end": func(conn *net.TCPConn) {
 			_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
-			_, _ = io.Copy(io.Discard, conn) // until the client leaves
+			_, _ = io.Copy(io.Discard, conn) // until the client disconnects
 		},
 		"an answer that is no HTTP": func(conn *net.TCPConn) {
 			_, _ = io.WriteString(conn, "220 mail ready\r\n\r\n")
@@ -173,8 +173,7 @@ func TestCertaintyOfBrokenConnections(t *testing.T) {
 	}
 }
 
-// rawService reads one request of each connection, counts it and lets do
-// answer.
+// rawService reads one request per connection, counts it and calls do to answer.
 func rawService(t *testing.T, do breaking) (address string, requests *atomic.Int64) {
 	t.Helper()
 	var sockets net.ListenConfig
@@ -218,7 +217,7 @@ func rawService(t *testing.T, do breaking) (address string, requests *atomic.Int
 	return listener.Addr().String(), requests
 }
 
-// withTokens gives a client whose token endpoint works, whatever base does.
+// withTokens returns a client with a working token endpoint, independent of base.
 func withTokens(t *testing.T, base string, opts ...upstream.Option) *upstream.Client {
 	t.Helper()
 	tokens := httptest.NewServer(&service{})
@@ -277,7 +276,8 @@ func TestCertaintyOfWhatNeverLeft(t *testing.T) {
 	}
 }
 
-// So long a head leaves in parts; the first one breaks before it is whole.
+// A header of this length is sent in several writes; the connection breaks before it is
+// complete.
 func TestAHeadThatLeavesInPartsMayHaveArrived(t *testing.T) {
 	t.Parallel()
 	s := &service{token: func(w http.ResponseWriter, _ *http.Request) {
@@ -289,7 +289,7 @@ func TestAHeadThatLeavesInPartsMayHaveArrived(t *testing.T) {
 	}
 }
 
-// writing dials connections that take that many bytes and then fail.
+// writing returns connections that accept the given number of bytes and then fail.
 func writing(bytes int) func(context.Context, string, string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		var dialer net.Dialer
@@ -363,7 +363,7 @@ func TestTheCallersEndAfterTheRequestLeftIsUnknown(t *testing.T) {
 		defer stop()
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() {
-			synctest.Wait() // the request is with the service
+			synctest.Wait() // the service has the request
 			cancel()
 		}()
 		_, err := client.CreateOrder(ctx, []byte("{}"))

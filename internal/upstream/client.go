@@ -38,15 +38,12 @@ type Client struct {
 
 // Deps are the dependencies of a Client. All are optional.
 type Deps struct {
-	// Log gets the events upstream.retry, upstream.breaker and upstream.token; the default discards
-	// them.
-	Log logrus.FieldLogger
-	// Observe is called after every exchange, on the calling goroutine.
-	Observe func(Call)
+	// Log gets the events upstream.retry, upstream.breaker and upstream.token; by default none.
+	Log     logrus.FieldLogger
+	Observe func(Call) // called after every exchange, on the calling goroutine
 	// Dial opens the connections to the service; the default uses TCP.
 	Dial DialFunc
-	// Jitter returns the random part of a pause between attempts; the default is a random duration
-	// up to most.
+	// Jitter returns the random part of a pause between attempts; by default up to most.
 	Jitter func(most time.Duration) time.Duration
 }
 

@@ -48,8 +48,7 @@ type Config struct {
 	RetryUnavailable *bool `yaml:"retry_unavailable"`
 	// Traceparent enables the W3C traceparent header for traced calls.
 	Traceparent bool `yaml:"traceparent"`
-	// Rate is the maximum number of requests per second, menu and order calls together; 0 means no
-	// limit.
+	// Rate is the maximum number of requests per second, including menus; 0 means no limit.
 	Rate float64 `yaml:"rate"`
 	// Concurrency is the maximum number of concurrent requests. If it is more than 1, reads leave
 	// one slot free for orders (policy O8a). 0 means DefaultConcurrency.
@@ -63,8 +62,7 @@ type Timeouts struct {
 	Token time.Duration `yaml:"token"`
 	// Menu limits one attempt of a read: menu view or rejection reasons.
 	Menu time.Duration `yaml:"menu"`
-	// Write limits a whole call that writes, from the arrival of its request: token, waiting and
-	// all attempts.
+	// Write limits a whole call that writes, from its arrival: token, waiting and all attempts.
 	Write time.Duration `yaml:"write"`
 }
 

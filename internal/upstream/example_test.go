@@ -15,7 +15,7 @@ import (
 	"larder/internal/upstream"
 )
 
-// An order is created; closing it before it is paid is refused.
+// An order is created. Completing it before it is paid is refused.
 func Example() {
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {

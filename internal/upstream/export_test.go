@@ -8,15 +8,15 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// What the tests of package upstream_test reach inside for.
+// Access to internals for the tests of package upstream_test.
 
-// Option changes a client of a test: what it is made of, or the client itself.
+// Option changes the dependencies of a client or the client itself.
 type Option struct {
 	deps   func(*Deps)
 	client func(*Client)
 }
 
-// Make makes a client as New does, with options.
+// Make returns a client as New does, with options.
 func Make(cfg Config, opts ...Option) (*Client, error) {
 	deps := Deps{}
 	for _, opt := range opts {
@@ -38,12 +38,12 @@ func WithLogger(log logrus.FieldLogger) Option {
 	return Option{deps: func(d *Deps) { d.Log = log }}
 }
 
-// WithObserver sets what is called after every exchange.
+// WithObserver sets the function that is called after every exchange.
 func WithObserver(observe func(Call)) Option {
 	return Option{deps: func(d *Deps) { d.Observe = observe }}
 }
 
-// WithDial opens connections by dial.
+// WithDial sets the function that opens connections.
 func WithDial(dial DialFunc) Option { return Option{deps: func(d *Deps) { d.Dial = dial }} }
 
 // WithJitter replaces the random part of the pauses between attempts.
@@ -51,14 +51,13 @@ func WithJitter(jitter func(most time.Duration) time.Duration) Option {
 	return Option{deps: func(d *Deps) { d.Jitter = jitter }}
 }
 
-// WithTransports replaces the transports; the one of writes must not repeat requests
-// by itself.
+// WithTransports replaces the transports. The transport of writes must not repeat requests.
 func WithTransports(reads, writes http.RoundTripper) Option {
 	return Option{client: func(c *Client) { c.reads, c.writes = reads, writes }}
 }
 
-// WithWriteDial keeps the real write transport over other connections, which trust
-// roots too if it is not nil.
+// WithWriteDial keeps the real write transport with other connections; if roots is not nil,
+// they trust roots.
 func WithWriteDial(dial DialFunc, roots *x509.CertPool) Option {
 	return Option{client: func(c *Client) {
 		transport := newWriteTransport(dial)
@@ -67,21 +66,21 @@ func WithWriteDial(dial DialFunc, roots *x509.CertPool) Option {
 	}}
 }
 
-// WithClock replaces the clock that token lifetimes are measured by.
+// WithClock replaces the clock for token lifetimes.
 func WithClock(clock func() time.Time) Option {
 	return Option{client: func(c *Client) { c.clock = clock }}
 }
 
-// ReadResponseBody exposes the decoder of answers to the fuzz target.
+// ReadResponseBody exports the decoder of answers for fuzzing.
 func ReadResponseBody(body []byte) (orderID, code, msg, requestID string, isJSON bool) {
 	d := readResponseBody(body)
 	return d.orderID, d.code, d.msg, d.requestID, d.json
 }
 
-// ReadReasons exposes the decoder of rejection reasons to the fuzz target.
+// ReadReasons exports the decoder of rejection reasons for fuzzing.
 func ReadReasons(body []byte) ([]Reason, error) { return readReasons(body) }
 
-// ReadTokenReply exposes the decoder of token replies to the fuzz target.
+// ReadTokenReply exports the decoder of token replies for fuzzing.
 func ReadTokenReply(body []byte, now time.Time) (token string, lifetime time.Duration) {
 	reply := readTokenReply(body)
 	if reply.lifetime > 0 {
@@ -90,5 +89,5 @@ func ReadTokenReply(body []byte, now time.Time) (token string, lifetime time.Dur
 	return reply.accessToken, jwtLifetime(reply.accessToken, now)
 }
 
-// String returns the effect's name, for messages of tests.
+// String returns the effect's name for test failures.
 func (e Effect) String() string { return [...]string{"none", "done", "unknown"}[e] }

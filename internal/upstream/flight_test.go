@@ -16,13 +16,12 @@ import (
 	"larder/internal/upstream"
 )
 
-// silent does not answer; with its first read it takes the request's head.
+// silent does not answer; its first read consumes the request's header.
 func silent(conn net.Conn) {
-	_, _ = io.Copy(io.Discard, conn) // until the client leaves
+	_, _ = io.Copy(io.Discard, conn) // until the client disconnects
 }
 
-// after takes what has come of a request, sends an answer's beginning, and is
-// silent then.
+// after reads the request, sends the beginning of an answer, and then nothing.
 func after(beginning string) func(net.Conn) {
 	return func(conn net.Conn) {
 		_, _ = conn.Read(make([]byte, 64<<10))
@@ -31,7 +30,7 @@ func after(beginning string) func(net.Conn) {
 	}
 }
 
-// dripping sends the beginning, and then the same piece each second for ever.
+// dripping sends the beginning, and then the same piece every second, forever.
 func dripping(beginning, piece string) func(net.Conn) {
 	return func(conn net.Conn) {
 		_, err := conn.Read(make([]byte, 64<<10))
@@ -42,8 +41,8 @@ func dripping(beginning, piece string) func(net.Conn) {
 	}
 }
 
-// deaf takes a single byte of the request, so that it cannot be written whole,
-// and notices that the client has left when a later write of its own fails.
+// deaf reads a single byte of the request, so that the request cannot be written
+// completely. It notices that the client has disconnected when a later write fails.
 func deaf(conn net.Conn) {
 	_, err := conn.Read(make([]byte, 1))
 	for err == nil {
@@ -52,18 +51,17 @@ func deaf(conn net.Conn) {
 	}
 }
 
-// TestAWriteIsNeverInFlightLongerThanItsContext: whatever hangs, the call ends
-// with its context or with the write limit (policy O8a: earlier where it cannot
-// be sent any more), and the connection that it was sent
-// on is closed in that moment. (net/http lets a dial go on for a while; nothing
-// of the request is sent on it.)
+// TestAWriteIsNeverInFlightLongerThanItsContext: in every situation the call ends with its
+// context or with the write limit (policy O8a: earlier if it cannot be sent any more), and
+// its connection is closed at that moment. (net/http may continue a dial for a while;
+// nothing of the request is sent on that connection.)
 func TestAWriteIsNeverInFlightLongerThanItsContext(t *testing.T) {
 	t.Parallel()
 	const ok = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 	none, unknown := upstream.EffectNone, upstream.EffectUnknown
 	for name, tc := range map[string]struct {
 		scheme string
-		serve  func(net.Conn) // nil: nobody accepts a connection
+		serve  func(net.Conn) // nil: no connection is accepted
 		effect upstream.Effect
 	}{
 		"nobody accepts":             {"http", nil, none},
@@ -88,8 +86,8 @@ func TestAWriteIsNeverInFlightLongerThanItsContext(t *testing.T) {
 	}
 }
 
-// flight makes a create call whose context lives for given, of a service that
-// speaks with serve, and holds the call to the shorter of both limits.
+// flight makes a create call with a context of duration given to a service that uses serve,
+// and checks that the call ends at the shorter limit.
 func flight(t *testing.T, scheme string, serve func(net.Conn), given time.Duration, effect upstream.Effect) {
 	t.Helper()
 	network := newMemory()
@@ -102,7 +100,7 @@ func flight(t *testing.T, scheme string, serve func(net.Conn), given time.Durati
 			}
 		})
 	}
-	var closed atomic.Int64 // nanoseconds since begun
+	var closed atomic.Int64 // nanoseconds since the start
 	begun := time.Now()
 	dial := func(ctx context.Context, kind, address string) (net.Conn, error) {
 		conn, err := network.Dial(ctx, kind, address)
@@ -121,7 +119,7 @@ func flight(t *testing.T, scheme string, serve func(net.Conn), given time.Durati
 	ctx, cancel := context.WithTimeout(t.Context(), given)
 	defer cancel()
 	limit := min(given, upstream.DefaultWriteTimeout)
-	if effect == upstream.EffectNone { // no repeat begins with less than a third of the limit left
+	if effect == upstream.EffectNone { // no repeat starts with less than a third of the limit left
 		limit = min(given, 2*upstream.DefaultWriteTimeout/3)
 	}
 	_, err = client.CreateOrder(ctx, []byte(`{"dishList":[]}`))
@@ -139,7 +137,7 @@ func flight(t *testing.T, scheme string, serve func(net.Conn), given time.Durati
 	_ = network.Close()
 }
 
-// closing notes that it was closed, the first time.
+// closing records the time of the first Close.
 type closing struct {
 	net.Conn
 	note func()

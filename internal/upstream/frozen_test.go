@@ -22,13 +22,13 @@ import (
 )
 
 const (
-	frozenAt    = "LARDER_TEST_FROZEN" // the service that the frozen process calls
+	frozenAt    = "LARDER_TEST_FROZEN" // the service for the frozen process
 	frozenLimit = 300 * time.Millisecond
 )
 
-// TestFrozen: a process that stands still between opening a connection and
-// writing to it must not send any more when it goes on after its limit: by then
-// the call may have been resolved, and sent by somebody else.
+// TestFrozen: if a process is suspended between opening a connection and writing to it, and
+// continues after its limit, it must not send any more. By then the call may have been
+// resolved, and sent by another instance.
 func TestFrozen(t *testing.T) {
 	t.Parallel()
 	if address := os.Getenv(frozenAt); address != "" {
@@ -57,7 +57,7 @@ func TestFrozen(t *testing.T) {
 	if _, err := syscall.Wait4(child.Process.Pid, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
 		t.Fatalf("the process did not stop: %v, %v\n%s", status, err, &said)
 	}
-	<-time.After(2 * frozenLimit) // no event shows that time has passed for a process that stands still
+	<-time.After(2 * frozenLimit) // a suspended process emits no event when time passes
 	if err := child.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestFrozen(t *testing.T) {
 	}
 }
 
-// freeze makes a call and stops this process before its first byte is written.
+// freeze makes a call and suspends this process before its first byte is written.
 func freeze(t *testing.T, address string) {
 	t.Helper()
 	cfg := upstream.Config{Name: "main", BaseURL: address, AuthURL: address, ClientID: "demo", ClientSecret: "demo-secret"}
@@ -85,13 +85,13 @@ func freeze(t *testing.T, address string) {
 	}
 	var once sync.Once
 	ctx := httptrace.WithClientTrace(context.WithoutCancel(t.Context()), &httptrace.ClientTrace{
-		WroteHeaderField: func(string, []string) { // into a buffer: the connection is written to next
+		WroteHeaderField: func(string, []string) { // into a buffer: the write to the connection comes next
 			once.Do(func() {
 				frozen := time.Now()
 				if err := syscall.Kill(os.Getpid(), syscall.SIGSTOP); err != nil {
 					fmt.Fprintln(os.Stderr, err)
 				}
-				for time.Since(frozen) < frozenLimit { // the signal may reach another thread first
+				for time.Since(frozen) < frozenLimit { // another thread may get the signal first
 				}
 			})
 		},

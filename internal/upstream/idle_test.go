@@ -13,10 +13,9 @@ import (
 	"time"
 )
 
-// TestAServiceThatClosesIdleConnections: under load, the service
-// closes each connection that rested for a moment, and orders come just about
-// then. An order that meets a closing connection would be lost for nobody
-// knows whether it was read.
+// TestAServiceThatClosesIdleConnections: under load the service closes each connection that
+// is idle for a moment, and orders arrive at about that time. An order on a closing
+// connection would have an unknown outcome.
 func TestAServiceThatClosesIdleConnections(t *testing.T) {
 	t.Parallel()
 	const orders, callers = 1200, 24
@@ -59,8 +58,8 @@ func TestAServiceThatClosesIdleConnections(t *testing.T) {
 	}
 }
 
-// TestEachAttemptHasItsOwnConnection: this service breaks every connection that
-// a second request comes on, and asks to be tried again twice.
+// TestEachAttemptHasItsOwnConnection: the service breaks every connection with a second
+// request, and requests two retries.
 func TestEachAttemptHasItsOwnConnection(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -83,7 +82,7 @@ func TestEachAttemptHasItsOwnConnection(t *testing.T) {
 		for op, call := range operations(t.Context(), client) {
 			before := network.dials.Load()
 			if s.tokens.Load() == 0 {
-				before++ // the token's
+				before++ // of the token
 			}
 			if err := call(); err != nil {
 				t.Errorf("%s = %v", op, err)

@@ -16,13 +16,13 @@ import (
 
 const redactedText = "[redacted]"
 
-// kept is what an answer's body becomes in an Error, a Created or an Answer.
+// kept is the part of an answer's body in an Error, a Created or an Answer.
 type kept struct {
 	ContentType, Body string
 	Cut               bool
 }
 
-// answering gives a client whose service answers every order call alike.
+// answering returns a client of a service that answers every order call in the same way.
 func answering(t *testing.T, status int, contentType, body string) *upstream.Client {
 	t.Helper()
 	return start(t, &service{handler: func(w http.ResponseWriter, _ *http.Request) {
@@ -148,7 +148,7 @@ func TestAnAbsurdContentTypeIsNone(t *testing.T) {
 	}
 }
 
-// An answer of unknown length is read up to its limit and no byte further.
+// An answer of unknown length is read up to its limit, and not a byte further.
 func TestAnAnswerAboveItsLimitIsMarked(t *testing.T) {
 	t.Parallel()
 	const limit = 1 << 20
@@ -163,7 +163,7 @@ func TestAnAnswerAboveItsLimitIsMarked(t *testing.T) {
 					defer func() { _ = packed.Close() }()
 					out = packed
 				}
-				_ = http.NewResponseController(w).Flush() // so that no length is given
+				_ = http.NewResponseController(w).Flush() // so that there is no Content-Length
 				_, _ = out.Write(body)
 			}})
 			if _, err := client.RejectionReasons(t.Context()); errors.Is(err, upstream.ErrTooLarge) != tooLarge || (err != nil) != tooLarge {
@@ -173,14 +173,14 @@ func TestAnAnswerAboveItsLimitIsMarked(t *testing.T) {
 	}
 }
 
-// What logs show is bounded, whatever the service says (policy W14).
+// The size of log texts is limited, whatever the service sends (policy W14).
 func TestTheTextOfAnErrorIsBounded(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("п", 50_000)
 	client := answering(t, http.StatusConflict, "application/json", `{"code":"`+long+`","msg":"`+long+`","requestId":"`+long+`"}`)
 	_, err := client.CreateOrder(t.Context(), []byte("{}"))
 	e := asError(t, err)
-	// The body's limit falls into the middle of a character.
+	// The limit of the body is in the middle of a character.
 	if len(e.Code) != 256 || len(e.Msg) != 2048 || len(e.RequestID) != 256 || len(e.Body) != upstream.MaxErrorBytes-1 || !e.Cut {
 		t.Errorf("code %d, msg %d, request id %d, body %d bytes, cut %v; want 256, 2048, 256, 65535, true",
 			len(e.Code), len(e.Msg), len(e.RequestID), len(e.Body), e.Cut)

@@ -84,7 +84,7 @@ func TestWaitingForASlotEndsWithTheContext(t *testing.T) {
 	})
 }
 
-// A wait that is given up gives back what it had got already.
+// A wait that is given up releases what it had already got.
 func TestAWaitThatIsGivenUpHoldsNoSlot(t *testing.T) {
 	t.Parallel()
 	soon := func(t *testing.T) (context.Context, context.CancelFunc) {
@@ -124,7 +124,7 @@ func TestAWaitThatIsGivenUpHoldsNoSlot(t *testing.T) {
 			s := &service{handler: func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"orderID":1}`) }}
 			client, _, stop := withinConfig(t, s, func(c *upstream.Config) { c.Concurrency, c.Rate = 1, 0.5 })
 			defer stop()
-			for range 2 { // one at once, one that would have to wait for two seconds
+			for range 2 { // the first immediately; the second would wait for two seconds
 				ctx, cancel := soon(t)
 				_, _ = client.CreateOrder(ctx, []byte("{}"))
 				cancel()

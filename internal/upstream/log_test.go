@@ -25,7 +25,7 @@ func TestLogNamesEveryEventAndTheConnection(t *testing.T) {
 	log, hook := logtest.NewNullLogger()
 	log.SetLevel(logrus.DebugLevel)
 	client := start(t, s, upstream.WithLogger(log))
-	for range 6 { // the first gets no token, five fail four times each
+	for range 6 { // the first gets no token, five fail after four attempts each
 		if _, err := client.RejectionReasons(t.Context()); err == nil {
 			t.Error("a read of a service that is down succeeded")
 		}

@@ -22,12 +22,12 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const secret = "s3cret+/value"
 
-// service is a small ordering service: tokens numbered from 1, and one handler
-// for all else. It remembers what came in.
+// service is a small ordering service: numbered tokens from 1, and one handler for all
+// other requests. It records requests.
 type service struct {
 	tokens  atomic.Int64
 	calls   atomic.Int64
-	token   http.HandlerFunc // nil: a good token
+	token   http.HandlerFunc // nil: a valid token
 	handler http.HandlerFunc
 }
 
@@ -52,10 +52,10 @@ func config(address string) upstream.Config {
 	}
 }
 
-// noPause makes tries follow one another at once.
+// noPause makes attempts follow each other immediately.
 func noPause(time.Duration) time.Duration { return 0 }
 
-// start serves s on a real socket and gives a client for it.
+// start serves s on a real socket and returns a client for it.
 func start(t *testing.T, s http.Handler, opts ...upstream.Option) *upstream.Client {
 	t.Helper()
 	server := httptest.NewServer(s)
@@ -73,7 +73,7 @@ func connect(t *testing.T, cfg upstream.Config, opts ...upstream.Option) *upstre
 	return client
 }
 
-// asError gives the *upstream.Error that every failed call must give.
+// asError returns the *upstream.Error of a failed call, and fails if it is another error.
 func asError(t *testing.T, err error) *upstream.Error {
 	t.Helper()
 	var e *upstream.Error
@@ -83,10 +83,10 @@ func asError(t *testing.T, err error) *upstream.Error {
 	return e
 }
 
-// connKey is where a request's context holds its connection.
+// connKey is the context key of a request's connection.
 type connKey struct{}
 
-// memory is a network within the process, for tests inside a synctest bubble.
+// memory is an in-process network for tests in a synctest bubble.
 type memory struct {
 	conns chan net.Conn
 	once  sync.Once
@@ -95,14 +95,14 @@ type memory struct {
 	delay atomic.Int64 // of the next dial, in nanoseconds
 }
 
-// hold makes the next dial take that long.
+// hold makes the next dial take the given time.
 func (m *memory) hold(d time.Duration) { m.delay.Store(int64(d)) }
 
 func newMemory() *memory {
 	return &memory{conns: make(chan net.Conn), done: make(chan struct{})}
 }
 
-// Dial gives the client's end of a new connection.
+// Dial returns the client's end of a new connection.
 func (m *memory) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	select {
 	case <-time.After(time.Duration(m.delay.Swap(0))):
@@ -137,8 +137,8 @@ func (m *memory) Close() error { m.once.Do(func() { close(m.done) }); return nil
 // Addr implements net.Listener.
 func (m *memory) Addr() net.Addr { return &net.UnixAddr{Name: "memory", Net: "memory"} }
 
-// within serves s in memory and gives a client for it; the caller, inside a
-// bubble, calls stop before it returns.
+// within serves s in memory and returns a client for it. The caller, in a bubble, calls
+// stop before it returns.
 func within(
 	t *testing.T, s http.Handler, opts ...upstream.Option,
 ) (client *upstream.Client, network *memory, stop func()) {
@@ -189,8 +189,8 @@ func startWith(t *testing.T, s http.Handler, change func(*upstream.Config), opts
 	return connect(t, cfg, opts...)
 }
 
-// hang answers nothing until the client leaves.
+// hang does not answer until the client disconnects.
 func hang(_ http.ResponseWriter, r *http.Request) {
-	_, _ = io.Copy(io.Discard, r.Body) // net/http notices a leaving client only then
+	_, _ = io.Copy(io.Discard, r.Body) // net/http detects a disconnected client only after that
 	<-r.Context().Done()
 }

@@ -16,16 +16,16 @@ const limit = 15 * time.Second
 
 func testQueue(concurrency int, rate float64) *queue {
 	q := newQueue(Config{Concurrency: concurrency, Rate: rate, Timeouts: Timeouts{Write: limit}})
-	q.adaptive.now = float64(concurrency) // as after some calls
+	q.adaptive.now = float64(concurrency) // as after several calls
 	return q
 }
 
-// bounds are those of an order that arrives now.
+// bounds returns the limits of an order that arrives now.
 func bounds() waitLimits {
 	return waitLimits{predictedBy: time.Now().Add(limit / 4), waitUntil: time.Now().Add(limit * 3 / 10)}
 }
 
-// queueState is what the tests look at.
+// queueState is the state that tests compare.
 type queueState struct {
 	waiting, clients, reads, writes int
 	rejected                        Rejections
@@ -37,7 +37,7 @@ func (q *queue) now() queueState {
 	return queueState{q.waiting, len(q.clientOrder), q.inFlight[reads], q.inFlight[writes], q.rejected}
 }
 
-// order acquires a slot for a client and holds it for a while.
+// order acquires a slot for a client and keeps it for the time hold.
 func (q *queue) order(ctx context.Context, client string, hold time.Duration) (waited time.Duration, err error) {
 	begun := time.Now()
 	t, err := q.acquire(ctx, client, writes, bounds())
@@ -50,7 +50,7 @@ func (q *queue) order(ctx context.Context, client string, hold time.Duration) (w
 	return waited, nil
 }
 
-// Clients take turns, each in its own order of arrival.
+// Clients take turns; within a client, calls keep their order of arrival.
 func TestQueue_ClientsTakeTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -82,8 +82,7 @@ func TestQueue_ClientsTakeTurns(t *testing.T) {
 	})
 }
 
-// A call whose context ends leaves the queue, and the slot that it might have
-// had goes to the next one.
+// A call whose context ends leaves the queue, and the next call gets the slot.
 func TestQueue_CallerLeaves(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -123,7 +122,7 @@ func TestQueue_CallerLeaves(t *testing.T) {
 	})
 }
 
-// All reads are one client, which has at most all slots but one.
+// All reads are one client, which leaves one slot free.
 func TestQueue_ReadsLeaveOneSlot(t *testing.T) {
 	t.Parallel()
 	for concurrency, want := range map[int]int{1: 1, 2: 1, 4: 3} {
@@ -150,8 +149,8 @@ func TestQueue_ReadsLeaveOneSlot(t *testing.T) {
 	}
 }
 
-// A call is rejected on arrival, with the predicted wait, when it is too long:
-// the calls before it, by the mean slot time, over the slots.
+// If the predicted wait is too long, a call is rejected on arrival and returns it: the
+// number of calls before it, times the mean slot time, divided by the slots.
 func TestQueue_RejectsOnArrival(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -173,7 +172,7 @@ func TestQueue_RejectsOnArrival(t *testing.T) {
 		if !ok || waited != 0 || busy.RetryAfter != 4*time.Second || !errors.Is(err, ErrBusy) {
 			t.Errorf("the call that would wait too long: %v after %s, %+v", err, waited, busy)
 		}
-		// Another client's call is not behind those of the first.
+		// Another client's call does not wait for all calls of the first.
 		if waited, err := q.order(t.Context(), "b", 0); err != nil || waited != time.Second {
 			t.Errorf("another client's call: %v after %s, want a slot after 1s", err, waited)
 		}
@@ -184,7 +183,7 @@ func TestQueue_RejectsOnArrival(t *testing.T) {
 	})
 }
 
-// Without data nothing is predicted: such a call gives up when it has waited.
+// Without data there is no prediction: the call gives up after its maximum wait.
 func TestQueue_WaitsAtMostAThird(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -230,7 +229,8 @@ func TestQueue_Rate(t *testing.T) {
 		}
 		all.Wait()
 		slices.Sort(waits)
-		// Two at once, then one each half second, while the wait is predicted to be at most 3.75s.
+		// Two immediately, then one every half second, while the predicted wait is at most
+		// 3.75s.
 		if len(waits) != 9 || busy != 3 || waits[1] != 0 || waits[8] != 3500*time.Millisecond {
 			t.Errorf("waits %v, %d rejected; want 9 calls, the last after 3.5s, and 3 rejected", waits, busy)
 		}
@@ -275,8 +275,8 @@ func TestSlotTimes_Mean(t *testing.T) {
 	})
 }
 
-// The limit of calls in flight grows while calls end in time, and shrinks in
-// proportion when they do not, once per generation and not below a quarter.
+// The limit of calls in flight grows while calls end in time. Otherwise it shrinks in
+// proportion, once per generation and not below a quarter.
 func TestAdaptiveLimit(t *testing.T) {
 	t.Parallel()
 	a := newAdaptiveLimit(16, 5*time.Second)
@@ -295,7 +295,7 @@ func TestAdaptiveLimit(t *testing.T) {
 	}{
 		{time.Second, 4, 8},            // doubled
 		{time.Second, 20, 16},          // up to the concurrency
-		{8 * time.Second, 16, 10},      // 16 × 5 ÷ 8, once for all that were in flight together
+		{8 * time.Second, 16, 10},      // 16 × 5 ÷ 8, once for all calls in flight
 		{4 * time.Second, 11, 11},      // one more per generation
 		{15 * time.Second, 11, 4},      // not below a quarter
 		{15 * time.Second, 4, 4},       //

@@ -145,7 +145,7 @@ func TestReadFailures(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := &service{handler: tc.answer}
-			client := startWith(t, s, func(c *upstream.Config) { c.Timeouts.Menu = 5 * time.Minute }) // to pack 64 MiB takes its time
+			client := startWith(t, s, func(c *upstream.Config) { c.Timeouts.Menu = 5 * time.Minute }) // compressing 64 MiB takes time
 			_, err := client.MenuView(t.Context(), "r", upstream.Validator{}, 0)
 			e := asError(t, err)
 			if e.Operation != upstream.OpMenu || e.Status != tc.status || e.Code != tc.code || e.Effect != upstream.EffectNone {
@@ -273,7 +273,7 @@ func TestBreaker(t *testing.T) {
 	}
 }
 
-// breaks holds the breaker to its life while reads fail in this way.
+// breaks tests the states of the circuit breaker while reads fail in this way.
 func breaks(t *testing.T, fails http.HandlerFunc) {
 	t.Helper()
 	var down atomic.Bool
@@ -320,8 +320,8 @@ func breaks(t *testing.T, fails http.HandlerFunc) {
 	}
 }
 
-// A read that is given up between two tries has failed by the service's fault:
-// the breaker counts it, and its error is the last answer.
+// A read that is cancelled between two attempts has failed by the service's fault: the
+// circuit breaker counts it, and its error is the last answer.
 func TestAReadGivenUpInAPauseCountsAsFailed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -335,7 +335,7 @@ func TestAReadGivenUpInAPauseCountsAsFailed(t *testing.T) {
 				_, err := client.RejectionReasons(ctx)
 				done <- err
 			}()
-			synctest.Wait() // it pauses
+			synctest.Wait() // the client pauses
 			cancel()
 			if e := asError(t, <-done); e.Status != http.StatusBadGateway {
 				t.Errorf("read %d ended with %v, want the last answer", i+1, e)

@@ -9,8 +9,8 @@ import (
 	"larder/internal/upstream"
 )
 
-// The sandbox is the ordering service in one process: both presets of the
-// token request, the menu view, the reasons and the error shape are its own.
+// The sandbox is the ordering service in one process. It has both presets of the token
+// request, the menu view, the reasons and the error shape.
 func TestAgainstTheSandbox(t *testing.T) {
 	t.Parallel()
 	const view = `{"name":"small","categories":[],"products":[],"ingredientsSchemes":[],"ingredientsGroups":[],"ingredients":[]}`

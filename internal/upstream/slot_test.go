@@ -13,7 +13,7 @@ import (
 	"larder/internal/upstream"
 )
 
-// A call is sent while two thirds of its limit remain, or not at all.
+// A call is sent only while two thirds of its limit remain.
 func TestSlot_FirstSendLeavesTwoThirds(t *testing.T) {
 	t.Parallel()
 	for _, late := range []struct {
@@ -43,8 +43,8 @@ func TestSlot_FirstSendLeavesTwoThirds(t *testing.T) {
 	}
 }
 
-// A repeat begins while a third of the limit remains; otherwise the call ends
-// as its last attempt did.
+// A repeat starts only while a third of the limit remains; otherwise the call ends with its
+// last attempt.
 func TestSlot_RepeatLeavesOneThird(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -84,8 +84,8 @@ func TestSlot_RepeatLeavesOneThird(t *testing.T) {
 	}
 }
 
-// The pause before a repeat takes no slot, and a repeat for which there is none
-// in time is not made.
+// The pause before a repeat uses no slot. If the repeat gets no slot in time, it is not
+// made.
 func TestSlot_RepeatWithoutSlot(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -109,7 +109,7 @@ func TestSlot_RepeatWithoutSlot(t *testing.T) {
 			}
 		})
 		synctest.Wait()
-		_, err := client.Complete(t.Context(), "2") // takes the slot in the pause
+		_, err := client.Complete(t.Context(), "2") // uses the slot during the pause
 		if e := asError(t, err); e.Effect != upstream.EffectUnknown {
 			t.Errorf("the call that hangs = %+v", e)
 		}
@@ -120,7 +120,7 @@ func TestSlot_RepeatWithoutSlot(t *testing.T) {
 	})
 }
 
-// A connection that is there too late is of no use: nothing is sent on it.
+// A connection that is opened too late is not used: nothing is sent.
 func TestSlot_LateConnection(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -141,7 +141,7 @@ func TestSlot_LateConnection(t *testing.T) {
 	})
 }
 
-// Retry-After is the predicted wait and up to half of it more.
+// Retry-After is between the predicted wait and 1.5 times the wait.
 func TestReserve_RetryAfter(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

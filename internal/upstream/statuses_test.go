@@ -10,12 +10,12 @@ import (
 	"larder/internal/upstream"
 )
 
-// shape is a body that a service may answer with, and what it is.
+// shape is the body of an answer with its properties.
 type shape struct {
 	body string
 	json bool // well-formed
-	// result: it has one that is not null; orderID: it names an order; says: it
-	// is the interface's error shape (code and msg).
+	// result: the body has a result that is not null; orderID: it contains an order's id;
+	// says: it has the interface's error shape (code and msg).
 	result, orderID, says bool
 }
 
@@ -47,7 +47,7 @@ func shapes() map[string]shape {
 	}
 }
 
-// expected is policy O8 (and W13 for successes), written a second time.
+// expected is an independent implementation of policy O8 (and W13 for successes).
 func expected(op upstream.Operation, status int, s shape, retryUnavailable bool) writeOutcome {
 	switch {
 	case status <= 299 && op == upstream.OpCreate:
@@ -77,8 +77,8 @@ func expected(op upstream.Operation, status int, s shape, retryUnavailable bool)
 	}
 }
 
-// TestCertaintyOfEveryStatus asks of every status there is, with every shape of
-// body, what becomes of each call, and how often it was made.
+// TestCertaintyOfEveryStatus tests the outcome and the number of attempts of each call for
+// every status and every shape of body.
 func TestCertaintyOfEveryStatus(t *testing.T) {
 	t.Parallel()
 	for _, retryUnavailable := range []bool{true, false} {
@@ -115,7 +115,7 @@ func TestCertaintyOfEveryStatus(t *testing.T) {
 	}
 }
 
-// A redirect that leads nowhere is a redirect all the same.
+// A redirect with any Location is a refusal.
 func TestRedirectsAreRefusals(t *testing.T) {
 	t.Parallel()
 	for _, location := range []string{"", "/elsewhere", "http://elsewhere.test/", "%zz", "http://[::1"} {

@@ -78,8 +78,7 @@ func (c *Client) freshToken() *oauth2.Token {
 	return nil
 }
 
-// renewToken fetches a token in the configured format. If that fails, the old token is used until
-// it expires.
+// renewToken fetches a token in the configured format. If that fails, it keeps a token that is valid.
 func (c *Client) renewToken(ctx context.Context) (*oauth2.Token, error) {
 	asked := c.clock()
 	token, err := c.requestToken(ctx, c.cfg.TokenRequest)

@@ -82,8 +82,8 @@ func TestTokenRequestForms(t *testing.T) {
 	}
 }
 
-// formOf gives a form's encoding and its fields: as they came in multipart,
-// else in the order of the form.
+// formOf returns a form's encoding and fields: in the order of the request for multipart,
+// otherwise in the order of the form.
 func formOf(r *http.Request) (encoding string, fields [][2]string) {
 	encoding, params, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if encoding == "multipart/form-data" {
@@ -343,7 +343,7 @@ func TestUnauthorizedRenewsOnceAndRepeatsOnce(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		good   string // the token that the service accepts
-		status int    // of the error, 0: none
+		status int    // of the error; 0 for none
 	}{
 		"the new token is good":   {"Bearer token-2", 0},
 		"the new one is not good": {"Bearer nothing", http.StatusUnauthorized},
@@ -433,7 +433,7 @@ func TestProbeToken(t *testing.T) {
 	}
 }
 
-// documentForm and oauthForm are what the presets of the token request mean.
+// documentForm and oauthForm return the presets of the token request.
 func documentForm() upstream.TokenRequest {
 	return upstream.TokenRequest{Encoding: upstream.EncodingMultipart, ClientIDField: "client_ID", ScopeField: "scopes"}
 }

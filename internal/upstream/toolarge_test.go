@@ -13,8 +13,8 @@ import (
 	"larder/internal/upstream"
 )
 
-// A menu of 300 MiB costs little more memory than the limit of 64 MiB, and is
-// not read to its end. It is not parallel: it measures what is allocated.
+// A menu of 300 MiB needs little more memory than the limit of 64 MiB, and is not read to
+// its end. The test is not parallel, because it measures allocations.
 //
 //nolint:paralleltest // it measures the whole process
 func TestMenuAboveTheLimitIsNotReadOn(t *testing.T) {
@@ -22,7 +22,7 @@ func TestMenuAboveTheLimitIsNotReadOn(t *testing.T) {
 	for name, tc := range map[string]struct {
 		gzip, length bool
 		status       int
-		wire         int64 // bytes that the service may get rid of: what was read, and buffers of sockets
+		wire         int64 // bytes that the service can send: those read, and socket buffers
 	}{
 		"plain":                     {status: http.StatusOK, wire: most + 16<<20},
 		"plain, with its length":    {status: http.StatusOK, length: true, wire: 16 << 20},
@@ -65,7 +65,7 @@ func TestMenuAboveTheLimitIsNotReadOn(t *testing.T) {
 			if err == nil || errors.Is(err, upstream.ErrTooLarge) != (tc.status == http.StatusOK) {
 				t.Errorf("error %v, want too large: %v", err, tc.status == http.StatusOK)
 			}
-			// Everything that was allocated, collected or not, by the client and the service.
+			// All allocations of the client and the service, even if collected.
 			if got := after.TotalAlloc - before.TotalAlloc; got > most+16<<20 {
 				t.Errorf("%d MiB were allocated, want at most the limit of 64 MiB and some", got>>20)
 			}

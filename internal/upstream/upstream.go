@@ -61,12 +61,9 @@ const (
 
 // Causes that an *Error may wrap.
 var (
-	// ErrBreakerOpen means that the read was skipped because recent reads failed.
-	ErrBreakerOpen = errors.New("circuit breaker is open")
-	// ErrTooLarge means that the answer exceeds its size limit (policy W15).
-	ErrTooLarge = errors.New("answer is too large")
-	// ErrOrderID means that the order's id is empty or not valid in a path.
-	ErrOrderID = errors.New("the order id is not valid in a URL path")
+	ErrBreakerOpen = errors.New("circuit breaker is open") // the read was skipped because recent reads failed
+	ErrTooLarge    = errors.New("answer is too large")     // the answer exceeds its size limit (policy W15)
+	ErrOrderID     = errors.New("the order id is not valid in a URL path")
 	// ErrResponse means that the answer does not match docs/ordering-service.md.
 	ErrResponse = errors.New("response does not match the ordering service's interface")
 )
@@ -76,12 +73,9 @@ type Effect int
 
 // The effects of a call.
 const (
-	// EffectNone means that the call certainly did not take effect: it was refused, or never sent.
-	EffectNone Effect = iota
-	// EffectDone means that the call certainly took effect.
-	EffectDone
-	// EffectUnknown means that the call may have taken effect; it must not be repeated.
-	EffectUnknown
+	EffectNone    Effect = iota // the call certainly did not take effect: it was refused, or never sent
+	EffectDone                  // the call certainly took effect
+	EffectUnknown               // the call may have taken effect; it must not be repeated
 )
 
 // Error is the failure of a call of the ordering service.
@@ -93,18 +87,13 @@ type Error struct {
 	// (docs/ordering-service.md, section 7). They contain no secrets; Msg has at most 2 KiB, the
 	// others 256 bytes.
 	Code, Msg, RequestID string
-	// ContentType is the type of the body; it may be empty.
-	ContentType string
-	// Body is the body without secrets, at most MaxErrorBytes.
-	Body []byte
+	ContentType          string // may be empty
+	Body                 []byte // without secrets, at most MaxErrorBytes
 	// Cut means that Body is not the whole body: it was longer, or incomplete.
-	Cut bool
-	// Effect is what is known about a call that writes; EffectNone for reads.
-	Effect Effect
-	// RetryAfter is the wait that the service requested; 0 without one.
-	RetryAfter time.Duration
-	// Err is the cause, for logs.
-	Err error
+	Cut        bool
+	Effect     Effect        // what is known about a call that writes; EffectNone for reads
+	RetryAfter time.Duration // the wait that the service requested, or 0
+	Err        error         // cause, for logs
 
 	refused bool // the service certainly refused the call
 	again   bool // may be retried

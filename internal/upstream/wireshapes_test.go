@@ -11,8 +11,8 @@ import (
 	"larder/internal/upstream"
 )
 
-// Every shape of answer that services are seen to give is read for what it
-// means, and kept as it came.
+// Every known shape of a service's answer is decoded correctly, and its body is kept
+// unchanged.
 func TestWireShapesOfAnswers(t *testing.T) {
 	t.Parallel()
 	box := sandbox.New(sandbox.Config{})

@@ -215,8 +215,7 @@ type Attempt struct {
 	At       time.Time     // its start, by the client's clock
 	Duration time.Duration // including a token request
 	Status   int           // 0 without an answer
-	// Effect is what is known about this attempt.
-	Effect Effect
+	Effect   Effect        // what is known about this attempt
 	// Refused is Error.Refused.
 	Refused bool
 	Code    string // the service's error code; may be empty
@@ -232,8 +231,7 @@ func WithAttempts(ctx context.Context, report func(Attempt)) context.Context {
 	return context.WithValue(ctx, attemptsKey{}, report)
 }
 
-// beginAttempt starts an attempt. The returned function reports its result; a nil error is a
-// success.
+// beginAttempt starts an attempt. The returned function reports its result; nil is a success.
 func (c *Client) beginAttempt(ctx context.Context) func(got *answer, e *Error) {
 	at, start := c.clock(), time.Now()
 	return func(got *answer, e *Error) {

@@ -81,9 +81,8 @@ func TestOrderIDsThatCannotStandInAPath(t *testing.T) {
 	}
 }
 
-// TestAWriteIsNeverRepeatedByNetHTTP is a regression test: net/http
-// repeats a POST with an Idempotency-Key, or with a body it can make anew,
-// when a connection that served before breaks.
+// TestAWriteIsNeverRepeatedByNetHTTP is a regression test: net/http repeats a POST with an
+// Idempotency-Key, or with a body that it can create again, if a reused connection breaks.
 func TestAWriteIsNeverRepeatedByNetHTTP(t *testing.T) {
 	t.Parallel()
 	var requests, keys atomic.Int64
@@ -151,7 +150,7 @@ func TestAWriteWaitsAsTheServiceAsks(t *testing.T) {
 					w.WriteHeader(http.StatusCreated)
 					_, _ = io.WriteString(w, `{"result":{"orderID":"1"}}`)
 				}
-				client, _, stop := within(t, s) // a bubble's clock begins with the year 2000
+				client, _, stop := within(t, s) // the clock of a bubble starts in the year 2000
 				defer stop()
 				begun := time.Now()
 				_, err := client.CreateOrder(t.Context(), []byte("{}"))
@@ -168,7 +167,7 @@ func TestAWriteWaitsAsTheServiceAsks(t *testing.T) {
 	}
 }
 
-// A connection whose handshake failed is not left open.
+// A connection whose handshake failed is closed.
 func TestAFailedHandshakeLeavesNothingOpen(t *testing.T) {
 	t.Parallel()
 	plain := httptest.NewServer(http.NotFoundHandler())
@@ -188,8 +187,8 @@ func TestAFailedHandshakeLeavesNothingOpen(t *testing.T) {
 	}
 }
 
-// A token endpoint that asks to be left alone is not asked again within the
-// call, and the caller learns for how long.
+// If the token endpoint requests a wait, it is not asked again within the call, and the
+// error contains the wait.
 func TestAWriteWaitsForATokenAsTheEndpointAsks(t *testing.T) {
 	t.Parallel()
 	s := &service{token: func(w http.ResponseWriter, _ *http.Request) {
@@ -227,9 +226,9 @@ func TestWritesOverTLS(t *testing.T) {
 	}
 }
 
-// TestHeadAndBodyLeaveInOnePiece: this service answers as soon as it has the
-// head, and closes, as one that sheds load does. A body that came by itself
-// would break on that, and the answer would be lost with it.
+// TestHeadAndBodyLeaveInOnePiece: the service answers as soon as it has the header, and
+// closes, as services that shed load do. If the body were sent separately, its write would
+// fail and the answer would be lost.
 func TestHeadAndBodyLeaveInOnePiece(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{0, 2 << 10, 24 << 10} {
@@ -259,7 +258,7 @@ func (c *writeCounter) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// A request that net/http could make anew it could also send twice.
+// A request that net/http could create again could also be sent twice.
 func TestAWriteCannotBeMadeAnew(t *testing.T) {
 	t.Parallel()
 	var rewindable atomic.Int64
