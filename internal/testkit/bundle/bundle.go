@@ -1,11 +1,11 @@
-// Package bundle makes what browsers load out of TypeScript, CSS and HTML: the
-// files directly in a folder's src are its entries, and each becomes
-// one file of its dist, without dependencies and minified. Modules that entries
-// import stand in folders beneath src.
+// Package bundle builds the files that browsers load from TypeScript, CSS and HTML.
+// The files directly in a folder's src are its entries; each becomes one minified
+// file of dist without dependencies. Modules that entries import are in folders
+// below src.
 //
-// It works by esbuild, a Go module: nobody needs Node. Only tests and what
-// `go generate` runs may import it; the program embeds dist, which is committed,
-// and the test beside it calls [Check].
+// It uses esbuild, a Go module, so that nobody needs Node. Only tests and `go
+// generate` may import it. The program embeds dist, which is committed, and the
+// test beside it calls [Check].
 package bundle
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 )
 
-// target is the oldest language that is written: that of browsers of 2022.
+// target is the oldest language version of the output: that of browsers of 2022.
 const target = api.ES2022
 
 // Output is one file of dist.
@@ -29,11 +29,11 @@ type Output struct {
 	Body []byte
 }
 
-// Build bundles every entry of folder/src: each .ts becomes an ES module, each
-// .css a stylesheet, .html and .svg stay as they are. A .css that a module
-// imports is minified text, for a constructed stylesheet.
+// Build bundles every entry of folder/src: each .ts becomes an ES module, each .css
+// a stylesheet; .html and .svg are copied. A .css that a module imports becomes
+// minified text, for a constructed stylesheet.
 //
-// Errors: what esbuild says of the sources, with file and line.
+// Errors: esbuild's messages about the sources, with file and line.
 func Build(folder string) ([]Output, error) {
 	entries, err := entriesOf(folder)
 	if err != nil {
@@ -48,7 +48,7 @@ func Build(folder string) ([]Output, error) {
 		Bundle: true, Format: api.FormatESModule, Platform: api.PlatformBrowser, Target: target, Charset: api.CharsetUTF8,
 		MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: true, LegalComments: api.LegalCommentsInline,
 		Loader:      map[string]api.Loader{".html": api.LoaderCopy, ".svg": api.LoaderCopy},
-		TsconfigRaw: `{"compilerOptions": {"target": "es2022", "useDefineForClassFields": true}}`, // whatever lies around
+		TsconfigRaw: `{"compilerOptions": {"target": "es2022", "useDefineForClassFields": true}}`, // ignores any tsconfig.json nearby
 		Plugins:     []api.Plugin{stylesheets()}, LogLevel: api.LogLevelSilent,
 	})
 	if len(built.Errors) > 0 {
@@ -62,7 +62,7 @@ func Build(folder string) ([]Output, error) {
 	return outputs, nil
 }
 
-// entriesOf lists the files that stand directly in folder/src.
+// entriesOf lists the files directly in folder/src.
 func entriesOf(folder string) ([]api.EntryPoint, error) {
 	files, err := os.ReadDir(filepath.Join(folder, "src"))
 	if err != nil {
@@ -82,7 +82,7 @@ func entriesOf(folder string) ([]api.EntryPoint, error) {
 	return entries, nil
 }
 
-// stylesheets is for modules that import a .css: they get its minified text.
+// stylesheets lets modules import the minified text of a .css.
 func stylesheets() api.Plugin {
 	const namespace = "stylesheet"
 	return api.Plugin{Name: namespace, Setup: func(build api.PluginBuild) {
@@ -107,8 +107,7 @@ func stylesheets() api.Plugin {
 	}}
 }
 
-// Write makes folder/dist what the sources give. Files of dist that no entry
-// makes stay as they are.
+// Write updates folder/dist from the sources. Files of dist without an entry stay.
 func Write(folder string) error {
 	outputs, err := Build(folder)
 	if err != nil {
@@ -126,8 +125,8 @@ func Write(folder string) error {
 	return nil
 }
 
-// Check returns which files of folder/dist are not what the sources give, or
-// stand there without an entry.
+// Check returns the files of folder/dist that differ from the output of the
+// sources, or that have no entry.
 func Check(folder string) error {
 	outputs, err := Build(folder)
 	if err != nil {

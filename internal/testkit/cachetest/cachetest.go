@@ -1,9 +1,9 @@
-// Package cachetest makes menus and publishes them for the tests of cache and
+// Package cachetest creates menus and publishes them for the tests of cache and
 // cache/replica.
 //
-// Every publication is compiled from the JSON that it stores, as package sync
-// does it. The internal tests of cache cannot use this package, which imports
-// cache; they compile the menus of viewtest themselves.
+// Every publication is compiled from the JSON that it stores, as package sync does
+// it. The internal tests of cache cannot use this package, which imports cache;
+// they compile the menus of viewtest themselves.
 package cachetest
 
 import (
@@ -23,7 +23,7 @@ import (
 // Bistro is the restaurant of most tests.
 const Bistro menu.RestaurantID = "bistro"
 
-// Noon is when Publication says that a menu was pulled.
+// Noon is the sync time of a Publication.
 func Noon() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
 
 // Publication decodes and compiles a menu for publishing.
@@ -39,7 +39,7 @@ func Publication(tb testing.TB, restaurant menu.RestaurantID, base int64, raw []
 	}
 }
 
-// Publish publishes a menu over base and fails the test if that is refused.
+// Publish publishes a menu over base. It fails the test on an error.
 func Publish(tb testing.TB, s *cache.Store, restaurant menu.RestaurantID, base int64, raw []byte) cache.Version {
 	tb.Helper()
 	version, err := s.Publish(tb.Context(), Publication(tb, restaurant, base, raw))
@@ -49,7 +49,8 @@ func Publish(tb testing.TB, s *cache.Store, restaurant menu.RestaurantID, base i
 	return version
 }
 
-// Generated is a publication of a menu of n dishes for Bistro, prices set by seed.
+// Generated returns a publication of a menu of n dishes for Bistro, with prices
+// from seed.
 func Generated(tb testing.TB, base int64, n, seed int) cache.Publication {
 	tb.Helper()
 	view, published, err := menu.DecodePublished(viewtest.Menu(n, func(dish int) int { return seed + dish }))
@@ -62,7 +63,7 @@ func Generated(tb testing.TB, base int64, n, seed int) cache.Publication {
 	}
 }
 
-// UpdateStops notes other stop lists with the current version of Bistro.
+// UpdateStops saves other stop lists with the current version of Bistro.
 func UpdateStops(t *testing.T, s *cache.Store, at time.Time, raw []byte) cache.Version {
 	t.Helper()
 	current, err := s.Current(t.Context(), Bistro)
@@ -78,8 +79,8 @@ func UpdateStops(t *testing.T, s *cache.Store, at time.Time, raw []byte) cache.V
 	return version
 }
 
-// Checked notes a check as the script does that ends a run. A zero time confirms
-// nothing. Errors: cache.ErrNoCatalogue, redisdb.ErrUnavailable.
+// Checked records a check as the script that finishes a run does. A zero time
+// confirms nothing. Errors: cache.ErrNoCatalogue, redisdb.ErrUnavailable.
 func Checked(ctx context.Context, r *redisdb.DB, restaurant menu.RestaurantID, at time.Time, outcome string) error {
 	script := redis.NewScript(cache.CheckedLua() + "return checked(KEYS[1], ARGV[1], ARGV[2], ARGV[3])")
 	confirmed, ahead := "", ""
@@ -97,7 +98,7 @@ func Checked(ctx context.Context, r *redisdb.DB, restaurant menu.RestaurantID, a
 	return nil
 }
 
-// Eventually waits until the condition holds.
+// Eventually waits until the condition is true.
 func Eventually(t *testing.T, what string, condition func() bool) {
 	t.Helper()
 	deadline := time.After(20 * time.Second)

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// MenuJSON is a small menu whose dishes all cost price: dishes d0 to dN-1 with
-// POS identifiers, the first one composed, the last two sharing an externalId.
+// MenuJSON returns a small menu whose dishes all cost price: dishes d0 to dN-1 with
+// POS identifiers. The first is a combo, the last two share an externalId.
 func MenuJSON(dishes int, price int64, stopped ...string) []byte {
 	var b strings.Builder
 	b.WriteString(`{"name":"Menu","categories":[{"id":"c","name":"All","parentId":null}],"products":[`)
@@ -34,7 +34,7 @@ func MenuJSON(dishes int, price int64, stopped ...string) []byte {
 	return []byte(b.String())
 }
 
-// ChainMenu is a menu whose dish b has the given fields that stop it.
+// ChainMenu returns a menu whose dish b has the given stop fields.
 func ChainMenu(stop string) []byte {
 	return []byte(`{"requestId":"7","result":{"name":"Chain","spicy":null,"products":[{"price":"1.50","ID":"a","externalId":"x"},` +
 		`{"id":"b","price":2.00` + stop + `}]}}`)

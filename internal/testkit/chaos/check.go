@@ -25,10 +25,10 @@ const (
 // codeRestored is the code of creates that wait for an operator (policy O14a).
 const codeRestored = "journal_restored"
 
-// Violation is a rule that a history breaks.
+// Violation is a broken rule in a history.
 type Violation struct {
 	Rule  string
-	Order string // the key of the order's create; empty: of the run as a whole
+	Order string // the key of the order's create; empty for the whole run
 	Key   string
 	Text  string
 }
@@ -37,9 +37,9 @@ func (v Violation) String() string {
 	return fmt.Sprintf("%s: order %s, key %s: %s", v.Rule, v.Order, v.Key, v.Text)
 }
 
-// Counts sums a history up.
+// Counts summarizes a history.
 type Counts struct {
-	Keys, Acknowledged, NotAvailable, Unknown int // keys, by their answers; NotAvailable: 503 alone
+	Keys, Acknowledged, NotAvailable, Unknown int // keys, by their answers; NotAvailable: only 503
 	Paused                                    int // answers with journal_restored
 	Forgotten, Doubled, BecameUnknown         int // acknowledged orders, executions, acknowledged orders and changes
 }
@@ -53,17 +53,17 @@ func (c Counts) String() string {
 // checker holds a history by order and key.
 type checker struct {
 	history  *History
-	keys     map[string][]Answer // in the order in which they were asked
+	keys     map[string][]Answer // in the order of the requests
 	orders   map[string][]string // the keys of each order
 	executed map[string][]Executed
 	records  map[string][]Record
-	lossAt   int64 // when Redis first lost data, or may have, by a fault of that kind
-	lossEnd  int64 // when that was over: an operator accepted the journal
+	lossAt   int64 // when Redis first lost, or may have lost, data by a fault of that kind
+	lossEnd  int64 // when an operator accepted the journal after it
 	broken   []Violation
 	counts   Counts
 }
 
-// Check compares a history with the rules and returns what breaks them, and its
+// Check compares a history with the rules. It returns the violations and the
 // counts.
 func Check(h *History) ([]Violation, Counts) {
 	c := &checker{
@@ -116,8 +116,8 @@ func (c *checker) violate(rule, order, key, text string, args ...any) {
 	c.broken = append(c.broken, Violation{Rule: rule, Order: order, Key: key, Text: fmt.Sprintf(text, args...)})
 }
 
-// beforeLoss reports whether a key was in use when Redis lost data: the journal
-// may know less of it since, or nothing.
+// beforeLoss reports whether a key was in use when Redis lost data. The journal may
+// then know less about it, or nothing.
 func (c *checker) beforeLoss(key string) bool {
 	return c.lossAt != math.MaxInt64 && c.keys[key][0].Start < c.lossEnd
 }
@@ -129,7 +129,8 @@ func (c *checker) checkExecutions(order string) {
 	}
 }
 
-// checkKey compares the answers of one key with each other and with the end.
+// checkKey compares the answers of one key with each other and with the final
+// state.
 func (c *checker) checkKey(order, key string) {
 	answers := c.keys[key]
 	c.counts.Keys++
@@ -146,7 +147,7 @@ func (c *checker) checkKey(order, key string) {
 		c.checkUnacknowledged(order, key)
 		return
 	}
-	for _, a := range answers[first:] { // concurrent ones: the first to be acknowledged
+	for _, a := range answers[first:] { // concurrent ones: the first that was acknowledged
 		if a.Done() && a.End < answers[first].End {
 			first = slices.Index(answers, a)
 		}
@@ -155,7 +156,7 @@ func (c *checker) checkKey(order, key string) {
 	c.checkAcknowledged(order, key, answers[first])
 }
 
-// checkAcknowledged holds what comes after an acknowledgement against it.
+// checkAcknowledged checks the answers after an acknowledgement.
 func (c *checker) checkAcknowledged(order, key string, first Answer) {
 	if !c.done(order, first.Operation, first.OrderID) {
 		c.violate(RuleExecuted, order, key, "%s; the service has %+v", show(first), c.executed[order])
@@ -189,13 +190,12 @@ func (c *checker) checkAcknowledged(order, key string, first Answer) {
 	}
 }
 
-// passing reports whether a status says nothing of the order itself: it may be
-// another one in a moment.
+// passing reports whether a status is temporary and shows nothing about the order.
 func passing(status int) bool {
 	return status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests || status == http.StatusConflict
 }
 
-// checkLater judges an answer after an acknowledgement; it reports whether the
+// checkLater checks an answer after an acknowledgement. It reports whether the
 // order had become unknown.
 func (c *checker) checkLater(order, key string, first, a Answer) (unknown bool) {
 	switch {
@@ -211,8 +211,8 @@ func (c *checker) checkLater(order, key string, first, a Answer) (unknown bool) 
 	return false
 }
 
-// excused reports whether the instance that acknowledged could not write that to
-// a new master: it was killed since, or, while faults went on, frozen.
+// excused reports whether the acknowledging instance could not write to a new
+// master: it was killed since, or frozen while faults continued.
 func (c *checker) excused(first Answer, until int64, final bool) bool {
 	failedOver, stopped := false, false
 	for _, f := range c.history.Faults {
@@ -245,7 +245,7 @@ func (c *checker) checkRecord(order, key string, first Answer, record Record) (u
 	return false
 }
 
-// checkUnacknowledged judges a key that was never acknowledged.
+// checkUnacknowledged checks a key that was never acknowledged.
 func (c *checker) checkUnacknowledged(order, key string) {
 	answers := c.keys[key]
 	last := answers[len(answers)-1]
@@ -276,14 +276,14 @@ func (c *checker) checkUnacknowledged(order, key string) {
 	}
 }
 
-// blocked reports whether a change waits for another one of its order, or comes
-// too late.
+// blocked reports whether a change waits for another one of its order, or is too
+// late.
 func blocked(a Answer) bool {
 	return a.Status == http.StatusConflict && a.Code != "idempotency_key_in_flight"
 }
 
-// checkChanges judges pay, complete and reject of one order together, and all
-// operations whose answers say that they were not done.
+// checkChanges checks pay, complete and reject of one order together, and all
+// operations whose answers show that they were not done.
 func (c *checker) checkChanges(order string) {
 	acknowledged, explained := map[string]int{}, map[string]bool{}
 	for _, key := range c.orders[order] {
@@ -323,8 +323,8 @@ func (c *checker) answersOf(order, operation string) string {
 	return shown.String()
 }
 
-// done reports whether the service has executed an operation; with an orderID,
-// for this order.
+// done reports whether the service has executed an operation; with an orderID, for
+// this order.
 func (c *checker) done(order, operation, orderID string) bool {
 	return slices.ContainsFunc(c.executed[order], func(e Executed) bool {
 		switch operation {
@@ -340,8 +340,8 @@ func (c *checker) done(order, operation, orderID string) bool {
 	})
 }
 
-// checkArrivals judges changes that reached the service after it had executed
-// them: it refused them, another service might not have.
+// checkArrivals checks changes that reached the service after it had executed them.
+// The sandbox refused them, but another service might not.
 func (c *checker) checkArrivals() {
 	for _, a := range c.history.Arrivals {
 		if a.Repeat && a.At < c.lossAt {

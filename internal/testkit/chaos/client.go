@@ -21,15 +21,15 @@ import (
 // tries is how often a client sends one call before it gives up.
 const tries = 8
 
-// call is one request that a client sends until it has an answer, under one key.
+// call is one request that a client repeats under one key until it has an answer.
 type call struct {
 	operation, order, key string
 	method, path, body    string
 	generation            int64 // of the journal: an operator may have accepted another one since
-	sent                  bool  // some request got no answer, or one that is not 503
+	sent                  bool  // some request got no answer, or one other than 503
 }
 
-// clients is what all clients of a run share.
+// clients is the state that all clients of a run share.
 type clients struct {
 	history    *History
 	instances  []*instanceProcess
@@ -42,7 +42,7 @@ type clients struct {
 	calls []*call
 }
 
-// send sends the call to an instance once and notes what came back.
+// send sends the call to an instance once and records the answer.
 func (s *clients) send(ctx context.Context, c *call, instance int, limit time.Duration, final bool) Answer {
 	answer := Answer{Start: s.history.now(), Instance: instance, Operation: c.operation, Order: c.order, Key: c.key, Final: final}
 	status, body, err := s.do(ctx, s.token, c.method, s.instances[instance].url(c.path), c.body, c.key, limit)
@@ -64,8 +64,8 @@ func (s *clients) send(ctx context.Context, c *call, instance int, limit time.Du
 	return answer
 }
 
-// do sends one request. net/http would send one with an Idempotency-Key again by
-// itself when its connection breaks: without GetBody it cannot.
+// do sends one request. net/http would repeat a request with an Idempotency-Key
+// after a broken connection; without GetBody it cannot.
 func (*clients) do(
 	ctx context.Context, token, method, target, body, key string, limit time.Duration,
 ) (status int, answer []byte, err error) {
@@ -86,11 +86,11 @@ func (*clients) do(
 		return 0, nil, err
 	}
 	answer, err = io.ReadAll(response.Body)
-	_ = response.Body.Close() // all of it was read
+	_ = response.Body.Close() // it was read completely
 	return response.StatusCode, answer, err
 }
 
-// bearer asks an instance for a token, which is good at all of them.
+// bearer requests a token from an instance. All instances accept it.
 func (s *clients) bearer(ctx context.Context, instance int, client string) (string, error) {
 	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {client}, "client_secret": {client + "-secret"}}
 	request, err := http.NewRequestWithContext(
@@ -104,7 +104,7 @@ func (s *clients) bearer(ctx context.Context, instance int, client string) (stri
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = response.Body.Close() }() // it is read below
+	defer func() { _ = response.Body.Close() }() // its body is read below
 	var shown struct {
 		Token string `json:"access_token"`
 	}
@@ -114,7 +114,7 @@ func (s *clients) bearer(ctx context.Context, instance int, client string) (stri
 	return shown.Token, nil
 }
 
-// newCall prepares a call under a key of its own.
+// newCall prepares a call with its own key.
 func (s *clients) newCall(operation, order, method, path, body string) *call {
 	c := &call{operation: operation, order: order, method: method, path: path, body: body, generation: s.generation.Load()}
 	c.key = fmt.Sprintf("%s-%06d-%s", s.prefix, s.next.Add(1), operation)
@@ -129,16 +129,16 @@ func (s *clients) newCall(operation, order, method, path, body string) *call {
 	return c
 }
 
-// client is one customer: it places an order, changes it as customers and shops
-// do, and sends again what was not answered.
+// client is one customer: it places an order, changes it as customers and shops do,
+// and repeats calls without an answer.
 type client struct {
 	clients *clients
 	draw    *rand.Rand
-	rest    time.Duration // between two orders, on average
+	rest    time.Duration // mean time between two orders
 }
 
-// run goes on until ctx ends; what it has sent by then is waited for. While the
-// gate is closed it serves nobody.
+// run serves orders until ctx ends, and waits for the calls that it has sent by
+// then. It pauses while the gate is closed.
 func (c *client) run(ctx context.Context, gate *sync.RWMutex) {
 	for ctx.Err() == nil {
 		gate.RLock()
@@ -170,7 +170,7 @@ func (c *client) serve(ctx context.Context) {
 		change(Reject, reason)
 	case 2:
 		if change(Pay, payment).Done() {
-			change(Pay, payment) // under another key, which must not pay again
+			change(Pay, payment) // with another key, which must not pay again
 		}
 	default:
 		if change(Pay, payment).Done() {
@@ -179,14 +179,14 @@ func (c *client) serve(ctx context.Context) {
 	}
 }
 
-// try sends a call until it has an answer that says what became of it, or the
-// client gives up. Some answers are lost to the client: it sends again.
+// try sends a call until an answer shows its outcome, or the client gives up. Some
+// answers are lost on purpose, so that the client repeats the call.
 func (c *client) try(ctx context.Context, made *call) (answer Answer) {
 	lose := c.draw.IntN(4) == 0
 	for range tries {
 		limit := 4 * time.Second
 		if c.draw.IntN(10) == 0 {
-			limit = 300 * time.Millisecond // an impatient one
+			limit = 300 * time.Millisecond // an impatient client
 		}
 		answer = c.clients.send(context.WithoutCancel(ctx), made, c.draw.IntN(len(c.clients.instances)), limit, false)
 		waits := answer.Status == 0 || answer.Status == http.StatusServiceUnavailable ||
@@ -195,7 +195,7 @@ func (c *client) try(ctx context.Context, made *call) (answer Answer) {
 			return answer
 		}
 		if answer.Status == http.StatusServiceUnavailable && c.draw.IntN(4) == 0 {
-			return answer // gives up, and looks elsewhere
+			return answer // gives up, and tries elsewhere
 		}
 		most := 500 * time.Millisecond
 		if !waits {
@@ -206,8 +206,8 @@ func (c *client) try(ctx context.Context, made *call) (answer Answer) {
 	return answer
 }
 
-// sendAgain sends the last orders of before a loss of data once more, as customers
-// do who have lost their answers: none may be executed again.
+// sendAgain repeats the last orders before a loss of data, as customers do who have
+// lost their answers. None may be executed again.
 func (s *clients) sendAgain(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 4*time.Second)
 	defer cancel()
@@ -218,15 +218,16 @@ func (s *clients) sendAgain(ctx context.Context) {
 	for n, c := range slices.Backward(last) {
 		if c.operation == Create && left > 0 && ctx.Err() == nil {
 			left--
-			// A copy: the client may be sending the call now, and change sent.
+			// A copy: the client may be sending the call concurrently, and change
+			// sent.
 			again := &call{operation: c.operation, order: c.order, key: c.key, method: c.method, path: c.path, body: c.body}
 			s.send(ctx, again, n%len(s.instances), time.Second, false)
 		}
 	}
 }
 
-// replayAll asks once more for every key that may have been executed, now that no
-// fault is on: each must have an answer, and the same as before.
+// replayAll repeats every key that may have been executed, after all faults. Each
+// must have an answer, equal to the one before.
 func (s *clients) replayAll(ctx context.Context, workers int) {
 	var work sync.WaitGroup
 	calls := make(chan *call)
@@ -252,7 +253,7 @@ func (s *clients) replayAll(ctx context.Context, workers int) {
 	work.Wait()
 }
 
-// readRecords notes what larder knows of each order.
+// readRecords records what larder knows about each order.
 func (s *clients) readRecords(ctx context.Context) error {
 	ops, err := s.bearer(ctx, 0, "ops")
 	if err != nil {

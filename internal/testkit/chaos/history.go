@@ -18,8 +18,8 @@ const (
 	Reject   = "reject"
 )
 
-// Answer is one request of a client to larder and what came back. Times are
-// microseconds since the run began.
+// Answer is one request of a client to larder and its answer. Times are
+// microseconds since the start of the run.
 type Answer struct {
 	Start     int64  `json:"start"`
 	End       int64  `json:"end"`
@@ -27,19 +27,19 @@ type Answer struct {
 	Operation string `json:"operation"`
 	Order     string `json:"order"` // the key of the order's create
 	Key       string `json:"key"`
-	Status    int    `json:"status"` // 0: no answer came
+	Status    int    `json:"status"` // 0: no answer
 	Code      string `json:"code,omitempty"`
 	OrderID   string `json:"orderID,omitempty"`
 	Ref       string `json:"ref,omitempty"`
 	Body      string `json:"body,omitempty"`
 	Error     string `json:"error,omitempty"`
-	Final     bool   `json:"final,omitempty"` // asked when all faults were over
+	Final     bool   `json:"final,omitempty"` // requested after all faults
 }
 
 // Done reports whether larder acknowledged the operation.
 func (a Answer) Done() bool { return a.Status/100 == 2 }
 
-// Fault is something that was broken.
+// Fault is one injected fault.
 type Fault struct {
 	Start  int64  `json:"start"`
 	End    int64  `json:"end"`
@@ -53,29 +53,29 @@ type Arrival struct {
 	At        int64  `json:"at"`
 	Operation string `json:"operation"`
 	OrderID   string `json:"orderID"`
-	Repeat    bool   `json:"repeat,omitempty"` // the service had executed it already
+	Repeat    bool   `json:"repeat,omitempty"` // the service had executed it before
 }
 
-// Executed is an order as the ordering service has it at the end.
+// Executed is an order at the ordering service at the end.
 type Executed struct {
 	OrderID  string `json:"orderID"`
-	Order    string `json:"order"` // the key of its create, which every order carries in its comment
+	Order    string `json:"order"` // the key of its create, which every order has in its comment
 	State    string `json:"state"`
 	Paid     bool   `json:"paid"`
 	Payments int    `json:"payments"`
 }
 
-// Record is an order as larder has it when all faults are over.
+// Record is an order at larder after all faults.
 type Record struct {
 	At       int64             `json:"at"`
 	Order    string            `json:"order"`
 	Instance int               `json:"instance"`
-	Status   int               `json:"status"` // of the answer: 404 means that larder knows nothing
+	Status   int               `json:"status"` // of the answer; 404: larder does not know the order
 	State    string            `json:"state,omitempty"`
 	OrderID  string            `json:"orderID,omitempty"`
 	Ref      string            `json:"ref,omitempty"`
 	Last     map[string]string `json:"last,omitempty"` // operation to the outcome of its last attempt
-	Listed   bool              `json:"listed"`         // among the unknown orders that operators see
+	Listed   bool              `json:"listed"`         // in the operators' list of unknown orders
 }
 
 // History is one run. Its methods may be called from several goroutines.
@@ -100,12 +100,12 @@ type entry struct {
 	Record   *Record   `json:"record,omitempty"`
 }
 
-// NewHistory returns an empty history that writes each entry to w as it happens.
+// NewHistory returns an empty history that writes each entry to w at once.
 func NewHistory(w io.Writer) *History {
 	return &History{began: time.Now(), file: json.NewEncoder(w)}
 }
 
-// now returns the microseconds since the run began.
+// now returns the microseconds since the start of the run.
 func (h *History) now() int64 { return time.Since(h.began).Microseconds() }
 
 func (h *History) add(e entry) {
@@ -124,11 +124,11 @@ func (h *History) add(e entry) {
 		h.Records = append(h.Records, *e.Record)
 	}
 	if h.file != nil {
-		_ = h.file.Encode(e) // the history in memory is what is checked
+		_ = h.file.Encode(e) // the check uses the history in memory
 	}
 }
 
-// ReadHistory reads what a History has written, to check it again.
+// ReadHistory reads the output of a History, to check it again.
 func ReadHistory(path string) (*History, error) {
 	file, err := os.Open(path)
 	if err != nil {

@@ -16,10 +16,10 @@ import (
 	"larder/internal/testkit/process"
 )
 
-// instances is how many larder processes a run has.
+// instances is the number of larder processes of a run.
 const instances = 3
 
-// Build builds larder into the folder dir and returns the path of the binary.
+// Build builds larder in the folder dir and returns the path of the binary.
 func Build(ctx context.Context, dir string) (string, error) {
 	binary := filepath.Join(dir, "larder")
 	arguments := []string{
@@ -34,7 +34,7 @@ func Build(ctx context.Context, dir string) (string, error) {
 	return binary, nil
 }
 
-// instanceProcess is one instance: a process that is killed and started again, always on
+// instanceProcess is one instance: a process that is killed and started again at
 // the same address.
 type instanceProcess struct {
 	binary, dir, name string
@@ -79,7 +79,7 @@ restaurants:
 	return l, os.WriteFile(l.config, []byte(text), 0o600)
 }
 
-// start starts the process; it does not wait until it serves.
+// start starts the process. It does not wait until the process serves.
 func (l *instanceProcess) start(ctx context.Context) (err error) {
 	l.starts++
 	l.process, err = process.Start(ctx, l.dir, fmt.Sprintf("%s.%d", l.name, l.starts), []string{"LARDER_LOG_FORMAT=json"},
@@ -92,7 +92,7 @@ func (l *instanceProcess) signal(signal syscall.Signal) { _ = syscall.Kill(l.pro
 // url returns the address of a route.
 func (l *instanceProcess) url(path string) string { return "http://" + l.addr + path }
 
-// ready reports whether the instance serves menus and can place orders.
+// ready returns nil if the instance serves menus and can place orders.
 func (l *instanceProcess) ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
@@ -104,21 +104,22 @@ func (l *instanceProcess) ready(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = response.Body.Close() }() // only its status counts
+	defer func() { _ = response.Body.Close() }() // only its status is used
 	if response.StatusCode != http.StatusOK {
 		return fmt.Errorf("%s: /readyz: %d", l.name, response.StatusCode)
 	}
 	return nil
 }
 
-// await returns when so is nil, or ends the test when it is not within the limit.
+// await waits until so returns nil. It ends the test if that takes longer than
+// limit.
 func await(tb testing.TB, limit time.Duration, what string, so func(ctx context.Context) error) {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(tb.Context(), limit)
 	defer cancel()
 	ticker := time.NewTicker(50 * time.Millisecond)
 	defer ticker.Stop()
-	var missing error // as last found out, not that the time was over
+	var missing error // the last error, not the timeout
 	for {
 		err := so(ctx)
 		if err == nil {

@@ -36,9 +36,9 @@ const (
 	Slow        = "service slow"
 )
 
-// losesData reports whether a fault loses data that was acknowledged, or may: a
-// master that comes back late, or was only slow, has a replica that acknowledges and
-// is not elected.
+// losesData reports whether a fault loses acknowledged data, or may. If a master
+// comes back late, or was only slow, a replica may have acknowledged and not be
+// elected.
 func (f Fault) losesData() bool {
 	return slices.Contains([]string{BackupRestored, Flushed, MasterReturns, MasterReplaced}, f.Kind)
 }
@@ -52,17 +52,17 @@ func (f Fault) losesMaster() bool {
 type Step struct {
 	At, For time.Duration
 	Kind    string
-	Target  int // the larder instance, or which of the replicas
+	Target  int // the larder instance, or the number of the replica
 }
 
-// ofRedis reports whether the step breaks Redis.
+// ofRedis reports whether the step affects Redis.
 func (s Step) ofRedis() bool {
 	return !slices.Contains([]string{
 		LarderKilled, LarderFrozen, AnswerLost, AnswerHangs, CallLost, Unavailable, Slow, BackupTaken, Accepted,
 	}, s.Kind)
 }
 
-// Plan is what is broken when, in the order of time.
+// Plan lists faults in the order of time.
 type Plan []Step
 
 func (p Plan) String() string {
@@ -73,7 +73,7 @@ func (p Plan) String() string {
 	return text.String()
 }
 
-// The forms of Redis.
+// The topologies of Redis.
 const (
 	Single   = "single"
 	Sentinel = "sentinel"
@@ -81,9 +81,9 @@ const (
 )
 
 // NewPlan draws a plan from the seed: faults of larder, of Redis and of the
-// service, of each at most one at a time. The second half of a long run begins
-// with a fault that loses data, when loss is true; what follows it are faults of
-// larder and of the service.
+// service, at most one of each at a time. If loss is true, the second half of a
+// long run starts with a fault that loses data, followed by faults of larder and
+// the service.
 func NewPlan(form string, seed uint64, length time.Duration, loss bool) Plan {
 	draw := rand.New(rand.NewPCG(seed, uint64(len(form))))
 	redis := []string{MasterKilled, MasterFrozen, MasterHangs, MasterRefused, DiskFull}
@@ -115,7 +115,7 @@ func NewPlan(form string, seed uint64, length time.Duration, loss bool) Plan {
 	return plan
 }
 
-// track draws faults that follow one another with a pause between them.
+// track draws consecutive faults with a pause between them.
 func track(draw *rand.Rand, kinds []string, until, pause time.Duration) (plan Plan) {
 	at := time.Second + time.Duration(draw.Int64N(int64(time.Second)))
 	for {

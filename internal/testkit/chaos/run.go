@@ -20,16 +20,16 @@ import (
 // Run is one run: real larder processes on a real Redis, with clients and faults.
 type Run struct {
 	Binary  string // of larder
-	Dir     string // where history and logs are kept
+	Dir     string // for history and logs
 	Form    string // of Redis
 	Seed    uint64
 	Plan    Plan
 	For     time.Duration
 	Clients int
-	Rest    time.Duration // of a client between two orders, on average
+	Rest    time.Duration // mean time of a client between two orders
 }
 
-// testbed is what a run has started.
+// testbed is everything that a run has started.
 type testbed struct {
 	tb        testing.TB
 	run       Run
@@ -38,14 +38,14 @@ type testbed struct {
 	store     *store
 	instances []*instanceProcess
 	clients   *clients
-	gate      sync.RWMutex // held by each client while it serves one customer
-	checked   int64        // when the master was last looked at
+	gate      sync.RWMutex // each client holds it while it serves one customer
+	checked   int64        // time of the last check of the master
 }
 
-// Do runs it and returns its history.
+// Do executes the run and returns its history.
 func (r Run) Do(tb testing.TB) *History {
 	tb.Helper()
-	// What an earlier run left would be remembered by the instances as lost.
+	// The instances would report data of an earlier run as lost.
 	if err := os.RemoveAll(r.Dir); err != nil {
 		tb.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func (r Run) Do(tb testing.TB) *History {
 		tb.Fatal(err)
 	}
 	w := &testbed{tb: tb, run: r, history: NewHistory(file)}
-	tb.Cleanup(func() { _ = file.Close() }) // the history in memory is what is checked
+	tb.Cleanup(func() { _ = file.Close() }) // the check uses the history in memory
 	w.store = startStore(tb, r.Form)
 	tb.Cleanup(func() { w.store.keepLogs(r.Dir) })
 	w.store.replaced()
@@ -127,13 +127,13 @@ func (w *testbed) newOrder() *call {
 	return w.clients.newCall(Create, "", http.MethodPost, "/v1/restaurants/"+sandbox.BistroID+"/orders", "")
 }
 
-// action is one moment of a plan.
+// action is one step of a plan at its time.
 type action struct {
 	at time.Duration
 	do func() error
 }
 
-// play carries the plan out, one action after the other.
+// play executes the plan, one action after the other.
 func (w *testbed) play() {
 	w.tb.Helper()
 	var actions []action
@@ -152,7 +152,8 @@ func (w *testbed) play() {
 	}
 }
 
-// begin breaks what a step says. What ends it also notes the fault.
+// begin causes the fault of a step. The returned function ends the fault and
+// records it.
 func (w *testbed) begin(step Step) (func() error, error) {
 	var (
 		end func() error
@@ -160,7 +161,7 @@ func (w *testbed) begin(step Step) (func() error, error) {
 	)
 	ctx := w.tb.Context()
 	if step.ofRedis() && w.run.Form != Single {
-		w.noteReplacement() // it also waits until what an earlier fault has broken is repaired
+		w.noteReplacement() // it also waits until an earlier fault is repaired
 	}
 	fault := Fault{Start: w.history.now(), Kind: step.Kind, Target: step.Target}
 	switch step.Kind {
@@ -193,8 +194,8 @@ func (w *testbed) begin(step Step) (func() error, error) {
 	}, nil
 }
 
-// noteReplacement notes when Redis has replaced a master that was only slow, since
-// the machine was. What it had acknowledged meanwhile may be lost.
+// noteReplacement records when Redis has replaced a master that was only slow
+// because of the machine. Data that the master acknowledged meanwhile may be lost.
 func (w *testbed) noteReplacement() {
 	w.tb.Helper()
 	before := w.checked
@@ -206,14 +207,15 @@ func (w *testbed) noteReplacement() {
 	}
 }
 
-// accept does what an operator does after a loss of data (policy O14a). Keys that
-// were in use are not sent again afterwards: the journal no longer protects them.
+// accept accepts the journal after a loss of data, as an operator does (policy
+// O14a). Keys that were in use are not sent again, because the journal no longer
+// protects them.
 func (w *testbed) accept() error {
 	w.clients.generation.Add(1)
 	w.gate.Lock()
 	defer w.gate.Unlock()
 	var failed error
-	for n := range 10 * instances { // some instance is neither killed nor frozen
+	for n := range 10 * instances { // at least one instance is neither killed nor frozen
 		if failed = w.acceptAt(n % instances); failed == nil {
 			return nil
 		}
@@ -237,8 +239,8 @@ func (w *testbed) acceptAt(instance int) error {
 	return nil
 }
 
-// finish ends all faults, asks once more for everything and writes down what
-// larder and the service have.
+// finish ends all faults, repeats every request and records the final state of
+// larder and the service.
 func (w *testbed) finish() {
 	w.tb.Helper()
 	ctx := w.tb.Context()
@@ -255,7 +257,7 @@ func (w *testbed) finish() {
 	w.must(w.service.executed())
 }
 
-// noneInFlight waits until calls that were cut off count as unknown (policy O12).
+// noneInFlight waits until interrupted calls count as unknown (policy O12).
 func (w *testbed) noneInFlight() {
 	w.tb.Helper()
 	ops, err := w.clients.bearer(w.tb.Context(), 0, "ops")

@@ -12,8 +12,8 @@ import (
 	"larder/internal/sandbox"
 )
 
-// service is the sandbox over HTTP. It notes each change of an order that
-// arrives, and whether the order had been changed so already.
+// service is the sandbox over HTTP. It records each change of an order that
+// arrives, and whether the order had been changed that way before.
 type service struct {
 	sandbox http.Handler
 	server  *httptest.Server
@@ -35,7 +35,7 @@ func startService(tb testing.TB, h *History) *service {
 	return s
 }
 
-// ServeHTTP notes what arrives before the sandbox acts on it.
+// ServeHTTP records the request before the sandbox executes it.
 func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if id, ok := strings.CutPrefix(r.URL.Path, "/orders/api/v1/orders/"); ok && r.Method == http.MethodPut {
 		id, operation, _ := strings.Cut(id, "/")
@@ -50,16 +50,16 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.sandbox.ServeHTTP(w, r)
 }
 
-// order returns one order of the sandbox, an empty one if there is none.
+// order returns one order of the sandbox, an empty one if it does not exist.
 func (s *service) order(id string) (found sandboxOrder) {
 	var shown struct{ Result sandboxOrder }
 	answer := httptest.NewRecorder()
 	s.sandbox.ServeHTTP(answer, httptest.NewRequestWithContext(context.Background(), http.MethodGet, "/sandbox/orders/"+id, http.NoBody))
-	_ = json.Unmarshal(answer.Body.Bytes(), &shown) // an order that does not exist is an empty one
+	_ = json.Unmarshal(answer.Body.Bytes(), &shown) // a missing order is an empty one
 	return shown.Result
 }
 
-// sandboxOrder is an order as GET /sandbox/orders shows it.
+// sandboxOrder is an order in the format of GET /sandbox/orders.
 type sandboxOrder struct {
 	OrderID  string
 	State    string
@@ -80,7 +80,7 @@ func (o sandboxOrder) has(operation string) bool {
 	}
 }
 
-// ask sends a request to the sandbox's own switches.
+// ask sends a request to the control routes of the sandbox.
 func (s *service) ask(method, path, body string) ([]byte, error) {
 	answer := httptest.NewRecorder()
 	s.sandbox.ServeHTTP(answer, httptest.NewRequestWithContext(context.Background(), method, path, strings.NewReader(body)))
@@ -112,7 +112,7 @@ func (s *service) executed() error {
 	return nil
 }
 
-// fail lets calls that change orders meet a fault, with a probability.
+// fail injects a fault into calls that change orders, with a probability.
 func (s *service) fail(kind string, seed uint64) error {
 	do := map[string]string{
 		AnswerLost:  `"do":"execute_then_reset"`,

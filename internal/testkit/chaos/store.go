@@ -17,15 +17,15 @@ import (
 	"larder/internal/testkit/redistest"
 )
 
-// failoverAfter is more than the default of redistest: on a busy machine Sentinels
-// would also replace the replica that has just taken over.
+// failoverAfter is longer than the default of redistest. On a busy machine,
+// Sentinels would otherwise also replace the replica that has just taken over.
 const failoverAfter = 2 * time.Second
 
-// journalKey lies in the cluster's slot of all orders of the connection main.
+// journalKey is in the cluster's slot of all orders of the connection main.
 const journalKey = "{o:main}"
 
-// store is the Redis of a run. A proxy stands before each server of the data;
-// larder, replicas and Sentinels reach it there alone.
+// store is the Redis of a run. There is a proxy before each data server, and
+// larder, replicas and Sentinels use only the proxies.
 type store struct {
 	tb       testing.TB
 	form     string
@@ -33,7 +33,7 @@ type store struct {
 	proxies  map[string]*faultproxy.Proxy // by the server's announced address
 	sentinel *redistest.Sentinel
 	cluster  *redistest.Cluster
-	current  *redistest.Server // the master as last seen
+	current  *redistest.Server // the last known master
 	backup   string            // the folder of the last backup
 	source   *redistest.Server
 }
@@ -62,7 +62,7 @@ func startStore(tb testing.TB, form string) *store {
 	return s
 }
 
-// url is the address as larder's configuration takes it.
+// url returns the address in the format of larder's configuration.
 func (s *store) url() string {
 	switch s.form {
 	case Sentinel:
@@ -87,9 +87,9 @@ func (s *store) master() *redistest.Server {
 	}
 }
 
-// awaitTakeover waits until another server than old has the journal, and the
-// other replicas follow it. Would old come back earlier, a replica could still
-// follow it and acknowledge orders that the new master never had (MasterReturns).
+// awaitTakeover waits until a server other than old has the journal, and the other
+// replicas follow it. If old came back earlier, a replica could still follow it and
+// acknowledge orders that the new master never had (MasterReturns).
 func (s *store) awaitTakeover(old *redistest.Server) {
 	s.tb.Helper()
 	if s.form == Cluster {
@@ -105,8 +105,8 @@ func (s *store) awaitTakeover(old *redistest.Server) {
 	})
 }
 
-// afterTakeover wraps what ends a fault of the master: where it may have been
-// missed by then, it does not come back before a replica has taken over.
+// afterTakeover wraps the end of a fault of the master. If the fault lasted long
+// enough to be noticed, it ends only after a replica has taken over.
 func (s *store) afterTakeover(master *redistest.Server, end func() error) func() error {
 	began := time.Now()
 	return func() error {
@@ -117,8 +117,8 @@ func (s *store) afterTakeover(master *redistest.Server, end func() error) func()
 	}
 }
 
-// afterPartition is afterTakeover for a line or a disk. A cluster's servers see
-// each other all the same, and replace nobody.
+// afterPartition is afterTakeover for a connection or a disk. The servers of a
+// cluster still see each other and replace none.
 func (s *store) afterPartition(master *redistest.Server, end func() error) func() error {
 	if s.form == Cluster {
 		return end
@@ -126,7 +126,7 @@ func (s *store) afterPartition(master *redistest.Server, end func() error) func(
 	return s.afterTakeover(master, end)
 }
 
-// replaced reports whether another server than before is the master.
+// replaced reports whether the master has changed.
 func (s *store) replaced() bool {
 	s.tb.Helper()
 	before := s.current
@@ -134,7 +134,7 @@ func (s *store) replaced() bool {
 	return before != nil && before != s.current
 }
 
-// replicas are the servers that follow the master.
+// replicas returns the servers that follow the master.
 func (s *store) replicas(ctx context.Context, master *redistest.Server) (list []*redistest.Server) {
 	_, port, _ := strings.Cut(master.Announced(), ":")
 	for _, node := range s.nodes {
@@ -169,7 +169,7 @@ func (s *store) whole() {
 	}
 }
 
-// begin breaks what a step says and returns what ends that.
+// begin causes the fault of a step and returns the function that ends it.
 func (s *store) begin(ctx context.Context, step Step) (end func() error, target int, err error) {
 	master := s.master()
 	target = slices.Index(s.nodes, master)
@@ -195,7 +195,7 @@ func (s *store) begin(ctx context.Context, step Step) (end func() error, target 
 		if end, err = fillDisk(ctx, master); err != nil {
 			return nil, target, err
 		}
-		return s.afterPartition(master, end), target, nil // Sentinels take MISCONF for no answer
+		return s.afterPartition(master, end), target, nil // Sentinels treat MISCONF as no response
 	case BackupTaken:
 		return nothing, target, s.takeBackup(master)
 	case BackupRestored:
@@ -206,7 +206,7 @@ func (s *store) begin(ctx context.Context, step Step) (end func() error, target 
 	}
 	replicas := s.replicas(ctx, master)
 	if len(replicas) == 0 {
-		return nothing, target, nil // none follows: there is nothing to break
+		return nothing, target, nil // no server follows: there is no fault to cause
 	}
 	if step.Kind == ReplicasFirst {
 		end, err = s.replicasFirst(ctx, master, replicas, step.Target)
@@ -241,11 +241,11 @@ func impair(ctx context.Context, replica *redistest.Server, kind string) (end fu
 	}
 }
 
-// replicasFirst lets the replicas fail one after the other and then kills the
-// master. The last to fail, which has acknowledged the most, is the only one that
-// Sentinels may elect (replica-priority 0 keeps them from the others). A replica
-// that was killed begins again with no replication offset: where there are
-// several, the last one is not killed.
+// replicasFirst makes the replicas fail one after the other and then kills the
+// master. The last one to fail has acknowledged most, and is the only one that
+// Sentinels may elect (replica-priority 0 excludes the others). A killed replica
+// starts without a replication offset, so the last of several replicas is not
+// killed.
 func (s *store) replicasFirst(
 	ctx context.Context, master *redistest.Server, replicas []*redistest.Server, variant int,
 ) (end func() error, err error) {
@@ -260,7 +260,7 @@ func (s *store) replicasFirst(
 			return nil, err
 		}
 		ends = append(ends, end)
-		time.Sleep(time.Second) // the others acknowledge in the meantime, or nobody does
+		time.Sleep(time.Second) // the others acknowledge in the meantime, if any
 	}
 	master.Stop()
 	return func() error {
@@ -282,12 +282,12 @@ func (s *store) replicasFirst(
 func setPriority(ctx context.Context, server *redistest.Server, priority string) error {
 	client := server.Client()
 	err := client.ConfigSet(ctx, "replica-priority", priority).Err()
-	_ = client.ConfigRewrite(ctx).Err() // a cluster's server has no file to keep it in
+	_ = client.ConfigRewrite(ctx).Err() // a cluster's server has no configuration file
 	return errors.Join(err, client.Close())
 }
 
-// fillDisk lets every write of the master's file fail. A server that syncs each
-// write would end itself; with one sync a second it refuses writes.
+// fillDisk makes every write to the master's file fail. A server that syncs each
+// write would exit; with one sync a second it refuses writes.
 func fillDisk(ctx context.Context, master *redistest.Server) (end func() error, err error) {
 	client := master.Client()
 	if err := client.ConfigSet(ctx, "appendfsync", "everysec").Err(); err != nil {
@@ -298,7 +298,7 @@ func fillDisk(ctx context.Context, master *redistest.Server) (end func() error, 
 			return err
 		}
 		err := errors.New("not asked")
-		for range 100 { // it tries again once a second
+		for range 100 { // the server tries again once a second
 			err = client.ConfigSet(ctx, "appendfsync", "always").Err()
 			if err == nil && !strings.Contains(master.Info(ctx, "persistence"), "aof_last_write_status:err") {
 				break
@@ -309,7 +309,7 @@ func fillDisk(ctx context.Context, master *redistest.Server) (end func() error, 
 	}, master.FillDisk()
 }
 
-// takeBackup copies the master's data; a cluster's of each server.
+// takeBackup copies the master's data; in a cluster that of each server.
 func (s *store) takeBackup(master *redistest.Server) error {
 	s.backup, s.source = s.tb.TempDir(), master
 	for i, node := range s.nodes {
@@ -348,7 +348,7 @@ func (s *store) restore(master *redistest.Server) error {
 	return nil
 }
 
-// keepLogs copies the servers' logs of their last starts.
+// keepLogs copies the logs of the servers' last starts.
 func (s *store) keepLogs(dir string) {
 	servers := s.nodes
 	if s.sentinel != nil {
@@ -356,12 +356,13 @@ func (s *store) keepLogs(dir string) {
 	}
 	for i, node := range servers {
 		if body, err := os.ReadFile(node.LogPath()); err == nil {
-			_ = os.WriteFile(filepath.Join(dir, fmt.Sprintf("redis-%d.log", i)), body, 0o600) // what can be kept is kept
+			_ = os.WriteFile(filepath.Join(dir, fmt.Sprintf("redis-%d.log", i)), body, 0o600) // logs are best effort
 		}
 	}
 }
 
-// instanceFault breaks an instance and returns what ends that.
+// instanceFault causes a fault of an instance and returns the function that ends
+// it.
 func instanceFault(ctx context.Context, l *instanceProcess, kind string) (end func() error) {
 	if kind == LarderFrozen {
 		l.signal(syscall.SIGSTOP)

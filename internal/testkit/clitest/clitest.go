@@ -17,14 +17,14 @@ import (
 	"larder/internal/sleep"
 )
 
-// WaitLimit bounds every wait of a test; tests wait for events, not for time.
+// WaitLimit limits every wait of a test; tests wait for events, not for time.
 const WaitLimit = 2 * time.Minute
 
 // Program is a command line program: it runs args, prints to out and err, and
 // returns its exit status. It returns soon after ctx ends.
 type Program func(ctx context.Context, args []string, out, err io.Writer) int
 
-// Outcome is what one command line did.
+// Outcome is the result of one command line.
 type Outcome struct {
 	Status   int
 	Out, Err string
@@ -40,7 +40,7 @@ func Run(t *testing.T, p Program, args ...string) Outcome {
 	return Outcome{status, out.String(), err.String()}
 }
 
-// Watched is an output that tests wait for.
+// Watched is an output that tests can wait for.
 type Watched struct {
 	mu    sync.Mutex
 	text  bytes.Buffer
@@ -59,14 +59,14 @@ func (w *Watched) Write(p []byte) (int, error) {
 	return w.text.Write(p)
 }
 
-// String is the whole output so far.
+// String returns the output so far.
 func (w *Watched) String() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.text.String()
 }
 
-// Find waits until the output matches and gives the groups of the match.
+// Find waits until the output matches and returns the groups of the match.
 func (w *Watched) Find(t *testing.T, pattern string) []string {
 	t.Helper()
 	matcher := regexp.MustCompile(pattern)
@@ -87,14 +87,14 @@ func (w *Watched) Find(t *testing.T, pattern string) []string {
 	}
 }
 
-// Running is a command that runs until the test ends, in this process.
+// Running is a command that runs in this process until the test ends.
 type Running struct {
 	Out, Err *Watched
-	Stop     func() int // ends it and gives its status
+	Stop     func() int // stops it and returns its status
 }
 
-// Start runs a command line until stop is called or the test ends. Its exit
-// status must be 0.
+// Start runs a command line until Stop is called or the test ends. Its exit status
+// must be 0.
 func Start(t *testing.T, p Program, args ...string) *Running {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
@@ -115,7 +115,7 @@ func Start(t *testing.T, p Program, args ...string) *Running {
 	return r
 }
 
-// Address waits for the daemon's listeners and gives its URL.
+// Address waits for the daemon's listeners and returns its URL.
 func (r *Running) Address(t *testing.T) string {
 	t.Helper()
 	return "http://" + r.Err.Find(t, `"addr":"([^"]+)","event":"http.listening"`)[1]
@@ -139,7 +139,7 @@ func Fetch(t *testing.T, url string) (status int, body string) {
 	return response.StatusCode, string(content)
 }
 
-// Eventually asks again and again until the answer is as wanted.
+// Eventually polls until is returns true.
 func Eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), WaitLimit)
@@ -161,7 +161,7 @@ func FromJSON[T any](t *testing.T, text string) T {
 	return value
 }
 
-// WriteFile puts a file into the test's own folder.
+// WriteFile writes a file to the test's temporary folder.
 func WriteFile(t *testing.T, name, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)

@@ -9,8 +9,8 @@ import (
 	"larder/internal/sandbox"
 )
 
-// Daemon returns the address of a daemon that answers each "METHOD /path" as told, and gives a
-// token to everyone.
+// Daemon returns the address of a fake daemon. It answers "METHOD /path" with the
+// given handlers, and gives a token to every client.
 func Daemon(t *testing.T, answers map[string]http.HandlerFunc) string {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -23,7 +23,8 @@ func Daemon(t *testing.T, answers map[string]http.HandlerFunc) string {
 	return server.URL
 }
 
-// Says answers every request with the same status and JSON body.
+// Says returns a handler that answers every request with the same status and JSON
+// body.
 func Says(status int, body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

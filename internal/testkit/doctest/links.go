@@ -18,8 +18,8 @@ var (
 	linkText    = regexp.MustCompile(`!?\[([^\]]*)\]\([^)]*\)`)
 )
 
-// Spans returns the pieces of code in the page's sentences: what is between
-// single backticks, outside blocks.
+// Spans returns the inline code of the page's sentences: text between single
+// backticks, outside blocks.
 func (p *Page) Spans() []string {
 	var spans []string
 	for _, line := range p.prose {
@@ -30,7 +30,7 @@ func (p *Page) Spans() []string {
 	return spans
 }
 
-// links returns the targets of the page's links, but for those inside code.
+// links returns the targets of the page's links, except those inside code.
 func (p *Page) links() []string {
 	var found []string
 	for _, line := range p.prose {
@@ -41,8 +41,7 @@ func (p *Page) links() []string {
 	return found
 }
 
-// anchors returns the names by which the page's headings are linked to, as GitHub
-// makes them.
+// anchors returns the anchors of the page's headings, as GitHub makes them.
 func (p *Page) anchors() map[string]bool {
 	found := map[string]bool{}
 	for _, line := range p.prose {
@@ -69,9 +68,9 @@ func (p *Page) anchors() map[string]bool {
 	return found
 }
 
-// Broken returns every link of the pages that leads nowhere: to a file that is not
-// below root, or to a heading that its page does not have. Links to other hosts
-// are not followed. Reached are the files and folders that links lead to.
+// Broken returns every broken link of the pages: to a file that is not below root,
+// or to a heading that its page does not have. It does not check links to other
+// hosts. Reached are the files and folders that links lead to.
 func Broken(root string, pages []*Page) (broken []string, reached map[string]bool) {
 	anchors := make(map[string]map[string]bool, len(pages))
 	for _, p := range pages {

@@ -14,11 +14,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// anything is in a page where it does not matter what comes.
+// anything in a page matches any text.
 const anything = "…"
 
-// masks are what differs from run to run: refs and other ids of larder's own,
-// times, durations.
+// masks match values that differ from run to run: larder's own refs and ids, times,
+// durations.
 var masks = []struct { //nolint:gochecknoglobals // constant
 	form *regexp.Regexp
 	mask string
@@ -28,7 +28,7 @@ var masks = []struct { //nolint:gochecknoglobals // constant
 	{regexp.MustCompile(`\b[\d.]+ m?s\b`), "{duration}"},
 }
 
-// match returns how what came differs from what the page has, "" if it does not.
+// match returns how the result differs from the page, "" if it does not.
 func match(page, came string, isJSON bool) string {
 	for _, m := range masks {
 		page, came = m.form.ReplaceAllString(page, m.mask), m.form.ReplaceAllString(came, m.mask)
@@ -50,8 +50,8 @@ func match(page, came string, isJSON bool) string {
 	return ""
 }
 
-// matchText compares texts, in which "…" is anything within a line, and as a line
-// of its own any number of lines.
+// matchText compares texts. "…" matches any text within a line, and on a line of
+// its own any number of lines.
 func matchText(page, came string) string {
 	form := strings.ReplaceAll("\n"+regexp.QuoteMeta(page), "\n"+anything+"\n", "\n(?:.*\n)*")
 	form = strings.ReplaceAll(form, anything, `.*`)
@@ -61,7 +61,7 @@ func matchText(page, came string) string {
 	return "(-page +came)\n" + cmp.Diff(page, came)
 }
 
-// decode reads exactly one JSON value, its numbers as they are written.
+// decode reads exactly one JSON value and keeps the digits of numbers.
 func decode(text string) (value any, err error) {
 	decoder := json.NewDecoder(bytes.NewReader([]byte(text)))
 	decoder.UseNumber()
@@ -75,9 +75,9 @@ func decode(text string) (value any, err error) {
 }
 
 // compare returns the differences of two JSON values, each with its JSON Pointer.
-// "…" is any value, as the last element of a list for any
-// more of them, as a member ("…": "…") for any more members. A duration, in
-// milliseconds, is any number.
+// "…" matches any value; as the last element of a list any further elements; as a
+// member ("…": "…") any further members. A duration in milliseconds matches any
+// number.
 func compare(path string, want, got any) (differ []string) {
 	wrong := []string{fmt.Sprintf("%s: %v came, the page has %v", path, got, want)}
 	switch want := want.(type) {

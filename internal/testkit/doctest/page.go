@@ -1,18 +1,18 @@
-// Package doctest runs what the project's pages show: commands in `sh` blocks,
-// requests in `http` blocks. It compares what comes with what the page says
-// comes, and checks the links between pages.
+// Package doctest runs the examples of the project's pages: commands in `sh`
+// blocks, requests in `http` blocks. It compares the results with those on the
+// page, and checks the links between pages.
 //
-// A block is run as it is written, but for addresses. A block that cannot be run
-// says so above itself, with one of the reasons that the test knows:
+// A block runs as written, except for addresses. A block that cannot run has a
+// comment above it with a reason that the test knows:
 //
 //	<!-- not run: kubernetes -->
 //
-// A page may name what it is run against (`<!-- setup: redis -->`), a command the
-// status that it ends with (`<!-- status: 1 -->`). What a command prints is in
-// a `text` or `json` block directly behind it, the response to a request in a
-// second `http` block; "…" in them is whatever comes there.
+// A page may name its setup (`<!-- setup: redis -->`), and a command its exit
+// status (`<!-- status: 1 -->`). The output of a command is in a `text` or `json`
+// block directly after it. The response to a request is in a second `http` block.
+// "…" in them matches anything.
 //
-// The package is for tests alone.
+// Only tests use the package.
 package doctest
 
 import (
@@ -28,8 +28,8 @@ import (
 
 // Page is one Markdown page.
 type Page struct {
-	Path  string // of the page's file, below the root that it was found in
-	Setup string // what the page is run against; empty if it does not say
+	Path  string // of the page's file, relative to the root of Find
+	Setup string // the page's setup; empty if it names none
 
 	prose  []string // the lines outside blocks
 	blocks []block
@@ -39,7 +39,7 @@ type Page struct {
 type block struct {
 	language, text string
 	line           int
-	follows        bool   // only empty lines stand between the block before and this one
+	follows        bool   // only empty lines are between it and the previous block
 	mark, value    string // of the comment above it: "not run", "kubernetes"
 }
 
@@ -48,8 +48,8 @@ var (
 	markForm  = regexp.MustCompile(`^<!-- (setup|status|not run): (.+) -->$`)
 )
 
-// Find reads the pages below the root: files, and every page in folders. A name
-// that is not there has none.
+// Find reads the pages below root: files, and every page in folders. A name that
+// does not exist has no pages.
 func Find(root string, names ...string) ([]*Page, error) {
 	var pages []*Page
 	for _, name := range names {
@@ -79,7 +79,7 @@ func Find(root string, names ...string) ([]*Page, error) {
 	return pages, nil
 }
 
-// isForeign reports whether the pages of a folder are not the project's.
+// isForeign reports whether the pages of a folder do not belong to the project.
 func isForeign(folder string) bool {
 	return folder == "node_modules" || folder == "testdata" || len(folder) > 1 && folder[0] == '.' && folder != ".."
 }
@@ -118,21 +118,21 @@ func closes(line, fence string) bool {
 	return len(line) >= len(fence) && strings.Trim(line, fence[:1]) == ""
 }
 
-// Step is a command or a request that a page shows.
+// Step is a command or a request on a page.
 type Step struct {
 	Line   int    // of the page, counted from 1
-	NotRun string // why it cannot be run, in the page's word; empty if it can
+	NotRun string // why it cannot run; empty if it can
 
 	script  string // of a command
-	status  int    // that the command ends with
+	status  int    // the exit status of the command
 	request string
-	answer  *block // what comes; nil if the page does not say
+	answer  *block // the expected result; nil if the page has none
 }
 
 var requestForm = regexp.MustCompile(`^[A-Z]+ \S+`)
 
-// Steps returns what the page shows, in its order. The error names a block that
-// would be passed over: a command in a language other than sh, a response
+// Steps returns the steps of the page in order. It returns an error for a block
+// that would be skipped: a command in a language other than sh, or a response
 // without its request.
 func (p *Page) Steps() ([]Step, error) {
 	var steps []Step

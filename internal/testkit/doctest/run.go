@@ -20,34 +20,34 @@ import (
 	"time"
 )
 
-// stepLimit bounds one step.
+// stepLimit limits the time of one step.
 const stepLimit = 30 * time.Second
 
-// World is what a page's steps are run against.
+// World is the environment of a page's steps.
 type World struct {
-	// Folder is where commands run; they find Commands in their PATH.
+	// Folder is where commands run; their PATH contains Commands.
 	Folder string
-	// Addresses as pages have them, and as they are: "127.0.0.1:8080" first,
-	// which is where a request goes that names no Host.
+	// Addresses maps the addresses on pages to the real ones. Requests without a
+	// Host go to the first, "127.0.0.1:8080".
 	Addresses [][2]string
-	// Commands are programs by the name that pages call them by, each a line of
-	// sh that ends in the program's arguments: `exec redis-cli -p 4711 "$@"`.
+	// Commands maps the names of programs on pages to a line of sh that ends in the
+	// program's arguments: `exec redis-cli -p 4711 "$@"`.
 	Commands map[string]string
-	// Texts are words of commands that are something else here.
+	// Texts maps words of commands to their replacements.
 	Texts [][2]string
 	// Env is added to the environment of commands.
 	Env []string
-	// Token returns a bearer token for a client of the configuration, which
-	// requests name as `Bearer {client}`.
+	// Token returns a bearer token for a client of the configuration. Requests name
+	// the client as `Bearer {client}`.
 	Token func(ctx context.Context, client string) (string, error)
 
-	here, back *strings.Replacer // from the page's words to those of here, and back
-	answered   map[string]string // fields of answers so far
+	here, back *strings.Replacer // replaces the page's words, and restores them in results
+	answered   map[string]string // fields of earlier answers
 }
 
-// Run does the page's steps one after the other, and fails the test for each
-// that does not come as the page says. Steps that cannot be run are passed over
-// if known has their reason.
+// Run executes the page's steps in order. It fails the test for each result that
+// differs from the page. Steps that cannot run are skipped if known contains their
+// reason.
 func (p *Page) Run(tb testing.TB, w *World, known map[string]string) {
 	tb.Helper()
 	steps, err := p.Steps()
@@ -96,7 +96,7 @@ func (w *World) open(tb testing.TB) {
 	w.Env = append(append(os.Environ(), w.Env...), "PATH="+programs+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
 
-// command runs the step's script and returns how it differs from the page.
+// command runs the step's script and returns how the result differs from the page.
 func (w *World) command(ctx context.Context, s *Step) string {
 	shell := exec.CommandContext(ctx, "sh", "-e", "-c", w.here.Replace(s.script))
 	shell.Dir, shell.Env, shell.WaitDelay = w.Folder, w.Env, time.Second
@@ -113,11 +113,12 @@ func (w *World) command(ctx context.Context, s *Step) string {
 	return match(s.answer.text, w.back.Replace(stdout.String()), s.answer.language == "json")
 }
 
-// reference is a word of a request in place of a field of an answer before it
+// reference is a placeholder in a request, for a field of an earlier answer
 // (`{ref}`, `{orderID}`), or for a client's token.
 var reference = regexp.MustCompile(`\{[A-Za-z]+\}`)
 
-// exchange sends the step's request and returns how the answer differs from the page's.
+// exchange sends the step's request and returns how the answer differs from the
+// page's.
 func (w *World) exchange(ctx context.Context, s *Step) string {
 	request, err := w.request(ctx, s.request)
 	if err != nil {
@@ -159,7 +160,7 @@ func (w *World) exchange(ctx context.Context, s *Step) string {
 	return strings.Join(wrong, "\n")
 }
 
-// request makes a request of the block: a request line, headers, and a body behind
+// request parses the request of a block: a request line, headers, and a body after
 // an empty line.
 func (w *World) request(ctx context.Context, block string) (*http.Request, error) {
 	var failed error
@@ -202,7 +203,7 @@ func (w *World) request(ctx context.Context, block string) (*http.Request, error
 func (w *World) remember(body string) {
 	var fields map[string]any
 	if json.Unmarshal([]byte(body), &fields) != nil {
-		return // no object: there is nothing to refer to
+		return // not an object: there are no fields
 	}
 	if result, ok := fields["result"].(map[string]any); ok {
 		fields = result

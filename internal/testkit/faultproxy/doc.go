@@ -1,8 +1,7 @@
-// Package faultproxy stands between a test's larder and something it speaks
-// with over TCP, and does what networks do: it resets connections, keeps them
-// waiting for ever, and is slow.
+// Package faultproxy is a TCP proxy between a test's larder and a server. It causes
+// network faults: it resets, blocks and delays connections.
 //
-// Its one invariant: what it passes on it passes completely and in order; a byte
-// that a fault has kept waiting goes on when the fault ends, unless its
-// connection has ended. Only tests import it.
+// Invariant: it forwards bytes completely and in order. Bytes that a fault has
+// blocked continue when the fault ends, unless their connection has ended. Only
+// tests import it.
 package faultproxy

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Proxy is one address that stands for another. Its methods may be called from
+// Proxy is one address that forwards to another. Its methods may be called from
 // several goroutines.
 type Proxy struct {
 	target   string
@@ -24,8 +24,8 @@ type Proxy struct {
 	closed bool
 }
 
-// Start stands for the target (host:port) until the test ends. It passes
-// everything on.
+// Start forwards to the target (host:port) until the test ends. At first there is
+// no fault.
 func Start(tb testing.TB, target string) *Proxy {
 	tb.Helper()
 	listener, err := new(net.ListenConfig).Listen(tb.Context(), "tcp", "127.0.0.1:0")
@@ -34,23 +34,24 @@ func Start(tb testing.TB, target string) *Proxy {
 	}
 	p := &Proxy{target: target, listener: listener, open: make(chan struct{}), conns: map[net.Conn]struct{}{}}
 	close(p.open)
-	ctx := context.WithoutCancel(tb.Context()) // the test's end is Close's, after its other cleanups
+	ctx := context.WithoutCancel(tb.Context()) // Close ends the proxy, after the test's other cleanups
 	p.serving.Go(func() { p.serve(ctx) })
 	tb.Cleanup(p.close)
 	return p
 }
 
-// Addr is the proxy's own address, host:port.
+// Addr returns the proxy's own address, host:port.
 func (p *Proxy) Addr() string { return p.listener.Addr().String() }
 
-// Accepted is how many connections came so far, those that were reset too.
+// Accepted returns the number of connections so far, including those that were
+// reset.
 func (p *Proxy) Accepted() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.count
 }
 
-// Pass ends every fault: what was kept waiting goes on.
+// Pass ends every fault; blocked bytes continue.
 func (p *Proxy) Pass() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -66,14 +67,14 @@ func (p *Proxy) letGo() {
 	}
 }
 
-// Cut resets every connection there is; new ones pass.
+// Cut resets every open connection; new ones are forwarded.
 func (p *Proxy) Cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.cut()
 }
 
-// Refuse resets every connection there is and each that comes.
+// Refuse resets every open and every new connection.
 func (p *Proxy) Refuse() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -81,8 +82,8 @@ func (p *Proxy) Refuse() {
 	p.cut()
 }
 
-// Hang takes connections and bytes and passes nothing on, as a machine that is
-// frozen or a line that is dead.
+// Hang accepts connections and bytes but forwards nothing, like a frozen machine or
+// a dead connection.
 func (p *Proxy) Hang() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -93,7 +94,7 @@ func (p *Proxy) Hang() {
 	}
 }
 
-// Delay keeps each piece that is passed on waiting so long, in each direction.
+// Delay delays each piece of data, in each direction.
 func (p *Proxy) Delay(d time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -106,10 +107,10 @@ func (p *Proxy) cut() {
 	}
 }
 
-// abort closes a connection so that the other side hears of a reset.
+// abort closes a connection with a reset.
 func abort(conn net.Conn) {
 	if tcp, ok := conn.(*net.TCPConn); ok {
-		_ = tcp.SetLinger(0) // a connection that is gone has nothing to set
+		_ = tcp.SetLinger(0) // a closed connection has no options
 	}
 	_ = conn.Close()
 }
@@ -162,7 +163,8 @@ func (p *Proxy) connect(ctx context.Context, near net.Conn) {
 	both.Wait()
 }
 
-// keep takes a connection into those that a fault ends; false where one is on.
+// keep registers a connection that a fault ends. It returns false if such a fault
+// is active.
 func (p *Proxy) keep(conn net.Conn, counts bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -182,7 +184,7 @@ func (p *Proxy) drop(conn net.Conn) {
 	delete(p.conns, conn)
 }
 
-// pass copies what comes, each piece when the faults let it.
+// pass copies data when faults allow it.
 func (p *Proxy) pass(to, from net.Conn, over <-chan struct{}) {
 	buffer := make([]byte, 64<<10)
 	for {
@@ -201,7 +203,7 @@ func (p *Proxy) pass(to, from net.Conn, over <-chan struct{}) {
 	}
 }
 
-// wait returns when a piece may go on; false when its connection has ended.
+// wait waits until data may continue. It returns false if the connection has ended.
 func (p *Proxy) wait(over <-chan struct{}) bool {
 	for {
 		p.mu.Lock()

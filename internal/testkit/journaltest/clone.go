@@ -9,7 +9,7 @@ import (
 	"larder/ordering"
 )
 
-// clone copies a record so that nothing of it is shared.
+// clone returns a deep copy of a record.
 func clone(r ordering.Record) ordering.Record {
 	calls := make([]ordering.Call, len(r.Calls))
 	for i, call := range r.Calls {
@@ -39,7 +39,7 @@ func cloneAnswer(a *ordering.Answer) *ordering.Answer {
 	return &answer
 }
 
-// given is a record, or an error and none.
+// given returns the record, or only the error.
 func given(record ordering.Record, err error) (ordering.Record, error) {
 	if err != nil && !errors.Is(err, ordering.ErrUnreplicated) {
 		return ordering.Record{}, err
@@ -47,7 +47,7 @@ func given(record ordering.Record, err error) (ordering.Record, error) {
 	return record, err
 }
 
-// millis is a moment in whole milliseconds, UTC.
+// millis returns the time in whole milliseconds, UTC.
 func millis(t time.Time) time.Time {
 	if t.IsZero() {
 		return time.Time{}

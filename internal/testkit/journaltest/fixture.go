@@ -1,14 +1,13 @@
-// Package journaltest holds what every ordering.Journal must do, as a suite of
-// tests, and Memory, a journal for tests that need no Redis.
+// Package journaltest contains the tests that every ordering.Journal must pass, and
+// Memory, a journal for tests without Redis.
 //
-// Run is the suite: each sentence of ordering.Journal's documentation that can
-// be seen from outside is a test of it. An implementation is right when Run
-// passes over a fresh, empty store for each Fixture. Memory passes it too, so
-// what is tested over Memory (the simulation, in a synctest bubble) holds over
-// any other.
+// Run is the suite: it tests each sentence of ordering.Journal's documentation that
+// is visible from outside. An implementation is correct if Run passes over an empty
+// store for each Fixture. Memory passes it too, so results over Memory (the
+// simulation, in a synctest bubble) hold over any other.
 //
 // Only tests import this package. It starts goroutines only within a test that
-// waits for them, and reads no clock but the real one, to wait.
+// waits for them, and reads only the real clock, to wait.
 package journaltest
 
 import (
@@ -26,25 +25,25 @@ import (
 	"larder/ordering"
 )
 
-// Fixture is a journal over an empty store of its own.
+// Fixture is a journal with its own empty store.
 type Fixture struct {
 	Journal ordering.Journal
-	// Again opens one more journal over the same store, as another replica or
-	// the next start does.
+	// Again opens one more journal over the same store, like another instance or
+	// the next start.
 	Again func(t *testing.T) ordering.Journal
-	// Advance lets time pass for the store: its clock and its expiries. nil
-	// where only real time can pass.
+	// Advance advances the store's clock and its expiries; nil if only real time
+	// passes.
 	Advance func(t *testing.T, d time.Duration)
-	// Lose deletes everything that the store has of a connection.
+	// Lose deletes all data of a connection from the store.
 	Lose func(t *testing.T, connection string)
 }
 
-// Open makes a Fixture whose journal keeps things for a retention. With a
-// store that has real time only (no Advance) the suite asks for about a second
-// where it waits for the end of it.
+// Open makes a Fixture whose journal uses the given retention. If the store has no
+// Advance, the suite passes about a second where it waits for the end of the
+// retention.
 type Open func(t *testing.T, retention Retention) Fixture
 
-// Run is the suite. Each test opens a Fixture of its own; they run in parallel.
+// Run is the suite. Each test opens its own Fixture; they run in parallel.
 func Run(t *testing.T, open Open) {
 	t.Helper()
 	s := suite{open: open}
@@ -73,7 +72,7 @@ func Run(t *testing.T, open Open) {
 
 type suite struct{ open Open }
 
-// test runs one test of the suite over a fresh fixture that keeps everything.
+// test runs one test of the suite with a new fixture that keeps everything.
 func (s suite) test(t *testing.T, name string, body func(t *testing.T, j *journal)) {
 	t.Helper()
 	t.Run(name, func(t *testing.T) {
@@ -82,8 +81,8 @@ func (s suite) test(t *testing.T, name string, body func(t *testing.T, j *journa
 	})
 }
 
-// shortRetention is as short as real time allows where a test waits for the end of it,
-// and long enough for a busy machine to look before that.
+// shortRetention is short enough to wait for in real time, and long enough for a
+// busy machine to read before its end.
 func shortRetention() Retention {
 	return Retention{Key: time.Second, Guest: 2 * time.Second, Record: 5 * time.Second}
 }
@@ -91,17 +90,17 @@ func shortRetention() Retention {
 const (
 	conn  = "main"  // the connection of most tests
 	other = "other" // another one
-	// slack is what is waited beyond a deadline or a retention.
+	// slack is the extra wait after a deadline or a retention.
 	slack = 400 * time.Millisecond
-	// long is a deadline that no test sees.
+	// long is a deadline that no test reaches.
 	long = time.Hour
-	// brief is a deadline that a test sees pass.
+	// brief is a deadline that a test waits for.
 	brief = 50 * time.Millisecond
 	// tick is enough for a later moment of the journal's clock.
 	tick = 2 * time.Millisecond
 )
 
-// journal is a fixture's journal, with the usual steps of a test.
+// journal is a fixture's journal with common test steps.
 type journal struct {
 	ordering.Journal
 	fixture Fixture
@@ -125,10 +124,10 @@ func (j *journal) pass(t *testing.T, d time.Duration) {
 	}
 }
 
-// id returns a reference nobody has.
+// id returns a new reference.
 func id() string { return rand.Text() }
 
-// create is an order about to be placed.
+// create returns the call of a new order.
 func create(change ...func(*ordering.CallSpec)) ordering.CallSpec {
 	o := ordering.CallSpec{
 		ID: id(), Operation: upstream.OpCreate, Connection: conn, Ref: id(), Key: id(), Fingerprint: "f-" + id(),
@@ -143,7 +142,7 @@ func create(change ...func(*ordering.CallSpec)) ordering.CallSpec {
 	return o
 }
 
-// change is a call about to change an order.
+// change returns the call of a change of an order.
 func change(op ordering.Operation, orderID string, also ...func(*ordering.CallSpec)) ordering.CallSpec {
 	o := ordering.CallSpec{
 		ID: id(), Operation: op, Connection: conn, Ref: id(), OrderID: orderID, Key: id(), Fingerprint: "f-" + id(),
@@ -180,14 +179,14 @@ func on(connection string) func(*ordering.CallSpec) {
 func derived(o *ordering.CallSpec) { o.Derived = true }
 func adopt(o *ordering.CallSpec)   { o.Adopt = true }
 
-// resultOf is a result of the last call of a record.
+// resultOf returns a result of the last call of a record.
 func resultOf(r ordering.Record, outcome ordering.Outcome, orderID string) ordering.CallResult {
 	return ordering.CallResult{
 		Connection: r.Connection, Ref: r.Ref, Call: r.Calls[len(r.Calls)-1].Number, Outcome: outcome, OrderID: orderID,
 	}
 }
 
-// begun opens a call that must open.
+// begun begins a call that must succeed.
 func (j *journal) begun(t *testing.T, o ordering.CallSpec) ordering.Record {
 	t.Helper()
 	r, err := j.Begin(t.Context(), o)
@@ -200,7 +199,7 @@ func (j *journal) begun(t *testing.T, o ordering.CallSpec) ordering.Record {
 	return r
 }
 
-// ended ends a record's last call, which must go.
+// ended finishes a record's last call, which must succeed.
 func (j *journal) ended(t *testing.T, r ordering.Record, outcome ordering.Outcome, orderID string) ordering.Record {
 	t.Helper()
 	r, err := j.Finish(t.Context(), resultOf(r, outcome, orderID))
@@ -216,7 +215,7 @@ func (j *journal) placed(t *testing.T, orderID string, change ...func(*ordering.
 	return j.ended(t, j.begun(t, create(change...)), ordering.OutcomeDone, orderID)
 }
 
-// swept opens a call, lets its deadline pass and has it swept.
+// swept begins a call, lets its deadline pass and sweeps it.
 func (j *journal) swept(t *testing.T, o ordering.CallSpec) ordering.Record {
 	t.Helper()
 	o.Deadline = brief
@@ -235,7 +234,7 @@ func (j *journal) swept(t *testing.T, o ordering.CallSpec) ordering.Record {
 	return r
 }
 
-// now reads a record anew.
+// now reads a record again.
 func (j *journal) now(t *testing.T, r ordering.Record) ordering.Record {
 	t.Helper()
 	got, err := j.Record(t.Context(), []string{r.Connection}, r.Ref)
@@ -258,7 +257,7 @@ func (j *journal) lookup(t *testing.T, key string) (r ordering.Record, call int,
 	return r, call, true
 }
 
-// wantKey checks who has taken a key; call 0: nobody.
+// wantKey checks the owner of a key; call 0: none.
 func (j *journal) wantKey(t *testing.T, key, ref string, call int) {
 	t.Helper()
 	r, got, found := j.lookup(t, key)
@@ -270,7 +269,7 @@ func (j *journal) wantKey(t *testing.T, key, ref string, call int) {
 	}
 }
 
-// wantState checks where an order stands, as given and as read anew.
+// wantState checks the state of an order, in the given record and as read again.
 func (j *journal) wantState(t *testing.T, r ordering.Record, state ordering.State, last ordering.Outcome) {
 	t.Helper()
 	for name, r := range map[string]ordering.Record{"given": r, "read anew": j.now(t, r)} {
@@ -299,7 +298,7 @@ func refs(records []ordering.Record) []string {
 	return out
 }
 
-// wantError checks that err is of the type E and gives it.
+// wantError checks that err is of type E and returns it.
 func wantError[E error](t *testing.T, what string, err error) (e E) {
 	t.Helper()
 	if !errors.As(err, &e) {
@@ -308,7 +307,7 @@ func wantError[E error](t *testing.T, what string, err error) (e E) {
 	return e
 }
 
-// wantType checks that err is of the type E.
+// wantType checks that err is of type E.
 func wantType[E error](t *testing.T, what string, err error) {
 	t.Helper()
 	_ = wantError[E](t, what, err) // which ends the test

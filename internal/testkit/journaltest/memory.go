@@ -12,9 +12,9 @@ import (
 	"larder/ordering"
 )
 
-// Retention are how long a journal keeps what (policies O7 and O13).
+// Retention is how long a journal keeps its data (policies O7 and O13).
 type Retention struct {
-	// Key is how long a key is remembered after a certain outcome.
+	// Key is how long a key is kept after a certain outcome.
 	Key time.Duration
 	// Guest is how long bodies and raw answers are kept.
 	Guest time.Duration
@@ -23,8 +23,8 @@ type Retention struct {
 	Record time.Duration
 }
 
-// LongRetention are the defaults of the configuration: nothing is forgotten while
-// a test runs.
+// LongRetention returns the defaults of the configuration: nothing expires during a
+// test.
 func LongRetention() Retention {
 	return Retention{Key: 24 * time.Hour, Guest: 7 * 24 * time.Hour, Record: 45 * 24 * time.Hour}
 }
@@ -56,18 +56,18 @@ type Failure int
 
 // The failures.
 const (
-	// FailNot: the call is answered.
+	// FailNot: the call succeeds.
 	FailNot Failure = iota
-	// FailBefore: the store never saw the call.
+	// FailBefore: the call did not reach the store.
 	FailBefore
-	// FailAfter: the store did what was asked, and the answer was lost.
+	// FailAfter: the store executed the call, and the response was lost.
 	FailAfter
-	// FailReplicas: the store did what was asked, and too few replicas have it.
+	// FailReplicas: the store executed the call, and too few replicas have it.
 	// Begin undoes it.
 	FailReplicas
 )
 
-// ErrInjected is the cause of every *ordering.JournalError that Fail made.
+// ErrInjected is the cause of every *ordering.JournalError that Fail injected.
 var ErrInjected = errors.New("journaltest: injected failure")
 
 // Memory is an ordering.Journal in memory. It is safe for concurrent use.
@@ -79,33 +79,33 @@ type Memory struct {
 	mu     sync.Mutex
 	fail   func(Method) Failure
 	stores map[string]*connectionStore // by connection
-	lost   map[string]bool             // connections whose data was lost and not accepted
+	lost   map[string]bool             // connections with a data loss that was not accepted
 	paused map[string]time.Time
 }
 
 var _ ordering.Journal = (*Memory)(nil)
 
-// connectionStore is what the journal holds of one connection.
+// connectionStore is the journal's data of one connection.
 type connectionStore struct {
 	entries map[string]*entry // by ref
 	orders  map[string]string // orderID to ref
 	keys    map[string]keyOwner
 }
 
-// keyOwner is who has taken a key.
+// keyOwner is the call that owns a key.
 type keyOwner struct {
 	ref   string
 	call  int
-	until time.Time // the zero time while the call has no certain outcome
+	until time.Time // zero while the call has no certain outcome
 }
 
-// entry is an order with what its Record does not show.
+// entry is an order with the data that its Record does not have.
 type entry struct {
 	record ordering.Record
 	sent   map[int]sent // by the call's number
 }
 
-// sent is what belongs to a call beside its ordering.Call.
+// sent is the data of a call that ordering.Call does not have.
 type sent struct {
 	opening  string // CallSpec.ID
 	key      string
@@ -113,7 +113,7 @@ type sent struct {
 	deadline time.Time
 }
 
-// NewMemory makes an empty journal that reads the time from clock.
+// NewMemory returns an empty journal that reads the time from clock.
 func NewMemory(clock func() time.Time, retention Retention) *Memory {
 	secret := make([]byte, 32)
 	_, _ = rand.Read(secret) // never fails (crypto/rand)
@@ -127,8 +127,8 @@ func NewMemory(clock func() time.Time, retention Retention) *Memory {
 	}
 }
 
-// Fail has every call ask the hook how it shall fail; nil ends that. The hook
-// runs under the journal's lock: it must not call the journal.
+// Fail sets a hook that decides how each call fails; nil removes it. The hook runs
+// under the journal's lock: it must not call the journal.
 func (m *Memory) Fail(hook func(Method) Failure) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -143,13 +143,13 @@ func (m *Memory) Secret(ctx context.Context) (secret []byte, err error) {
 	})
 }
 
-// Ready is nil: nothing keeps a journal in memory from being written.
+// Ready returns nil: a journal in memory is always writable.
 func (m *Memory) Ready(ctx context.Context, _ string) error {
 	return m.do(ctx, MethodReady, func(time.Time) error { return nil })
 }
 
-// Lose forgets everything of a connection, as a store does that is emptied
-// while the journal remembers it.
+// Lose deletes all data of a connection, as if the store was emptied while the
+// journal ran.
 func (m *Memory) Lose(connection string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -157,7 +157,7 @@ func (m *Memory) Lose(connection string) {
 	m.lost[connection] = true
 }
 
-// Watch notices what Lose has done.
+// Watch notices the effect of Lose.
 func (m *Memory) Watch(ctx context.Context, connection string) (h ordering.JournalHealth, err error) {
 	err = m.do(ctx, MethodWatch, func(now time.Time) error {
 		m.compare(connection, now)
@@ -185,8 +185,8 @@ func (m *Memory) Accept(ctx context.Context, connection string) (accepted bool, 
 	return accepted, err
 }
 
-// do runs one step under the lock, at one moment of the journal's clock, with
-// the failures asked for.
+// do executes one step under the lock, at one time of the journal's clock, with the
+// injected failures.
 func (m *Memory) do(ctx context.Context, method Method, step func(now time.Time) error) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -221,7 +221,7 @@ func (m *Memory) store(connection string) *connectionStore {
 	return s
 }
 
-// dropExpired drops what has outlived its retention (policy O13).
+// dropExpired deletes data after its retention (policy O13).
 func (m *Memory) dropExpired(now time.Time) {
 	for _, s := range m.stores {
 		for ref, e := range s.entries {
@@ -274,7 +274,7 @@ func (e *entry) dropCustomerData(now time.Time, life time.Duration) {
 	}
 }
 
-// ended is when a call that is not busy ended for good.
+// ended returns when a call that is not in progress ended for good.
 func ended(call ordering.Call) time.Time {
 	t := call.EndedAt
 	if call.Resolved != nil && call.Resolved.At.After(t) {

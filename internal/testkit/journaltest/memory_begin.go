@@ -10,7 +10,7 @@ import (
 	"larder/ordering"
 )
 
-// Begin opens a call.
+// Begin begins a call.
 func (m *Memory) Begin(ctx context.Context, o ordering.CallSpec) (record ordering.Record, err error) {
 	err = m.do(ctx, MethodBegin, func(now time.Time) error {
 		s := m.store(o.Connection)
@@ -34,7 +34,7 @@ func (m *Memory) Begin(ctx context.Context, o ordering.CallSpec) (record orderin
 	return given(record, err)
 }
 
-// free reports whether nobody has taken the key.
+// free returns an error if the key is taken.
 func (s *connectionStore) free(key string) error {
 	k, ok := s.keys[key]
 	if key == "" || !ok {
@@ -43,8 +43,8 @@ func (s *connectionStore) free(key string) error {
 	return &ordering.KeyTakenError{Record: clone(s.entries[k.ref].record), Call: k.call}
 }
 
-// opened returns the entry that a call is opened of: a new one, or that of the
-// order when it takes the change.
+// opened returns the entry for a new call: a new one, or that of the order if it
+// accepts the change.
 func (s *connectionStore) opened(o ordering.CallSpec, now time.Time) (*entry, error) {
 	if o.Operation == upstream.OpCreate {
 		return s.put(ordering.Record{
@@ -94,8 +94,8 @@ func (e *entry) open(call ordering.Call, what sent, s *connectionStore, now time
 	e.dropOldest(s)
 }
 
-// dropOldest keeps the latest MaxCalls changes. The key of a call that is gone
-// is free: there is nothing left to replay.
+// dropOldest keeps the latest MaxCalls changes. The key of a dropped call is free,
+// because there is nothing left to replay.
 func (e *entry) dropOldest(s *connectionStore) {
 	changes := 0
 	for _, call := range e.record.Calls {
@@ -114,21 +114,21 @@ func (e *entry) dropOldest(s *connectionStore) {
 	})
 }
 
-// release frees a key when this very call has taken it.
+// release frees a key if this call owns it.
 func (s *connectionStore) release(key, ref string, call int) {
 	if k, ok := s.keys[key]; ok && k.ref == ref && k.call == call {
 		delete(s.keys, key)
 	}
 }
 
-// Abort ends the call that this opening opened as not sent.
+// Abort ends the call that o began as not sent.
 func (m *Memory) Abort(ctx context.Context, o ordering.CallSpec) error {
 	return m.do(ctx, MethodAbort, func(now time.Time) error {
 		s := m.store(o.Connection)
 		for _, e := range s.entries {
 			for i := range e.record.Calls {
 				call := &e.record.Calls[i]
-				swept := call.Outcome == ordering.OutcomeUnknown && call.EndedAt.IsZero() // nobody has sent it
+				swept := call.Outcome == ordering.OutcomeUnknown && call.EndedAt.IsZero() // it was not sent
 				if e.sent[call.Number].opening == o.ID && (call.Outcome == ordering.OutcomeOpen || swept) {
 					e.end(s, call, ordering.CallResult{Outcome: ordering.OutcomeNotSent}, now, m.retention)
 				}

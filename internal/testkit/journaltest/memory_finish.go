@@ -11,7 +11,7 @@ import (
 	"larder/ordering"
 )
 
-// Finish ends a call.
+// Finish finishes a call.
 func (m *Memory) Finish(ctx context.Context, result ordering.CallResult) (record ordering.Record, err error) {
 	err = m.do(ctx, MethodFinish, func(now time.Time) error {
 		s := m.store(result.Connection)
@@ -26,7 +26,7 @@ func (m *Memory) Finish(ctx context.Context, result ordering.CallResult) (record
 	return given(record, err)
 }
 
-// Recreate writes a call that was lost, and its record.
+// Recreate writes a lost call, and its record.
 func (m *Memory) Recreate(ctx context.Context, known ordering.Record, number int, body []byte) (r ordering.Record, n int, err error) {
 	err = m.do(ctx, MethodRecreate, func(now time.Time) error {
 		s := m.store(known.Connection)
@@ -65,7 +65,7 @@ func (m *Memory) Recreate(ctx context.Context, known ordering.Record, number int
 	return r, n, err
 }
 
-// recreate restores the key of a call that was lost, unless another has it.
+// recreate restores the key of a lost call, unless another call has it.
 func (s *connectionStore) recreate(e *entry, call ordering.Call, retention Retention, now time.Time) {
 	if _, ok := s.keys[call.Key]; ok || call.Key == "" || call.Outcome == ordering.OutcomeNotSent ||
 		call.Outcome == ordering.OutcomeRefused && call.Derived ||
@@ -112,7 +112,7 @@ func (e *entry) finish(s *connectionStore, call *ordering.Call, result ordering.
 	return &ordering.ContradictionError{Record: clone(e.record), Call: call.Number, Outcome: result.Outcome}
 }
 
-// agrees reports whether a result says what is known of a certain call already.
+// agrees reports whether a result is equal to the known one of a certain call.
 func (e *entry) agrees(call *ordering.Call, result ordering.CallResult) bool {
 	if call.Resolved == nil {
 		return result.Outcome == call.Outcome || result.Outcome == ordering.OutcomeUnknown
@@ -128,15 +128,15 @@ func (e *entry) agrees(call *ordering.Call, result ordering.CallResult) bool {
 	}
 }
 
-// addAttempts appends attempts, unless they are the call's last already: a Finish whose
-// answer was lost is sent again.
+// addAttempts appends attempts, unless they are the call's last ones: a Finish
+// without a response is repeated.
 func addAttempts(call *ordering.Call, tries []ordering.Attempt) {
 	if n := len(call.Attempts) - len(tries); n < 0 || !slices.Equal(call.Attempts[n:], tries) {
 		call.Attempts = append(call.Attempts, tries...)
 	}
 }
 
-// end sets the outcome of a call that is open or unknown, with every effect.
+// end sets the outcome of an open or unknown call, with every effect.
 func (e *entry) end(s *connectionStore, call *ordering.Call, result ordering.CallResult, now time.Time, retention Retention) {
 	addAttempts(call, result.Attempts)
 	if result.Answer != nil {
@@ -159,7 +159,7 @@ func (e *entry) end(s *connectionStore, call *ordering.Call, result ordering.Cal
 	}
 }
 
-// applyOutcome sets the state that a call's outcome leads to.
+// applyOutcome sets the state that follows from a call's outcome.
 func (e *entry) applyOutcome(s *connectionStore, call *ordering.Call, orderID string) {
 	done := call.Outcome == ordering.OutcomeDone
 	switch {
@@ -181,7 +181,8 @@ func (e *entry) applyOutcome(s *connectionStore, call *ordering.Call, orderID st
 	}
 }
 
-// setOrderID sets the order's orderID. Another order's goes over to it.
+// setOrderID sets the order's orderID. It takes the orderID from another order that
+// has it.
 func (e *entry) setOrderID(s *connectionStore, orderID string) {
 	if orderID == "" {
 		return
@@ -193,8 +194,8 @@ func (e *entry) setOrderID(s *connectionStore, orderID string) {
 	s.orders[orderID] = e.record.Ref
 }
 
-// supersede makes the order the one that is meant by the other's orderID: an
-// order that was adopted after this one was begun is the same.
+// supersede makes the order the owner of the other's orderID: an order that was
+// adopted after this one was begun is the same.
 func (e *entry) supersede(s *connectionStore, other *entry) {
 	if other.record.Adopted {
 		other.record.OrderID = ""

@@ -12,7 +12,7 @@ import (
 	"larder/ordering"
 )
 
-// Lookup returns the call that has taken a key.
+// Lookup returns the call that owns a key.
 func (m *Memory) Lookup(ctx context.Context, connection, key string) (record ordering.Record, call int, err error) {
 	err = m.do(ctx, MethodLookup, func(time.Time) error {
 		s := m.store(connection)
@@ -57,7 +57,7 @@ func (m *Memory) Record(ctx context.Context, connections []string, ref string) (
 	return given(record, err)
 }
 
-// Body returns what a call sent.
+// Body returns the body that a call sent.
 func (m *Memory) Body(ctx context.Context, connection, ref string, call int) (body []byte, err error) {
 	err = m.do(ctx, MethodBody, func(time.Time) error {
 		e := m.store(connection).entries[ref]
@@ -103,7 +103,7 @@ func (m *Memory) List(ctx context.Context, q ordering.Query) (page []ordering.Re
 	return page, next, nil
 }
 
-// place is where a record stands in a list: it sorts by time.
+// place returns a record's position in a list, which sorts by time.
 func place(r *ordering.Record) string {
 	return fmt.Sprintf("%015d/%s/%s", r.CreatedAt.UnixMilli(), r.Ref, r.Connection)
 }

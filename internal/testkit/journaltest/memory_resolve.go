@@ -11,10 +11,10 @@ import (
 	"larder/ordering"
 )
 
-// sweepAtMost is how many calls one Sweep moves.
+// sweepAtMost is how many calls one Sweep changes.
 const sweepAtMost = 100
 
-// Resolve notes what a person found out.
+// Resolve records a person's resolution.
 func (m *Memory) Resolve(ctx context.Context, resolution ordering.ResolveCall) (record ordering.Record, err error) {
 	err = m.do(ctx, MethodResolve, func(now time.Time) error {
 		s := m.store(resolution.Connection)
@@ -81,7 +81,7 @@ func (e *entry) resolve(
 	return nil
 }
 
-// Sweep moves calls whose deadline has passed to unknown.
+// Sweep makes calls unknown after their deadline.
 func (m *Memory) Sweep(ctx context.Context, connection string) (moved []ordering.Record, err error) {
 	err = m.do(ctx, MethodSweep, func(now time.Time) error {
 		entries := m.store(connection).entries

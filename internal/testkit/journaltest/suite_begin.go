@@ -11,12 +11,12 @@ import (
 	"larder/ordering"
 )
 
-// changes are the operations that change an order.
+// changes returns the operations that change an order.
 func changes() []ordering.Operation {
 	return []ordering.Operation{upstream.OpPay, upstream.OpComplete, upstream.OpReject}
 }
 
-// operations are all that the journal records.
+// operations returns all operations of the journal.
 func operations() []ordering.Operation {
 	return append([]ordering.Operation{upstream.OpCreate}, changes()...)
 }
@@ -141,7 +141,7 @@ func (s suite) busy(t *testing.T) {
 	})
 }
 
-// states: a closed or rejected order takes no change, a paid one no payment.
+// states: a closed or rejected order accepts no change, a paid one no payment.
 func (s suite) states(t *testing.T) {
 	t.Helper()
 	for _, test := range []struct {

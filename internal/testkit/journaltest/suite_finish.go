@@ -8,7 +8,7 @@ import (
 	"larder/ordering"
 )
 
-// answer is an answer with everything that one can have.
+// answer returns an answer with every field set.
 func answer(status int) *ordering.Answer {
 	return &ordering.Answer{
 		Status: status, ContentType: "application/json; charset=utf-8", Code: "pos_close_order", Msg: "не оплачено 🍲",
@@ -16,7 +16,7 @@ func answer(status int) *ordering.Answer {
 	}
 }
 
-// attempts are two exchanges.
+// attempts returns two exchanges.
 func attempts(last int, outcome ordering.Outcome) []ordering.Attempt {
 	at := time.Date(2030, 5, 1, 12, 0, 0, int(250*time.Millisecond), time.UTC)
 	return []ordering.Attempt{
@@ -25,7 +25,7 @@ func attempts(last int, outcome ordering.Outcome) []ordering.Attempt {
 	}
 }
 
-// opened opens a call of any operation; its order is "765" unless it creates.
+// opened begins a call of any operation; its order is "765" unless it creates.
 func (j *journal) opened(t *testing.T, op ordering.Operation) ordering.Record {
 	t.Helper()
 	if op == upstream.OpCreate {
@@ -35,7 +35,7 @@ func (j *journal) opened(t *testing.T, op ordering.Operation) ordering.Record {
 	return j.begun(t, change(op, "765"))
 }
 
-// givenID is the orderID that a result of the operation has.
+// givenID returns the orderID in a result of the operation.
 func givenID(op ordering.Operation, outcome ordering.Outcome) string {
 	if op == upstream.OpCreate && outcome == ordering.OutcomeDone {
 		return "765"
@@ -43,7 +43,7 @@ func givenID(op ordering.Operation, outcome ordering.Outcome) string {
 	return ""
 }
 
-// leads is the state that an operation's outcome leads to.
+// leads returns the state that follows from an operation's outcome.
 func leads(op ordering.Operation, outcome ordering.Outcome) ordering.State {
 	switch {
 	case op == upstream.OpCreate && outcome == ordering.OutcomeRefused:
@@ -163,7 +163,7 @@ func (s suite) finish(t *testing.T) {
 	})
 }
 
-// idempotent: the same result once more changes nothing when it is certain.
+// idempotent: repeating a certain result changes nothing.
 func (s suite) idempotent(t *testing.T, j *journal, e ordering.CallResult, want ordering.Record) {
 	t.Helper()
 	if !e.Outcome.Certain() {
@@ -235,7 +235,7 @@ func (s suite) abort(t *testing.T) {
 				o = change(op, "765")
 			}
 			r := j.begun(t, o)
-			twin := o // the second request with this key, whose Begin found it taken
+			twin := o // a second request with this key; its Begin found the key taken
 			twin.ID, twin.Ref = id(), id()
 			if err := j.Abort(t.Context(), twin); err != nil {
 				t.Errorf("Abort of what opened nothing: %v", err)

@@ -59,7 +59,7 @@ func (s suite) key(t *testing.T) {
 	s.kept(t)
 }
 
-// kept: what becomes of a key with each outcome.
+// kept: the state of a key after each outcome.
 func (s suite) kept(t *testing.T) {
 	t.Helper()
 	for _, op := range operations() {
@@ -94,7 +94,8 @@ func (s suite) kept(t *testing.T) {
 					j.wantKey(t, o.Key, "", 0)
 					next := create(underKey(o.Key))
 					j.wantKey(t, next.Key, j.begun(t, next).Ref, 1)
-					// The result of the call that had it, once more, takes nothing away.
+					// Repeating the result of the call that had the key changes
+					// nothing.
 					if _, err := j.Finish(t.Context(), resultOf(r, outcome, orderID)); err != nil {
 						t.Errorf("Finish again: %v", err)
 					}

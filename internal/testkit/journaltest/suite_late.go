@@ -84,7 +84,7 @@ func (s suite) sweep(t *testing.T) {
 	})
 }
 
-// late: what comes to be known of a call that was swept.
+// late: a result that arrives after the call was swept.
 func (s suite) late(t *testing.T, op ordering.Operation, outcome ordering.Outcome) {
 	t.Helper()
 	s.test(t, fmt.Sprintf("a late %s of a %s", outcome, op), func(t *testing.T, j *journal) {
@@ -123,7 +123,7 @@ func (s suite) late(t *testing.T, op ordering.Operation, outcome ordering.Outcom
 	})
 }
 
-// contradiction: of a certain call an outcome that says otherwise.
+// contradiction: a different outcome for a call with a certain outcome.
 func (s suite) contradiction(t *testing.T) {
 	for _, op := range operations() {
 		for _, first := range outcomes()[:3] {
@@ -146,8 +146,8 @@ func (s suite) contradiction(t *testing.T) {
 	}
 }
 
-// wantContradiction checks the error and what the record keeps of it: its last
-// call is contradicted.
+// wantContradiction checks the error and the record, whose last call is
+// contradicted.
 func (j *journal) wantContradiction(t *testing.T, err error, r ordering.Record, outcome ordering.Outcome) {
 	t.Helper()
 	e := wantError[*ordering.ContradictionError](t, "Finish", err)

@@ -39,7 +39,7 @@ func (s suite) orderID(t *testing.T) {
 		j.placed(t, "766")
 		j.ended(t, j.begun(t, other), ordering.OutcomeDone, "")
 		r := j.placed(t, "765")
-		j.wantKey(t, own.Key, old.Ref, 2) // a client's own key is the client's to choose
+		j.wantKey(t, own.Key, old.Ref, 2) // the client chooses its own key
 		j.wantKey(t, made.Key, "", 0)
 		if _, _, found := j.lookup(t, other.Key); !found {
 			t.Error("the key of another order's change is free, want it kept")
@@ -59,7 +59,7 @@ func (s suite) orderID(t *testing.T) {
 		if now.Ref != r.Ref {
 			t.Errorf("the same change is of %s, want the later order %s", now.Ref, r.Ref)
 		}
-		j.ended(t, old, ordering.OutcomeRefused, "") // frees no key that is not its own
+		j.ended(t, old, ordering.OutcomeRefused, "") // does not free the key of another call
 		j.wantKey(t, made.Key, r.Ref, 2)
 	})
 	for name, resolves := range map[string]bool{"its answer": false, "a person": true} {
@@ -147,7 +147,7 @@ func (s suite) orderID(t *testing.T) {
 	})
 }
 
-// isolation: what is of another connection is unknown here.
+// isolation: data of another connection is unknown here.
 func (s suite) isolation(t *testing.T) {
 	s.test(t, "the same ref, orderID and key twice", func(t *testing.T, j *journal) {
 		here := create()

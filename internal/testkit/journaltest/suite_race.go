@@ -11,8 +11,8 @@ import (
 
 const rivals = 50
 
-// atOnce runs rivals goroutines over several replicas of the journal and returns
-// their errors. They start together.
+// atOnce runs rivals goroutines over several journals of one store, which start
+// together. It returns their errors.
 func (j *journal) atOnce(t *testing.T, run func(j ordering.Journal, rival int) error) []error {
 	t.Helper()
 	replicas := []ordering.Journal{j.Journal, j.fixture.Again(t), j.fixture.Again(t)}
@@ -152,7 +152,8 @@ func (s suite) race(t *testing.T) {
 	})
 }
 
-// winner returns the one rival without an error; the others' must be as lost says.
+// winner returns the one rival without an error. lost must be true for the other
+// errors.
 func (j *journal) winner(t *testing.T, errs []error, lost func(error) bool) int {
 	t.Helper()
 	winner, won := 0, 0

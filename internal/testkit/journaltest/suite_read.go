@@ -60,7 +60,7 @@ func (s suite) manyCalls(t *testing.T, j *journal) {
 			t.Fatalf("call %d of the record has the number %d, want %d", i+1, call.Number, want)
 		}
 	}
-	// What a key says follows from the record, or the key is free.
+	// The outcome of a key follows from the record, or the key is free.
 	record, number, err := j.Lookup(t.Context(), conn, first.Key)
 	if !errors.Is(err, ordering.ErrKeyFree) {
 		if _, ok := record.Call(number); err != nil || !ok {
@@ -137,8 +137,8 @@ func (s suite) list(t *testing.T) {
 	})
 }
 
-// pages reads every page, between two of which it calls between, and checks
-// their order and that nothing stands twice.
+// pages reads every page and calls between before each next one. It checks the
+// order and that there are no duplicates.
 func (j *journal) pages(t *testing.T, q ordering.Query, between func()) []string {
 	t.Helper()
 	var got []string
@@ -173,7 +173,7 @@ func (j *journal) pages(t *testing.T, q ordering.Query, between func()) []string
 	}
 }
 
-// byState has one order in each state, and unknown changes.
+// byState creates one order in each state, and unknown changes.
 func (s suite) byState(t *testing.T, j *journal) {
 	want := map[ordering.State][]string{}
 	add := func(r ordering.Record, state ordering.State) {
@@ -215,7 +215,7 @@ func (s suite) byState(t *testing.T, j *journal) {
 	for _, r := range page {
 		same(t, "a record of the list", r, j.now(t, r))
 	}
-	// What is resolved is no longer listed as unknown.
+	// A resolved call is no longer listed as unknown.
 	j.resolved(t, resolution(r, upstream.OpPay, ordering.ResolvedNotDone, ""))
 	left := j.pages(t, ordering.Query{Connections: []string{conn}, State: ordering.StateUnknown, Limit: 500}, nil)
 	if slices.Contains(left, r.Ref) {

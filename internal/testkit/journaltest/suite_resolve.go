@@ -9,7 +9,7 @@ import (
 	"larder/ordering"
 )
 
-// resolution is a person's resolution on a record's operation.
+// resolution returns a person's resolution of a record's operation.
 func resolution(r ordering.Record, op ordering.Operation, how ordering.Resolution, orderID string) ordering.ResolveCall {
 	return ordering.ResolveCall{
 		Connection: r.Connection, Ref: r.Ref, Operation: op, Resolution: how, OrderID: orderID,
@@ -17,7 +17,7 @@ func resolution(r ordering.Record, op ordering.Operation, how ordering.Resolutio
 	}
 }
 
-// resolved resolves what must be resolved.
+// resolved resolves a call; it must succeed.
 func (j *journal) resolved(t *testing.T, w ordering.ResolveCall) ordering.Record {
 	t.Helper()
 	r, err := j.Resolve(t.Context(), w)
@@ -27,7 +27,7 @@ func (j *journal) resolved(t *testing.T, w ordering.ResolveCall) ordering.Record
 	return r
 }
 
-// unknown opens a call whose outcome then is unknown, and gives its opening.
+// unknown begins a call, makes its outcome unknown, and returns its opening.
 func (j *journal) unknown(t *testing.T, op ordering.Operation) (ordering.Record, ordering.CallSpec) {
 	t.Helper()
 	o := create()
@@ -105,7 +105,7 @@ func (s suite) resolve(t *testing.T) {
 			o := change(upstream.OpPay, "765", derived)
 			r := j.ended(t, j.begun(t, o), ordering.OutcomeUnknown, "")
 			r = j.resolved(t, resolution(r, upstream.OpPay, how, ""))
-			if how == ordering.ResolvedNotDone { // or nobody could pay so again
+			if how == ordering.ResolvedNotDone { // otherwise no request could pay again
 				j.wantKey(t, o.Key, "", 0)
 				return
 			}
@@ -122,7 +122,7 @@ func (s suite) resolve(t *testing.T) {
 	})
 }
 
-// afterwards: what comes to be known after a person's resolution.
+// afterwards: a result that arrives after a person's resolution.
 func (s suite) afterwards(t *testing.T, op ordering.Operation, how ordering.Resolution) {
 	t.Helper()
 	held := ordering.OutcomeRefused
@@ -169,7 +169,7 @@ func (s suite) afterwards(t *testing.T, op ordering.Operation, how ordering.Reso
 	}
 }
 
-// again: a person has larder send it again.
+// again: larder sends the call again after a resolution.
 func (s suite) again(t *testing.T, op ordering.Operation) {
 	t.Helper()
 	s.test(t, "a "+string(op)+" sent again", func(t *testing.T, j *journal) {
@@ -202,7 +202,7 @@ func (s suite) again(t *testing.T, op ordering.Operation) {
 				t.Errorf("Body of the new call = %q, %v; want %q", body, err, o.Body)
 			}
 		}
-		// Done of the first call contradicts; the second goes on.
+		// A done result of the first call contradicts; the second continues.
 		_, err := j.Finish(t.Context(), ordering.CallResult{
 			Connection: conn, Ref: r.Ref, Call: old.Number, Outcome: ordering.OutcomeDone, OrderID: givenID(op, ordering.OutcomeDone),
 		})

@@ -7,8 +7,8 @@ import (
 	"larder/ordering"
 )
 
-// restored holds policy O14a: a store that has lost what a journal remembers
-// takes no new orders until that is accepted, and everything else goes on.
+// restored tests policy O14a: a store that has lost data of the journal accepts no
+// new orders until an operator accepts that. Everything else continues.
 func (s suite) restored(t *testing.T) {
 	t.Helper()
 	s.test(t, "creates are paused until an operator accepts", func(t *testing.T, j *journal) {

@@ -9,7 +9,7 @@ import (
 	"larder/ordering"
 )
 
-// outlive runs a test over a fixture whose retention it waits for.
+// outlive runs a test with a fixture whose retention it waits for.
 func (s suite) outlive(t *testing.T, name string, body func(t *testing.T, j *journal, retention Retention)) {
 	t.Helper()
 	t.Run(name, func(t *testing.T) {
@@ -19,7 +19,8 @@ func (s suite) outlive(t *testing.T, name string, body func(t *testing.T, j *jou
 	})
 }
 
-// soon is an order that is expected at once, so that its life counts from its creation.
+// soon makes an order expected at once, so that its retention counts from its
+// creation.
 func soon(o *ordering.CallSpec) { o.ExpectedAt = time.Time{} }
 
 func (s suite) retention(t *testing.T) {
@@ -53,7 +54,7 @@ func (s suite) retention(t *testing.T) {
 		}
 		left := j.pages(t, ordering.Query{Connections: []string{conn}, Limit: 50}, nil)
 		sameSet(t, "List", left, []string{open.Ref, unknown.Ref})
-		// Resolved, it is kept for a while yet.
+		// After the resolution it is kept for a while.
 		r = j.resolved(t, resolution(r, upstream.OpCreate, ordering.ResolvedNotDone, ""))
 		j.wantKey(t, unknown.Key, unknown.Ref, 1)
 		j.now(t, r)
@@ -90,7 +91,7 @@ func (s suite) retention(t *testing.T) {
 		}
 		j.pass(t, retention.Record/2+slack)
 		j.wantGone(t, r)
-		j.begun(t, change(upstream.OpPay, "765", adopt)) // as one that nobody knows
+		j.begun(t, change(upstream.OpPay, "765", adopt)) // as an order that the journal does not know
 	})
 	s.outlive(t, "a record lives from expectedAt", func(t *testing.T, j *journal, retention Retention) {
 		r := j.begun(t, create(soon))
@@ -142,7 +143,7 @@ func (s suite) retention(t *testing.T) {
 	})
 }
 
-// resolvedOutcome sees a record out that has been kept beyond its life.
+// resolvedOutcome waits for the end of a record that was kept beyond its retention.
 func (j *journal) resolvedOutcome(t *testing.T, retention Retention, r ordering.Record) {
 	t.Helper()
 	j.pass(t, retention.Record+retention.Guest+slack)

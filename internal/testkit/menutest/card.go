@@ -1,8 +1,7 @@
-// Package menutest has the menus that tests of orders share: one small menu with
-// an order of it, random menus with random orders, and a sandbox that serves
-// them.
+// Package menutest has the menus that tests of orders share: one small menu with an
+// order of it, random menus with random orders, and a sandbox that serves them.
 //
-// ordering and ordering/validate use it. Nothing here checks an order.
+// ordering and ordering/validate use it. It checks no orders.
 package menutest
 
 import (
@@ -12,14 +11,14 @@ import (
 	"larder/internal/menu"
 )
 
-// Restaurant is the restaurant that the menus belong to.
+// Restaurant is the restaurant of the menus.
 const Restaurant menu.RestaurantID = "r-1"
 
 // Noon is the time of most tests.
 func Noon() time.Time { return time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC) }
 
-// Card is the menu of most tests. Group g-sauce stands under two schemes with
-// different limits; i-b stands in g-one and g-two of s-twin.
+// Card is the menu of most tests. Group g-sauce is in two schemes with different
+// limits; i-b is in g-one and g-two of s-twin.
 const Card = `{"name":"card","categories":[{"id":"c","name":"All"}],
 "products":[
  {"id":"pizza","externalId":"1001","categoryId":"c","name":"Pizza","price":500,"schemeId":"s-pizza","measure":{"value":0.4,"unit":"kg"}},
@@ -79,7 +78,7 @@ func Compile(tb testing.TB, view string, settings menu.Settings) *menu.Catalogue
 	return menu.Compile(v, Restaurant, settings)
 }
 
-// Order returns a pickup order that is right but for its dishes.
+// Order returns a pickup order with the given dishes, otherwise valid.
 func Order(dishes string) string {
 	return `{"dishList":` + dishes + `,"expeditionType":"pickup","expectedAt":"2026-05-01T18:30:00+03:00","paymentTypeID":"cash"}`
 }

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Draft is a small menu made at random, as JSON, with what an order is made of.
+// Draft is a small random menu as JSON, with the data for its orders.
 type Draft struct {
 	Products    []DraftItem   `json:"products"`
 	Schemes     []DraftScheme `json:"ingredientsSchemes"`
@@ -31,7 +31,7 @@ type DraftScheme struct {
 	Groups []DraftLimit `json:"ingredientsGroups"`
 }
 
-// DraftLimit is a group of a scheme with its limits; Max 0: none.
+// DraftLimit is a group of a scheme with its limits; Max 0 means no maximum.
 type DraftLimit struct {
 	ID  string `json:"id"`
 	Min int    `json:"minCount"`
@@ -47,8 +47,8 @@ type DraftGroup struct {
 
 func letter(i int) string { return string(rune('a' + i)) }
 
-// DrawMenu draws a menu. The later a scheme, the deeper it may be nested;
-// ingredients stand in any number of groups.
+// DrawMenu draws a menu. Later schemes may be nested deeper; ingredients are in any
+// number of groups.
 func DrawMenu(t *rapid.T) Draft {
 	var d Draft
 	price := func() json.Number {
@@ -97,7 +97,7 @@ func DrawMenu(t *rapid.T) Draft {
 	return d
 }
 
-// DrawIngredients draws a list of ingredients, mostly such as the scheme takes.
+// DrawIngredients draws a list of ingredients, most of which the scheme accepts.
 func (d *Draft) DrawIngredients(t *rapid.T, scheme string, depth int) []map[string]any {
 	var list []map[string]any
 	pick := func(id string) {

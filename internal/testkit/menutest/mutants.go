@@ -5,10 +5,9 @@ import (
 	"os"
 )
 
-// ShortenForMutants makes the tests quick enough to be run once for each mutant,
-// when LARDER_MUTATION is set: properties are tried on fewer examples, and the
-// tests that the pattern skip matches are left out. What only they notice counts
-// as not noticed.
+// ShortenForMutants shortens the tests for one run per mutant if LARDER_MUTATION is
+// set: properties use fewer examples, and tests that match the pattern skip are
+// omitted. A mutant that only these tests notice counts as not noticed.
 func ShortenForMutants(skip string) error {
 	if os.Getenv("LARDER_MUTATION") == "" {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"larder/internal/upstream"
 )
 
-// Sandbox starts a sandbox at Noon, with a client of it.
+// Sandbox starts a sandbox at Noon, with a client.
 func Sandbox(tb testing.TB) (*sandbox.Sandbox, *upstream.Client) {
 	tb.Helper()
 	box := sandbox.New(sandbox.Config{ClientID: "demo", ClientSecret: "demo-secret", Clock: Noon})

@@ -7,14 +7,15 @@ import (
 	"larder/ordering/violation"
 )
 
-// Broken is one violation as tables of tests have it. Params are JSON.
+// Broken is one violation in tables of tests. Params are JSON.
 type Broken = struct {
 	Path   string
 	Code   violation.Code
 	Params string
 }
 
-// BrokenIn returns the violations as tables have them. Each must have a sentence.
+// BrokenIn returns the violations in the format of tables. Each must have a
+// message.
 func BrokenIn(tb testing.TB, violations []violation.Violation) []Broken {
 	tb.Helper()
 	out := make([]Broken, 0, len(violations))

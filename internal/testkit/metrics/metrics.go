@@ -1,5 +1,4 @@
-// Package metrics reads what a process shows on /metrics, for tests and
-// measurements.
+// Package metrics reads a process's /metrics, for tests and measurements.
 //
 // It is test support: only tests, benchmarks and tools import it.
 package metrics
@@ -10,12 +9,10 @@ import (
 	"strings"
 )
 
-// Sample is what a process reports on /metrics: series, as written
-// there, to their values.
+// Sample maps the series of /metrics, in their text form, to their values.
 type Sample map[string]float64
 
-// Parse reads the text form of Prometheus. Lines that are no series are
-// skipped.
+// Parse reads the text format of Prometheus. It skips lines that are not series.
 func Parse(text string) Sample {
 	sample := Sample{}
 	lines := bufio.NewScanner(strings.NewReader(text))
@@ -32,8 +29,8 @@ func Parse(text string) Sample {
 	return sample
 }
 
-// Sum adds the series of a name whose labels hold every one of the given
-// texts, such as `status="2xx"`.
+// Sum adds the series of a name whose labels contain every given text, such as
+// `status="2xx"`.
 func (s Sample) Sum(name string, labels ...string) float64 {
 	sum := 0.0
 series:

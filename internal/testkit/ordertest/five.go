@@ -1,5 +1,5 @@
-// Package ordertest makes the orders that several packages' benchmarks measure:
-// five lines with five modifiers, on a generated menu of 5,000 dishes.
+// Package ordertest makes the orders of several packages' benchmarks: five lines
+// with five modifiers, on a generated menu of 5,000 dishes.
 package ordertest
 
 import (
@@ -12,15 +12,15 @@ import (
 	"larder/internal/sandbox"
 )
 
-// Dishes is how many dishes the menu has.
+// Dishes is the number of dishes of the menu.
 const Dishes = 5000
 
-// Order is an order and the menu that it is right by.
+// Order is an order and a menu for which it is valid.
 type Order struct {
 	Restaurant menu.RestaurantID
 	// View is the menu as the ordering service publishes it.
 	View []byte
-	// Catalogue is the menu compiled.
+	// Catalogue is the compiled menu.
 	Catalogue *menu.Catalogue
 	// Body is the order as a client sends it: delivery, paid by card.
 	Body []byte
@@ -29,8 +29,8 @@ type Order struct {
 // entry is a dish or an ingredient of an order's body.
 type entry map[string]any
 
-// FiveLines makes an order of five dishes, one modifier each, that is expected
-// at the given time.
+// FiveLines returns an order of five dishes, with one modifier each, expected at
+// the given time.
 func FiveLines(expectedAt time.Time) (Order, error) {
 	g := sandbox.Generate{Restaurants: 1, Products: Dishes, Seed: 1}
 	o := Order{Restaurant: menu.RestaurantID(g.RestaurantID(0)), View: g.Menu(0)}
@@ -52,7 +52,7 @@ func FiveLines(expectedAt time.Time) (Order, error) {
 	return o, fmt.Errorf("ordertest: of %d dishes %d take one modifier", Dishes, len(dishes))
 }
 
-// plain orders a dish that needs one modifier, and no other.
+// plain returns a dish of an order that needs one modifier and no other.
 func plain(c *menu.Catalogue, p menu.Index) (dish entry, ok bool) {
 	s := c.ProductScheme(p)
 	if s == menu.None || !c.Orderable(p) {
@@ -79,7 +79,7 @@ func plain(c *menu.Catalogue, p menu.Index) (dish entry, ok bool) {
 	}, len(chosen) == 1
 }
 
-// body is an order for delivery, paid by card.
+// body returns an order for delivery, paid by card.
 func body(dishes []entry, expectedAt time.Time) ([]byte, error) {
 	return json.Marshal(entry{
 		"comment": "no onions, please", "persons": 2, "dishList": dishes, "expeditionType": "delivery",
@@ -89,8 +89,8 @@ func body(dishes []entry, expectedAt time.Time) ([]byte, error) {
 	})
 }
 
-// Bound is an order (docs/ordering-service.md, section 2.1) as a Gin handler binds it: what
-// the validate route's time is compared with.
+// Bound is an order (docs/ordering-service.md, section 2.1) as a Gin handler binds
+// it, for comparison with the validate route.
 type Bound struct {
 	Comment        string `json:"comment"`
 	RestaurantID   string `json:"restaurantID"`
@@ -119,7 +119,7 @@ type Bound struct {
 	} `json:"address"`
 }
 
-// BoundItem is what a dish and an ingredient have in common.
+// BoundItem has the common fields of a dish and an ingredient.
 type BoundItem struct {
 	ID       string `json:"ID"`
 	Name     string `json:"name"`

@@ -8,9 +8,8 @@ import (
 	"larder/internal/menu"
 )
 
-// SharedGroups is FiveLines where every modifier stands in two groups: three of
-// them in one line, in such an order that only a search finds how to count them
-// (policy M4).
+// SharedGroups is FiveLines with every modifier in two groups. Three of them are in
+// one line, in an order in which only a search finds their groups (policy M4).
 func SharedGroups(expectedAt time.Time) (Order, error) {
 	o, err := FiveLines(expectedAt)
 	if err != nil {
@@ -34,8 +33,8 @@ func SharedGroups(expectedAt time.Time) (Order, error) {
 	return o, err
 }
 
-// share adds a scheme of three groups to the menu, and three ingredients that
-// each stand in two of them.
+// share adds a scheme of three groups to the menu, and three ingredients that are
+// in two of them.
 func share(view *menu.View) {
 	for _, id := range []string{"first", "second", "third"} {
 		view.Ingredients = append(view.Ingredients, menu.Ingredient{ID: id, ExternalID: "pos-" + id, Name: "The " + id})
@@ -49,7 +48,7 @@ func share(view *menu.View) {
 	}})
 }
 
-// give orders the n-th dish that can be named, with these modifiers of the
+// give returns the n-th orderable dish of an order, with these modifiers of the
 // shared scheme.
 func give(view *menu.View, n int, modifiers []string) (dish entry, ok bool) {
 	for i := range view.Products {

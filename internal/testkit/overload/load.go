@@ -1,6 +1,6 @@
-// Package overload sends requests to instances at a fixed rate, whatever becomes
-// of those before, and sums up how they were answered. It is for the tests of
-// policy O8a; a generator that waits for answers could not overload anything.
+// Package overload sends requests to instances at a fixed rate, without waiting for
+// earlier responses, and summarizes the answers. It is for the tests of policy O8a:
+// a generator that waits for answers could not cause an overload.
 package overload
 
 import (
@@ -18,18 +18,18 @@ import (
 // Load is one stream of equal requests.
 type Load struct {
 	Method string
-	URLs   []string // taken in turns
+	URLs   []string // used in turn
 	Header http.Header
 	Body   string
-	Key    string        // begins the Idempotency-Key of each request; "" for none
+	Key    string        // prefix of each request's Idempotency-Key; "" for none
 	Rate   float64       // requests per second
-	For    time.Duration // how long requests are sent
+	For    time.Duration // duration of the load
 }
 
-// Answer is what became of one request.
+// Answer is the result of one request.
 type Answer struct {
 	Key        string
-	Sent       time.Duration // since the load began
+	Sent       time.Duration // since the start of the load
 	Took       time.Duration
 	Status     int // 0: none, see Err
 	Code       string
@@ -37,7 +37,7 @@ type Answer struct {
 	Err        error
 }
 
-// Run sends the load and waits for every answer, or for the end of ctx.
+// Run sends the load and waits for every answer, or until ctx ends.
 func (l Load) Run(ctx context.Context) []Answer {
 	transport := &http.Transport{MaxIdleConnsPerHost: 1000}
 	defer transport.CloseIdleConnections()
@@ -66,7 +66,7 @@ func (l Load) send(ctx context.Context, client *http.Client, i int, begun time.T
 		a.Err = err
 		return a
 	}
-	request.GetBody = nil // net/http must not send it again by itself
+	request.GetBody = nil // keeps net/http from repeating it
 	request.Header = l.Header.Clone()
 	if l.Key != "" {
 		a.Key = l.Key + "-" + sent.Format("150405.000000000")

@@ -8,26 +8,26 @@ import (
 	"time"
 )
 
-// Report sums up the answers to orders.
+// Report summarizes the answers to orders.
 type Report struct {
 	Sent, Placed int
 	Unknown      int      // answered 504
 	Busy         int      // answered 503 upstream_busy
-	OnArrival    int      // of them at once
-	NotSent      int      // answered 503 upstream_unavailable: the journal took so long that it was too late to send them
+	OnArrival    int      // of these: rejected at once
+	NotSent      int      // answered 503 upstream_unavailable: the journal was too slow to send them in time
 	Other        []string // any other answers
 	NoRetryAfter int      // rejections without the header
 
-	// Goodput is the number of orders placed per second that were answered
-	// between from and to (see Sum).
+	// Goodput is the number of orders placed per second that were answered between
+	// from and to (see Sum).
 	Goodput float64
-	// RejectionP99 is how long the rejections on arrival took.
+	// RejectionP99 is the 99th percentile of the time of rejections on arrival.
 	RejectionP99 time.Duration
 }
 
-// Sum sums up the answers; goodput counts those that came between from and to,
-// since the load began. A rejection that took less than atOnce came on arrival,
-// any other after waiting.
+// Sum summarizes the answers. Goodput counts those between from and to, since the
+// start of the load. A rejection within atOnce came on arrival, any other after
+// waiting.
 func Sum(answers []Answer, from, to, atOnce time.Duration) Report {
 	var (
 		r        Report
@@ -64,7 +64,7 @@ func Sum(answers []Answer, from, to, atOnce time.Duration) Report {
 	return r
 }
 
-// Took lists how long the answers took that have a status.
+// Took returns the durations of the answers with a status.
 func Took(answers []Answer, status int) []time.Duration {
 	var took []time.Duration
 	for _, a := range answers {
@@ -75,7 +75,7 @@ func Took(answers []Answer, status int) []time.Duration {
 	return took
 }
 
-// Quantile returns a quantile of durations; 0 of none.
+// Quantile returns a quantile of durations; 0 if there are none.
 func Quantile(of []time.Duration, q float64) time.Duration {
 	if len(of) == 0 {
 		return 0
@@ -94,7 +94,7 @@ type Row struct {
 	QuietReadsP99 time.Duration // without the load
 }
 
-// Table lays the rows out for people.
+// Table formats the rows as a table.
 func Table(rows []Row) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-22s %7s %8s %8s %8s %10s %12s %14s %9s\n",

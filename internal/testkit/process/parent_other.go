@@ -4,8 +4,8 @@ package process
 
 import "syscall"
 
-// dieWithParent has no counterpart here: a test or a measurement that is killed leaves
-// its processes running.
+// dieWithParent is not supported here: a killed test or measurement leaves its
+// processes running.
 func dieWithParent() *syscall.SysProcAttr {
 	return nil
 }

@@ -1,6 +1,6 @@
-// Package process starts programs for tests and measurements: each child's
-// output goes to a file, its first lines can be waited for, and it is ended by
-// its own id.
+// Package process starts programs for tests and measurements. Each child's output
+// goes to a file, its first lines can be waited for, and it is stopped by its own
+// id.
 //
 // It is test support: only tests, benchmarks and tools import it.
 package process
@@ -20,11 +20,11 @@ import (
 )
 
 const (
-	// headBytes is how much of a child's first output is kept to be matched.
+	// headBytes is how much of a child's first output is kept for matching.
 	headBytes = 1 << 20
 	// stopSignal asks a process to end.
 	stopSignal = syscall.SIGTERM
-	// stopWithin is how long a child may take to end before it is killed.
+	// stopWithin is how long a child may take to exit before it is killed.
 	stopWithin = 30 * time.Second
 )
 
@@ -42,8 +42,8 @@ type Child struct {
 	grown chan struct{} // closed at the next output
 }
 
-// Start starts a program whose output goes to NAME.log in the folder. The end
-// of ctx does not end it: only Stop and Kill do, and, where the system can, the
+// Start starts a program whose output goes to NAME.log in the folder. The end of
+// ctx does not stop it. Only Stop and Kill do and, if the system supports it, the
 // end of this process.
 func Start(ctx context.Context, dir, name string, env []string, program string, arguments ...string) (*Child, error) {
 	c := &Child{name: name, logPath: filepath.Join(dir, name+".log"), exited: make(chan struct{}), grown: make(chan struct{})}
@@ -60,13 +60,13 @@ func Start(ctx context.Context, dir, name string, env []string, program string, 
 	}
 	go func() {
 		defer close(c.exited)
-		_ = c.cmd.Wait() // how it ended is in its log
+		_ = c.cmd.Wait() // its log shows how it ended
 		_ = c.file.Close()
 	}()
 	return c, nil
 }
 
-// Write takes the child's output.
+// Write receives the child's output.
 func (c *Child) Write(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -78,9 +78,8 @@ func (c *Child) Write(p []byte) (int, error) {
 	return c.file.Write(p)
 }
 
-// Await waits until the beginning of the output matches, and returns the first
-// group of the match. A child that ends before is an error that shows its
-// last words.
+// Await waits until the start of the output matches, and returns the first group of
+// the match. If the child exits first, the error shows its last output.
 func (c *Child) Await(ctx context.Context, pattern *regexp.Regexp) (string, error) {
 	for {
 		c.mu.Lock()
@@ -115,10 +114,10 @@ func (c *Child) tail() string {
 // LogPath returns the file that the output goes to.
 func (c *Child) LogPath() string { return c.logPath }
 
-// PID is the process's id.
+// PID returns the process's id.
 func (c *Child) PID() int { return c.cmd.Process.Pid }
 
-// Alive is an error once the process has ended.
+// Alive returns an error if the process has exited.
 func (c *Child) Alive() error {
 	select {
 	case <-c.exited:
@@ -128,10 +127,10 @@ func (c *Child) Alive() error {
 	}
 }
 
-// Stop asks the process to end, kills it when it does not within half a
-// minute, and returns when it is gone.
+// Stop asks the process to exit, kills it after half a minute, and returns when it
+// is gone.
 func (c *Child) Stop() {
-	_ = c.cmd.Process.Signal(stopSignal) // the only error is that it is gone already
+	_ = c.cmd.Process.Signal(stopSignal) // the only error is that it has exited
 	limit := time.NewTimer(stopWithin)
 	defer limit.Stop()
 	select {
@@ -141,8 +140,8 @@ func (c *Child) Stop() {
 	}
 }
 
-// Kill ends the process at once and returns when it is gone.
+// Kill kills the process and returns when it is gone.
 func (c *Child) Kill() {
-	_ = c.cmd.Process.Kill() // the only error is that it is gone already
+	_ = c.cmd.Process.Kill() // the only error is that it has exited
 	<-c.exited
 }

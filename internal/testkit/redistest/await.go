@@ -10,24 +10,24 @@ import (
 )
 
 const (
-	// groupPollEvery is how often the state of a group of servers is read.
+	// groupPollEvery is the interval for reading the state of a group of servers.
 	groupPollEvery = 50 * time.Millisecond
-	// groupPollWithin bounds one read: a frozen server does not answer.
+	// groupPollWithin limits one read: a frozen server does not respond.
 	groupPollWithin = 5 * time.Second
-	// answerWithin bounds the wait for one server's answer.
+	// answerWithin limits the wait for one server's response.
 	answerWithin = time.Second
 )
 
-// await ends the test unless agreed returns nil within agreedWithin. Its error
-// says what is missing.
+// await waits until agreed returns nil. After agreedWithin it ends the test with
+// agreed's error.
 func await(tb testing.TB, what string, agreed func(ctx context.Context) error) {
 	tb.Helper()
-	// The test's own context ends before its cleanups run; they may want Redis.
+	// The test's own context ends before its cleanups, which may use Redis.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(tb.Context()), agreedWithin)
 	defer cancel()
 	ticker := time.NewTicker(groupPollEvery)
 	defer ticker.Stop()
-	var missing error // as last found out, not that the time was over
+	var missing error // the last error, not the timeout
 	for {
 		poll, end := context.WithTimeout(ctx, groupPollWithin)
 		err := agreed(poll)
@@ -46,8 +46,8 @@ func await(tb testing.TB, what string, agreed func(ctx context.Context) error) {
 	}
 }
 
-// Info returns a section of the server's INFO, "" when it does not answer within
-// a second.
+// Info returns a section of the server's INFO, "" if it does not respond within a
+// second.
 func (s *Server) Info(ctx context.Context, section string) string {
 	if !s.running() {
 		return ""
@@ -57,7 +57,7 @@ func (s *Server) Info(ctx context.Context, section string) string {
 	return client.Info(ctx, section).Val()
 }
 
-// once is a client for one command, which is not retried.
+// once returns a client for one command without retries.
 func (s *Server) once() *redis.Client { return redis.NewClient(s.onceOptions()) }
 
 func (s *Server) onceOptions() *redis.Options {
@@ -67,14 +67,15 @@ func (s *Server) onceOptions() *redis.Options {
 	return options
 }
 
-// running reports whether the server was started and not stopped; a frozen one runs.
+// running reports whether the server was started and not stopped; a frozen one
+// runs.
 func (s *Server) running() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.process != nil
 }
 
-// addresses are those of the servers, as a URL lists them.
+// addresses returns the servers' addresses as a URL lists them.
 func addresses(servers []*Server) string {
 	var list []string
 	for _, server := range servers {

@@ -11,20 +11,20 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// masters is how many servers share a cluster's slots: fewer could not agree
-// that one of them is gone.
+// masters is the number of servers that share a cluster's slots. Fewer could not
+// agree that one is gone.
 const masters = 3
 
-// Cluster is a cluster of three masters, each with the replicas that were asked
-// for. A master that does not answer for a second is replaced by its replica.
+// Cluster is a cluster of three masters with replicas. A replica replaces a master
+// that does not respond for a second.
 type Cluster struct {
 	tb    testing.TB
 	nodes []*Server // the masters first
 }
 
-// StartCluster runs a cluster until the test ends, with so many replicas to
-// each of its three masters. It returns when every node sees all others and the
-// replicas follow. The options are those of every node.
+// StartCluster runs a cluster until the test ends, with the given number of
+// replicas for each of its three masters. It returns when every node sees all
+// others and the replicas follow. The options apply to every node.
 func StartCluster(tb testing.TB, replicas int, options ...Option) *Cluster {
 	tb.Helper()
 	c := &Cluster{tb: tb}
@@ -41,7 +41,7 @@ func StartCluster(tb testing.TB, replicas int, options ...Option) *Cluster {
 	return c
 }
 
-// join gives the masters their slots and makes all nodes known to each other.
+// join assigns the slots to the masters and connects all nodes.
 func (c *Cluster) join() {
 	c.tb.Helper()
 	ctx := c.tb.Context()
@@ -60,13 +60,13 @@ func (c *Cluster) join() {
 	c.AwaitAllSlots()
 }
 
-// slots are the first and the last slot of a master.
+// slots returns the first and the last slot of a master.
 func slots(master int) (first, last int) {
 	const all = 16384
 	return all * master / masters, all*(master+1)/masters - 1
 }
 
-// replicate spreads what is not a master over the masters.
+// replicate distributes the other nodes over the masters as replicas.
 func (c *Cluster) replicate() {
 	c.tb.Helper()
 	ctx := c.tb.Context()
@@ -97,9 +97,9 @@ func (c *Cluster) id(ctx context.Context, node *Server) string {
 	return id
 }
 
-// AwaitAllSlots returns when every running node says that all slots are served and
-// knows every node there is: what a test calls after it has started one again,
-// or after a replica has taken over.
+// AwaitAllSlots waits until every running node reports that all slots are served,
+// and knows every node. Tests call it after a node was started again or a replica
+// has taken over.
 func (c *Cluster) AwaitAllSlots() {
 	c.tb.Helper()
 	await(c.tb, "the cluster serves all slots", func(ctx context.Context) error {
@@ -121,31 +121,31 @@ func (c *Cluster) AwaitAllSlots() {
 	})
 }
 
-// URL is the cluster's address as configuration takes it.
+// URL returns the cluster's address in the format of the configuration.
 func (c *Cluster) URL() string { return c.nodes[0].scheme("+cluster") + addresses(c.nodes) }
 
-// CAFile is that of all nodes; "" without TLS.
+// CAFile returns the CA file of all nodes; "" without TLS.
 func (c *Cluster) CAFile() string { return c.nodes[0].CAFile() }
 
-// Nodes are all servers of the cluster; the first three were the masters at the
-// start, and the others their replicas, in the same order again and again.
+// Nodes returns all servers of the cluster: first the initial masters, then their
+// replicas in the same order, repeatedly.
 func (c *Cluster) Nodes() []*Server { return c.nodes }
 
-// Client is a new client of the cluster; it is closed when the test ends.
+// Client returns a new client of the cluster; it is closed when the test ends.
 func (c *Cluster) Client() *redis.ClusterClient {
 	options := c.nodes[0].options()
 	client := redis.NewClusterClient(&redis.ClusterOptions{
 		Addrs: strings.Split(addresses(c.nodes), ","), Password: options.Password, TLSConfig: options.TLSConfig,
 	})
-	c.tb.Cleanup(func() { _ = client.Close() }) // a test may have closed it already
+	c.tb.Cleanup(func() { _ = client.Close() }) // a test may have closed it before
 	return client
 }
 
-// MasterOf is the node that serves a key: the one that most nodes name.
+// MasterOf returns the node that serves a key, according to most nodes.
 func (c *Cluster) MasterOf(key string) *Server { return c.awaitMaster(key, nil) }
 
-// AwaitFailover returns the master of a key once it is another one than old:
-// what a test calls after it has stopped or frozen old, which has a replica.
+// AwaitFailover waits until a server other than old is the master of a key, and
+// returns it. Tests call it after they stopped or froze old, which has a replica.
 func (c *Cluster) AwaitFailover(key string, old *Server) *Server { return c.awaitMaster(key, old) }
 
 func (c *Cluster) awaitMaster(key string, but *Server) *Server {
@@ -169,14 +169,14 @@ func (c *Cluster) awaitMaster(key string, but *Server) *Server {
 	return master
 }
 
-// named is the node that another one takes for the key's master; nil when it
-// does not answer or knows of none.
+// named returns the node that asked reports as the key's master; nil if it does not
+// respond or knows none.
 func (c *Cluster) named(ctx context.Context, asked *Server, key string) *Server {
 	if !asked.running() {
 		return nil
 	}
 	client := asked.once()
-	defer func() { _ = client.Close() }() // it was only asked
+	defer func() { _ = client.Close() }() // it was only read
 	slot := client.ClusterKeySlot(ctx, key)
 	for _, part := range client.ClusterSlots(ctx).Val() { //nolint:staticcheck // Redis 6 has no CLUSTER SHARDS
 		if slot.Err() != nil || len(part.Nodes) == 0 || int(slot.Val()) < part.Start || int(slot.Val()) > part.End {

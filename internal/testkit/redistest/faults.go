@@ -9,7 +9,7 @@ import (
 )
 
 // CutReplication keeps the server, a replica, from following any master: the
-// link is closed, and the master refuses each new one. Clients, Sentinels and the
+// connection is closed, and the master refuses new ones. Clients, Sentinels and the
 // cluster's bus still reach the server.
 func (s *Server) CutReplication(ctx context.Context) error {
 	return s.setReplication(ctx, "nobody", "wrong")
@@ -26,13 +26,13 @@ func (s *Server) setReplication(ctx context.Context, user, password string) erro
 		client.ConfigSet(ctx, "masteruser", user).Err(),
 		client.ConfigSet(ctx, "masterauth", password).Err(),
 		client.Do(ctx, "CLIENT", "KILL", "TYPE", "master").Err())
-	if s.keepConfig { // a Sentinel may have let it write the other user down
+	if s.keepConfig { // a Sentinel may have made it save the other user
 		err = errors.Join(err, client.ConfigRewrite(ctx).Err())
 	}
 	return errors.Join(err, client.Close())
 }
 
-// IsMaster reports whether the server answers and takes itself for a master.
+// IsMaster reports whether the server responds and considers itself a master.
 func (s *Server) IsMaster(ctx context.Context) bool {
 	return strings.Contains(s.Info(ctx, "replication"), "role:master")
 }
@@ -40,7 +40,7 @@ func (s *Server) IsMaster(ctx context.Context) bool {
 // LogPath returns the path of the log of the server's last start.
 func (s *Server) LogPath() string { return filepath.Join(s.dir, "redis.log") }
 
-// dataFiles are where a server of AppendOnly keeps its data, by its version.
+// dataFiles returns the data files of a server with AppendOnly, of all versions.
 func dataFiles() []string { return []string{"appendonlydir", "appendonly.aof", "dump.rdb"} }
 
 // Backup copies the data of a running server into the folder dir.
@@ -67,8 +67,8 @@ func (s *Server) Backup(dir string) error {
 	return nil
 }
 
-// RestoreBackup puts the data of a Backup in the place of a stopped server's own.
-// Without a folder the server loses its data.
+// RestoreBackup replaces the data of a stopped server with a Backup. Without a
+// folder the server loses its data.
 func (s *Server) RestoreBackup(dir string) error {
 	if s.running() {
 		return errors.New("the server runs")
@@ -84,8 +84,8 @@ func (s *Server) RestoreBackup(dir string) error {
 	return os.CopyFS(s.dir, os.DirFS(dir))
 }
 
-// Signal sends a signal to the server's process, as syscall.SIGSTOP to freeze
-// it and syscall.SIGCONT to let it go on. A stopped server gets none.
+// Signal sends a signal to the server's process, such as syscall.SIGSTOP to freeze
+// it and syscall.SIGCONT to continue it. It does nothing if the server is stopped.
 func (s *Server) Signal(signal os.Signal) {
 	s.tb.Helper()
 	s.mu.Lock()

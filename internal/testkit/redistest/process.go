@@ -18,12 +18,12 @@ import (
 
 const (
 	loopback = "127.0.0.1"
-	// Ports are taken below the range that systems give to outgoing
-	// connections: a port from there could be lost between Stop and Restart.
+	// Ports are below the range for outgoing connections: a port of that range
+	// could be taken between Stop and Restart.
 	firstPort = 20_000
 	portCount = 12_000
-	// A cluster's node takes the port 10,000 above its own too; that must lie
-	// below the range as well.
+	// A cluster's node also uses the port 10,000 above its own, which must be below
+	// that range too.
 	busOffset = 10_000
 	busCount  = 2_500
 )
@@ -37,8 +37,8 @@ type process struct {
 	exited  chan struct{} // closed when the process has been reaped
 }
 
-// startProcess starts the binary with its output in a fresh file at logPath.
-// Cancelling ctx does not end the process: only kill does.
+// startProcess starts the binary with its output in a new file at logPath.
+// Cancelling ctx does not stop the process; only kill does.
 func startProcess(ctx context.Context, binary string, arguments []string, logPath string) (*process, error) {
 	output, err := os.Create(logPath)
 	if err != nil {
@@ -53,14 +53,14 @@ func startProcess(ctx context.Context, binary string, arguments []string, logPat
 	p := &process{cmd: cmd, logPath: logPath, exited: make(chan struct{})}
 	go func() {
 		defer close(p.exited)
-		_ = cmd.Wait() // killed is how it always ends
+		_ = cmd.Wait() // it is always killed
 	}()
 	return p, nil
 }
 
 // kill sends SIGKILL to the process and returns when it has been reaped.
 func (p *process) kill() {
-	_ = p.cmd.Process.Kill() // the only error is that it is gone already
+	_ = p.cmd.Process.Kill() // the only error is that it has exited
 	<-p.exited
 }
 
@@ -68,8 +68,8 @@ func (p *process) log() string {
 	return readTail(p.logPath)
 }
 
-// waitReady returns when this very process, and no other that listens on its
-// address, answers commands.
+// waitReady waits until this process, and no other one at its address, responds to
+// commands.
 func (p *process) waitReady(ctx context.Context, to *redis.Options) error {
 	ticker := time.NewTicker(pollEvery)
 	defer ticker.Stop()
@@ -89,7 +89,7 @@ func (p *process) waitReady(ctx context.Context, to *redis.Options) error {
 }
 
 func (p *process) answers(ctx context.Context, to *redis.Options) (err error) {
-	// Asked first by hand: go-redis logs each refused connection.
+	// A plain connection first: go-redis logs each refused connection.
 	var dialer net.Dialer
 	conn, err := dialer.DialContext(ctx, "tcp", to.Addr)
 	if err != nil {
@@ -101,7 +101,7 @@ func (p *process) answers(ctx context.Context, to *redis.Options) (err error) {
 	to.MaxRetries, to.DialerRetries, to.PoolSize = -1, 1, 1
 	client := redis.NewClient(to)
 	defer func() { err = errors.Join(err, client.Close()) }()
-	// PING is refused while the append-only file is being loaded.
+	// Redis rejects PING while it loads the append-only file.
 	if err := client.Ping(ctx).Err(); err != nil {
 		return err
 	}
@@ -115,8 +115,8 @@ func (p *process) answers(ctx context.Context, to *redis.Options) (err error) {
 	return nil
 }
 
-// freePort returns a loopback port on which nothing listens at this moment; with
-// bus the one 10,000 above is free as well.
+// freePort returns a free loopback port. With bus, the port 10,000 above is free
+// too.
 func freePort(ctx context.Context, tb testing.TB, bus bool) int {
 	tb.Helper()
 	count := portCount

@@ -1,12 +1,11 @@
-// Package redistest gives a test its own real Redis: one redis-server, one with
-// TLS, one with replicas and Sentinels, or a cluster. All of it listens on free
-// loopback ports, keeps its data in the test's temporary folder, and is gone
-// when the test ends.
+// Package redistest starts a real Redis for a test: one redis-server, one with TLS,
+// one with replicas and Sentinels, or a cluster. It uses free loopback ports, keeps
+// its data in the test's temporary folder, and stops when the test ends.
 //
-// But for Shared no server is shared, so tests may run in parallel, flush,
-// reconfigure and kill as they like. Only tests import this package. It never
-// skips silently: where no server is installed the test fails and names the
-// command that installs one, unless -short was asked for.
+// Except with Shared no server is shared, so tests may run in parallel, and flush,
+// reconfigure and kill servers. Only tests import this package. It never skips
+// silently: if no server is installed, the test fails and names the command that
+// installs one, unless -short is set.
 package redistest
 
 import (
@@ -27,26 +26,25 @@ import (
 )
 
 const (
-	// readyWithin bounds one start; a cold start takes some 10 ms.
+	// readyWithin limits one start; a cold start takes about 10 ms.
 	readyWithin = 15 * time.Second
-	// pollEvery is how often a starting server is asked whether it is ready.
+	// pollEvery is the interval at which a starting server is checked.
 	pollEvery = 5 * time.Millisecond
-	// startAttempts bounds the tries when another process takes the port.
+	// startAttempts limits the attempts if another process takes the port.
 	startAttempts = 8
 )
 
 // Option changes how the server is started.
 type Option func(*Server)
 
-// AppendOnly keeps the data in an append-only file, so that Restart finds
-// again everything that was acknowledged. Without it a restarted server is
-// empty.
+// AppendOnly stores the data in an append-only file, so that Restart keeps
+// everything that was acknowledged. Without it a restarted server is empty.
 func AppendOnly() Option {
 	return Config("appendonly", "yes")
 }
 
-// Config sets one directive of redis.conf, for instance
-// Config("maxmemory-policy", "allkeys-lru").
+// Config sets one directive of redis.conf, for example Config("maxmemory-policy",
+// "allkeys-lru").
 func Config(directive string, values ...string) Option {
 	return func(s *Server) {
 		s.directives = append(s.directives, "--"+directive)
@@ -54,7 +52,7 @@ func Config(directive string, values ...string) Option {
 	}
 }
 
-// Password makes the server want a password from everybody, its replicas too.
+// Password makes the server require a password from all clients and replicas.
 func Password(password string) Option {
 	return func(s *Server) {
 		s.password = password
@@ -63,12 +61,11 @@ func Password(password string) Option {
 	}
 }
 
-// Patient lets a group wait for half a minute before it replaces a master: for
-// tests that lose none, on a machine that may be too busy to answer in a second.
+// Patient delays the failover of a group to half a minute: for tests without a
+// failover, on a machine that may be too busy to respond within a second.
 func Patient() Option { return FailoverAfter(30 * time.Second) }
 
-// FailoverAfter is how long a master must not have answered before a replica
-// takes over.
+// FailoverAfter sets how long a master may not respond before a replica takes over.
 func FailoverAfter(d time.Duration) Option {
 	return func(s *Server) {
 		s.downAfter = d
@@ -76,16 +73,16 @@ func FailoverAfter(d time.Duration) Option {
 	}
 }
 
-// Behind lets clients and other servers reach the server at the address that
-// front returns for the server's own: that of a proxy before it. The test's own
-// clients (Client) still connect directly.
+// Behind makes clients and other servers use the address that front returns for the
+// server's own address: that of a proxy before it. The test's own clients (Client)
+// connect directly.
 func Behind(front func(addr string) string) Option {
 	return func(s *Server) { s.front = front }
 }
 
-// Server is one running redis-server of one test. Its methods may be called
-// from several goroutines; those that can fail the test (Start, Restart) only
-// from the test's own.
+// Server is one running redis-server of one test. Its methods may be called from
+// several goroutines; Start and Restart, which can fail the test, only from the
+// test's goroutine.
 type Server struct {
 	tb         testing.TB
 	binary     string
@@ -93,20 +90,20 @@ type Server struct {
 	port       int
 	directives []string
 	password   string
-	downAfter  time.Duration // FailoverAfter; 0: as the group has it
+	downAfter  time.Duration // FailoverAfter; 0: the group's default
 	tls        *certificates // nil without TLS
-	sentinel   string        // of a Sentinel alone: what it watches, as redis.conf says it
-	bus        bool          // of a cluster's node: the port 10,000 above is its too
+	sentinel   string        // only of a Sentinel: what it watches, in the format of redis.conf
+	bus        bool          // of a cluster's node: it also uses the port 10,000 above
 	keepConfig bool          // Sentinels change the configuration file, which a restart must read
 	front      func(addr string) string
-	announced  string // what front returned
+	announced  string // the result of front
 
 	mu      sync.Mutex
 	process *process // nil while stopped
 }
 
-// Start runs a redis-server (or valkey-server) until the test ends and returns
-// when it answers. It keeps nothing on disk unless AppendOnly is given.
+// Start runs a redis-server (or valkey-server) until the test ends, and returns
+// when it responds. It stores nothing on disk without AppendOnly.
 func Start(tb testing.TB, options ...Option) *Server {
 	tb.Helper()
 	s := &Server{tb: tb, binary: Binary(tb), dir: tb.TempDir()}
@@ -125,13 +122,13 @@ func (s *Server) start() *Server {
 	return s
 }
 
-// Addr is the server's address, host:port with the host as an IP literal. It
-// stays the same over Stop and Restart.
+// Addr returns the server's address, host:port with the host as an IP literal. Stop
+// and Restart do not change it.
 func (s *Server) Addr() string {
 	return fmt.Sprintf("%s:%d", loopback, s.port)
 }
 
-// Announced is the address at which others reach the server: Addr, or that of
+// Announced returns the address at which others reach the server: Addr, or that of
 // the proxy before it (Behind).
 func (s *Server) Announced() string {
 	if s.announced != "" {
@@ -140,14 +137,14 @@ func (s *Server) Announced() string {
 	return s.Addr()
 }
 
-// Dir is the folder with the server's data.
+// Dir returns the folder with the server's data.
 func (s *Server) Dir() string { return s.dir }
 
-// URL is the server's address as configuration takes it: redis://host:port/0,
-// or rediss:// with TLS; the password included.
+// URL returns the server's address in the format of the configuration, with the
+// password: redis://host:port/0, or rediss:// with TLS.
 func (s *Server) URL() string { return s.scheme("") + s.Announced() + "/0" }
 
-// scheme is what an address begins with.
+// scheme returns the start of an address.
 func (s *Server) scheme(form string) string {
 	scheme := "redis"
 	if s.tls != nil {
@@ -159,12 +156,12 @@ func (s *Server) scheme(form string) string {
 	return scheme + form + "://:" + url.QueryEscape(s.password) + "@"
 }
 
-// Client is a new client of the server with go-redis's own defaults; it is
-// closed when the test ends.
+// Client returns a new client of the server with go-redis's defaults; it is closed
+// when the test ends.
 func (s *Server) Client() *redis.Client {
 	client := redis.NewClient(s.options())
 	s.tb.Cleanup(func() {
-		// A test may have closed it already, to see what happens then.
+		// A test may have closed it before.
 		_ = client.Close()
 	})
 	return client
@@ -178,32 +175,31 @@ func (s *Server) options() *redis.Options {
 	return options
 }
 
-// Stop kills the server as a power cut or the kernel would (SIGKILL), with no
-// time to save or to say goodbye to its clients, and returns when the process
-// is gone. Stopping a stopped server does nothing.
+// Stop kills the server with SIGKILL, like a power failure, and returns when the
+// process is gone. It does nothing if the server is stopped.
 func (s *Server) Stop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stopLocked()
 }
 
-// Freeze stops the server's process where it stands (SIGSTOP): its connections
-// stay open and nothing answers. Restart and Stop work on a frozen server too.
+// Freeze freezes the server's process (SIGSTOP): its connections stay open and
+// nothing responds. Restart and Stop work on a frozen server too.
 func (s *Server) Freeze() { s.signal(syscall.SIGSTOP) }
 
-// Thaw lets a frozen server go on.
+// Thaw continues a frozen server.
 func (s *Server) Thaw() { s.signal(syscall.SIGCONT) }
 
 func (s *Server) signal(signal os.Signal) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.process != nil {
-		_ = s.process.cmd.Process.Signal(signal) // the only error is that it is gone
+		_ = s.process.cmd.Process.Signal(signal) // the only error is that it has exited
 	}
 }
 
-// Restart starts the server again on the same port and the same folder, and
-// returns when it answers. A server that still runs is killed first.
+// Restart starts the server again on the same port and folder, and returns when it
+// responds. It first kills a running server.
 func (s *Server) Restart() {
 	s.tb.Helper()
 	s.mu.Lock()
@@ -219,11 +215,11 @@ func (s *Server) stopLocked() {
 	}
 }
 
-// startLocked starts the server, again and again while another process holds
-// its port; newPort says whether another port may be tried.
+// startLocked starts the server, repeatedly while another process has its port;
+// newPort reports whether another port may be used.
 func (s *Server) startLocked(newPort bool) {
 	s.tb.Helper()
-	// The test's own context ends before its cleanups run; they may want Redis.
+	// The test's own context ends before its cleanups, which may use Redis.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.tb.Context()), readyWithin)
 	defer cancel()
 	for range startAttempts {
@@ -277,9 +273,9 @@ func (s *Server) arguments() []string {
 	return arguments
 }
 
-// writeConfig writes the arguments as a configuration file unless there is one:
-// when Sentinels make a server a master or a replica, they let it rewrite the
-// file, and it must still be one after a restart.
+// writeConfig writes the arguments as a configuration file unless there is one.
+// Sentinels make servers rewrite the file when they change their role, and the role
+// must survive a restart.
 func (s *Server) writeConfig(arguments []string) string {
 	path := filepath.Join(s.dir, fmt.Sprintf("redis-%d.conf", s.port))
 	if _, err := os.Stat(path); err == nil {
@@ -299,8 +295,8 @@ func (s *Server) writeConfig(arguments []string) string {
 	return path
 }
 
-// announcement makes the server announce the address of the proxy before it.
-// A cluster's bus does not go through the proxy.
+// announcement makes the server announce the address of the proxy before it. A
+// cluster's bus does not use the proxy.
 func (s *Server) announcement() []string {
 	host, port, _ := strings.Cut(s.announced, ":")
 	if s.bus {
@@ -310,8 +306,8 @@ func (s *Server) announcement() []string {
 	return []string{"--replica-announce-ip", host, "--replica-announce-port", port}
 }
 
-// Binary is the path of redis-server (or valkey-server). It ends the test when
-// none is installed: as skipped under -short, as failed otherwise.
+// Binary returns the path of redis-server (or valkey-server). If none is installed,
+// it skips the test with -short, and fails it otherwise.
 func Binary(tb testing.TB) string {
 	tb.Helper()
 	for _, name := range []string{"redis-server", "valkey-server"} {
@@ -327,8 +323,7 @@ func Binary(tb testing.TB) string {
 	return ""
 }
 
-// InstallCommand installs redis-server on Debian and Ubuntu, without starting
-// it as a service of the machine.
+// InstallCommand installs redis-server on Debian and Ubuntu.
 const InstallCommand = "sudo apt-get install --no-install-recommends redis-server"
 
 // logTail is how much of a server's log a failure shows, in bytes.

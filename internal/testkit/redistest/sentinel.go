@@ -17,15 +17,15 @@ import (
 
 const (
 	masterName = "larder"
-	// quorum is how many of the three Sentinels must miss a master.
+	// quorum is how many of the three Sentinels must report a master as down.
 	quorum = 2
-	// agreedWithin bounds the forming of a group of servers, and a fail-over: one
-	// whose vote was split is tried again after six seconds.
+	// agreedWithin limits the formation of a group of servers, and a failover. A
+	// failover with a split vote is repeated after six seconds.
 	agreedWithin = 45 * time.Second
 )
 
-// Sentinel is a master with two replicas, and three Sentinels that put one of
-// the replicas in its place when it has not answered for half a second.
+// Sentinel is a master with two replicas, and three Sentinels that promote a
+// replica if the master does not respond for half a second.
 type Sentinel struct {
 	tb        testing.TB
 	nodes     []*Server
@@ -33,8 +33,8 @@ type Sentinel struct {
 }
 
 // StartSentinel runs the six servers until the test ends. It returns when both
-// replicas follow the master and all Sentinels know of each other. The options
-// are those of the data's servers.
+// replicas follow the master and all Sentinels know each other. The options apply
+// to the data servers.
 func StartSentinel(tb testing.TB, options ...Option) *Sentinel {
 	tb.Helper()
 	s := &Sentinel{tb: tb}
@@ -75,7 +75,8 @@ func StartSentinel(tb testing.TB, options ...Option) *Sentinel {
 	return s
 }
 
-// ownPassword is the Sentinels' own, another one than the data's.
+// ownPassword returns the Sentinels' password, which differs from the data
+// servers'.
 func ownPassword(master *Server) string {
 	if master.password == "" {
 		return ""
@@ -83,7 +84,7 @@ func ownPassword(master *Server) string {
 	return "sentinel-" + master.password
 }
 
-// watching is what a Sentinel watches, and how it does.
+// watching returns the configuration of what a Sentinel watches.
 func watching(master *Server) string {
 	down := int64(500)
 	if master.downAfter > 0 {
@@ -102,8 +103,8 @@ func watching(master *Server) string {
 	return strings.Join(lines, "\n")
 }
 
-// writeSentinel writes the Sentinel's configuration, which it changes itself
-// while it runs, unless there is one: a Sentinel remembers over a restart.
+// writeSentinel writes the Sentinel's configuration unless there is one: a Sentinel
+// changes its file and needs it after a restart.
 func (s *Server) writeSentinel() string {
 	path := filepath.Join(s.dir, fmt.Sprintf("sentinel-%d.conf", s.port))
 	if _, err := os.Stat(path); err == nil {
@@ -120,9 +121,9 @@ func (s *Server) writeSentinel() string {
 	return path
 }
 
-// hurry makes a Sentinel exchange its state with others more often than every few
-// seconds, and keeps it from pausing for half a minute after the machine was too busy to
-// run it for two seconds. An older one, which cannot, only takes longer.
+// hurry makes a Sentinel exchange its state more often than every few seconds. It
+// also disables the pause of half a minute after the machine was too busy to run it
+// for two seconds. An older Sentinel, which supports neither, only takes longer.
 func (s *Server) hurry() {
 	client := s.Client()
 	_ = client.Do(s.tb.Context(), "SENTINEL", "DEBUG",
@@ -130,11 +131,11 @@ func (s *Server) hurry() {
 		"tilt-trigger", "20000", "tilt-period", "2000", "min-link-reconnect-period", "2000").Err()
 }
 
-// knows returns an error while a Sentinel does not know all of the group: it could
-// not replace the master yet.
+// knows returns an error while a Sentinel does not know the whole group, and so
+// could not replace the master.
 func (s *Server) knows(ctx context.Context, replicas, others int) error {
 	sentinel := redis.NewSentinelClient(s.onceOptions())
-	defer func() { _ = sentinel.Close() }() // it was only asked
+	defer func() { _ = sentinel.Close() }() // it was only read
 	state, err := sentinel.Master(ctx, masterName).Result()
 	if err != nil {
 		return err
@@ -156,25 +157,26 @@ func (s *Server) knows(ctx context.Context, replicas, others int) error {
 	return nil
 }
 
-// URL is the group's address as configuration takes it, the data's password
-// included; OwnPassword is the Sentinels'.
+// URL returns the group's address in the format of the configuration, with the data
+// servers' password. OwnPassword is the Sentinels'.
 func (s *Sentinel) URL() string {
 	return s.nodes[0].scheme("+sentinel") + addresses(s.sentinels) + "/" + masterName + "/0"
 }
 
-// OwnPassword is the one that the Sentinels themselves want; "" without Password.
+// OwnPassword returns the Sentinels' own password; "" without Password.
 func (s *Sentinel) OwnPassword() string { return s.sentinels[0].password }
 
-// CAFile is that of all servers; "" without TLS.
+// CAFile returns the CA file of all servers; "" without TLS.
 func (s *Sentinel) CAFile() string { return s.nodes[0].CAFile() }
 
-// Nodes are the three servers of the data; the first was the master at the start.
+// Nodes returns the three data servers; the first was the initial master.
 func (s *Sentinel) Nodes() []*Server { return s.nodes }
 
-// Sentinels are the three that watch.
+// Sentinels returns the three Sentinels.
 func (s *Sentinel) Sentinels() []*Server { return s.sentinels }
 
-// Client is a new client that follows the master; it is closed when the test ends.
+// Client returns a new client that follows the master; it is closed when the test
+// ends.
 func (s *Sentinel) Client() *redis.Client {
 	var addrs []string
 	for _, sentinel := range s.sentinels {
@@ -185,11 +187,12 @@ func (s *Sentinel) Client() *redis.Client {
 		MasterName: masterName, SentinelAddrs: addrs, Password: options.Password,
 		SentinelPassword: s.OwnPassword(), TLSConfig: options.TLSConfig,
 	})
-	s.tb.Cleanup(func() { _ = client.Close() }) // a test may have closed it already
+	s.tb.Cleanup(func() { _ = client.Close() }) // a test may have closed it before
 	return client
 }
 
-// Master is the server that every running Sentinel names and that takes writes.
+// Master returns the server that every running Sentinel names and that accepts
+// writes.
 func (s *Sentinel) Master() *Server {
 	s.tb.Helper()
 	var master *Server
@@ -200,8 +203,8 @@ func (s *Sentinel) Master() *Server {
 	return master
 }
 
-// AwaitFailover returns the master once it is another one than old: what a test
-// calls after it has stopped or frozen old.
+// AwaitFailover waits until a server other than old is the master, and returns it.
+// Tests call it after they stopped or froze old.
 func (s *Sentinel) AwaitFailover(old *Server) *Server {
 	s.tb.Helper()
 	var master *Server
@@ -239,7 +242,7 @@ func (s *Sentinel) agreed(ctx context.Context) (*Server, error) {
 
 func (s *Server) namedMaster(ctx context.Context) (string, error) {
 	sentinel := redis.NewSentinelClient(s.onceOptions())
-	defer func() { _ = sentinel.Close() }() // it was only asked
+	defer func() { _ = sentinel.Close() }() // it was only read
 	addr, err := sentinel.GetMasterAddrByName(ctx, masterName).Result()
 	return strings.Join(addr, ":"), err
 }

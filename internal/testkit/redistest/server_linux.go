@@ -10,16 +10,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// FillDisk lets the running server write no file further than to its present
-// end, as on a full disk: each write fails. The test binary must have ignored
-// SIGXFSZ before it started the server, which the signal would end otherwise.
+// FillDisk limits the running server's files to their present size, so that each
+// write fails as on a full disk. The test binary must ignore SIGXFSZ before it
+// starts the server; otherwise the signal ends the server.
 func (s *Server) FillDisk() error {
 	largest := uint64(0)
 	_ = filepath.Walk(s.dir, func(_ string, about os.FileInfo, err error) error {
 		if err == nil && !about.IsDir() {
 			largest = max(largest, uint64(about.Size()))
 		}
-		return nil // a file that is gone is not full
+		return nil // a file that was removed is not full
 	})
 	return s.limitFiles(largest)
 }
@@ -37,9 +37,9 @@ func (s *Server) limitFiles(size uint64) error {
 	return unix.Prlimit(s.process.cmd.Process.Pid, unix.RLIMIT_FSIZE, &limit, nil)
 }
 
-// dieWithParent makes the kernel kill the server when the test binary dies
-// without running its cleanups, as it does at its -timeout. (The signal is tied
-// to the starting thread; Go ends a thread only when a goroutine dies locked to it.)
+// dieWithParent makes the kernel kill the server if the test binary dies without
+// its cleanups, for example at its -timeout. (The signal belongs to the starting
+// thread; Go ends a thread only when a goroutine dies locked to it.)
 func dieWithParent() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 }

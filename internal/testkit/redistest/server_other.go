@@ -13,8 +13,8 @@ func (*Server) FillDisk() error { return errors.New("a full disk is tested on Li
 // FreeDisk needs Linux.
 func (*Server) FreeDisk() error { return errors.New("a full disk is tested on Linux alone") }
 
-// dieWithParent has no counterpart here: a test binary that dies at its
-// -timeout leaves its servers running.
+// dieWithParent is not supported here: a test binary that dies at its -timeout
+// leaves its servers running.
 func dieWithParent() *syscall.SysProcAttr {
 	return nil
 }

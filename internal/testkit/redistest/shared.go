@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// Shared is the groups of servers that all tests of a package share, since they
-// take seconds to form: each test has its own prefix, and stop
-// nothing. A group is started by the first test that asks for it. The zero value
-// is ready; its Run must be what TestMain runs.
+// Shared holds groups of servers that all tests of a package share, because a start
+// takes seconds. Each test has its own prefix and stops no server. The first test
+// that needs a group starts it. The zero value is ready; TestMain must call its
+// Run.
 type Shared struct {
 	Replicas int // of each of the cluster's masters
 
@@ -19,13 +19,13 @@ type Shared struct {
 	cluster  group[*Cluster]
 }
 
-// Sentinel gives a master, its replicas and its Sentinels; all write to disk.
+// Sentinel returns a master, its replicas and its Sentinels; all write to disk.
 func (s *Shared) Sentinel(tb testing.TB) *Sentinel {
 	tb.Helper()
 	return s.sentinel.get(tb, func(tb testing.TB) *Sentinel { tb.Helper(); return StartSentinel(tb, AppendOnly(), Patient()) })
 }
 
-// Cluster gives three masters and their replicas; all write to disk.
+// Cluster returns three masters and their replicas; all write to disk.
 func (s *Shared) Cluster(tb testing.TB) *Cluster {
 	tb.Helper()
 	return s.cluster.get(tb, func(tb testing.TB) *Cluster {
@@ -34,7 +34,7 @@ func (s *Shared) Cluster(tb testing.TB) *Cluster {
 	})
 }
 
-// Run runs the tests and then stops what they have started. With goleak:
+// Run runs the tests and then stops the servers. With goleak:
 // goleak.VerifyTestMain(shared.Main(m)).
 func (s *Shared) Run(m interface{ Run() int }) int {
 	defer s.sentinel.close()
@@ -42,7 +42,7 @@ func (s *Shared) Run(m interface{ Run() int }) int {
 	return m.Run()
 }
 
-// Main is m as goleak takes it, with Run around it.
+// Main returns m with Run around it, for goleak.
 func (s *Shared) Main(m interface{ Run() int }) interface{ Run() int } { return main{s, m} }
 
 type main struct {
@@ -53,7 +53,7 @@ type main struct {
 // Run is Shared.Run.
 func (m main) Run() int { return m.shared.Run(m.tests) }
 
-// group is one that is started once.
+// group is started once.
 type group[T any] struct {
 	mu      sync.Mutex
 	started bool
@@ -85,19 +85,19 @@ func (g *group[T]) close() {
 	}
 }
 
-// groupHost is the test that started a group, but what it starts outlives it.
+// groupHost is the test that started a group; the group outlives the test.
 type groupHost struct {
 	testing.TB
 	cleanups []func()
 }
 
-// Cleanup puts it off to the end of all tests.
+// Cleanup delays f to the end of all tests.
 func (h *groupHost) Cleanup(f func()) { h.cleanups = append(h.cleanups, f) }
 
-// Context never ends: all that servers do is bounded by itself.
+// Context never ends: all work of the servers has its own limits.
 func (h *groupHost) Context() context.Context { return context.Background() }
 
-// TempDir is a folder that is removed at the end of all tests.
+// TempDir returns a folder that is removed at the end of all tests.
 func (h *groupHost) TempDir() string {
 	h.Helper()
 	dir, err := os.MkdirTemp("", "redistest-")

@@ -18,9 +18,9 @@ import (
 	"time"
 )
 
-// TLS makes the server speak TLS alone, with a certificate for its address that
-// an authority of the test's own has signed (CAFile). In a group all have the
-// same certificate, and speak TLS among themselves too.
+// TLS makes the server accept only TLS, with a certificate for its address from the
+// test's own CA (CAFile). All servers of a group have the same certificate, and
+// also use TLS between them.
 func TLS() Option {
 	var shared *certificates
 	return func(s *Server) {
@@ -31,8 +31,8 @@ func TLS() Option {
 	}
 }
 
-// CAFile is the file of the authority that has signed the server's certificate,
-// in PEM form; "" without TLS.
+// CAFile returns the PEM file of the CA of the server's certificate; "" without
+// TLS.
 func (s *Server) CAFile() string {
 	if s.tls == nil {
 		return ""
@@ -40,7 +40,7 @@ func (s *Server) CAFile() string {
 	return s.tls.caFile
 }
 
-// certificates are a server's certificate, its key, and who signed it.
+// certificates are a server's certificate, its key, and the CA.
 type certificates struct {
 	caFile, certFile, keyFile string
 	authority                 *x509.Certificate
@@ -62,7 +62,7 @@ func newCertificates(tb testing.TB, dir string) *certificates {
 		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "redistest server"},
 		NotBefore: now.Add(-time.Hour), NotAfter: now.Add(24 * time.Hour), IPAddresses: []net.IP{net.ParseIP(loopback)},
 		KeyUsage: x509.KeyUsageDigitalSignature,
-		// The nodes of a cluster show theirs to each other from both sides.
+		// The nodes of a cluster use theirs as server and as client.
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}
 	c.authority = c.sign(tb, c.caFile, authority, authority, &authorityKey.PublicKey, authorityKey)
@@ -107,14 +107,14 @@ func writePEM(tb testing.TB, path, kind string, der []byte) {
 	}
 }
 
-// trusting is the configuration of a client that trusts the authority alone.
+// trusting returns the configuration of a client that trusts only the CA.
 func (c *certificates) trusting() *tls.Config {
 	roots := x509.NewCertPool()
 	roots.AddCert(c.authority)
 	return &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
 }
 
-// directives are the server's.
+// directives returns the server's TLS directives.
 func (c *certificates) directives() []string {
 	return []string{
 		"--tls-cert-file", c.certFile, "--tls-key-file", c.keyFile,
@@ -122,7 +122,7 @@ func (c *certificates) directives() []string {
 	}
 }
 
-// lines are the same in redis.conf.
+// lines returns the directives in the format of redis.conf.
 func (c *certificates) lines() string {
 	var text strings.Builder
 	list := c.directives()

@@ -1,9 +1,9 @@
 // Package topology runs tests on a Redis of every topology that larder supports:
 // embedded, a single server, TLS, Sentinel and a cluster.
 //
-// Each test gets an open connection with a prefix of its own, so that tests share
-// servers and run at the same time. The tests of cache and cache/replica use it.
-// It never imports cache, whose internal tests use it too.
+// Each test gets an open connection with its own prefix, so that tests share
+// servers and run at the same time. The tests of cache and cache/replica use it. It
+// never imports cache, whose internal tests use it too.
 package topology
 
 import (
@@ -22,10 +22,10 @@ import (
 // servers are those of the topologies that take seconds to start.
 var servers redistest.Shared //nolint:gochecknoglobals // one for all tests of a process
 
-// Main runs the tests of a package and ends the process. TestMain calls it. It
-// fails if a test leaves a goroutine behind.
+// Main runs the tests of a package and exits. TestMain calls it. It fails if a test
+// leaves a goroutine behind.
 func Main(m *testing.M) {
-	redis.SetLogger(silent{}) // it logs each refused connection of the tests that stop a server
+	redis.SetLogger(silent{}) // it logs each refused connection of tests that stop a server
 	goleak.VerifyTestMain(servers.Main(m))
 }
 
@@ -33,8 +33,7 @@ type silent struct{}
 
 func (silent) Printf(context.Context, string, ...any) {}
 
-// Each runs a test on a Redis of every topology: the store behaves the same on
-// all of them.
+// Each runs a test on a Redis of every topology.
 func Each(t *testing.T, behaviour func(t *testing.T, r *redisdb.DB)) {
 	t.Helper()
 	EmbeddedAndSingle(t, behaviour)
@@ -60,8 +59,8 @@ func Each(t *testing.T, behaviour func(t *testing.T, r *redisdb.DB)) {
 	}
 }
 
-// EmbeddedAndSingle runs a test on the embedded Redis and on a single real one:
-// for slow tests that concern neither topologies nor keys.
+// EmbeddedAndSingle runs a test on the embedded Redis and on a single real one: for
+// slow tests that do not depend on topologies or keys.
 func EmbeddedAndSingle(t *testing.T, behaviour func(t *testing.T, r *redisdb.DB)) {
 	t.Helper()
 	t.Run("embedded", func(t *testing.T) {
@@ -74,13 +73,13 @@ func EmbeddedAndSingle(t *testing.T, behaviour func(t *testing.T, r *redisdb.DB)
 	})
 }
 
-// Open opens a Redis under the default prefix and closes it when the test ends.
+// Open opens a Redis with the default prefix and closes it when the test ends.
 func Open(tb testing.TB, url string) *redisdb.DB {
 	tb.Helper()
 	return open(tb, redisdb.Config{URL: url})
 }
 
-// openApart opens a Redis under a prefix that no other test has.
+// openApart opens a Redis with a unique prefix.
 func openApart(tb testing.TB, cfg redisdb.Config) *redisdb.DB {
 	tb.Helper()
 	cfg.Prefix = rand.Text()
@@ -101,8 +100,8 @@ func open(tb testing.TB, cfg redisdb.Config) *redisdb.DB {
 	return r
 }
 
-// DeleteAllKeys deletes every key of the Redis's prefix, as a Redis that loses its
-// data would.
+// DeleteAllKeys deletes every key of the Redis's prefix, like a Redis that loses
+// its data.
 func DeleteAllKeys(t *testing.T, r *redisdb.DB) {
 	t.Helper()
 	remove := func(ctx context.Context, client *redis.Client) error {

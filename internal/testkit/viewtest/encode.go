@@ -7,9 +7,9 @@ import (
 	"larder/internal/menu"
 )
 
-// Encode returns a view as the ordering service would publish it: the
-// interface's names in the interface's order, strict types, exact decimals, no
-// white space. Decode of it returns the view again.
+// Encode returns a view as the ordering service would publish it: the interface's
+// names and order, strict types, exact decimals, no white space. Decode returns the
+// view again.
 func Encode(v *menu.View) []byte {
 	e := encoder{}
 	e.Open('{')
@@ -45,7 +45,7 @@ func (e *encoder) text(name, value string) {
 	e.Text(value)
 }
 
-// optional is text with null for the empty one.
+// optional writes a text, null for an empty one.
 func (e *encoder) optional(name, value string) {
 	e.Name(name)
 	if value == "" {
@@ -73,7 +73,7 @@ func (e *encoder) texts(name string, values []string) {
 func (e *encoder) price(value decimal.Decimal, bad bool) {
 	e.Name("price")
 	if bad {
-		e.Raw(`"?"`) // a number that none can take for a price
+		e.Raw(`"?"`) // a value that is not a valid price
 		return
 	}
 	e.Number(jsontext.NumberOf(value))

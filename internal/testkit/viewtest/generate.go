@@ -10,9 +10,9 @@ import (
 	"larder/internal/jsontext"
 )
 
-// Views draws menu views of every odd form: unknown fields, values of other
-// types, other spellings, nulls, duplicates, wide texts, numbers beyond all
-// bounds, deep nesting, lists that are none.
+// Views draws unusual menu views: unknown fields, values of other types, other
+// spellings, nulls, duplicates, wide texts, numbers beyond all limits, deep
+// nesting, values other than lists.
 func Views() *rapid.Generator[Node] {
 	return rapid.Custom(func(t *rapid.T) Node {
 		g := generator{t}
@@ -37,12 +37,12 @@ func Mutated(view Node) *rapid.Generator[Node] {
 	})
 }
 
-// Restopped draws the view with other fields that stop its dishes and
-// ingredients (policy W7), and none but those.
+// Restopped draws the view with other stop fields of its dishes and ingredients
+// (policy W7), and no other changes.
 func Restopped(view Node) *rapid.Generator[Node] {
 	return rapid.Custom(func(t *rapid.T) Node {
 		g, other := generator{t}, view.Clone()
-		rapid.Bool().Draw(t, "of a view that may have none") // rapid wants a draw
+		rapid.Bool().Draw(t, "of a view that may have none") // rapid requires a draw
 		for i := range other.Members {
 			m := &other.Members[i]
 			if folded := jsontext.FoldName(m.Name); m.Value.Kind != List || (folded != "products" && folded != "ingredients") {
@@ -78,7 +78,7 @@ func (g generator) spelled(name string) string {
 	}
 }
 
-// fieldsOf are the interface's fields of a list's elements, and one of none.
+// fieldsOf returns the interface's fields of a list's elements, and an unknown one.
 func fieldsOf(list string) []string {
 	fields := map[string][]string{
 		"products": {
@@ -106,7 +106,7 @@ func (g generator) list(name string) Node {
 		}
 		element := g.object(fieldsOf(name), 8, 2)
 		list.Items = append(list.Items, element)
-		for g.int(0, 3) == 0 { // as most menus have it: the next one is like it
+		for g.int(0, 3) == 0 { // as in most menus: the next one is similar
 			list.Items = append(list.Items, element.Clone())
 		}
 	}
@@ -122,7 +122,7 @@ func (g generator) object(names []string, most, depth int) Node {
 	return object
 }
 
-// field draws what a field may hold, or anything.
+// field draws a valid value of a field, or any value.
 func (g generator) field(name string, depth int) Node {
 	if g.int(0, 3) == 0 {
 		return g.value(depth)
@@ -179,7 +179,7 @@ func (g generator) value(depth int) Node {
 	}
 }
 
-// mergeStops draws other fields that stop an element.
+// mergeStops draws other stop fields of an element.
 func (g generator) mergeStops(element *Node) {
 	if element.Kind != Object {
 		return

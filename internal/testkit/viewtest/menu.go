@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Menu returns a plain menu view of n dishes in 50 schemes. price returns what a
-// dish costs, less a half.
+// Menu returns a plain menu view of n dishes in 50 schemes. A dish costs half a
+// unit more than price returns.
 func Menu(n int, price func(dish int) int) []byte {
 	var b strings.Builder
 	b.WriteString(`{"name":"Generated","categories":[{"id":"c","name":"All"}],"products":[`)

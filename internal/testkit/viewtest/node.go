@@ -1,6 +1,6 @@
 // Package viewtest makes menu views for tests: views that no ordering service
-// should send and larder must still pass on as they came, and a reading of JSON
-// of its own to compare them by. Only tests import it.
+// should send and that larder must forward unchanged, and its own JSON parser to
+// compare them. Only tests import it.
 package viewtest
 
 import (
@@ -24,8 +24,8 @@ const (
 	Object
 )
 
-// Node is one JSON value with all that a reader could notice of it: the digits
-// of its numbers, and every member of its objects, those of one name too.
+// Node is one JSON value with everything that a reader could notice: the digits of
+// its numbers, and every member of its objects, also those with the same name.
 type Node struct {
 	Kind    Kind
 	Text    string // of a Token or Text
@@ -39,7 +39,7 @@ type Member struct {
 	Value Node
 }
 
-// Parse reads one JSON value by way of encoding/json's tokens.
+// Parse parses one JSON value with encoding/json's tokens.
 func Parse(raw []byte) (Node, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
@@ -100,8 +100,8 @@ func parseInside(d *json.Decoder, open json.Delim) (Node, error) {
 	return node, err
 }
 
-// Meaning is a text that is the same for two values exactly when no reader of
-// JSON can tell them apart: the order of members with other names says nothing.
+// Meaning returns a text that is equal for two values exactly if no reader of JSON
+// can distinguish them. The order of members with different names does not matter.
 func (n Node) Meaning() string {
 	var b strings.Builder
 	n.meaning(&b)
@@ -135,7 +135,7 @@ func (n Node) meaning(b *strings.Builder) {
 	}
 }
 
-// Clone is a copy that shares nothing with n.
+// Clone returns a deep copy of n.
 func (n Node) Clone() Node {
 	c := Node{Kind: n.Kind, Text: n.Text}
 	for _, item := range n.Items {

@@ -8,9 +8,8 @@ import (
 	"larder/internal/jsontext"
 )
 
-// Print writes the value in one of the many ways in which it can be written,
-// chosen by seed: white space, escapes, and the order of members whose names
-// do not fold alike.
+// Print writes the value in one of its many equal forms, chosen by seed: white
+// space, escapes, and the order of members whose names differ after folding.
 func (n Node) Print(seed uint64) []byte {
 	p := printer{chance: rand.New(rand.NewPCG(seed, 1))}
 	p.node(n)
@@ -66,8 +65,7 @@ func (p *printer) comma(i int) {
 	}
 }
 
-// shuffled leaves the names that fold alike in their order: that one means
-// something.
+// shuffled keeps the order of names that fold alike, because it has a meaning.
 func (p *printer) shuffled(members []Member) []Member {
 	alike := make(map[string][]Member)
 	for _, m := range members {

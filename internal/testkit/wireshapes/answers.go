@@ -8,22 +8,22 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Answer is what a service says to a call that writes.
+// Answer is a service's answer to a call that writes.
 type Answer struct {
 	Status      int
 	ContentType string // "" for none
 	Body        string
 }
 
-// answerShape is an answer, and what it means.
+// answerShape is an answer and its meaning.
 type answerShape struct {
 	operations []string
 	answer     Answer
 	orderID    string // of a created order
-	refused    bool   // the service said no
+	refused    bool   // the service refused
 }
 
-// answerShapes: successes by policy W13, refusals by policies O8 and W14.
+// answerShapes returns successes of policy W13 and refusals of policies O8 and W14.
 func answerShapes() map[string]answerShape {
 	const plainJSON, withCharset = "application/json", "application/json; charset=utf-8"
 	create, change := []string{"create"}, []string{"pay", "complete", "reject"}
@@ -77,21 +77,21 @@ func answerShapes() map[string]answerShape {
 	}
 }
 
-// Outcome is what a caller makes of an answer.
+// Outcome is how a caller understood an answer.
 type Outcome struct {
 	Answer
-	// OrderID is what the caller found of a created order.
+	// OrderID is the created order's id that the caller found.
 	OrderID string
-	// Refused: the caller got a refusal.
+	// Refused means that the caller understood a refusal.
 	Refused bool
 }
 
-// Caller makes a call through what is under test: operation is create, pay,
-// complete or reject; a change is of the order orderID.
+// Caller makes a call with the code under test. operation is create, pay, complete
+// or reject; a change is of the order orderID.
 type Caller func(t *testing.T, operation, orderID string) Outcome
 
-// RunAnswers lets the sandbox at sandboxURL give each answer of the table to
-// one call, and holds what the caller makes of it to what it means.
+// RunAnswers makes the sandbox at sandboxURL give each answer of the table to one
+// call, and checks how the caller understands it.
 func RunAnswers(t *testing.T, sandboxURL string, call Caller) {
 	t.Helper()
 	for name, shape := range answerShapes() {
@@ -111,7 +111,7 @@ func RunAnswers(t *testing.T, sandboxURL string, call Caller) {
 	}
 }
 
-// arrange makes the sandbox do the next call of the operation and answer it in
+// arrange makes the sandbox execute the next call of the operation and answer it in
 // this shape.
 func (s answerShape) arrange(t *testing.T, sandboxURL, operation string) {
 	t.Helper()

@@ -6,13 +6,14 @@ import (
 	"testing"
 )
 
-// changeShape is a change of an order. In body, TIME and REASON and WHY stand
-// for a time, and for the ids of a reason of type simple and of type text.
+// changeShape is a change of an order. In body, TIME, REASON and WHY are
+// placeholders for a time, and for the ids of a reason of type simple and of type
+// text.
 type changeShape struct {
 	operation string // pay, complete, reject
 	body      string
 	header    map[string]string
-	suffix    string // behind the path
+	suffix    string // after the path
 }
 
 // payment is the interface's own body of a pay call.
@@ -62,7 +63,7 @@ func changeShapes() map[string]changeShape {
 	}
 }
 
-// reasonsOf gives the ids of a reason of type simple and of type text.
+// reasonsOf returns the ids of a reason of type simple and of type text.
 func reasonsOf(t *testing.T, target Target, token map[string]string) (simple, free string) {
 	t.Helper()
 	got := send(t, target.BaseURL, request{method: http.MethodGet, path: pathReasons, header: token})

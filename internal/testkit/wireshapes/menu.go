@@ -1,8 +1,8 @@
 package wireshapes
 
-// Menu is the menu view that the orders are made from, as a service publishes
-// it: prices and ids as text and as numbers, an id above 2^53, nulls, fields
-// that the interface does not show.
+// Menu returns the menu view of the orders as a service publishes it: prices and
+// ids as text and as numbers, an id above 2^53, nulls, and fields that the
+// interface does not have.
 func Menu() []byte {
 	return []byte(`{"name":"Wire shapes","isPossibleDelete":false,"haveChanges":null,"dateModified":"2022-04-30T02:03:04.565+00:00",
 "categories":[{"id":5,"name":"Kitchen","parentId":null},{"id":"6","name":"Напитки 🥤","parentId":"5"}],

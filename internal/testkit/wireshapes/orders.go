@@ -8,22 +8,21 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// orderShape is an order as a client sends it. In body, RESTAURANT, TIME and
-// DAY stand for the restaurant, for a time two hours from now with an offset,
-// and for the same time without one.
+// orderShape is an order as a client sends it. In body, RESTAURANT, TIME and DAY
+// are placeholders for the restaurant, for a time two hours from now with an
+// offset, and for the same time without one.
 type orderShape struct {
 	body   string
 	header map[string]string
 	path   string // "" for the interface's
-	// dishes is what larder makes of dishList: dish, quantity, and each
-	// ingredient with its quantity, all by their externalId.
+	// dishes is larder's reading of dishList: dish, quantity, and each ingredient
+	// with its quantity, all by their externalId.
 	dishes []string
-	// fields are what the body that larder sends has beside dishList, by path,
-	// as text.
+	// fields are the other fields of the body that larder sends, by path, as text.
 	fields map[string]string
 }
 
-// pickup frames dishes with the interface's mandatory fields.
+// pickup adds the interface's mandatory fields to dishes.
 func pickup(dishes string, more ...string) string {
 	return `{"restaurantID":"RESTAURANT","expeditionType":"pickup","expectedAt":"TIME","paymentTypeID":"cash",` +
 		strings.Join(append(more, `"dishList":[`+dishes+`]`), ",") + `}`
@@ -34,7 +33,7 @@ const (
 	wet   = "1001001 x1"
 )
 
-// headShapes are ways to write everything but the dishes.
+// headShapes are spellings of everything but the dishes.
 func headShapes() map[string]orderShape {
 	return map[string]orderShape{
 		"the interface's words": {
@@ -126,7 +125,7 @@ func headShapes() map[string]orderShape {
 	}
 }
 
-// dishShapes are ways to write dishes and ingredients.
+// dishShapes are spellings of dishes and ingredients.
 func dishShapes() map[string]orderShape {
 	return map[string]orderShape{
 		"a dish in full": {
@@ -220,7 +219,7 @@ func dishShapes() map[string]orderShape {
 	}
 }
 
-// fill puts the restaurant and the time in.
+// fill replaces the placeholders of restaurant and time.
 func fill(body string) string {
 	at := expectedAt()
 	return strings.NewReplacer(
@@ -228,7 +227,7 @@ func fill(body string) string {
 	).Replace(body)
 }
 
-// place sends an order and gives what came back.
+// place sends an order and returns the response.
 func (s orderShape) place(t *testing.T, target Target, token map[string]string) reply {
 	t.Helper()
 	r := request{
@@ -260,7 +259,7 @@ func runOrders(t *testing.T, target Target) {
 	}
 }
 
-// checkSent holds what larder sent for the order to the interface's types.
+// checkSent checks the types of the body that larder sent for the order.
 func (s orderShape) checkSent(t *testing.T, sent []byte) {
 	t.Helper()
 	body, err := parse(sent)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// refusalShapes are orders that nobody takes: each is wrong in one thing that
-// tolerance must not reach.
+// refusalShapes are orders that every server refuses: each has one error that
+// tolerance does not cover.
 func refusalShapes() map[string]string {
 	return map[string]string{
 		"no JSON":         `{"dishList":[`,

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// dishesOf lists the dishes and ingredients of a body in the interface's words
-// as "id x quantity", and holds them to the interface's types.
+// dishesOf lists the dishes and ingredients of a body in the interface's names as
+// "id x quantity", and checks their types.
 func dishesOf(t *testing.T, body any) []string {
 	t.Helper()
 	list, ok := at(body, "dishList").([]any)
@@ -41,8 +41,8 @@ func lineOf(t *testing.T, line any) string {
 	return fmt.Sprintf("%s x%s", id, quantity)
 }
 
-// fieldOf gives the value at a path such as guest.phone or dishList.0.comment
-// as text: true and false too, "" for what is missing.
+// fieldOf returns the value at a path such as guest.phone or dishList.0.comment as
+// text, also true and false; "" if it is missing.
 func fieldOf(value any, path string) string {
 	for name := range strings.SplitSeq(path, ".") {
 		if list, ok := value.([]any); ok {

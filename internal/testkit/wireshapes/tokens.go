@@ -17,7 +17,7 @@ const (
 	formData   = "multipart/form-data"
 )
 
-// tokenShape is one way to ask for a token; id and secret stand for the
+// tokenShape is one way to request a token; id and secret are placeholders for the
 // target's credentials.
 type tokenShape struct {
 	encoding string
@@ -26,8 +26,8 @@ type tokenShape struct {
 	path     string
 }
 
-// tokenShapes: docs/ordering-service.md, section 5, literally, RFC 6749, and what
-// clients in PHP, Node, Python and C# make of the two.
+// tokenShapes are requests as in docs/ordering-service.md, section 5, as in RFC
+// 6749, and as clients in PHP, Node, Python and C# make them from the two.
 func tokenShapes() map[string]tokenShape {
 	const grant = "client_credentials"
 	return map[string]tokenShape{
@@ -95,7 +95,7 @@ func tokenShapes() map[string]tokenShape {
 	}
 }
 
-// build makes the request for these credentials.
+// build makes the request with these credentials.
 func (s tokenShape) build(t *testing.T, id, secret string) request {
 	t.Helper()
 	r := request{method: http.MethodPost, path: pathToken, header: map[string]string{"Content-Type": s.encoding}}

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// viewShapes are the ways to ask for the menu view and for the reasons.
+// viewShapes are the ways to request the menu view and the rejection reasons.
 func viewShapes() map[string]request {
 	asJSON := map[string]string{"Content-Type": "application/json"}
 	return map[string]request{

@@ -1,10 +1,10 @@
-// Package wireshapes holds the shapes of requests that public clients of such
-// ordering services are seen to send, and of answers that such services are
-// seen to give (policies W1 to W5 and W11 to W14), and runs them against
-// whatever speaks the interface: the sandbox, and larder's compatible API.
+// Package wireshapes holds requests as public clients of such ordering services
+// send them, and answers as such services give them (policies W1 to W5 and W11 to
+// W14). It runs them against any server with the interface: the sandbox, and
+// larder's compatible API.
 //
-// It is for tests alone. A server under test serves Menu for Restaurant and as
-// the connection's own menu.
+// Only tests use it. A server under test serves Menu for Restaurant and as the
+// connection's default menu.
 package wireshapes
 
 import (
@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// Restaurant is whose menu the orders are made from.
+// Restaurant is the restaurant of the orders.
 const Restaurant = "76439fb3-c0c4-42ca-a269-64f031a6a33b"
 
 // Paths of the interface (docs/ordering-service.md, sections 4 and 5).
@@ -29,18 +29,18 @@ const (
 	pathReasons = "/orders/api/v1/rejectionReasons"
 )
 
-// Target is a server that speaks the interface.
+// Target is a server with the interface.
 type Target struct {
 	// BaseURL and AuthURL are its addresses, without a slash at the end.
 	BaseURL, AuthURL string
 	// ClientID and ClientSecret are credentials with the scope orders.
 	ClientID, ClientSecret string
-	// Sent gives the body that the ordering service behind the target got for
-	// an order. Nil where the target is that service itself.
+	// Sent returns the body that the ordering service behind the target received
+	// for an order; nil if the target is that service.
 	Sent func(t *testing.T, orderID string) []byte
 }
 
-// Run makes every request of the tables and holds the answers to the interface.
+// Run makes every request of the tables and checks the answers.
 func Run(t *testing.T, target Target) {
 	t.Helper()
 	t.Run("tokens", func(t *testing.T) { runTokens(t, target) })
@@ -50,14 +50,14 @@ func Run(t *testing.T, target Target) {
 	t.Run("changes", func(t *testing.T) { runChanges(t, target) })
 }
 
-// request is one request in a client's own manner.
+// request is one request in a client's own style.
 type request struct {
 	method, path string // path with its query
 	body         string
 	header       map[string]string
 }
 
-// reply is what came back, its body parsed where it is JSON.
+// reply is the response, with its parsed body if it is JSON.
 type reply struct {
 	status int
 	header http.Header
@@ -65,7 +65,7 @@ type reply struct {
 	parsed any
 }
 
-// send does one request with the headers that it has; an empty one is none.
+// send sends one request with its headers; an empty header is omitted.
 func send(t *testing.T, base string, r request) reply {
 	t.Helper()
 	var body io.Reader
@@ -90,11 +90,11 @@ func send(t *testing.T, base string, r request) reply {
 	if got.body, err = io.ReadAll(res.Body); err != nil {
 		t.Fatalf("%s %s: %v", r.method, r.path, err)
 	}
-	got.parsed, _ = parse(got.body) // nil where it is no JSON
+	got.parsed, _ = parse(got.body) // nil if it is not JSON
 	return got
 }
 
-// parse reads JSON with numbers as they are written.
+// parse parses JSON and keeps the digits of numbers.
 func parse(body []byte) (any, error) {
 	decoder := json.NewDecoder(strings.NewReader(string(body)))
 	decoder.UseNumber()
@@ -103,7 +103,7 @@ func parse(body []byte) (any, error) {
 	return value, err
 }
 
-// at gives a member by its path, nil for none.
+// at returns a member by its path; nil if it is missing.
 func at(value any, path ...string) any {
 	for _, name := range path {
 		object, ok := value.(map[string]any)
@@ -115,7 +115,7 @@ func at(value any, path ...string) any {
 	return value
 }
 
-// text gives a string or a number as text.
+// text returns a string or a number as text.
 func text(value any) string {
 	switch v := value.(type) {
 	case string:
@@ -127,10 +127,10 @@ func text(value any) string {
 	}
 }
 
-// expectedAt is when the orders are wanted.
+// expectedAt returns the expected time of the orders.
 func expectedAt() time.Time { return time.Now().Add(2 * time.Hour).Truncate(time.Second) }
 
-// login gets a token in the interface's way.
+// login requests a token in the interface's way.
 func login(t *testing.T, target Target) map[string]string {
 	t.Helper()
 	got := send(t, target.AuthURL, request{
@@ -148,7 +148,7 @@ func login(t *testing.T, target Target) map[string]string {
 	return map[string]string{"Authorization": "Bearer " + token}
 }
 
-// with gives the headers with others laid over them.
+// with returns the headers, with others overriding them.
 func with(header, others map[string]string) map[string]string {
 	all := map[string]string{}
 	maps.Copy(all, header)
@@ -156,7 +156,8 @@ func with(header, others map[string]string) map[string]string {
 	return all
 }
 
-// wantErrorShape holds an error to the interface's shape (docs/ordering-service.md, section 7).
+// wantErrorShape checks the shape of an error (docs/ordering-service.md, section
+// 7).
 func wantErrorShape(t *testing.T, got reply) {
 	t.Helper()
 	object, _ := got.parsed.(map[string]any)
