@@ -9,8 +9,8 @@ import (
 	"larder/internal/testkit/topology"
 )
 
-// TestClusterIsFollowed: after a fail-over both clients find the new master
-// within some seconds, and what was written is there.
+// TestClusterIsFollowed: after a failover both clients find the new master within
+// some seconds, and the published data is there.
 func TestClusterIsFollowed(t *testing.T) {
 	t.Parallel()
 	cluster := redistest.StartCluster(t, 1)
@@ -27,7 +27,8 @@ func TestClusterIsFollowed(t *testing.T) {
 	wantGoesOn(t, s)
 }
 
-// wantGoesOn waits until what was published is read and followed by the next.
+// wantGoesOn waits until the published version can be read and replaced by the next
+// one.
 func wantGoesOn(t *testing.T, s *cache.Store) {
 	t.Helper()
 	cachetest.Eventually(t, "the version is read and the next one published", func() bool {
@@ -40,7 +41,7 @@ func wantGoesOn(t *testing.T, s *cache.Store) {
 	})
 }
 
-// TestSentinelIsFollowed is the same of Sentinel.
+// TestSentinelIsFollowed is the same test with Sentinel.
 func TestSentinelIsFollowed(t *testing.T) {
 	t.Parallel()
 	group := redistest.StartSentinel(t, redistest.AppendOnly())

@@ -17,13 +17,14 @@ import (
 	"larder/internal/testkit/viewtest"
 )
 
-// generated is a publication of a menu of n dishes, prices set by seed.
+// generated returns a publication of a menu of n dishes, with prices from seed.
 func generated(tb testing.TB, base int64, n, seed int) Publication {
 	tb.Helper()
 	return generatedWith(tb, base, n, func(dish int) int { return seed + dish })
 }
 
-// generatedWith is generated with the prices that price gives, less a half.
+// generatedWith is generated with given prices; a dish costs half a unit more than
+// price returns.
 func generatedWith(tb testing.TB, base int64, n int, price func(dish int) int) Publication {
 	tb.Helper()
 	view, published, err := menu.DecodePublished(viewtest.Menu(n, price))
@@ -36,7 +37,8 @@ func generatedWith(tb testing.TB, base int64, n int, price func(dish int) int) P
 	}
 }
 
-// staged does all of Publish but its last step, as a publisher that dies then.
+// staged does everything that Publish does except its last step, like a publisher
+// that dies then.
 func staged(t *testing.T, s *Store, p Publication) *publishTx {
 	t.Helper()
 	ctx := t.Context()
@@ -61,8 +63,8 @@ func staged(t *testing.T, s *Store, p Publication) *publishTx {
 	return step
 }
 
-// serves fails unless a replica that starts now would serve that version: it is
-// current, and its content can be loaded.
+// serves fails unless a new replica would serve that version: it is current, and
+// its content can be loaded.
 func serves(t *testing.T, s *Store, want int64) {
 	t.Helper()
 	v, err := s.Current(t.Context(), "bistro")
@@ -91,7 +93,8 @@ func TestCrashLeavesTheOldVersion(t *testing.T) {
 				t.Errorf("%s exists before the version does", key.to)
 			}
 		}
-		// The next publisher takes the same number; the dead one's step comes late.
+		// The next publisher takes the same number; the dead one's last step comes
+		// late.
 		if v, err := s.Publish(ctx, generated(t, 1, 40, 3)); err != nil || v.Version != 2 {
 			t.Fatalf("the next publisher: version %d, %v", v.Version, err)
 		}
@@ -134,7 +137,7 @@ func TestExpiredStagingIsNotPublished(t *testing.T) {
 
 var errCut = errors.New("connection cut")
 
-// cutAfter loses the answer of scripts, after they ran.
+// cutAfter loses the responses of scripts after they ran.
 type cutAfter struct{}
 
 func (cutAfter) DialHook(next redis.DialHook) redis.DialHook { return next }
@@ -158,11 +161,12 @@ func TestLostAnswerOfAPublish(t *testing.T) {
 	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		s := NewStore(r, StoreConfig{})
 		r.NoRetry().AddHook(cutAfter{})
-		// It took place: the caller learns so instead of an error.
+		// It took effect, and the caller gets no error.
 		if v, err := s.Publish(t.Context(), generated(t, 0, 40, 1)); err != nil || v.Version != 1 {
 			t.Fatalf("version %d, %v; want 1", v.Version, err)
 		}
-		// It was refused, and nobody can know: the step is another's by then.
+		// It was refused, and the caller cannot know: another publisher has taken
+		// the number.
 		dead := staged(t, s, generated(t, 1, 40, 2))
 		dead.publication.Base = 7
 		if err := s.commit(t.Context(), dead); !errors.Is(err, redisdb.ErrUnavailable) || !errors.Is(err, errCut) {

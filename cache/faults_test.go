@@ -20,7 +20,7 @@ import (
 
 var errCut = errors.New("connection cut")
 
-// failAt fails one command or pipeline, before it is sent: the n-th from 1.
+// failAt fails the n-th command or pipeline, counted from 1, before it is sent.
 type failAt struct{ left atomic.Int64 }
 
 func (f *failAt) DialHook(next redis.DialHook) redis.DialHook {
@@ -51,9 +51,9 @@ func (f *failAt) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proce
 	}
 }
 
-// everyFault lets do fail at its first command, then at its second, and so on
-// until it succeeds. It gives how often do failed; each time with
-// redisdb.ErrUnavailable, and check is called after each failure.
+// everyFault makes do fail at its first command, then at its second, and so on
+// until it succeeds. It returns how often do failed, each time with
+// redisdb.ErrUnavailable. It calls check after each failure.
 func everyFault(t *testing.T, f *failAt, do func() error, check func(n int)) int {
 	t.Helper()
 	for n := 1; n < 1000; n++ {
@@ -72,8 +72,8 @@ func everyFault(t *testing.T, f *failAt, do func() error, check func(n int)) int
 	return 0
 }
 
-// Whichever command of a publish, an update of stop lists or a sweep fails, what was
-// served before stays served, complete (policy S6).
+// If any command of a publish, an update of stop lists or a sweep fails, the served
+// version stays complete (policy S6).
 func TestEveryCommandMayFail(t *testing.T) {
 	t.Parallel()
 	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
@@ -114,7 +114,7 @@ func TestEveryCommandMayFail(t *testing.T) {
 		if n := everyFault(t, fault, publish(cachetest.Generated(t, 1, 40, 2)), unchanged); n < 4 {
 			t.Errorf("only %d commands of a publish failed", n)
 		}
-		// A chain's second restaurant, whose index is the content's.
+		// A chain's second restaurant uses the content's index.
 		grill := cachetest.Generated(t, 0, 40, 2)
 		grill.Restaurant, before = "grill", served()
 		if n := everyFault(t, fault, publish(grill), unchanged); n < 4 {

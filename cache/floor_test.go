@@ -33,8 +33,8 @@ func (b *beforeScripts) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	}
 }
 
-// A floor that is raised while a version below it is on its way to Redis keeps
-// it out: the publisher begins anew (policy S2a).
+// If a floor is raised while a publisher writes a lower version, that version is
+// rejected and the publisher starts again (policy S2a).
 func TestFloor_RaisedDuringAPublish(t *testing.T) {
 	t.Parallel()
 	topology.Each(t, func(t *testing.T, r *redisdb.DB) {

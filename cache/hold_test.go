@@ -9,8 +9,8 @@ import (
 	"larder/internal/testkit/topology"
 )
 
-// A hold is set with a version, kept by the next one and lifted by Release
-// (policy S7a).
+// A hold is set with a version, kept by the next one and ended by Release (policy
+// S7a).
 func TestHold(t *testing.T) {
 	t.Parallel()
 	topology.Each(t, func(t *testing.T, r *redisdb.DB) {

@@ -9,8 +9,8 @@ import (
 	"larder/internal/testkit/topology"
 )
 
-// Every version has its documented hashes, whole and for as long as it is
-// current, whatever became of those of the version before.
+// Every version has complete documented hashes as long as it is current,
+// independent of those of the previous version.
 func TestEveryVersionHasItsDocumentedHashes(t *testing.T) {
 	t.Parallel()
 	topology.Each(t, func(t *testing.T, r *redisdb.DB) {

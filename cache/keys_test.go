@@ -21,8 +21,8 @@ func TestSweepLoopEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// TestKeysShareTheirHashTag: the keys of one script are in one slot of a
-// cluster, and no two keys are the same.
+// TestKeysShareTheirHashTag: the keys of one script are in one slot of a cluster,
+// and no two keys are equal.
 func TestKeysShareTheirHashTag(t *testing.T) {
 	t.Parallel()
 	k := cache.NewKeys("larder")

@@ -14,8 +14,8 @@ import (
 	"larder/internal/testkit/topology"
 )
 
-// A publisher learns what is current, whether its content is stored and, where
-// Redis has lost what is served, the floor (policy S2a).
+// A publisher gets the current version, whether its content is stored, and the
+// floor if Redis has lost the served version (policy S2a).
 func TestState(t *testing.T) {
 	t.Parallel()
 	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
@@ -54,8 +54,8 @@ func TestState(t *testing.T) {
 	})
 }
 
-// Statuses come in the order in which they were asked for, and tell whether Redis
-// has lost the version that is served.
+// Statuses come in the order of the request, and show whether Redis has lost the
+// served version.
 func TestStatuses(t *testing.T) {
 	t.Parallel()
 	topology.Each(t, func(t *testing.T, r *redisdb.DB) {

@@ -11,15 +11,15 @@ import (
 	"larder/internal/testkit/topology"
 )
 
-// What a version's stop lists said lives as long as its record (policy S7).
+// A version's stop values are kept as long as its record (policy S7).
 func TestStopValuesLiveAsTheirVersion(t *testing.T) {
 	t.Parallel()
 	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{History: 2})
 		cachetest.Publish(t, s, bistro, 0, cachetest.ChainMenu(""))
-		cachetest.Publish(t, s, bistro, 1, cachetest.ChainMenu(`,"disabled":true`)) // takes the place of 1
+		cachetest.Publish(t, s, bistro, 1, cachetest.ChainMenu(`,"disabled":true`)) // replaces 1 in the history
 		cachetest.Publish(t, s, bistro, 2, cachetest.MenuJSON(3, 1))
-		cachetest.Publish(t, s, bistro, 3, cachetest.MenuJSON(3, 2)) // pushes 2 out
+		cachetest.Publish(t, s, bistro, 3, cachetest.MenuJSON(3, 2)) // removes 2 from the history
 		cachetest.UpdateStops(t, s, noon, []byte(strings.ReplaceAll(string(cachetest.MenuJSON(3, 2)), `StopList":[]`, `StopList":["grill"]`)))
 		for version, want := range map[int64]bool{1: false, 2: false, 3: true, 4: true} {
 			record, stops := cache.NewKeys(r.Prefix()).Record(bistro, version), cache.NewKeys(r.Prefix()).StopValues(bistro, version)
@@ -32,8 +32,8 @@ func TestStopValuesLiveAsTheirVersion(t *testing.T) {
 	})
 }
 
-// Views are read as they are stored: a content once, and not if the caller holds
-// it; what is lost or foreign is absent.
+// Stored views are read without decoding: a content once, and not if the caller
+// holds it; a lost or foreign one is absent.
 func TestPackedViews(t *testing.T) {
 	t.Parallel()
 	topology.Each(t, func(t *testing.T, r *redisdb.DB) {

@@ -258,7 +258,7 @@ func TestCheckedMovesWithoutAVersion(t *testing.T) {
 			{time.Time{}, "failed", noon.Add(time.Minute)},              // confirms nothing
 			{noon.Add(time.Second), "unchanged", noon.Add(time.Minute)}, // late: not back
 			{noon.Add(20 * time.Hour), "unchanged", noon.Add(20 * time.Hour)},
-			{noon.Add(2 * time.Minute), "unchanged", noon.Add(2 * time.Minute)}, // that clock was wrong
+			{noon.Add(2 * time.Minute), "unchanged", noon.Add(2 * time.Minute)}, // the other clock was wrong
 		} {
 			if err := cachetest.Checked(t.Context(), r, bistro, step.at, step.outcome); err != nil {
 				t.Fatal(err)
@@ -315,7 +315,7 @@ func TestSweep(t *testing.T) {
 		old := cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(3, 1))
 		cachetest.Publish(t, s, "grill", 1, cachetest.MenuJSON(3, 2))
 		kept := cachetest.Publish(t, s, bistro, 1, cachetest.MenuJSON(3, 2))
-		// It has users still: their histories name it.
+		// It still has users: their histories name it.
 		if n := r.Client().SCard(t.Context(), cache.NewKeys(r.Prefix()).ContentUsers(old.Content)).Val(); n != 2 {
 			t.Errorf("%d restaurants have ever used the content, want 2", n)
 		}
@@ -346,8 +346,8 @@ func TestSweep(t *testing.T) {
 	})
 }
 
-// If-Modified-Since knows seconds: a client that has a version must not get 304
-// for a later one of the same second.
+// If-Modified-Since has a resolution of a second: a client with a version must not
+// get 304 for a later one of the same second.
 func TestVersionsOfOneSecondAreModifiedApart(t *testing.T) {
 	t.Parallel()
 	topology.Each(t, func(t *testing.T, r *redisdb.DB) {

@@ -12,8 +12,8 @@ import (
 	"larder/internal/testkit/topology"
 )
 
-// A content that left the history and came back is in use, whatever the
-// publisher that dropped it still does.
+// A content that left the history and is used again is not removed, whatever its
+// old publisher does.
 func TestSweepKeepsAContentThatCameBack(t *testing.T) {
 	t.Parallel()
 	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
@@ -37,7 +37,7 @@ func TestSweepKeepsAContentThatCameBack(t *testing.T) {
 	})
 }
 
-// beforeSRem does something between the sweep's script and its last step.
+// beforeSRem calls a function between the sweep's script and its last step.
 type beforeSRem struct {
 	cutAfter
 
@@ -54,8 +54,8 @@ func (b *beforeSRem) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	}
 }
 
-// A publisher that brings a content back while it is being swept leaves it
-// where a later sweep finds it.
+// If a publisher stores a content again while it is being swept, a later sweep
+// finds it.
 func TestSweepListsAContentThatCameBackMeanwhile(t *testing.T) {
 	t.Parallel()
 	topology.Each(t, func(t *testing.T, r *redisdb.DB) {

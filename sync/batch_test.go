@@ -19,8 +19,8 @@ import (
 	"larder/sync/runlog"
 )
 
-// chain makes a fixture of n restaurants r0, r1, …, all of connection main but the
-// last, which is of "other".
+// chain makes a fixture of n restaurants r0, r1, …, all of connection main except
+// the last, which is of "other".
 func chain(n int, source func(*service) menusync.Source) func(*menusync.Deps) {
 	return func(d *menusync.Deps) {
 		d.Restaurants = nil
@@ -41,7 +41,7 @@ func chain(n int, source func(*service) menusync.Source) func(*menusync.Deps) {
 	}
 }
 
-// plain is the service as it is.
+// plain returns the service unchanged.
 func plain(s *service) menusync.Source { return s }
 
 // but3 is the service, but r3 has no menu.
@@ -101,7 +101,7 @@ func noticesUntil(t *testing.T, f *runlog.Follower, until func(runlog.Notice) bo
 
 func isReset(n runlog.Notice) bool { return n.Event == runlog.NoticeReset }
 
-// A batch has a run of every restaurant; every instance receives notices of each
+// A batch has a run for every restaurant. Every instance receives notices of each
 // run and of the progress, and reports the same batch.
 func TestBatch(t *testing.T) {
 	t.Parallel()
@@ -135,7 +135,7 @@ func TestBatch(t *testing.T) {
 			t.Errorf("started: %+v", started)
 		}
 		// The nodes of a cluster deliver at different times: the last progress may
-		// come before the last run's end.
+		// arrive before the last run's end.
 		var last progress
 		notified := map[menu.RestaurantID]bool{}
 		notices := noticesUntil(t, f, func(n runlog.Notice) bool {
@@ -200,7 +200,7 @@ func TestBatch(t *testing.T) {
 	})
 }
 
-// What one instance leaves undone, another does.
+// Another instance finishes a batch that one has left unfinished.
 func TestABatchIsTakenOver(t *testing.T) {
 	t.Parallel()
 	const restaurants = 60
@@ -231,7 +231,8 @@ func TestABatchIsTakenOver(t *testing.T) {
 	if b, err := g.Batch(t.Context(), started.ID); err != nil || b.Finished() {
 		t.Fatalf("stopped: %+v, %v, want some left", b, err)
 	}
-	// Its queued runs outlive a replica by 30 s, which this test need not wait.
+	// Its queued runs remain for 30 s after the instance; the test does not wait
+	// for that.
 	for _, restaurant := range g.deps.Restaurants {
 		if err := g.client.Del(t.Context(), g.keys.Queue(restaurant.ID)).Err(); err != nil {
 			t.Fatal(err)
@@ -273,15 +274,15 @@ func TestABatchIsShared(t *testing.T) {
 	if one.finished() == 0 || two.finished() == 0 {
 		t.Errorf("the instances did %d and %d runs, want both to do some", one.finished(), two.finished())
 	}
-	// Two runs of one restaurant happen where an instance asks for it just as the
-	// other has done it.
+	// A restaurant may be synced twice if an instance requests it just after the
+	// other has finished it.
 	if runs := g.service.count() - calls; runs > restaurants+8 {
 		t.Errorf("%d runs of %d restaurants", runs, restaurants)
 	}
 }
 
-// A Redis that goes away and comes back ends neither a batch nor its
-// followers: these begin anew.
+// Neither a batch nor its followers end when Redis goes down; followers get a
+// reset.
 func TestABatchOutlivesRedis(t *testing.T) {
 	t.Parallel()
 	const restaurants = 80
@@ -311,8 +312,8 @@ func TestABatchOutlivesRedis(t *testing.T) {
 	}
 }
 
-// A follower that lags too far gets a reset; notices to others are not
-// delayed, and nothing more is kept for it.
+// A follower that lags too far gets a reset. Notices to others are not delayed, and
+// no more is kept for it.
 func TestALaggardBeginsAnew(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redisdb.Embedded)
@@ -340,7 +341,7 @@ func TestALaggardBeginsAnew(t *testing.T) {
 	}
 }
 
-// There are not more batches open than larder follows.
+// There are not more open batches than larder lists.
 func TestBatchesAreBounded(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redisdb.Embedded)

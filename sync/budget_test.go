@@ -26,8 +26,8 @@ import (
 	"larder/sync/runlog"
 )
 
-// sizes is an ordering service whose menu views have sizes, and which sums up
-// what is asked for and not yet published.
+// sizes is an ordering service with menu views of given sizes. It sums the views
+// that were requested and are not published yet.
 type sizes struct {
 	service
 
@@ -36,7 +36,7 @@ type sizes struct {
 	most   []int64 // of each request
 	held   map[string]int64
 	peak   int64 // the largest sum of held
-	atOnce int   // the most runs that held something
+	atOnce int   // the most concurrent runs with memory
 }
 
 func (s *sizes) MenuView(_ context.Context, restaurant string, _ upstream.Validator, most int64) (upstream.Menu, error) {
@@ -67,8 +67,8 @@ func (s *sizes) hold(restaurant string, size int64) {
 	s.peak, s.atOnce = max(s.peak, sum), max(s.atOnce, len(s.held))
 }
 
-// Cached and Install make it a replica that keeps nothing: what is offered is
-// published, and its run gives its memory back after that.
+// Cached and Install make it a replica without memory: after Install, the run
+// releases its memory.
 func (s *sizes) Cached(menu.RestaurantID) (*cache.Snapshot, bool) { return nil, false }
 
 func (s *sizes) Install(snapshot *cache.Snapshot) {
@@ -109,7 +109,7 @@ func (g *fixture) allAtOnce(bodies map[string][]byte) {
 	}
 }
 
-// ofSize is a menu view of so many bytes.
+// ofSize returns a menu view of the given size in bytes.
 func ofSize(size int) []byte {
 	body := view(10)
 	return append(body, bytes.Repeat([]byte(" "), size-len(body))...)
@@ -120,7 +120,7 @@ const mib = 1 << 20
 func TestRunsShareTheirMemory(t *testing.T) {
 	t.Parallel()
 	bodies := map[string][]byte{}
-	for i := range 40 { // every fifth is as large as a view may be
+	for i := range 40 { // every fifth has the largest allowed size
 		size := 100_000 + 20_000*i
 		if i%5 == 0 {
 			size = 4 * mib
@@ -128,7 +128,7 @@ func TestRunsShareTheirMemory(t *testing.T) {
 		bodies[fmt.Sprintf("r%02d", i)] = ofSize(size)
 	}
 	g, source := sized(t, redisdb.Embedded, 32*mib, bodies)
-	for range 2 { // sizes are unknown, then known
+	for range 2 { // first with unknown sizes, then with known ones
 		g.allAtOnce(bodies)
 		source.mu.Lock()
 		for id, body := range source.bodies {
@@ -166,7 +166,7 @@ func TestAViewThatOutgrowsItsShareIsAskedForAgain(t *testing.T) {
 		}
 	}
 	source.bodies[string(bistro)] = ofSize(6 * mib)
-	g.want(g.once(), runlog.OutcomeUnchanged, 1) // other white space; and the share is free again
+	g.want(g.once(), runlog.OutcomeUnchanged, 1) // other white space; and the memory is free again
 }
 
 func TestWaitingForMemoryEndsWithTheRun(t *testing.T) {
@@ -185,7 +185,7 @@ func TestWaitingForMemoryEndsWithTheRun(t *testing.T) {
 		return err
 	})
 	<-entered
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second) // of which all but the lease is spent waiting
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second) // almost all of it is spent waiting
 	defer cancel()
 	run, err := g.OnceOf(ctx, "second", runlog.TriggerCron)
 	if err != nil {
@@ -209,8 +209,8 @@ func TestWaitingForMemoryEndsWithTheRun(t *testing.T) {
 	g.want(run, runlog.OutcomeUpdated, 1)
 }
 
-// TestRunsKeepWithinTheirMemory measures the heap: large menus, all due at the
-// same time, take no more than sync.memory beside what was there before.
+// TestRunsKeepWithinTheirMemory measures the heap: large menus, all due at the same
+// time, use no more than sync.memory in addition to the memory before.
 func TestRunsKeepWithinTheirMemory(t *testing.T) { //nolint:paralleltest // it measures the process
 	const memory = 48 * mib
 	bodies := map[string][]byte{}
@@ -220,10 +220,10 @@ func TestRunsKeepWithinTheirMemory(t *testing.T) { //nolint:paralleltest // it m
 	warm := sandbox.Generate{Products: 60, Seed: 99}.Menu(0)
 	bodies["warm"] = warm
 	g, _ := sized(t, redistest.Start(t).URL(), memory, bodies)
-	if _, err := g.OnceOf(t.Context(), "warm", runlog.TriggerCron); err != nil { // what is made once
+	if _, err := g.OnceOf(t.Context(), "warm", runlog.TriggerCron); err != nil { // allocations of the first run
 		t.Fatal(err)
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(5)) // else garbage is counted too
+	defer debug.SetGCPercent(debug.SetGCPercent(5)) // otherwise garbage counts too
 	runtime.GC()
 	before := heap()
 	done, peak := make(chan struct{}), make(chan uint64)
@@ -249,7 +249,7 @@ func TestRunsKeepWithinTheirMemory(t *testing.T) { //nolint:paralleltest // it m
 	}
 }
 
-// heap is what the objects on it take, with those not yet collected.
+// heap returns the bytes of the objects on the heap, including garbage.
 func heap() uint64 {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(sample)

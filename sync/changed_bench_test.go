@@ -20,12 +20,11 @@ import (
 	"larder/sync/runlog"
 )
 
-// BenchmarkChanged is a pass over a menu of which one price has changed, with a
-// real Redis and a service that costs nothing: from the body in memory to the
-// version that everybody may read. It gives medians. publish-cpu-us is what this
-// process computes until then, its kernel's and its garbage collector's share
-// too, run-cpu-us until the run has ended; the others are the run's own steps,
-// on the clock.
+// BenchmarkChanged is a run over a menu with one changed price, with a real Redis
+// and a service without cost: from the body in memory to the published version.
+// Values are medians. publish-cpu-us is this process's CPU time until then, with
+// kernel and garbage collector, run-cpu-us that until the run has finished. The
+// others are the run's own steps in wall-clock time.
 func BenchmarkChanged(b *testing.B) {
 	for _, dishes := range []int{60, 400, 5000} {
 		b.Run(strconv.Itoa(dishes), func(b *testing.B) { benchmarkChanged(b, dishes) })
@@ -67,7 +66,7 @@ func benchmarkChanged(b *testing.B, dishes int) {
 		}
 	}
 	once(0)
-	publish, total, steps = nil, nil, [4][]time.Duration{} // of what was not there before
+	publish, total, steps = nil, nil, [4][]time.Duration{} // of the warm-up
 	b.SetBytes(int64(len(raw)))
 	b.ReportAllocs()
 	round := 0
@@ -86,12 +85,12 @@ func benchmarkChanged(b *testing.B, dishes int) {
 	}
 }
 
-// publishClock is a replica that notes when it was offered a version.
+// publishClock is a replica that records when a version was installed.
 type publishClock struct {
 	fakeReplica
 
 	tb testing.TB
-	at time.Duration // as computed gives it
+	at time.Duration // in the unit of computed
 }
 
 func (c *publishClock) Install(snapshot *cache.Snapshot) {
@@ -99,7 +98,7 @@ func (c *publishClock) Install(snapshot *cache.Snapshot) {
 	c.fakeReplica.Install(snapshot)
 }
 
-// repriced gives the view with another price of its last dish in every round.
+// repriced returns the view with another price of its last dish in every round.
 func repriced(tb testing.TB, raw []byte, round int) []byte {
 	tb.Helper()
 	const field = `"price":`

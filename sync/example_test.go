@@ -7,8 +7,8 @@ import (
 	menusync "larder/sync"
 )
 
-// Two restaurants with one schedule are synced at different times, and a
-// replica that starts later computes the same ones.
+// Two restaurants with one schedule are synced at different times, and an instance
+// that starts later computes the same ones.
 func ExampleParseSchedule() {
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for _, restaurant := range []string{"north", "south"} {

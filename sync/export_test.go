@@ -9,10 +9,10 @@ import (
 	"larder/sync/runlog"
 )
 
-// SetDeadline gives runs a limit that no configuration allows.
+// SetDeadline sets a limit of runs that no configuration allows.
 func (r *Runner) SetDeadline(d time.Duration) { r.cfg.Deadline = d }
 
-// OnceOf is Once by the restaurant's id. A run that is skipped is no error.
+// OnceOf is Once with the restaurant's id. A skipped run is not an error.
 func (r *Runner) OnceOf(ctx context.Context, id menu.RestaurantID, why runlog.Trigger) (runlog.Run, error) {
 	return r.onceOf(ctx, id, Work{Trigger: why})
 }
@@ -34,7 +34,7 @@ func (r *Runner) onceOf(ctx context.Context, id menu.RestaurantID, w Work) (runl
 	return run, err
 }
 
-// ReasonsOnce is a sync of a connection's rejection reasons.
+// ReasonsOnce syncs a connection's rejection reasons.
 func (r *Runner) ReasonsOnce(ctx context.Context, connection string) (runlog.Run, error) {
 	for _, t := range r.set.Load().reasons {
 		if t.Connection == connection {
@@ -57,8 +57,8 @@ func (r *Runner) Batch(ctx context.Context, id string) (runlog.Batch, error) {
 	return r.runs.Batch(ctx, id)
 }
 
-// Follow begins to follow the runs of all instances.
+// Follow starts to follow the runs of all instances.
 func (r *Runner) Follow() *runlog.Follower { return r.runs.Follow() }
 
-// RefreshQueued is one round of keeping queued runs alive.
+// RefreshQueued keeps queued runs alive once.
 func (r *Runner) RefreshQueued(ctx context.Context) error { return r.flights.extendQueued(ctx, r) }

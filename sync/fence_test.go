@@ -11,9 +11,9 @@ import (
 	"larder/sync/runlog"
 )
 
-// A fail-over may lose a lease with its number, so that the next holder gets the
-// same one. What the first one fetched before must not replace what the second
-// has published.
+// A failover may lose a lease with its fence, so that the next holder gets the same
+// one. A menu that the first holder fetched before must not replace the version of
+// the second one.
 func TestANumberGivenTwiceLetsOneHolderPublish(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redistest.Start(t).URL())
@@ -58,13 +58,13 @@ func TestANumberGivenTwiceLetsOneHolderPublish(t *testing.T) {
 	}
 }
 
-// A larder whose clock was ahead for a while takes no slots from the others,
-// and what it confirmed does not count as fresh for as long.
+// An instance whose clock was ahead takes no ticks from the others, and its
+// confirmations do not count as fresh.
 func TestAClockThatIsAheadStopsNobody(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, url string) {
 		g := newFixture(t, url)
-		g.advance(time.Since(g.clock())) // slots are compared with the clock of Redis
+		g.advance(time.Since(g.clock())) // ticks are compared with the clock of Redis
 		at := func(replica *menusync.Runner, slot time.Time) runlog.Run {
 			run, err := replica.OnceAt(t.Context(), bistro, slot)
 			if err != nil {

@@ -44,7 +44,7 @@ const bistro menu.RestaurantID = "76439fb3-c0c4-42ca-a269-64f031a6a33b"
 type service struct {
 	mu      stdsync.Mutex
 	body    []byte
-	etag    string // given, and answered with 304 when it comes back
+	etag    string // sent with the menu; a request with it gets 304
 	err     error
 	reasons []upstream.Reason
 
@@ -107,7 +107,7 @@ func (s *service) count() int {
 	return s.calls
 }
 
-// view is a menu view of so many products at 100 each.
+// view returns a menu view with the given number of products at 100 each.
 func view(products int) []byte { return viewWith(products, 100, "") }
 
 // viewWith also sets the price of the first and a stop list for it.
@@ -131,7 +131,7 @@ func viewWith(products, firstPrice int, stopped string) []byte {
 	return []byte(b.String())
 }
 
-// fakeReplica remembers what was offered.
+// fakeReplica records the installed versions.
 type fakeReplica struct {
 	mu   stdsync.Mutex
 	held map[menu.RestaurantID]*cache.Snapshot
@@ -187,7 +187,7 @@ func (o *observer) skips(reason menusync.SkipReason) int {
 	return o.skipped[reason]
 }
 
-// fixture is a Runner with everything around it.
+// fixture is a Runner with its dependencies.
 type fixture struct {
 	*menusync.Runner
 	t        *testing.T
@@ -204,8 +204,8 @@ type fixture struct {
 	now      time.Time
 }
 
-// onEveryRedis runs a test on the embedded Redis and on a real one, alone,
-// behind Sentinels, and in a cluster.
+// onEveryRedis runs a test on the embedded Redis and on a real one: alone, with
+// Sentinels, and in a cluster.
 func onEveryRedis(t *testing.T, test func(t *testing.T, url string)) {
 	t.Helper()
 	t.Run("embedded", func(t *testing.T) {
@@ -226,7 +226,8 @@ func onEveryRedis(t *testing.T, test func(t *testing.T, url string)) {
 	})
 }
 
-// newFixture makes a fixture with one restaurant; change may alter its parts.
+// newFixture makes a fixture with one restaurant; change may alter its
+// dependencies.
 func newFixture(t *testing.T, url string, change ...func(*menusync.Deps)) *fixture {
 	t.Helper()
 	logger, lines := logtest.NewNullLogger()
@@ -242,8 +243,8 @@ func newFixture(t *testing.T, url string, change ...func(*menusync.Deps)) *fixtu
 	}
 	g.store = cache.NewStore(opened, cache.StoreConfig{Clock: g.clock})
 	g.deps = menusync.Deps{
-		// Cron ticks by the real clock: a tick that falls into a test is a run
-		// that the test did not ask for.
+		// Cron uses the real clock: a tick during a test is a run that the test did
+		// not request.
 		Config: menusync.Config{Schedule: "@every 24h"},
 		Restaurants: []menusync.Restaurant{
 			{Restaurant: directory.Restaurant{ID: bistro, Name: "Larder Bistro", Connection: "main"}, Settings: menu.DefaultSettings()},
@@ -261,8 +262,8 @@ func newFixture(t *testing.T, url string, change ...func(*menusync.Deps)) *fixtu
 // onDefaultSchedule is for tests of schedules, in which cron does not run.
 func onDefaultSchedule(d *menusync.Deps) { d.Config.Schedule = menusync.DefaultSchedule }
 
-// another gives a second instance on the same Redis and service; change may
-// alter its parts.
+// another returns a second instance on the same Redis and service; change may alter
+// its dependencies.
 func (g *fixture) another(change ...func(*menusync.Deps)) *menusync.Runner {
 	g.t.Helper()
 	deps := g.deps
@@ -288,7 +289,7 @@ func (g *fixture) advance(d time.Duration) {
 	g.now = g.now.Add(d)
 }
 
-// once is a run that must not fail of anything but the service.
+// once returns a run that may only fail because of the service.
 func (g *fixture) once() runlog.Run {
 	g.t.Helper()
 	run, err := g.OnceOf(g.t.Context(), bistro, runlog.TriggerCron)
@@ -298,7 +299,7 @@ func (g *fixture) once() runlog.Run {
 	return run
 }
 
-// want fails unless the run ended so.
+// want fails unless the run has this outcome.
 func (g *fixture) want(run runlog.Run, outcome runlog.Outcome, version int64) {
 	g.t.Helper()
 	if !run.Finished() || run.Outcome != outcome || run.Version != version {
@@ -307,7 +308,7 @@ func (g *fixture) want(run runlog.Run, outcome runlog.Outcome, version int64) {
 	}
 }
 
-// current is what Redis serves.
+// current returns the version in Redis.
 func (g *fixture) current() cache.Version {
 	g.t.Helper()
 	version, err := g.store.Current(g.t.Context(), bistro)
@@ -336,7 +337,7 @@ func (g *fixture) schedule(r *menusync.Runner) (stop func()) {
 	return stop
 }
 
-// eventually polls until ok or ten seconds have passed.
+// eventually polls until ok returns true, for at most ten seconds.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	limit := time.NewTimer(10 * time.Second)

@@ -11,7 +11,7 @@ func TestGuard(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		before, after int
-		want          string // part of the reason; empty = may pass
+		want          string // part of the reason; empty: may be published
 	}{
 		"first menu":                {0, 1, ""},
 		"first menu, empty":         {0, 0, "Menu is empty, so it was not published"},

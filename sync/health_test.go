@@ -51,7 +51,7 @@ func TestHealthSaysEachChangeOnceAndCatchesUp(t *testing.T) {
 			t.Errorf("up %v, first catch-ups %d, want one", h.isUp(), firsts.Load())
 		}
 		down.Store(true)
-		h.suspect() // a run met trouble: asked at once
+		h.suspect() // a run could not reach Redis: probed at once
 		synctest.Wait()
 		if h.isUp() {
 			t.Error("doubt did not lead to a ping")

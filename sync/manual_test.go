@@ -18,7 +18,7 @@ import (
 	"larder/sync/runlog"
 )
 
-// gate holds every menu request until it is opened.
+// gate blocks every menu request until it is opened.
 type gate struct{ entered, open chan struct{} }
 
 func newGate() gate { return gate{entered: make(chan struct{}, 16), open: make(chan struct{})} }
@@ -167,7 +167,7 @@ func TestHolderLost(t *testing.T) {
 			t.Fatalf("runs %+v, %v, want one running", runs, err)
 		}
 		id := runs[0].ID
-		if err := g.client.Del(t.Context(), g.keys.Lease(bistro)).Err(); err != nil { // as when its time is over
+		if err := g.client.Del(t.Context(), g.keys.Lease(bistro)).Err(); err != nil { // as if it had expired
 			t.Fatal(err)
 		}
 		run := g.wait(g.another(), id)
@@ -308,7 +308,7 @@ func TestBusyTickIsSkippedAndCounted(t *testing.T) {
 	if err != nil || run.Outcome != runlog.OutcomeSkipped {
 		t.Errorf("OnceOf beside a run = %+v, %v, want skipped", run, err)
 	}
-	// A manual run asks again and again; that is no tick of a schedule.
+	// A manual run is tried repeatedly; that is not a tick of a schedule.
 	if _, err := g.another().OnceOf(t.Context(), bistro, runlog.TriggerManual); err != nil {
 		t.Error(err)
 	}
@@ -321,8 +321,8 @@ func TestBusyTickIsSkippedAndCounted(t *testing.T) {
 	}
 }
 
-// lossy loses the answer to the next command that names the key, as a
-// connection does that breaks after the command was executed.
+// lossy loses the response to the next command with the key, like a connection that
+// breaks after the command was executed.
 type lossy struct {
 	key   string
 	armed atomic.Bool
@@ -345,8 +345,8 @@ func (l *lossy) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	}
 }
 
-// A run that Redis has queued without an answer, twice, is done by the process that
-// asked for it, as soon as it is asked for again: not declared lost first.
+// If Redis has queued a run and the response was lost, twice, the process that
+// requested it executes it after the next request. It is not declared lost before.
 func TestAQueuedRunWhoseAnswerWasLostIsDone(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, url string) {

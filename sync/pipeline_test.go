@@ -171,8 +171,8 @@ func TestEqualBytesAreNotEnough(t *testing.T) {
 	}
 }
 
-// Somebody deleted a content: the next sync writes it again, though nothing
-// changed, and so without a new version.
+// A content was deleted: the next sync writes it again, without a new version,
+// although nothing changed.
 func TestALostContentIsWrittenAgain(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, url string) {
@@ -221,8 +221,8 @@ func TestGuardQuarantines(t *testing.T) {
 	g.want(g.once(), runlog.OutcomeUpdated, 2)
 }
 
-// A Redis that has lost its data does not make a menu the first one: readers
-// still have the last good one, from memory.
+// If Redis has lost its data, the next menu is not treated as the first one: memory
+// still has the last good one.
 func TestGuardKnowsWhatMemoryServes(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redisdb.Embedded)

@@ -8,7 +8,7 @@ import (
 	menusync "larder/sync"
 )
 
-// A plan is the schedule as it is: its next slot, and the time to the one after.
+// A plan shows the schedule: its next tick, and the time to the one after.
 func TestPlan(t *testing.T) {
 	t.Parallel()
 	for schedule, every := range map[string]time.Duration{"@every 2m": 2 * time.Minute, "0 4 * * *": 24 * time.Hour, "30 2 30 2 *": 0} {

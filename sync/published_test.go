@@ -16,7 +16,7 @@ import (
 	"larder/sync/runlog"
 )
 
-// asPublished is what a replica that has just started serves as published.
+// asPublished returns the published view that a new replica serves.
 func (g *fixture) asPublished(id menu.RestaurantID) string {
 	g.t.Helper()
 	catalogues := replica.New(g.store, replica.Config{})
@@ -31,7 +31,7 @@ func (g *fixture) asPublished(id menu.RestaurantID) string {
 	return string(body.Body)
 }
 
-// wantPublished fails unless what is served as published is what raw says.
+// wantPublished fails unless the served published view equals raw.
 func (g *fixture) wantPublished(id menu.RestaurantID, raw []byte) {
 	g.t.Helper()
 	want, err := viewtest.Parse(raw)
@@ -93,8 +93,8 @@ func TestWhatIsServedAsPublished(t *testing.T) {
 	})
 }
 
-// A chain whose restaurants differ in stop lists alone shares one content, and
-// the connection's own menu with it; each is served as it was published.
+// A chain whose restaurants differ only in stop lists shares one content, also with
+// the default menu; each is served as it was published.
 func TestAChainIsServedAsPublished(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, url string) {
@@ -125,8 +125,8 @@ func TestAChainIsServedAsPublished(t *testing.T) {
 	})
 }
 
-// Another publisher was there first, while this one only had other stop lists
-// to store: it reads the current version again and publishes over it.
+// Another publisher was first, while this run only had other stop lists to save: it
+// reads the current version again and publishes over it.
 func TestAStopListUpdateThatWasOvertakenIsDecidedAgain(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redisdb.Embedded)
@@ -162,8 +162,7 @@ func TestALaterLeaseFencesAStopListUpdateOff(t *testing.T) {
 	g.wantPublished(bistro, view(10))
 }
 
-// A catalogue of an older form is not taken for a menu: it is missing, and
-// fetched at once.
+// A catalogue in an older format counts as missing, and is fetched at once.
 func TestAnOlderFormIsFetchedAgain(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, url string) {

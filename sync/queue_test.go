@@ -39,7 +39,7 @@ func TestManualRunsGoFirst(t *testing.T) {
 	}
 }
 
-// What of a connection is in work never keeps another one from a worker.
+// A connection's running work never keeps another connection from a worker.
 func TestConnectionsShareTheWorkers(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -87,7 +87,7 @@ func TestConnectionsShareTheWorkers(t *testing.T) {
 				}
 			},
 		})
-		// Left alone, all of it is done.
+		// Everything is executed in the end.
 		for done := true; done; {
 			for name, releases := range busy {
 				for _, release := range releases {

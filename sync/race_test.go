@@ -11,8 +11,7 @@ import (
 	"larder/sync/runlog"
 )
 
-// publish is another's publish in the middle of a run, by the same or a later
-// lease.
+// publish publishes during a run, with the same or a later lease.
 func (g *fixture) publish(ctx context.Context, fence, base int64, body []byte) {
 	view, published, err := menu.DecodePublished(body)
 	if err != nil {
@@ -37,7 +36,7 @@ func TestAVersionPublishedMeanwhileIsComparedAnew(t *testing.T) {
 	}{
 		"another menu":  {view(12), runlog.OutcomeUpdated, 3},
 		"the same menu": {view(11), runlog.OutcomeUnchanged, 2},
-		"a larger menu": {view(30), runlog.OutcomeQuarantined, 2}, // 11 of 30 is too few
+		"a larger menu": {view(30), runlog.OutcomeQuarantined, 2}, // 11 of 30 are too few
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -15,8 +15,8 @@ import (
 	"larder/internal/silentlog"
 )
 
-// A Redis that answers and refuses is a state of its own: logged once with its
-// reason, logged again when the reason changes, and over when writes succeed.
+// A Redis that responds and refuses writes has its own state: it is logged once
+// with its reason, again when the reason changes, and ends when writes succeed.
 func TestHealthDistinguishesARefusalFromSilence(t *testing.T) {
 	t.Parallel()
 	log, lines := logtest.NewNullLogger()
@@ -65,8 +65,8 @@ func TestHealthDistinguishesARefusalFromSilence(t *testing.T) {
 	}
 }
 
-// Whether it may publish larder asks at the start, after a failure and in doubt;
-// not every few seconds, because all subscribers receive the probe.
+// Larder checks whether it may publish only at the start, after a failure and in
+// doubt, because all subscribers receive the probe.
 func TestHealthAsksForNoticesInDoubtAlone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

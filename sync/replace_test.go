@@ -136,7 +136,7 @@ func TestCronFollowsReplacements(t *testing.T) {
 	}
 	a, b := runs("a"), runs("b")
 	eventually(t, "what stays runs on", func() bool { return runs("b") >= b+2 })
-	if now := runs("a"); now > a+1 { // one may have been in flight
+	if now := runs("a"); now > a+1 { // one may have been in progress
 		t.Errorf("%d runs of the removed restaurant after its removal", now-a)
 	}
 }
@@ -161,7 +161,7 @@ func TestRunInFlightOutlivesTheRemovalOfItsRestaurant(t *testing.T) {
 	g.want(<-ended, runlog.OutcomeUpdated, 1)
 }
 
-// Ten thousand restaurants are replaced while nothing waits for it.
+// Ten thousand restaurants are replaced without blocking.
 func BenchmarkReplace(b *testing.B) {
 	const n = 10_000
 	ids := make([]menu.RestaurantID, n)

@@ -17,7 +17,7 @@ import (
 	"larder/sync/runlog"
 )
 
-// back rolls the bistro back and wants the version that comes of it.
+// back rolls the bistro back and checks the new version.
 func (g *fixture) back(to int64, hold cache.HoldUntil, version int64) runlog.Run {
 	g.t.Helper()
 	run, err := g.Rollback(g.t.Context(), bistro, runlog.Rollback{Version: to, Hold: hold}, "ops", 10*time.Second)
@@ -28,7 +28,7 @@ func (g *fixture) back(to int64, hold cache.HoldUntil, version int64) runlog.Run
 	return run
 }
 
-// sync lets the service publish a menu, and syncs it.
+// sync makes the service publish a menu, and syncs it.
 func (g *fixture) sync(body []byte, outcome runlog.Outcome, version int64) runlog.Run {
 	g.t.Helper()
 	g.service.set(func(s *service) { s.body = body })
@@ -38,7 +38,7 @@ func (g *fixture) sync(body []byte, outcome runlog.Outcome, version int64) runlo
 	return run
 }
 
-// serves fails unless the current version and the replica serve this menu.
+// serves fails unless the current version and the replica have this menu.
 func (g *fixture) serves(raw []byte, held cache.HoldUntil) {
 	g.t.Helper()
 	g.wantPublished(bistro, raw)
@@ -65,7 +65,7 @@ func TestRollbackHoldsUntilTheNextChange(t *testing.T) {
 		if g.service.count() != calls {
 			t.Error("a rollback asked the ordering service")
 		}
-		g.serves(viewWith(10, 100, string(bistro)), cache.HoldNextChange) // the stop lists of now
+		g.serves(viewWith(10, 100, string(bistro)), cache.HoldNextChange) // the current stop lists
 		if run.Changes != (runlog.Changes{Removed: 1, Changed: 1}) || run.Rollback == nil || run.By[0] != "ops" || run.Products != 10 {
 			t.Errorf("run %+v", run)
 		}
@@ -80,7 +80,7 @@ func TestRollbackHoldsUntilTheNextChange(t *testing.T) {
 		if run := g.sync(viewWith(11, 1, string(bistro)), runlog.OutcomeUnchanged, 3); run.Steps.Decode > 0 {
 			t.Error("equal bytes under a hold were decoded again")
 		}
-		g.sync(bad, runlog.OutcomeUpdated, 4) // a stop list alone goes through
+		g.sync(bad, runlog.OutcomeUpdated, 4) // a stop list is published anyway
 		g.serves(old, cache.HoldNextChange)
 		if found, err := g.Findings(t.Context(), bistro); err != nil || len(found) != 0 {
 			t.Errorf("findings %v, %v; want those of the menu that is served", found, err)
@@ -113,7 +113,7 @@ func TestRollbackHoldsUntilReleased(t *testing.T) {
 		}
 		g.sync(viewWith(11, 1, ""), runlog.OutcomeUpdated, 5) // the menu of the rollback again
 		g.serves(view(10), cache.HoldReleased)
-		g.sync([]byte(`{"result":{"products":[]}}`), runlog.OutcomeHeld, 5) // nothing is published that the guard would quarantine
+		g.sync([]byte(`{"result":{"products":[]}}`), runlog.OutcomeHeld, 5) // the guard would quarantine it, so it is not published
 
 		if run, err := g.OnceOf(t.Context(), bistro, runlog.TriggerCron); err != nil || run.Outcome != runlog.OutcomeHeld {
 			t.Errorf("run %+v, %v", run, err)
@@ -122,7 +122,7 @@ func TestRollbackHoldsUntilReleased(t *testing.T) {
 		stop := g.schedule(g.Runner)
 		defer stop()
 		forced := g.start(g.Runner, menusync.Request{Force: true})
-		g.want(g.wait(g.Runner, forced.ID), runlog.OutcomeHeld, 6) // force is for the guard and the unchanged check alone
+		g.want(g.wait(g.Runner, forced.ID), runlog.OutcomeHeld, 6) // force only skips the guard and the unchanged check
 		g.serves(view(10), cache.HoldReleased)
 
 		released, err := g.Release(t.Context(), bistro, "ops")
@@ -147,7 +147,7 @@ func TestAReleaseIsFollowedByARunThatKnowsOfIt(t *testing.T) {
 	g.service.set(func(s *service) { s.hook = gate.hook })
 	g.schedule(g.Runner)
 	plain := g.start(g.Runner, menusync.Request{})
-	<-gate.entered // it has read that the menu is held
+	<-gate.entered // it has read the hold
 	released, err := g.Release(t.Context(), bistro, "ops")
 	if err != nil || released.ID == plain.ID {
 		t.Fatalf("Release joined run %s, which began before (%v)", released.ID, err)
@@ -158,7 +158,7 @@ func TestAReleaseIsFollowedByARunThatKnowsOfIt(t *testing.T) {
 	g.serves(view(11), "")
 }
 
-// lingering is a replica that lets its first reader wait.
+// lingering is a replica that delays its first reader.
 type lingering struct {
 	*fakeReplica
 	gate gate
@@ -170,8 +170,8 @@ func (l *lingering) Cached(id menu.RestaurantID) (*cache.Snapshot, bool) {
 	return l.fakeReplica.Cached(id)
 }
 
-// Whoever asks for a sync while a rollback is in flight gets a sync: the
-// rollback asks the service nothing.
+// A sync request during a rollback starts a sync, because the rollback does not ask
+// the service.
 func TestNobodyJoinsARollback(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, url string) {
@@ -211,8 +211,8 @@ func TestTheGuardStandsBeforeAHoldIsLifted(t *testing.T) {
 	g.back(1, cache.HoldNextChange, 3)
 	g.sync(view(2), runlog.OutcomeQuarantined, 3)
 	g.serves(view(10), cache.HoldNextChange)
-	g.back(2, cache.HoldNextChange, 4)          // while the service publishes what the guard refuses
-	g.sync(view(2), runlog.OutcomeUnchanged, 4) // which is no change since
+	g.back(2, cache.HoldNextChange, 4)          // while the service publishes a menu that the guard refuses
+	g.sync(view(2), runlog.OutcomeUnchanged, 4) // which is not a change since
 	g.sync(view(11), runlog.OutcomeUpdated, 5)  // but this is
 	g.serves(view(11), "")
 	g.sync(view(2), runlog.OutcomeQuarantined, 5)
@@ -221,8 +221,8 @@ func TestTheGuardStandsBeforeAHoldIsLifted(t *testing.T) {
 	g.sync(view(11), runlog.OutcomeUnchanged, 6)
 }
 
-// A rollback asks the service nothing: what is served is not confirmed by it,
-// and grows stale as if it had not been.
+// A rollback does not ask the service: it does not confirm the served menu, which
+// becomes stale as without it.
 func TestARollbackConfirmsNothing(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, url string) {
@@ -256,13 +256,13 @@ func TestRollbackTwice(t *testing.T) {
 	g.back(1, cache.HoldNextChange, 5)
 	g.sync(view(12), runlog.OutcomeUnchanged, 5) // as it was at the first rollback
 	g.serves(view(10), cache.HoldNextChange)
-	g.back(5, cache.HoldReleased, 6) // the current one: it is only held otherwise
+	g.back(5, cache.HoldReleased, 6) // the current one: it only gets another hold
 	g.serves(view(10), cache.HoldReleased)
 	g.sync(view(13), runlog.OutcomeHeld, 6)
 	g.back(2, cache.HoldNextChange, 7)
 	g.sync(view(13), runlog.OutcomeUnchanged, 7) // as it was at the last rollback
 	g.serves(view(11), cache.HoldNextChange)
-	g.sync(view(11), runlog.OutcomeUpdated, 8) // the service itself goes back
+	g.sync(view(11), runlog.OutcomeUpdated, 8) // the service itself returns to an older menu
 	g.serves(view(11), "")
 }
 
@@ -278,21 +278,21 @@ func TestAHoldOutlivesItsInstanceAndItsSettings(t *testing.T) {
 		d.Restaurants = []menusync.Restaurant{d.Restaurants[0]}
 		d.Restaurants[0].Settings.RefuseMissingExternalID = true
 	})
-	g.once() // compiled anew with the new settings, and held on
+	g.once() // compiled again with the new settings, and still held
 	g.serves(view(10), cache.HoldNextChange)
 	if now := g.current(); now.Version != 4 || now.Content == before {
 		t.Errorf("version %d of content %s, want a version of another content", now.Version, now.Content)
 	}
 	g.sync(view(11), runlog.OutcomeUnchanged, 4)
 
-	g.back(2, cache.HoldReleased, 5) // was compiled with the settings of then
+	g.back(2, cache.HoldReleased, 5) // it was compiled with the old settings
 	snapshot, _ := g.replica.Cached(bistro)
 	if !snapshot.Catalogue.Settings().RefuseMissingExternalID {
 		t.Error("rolled back to the settings of then, want the menu of then with the settings of now")
 	}
 }
 
-// A dish that the menu of now does not have keeps what was last said of it.
+// A dish that the current menu does not have keeps its last stop list.
 func TestRollbackKeepsTheStopListOfADishThatIsGone(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redisdb.Embedded)
@@ -344,8 +344,8 @@ func TestRollbackRefusals(t *testing.T) {
 	})
 }
 
-// The content of a rollback is the newest of the history again, and none of it
-// is lost to the sweep or to the history's limit.
+// The content of a rollback is the newest of the history again, and neither the
+// sweep nor the history's limit removes it.
 func TestRollbackToTheOldestContentKept(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redisdb.Embedded, func(d *menusync.Deps) {
@@ -371,8 +371,8 @@ func TestRollbackToTheOldestContentKept(t *testing.T) {
 	g.serves(view(11), cache.HoldReleased)
 }
 
-// A rollback that cannot read what it goes back to leaves what is served, and
-// says so in its record; the restaurant's last outcome is of its syncs.
+// A rollback that cannot read its version changes nothing served, and its record
+// has the reason; the restaurant's last outcome is that of its syncs.
 func TestRollbackThatFails(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redisdb.Embedded)

@@ -16,9 +16,9 @@ import (
 	"larder/sync/runlog"
 )
 
-// BenchmarkRunRecords measures what Redis takes for the runs of a chain of
-// 10,000 restaurants with a hundred records each: of ten two are folds, six of
-// updates, one of a failure and one of a manual run.
+// BenchmarkRunRecords measures the memory of Redis for the runs of a chain of
+// 10,000 restaurants with a hundred records each: of ten, two are folds, six
+// updates, one a failure and one a manual run.
 func BenchmarkRunRecords(b *testing.B) {
 	const restaurants, records, most = 10_000, 100, 400
 	opened, err := redisdb.Open(redisdb.Config{URL: redistest.Start(b).URL()}, silentlog.New())
@@ -86,7 +86,7 @@ func restaurantNo(n int) menu.RestaurantID {
 	return menu.RestaurantID(fmt.Sprintf("76439fb3-c0c4-42ca-a269-%012d", n))
 }
 
-// writeRuns ends the run for count restaurants.
+// writeRuns finishes the run for count restaurants.
 func (r *Runner) writeRuns(b *testing.B, run runlog.Run, first, count int) {
 	b.Helper()
 	if err := finishScript.Load(b.Context(), r.redis).Err(); err != nil {

@@ -19,10 +19,10 @@ import (
 	"larder/sync/runlog"
 )
 
-// maxRecord bounds what a record of a finished run takes of Redis, in bytes.
+// maxRecord limits the memory of Redis for the record of a finished run, in bytes.
 const maxRecord = 400
 
-// manual does a run that somebody asked for.
+// manual executes a requested run.
 func (g *fixture) manual() runlog.Run {
 	g.t.Helper()
 	run, err := g.OnceOf(g.t.Context(), bistro, runlog.TriggerManual)
@@ -76,8 +76,8 @@ func TestFinishedRunsAreKeptSmallAndBounded(t *testing.T) {
 	}
 }
 
-// Scheduled runs that found nothing changed share a record, in the order in
-// which runs ended; every id of them finds it. All others have their own.
+// Scheduled runs that found nothing changed share a record, in the order in which
+// runs finished; it is found by each of their ids. All others have their own.
 func TestUnchangedScheduledRunsAreFolded(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, url string) {
@@ -122,8 +122,8 @@ func TestUnchangedScheduledRunsAreFolded(t *testing.T) {
 	})
 }
 
-// A page that ends at the open fold is followed by what came before it, also
-// where the fold has been closed meanwhile.
+// A page that ends at the open fold is followed by the earlier records, even if the
+// fold has been closed meanwhile.
 func TestPagingGoesOnAfterAFoldIsClosed(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redistest.Start(t).URL())
@@ -141,8 +141,8 @@ func TestPagingGoesOnAfterAFoldIsClosed(t *testing.T) {
 	}
 }
 
-// Runs that somebody asked for, joined or forced, that failed or published, and
-// those of a start are never folded.
+// Runs are never folded if they were requested, joined or forced, if they failed or
+// published, or if they belong to a start.
 func TestOtherRunsAreNotFolded(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redistest.Start(t).URL())
@@ -162,7 +162,7 @@ func TestOtherRunsAreNotFolded(t *testing.T) {
 		add(g.once(), nil)
 		g.service.set(func(s *service) { s.err = nil })
 		g.service.set(func(s *service) {
-			s.hook = func(ctx context.Context) { // joined by somebody without a name
+			s.hook = func(ctx context.Context) { // joined by a client without a name
 				if run, err := g.Start(ctx, bistro, menusync.Request{}); err != nil || run.State != runlog.StateRunning {
 					t.Errorf("Start: %+v, %v, want the run in flight", run, err)
 				}
@@ -180,8 +180,8 @@ func TestOtherRunsAreNotFolded(t *testing.T) {
 	}
 }
 
-// A manual run that waited while many others ran stands behind them, and is
-// found by its id all the same.
+// A manual run that waited for many others follows them in the list, and is still
+// found by its id.
 func TestRunThatWaitedLongIsFound(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, url string) {
@@ -210,7 +210,7 @@ func TestRunThatWaitedLongIsFound(t *testing.T) {
 	})
 }
 
-// Records that cannot be read, of an earlier form for example, are left out.
+// Unreadable records, for example in an older format, are omitted.
 func TestUnreadableRecordsAreLeftOut(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redistest.Start(t).URL())
@@ -255,7 +255,7 @@ func TestRunsArePagedFilteredAndBounded(t *testing.T) {
 			if i%2 == 1 {
 				id = second
 			}
-			g.service.body = viewWith(10, 100+i, "") // each changes
+			g.service.body = viewWith(10, 100+i, "") // each has a change
 			if i >= 6 {
 				g.service.err = errors.New("down")
 			}
@@ -275,14 +275,14 @@ func TestRunsArePagedFilteredAndBounded(t *testing.T) {
 		if got := g.pages(runlog.Filter{Restaurant: second, Limit: 2}); !cmp.Equal(got, []string{ids[0], ids[2], ids[4], ids[6]}) {
 			t.Errorf("runs of %s: %v of %v", second, got, ids)
 		}
-		for range 4 { // over the bounds of both lists
+		for range 4 { // over the limits of both lists
 			g.advance(time.Second)
-			g.once() // fails, and is a record of its own
+			g.once() // fails, and has its own record
 		}
 		if got := g.pages(runlog.Filter{Restaurant: bistro}); len(got) != 5 {
 			t.Errorf("%d records of a restaurant are kept, want 5", len(got))
 		}
-		// The list over all names eight, of which one's record is gone.
+		// The list over all has eight entries, one of them without a record.
 		if got := g.pages(runlog.Filter{}); len(got) != 7 {
 			t.Errorf("%d runs in the list over all, want 7", len(got))
 		}

@@ -47,7 +47,7 @@ func TestTenThousandRestaurantsSpreadEvenly(t *testing.T) {
 		s := mustSchedule(t, "@every 2m", "", fmt.Sprintf("restaurant-%05d", i))
 		fired[int(s.Next(start).Sub(start)/time.Second)%seconds]++
 	}
-	for second, n := range fired { // 83 on average; chance alone stays within ± 45
+	for second, n := range fired { // 83 on average; random ones stay within ± 45
 		if n < 40 || n > 130 {
 			t.Errorf("second %d of 120 has %d of 10,000 syncs, want about 83", second, n)
 		}

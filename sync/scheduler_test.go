@@ -52,7 +52,7 @@ func TestStartupCatchesUp(t *testing.T) {
 		}
 
 		again := g.another()
-		stop = g.schedule(again) // nothing is stale: it only checks
+		stop = g.schedule(again) // nothing is stale: no syncs
 		eventually(t, "the second instance has checked", func() bool { return g.logged("sync.catch_up") == 2 })
 		run := g.wait(again, g.start(again, menusync.Request{}).ID)
 		stop()
@@ -63,7 +63,7 @@ func TestStartupCatchesUp(t *testing.T) {
 	})
 }
 
-// logged counts the lines of an event.
+// logged counts the log lines of an event.
 func (g *fixture) logged(event string) int {
 	n := 0
 	for _, entry := range g.log.AllEntries() {
@@ -85,7 +85,7 @@ func TestRedisGoneAndBack(t *testing.T) {
 	g.service.set(func(s *service) { s.hook = gate.hook })
 	manual := g.start(g.Runner, menusync.Request{})
 	<-gate.entered
-	server.Stop() // under a run that is fetching
+	server.Stop() // while a run is fetching
 	close(gate.open)
 	eventually(t, "the pause is said", func() bool { return g.logged("sync.paused") == 1 })
 	if _, err := g.OnceOf(t.Context(), bistro, runlog.TriggerCron); !errors.Is(err, redisdb.ErrUnavailable) {
@@ -107,8 +107,8 @@ func TestRedisGoneAndBack(t *testing.T) {
 	g.advance(10 * time.Minute) // schedules are missed meanwhile
 	g.service.set(func(s *service) { s.hook, s.body = nil, view(12) })
 	server.Restart()
-	// The lease of the run that Redis went away under may still stand; a
-	// forced request waits for its end.
+	// The lease of the run that lost Redis may still exist; a forced request waits
+	// for its end.
 	forced := runlog.Run{}
 	eventually(t, "requests are taken again", func() bool {
 		var err error
@@ -248,8 +248,8 @@ func TestRunReturnsAtOnceWhenItsContextHasEnded(t *testing.T) {
 	}
 }
 
-// A connection whose service hangs keeps nobody else waiting: the others are
-// synced on their schedules, and at once where somebody asks.
+// A connection whose service does not respond delays no other connection: those are
+// synced on their schedules, and at once on request.
 func TestAConnectionThatHangsKeepsNobodyWaiting(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redisdb.Embedded, func(d *menusync.Deps) {
@@ -293,9 +293,9 @@ func TestAConnectionThatHangsKeepsNobodyWaiting(t *testing.T) {
 	}
 }
 
-// Clients that contradict the cached reasons have the service asked once for all
-// of them, and every five seconds at most; a forced sync asks each time, a forced
-// batch once for all its restaurants (policy S5a).
+// Requests that contradict the cached reasons cause one fetch for all of them, at
+// most every five seconds. A forced sync fetches each time, a forced batch once for
+// all its restaurants (policy S5a).
 func TestRefreshReasons(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redisdb.Embedded, func(d *menusync.Deps) {
@@ -343,7 +343,7 @@ func TestRefreshReasons(t *testing.T) {
 	case <-refreshed:
 		t.Error("a client has not waited for the reasons that the service is being asked for")
 		refreshed <- false
-	case <-time.After(100 * time.Millisecond): // time to go on without them
+	case <-time.After(100 * time.Millisecond): // time to continue without them
 	}
 	close(answer)
 	for range 10 {

@@ -12,7 +12,7 @@ import (
 	"larder/internal/silentlog"
 )
 
-// counting observes skipped ticks.
+// counting counts skipped ticks.
 type counting struct {
 	nopObserver
 	mu      stdsync.Mutex
@@ -34,7 +34,7 @@ func (c *counting) count(reason SkipReason) int {
 	return c.skipped[reason]
 }
 
-// ticking is a Runner that has schedules and a queue, and nothing else.
+// ticking returns a Runner that has only schedules and a queue.
 func ticking(t *testing.T, restaurants int) (*Runner, *counting) {
 	t.Helper()
 	seen := &counting{}
@@ -54,7 +54,7 @@ func ticking(t *testing.T, restaurants int) (*Runner, *counting) {
 	return r, seen
 }
 
-// drain does the queued work in no time.
+// drain returns the queued work as if it was done at once.
 func (r *Runner) drain() []Work {
 	var all []Work
 	for {
@@ -71,8 +71,8 @@ func (r *Runner) drain() []Work {
 func TestCronFiresEachRestaurantAtItsTick(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		// The evenness of 10,000 is asserted on the schedule itself: cron sorts
-		// all entries each time it wakes, which is slow under the race detector.
+		// The evenness for 10,000 is asserted on the schedule itself: cron sorts
+		// all entries each time it wakes, which is slow with the race detector.
 		const restaurants = 1000
 		r, seen := ticking(t, restaurants)
 		ticks := NewScheduler(r).newCron()

@@ -19,9 +19,9 @@ import (
 	"larder/sync/runlog"
 )
 
-// BenchmarkUnchanged is a pass that finds nothing changed, with a real Redis
-// and a service that costs nothing: what larder itself adds to fetching. cpu-us
-// counts this process alone.
+// BenchmarkUnchanged is a run that finds nothing changed, with a real Redis and a
+// service without cost: larder's own share of a sync. cpu-us counts only this
+// process.
 func BenchmarkUnchanged(b *testing.B) {
 	for name, etag := range map[string]string{"the same body": "", "answered 304": `"1"`} {
 		b.Run(name, func(b *testing.B) {
@@ -36,8 +36,8 @@ func BenchmarkUnchanged(b *testing.B) {
 	}
 }
 
-// BenchmarkUnchangedBody is what the body of 400 dishes itself costs of such a
-// pass: body-cpu-us is the difference of the two, medians of passes by turns.
+// BenchmarkUnchangedBody measures the share of the body of 400 dishes in such a
+// run: body-cpu-us is the difference of the two medians, of alternating runs.
 func BenchmarkUnchangedBody(b *testing.B) {
 	same, answered := unchanged(b, ""), unchanged(b, `"1"`)
 	var passes [2][]time.Duration
@@ -57,7 +57,8 @@ func BenchmarkUnchangedBody(b *testing.B) {
 	b.ReportMetric(float64((medians[0] - medians[1]).Microseconds()), "body-cpu-us")
 }
 
-// unchanged gives a pass over a menu of 400 dishes that is served already.
+// unchanged returns a function that syncs a menu of 400 dishes that is already
+// served.
 func unchanged(b *testing.B, etag string) (once func()) {
 	b.Helper()
 	nolog, _ := logtest.NewNullLogger()
@@ -86,7 +87,7 @@ func unchanged(b *testing.B, etag string) (once func()) {
 	return func() { pass(runlog.OutcomeUnchanged) }
 }
 
-// computed is what this process has computed so far, its kernel's share too.
+// computed returns the CPU time of this process, with the kernel's share.
 func computed(tb testing.TB) time.Duration {
 	tb.Helper()
 	var usage syscall.Rusage

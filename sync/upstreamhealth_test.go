@@ -11,8 +11,8 @@ import (
 	"larder/sync/runlog"
 )
 
-// Two hundred restaurants fail and come back: two lines of the connection, and
-// those of the first that met it.
+// Two hundred restaurants fail and recover: the log has two lines for the
+// connection, and one for the first restaurants that failed.
 func TestServiceThatGoesAwayIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	const restaurantsOfAll = 200
@@ -56,7 +56,8 @@ func TestServiceThatGoesAwayIsReportedOnce(t *testing.T) {
 	}
 }
 
-// One restaurant that the service cannot serve says nothing of the others.
+// A restaurant that the service cannot serve does not affect the state of the
+// others.
 func TestFaultOfOneRestaurantIsItsOwn(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, "embedded", func(d *menusync.Deps) { d.Restaurants = restaurants("good", "bad") })

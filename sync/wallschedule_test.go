@@ -8,9 +8,8 @@ import (
 	menusync "larder/sync"
 )
 
-// A schedule with a fixed hour runs each of its times once a day, whatever the
-// clock of the zone does (policy S5b). Times are those that the clock shows,
-// with its offset.
+// A schedule with a fixed hour runs at each of its times once a day, whatever the
+// clock of the zone does (policy S5b). Times are wall-clock times, with the offset.
 func TestScheduleAcrossDaylightSavingTime(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -99,8 +98,8 @@ func date(t *testing.T, text string, zone *time.Location) time.Time {
 	return day
 }
 
-// runs are the slots of the schedule, without the shift within their minute.
-// Last is held to Next on the way.
+// runs returns the ticks of the schedule, without the shift within their minute. It
+// also compares Last with Next.
 func runs(t *testing.T, schedule, zone string, from, to time.Time) []string {
 	t.Helper()
 	s, err := menusync.ParseSchedule(schedule, zone, "r")

@@ -11,8 +11,8 @@ import (
 	"larder/internal/menu"
 )
 
-// shardedLRU is what bodies were measured against: a map and a list behind a
-// mutex, in shards (docs/decisions/0001-response-body-cache-otter.md).
+// shardedLRU is the alternative that bodies were compared with: a map and a list
+// behind a mutex, in shards (docs/decisions/0001-response-body-cache-otter.md).
 type shardedLRU struct {
 	seed   maphash.Seed
 	shards [16]struct {
@@ -69,8 +69,8 @@ func (l *shardedLRU) set(key Key, body *Representation) {
 }
 
 // BenchmarkBodies reads 20,000 bodies of 2 KB, some far more often than others
-// (Zipf), through either cache. "fits" has room for all, "tight" for an eighth;
-// hits/op is how many reads found a body.
+// (Zipf), with either cache. "fits" has memory for all, "tight" for an eighth;
+// hits/op is the share of reads that found a body.
 func BenchmarkBodies(b *testing.B) {
 	const count, size = 20_000, 2 << 10
 	keys := make([]Key, count)

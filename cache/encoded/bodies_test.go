@@ -43,8 +43,8 @@ func TestBodiesStayWithinMemory(t *testing.T) {
 	}
 }
 
-// What is known of a version's bodies, beside the bodies themselves, is small
-// however many of them there were: cache.memory does not count it.
+// A version's data beside its bodies is small, even for many bodies, because
+// cache.memory does not count it.
 func TestBodiesThatLeftMemoryLeaveNothingBehind(t *testing.T) { //nolint:paralleltest // it measures the heap
 	const restaurants, dishes = 20, 5000
 	versions := make([]*VersionBodies, restaurants)
@@ -73,7 +73,7 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// Of the view as published, only the bodies of what was published last are kept.
+// Only the bodies of the last published view are kept.
 func TestBodiesOfThePublishedView(t *testing.T) {
 	t.Parallel()
 	b, v := NewBodies(1<<20), &VersionBodies{}

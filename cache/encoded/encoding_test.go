@@ -15,8 +15,8 @@ import (
 	"larder/internal/menu"
 )
 
-// unpacked decodes a body with readers of its own, and checks that the tag is
-// that of what comes out.
+// unpacked decodes a body with independent readers, and checks that the ETag
+// belongs to the result.
 func unpacked(ready *Representation, version int64) (string, error) {
 	var from io.Reader = bytes.NewReader(ready.Body)
 	var err error
@@ -42,8 +42,8 @@ func unpacked(ready *Representation, version int64) (string, error) {
 	return string(body), nil
 }
 
-// TestPreferredEncoding: of what a client values equally, menus are sent in the
-// smallest encoding and dishes in gzip.
+// TestPreferredEncoding: among encodings of equal weight, menus use the smallest
+// one and dishes gzip.
 func TestPreferredEncoding(t *testing.T) {
 	t.Parallel()
 	all := Accept(Gzip, Brotli, Zstd)
@@ -75,7 +75,7 @@ func TestEveryEncodingComesBack(t *testing.T) {
 	p := NewEncoder()
 	for _, enc := range []Encoding{Gzip, Brotli, Zstd} {
 		rapid.Check(t, func(t *rapid.T) {
-			// Parts that come again, in bodies of up to 120 kB.
+			// Repeated parts, in bodies of up to 120 kB.
 			parts := rapid.SliceOfN(rapid.SliceOfN(rapid.Byte(), 0, 300), 1, 40).Draw(t, "parts")
 			var body []byte
 			for _, at := range rapid.SliceOfN(rapid.IntRange(0, len(parts)-1), 0, 400).Draw(t, "order") {

@@ -18,9 +18,9 @@ import (
 	"larder/internal/testkit/topology"
 )
 
-// checkBody checks that a served body is of one version: it says so, and its n
-// dishes of version v all cost v. No JSON is parsed, so that readers are quick
-// and publishes many.
+// checkBody checks that a served body belongs to one version: all n dishes of
+// version v cost v. It parses no JSON, so that readers are fast and many publishes
+// fit into the test.
 func checkBody(body []byte, version int64, dishes int) error {
 	says := bytes.Contains(body, fmt.Appendf(nil, `"version":%d,`, version))
 	costs := bytes.Count(body, fmt.Appendf(nil, `"price":%d,"measure"`, version))
@@ -31,14 +31,15 @@ func checkBody(body []byte, version int64, dishes int) error {
 }
 
 const (
-	// dishesPerVersion is the number of dishes of each version: a version is
-	// complete when all of them cost what it says. More only make the test slower.
+	// dishesPerVersion is the number of dishes of each version. A version is
+	// complete if all of them cost its number. More dishes only make the test
+	// slower.
 	dishesPerVersion = 6
-	// ingredientPrices is how many prices of ingredients cachetest.MenuJSON has.
+	// ingredientPrices is the number of ingredient prices in cachetest.MenuJSON.
 	ingredientPrices = 2
 )
 
-// readMemory reads one menu and one dish of it and gives the version.
+// readMemory reads one menu and one dish of it, and returns the version.
 func readMemory(ctx context.Context, replica *Replica) (int64, error) {
 	snap, err := replica.Catalogue(ctx, bistro)
 	if err != nil {
@@ -52,7 +53,7 @@ func readMemory(ctx context.Context, replica *Replica) (int64, error) {
 	if err := checkBody(body.Body, version, dishesPerVersion); err != nil {
 		return 0, err
 	}
-	// A dish without options: the first is composed.
+	// A dish without options: the first is a combo.
 	dish, err := replica.Product(snap, menu.Index(1+version%(dishesPerVersion-1)), encoded.Identity)
 	if err != nil {
 		return 0, err
@@ -99,23 +100,23 @@ func readKeys(ctx context.Context, r *redisdb.DB) (int64, error) {
 	return version, nil
 }
 
-// TestReadersSeeWholeVersions publishes a thousand times while readers loop
-// over memory and over the documented keys (policies S2, S6).
+// TestReadersSeeWholeVersions publishes a thousand times while readers loop over
+// memory and over the documented keys (policies S2, S6).
 func TestReadersSeeWholeVersions(t *testing.T) {
 	t.Parallel()
 	topology.EmbeddedAndSingle(t, func(t *testing.T, r *redisdb.DB) {
 		const publishes, leastReads = 1000, 5
 		s := cache.NewStore(r, cache.StoreConfig{})
 		cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(dishesPerVersion, 1))
-		// Small memory: bodies are thrown out while they are read.
+		// Little memory: bodies are evicted while they are read.
 		replica := New(s, Config{Memory: 3_000, Poll: 20 * time.Millisecond})
 		run(t, replica)
 		publisher := New(s, Config{})
 
 		ctx, stop := context.WithCancel(t.Context())
 		var readers sync.WaitGroup
-		// Each reader has a pace that leaves the publisher the better part of two
-		// cores, in a race build too: the dearer the read, the slower.
+		// The pauses of the readers leave most of two cores to the publisher, also
+		// with the race detector: expensive reads are slower.
 		for name, reader := range map[string]struct {
 			pace time.Duration
 			read func() (int64, error)

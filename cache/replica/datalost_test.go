@@ -12,9 +12,9 @@ import (
 	"larder/internal/testkit/topology"
 )
 
-// Redis has lost what one instance serves, and another one that knows nothing of
-// it has published first: every instance says that its menu may be old, until a
-// version above all that were served is there (policy S2a).
+// Redis has lost the version that one instance serves, and another instance without
+// it has published first. Every instance reports the menu as stale until a version
+// above all served ones is there (policy S2a).
 func TestFloor(t *testing.T) {
 	t.Parallel()
 	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
@@ -78,7 +78,7 @@ func TestFloor(t *testing.T) {
 				t.Errorf("changes since 5: %v", err)
 			}
 		}
-		// Served by one that was away meanwhile: it is overtaken, not lost.
+		// A late instance with the previous version: it is replaced, not lost.
 		late := before.Version
 		if floors, raised, err := s.RaiseFloor(ctx, late); err != nil || floors[0] != 4 || raised[0] {
 			t.Errorf("the floor of an overtaken version: %v, %v, %v; want 4 as it was", floors, raised, err)
@@ -86,9 +86,9 @@ func TestFloor(t *testing.T) {
 	})
 }
 
-// Redis loses its data, or the floor alone, again before the next sync. The menu
-// counts as old all the time, and the instance that has learned of the floor
-// keeps it although it never served that version itself (policy S2a).
+// Redis loses its data, or only the floor, again before the next sync. The menu
+// stays stale, and the instance that has learned the floor keeps it, although it
+// never served that version itself (policy S2a).
 func TestFloor_LostAgain(t *testing.T) {
 	t.Parallel()
 	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
@@ -114,12 +114,12 @@ func TestFloor_LostAgain(t *testing.T) {
 		}
 		cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(3, 7)) // 5
 		topology.DeleteAllKeys(t, r)
-		cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(3, 7)) // 1: nobody knows better yet
+		cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(3, 7)) // 1: no instance knows better yet
 		read(t, young, bistro)
 		poll(old)
 		poll(young)
 
-		// The instance that served version 4 has gone.
+		// The instance that served version 4 has exited.
 		if err := r.Client().HDel(ctx, cache.NewKeys(r.Prefix()).Fence(bistro), "floor").Err(); err != nil {
 			t.Fatal(err)
 		}

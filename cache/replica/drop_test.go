@@ -49,7 +49,7 @@ func TestReplica_Drop(t *testing.T) {
 			t.Errorf("a read of it: %v, want ErrNoCatalogue", err)
 		}
 		gone("after a read")
-		replica.Install(snap) // of a run that was in flight
+		replica.Install(snap) // of a run in progress
 		gone("after Install")
 		if body, err := replica.Menu(snap, encoded.Gzip); err != nil || len(body.Body) == 0 {
 			t.Errorf("a reader in the middle of it: %v", err)
@@ -62,7 +62,7 @@ func TestReplica_Drop(t *testing.T) {
 	})
 }
 
-// afterPipeline does something between the answer of Redis and whoever reads it.
+// afterPipeline calls do between the response of Redis and its reader.
 type afterPipeline struct{ do func() }
 
 func (afterPipeline) DialHook(next redis.DialHook) redis.DialHook          { return next }

@@ -13,8 +13,8 @@ import (
 	"larder/internal/silentlog"
 )
 
-// A menu is published to the embedded Redis and read back from a replica's
-// memory, with the body that an HTTP route sends as it is.
+// A menu is published to the embedded Redis and read from a replica's memory, with
+// the body that an HTTP route sends.
 func Example() {
 	ctx := context.Background()
 	log := silentlog.New()

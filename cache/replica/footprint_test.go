@@ -18,9 +18,9 @@ import (
 	"larder/internal/testkit/topology"
 )
 
-// What a cached menu of 400 dishes may take of the heap, in KiB: its menu in gzip
-// and br, that with the compiled catalogue, that with the view as published, and
-// all that can be read of it (docs/performance.md, "Memory").
+// The limits of a cached menu of 400 dishes on the heap, in KiB: its menu in gzip
+// and br, that with the compiled catalogue, that with the published view, and all
+// its bodies (docs/performance.md, "Memory").
 const (
 	bodiesMost = 220
 	menuMost   = 560
@@ -28,16 +28,15 @@ const (
 	allMost    = 1800
 )
 
-// footprint is what one of many cached menus takes of the heap, in bytes, at
-// each of three steps.
+// footprint is the heap of one of many cached menus, in bytes, after each step.
 type footprint struct {
-	index int64 // the compiled catalogue alone
+	index int64 // only the compiled catalogue
 	menu  int64 // and the menu in gzip and br
-	view  int64 // and the view as published, packed
-	all   int64 // and in zstd, the view as published in the three, each dish
+	view  int64 // and the published view, compressed
+	all   int64 // and in zstd, the published view in the three, each dish
 }
 
-// footprintOf measures menus of 400 dishes, no two alike.
+// footprintOf measures menus of 400 dishes, all different.
 func footprintOf(tb testing.TB, menus int) footprint {
 	tb.Helper()
 	s := cache.NewStore(topology.Open(tb, redisdb.Embedded), cache.StoreConfig{})
@@ -56,20 +55,20 @@ func footprintOf(tb testing.TB, menus int) footprint {
 			tb.Fatal(err)
 		}
 	}
-	little, err := s.Publish(tb.Context(), cachetest.Generated(tb, 0, 1, 1)) // the encoder holds on to what it was given last
+	little, err := s.Publish(tb.Context(), cachetest.Generated(tb, 0, 1, 1)) // the encoder keeps its last input
 	if err != nil {
 		tb.Fatal(err)
 	}
 	replica := New(s, Config{Memory: 1 << 40})
 	heapAfterGC := func() int64 {
-		// The decoder holds on to what it was given last, and to what it returned.
+		// The decoder keeps its last input and output.
 		if _, err := s.View(tb.Context(), little); err != nil {
 			tb.Fatal(err)
 		}
-		runtime.GC() // twice: what the pools kept goes with the second
+		runtime.GC() // twice: the second frees what the pools kept
 		return heap()
 	}
-	// The pools and buffers of a first menu are of the process.
+	// The pools and buffers of the first menu belong to the process.
 	warm, err := replica.Catalogue(tb.Context(), ids[0])
 	if err != nil {
 		tb.Fatal(err)
@@ -99,7 +98,7 @@ func footprintOf(tb testing.TB, menus int) footprint {
 	return f
 }
 
-// readAll reads the menu in gzip and br, or all that can be read.
+// readAll reads the menu in gzip and br, or everything.
 func readAll(tb testing.TB, r *Replica, snap *cache.Snapshot, all bool) {
 	tb.Helper()
 	check := func(_ *encoded.Representation, err error) {
@@ -122,8 +121,8 @@ func readAll(tb testing.TB, r *Replica, snap *cache.Snapshot, all bool) {
 	}
 }
 
-// measuringAlone marks the process in which the footprint is measured: what
-// other tests left behind and what is freed of it meanwhile would count.
+// measuringAlone marks the process that measures the footprint, so that the memory
+// of other tests does not count.
 const measuringAlone = "LARDER_FOOTPRINT_ALONE"
 
 func TestACachedMenuTakesLittleMemory(t *testing.T) {
@@ -157,7 +156,7 @@ func TestACachedMenuTakesLittleMemory(t *testing.T) {
 	}
 }
 
-// BenchmarkFootprint is what one of 100 cached menus takes of the heap.
+// BenchmarkFootprint measures the heap of one of 100 cached menus.
 func BenchmarkFootprint(b *testing.B) {
 	var f footprint
 	for b.Loop() {

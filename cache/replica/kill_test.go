@@ -18,10 +18,9 @@ import (
 	"larder/internal/testkit/topology"
 )
 
-// Publishers are killed at random while they publish a thousand versions, and
-// readers of three replicas, of the documented keys and of replicas that just
-// start see complete versions only, each reader never an older one after a newer
-// one (policies S2, S6).
+// Publishers are killed at random while they publish a thousand versions. Readers
+// of three replicas, of the documented keys and of new replicas see only complete
+// versions, and never an older one after a newer one (policies S2, S6).
 func TestKilledPublishersLeaveWholeVersions(t *testing.T) {
 	t.Parallel()
 	const publishes, leastKills, leastReads = 1000, 10, 20
@@ -93,7 +92,8 @@ func TestKilledPublishersLeaveWholeVersions(t *testing.T) {
 }
 
 // publishUntilKilled lets a publisher work and kills it at a random moment after
-// some versions, or at the last; it gives the last version that it reported.
+// some versions, or at the last one. It returns the last version that the publisher
+// reported.
 func publishUntilKilled(t *testing.T, url string, newest, last int64) int64 {
 	t.Helper()
 	publisher := startPublisher(t, url)
@@ -104,16 +104,16 @@ func publishUntilKilled(t *testing.T, url string, newest, last int64) int64 {
 			t.Fatalf("the publisher after version %d: %q", newest, line)
 		}
 	}
-	// Not between two versions, but anywhere within one.
+	// At any moment within a version, not only between two.
 	timer := time.NewTimer(rand.N(3 * time.Millisecond))
 	defer timer.Stop()
 	<-timer.C
 	return newest
 }
 
-// A publisher is paused (SIGSTOP) with everything written but the last step.
-// Another takes the restaurant over and publishes. When the first goes on
-// (SIGCONT), the store refuses what it had begun (policy S2).
+// A publisher is paused (SIGSTOP) after it wrote everything but the last step.
+// Another takes the restaurant over and publishes. When the first continues
+// (SIGCONT), the store rejects its version (policy S2).
 func TestAPausedPublisherIsRefused(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)

@@ -15,14 +15,14 @@ import (
 	"larder/internal/sandbox"
 )
 
-// coder is one encoding at one level, as the choice of levels compares them
+// coder is one encoding at one level, for the choice of levels
 // (docs/decisions/0055-one-compression-level-per-encoding.md).
 type coder struct {
 	name string
-	code func(tb testing.TB, body []byte) int // gives the bytes that come out
+	code func(tb testing.TB, body []byte) int // returns the size of the output
 }
 
-// coders reuse what they may, as the packer does.
+// coders reuse buffers as the encoder does.
 func coders(tb testing.TB) []coder {
 	tb.Helper()
 	var all []coder
@@ -68,7 +68,8 @@ func coders(tb testing.TB) []coder {
 	return all
 }
 
-// menuOf is the catalogue of the sandbox's generated menu of so many dishes.
+// menuOf returns the catalogue of the sandbox's generated menu with the given
+// number of dishes.
 func menuOf(tb testing.TB, dishes int) *menu.Catalogue {
 	tb.Helper()
 	view, _, err := menu.DecodePublished(sandbox.Generate{Restaurants: 1, Products: dishes, Seed: 1}.Menu(0))
@@ -78,8 +79,8 @@ func menuOf(tb testing.TB, dishes int) *menu.Catalogue {
 	return menu.Compile(view, "bistro", menu.DefaultSettings())
 }
 
-// BenchmarkLevels is each encoding at each level over a dish and menus of three
-// sizes: the time of one body and its bytes.
+// BenchmarkLevels measures each encoding at each level for a dish and menus of
+// three sizes: time and size of one body.
 func BenchmarkLevels(b *testing.B) {
 	bodies := map[string][]byte{"dish": menuOf(b, 60).AppendProduct(nil, 7, 1)}
 	names := []string{"dish"}

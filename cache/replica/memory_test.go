@@ -50,7 +50,7 @@ func TestContentCache_SharesAndReleases(t *testing.T) {
 	clear(got)
 	deadline := time.Now().Add(20 * time.Second)
 	for l.size() > 0 && time.Now().Before(deadline) {
-		runtime.GC() // cleanups run in a goroutine of their own
+		runtime.GC() // cleanups run in their own goroutine
 		runtime.Gosched()
 	}
 	if l.size() != 0 {
@@ -86,7 +86,7 @@ func TestMissesAreBounded(t *testing.T) {
 	}
 }
 
-// size returns how many contents are held.
+// size returns the number of contents in memory.
 func (l *contentCache) size() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

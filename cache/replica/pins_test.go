@@ -13,8 +13,8 @@ import (
 	"larder/internal/testkit/topology"
 )
 
-// fat is a menu view of 300 dishes that is large for what is kept of it: a long
-// stop list for each. tail stands behind the dishes, extra in the first one.
+// fat returns a menu view of 300 dishes, most of which is not kept: a long stop
+// list for each dish. tail follows the dishes, extra is in the first one.
 func fat(tail, extra string) []byte {
 	var b strings.Builder
 	b.WriteString(`{"name":"Menu","products":[`)
@@ -30,8 +30,8 @@ func fat(tail, extra string) []byte {
 	return []byte(b.String())
 }
 
-// A decoded view consists of parts of the body that it was read from. What is
-// served of it must not, or the body stays for as long as the version.
+// A decoded view refers to the body that it was read from. The served version must
+// not, or the body stays in memory as long as the version.
 func TestAServedMenuKeepsNoBody(t *testing.T) { //nolint:paralleltest // it measures the heap
 	const menus = 8
 	for name, c := range map[string]struct {
@@ -48,7 +48,7 @@ func TestAServedMenuKeepsNoBody(t *testing.T) { //nolint:paralleltest // it meas
 		size := 0
 		publish := func(i int) {
 			raw := fat(c.tail, c.extra)
-			raw = append(raw[:len(raw)-1], fmt.Sprintf(`,"categories":[{"id":"c%d","name":"C"}]}`, i)...) // no two contents alike
+			raw = append(raw[:len(raw)-1], fmt.Sprintf(`,"categories":[{"id":"c%d","name":"C"}]}`, i)...) // all contents are different
 			size = len(raw)
 			view, published, err := menu.DecodePublished(raw)
 			if err != nil {
@@ -67,7 +67,7 @@ func TestAServedMenuKeepsNoBody(t *testing.T) { //nolint:paralleltest // it meas
 			}
 			replica.Install(&cache.Snapshot{Version: version, Catalogue: p.Catalogue})
 		}
-		publish(0) // what is of the process
+		publish(0) // memory of the process
 		runtime.GC()
 		before := heap()
 		for i := range menus {

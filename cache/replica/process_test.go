@@ -24,16 +24,16 @@ import (
 )
 
 const (
-	// publisherOf makes the test binary a publisher over the Redis it names.
+	// publisherOf makes the test binary a publisher with the Redis that it names.
 	publisherOf = "LARDER_TEST_PUBLISHER"
-	// frozenAt lets the publisher stop itself (SIGSTOP) right before the step
+	// frozenAt makes the publisher stop itself (SIGSTOP) directly before the step
 	// that makes this version current.
 	frozenAt = "LARDER_TEST_FROZEN_AT"
 )
 
-// publisher is a process that takes the bistro over and publishes version after
-// version, all dishes of each at the price of its number, until it is killed or
-// refused. It prints a line for each.
+// publisher is a process that publishes version after version of the bistro, with
+// all dishes at the price of the version number, until it is killed or rejected. It
+// prints a line for each.
 func publisher(url string) int {
 	log := silentlog.New()
 	ctx := context.Background()
@@ -76,7 +76,7 @@ func failed(err error) int {
 	return 1
 }
 
-// freeze stops the process before its next script, as a machine that is paused.
+// freeze stops the process before its next script, like a paused machine.
 type freeze struct{}
 
 func (freeze) DialHook(next redis.DialHook) redis.DialHook { return next }
@@ -93,13 +93,13 @@ func (freeze) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 			if err := syscall.Kill(os.Getpid(), syscall.SIGSTOP); err != nil {
 				return err
 			}
-			<-resumed // another thread may have been the one to stop
+			<-resumed // another thread may have been stopped
 		}
 		return next(ctx, cmd)
 	}
 }
 
-// child is a publisher at work.
+// child is a running publisher.
 type child struct {
 	cmd   *exec.Cmd
 	lines *bufio.Scanner
@@ -121,7 +121,7 @@ func startPublisher(t *testing.T, url string, env ...string) *child {
 	return c
 }
 
-// line is the next line that the publisher prints; empty at its end.
+// line returns the next line of the publisher; empty at its end.
 func (c *child) line() string {
 	if !c.lines.Scan() {
 		return ""
@@ -129,8 +129,8 @@ func (c *child) line() string {
 	return c.lines.Text()
 }
 
-// kill ends the publisher wherever it stands; it may be called again.
+// kill kills the publisher at any point; it may be called again.
 func (c *child) kill() {
 	_ = c.cmd.Process.Kill() // kill -9
-	_ = c.cmd.Wait()         // killed, or waited for already
+	_ = c.cmd.Wait()         // killed, or already waited for
 }

@@ -21,8 +21,8 @@ import (
 	"larder/internal/testkit/viewtest"
 )
 
-// asPublished reads the view as published in both encodings, which must say
-// the same, and gives its body.
+// asPublished reads the published view in both encodings, which must be equal, and
+// returns its body.
 func asPublished(t *testing.T, r *Replica, restaurant menu.RestaurantID) (string, *cache.Snapshot) {
 	t.Helper()
 	snap := read(t, r, restaurant)
@@ -141,7 +141,7 @@ func TestOtherStopListsAreServedWithoutANewVersion(t *testing.T) {
 		if again, err := replica.Menu(read(t, replica, bistro), encoded.Identity); err != nil || again != storefront {
 			t.Errorf("the storefront's menu was built anew: %v", err)
 		}
-		// Who still holds the snapshot from before gets what is published now.
+		// A holder of the old snapshot gets the current published view.
 		if now, err := replica.Published(t.Context(), old, encoded.Identity); err != nil || string(now.Body) != want || want == before {
 			t.Errorf("by an old snapshot: %v", err)
 		}
@@ -151,16 +151,16 @@ func TestOtherStopListsAreServedWithoutANewVersion(t *testing.T) {
 	})
 }
 
-// dropView lets go of the restaurant's view as published, as if it had not been
-// loaded yet.
+// dropView removes the restaurant's published view from memory, as if it had not
+// been loaded yet.
 func dropView(r *Replica, restaurant menu.RestaurantID) {
 	if s := r.slots.find(restaurant); s != nil {
 		s.published.Store(nil)
 	}
 }
 
-// A snapshot that is behind Redis, and whose view memory does not hold, is served
-// from Redis until the replica has polled, which the read requests.
+// A snapshot that is behind Redis, and whose view is not in memory, is served from
+// Redis. The read requests a poll of the replica.
 func TestAReadThatFindsOtherStopListsWakesTheReplica(t *testing.T) {
 	t.Parallel()
 	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
@@ -173,8 +173,8 @@ func TestAReadThatFindsOtherStopListsWakesTheReplica(t *testing.T) {
 			return r.Client().PubSubNumSub(t.Context(), cache.NewKeys(r.Prefix()).Notices()).Val()[cache.NewKeys(r.Prefix()).Notices()] == 1
 		})
 		version := cachetest.UpdateStops(t, s, noon.Add(time.Hour), cachetest.ChainMenu(`,"disabled":false`))
-		// A poll that began before may load the old view again, whose body is then
-		// kept until the next poll; a poll that fails is repeated by the poller.
+		// A poll that started before may load the old view again, whose body is
+		// then kept until the next poll. The poller repeats a failed poll.
 		cachetest.Eventually(t, "a read wakes the replica", func() bool {
 			dropView(replica, bistro)
 			body, err := replica.Published(t.Context(), old, encoded.Identity)
@@ -317,8 +317,8 @@ func TestViewAsPublishedIsLoadedOnceAndOutlivesItsCaller(t *testing.T) {
 	}
 }
 
-// Whatever a chain publishes, each restaurant's own view comes back, through
-// Redis and by every replica.
+// After a chain published any views, every replica returns each restaurant's own
+// view, from Redis.
 func TestEveryViewComesBackThroughRedis(t *testing.T) {
 	t.Parallel()
 	topology.EmbeddedAndSingle(t, func(t *testing.T, r *redisdb.DB) {
@@ -333,7 +333,7 @@ func TestEveryViewComesBackThroughRedis(t *testing.T) {
 					Print(rapid.Uint64().Draw(t, "seed"))
 				decoded, published, err := menu.DecodePublished(raw)
 				if err != nil {
-					t.Skip("no menu view: ", err) // of what the generator draws some is refused
+					t.Skip("no menu view: ", err) // some of the generator's views are rejected
 				}
 				catalogue := menu.Compile(decoded, restaurant, menu.DefaultSettings())
 				version, err := s.Publish(context.Background(), cache.Publication{

@@ -15,8 +15,8 @@ import (
 	"larder/internal/testkit/topology"
 )
 
-// The view as published is read for the first time while Redis is away, in every
-// encoding and with the stop lists that were published last.
+// The published view is read for the first time while Redis is down, in every
+// encoding and with the last published stop lists.
 func TestPublished_FirstReadWithoutRedis(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
@@ -32,12 +32,12 @@ func TestPublished_FirstReadWithoutRedis(t *testing.T) {
 		}
 	}
 	cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(3, 1))
-	cachetest.Publish(t, s, "chain-1", 0, cachetest.MenuJSON(5, 2)) // two of one content
+	cachetest.Publish(t, s, "chain-1", 0, cachetest.MenuJSON(5, 2)) // two with one content
 	cachetest.Publish(t, s, "chain-2", 0, cachetest.MenuJSON(5, 2))
 	poll()
-	cachetest.Publish(t, s, bistro, 1, cachetest.MenuJSON(3, 4)) // a version that comes later
+	cachetest.Publish(t, s, bistro, 1, cachetest.MenuJSON(3, 4)) // a later version
 	own := cachetest.Publication(t, "offered", 0, cachetest.MenuJSON(4, 1))
-	version, err := s.Publish(t.Context(), own) // one that this process has published
+	version, err := s.Publish(t.Context(), own) // a version that this process has published
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestPublished_FirstReadWithoutRedis(t *testing.T) {
 	replica.Drop(bistro)
 }
 
-// Rejection reasons are read for the first time while Redis is away, or has lost
+// Rejection reasons are read for the first time while Redis is down, or has lost
 // them.
 func TestReasons_FirstReadWithoutRedis(t *testing.T) {
 	t.Parallel()

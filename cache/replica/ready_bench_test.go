@@ -10,8 +10,8 @@ import (
 	"larder/internal/testkit/topology"
 )
 
-// BenchmarkReady is a cache hit: of a menu for each list of encodings, in the
-// first place that larder looks at and in the second.
+// BenchmarkReady measures a cache hit: of a menu for each list of encodings, with
+// the first and with the second encoding that larder tries.
 func BenchmarkReady(b *testing.B) {
 	s := cache.NewStore(topology.Open(b, redisdb.Embedded), cache.StoreConfig{})
 	if _, err := s.Publish(b.Context(), cachetest.Generated(b, 0, 400, 1)); err != nil {
@@ -33,8 +33,7 @@ func BenchmarkReady(b *testing.B) {
 	}
 }
 
-// BenchmarkFirstRead is what the first reader of a version of a menu of 400
-// dishes waits for.
+// BenchmarkFirstRead measures the first read of a version of a menu of 400 dishes.
 func BenchmarkFirstRead(b *testing.B) {
 	version := cache.Version{Restaurant: "bistro", Name: "Bistro", Version: 1}
 	catalogue := menuOf(b, 400)
@@ -51,7 +50,7 @@ func BenchmarkFirstRead(b *testing.B) {
 	}
 }
 
-// BenchmarkMenuRead is the whole read of a ready menu: slot and body.
+// BenchmarkMenuRead measures the complete read of a cached menu: slot and body.
 func BenchmarkMenuRead(b *testing.B) {
 	s := cache.NewStore(topology.Open(b, redisdb.Embedded), cache.StoreConfig{})
 	if _, err := s.Publish(b.Context(), cachetest.Generated(b, 0, 400, 1)); err != nil {

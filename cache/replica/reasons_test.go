@@ -9,8 +9,8 @@ import (
 	"larder/internal/testkit/topology"
 )
 
-// A key of rejection reasons that holds something else does not keep menus from
-// being refreshed.
+// A foreign value under the key of rejection reasons does not stop the refresh of
+// menus.
 func TestPoll_ForeignReasons(t *testing.T) {
 	t.Parallel()
 	topology.Each(t, func(t *testing.T, r *redisdb.DB) {

@@ -167,7 +167,7 @@ func TestNoticeBringsTheNewVersion(t *testing.T) {
 		if _, err := replica.Catalogue(t.Context(), "grill"); !errors.Is(err, cache.ErrNoCatalogue) {
 			t.Fatalf("grill: %v, want ErrNoCatalogue", err)
 		}
-		// None of ours: nothing happens.
+		// A foreign message is ignored.
 		if err := r.Client().Publish(t.Context(), cache.NewKeys(r.Prefix()).Notices(), "hello").Err(); err != nil {
 			t.Fatal(err)
 		}
@@ -193,7 +193,7 @@ func TestPollRepairsALostNotice(t *testing.T) {
 	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
 		cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(3, 1))
-		replica := New(s, Config{}) // not running: hears no notice
+		replica := New(s, Config{}) // not running: receives no notices
 		before := read(t, replica, bistro)
 		for _, c := range []struct {
 			change func() error
@@ -210,15 +210,15 @@ func TestPollRepairsALostNotice(t *testing.T) {
 				func() error { cachetest.Publish(t, s, bistro, 1, cachetest.MenuJSON(3, 1, "d1")); return nil },
 				func(v cache.Version) bool { return v.Version == 2 },
 			},
-			{ // Redis lost its data: memory goes on, and never goes back.
+			{ // Redis lost its data: memory keeps its version
 				func() error { return r.Client().Del(t.Context(), cache.NewKeys(r.Prefix()).Current(bistro)).Err() },
 				func(v cache.Version) bool { return v.Version == 2 },
 			},
-			{ // No number that was served is given again (policy S2a).
+			{ // a served number is not used again (policy S2a)
 				func() error { cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(3, 9)); return nil },
 				func(v cache.Version) bool { return v.Version == 3 && !v.Behind() },
 			},
-			{ // Unless it is before anybody knows: another content with the number of the held version.
+			{ // unless no instance knows yet: another content with the number of the held version
 				func() error {
 					topology.DeleteAllKeys(t, r)
 					for base := range int64(3) {
@@ -242,8 +242,8 @@ func TestPollRepairsALostNotice(t *testing.T) {
 	})
 }
 
-// Redis lost its data, and the number that memory holds was given again to the
-// same content with other stop lists: Redis decides (policy S2).
+// Redis lost its data and used the number of the version in memory again, for the
+// same content with other stop lists: the version of Redis wins (policy S2).
 func TestANumberGivenTwiceWithOtherStopListsIsDecidedByRedis(t *testing.T) {
 	t.Parallel()
 	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
@@ -329,7 +329,8 @@ func TestOffer(t *testing.T) {
 	if now, _ := replica.Cached(bistro); now != two {
 		t.Errorf("version %d took the place of 2", now.Version.Version)
 	}
-	// The old version's bytes went with it; who still holds it gets it anew.
+	// The old version's body is removed with it; a holder of the old snapshot gets
+	// a new one.
 	again, err := replica.Menu(one, encoded.Gzip)
 	if err != nil || again == old || again.ETag != old.ETag {
 		t.Errorf("the old version's body: kept %t, ETag %s, want %s, %v", again == old, again.ETag, old.ETag, err)
@@ -341,8 +342,8 @@ func TestOffer(t *testing.T) {
 
 func TestReadsGoOnWithoutRedis(t *testing.T) {
 	t.Parallel()
-	// Under everysec a write waits for a slow fsync of the one before, and a kill
-	// then loses what was answered.
+	// With everysec, a write waits for a slow fsync of the previous one, and a kill
+	// then loses acknowledged writes.
 	server := redistest.Start(t, redistest.AppendOnly(), redistest.Config("appendfsync", "always"))
 	r := topology.Open(t, server.URL())
 	s := cache.NewStore(r, cache.StoreConfig{})

@@ -27,11 +27,11 @@ import (
 	"larder/internal/testkit/topology"
 )
 
-// largeMenu is a number of dishes whose menu is not small.
+// largeMenu is the number of dishes of a large menu.
 const largeMenu = 80
 
-// unpacked decodes a body with readers of its own, and checks that the tag is
-// that of what comes out.
+// unpacked decodes a body with independent readers, and checks that the ETag
+// belongs to the result.
 func unpacked(ready *encoded.Representation, version int64) (string, error) {
 	var from io.Reader = bytes.NewReader(ready.Body)
 	var err error
@@ -57,7 +57,7 @@ func unpacked(ready *encoded.Representation, version int64) (string, error) {
 	return string(body), nil
 }
 
-// bodyIn is what a representation of version 1 says.
+// bodyIn returns the decoded body of version 1.
 func bodyIn(t *testing.T, ready *encoded.Representation) string {
 	t.Helper()
 	body, err := unpacked(ready, 1)
@@ -67,7 +67,7 @@ func bodyIn(t *testing.T, ready *encoded.Representation) string {
 	return body
 }
 
-// held is what memory holds of the bistro's newest menu or view.
+// held returns the bistro's newest body in memory.
 func held(r *Replica, what menu.Index, enc encoded.Encoding) *encoded.Representation {
 	snap, ok := r.Cached("bistro")
 	if !ok {
@@ -84,7 +84,7 @@ func publishGenerated(t *testing.T, s *cache.Store, base int64, dishes, seed int
 	}
 }
 
-// bodiesOf is a replica that holds the generated menu of the bistro in version 1.
+// bodiesOf returns a replica with the generated menu of the bistro in version 1.
 func bodiesOf(t *testing.T) (*Replica, *cache.Snapshot) {
 	t.Helper()
 	s := cache.NewStore(topology.Open(t, redisdb.Embedded), cache.StoreConfig{})
@@ -102,9 +102,9 @@ func bodiesOf(t *testing.T) (*Replica, *cache.Snapshot) {
 	return replica, read(t, replica, bistro)
 }
 
-// TestFirstRead_EncodesAndKeeps: the first read of an encoding makes that body
-// and no other; later reads get the same one. All encodings say the same and
-// have the same ETag.
+// TestFirstRead_EncodesAndKeeps: the first read of an encoding builds only that
+// body; later reads get the same one. All encodings have equal content and the same
+// ETag.
 func TestFirstRead_EncodesAndKeeps(t *testing.T) {
 	t.Parallel()
 	replica, snap := bodiesOf(t)
@@ -195,9 +195,9 @@ func TestFirstRead_WithoutRedis(t *testing.T) {
 	}
 }
 
-// TestNewVersion_RemovesBodies: bodies leave memory with their version, those of
-// the next one are made when they are read, and a late read of the old snapshot
-// keeps nothing.
+// TestNewVersion_RemovesBodies: bodies are removed with their version, those of the
+// next one are built when they are read, and a late read of the old snapshot keeps
+// nothing.
 func TestNewVersion_RemovesBodies(t *testing.T) {
 	t.Parallel()
 	s := cache.NewStore(topology.Open(t, redistest.Start(t).URL()), cache.StoreConfig{})
@@ -231,8 +231,8 @@ func TestNewVersion_RemovesBodies(t *testing.T) {
 	}
 }
 
-// TestReadersGetWholeBodies: a body that is read while versions are published is complete and
-// of its ETag.
+// TestReadersGetWholeBodies: a body that is read during publishes is complete and
+// matches its ETag.
 func TestReadersGetWholeBodies(t *testing.T) {
 	t.Parallel()
 	s := cache.NewStore(topology.Open(t, redistest.Start(t).URL()), cache.StoreConfig{})
@@ -261,7 +261,7 @@ func TestReadersGetWholeBodies(t *testing.T) {
 	wait.Wait()
 }
 
-// readAny reads a body of the bistro, whichever, and says what is wrong with it.
+// readAny reads a random body of the bistro and returns an error if it is wrong.
 func readAny(ctx context.Context, replica *Replica) error {
 	snap, err := replica.Catalogue(ctx, "bistro")
 	if err != nil {
@@ -295,7 +295,7 @@ func readAny(ctx context.Context, replica *Replica) error {
 	return nil
 }
 
-// A cache hit reads memory and does nothing else.
+// A cache hit reads memory and allocates nothing.
 func TestCacheHitAllocatesNothing(t *testing.T) { //nolint:paralleltest // it counts allocations
 	s := cache.NewStore(topology.Open(t, redisdb.Embedded), cache.StoreConfig{})
 	publishGenerated(t, s, 0, 4, 1)

@@ -21,13 +21,14 @@ import (
 )
 
 const (
-	// chainSize restaurants share a content, each with stop lists of its own.
+	// chainSize is the number of restaurants with one content, each with its own
+	// stop lists.
 	chainSize = 50
-	// scaleDishes is the middle size of the performance page's menus.
+	// scaleDishes is the middle size of the menus on the performance page.
 	scaleDishes = 400
 )
 
-// chains are many restaurants in chains, as a Redis stores them.
+// chains are many restaurants in chains, as Redis stores them.
 type chains struct {
 	restaurants []menu.RestaurantID
 	raw         int64 // bytes of the distinct menus' JSON
@@ -36,7 +37,7 @@ type chains struct {
 	rounds      int64
 }
 
-// changed gives a change of the first restaurant of up to 50 chains: of its stop
+// changed returns a change of the first restaurant of up to 50 chains: of its stop
 // lists, or of its menu's name and stop lists.
 func (t *chains) changed(tb testing.TB, kind string) []*cache.Publication {
 	tb.Helper()
@@ -61,7 +62,7 @@ func (t *chains) changed(tb testing.TB, kind string) []*cache.Publication {
 	return all
 }
 
-// fillChains fills a Redis with the current version of each restaurant of all chains.
+// fillChains writes the current version of each restaurant of all chains to Redis.
 func fillChains(tb testing.TB, s *cache.Store, restaurants int) *chains {
 	tb.Helper()
 	generate := sandbox.Generate{Restaurants: restaurants, Products: scaleDishes, Seed: 1, ChainSize: chainSize}
@@ -95,7 +96,7 @@ func fillChains(tb testing.TB, s *cache.Store, restaurants int) *chains {
 	return t
 }
 
-// stopsOf stops every thirtieth dish, other ones in each restaurant.
+// stopsOf stops every thirtieth dish, different ones in each restaurant.
 func stopsOf(content *menu.Content, i int) menu.Stops {
 	var stops menu.Stops
 	for p := i % 30; p < content.Products().Len(); p += 30 {
@@ -104,8 +105,8 @@ func stopsOf(content *menu.Content, i int) menu.Stops {
 	return stops
 }
 
-// BenchmarkColdStart is the start of a replica from a full Redis, and what it
-// holds with no menu read. Times are the worst of all rounds.
+// BenchmarkColdStart measures the start of a replica with a full Redis, and its
+// memory before any read. Times are the worst of all rounds.
 func BenchmarkColdStart(b *testing.B) {
 	for _, restaurants := range []int{100, 1_000, 10_000} {
 		b.Run(fmt.Sprintf("restaurants=%d", restaurants), func(b *testing.B) {
@@ -135,12 +136,12 @@ func BenchmarkColdStart(b *testing.B) {
 	}
 }
 
-// start is what one cold start came to.
+// start is the result of one cold start.
 type start struct {
 	known, loaded time.Duration // until every version was known, every content in memory
 	slowest       time.Duration // first read of a menu, gzip body included, of 40 read meanwhile
 	poll          time.Duration // a poll that finds nothing new
-	held          int64         // bytes of heap in the end
+	held          int64         // bytes of heap at the end
 }
 
 func coldStart(b *testing.B, s *cache.Store, t *chains) start {
@@ -192,7 +193,7 @@ func coldStart(b *testing.B, s *cache.Store, t *chains) start {
 
 func heapInUse() int64 {
 	runtime.GC()
-	runtime.GC() // what a pool or a weak pointer let go of in the first
+	runtime.GC() // frees what pools and weak pointers released in the first
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)

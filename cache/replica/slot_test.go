@@ -12,8 +12,8 @@ import (
 	"larder/internal/testkit/topology"
 )
 
-// A start knows every version before any content is there, and a reader gets
-// the menu he asks for while another one's content keeps the others waiting.
+// After a start every version is known before its content is loaded. A read loads
+// the requested menu at once, while another content delays the others.
 func TestVersionsAreKnownBeforeTheirContents(t *testing.T) {
 	t.Parallel()
 	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
@@ -67,8 +67,8 @@ func TestVersionsAreKnownBeforeTheirContents(t *testing.T) {
 	})
 }
 
-// A version without its content is none: a start must not wait for it, nor be
-// ready because of it.
+// A version without its content counts as missing: a start must not wait for it,
+// nor become ready because of it.
 func TestAVersionWhoseContentIsLostIsNotKnown(t *testing.T) {
 	t.Parallel()
 	topology.Each(t, func(t *testing.T, r *redisdb.DB) {

@@ -20,9 +20,9 @@ import (
 
 const replicas = 3
 
-// spread publishes stop lists of one restaurant after another and gives, sorted,
-// how long each publish took and how long after its end each of the watching
-// replicas served the version: 0 where it was there before.
+// spread publishes stop lists of one restaurant after another. It returns, sorted,
+// the duration of each publish, and the time until each of the watching replicas
+// served the version: 0 if it was there before the publish returned.
 func spread(tb testing.TB, s *cache.Store, watching []*Replica, changed []*cache.Publication) (publishes, delays []time.Duration) {
 	tb.Helper()
 	var mu sync.Mutex
@@ -74,13 +74,12 @@ func spread(tb testing.TB, s *cache.Store, watching []*Replica, changed []*cache
 	return publishes, delays
 }
 
-// at gives the duration below which that share of the sorted ones lie.
+// at returns the duration at the given quantile.
 func at(sorted []time.Duration, share float64) time.Duration {
 	return sorted[min(int(float64(len(sorted))*share), len(sorted)-1)]
 }
 
-// watching starts replicas with connections of their own that hold the
-// restaurants.
+// watching starts replicas with their own connections that hold the restaurants.
 func watching(tb testing.TB, url string, poll time.Duration, restaurants []menu.RestaurantID) []*Replica {
 	tb.Helper()
 	ctx, stop := context.WithCancel(tb.Context())
@@ -108,7 +107,7 @@ func watching(tb testing.TB, url string, poll time.Duration, restaurants []menu.
 	return all
 }
 
-// subscribed waits until so many listeners are subscribed to notices.
+// subscribed waits until the given number of listeners are subscribed to notices.
 func subscribed(t *testing.T, r *redisdb.DB, listeners int64) {
 	t.Helper()
 	channel := cache.NewKeys(r.Prefix()).Notices()
@@ -117,8 +116,8 @@ func subscribed(t *testing.T, r *redisdb.DB, listeners int64) {
 	})
 }
 
-// Notices reach every replica soon while it polls a thousand restaurants over
-// and over, and while syncs confirm them.
+// Notices reach every replica quickly while it polls a thousand restaurants
+// repeatedly, and while syncs confirm them.
 func TestNoticesDoNotWaitForPolls(t *testing.T) {
 	t.Parallel()
 	const restaurants, changes = 1000, 100
@@ -157,15 +156,16 @@ func TestNoticesDoNotWaitForPolls(t *testing.T) {
 	syncs.Wait()
 	t.Logf("publish: median %s, 99th percentile %s; learned of by %d replicas after that: median %s, 99th percentile %s",
 		at(publishes, .5), at(publishes, .99), replicas, at(delays, .5), at(delays, .99))
-	// The aim is 50 ms at the 99th percentile; a machine that does other work
-	// must not fail this. One loop for both would take a poll each time.
+	// The goal is 50 ms at the 99th percentile; a busy machine must not fail the
+	// test. One loop for both would take a poll each time.
 	if got := at(delays, .5); got > 250*time.Millisecond {
 		t.Errorf("half of the replicas learned of a version later than %s", got)
 	}
 }
 
-// BenchmarkSpread is what a change of one menu of 400 dishes costs its
-// publisher, and when three replicas that hold so many restaurants serve it.
+// BenchmarkSpread measures the cost of a change of one menu of 400 dishes for its
+// publisher, and the time until three replicas with the given number of restaurants
+// serve it.
 func BenchmarkSpread(b *testing.B) {
 	for _, restaurants := range []int{1_000, 10_000} {
 		for _, kind := range []string{"stops", "content"} {

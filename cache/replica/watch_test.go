@@ -15,7 +15,7 @@ import (
 	"larder/internal/testkit/topology"
 )
 
-// next waits for the change after the one given.
+// next waits for the next change after last.
 func next(t *testing.T, w *Watch, last *Change) *Change {
 	t.Helper()
 	select {
@@ -27,8 +27,8 @@ func next(t *testing.T, w *Watch, last *Change) *Change {
 	}
 }
 
-// A watch begins with what memory has and reports each version that another
-// process publishes; a late reader gets only the newest one.
+// A watch starts with the version in memory and reports each version of another
+// process; a late reader gets only the newest one.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
@@ -85,8 +85,8 @@ func TestWatch(t *testing.T) {
 	})
 }
 
-// Whether a version came by a notice, by a poll or was published here, its event id
-// is the same; another version has another one.
+// A version has the same event id after a notice, a poll or a publish by this
+// process; another version has another one.
 func TestEventIDsAreTheSameOnEveryReplica(t *testing.T) {
 	t.Parallel()
 	url := redistest.Start(t).URL()

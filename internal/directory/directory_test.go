@@ -124,8 +124,8 @@ func TestIndexPagesByID(t *testing.T) {
 	}
 }
 
-// A reload replaces everything at once: what a reader has read stays as it is,
-// and none reads a mixture.
+// A reload replaces everything at once: the result of an earlier read does not
+// change, and no read returns a mixture.
 func TestReplaceIsAtomic(t *testing.T) {
 	t.Parallel()
 	const size = 100

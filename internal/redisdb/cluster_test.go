@@ -15,7 +15,7 @@ import (
 	"larder/internal/testkit/redistest"
 )
 
-// lossy lets a command run and loses its answer, on whatever node.
+// lossy lets a command run and loses its response, on any node.
 type lossy struct{ runs *int }
 
 func (l lossy) DialHook(next redis.DialHook) redis.DialHook { return next }
@@ -35,9 +35,8 @@ func (l lossy) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Process
 	return next
 }
 
-// TestClusterSendsOnce: in a cluster the client for what must not run twice
-// follows the cluster's redirects, and repeats nothing whose answer
-// was lost. The ordinary one repeats.
+// TestClusterSendsOnce: the client without retries follows the redirects of a
+// cluster, and repeats no command without a response. The other client repeats it.
 func TestClusterSendsOnce(t *testing.T) {
 	t.Parallel()
 	r := open(t, shared.Cluster(t).URL())
@@ -52,7 +51,7 @@ func TestClusterSendsOnce(t *testing.T) {
 		if !ok {
 			t.Fatalf("%s is a %T", name, test.client)
 		}
-		key := name + rand.Text() // the cluster is that of all tests
+		key := name + rand.Text() // all tests share the cluster
 		node, err := cluster.MasterForKey(t.Context(), key)
 		if err != nil {
 			t.Fatal(err)
@@ -68,7 +67,7 @@ func TestClusterSendsOnce(t *testing.T) {
 	}
 }
 
-// TestServerInfo: what a Redis of each form is.
+// TestServerInfo returns the kind of each topology.
 func TestServerInfo(t *testing.T) {
 	t.Parallel()
 	for form, url := range map[redisdb.Topology]string{
@@ -86,8 +85,8 @@ func TestServerInfo(t *testing.T) {
 	}
 }
 
-// TestSecuredGroups: TLS by a private authority, the data's password from the
-// URL, and the Sentinels' own from the settings, each where it belongs.
+// TestSecuredGroups: TLS with a private CA, the data password from the URL, and the
+// Sentinels' password from the settings.
 func TestSecuredGroups(t *testing.T) {
 	t.Parallel()
 	for name, config := range map[string]func(t *testing.T) redisdb.Config{
@@ -134,7 +133,7 @@ func TestSecuredGroups(t *testing.T) {
 	}
 }
 
-// TestClusterWithoutAMaster is a Redis that is gone, for both clients.
+// TestClusterWithoutAMaster: the Redis is down for both clients.
 func TestClusterWithoutAMaster(t *testing.T) {
 	t.Parallel()
 	cluster := redistest.StartCluster(t, 0, redistest.AppendOnly())

@@ -26,7 +26,7 @@ func TestRedisConfigDefaults(t *testing.T) {
 
 func TestRedisURL(t *testing.T) {
 	t.Parallel()
-	for url, want := range map[string]string{ // what the refusal says; empty = taken
+	for url, want := range map[string]string{ // part of the error; empty: valid
 		"embedded":                               "",
 		"managed":                                "run Redis as a separate service",
 		"redis://localhost":                      "",
@@ -93,7 +93,7 @@ func TestRedisURL(t *testing.T) {
 	}
 }
 
-// TestRedisSettingsFitTheForm: a setting that could do nothing is refused.
+// TestRedisSettingsFitTheForm: a setting without effect is rejected.
 func TestRedisSettingsFitTheForm(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -124,7 +124,7 @@ func TestRedisSettingsFitTheForm(t *testing.T) {
 	}
 }
 
-// TestAuthorityThatCannotBeRead is found by whoever checks the configuration.
+// TestAuthorityThatCannotBeRead: the check of the configuration reports it.
 func TestAuthorityThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	empty := filepath.Join(t.TempDir(), "empty.pem")

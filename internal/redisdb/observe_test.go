@@ -8,8 +8,8 @@ import (
 	"larder/internal/redisdb"
 )
 
-// TestPoolsCountConnectionsOfBothClients: a connection that is taken out of one
-// client's pool counts as used there alone, and as idle when it is back.
+// TestPoolsCountConnectionsOfBothClients: a connection that is in use counts only
+// in its client's pool, and is idle when it is back.
 func TestPoolsCountConnectionsOfBothClients(t *testing.T) {
 	t.Parallel()
 	r := open(t, redisdb.Embedded)

@@ -81,7 +81,7 @@ func probes(t *testing.T, r *redisdb.DB) []string {
 	return found
 }
 
-// A probe sends no notices unless channels are given: the regular probe is silent.
+// A probe sends no notices unless channels are given.
 func TestProbeNotifiesOnlyInDoubt(t *testing.T) {
 	t.Parallel()
 	channels := []string{notices, runNotices}
@@ -116,8 +116,8 @@ func TestProbeNotifiesOnlyInDoubt(t *testing.T) {
 	}
 }
 
-// TestProbeIsRefused holds every way in which a Redis that answers Ping takes
-// no writes.
+// TestProbeIsRefused covers every way in which a Redis that responds to Ping
+// refuses writes.
 func TestProbeIsRefused(t *testing.T) {
 	t.Parallel()
 	set := func(name, value string) func(*testing.T, *redistest.Server) string {
@@ -140,7 +140,7 @@ func TestProbeIsRefused(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		options []redistest.Option
-		spoil   func(*testing.T, *redistest.Server) string // gives the URL
+		spoil   func(*testing.T, *redistest.Server) string // returns the URL
 		class   string
 		channel string
 		reason  string
@@ -180,7 +180,7 @@ func TestProbeIsRefused(t *testing.T) {
 	}
 }
 
-// failSave lets the server fail at a snapshot: a folder has the name of its file.
+// failSave makes snapshots fail: a folder has the name of the file.
 func failSave(t *testing.T, server *redistest.Server) string {
 	t.Helper()
 	client := server.Client()
@@ -198,7 +198,7 @@ func failSave(t *testing.T, server *redistest.Server) string {
 	return server.URL()
 }
 
-// becomeReplica makes the server follow one that does not exist.
+// becomeReplica makes the server follow a server that does not exist.
 func becomeReplica(t *testing.T, server *redistest.Server) string {
 	t.Helper()
 	if err := server.Client().ReplicaOf(t.Context(), "127.0.0.1", "1").Err(); err != nil {
@@ -207,8 +207,8 @@ func becomeReplica(t *testing.T, server *redistest.Server) string {
 	return server.URL()
 }
 
-// One master of a cluster that is full stops what stands on it, so that it
-// counts for all.
+// One full master of a cluster blocks the data on it, so the whole cluster counts
+// as refusing.
 func TestProbeAsksEveryMaster(t *testing.T) {
 	t.Parallel()
 	cluster := redistest.StartCluster(t, 0)

@@ -53,7 +53,7 @@ func openWith(tb testing.TB, cfg redisdb.Config) *redisdb.DB {
 	return r
 }
 
-// eventually waits until the condition holds.
+// eventually waits until the condition is true.
 func eventually(t *testing.T, what string, condition func() bool) {
 	t.Helper()
 	deadline := time.After(20 * time.Second)

@@ -24,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// collector counts what arrives, and answers as a test says.
+// collector counts the received spans, and answers with the given status.
 func collector(t *testing.T, status *atomic.Int64) (url string, arrived *atomic.Int64) {
 	t.Helper()
 	arrived = new(atomic.Int64)
@@ -45,7 +45,7 @@ func made(t *testing.T, cfg tracing.Config, log logrus.FieldLogger) *tracing.Tra
 	return traces
 }
 
-// span is one request that is traced.
+// span traces one request.
 func span(traces *tracing.Tracing) {
 	ctx, request := traces.Serve(context.Background(), http.Header{}, http.MethodGet)
 	_, part := tracing.Start(ctx, "part")
@@ -53,8 +53,7 @@ func span(traces *tracing.Tracing) {
 	request.End()
 }
 
-// What Redis refuses is told in its own words, which repeat what it was sent:
-// they stay here.
+// The error text of Redis repeats the command; it is not exported.
 func TestRedisErrorsKeepTheirWords(t *testing.T) {
 	t.Parallel()
 	bodies := make(chan []byte, 1)
@@ -82,7 +81,7 @@ func TestRedisErrorsKeepTheirWords(t *testing.T) {
 	if !bytes.Contains(body, []byte("nonsense")) {
 		t.Fatalf("the command is not traced: %q", body)
 	}
-	const failed = "z\x02\x18\x02" // a span's status, of the code alone
+	const failed = "z\x02\x18\x02" // a span's status with only the code
 	if bytes.Contains(body, []byte(phone)) || !bytes.Contains(body, []byte(failed)) {
 		t.Errorf("a span tells Redis's words, or not that it failed: %q", body)
 	}
@@ -112,7 +111,7 @@ func TestConfigNamesItsFaults(t *testing.T) {
 	}
 }
 
-// Without an endpoint there is nothing, and every method of it may be called.
+// Without an endpoint New returns nil, and every method may be called.
 func TestOffCostsNothing(t *testing.T) { //nolint:paralleltest // counts allocations
 	traces, err := tracing.New(tracing.Config{Sample: 1}, "1.2.3", logrus.New())
 	if traces != nil || err != nil {
@@ -140,8 +139,8 @@ func TestOffCostsNothing(t *testing.T) { //nolint:paralleltest // counts allocat
 	}
 }
 
-// What no collector takes is dropped and counted, and told once; what it takes
-// again is told once too.
+// Spans that the collector refuses are dropped and counted, and the failure is
+// logged once. The recovery is logged once too.
 func TestACollectorThatRefuses(t *testing.T) {
 	t.Parallel()
 	var status atomic.Int64
@@ -172,7 +171,7 @@ func TestACollectorThatRefuses(t *testing.T) {
 	}
 }
 
-// However many spans end, few wait, and they are sent in batches.
+// Few finished spans wait, however many there are, and they are sent in batches.
 func TestTheQueueIsBounded(t *testing.T) {
 	t.Parallel()
 	var requests atomic.Int64
@@ -199,12 +198,12 @@ func TestTheQueueIsBounded(t *testing.T) {
 	}
 }
 
-// A collector that hangs delays the end by two seconds, and holds nothing
-// after it: goleak looks for goroutines that are left.
+// A collector that does not respond delays Close by two seconds, and no goroutine
+// is left.
 func TestCloseGivesUpACollectorThatHangs(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // so that the server sees the client go
+		_, _ = io.Copy(io.Discard, r.Body) // so that the server notices the client's end
 		<-r.Context().Done()
 	}))
 	defer server.Close()
@@ -224,7 +223,7 @@ func TestCloseGivesUpACollectorThatHangs(t *testing.T) {
 	}
 }
 
-// A sample of 0 keeps nothing, whatever a caller wants.
+// A sample of 0 keeps nothing, even if a caller keeps its trace.
 func TestNothingIsKept(t *testing.T) {
 	t.Parallel()
 	log, _ := logtest.NewNullLogger()

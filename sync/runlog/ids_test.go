@@ -15,7 +15,7 @@ func TestIDsSortByTime(t *testing.T) {
 	before := ""
 	made := newIDs()
 	for i := range 4000 {
-		// Four a millisecond, and now and then the clock goes back.
+		// Four per millisecond, and sometimes the clock goes back.
 		id := made.next(at.Add(time.Duration(i/4-i%64/63*5) * time.Millisecond))
 		if !isID(id) || id <= before {
 			t.Fatalf("id %q after %q: want ids that sort", id, before)

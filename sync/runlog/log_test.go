@@ -22,7 +22,7 @@ import (
 
 const bistro, grill menu.RestaurantID = "bistro", "grill"
 
-// endScript ends a run as the script of package sync does.
+// endScript finishes a run as the script of package sync does.
 var endScript = redis.NewScript(runlog.AppendLua() + `
 redis.call("DEL", KEYS[1])
 appendrun(KEYS[2], KEYS[3], ARGV[1], ARGV[2], ARGV[4], ARGV[3], ARGV[5])
@@ -59,7 +59,7 @@ func newFixture(t *testing.T) *fixture {
 	return g
 }
 
-// begin writes a run that is at work under its lease.
+// begin writes a running run with its lease.
 func (g *fixture) begin(restaurant menu.RestaurantID, why runlog.Trigger) runlog.Run {
 	g.t.Helper()
 	g.now = g.now.Add(time.Minute)
@@ -80,7 +80,7 @@ func (g *fixture) begin(restaurant menu.RestaurantID, why runlog.Trigger) runlog
 	return run
 }
 
-// end ends a run.
+// end finishes a run.
 func (g *fixture) end(run runlog.Run, outcome runlog.Outcome) runlog.Run {
 	g.t.Helper()
 	run.State, run.Outcome, run.FinishedAt = runlog.StateFinished, outcome, run.StartedAt.Add(time.Second)
@@ -211,7 +211,7 @@ func TestListChoosesAndIsBounded(t *testing.T) {
 	}
 }
 
-// Whoever reads a run without a lease ends it, once.
+// The first reader of a run without a lease finishes it, once.
 func TestRunWithoutHolderIsEndedByItsReader(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t)

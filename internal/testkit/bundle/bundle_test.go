@@ -99,7 +99,7 @@ func Example() {
 	//
 	//	//go:generate go test -run ^TestBundle$ . -update
 	//
-	// and in TestBundle, which writes with -update and checks without:
+	// TestBundle writes with -update and checks without it:
 	fmt.Println(bundle.Check("testdata/shop"))
 	// Output: <nil>
 }

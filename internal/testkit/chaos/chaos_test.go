@@ -45,8 +45,8 @@ func run(m *testing.M) int {
 		if !testing.Short() {
 			binary, err = chaos.Build(context.Background(), dir)
 		}
-		// In memory, where there is such a folder: a disk that is slow for two
-		// seconds would let Redis replace a master.
+		// In memory, if there is such a folder: a disk that is slow for two seconds
+		// would make Redis replace a master.
 		if memory, failed := os.MkdirTemp("/dev/shm", "larder-chaos-"); failed == nil {
 			defer func() { _ = os.RemoveAll(memory) }()
 			err = errors.Join(err, os.Setenv("TMPDIR", memory))
@@ -63,7 +63,7 @@ type silent struct{}
 
 func (silent) Printf(context.Context, string, ...any) {}
 
-// check does a run and fails where a rule is broken; then history and logs stay.
+// check does a run and fails if a rule is broken; then history and logs are kept.
 func check(t *testing.T, r chaos.Run) {
 	t.Helper()
 	if testing.Short() {
@@ -84,7 +84,7 @@ func check(t *testing.T, r chaos.Run) {
 	report(t, r.Do(t))
 }
 
-// report prints the counts, and fails with the rules that are broken.
+// report prints the counts, and fails with the broken rules.
 func report(t *testing.T, h *chaos.History) {
 	t.Helper()
 	broken, counts := chaos.Check(h)
@@ -111,7 +111,7 @@ func TestSmoke(t *testing.T) {
 	})
 }
 
-// make chaos: on each form of Redis one half of the time without a loss of data,
+// make chaos: on each topology of Redis, half of the time without a loss of data,
 // the other half with one.
 func TestChaos(t *testing.T) {
 	if *runFor == 0 {
@@ -127,7 +127,7 @@ func TestChaos(t *testing.T) {
 				return
 			}
 			durable := r
-			// The replicas fail before the master does, three times in different ways.
+			// The replicas fail before the master, three times in different ways.
 			for n := range 3 {
 				durable.Plan = append(durable.Plan, chaos.Step{
 					At:     2*time.Second + time.Duration(n)*half/3,

@@ -12,8 +12,8 @@ import (
 	"larder/internal/testkit/chaos"
 )
 
-// good is a history that breaks no rule: one order is placed, asked for again,
-// paid and completed; another one stays unknown; a third one is not placed.
+// good returns a history without violations: one order is placed, repeated, paid
+// and completed; another one stays unknown; a third one is not placed.
 func good() *chaos.History {
 	body := func(key string) string { return `{"result":{"orderID":"` + key + `"}}` }
 	return &chaos.History{
@@ -58,7 +58,7 @@ func answer(a chaos.Answer) func(*chaos.History) {
 	return func(h *chaos.History) { h.Answers = append(h.Answers, a) }
 }
 
-// record lets larder answer a status when it is asked for an order.
+// record sets the status of larder's answer for an order.
 func record(n, status int) func(*chaos.History) {
 	return func(h *chaos.History) {
 		h.Records[n] = chaos.Record{At: 920, Order: h.Records[n].Order, Status: status}
@@ -145,7 +145,7 @@ func TestCheckRejectsBadHistories(t *testing.T) {
 	}
 }
 
-// What the policies allow is no violation.
+// What the policies allow is not a violation.
 func TestCheckAllows(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*chaos.History){
@@ -178,7 +178,7 @@ func TestCheckAllows(t *testing.T) {
 	}
 }
 
-// A history that was written is the same when it is read.
+// A written history is equal after it is read.
 func TestHistoryIsReadAgain(t *testing.T) {
 	t.Parallel()
 	var lines bytes.Buffer

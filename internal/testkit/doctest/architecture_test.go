@@ -28,7 +28,7 @@ var (
 	filePath   = regexp.MustCompile(`^[\w-]+(/[\w.-]+)*(/|\.(go|md|yml|yaml|json|ts))$`)
 )
 
-// sections are the lines of a page below each of its headings.
+// sections returns the lines of a page below each of its headings.
 func sections(text string) map[string][]string {
 	found, heading := map[string][]string{}, ""
 	for line := range strings.Lines(text) {
@@ -41,8 +41,8 @@ func sections(text string) map[string][]string {
 	return found
 }
 
-// packageFaults compares the rows of the table of packages with the packages that
-// there are, each with its imports: all are listed once, below what they import.
+// packageFaults compares the table of packages with the existing packages and their
+// imports: each is listed once, below what it imports.
 func packageFaults(rows []string, imports map[string][]string) (faults []string) {
 	at := map[string]int{}
 	for i, row := range rows {
@@ -73,8 +73,8 @@ func packageFaults(rows []string, imports map[string][]string) (faults []string)
 	return faults
 }
 
-// productPackages are the packages of the program, each with those of them that it
-// imports.
+// productPackages returns the packages of the program, each with the product
+// packages that it imports.
 func productPackages(t *testing.T) map[string][]string {
 	t.Helper()
 	const form = `{{.ImportPath}} {{join .Imports " "}}`
@@ -99,8 +99,8 @@ func productPackages(t *testing.T) map[string][]string {
 	return packages
 }
 
-// declared are the functions, methods, types and variables of a file, as the page
-// names them.
+// declared returns the functions, methods, types and variables of a file, with the
+// page's names.
 func declared(path string) (map[string]bool, error) {
 	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
 	if err != nil {
@@ -125,7 +125,7 @@ func declared(path string) (map[string]bool, error) {
 	return names, nil
 }
 
-// receiver is the type of a method with a full stop, empty for a function.
+// receiver returns the type of a method with a full stop, empty for a function.
 func receiver(d *ast.FuncDecl) string {
 	if d.Recv == nil {
 		return ""
@@ -138,7 +138,7 @@ func receiver(d *ast.FuncDecl) string {
 	return name.Name + "."
 }
 
-// functionFault reports a file that is not there, or lacks the function.
+// functionFault reports a file that does not exist or does not have the function.
 func functionFault(file, function string) string {
 	names, err := declared(filepath.Join(root, file))
 	switch {
@@ -151,8 +151,8 @@ func functionFault(file, function string) string {
 	}
 }
 
-// pathFaults checks the table of one code path: the numbers of its entries, that a
-// file is entered once and returned to afterwards, and the counts in the text.
+// pathFaults checks the table of one code path: the numbers of its entries, that
+// each file is entered once and returned to afterwards, and the counts in the text.
 func pathFaults(lines []string) (faults []string) {
 	entered := map[string]bool{}
 	entries, returns, upwards := 0, 0, 0

@@ -23,7 +23,7 @@ func allPages(t *testing.T) []*Page {
 	return pages
 }
 
-// TestLinks follows every link of every page to its file and heading.
+// TestLinks checks every link of every page.
 func TestLinks(t *testing.T) {
 	t.Parallel()
 	broken, _ := Broken(root, allPages(t))
@@ -32,7 +32,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestEveryPageIsReached: a page that nothing leads to is not read.
+// TestEveryPageIsReached: every page has a link to it.
 func TestEveryPageIsReached(t *testing.T) {
 	t.Parallel()
 	pages := allPages(t)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// fenced writes pages in which ”' stands for a fence.
+// fenced replaces three apostrophes in a page by a fence.
 func fenced(text string) string { return strings.ReplaceAll(text, "'''", "```") }
 
 func TestStepsOfAPage(t *testing.T) {

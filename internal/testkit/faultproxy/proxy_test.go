@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// echo answers every line with itself.
+// echo starts a server that returns every line.
 func echo(t *testing.T) string {
 	t.Helper()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -55,7 +55,7 @@ func dial(t *testing.T, p *faultproxy.Proxy) *line {
 	return &line{conn, bufio.NewReader(conn)}
 }
 
-// say sends a word; hear waits for it to come back.
+// say sends a word; hear waits until it comes back.
 func (l *line) say(word string) error {
 	_, err := io.WriteString(l, word+"\n")
 	return err

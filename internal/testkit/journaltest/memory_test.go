@@ -14,8 +14,8 @@ import (
 	"larder/ordering"
 )
 
-// parallel is how many tests run at a time, whatever the number of processors:
-// many of them wait for time to pass.
+// parallel is the number of concurrent tests, whatever the number of processors:
+// many of them wait.
 const parallel = 16
 
 func TestMain(m *testing.M) {
@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// clock is a clock that is moved by hand.
+// clock is a manual clock.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -58,7 +58,7 @@ func TestMemory(t *testing.T) {
 	})
 }
 
-// TestMemoryInRealTime runs the suite as a store without a clock of its own has it.
+// TestMemoryInRealTime runs the suite as a store without its own clock does.
 func TestMemoryInRealTime(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -11,7 +11,7 @@ import (
 	"larder/internal/testkit/process"
 )
 
-// start starts a line of the shell that lives until the test ends it.
+// start runs a shell command until the test ends.
 func start(t *testing.T, line string, env ...string) *process.Child {
 	t.Helper()
 	child, err := process.Start(t.Context(), t.TempDir(), "child", env, "/bin/sh", "-c", line)

@@ -96,8 +96,8 @@ func TestClusterReplacesAMaster(t *testing.T) {
 	cluster.AwaitAllSlots()
 }
 
-// Replicas that are cut off receive nothing and can still take over; a server
-// behind a proxy is reached through it by everybody.
+// Replicas without replication receive nothing and can still take over; all servers
+// and clients reach a server behind a proxy through it.
 func TestReplicationIsCutAndServersStandBehindProxies(t *testing.T) {
 	t.Parallel()
 	var proxies []*faultproxy.Proxy

@@ -16,7 +16,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	redis.SetLogger(silent{}) // it logs each step of a fail-over
+	redis.SetLogger(silent{}) // it logs each step of a failover
 	os.Exit(m.Run())
 }
 
@@ -135,7 +135,7 @@ func TestNothingOutlivesTheTest(t *testing.T) {
 	}
 }
 
-// answers reports whether anything listens on the server's address.
+// answers reports whether a server listens on the address.
 func answers(t *testing.T, server *redistest.Server) bool {
 	t.Helper()
 	var dialer net.Dialer
@@ -149,7 +149,7 @@ func answers(t *testing.T, server *redistest.Server) bool {
 	return true
 }
 
-// TestMissingServer runs this test binary again with nothing on its PATH.
+// TestMissingServer runs this test binary again with an empty PATH.
 func TestMissingServer(t *testing.T) {
 	t.Parallel()
 	const child = "LARDER_REDISTEST_CHILD"
