@@ -13,7 +13,7 @@ import (
 // Status is what changes without a new version: a few fields of Keys.Current and
 // the floor.
 type Status struct {
-	Version     int64 // 0: there is none
+	Version     int64 // 0: no version
 	Content     string
 	SyncedAt    time.Time
 	CheckedAt   time.Time

@@ -85,7 +85,7 @@ func (s *Store) Currents(ctx context.Context, restaurants []menu.RestaurantID) (
 
 // State is what a publisher must know about a restaurant before it fetches.
 type State struct {
-	Version Version // zero if there is none
+	Version Version // zero without a version
 	Stored  bool    // Redis has its content
 	Floor   int64   // the highest version that was served before Redis lost it (policy S2a)
 }
@@ -202,7 +202,7 @@ func (s *Store) queryCurrent(
 // Versions returns the versions in the history, newest first: one for each content,
 // with its last stop lists (policy S7).
 //
-// Errors: ErrNoCatalogue if there is none, redisdb.ErrUnavailable.
+// Errors: ErrNoCatalogue if the history is empty, redisdb.ErrUnavailable.
 func (s *Store) Versions(ctx context.Context, restaurant menu.RestaurantID) ([]Version, error) {
 	list, err := s.redis.Client().LRange(ctx, s.keys.History(restaurant), 0, -1).Result()
 	if err != nil {

@@ -91,8 +91,8 @@ func shiftOf(key string, within time.Duration) time.Duration {
 	return time.Duration(sum%uint64(within/spreadStep)) * spreadStep //nolint:gosec // bounded by within
 }
 
-// Next returns the first tick after t; the zero time if there is none within five
-// years.
+// Next returns the first tick after t; the zero time if the next five years
+// have no tick.
 func (s *Schedule) Next(t time.Time) time.Time {
 	if s.every > 0 {
 		return s.tickBefore(t).Add(s.every)
@@ -214,7 +214,7 @@ func fromWall(wall time.Time, zone *time.Location) time.Time {
 type Plan struct {
 	Schedule string // as configured, or sync.schedule
 	TimeZone string // IANA name; empty: UTC
-	// Next is the next tick; zero if there is none within five years.
+	// Next is the next tick; zero if the next five years have no tick.
 	Next time.Time
 	// Every is the time between the next two ticks; zero if there are not two.
 	Every time.Duration

@@ -55,8 +55,8 @@ func (l *contentCache) cached(hash string) *menu.Content {
 	return l.entries[hash].Value()
 }
 
-// intern returns the content in memory for the hash. If there is none, it keeps and
-// returns the given one.
+// intern returns the content in memory for the hash. If memory has no such content, it
+// keeps and returns the given one.
 func (l *contentCache) intern(hash string, content *menu.Content) *menu.Content {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -18,7 +18,7 @@ func (s *slots) find(restaurant menu.RestaurantID) *slot {
 	return one
 }
 
-// current returns the entry in the restaurant's slot; nil if there is none.
+// current returns the entry in the restaurant's slot; nil without an entry.
 func (s *slots) current(restaurant menu.RestaurantID) *currentEntry {
 	if one := s.find(restaurant); one != nil {
 		return one.current.Load()

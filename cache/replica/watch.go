@@ -22,7 +22,7 @@ type Change struct {
 	// Before is the previous version; its number is 0 if there was none, or if the
 	// watch started with After.
 	Before cache.Version
-	// After is the current version; its number is 0 if there is none.
+	// After is the current version; its number is 0 if there is no version.
 	After cache.Version
 
 	next chan struct{}
