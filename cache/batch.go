@@ -14,9 +14,8 @@ const (
 	batchArguments = 2000
 )
 
-// batch writes keys of one hash tag in limited pipelines. Each pipeline is a
-// transaction, so that a broken connection leaves no key without its expiry. After
-// an error it writes nothing more.
+// batch writes keys of one hash tag in limited pipelines. Each pipeline is a transaction, so that a
+// broken connection leaves no key without its expiry. After an error it writes nothing more.
 type batch struct {
 	ctx       context.Context //nolint:containedctx // of the one function that fills the batch
 	pipe      redis.Pipeliner
@@ -34,7 +33,6 @@ func (b *batch) hash(key string, fields pairs, life time.Duration) {
 	b.split(key, fields, 2, life, func(part []any) { b.pipe.HSet(b.ctx, key, part...) })
 }
 
-// set adds the members to the set key.
 func (b *batch) set(key string, members []string, life time.Duration) {
 	b.split(key, members, 1, life, func(part []any) { b.pipe.SAdd(b.ctx, key, part...) })
 }
@@ -49,8 +47,7 @@ func (b *batch) value(key string, value []byte, life time.Duration) {
 	b.arguments += 3
 }
 
-// split writes the values of a key in parts within the limits. step values stay
-// together.
+// split writes the values of a key in parts within the limits. step values stay together.
 func (b *batch) split(key string, values []string, step int, life time.Duration, write func(part []any)) {
 	var part []any
 	for i, value := range values {
@@ -72,7 +69,6 @@ func (b *batch) split(key string, values []string, step int, life time.Duration,
 	}
 }
 
-// send executes the pipeline.
 func (b *batch) send() {
 	b.bytes, b.arguments = 0, 0
 	switch {

@@ -10,8 +10,7 @@ import (
 	"larder/internal/redisdb"
 )
 
-// publishTx is the step that makes a staged version current: the arguments of
-// publish.lua.
+// publishTx is the step that makes a staged version current: the arguments of publish.lua.
 type publishTx struct {
 	token       string // identifies this attempt
 	publication Publication
@@ -89,7 +88,6 @@ func (s *Store) commit(ctx context.Context, f *publishTx) error {
 	return publishError(answer, p.Fence)
 }
 
-// publishError converts the result of a publish script to an error.
 func publishError(answer []string, fence int64) error {
 	if len(answer) == 0 {
 		answer = []string{""}

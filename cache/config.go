@@ -15,8 +15,7 @@ import (
 type Config struct {
 	// Memory limits the encoded response bodies of one process.
 	Memory ByteSize `yaml:"memory"`
-	// Poll is how often versions are compared with Redis, in case a notice was
-	// lost.
+	// Poll is how often versions are compared with Redis, in case a notice was lost.
 	Poll time.Duration `yaml:"poll"`
 }
 
@@ -36,8 +35,7 @@ func (c *Config) SetDefaults() {
 	c.Poll = cmp.Or(c.Poll, DefaultPoll)
 }
 
-// Validate checks the section after SetDefaults. The error joins one *setting.Error
-// for each invalid value.
+// Validate checks the section after SetDefaults. The error joins one *setting.Error for each invalid value.
 func (c Config) Validate() error {
 	var faults []error
 	if c.Memory < leastMemory {

@@ -10,11 +10,9 @@ import (
 	"larder/internal/menu"
 )
 
-// Content loads, decodes and compiles a content: O(its size). The caller should
-// keep one per hash.
-//
-// Errors: ErrNoCatalogue if it is not stored, ErrCorrupt if the stored content has
-// another hash, redisdb.ErrUnavailable.
+// Content loads, decodes and compiles a content: O(its size). The caller should keep one per hash.
+// Errors: ErrNoCatalogue if it is not stored, ErrCorrupt if the stored content has another hash,
+// redisdb.ErrUnavailable.
 func (s *Store) Content(ctx context.Context, hash string) (*menu.Content, error) {
 	stored, err := s.redis.Client().HMGet(ctx, s.keys.ContentBody(hash), contentFields()...).Result()
 	if err != nil {
@@ -31,12 +29,10 @@ func (s *Store) Content(ctx context.Context, hash string) (*menu.Content, error)
 	return menu.CompileContent(view, settings), nil
 }
 
-// contentFields are the fields of Keys.ContentBody that readContent needs, in
-// order.
+// contentFields are the fields of Keys.ContentBody that readContent needs, in order.
 func contentFields() []string { return []string{"view", "settings"} }
 
-// readContent returns a stored content uncompressed, and its settings. Errors:
-// ErrNoCatalogue, ErrCorrupt.
+// readContent returns a stored content uncompressed, and its settings. Errors: ErrNoCatalogue, ErrCorrupt.
 func (s *Store) readContent(hash string, stored []any) (raw []byte, settings menu.Settings, err error) {
 	view, there := stored[0].(string)
 	if !there {
@@ -55,10 +51,9 @@ func (s *Store) readContent(hash string, stored []any) (raw []byte, settings men
 	return raw, settings, nil
 }
 
-// Restore writes the content of a version again after Redis lost it, for example
-// because its key was deleted. c is the compiled published view. It does nothing if
-// the content exists. Errors: ErrStale if the content is another one,
-// redisdb.ErrUnavailable.
+// Restore writes the content of a version again after Redis lost it, for example because its key was
+// deleted. c is the compiled published view. It does nothing if the content exists. Errors: ErrStale if
+// the content is another one, redisdb.ErrUnavailable.
 func (s *Store) Restore(ctx context.Context, v Version, c *menu.Catalogue, published menu.Published) error {
 	if hash := menu.ContentHash(published.Content, c.Settings()); hash != v.Content {
 		return fmt.Errorf("cache: restore content %s of %s@%d: the given one is %s: %w", v.Content, v.Restaurant, v.Version, hash, ErrStale)
@@ -70,9 +65,8 @@ func (s *Store) Restore(ctx context.Context, v Version, c *menu.Catalogue, publi
 	return nil
 }
 
-// storeContent stores the content and its user before any version refers to it. It
-// returns the prefix of the version's documented hashes: own, or the content's
-// prefix if restaurants share it.
+// storeContent stores the content and its user before any version refers to it. It returns the prefix
+// of the version's documented hashes: own, or the content's prefix if restaurants share it.
 func (s *Store) storeContent(ctx context.Context, p Publication, hash, own string) (index string, err error) {
 	client := s.redis.Client()
 	now := s.clock().UnixMilli()
@@ -125,9 +119,8 @@ func (s *Store) addUser(ctx context.Context, hash string, restaurant menu.Restau
 	return count.Val(), nil
 }
 
-// indexContent writes the documented hashes that restaurants share. Concurrent
-// writers write the same values, and no version refers to them before they are
-// complete.
+// indexContent writes the documented hashes that restaurants share. Concurrent writers write the same
+// values, and no version refers to them before they are complete.
 func (s *Store) indexContent(ctx context.Context, hash string, c *menu.Catalogue) error {
 	shared := s.keys.Content(hash)
 	b := newBatch(ctx, s.redis.Client())

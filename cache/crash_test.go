@@ -32,8 +32,11 @@ func generatedWith(tb testing.TB, base int64, n int, price func(dish int) int) P
 		tb.Fatal(err)
 	}
 	return Publication{
-		Restaurant: "bistro", Base: base, Published: published, SyncedAt: time.Now(),
-		Catalogue: menu.Compile(view, "bistro", menu.DefaultSettings()),
+		Restaurant: "bistro",
+		Base:       base,
+		Published:  published,
+		SyncedAt:   time.Now(),
+		Catalogue:  menu.Compile(view, "bistro", menu.DefaultSettings()),
 	}
 }
 
@@ -47,8 +50,12 @@ func staged(t *testing.T, s *Store, p Publication) *publishTx {
 		t.Fatal(err)
 	}
 	v := Version{
-		Restaurant: p.Restaurant, Version: p.Base + 1, Content: menu.ContentHash(p.Published.Content, p.Catalogue.Settings()),
-		Stops: p.Catalogue.Stops(), SyncedAt: truncateMillis(p.SyncedAt), Counts: p.Catalogue.Counts(),
+		Restaurant: p.Restaurant,
+		Version:    p.Base + 1,
+		Content:    menu.ContentHash(p.Published.Content, p.Catalogue.Settings()),
+		Stops:      p.Catalogue.Stops(),
+		SyncedAt:   truncateMillis(p.SyncedAt),
+		Counts:     p.Catalogue.Counts(),
 	}
 	own := s.keys.Version(p.Restaurant, v.Version)
 	index, err := s.storeContent(ctx, p, v.Content, own)

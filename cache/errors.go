@@ -13,15 +13,13 @@ var (
 	// ErrNoCatalogue means that the restaurant has no catalogue yet, or that the
 	// requested version or content is not stored.
 	ErrNoCatalogue = errors.New("no catalogue")
-	// ErrVersionGone means that a version is not in the history, or is not
-	// published yet.
+	// ErrVersionGone means that a version is not in the history, or is not published yet.
 	ErrVersionGone = errors.New("the version is not in the history")
 	// ErrFenced means that a later lease of the restaurant has a higher fence
 	// (policy S2). The publisher must give up.
 	ErrFenced = errors.New("fenced off by a newer lease")
-	// ErrStale means that the version that the publisher started from is no longer
-	// current (policy S2). The publisher reads the current version and starts
-	// again.
+	// ErrStale means that the version that the publisher started from is no longer current (policy S2).
+	// The publisher reads the current version and starts again.
 	ErrStale = errors.New("another version was published in the meantime")
 	// ErrNoReasons means that no rejection reasons are stored for the connection.
 	ErrNoReasons = errors.New("no rejection reasons")

@@ -13,14 +13,12 @@ type HoldUntil string
 const (
 	// HoldReleased holds until a person releases it.
 	HoldReleased HoldUntil = "released"
-	// HoldNextChange also ends when the ordering service publishes another menu
-	// than it did at the rollback.
+	// HoldNextChange also ends when the ordering service publishes another menu than it did at the rollback.
 	HoldNextChange HoldUntil = "next_change"
 )
 
-// Hold keeps an older content current after a rollback, even if the ordering
-// service publishes another one. Its stop lists are published anyway. The zero
-// value means no hold.
+// Hold keeps an older content current after a rollback, even if the ordering service publishes another
+// one. Its stop lists are published anyway. The zero value means no hold.
 type Hold struct {
 	Until HoldUntil
 	// Of identifies the content that the ordering service published when the hold
@@ -45,9 +43,8 @@ func (h Hold) fields() []any {
 	return []any{"held", h != Hold{}, "hold", string(h.Until), "holdOf", h.Of}
 }
 
-// Release ends the hold at once and returns it; the zero Hold if there was none. It
-// publishes nothing: a sync that starts afterwards does. Replicas see the change at
-// their next poll. The error is redisdb.ErrUnavailable.
+// Release ends the hold at once and returns it; the zero Hold if there was none. It publishes nothing: a sync
+// that starts afterwards does. Replicas see the change at their next poll. The error is redisdb.ErrUnavailable.
 func (s *Store) Release(ctx context.Context, restaurant menu.RestaurantID) (Hold, error) {
 	answer, err := releaseScript.Run(ctx, s.redis.Client(), []string{s.keys.Current(restaurant)}).StringSlice()
 	if err != nil {

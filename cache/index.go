@@ -29,9 +29,8 @@ type pairs []string
 
 func (p *pairs) add(field string, value []byte) { *p = append(*p, field, string(value)) }
 
-// productIndex returns the documented hash products: dish id to {externalId, name,
-// price, schemeId, categoryId, categoryIds, available}. An index that restaurants
-// share omits available, which differs between them.
+// productIndex returns the documented hash products: dish id to {externalId, name, price, schemeId, categoryId,
+// categoryIds, available}. An index that restaurants share omits available, which differs between them.
 func productIndex(c *menu.Catalogue, shared bool) pairs {
 	fields := make(pairs, 0, 2*c.Products().Len())
 	var scratch []byte
@@ -110,8 +109,7 @@ func appendScheme(b []byte, c *menu.Catalogue, at menu.Index) []byte {
 	return append(b, ']')
 }
 
-// stoppedIndex returns the documented set stopped: ids of dishes and ingredients,
-// each once.
+// stoppedIndex returns the documented set stopped: ids of dishes and ingredients, each once.
 func stoppedIndex(stops menu.Stops) []string {
 	ids := slices.Concat(stops.Products, stops.Ingredients)
 	slices.Sort(ids)

@@ -8,26 +8,23 @@ import (
 	"larder/internal/redisdb"
 )
 
-// The format numbers of larder's own values are part of their keys. An instance
-// with another format does not read them (policy S3). catalogueForm is for
-// catalogues, format for everything else.
+// The format numbers of larder's own values are part of their keys. An instance with another format
+// does not read them (policy S3). catalogueForm is for catalogues, format for everything else.
 const (
 	format        = "f1"
 	catalogueForm = "f3"
 )
 
-// DefaultMenu returns the restaurant id of a connection's default menu, the view
-// that the ordering service returns without restaurantId. No configured id contains
-// '@'.
+// DefaultMenu returns the restaurant id of a connection's default menu, the view that the ordering
+// service returns without restaurantId. No configured id contains '@'.
 func DefaultMenu(connection string) menu.RestaurantID {
 	return menu.RestaurantID("@" + connection)
 }
 
 // Keys returns the name of every key that larder uses in Redis.
 //
-// All keys of a restaurant share the hash tag {r:ID}, and those of a content
-// {c:HASH}, because a cluster rejects a script whose keys are in several slots. The
-// zero value uses redisdb.DefaultPrefix.
+// All keys of a restaurant share the hash tag {r:ID}, and those of a content {c:HASH}, because a
+// cluster rejects a script whose keys are in several slots. The zero value uses redisdb.DefaultPrefix.
 type Keys struct{ prefix string }
 
 // NewKeys returns the keys with the given prefix.
@@ -50,9 +47,8 @@ func (k Keys) restaurant(id menu.RestaurantID, parts ...string) string {
 // Current is a hash: version, content, syncedAt, index, and larder's own fields.
 func (k Keys) Current(id menu.RestaurantID) string { return k.restaurant(id, "current") }
 
-// Version is the prefix of one version's keys. It is followed by the hashes
-// products, externalIds and schemes, unless index of Current names the content's,
-// and always by the set stopped.
+// Version is the prefix of one version's keys. It is followed by the hashes products, externalIds and
+// schemes, unless index of Current names the content's, and always by the set stopped.
 func (k Keys) Version(id menu.RestaurantID, version int64) string {
 	return k.restaurant(id, "v", strconv.FormatInt(version, 10))
 }
@@ -92,8 +88,7 @@ func (k Keys) StopValues(id menu.RestaurantID, version int64) string {
 // History is a list of "version content", newest first (policy S7).
 func (k Keys) History(id menu.RestaurantID) string { return k.restaurant(id, catalogueForm, "history") }
 
-// ContentBody is a hash: the view as published, without stop lists, in zstd, and
-// the settings that compile it.
+// ContentBody is a hash: the view as published, without stop lists, in zstd, and the settings that compile it.
 func (k Keys) ContentBody(hash string) string {
 	return k.Content(hash) + ":" + catalogueForm + ":content"
 }
@@ -138,8 +133,7 @@ func (k Keys) RunLog(id menu.RestaurantID) string { return k.restaurant(id, form
 // Findings are the lint findings of a restaurant's last fetched menu.
 func (k Keys) Findings(id menu.RestaurantID) string { return k.restaurant(id, format, "findings") }
 
-// LastFetch is a hash about the restaurant's last fetched menu, with the ordering
-// service's validator.
+// LastFetch is a hash about the restaurant's last fetched menu, with the ordering service's validator.
 func (k Keys) LastFetch(id menu.RestaurantID) string { return k.restaurant(id, format, "validator") }
 
 // RunNotices is the channel of "event JSON" messages about runs and batches:
@@ -176,9 +170,8 @@ func (k Keys) orders(connection string, parts ...string) string {
 // for all connections. It never expires.
 func (k Keys) JournalSecret() string { return k.name(format, "journal-secret") }
 
-// JournalState is a hash about all records of a connection, above all the Redis
-// that holds them and the number of commits (policies O14 and O14a). It never
-// expires.
+// JournalState is a hash about all records of a connection, above all the Redis that holds them and the
+// number of commits (policies O14 and O14a). It never expires.
 func (k Keys) JournalState(connection string) string { return k.orders(connection, "journal") }
 
 // Order is a hash: one order's record. It expires (policy O13).
@@ -194,30 +187,25 @@ func (k Keys) OrderGuest(connection, ref string, call int) string {
 // key's hash. It expires (policy O7).
 func (k Keys) OrderKey(connection, hash string) string { return k.orders(connection, "key", hash) }
 
-// OrderID holds the ref of the order with the service's orderID. It expires with
-// the order's record.
+// OrderID holds the ref of the order with the service's orderID. It expires with the order's record.
 func (k Keys) OrderID(connection, orderID string) string { return k.orders(connection, "id", orderID) }
 
-// OrderAborted exists while an aborted commit of a new call must not take effect
-// late; it expires.
+// OrderAborted exists while an aborted commit of a new call must not take effect late; it expires.
 func (k Keys) OrderAborted(connection, opening string) string {
 	return k.orders(connection, "aborted", opening)
 }
 
-// Orders is a sorted set of all records as "created/ref", sorted as text, which is
-// by the time of creation.
+// Orders is a sorted set of all records as "created/ref", sorted as text, which is by the time of creation.
 func (k Keys) Orders(connection string) string { return k.orders(connection, "orders") }
 
 // OrdersIn is a sorted set like Orders, of the records in one state. State
 // "unknown" contains the records with an operation whose outcome is unknown.
 func (k Keys) OrdersIn(connection, state string) string { return k.orders(connection, "in", state) }
 
-// OrdersOpen is a sorted set: "ref call" of every open call, by its deadline
-// (policy O12).
+// OrdersOpen is a sorted set: "ref call" of every open call, by its deadline (policy O12).
 func (k Keys) OrdersOpen(connection string) string { return k.orders(connection, "open") }
 
-// OrdersExpiry is a sorted set: "created/ref" of every record that expires, by the
-// time of its expiry.
+// OrdersExpiry is a sorted set: "created/ref" of every record that expires, by the time of its expiry.
 func (k Keys) OrdersExpiry(connection string) string { return k.orders(connection, "expiry") }
 
 // Keys of package httpapi.

@@ -13,8 +13,7 @@ import (
 // with space for values that larder writes longer.
 const maxContent = 128 << 20
 
-// packer compresses and unpacks stored values. It is safe for concurrent use and
-// starts no goroutine.
+// packer compresses and unpacks stored values. It is safe for concurrent use and starts no goroutine.
 type packer struct {
 	zstd   *zstd.Encoder
 	unzstd *zstd.Decoder
@@ -30,9 +29,8 @@ func newPacker() *packer {
 	return &packer{zstd: encoder, unzstd: decoder}
 }
 
-// pack compresses a value that only larder reads. A publish waits for it, so it
-// uses zstd's fastest level, which still compresses well
-// (docs/decisions/0027-sync-of-changed-menus.md).
+// pack compresses a value that only larder reads. A publish waits for it, so it uses zstd's fastest
+// level, which still compresses well (docs/decisions/0027-sync-of-changed-menus.md).
 func (p *packer) pack(value []byte) []byte {
 	return p.zstd.EncodeAll(value, make([]byte, 0, len(value)/4+64))
 }

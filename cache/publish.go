@@ -17,11 +17,9 @@ import (
 const (
 	// stagedLife is how long staged keys wait for the script.
 	stagedLife = 2 * time.Minute
-	// oldLife is how long the keys of the previous version stay readable
-	// (docs/redis.md).
+	// oldLife is how long the keys of the previous version stay readable (docs/redis.md).
 	oldLife = 10 * time.Minute
-	// verifyWithin limits the check whether a publish without a response took
-	// effect.
+	// verifyWithin limits the check whether a publish without a response took effect.
 	verifyWithin = 2 * time.Second
 )
 
@@ -36,8 +34,7 @@ type Publication struct {
 	// Base is the version that was current when the publisher started, 0 for none.
 	// If another one is current, Publish returns ErrStale.
 	Base int64
-	// Catalogue is compiled from Published, with its stop lists. The caller must
-	// not change either.
+	// Catalogue is compiled from Published, with its stop lists. The caller must not change either.
 	Catalogue *menu.Catalogue
 	Published menu.Published
 	// Content is the menu.ContentHash of Published if the publisher has it. If it
@@ -49,8 +46,7 @@ type Publication struct {
 	// Floor is the highest version that the publisher has served. The new one is
 	// higher, even if Redis has lost its data (policies S2, S2a).
 	Floor int64
-	// Hold is set with the version; the zero Hold ends the hold (policy S7a). nil
-	// changes nothing.
+	// Hold is set with the version; the zero Hold ends the hold (policy S7a). nil changes nothing.
 	Hold *Hold
 	// Outcome is the outcome of the publishing run; empty means "updated".
 	Outcome string
@@ -58,16 +54,13 @@ type Publication struct {
 
 var errIncomplete = errors.New("restaurant, catalogue or published view is missing")
 
-// Publish makes a version current, with the number max(Base, Floor, the stored
-// floor)+1. It first writes everything that the version refers to, under staged
-// names and in limited pipelines. Then one small script switches the restaurant to
-// it. If the publisher dies before that, the previous version stays current and
-// complete (policy S6).
+// Publish makes a version current, with the number max(Base, Floor, the stored floor)+1. It first
+// writes everything that the version refers to, under staged names and in limited pipelines. Then one
+// small script switches the restaurant to it. If the publisher dies before that, the previous version
+// stays current and complete (policy S6).
 //
-// A stored content is not written again. If only stop lists differ, the version
-// replaces the previous one in the history (policy S7).
-//
-// Errors: ErrFenced, ErrStale, redisdb.ErrUnavailable.
+// A stored content is not written again. If only stop lists differ, the version replaces the previous
+// one in the history (policy S7). Errors: ErrFenced, ErrStale, redisdb.ErrUnavailable.
 func (s *Store) Publish(ctx context.Context, p Publication) (Version, error) {
 	version, err := s.publish(ctx, p)
 	if err != nil {
@@ -99,10 +92,18 @@ func (s *Store) publish(ctx context.Context, p Publication) (Version, error) {
 		content = menu.ContentHash(p.Published.Content, p.Catalogue.Settings())
 	}
 	version := Version{
-		Restaurant: p.Restaurant, Name: strings.Clone(p.Name), Version: max(p.Base, p.Floor, stored.floor) + 1, Floor: stored.floor,
-		Content: content, Stops: p.Catalogue.Stops(),
-		SyncedAt: truncateMillis(p.SyncedAt), CheckedAt: truncateMillis(cmp.Or(p.CheckedAt, p.SyncedAt)),
-		Counts: p.Catalogue.Counts(), LastOutcome: cmp.Or(p.Outcome, outcomeUpdated), Hold: stored.hold, Bytes: len(p.Published.Content),
+		Restaurant:  p.Restaurant,
+		Name:        strings.Clone(p.Name),
+		Version:     max(p.Base, p.Floor, stored.floor) + 1,
+		Floor:       stored.floor,
+		Content:     content,
+		Stops:       p.Catalogue.Stops(),
+		SyncedAt:    truncateMillis(p.SyncedAt),
+		CheckedAt:   truncateMillis(cmp.Or(p.CheckedAt, p.SyncedAt)),
+		Counts:      p.Catalogue.Counts(),
+		LastOutcome: cmp.Or(p.Outcome, outcomeUpdated),
+		Hold:        stored.hold,
+		Bytes:       len(p.Published.Content),
 	}
 	if p.Hold != nil {
 		version.Hold = *p.Hold
@@ -130,7 +131,6 @@ func (s *Store) publish(ctx context.Context, p Publication) (Version, error) {
 // outcomeUpdated is the outcome of a run that published (docs/http-operators.md).
 const outcomeUpdated = "updated"
 
-// publishState is a restaurant's state when a publish starts.
 type publishState struct {
 	fence   int64
 	floor   int64
@@ -143,7 +143,6 @@ type publishState struct {
 	history                 []historyEntry
 }
 
-// historyEntry is one element of Keys.History.
 type historyEntry struct {
 	version int64
 	content string
@@ -174,9 +173,15 @@ func (s *Store) publishState(ctx context.Context, restaurant menu.RestaurantID) 
 	}
 	of, fences := fieldValues(current.Val()), fieldValues(fence.Val())
 	return publishState{
-		fence: fences.number(0), floor: fences.number(1),
-		version: of.number(0), content: of.text(1), hold: readHold(of.text(2), of.text(4), of.text(5)), form: of.text(3),
-		modifiedAt: of.time(6), publishedAt: of.time(7), history: readHistory(history.Val()),
+		fence:       fences.number(0),
+		floor:       fences.number(1),
+		version:     of.number(0),
+		content:     of.text(1),
+		hold:        readHold(of.text(2), of.text(4), of.text(5)),
+		form:        of.text(3),
+		modifiedAt:  of.time(6),
+		publishedAt: of.time(7),
+		history:     readHistory(history.Val()),
 	}, nil
 }
 

@@ -19,10 +19,16 @@ func TestRecordReadsBack(t *testing.T) {
 		at := time.UnixMilli(rapid.Int64Range(0, 4e12).Draw(t, "at")).UTC()
 		ids := rapid.SliceOf(rapid.String().Filter(func(s string) bool { return strings.ToValidUTF8(s, "") == s }))
 		want := Version{
-			Restaurant: "bistro", Name: rapid.StringMatching(`[\p{L} ]*`).Draw(t, "name"),
-			Version: rapid.Int64Min(1).Draw(t, "version"), Content: rapid.StringMatching(`[0-9a-f]{64}`).Draw(t, "content"),
-			Stops:    menu.Stops{Products: ids.Draw(t, "products"), Ingredients: ids.Draw(t, "ingredients")},
-			SyncedAt: at, CheckedAt: at, ModifiedAt: afterLast(at, at.Add(rapid.SampledFrom([]time.Duration{-time.Hour, -time.Millisecond, 0}).Draw(t, "before"))), Counts: menu.Counts{Products: 3}, Bytes: 7,
+			Restaurant: "bistro",
+			Name:       rapid.StringMatching(`[\p{L} ]*`).Draw(t, "name"),
+			Version:    rapid.Int64Min(1).Draw(t, "version"),
+			Content:    rapid.StringMatching(`[0-9a-f]{64}`).Draw(t, "content"),
+			Stops:      menu.Stops{Products: ids.Draw(t, "products"), Ingredients: ids.Draw(t, "ingredients")},
+			SyncedAt:   at,
+			CheckedAt:  at,
+			ModifiedAt: afterLast(at, at.Add(rapid.SampledFrom([]time.Duration{-time.Hour, -time.Millisecond, 0}).Draw(t, "before"))),
+			Counts:     menu.Counts{Products: 3},
+			Bytes:      7,
 		}
 		raw, err := encodeRecord(want)
 		if err != nil {

@@ -10,8 +10,7 @@ import (
 	"larder/internal/menu"
 )
 
-// Status is what changes without a new version: a few fields of Keys.Current and
-// the floor.
+// Status is what changes without a new version: a few fields of Keys.Current and the floor.
 type Status struct {
 	Version     int64 // 0: no version
 	Content     string
@@ -39,14 +38,20 @@ func readStatus(values []any) Status {
 		return Status{Floor: of.number(11)}
 	}
 	return Status{
-		Version: of.number(0), Content: of.text(1), SyncedAt: of.time(2), CheckedAt: of.time(3), LastOutcome: of.text(4),
-		Hold: readHold(of.text(5), of.text(9), of.text(10)), Published: of.text(6), PublishedAt: of.time(7), Floor: of.number(11),
+		Version:     of.number(0),
+		Content:     of.text(1),
+		SyncedAt:    of.time(2),
+		CheckedAt:   of.time(3),
+		LastOutcome: of.text(4),
+		Hold:        readHold(of.text(5), of.text(9), of.text(10)),
+		Published:   of.text(6),
+		PublishedAt: of.time(7),
+		Floor:       of.number(11),
 	}
 }
 
-// Statuses reads the statuses of many restaurants in few round trips and passes
-// them to received, in order. A restaurant without a catalogue has version 0. The
-// error is redisdb.ErrUnavailable.
+// Statuses reads the statuses of many restaurants in few round trips and passes them to received, in
+// order. A restaurant without a catalogue has version 0. The error is redisdb.ErrUnavailable.
 func (s *Store) Statuses(ctx context.Context, restaurants []menu.RestaurantID, received func(menu.RestaurantID, Status)) error {
 	return s.queryCurrent(ctx, restaurants, statusFields(), func(restaurant menu.RestaurantID, values []any) {
 		received(restaurant, readStatus(values))
@@ -68,24 +73,21 @@ func (v Version) With(s Status) Version {
 	return v
 }
 
-// Lost reports whether Redis has neither the served version, nor a later one, nor a
-// floor as high.
+// Lost reports whether Redis has neither the served version, nor a later one, nor a floor as high.
 func (s Status) Lost(served Version) bool {
 	return s.Floor < served.highest() && (s.Version < served.highest() || s.Version == served.Version && !s.identifies(served))
 }
 
-// Behind reports whether Redis has lost this version or a later one. The served
-// menu may then not be the published one, and every sync publishes until there is a
-// version above the floor (policy S2a).
+// Behind reports whether Redis has lost this version or a later one. The served menu may then not be
+// the published one, and every sync publishes until there is a version above the floor (policy S2a).
 func (v Version) Behind() bool { return v.Version > 0 && v.Version <= v.Floor }
 
 // highest returns the highest version known to have been served.
 func (v Version) highest() int64 { return max(v.Version, v.Floor) }
 
-// RaiseFloor raises the floors of restaurants to served versions that Redis may
-// have lost. If Redis has them, it does nothing. It returns the resulting floors,
-// and which of them were raised, in the order of the versions (policy S2a). The
-// error is redisdb.ErrUnavailable.
+// RaiseFloor raises the floors of restaurants to served versions that Redis may have lost. If Redis has
+// them, it does nothing. It returns the resulting floors, and which of them were raised, in the order
+// of the versions (policy S2a). The error is redisdb.ErrUnavailable.
 func (s *Store) RaiseFloor(ctx context.Context, served ...Version) (floors []int64, raised []bool, err error) {
 	for part := range slices.Chunk(served, pipelined) {
 		pipe := s.redis.Client().Pipeline()

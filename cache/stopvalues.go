@@ -13,9 +13,8 @@ import (
 	"larder/internal/redisdb"
 )
 
-// StopListUpdate is a change of stop values without a new version. The content and
-// the stopped ids of the current version are the same; the stop lists changed for
-// other restaurants, or in their format.
+// StopListUpdate is a change of stop values without a new version. The content and the stopped ids of
+// the current version are the same; the stop lists changed for other restaurants, or in their format.
 type StopListUpdate struct {
 	Version Version // the current version
 	Fence   int64   // the publisher's fence (policy S2)
@@ -24,12 +23,9 @@ type StopListUpdate struct {
 	At      time.Time
 }
 
-// UpdateStopLists saves the stop values with the version, so that the published
-// view shows them, and returns the changed version. It makes no new version and
-// sends no notice; replicas see the change at their next poll. It does nothing if
-// the values are equal.
-//
-// Errors: ErrFenced, ErrStale, redisdb.ErrUnavailable.
+// UpdateStopLists saves the stop values with the version, so that the published view shows them, and returns
+// the changed version. It makes no new version and sends no notice; replicas see the change at their next poll.
+// It does nothing if the values are equal. Errors: ErrFenced, ErrStale, redisdb.ErrUnavailable.
 func (s *Store) UpdateStopLists(ctx context.Context, r StopListUpdate) (Version, error) {
 	version := r.Version
 	published := PublishedSum(version.Content, r.Stops)
@@ -66,9 +62,7 @@ func PublishedSum(content string, stops []byte) string {
 	return sum([]byte(content + sum(stops)))
 }
 
-// View loads the menu view of a stored version as the ordering service last
-// published it: O(its size).
-//
+// View loads the menu view of a stored version as the ordering service last published it: O(its size).
 // Errors: ErrNoCatalogue if it is not stored, ErrCorrupt, redisdb.ErrUnavailable.
 func (s *Store) View(ctx context.Context, v Version) (menu.Published, error) {
 	doing := fmt.Sprintf("the view of %s@%d as published", v.Restaurant, v.Version)
@@ -92,11 +86,10 @@ func (s *Store) View(ctx context.Context, v Version) (menu.Published, error) {
 	return menu.Published{Content: content, Stops: stops}, nil
 }
 
-// PackedViews reads the stored form of menu views in one round trip: the stop
-// values of each version, in order, and the contents by hash, without those that
-// the caller holds. A value that is missing in Redis or foreign is empty or absent.
-// Unpack unpacks them; they are not checked against PublishedSum. The error is
-// redisdb.ErrUnavailable.
+// PackedViews reads the stored form of menu views in one round trip: the stop values of each version,
+// in order, and the contents by hash, without those that the caller holds. A value that is missing in
+// Redis or foreign is empty or absent. Unpack unpacks them; they are not checked against PublishedSum.
+// The error is redisdb.ErrUnavailable.
 func (s *Store) PackedViews(
 	ctx context.Context, versions []Version, held func(content string) bool,
 ) (stops [][]byte, contents map[string][]byte, err error) {

@@ -17,8 +17,7 @@ import (
 )
 
 const (
-	// DefaultHistory is the default number of contents in a restaurant's history
-	// (policy S7).
+	// DefaultHistory is the default number of contents in a restaurant's history (policy S7).
 	DefaultHistory = 20
 	// pipelined is the number of restaurants in one pipeline.
 	pipelined = 256
@@ -30,8 +29,7 @@ type StoreConfig struct {
 	Clock   func() time.Time // nil means time.Now
 }
 
-// Store holds the catalogues in Redis. It is safe for concurrent use by any number
-// of goroutines and processes.
+// Store holds the catalogues in Redis. It is safe for concurrent use by any number of goroutines and processes.
 type Store struct {
 	redis   *redisdb.DB
 	keys    Keys
@@ -43,8 +41,11 @@ type Store struct {
 // NewStore returns a Store. It does not connect to Redis.
 func NewStore(r *redisdb.DB, cfg StoreConfig) *Store {
 	s := &Store{
-		redis: r, keys: NewKeys(r.Prefix()), history: cfg.History, clock: cfg.Clock,
-		packer: newPacker(),
+		redis:   r,
+		keys:    NewKeys(r.Prefix()),
+		history: cfg.History,
+		clock:   cfg.Clock,
+		packer:  newPacker(),
 	}
 	if s.history < 1 {
 		s.history = DefaultHistory
@@ -55,9 +56,7 @@ func NewStore(r *redisdb.DB, cfg StoreConfig) *Store {
 	return s
 }
 
-// Current returns the restaurant's current version.
-//
-// Errors: ErrNoCatalogue, ErrCorrupt, redisdb.ErrUnavailable.
+// Current returns the restaurant's current version. Errors: ErrNoCatalogue, ErrCorrupt, redisdb.ErrUnavailable.
 func (s *Store) Current(ctx context.Context, restaurant menu.RestaurantID) (Version, error) {
 	found, err := s.Find(ctx, []menu.RestaurantID{restaurant})
 	if err != nil {
@@ -66,9 +65,8 @@ func (s *Store) Current(ctx context.Context, restaurant menu.RestaurantID) (Vers
 	return found[0].Version, found[0].Err
 }
 
-// Currents returns the current versions of many restaurants in few round trips. It
-// omits a restaurant without a catalogue or with an unreadable record. The error is
-// redisdb.ErrUnavailable.
+// Currents returns the current versions of many restaurants in few round trips. It omits a restaurant
+// without a catalogue or with an unreadable record. The error is redisdb.ErrUnavailable.
 func (s *Store) Currents(ctx context.Context, restaurants []menu.RestaurantID) (map[menu.RestaurantID]Version, error) {
 	found, err := s.Find(ctx, restaurants)
 	if err != nil {
@@ -90,11 +88,9 @@ type State struct {
 	Floor   int64   // the highest version that was served before Redis lost it (policy S2a)
 }
 
-// State reads the restaurant's current version and whether its content exists. If
-// the version in memory, held, is current, it takes one round trip. If Redis has
-// lost held, State raises the floor (policy S2a). with adds commands of the caller
-// to the round trip, which may run twice; nil adds none.
-//
+// State reads the restaurant's current version and whether its content exists. If the version in
+// memory, held, is current, it takes one round trip. If Redis has lost held, State raises the floor
+// (policy S2a). with adds commands of the caller to the round trip, which may run twice; nil adds none.
 // Errors: ErrCorrupt, redisdb.ErrUnavailable.
 func (s *Store) State(
 	ctx context.Context, restaurant menu.RestaurantID, held Version, with func(redis.Pipeliner),
@@ -171,9 +167,8 @@ func readCurrent(restaurant menu.RestaurantID, values []any) Found {
 	return Found{Version: version.With(state), Err: err}
 }
 
-// queryCurrent reads fields of Keys.Current, then the floor, of many restaurants in
-// order. A foreign value under the first key gives no values and does not affect
-// other restaurants.
+// queryCurrent reads fields of Keys.Current, then the floor, of many restaurants in order. A foreign
+// value under the first key gives no values and does not affect other restaurants.
 func (s *Store) queryCurrent(
 	ctx context.Context, restaurants []menu.RestaurantID, fields []string, answer func(menu.RestaurantID, []any),
 ) error {
@@ -199,10 +194,8 @@ func (s *Store) queryCurrent(
 	return nil
 }
 
-// Versions returns the versions in the history, newest first: one for each content,
-// with its last stop lists (policy S7).
-//
-// Errors: ErrNoCatalogue if the history is empty, redisdb.ErrUnavailable.
+// Versions returns the versions in the history, newest first: one for each content, with its last stop
+// lists (policy S7). Errors: ErrNoCatalogue if the history is empty, redisdb.ErrUnavailable.
 func (s *Store) Versions(ctx context.Context, restaurant menu.RestaurantID) ([]Version, error) {
 	list, err := s.redis.Client().LRange(ctx, s.keys.History(restaurant), 0, -1).Result()
 	if err != nil {
@@ -230,9 +223,7 @@ func (s *Store) Versions(ctx context.Context, restaurant menu.RestaurantID) ([]V
 	return versions, nil
 }
 
-// Version returns one version of the history, or one that was replaced within the
-// last ten minutes.
-//
+// Version returns one version of the history, or one that was replaced within the last ten minutes.
 // Errors: ErrNoCatalogue if it is not stored, ErrCorrupt, redisdb.ErrUnavailable.
 func (s *Store) Version(ctx context.Context, restaurant menu.RestaurantID, version int64) (Version, error) {
 	raw, err := s.redis.Client().Get(ctx, s.keys.Record(restaurant, version)).Bytes()
@@ -253,7 +244,6 @@ func (s *Store) SaveReasons(ctx context.Context, connection string, raw []byte) 
 }
 
 // Reasons returns a connection's rejection reasons and when they were saved.
-//
 // Errors: ErrNoReasons, redisdb.ErrUnavailable.
 func (s *Store) Reasons(ctx context.Context, connection string) ([]byte, time.Time, error) {
 	values, err := s.redis.Client().HMGet(ctx, s.keys.Reasons(connection), "reasons", "at").Result()
@@ -272,10 +262,9 @@ func (s *Store) Reasons(ctx context.Context, connection string) ([]byte, time.Ti
 	return []byte(raw), at, nil
 }
 
-// Subscribe calls received for every version that any process publishes, until ctx
-// ends. It calls subscribed at the start of each subscription; versions published
-// before are not announced. It calls lost with the error of a subscription that
-// ended, and subscribes again.
+// Subscribe calls received for every version that any process publishes, until ctx ends. It calls
+// subscribed at the start of each subscription; versions published before are not announced. It calls
+// lost with the error of a subscription that ended, and subscribes again.
 func (s *Store) Subscribe(
 	ctx context.Context, subscribed func(), received func(restaurant menu.RestaurantID, version int64), lost func(error),
 ) {

@@ -34,11 +34,19 @@ func TestPublishedVersionReadsBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := cache.Version{
-			Restaurant: bistro, Name: "The Bistro", Version: 1, Content: published.Content,
-			Stops:    menu.Stops{Products: []string{"d1"}},
-			SyncedAt: noon.Add(time.Millisecond), CheckedAt: noon.Add(time.Millisecond), ModifiedAt: noon.Add(time.Millisecond),
-			Counts: p.Catalogue.Counts(), LastOutcome: "updated", Bytes: len(p.Published.Content),
-			Published: published.Published, PublishedAt: noon.Add(time.Millisecond),
+			Restaurant:  bistro,
+			Name:        "The Bistro",
+			Version:     1,
+			Content:     published.Content,
+			Stops:       menu.Stops{Products: []string{"d1"}},
+			SyncedAt:    noon.Add(time.Millisecond),
+			CheckedAt:   noon.Add(time.Millisecond),
+			ModifiedAt:  noon.Add(time.Millisecond),
+			Counts:      p.Catalogue.Counts(),
+			LastOutcome: "updated",
+			Bytes:       len(p.Published.Content),
+			Published:   published.Published,
+			PublishedAt: noon.Add(time.Millisecond),
 		}
 		current, err := s.Current(t.Context(), bistro)
 		if err != nil {

@@ -15,10 +15,9 @@ const (
 	sweepPage = 256
 )
 
-// Sweep removes the contents that no history has named for a day, and returns their
-// number. Contents never expire by themselves: the last good menu is kept
-// indefinitely. Only the first instance in a day does the work. The error is
-// redisdb.ErrUnavailable.
+// Sweep removes the contents that no history has named for a day, and returns their number. Contents
+// never expire by themselves: the last good menu is kept indefinitely. Only the first instance in a day
+// does the work. The error is redisdb.ErrUnavailable.
 func (s *Store) Sweep(ctx context.Context) (int, error) {
 	client := s.redis.Client()
 	// Less than a day, so that a daily caller does not miss its turn.
@@ -31,8 +30,7 @@ func (s *Store) Sweep(ctx context.Context) (int, error) {
 	}
 	removed, err := s.sweepAll(ctx)
 	if err != nil {
-		// Another instance may try today. If this fails too, the sweep runs
-		// tomorrow.
+		// Another instance may try today. If this fails too, the sweep runs tomorrow.
 		_ = client.Del(ctx, s.keys.Swept()).Err()
 		return removed, unavailable("sweep", err)
 	}
@@ -60,9 +58,8 @@ func (s *Store) sweepAll(ctx context.Context) (removed int, err error) {
 	}
 }
 
-// sweepContent removes one content unless the history of one of its users names it.
-// Users are never removed from the set: a late removal could make a content that is
-// used again look unused.
+// sweepContent removes one content unless the history of one of its users names it. Users are never
+// removed from the set: a late removal could make a content that is used again look unused.
 func (s *Store) sweepContent(ctx context.Context, hash string) (bool, error) {
 	client := s.redis.Client()
 	users, err := client.SMembers(ctx, s.keys.ContentUsers(hash)).Result()
@@ -105,9 +102,8 @@ func (s *Store) unlist(ctx context.Context, hash string) error {
 	return client.SAdd(ctx, s.keys.Contents(), hash).Err()
 }
 
-// Run sweeps unused contents until ctx ends: at the start, for instances that run
-// less than an hour, and then every hour. The first instance in a day does the
-// work. It starts no goroutine.
+// Run sweeps unused contents until ctx ends: at the start, for instances that run less than an hour,
+// and then every hour. The first instance in a day does the work. It starts no goroutine.
 func (s *Store) Run(ctx context.Context) error {
 	ticker := time.NewTicker(time.Hour)
 	defer ticker.Stop()

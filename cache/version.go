@@ -11,8 +11,7 @@ import (
 	"larder/internal/menu"
 )
 
-// Version describes one version of a restaurant's catalogue. The caller must not
-// change its slices.
+// Version describes one version of a restaurant's catalogue. The caller must not change its slices.
 type Version struct {
 	Restaurant menu.RestaurantID
 	Name       string // the restaurant's name as configured when it was published
@@ -22,23 +21,20 @@ type Version struct {
 	SyncedAt   time.Time // UTC, whole milliseconds: when this version was fetched
 	CheckedAt  time.Time // UTC, whole milliseconds: when it was last confirmed
 	Counts     menu.Counts
-	// LastOutcome is the outcome of the last finished run: "updated", "unchanged",
-	// "quarantined", "failed", ….
+	// LastOutcome is the outcome of the last finished run: "updated", "unchanged", "quarantined", "failed", ….
 	LastOutcome string
 	Held        bool // a rollback holds it (policy S7a)
 	Hold        Hold // zero if Held is false
 	Bytes       int  // size of the content
-	// ModifiedAt is SyncedAt, or a second later if the previous version was
-	// modified in the same second. So no two versions have the same Last-Modified,
-	// which may be slightly in the future.
+	// ModifiedAt is SyncedAt, or a second later if the previous version was modified in the same
+	// second. So no two versions have the same Last-Modified, which may be slightly in the future.
 	ModifiedAt time.Time
 	// Published identifies what the ordering service published: the content and the
 	// stop lists of all restaurants. It may change without a new version, and
 	// PublishedAt with it. PublishedAt follows the rule of ModifiedAt.
 	Published   string
 	PublishedAt time.Time
-	// Floor is the highest version that was served before Redis lost it, 0 for
-	// none; see Behind.
+	// Floor is the highest version that was served before Redis lost it, 0 for none; see Behind.
 	Floor int64
 }
 
@@ -72,8 +68,13 @@ type record struct {
 
 func encodeRecord(v Version) ([]byte, error) {
 	r := record{
-		Version: v.Version, Content: v.Content, Name: v.Name, Stops: v.Stops,
-		SyncedAt: menu.FormatTime(v.SyncedAt), Counts: v.Counts, Bytes: v.Bytes,
+		Version:  v.Version,
+		Content:  v.Content,
+		Name:     v.Name,
+		Stops:    v.Stops,
+		SyncedAt: menu.FormatTime(v.SyncedAt),
+		Counts:   v.Counts,
+		Bytes:    v.Bytes,
 	}
 	if v.ModifiedAt.After(v.SyncedAt) {
 		r.ModifiedAt = menu.FormatTime(v.ModifiedAt)
@@ -81,8 +82,7 @@ func encodeRecord(v Version) ([]byte, error) {
 	return json.Marshal(r)
 }
 
-// decodeRecord reads a record; CheckedAt starts as SyncedAt. The error is
-// ErrCorrupt.
+// decodeRecord reads a record; CheckedAt starts as SyncedAt. The error is ErrCorrupt.
 func decodeRecord(restaurant menu.RestaurantID, raw []byte) (Version, error) {
 	var r record
 	if err := json.Unmarshal(raw, &r); err != nil {
@@ -98,13 +98,20 @@ func decodeRecord(restaurant menu.RestaurantID, raw []byte) (Version, error) {
 		modifiedAt = syncedAt
 	}
 	return Version{
-		Restaurant: restaurant, Name: r.Name, Version: r.Version, Content: r.Content, Stops: r.Stops,
-		SyncedAt: syncedAt, CheckedAt: syncedAt, ModifiedAt: modifiedAt, Counts: r.Counts, Bytes: r.Bytes,
+		Restaurant: restaurant,
+		Name:       r.Name,
+		Version:    r.Version,
+		Content:    r.Content,
+		Stops:      r.Stops,
+		SyncedAt:   syncedAt,
+		CheckedAt:  syncedAt,
+		ModifiedAt: modifiedAt,
+		Counts:     r.Counts,
+		Bytes:      r.Bytes,
 	}, nil
 }
 
-// fieldValues is a result of HMGET. A value that is absent, or that larder did not
-// write, reads as zero.
+// fieldValues is a result of HMGET. A value that is absent, or that larder did not write, reads as zero.
 type fieldValues []any
 
 func (f fieldValues) text(i int) string {

@@ -16,11 +16,9 @@ import (
 )
 
 const (
-	// batchPollInterval is how often an instance looks for open batches of all
-	// instances.
+	// batchPollInterval is how often an instance looks for open batches of all instances.
 	batchPollInterval = 5 * time.Second
-	// batchTries is how often a batch runs one restaurant whose lease holder
-	// vanishes.
+	// batchTries is how often a batch runs one restaurant whose lease holder vanishes.
 	batchTries = 3
 )
 
@@ -34,9 +32,8 @@ type BatchRequest struct {
 	Force      bool   // as in Request
 }
 
-// StartBatch saves a batch of all restaurants, or of all restaurants of a
-// connection, and returns at once. The Scheduler of any instance executes it.
-// Errors: ErrTooManyBatches, redisdb.ErrUnavailable.
+// StartBatch saves a batch of all restaurants, or of all restaurants of a connection, and returns at
+// once. The Scheduler of any instance executes it. Errors: ErrTooManyBatches, redisdb.ErrUnavailable.
 func (r *Runner) StartBatch(ctx context.Context, req BatchRequest) (runlog.Batch, error) {
 	var restaurants []menu.RestaurantID
 	for _, restaurant := range r.set.Load().restaurants {
@@ -52,8 +49,7 @@ func (r *Runner) StartBatch(ctx context.Context, req BatchRequest) (runlog.Batch
 	return b, nil
 }
 
-// runBatches executes the open batches, together with the other instances, until
-// ctx ends.
+// runBatches executes the open batches, together with the other instances, until ctx ends.
 func (s *Scheduler) runBatches(ctx context.Context) {
 	var group stdsync.WaitGroup
 	defer group.Wait()
@@ -82,9 +78,8 @@ func (s *Scheduler) runBatches(ctx context.Context) {
 	}
 }
 
-// runBatch syncs the pending restaurants of a batch. It starts at most twice as
-// many runs as there are workers, so that other manual runs wait for few of them.
-// If it cannot read the batch, the next poll tries again.
+// runBatch syncs the pending restaurants of a batch. It starts at most twice as many runs as there are workers,
+// so that other manual runs wait for few of them. If it cannot read the batch, the next poll tries again.
 func (s *Scheduler) runBatch(ctx context.Context, id string) {
 	b, err := s.runner.runs.Batch(ctx, id)
 	if errors.Is(err, runlog.ErrUnknownBatch) { // expired
@@ -140,8 +135,13 @@ func (s *Scheduler) syncOne(ctx context.Context, b runlog.Batch, restaurant menu
 	if err != nil {
 		now := s.runner.clock().UTC()
 		run = runlog.Run{
-			Restaurant: restaurant, Trigger: runlog.TriggerManual, State: runlog.StateFinished, StartedAt: now, FinishedAt: now,
-			Outcome: runlog.OutcomeFailed, Error: err.Error(),
+			Restaurant: restaurant,
+			Trigger:    runlog.TriggerManual,
+			State:      runlog.StateFinished,
+			StartedAt:  now,
+			FinishedAt: now,
+			Outcome:    runlog.OutcomeFailed,
+			Error:      err.Error(),
 		}
 	}
 	_ = s.awaitRedis(ctx, b.ID, func() error { // on an error the restaurant is synced again
@@ -153,8 +153,7 @@ func (s *Scheduler) syncOne(ctx context.Context, b runlog.Batch, restaurant menu
 	})
 }
 
-// syncRestaurant returns the finished run of a restaurant. Errors: errNotPending,
-// redisdb.ErrUnavailable.
+// syncRestaurant returns the finished run of a restaurant. Errors: errNotPending, redisdb.ErrUnavailable.
 func (s *Scheduler) syncRestaurant(ctx context.Context, b runlog.Batch, restaurant menu.RestaurantID) (runlog.Run, error) {
 	pending, err := s.runner.runs.IsPending(ctx, b.ID, restaurant)
 	switch {

@@ -14,8 +14,7 @@ import (
 )
 
 const (
-	// bytesPerBodyByte is a run's peak memory for each byte of a menu view.
-	// Measured: 5 to 8.
+	// bytesPerBodyByte is a run's peak memory for each byte of a menu view. Measured: 5 to 8.
 	bytesPerBodyByte = 8
 	// firstBody is the assumed size of a menu view before the first fetch.
 	// spareBody is the assumed growth since the last one.
@@ -25,9 +24,8 @@ const (
 	growFactor = 4
 )
 
-// budget limits the memory that all runs of this process use for menu views and
-// compiled menus (sync.memory). Waiting runs are served in order, so that small
-// reservations do not delay a large one forever.
+// budget limits the memory that all runs of this process use for menu views and compiled menus (sync.memory).
+// Waiting runs are served in order, so that small reservations do not delay a large one forever.
 type budget struct {
 	places *semaphore.Weighted
 	size   int64
@@ -105,10 +103,9 @@ func (f lastFetch) size() int64 {
 	return size
 }
 
-// fetchWithin fetches the menu view within a reservation. A view that is larger is
-// dropped and fetched again with a larger reservation. It releases the old one
-// first, so that waiting runs hold no memory and cannot block each other. The
-// caller releases the reservation.
+// fetchWithin fetches the menu view within a reservation. A view that is larger is dropped and fetched
+// again with a larger reservation. It releases the old one first, so that waiting runs hold no memory
+// and cannot block each other. The caller releases the reservation.
 func (p *pipelineRun) fetchWithin(ctx context.Context, seen upstream.Validator) (upstream.Menu, *reservation, error) {
 	for size := p.expectedSize(); ; size *= growFactor {
 		held, err := p.runner.budget.reserve(ctx, size)

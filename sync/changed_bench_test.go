@@ -44,7 +44,9 @@ func benchmarkChanged(b *testing.B, dishes int) {
 	runner, err := menusync.NewRunner(menusync.Deps{
 		Restaurants: []menusync.Restaurant{{Restaurant: directory.Restaurant{ID: bistro, Connection: "main"}, Settings: menu.DefaultSettings()}},
 		Connections: []menusync.Connection{{Name: "main", Source: source, Settings: menu.DefaultSettings()}},
-		Redis:       redis, Store: cache.NewStore(redis, cache.StoreConfig{}), Replica: offered,
+		Redis:       redis,
+		Store:       cache.NewStore(redis, cache.StoreConfig{}),
+		Replica:     offered,
 	})
 	if err != nil {
 		b.Fatal(err)

@@ -13,8 +13,7 @@ import (
 	"larder/internal/upstream"
 )
 
-// Defaults of the `sync:` section that other packages use. SetDefaults has all of
-// them.
+// Defaults of the `sync:` section that other packages use. SetDefaults has all of them.
 const (
 	DefaultSchedule = "@every 2m"
 	DefaultHistory  = 20
@@ -26,21 +25,17 @@ const minLease = 100 * time.Millisecond
 // minMemory is enough for one menu view of 1 MiB at a time.
 const minMemory cache.ByteSize = 8 << 20
 
-// Config is the `sync:` section of the configuration. A zero field means its
-// default.
+// Config is the `sync:` section of the configuration. A zero field means its default.
 type Config struct {
-	// Schedule is the default schedule of restaurants, and the schedule of default
-	// menus and rejection reasons: `@every 2m`, five cron fields, or a descriptor
-	// such as `@hourly` (policy S1).
+	// Schedule is the default schedule of restaurants, and the schedule of default menus and rejection
+	// reasons: `@every 2m`, five cron fields, or a descriptor such as `@hourly` (policy S1).
 	Schedule string `yaml:"schedule"`
-	// ShrinkLimit is the share of its products that a menu may lose in one sync,
-	// above 0 and at most 1. The guard quarantines a menu that lost more (policy
-	// S4).
+	// ShrinkLimit is the share of its products that a menu may lose in one sync, above 0 and at most 1.
+	// The guard quarantines a menu that lost more (policy S4).
 	ShrinkLimit float64 `yaml:"shrink_limit"`
 	// History is the number of contents kept for each restaurant (policy S7).
 	History int `yaml:"history"`
-	// StaleAfter is the number of missed schedules after which a menu is stale
-	// (policy S5).
+	// StaleAfter is the number of missed schedules after which a menu is stale (policy S5).
 	StaleAfter int `yaml:"stale_after"`
 	// Deadline limits one run with all its retries.
 	Deadline time.Duration `yaml:"deadline"`
@@ -48,15 +43,13 @@ type Config struct {
 	Runs int `yaml:"runs"`
 	// RunIndex is the number of latest runs in the list over all restaurants.
 	RunIndex int `yaml:"run_index"`
-	// Concurrency is the number of restaurants that an instance syncs at the same
-	// time. With several connections, one connection gets at most half of it, and
-	// each gets at least one.
+	// Concurrency is the number of restaurants that an instance syncs at the same time. With several
+	// connections, one connection gets at most half of it, and each gets at least one.
 	Concurrency int `yaml:"concurrency"`
 	// Memory limits the memory that all runs of an instance use for menu views and
 	// compiled menus. One view may have an eighth of it.
 	Memory cache.ByteSize `yaml:"memory"`
-	// Lease is how long a lease lasts if its holder vanishes. It is renewed three
-	// times in that time.
+	// Lease is how long a lease lasts if its holder vanishes. It is renewed three times in that time.
 	Lease time.Duration `yaml:"lease"`
 }
 
@@ -74,8 +67,7 @@ func (c *Config) SetDefaults() {
 	c.Lease = cmp.Or(c.Lease, 15*time.Second)
 }
 
-// Validate checks every value after SetDefaults. The error joins one *setting.Error
-// for each invalid value.
+// Validate checks every value after SetDefaults. The error joins one *setting.Error for each invalid value.
 func (c *Config) Validate() error {
 	var errs []error
 	bad := func(key, msg string) { errs = append(errs, setting.Errorf("sync."+key, "%s", msg)) }

@@ -17,7 +17,6 @@ import (
 // maxError limits the error of a run record, in bytes.
 const maxError = 1000
 
-// stepError is a failed step of a run.
 type stepError struct {
 	doing string // "fetch the menu view of restaurant 7"
 	err   error
@@ -35,9 +34,8 @@ func (e deadlineError) Error() string {
 
 func (deadlineError) Is(target error) bool { return target == context.DeadlineExceeded }
 
-// explain describes for a person what failed, how long larder tried, and why the
-// run was ended, if it was. cause is the cause of the run's context, or nil.
-// fallback describes what readers get.
+// explain describes for a person what failed, how long larder tried, and why the run was ended, if it
+// was. cause is the cause of the run's context, or nil. fallback describes what readers get.
 func explain(err, cause error, took time.Duration, fallback string) string {
 	var text strings.Builder
 	text.WriteString(failure(err))
@@ -89,8 +87,6 @@ func failure(err error) string {
 	}
 }
 
-// upstreamFailure describes an error response of the service, or that there was
-// none.
 func upstreamFailure(e *upstream.Error) string {
 	if errors.Is(e.Err, upstream.ErrBreakerOpen) {
 		return fmt.Sprintf("skipped: recent requests to the ordering service failed (circuit breaker open); next attempt in %s",

@@ -238,8 +238,15 @@ func newFixture(t *testing.T, url string, change ...func(*menusync.Deps)) *fixtu
 	}
 	t.Cleanup(func() { _ = opened.Close() })
 	g := &fixture{
-		t: t, service: &service{body: view(10)}, redis: opened, keys: cache.NewKeys(opened.Prefix()), client: opened.Client(),
-		replica: &fakeReplica{}, observer: &observer{}, log: lines, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
+		t:        t,
+		service:  &service{body: view(10)},
+		redis:    opened,
+		keys:     cache.NewKeys(opened.Prefix()),
+		client:   opened.Client(),
+		replica:  &fakeReplica{},
+		observer: &observer{},
+		log:      lines,
+		now:      time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
 	}
 	g.store = cache.NewStore(opened, cache.StoreConfig{Clock: g.clock})
 	g.deps = menusync.Deps{

@@ -8,9 +8,8 @@ import (
 	"larder/sync/runlog"
 )
 
-// guard returns the outcome of a hold for the fetched menu. Without a hold it
-// returns the reason for a quarantine, or "". A forced run skips the check (policy
-// S4).
+// guard returns the outcome of a hold for the fetched menu. Without a hold it returns the reason for a
+// quarantine, or "". A forced run skips the check (policy S4).
 func (p *pipelineRun) guard(view *menu.View, content string) (held, reason string) {
 	p.run.Products = productCount(view)
 	if held = string(p.holdOutcome(content)); held != "" || p.run.Force {
@@ -27,10 +26,9 @@ func (p *pipelineRun) guard(view *menu.View, content string) (held, reason strin
 	return "", reason
 }
 
-// guard returns the reason for a quarantine of a menu that is probably a mistake:
-// an empty one, or one that lost more than limit of the served products (policy
-// S4). It returns "" if the menu may be published. before is 0 for a first menu,
-// which is only quarantined if it is empty.
+// guard returns the reason for a quarantine of a menu that is probably a mistake: an empty one, or one
+// that lost more than limit of the served products (policy S4). It returns "" if the menu may be
+// published. before is 0 for a first menu, which is only quarantined if it is empty.
 func guard(before, after int, limit float64) string {
 	switch {
 	case after == 0:
@@ -43,10 +41,9 @@ func guard(before, after int, limit float64) string {
 	}
 }
 
-// holdOutcome applies the hold to a fetched content. It returns OutcomeUnchanged
-// for the content that the service published at the rollback, and OutcomeHeld for
-// another one that must wait. It returns "" if the content may be published,
-// because there is no hold or because the content ends it (policy S7a).
+// holdOutcome applies the hold to a fetched content. It returns OutcomeUnchanged for the content that the
+// service published at the rollback, and OutcomeHeld for another one that must wait. It returns "" if the
+// content may be published, because there is no hold or because the content ends it (policy S7a).
 func (p *pipelineRun) holdOutcome(content string) runlog.Outcome {
 	hold := p.current.Hold
 	switch {

@@ -40,9 +40,8 @@ func newHealth(log logrus.FieldLogger) *health {
 	return &health{log: log, suspected: sleep.NewSignal(), open: make(chan struct{})}
 }
 
-// watch probes Redis until ctx ends, more often while it is unhealthy. It calls
-// onRecover after the first successful probe and after each recovery. In doubt the
-// probe also checks that larder may publish.
+// watch probes Redis until ctx ends, more often while it is unhealthy. It calls onRecover after the first
+// successful probe and after each recovery. In doubt the probe also checks that larder may publish.
 func (h *health) watch(ctx context.Context, ask func(ctx context.Context, doubt bool) error, onRecover func(context.Context, bool)) {
 	pause := firstPing
 	doubt := true
@@ -69,8 +68,7 @@ func (h *health) watch(ctx context.Context, ask func(ctx context.Context, doubt 
 			continue
 		}
 		doubt = true
-		// Half of the pause is random, so that instances do not all reconnect at
-		// once.
+		// Half of the pause is random, so that instances do not all reconnect at once.
 		_ = sleep.For(ctx, pause/2+rand.N(pause/2)) //nolint:gosec // no secret
 		pause = min(2*pause, lastPing)
 	}
@@ -107,8 +105,7 @@ func (h *health) set(err error) (came bool) {
 // noAnswer is the reason of a Redis that does not respond.
 const noAnswer = "does not answer"
 
-// pause logs why syncs pause, unless the log has this reason already. The caller
-// holds the lock.
+// pause logs why syncs pause, unless the log has this reason already. The caller holds the lock.
 func (h *health) pause(err error) {
 	why, until, class := noAnswer, "it does", ""
 	if refused, ok := errors.AsType[*redisdb.RefusedError](err); ok {

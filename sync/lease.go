@@ -25,9 +25,8 @@ type lease struct {
 	left  string    // the id of a run that its holder did not finish
 }
 
-// acquire takes the restaurant's lease for run and writes its record as running.
-// slot is the tick of the schedule; zero without one. Errors: ErrBusy, errTaken,
-// redisdb.ErrUnavailable.
+// acquire takes the restaurant's lease for run and writes its record as running. slot is the tick of
+// the schedule; zero without one. Errors: ErrBusy, errTaken, redisdb.ErrUnavailable.
 func (r *Runner) acquire(ctx context.Context, t *Target, run *runlog.Run, slot time.Time) (lease, error) {
 	asked := time.Now()
 	record, err := run.MarshalJSON()

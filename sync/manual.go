@@ -20,8 +20,7 @@ const (
 	queuesAtOnce = 500
 	// maxName limits the name of a client, in bytes.
 	maxName = 100
-	// firstPoll and lastPoll limit the pauses with which Wait reads a run of
-	// another instance.
+	// firstPoll and lastPoll limit the pauses with which Wait reads a run of another instance.
 	firstPoll = 20 * time.Millisecond
 	lastPoll  = 500 * time.Millisecond
 )
@@ -36,11 +35,10 @@ type Request struct {
 	batch bool // part of a batch
 }
 
-// Start joins a run or queues a new one for this process's Scheduler, and returns
-// at once (policy S8). Every request joins a queued run, which becomes forced if the
-// request is. A plain request also joins a running run, and a forced one a forced
-// running run. A fresh request does not, and nobody joins a rollback.
-// Errors: *UnknownRestaurantError, redisdb.ErrUnavailable.
+// Start joins a run or queues a new one for this process's Scheduler, and returns at once (policy S8).
+// Every request joins a queued run, which becomes forced if the request is. A plain request also joins
+// a running run, and a forced one a forced running run. A fresh request does not, and nobody joins a
+// rollback. Errors: *UnknownRestaurantError, redisdb.ErrUnavailable.
 func (r *Runner) Start(ctx context.Context, restaurant menu.RestaurantID, req Request) (runlog.Run, error) {
 	t, err := r.Target(restaurant)
 	if err != nil {
@@ -79,10 +77,9 @@ func (r *Runner) Start(ctx context.Context, restaurant menu.RestaurantID, req Re
 	return run, nil
 }
 
-// Wait returns the run when it has finished, on any instance. If ctx ends first, it
-// returns the run as last read, with ctx's error. A run whose holder vanished comes
-// back as failed, with the error HolderLost. Errors: ErrUnknownRun,
-// redisdb.ErrUnavailable.
+// Wait returns the run when it has finished, on any instance. If ctx ends first, it returns the run as
+// last read, with ctx's error. A run whose holder vanished comes back as failed, with the error
+// HolderLost. Errors: ErrUnknownRun, redisdb.ErrUnavailable.
 func (r *Runner) Wait(ctx context.Context, restaurant menu.RestaurantID, runID string) (runlog.Run, error) {
 	here := r.flights.ended(runID)
 	timer := time.NewTimer(firstPoll)
@@ -132,8 +129,7 @@ type flight struct {
 	done       chan struct{} // closed when the run has finished
 }
 
-// begin records a run that starts here. The caller calls end when the run has
-// finished.
+// begin records a run that starts here. The caller calls end when the run has finished.
 func (f *flights) begin(id string, restaurant menu.RestaurantID) (end func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -178,7 +174,6 @@ func (f *flights) idOfStart(restaurant menu.RestaurantID, id string) string {
 	return id
 }
 
-// unanswered records a start without a response.
 func (f *flights) unanswered(restaurant menu.RestaurantID, id string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -21,24 +21,27 @@ import (
 	"larder/sync/runlog"
 )
 
-// maxPublish limits how often a run publishes again after another version overtook
-// it.
+// maxPublish limits how often a run publishes again after another version overtook it.
 const maxPublish = 3
 
-// ErrBusy means that another run held the restaurant's lease for as long as the
-// caller waited.
+// ErrBusy means that another run held the restaurant's lease for as long as the caller waited.
 var ErrBusy = errors.New("sync: another run of this restaurant is in progress")
 
 func (r *Runner) newRun(t *Target, why runlog.Trigger) runlog.Run {
 	now := r.clock().UTC()
-	return runlog.Run{ID: r.runs.NewID(now), Restaurant: t.ID, Trigger: why, State: runlog.StateQueued, StartedAt: now}
+	return runlog.Run{
+		ID:         r.runs.NewID(now),
+		Restaurant: t.ID,
+		Trigger:    why,
+		State:      runlog.StateQueued,
+		StartedAt:  now,
+	}
 }
 
-// Once executes one run: lease, fetch, decode, lint, guard, compile, publish,
-// record. All triggers use it, also for rejection reasons and rollbacks. Errors of
-// the ordering service are in the Run, not in the error. If another run is in
-// progress, Once returns OutcomeSkipped with ErrBusy and leaves no record (policy
-// S1). Errors: ErrBusy, redisdb.ErrUnavailable.
+// Once executes one run: lease, fetch, decode, lint, guard, compile, publish, record. All triggers use
+// it, also for rejection reasons and rollbacks. Errors of the ordering service are in the Run, not in
+// the error. If another run is in progress, Once returns OutcomeSkipped with ErrBusy and leaves no
+// record (policy S1). Errors: ErrBusy, redisdb.ErrUnavailable.
 func (r *Runner) Once(ctx context.Context, w Work) (runlog.Run, error) {
 	t := w.Target
 	if w.run == nil {
@@ -73,8 +76,7 @@ func (r *Runner) Once(ctx context.Context, w Work) (runlog.Run, error) {
 	return run, nil
 }
 
-// onceWhenFree retries Once while another run holds the lease, until waiting ends.
-// Then it returns ErrBusy.
+// onceWhenFree retries Once while another run holds the lease, until waiting ends. Then it returns ErrBusy.
 func (r *Runner) onceWhenFree(ctx, waiting context.Context, w Work) (runlog.Run, error) {
 	for {
 		done, err := r.Once(ctx, w)
@@ -87,7 +89,14 @@ func (r *Runner) onceWhenFree(ctx, waiting context.Context, w Work) (runlog.Run,
 // withLease executes a run that has the lease, and finishes it. The error is why
 // the run failed, or why its record could not be written.
 func (r *Runner) withLease(ctx context.Context, w Work, run *runlog.Run, held lease) error {
-	p := &pipelineRun{runner: r, target: w.Target, run: run, fence: held.fence, batch: w.batch, began: time.Now()}
+	p := &pipelineRun{
+		runner: r,
+		target: w.Target,
+		run:    run,
+		fence:  held.fence,
+		batch:  w.batch,
+		began:  time.Now(),
+	}
 	ctx, p.span = r.tracing.Root(ctx, "sync.run")
 	within, cancel := context.WithTimeoutCause(ctx, r.cfg.Deadline, deadlineError{after: r.cfg.Deadline})
 	within, lose := context.WithCancelCause(within)
@@ -123,8 +132,7 @@ type pipelineRun struct {
 	same        sameness  // how it was found unchanged
 }
 
-// recovered executes the run. A panic becomes a failure of this run, so that one
-// menu cannot stop the others.
+// recovered executes the run. A panic becomes a failure of this run, so that one menu cannot stop the others.
 func (p *pipelineRun) recovered(ctx context.Context) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -152,8 +160,7 @@ type fetched struct {
 	now    lastFetch // what is saved of it
 }
 
-// syncMenu fetches and publishes one menu. Only Publish changes what is served
-// (policies S5, S6).
+// syncMenu fetches and publishes one menu. Only Publish changes what is served (policies S5, S6).
 func (p *pipelineRun) syncMenu(ctx context.Context) error {
 	if err := p.loadState(ctx); err != nil {
 		return err
@@ -269,9 +276,8 @@ func (p *pipelineRun) keep(ctx context.Context, m built, now lastFetch, same sam
 	return p.confirm(ctx, now, same, m.findings)
 }
 
-// confirm updates only checkedAt, at the run's end (policy S3). Under a hold the
-// outcome may be OutcomeHeld; the hold then confirms the served menu. findings is
-// as in saveLastFetch.
+// confirm updates only checkedAt, at the run's end (policy S3). Under a hold the outcome may be
+// OutcomeHeld; the hold then confirms the served menu. findings is as in saveLastFetch.
 func (p *pipelineRun) confirm(ctx context.Context, now lastFetch, same sameness, findings []menu.Finding) error {
 	if now != p.lastFetch || findings != nil {
 		began := time.Now()
@@ -286,14 +292,22 @@ func (p *pipelineRun) confirm(ctx context.Context, now lastFetch, same sameness,
 	return nil
 }
 
-// publish makes a menu current and saves its fetch. hold is as in
-// cache.Publication.
+// publish makes a menu current and saves its fetch. hold is as in cache.Publication.
 func (p *pipelineRun) publish(ctx context.Context, m built, now lastFetch, outcome runlog.Outcome, hold *cache.Hold) error {
 	began := time.Now()
 	publication := cache.Publication{
-		Restaurant: p.target.ID, Name: cmp.Or(p.target.Name, m.view.Name), Fence: p.fence, Run: p.run.ID, Base: p.current.Version,
-		Catalogue: m.catalogue, Published: m.published, Content: m.hash, SyncedAt: p.runner.clock().UTC(), Floor: p.floor,
-		Hold: hold, Outcome: string(outcome),
+		Restaurant: p.target.ID,
+		Name:       cmp.Or(p.target.Name, m.view.Name),
+		Fence:      p.fence,
+		Run:        p.run.ID,
+		Base:       p.current.Version,
+		Catalogue:  m.catalogue,
+		Published:  m.published,
+		Content:    m.hash,
+		SyncedAt:   p.runner.clock().UTC(),
+		Floor:      p.floor,
+		Hold:       hold,
+		Outcome:    string(outcome),
 	}
 	if p.run.Rollback != nil { // a rollback does not ask the service, so it confirms nothing
 		publication.CheckedAt = p.current.CheckedAt
@@ -343,7 +357,11 @@ func (p *pipelineRun) changes(ctx context.Context, m built) runlog.Changes {
 // restaurant. The published view shows other restaurants' stop lists too.
 func (p *pipelineRun) updateStopLists(ctx context.Context, m built) error {
 	version, err := p.runner.store.UpdateStopLists(ctx, cache.StopListUpdate{
-		Version: p.current, Fence: p.fence, Run: p.run.ID, Stops: m.published.Stops, At: p.runner.clock().UTC(),
+		Version: p.current,
+		Fence:   p.fence,
+		Run:     p.run.ID,
+		Stops:   m.published.Stops,
+		At:      p.runner.clock().UTC(),
 	})
 	if err != nil {
 		return &stepError{doing: "publish " + p.subject(), err: err}

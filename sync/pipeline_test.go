@@ -243,8 +243,12 @@ func TestGuardKnowsWhatMemoryServes(t *testing.T) {
 func TestFailureKeepsTheLastGoodMenu(t *testing.T) {
 	t.Parallel()
 	refused := &upstream.Error{
-		Operation: upstream.OpMenu, Status: 503, Code: "busy", Msg: "come back later", RequestID: "q-1",
-		Err: errors.New("four tries"),
+		Operation: upstream.OpMenu,
+		Status:    503,
+		Code:      "busy",
+		Msg:       "come back later",
+		RequestID: "q-1",
+		Err:       errors.New("four tries"),
 	}
 	token := &upstream.Error{Operation: upstream.OpToken, Status: 401, Code: "invalid_client"}
 	for name, c := range map[string]struct {

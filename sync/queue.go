@@ -17,8 +17,7 @@ import (
 // retryQueued is the pause before a manual run tries again to get a lease.
 const retryQueued = 250 * time.Millisecond
 
-// Work is one run to execute: of a restaurant, a default menu, or a connection's
-// rejection reasons.
+// Work is one run to execute: of a restaurant, a default menu, or a connection's rejection reasons.
 type Work struct {
 	Target  *Target
 	Trigger runlog.Trigger
@@ -30,11 +29,10 @@ type Work struct {
 	batch   bool        // part of a batch, which refreshes the rejection reasons itself
 }
 
-// queue hands work to workers: manual runs first, then targets without a menu, then
-// all others. Within each priority the connections take turns, so that a slow
-// connection does not delay the others. With several connections, one connection
-// gets at most half of the workers, and an idle connection keeps one worker free.
-// The callers limit its length: a target has at most one scheduled run in it, and
+// queue hands work to workers: manual runs first, then targets without a menu, then all others. Within
+// each priority the connections take turns, so that a slow connection does not delay the others. With
+// several connections, one connection gets at most half of the workers, and an idle connection keeps
+// one worker free. The callers limit its length: a target has at most one scheduled run in it, and
 // Redis allows one queued manual run per restaurant.
 type queue struct {
 	workers int          // at least one for each connection
@@ -86,8 +84,7 @@ func (q *queue) push(w Work) {
 	q.signal.Set()
 }
 
-// pushScheduled queues scheduled work. It returns false if the target has some
-// already.
+// pushScheduled queues scheduled work. It returns false if the target has some already.
 func (q *queue) pushScheduled(w Work) bool {
 	if !w.Target.pending.CompareAndSwap(false, true) {
 		return false
@@ -96,8 +93,7 @@ func (q *queue) pushScheduled(w Work) bool {
 	return true
 }
 
-// pop waits for work. It returns false if ctx has ended. The worker calls release
-// when the work is done.
+// pop waits for work. It returns false if ctx has ended. The worker calls release when the work is done.
 func (q *queue) pop(ctx context.Context) (w Work, release func(), ok bool) {
 	for ctx.Err() == nil {
 		if w, release, ok := q.tryPop(); ok {
@@ -133,7 +129,6 @@ func (q *queue) tryPop() (w Work, release func(), ok bool) {
 	return Work{}, nil, false
 }
 
-// hasWorker reports whether the connection may use a worker.
 func (q *queue) hasWorker(l *connectionQueue) bool {
 	if l.busy == 0 {
 		return true // one worker is reserved for it
@@ -223,8 +218,7 @@ func (s *Scheduler) isFresh(ctx context.Context, t *Target) bool {
 // the queue after a pause. No worker waits for it.
 func (s *Scheduler) manual(ctx context.Context, g *errgroup.Group, w Work) {
 	r := s.runner
-	// Stored instead of Get: this process holds the run, even if its queue entry
-	// expired while Redis was down.
+	// Stored instead of Get: this process holds the run, even if its queue entry expired while Redis was down.
 	run, err := r.runs.Stored(ctx, w.Target.ID, w.runID)
 	if err == nil && run.State == runlog.StateQueued {
 		prepared := w

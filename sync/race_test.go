@@ -19,8 +19,13 @@ func (g *fixture) publish(ctx context.Context, fence, base int64, body []byte) {
 		return
 	}
 	_, err = g.store.Publish(ctx, cache.Publication{
-		Restaurant: bistro, Name: "Larder Bistro", Fence: fence, Base: base, Published: published,
-		Catalogue: menu.Compile(view, bistro, menu.DefaultSettings()), SyncedAt: g.clock(),
+		Restaurant: bistro,
+		Name:       "Larder Bistro",
+		Fence:      fence,
+		Base:       base,
+		Published:  published,
+		Catalogue:  menu.Compile(view, bistro, menu.DefaultSettings()),
+		SyncedAt:   g.clock(),
 	})
 	if err != nil {
 		g.t.Errorf("Publish: %v", err)

@@ -22,8 +22,7 @@ import (
 // reasons. A connection's name contains no '/'.
 const reasonsSuffix = "/reasons"
 
-// isReasons reports whether an id is that of a connection's rejection reasons.
-// Their runs are not listed.
+// isReasons reports whether an id is that of a connection's rejection reasons. Their runs are not listed.
 func isReasons(id menu.RestaurantID) bool { return strings.HasSuffix(string(id), reasonsSuffix) }
 
 const (
@@ -33,10 +32,9 @@ const (
 	refreshReasonsWithin = 3 * time.Second
 )
 
-// RefreshReasons fetches a connection's rejection reasons, because the service
-// refused a rejection or a client's request contradicts the cached list. Concurrent
-// calls share one fetch, and there is at most one every five seconds (policy S5a).
-// It reports whether it has fetched.
+// RefreshReasons fetches a connection's rejection reasons, because the service refused a rejection or a
+// client's request contradicts the cached list. Concurrent calls share one fetch, and there is at most
+// one every five seconds (policy S5a). It reports whether it has fetched.
 func (r *Runner) RefreshReasons(ctx context.Context, connection string) bool {
 	_, err, _ := r.reasonsAsked.Do(connection, func() (any, error) {
 		now := r.clock()
@@ -77,8 +75,7 @@ func (p *pipelineRun) refreshReasonsMeanwhile(ctx context.Context) (wait func())
 	return pulling.Wait
 }
 
-// syncReasons saves the rejection reasons that the service lists. If it does not
-// respond, the saved ones stay.
+// syncReasons saves the rejection reasons that the service lists. If it does not respond, the saved ones stay.
 func (p *pipelineRun) syncReasons(ctx context.Context) error {
 	began := time.Now()
 	reasons, err := p.target.source.RejectionReasons(ctx)

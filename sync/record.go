@@ -18,12 +18,10 @@ import (
 	"larder/sync/runlog"
 )
 
-// recordLimit limits the time to write a run's final record, which is written even
-// if the run was cancelled.
+// recordLimit limits the time to write a run's final record, which is written even if the run was cancelled.
 const recordLimit = 3 * time.Second
 
-// reasonRuns is the number of run records kept for each connection's rejection
-// reasons.
+// reasonRuns is the number of run records kept for each connection's rejection reasons.
 const reasonRuns = 20
 
 // finish finishes a run and records it, even if its context has ended. fault is why
@@ -54,10 +52,9 @@ func (p *pipelineRun) finish(ctx context.Context, fault, cause error) error {
 	return err
 }
 
-// writeFinal writes the final record of a run, updates the current version, and
-// releases the lease. It returns false if the run was declared lost meanwhile; that
-// record stays. If the confirmed version does not exist, it changes nothing.
-// Errors: cache.ErrNoCatalogue, redisdb.ErrUnavailable.
+// writeFinal writes the final record of a run, updates the current version, and releases the lease. It
+// returns false if the run was declared lost meanwhile; that record stays. If the confirmed version
+// does not exist, it changes nothing. Errors: cache.ErrNoCatalogue, redisdb.ErrUnavailable.
 func (r *Runner) writeFinal(ctx context.Context, run *runlog.Run, confirmedAt time.Time, outcome runlog.Outcome) (bool, error) {
 	end, err := r.runs.Ending(run)
 	if err != nil {
@@ -82,9 +79,8 @@ func (r *Runner) writeFinal(ctx context.Context, run *runlog.Run, confirmedAt ti
 	}
 }
 
-// versionNote returns what the run found about the current version: when it was
-// confirmed, and the outcome to save with it. Both are zero if publish has saved
-// them or nothing was found.
+// versionNote returns what the run found about the current version: when it was confirmed, and the
+// outcome to save with it. Both are zero if publish has saved them or nothing was found.
 func (p *pipelineRun) versionNote(cause error) (confirmedAt time.Time, outcome runlog.Outcome) {
 	failed := p.run.Outcome == runlog.OutcomeFailed || p.run.Outcome == runlog.OutcomeQuarantined
 	switch {
@@ -131,9 +127,8 @@ func skipped(run runlog.Run) runlog.Run {
 	return run
 }
 
-// logRun logs a run. Repeated failures of one kind are logged once per target; each
-// run has its record. logged means that the cause affects more targets and is in
-// the log already.
+// logRun logs a run. Repeated failures of one kind are logged once per target; each run has its record.
+// logged means that the cause affects more targets and is in the log already.
 func (p *pipelineRun) logRun(kind string, logged bool) {
 	t, run := p.target, p.run
 	if logged {
@@ -242,9 +237,8 @@ type upstreamState struct {
 	unreachableSince time.Time
 }
 
-// recordHealth updates the state of the connection after a run, and logs a change.
-// It reports whether the run failed because the service is unreachable, which has
-// been logged.
+// recordHealth updates the state of the connection after a run, and logs a change. It reports whether
+// the run failed because the service is unreachable, which has been logged.
 func (r *Runner) recordHealth(t *Target, run *runlog.Run, fault error) (away bool) {
 	gone := isUnreachable(fault)
 	if !gone && (run.Steps.Fetch == 0 || errors.Is(fault, context.Canceled)) {

@@ -26,13 +26,10 @@ func (e *UnknownVersionError) Error() string {
 	return fmt.Sprintf("sync: the history of %[2]s has no version %[1]d", e.Version, e.Restaurant)
 }
 
-// Rollback publishes the content of an older version as a new version, with the
-// current stop lists, and holds it. It asks neither the ordering service nor the
-// guard. Errors of the rollback are in the run, as with Once. It waits at most wait
-// for a run in progress. Once started, it continues if its caller leaves.
-//
-// Errors: *UnknownRestaurantError, *UnknownVersionError, ErrBusy,
-// redisdb.ErrUnavailable, ctx's.
+// Rollback publishes the content of an older version as a new version, with the current stop lists, and holds
+// it. It asks neither the ordering service nor the guard. Errors of the rollback are in the run, as with Once.
+// It waits at most wait for a run in progress. Once started, it continues if its caller leaves. Errors:
+// *UnknownRestaurantError, *UnknownVersionError, ErrBusy, redisdb.ErrUnavailable, ctx's.
 func (r *Runner) Rollback(
 	ctx context.Context, restaurant menu.RestaurantID, to runlog.Rollback, by string, wait time.Duration,
 ) (runlog.Run, error) {
@@ -64,7 +61,6 @@ func (r *Runner) Rollback(
 	}
 }
 
-// rollback publishes the content of an older version and holds it.
 func (p *pipelineRun) rollback(ctx context.Context, to runlog.Rollback) error {
 	if err := p.loadState(ctx); err != nil {
 		return err
@@ -98,9 +94,8 @@ func (p *pipelineRun) rollback(ctx context.Context, to runlog.Rollback) error {
 	}, runlog.OutcomeUpdated, &hold)
 }
 
-// upstreamContent identifies the content that the service publishes: that of the
-// last fetch, even if it was quarantined. If it is unknown, it is the content of
-// the hold, or the served one.
+// upstreamContent identifies the content that the service publishes: that of the last fetch, even if it
+// was quarantined. If it is unknown, it is the content of the hold, or the served one.
 func (p *pipelineRun) upstreamContent(served menu.Published) string {
 	switch {
 	case p.lastFetch.Version == p.current.Version && p.lastFetch.Refused != "":
@@ -116,8 +111,7 @@ func (p *pipelineRun) upstreamContent(served menu.Published) string {
 
 func versionText(version int64) string { return "version " + strconv.FormatInt(version, 10) }
 
-// storedView returns the menu view of a stored version with the stop lists of
-// another.
+// storedView returns the menu view of a stored version with the stop lists of another.
 func (p *pipelineRun) storedView(
 	ctx context.Context, v cache.Version, stops func() (menu.Published, error),
 ) (*menu.View, menu.Published, error) {

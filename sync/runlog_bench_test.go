@@ -59,9 +59,23 @@ func BenchmarkRunRecords(b *testing.B) {
 // runsOf returns the runs of the n-th record: three of a fold, else one.
 func runsOf(n int, made *runlog.Log, at time.Time) []runlog.Run {
 	run := runlog.Run{
-		Trigger: runlog.TriggerCron, Outcome: runlog.OutcomeUpdated, State: runlog.StateFinished, StartedAt: at, FinishedAt: at.Add(67 * time.Millisecond),
-		Version: 1234, Steps: runlog.Steps{Fetch: 43.456, Decode: 3.214, Lint: 0.871, Compile: 2.345, Publish: 5.123},
-		Bytes: 539_504, Products: 412, Changes: runlog.Changes{Added: 1, Changed: 12}, Findings: 37,
+		Trigger:    runlog.TriggerCron,
+		Outcome:    runlog.OutcomeUpdated,
+		State:      runlog.StateFinished,
+		StartedAt:  at,
+		FinishedAt: at.Add(67 * time.Millisecond),
+		Version:    1234,
+		Steps: runlog.Steps{
+			Fetch:   43.456,
+			Decode:  3.214,
+			Lint:    0.871,
+			Compile: 2.345,
+			Publish: 5.123,
+		},
+		Bytes:    539_504,
+		Products: 412,
+		Changes:  runlog.Changes{Added: 1, Changed: 12},
+		Findings: 37,
 	}
 	times := 1
 	switch n % 10 {

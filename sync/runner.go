@@ -1,15 +1,13 @@
-// Package sync keeps catalogues fresh: it fetches each restaurant's menu view on
-// its schedule, and publishes it if it is complete, plausible and new.
+// Package sync keeps catalogues fresh: it fetches each restaurant's menu view on its schedule, and
+// publishes it if it is complete, plausible and new.
 //
-// Invariant: only the holder of the restaurant's lease replaces the served menu,
-// and only with a menu that was completely fetched, decoded, compiled and passed by
-// the guard. Otherwise the last good menu stays, and the run's record has the
-// reason (policies S2 to S6).
+// Invariant: only the holder of the restaurant's lease replaces the served menu, and only with a menu
+// that was completely fetched, decoded, compiled and passed by the guard. Otherwise the last good menu
+// stays, and the run's record has the reason (policies S2 to S6).
 //
-// A Runner executes single runs. A Scheduler owns the cron entries and the
-// goroutines that call it. Package runlog keeps the records of runs and batches.
-// httpapi and cmd use all of them; the package serves no HTTP itself. Importers
-// alias it menusync.
+// A Runner executes single runs. A Scheduler owns the cron entries and the goroutines that call it.
+// Package runlog keeps the records of runs and batches. httpapi and cmd use all of them; the package
+// serves no HTTP itself. Importers alias it menusync.
 package sync
 
 import (
@@ -38,8 +36,7 @@ import (
 //go:embed acquire.lua renew.lua finish.lua start.lua
 var luaFiles embed.FS
 
-// The Lua scripts. Each is one atomic step on the keys of one restaurant. A bool
-// argument is 1 or 0.
+// The Lua scripts. Each is one atomic step on the keys of one restaurant. A bool argument is 1 or 0.
 var (
 	acquireScript = redisdb.Script(luaFiles, "acquire.lua")                                        //nolint:gochecknoglobals // constant
 	renewScript   = redisdb.Script(luaFiles, "renew.lua")                                          //nolint:gochecknoglobals // constant
@@ -80,8 +77,7 @@ const (
 	SkipRedis SkipReason = "redis" // Redis is down or refuses writes: syncs pause (policy S5)
 )
 
-// Deps are the dependencies of a Runner. Observer, Tracing, Clock and Log are
-// optional.
+// Deps are the dependencies of a Runner. Observer, Tracing, Clock and Log are optional.
 type Deps struct {
 	Config      Config
 	Restaurants []Restaurant
@@ -137,12 +133,22 @@ func NewRunner(d Deps) (*Runner, error) {
 		return nil, err
 	}
 	r := &Runner{
-		cfg: d.Config, server: d.Redis, redis: d.Redis.NoRetry(), keys: cache.NewKeys(d.Redis.Prefix()),
-		store: d.Store, replica: d.Replica, observer: d.Observer, tracing: d.Tracing, clock: d.Clock, log: d.Log,
+		cfg:       d.Config,
+		server:    d.Redis,
+		redis:     d.Redis.NoRetry(),
+		keys:      cache.NewKeys(d.Redis.Prefix()),
+		store:     d.Store,
+		replica:   d.Replica,
+		observer:  d.Observer,
+		tracing:   d.Tracing,
+		clock:     d.Clock,
+		log:       d.Log,
 		queue:     newQueue(d.Config.Concurrency, d.Connections),
-		upstreams: upstreamHealth{of: map[string]upstreamState{}}, budget: newBudget(d.Config.Memory),
-		newBatch: sleep.NewSignal(), replaced: sleep.NewSignal(),
-		flights: flights{runs: map[string]*flight{}, asked: map[menu.RestaurantID]string{}},
+		upstreams: upstreamHealth{of: map[string]upstreamState{}},
+		budget:    newBudget(d.Config.Memory),
+		newBatch:  sleep.NewSignal(),
+		replaced:  sleep.NewSignal(),
+		flights:   flights{runs: map[string]*flight{}, asked: map[menu.RestaurantID]string{}},
 	}
 	r.set.Store(set)
 	if r.clock == nil {
@@ -156,9 +162,15 @@ func NewRunner(d Deps) (*Runner, error) {
 	}
 	r.health = newHealth(r.log)
 	r.runs = runlog.New(runlog.Config{
-		Redis: d.Redis, Runs: d.Config.Runs, Index: d.Config.RunIndex, Unlisted: isReasons, UnlistedRuns: reasonRuns,
-		Restaurants: func() []menu.RestaurantID { return r.set.Load().catalogued },
-		Orphaned:    r.orphaned, Clock: r.clock, Log: r.log,
+		Redis:        d.Redis,
+		Runs:         d.Config.Runs,
+		Index:        d.Config.RunIndex,
+		Unlisted:     isReasons,
+		UnlistedRuns: reasonRuns,
+		Restaurants:  func() []menu.RestaurantID { return r.set.Load().catalogued },
+		Orphaned:     r.orphaned,
+		Clock:        r.clock,
+		Log:          r.log,
 	})
 	return r, nil
 }
@@ -166,9 +178,8 @@ func NewRunner(d Deps) (*Runner, error) {
 // Log returns the records of runs and batches.
 func (r *Runner) Log() *runlog.Log { return r.runs }
 
-// RedisRefusesWrites returns why Redis refused writes at the last probe of the
-// Scheduler. It returns nil if Redis accepts writes, does not respond, or was not
-// probed yet.
+// RedisRefusesWrites returns why Redis refused writes at the last probe of the Scheduler. It returns
+// nil if Redis accepts writes, does not respond, or was not probed yet.
 func (r *Runner) RedisRefusesWrites() *redisdb.RefusedError {
 	refusal, _ := errors.AsType[*redisdb.RefusedError](r.health.lastFault())
 	return refusal
@@ -180,8 +191,7 @@ func (r *Runner) RedisDown() bool {
 	return fault != nil && !errors.As(fault, new(*redisdb.RefusedError))
 }
 
-// UnknownRestaurantError means that the configuration does not contain a
-// restaurant.
+// UnknownRestaurantError means that the configuration does not contain a restaurant.
 type UnknownRestaurantError struct {
 	ID    menu.RestaurantID
 	Known []menu.RestaurantID // the ids that exist

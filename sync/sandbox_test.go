@@ -21,7 +21,11 @@ func TestTheSandboxOverHTTP(t *testing.T) {
 	server := httptest.NewServer(ordering.Handler())
 	t.Cleanup(server.Close)
 	cfg := upstream.Config{
-		Name: "main", BaseURL: server.URL, AuthURL: server.URL, ClientID: "demo", ClientSecret: "demo-secret",
+		Name:         "main",
+		BaseURL:      server.URL,
+		AuthURL:      server.URL,
+		ClientID:     "demo",
+		ClientSecret: "demo-secret",
 	}
 	cfg.SetDefaults()
 	client, err := upstream.New(cfg, upstream.Deps{})

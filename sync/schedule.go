@@ -12,19 +12,17 @@ import (
 )
 
 const (
-	// spreadStep is the granularity of the shift. It is fine enough that a thousand
-	// restaurants do not start together. It is coarse enough that cron wakes at
-	// most ten times a second.
+	// spreadStep is the granularity of the shift. It is fine enough that a thousand restaurants do not
+	// start together. It is coarse enough that cron wakes at most ten times a second.
 	spreadStep = 100 * time.Millisecond
 	// cronSpread limits the shift of cron-field schedules to one minute, so that
 	// runs stay within the configured minute.
 	cronSpread = time.Minute
 )
 
-// Schedule is when one restaurant is synced: a cron schedule, shifted by a stable
-// hash of the restaurant (policy S1). It depends on the clock, not on the start of
-// the process. So all instances compute the same ticks, and many restaurants with
-// one schedule spread evenly over its interval.
+// Schedule is when one restaurant is synced: a cron schedule, shifted by a stable hash of the
+// restaurant (policy S1). It depends on the clock, not on the start of the process. So all instances
+// compute the same ticks, and many restaurants with one schedule spread evenly over its interval.
 type Schedule struct {
 	every time.Duration // of @every; else zero
 	spec  cron.Schedule // of cron fields and descriptors
@@ -81,8 +79,7 @@ func shiftOf(key string, within time.Duration) time.Duration {
 	hash := fnv.New64a()
 	_, _ = hash.Write([]byte(key))
 	sum := hash.Sum64()
-	// The low bits of FNV are alike for similar keys; mix them (splitmix64's
-	// finaliser).
+	// The low bits of FNV are alike for similar keys; mix them (splitmix64's finaliser).
 	sum ^= sum >> 30
 	sum *= 0xbf58476d1ce4e5b9
 	sum ^= sum >> 27
@@ -91,8 +88,7 @@ func shiftOf(key string, within time.Duration) time.Duration {
 	return time.Duration(sum%uint64(within/spreadStep)) * spreadStep //nolint:gosec // bounded by within
 }
 
-// Next returns the first tick after t; the zero time if the next five years
-// have no tick.
+// Next returns the first tick after t; the zero time if the next five years have no tick.
 func (s *Schedule) Next(t time.Time) time.Time {
 	if s.every > 0 {
 		return s.tickBefore(t).Add(s.every)
@@ -115,8 +111,7 @@ func (s *Schedule) tickBefore(t time.Time) time.Time {
 	return time.Unix(0, t.UnixNano()-past).UTC()
 }
 
-// Last returns the latest tick that is not after t; the zero time if there was none
-// within the last five years.
+// Last returns the latest tick that is not after t; the zero time if there was none within the last five years.
 func (s *Schedule) Last(t time.Time) time.Time {
 	if s.every > 0 {
 		return s.tickBefore(t)
@@ -157,8 +152,7 @@ type wallSchedule struct {
 	zone *time.Location
 }
 
-// inZone returns the schedule in spec's time zone. A schedule for every hour
-// ignores changes of the clock.
+// inZone returns the schedule in spec's time zone. A schedule for every hour ignores changes of the clock.
 func inZone(spec *cron.SpecSchedule) cron.Schedule {
 	const everyHour = 1<<24 - 1
 	if spec.Hour&everyHour == everyHour {
@@ -190,8 +184,7 @@ func onWall(t time.Time) time.Time {
 	return t.UTC().Add(time.Duration(offset) * time.Second)
 }
 
-// fromWall returns the first time at which the clock in the zone shows wall, or
-// skips it.
+// fromWall returns the first time at which the clock in the zone shows wall, or skips it.
 func fromWall(wall time.Time, zone *time.Location) time.Time {
 	t := time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), wall.Second(), wall.Nanosecond(), zone)
 	start, end := t.ZoneBounds()
@@ -218,13 +211,11 @@ type Plan struct {
 	Next time.Time
 	// Every is the time between the next two ticks; zero if there are not two.
 	Every time.Duration
-	// StaleAfter is the number of ticks without a confirmation after which the menu
-	// is stale (policy S5).
+	// StaleAfter is the number of ticks without a confirmation after which the menu is stale (policy S5).
 	StaleAfter int
 }
 
-// Plan returns the plan of a restaurant or a default menu. It returns false for an
-// unknown id.
+// Plan returns the plan of a restaurant or a default menu. It returns false for an unknown id.
 func (r *Runner) Plan(id menu.RestaurantID) (Plan, bool) {
 	t, ok := r.set.Load().byID[id]
 	if !ok {

@@ -22,10 +22,9 @@ type Scheduler struct{ runner *Runner }
 // NewScheduler returns a Scheduler for the Runner. Run starts it.
 func NewScheduler(r *Runner) *Scheduler { return &Scheduler{runner: r} }
 
-// Run syncs until ctx ends. It returns nil when no run is in progress and every
-// lease is released. It owns the cron entries and all goroutines.
-// Config.Concurrency limits the concurrent runs, but each connection may always
-// have one.
+// Run syncs until ctx ends. It returns nil when no run is in progress and every lease is released. It
+// owns the cron entries and all goroutines. Config.Concurrency limits the concurrent runs, but each
+// connection may always have one.
 func (s *Scheduler) Run(ctx context.Context) error {
 	r := s.runner
 	g, ctx := errgroup.WithContext(ctx)
@@ -46,9 +45,8 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// runCron runs cron until ctx ends. Each Replace starts a new cron, because a
-// running one sorts all its entries for each added entry. The old cron stops after
-// the new one has started, so that no tick is lost.
+// runCron runs cron until ctx ends. Each Replace starts a new cron, because a running one sorts all its entries
+// for each added entry. The old cron stops after the new one has started, so that no tick is lost.
 func (s *Scheduler) runCron(ctx context.Context) {
 	ticks := s.newCron()
 	ticks.Start()
@@ -77,8 +75,7 @@ func (s *Scheduler) newCron() *cron.Cron {
 	return c
 }
 
-// tick queues a run, or skips it while the target's last one is unfinished here
-// (policy S1).
+// tick queues a run, or skips it while the target's last one is unfinished here (policy S1).
 func (s *Scheduler) tick(t *Target) {
 	r := s.runner
 	if !r.health.isUp() {

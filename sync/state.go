@@ -21,9 +21,8 @@ const (
 	maxFindingProducts = 100
 )
 
-// lastFetch describes a restaurant's last good fetch. The next run, on any
-// instance, compares its own with it (policy S3). It is valid only while Version is
-// the current one.
+// lastFetch describes a restaurant's last good fetch. The next run, on any instance, compares its own
+// with it (policy S3). It is valid only while Version is the current one.
 type lastFetch struct {
 	Version  int64  `redis:"version"`
 	BodyHash string `redis:"raw"`      // of the body; see bodyHash
@@ -39,8 +38,7 @@ type lastFetch struct {
 	Refused string `redis:"refused"`
 }
 
-// loadState reads the current version and the last fetch, and adds the run to the
-// index, in one round trip.
+// loadState reads the current version and the last fetch, and adds the run to the index, in one round trip.
 func (p *pipelineRun) loadState(ctx context.Context) error {
 	var last *redis.MapStringStringCmd
 	err := p.readState(ctx, func(pipe redis.Pipeliner) {
@@ -56,17 +54,15 @@ func (p *pipelineRun) loadState(ctx context.Context) error {
 	return nil
 }
 
-// isComparable reports whether an equal body means an equal menu: the current
-// version came from the last fetch, with the same settings and name and under the
-// same hold; the run is not forced; and Redis has its content and is not behind the
-// served version (policy S2).
+// isComparable reports whether an equal body means an equal menu: the current version came from the
+// last fetch, with the same settings and name and under the same hold; the run is not forced; and Redis
+// has its content and is not behind the served version (policy S2).
 func (p *pipelineRun) isComparable() bool {
 	return !p.run.Force && !p.contentLost && p.current.Version > 0 && p.lastFetch.Version == p.current.Version &&
 		p.floor <= p.current.Version && p.lastFetch.Settings == p.settings && p.current.Name == cmp.Or(p.target.Name, p.current.Name) &&
 		(p.lastFetch.HoldOutcome != "") == p.current.Held
 }
 
-// readState reads the current version.
 func (p *pipelineRun) readState(ctx context.Context, with func(redis.Pipeliner)) error {
 	var held cache.Version
 	if snapshot, ok := p.runner.replica.Cached(p.target.ID); ok {
@@ -86,7 +82,6 @@ func (p *pipelineRun) readState(ctx context.Context, with func(redis.Pipeliner))
 	return nil
 }
 
-// subject names the menu for a person.
 func (p *pipelineRun) subject() string {
 	if p.target.upstream == "" {
 		return "the menu view of connection " + p.target.Connection
@@ -94,8 +89,7 @@ func (p *pipelineRun) subject() string {
 	return fmt.Sprintf("the menu view of restaurant %s over connection %s", p.target.ID, p.target.Connection)
 }
 
-// saveLastFetch saves the last good fetch. If findings is nil, the stored ones
-// stay.
+// saveLastFetch saves the last good fetch. If findings is nil, the stored ones stay.
 func (r *Runner) saveLastFetch(ctx context.Context, id menu.RestaurantID, f lastFetch, findings []menu.Finding) error {
 	pipe := r.redis.TxPipeline()
 	pipe.HSet(ctx, r.keys.LastFetch(id), f)
@@ -110,17 +104,15 @@ func (r *Runner) saveLastFetch(ctx context.Context, id menu.RestaurantID, f last
 	return redisdb.CallError(ctx, "sync: save the last fetch of "+string(id), err)
 }
 
-// saveRefused saves the content that the guard quarantined, with the last good
-// fetch.
+// saveRefused saves the content that the guard quarantined, with the last good fetch.
 func (r *Runner) saveRefused(ctx context.Context, id menu.RestaurantID, content string) error {
 	err := r.redis.HSet(ctx, r.keys.LastFetch(id), "refused", content).Err()
 	return redisdb.CallError(ctx, "sync: save the quarantined content of "+string(id), err)
 }
 
-// Findings returns the findings of lint: at most 1,000, with at most 100 products
-// each. They belong to the last menu that was fetched and not quarantined, or under
-// a hold to the served one. Errors: *UnknownRestaurantError, cache.ErrNoCatalogue
-// before the first good fetch, redisdb.ErrUnavailable.
+// Findings returns the findings of lint: at most 1,000, with at most 100 products each. They belong to
+// the last menu that was fetched and not quarantined, or under a hold to the served one. Errors:
+// *UnknownRestaurantError, cache.ErrNoCatalogue before the first good fetch, redisdb.ErrUnavailable.
 func (r *Runner) Findings(ctx context.Context, restaurant menu.RestaurantID) ([]menu.Finding, error) {
 	if _, err := r.Target(restaurant); err != nil {
 		return nil, err

@@ -15,9 +15,8 @@ import (
 	"larder/sync/runlog"
 )
 
-// Target is one menu that is synced: a restaurant's or a default menu. It never
-// changes. If Replace changes a restaurant, it makes a new target with the same
-// state.
+// Target is one menu that is synced: a restaurant's or a default menu. It never changes. If Replace
+// changes a restaurant, it makes a new target with the same state.
 type Target struct {
 	Restaurant
 	upstream  string // the service's restaurantId; empty for a default menu
@@ -54,8 +53,10 @@ func newTargets(connections []Connection, restaurants []Restaurant, schedule str
 		before = &targetSet{}
 	}
 	set := &targetSet{
-		schedule: schedule, connections: connections, restaurants: slices.Clone(restaurants),
-		byID: make(map[menu.RestaurantID]*Target, len(restaurants)+len(connections)),
+		schedule:    schedule,
+		connections: connections,
+		restaurants: slices.Clone(restaurants),
+		byID:        make(map[menu.RestaurantID]*Target, len(restaurants)+len(connections)),
 	}
 	if err := set.addRestaurants(before); err != nil {
 		return nil, err
@@ -100,8 +101,11 @@ func (s *targetSet) addRestaurants(before *targetSet) error {
 				return setting.Errorf(key+".schedule", "%v", err)
 			}
 			t = &Target{
-				Restaurant: restaurant, upstream: string(restaurant.ID), source: connection.Source,
-				schedule: schedule, targetState: t.state(),
+				Restaurant:  restaurant,
+				upstream:    string(restaurant.ID),
+				source:      connection.Source,
+				schedule:    schedule,
+				targetState: t.state(),
 			}
 		}
 		s.menus = append(s.menus, t)
@@ -110,8 +114,7 @@ func (s *targetSet) addRestaurants(before *targetSet) error {
 	return nil
 }
 
-// addConnections adds each connection's default menu and its rejection reasons,
-// both on the default schedule.
+// addConnections adds each connection's default menu and its rejection reasons, both on the default schedule.
 func (s *targetSet) addConnections(before *targetSet) error {
 	reasons := make(map[string]*Target, len(before.reasons))
 	for _, t := range before.reasons {
@@ -141,7 +144,6 @@ func (s *targetSet) addConnections(before *targetSet) error {
 	return nil
 }
 
-// connectionTarget returns a target that belongs to a connection.
 func connectionTarget(own Restaurant, c Connection, before *Target) (*Target, error) {
 	schedule, err := ParseSchedule(own.Schedule, "", string(own.ID))
 	if err != nil {
@@ -158,8 +160,7 @@ func (t *Target) state() *targetState {
 	return t.targetState
 }
 
-// Republish queues a sync of restaurants whose served version Redis has lost
-// (policy S2a).
+// Republish queues a sync of restaurants whose served version Redis has lost (policy S2a).
 func (r *Runner) Republish(restaurants []menu.RestaurantID) {
 	set := r.set.Load()
 	for _, id := range restaurants {
@@ -201,13 +202,12 @@ type Replacement struct {
 	Added, Changed, Removed []menu.RestaurantID
 }
 
-// Replace replaces the restaurants and the default schedule. It does no I/O and
-// returns at once. Concurrent calls run one after the other.
+// Replace replaces the restaurants and the default schedule. It does no I/O and returns at once. Concurrent
+// calls run one after the other.
 //
-// Added restaurants, and those with changes other than the schedule, are queued for
-// a sync at once. Removed ones get no more scheduled syncs. A run that is in
-// progress or was requested manually is finished with its old configuration. Data
-// in Redis stays. An error, a *setting.Error, means that nothing has changed.
+// Added restaurants, and those with changes other than the schedule, are queued for a sync at once. Removed
+// ones get no more scheduled syncs. A run that is in progress or was requested manually is finished with its
+// old configuration. Data in Redis stays. An error, a *setting.Error, means that nothing has changed.
 func (r *Runner) Replace(restaurants []Restaurant, schedule string) (Replacement, error) {
 	r.replacing.Lock()
 	defer r.replacing.Unlock()

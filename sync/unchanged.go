@@ -2,8 +2,7 @@ package sync
 
 import "cmp"
 
-// sameness is how a fetched menu was found equal to the served one; empty if it was
-// not.
+// sameness is how a fetched menu was found equal to the served one; empty if it was not.
 type sameness string
 
 // The ways to find that a menu is unchanged, the cheapest first.
@@ -13,9 +12,8 @@ const (
 	sameContent   sameness = "content"   // it compiles to the served content
 )
 
-// unchanged reports how the fetched menu was found equal to the served one
-// (policies S2, S3). A run calls it after the fetch with a nil m, and again with
-// the compiled menu.
+// unchanged reports how the fetched menu was found equal to the served one (policies S2, S3). A run
+// calls it after the fetch with a nil m, and again with the compiled menu.
 func (p *pipelineRun) unchanged(f fetched, m *built) sameness {
 	switch {
 	case f.answer.NotModified:
@@ -29,8 +27,7 @@ func (p *pipelineRun) unchanged(f fetched, m *built) sameness {
 	}
 }
 
-// serves reports whether the compiled menu is the served one and needs no
-// publication (policy S3).
+// serves reports whether the compiled menu is the served one and needs no publication (policy S3).
 func (p *pipelineRun) serves(m built, now lastFetch) bool {
 	return !p.run.Force && !p.lifts(now) && p.current.Content == m.hash && p.current.Stops.Equal(m.catalogue.Stops()) &&
 		p.current.Name == cmp.Or(p.target.Name, m.view.Name) && p.floor <= p.current.Version

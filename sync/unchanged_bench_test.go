@@ -72,7 +72,9 @@ func unchanged(b *testing.B, etag string) (once func()) {
 	runner, err := menusync.NewRunner(menusync.Deps{
 		Restaurants: []menusync.Restaurant{{Restaurant: directory.Restaurant{ID: bistro, Connection: "main"}, Settings: menu.DefaultSettings()}},
 		Connections: []menusync.Connection{{Name: "main", Source: source, Settings: menu.DefaultSettings()}},
-		Redis:       redis, Store: store, Replica: replica.New(store, replica.Config{}),
+		Redis:       redis,
+		Store:       store,
+		Replica:     replica.New(store, replica.Config{}),
 	})
 	if err != nil {
 		b.Fatal(err)

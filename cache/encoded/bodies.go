@@ -10,9 +10,8 @@ import (
 	"larder/internal/menu"
 )
 
-// WholeMenu, PublishedMenu and ChangesOnly replace a dish's index in a Key: for the
-// body of GET …/menu, of the published menu view, and of GET …/changes. A version
-// has many of the last kind.
+// WholeMenu, PublishedMenu and ChangesOnly replace a dish's index in a Key: for the body of GET …/menu,
+// of the published menu view, and of GET …/changes. A version has many of the last kind.
 const (
 	WholeMenu     = menu.None
 	PublishedMenu = WholeMenu - 1
@@ -38,9 +37,8 @@ func (k Key) String() string {
 	return fmt.Sprintf("%s %d %d %s %d %d %d", k.Restaurant, k.Version, k.Synced, k.Content, k.Product, k.Encoding, k.Since)
 }
 
-// Bodies holds encoded bodies in memory within a limit of bytes. It evicts the
-// least used ones first (docs/decisions/0001-response-body-cache-otter.md). It is
-// safe for concurrent use.
+// Bodies holds encoded bodies in memory within a limit of bytes. It evicts the least used ones first
+// (docs/decisions/0001-response-body-cache-otter.md). It is safe for concurrent use.
 type Bodies struct {
 	cache  *otter.Cache[Key, *Representation]
 	flight singleflight.Group
@@ -67,8 +65,7 @@ func (b *Bodies) Get(key Key) (*Representation, bool) { return b.cache.GetIfPres
 // Set keeps a body until it is evicted.
 func (b *Bodies) Set(key Key, r *Representation) { b.cache.Set(key, r) }
 
-// Build renders a body once for all concurrent callers and keeps it while its
-// version is current.
+// Build renders a body once for all concurrent callers and keeps it while its version is current.
 func (b *Bodies) Build(key Key, version *VersionBodies, render func() (*Representation, error)) (*Representation, error) {
 	built, err, _ := b.flight.Do(key.String(), func() (any, error) {
 		if r, ok := b.Get(key); ok {
@@ -118,8 +115,7 @@ func (v *VersionBodies) Put(b *Bodies, key Key, r *Representation) {
 	b.cache.Set(key, r)
 }
 
-// DropPublished removes the bodies of the published view, except those of the given
-// Published.
+// DropPublished removes the bodies of the published view, except those of the given Published.
 func (v *VersionBodies) DropPublished(b *Bodies, published string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

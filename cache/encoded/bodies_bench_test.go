@@ -76,8 +76,11 @@ func BenchmarkBodies(b *testing.B) {
 	keys := make([]Key, count)
 	for i := range keys {
 		keys[i] = Key{
-			Restaurant: menu.RestaurantID(fmt.Sprintf("76439fb3-c0c4-42ca-a269-%012d", i/100)), Version: 42,
-			Content: "5a105e8b9d40e1329780d62ea2265d8a5a105e8b9d40e1329780d62ea2265d8a", Product: menu.Index(i % 100), Encoding: Gzip,
+			Restaurant: menu.RestaurantID(fmt.Sprintf("76439fb3-c0c4-42ca-a269-%012d", i/100)),
+			Version:    42,
+			Content:    "5a105e8b9d40e1329780d62ea2265d8a5a105e8b9d40e1329780d62ea2265d8a",
+			Product:    menu.Index(i % 100),
+			Encoding:   Gzip,
 		}
 	}
 	body := &Representation{Body: make([]byte, size)}

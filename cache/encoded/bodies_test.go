@@ -78,7 +78,13 @@ func TestBodiesOfThePublishedView(t *testing.T) {
 	t.Parallel()
 	b, v := NewBodies(1<<20), &VersionBodies{}
 	key := func(published string, enc Encoding) Key {
-		return Key{Restaurant: "bistro", Version: 1, Content: published, Product: PublishedMenu, Encoding: enc}
+		return Key{
+			Restaurant: "bistro",
+			Version:    1,
+			Content:    published,
+			Product:    PublishedMenu,
+			Encoding:   enc,
+		}
 	}
 	want := func(when string, keys map[Key]bool) {
 		t.Helper()

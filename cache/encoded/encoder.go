@@ -16,8 +16,7 @@ import (
 )
 
 // The level of each encoding. Higher levels cost much time for little size
-// (docs/decisions/0055-one-compression-level-per-encoding.md). Zstd uses its
-// default.
+// (docs/decisions/0055-one-compression-level-per-encoding.md). Zstd uses its default.
 const (
 	gzipLevel   = 5
 	brotliLevel = 4
@@ -29,13 +28,11 @@ const writtenAtATime = 64 << 10
 // Representation is one encoded body. All readers share it and must not change it.
 type Representation struct {
 	Body []byte
-	// ETag is weak: W/"<version>-<8 hex of the identity body's hash>". It is the
-	// same for every encoding.
+	// ETag is weak: W/"<version>-<8 hex of the identity body's hash>". It is the same for every encoding.
 	ETag     string
 	Encoding Encoding
 }
 
-// compressor is the interface of gzip's and brotli's writers.
 type compressor interface {
 	io.WriteCloser
 	Reset(to io.Writer)
@@ -86,8 +83,7 @@ func (e *Encoder) encode(enc Encoding, body []byte) ([]byte, error) {
 		writer = newCompressor(enc)
 	}
 	writer.Reset(&out)
-	// In parts: brotli's writer keeps a buffer for everything that one write
-	// contains.
+	// In parts: brotli's writer keeps a buffer for everything that one write contains.
 	for part := range slices.Chunk(body, writtenAtATime) {
 		if _, err := writer.Write(part); err != nil {
 			return nil, fmt.Errorf("cache: %s: %w", enc, err)

@@ -17,7 +17,6 @@ const (
 	Zstd
 )
 
-// encodings is their number.
 const encodings = int(Zstd) + 1
 
 // String returns the encoding's name in Content-Encoding and Accept-Encoding.
@@ -28,8 +27,7 @@ func (e Encoding) String() string {
 // Encodings is a set of encodings: those that a client prefers, with equal weight.
 type Encodings uint8
 
-// Accept returns the set of the given encodings. An empty set means that the client
-// accepts none of them.
+// Accept returns the set of the given encodings. An empty set means that the client accepts none of them.
 func Accept(all ...Encoding) Encodings {
 	var set Encodings
 	for _, e := range all {

@@ -21,17 +21,15 @@ type changesBody struct {
 	} `json:"result"`
 }
 
-// Changes returns the body of GET …/changes: the differences between version since
-// and the snapshot's. since may be any version that is the last one of a content in
-// the history, or that was replaced within the last ten minutes (policy S7).
+// Changes returns the body of GET …/changes: the differences between version since and the snapshot's.
+// since may be any version that is the last one of a content in the history, or that was replaced
+// within the last ten minutes (policy S7).
 //
-// The first request for a pair of versions loads the older one from Redis and
-// compares them, once for all concurrent callers: O(size of both). The body stays
-// in the Replica's memory until it is evicted. ctx ends only this caller's wait.
-//
-// Errors: cache.ErrVersionGone if since is not stored, is above the snapshot's
-// version, or is not above its floor (policy S2a), where a number may have been
-// used twice; redisdb.ErrUnavailable; cache.ErrCorrupt; ctx's.
+// The first request for a pair of versions loads the older one from Redis and compares them, once for
+// all concurrent callers: O(size of both). The body stays in the Replica's memory until it is evicted.
+// ctx ends only this caller's wait. Errors: cache.ErrVersionGone if since is not stored, is above the
+// snapshot's version, or is not above its floor (policy S2a), where a number may have been used twice;
+// redisdb.ErrUnavailable; cache.ErrCorrupt; ctx's.
 func (r *Replica) Changes(ctx context.Context, snap *cache.Snapshot, since int64, enc encoded.Encoding) (*encoded.Representation, error) {
 	if since > snap.Version.Version {
 		r.noticeQueue.add(snap.Restaurant) // another instance may be ahead
@@ -82,7 +80,6 @@ func (r *Replica) changes(ctx context.Context, snap *cache.Snapshot, since int64
 	return r.encoder.Represent(snap.Version.Version, body, encoded.Identity)
 }
 
-// before returns the catalogue of an earlier version than the snapshot's.
 func (r *Replica) before(ctx context.Context, snap *cache.Snapshot, version int64) (*menu.Catalogue, error) {
 	kept, err := r.store.Version(ctx, snap.Restaurant, version)
 	if err == nil {

@@ -26,8 +26,7 @@ func newContentCache(load func(context.Context, string) (*menu.Content, error)) 
 	return &contentCache{load: load, entries: make(map[string]weak.Pointer[menu.Content]), packedViews: map[string][]byte{}}
 }
 
-// content returns the content of a hash. If it is not in memory, concurrent callers
-// share one load.
+// content returns the content of a hash. If it is not in memory, concurrent callers share one load.
 func (l *contentCache) content(ctx context.Context, hash string) (*menu.Content, error) {
 	if content := l.cached(hash); content != nil {
 		return content, nil
@@ -68,8 +67,7 @@ func (l *contentCache) intern(hash string, content *menu.Content) *menu.Content 
 	return content
 }
 
-// remove deletes the entry of a collected content, unless the hash was loaded
-// again.
+// remove deletes the entry of a collected content, unless the hash was loaded again.
 func (l *contentCache) remove(hash string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -79,7 +77,6 @@ func (l *contentCache) remove(hash string) {
 	}
 }
 
-// packedContent returns the stored form of a content if it is in memory.
 func (l *contentCache) packedContent(hash string) ([]byte, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -32,9 +32,11 @@ func Example() {
 		return
 	}
 	_, err = store.Publish(ctx, cache.Publication{
-		Restaurant: "bistro", Name: "The Bistro", Published: published,
-		Catalogue: menu.Compile(view, "bistro", menu.DefaultSettings()),
-		SyncedAt:  time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
+		Restaurant: "bistro",
+		Name:       "The Bistro",
+		Published:  published,
+		Catalogue:  menu.Compile(view, "bistro", menu.DefaultSettings()),
+		SyncedAt:   time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
 	})
 	if err != nil {
 		fmt.Println(err)

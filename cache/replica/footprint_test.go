@@ -47,8 +47,11 @@ func footprintOf(tb testing.TB, menus int) footprint {
 		view, published, err := menu.DecodePublished(generate.Menu(i))
 		if err == nil {
 			_, err = s.Publish(tb.Context(), cache.Publication{
-				Restaurant: ids[i], Name: fmt.Sprint("Restaurant ", i), SyncedAt: time.Now(),
-				Published: published, Catalogue: menu.Compile(view, ids[i], menu.DefaultSettings()),
+				Restaurant: ids[i],
+				Name:       fmt.Sprint("Restaurant ", i),
+				SyncedAt:   time.Now(),
+				Published:  published,
+				Catalogue:  menu.Compile(view, ids[i], menu.DefaultSettings()),
 			})
 		}
 		if err != nil {

@@ -31,7 +31,6 @@ type miss struct {
 	until time.Time
 }
 
-// find returns the error of a recent failed load, else nil.
 func (m *misses) find(restaurant menu.RestaurantID) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -55,7 +54,6 @@ func (m *misses) note(restaurant menu.RestaurantID, err error) {
 	m.all[restaurant] = miss{err, m.clock().Add(missLife)}
 }
 
-// forget lets the restaurant be loaded again.
 func (m *misses) forget(restaurant menu.RestaurantID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -61,8 +61,13 @@ func publisher(url string) int {
 			r.NoRetry().AddHook(freeze{})
 		}
 		_, err = s.Publish(ctx, cache.Publication{
-			Restaurant: bistro, Name: "The Bistro", Fence: fence, Base: current.Version, Published: published,
-			Catalogue: menu.Compile(view, bistro, menu.DefaultSettings()), SyncedAt: time.Now(),
+			Restaurant: bistro,
+			Name:       "The Bistro",
+			Fence:      fence,
+			Base:       current.Version,
+			Published:  published,
+			Catalogue:  menu.Compile(view, bistro, menu.DefaultSettings()),
+			SyncedAt:   time.Now(),
 		})
 		if err != nil {
 			return failed(err)

@@ -337,7 +337,11 @@ func TestEveryViewComesBackThroughRedis(t *testing.T) {
 				}
 				catalogue := menu.Compile(decoded, restaurant, menu.DefaultSettings())
 				version, err := s.Publish(context.Background(), cache.Publication{
-					Restaurant: restaurant, Base: base[restaurant], Catalogue: catalogue, Published: published, SyncedAt: noon,
+					Restaurant: restaurant,
+					Base:       base[restaurant],
+					Catalogue:  catalogue,
+					Published:  published,
+					SyncedAt:   noon,
 				})
 				if err != nil {
 					t.Fatal(err)

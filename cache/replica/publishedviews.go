@@ -13,27 +13,22 @@ import (
 // viewsAtATime is how many views one pipeline loads; each may have megabytes.
 const viewsAtATime = 16
 
-// packedView is the menu view as the ordering service published it, compressed as
-// in Redis. It is in memory so that it can be read while Redis is down
-// (docs/decisions/0050-published-view-in-memory.md).
+// packedView is the menu view as the ordering service published it, compressed as in Redis. It is in
+// memory so that it can be read while Redis is down (docs/decisions/0050-published-view-in-memory.md).
 type packedView struct {
 	published string // cache.Version.Published
 	content   []byte // shared by all restaurants that have the content
 	stops     []byte
 }
 
-// Published returns the body {"result": …} with the menu view as the ordering
-// service last published it. It has every field, known to larder or not, with the
-// same JSON values, digits of numbers and texts. Its ETag has its own hash; its
-// time of modification is the snapshot's PublishedAt.
+// Published returns the body {"result": …} with the menu view as the ordering service last published it. It has
+// every field, known to larder or not, with the same JSON values, digits of numbers and texts. Its ETag has its
+// own hash; its time of modification is the snapshot's PublishedAt.
 //
-// The first read unpacks the view from memory, or loads it from Redis, once for all
-// concurrent callers. The body stays in the Replica's memory until the next
-// version, or until the service publishes other stop lists. ctx ends only this
-// caller's wait.
-//
-// Errors: redisdb.ErrUnavailable if the view is not in memory and Redis does not
-// respond; cache.ErrNoCatalogue if Redis has lost it; cache.ErrCorrupt; ctx's.
+// The first read unpacks the view from memory, or loads it from Redis, once for all concurrent callers. The
+// body stays in the Replica's memory until the next version, or until the service publishes other stop lists.
+// ctx ends only this caller's wait. Errors: redisdb.ErrUnavailable if the view is not in memory and Redis does
+// not respond; cache.ErrNoCatalogue if Redis has lost it; cache.ErrCorrupt; ctx's.
 func (r *Replica) Published(ctx context.Context, snap *cache.Snapshot, enc encoded.Encoding) (*encoded.Representation, error) {
 	key := bodyKey(snap, encoded.PublishedMenu, enc)
 	if ready, ok := r.bodies.Get(key); ok {
@@ -66,9 +61,8 @@ func (r *Replica) loadBody(
 	return loadOnce(ctx, r, &r.published, key.String(), miss, func() (*encoded.Representation, bool) { return r.bodies.Get(key) }, load)
 }
 
-// keepViews loads missing published views of restaurants whose catalogue is in
-// memory. A view that Redis does not have, or has in a newer version, is left to
-// the next poll. The error is redisdb.ErrUnavailable.
+// keepViews loads missing published views of restaurants whose catalogue is in memory. A view that Redis does
+// not have, or has in a newer version, is left to the next poll. The error is redisdb.ErrUnavailable.
 func (r *Replica) keepViews(ctx context.Context, restaurants []menu.RestaurantID) error {
 	var missing []*cache.Snapshot
 	for _, id := range restaurants {
@@ -132,7 +126,6 @@ func (r *Replica) viewOf(ctx context.Context, snap *cache.Snapshot) (view []byte
 	return view, cache.PublishedSum(snap.Content, published.Stops), nil
 }
 
-// unpackView returns the view in memory if it is the snapshot's.
 func (r *Replica) unpackView(snap *cache.Snapshot) (published menu.Published, ok bool) {
 	s := r.slots.find(snap.Restaurant)
 	if s == nil {

@@ -8,7 +8,6 @@ import (
 	"larder/internal/menu"
 )
 
-// find returns the restaurant's slot; nil if it has none.
 func (s *slots) find(restaurant menu.RestaurantID) *slot {
 	found, ok := s.all.Load(restaurant)
 	if !ok {
@@ -18,7 +17,6 @@ func (s *slots) find(restaurant menu.RestaurantID) *slot {
 	return one
 }
 
-// current returns the entry in the restaurant's slot; nil without an entry.
 func (s *slots) current(restaurant menu.RestaurantID) *currentEntry {
 	if one := s.find(restaurant); one != nil {
 		return one.current.Load()
@@ -34,9 +32,8 @@ func (r *Replica) Cached(restaurant menu.RestaurantID) (*cache.Snapshot, bool) {
 	return nil, false
 }
 
-// Version returns the restaurant's current version as far as known: the one in
-// memory or, soon after a start, the one that Redis named and whose content is not
-// loaded yet.
+// Version returns the restaurant's current version as far as known: the one in memory or, soon after a
+// start, the one that Redis named and whose content is not loaded yet.
 func (r *Replica) Version(restaurant menu.RestaurantID) (cache.Version, bool) {
 	s := r.slots.find(restaurant)
 	if s == nil {
@@ -52,10 +49,8 @@ func (r *Replica) Version(restaurant menu.RestaurantID) (cache.Version, bool) {
 	return cache.Version{}, false
 }
 
-// Catalogue returns the restaurant's current version from memory. On a miss it
-// loads the version from Redis, once for all concurrent readers. ctx ends only this
-// caller's wait.
-//
+// Catalogue returns the restaurant's current version from memory. On a miss it loads the version from
+// Redis, once for all concurrent readers. ctx ends only this caller's wait.
 // Errors: cache.ErrNoCatalogue; redisdb.ErrUnavailable; cache.ErrCorrupt; ctx's.
 func (r *Replica) Catalogue(ctx context.Context, restaurant menu.RestaurantID) (*cache.Snapshot, error) {
 	if snapshot, ok := r.Cached(restaurant); ok {
@@ -66,8 +61,7 @@ func (r *Replica) Catalogue(ctx context.Context, restaurant menu.RestaurantID) (
 		func(ctx context.Context) (*cache.Snapshot, error) { return r.load(ctx, restaurant) })
 }
 
-// Current returns the restaurant's current menu as Catalogue does, with its version
-// number.
+// Current returns the restaurant's current menu as Catalogue does, with its version number.
 func (r *Replica) Current(ctx context.Context, restaurant menu.RestaurantID) (version int64, catalogue *menu.Catalogue, err error) {
 	snapshot, err := r.Catalogue(ctx, restaurant)
 	if err != nil {
@@ -76,7 +70,6 @@ func (r *Replica) Current(ctx context.Context, restaurant menu.RestaurantID) (ve
 	return snapshot.Version.Version, snapshot.Catalogue, nil
 }
 
-// menuBody returns the identity body of GET …/menu of a version.
 func menuBody(v cache.Version, catalogue *menu.Catalogue) []byte {
 	// The approximate size of a menu, so that the buffer grows at most once.
 	size := 1024 + 900*catalogue.Products().Len() + 450*catalogue.Ingredients().Len()
@@ -85,11 +78,14 @@ func menuBody(v cache.Version, catalogue *menu.Catalogue) []byte {
 	})
 }
 
-// bodyKey returns the key of a snapshot's body: WholeMenu, PublishedMenu or a dish.
 func bodyKey(s *cache.Snapshot, what menu.Index, enc encoded.Encoding) encoded.Key {
 	key := encoded.Key{
-		Restaurant: s.Restaurant, Content: s.Content, Version: s.Version.Version,
-		Synced: s.SyncedAt.UnixMilli(), Product: what, Encoding: enc,
+		Restaurant: s.Restaurant,
+		Content:    s.Content,
+		Version:    s.Version.Version,
+		Synced:     s.SyncedAt.UnixMilli(),
+		Product:    what,
+		Encoding:   enc,
 	}
 	if what == encoded.PublishedMenu {
 		key.Content = s.Published
@@ -103,17 +99,15 @@ func (r *Replica) Ready(snap *cache.Snapshot, what menu.Index, enc encoded.Encod
 	return r.bodies.Get(bodyKey(snap, what, enc))
 }
 
-// Menu returns the body of GET …/menu. The first read of a version encodes it, once
-// for all concurrent readers. It stays in the Replica's memory until the next
-// version. The body of an old snapshot is not kept.
+// Menu returns the body of GET …/menu. The first read of a version encodes it, once for all concurrent readers.
+// It stays in the Replica's memory until the next version. The body of an old snapshot is not kept.
 func (r *Replica) Menu(snap *cache.Snapshot, enc encoded.Encoding) (*encoded.Representation, error) {
 	return r.representation(snap, encoded.WholeMenu, enc, func() []byte {
 		return menuBody(snap.Version, snap.Catalogue)
 	})
 }
 
-// Product returns the body of GET …/products/{id} as Menu does. p must be an index
-// of the snapshot's catalogue.
+// Product returns the body of GET …/products/{id} as Menu does. p must be an index of the snapshot's catalogue.
 func (r *Replica) Product(snap *cache.Snapshot, p menu.Index, enc encoded.Encoding) (*encoded.Representation, error) {
 	return r.representation(snap, p, enc, func() []byte {
 		return snap.Catalogue.AppendProduct(nil, p, snap.Version.Version)

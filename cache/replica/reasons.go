@@ -8,10 +8,8 @@ import (
 	"larder/internal/redisdb"
 )
 
-// Reasons returns a connection's rejection reasons from Redis. If Redis does not
-// respond or has lost them, it returns those in memory. Every poll loads the
-// reasons of Config.Connections into memory.
-//
+// Reasons returns a connection's rejection reasons from Redis. If Redis does not respond or has lost
+// them, it returns those in memory. Every poll loads the reasons of Config.Connections into memory.
 // Errors: cache.ErrNoReasons, redisdb.ErrUnavailable, cache.ErrCorrupt.
 func (r *Replica) Reasons(ctx context.Context, connection string) ([]byte, error) {
 	raw, _, err := r.store.Reasons(ctx, connection)

@@ -19,17 +19,15 @@ import (
 const (
 	// maxFaults limits the restaurants in the error of a refresh.
 	maxFaults = 5
-	// maxYield limits how long background work waits for readers; yieldInterval is
-	// how often it checks.
+	// maxYield limits how long background work waits for readers; yieldInterval is how often it checks.
 	maxYield      = 25 * time.Millisecond
 	yieldInterval = time.Millisecond
 )
 
-// Run keeps memory at the current versions until ctx ends: at once after a notice,
-// and by polls in case a notice was lost. At first it reads the current versions
-// from Redis, then it loads their contents. A read that comes earlier loads its
-// content at once. While Redis is down, Run retries with growing pauses and memory
-// serves reads. It returns when its goroutines have ended.
+// Run keeps memory at the current versions until ctx ends: at once after a notice, and by polls in case
+// a notice was lost. At first it reads the current versions from Redis, then it loads their contents. A
+// read that comes earlier loads its content at once. While Redis is down, Run retries with growing
+// pauses and memory serves reads. It returns when its goroutines have ended.
 func (r *Replica) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { r.runSubscriber(ctx); return nil })
@@ -40,15 +38,13 @@ func (r *Replica) Run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// Poll compares the version of every restaurant with Redis and loads newer ones,
-// and then rejection reasons. If a content cannot be loaded, its restaurants keep
-// their version. Errors: redisdb.ErrUnavailable, cache.ErrNoCatalogue,
-// cache.ErrCorrupt.
+// Poll compares the version of every restaurant with Redis and loads newer ones, and then rejection
+// reasons. If a content cannot be loaded, its restaurants keep their version. Errors:
+// redisdb.ErrUnavailable, cache.ErrNoCatalogue, cache.ErrCorrupt.
 func (r *Replica) Poll(ctx context.Context) error {
 	return errors.Join(r.refresh(ctx, r.wantedRestaurants()), r.pollReasons(ctx))
 }
 
-// wantedRestaurants returns the configured restaurants and those in memory.
 func (r *Replica) wantedRestaurants() []menu.RestaurantID {
 	ids := append([]menu.RestaurantID(nil), r.cfg.Restaurants()...)
 	seen := make(map[menu.RestaurantID]bool, len(ids))
@@ -89,9 +85,8 @@ func (r *Replica) refresh(ctx context.Context, restaurants []menu.RestaurantID) 
 	return errors.Join(broken...)
 }
 
-// compare returns the restaurants whose version is not in memory, or differs from
-// Redis. For the others it copies the moving fields. It raises the floors of
-// versions that Redis has lost.
+// compare returns the restaurants whose version is not in memory, or differs from Redis. For the others
+// it copies the moving fields. It raises the floors of versions that Redis has lost.
 func (r *Replica) compare(ctx context.Context, restaurants []menu.RestaurantID) (behind []menu.RestaurantID, err error) {
 	var held []menu.RestaurantID
 	var lost []*cache.Snapshot
@@ -181,9 +176,8 @@ func (r *Replica) learn(ctx context.Context, behind []menu.RestaurantID) (versio
 	return versions, broken, nil
 }
 
-// applyAll loads versions into memory, one content at a time, and leaves a CPU core
-// to readers. failed has the errors of single versions. If Redis stops responding,
-// applyAll returns an error.
+// applyAll loads versions into memory, one content at a time, and leaves a CPU core to readers. failed
+// has the errors of single versions. If Redis stops responding, applyAll returns an error.
 func (r *Replica) applyAll(ctx context.Context, versions []cache.Version) (failed []error, err error) {
 	shared := make(map[string][]cache.Version, len(versions))
 	var contents []string // in the order of versions
@@ -248,7 +242,6 @@ func (r *Replica) runPoller(ctx context.Context) {
 	}
 }
 
-// logChange logs when refreshing starts to fail and when it works again.
 func (r *Replica) logChange(ctx context.Context, err, last error) {
 	switch {
 	case ctx.Err() != nil:

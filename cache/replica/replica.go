@@ -26,9 +26,8 @@ type Config struct {
 	// Allowed reports whether a restaurant may be in memory; nil allows all. The
 	// caller passes a restaurant that it no longer allows to Drop.
 	Allowed func(menu.RestaurantID) bool
-	// DataLost is called once with restaurants whose served version Redis has lost.
-	// They should be synced again (policy S2a). It must return at once. It may be
-	// nil.
+	// DataLost is called once with restaurants whose served version Redis has lost. They should be
+	// synced again (policy S2a). It must return at once. It may be nil.
 	DataLost func([]menu.RestaurantID)
 	// Connections are those whose rejection reasons are kept in memory.
 	Connections []string
@@ -39,9 +38,8 @@ type Config struct {
 	Log    logrus.FieldLogger // nil means none
 }
 
-// Replica holds the catalogues in this process's memory, from which all reads are
-// served. It reads from Redis only what is not in memory, and keeps serving when
-// Redis is down (policy S5). It is safe for concurrent use.
+// Replica holds the catalogues in this process's memory, from which all reads are served. It reads from Redis
+// only what is not in memory, and keeps serving when Redis is down (policy S5). It is safe for concurrent use.
 type Replica struct {
 	store    *cache.Store
 	cfg      Config
@@ -60,8 +58,7 @@ type Replica struct {
 	pollNow     sleep.Signal // requests a poll at once
 }
 
-// New returns an empty Replica. It serves reads at once, and learns of new versions
-// while Run runs.
+// New returns an empty Replica. It serves reads at once, and learns of new versions while Run runs.
 func New(store *cache.Store, cfg Config) *Replica {
 	if cfg.Memory <= 0 {
 		cfg.Memory = int64(cache.DefaultMemory)
@@ -102,10 +99,9 @@ func New(store *cache.Store, cfg Config) *Replica {
 	}
 }
 
-// loadOnce returns the result of load, which it calls once for all concurrent
-// callers with the same key. After an error it does not call load again for
-// missLife. found checks whether a load is needed; miss is the name among the
-// misses. ctx ends only this caller's wait.
+// loadOnce returns the result of load, which it calls once for all concurrent callers with the same
+// key. After an error it does not call load again for missLife. found checks whether a load is needed;
+// miss is the name among the misses. ctx ends only this caller's wait.
 func loadOnce[T any](
 	ctx context.Context, r *Replica, flight *singleflight.Group, key string, miss menu.RestaurantID,
 	found func() (T, bool), load func(context.Context) (T, error),
@@ -137,8 +133,7 @@ func loadOnce[T any](
 	}
 }
 
-// load loads the restaurant's current version from Redis and returns the one that
-// is in memory then.
+// load loads the restaurant's current version from Redis and returns the one that is in memory then.
 func (r *Replica) load(ctx context.Context, restaurant menu.RestaurantID) (*cache.Snapshot, error) {
 	version, err := r.store.Current(ctx, restaurant)
 	if err != nil {

@@ -54,8 +54,12 @@ func (t *chains) changed(tb testing.TB, kind string) []*cache.Publication {
 		}
 		content := menu.CompileContent(view, menu.DefaultSettings())
 		all = append(all, &cache.Publication{
-			Restaurant: t.restaurants[chain*chainSize], Name: "Restaurant", Base: t.versions[chain], SyncedAt: noon.Add(time.Duration(t.rounds) * time.Second),
-			Catalogue: content.Catalogue(stopsOf(content, int(t.rounds))), Published: published,
+			Restaurant: t.restaurants[chain*chainSize],
+			Name:       "Restaurant",
+			Base:       t.versions[chain],
+			SyncedAt:   noon.Add(time.Duration(t.rounds) * time.Second),
+			Catalogue:  content.Catalogue(stopsOf(content, int(t.rounds))),
+			Published:  published,
 		})
 		t.versions[chain]++
 	}
@@ -83,8 +87,11 @@ func fillChains(tb testing.TB, s *cache.Store, restaurants int) *chains {
 			t.restaurants = append(t.restaurants, id)
 			group.Go(func() error {
 				_, err := s.Publish(ctx, cache.Publication{
-					Restaurant: id, Name: "Restaurant " + strconv.Itoa(i), SyncedAt: noon,
-					Catalogue: content.Catalogue(stopsOf(content, i)), Published: published,
+					Restaurant: id,
+					Name:       "Restaurant " + strconv.Itoa(i),
+					SyncedAt:   noon,
+					Catalogue:  content.Catalogue(stopsOf(content, i)),
+					Published:  published,
 				})
 				return err
 			})

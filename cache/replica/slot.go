@@ -109,10 +109,9 @@ func (r *Replica) Install(snapshot *cache.Snapshot) {
 	r.noticeQueue.add(snapshot.Restaurant) // for the view as published
 }
 
-// replaces reports whether v is another catalogue than the held one and may replace
-// it: versions never go back (policy S2). If Redis lost its data and used a number
-// twice, its version wins. The two then differ in content or, if only stop lists
-// changed, in the sync time.
+// replaces reports whether v is another catalogue than the held one and may replace it: versions never
+// go back (policy S2). If Redis lost its data and used a number twice, its version wins. The two then
+// differ in content or, if only stop lists changed, in the sync time.
 func replaces(v, held cache.Version) bool {
 	return v.Version > held.Version ||
 		v.Version == held.Version && (v.Content != held.Content || !v.SyncedAt.Equal(held.SyncedAt))
@@ -161,9 +160,8 @@ func internTexts(s *cache.Snapshot) {
 	s.Stops = s.Catalogue.Stops()
 }
 
-// Drop removes the catalogues and encoded bodies of restaurants from memory. It
-// does not change Redis. Config.Allowed must report false for them before, so that
-// no concurrent load or publish adds them again.
+// Drop removes the catalogues and encoded bodies of restaurants from memory. It does not change Redis.
+// Config.Allowed must report false for them before, so that no concurrent load or publish adds them again.
 func (r *Replica) Drop(restaurants ...menu.RestaurantID) {
 	for _, restaurant := range restaurants {
 		r.slots.drop(restaurant)

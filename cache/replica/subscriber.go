@@ -9,15 +9,13 @@ import (
 )
 
 const (
-	// noticeWorkers is the number of goroutines that load announced versions, so
-	// that one large menu does not delay the others. Each takes at most
-	// noticesAtATime restaurants.
+	// noticeWorkers is the number of goroutines that load announced versions, so that one large menu
+	// does not delay the others. Each takes at most noticesAtATime restaurants.
 	noticeWorkers  = 2
 	noticesAtATime = 64
 )
 
-// runSubscriber receives notices. A version that was published before the
-// subscription is found by a poll.
+// runSubscriber receives notices. A version that was published before the subscription is found by a poll.
 func (r *Replica) runSubscriber(ctx context.Context) {
 	r.store.Subscribe(ctx, r.pollNow.Set, r.onNotice, func(err error) {
 		r.cfg.Log.WithField("event", "replica.notices_lost").WithError(err).Debug("subscription lost; subscribing again")
@@ -36,8 +34,7 @@ func (r *Replica) onNotice(restaurant menu.RestaurantID, version int64) {
 	r.noticeQueue.add(restaurant)
 }
 
-// runNoticeWorker loads announced versions. If that fails, the poll tries again and
-// logs the error.
+// runNoticeWorker loads announced versions. If that fails, the poll tries again and logs the error.
 func (r *Replica) runNoticeWorker(ctx context.Context) {
 	for {
 		select {
@@ -49,8 +46,7 @@ func (r *Replica) runNoticeWorker(ctx context.Context) {
 	}
 }
 
-// queue holds restaurants to refresh, each once, in the order in which they were
-// added.
+// queue holds restaurants to refresh, each once, in the order in which they were added.
 type queue struct {
 	mu    sync.Mutex
 	order []menu.RestaurantID

@@ -7,9 +7,8 @@ import (
 	"larder/internal/menu"
 )
 
-// Watch follows the versions of one restaurant in this process's memory. It holds
-// only the newest one, so that a slow reader needs no memory. It may be read from
-// any goroutine. The caller must close it.
+// Watch follows the versions of one restaurant in this process's memory. It holds only the newest one,
+// so that a slow reader needs no memory. It may be read from any goroutine. The caller must close it.
 type Watch struct {
 	restaurant menu.RestaurantID
 	of         *watches
@@ -19,8 +18,7 @@ type Watch struct {
 // Change is a version that became current in memory after another one. It holds no
 // catalogue, so that it keeps no old menu in memory.
 type Change struct {
-	// Before is the previous version; its number is 0 if there was none, or if the
-	// watch started with After.
+	// Before is the previous version; its number is 0 if there was none, or if the watch started with After.
 	Before cache.Version
 	// After is the current version; its number is 0 if there is no version.
 	After cache.Version
@@ -28,8 +26,7 @@ type Change struct {
 	next chan struct{}
 }
 
-// StopsOnly reports whether only the stop lists differ, Before.Stops and
-// After.Stops.
+// StopsOnly reports whether only the stop lists differ, Before.Stops and After.Stops.
 func (c *Change) StopsOnly() bool {
 	return c.Before.Version > 0 && c.Before.Content == c.After.Content && c.Before.Name == c.After.Name &&
 		!c.Before.Stops.Equal(c.After.Stops)

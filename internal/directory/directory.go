@@ -1,13 +1,12 @@
-// Package directory holds the restaurants of the configuration, their connections,
-// and which of them a client may see.
+// Package directory holds the restaurants of the configuration, their connections, and which of them a
+// client may see.
 //
-// Invariant: one call reads one configuration. A reload replaces the whole content
-// at once, and no call sees a part of it.
+// Invariant: one call reads one configuration. A reload replaces the whole content at once, and no call
+// sees a part of it.
 //
-// cmd/larder fills a Directory at the start and at each reload. The reads, lists
-// and order routes of httpapi and the cache's replica use it, so that none of them
-// depends on the scheduler. The package does no I/O, and knows neither schedules
-// nor menus: a configured restaurant may not have a menu yet.
+// cmd/larder fills a Directory at the start and at each reload. The reads, lists and order routes of
+// httpapi and the cache's replica use it, so that none of them depends on the scheduler. The package
+// does no I/O, and knows neither schedules nor menus: a configured restaurant may not have a menu yet.
 package directory
 
 import (
@@ -30,9 +29,8 @@ type Restaurant struct {
 // Connection is one configured connection to an ordering service.
 type Connection struct {
 	Name string
-	// DefaultMenu is the id of the connection's default menu, which belongs to no
-	// restaurant. Other data that is synced for the connection has this id, a slash
-	// and a word.
+	// DefaultMenu is the id of the connection's default menu, which belongs to no restaurant. Other
+	// data that is synced for the connection has this id, a slash and a word.
 	DefaultMenu menu.RestaurantID
 	// KeepsDefaultMenu reports whether the default menu is synced.
 	KeepsDefaultMenu bool
@@ -45,9 +43,8 @@ type Viewer string
 // Sees reports whether the viewer may see what belongs to a connection.
 func (v Viewer) Sees(connection string) bool { return v == "" || string(v) == connection }
 
-// Directory returns the configured restaurants and connections, and who may see
-// them. All methods may be called from any goroutine. The results are shared and
-// must not be changed.
+// Directory returns the configured restaurants and connections, and who may see them. All methods may
+// be called from any goroutine. The results are shared and must not be changed.
 type Directory struct {
 	connections []Connection
 	current     atomic.Pointer[content]
@@ -61,9 +58,8 @@ type content struct {
 	index       *Index
 }
 
-// New returns a Directory. The ids of the restaurants and the names of the
-// connections must be distinct, and every restaurant's connection must be among
-// them.
+// New returns a Directory. The ids of the restaurants and the names of the connections must be
+// distinct, and every restaurant's connection must be among them.
 func New(connections []Connection, restaurants []Restaurant) *Directory {
 	d := &Directory{connections: slices.Clone(connections)}
 	d.Replace(restaurants)
@@ -99,8 +95,7 @@ func (d *Directory) Restaurant(id menu.RestaurantID) (Restaurant, bool) {
 	return restaurant, ok
 }
 
-// Menus returns the ids of everything that has a menu: the restaurants, then the
-// synced default menus.
+// Menus returns the ids of everything that has a menu: the restaurants, then the synced default menus.
 func (d *Directory) Menus() []menu.RestaurantID { return d.current.Load().menus }
 
 // HasMenu reports whether the id has a menu: a restaurant's or a default menu.
@@ -109,8 +104,7 @@ func (d *Directory) HasMenu(id menu.RestaurantID) bool {
 	return ok || slices.ContainsFunc(d.connections, func(c Connection) bool { return c.KeepsDefaultMenu && c.DefaultMenu == id })
 }
 
-// DefaultMenu returns the id of a connection's default menu, and whether it is
-// synced.
+// DefaultMenu returns the id of a connection's default menu, and whether it is synced.
 func (d *Directory) DefaultMenu(connection string) (menu.RestaurantID, bool) {
 	for _, c := range d.connections {
 		if c.Name == connection {
@@ -120,9 +114,8 @@ func (d *Directory) DefaultMenu(connection string) (menu.RestaurantID, bool) {
 	return "", false
 }
 
-// ConnectionOf returns the connection of an id: of a restaurant, a default menu, or
-// other data that is synced for the connection. It returns false for an id that is
-// not configured.
+// ConnectionOf returns the connection of an id: of a restaurant, a default menu, or other data that is
+// synced for the connection. It returns false for an id that is not configured.
 func (d *Directory) ConnectionOf(id menu.RestaurantID) (string, bool) {
 	if restaurant, ok := d.Restaurant(id); ok {
 		return restaurant.Connection, true
@@ -155,9 +148,8 @@ func (d *Directory) Visible(who Viewer) []menu.RestaurantID {
 	return ids
 }
 
-// SeesMenu reports whether the viewer may see what is synced under an id. An id
-// that is not configured may have been removed; only a viewer of everything sees
-// it.
+// SeesMenu reports whether the viewer may see what is synced under an id. An id that is not configured
+// may have been removed; only a viewer of everything sees it.
 func (d *Directory) SeesMenu(who Viewer, id menu.RestaurantID) bool {
 	if connection, ok := d.ConnectionOf(id); ok {
 		return who.Sees(connection)

@@ -29,8 +29,7 @@ func newIndex(restaurants []Restaurant) *Index {
 	return x
 }
 
-// Entries returns all entries, sorted by id. The slice is shared and must not be
-// changed.
+// Entries returns all entries, sorted by id. The slice is shared and must not be changed.
 func (x *Index) Entries() []Entry { return x.entries }
 
 // Matches reports whether the restaurant's id or name contains every word. The
@@ -54,9 +53,8 @@ type Query struct {
 	Limit int
 }
 
-// Page returns one page of the viewer's restaurants; next is the last id of the
-// page if more follow. If chosen is not nil, it filters the restaurants that match,
-// by their positions in Entries.
+// Page returns one page of the viewer's restaurants; next is the last id of the page if more follow. If
+// chosen is not nil, it filters the restaurants that match, by their positions in Entries.
 func (x *Index) Page(who Viewer, want Query, chosen func(at int) bool) (restaurants []Restaurant, next string) {
 	words := SearchWords(want.Words)
 	start := sort.Search(len(x.entries), func(at int) bool { return string(x.entries[at].ID) > want.After })

@@ -44,8 +44,7 @@ const (
 
 var schemePattern = regexp.MustCompile(`^[a-z][a-z0-9+.-]{0,30}$`)
 
-// parseURL parses redis.url. Its error never contains the URL, which may hold a
-// password.
+// parseURL parses redis.url. Its error never contains the URL, which may hold a password.
 func parseURL(raw string) (address, error) {
 	switch raw {
 	case Embedded:
@@ -77,8 +76,7 @@ func refuse(why string) (address, error) {
 	return address{}, setting.Errorf("redis.url", "%s; %s", why, supported)
 }
 
-// parseAddress parses the part after the scheme:
-// [user:password@]hosts[/path][?options].
+// parseAddress parses the part after the scheme: [user:password@]hosts[/path][?options].
 func parseAddress(topology Topology, secured bool, rest string) (address, error) {
 	end := strings.IndexAny(rest, "/?#")
 	if end < 0 {
@@ -95,9 +93,8 @@ func parseAddress(topology Topology, secured bool, rest string) (address, error)
 	if why != "" {
 		return refuse(why)
 	}
-	// go-redis parses the rest as the address of one server. Its error is dropped
-	// because it quotes the URL. It also rejects a password as an option, which
-	// nothing would redact.
+	// go-redis parses the rest as the address of one server. Its error is dropped because it quotes the
+	// URL. It also rejects a password as an option, which nothing would redact.
 	one := "redis://"
 	if secured {
 		one = "rediss://"
@@ -179,12 +176,26 @@ func parsePath(path string, topology Topology) (master, database, why string) {
 // omits the options that larder sets itself (retries, timeouts).
 func universal(o *redis.Options) redis.UniversalOptions {
 	return redis.UniversalOptions{
-		ClientName: o.ClientName, DB: o.DB, Protocol: o.Protocol, Username: o.Username, Password: o.Password,
-		PipelineReadBufferSize: o.PipelineReadBufferSize, PipelineWriteBufferSize: o.PipelineWriteBufferSize,
-		PipelinePoolSize: o.PipelinePoolSize, PoolFIFO: o.PoolFIFO, PoolSize: o.PoolSize, PoolTimeout: o.PoolTimeout,
-		MaxConcurrentDials: o.MaxConcurrentDials, MinIdleConns: o.MinIdleConns, MaxIdleConns: o.MaxIdleConns,
-		MaxActiveConns: o.MaxActiveConns, ConnMaxIdleTime: o.ConnMaxIdleTime, ConnMaxLifetime: o.ConnMaxLifetime,
-		ConnMaxLifetimeJitter: o.ConnMaxLifetimeJitter, MinRetryBackoff: o.MinRetryBackoff, MaxRetryBackoff: o.MaxRetryBackoff,
-		TLSConfig: o.TLSConfig,
+		ClientName:              o.ClientName,
+		DB:                      o.DB,
+		Protocol:                o.Protocol,
+		Username:                o.Username,
+		Password:                o.Password,
+		PipelineReadBufferSize:  o.PipelineReadBufferSize,
+		PipelineWriteBufferSize: o.PipelineWriteBufferSize,
+		PipelinePoolSize:        o.PipelinePoolSize,
+		PoolFIFO:                o.PoolFIFO,
+		PoolSize:                o.PoolSize,
+		PoolTimeout:             o.PoolTimeout,
+		MaxConcurrentDials:      o.MaxConcurrentDials,
+		MinIdleConns:            o.MinIdleConns,
+		MaxIdleConns:            o.MaxIdleConns,
+		MaxActiveConns:          o.MaxActiveConns,
+		ConnMaxIdleTime:         o.ConnMaxIdleTime,
+		ConnMaxLifetime:         o.ConnMaxLifetime,
+		ConnMaxLifetimeJitter:   o.ConnMaxLifetimeJitter,
+		MinRetryBackoff:         o.MinRetryBackoff,
+		MaxRetryBackoff:         o.MaxRetryBackoff,
+		TLSConfig:               o.TLSConfig,
 	}
 }

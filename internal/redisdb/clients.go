@@ -12,8 +12,7 @@ import (
 
 const (
 	dialTimeout = 2 * time.Second
-	// ioTimeout limits the wait for one response; the largest commands have some
-	// megabytes.
+	// ioTimeout limits the wait for one response; the largest commands have some megabytes.
 	ioTimeout = 5 * time.Second
 	// connBuffer is the size of a connection's read and write buffers. There are
 	// some dozen connections, and larger data does not use the buffers.
@@ -54,10 +53,9 @@ func withLimits(options redis.UniversalOptions, retries int) *redis.UniversalOpt
 	return &options
 }
 
-// newCluster returns the client of a cluster. go-redis uses one counter for a
-// cluster's redirects and for retries after a broken connection. So the counter
-// must stay, and a client without retries hides the cause of a broken connection
-// from go-redis.
+// newCluster returns the client of a cluster. go-redis uses one counter for a cluster's redirects and
+// for retries after a broken connection. So the counter must stay, and a client without retries hides
+// the cause of a broken connection from go-redis.
 func newCluster(options *redis.UniversalOptions) *redis.ClusterClient {
 	cluster := options.Cluster()
 	cluster.MaxRetries = noRetries // of one node; the counter above it is enough
@@ -70,10 +68,9 @@ func newCluster(options *redis.UniversalOptions) *redis.ClusterClient {
 	return client
 }
 
-// noRetryHook keeps a cluster's client from repeating a command that a node may
-// have executed. It passes responses of a node, such as MOVED, because then nothing
-// was executed. It does not cover pipelines, which go-redis repeats below the hook.
-// A pipeline over several nodes may only contain commands that may run twice.
+// noRetryHook keeps a cluster's client from repeating a command that a node may have executed. It passes
+// responses of a node, such as MOVED, because then nothing was executed. It does not cover pipelines, which
+// go-redis repeats below the hook. A pipeline over several nodes may only contain commands that may run twice.
 type noRetryHook struct{}
 
 // DialHook changes nothing.

@@ -19,8 +19,7 @@ var prefixPattern = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,64}$`)
 
 // Config is the `redis:` section of the configuration.
 type Config struct {
-	// URL is "embedded" or an address (docs/redis.md, "Forms"). It may hold a
-	// password.
+	// URL is "embedded" or an address (docs/redis.md, "Forms"). It may hold a password.
 	URL string `secret:"true" yaml:"url"`
 	// CAFile is a file of PEM certificates. If it is set, only they are trusted for
 	// the TLS of the Redis and its Sentinels; empty: the system's certificates.
@@ -57,8 +56,7 @@ func (c Config) Validate() error {
 	return errors.Join(faults...)
 }
 
-// unsupported returns an error for each setting that has no effect with the URL's
-// topology.
+// unsupported returns an error for each setting that has no effect with the URL's topology.
 func (c Config) unsupported(addr address) []error {
 	var faults []error
 	if c.CAFile != "" && addr.options.TLSConfig == nil {
@@ -86,8 +84,7 @@ func (c Config) unsupported(addr address) []error {
 	return faults
 }
 
-// complete adds the options that the URL does not contain: trusted certificates and
-// the Sentinels' credentials.
+// complete adds the options that the URL does not contain: trusted certificates and the Sentinels' credentials.
 func (c Config) complete(options *redis.UniversalOptions) error {
 	options.SentinelUsername, options.SentinelPassword = c.SentinelUsername, c.SentinelPassword
 	if c.CAFile == "" {

@@ -31,8 +31,7 @@ var errorClassTexts = map[string]string{ //nolint:gochecknoglobals // constant
 	"CLUSTERDOWN": "the cluster is incomplete",
 }
 
-// In a script's error, an older Redis writes the class after the place of the
-// error.
+// In a script's error, an older Redis writes the class after the place of the error.
 var classPattern = regexp.MustCompile(`\b(OOM|MISCONF|NOREPLICAS|READONLY|NOPERM|MASTERDOWN|CLUSTERDOWN)\b|^-?([A-Z]{3,16})\b`)
 
 // withinScript matches the text of Redis 7 for NOPERM of a command in a script.
@@ -94,9 +93,8 @@ func connErrorText(err error) string {
 	}
 }
 
-// CallError returns the error of a call without a response of Redis:
-// ErrUnavailable, or the end of ctx if that is the reason. doing describes the
-// call. It returns nil if err is nil.
+// CallError returns the error of a call without a response of Redis: ErrUnavailable, or the end of ctx
+// if that is the reason. doing describes the call. It returns nil if err is nil.
 func CallError(ctx context.Context, doing string, err error) error {
 	if err == nil {
 		return nil

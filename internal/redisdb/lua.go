@@ -16,8 +16,7 @@ func Lua(files embed.FS, name string) string {
 	return string(text)
 }
 
-// Script returns the script of an embedded file, with the functions that it calls
-// before it.
+// Script returns the script of an embedded file, with the functions that it calls before it.
 func Script(files embed.FS, name string, functions ...string) *redis.Script {
 	return redis.NewScript(strings.Join(functions, "") + Lua(files, name))
 }

@@ -24,14 +24,10 @@ var probeSource string
 
 var probeScript = redis.NewScript(probeSource) //nolint:gochecknoglobals // constant
 
-// Probe checks whether Redis, or every master of a cluster, accepts larder's
-// writes. A Redis may respond to Ping and refuse the rest: it is full, lacks
-// replicas or its disk, or denies larder's user a permission. Probe also publishes
-// the word "probe" on the given channels; pass channels only if there is doubt, not
-// every few seconds.
-//
-// Errors, all ErrUnavailable: *RefusedError if Redis responds and refuses, else as
-// Ping.
+// Probe checks whether Redis, or every master of a cluster, accepts larder's writes. A Redis may respond to
+// Ping and refuse the rest: it is full, lacks replicas or its disk, or denies larder's user a permission. Probe
+// also publishes the word "probe" on the given channels; pass channels only if there is doubt, not every few
+// seconds. Errors, all ErrUnavailable: *RefusedError if Redis responds and refuses, else as Ping.
 func (db *DB) Probe(ctx context.Context, channels ...string) error {
 	if err := db.Ping(ctx); err != nil {
 		return err
@@ -106,8 +102,7 @@ func refusedOr(err error) error {
 	}
 }
 
-// RefusedError means that Redis responds, but refuses larder's writes. It is
-// ErrUnavailable.
+// RefusedError means that Redis responds, but refuses larder's writes. It is ErrUnavailable.
 type RefusedError struct {
 	Class   string // the class of the Redis error: OOM, MISCONF, NOREPLICAS, READONLY or NOPERM
 	Channel string // the one that larder may not publish to; "" for a write
@@ -125,8 +120,7 @@ func (e *RefusedError) Error() string {
 // Unwrap returns ErrUnavailable and the cause.
 func (e *RefusedError) Unwrap() []error { return []error{ErrUnavailable, e.Err} }
 
-// Reason returns the class and its meaning for a person. It contains no address and
-// no text of Redis.
+// Reason returns the class and its meaning for a person. It contains no address and no text of Redis.
 func (e *RefusedError) Reason() string {
 	if e.Channel != "" {
 		return e.Class + ": its user may not publish to the channel " + e.Channel

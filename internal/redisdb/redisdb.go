@@ -24,8 +24,7 @@ func unavailable(doing string, err error) error {
 	return fmt.Errorf("redisdb: %s: %w: %w", doing, ErrUnavailable, err)
 }
 
-// DB is an opened Redis of any topology: two clients of the same data. It is safe
-// for concurrent use.
+// DB is an opened Redis of any topology: two clients of the same data. It is safe for concurrent use.
 type DB struct {
 	topology Topology
 	prefix   string
@@ -34,12 +33,11 @@ type DB struct {
 	embedded *miniredis.Miniredis // nil unless the topology is Embedded
 }
 
-// Open returns the clients of the configured Redis. It does not wait for a server:
-// commands fail with ErrUnavailable until it responds.
+// Open returns the clients of the configured Redis. It does not wait for a server: commands fail with
+// ErrUnavailable until it responds.
 //
-// With "embedded" it starts a server inside the process, which loses all data at
-// Close. The server has a loopback port with a random password, because other users
-// of the machine can reach the port.
+// With "embedded" it starts a server inside the process, which loses all data at Close. The server has
+// a loopback port with a random password, because other users of the machine can reach the port.
 //
 // The error is a *setting.Error for invalid settings.
 func Open(cfg Config, log logrus.FieldLogger) (*DB, error) {
@@ -83,13 +81,11 @@ func (db *DB) startEmbedded(options *redis.UniversalOptions) error {
 	return nil
 }
 
-// Client returns the client that retries. Use it only for commands that may run
-// twice.
+// Client returns the client that retries. Use it only for commands that may run twice.
 func (db *DB) Client() redis.UniversalClient { return db.client }
 
-// NoRetry returns the client that never retries, because a command without a
-// response may have run. Use it for scripts that check state, for leases and for
-// the journal.
+// NoRetry returns the client that never retries, because a command without a response may have run. Use
+// it for scripts that check state, for leases and for the journal.
 func (db *DB) NoRetry() redis.UniversalClient { return db.noRetry }
 
 // Prefix returns the start of the name of every key and channel.
@@ -98,15 +94,13 @@ func (db *DB) Prefix() string { return db.prefix }
 // Topology returns the kind of Redis.
 func (db *DB) Topology() Topology { return db.topology }
 
-// Embedded reports whether the server is inside the process and loses its data with
-// it.
+// Embedded reports whether the server is inside the process and loses its data with it.
 func (db *DB) Embedded() bool { return db.topology == Embedded }
 
-// Ping pings the server, or every master of a cluster, with both clients. Each
-// client has its own connections, and one may still have a failed dial when the
-// other has recovered. The error is ErrUnavailable with its cause. It is a
-// *RefusedError if Redis refuses pings as it refuses writes, for example because it
-// cannot write to its disk.
+// Ping pings the server, or every master of a cluster, with both clients. Each client has its own
+// connections, and one may still have a failed dial when the other has recovered. The error is
+// ErrUnavailable with its cause. It is a *RefusedError if Redis refuses pings as it refuses writes, for
+// example because it cannot write to its disk.
 func (db *DB) Ping(ctx context.Context) error {
 	for _, client := range []redis.UniversalClient{db.noRetry, db.client} {
 		if err := ping(ctx, client); err != nil {

@@ -19,16 +19,14 @@ const (
 	lastPause  = 5 * time.Second
 )
 
-// Subscribe calls message for each message of a channel, in order, until ctx ends.
-// It calls subscribed before the first one; messages published earlier are lost.
-// When the connection breaks, it calls lost with the cause and subscribes again
-// after a growing pause. It starts no goroutine.
+// Subscribe calls message for each message of a channel, in order, until ctx ends. It calls subscribed
+// before the first one; messages published earlier are lost. When the connection breaks, it calls lost
+// with the cause and subscribes again after a growing pause. It starts no goroutine.
 func (db *DB) Subscribe(ctx context.Context, channel string, subscribed func(), message func(payload string), lost func(error)) {
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
 		err := db.receive(ctx, channel, func() { pause = firstPause; subscribed() }, message)
 		lost(err)
-		// Full jitter: the instances of a restarted Redis do not all reconnect at
-		// once.
+		// Full jitter: the instances of a restarted Redis do not all reconnect at once.
 		if sleep.For(ctx, rand.N(pause)+time.Millisecond) != nil { //nolint:gosec // no secret
 			return
 		}

@@ -1,6 +1,5 @@
-// Package setting has the error of an invalid value in the configuration. Packages
-// with a section of the configuration return it from Validate; package configs adds
-// the position in the file.
+// Package setting has the error of an invalid value in the configuration. Packages with a section of
+// the configuration return it from Validate; package configs adds the position in the file.
 package setting
 
 import (

@@ -11,17 +11,14 @@ import (
 
 // Config is the `tracing:` section of the configuration.
 type Config struct {
-	// Endpoint receives spans by OTLP over HTTP, without /v1/traces; empty: tracing
-	// is off.
+	// Endpoint receives spans by OTLP over HTTP, without /v1/traces; empty: tracing is off.
 	Endpoint string `yaml:"endpoint"`
-	// Sample is the share of traces that is kept, 0 to 1, chosen by trace id. It
-	// applies to traces that start here, and to traces that a caller started and
-	// keeps.
+	// Sample is the share of traces that is kept, 0 to 1, chosen by trace id. It applies to traces that
+	// start here, and to traces that a caller started and keeps.
 	Sample float64 `yaml:"sample"`
 }
 
-// SetDefaults sets the defaults. It runs before the file is read, so that a zero in
-// the file stays.
+// SetDefaults sets the defaults. It runs before the file is read, so that a zero in the file stays.
 func (c *Config) SetDefaults() {
 	if c.Sample == 0 {
 		c.Sample = 1
@@ -40,7 +37,6 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// endpointFault returns why an endpoint is invalid, or "".
 func endpointFault(endpoint string) string {
 	if endpoint == "" {
 		return ""

@@ -18,9 +18,8 @@ const (
 	sendEvery = 2 * time.Second
 )
 
-// exporter sends spans without the texts of errors, and counts them. It logs when
-// the endpoint starts to fail, and returns no error, because the caller would log
-// each one.
+// exporter sends spans without the texts of errors, and counts them. It logs when the endpoint starts
+// to fail, and returns no error, because the caller would log each one.
 type exporter struct {
 	sdk.SpanExporter
 	log           logrus.FieldLogger

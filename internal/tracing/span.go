@@ -78,8 +78,7 @@ func Inject(ctx context.Context, header http.Header) {
 	propagation.TraceContext{}.Inject(ctx, propagation.HeaderCarrier(header))
 }
 
-// LogFields returns the trace ids of ctx for a log line; nil without a recorded
-// trace.
+// LogFields returns the trace ids of ctx for a log line; nil without a recorded trace.
 func LogFields(ctx context.Context) logrus.Fields {
 	of := trace.SpanContextFromContext(ctx)
 	if !of.IsSampled() {

@@ -1,14 +1,12 @@
-// Package tracing records how a request passes through larder to the ordering
-// service and back: OpenTelemetry spans, sent by OTLP over HTTP.
+// Package tracing records how a request passes through larder to the ordering service and back:
+// OpenTelemetry spans, sent by OTLP over HTTP.
 //
-// Invariant: nothing waits for tracing. A finished span goes into a queue of
-// limited length. Spans that do not fit, or cannot be sent, are dropped and
-// counted. Without an endpoint no spans are created.
+// Invariant: nothing waits for tracing. A finished span goes into a queue of limited length. Spans that
+// do not fit, or cannot be sent, are dropped and counted. Without an endpoint no spans are created.
 //
-// Any package may call Start with its context. In a traced request Start starts a
-// span, elsewhere it does nothing. No span contains a body, a key, a query, a
-// client's address or an error's text, because they may hold guest data. Only cmd
-// creates and closes a Tracing.
+// Any package may call Start with its context. In a traced request Start starts a span, elsewhere it
+// does nothing. No span contains a body, a key, a query, a client's address or an error's text, because
+// they may hold guest data. Only cmd creates and closes a Tracing.
 package tracing
 
 import (
@@ -41,20 +39,17 @@ const (
 	maxText = 200
 )
 
-// Tracing creates and sends spans. The methods of a nil *Tracing do nothing. It is
-// safe for concurrent use. OpenTelemetry's batch processor sends in its own
-// goroutine, which Close ends.
+// Tracing creates and sends spans. The methods of a nil *Tracing do nothing. It is safe for concurrent
+// use. OpenTelemetry's batch processor sends in its own goroutine, which Close ends.
 type Tracing struct {
 	provider *sdk.TracerProvider
 	tracer   trace.Tracer
 	exporter *exporter
 }
 
-// New returns a Tracing for the configuration, nil without an endpoint. version is
-// the build's. OpenTelemetry's standard environment variables,
-// OTEL_EXPORTER_OTLP_…, provide everything else (headers, certificates,
-// compression), but not the endpoint. The caller calls Close. Errors:
-// *setting.Error, joined.
+// New returns a Tracing for the configuration, nil without an endpoint. version is the build's. OpenTelemetry's
+// standard environment variables, OTEL_EXPORTER_OTLP_…, provide everything else (headers, certificates,
+// compression), but not the endpoint. The caller calls Close. Errors: *setting.Error, joined.
 func New(cfg Config, version string, log logrus.FieldLogger) (*Tracing, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -91,8 +86,7 @@ func New(cfg Config, version string, log logrus.FieldLogger) (*Tracing, error) {
 	return t, nil
 }
 
-// Redis traces the commands of clients: their names, never their arguments. Call it
-// before the first command.
+// Redis traces the commands of clients: their names, never their arguments. Call it before the first command.
 func (t *Tracing) Redis(clients ...redis.UniversalClient) error {
 	if t == nil {
 		return nil

@@ -29,8 +29,7 @@ const (
 	outcomeField = "outcome:"
 )
 
-// Batch is one request to sync many restaurants. Each of them has its own run
-// (policy S8).
+// Batch is one request to sync many restaurants. Each of them has its own run (policy S8).
 type Batch struct {
 	ID         string          `json:"batch"`                                   // 26 characters, sorted by time
 	Connection string          `json:"connection,omitempty" redis:"connection"` // whose restaurants; empty: all
@@ -108,8 +107,7 @@ func (l *Log) writeBatch(ctx context.Context, b Batch, restaurants []menu.Restau
 	return l.client.ZAdd(ctx, l.keys.Batches(), redis.Z{Score: float64(b.StartedAt.UnixMilli()), Member: b.ID}).Err()
 }
 
-// Batch returns the current state of a batch of any instance. Errors:
-// ErrUnknownBatch, redisdb.ErrUnavailable.
+// Batch returns the current state of a batch of any instance. Errors: ErrUnknownBatch, redisdb.ErrUnavailable.
 func (l *Log) Batch(ctx context.Context, id string) (Batch, error) {
 	if !isID(id) {
 		return Batch{}, ErrUnknownBatch
@@ -148,8 +146,7 @@ func (l *Log) OpenBatches(ctx context.Context) ([]string, error) {
 	return l.client.ZRange(ctx, l.keys.Batches(), 0, 2*maxBatches).Result()
 }
 
-// CloseBatch removes a batch from the open ones. It reports whether this call
-// removed it.
+// CloseBatch removes a batch from the open ones. It reports whether this call removed it.
 func (l *Log) CloseBatch(ctx context.Context, id string) (bool, error) {
 	closed, err := l.client.ZRem(ctx, l.keys.Batches(), id).Result()
 	return closed > 0, err
@@ -165,8 +162,7 @@ func (l *Log) Pending(ctx context.Context, id string) ([]menu.RestaurantID, erro
 	return pending, err
 }
 
-// IsPending reports whether a restaurant of a batch is not done. Errors:
-// redisdb.ErrUnavailable.
+// IsPending reports whether a restaurant of a batch is not done. Errors: redisdb.ErrUnavailable.
 func (l *Log) IsPending(ctx context.Context, id string, restaurant menu.RestaurantID) (bool, error) {
 	pending, err := l.client.SIsMember(ctx, l.keys.BatchPending(id), string(restaurant)).Result()
 	return pending, redisdb.CallError(ctx, "sync: read a batch", err)

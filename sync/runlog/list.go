@@ -34,10 +34,9 @@ type Filter struct {
 	Cursor     string // next of the previous page
 }
 
-// List returns recorded runs, the newest first, and the cursor of the next page,
-// which is empty after the last page. With a filter, a page may be short. Without a
-// restaurant, the list covers the latest Config.Index runs of all. Errors:
-// redisdb.ErrUnavailable.
+// List returns recorded runs, the newest first, and the cursor of the next page, which is empty after
+// the last page. With a filter, a page may be short. Without a restaurant, the list covers the latest
+// Config.Index runs of all. Errors: redisdb.ErrUnavailable.
 func (l *Log) List(ctx context.Context, f Filter) (runs []Run, next string, err error) {
 	limit := min(cmp.Or(max(f.Limit, 0), defaultPage), maxPage)
 	cursor, last := f.Cursor, ""
@@ -96,9 +95,8 @@ func (l *Log) recordsBefore(ctx context.Context, restaurant menu.RestaurantID, b
 	return records, err
 }
 
-// Find returns one run of any instance. A scheduled run that was folded returns the
-// record of its fold, as long as it is among the latest Config.Index runs. Errors:
-// ErrUnknownRun, redisdb.ErrUnavailable.
+// Find returns one run of any instance. A scheduled run that was folded returns the record of its fold,
+// as long as it is among the latest Config.Index runs. Errors: ErrUnknownRun, redisdb.ErrUnavailable.
 func (l *Log) Find(ctx context.Context, id string) (Run, error) {
 	if !isID(id) {
 		return Run{}, ErrUnknownRun
@@ -130,8 +128,7 @@ func (l *Log) Find(ctx context.Context, id string) (Run, error) {
 	return Run{}, ErrUnknownRun
 }
 
-// Get returns one run of a restaurant. Errors: ErrUnknownRun,
-// redisdb.ErrUnavailable.
+// Get returns one run of a restaurant. Errors: ErrUnknownRun, redisdb.ErrUnavailable.
 func (l *Log) Get(ctx context.Context, restaurant menu.RestaurantID, id string) (Run, error) {
 	if !isID(id) {
 		return Run{}, ErrUnknownRun
@@ -147,9 +144,8 @@ func (l *Log) Get(ctx context.Context, restaurant menu.RestaurantID, id string) 
 	return l.scan(ctx, ref)
 }
 
-// Stored returns one run as recorded, even if its holder has vanished. It returns
-// the zero Run if the record does not exist or has an old format. Errors:
-// redisdb.ErrUnavailable.
+// Stored returns one run as recorded, even if its holder has vanished. It returns the zero Run if the
+// record does not exist or has an old format. Errors: redisdb.ErrUnavailable.
 func (l *Log) Stored(ctx context.Context, restaurant menu.RestaurantID, id string) (Run, error) {
 	records, err := l.load(ctx, []runRef{{id: id, restaurant: restaurant}})
 	if err != nil {
@@ -158,8 +154,7 @@ func (l *Log) Stored(ctx context.Context, restaurant menu.RestaurantID, id strin
 	return records[0].run, nil
 }
 
-// resolveOrphan returns a record's run. If the run's holder vanished, the first
-// reader finishes it as failed.
+// resolveOrphan returns a record's run. If the run's holder vanished, the first reader finishes it as failed.
 func (l *Log) resolveOrphan(ctx context.Context, rec record) Run {
 	if rec.run.Finished() {
 		return rec.run
@@ -181,7 +176,6 @@ func (l *Log) resolveOrphan(ctx context.Context, rec record) Run {
 	return lost
 }
 
-// runRef identifies a record.
 type runRef struct {
 	id         string
 	restaurant menu.RestaurantID

@@ -1,15 +1,12 @@
-// Package runlog stores the history of syncs: a record of each run, the index over
-// all restaurants, the batches, and the notices that inform every instance
-// (policies S7 and S8).
+// Package runlog stores the history of syncs: a record of each run, the index over all restaurants, the
+// batches, and the notices that inform every instance (policies S7 and S8).
 //
-// Invariant: a run has one record. Only the holder of the restaurant's lease
-// changes it, until the run finishes; then nobody does. If the holder vanishes, the
-// first reader finishes the run as failed.
+// Invariant: a run has one record. Only the holder of the restaurant's lease changes it, until the run
+// finishes; then nobody does. If the holder vanishes, the first reader finishes the run as failed.
 //
-// Package sync writes runs and executes batches; httpapi lists them and follows the
-// notices. The script that finishes a run also releases its lease and updates the
-// current version. It belongs to package sync, which gets appendrun.lua and its
-// arguments from here. The package never syncs, and starts no goroutine.
+// Package sync writes runs and executes batches; httpapi lists them and follows the notices. The script that
+// finishes a run also releases its lease and updates the current version. It belongs to package sync, which
+// gets appendrun.lua and its arguments from here. The package never syncs, and starts no goroutine.
 package runlog
 
 import (
@@ -37,8 +34,7 @@ var (
 	batchDoneScript = redisdb.Script(luaFiles, "batchdone.lua")           //nolint:gochecknoglobals // constant
 )
 
-// AppendLua returns the Lua function that writes a finished run, for the script
-// that finishes one.
+// AppendLua returns the Lua function that writes a finished run, for the script that finishes one.
 func AppendLua() string { return redisdb.Lua(luaFiles, "appendrun.lua") }
 
 // Config configures a Log.
@@ -51,11 +47,9 @@ type Config struct {
 	// notices. UnlistedRuns is the number of them that are kept.
 	Unlisted     func(id menu.RestaurantID) bool
 	UnlistedRuns int
-	// Restaurants returns the ids under which Find looks for a run that is older
-	// than the index.
+	// Restaurants returns the ids under which Find looks for a run that is older than the index.
 	Restaurants func() []menu.RestaurantID
-	// Orphaned is called with a run that the Log has finished because its holder
-	// vanished.
+	// Orphaned is called with a run that the Log has finished because its holder vanished.
 	Orphaned func(run Run)
 	Clock    func() time.Time
 	Log      logrus.FieldLogger
@@ -75,17 +69,20 @@ type Log struct {
 // New returns a Log. It does not connect to Redis.
 func New(cfg Config) *Log {
 	return &Log{
-		cfg: cfg, redis: cfg.Redis.NoRetry(), client: cfg.Redis.Client(), keys: cache.NewKeys(cfg.Redis.Prefix()),
-		ids: newIDs(), feed: newFeed(),
+		cfg:    cfg,
+		redis:  cfg.Redis.NoRetry(),
+		client: cfg.Redis.Client(),
+		keys:   cache.NewKeys(cfg.Redis.Prefix()),
+		ids:    newIDs(),
+		feed:   newFeed(),
 	}
 }
 
 // NewID returns the id of a run that is requested at now.
 func (l *Log) NewID(now time.Time) string { return l.ids.next(now) }
 
-// ids makes the ids of runs and batches: ULIDs, which sort by time to the
-// millisecond. The ids of one process sort in the order of their creation, even
-// within a millisecond and after the clock was set back.
+// ids makes the ids of runs and batches: ULIDs, which sort by time to the millisecond. The ids of one process
+// sort in the order of their creation, even within a millisecond and after the clock was set back.
 type ids struct {
 	mu      stdsync.Mutex
 	ms      uint64

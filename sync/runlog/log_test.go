@@ -50,11 +50,15 @@ func newFixture(t *testing.T) *fixture {
 	t.Cleanup(func() { _ = db.Close() })
 	g := &fixture{t: t, db: db, keys: cache.NewKeys(db.Prefix()), now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 	g.Log = runlog.New(runlog.Config{
-		Redis: db, Runs: 20, Index: 12, UnlistedRuns: 2,
-		Unlisted:    func(id menu.RestaurantID) bool { return strings.HasPrefix(string(id), "@") },
-		Restaurants: func() []menu.RestaurantID { return []menu.RestaurantID{grill, bistro} },
-		Orphaned:    func(run runlog.Run) { g.orphaned = append(g.orphaned, run) },
-		Clock:       func() time.Time { return g.now }, Log: silentlog.New(),
+		Redis:        db,
+		Runs:         20,
+		Index:        12,
+		UnlistedRuns: 2,
+		Unlisted:     func(id menu.RestaurantID) bool { return strings.HasPrefix(string(id), "@") },
+		Restaurants:  func() []menu.RestaurantID { return []menu.RestaurantID{grill, bistro} },
+		Orphaned:     func(run runlog.Run) { g.orphaned = append(g.orphaned, run) },
+		Clock:        func() time.Time { return g.now },
+		Log:          silentlog.New(),
 	})
 	return g
 }
@@ -63,7 +67,13 @@ func newFixture(t *testing.T) *fixture {
 func (g *fixture) begin(restaurant menu.RestaurantID, why runlog.Trigger) runlog.Run {
 	g.t.Helper()
 	g.now = g.now.Add(time.Minute)
-	run := runlog.Run{ID: g.NewID(g.now), Restaurant: restaurant, Trigger: why, State: runlog.StateRunning, StartedAt: g.now}
+	run := runlog.Run{
+		ID:         g.NewID(g.now),
+		Restaurant: restaurant,
+		Trigger:    why,
+		State:      runlog.StateRunning,
+		StartedAt:  g.now,
+	}
 	record, err := run.MarshalJSON()
 	if err != nil {
 		g.t.Fatal(err)

@@ -51,9 +51,8 @@ func readNotice(payload string) (Notice, bool) {
 	}
 }
 
-// noticeFeed holds the latest notices that this process received. Each follower
-// reads them at its own speed. One that lags too far starts again, so that it needs
-// no memory.
+// noticeFeed holds the latest notices that this process received. Each follower reads them at its own
+// speed. One that lags too far starts again, so that it needs no memory.
 type noticeFeed struct {
 	mu         stdsync.Mutex
 	subscribed bool
@@ -112,9 +111,8 @@ type Follower struct {
 // ReceiveNotices runs and Redis responds.
 func (l *Log) Follow() *Follower { return &Follower{feed: l.feed} }
 
-// Next returns the notices since the last Next, and a channel that closes when
-// there may be more. The first time, and if some may have been missed, it returns
-// NoticeReset.
+// Next returns the notices since the last Next, and a channel that closes when there may be more. The
+// first time, and if some may have been missed, it returns NoticeReset.
 func (g *Follower) Next() (notices []Notice, more <-chan struct{}) {
 	f := g.feed
 	f.mu.Lock()

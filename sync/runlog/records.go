@@ -17,19 +17,17 @@ import (
 	"larder/internal/redisdb"
 )
 
-// An unfinished run is in the restaurant's hash, as JSON that scripts compare. A
-// finished one is an entry of the restaurant's stream. The number of an entry is
-// the time of the run's id, or follows the entry before it if that is later. So
-// runs are found by their ids, in the order in which they finished. Scheduled runs
-// that found nothing changed are folded into one record, which stays in the hash
-// until another run finishes; see appendrun.lua.
+// An unfinished run is in the restaurant's hash, as JSON that scripts compare. A finished one is an
+// entry of the restaurant's stream. The number of an entry is the time of the run's id, or follows the
+// entry before it if that is later. So runs are found by their ids, in the order in which they
+// finished. Scheduled runs that found nothing changed are folded into one record, which stays in the
+// hash until another run finishes; see appendrun.lua.
 const (
 	recordField = "r"    // of an entry
 	joinedField = "by"   // of an entry: the clients that joined
 	foldField   = "fold" // of the hash
-	// nearby is how many entries a list looks past an id's time. A run is that far
-	// behind if it waited for as many other runs. A lookup of one run reads on to
-	// the end.
+	// nearby is how many entries a list looks past an id's time. A run is that far behind if it waited
+	// for as many other runs. A lookup of one run reads on to the end.
 	nearby = 16
 )
 
@@ -62,9 +60,8 @@ func unfinished(restaurant menu.RestaurantID, raw, joined string) (record, error
 	return record{run: run, raw: raw, position: run.ID}, nil
 }
 
-// load reads records, without a run if it was deleted or folded into a later one.
-// It reads the unfinished ones first, so that a run that finishes meanwhile is
-// found among the finished ones.
+// load reads records, without a run if it was deleted or folded into a later one. It reads the
+// unfinished ones first, so that a run that finishes meanwhile is found among the finished ones.
 func (l *Log) load(ctx context.Context, refs []runRef) ([]record, error) {
 	if len(refs) == 0 {
 		return nil, nil
@@ -99,7 +96,6 @@ func (l *Log) load(ctx context.Context, refs []runRef) ([]record, error) {
 	return records, nil
 }
 
-// find returns the entry of a run, or the zero record.
 func find(messages []redis.XMessage, ref runRef) record {
 	for _, message := range messages {
 		if rec := entry(message, ref.restaurant); rec.run.ID == ref.id {
@@ -109,8 +105,7 @@ func find(messages []redis.XMessage, ref runRef) record {
 	return record{}
 }
 
-// scan searches a restaurant's log to the end for one finished run, and for the
-// fold that contains it.
+// scan searches a restaurant's log to the end for one finished run, and for the fold that contains it.
 func (l *Log) scan(ctx context.Context, ref runRef) (Run, error) {
 	pipe := l.redis.TxPipeline()
 	open := pipe.HGet(ctx, l.keys.Runs(ref.restaurant), foldField)

@@ -52,8 +52,7 @@ type Steps struct {
 	Publish float64 `json:"publish,omitzero"`
 }
 
-// Changes counts the products that a run added, removed and changed, including
-// availability.
+// Changes counts the products that a run added, removed and changed, including availability.
 type Changes struct {
 	Added   int `json:"added"`
 	Removed int `json:"removed"`
@@ -124,10 +123,22 @@ type runJSON struct {
 // milliseconds, null for unknown values, and only the steps that were reached.
 func (r Run) MarshalJSON() ([]byte, error) {
 	wire := runJSON{
-		ID: r.ID, Restaurant: r.Restaurant, Trigger: r.Trigger, By: append([]string{}, r.By...), Force: r.Force, Rollback: r.Rollback,
-		State: r.State, StartedAt: formatTime(r.StartedAt), FinishedAt: formatTime(r.FinishedAt),
-		Version: r.Version, Steps: r.Steps, Bytes: r.Bytes, Products: r.Products,
-		Changes: r.Changes, Findings: r.Findings, Folded: r.Folded,
+		ID:         r.ID,
+		Restaurant: r.Restaurant,
+		Trigger:    r.Trigger,
+		By:         append([]string{}, r.By...),
+		Force:      r.Force,
+		Rollback:   r.Rollback,
+		State:      r.State,
+		StartedAt:  formatTime(r.StartedAt),
+		FinishedAt: formatTime(r.FinishedAt),
+		Version:    r.Version,
+		Steps:      r.Steps,
+		Bytes:      r.Bytes,
+		Products:   r.Products,
+		Changes:    r.Changes,
+		Findings:   r.Findings,
+		Folded:     r.Folded,
 	}
 	if r.Outcome != "" {
 		wire.Outcome = &r.Outcome
@@ -147,8 +158,7 @@ type recordJSON struct {
 	Took int64 `json:"ms"` // from startedAt to finishedAt
 }
 
-// encodeRecord returns the record of a finished run. appendrun.lua needs the id as
-// its first member.
+// encodeRecord returns the record of a finished run. appendrun.lua needs the id as its first member.
 func encodeRecord(run *Run) ([]byte, error) {
 	record := recordJSON{storedRun: storedRun(*run), Took: run.FinishedAt.Sub(run.StartedAt).Milliseconds()}
 	record.Restaurant, record.State, record.FinishedAt = "", "", time.Time{}
@@ -156,9 +166,8 @@ func encodeRecord(run *Run) ([]byte, error) {
 	return json.Marshal(record)
 }
 
-// decodeRecord reads the output of encodeRecord, as appendrun.lua stored it, with
-// the names of clients that joined. It returns false for a record in another
-// format.
+// decodeRecord reads the output of encodeRecord, as appendrun.lua stored it, with the names of clients
+// that joined. It returns false for a record in another format.
 func decodeRecord(restaurant menu.RestaurantID, text, joined string) (Run, bool) {
 	var record recordJSON
 	if json.Unmarshal([]byte(text), &record) != nil || !isID(record.ID) {
@@ -237,13 +246,16 @@ func (l *Log) Ending(run *Run) (Ending, error) {
 	record, err1 := encodeRecord(run)
 	published, err2 := run.MarshalJSON()
 	return Ending{
-		Record: record, Published: published, Channel: l.NoticeChannel(run.Restaurant), Kept: l.retention(run.Restaurant),
-		IDTime: IDTime(run.ID), Folds: folds(run),
+		Record:    record,
+		Published: published,
+		Channel:   l.NoticeChannel(run.Restaurant),
+		Kept:      l.retention(run.Restaurant),
+		IDTime:    IDTime(run.ID),
+		Folds:     folds(run),
 	}, errors.Join(err1, err2)
 }
 
-// NoticeChannel returns the channel for notices of the runs under an id; empty if
-// they are unlisted.
+// NoticeChannel returns the channel for notices of the runs under an id; empty if they are unlisted.
 func (l *Log) NoticeChannel(id menu.RestaurantID) string {
 	if l.cfg.Unlisted(id) {
 		return ""
@@ -251,7 +263,6 @@ func (l *Log) NoticeChannel(id menu.RestaurantID) string {
 	return l.keys.RunNotices()
 }
 
-// retention returns the number of finished runs that are kept under an id.
 func (l *Log) retention(id menu.RestaurantID) int {
 	if l.cfg.Unlisted(id) {
 		return l.cfg.UnlistedRuns

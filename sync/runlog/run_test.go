@@ -19,8 +19,12 @@ func TestRunJSONIsAsDocumented(t *testing.T) {
 	}{
 		"queued": {
 			runlog.Run{
-				ID: "01HZX0000000000000000000AB", Restaurant: "r", Trigger: runlog.TriggerManual, Force: true,
-				State: runlog.StateQueued, StartedAt: at,
+				ID:         "01HZX0000000000000000000AB",
+				Restaurant: "r",
+				Trigger:    runlog.TriggerManual,
+				Force:      true,
+				State:      runlog.StateQueued,
+				StartedAt:  at,
 			},
 			`{"id":"01HZX0000000000000000000AB","restaurant":"r","trigger":"manual","by":[],"force":true,` +
 				`"state":"queued","startedAt":"2026-03-01T12:00:00.005Z","finishedAt":null,"outcome":null,"version":0,` +
@@ -28,11 +32,27 @@ func TestRunJSONIsAsDocumented(t *testing.T) {
 		},
 		"finished": {
 			runlog.Run{
-				ID: "01HZX0000000000000000000AB", Restaurant: "r", Trigger: runlog.TriggerCron, By: []string{"ops"},
-				State: runlog.StateFinished, StartedAt: at, FinishedAt: at.Add(20 * time.Millisecond),
-				Outcome: runlog.OutcomeUpdated, Version: 42,
-				Steps: runlog.Steps{Fetch: 12.3, Decode: 1.2, Lint: 0.3, Compile: 0.4, Publish: 0.8},
-				Bytes: 539504, Products: 400, Changes: runlog.Changes{Added: 1, Changed: 3}, Findings: 4, Error: "why",
+				ID:         "01HZX0000000000000000000AB",
+				Restaurant: "r",
+				Trigger:    runlog.TriggerCron,
+				By:         []string{"ops"},
+				State:      runlog.StateFinished,
+				StartedAt:  at,
+				FinishedAt: at.Add(20 * time.Millisecond),
+				Outcome:    runlog.OutcomeUpdated,
+				Version:    42,
+				Steps: runlog.Steps{
+					Fetch:   12.3,
+					Decode:  1.2,
+					Lint:    0.3,
+					Compile: 0.4,
+					Publish: 0.8,
+				},
+				Bytes:    539504,
+				Products: 400,
+				Changes:  runlog.Changes{Added: 1, Changed: 3},
+				Findings: 4,
+				Error:    "why",
 			},
 			`{"id":"01HZX0000000000000000000AB","restaurant":"r","trigger":"cron","by":["ops"],"force":false,` +
 				`"state":"finished","startedAt":"2026-03-01T12:00:00.005Z","finishedAt":"2026-03-01T12:00:00.025Z",` +

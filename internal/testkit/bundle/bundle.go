@@ -98,8 +98,12 @@ func stylesheets() api.Plugin {
 				return api.OnLoadResult{}, err
 			}
 			css := api.Transform(string(text), api.TransformOptions{
-				Loader: api.LoaderCSS, Target: target, MinifyWhitespace: true, MinifySyntax: true,
-				Charset: api.CharsetUTF8, Sourcefile: args.Path,
+				Loader:           api.LoaderCSS,
+				Target:           target,
+				MinifyWhitespace: true,
+				MinifySyntax:     true,
+				Charset:          api.CharsetUTF8,
+				Sourcefile:       args.Path,
 			})
 			contents := string(bytes.TrimSpace(css.Code))
 			return api.OnLoadResult{Contents: &contents, Loader: api.LoaderText, Errors: css.Errors, Warnings: css.Warnings}, nil

@@ -34,8 +34,13 @@ func Publication(tb testing.TB, restaurant menu.RestaurantID, base int64, raw []
 		tb.Fatalf("decode: %v", err)
 	}
 	return cache.Publication{
-		Restaurant: restaurant, Name: "The Bistro", Fence: 1, Base: base, Published: published,
-		Catalogue: menu.Compile(view, restaurant, menu.DefaultSettings()), SyncedAt: Noon(),
+		Restaurant: restaurant,
+		Name:       "The Bistro",
+		Fence:      1,
+		Base:       base,
+		Published:  published,
+		Catalogue:  menu.Compile(view, restaurant, menu.DefaultSettings()),
+		SyncedAt:   Noon(),
 	}
 }
 
@@ -58,8 +63,11 @@ func Generated(tb testing.TB, base int64, n, seed int) cache.Publication {
 		tb.Fatal(err)
 	}
 	return cache.Publication{
-		Restaurant: Bistro, Base: base, Published: published, SyncedAt: time.Now(),
-		Catalogue: menu.Compile(view, Bistro, menu.DefaultSettings()),
+		Restaurant: Bistro,
+		Base:       base,
+		Published:  published,
+		SyncedAt:   time.Now(),
+		Catalogue:  menu.Compile(view, Bistro, menu.DefaultSettings()),
 	}
 }
 

@@ -44,7 +44,14 @@ type clients struct {
 
 // send sends the call to an instance once and records the answer.
 func (s *clients) send(ctx context.Context, c *call, instance int, limit time.Duration, final bool) Answer {
-	answer := Answer{Start: s.history.now(), Instance: instance, Operation: c.operation, Order: c.order, Key: c.key, Final: final}
+	answer := Answer{
+		Start:     s.history.now(),
+		Instance:  instance,
+		Operation: c.operation,
+		Order:     c.order,
+		Key:       c.key,
+		Final:     final,
+	}
 	status, body, err := s.do(ctx, s.token, c.method, s.instances[instance].url(c.path), c.body, c.key, limit)
 	answer.End, answer.Status = s.history.now(), status
 	switch {
@@ -116,7 +123,14 @@ func (s *clients) bearer(ctx context.Context, instance int, client string) (stri
 
 // newCall prepares a call with its own key.
 func (s *clients) newCall(operation, order, method, path, body string) *call {
-	c := &call{operation: operation, order: order, method: method, path: path, body: body, generation: s.generation.Load()}
+	c := &call{
+		operation:  operation,
+		order:      order,
+		method:     method,
+		path:       path,
+		body:       body,
+		generation: s.generation.Load(),
+	}
 	c.key = fmt.Sprintf("%s-%06d-%s", s.prefix, s.next.Add(1), operation)
 	if order == "" {
 		c.order = c.key
@@ -220,7 +234,14 @@ func (s *clients) sendAgain(ctx context.Context) {
 			left--
 			// A copy: the client may be sending the call concurrently, and change
 			// sent.
-			again := &call{operation: c.operation, order: c.order, key: c.key, method: c.method, path: c.path, body: c.body}
+			again := &call{
+				operation: c.operation,
+				order:     c.order,
+				key:       c.key,
+				method:    c.method,
+				path:      c.path,
+				body:      c.body,
+			}
 			s.send(ctx, again, n%len(s.instances), time.Second, false)
 		}
 	}

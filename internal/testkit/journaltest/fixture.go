@@ -130,11 +130,20 @@ func id() string { return rand.Text() }
 // create returns the call of a new order.
 func create(change ...func(*ordering.CallSpec)) ordering.CallSpec {
 	o := ordering.CallSpec{
-		ID: id(), Operation: upstream.OpCreate, Connection: conn, Ref: id(), Key: id(), Fingerprint: "f-" + id(),
-		Client: "storefront", RequestID: "request-1", Body: []byte(`{"dishList":[{"ID":"7","quantity":1}]}`),
-		Deadline: long, Restaurant: "r1", MenuVersion: 42,
-		Total:      decimal.NewNullDecimal(decimal.RequireFromString("199.90")),
-		ExpectedAt: time.Date(2030, 5, 1, 12, 30, 0, 0, time.UTC),
+		ID:          id(),
+		Operation:   upstream.OpCreate,
+		Connection:  conn,
+		Ref:         id(),
+		Key:         id(),
+		Fingerprint: "f-" + id(),
+		Client:      "storefront",
+		RequestID:   "request-1",
+		Body:        []byte(`{"dishList":[{"ID":"7","quantity":1}]}`),
+		Deadline:    long,
+		Restaurant:  "r1",
+		MenuVersion: 42,
+		Total:       decimal.NewNullDecimal(decimal.RequireFromString("199.90")),
+		ExpectedAt:  time.Date(2030, 5, 1, 12, 30, 0, 0, time.UTC),
 	}
 	for _, c := range change {
 		c(&o)
@@ -145,8 +154,16 @@ func create(change ...func(*ordering.CallSpec)) ordering.CallSpec {
 // change returns the call of a change of an order.
 func change(op ordering.Operation, orderID string, also ...func(*ordering.CallSpec)) ordering.CallSpec {
 	o := ordering.CallSpec{
-		ID: id(), Operation: op, Connection: conn, Ref: id(), OrderID: orderID, Key: id(), Fingerprint: "f-" + id(),
-		Client: "storefront", RequestID: "request-2", Deadline: long,
+		ID:          id(),
+		Operation:   op,
+		Connection:  conn,
+		Ref:         id(),
+		OrderID:     orderID,
+		Key:         id(),
+		Fingerprint: "f-" + id(),
+		Client:      "storefront",
+		RequestID:   "request-2",
+		Deadline:    long,
 	}
 	switch op {
 	case upstream.OpPay:
@@ -182,7 +199,11 @@ func adopt(o *ordering.CallSpec)   { o.Adopt = true }
 // resultOf returns a result of the last call of a record.
 func resultOf(r ordering.Record, outcome ordering.Outcome, orderID string) ordering.CallResult {
 	return ordering.CallResult{
-		Connection: r.Connection, Ref: r.Ref, Call: r.Calls[len(r.Calls)-1].Number, Outcome: outcome, OrderID: orderID,
+		Connection: r.Connection,
+		Ref:        r.Ref,
+		Call:       r.Calls[len(r.Calls)-1].Number,
+		Outcome:    outcome,
+		OrderID:    orderID,
 	}
 }
 

@@ -25,8 +25,14 @@ func (m *Memory) Begin(ctx context.Context, o ordering.CallSpec) (record orderin
 			return err
 		}
 		e.open(ordering.Call{
-			Operation: o.Operation, Client: o.Client, RequestID: o.RequestID, Fingerprint: o.Fingerprint,
-			Key: o.Key, SpecID: o.ID, Derived: o.Derived, Payments: slices.Clone(o.Payments),
+			Operation:   o.Operation,
+			Client:      o.Client,
+			RequestID:   o.RequestID,
+			Fingerprint: o.Fingerprint,
+			Key:         o.Key,
+			SpecID:      o.ID,
+			Derived:     o.Derived,
+			Payments:    slices.Clone(o.Payments),
 		}, sent{opening: o.ID, key: o.Key, body: bytes.Clone(o.Body), deadline: now.Add(o.Deadline)}, s, now)
 		record = clone(e.record)
 		return nil
@@ -48,8 +54,15 @@ func (s *connectionStore) free(key string) error {
 func (s *connectionStore) opened(o ordering.CallSpec, now time.Time) (*entry, error) {
 	if o.Operation == upstream.OpCreate {
 		return s.put(ordering.Record{
-			Ref: o.Ref, Connection: o.Connection, Client: o.Client, Restaurant: o.Restaurant, State: ordering.StatePlacing,
-			Total: o.Total, MenuVersion: o.MenuVersion, ExpectedAt: millis(o.ExpectedAt), CreatedAt: now,
+			Ref:         o.Ref,
+			Connection:  o.Connection,
+			Client:      o.Client,
+			Restaurant:  o.Restaurant,
+			State:       ordering.StatePlacing,
+			Total:       o.Total,
+			MenuVersion: o.MenuVersion,
+			ExpectedAt:  millis(o.ExpectedAt),
+			CreatedAt:   now,
 		}), nil
 	}
 	e := s.entries[s.orders[o.OrderID]]
@@ -59,8 +72,13 @@ func (s *connectionStore) opened(o ordering.CallSpec, now time.Time) (*entry, er
 		}
 		s.orders[o.OrderID] = o.Ref
 		return s.put(ordering.Record{
-			Ref: o.Ref, Connection: o.Connection, Client: o.Client, Adopted: true, OrderID: o.OrderID,
-			State: ordering.StatePlaced, CreatedAt: now,
+			Ref:        o.Ref,
+			Connection: o.Connection,
+			Client:     o.Client,
+			Adopted:    true,
+			OrderID:    o.OrderID,
+			State:      ordering.StatePlaced,
+			CreatedAt:  now,
 		}), nil
 	}
 	if call, busy := e.record.Busy(); busy {

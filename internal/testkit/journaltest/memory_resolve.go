@@ -74,9 +74,14 @@ func (e *entry) resolve(
 		e.record.State = ordering.StatePlacing
 	}
 	e.open(ordering.Call{
-		Operation: call.Operation, Client: call.Client, RequestID: resolution.RequestID, Fingerprint: call.Fingerprint,
-		Key: what.key, SpecID: resolution.ID,
-		Derived: call.Derived, Payments: slices.Clone(call.Payments),
+		Operation:   call.Operation,
+		Client:      call.Client,
+		RequestID:   resolution.RequestID,
+		Fingerprint: call.Fingerprint,
+		Key:         what.key,
+		SpecID:      resolution.ID,
+		Derived:     call.Derived,
+		Payments:    slices.Clone(call.Payments),
 	}, sent{opening: resolution.ID, key: what.key, body: bytes.Clone(what.body), deadline: now.Add(resolution.Deadline)}, s, now)
 	return nil
 }

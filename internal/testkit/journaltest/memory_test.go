@@ -52,8 +52,10 @@ func TestMemory(t *testing.T) {
 		c := newClock()
 		m := journaltest.NewMemory(c.Now, retention)
 		return journaltest.Fixture{
-			Journal: m, Again: func(*testing.T) ordering.Journal { return m }, Advance: c.Advance,
-			Lose: func(_ *testing.T, connection string) { m.Lose(connection) },
+			Journal: m,
+			Again:   func(*testing.T) ordering.Journal { return m },
+			Advance: c.Advance,
+			Lose:    func(_ *testing.T, connection string) { m.Lose(connection) },
 		}
 	})
 }
@@ -126,7 +128,12 @@ func TestMemoryFails(t *testing.T) {
 			t.Parallel()
 			m := journaltest.NewMemory(newClock().Now, journaltest.LongRetention())
 			o := ordering.CallSpec{
-				ID: "o", Operation: upstream.OpCreate, Connection: "main", Ref: "r", Key: "k", Body: []byte("{}"),
+				ID:         "o",
+				Operation:  upstream.OpCreate,
+				Connection: "main",
+				Ref:        "r",
+				Key:        "k",
+				Body:       []byte("{}"),
 			}
 			if _, err := m.Begin(t.Context(), o); err != nil {
 				t.Fatalf("Begin: %v", err)

@@ -26,9 +26,16 @@ func (s suite) begin(t *testing.T) {
 		o := create()
 		r := j.begun(t, o)
 		want := ordering.Record{
-			Ref: o.Ref, Connection: conn, Client: o.Client, Restaurant: o.Restaurant, State: ordering.StatePlacing,
-			Total: o.Total, MenuVersion: o.MenuVersion, ExpectedAt: o.ExpectedAt,
-			CreatedAt: r.CreatedAt, UpdatedAt: r.CreatedAt,
+			Ref:         o.Ref,
+			Connection:  conn,
+			Client:      o.Client,
+			Restaurant:  o.Restaurant,
+			State:       ordering.StatePlacing,
+			Total:       o.Total,
+			MenuVersion: o.MenuVersion,
+			ExpectedAt:  o.ExpectedAt,
+			CreatedAt:   r.CreatedAt,
+			UpdatedAt:   r.CreatedAt,
 			Calls: []ordering.Call{{
 				Number: 1, Operation: upstream.OpCreate, Outcome: ordering.OutcomeOpen, Client: o.Client,
 				RequestID: o.RequestID, Fingerprint: o.Fingerprint, Key: o.Key, SpecID: o.ID, StartedAt: r.CreatedAt,
@@ -64,8 +71,16 @@ func (s suite) begin(t *testing.T) {
 			o := change(op, "765")
 			r := j.begun(t, o)
 			want := ordering.Call{
-				Number: 2, Operation: op, Outcome: ordering.OutcomeOpen, Client: o.Client, RequestID: o.RequestID,
-				Fingerprint: o.Fingerprint, Key: o.Key, SpecID: o.ID, StartedAt: r.UpdatedAt, Payments: o.Payments,
+				Number:      2,
+				Operation:   op,
+				Outcome:     ordering.OutcomeOpen,
+				Client:      o.Client,
+				RequestID:   o.RequestID,
+				Fingerprint: o.Fingerprint,
+				Key:         o.Key,
+				SpecID:      o.ID,
+				StartedAt:   r.UpdatedAt,
+				Payments:    o.Payments,
 			}
 			same(t, "the call", r.Calls[1], want)
 			same(t, "the call, read anew", j.now(t, r).Calls[1], want)

@@ -11,8 +11,14 @@ import (
 // answer returns an answer with every field set.
 func answer(status int) *ordering.Answer {
 	return &ordering.Answer{
-		Status: status, ContentType: "application/json; charset=utf-8", Code: "pos_close_order", Msg: "не оплачено 🍲",
-		RequestID: "service-1", RetryAfter: 7 * time.Second, Body: []byte("{\"code\":\"pos_close_order\"}\x00\xff\r\n"), Cut: true,
+		Status:      status,
+		ContentType: "application/json; charset=utf-8",
+		Code:        "pos_close_order",
+		Msg:         "не оплачено 🍲",
+		RequestID:   "service-1",
+		RetryAfter:  7 * time.Second,
+		Body:        []byte("{\"code\":\"pos_close_order\"}\x00\xff\r\n"),
+		Cut:         true,
 	}
 }
 

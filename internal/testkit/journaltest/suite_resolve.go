@@ -12,8 +12,15 @@ import (
 // resolution returns a person's resolution of a record's operation.
 func resolution(r ordering.Record, op ordering.Operation, how ordering.Resolution, orderID string) ordering.ResolveCall {
 	return ordering.ResolveCall{
-		Connection: r.Connection, Ref: r.Ref, Operation: op, Resolution: how, OrderID: orderID,
-		By: "ops", Note: "asked the restaurant — «да»", RequestID: "request-9", Deadline: long,
+		Connection: r.Connection,
+		Ref:        r.Ref,
+		Operation:  op,
+		Resolution: how,
+		OrderID:    orderID,
+		By:         "ops",
+		Note:       "asked the restaurant — «да»",
+		RequestID:  "request-9",
+		Deadline:   long,
 	}
 }
 
@@ -185,8 +192,15 @@ func (s suite) again(t *testing.T, op ordering.Operation) {
 			t.Errorf("the first call is %s, resolved %+v; want it not done, resolved as sent again", old.Outcome, old.Resolved)
 		}
 		want := ordering.Call{
-			Number: first + 1, Operation: op, Outcome: ordering.OutcomeOpen, Client: o.Client, RequestID: "request-9",
-			Fingerprint: o.Fingerprint, Key: o.Key, StartedAt: got.UpdatedAt, Payments: o.Payments,
+			Number:      first + 1,
+			Operation:   op,
+			Outcome:     ordering.OutcomeOpen,
+			Client:      o.Client,
+			RequestID:   "request-9",
+			Fingerprint: o.Fingerprint,
+			Key:         o.Key,
+			StartedAt:   got.UpdatedAt,
+			Payments:    o.Payments,
 		}
 		same(t, "the new call", call, want)
 		same(t, "Record", j.now(t, r), got)
@@ -204,7 +218,11 @@ func (s suite) again(t *testing.T, op ordering.Operation) {
 		}
 		// A done result of the first call contradicts; the second continues.
 		_, err := j.Finish(t.Context(), ordering.CallResult{
-			Connection: conn, Ref: r.Ref, Call: old.Number, Outcome: ordering.OutcomeDone, OrderID: givenID(op, ordering.OutcomeDone),
+			Connection: conn,
+			Ref:        r.Ref,
+			Call:       old.Number,
+			Outcome:    ordering.OutcomeDone,
+			OrderID:    givenID(op, ordering.OutcomeDone),
 		})
 		e := wantError[*ordering.ContradictionError](t, "done of the first call", err)
 		if e.Call != old.Number || e.Outcome != ordering.OutcomeDone {

@@ -23,7 +23,13 @@ func Sandbox(tb testing.TB) (*sandbox.Sandbox, *upstream.Client) {
 // connect returns the real client of the service at url.
 func connect(tb testing.TB, url string) *upstream.Client {
 	tb.Helper()
-	cfg := upstream.Config{Name: "main", BaseURL: url, AuthURL: url, ClientID: "demo", ClientSecret: "demo-secret"}
+	cfg := upstream.Config{
+		Name:         "main",
+		BaseURL:      url,
+		AuthURL:      url,
+		ClientID:     "demo",
+		ClientSecret: "demo-secret",
+	}
 	cfg.SetDefaults()
 	client, err := upstream.New(cfg, upstream.Deps{})
 	if err != nil {

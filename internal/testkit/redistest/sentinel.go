@@ -59,7 +59,12 @@ func StartSentinel(tb testing.TB, options ...Option) *Sentinel {
 	})
 	for range 3 {
 		watcher := &Server{
-			tb: tb, binary: Binary(tb), dir: tb.TempDir(), tls: master.tls, password: ownPassword(master), sentinel: watching(master),
+			tb:       tb,
+			binary:   Binary(tb),
+			dir:      tb.TempDir(),
+			tls:      master.tls,
+			password: ownPassword(master),
+			sentinel: watching(master),
 		}
 		s.sentinels = append(s.sentinels, watcher.start())
 		watcher.hurry()
@@ -184,8 +189,11 @@ func (s *Sentinel) Client() *redis.Client {
 	}
 	options := s.nodes[0].options()
 	client := redis.NewFailoverClient(&redis.FailoverOptions{
-		MasterName: masterName, SentinelAddrs: addrs, Password: options.Password,
-		SentinelPassword: s.OwnPassword(), TLSConfig: options.TLSConfig,
+		MasterName:       masterName,
+		SentinelAddrs:    addrs,
+		Password:         options.Password,
+		SentinelPassword: s.OwnPassword(),
+		TLSConfig:        options.TLSConfig,
 	})
 	s.tb.Cleanup(func() { _ = client.Close() }) // a test may have closed it before
 	return client

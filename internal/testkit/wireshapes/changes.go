@@ -96,7 +96,8 @@ func runChanges(t *testing.T, target Target) {
 			put := func(s changeShape) reply {
 				t.Helper()
 				return send(t, target.BaseURL, request{
-					method: http.MethodPut, path: pathOrders + "/" + id + "/" + s.operation + s.suffix,
+					method: http.MethodPut,
+					path:   pathOrders + "/" + id + "/" + s.operation + s.suffix,
 					body:   strings.NewReplacer("REASON", simple, "WHY", free).Replace(fill(s.body)),
 					header: with(token, s.header),
 				})

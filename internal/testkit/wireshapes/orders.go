@@ -231,7 +231,9 @@ func fill(body string) string {
 func (s orderShape) place(t *testing.T, target Target, token map[string]string) reply {
 	t.Helper()
 	r := request{
-		method: http.MethodPost, path: pathOrders, body: fill(s.body),
+		method: http.MethodPost,
+		path:   pathOrders,
+		body:   fill(s.body),
 		header: with(token, with(map[string]string{"Content-Type": "application/json"}, s.header)),
 	}
 	if s.path != "" {

@@ -134,7 +134,8 @@ func expectedAt() time.Time { return time.Now().Add(2 * time.Hour).Truncate(time
 func login(t *testing.T, target Target) map[string]string {
 	t.Helper()
 	got := send(t, target.AuthURL, request{
-		method: http.MethodPost, path: pathToken,
+		method: http.MethodPost,
+		path:   pathToken,
 		body: url.Values{
 			"client_ID": {target.ClientID}, "client_secret": {target.ClientSecret},
 			"grant_type": {"client_credentials"}, "scopes": {"orders"},
