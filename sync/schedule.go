@@ -163,8 +163,8 @@ func inZone(spec *cron.SpecSchedule) cron.Schedule {
 	return &wallSchedule{spec: wall, zone: spec.Location}
 }
 
-// Next implements cron.Schedule. Later wall-clock times mean later or equal times.
-// So it returns the first one that is after t.
+// Next implements cron.Schedule. A later wall-clock time never means an earlier time, so the first one
+// that is after t is the next tick.
 func (s *wallSchedule) Next(t time.Time) time.Time {
 	wall := onWall(t.In(s.zone))
 	for {

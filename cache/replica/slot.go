@@ -47,8 +47,8 @@ func (s *slots) findOrMake(restaurant menu.RestaurantID) *slot {
 	return one
 }
 
-// change runs fn with the restaurant's slot locked. It then drops a restaurant that
-// is not allowed. If that changes later, Drop is called.
+// change runs fn with the restaurant's slot locked. Then it drops the slot of a restaurant that is not
+// allowed. If the restaurant is disallowed later, Drop removes the slot.
 func (s *slots) change(restaurant menu.RestaurantID, fn func(*slot)) {
 	one := s.findOrMake(restaurant)
 	one.mu.Lock()
