@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: cf8efee5ec74d7348dc95d8de045079c2fb878c1cafb104d2d3ff732b172a9a2
-// what follows: 5d0867e3e2966aafd400196f5740f16e710439c5c8bac4c210eb29744290fc11
+// openapi.yaml: 98d9dca647adc656b75d1cce0066f6f1ebe04dcacf258fe8125122841319e0e6
+// what follows: 8fcc34788df70a9822484e723f3218ddc484f09eeff44b3d538db426aeaf9360
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -12,7 +12,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * A bearer token
+         * Get a bearer token
          * @description OAuth 2.0 client credentials. After 10 failures a minute of a client from an address (`http.rate.token_failures`), or 30 of an address (`http.rate.address_failures`), a wrong secret is answered 429; a correct one is never rejected.
          */
         post: operations["getToken"];
@@ -30,7 +30,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * This document as a page
+         * Show this document as a page
          * @description Unless `http.docs` is false. It loads nothing from elsewhere.
          */
         get: operations["showDocument"];
@@ -50,7 +50,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A file of the page
+         * Get a file of the page
          * @description Its scripts and styles.
          */
         get: operations["getDocsFile"];
@@ -70,7 +70,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Whether the process serves
+         * Liveness check
          * @description It answers as long as it does.
          */
         get: operations["isAlive"];
@@ -90,7 +90,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Metrics for Prometheus
+         * Get metrics for Prometheus
          * @description `http.metrics` says who may read it: a token with the scope `ops`, anyone, or nobody. Left empty, it is a token's, and anyone's where `http.ops_listen` gives operators a listener of their own.
          */
         get: operations["getMetrics"];
@@ -110,7 +110,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * This document
+         * Get this document as JSON
          * @description As JSON.
          */
         get: operations["getDocumentAsJSON"];
@@ -130,7 +130,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * This document, as it is written
+         * Get this document as YAML
          * @description As YAML.
          */
         get: operations["getDocumentAsYAML"];
@@ -150,18 +150,18 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Who is signed in
+         * Get the current session
          * @description By the cookie that the browser sends.
          */
         get: operations["getSession"];
         put?: never;
         /**
-         * Sign a browser in
+         * Sign in
          * @description With a client of the scope `ops`. The session lasts `auth.session_lifetime`. After 5 failures a minute of a client from an address (`http.rate.sign_in_failures`), or 30 of an address (`http.rate.address_failures`), a wrong secret is answered 429; a correct one is never rejected.
          */
         post: operations["signIn"];
         /**
-         * Sign a browser out
+         * Sign out
          * @description The browser forgets its session.
          */
         delete: operations["signOut"];
@@ -178,7 +178,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The menu view
+         * Get the menu view
          * @description What the service published last, every field of it, from memory.
          */
         get: operations["viewMenu"];
@@ -219,7 +219,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Close a paid order
+         * Complete a paid order
          * @description There is no body.
          */
         put: operations["completeCreatedOrder"];
@@ -278,7 +278,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The reasons for a rejection
+         * List rejection reasons
          * @description From the cache.
          */
         get: operations["viewRejectionReasons"];
@@ -298,7 +298,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Whether larder is ready
+         * Readiness check
          * @description What it stands on is named with `verbose`.
          */
         get: operations["isReady"];
@@ -318,7 +318,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A stream of new versions
+         * Stream new versions of a menu
          * @description Server-sent events `menu.updated` (read the menu again) and `menu.availability` (mark `products` and `ingredients`), each with the JSON of `MenuEvent` as its data, the version and 8 hex digits as its `id`. It tells what is so, not what has been. A comment comes every 15 s (`http.events.heartbeat`); `retry` tells when to come back after the end.
          */
         get: operations["followMenu"];
@@ -338,7 +338,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Who did what, when
+         * List the audit log
          * @description The newest first, of the last 10,000. A page of a filter that matches few may be short.
          */
         get: operations["listAuditEntries"];
@@ -358,7 +358,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A stream of runs and batches
+         * Stream runs and batches
          * @description Server-sent events without ids, of whichever larder: `reset` first of all and whenever some may have been missed (read the lists anew), `run.started` and `run.finished` with a `Run`, `sync.progress` with a `Progress`. 100 may be open.
          */
         get: operations["followRuns"];
@@ -380,7 +380,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Place new orders again after Redis was restored
+         * Accept restored data, so that new orders can be placed
          * @description New orders of a connection are paused (`journal_restored`) when Redis lacks orders that an instance of larder remembers. Accept only after you have found out which orders are missing. Where several connections are configured, name one in the query or in the body; in both only if they agree.
          */
         post: operations["acceptJournal"];
@@ -398,7 +398,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Orders
+         * List orders
          * @description The newest first. The state `unknown` lists every order with an operation whose outcome is not known.
          */
         get: operations["listOrders"];
@@ -418,7 +418,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One order with each of its calls
+         * Get an order with its calls
          * @description What was sent while that is kept, what was answered, who resolved it.
          */
         get: operations["getOpsOrder"];
@@ -440,7 +440,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Resolve an operation whose outcome is unknown
+         * Resolve an unknown outcome
          * @description Ask the restaurant, then say what is so.
          */
         post: operations["resolveOrder"];
@@ -458,7 +458,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Restaurants with their freshness
+         * List restaurants with their freshness
          * @description By id. A state is what this instance has in memory, at most `cache.poll` old, and with thousands of restaurants a second more; the rows are read anew.
          */
         get: operations["listOpsRestaurants"];
@@ -478,7 +478,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One restaurant with its last run
+         * Get a restaurant with its last run
          * @description Also the own menu view of a connection.
          */
         get: operations["getOpsRestaurant"];
@@ -501,7 +501,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Let go of a hold
+         * Release a hold
          * @description And pull the menu.
          */
         delete: operations["releaseHold"];
@@ -518,7 +518,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What is wrong with a menu
+         * Get the lint findings of a menu
          * @description As it was published, each finding with the products that it touches.
          */
         get: operations["lintMenu"];
@@ -540,7 +540,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Serve an older menu again
+         * Roll back to an older version
          * @description It is published as a new version and held. A run in flight is waited for, 10 s without `wait`.
          */
         post: operations["rollBack"];
@@ -560,7 +560,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Pull a menu now
+         * Sync a menu now
          * @description Joins the run that is in flight, or starts one.
          */
         post: operations["syncRestaurant"];
@@ -578,7 +578,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The versions that are kept
+         * List stored versions
          * @description The last version of each content, the newest first.
          */
         get: operations["listVersions"];
@@ -598,7 +598,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What differs between two versions
+         * Compare two versions
          * @description What would be another in `to`.
          */
         get: operations["compareVersions"];
@@ -618,7 +618,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One of them as it was published
+         * Get a stored version
          * @description The menu view that the ordering service published last while this version was current.
          */
         get: operations["getVersionView"];
@@ -638,7 +638,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What was fetched when
+         * List runs
          * @description The newest first. A page of a client with one connection may be short.
          */
         get: operations["listRuns"];
@@ -658,7 +658,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One run
+         * Get a run
          * @description How long each step took, what changed, what failed. For a scheduled run that found nothing changed this is the record that it shares with others (`folded`), as long as it is among the latest `sync.run_index` runs of all restaurants.
          */
         get: operations["getRun"];
@@ -678,7 +678,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Restaurants and orders in numbers
+         * Count restaurants by state, and orders that need resolving
          * @description How many restaurants are in which state, and how many orders wait to be resolved. A state is what this instance has in memory: at most `cache.poll` old, and with thousands of restaurants a second more.
          */
         get: operations["getSummary"];
@@ -700,7 +700,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Pull every menu
+         * Sync all menus
          * @description Of every restaurant that the client sees. No more than 8 batches are open at a time.
          */
         post: operations["syncAll"];
@@ -718,7 +718,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How far a batch is
+         * Get the progress of a batch
          * @description Kept for a day.
          */
         get: operations["getBatch"];
@@ -738,7 +738,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The record of an order, by the key it was placed with
+         * Get an order record by its idempotency key
          * @description A key finds what its own client asked for. A guest learns `state`, `total` and `orderID` alone.
          */
         get: operations["findOrder"];
@@ -758,7 +758,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The record of an order
+         * Get an order record
          * @description Records are kept for 45 days, what is a guest's for 7.
          */
         get: operations["getOrder"];
@@ -779,7 +779,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Close a paid order
+         * Complete a paid order
          * @description There is no body.
          */
         put: operations["completeOrder"];
@@ -838,7 +838,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The reasons for a rejection
+         * List rejection reasons
          * @description As the ordering service lists them, from the cache.
          */
         get: operations["listRejectionReasons"];
@@ -858,7 +858,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The restaurants
+         * List restaurants
          * @description Every restaurant that the caller sees, by id, with what is served of it. The `ETag` is of the body alone.
          */
         get: operations["listRestaurants"];
@@ -878,7 +878,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What differs since a version
+         * Get the changes since a version
          * @description For a page that has a menu and asks each minute whether it still holds. All lists are empty where nothing differs.
          */
         get: operations["getChanges"];
@@ -898,7 +898,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A whole menu
+         * Get a menu
          * @description The menu that is served, ready for a storefront: a scheme and an ingredient stand once. It is answered from memory.
          */
         get: operations["getMenu"];
@@ -940,7 +940,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Judge an order and place nothing
+         * Validate an order without placing it
          * @description Well-formed JSON is always answered with 200: every violation (the first 200), or the exact body that would be sent to the ordering service. 20 a second from an address (`http.rate.validate`); an order counts once, and once more for every 8 KiB of its body and every 500 of its lines.
          */
         post: operations["validateOrder"];
@@ -958,7 +958,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Products by category, words and availability
+         * List products by category, search words and availability
          * @description In the order of the menu. A page goes on after its last product in a newer version too.
          */
         get: operations["listProducts"];
@@ -978,7 +978,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One product, resolved
+         * Get a product with its groups and options
          * @description Everything that an order form needs to draw itself: groups with their limits, options, and their own groups.
          */
         get: operations["getProduct"];
