@@ -23,8 +23,14 @@ func (o *Orders) Change(ctx context.Context, c ChangeRequest) (Result, error) {
 		return Result{}, ErrNoOrder
 	}
 	r := request{
-		operation: c.Operation, connection: c.Connection, client: c.Client, key: c.Key, of: c.OrderID, capacityKey: c.Client,
-		arrived: time.Now(), change: &c,
+		operation:   c.Operation,
+		connection:  c.Connection,
+		client:      c.Client,
+		key:         c.Key,
+		of:          c.OrderID,
+		capacityKey: c.Client,
+		arrived:     time.Now(),
+		change:      &c,
 	}
 	var err error
 	switch c.Operation {

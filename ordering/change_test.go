@@ -46,7 +46,8 @@ func TestOrdersLife(t *testing.T) {
 		t.Errorf("the record read anew (-given +read):\n%s", diff)
 	}
 	sent := h.service.calls()[1:]
-	if diff := cmp.Diff([]exchange{{upstream.OpPay, "765", fullPayment}, {upstream.OpComplete, "765", ""}}, sent, cmp.AllowUnexported(exchange{})); diff != "" {
+	if diff := cmp.Diff([]exchange{{upstream.OpPay, "765", fullPayment}, {upstream.OpComplete, "765", ""}}, sent,
+		cmp.AllowUnexported(exchange{})); diff != "" {
 		t.Errorf("sent (-want +got):\n%s", diff)
 	}
 	_, err := h.Change(t.Context(), changing(upstream.OpReject, noReason))
@@ -183,10 +184,12 @@ func TestRefusalFreesADerivedKey(t *testing.T) {
 	own := h.changed(t, ordering.OutcomeRefused, changing(upstream.OpComplete, "", underKey("k-1")))
 	h.service.answers(nil)
 	h.changed(t, ordering.OutcomeDone, changing(upstream.OpPay, fullPayment))
-	if again := h.changed(t, ordering.OutcomeRefused, changing(upstream.OpComplete, "", underKey("k-1"))); !again.Replayed || again.Call.Number != own.Call.Number {
+	if again := h.changed(t, ordering.OutcomeRefused, changing(upstream.OpComplete, "", underKey("k-1"))); !again.Replayed ||
+		again.Call.Number != own.Call.Number {
 		t.Errorf("under its own key again = %+v, want the refusal", again)
 	}
-	if closed := h.changed(t, ordering.OutcomeDone, changing(upstream.OpComplete, "")); closed.Replayed || closed.Record.State != ordering.StateClosed {
+	if closed := h.changed(t, ordering.OutcomeDone, changing(upstream.OpComplete, "")); closed.Replayed ||
+		closed.Record.State != ordering.StateClosed {
 		t.Errorf("without key after the payment = %+v, want it closed", closed)
 	}
 	if again := h.changed(t, ordering.OutcomeDone, changing(upstream.OpComplete, "")); !again.Replayed {
@@ -210,7 +213,8 @@ func TestOrdersThatLarderDidNotPlace(t *testing.T) {
 	if closed := h.changed(t, ordering.OutcomeDone, changing(upstream.OpComplete, "")); closed.Record.Ref != r.Ref {
 		t.Errorf("then known on the v1 API too: %+v", closed.Record)
 	}
-	if _, err := h.Change(t.Context(), changing(upstream.OpPay, fullPayment, compat, func(c *ordering.ChangeRequest) { c.Connection = "second" })); err != nil {
+	if _, err := h.Change(t.Context(), changing(upstream.OpPay, fullPayment, compat,
+		func(c *ordering.ChangeRequest) { c.Connection = "second" })); err != nil {
 		t.Errorf("the same orderID of another connection: %v", err)
 	}
 	if _, err := h.ByOrderID(t.Context(), []string{"main", "second"}, "765"); !is[*ordering.AmbiguousError](err) {
@@ -249,7 +253,8 @@ func TestReads(t *testing.T) {
 		}
 	}
 	h.placed(t, func(p *placeRequest) { p.Connection = "second" })
-	if _, err := byKey(both, "storefront", soupKey); !is[*ordering.AmbiguousError](err) || err.Error() != "ordering: orders of several connections match: main, second" {
+	if _, err := byKey(both, "storefront", soupKey); !is[*ordering.AmbiguousError](err) ||
+		err.Error() != "ordering: orders of several connections match: main, second" {
 		t.Errorf("by a key used on both = %v, want it ambiguous", err)
 	}
 	page, next, err := h.journal.List(t.Context(), ordering.Query{Connections: both, Limit: 1})

@@ -355,8 +355,12 @@ func (o *Orders) finishCall(ctx context.Context, w *pendingWrite) (Record, int, 
 		got, err = o.deps.Journal.Finish(ctx, result)
 	} else {
 		o.emit(notice{
-			name: "order.recreated", level: logrus.WarnLevel, record: &got, call: number, outcome: result.Outcome,
-			msg: "the journal had lost a call; it was written again",
+			name:    "order.recreated",
+			level:   logrus.WarnLevel,
+			record:  &got,
+			call:    number,
+			outcome: result.Outcome,
+			msg:     "the journal had lost a call; it was written again",
 		})
 	}
 	return got, number, err

@@ -35,9 +35,14 @@ func classify(e *CallResult, err error) (wait time.Duration) {
 	e.Outcome = outcomeOf(answer.Effect, answer.Refused())
 	if answer.Status != 0 {
 		e.Answer = &Answer{
-			Status: answer.Status, ContentType: answer.ContentType,
-			Code: answer.Code, Msg: answer.Msg, RequestID: answer.RequestID,
-			RetryAfter: answer.RetryAfter, Body: answer.Body, Cut: answer.Cut,
+			Status:      answer.Status,
+			ContentType: answer.ContentType,
+			Code:        answer.Code,
+			Msg:         answer.Msg,
+			RequestID:   answer.RequestID,
+			RetryAfter:  answer.RetryAfter,
+			Body:        answer.Body,
+			Cut:         answer.Cut,
 		}
 	}
 	return answer.RetryAfter

@@ -66,7 +66,6 @@ func (l *pendingWrites) add(o *Orders, w pendingWrite) {
 	}
 }
 
-// drain removes and returns all pending writes.
 func (l *pendingWrites) drain() []pendingWrite {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -140,15 +139,18 @@ func (o *Orders) Sweep(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// sweepConnection sweeps one connection completely.
 func (o *Orders) sweepConnection(ctx context.Context, connection string) error {
 	for {
 		moved, err := o.deps.Journal.Sweep(ctx, connection)
 		for i := range moved {
 			call, _ := moved[i].Busy()
 			o.emit(notice{
-				name: "order.timed_out", level: logrus.WarnLevel, record: &moved[i], call: call.Number, outcome: OutcomeUnknown,
-				msg: "a call has no result: its outcome is unknown until an operator resolves it",
+				name:    "order.timed_out",
+				level:   logrus.WarnLevel,
+				record:  &moved[i],
+				call:    call.Number,
+				outcome: OutcomeUnknown,
+				msg:     "a call has no result: its outcome is unknown until an operator resolves it",
 			})
 		}
 		if err != nil || len(moved) < sweepBatch {
@@ -206,8 +208,12 @@ func (o *Orders) write(ctx context.Context, w pendingWrite) error {
 	case w.written: // enough replicas have it
 	default:
 		o.emit(notice{
-			name: "order.result_recorded_late", level: logrus.InfoLevel, record: &record, call: number, outcome: w.result.Outcome,
-			msg: "the outcome of a call was recorded late",
+			name:    "order.result_recorded_late",
+			level:   logrus.InfoLevel,
+			record:  &record,
+			call:    number,
+			outcome: w.result.Outcome,
+			msg:     "the outcome of a call was recorded late",
 		})
 	}
 	return nil
@@ -218,9 +224,13 @@ func (o *Orders) write(ctx context.Context, w pendingWrite) error {
 // be an order that nobody wants.
 func (o *Orders) reportConflict(e *ContradictionError, orderID string) {
 	o.emit(notice{
-		name: "order.outcome_conflict", level: logrus.ErrorLevel, record: &e.Record, call: e.Call, outcome: e.Outcome,
-		msg:  "the outcome of a call contradicts its resolution: check the order with the restaurant",
-		more: logrus.Fields{"foundOrderID": orderID},
+		name:    "order.outcome_conflict",
+		level:   logrus.ErrorLevel,
+		record:  &e.Record,
+		call:    e.Call,
+		outcome: e.Outcome,
+		msg:     "the outcome of a call contradicts its resolution: check the order with the restaurant",
+		more:    logrus.Fields{"foundOrderID": orderID},
 	})
 }
 
@@ -228,8 +238,13 @@ func (o *Orders) reportConflict(e *ContradictionError, orderID string) {
 func (o *Orders) reportLost(r *Record, number int, err error) {
 	call, _ := r.Call(number)
 	o.emit(notice{
-		name: "order.result_lost", level: logrus.ErrorLevel, record: r, call: number, outcome: call.Outcome, err: err,
-		msg: "the outcome of a call is lost: it could not be recorded",
+		name:    "order.result_lost",
+		level:   logrus.ErrorLevel,
+		record:  r,
+		call:    number,
+		outcome: call.Outcome,
+		err:     err,
+		msg:     "the outcome of a call is lost: it could not be recorded",
 	})
 }
 
@@ -238,8 +253,13 @@ func (o *Orders) reportLost(r *Record, number int, err error) {
 func (o *Orders) dropPending(w pendingWrite, err error) {
 	if w.spec == nil && w.written {
 		o.emit(notice{
-			name: "order.unreplicated", level: logrus.ErrorLevel, record: &w.record, call: w.result.Call, outcome: w.result.Outcome,
-			err: err, msg: "the outcome of a call was recorded, but a failover of Redis may lose it",
+			name:    "order.unreplicated",
+			level:   logrus.ErrorLevel,
+			record:  &w.record,
+			call:    w.result.Call,
+			outcome: w.result.Outcome,
+			err:     err,
+			msg:     "the outcome of a call was recorded, but a failover of Redis may lose it",
 		})
 		return
 	}
@@ -249,12 +269,16 @@ func (o *Orders) dropPending(w pendingWrite, err error) {
 	}
 	p := w.spec
 	o.reportLost(&Record{
-		Ref: p.Ref, Connection: p.Connection, Client: p.Client, Restaurant: p.Restaurant, OrderID: p.OrderID,
-		MenuVersion: p.MenuVersion, Calls: []Call{{Number: 1, Operation: p.Operation, Outcome: OutcomeNotSent}},
+		Ref:         p.Ref,
+		Connection:  p.Connection,
+		Client:      p.Client,
+		Restaurant:  p.Restaurant,
+		OrderID:     p.OrderID,
+		MenuVersion: p.MenuVersion,
+		Calls:       []Call{{Number: 1, Operation: p.Operation, Outcome: OutcomeNotSent}},
 	}, 1, err)
 }
 
-// notice is an event of an order to log and observe.
 type notice struct {
 	name    string
 	level   logrus.Level
@@ -274,14 +298,25 @@ func (o *Orders) emit(n notice) {
 		entry = entry.WithError(n.err)
 	}
 	entry.Log(n.level, n.msg)
-	o.deps.Observe(Event{Name: n.name, Record: *n.record, Operation: call.Operation, Outcome: n.outcome, At: o.deps.Clock()})
+	o.deps.Observe(Event{
+		Name:      n.name,
+		Record:    *n.record,
+		Operation: call.Operation,
+		Outcome:   n.outcome,
+		At:        o.deps.Clock(),
+	})
 }
 
 // fields returns the log fields of an order. They contain no body, key or guest data.
 func fields(event string, r *Record, op Operation, outcome Outcome) logrus.Fields {
 	return logrus.Fields{
-		"event": event, "ref": r.Ref, "orderID": r.OrderID, "connection": r.Connection,
-		"restaurant": string(r.Restaurant), "operation": string(op), "outcome": string(outcome),
+		"event":       event,
+		"ref":         r.Ref,
+		"orderID":     r.OrderID,
+		"connection":  r.Connection,
+		"restaurant":  string(r.Restaurant),
+		"operation":   string(op),
+		"outcome":     string(outcome),
 		"menuVersion": r.MenuVersion,
 	}
 }

@@ -28,14 +28,24 @@ func (o *Orders) Resolve(ctx context.Context, r ResolveRequest) (Result, error) 
 	}
 	call, _ := record.Last(r.Operation)
 	resolve := ResolveCall{
-		Connection: record.Connection, Ref: record.Ref, Operation: r.Operation, Call: call.Number, SpecID: call.SpecID,
-		Resolution: r.Resolution, OrderID: r.OrderID, By: r.By, Note: r.Note,
+		Connection: record.Connection,
+		Ref:        record.Ref,
+		Operation:  r.Operation,
+		Call:       call.Number,
+		SpecID:     call.SpecID,
+		Resolution: r.Resolution,
+		OrderID:    r.OrderID,
+		By:         r.By,
+		Note:       r.Note,
 	}
 	if r.Resolution == ResolvedRetry {
 		resolve.ID, resolve.RequestID, resolve.Deadline = o.deps.NewRef(), r.RequestID, o.deadline()
 		return o.execute(ctx, &request{
-			operation: r.Operation, connection: record.Connection, capacityKey: r.By, arrived: arrived,
-			retry: &retryRequest{record: record, call: resolve},
+			operation:   r.Operation,
+			connection:  record.Connection,
+			capacityKey: r.By,
+			arrived:     arrived,
+			retry:       &retryRequest{record: record, call: resolve},
 		})
 	}
 	defer o.inFlight.enter()()
@@ -46,8 +56,12 @@ func (o *Orders) Resolve(ctx context.Context, r ResolveRequest) (Result, error) 
 	call, _ = record.Last(r.Operation)
 	if err != nil { // policy O14
 		result := CallResult{
-			Connection: record.Connection, Ref: record.Ref, Call: call.Number, SpecID: call.SpecID,
-			Outcome: call.Outcome, OrderID: r.OrderID,
+			Connection: record.Connection,
+			Ref:        record.Ref,
+			Call:       call.Number,
+			SpecID:     call.SpecID,
+			Outcome:    call.Outcome,
+			OrderID:    r.OrderID,
 		}
 		o.pending.add(o, pendingWrite{result: &result, record: record, resolution: &resolve, written: true})
 	}
@@ -80,8 +94,14 @@ type retryRequest struct {
 func (o *Orders) validateRetry(ctx context.Context, r *retryRequest, spec *CallSpec) (err error) {
 	record := &r.record
 	*spec = CallSpec{
-		ID: r.call.ID, Operation: r.call.Operation, Connection: record.Connection, Ref: record.Ref, OrderID: record.OrderID,
-		Client: record.Client, Restaurant: record.Restaurant, MenuVersion: record.MenuVersion,
+		ID:          r.call.ID,
+		Operation:   r.call.Operation,
+		Connection:  record.Connection,
+		Ref:         record.Ref,
+		OrderID:     record.OrderID,
+		Client:      record.Client,
+		Restaurant:  record.Restaurant,
+		MenuVersion: record.MenuVersion,
 	}
 	if r.call.Operation != upstream.OpComplete {
 		r.body, err = o.deps.Journal.Body(ctx, record.Connection, record.Ref, r.call.Call)

@@ -48,7 +48,8 @@ func bodyOf(op ordering.Operation) string {
 
 // resolution returns a resolution for an order of connection main.
 func resolution(ref string, op ordering.Operation, how ordering.Resolution) ordering.ResolveRequest {
-	r := ordering.ResolveRequest{Connections: []string{"second", "main"}, Ref: ref, Operation: op, Resolution: how, By: "ops", Note: "asked", RequestID: "request-3"}
+	r := ordering.ResolveRequest{Connections: []string{"second", "main"}, Ref: ref, Operation: op, Resolution: how, By: "ops",
+		Note: "asked", RequestID: "request-3"}
 	if op == upstream.OpCreate && how == ordering.ResolvedDone {
 		r.OrderID = "900"
 	}
@@ -76,7 +77,8 @@ func TestResolve(t *testing.T) {
 			t.Parallel()
 			h, was := unknown(t, tc.op)
 			got, err := h.Resolve(t.Context(), resolution(was.Record.Ref, tc.op, tc.how))
-			if err != nil || got.Call.Outcome != tc.want || got.Record.State != tc.state || got.Record.Paid != tc.paid || got.Call.Number != was.Call.Number {
+			if err != nil || got.Call.Outcome != tc.want || got.Record.State != tc.state || got.Record.Paid != tc.paid ||
+				got.Call.Number != was.Call.Number {
 				t.Fatalf("Resolve() = %+v, %v; want %s, %s", got, err, tc.want, tc.state)
 			}
 			if s := got.Call.Resolved; s == nil || s.By != "ops" || s.Note != "asked" || s.Resolution != tc.how {
@@ -106,7 +108,8 @@ func TestSendAgain(t *testing.T) {
 			h, was := unknown(t, op)
 			h.service.fails(definiteNo(t))
 			got, err := h.Resolve(t.Context(), resolution(was.Record.Ref, op, ordering.ResolvedRetry))
-			if err != nil || got.Call.Outcome != ordering.OutcomeRefused || got.Call.Number != was.Call.Number+1 || got.Call.RequestID != "request-3" {
+			if err != nil || got.Call.Outcome != ordering.OutcomeRefused || got.Call.Number != was.Call.Number+1 ||
+				got.Call.RequestID != "request-3" {
 				t.Fatalf("Resolve() = %+v, %v; want a new call, refused", got, err)
 			}
 			sent := h.service.calls()
@@ -140,7 +143,8 @@ func TestSentAgainAndDone(t *testing.T) {
 		t.Errorf("the same order again = %+v, %v; want it placed", again, err)
 	}
 	h.wantSent(t, 2)
-	if _, err := h.Resolve(t.Context(), resolution(was.Record.Ref, upstream.OpCreate, ordering.ResolvedRetry)); !is[*ordering.StateError](err) {
+	if _, err := h.Resolve(t.Context(), resolution(was.Record.Ref, upstream.OpCreate,
+		ordering.ResolvedRetry)); !is[*ordering.StateError](err) {
 		t.Errorf("Resolve() once more = %v, want nothing to resolve", err)
 	}
 	h.wantSent(t, 2)

@@ -80,7 +80,8 @@ func (s *simulation) actions(w weather) map[string]func(*rapid.T) {
 func TestSimulation(t *testing.T) {
 	t.Parallel()
 	onSale := menutest.Compile(t, menutest.Card, menu.DefaultSettings())
-	stopped := menutest.Compile(t, strings.Replace(menutest.Card, `"name":"Soup",`, `"name":"Soup","isContainInStopList":["r-1"],`, 1), menu.DefaultSettings())
+	stopped := menutest.Compile(t, strings.Replace(menutest.Card, `"name":"Soup",`, `"name":"Soup","isContainInStopList":["r-1"],`, 1),
+		menu.DefaultSettings())
 	for _, weather := range []weather{
 		{"everything goes wrong", 1, 1, 1},
 		{"the service fails", 1, 0, 0},

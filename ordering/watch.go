@@ -23,7 +23,6 @@ func (o *Orders) Health(connection string) (JournalHealth, bool) {
 	return health, watched
 }
 
-// watchAll watches the journals of all connections.
 func (o *Orders) watchAll(ctx context.Context) {
 	var group errgroup.Group
 	group.SetLimit(watchAtOnce)

@@ -88,7 +88,8 @@ func TestUnreplicatedResolutionIsWrittenAgain(t *testing.T) {
 		t.Errorf("asked (-want +got):\n%s", diff)
 	}
 	r := h.record(t, was.Record.Ref)
-	if resolved := r.Calls[0].Resolved; r.OrderID != "900" || resolved == nil || resolved.By != "ops" || resolved.Resolution != ordering.ResolvedDone {
+	if resolved := r.Calls[0].Resolved; r.OrderID != "900" || resolved == nil || resolved.By != "ops" ||
+		resolved.Resolution != ordering.ResolvedDone {
 		t.Errorf("record %+v, want it as the operator said", r)
 	}
 	if diff := cmp.Diff([]string{"order.recreated create done"}, h.happened()); diff != "" {

@@ -85,7 +85,6 @@ func (c *Canonical) AppendParted(dst, other []byte, part func(folded string) boo
 	return closed(dst, start, '}'), closed(other, otherStart, '}')
 }
 
-// writeScalar writes a string, a number, a boolean or null.
 func (c *Canonical) writeScalar(literal string) {
 	switch b := literal[0]; {
 	case b == '"':

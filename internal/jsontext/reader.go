@@ -60,7 +60,13 @@ func NewReader(text string, maxDepth int) Reader {
 	if maxDepth <= 0 {
 		maxDepth = jsonDepth
 	}
-	return Reader{text: body, at: pastSpace(body, 0), maxDepth: maxDepth, depthLeft: maxDepth, bom: len(text) - len(body)}
+	return Reader{
+		text:      body,
+		at:        pastSpace(body, 0),
+		maxDepth:  maxDepth,
+		depthLeft: maxDepth,
+		bom:       len(text) - len(body),
+	}
 }
 
 // Err returns nil if the text was completely read and is one well-formed value, otherwise a

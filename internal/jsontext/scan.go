@@ -110,7 +110,6 @@ func numberEnd(text string, i int) int {
 	return i
 }
 
-// digitsEnd scans at least one digit.
 func digitsEnd(text string, i int) int {
 	start := i
 	for i < len(text) && text[i] >= '0' && text[i] <= '9' {

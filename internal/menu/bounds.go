@@ -25,7 +25,6 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("the menu view is too large: more than %d %s", e.Limit, e.What)
 }
 
-// checkLimits returns a LimitError if the view exceeds a limit.
 func (d *decoder) checkLimits() error {
 	if d.elementCount > maxElements {
 		return &LimitError{What: "elements in its lists", Limit: maxElements}

@@ -108,7 +108,6 @@ func (c *Content) compileProductCategories(all []Product) {
 	c.productCategories = slices.Clone(c.productCategories) // drops spare capacity
 }
 
-// indexOf returns None for an unknown id.
 func indexOf(find func(string) (Index, bool), id string) Index {
 	if id == "" {
 		return None

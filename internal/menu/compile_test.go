@@ -187,7 +187,8 @@ func TestAPriceThatCannotBeReadIsNull(t *testing.T) {
 		if !strings.Contains(dish, want[0]) || strings.Contains(want[0], "null") != strings.Contains(dish, invalid) {
 			t.Errorf("%q: dish %s, want %s", price, dish, want[0])
 		}
-		if !strings.Contains(option, want[1]) || strings.Contains(want[1], "null") != strings.Contains(option, invalid) || !strings.Contains(option, `"available":true`) {
+		if !strings.Contains(option, want[1]) || strings.Contains(want[1], "null") != strings.Contains(option, invalid) ||
+			!strings.Contains(option, `"available":true`) {
 			t.Errorf("%q: option %s, want %s", price, option, want[1])
 		}
 		_, ingredients, _ := strings.Cut(string(c.AppendMenu(nil, menu.Head{})), `"ingredients":`)

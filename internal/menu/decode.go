@@ -91,7 +91,6 @@ func decodeView(text string, marked bool) (*View, []viewMember, error) {
 	return d.view, d.members, nil
 }
 
-// decoder is the state of one Decode.
 type decoder struct {
 	jsontext.Reader
 
@@ -121,9 +120,13 @@ const maxNames = 1_000
 func newDecoder(text string) *decoder {
 	l, _ := listPool.Get().(*lists)
 	return &decoder{
-		Reader: jsontext.NewReader(text, maxViewDepth), view: &View{}, lists: l,
-		names: make(map[string]fieldName), numbers: newNumbers(len(text)),
-		units: make(map[string]string), measures: make(map[Measure]*Measure),
+		Reader:   jsontext.NewReader(text, maxViewDepth),
+		view:     &View{},
+		lists:    l,
+		names:    make(map[string]fieldName),
+		numbers:  newNumbers(len(text)),
+		units:    make(map[string]string),
+		measures: make(map[Measure]*Measure),
 	}
 }
 
@@ -139,7 +142,6 @@ func (d *decoder) fieldName(name string) fieldName {
 	return field
 }
 
-// report records an issue.
 func (d *decoder) report(code, field, value string) {
 	field += d.tail
 	if len(d.view.Issues) >= maxIssues {
@@ -149,7 +151,13 @@ func (d *decoder) report(code, field, value string) {
 	if len(value) > maxIssueValue {
 		value = strings.ToValidUTF8(value[:maxIssueValue], "") + "…"
 	}
-	d.view.Issues = append(d.view.Issues, Issue{Code: code, Field: field, Kind: d.kind, ID: d.id, Value: value})
+	d.view.Issues = append(d.view.Issues, Issue{
+		Code:  code,
+		Field: field,
+		Kind:  d.kind,
+		ID:    d.id,
+		Value: value,
+	})
 }
 
 const maxIssueValue = 60

@@ -35,7 +35,12 @@ func (c Changes) Empty() bool {
 // Diff compares two catalogues. The order is that of to and, for removed dishes, that of from.
 // O(size of both).
 func Diff(from, to *Catalogue) Changes {
-	changes := Changes{Added: []string{}, Removed: []string{}, Changed: []Change{}, Availability: []Availability{}}
+	changes := Changes{
+		Added:        []string{},
+		Removed:      []string{},
+		Changed:      []Change{},
+		Availability: []Availability{},
+	}
 	before, after := from.schemeSums(), to.schemeSums()
 	for p, now := range to.products.All() {
 		id := now.ID()

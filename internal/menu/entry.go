@@ -37,7 +37,6 @@ func (e Entry) external() code {
 	return e.code(&r)
 }
 
-// code decodes the externalId.
 func (e Entry) code(r *entryReader) code {
 	if e.packed[0]&entryGUID == 0 {
 		return code{packed: r.text()}
@@ -57,7 +56,6 @@ func (e Entry) Name() string {
 // PriceInvalid reports whether there is no valid price.
 func (e Entry) PriceInvalid() bool { return e.packed[0]&entryPriceInvalid != 0 }
 
-// hasExternalID reports whether the externalId is not empty.
 func (e Entry) hasExternalID() bool { return e.packed[0]&entryExternalID != 0 }
 
 // HasMeasure reports whether Measure is not nil.

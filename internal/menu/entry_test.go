@@ -23,7 +23,8 @@ func decimals() *rapid.Generator[decimal.Decimal] {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return rapid.SampledFrom([]decimal.Decimal{{}, decimal.New(0, -2), units.Shift(exponent), decimal.New(int64(exponent), exponent)}).Draw(t, "number")
+		return rapid.SampledFrom([]decimal.Decimal{{}, decimal.New(0, -2), units.Shift(exponent),
+			decimal.New(int64(exponent), exponent)}).Draw(t, "number")
 	})
 }
 
@@ -66,7 +67,8 @@ func TestAnEntryIsWhatWasPacked(t *testing.T) {
 			Description: dish.Description, ImageURLs: dish.ImageURLs, Measure: dish.Measure,
 		}
 		beside := menu.Product{ID: "beside", Name: "Beside"}
-		c := menu.Compile(&menu.View{Products: []menu.Product{beside, dish, beside}, Ingredients: []menu.Ingredient{other}}, "r", menu.DefaultSettings())
+		c := menu.Compile(&menu.View{Products: []menu.Product{beside, dish, beside}, Ingredients: []menu.Ingredient{other}}, "r",
+			menu.DefaultSettings())
 		p, _ := c.Products().ByID(dish.ID)
 		i, _ := c.Ingredients().ByID(dish.ID)
 		for _, e := range []menu.Entry{c.Products().At(p), c.Ingredients().At(i)} {
@@ -87,7 +89,8 @@ func TestAnEntryIsWhatWasPacked(t *testing.T) {
 			ImageURLs       []string
 			Nutrition       json.RawMessage
 		}
-		want := drawn{ID: dish.ID, Description: dish.Description, ImageURLs: append([]string{}, dish.ImageURLs...), Nutrition: json.RawMessage(nutrition)}
+		want := drawn{ID: dish.ID, Description: dish.Description, ImageURLs: append([]string{}, dish.ImageURLs...),
+			Nutrition: json.RawMessage(nutrition)}
 		var answer struct {
 			Result struct{ Products, Ingredients []drawn }
 		}
@@ -106,7 +109,8 @@ func TestAnEntryIsWhatWasPacked(t *testing.T) {
 
 // Orders read entries several hundred thousand times per second.
 func TestReadingAnEntryTakesNoMemory(t *testing.T) { //nolint:paralleltest // it counts allocations
-	c := menu.Compile(&menu.View{Products: []menu.Product{{ID: "d1", ExternalID: "7", Name: "Soup", Price: decimal.New(150, -2)}}}, "r", menu.DefaultSettings())
+	c := menu.Compile(&menu.View{Products: []menu.Product{{ID: "d1", ExternalID: "7", Name: "Soup", Price: decimal.New(150, -2)}}}, "r",
+		menu.DefaultSettings())
 	size := 0
 	if n := testing.AllocsPerRun(100, func() {
 		p, _ := c.Products().Named("7")

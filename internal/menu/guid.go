@@ -64,7 +64,6 @@ func packGUID(text string) (packed [guidPacked]byte, ok bool) {
 	return packed, code{string(packed[:]), true}.is(text)
 }
 
-// guidOf formats a packed GUID.
 func guidOf(packed string) (text [guidText]byte) {
 	var digits [2 * guidPacked]byte
 	hex.Encode(digits[:], []byte(packed))

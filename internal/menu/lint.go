@@ -43,7 +43,6 @@ const (
 	LintFindingsOmitted       = "findings_omitted"
 )
 
-// severityOf returns the severity of a code.
 func severityOf(code string) Severity {
 	switch code {
 	case IssueDecimalComma, IssueNumberInvalid, IssuePriceMissing, IssuePriceNegative, LintIDMissing, LintSchemeUnknown,
@@ -101,8 +100,11 @@ func LintCompiled(v *View, cat *Catalogue) []Finding {
 	l.omitted += v.IssuesOmitted
 	if l.omitted > 0 {
 		l.findings = append(l.findings, Finding{
-			Code: LintFindingsOmitted, Severity: SeverityWarning, IDs: map[string]string{}, Products: []string{},
-			Msg: fmt.Sprintf("too many findings: %d more are not listed", l.omitted),
+			Code:     LintFindingsOmitted,
+			Severity: SeverityWarning,
+			IDs:      map[string]string{},
+			Products: []string{},
+			Msg:      fmt.Sprintf("too many findings: %d more are not listed", l.omitted),
 		})
 	}
 	return l.findings
@@ -136,7 +138,11 @@ func (l *linter) add(code string, products []string, ids map[string]string, form
 		products = []string{}
 	}
 	l.findings = append(l.findings, Finding{
-		Code: code, Severity: severityOf(code), Msg: fmt.Sprintf(format, args...), IDs: ids, Products: products,
+		Code:      code,
+		Severity:  severityOf(code),
+		Msg:       fmt.Sprintf(format, args...),
+		IDs:       ids,
+		Products:  products,
 		Truncated: truncated,
 	})
 }
@@ -211,7 +217,6 @@ func (l *linter) listed(dishes []Index) []string {
 	return ids
 }
 
-// schemesWith returns the schemes that offer any of the groups.
 func (l *linter) schemesWith(groups ...Index) (schemes []Index) {
 	l.parents()
 	for _, g := range groups {

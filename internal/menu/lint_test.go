@@ -161,7 +161,8 @@ func TestDiffNamesFields(t *testing.T) {
 		t.Errorf("changes (-want +got):\n%s", diff)
 	}
 	two := compile(t, manyCategories, "r1", menu.DefaultSettings())
-	one := compile(t, strings.Replace(manyCategories, `"price":1,"categoryId":"new"`, `"price":1,"categoryId":"hot"`, 1), "r1", menu.DefaultSettings())
+	one := compile(t, strings.Replace(manyCategories, `"price":1,"categoryId":"new"`, `"price":1,"categoryId":"hot"`, 1), "r1",
+		menu.DefaultSettings())
 	if diff := cmp.Diff([]menu.Change{{ID: "soup", Fields: []string{"categoryIds"}}}, menu.Diff(two, one).Changed); diff != "" {
 		t.Errorf("a dish that left a category (-want +got):\n%s", diff)
 	}

@@ -38,7 +38,6 @@ const DefaultMaxDepth = 6
 // DefaultSettings returns the defaults that policies.md documents.
 func DefaultSettings() Settings { return Settings{MaxDepth: DefaultMaxDepth} }
 
-// depth returns MaxDepth or its default.
 func (s Settings) depth() int {
 	if s.MaxDepth <= 0 {
 		return DefaultMaxDepth

@@ -32,7 +32,6 @@ func newNumbers(size int) numbers {
 	return make(numbers, 1<<bits.Len(uint(places-1)))
 }
 
-// of returns n as a decimal.
 func (all numbers) of(n jsontext.Number) decimal.Decimal {
 	units, places, ok := n.Units()
 	if !ok {
@@ -56,7 +55,6 @@ func (d *decoder) decimal() (decimal.Decimal, jsontext.NumberState) {
 	return d.numbers.of(n), jsontext.NumberOK
 }
 
-// sharedUnit returns the shared copy of a unit.
 func (d *decoder) sharedUnit(unit string) string {
 	if unit == "" {
 		return ""
@@ -69,7 +67,6 @@ func (d *decoder) sharedUnit(unit string) string {
 	return own
 }
 
-// sharedMeasure returns the shared copy of a measure.
 func (d *decoder) sharedMeasure(m Measure) *Measure {
 	own, ok := d.measures[m]
 	if !ok {

@@ -192,7 +192,6 @@ func (p Published) MergeStopLists(now Published) (Published, error) {
 	return Published{Content: p.Content, Stops: table.encode()}, nil
 }
 
-// idOf returns the id of a dish or ingredient; it may be empty.
 func idOf(object string) (id string) {
 	r := jsontext.NewReader(object, maxViewDepth)
 	for name := range r.Members() {
@@ -242,7 +241,6 @@ type stopTable struct {
 	known  map[string]int32
 }
 
-// add adds the next element's value.
 func (t *stopTable) add(value []byte) {
 	if n := len(t.of); n > 0 && t.values[t.of[n-1]] == string(value) {
 		t.of = append(t.of, t.of[n-1])

@@ -199,7 +199,8 @@ func FuzzPublished(f *testing.F) {
 	f.Add([]byte(`{"result":{"result":{},"products":[{"disabled":{"a":[]},"DISABLED":"\ud800","id":"\u0041"}],"Products":{}}}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		view, p, err := menu.DecodePublished(raw)
-		if again, plain := menu.Decode(raw); (plain == nil) != (err == nil) || plain == nil && !cmp.Equal(view, again, cmp.Comparer(decimal.Decimal.Equal)) {
+		if again, plain := menu.Decode(raw); (plain == nil) != (err == nil) ||
+			plain == nil && !cmp.Equal(view, again, cmp.Comparer(decimal.Decimal.Equal)) {
 			t.Fatalf("Decode says %v, DecodePublished %v", plain, err)
 		}
 		if err != nil {
@@ -251,7 +252,8 @@ func FuzzAppendView(f *testing.F) {
 	p := published(f, menuWithIssues(30))
 	f.Add(p.Content, p.Stops)
 	f.Add([]byte(`{"products":[{},{}]}`), []byte(`{"values":[{},{"disabled":true}],"runs":[0,1,1,1]}`))
-	for _, stops := range []string{``, `[]`, `{}`, `{"values":[1],"runs":[0,2]}`, `{"values":[],"runs":[0,2]}`, `{"values":[{}],"runs":[0]}`, `{"values":[{}],"runs":[0,0]}`} {
+	for _, stops := range []string{``, `[]`, `{}`, `{"values":[1],"runs":[0,2]}`, `{"values":[],"runs":[0,2]}`,
+		`{"values":[{}],"runs":[0]}`, `{"values":[{}],"runs":[0,0]}`} {
 		f.Add([]byte(`{"products":[{},{}]}`), []byte(stops))
 	}
 	f.Fuzz(func(t *testing.T, content, stops []byte) {

@@ -68,7 +68,6 @@ func DistinctWords(text string) []string {
 	return words
 }
 
-// branch returns a category and its descendants.
 func (c *Content) branch(id string) flags {
 	within := newFlags(len(c.categories))
 	if root, ok := c.CategoryByID(id); ok {

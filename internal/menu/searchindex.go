@@ -148,7 +148,6 @@ func oneEdit(a, b []rune) bool {
 	return len(a) <= 1 && len(b) <= 1
 }
 
-// trimWord trims the punctuation around a word.
 func trimWord(word string) string { return strings.TrimFunc(word, unicode.IsPunct) }
 
 // foldText makes texts of any script comparable. It ignores case, width, diacritics, hyphens, the

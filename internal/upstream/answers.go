@@ -138,7 +138,8 @@ func retryAfter(header http.Header, now time.Time) time.Duration {
 func (c *Client) failure(op Operation, got *answer, cause error, tokens ...*oauth2.Token) *Error {
 	d := readResponseBody(got.body)
 	e := &Error{
-		Operation: op, Status: got.status,
+		Operation:   op,
+		Status:      got.status,
 		Code:        clip(c.redact(d.code, tokens...), maxCodeBytes),
 		Msg:         clip(c.redact(d.msg, tokens...), maxTextBytes),
 		RequestID:   clip(c.redact(d.requestID, tokens...), maxCodeBytes),
@@ -158,7 +159,6 @@ func (c *Client) failure(op Operation, got *answer, cause error, tokens ...*oaut
 	return e
 }
 
-// noResponse returns an Error for a request without an answer.
 func (c *Client) noResponse(op Operation, err error) *Error {
 	return &Error{Operation: op, Err: err, again: true, fault: !errors.Is(err, context.Canceled)}
 }
@@ -300,7 +300,12 @@ func plain(c rune) bool {
 //
 //nolint:gochecknoglobals // read only
 var otherSpellings = map[rune]string{
-	' ': `\+`, '&': "&amp;", '<': "&lt;", '>': "&gt;", '"': "&quot;", '\'': "&apos;",
+	' ':  `\+`,
+	'&':  "&amp;",
+	'<':  "&lt;",
+	'>':  "&gt;",
+	'"':  "&quot;",
+	'\'': "&apos;",
 }
 
 // spellings returns a pattern that matches a secret as it is, and with other spellings of its

@@ -34,8 +34,11 @@ type Slot struct {
 func (c *Client) Reserve(ctx context.Context, op Operation, client string, arrived time.Time) (*Slot, error) {
 	limit := c.cfg.Timeouts.Write
 	s := &Slot{
-		client: c, name: client,
-		sendBy: arrived.Add(limit / 3), repeatBy: arrived.Add(limit * 2 / 3), deadline: arrived.Add(limit),
+		client:   c,
+		name:     client,
+		sendBy:   arrived.Add(limit / 3),
+		repeatBy: arrived.Add(limit * 2 / 3),
+		deadline: arrived.Add(limit),
 	}
 	bounds := waitLimits{predictedBy: arrived.Add(limit / 4), waitUntil: arrived.Add(limit * 3 / 10)}
 	err := c.awaitToken(ctx, bounds.waitUntil)
@@ -90,7 +93,6 @@ func (s *Slot) hold(ctx context.Context) error {
 	return err
 }
 
-// slotKey is the context key of the call's Slot.
 type slotKey struct{}
 
 // WithSlot returns a context in which a call that writes uses the slot. Without it, the call
@@ -99,7 +101,6 @@ func WithSlot(ctx context.Context, s *Slot) context.Context {
 	return context.WithValue(ctx, slotKey{}, s)
 }
 
-// slotOf returns the caller's slot, or reserves one.
 func (c *Client) slotOf(ctx context.Context, op Operation) (*Slot, error) {
 	if s, ok := ctx.Value(slotKey{}).(*Slot); ok && s != nil && s.client == c {
 		return s, nil
@@ -125,8 +126,11 @@ func (c *Client) Load() Load {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return Load{
-		Waiting: q.waiting, InFlight: q.inFlight[reads] + q.inFlight[writes], OrderSlots: q.adaptive.limit(),
-		SlotTime: q.times[writes].mean(time.Now()), Rejected: q.rejected,
+		Waiting:    q.waiting,
+		InFlight:   q.inFlight[reads] + q.inFlight[writes],
+		OrderSlots: q.adaptive.limit(),
+		SlotTime:   q.times[writes].mean(time.Now()),
+		Rejected:   q.rejected,
 	}
 }
 
@@ -164,7 +168,6 @@ type queue struct {
 	rejected    Rejections
 }
 
-// clientQueue contains the waiting calls of one client.
 type clientQueue struct {
 	client  string
 	kind    kind

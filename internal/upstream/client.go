@@ -69,8 +69,14 @@ func New(cfg Config, deps Deps) (*Client, error) {
 		deps.Jitter = fullJitter
 	}
 	c := &Client{
-		cfg: cfg, clock: time.Now, jitter: deps.Jitter, log: deps.Log.WithField("connection", cfg.Name), observe: deps.Observe,
-		reads: newReadTransport(cfg, deps.Dial), writes: newWriteTransport(deps.Dial), queue: newQueue(cfg),
+		cfg:     cfg,
+		clock:   time.Now,
+		jitter:  deps.Jitter,
+		log:     deps.Log.WithField("connection", cfg.Name),
+		observe: deps.Observe,
+		reads:   newReadTransport(cfg, deps.Dial),
+		writes:  newWriteTransport(deps.Dial),
+		queue:   newQueue(cfg),
 	}
 	c.breaker = newBreaker(c.log)
 	return c, nil

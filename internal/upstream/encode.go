@@ -133,7 +133,6 @@ func begin(dst []byte, fieldCase FieldCase, extra []Field) object {
 	return w
 }
 
-// beginItem opens a dish or an ingredient.
 func beginItem(dst []byte, fieldCase FieldCase, item *menu.Item, quantity jsontext.Number, extra []Field) object {
 	w := begin(dst, fieldCase, extra)
 	w.Name(fieldCase.spell("ID"))
@@ -178,7 +177,6 @@ func (w *object) number(name string, value *jsontext.Number) {
 	}
 }
 
-// end appends the unknown fields and closes the object.
 func (w *object) end() []byte {
 	for _, field := range w.extra {
 		if !w.has(field.Name) {

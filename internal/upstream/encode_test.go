@@ -176,7 +176,8 @@ func FuzzExtraValue(f *testing.F) {
 		if err := json.Unmarshal(body, &back); err != nil {
 			t.Fatalf("%q became %s: %v", value, body, err)
 		}
-		if again := (&upstream.Order{Extra: []upstream.Field{{Name: "x", Value: back.X}}}).AppendJSON(nil, upstream.FieldCaseDocument); string(again) != string(body) {
+		if again := (&upstream.Order{Extra: []upstream.Field{{Name: "x", Value: back.X}}}).AppendJSON(nil,
+			upstream.FieldCaseDocument); string(again) != string(body) {
 			t.Errorf("%q became %s, and that became %s", value, body, again)
 		}
 	})

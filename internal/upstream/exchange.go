@@ -188,7 +188,6 @@ func readAll(from io.Reader, size, limit int64) ([]byte, error) {
 	}
 }
 
-// joined returns all chunks as one.
 func joined(full [][]byte, last []byte) []byte {
 	if len(full) == 0 {
 		return last

@@ -20,7 +20,6 @@ const (
 	FieldCaseCamel    FieldCase = "camel"
 )
 
-// spell returns a documented name in this spelling.
 func (w FieldCase) spell(name string) string {
 	if w != FieldCaseCamel {
 		return name

@@ -53,7 +53,12 @@ func (c *Client) MenuView(ctx context.Context, restaurant string, seen Validator
 		header.Set("If-Modified-Since", seen.LastModified)
 	}
 	got, err := c.read(ctx, &request{
-		op: OpMenu, method: http.MethodGet, url: address, header: header, limit: most, expected: expected,
+		op:       OpMenu,
+		method:   http.MethodGet,
+		url:      address,
+		header:   header,
+		limit:    most,
+		expected: expected,
 	}, seen != Validator{})
 	if err != nil {
 		return Menu{}, err
@@ -72,8 +77,11 @@ func (c *Client) MenuView(ctx context.Context, restaurant string, seen Validator
 // 4.4). There are none if the service has reasons turned off. It retries as MenuView does.
 func (c *Client) RejectionReasons(ctx context.Context) ([]Reason, error) {
 	got, err := c.read(ctx, &request{
-		op: OpReasons, method: http.MethodGet, url: c.cfg.BaseURL + pathReasons,
-		header: http.Header{"Accept-Encoding": {"gzip"}}, limit: maxAnswerBytes,
+		op:     OpReasons,
+		method: http.MethodGet,
+		url:    c.cfg.BaseURL + pathReasons,
+		header: http.Header{"Accept-Encoding": {"gzip"}},
+		limit:  maxAnswerBytes,
 	}, false)
 	if err != nil {
 		return nil, err

@@ -75,7 +75,8 @@ func TestSlot_RepeatLeavesOneThird(t *testing.T) {
 					t.Errorf("%d calls in %s, %v; want %d in %s", s.calls.Load(), time.Since(begun), err, tc.calls, tc.took)
 				}
 				if tc.calls == 1 {
-					if e := asError(t, err); e.Status != http.StatusServiceUnavailable || e.Effect != upstream.EffectNone || e.RetryAfter != 11*time.Second {
+					if e := asError(t, err); e.Status != http.StatusServiceUnavailable || e.Effect != upstream.EffectNone ||
+						e.RetryAfter != 11*time.Second {
 						t.Errorf("error %+v, want the 503 of the last try", e)
 					}
 				}
@@ -104,7 +105,8 @@ func TestSlot_RepeatWithoutSlot(t *testing.T) {
 		var first sync.WaitGroup
 		first.Go(func() {
 			_, err := client.CreateOrder(t.Context(), []byte("{}"))
-			if e := asError(t, err); e.Status != http.StatusTooManyRequests || e.Effect != upstream.EffectNone || time.Since(begun) != 10*time.Second {
+			if e := asError(t, err); e.Status != http.StatusTooManyRequests || e.Effect != upstream.EffectNone ||
+				time.Since(begun) != 10*time.Second {
 				t.Errorf("the call whose repeat got no slot = %+v after %s, want its 429 after 10s", e, time.Since(begun))
 			}
 		})

@@ -25,7 +25,6 @@ type bucket struct {
 	total time.Duration
 }
 
-// start records that a call gets a slot.
 func (s *slotTimes) start(at time.Time) {
 	if s.epoch.IsZero() {
 		s.epoch = at
@@ -40,7 +39,6 @@ func (s *slotTimes) end(started time.Time) {
 	s.begun -= started.Sub(s.epoch)
 }
 
-// add records how long a call had its slot.
 func (s *slotTimes) add(now time.Time, took time.Duration) {
 	second := int64(now.Sub(s.epoch) / bucketTime)
 	b := &s.buckets[second%bucketCount]
@@ -91,7 +89,12 @@ type adaptiveLimit struct {
 
 func newAdaptiveLimit(concurrency int, target time.Duration) adaptiveLimit {
 	least := max(1, concurrency/4)
-	return adaptiveLimit{now: float64(least), least: float64(least), most: float64(concurrency), target: target}
+	return adaptiveLimit{
+		now:    float64(least),
+		least:  float64(least),
+		most:   float64(concurrency),
+		target: target,
+	}
 }
 
 func (a *adaptiveLimit) limit() int { return int(a.now) }

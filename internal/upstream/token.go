@@ -114,8 +114,12 @@ func (c *Client) requestToken(ctx context.Context, form TokenRequest) (*oauth2.T
 	body, contentType := form.encode(c.cfg.ClientID, c.cfg.ClientSecret)
 	asked := c.clock()
 	got, err := c.send(ctx, c.reads, &request{
-		op: OpToken, method: http.MethodPost, url: c.cfg.AuthURL + pathToken,
-		header: http.Header{"Content-Type": {contentType}}, body: body, limit: maxAnswerBytes,
+		op:     OpToken,
+		method: http.MethodPost,
+		url:    c.cfg.AuthURL + pathToken,
+		header: http.Header{"Content-Type": {contentType}},
+		body:   body,
+		limit:  maxAnswerBytes,
 	}, nil)
 	if err != nil {
 		return nil, c.noResponse(OpToken, err)
@@ -132,8 +136,10 @@ func (c *Client) requestToken(ctx context.Context, form TokenRequest) (*oauth2.T
 		lifetime = jwtLifetime(reply.accessToken, asked)
 	}
 	return &oauth2.Token{
-		AccessToken: reply.accessToken, TokenType: "Bearer",
-		ExpiresIn: int64(lifetime / time.Second), Expiry: asked.Add(lifetime),
+		AccessToken: reply.accessToken,
+		TokenType:   "Bearer",
+		ExpiresIn:   int64(lifetime / time.Second),
+		Expiry:      asked.Add(lifetime),
 	}, nil
 }
 

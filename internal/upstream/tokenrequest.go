@@ -74,7 +74,6 @@ func (r *TokenRequest) SetDefaults() {
 	r.ScopeField = cmp.Or(r.ScopeField, preset.ScopeField)
 }
 
-// encode returns the request's body and its content type.
 func (r TokenRequest) encode(clientID, secret string) (body []byte, contentType string) {
 	fields := [][2]string{
 		{r.ClientIDField, clientID},

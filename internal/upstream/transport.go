@@ -126,7 +126,6 @@ var errTooLate = errors.New("the time limit of the call was over before it was s
 // last until end. Zero times are no limits.
 type sendWindow struct{ begin, end time.Time }
 
-// sendWindowKey is the context key of a call's sendWindow.
 type sendWindowKey struct{}
 
 // past reports whether end has passed by the monotonic or by the wall clock, because the monotonic

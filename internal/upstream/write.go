@@ -36,7 +36,10 @@ type Answer struct {
 // between.
 func (c *Client) CreateOrder(ctx context.Context, body []byte) (Created, error) {
 	got, used, err := c.write(ctx, &request{
-		op: OpCreate, method: http.MethodPost, url: c.cfg.BaseURL + pathOrders, body: body,
+		op:     OpCreate,
+		method: http.MethodPost,
+		url:    c.cfg.BaseURL + pathOrders,
+		body:   body,
 	})
 	if err != nil {
 		return Created{}, err
@@ -67,8 +70,10 @@ func (c *Client) change(ctx context.Context, op Operation, orderID string, body 
 		return Answer{}, &Error{Operation: op, Err: ErrOrderID}
 	}
 	got, used, err := c.write(ctx, &request{
-		op: op, method: http.MethodPut, body: body,
-		url: c.cfg.BaseURL + pathOrders + "/" + url.PathEscape(orderID) + "/" + string(op),
+		op:     op,
+		method: http.MethodPut,
+		body:   body,
+		url:    c.cfg.BaseURL + pathOrders + "/" + url.PathEscape(orderID) + "/" + string(op),
 	})
 	if err != nil {
 		return Answer{}, err
@@ -221,7 +226,6 @@ type Attempt struct {
 	Code    string // the service's error code; may be empty
 }
 
-// attemptsKey is the context key of the function that receives attempts.
 type attemptsKey struct{}
 
 // WithAttempts returns a context in which calls that write report each attempt when it has ended,

@@ -197,7 +197,8 @@ func TestAWriteWaitsForATokenAsTheEndpointAsks(t *testing.T) {
 	}}
 	_, err := start(t, s).CreateOrder(t.Context(), []byte("{}"))
 	e := asError(t, err)
-	if e.Operation != upstream.OpCreate || e.Effect != upstream.EffectNone || e.Refused() || e.RetryAfter != 10*time.Minute || s.tokens.Load() != 1 {
+	if e.Operation != upstream.OpCreate || e.Effect != upstream.EffectNone || e.Refused() || e.RetryAfter != 10*time.Minute ||
+		s.tokens.Load() != 1 {
 		t.Errorf("CreateOrder() = %+v after %d token requests, want it not sent, Retry-After 10m, after one", e, s.tokens.Load())
 	}
 }

@@ -113,14 +113,26 @@ func (j *Journal) rejected(ctx context.Context, o ordering.CallSpec, found *orde
 // createTx creates the record of a creating call.
 func (j *Journal) createTx(o ordering.CallSpec) *tx {
 	return j.newRecordTx(ordering.Record{
-		Ref: o.Ref, Connection: o.Connection, Client: o.Client, Restaurant: o.Restaurant, State: ordering.StatePlacing,
-		MenuVersion: o.MenuVersion, ExpectedAt: o.ExpectedAt, Total: o.Total,
+		Ref:         o.Ref,
+		Connection:  o.Connection,
+		Client:      o.Client,
+		Restaurant:  o.Restaurant,
+		State:       ordering.StatePlacing,
+		MenuVersion: o.MenuVersion,
+		ExpectedAt:  o.ExpectedAt,
+		Total:       o.Total,
 	})
 }
 
 // adopted creates the record of an order that larder did not place (policy O9a).
 func (j *Journal) adopted(o ordering.CallSpec) *tx {
-	c := j.newRecordTx(ordering.Record{Ref: o.Ref, Connection: o.Connection, Client: o.Client, Adopted: true, State: ordering.StatePlaced})
+	c := j.newRecordTx(ordering.Record{
+		Ref:        o.Ref,
+		Connection: o.Connection,
+		Client:     o.Client,
+		Adopted:    true,
+		State:      ordering.StatePlaced,
+	})
 	c.setField(fieldOrderID, o.OrderID)
 	c.step("set", c.orderIDKey(o.OrderID), o.Ref)
 	return c
@@ -145,8 +157,14 @@ func (j *Journal) open(ctx context.Context, o ordering.CallSpec, c *tx, key stri
 	}
 	c.check(c.names.OrderAborted(o.Connection, o.ID), "")
 	c.openCall(ordering.Call{
-		SpecID: o.ID, Operation: o.Operation, Client: o.Client, RequestID: o.RequestID, Fingerprint: o.Fingerprint,
-		Derived: o.Derived, Key: o.Key, Payments: o.Payments,
+		SpecID:      o.ID,
+		Operation:   o.Operation,
+		Client:      o.Client,
+		RequestID:   o.RequestID,
+		Fingerprint: o.Fingerprint,
+		Derived:     o.Derived,
+		Key:         o.Key,
+		Payments:    o.Payments,
 	}, o.Body, o.Deadline.Milliseconds())
 	if o.Operation == upstream.OpCreate {
 		c.mode = modeCreate

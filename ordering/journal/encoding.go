@@ -78,8 +78,13 @@ type callHeader struct {
 // headerOf returns the immutable part of a record.
 func headerOf(r *ordering.Record) header {
 	h := header{
-		Ref: r.Ref, Connection: r.Connection, Client: r.Client, Restaurant: r.Restaurant, Adopted: r.Adopted,
-		MenuVersion: r.MenuVersion, ExpectedAt: epoch(r.ExpectedAt),
+		Ref:         r.Ref,
+		Connection:  r.Connection,
+		Client:      r.Client,
+		Restaurant:  r.Restaurant,
+		Adopted:     r.Adopted,
+		MenuVersion: r.MenuVersion,
+		ExpectedAt:  epoch(r.ExpectedAt),
 	}
 	if r.Total.Valid {
 		h.Total = exact(r.Total.Decimal)
@@ -94,8 +99,14 @@ func callHeaderOf(call *ordering.Call) callHeader {
 		payments = append(payments, payment{Code: p.Code, Amount: exact(p.Amount), PaidAt: p.PaidAt})
 	}
 	return callHeader{
-		ID: call.SpecID, Operation: call.Operation, Client: call.Client, RequestID: call.RequestID, Fingerprint: call.Fingerprint,
-		Derived: call.Derived, Key: call.Key, Payments: payments,
+		ID:          call.SpecID,
+		Operation:   call.Operation,
+		Client:      call.Client,
+		RequestID:   call.RequestID,
+		Fingerprint: call.Fingerprint,
+		Derived:     call.Derived,
+		Key:         call.Key,
+		Payments:    payments,
 	}
 }
 
@@ -145,7 +156,12 @@ func moment(ms int64) time.Time {
 func encodeAttempts(tries []ordering.Attempt) string {
 	forms := make([]storedAttempt, len(tries))
 	for i, t := range tries {
-		forms[i] = storedAttempt{Duration: int64(t.Duration), Status: t.Status, Outcome: t.Outcome, Code: t.Code}
+		forms[i] = storedAttempt{
+			Duration: int64(t.Duration),
+			Status:   t.Status,
+			Outcome:  t.Outcome,
+			Code:     t.Code,
+		}
 		if !t.At.IsZero() {
 			forms[i].At = t.At.UnixNano()
 		}
@@ -263,10 +279,18 @@ func (d *decoder) readRecord() {
 		d.corrupt(fieldHeader)
 	}
 	o.Record = ordering.Record{
-		Ref: h.Ref, Connection: h.Connection, Client: h.Client, Restaurant: h.Restaurant, Adopted: h.Adopted,
-		OrderID: fields[fieldOrderID], State: ordering.State(fields[fieldState]), Paid: fields[fieldPaid] == yes,
-		MenuVersion: h.MenuVersion, ExpectedAt: moment(h.ExpectedAt),
-		CreatedAt: d.moment(fieldCreated), UpdatedAt: d.moment(fieldUpdated),
+		Ref:         h.Ref,
+		Connection:  h.Connection,
+		Client:      h.Client,
+		Restaurant:  h.Restaurant,
+		Adopted:     h.Adopted,
+		OrderID:     fields[fieldOrderID],
+		State:       ordering.State(fields[fieldState]),
+		Paid:        fields[fieldPaid] == yes,
+		MenuVersion: h.MenuVersion,
+		ExpectedAt:  moment(h.ExpectedAt),
+		CreatedAt:   d.moment(fieldCreated),
+		UpdatedAt:   d.moment(fieldUpdated),
 	}
 	if h.Total != "" {
 		o.Total = decimal.NewNullDecimal(d.decimal(fieldHeader, h.Total))
@@ -288,9 +312,16 @@ func (d *decoder) call(n int) {
 		d.corrupt(name)
 	}
 	call := ordering.Call{
-		Number: n, Operation: begun.Operation, Client: begun.Client, RequestID: begun.RequestID,
-		Fingerprint: begun.Fingerprint, Derived: begun.Derived, Key: begun.Key, SpecID: begun.ID,
-		StartedAt: d.moment(numbered(fieldStarted, n)), EndedAt: d.time(numbered(fieldEnded, n)),
+		Number:      n,
+		Operation:   begun.Operation,
+		Client:      begun.Client,
+		RequestID:   begun.RequestID,
+		Fingerprint: begun.Fingerprint,
+		Derived:     begun.Derived,
+		Key:         begun.Key,
+		SpecID:      begun.ID,
+		StartedAt:   d.moment(numbered(fieldStarted, n)),
+		EndedAt:     d.time(numbered(fieldEnded, n)),
 	}
 	for _, p := range begun.Payments {
 		call.Payments = append(call.Payments, ordering.Payment{Code: p.Code, Amount: d.decimal(name, p.Amount), PaidAt: p.PaidAt})
@@ -327,7 +358,12 @@ func (d *decoder) attempts(name, text string) []ordering.Attempt {
 	d.json(name, text, &forms)
 	var tries []ordering.Attempt
 	for _, f := range forms {
-		t := ordering.Attempt{Duration: time.Duration(f.Duration), Status: f.Status, Outcome: d.outcome(name, f.Outcome), Code: f.Code}
+		t := ordering.Attempt{
+			Duration: time.Duration(f.Duration),
+			Status:   f.Status,
+			Outcome:  d.outcome(name, f.Outcome),
+			Code:     f.Code,
+		}
 		if f.At != 0 {
 			t.At = time.Unix(0, f.At).UTC()
 		}

@@ -121,8 +121,13 @@ func readReply(cmd *redis.Cmd) (reply, error) {
 		return reply{}, fmt.Errorf("%w: commit.lua returned %d values", ErrCorrupt, len(words))
 	}
 	r := reply{
-		refused: words[0] == "2", now: words[1], epoch: words[2], predecessors: strings.Fields(words[4]),
-		pausedAt: pausedSince(words[5]), replicated: words[6] == yes, behind: words[7] == yes,
+		refused:      words[0] == "2",
+		now:          words[1],
+		epoch:        words[2],
+		predecessors: strings.Fields(words[4]),
+		pausedAt:     pausedSince(words[5]),
+		replicated:   words[6] == yes,
+		behind:       words[7] == yes,
 	}
 	if r.mark, err = strconv.ParseInt(words[3], 10, 64); err != nil {
 		return reply{}, fmt.Errorf("%w: mark", ErrCorrupt)
@@ -172,8 +177,12 @@ func (m *memory) healthOf(s *state) ordering.JournalHealth {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return ordering.JournalHealth{
-		Replicas: m.rule(s.remembered), Automatic: m.cfg.WaitReplicas == nil, Seen: s.replicated,
-		Failing: s.failing, PausedAt: s.pausedAt, Missing: s.missing,
+		Replicas:  m.rule(s.remembered),
+		Automatic: m.cfg.WaitReplicas == nil,
+		Seen:      s.replicated,
+		Failing:   s.failing,
+		PausedAt:  s.pausedAt,
+		Missing:   s.missing,
 	}
 }
 

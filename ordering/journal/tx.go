@@ -32,8 +32,13 @@ type tx struct {
 // newTx starts a transaction on an order.
 func (w *writer) newTx(o *order) *tx {
 	c := &tx{
-		names: w.keys, cfg: w.cfg, order: o, keyNumbers: map[string]int{}, mode: modeCommit,
-		fields: map[string]string{}, answers: map[int]string{},
+		names:      w.keys,
+		cfg:        w.cfg,
+		order:      o,
+		keyNumbers: map[string]int{},
+		mode:       modeCommit,
+		fields:     map[string]string{},
+		answers:    map[int]string{},
 	}
 	maps.Copy(c.fields, o.fields)
 	maps.Copy(c.answers, o.answers)
@@ -42,7 +47,6 @@ func (w *writer) newTx(o *order) *tx {
 	return c
 }
 
-// next returns the revision after the given one.
 func next(revision string) string {
 	last, _ := strconv.ParseInt(revision, 10, 64) // decode has validated it
 	return strconv.FormatInt(last+1, 10)

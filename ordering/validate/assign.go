@@ -166,7 +166,6 @@ func (f *assigner) start(slots []groupSlot, selections []selection, work int) {
 	}
 }
 
-// build fills the tables of selections and slots.
 func (f *assigner) build() {
 	f.starts, f.order = f.starts[:0], f.order[:0]
 	f.edgesByGroup = cleared(f.edgesByGroup, len(f.slots)+1)
@@ -193,12 +192,10 @@ func (f *assigner) build() {
 	}
 }
 
-// hasUnmet reports whether a limit is not met.
 func (f *assigner) hasUnmet() bool {
 	return slices.ContainsFunc(f.slots, func(d groupSlot) bool { return d.distance() != 0 })
 }
 
-// edgesOf returns the edges of a slot.
 func (f *assigner) edgesOf(d int32) []edge { return f.edges[f.edgesByGroup[d]:f.edgesByGroup[d+1]] }
 
 // countFor returns the count of a selection for an eligible slot.

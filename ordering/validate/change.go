@@ -14,7 +14,13 @@ import (
 func (d *decoder) requireValue(of *object, field int, base string) {
 	if v := &of.values[field]; v.blank() {
 		name := of.fields.known[field].name
-		addMissing(d.violations, missingField{position: v.position, base: base, end: of.end, name: name, field: name})
+		addMissing(d.violations, missingField{
+			position: v.position,
+			base:     base,
+			end:      of.end,
+			name:     name,
+			field:    name,
+		})
 	}
 }
 
@@ -55,7 +61,6 @@ type Payments struct {
 	broken bool // the sum is not known
 }
 
-// payment is one element of Payments.
 type payment struct {
 	object
 	base string // its JSON Pointer
@@ -76,7 +81,6 @@ func ReadPayments(in Input) (*Payments, error) {
 	return p, p.finish()
 }
 
-// readList decodes the array.
 func (p *Payments) readList() {
 	d := &p.decoder
 	at, count := d.nextPos(), 0
@@ -150,8 +154,11 @@ func (p *Payments) List() []upstream.Payment {
 	for i := range p.all {
 		v := p.all[i].values
 		out[i] = upstream.Payment{
-			Code: v[paymentCode].text, Amount: v[paymentAmount].number.Decimal(), PaidAt: v[paymentPaidAt].text,
-			Name: v[paymentName].text, Extra: unknownFields(p.decoder.v1, p.all[i].extra),
+			Code:   v[paymentCode].text,
+			Amount: v[paymentAmount].number.Decimal(),
+			PaidAt: v[paymentPaidAt].text,
+			Name:   v[paymentName].text,
+			Extra:  unknownFields(p.decoder.v1, p.all[i].extra),
 		}
 	}
 	return out

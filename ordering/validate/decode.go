@@ -138,7 +138,6 @@ func appendCanonicalNumber(dst []byte, number string) []byte {
 	return dst
 }
 
-// decode decodes the body for a catalogue with maxDepth levels of ingredients.
 func (o *order) decode(in Input, maxDepth int, notes *violation.List) error {
 	o.reset()
 	d := newDecoder(in, notes)
@@ -311,7 +310,6 @@ func unknownFields(v1 bool, extra []upstream.Field) []upstream.Field {
 	return extra
 }
 
-// extraField returns a field that larder does not know (policy W8).
 func extraField(name, raw string) upstream.Field {
 	return upstream.Field{Name: name, Value: json.RawMessage(raw)}
 }

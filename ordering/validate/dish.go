@@ -34,7 +34,12 @@ type item struct {
 func (c *validation) checkDishes() {
 	o := c.order
 	if o.listed == absent || (o.listed == readable && o.dishCount == 0) {
-		addMissing(&c.violations, missingField{position: o.dishes, end: o.end, name: "dishList", field: "dishList"})
+		addMissing(&c.violations, missingField{
+			position: o.dishes,
+			end:      o.end,
+			name:     "dishList",
+			field:    "dishList",
+		})
 		return
 	}
 	c.items = slices.Grow(c.items[:0], len(o.lines))[:len(o.lines)]
@@ -102,8 +107,11 @@ func (c *validation) checkDishQuantity(n int32) {
 	switch q := &l.quantity; {
 	case q.state == absent:
 		addMissing(&c.violations, missingField{
-			position: q.position, base: c.order.linePath(n), end: l.end,
-			name: "quantity", field: "dishList[].quantity",
+			position: q.position,
+			base:     c.order.linePath(n),
+			end:      l.end,
+			name:     "quantity",
+			field:    "dishList[].quantity",
 		})
 	case q.state == refused:
 	case q.number.Sign() <= 0:
@@ -210,7 +218,6 @@ func exceeds(n jsontext.Number, limit int64) bool {
 	return !ok || whole > limit || whole < -limit
 }
 
-// refuse adds a violation for a member of line n.
 func (c *validation) refuse(n int32, at position, code violation.Code, params violation.Params) {
 	c.violations.Add(at.pos, member(c.order.linePath(n), at.name), code, params, c.itemName(n))
 }
@@ -235,7 +242,13 @@ func (c *validation) find(n int32) menu.Index {
 	case l.id.state == refused, id == "" && l.externalID.state == refused:
 		return menu.None
 	case id == "" && l.externalID.text == "":
-		addMissing(&c.violations, missingField{position: l.id.position, base: c.order.linePath(n), end: l.end, name: "ID", field: field})
+		addMissing(&c.violations, missingField{
+			position: l.id.position,
+			base:     c.order.linePath(n),
+			end:      l.end,
+			name:     "ID",
+			field:    field,
+		})
 		return menu.None
 	case id != "":
 		found, sharing = items.Named(id)

@@ -36,7 +36,6 @@ type value struct {
 	number   jsontext.Number // exact
 }
 
-// state is the state of a value.
 type state uint8
 
 // The states of a value. A null, or a numeric string without digits, counts as absent.
@@ -104,7 +103,6 @@ type line struct {
 // none is the index of no line.
 const none int32 = -1
 
-// order is an order as the client sent it.
 type order struct {
 	object
 	dishes position // dishList
@@ -156,7 +154,6 @@ func member(path, name string) string {
 	return path + "/" + name
 }
 
-// element appends an array index to a JSON Pointer.
 func element(path string, i int) string { return path + "/" + strconv.Itoa(i) }
 
 // nameOr returns the member's name, or the documented one if the member is missing.
@@ -183,7 +180,6 @@ func addMissing(notes *violation.List, m missingField) {
 	notes.Add(m.posOr(m.end), member(m.base, m.nameOr(m.name)), violation.FieldRequired, violation.Params{"field": m.field}, "")
 }
 
-// refuseValue adds a violation for a value of the object at base.
 func refuseValue(notes *violation.List, v *value, base string, code violation.Code, params violation.Params) {
 	notes.Add(v.pos, member(base, v.name), code, params, "")
 }

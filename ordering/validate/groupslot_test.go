@@ -28,7 +28,8 @@ func TestGroupSlotCosts(t *testing.T) {
 		{"none allowed", 0, 0, 2, 2, -1, 1, 2, math.MaxInt64},
 	} {
 		d := groupSlot{min: tc.min, max: tc.max, count: tc.count}
-		if d.distance() != tc.off || d.costOfRemove() != tc.leaving || d.costOfAdd() != tc.entering || d.removable() != tc.fall || d.addable() != tc.rise {
+		if d.distance() != tc.off || d.costOfRemove() != tc.leaving || d.costOfAdd() != tc.entering || d.removable() != tc.fall ||
+			d.addable() != tc.rise {
 			t.Errorf("%s: %+v is %d off, leaving %d, entering %d, fall %d, rise %d; want %d, %d, %d, %d, %d", tc.name, d,
 				d.distance(), d.costOfRemove(), d.costOfAdd(), d.removable(), d.addable(), tc.off, tc.leaving, tc.entering, tc.fall, tc.rise)
 		}

@@ -84,7 +84,12 @@ func (c fieldCheck) checkRequired() {
 		case n.field != wholeObject:
 			c.requireField(of, n)
 		case of.state == absent:
-			addMissing(&c.violations, missingField{position: of.position, end: o.end, name: n.outer, field: n.outer})
+			addMissing(&c.violations, missingField{
+				position: of.position,
+				end:      o.end,
+				name:     n.outer,
+				field:    n.outer,
+			})
 		}
 	}
 }
@@ -103,7 +108,13 @@ func (c fieldCheck) requireField(of *object, n *requiredField) {
 	if n.outer != "" {
 		path = member("", of.nameOr(n.outer))
 	}
-	addMissing(&c.violations, missingField{position: v.position, base: path, end: end, name: n.inner, field: n.name})
+	addMissing(&c.violations, missingField{
+		position: v.position,
+		base:     path,
+		end:      end,
+		name:     n.inner,
+		field:    n.name,
+	})
 }
 
 // fullAddress returns the address that was sent, or one composed of its parts (policy O1).

@@ -98,9 +98,11 @@ func (m *mapping) mapGuest(c *validation) *upstream.Guest {
 	}
 	v := g.values
 	m.guest = upstream.Guest{
-		Email: v[guestEmail].textPtr(), Phone: v[guestPhone].textPtr(),
-		FirstName: v[guestFirstName].textPtr(), LastName: v[guestLastName].textPtr(),
-		Extra: unknownFields(c.V1, g.extra),
+		Email:     v[guestEmail].textPtr(),
+		Phone:     v[guestPhone].textPtr(),
+		FirstName: v[guestFirstName].textPtr(),
+		LastName:  v[guestLastName].textPtr(),
+		Extra:     unknownFields(c.V1, g.extra),
 	}
 	return &m.guest
 }
@@ -112,12 +114,20 @@ func (m *mapping) mapAddress(c *validation) *upstream.Address {
 	}
 	v := a.values
 	m.address = upstream.Address{
-		Postcode: v[addressPostcode].textPtr(), Street: v[addressStreet].textPtr(), Comment: v[addressComment].textPtr(),
-		Lat: v[addressLat].numberPtr(), Lon: v[addressLon].numberPtr(),
-		CityID: v[addressCityID].textPtr(), CityName: v[addressCityName].textPtr(), Floor: v[addressFloor].wholePtr(&m.floor),
-		HouseNumber: v[addressHouse].textPtr(), ApartmentNumber: v[addressApartment].textPtr(),
-		Entrance: v[addressEntrance].textPtr(), Subway: v[addressSubway].textPtr(), FullAddress: v[addressFull].textPtr(),
-		Extra: unknownFields(c.V1, a.extra),
+		Postcode:        v[addressPostcode].textPtr(),
+		Street:          v[addressStreet].textPtr(),
+		Comment:         v[addressComment].textPtr(),
+		Lat:             v[addressLat].numberPtr(),
+		Lon:             v[addressLon].numberPtr(),
+		CityID:          v[addressCityID].textPtr(),
+		CityName:        v[addressCityName].textPtr(),
+		Floor:           v[addressFloor].wholePtr(&m.floor),
+		HouseNumber:     v[addressHouse].textPtr(),
+		ApartmentNumber: v[addressApartment].textPtr(),
+		Entrance:        v[addressEntrance].textPtr(),
+		Subway:          v[addressSubway].textPtr(),
+		FullAddress:     v[addressFull].textPtr(),
+		Extra:           unknownFields(c.V1, a.extra),
 	}
 	if v[addressFull].blank() && c.required().fullAddress {
 		c.full = c.fullAddress()

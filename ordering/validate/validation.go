@@ -40,7 +40,6 @@ type validation struct {
 	mapped mapping
 }
 
-// start prepares the check of an order.
 func (c *validation) start(v *Validator, req Request) {
 	c.Request, c.rules, c.now, c.work = req, v.rules(req.Restaurant), v.clock(), assignmentWork
 	c.violations.Language, c.itemsReady, c.unchecked = req.Language, false, none
@@ -66,7 +65,6 @@ func (c *validation) finish() bool {
 	return true
 }
 
-// decode decodes the body for the catalogue.
 func (c *validation) decode() error {
 	c.order = &c.own
 	err := c.own.decode(c.Input, c.levels(), &c.violations)
@@ -92,7 +90,6 @@ func (c *validation) checkOrder() bool {
 	return c.violations.Len() == 0
 }
 
-// result checks the order and returns the result.
 func (c *validation) result() *Result {
 	result := &Result{Version: c.Version, Valid: c.checkOrder(), ExpectedAt: c.expectedAt}
 	if c.total.known {

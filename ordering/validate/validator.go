@@ -129,8 +129,11 @@ func newRules(cfg Config, location *time.Location) *rules {
 		return !slices.Contains(cfg.Required.Delivery, name)
 	})
 	return &rules{
-		Config: cfg, location: location,
-		delivery: requiredFieldsOf(cfg.Required.Delivery), pickup: requiredFieldsOf(cfg.Required.Pickup), either: requiredFieldsOf(both),
+		Config:   cfg,
+		location: location,
+		delivery: requiredFieldsOf(cfg.Required.Delivery),
+		pickup:   requiredFieldsOf(cfg.Required.Pickup),
+		either:   requiredFieldsOf(both),
 	}
 }
 

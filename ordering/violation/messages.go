@@ -80,7 +80,6 @@ func message(code Code, language string, params Params, subject string) string {
 	return expand(text, language, params, subject)
 }
 
-// expand replaces the placeholders of a text.
 func expand(text, language string, params Params, subject string) string {
 	var b strings.Builder
 	for {
