@@ -62,8 +62,8 @@ type execution struct {
 // in the journal. An error means that no call was begun and nothing was sent. A repeated request
 // returns the result of the first one.
 //
-// After the call was begun, it ignores the end of ctx and has its own time limit (policy O8): a
-// client that disconnects must not leave an order half placed.
+// Once the call was begun, execute ignores the end of ctx. The call has its own time limit (policy
+// O8), because a client that disconnects must not leave an order half placed.
 func (o *Orders) execute(ctx context.Context, r *request) (Result, error) {
 	e := &execution{request: r}
 	if result, found, err := o.lookUp(ctx, e); found || err != nil {
@@ -98,7 +98,7 @@ func (o *Orders) execute(ctx context.Context, r *request) (Result, error) {
 }
 
 // lookUp returns the result of the first request with the same key, whatever the current menu
-// contains (policy O7). A retry is looked up for its unknown outcome instead.
+// contains (policy O7). For a retry, it checks that the outcome of the call is unknown.
 func (o *Orders) lookUp(ctx context.Context, e *execution) (result Result, found bool, err error) {
 	if e.retry != nil {
 		if call, ok := e.retry.record.Last(e.operation); !ok || call.Outcome != OutcomeUnknown {
@@ -120,9 +120,9 @@ func (o *Orders) lookUp(ctx context.Context, e *execution) (result Result, found
 	return result, true, err
 }
 
-// hashRequest sets the key and the fingerprint of the call. Both are hashes, so that the journal
-// stores neither the client's key nor a second copy of the body (policy O7). A change without a key
-// gets one derived from its content (policy O9); a new order without a key has none.
+// hashRequest sets the key and the fingerprint of the call. Both are keyed hashes and contain
+// neither the client's key nor the body (policy O7). A change without a key gets one derived from
+// its content (policy O9); a new order without a key has none.
 func (o *Orders) hashRequest(ctx context.Context, r *request, spec *CallSpec) error {
 	secret, err := o.deps.Journal.Secret(ctx)
 	if err != nil {

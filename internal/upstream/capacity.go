@@ -115,8 +115,8 @@ type Rejections struct{ OnArrival, AfterWaiting uint64 }
 type Load struct {
 	// Waiting and InFlight count calls, including reads.
 	Waiting, InFlight int
-	OrderSlots        int           // current maximum of calls that write
-	SlotTime          time.Duration // mean time that a call that writes has its slot
+	OrderSlots        int           // current maximum of writes in flight
+	SlotTime          time.Duration // mean time for which a write has its slot
 	Rejected          Rejections
 }
 
