@@ -1,9 +1,9 @@
 // Package cache stores the catalogues in Redis. Package cache/replica keeps them in memory and serves
 // reads from there. Package cache/encoded keeps their encoded HTTP bodies.
 //
-// Invariant: a reader sees a complete version of a restaurant's catalogue, never a mixture of two, and
-// never an older version after a newer one (policies S2, S6). One small script makes a version current;
-// everything that it refers to is written before.
+// Invariant: a reader sees a complete version of a restaurant's catalogue, never a mixture of two
+// versions. After a newer version it never sees an older one (policies S2, S6). One small script makes
+// a version current; everything that it refers to is written before.
 //
 // A content (a published menu view without its stop lists) is stored once under its hash and shared by
 // all restaurants of a chain. A restaurant's version is a small record that refers to a content and

@@ -147,7 +147,7 @@ func TestReadyzNamesTheRule(t *testing.T) {
 		}
 	}
 	body := string(k.get("/readyz?verbose").is(t, http.StatusOK).body)
-	for _, want := range []string{`"status":"degraded"`, "main: Redis was restored", "north: no replica of Redis has ever acknowledged"} {
+	for _, want := range []string{`"status":"degraded"`, "main: Redis was restored", "north: orders do not wait for a replica, because no replica of Redis has ever acknowledged"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("readyz?verbose lacks %q: %s", want, body)
 		}

@@ -26,9 +26,9 @@ func (p *pipelineRun) guard(view *menu.View, content string) (held, reason strin
 	return "", reason
 }
 
-// guard returns the reason for a quarantine of a menu that is probably a mistake: an empty one, or one
-// that lost more than limit of the served products (policy S4). It returns "" if the menu may be
-// published. before is 0 for a first menu, which is only quarantined if it is empty.
+// guard returns the reason for a quarantine, or "" if the menu may be published (policy S4). It rejects
+// menus that are probably a mistake: an empty one, or one that lost more than limit of the served
+// products. before is 0 for a first menu, which is only quarantined if it is empty.
 func guard(before, after int, limit float64) string {
 	switch {
 	case after == 0:

@@ -54,9 +54,9 @@ func (p *pipelineRun) loadState(ctx context.Context) error {
 	return nil
 }
 
-// isComparable reports whether an equal body means an equal menu: the current version came from the
-// last fetch, with the same settings and name and under the same hold; the run is not forced; and Redis
-// has its content and is not behind the served version (policy S2).
+// isComparable reports whether an equal body means an equal menu (policy S2). The run must not be
+// forced. The current version must come from the last fetch, with the same settings and name and under
+// the same hold. Redis must have its content and not be behind the served version.
 func (p *pipelineRun) isComparable() bool {
 	return !p.run.Force && !p.contentLost && p.current.Version > 0 && p.lastFetch.Version == p.current.Version &&
 		p.floor <= p.current.Version && p.lastFetch.Settings == p.settings && p.current.Name == cmp.Or(p.target.Name, p.current.Name) &&

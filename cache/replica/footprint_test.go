@@ -18,9 +18,9 @@ import (
 	"larder/internal/testkit/topology"
 )
 
-// The limits of a cached menu of 400 dishes on the heap, in KiB: its menu in gzip
-// and br, that with the compiled catalogue, that with the published view, and all
-// its bodies (docs/performance.md, "Memory").
+// The limits of a cached menu of 400 dishes on the heap, in KiB (docs/performance.md, "Memory"): its
+// menu in gzip and br, also with the compiled catalogue, also with the published view, and all its
+// bodies.
 const (
 	bodiesMost = 220
 	menuMost   = 560

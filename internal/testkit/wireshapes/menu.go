@@ -1,8 +1,7 @@
 package wireshapes
 
-// Menu returns the menu view of the orders as a service publishes it: prices and
-// ids as text and as numbers, an id above 2^53, nulls, and fields that the
-// interface does not have.
+// Menu returns the menu view of the orders as a service publishes it. It has prices and ids as text and
+// as numbers, an id above 2^53, nulls, and fields that the interface does not have.
 func Menu() []byte {
 	return []byte(`{"name":"Wire shapes","isPossibleDelete":false,"haveChanges":null,"dateModified":"2022-04-30T02:03:04.565+00:00",
 "categories":[{"id":5,"name":"Kitchen","parentId":null},{"id":"6","name":"Напитки 🥤","parentId":"5"}],
