@@ -45,7 +45,8 @@ func TestPackedViews(t *testing.T) {
 		if err := r.Client().Del(t.Context(), keys.StopValues("grill", 1)).Err(); err != nil {
 			t.Fatal(err)
 		}
-		stops, contents, err := s.PackedViews(t.Context(), []cache.Version{one, two, other}, func(content string) bool { return content == other.Content })
+		stops, contents, err := s.PackedViews(t.Context(), []cache.Version{one, two, other},
+			func(content string) bool { return content == other.Content })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,7 +73,8 @@ func TestPackedViews(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, contents, err := s.PackedViews(t.Context(), []cache.Version{one}, func(string) bool { return false }); err != nil || len(contents) != 0 {
+		if _, contents, err := s.PackedViews(t.Context(), []cache.Version{one}, func(string) bool { return false }); err != nil ||
+			len(contents) != 0 {
 			t.Errorf("a foreign key: %d contents, %v; want none", len(contents), err)
 		}
 	})

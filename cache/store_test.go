@@ -76,7 +76,8 @@ func TestDocumentedKeys(t *testing.T) {
 		ctx, client := t.Context(), r.Client()
 
 		current := client.HGetAll(ctx, cache.NewKeys(r.Prefix()).Current(bistro)).Val()
-		if current["version"] != "1" || current["syncedAt"] != "2026-03-01T12:00:00.000Z" || current["index"] != cache.NewKeys(r.Prefix()).Version(bistro, 1) || len(current["content"]) != 64 {
+		if current["version"] != "1" || current["syncedAt"] != "2026-03-01T12:00:00.000Z" ||
+			current["index"] != cache.NewKeys(r.Prefix()).Version(bistro, 1) || len(current["content"]) != 64 {
 			t.Errorf("current = %v", current)
 		}
 		want := map[string]map[string]string{
@@ -379,7 +380,8 @@ func TestVersionsOfOneSecondAreModifiedApart(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, got := range []cache.Version{v, stored} {
-				if !got.SyncedAt.Equal(noon.Add(step.synced)) || !got.ModifiedAt.Equal(noon.Add(step.modified)) || !got.PublishedAt.Equal(got.ModifiedAt) {
+				if !got.SyncedAt.Equal(noon.Add(step.synced)) || !got.ModifiedAt.Equal(noon.Add(step.modified)) ||
+					!got.PublishedAt.Equal(got.ModifiedAt) {
 					t.Errorf("version %d: synced %s, modified %s, published %s; want modified %s after noon",
 						got.Version, got.SyncedAt, got.ModifiedAt, got.PublishedAt, step.modified)
 				}

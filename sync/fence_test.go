@@ -46,7 +46,8 @@ func TestANumberGivenTwiceLetsOneHolderPublish(t *testing.T) {
 	}
 	g.want(run, runlog.OutcomeUpdated, 2)
 	close(gate.open)
-	if first := <-done; first.Outcome != runlog.OutcomeFailed || !strings.Contains(first.Error, "another instance has taken over this restaurant") {
+	if first := <-done; first.Outcome != runlog.OutcomeFailed ||
+		!strings.Contains(first.Error, "another instance has taken over this restaurant") {
 		t.Errorf("the first holder ended %s, %q", first.Outcome, first.Error)
 	}
 	view, err := g.store.View(t.Context(), g.current())

@@ -69,7 +69,8 @@ func TestRollbackHoldsUntilTheNextChange(t *testing.T) {
 		if run.Changes != (runlog.Changes{Removed: 1, Changed: 1}) || run.Rollback == nil || run.By[0] != "ops" || run.Products != 10 {
 			t.Errorf("run %+v", run)
 		}
-		if kept, err := g.Run(t.Context(), run.ID); err != nil || kept.Rollback == nil || *kept.Rollback != *run.Rollback || kept.Trigger != runlog.TriggerManual {
+		if kept, err := g.Run(t.Context(), run.ID); err != nil || kept.Rollback == nil || *kept.Rollback != *run.Rollback ||
+			kept.Trigger != runlog.TriggerManual {
 			t.Errorf("record %+v, %v", kept, err)
 		}
 		if g.logged("sync.rollback") != 1 {

@@ -109,7 +109,8 @@ func TestUnchangedScheduledRunsAreFolded(t *testing.T) {
 				if err != nil || run.ID != fold[len(fold)-1] || run.Folded == nil {
 					t.Fatalf("run %s: %+v, %v, want the record of %v", id, run, err, fold)
 				}
-				if f := *run.Folded; f.Count != len(fold) || f.First != fold[0] || run.StartedAt.Sub(f.FirstAt) != time.Duration(len(fold)-1)*2*time.Minute {
+				if f := *run.Folded; f.Count != len(fold) || f.First != fold[0] ||
+					run.StartedAt.Sub(f.FirstAt) != time.Duration(len(fold)-1)*2*time.Minute {
 					t.Errorf("run %s stands for %+v, want %v", id, f, fold)
 				}
 			}

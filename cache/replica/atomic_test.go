@@ -58,7 +58,8 @@ func readMemory(ctx context.Context, replica *Replica) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if !bytes.Contains(dish.Body, fmt.Appendf(nil, `"price":%d,`, version)) || !bytes.Contains(dish.Body, fmt.Appendf(nil, `"version":%d,`, version)) {
+	if !bytes.Contains(dish.Body, fmt.Appendf(nil, `"price":%d,`, version)) ||
+		!bytes.Contains(dish.Body, fmt.Appendf(nil, `"version":%d,`, version)) {
 		return 0, fmt.Errorf("version %d: the dish is %s", version, dish.Body)
 	}
 	return version, nil

@@ -178,7 +178,8 @@ func TestAReadThatFindsOtherStopListsWakesTheReplica(t *testing.T) {
 		cachetest.Eventually(t, "a read wakes the replica", func() bool {
 			dropView(replica, bistro)
 			body, err := replica.Published(t.Context(), old, encoded.Identity)
-			return err == nil && string(body.Body) == fmt.Sprintf(chainBody, `,"disabled":false`) && read(t, replica, bistro).Published == version.Published
+			return err == nil && string(body.Body) == fmt.Sprintf(chainBody, `,"disabled":false`) &&
+				read(t, replica, bistro).Published == version.Published
 		})
 	})
 }

@@ -84,7 +84,8 @@ func TestRedisURL(t *testing.T) {
 			continue
 		}
 		var fault *setting.Error
-		if !errors.As(err, &fault) || fault.Key != "redis.url" || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "rediss://") {
+		if !errors.As(err, &fault) || fault.Key != "redis.url" || !strings.Contains(err.Error(), want) ||
+			!strings.Contains(err.Error(), "rediss://") {
 			t.Errorf("%q: got %v, want one that says %q and what is supported", url, err, want)
 		}
 		if err != nil && strings.Contains(err.Error(), "hunter2") {

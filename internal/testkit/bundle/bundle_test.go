@@ -51,7 +51,8 @@ func TestBuild(t *testing.T) {
 	if len(got) != 3 || got["page.html"] != small()["src/page.html"] || got["page.css"] != "p{margin:0}\n" {
 		t.Errorf("built %q", got)
 	}
-	if module := got["shop.js"]; !strings.Contains(module, ":host{color:red}") || !strings.Contains(module, "640") || strings.Contains(module, "import") {
+	if module := got["shop.js"]; !strings.Contains(module, ":host{color:red}") || !strings.Contains(module, "640") ||
+		strings.Contains(module, "import") {
 		t.Errorf("shop.js is %q", module)
 	}
 }

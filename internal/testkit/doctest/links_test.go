@@ -70,7 +70,8 @@ func TestBrokenLinksAreTold(t *testing.T) {
 	if !reached["links/other.md"] || !reached["links/picture.svg"] || len(reached) != 2 {
 		t.Errorf("reached %v", reached)
 	}
-	if got := page.links(); !slices.Contains(got, "https://shop.example/x") || slices.Contains(got, "code.md") || slices.Contains(got, "block.md") {
+	if got := page.links(); !slices.Contains(got, "https://shop.example/x") || slices.Contains(got, "code.md") ||
+		slices.Contains(got, "block.md") {
 		t.Errorf("links %v", got)
 	}
 }

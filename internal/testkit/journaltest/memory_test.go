@@ -68,7 +68,11 @@ func TestMemoryInRealTime(t *testing.T) {
 	}
 	journaltest.Run(t, func(_ *testing.T, retention journaltest.Retention) journaltest.Fixture {
 		m := journaltest.NewMemory(time.Now, retention)
-		return journaltest.Fixture{Journal: m, Again: func(*testing.T) ordering.Journal { return m }, Lose: func(_ *testing.T, connection string) { m.Lose(connection) }}
+		return journaltest.Fixture{
+			Journal: m,
+			Again:   func(*testing.T) ordering.Journal { return m },
+			Lose:    func(_ *testing.T, connection string) { m.Lose(connection) },
+		}
 	})
 }
 

@@ -56,7 +56,8 @@ func TestAwaitShowsTheLastWordsOfAChildThatEnded(t *testing.T) {
 
 func TestStartSaysWhatCannotBeStarted(t *testing.T) {
 	t.Parallel()
-	if _, err := process.Start(t.Context(), t.TempDir(), "child", nil, "/nowhere"); err == nil || !strings.Contains(err.Error(), "start child") {
+	if _, err := process.Start(t.Context(), t.TempDir(), "child", nil, "/nowhere"); err == nil ||
+		!strings.Contains(err.Error(), "start child") {
 		t.Errorf("Start: %v", err)
 	}
 }
