@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: 98d9dca647adc656b75d1cce0066f6f1ebe04dcacf258fe8125122841319e0e6
-// what follows: 8fcc34788df70a9822484e723f3218ddc484f09eeff44b3d538db426aeaf9360
+// openapi.yaml: 4b6bb97ae94ef5947cccb25d35406e1360646c5af805eebc5f1291350912e810
+// what follows: 3b30a39b7459d1ab3b063610758be3a99e42e1b818a12675a2a3582afdbfc88f
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -13,7 +13,7 @@ export interface paths {
         put?: never;
         /**
          * Get a bearer token
-         * @description OAuth 2.0 client credentials. After 10 failures a minute of a client from an address (`http.rate.token_failures`), or 30 of an address (`http.rate.address_failures`), a wrong secret is answered 429; a correct one is never rejected.
+         * @description OAuth 2.0 client credentials. A wrong secret returns 429 after 10 failures per minute for a client from one address (`http.rate.token_failures`), or after 30 from one address (`http.rate.address_failures`). A correct secret is never rejected.
          */
         post: operations["getToken"];
         delete?: never;
@@ -31,7 +31,7 @@ export interface paths {
         };
         /**
          * Show this document as a page
-         * @description Unless `http.docs` is false. It loads nothing from elsewhere.
+         * @description `http.docs: false` removes the page. It loads no external resources.
          */
         get: operations["showDocument"];
         put?: never;
@@ -51,7 +51,7 @@ export interface paths {
         };
         /**
          * Get a file of the page
-         * @description Its scripts and styles.
+         * @description Scripts and style sheets.
          */
         get: operations["getDocsFile"];
         put?: never;
@@ -71,7 +71,7 @@ export interface paths {
         };
         /**
          * Liveness check
-         * @description It answers as long as it does.
+         * @description Returns 200 while the process can respond.
          */
         get: operations["isAlive"];
         put?: never;
@@ -91,7 +91,7 @@ export interface paths {
         };
         /**
          * Get metrics for Prometheus
-         * @description `http.metrics` says who may read it: a token with the scope `ops`, anyone, or nobody. Left empty, it is a token's, and anyone's where `http.ops_listen` gives operators a listener of their own.
+         * @description `http.metrics` sets who can read metrics: clients with the scope `ops`, everyone, or nobody. If it is empty, a token is needed, unless `http.ops_listen` sets a separate listener.
          */
         get: operations["getMetrics"];
         put?: never;
@@ -111,7 +111,7 @@ export interface paths {
         };
         /**
          * Get this document as JSON
-         * @description As JSON.
+         * @description The same content as `/openapi.yaml`.
          */
         get: operations["getDocumentAsJSON"];
         put?: never;
@@ -131,7 +131,7 @@ export interface paths {
         };
         /**
          * Get this document as YAML
-         * @description As YAML.
+         * @description The same content as `/openapi.json`.
          */
         get: operations["getDocumentAsYAML"];
         put?: never;
@@ -151,18 +151,18 @@ export interface paths {
         };
         /**
          * Get the current session
-         * @description By the cookie that the browser sends.
+         * @description The browser sends the session as a cookie.
          */
         get: operations["getSession"];
         put?: never;
         /**
          * Sign in
-         * @description With a client of the scope `ops`. The session lasts `auth.session_lifetime`. After 5 failures a minute of a client from an address (`http.rate.sign_in_failures`), or 30 of an address (`http.rate.address_failures`), a wrong secret is answered 429; a correct one is never rejected.
+         * @description The client needs the scope `ops`. The session lasts `auth.session_lifetime`. A wrong secret returns 429 after 5 failures per minute for a client from one address (`http.rate.sign_in_failures`), or after 30 from one address (`http.rate.address_failures`). A correct secret is never rejected.
          */
         post: operations["signIn"];
         /**
          * Sign out
-         * @description The browser forgets its session.
+         * @description Removes the session cookie from the browser.
          */
         delete: operations["signOut"];
         options?: never;
@@ -179,7 +179,7 @@ export interface paths {
         };
         /**
          * Get the menu view
-         * @description What the service published last, every field of it, from memory.
+         * @description The complete menu view that the ordering service published last, from memory.
          */
         get: operations["viewMenu"];
         put?: never;
@@ -201,7 +201,7 @@ export interface paths {
         put?: never;
         /**
          * Create an order
-         * @description The order is checked, then passed on; a body is JSON whatever its `Content-Type` says. Without a key an order that is sent twice is two orders.
+         * @description larder validates the order, then sends it to the ordering service. The body is read as JSON, whatever its `Content-Type`. Without an idempotency key, an order that is sent twice is placed twice.
          */
         post: operations["createOrder"];
         delete?: never;
@@ -220,7 +220,7 @@ export interface paths {
         get?: never;
         /**
          * Complete a paid order
-         * @description There is no body.
+         * @description The request has no body.
          */
         put: operations["completeCreatedOrder"];
         post?: never;
@@ -240,7 +240,7 @@ export interface paths {
         get?: never;
         /**
          * Pay an order
-         * @description Passed on, once; also of an order that larder did not place.
+         * @description larder sends the payment once, also for an order that it did not place.
          */
         put: operations["payCreatedOrder"];
         post?: never;
@@ -260,7 +260,7 @@ export interface paths {
         get?: never;
         /**
          * Reject an order
-         * @description A restaurantID in the query or the body is taken and not sent on.
+         * @description A `restaurantID` in the query or the body is accepted and not sent to the ordering service.
          */
         put: operations["rejectCreatedOrder"];
         post?: never;
@@ -279,7 +279,7 @@ export interface paths {
         };
         /**
          * List rejection reasons
-         * @description From the cache.
+         * @description The reasons of the ordering service, from the cache.
          */
         get: operations["viewRejectionReasons"];
         put?: never;
@@ -299,7 +299,7 @@ export interface paths {
         };
         /**
          * Readiness check
-         * @description What it stands on is named with `verbose`.
+         * @description With `verbose`, the response lists each check.
          */
         get: operations["isReady"];
         put?: never;
@@ -319,7 +319,7 @@ export interface paths {
         };
         /**
          * Stream new versions of a menu
-         * @description Server-sent events `menu.updated` (read the menu again) and `menu.availability` (mark `products` and `ingredients`), each with the JSON of `MenuEvent` as its data, the version and 8 hex digits as its `id`. It tells what is so, not what has been. A comment comes every 15 s (`http.events.heartbeat`); `retry` tells when to come back after the end.
+         * @description Server-sent events: `menu.updated` (read the menu again) and `menu.availability` (update `products` and `ingredients`). The data is a `MenuEvent` as JSON. The `id` is the version and 8 hex digits. Events describe the current state, not a history. A heartbeat comment is sent every 15 s (`http.events.heartbeat`). `retry` is the delay before a reconnect.
          */
         get: operations["followMenu"];
         put?: never;
@@ -339,7 +339,7 @@ export interface paths {
         };
         /**
          * List the audit log
-         * @description The newest first, of the last 10,000. A page of a filter that matches few may be short.
+         * @description The last 10,000 actions, newest first. If a filter matches few entries, a page may be short.
          */
         get: operations["listAuditEntries"];
         put?: never;
@@ -359,7 +359,7 @@ export interface paths {
         };
         /**
          * Stream runs and batches
-         * @description Server-sent events without ids, of whichever larder: `reset` first of all and whenever some may have been missed (read the lists anew), `run.started` and `run.finished` with a `Run`, `sync.progress` with a `Progress`. 100 may be open.
+         * @description Server-sent events without ids, from all instances. `reset` comes first, and whenever events may have been missed: read the lists again. `run.started` and `run.finished` contain a `Run`, `sync.progress` a `Progress`. At most 100 streams can be open.
          */
         get: operations["followRuns"];
         put?: never;
@@ -381,7 +381,7 @@ export interface paths {
         put?: never;
         /**
          * Accept restored data, so that new orders can be placed
-         * @description New orders of a connection are paused (`journal_restored`) when Redis lacks orders that an instance of larder remembers. Accept only after you have found out which orders are missing. Where several connections are configured, name one in the query or in the body; in both only if they agree.
+         * @description New orders of a connection are paused (`journal_restored`) if Redis lacks orders that an instance remembers. Find out which orders are missing before you accept. If several connections are configured, name one in the query or in the body. If both are given, they must agree.
          */
         post: operations["acceptJournal"];
         delete?: never;
@@ -399,7 +399,7 @@ export interface paths {
         };
         /**
          * List orders
-         * @description The newest first. The state `unknown` lists every order with an operation whose outcome is not known.
+         * @description Newest first. The state `unknown` matches every order with an unknown outcome.
          */
         get: operations["listOrders"];
         put?: never;
@@ -419,7 +419,7 @@ export interface paths {
         };
         /**
          * Get an order with its calls
-         * @description What was sent while that is kept, what was answered, who resolved it.
+         * @description The calls with their requests (until these expire), their responses, and who resolved them.
          */
         get: operations["getOpsOrder"];
         put?: never;
@@ -441,7 +441,7 @@ export interface paths {
         put?: never;
         /**
          * Resolve an unknown outcome
-         * @description Ask the restaurant, then say what is so.
+         * @description Ask the restaurant, then record the outcome.
          */
         post: operations["resolveOrder"];
         delete?: never;
@@ -459,7 +459,7 @@ export interface paths {
         };
         /**
          * List restaurants with their freshness
-         * @description By id. A state is what this instance has in memory, at most `cache.poll` old, and with thousands of restaurants a second more; the rows are read anew.
+         * @description Sorted by id. States come from the memory of this instance. They are at most `cache.poll` old; with thousands of restaurants, one second more. The rows are current.
          */
         get: operations["listOpsRestaurants"];
         put?: never;
@@ -479,7 +479,7 @@ export interface paths {
         };
         /**
          * Get a restaurant with its last run
-         * @description Also the own menu view of a connection.
+         * @description Also works for the default menu of a connection.
          */
         get: operations["getOpsRestaurant"];
         put?: never;
@@ -502,7 +502,7 @@ export interface paths {
         post?: never;
         /**
          * Release a hold
-         * @description And pull the menu.
+         * @description Releases the hold, then syncs the menu.
          */
         delete: operations["releaseHold"];
         options?: never;
@@ -519,7 +519,7 @@ export interface paths {
         };
         /**
          * Get the lint findings of a menu
-         * @description As it was published, each finding with the products that it touches.
+         * @description The findings about the published menu, each with the products it affects.
          */
         get: operations["lintMenu"];
         put?: never;
@@ -541,7 +541,7 @@ export interface paths {
         put?: never;
         /**
          * Roll back to an older version
-         * @description It is published as a new version and held. A run in flight is waited for, 10 s without `wait`.
+         * @description Publishes the menu as a new version and holds it. The request waits for a current run, 10 s without `wait`.
          */
         post: operations["rollBack"];
         delete?: never;
@@ -561,7 +561,7 @@ export interface paths {
         put?: never;
         /**
          * Sync a menu now
-         * @description Joins the run that is in flight, or starts one.
+         * @description Joins the current run of the restaurant, or starts one.
          */
         post: operations["syncRestaurant"];
         delete?: never;
@@ -579,7 +579,7 @@ export interface paths {
         };
         /**
          * List stored versions
-         * @description The last version of each content, the newest first.
+         * @description The last version of each content, newest first.
          */
         get: operations["listVersions"];
         put?: never;
@@ -599,7 +599,7 @@ export interface paths {
         };
         /**
          * Compare two versions
-         * @description What would be another in `to`.
+         * @description The changes from this version to `to`, by default the current version.
          */
         get: operations["compareVersions"];
         put?: never;
@@ -619,7 +619,7 @@ export interface paths {
         };
         /**
          * Get a stored version
-         * @description The menu view that the ordering service published last while this version was current.
+         * @description The last menu view that the ordering service published while this version was current.
          */
         get: operations["getVersionView"];
         put?: never;
@@ -639,7 +639,7 @@ export interface paths {
         };
         /**
          * List runs
-         * @description The newest first. A page of a client with one connection may be short.
+         * @description Newest first. For a client with one connection, a page may be short.
          */
         get: operations["listRuns"];
         put?: never;
@@ -659,7 +659,7 @@ export interface paths {
         };
         /**
          * Get a run
-         * @description How long each step took, what changed, what failed. For a scheduled run that found nothing changed this is the record that it shares with others (`folded`), as long as it is among the latest `sync.run_index` runs of all restaurants.
+         * @description The duration of each step, the changes, and the error. Scheduled runs that found nothing changed share one record (`folded`), while it is among the latest `sync.run_index` runs of all restaurants.
          */
         get: operations["getRun"];
         put?: never;
@@ -679,7 +679,7 @@ export interface paths {
         };
         /**
          * Count restaurants by state, and orders that need resolving
-         * @description How many restaurants are in which state, and how many orders wait to be resolved. A state is what this instance has in memory: at most `cache.poll` old, and with thousands of restaurants a second more.
+         * @description The number of restaurants in each state, and the number of orders that need resolving. States come from the memory of this instance. They are at most `cache.poll` old; with thousands of restaurants, one second more.
          */
         get: operations["getSummary"];
         put?: never;
@@ -701,7 +701,7 @@ export interface paths {
         put?: never;
         /**
          * Sync all menus
-         * @description Of every restaurant that the client sees. No more than 8 batches are open at a time.
+         * @description Syncs all restaurants that the client can see. At most 8 batches can be open at a time.
          */
         post: operations["syncAll"];
         delete?: never;
@@ -719,7 +719,7 @@ export interface paths {
         };
         /**
          * Get the progress of a batch
-         * @description Kept for a day.
+         * @description A batch is stored for a day.
          */
         get: operations["getBatch"];
         put?: never;
@@ -739,7 +739,7 @@ export interface paths {
         };
         /**
          * Get an order record by its idempotency key
-         * @description A key finds what its own client asked for. A guest learns `state`, `total` and `orderID` alone.
+         * @description Returns only orders of the same client. Guests get `state`, `total` and `orderID` only.
          */
         get: operations["findOrder"];
         put?: never;
@@ -780,7 +780,7 @@ export interface paths {
         get?: never;
         /**
          * Complete a paid order
-         * @description There is no body.
+         * @description The request has no body.
          */
         put: operations["completeOrder"];
         post?: never;
@@ -800,7 +800,7 @@ export interface paths {
         get?: never;
         /**
          * Pay an order
-         * @description An order is paid once. Without a key the same payment again is answered as the first was, unless that was refused.
+         * @description An order is paid once. Without a key, a repeated identical payment returns the first response, unless that payment was refused.
          */
         put: operations["payOrder"];
         post?: never;
@@ -859,7 +859,7 @@ export interface paths {
         };
         /**
          * List restaurants
-         * @description Every restaurant that the caller sees, by id, with what is served of it. The `ETag` is of the body alone.
+         * @description All restaurants that the client can see, sorted by id. The `ETag` depends on the body alone.
          */
         get: operations["listRestaurants"];
         put?: never;
@@ -879,7 +879,7 @@ export interface paths {
         };
         /**
          * Get the changes since a version
-         * @description For a page that has a menu and asks each minute whether it still holds. All lists are empty where nothing differs.
+         * @description For pages that poll for changes. All lists are empty if nothing changed.
          */
         get: operations["getChanges"];
         put?: never;
@@ -899,7 +899,7 @@ export interface paths {
         };
         /**
          * Get a menu
-         * @description The menu that is served, ready for a storefront: a scheme and an ingredient stand once. It is answered from memory.
+         * @description The served menu, normalised for storefronts: each scheme and each ingredient occurs once. It is served from memory.
          */
         get: operations["getMenu"];
         put?: never;
@@ -921,7 +921,7 @@ export interface paths {
         put?: never;
         /**
          * Place an order
-         * @description Whatever goes wrong on the way, send the same order again with the same key: a repeated answer is the first one byte for byte. Guests may place where `auth.public_orders` is enabled.
+         * @description After any failure, send the same order again with the same key. A repeated response is identical to the first one. Guests can place orders if `auth.public_orders` is enabled.
          */
         post: operations["placeOrder"];
         delete?: never;
@@ -941,7 +941,7 @@ export interface paths {
         put?: never;
         /**
          * Validate an order without placing it
-         * @description Well-formed JSON is always answered with 200: every violation (the first 200), or the exact body that would be sent to the ordering service. 20 a second from an address (`http.rate.validate`); an order counts once, and once more for every 8 KiB of its body and every 500 of its lines.
+         * @description Well-formed JSON always returns 200. The result lists all violations (the first 200), or contains the exact body for the ordering service. The limit is 20 requests per second from one address (`http.rate.validate`). An order counts as one request, plus one for every 8 KiB of its body and every 500 of its lines.
          */
         post: operations["validateOrder"];
         delete?: never;
@@ -959,7 +959,7 @@ export interface paths {
         };
         /**
          * List products by category, search words and availability
-         * @description In the order of the menu. A page goes on after its last product in a newer version too.
+         * @description Sorted as in the menu. A cursor stays valid in newer versions.
          */
         get: operations["listProducts"];
         put?: never;
@@ -979,7 +979,7 @@ export interface paths {
         };
         /**
          * Get a product with its groups and options
-         * @description Everything that an order form needs to draw itself: groups with their limits, options, and their own groups.
+         * @description Everything that an order form needs: groups with their limits, options, and nested groups.
          */
         get: operations["getProduct"];
         put?: never;
