@@ -110,7 +110,7 @@ func (c *Config) checkRestaurants(l *loader) {
 		key := fmt.Sprintf("restaurants[%d]", i)
 		id := string(r.ID)
 		if !IsRestaurantID(id) {
-			l.problem(key+".id", "%q is no restaurant id: use 1 to 64 of A-Z a-z 0-9 . _ : -", id)
+			l.problem(key+".id", "%q is not a valid restaurant id: use 1 to 64 of A-Z a-z 0-9 . _ : -", id)
 		}
 		if before, twice := seen[id]; twice && id != "" {
 			l.problem(key+".id", "%q is already the id of restaurants[%d]: remove one of them", id, before)
@@ -151,11 +151,11 @@ const (
 func (l *loader) checkContact(key string, r Restaurant) {
 	hasDigits := strings.ContainsFunc(r.Phone, unicode.IsDigit)
 	if strings.ContainsFunc(r.Phone, unicode.IsControl) || len(r.Phone) > maxPhone || r.Phone != "" && !hasDigits {
-		l.problem(key+".phone", "%q is no telephone number: write one as people dial it, such as %q, in at most %d bytes",
+		l.problem(key+".phone", "%q is not a telephone number: write one such as %q, with at most %d bytes",
 			r.Phone, "+351 22 000 00 00", maxPhone)
 	}
 	if strings.ContainsFunc(r.Address, unicode.IsControl) || len(r.Address) > maxAddress {
-		l.problem(key+".address", "is no address: write one line of at most %d bytes", maxAddress)
+		l.problem(key+".address", "is not a valid address: write one line of at most %d bytes", maxAddress)
 	}
 }
 

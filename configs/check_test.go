@@ -49,12 +49,12 @@ auth:
 	want := []string{
 		`larder.yaml:2:11: http.listen: "nowhere" is no host:port address, as 127.0.0.1:8080`,
 		`larder.yaml:4:12: sync.history: must be at least 1`,
-		`larder.yaml:6:13: ordering.max_zero: "some" is none of unlimited, none`,
+		`larder.yaml:6:13: ordering.max_zero: unknown value "some" (valid: unlimited, none)`,
 		`larder.yaml:8:5: connections[0].base_url: is missing`,
 		`larder.yaml:9:15: connections[0].auth_url: "ftp://x" must start with http:// or https://`,
 		`larder.yaml:15:15: auth.clients[0].secret: is shorter than 16 bytes, which is rejected because http.listen (nowhere) ` +
 			"is reachable from other machines; use a random one, as `openssl rand -base64 24` prints",
-		`larder.yaml:16:16: auth.clients[0].scopes[0]: unknown value "cook"; valid: menu, orders, ops`,
+		`larder.yaml:16:16: auth.clients[0].scopes[0]: unknown scope "cook" (valid: menu, orders, ops)`,
 		`environment LARDER_CACHE_MEMORY: cache.memory: must be at least 1MiB`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -79,11 +79,11 @@ auth:
 `)
 	want := []string{
 		`larder.yaml:6:15: restaurants[0].schedule: schedule "@every 2": failed to parse duration @every 2: time: missing unit in duration "2": write "@every 2m", five cron fields such as "*/5 * * * *", or "@hourly"`,
-		`larder.yaml:7:9: restaurants[1].id: "two words" is no restaurant id: use 1 to 64 of A-Z a-z 0-9 . _ : -`,
+		`larder.yaml:7:9: restaurants[1].id: "two words" is not a valid restaurant id: use 1 to 64 of A-Z a-z 0-9 . _ : -`,
 		`larder.yaml:8:17: restaurants[1].connection: there is no connection "man": the connections are main`,
 		`larder.yaml:9:9: restaurants[2].id: "one" is already the id of restaurants[0]: remove one of them`,
 		`larder.yaml:10:16: restaurants[2].time_zone: unknown time zone "Atlantis/Centre": use an IANA name such as Europe/Lisbon`,
-		`larder.yaml:12:21: restaurants[2].ordering.price_digits: must be between 0 and 6, not 9`,
+		`larder.yaml:12:21: restaurants[2].ordering.price_digits: 9 is not between 0 and 6`,
 		`larder.yaml:15:57: auth.clients[0].connection: there is no connection "none": the connections are main`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -101,11 +101,11 @@ func TestWhatOperatorsAreShownOfARestaurant(t *testing.T) {
   - {id: c, phone: "22\a", address: "Rua\n1"}
   - {id: d, phone: "`+long+`"}
 `)
-	const advice = `is no telephone number: write one as people dial it, such as "+351 22 000 00 00", in at most 100 bytes`
+	const advice = `is not a telephone number: write one such as "+351 22 000 00 00", with at most 100 bytes`
 	want := []string{
 		`larder.yaml:6:20: restaurants[1].phone: "ask at the bar" ` + advice,
 		`larder.yaml:7:20: restaurants[2].phone: "22\a" ` + advice,
-		`larder.yaml:7:37: restaurants[2].address: is no address: write one line of at most 500 bytes`,
+		`larder.yaml:7:37: restaurants[2].address: is not a valid address: write one line of at most 500 bytes`,
 		`larder.yaml:8:20: restaurants[3].phone: "` + long + `" ` + advice,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -117,7 +117,7 @@ func TestWhatOperatorsAreShownOfARestaurant(t *testing.T) {
 // share it, and the place is that of whoever says it.
 func TestReplicasNeedARedisThatAllReach(t *testing.T) {
 	t.Parallel()
-	const msg = `redis.shared: instances cannot share an embedded Redis; set redis.url to a Redis that all of them can reach, such as redis://redis.internal:6379`
+	const msg = `redis.shared: instances cannot share an embedded Redis, which each of them has for itself: set redis.url to one that all of them reach, such as redis://redis.internal:6379`
 	for name, test := range map[string]struct {
 		text, want string
 		env        []string
@@ -229,7 +229,7 @@ func TestLoadWithoutAFile(t *testing.T) {
 	if err != nil || cfg.Redis.Prefix != "mine" {
 		t.Errorf("Load without a file: %v, want defaults and environment", err)
 	}
-	if _, err := Load(filepath.Join(t.TempDir(), "none.yaml"), nil); err == nil || !strings.Contains(err.Error(), "there is no such file") {
+	if _, err := Load(filepath.Join(t.TempDir(), "none.yaml"), nil); err == nil || !strings.Contains(err.Error(), "the file does not exist") {
 		t.Errorf("Load of a missing file: %v", err)
 	}
 	if _, err := Load(t.TempDir(), nil); err == nil || !strings.Contains(err.Error(), "cannot read the configuration: is a directory") {
@@ -237,7 +237,7 @@ func TestLoadWithoutAFile(t *testing.T) {
 	}
 }
 
-// What is no text is not repeated on the terminal of who named the file.
+// Control characters of a file are not printed on the terminal.
 func TestLoadTakesTextAlone(t *testing.T) {
 	t.Parallel()
 	for _, content := range []string{"http:\n  listen: \x1b[2Jhere\n", "http:\n  listen: \xff\xfe\n", "\x7fELF\x00"} {
@@ -245,7 +245,7 @@ func TestLoadTakesTextAlone(t *testing.T) {
 		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		want := file + ":2:11: this is no text: the configuration is YAML in UTF-8, without control characters"
+		want := file + ":2:11: invalid character: the configuration must be YAML in UTF-8, without control characters"
 		if strings.HasPrefix(content, "\x7f") {
 			want = strings.Replace(want, ":2:11:", ":1:1:", 1)
 		}
@@ -309,20 +309,20 @@ auth:
 `)
 	want := []string{
 		`larder.yaml:2:3: unknown key "lisen" in http: did you mean "listen"?`,
-		`larder.yaml:3:18: http.drain_timeout: "soon" is no duration: write a number and a unit, such as 500ms, 30s, 2m or 24h`,
-		`larder.yaml:4:12: http.metrics: unknown value "some"; valid: open, ops, off`,
+		`larder.yaml:3:18: http.drain_timeout: invalid duration "soon": write a number and a unit, such as 500ms, 30s, 2m or 24h`,
+		`larder.yaml:4:12: http.metrics: unknown value "some" (valid: open, ops, off)`,
 		`larder.yaml:5:17: sync.history: must be at least 1`,
 		`larder.yaml:6:17: cache.memory: must be at least 1MiB`,
 		`larder.yaml:9:5: unknown key "base_ulr" in connections[0]: did you mean "base_url"?`,
 		`larder.yaml:10:15: connections[0].auth_url: "ftp://x" must start with http:// or https://`,
 		`larder.yaml:12:20: connections[0].client_secret: the environment variable NOBODY is not set: set it, or name a file with client_secret_file`,
-		`larder.yaml:13:18: connections[0].concurrency: "none" is no whole number`,
-		`larder.yaml:15:9: restaurants[0].id: "two words" is no restaurant id: use 1 to 64 of A-Z a-z 0-9 . _ : -`,
+		`larder.yaml:13:18: connections[0].concurrency: "none" must be an integer`,
+		`larder.yaml:15:9: restaurants[0].id: "two words" is not a valid restaurant id: use 1 to 64 of A-Z a-z 0-9 . _ : -`,
 		`larder.yaml:16:17: restaurants[0].connection: there is no connection "man": the connections are main`,
 		`larder.yaml:17:9: restaurants[1].id: one value is expected here, not a list`,
 		`larder.yaml:19:15: restaurants[2].schedule: schedule "often": expected exactly 5 fields, found 1: [often]: write "@every 2m", five cron fields such as "*/5 * * * *", or "@hourly"`,
 		`larder.yaml:22:26: auth.clients[0].secret: the environment variable NOBODY is not set: set it, or name a file with secret_file`,
-		`larder.yaml:22:48: auth.clients[0].scopes[0]: unknown value "cook"; valid: menu, orders, ops`,
+		`larder.yaml:22:48: auth.clients[0].scopes[0]: unknown scope "cook" (valid: menu, orders, ops)`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)
@@ -362,13 +362,13 @@ func TestValuesThatCannotBeReadAreNotChecked(t *testing.T) {
 			connection + "restaurants: [{id: a b}]\n",
 			[]string{"LARDER_RESTAURANTS_2_NAME=C"},
 			[]string{
-				`larder.yaml:4:20: restaurants[0].id: "a b" is no restaurant id: use 1 to 64 of A-Z a-z 0-9 . _ : -`,
+				`larder.yaml:4:20: restaurants[0].id: "a b" is not a valid restaurant id: use 1 to 64 of A-Z a-z 0-9 . _ : -`,
 				"environment LARDER_RESTAURANTS_2_NAME: restaurants: there is no element 2: the list has 1, the next index is 1",
 			},
 		},
 		"no YAML at all": {
 			"connections: [a\n", nil,
-			[]string{"larder.yaml:1:14: this is no valid YAML: sequence end token ']' not found"},
+			[]string{"larder.yaml:1:14: invalid YAML: sequence end token ']' not found"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -396,7 +396,7 @@ func TestProblemsAsJSON(t *testing.T) {
 	t.Parallel()
 	_, err := Parse("larder.yaml", []byte("sync: {history: many}\n"), []string{"LARDER_CACHE_MEMORY=1KiB"})
 	got, jsonErr := json.Marshal(err)
-	want := `[{"file":"larder.yaml","line":1,"column":17,"key":"sync.history","msg":"\"many\" is no whole number"},` +
+	want := `[{"file":"larder.yaml","line":1,"column":17,"key":"sync.history","msg":"\"many\" must be an integer"},` +
 		`{"variable":"LARDER_CACHE_MEMORY","key":"cache.memory","msg":"must be at least 1MiB"}]`
 	if string(got) != want || jsonErr != nil {
 		t.Errorf("JSON %s, %v; want %s", got, jsonErr, want)
@@ -435,5 +435,48 @@ restaurants: [{id: one, ordering: {time_ahead: 1h}}]
 		if diff := cmp.Diff(want, strings.Split(err.Error(), "\n")); diff != "" {
 			t.Errorf("problems (-want +got):\n%s", diff)
 		}
+	}
+}
+
+// Where the cause of a frequent mistake is known, the message names the fix.
+func TestMessagesNameTheFix(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ text, want string }{
+		"a URL without a scheme": {
+			strings.ReplaceAll(connection, `base_url: "http://127.0.0.1:9"`, "base_url: 127.0.0.1:9"),
+			`larder.yaml:3:28: connections[0].base_url: "127.0.0.1:9" is not a valid URL: ` +
+				"start it with http:// or https://, such as http://127.0.0.1:9",
+		},
+		"a percentage": {
+			"sync: {shrink_limit: 50}\n", "larder.yaml:1:22: sync.shrink_limit: must be above 0 and at most 1: write 0.5 for 50 %",
+		},
+		"a percent sign": {"sync: {shrink_limit: 50%}\n", "larder.yaml:1:22: sync.shrink_limit: write 0.5 for 50 %"},
+		"a URL without quotes in a list": {
+			"auth: {public_orders: {origins: [http://127.0.0.1:3000]}}\n",
+			`larder.yaml:1:34: auth.public_orders.origins[0]: put the URL in quotes: "http://127.0.0.1:3000"`,
+		},
+		"a quote without its end": {
+			"redis:\n  url: \"embedded\n  prefix: x # it's\nhttp:\n  listen: \"@x\"\n",
+			"larder.yaml:2:8: invalid YAML: the quote is not closed on this line",
+		},
+		"a single quote without its end": {
+			"redis: {prefix: \"a\\\"b\"}\nhttp:\n  hosts:\n    - 'it''s\n    - 'x'\n",
+			"larder.yaml:4:7: invalid YAML: the quote is not closed on this line",
+		},
+		"a misspelled scope": {
+			"auth: {clients: [{id: a, secret: b, scopes: [order]}]}\n",
+			`larder.yaml:1:46: auth.clients[0].scopes[0]: unknown scope "order"; did you mean "orders"? (valid: menu, orders, ops)`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff([]string{tc.want}, problemsOf(t, tc.text)); diff != "" {
+				t.Errorf("problems of\n%s\n(-want +got):\n%s", tc.text, diff)
+			}
+		})
+	}
+	legal := "redis:\n  prefix: \"a\n    b\"\n"
+	if _, err := Parse("larder.yaml", []byte(legal), nil); err != nil && strings.Contains(err.Error(), "YAML") {
+		t.Errorf("a quoted value of two lines: %v", err)
 	}
 }

@@ -48,6 +48,8 @@ func (l *loader) fill(path string, n *node, v reflect.Value) {
 			setDefaults(v.Index(i))
 			l.fill(fmt.Sprintf("%s[%d]", path, i), item, v.Index(i))
 		}
+	case n.kind == section && n.splitURL() != "":
+		l.problemAt(n.at, path, "put the URL in quotes: %q", n.splitURL())
 	case n.kind != single:
 		l.problemAt(n.at, path, "one value is expected here, not %v", n)
 	default:
@@ -93,7 +95,7 @@ func setText(v reflect.Value, text string) error {
 	case v.Type() == reflect.TypeFor[time.Duration]():
 		var d time.Duration
 		if d, err = time.ParseDuration(text); err != nil {
-			return fmt.Errorf("%q is no duration: write a number and a unit, such as 500ms, 30s, 2m or 24h", text)
+			return fmt.Errorf("invalid duration %q: write a number and a unit, such as 500ms, 30s, 2m or 24h", text)
 		}
 		v.SetInt(int64(d))
 	case v.Kind() == reflect.String:
@@ -106,13 +108,18 @@ func setText(v reflect.Value, text string) error {
 	case v.CanInt():
 		var n int64
 		if n, err = strconv.ParseInt(text, 10, v.Type().Bits()); err != nil {
-			return fmt.Errorf("%q is no whole number", text)
+			return fmt.Errorf("%q must be an integer", text)
 		}
 		v.SetInt(n)
 	case v.CanFloat():
 		var n float64
 		if n, err = strconv.ParseFloat(text, v.Type().Bits()); err != nil {
-			return fmt.Errorf("%q is no number", text)
+			if percent, ok := strings.CutSuffix(text, "%"); ok {
+				if n, err = strconv.ParseFloat(strings.TrimSpace(percent), v.Type().Bits()); err == nil {
+					return fmt.Errorf("write %g for %g %%", n/100, n)
+				}
+			}
+			return fmt.Errorf("%q must be a number", text)
 		}
 		v.SetFloat(n)
 	default:

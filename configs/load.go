@@ -61,14 +61,13 @@ func readFile(path string) ([]byte, error) {
 	data, err := os.ReadFile(path) //nolint:gosec // G304: the operator names the file
 	switch at := bytes.IndexFunc(data, invalidText); {
 	case errors.Is(err, fs.ErrNotExist):
-		const advice = "name the configuration with --config, or begin with a copy of configs/larder.yaml"
-		return nil, Errors{{Place: place, Msg: "there is no such file: " + advice}}
+		return nil, Errors{{Place: place, Msg: "the file does not exist: check the path, or create it with larder init"}}
 	case err != nil:
 		return nil, Errors{{Place: place, Msg: fmt.Sprintf("cannot read the configuration: %v", errors.Unwrap(err))}}
 	case at >= 0:
 		place.Line = 1 + bytes.Count(data[:at], []byte("\n"))
 		place.Column = at - bytes.LastIndexByte(data[:at], '\n')
-		return nil, Errors{{Place: place, Msg: "this is no text: the configuration is YAML in UTF-8, without control characters"}}
+		return nil, Errors{{Place: place, Msg: "invalid character: the configuration must be YAML in UTF-8, without control characters"}}
 	default:
 		return data, nil
 	}

@@ -165,10 +165,10 @@ cooks:
 spice: 1
 `, nil,
 		`larder.yaml:2:3: unknown key "lisen" in http: did you mean "listen"?`,
-		`larder.yaml:3:9: http.wait: "soon" is no duration: write a number and a unit, such as 500ms, 30s, 2m or 24h`,
+		`larder.yaml:3:9: http.wait: invalid duration "soon": write a number and a unit, such as 500ms, 30s, 2m or 24h`,
 		`larder.yaml:5:11: cooks[0].name: one value is expected here, not a list`,
-		`larder.yaml:6:13: cooks[0].knives: "many" is no whole number`,
-		`larder.yaml:7:12: cooks[0].share: "half" is no number`,
+		`larder.yaml:6:13: cooks[0].knives: "many" must be an integer`,
+		`larder.yaml:7:12: cooks[0].share: "half" must be a number`,
 		`larder.yaml:8:5: unknown key "pni" in cooks[1]: did you mean "pin"?`,
 		`larder.yaml:9:5: unknown key "size" in cooks[1]: the keys are name, knives, share, pin, pin_file`,
 		`larder.yaml:10:1: unknown key "spice" in the configuration: the keys are http, cooks, notes, own`,
@@ -182,9 +182,9 @@ func TestWrongShapes(t *testing.T) {
 		"larder.yaml:2:8: cooks: a list is expected here, not a section",
 	)
 	wantProblems(t, "http:\n  listen: a\n  listen: b\n", nil,
-		`larder.yaml:3:3: this is no valid YAML: mapping key "listen" already defined at [2:3]`)
+		`larder.yaml:3:3: invalid YAML: mapping key "listen" already defined at [2:3]`)
 	wantProblems(t, "http: [a\n", nil,
-		`larder.yaml:1:7: this is no valid YAML: sequence end token ']' not found`)
+		`larder.yaml:1:7: invalid YAML: sequence end token ']' not found`)
 	wantProblems(t, "notes: a\n---\nnotes: b\n", nil,
 		`larder.yaml:3:6: a second YAML document: put everything into one`)
 }
@@ -221,7 +221,7 @@ func TestEnvironmentProblems(t *testing.T) {
 	wantProblems(t, "", []string{"LARDER_HTTP_WAIT=soon", "LARDER_COOKS_2_NAME=C", "LARDER_HTTP=x"},
 		"environment LARDER_COOKS_2_NAME: cooks: there is no element 2: the list has 0, the next index is 0",
 		"environment LARDER_HTTP: http: this is a section of several keys, not one value",
-		`environment LARDER_HTTP_WAIT: http.wait: "soon" is no duration: write a number and a unit, such as 500ms, 30s, 2m or 24h`,
+		`environment LARDER_HTTP_WAIT: http.wait: invalid duration "soon": write a number and a unit, such as 500ms, 30s, 2m or 24h`,
 	)
 }
 

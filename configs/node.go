@@ -1,7 +1,9 @@
 package configs
 
 import (
+	"bytes"
 	"errors"
+	"strings"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -46,6 +48,20 @@ func (n *node) key(name string) *node {
 	return nil
 }
 
+// splitURL returns the URL that YAML has read as a section, as in {a: [http://b]},
+// or "".
+func (n *node) splitURL() string {
+	text := ""
+	for n.kind == section && len(n.keys) == 1 { // http: {//b: 80}
+		text += n.keys[0].name + ":"
+		n = n.keys[0].value
+	}
+	if text += n.text; strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://") {
+		return text
+	}
+	return ""
+}
+
 // String describes the value in a sentence.
 func (n *node) String() string {
 	switch n.kind {
@@ -58,7 +74,7 @@ func (n *node) String() string {
 	}
 }
 
-// readYAML returns what the file says.
+// readYAML returns the values of the file.
 func (l *loader) readYAML(data []byte) *node {
 	root := &node{}
 	file, err := parser.ParseBytes(data, 0)
@@ -68,7 +84,10 @@ func (l *loader) readYAML(data []byte) *node {
 			at, msg = l.at(e.GetToken()), e.GetMessage()
 		}
 		l.unreadable = true
-		l.problemAt(at, "", "this is no valid YAML: %s", msg)
+		if line, column := unclosedQuote(data); line > 0 && line <= max(at.Line, 1) {
+			at.Line, at.Column, msg = line, column, "the quote is not closed on this line"
+		}
+		l.problemAt(at, "", "invalid YAML: %s", msg)
 		return root
 	}
 	for i, doc := range file.Docs {
@@ -84,8 +103,40 @@ func (l *loader) readYAML(data []byte) *node {
 	return root
 }
 
-// convert returns a value of the file. It reports what YAML has and larder does
-// not support.
+// unclosedQuote returns the place of the first value that begins with a quote and
+// does not end on its line, or 0. YAML allows such values. But if a closing quote
+// is missing, the parser reports a later line.
+func unclosedQuote(data []byte) (line, column int) {
+	for line, text := range bytes.Split(data, []byte("\n")) {
+		starts := true // a value can start here
+		for i := 0; i < len(text); i++ {
+			c := text[i]
+			switch {
+			case c == '#' && (i == 0 || text[i-1] == ' '):
+				i = len(text)
+			case starts && (c == '"' || c == '\''):
+				begin := i
+				for i++; i < len(text); i++ {
+					if c == '"' && text[i] == '\\' || c == '\'' && bytes.HasPrefix(text[i:], []byte("''")) {
+						i++ // an escaped character
+					} else if text[i] == c {
+						break
+					}
+				}
+				if i >= len(text) {
+					return line + 1, begin + 1
+				}
+				starts = false
+			default:
+				starts = c == ' ' && (starts || i > 0 && (text[i-1] == ':' || text[i-1] == '-')) || bytes.IndexByte([]byte("[{,"), c) >= 0
+			}
+		}
+	}
+	return 0, 0
+}
+
+// convert returns a value of the file. It reports the features of YAML that larder
+// does not support.
 func (l *loader) convert(from ast.Node) *node {
 	n := &node{at: l.at(from.GetToken())}
 	switch from := from.(type) {

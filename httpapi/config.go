@@ -146,9 +146,9 @@ func (c Config) Validate() error {
 	errs = append(errs, c.Events.Check()...)
 	errs = append(errs, c.Page.check()...)
 	if c.Metrics != "" {
-		errs = append(errs, setting.OneOf("http.metrics", c.Metrics, MetricsOpen, MetricsOps, MetricsOff))
+		errs = append(errs, setting.OneOf("http.metrics", "value", c.Metrics, MetricsOpen, MetricsOps, MetricsOff))
 	}
-	errs = append(errs, setting.OneOf("http.access_log", c.AccessLog, LogErrors, LogSampled, LogAll))
+	errs = append(errs, setting.OneOf("http.access_log", "value", c.AccessLog, LogErrors, LogSampled, LogAll))
 	if c.MaxConnections < 0 {
 		errs = append(errs, setting.Errorf("http.max_connections", "must not be negative; 0 is no limit"))
 	}

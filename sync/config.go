@@ -74,7 +74,10 @@ func (c *Config) Validate() error {
 	if _, err := ParseSchedule(c.Schedule, "", ""); err != nil {
 		bad("schedule", err.Error())
 	}
-	if !(c.ShrinkLimit > 0 && c.ShrinkLimit <= 1) {
+	switch limit := c.ShrinkLimit; {
+	case limit > 1 && limit <= 100:
+		bad("shrink_limit", fmt.Sprintf("must be above 0 and at most 1: write %g for %g %%", limit/100, limit))
+	case !(limit > 0 && limit <= 1):
 		bad("shrink_limit", "must be above 0 and at most 1")
 	}
 	for _, count := range []struct {

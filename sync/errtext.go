@@ -39,7 +39,7 @@ func (deadlineError) Is(target error) bool { return target == context.DeadlineEx
 func explain(err, cause error, took time.Duration, fallback string) string {
 	var text strings.Builder
 	text.WriteString(failure(err))
-	if errors.Is(err, errService) {
+	if errors.Is(err, errService) && !errors.Is(err, upstream.ErrBreakerOpen) {
 		fmt.Fprintf(&text, " (tried for %v)", took.Round(time.Millisecond))
 	}
 	var late deadlineError

@@ -303,7 +303,7 @@ func TestDemoChecksItsFlagsBeforeItListens(t *testing.T) {
 func TestADemoWithAWrongSettingSaysWhichAndEnds(t *testing.T) {
 	t.Parallel()
 	got := command{env: []string{"LARDER_SYNC_HISTORY=many"}}.run(t, "demo", "--exit")
-	if got.Status != cli.StatusFailed || !strings.Contains(got.Err, `environment LARDER_SYNC_HISTORY: sync.history: "many" is no whole number`) {
+	if got.Status != cli.StatusFailed || !strings.Contains(got.Err, `environment LARDER_SYNC_HISTORY: sync.history: "many" must be an integer`) {
 		t.Errorf("demo with a wrong setting: %+v, want 1 and the variable", got)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"larder/internal/cli"
+	"larder/internal/setting"
 )
 
 // logger makes the program's log, on standard error, as the flags ask.
@@ -23,7 +24,7 @@ func logger(cmd *cobra.Command, env *cli.Environment) (*logrus.Logger, error) {
 	format := cli.StringFlag(cmd, "log-format")
 	level, err := logrus.ParseLevel(levelName)
 	if err != nil || level > logrus.DebugLevel || level < logrus.ErrorLevel {
-		return nil, cli.NewUsageError(fmt.Sprintf("--log-level: %q is none of debug, info, warn, error", levelName))
+		return nil, cli.NewUsageError("--log-level: " + setting.Unknown("level", levelName, []string{"debug", "info", "warn", "error"}))
 	}
 	coloured := env.ColoursErrors()
 	log := logrus.New()

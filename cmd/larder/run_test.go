@@ -43,8 +43,8 @@ func TestWrongUsageIsStatus2(t *testing.T) {
 		"an order without a file":               {[]string{"order", "place"}, nil, "larder order place takes 1 argument, not 0: larder order place FILE"},
 		"too few menus":                         {[]string{"menu", "diff"}, nil, "larder menu diff takes 1 to 2 arguments, not 0"},
 		"watched too often":                     {[]string{"status", "--watch", "--every", "1ms"}, nil, "--every: at least 200ms, not 1ms"},
-		"serve of nothing":                      {[]string{"serve"}, nil, "no configuration file and no connection: nothing to serve; give --config FILE"},
-		"check of nothing":                      {[]string{"check"}, []string{"LARDER_SYNC_HISTORY=5"}, "no configuration file and no connection"},
+		"serve of nothing":                      {[]string{"serve"}, nil, "no configuration: use --config FILE"},
+		"check of nothing":                      {[]string{"check"}, []string{"LARDER_SYNC_HISTORY=5"}, "no configuration: use --config FILE"},
 		"sync of nothing":                       {[]string{"sync"}, nil, "specify at least one restaurant, or --all"},
 		"sync of some and all":                  {[]string{"sync", "--all", "one"}, nil, "--all is every restaurant: leave out one, or --all"},
 		"wrong value in environment":            {[]string{"status"}, []string{"LARDER_JSON=perhaps"}, `environment LARDER_JSON: "perhaps" is not true or false` + "\n"},
@@ -55,7 +55,7 @@ func TestWrongUsageIsStatus2(t *testing.T) {
 		"config alone":                          {[]string{"config"}, nil, "larder config print\n"},
 		"help about nothing":                    {[]string{"help", "nonsense"}, nil, `there is no help about "nonsense"`},
 		"help about nothing of order":           {[]string{"help", "order", "eat"}, nil, `there is no help about "order eat"`},
-		"unknown log level":                     {[]string{"serve", "--log-level", "loud"}, nil, `--log-level: "loud" is none of debug, info, warn, error` + "\n"},
+		"unknown log level":                     {[]string{"serve", "--log-level", "loud"}, nil, `--log-level: unknown level "loud" (valid: debug, info, warn, error)` + "\n"},
 		"unknown log format":                    {[]string{"serve", "--log-format", "xml"}, nil, "--log-format: use text, json or auto"},
 		"demo: JSON that never ends":            {[]string{"demo", "--json"}, nil, "--json needs --exit"},
 		"generated: too many products":          {[]string{"sandbox", "--listen", "127.0.0.1:0", "--products", "10001"}, nil, "--products: between 1 and 10000"},
@@ -212,7 +212,7 @@ func TestAnUnreadableConfigurationNamesLineAndColumn(t *testing.T) {
 		got := larder(t, append(args, "--config", file)...)
 		for _, says := range []string{
 			file + `:2:3: unknown key "lisen" in http: did you mean "listen"?`,
-			file + `:3:17: sync.history: "many" is no whole number`,
+			file + `:3:17: sync.history: "many" must be an integer`,
 		} {
 			if got.Status != cli.StatusFailed || !strings.Contains(got.Err, says) {
 				t.Errorf("larder %v: %+v, want status 1 and %q", args, got, says)

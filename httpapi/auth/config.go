@@ -113,7 +113,7 @@ func (c Config) Validate() error {
 			errs = append(errs, setting.Errorf(key+".scopes", "must name at least one of menu, orders, ops"))
 		}
 		for j, scope := range client.Scopes {
-			errs = append(errs, setting.OneOf(setting.Index(key+".scopes", j), scope, ScopeMenu, ScopeOrders, ScopeOps))
+			errs = append(errs, setting.OneOf(setting.Index(key+".scopes", j), "scope", scope, ScopeMenu, ScopeOrders, ScopeOps))
 		}
 	}
 	if c.TokenLifetime < time.Second {
@@ -138,7 +138,7 @@ func (c Config) Validate() error {
 			"must name at least one of cash, card, online when enabled is true"))
 	}
 	for i, kind := range c.PublicOrders.PaymentTypes {
-		errs = append(errs, setting.OneOf(setting.Index("auth.public_orders.payment_types", i), kind, "cash", "card", "online"))
+		errs = append(errs, setting.OneOf(setting.Index("auth.public_orders.payment_types", i), "payment type", kind, "cash", "card", "online"))
 	}
 	return errors.Join(errs...)
 }

@@ -90,7 +90,7 @@ func (cfg Config) Check() (errs []error) {
 		errs = append(errs, setting.Errorf("http.compat.refusal_status",
 			"%d is not between 400 and 499: the order was not placed, and sending it again does not help", cfg.RefusalStatus))
 	}
-	return append(errs, setting.OneOf("http.compat.refusal_errors", cfg.RefusalErrors, RefusalViolations, RefusalNone))
+	return append(errs, setting.OneOf("http.compat.refusal_errors", "value", cfg.RefusalErrors, RefusalViolations, RefusalNone))
 }
 
 // Handlers answer the compatible API.

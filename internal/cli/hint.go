@@ -20,9 +20,17 @@ import (
 	"larder/internal/upstream"
 )
 
-// hintFor returns what to do after a failure of a command, as a sentence; "" if
-// the error says that itself.
+// hintFor returns what to do after an error of a command, as a sentence, or "" if
+// the error itself contains it. It never suggests the command that just failed.
 func hintFor(cmd *cobra.Command, err error) string {
+	hint := errorHint(cmd, err)
+	if cmd.Name() == "status" && strings.Contains(hint, "larder status") {
+		return "See the daemon's log."
+	}
+	return hint
+}
+
+func errorHint(cmd *cobra.Command, err error) string {
 	var (
 		own     *hintError
 		refused *client.Error
@@ -35,16 +43,16 @@ func hintFor(cmd *cobra.Command, err error) string {
 	case errors.As(err, &refused):
 		return refusalHint(refused)
 	case isA[*upstream.Error](err):
-		return "Run larder check --config FILE --online to see what of the connection does not work."
+		return "Run larder check --config FILE --online to test the connection."
 	case isA[*usageError](err):
 		return fmt.Sprintf("Run %q for usage.", cmd.CommandPath()+" --help")
 	case errors.As(err, &faults) && cmd.Flags().Lookup("allow-unknown-keys") != nil &&
 		slices.ContainsFunc(faults, func(f *configs.Error) bool { return f.Ignorable }):
-		return "Correct the key; if a newer larder knows it, --allow-unknown-keys makes it a warning."
+		return "Correct the key. For the configuration of a newer version, --allow-unknown-keys makes unknown keys warnings."
 	case errors.As(err, &faults):
-		return "Fix this and run the command again; larder config sample prints every key, larder init writes a configuration that works."
+		return "Fix the configuration and run the command again; larder config sample prints every key."
 	case errors.As(err, &wrong) && strings.HasPrefix(wrong.Key, "redis."), isA[*redisdb.RefusedError](err):
-		return "Check redis.url; larder check --config FILE --online reports what Redis is and what it refuses."
+		return "Check redis.url; larder check --config FILE --online tests Redis."
 	case errors.Is(err, context.Canceled):
 		return "Follow the daemon with larder status --watch."
 	case isA[*client.UnreachableError](err):
@@ -54,11 +62,11 @@ func hintFor(cmd *cobra.Command, err error) string {
 	case errors.Is(err, fs.ErrNotExist):
 		return "Check the path; use - for standard input."
 	case errors.Is(err, fs.ErrPermission):
-		return "Choose another place, or let the user who runs larder read and write there."
+		return "Use another path, or give the user who runs larder the permission to read and write it."
 	case errors.Is(err, errNoRestaurants):
-		return "Add some under restaurants: in the configuration and reload the daemon (kill -HUP, or a restart)."
+		return "Add restaurants to the configuration (restaurants:) and reload the daemon (SIGHUP or a restart)."
 	case errors.Is(err, client.ErrForeignAnswer), errors.Is(err, errNoMenu):
-		return "Compare larder version with larder status --url URL: is this address a larder's, of the same version?"
+		return "Check that --url is the address of larder, and that it has the version that larder version prints."
 	case cmd.Flags().Lookup("url") != nil:
 		return "See larder status and the daemon's log."
 	case cmd.Name() == "serve", cmd.Name() == "demo", cmd.Name() == "sandbox":
@@ -68,73 +76,73 @@ func hintFor(cmd *cobra.Command, err error) string {
 	}
 }
 
-// refusalHint returns what to do after a daemon's refusal.
+// refusalHint returns what to do after an error response of a daemon.
 func refusalHint(e *client.Error) string {
 	switch hint := hintOf(respond.Code(e.Code)); {
 	case e.Status == http.StatusUnauthorized && e.Anonymous:
-		return "" // said already
+		return "" // the message contains it
 	case e.OpsRoute && respond.Code(e.Code) == respond.CodeNotFound:
-		return "Use the --url of http.ops_listen: where it is set, /v1/ops is served only there (--config FILE finds it)."
+		return "Use the address of http.ops_listen as --url: if it is set, /v1/ops is served only there (--config FILE finds it)."
 	case hint != "":
 		return hint
 	case e.RetryAfter > 0:
 		return fmt.Sprintf("Try again in %v.", e.RetryAfter.Round(time.Second))
 	default:
-		return "Run larder status --url URL: is this address a larder's, and is it ready?"
+		return "Check with larder status --url URL that larder is at this address and ready."
 	}
 }
 
-// hintOf is what to do after a refusal with a code; "" where that is not known.
+// hintOf returns what to do after an error with a code, or "" for an unknown code.
 func hintOf(code respond.Code) string {
 	switch code {
 	case respond.CodeUnauthorized:
-		return "Use --config FILE of this daemon, or another --client-id and --client-secret."
+		return "Use --config FILE of this daemon, or check --client-id and --client-secret."
 	case respond.CodeForbidden:
-		return "Use a client whose scopes allow it: see auth.clients in the configuration."
+		return "Use a client with the required scope (auth.clients in the configuration)."
 	case respond.CodeRestaurantNotFound, respond.CodeRestaurantRequired:
-		return "Use the id of a restaurant that the daemon has; the Tab key completes them."
+		return "Use the id of a restaurant of the daemon; with completion, the Tab key lists them."
 	case respond.CodeConnectionNotFound, respond.CodeConnectionRequired, respond.CodeOrderAmbiguous:
-		return "Pass --connection with a name of the configuration; larder config print shows them."
+		return "Use --connection with a name from the configuration; larder config print shows them."
 	case respond.CodeProductNotFound, respond.CodeExternalIDAmbiguous:
 		return "List the dishes with larder menu show RESTAURANT."
 	case respond.CodeVersionNotFound, respond.CodeVersionGone:
-		return "List what is kept with larder menu versions RESTAURANT."
+		return "List the stored versions with larder menu versions RESTAURANT."
 	case respond.CodeRunNotFound, respond.CodeBatchNotFound:
-		return "Run larder sync again: records of runs are kept only for a while."
+		return "Run larder sync again: the record of this run has expired."
 	case respond.CodeSyncBusy, respond.CodeRequestTimeout, respond.CodeRateLimited, respond.CodeStreamsUnavailable, respond.CodeClientGone:
 		return "Try again in a few seconds."
 	case respond.CodeNoCatalogue, respond.CodeNoReasons:
-		return "Pull the menu now with larder sync RESTAURANT."
+		return "Fetch the menu with larder sync RESTAURANT."
 	case respond.CodeStorageUnavailable, respond.CodeJournalUnavailable:
-		return "See larder status; larder check --config FILE --online reports more."
+		return "See larder status; larder check --config FILE --online reports details."
 	case respond.CodeJournalRestored:
-		return "An operator has to find out what Redis lost, and accepts it with larder order accept-restore."
+		return "An operator must find out which orders Redis lost, and then run larder order accept-restore."
 	case respond.CodeInternal:
-		return "The daemon's log has the cause under the request's id."
+		return "Search the daemon's log for the request id; it has the cause."
 	case respond.CodeNotFound, respond.CodeMethodNotAllowed, respond.CodeNotAcceptable, respond.CodeUnsupportedMedia:
-		return "Run larder version here and there: command line and daemon may be of different versions."
+		return "Compare larder version on both machines: the command line and the daemon may have different versions."
 	case respond.CodeMalformedJSON, respond.CodeInvalidParameter, respond.CodeTooLarge:
-		return "Correct the input as the message says."
+		return "Correct the input."
 	case respond.CodeValidationFailed:
-		return "Correct the order until larder order validate FILE finds nothing."
+		return "Correct the order; larder order validate FILE lists all violations."
 	case respond.CodeIdempotencyKeyRequired:
-		return "Pass --key with a key of this order."
+		return "Use --key with an idempotency key for this order."
 	case respond.CodeIdempotencyKeyReused:
-		return "Send the order as it was sent first, or use another --key for another order."
+		return "Send the same order as before with this key, or use another --key for another order."
 	case respond.CodeIdempotencyKeyInFlight, respond.CodeOrderBusy:
 		return "Try again with the same --key in a few seconds."
 	case respond.CodeOrderNotFound:
-		return "List the orders that are kept with larder order list."
+		return "List the stored orders with larder order list."
 	case respond.CodeOutcomeUnknown, respond.CodeOrderOutcomeUnknown:
 		return "Call the restaurant, then run larder order resolve; larder order list --state unknown lists such orders."
 	case respond.CodeOrderState, respond.CodeOrderIDTaken:
 		return "See the order's state with larder order show REF."
 	case respond.CodeUpstreamRefused:
-		return "See what was sent and answered with larder order show REF."
+		return "See the call with larder order show REF."
 	case respond.CodeUpstreamBusy:
-		return "Try again with the same --key in some seconds: more orders arrive than the ordering service takes."
+		return "Try again with the same --key in a few seconds: the ordering service is overloaded."
 	case respond.CodeUpstreamUnavailable:
-		return "Try again with the same --key later; larder status reports which connection does not answer."
+		return "Try again with the same --key later; larder status reports which connection is unreachable."
 	default:
 		return ""
 	}

@@ -82,8 +82,8 @@ func TestEveryFailureSaysWhatToTry(t *testing.T) {
 		"a setting of Redis":     {&setting.Error{Key: "redis.url", Msg: "is wrong"}, "redis.url"},
 		"a Redis that refuses":   {&redisdb.RefusedError{Err: errors.New("READONLY")}, "--online"},
 		"no file":                {fmt.Errorf("read x: %w", fs.ErrNotExist), "use - for standard input"},
-		"no right":               {fmt.Errorf("read x: %w", fs.ErrPermission), "let the user"},
-		"no restaurants":         {errNoRestaurants, "under restaurants:"},
+		"no right":               {fmt.Errorf("read x: %w", fs.ErrPermission), "the permission"},
+		"no restaurants":         {errNoRestaurants, "(restaurants:)"},
 		"no menu":                {fmt.Errorf("%w: x", errNoMenu), "larder version"},
 		"an odd answer":          {fmt.Errorf("%w: x", client.ErrForeignAnswer), "larder version"},
 		"too late":               {context.DeadlineExceeded, "larder status"},
@@ -126,5 +126,25 @@ func TestJSONTellsTheNextStepToo(t *testing.T) {
 	got := larder(t, "menu", "lint", "--json", "./none.json")
 	if f := clitest.FromJSON[commandError](t, got.Out); f.Code != codeFailed || !strings.Contains(f.Next, "use - for standard input") {
 		t.Errorf("menu lint --json of no file gives %+v", f)
+	}
+}
+
+// A hint never suggests the command that just failed.
+func TestNoHintRepeatsTheCommand(t *testing.T) {
+	t.Parallel()
+	failures := []error{context.DeadlineExceeded, errors.New("x"), fmt.Errorf("%w: x", client.ErrForeignAnswer), failedGet(t, "http://127.0.0.1:1")}
+	for _, code := range []string{"storage_unavailable", "upstream_unavailable", "something_new", "not_found", "internal"} {
+		failures = append(failures, &client.Error{Code: code, Status: http.StatusServiceUnavailable})
+	}
+	for _, err := range failures {
+		if got := hintFor(commandOf(t, "status"), err); got == "" || strings.Contains(got, "larder status") {
+			t.Errorf("after larder status failed with %v: %q", err, got)
+		}
+	}
+	file := clitest.WriteFile(t, "larder.yaml", "sync: {history: many}\n")
+	for name, args := range map[string][]string{"a wrong value": {"check", "--config", file}, "no file": {"check", "--config", file + ".none"}} {
+		if got := larder(t, args...); got.Status != StatusFailed || strings.Contains(got.Err, "larder check") || strings.Contains(got.Err, "--config") {
+			t.Errorf("larder check, %s: %s", name, got.Err)
+		}
 	}
 }

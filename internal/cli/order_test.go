@@ -29,7 +29,7 @@ func TestOrderPlaceSaysWhyAnOrderWasNotPlaced(t *testing.T) {
 		},
 		"refused without reasons": {
 			502, `{"status":502,"code":"upstream_refused","msg":"no","requestId":"r1","errors":null,"ref":"` + ref + `","upstream":{"status":400,"code":"x","msg":"no","requestId":"","errors":null}}`,
-			[]string{"not placed: no (ref " + ref + ", request r1). See what was sent"},
+			[]string{"not placed: no (ref " + ref + ", request r1). See the call"},
 			"null",
 		},
 		"reasons in another shape": {

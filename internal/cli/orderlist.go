@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"larder/internal/client"
+	"larder/internal/setting"
 	"larder/internal/upstream"
 	"larder/ordering"
 )
@@ -50,12 +51,12 @@ func wordsOf[S ~string](values ...S) []string {
 	return mapped(values, func(value S) string { return string(value) })
 }
 
-// oneOf returns a usage error if a flag has none of the words.
+// oneOf returns a usage error if the value of a flag is not one of words.
 func oneOf(flag, value string, words []string) error {
 	if slices.Contains(words, value) {
 		return nil
 	}
-	return &usageError{fmt.Sprintf("--%s: %q is none of %s", flag, value, strings.Join(words, ", "))}
+	return &usageError{"--" + flag + ": " + setting.Unknown(flag, value, words)}
 }
 
 // OrderRecord is an order of the journal, as far as people read it.

@@ -117,9 +117,9 @@ func TestOrderResolve(t *testing.T) {
 		t.Errorf("order resolve: %+v after sending %s", got, sent)
 	}
 	for name, args := range map[string][]string{
-		"--outcome:":         {},
-		`--outcome: "maybe"`: {"--outcome", "maybe"},
-		"--operation:":       {"--outcome", "done", "--operation", "cook"},
+		"--outcome:":                         {},
+		`--outcome: unknown outcome "maybe"`: {"--outcome", "maybe"},
+		"--operation:":                       {"--outcome", "done", "--operation", "cook"},
 		"--order-id is needed: a created order has the ordering service's id": {"--outcome", "done"},
 		"--order-id goes with --outcome done":                                 {"--outcome", "not_done", "--order-id", "765"},
 	} {

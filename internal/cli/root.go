@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"larder/configs"
+	"larder/internal/setting"
 )
 
 // Root makes the command larder for one command line: with the commands
@@ -108,7 +108,7 @@ func suggestCommand(cmd *cobra.Command, typed string) string {
 			names = append(names, inner.Name())
 		}
 	}
-	if name := configs.Nearest(typed, names); name != "" {
+	if name := setting.Nearest(typed, names); name != "" {
 		return fmt.Sprintf(": did you mean %q?", cmd.CommandPath()+" "+name)
 	}
 	return ""
@@ -135,7 +135,7 @@ func flagError(cmd *cobra.Command, args []string, err error) error {
 	}
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	if name := configs.Nearest(unknown.GetSpecifiedName(), names); name != "" && unknown.GetSpecifiedShortnames() == "" {
+	if name := setting.Nearest(unknown.GetSpecifiedName(), names); name != "" && unknown.GetSpecifiedShortnames() == "" {
 		return &usageError{fmt.Sprintf("%v: did you mean --%s?", err, name)}
 	}
 	return err

@@ -134,7 +134,7 @@ func LoadService(cmd *cobra.Command, env *Environment, more ...configs.Option) (
 		return nil, err
 	}
 	if StringFlag(cmd, "config") == "" && len(cfg.Connections) == 0 {
-		return nil, &usageError{"no configuration file and no connection: nothing to serve; give --config FILE (or LARDER_CONFIG), " +
+		return nil, &usageError{"no configuration: use --config FILE (or LARDER_CONFIG), " +
 			"or set LARDER_CONNECTIONS_0_BASE_URL and the related variables"}
 	}
 	return cfg, nil

@@ -27,8 +27,9 @@ func (e *Error) Error() string { return e.Key + ": " + e.Msg }
 // Index returns the key of one element of a list.
 func Index(key string, i int) string { return key + "[" + strconv.Itoa(i) + "]" }
 
-// OneOf returns an error if the value is not one of the valid ones.
-func OneOf[T ~string](key string, value T, values ...T) error {
+// OneOf returns an error if the value of the key is not one of values. noun is what
+// the error calls a value.
+func OneOf[T ~string](key, noun string, value T, values ...T) error {
 	if slices.Contains(values, value) {
 		return nil
 	}
@@ -36,7 +37,17 @@ func OneOf[T ~string](key string, value T, values ...T) error {
 	for i, name := range values {
 		names[i] = string(name)
 	}
-	return Errorf(key, "unknown value %q; valid: %s", string(value), strings.Join(names, ", "))
+	return Errorf(key, "%s", Unknown(noun, string(value), names))
+}
+
+// Unknown is the message for a value that is not one of values: with the nearest
+// one, if there is one, and the list of all.
+func Unknown(noun, value string, values []string) string {
+	meant := ""
+	if nearest := Nearest(value, values); nearest != "" {
+		meant = fmt.Sprintf("; did you mean %q?", nearest)
+	}
+	return fmt.Sprintf("unknown %s %q%s (valid: %s)", noun, value, meant, strings.Join(values, ", "))
 }
 
 // Origin returns an error if a browser would never send the value as Origin.

@@ -7,6 +7,7 @@ import (
 	"math"
 	"net/url"
 	"regexp"
+	"strings"
 	"time"
 
 	"larder/internal/setting"
@@ -139,6 +140,9 @@ func (c Config) Validate() error {
 func addressFault(address string) string {
 	if address == "" {
 		return "is missing"
+	}
+	if !strings.ContainsAny(address, "/@") { // 127.0.0.1:9090
+		return fmt.Sprintf("%q is not a valid URL: start it with http:// or https://, such as http://%[1]s", address)
 	}
 	parsed, err := url.Parse(address)
 	switch {

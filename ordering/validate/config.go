@@ -148,8 +148,8 @@ func (c Config) Validate() error {
 			errs = append(errs, setting.Errorf(key, msg, args...))
 		}
 	}
-	errs = append(errs, setting.OneOf("max_zero", c.MaxZero, MaxZeroUnlimited, MaxZeroNone),
-		setting.OneOf("missing_external_id", c.MissingExternalID, MissingFallback, MissingRefuse))
+	errs = append(errs, setting.OneOf("max_zero", "value", c.MaxZero, MaxZeroUnlimited, MaxZeroNone),
+		setting.OneOf("missing_external_id", "value", c.MissingExternalID, MissingFallback, MissingRefuse))
 	between := func(key string, value, low, high int) {
 		fault(value < low || value > high, key, "must be between %d and %d, not %d", low, high, value)
 	}
