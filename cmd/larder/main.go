@@ -49,5 +49,8 @@ func run(ctx context.Context, args []string, env cli.Environment) int {
 // newRoot makes the command larder: the client, the daemon and the demo.
 func newRoot(env *cli.Environment, args ...string) *cobra.Command {
 	with := demoStarts(env)
-	return cli.Root(env, args, serveCommand(env), demo.Command(env, with), demo.SandboxCommand(env, with), versionCommand(env))
+	root := cli.Root(env, args, serveCommand(env), demo.Command(env, with), demo.SandboxCommand(env, with), versionCommand(env))
+	root.Version = thisBuild().String()
+	root.SetVersionTemplate("{{.Version}}")
+	return root
 }

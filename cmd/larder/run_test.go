@@ -200,6 +200,11 @@ func TestVersion(t *testing.T) {
 	if out := must(t, "version"); !strings.HasPrefix(out, "larder ") || !strings.Contains(out, "go1.") {
 		t.Errorf("version prints %q", out)
 	}
+	for _, flag := range []string{"--version", "-v"} {
+		if out := must(t, flag); out != must(t, "version") {
+			t.Errorf("larder %s prints %q", flag, out)
+		}
+	}
 	if b := clitest.FromJSON[build](t, must(t, "version", "--json")); b.Go == "" || b.Platform == "" {
 		t.Errorf("version --json gives %+v", b)
 	}

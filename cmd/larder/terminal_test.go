@@ -17,7 +17,7 @@ import (
 	"larder/internal/testkit/clitest"
 )
 
-// typist is a person at a real terminal.
+// typist types at a real terminal.
 type typist struct {
 	t      *testing.T
 	file   *os.File
@@ -26,7 +26,7 @@ type typist struct {
 	ended  chan error
 }
 
-// sit starts a larder on a terminal of its own.
+// sit starts larder on a terminal of its own.
 func sit(t *testing.T, args ...string) *typist {
 	t.Helper()
 	p := &typist{t: t, cmd: exec.CommandContext(t.Context(), built, args...), screen: clitest.NewWatched(), ended: make(chan error, 1)}
@@ -57,7 +57,7 @@ func sit(t *testing.T, args ...string) *typist {
 	return p
 }
 
-// sees waits for words, then types a line.
+// sees waits for a text, then types a line.
 func (p *typist) sees(pattern, types string) {
 	p.t.Helper()
 	p.screen.Find(p.t, pattern)
@@ -92,7 +92,7 @@ func TestInitAtATerminal(t *testing.T) {
 	p.sees(`Client id \[demo\]: $`, "\n")
 	p.sees(`(?s)Client id \[demo\].*Client secret \(not shown\): $`, "demo-secret\n")
 	p.sees(`Enter for none now: $`, sandbox.BistroID+"\n")
-	p.sees(`as people read it \[`+sandbox.BistroID+`\]: $`, "Bistro\n")
+	p.sees(`Display name \[`+sandbox.BistroID+`\]: $`, "Bistro\n")
 	p.sees(`\[embedded\]: $`, "embedded\n")
 	if status := p.status(); status != cli.StatusDone {
 		t.Fatalf("status %d:\n%s", status, p.screen)
@@ -104,6 +104,43 @@ func TestInitAtATerminal(t *testing.T) {
 	}
 	if cfg, err := configs.Load(file, nil); err != nil || cfg.Connections[0].ClientSecret != "demo-secret" || cfg.Restaurants[0].Name != "Bistro" {
 		t.Errorf("init wrote %+v: %v", cfg, err)
+	}
+}
+
+// All answers are pasted at the first question, so that most of them arrive while
+// another question is open or a token is requested.
+func TestInitAtATerminal_PastedAtOnce(t *testing.T) {
+	t.Parallel()
+	url := clitest.OrderingService(t, sandbox.Config{})
+	file := filepath.Join(t.TempDir(), "larder.yaml")
+	p := sit(t, "init", file)
+	p.sees(`Address of the ordering service: $`, url+"\n\ndemo\ndemo-secret\n"+sandbox.BistroID+"\nBistro\nembedded\nleft-over-secret\n")
+	if status := p.status(); status != cli.StatusDone {
+		t.Fatalf("status %d:\n%s", status, p.screen)
+	}
+	p.screen.Find(t, `Client id: demo\r+\nClient secret \(not shown\): \r+\n`)
+	if text := p.screen.String(); strings.Contains(text, "secret\r") || strings.Contains(text, "demo-secret") {
+		t.Errorf("a secret is shown:\n%s", text)
+	}
+	cfg, err := configs.Load(file, nil)
+	if err != nil || cfg.Connections[0].ClientSecret != "demo-secret" || cfg.Restaurants[0].Name != "Bistro" {
+		t.Errorf("init wrote %+v: %v", cfg, err)
+	}
+}
+
+// Ctrl-C is a signal at every question, and what was pasted before it is not shown.
+func TestInitAtATerminal_CtrlCAfterAPaste(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "larder.yaml")
+	p := sit(t, "init", file)
+	p.sees(`Address of the ordering service: $`, "http://127.0.0.1:1\n\ndemo\nsecret-of-the-shop")
+	p.sees(`Client secret \(not shown\): $`, "\x03")
+	if status := p.status(); status != cli.StatusFailed {
+		t.Errorf("init ends with %d:\n%s", status, p.screen)
+	}
+	p.screen.Find(t, `interrupted: nothing was written`)
+	if text := p.screen.String(); strings.Contains(text, "secret-of-the-shop") {
+		t.Errorf("the secret is shown:\n%s", text)
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"runtime"
 	"runtime/debug"
 
@@ -9,11 +10,11 @@ import (
 	"larder/internal/cli"
 )
 
-// version is set by -ldflags "-X main.version=…"; without, the build's own
-// information is used.
+// version is set by -ldflags "-X main.version=…". Without it, the version is that
+// of the build information.
 var version string
 
-// build is what `larder version` knows.
+// build describes this program, for `larder version`.
 type build struct {
 	Version  string `json:"version"`
 	Commit   string `json:"commit,omitempty"`
@@ -45,19 +46,22 @@ func thisBuild() build {
 	return b
 }
 
+// String returns the text of `larder version` and `larder --version`.
+func (b build) String() string {
+	text := "larder " + b.Version + "\n"
+	if b.Commit != "" {
+		text += "commit " + b.Commit + " of " + b.Time + "\n"
+	}
+	return text + b.Go + " " + b.Platform + "\n"
+}
+
 func versionCommand(env *cli.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b := thisBuild()
-			return env.Show(cmd, b, func() {
-				env.Out.Printf("larder %s\n", b.Version)
-				if b.Commit != "" {
-					env.Out.Printf("commit %s of %s\n", b.Commit, b.Time)
-				}
-				env.Out.Printf("%s %s\n", b.Go, b.Platform)
-			})
+			return env.Show(cmd, b, func() { _, _ = io.WriteString(env.Out.Raw, b.String()) })
 		},
 	}
 	cli.AddJSON(cmd)

@@ -207,7 +207,7 @@ func TestInitUnattendedFailsAndWritesNothing(t *testing.T) {
 			t.Parallel()
 			file := filepath.Join(t.TempDir(), "larder.yaml")
 			got := command{env: tc.env}.run(t, unattended(url, file, tc.args...)...)
-			if got.Status != tc.status || !strings.Contains(got.Err, tc.says) || tc.status == StatusFailed && !strings.Contains(got.Err, "nothing was written. Run ") {
+			if got.Status != tc.status || !strings.Contains(got.Err, tc.says) || tc.status == StatusFailed && !strings.Contains(got.Err, "nothing was written. Use ") {
 				t.Errorf("init: %+v, want %d and %q", got, tc.status, tc.says)
 			}
 			if _, err := os.Stat(file); !os.IsNotExist(err) {
