@@ -49,7 +49,7 @@ auth:
 	want := []string{
 		`larder.yaml:2:11: http.listen: "nowhere" is no host:port address, as 127.0.0.1:8080`,
 		`larder.yaml:4:12: sync.history: must be at least 1`,
-		`larder.yaml:6:13: ordering.max_zero: unknown value "some" (valid: unlimited, none)`,
+		`larder.yaml:6:13: ordering.max_zero: unknown value "some"; did you mean "none"? (valid: unlimited, none)`,
 		`larder.yaml:8:5: connections[0].base_url: is missing`,
 		`larder.yaml:9:15: connections[0].auth_url: "ftp://x" must start with http:// or https://`,
 		`larder.yaml:15:15: auth.clients[0].secret: is shorter than 16 bytes, which is rejected because http.listen (nowhere) ` +
@@ -83,7 +83,7 @@ auth:
 		`larder.yaml:8:17: restaurants[1].connection: there is no connection "man": the connections are main`,
 		`larder.yaml:9:9: restaurants[2].id: "one" is already the id of restaurants[0]: remove one of them`,
 		`larder.yaml:10:16: restaurants[2].time_zone: unknown time zone "Atlantis/Centre": use an IANA name such as Europe/Lisbon`,
-		`larder.yaml:12:21: restaurants[2].ordering.price_digits: 9 is not between 0 and 6`,
+		`larder.yaml:12:21: restaurants[2].ordering.price_digits: must be between 0 and 6, not 9`,
 		`larder.yaml:15:57: auth.clients[0].connection: there is no connection "none": the connections are main`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -117,7 +117,7 @@ func TestWhatOperatorsAreShownOfARestaurant(t *testing.T) {
 // share it, and the place is that of whoever says it.
 func TestReplicasNeedARedisThatAllReach(t *testing.T) {
 	t.Parallel()
-	const msg = `redis.shared: instances cannot share an embedded Redis, which each of them has for itself: set redis.url to one that all of them reach, such as redis://redis.internal:6379`
+	const msg = `redis.shared: instances cannot share an embedded Redis; set redis.url to a Redis that all of them can reach, such as redis://redis.internal:6379`
 	for name, test := range map[string]struct {
 		text, want string
 		env        []string
