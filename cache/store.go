@@ -17,15 +17,15 @@ import (
 )
 
 const (
-	// DefaultHistory is the default number of contents in a restaurant's history (policy S7).
-	DefaultHistory = 20
-	// pipelined is the number of restaurants in one pipeline.
+	// defaultHistory is how many contents a restaurant's history keeps (policy S7).
+	defaultHistory = 20
+	// pipelined is how many restaurants one pipeline asks for.
 	pipelined = 256
 )
 
 // StoreConfig configures a Store.
 type StoreConfig struct {
-	History int              // contents kept per restaurant; 0 means DefaultHistory
+	History int              // contents kept of a restaurant; 0 means defaultHistory
 	Clock   func() time.Time // nil means time.Now
 }
 
@@ -48,7 +48,7 @@ func NewStore(r *redisdb.DB, cfg StoreConfig) *Store {
 		packer:  newPacker(),
 	}
 	if s.history < 1 {
-		s.history = DefaultHistory
+		s.history = defaultHistory
 	}
 	if s.clock == nil {
 		s.clock = time.Now

@@ -1,14 +1,14 @@
-// Package httpapi is larder's HTTP interface, served with Gin: menu reads, order checks and
-// orders, ops routes, tokens, readiness and metrics.
+// Package httpapi is larder's HTTP server: the routes, the middleware, the listeners,
+// health checks and the storefront page, served with Gin.
 //
-// It has no business rules. A handler reads a request, calls one package and writes the result;
-// a menu read returns encoded bytes of the cache's replica. respond.ProblemOf is the one table
-// from errors to status codes and problem documents. No other error text reaches a client.
+// Its invariant: every error becomes a response by one table (respond.ProblemOf), and
+// nothing that is not meant for a client leaves in a response. The handlers are in
+// packages by subject: menus, orders, compat, events and ops. The packages auth,
+// visible, audit, ratelimit and respond are below them. The tests of all handlers are
+// here, because they request real routes.
 //
-// The handlers are in packages by subject: menus, orders, compat, events and ops. The packages
-// auth, visible, audit, ratelimit and respond are below them. New passes each package its
-// dependencies (docs/decisions/0058-httpapi-package-structure.md).
-//
-// New builds a Server and starts nothing. Run serves until its context ends. It returns when
-// the listeners are closed and every request has ended or the drain timeout has passed.
+// cmd/larder calls New, which creates the handlers and starts nothing, and Run, which
+// owns the listeners. Run returns when they are closed and every request in flight has
+// ended or the drain limit has passed. The package never decides what an order or a
+// menu is.
 package httpapi

@@ -121,7 +121,7 @@ func (s *Server) Run(ctx context.Context) error {
 // that fail.
 func (s *Server) newFastPath(inner net.Listener) *fastpath.Listener {
 	deps := &menus.FastPathDeps{
-		Auth: s.auth, CORS: s.cors, OnPanic: s.onFastPathPanic,
+		Auth: s.auth, WriteCORS: s.cors.WriteHeaders, CORSVaries: s.cors.Varies(), OnPanic: s.onFastPathPanic,
 		ShouldLog: func(status int, took time.Duration) bool { return s.requests.wants(false, false, status, took) },
 		Log:       func(line menus.Line) { s.requests.write(requestLine{Line: line}) },
 	}

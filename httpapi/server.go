@@ -41,12 +41,6 @@ type Orders interface {
 	Health(connection string) (ordering.JournalHealth, bool)
 }
 
-// Journal reads the records of orders; see ordering.Journal.
-type Journal interface {
-	orders.Journal
-	Ready(ctx context.Context, connection string) error
-}
-
 // Connection is one connection to an ordering service.
 type Connection struct {
 	Name      string
@@ -63,7 +57,7 @@ type Deps struct {
 	Runner    *menusync.Runner
 	Validator *validate.Validator
 	Orders    Orders
-	Journal   Journal // the journal of Orders
+	Journal   ordering.Journal // the journal of Orders
 	// UnknownOrders counts the orders of a connection with an unknown outcome, as Unknown of
 	// *journal.Journal.
 	UnknownOrders func(ctx context.Context, connection string) (int64, error)

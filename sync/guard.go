@@ -20,16 +20,16 @@ func (p *pipelineRun) guard(view *menu.View, content string) (held, reason strin
 	if snapshot, ok := p.runner.replica.Cached(p.target.ID); ok && snapshot.Version.Version > p.current.Version {
 		before = snapshot.Counts.Products
 	}
-	if reason = guard(before, p.run.Products, p.runner.cfg.ShrinkLimit); reason != "" && before > 0 {
+	if reason = refusal(before, p.run.Products, p.runner.cfg.ShrinkLimit); reason != "" && before > 0 {
 		reason += ". The previous menu is still live. To publish anyway: larder sync --force " + string(p.target.ID)
 	}
 	return "", reason
 }
 
-// guard returns the reason for a quarantine, or "" if the menu may be published (policy S4). It rejects
+// refusal returns the reason for a quarantine, or "" if the menu may be published (policy S4). It rejects
 // menus that are probably a mistake: an empty one, or one that lost more than limit of the served
 // products. before is 0 for a first menu, which is only quarantined if it is empty.
-func guard(before, after int, limit float64) string {
+func refusal(before, after int, limit float64) string {
 	switch {
 	case after == 0:
 		return "Menu is empty, so it was not published"

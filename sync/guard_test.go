@@ -25,9 +25,9 @@ func TestGuard(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := guard(c.before, c.after, 0.5)
+			got := refusal(c.before, c.after, 0.5)
 			if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
-				t.Errorf("guard(%d, %d) = %q, want %q in it", c.before, c.after, got, c.want)
+				t.Errorf("refusal(%d, %d) = %q, want %q in it", c.before, c.after, got, c.want)
 			}
 		})
 	}

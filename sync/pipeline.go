@@ -38,7 +38,7 @@ func (r *Runner) newRun(t *Target, why runlog.Trigger) runlog.Run {
 	}
 }
 
-// Once executes one run: lease, fetch, decode, lint, guard, compile, publish, record. All triggers use
+// Once executes one run: lease, fetch, decode, guard, compile, lint, publish, record. All triggers use
 // it, also for rejection reasons and rollbacks. Errors of the ordering service are in the Run, not in
 // the error. If another run is in progress, Once returns OutcomeSkipped with ErrBusy and leaves no
 // record (policy S1). Errors: ErrBusy, redisdb.ErrUnavailable.

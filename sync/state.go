@@ -1,7 +1,6 @@
 package sync
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -52,15 +51,6 @@ func (p *pipelineRun) loadState(ctx context.Context) error {
 	p.settings = menu.ContentHash(nil, p.target.Settings)
 	p.comparable = p.isComparable()
 	return nil
-}
-
-// isComparable reports whether an equal body means an equal menu (policy S2). The run must not be
-// forced. The current version must come from the last fetch, with the same settings and name and under
-// the same hold. Redis must have its content and not be behind the served version.
-func (p *pipelineRun) isComparable() bool {
-	return !p.run.Force && !p.contentLost && p.current.Version > 0 && p.lastFetch.Version == p.current.Version &&
-		p.floor <= p.current.Version && p.lastFetch.Settings == p.settings && p.current.Name == cmp.Or(p.target.Name, p.current.Name) &&
-		(p.lastFetch.HoldOutcome != "") == p.current.Held
 }
 
 func (p *pipelineRun) readState(ctx context.Context, with func(redis.Pipeliner)) error {

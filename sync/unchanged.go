@@ -12,6 +12,15 @@ const (
 	sameContent   sameness = "content"   // it compiles to the served content
 )
 
+// isComparable reports whether an equal body means an equal menu: the current version came from the
+// last fetch, with the same settings and name and under the same hold; the run is not forced; and Redis
+// has its content and is not behind the served version (policy S2).
+func (p *pipelineRun) isComparable() bool {
+	return !p.run.Force && !p.contentLost && p.current.Version > 0 && p.lastFetch.Version == p.current.Version &&
+		p.floor <= p.current.Version && p.lastFetch.Settings == p.settings && p.current.Name == cmp.Or(p.target.Name, p.current.Name) &&
+		(p.lastFetch.HoldOutcome != "") == p.current.Held
+}
+
 // unchanged reports how the fetched menu was found equal to the served one (policies S2, S3). A run
 // calls it after the fetch with a nil m, and again with the compiled menu.
 func (p *pipelineRun) unchanged(f fetched, m *built) sameness {

@@ -58,7 +58,13 @@ func (r *Replica) Published(ctx context.Context, snap *cache.Snapshot, enc encod
 func (r *Replica) loadBody(
 	ctx context.Context, key encoded.Key, miss menu.RestaurantID, load func(context.Context) (*encoded.Representation, error),
 ) (*encoded.Representation, error) {
-	return loadOnce(ctx, r, &r.published, key.String(), miss, func() (*encoded.Representation, bool) { return r.bodies.Get(key) }, load)
+	return loadOnce(ctx, r, loading[*encoded.Representation]{
+		flight: &r.published,
+		key:    key.String(),
+		miss:   miss,
+		find:   func() (*encoded.Representation, bool) { return r.bodies.Get(key) },
+		load:   load,
+	})
 }
 
 // keepViews loads missing published views of restaurants whose catalogue is in memory. A view that Redis does

@@ -56,9 +56,13 @@ func (r *Replica) Catalogue(ctx context.Context, restaurant menu.RestaurantID) (
 	if snapshot, ok := r.Cached(restaurant); ok {
 		return snapshot, nil
 	}
-	return loadOnce(ctx, r, &r.flight, string(restaurant), restaurant,
-		func() (*cache.Snapshot, bool) { return r.Cached(restaurant) },
-		func(ctx context.Context) (*cache.Snapshot, error) { return r.load(ctx, restaurant) })
+	return loadOnce(ctx, r, loading[*cache.Snapshot]{
+		flight: &r.flight,
+		key:    string(restaurant),
+		miss:   restaurant,
+		find:   func() (*cache.Snapshot, bool) { return r.Cached(restaurant) },
+		load:   func(ctx context.Context) (*cache.Snapshot, error) { return r.load(ctx, restaurant) },
+	})
 }
 
 // Current returns the restaurant's current menu as Catalogue does, with its version number.

@@ -99,27 +99,32 @@ func New(store *cache.Store, cfg Config) *Replica {
 	}
 }
 
-// loadOnce returns the result of load, which it calls once for all concurrent callers with the same
-// key. After an error it does not call load again for missLife. found checks whether a load is needed;
-// miss is the name among the misses. ctx ends only this caller's wait.
-func loadOnce[T any](
-	ctx context.Context, r *Replica, flight *singleflight.Group, key string, miss menu.RestaurantID,
-	found func() (T, bool), load func(context.Context) (T, error),
-) (T, error) {
+// loading is a load that concurrent callers with the same key share.
+type loading[T any] struct {
+	flight *singleflight.Group
+	key    string
+	miss   menu.RestaurantID // its name among the misses
+	find   func() (T, bool)  // returns the value if it is loaded already
+	load   func(context.Context) (T, error)
+}
+
+// loadOnce returns what l.load returns. After a failure it is not called again for a
+// moment. ctx ends only this caller's wait.
+func loadOnce[T any](ctx context.Context, r *Replica, l loading[T]) (T, error) {
 	var none T
-	if err := r.slots.misses.find(miss); err != nil {
+	if err := r.slots.misses.find(l.miss); err != nil {
 		return none, err
 	}
-	loading := flight.DoChan(key, func() (any, error) {
-		if value, ok := found(); ok {
+	flight := l.flight.DoChan(l.key, func() (any, error) {
+		if value, ok := l.find(); ok {
 			return value, nil
 		}
 		defer r.readers.enter()()
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), loadWithin)
 		defer cancel()
-		value, err := load(ctx)
+		value, err := l.load(ctx)
 		if err != nil {
-			r.slots.misses.note(miss, err)
+			r.slots.misses.note(l.miss, err)
 			return nil, err
 		}
 		return value, nil
@@ -127,7 +132,7 @@ func loadOnce[T any](
 	select {
 	case <-ctx.Done():
 		return none, ctx.Err()
-	case loaded := <-loading:
+	case loaded := <-flight:
 		value, _ := loaded.Val.(T)
 		return value, loaded.Err
 	}

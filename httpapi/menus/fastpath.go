@@ -23,11 +23,10 @@ type FieldWriter interface {
 // bypass the middleware.
 type FastPathDeps struct {
 	Auth *auth.Auth
-	// CORS writes the CORS headers of a response.
-	CORS interface {
-		WriteHeaders(out FieldWriter, origin string)
-		Varies() bool
-	}
+	// WriteCORS writes the CORS headers of a response. CORSVaries means that they depend on
+	// the origin.
+	WriteCORS  func(out FieldWriter, origin string)
+	CORSVaries bool
 	// ShouldLog reports whether a read is logged. Log logs it.
 	ShouldLog func(status int, took time.Duration) bool
 	Log       func(line Line)
@@ -145,8 +144,8 @@ func (l *fastPathHandler) writeHeaders(v *versionedResponse, answer *fastpath.Re
 	}
 	l.out.lines = append(answer.Head, status...)
 	if kind != readView { // the routes with CORS
-		l.fast.CORS.WriteHeaders(&l.out, l.request.Origin)
-		v.varies = l.fast.CORS.Varies()
+		l.fast.WriteCORS(&l.out, l.request.Origin)
+		v.varies = l.fast.CORSVaries
 	}
 	v.writeHeaders(&l.out)
 	head := append(append(l.out.lines, respond.HeaderRequestID...), ": "...)

@@ -26,9 +26,7 @@ type OrderSource struct {
 	Orders      interface {
 		Health(connection string) (ordering.JournalHealth, bool)
 	}
-	Journal interface {
-		Ready(ctx context.Context, connection string) error
-	}
+	Journal ordering.Journal
 	// Unknown counts the orders of a connection with an unknown outcome; it may be nil.
 	Unknown     func(ctx context.Context, connection string) (int64, error)
 	TakesOrders func() bool // reports whether any client may place orders

@@ -1,7 +1,6 @@
 package ops
 
 import (
-	"context"
 	"sync"
 	"time"
 
@@ -30,15 +29,10 @@ type Deps struct {
 	Store     *cache.Store
 	Directory *directory.Directory
 	Runner    *menusync.Runner
-	Journal   Journal
+	Journal   ordering.Journal
 	Audit     *audit.Log
 	Clock     func() time.Time
 	Log       logrus.FieldLogger
-}
-
-// Journal lists the orders that a summary counts.
-type Journal interface {
-	List(ctx context.Context, query ordering.Query) (records []ordering.Record, next string, err error)
 }
 
 // New returns the handlers.

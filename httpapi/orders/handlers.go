@@ -26,7 +26,7 @@ type Handlers struct {
 // Deps are the dependencies of the handlers.
 type Deps struct {
 	Orders  Engine
-	Journal Journal
+	Journal ordering.Journal
 
 	Replica   *replica.Replica
 	Directory *directory.Directory
@@ -54,13 +54,6 @@ type Engine interface {
 	ByOrderID(ctx context.Context, connections []string, orderID string) (ordering.Record, error)
 	ByKey(ctx context.Context, connections []string, client, key string) (ordering.Record, error)
 	AcceptRestore(ctx context.Context, connection string) (bool, error)
-}
-
-// Journal reads the records of all orders for operators.
-type Journal interface {
-	Record(ctx context.Context, connections []string, ref string) (ordering.Record, error)
-	List(ctx context.Context, query ordering.Query) (records []ordering.Record, next string, err error)
-	Body(ctx context.Context, connection, ref string, call int) ([]byte, error)
 }
 
 // New returns the handlers.

@@ -98,11 +98,11 @@ func AppendRequestID(dst []byte) []byte {
 }
 
 // ValidRequestID reports whether a caller's id may be used.
-func ValidRequestID(id string) bool { return id != "" && len(id) <= maxRequestID && IsASCII(id, '!') }
+func ValidRequestID(id string) bool { return id != "" && len(id) <= maxRequestID && isASCII(id, '!') }
 
-// IsASCII reports whether a text has only printable ASCII characters from the given one: a
+// isASCII reports whether a text has only printable ASCII characters from the given one: a
 // space, or "!" for visible characters.
-func IsASCII(text string, from byte) bool {
+func isASCII(text string, from byte) bool {
 	for i := range len(text) {
 		if text[i] < from || text[i] > '~' {
 			return false
@@ -154,7 +154,7 @@ func BareKey(sent string, guest bool) (key, wrong string) {
 		key = key[1 : len(key)-1]
 	}
 	switch {
-	case key == "" || len(key) > maxKey || !IsASCII(key, ' '):
+	case key == "" || len(key) > maxKey || !isASCII(key, ' '):
 		return "", "has 1 to 255 printable ASCII characters"
 	case guest && len(key) < minPublicKey:
 		return "", "has at least 128 random bits where there is no token: 22 characters or more"

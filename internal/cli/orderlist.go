@@ -115,7 +115,7 @@ func listOrders(cmd *cobra.Command, env *Environment) error {
 	if connection := StringFlag(cmd, "connection"); connection != "" {
 		query.Set("connection", connection)
 	}
-	return operate(cmd, env, http.MethodGet, "/v1/ops/orders?"+query.Encode(), nil, env.printOrders)
+	return operate(cmd, env, operation{http.MethodGet, "/v1/ops/orders?" + query.Encode(), nil}, env.printOrders)
 }
 
 func (env *Environment) printOrders(page client.Envelope[[]OrderRecord]) {
@@ -155,7 +155,7 @@ the order again with its key is answered as it was resolved.`,
 			if err != nil {
 				return err
 			}
-			return operate(cmd, env, http.MethodPost, "/v1/ops/orders/"+url.PathEscape(args[0])+"/resolve", body, env.printOrder)
+			return operate(cmd, env, operation{http.MethodPost, "/v1/ops/orders/" + url.PathEscape(args[0]) + "/resolve", body}, env.printOrder)
 		},
 	}
 	cmd.Flags().String("operation", string(upstream.OpCreate), "which operation: create, pay, complete or reject")
@@ -201,7 +201,7 @@ which orders are missing (docs/runbook/LarderJournalRestored.md).`,
 				Connection string `json:"connection"`
 				Accepted   bool   `json:"accepted"`
 			}
-			return operate(cmd, env, http.MethodPost, path, nil, func(answer client.Envelope[acceptance]) {
+			return operate(cmd, env, operation{http.MethodPost, path, nil}, func(answer client.Envelope[acceptance]) {
 				text := "nothing to accept: new orders of %s are not paused\n"
 				if answer.Result.Accepted {
 					text = "accepted: new orders of %s are placed again\n"

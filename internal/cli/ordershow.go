@@ -79,7 +79,7 @@ the scope orders, by larder's REF the scope ops is enough.`,
 					return err
 				}
 			}
-			return operate(cmd, env, http.MethodGet, "/v1/ops/orders/"+url.PathEscape(ref), nil, env.printOrder)
+			return operate(cmd, env, operation{http.MethodGet, "/v1/ops/orders/" + url.PathEscape(ref), nil}, env.printOrder)
 		},
 	}
 	cmd.Flags().String("connection", "", "which connection's order, where several have this ORDERID")

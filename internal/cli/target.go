@@ -183,13 +183,19 @@ func configCommand(env *Environment) *cobra.Command {
 	return cmd
 }
 
-// operate sends one request of an operator and prints the answer.
-func operate[T any](cmd *cobra.Command, env *Environment, method, path string, body []byte, text func(answer client.Envelope[T])) error {
+// operation is a request of an operator.
+type operation struct {
+	method, path string
+	body         []byte
+}
+
+// operate sends a request of an operator and prints the response.
+func operate[T any](cmd *cobra.Command, env *Environment, o operation, text func(answer client.Envelope[T])) error {
 	daemon, err := target(cmd, env, auth.ScopeOps)
 	if err != nil {
 		return err
 	}
-	answer, err := daemon.Call(cmd.Context(), method, path, body)
+	answer, err := daemon.Call(cmd.Context(), o.method, o.path, o.body)
 	if err != nil {
 		return err
 	}

@@ -1,9 +1,13 @@
-// Package jsontext reads and writes JSON and preserves what encoding/json loses: the digits of
-// numbers, the spelling of names, the order of members, and the position of an error.
+// Package jsontext reads and writes JSON without losing what encoding/json loses: the
+// digits of numbers, the spelling of names, the order of members, and the position of
+// an error.
 //
-// A Reader reads a text value by value and validates it at the same time. A Writer and the Append
-// functions write. Canonical writes a form that is the same for equal texts. A Number is an exact
-// decimal. The package imports no other package of the project.
+// A Reader reads a text value by value and checks it. A Writer and the Append functions
+// write. Canonical writes the one form that equal texts have in common. A Number is an
+// exact decimal; it never becomes a float.
+//
+// internal/menu, internal/upstream, ordering and httpapi use it. The package imports
+// nothing of the project, and never decodes into Go values by reflection.
 package jsontext
 
 import (

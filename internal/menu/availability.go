@@ -45,10 +45,10 @@ func changedIDs(before, after []string) []Availability {
 func (v *View) Stops(restaurant RestaurantID, s Settings) Stops {
 	return Stops{
 		Products: stopped(v.Products, func(p *Product) (string, bool) {
-			return p.ID, p.Stop.StoppedFor(restaurant, s.StopListAnyValue)
+			return p.ID, p.Stop.stoppedFor(restaurant, s.StopListAnyValue)
 		}),
 		Ingredients: stopped(v.Ingredients, func(in *Ingredient) (string, bool) {
-			return in.ID, in.Stop.StoppedFor(restaurant, s.StopListAnyValue)
+			return in.ID, in.Stop.stoppedFor(restaurant, s.StopListAnyValue)
 		}),
 	}
 }

@@ -1,9 +1,10 @@
-// Package menu is larder's model of a restaurant's menu: the menu view that the ordering service
-// publishes, and the Catalogue compiled from it.
+// Package menu is the domain model: the menu view that the ordering service publishes,
+// and the Catalogue compiled from it, with lint, diff, search and the storefront JSON.
 //
-// Decode is tolerant, so that one invalid value does not make a whole menu unusable. Compile runs
-// once per sync. A Catalogue is immutable and safe for concurrent use. The package does no I/O,
-// uses no clock, logs nothing, starts no goroutines, and imports only jsontext of the project.
+// Its invariant: a Catalogue never changes, so any number of goroutines may read it.
+// Decode is tolerant: one wrong value never costs a menu. sync compiles a menu once per
+// fetch; cache, ordering and httpapi read it. The package does no I/O, reads no clock,
+// logs nothing, starts no goroutine and imports nothing of the project but jsontext.
 package menu
 
 // RestaurantID is the id of a restaurant in the configuration and in the ordering service's

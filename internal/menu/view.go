@@ -93,9 +93,9 @@ type StopList struct {
 	IDs []string
 }
 
-// StoppedFor reports whether the list stops the dish for one restaurant. With anyEntry, any entry
+// stoppedFor reports whether the list stops the dish for one restaurant. With anyEntry, any entry
 // stops it (setting stop_list_any_value).
-func (l StopList) StoppedFor(restaurant RestaurantID, anyEntry bool) bool {
+func (l StopList) stoppedFor(restaurant RestaurantID, anyEntry bool) bool {
 	return l.All || (anyEntry && len(l.IDs) > 0) || slices.Contains(l.IDs, string(restaurant))
 }
 

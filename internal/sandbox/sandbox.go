@@ -36,7 +36,7 @@ type Config struct {
 	ClientSecret string
 	// Clock tells the time; nil: the system's clock.
 	Clock func() time.Time
-	// Settings are the switches at the start; see [DefaultSettings] for what
+	// Settings are the switches at the start; see [defaultSettings] for what
 	// an empty field means.
 	Settings Settings
 	// Log gets one line for every request and order, without any personal

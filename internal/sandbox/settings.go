@@ -126,8 +126,8 @@ type Settings struct {
 	Currencies []string `json:"currencies"`
 }
 
-// DefaultSettings are what a sandbox starts with.
-func DefaultSettings() Settings {
+// defaultSettings are what a sandbox starts with.
+func defaultSettings() Settings {
 	return Settings{
 		AutoAccept: new(true), AutoAcceptDelay: new(Duration(5 * time.Second)),
 		RejectionReasons: new(true), TokenLifetime: new(Duration(time.Hour)),
@@ -200,9 +200,9 @@ type settingsStore struct {
 func (st *settingsStore) start(given Settings) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	st.now = given.or(DefaultSettings())
+	st.now = given.or(defaultSettings())
 	if err := st.now.check(); err != nil {
-		st.now = DefaultSettings() // a Config that makes no sense: as documented for an empty one
+		st.now = defaultSettings() // a Config that makes no sense: as documented for an empty one
 	}
 }
 

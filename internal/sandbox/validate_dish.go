@@ -48,7 +48,7 @@ func (s *violations) checkDish(path string, given map[string]any, c *menuModel, 
 	// Several dishes may share an externalId: the order stands if it fits any.
 	var closest *violations
 	for _, d := range named {
-		try := s.checkLine(path, d, price, quantity, lines, c, out)
+		try := checkLine(path, dishLine{d, price, quantity, lines}, c, out)
 		closest = closest.orFewer(try)
 	}
 	s.reasons = append(s.reasons, closest.reasons...)
@@ -136,11 +136,18 @@ func (s *violations) quantity(path string, given map[string]any) int {
 	return int(n.IntPart())
 }
 
-// checkLine checks a line against one dish, with the ingredient ids read in the
-// way that fits best where several ingredients share one.
-func (s *violations) checkLine(
-	path string, d *item, price *decimal.Decimal, quantity decimal.Decimal, lines []line, c *menuModel, out stopped,
-) *violations {
+// dishLine is a line of an order, read as one of the dishes that it may name.
+type dishLine struct {
+	dish        *item
+	price       *decimal.Decimal
+	quantity    decimal.Decimal
+	ingredients []line
+}
+
+// checkLine checks a line, with the ingredient ids read in the way that fits best
+// if several ingredients share one.
+func checkLine(path string, sent dishLine, c *menuModel, out stopped) *violations {
+	d, lines := sent.dish, sent.ingredients
 	try := &violations{}
 	if out.dishes[d.id] {
 		try.wrong(path, "dish %s (%s) is stopped", d.id, d.name)
@@ -148,8 +155,8 @@ func (s *violations) checkLine(
 	if !d.priced {
 		try.wrong(path, "dish %s (%s) has no price", d.id, d.name)
 	}
-	if price != nil && d.priced && !price.Equal(d.price) {
-		try.wrong(path+"/price", "%s, in the menu %s", price, d.price)
+	if sent.price != nil && d.priced && !sent.price.Equal(d.price) {
+		try.wrong(path+"/price", "%s, in the menu %s", sent.price, d.price)
 	}
 	var best *violations
 	reading := make([]*item, len(lines))
@@ -171,7 +178,7 @@ func (s *violations) checkLine(
 	}
 	read(0)
 	try.reasons = append(try.reasons, best.reasons...)
-	try.total = d.price.Add(best.total).Mul(quantity).Round(2) // policy P1, half up
+	try.total = d.price.Add(best.total).Mul(sent.quantity).Round(2) // policy P1, half up
 	return try
 }
 

@@ -1,5 +1,6 @@
-// Package setting has the error of an invalid value in the configuration. Packages with a section of
-// the configuration return it from Validate; package configs adds the position in the file.
+// Package setting has the error for a wrong value in the configuration. Every package
+// with a section of the configuration returns it from Validate, and configs finds the
+// line. The package never reads a configuration.
 package setting
 
 import (

@@ -1,4 +1,5 @@
-// Package silentlog has the default logger of packages that are used without one.
+// Package silentlog has a logger that writes nothing, for constructors whose caller
+// passes none. It never buffers.
 package silentlog
 
 import (

@@ -1,4 +1,5 @@
-// Package sleep waits for a time or a signal, as long as a context lasts.
+// Package sleep waits for a time or a signal, until a context ends. Every wait of the
+// program that must end with its context uses it. It starts no goroutine.
 package sleep
 
 import (

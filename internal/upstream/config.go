@@ -15,10 +15,10 @@ import (
 
 // Defaults of a connection.
 const (
-	DefaultTokenTimeout = 10 * time.Second
+	defaultTokenTimeout = 10 * time.Second
 	DefaultMenuTimeout  = 30 * time.Second
 	DefaultWriteTimeout = 15 * time.Second
-	DefaultConcurrency  = 16
+	defaultConcurrency  = 16
 )
 
 // maxTimeout is the maximum of every timeout; a longer one is probably a mistake.
@@ -52,7 +52,7 @@ type Config struct {
 	// Rate is the maximum number of requests per second, including menus; 0 means no limit.
 	Rate float64 `yaml:"rate"`
 	// Concurrency is the maximum number of concurrent requests. If it is more than 1, reads leave
-	// one slot free for orders (policy O8a). 0 means DefaultConcurrency.
+	// one slot free for orders (policy O8a). 0 means defaultConcurrency.
 	Concurrency int      `yaml:"concurrency"`
 	Timeouts    Timeouts `yaml:"timeouts"`
 }
@@ -77,8 +77,8 @@ func (c *Config) SetDefaults() {
 		c.RetryUnavailable = new(true)
 	}
 	c.FieldCase = cmp.Or(c.FieldCase, FieldCaseDocument)
-	c.Concurrency = cmp.Or(c.Concurrency, DefaultConcurrency)
-	c.Timeouts.Token = cmp.Or(c.Timeouts.Token, DefaultTokenTimeout)
+	c.Concurrency = cmp.Or(c.Concurrency, defaultConcurrency)
+	c.Timeouts.Token = cmp.Or(c.Timeouts.Token, defaultTokenTimeout)
 	c.Timeouts.Menu = cmp.Or(c.Timeouts.Menu, DefaultMenuTimeout)
 	c.Timeouts.Write = cmp.Or(c.Timeouts.Write, DefaultWriteTimeout)
 }

@@ -171,7 +171,7 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// maxConfiguredDepth keeps the brackets of a body within MaxBodyDepth.
+// maxConfiguredDepth keeps the brackets of a body within maxBodyDepth.
 const maxConfiguredDepth = 12
 
 // fieldNames returns the names that Required may list.

@@ -14,8 +14,8 @@ import (
 	"larder/ordering/violation"
 )
 
-// MaxBodyDepth is the maximum nesting depth of a body (policies W15 and H1).
-const MaxBodyDepth = 32
+// maxBodyDepth is the maximum nesting depth of a body (policies W15 and H1).
+const maxBodyDepth = 32
 
 // The limits of policy W15.
 const (
@@ -47,7 +47,7 @@ type Order struct {
 
 // DecodeOrder decodes the body of an order. payments are the payment types that a guest may use;
 // nil allows all. It returns a *jsontext.SyntaxError if the body is not JSON or is nested deeper
-// than MaxBodyDepth.
+// than maxBodyDepth.
 func DecodeOrder(in Input, payments []string) (*Order, error) {
 	o := &Order{Input: in, violations: violation.List{Language: in.Language}}
 	o.fields.reset()
@@ -91,7 +91,7 @@ type decoder struct {
 func newDecoder(in Input, notes *violation.List) decoder {
 	notes.Limit = violation.Max + 1
 	d := decoder{violations: notes, v1: in.V1}
-	d.Reader = jsontext.NewReader(jsontext.String(in.Body), MaxBodyDepth)
+	d.Reader = jsontext.NewReader(jsontext.String(in.Body), maxBodyDepth)
 	return d
 }
 

@@ -1,5 +1,6 @@
-// Package ui embeds the pages of the API document: the files of Swagger UI, compressed, and
-// four small files that start it and improve its accessibility. The pages need no other host.
+// Package ui has the pages that show the API document: the files of Swagger UI, pinned
+// and packed, and four small files that start it. httpapi serves them. The pages never
+// load anything from another host.
 //
 // The compressed files are from the npm package swagger-ui-dist in the version of VERSION.
 // files.sha256 has their hashes, and a test compares them.
