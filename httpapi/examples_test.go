@@ -259,7 +259,7 @@ func excerpt(text string) string {
 	}
 	var out strings.Builder
 	for line := range strings.Lines(text) {
-		if strings.Contains(line, "larder_sync_runs_total") {
+		if strings.Contains(line, "larder_sync_runs_total") && !strings.HasSuffix(line, " 0\n") {
 			out.WriteString(line)
 		}
 	}

@@ -76,8 +76,10 @@ func New(version string) *Metrics {
 		replays: count("larder_order_replays_total",
 			"Responses repeated for an Idempotency-Key that was sent again, by operation.", "operation"),
 		events: count("larder_order_events_total", "Events of orders and of the journal outside requests, by event.", "event"),
-		calls:  count("larder_upstream_calls_total", "Calls to the ordering service, by operation and status class; each attempt counts.", "operation", "status"),
-		callTime: observe("larder_upstream_call_duration_seconds", "operation", "Time of an attempt of a call to the ordering service, by operation.",
+		calls: count("larder_upstream_calls_total",
+			"Calls to the ordering service, by operation and status class; each attempt counts.", "operation", "status"),
+		callTime: observe("larder_upstream_call_duration_seconds", "operation",
+			"Time of an attempt of a call to the ordering service, by operation.",
 			0.005, 0.02, 0.1, 0.5, 2, 10, 30),
 		streams: count("larder_event_streams_ended_total",
 			"Event streams that ended, by kind and reason.", "kind", "reason"),
@@ -95,9 +97,7 @@ func New(version string) *Metrics {
 	for path, name := range [pathNames]string{"standard", "fast"} {
 		m.reads[path] = [2]prometheus.Counter{reads.WithLabelValues(name, "miss"), reads.WithLabelValues(name, "hit")}
 	}
-	for _, event := range [...]string{"timed_out", "result_recorded_late", "outcome_conflict", "result_lost"} {
-		m.events.WithLabelValues(event) // exist with 0, so that a rule sees the first event as an increase
-	}
+	m.startAtZero()
 	registry.MustRegister(
 		gauge("larder_build_info", "Version of the running build; always 1.",
 			prometheus.Labels{"version": version, "goversion": runtime.Version()}, func() int { return 1 }),
@@ -111,6 +111,58 @@ func New(version string) *Metrics {
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	return m
+}
+
+// startAtZero creates the series whose label values are known. Otherwise a rule would not see the
+// first event as an increase. The routes of requests are not known here.
+func (m *Metrics) startAtZero() {
+	outcomes := []runlog.Outcome{
+		runlog.OutcomeUpdated, runlog.OutcomeUnchanged, runlog.OutcomeQuarantined,
+		runlog.OutcomeHeld, runlog.OutcomeFailed, runlog.OutcomeSkipped,
+	}
+	for _, outcome := range outcomes {
+		m.runTime.WithLabelValues(string(outcome))
+		for _, trigger := range []runlog.Trigger{runlog.TriggerCron, runlog.TriggerManual, runlog.TriggerStartup} {
+			m.runs.WithLabelValues(string(trigger), string(outcome))
+		}
+	}
+	for _, step := range [...]string{"fetch", "decode", "lint", "compile", "publish"} {
+		m.steps.WithLabelValues(step)
+	}
+	for _, reason := range []menusync.SkipReason{menusync.SkipBusy, menusync.SkipTaken, menusync.SkipRedis} {
+		m.skipped.WithLabelValues(string(reason))
+	}
+	for operation, done := range map[upstream.Operation]string{
+		upstream.OpCreate: "placed", upstream.OpPay: "paid", upstream.OpComplete: "closed", upstream.OpReject: "rejected",
+	} {
+		m.replays.WithLabelValues(string(operation))
+		for _, outcome := range [...]string{
+			done, "refused", "not_sent", "unknown",
+			"invalid", "conflict", "not_found", "unavailable", "busy", "cancelled", "failed",
+		} {
+			m.orders.WithLabelValues(string(operation), outcome)
+		}
+	}
+	for _, event := range [...]string{
+		"timed_out", "result_recorded_late", "outcome_conflict", "result_lost", "recreated", "unreplicated",
+		"journal.restored", "journal.accepted", "journal.commits_lost",
+	} {
+		m.events.WithLabelValues(event)
+	}
+	for _, operation := range [...]string{"token", "menu", "reasons", "create", "pay", "complete", "reject"} {
+		m.callTime.WithLabelValues(operation)
+		for _, status := range [...]string{"none", "2xx", "3xx", "4xx", "5xx"} {
+			m.calls.WithLabelValues(operation, status)
+		}
+	}
+	for _, reason := range [...]string{"client", "slow", "drain", "expired"} {
+		m.streams.WithLabelValues(StreamMenu, reason)
+		m.streams.WithLabelValues(StreamOps, reason)
+	}
+	m.streams.WithLabelValues(StreamMenu, "removed")
+	for _, result := range [...]string{"answered", "failed"} {
+		m.redis.WithLabelValues(result)
+	}
 }
 
 // Registry returns the registry, for collectors of other packages.
