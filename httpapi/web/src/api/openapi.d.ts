@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: 4b6bb97ae94ef5947cccb25d35406e1360646c5af805eebc5f1291350912e810
-// what follows: 3b30a39b7459d1ab3b063610758be3a99e42e1b818a12675a2a3582afdbfc88f
+// openapi.yaml: b2ee16b130217bfee5a9de535c21172722b8239513f09762f1d904e89eb10508
+// what follows: 358e72ed97d8f92416963ad004bc1197a06d9ff4d2cca68bb7bb608a426ea3a8
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -13,7 +13,7 @@ export interface paths {
         put?: never;
         /**
          * Get a bearer token
-         * @description OAuth 2.0 client credentials. A wrong secret returns 429 after 10 failures per minute for a client from one address (`http.rate.token_failures`), or after 30 from one address (`http.rate.address_failures`). A correct secret is never rejected.
+         * @description OAuth 2.0 client credentials. After 10 failures per minute of a client from an address (`http.rate.token_failures`), or 30 from an address (`http.rate.address_failures`), a wrong secret is answered 429. A correct secret is never rejected.
          */
         post: operations["getToken"];
         delete?: never;
@@ -31,7 +31,7 @@ export interface paths {
         };
         /**
          * Show this document as a page
-         * @description `http.docs: false` removes the page. It loads no external resources.
+         * @description Absent if `http.docs` is false. The page loads no external resources.
          */
         get: operations["showDocument"];
         put?: never;
@@ -51,7 +51,7 @@ export interface paths {
         };
         /**
          * Get a file of the page
-         * @description Scripts and style sheets.
+         * @description The scripts and styles of the page.
          */
         get: operations["getDocsFile"];
         put?: never;
@@ -71,7 +71,7 @@ export interface paths {
         };
         /**
          * Liveness check
-         * @description Returns 200 while the process can respond.
+         * @description Answers while the process is running.
          */
         get: operations["isAlive"];
         put?: never;
@@ -90,8 +90,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get metrics for Prometheus
-         * @description `http.metrics` sets who can read metrics: clients with the scope `ops`, everyone, or nobody. If it is empty, a token is needed, unless `http.ops_listen` sets a separate listener.
+         * Get the metrics for Prometheus
+         * @description `http.metrics` sets who may read it: tokens with the scope `ops`, everyone, or nobody. The default is `ops`, or everyone if `http.ops_listen` is set.
          */
         get: operations["getMetrics"];
         put?: never;
@@ -111,7 +111,7 @@ export interface paths {
         };
         /**
          * Get this document as JSON
-         * @description The same content as `/openapi.yaml`.
+         * @description The API document as JSON.
          */
         get: operations["getDocumentAsJSON"];
         put?: never;
@@ -131,7 +131,7 @@ export interface paths {
         };
         /**
          * Get this document as YAML
-         * @description The same content as `/openapi.json`.
+         * @description The API document as YAML.
          */
         get: operations["getDocumentAsYAML"];
         put?: never;
@@ -150,19 +150,19 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the current session
-         * @description The browser sends the session as a cookie.
+         * Get the session
+         * @description Reads the session cookie of the browser.
          */
         get: operations["getSession"];
         put?: never;
         /**
-         * Sign in
-         * @description The client needs the scope `ops`. The session lasts `auth.session_lifetime`. A wrong secret returns 429 after 5 failures per minute for a client from one address (`http.rate.sign_in_failures`), or after 30 from one address (`http.rate.address_failures`). A correct secret is never rejected.
+         * Start a session
+         * @description Requires a client with the scope `ops`. The session lasts `auth.session_lifetime`. After 5 failures per minute of a client from an address (`http.rate.sign_in_failures`), or 30 from an address (`http.rate.address_failures`), a wrong secret is answered 429. A correct secret is never rejected.
          */
         post: operations["signIn"];
         /**
-         * Sign out
-         * @description Removes the session cookie from the browser.
+         * End the session
+         * @description Deletes the session cookie of the browser.
          */
         delete: operations["signOut"];
         options?: never;
@@ -179,7 +179,7 @@ export interface paths {
         };
         /**
          * Get the menu view
-         * @description The complete menu view that the ordering service published last, from memory.
+         * @description The last menu view of the ordering service with all fields, from memory.
          */
         get: operations["viewMenu"];
         put?: never;
@@ -201,7 +201,7 @@ export interface paths {
         put?: never;
         /**
          * Create an order
-         * @description larder validates the order, then sends it to the ordering service. The body is read as JSON, whatever its `Content-Type`. Without an idempotency key, an order that is sent twice is placed twice.
+         * @description Checks the order and sends it to the ordering service. The body is read as JSON whatever its `Content-Type`. Without a key, an order that is sent twice is placed twice.
          */
         post: operations["createOrder"];
         delete?: never;
@@ -219,7 +219,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Complete a paid order
+         * Close a paid order
          * @description The request has no body.
          */
         put: operations["completeCreatedOrder"];
@@ -240,7 +240,7 @@ export interface paths {
         get?: never;
         /**
          * Pay an order
-         * @description larder sends the payment once, also for an order that it did not place.
+         * @description Sent to the ordering service once, also for an order that larder did not place.
          */
         put: operations["payCreatedOrder"];
         post?: never;
@@ -260,7 +260,7 @@ export interface paths {
         get?: never;
         /**
          * Reject an order
-         * @description A `restaurantID` in the query or the body is accepted and not sent to the ordering service.
+         * @description A restaurantID in the query or the body is accepted and not sent.
          */
         put: operations["rejectCreatedOrder"];
         post?: never;
@@ -279,7 +279,7 @@ export interface paths {
         };
         /**
          * List rejection reasons
-         * @description The reasons of the ordering service, from the cache.
+         * @description The cached list of the ordering service.
          */
         get: operations["viewRejectionReasons"];
         put?: never;
@@ -299,7 +299,7 @@ export interface paths {
         };
         /**
          * Readiness check
-         * @description With `verbose`, the response lists each check.
+         * @description With `verbose`, it lists the components.
          */
         get: operations["isReady"];
         put?: never;
@@ -318,8 +318,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Stream new versions of a menu
-         * @description Server-sent events: `menu.updated` (read the menu again) and `menu.availability` (update `products` and `ingredients`). The data is a `MenuEvent` as JSON. The `id` is the version and 8 hex digits. Events describe the current state, not a history. A heartbeat comment is sent every 15 s (`http.events.heartbeat`). `retry` is the delay before a reconnect.
+         * Stream new versions
+         * @description Server-sent events `menu.updated` (read the menu again) and `menu.availability` (update `products` and `ingredients`). The data is a `MenuEvent`; the `id` is the version and 8 hex digits. Events describe the current state, not a history. A comment is sent every 15 s (`http.events.heartbeat`). `retry` is the delay before a reconnect.
          */
         get: operations["followMenu"];
         put?: never;
@@ -339,7 +339,7 @@ export interface paths {
         };
         /**
          * List the audit log
-         * @description The last 10,000 actions, newest first. If a filter matches few entries, a page may be short.
+         * @description The last 10,000 actions, newest first. A page can be short if the filter matches few of them.
          */
         get: operations["listAuditEntries"];
         put?: never;
@@ -359,7 +359,7 @@ export interface paths {
         };
         /**
          * Stream runs and batches
-         * @description Server-sent events without ids, from all instances. `reset` comes first, and whenever events may have been missed: read the lists again. `run.started` and `run.finished` contain a `Run`, `sync.progress` a `Progress`. At most 100 streams can be open.
+         * @description Server-sent events without ids, from all instances. `reset` is the first event and is sent again if events may have been lost: read the lists again. `run.started` and `run.finished` have a `Run`, `sync.progress` has a `Progress`. At most 100 streams can be open.
          */
         get: operations["followRuns"];
         put?: never;
@@ -380,8 +380,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Accept restored data, so that new orders can be placed
-         * @description New orders of a connection are paused (`journal_restored`) if Redis lacks orders that an instance remembers. Find out which orders are missing before you accept. If several connections are configured, name one in the query or in the body. If both are given, they must agree.
+         * Accept new orders after Redis was restored
+         * @description New orders of a connection are paused (`journal_restored`) when Redis lacks orders that an instance has recorded. Find out which orders are missing before you accept. If several connections are configured, name one in the query or the body. If both name one, they must agree.
          */
         post: operations["acceptJournal"];
         delete?: never;
@@ -399,7 +399,7 @@ export interface paths {
         };
         /**
          * List orders
-         * @description Newest first. The state `unknown` matches every order with an unknown outcome.
+         * @description Newest first. The state `unknown` selects every order with an unknown outcome.
          */
         get: operations["listOrders"];
         put?: never;
@@ -418,8 +418,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get an order with its calls
-         * @description The calls with their requests (until these expire), their responses, and who resolved them.
+         * Get an order with all its calls
+         * @description The sent bodies until they expire, the responses, and the resolutions.
          */
         get: operations["getOpsOrder"];
         put?: never;
@@ -459,7 +459,7 @@ export interface paths {
         };
         /**
          * List restaurants with their freshness
-         * @description Sorted by id. States come from the memory of this instance. They are at most `cache.poll` old; with thousands of restaurants, one second more. The rows are current.
+         * @description Sorted by id. The filter by state uses this instance's memory: at most `cache.poll` old, and with thousands of restaurants one second more. The rows are read from Redis.
          */
         get: operations["listOpsRestaurants"];
         put?: never;
@@ -479,7 +479,7 @@ export interface paths {
         };
         /**
          * Get a restaurant with its last run
-         * @description Also works for the default menu of a connection.
+         * @description Also the default menu of a connection.
          */
         get: operations["getOpsRestaurant"];
         put?: never;
@@ -502,7 +502,7 @@ export interface paths {
         post?: never;
         /**
          * Release a hold
-         * @description Releases the hold, then syncs the menu.
+         * @description Ends the hold and syncs the menu.
          */
         delete: operations["releaseHold"];
         options?: never;
@@ -519,7 +519,7 @@ export interface paths {
         };
         /**
          * Get the lint findings of a menu
-         * @description The findings about the published menu, each with the products it affects.
+         * @description The problems of the last fetched menu, each with the products concerned.
          */
         get: operations["lintMenu"];
         put?: never;
@@ -541,7 +541,7 @@ export interface paths {
         put?: never;
         /**
          * Roll back to an older version
-         * @description Publishes the menu as a new version and holds it. The request waits for a current run, 10 s without `wait`.
+         * @description Publishes its content as a new version and holds it. Waits for a run in progress, for 10 s by default.
          */
         post: operations["rollBack"];
         delete?: never;
@@ -561,7 +561,7 @@ export interface paths {
         put?: never;
         /**
          * Sync a menu now
-         * @description Joins the current run of the restaurant, or starts one.
+         * @description Starts a run, or joins the run in progress.
          */
         post: operations["syncRestaurant"];
         delete?: never;
@@ -578,7 +578,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List stored versions
+         * List the versions
          * @description The last version of each content, newest first.
          */
         get: operations["listVersions"];
@@ -599,7 +599,7 @@ export interface paths {
         };
         /**
          * Compare two versions
-         * @description The changes from this version to `to`, by default the current version.
+         * @description The changes from `version` to `to`.
          */
         get: operations["compareVersions"];
         put?: never;
@@ -618,7 +618,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get a stored version
+         * Get the menu view of a version
          * @description The last menu view that the ordering service published while this version was current.
          */
         get: operations["getVersionView"];
@@ -639,7 +639,7 @@ export interface paths {
         };
         /**
          * List runs
-         * @description Newest first. For a client with one connection, a page may be short.
+         * @description Newest first. For a client with one connection, a page can be short.
          */
         get: operations["listRuns"];
         put?: never;
@@ -659,7 +659,7 @@ export interface paths {
         };
         /**
          * Get a run
-         * @description The duration of each step, the changes, and the error. Scheduled runs that found nothing changed share one record (`folded`), while it is among the latest `sync.run_index` runs of all restaurants.
+         * @description The duration of each step, the changes and errors. Scheduled runs without changes share one record (`folded`). Such a run is found while it is among the latest `sync.run_index` runs of all restaurants.
          */
         get: operations["getRun"];
         put?: never;
@@ -678,8 +678,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Count restaurants by state, and orders that need resolving
-         * @description The number of restaurants in each state, and the number of orders that need resolving. States come from the memory of this instance. They are at most `cache.poll` old; with thousands of restaurants, one second more.
+         * Get the numbers of restaurants and orders
+         * @description The number of restaurants by state, and of orders that need resolving. States are from this instance's memory: at most `cache.poll` old, and with thousands of restaurants one second more.
          */
         get: operations["getSummary"];
         put?: never;
@@ -701,7 +701,7 @@ export interface paths {
         put?: never;
         /**
          * Sync all menus
-         * @description Syncs all restaurants that the client can see. At most 8 batches can be open at a time.
+         * @description Syncs every restaurant that the client sees. At most 8 batches can be open.
          */
         post: operations["syncAll"];
         delete?: never;
@@ -719,7 +719,7 @@ export interface paths {
         };
         /**
          * Get the progress of a batch
-         * @description A batch is stored for a day.
+         * @description Available for one day.
          */
         get: operations["getBatch"];
         put?: never;
@@ -738,8 +738,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get an order record by its idempotency key
-         * @description Returns only orders of the same client. Guests get `state`, `total` and `orderID` only.
+         * Get an order by its idempotency key
+         * @description Finds only orders of the same client. Guests get only `state`, `total` and `orderID`.
          */
         get: operations["findOrder"];
         put?: never;
@@ -758,8 +758,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get an order record
-         * @description Records are kept for 45 days, what is a guest's for 7.
+         * Get an order
+         * @description Records are kept for 45 days, guests' data for 7 days.
          */
         get: operations["getOrder"];
         put?: never;
@@ -779,7 +779,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Complete a paid order
+         * Close a paid order
          * @description The request has no body.
          */
         put: operations["completeOrder"];
@@ -800,7 +800,7 @@ export interface paths {
         get?: never;
         /**
          * Pay an order
-         * @description An order is paid once. Without a key, a repeated identical payment returns the first response, unless that payment was refused.
+         * @description An order is paid once. Without a key, the same payment gets the first response again, unless the first one was refused.
          */
         put: operations["payOrder"];
         post?: never;
@@ -839,7 +839,7 @@ export interface paths {
         };
         /**
          * List rejection reasons
-         * @description As the ordering service lists them, from the cache.
+         * @description The cached list of the ordering service.
          */
         get: operations["listRejectionReasons"];
         put?: never;
@@ -859,7 +859,7 @@ export interface paths {
         };
         /**
          * List restaurants
-         * @description All restaurants that the client can see, sorted by id. The `ETag` depends on the body alone.
+         * @description Every restaurant that the caller sees, sorted by id, with the state of its menu. The `ETag` depends only on the body.
          */
         get: operations["listRestaurants"];
         put?: never;
@@ -879,7 +879,7 @@ export interface paths {
         };
         /**
          * Get the changes since a version
-         * @description For pages that poll for changes. All lists are empty if nothing changed.
+         * @description For pages that poll for changes of a menu. All lists are empty if nothing has changed.
          */
         get: operations["getChanges"];
         put?: never;
@@ -899,7 +899,7 @@ export interface paths {
         };
         /**
          * Get a menu
-         * @description The served menu, normalised for storefronts: each scheme and each ingredient occurs once. It is served from memory.
+         * @description The served menu for a storefront, from memory. Each scheme and ingredient appears once.
          */
         get: operations["getMenu"];
         put?: never;
@@ -921,7 +921,7 @@ export interface paths {
         put?: never;
         /**
          * Place an order
-         * @description After any failure, send the same order again with the same key. A repeated response is identical to the first one. Guests can place orders if `auth.public_orders` is enabled.
+         * @description After any connection error, send the same order again with the same key. A repeated response has the same bytes as the first one. Guests may place orders if `auth.public_orders` is enabled.
          */
         post: operations["placeOrder"];
         delete?: never;
@@ -940,8 +940,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Validate an order without placing it
-         * @description Well-formed JSON always returns 200. The result lists all violations (the first 200), or contains the exact body for the ordering service. The limit is 20 requests per second from one address (`http.rate.validate`). An order counts as one request, plus one for every 8 KiB of its body and every 500 of its lines.
+         * Check an order without placing it
+         * @description Well-formed JSON is always answered with 200, with the first 200 violations or with the exact body for the ordering service. The rate limit is 20 per second and address (`http.rate.validate`). An order counts once, and once more for every 8 KiB of its body and every 500 lines.
          */
         post: operations["validateOrder"];
         delete?: never;
@@ -958,8 +958,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List products by category, search words and availability
-         * @description Sorted as in the menu. A cursor stays valid in newer versions.
+         * Search products
+         * @description In menu order. The next page continues after the last product, in a newer version too.
          */
         get: operations["listProducts"];
         put?: never;
@@ -978,8 +978,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get a product with its groups and options
-         * @description Everything that an order form needs: groups with their limits, options, and nested groups.
+         * Get a product with its groups
+         * @description Everything that an order form needs: groups with their limits, options, and the groups of options.
          */
         get: operations["getProduct"];
         put?: never;
@@ -1019,30 +1019,30 @@ export interface components {
             /** @constant */
             status: "ok";
         };
-        /** @description One try of a call, or its end where no try tells of it, or a person's resolution. What is not known is null. */
+        /** @description One attempt of a call, the end of a call without attempts, or a resolution. Unknown values are null. */
         Attempt: {
             /** Format: date-time */
             at: string | null;
-            /** @description Who resolved it. */
+            /** @description The operator who resolved it. */
             by: string | null;
             /** @description The ordering service's code. */
             code: string | null;
-            /** @description How long it took. */
+            /** @description The duration in milliseconds. */
             ms: number | null;
             operation: components["schemas"]["Operation"];
             outcome: components["schemas"]["Outcome"];
-            /** @description The status of the ordering service's answer. */
+            /** @description The status of the ordering service's response. */
             status: number | null;
-            /** @description Counts within the call; null where there was none. */
+            /** @description The number of the attempt in the call; null for other entries. */
             try: number | null;
         };
-        /** @description What somebody did. What does not apply is null. */
+        /** @description One entry of the audit log. Fields that do not apply are null. */
         AuditEntry: {
             action: components["schemas"]["Action"];
             at: components["schemas"]["Time"];
             batch: string | null;
             client: string;
-            /** @description Whose; null of what concerns all of them, or none. */
+            /** @description The connection concerned; null for all connections or none. */
             connection: string | null;
             detail: string | null;
             id: string;
@@ -1051,7 +1051,7 @@ export interface components {
             requestId: string;
             restaurant: string | null;
             run: string | null;
-            /** @description That a rollback went back to. */
+            /** @description The target of a rollback. */
             version: number | null;
             /** @enum {string} */
             via: "token" | "session";
@@ -1064,22 +1064,22 @@ export interface components {
             available: boolean;
             id: string;
         };
-        /** @description How far a sync of all restaurants is. */
+        /** @description The progress of a sync of all restaurants. */
         Batch: {
             batch: string;
             by: string;
-            /** @description Of a client with one connection. */
+            /** @description The connection of a client with only one. */
             connection?: string;
-            /** @description Runs that have ended. */
+            /** @description Finished runs. */
             done: number;
-            /** @description Of these those that failed or were quarantined. */
+            /** @description Finished runs that failed or were quarantined. */
             failed: number;
-            /** @description The runs that failed or were quarantined, the first thousand. */
+            /** @description The first 1,000 runs that failed or were quarantined. */
             faults: components["schemas"]["Run"][];
             /** Format: date-time */
             finishedAt: string | null;
             force: boolean;
-            /** @description How many runs ended how. */
+            /** @description Finished runs by outcome. */
             outcomes: {
                 [key: string]: number;
             };
@@ -1093,13 +1093,13 @@ export interface components {
         BatchBegun: {
             result: {
                 batch: string;
-                /** @description How many restaurants it is of. */
+                /** @description The number of restaurants. */
                 total: number;
             };
         };
-        /** @description One call of an order as an operator sees it. */
+        /** @description One call of an order, for operators. */
         Call: {
-            /** @description The ordering service's last answer. */
+            /** @description The ordering service's last response. */
             answer: {
                 code: string | null;
                 msg: string | null;
@@ -1107,7 +1107,7 @@ export interface components {
                 status: number;
             } | null;
             client: string;
-            /** @description What an answer said that came in after the call was resolved, where it said otherwise. */
+            /** @description The outcome of a result that arrived after the resolution and contradicts it. */
             contradicted: components["schemas"]["Outcome"] | null;
             /** Format: date-time */
             endedAt: string | null;
@@ -1115,9 +1115,9 @@ export interface components {
             operation: components["schemas"]["Operation"];
             outcome: components["schemas"]["Outcome"];
             requestId: string;
-            /** @description The body that the ordering service got; null of a completion, and when it is no longer kept. */
+            /** @description The body that was sent to the ordering service; null for a completion, and after its data has expired. */
             sent: unknown;
-            /** @description A person's resolution. */
+            /** @description An operator's resolution. */
             settled: {
                 /** Format: date-time */
                 at: string | null;
@@ -1132,11 +1132,11 @@ export interface components {
         Category: {
             id: string;
             name: string;
-            /** @description The category that it stands in. */
+            /** @description The parent category. */
             parentId: string | null;
         };
         ChangedAnswer: {
-            /** @description The order as it stood after the change. */
+            /** @description The order after the change. */
             result: {
                 orderID: string;
                 paid: boolean;
@@ -1146,14 +1146,14 @@ export interface components {
             };
         };
         ChangesAnswer: {
-            /** @description What differs between two versions. What concerns no product is not named. */
+            /** @description The differences between two versions. Only products are listed. */
             result: {
                 /** @description Ids of products. */
                 added: string[];
-                /** @description Products that were stopped or released. */
+                /** @description Products that became unavailable or available. */
                 availability: components["schemas"]["Availability"][];
                 changed: {
-                    /** @description Named as in the menu; `groups` is anything in the product's groups. */
+                    /** @description Field names of the menu; `groups` means any change in the product's groups. */
                     fields: string[];
                     id: string;
                 }[];
@@ -1168,7 +1168,7 @@ export interface components {
             price: components["schemas"]["MenuPrice"];
         };
         ComparisonAnswer: {
-            /** @description What differs between two versions, in words. Each list has the first 500. */
+            /** @description The differences between two versions, for people. Each list has the first 500. */
             result: {
                 added: components["schemas"]["ComparedDish"][];
                 availability: {
@@ -1178,17 +1178,17 @@ export interface components {
                 }[];
                 changed: {
                     fields: {
-                        /** @description The value in the newer one. */
+                        /** @description The value in the newer version. */
                         after: unknown;
                         /** @description The value in the older version. */
                         before: unknown;
-                        /** @description Named as in the menu; `groups` is all of a dish's choices, without values. */
+                        /** @description Field names of the menu; `groups` means the choices of a dish, without values. */
                         field: string;
                     }[];
                     id: string;
                     name: string;
                 }[];
-                /** @description Of everything that differs. */
+                /** @description The numbers of all differences. */
                 counts: {
                     added: number;
                     availability: number;
@@ -1200,63 +1200,63 @@ export interface components {
                 to: number;
             };
         };
-        /** @description An error in the ordering service's shape. larder's own `code`s are those of `Problem`. */
+        /** @description An error in the ordering service's format. larder's own codes are those of `Problem`. */
         CompatError: {
             code: string;
             errors: components["schemas"]["Violation"][] | null;
-            /** @description There are more violations than the 200 in `errors`. Absent otherwise. */
+            /** @description There are more than the 200 violations in `errors`. Absent otherwise. */
             more?: boolean;
-            /** @description What is wrong, for a person, and the order's ref. */
+            /** @description A message for people with the reason and the order's ref. */
             msg: string;
             requestId: string;
         };
-        /** @description How large a menu is. Orderable products are a part of the available ones. */
+        /** @description The size of a menu. Orderable products are also available. */
         Counts: {
-            /** @description On no stop list. */
+            /** @description Not on a stop list (out of stock). */
             available: number;
             categories: number;
-            /** @description Can be ordered: available, with a price, and each group that needs a choice has one. */
+            /** @description Can be ordered: available, with a price, and groups that can be satisfied. */
             orderable: number;
             products: number;
         };
         Dish: {
-            /** @description The menu's id of the dish, or its externalId. */
+            /** @description The id of the dish in the menu, or its externalId. */
             ID: string | number;
             ingredients?: components["schemas"]["Ingredient"][] | null;
             measure?: components["schemas"]["SentMeasure"];
-            /** @description Replaced by the menu's. */
+            /** @description Replaced by the value in the menu. */
             name?: string | null;
-            /** @description Compared with the menu's where it is sent: `price_changed` tells of another one. */
+            /** @description If sent, it must equal the price in the menu; otherwise the violation is `price_changed`. */
             price?: number | null;
-            /** @description Units of the dish; whole but for what is sold by weight. */
+            /** @description Units of the dish; an integer, except for dishes sold by weight. */
             quantity: number;
         } & {
             [key: string]: unknown;
         };
         /**
-         * @description Stable. Each has one status.
+         * @description Stable error codes. Each code has one status.
          * @enum {string}
          */
         ErrorCode: "malformed_json" | "validation_failed" | "restaurant_not_found" | "restaurant_required" | "product_not_found" | "run_not_found" | "batch_not_found" | "version_not_found" | "version_gone" | "sync_busy" | "connection_not_found" | "connection_required" | "external_id_ambiguous" | "no_catalogue" | "no_rejection_reasons" | "idempotency_key_required" | "idempotency_key_reused" | "idempotency_key_in_flight" | "order_not_found" | "order_ambiguous" | "order_busy" | "outcome_unknown" | "order_state" | "order_id_taken" | "order_outcome_unknown" | "journal_unavailable" | "journal_restored" | "upstream_refused" | "upstream_unavailable" | "upstream_busy" | "storage_unavailable" | "streams_unavailable" | "rate_limited" | "unauthorized" | "forbidden" | "invalid_parameter" | "not_found" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "internal";
-        /** @description One thing that is wrong with a menu as it was published. */
+        /** @description One problem in a published menu. */
         Finding: {
-            /** @description One of docs/lint.md. */
+            /** @description A code of docs/lint.md. */
             code: string;
-            /** @description The same by name, as far as the menu that is served has them. */
+            /** @description The products concerned, with names, if they are in the served menu. */
             dishes: {
                 id: string;
                 name: string;
                 orderable: boolean;
             }[];
-            /** @description The ids that take part, by what they are. */
+            /** @description The ids concerned, by kind. */
             ids: {
                 [key: string]: string;
             };
             msg: string;
-            /** @description The products that it touches. */
+            /** @description The products concerned. */
             products: string[] | null;
             /**
-             * @description An error takes something from the guest.
+             * @description An error makes something unavailable to guests.
              * @enum {string}
              */
             severity: "error" | "warning";
@@ -1268,33 +1268,33 @@ export interface components {
         };
         Force: {
             /**
-             * @description Skips the guard against menus that have shrunk.
+             * @description Skips the comparison with the last fetch, and the guard.
              * @default false
              */
             force: boolean;
         };
-        /** @description How old a menu is against its schedule. */
+        /** @description The age of a menu compared with its schedule. */
         Freshness: {
-            /** @description How long ago the ordering service confirmed the menu. */
+            /** @description The time since a sync last confirmed the menu. */
             ageSeconds: number | null;
             /** @description The time between two runs. */
             everySeconds: number | null;
             /**
              * Format: date-time
-             * @description When the next run is due.
+             * @description The time of the next run.
              */
             nextAt: string | null;
             schedule: string;
-            /** @description The age from which the menu counts as stale. */
+            /** @description The age from which the menu is stale. */
             staleSeconds: number | null;
             timeZone: string;
         };
-        /** @description A group with what it offers, and its limits for one unit of the dish. */
+        /** @description A group with its options, and its limits for one unit of the dish. */
         Group: {
             id: string;
-            /** @description How many it takes at most; null = no limit. */
+            /** @description The maximum for one unit of the dish; null means no limit. */
             max: number | null;
-            /** @description How many one unit of the dish needs at least. */
+            /** @description The minimum for one unit of the dish. */
             min: number;
             name: string;
             options: components["schemas"]["Option"][];
@@ -1307,33 +1307,33 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** @description All that a guest's page may read of an order. */
+        /** @description The fields of an order that guests may read. */
         GuestOrder: {
             orderID: string | null;
             state: components["schemas"]["OrderState"];
             total: number | null;
         };
         /**
-         * @description What ends a hold: another menu than the one that was published at the rollback, or only its release.
+         * @description The end of a hold. `next_change`: the ordering service publishes another menu than at the rollback. `released`: only its release.
          * @enum {string}
          */
         Hold: "next_change" | "released";
         Ingredient: {
-            /** @description The group that it is chosen from, where it stands in several. larder finds one itself. */
+            /** @description The group of the choice, if the ingredient is in several groups. By default, larder assigns one. */
             groupId?: string | null;
-            /** @description The menu's id of the ingredient, or its externalId. */
+            /** @description The id of the ingredient in the menu, or its externalId. */
             ID: string | number;
-            /** @description Of a part of a combo: what is chosen from its own groups. */
+            /** @description For a component of a combo: the choices of its own groups. */
             ingredients?: components["schemas"]["Ingredient"][] | null;
             measure?: components["schemas"]["SentMeasure"];
             name?: string | null;
             price?: number | null;
-            /** @description For one unit of the dish; 1 where it is missing. */
+            /** @description For one unit of the dish; the default is 1. */
             quantity?: number | null;
         } & {
             [key: string]: unknown;
         };
-        /** @description Which connection's new orders are placed again; the body may be left out. */
+        /** @description The connection whose restored journal is accepted. The body is optional. */
         JournalAccept: {
             /**
              * @description The name of a connection
@@ -1343,7 +1343,7 @@ export interface components {
         };
         JournalAcceptance: {
             result: {
-                /** @description False: new orders of the connection were not paused. */
+                /** @description False if new orders of the connection were not paused. */
                 accepted: boolean;
                 connection: string;
             };
@@ -1353,43 +1353,43 @@ export interface components {
             code: string;
             /**
              * Format: date-time
-             * @description As it was sent.
+             * @description The value of the request.
              */
             paidAt: string;
         };
-        /** @description One dish as it was priced. What could not be read or priced is null. */
+        /** @description One dish with its price. Values that could not be read or computed are null. */
         Line: {
-            /** @description The menu's id; what was sent where the menu has no such dish. */
+            /** @description The id in the menu, or the id in the request if the menu has no such dish. */
             id: string;
             name: string;
             /** @description A JSON Pointer into the body. */
             path: string;
-            /** @description Of one unit of the dish alone, without its ingredients. */
+            /** @description The price of one unit of the dish without ingredients. */
             price: number | null;
             quantity: number | null;
-            /** @description Of the line, with its ingredients. */
+            /** @description The total of the line with ingredients. */
             total: number | null;
         };
-        /** @description The record of an order as operators list it. */
+        /** @description The record of an order in the operators' list. */
         ListedOrder: {
-            /** @description Placed by someone else; larder knows what was asked of it here. */
+            /** @description Not placed through larder. The record has only the changes that were made through larder. */
             adopted: boolean;
             attempts: components["schemas"]["Attempt"][];
-            /** @description Whose order it is; `(public)` for a guest's page. */
+            /** @description The client that placed the order; `(public)` for a guest. */
             client: string;
             connection: string;
             /** Format: date-time */
             createdAt: string | null;
             /** Format: date-time */
             expectedAt: string | null;
-            /** @description The version of the menu that it was checked against. */
+            /** @description The menu version that the order was checked against. */
             menuVersion: number | null;
             orderID: string | null;
             paid: boolean;
             payments: components["schemas"]["KeptPayment"][];
             ref: components["schemas"]["Ref"];
             restaurant: string | null;
-            /** @description What people call the restaurant. */
+            /** @description The name of the restaurant. */
             restaurantName: string | null;
             state: components["schemas"]["OrderState"];
             total: number | null;
@@ -1398,14 +1398,14 @@ export interface components {
         };
         /** @description A serving. */
         Measure: {
-            /** @description `kg`, `liter` or `pcs`; null where the menu has none. */
+            /** @description `kg`, `liter` or `pcs`; null if the menu has none. */
             unit: string | null;
             /** @description Its size. */
             value: number;
         };
-        /** @description A whole menu, normalised. A scheme and an ingredient stand once; the body depends on the version alone. */
+        /** @description A whole menu, normalized: each scheme and ingredient appears once. The body depends only on the version. */
         Menu: {
-            /** @description Parents stand before their children. */
+            /** @description Parents come before their children. */
             categories: components["schemas"]["Category"][];
             ingredients: components["schemas"]["MenuIngredient"][];
             /** @description The menu view's name. */
@@ -1429,9 +1429,9 @@ export interface components {
             restaurant: components["schemas"]["RestaurantID"];
             version: number;
         };
-        /** @description An ingredient or modifier; with a scheme of its own it is a part of a combo. */
+        /** @description An ingredient or modifier. With its own scheme, it is a component of a combo. */
         MenuIngredient: {
-            /** @description On no stop list. */
+            /** @description Not on a stop list (out of stock). */
             available: boolean;
             description: string;
             externalId: string | null;
@@ -1439,21 +1439,21 @@ export interface components {
             imageUrls: string[];
             measure: components["schemas"]["Measure"] | null;
             name: string;
-            /** @description Can be chosen as the menu stands. */
+            /** @description Can be chosen now. */
             orderable: boolean;
             price: components["schemas"]["MenuPrice"];
             /** @description Why it is not orderable. */
             reasons: components["schemas"]["Reason"][];
             schemeId: string | null;
         };
-        /** @description Null where the ordering service sent no price that can be read; the product or option is then not orderable. */
+        /** @description Null if the ordering service sent no valid price. The product or option is then not orderable. */
         MenuPrice: components["schemas"]["Money"] | null;
         /**
-         * @description `missing`: there is no menu. `failed`, `quarantined`: how the last run ended. `stale`: not confirmed for too long. `held`: a rollback holds it.
+         * @description `missing`: there is no menu. `failed`, `quarantined`: the outcome of the last run. `stale`: not confirmed for too long. `held`: a rollback holds the menu.
          * @enum {string}
          */
         MenuState: "missing" | "failed" | "quarantined" | "stale" | "held";
-        /** @description The menu view as the ordering service published it last, with every field of it, known to larder or not. */
+        /** @description The last menu view of the ordering service with all fields, including those that larder does not know. */
         MenuView: {
             result: {
                 categories?: {
@@ -1485,7 +1485,7 @@ export interface components {
         Money: number;
         /** @description The `cursor` of the next page; null after the last. */
         Next: string | null;
-        /** @description As the menu tells it, for one serving. */
+        /** @description Values of the menu for one serving. */
         Nutrition: {
             /** @description kcal */
             calories: number | null;
@@ -1498,7 +1498,7 @@ export interface components {
         /** @enum {string} */
         Operation: "create" | "pay" | "complete" | "reject";
         OpsOrderAnswer: {
-            /** @description The record with everything that resolving takes. */
+            /** @description The record with everything that is needed to resolve it. */
             result: {
                 adopted: boolean;
                 attempts: components["schemas"]["Attempt"][];
@@ -1515,11 +1515,11 @@ export interface components {
                 payments: components["schemas"]["KeptPayment"][];
                 ref: components["schemas"]["Ref"];
                 restaurant: string | null;
-                /** @description As `restaurants[].address` has it. */
+                /** @description The value of `restaurants[].address`. */
                 restaurantAddress: string | null;
-                /** @description What people call the restaurant. */
+                /** @description The name of the restaurant. */
                 restaurantName: string | null;
-                /** @description The number to call, as `restaurants[].phone` has it. */
+                /** @description The phone number in `restaurants[].phone`. */
                 restaurantPhone: string | null;
                 state: components["schemas"]["OrderState"];
                 total: number | null;
@@ -1527,7 +1527,7 @@ export interface components {
                 updatedAt: string | null;
             };
         };
-        /** @description A restaurant as an operator sees it. What a menu would tell is null until there is one. */
+        /** @description A restaurant in the operators' list. The fields of its menu are null until there is one. */
         OpsRestaurant: {
             /** Format: date-time */
             checkedAt: string | null;
@@ -1539,16 +1539,16 @@ export interface components {
             lastOutcome: string | null;
             name: string;
             stale: boolean;
-            /** @description Empty where all is well. */
+            /** @description Empty if there is no problem. */
             states: components["schemas"]["MenuState"][];
             /** Format: date-time */
             syncedAt: string | null;
             version: number | null;
         };
         OpsRestaurantAnswer: {
-            /** @description The same with its last run. */
+            /** @description The restaurant with its last run. */
             result: {
-                /** @description As `restaurants[].address` has it. */
+                /** @description The value of `restaurants[].address`. */
                 address: string | null;
                 /** Format: date-time */
                 checkedAt: string | null;
@@ -1563,10 +1563,10 @@ export interface components {
                 lastOutcome: string | null;
                 lastRun: components["schemas"]["Run"] | null;
                 name: string;
-                /** @description As `restaurants[].phone` has it. */
+                /** @description The value of `restaurants[].phone`. */
                 phone: string | null;
                 stale: boolean;
-                /** @description Empty where all is well. */
+                /** @description Empty if there is no problem. */
                 states: components["schemas"]["MenuState"][];
                 /** Format: date-time */
                 syncedAt: string | null;
@@ -1577,9 +1577,9 @@ export interface components {
             next: components["schemas"]["Next"];
             result: components["schemas"]["OpsRestaurant"][];
         };
-        /** @description What a group offers. One with groups of its own is a part of a combo. */
+        /** @description An option of a group. With its own groups, it is a component of a combo. */
         Option: {
-            /** @description On no stop list. */
+            /** @description Not on a stop list (out of stock). */
             available: boolean;
             description: string;
             externalId: string | null;
@@ -1588,23 +1588,23 @@ export interface components {
             imageUrls: string[];
             measure: components["schemas"]["Measure"] | null;
             name: string;
-            /** @description Can be chosen as the menu stands. */
+            /** @description Can be chosen now. */
             orderable: boolean;
             price: components["schemas"]["MenuPrice"];
             /** @description Why it is not orderable. */
             reasons: components["schemas"]["Reason"][];
             schemeId: string | null;
         };
-        /** @description An order as the ordering service's interface has it. Names are read in any spelling (`restaurantId`), identifiers also as numbers, numbers also in quotes. Mandatory for a pickup order are `dishList`, `expeditionType`, `paymentTypeID` and `expectedAt` or `soonest`; for a delivery also `guest.phone` and, of `address`, `street`, `cityName`, `houseNumber` and `fullAddress` (composed of the others where it is missing); `ordering.required` sets this. Unknown fields are passed on by the ordering service's own interface, and left out by `/v1`. */
+        /** @description An order in the format of the ordering service. Field names ignore case and underscores (`restaurantId`), ids may be numbers, and numbers may be in quotes. A pickup order requires `dishList`, `expeditionType`, `paymentTypeID`, and `expectedAt` or `soonest`. A delivery also requires `guest.phone` and, in `address`, `street`, `cityName`, `houseNumber` and `fullAddress`. A missing `fullAddress` is composed of the others. `ordering.required` changes the required fields. Unknown fields are sent to the ordering service by the compatible API, and dropped by `/v1`. */
         Order: {
             address?: components["schemas"]["Address"] | null;
-            /** @description With `cash` alone: the sum to give change from. */
+            /** @description Only with `cash`: the amount that the guest needs change for. */
             changeFrom?: number | null;
             comment?: string | null;
             dishList: components["schemas"]["Dish"][];
             /**
              * Format: date-time
-             * @description With its offset; not in the past, and at most 30 days ahead (`ordering.max_lead`).
+             * @description With a UTC offset; not in the past, and at most 30 days ahead (`ordering.max_lead`).
              */
             expectedAt?: string | null;
             /** @enum {string} */
@@ -1613,9 +1613,9 @@ export interface components {
             /** @enum {string} */
             paymentTypeID: "cash" | "card" | "online";
             persons?: number | null;
-            /** @description The path names the restaurant on `/v1`; here it may be left out. */
+            /** @description Optional on `/v1`, where the path has the restaurant. */
             restaurantID?: string | number | null;
-            /** @description As soon as can be, instead of `expectedAt`. */
+            /** @description As soon as possible, instead of `expectedAt`. */
             soonest?: boolean | null;
         } & {
             [key: string]: unknown;
@@ -1624,26 +1624,26 @@ export interface components {
             result: components["schemas"]["OrderRecord"];
         };
         OrderByKeyAnswer: {
-            /** @description A guest's page gets the second. */
+            /** @description Guests get the second form. */
             result: components["schemas"]["OrderRecord"] | components["schemas"]["GuestOrder"];
         };
         OrderList: {
             next: components["schemas"]["Next"];
             result: components["schemas"]["ListedOrder"][];
         };
-        /** @description The record of an order. What is not known is null. */
+        /** @description The record of an order. Unknown values are null. */
         OrderRecord: {
-            /** @description Placed by someone else; larder knows what was asked of it here. */
+            /** @description Not placed through larder. The record has only the changes that were made through larder. */
             adopted: boolean;
             attempts: components["schemas"]["Attempt"][];
-            /** @description Whose order it is; `(public)` for a guest's page. */
+            /** @description The client that placed the order; `(public)` for a guest. */
             client: string;
             connection: string;
             /** Format: date-time */
             createdAt: string | null;
             /** Format: date-time */
             expectedAt: string | null;
-            /** @description The version of the menu that it was checked against. */
+            /** @description The menu version that the order was checked against. */
             menuVersion: number | null;
             orderID: string | null;
             paid: boolean;
@@ -1658,7 +1658,7 @@ export interface components {
         /** @enum {string} */
         OrderState: "placing" | "placed" | "refused" | "unknown" | "not_sent" | "closed" | "rejected";
         /**
-         * @description What is known of a call. Empty while it is open.
+         * @description The outcome of a call; empty while it is in progress.
          * @enum {string}
          */
         Outcome: "" | "done" | "refused" | "not_sent" | "unknown";
@@ -1666,17 +1666,17 @@ export interface components {
             msg: string;
             ok: boolean;
         };
-        /** @description What the ordering service answered, passed on with its status, type and body. Of one longer than 64 KiB, a success is `{"result": {}}`, with the `orderID` of a new order, and a refusal its code and message. */
+        /** @description The ordering service's response with its status, type and body. If the body is longer than 64 KiB, a success is `{"result": {}}`, with the `orderID` of a new order, and an error has its code and message. */
         Passed: unknown;
         Payment: {
             amount: number;
-            /** @description The GUID of the currency in the restaurant's till. */
+            /** @description The GUID of the currency in the POS. */
             code: string | number;
             /** @description May be empty. */
             name?: string | null;
             /**
              * Format: date-time
-             * @description With its offset.
+             * @description With a UTC offset.
              */
             paidAt: string;
         } & {
@@ -1694,30 +1694,30 @@ export interface components {
                 total: components["schemas"]["Money"];
             };
         };
-        /** @description An error by RFC 9457, with the ordering service's four fields. */
+        /** @description An error of RFC 9457, with the ordering service's four fields. */
         Problem: {
             code: components["schemas"]["ErrorCode"];
-            /** @description What is wrong and what to do. */
+            /** @description The reason and what to do. */
             detail: string;
-            /** @description All that is wrong with an order: the first 200; of other codes, one entry with the params. */
+            /** @description The first 200 violations of an order. For other codes, one entry with the params. */
             errors: components["schemas"]["Violation"][] | null;
-            /** @description The path of the request that it is the answer to. */
+            /** @description The path of the request; for a replay, of the first request. */
             instance: string;
-            /** @description There are more violations than the 200 in `errors`. Absent otherwise. */
+            /** @description There are more than the 200 violations in `errors`. Absent otherwise. */
             more?: boolean;
             /** @description The same as `detail`. */
             msg: string;
             ref?: components["schemas"]["Ref"];
-            /** @description Of the request that it is the answer to: of a replay, the first one's. */
+            /** @description The id of the request; for a replay, of the first request. */
             requestId: string;
             status: number;
             title: string;
             /** @description `urn:larder:problem:` and the code. */
             type: string;
-            /** @description What the ordering service said. */
+            /** @description The ordering service's response. */
             upstream?: {
                 code: string;
-                /** @description What it found wrong, as it said it. */
+                /** @description The errors in its response. */
                 errors?: unknown;
                 msg: string;
                 requestId: string;
@@ -1726,35 +1726,35 @@ export interface components {
         };
         /** @description A dish. */
         Product: {
-            /** @description On no stop list. */
+            /** @description Not on a stop list (out of stock). */
             available: boolean;
-            /** @description The first of `categoryIds`; null where there is none. */
+            /** @description The first of `categoryIds`, or null. */
             categoryId: string | null;
-            /** @description Every category that lists the dish; none of them twice. */
+            /** @description Every category that lists the dish, without duplicates. */
             categoryIds: string[];
             description: string;
-            /** @description The id in the restaurant's till, which orders are sent with. */
+            /** @description The id in the POS, which sent orders use. */
             externalId: string | null;
             id: string;
             imageUrls: string[];
             measure: components["schemas"]["Measure"] | null;
             name: string;
             nutrition: components["schemas"]["Nutrition"] | null;
-            /** @description Can be ordered as the menu stands. */
+            /** @description Can be ordered now. */
             orderable: boolean;
             price: components["schemas"]["MenuPrice"];
             /** @description Why it is not orderable. */
             reasons: components["schemas"]["Reason"][];
-            /** @description The scheme with the groups that are chosen from. */
+            /** @description The scheme with the groups of the dish. */
             schemeId: string | null;
         };
         ProductAnswer: {
-            /** @description One dish, with everything that an order form needs to draw itself. */
+            /** @description One dish with everything that an order form needs. */
             result: {
                 available: boolean;
-                /** @description The first of `categoryIds`; null where there is none. */
+                /** @description The first of `categoryIds`, or null. */
                 categoryId: string | null;
-                /** @description Every category that lists the dish; none of them twice. */
+                /** @description Every category that lists the dish, without duplicates. */
                 categoryIds: string[];
                 description: string;
                 externalId: string | null;
@@ -1768,7 +1768,7 @@ export interface components {
                 price: components["schemas"]["MenuPrice"];
                 reasons: components["schemas"]["Reason"][];
                 schemeId: string | null;
-                /** @description True where the dish's groups nest so far that not all of them are here. */
+                /** @description True if the groups nest so deeply that some are left out. */
                 truncated?: boolean;
                 /** @description The version of the menu. */
                 version: number;
@@ -1787,7 +1787,7 @@ export interface components {
             total: number;
         };
         Readiness: {
-            /** @description With `?verbose`, what larder stands on. */
+            /** @description With `?verbose`: the state of each component. */
             parts?: {
                 catalogues: components["schemas"]["Part"];
                 connections: {
@@ -1799,24 +1799,24 @@ export interface components {
             /** @enum {string} */
             status: "ok" | "degraded" | "unready";
         };
-        /** @description Why a product or an option cannot be ordered. */
+        /** @description Why a product or option cannot be ordered. */
         Reason: {
             /**
-             * @description `stopped`: on the stop list. `group_unsatisfiable`: `group` needs a choice and none is available. `no_external_id`: the menu has no externalId to order it by. `price_invalid`: its price is missing or cannot be read.
+             * @description `stopped`: on the stop list. `group_unsatisfiable`: too few options of `group` are available. `no_external_id`: the menu has no externalId for the order. `price_invalid`: the price is missing or invalid.
              * @enum {string}
              */
             code: "stopped" | "group_unsatisfiable" | "no_external_id" | "price_invalid";
-            /** @description The group, of `group_unsatisfiable`. */
+            /** @description The group, for `group_unsatisfiable`. */
             group?: string;
         };
-        /** @description larder's own name of an order, 26 characters. */
+        /** @description larder's own id of an order, 26 characters. */
         Ref: string;
-        /** @description The reason, one of those that the ordering service lists; both empty where it lists none. */
+        /** @description A rejection reason of the ordering service. Both fields are empty if it has none. */
         Rejection: {
             rejectionReasonID?: string | number | null;
-            /** @description Words of one's own; a reason of the type `text` needs them. */
+            /** @description Free text; required for a reason of the type `text`. */
             rejectionReasonText?: string | null;
-            /** @description Taken and passed over. */
+            /** @description Accepted and ignored. */
             restaurantID?: string | number | null;
         } & {
             [key: string]: unknown;
@@ -1825,53 +1825,53 @@ export interface components {
             ID: string;
             isPossibleDelete: boolean;
             reason: string;
-            /** @description `simple`, or `text` for a reason that needs words of its own. */
+            /** @description `simple`, or `text` for a reason that needs a text. */
             type: string;
         };
         RejectionReasons: {
             result: components["schemas"]["RejectionReason"][];
         };
-        /** @description A person's resolution of an operation whose outcome is unknown. It cannot be taken back. */
+        /** @description An operator's resolution of an unknown outcome. It cannot be changed. */
         Resolution: {
-            /** @description Kept with the order: who said so. */
+            /** @description Stored with the order, for example who confirmed it. */
             note?: string | null;
             operation: components["schemas"]["Operation"];
-            /** @description Of a created order that is `done`: the ordering service's id. */
+            /** @description For a create that is `done`: the ordering service's id. */
             orderID?: string | number | null;
             /**
-             * @description `done`: it took effect. `not_done`: it did not, and shall not. `send_again`: it did not; larder sends it again, once, while what was sent is kept.
+             * @description `done`: the operation took effect. `not_done`: it did not, and will not. `send_again`: it did not; larder sends it again once, if its data has not expired.
              * @enum {string}
              */
             outcome: "done" | "not_done" | "send_again";
         };
-        /** @description A restaurant. What a menu would tell is null until there is one. */
+        /** @description A restaurant. The fields of its menu are null until there is one. */
         Restaurant: {
             /**
              * Format: date-time
-             * @description When the ordering service confirmed it last.
+             * @description When a sync last confirmed it with the ordering service.
              */
             checkedAt: string | null;
-            /** @description The connection to the ordering service that it belongs to. */
+            /** @description The connection of the restaurant. */
             connection: string;
             counts: components["schemas"]["Counts"] | null;
-            /** @description A rollback holds an older menu. */
+            /** @description A rollback holds this menu. */
             held: boolean;
             id: components["schemas"]["RestaurantID"];
             /**
-             * @description How the last run ended.
+             * @description The outcome of the last run.
              * @enum {string|null}
              */
             lastOutcome: "updated" | "unchanged" | "quarantined" | "held" | "failed" | "skipped" | null;
-            /** @description As configured, else the menu view's name. */
+            /** @description The configured name, or the name of the menu view. */
             name: string;
-            /** @description Not confirmed for longer than `sync.stale_after` intervals of its schedule. */
+            /** @description Not confirmed for more than `sync.stale_after` intervals of the schedule. */
             stale: boolean;
             /**
              * Format: date-time
-             * @description When the content changed last.
+             * @description When the content last changed.
              */
             syncedAt: string | null;
-            /** @description The version of the menu that is served. */
+            /** @description The version of the served menu. */
             version: number | null;
         };
         /** @description The id of a restaurant, as configured. */
@@ -1883,57 +1883,57 @@ export interface components {
         Rollback: {
             /** @default next_change */
             hold: components["schemas"]["Hold"];
-            /** @description One that is kept. */
+            /** @description A version in the history. */
             version: number;
         };
-        /** @description One pass over one restaurant. */
+        /** @description One sync of one restaurant. */
         Run: {
-            /** @description Who asked for it or joined it, in that order. */
+            /** @description The clients that requested or joined it, in that order. */
             by: string[];
-            /** @description Of what was fetched; 0 where the ordering service answered that nothing had changed. */
+            /** @description The size of the fetched menu view; 0 if the ordering service answered 304. */
             bytes: number;
-            /** @description How many products an updated run added, removed and changed. */
+            /** @description The numbers of products that an updated run added, removed and changed. */
             changes: {
                 added: number;
                 changed: number;
                 removed: number;
             };
-            /** @description For a person: what failed, and what was tried. */
+            /** @description For people: what failed, and what was tried. */
             error: string | null;
-            /** @description How many lint found. */
+            /** @description The number of findings of lint. */
             findings: number;
             /** Format: date-time */
             finishedAt: string | null;
-            /** @description Scheduled runs in a row that found nothing changed have one record together. The other fields are those of the last one. */
+            /** @description Consecutive scheduled runs without changes share one record. The other fields are those of the last run. */
             folded?: {
-                /** @description How many there are, with the last one. */
+                /** @description The number of runs, including the last one. */
                 count: number;
-                /** @description The id of the first one. */
+                /** @description The id of the first run. */
                 first: string;
                 /** Format: date-time */
                 firstAt: string;
             };
-            /** @description The guard was skipped. */
+            /** @description The comparison with the last fetch and the guard were skipped. */
             force: boolean;
-            /** @description 26 characters that sort by the time it was asked for. */
+            /** @description 26 characters that sort by the time of the request. */
             id: string;
             outcome: components["schemas"]["RunOutcome"] | null;
             products: number;
             /** @description The restaurant, or `@` and a connection's name. */
             restaurant: string;
-            /** @description Of a rollback, what it went back to. */
+            /** @description The target of a rollback. */
             rollback?: {
                 hold: components["schemas"]["Hold"];
                 version: number;
             };
             /**
              * Format: date-time
-             * @description When it began; while it is queued, when it was asked for.
+             * @description When it started; while it is queued, when it was requested.
              */
             startedAt: string | null;
             /** @enum {string} */
             state: "queued" | "running" | "finished";
-            /** @description Milliseconds that each step took; one that was not reached is not there. */
+            /** @description The duration of each step in milliseconds. Steps that were not reached are absent. */
             steps: {
                 compile?: number;
                 decode?: number;
@@ -1943,7 +1943,7 @@ export interface components {
             };
             /** @enum {string} */
             trigger: "cron" | "manual" | "startup";
-            /** @description Served when it finished; 0 = none. */
+            /** @description The version that was served when it finished; 0 if none. */
             version: number;
         };
         RunAnswer: {
@@ -1954,7 +1954,7 @@ export interface components {
             result: components["schemas"]["Run"][];
         };
         /**
-         * @description `updated`: a new version is served. `unchanged`: the ordering service confirmed what is served. `quarantined`: the guard kept back a menu that had shrunk too far. `held`: a rollback holds an older menu. `failed`: the last good menu goes on. `skipped`: another run did it, or is at it.
+         * @description `updated`: a new version was published. `unchanged`: the served menu was confirmed. `quarantined`: the guard rejected a menu that is empty or lost too many dishes. `held`: a rollback holds the menu. `failed`: the last good menu is still served. `skipped`: another run did the work or is doing it.
          * @enum {string}
          */
         RunOutcome: "updated" | "unchanged" | "quarantined" | "held" | "failed" | "skipped";
@@ -1965,36 +1965,36 @@ export interface components {
         /** @description A group of a scheme, with its limits for one unit of the dish. */
         SchemeGroup: {
             id: string;
-            /** @description How many it takes at most; null = no limit. */
+            /** @description The maximum for one unit of the dish; null means no limit. */
             max: number | null;
-            /** @description How many one unit of the dish needs at least. */
+            /** @description The minimum for one unit of the dish. */
             min: number;
             name: string;
             /** @description The ids of the ingredients to choose from. */
             options: string[];
         };
-        /** @description Replaced by the menu's. */
+        /** @description Replaced by the value in the menu. */
         SentMeasure: ({
             unit?: string | null;
             value?: number | null;
         } & {
             [key: string]: unknown;
         }) | null;
-        /** @description The exact body for the ordering service: the order with the menu's externalIds, names, prices and measures, and a combo's parts beside each other. Its names are spelt as `connections[].field_case` says. */
+        /** @description The exact body for the ordering service: the order with externalIds, names, prices and measures of the menu, and with the components of a combo side by side. `connections[].field_case` sets the spelling of its field names. */
         SentOrder: {
             [key: string]: unknown;
         };
-        /** @description Who is signed in. */
+        /** @description The signed-in client. */
         Session: {
             client: string;
             /** @description The only connection that the client sees; null for all. */
             connection: string | null;
             expiresAt: components["schemas"]["Time"];
-            /** @description larder's own. */
+            /** @description The version of larder. */
             version: string;
         };
         SessionAnswer: {
-            /** @description Null where nobody is signed in. */
+            /** @description Null without a session. */
             result: components["schemas"]["Session"] | null;
         };
         SignIn: {
@@ -2004,14 +2004,14 @@ export interface components {
         };
         SummaryAnswer: {
             result: {
-                /** @description There are more than were counted. */
+                /** @description There are more than the counted ones. */
                 moreUnknownOrders: boolean;
                 restaurants: number;
-                /** @description How many restaurants are in which state; `attention` counts those in any of the first four, `ok` those in none. */
+                /** @description The number of restaurants by state. `attention` counts those in any of the first four states, `ok` those in none. */
                 states: {
                     [key: string]: number;
                 };
-                /** @description Orders to resolve; null while they cannot be listed. */
+                /** @description Orders that need resolving; null if the journal cannot be read. */
                 unknownOrders: number | null;
             };
         };
@@ -2029,45 +2029,45 @@ export interface components {
             /** @constant */
             token_type: "Bearer";
         };
-        /** @description By RFC 6749, section 5.2. */
+        /** @description An error of RFC 6749, section 5.2. */
         TokenError: {
             /** @enum {string} */
             error: "invalid_request" | "invalid_client" | "invalid_scope" | "unsupported_grant_type" | "rate_limited" | "storage_unavailable" | "internal";
             error_description: string;
         };
-        /** @description Names are read without regard to case and underscores; the client may also be named by HTTP Basic. */
+        /** @description Field names ignore case and underscores. The client may be in HTTP Basic instead. */
         TokenRequest: {
             client_ID?: string;
             client_secret?: string;
             /** @constant */
             grant_type: "client_credentials";
-            /** @description Some of the client's scopes, parted by spaces or commas; `scope` does the same. All of them where it is missing. */
+            /** @description Scopes separated by spaces or commas; `scope` means the same. The default is all scopes of the client. */
             scopes?: string;
         } & {
             [key: string]: unknown;
         };
         VerdictAnswer: {
-            /** @description What is wrong with an order, and what it costs. */
+            /** @description The violations and the total of an order. */
             result: {
                 lines: components["schemas"]["Line"][];
-                /** @description There are more violations than those 200; checking ended there, and `lines` are those that were checked. Absent otherwise. */
+                /** @description There are more than 200 violations. Checking stopped there, and `lines` has the checked lines. Absent otherwise. */
                 more?: boolean;
-                /** @description What would be sent; null where the order is not valid. */
+                /** @description The body that would be sent; null if the order is not valid. */
                 order: components["schemas"]["SentOrder"] | null;
-                /** @description The sum of the lines; null where one could not be priced. */
+                /** @description The sum of the lines; null if a line has no price. */
                 total: number | null;
-                /** @description It may be placed as `order` has it. */
+                /** @description The order in `order` can be placed. */
                 valid: boolean;
-                /** @description The version of the menu that it was checked against. */
+                /** @description The menu version that the order was checked against. */
                 version: number;
-                /** @description All that is wrong, in the order of the body: the first 200. */
+                /** @description The first 200 violations, in the order of the body. */
                 violations: components["schemas"]["Violation"][];
             };
         };
         Version: {
-            /** @description Of the menu view as it was published. */
+            /** @description The size of the published menu view. */
             bytes: number;
-            /** @description The hash of what the menu has without its stop lists. */
+            /** @description The hash of the menu without its stop lists. */
             content: string;
             counts: components["schemas"]["Counts"];
             current: boolean;
@@ -2081,27 +2081,27 @@ export interface components {
             next: components["schemas"]["Next"];
             result: components["schemas"]["Version"][];
         };
-        /** @description One thing that is wrong with the request. */
+        /** @description One violation in a request. */
         Violation: {
-            /** @description Of `validation_failed` a violation's code; in the one entry of another refusal the code of that. */
+            /** @description For `validation_failed`, the code of the violation. For other problems, the code of the problem. */
             code: components["schemas"]["ViolationCode"] | components["schemas"]["ErrorCode"];
-            /** @description A sentence for a person; of violations in the language that `Accept-Language` asks for. */
+            /** @description A message for people. Messages of violations are in the language of `Accept-Language`. */
             msg: string;
-            /** @description The facts of the code. */
+            /** @description The parameters of the code. */
             params: {
                 [key: string]: unknown;
             };
-            /** @description A JSON Pointer into the request's body, in its spelling; empty for the body as a whole, and for what is no field of it. */
+            /** @description A JSON Pointer into the request's body, in its spelling. Empty for the whole body, and if no field is concerned. */
             path: string;
         };
         /**
-         * @description What is wrong with an order, a payment or a rejection; docs/violations.md has the params of each.
+         * @description A violation of an order, a payment or a rejection. docs/violations.md lists the params of each code.
          * @enum {string}
          */
         ViolationCode: "dish_not_in_menu" | "dish_unavailable" | "dish_not_orderable" | "external_id_ambiguous" | "quantity_not_positive" | "quantity_not_whole" | "price_changed" | "dish_takes_no_ingredients" | "ingredient_not_in_menu" | "ingredient_not_allowed" | "ingredient_unavailable" | "group_min" | "group_max" | "group_pin_invalid" | "too_deep" | "field_required" | "value_not_allowed" | "type_mismatch" | "decimal_comma" | "phone_invalid" | "text_invalid" | "time_zone_missing" | "time_in_past" | "time_too_far" | "change_from" | "amount_insufficient" | "limit_exceeded";
     };
     responses: {
-        /** @description Several products share this externalId; `errors[0].params` lists their ids. */
+        /** @description Several products have this externalId; `errors[0].params` lists their ids. */
         AmbiguousProduct: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -2123,7 +2123,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The first request with this key or another change is not finished, it is not known what became of the last change, or the order takes no such change as it stands (`state` and `paid` in `errors[0].params`). */
+        /** @description The first request with this key or another change is not finished, the outcome of the last change is unknown, or the order's state does not allow the change (`state` and `paid` in `errors[0].params`). */
         ChangeConflict: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -2136,7 +2136,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Refused. */
+        /** @description An error of the ordering service or of larder. */
         CompatRefusal: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -2154,7 +2154,7 @@ export interface components {
                 "application/json": components["schemas"]["CompatError"];
             };
         };
-        /** @description Several connections are configured: ask with `?connection=` for one of `errors[0].params.known`. */
+        /** @description Several connections are configured: select one of `errors[0].params.known` with `?connection=`. */
         ConnectionRequired: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -2165,7 +2165,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The token has not the scope that is needed, or a browser says that a page of another site asks. */
+        /** @description The token does not have the required scope, or the request comes from a page of another site. */
         Forbidden: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -2177,7 +2177,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The first request with this key is not finished: ask again with the same one. */
+        /** @description The first request with this key is not finished. Retry with the same key. */
         InFlight: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -2189,7 +2189,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description A fault of larder's own; the log has its cause under the `requestId`. An order may have been begun: send it again with the same key. */
+        /** @description An internal error of larder. The log has its cause with the `requestId`. An order may have been sent: retry with the same key. */
         Internal: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -2200,7 +2200,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Several connections are configured and none is named (`errors[0].params.known` lists them), query and body name different ones, or the body is not an object with the one optional field `connection`. */
+        /** @description Several connections are configured and the request names none (`errors[0].params.known` lists them). Or query and body name different connections. Or the body is not an object whose only field is `connection`. */
         InvalidAcceptance: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -2211,7 +2211,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description A parameter is not valid, or the body is not well-formed JSON (with `line` and `column`) or has what does not belong there. */
+        /** @description A parameter is invalid, the body is not well-formed JSON (with `line` and `column`), or it has an unknown field. */
         InvalidBody: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -2222,7 +2222,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The Idempotency-Key is not a good one, the body is not well-formed JSON, or several connections have an order with this id: ask with `?connection=` for one of `errors[0].params.connections`. */
+        /** @description The Idempotency-Key is invalid, the body is not well-formed JSON, or several connections have an order with this id: select one of `errors[0].params.connections` with `?connection=`. */
         InvalidChange: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -2233,7 +2233,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description There is no Idempotency-Key, or not a good one, or the body is not well-formed JSON. */
+        /** @description The Idempotency-Key is missing or invalid, or the body is not well-formed JSON. */
         InvalidOrder: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -2244,7 +2244,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description A parameter is not valid, or several connections have an order with this id: ask with `?connection=`. */
+        /** @description A parameter is invalid, or several connections have an order with this id: select one with `?connection=`. */
         InvalidOrderID: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -2255,7 +2255,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description A parameter is not valid; `errors[0].params.parameter` names it. */
+        /** @description A parameter is invalid; `errors[0].params.parameter` has its name. */
         InvalidParameter: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -2266,7 +2266,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description There is no such batch, or it is no longer kept. */
+        /** @description The batch does not exist, or it has expired. */
         NoBatch: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -2277,7 +2277,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description There is no such connection; `errors[0].params.known` lists those that exist. */
+        /** @description The connection does not exist; `errors[0].params.known` lists the existing ones. */
         NoConnection: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -2300,7 +2300,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description There is no such order or connection, or the record is no longer kept. */
+        /** @description The order or connection does not exist, or the record has expired. */
         NoOrder: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -2311,7 +2311,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description There is no such restaurant or product. */
+        /** @description The restaurant or product does not exist. */
         NoProduct: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -2322,7 +2322,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description There are no rejection reasons yet. */
+        /** @description No rejection reasons have been fetched yet. */
         NoReasons: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -2334,7 +2334,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description There is no such restaurant; `errors[0].params.known` lists those that exist. */
+        /** @description The restaurant does not exist; `errors[0].params.known` lists the existing ones. */
         NoRestaurant: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -2345,7 +2345,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description There is no such run, or its record is no longer kept. */
+        /** @description The run does not exist, or its record has expired. */
         NoRun: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -2356,7 +2356,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description There is no such restaurant. */
+        /** @description The restaurant does not exist. */
         NoRunsOf: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -2367,7 +2367,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description All places are taken, or larder is stopping. */
+        /** @description The limit of event streams is reached, or larder is stopping. */
         NoStream: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -2379,7 +2379,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `Accept-Encoding` refuses every coding that there is. */
+        /** @description `Accept-Encoding` accepts no available encoding. */
         NotAcceptable: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -2390,7 +2390,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description There is nothing at this path. */
+        /** @description The path does not exist. */
         NotFound: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -2401,7 +2401,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Nothing was placed or changed: there is no menu yet, the journal cannot keep the order, or the ordering service cannot be reached, or has too many requests waiting (send it again with the same key after Retry-After). */
+        /** @description Nothing was placed or changed: there is no menu yet, the journal cannot record the order, or the ordering service is unreachable or overloaded. Retry with the same key after `Retry-After`. */
         NotSent: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -2414,7 +2414,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description There is no such restaurant, or the version is not kept. */
+        /** @description The restaurant does not exist, or the version is not in the history. */
         NoVersion: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -2425,7 +2425,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The request breaks rules, all of them listed in `errors`; or the key stands for another request. Nothing was sent. */
+        /** @description The request is not valid (`errors` lists the violations), or the key belongs to another request. Nothing was sent. */
         OrderRefused: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -2438,7 +2438,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The ordering service may have done it. Send it again with the same key, never with another. */
+        /** @description The outcome is unknown: the ordering service may have done it. Retry only with the same key. */
         OutcomeUnknown: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -2450,7 +2450,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Done. The ordering service's answer, with its status. */
+        /** @description The ordering service's response with its status. */
         Passed: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -2465,7 +2465,7 @@ export interface components {
                 "*/*": components["schemas"]["Passed"];
             };
         };
-        /** @description Refused by the ordering service, whose answer it is, or by larder with a `CompatError`: with 422 (`http.compat.refusal_status`) where the request breaks rules, else with the statuses of /v1. */
+        /** @description An error of the ordering service, passed through, or an error of larder as a `CompatError`. For a request with violations, larder's status is 422 (`http.compat.refusal_status`); other statuses are those of /v1. */
         PassedRefusal: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -2507,7 +2507,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description No restaurant is named; `errors[0].params.known` lists those that exist. */
+        /** @description The request names no restaurant; `errors[0].params.known` lists the existing ones. */
         RestaurantRequired: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -2518,7 +2518,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The request breaks rules; `errors` lists all that is wrong. */
+        /** @description The request is not valid; `errors` lists the violations. */
         RulesBroken: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -2565,7 +2565,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description There is no token, or not a good one. */
+        /** @description The token is missing or invalid. */
         Unauthorized: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -2577,7 +2577,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Redis does not answer, or refuses writes. */
+        /** @description Redis does not answer, or rejects writes. */
         Unavailable: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -2589,7 +2589,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The body is not said to be JSON in UTF-8, or has a content coding. */
+        /** @description The Content-Type is not JSON in UTF-8, or the body has a Content-Encoding. */
         UnsupportedMedia: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -2600,7 +2600,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The ordering service refused, with its own words in `upstream`; without them an operator found out that nothing came of it. */
+        /** @description The ordering service refused; `upstream` has its response. Without `upstream`, an operator has recorded that the operation did not take effect. */
         UpstreamRefused: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -2612,7 +2612,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The version is not kept, or has not been published: read the whole menu. */
+        /** @description The version has expired or has not been published. Read the whole menu. */
         VersionGone: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -2626,33 +2626,33 @@ export interface components {
     };
     parameters: {
         /**
-         * @description What the body may be sent in, by RFC 9110.
+         * @description The accepted encodings of the body (RFC 9110).
          * @example br, gzip
          */
         AcceptEncoding: string;
         /**
-         * @description The name of a connection; needed where several have an order with this id, or reasons of their own.
+         * @description The name of a connection. Required if several connections have an order with this id, or their own rejection reasons.
          * @example main
          */
         Connection: string;
-        /** @description The `next` of the page before; without it the list begins. */
+        /** @description The `next` of the previous page; without it, the first page. */
         Cursor: string;
-        /** @description 1 to 255 printable characters, bare or in quotes, best a random one. The request with the same key and body is answered as the first one was. */
+        /** @description 1 to 255 printable characters, with or without quotes, preferably random. A request with the same key and body gets the first response again. */
         IdempotencyKey: string;
-        /** @description The `Last-Modified` of what the caller has; counts where there is no `If-None-Match`. */
+        /** @description The `Last-Modified` of the client's copy; ignored if there is an `If-None-Match`. */
         IfModifiedSince: string;
-        /** @description The `ETag` of what the caller has; 304 where nothing has changed. */
+        /** @description The `ETag` of the client's copy. The response is 304 if nothing has changed. */
         IfNoneMatch: string;
         /**
-         * @description The language of the sentences in `errors` and `violations`; English and Russian are there.
+         * @description The language of the messages in `errors` and `violations`: English or Russian.
          * @example ru
          */
         Language: string;
-        /** @description How many entries a page has at most. */
+        /** @description The maximum number of entries per page. */
         Limit: number;
         /** @description The ordering service's id of the order. */
         OrderID: string;
-        /** @description larder's own name of the order. */
+        /** @description larder's own id of the order. */
         Ref: components["schemas"]["Ref"];
         /**
          * @description The id of a configured restaurant.
@@ -2660,53 +2660,53 @@ export interface components {
          */
         Restaurant: components["schemas"]["RestaurantID"];
         /**
-         * @description The id of a configured restaurant, or `@` and a connection's name for that connection's own menu view.
+         * @description The id of a configured restaurant, or `@` and a connection's name for the default menu of that connection.
          * @example 76439fb3-c0c4-42ca-a269-64f031a6a33b
          */
         Synced: string;
         /**
-         * @description How long to wait for the end of the run, at most 60 s: a duration as `30s`, or whole seconds. Without it the answer is given at once.
+         * @description How long to wait for the run to finish, at most 60 s: a duration such as `30s`, or whole seconds. The default is not to wait.
          * @example 30s
          */
         Wait: string;
     };
     requestBodies: never;
     headers: {
-        /** @description Who may keep the answer, and for how long; orders and pages of ops are `no-store`. */
+        /** @description Who may cache the response, and for how long. Orders and ops routes are `no-store`. */
         CacheControl: string;
-        /** @description What a token must have, by RFC 6750; of the token endpoint by RFC 6749. */
+        /** @description The required authentication (RFC 6750; for the token endpoint RFC 6749). */
         Challenge: string;
-        /** @description What the body is sent in; missing where it is sent as it is. */
+        /** @description The compression of the body; absent if it is not compressed. */
         ContentEncoding: "gzip" | "br" | "zstd";
-        /** @description The language of the sentences. */
+        /** @description The language of the messages. */
         ContentLanguage: "en" | "ru";
-        /** @description What the page may load, which is what the same origin serves. */
+        /** @description Allows only resources of the same origin. */
         ContentSecurityPolicy: string;
-        /** @description Names the body, for `If-None-Match`; compared for equality alone. */
+        /** @description Identifies the body, for `If-None-Match`. Compare it only for equality. */
         ETag: string;
         /** @description When the version was published. */
         LastModified: string;
-        /** @description Where to ask what becomes of it. */
+        /** @description The URL of the current state. */
         Location: string;
-        /** @description What a token must have, where one was sent or could have been. */
+        /** @description The required authentication, if a token was sent or would be accepted. */
         MayChallenge: string;
-        /** @description The version of the menu that the answer is of. */
+        /** @description The menu version of the response. */
         MenuVersion: number;
-        /** @description For proxies that would collect the stream. */
+        /** @description Turns off buffering in proxies. */
         NoBuffering: "no";
-        /** @description The `Content-Type` is meant as it stands. */
+        /** @description Browsers must not guess the content type. */
         NoSniff: "nosniff";
-        /** @description larder's own name of the order, in every answer about one. */
+        /** @description larder's own id of the order, in every response about an order. */
         OrderRef: components["schemas"]["Ref"];
-        /** @description Nobody is told where a reader comes from. */
+        /** @description Browsers send no `Referer` from the page. */
         ReferrerPolicy: "no-referrer";
-        /** @description `true` where this is the first answer again. */
+        /** @description `true` if this repeats the first response. */
         Replayed: "true";
-        /** @description The id of the request, the caller's own if it sent a sane one (1 to 128 visible ASCII characters). */
+        /** @description The id of the request: the caller's own if it is valid (1 to 128 visible ASCII characters), else a new one. */
         RequestID: string;
-        /** @description Seconds after which to ask again. */
+        /** @description Seconds to wait before a retry. */
         RetryAfter: number;
-        /** @description On answers that are passed on from the ordering service. A browser that opens one runs nothing in it. */
+        /** @description On responses of the ordering service that are passed through. A browser runs nothing in them. */
         SandboxPolicy: "default-src 'none'; sandbox";
     };
     pathItems: never;
@@ -2731,7 +2731,7 @@ export interface operations {
             200: {
                 headers: {
                     "Cache-Control": components["headers"]["CacheControl"];
-                    /** @description For caches of HTTP/1.0. */
+                    /** @description For HTTP/1.0 caches. */
                     Pragma?: "no-cache";
                     "X-Request-Id": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -2740,11 +2740,11 @@ export interface operations {
                     "application/json": components["schemas"]["Token"];
                 };
             };
-            /** @description The form is not well-formed, or asks for what the client may not have. */
+            /** @description The form is malformed, or requests a scope that the client does not have. */
             400: {
                 headers: {
                     "Cache-Control": components["headers"]["CacheControl"];
-                    /** @description For caches of HTTP/1.0. */
+                    /** @description For HTTP/1.0 caches. */
                     Pragma?: "no-cache";
                     "X-Request-Id": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -2757,7 +2757,7 @@ export interface operations {
             401: {
                 headers: {
                     "Cache-Control": components["headers"]["CacheControl"];
-                    /** @description For caches of HTTP/1.0. */
+                    /** @description For HTTP/1.0 caches. */
                     Pragma?: "no-cache";
                     "WWW-Authenticate": components["headers"]["Challenge"];
                     "X-Request-Id": components["headers"]["RequestID"];
@@ -2767,11 +2767,11 @@ export interface operations {
                     "application/json": components["schemas"]["TokenError"];
                 };
             };
-            /** @description Too many refused requests. */
+            /** @description Too many failed attempts. */
             429: {
                 headers: {
                     "Cache-Control": components["headers"]["CacheControl"];
-                    /** @description For caches of HTTP/1.0. */
+                    /** @description For HTTP/1.0 caches. */
                     Pragma?: "no-cache";
                     "Retry-After": components["headers"]["RetryAfter"];
                     "X-Request-Id": components["headers"]["RequestID"];
@@ -2781,11 +2781,11 @@ export interface operations {
                     "application/json": components["schemas"]["TokenError"];
                 };
             };
-            /** @description A fault of larder's own. */
+            /** @description An internal error of larder. */
             500: {
                 headers: {
                     "Cache-Control": components["headers"]["CacheControl"];
-                    /** @description For caches of HTTP/1.0. */
+                    /** @description For HTTP/1.0 caches. */
                     Pragma?: "no-cache";
                     "X-Request-Id": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -2798,7 +2798,7 @@ export interface operations {
             503: {
                 headers: {
                     "Cache-Control": components["headers"]["CacheControl"];
-                    /** @description For caches of HTTP/1.0. */
+                    /** @description For HTTP/1.0 caches. */
                     Pragma?: "no-cache";
                     "Retry-After": components["headers"]["RetryAfter"];
                     "X-Request-Id": components["headers"]["RequestID"];
@@ -2814,7 +2814,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of what the caller has; 304 where nothing has changed. */
+                /** @description The `ETag` of the client's copy. The response is 304 if nothing has changed. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -2859,7 +2859,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of what the caller has; 304 where nothing has changed. */
+                /** @description The `ETag` of the client's copy. The response is 304 if nothing has changed. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
@@ -2917,7 +2917,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It does. */
+            /** @description The process is running. */
             200: {
                 headers: {
                     "Cache-Control": components["headers"]["CacheControl"];
@@ -2959,7 +2959,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of what the caller has; 304 where nothing has changed. */
+                /** @description The `ETag` of the client's copy. The response is 304 if nothing has changed. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -2998,7 +2998,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of what the caller has; 304 where nothing has changed. */
+                /** @description The `ETag` of the client's copy. The response is 304 if nothing has changed. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -3040,7 +3040,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Who it is. */
+            /** @description The session, or null. */
             200: {
                 headers: {
                     "Cache-Control": components["headers"]["CacheControl"];
@@ -3122,20 +3122,20 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The restaurant, its name read in any spelling. Without it the connection's own menu view counts, without that its only restaurant.
+                 * @description The restaurant; the parameter name ignores case and underscores. The default is the connection's default menu, or else its only restaurant.
                  * @example 76439fb3-c0c4-42ca-a269-64f031a6a33b
                  */
                 restaurantId?: string;
             };
             header?: {
                 /**
-                 * @description What the body may be sent in, by RFC 9110.
+                 * @description The accepted encodings of the body (RFC 9110).
                  * @example br, gzip
                  */
                 "Accept-Encoding"?: components["parameters"]["AcceptEncoding"];
-                /** @description The `Last-Modified` of what the caller has; counts where there is no `If-None-Match`. */
+                /** @description The `Last-Modified` of the client's copy; ignored if there is an `If-None-Match`. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
-                /** @description The `ETag` of what the caller has; 304 where nothing has changed. */
+                /** @description The `ETag` of the client's copy. The response is 304 if nothing has changed. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -3179,11 +3179,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of the sentences in `errors` and `violations`; English and Russian are there.
+                 * @description The language of the messages in `errors` and `violations`: English or Russian.
                  * @example ru
                  */
                 "Accept-Language"?: components["parameters"]["Language"];
-                /** @description 1 to 255 printable characters, bare or in quotes, best a random one. The request with the same key and body is answered as the first one was. */
+                /** @description 1 to 255 printable characters, with or without quotes, preferably random. A request with the same key and body gets the first response again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -3205,11 +3205,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of the sentences in `errors` and `violations`; English and Russian are there.
+                 * @description The language of the messages in `errors` and `violations`: English or Russian.
                  * @example ru
                  */
                 "Accept-Language"?: components["parameters"]["Language"];
-                /** @description 1 to 255 printable characters, bare or in quotes, best a random one. The request with the same key and body is answered as the first one was. */
+                /** @description 1 to 255 printable characters, with or without quotes, preferably random. A request with the same key and body gets the first response again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -3230,11 +3230,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of the sentences in `errors` and `violations`; English and Russian are there.
+                 * @description The language of the messages in `errors` and `violations`: English or Russian.
                  * @example ru
                  */
                 "Accept-Language"?: components["parameters"]["Language"];
-                /** @description 1 to 255 printable characters, bare or in quotes, best a random one. The request with the same key and body is answered as the first one was. */
+                /** @description 1 to 255 printable characters, with or without quotes, preferably random. A request with the same key and body gets the first response again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -3259,11 +3259,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of the sentences in `errors` and `violations`; English and Russian are there.
+                 * @description The language of the messages in `errors` and `violations`: English or Russian.
                  * @example ru
                  */
                 "Accept-Language"?: components["parameters"]["Language"];
-                /** @description 1 to 255 printable characters, bare or in quotes, best a random one. The request with the same key and body is answered as the first one was. */
+                /** @description 1 to 255 printable characters, with or without quotes, preferably random. A request with the same key and body gets the first response again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -3288,11 +3288,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description What the body may be sent in, by RFC 9110.
+                 * @description The accepted encodings of the body (RFC 9110).
                  * @example br, gzip
                  */
                 "Accept-Encoding"?: components["parameters"]["AcceptEncoding"];
-                /** @description The `ETag` of what the caller has; 304 where nothing has changed. */
+                /** @description The `ETag` of the client's copy. The response is 304 if nothing has changed. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -3330,7 +3330,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Names the parts; `false` and `0` do not.
+                 * @description Adds the state of the components, unless it is `false` or `0`.
                  * @example true
                  */
                 verbose?: string;
@@ -3341,7 +3341,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Ready, or degraded: menus are served, and something is not as it should be. */
+            /** @description Ready, or degraded: menus are served, but a component has a problem. */
             200: {
                 headers: {
                     "Cache-Control": components["headers"]["CacheControl"];
@@ -3353,7 +3353,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["InvalidParameter"];
-            /** @description There is no menu at all, the start is not over, or larder drains. */
+            /** @description There is no menu, the start is not complete, or larder drains. */
             503: {
                 headers: {
                     "Cache-Control": components["headers"]["CacheControl"];
@@ -3376,7 +3376,7 @@ export interface operations {
                 restaurant: components["schemas"]["RestaurantID"];
             };
             header?: {
-                /** @description The `id` of the last event that was read; nothing comes for the version it names. */
+                /** @description The `id` of the last event. No event is sent for this version. */
                 "Last-Event-ID"?: string;
             };
             path?: never;
@@ -3408,15 +3408,15 @@ export interface operations {
     listAuditEntries: {
         parameters: {
             query?: {
-                /** @description Of this kind alone. */
+                /** @description Only this action. */
                 action?: components["schemas"]["Action"];
-                /** @description Of this client alone. */
+                /** @description Only this client. */
                 client?: string;
-                /** @description The `next` of the page before; without it the list begins. */
+                /** @description The `next` of the previous page; without it, the first page. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description How many entries a page has at most. */
+                /** @description The maximum number of entries per page. */
                 limit?: components["parameters"]["Limit"];
-                /** @description Of this restaurant alone. */
+                /** @description Only this restaurant. */
                 restaurant?: string;
             };
             header?: never;
@@ -3475,7 +3475,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The name of a connection; needed where several have an order with this id, or reasons of their own.
+                 * @description The name of a connection. Required if several connections have an order with this id, or their own rejection reasons.
                  * @example main
                  */
                 connection?: components["parameters"]["Connection"];
@@ -3490,7 +3490,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description New orders are not paused any more, on any instance. */
+            /** @description New orders are accepted on all instances. */
             200: {
                 headers: {
                     "Cache-Control": components["headers"]["CacheControl"];
@@ -3516,16 +3516,16 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The name of a connection; needed where several have an order with this id, or reasons of their own.
+                 * @description The name of a connection. Required if several connections have an order with this id, or their own rejection reasons.
                  * @example main
                  */
                 connection?: components["parameters"]["Connection"];
-                /** @description The `next` of the page before; without it the list begins. */
+                /** @description The `next` of the previous page; without it, the first page. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description How many entries a page has at most. */
+                /** @description The maximum number of entries per page. */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Of this state alone.
+                 * @description Only this state.
                  * @example placed
                  */
                 state?: components["schemas"]["OrderState"];
@@ -3560,7 +3560,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description larder's own name of the order. */
+                /** @description larder's own id of the order. */
                 ref: components["parameters"]["Ref"];
             };
             cookie?: never;
@@ -3591,7 +3591,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description larder's own name of the order. */
+                /** @description larder's own id of the order. */
                 ref: components["parameters"]["Ref"];
             };
             cookie?: never;
@@ -3602,7 +3602,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The record, resolved. */
+            /** @description The resolved record. */
             200: {
                 headers: {
                     "Cache-Control": components["headers"]["CacheControl"];
@@ -3630,17 +3630,17 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The name of a connection; needed where several have an order with this id, or reasons of their own.
+                 * @description The name of a connection. Required if several connections have an order with this id, or their own rejection reasons.
                  * @example main
                  */
                 connection?: components["parameters"]["Connection"];
-                /** @description The `next` of the page before; without it the list begins. */
+                /** @description The `next` of the previous page; without it, the first page. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description How many entries a page has at most. */
+                /** @description The maximum number of entries per page. */
                 limit?: components["parameters"]["Limit"];
-                /** @description Words that occur in the id or the name. */
+                /** @description Words in the id or the name. */
                 q?: string;
-                /** @description In this state alone; `attention` is any of `missing`, `failed`, `quarantined` and `stale`. */
+                /** @description Only this state; `attention` is any of `missing`, `failed`, `quarantined` and `stale`. */
                 state?: "attention" | "missing" | "failed" | "quarantined" | "stale" | "held" | "ok";
             };
             header?: never;
@@ -3673,7 +3673,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The id of a configured restaurant, or `@` and a connection's name for that connection's own menu view.
+                 * @description The id of a configured restaurant, or `@` and a connection's name for the default menu of that connection.
                  * @example 76439fb3-c0c4-42ca-a269-64f031a6a33b
                  */
                 restaurant: components["parameters"]["Synced"];
@@ -3705,7 +3705,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description How long to wait for the end of the run, at most 60 s: a duration as `30s`, or whole seconds. Without it the answer is given at once.
+                 * @description How long to wait for the run to finish, at most 60 s: a duration such as `30s`, or whole seconds. The default is not to wait.
                  * @example 30s
                  */
                 wait?: components["parameters"]["Wait"];
@@ -3713,7 +3713,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The id of a configured restaurant, or `@` and a connection's name for that connection's own menu view.
+                 * @description The id of a configured restaurant, or `@` and a connection's name for the default menu of that connection.
                  * @example 76439fb3-c0c4-42ca-a269-64f031a6a33b
                  */
                 restaurant: components["parameters"]["Synced"];
@@ -3734,7 +3734,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunAnswer"];
                 };
             };
-            /** @description The run, not finished yet. */
+            /** @description The unfinished run. */
             202: {
                 headers: {
                     "Cache-Control": components["headers"]["CacheControl"];
@@ -3760,7 +3760,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The id of a configured restaurant, or `@` and a connection's name for that connection's own menu view.
+                 * @description The id of a configured restaurant, or `@` and a connection's name for the default menu of that connection.
                  * @example 76439fb3-c0c4-42ca-a269-64f031a6a33b
                  */
                 restaurant: components["parameters"]["Synced"];
@@ -3792,7 +3792,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description How long to wait for the end of the run, at most 60 s: a duration as `30s`, or whole seconds. Without it the answer is given at once.
+                 * @description How long to wait for the run to finish, at most 60 s: a duration such as `30s`, or whole seconds. The default is not to wait.
                  * @example 30s
                  */
                 wait?: components["parameters"]["Wait"];
@@ -3800,7 +3800,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The id of a configured restaurant, or `@` and a connection's name for that connection's own menu view.
+                 * @description The id of a configured restaurant, or `@` and a connection's name for the default menu of that connection.
                  * @example 76439fb3-c0c4-42ca-a269-64f031a6a33b
                  */
                 restaurant: components["parameters"]["Synced"];
@@ -3841,7 +3841,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description How long to wait for the end of the run, at most 60 s: a duration as `30s`, or whole seconds. Without it the answer is given at once.
+                 * @description How long to wait for the run to finish, at most 60 s: a duration such as `30s`, or whole seconds. The default is not to wait.
                  * @example 30s
                  */
                 wait?: components["parameters"]["Wait"];
@@ -3849,7 +3849,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The id of a configured restaurant, or `@` and a connection's name for that connection's own menu view.
+                 * @description The id of a configured restaurant, or `@` and a connection's name for the default menu of that connection.
                  * @example 76439fb3-c0c4-42ca-a269-64f031a6a33b
                  */
                 restaurant: components["parameters"]["Synced"];
@@ -3874,7 +3874,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunAnswer"];
                 };
             };
-            /** @description The run, not finished yet. */
+            /** @description The unfinished run. */
             202: {
                 headers: {
                     "Cache-Control": components["headers"]["CacheControl"];
@@ -3900,15 +3900,15 @@ export interface operations {
     listVersions: {
         parameters: {
             query?: {
-                /** @description The `next` of the page before; without it the list begins. */
+                /** @description The `next` of the previous page; without it, the first page. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description How many entries a page has at most. */
+                /** @description The maximum number of entries per page. */
                 limit?: components["parameters"]["Limit"];
             };
             header?: never;
             path: {
                 /**
-                 * @description The id of a configured restaurant, or `@` and a connection's name for that connection's own menu view.
+                 * @description The id of a configured restaurant, or `@` and a connection's name for the default menu of that connection.
                  * @example 76439fb3-c0c4-42ca-a269-64f031a6a33b
                  */
                 restaurant: components["parameters"]["Synced"];
@@ -3939,18 +3939,18 @@ export interface operations {
     compareVersions: {
         parameters: {
             query?: {
-                /** @description The other one; the current version where it is missing. */
+                /** @description The version to compare with; the default is the current version. */
                 to?: number;
             };
             header?: never;
             path: {
                 /**
-                 * @description The id of a configured restaurant, or `@` and a connection's name for that connection's own menu view.
+                 * @description The id of a configured restaurant, or `@` and a connection's name for the default menu of that connection.
                  * @example 76439fb3-c0c4-42ca-a269-64f031a6a33b
                  */
                 restaurant: components["parameters"]["Synced"];
                 /**
-                 * @description A version that is kept.
+                 * @description A version in the history.
                  * @example 1
                  */
                 version: number;
@@ -3959,7 +3959,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What differs. */
+            /** @description The differences. */
             200: {
                 headers: {
                     "Cache-Control": components["headers"]["CacheControl"];
@@ -3984,12 +3984,12 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The id of a configured restaurant, or `@` and a connection's name for that connection's own menu view.
+                 * @description The id of a configured restaurant, or `@` and a connection's name for the default menu of that connection.
                  * @example 76439fb3-c0c4-42ca-a269-64f031a6a33b
                  */
                 restaurant: components["parameters"]["Synced"];
                 /**
-                 * @description A version that is kept.
+                 * @description A version in the history.
                  * @example 1
                  */
                 version: number;
@@ -4020,13 +4020,13 @@ export interface operations {
     listRuns: {
         parameters: {
             query?: {
-                /** @description The `next` of the page before; without it the list begins. */
+                /** @description The `next` of the previous page; without it, the first page. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description How many entries a page has at most. */
+                /** @description The maximum number of entries per page. */
                 limit?: components["parameters"]["Limit"];
-                /** @description Of this outcome alone. */
+                /** @description Only this outcome. */
                 outcome?: components["schemas"]["RunOutcome"];
-                /** @description Of this restaurant alone. */
+                /** @description Only this restaurant. */
                 restaurant?: string;
             };
             header?: never;
@@ -4088,7 +4088,7 @@ export interface operations {
     getSummary: {
         parameters: {
             query?: {
-                /** @description Restaurants with these words in the id or the name alone. */
+                /** @description Only restaurants with these words in the id or the name. */
                 q?: string;
             };
             header?: never;
@@ -4186,7 +4186,7 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description The name of a connection; needed where several have an order with this id, or reasons of their own.
+                 * @description The name of a connection. Required if several connections have an order with this id, or their own rejection reasons.
                  * @example main
                  */
                 connection?: components["parameters"]["Connection"];
@@ -4226,7 +4226,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The name of a connection; needed where several have an order with this id, or reasons of their own.
+                 * @description The name of a connection. Required if several connections have an order with this id, or their own rejection reasons.
                  * @example main
                  */
                 connection?: components["parameters"]["Connection"];
@@ -4263,18 +4263,18 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The name of a connection; needed where several have an order with this id, or reasons of their own.
+                 * @description The name of a connection. Required if several connections have an order with this id, or their own rejection reasons.
                  * @example main
                  */
                 connection?: components["parameters"]["Connection"];
             };
             header?: {
                 /**
-                 * @description The language of the sentences in `errors` and `violations`; English and Russian are there.
+                 * @description The language of the messages in `errors` and `violations`: English or Russian.
                  * @example ru
                  */
                 "Accept-Language"?: components["parameters"]["Language"];
-                /** @description 1 to 255 printable characters, bare or in quotes, best a random one. The request with the same key and body is answered as the first one was. */
+                /** @description 1 to 255 printable characters, with or without quotes, preferably random. A request with the same key and body gets the first response again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -4285,7 +4285,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description The order after the change. */
             200: {
                 headers: {
                     "Cache-Control": components["headers"]["CacheControl"];
@@ -4314,18 +4314,18 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The name of a connection; needed where several have an order with this id, or reasons of their own.
+                 * @description The name of a connection. Required if several connections have an order with this id, or their own rejection reasons.
                  * @example main
                  */
                 connection?: components["parameters"]["Connection"];
             };
             header?: {
                 /**
-                 * @description The language of the sentences in `errors` and `violations`; English and Russian are there.
+                 * @description The language of the messages in `errors` and `violations`: English or Russian.
                  * @example ru
                  */
                 "Accept-Language"?: components["parameters"]["Language"];
-                /** @description 1 to 255 printable characters, bare or in quotes, best a random one. The request with the same key and body is answered as the first one was. */
+                /** @description 1 to 255 printable characters, with or without quotes, preferably random. A request with the same key and body gets the first response again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -4340,7 +4340,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description The order after the change. */
             200: {
                 headers: {
                     "Cache-Control": components["headers"]["CacheControl"];
@@ -4372,18 +4372,18 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The name of a connection; needed where several have an order with this id, or reasons of their own.
+                 * @description The name of a connection. Required if several connections have an order with this id, or their own rejection reasons.
                  * @example main
                  */
                 connection?: components["parameters"]["Connection"];
             };
             header?: {
                 /**
-                 * @description The language of the sentences in `errors` and `violations`; English and Russian are there.
+                 * @description The language of the messages in `errors` and `violations`: English or Russian.
                  * @example ru
                  */
                 "Accept-Language"?: components["parameters"]["Language"];
-                /** @description 1 to 255 printable characters, bare or in quotes, best a random one. The request with the same key and body is answered as the first one was. */
+                /** @description 1 to 255 printable characters, with or without quotes, preferably random. A request with the same key and body gets the first response again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -4398,7 +4398,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description The order after the change. */
             200: {
                 headers: {
                     "Cache-Control": components["headers"]["CacheControl"];
@@ -4430,18 +4430,18 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The name of a connection; needed where several have an order with this id, or reasons of their own.
+                 * @description The name of a connection. Required if several connections have an order with this id, or their own rejection reasons.
                  * @example main
                  */
                 connection?: components["parameters"]["Connection"];
             };
             header?: {
                 /**
-                 * @description What the body may be sent in, by RFC 9110.
+                 * @description The accepted encodings of the body (RFC 9110).
                  * @example br, gzip
                  */
                 "Accept-Encoding"?: components["parameters"]["AcceptEncoding"];
-                /** @description The `ETag` of what the caller has; 304 where nothing has changed. */
+                /** @description The `ETag` of the client's copy. The response is 304 if nothing has changed. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -4483,23 +4483,23 @@ export interface operations {
     listRestaurants: {
         parameters: {
             query?: {
-                /** @description The `next` of the page before; without it the list begins. */
+                /** @description The `next` of the previous page; without it, the first page. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description How many entries a page has at most. */
+                /** @description The maximum number of entries per page. */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Words that occur in the id or the name; the first 8 distinct ones count.
+                 * @description Words in the id or the name; the first 8 distinct words count.
                  * @example bistro
                  */
                 q?: string;
             };
             header?: {
                 /**
-                 * @description What the body may be sent in, by RFC 9110.
+                 * @description The accepted encodings of the body (RFC 9110).
                  * @example br, gzip
                  */
                 "Accept-Encoding"?: components["parameters"]["AcceptEncoding"];
-                /** @description The `ETag` of what the caller has; 304 where nothing has changed. */
+                /** @description The `ETag` of the client's copy. The response is 304 if nothing has changed. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -4548,13 +4548,13 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description What the body may be sent in, by RFC 9110.
+                 * @description The accepted encodings of the body (RFC 9110).
                  * @example br, gzip
                  */
                 "Accept-Encoding"?: components["parameters"]["AcceptEncoding"];
-                /** @description The `Last-Modified` of what the caller has; counts where there is no `If-None-Match`. */
+                /** @description The `Last-Modified` of the client's copy; ignored if there is an `If-None-Match`. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
-                /** @description The `ETag` of what the caller has; 304 where nothing has changed. */
+                /** @description The `ETag` of the client's copy. The response is 304 if nothing has changed. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
@@ -4568,7 +4568,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What differs. */
+            /** @description The differences. */
             200: {
                 headers: {
                     "Cache-Control": components["headers"]["CacheControl"];
@@ -4610,13 +4610,13 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description What the body may be sent in, by RFC 9110.
+                 * @description The accepted encodings of the body (RFC 9110).
                  * @example br, gzip
                  */
                 "Accept-Encoding"?: components["parameters"]["AcceptEncoding"];
-                /** @description The `Last-Modified` of what the caller has; counts where there is no `If-None-Match`. */
+                /** @description The `Last-Modified` of the client's copy; ignored if there is an `If-None-Match`. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
-                /** @description The `ETag` of what the caller has; 304 where nothing has changed. */
+                /** @description The `ETag` of the client's copy. The response is 304 if nothing has changed. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
@@ -4671,12 +4671,12 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description The language of the sentences in `errors` and `violations`; English and Russian are there.
+                 * @description The language of the messages in `errors` and `violations`: English or Russian.
                  * @example ru
                  */
                 "Accept-Language"?: components["parameters"]["Language"];
                 /**
-                 * @description One for each order, made before the first try and kept until there is an answer: 1 to 255 printable characters, bare or in quotes; without a token 22 or more, of at least 128 random bits. `ordering.allow_missing_key` lets it be left out.
+                 * @description One key per order, created before the first attempt and reused for retries: 1 to 255 printable characters, with or without quotes. Without a token, at least 22 characters with at least 128 random bits. Optional with `ordering.allow_missing_key`.
                  * @example 9b1d8c3e-5f0a-4b5e-8a53-6d1b3f0c7e21
                  */
                 "Idempotency-Key": string;
@@ -4729,7 +4729,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The language of the sentences in `errors` and `violations`; English and Russian are there.
+                 * @description The language of the messages in `errors` and `violations`: English or Russian.
                  * @example ru
                  */
                 "Accept-Language"?: components["parameters"]["Language"];
@@ -4749,7 +4749,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The verdict. */
+            /** @description The result of the check. */
             200: {
                 headers: {
                     "Cache-Control": components["headers"]["CacheControl"];
@@ -4778,31 +4778,31 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description `true` leaves out what is on a stop list.
+                 * @description `true` leaves out products on a stop list.
                  * @example true
                  */
                 available?: boolean;
-                /** @description The id of a category; those beneath it count too. */
+                /** @description The id of a category; its subcategories are included. */
                 category?: string;
-                /** @description The `next` of the page before; without it the list begins. */
+                /** @description The `next` of the previous page; without it, the first page. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description How many entries a page has at most. */
+                /** @description The maximum number of entries per page. */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Words of names, descriptions, categories and options, blind to case and marks; one wrong letter is tolerated in long ones. The first 8 distinct ones count.
+                 * @description Case- and accent-insensitive search in names, descriptions, categories and options. Long words may have one wrong letter. The first 8 distinct words count.
                  * @example fries
                  */
                 q?: string;
             };
             header?: {
                 /**
-                 * @description What the body may be sent in, by RFC 9110.
+                 * @description The accepted encodings of the body (RFC 9110).
                  * @example br, gzip
                  */
                 "Accept-Encoding"?: components["parameters"]["AcceptEncoding"];
-                /** @description The `Last-Modified` of what the caller has; counts where there is no `If-None-Match`. */
+                /** @description The `Last-Modified` of the client's copy; ignored if there is an `If-None-Match`. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
-                /** @description The `ETag` of what the caller has; 304 where nothing has changed. */
+                /** @description The `ETag` of the client's copy. The response is 304 if nothing has changed. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
@@ -4854,18 +4854,18 @@ export interface operations {
     getProduct: {
         parameters: {
             query?: {
-                /** @description What `id` is. */
+                /** @description The kind of `id`. */
                 by?: "id" | "externalId";
             };
             header?: {
                 /**
-                 * @description What the body may be sent in, by RFC 9110.
+                 * @description The accepted encodings of the body (RFC 9110).
                  * @example br, gzip
                  */
                 "Accept-Encoding"?: components["parameters"]["AcceptEncoding"];
-                /** @description The `Last-Modified` of what the caller has; counts where there is no `If-None-Match`. */
+                /** @description The `Last-Modified` of the client's copy; ignored if there is an `If-None-Match`. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
-                /** @description The `ETag` of what the caller has; 304 where nothing has changed. */
+                /** @description The `ETag` of the client's copy. The response is 304 if nothing has changed. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
