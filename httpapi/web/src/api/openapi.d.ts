@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: b2ee16b130217bfee5a9de535c21172722b8239513f09762f1d904e89eb10508
-// what follows: 358e72ed97d8f92416963ad004bc1197a06d9ff4d2cca68bb7bb608a426ea3a8
+// openapi.yaml: 5036b2a274d0ede2faff5a1c245b1c35a7fd248a29bf1daca95c0e6ccb44db4d
+// what follows: 1039cd67e38e915098a5ed05eddfce60d6b8aea10047472acba1a614e986f618
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -90,7 +90,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the metrics for Prometheus
+         * Get metrics for Prometheus
          * @description `http.metrics` sets who may read it: tokens with the scope `ops`, everyone, or nobody. The default is `ops`, or everyone if `http.ops_listen` is set.
          */
         get: operations["getMetrics"];
@@ -150,18 +150,18 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the session
+         * Get the current session
          * @description Reads the session cookie of the browser.
          */
         get: operations["getSession"];
         put?: never;
         /**
-         * Start a session
+         * Sign in
          * @description Requires a client with the scope `ops`. The session lasts `auth.session_lifetime`. After 5 failures per minute of a client from an address (`http.rate.sign_in_failures`), or 30 from an address (`http.rate.address_failures`), a wrong secret is answered 429. A correct secret is never rejected.
          */
         post: operations["signIn"];
         /**
-         * End the session
+         * Sign out
          * @description Deletes the session cookie of the browser.
          */
         delete: operations["signOut"];
@@ -219,7 +219,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Close a paid order
+         * Complete a paid order
          * @description The request has no body.
          */
         put: operations["completeCreatedOrder"];
@@ -318,7 +318,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Stream new versions
+         * Stream new versions of a menu
          * @description Server-sent events `menu.updated` (read the menu again) and `menu.availability` (update `products` and `ingredients`). The data is a `MenuEvent`; the `id` is the version and 8 hex digits. Events describe the current state, not a history. A comment is sent every 15 s (`http.events.heartbeat`). `retry` is the delay before a reconnect.
          */
         get: operations["followMenu"];
@@ -380,7 +380,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Accept new orders after Redis was restored
+         * Accept restored data, so that new orders can be placed
          * @description New orders of a connection are paused (`journal_restored`) when Redis lacks orders that an instance has recorded. Find out which orders are missing before you accept. If several connections are configured, name one in the query or the body. If both name one, they must agree.
          */
         post: operations["acceptJournal"];
@@ -418,7 +418,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get an order with all its calls
+         * Get an order with its calls
          * @description The sent bodies until they expire, the responses, and the resolutions.
          */
         get: operations["getOpsOrder"];
@@ -578,7 +578,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the versions
+         * List stored versions
          * @description The last version of each content, newest first.
          */
         get: operations["listVersions"];
@@ -618,7 +618,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the menu view of a version
+         * Get a stored version
          * @description The last menu view that the ordering service published while this version was current.
          */
         get: operations["getVersionView"];
@@ -678,7 +678,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the numbers of restaurants and orders
+         * Count restaurants by state, and orders that need resolving
          * @description The number of restaurants by state, and of orders that need resolving. States are from this instance's memory: at most `cache.poll` old, and with thousands of restaurants one second more.
          */
         get: operations["getSummary"];
@@ -738,7 +738,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get an order by its idempotency key
+         * Get an order record by its idempotency key
          * @description Finds only orders of the same client. Guests get only `state`, `total` and `orderID`.
          */
         get: operations["findOrder"];
@@ -758,7 +758,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get an order
+         * Get an order record
          * @description Records are kept for 45 days, guests' data for 7 days.
          */
         get: operations["getOrder"];
@@ -779,7 +779,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Close a paid order
+         * Complete a paid order
          * @description The request has no body.
          */
         put: operations["completeOrder"];
@@ -940,7 +940,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Check an order without placing it
+         * Validate an order without placing it
          * @description Well-formed JSON is always answered with 200, with the first 200 violations or with the exact body for the ordering service. The rate limit is 20 per second and address (`http.rate.validate`). An order counts once, and once more for every 8 KiB of its body and every 500 lines.
          */
         post: operations["validateOrder"];
@@ -958,7 +958,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Search products
+         * List products by category, search words and availability
          * @description In menu order. The next page continues after the last product, in a newer version too.
          */
         get: operations["listProducts"];
@@ -978,7 +978,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get a product with its groups
+         * Get a product with its groups and options
          * @description Everything that an order form needs: groups with their limits, options, and the groups of options.
          */
         get: operations["getProduct"];
