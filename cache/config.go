@@ -69,7 +69,7 @@ func (b *ByteSize) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// -
+// MarshalText returns the size as String does, for YAML and JSON.
 func (b ByteSize) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
 
 // String returns the size with the largest unit that divides it.

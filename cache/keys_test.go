@@ -38,8 +38,10 @@ func TestKeysShareTheirHashTag(t *testing.T) {
 		k.Order("main", "ref"), k.OrderGuest("main", "ref", 1), k.OrderKey("main", "hash"), k.OrderID("main", "765"),
 		k.OrderAborted("main", "opening"), k.Orders("main"), k.OrdersIn("main", "unknown"), k.OrdersOpen("main"), k.OrdersExpiry("main"),
 	}
-	single := []string{k.JournalSecret(), k.Contents(), k.Swept(), k.Notices(), k.RunIndex(), k.SigningKey(),
-		k.ReplacedSigningKeys(), k.Reasons("main")}
+	single := []string{
+		k.JournalSecret(), k.Contents(), k.Swept(), k.Notices(), k.RunIndex(), k.SigningKey(),
+		k.ReplacedSigningKeys(), k.Reasons("main"),
+	}
 	seen := make(map[string]bool)
 	for tag, keys := range map[string][]string{"larder:{r:bistro}:": restaurant, "larder:{c:ab12}:": content, "larder:{o:main}:": orders, "larder:": single} {
 		for _, key := range keys {

@@ -51,12 +51,13 @@ func (n *node) key(name string) *node {
 // splitURL returns the URL that YAML has read as a section, as in {a: [http://b]},
 // or "".
 func (n *node) splitURL() string {
-	text := ""
+	var names []string
 	for n.kind == section && len(n.keys) == 1 { // http: {//b: 80}
-		text += n.keys[0].name + ":"
+		names = append(names, n.keys[0].name)
 		n = n.keys[0].value
 	}
-	if text += n.text; strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://") {
+	text := strings.Join(append(names, n.text), ":")
+	if strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://") {
 		return text
 	}
 	return ""

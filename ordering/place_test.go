@@ -95,8 +95,10 @@ func TestPlaceBeginsNothing(t *testing.T) {
 				t.Errorf("Place() = %+v, error %T %v", got, err, err)
 			}
 			h.wantSent(t, 0)
-			if open, _, err := h.journal.List(t.Context(), ordering.Query{Connections: []string{"main"}, State: ordering.StatePlacing,
-				Limit: 9}); err != nil || len(open) != 0 {
+			if open, _, err := h.journal.List(t.Context(), ordering.Query{
+				Connections: []string{"main"}, State: ordering.StatePlacing,
+				Limit: 9,
+			}); err != nil || len(open) != 0 {
 				t.Errorf("records left open: %+v, %v", open, err)
 			}
 			h.journal.Fail(nil)

@@ -6,7 +6,6 @@ import (
 	"larder/internal/menu"
 )
 
-// -
 type built struct {
 	view      *menu.View
 	published menu.Published

@@ -220,7 +220,6 @@ func (p *pipelineRun) fetch(ctx context.Context) (fetched, error) {
 	return f, nil
 }
 
-// -
 func (p *pipelineRun) decode(body []byte) (*menu.View, menu.Published, error) {
 	began := time.Now()
 	view, published, err := menu.DecodePublished(body)

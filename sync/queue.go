@@ -63,7 +63,6 @@ func newQueue(concurrency int, connections []Connection) *queue {
 	return q
 }
 
-// -
 func (q *queue) queueOf(connection string) *connectionQueue {
 	for _, l := range q.queues {
 		if l.connection == connection {

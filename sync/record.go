@@ -208,7 +208,6 @@ func fields(run *runlog.Run, event string) logrus.Fields {
 	return f
 }
 
-// -
 func (p *pipelineRun) endSpan() {
 	p.span.Text("larder.restaurant", string(p.run.Restaurant))
 	p.span.Text("larder.run", p.run.ID)

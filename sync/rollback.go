@@ -21,7 +21,6 @@ type UnknownVersionError struct {
 	Version    int64
 }
 
-// -
 func (e *UnknownVersionError) Error() string {
 	return fmt.Sprintf("sync: the history of %[2]s has no version %[1]d", e.Version, e.Restaurant)
 }

@@ -197,7 +197,6 @@ type UnknownRestaurantError struct {
 	Known []menu.RestaurantID // the ids that exist
 }
 
-// -
 func (e *UnknownRestaurantError) Error() string {
 	return fmt.Sprintf("sync: no restaurant %q", string(e.ID))
 }

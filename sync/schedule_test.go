@@ -74,8 +74,10 @@ func TestCronFieldsAreReadInTheirZone(t *testing.T) {
 
 func TestScheduleTicksAreConsistent(t *testing.T) {
 	t.Parallel()
-	texts := []string{"@every 2m", "@every 37s", "@every 25h", "*/2 * * * *", "*/7 1-2 * * *", "15 */3 * * 1-5", "@daily",
-		"@monthly", "@yearly"}
+	texts := []string{
+		"@every 2m", "@every 37s", "@every 25h", "*/2 * * * *", "*/7 1-2 * * *", "15 */3 * * 1-5", "@daily",
+		"@monthly", "@yearly",
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.SampledFrom(texts).Draw(t, "schedule")
 		zone := rapid.SampledFrom([]string{"", "Europe/Lisbon", "America/New_York", "Australia/Lord_Howe", "Africa/Cairo"}).Draw(t, "zone")

@@ -91,7 +91,6 @@ func (s *Scheduler) tick(t *Target) {
 	}
 }
 
-// -
 func (s *Scheduler) keepQueued(ctx context.Context) {
 	for sleep.For(ctx, refreshQueued) == nil {
 		if err := s.runner.flights.extendQueued(ctx, s.runner); err != nil {

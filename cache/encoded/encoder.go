@@ -67,7 +67,6 @@ func (e *Encoder) Represent(version int64, identity []byte, enc Encoding) (*Repr
 	return &Representation{Body: body, ETag: string(tag), Encoding: enc}, err
 }
 
-// -
 func (e *Encoder) encode(enc Encoding, body []byte) ([]byte, error) {
 	switch enc {
 	case Identity:

@@ -12,7 +12,6 @@ import (
 	"larder/internal/menu"
 )
 
-// -
 type changesBody struct {
 	Result struct {
 		From int64 `json:"from"`

@@ -73,8 +73,8 @@ func startSeries() map[string]map[string]bool {
 // product returns every word of first with every word of second.
 func product(first, second string) []string {
 	var all []string
-	for _, a := range strings.Fields(first) {
-		for _, b := range strings.Fields(second) {
+	for a := range strings.FieldsSeq(first) {
+		for b := range strings.FieldsSeq(second) {
 			all = append(all, a+" "+b)
 		}
 	}

@@ -90,10 +90,11 @@ func TestOrderPlaceSaysWhyAnOrderWasNotPlaced(t *testing.T) {
 				t.Fatal(err)
 			}
 			printed = clitest.FromJSON[any](t, got.Out)
+			members, _ := printed.(map[string]any)
 			if whole, ok := want.(map[string]any); ok && whole["code"] != nil {
-				whole["next"] = printed.(map[string]any)["next"] //nolint:forcetypeassert // a test
+				whole["next"] = members["next"]
 			} else {
-				want = map[string]any{"code": codeFailed, "msg": printed.(map[string]any)["msg"], "next": printed.(map[string]any)["next"]}
+				want = map[string]any{"code": codeFailed, "msg": members["msg"], "next": members["next"]}
 			}
 			if a, b := mustJSON(t, want), mustJSON(t, printed); got.Status != StatusFailed || a != b {
 				t.Errorf("order place --json: status %d\n%s\nwant 1 and the whole answer\n%s", got.Status, b, a)

@@ -112,15 +112,7 @@ func syncNamed(cmd *cobra.Command, env *Environment, daemon *client.Client, ids 
 	case err != nil:
 		return err
 	}
-	results := make([]any, len(ids)) // runs; the error of a restaurant that has none
-	for i, run := range runs {
-		results[i] = run
-		if refusals[i] != nil {
-			id, _ := json.Marshal(run.Restaurant)
-			results[i] = json.RawMessage(fmt.Appendf(nil, `{"restaurant":%s,%s`, id, errorJSON(cmd, refusals[i])[1:]))
-		}
-	}
-	err = env.Show(cmd, results, func() {
+	err = env.Show(cmd, syncResults(cmd, runs, refusals), func() {
 		outcomes := map[runlog.Outcome]int{}
 		for _, run := range runs {
 			outcomes[run.Outcome]++
@@ -133,6 +125,20 @@ func syncNamed(cmd *cobra.Command, env *Environment, daemon *client.Client, ids 
 		}
 	})
 	return reported(err, slices.ContainsFunc(runs, hasFailed))
+}
+
+// syncResults returns what --json prints of each restaurant: its run, or the error of a
+// restaurant that has none.
+func syncResults(cmd *cobra.Command, runs []runlog.Run, refusals []error) []any {
+	results := make([]any, len(runs))
+	for i, run := range runs {
+		results[i] = run
+		if refusals[i] != nil {
+			id, _ := json.Marshal(run.Restaurant)
+			results[i] = json.RawMessage(fmt.Appendf(nil, `{"restaurant":%s,%s`, id, errorJSON(cmd, refusals[i])[1:]))
+		}
+	}
+	return results
 }
 
 // followRun asks for a run, or joins one, and waits for its end, however long it

@@ -55,8 +55,10 @@ func FuzzCanonicalErr(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		_, want := jsontext.Check(text, 4)
-		c := jsontext.Canonical{Reader: jsontext.NewReader(text, 4),
-			AppendNumber: func(dst []byte, number string) []byte { return append(dst, number[:1]...) }}
+		c := jsontext.Canonical{
+			Reader:       jsontext.NewReader(text, 4),
+			AppendNumber: func(dst []byte, number string) []byte { return append(dst, number[:1]...) },
+		}
 		c.AppendNext(nil)
 		if got := c.Err(); (got == nil) != (want == nil) || got != nil && got.Error() != want.Error() {
 			t.Errorf("%q: error %v, want %v", text, got, want)

@@ -137,8 +137,10 @@ func TestPlainNumbersAreExact(t *testing.T) {
 			t.Fatalf("%q is written %s, want %s", text, out, want.String())
 		}
 	})
-	for _, text := range []string{"", "-", ".", "-.", "1.", ".5", "+5", "1.2.3", "1-2", "--1", "0", "-0", "0.0", "-0.00", "007", "1,5",
-		"1e3"} {
+	for _, text := range []string{
+		"", "-", ".", "-.", "1.", ".5", "+5", "1.2.3", "1-2", "--1", "0", "-0", "0.0", "-0.00", "007", "1,5",
+		"1e3",
+	} {
 		want, err := decimal.NewFromString(strings.ReplaceAll(text, ",", "?"))
 		got, state := jsontext.ParseNumber(text)
 		if (state == jsontext.NumberOK) != (err == nil) || (err == nil && !got.Decimal().Equal(want)) {

@@ -174,8 +174,10 @@ func TestAHundredIssuesCostNoMenu(t *testing.T) {
 	for _, f := range findings {
 		codes = append(codes, f.Code)
 	}
-	for _, code := range []string{menu.LintIDMissing, menu.LintLimitsInverted, menu.LintGroupUnknown, menu.LintIngredientUnknown,
-		menu.LintDuplicateID} {
+	for _, code := range []string{
+		menu.LintIDMissing, menu.LintLimitsInverted, menu.LintGroupUnknown, menu.LintIngredientUnknown,
+		menu.LintDuplicateID,
+	} {
 		if !slices.Contains(codes, code) {
 			t.Errorf("no finding %s in %v", code, codes)
 		}

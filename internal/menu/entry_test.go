@@ -23,8 +23,11 @@ func decimals() *rapid.Generator[decimal.Decimal] {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return rapid.SampledFrom([]decimal.Decimal{{}, decimal.New(0, -2), units.Shift(exponent),
-			decimal.New(int64(exponent), exponent)}).Draw(t, "number")
+		return rapid.SampledFrom([]decimal.Decimal{
+			{},
+			decimal.New(0, -2), units.Shift(exponent),
+			decimal.New(int64(exponent), exponent),
+		}).Draw(t, "number")
 	})
 }
 
@@ -89,8 +92,10 @@ func TestAnEntryIsWhatWasPacked(t *testing.T) {
 			ImageURLs       []string
 			Nutrition       json.RawMessage
 		}
-		want := drawn{ID: dish.ID, Description: dish.Description, ImageURLs: append([]string{}, dish.ImageURLs...),
-			Nutrition: json.RawMessage(nutrition)}
+		want := drawn{
+			ID: dish.ID, Description: dish.Description, ImageURLs: append([]string{}, dish.ImageURLs...),
+			Nutrition: json.RawMessage(nutrition),
+		}
 		var answer struct {
 			Result struct{ Products, Ingredients []drawn }
 		}

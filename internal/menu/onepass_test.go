@@ -24,8 +24,10 @@ const smallView = `{"name":"Menü","x":[1,{"y":null}],"categories":[{"id":"c","n
 // texts as Check, with the same errors.
 func TestDecodeRefusesWhatCheckRefuses(t *testing.T) {
 	t.Parallel()
-	pieces := []string{"", `"`, `\`, `\u12`, "{", "}", "[", "]", ",", ":", "0", "-", ".", "e", "t", "null", " ", "\x01", "\xff",
-		"\xef\xbb\xbf"}
+	pieces := []string{
+		"", `"`, `\`, `\u12`, "{", "}", "[", "]", ",", ":", "0", "-", ".", "e", "t", "null", " ", "\x01", "\xff",
+		"\xef\xbb\xbf",
+	}
 	refused := 0
 	for _, form := range []string{smallView, `{"result":` + smallView + `,"requestId":"1"}`} {
 		for at := range len(form) + 1 {

@@ -252,8 +252,10 @@ func FuzzAppendView(f *testing.F) {
 	p := published(f, menuWithIssues(30))
 	f.Add(p.Content, p.Stops)
 	f.Add([]byte(`{"products":[{},{}]}`), []byte(`{"values":[{},{"disabled":true}],"runs":[0,1,1,1]}`))
-	for _, stops := range []string{``, `[]`, `{}`, `{"values":[1],"runs":[0,2]}`, `{"values":[],"runs":[0,2]}`,
-		`{"values":[{}],"runs":[0]}`, `{"values":[{}],"runs":[0,0]}`} {
+	for _, stops := range []string{
+		``, `[]`, `{}`, `{"values":[1],"runs":[0,2]}`, `{"values":[],"runs":[0,2]}`,
+		`{"values":[{}],"runs":[0]}`, `{"values":[{}],"runs":[0,0]}`,
+	} {
 		f.Add([]byte(`{"products":[{},{}]}`), []byte(stops))
 	}
 	f.Fuzz(func(t *testing.T, content, stops []byte) {

@@ -18,7 +18,7 @@ import (
 const classNoPerm = "NOPERM"
 
 // errorClassTexts explain classes of errors to a person.
-var errorClassTexts = map[string]string{ //nolint:gochecknoglobals // constant
+var errorClassTexts = map[string]string{ //nolint:gochecknoglobals,gosec // constant; G101 takes a text for a password
 	"OOM":         "its memory is full (maxmemory)",
 	"MISCONF":     "it cannot write to its disk",
 	"NOREPLICAS":  "it has fewer replicas than min-replicas-to-write",

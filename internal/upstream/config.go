@@ -7,6 +7,7 @@ import (
 	"math"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -142,7 +143,7 @@ func addressFault(address string) string {
 		return "is missing"
 	}
 	if !strings.ContainsAny(address, "/@") { // 127.0.0.1:9090
-		return fmt.Sprintf("%q is not a valid URL: start it with http:// or https://, such as http://%[1]s", address)
+		return strconv.Quote(address) + " is not a valid URL: start it with http:// or https://, such as http://" + address
 	}
 	parsed, err := url.Parse(address)
 	switch {

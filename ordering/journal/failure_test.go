@@ -70,8 +70,10 @@ func TestRedisAway(t *testing.T) {
 			return err
 		},
 		"Resolve": func(ctx context.Context) error {
-			_, err := w.Resolve(ctx, ordering.ResolveCall{Connection: main, Ref: r.Ref, Operation: upstream.OpCreate,
-				Resolution: ordering.ResolvedDone})
+			_, err := w.Resolve(ctx, ordering.ResolveCall{
+				Connection: main, Ref: r.Ref, Operation: upstream.OpCreate,
+				Resolution: ordering.ResolvedDone,
+			})
 			return err
 		},
 		"Sweep":  func(ctx context.Context) error { _, err := w.Sweep(ctx, main); return err },

@@ -114,11 +114,15 @@ func TestMaxQuantity(t *testing.T) {
 // Random texts of a guest are rejected exactly as policy H10 requires.
 func TestTextsProperty(t *testing.T) {
 	t.Parallel()
-	limits := map[string]int{"comment": 1000, "guest.firstName": 200, "guest.lastName": 200, "guest.email": 200, "address.comment": 1000,
-		"address.subway": 1000}
+	limits := map[string]int{
+		"comment": 1000, "guest.firstName": 200, "guest.lastName": 200, "guest.email": 200, "address.comment": 1000,
+		"address.subway": 1000,
+	}
 	rapid.Check(t, func(rt *rapid.T) {
-		place := rapid.SampledFrom([]string{"comment", "guest.firstName", "guest.lastName", "guest.email", "address.comment",
-			"address.subway"}).Draw(rt, "place")
+		place := rapid.SampledFrom([]string{
+			"comment", "guest.firstName", "guest.lastName", "guest.email", "address.comment",
+			"address.subway",
+		}).Draw(rt, "place")
 		text := rapid.StringOf(rapid.RuneFrom(nil, unicode.Cc, unicode.Cf, unicode.L, unicode.N)).Draw(rt, "text")
 		text += strings.Repeat("x", rapid.SampledFrom([]int{0, 100, 190, 200, 990, 1000}).Draw(rt, "more"))
 		var want []violation.Code

@@ -20,8 +20,10 @@ func TestValidationBuffersAreCleared(t *testing.T) {
 		{"too large a body", 0, keptBytes + 1, 0, false},
 		{"too many choices", 0, 0, keptBytes + 1, false},
 	} {
-		c := &validation{Request: Request{Input: Input{Body: []byte("{}")}, Catalogue: &menu.Catalogue{}}, rules: newRules(Config{}, nil),
-			full: "a guest's"}
+		c := &validation{
+			Request: Request{Input: Input{Body: []byte("{}")}, Catalogue: &menu.Catalogue{}}, rules: newRules(Config{}, nil),
+			full: "a guest's",
+		}
 		c.own.lines, c.body, c.groups.eligible = make([]line, 0, tc.lines), make([]byte, 0, tc.body), make([]int32, 0, tc.may)
 		c.own.values = c.own.buffer[:1]
 		c.own.values[0].text = "a guest's"

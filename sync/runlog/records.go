@@ -50,7 +50,6 @@ func entry(message redis.XMessage, restaurant menu.RestaurantID) record {
 	return record{run: run, position: message.ID}
 }
 
-// -
 func unfinished(restaurant menu.RestaurantID, raw, joined string) (record, error) {
 	var run Run
 	if err := json.Unmarshal([]byte(raw), &run); err != nil {
