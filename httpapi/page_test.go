@@ -63,7 +63,7 @@ func TestPage(t *testing.T) {
 			t.Errorf("/%s has no %s:\n%s", query, want, text)
 		}
 	}
-	if text := string(k.get("/", "Accept-Language", "ru-KZ, en;q=0.5").is(t, http.StatusOK).body); !strings.Contains(text, `lang="ru"`) || !strings.Contains(text, "К заказу") {
+	if text := string(k.get("/", "Accept-Language", "ru-KZ, en;q=0.5").is(t, http.StatusOK).body); !strings.Contains(text, `lang="ru"`) || !strings.Contains(text, "Перейти к заказу") {
 		t.Errorf("who asks for Russian gets\n%s", text)
 	}
 

@@ -15,7 +15,7 @@ func TestOpsOnAnotherListenerAreFound(t *testing.T) {
 	daemon := command{env: service.env("LARDER_HTTP_OPS_LISTEN=127.0.0.1:0")}.start(t, "serve")
 	public := daemon.Address(t)
 	got := larder(t, clitest.AsOps(public, "sync", "--all")...)
-	if got.Status != cli.StatusFailed || !strings.Contains(got.Err, "the routes of operators are not at this address") || !strings.Contains(got.Err, "http.ops_listen") {
+	if got.Status != cli.StatusFailed || !strings.Contains(got.Err, "the operators' API is at another address") || !strings.Contains(got.Err, "http.ops_listen") {
 		t.Errorf("sync --all at the public listener: %+v, want to be told of the other one", got)
 	}
 }

@@ -22,7 +22,7 @@ func TestServe_AllowUnknownKeys(t *testing.T) {
 	warning := file.path + `:1:1: unknown key "telepathy" in the configuration is ignored`
 
 	refused := larder(t, "serve", "--config", file.path)
-	if refused.Status != cli.StatusFailed || !strings.Contains(refused.Err, `unknown key "telepathy"`) || !strings.Contains(refused.Err, "Correct the key; ") ||
+	if refused.Status != cli.StatusFailed || !strings.Contains(refused.Err, `unknown key "telepathy"`) || !strings.Contains(refused.Err, "Correct the key. ") ||
 		!strings.Contains(refused.Err, "--allow-unknown-keys") {
 		t.Errorf("serve without the flag: %+v", refused)
 	}

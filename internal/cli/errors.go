@@ -61,7 +61,7 @@ func errorJSON(cmd *cobra.Command, err error) json.RawMessage {
 	f := commandError{Code: codeFailed, Msg: err.Error(), Next: hintFor(cmd, err)}
 	refused, ok := errors.AsType[*client.Error](err)
 	switch {
-	case ok && refused.Body != nil:
+	case ok && refused.Body != nil && !refused.Foreign:
 		next, _ := json.Marshal(f.Next)
 		body := bytes.TrimSuffix(bytes.TrimSpace(refused.Body), []byte("}"))
 		return fmt.Appendf(nil, `%s,"next":%s}`, body, next)

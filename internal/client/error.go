@@ -34,7 +34,8 @@ type Error struct {
 	Upstream  *struct {
 		Errors json.RawMessage `json:"errors"` // the ordering service's reasons, in any shape
 	} `json:"upstream"`
-	Body      json.RawMessage `json:"-"` // the whole response, if it is JSON of larder's
+	Body      json.RawMessage `json:"-"` // the whole response, if it is JSON
+	Foreign   bool            `json:"-"` // the response has no error code of larder's, as that of /readyz
 	Anonymous bool            `json:"-"` // the request had no credentials
 	NoToken   bool            `json:"-"` // the token request was refused: the call itself was not sent
 	OpsRoute  bool            `json:"-"` // the path is below /v1/ops
@@ -52,8 +53,10 @@ func refusal(response *http.Response, body []byte, anonymous bool) error {
 		refused.RetryAfter = time.Duration(max(wait, 0)) * time.Second
 	}
 	if err := json.Unmarshal(body, refused); err != nil || refused.Code == "" {
+		refused.Foreign = true
 		refused.Code, refused.Msg = http.StatusText(status), "the response is not from larder; check the address"
-	} else {
+	}
+	if json.Valid(body) {
 		refused.Body = body
 	}
 	refused.Status = status

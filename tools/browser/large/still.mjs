@@ -39,7 +39,7 @@ await scenario({}, async ({ open, larder }) => {
       must(by <= most, `${size}: ${by} moved ${when}, at most ${most} may:\n  ${what.join('\n  ')}`);
     };
     await page.goto(`${larder}/`);
-    await page.locator('larder-menu [part=status]', { hasText: 'coming' }).waitFor();
+    await page.locator('larder-menu [part=status]', { hasText: 'Loading' }).waitFor();
     await frames(page);
     await letGo('menu');
     const cards = page.locator('larder-menu [part=card]');
