@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// answer is a whole response before it is written, so that a fault can run
-// the work of a call and then do as it likes with what came out.
+// answer is a complete response that is not yet written, so that a fault can
+// change it.
 type answer struct {
 	status int
 	header http.Header
@@ -27,10 +27,9 @@ func (a answer) with(name, value string) answer {
 	return a
 }
 
-// write sends the answer whole.
 func (a answer) write(w http.ResponseWriter) {
 	a.writeHead(w)
-	// A client that left cannot be told.
+	// Errors are ignored: the client has disconnected.
 	_, _ = w.Write(a.body)
 }
 
@@ -42,13 +41,13 @@ func (a answer) writeHead(w http.ResponseWriter) {
 	w.WriteHeader(a.status)
 }
 
-// encode writes v as JSON with the characters of every script as they are.
+// encode writes v as JSON without escaping HTML characters.
 func encode(v any) []byte {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
-		// Everything that is encoded here was made of plain values.
+		// Cannot happen: all encoded values are plain.
 		return []byte(`{"code":"internal_error","msg":"the answer could not be encoded","requestId":"","errors":null}`)
 	}
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
@@ -60,13 +59,12 @@ func jsonAnswer(status int, body []byte) answer {
 	return answer{status: status, header: http.Header{"Content-Type": {contentTypeJSON}}, body: body}
 }
 
-// result is a success: {"result": v}.
+// result returns a success: {"result": v}.
 func result(status int, v any) answer {
 	return jsonAnswer(status, encode(map[string]any{"result": v}))
 }
 
-// envelope puts {"result": …} around raw. A byte order mark stays in front,
-// where a client would meet it.
+// envelope wraps raw in {"result": …}. A byte order mark stays at the start.
 func envelope(raw []byte) []byte {
 	bom := []byte("\xef\xbb\xbf")
 	body := make([]byte, 0, len(raw)+16)
@@ -79,7 +77,7 @@ func envelope(raw []byte) []byte {
 	return append(body, '}')
 }
 
-// errorBody is the interface's error shape (docs/ordering-service.md, section 7).
+// errorBody is an error of the interface (docs/ordering-service.md, section 7).
 type errorBody struct {
 	Code      string   `json:"code"`
 	Msg       string   `json:"msg"`
@@ -87,7 +85,7 @@ type errorBody struct {
 	Errors    []string `json:"errors"`
 }
 
-// refuse answers an error with the interface's shape; reasons may be nil.
+// refuse returns an error of the interface; reasons may be nil.
 func (c *call) refuse(status int, code, msg string, reasons ...string) answer {
 	return jsonAnswer(status, encode(errorBody{Code: code, Msg: msg, RequestID: c.requestID, Errors: reasons}))
 }

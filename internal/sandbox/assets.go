@@ -12,7 +12,7 @@ import (
 //go:embed images/*.svg
 var images embed.FS
 
-// imageNames are the embedded pictures, without their ".svg".
+// imageNames are the names of the embedded images, without ".svg".
 func imageNames() []string {
 	return []string{
 		"bowl", "bread", "burger", "cake", "coffee", "combo", "drink", "dumplings",
@@ -20,8 +20,8 @@ func imageNames() []string {
 	}
 }
 
-// Images serves the pictures alone, GET /sandbox/images/{name}.svg, for who
-// serves a sandbox's menus and wants their photos from one address.
+// Images serves only the images, GET /sandbox/images/{name}.svg, for a server
+// that publishes menus of a sandbox with its own image addresses.
 func Images() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /sandbox/images/{file}", func(w http.ResponseWriter, r *http.Request) {
@@ -35,7 +35,7 @@ func Images() http.Handler {
 	return mux
 }
 
-// image is GET /sandbox/images/{name}.svg.
+// image handles GET /sandbox/images/{name}.svg.
 func image(c *call) answer {
 	if a, found := picture(c.id); found {
 		return a
@@ -47,18 +47,17 @@ func picture(name string) (answer, bool) {
 	body, err := images.ReadFile(path.Join("images", path.Base(name)))
 	return answer{status: http.StatusOK, body: body, header: http.Header{
 		"Content-Type": {"image/svg+xml"}, "Cache-Control": {"public, max-age=86400"},
-		"Content-Security-Policy": {"default-src 'none'"}, // a picture opened by itself runs nothing
+		"Content-Security-Policy": {"default-src 'none'"}, // an image opened directly runs no scripts
 	}}, err == nil
 }
 
 //go:embed bistro.json
 var bistroJSON string
 
-// Bistro is the hand-written demo menu: a raw menu view
-// (docs/ordering-service.md, section 2.4, without envelope) of about 60 dishes
-// that shows every feature of the interface.
-// restaurantID is whom its stop lists name; imageBase goes before the paths
-// of its images ("http://127.0.0.1:9090"; empty: paths alone).
+// Bistro is the demo menu: a menu view without envelope
+// (docs/ordering-service.md, section 2.4) of about 60 dishes that uses every
+// feature of the interface. restaurantID is the id in its stop lists; imageBase
+// is the prefix of its image paths, such as "http://127.0.0.1:9090".
 func Bistro(restaurantID, imageBase string) []byte {
 	id, base := encode(restaurantID), encode(imageBase) // as JSON text, without the quotes
 	return []byte(strings.NewReplacer(
@@ -67,7 +66,7 @@ func Bistro(restaurantID, imageBase string) []byte {
 	).Replace(bistroJSON))
 }
 
-// page is the board's page, with the policy that keeps it to this address.
+// page returns the board's page with its Content-Security-Policy.
 func page() answer {
 	a, _ := file(board.Page)
 	header := a.header
@@ -78,7 +77,7 @@ func page() answer {
 	return a
 }
 
-// boardFile is GET /sandbox/board/{name}: what the page loads.
+// boardFile handles GET /sandbox/board/{name}.
 func boardFile(c *call) answer {
 	if a, found := file(c.id); found && c.id != board.Page {
 		return a

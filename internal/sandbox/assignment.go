@@ -7,27 +7,27 @@ import (
 )
 
 const (
-	maxDepth = 6       // of schemes within schemes (policy W15)
-	maxSteps = 1 << 17 // of trying assignments for one dish
+	maxDepth = 6       // of nested schemes (policy W15)
+	maxSteps = 1 << 17 // of the search for one dish
 )
 
-// groupSlot is one group of one opened scheme: a place that ordered ingredients
-// count for. max < 0: no upper limit.
+// groupSlot is a group of an open scheme, to which ingredients can be assigned.
+// A negative max is no limit.
 type groupSlot struct {
 	group    string
 	min, max int
 	path     []string // schemes from the dish down to this one
 }
 
-// selection is an ingredient of one dish with its whole quantity.
+// selection is an ingredient of one dish with its total quantity.
 type selection struct {
 	part     *item
 	quantity int
 }
 
-// openGroupSlots lists the groups that count for a dish: those of its own scheme,
-// and those of every chosen ingredient that has one, once and multiplied by
-// its quantity (policy M5, the flat form).
+// openGroupSlots returns the groups of a dish's scheme and of every chosen
+// ingredient with a scheme, once and multiplied by its quantity (policy M5,
+// the flat form).
 func (c *menuModel) openGroupSlots(d *item, chosen []selection) []groupSlot {
 	var slots []groupSlot
 	open := func(scheme string, times int, path []string) {
@@ -44,7 +44,7 @@ func (c *menuModel) openGroupSlots(d *item, chosen []selection) []groupSlot {
 				continue
 			}
 			if slices.Contains(slots[i].path, p.part.scheme) || len(slots[i].path) >= maxDepth {
-				continue // a circle of schemes is cut where it closes (policy W10)
+				continue // a cycle of schemes ends here (policy W10)
 			}
 			opened[k] = true
 			open(p.part.scheme, p.quantity, slots[i].path)
@@ -58,21 +58,21 @@ func (c *menuModel) takes(slots []groupSlot, part *item) bool {
 	return slices.ContainsFunc(slots, func(st groupSlot) bool { return slices.Contains(c.groupMembers[st.group], part.id) })
 }
 
-// assignment tries every way of counting selections for groups.
+// assignment searches for the best assignment of selections to groups.
 type assignment struct {
 	slots   []groupSlot
-	options [][]int // of each selection: indexes of slots that take it
+	options [][]int // of each selection: indexes of slots that accept it
 	amounts []int
 	counts  []int
-	best    int // least Σ (missing + excess) so far, -1 = none yet
+	best    int // the smallest sum of missing and excess quantities, -1 if none is known
 	filled  []int
 	seen    map[string]int
 	steps   int
 }
 
-// assignAll says what is wrong with the quantities: nothing when some way of
-// counting meets every minimum and maximum, otherwise the groups of the way
-// that comes closest. Each selection must have a group that takes it.
+// assignAll returns nil if an assignment satisfies every minimum and maximum,
+// otherwise the violations of the closest assignment. Each selection must have
+// a group that accepts it.
 func (c *menuModel) assignAll(slots []groupSlot, chosen []selection) []string {
 	s := &assignment{slots: slots, counts: make([]int, len(slots)), best: -1, seen: map[string]int{}}
 	for _, p := range chosen {
@@ -105,7 +105,7 @@ func (c *menuModel) assignAll(slots []groupSlot, chosen []selection) []string {
 	return wrong
 }
 
-// assign assigns the i-th selection and all after it.
+// assign assigns the selections from the i-th on.
 func (s *assignment) assign(i int) {
 	if s.best == 0 || s.steps > maxSteps {
 		return
@@ -126,8 +126,8 @@ func (s *assignment) assign(i int) {
 	s.split(i, 0, s.amounts[i])
 }
 
-// split tries every number of the i-th selection for its k-th option, and what
-// is left for the options after it.
+// split tries every number of the i-th selection for its k-th option, and
+// assigns the rest to the options after it.
 func (s *assignment) split(i, k, left int) {
 	if k == len(s.options[i])-1 {
 		s.counts[s.options[i][k]] += left
@@ -142,7 +142,7 @@ func (s *assignment) split(i, k, left int) {
 	}
 }
 
-// cost is what stands above the maxima and, at the end, below the minima.
+// cost is the quantity above the maxima and, at the end, below the minima.
 func (s *assignment) cost(end bool) int {
 	cost := 0
 	for i, st := range s.slots {
@@ -156,7 +156,7 @@ func (s *assignment) cost(end bool) int {
 	return cost
 }
 
-// key names a state of the search: counts beyond what matters are alike.
+// key identifies a state of the search. Excess counts share a state.
 func (s *assignment) key(i int) string {
 	key := binary.AppendVarint(nil, int64(i))
 	for k, st := range s.slots {

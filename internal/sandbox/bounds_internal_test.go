@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestUnusedChainsAreDropped shows that the menus kept ready stay within their bound,
-// and that a menu that was let go comes back the same.
+// TestUnusedChainsAreDropped shows that cached menus stay within their limit,
+// and that a menu is the same after its eviction.
 func TestUnusedChainsAreDropped(t *testing.T) {
 	t.Parallel()
 	box := New(Config{})
@@ -36,8 +36,8 @@ func TestUnusedChainsAreDropped(t *testing.T) {
 	}
 }
 
-// TestAssignmentMatchesEnumeration compares the search with plain enumeration of
-// every way to count units for groups.
+// TestAssignmentMatchesEnumeration compares the search with an enumeration of
+// all assignments.
 func TestAssignmentMatchesEnumeration(t *testing.T) {
 	t.Parallel()
 	d := &rng{state: 42}
@@ -70,7 +70,7 @@ func TestAssignmentMatchesEnumeration(t *testing.T) {
 	}
 }
 
-// countable places one unit after the other, anywhere it may stand.
+// countable assigns one unit after the other to every possible group.
 func countable(c *menuModel, slots []groupSlot, units []string, counts []int) bool {
 	if len(units) == 0 {
 		for i, s := range slots {
@@ -96,7 +96,7 @@ func countable(c *menuModel, slots []groupSlot, units []string, counts []int) bo
 	return false
 }
 
-// TestAssignmentIsBounded: work that would take for ever ends with a reason.
+// TestAssignmentIsBounded: an excessive search ends with a violation.
 func TestAssignmentIsBounded(t *testing.T) {
 	t.Parallel()
 	c := &menuModel{groupMembers: map[string][]string{}, groupNames: map[string]string{}}

@@ -6,21 +6,20 @@ import (
 	"time"
 )
 
-// maxQueued is how many requests wait for capacity at most; further ones are
-// refused.
+// maxQueued limits the requests that wait for capacity; others are refused.
 const maxQueued = 20_000
 
-// Capacity limits the requests that change orders, so that an overloaded
-// ordering service can be tested. Requests beyond Concurrent wait in order of
-// arrival, and are executed even if the caller has gone meanwhile.
+// Capacity limits the requests that change orders, to test an overloaded
+// ordering service. Requests beyond Concurrent wait in order of arrival. They
+// are executed even if the client disconnects.
 type Capacity struct {
-	// Concurrent is how many are executed at a time; 0 is no limit.
+	// Concurrent is the number executed at the same time; 0 is no limit.
 	Concurrent int `json:"concurrent"`
-	// Delay is how long each takes, without its time in the queue.
+	// Delay is the duration of each, without its time in the queue.
 	Delay Duration `json:"delay"`
 }
 
-// workQueue holds the requests that wait for capacity, first come, first served.
+// workQueue holds the requests that wait for capacity, in order of arrival.
 type workQueue struct {
 	mu      sync.Mutex
 	running int
@@ -47,7 +46,7 @@ func (q *workQueue) enter(limit int, done <-chan struct{}) bool {
 	case <-turn:
 		return true
 	case <-done:
-		return false // the sandbox ends: nobody uses the queue any more
+		return false // the sandbox stops
 	}
 }
 
@@ -58,7 +57,7 @@ func (q *workQueue) leave(limit int) {
 	q.resize(limit)
 }
 
-// resize starts the requests that a limit lets run.
+// resize starts the waiting requests that the limit allows.
 func (q *workQueue) resize(limit int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -69,9 +68,8 @@ func (q *workQueue) resize(limit int) {
 	}
 }
 
-// withCapacity executes a request that changes an order when the configured
-// capacity allows it. It does not watch the caller: a request that has arrived
-// is executed.
+// withCapacity executes a request that changes an order when the capacity
+// allows it, even if the client has disconnected.
 func (s *Sandbox) withCapacity(c *call, serve func(*call) answer) answer {
 	limit := func() int { return s.settings.get().Capacity.Concurrent }
 	if !s.queue.enter(limit(), s.done) {

@@ -10,7 +10,7 @@ import (
 	"larder/internal/sandbox"
 )
 
-// orderCount returns how many orders the sandbox has executed.
+// orderCount returns the number of executed orders.
 func (w *fixture) orderCount() int {
 	w.t.Helper()
 	list, _ := w.do(http.MethodGet, "/sandbox/orders", "").want(http.StatusOK).at("result").([]any)
@@ -36,7 +36,7 @@ func TestCapacity_LimitsConcurrency(t *testing.T) {
 	}
 }
 
-// An order whose caller has left the queue is executed all the same.
+// An order is executed even if its client left the queue.
 func TestCapacity_ExecutesAfterCallerLeft(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -64,7 +64,7 @@ func TestCapacity_ExecutesAfterCallerLeft(t *testing.T) {
 	}
 }
 
-// Reads need no capacity, and a raised limit lets those run that wait.
+// Reads need no capacity, and a higher limit starts waiting requests.
 func TestCapacity_Resize(t *testing.T) {
 	t.Parallel()
 	w := start(t)

@@ -17,16 +17,16 @@ const (
 	codePayments = "payment_validation"
 )
 
-// done is the answer of a change that has nothing to tell.
+// done is the empty response of a successful change.
 func done() answer { return result(http.StatusOK, struct{}{}) }
 
-// ended refuses a change to an order that takes no more of them.
+// ended refuses a change to an order in a final state.
 func (c *call) ended(o *order) answer {
 	return c.refuse(http.StatusConflict, "order_"+string(o.state), "the order is "+string(o.state))
 }
 
-// payOrder is PUT …/pay (docs/ordering-service.md, section 4.2): the
-// payments of one request must cover the order's total by themselves.
+// payOrder handles PUT …/pay (docs/ordering-service.md, section 4.2). The
+// payments of one request must cover the order's total.
 func (s *Sandbox) payOrder(c *call) answer {
 	set := s.settings.get()
 	payments, sum, wrong := readPayments(c.body, set.tolerant())
@@ -59,7 +59,7 @@ type payment struct {
 	raw  json.RawMessage
 }
 
-// readPayments reads the body of a pay request; wrong says what cannot stand.
+// readPayments reads the body of a pay request; wrong is the error, or empty.
 func readPayments(body []byte, tolerant bool) (payments []payment, sum decimal.Decimal, wrong string) {
 	var list []json.RawMessage
 	if err := json.Unmarshal(body, &list); err != nil || len(list) == 0 {
@@ -86,7 +86,7 @@ func readPayments(body []byte, tolerant bool) (payments []payment, sum decimal.D
 	return payments, sum, ""
 }
 
-// completeOrder is PUT …/complete (docs/ordering-service.md, section 4.3).
+// completeOrder handles PUT …/complete (docs/ordering-service.md, section 4.3).
 func (s *Sandbox) completeOrder(c *call) answer {
 	return s.withOrder(c, func(o *order) answer {
 		switch {
@@ -117,8 +117,8 @@ func reasons() []reason {
 	}
 }
 
-// rejectionReasons is GET …/rejectionReasons (docs/ordering-service.md,
-// section 4.4); with reasons turned off the list is empty.
+// rejectionReasons handles GET …/rejectionReasons (docs/ordering-service.md,
+// section 4.4). The list is empty if reasons are disabled.
 func (s *Sandbox) rejectionReasons(*call) answer {
 	set := s.settings.get()
 	list := []map[string]any{}
@@ -132,7 +132,7 @@ func (s *Sandbox) rejectionReasons(*call) answer {
 	return result(http.StatusOK, list)
 }
 
-// rejectOrder is PUT …/reject (docs/ordering-service.md, section 4.5).
+// rejectOrder handles PUT …/reject (docs/ordering-service.md, section 4.5).
 func (s *Sandbox) rejectOrder(c *call) answer {
 	v, err := readJSON(c.body)
 	body, ok := v.(map[string]any)

@@ -7,14 +7,13 @@ import (
 )
 
 // counters count the calls of each operation, those that took effect, and the
-// tokens issued.
+// issued tokens.
 type counters struct {
 	mu          sync.Mutex
 	calls, done map[string]int
 	tokens      int64
 }
 
-// count counts an operation in one of the maps.
 func (n *counters) count(in map[string]int, name string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -27,7 +26,7 @@ func (n *counters) countToken() {
 	n.tokens++
 }
 
-// countersJSON are all counters, as GET /sandbox/counters shows them.
+// countersJSON is the response of GET /sandbox/counters.
 type countersJSON struct {
 	Calls    map[string]int `json:"calls"`
 	Executed map[string]int `json:"executed"`

@@ -115,7 +115,7 @@ func TestMenuStyles(t *testing.T) {
 	if got := string(w.do(http.MethodGet, viewPath+"?restaurantId=broken", "").body); got != `{"result":{"id":}` {
 		t.Errorf("a malformed menu is restyled: %s", got)
 	}
-	// Deeper than encoding/json reads: rewriting it would exhaust the stack.
+	// Too deep for encoding/json: rewriting it would exhaust the stack.
 	deep := strings.Repeat("[ ", 20_000) + strings.Repeat("]", 20_000)
 	w.box.SetMenu("deep", []byte(deep))
 	if got := string(w.do(http.MethodGet, viewPath+"?restaurantId=deep", "").body); got != `{"result":`+deep+`}` {
@@ -209,8 +209,8 @@ func TestCounters(t *testing.T) {
 	}
 }
 
-// A page of another site cannot change the sandbox: neither by a script nor by
-// a form that sends JSON as text/plain. Its own board and programs can.
+// A page of another site cannot change the sandbox, neither with a script nor
+// with a form that sends JSON as text/plain. The board and programs can.
 func TestControlRoutesRejectOtherSites(t *testing.T) {
 	t.Parallel()
 	w := start(t)

@@ -11,7 +11,7 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// createOrder is POST /orders/api/v1/orders (docs/ordering-service.md, section 4.1).
+// createOrder handles POST /orders/api/v1/orders (docs/ordering-service.md, section 4.1).
 func (s *Sandbox) createOrder(c *call) answer {
 	v, err := readJSON(c.body)
 	if err != nil {
@@ -24,11 +24,15 @@ func (s *Sandbox) createOrder(c *call) answer {
 	set := s.settings.get()
 	restaurant := identifier(member(body, "restaurantID"), set.tolerant())
 	o := &order{
-		restaurant: restaurant, state: stateNew, at: c.at, body: c.body, headers: headers(c.r.Header),
+		restaurant: restaurant,
+		state:      stateNew,
+		at:         c.at,
+		body:       c.body,
+		headers:    headers(c.r.Header),
 	}
 	menu := restaurant
 	if menu == "" {
-		menu = DefaultMenu // an order without restaurantID goes by the connection's own menu
+		menu = DefaultMenu // for an order without restaurantID
 	}
 	model, out, err := s.menus.model(menu)
 	if err != nil {
@@ -54,7 +58,7 @@ func (s *Sandbox) createOrder(c *call) answer {
 	return result(http.StatusCreated, map[string]any{set.spell("orderID"): shown})
 }
 
-// spell writes a key that names an id as the settings say.
+// spell returns the configured spelling of a key with an id.
 func (s Settings) spell(key string) string {
 	if s.Spelling != SpellingCamel {
 		return key
@@ -69,7 +73,7 @@ func (s Settings) spell(key string) string {
 	}
 }
 
-// headers keeps the headers of an order without its credentials.
+// headers copies the headers of an order without its credentials.
 func headers(h http.Header) map[string]string {
 	kept := make(map[string]string, len(h))
 	for name, values := range h {
@@ -80,10 +84,10 @@ func headers(h http.Header) map[string]string {
 	return kept
 }
 
-// maxRejectedOrders is how many refused orders are remembered, the newest.
+// maxRejectedOrders limits the refused orders in memory, the newest first.
 const maxRejectedOrders = 20
 
-// rejectedOrder is an order that was judged not valid, and why.
+// rejectedOrder is an invalid order and its violations.
 type rejectedOrder struct {
 	At           string   `json:"at"`
 	RequestID    string   `json:"requestId"`
@@ -91,8 +95,7 @@ type rejectedOrder struct {
 	Reasons      []string `json:"reasons"`
 }
 
-// rejectedOrders remembers the last orders that were refused. Nothing of an order
-// itself is kept.
+// rejectedOrders keeps the last refusals, but nothing of the orders themselves.
 type rejectedOrders struct {
 	mu   sync.Mutex
 	kept []rejectedOrder // newest first
@@ -105,7 +108,7 @@ func (f *rejectedOrders) add(at time.Time, requestID, restaurant string, reasons
 	f.kept = f.kept[:min(len(f.kept), maxRejectedOrders)]
 }
 
-// list is a copy, newest first.
+// list returns a copy, newest first.
 func (f *rejectedOrders) list() []rejectedOrder {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// The bounds of GET /sandbox/events.
+// Limits of GET /sandbox/events.
 const (
-	maxStreams  = 32                     // at the same time
-	shownOrders = 200                    // the newest, of however many there are
+	maxStreams  = 32                     // concurrent streams
+	shownOrders = 200                    // the newest ones
 	eventGap    = 100 * time.Millisecond // between two polls of one stream
-	heartbeat   = 15 * time.Second       // a comment, so that a reader that left is found out
-	writeLimit  = 10 * time.Second       // of one event
+	heartbeat   = 15 * time.Second       // interval of comments that detect a lost client
+	writeLimit  = 10 * time.Second       // timeout of one write
 )
 
-// boardOrders returns the newest orders as they stand at that time, oldest first; next
-// is when one of them moves on by itself, zero when none does.
+// boardOrders returns the newest orders at that time, oldest first. next is the
+// time of the next automatic transition, or zero.
 func (s *Sandbox) boardOrders(now time.Time) (list []boardOrder, total int, next time.Time) {
 	set := s.settings.get()
 	s.orders.mu.Lock()
@@ -34,7 +34,7 @@ func (s *Sandbox) boardOrders(now time.Time) (list []boardOrder, total int, next
 	return list, total, next
 }
 
-// nextTransitionAt is when an order moves on by itself, zero when it does not.
+// nextTransitionAt is the time of the next automatic transition, or zero.
 func (o *order) nextTransitionAt(set Settings, now time.Time) time.Time {
 	if !*set.AutoAccept || o.state.ended() {
 		return time.Time{}
@@ -47,26 +47,28 @@ func (o *order) nextTransitionAt(set Settings, now time.Time) time.Time {
 	return time.Time{}
 }
 
-// boardState is everything that a board shows besides orders.
+// boardState is the data of the board besides orders.
 type boardState struct {
 	Counters countersJSON    `json:"counters"`
 	Faults   []Fault         `json:"faults"`
 	Settings Settings        `json:"settings"`
 	Refused  []rejectedOrder `json:"refused"`
-	Menus    int64           `json:"menus"` // how often a menu or stop list was changed
+	Menus    int64           `json:"menus"` // number of changes of menus and stop lists
 }
 
 func (s *Sandbox) boardState() boardState {
 	return boardState{
-		Counters: s.counters.counted(), Faults: s.faults.left(), Settings: s.settings.get(),
-		Refused: s.rejected.list(), Menus: s.menus.changes.Load(),
+		Counters: s.counters.counted(),
+		Faults:   s.faults.left(),
+		Settings: s.settings.get(),
+		Refused:  s.rejected.list(),
+		Menus:    s.menus.changes.Load(),
 	}
 }
 
-// streamEvents is GET /sandbox/events: server-sent events for as long as the
-// client stays. An event tells how things stand, so that nothing is lost with a
-// connection: "orders" has those that are new or changed, "board" everything
-// else when any of it changed.
+// streamEvents handles GET /sandbox/events: server-sent events until the client
+// disconnects. Events contain the current state, so a client that reconnects
+// misses nothing: "orders" has new and changed orders, "board" everything else.
 func (s *Sandbox) streamEvents(w http.ResponseWriter, c *call) {
 	defer s.streams.Add(-1)
 	if s.streams.Add(1) > maxStreams {
@@ -78,7 +80,7 @@ func (s *Sandbox) streamEvents(w http.ResponseWriter, c *call) {
 	w.WriteHeader(http.StatusOK)
 	r := reader{out: w, control: http.NewResponseController(w), sent: map[string]boardOrder{}}
 	for first := true; ; first = false {
-		changed := s.changes.wait() // before the poll, so that nothing falls in between
+		changed := s.changes.wait() // before the poll, so that no change is missed
 		next, err := r.poll(s, first)
 		if err != nil || !s.stay(c.r.Context(), changed, next) {
 			return
@@ -86,8 +88,8 @@ func (s *Sandbox) streamEvents(w http.ResponseWriter, c *call) {
 	}
 }
 
-// stay waits until there may be something to send. It reports false when the
-// client left or the sandbox stops.
+// stay waits for the next change. It returns false when the client disconnects
+// or the sandbox stops.
 func (s *Sandbox) stay(ctx context.Context, changed <-chan struct{}, next time.Time) bool {
 	if !s.wait(ctx.Done(), eventGap, nil) {
 		return false
@@ -98,7 +100,7 @@ func (s *Sandbox) stay(ctx context.Context, changed <-chan struct{}, next time.T
 	return s.wait(ctx.Done(), min(max(next.Sub(s.clock()), 0), heartbeat), changed)
 }
 
-// reader is one stream of events and what it has been told.
+// reader is one stream of events and the state it has sent.
 type reader struct {
 	out     http.ResponseWriter
 	control *http.ResponseController
@@ -107,8 +109,8 @@ type reader struct {
 	total   int
 }
 
-// poll sends what changed since the poll before; at least a comment. next is
-// when an order moves on by itself.
+// poll sends the changes since the last poll, or a comment. next is the time of
+// the next automatic transition.
 func (r *reader) poll(s *Sandbox, first bool) (next time.Time, err error) {
 	list, total, next := s.boardOrders(s.clock())
 	changed, held := []boardOrder{}, make(map[string]boardOrder, len(list))
@@ -131,7 +133,7 @@ func (r *reader) poll(s *Sandbox, first bool) (next time.Time, err error) {
 	if events.Len() == 0 {
 		events.WriteString(": still here\n\n")
 	}
-	// Not every connection has deadlines; then a write lasts as long as it does.
+	// Connections without deadlines are not limited.
 	_ = r.control.SetWriteDeadline(time.Now().Add(writeLimit))
 	if _, err := r.out.Write(events.Bytes()); err != nil {
 		return next, err
@@ -139,21 +141,20 @@ func (r *reader) poll(s *Sandbox, first bool) (next time.Time, err error) {
 	return next, r.control.Flush()
 }
 
-// event writes one server-sent event; data is one line.
+// event writes one server-sent event; data must be one line.
 func event(to *bytes.Buffer, name string, data []byte) {
 	to.WriteString("event: " + name + "\ndata: ")
 	to.Write(data)
 	to.WriteString("\n\n")
 }
 
-// broadcast wakes everyone who waits for a change. It waits for nobody,
-// and without anybody who waits notify costs a lock.
+// broadcast wakes all waiting goroutines on a change. notify does not block.
 type broadcast struct {
 	mu   sync.Mutex
-	next chan struct{} // closed by the next notify; nil while nobody waits
+	next chan struct{} // closed by the next notify; nil if no goroutine waits
 }
 
-// wait gives a channel that the next notify closes.
+// wait returns a channel that the next notify closes.
 func (p *broadcast) wait() <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()

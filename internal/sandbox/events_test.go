@@ -12,7 +12,7 @@ import (
 	"larder/internal/sandbox"
 )
 
-// stream is one reader of /sandbox/events.
+// stream is a client of /sandbox/events.
 type stream struct {
 	t     *testing.T
 	lines *bufio.Scanner
@@ -40,7 +40,7 @@ func (w *fixture) listen() *stream {
 	return &stream{w.t, lines, cancel}
 }
 
-// event reads on until an event of that name whose data holds all the parts.
+// event waits for an event with that name whose data contains all parts.
 func (s *stream) event(name string, parts ...string) string {
 	s.t.Helper()
 	var at string
@@ -110,8 +110,8 @@ func TestEventsReportTimedChanges(t *testing.T) {
 	s.event("board", `"autoAcceptDelay":"200ms"`)
 	w.place()
 	s.event("orders", `"state":"new"`)
-	// The stream waits by the real clock until the order is due; by then the
-	// sandbox's clock has to say so too.
+	// The stream waits with the real clock, but compares with the sandbox's
+	// clock.
 	w.pass(time.Second)
 	s.event("orders", `"orderID":"1001"`, `"state":"cash_station"`)
 }
@@ -129,7 +129,7 @@ func TestEventsAreBounded(t *testing.T) {
 	for _, s := range streams {
 		s.stop()
 	}
-	// A stream that was left makes room as soon as the sandbox notices.
+	// A closed stream frees its place when the sandbox notices.
 	deadline := time.Now().Add(time.Minute)
 	for status := 0; status != http.StatusOK; {
 		if time.Now().After(deadline) {
@@ -150,7 +150,7 @@ func TestEventsAreBounded(t *testing.T) {
 	}
 }
 
-// TestEventsEndWithTheSandbox: a graceful shutdown finds no stream in flight.
+// TestEventsEndWithTheSandbox: a graceful shutdown does not wait for streams.
 func TestEventsEndWithTheSandbox(t *testing.T) {
 	t.Parallel()
 	w := start(t)

@@ -9,7 +9,7 @@ import (
 	"larder/internal/sandbox"
 )
 
-// A sandbox behind a test server, asked for a token.
+// A sandbox behind a test server, and a token request.
 func Example() {
 	box := sandbox.New(sandbox.Config{})
 	box.SetMenu(sandbox.BistroID, sandbox.Bistro(sandbox.BistroID, ""))

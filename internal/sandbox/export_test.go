@@ -1,13 +1,13 @@
 package sandbox
 
-// Running returns how many requests are being executed.
+// Running returns the number of requests that are being executed.
 func Running(s *Sandbox) int {
 	s.queue.mu.Lock()
 	defer s.queue.mu.Unlock()
 	return s.queue.running
 }
 
-// Queued returns how many requests wait for capacity.
+// Queued returns the number of requests that wait for capacity.
 func Queued(s *Sandbox) int {
 	s.queue.mu.Lock()
 	defer s.queue.mu.Unlock()

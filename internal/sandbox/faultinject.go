@@ -12,8 +12,8 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// inject lets a fault happen to a call. work does what the call is for and
-// gives its answer; it is called at most once.
+// inject applies a fault to a call. work executes the call and is called at
+// most once.
 func (s *Sandbox) inject(w http.ResponseWriter, c *call, f *Fault, work func() answer) {
 	s.log.WithFields(logrus.Fields{
 		"event": "sandbox.fault", "do": string(f.Do), "method": c.r.Method, "request_id": c.requestID,
@@ -51,8 +51,8 @@ func (s *Sandbox) inject(w http.ResponseWriter, c *call, f *Fault, work func() a
 	}
 }
 
-// hang keeps a call without an answer until its client leaves or the sandbox
-// stops, and then drops the connection.
+// hang sends no response until the client disconnects or the sandbox stops,
+// then drops the connection.
 func (s *Sandbox) hang(r *http.Request) {
 	select {
 	case <-r.Context().Done():
@@ -61,7 +61,7 @@ func (s *Sandbox) hang(r *http.Request) {
 	panic(http.ErrAbortHandler)
 }
 
-// reset drops the connection with a TCP reset: nothing is answered.
+// reset drops the connection with a TCP reset, without a response.
 func reset(w http.ResponseWriter) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
@@ -72,12 +72,12 @@ func reset(w http.ResponseWriter) {
 		raw = over.NetConn()
 	}
 	if tcp, ok := raw.(*net.TCPConn); ok {
-		_ = tcp.SetLinger(0) // best effort: without it the client sees a plain close
+		_ = tcp.SetLinger(0) // on an error the client sees a normal close
 	}
 	_ = raw.Close()
 }
 
-// truncate announces the whole answer, sends its first bytes and drops the
+// truncate announces the complete length, sends the first bytes and drops the
 // connection.
 func truncate(w http.ResponseWriter, a answer, after int) {
 	a.writeHead(w)
@@ -87,15 +87,15 @@ func truncate(w http.ResponseWriter, a answer, after int) {
 }
 
 const (
-	// garbage looks like the body of a success and is no JSON.
+	// garbage looks like a successful response, but is not valid JSON.
 	garbage = "{\"result\": {\"or\x00\xff\xfe\x13\x37 \xc3\x28 ,,,[["
-	// proxyPage is the page of a proxy in between.
+	// proxyPage is the error page of a reverse proxy.
 	proxyPage = "<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n" +
 		"<center><h1>502 Bad Gateway</h1></center>\r\n</body>\r\n</html>\r\n"
 )
 
-// answer returns what the fault says instead of the service: its own status, body
-// and headers where it has them, else those given.
+// answer returns the fault's response: its own status, body and headers, or
+// the given defaults.
 func (f *Fault) answer(status int, body, contentType string) answer {
 	a := answer{status: cmp.Or(f.Status, status), header: http.Header{}, body: []byte(cmp.Or(f.Body, body))}
 	if contentType != "" {
@@ -110,8 +110,7 @@ func (f *Fault) answer(status int, body, contentType string) answer {
 	return a
 }
 
-// contentType returns the content type of the fault's own body, without one the
-// given type.
+// contentType returns the content type of the fault's body, or the default.
 func (f *Fault) contentType(empty string) string {
 	switch {
 	case f.Body == "":

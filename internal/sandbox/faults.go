@@ -10,12 +10,12 @@ import (
 	"sync"
 )
 
-// FaultAction is what a fault does to a call.
+// FaultAction is the effect of a fault on a call.
 type FaultAction string
 
-// The actions. Those that start with "execute_then" and truncate do the call's
-// work first; latency and expire_tokens let it go on as usual afterwards; all
-// others keep it from happening.
+// The actions. Those that start with "execute_then", and truncate, execute the
+// call first. After latency and expire_tokens the call continues as usual. The
+// others prevent the call.
 const (
 	DoStatus            FaultAction = "status"
 	DoLatency           FaultAction = "latency"
@@ -30,9 +30,9 @@ const (
 	DoExpireTokens      FaultAction = "expire_tokens"
 )
 
-// Match says which calls a fault meets. Empty fields match everything; each
-// may hold "*" for any run of characters. Restaurant is compared with the
-// restaurantId of the query and with the restaurantID of a JSON body.
+// Match selects the calls of a fault. Empty fields match everything; "*"
+// matches any characters. Restaurant is compared with restaurantId of the
+// query and restaurantID of a JSON body.
 type Match struct {
 	Method     string `json:"method,omitempty"`
 	Path       string `json:"path,omitempty"`
@@ -44,7 +44,7 @@ func (m Match) meets(c *call, restaurants []string) bool {
 		(m.Restaurant == "" || slices.ContainsFunc(restaurants, func(id string) bool { return matchPattern(m.Restaurant, id) }))
 }
 
-// restaurants returns the restaurants that a call names in its query and body.
+// restaurants returns the restaurant ids in the query and the body of a call.
 func (c *call) restaurants() []string {
 	var ids []string
 	for name, values := range c.r.URL.Query() {
@@ -59,8 +59,8 @@ func (c *call) restaurants() []string {
 	return slices.DeleteFunc(ids, func(id string) bool { return id == "" })
 }
 
-// Fault is one element of PUT /sandbox/faults. With neither Times nor
-// Probability it always strikes; Probability (0 to 1) draws from Seed.
+// Fault is one element of PUT /sandbox/faults. Without Times and Probability it
+// always applies. Probability (0 to 1) uses random numbers from Seed.
 type Fault struct {
 	Match       Match             `json:"match"`
 	Times       *int              `json:"times,omitempty"`
@@ -72,7 +72,7 @@ type Fault struct {
 	Body        string            `json:"body,omitempty"`
 	RetryAfter  int               `json:"retryAfter,omitempty"` // seconds
 	Headers     map[string]string `json:"headers,omitempty"`
-	After       int               `json:"after,omitempty"` // bytes of the body that still go out
+	After       int               `json:"after,omitempty"` // bytes of the body that are sent
 
 	draws *rng
 }
@@ -109,16 +109,16 @@ func (f *Fault) check() error {
 	return nil
 }
 
-// faultList is the faults in force. The first that matches and strikes wins.
+// faultList holds the active faults. The first one that applies is used.
 type faultList struct {
 	mu   sync.Mutex
 	list []*Fault
 }
 
-// maxFaults is how many faults are in force at most.
+// maxFaults limits the active faults.
 const maxFaults = 1000
 
-// replace puts a new list in force, or none of it.
+// replace replaces all faults, or none if one is invalid.
 func (l *faultList) replace(body []byte) error {
 	var list []*Fault
 	if err := decodeStrict(body, &list); err != nil {
@@ -141,7 +141,7 @@ func (l *faultList) replace(body []byte) error {
 	return nil
 }
 
-// add puts one more fault in force, behind those that are.
+// add appends a fault.
 func (l *faultList) add(body []byte) error {
 	f := &Fault{}
 	if err := decodeStrict(body, f); err != nil {
@@ -159,7 +159,7 @@ func (l *faultList) add(body []byte) error {
 	return nil
 }
 
-// left copies what is still in force.
+// left returns a copy of the active faults.
 func (l *faultList) left() []Fault {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -174,8 +174,7 @@ func (l *faultList) left() []Fault {
 	return left
 }
 
-// next returns the fault that applies to this call and uses it up; nil if none
-// applies.
+// next returns the fault that applies to this call and counts it, or nil.
 func (l *faultList) next(c *call) *Fault {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -201,18 +200,18 @@ func (l *faultList) next(c *call) *Fault {
 	return nil
 }
 
-// matchPattern matches text with a pattern in which "*" stands for any characters,
-// also none; the empty pattern matches everything.
+// matchPattern reports whether text matches the pattern. "*" matches any
+// characters, including none; the empty pattern matches everything.
 func matchPattern(pattern, text string) bool {
 	expression := strings.ReplaceAll(regexp.QuoteMeta(pattern), `\*`, ".*")
 	matched, _ := regexp.MatchString("(?s)^"+expression+"$", text)
 	return matched || pattern == ""
 }
 
-// put is PUT /sandbox/faults.
+// put handles PUT /sandbox/faults.
 func (l *faultList) put(c *call) answer { return l.changed(c, l.replace(c.body)) }
 
-// post is POST /sandbox/faults: one more, the others stay as they are.
+// post handles POST /sandbox/faults: it adds a fault.
 func (l *faultList) post(c *call) answer { return l.changed(c, l.add(c.body)) }
 
 func (l *faultList) changed(c *call, err error) answer {

@@ -14,7 +14,7 @@ import (
 	"larder/internal/sandbox"
 )
 
-// executed is how many orders were really made.
+// executed returns the number of created orders.
 func (w *fixture) executed() int {
 	w.t.Helper()
 	list, ok := w.do(http.MethodGet, "/sandbox/orders", "").at("result").([]any)
@@ -24,7 +24,7 @@ func (w *fixture) executed() int {
 	return len(list)
 }
 
-// reached asks until an order call has come in and as many orders are made.
+// reached waits for a call, and for that number of created orders.
 func (w *fixture) reached(made int) {
 	w.t.Helper()
 	for w.t.Context().Err() == nil {

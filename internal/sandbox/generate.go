@@ -6,19 +6,17 @@ import (
 	"fmt"
 )
 
-// Generate makes menus with realistic names, lengths and modifier structure,
-// the same for the same values on every machine. Restaurants stand in chains
-// of ChainSize: a chain shares one menu, and its restaurants differ in their
-// stop lists alone.
+// Generate configures generated menus with realistic names, lengths and
+// modifiers. Equal values produce equal menus on every machine. The ChainSize
+// restaurants of a chain share one menu and differ only in their stop lists.
 //
 // 60 products make about 77 KB of JSON, 400 about 540 KB, 5,000 about 5.9 MB.
 type Generate struct {
 	Restaurants int   // 0: 1; at most 10,000
 	Products    int   // dishes of each menu; 0: 60; at most 10,000
-	Seed        int64 // another seed makes other restaurants
+	Seed        int64 // of the random values
 	ChainSize   int   // 0: 50
-	// ImageBase goes before the paths of images, such as
-	// "http://127.0.0.1:9090"; empty: paths alone.
+	// ImageBase is the prefix of image paths, such as "http://127.0.0.1:9090".
 	ImageBase string
 }
 
@@ -27,7 +25,7 @@ const (
 	stopPercent  = 3 // of the dishes of each restaurant
 )
 
-// What a derived seed is for.
+// Purposes of derived seeds.
 const (
 	forRestaurant uint64 = iota + 1
 	forMenu
@@ -55,37 +53,37 @@ func (g Generate) withDefaults() Generate {
 }
 
 func (g Generate) seed(parts ...int) uint64 {
-	z := derive(uint64(g.Seed)) //nolint:gosec // any bits will do as a seed
+	z := derive(uint64(g.Seed)) //nolint:gosec // any bits are a valid seed
 	for _, p := range parts {
-		z = derive(z, uint64(p)) //nolint:gosec // any bits will do as a seed
+		z = derive(z, uint64(p)) //nolint:gosec // any bits are a valid seed
 	}
 	return z
 }
 
-// RestaurantID is the id of the i-th restaurant, counted from 0.
+// RestaurantID is the id of the i-th restaurant, from 0.
 func (g Generate) RestaurantID(i int) string {
 	return guid(derive(g.seed(i), forRestaurant))
 }
 
-// Menu returns the raw menu view of the i-th restaurant. It is made again each
-// time: about 10 ms for 400 products.
+// Menu returns the menu view of the i-th restaurant. It generates the menu each
+// time, which takes about 10 ms for 400 products.
 func (g Generate) Menu(i int) []byte {
 	g = g.withDefaults()
 	return g.template(i/g.ChainSize).render(g.RestaurantID(i), func(k int) bool { return g.stops(i, k) })
 }
 
-// stops says whether the k-th dish is out of stock in the i-th restaurant.
+// stops reports whether the k-th dish is out of stock in the i-th restaurant.
 func (g Generate) stops(i, k int) bool {
 	return derive(g.seed(i, k), forStops)%100 < stopPercent
 }
 
-// template is a chain's menu as text with a gap for each dish's stop list.
+// template is a chain's menu as text with a gap in each dish's stop list.
 type template struct {
 	pieces [][]byte // one more than ids
 	ids    []string // of the dishes, in menu order
 }
 
-// render lays the menu out for one restaurant.
+// render inserts the stop lists of one restaurant.
 func (t *template) render(restaurant string, stops func(k int) bool) []byte {
 	var buf bytes.Buffer
 	name := encode(restaurant)
@@ -98,14 +96,14 @@ func (t *template) render(restaurant string, stops func(k int) bool) []byte {
 	return buf.Bytes()
 }
 
-// guid forms a seed as an id of the usual look.
+// guid formats a seed as a GUID.
 func guid(seed uint64) string {
 	a, b := mix(seed), mix(seed+1)
 	return fmt.Sprintf("%08x-%04x-4%03x-a%03x-%012x", a>>32, a>>16&0xffff, a&0xfff, b>>52, b&0xffffffffffff)
 }
 
-// The shapes below are those of docs/ordering-service.md, section 2.4, in its
-// order of fields; the stop list is last so that a dish's text can be cut there.
+// These types have the fields of docs/ordering-service.md, section 2.4, in its
+// order. The stop list is last, so that the text of a dish can be cut there.
 type (
 	genMeasure struct {
 		Value json.Number `json:"value"`
@@ -159,7 +157,7 @@ type (
 	}
 )
 
-// template makes the menu of the n-th chain.
+// template returns the menu of the n-th chain.
 func (g Generate) template(n int) *template {
 	m := newMenuGenerator(g, n)
 	t := &template{}

@@ -8,12 +8,11 @@ import (
 	"github.com/maypok86/otter/v2"
 )
 
-// keptBytes bounds the menus of chains that are kept ready.
+// keptBytes limits the memory of the cached menus of chains.
 const keptBytes = 512 << 20
 
-// generated serves a generator's restaurants: a chain's menu is made on its
-// first use, kept while there is room, and laid out for a restaurant each
-// time with that restaurant's stop list.
+// generated serves generated restaurants. The menu of a chain is generated on
+// first use and cached. The stop list of a restaurant is inserted each time.
 type generated struct {
 	g      Generate
 	index  map[string]int
@@ -23,24 +22,27 @@ type generated struct {
 	patches map[int]map[string]bool
 }
 
-// chain is the menu that the restaurants of a chain share.
+// chain is the menu of the restaurants of a chain.
 type chain struct {
 	template *template
-	// read returns the menu as orders are checked by it. It is made on the first
-	// call: most chains of many get no orders.
+	// read returns the model for validation. It is built on the first call,
+	// because most chains get no orders.
 	read func() (*menuModel, error)
 }
 
-// SetGenerated puts the generator's restaurants in force in place of those of
-// an earlier one; menus that were put under the same ids stay before them. It
-// makes no menu yet. The default menu is not touched.
+// SetGenerated replaces the generated restaurants. Menus that were put under the
+// same ids take precedence. It does not change the default menu. Menus are
+// generated on first use.
 func (s *Sandbox) SetGenerated(g Generate) {
 	g = g.withDefaults()
 	if g.ImageBase == "" {
 		g.ImageBase = s.baseURL
 	}
 	gen := &generated{
-		g: g, index: make(map[string]int, g.Restaurants), chains: newChains(keptBytes), patches: map[int]map[string]bool{},
+		g:       g,
+		index:   make(map[string]int, g.Restaurants),
+		chains:  newChains(keptBytes),
+		patches: map[int]map[string]bool{},
 	}
 	for i := range g.Restaurants {
 		gen.index[g.RestaurantID(i)] = i
@@ -50,22 +52,22 @@ func (s *Sandbox) SetGenerated(g Generate) {
 	s.menus.gen = gen
 }
 
-// newChains returns an empty cache of chains; the least used are evicted first.
+// newChains returns an empty cache of chains.
 func newChains(bytes uint64) *otter.Cache[int, *chain] {
 	return otter.Must(&otter.Options[int, *chain]{
 		MaximumWeight: bytes,
 		Weigher: func(_ int, ch *chain) (bytes uint32) {
 			for _, piece := range ch.template.pieces {
-				bytes += 4 * uint32(len(piece)) //nolint:gosec // some megabytes; the maps of a model weigh about three times the text
+				bytes += 4 * uint32(len(piece)) //nolint:gosec // some megabytes; the maps of a model use about three times the text
 			}
 			return bytes
 		},
-		// In the caller: a sandbox starts no goroutine by itself.
+		// Without a goroutine.
 		Executor: func(work func()) { work() },
 	})
 }
 
-// chain returns the menu of a chain, made by the first who asks.
+// chain returns the menu of a chain. Concurrent callers share its generation.
 func (gen *generated) chain(n int) *chain {
 	load := otter.LoaderFunc[int, *chain](func(context.Context, int) (*chain, error) {
 		t := gen.g.template(n)
@@ -81,13 +83,13 @@ func (gen *generated) chain(n int) *chain {
 func (gen *generated) patch(i int, stops map[string]bool) {
 	gen.mu.Lock()
 	defer gen.mu.Unlock()
-	merged := map[string]bool{} // a new map: readers keep the one they have
+	merged := map[string]bool{} // a new map, because readers use the old one
 	maps.Copy(merged, gen.patches[i])
 	maps.Copy(merged, stops)
 	gen.patches[i] = merged
 }
 
-// generatedMenu is one restaurant of a generator.
+// generatedMenu is a generated restaurant.
 type generatedMenu struct {
 	gen *generated
 	i   int

@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-// kinds of plain ingredients; a plain group holds one kind, a scheme at most
-// one group of each, so that its groups share nothing unless that is meant.
+// kinds is the number of kinds of plain ingredients. A plain group has one kind,
+// and the plain groups of a scheme have different kinds, so that groups share
+// ingredients only on purpose.
 const kinds = 8
 
-// menuGenerator builds one chain's menu: ingredients, then groups of them, then
-// schemes of groups, then dishes.
+// menuGenerator builds one chain's menu: ingredients, groups, schemes, dishes.
 type menuGenerator struct {
 	g      Generate
 	seed   uint64
 	rng    *rng
-	combos int // schemes 0 … combos-1 are those of combo dishes
+	combos int // schemes 0 … combos-1 belong to combo dishes
 
 	categories  []genCategory
 	ingredients []genIngredient
@@ -28,8 +28,8 @@ type menuGenerator struct {
 	parts      int           // ingredients 0 … parts-1 are parts of combos
 	comboGroup int           // groups 0 … comboGroup-1 hold them
 	plain      int           // groups comboGroup … plain-1 hold one kind each
-	last       map[int][]int // group → its limits in the scheme made last
-	cursor     int           // the plain group that is due next
+	last       map[int][]int // group → its limits in the previous scheme
+	cursor     int           // the next plain group
 }
 
 func newMenuGenerator(g Generate, n int) *menuGenerator {
@@ -61,7 +61,7 @@ func (m *menuGenerator) title() string {
 	return pick(m.rng, brands()) + " " + pick(m.rng, places())
 }
 
-// makeCategories: the first third are roots, the rest stand below them.
+// makeCategories makes a third of the categories roots; the others are below them.
 func (m *menuGenerator) makeCategories(n int) {
 	names := categoryNames()
 	roots := n/3 + 1
@@ -81,11 +81,13 @@ func (m *menuGenerator) makeCategories(n int) {
 func (m *menuGenerator) makeIngredients(n, schemes int) {
 	for i := range n {
 		in := genIngredient{
-			ID: m.id(forIngredient, i), ExternalID: m.id(forIngredientExt, i),
-			Price: money(m.rng.n(13) * 1000), ImageURLs: []string{},
+			ID:         m.id(forIngredient, i),
+			ExternalID: m.id(forIngredientExt, i),
+			Price:      money(m.rng.n(13) * 1000),
+			ImageURLs:  []string{},
 		}
 		if i < m.parts {
-			scheme := m.id(forScheme, m.combos+i%(schemes-m.combos)) // nesting: one deep
+			scheme := m.id(forScheme, m.combos+i%(schemes-m.combos)) // nested one level
 			in.SchemeID = &scheme
 			in.Name = dishName(m.rng, i*7+3)
 			in.Price = money(m.rng.n(6) * 2500)
@@ -100,7 +102,7 @@ func (m *menuGenerator) makeIngredients(n, schemes int) {
 	}
 }
 
-// pool are the indexes of the plain ingredients of a kind.
+// pool returns the indexes of the plain ingredients of a kind.
 func (m *menuGenerator) pool(kind int) []int {
 	var pool []int
 	for i := m.parts; i < len(m.ingredients); i++ {
@@ -111,7 +113,7 @@ func (m *menuGenerator) pool(kind int) []int {
 	return pool
 }
 
-// draw takes n different members of a pool.
+// draw returns the ids of n different members of a pool.
 func (m *menuGenerator) draw(pool []int, n int) []string {
 	pool = slices.Clone(pool)
 	n = min(n, len(pool))
@@ -166,12 +168,12 @@ func (m *menuGenerator) makeSchemes(n int) {
 	}
 }
 
-// due are the next n plain groups in turn: neighbours differ in kind, and
-// every group comes up again under another scheme.
+// due returns the next n plain groups. Neighbours differ in kind, and every
+// group occurs in several schemes.
 func (m *menuGenerator) due(n int) []int {
 	plain := m.plain - m.comboGroup
 	n = min(n, plain, kinds)
-	if m.cursor%plain+n > plain { // across the end kinds would repeat
+	if m.cursor%plain+n > plain { // kinds would repeat
 		m.cursor = 0
 	}
 	groups := make([]int, 0, n)
@@ -182,7 +184,7 @@ func (m *menuGenerator) due(n int) []int {
 	return groups
 }
 
-// overlap makes one more group that shares two ingredients with another.
+// overlap adds a group that shares two ingredients with another.
 func (m *menuGenerator) overlap(with int) int {
 	i := len(m.groups)
 	gr := genGroup{ID: m.id(forGroup, i), Name: "Chef's pick: " + m.groups[with].Name}
@@ -192,8 +194,8 @@ func (m *menuGenerator) overlap(with int) int {
 	return i
 }
 
-// limit draws a group's limits, other ones than it had in the scheme before.
-// Maximum 0: no upper limit.
+// limit returns limits for a group that differ from those in the previous
+// scheme. Maximum 0: no upper limit.
 func (m *menuGenerator) limit(group, least int) genLimit {
 	low := max(pick(m.rng, []int{0, 0, 0, 1, 1, 2}), least)
 	high := low + m.rng.between(1, 4)
@@ -207,17 +209,22 @@ func (m *menuGenerator) limit(group, least int) genLimit {
 	return genLimit{ID: m.groups[group].ID, Min: low, Max: high}
 }
 
-// product makes the k-th dish: 13 of 20 have a scheme, one of those 13 is a
+// product returns the k-th dish. 13 of 20 dishes have a scheme; one of them is a
 // combo.
 func (m *menuGenerator) product(k int) genProduct {
 	p := genProduct{
-		ID: m.id(forProduct, k), ExternalID: m.id(forProductExt, k),
-		CategoryID: m.categories[m.rng.n(len(m.categories))].ID,
-		Name:       dishName(m.rng, k), Price: money(m.rng.between(90, 1490) * 1000),
-		Description: m.description(), Stop: []string{},
-		Measure:  genMeasure{Value: grams(m.rng.between(8, 60) * 10), Unit: pick(m.rng, []string{"kg", "kg", "kg", "liter"})},
-		Calories: m.rng.between(60, 900),
-		Proteins: tenths(m.rng.n(400)), Fats: tenths(m.rng.n(450)), Carbohydrates: tenths(m.rng.n(800)),
+		ID:            m.id(forProduct, k),
+		ExternalID:    m.id(forProductExt, k),
+		CategoryID:    m.categories[m.rng.n(len(m.categories))].ID,
+		Name:          dishName(m.rng, k),
+		Price:         money(m.rng.between(90, 1490) * 1000),
+		Description:   m.description(),
+		Stop:          []string{},
+		Measure:       genMeasure{Value: grams(m.rng.between(8, 60) * 10), Unit: pick(m.rng, []string{"kg", "kg", "kg", "liter"})},
+		Calories:      m.rng.between(60, 900),
+		Proteins:      tenths(m.rng.n(400)),
+		Fats:          tenths(m.rng.n(450)),
+		Carbohydrates: tenths(m.rng.n(800)),
 	}
 	p.EnergyValue = p.Calories * 4184 / 1000
 	p.ImageURLs = []string{m.g.ImageBase + "/sandbox/images/" + pick(m.rng, imageNames()) + ".svg"}
@@ -232,7 +239,7 @@ func (m *menuGenerator) product(k int) genProduct {
 	return p
 }
 
-// description is three to six sentences, as menus have them.
+// description returns three to six sentences.
 func (m *menuGenerator) description() string {
 	text := make([]string, 0, 6)
 	for range m.rng.between(3, 6) {
@@ -241,7 +248,7 @@ func (m *menuGenerator) description() string {
 	return strings.Join(text, " ")
 }
 
-// money writes thousandths as a price with at most two digits.
+// money formats thousandths as a price with at most two decimals.
 func money(thousandths int) json.Number {
 	switch thousandths / 1000 % 4 {
 	case 0:
@@ -253,7 +260,7 @@ func money(thousandths int) json.Number {
 	}
 }
 
-// grams writes grams as kilograms (or millilitres as litres).
+// grams formats grams as kilograms (or millilitres as litres).
 func grams(n int) json.Number {
 	return json.Number(fmt.Sprintf("%d.%03d", n/1000, n%1000))
 }

@@ -13,9 +13,8 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// menuModel is a menu as the sandbox's own validation reads it: no more than what
-// an order is checked against. It is read by encoding/json alone, on purpose
-// apart from larder's decoder, and never changes once read.
+// menuModel is a menu for the validation of orders. It is decoded by
+// encoding/json, independent of larder's decoder, and is immutable.
 type menuModel struct {
 	dishes, parts items
 	groupMembers  map[string][]string // group → ingredient ids
@@ -23,8 +22,8 @@ type menuModel struct {
 	schemes       map[string][]limit
 }
 
-// item is a dish or a part: an ingredient or modifier. priced is false where the
-// menu gives no price that can be read.
+// item is a dish or a part (an ingredient or modifier). priced is false if the
+// menu has no valid price.
 type item struct {
 	id, ext, name, scheme string
 	price                 decimal.Decimal
@@ -32,32 +31,32 @@ type item struct {
 	weighed               bool // by kg or litre
 }
 
-// items are the dishes, or the parts, of a menu.
+// items are the dishes or the parts of a menu.
 type items struct {
 	list  []*item
 	byID  map[string]*item
 	byExt map[string][]*item
 }
 
-// limit is a group's place in a scheme; max < 0: no upper limit (policy M2).
+// limit is a group of a scheme; a negative max is no limit (policy M2).
 type limit struct {
 	group    string
 	min, max int
 }
 
-// stopped are the ids out of stock in one restaurant.
+// stopped are the ids that are out of stock in one restaurant.
 type stopped struct{ dishes, parts map[string]bool }
 
-// anyJSON is any JSON value, kept as it came.
+// anyJSON is any JSON value, unchanged.
 type anyJSON struct{ raw json.RawMessage }
 
-// UnmarshalJSON keeps a copy.
+// UnmarshalJSON copies the value.
 func (l *anyJSON) UnmarshalJSON(b []byte) error {
 	l.raw = bytes.Clone(b)
 	return nil
 }
 
-// text reads a string, or a number as it is written (policy W4).
+// text returns a string, or the text of a number (policy W4).
 func (l *anyJSON) text() string {
 	var s string
 	if json.Unmarshal(l.raw, &s) == nil {
@@ -70,18 +69,18 @@ func (l *anyJSON) text() string {
 	return ""
 }
 
-// number reads a number or a numeric string (policy W5).
+// number returns a number or a numeric string (policy W5).
 func (l *anyJSON) number() (decimal.Decimal, bool) {
 	return exact(l.text())
 }
 
-// price reads a price that can be charged (policy W9a).
+// price returns a valid price (policy W9a).
 func (l *anyJSON) price() (decimal.Decimal, bool) {
 	text := l.text()
 	if mantissa, power, scaled := strings.Cut(strings.ToLower(text), "e"); scaled {
 		m, ok := exact(mantissa)
 		n, err := strconv.Atoi(power)
-		return m.Shift(int32(n)), ok && err == nil && max(n, -n) <= 20 && !m.IsNegative() //nolint:gosec // small where it counts
+		return m.Shift(int32(n)), ok && err == nil && max(n, -n) <= 20 && !m.IsNegative() //nolint:gosec // n is used only if it is small
 	}
 	d, ok := exact(text)
 	return d, ok && !d.IsNegative()
@@ -95,7 +94,7 @@ func (l *anyJSON) whole() int {
 	return int(d.IntPart())
 }
 
-// stops says whether a stop list names the restaurant (policy W7).
+// stops reports whether a stop list contains the restaurant (policy W7).
 func (l *anyJSON) stops(restaurant string) bool {
 	var all bool
 	if json.Unmarshal(l.raw, &all) == nil && all {
@@ -108,7 +107,7 @@ func (l *anyJSON) stops(restaurant string) bool {
 	return slices.ContainsFunc(list, func(e anyJSON) bool { return restaurant != "" && e.text() == restaurant })
 }
 
-// exact reads a decimal of modest length without an exponent.
+// exact parses a decimal of limited length without an exponent.
 func exact(text string) (decimal.Decimal, bool) {
 	if text == "" || len(text) > 40 || strings.Trim(text, "-0123456789.") != "" {
 		return decimal.Decimal{}, false
@@ -154,8 +153,8 @@ type menuJSON struct {
 	} `json:"ingredientsGroups"`
 }
 
-// readMenuModel reads a menu view and the stop list of one restaurant. Odd values
-// cost only themselves; an error means that it is no JSON.
+// readMenuModel decodes a menu view and the stop list of one restaurant. It
+// ignores invalid values; it returns an error if the view is not valid JSON.
 func readMenuModel(raw []byte, restaurant string) (*menuModel, stopped, error) {
 	var m menuJSON
 	var odd *json.UnmarshalTypeError
@@ -170,7 +169,7 @@ func readMenuModel(raw []byte, restaurant string) (*menuModel, stopped, error) {
 	}
 	out := stopped{dishes: map[string]bool{}, parts: map[string]bool{}}
 	c.dishes = readItems(m.Products, false, restaurant, out.dishes)
-	c.parts = readItems(m.Ingredients, true, restaurant, out.parts) // without any price it costs nothing (policy W9a)
+	c.parts = readItems(m.Ingredients, true, restaurant, out.parts) // free without a price (policy W9a)
 	c.addGroups(&m)
 	c.addSchemes(&m)
 	return c, out, nil
@@ -182,7 +181,7 @@ func (c *menuModel) addGroups(m *menuJSON) {
 		if _, known := c.groupNames[id]; !known {
 			c.groupNames[id] = g.Name.text()
 		}
-		for _, member := range g.Ingredients { // policy W9: memberships of duplicates are united
+		for _, member := range g.Ingredients { // policy W9: duplicates unite their members
 			if text := member.text(); !slices.Contains(c.groupMembers[id], text) {
 				c.groupMembers[id] = append(c.groupMembers[id], text)
 			}
@@ -210,14 +209,17 @@ func (c *menuModel) addSchemes(m *menuJSON) {
 	}
 }
 
-// readItems reads dishes or parts; unpriced says that one without a price is free.
+// readItems decodes dishes or parts; with unpriced, an item without a price is free.
 func readItems(list []itemJSON, unpriced bool, restaurant string, out map[string]bool) items {
 	all := items{byID: map[string]*item{}, byExt: map[string][]*item{}}
 	for k := range list {
 		p := &list[k]
 		unit := p.Measure.Unit.text()
 		i := &item{
-			id: p.ID.text(), ext: p.ExternalID.text(), name: p.Name.text(), scheme: p.SchemeID.text(),
+			id:      p.ID.text(),
+			ext:     p.ExternalID.text(),
+			name:    p.Name.text(),
+			scheme:  p.SchemeID.text(),
 			weighed: unit == "kg" || unit == "liter",
 		}
 		if i.id == "" || all.byID[i.id] != nil {

@@ -9,21 +9,20 @@ import (
 	"sync/atomic"
 )
 
-// errNoMenu: no menu was put or generated under that name.
+// errNoMenu means that the restaurant has no menu.
 var errNoMenu = errors.New("no menu of this restaurant is known")
 
-// restaurantMenu is one restaurant's menu, wherever it comes from.
+// restaurantMenu is the menu of one restaurant.
 type restaurantMenu interface {
-	// published is the menu view as it stands: as put, with stop lists patched.
+	// published returns the menu view with the changes to its stop list.
 	published() []byte
-	// model is the same menu for the validation of orders.
+	// model returns the menu for the validation of orders.
 	model() (*menuModel, stopped, error)
-	// render is the answer of the menu view under those settings.
+	// render returns the response of the menu view.
 	render(s Settings) *renderedMenu
 }
 
-// menuStore holds every menu: those that were put, and behind them those of a
-// generator.
+// menuStore holds the menus: those that were put, then the generated ones.
 type menuStore struct {
 	mu  sync.Mutex
 	put map[string]*putMenu
@@ -54,11 +53,10 @@ func (st *menuStore) model(restaurant string) (*menuModel, stopped, error) {
 	return f.model()
 }
 
-// SetMenu puts a menu view in force for one restaurant, or under
-// [DefaultMenu] for calls without restaurantId. raw is the view itself
-// (docs/ordering-service.md, section 2.4) and goes out byte for byte inside
-// {"result": …}, whether it is JSON or not; a raw that brings that envelope
-// along goes out as it is.
+// SetMenu sets the menu view of a restaurant, or of calls without restaurantId
+// for [DefaultMenu]. raw is the view (docs/ordering-service.md, section 2.4). It
+// is sent unchanged inside {"result": …}, even if it is not valid JSON. A raw
+// that has this envelope is sent as it is.
 func (s *Sandbox) SetMenu(restaurantID string, raw []byte) {
 	s.menus.set(restaurantID, bytes.Clone(raw))
 }
@@ -70,8 +68,8 @@ func (st *menuStore) set(restaurant string, raw []byte) {
 	st.changes.Add(1)
 }
 
-// patch stops dishes and ingredients, or sells them again. Ids that the menu
-// does not have change nothing and come back.
+// patch adds items to the stop list or removes them. It returns the ids that
+// the menu does not have and changes nothing then.
 func (st *menuStore) patch(restaurant string, stops map[string]bool) (unknown []string, err error) {
 	f, err := st.menu(restaurant)
 	if err != nil {
@@ -104,7 +102,7 @@ func (st *menuStore) patch(restaurant string, stops map[string]bool) (unknown []
 	return nil, nil
 }
 
-// patched rewrites the stop lists of a menu.
+// patched returns a menu with changed stop lists.
 func patched(raw []byte, restaurant string, stops map[string]bool) ([]byte, error) {
 	t, err := readTree(raw)
 	if err != nil {
@@ -132,8 +130,8 @@ func patched(raw []byte, restaurant string, stops map[string]bool) ([]byte, erro
 	return t.append(nil), nil
 }
 
-// stop adds a restaurant to an item's stop list or takes it out. The default
-// menu belongs to no restaurant: there the list gives way to true.
+// stop adds a restaurant to an item's stop list or removes it. The default menu
+// has no restaurant, so its items have true or false instead of a list.
 func (t *tree) stop(restaurant string, on bool) {
 	const field = "isContainInStopList"
 	if restaurant == DefaultMenu && on {
@@ -154,10 +152,9 @@ func (t *tree) stop(restaurant string, on bool) {
 	t.set(field, kept)
 }
 
-// putMenu is a menu that came as bytes. The bytes never change; what is made
-// of them is made once.
+// putMenu is a menu that was put as bytes. Derived data is computed once.
 type putMenu struct {
-	stopName string // the restaurant as stop lists name it; the default menu has none
+	stopName string // the restaurant's name in stop lists; empty for the default menu
 	raw      []byte
 
 	mu     sync.Mutex
@@ -200,7 +197,7 @@ func (m *putMenu) render(s Settings) *renderedMenu {
 	return r
 }
 
-// inEnvelope returns a menu inside {"result": …}, which it may bring along.
+// inEnvelope returns a menu inside {"result": …}, added if it is missing.
 func inEnvelope(raw []byte) []byte {
 	var top struct {
 		Result   json.RawMessage `json:"result"`
@@ -213,8 +210,7 @@ func inEnvelope(raw []byte) []byte {
 	return envelope(raw)
 }
 
-// restyled rewrites a menu as the settings ask; what is no JSON, or needs no
-// rewriting, stays as it is.
+// restyled applies the settings to a menu. It returns invalid JSON unchanged.
 func restyled(body []byte, s Settings) []byte {
 	if s.Spelling == SpellingID && s.Prices == PricesNumber && s.Nulls == NullsNull {
 		return body

@@ -11,7 +11,7 @@ import (
 	"larder/internal/sandbox"
 )
 
-// shared says for every scheme whether an ingredient stands in several of its
+// shared reports for every scheme whether an ingredient is in several of its
 // groups.
 func (v view) shared() map[string]bool {
 	members := map[string][]string{}
@@ -34,8 +34,8 @@ func (v view) shared() map[string]bool {
 	return out
 }
 
-// check asserts what every menu of the sandbox keeps: ids are unique and
-// resolve, externalIds differ from ids, and required groups can be met.
+// check asserts the properties of every menu of the sandbox: ids are unique and
+// resolve, externalIds differ from ids, and required groups can be satisfied.
 func (v view) check(t *testing.T) {
 	t.Helper()
 	categories, items, groups, schemes := map[string]bool{}, map[string]bool{}, map[string]int{}, map[string]bool{}
@@ -80,7 +80,8 @@ func (v view) check(t *testing.T) {
 	}
 }
 
-// limits counts the different limits of each group over all schemes.
+// limits returns the number of groups that several schemes use, and of those
+// with different limits.
 func (v view) limits() (shared, differ int) {
 	seen := map[string]map[[2]int]bool{}
 	uses := map[string]int{}
@@ -294,7 +295,7 @@ func TestGeneratedRestaurantsAreServed(t *testing.T) {
 	}
 }
 
-// TestGeneratedOrdersAreValid places orders made for each kind of menu.
+// TestGeneratedOrdersAreValid places generated orders for each kind of menu.
 func TestGeneratedOrdersAreValid(t *testing.T) {
 	t.Parallel()
 	w := start(t)

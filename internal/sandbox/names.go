@@ -2,8 +2,8 @@ package sandbox
 
 import "strconv"
 
-// The word lists of the generator. They are functions, not variables, so that
-// nobody changes them.
+// The word lists of the generator. They are functions, so that they cannot be
+// changed.
 
 func brands() []string {
 	return []string{
@@ -24,8 +24,8 @@ func categoryNames() []string {
 	}
 }
 
-// dishName is the k-th dish's name: the index alone decides its words, so
-// that names differ; the dice only choose how it is put.
+// dishName returns the name of the k-th dish. Its words depend only on k, so
+// that names differ; rng chooses their form.
 func dishName(d *rng, k int) string {
 	style := []string{
 		"Smoked", "Crispy", "Grandmother's", "Spicy", "Grilled", "Farmhouse", "Wood-fired", "Slow-cooked", "Classic", "Double",

@@ -8,34 +8,34 @@ import (
 	"time"
 )
 
-// OrderGenerator makes valid random orders for one restaurant's menu: for demos,
-// benchmarks and tests. The same seed makes the same orders. It is not safe
-// for several goroutines at once.
+// OrderGenerator makes valid random orders for one restaurant's menu, for demos,
+// benchmarks and tests. Equal seeds make equal orders. It is not safe for
+// concurrent use.
 type OrderGenerator struct {
 	restaurant string
 	model      *menuModel
 	out        stopped
 	rng        *rng
-	dishes     []*item // that may be sold, less those found unsatisfiable
+	dishes     []*item // orderable, without those found unsatisfiable
 }
 
-// OrderOptions say what an order looks like. The zero value is a pickup of
-// one dish, one hour from now, by menu ids.
+// OrderOptions configure an order. The zero value is a pickup of one dish in one
+// hour, with menu ids.
 type OrderOptions struct {
-	Lines       int       // dishes of the order; 0: 1
+	Lines       int       // number of dishes; 0: 1
 	Delivery    bool      // delivery with guest and address, else pickup
-	ExternalIDs bool      // ids of the POS system, as the ordering service itself wants them
-	ExpectedAt  time.Time // zero: one hour from now
+	ExternalIDs bool      // use ids of the POS, as the ordering service requires
+	ExpectedAt  time.Time // zero: in one hour
 }
 
-// NewOrderGenerator reads a raw menu view. The error says that it is no JSON or
-// holds no dish that could be ordered.
+// NewOrderGenerator reads a menu view. It returns an error if the view is not
+// valid JSON or has no orderable dish.
 func NewOrderGenerator(raw []byte, restaurantID string, seed int64) (*OrderGenerator, error) {
 	c, out, err := readMenuModel(raw, restaurantID)
 	if err != nil {
 		return nil, err
 	}
-	draws := &rng{state: derive(uint64(seed))} //nolint:gosec // any bits will do as a seed
+	draws := &rng{state: derive(uint64(seed))} //nolint:gosec // any bits are a valid seed
 	o := &OrderGenerator{restaurant: restaurantID, model: c, out: out, rng: draws}
 	for _, d := range c.dishes.list {
 		if d.priced && !out.dishes[d.id] {
@@ -75,17 +75,20 @@ type (
 	}
 )
 
-// Next is the JSON body of one more order, in the interface's words.
+// Next returns the JSON body of the next order.
 func (o *OrderGenerator) Next(opt OrderOptions) []byte {
 	at := opt.ExpectedAt
 	if at.IsZero() {
 		at = time.Now().Add(time.Hour)
 	}
 	out := orderOut{
-		RestaurantID: o.restaurant, Comment: "No hurry 🙂", Persons: o.rng.between(1, 4),
-		ExpeditionType: "pickup", ExpectedAt: at.Format(time.RFC3339),
-		PaymentTypeID: pick(o.rng, []string{"cash", "card", "online"}),
-		DishList:      []dishOut{},
+		RestaurantID:   o.restaurant,
+		Comment:        "No hurry 🙂",
+		Persons:        o.rng.between(1, 4),
+		ExpeditionType: "pickup",
+		ExpectedAt:     at.Format(time.RFC3339),
+		PaymentTypeID:  pick(o.rng, []string{"cash", "card", "online"}),
+		DishList:       []dishOut{},
 	}
 	if opt.Delivery {
 		out.ExpeditionType = "delivery"
@@ -97,7 +100,7 @@ func (o *OrderGenerator) Next(opt OrderOptions) []byte {
 	for range max(opt.Lines, 1) {
 		d, chosen, err := o.draw()
 		if err != nil {
-			break // cannot happen after NewOrderGenerator: satisfiable dishes stay so
+			break // cannot happen: NewOrderGenerator found a satisfiable dish
 		}
 		out.DishList = append(out.DishList, o.line(d, chosen, opt.ExternalIDs))
 	}
@@ -112,22 +115,28 @@ func (o *OrderGenerator) line(d *item, chosen []selection, external bool) dishOu
 		return id
 	}
 	line := dishOut{
-		ID: name(d.id, d.ext), Name: d.name, Price: json.Number(d.price.String()),
-		Quantity: json.Number(strconv.Itoa(o.rng.between(1, 3))), Ingredients: []partOut{},
+		ID:          name(d.id, d.ext),
+		Name:        d.name,
+		Price:       json.Number(d.price.String()),
+		Quantity:    json.Number(strconv.Itoa(o.rng.between(1, 3))),
+		Ingredients: []partOut{},
 	}
 	if d.weighed && d.scheme == "" {
 		line.Quantity = pick(o.rng, []json.Number{"0.25", "0.5", "1.5", "2"})
 	}
 	for _, p := range chosen {
 		line.Ingredients = append(line.Ingredients, partOut{
-			ID: name(p.part.id, p.part.ext), Name: p.part.name, Price: json.Number(p.part.price.String()), Quantity: p.quantity,
+			ID:       name(p.part.id, p.part.ext),
+			Name:     p.part.name,
+			Price:    json.Number(p.part.price.String()),
+			Quantity: p.quantity,
 		})
 	}
 	return line
 }
 
-// draw picks a dish and ingredients that satisfy its schemes. A dish for
-// which none are found is not tried again.
+// draw returns a dish and ingredients that satisfy its schemes. It removes a
+// dish for which it finds none.
 func (o *OrderGenerator) draw() (*item, []selection, error) {
 	for len(o.dishes) > 0 {
 		k := o.rng.n(len(o.dishes))
@@ -151,15 +160,15 @@ func (c *menuModel) accepts(d *item, chosen []selection) bool {
 	return !slices.ContainsFunc(chosen, takesNot) && len(c.assignAll(slots, chosen)) == 0
 }
 
-// compose meets the minima of every scheme that opens, with some extras if
-// wanted; nil where a group has nobody to choose. The result may still break
-// a limit where groups share ingredients.
+// compose chooses ingredients for the minima of every open scheme, with extras
+// if wanted, or nil if a group has no available ingredient. The result may
+// violate a limit if groups share ingredients.
 func (o *OrderGenerator) compose(d *item, extras bool) []selection {
 	chosen := []selection{}
 	if !o.fill(&chosen, d.scheme, 1, extras) {
 		return nil
 	}
-	for i := 0; i < len(chosen); i++ { // grows while parts open schemes of their own
+	for i := 0; i < len(chosen); i++ { // grows while parts open their schemes
 		if scheme := chosen[i].part.scheme; scheme != "" && !o.fill(&chosen, scheme, chosen[i].quantity, false) {
 			return nil
 		}

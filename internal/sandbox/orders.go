@@ -12,7 +12,7 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// state is where an order stands.
+// state is the state of an order.
 type state string
 
 const (
@@ -24,11 +24,10 @@ const (
 	stateRejected    state = "rejected"
 )
 
-// rank orders the states that an order goes through by itself or by the
-// operator's steps, from 0; it is -1 for the others.
+// rank is the position of the state in steps, or -1.
 func (st state) rank() int { return slices.Index(steps, st) }
 
-// steps are those states in their order.
+// steps are the states that automatic acceptance or an operator goes through.
 var steps = []state{stateNew, stateAccepted, stateKitchen, stateCashStation} //nolint:gochecknoglobals // read only
 
 func (st state) next() state {
@@ -40,7 +39,7 @@ func (st state) next() state {
 
 func (st state) ended() bool { return st == stateClosed || st == stateRejected }
 
-// order is what came in and what became of it.
+// order is a received order with its state.
 type order struct {
 	id         string
 	restaurant string
@@ -48,12 +47,12 @@ type order struct {
 	paid       bool
 	at         time.Time
 	headers    map[string]string
-	body       json.RawMessage // as it came in; also the raw bytes
+	body       json.RawMessage // as received
 	total      decimal.Decimal
 	payments   []json.RawMessage
 }
 
-// boardOrder is an order as a kitchen sees it.
+// boardOrder is an order on the board.
 type boardOrder struct {
 	OrderID      string          `json:"orderID"`
 	RestaurantID string          `json:"restaurantID"`
@@ -66,12 +65,17 @@ type boardOrder struct {
 
 func (o *order) boardOrder() boardOrder {
 	return boardOrder{
-		OrderID: o.id, RestaurantID: o.restaurant, State: o.state, Paid: o.paid,
-		CreatedAt: stamp(o.at), Total: json.Number(o.total.String()), Body: o.body,
+		OrderID:      o.id,
+		RestaurantID: o.restaurant,
+		State:        o.state,
+		Paid:         o.paid,
+		CreatedAt:    stamp(o.at),
+		Total:        json.Number(o.total.String()),
+		Body:         o.body,
 	}
 }
 
-// orderJSON is an order as GET /sandbox/orders shows it.
+// orderJSON is an order in GET /sandbox/orders.
 type orderJSON struct {
 	boardOrder
 
@@ -82,25 +86,27 @@ type orderJSON struct {
 
 func (o *order) shown() orderJSON {
 	return orderJSON{
-		boardOrder: o.boardOrder(), Headers: o.headers, Raw: string(o.body),
-		Payments: append([]json.RawMessage{}, o.payments...),
+		boardOrder: o.boardOrder(),
+		Headers:    o.headers,
+		Raw:        string(o.body),
+		Payments:   append([]json.RawMessage{}, o.payments...),
 	}
 }
 
-// stamp is a time as answers write it.
+// stamp formats a time for responses.
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z07:00") }
 
-// orderBook keeps every order for as long as the sandbox lives.
+// orderBook holds all orders until the sandbox stops.
 type orderBook struct {
 	mu   sync.Mutex
 	list []*order
 	byID map[string]*order
 }
 
-// firstNumber is 2^53 + 1, which no binary float holds.
+// firstNumber is 2^53 + 1, which a float64 cannot represent.
 const firstNumber = 1<<53 + 1
 
-// add gives an order its id, unique among both kinds.
+// add adds an order under a new id, unique among both kinds of ids.
 func (b *orderBook) add(o *order, kind OrderIDs) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -114,9 +120,9 @@ func (b *orderBook) add(o *order, kind OrderIDs) string {
 	return o.id
 }
 
-// advanceAutomatically moves an order on as automatic acceptance has by now: accepted after
-// half of the delay, in the kitchen after all of it, at the cash station
-// after twice of it (docs/ordering-service.md, section 3).
+// advanceAutomatically applies automatic acceptance: accepted after half of the
+// delay, in the kitchen after the delay, at the cash station after twice the
+// delay (docs/ordering-service.md, section 3).
 func (o *order) advanceAutomatically(set Settings, now time.Time) {
 	if !*set.AutoAccept || o.state.ended() {
 		return
@@ -128,13 +134,13 @@ func (o *order) advanceAutomatically(set Settings, now time.Time) {
 	}
 }
 
-// transitions are the ages at which an order moves to the next of steps.
+// transitions are the ages at which an order enters the states after the first.
 func (s Settings) transitions() []time.Duration {
 	delay := time.Duration(*s.AutoAcceptDelay)
 	return []time.Duration{delay / 2, delay, 2 * delay}
 }
 
-// withOrder answers what fn does about the order of the path as it stands now.
+// withOrder calls fn with the current state of the order in the path.
 func (s *Sandbox) withOrder(c *call, fn func(*order) answer) answer {
 	set := s.settings.get()
 	s.orders.mu.Lock()
@@ -163,7 +169,7 @@ func (s *Sandbox) showOrder(c *call) answer {
 	return s.withOrder(c, func(o *order) answer { return result(http.StatusOK, o.shown()) })
 }
 
-// advanceOrder is the operator's or manager's step.
+// advanceOrder handles POST /sandbox/orders/{id}/advance.
 func (s *Sandbox) advanceOrder(c *call) answer {
 	var step struct {
 		To state `json:"to"`

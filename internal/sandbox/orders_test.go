@@ -152,8 +152,8 @@ func TestPayAndClose(t *testing.T) {
 	w.do(http.MethodPost, "/sandbox/orders/"+id+"/advance", "").wantError(http.StatusConflict, "order_state")
 }
 
-// With currencies set, a payment in another one is "payment settings are wrong"
-// (docs/ordering-service.md, section 4.2).
+// With currencies set, a payment in another currency fails with "payment
+// settings are wrong" (docs/ordering-service.md, section 4.2).
 func TestPaymentCurrencies(t *testing.T) {
 	t.Parallel()
 	w := start(t)

@@ -1,8 +1,7 @@
 package sandbox
 
-// rng is a small deterministic source of draws (splitmix64): the same seed
-// gives the same draws on every machine and Go version, which is what makes
-// faults and generated menus repeatable. Nothing secret comes from it.
+// rng is a deterministic random number generator (splitmix64). Equal seeds give
+// equal numbers on every machine and with every Go version. It is not for secrets.
 type rng struct{ state uint64 }
 
 func (d *rng) next() uint64 {
@@ -16,12 +15,12 @@ func mix(z uint64) uint64 {
 	return z ^ (z >> 31)
 }
 
-// unit is at least 0 and less than 1.
+// unit returns a number in [0, 1).
 func (d *rng) unit() float64 {
 	return float64(d.next()>>11) / (1 << 53)
 }
 
-// n is one of 0 … limit-1; 0 where limit is not positive.
+// n returns a number in [0, limit), or 0 if limit is not positive.
 func (d *rng) n(limit int) int {
 	if limit <= 0 {
 		return 0
@@ -29,7 +28,7 @@ func (d *rng) n(limit int) int {
 	return int(d.next() >> 33 % uint64(limit)) //nolint:gosec // both fit: 31 bits, and limit is positive
 }
 
-// between is at least low and at most high.
+// between returns a number from low to high, inclusive.
 func (d *rng) between(low, high int) int {
 	return low + d.n(high-low+1)
 }
@@ -38,7 +37,7 @@ func pick[T any](d *rng, from []T) T {
 	return from[d.n(len(from))]
 }
 
-// derive makes an independent seed of several numbers.
+// derive returns an independent seed for several numbers.
 func derive(parts ...uint64) uint64 {
 	z := uint64(0x243f6a8885a308d3)
 	for _, p := range parts {

@@ -16,33 +16,33 @@ import (
 )
 
 const (
-	maxBody     = 4 << 20   // of calls
-	maxMenuBody = 128 << 20 // of menus that are put
+	maxBody     = 4 << 20   // of a call
+	maxMenuBody = 128 << 20 // of a menu
 )
 
 // call is one request with its body read.
 type call struct {
 	r         *http.Request
 	path      string // without trailing slash
-	id        string // what {id} of the route stands for
+	id        string // the value of {id}
 	body      []byte
 	requestID string
 	at        time.Time
 }
 
-// route is one operation. Its name, also the key in the counters, is method
-// and pattern.
+// route is one operation. Its name, the key of its counters, is method and
+// pattern.
 type route struct {
 	method, pattern string
-	open            bool // needs no bearer token
-	changes         bool // changes an order, and so needs capacity
+	open            bool // without a bearer token
+	changes         bool // changes an order, so it needs capacity
 	serve           func(*call) answer
-	stream          func(http.ResponseWriter, *call) // in place of serve: answers by and by
+	stream          func(http.ResponseWriter, *call) // instead of serve
 }
 
 func (rt route) name() string { return rt.method + " " + rt.pattern }
 
-// routes is the table of everything that is served.
+// routes returns all routes.
 func (s *Sandbox) routes() []route {
 	return []route{
 		{method: http.MethodPost, pattern: "/connect/token", open: true, serve: s.issueToken},
@@ -121,8 +121,8 @@ func (s *Sandbox) serve(table []route, w http.ResponseWriter, r *http.Request) {
 	counted().write(w)
 }
 
-// sameSite refuses a change of the sandbox that a page of another site makes a
-// browser send. A form may send JSON as text/plain; programs have no reason to.
+// sameSite refuses changes by a browser on behalf of another site. A form of
+// another site can send JSON as text/plain; programs do not need that.
 func (s *Sandbox) sameSite(r *http.Request) error {
 	if media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); r.Method == http.MethodPost && media == "text/plain" {
 		return errors.New("send the body as application/json: a page of another site could send text/plain")
@@ -136,10 +136,9 @@ func (s *Sandbox) sameSite(r *http.Request) error {
 	return nil
 }
 
-// reboundPage reports whether a browser sends the request from a page whose host
-// name was made to resolve to this machine (DNS rebinding). The browser takes
-// such a page for the sandbox's own. It is false where other machines reach the
-// sandbox: there its name may be any.
+// reboundPage reports whether a page's host name was made to resolve to this
+// machine (DNS rebinding). Browsers treat such a page as the sandbox's own. If
+// the address is not a loopback one, every host name is allowed.
 func reboundPage(r *http.Request) bool {
 	local, _ := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
 	if local == nil || !local.IP.IsLoopback() || r.Header.Get("Origin") == "" {
@@ -149,7 +148,7 @@ func reboundPage(r *http.Request) bool {
 	return name != "localhost" && !strings.HasSuffix(name, ".localhost") && net.ParseIP(name) == nil
 }
 
-// serveOwn answers what is the sandbox's own and no part of the interface.
+// serveOwn serves the sandbox's own routes, outside the interface.
 func (s *Sandbox) serveOwn(w http.ResponseWriter, rt *route, c *call, run func() answer) {
 	if rt != nil && rt.stream != nil && c.r.Method == http.MethodGet {
 		rt.stream(w, c)
@@ -162,7 +161,7 @@ func (s *Sandbox) serveOwn(w http.ResponseWriter, rt *route, c *call, run func()
 	a.write(w)
 }
 
-// run does the work of one call.
+// run executes one call.
 func (s *Sandbox) run(rt *route, c *call, allowed []string) answer {
 	if rt == nil && len(allowed) > 0 {
 		return c.refuse(http.StatusMethodNotAllowed, "method_not_allowed", c.r.Method+" is not served here").
@@ -193,8 +192,8 @@ func (c *call) unreadable(err error) answer {
 	return c.refuse(http.StatusBadRequest, "body_unreadable", "the body could not be read")
 }
 
-// find looks for the route of a path that has no trailing slash. With no
-// route, allowed lists the methods that the path knows.
+// find returns the route of a path without trailing slash, or the allowed methods
+// of the path.
 func find(table []route, method, path string) (rt *route, id string, allowed []string) {
 	for i := range table {
 		got, ok := table[i].match(path)
@@ -227,7 +226,7 @@ func (rt route) match(path string) (id string, ok bool) {
 	return id, err == nil
 }
 
-// requestID is the caller's, if it sent a sane one.
+// requestID returns the client's request id if it is valid, or a new one.
 func requestID(r *http.Request) string {
 	const plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:-"
 	id := r.Header.Get("X-Request-Id")
@@ -237,7 +236,7 @@ func requestID(r *http.Request) string {
 	return id
 }
 
-// welcome is the board for a browser, and a few words for anything else.
+// welcome returns the board to browsers and a short text to other clients.
 func welcome(c *call) answer {
 	if strings.Contains(c.r.Header.Get("Accept"), "text/html") {
 		return page()

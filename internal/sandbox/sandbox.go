@@ -1,11 +1,10 @@
-// Package sandbox is a whole ordering service in one process: the interface of
-// docs/ordering-service.md (token endpoint and six endpoints), an operator's
-// steps, and faults on demand, for demos, development and tests.
+// Package sandbox is a complete ordering service in one process, for demos,
+// development and tests: the interface of docs/ordering-service.md (token
+// endpoint and six endpoints), steps of an operator, and faults on demand.
 //
-// Its one invariant: it judges every order by its own plain check, which
-// shares no code with larder's packages, so that an order which larder lets
-// through and the sandbox refuses is a bug found. Only cmd and tests may
-// import it. It keeps everything in memory and starts no goroutine by itself.
+// It validates orders with its own code, independent of larder's packages. So an
+// order that larder accepts and the sandbox refuses reveals a bug. Only commands
+// and tests may import it. It keeps all data in memory and starts no goroutines.
 package sandbox
 
 import (
@@ -21,34 +20,32 @@ import (
 	"larder/internal/silentlog"
 )
 
-// BistroID is the restaurant of the hand-written demo menu.
+// BistroID is the restaurant of the demo menu.
 const BistroID = "76439fb3-c0c4-42ca-a269-64f031a6a33b"
 
-// DefaultMenu is the name under which the connection's own menu view is kept:
-// what the menu view answers without restaurantId.
+// DefaultMenu is the name of the menu view that is returned without
+// restaurantId.
 const DefaultMenu = "default"
 
-// Config is how a sandbox starts. Its zero value is ready for use.
+// Config configures a sandbox. The zero value is valid.
 type Config struct {
 	// ClientID and ClientSecret are the only credentials that get a token.
-	// Empty: demo and demo-secret.
+	// Default: demo and demo-secret.
 	ClientID     string
 	ClientSecret string
-	// Clock tells the time; nil: the system's clock.
+	// Clock returns the time; nil: the system's clock.
 	Clock func() time.Time
-	// Settings are the switches at the start; see [defaultSettings] for what
-	// an empty field means.
+	// Settings are the initial settings.
 	Settings Settings
-	// Log gets one line for every request and order, without any personal
+	// Log receives one line for every request and order, without personal
 	// data; nil: no log.
 	Log logrus.FieldLogger
-	// BaseURL is the sandbox's own address as menus name it in the addresses
-	// of images ("http://127.0.0.1:9090"); empty: addresses without a host.
+	// BaseURL is the sandbox's address in image URLs, such as
+	// "http://127.0.0.1:9090"; empty: URLs without a host.
 	BaseURL string
 }
 
-// Sandbox is one running ordering service. All methods may be called from any
-// number of goroutines.
+// Sandbox is a running ordering service. It is safe for concurrent use.
 type Sandbox struct {
 	clock   func() time.Time
 	log     logrus.FieldLogger
@@ -62,16 +59,16 @@ type Sandbox struct {
 	counters counters
 	queue    workQueue
 	rejected rejectedOrders
-	changes  broadcast // notified after everything that a board shows
+	changes  broadcast // of everything that the board shows
 	site     *http.CrossOriginProtection
-	streams  atomic.Int64 // readers of events
+	streams  atomic.Int64 // open event streams
 
 	stop sync.Once
-	done chan struct{} // closed when Run ends: every hanging request is let go
+	done chan struct{} // closed when the sandbox stops, to end hanging requests
 }
 
-// New makes a sandbox without any menu: give it one by [Sandbox.SetMenu] or
-// [Sandbox.SetGenerated]. It starts nothing.
+// New returns a sandbox without menus; [Sandbox.SetMenu] and
+// [Sandbox.SetGenerated] add them. It starts nothing.
 func New(cfg Config) *Sandbox {
 	s := &Sandbox{
 		clock:    cfg.Clock,
@@ -94,23 +91,22 @@ func New(cfg Config) *Sandbox {
 	return s
 }
 
-// Run waits until ctx ends and then lets go of every request that a fault
-// keeps hanging, so that a graceful shutdown finds nothing in flight. Orders
-// need no timer: an order's state is worked out from the clock when it is
-// looked at.
+// Run waits until ctx ends and then ends all hanging requests, so that a
+// graceful shutdown does not wait for them. Orders need no timer, because their
+// state is computed from the clock when it is read.
 func (s *Sandbox) Run(ctx context.Context) error {
 	<-ctx.Done()
 	s.Close()
 	return nil
 }
 
-// Close lets go of every hanging request; later hangs end at once. Tests that
-// do not use [Sandbox.Run] call it before they close their server.
+// Close ends all hanging requests, and later ones immediately. Tests that do not
+// use [Sandbox.Run] call it before they close their server.
 func (s *Sandbox) Close() {
 	s.stop.Do(func() { close(s.done) })
 }
 
-// Handler serves the ordering service and its switches.
+// Handler returns the handler of the ordering service and the sandbox's routes.
 func (s *Sandbox) Handler() http.Handler {
 	table := s.routes()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(table, w, r) })

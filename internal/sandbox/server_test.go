@@ -24,10 +24,10 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// noon is when the tests' clock starts.
+// noon is the initial time of the tests' clock.
 var noon = time.Date(2030, 5, 17, 12, 0, 0, 0, time.UTC)
 
-// fixture is a sandbox behind a real server, with a clock that moves by hand.
+// fixture is a sandbox behind a real server, with a manual clock.
 type fixture struct {
 	t     *testing.T
 	box   *sandbox.Sandbox
@@ -86,7 +86,7 @@ func (w *fixture) form(fields map[string]string) *reply {
 	return w.do(http.MethodPost, "/connect/token", values.Encode(), "Content-Type", "application/x-www-form-urlencoded")
 }
 
-// reply is a whole response.
+// reply is a complete response.
 type reply struct {
 	t      *testing.T
 	status int
@@ -94,7 +94,7 @@ type reply struct {
 	body   []byte
 }
 
-// do sends a request with the token; headers come in pairs.
+// do sends a request with the token. headers are pairs of name and value.
 func (w *fixture) do(method, path, body string, headers ...string) *reply {
 	w.t.Helper()
 	r, err := w.try(w.t.Context(), method, path, body, headers...)
@@ -135,7 +135,7 @@ func (r *reply) want(status int) *reply {
 	return r
 }
 
-// wantError checks the interface's error shape.
+// wantError checks an error response of the interface.
 func (r *reply) wantError(status int, code string) *reply {
 	r.t.Helper()
 	r.want(status)
@@ -167,7 +167,7 @@ func (r *reply) value() any {
 	return v
 }
 
-// at walks to a member; list elements by number.
+// at returns a nested member; list elements are selected by index.
 func (r *reply) at(path ...any) any {
 	r.t.Helper()
 	v := r.value()
@@ -215,20 +215,20 @@ func (w *fixture) faults(body string) {
 
 const orders = "/orders/api/v1/orders"
 
-// water is a valid pickup order of two bottles: 198 in all.
+// water is a valid pickup order of two bottles, with the total 198.
 func (w *fixture) water() string {
 	return `{"restaurantID":"` + sandbox.BistroID + `","expeditionType":"pickup","paymentTypeID":"card",` +
 		`"expectedAt":"` + w.clock().Add(time.Hour).Format(time.RFC3339) + `","guest":{"phone":"+10005550100"},` +
 		`"dishList":[{"ID":"` + w.external("dish-water") + `","price":99,"quantity":2}]}`
 }
 
-// place creates an order and gives its id.
+// place creates an order and returns its id.
 func (w *fixture) place() string {
 	w.t.Helper()
 	return w.do(http.MethodPost, orders, w.water()).want(http.StatusCreated).str("result", "orderID")
 }
 
-// external finds the externalId of a dish or ingredient of the bistro.
+// external returns the externalId of a dish or ingredient of the demo menu.
 func (w *fixture) external(id string) string {
 	w.t.Helper()
 	v := bistro(w.t)
@@ -246,7 +246,7 @@ func (w *fixture) external(id string) string {
 	return ""
 }
 
-// view is a menu view as the tests read it.
+// view is a decoded menu view.
 type view struct {
 	Name        string
 	Categories  []struct{ ID, Name, ParentID string }

@@ -14,16 +14,15 @@ import (
 	"time"
 )
 
-// Duration is a length of time that reads and writes JSON as "5s" or "1h30m".
+// Duration is a duration that is "5s" or "1h30m" in JSON.
 type Duration time.Duration
 
-// MarshalJSON writes the duration as Go prints it, quoted.
+// MarshalJSON formats the duration as a string.
 func (d Duration) MarshalJSON() ([]byte, error) {
 	return encode(time.Duration(d).String()), nil
 }
 
-// UnmarshalJSON reads a quoted duration such as "250ms"; it must not be
-// negative.
+// UnmarshalJSON parses a string such as "250ms"; negative durations are invalid.
 func (d *Duration) UnmarshalJSON(text []byte) error {
 	var s string
 	if err := json.Unmarshal(text, &s); err != nil {
@@ -40,38 +39,38 @@ func (d *Duration) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Spelling says how keys that name an id are written in every answer.
+// Spelling is the spelling of keys with ids in responses.
 type Spelling string
 
-// The spellings: the interface's own (orderID, ID; id, schemeId in menus), and
-// camel case everywhere (orderId, id, schemeId).
+// The spellings: the interface's (orderID, ID; id, schemeId in menus), and camel
+// case everywhere (orderId, id, schemeId).
 const (
 	SpellingID    Spelling = "ID"
 	SpellingCamel Spelling = "Id"
 )
 
-// Prices says how prices are written in menus.
+// Prices is the type of prices in menus.
 type Prices string
 
-// The interface types a price as string and shows a number (docs/ordering-service.md, section 2.4).
+// The interface declares a price as string and shows a number (docs/ordering-service.md, section 2.4).
 const (
 	PricesNumber Prices = "number"
 	PricesString Prices = "string"
 )
 
-// Nulls says how a menu writes "nothing".
+// Nulls is the form of missing values in menus.
 type Nulls string
 
-// NullsNull leaves menus as they were put. NullsEmpty writes [] and "" where a
-// list or text is null; NullsOmit leaves out what is null or empty.
+// NullsNull leaves menus unchanged. NullsEmpty writes [] and "" instead of null
+// lists and texts. NullsOmit omits null and empty values.
 const (
 	NullsNull  Nulls = "null"
 	NullsEmpty Nulls = "empty"
 	NullsOmit  Nulls = "omit"
 )
 
-// OrderIDs says whether new orders get text or number ids; numbers start
-// above 2^53, where a reader that goes through a float loses digits.
+// OrderIDs is the type of the ids of new orders. Numbers start above 2^53, where
+// a client that uses floats loses digits.
 type OrderIDs string
 
 // The kinds of order ids.
@@ -80,64 +79,69 @@ const (
 	OrderIDsNumber OrderIDs = "number"
 )
 
-// Bodies says which shapes of request bodies are taken.
+// Bodies selects the accepted forms of request bodies.
 type Bodies string
 
-// BodiesStrict takes what the interface shows and nothing else, so that whatever
-// larder writes otherwise is found. BodiesTolerant takes what public clients
-// are seen to send as well (policies W4, W5, W12): numbers and identifiers as
-// text or as numbers, menu ids, an externalId beside a null id, and ingredients
-// inside ingredients.
+// BodiesStrict accepts only documented forms, to find deviations of larder.
+// BodiesTolerant also accepts what public clients send (policies W4, W5, W12):
+// numbers and ids as text or numbers, menu ids, an externalId beside a null id,
+// and ingredients inside ingredients.
 const (
 	BodiesStrict   Bodies = "strict"
 	BodiesTolerant Bodies = "tolerant"
 )
 
-// Settings are the sandbox's switches, as PUT /sandbox/settings names them.
-// In a [Config] an empty field means its default.
+// Settings are the settings of PUT /sandbox/settings. In a [Config] an empty
+// field means its default.
 type Settings struct {
-	// AutoAccept lets orders move on by themselves. Default true.
+	// AutoAccept advances orders automatically. Default true.
 	AutoAccept *bool `json:"autoAccept"`
-	// AutoAcceptDelay is how long a new order takes to the kitchen. Half of it
-	// passes until it is accepted, twice of it until the cash station has it.
+	// AutoAcceptDelay is the time until a new order is in the kitchen. It is
+	// accepted after half of it, and at the cash station after twice of it.
 	// Default 5s.
 	AutoAcceptDelay *Duration `json:"autoAcceptDelay"`
-	// RejectionReasons says whether reasons are listed and demanded. Default
-	// true.
+	// RejectionReasons lists reasons and requires one of them. Default true.
 	RejectionReasons *bool `json:"rejectionReasons"`
-	// TokenLifetime of the tokens issued from now on, at least 1s. Default 1h.
+	// TokenLifetime is the lifetime of new tokens, at least 1s. Default 1h.
 	TokenLifetime *Duration `json:"tokenLifetime"`
 	Spelling      Spelling  `json:"spelling"`
 	Prices        Prices    `json:"prices"`
 	Nulls         Nulls     `json:"nulls"`
 	OrderIDs      OrderIDs  `json:"orderIDs"`
 	Bodies        Bodies    `json:"bodies"`
-	// Validators says whether a menu view's answer has an ETag, which a client
-	// may give back to hear that nothing changed. Default true.
+	// Validators adds an ETag to menu views, so that clients can send
+	// conditional requests. Default true.
 	Validators *bool `json:"validators"`
-	// PaymentRefusedStatus is the status of a payment that does not cover the
-	// order, which the interface does not show: 200, or 400 to 599. Default 400.
+	// PaymentRefusedStatus is the status for a payment that is too small, which
+	// the interface does not specify: 200, or 400 to 599. Default 400.
 	PaymentRefusedStatus int `json:"paymentRefusedStatus"`
 	// Capacity limits the requests that change orders. Default: no limit.
 	Capacity *Capacity `json:"capacity"`
-	// Currencies are the payment codes (GUIDs of POS currencies) that are
-	// accepted; empty: any. A payment with another code is refused with
-	// ERR_EXTERNAL_ERROR_WS (docs/ordering-service.md, section 4.2).
+	// Currencies are the accepted payment codes (GUIDs of POS currencies); empty:
+	// all. A payment with another code is refused with ERR_EXTERNAL_ERROR_WS
+	// (docs/ordering-service.md, section 4.2).
 	Currencies []string `json:"currencies"`
 }
 
-// defaultSettings are what a sandbox starts with.
 func defaultSettings() Settings {
 	return Settings{
-		AutoAccept: new(true), AutoAcceptDelay: new(Duration(5 * time.Second)),
-		RejectionReasons: new(true), TokenLifetime: new(Duration(time.Hour)),
-		Spelling: SpellingID, Prices: PricesNumber, Nulls: NullsNull, OrderIDs: OrderIDsString, Bodies: BodiesStrict,
-		Validators: new(true), PaymentRefusedStatus: http.StatusBadRequest, Currencies: []string{},
-		Capacity: &Capacity{},
+		AutoAccept:           new(true),
+		AutoAcceptDelay:      new(Duration(5 * time.Second)),
+		RejectionReasons:     new(true),
+		TokenLifetime:        new(Duration(time.Hour)),
+		Spelling:             SpellingID,
+		Prices:               PricesNumber,
+		Nulls:                NullsNull,
+		OrderIDs:             OrderIDsString,
+		Bodies:               BodiesStrict,
+		Validators:           new(true),
+		PaymentRefusedStatus: http.StatusBadRequest,
+		Currencies:           []string{},
+		Capacity:             &Capacity{},
 	}
 }
 
-// or returns s with its empty fields filled from base.
+// or fills the empty fields of s from base.
 func (s Settings) or(base Settings) Settings {
 	if s.Currencies == nil {
 		s.Currencies = base.Currencies
@@ -202,7 +206,7 @@ func (st *settingsStore) start(given Settings) {
 	defer st.mu.Unlock()
 	st.now = given.or(defaultSettings())
 	if err := st.now.check(); err != nil {
-		st.now = defaultSettings() // a Config that makes no sense: as documented for an empty one
+		st.now = defaultSettings() // an invalid Config counts as empty
 	}
 }
 
@@ -212,8 +216,7 @@ func (st *settingsStore) get() Settings {
 	return st.now
 }
 
-// merge lays the members of a JSON object over the settings: all or, on any
-// error, none.
+// merge applies the members of a JSON object, or none if one is invalid.
 func (st *settingsStore) merge(body []byte) (Settings, error) {
 	var given Settings
 	if err := decodeStrict(body, &given); err != nil {
@@ -229,8 +232,7 @@ func (st *settingsStore) merge(body []byte) (Settings, error) {
 	return merged, nil
 }
 
-// decodeStrict reads exactly one JSON value into v and refuses fields that v
-// does not have.
+// decodeStrict decodes exactly one JSON value and rejects unknown fields.
 func decodeStrict(body []byte, v any) error {
 	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.DisallowUnknownFields()

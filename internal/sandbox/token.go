@@ -20,29 +20,34 @@ const (
 	scopeName = "orders"
 )
 
-// claims are what a token says.
+// claims are the claims of a token.
 type claims struct {
 	jwt.RegisteredClaims
 	Scope      string `json:"scope"`
 	Generation int64  `json:"gen"`
 }
 
-// tokenIssuer signs and checks the bearer tokens of one client.
+// tokenIssuer signs and verifies the bearer tokens of one client.
 type tokenIssuer struct {
 	clientID, clientSecret string
 	key                    []byte
-	generation             *atomic.Int64 // only its tokens are valid; a fault starts a new one
+	generation             *atomic.Int64 // of valid tokens; a fault starts a new one
 }
 
 func newTokenIssuer(clientID, clientSecret string) tokenIssuer {
-	t := tokenIssuer{clientID: clientID, clientSecret: clientSecret, key: make([]byte, 32), generation: new(atomic.Int64)}
-	// crypto/rand.Read never fails: it ends the program instead.
+	t := tokenIssuer{
+		clientID:     clientID,
+		clientSecret: clientSecret,
+		key:          make([]byte, 32),
+		generation:   new(atomic.Int64),
+	}
+	// Read never returns an error.
 	_, _ = rand.Read(t.key)
 	return t
 }
 
-// issueToken is POST /connect/token (docs/ordering-service.md, section 5):
-// client credentials, errors by RFC 6749.
+// issueToken handles POST /connect/token (docs/ordering-service.md, section 5):
+// client credentials, with the errors of RFC 6749.
 func (s *Sandbox) issueToken(c *call) answer {
 	form, err := readForm(c.r, c.body)
 	if err != nil {
@@ -85,8 +90,11 @@ func (s *Sandbox) issueToken(c *call) answer {
 func (t *tokenIssuer) sign(now time.Time, lifetime time.Duration) (string, error) {
 	token := jwt.NewWithClaims(jwt.SigningMethodHS256, claims{
 		RegisteredClaims: jwt.RegisteredClaims{
-			Issuer: issuer, Subject: t.clientID, ID: rand.Text(),
-			IssuedAt: jwt.NewNumericDate(now), ExpiresAt: jwt.NewNumericDate(now.Add(lifetime)),
+			Issuer:    issuer,
+			Subject:   t.clientID,
+			ID:        rand.Text(),
+			IssuedAt:  jwt.NewNumericDate(now),
+			ExpiresAt: jwt.NewNumericDate(now.Add(lifetime)),
 		},
 		Scope: scopeName, Generation: t.generation.Load(),
 	})
@@ -97,7 +105,7 @@ func (t *tokenIssuer) sign(now time.Time, lifetime time.Duration) (string, error
 	return text, nil
 }
 
-// authorize checks the bearer token of a request.
+// authorize verifies the bearer token of a request.
 func (t *tokenIssuer) authorize(r *http.Request, clock func() time.Time) error {
 	scheme, text, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") || text == "" {
@@ -129,9 +137,8 @@ func noStore(a answer) answer {
 	return a.with("Cache-Control", "no-store").with("Pragma", "no-cache")
 }
 
-// readForm reads the fields of a token request, multipart or urlencoded, with
-// names blind to case and underscores: client_ID, clientId and client_id are
-// one field.
+// readForm reads a token request, multipart or urlencoded. Names ignore case and
+// underscores: client_ID, clientId and client_id are the same field.
 func readForm(r *http.Request, body []byte) (map[string]string, error) {
 	r = r.Clone(r.Context())
 	r.Body = io.NopCloser(bytes.NewReader(body))
@@ -145,7 +152,7 @@ func readForm(r *http.Request, body []byte) (map[string]string, error) {
 	return form, nil
 }
 
-// fold makes names comparable: lower case, no underscores.
+// fold returns a name in lower case without underscores, for comparisons.
 func fold(name string) string {
 	return strings.ToLower(strings.ReplaceAll(name, "_", ""))
 }

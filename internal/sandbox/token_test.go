@@ -60,7 +60,7 @@ func TestTokenByMultipart(t *testing.T) {
 	}
 }
 
-// A part that is a file is read in memory: nobody would remove a file of it.
+// An uploaded file is read in memory, because temporary files would remain.
 func TestTokenRequestLeavesNoFiles(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// tree is a JSON value that keeps the order of its members: what a menu is
-// rewritten through when it must not go out exactly as it was put.
+// tree is a JSON value that preserves the order of members. It is used to
+// rewrite menus.
 type tree struct {
 	kind    json.Delim // '{', '[' or 0 for a scalar
 	names   []string   // of an object
@@ -18,10 +18,10 @@ type tree struct {
 
 func scalar(literal string) *tree { return &tree{literal: []byte(literal)} }
 
-// readTree reads exactly one JSON value.
+// readTree parses exactly one JSON value.
 func readTree(raw []byte) (*tree, error) {
 	raw = bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf"))
-	if !json.Valid(raw) { // or so deep that nextTree would exhaust the stack
+	if !json.Valid(raw) { // also too deep for the recursion of nextTree
 		return nil, errors.New("sandbox: not JSON")
 	}
 	dec := json.NewDecoder(bytes.NewReader(raw))
@@ -60,7 +60,7 @@ func nextTree(dec *json.Decoder) (*tree, error) {
 	return t, nil
 }
 
-// append writes the value without spaces.
+// append appends the value in compact form.
 func (t *tree) append(dst []byte) []byte {
 	if t.kind == 0 {
 		return append(dst, t.literal...)
@@ -81,7 +81,7 @@ func (t *tree) append(dst []byte) []byte {
 	return append(dst, ']')
 }
 
-// get is the member of that name, blind to case and underscores; nil if none.
+// get returns the member with that name, ignoring case and underscores, or nil.
 func (t *tree) get(name string) *tree {
 	want := fold(name)
 	if i := slices.IndexFunc(t.names, func(n string) bool { return fold(n) == want }); i >= 0 {
@@ -100,7 +100,7 @@ func (t *tree) set(name string, v *tree) {
 	t.items = append(t.items, v)
 }
 
-// text is a string's or number's text, empty for anything else.
+// text returns the text of a string or number, or an empty string.
 func (t *tree) text() string {
 	l := anyJSON{raw: t.literal}
 	return l.text()
@@ -108,7 +108,7 @@ func (t *tree) text() string {
 
 func (t *tree) is(literal string) bool { return t.kind == 0 && string(t.literal) == literal }
 
-// restyle rewrites a menu as the settings say.
+// restyle applies the settings to a menu.
 func (t *tree) restyle(s Settings) {
 	for i := 0; i < len(t.items); i++ {
 		item := t.items[i]
@@ -141,8 +141,8 @@ func (t *tree) nothing() bool {
 	return t.is("null") || t.is(`""`) || (t.kind == '[' && len(t.items) == 0)
 }
 
-// emptyFor is how "nothing" of a field is written where null is not: an empty
-// list or text. Numbers and measures have no empty form and stay null.
+// emptyFor returns the empty value of a list or text field. Numbers and measures
+// have no empty value and stay null.
 func emptyFor(name string) *tree {
 	switch fold(name) {
 	case "categories", "products", "ingredients", "ingredientsgroups", "ingredientsschemes", "imageurls", "iscontaininstoplist":

@@ -13,21 +13,21 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// grace is how far in the past the expected time may lie (policy O4).
+// grace is the tolerance for an expected time in the past (policy O4).
 const grace = time.Minute
 
-// violations collects what is wrong with one order.
+// violations collects the violations of one order.
 type violations struct {
 	reasons  []string
 	total    decimal.Decimal
-	tolerant bool // of what public clients send
+	tolerant bool // accept the forms of public clients
 }
 
 func (s *violations) wrong(path, format string, args ...any) {
 	s.reasons = append(s.reasons, path+": "+fmt.Sprintf(format, args...))
 }
 
-// orFewer returns the one with fewer reasons; s may be nil.
+// orFewer returns the one with fewer violations; s may be nil.
 func (s *violations) orFewer(other *violations) *violations {
 	if s == nil || len(other.reasons) < len(s.reasons) {
 		return other
@@ -35,7 +35,7 @@ func (s *violations) orFewer(other *violations) *violations {
 	return s
 }
 
-// readJSON reads exactly one JSON value, with numbers as they are written.
+// readJSON parses exactly one JSON value and preserves the text of numbers.
 func readJSON(body []byte) (any, error) {
 	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.UseNumber()
@@ -49,15 +49,15 @@ func readJSON(body []byte) (any, error) {
 	return v, nil
 }
 
-// member finds a field by the interface's name, or else by one that differs in
-// case and underscores alone (policy W3). A null is no field.
+// member returns a field by its name, or by a name that differs in case and
+// underscores only (policy W3). A null counts as missing.
 func member(object map[string]any, name string) any {
 	if v, ok := object[name]; ok {
 		return v
 	}
 	want := fold(name)
 	found := ""
-	for key := range object { // the least name wins, so that the answer is the same every time
+	for key := range object { // the first name in order wins, for a deterministic result
 		if fold(key) == want && (found == "" || key < found) {
 			found = key
 		}
@@ -65,8 +65,8 @@ func member(object map[string]any, name string) any {
 	return object[found]
 }
 
-// validate checks an order as the interface and the menu ask for. now: the
-// service's clock. The total (policy P1) holds when there are no reasons.
+// validate checks an order against the interface and the menu. now is the
+// service's time. The total (policy P1) is valid if there are no violations.
 func validate(order map[string]any, c *menuModel, out stopped, now time.Time, tolerant bool) *violations {
 	s := &violations{tolerant: tolerant}
 	s.checkHead(order, now)
@@ -87,7 +87,7 @@ func validate(order map[string]any, c *menuModel, out stopped, now time.Time, to
 	return s
 }
 
-// checkHead checks everything but the dishes (docs/ordering-service.md,
+// checkHead checks all fields except the dishes (docs/ordering-service.md,
 // section 4.1; policy O1).
 func (s *violations) checkHead(order map[string]any, now time.Time) {
 	expedition := s.oneOf(order, "expeditionType", "delivery", "pickup")
@@ -128,8 +128,8 @@ func (s *violations) required(path string, object map[string]any, name string) {
 	}
 }
 
-// numbers: what is a number in the interface must come as one. Shop systems
-// send an empty text for an unknown floor; it counts as absent (policy W12).
+// numbers checks fields that must be numbers. Some shop systems send an empty
+// text for an unknown floor, which counts as missing (policy W12).
 func (s *violations) numbers(path string, object map[string]any, names ...string) {
 	for _, name := range names {
 		switch v := member(object, name).(type) {
@@ -157,7 +157,7 @@ func (s *violations) expected(v any, now time.Time) {
 	}
 }
 
-// amount reads a number of the order; text is none but for a tolerant service.
+// amount reads a number of the order. Only a tolerant service accepts text.
 func amount(v any, tolerant bool) (decimal.Decimal, bool) {
 	switch n := v.(type) {
 	case json.Number:
@@ -170,7 +170,7 @@ func amount(v any, tolerant bool) (decimal.Decimal, bool) {
 	return decimal.Decimal{}, false
 }
 
-// identifier reads an id; a number is none but for a tolerant service.
+// identifier reads an id. Only a tolerant service accepts a number.
 func identifier(v any, tolerant bool) string {
 	switch id := v.(type) {
 	case string:

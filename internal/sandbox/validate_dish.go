@@ -9,18 +9,18 @@ import (
 
 const (
 	maxIngredientQuantity = 10_000 // of one ingredient in one dish
-	maxReadings           = 256    // of ids that several ingredients share
+	maxReadings           = 256    // combinations of items with the same external id
 )
 
-// line is one ingredient as it was ordered.
+// line is one ordered ingredient.
 type line struct {
 	path     string
-	named    []*item // whom the id may mean
+	named    []*item // the candidates for the id
 	quantity int
 	price    *decimal.Decimal
 }
 
-// checkDish checks one element of dishList and adds it to the total.
+// checkDish checks one element of dishList and adds its price to the total.
 func (s *violations) checkDish(path string, given map[string]any, c *menuModel, out stopped) {
 	quantity, ok := amount(member(given, "quantity"), s.tolerant)
 	if !ok {
@@ -45,7 +45,7 @@ func (s *violations) checkDish(path string, given map[string]any, c *menuModel, 
 		s.wrong(path, "dish %s is not in the menu", id)
 		return
 	}
-	// Several dishes may share an externalId: the order stands if it fits any.
+	// Several dishes may share an externalId: the order is valid if it fits one.
 	var closest *violations
 	for _, d := range named {
 		try := checkLine(path, dishLine{d, price, quantity, lines}, c, out)
@@ -55,8 +55,8 @@ func (s *violations) checkDish(path string, given map[string]any, c *menuModel, 
 	s.total = s.total.Add(closest.total)
 }
 
-// named is the id of a dish or ingredient; a tolerant service also takes the
-// externalId beside an id that is null (policy W12).
+// named returns the id of a dish or ingredient. A tolerant service also accepts
+// externalId if the id is null (policy W12).
 func (s *violations) named(given map[string]any) string {
 	id := identifier(member(given, "ID"), s.tolerant)
 	if id == "" && s.tolerant {
@@ -65,7 +65,7 @@ func (s *violations) named(given map[string]any) string {
 	return id
 }
 
-// price reads a price that was given; nil means none was, or no number.
+// price reads an optional price; nil if it is missing or invalid.
 func (s *violations) price(path string, given map[string]any) *decimal.Decimal {
 	v := member(given, "price")
 	if v == nil {
@@ -79,8 +79,8 @@ func (s *violations) price(path string, given map[string]any) *decimal.Decimal {
 	return &d
 }
 
-// lines reads the ingredients of a dish, or of an ingredient that is in it
-// times times; those that cannot be read are reported and left out.
+// lines reads the ingredients of a dish, or of an ingredient that occurs times
+// times. It reports invalid ones and omits them.
 func (s *violations) lines(path string, given map[string]any, c *menuModel, times int) []line {
 	v := member(given, "ingredients")
 	list, ok := v.([]any)
@@ -100,7 +100,12 @@ func (s *violations) lines(path string, given map[string]any, c *menuModel, time
 			s.wrong(at+"/ID", "required")
 			continue
 		}
-		l := line{path: at, named: c.parts.byExt[id], price: s.price(at, given), quantity: s.quantity(at, given) * times}
+		l := line{
+			path:     at,
+			named:    c.parts.byExt[id],
+			price:    s.price(at, given),
+			quantity: s.quantity(at, given) * times,
+		}
 		if p := c.parts.byID[id]; s.tolerant && p != nil {
 			l.named = []*item{p}
 		}
@@ -112,7 +117,7 @@ func (s *violations) lines(path string, given map[string]any, c *menuModel, time
 		within, _ := member(given, "ingredients").([]any)
 		switch {
 		case len(within) == 0:
-		case s.tolerant && l.quantity <= maxIngredientQuantity: // policy M5: a child's quantity is per one of its parent
+		case s.tolerant && l.quantity <= maxIngredientQuantity: // policy M5: quantities are per unit of the parent
 			lines = append(lines, s.lines(at, given, c, l.quantity)...)
 		default:
 			s.wrong(at+"/ingredients", "an ingredient holds no ingredients: the list of the dish is flat")
@@ -121,8 +126,8 @@ func (s *violations) lines(path string, given map[string]any, c *menuModel, time
 	return lines
 }
 
-// quantity is an ingredient's quantity: 1 if not given, else whole and
-// positive (policy M7).
+// quantity reads the quantity of an ingredient: a positive integer, default 1
+// (policy M7).
 func (s *violations) quantity(path string, given map[string]any) int {
 	v := member(given, "quantity")
 	if v == nil {
@@ -136,7 +141,7 @@ func (s *violations) quantity(path string, given map[string]any) int {
 	return int(n.IntPart())
 }
 
-// dishLine is a line of an order, read as one of the dishes that it may name.
+// dishLine is a line of an order, with one of the candidates for its dish.
 type dishLine struct {
 	dish        *item
 	price       *decimal.Decimal
@@ -144,8 +149,8 @@ type dishLine struct {
 	ingredients []line
 }
 
-// checkLine checks a line, with the ingredient ids read in the way that fits best
-// if several ingredients share one.
+// checkLine checks a line. If several ingredients share an id, it uses the
+// combination with the fewest violations.
 func checkLine(path string, sent dishLine, c *menuModel, out stopped) *violations {
 	d, lines := sent.dish, sent.ingredients
 	try := &violations{}
@@ -182,8 +187,8 @@ func checkLine(path string, sent dishLine, c *menuModel, out stopped) *violation
 	return try
 }
 
-// composed checks the ingredients of one dish, each read as one part; its
-// total is Σ ingredient price × quantity for one unit of the dish.
+// composed checks the ingredients of one dish. Its total is Σ ingredient price ×
+// quantity for one unit of the dish.
 func (c *menuModel) composed(path string, d *item, lines []line, reading []*item, out stopped) *violations {
 	s := &violations{}
 	var chosen []selection

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// small is a menu in which every rule can be broken one at a time. Sauce a is
-// in two groups of scheme s; part x opens scheme n, which opens itself again.
+// small is a menu for violations of every rule. Sauce a is in two groups of
+// scheme s. Part x opens scheme n, which contains itself.
 const small = `{"products":[
  {"id":"d","externalId":"D","name":"Dish","price":"10.10","schemeId":"s","measure":{"value":1,"unit":"pcs"}},
  {"id":"bare","name":"No externalId","price":3,"schemeId":"gone"},
@@ -36,7 +36,7 @@ const small = `{"products":[
  {"id":"y","externalId":"Y","price":1,"schemeId":"n"},{"id":"z","externalId":"Z","price":2},
  {"id":"z2","externalId":"B","price":7},{"id":"null","externalId":"NULL","price":null},{"id":"lone","externalId":"LONE","price":0}]}`
 
-// line writes a dish with ingredients given as "A", "A*2" or "A@1.5".
+// line returns a dish with ingredients such as "A", "A*2" or "A@1.5".
 func line(dish string, ingredients ...string) string {
 	parts := make([]string, 0, len(ingredients))
 	for _, in := range ingredients {

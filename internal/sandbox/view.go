@@ -15,14 +15,14 @@ import (
 	"sync"
 )
 
-// style is the part of the settings that changes how a menu is written.
+// style is the part of the settings that affects menus.
 type style struct {
 	spelling Spelling
 	prices   Prices
 	nulls    Nulls
 }
 
-// renderedMenu is a menu view ready to be sent. It never changes.
+// renderedMenu is the body of a menu view. It is immutable.
 type renderedMenu struct {
 	body    []byte
 	etag    string
@@ -33,14 +33,14 @@ func newRenderedMenu(body []byte) *renderedMenu {
 	sum := sha256.Sum256(body)
 	return &renderedMenu{body, `W/"` + hex.EncodeToString(sum[:8]) + `"`, sync.OnceValue(func() []byte {
 		var buf bytes.Buffer
-		w, _ := gzip.NewWriterLevel(&buf, gzip.BestSpeed) // the level is valid, and a buffer takes everything
+		w, _ := gzip.NewWriterLevel(&buf, gzip.BestSpeed) // no errors: the level is valid, and it writes to memory
 		_, _ = w.Write(body)
 		_ = w.Close()
 		return buf.Bytes()
 	})}
 }
 
-// menuView is GET /orders/api/v1/menu/view (docs/ordering-service.md, section 4.6).
+// menuView handles GET /orders/api/v1/menu/view (docs/ordering-service.md, section 4.6).
 func (s *Sandbox) menuView(c *call) answer {
 	restaurant := DefaultMenu
 	for name, values := range c.r.URL.Query() {
@@ -77,7 +77,7 @@ func split(list string) []string {
 	return parts
 }
 
-// packs says whether a client takes gzip.
+// packs reports whether a client accepts gzip.
 func packs(accept string) bool {
 	for _, part := range split(accept) {
 		coding, q, _ := strings.Cut(part, ";")
@@ -95,8 +95,8 @@ func (st *menuStore) putMenu(c *call) answer {
 	})
 }
 
-// showMenu gives the bytes as they were put, inside the envelope, which a menu
-// may have brought along: what is shown can be put again.
+// showMenu returns the bytes as they were put, in the envelope, so that the
+// response can be put again.
 func (st *menuStore) showMenu(c *call) answer {
 	f, err := st.menu(c.id)
 	if err != nil {
@@ -105,7 +105,7 @@ func (st *menuStore) showMenu(c *call) answer {
 	return jsonAnswer(http.StatusOK, inEnvelope(f.published()))
 }
 
-// patchStops is PATCH /sandbox/stop-list/{restaurantId}.
+// patchStops handles PATCH /sandbox/stop-list/{restaurantId}.
 func (st *menuStore) patchStops(c *call) answer {
 	var given map[string]*bool
 	if err := decodeStrict(c.body, &given); err != nil {
@@ -135,7 +135,7 @@ func (st *menuStore) patchStops(c *call) answer {
 	return result(http.StatusOK, map[string]any{"restaurantID": c.id, "stopped": out.ids()})
 }
 
-// ids are all stopped ids, sorted.
+// ids returns all stopped ids, sorted.
 func (o stopped) ids() []string {
 	ids := slices.AppendSeq(make([]string, 0, len(o.dishes)+len(o.parts)), maps.Keys(o.dishes))
 	ids = slices.AppendSeq(ids, maps.Keys(o.parts))
@@ -143,14 +143,14 @@ func (o stopped) ids() []string {
 	return ids
 }
 
-// The rows of GET /sandbox/menus: so many at most, and without ?limit.
+// Limits of GET /sandbox/menus: the maximum, and the default.
 const (
 	mostMenus = 500
 	fewMenus  = 50
 )
 
-// ids are the names under which a menu is served and that hold the text, the
-// connection's own first; at most limit of them, and how many there are in all.
+// ids returns the names of the menus that contain the search text, the default
+// menu first: at most limit, and their total number.
 func (st *menuStore) ids(search string, limit int) (ids []string, total int) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -172,7 +172,7 @@ func (st *menuStore) ids(search string, limit int) (ids []string, total int) {
 	return ids[:min(limit, len(ids))], len(ids)
 }
 
-// listMenus is GET /sandbox/menus?search=&limit=.
+// listMenus handles GET /sandbox/menus?search=&limit=.
 func (st *menuStore) listMenus(c *call) answer {
 	query := c.r.URL.Query()
 	limit := fewMenus

@@ -8,8 +8,7 @@ import (
 	"larder/internal/testkit/wireshapes"
 )
 
-// What public clients send reaches a service that is as tolerant as they are
-// used to.
+// A tolerant sandbox accepts what public clients send.
 func TestWireShapes(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []sandbox.OrderIDs{sandbox.OrderIDsString, sandbox.OrderIDsNumber} {

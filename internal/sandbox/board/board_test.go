@@ -11,8 +11,7 @@ import (
 
 var update = flag.Bool("update", false, "write dist from the sources")
 
-// TestBundle holds dist equal to what the sources give; with -update it writes
-// it.
+// TestBundle compares dist with the sources; -update writes it.
 func TestBundle(t *testing.T) {
 	t.Parallel()
 	if *update {
