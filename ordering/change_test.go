@@ -89,7 +89,6 @@ func TestChangeBeginsNothing(t *testing.T) {
 			return errors.Is(err, ordering.ErrUnknownConnection)
 		}},
 		{"violations", changing(upstream.OpPay, `[]`), "", is[*ordering.InvalidError]},
-		{"no secret", changing(upstream.OpPay, fullPayment), journaltest.MethodSecret, is[*ordering.JournalError]},
 		{"no lookup", changing(upstream.OpPay, fullPayment), journaltest.MethodLookup, is[*ordering.JournalError]},
 		{"no order", changing(upstream.OpPay, fullPayment), journaltest.MethodOrder, is[*ordering.JournalError]},
 		{"no order on the compatible API", changing(upstream.OpPay, fullPayment, compat), journaltest.MethodOrder, is[*ordering.JournalError]},
@@ -264,7 +263,7 @@ func TestReads(t *testing.T) {
 	if err := h.journal.Ready(t.Context(), "main"); err != nil {
 		t.Errorf("Ready() = %v", err)
 	}
-	h.failing(journaltest.FailBefore, journaltest.MethodOrder, journaltest.MethodSecret)
+	h.failing(journaltest.FailBefore, journaltest.MethodOrder, journaltest.MethodLookup)
 	if _, err := h.ByOrderID(t.Context(), both, "765"); !is[*ordering.JournalError](err) {
 		t.Errorf("ByOrderID without journal: %v", err)
 	}

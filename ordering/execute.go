@@ -106,10 +106,7 @@ func (o *Orders) lookUp(ctx context.Context, e *execution) (result Result, found
 		}
 		return Result{}, false, err
 	}
-	if err = o.hashRequest(ctx, e.request, &e.spec); err != nil || e.spec.Key == "" {
-		return Result{}, false, err
-	}
-	record, call, err := o.deps.Journal.Lookup(ctx, e.connection, e.spec.Key)
+	record, call, err := o.deps.Journal.Lookup(ctx, e.connection, e.hash)
 	if errors.Is(err, ErrKeyFree) {
 		return Result{}, false, nil
 	}
@@ -120,22 +117,18 @@ func (o *Orders) lookUp(ctx context.Context, e *execution) (result Result, found
 	return result, true, err
 }
 
-// hashRequest sets the key and the fingerprint of the call. Both are keyed hashes and contain
-// neither the client's key nor the body (policy O7). A change without a key gets one derived from
-// its content (policy O9); a new order without a key has none.
-func (o *Orders) hashRequest(ctx context.Context, r *request, spec *CallSpec) error {
-	secret, err := o.deps.Journal.Secret(ctx)
-	if err != nil {
-		return err
-	}
-	spec.Fingerprint = hashed(secret, string(r.operation), r.of, string(r.body))
+// hash sets the key and the fingerprint of the call and returns the key. Both are keyed hashes and
+// contain neither the client's key nor the body (policy O7). A change without a key gets one
+// derived from its content (policy O9); a new order without a key has none.
+func (e *execution) hash(secret []byte) string {
+	e.spec.Fingerprint = hashed(secret, string(e.operation), e.of, string(e.body))
 	switch {
-	case r.key != "":
-		spec.Key = hashedKey(secret, r.client, r.connection, r.key)
-	case r.operation != upstream.OpCreate:
-		spec.Key, spec.Derived = hashed(secret, "derived", r.client, r.connection, spec.Fingerprint), true
+	case e.key != "":
+		e.spec.Key = hashedKey(secret, e.client, e.connection, e.key)
+	case e.operation != upstream.OpCreate:
+		e.spec.Key, e.spec.Derived = hashed(secret, "derived", e.client, e.connection, e.spec.Fingerprint), true
 	}
-	return nil
+	return e.spec.Key
 }
 
 // hashedKey returns the hash of a client's key. It differs between clients and between connections.

@@ -18,9 +18,6 @@ import (
 // Besides the errors that each method names, a method returns *JournalError if the store does not
 // answer or contains invalid data.
 type Journal interface {
-	// Secret returns the key for fingerprints and hashes of keys. It is created once and is the
-	// same for every instance as long as records exist.
-	Secret(ctx context.Context) ([]byte, error)
 	// Ready returns nil if a new order of the connection can be recorded durably (policy O14),
 	// otherwise a *NotReadyError with the setting to change. It is called before every order and
 	// must be cheap.
@@ -33,8 +30,11 @@ type Journal interface {
 	// orders (policy O14a). It reports whether there was a pause.
 	Accept(ctx context.Context, connection string) (bool, error)
 
-	// Lookup returns the call that has the given hashed key, with its record, or ErrKeyFree.
-	Lookup(ctx context.Context, connection, key string) (Record, int, error)
+	// Lookup returns the call that has the key of a request, with its record, or ErrKeyFree. It
+	// calls hash with the journal's secret; hash returns the hashed key, empty for a request
+	// without one. The secret is created once and is the same for every instance as long as
+	// records exist.
+	Lookup(ctx context.Context, connection string, hash func(secret []byte) string) (Record, int, error)
 	// Begin opens a call. When it returns nil, the call is recorded with everything in
 	// CallSpec, and it is the last call of the returned record. Begin checks, in this
 	// order:

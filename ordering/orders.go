@@ -183,12 +183,10 @@ func (o *Orders) ByOrderID(ctx context.Context, connections []string, orderID st
 // ByKey returns the record of a client's request with the given key. It returns ErrNoOrder if
 // there is no such request, and *AmbiguousError if several connections have one.
 func (o *Orders) ByKey(ctx context.Context, connections []string, client, key string) (Record, error) {
-	secret, err := o.deps.Journal.Secret(ctx)
-	if err != nil {
-		return Record{}, err
-	}
 	return single(connections, func(connection string) (Record, error) {
-		record, _, err := o.deps.Journal.Lookup(ctx, connection, hashedKey(secret, client, connection, key))
+		record, _, err := o.deps.Journal.Lookup(ctx, connection, func(secret []byte) string {
+			return hashedKey(secret, client, connection, key)
+		})
 		return record, err
 	})
 }

@@ -78,7 +78,6 @@ func TestPlaceBeginsNothing(t *testing.T) {
 			return errors.Is(err, ordering.ErrUnknownConnection)
 		}},
 		{"no catalogue", placing(), func(h *harness) { h.noCard = other }, func(err error) bool { return errors.Is(err, other) }},
-		{"no secret", placing(), func(h *harness) { h.failing(journaltest.FailBefore, journaltest.MethodSecret) }, is[*ordering.JournalError]},
 		{"no lookup", placing(), func(h *harness) { h.failing(journaltest.FailBefore, journaltest.MethodLookup) }, is[*ordering.JournalError]},
 		{"not ready", placing(), func(h *harness) { h.failing(journaltest.FailBefore, journaltest.MethodReady) }, is[*ordering.JournalError]},
 		{"not recorded", placing(), func(h *harness) { h.failing(journaltest.FailBefore, journaltest.MethodBegin) }, is[*ordering.JournalError]},
@@ -347,7 +346,8 @@ func TestManyWithOneKey(t *testing.T) {
 // blind is a journal whose Lookup finds no key, as if the key was taken just afterwards.
 type blind struct{ ordering.Journal }
 
-func (blind) Lookup(context.Context, string, string) (ordering.Record, int, error) {
+func (b blind) Lookup(ctx context.Context, connection string, hash func([]byte) string) (ordering.Record, int, error) {
+	_, _, _ = b.Journal.Lookup(ctx, connection, hash)
 	return ordering.Record{}, 0, ordering.ErrKeyFree
 }
 
@@ -369,8 +369,8 @@ func TestKeyTakenJustThen(t *testing.T) {
 // lacking is a journal whose record does not contain the call of the key.
 type lacking struct{ ordering.Journal }
 
-func (l lacking) Lookup(ctx context.Context, connection, key string) (ordering.Record, int, error) {
-	r, _, err := l.Journal.Lookup(ctx, connection, key)
+func (l lacking) Lookup(ctx context.Context, connection string, hash func([]byte) string) (ordering.Record, int, error) {
+	r, _, err := l.Journal.Lookup(ctx, connection, hash)
 	return r, 99, err
 }
 

@@ -173,11 +173,7 @@ func guarded[V any](g *gate, ctx context.Context, method journaltest.Method, cal
 	return value, nil
 }
 
-// Secret implements ordering.Journal, as do the following methods.
-func (g *gate) Secret(ctx context.Context) ([]byte, error) {
-	return guarded(g, ctx, journaltest.MethodSecret, func() ([]byte, error) { return g.Journal.Secret(ctx) })
-}
-
+// Ready implements ordering.Journal, as do the following methods.
 func (g *gate) Ready(ctx context.Context, connection string) error {
 	return g.do(ctx, journaltest.MethodReady, func() error { return g.Journal.Ready(ctx, connection) })
 }
@@ -198,9 +194,9 @@ func (g *gate) Recreate(ctx context.Context, known ordering.Record, call int, bo
 	return r, n, err
 }
 
-func (g *gate) Lookup(ctx context.Context, connection, key string) (r ordering.Record, call int, err error) {
+func (g *gate) Lookup(ctx context.Context, connection string, hash func([]byte) string) (r ordering.Record, call int, err error) {
 	err = g.do(ctx, journaltest.MethodLookup, func() (err error) {
-		r, call, err = g.Journal.Lookup(ctx, connection, key)
+		r, call, err = g.Journal.Lookup(ctx, connection, hash)
 		return err
 	})
 	return r, call, err

@@ -9,6 +9,7 @@ import (
 	"github.com/sirupsen/logrus"
 	logtest "github.com/sirupsen/logrus/hooks/test"
 
+	"larder/internal/testkit/journaltest"
 	"larder/ordering"
 	"larder/ordering/journal"
 )
@@ -124,8 +125,8 @@ func TestCorruptInRedis(t *testing.T) {
 	for what, call := range map[string]func() error{
 		"Record":                   func() error { _, err := j.Record(t.Context(), []string{main}, broken.Ref); return err },
 		"Record of what is a text": func() error { _, err := j.Record(t.Context(), []string{main}, foreign.Ref); return err },
-		"Lookup":                   func() error { _, _, err := j.Lookup(t.Context(), main, broken.Key); return err },
-		"Lookup of an odd key":     func() error { _, _, err := j.Lookup(t.Context(), main, odd.Key); return err },
+		"Lookup":                   func() error { _, _, err := j.Lookup(t.Context(), main, journaltest.Hashed(broken.Key)); return err },
+		"Lookup of an odd key":     func() error { _, _, err := j.Lookup(t.Context(), main, journaltest.Hashed(odd.Key)); return err },
 		"Abort":                    func() error { return j.Abort(t.Context(), broken) },
 		"Finish": func() error {
 			_, err := j.Finish(t.Context(), ordering.CallResult{Connection: main, Ref: broken.Ref, Call: 1, Outcome: ordering.OutcomeDone})
@@ -201,9 +202,9 @@ func TestSecretCorrupt(t *testing.T) {
 	if err := w.client.Set(t.Context(), "larder:f1:journal-secret", phone, 0).Err(); err != nil {
 		t.Fatal(err)
 	}
-	_, err := w.Secret(t.Context())
+	_, err := journaltest.Secret(t.Context(), w)
 	if !errors.Is(err, journal.ErrCorrupt) || strings.Contains(err.Error(), phone) {
-		t.Errorf("Secret = %v, want ErrCorrupt without the value", err)
+		t.Errorf("secret = %v, want ErrCorrupt without the value", err)
 	}
 }
 

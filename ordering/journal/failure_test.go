@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"larder/internal/testkit/journaltest"
 	"larder/internal/testkit/redistest"
 	"larder/internal/upstream"
 	"larder/ordering"
@@ -25,9 +26,9 @@ func synced() redistest.Option { return redistest.Config("appendfsync", "always"
 func TestKilledRedisKeepsEveryRecord(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil, synced())
-	secret, err := w.Secret(t.Context())
+	secret, err := journaltest.Secret(t.Context(), w)
 	if err != nil {
-		t.Fatalf("Secret: %v", err)
+		t.Fatalf("secret: %v", err)
 	}
 	flying, landed := create(), create()
 	want := map[string]ordering.Record{
@@ -40,12 +41,12 @@ func TestKilledRedisKeepsEveryRecord(t *testing.T) {
 
 	again := journal.New(open(t, w.server.URL(), ""), ordering.DefaultConfig(), quiet())
 	for key, record := range want {
-		got, call, err := again.Lookup(t.Context(), main, key)
+		got, call, err := again.Lookup(t.Context(), main, journaltest.Hashed(key))
 		if diff := cmp.Diff(record, got); err != nil || call != 1 || diff != "" {
 			t.Errorf("Lookup after the kill: call %d, %v; want 1 (-want +got):\n%s", call, err, diff)
 		}
 	}
-	if got, err := again.Secret(t.Context()); err != nil || string(got) != string(secret) {
+	if got, err := journaltest.Secret(t.Context(), again); err != nil || string(got) != string(secret) {
 		t.Errorf("the secret after the kill is another one, %v", err)
 	}
 }
@@ -57,9 +58,11 @@ func TestRedisAway(t *testing.T) {
 	o := create()
 	r := begun(t, w, o)
 	calls := map[string]func(ctx context.Context) error{
-		"Secret": func(ctx context.Context) error { _, err := w.Secret(ctx); return err },
-		"Lookup": func(ctx context.Context) error { _, _, err := w.Lookup(ctx, main, o.Key); return err },
-		"Begin":  func(ctx context.Context) error { _, err := w.Begin(ctx, create()); return err },
+		"Lookup": func(ctx context.Context) error {
+			_, _, err := w.Lookup(ctx, main, journaltest.Hashed(o.Key))
+			return err
+		},
+		"Begin": func(ctx context.Context) error { _, err := w.Begin(ctx, create()); return err },
 		"Begin of a change": func(ctx context.Context) error {
 			_, err := w.Begin(ctx, pay("765"))
 			return err
@@ -101,7 +104,7 @@ func TestRedisAway(t *testing.T) {
 	}
 
 	w.server.Restart()
-	for _, name := range []string{"Secret", "Lookup", "Begin", "Finish", "Order", "Sweep", "Record", "Body", "List"} {
+	for _, name := range []string{"Lookup", "Begin", "Finish", "Order", "Sweep", "Record", "Body", "List"} {
 		if err := calls[name](t.Context()); err != nil {
 			t.Errorf("%s with Redis back: %v", name, err)
 		}
@@ -126,7 +129,7 @@ func TestLostAnswer(t *testing.T) {
 		return o
 	}()} {
 		cutCommit(t, p, j, o)
-		_, call, err := w.Lookup(t.Context(), main, o.Key)
+		_, call, err := w.Lookup(t.Context(), main, journaltest.Hashed(o.Key))
 		if err != nil {
 			t.Fatalf("%s: Lookup: %v; want the call, open although its answer was lost", o.Operation, err)
 		}
@@ -135,7 +138,7 @@ func TestLostAnswer(t *testing.T) {
 				t.Fatalf("%s: Abort: %v", o.Operation, err)
 			}
 		}
-		if _, _, err := w.Lookup(t.Context(), main, o.Key); !errors.Is(err, ordering.ErrKeyFree) {
+		if _, _, err := w.Lookup(t.Context(), main, journaltest.Hashed(o.Key)); !errors.Is(err, ordering.ErrKeyFree) {
 			t.Errorf("%s: Lookup after Abort: %v, want ErrKeyFree", o.Operation, err)
 		}
 		ref := o.Ref
@@ -200,7 +203,7 @@ func TestLateOpening(t *testing.T) {
 	if _, err := w.Record(t.Context(), []string{main}, o.Ref); !errors.Is(err, ordering.ErrNoOrder) {
 		t.Errorf("Record of the late opening: %v, want ErrNoOrder", err)
 	}
-	if _, _, err := w.Lookup(t.Context(), main, o.Key); !errors.Is(err, ordering.ErrKeyFree) {
+	if _, _, err := w.Lookup(t.Context(), main, journaltest.Hashed(o.Key)); !errors.Is(err, ordering.ErrKeyFree) {
 		t.Errorf("Lookup of its key: %v, want ErrKeyFree", err)
 	}
 	if _, err := w.Begin(t.Context(), o); !errors.Is(err, journal.ErrAborted) {
@@ -254,7 +257,7 @@ func TestReplicas(t *testing.T) {
 		if !errors.As(err, &want) || !errors.Is(err, journal.ErrReplicas) {
 			t.Fatalf("Begin of a %s without its replica: %v, want ErrReplicas", o.Operation, err)
 		}
-		if _, _, err := w.Lookup(t.Context(), main, o.Key); !errors.Is(err, ordering.ErrKeyFree) {
+		if _, _, err := w.Lookup(t.Context(), main, journaltest.Hashed(o.Key)); !errors.Is(err, ordering.ErrKeyFree) {
 			t.Errorf("%s: Lookup: %v, want ErrKeyFree", o.Operation, err)
 		}
 	}

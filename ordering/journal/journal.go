@@ -33,7 +33,6 @@ type Journal struct {
 	*writer // includes the reader
 	*guard
 	*sweeper
-	*secret
 }
 
 var _ ordering.Journal = (*Journal)(nil)
@@ -51,12 +50,12 @@ func New(r *redisdb.DB, cfg ordering.Config, log logrus.FieldLogger) *Journal {
 }
 
 func newJournal(r *reader, embedded bool, cfg ordering.Config) *Journal {
+	r.secret = &secret{name: r.keys.JournalSecret(), client: r.write}
 	w := &writer{reader: r, memory: &memory{cfg: cfg, log: r.log, states: map[string]*state{}}}
 	return &Journal{
 		writer:  w,
 		guard:   &guard{writer: w, embedded: embedded},
 		sweeper: &sweeper{w},
-		secret:  &secret{name: r.keys.JournalSecret(), client: r.write},
 	}
 }
 

@@ -23,7 +23,8 @@ func likelyCalls() []int { return []int{1, 2, 3, 4} }
 
 // reader reads orders by key, orderID and ref, and in lists.
 type reader struct {
-	keys cache.Keys
+	keys   cache.Keys
+	secret *secret
 	// read retries failed commands. write does not: a command may have run before its reply was
 	// lost.
 	read, write redis.UniversalClient
@@ -112,8 +113,12 @@ func decodeReply(at location, calls []int, done *redis.Cmd) (o *order, whole boo
 }
 
 // Lookup returns the call that has the key, with its order (policy O7).
-func (r *reader) Lookup(ctx context.Context, connection, key string) (ordering.Record, int, error) {
-	_, owner, call, err := r.keyOwner(ctx, connection, key)
+func (r *reader) Lookup(ctx context.Context, connection string, hash func([]byte) string) (ordering.Record, int, error) {
+	secret, err := r.secret.get(ctx)
+	if err != nil {
+		return ordering.Record{}, 0, failed("secret", err)
+	}
+	_, owner, call, err := r.keyOwner(ctx, connection, hash(secret))
 	if err == nil && owner == nil {
 		err = ordering.ErrKeyFree
 	}

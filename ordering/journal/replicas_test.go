@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"larder/internal/testkit/journaltest"
 	"larder/internal/testkit/redistest"
 	"larder/internal/upstream"
 	"larder/ordering"
@@ -132,7 +133,7 @@ func TestReplicaRuleIsAutomatic(t *testing.T) {
 		if !errors.Is(err, journal.ErrReplicas) {
 			t.Errorf("%s: Begin = %v, want ErrReplicas", name, err)
 		}
-		if _, _, err := instance.Lookup(t.Context(), main, o.Key); !errors.Is(err, ordering.ErrKeyFree) {
+		if _, _, err := instance.Lookup(t.Context(), main, journaltest.Hashed(o.Key)); !errors.Is(err, ordering.ErrKeyFree) {
 			t.Errorf("%s: Lookup = %v, want the key free", name, err)
 		}
 		// The instance that probes the replica waits; on a slow machine that may be the
@@ -324,7 +325,7 @@ func TestFinishIsRewritten(t *testing.T) {
 	p.failover(t, p.replicas[0])
 	p.addReplicaOf(t)
 	eventually(t, "the completion is written again", func() bool { _, err := j.Finish(t.Context(), e); return err == nil })
-	got, call, err := j.Lookup(t.Context(), main, o.Key)
+	got, call, err := j.Lookup(t.Context(), main, journaltest.Hashed(o.Key))
 	if err != nil || call != 1 || got.State != ordering.StatePlaced || got.OrderID != "765" {
 		t.Errorf("Lookup = call %d of %+v, %v; want the placed order", call, got, err)
 	}
@@ -356,7 +357,7 @@ func TestResolutionIsRewritten(t *testing.T) {
 	p.failover(t, p.replicas[0])
 	p.addReplicaOf(t)
 	eventually(t, "it is resolved again", func() bool { _, err := j.Resolve(t.Context(), s); return err == nil })
-	got, call, err := j.Lookup(t.Context(), main, o.Key)
+	got, call, err := j.Lookup(t.Context(), main, journaltest.Hashed(o.Key))
 	if err != nil || call != 1 || got.OrderID != "765" || got.Calls[0].Resolved == nil || got.Calls[0].Resolved.By != "ops" {
 		t.Errorf("Lookup = call %d of %+v, %v; want it as the person said", call, got, err)
 	}
@@ -397,7 +398,7 @@ func TestRecreate(t *testing.T) {
 		sameRecord(t, known, got)
 	}
 	for key, want := range map[string]int{o.Key: 1, payment.Key: 2} {
-		got, call, err := j.Lookup(t.Context(), main, key)
+		got, call, err := j.Lookup(t.Context(), main, journaltest.Hashed(key))
 		if err != nil || call != want {
 			t.Fatalf("Lookup = call %d, %v; want %d", call, err, want)
 		}
@@ -440,7 +441,7 @@ func TestRecreateBesideAnotherCall(t *testing.T) {
 		t.Fatalf("Recreate = call %d of %+v, %v; want call 3 of a paid order", number, got, err)
 	}
 	for key, want := range map[string]int{mine.Key: 3, others.Key: 2} {
-		if _, call, err := w.Lookup(t.Context(), main, key); err != nil || call != want {
+		if _, call, err := w.Lookup(t.Context(), main, journaltest.Hashed(key)); err != nil || call != want {
 			t.Errorf("Lookup = call %d, %v; want %d", call, err, want)
 		}
 	}
@@ -464,7 +465,7 @@ func TestAbortIsRewritten(t *testing.T) {
 	p.failover(t, p.replicas[0])
 	p.addReplicaOf(t)
 	eventually(t, "it is given up again", func() bool { return j.Abort(t.Context(), o) == nil })
-	if _, _, err := j.Lookup(t.Context(), main, o.Key); !errors.Is(err, ordering.ErrKeyFree) {
+	if _, _, err := j.Lookup(t.Context(), main, journaltest.Hashed(o.Key)); !errors.Is(err, ordering.ErrKeyFree) {
 		t.Errorf("Lookup = %v, want the key free", err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"larder/internal/testkit/journaltest"
 	"larder/internal/upstream"
 	"larder/ordering"
 )
@@ -242,8 +243,8 @@ func TestSweepPutsOffWhatIsStillThere(t *testing.T) {
 func TestKeysShareOneSlot(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)
-	if _, err := w.Secret(t.Context()); err != nil {
-		t.Fatalf("Secret: %v", err)
+	if _, err := journaltest.Secret(t.Context(), w); err != nil {
+		t.Fatalf("secret: %v", err)
 	}
 	for _, connection := range []string{main, "other"} {
 		ended(t, w, begun(t, w, create(on(connection))), ordering.OutcomeDone, "765")

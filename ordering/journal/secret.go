@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -28,15 +27,15 @@ type secret struct {
 	readAt time.Time
 }
 
-// Secret returns the key for fingerprints and hashes of keys: 32 random bytes, created by the first
+// get returns the key for fingerprints and hashes of keys: 32 random bytes, created by the first
 // call and stored without expiry. It is read again every five seconds, and restored if Redis has
 // lost it. Instances with different secrets would place the same order twice.
-func (s *secret) Secret(ctx context.Context) ([]byte, error) {
+func (s *secret) get(ctx context.Context) ([]byte, error) {
 	s.mu.Lock()
 	known, readAt := s.value, s.readAt
 	s.mu.Unlock()
 	if known != nil && time.Since(readAt) < trustedFor {
-		return bytes.Clone(known), nil
+		return known, nil
 	}
 	at := time.Now()
 	key, err := s.client.Get(ctx, s.name).Bytes() // GET first: a read-only Redis can answer it
@@ -47,18 +46,18 @@ func (s *secret) Secret(ctx context.Context) ([]byte, error) {
 			_, _ = rand.Read(candidate) // never fails (crypto/rand)
 		}
 		if err := s.client.SetNX(ctx, s.name, candidate, 0).Err(); err != nil {
-			return nil, failed("secret", err)
+			return nil, err
 		}
 		key, err = s.client.Get(ctx, s.name).Bytes()
 	}
 	if err != nil {
-		return nil, failed("secret", err)
+		return nil, err
 	}
 	if len(key) != secretBytes {
-		return nil, failed("secret", fmt.Errorf("%w: %s has %d bytes, not %d", ErrCorrupt, s.name, len(key), secretBytes))
+		return nil, fmt.Errorf("%w: %s has %d bytes, not %d", ErrCorrupt, s.name, len(key), secretBytes)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.value, s.readAt = key, at
-	return bytes.Clone(key), nil
+	return key, nil
 }

@@ -1,7 +1,6 @@
 package journaltest
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -34,7 +33,6 @@ type Method string
 
 // The methods.
 const (
-	MethodSecret   Method = "Secret"
 	MethodWatch    Method = "Watch"
 	MethodAccept   Method = "Accept"
 	MethodRecreate Method = "Recreate"
@@ -133,14 +131,6 @@ func (m *Memory) Fail(hook func(Method) Failure) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.fail = hook
-}
-
-// Secret returns the journal's secret.
-func (m *Memory) Secret(ctx context.Context) (secret []byte, err error) {
-	return secret, m.do(ctx, MethodSecret, func(time.Time) error {
-		secret = bytes.Clone(m.secret)
-		return nil
-	})
 }
 
 // Ready returns nil: a journal in memory is always writable.

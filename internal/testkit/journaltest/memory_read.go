@@ -13,10 +13,12 @@ import (
 )
 
 // Lookup returns the call that owns a key.
-func (m *Memory) Lookup(ctx context.Context, connection, key string) (record ordering.Record, call int, err error) {
+func (m *Memory) Lookup(
+	ctx context.Context, connection string, hash func([]byte) string,
+) (record ordering.Record, call int, err error) {
 	err = m.do(ctx, MethodLookup, func(time.Time) error {
 		s := m.store(connection)
-		k, ok := s.keys[key]
+		k, ok := s.keys[hash(m.secret)]
 		if !ok {
 			return ordering.ErrKeyFree
 		}

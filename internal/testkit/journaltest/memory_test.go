@@ -79,13 +79,9 @@ func TestMemoryInRealTime(t *testing.T) {
 func TestMemoryFails(t *testing.T) {
 	t.Parallel()
 	calls := map[journaltest.Method]func(m *journaltest.Memory, o ordering.CallSpec) error{
-		journaltest.MethodSecret: func(m *journaltest.Memory, _ ordering.CallSpec) error {
-			_, err := m.Secret(t.Context())
-			return err
-		},
 		journaltest.MethodReady: func(m *journaltest.Memory, _ ordering.CallSpec) error { return m.Ready(t.Context(), "main") },
 		journaltest.MethodLookup: func(m *journaltest.Memory, o ordering.CallSpec) error {
-			_, _, err := m.Lookup(t.Context(), o.Connection, o.Key)
+			_, _, err := m.Lookup(t.Context(), o.Connection, journaltest.Hashed(o.Key))
 			return err
 		},
 		journaltest.MethodBegin: func(m *journaltest.Memory, o ordering.CallSpec) error {
