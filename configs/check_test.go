@@ -47,13 +47,13 @@ auth:
       scopes: [cook]
 `, "LARDER_CACHE_MEMORY=1KiB")
 	want := []string{
-		`larder.yaml:2:11: http.listen: "nowhere" is no host:port address, as 127.0.0.1:8080`,
+		`larder.yaml:2:11: http.listen: "nowhere" is not a host:port address, such as 127.0.0.1:8080`,
 		`larder.yaml:4:12: sync.history: must be at least 1`,
 		`larder.yaml:6:13: ordering.max_zero: unknown value "some"; did you mean "none"? (valid: unlimited, none)`,
 		`larder.yaml:8:5: connections[0].base_url: is missing`,
 		`larder.yaml:9:15: connections[0].auth_url: "ftp://x" must start with http:// or https://`,
-		`larder.yaml:15:15: auth.clients[0].secret: is shorter than 16 bytes, which is rejected because http.listen (nowhere) ` +
-			"is reachable from other machines; use a random one, as `openssl rand -base64 24` prints",
+		`larder.yaml:15:15: auth.clients[0].secret: is shorter than 16 bytes, which is not allowed because http.listen (nowhere) ` +
+			"is reachable from other machines; create a random one with `openssl rand -base64 24`",
 		`larder.yaml:16:16: auth.clients[0].scopes[0]: unknown scope "cook" (valid: menu, orders, ops)`,
 		`environment LARDER_CACHE_MEMORY: cache.memory: must be at least 1MiB`,
 	}

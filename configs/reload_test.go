@@ -136,13 +136,13 @@ func TestReloadRefusesClientsThatDoNotFit(t *testing.T) {
 		},
 		"with a short secret": {
 			"8080", "{id: ops, secret: s, scopes: [ops]}",
-			`larder.yaml:4:36: auth.clients[0].secret: is shorter than 16 bytes, which is rejected because http.listen (0.0.0.0:8080) ` +
-				"is reachable from other machines; use a random one, as `openssl rand -base64 24` prints",
+			`larder.yaml:4:36: auth.clients[0].secret: is shorter than 16 bytes, which is not allowed because http.listen (0.0.0.0:8080) ` +
+				"is reachable from other machines; create a random one with `openssl rand -base64 24`",
 		},
 		"with a short secret behind a proxy": {
 			"8080", "{id: ops, secret: s, scopes: [ops]}",
-			`larder.yaml:4:36: auth.clients[0].secret: is shorter than 16 bytes, which is rejected because http.trusted_proxies names a proxy, ` +
-				"which passes on requests of other machines; use a random one, as `openssl rand -base64 24` prints",
+			`larder.yaml:4:36: auth.clients[0].secret: is shorter than 16 bytes, which is not allowed because http.trusted_proxies lists a proxy, ` +
+				"which forwards requests from other machines; create a random one with `openssl rand -base64 24`",
 		},
 	} {
 		running := running

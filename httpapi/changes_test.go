@@ -143,10 +143,10 @@ func TestRefusalsSayWhatTheyRefuse(t *testing.T) {
 	k := newOrderFixture(t)
 	p, lost := k.place("k"), k.lost("lost")
 	for _, test := range []struct{ method, path, body, want string }{
-		{http.MethodPost, ordersPath, `{}`, "the order breaks rules of the menu; see errors"},
-		{http.MethodPut, "/v1/orders/" + p.OrderID + "/pay", `[]`, "the payment breaks rules; see errors"},
-		{http.MethodPut, "/v1/orders/" + p.OrderID + "/reject", `{}`, "the rejection breaks rules; see errors"},
-		{http.MethodPost, "/v1/ops/orders/" + lost + "/resolve", `{}`, "the order cannot be resolved like this; see errors"},
+		{http.MethodPost, ordersPath, `{}`, "the order is not valid; see errors"},
+		{http.MethodPut, "/v1/orders/" + p.OrderID + "/pay", `[]`, "the payment is not valid; see errors"},
+		{http.MethodPut, "/v1/orders/" + p.OrderID + "/reject", `{}`, "the rejection is not valid; see errors"},
+		{http.MethodPost, "/v1/ops/orders/" + lost + "/resolve", `{}`, "the resolution is not valid; see errors"},
 	} {
 		got := k.do(test.method, test.path, test.body, append(key("refusal"), append([]string{"Content-Type", "application/json"}, k.ops...)...)...)
 		if said := got.refused(t, http.StatusUnprocessableEntity, "validation_failed"); said.Msg != test.want {

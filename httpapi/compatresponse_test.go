@@ -114,7 +114,7 @@ func TestUncertainOutcomesOnTheCompatibleAPI(t *testing.T) {
 	gone.refusedCompat(t, http.StatusGatewayTimeout, "order_outcome_unknown")
 	resolve(gone, `{"operation":"create","outcome":"not_done"}`)
 	got := send("gone")
-	if got.status != http.StatusBadGateway || !strings.Contains(string(got.body), `"code":"upstream_refused"`) || !strings.Contains(string(got.body), "a person") {
+	if got.status != http.StatusBadGateway || !strings.Contains(string(got.body), `"code":"upstream_refused"`) || !strings.Contains(string(got.body), "an operator recorded this outcome") {
 		t.Errorf("resolved not done: %d %s", got.status, got.body)
 	}
 

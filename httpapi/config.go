@@ -150,10 +150,10 @@ func (c Config) Validate() error {
 	}
 	errs = append(errs, setting.OneOf("http.access_log", "value", c.AccessLog, LogErrors, LogSampled, LogAll))
 	if c.MaxConnections < 0 {
-		errs = append(errs, setting.Errorf("http.max_connections", "must not be negative; 0 is no limit"))
+		errs = append(errs, setting.Errorf("http.max_connections", "must not be negative; 0 means no limit"))
 	}
 	if c.MaxConnectionsPerAddress < 0 {
-		errs = append(errs, setting.Errorf("http.max_connections_per_address", "must not be negative; 0 is no limit"))
+		errs = append(errs, setting.Errorf("http.max_connections_per_address", "must not be negative; 0 means no limit"))
 	}
 	for _, duration := range []struct {
 		key   string
@@ -191,7 +191,7 @@ func (c Config) fastPath() bool { return c.FastPath == nil || *c.FastPath }
 func checkListen(key, address string) error {
 	_, port, err := net.SplitHostPort(address)
 	if err != nil {
-		return setting.Errorf(key, "%q is no host:port address, as 127.0.0.1:8080", address)
+		return setting.Errorf(key, "%q is not a host:port address, such as 127.0.0.1:8080", address)
 	}
 	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
 		return setting.Errorf(key, "port %q is not between 0 and 65535", port)
@@ -205,7 +205,7 @@ func checkHost(key, host string) error {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '.'
 	}
 	if host == "" || strings.HasPrefix(host, ".") || strings.ContainsFunc(host, func(r rune) bool { return !valid(r) }) {
-		return setting.Errorf(key, "%q is no host name; write it without scheme and port, as shop.example", host)
+		return setting.Errorf(key, "%q is not a host name; write it without scheme and port, such as shop.example", host)
 	}
 	return nil
 }
@@ -215,7 +215,7 @@ func checkProxy(key, proxy string) error {
 	_, notAddress := netip.ParseAddr(proxy)
 	_, notNetwork := netip.ParsePrefix(proxy)
 	if notAddress != nil && notNetwork != nil {
-		return setting.Errorf(key, "%q is neither an address nor a network, as 10.0.0.0/8", proxy)
+		return setting.Errorf(key, "%q is neither an IP address nor a network, such as 10.0.0.0/8", proxy)
 	}
 	return nil
 }
@@ -229,7 +229,7 @@ func (c Config) Exposed() string {
 	case c.OpsListen != "" && !IsLoopback(c.OpsListen):
 		return "http.ops_listen (" + c.OpsListen + ") is reachable from other machines"
 	case len(c.TrustedProxies) > 0:
-		return "http.trusted_proxies names a proxy, which passes on requests of other machines"
+		return "http.trusted_proxies lists a proxy, which forwards requests from other machines"
 	default:
 		return ""
 	}

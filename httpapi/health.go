@@ -189,10 +189,10 @@ func (h *health) componentsOf(ctx context.Context, found readinessReport) *compo
 	case found.refused != nil:
 		p.Redis = component{Msg: redisdb.SafeText(found.refused)}
 	case h.deps.Redis.Embedded():
-		p.Redis.Msg = "embedded: everything is in memory and forgotten when larder stops"
+		p.Redis.Msg = "embedded: all data is in memory and is lost when larder stops"
 	}
 	if len(found.missing) > 0 {
-		p.Catalogues = component{Msg: fmt.Sprintf("%d of %s without a menu yet: %s",
+		p.Catalogues = component{Msg: fmt.Sprintf("no menu yet for %d of %s: %s",
 			len(found.missing), countOf(len(found.all), "restaurant"), firstIDs(found.missing))}
 	}
 	failed := h.failed(ctx, found)
@@ -248,7 +248,7 @@ func (h *health) journalOf(ctx context.Context, connection string) component {
 	case !health.PausedAt.IsZero():
 		return component{Msg: journalRestored}
 	case h.deps.Redis.Embedded():
-		return component{OK: true, Msg: "orders are forgotten when larder stops (ordering.allow_non_durable)"}
+		return component{OK: true, Msg: "orders are lost when larder stops (ordering.allow_non_durable)"}
 	case watched:
 		return component{OK: true, Msg: health.Rule()}
 	default:
@@ -257,7 +257,7 @@ func (h *health) journalOf(ctx context.Context, connection string) component {
 }
 
 // journalRestored explains why new orders are paused (policy O14a).
-const journalRestored = "Redis was restored or has lost orders: no new orders are placed until an operator accepts the journal " +
+const journalRestored = "Redis was restored or has lost orders: new orders are paused until an operator accepts the journal " +
 	"(larder order accept-restore)"
 
 // failed returns the restaurants whose last sync failed, by connection. For restaurants without

@@ -53,7 +53,7 @@ func TestReadyAfterTheStart(t *testing.T) {
 	}
 	w.syncOnce(north)
 	w.syncOnce(empty) // fails; tried all the same
-	if got := w.ready(http.StatusOK); got.Status != "degraded" || !got.Parts.Redis.OK || got.Parts.Catalogues.OK || got.Parts.Catalogues.Msg != "1 of 3 restaurants without a menu yet: "+empty {
+	if got := w.ready(http.StatusOK); got.Status != "degraded" || !got.Parts.Redis.OK || got.Parts.Catalogues.OK || got.Parts.Catalogues.Msg != "no menu yet for 1 of 3 restaurants: "+empty {
 		t.Errorf("every restaurant was tried: %+v", got)
 	}
 	// It never had a menu: only its run shows that the service gave none.

@@ -79,7 +79,7 @@ func TestAContradictionIsShown(t *testing.T) {
 	}
 	open()
 	late := answer()
-	if p := late.refused(t, http.StatusBadGateway, "upstream_refused"); p.Ref != ref || !strings.Contains(p.Msg, "a person") {
+	if p := late.refused(t, http.StatusBadGateway, "upstream_refused"); p.Ref != ref || !strings.Contains(p.Msg, "an operator recorded this outcome") {
 		t.Errorf("got %s", late.body)
 	}
 	if one := k.opsOrder(ref); one.State != "refused" || one.Calls[0].Contradicted == nil || *one.Calls[0].Contradicted != "done" {

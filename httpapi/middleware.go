@@ -52,7 +52,7 @@ func (s *Server) instrument(c *gin.Context) {
 	// dropped silently and the response would contain too much.
 	if query := c.Request.URL.RawQuery; query != "" {
 		if _, err := url.ParseQuery(query); err != nil {
-			respond.Fail(c, respond.InvalidParameter("query", "is not well-formed: write & between parameters, and % as %25"))
+			respond.Fail(c, respond.InvalidParameter("query", "is malformed: separate parameters with &, and write % as %25"))
 			return
 		}
 	}
@@ -76,7 +76,7 @@ func (s *Server) onPanic(c *gin.Context, fault any) {
 	clear(c.Writer.Header()) // the headers that the handler set belong to another response
 	c.Writer.Header()[respond.HeaderRequestID] = []string{id}
 	s.cors.header(c)
-	const msg = "something went wrong inside larder; the log has the cause under this requestId"
+	const msg = "internal error; the log has the cause under this requestId"
 	respond.Fail(c, &respond.Problem{Code: respond.CodeInternal, Msg: msg})
 }
 

@@ -36,7 +36,7 @@ func newOpenConnections(limit, files int, each *addressConnections, log logrus.F
 	if fit := files - files/8; files > 0 && fit < limit {
 		o.limit = max(fit, 1)
 		log.WithFields(logrus.Fields{"event": "http.fd_limit_low", "max_connections": limit, "connections": o.limit, "files": files}).
-			Warn("too few files may be open for http.max_connections: raise LimitNOFILE or ulimit -n")
+			Warn("the limit of open files is too low for http.max_connections: raise LimitNOFILE or ulimit -n")
 	}
 	o.places = make(chan struct{}, o.limit)
 	return o
@@ -56,7 +56,7 @@ func (o *openConnections) enter(closed <-chan struct{}) bool {
 	if o.full.CompareAndSwap(false, true) { // logged once, until a tenth of the places is free again
 		o.filled.Add(1)
 		o.log.WithFields(logrus.Fields{"event": "http.connection_limit", "connections": o.limit}).
-			Warn("as many connections as may be: further ones wait until one has left")
+			Warn("connection limit reached: further connections wait until one closes")
 	}
 	select {
 	case o.places <- struct{}{}:
@@ -71,7 +71,7 @@ func (o *openConnections) leave() {
 	open := o.open.Add(-1)
 	o.free()
 	if open <= int64(o.limit-(o.limit+9)/10) && o.full.CompareAndSwap(true, false) {
-		o.log.WithFields(logrus.Fields{"event": "http.connections_available", "connections": open}).Info("there is room for connections again")
+		o.log.WithFields(logrus.Fields{"event": "http.connections_available", "connections": open}).Info("connections are available again")
 	}
 }
 

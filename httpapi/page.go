@@ -38,14 +38,14 @@ var currencyForm = regexp.MustCompile("^[A-Z]{3}$")
 func (c PageConfig) check() []error {
 	var errs []error
 	if c.Currency != "" && !currencyForm.MatchString(c.Currency) {
-		errs = append(errs, setting.Errorf("http.page.currency", "%q is no currency code of three capital letters, as EUR", c.Currency))
+		errs = append(errs, setting.Errorf("http.page.currency", "%q is not a currency code of three capital letters, such as EUR", c.Currency))
 	}
 	for i, origin := range c.ImageOrigins {
 		if err := setting.Origin(setting.Index("http.page.image_origins", i), origin); err != nil {
 			errs = append(errs, err)
 		} else if strings.ContainsAny(origin, "; ,'\"*") { // it would end the policy's directive
 			errs = append(errs, setting.Errorf(setting.Index("http.page.image_origins", i),
-				"%q is no origin; write scheme and host alone, as https://img.example", origin))
+				"%q is not an origin; write only the scheme and host, such as https://img.example", origin))
 		}
 	}
 	return errs
@@ -198,11 +198,11 @@ func (s *Server) pageView(c *gin.Context) pageView {
 		view.Restaurant = asked
 	case asked != "":
 		view.Unknown, view.Orders = true, false
-		view.Name = view.Say("There is no such restaurant.", "Такого ресторана нет.")
+		view.Name = view.Say("Restaurant not found.", "Ресторан не найден.")
 	case len(all) > 0:
 		view.Restaurant = all[0].ID
 	default:
-		view.Name = view.Say("There is no restaurant to show yet.", "Пока нет ни одного ресторана.")
+		view.Name = view.Say("There are no restaurants yet.", "Пока нет ни одного ресторана.")
 	}
 	if view.Restaurant != "" {
 		view.Name = view.Say("Menu", "Меню")

@@ -69,7 +69,7 @@ func TestPage(t *testing.T) {
 
 	const unknown = "/?restaurant=%22%3E%3Cscript%3Ealert(1)%3C/script%3E"
 	missing := k.get(unknown, "Accept", "text/html, */*;q=0.8").is(t, http.StatusNotFound)
-	if text := string(missing.body); !strings.Contains(text, "<h1>There is no such restaurant.</h1>") || strings.Contains(text, "alert(1)") || strings.Contains(text, "<larder-") || strings.Contains(text, "needs JavaScript") {
+	if text := string(missing.body); !strings.Contains(text, "<h1>Restaurant not found.</h1>") || strings.Contains(text, "alert(1)") || strings.Contains(text, "<larder-") || strings.Contains(text, "needs JavaScript") {
 		t.Errorf("the page of an unknown restaurant:\n%s", text)
 	}
 	if missing.header.Get("Content-Security-Policy") != policy || missing.header.Get("Cache-Control") != "no-store" {

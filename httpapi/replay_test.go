@@ -108,7 +108,7 @@ func TestTheReplayOfWhatWasResolved(t *testing.T) {
 		}},
 		"not done": {`{"operation":"create","outcome":"not_done"}`, http.StatusBadGateway, func(t *testing.T, _ *orderFixture, got reply) {
 			p := got.refusedReplay(t, http.StatusBadGateway, "upstream_refused")
-			if !strings.Contains(p.Msg, "a person") || p.Upstream != nil {
+			if !strings.Contains(p.Msg, "an operator recorded this outcome") || p.Upstream != nil {
 				t.Errorf("got %s", got.body)
 			}
 		}},

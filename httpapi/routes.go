@@ -131,7 +131,7 @@ func get(engine *gin.Engine, path string, handlers ...gin.HandlerFunc) {
 
 // noRoute answers requests that match no route.
 func noRoute(*gin.Context) error {
-	return &respond.Problem{Code: respond.CodeNotFound, Msg: "there is nothing at this path"}
+	return &respond.Problem{Code: respond.CodeNotFound, Msg: "this path does not exist"}
 }
 
 // noMethod answers OPTIONS, and methods that a path does not support. Gin has listed the
@@ -140,7 +140,7 @@ func (s *Server) noMethod(c *gin.Context) error {
 	header := c.Writer.Header()
 	header.Set("Allow", strings.Join(append(header.Values("Allow"), http.MethodOptions), ", "))
 	if c.Request.Method != http.MethodOptions {
-		return &respond.Problem{Code: respond.CodeMethodNotAllowed, Msg: "the path takes " + header.Get("Allow")}
+		return &respond.Problem{Code: respond.CodeMethodNotAllowed, Msg: "this path supports " + header.Get("Allow")}
 	}
 	if c.GetHeader("Access-Control-Request-Method") != "" && header.Get("Access-Control-Allow-Origin") != "" { // a preflight
 		s.cors.preflight(c)

@@ -163,7 +163,8 @@ func (s *Server) drain(ctx context.Context, servers []*http.Server, fast *fastpa
 		group.Go(func() error { return fast.Wait(ctx) }) // the server has closed it
 	}
 	if err := group.Wait(); err != nil {
-		s.deps.Log.WithFields(logrus.Fields{"event": "http.drain_cut", "cause": err.Error()}).Warn("requests were cut at shutdown")
+		s.deps.Log.WithFields(logrus.Fields{"event": "http.drain_cut", "cause": err.Error()}).
+			Warn("requests in progress were aborted at shutdown; raise http.drain_timeout if this repeats")
 	}
 }
 

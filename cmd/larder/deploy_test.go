@@ -108,7 +108,7 @@ auth: {clients: [{id: ops, secret: x, scopes: [ops]}]}
 	}
 	for _, name := range []string{"check", "serve"} {
 		got := command{}.run(t, name, "--config", file)
-		if got.Status != cli.StatusFailed || !strings.Contains(got.Err, "auth.clients[0].secret: is shorter than 16 bytes, which is rejected because http.trusted_proxies") {
+		if got.Status != cli.StatusFailed || !strings.Contains(got.Err, "auth.clients[0].secret: is shorter than 16 bytes, which is not allowed because http.trusted_proxies") {
 			t.Errorf("larder %s: %+v", name, got)
 		}
 	}

@@ -130,10 +130,10 @@ func (a *Log) Add(c *gin.Context, d Entry) {
 		fields["version"] = *d.Version
 	}
 	if err := a.write(c.Request.Context(), d); err != nil {
-		a.log.WithFields(fields).WithError(err).Error("what was done could not be put into the audit list")
+		a.log.WithFields(fields).WithError(err).Error("could not write to the audit log")
 		return
 	}
-	a.log.WithFields(fields).Info("an operator's action")
+	a.log.WithFields(fields).Info("operator action")
 }
 
 // Detail shortens a text to maxDetail bytes.

@@ -168,7 +168,7 @@ func (a *Auth) read(ctx context.Context, text string) (Caller, error) {
 			return nil, fault
 		}
 		if key == nil {
-			return nil, errors.New("the token was signed with another key")
+			return nil, errors.New("the token was signed with an unknown key")
 		}
 		return key.secret, nil
 	})
@@ -176,16 +176,16 @@ func (a *Auth) read(ctx context.Context, text string) (Caller, error) {
 		return Caller{}, fault
 	}
 	if err != nil {
-		msg := "the token is not valid; ask for one at /connect/token"
+		msg := "the token is not valid; request a new one at /connect/token"
 		if errors.Is(err, jwt.ErrTokenExpired) {
-			msg = "the token has expired; ask for a new one at /connect/token"
+			msg = "the token has expired; request a new one at /connect/token"
 		}
 		return Caller{}, &respond.Problem{Code: respond.CodeUnauthorized, Msg: msg, Cause: err}
 	}
 	among := a.clients.now.Load()
 	client, known := among.byID[said.Subject]
 	if !known {
-		return Caller{}, unauthorized("the token's client is no longer configured")
+		return Caller{}, unauthorized("the token's client has been removed; use another client")
 	}
 	who := Caller{Client: client.ID, Connection: client.Connection, Expires: said.ExpiresAt.Time, key: key, among: among}
 	for scope := range strings.FieldsSeq(said.Scope) {
@@ -208,7 +208,7 @@ func (a *Auth) bearer(c *gin.Context) (who Caller, given bool, err error) {
 	}
 	scheme, token, _ := strings.Cut(header[0], " ")
 	if len(header) > 1 || !strings.EqualFold(scheme, "Bearer") || token == "" {
-		return Caller{}, true, unauthorized("send one Authorization header: Bearer and a token of /connect/token")
+		return Caller{}, true, unauthorized("send one Authorization header: Bearer followed by a token from /connect/token")
 	}
 	who, err = a.read(c.Request.Context(), strings.TrimSpace(token))
 	// Only the usual form is cached. Otherwise one token in many forms would evict the others.

@@ -101,16 +101,16 @@ func (c Config) Validate() error {
 		case client.ID == "":
 			errs = append(errs, setting.Errorf(key+".id", "must not be empty"))
 		case client.ID == PublicClient:
-			errs = append(errs, setting.Errorf(key+".id", "%q is the name of guests without a token", client.ID))
+			errs = append(errs, setting.Errorf(key+".id", "%q is reserved for guests without a token; choose another id", client.ID))
 		case seen[client.ID]:
-			errs = append(errs, setting.Errorf(key+".id", "%q stands twice", client.ID))
+			errs = append(errs, setting.Errorf(key+".id", "%q is used twice; ids must be unique", client.ID))
 		}
 		seen[client.ID] = true
 		if client.Secret == "" {
 			errs = append(errs, setting.Errorf(key+".secret", "must not be empty"))
 		}
 		if len(client.Scopes) == 0 {
-			errs = append(errs, setting.Errorf(key+".scopes", "must name at least one of menu, orders, ops"))
+			errs = append(errs, setting.Errorf(key+".scopes", "must contain at least one of menu, orders, ops"))
 		}
 		for j, scope := range client.Scopes {
 			errs = append(errs, setting.OneOf(setting.Index(key+".scopes", j), "scope", scope, ScopeMenu, ScopeOrders, ScopeOps))
@@ -131,11 +131,11 @@ func (c Config) Validate() error {
 		}
 	}
 	if c.PublicOrders.Enabled && len(c.PublicOrders.Origins) == 0 {
-		errs = append(errs, setting.Errorf("auth.public_orders.origins", "must name the origins that may place when enabled is true"))
+		errs = append(errs, setting.Errorf("auth.public_orders.origins", "must list the origins that may place orders if enabled is true"))
 	}
 	if c.PublicOrders.Enabled && len(c.PublicOrders.PaymentTypes) == 0 {
 		errs = append(errs, setting.Errorf("auth.public_orders.payment_types",
-			"must name at least one of cash, card, online when enabled is true"))
+			"must contain at least one of cash, card, online if enabled is true"))
 	}
 	for i, kind := range c.PublicOrders.PaymentTypes {
 		errs = append(errs, setting.OneOf(setting.Index("auth.public_orders.payment_types", i), "payment type", kind, "cash", "card", "online"))
@@ -154,7 +154,7 @@ func (c Config) ValidateFor(exposed string) error {
 	reject := func(key, weakness string) {
 		if weakness != "" {
 			errs = append(errs, setting.Errorf(key,
-				"%s, which is rejected because %s; use a random one, as `openssl rand -base64 24` prints", weakness, exposed))
+				"%s, which is not allowed because %s; create a random one with `openssl rand -base64 24`", weakness, exposed))
 		}
 	}
 	for i, client := range c.Clients {
@@ -177,7 +177,7 @@ func weakness(secret, id string, least int) string {
 	case len(secret) < least:
 		return "is shorter than " + strconv.Itoa(least) + " bytes"
 	case id != "" && strings.EqualFold(secret, id+"-secret"):
-		return `is the id and "-secret", as the demo's secrets are`
+		return `is the id followed by "-secret", as in the demo`
 	case len(unit(secret)) < least && len(unit(secret)) < len(secret):
 		return "repeats a text of fewer than " + strconv.Itoa(least) + " bytes"
 	case slices.Contains(wellKnown(), unit(plain)):

@@ -58,7 +58,7 @@ func (h hosts) ownOrigin(r *http.Request) bool {
 }
 
 // notOwnHost is the error text for a reboundPage.
-const notOwnHost = "the page's host name is not one of http.hosts; add it there, or open the page at localhost"
+const notOwnHost = "the page's host name is not in http.hosts; add it there, or open the page at localhost"
 
 // reboundPage reports whether the request comes from a page whose host is not this server's own
 // (DNS rebinding). If only this machine can reach larder, short and well-known secrets are

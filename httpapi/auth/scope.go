@@ -25,11 +25,11 @@ func (a *Auth) RequireScope(want Scope) gin.HandlerFunc {
 		case !given && want == ScopeMenu && a.cfg.MenuIsOpen():
 			// public: no caller in the context
 		case !given:
-			respond.Fail(c, unauthorized("send a bearer token with the scope "+string(want)+"; /connect/token gives one"))
+			respond.Fail(c, unauthorized("send a bearer token with the scope "+string(want)+"; get one at /connect/token"))
 		case !Holds(who.Scopes, want):
 			c.Header("WWW-Authenticate", `Bearer realm="larder", error="insufficient_scope", scope="`+string(want)+`"`)
 			respond.Fail(c, &respond.Problem{
-				Code: respond.CodeForbidden, Msg: "the token has not the scope " + string(want), Params: map[string]any{"scope": string(want)},
+				Code: respond.CodeForbidden, Msg: "the token does not have the scope " + string(want), Params: map[string]any{"scope": string(want)},
 			})
 		default:
 			c.Set(keyCaller, who)

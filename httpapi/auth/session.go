@@ -197,10 +197,10 @@ func (a *Auth) authenticate(c *gin.Context, id, secret string) (ClientConfig, er
 	_, configured := a.clients.get(id)
 	a.deps.Log.WithFields(logrus.Fields{
 		"event": "ops.sign_in_refused", "requestId": respond.RequestID(c), "configured": configured, "secret": ok,
-	}).Warn("somebody could not sign in to /ops")
+	}).Warn("sign-in to /ops refused")
 	if ok {
 		return ClientConfig{}, &respond.Problem{
-			Code: respond.CodeForbidden, Msg: "the client has not the scope ops", Params: map[string]any{"scope": string(ScopeOps)},
+			Code: respond.CodeForbidden, Msg: "the client does not have the scope ops", Params: map[string]any{"scope": string(ScopeOps)},
 		}
 	}
 	return ClientConfig{}, unauthorized("the client is unknown or its secret is wrong")
@@ -233,9 +233,9 @@ func readSignIn(c *gin.Context) (client, secret string, err error) {
 	case err != nil:
 		return "", "", err
 	case client == "":
-		return "", "", respond.InvalidParameter("client", "is the id of a client with the scope ops, as a text")
+		return "", "", respond.InvalidParameter("client", "must be the id of a client with the scope ops, as a string")
 	case secret == "":
-		return "", "", respond.InvalidParameter("secret", "is the client's secret, as a text")
+		return "", "", respond.InvalidParameter("secret", "must be the client's secret, as a string")
 	default:
 		return client, secret, nil
 	}
@@ -264,9 +264,9 @@ func (a *Auth) RequireOps(c *gin.Context) {
 	case err != nil:
 		respond.Fail(c, err)
 	case !given:
-		respond.Fail(c, unauthorized("send a bearer token with the scope ops, which /connect/token gives, or sign in at /ops"))
+		respond.Fail(c, unauthorized("send a bearer token with the scope ops from /connect/token, or sign in at /ops"))
 	case !known:
-		respond.Fail(c, unauthorized("the session is over; sign in again at /ops"))
+		respond.Fail(c, unauthorized("the session has ended; sign in again at /ops"))
 	default:
 		if a.OwnSite(c); !c.IsAborted() {
 			c.Set(keyCaller, who)

@@ -81,9 +81,9 @@ func (a *Auth) grantToken(c *gin.Context) (status int, body any) {
 	case "client_credentials":
 		return a.issueToken(c, client, cmp.Or(form["scopes"], form["scope"]))
 	case "":
-		return http.StatusBadRequest, tokenRefusal{oauthInvalidRequest, "grant_type is missing; it is client_credentials"}
+		return http.StatusBadRequest, tokenRefusal{oauthInvalidRequest, "grant_type is missing; send client_credentials"}
 	default:
-		return http.StatusBadRequest, tokenRefusal{oauthUnsupportedGrant, "the grant_type is client_credentials"}
+		return http.StatusBadRequest, tokenRefusal{oauthUnsupportedGrant, "the only supported grant_type is client_credentials"}
 	}
 }
 
@@ -94,7 +94,7 @@ func (a *Auth) issueToken(c *gin.Context, client ClientConfig, asked string) (st
 		scopes = make([]Scope, 0, len(names))
 		for _, name := range names {
 			if !Holds(client.Scopes, Scope(name)) {
-				return http.StatusBadRequest, tokenRefusal{oauthInvalidScope, "the client has no scope " + safeText(name)}
+				return http.StatusBadRequest, tokenRefusal{oauthInvalidScope, "the client does not have the scope " + safeText(name)}
 			}
 			scopes = append(scopes, Scope(name))
 		}
@@ -129,7 +129,7 @@ func tokenForm(c *gin.Context) (map[string]string, error) {
 	put := func(name, value string) error {
 		name = jsontext.FoldName(name)
 		if _, twice := form[name]; twice {
-			return errors.New("the parameter " + safeText(name) + " stands twice")
+			return errors.New("the parameter " + safeText(name) + " is sent twice")
 		}
 		form[name] = value
 		return nil
@@ -139,7 +139,7 @@ func tokenForm(c *gin.Context) (map[string]string, error) {
 	}
 	values, err := url.ParseQuery(string(body))
 	if err != nil {
-		return nil, errors.New("the form is not well-formed")
+		return nil, errors.New("the form is malformed")
 	}
 	for name, list := range values {
 		for _, value := range list {
@@ -153,7 +153,7 @@ func tokenForm(c *gin.Context) (map[string]string, error) {
 
 // readMultipart passes each part of a multipart form to put.
 func readMultipart(body []byte, boundary string, put func(name, value string) error) error {
-	malformed := errors.New("the multipart form is not well-formed")
+	malformed := errors.New("the multipart form is malformed")
 	if boundary == "" {
 		return malformed
 	}
@@ -182,10 +182,10 @@ func basicClient(user, password string, form map[string]string) (id, secret stri
 	id, idErr := url.QueryUnescape(user)
 	secret, secretErr := url.QueryUnescape(password)
 	if idErr != nil || secretErr != nil {
-		return "", "", errors.New("the client in the Authorization header is not well-formed")
+		return "", "", errors.New("the client in the Authorization header is malformed")
 	}
 	if form["clientsecret"] != "" || form["clientid"] != "" && form["clientid"] != id {
-		return "", "", errors.New("name the client once: in the Authorization header or in the form")
+		return "", "", errors.New("send the client only once: in the Authorization header or in the form")
 	}
 	return id, secret, nil
 }

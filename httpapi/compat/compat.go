@@ -40,7 +40,7 @@ func restaurantOfQuery(c *gin.Context) (string, error) {
 		}
 		for _, value := range values {
 			if asked != "" && value != "" && value != asked {
-				return "", respond.InvalidParameter("restaurantId", "is given twice, with different values")
+				return "", respond.InvalidParameter("restaurantId", "is sent twice with different values")
 			}
 			asked = cmp.Or(value, asked)
 		}
@@ -88,7 +88,7 @@ func (cfg *Config) SetDefaults() {
 func (cfg Config) Check() (errs []error) {
 	if cfg.RefusalStatus < 400 || cfg.RefusalStatus > 499 {
 		errs = append(errs, setting.Errorf("http.compat.refusal_status",
-			"%d is not between 400 and 499: the order was not placed, and sending it again does not help", cfg.RefusalStatus))
+			"%d is not between 400 and 499; sending a rejected order again does not help, so its status must be a client error", cfg.RefusalStatus))
 	}
 	return append(errs, setting.OneOf("http.compat.refusal_errors", "value", cfg.RefusalErrors, RefusalViolations, RefusalNone))
 }

@@ -75,7 +75,7 @@ func (h *Handlers) followed(c *gin.Context) (menu.RestaurantID, error) {
 	ids := c.QueryArray("restaurant")
 	switch {
 	case len(ids) > 1:
-		return "", respond.InvalidParameter("restaurant", "stands more than once; a stream is of one restaurant")
+		return "", respond.InvalidParameter("restaurant", "is sent more than once; a stream has one restaurant")
 	case len(ids) == 0 || ids[0] == "":
 		return "", respond.RestaurantRequired(h.deps.Directory.Visible(who.Viewer()))
 	}

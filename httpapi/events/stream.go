@@ -136,7 +136,7 @@ func (h *Handlers) withExpiry(c *gin.Context) (context.Context, context.CancelFu
 	}
 }
 
-var errExpired = errors.New("what opened the stream is no longer good")
+var errExpired = errors.New("the token or session of the stream has ended")
 
 // endReason returns why the context of withExpiry ended.
 func endReason(ctx context.Context) ending {

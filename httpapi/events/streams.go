@@ -48,7 +48,7 @@ func (c *Config) SetDefaults() {
 func (c Config) Check() []error {
 	var errs []error
 	if c.PerAddress < 0 {
-		errs = append(errs, setting.Errorf("http.events.per_address", "must not be negative; 0 is no limit"))
+		errs = append(errs, setting.Errorf("http.events.per_address", "must not be negative; 0 means no limit"))
 	}
 	if c.Total < 1 {
 		errs = append(errs, setting.Errorf("http.events.total", "must be at least 1"))
@@ -104,11 +104,11 @@ func (s *streams) join(address string, restaurant menu.RestaurantID) (*topic, er
 		return nil, noStream("larder is stopping")
 	case s.cfg.PerAddress > 0 && s.byAddress[address] >= s.cfg.PerAddress:
 		return nil, &respond.Problem{
-			Code: respond.CodeRateLimited, Msg: fmt.Sprintf("too many event streams; an address may have %d open", s.cfg.PerAddress),
+			Code: respond.CodeRateLimited, Msg: fmt.Sprintf("too many event streams; the limit is %d per address", s.cfg.PerAddress),
 			RetryAfter: retryStreams,
 		}
 	case s.menus >= s.cfg.Total:
-		return nil, noStream("larder has as many event streams open as it may")
+		return nil, noStream("the limit of event streams is reached; try again later")
 	}
 	t := s.topics[restaurant]
 	if t == nil {
@@ -142,7 +142,7 @@ func (s *streams) joinOps() error {
 	case s.ended:
 		return noStream("larder is stopping")
 	case s.ops >= maxOpsStreams:
-		return noStream(fmt.Sprintf("there are %d streams of ops open, as many as there may be", maxOpsStreams))
+		return noStream(fmt.Sprintf("the limit of %d ops event streams is reached; close one, or try again later", maxOpsStreams))
 	}
 	s.ops++
 	return nil

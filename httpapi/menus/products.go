@@ -60,7 +60,7 @@ func productQuery(c *gin.Context, catalogue *menu.Catalogue) (menu.Query, error)
 	}
 	if available, given := c.GetQuery("available"); given {
 		if query.AvailableOnly, err = strconv.ParseBool(available); err != nil {
-			return query, respond.InvalidParameter("available", "is true or false")
+			return query, respond.InvalidParameter("available", "must be true or false")
 		}
 	}
 	if position != "" {

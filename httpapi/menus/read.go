@@ -119,7 +119,7 @@ func (h *Handlers) cacheControl(known bool) (control string, private bool) {
 // notAcceptable returns the problem for a request that accepts no available encoding.
 func notAcceptable(c *gin.Context) error {
 	c.Writer.Header().Add("Vary", "Accept-Encoding")
-	const msg = "larder answers in identity, gzip, br or zstd; Accept-Encoding refuses all of them"
+	const msg = "Accept-Encoding accepts no available encoding; allow identity, gzip, br or zstd"
 	return &respond.Problem{Code: respond.CodeNotAcceptable, Msg: msg}
 }
 
@@ -216,12 +216,12 @@ func findProduct(catalogue *menu.Catalogue, by, id string) (menu.Index, error) {
 				ids[i] = catalogue.Products().At(index).ID()
 			}
 			return menu.None, &respond.Problem{
-				Code: respond.CodeExternalIDAmbiguous, Msg: "several products have this externalId; ask by id",
+				Code: respond.CodeExternalIDAmbiguous, Msg: "several products have this externalId; select one by id",
 				Params: map[string]any{"externalId": id, "ids": ids},
 			}
 		}
 	default:
-		return menu.None, respond.InvalidParameter("by", "is id or externalId")
+		return menu.None, respond.InvalidParameter("by", "must be id or externalId")
 	}
-	return menu.None, &respond.Problem{Code: respond.CodeProductNotFound, Msg: "the restaurant's menu has no such product"}
+	return menu.None, &respond.Problem{Code: respond.CodeProductNotFound, Msg: "the restaurant's menu does not have this product"}
 }

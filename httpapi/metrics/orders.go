@@ -78,7 +78,7 @@ func (o *OrderCounts) Refresh(c *gin.Context) {
 	}
 	if err != nil && !o.failing {
 		o.Log.WithFields(logrus.Fields{"event": "metrics.orders_not_counted"}).WithError(err).
-			Warn("unknown orders cannot be counted: /metrics shows the last count")
+			Warn("cannot count orders with an unknown outcome; /metrics shows the last count")
 	}
 	o.failing = err != nil
 }

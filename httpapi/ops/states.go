@@ -154,7 +154,7 @@ func (h *Handlers) Summary(c *gin.Context) error {
 	records, next, err := h.deps.Journal.List(c.Request.Context(), query)
 	if err != nil {
 		h.deps.Log.WithFields(logrus.Fields{"event": "ops.summary_failed", "requestId": respond.RequestID(c)}).
-			WithError(err).Debug("orders cannot be counted")
+			WithError(err).Debug("cannot count orders with an unknown outcome")
 	} else {
 		count := len(records)
 		view.UnknownOrders, view.More = &count, next != ""

@@ -128,7 +128,7 @@ func waitTime(c *gin.Context, standard time.Duration) (time.Duration, error) {
 		wait, err = time.Duration(n)*time.Second, nil
 	}
 	if err != nil || wait < 0 || wait > maxWait {
-		return 0, respond.InvalidParameter("wait", "is a duration of at most 60s, as 30s")
+		return 0, respond.InvalidParameter("wait", "must be a duration of at most 60s, such as 30s")
 	}
 	return wait, nil
 }
@@ -142,7 +142,7 @@ func forced(c *gin.Context) (force bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	err = respond.ReadObject(body, `{"force": true} or none`, map[string]func(*jsontext.Reader) bool{
+	err = respond.ReadObject(body, `{"force": true} or empty`, map[string]func(*jsontext.Reader) bool{
 		"force": func(r *jsontext.Reader) (ok bool) { force, ok = r.Bool(); return ok },
 	})
 	return force, err

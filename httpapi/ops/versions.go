@@ -158,7 +158,7 @@ func rollbackOf(c *gin.Context) (runlog.Rollback, error) {
 	}
 	to.Hold = cache.HoldUntil(hold)
 	if to.Hold != cache.HoldReleased && to.Hold != cache.HoldNextChange {
-		return to, respond.InvalidParameter("hold", "is released or next_change")
+		return to, respond.InvalidParameter("hold", "must be released or next_change")
 	}
 	to.Version, err = respond.VersionNumber("version", version)
 	return to, err

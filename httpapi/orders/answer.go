@@ -88,21 +88,21 @@ func (h *Handlers) logOrder(c *gin.Context, call respond.OrderCall, outcome stri
 		} else {
 			fields["error"] = err.Error()
 		}
-		entry.WithFields(fields).Warn("order: nothing was begun")
+		entry.WithFields(fields).Warn("order request failed before a call was made")
 		return
 	}
 	record, made := result.Record, result.Call
 	fields["ref"], fields["orderID"] = record.Ref, record.OrderID
 	fields["restaurant"], fields["menuVersion"] = record.Restaurant, record.MenuVersion
 	if made.Outcome == ordering.OutcomeDone {
-		entry.WithFields(fields).Info("order: done")
+		entry.WithFields(fields).Info("order call done")
 		return
 	}
 	fields["tries"] = len(made.Attempts)
 	if said := made.Answer; said != nil {
 		fields["status"], fields["code"] = said.Status, said.Code
 	}
-	entry.WithFields(fields).Warn("order: not done, or not known to be")
+	entry.WithFields(fields).Warn("order call not done, or its outcome is unknown")
 }
 
 // refusalOf returns the reason why no call was made, from a short list for the metrics.

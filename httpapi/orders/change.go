@@ -76,7 +76,7 @@ func changeProblem(operation ordering.Operation, err error) error {
 		return err
 	}
 	return &respond.Problem{
-		Code: respond.CodeValidationFailed, Msg: respond.TextOf(operation).It + " breaks rules; see errors", Cause: err,
+		Code: respond.CodeValidationFailed, Msg: respond.TextOf(operation).It + " is not valid; see errors", Cause: err,
 		Violations: invalid.Violations, More: invalid.More,
 	}
 }

@@ -34,7 +34,7 @@ func (h *Handlers) AcceptJournal(c *gin.Context) error {
 	if accepted {
 		h.deps.Log.WithFields(logrus.Fields{
 			"event": "journal.accept", "requestId": respond.RequestID(c), "client": auth.CallerOf(c).Client, "connection": connection,
-		}).Warn("a restored journal was accepted: new orders are placed again")
+		}).Warn("restored journal accepted; new orders are allowed")
 		h.deps.Audit.Add(c, audit.Entry{Action: audit.AcceptRestore, Connection: respond.OrNull(connection)})
 	}
 	return respond.JSON(c, http.StatusOK, respond.Result{Result: acceptance{connection, accepted}})
@@ -49,7 +49,7 @@ func (h *Handlers) connectionToAccept(c *gin.Context) (string, error) {
 	}
 	asked, inQuery := c.GetQuery("connection")
 	if inQuery && given && asked != name {
-		return "", respond.InvalidParameter("connection", "is not the same in the query and in the body; name it once")
+		return "", respond.InvalidParameter("connection", "differs between the query and the body; send it only once")
 	}
 	if inQuery {
 		name, given = asked, true
@@ -78,7 +78,7 @@ func readAcceptance(c *gin.Context) (connection string, given bool, err error) {
 	if _, wrong := errors.AsType[*respond.Problem](err); wrong {
 		err = &respond.Problem{
 			Code: respond.CodeMalformedJSON,
-			Msg:  `the body is an object with the one optional field connection, a string: {"connection": "main"}; or leave the body out`,
+			Msg:  `the body must be empty or an object with the optional field connection, a string: {"connection": "main"}`,
 		}
 	}
 	return connection, given, err

@@ -133,7 +133,7 @@ func (h *Handlers) ByKey(c *gin.Context) error {
 	}
 	key, wrong := respond.BareKey(c.Query("key"), auth.IsGuest(c))
 	if wrong != "" {
-		return respond.InvalidParameter("key", "is the Idempotency-Key of an order, which "+wrong)
+		return respond.InvalidParameter("key", "must be the Idempotency-Key of an order, which "+wrong)
 	}
 	record, err := h.deps.Orders.ByKey(c.Request.Context(), connections, auth.CallerOf(c).Client, key)
 	switch {
@@ -181,7 +181,7 @@ func (h *Handlers) decodePublicOrder(in validate.Input) (*validate.Order, error)
 	refused := violation.New("/"+name, violation.ValueNotAllowed, violation.Params{"allowed": allowed}, in.Language)
 	return nil, &respond.Problem{
 		Code: respond.CodeValidationFailed, Violations: []violation.Violation{refused},
-		Msg: "without a token only these payment types are taken: " + strings.Join(allowed, ", ") + "; see errors",
+		Msg: "requests without a token can only use these payment types: " + strings.Join(allowed, ", ") + "; see errors",
 	}
 }
 

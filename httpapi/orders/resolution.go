@@ -39,7 +39,7 @@ func readResolution(body []byte) (ordering.ResolveRequest, error) {
 		folded, kind := jsontext.FoldName(name), reader.Kind()
 		set, known := fields[folded]
 		if !known {
-			unknown = respond.InvalidParameter(name, "is not known here; there are operation, outcome, orderID and note")
+			unknown = respond.InvalidParameter(name, "is an unknown field; the fields are operation, outcome, orderID and note")
 			continue
 		}
 		text, ok := "", true
@@ -68,13 +68,13 @@ func readResolution(body []byte) (ordering.ResolveRequest, error) {
 	if resolution.Operation == upstream.OpCreate && resolution.OrderID != "" && notCreated {
 		// This mistake could not be undone: an operator who knows the orderID has found the
 		// order.
-		unknown = respond.InvalidParameter("orderID", "goes with the outcome done: an order that was not created has none")
+		unknown = respond.InvalidParameter("orderID", "is only allowed with the outcome done: an order that was not created has no orderID")
 	}
 	return resolution, unknown
 }
 
 func notResolvable(violations []violation.Violation, cause error) error {
-	const msg = "the order cannot be resolved like this; see errors"
+	const msg = "the resolution is not valid; see errors"
 	return &respond.Problem{Code: respond.CodeValidationFailed, Msg: msg, Violations: violations, Cause: cause}
 }
 
@@ -97,7 +97,8 @@ func resolutionProblem(err error) error {
 	}
 	allowed := []string{string(ordering.ResolvedDone), string(ordering.ResolvedNotDone)}
 	return &respond.Problem{
-		Code: respond.CodeValidationFailed, Msg: "what was sent is no longer kept, so it cannot be sent again",
+		Code: respond.CodeValidationFailed,
+		Msg:  "the data of the request has expired, so it cannot be sent again; use the outcome done or not_done",
 		Violations: []violation.Violation{
 			violation.New("/outcome", violation.ValueNotAllowed, violation.Params{"allowed": allowed}, violation.English),
 		},
@@ -110,16 +111,16 @@ func nothingToResolve(state *ordering.StateError) string {
 	text := "there is nothing to resolve: "
 	switch call, made := record.Last(state.Operation); {
 	case !made:
-		text += operation + " was never asked for"
+		text += operation + " was never requested"
 	case call.Resolved != nil:
-		text += call.Resolved.By + " has resolved " + operation + " as " + string(call.Resolved.Resolution)
+		text += call.Resolved.By + " has already resolved " + operation + " as " + string(call.Resolved.Resolution)
 	case call.Outcome == ordering.OutcomeOpen:
-		text += "the outcome of " + operation + " is still to come"
+		text += operation + " is in progress"
 	default:
 		text += "the outcome of " + operation + " is " + string(call.Outcome)
 	}
 	if busy, is := record.Busy(); is && busy.Outcome == ordering.OutcomeUnknown {
-		text += "; what is unknown is " + string(busy.Operation)
+		text += "; the unknown outcome is that of " + string(busy.Operation)
 	}
-	return text + ". The order is " + respond.StateText(record)
+	return text + "; the order is " + respond.StateText(record)
 }

@@ -154,11 +154,11 @@ func Parse(text string) (Rate, error) {
 	count, unit, ok := strings.Cut(text, "/")
 	n, err := strconv.Atoi(strings.TrimSpace(count))
 	if !ok || err != nil || n < 1 || n > 1_000_000 {
-		return Rate{}, fmt.Errorf("%q is no rate: write a count and a unit, such as 20/s, 5/m or 100/h, or 0 for no limit", text)
+		return Rate{}, fmt.Errorf("%q is not a rate: write a count and a unit, such as 20/s, 5/m or 100/h, or 0 for no limit", text)
 	}
 	per, known := rateUnits[strings.TrimSpace(unit)]
 	if !known {
-		return Rate{}, fmt.Errorf("httpapi: rate %q: the unit is s, m or h", text)
+		return Rate{}, fmt.Errorf("the unit of the rate %q must be s, m or h", text)
 	}
 	return Rate{Count: n, Per: per}, nil
 }

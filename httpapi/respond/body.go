@@ -7,6 +7,7 @@ import (
 	"mime"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -72,7 +73,7 @@ func ReadBody(c *gin.Context, limit int64, into []byte) ([]byte, error) {
 	}
 	c.Header("Connection", "close")
 	if network, ok := errors.AsType[net.Error](err); ok && network.Timeout() {
-		return nil, &Problem{Code: CodeRequestTimeout, Msg: "the body did not arrive in time", Cause: err}
+		return nil, &Problem{Code: CodeRequestTimeout, Msg: "the body did not arrive in time; try again", Cause: err}
 	}
 	return nil, &Problem{Code: CodeMalformedJSON, Msg: "the body ended before it was complete", Cause: err}
 }
@@ -85,16 +86,16 @@ func ReadObject(body []byte, form string, members map[string]func(*jsontext.Read
 	var wrong error
 	for name := range reader.Members() {
 		if read, known := members[name]; !known {
-			wrong = InvalidParameter(name, "is not known here; the body is "+form)
+			wrong = InvalidParameter(name, "is an unknown field; the body must be "+form)
 		} else if !read(&reader) {
-			wrong = InvalidParameter(name, "has not the right type; the body is "+form)
+			wrong = InvalidParameter(name, "has the wrong type; the body must be "+form)
 		}
 	}
 	if err := reader.Err(); err != nil {
 		return err
 	}
 	if !isObject {
-		return InvalidParameter("body", "is "+form)
+		return InvalidParameter("body", "must be "+form)
 	}
 	return wrong
 }
@@ -102,7 +103,8 @@ func ReadObject(body []byte, form string, members map[string]func(*jsontext.Read
 // tooLarge rejects a body. It closes the connection to avoid reading the rest.
 func tooLarge(c *gin.Context, limit int64) error {
 	c.Header("Connection", "close")
-	return &Problem{Code: CodeTooLarge, Msg: "the body is larger than the limit", Params: map[string]any{"limit": limit}}
+	msg := "the body is larger than " + strconv.FormatInt(limit, 10) + " bytes"
+	return &Problem{Code: CodeTooLarge, Msg: msg, Params: map[string]any{"limit": limit}}
 }
 
 // JSON writes a value as JSON with Cache-Control: no-store.

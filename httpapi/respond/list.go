@@ -21,7 +21,7 @@ func PageOf(c *gin.Context) (limit int, position string, err error) {
 	limit = defaultPage
 	if text, given := c.GetQuery("limit"); given {
 		if limit, err = strconv.Atoi(text); err != nil || limit < 1 || limit > MaxPage {
-			return 0, "", InvalidParameter("limit", "is a whole number between 1 and "+strconv.Itoa(MaxPage))
+			return 0, "", InvalidParameter("limit", "must be an integer between 1 and "+strconv.Itoa(MaxPage))
 		}
 	}
 	cursor := c.Query("cursor")
@@ -34,7 +34,7 @@ func PageOf(c *gin.Context) (limit int, position string, err error) {
 
 // BadCursor rejects a ?cursor= that no list has returned.
 func BadCursor() error {
-	return InvalidParameter("cursor", "is not one that larder gave; start without it")
+	return InvalidParameter("cursor", "must be the next value of an earlier page; omit it to get the first page")
 }
 
 // Page is the response of every list route.

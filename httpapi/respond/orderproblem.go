@@ -35,39 +35,39 @@ func orderProblem(err error) *Problem {
 	switch {
 	case errors.As(err, &invalid):
 		return &Problem{
-			Code: CodeValidationFailed, Msg: "the order breaks rules of the menu; see errors",
+			Code: CodeValidationFailed, Msg: "the order is not valid; see errors",
 			Violations: invalid.Violations, More: invalid.More,
 		}
 	case errors.As(err, &reused):
 		return &Problem{
 			Code: CodeIdempotencyKeyReused, Ref: reused.Ref,
-			Msg: "the Idempotency-Key was sent before with another request; nothing was sent, use a new one",
+			Msg: "the Idempotency-Key was already used for another request; nothing was sent; use a new key",
 		}
 	case errors.As(err, &inFlight):
 		return &Problem{
 			Code: CodeIdempotencyKeyInFlight, Ref: inFlight.Ref, RetryAfter: retryInFlight,
-			Msg: "the first request with this Idempotency-Key is not finished; ask again with the same one",
+			Msg: "the first request with this Idempotency-Key is in progress; retry with the same key",
 		}
 	case errors.As(err, &ambiguous):
 		return &Problem{
 			Code: CodeOrderAmbiguous, Params: map[string]any{"connections": ambiguous.Connections},
-			Msg: "several connections have an order with this id; ask with ?connection= for one of: " + strings.Join(ambiguous.Connections, ", "),
+			Msg: "several connections have an order with this id; add ?connection= with one of: " + strings.Join(ambiguous.Connections, ", "),
 		}
 	case errors.Is(err, ordering.ErrNoOrder):
-		return &Problem{Code: CodeOrderNotFound, Msg: "there is no such order here, or its record is no longer kept"}
+		return &Problem{Code: CodeOrderNotFound, Msg: "the order does not exist, or its record has expired"}
 	case errors.As(err, &notReady):
 		return &Problem{Code: CodeJournalUnavailable, Msg: notReady.Msg, RetryAfter: max(notReady.RetryAfter, time.Second), Cause: err}
 	case errors.As(err, &restored):
 		return &Problem{
 			Code: CodeJournalRestored, RetryAfter: retryRestored, Cause: err,
-			Msg: "no new orders are placed at the moment: the record of earlier orders is being checked; try again later",
+			Msg: "new orders are paused while the records of earlier orders are checked; try again later",
 		}
 	case errors.As(err, &notSent):
 		return unsent(notSent)
 	case errors.As(err, &journal) && !errors.Is(err, context.Canceled):
 		return &Problem{
 			Code: CodeJournalUnavailable, RetryAfter: retryJournal, Cause: err,
-			Msg: "the journal of orders does not answer; nothing was changed, try again",
+			Msg: "the order journal does not answer; nothing was changed; try again",
 		}
 	default:
 		return Conflict(err)
@@ -86,22 +86,22 @@ func Conflict(err error) *Problem {
 	case errors.As(err, &busy) && busy.Call.Outcome == ordering.OutcomeUnknown:
 		return &Problem{
 			Code: CodeOutcomeUnknown, Ref: busy.Record.Ref, Params: map[string]any{"operation": busy.Call.Operation},
-			Msg: "it is not known what became of the order's last change; it takes no other before that is resolved",
+			Msg: "the outcome of the order's last change is unknown; no other change is possible until it is resolved",
 		}
 	case errors.As(err, &busy):
 		return &Problem{
 			Code: CodeOrderBusy, Ref: busy.Record.Ref, Params: map[string]any{"operation": busy.Call.Operation}, RetryAfter: retryInFlight,
-			Msg: "another change of the order is not finished; try again",
+			Msg: "another change of the order is in progress; try again",
 		}
 	case errors.As(err, &state):
 		return &Problem{
 			Code: CodeOrderState, Ref: state.Record.Ref, Params: map[string]any{"state": state.Record.State, "paid": state.Record.Paid},
-			Msg: "the order is " + StateText(state.Record) + " and takes no such change",
+			Msg: "the order is " + StateText(state.Record) + "; its state does not allow this change",
 		}
 	case errors.As(err, &taken):
 		return &Problem{
 			Code: CodeOrderIDTaken, Params: map[string]any{"orderID": taken.OrderID, "ref": taken.Ref},
-			Msg: "another order has this orderID",
+			Msg: "another order already has this orderID; check it",
 		}
 	default:
 		return nil
@@ -119,10 +119,10 @@ func StateText(record ordering.Record) string {
 // unsent returns the problem of a call that was not started.
 func unsent(err *ordering.NotSentError) *Problem {
 	if errors.Is(err, context.Canceled) {
-		return &Problem{Code: CodeClientGone, Msg: "the client left before anything was sent", Cause: err}
+		return &Problem{Code: CodeClientGone, Msg: "the client disconnected before the request was sent", Cause: err}
 	}
 	p := &Problem{
-		Code: CodeUpstreamUnavailable, Msg: "the request did not reach the ordering service; nothing was changed, try again",
+		Code: CodeUpstreamUnavailable, Msg: "the request did not reach the ordering service; nothing was changed; try again",
 		Ref: err.Ref, RetryAfter: time.Second, Cause: err,
 	}
 	if cause, ok := errors.AsType[*upstream.Error](err); ok {
@@ -130,7 +130,7 @@ func unsent(err *ordering.NotSentError) *Problem {
 	}
 	if errors.Is(err, upstream.ErrBusy) { // policy O8a
 		p.Code = CodeUpstreamBusy
-		p.Msg = "too many requests wait for the ordering service; nothing was sent, try again after the time in Retry-After"
+		p.Msg = "too many requests are waiting for the ordering service; nothing was sent; try again after the time in Retry-After"
 	}
 	return p
 }
@@ -172,7 +172,7 @@ func OutcomeProblem(result ordering.Result) *Problem {
 	case ordering.OutcomeRefused:
 		p.Code, p.Msg = CodeUpstreamRefused, "the ordering service refused "+words.It
 		if call.Resolved != nil {
-			p.Msg = words.It + " did not take effect: a person found that out, for the ordering service had not said"
+			p.Msg = words.It + " did not take effect: the ordering service had not confirmed it, and an operator recorded this outcome"
 			return p
 		}
 		if said := call.Answer; said != nil {
@@ -182,12 +182,12 @@ func OutcomeProblem(result ordering.Result) *Problem {
 			}
 		}
 	case ordering.OutcomeNotSent:
-		p.Code, p.Msg = CodeUpstreamUnavailable, words.It+" did not reach the ordering service; nothing was "+words.done+", try again"
+		p.Code, p.Msg = CodeUpstreamUnavailable, words.It+" did not reach the ordering service; nothing was "+words.done+"; try again"
 		p.RetryAfter = max(time.Second, result.RetryAfter)
 	default:
 		p.Code = CodeOrderOutcomeUnknown
-		p.Msg = "the ordering service did not say whether it took " + words.It +
-			"; do not send it again under another key before this is resolved"
+		p.Msg = "the ordering service did not confirm " + words.It +
+			", so its outcome is unknown; do not send it again with another key until it is resolved"
 	}
 	return p
 }

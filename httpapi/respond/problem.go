@@ -114,7 +114,7 @@ func ProblemOf(err error) *Problem {
 		return VersionNotFound(version.Version)
 	case errors.Is(err, menusync.ErrBusy):
 		return &Problem{
-			Code: CodeSyncBusy, Msg: "another run of this restaurant is not finished; nothing was changed, try again", RetryAfter: retryBusy,
+			Code: CodeSyncBusy, Msg: "another run of this restaurant is in progress; nothing was changed; try again", RetryAfter: retryBusy,
 		}
 	case errors.As(err, &syntax):
 		return &Problem{
@@ -122,28 +122,34 @@ func ProblemOf(err error) *Problem {
 			Params: map[string]any{"line": syntax.Line, "column": syntax.Column},
 		}
 	case errors.Is(err, cache.ErrVersionGone): // before its cause
-		return &Problem{Code: CodeVersionGone, Msg: "this version is not kept, or has not been published yet; read the whole menu"}
+		return &Problem{Code: CodeVersionGone, Msg: "this version has expired or has not been published; read the whole menu"}
 	case errors.Is(err, cache.ErrNoCatalogue):
-		return &Problem{Code: CodeNoCatalogue, Msg: "no menu of this restaurant has been pulled yet", RetryAfter: retryCatalogue, Cause: err}
+		return &Problem{
+			Code: CodeNoCatalogue, RetryAfter: retryCatalogue, Cause: err,
+			Msg: "no menu of this restaurant has been fetched yet; try again later",
+		}
 	case errors.Is(err, redisdb.ErrUnavailable):
 		return &Problem{Code: CodeStorageUnavailable, Msg: "Redis " + redisdb.SafeText(err) + "; try again", RetryAfter: retryStorage, Cause: err}
 	case errors.Is(err, cache.ErrNoReasons):
-		return &Problem{Code: CodeNoReasons, Msg: "the rejection reasons have not been pulled yet", RetryAfter: retryCatalogue, Cause: err}
+		return &Problem{
+			Code: CodeNoReasons, RetryAfter: retryCatalogue, Cause: err,
+			Msg: "the rejection reasons have not been fetched yet; try again later",
+		}
 	case errors.Is(err, runlog.ErrUnknownRun):
-		return &Problem{Code: CodeRunNotFound, Msg: "there is no such run, or its record is no longer kept"}
+		return &Problem{Code: CodeRunNotFound, Msg: "the run does not exist, or its record has expired"}
 	case errors.Is(err, runlog.ErrUnknownBatch):
-		return &Problem{Code: CodeBatchNotFound, Msg: "there is no such batch, or it is no longer kept"}
+		return &Problem{Code: CodeBatchNotFound, Msg: "the batch does not exist, or it has expired"}
 	case errors.Is(err, runlog.ErrTooManyBatches):
 		return &Problem{
 			Code: CodeRateLimited, RetryAfter: retryBatches, Cause: err,
-			Msg: "too many resyncs of all restaurants are under way; wait until one has ended",
+			Msg: "too many syncs of all restaurants are in progress; wait until one has finished",
 		}
 	case errors.Is(err, context.Canceled):
-		return &Problem{Code: CodeClientGone, Msg: "the client left before the answer was there", Cause: err}
+		return &Problem{Code: CodeClientGone, Msg: "the client disconnected before the response", Cause: err}
 	case errors.Is(err, context.DeadlineExceeded):
-		return &Problem{Code: CodeStorageUnavailable, Msg: "the answer took too long; try again", RetryAfter: retryStorage, Cause: err}
+		return &Problem{Code: CodeStorageUnavailable, Msg: "the response took too long; try again", RetryAfter: retryStorage, Cause: err}
 	default:
-		return &Problem{Code: CodeInternal, Msg: "something went wrong inside larder; the log has the cause under this requestId", Cause: err}
+		return &Problem{Code: CodeInternal, Msg: "internal error; the log has the cause under this requestId", Cause: err}
 	}
 }
 
@@ -257,12 +263,12 @@ const maxKnown = 100
 
 // RestaurantNotFound returns a problem that lists the existing ids.
 func RestaurantNotFound(known []menu.RestaurantID) *Problem {
-	return restaurantProblem(CodeRestaurantNotFound, "there is no such restaurant; ", known)
+	return restaurantProblem(CodeRestaurantNotFound, "the restaurant does not exist; ", known)
 }
 
 // RestaurantRequired returns a problem that lists the ids to choose from.
 func RestaurantRequired(known []menu.RestaurantID) *Problem {
-	return restaurantProblem(CodeRestaurantRequired, "name the restaurant; ", known)
+	return restaurantProblem(CodeRestaurantRequired, "specify a restaurant; ", known)
 }
 
 // restaurantProblem returns a problem that lists at most maxKnown ids, in the message and as
@@ -272,12 +278,12 @@ func restaurantProblem(code Code, msg string, known []menu.RestaurantID) *Proble
 	params := map[string]any{"known": ids}
 	switch {
 	case len(known) == 0:
-		msg += "none is configured"
+		msg += "no restaurant is configured"
 	case len(known) > maxKnown:
 		params["total"] = len(known)
-		msg += "the first of " + strconv.Itoa(len(known)) + " that exist are: " + join(ids, ", ")
+		msg += "the first " + strconv.Itoa(maxKnown) + " of " + strconv.Itoa(len(known)) + " restaurants: " + join(ids, ", ")
 	default:
-		msg += "there are: " + join(ids, ", ")
+		msg += "known restaurants: " + join(ids, ", ")
 	}
 	return &Problem{Code: code, Msg: msg, Params: params}
 }
@@ -285,7 +291,7 @@ func restaurantProblem(code Code, msg string, known []menu.RestaurantID) *Proble
 // ConnectionNotFound returns a problem that lists the connections of this caller.
 func ConnectionNotFound(names []string) *Problem {
 	p := &Problem{
-		Code: CodeConnectionNotFound, Msg: "there is no such connection; there are: " + strings.Join(names, ", "),
+		Code: CodeConnectionNotFound, Msg: "the connection does not exist; known connections: " + strings.Join(names, ", "),
 		Params: map[string]any{"known": names},
 	}
 	if len(names) == 0 {
@@ -297,8 +303,9 @@ func ConnectionNotFound(names []string) *Problem {
 // VersionNotFound returns the problem of a version that is not in the history.
 func VersionNotFound(version int64) *Problem {
 	return &Problem{
-		Code:   CodeVersionNotFound,
-		Msg:    "version " + strconv.FormatInt(version, 10) + " is not kept; /v1/ops/restaurants/{restaurant}/versions lists those that are",
+		Code: CodeVersionNotFound,
+		Msg: "version " + strconv.FormatInt(version, 10) +
+			" is not in the history; /v1/ops/restaurants/{restaurant}/versions lists the available ones",
 		Params: map[string]any{"version": version},
 	}
 }

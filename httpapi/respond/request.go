@@ -39,7 +39,7 @@ func InvalidParameter(name, msg string) error {
 func OneOf[T ~string](c *gin.Context, name string, values []T) (T, error) {
 	value := T(c.Query(name))
 	if value != "" && !slices.Contains(values, value) {
-		return "", InvalidParameter(name, "is one of "+join(values, ", "))
+		return "", InvalidParameter(name, "must be one of "+join(values, ", "))
 	}
 	return value, nil
 }
@@ -48,7 +48,7 @@ func OneOf[T ~string](c *gin.Context, name string, values []T) (T, error) {
 func SearchText(c *gin.Context) (string, error) {
 	text := c.Query("q")
 	if len(text) > maxSearch {
-		return "", InvalidParameter("q", "is longer than "+strconv.Itoa(maxSearch)+" bytes")
+		return "", InvalidParameter("q", "must not be longer than "+strconv.Itoa(maxSearch)+" bytes")
 	}
 	return text, nil
 }
@@ -66,7 +66,7 @@ func join[T ~string](values []T, separator string) string {
 func VersionNumber(name, text string) (int64, error) {
 	version, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || version < 1 {
-		return 0, InvalidParameter(name, "is the number of a version, from 1")
+		return 0, InvalidParameter(name, "must be a version number, 1 or higher")
 	}
 	return version, nil
 }
@@ -129,7 +129,7 @@ func IdempotencyKey(c *gin.Context, required, guest bool) (string, error) {
 	sent := c.Request.Header.Values(headerKey)
 	switch {
 	case len(sent) > 1:
-		return "", keyRequired("send one Idempotency-Key, not several")
+		return "", keyRequired("send only one Idempotency-Key header")
 	case len(sent) == 1:
 		key, wrong := BareKey(sent[0], guest)
 		if wrong != "" {
@@ -137,7 +137,7 @@ func IdempotencyKey(c *gin.Context, required, guest bool) (string, error) {
 		}
 		return key, nil
 	case required || guest:
-		return "", keyRequired("send an Idempotency-Key: a new random one for each order, and the same one again to learn what became of it")
+		return "", keyRequired("send an Idempotency-Key header: a new random key for each order, and the same key to repeat a request")
 	default:
 		return "", nil
 	}
@@ -155,9 +155,9 @@ func BareKey(sent string, guest bool) (key, wrong string) {
 	}
 	switch {
 	case key == "" || len(key) > maxKey || !isASCII(key, ' '):
-		return "", "has 1 to 255 printable ASCII characters"
+		return "", "must have 1 to 255 printable ASCII characters"
 	case guest && len(key) < minPublicKey:
-		return "", "has at least 128 random bits where there is no token: 22 characters or more"
+		return "", "must have at least 22 characters (128 random bits) in requests without a token"
 	default:
 		return key, ""
 	}

@@ -30,7 +30,7 @@ func Find(known *directory.Directory, who auth.Caller, id string) (directory.Res
 
 // ByClient is how a client of the compatible API selects one of several connections, for error
 // texts.
-const ByClient = "auth.clients[].connection gives the client"
+const ByClient = "set auth.clients[].connection to"
 
 // OnlyConnection returns the only connection that the caller sees. how is how to select one,
 // for the error if there are several.
@@ -74,7 +74,7 @@ func Menu(known *directory.Directory, connection, restaurant string) (menu.Resta
 func Connection(c *gin.Context, known *directory.Directory, asked string, given bool) (string, error) {
 	who := auth.CallerOf(c)
 	if !given {
-		return OnlyConnection(known, who, "ask with ?connection= for")
+		return OnlyConnection(known, who, "add ?connection= with")
 	}
 	if names := known.Connections(who.Viewer()); !slices.Contains(names, asked) {
 		return "", respond.ConnectionNotFound(names)

@@ -66,13 +66,13 @@ func TestAMenuOfAFileHasNoTimeOfASync(t *testing.T) {
 
 func TestAnArgumentThatIsNeitherFileNorRestaurant(t *testing.T) {
 	t.Parallel()
-	gone := clitest.Says(404, `{"status":404,"code":"restaurant_not_found","msg":"there is no such restaurant; there are: one"}`)
+	gone := clitest.Says(404, `{"status":404,"code":"restaurant_not_found","msg":"the restaurant does not exist; known restaurants: one"}`)
 	base := clitest.Daemon(t, map[string]http.HandlerFunc{
 		"GET /v1/ops/restaurants/{id}/lint": clitest.Says(401, `{"status":401,"code":"unauthorized","msg":"a valid bearer token is required"}`),
 		"GET /v1/restaurants/{id}/menu":     gone,
 		"GET /v1/restaurants/one/menu":      clitest.Says(200, `{}`),
 	})
-	want := `"nosuchfile.json" is neither a file nor a restaurant of larder at ` + base + ": there is no such restaurant; there are: one. Use the id of a restaurant"
+	want := `"nosuchfile.json" is neither a file nor a restaurant of larder at ` + base + ": the restaurant does not exist; known restaurants: one. Use the id of a restaurant"
 	for _, verb := range []string{"lint", "show"} {
 		if got := larder(t, "menu", verb, "nosuchfile.json", "--url", base); got.Status != StatusFailed || !strings.Contains(got.Err, want) {
 			t.Errorf("menu %s of nothing: %+v, want %q", verb, got, want)

@@ -38,7 +38,7 @@ func TestOrderPlaceSaysWhyAnOrderWasNotPlaced(t *testing.T) {
 			"request",
 		},
 		"certainly not sent": {
-			503, `{"status":503,"code":"upstream_unavailable","msg":"the order did not reach the ordering service; nothing was placed, try again","requestId":"r1","ref":"` + ref + `"}`,
+			503, `{"status":503,"code":"upstream_unavailable","msg":"the order did not reach the ordering service; nothing was placed; try again","requestId":"r1","ref":"` + ref + `"}`,
 			[]string{"not placed: the order did not reach", "(ref " + ref + ", request r1)"},
 			"Call the restaurant",
 		},

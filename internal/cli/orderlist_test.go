@@ -54,7 +54,7 @@ func TestOrderShow(t *testing.T) {
 			}
 			clitest.Says(200, `{"result":`+someOrder+`}`)(w, r)
 		},
-		"GET /v1/orders/767": clitest.Says(403, `{"status":403,"code":"forbidden","msg":"the token has not the scope orders"}`),
+		"GET /v1/orders/767": clitest.Says(403, `{"status":403,"code":"forbidden","msg":"the token does not have the scope orders"}`),
 	})
 	for _, id := range []string{ref, "765"} {
 		got := larder(t, clitest.AsOps(base, "order", "show", id)...)

@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: 5036b2a274d0ede2faff5a1c245b1c35a7fd248a29bf1daca95c0e6ccb44db4d
-// what follows: 1039cd67e38e915098a5ed05eddfce60d6b8aea10047472acba1a614e986f618
+// openapi.yaml: a03305df72c68b04e024f2ec54ce6e70121bc8e4fc663de8797b0aa78bb5980e
+// what follows: 4fbade416e2146fbadbedba26c1f42447efd23976e002701ef8a4a3a034a2d0c
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -2530,7 +2530,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The client has not the scope `ops`, or the request comes from a page of another site. */
+        /** @description The client does not have the scope `ops`, or the request comes from a page of another site. */
         SiteForbidden: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
