@@ -162,7 +162,7 @@ func (l *limited) Reject(ctx context.Context, orderID string, body []byte) (upst
 }
 
 // hastyLimit ends a call that hangs; what does not hang takes a fraction of it.
-const hastyLimit = 600 * time.Millisecond
+const hastyLimit = 1200 * time.Millisecond
 
 // limit puts a limited service before the sandbox of a stand.
 func limit(t *testing.T, of *sandboxService) *limited {

@@ -19,6 +19,7 @@ await scenario({ size: 'phone', expected: answers }, async ({ open, larder }) =>
     const { submit, outcome } = parts(page);
     const others = new Set((await unknown()).map((o) => o.ref));
     try {
+      await page.clock.install();
       await openShop(page, larder);
       await addFries(page);
       await fillPickup(page);
@@ -35,7 +36,10 @@ await scenario({ size: 'phone', expected: answers }, async ({ open, larder }) =>
       must(found, 'operators see the order among the unknown ones');
       const sent = (await kitchen.orders()).at(-1);
       await operator.ops(`/v1/ops/orders/${found.ref}/resolve`, { method: 'POST', body: { ...resolve(sent), note: 'the restaurant was called' } });
-      await ends(page, state);
+      await eventually(async () => {
+        await page.clock.fastForward(1000); // the page asks again after up to 15 s
+        return (await outcome.getAttribute('data-state')) === state;
+      }, `the order to be ${state}`, 30_000);
       await eventually(async () => words.test(await outcome.innerText()), `the guest is told: ${words}`);
       same((await kitchen.orders()).length, before + (state === 'placed' ? 1 : 0), 'orders in the kitchen');
       await axe(page, `resolved: ${how}`);
