@@ -26,12 +26,11 @@ import (
 	menusync "larder/sync"
 )
 
-// stopGrace is what a shutdown may take beyond the drain of HTTP and the calls
-// in flight: runs give up, leases are released, endings are written down, Redis
-// is closed.
+// stopGrace is the time for the steps of a shutdown after the HTTP drain and the
+// calls in progress: stop runs, release leases, write outcomes, close Redis.
 const stopGrace = 5 * time.Second
 
-// daemon is every package of the program, wired.
+// daemon holds the connected packages of the program.
 type daemon struct {
 	cfg       *configs.Config
 	log       logrus.FieldLogger
@@ -49,9 +48,9 @@ type daemon struct {
 	tracing   *tracing.Tracing // nil: off
 }
 
-// newDaemon wires the packages. It does not wait: neither Redis nor the
-// ordering service need be reachable. close it, or run it.
-// with may add to what its server works with.
+// newDaemon connects the packages. It does not wait for Redis or for the ordering
+// service. The functions in with change the dependencies of its HTTP server. The
+// caller must call run or close.
 func newDaemon(cfg *configs.Config, log logrus.FieldLogger, with ...func(*httpapi.Deps)) (*daemon, error) {
 	d := &daemon{cfg: cfg, log: log}
 	if err := d.wire(with); err != nil {
@@ -60,27 +59,27 @@ func newDaemon(cfg *configs.Config, log logrus.FieldLogger, with ...func(*httpap
 	return d, nil
 }
 
-// listeningDaemon is newDaemon with open listeners, so that a taken port is reported
-// before anything else begins. run it.
+// listeningDaemon calls newDaemon and opens the listeners, so that a port in use is
+// reported before any work starts. The caller must call run.
 func listeningDaemon(ctx context.Context, cfg *configs.Config, log logrus.FieldLogger, with ...func(*httpapi.Deps)) (*daemon, error) {
 	for _, warning := range cfg.Warnings() {
 		log.WithField("event", "config.warning").Warn(warning)
 	}
 	if len(cfg.Connections) == 0 {
-		log.WithField("event", "config.nothing_to_serve").Warn("the configuration has no connection: there is nothing to serve")
+		log.WithField("event", "config.nothing_to_serve").Warn("the configuration has no connections: add one under connections, or there is nothing to serve")
 	}
-	d, err := newDaemon(cfg, log, with...) //nolint:contextcheck // handlers take their request's context
+	d, err := newDaemon(cfg, log, with...) //nolint:contextcheck // handlers use the context of their request
 	if err != nil {
 		return nil, err
 	}
 	if err := d.server.Listen(ctx); err != nil {
-		return nil, errors.Join(err, d.close()) //nolint:contextcheck // the end is bounded by itself
+		return nil, errors.Join(err, d.close()) //nolint:contextcheck // close has its own time limit
 	}
 	return d, nil
 }
 
-// wire makes the parts of the daemon in the order of their imports. What was made before an
-// error is for close.
+// wire creates the packages' objects in the order of their imports. After an error,
+// close closes those that exist.
 func (d *daemon) wire(with []func(*httpapi.Deps)) (err error) {
 	cfg, log := d.cfg, d.log
 	observer := metrics.New(thisBuild().Version)
@@ -97,37 +96,27 @@ func (d *daemon) wire(with []func(*httpapi.Deps)) (err error) {
 	if err := d.tracing.Redis(d.redis.Client(), d.redis.NoRetry()); err != nil {
 		return err
 	}
-	restaurants := restaurantsOf(cfg)
-	d.directory = directory.New(d.listedConnections(), listed(restaurants))
-	d.store = cache.NewStore(d.redis, cache.StoreConfig{History: cfg.Sync.History, Clock: time.Now})
-	d.replica = replica.New(d.store, replica.Config{
-		Restaurants: d.directory.Menus,
-		Allowed:     d.directory.HasMenu,
-		DataLost:    func(ids []menu.RestaurantID) { d.runner.Republish(ids) },
-		Connections: d.connections(),
-		Memory:      int64(cfg.Cache.Memory), Poll: cfg.Cache.Poll, Clock: time.Now, Log: log,
-	})
-	d.runner, err = menusync.NewRunner(menusync.Deps{
-		Config: cfg.Sync, Restaurants: restaurants, Connections: d.sources(),
-		Redis: d.redis, Store: d.store, Replica: d.replica, Observer: observer, Tracing: d.tracing, Clock: time.Now, Log: log,
-	})
-	if err != nil {
+	if err := d.wireMenus(observer); err != nil {
 		return err
 	}
-	d.scheduler = menusync.NewScheduler(d.runner)
-	d.validator = validate.New(cfg.Ordering.Config, time.Now)
-	d.validator.SetRestaurants(rulesOf(cfg))
-	d.journal = journal.New(d.redis, cfg.Ordering, log)
-	d.orders = ordering.NewOrders(cfg.Ordering, ordering.Deps{
-		Validator: d.validator, Catalogues: d.replica, Services: d.services(),
-		Journal: d.journal, Reasons: d.reasons, RefreshReasons: d.runner.RefreshReasons, Connections: d.connections,
-		Clock: time.Now, NewRef: ordering.Refs(time.Now), Log: log, Observe: observer.OrderEvent,
-	})
+	d.wireOrders(observer)
 	deps := httpapi.Deps{
-		Replica: d.replica, Store: d.store, Directory: d.directory, Runner: d.runner, Validator: d.validator,
-		Orders: d.orders, Journal: d.journal, UnknownOrders: d.journal.Unknown,
-		Connections: d.spellings(), Redis: d.redis, AllowMissingKey: cfg.Ordering.AllowMissingKey,
-		Metrics: observer, Tracing: d.tracing, Clock: time.Now, Log: log, Version: thisBuild().Version,
+		Replica:         d.replica,
+		Store:           d.store,
+		Directory:       d.directory,
+		Runner:          d.runner,
+		Validator:       d.validator,
+		Orders:          d.orders,
+		Journal:         d.journal,
+		UnknownOrders:   d.journal.Unknown,
+		Connections:     d.connectionStates(),
+		Redis:           d.redis,
+		AllowMissingKey: cfg.Ordering.AllowMissingKey,
+		Metrics:         observer,
+		Tracing:         d.tracing,
+		Clock:           time.Now,
+		Log:             log,
+		Version:         thisBuild().Version,
 	}
 	for _, add := range with {
 		add(&deps)
@@ -136,7 +125,65 @@ func (d *daemon) wire(with []func(*httpapi.Deps)) (err error) {
 	return err
 }
 
-// connect makes the clients of the ordering services.
+// wireMenus creates what fetches, stores and holds menus.
+func (d *daemon) wireMenus(observer *metrics.Metrics) (err error) {
+	cfg, log := d.cfg, d.log
+	restaurants := restaurantsOf(cfg)
+	d.directory = directory.New(d.listedConnections(), listed(restaurants))
+	d.store = cache.NewStore(d.redis, cache.StoreConfig{History: cfg.Sync.History, Clock: time.Now})
+	d.replica = replica.New(d.store, replica.Config{
+		Restaurants: d.directory.Menus,
+		Allowed:     d.directory.HasMenu,
+		DataLost:    func(ids []menu.RestaurantID) { d.runner.Republish(ids) },
+		Connections: d.connections(),
+		Memory:      int64(cfg.Cache.Memory),
+		Poll:        cfg.Cache.Poll,
+		Clock:       time.Now,
+		Log:         log,
+	})
+	if d.runner, err = menusync.NewRunner(menusync.Deps{
+		Config:      cfg.Sync,
+		Restaurants: restaurants,
+		Connections: d.sources(),
+		Redis:       d.redis,
+		Store:       d.store,
+		Replica:     d.replica,
+		Observer:    observer,
+		Tracing:     d.tracing,
+		Clock:       time.Now,
+		Log:         log,
+	}); err == nil {
+		d.scheduler = menusync.NewScheduler(d.runner)
+	}
+	return err
+}
+
+// wireOrders creates what validates, places and records orders.
+func (d *daemon) wireOrders(observer *metrics.Metrics) {
+	services := make(map[string]ordering.Service, len(d.clients))
+	for _, client := range d.clients {
+		services[client.Name()] = client
+	}
+	cfg := d.cfg.Ordering
+	d.validator = validate.New(cfg.Config, time.Now)
+	d.validator.SetRestaurants(rulesOf(d.cfg))
+	d.journal = journal.New(d.redis, cfg, d.log)
+	d.orders = ordering.NewOrders(cfg, ordering.Deps{
+		Validator:      d.validator,
+		Catalogues:     d.replica,
+		Services:       services,
+		Journal:        d.journal,
+		Reasons:        d.reasons,
+		RefreshReasons: d.runner.RefreshReasons,
+		Connections:    d.connections,
+		Clock:          time.Now,
+		NewRef:         ordering.Refs(time.Now),
+		Log:            d.log,
+		Observe:        observer.OrderEvent,
+	})
+}
+
+// connect creates the clients of the ordering services.
 func (d *daemon) connect(observer *metrics.Metrics) error {
 	for _, connection := range d.cfg.Connections {
 		client, err := upstream.New(connection, upstream.Deps{Log: d.log, Observe: observer.Upstream})
@@ -148,46 +195,38 @@ func (d *daemon) connect(observer *metrics.Metrics) error {
 	return nil
 }
 
-// services returns the ordering services that take orders, by their connections.
-func (d *daemon) services() map[string]ordering.Service {
-	services := make(map[string]ordering.Service, len(d.clients))
-	for _, client := range d.clients {
-		services[client.Name()] = client
-	}
-	return services
-}
-
-// run does the daemon's work until ctx ends, then stops it part by part: HTTP
-// is drained while what requests need is still there; then schedules stop,
-// leases are released, and orders in flight are brought to their end, even if
-// no client waits for them (policy O8); then Redis is closed. All of it is bounded by
-// http.drain_delay + http.drain_timeout + ordering.place_timeout + stopGrace.
+// run runs the daemon until ctx ends and then stops it in this order:
+//   - drain HTTP, while everything that requests use still works
+//   - stop schedules, release leases, and finish orders in progress, even if no client
+//     waits for them (policy O8)
+//   - close Redis
+//
+// The limit is http.drain_delay + http.drain_timeout + ordering.place_timeout + stopGrace.
 func (d *daemon) run(ctx context.Context) error {
-	front, stopFront := context.WithCancel(ctx)
-	defer stopFront()
-	behind, stopBehind := context.WithCancel(context.WithoutCancel(ctx))
-	defer stopBehind()
-	group, behind := errgroup.WithContext(behind)
-	context.AfterFunc(behind, stopFront) // a part that fails ends the daemon
+	httpCtx, stopHTTP := context.WithCancel(ctx)
+	defer stopHTTP()
+	workCtx, stopWork := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopWork()
+	group, workCtx := errgroup.WithContext(workCtx)
+	context.AfterFunc(workCtx, stopHTTP) // if one package fails, the daemon ends
 	group.Go(func() error {
-		defer stopBehind()
-		return d.server.Run(front)
+		defer stopWork()
+		return d.server.Run(httpCtx)
 	})
 	group.Go(func() error {
-		d.warnOfOrders(behind)
+		d.warnOfOrders(workCtx)
 		return nil
 	})
 	for _, work := range []func(context.Context) error{d.scheduler.Run, d.orders.Run, d.replica.Run, d.store.Run, d.redis.Run} {
-		group.Go(func() error { return ignoreCanceled(work(behind)) })
+		group.Go(func() error { return ignoreCanceled(work(workCtx)) })
 	}
 	finished := make(chan error, 1)
-	go func() { finished <- errors.Join(group.Wait(), d.close()) }() //nolint:contextcheck // the end is bounded by itself
+	go func() { finished <- errors.Join(group.Wait(), d.close()) }() //nolint:contextcheck // close has its own time limit
 	return d.bounded(ctx, finished)
 }
 
-// warnOfOrders logs at the start what keeps orders from being placed,
-// when a setting of Redis does (policy O14). A Redis that does not answer is
-// logged elsewhere.
+// warnOfOrders logs at the start if a setting of Redis prevents orders (policy O14).
+// An unreachable Redis is logged elsewhere.
 func (d *daemon) warnOfOrders(ctx context.Context) {
 	if !d.cfg.Auth.TakesOrders() {
 		return
@@ -202,14 +241,15 @@ func (d *daemon) warnOfOrders(ctx context.Context) {
 	}
 }
 
-// bounded waits for the daemon's end; once ctx is over, no longer than allowed.
+// bounded waits until the daemon has ended. After ctx ends, it waits no longer than
+// the limit of a shutdown.
 func (d *daemon) bounded(ctx context.Context, finished <-chan error) error {
 	select {
 	case err := <-finished:
 		return err
 	case <-ctx.Done():
 	}
-	d.log.WithField("event", "daemon.stopping").Info("stopping: requests in flight are finished first")
+	d.log.WithField("event", "daemon.stopping").Info("stopping: finishing requests in progress")
 	limit := d.cfg.HTTP.DrainDelay + d.cfg.HTTP.DrainTimeout + d.cfg.Ordering.PlaceTimeout + stopGrace
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
@@ -220,11 +260,11 @@ func (d *daemon) bounded(ctx context.Context, finished <-chan error) error {
 		}
 		return err
 	case <-timer.C:
-		return fmt.Errorf("did not stop within %v: work in flight was given up", limit)
+		return fmt.Errorf("did not stop within %v: requests and calls in progress were aborted", limit)
 	}
 }
 
-// close closes connections. A part that was never made is no error.
+// close closes all network connections. Fields that wire has not set are skipped.
 func (d *daemon) close() error {
 	for _, client := range d.clients {
 		client.Close()
@@ -244,30 +284,32 @@ func ignoreCanceled(err error) error {
 	return err
 }
 
-// mapped returns what each makes of every item.
-func mapped[T, U any](items []T, each func(T) U) []U {
-	made := make([]U, len(items))
+// mapped returns the results of convert for all items.
+func mapped[T, U any](items []T, convert func(T) U) []U {
+	converted := make([]U, len(items))
 	for i, item := range items {
-		made[i] = each(item)
+		converted[i] = convert(item)
 	}
-	return made
+	return converted
 }
 
 func restaurantsOf(cfg *configs.Config) []menusync.Restaurant {
 	return mapped(cfg.Restaurants, func(r configs.Restaurant) menusync.Restaurant {
 		return menusync.Restaurant{
 			Restaurant: directory.Restaurant{ID: r.ID, Name: r.Name, Phone: r.Phone, Address: r.Address, Connection: r.Connection},
-			Schedule:   r.Schedule, TimeZone: r.TimeZone, Settings: settingsOf(cfg, cfg.OrderingOf(r), r.Connection),
+			Schedule:   r.Schedule,
+			TimeZone:   r.TimeZone,
+			Settings:   settingsOf(cfg, cfg.OrderingOf(r), r.Connection),
 		}
 	})
 }
 
-// listed are the restaurants as the directory knows them.
+// listed returns the restaurants in the form of the directory.
 func listed(restaurants []menusync.Restaurant) []directory.Restaurant {
 	return mapped(restaurants, func(r menusync.Restaurant) directory.Restaurant { return r.Restaurant })
 }
 
-// listedConnections are the connections as the directory knows them.
+// listedConnections returns the connections in the form of the directory.
 func (d *daemon) listedConnections() []directory.Connection {
 	return mapped(d.clients, func(client *upstream.Client) directory.Connection {
 		return directory.Connection{
@@ -276,7 +318,7 @@ func (d *daemon) listedConnections() []directory.Connection {
 	})
 }
 
-// settingsOf are the switches that a menu of the connection is compiled with.
+// settingsOf returns the settings for compiling the menus of a connection.
 func settingsOf(cfg *configs.Config, rules ordering.Config, connection string) menu.Settings {
 	for _, c := range cfg.Connections {
 		if c.Name == connection {
@@ -289,21 +331,23 @@ func settingsOf(cfg *configs.Config, rules ordering.Config, connection string) m
 func (d *daemon) sources() []menusync.Connection {
 	return mapped(d.clients, func(client *upstream.Client) menusync.Connection {
 		return menusync.Connection{
-			Name: client.Name(), Source: client, DefaultMenu: client.Config().KeepsDefaultMenu(),
-			Settings: settingsOf(d.cfg, d.cfg.Ordering, client.Name()),
+			Name:        client.Name(),
+			Source:      client,
+			DefaultMenu: client.Config().KeepsDefaultMenu(),
+			Settings:    settingsOf(d.cfg, d.cfg.Ordering, client.Name()),
 		}
 	})
 }
 
 func rulesOf(cfg *configs.Config) []validate.Restaurant {
 	rules := make([]validate.Restaurant, 0, len(cfg.Restaurants))
-	zones := map[string]*time.Location{} // many restaurants share few
+	zones := map[string]*time.Location{} // a cache: loading a zone reads a file
 	for _, r := range cfg.Restaurants {
 		zone, known := zones[r.TimeZone]
 		if !known {
 			var err error
 			if zone, err = time.LoadLocation(r.TimeZone); err != nil {
-				zone = time.UTC // configs has refused it before
+				zone = time.UTC // cannot happen: configs rejects unknown zones
 			}
 			zones[r.TimeZone] = zone
 		}
@@ -316,17 +360,15 @@ func rulesOf(cfg *configs.Config) []validate.Restaurant {
 	return rules
 }
 
-func (d *daemon) spellings() []httpapi.Connection {
-	return mapped(d.clients, func(client *upstream.Client) httpapi.Connection {
-		return httpapi.Connection{
-			Name: client.Name(), FieldCase: client.Config().FieldCase, Breaker: client.BreakerState, Load: client.Load,
-		}
+func (d *daemon) connectionStates() []httpapi.Connection {
+	return mapped(d.clients, func(c *upstream.Client) httpapi.Connection {
+		return httpapi.Connection{Name: c.Name(), FieldCase: c.Config().FieldCase, Breaker: c.BreakerState, Load: c.Load}
 	})
 }
 
 func (d *daemon) connections() []string { return mapped(d.clients, (*upstream.Client).Name) }
 
-// reasons are the rejection reasons of a connection as they were last fetched.
+// reasons returns the rejection reasons of a connection from the last fetch.
 func (d *daemon) reasons(ctx context.Context, connection string) ([]upstream.Reason, error) {
 	raw, err := d.replica.Reasons(ctx, connection)
 	if err != nil {

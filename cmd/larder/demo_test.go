@@ -32,19 +32,19 @@ func TestDemoExitDoesTheWholeJob(t *testing.T) {
 				t.Fatalf("status %d\n%s%s", got.Status, got.Out, got.Err)
 			}
 			for _, pattern := range []string{
-				`(?m)^ 1\. token +the ordering service gave larder 1 token`,
-				`(?m)^ 2\. menu pulled +\d+ dishes, \d+ modifier groups, \d+ bytes\n +fetch [\d.]+ ms, decode`,
+				`(?m)^ 1\. token +the ordering service issued 1 token for all calls of larder\n`,
+				`(?m)^ 2\. menu fetched +\d+ dishes, \d+ modifier groups, \d+ bytes\n +fetch [\d.]+ ms, decode`,
 				`(?m)^ 3\. lint +\d+ finding`,
 				`(?m)^ 4\. published .*: version 1\n`,
 				`(?m)^ 5\. menu served +identity \d+ bytes, gzip \d+ bytes \(the same menu\)\n.*304, 0 bytes`,
-				`(?m)^ 6\. order refused +422 validation_failed, [4-6] violations:\n(?s:.*)group_min(?s:.*)quantity_not_positive(?s:.*)dish_not_in_menu`,
+				`(?m)^ 6\. invalid order +422 validation_failed, [4-6] violations:\n(?s:.*)group_min(?s:.*)quantity_not_positive(?s:.*)dish_not_in_menu`,
 				`(?m)^ 7\. order placed +orderID \d+, total [\d.]+, ref [0-9A-Z]{26}\n`,
 				`(?m)^ 8\. ordering service +received order \d+ \(\w+\), 2 dishes, total [\d.]+:\n +\{"restaurantID"`,
-				`(?m)^ 9\. sent again +same key, same order: the same 201, byte for byte, replayed\n +same key, another order: 422 idempotency_key_reused`,
-				`(?m)^10\. answer lost .*: 504 order_outcome_unknown\n +same key again: 504 again, and nothing is sent; ref [0-9A-Z]{26}\n`,
-				`(?m)^11\. resolved +an operator finds order \d+ in the kitchen and resolves it: done\n +same key again: 201, orderID \d+`,
+				`(?m)^ 9\. order repeated +same key, same order: 201 with the same body, replayed\n +same key, another order: 422 idempotency_key_reused`,
+				`(?m)^10\. response lost .*: 504 order_outcome_unknown\n +same key again: 504 again, and nothing is sent; ref [0-9A-Z]{26}\n`,
+				`(?m)^11\. resolved +an operator asks the restaurant, which has order \d+, and resolves the call as done\n +same key again: 201, orderID \d+`,
 				`(?m)^12\. paid and closed +order \d+ paid [\d.]+ and completed: closed, paid`,
-				`\nAll of it works\. [\d.]+ s\n$`,
+				`\nAll steps passed in [\d.]+ s\.\n$`,
 			} {
 				if !regexp.MustCompile(pattern).MatchString(got.Out) {
 					t.Errorf("no %s in\n%s", pattern, got.Out)
@@ -68,7 +68,7 @@ func TestDemoExitAsJSON(t *testing.T) {
 func TestDemoOf200Restaurants(t *testing.T) {
 	t.Parallel()
 	out := must(t, "demo", "--exit", "--restaurants", "200")
-	if !strings.Contains(out, "and all of the other 199 restaurants have theirs") {
+	if !strings.Contains(out, "menus of other restaurants: 199") {
 		t.Errorf("demo of 200 restaurants:\n%s", out)
 	}
 }
@@ -265,7 +265,7 @@ func TestDemoOffLoopbackMakesItsOwnSecrets(t *testing.T) {
 					t.Errorf("the published secret %q is used", secret)
 				}
 			}
-			service := "http://127.0.0.1:" + r.Out.Find(t, `:(\d+)/connect/token   the ordering service itself`)[1]
+			service := "http://127.0.0.1:" + r.Out.Find(t, `:(\d+)/connect/token   the ordering service.s tokens`)[1]
 			for secret, want := range map[string]bool{"demo-secret": false, r.Out.Find(t, `client demo, secret (\S+)`)[1]: true} {
 				form := url.Values{"client_ID": {"demo"}, "client_secret": {secret}, "grant_type": {"client_credentials"}, "scopes": {"orders"}}
 				request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, service+"/connect/token", strings.NewReader(form.Encode()))
@@ -294,7 +294,7 @@ func TestDemoChecksItsFlagsBeforeItListens(t *testing.T) {
 		{"demo", "--exit", "--products", "0", "--sandbox-listen", taken},
 		{"sandbox", "--products", "0", "--listen", taken},
 	} {
-		if got := larder(t, args...); got.Status != cli.StatusUsage || !strings.Contains(got.Err, "--products: between 1 and 10000") {
+		if got := larder(t, args...); got.Status != cli.StatusUsage || !strings.Contains(got.Err, "--products must be between 1 and 10000") {
 			t.Errorf("larder %v: %+v, want 2 and the range", args, got)
 		}
 	}
@@ -325,7 +325,7 @@ func TestTheSandboxNamesItsRestaurants(t *testing.T) {
 	}{
 		"the bistro":         {nil, `\n1 restaurant: ` + sandbox.BistroID + `\n`},
 		"files":              {[]string{"--menu", corner, "--menu", own}, `\n1 restaurant: corner\n`},
-		"the own menu alone": {[]string{"--menu", own}, `\nno restaurant, only the connection's own menu\n`},
+		"the own menu alone": {[]string{"--menu", own}, `\nno restaurants, only the default menu\n`},
 		"many":               {[]string{"--restaurants", "200"}, `\n200 restaurants: ([0-9a-f-]{36}, ){5}… \(195 more\); --json lists them all\n`},
 		"products alone":     {[]string{"--products", "5"}, `\n1 restaurant: [0-9a-f-]{36}\n`},
 	} {

@@ -17,7 +17,7 @@ import (
 	"larder/internal/setting"
 )
 
-// logger makes the program's log, on standard error, as the flags ask.
+// logger returns a log to standard error, with the level and format of the flags.
 func logger(cmd *cobra.Command, env *cli.Environment) (*logrus.Logger, error) {
 	levelName := cli.StringFlag(cmd, "log-level")
 	format := cli.StringFlag(cmd, "log-format")
@@ -45,12 +45,11 @@ func logger(cmd *cobra.Command, env *cli.Environment) (*logrus.Logger, error) {
 	return log, nil
 }
 
-// serviceLogger is logger for a process that serves. From then on no reader of
-// its standard output and error can stop it: neither one that stalls nor one that
-// closes, for which the system would otherwise end the process (policy H11).
+// serviceLogger returns a log for a process that serves. A reader of standard output
+// or error that stalls or closes cannot stop this process (policy H11).
 func serviceLogger(cmd *cobra.Command, env *cli.Environment) (*logrus.Logger, error) {
 	broken := make(chan os.Signal, 1)
-	signal.Notify(broken, syscall.SIGPIPE) // writing then fails instead; not Ignore, which child processes inherit
+	signal.Notify(broken, syscall.SIGPIPE) // a write then returns an error; child processes would inherit signal.Ignore
 	out, errs := newLineBuffer(env.Out.Raw), newLineBuffer(env.Err.Raw)
 	env.Out.Raw, env.Err.Raw, env.DroppedLines = out, errs, errs.droppedLines
 	env.Flush = func() {
@@ -68,15 +67,15 @@ func serviceLogger(cmd *cobra.Command, env *cli.Environment) (*logrus.Logger, er
 	defer errs.mu.Unlock()
 	errs.report = func(dropped int) []byte {
 		entry := logrus.NewEntry(log).WithFields(logrus.Fields{"event": "log.lines_dropped", "dropped": dropped})
-		entry.Time, entry.Level, entry.Message = time.Now(), logrus.WarnLevel, "lines of this log are missing: its reader had stalled"
-		line, _ := log.Formatter.Format(entry) // its fields are text and a number
+		entry.Time, entry.Level, entry.Message = time.Now(), logrus.WarnLevel, "lines of this log were dropped: its reader had stalled"
+		line, _ := log.Formatter.Format(entry) // cannot fail: the fields are a text and a number
 		return line
 	}
 	return log, nil
 }
 
-// safeText is logrus' text without raw control characters: with colours it
-// quotes the fields but not the message (policy H9).
+// safeText formats text without raw control characters (policy H9). With colours,
+// logrus quotes the fields but not the message.
 type safeText struct{ logrus.TextFormatter }
 
 // Format implements logrus.Formatter.
@@ -89,25 +88,25 @@ func (f *safeText) Format(entry *logrus.Entry) ([]byte, error) {
 const (
 	// maxBuffered is how many bytes wait for a reader that has stalled.
 	maxBuffered = 1 << 20
-	// flushLimit is how long the end of the process waits for that reader.
+	// flushLimit is how long the process waits for that reader before it exits.
 	flushLimit = 2 * time.Second
 )
 
-// lineBuffer is what a process that serves writes to in place of its standard
-// output or error (policy H11). Write never blocks and never fails: one goroutine
-// writes to the reader, and lines beyond maxBuffered are dropped and counted.
+// lineBuffer replaces standard output or error in a process that serves (policy
+// H11). Write never blocks and never fails. One goroutine writes to the reader.
+// Lines beyond maxBuffered are dropped and counted.
 type lineBuffer struct {
 	to   io.Writer
 	done chan struct{} // closed when the goroutine has ended
 
 	mu       sync.Mutex
-	changed  sync.Cond // queue or closed
+	changed  sync.Cond // signals a change of queue or closed
 	queue    []byte
-	lines    int // in queue
-	dropped  int // in all
-	reported int // of dropped
+	lines    int // lines in queue
+	dropped  int // all dropped lines
+	reported int // dropped lines that report has covered
 	closed   bool
-	report   func(dropped int) []byte // what to write once lines were dropped; nil: nothing
+	report   func(dropped int) []byte // returns the line that reports dropped lines; nil: none
 }
 
 func newLineBuffer(to io.Writer) *lineBuffer {
@@ -132,8 +131,8 @@ func (b *lineBuffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// run writes what is queued until the buffer is closed and empty. Once the reader
-// has caught up after lines were dropped, it reports how many.
+// run writes the queue until the buffer is closed and empty. If lines were dropped,
+// it reports their number when the queue is empty again.
 func (b *lineBuffer) run() {
 	defer close(b.done)
 	b.mu.Lock()
@@ -160,8 +159,8 @@ func (b *lineBuffer) run() {
 	}
 }
 
-// write writes without mu, which the caller holds, and reports whether all was
-// written.
+// write unlocks mu, which the caller holds, while it writes. It reports whether the
+// write succeeded.
 func (b *lineBuffer) write(p []byte) bool {
 	b.mu.Unlock()
 	defer b.mu.Lock()
@@ -169,15 +168,14 @@ func (b *lineBuffer) write(p []byte) bool {
 	return err == nil
 }
 
-// droppedLines is how many lines were dropped in all.
+// droppedLines returns the number of all dropped lines.
 func (b *lineBuffer) droppedLines() float64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return float64(b.dropped)
 }
 
-// close takes no more lines and waits until the queue is written, or until
-// limit is closed.
+// close rejects further lines. It waits until the queue is written or limit is closed.
 func (b *lineBuffer) close(limit <-chan struct{}) {
 	b.mu.Lock()
 	b.closed = true
@@ -185,6 +183,6 @@ func (b *lineBuffer) close(limit <-chan struct{}) {
 	b.mu.Unlock()
 	select {
 	case <-b.done:
-	case <-limit: // the reader has stalled, and the process ends without it
+	case <-limit: // the reader has stalled
 	}
 }

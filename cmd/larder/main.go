@@ -1,9 +1,8 @@
-// Command larder keeps a restaurant's menu close to the people who read it,
-// and lets no wrong order through to the kitchen.
+// Command larder serves restaurant menus from a cache and forwards only valid
+// orders to the ordering service.
 //
-// This package is the daemon and its start: the only place where the packages meet
-// concretely. It holds no rules of its own. Every goroutine of the daemon is started
-// here, under one errgroup. The other commands are in internal/cli and internal/demo.
+// This package connects the other packages and runs them in one errgroup. It has no
+// rules of its own. The other commands are in internal/cli and internal/demo.
 package main
 
 import (
@@ -21,8 +20,8 @@ import (
 	"larder/internal/demo"
 )
 
-// main turns signals into the end of a context, and run's answer into the exit
-// status. The first signal asks to stop, the second one forces.
+// main exits with the status of run. The first signal cancels the context of run,
+// the second one ends the process.
 func main() {
 	ctx, stop := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)
@@ -31,22 +30,26 @@ func main() {
 		<-signals
 		stop()
 		<-signals
-		time.AfterFunc(time.Second, func() { os.Exit(cli.StatusFailed) }) // the reader of the next line may have stalled
+		time.AfterFunc(time.Second, func() { os.Exit(cli.StatusFailed) }) // printing blocks if the reader has stalled
 		fmt.Fprintln(os.Stderr, "larder: forced to stop by a second signal")
 		os.Exit(cli.StatusFailed)
 	}()
 	os.Exit(run(ctx, os.Args[1:], cli.Environment{
-		In: os.Stdin, Out: cli.Printer{Raw: os.Stdout}, Err: cli.Printer{Raw: os.Stderr}, Environ: os.Environ(),
-		Terminal: term.IsTerminal(int(os.Stderr.Fd())), OutTerminal: term.IsTerminal(int(os.Stdout.Fd())),
+		In:          os.Stdin,
+		Out:         cli.Printer{Raw: os.Stdout},
+		Err:         cli.Printer{Raw: os.Stderr},
+		Environ:     os.Environ(),
+		Terminal:    term.IsTerminal(int(os.Stderr.Fd())),
+		OutTerminal: term.IsTerminal(int(os.Stdout.Fd())),
 	}))
 }
 
-// run executes one command line of larder; see cli.Run.
+// run executes one command line of larder and returns the exit status.
 func run(ctx context.Context, args []string, env cli.Environment) int {
-	return cli.Run(ctx, newRoot(&env, args...), args, &env) //nolint:contextcheck // ExecuteContext hands the context to every command
+	return cli.Run(ctx, newRoot(&env, args...), args, &env) //nolint:contextcheck // ExecuteContext passes the context to every command
 }
 
-// newRoot makes the command larder: the client, the daemon and the demo.
+// newRoot returns the command larder: the client, the daemon and the demo.
 func newRoot(env *cli.Environment, args ...string) *cobra.Command {
 	with := demoStarts(env)
 	root := cli.Root(env, args, serveCommand(env), demo.Command(env, with), demo.SandboxCommand(env, with), versionCommand(env))

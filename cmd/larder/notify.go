@@ -17,20 +17,20 @@ import (
 )
 
 const (
-	// checksPerWatchdog is how often larder checks itself within WatchdogSec: a
-	// response may come late, and one may be missed.
+	// checksPerWatchdog is the number of self-checks within WatchdogSec. With three,
+	// one response may be late and another may be missing.
 	checksPerWatchdog = 3
-	// checkEvery is how often it does until it serves, where there is no watchdog.
+	// checkEvery is the interval of self-checks during startup without a watchdog.
 	checkEvery = time.Second
 )
 
-// notifier reports to systemd the life of a unit with Type=notify (decision 0040):
-// that larder serves, reloads and stops, and with WatchdogSec that it has just
-// answered GET /livez over its own listener.
+// notifier notifies systemd of the state of a unit with Type=notify (decision 0040):
+// serving, reloading, stopping. With WatchdogSec it also notifies the watchdog after
+// each successful GET /livez on larder's own listener.
 type notifier struct {
 	log      logrus.FieldLogger
 	wanted   bool          // NOTIFY_SOCKET is set
-	watchdog time.Duration // 0: there is none
+	watchdog time.Duration // WatchdogSec; 0: no watchdog
 	serves   atomic.Bool   // READY=1 was sent
 }
 
@@ -43,13 +43,14 @@ func newNotifier(environ []string, log logrus.FieldLogger) (*notifier, error) {
 	}
 	var err error
 	if n.watchdog, err = systemd.SdWatchdogEnabled(false); err != nil {
-		return nil, fmt.Errorf("the watchdog's variables: %w: leave WATCHDOG_USEC and WATCHDOG_PID to systemd", err)
+		return nil, fmt.Errorf("invalid WATCHDOG_USEC or WATCHDOG_PID: %w: only systemd should set them", err)
 	}
 	return n, nil
 }
 
-// watch begins to report a daemon that listens at base. ctx ends when larder has to
-// stop; stop is called when it has stopped, and waits for the last report.
+// watch starts to notify systemd of a daemon that listens at base. ctx ends when the
+// daemon must stop. The caller calls stop when the daemon has stopped; stop waits for
+// the last notification.
 func (n *notifier) watch(ctx context.Context, base string) (stop func()) {
 	if !n.wanted {
 		return func() {}
@@ -63,8 +64,8 @@ func (n *notifier) watch(ctx context.Context, base string) (stop func()) {
 	}
 }
 
-// follow reports one life to systemd. ctx ends when larder has to stop,
-// running when it has stopped: if it ended by itself, its exit status says how.
+// follow notifies systemd until running ends, which means that the daemon has
+// stopped. If ctx ends earlier, the daemon is stopping on request.
 func (n *notifier) follow(ctx, running context.Context, base string) {
 	every := checkEvery
 	if n.watchdog > 0 {
@@ -73,8 +74,8 @@ func (n *notifier) follow(ctx, running context.Context, base string) {
 	serving, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(running, cancel)()
-	// Not over a proxy: it is this process. It keeps its connection, so that it need
-	// not wait for a place once http.max_connections are open.
+	// A Transport without a proxy, because the target is this process. It reuses one
+	// connection, so that http.max_connections cannot delay a check.
 	self := &client.Client{Base: base, HTTP: &http.Client{Timeout: every, Transport: &http.Transport{}}}
 	defer self.HTTP.CloseIdleConnections()
 	ticker := time.NewTicker(every)
@@ -91,8 +92,8 @@ func (n *notifier) follow(ctx, running context.Context, base string) {
 	if running.Err() != nil {
 		return
 	}
-	n.notify(systemd.SdNotifyStopping + "\nSTATUS=stopping: requests in flight are finished first")
-	for n.watchdog > 0 { // its listeners are closed: TimeoutStopSec bounds the end
+	n.notify(systemd.SdNotifyStopping + "\nSTATUS=stopping: finishing requests in progress")
+	for n.watchdog > 0 { // without checks: the listeners are closed, and TimeoutStopSec limits the shutdown
 		n.notify(systemd.SdNotifyWatchdog)
 		if sleep.For(running, every) != nil {
 			return
@@ -100,18 +101,18 @@ func (n *notifier) follow(ctx, running context.Context, base string) {
 	}
 }
 
-// check requests /livez and reports whether it got no answer; silent is
-// the result of the last time. The first success makes larder ready, each later one satisfies
-// the watchdog.
+// check requests /livez and reports whether the request failed. silent is the result
+// of the previous check. The first success reports larder as ready. Each later one
+// notifies the watchdog.
 func (n *notifier) check(ctx context.Context, self *client.Client, silent bool) bool {
 	_, err := self.Get(ctx, "/livez")
 	switch {
 	case ctx.Err() != nil:
 	case err != nil && !silent:
 		n.log.WithError(err).WithField("event", "systemd.not_responding").
-			Warn("larder does not answer itself; systemd is not told that it is alive until it does")
+			Warn("larder does not answer its own health check: the watchdog is not notified until it does")
 	case err == nil && silent:
-		n.log.WithField("event", "systemd.responding").Info("larder answers itself again")
+		n.log.WithField("event", "systemd.responding").Info("larder answers its own health check again")
 	}
 	switch {
 	case err != nil:
@@ -123,8 +124,8 @@ func (n *notifier) check(ctx context.Context, self *client.Client, silent bool) 
 	return err != nil
 }
 
-// reloading reports to systemd when a reload begins and ends. Before larder serves
-// it reports nothing: READY=1 would follow.
+// reloading notifies systemd when a reload begins and ends. During startup it does
+// not, because READY=1 at the end would be wrong.
 func (n *notifier) reloading(reload func()) func() {
 	return func() {
 		if !n.serves.Load() {
@@ -137,10 +138,10 @@ func (n *notifier) reloading(reload func()) func() {
 	}
 }
 
-// notify sends a state to systemd. larder serves on when that fails.
+// notify sends a state to systemd. If that fails, it logs the error.
 func (n *notifier) notify(state string) {
 	if _, err := systemd.SdNotify(false, state); err != nil {
 		n.log.WithError(err).WithField("event", "systemd.notify_failed").
-			Warn("systemd could not be told how larder is; a watchdog will restart it")
+			Warn("cannot notify systemd: if the unit has a watchdog, systemd will restart larder")
 	}
 }

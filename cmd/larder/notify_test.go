@@ -203,7 +203,7 @@ func TestSystemdWatchdogStopsWhenLarderHangs(t *testing.T) { //nolint:parallelte
 func TestTheWatchdogsVariablesAreSystemds(t *testing.T) {
 	t.Setenv("WATCHDOG_USEC", "soon")
 	_, err := newNotifier([]string{"NOTIFY_SOCKET=/run/x"}, logrus.New())
-	if err == nil || !strings.Contains(err.Error(), "leave WATCHDOG_USEC and WATCHDOG_PID to systemd") {
+	if err == nil || !strings.Contains(err.Error(), "only systemd should set them") {
 		t.Errorf("newNotifier: %v, want what to do", err)
 	}
 	if m, err := newNotifier(nil, logrus.New()); err != nil || m.wanted {

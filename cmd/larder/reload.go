@@ -14,9 +14,9 @@ import (
 	"larder/configs"
 )
 
-// onSIGHUP calls reload for each SIGHUP, which would end the process at once and cut
-// what is in flight, until stop is called. Signals that come during a call are
-// answered together, after it; stop waits for a call that has begun.
+// onSIGHUP calls reload for each SIGHUP until stop is called. Otherwise the signal
+// would end the process and cut off requests in progress. Signals that arrive during
+// a call cause one more call. stop waits for a call in progress.
 func onSIGHUP(reload func()) (stop func()) {
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP)
@@ -39,21 +39,21 @@ func onSIGHUP(reload func()) (stop func()) {
 	}
 }
 
-// reloader puts a changed configuration into force while larder serves. Its
-// methods are called by one goroutine.
+// reloader applies a changed configuration to a running daemon. One goroutine calls
+// its methods.
 type reloader struct {
 	read    func(running *configs.Config) (next *configs.Config, restart []string, err error)
 	log     logrus.FieldLogger
-	daemon  atomic.Pointer[daemon] // nil until it serves
-	running *configs.Config        // what is in force; nil until the first reload
+	daemon  atomic.Pointer[daemon] // nil during startup
+	running *configs.Config        // the current configuration; nil until the first reload
 }
 
-// reload reads the whole configuration, and puts restaurants, schedules and clients into
-// force if nothing is wrong with any of it. Either way the result is logged.
+// reload reads the whole configuration. If it has no errors, reload applies its
+// restaurants, schedules and clients. It logs the result.
 func (r *reloader) reload() {
 	d := r.daemon.Load()
 	if d == nil {
-		r.log.WithField("event", "config.reload_rejected").Warn("SIGHUP during the start: send it again once larder listens")
+		r.log.WithField("event", "config.reload_rejected").Warn("SIGHUP was ignored during startup: send it again when larder is ready")
 		return
 	}
 	if r.running == nil {
@@ -70,13 +70,13 @@ func (r *reloader) reload() {
 	}
 	if len(restart) > 0 {
 		r.log.WithField("event", "config.restart_needed").WithField("sections", strings.Join(restart, ", ")).
-			Warn("what changed in these sections is not in force: restart larder for it")
+			Warn("changes in these sections are not applied: restart larder to apply them")
 	}
 	restaurants := restaurantsOf(next)
 	before := d.directory.Restaurants()
-	d.directory.Replace(listed(restaurants)) // first: the replica keeps the menus of listed restaurants alone
+	d.directory.Replace(listed(restaurants)) // first: the replica accepts only menus of listed restaurants
 	done, err := d.runner.Replace(restaurants, next.Sync.Schedule)
-	if err != nil { // the configuration has been checked for all of it
+	if err != nil { // unexpected: the configuration was checked
 		d.directory.Replace(before)
 		r.reject(err)
 		return
@@ -86,20 +86,25 @@ func (r *reloader) reload() {
 	clients := d.server.SetClients(next.Auth.Clients)
 	r.running = next
 	r.log.WithFields(logrus.Fields{
-		"event": "config.reloaded", "added": len(done.Added), "changed": len(done.Changed), "removed": len(done.Removed),
-		"restaurants": len(next.Restaurants), "clients": clients, "ms": time.Since(began).Milliseconds(),
-	}).Info("restaurants, schedules and clients are those of the configuration")
+		"event":       "config.reloaded",
+		"added":       len(done.Added),
+		"changed":     len(done.Changed),
+		"removed":     len(done.Removed),
+		"restaurants": len(next.Restaurants),
+		"clients":     clients,
+		"ms":          time.Since(began).Milliseconds(),
+	}).Info("reloaded restaurants, schedules and clients")
 }
 
-// reject logs every fault, each with its place; what was in force stays so.
+// reject logs every error of the configuration, each with its place.
 func (r *reloader) reject(err error) {
-	faults := []error{err}
+	all := []error{err}
 	if many, ok := errors.AsType[configs.Errors](err); ok {
-		faults = many.Unwrap()
+		all = many.Unwrap()
 	}
-	for _, fault := range faults {
-		r.log.WithError(fault).WithField("event", "config.error").Error("the configuration is wrong")
+	for _, each := range all {
+		r.log.WithError(each).WithField("event", "config.error").Error("error in the configuration")
 	}
-	r.log.WithField("event", "config.reload_rejected").WithField("faults", len(faults)).
-		Error("nothing was reloaded: larder goes on with the configuration that it has")
+	r.log.WithField("event", "config.reload_rejected").WithField("faults", len(all)).
+		Error("nothing was reloaded: larder keeps its current configuration; fix the errors and send SIGHUP again")
 }

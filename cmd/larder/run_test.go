@@ -58,14 +58,14 @@ func TestWrongUsageIsStatus2(t *testing.T) {
 		"unknown log level":                     {[]string{"serve", "--log-level", "loud"}, nil, `--log-level: unknown level "loud" (valid: debug, info, warn, error)` + "\n"},
 		"unknown log format":                    {[]string{"serve", "--log-format", "xml"}, nil, "--log-format: use text, json or auto"},
 		"demo: JSON that never ends":            {[]string{"demo", "--json"}, nil, "--json needs --exit"},
-		"generated: too many products":          {[]string{"sandbox", "--listen", "127.0.0.1:0", "--products", "10001"}, nil, "--products: between 1 and 10000"},
-		"demo: no products":                     {[]string{"demo", "--products", "0", "--exit"}, nil, "--products: between 1 and 10000, not 0"},
-		"demo: too many products":               {[]string{"demo", "--restaurants", "2", "--products", "20000"}, nil, "--products: between 1 and 10000, not 20000"},
+		"generated: too many products":          {[]string{"sandbox", "--listen", "127.0.0.1:0", "--products", "10001"}, nil, "--products must be between 1 and 10000"},
+		"demo: no products":                     {[]string{"demo", "--products", "0", "--exit"}, nil, "--products must be between 1 and 10000, not 0"},
+		"demo: too many products":               {[]string{"demo", "--restaurants", "2", "--products", "20000"}, nil, "--products must be between 1 and 10000, not 20000"},
 		"demo: fewer than no restaurants": {
-			[]string{"demo", "--restaurants", "-1", "--exit"}, nil, "--restaurants: between 0 (the bistro) and 10000, not -1",
+			[]string{"demo", "--restaurants", "-1", "--exit"}, nil, "--restaurants must be between 0 (the bistro) and 10000, not -1",
 		},
 		"demo: more restaurants than can be made": {
-			[]string{"demo", "--exit", "--restaurants", "10001"}, nil, "--restaurants: between 0 (the bistro) and 10000, not 10001",
+			[]string{"demo", "--exit", "--restaurants", "10001"}, nil, "--restaurants must be between 0 (the bistro) and 10000, not 10001",
 		},
 		"diff of a restaurant": {[]string{"menu", "diff", "one", "two"}, nil, "say --config"},
 		"diff of one input with itself": {

@@ -18,19 +18,21 @@ import (
 func serveCommand(env *cli.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve --config FILE",
-		Short: "Run the daemon: keep menus fresh, serve them, check and place orders",
-		Long: `Run the daemon until it gets SIGTERM or SIGINT; then requests in flight are
-finished and the status is 0. A second signal forces. On SIGHUP the configuration
-is read again: restaurants, their settings and schedules, and the clients follow
-it while larder serves; what changed elsewhere takes a restart, and the log says so. With a fault
-anywhere in it nothing changes, and the log names every fault.
+		Short: "Run the daemon: sync and serve menus, validate and place orders",
+		Long: `Run the daemon until it receives SIGTERM or SIGINT. It then finishes requests in
+progress and exits with status 0. A second signal ends it at once.
 
-It starts even when Redis or the ordering service cannot be reached: /readyz
-says so, and it recovers by itself.
+SIGHUP reloads the configuration. Changes of restaurants, their settings and
+schedules, and of clients apply without a restart. Other changes need a restart,
+and the log lists them. If there is an error, nothing changes, and the log lists
+every error.
 
-With --allow-unknown-keys a key that this version does not know is a warning, so
-that an older larder starts with the configuration of a newer one. A likely
-misspelling of a known key, and any unknown key under auth, are errors as before.`,
+The daemon starts even if Redis or the ordering service is unreachable. /readyz
+then reports the failure, and the daemon recovers by itself.
+
+With --allow-unknown-keys, a key that this version does not know is a warning, so
+that an older version starts with the configuration of a newer one. A likely
+misspelling of a known key, or an unknown key under auth, is still an error.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			err := serve(cmd, env)
 			return cli.ListenError(err, listenKey(err))
@@ -41,9 +43,8 @@ misspelling of a known key, and any unknown key under auth, are errors as before
 	return cmd
 }
 
-// serve reads the configuration, wires the daemon and runs it until the command's
-// context ends. Meanwhile a SIGHUP reloads the configuration, and systemd learns how
-// the daemon is.
+// serve reads the configuration and runs the daemon until the command's context
+// ends. SIGHUP reloads the configuration. systemd is notified of the daemon's state.
 func serve(cmd *cobra.Command, env *cli.Environment) error {
 	ctx := cmd.Context()
 	log, err := serviceLogger(cmd, env)
@@ -70,12 +71,12 @@ func serve(cmd *cobra.Command, env *cli.Environment) error {
 	defer systemd.watch(ctx, client.BaseURL(d.server.Addr()))()
 	if d.redis.Embedded() {
 		log.WithField("event", "redis.non_durable").
-			Warn("redis is embedded: everything is kept in memory and gone when larder stops")
+			Warn("redis is embedded: all data is in memory and is lost when larder stops; to keep it, set redis.url")
 	}
 	return d.run(ctx)
 }
 
-// demoStarts is how the demo starts what this package has.
+// demoStarts returns the functions with which the demo starts a log and a daemon.
 func demoStarts(env *cli.Environment) *demo.Starts {
 	return &demo.Starts{
 		Logger: func(cmd *cobra.Command) (*logrus.Logger, error) { return serviceLogger(cmd, env) },
@@ -94,13 +95,12 @@ func demoStarts(env *cli.Environment) *demo.Starts {
 	}
 }
 
-// countDropped counts in the metrics the lines that the log's reader did not get.
+// countDropped adds the number of dropped log lines to the metrics.
 func countDropped(env *cli.Environment) func(*httpapi.Deps) {
 	return func(deps *httpapi.Deps) { deps.Metrics.LogLinesDropped = env.DroppedLines }
 }
 
-// listenKey is the key of the configuration that a daemon's listener could not
-// be opened for.
+// listenKey returns the configuration key of the listener that could not be opened.
 func listenKey(err error) string {
 	if err != nil && strings.Contains(err.Error(), "http.ops_listen") {
 		return "http.ops_listen (LARDER_HTTP_OPS_LISTEN)"

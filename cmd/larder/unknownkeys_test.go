@@ -49,7 +49,7 @@ func TestServe_AllowUnknownKeys(t *testing.T) {
 	file.write(t, restaurant)
 	p.signal(t, syscall.SIGHUP)
 	p.log.Find(t, `"error":"[^"]*:1:8: unknown key \\"require_second_factor\\" in auth: [^"]*`+
-		`always an error, also with --allow-unknown-keys: correct or remove it".*"event":"config.error"`)
+		`under auth this is an error even with --allow-unknown-keys: correct or remove the key".*"event":"config.error"`)
 	p.log.Find(t, `"event":"config.reload_rejected"`)
 	p.signal(t, syscall.SIGTERM)
 	if status := p.status(t); status != cli.StatusDone {
@@ -69,7 +69,7 @@ func TestCheck_UnknownKeyUnderAuth(t *testing.T) {
 		for _, args := range [][]string{{"check"}, {"check", "--allow-unknown-keys"}, {"serve", "--allow-unknown-keys"}} {
 			got := larder(t, append(args, "--config", path)...)
 			_, try, _ := strings.Cut(got.Err, "correct or remove it")
-			if got.Status != cli.StatusFailed || !strings.Contains(got.Err, "always an error, also with --allow-unknown-keys: correct or remove it") ||
+			if got.Status != cli.StatusFailed || !strings.Contains(got.Err, "under auth this is an error even with --allow-unknown-keys: correct or remove the key") ||
 				strings.Contains(try, "allow-unknown-keys") {
 				t.Errorf("%s, %s: %+v", name, args, got)
 			}

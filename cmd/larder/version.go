@@ -10,11 +10,11 @@ import (
 	"larder/internal/cli"
 )
 
-// version is set by -ldflags "-X main.version=…". Without it, the version is that
-// of the build information.
+// version is set by -ldflags "-X main.version=…". By default it is the version in the
+// build information.
 var version string
 
-// build describes this program, for `larder version`.
+// build is the output of `larder version`.
 type build struct {
 	Version  string `json:"version"`
 	Commit   string `json:"commit,omitempty"`
