@@ -15,14 +15,14 @@ import (
 	menusync "larder/sync"
 )
 
-// restaurantID is the form of a restaurant's id: it becomes part of paths and of Redis keys.
+// restaurantID matches the ids of restaurants, which become parts of paths and Redis keys.
 var restaurantID = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,64}$`)
 
-// IsRestaurantID reports whether a text can be the id of a restaurant.
+// IsRestaurantID reports whether id is valid as the id of a restaurant.
 func IsRestaurantID(id string) bool { return restaurantID.MatchString(id) }
 
-// check checks what could be read: each package its own section, then what no
-// package can see alone.
+// check checks each section with the Validate of its package, and then the rules that
+// concern several sections.
 func (c *Config) check(l *loader) {
 	c.checkSections(l)
 	c.fillRestaurants()
@@ -40,7 +40,7 @@ func (c *Config) check(l *loader) {
 	c.warnOfSelf(l)
 }
 
-// checkSections asks every package about its own values.
+// checkSections calls Validate of every section.
 func (c *Config) checkSections(l *loader) {
 	l.sectionErrors("http", c.HTTP.Validate())
 	l.sectionErrors("redis", c.Redis.Validate())
@@ -50,7 +50,7 @@ func (c *Config) checkSections(l *loader) {
 		key := fmt.Sprintf("connections[%d]", i)
 		l.sectionErrors(key, connection.Validate())
 		if before, twice := names[connection.Name]; twice && connection.Name != "" {
-			l.problem(key+".name", "%q is already the name of connections[%d]: give each its own", connection.Name, before)
+			l.problem(key+".name", "%q is already the name of connections[%d]: change one of them", connection.Name, before)
 		}
 		names[connection.Name] = i
 	}
@@ -60,8 +60,8 @@ func (c *Config) checkSections(l *loader) {
 	l.sectionErrors("tracing", c.Tracing.Validate())
 }
 
-// sectionErrors reports a package's errors at the places of their keys. Packages name
-// a key from the top of the file or from their own section.
+// sectionErrors reports the errors of a section at the places of their keys. A key may
+// be relative to the section.
 func (l *loader) sectionErrors(section string, err error) {
 	for _, err := range separate(err) {
 		key, msg := "", err.Error()
@@ -91,7 +91,7 @@ func separate(err error) []error {
 	return all
 }
 
-// fillRestaurants fills in what a restaurant may leave out.
+// fillRestaurants sets the defaults of name and connection.
 func (c *Config) fillRestaurants() {
 	for i := range c.Restaurants {
 		r := &c.Restaurants[i]
@@ -131,8 +131,8 @@ func (c *Config) checkRestaurants(l *loader) {
 	}
 }
 
-// overrideErrors returns the errors of a restaurant's own values: those that the
-// general section has too are reported there.
+// overrideErrors returns the errors of a restaurant's own values. It omits the errors
+// of the section ordering, which are reported there.
 func overrideErrors(own, general error) error {
 	reported := map[string]bool{}
 	for _, err := range separate(general) {
@@ -141,13 +141,13 @@ func overrideErrors(own, general error) error {
 	return errors.Join(slices.DeleteFunc(separate(own), func(err error) bool { return reported[err.Error()] })...)
 }
 
-// The most bytes of what operators are shown of a restaurant.
+// Limits in bytes.
 const (
 	maxPhone   = 100
 	maxAddress = 500
 )
 
-// checkContact checks what operators are shown of a restaurant.
+// checkContact checks the phone number and the address, which operators see.
 func (l *loader) checkContact(key string, r Restaurant) {
 	hasDigits := strings.ContainsFunc(r.Phone, unicode.IsDigit)
 	if strings.ContainsFunc(r.Phone, unicode.IsControl) || len(r.Phone) > maxPhone || r.Phone != "" && !hasDigits {
@@ -159,7 +159,7 @@ func (l *loader) checkContact(key string, r Restaurant) {
 	}
 }
 
-// checkConnection reports a reference to a connection that is not there.
+// checkConnection reports the name of a connection that does not exist.
 func (c *Config) checkConnection(l *loader, key, name string) {
 	names := make([]string, 0, len(c.Connections))
 	unread := l.isUnread("connections")
@@ -172,17 +172,17 @@ func (c *Config) checkConnection(l *loader, key, name string) {
 	case len(names) == 0:
 		l.problem(key, "there is no connection: add one under connections")
 	case name == "":
-		l.problem(key, "is missing: name one of the connections %s", strings.Join(names, ", "))
+		l.problem(key, "is missing: use one of %s", strings.Join(names, ", "))
 	default:
-		l.problem(key, "there is no connection %q: the connections are %s", name, strings.Join(names, ", "))
+		l.problem(key, "there is no connection %q: use one of %s", name, strings.Join(names, ", "))
 	}
 }
 
 // demoSecrets are the secrets in demo.yaml.
 var demoSecrets = []string{"demo-secret", "storefront-secret", "ops-secret"} //nolint:gochecknoglobals // constant
 
-// checkDemoSecrets rejects the demo's published secrets if requests of other
-// machines can reach larder. Policies H4 and H8.
+// checkDemoSecrets rejects the demo's published secrets if other machines can reach
+// larder (policies H4 and H8).
 func (c *Config) checkDemoSecrets(l *loader) {
 	exposed := c.HTTP.Exposed()
 	if exposed == "" {
@@ -190,7 +190,7 @@ func (c *Config) checkDemoSecrets(l *loader) {
 	}
 	check := func(key, secret string) {
 		if slices.Contains(demoSecrets, secret) {
-			l.problem(key, "is the demo's secret, which everyone knows: larder rejects it because %s", exposed)
+			l.problem(key, "this is the published secret of the demo: set another one, because %s", exposed)
 		}
 	}
 	for i, connection := range c.Connections {
@@ -201,16 +201,16 @@ func (c *Config) checkDemoSecrets(l *loader) {
 	}
 }
 
-// checkStateDir reports a state_dir that cannot be a folder (policy O14a). One
-// that does not exist is created by the first larder that serves.
+// checkStateDir reports a state_dir that is not a folder (policy O14a). larder serve
+// creates a missing one.
 func (c *Config) checkStateDir(l *loader) {
 	info, err := os.Stat(c.Ordering.StateDir)
 	if c.Ordering.StateDir != "" && (err == nil && !info.IsDir() || errors.Is(err, syscall.ENOTDIR)) {
-		l.problem("ordering.state_dir", "%s is not a folder: name a folder that larder can write to", c.Ordering.StateDir)
+		l.problem("ordering.state_dir", "%s is not a folder: use a folder that larder can write to", c.Ordering.StateDir)
 	}
 }
 
-// warnOfSelf warns if guests are expected at a host name that is not known.
+// warnOfSelf warns if "self" needs host names that http.hosts does not have.
 func (c *Config) warnOfSelf(l *loader) {
 	public := c.Auth.PublicOrders
 	if public.Enabled && slices.Contains(public.Origins, auth.OriginSelf) && len(c.HTTP.Hosts) == 0 && c.HTTP.Exposed() != "" {

@@ -80,11 +80,11 @@ auth:
 	want := []string{
 		`larder.yaml:6:15: restaurants[0].schedule: schedule "@every 2": failed to parse duration @every 2: time: missing unit in duration "2": write "@every 2m", five cron fields such as "*/5 * * * *", or "@hourly"`,
 		`larder.yaml:7:9: restaurants[1].id: "two words" is not a valid restaurant id: use 1 to 64 of A-Z a-z 0-9 . _ : -`,
-		`larder.yaml:8:17: restaurants[1].connection: there is no connection "man": the connections are main`,
+		`larder.yaml:8:17: restaurants[1].connection: there is no connection "man": use one of main`,
 		`larder.yaml:9:9: restaurants[2].id: "one" is already the id of restaurants[0]: remove one of them`,
 		`larder.yaml:10:16: restaurants[2].time_zone: unknown time zone "Atlantis/Centre": use an IANA name such as Europe/Lisbon`,
 		`larder.yaml:12:21: restaurants[2].ordering.price_digits: must be between 0 and 6, not 9`,
-		`larder.yaml:15:57: auth.clients[0].connection: there is no connection "none": the connections are main`,
+		`larder.yaml:15:57: auth.clients[0].connection: there is no connection "none": use one of main`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)
@@ -139,8 +139,8 @@ func TestConnectionsMustBeNamedWhereThereAreSeveral(t *testing.T) {
 `
 	got := problemsOf(t, two+"restaurants: [{id: one}]\n")
 	want := []string{
-		`larder.yaml:4:12: connections[1].name: "main" is already the name of connections[0]: give each its own`,
-		`larder.yaml:5:15: restaurants[0].connection: is missing: name one of the connections main, main`,
+		`larder.yaml:4:12: connections[1].name: "main" is already the name of connections[0]: change one of them`,
+		`larder.yaml:5:15: restaurants[0].connection: is missing: use one of main, main`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)
@@ -170,7 +170,7 @@ func TestDemoSecretsAreRefusedOffLoopback(t *testing.T) {
 			t.Parallel()
 			_, err := Parse("demo.yaml", Demo(), env)
 			for _, key := range []string{"connections[0].client_secret", "auth.clients[0].secret", "auth.clients[1].secret"} {
-				if err == nil || !strings.Contains(err.Error(), key+": is the demo's secret") {
+				if err == nil || !strings.Contains(err.Error(), key+": this is the published secret of the demo") {
 					t.Errorf("%v: want a problem with %s", err, key)
 				}
 			}
@@ -218,7 +218,7 @@ func TestLoadFindsFilesBesideTheConfiguration(t *testing.T) {
 	if got := cfg.Connections[0].ClientSecret; got != "from beside" {
 		t.Errorf("secret %q, want that of the file", got)
 	}
-	if want := []string{"environment LARDER_HTTP_LITSEN names no setting and is ignored"}; !cmp.Equal(want, cfg.Warnings()) {
+	if want := []string{"environment LARDER_HTTP_LITSEN is not a setting and is ignored"}; !cmp.Equal(want, cfg.Warnings()) {
 		t.Errorf("warnings %q, want %q", cfg.Warnings(), want)
 	}
 }
@@ -315,13 +315,13 @@ auth:
 		`larder.yaml:6:17: cache.memory: must be at least 1MiB`,
 		`larder.yaml:9:5: unknown key "base_ulr" in connections[0]: did you mean "base_url"?`,
 		`larder.yaml:10:15: connections[0].auth_url: "ftp://x" must start with http:// or https://`,
-		`larder.yaml:12:20: connections[0].client_secret: the environment variable NOBODY is not set: set it, or name a file with client_secret_file`,
+		`larder.yaml:12:20: connections[0].client_secret: the environment variable NOBODY is not set: set it, or use a file with client_secret_file`,
 		`larder.yaml:13:18: connections[0].concurrency: "none" must be an integer`,
 		`larder.yaml:15:9: restaurants[0].id: "two words" is not a valid restaurant id: use 1 to 64 of A-Z a-z 0-9 . _ : -`,
-		`larder.yaml:16:17: restaurants[0].connection: there is no connection "man": the connections are main`,
-		`larder.yaml:17:9: restaurants[1].id: one value is expected here, not a list`,
+		`larder.yaml:16:17: restaurants[0].connection: there is no connection "man": use one of main`,
+		`larder.yaml:17:9: restaurants[1].id: must be one value, not a list`,
 		`larder.yaml:19:15: restaurants[2].schedule: schedule "often": expected exactly 5 fields, found 1: [often]: write "@every 2m", five cron fields such as "*/5 * * * *", or "@hourly"`,
-		`larder.yaml:22:26: auth.clients[0].secret: the environment variable NOBODY is not set: set it, or name a file with secret_file`,
+		`larder.yaml:22:26: auth.clients[0].secret: the environment variable NOBODY is not set: set it, or use a file with secret_file`,
 		`larder.yaml:22:48: auth.clients[0].scopes[0]: unknown scope "cook" (valid: menu, orders, ops)`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -340,11 +340,11 @@ func TestValuesThatCannotBeReadAreNotChecked(t *testing.T) {
 	}{
 		"connections that are no list": {
 			"connections: {name: main}\nrestaurants: [{id: one, connection: main}]\n", nil,
-			[]string{"larder.yaml:1:14: connections: a list is expected here, not a section"},
+			[]string{"larder.yaml:1:14: connections: must be a list, not a section"},
 		},
 		"a connection without a name that can be read": {
 			strings.ReplaceAll(connection, "name: main", "name: [main]") + "restaurants: [{id: one, connection: main}]\n", nil,
-			[]string{"larder.yaml:3:12: connections[0].name: one value is expected here, not a list"},
+			[]string{"larder.yaml:3:12: connections[0].name: must be one value, not a list"},
 		},
 		"an alias": {
 			strings.ReplaceAll(connection, `base_url: "http://127.0.0.1:9"`, "base_url: *nobody"), nil,
@@ -418,19 +418,19 @@ restaurants: [{id: one, ordering: {time_ahead: 1h}}]
 	for _, options := range [][]Option{nil, {AllowUnknownKeys}} {
 		_, err := Parse("larder.yaml", []byte(text), env, options...)
 		want := []string{
-			`larder.yaml:1:8: the key "express_lane" in http is called "fast_path" now: rename it`,
-			`larder.yaml:1:29: the key "drop_in" in http is called "compat" now: rename it`,
-			`larder.yaml:2:12: the key "guest_ttl" in ordering is called "customer_data_ttl" now: rename it`,
-			`larder.yaml:2:27: the key "allow_volatile" in ordering is called "allow_non_durable" now: rename it`,
-			`larder.yaml:2:49: the key "time_ahead" in ordering is called "max_lead" now: rename it`,
-			`larder.yaml:2:65: the key "time_grace" in ordering is called "past_tolerance" now: rename it`,
-			`larder.yaml:4:114: the key "wire_case" in connections[0] is called "field_case" now: rename it`,
-			`larder.yaml:4:132: the key "stop_list_any" in connections[0] is called "stop_list_any_value" now: rename it`,
-			`larder.yaml:5:36: the key "time_ahead" in restaurants[0].ordering is called "max_lead" now: rename it`,
-			"environment LARDER_CONNECTIONS_0_WIRE_CASE: this variable is called LARDER_CONNECTIONS_0_FIELD_CASE now: rename it",
-			"environment LARDER_HTTP_DROP_IN_REFUSAL_STATUS: this variable is called LARDER_HTTP_COMPAT_REFUSAL_STATUS now: rename it",
-			"environment LARDER_HTTP_EXPRESS_LANE: this variable is called LARDER_HTTP_FAST_PATH now: rename it",
-			"environment LARDER_RESTAURANTS_0_ORDERING_TIME_GRACE: this variable is called LARDER_RESTAURANTS_0_ORDERING_PAST_TOLERANCE now: rename it",
+			`larder.yaml:1:8: the key "express_lane" in http was renamed: use "fast_path"`,
+			`larder.yaml:1:29: the key "drop_in" in http was renamed: use "compat"`,
+			`larder.yaml:2:12: the key "guest_ttl" in ordering was renamed: use "customer_data_ttl"`,
+			`larder.yaml:2:27: the key "allow_volatile" in ordering was renamed: use "allow_non_durable"`,
+			`larder.yaml:2:49: the key "time_ahead" in ordering was renamed: use "max_lead"`,
+			`larder.yaml:2:65: the key "time_grace" in ordering was renamed: use "past_tolerance"`,
+			`larder.yaml:4:114: the key "wire_case" in connections[0] was renamed: use "field_case"`,
+			`larder.yaml:4:132: the key "stop_list_any" in connections[0] was renamed: use "stop_list_any_value"`,
+			`larder.yaml:5:36: the key "time_ahead" in restaurants[0].ordering was renamed: use "max_lead"`,
+			"environment LARDER_CONNECTIONS_0_WIRE_CASE: this variable was renamed: use LARDER_CONNECTIONS_0_FIELD_CASE",
+			"environment LARDER_HTTP_DROP_IN_REFUSAL_STATUS: this variable was renamed: use LARDER_HTTP_COMPAT_REFUSAL_STATUS",
+			"environment LARDER_HTTP_EXPRESS_LANE: this variable was renamed: use LARDER_HTTP_FAST_PATH",
+			"environment LARDER_RESTAURANTS_0_ORDERING_TIME_GRACE: this variable was renamed: use LARDER_RESTAURANTS_0_ORDERING_PAST_TOLERANCE",
 		}
 		if diff := cmp.Diff(want, strings.Split(err.Error(), "\n")); diff != "" {
 			t.Errorf("problems (-want +got):\n%s", diff)

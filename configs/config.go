@@ -1,14 +1,11 @@
-// Package configs is larder's configuration: one struct composed of each
-// package's own Config, read from one YAML file and the environment.
+// Package configs reads the configuration from one YAML file and the environment. The
+// configuration is composed of the Config of each package.
 //
-// Load does everything between the file and a configuration that can be relied
-// on: defaults, the file (strict: an unknown key is an error), the LARDER_…
-// environment over it, secrets from files and ${NAME}, and the checks of every
-// package and between them. It reports all problems at once, each with file,
-// line and column (or the variable's name) and what to do about it.
+// Load sets defaults, reads the file (an unknown key is an error), applies the LARDER_…
+// variables, reads secrets from files and ${NAME}, and checks all values. It reports
+// all errors at once, each with its place (file, line and column, or variable) and fix.
 //
-// The package starts nothing and opens no connection. cmd/larder, internal/cli
-// and internal/demo are its callers.
+// cmd/larder, internal/cli and internal/demo use this package.
 package configs
 
 import (
@@ -29,8 +26,8 @@ import (
 	menusync "larder/sync"
 )
 
-// Config is larder's whole configuration, one field for each section. Load
-// returns it with every default set and every value checked.
+// Config is the whole configuration, one field for each section. Load returns it with
+// defaults and checked values.
 type Config struct {
 	HTTP        httpapi.Config    `yaml:"http"`
 	Redis       redisdb.Config    `yaml:"redis"`
@@ -45,29 +42,27 @@ type Config struct {
 	warnings []string
 }
 
-// Restaurant is one element of restaurants[]: a restaurant whose menu is kept.
+// Restaurant is one element of restaurants[].
 type Restaurant struct {
 	// ID is the ordering service's restaurantId: 1 to 64 of A-Z a-z 0-9 . _ : -
 	ID menu.RestaurantID `yaml:"id"`
-	// Name is shown to people; empty: the id.
+	// Name is the displayed name. Its default is the id.
 	Name string `yaml:"name"`
-	// Phone is the number that operators call about an order, and Address where
-	// the restaurant is: shown to operators alone.
+	// Phone is the number for questions about an order. Only operators see it and Address.
 	Phone   string `yaml:"phone"`
 	Address string `yaml:"address"`
-	// Connection is the name of the connection that has the menu and takes the
-	// orders; empty where there is only one.
+	// Connection is the name of the restaurant's connection. Its default is the only
+	// connection.
 	Connection string `yaml:"connection"`
-	// Schedule is when the menu is synced; empty: sync.schedule.
+	// Schedule contains the times of syncs. Its default is sync.schedule.
 	Schedule string `yaml:"schedule"`
-	// TimeZone is the IANA name that schedules in cron fields and `soonest`
-	// orders are read in; empty: UTC.
+	// TimeZone is an IANA name, for cron fields and `soonest` orders. Its default is UTC.
 	TimeZone string `yaml:"time_zone"`
-	// Ordering holds the restaurant's own values of the ordering section.
+	// Ordering overrides keys of the section ordering.
 	Ordering *validate.Override `yaml:"ordering"`
 }
 
-// OrderingOf returns the ordering settings of one restaurant: its own over the general ones.
+// OrderingOf returns the section ordering with the overrides of one restaurant.
 func (c *Config) OrderingOf(r Restaurant) ordering.Config {
 	if r.Ordering == nil {
 		return c.Ordering
@@ -77,7 +72,7 @@ func (c *Config) OrderingOf(r Restaurant) ordering.Config {
 	return own
 }
 
-// Warnings returns what Load found odd without rejecting it, for the log.
+// Warnings returns messages of Load that are not errors.
 func (c *Config) Warnings() []string { return c.warnings }
 
 //go:embed larder.yaml
@@ -86,19 +81,17 @@ var sampleFile []byte
 //go:embed demo.yaml
 var demoFile []byte
 
-// Sample returns larder.yaml: every key with its meaning and default, for people to copy.
+// Sample returns larder.yaml, which describes every key and its default.
 func Sample() []byte { return slices.Clone(sampleFile) }
 
-// Demo returns demo.yaml: the configuration of `larder demo`.
+// Demo returns demo.yaml, the configuration of `larder demo`.
 func Demo() []byte { return slices.Clone(demoFile) }
 
-// Reload reads the configuration again while larder runs with c. next is c
-// with the restaurants, the sync.schedule and the auth.clients that are
-// configured now: these can change while larder runs. restart names the sections
-// that differ in anything else, which takes a restart; nil if none does.
+// Reload reads the configuration again while larder runs with c. It returns c with the
+// new restaurants, sync.schedule and auth.clients, which apply without a restart, and
+// the names of the sections with other changes, which need one.
 //
-// The error is Errors, as of Load. A restaurant of a connection that c does not
-// have is one too.
+// The error is Errors, as in Load. A new connection of a restaurant is an error too.
 func (c *Config) Reload(path string, env []string, options ...Option) (next *Config, restart []string, err error) {
 	data, err := readFile(path)
 	if err != nil {
@@ -118,13 +111,12 @@ func (c *Config) Reload(path string, env []string, options ...Option) (next *Con
 	return &merged, merged.differences(given), nil
 }
 
-// checkReload checks restaurants and clients once more, beside the sections
-// that larder runs with.
+// checkReload checks the new restaurants and clients against the running sections.
 func (c *Config) checkReload(l *loader, given *Config) {
 	needsRunning := func(list string, i int, name string) {
 		if !slices.ContainsFunc(c.Connections, func(running upstream.Config) bool { return running.Name == name }) {
 			l.problem(fmt.Sprintf("%s[%d].connection", list, i),
-				"larder runs without the connection %q: a new connection takes a restart", name)
+				"the connection %q is new: restart larder to use it", name)
 		}
 	}
 	for i, r := range given.Restaurants {
@@ -142,7 +134,7 @@ func (c *Config) checkReload(l *loader, given *Config) {
 	}
 }
 
-// differences names the sections in which the two are not the same.
+// differences returns the names of the sections that differ.
 func (c *Config) differences(other *Config) []string {
 	mine, theirs := reflect.ValueOf(c).Elem(), reflect.ValueOf(other).Elem()
 	var names []string

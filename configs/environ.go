@@ -13,15 +13,15 @@ import (
 // envPrefix begins the name of every variable that larder reads.
 const envPrefix = "LARDER_"
 
-// variable is one of the environment, without envPrefix in its key.
+// variable is an environment variable. Its key is the name without envPrefix.
 type variable struct{ key, value string }
 
 func (v variable) place() Place { return Place{Variable: envPrefix + v.key} }
 
-// readEnvironment lays the LARDER_… variables over the tree of the struct v:
+// readEnvironment applies the LARDER_… variables to the tree of the struct v:
 // LARDER_HTTP_LISTEN is http.listen, LARDER_CONNECTIONS_0_BASE_URL is
-// connections[0].base_url. A list may be extended by its next index; a list of
-// single values may also be given whole, separated by commas.
+// connections[0].base_url. The next index adds an element to a list. A list of single
+// values can also be one variable, separated by commas.
 func (l *loader) readEnvironment(tree *node, v reflect.Value) {
 	var variables []variable
 	for _, given := range l.env {
@@ -30,17 +30,17 @@ func (l *loader) readEnvironment(tree *node, v reflect.Value) {
 			variables = append(variables, variable{key, value})
 		}
 	}
-	slices.SortStableFunc(variables, func(a, b variable) int { // an index before its next
+	slices.SortStableFunc(variables, func(a, b variable) int { // indexes in order
 		return slices.CompareFunc(strings.Split(a.key, "_"), strings.Split(b.key, "_"), naturalOrder)
 	})
 	for _, from := range variables {
 		if !l.overlay(from, from.key, "", tree, v) && hasSectionPrefix(from.key, v.Type()) && !injected.MatchString(from.key) {
-			l.warnings = append(l.warnings, fmt.Sprintf("%v names no setting and is ignored", from.place()))
+			l.warnings = append(l.warnings, fmt.Sprintf("%v is not a setting and is ignored", from.place()))
 		}
 	}
 }
 
-// lookup returns the value of a variable of any name.
+// lookup returns the value of an environment variable.
 func (l *loader) lookup(name string) (string, bool) {
 	for _, given := range slices.Backward(l.env) {
 		if key, value, ok := strings.Cut(given, "="); ok && key == name {
@@ -50,11 +50,11 @@ func (l *loader) lookup(name string) (string, bool) {
 	return "", false
 }
 
-// injected matches what Kubernetes puts into a container's environment for a
-// Service that happens to be called larder or larder-redis.
+// injected matches the variables that Kubernetes sets in a container for a Service
+// with a name such as larder or larder-redis.
 var injected = regexp.MustCompile(`(^|_)(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT(_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$`)
 
-// naturalOrder puts 2 before 10.
+// naturalOrder sorts 2 before 10.
 func naturalOrder(a, b string) int {
 	m, errA := strconv.Atoi(a)
 	n, errB := strconv.Atoi(b)
@@ -71,8 +71,8 @@ func hasSectionPrefix(key string, t reflect.Type) bool {
 	})
 }
 
-// overlay sets what rest, the end of the variable's key, names in n. v is of the
-// type that n is for, with its defaults. It returns false if rest names nothing.
+// overlay sets the value in n that rest, the end of the variable's key, names. v has
+// the type of n's value, with defaults. overlay returns false if rest is not a key.
 func (l *loader) overlay(from variable, rest, path string, n *node, v reflect.Value) bool {
 	if v.Kind() == reflect.Pointer {
 		v = newDefault(v.Type().Elem())
@@ -80,7 +80,7 @@ func (l *loader) overlay(from variable, rest, path string, n *node, v reflect.Va
 	isList := v.Kind() == reflect.Slice && !isText(v.Type())
 	switch {
 	case rest != "" && (n.kind == single || n.kind == list && !isList || n.kind == section && isList):
-		l.problemAt(from.place(), path, "this is inside %v, which stands at %v", n, n.at)
+		l.problemAt(from.place(), path, "this variable does not match the value, which is %v (%v)", n, n.at)
 	case rest != "" && v.Kind() == reflect.Struct:
 		return l.overlayKey(from, rest, path, n, v)
 	case rest != "" && isList:
@@ -95,7 +95,7 @@ func (l *loader) overlay(from variable, rest, path string, n *node, v reflect.Va
 			}
 		}
 	case v.Kind() == reflect.Struct && !isText(v.Type()):
-		l.problemAt(from.place(), path, "this is a section of several keys, not one value")
+		l.problemAt(from.place(), path, "this is a section: set its keys, one variable each")
 	default:
 		*n = node{kind: single, at: from.place(), text: from.value}
 	}
@@ -105,7 +105,7 @@ func (l *loader) overlay(from variable, rest, path string, n *node, v reflect.Va
 func (l *loader) overlayKey(from variable, rest, path string, n *node, v reflect.Value) bool {
 	for _, f := range sectionKeys(v.Type()) {
 		inner, ok := strings.CutPrefix(rest+"_", strings.ToUpper(f.name)+"_")
-		if !ok || f.secret && inner != "" { // nothing is inside a secret; its file is the next key
+		if !ok || f.secret && inner != "" { // a secret has no keys; _FILE is the next field
 			continue
 		}
 		value := n.key(f.name)
@@ -116,7 +116,7 @@ func (l *loader) overlayKey(from variable, rest, path string, n *node, v reflect
 			continue
 		}
 		n.kind = section
-		n.keys = slices.DeleteFunc(n.keys, func(e entry) bool { // a secret of a variable wins, by value or by a file
+		n.keys = slices.DeleteFunc(n.keys, func(e entry) bool { // a variable overrides both forms of a secret in the file
 			return e.name == f.name || (f.secret || f.isFile) && e.at.Variable == "" &&
 				strings.TrimSuffix(e.name, fileSuffix) == strings.TrimSuffix(f.name, fileSuffix)
 		})
@@ -126,7 +126,7 @@ func (l *loader) overlayKey(from variable, rest, path string, n *node, v reflect
 	return l.formerVariable(from, rest, path)
 }
 
-// overlayElement sets an element of a list, or the one after its last.
+// overlayElement sets or appends an element of a list.
 func (l *loader) overlayElement(from variable, rest, path string, n *node, v reflect.Value) bool {
 	digits, inner, _ := strings.Cut(rest, "_")
 	i, err := strconv.Atoi(digits)
@@ -142,7 +142,7 @@ func (l *loader) overlayElement(from variable, rest, path string, n *node, v ref
 	if i > len(items) {
 		known := l.unread[path]
 		l.problemAt(from.place(), path, "there is no element %d: the list has %d, the next index is %d", i, len(items), len(items))
-		l.unread[path] = known // its other elements are known
+		l.unread[path] = known // the other elements were read
 		return true
 	}
 	if i == len(items) {

@@ -15,7 +15,7 @@ import (
 	"larder/internal/setting"
 )
 
-// fill sets v to what n says. Wrong values are reported and left as they were.
+// fill sets v to the value of n. It reports an invalid value and leaves v unchanged.
 func (l *loader) fill(path string, n *node, v reflect.Value) {
 	if n.broken {
 		l.unread[path] = true
@@ -34,13 +34,13 @@ func (l *loader) fill(path string, n *node, v reflect.Value) {
 		v.Set(target.Addr())
 	case v.Kind() == reflect.Struct && !isText(t):
 		l.fillStruct(path, n, v)
-	case v.Kind() == reflect.Struct && n.kind == section: // the longer form of what a text abbreviates
+	case v.Kind() == reflect.Struct && n.kind == section: // a type with a short form and a section form
 		v.SetZero()
 		l.fillStruct(path, n, v)
 		setDefaults(v)
 	case v.Kind() == reflect.Slice && !isText(t):
 		if n.kind != list {
-			l.problemAt(n.at, path, "a list is expected here, not %v", n)
+			l.problemAt(n.at, path, "must be a list, not %v", n)
 			return
 		}
 		v.Set(reflect.MakeSlice(t, len(n.items), len(n.items)))
@@ -51,7 +51,7 @@ func (l *loader) fill(path string, n *node, v reflect.Value) {
 	case n.kind == section && n.splitURL() != "":
 		l.problemAt(n.at, path, "put the URL in quotes: %q", n.splitURL())
 	case n.kind != single:
-		l.problemAt(n.at, path, "one value is expected here, not %v", n)
+		l.problemAt(n.at, path, "must be one value, not %v", n)
 	default:
 		err := setText(v, n.text)
 		if wrong, ok := errors.AsType[*setting.Error](err); ok {
@@ -64,7 +64,7 @@ func (l *loader) fill(path string, n *node, v reflect.Value) {
 
 func (l *loader) fillStruct(path string, n *node, v reflect.Value) {
 	if n.kind != section {
-		l.problemAt(n.at, path, "a section of keys and values is expected here, not %v", n)
+		l.problemAt(n.at, path, "must be a section of keys and values, not %v", n)
 	}
 	keys := sectionKeys(v.Type())
 	for _, e := range n.keys {
@@ -85,7 +85,7 @@ func (l *loader) fillStruct(path string, n *node, v reflect.Value) {
 	}
 }
 
-// setText sets v to the value that text spells. The error says what was expected.
+// setText parses text into v. The error contains the expected form.
 func setText(v reflect.Value, text string) error {
 	if u, ok := reflect.TypeAssert[encoding.TextUnmarshaler](v.Addr()); ok {
 		return u.UnmarshalText([]byte(text))
@@ -102,7 +102,7 @@ func setText(v reflect.Value, text string) error {
 		v.SetString(text)
 	case v.Kind() == reflect.Bool:
 		if text != "true" && text != "false" {
-			return fmt.Errorf("%q is neither true nor false", text)
+			return fmt.Errorf("%q must be true or false", text)
 		}
 		v.SetBool(text == "true")
 	case v.CanInt():
@@ -128,8 +128,8 @@ func setText(v reflect.Value, text string) error {
 	return nil
 }
 
-// readSecretFile sets a secret to the content of the file that n, the value of
-// key, names. around is the section of both.
+// readSecretFile reads a secret from the file whose name is n, the value of key.
+// around is the section of the key.
 func (l *loader) readSecretFile(key string, n, around *node, target reflect.Value) {
 	path := strings.TrimSuffix(key, fileSuffix)
 	var name string
@@ -138,7 +138,7 @@ func (l *loader) readSecretFile(key string, n, around *node, target reflect.Valu
 		return
 	}
 	if value := around.key(lastName(path)); value != nil {
-		l.problemAt(n.at, path, "given both by value (%v) and by %s: keep one of them", value.at, lastName(key))
+		l.problemAt(n.at, path, "set both by value (%v) and by %s: remove one of them", value.at, lastName(key))
 		return
 	}
 	if n.at.Variable == "" {
@@ -154,11 +154,10 @@ func (l *loader) readSecretFile(key string, n, around *node, target reflect.Valu
 	l.places[path] = n.at
 }
 
-// variableReference matches ${NAME} in a secret, "$${", which stands for "${", and a "${"
-// that is not closed.
+// variableReference matches ${NAME} in a secret, $${ (an escaped ${), and a ${ without }.
 var variableReference = regexp.MustCompile(`\$\$\{|\$\{([^}]*)(\}?)`)
 
-// expand replaces each reference of a secret in the file by the variable's value.
+// expand replaces each reference in a secret by the value of the variable.
 func (l *loader) expand(path string, at Place, target reflect.Value) {
 	target.SetString(variableReference.ReplaceAllStringFunc(target.String(), func(found string) string {
 		if found == "$${" {
@@ -168,9 +167,9 @@ func (l *loader) expand(path string, at Place, target reflect.Value) {
 		value, ok := l.lookup(name)
 		switch {
 		case !closed:
-			l.problemAt(at, path, "${ without its }: write ${NAME}, or $${ for the two characters themselves")
+			l.problemAt(at, path, "${ without }: write ${NAME}, or $${ for a literal ${")
 		case !ok:
-			l.problemAt(at, path, "the environment variable %s is not set: set it, or name a file with %s%s",
+			l.problemAt(at, path, "the environment variable %s is not set: set it, or use a file with %s%s",
 				name, lastName(path), fileSuffix)
 		}
 		return value
@@ -178,24 +177,21 @@ func (l *loader) expand(path string, at Place, target reflect.Value) {
 }
 
 // lastName returns the last key of a path.
-func lastName(path string) string {
-	return path[strings.LastIndexByte(path, '.')+1:]
-}
+func lastName(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
 
-// fileSuffix makes the key that names the file a secret is read from.
+// fileSuffix is the end of a key that names the file of a secret.
 const fileSuffix = "_file"
 
 // field is one key of a section, as its struct declares it.
 type field struct {
 	name   string // the YAML key
-	index  []int  // as of reflect.Value.FieldByIndex
-	secret bool   // may also be given as name + fileSuffix
-	isFile bool   // names the file of a secret
+	index  []int  // for reflect.Value.FieldByIndex
+	secret bool   // name + fileSuffix is also a key
+	isFile bool   // the key names the file of a secret
 }
 
-// fieldsOf lists the keys of a struct in the order of its declaration. The keys
-// of an embedded struct with the tag ",inline" are keys of the struct itself.
-// Other fields without a yaml name, or with "-", are no keys.
+// fieldsOf returns the keys of a struct in the order of its fields, including those of
+// structs with the tag ",inline". Fields without a yaml name, or with "-", are not keys.
 func fieldsOf(t reflect.Type) []field {
 	var fields []field
 	for i := range t.NumField() {
@@ -214,8 +210,7 @@ func fieldsOf(t reflect.Type) []field {
 	return fields
 }
 
-// sectionKeys lists the keys that a section may have: its fields, and beside each
-// secret the key that names its file.
+// sectionKeys returns the keys of a section, including the keys for files of secrets.
 func sectionKeys(t reflect.Type) []field {
 	var keys []field
 	for _, f := range fieldsOf(t) {
@@ -227,14 +222,14 @@ func sectionKeys(t reflect.Type) []field {
 	return keys
 }
 
-// isText reports whether values of the type are written as one value that the
-// type itself reads. A struct may also be written as a section.
+// isText reports whether the type parses its values from text. A struct of such a type
+// can also be a section.
 func isText(t reflect.Type) bool {
 	return reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
 }
 
-// setDefaults sets the defaults of a section and of every section inside it. The
-// section's own SetDefaults includes the structs that it embeds.
+// setDefaults sets the defaults of a section and of all sections inside it.
+// SetDefaults of a section includes its embedded structs.
 func setDefaults(v reflect.Value) {
 	if v.Kind() != reflect.Struct {
 		return
@@ -255,9 +250,4 @@ func newDefault(t reflect.Type) reflect.Value {
 }
 
 // join returns the path of a key in a section.
-func join(path, name string) string {
-	if path == "" {
-		return name
-	}
-	return path + "." + name
-}
+func join(path, name string) string { return strings.TrimPrefix(path+"."+name, ".") }

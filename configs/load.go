@@ -15,11 +15,9 @@ import (
 	"unicode/utf8"
 )
 
-// Load reads the configuration: the defaults, over them the YAML file at path,
-// over that the LARDER_… variables of env (as os.Environ returns them). An empty
-// path reads no file, only defaults and environment.
-//
-// The error is Errors: everything that is wrong, not only the first.
+// Load returns the configuration: defaults, overridden by the YAML file at path and
+// then by the LARDER_… variables in env (see os.Environ). If path is empty, it reads no
+// file. The error is Errors, with everything that is wrong.
 func Load(path string, env []string, options ...Option) (*Config, error) {
 	data, err := readFile(path)
 	if err != nil {
@@ -28,8 +26,8 @@ func Load(path string, env []string, options ...Option) (*Config, error) {
 	return Parse(path, data, env, options...)
 }
 
-// Parse is Load for YAML text that is already in memory. The name is that of the
-// positions of problems, and names of secret files are relative to its folder.
+// Parse is like Load, but reads YAML from data. Errors contain name as the file name,
+// and names of secret files are relative to its folder.
 func Parse(name string, data []byte, env []string, options ...Option) (*Config, error) {
 	l := newLoader(name, env, options...)
 	cfg := l.parse(data)
@@ -42,17 +40,16 @@ func Parse(name string, data []byte, env []string, options ...Option) (*Config, 
 // Option changes how a configuration is read.
 type Option func(*loader)
 
-// AllowUnknownKeys makes each key of the file that this version does not know a
-// warning instead of an error, so that an older larder starts with the
-// configuration of a newer one. A likely misspelling of a known key, and every
-// unknown key under auth, remain errors.
+// AllowUnknownKeys reports unknown keys as warnings, so that an older version starts
+// with the configuration of a newer one. A likely misspelling of a known key, or an
+// unknown key under auth, remains an error.
 func AllowUnknownKeys(l *loader) { l.allowUnknown = true }
 
-// CheckFolders makes a configured folder that exists and is none an error. It
-// is for larder check: larder serve logs it and goes on.
+// CheckFolders reports a configured folder that is a file. larder check uses it; larder
+// serve only logs such a folder.
 func CheckFolders(l *loader) { l.checkFolders = true }
 
-// readFile returns the file's text, none for an empty path. The error is Errors.
+// readFile returns the content of the file, or nil for an empty path. The error is Errors.
 func readFile(path string) ([]byte, error) {
 	if path == "" {
 		return nil, nil
@@ -73,26 +70,26 @@ func readFile(path string) ([]byte, error) {
 	}
 }
 
-// invalidText reports whether the character, or a byte that is not UTF-8, cannot
-// stand in a text: a terminal may take it for a command when it is repeated.
+// invalidText reports whether r is a control character or invalid UTF-8. A terminal
+// that prints such a character in a message may execute it as a command.
 func invalidText(r rune) bool {
 	return r == utf8.RuneError || unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t'
 }
 
-// loader carries one Load: what is wrong, and where each key is.
+// loader is the state of one Load.
 type loader struct {
-	file     string // as positions name it
+	file     string // the name in error messages
 	env      []string
 	places   places
 	problems Errors
 	warnings []string
 
 	allowUnknown bool // unknown keys are warnings
-	checkFolders bool // ordering.state_dir is looked at
+	checkFolders bool // check ordering.state_dir
 
-	unreadable bool            // the file is no YAML: nothing is known of its values
-	unread     map[string]bool // paths whose values could not be read, and have their defaults
-	checking   bool            // reading is over; errors of what was not read are no news
+	unreadable bool            // the file is invalid YAML, so its values are unknown
+	unread     map[string]bool // paths whose values could not be read and have their defaults
+	checking   bool            // reading has ended: errors of unread values are omitted
 }
 
 func newLoader(path string, env []string, options ...Option) *loader {
@@ -103,7 +100,7 @@ func newLoader(path string, env []string, options ...Option) *loader {
 	return l
 }
 
-// parse reads and checks; what is wrong is in l.problems.
+// parse reads and checks the configuration. Errors are in l.problems.
 func (l *loader) parse(data []byte) *Config {
 	cfg := &Config{}
 	l.read(data, reflect.ValueOf(cfg).Elem())
@@ -115,7 +112,7 @@ func (l *loader) parse(data []byte) *Config {
 	return cfg
 }
 
-// read fills the struct that v addresses from all sources, without checking values.
+// read sets v from all sources without checking values.
 func (l *loader) read(data []byte, v reflect.Value) {
 	setDefaults(v)
 	tree := l.readYAML(data)
@@ -123,8 +120,7 @@ func (l *loader) read(data []byte, v reflect.Value) {
 	l.fill("", tree, v)
 }
 
-// problemAt reports what is wrong with a key. While the sources are read that
-// also means that its value is not known.
+// problemAt reports an error of a key. During reading, the key then counts as unread.
 func (l *loader) problemAt(at Place, key, format string, args ...any) {
 	if l.checking && l.isUnread(key) {
 		return
@@ -135,13 +131,12 @@ func (l *loader) problemAt(at Place, key, format string, args ...any) {
 	l.problems = append(l.problems, &Error{Place: at, Key: key, Msg: fmt.Sprintf(format, args...)})
 }
 
-// problem reports what is wrong with a key that was read, at its place.
+// problem reports an error of a key at the key's place.
 func (l *loader) problem(key, format string, args ...any) {
 	l.problemAt(l.places.find(key), key, format, args...)
 }
 
-// isUnread reports whether the value of the key, or of a section around it, could
-// not be read.
+// isUnread reports whether the value at path, or of a section around it, is unread.
 func (l *loader) isUnread(path string) bool {
 	for ; path != ""; path = parentPath(path) {
 		if l.unread[path] {
@@ -151,8 +146,8 @@ func (l *loader) isUnread(path string) bool {
 	return l.unread[""]
 }
 
-// relative returns the path of a file that the configuration names: from the
-// folder of the configuration itself, not from where larder was started.
+// relative returns the path of a file whose name in the configuration is relative to
+// the folder of the configuration.
 func (l *loader) relative(name string) string {
 	if filepath.IsAbs(name) || l.file == "" {
 		return name
@@ -160,27 +155,26 @@ func (l *loader) relative(name string) string {
 	return filepath.Join(filepath.Dir(l.file), name)
 }
 
-// Error is one thing that is wrong with a configuration. Its JSON has the
-// names file, line, column, variable, key and msg.
+// Error is one error in a configuration.
 type Error struct {
 	Place
-	Key string `json:"key"` // "connections[0].base_url"; empty when it is about no single key
+	Key string `json:"key"` // "connections[0].base_url"; empty if no single key is wrong
 	Msg string `json:"msg"` // what is wrong and what to do
 
 	// Ignorable reports whether AllowUnknownKeys would make it a warning.
 	Ignorable bool `json:"-"`
 }
 
-// Error returns the problem on one line: where, key, message.
+// Error returns one line with place, key and message.
 func (p *Error) Error() string {
 	parts := []string{p.Place.String(), p.Key, p.Msg}
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ": ")
 }
 
-// Errors is every problem that Load found, in the order of the file.
+// Errors contains all errors that Load found, in the order of the file.
 type Errors []*Error
 
-// Error returns the problems, one on each line.
+// Error returns all errors, one on each line.
 func (p Errors) Error() string {
 	lines := make([]string, 0, len(p))
 	for _, problem := range p {
@@ -189,7 +183,7 @@ func (p Errors) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Unwrap returns the problems for errors.As.
+// Unwrap returns all errors, for errors.As.
 func (p Errors) Unwrap() []error {
 	errs := make([]error, 0, len(p))
 	for _, problem := range p {
@@ -198,7 +192,7 @@ func (p Errors) Unwrap() []error {
 	return errs
 }
 
-// sorted puts the problems into the order of the file, those of the environment last.
+// sorted sorts the errors in the order of the file. Errors of variables are last.
 func (p Errors) sorted() Errors {
 	slices.SortStableFunc(p, func(a, b *Error) int {
 		return cmp.Or(strings.Compare(a.Variable, b.Variable), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
@@ -206,15 +200,16 @@ func (p Errors) sorted() Errors {
 	return p
 }
 
-// Place is where a value is given.
+// Place is the place of a value in the file or the environment.
 type Place struct {
-	File     string `json:"file,omitempty"` // as Load was given it
-	Line     int    `json:"line,omitempty"` // from 1; 0 when no place in the file is meant
+	File     string `json:"file,omitempty"` // the path that Load received
+	Line     int    `json:"line,omitempty"` // from 1; 0 means no line
 	Column   int    `json:"column,omitempty"`
-	Variable string `json:"variable,omitempty"` // of the environment, when the value is from there
+	Variable string `json:"variable,omitempty"` // the name of an environment variable
 }
 
-// String returns "larder.yaml:3:5", "environment LARDER_HTTP_LISTEN", or the file alone.
+// String returns a text such as "larder.yaml:3:5", "environment LARDER_HTTP_LISTEN" or
+// "larder.yaml".
 func (p Place) String() string {
 	switch {
 	case p.Variable != "":
@@ -226,11 +221,11 @@ func (p Place) String() string {
 	}
 }
 
-// places has the place of each key, by its path.
+// places maps the path of each key to its place.
 type places map[string]Place
 
-// find returns the place of the key, or of the nearest one around it that is
-// given: where a missing key would have to be written.
+// find returns the place of the key. For a missing key it is the place of the nearest
+// section around it.
 func (p places) find(path string) Place {
 	for {
 		if at, ok := p[path]; ok || path == "" {
@@ -240,5 +235,5 @@ func (p places) find(path string) Place {
 	}
 }
 
-// parentPath returns the path of the section or list that a key is in.
+// parentPath returns the path of the section or list that contains a key.
 func parentPath(path string) string { return path[:max(strings.LastIndexAny(path, ".["), 0)] }

@@ -166,7 +166,7 @@ spice: 1
 `, nil,
 		`larder.yaml:2:3: unknown key "lisen" in http: did you mean "listen"?`,
 		`larder.yaml:3:9: http.wait: invalid duration "soon": write a number and a unit, such as 500ms, 30s, 2m or 24h`,
-		`larder.yaml:5:11: cooks[0].name: one value is expected here, not a list`,
+		`larder.yaml:5:11: cooks[0].name: must be one value, not a list`,
 		`larder.yaml:6:13: cooks[0].knives: "many" must be an integer`,
 		`larder.yaml:7:12: cooks[0].share: "half" must be a number`,
 		`larder.yaml:8:5: unknown key "pni" in cooks[1]: did you mean "pin"?`,
@@ -178,15 +178,15 @@ spice: 1
 func TestWrongShapes(t *testing.T) {
 	t.Parallel()
 	wantProblems(t, "http: 5\ncooks: {name: a}\n", nil,
-		"larder.yaml:1:7: http: a section of keys and values is expected here, not the single value 5",
-		"larder.yaml:2:8: cooks: a list is expected here, not a section",
+		"larder.yaml:1:7: http: must be a section of keys and values, not the single value 5",
+		"larder.yaml:2:8: cooks: must be a list, not a section",
 	)
 	wantProblems(t, "http:\n  listen: a\n  listen: b\n", nil,
 		`larder.yaml:3:3: invalid YAML: mapping key "listen" already defined at [2:3]`)
 	wantProblems(t, "http: [a\n", nil,
 		`larder.yaml:1:7: invalid YAML: sequence end token ']' not found`)
 	wantProblems(t, "notes: a\n---\nnotes: b\n", nil,
-		`larder.yaml:3:6: a second YAML document: put everything into one`)
+		`larder.yaml:3:6: this is a second YAML document: write everything into one`)
 }
 
 func TestEnvironmentWinsAndExtendsLists(t *testing.T) {
@@ -220,7 +220,7 @@ func TestEnvironmentProblems(t *testing.T) {
 	t.Parallel()
 	wantProblems(t, "", []string{"LARDER_HTTP_WAIT=soon", "LARDER_COOKS_2_NAME=C", "LARDER_HTTP=x"},
 		"environment LARDER_COOKS_2_NAME: cooks: there is no element 2: the list has 0, the next index is 0",
-		"environment LARDER_HTTP: http: this is a section of several keys, not one value",
+		"environment LARDER_HTTP: http: this is a section: set its keys, one variable each",
 		`environment LARDER_HTTP_WAIT: http.wait: invalid duration "soon": write a number and a unit, such as 500ms, 30s, 2m or 24h`,
 	)
 }
@@ -229,17 +229,17 @@ func TestEnvironmentProblems(t *testing.T) {
 func TestAVariableInsideAnotherKindOfValue(t *testing.T) {
 	t.Parallel()
 	wantProblems(t, "http: 5\ncooks: {name: a}\n", []string{"LARDER_HTTP_WAIT=5s", "LARDER_COOKS_0_NAME=C"},
-		"larder.yaml:1:7: http: a section of keys and values is expected here, not the single value 5",
-		"larder.yaml:2:8: cooks: a list is expected here, not a section",
-		"environment LARDER_COOKS_0_NAME: cooks: this is inside a section, which stands at larder.yaml:2:8",
-		"environment LARDER_HTTP_WAIT: http: this is inside the single value 5, which stands at larder.yaml:1:7",
+		"larder.yaml:1:7: http: must be a section of keys and values, not the single value 5",
+		"larder.yaml:2:8: cooks: must be a list, not a section",
+		"environment LARDER_COOKS_0_NAME: cooks: this variable does not match the value, which is a section (larder.yaml:2:8)",
+		"environment LARDER_HTTP_WAIT: http: this variable does not match the value, which is the single value 5 (larder.yaml:1:7)",
 	)
 }
 
 func TestUnknownVariablesWarn(t *testing.T) {
 	t.Parallel()
 	_, l := load(t, "", "LARDER_HTTP_LISN=a", "LARDER_CONFIG=a", "LARDER_HTTP_SERVICE_HOST=10.0.0.1", "LARDER_HTTP_PORT_80_TCP_ADDR=10.0.0.1")
-	want := []string{"environment LARDER_HTTP_LISN names no setting and is ignored"}
+	want := []string{"environment LARDER_HTTP_LISN is not a setting and is ignored"}
 	if diff := cmp.Diff(want, l.warnings); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s", diff)
 	}
@@ -282,19 +282,19 @@ func TestSecretProblems(t *testing.T) {
 - {pin: a, pin_file: b}
 - pin_file: /no/such/file
 `, nil,
-		"larder.yaml:2:8: cooks[0].pin: the environment variable NOBODY is not set: set it, or name a file with pin_file",
-		"larder.yaml:3:8: cooks[1].pin: ${ without its }: write ${NAME}, or $${ for the two characters themselves",
-		"larder.yaml:4:22: cooks[2].pin: given both by value (larder.yaml:4:9) and by pin_file: keep one of them",
+		"larder.yaml:2:8: cooks[0].pin: the environment variable NOBODY is not set: set it, or use a file with pin_file",
+		"larder.yaml:3:8: cooks[1].pin: ${ without }: write ${NAME}, or $${ for a literal ${",
+		"larder.yaml:4:22: cooks[2].pin: set both by value (larder.yaml:4:9) and by pin_file: remove one of them",
 		"larder.yaml:5:13: cooks[3].pin_file: cannot read the secret: open /no/such/file: no such file or directory",
 	)
 	wantProblems(t, "cooks: [{pin: a}]", []string{"LARDER_COOKS_0_PIN=b", "LARDER_COOKS_0_PIN_FILE=c"},
-		"environment LARDER_COOKS_0_PIN_FILE: cooks[0].pin: given both by value (environment LARDER_COOKS_0_PIN) and by pin_file: keep one of them")
+		"environment LARDER_COOKS_0_PIN_FILE: cooks[0].pin: set both by value (environment LARDER_COOKS_0_PIN) and by pin_file: remove one of them")
 }
 
 func TestAVariableBelowASecretDoesNotShowIt(t *testing.T) {
 	t.Parallel()
 	_, l := load(t, "cooks: [{pin: s3cret}]", "LARDER_COOKS_0_PIN_FIEL=pin.txt")
-	want := []string{"environment LARDER_COOKS_0_PIN_FIEL names no setting and is ignored"}
+	want := []string{"environment LARDER_COOKS_0_PIN_FIEL is not a setting and is ignored"}
 	if diff := cmp.Diff(want, l.warnings); diff != "" || len(l.problems) != 0 {
 		t.Errorf("problems %v, warnings (-want +got):\n%s", l.problems, diff)
 	}

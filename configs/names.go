@@ -8,7 +8,7 @@ import (
 	"larder/internal/setting"
 )
 
-// unknown reports a key that the section does not have.
+// unknown reports an unknown key of the section.
 func (l *loader) unknown(path string, e entry, keys []field) {
 	section := "the configuration"
 	if path != "" {
@@ -19,7 +19,7 @@ func (l *loader) unknown(path string, e entry, keys []field) {
 		return
 	} else if former.now != "" {
 		l.unread[join(path, former.now)] = true
-		l.problemAt(e.at, "", "the key %q in %s is called %q now: rename it", e.name, section, former.now)
+		l.problemAt(e.at, "", "the key %q in %s was renamed: use %q", e.name, section, former.now)
 		return
 	}
 	names := make([]string, 0, len(keys))
@@ -27,7 +27,7 @@ func (l *loader) unknown(path string, e entry, keys []field) {
 		names = append(names, f.name)
 	}
 	guess := setting.Nearest(e.name, names)
-	// A section auth elsewhere is one that is indented by mistake.
+	// A section auth inside another one is indented by mistake.
 	underAuth := path == "auth" || strings.HasPrefix(path, "auth.") || strings.HasPrefix(path, "auth[") || e.name == "auth"
 	ignorable := !underAuth && !isTypo(e.name, guess)
 	if l.allowUnknown && ignorable {
@@ -36,19 +36,19 @@ func (l *loader) unknown(path string, e entry, keys []field) {
 	}
 	hint := "the keys are " + strings.Join(names, ", ")
 	if guess != "" {
-		l.unread[join(path, strings.TrimSuffix(guess, fileSuffix))] = true // most likely it was meant
+		l.unread[join(path, strings.TrimSuffix(guess, fileSuffix))] = true // omit errors of the key that was probably meant
 		hint = fmt.Sprintf("did you mean %q?", guess)
 	}
 	if underAuth {
-		hint += "; an unknown key under auth is always an error, also with --allow-unknown-keys: correct or remove it"
+		hint += "; under auth this is an error even with --allow-unknown-keys: correct or remove the key"
 	}
 	l.problemAt(e.at, "", "unknown key %q in %s: %s", e.name, section, hint)
 	l.problems[len(l.problems)-1].Ignorable = ignorable
 }
 
-// formerKeys has the keys of earlier versions, without indexes, each with its
-// present name or with what replaces it. One of these is always an error: what
-// it asked for would silently not happen.
+// formerKeys has the keys of earlier versions, without indexes, each with its present
+// name or its replacement. They are always errors, because ignoring one would silently
+// change the behaviour.
 var formerKeys = map[string]struct{ now, instead string }{ //nolint:gochecknoglobals // constant
 	"http.express_lane":         {now: "fast_path"},
 	"http.drop_in":              {now: "compat"},
@@ -58,22 +58,19 @@ var formerKeys = map[string]struct{ now, instead string }{ //nolint:gochecknoglo
 	"ordering.time_grace":       {now: "past_tolerance"},
 	"connections.wire_case":     {now: "field_case"},
 	"connections.stop_list_any": {now: "stop_list_any_value"},
-	"redis.data_dir": {
-		instead: "larder starts no redis-server any more, and " +
-			"a Redis service keeps its data where its own configuration says; remove the key",
-	},
+	"redis.data_dir":            {instead: "larder does not start a redis-server; set the folder in the configuration of Redis, and remove the key"},
 }
 
 var indexForm = regexp.MustCompile(`\[\d+\]`)
 
-// inGeneral returns the path without indexes; a restaurant's own section counts
-// as the general one.
+// inGeneral returns the path without indexes. A restaurant's section ordering counts as
+// the general one.
 func inGeneral(path string) string {
 	return strings.TrimPrefix(indexForm.ReplaceAllString(path, ""), "restaurants.")
 }
 
-// formerVariable reports a variable whose end, rest, names a former key of the
-// section at path, and returns false for any other.
+// formerVariable reports a variable with the name of a former key. rest is the end of
+// the variable's key below the section at path. It returns false for other variables.
 func (l *loader) formerVariable(from variable, rest, path string) bool {
 	for key, former := range formerKeys {
 		section, name, _ := strings.Cut(key, ".")
@@ -86,16 +83,16 @@ func (l *loader) formerVariable(from variable, rest, path string) bool {
 		} else {
 			inner = strings.TrimSuffix("_"+inner, "_")
 			present := envPrefix + strings.TrimSuffix(from.key, rest) + strings.ToUpper(former.now) + inner
-			l.problemAt(from.place(), "", "this variable is called %s now: rename it", present)
+			l.problemAt(from.place(), "", "this variable was renamed: use %s", present)
 		}
 		return true
 	}
 	return false
 }
 
-// isTypo reports whether name is so close to known that it must be a misspelling
-// of it: the same but for case, or at most one letter in three and two in all
-// wrong. It is stricter than Nearest, since a new key often resembles an old one.
+// isTypo reports whether name is a misspelling of known: only case differs, or at most
+// two letters and a third of them. It is stricter than Nearest, because a new key often
+// resembles an old one.
 func isTypo(name, known string) bool {
 	return known != "" && setting.Distance(strings.ToLower(name), strings.ToLower(known)) <= min(len(name)/3, 2)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// node is a value as it is given: in the file, or by a variable over it.
+// node is a value in the file or in a variable.
 type node struct {
 	kind  kind
 	at    Place
@@ -19,7 +19,7 @@ type node struct {
 	keys  []entry // of a section, in order
 	items []*node // of a list
 
-	broken bool // part of it cannot be read, which has been reported
+	broken bool // part of it could not be read; the error has been reported
 }
 
 // entry is one key of a section.
@@ -48,8 +48,7 @@ func (n *node) key(name string) *node {
 	return nil
 }
 
-// splitURL returns the URL that YAML has read as a section, as in {a: [http://b]},
-// or "".
+// splitURL returns a URL that YAML parses as a section, as in {a: [http://b]}, or "".
 func (n *node) splitURL() string {
 	var names []string
 	for n.kind == section && len(n.keys) == 1 { // http: {//b: 80}
@@ -63,7 +62,7 @@ func (n *node) splitURL() string {
 	return ""
 }
 
-// String describes the value in a sentence.
+// String returns a description of the value for error messages.
 func (n *node) String() string {
 	switch n.kind {
 	case section:
@@ -95,7 +94,7 @@ func (l *loader) readYAML(data []byte) *node {
 		switch {
 		case doc.Body == nil:
 		case i > 0:
-			l.problemAt(l.at(doc.Body.GetToken()), "", "a second YAML document: put everything into one")
+			l.problemAt(l.at(doc.Body.GetToken()), "", "this is a second YAML document: write everything into one")
 			return root
 		default:
 			root = l.convert(doc.Body)
@@ -104,9 +103,9 @@ func (l *loader) readYAML(data []byte) *node {
 	return root
 }
 
-// unclosedQuote returns the place of the first value that begins with a quote and
-// does not end on its line, or 0. YAML allows such values. But if a closing quote
-// is missing, the parser reports a later line.
+// unclosedQuote returns the place of the first quoted value that does not end on its
+// line, or 0. YAML allows such values. But if a closing quote is missing, the parser
+// reports a later line.
 func unclosedQuote(data []byte) (line, column int) {
 	for line, text := range bytes.Split(data, []byte("\n")) {
 		starts := true // a value can start here
@@ -136,8 +135,8 @@ func unclosedQuote(data []byte) (line, column int) {
 	return 0, 0
 }
 
-// convert returns a value of the file. It reports the features of YAML that larder
-// does not support.
+// convert returns a value of the file. It reports features of YAML that larder does not
+// support.
 func (l *loader) convert(from ast.Node) *node {
 	n := &node{at: l.at(from.GetToken())}
 	switch from := from.(type) {

@@ -14,7 +14,7 @@ import (
 // redacted is printed in place of a secret.
 const redacted = "[redacted]"
 
-// YAML returns the effective configuration, every key with its value, secrets redacted.
+// YAML returns all keys with their effective values. Secrets are redacted.
 func (c *Config) YAML() ([]byte, error) {
 	text, err := yaml.MarshalWithOptions(printable(reflect.ValueOf(c).Elem()), yaml.Indent(2), yaml.IndentSequence(true))
 	if err != nil {
@@ -23,7 +23,7 @@ func (c *Config) YAML() ([]byte, error) {
 	return text, nil
 }
 
-// JSON returns the same as one JSON object, keys in the same order.
+// JSON returns the same as YAML, as one JSON object with the keys in the same order.
 func (c *Config) JSON() ([]byte, error) {
 	text, err := c.YAML()
 	if err != nil {
@@ -36,8 +36,8 @@ func (c *Config) JSON() ([]byte, error) {
 	return out, nil
 }
 
-// printable returns a value as the file would spell it: sections as ordered
-// maps, durations and sizes as text, secrets redacted.
+// printable returns a value in the form of the file: sections as ordered maps,
+// durations and sizes as text, secrets redacted.
 func printable(v reflect.Value) any {
 	if v.Kind() == reflect.Pointer {
 		if v.IsNil() {
@@ -59,7 +59,7 @@ func printable(v reflect.Value) any {
 		for _, f := range fieldsOf(v.Type()) {
 			value := v.FieldByIndex(f.index)
 			switch {
-			case value.Kind() == reflect.Pointer && value.IsNil(): // may be missing, and is
+			case value.Kind() == reflect.Pointer && value.IsNil(): // an optional key without a value
 			case f.secret:
 				keys = append(keys, yaml.MapItem{Key: f.name, Value: redact(f.name, value.String())})
 			default:
@@ -78,10 +78,10 @@ func printable(v reflect.Value) any {
 	}
 }
 
-// urlPassword is the password in an address, with what is before it.
+// urlPassword matches a URL up to and including the @ after its password.
 var urlPassword = regexp.MustCompile(`^([^:/]+://[^:@]*:).*@`)
 
-// redact hides a secret. Of an address only the password is one.
+// redact hides a secret. In a URL it hides only the password.
 func redact(name, value string) string {
 	switch {
 	case value == "":
@@ -93,7 +93,7 @@ func redact(name, value string) string {
 	}
 }
 
-// shortDuration writes 2m instead of 2m0s.
+// shortDuration returns 2m instead of 2m0s.
 func shortDuration(d time.Duration) string {
 	text := d.String()
 	if strings.HasSuffix(text, "m0s") {

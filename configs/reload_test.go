@@ -120,7 +120,7 @@ restaurants:
 `, 1)
 	text = strings.NewReplacer("name: A}", "connection: main}", `"@hourly"`, `"@hourly", connection: main`).Replace(text)
 	_, _, err := reloaded(t, runningConfig(t), text)
-	want := `larder.yaml:6:25: restaurants[0].connection: larder runs without the connection "new": a new connection takes a restart`
+	want := `larder.yaml:6:25: restaurants[0].connection: the connection "new" is new: restart larder to use it`
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v\nwant %s", err, want)
 	}
@@ -132,7 +132,7 @@ func TestReloadRefusesClientsThatDoNotFit(t *testing.T) {
 	for name, c := range map[string]struct{ listen, clients, want string }{
 		"of a new connection": {
 			"8080", "{id: ops, secret: s, scopes: [ops], connection: new}",
-			`larder.yaml:5:66: auth.clients[0].connection: larder runs without the connection "new": a new connection takes a restart`,
+			`larder.yaml:5:66: auth.clients[0].connection: the connection "new" is new: restart larder to use it`,
 		},
 		"with a short secret": {
 			"8080", "{id: ops, secret: s, scopes: [ops]}",

@@ -70,7 +70,7 @@ func TestAllowUnknownKeys_NotForTyposAndAuth(t *testing.T) {
 // An error says when the option cannot help: under auth it never does.
 func TestUnknownKeyUnderAuth_SaysItStaysAnError(t *testing.T) {
 	t.Parallel()
-	const always = "an unknown key under auth is always an error, also with --allow-unknown-keys: correct or remove it"
+	const always = "under auth this is an error even with --allow-unknown-keys: correct or remove the key"
 	for text, underAuth := range map[string]bool{
 		"auth: {require_second_factor: true}":                    true,
 		"auth: {clents: []}":                                     true,
@@ -138,7 +138,7 @@ func TestAllowUnknownKeys_LeavesVariablesAsTheyAre(t *testing.T) {
 	t.Parallel()
 	for _, options := range [][]Option{nil, {AllowUnknownKeys}} {
 		cfg, err := Load("", []string{"LARDER_HTTP_HOLOGRAM=1"}, options...)
-		if err != nil || !slices.Equal(cfg.Warnings(), []string{"environment LARDER_HTTP_HOLOGRAM names no setting and is ignored"}) {
+		if err != nil || !slices.Equal(cfg.Warnings(), []string{"environment LARDER_HTTP_HOLOGRAM is not a setting and is ignored"}) {
 			t.Errorf("Load: %v, %v", cfg, err)
 		}
 	}
@@ -148,8 +148,8 @@ func TestAllowUnknownKeys_LeavesVariablesAsTheyAre(t *testing.T) {
 // not help: that is for keys of a newer version.
 func TestRemovedSettings(t *testing.T) {
 	t.Parallel()
-	const folder = "redis.data_dir was removed: larder starts no redis-server any more, and a Redis service keeps its data " +
-		"where its own configuration says; remove the key"
+	const folder = "redis.data_dir was removed: larder does not start a redis-server; set the folder in the configuration of Redis, " +
+		"and remove the key"
 	for name, test := range map[string]struct{ text, env, want string }{
 		"a key":      {text: "redis:\n  data_dir: ./data\n", want: "larder.yaml:2:3: " + folder},
 		"a variable": {env: "LARDER_REDIS_DATA_DIR=./data", want: "environment LARDER_REDIS_DATA_DIR: " + folder},
