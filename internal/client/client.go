@@ -20,16 +20,16 @@ import (
 // Client calls one daemon.
 type Client struct {
 	Base       string       // "http://127.0.0.1:8080"
-	Ready      string       // for /readyz, if it differs: the operators' listener, which guests cannot overload
+	Ready      string       // the address for /readyz if it is on http.ops_listen, which guests cannot overload
 	HTTP       *http.Client // without a token
 	Authorized *http.Client // with a token; nil without credentials
 }
 
-// callLimit bounds one call. It exceeds the longest wait for a sync.
+// callLimit is the time limit of one call. It is longer than the longest wait for a sync.
 const callLimit = 90 * time.Second
 
-// New returns a client that works until ctx ends. Its tokens have every scope that
-// the client id has. Without an id it calls only routes that need no token.
+// New returns a client that works until ctx ends. Its tokens have all scopes of the
+// client id. If id is empty, the client sends no tokens.
 func New(ctx context.Context, base, id, secret string) *Client {
 	base = strings.TrimRight(base, "/")
 	c := &Client{Base: base, HTTP: &http.Client{Timeout: callLimit}}
@@ -49,7 +49,7 @@ func New(ctx context.Context, base, id, secret string) *Client {
 // ForReadiness returns the client for /readyz, which needs no token.
 func (c *Client) ForReadiness() *Client { return &Client{Base: cmp.Or(c.Ready, c.Base), HTTP: c.HTTP} }
 
-// opsRoutes is the prefix of the paths that http.ops_listen serves elsewhere.
+// opsRoutes is the prefix of the operators' API, which may have its own listener.
 const opsRoutes = "/v1/ops/"
 
 // OpsRestaurantPath returns the path of a restaurant's routes for operators.
@@ -65,8 +65,8 @@ type Reply struct {
 	Body   json.RawMessage
 }
 
-// Envelope is the form of every response: its result, and for a list the cursor
-// of the next page.
+// Envelope is the form of all responses: a result, and for a list the cursor of the
+// next page.
 type Envelope[T any] struct {
 	Result T       `json:"result"`
 	Next   *string `json:"next"`
@@ -97,10 +97,10 @@ func Get[T any](ctx context.Context, daemon *Client, path string) (result T, err
 	return result, err
 }
 
-// maxPages limits the pages of a list, if a server sends the same cursor again.
+// maxPages limits EveryPage if a server repeats a cursor.
 const maxPages = 1000
 
-// EveryPage returns a whole list. path includes the page size, as limit.
+// EveryPage returns a whole list. The query in path includes the page size as limit.
 func EveryPage[T any](ctx context.Context, daemon *Client, path string) ([]T, error) {
 	all := []T{}
 	cursor := ""
@@ -150,7 +150,7 @@ func (c *Client) Call(ctx context.Context, method, path string, body []byte, hea
 	return &Reply{Status: response.StatusCode, Header: response.Header, Body: content}, nil
 }
 
-// BaseURL returns the URL for a listener on this machine.
+// BaseURL returns the URL of a listener on this machine.
 func BaseURL(address string) string {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {

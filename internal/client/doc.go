@@ -1,9 +1,6 @@
-// Package client is the HTTP client for a running larder. The command line, the
-// demo and the daemon's check of itself use it.
+// Package client is an HTTP client for a running daemon. The command line, the demo
+// and the daemon's self-check use it. It gets a bearer token for client credentials.
 //
-// It calls a daemon like any other program: over HTTP, with a bearer token of the
-// client credentials. A call returns a Reply, an *Error if the daemon refused it,
-// or an *UnreachableError if no response arrived.
-//
-// It does not print, reads no flags and no configuration, and does not retry.
+// A call returns a Reply, an *Error for an error response, or an *UnreachableError if
+// no response arrived. The client does not retry.
 package client

@@ -19,8 +19,8 @@ import (
 	"larder/httpapi/respond"
 )
 
-// ErrForeignAnswer is a response that no instance of this version sends.
-var ErrForeignAnswer = errors.New("the answer is not what larder sends")
+// ErrForeignAnswer means that the response is not from larder, or from another version.
+var ErrForeignAnswer = errors.New("the response is not from larder, or from another version")
 
 // Error is an error response of the daemon.
 type Error struct {
@@ -35,11 +35,11 @@ type Error struct {
 		Errors json.RawMessage `json:"errors"` // the ordering service's reasons, in any shape
 	} `json:"upstream"`
 	Body      json.RawMessage `json:"-"` // the whole response, if it is JSON
-	Foreign   bool            `json:"-"` // the response has no error code of larder's, as that of /readyz
+	Foreign   bool            `json:"-"` // the response has no error code, for example that of /readyz
 	Anonymous bool            `json:"-"` // the request had no credentials
-	NoToken   bool            `json:"-"` // the token request was refused: the call itself was not sent
+	NoToken   bool            `json:"-"` // the token request failed: the call itself was not sent
 	OpsRoute  bool            `json:"-"` // the path is below /v1/ops
-	// RetryAfter is how long to wait before a retry, or 0 if the daemon did not send it.
+	// RetryAfter is the value of the header Retry-After, or 0.
 	RetryAfter time.Duration `json:"-"`
 }
 
@@ -63,8 +63,8 @@ func refusal(response *http.Response, body []byte, anonymous bool) error {
 	return refused
 }
 
-// tokenRefusal returns the *Error of a refused token request. Its response has
-// the form of OAuth.
+// tokenRefusal returns the *Error of a failed token request. Its response has the
+// OAuth format.
 func (c *Client) tokenRefusal(denied *oauth2.RetrieveError) error {
 	e := &Error{}
 	errors.As(refusal(denied.Response, denied.Body, false), &e)
@@ -112,7 +112,7 @@ type Violation struct {
 	Msg  string `json:"msg"`
 }
 
-// UnreachableError reports that no response of a daemon arrived.
+// UnreachableError means that no response arrived.
 type UnreachableError struct {
 	msg string
 	err error
@@ -122,8 +122,8 @@ func (e *UnreachableError) Error() string { return e.msg }
 
 func (e *UnreachableError) Unwrap() error { return e.err }
 
-// failed returns the error of a call without a response: an *UnreachableError, or
-// an *Error if the token request was refused.
+// failed returns the error of a call without a response: an *Error if the token
+// request failed, otherwise an *UnreachableError.
 func (c *Client) failed(err error) error {
 	if denied, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
 		return c.tokenRefusal(denied)
@@ -135,8 +135,8 @@ func (c *Client) failed(err error) error {
 	return &UnreachableError{msg, err}
 }
 
-// transportText returns the cause of a missing response. It is empty if the
-// connection was refused, because "does not answer" already says so.
+// transportText returns the cause of a missing response. It is empty for a refused
+// connection, because "does not answer" is enough.
 func transportText(err error) string {
 	dns, unknownHost := errors.AsType[*net.DNSError](err)
 	timeout, ok := errors.AsType[net.Error](err)
@@ -156,7 +156,7 @@ func transportText(err error) string {
 	}
 }
 
-// RootCause returns the innermost error. The outer ones repeat the address.
+// RootCause returns the innermost error. The outer errors repeat the address.
 func RootCause(err error) error {
 	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
 		err = inner

@@ -22,73 +22,71 @@ import (
 	"larder/internal/sandbox"
 )
 
-// Starts has the functions of the program that start what the demo and the sandbox
-// run: their log, the daemon, and the handling of SIGHUP.
+// Starts has the functions that start a log, a daemon and the handling of SIGHUP.
 type Starts struct {
-	// Logger makes the log of a process that serves.
+	// Logger returns the log of a process that serves.
 	Logger func(cmd *cobra.Command) (*logrus.Logger, error)
-	// Daemon runs larder until ctx ends, with photos below demoPhotos. It calls
-	// listening with its address once its listener is open.
+	// Daemon runs larder until ctx ends and serves photos below demoPhotos. It calls
+	// listening with its address when its listener is open.
 	Daemon func(ctx context.Context, cfg *configs.Config, log logrus.FieldLogger, photos http.Handler, listening func(addr string)) error
 	// OnSIGHUP calls reload for each SIGHUP until stop is called.
 	OnSIGHUP func(reload func()) (stop func())
 }
 
-// Command makes `larder demo`.
+// Command returns the command `larder demo`.
 func Command(env *cli.Environment, with *Starts) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Run everything in one process: ordering service, Redis, larder",
 		Long: `Run an ordering service (the sandbox), a Redis in memory and larder in one
-process, pull the menus, and print what to open and try. Nothing needs to be
-installed, nothing is left behind.
+process, sync the menus, and print what to open and try. Nothing needs to be
+installed, and no data is kept.
 
-With --exit the whole main job is done once, each step printed, and the command
-ends: status 0, or 1 and what failed.`,
+With --exit, the demo runs the main scenario once, prints each step and ends. The
+exit status is 0, or 1 if a step failed.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			d, err := prepareDemo(cmd, env, with)
 			if err != nil {
 				return err
 			}
 			defer with.OnSIGHUP(func() {
-				d.log.WithField("event", "config.nothing_to_reload").Info("the configuration of the demo is built in")
+				d.log.WithField("event", "config.nothing_to_reload").Info("the demo's configuration is built in: there is nothing to reload")
 			})()
 			return d.run(cmd.Context())
 		},
 	}
 	flags := cmd.Flags()
-	flags.String("listen", "127.0.0.1:8080", "where larder listens; port 0 picks a free one, as --exit does by itself")
+	flags.String("listen", "127.0.0.1:8080", "listen address of larder; port 0 (the default with --exit) selects a free port")
 	cli.SetEnv(flags, "listen", "LARDER_HTTP_LISTEN")
-	flags.String("sandbox-listen", sandboxAddress, "where the ordering service listens; port 0 picks a free one, as --exit does by itself")
+	flags.String("sandbox-listen", sandboxAddress, "listen address of the ordering service; port 0 (the default with --exit) selects a free port")
 	cli.SetEnv(flags, "sandbox-listen", "LARDER_SANDBOX_LISTEN")
-	flags.Bool("exit", false, "do the main job once, print each step, and end")
+	flags.Bool("exit", false, "run the main scenario once, print each step, and end")
 	addGenerate(cmd)
 	cli.AddJSON(cmd)
 	return cmd
 }
 
-// demoPhotos is where the demo's pictures are: at larder's own address, so that
-// its page loads from nowhere else.
+// demoPhotos is the path of the demo's photos. Larder serves them, so that its page
+// loads nothing from another origin.
 const demoPhotos = "/photos"
 
-// demo is everything of `larder demo`.
+// demo is the state of `larder demo`.
 type demo struct {
 	env        *cli.Environment
 	starts     *Starts
 	cfg        *configs.Config
 	log        *logrus.Logger
 	sandbox    *sandboxServer
-	sample     []byte // one menu view, to make orders from
+	sample     []byte // a menu view, to create orders from
 	exit, json bool
-	held       ringLog // of --exit
+	heldLog    ringLog // with --exit
 }
 
-// prepareDemo opens the sandbox, so that its address is known, and makes the
-// configuration that points at it.
+// prepareDemo opens the sandbox and reads the configuration with its address.
 func prepareDemo(cmd *cobra.Command, env *cli.Environment, with *Starts) (*demo, error) {
 	quiet := !cmd.Flags().Changed("log-level")
 	if quiet {
-		_ = cmd.Flags().Set("log-level", "error") // what the demo prints itself is enough
+		_ = cmd.Flags().Set("log-level", "error") // the demo prints its own messages
 	}
 	log, err := with.Logger(cmd)
 	if err != nil {
@@ -96,10 +94,10 @@ func prepareDemo(cmd *cobra.Command, env *cli.Environment, with *Starts) (*demo,
 	}
 	d := &demo{env: env, starts: with, log: log, exit: cli.BoolFlag(cmd, "exit"), json: cli.AsJSON(cmd)}
 	if d.exit && quiet {
-		log.SetOutput(&d.held) // the scenario provokes errors that it prints itself
+		log.SetOutput(&d.heldLog) // the scenario causes errors on purpose
 	}
 	if d.json && !d.exit {
-		return nil, cli.NewUsageError("--json needs --exit: a demo that runs on prints for people")
+		return nil, cli.NewUsageError("--json needs --exit")
 	}
 	generate, err := generated(cmd)
 	if err != nil {
@@ -113,7 +111,7 @@ func prepareDemo(cmd *cobra.Command, env *cli.Environment, with *Starts) (*demo,
 		sandboxListen = "127.0.0.1:0"
 	}
 	variables, secret := slices.Clone(env.Environ), ""
-	if !httpapi.IsLoopback(listen) || !httpapi.IsLoopback(sandboxListen) { // other machines reach it: no published secrets (policy H4)
+	if !httpapi.IsLoopback(listen) || !httpapi.IsLoopback(sandboxListen) { // reachable by others: random secrets (policy H4)
 		secret = rand.Text()
 		variables = append(variables, "LARDER_CONNECTIONS_0_CLIENT_SECRET="+secret,
 			"LARDER_AUTH_CLIENTS_0_SECRET="+rand.Text(), "LARDER_AUTH_CLIENTS_1_SECRET="+rand.Text())
@@ -128,7 +126,7 @@ func prepareDemo(cmd *cobra.Command, env *cli.Environment, with *Starts) (*demo,
 	}
 	generate.ImageBase = demoPhotos
 	d.sample = d.sandbox.load(generate)
-	if generate.Restaurants > 0 { // they are the configuration's too
+	if generate.Restaurants > 0 { // add them to the configuration too
 		all := slices.Repeat(d.cfg.Restaurants[:1], generate.Restaurants)
 		for i := range all {
 			all[i].ID, all[i].Name = menu.RestaurantID(generate.RestaurantID(i)), fmt.Sprintf("Restaurant %d", i+1)
@@ -138,9 +136,9 @@ func prepareDemo(cmd *cobra.Command, env *cli.Environment, with *Starts) (*demo,
 	return d, nil
 }
 
-// run runs sandbox and daemon until ctx ends, or until the scenario of --exit is done.
+// run runs sandbox and daemon until ctx ends or the scenario of --exit has ended.
 func (d *demo) run(ctx context.Context) error {
-	// The sandbox stops last: the daemon's last requests still want an answer.
+	// The sandbox stops last, because it must answer the daemon's last requests.
 	sandboxContext, closeSandbox := context.WithCancel(context.WithoutCancel(ctx))
 	defer closeSandbox()
 	group, sandboxContext := errgroup.WithContext(sandboxContext)
@@ -149,7 +147,7 @@ func (d *demo) run(ctx context.Context) error {
 		defer closeSandbox()
 		running, stop := context.WithCancel(ctx)
 		defer stop()
-		context.AfterFunc(sandboxContext, stop) // a sandbox that fails ends the demo
+		context.AfterFunc(sandboxContext, stop) // if the sandbox fails, the demo ends
 		photos := http.StripPrefix(demoPhotos, sandbox.Images())
 		var shown errgroup.Group
 		err := d.starts.Daemon(running, d.cfg, d.log, photos, func(addr string) {
@@ -162,14 +160,15 @@ func (d *demo) run(ctx context.Context) error {
 		return cmp.Or(shown.Wait(), cli.ListenError(err, "--listen"+cli.AnyPort("--listen")))
 	})
 	err := group.Wait()
-	d.log.SetOutput(d.env.Err.Raw) // nothing is held from now on
+	d.log.SetOutput(d.env.Err.Raw)
 	if err != nil {
-		_, _ = d.env.Err.Raw.Write(d.held) // there is no other place to say it
+		_, _ = d.env.Err.Raw.Write(d.heldLog) // if this fails, there is no place to report it
 	}
 	return err
 }
 
-// show is what the demo does once the daemon listens at base. Its end ends the demo.
+// show runs the scenario or prints the banner when the daemon listens at base. When
+// it returns, the demo ends.
 func (d *demo) show(ctx context.Context, base string) error {
 	s, err := newScenario(ctx, d, base)
 	if err != nil {
@@ -179,7 +178,7 @@ func (d *demo) show(ctx context.Context, base string) error {
 		return s.run(ctx)
 	}
 	if err := s.waitForMenus(ctx); ctx.Err() != nil {
-		return nil //nolint:nilerr // it was told to stop
+		return nil //nolint:nilerr // a stop is not a failure
 	} else if err != nil {
 		return err
 	}
@@ -188,35 +187,35 @@ func (d *demo) show(ctx context.Context, base string) error {
 	return nil
 }
 
-// printBanner prints what to open and try. Every line of it works as it is printed.
+// printBanner prints what to open and try. A test runs every printed command.
 func (d *demo) printBanner(s *scenario) {
 	base, service, restaurant := s.daemon.Base, d.sandbox.url, s.daemon.Base+client.RestaurantPath(s.restaurant)
 	shop, ops, connection := d.cfg.Auth.Clients[0], d.cfg.Auth.Clients[1], d.cfg.Connections[0]
 	for _, line := range []string{
 		"Larder is running: " + cli.Plural(len(d.cfg.Restaurants), "restaurant", "restaurants") +
-			", menus pulled and served. Ctrl-C ends it; nothing is kept.",
+			", all menus synced. Press Ctrl-C to stop; no data is kept.",
 		"",
 		"Open",
-		"  " + base + "/   the menu, and an order from it",
+		"  " + base + "/   the menu and the order form",
 		"  " + base + "/v1/restaurants",
 		"  " + restaurant + "/menu",
 		"  " + base + "/readyz?verbose",
 		"  " + base + "/ops   the operators' console: client " + ops.ID + ", secret " + ops.Secret,
-		"  " + base + "/docs   the HTTP interface, to read and try",
-		"  " + service + "/   the kitchen's board: orders as they arrive, stop lists, faults",
+		"  " + base + "/docs   the HTTP API documentation, with a request form",
+		"  " + service + "/   the sandbox's board: live orders, stop lists, faults",
 		"  " + service + "/sandbox/orders   what the ordering service received",
-		"  " + service + "/connect/token   the ordering service itself: client " + connection.ClientID +
+		"  " + service + "/connect/token   the ordering service's tokens: client " + connection.ClientID +
 			", secret " + connection.ClientSecret,
 		"",
 		"Try",
-		"  # an order is checked: everything that is wrong with it comes at once",
+		"  # validate an order; the response lists all violations",
 		"  " + curl(restaurant+"/orders/validate", s.bad),
-		"  # a token, and an order that is placed",
+		"  # get a token and place an order",
 		"  TOKEN=$(" + tokenLine(base, shop.ID, shop.Secret, "orders") + ")",
 		"  " + curl(restaurant+"/orders", s.good, `Authorization: Bearer $TOKEN`, `Idempotency-Key: $(date +%s%N)`),
-		"  # what the ordering service received",
+		"  # list the orders that the ordering service received",
 		"  curl -s " + service + "/sandbox/orders",
-		"  # pull the menu again, now",
+		"  # sync the menu again",
 		"  OPS=$(" + tokenLine(base, ops.ID, ops.Secret, "ops") + ")",
 		`  curl -s -X POST -H "Authorization: Bearer $OPS" '` + base + client.OpsRestaurantPath(s.restaurant) + "/sync?wait=30s'",
 	} {
@@ -224,7 +223,7 @@ func (d *demo) printBanner(s *scenario) {
 	}
 }
 
-// curl is a command line that posts JSON.
+// curl returns a command line that posts JSON.
 func curl(url string, body []byte, headers ...string) string {
 	parts := []string{"curl -s", url, "-H 'Content-Type: application/json'"}
 	for _, header := range headers {
@@ -233,17 +232,16 @@ func curl(url string, body []byte, headers ...string) string {
 	return strings.Join(parts, " ") + " -d '" + strings.ReplaceAll(string(body), "'", `'\''`) + "'"
 }
 
-// tokenLine is a command line that prints a bearer token.
+// tokenLine returns a command line that prints a bearer token.
 func tokenLine(base, id, secret, scope string) string {
 	return fmt.Sprintf(`curl -s %s/connect/token -d grant_type=client_credentials -d client_id=%s -d client_secret=%s -d scope=%s`+
 		` | sed 's/.*"access_token":"\([^"]*\)".*/\1/'`, base, id, secret, scope)
 }
 
-// ringLog keeps the last lines of a log that is worth reading only when
-// something fails.
+// ringLog keeps the last lines of a log, which are printed only after a failure.
 type ringLog []byte
 
-// Write implements io.Writer. The logger calls it for one line at a time.
+// Write implements io.Writer. The logger serializes the calls.
 func (r *ringLog) Write(p []byte) (int, error) {
 	const most = 64 << 10
 	*r = append(*r, p...)

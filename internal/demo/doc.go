@@ -1,12 +1,8 @@
-// Package demo is `larder demo` and `larder sandbox`: an ordering service, a Redis in
-// memory and larder in one process, what to open and try printed, and with --exit the
-// main job done once from outside, step by step.
+// Package demo implements `larder demo` and `larder sandbox`. The demo runs an ordering
+// service, a Redis in memory and larder in one process, and prints what to open and
+// try. With --exit it runs a scenario over HTTP and prints each step. A step checks its
+// results before it prints them, and every printed command works.
 //
-// What it prints is true: each step of the scenario checks what it got before it is
-// printed, and every line of the banner works as it stands. The daemon that it runs
-// is the one of larder serve.
-//
-// The program (cmd/larder) adds its two commands to the command line, and passes in
-// Starts what starts a daemon. The package never wires a daemon itself, and knows of
-// the running one only the address.
+// cmd/larder adds the two commands to the command line. The demo starts the same daemon
+// as larder serve, with the functions in Starts. Afterwards it uses only its address.
 package demo

@@ -11,7 +11,7 @@ import (
 	"larder/internal/sandbox"
 )
 
-// sampleOrder is an order for /v1: no more than a form would send.
+// sampleOrder is an order for /v1, with the fields that a form would send.
 type sampleOrder struct {
 	ExpeditionType string       `json:"expeditionType"`
 	PaymentTypeID  string       `json:"paymentTypeID"`
@@ -25,9 +25,8 @@ type sampleDish struct {
 	Ingredients []sampleDish `json:"ingredients,omitempty"`
 }
 
-// SampleOrders makes a small order from a menu view, which larder accepts: one dish
-// with modifiers that it cannot do without, where the menu has such a dish, and
-// another dish. bad is the same with four mistakes.
+// SampleOrders returns a valid order with a few dishes from a menu view. If possible,
+// its first dish has mandatory modifiers. bad is the same order with four mistakes.
 func SampleOrders(raw []byte, restaurant string) (good, bad []byte, err error) {
 	generator, err := sandbox.NewOrderGenerator(raw, restaurant, 1)
 	if err != nil {
@@ -39,7 +38,7 @@ func SampleOrders(raw []byte, restaurant string) (good, bad []byte, err error) {
 	}
 	catalogue := menu.Compile(view, menu.RestaurantID(restaurant), menu.DefaultSettings())
 	var best sampleOrder
-	for most, attempts := -1, 400; attempts > 0; attempts-- { // the one that shows most, and is short
+	for most, attempts := -1, 400; attempts > 0; attempts-- {
 		var order sampleOrder
 		body := generator.Next(sandbox.OrderOptions{Lines: 2, ExpectedAt: time.Now().Add(time.Hour)})
 		if err := json.Unmarshal(body, &order); err != nil {
@@ -50,20 +49,20 @@ func SampleOrders(raw []byte, restaurant string) (good, bad []byte, err error) {
 		}
 	}
 	if best.DishList == nil {
-		return nil, nil, errors.New("the menu has no dish that can be ordered")
+		return nil, nil, errors.New("the menu has no orderable dish")
 	}
 	best.ExpeditionType, best.PaymentTypeID, best.Soonest = "pickup", "card", true
 	good, err = json.Marshal(best)
 	best.PaymentTypeID = "cheque"
-	best.DishList[0].Ingredients = nil // what its groups demand is missing
+	best.DishList[0].Ingredients = nil // mandatory modifiers are missing
 	best.DishList[len(best.DishList)-1].Quantity = "0"
 	best.DishList = append(best.DishList, sampleDish{ID: "no-such-dish", Quantity: "1"})
 	bad, badErr := json.Marshal(best)
 	return good, bad, errors.Join(err, badErr)
 }
 
-// worth is how well an order shows what larder does: its first dish needs
-// modifiers, its second is another one without, and it is short.
+// worth rates an order as an example. It prefers short orders whose first dish has
+// mandatory modifiers and whose last dish is another one without modifiers.
 func (o *sampleOrder) worth(catalogue *menu.Catalogue) int {
 	const much = 1000
 	if len(o.DishList) == 0 {

@@ -16,23 +16,23 @@ import (
 	"larder/internal/sandbox"
 )
 
-// sandboxAddress is where the sandbox listens by default.
+// sandboxAddress is the default listen address of the sandbox.
 const sandboxAddress = "127.0.0.1:9090"
 
-// SandboxCommand makes `larder sandbox`.
+// SandboxCommand returns the command `larder sandbox`.
 func SandboxCommand(env *cli.Environment, with *Starts) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sandbox",
-		Short: "Run an ordering service of one's own, for development and tests",
-		Long: `Run an emulator of the whole ordering service: tokens, menus, orders, payments,
-an operator's steps and faults on demand (/sandbox/…), and for a browser a board
-of all that at its own address. Its client is demo with the secret demo-secret.
-Without --menu and --restaurants it has the hand-written bistro.
+		Short: "Run an ordering service for development and tests",
+		Long: `Run an emulator of the ordering service: tokens, menus, orders and payments. Its
+own routes (/sandbox/…) change orders and produce faults. Open its address in a
+browser for a live board. The client is demo with the secret demo-secret. Without
+--menu and --restaurants, it serves the menu of a sample bistro.
 
 --json prints the address and the ids of all restaurants as JSON.
 
-A --menu FILE holds a menu view; its name without the ending is the restaurant's
-id, "default" is the connection's own menu.`,
+A --menu FILE contains a menu view. The file name without its extension is the
+restaurant's id. "default" is the default menu of the connection.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			log, err := with.Logger(cmd)
 			if err != nil {
@@ -42,7 +42,7 @@ id, "default" is the connection's own menu.`,
 			if err != nil {
 				return err
 			}
-			menus, err := readMenus(cmd, log) // before anything listens
+			menus, err := readMenus(cmd, log) // report errors before listening
 			if err != nil {
 				return err
 			}
@@ -57,42 +57,42 @@ id, "default" is the connection's own menu.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.String("listen", sandboxAddress, "where to listen; port 0 picks a free one")
+	flags.String("listen", sandboxAddress, "listen address; port 0 selects a free port")
 	cli.SetEnv(flags, "listen", "LARDER_SANDBOX_LISTEN")
-	flags.StringArray("menu", nil, "a menu view to serve; may be given several times")
+	flags.StringArray("menu", nil, "file with a menu view to serve; can be repeated")
 	addGenerate(cmd)
 	cli.AddJSON(cmd)
 	return cmd
 }
 
-// readMenus reads the files of --menu, by the restaurant that each is for.
+// readMenus reads the files of --menu. The keys are restaurant ids.
 func readMenus(cmd *cobra.Command, log logrus.FieldLogger) (map[string][]byte, error) {
 	menus := map[string][]byte{}
 	files, _ := cmd.Flags().GetStringArray("menu")
 	for _, file := range files {
-		raw, err := os.ReadFile(file) //nolint:gosec // G304: the person at the command line names the file
+		raw, err := os.ReadFile(file) //nolint:gosec // G304: the user of the command names the file
 		if err != nil {
 			return nil, fmt.Errorf("--menu: %w", err)
 		}
 		if _, err := menu.Decode(raw); err != nil {
 			log.WithFields(logrus.Fields{"event": "sandbox.menu_issue", "file": file}).WithError(err).
-				Warn("this file is no menu view; it is served all the same, byte for byte")
+				Warn("this file is not a valid menu view; it is served unchanged")
 		}
 		menus[strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))] = raw
 	}
 	return menus, nil
 }
 
-// sandboxInfo is what --json prints of a sandbox.
+// sandboxInfo is the output of --json.
 type sandboxInfo struct {
 	URL          string   `json:"url"`
 	ClientID     string   `json:"clientId"`
 	ClientSecret string   `json:"clientSecret"`
-	Restaurants  []string `json:"restaurants"` // all that have a menu: those of files, then the generated ones
+	Restaurants  []string `json:"restaurants"` // ids of files, then generated ids
 }
 
-// serveMenus serves the menus of files, generated ones, or without
-// either the bistro, and prints which restaurants it has.
+// serveMenus serves the menus of files and generated menus, by default the bistro,
+// and prints the restaurants.
 func (s *sandboxServer) serveMenus(cmd *cobra.Command, env *cli.Environment, generate sandbox.Generate, menus map[string][]byte) error {
 	info := sandboxInfo{URL: s.url, ClientID: "demo", ClientSecret: "demo-secret", Restaurants: []string{}}
 	if generate.Restaurants > 0 || len(menus) == 0 {
@@ -113,13 +113,13 @@ func (s *sandboxServer) serveMenus(cmd *cobra.Command, env *cli.Environment, gen
 		info.Restaurants = append(info.Restaurants, generate.RestaurantID(i))
 	}
 	return env.Show(cmd, info, func() {
-		names := "no restaurant, only the connection's own menu"
+		names := "no restaurants, only the default menu"
 		if n := len(info.Restaurants); n > 0 {
 			names = cli.Plural(n, "restaurant", "restaurants") + ": " + cli.FirstOf(info.Restaurants, n)
 			if n > cli.MaxListed {
 				names += "; --json lists them all"
 			}
 		}
-		env.Out.Printf("ordering service on %s (client demo, secret demo-secret), open it for the board\n%s\n", s.url, names)
+		env.Out.Printf("ordering service on %s (client demo, secret demo-secret); open it in a browser for the board\n%s\n", s.url, names)
 	})
 }

@@ -21,17 +21,16 @@ import (
 // addGenerate adds the flags of generated restaurants.
 func addGenerate(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.Int("restaurants", 0, "generate so many restaurants in place of the bistro")
+	flags.Int("restaurants", 0, "number of generated restaurants; 0 means the sample bistro")
 	flags.Int("products", 60, "dishes in each generated menu")
 	flags.Int64("seed", 1, "random seed for generated menus")
 }
 
-// maxGenerated is how many restaurants sandbox.Generate makes at most, and how
-// many dishes of each.
+// maxGenerated limits the generated restaurants, and the dishes of each.
 const maxGenerated = 10_000
 
-// generated reads the flags of addGenerate; Restaurants is 0 for the bistro.
-// --products or --seed alone ask for one generated restaurant.
+// generated reads the flags of addGenerate. Restaurants is 0 for the bistro, and 1
+// for --products or --seed without --restaurants.
 func generated(cmd *cobra.Command) (generate sandbox.Generate, err error) {
 	flags := cmd.Flags()
 	generate.Restaurants, _ = flags.GetInt("restaurants")
@@ -42,9 +41,9 @@ func generated(cmd *cobra.Command) (generate sandbox.Generate, err error) {
 	}
 	switch {
 	case generate.Restaurants < 0 || generate.Restaurants > maxGenerated:
-		err = cli.NewUsageError(fmt.Sprintf("--restaurants: between 0 (the bistro) and %d, not %d", maxGenerated, generate.Restaurants))
+		err = cli.NewUsageError(fmt.Sprintf("--restaurants must be between 0 (the bistro) and %d, not %d", maxGenerated, generate.Restaurants))
 	case generate.Products < 1 || generate.Products > maxGenerated:
-		err = cli.NewUsageError(fmt.Sprintf("--products: between 1 and %d, not %d", maxGenerated, generate.Products))
+		err = cli.NewUsageError(fmt.Sprintf("--products must be between 1 and %d, not %d", maxGenerated, generate.Products))
 	}
 	return generate, err
 }
@@ -57,9 +56,9 @@ type sandboxServer struct {
 	log      logrus.FieldLogger
 }
 
-// openSandbox listens and makes a sandbox without menus, for the client demo
-// with the secret (empty: demo-secret). flag is the flag of the address. run
-// it, or close its listener.
+// openSandbox opens a listener and returns a sandbox without menus. Its client is
+// demo with the secret, or demo-secret if secret is empty. flag is the name of the
+// flag with the address. The caller must call run or close the listener.
 func openSandbox(ctx context.Context, listen, flag, secret string, log logrus.FieldLogger) (*sandboxServer, error) {
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", listen)
@@ -71,8 +70,8 @@ func openSandbox(ctx context.Context, listen, flag, secret string, log logrus.Fi
 	return &sandboxServer{service: service, listener: listener, url: base, log: log}, nil
 }
 
-// load serves generated menus, or the bistro's if generate asks for none. It
-// returns the first menu, which is the connection's own too.
+// load serves generated menus, or the bistro's if generate.Restaurants is 0. It
+// returns the first menu, which it also serves as the default menu.
 func (s *sandboxServer) load(generate sandbox.Generate) []byte {
 	first := sandbox.Bistro(sandbox.BistroID, generate.ImageBase)
 	if generate.Restaurants == 0 {
@@ -85,7 +84,7 @@ func (s *sandboxServer) load(generate sandbox.Generate) []byte {
 	return first
 }
 
-// stopLimit bounds the end of a sandbox, which closes every request first.
+// stopLimit is the time limit for stopping a sandbox.
 const stopLimit = 5 * time.Second
 
 // run serves until ctx ends.
@@ -110,7 +109,7 @@ func (s *sandboxServer) run(ctx context.Context) error {
 	})
 	group.Go(func() error {
 		<-ctx.Done()
-		s.service.Close() // hanging requests end
+		s.service.Close() // ends requests that a fault delays
 		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopLimit)
 		defer cancel()
 		if err := server.Shutdown(limited); err != nil {

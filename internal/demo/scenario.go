@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -20,18 +21,17 @@ import (
 	"larder/sync/runlog"
 )
 
-// demoFirstSync is how long the demo's menus may take to arrive.
+// demoFirstSync is the time limit for the first sync of all menus.
 const demoFirstSync = 2 * time.Minute
 
-// scenario is larder's main job done once from outside: over HTTP, with tokens, as
-// a storefront and an operator would. Each step checks what it got: what it prints
-// is true.
+// scenario uses larder over HTTP with tokens, as a storefront and an operator would.
+// Each step checks its results before it prints them.
 type scenario struct {
 	env         *cli.Environment
 	json        bool
 	daemon      *client.Client // as the storefront
 	ops         *client.Client
-	sandbox     *client.Client // the sandbox's own routes
+	sandbox     *client.Client // for the sandbox's own routes
 	clientID    string
 	restaurant  string
 	restaurants int
@@ -39,11 +39,11 @@ type scenario struct {
 
 	menu     *cli.Storefront
 	placed   cli.OrderRecord
-	answered []byte // how the placed order was answered
-	unknown  string // ref of the order whose answer was lost
+	answered []byte // the response for the placed order
+	unknown  string // ref of the order whose response was lost
 }
 
-// scenarioStep is what one step found, line by line.
+// scenarioStep is the output of one step.
 type scenarioStep struct {
 	Name  string   `json:"step"`
 	Lines []string `json:"lines"`
@@ -54,14 +54,20 @@ func newScenario(ctx context.Context, d *demo, base string) (*scenario, error) {
 	shop, ops, restaurant := d.cfg.Auth.Clients[0], d.cfg.Auth.Clients[1], string(d.cfg.Restaurants[0].ID)
 	good, bad, err := SampleOrders(d.sample, restaurant)
 	return &scenario{
-		env: d.env, json: d.json,
-		daemon: client.New(ctx, base, shop.ID, shop.Secret), ops: client.New(ctx, base, ops.ID, ops.Secret),
-		sandbox: client.New(ctx, d.sandbox.url, "", ""), clientID: shop.ID,
-		restaurant: restaurant, restaurants: len(d.cfg.Restaurants), good: good, bad: bad,
+		env:         d.env,
+		json:        d.json,
+		daemon:      client.New(ctx, base, shop.ID, shop.Secret),
+		ops:         client.New(ctx, base, ops.ID, ops.Secret),
+		sandbox:     client.New(ctx, d.sandbox.url, "", ""),
+		clientID:    shop.ID,
+		restaurant:  restaurant,
+		restaurants: len(d.cfg.Restaurants),
+		good:        good,
+		bad:         bad,
 	}, err
 }
 
-// run does every step and prints it; the first that fails ends it.
+// run runs and prints the steps until one fails.
 func (s *scenario) run(ctx context.Context) (err error) {
 	begun := time.Now()
 	var steps []scenarioStep
@@ -70,15 +76,15 @@ func (s *scenario) run(ctx context.Context) (err error) {
 		do   func(ctx context.Context) ([]string, error)
 	}{
 		{"token", s.token},
-		{"menu pulled", s.fetched},
+		{"menu fetched", s.fetched},
 		{"lint", s.lint},
 		{"published", s.published},
 		{"menu served", s.served},
-		{"order refused", s.refused},
+		{"invalid order", s.refused},
 		{"order placed", s.place},
 		{"ordering service", s.received},
-		{"sent again", s.replayed},
-		{"answer lost", s.lost},
+		{"order repeated", s.replayed},
+		{"response lost", s.lost},
 		{"resolved", s.resolved},
 		{"paid and closed", s.closed},
 	} {
@@ -103,14 +109,14 @@ func (s *scenario) run(ctx context.Context) (err error) {
 		return errors.Join(err, cli.PrintJSON(s.env.Out, steps))
 	}
 	if err == nil {
-		s.env.Out.Printf("\nAll of it works. %.1f s\n", time.Since(begun).Seconds())
+		s.env.Out.Printf("\nAll steps passed in %.1f s.\n", time.Since(begun).Seconds())
 	}
 	return err
 }
 
 // waitForMenus returns when every restaurant has a menu.
 func (s *scenario) waitForMenus(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, demoFirstSync, fmt.Errorf("the menus did not arrive within %v", demoFirstSync))
+	ctx, cancel := context.WithTimeoutCause(ctx, demoFirstSync, fmt.Errorf("not all menus were synced within %v", demoFirstSync))
 	defer cancel()
 	for {
 		all, err := cli.Restaurants(ctx, s.daemon)
@@ -132,7 +138,7 @@ func (s *scenario) waitForMenus(ctx context.Context) error {
 	}
 }
 
-// token: larder has one of the ordering service, the storefront one of larder.
+// token checks that larder got a token from the ordering service.
 func (s *scenario) token(ctx context.Context) ([]string, error) {
 	if err := s.waitForMenus(ctx); err != nil {
 		return nil, err
@@ -144,18 +150,15 @@ func (s *scenario) token(ctx context.Context) ([]string, error) {
 		err = errors.New("the ordering service has issued no token")
 	}
 	return []string{
-		"the ordering service gave larder " + cli.Plural(counters.Tokens, "token", "tokens") + " for all its calls",
-		"larder gave the client " + s.clientID + " one for its own",
+		"the ordering service issued " + cli.Plural(counters.Tokens, "token", "tokens") + " for all calls of larder",
+		"larder issued one for the client " + s.clientID,
 	}, err
 }
 
-// recordLimit is how long the record of a run may come after its menu.
-const recordLimit = 5 * time.Second
-
-// fetched: the run that published the menu. A menu is served a moment before its
-// run is recorded as finished.
+// fetched prints the run that published the menu.
 func (s *scenario) fetched(ctx context.Context) ([]string, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, recordLimit, errors.New("no run has published a menu"))
+	const limit = 5 * time.Second // a menu is served a moment before its run is recorded
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, errors.New("no run has published a menu"))
 	defer cancel()
 	updated := func(run runlog.Run) bool { return run.Outcome == runlog.OutcomeUpdated }
 	var runs []runlog.Run
@@ -188,7 +191,7 @@ func (s *scenario) fetched(ctx context.Context) ([]string, error) {
 	}, nil
 }
 
-// lint: what larder found wrong with the menu as published.
+// lint prints the first findings for the menu.
 func (s *scenario) lint(ctx context.Context) ([]string, error) {
 	const shown = 3
 	findings, err := client.Get[[]menu.Finding](ctx, s.ops, client.OpsRestaurantPath(s.restaurant)+"/lint")
@@ -202,48 +205,45 @@ func (s *scenario) lint(ctx context.Context) ([]string, error) {
 	return lines, err
 }
 
-// published: every restaurant has a version.
+// published checks that every restaurant has a menu.
 func (s *scenario) published(ctx context.Context) ([]string, error) {
 	all, err := cli.Restaurants(ctx, s.daemon)
 	if err == nil && len(all) != s.restaurants {
 		err = fmt.Errorf("larder lists %d restaurants, not %d", len(all), s.restaurants)
 	}
 	lines := []string{fmt.Sprintf("%s: version %d", s.menu.Restaurant.Name, s.menu.Version)}
-	switch others := s.restaurants - 1; others {
-	case 0:
-	case 1:
-		lines = append(lines, "and the other restaurant has its own")
-	default:
-		lines = append(lines, fmt.Sprintf("and all of the other %d restaurants have theirs", others))
+	if others := s.restaurants - 1; others > 0 {
+		lines = append(lines, "menus of other restaurants: "+strconv.Itoa(others))
 	}
 	return lines, err
 }
 
-// served: the same menu in each encoding, and not again when it is unchanged.
+// served checks that gzip contains the same menu, and that a conditional request gets
+// no body.
 func (s *scenario) served(ctx context.Context) ([]string, error) {
 	path := client.RestaurantPath(s.restaurant) + "/menu"
 	plain, err := s.daemon.Get(ctx, path, "Accept-Encoding", "identity")
 	if err != nil {
 		return nil, err
 	}
-	packed, err := s.daemon.Get(ctx, path, "Accept-Encoding", "gzip")
+	compressed, err := s.daemon.Get(ctx, path, "Accept-Encoding", "gzip")
 	if err != nil {
 		return nil, err
 	}
-	reader, err := gzip.NewReader(bytes.NewReader(packed.Body))
+	reader, err := gzip.NewReader(bytes.NewReader(compressed.Body))
 	if err != nil {
-		return nil, fmt.Errorf("asked for gzip, got %q: %w", packed.Header.Get("Content-Encoding"), err)
+		return nil, fmt.Errorf("the response to Accept-Encoding: gzip has the encoding %q: %w", compressed.Header.Get("Content-Encoding"), err)
 	}
-	if unpacked, err := io.ReadAll(reader); err != nil || !bytes.Equal(unpacked, plain.Body) {
-		return nil, fmt.Errorf("the packed menu is not the plain one: %w", err)
+	if content, err := io.ReadAll(reader); err != nil || !bytes.Equal(content, plain.Body) {
+		return nil, fmt.Errorf("the gzip body differs from the plain body: %w", err)
 	}
 	etag := plain.Header.Get("ETag")
 	again, err := s.daemon.Get(ctx, path, "If-None-Match", etag)
 	if err == nil && (again.Status != http.StatusNotModified || len(again.Body) > 0) {
-		err = fmt.Errorf("asked again with its ETag, got status %d and %d bytes", again.Status, len(again.Body))
+		err = fmt.Errorf("the response to If-None-Match: %s has status %d and %d bytes", etag, again.Status, len(again.Body))
 	}
 	return []string{
-		fmt.Sprintf("identity %d bytes, gzip %d bytes (the same menu)", len(plain.Body), len(packed.Body)),
-		fmt.Sprintf("asked again with ETag %s: 304, 0 bytes", etag),
+		fmt.Sprintf("identity %d bytes, gzip %d bytes (the same menu)", len(plain.Body), len(compressed.Body)),
+		fmt.Sprintf("If-None-Match: %s: 304, 0 bytes", etag),
 	}, err
 }

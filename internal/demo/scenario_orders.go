@@ -19,14 +19,14 @@ import (
 	"larder/internal/sleep"
 )
 
-// The keys of the scenario's orders.
+// The idempotency keys of the scenario's orders.
 const (
 	keyPlaced = "demo-placed"
 	keyLost   = "demo-lost-answer"
 )
 
-// order asks larder to place an order. Where the client asks too often for the
-// configuration, it waits for Retry-After.
+// order places an order. If the rate limit is reached, it waits for Retry-After and
+// retries.
 func (s *scenario) order(ctx context.Context, order []byte, key string) (*client.Reply, error) {
 	const most = 5
 	for attempt := 1; ; attempt++ {
@@ -41,16 +41,16 @@ func (s *scenario) order(ctx context.Context, order []byte, key string) (*client
 	}
 }
 
-// orderFails is order where the answer must be an error with a status.
+// orderFails places an order and returns its error response, which must have the status.
 func (s *scenario) orderFails(ctx context.Context, order []byte, key string, status int) (*client.Error, error) {
 	_, err := s.order(ctx, order, key)
 	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Status == status {
 		return refused, nil
 	}
-	return nil, fmt.Errorf("the answer should be %d, got: %w", status, err)
+	return nil, fmt.Errorf("placing the order should fail with status %d: %w", status, err)
 }
 
-// receivedOrder is an order as the sandbox keeps it.
+// receivedOrder is an order in the sandbox.
 type receivedOrder struct {
 	OrderID string          `json:"orderID"`
 	State   string          `json:"state"`
@@ -61,7 +61,7 @@ type receivedOrder struct {
 	} `json:"body"`
 }
 
-// atService lists the orders of the ordering service, which must be want.
+// atService returns the orders of the ordering service. Their number must be want.
 func (s *scenario) atService(ctx context.Context, want int) ([]receivedOrder, error) {
 	received, err := client.Get[[]receivedOrder](ctx, s.sandbox, "/sandbox/orders")
 	if err == nil && len(received) != want {
@@ -70,8 +70,7 @@ func (s *scenario) atService(ctx context.Context, want int) ([]receivedOrder, er
 	return received, err
 }
 
-// refused: an order with mistakes is turned away, all of them named, and the
-// ordering service gets nothing.
+// refused checks that larder does not send an invalid order, and prints its violations.
 func (s *scenario) refused(ctx context.Context) ([]string, error) {
 	refused, err := s.orderFails(ctx, s.bad, "demo-refused", http.StatusUnprocessableEntity)
 	if err != nil {
@@ -85,7 +84,7 @@ func (s *scenario) refused(ctx context.Context) ([]string, error) {
 	return lines, err
 }
 
-// place: a good order, priced by larder, taken by the ordering service.
+// place places a valid order.
 func (s *scenario) place(ctx context.Context) ([]string, error) {
 	answer, err := s.order(ctx, s.good, keyPlaced)
 	if err != nil {
@@ -98,7 +97,7 @@ func (s *scenario) place(ctx context.Context) ([]string, error) {
 	return []string{fmt.Sprintf("orderID %s, total %s, ref %s", s.placed.OrderID, amount(s.placed.Total), s.placed.Ref)}, nil
 }
 
-// received: the ordering service has that order, once, at the same price.
+// received checks that the ordering service has this order once, with the same total.
 func (s *scenario) received(ctx context.Context) ([]string, error) {
 	received, err := s.atService(ctx, 1)
 	if err != nil {
@@ -108,9 +107,9 @@ func (s *scenario) received(ctx context.Context) ([]string, error) {
 	total, err := decimal.NewFromString(amount(s.placed.Total))
 	switch {
 	case order.OrderID != s.placed.OrderID:
-		return nil, fmt.Errorf("it has the order %s, not the one that was placed", order.OrderID)
+		return nil, fmt.Errorf("the ordering service has the order %s, not %s", order.OrderID, s.placed.OrderID)
 	case err != nil || !total.Equal(order.Total):
-		return nil, fmt.Errorf("it computes a total of %s, larder %s", order.Total, amount(s.placed.Total))
+		return nil, fmt.Errorf("the total is %s at the ordering service and %s at larder", order.Total, amount(s.placed.Total))
 	}
 	return []string{
 		fmt.Sprintf("received order %s (%s), %s, total %s:",
@@ -119,15 +118,15 @@ func (s *scenario) received(ctx context.Context) ([]string, error) {
 	}, nil
 }
 
-// replayed: the same order with the same key gets the same answer, and the
-// ordering service gets nothing.
+// replayed checks that a repeated order with the same key gets the same response and
+// is not sent to the ordering service.
 func (s *scenario) replayed(ctx context.Context) ([]string, error) {
 	answer, err := s.order(ctx, s.good, keyPlaced)
 	if err != nil {
 		return nil, err
 	}
 	if !bytes.Equal(answer.Body, s.answered) || answer.Header.Get("Idempotent-Replayed") != "true" {
-		return nil, fmt.Errorf("the same key got another answer: %s", answer.Body)
+		return nil, fmt.Errorf("the same key got another response: %s", answer.Body)
 	}
 	reused, err := s.orderFails(ctx, s.bad, keyPlaced, http.StatusUnprocessableEntity)
 	if err != nil {
@@ -135,13 +134,13 @@ func (s *scenario) replayed(ctx context.Context) ([]string, error) {
 	}
 	_, err = s.atService(ctx, 1)
 	return []string{
-		fmt.Sprintf("same key, same order: the same %d, byte for byte, replayed", answer.Status),
+		fmt.Sprintf("same key, same order: %d with the same body, replayed", answer.Status),
 		fmt.Sprintf("same key, another order: %d %s", reused.Status, reused.Code),
 	}, err
 }
 
-// lost: the ordering service takes an order and its answer is lost. Larder
-// answers that the outcome is unknown, and does not send the order again.
+// lost checks an order that the ordering service accepts while its response is lost.
+// Larder reports an unknown outcome and does not send the order again.
 func (s *scenario) lost(ctx context.Context) ([]string, error) {
 	const fault = `[{"match":{"method":"POST","path":"/orders/api/v1/orders"},"times":1,"do":"execute_then_reset"}]`
 	if _, err := s.sandbox.Call(ctx, http.MethodPut, "/sandbox/faults", []byte(fault)); err != nil {
@@ -159,13 +158,12 @@ func (s *scenario) lost(ctx context.Context) ([]string, error) {
 	}
 	_, err := s.atService(ctx, 2)
 	return []string{
-		"the ordering service takes the order, its answer is lost: 504 order_outcome_unknown",
+		"the ordering service accepts the order, but its response is lost: 504 order_outcome_unknown",
 		"same key again: 504 again, and nothing is sent; ref " + s.unknown,
 	}, err
 }
 
-// resolved: an operator asks the restaurant and resolves the order, and the key
-// has its answer.
+// resolved checks that the key returns the order after an operator has resolved it.
 func (s *scenario) resolved(ctx context.Context) ([]string, error) {
 	received, err := s.atService(ctx, 2)
 	if err != nil {
@@ -185,16 +183,16 @@ func (s *scenario) resolved(ctx context.Context) ([]string, error) {
 	}
 	var now cli.OrderRecord
 	if err := answer.Result(&now); err != nil || now.OrderID != found || now.Ref != s.unknown {
-		return nil, fmt.Errorf("resolved as order %s, the key answers %s", found, answer.Body)
+		return nil, fmt.Errorf("the call was resolved as order %s, but its key returns %s", found, answer.Body)
 	}
 	_, err = s.atService(ctx, 2)
 	return []string{
-		"an operator finds order " + found + " in the kitchen and resolves it: done",
+		"an operator asks the restaurant, which has order " + found + ", and resolves the call as done",
 		fmt.Sprintf("same key again: %d, orderID %s", answer.Status, now.OrderID),
 	}, err
 }
 
-// closed: the order is paid and closed.
+// closed pays and completes the order.
 func (s *scenario) closed(ctx context.Context) ([]string, error) {
 	path := "/v1/orders/" + url.PathEscape(s.placed.OrderID)
 	payment := fmt.Appendf(nil, `[{"code":"2c1f8c2e-6f0b-4f7c-9d55-0a4b5d6c7e8f","amount":%s,"paidAt":%q,"name":""}]`,
@@ -207,10 +205,10 @@ func (s *scenario) closed(ctx context.Context) ([]string, error) {
 	}
 	order, err := client.Get[cli.OrderRecord](ctx, s.daemon, path)
 	if err == nil && (order.State != "closed" || !order.Paid) {
-		err = fmt.Errorf("after paying and completing it is %s", order.StateText())
+		err = fmt.Errorf("after payment and completion the order is %s", order.StateText())
 	}
 	return []string{fmt.Sprintf("order %s paid %s and completed: %s", order.OrderID, amount(s.placed.Total), order.StateText())}, err
 }
 
-// amount is a sum of money as it was sent; "?" for one that is not known.
+// amount returns a sum of money as received, or "?" if it is unknown.
 func amount(n json.Number) string { return cmp.Or(n.String(), "?") }

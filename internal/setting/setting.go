@@ -1,6 +1,6 @@
-// Package setting has the error for a wrong value in the configuration. Every package
-// with a section of the configuration returns it from Validate, and configs finds the
-// line. The package never reads a configuration.
+// Package setting has the error for an invalid value in the configuration. Each package
+// with a section of the configuration returns it from Validate. Package configs adds
+// file and line.
 package setting
 
 import (
@@ -22,14 +22,13 @@ func Errorf(key, format string, args ...any) error {
 	return &Error{Key: key, Msg: fmt.Sprintf(format, args...)}
 }
 
-// Error returns the key and the fault.
+// Error returns the key and the message.
 func (e *Error) Error() string { return e.Key + ": " + e.Msg }
 
 // Index returns the key of one element of a list.
 func Index(key string, i int) string { return key + "[" + strconv.Itoa(i) + "]" }
 
-// OneOf returns an error if the value of the key is not one of values. noun is what
-// the error calls a value.
+// OneOf returns an error if value is not one of values. The error uses noun for a value.
 func OneOf[T ~string](key, noun string, value T, values ...T) error {
 	if slices.Contains(values, value) {
 		return nil
@@ -41,8 +40,8 @@ func OneOf[T ~string](key, noun string, value T, values ...T) error {
 	return Errorf(key, "%s", Unknown(noun, string(value), names))
 }
 
-// Unknown is the message for a value that is not one of values: with the nearest
-// one, if there is one, and the list of all.
+// Unknown returns the message for an unknown value, with the nearest valid one and a
+// list of all.
 func Unknown(noun, value string, values []string) string {
 	meant := ""
 	if nearest := Nearest(value, values); nearest != "" {
@@ -51,7 +50,7 @@ func Unknown(noun, value string, values []string) string {
 	return fmt.Sprintf("unknown %s %q%s (valid: %s)", noun, value, meant, strings.Join(values, ", "))
 }
 
-// Origin returns an error if a browser would never send the value as Origin.
+// Origin returns an error if browsers would never send this value as Origin.
 func Origin(key, origin string) error {
 	u, err := url.Parse(origin)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.Scheme+"://"+u.Host != origin {
