@@ -39,7 +39,7 @@ func (s *Server) instrument(c *gin.Context) {
 	c.Writer.Header()[respond.HeaderRequestID] = []string{respond.RequestIDFrom(c.Request.Header.Get(respond.HeaderRequestID))}
 	s.cors.header(c)
 	if strings.HasPrefix(c.Request.URL.Path, compat.Path) {
-		respond.SetErrorFormat(c, s.cfg.Compat)
+		respond.SetErrorFormat(c, s.cfg.Compat.Refuse)
 	}
 	defer func() {
 		if fault := recover(); fault != nil {

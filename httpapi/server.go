@@ -128,7 +128,19 @@ func New(cfg Config, authCfg auth.Config, deps Deps) (*Server, error) {
 	s.limitRequests()
 	s.auditLog = audit.New(deps.Redis, deps.Directory, deps.Clock, deps.Log)
 	s.auth = s.newAuth()
-	s.health = &health{deps: deps, takesOrders: s.auth.TakesOrders, started: deps.Clock(), tried: map[menu.RestaurantID]bool{}}
+	s.health = &health{
+		replica:     deps.Replica,
+		directory:   deps.Directory,
+		runner:      deps.Runner,
+		journal:     deps.Journal,
+		orders:      deps.Orders,
+		connections: deps.Connections,
+		redis:       deps.Redis,
+		clock:       deps.Clock,
+		takesOrders: s.auth.TakesOrders,
+		started:     deps.Clock(),
+		tried:       map[menu.RestaurantID]bool{},
+	}
 	s.newHandlers()
 	if err := s.observe(); err != nil {
 		return nil, err

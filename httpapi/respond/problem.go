@@ -176,16 +176,12 @@ func (p *Problem) body(c *gin.Context) problemBody {
 // Keys of gin.Context.
 const (
 	keyCode   = "larder.code"         // the Code of a response with status 500 or higher
-	keyFormat = "larder.error_format" // the ErrorFormat of the request, if any
+	keyFormat = "larder.error_format" // what SetErrorFormat has set
 )
 
-// ErrorFormat answers problems in a format other than problem documents.
-type ErrorFormat interface {
-	Refuse(c *gin.Context, p *Problem)
-}
-
-// SetErrorFormat sets the format of a request's problems.
-func SetErrorFormat(c *gin.Context, format ErrorFormat) { c.Set(keyFormat, format) }
+// SetErrorFormat makes Fail write the problem of a request by the given function instead of as a
+// problem document.
+func SetErrorFormat(c *gin.Context, write func(*gin.Context, *Problem)) { c.Set(keyFormat, write) }
 
 // FailureCode returns the code of a response with status 500 or higher, or "".
 func FailureCode(c *gin.Context) Code {
@@ -222,8 +218,8 @@ func Fail(c *gin.Context, err error) {
 	}
 	c.Header("Cache-Control", "no-store")
 	c.Abort()
-	if format, ok := c.Value(keyFormat).(ErrorFormat); ok {
-		format.Refuse(c, p)
+	if write, ok := c.Value(keyFormat).(func(*gin.Context, *Problem)); ok {
+		write(c, p)
 		return
 	}
 	text, err := json.Marshal(p.body(c))
