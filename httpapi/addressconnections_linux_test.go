@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// An address has as many connections as it may and no more, on either path:
-// others get in, one that leaves makes room, and a trusted proxy has no limit.
+// Both paths enforce the connection limit of an address. Other addresses can connect, a closed
+// connection frees its place, and a trusted proxy has no limit.
 func TestConnectionsOfAnAddressAreLimited(t *testing.T) {
 	t.Parallel()
 	const limit, greedy, other, proxy = 3, "127.0.0.1", "127.0.0.2", "127.0.0.3"
@@ -30,10 +30,10 @@ func TestConnectionsOfAnAddressAreLimited(t *testing.T) {
 				in[i] = w.dialFrom(net.ParseIP(greedy))
 				exchange(t, in[i], head)
 			}
-			if !on { // one that net/http has, whatever the setting
+			if !on { // net/http has it, whatever the setting
 				exchange(t, in[0], rawGet("/livez"))
 			}
-			for range 2 * limit { // more than there are places: none is lost
+			for range 2 * limit { // more connections than places: none is lost
 				refused := w.dialFrom(net.ParseIP(greedy))
 				if got, err := io.ReadAll(refused); len(got) > 0 || timedOut(err) {
 					t.Errorf("one too many of an address is open, with %q", got)

@@ -12,7 +12,7 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// The rules for alerts, their tests, and where their pages stand.
+// The alert rules, their tests, and the folder of their runbook pages.
 const (
 	alertsFile  = "../deploy/prometheus/alerts.yaml"
 	alertsTests = "../deploy/prometheus/alerts_test.yaml"
@@ -49,7 +49,7 @@ func alerts(t *testing.T) (all []alert) {
 	return all
 }
 
-// promtool runs Prometheus' own tool, which must not complain.
+// promtool runs Prometheus' own tool and fails the test if the tool reports a problem.
 func promtool(t *testing.T, arguments ...string) {
 	t.Helper()
 	path, err := exec.LookPath("promtool")
@@ -62,8 +62,8 @@ func promtool(t *testing.T, arguments ...string) {
 	}
 }
 
-// Every rule fires and does not fire as its cases in alerts_test.yaml say, and
-// has at least one of either kind.
+// Every rule fires and does not fire as its cases in alerts_test.yaml describe. It has at least one
+// case of either kind.
 func TestAlertsFireAsTheyShould(t *testing.T) {
 	t.Parallel()
 	promtool(t, "check", "rules", alertsFile)
@@ -100,8 +100,7 @@ func TestAlertsFireAsTheyShould(t *testing.T) {
 	}
 }
 
-// Every rule says how urgent it is and what it is about, and has its page; no
-// page is left of a rule that is gone.
+// Every rule has a severity, a description and a runbook page. Every page has a rule.
 func TestAlertsHaveTheirPages(t *testing.T) {
 	t.Parallel()
 	var wanted []string
@@ -140,8 +139,8 @@ func TestAlertsHaveTheirPages(t *testing.T) {
 	}
 }
 
-// Every metric that a rule, a page or the dashboard names is one that larder
-// shows, with the labels that they ask for.
+// Every metric in a rule, a page or the dashboard is a metric of larder with the labels that they
+// use.
 func TestWatchedMetricsExist(t *testing.T) {
 	t.Parallel()
 	shown := describedBy(t, counting(t))

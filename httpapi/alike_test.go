@@ -11,21 +11,20 @@ import (
 	"strings"
 )
 
-// volatile are the members of answers that differ from one run of larder to the
-// next. Of these an example shows the kind; everything else is what an answer
-// says, word for word.
+// volatile are the members of responses that differ between runs of larder. For these, an example
+// must have the same kind of value; all other members must be equal.
 var volatile = map[string]string{
 	"access_token": "is random", "requestId": "is of one request", "orderID": "is the sandbox's",
 	"ms": "is measured", "ageSeconds": "is measured",
 	"fetch": "is measured", "decode": "is measured", "lint": "is measured", "compile": "is measured", "publish": "is measured",
 }
 
-// passing are parts of texts that differ likewise: times, the ids of runs,
-// refs, events and deeds, and an orderID in a path or a sentence.
+// passing matches parts of texts that differ between runs: times, the ids of runs, refs, events and
+// audit entries, and an orderID in a path or a sentence.
 var passing = regexp.MustCompile(`\d{4}-\d\d-\d\dT[0-9:.]+Z|[0-9A-Z]{26}|\b\d+-[0-9a-f]{8}\b|\b\d{13}-\d+\b|(orders/|order )[0-9A-Z]+\b`)
 
-// unlike says where an answer is not what its example shows: other members,
-// other kinds, other values. A list of the document shows some of what there is.
+// unlike returns how a response differs from its example: in members, kinds or values. A list in
+// the document may have fewer entries.
 func unlike(at string, shown, got any) string {
 	switch shown := shown.(type) {
 	case map[string]any:
@@ -98,8 +97,8 @@ func kindOf(value any) string {
 	}
 }
 
-// otherThan says where an answer's body is not what its example shows: JSON, an
-// event of a stream, or lines of metrics, whose values count for nothing.
+// otherThan returns how the body of a response differs from its example: JSON, an event of a
+// stream, or lines of metrics, whose values are ignored.
 func otherThan(shown any, got reply) string {
 	text, isText := shown.(string)
 	switch media := got.header.Get("Content-Type"); {
@@ -122,7 +121,7 @@ func otherThan(shown any, got reply) string {
 	}
 }
 
-// read returns JSON as the document's examples have it, or nil.
+// read parses JSON like the document's examples. It returns nil for other text.
 func read(text []byte) any {
 	var value any
 	if json.Unmarshal(text, &value) != nil {
@@ -131,7 +130,7 @@ func read(text []byte) any {
 	return value
 }
 
-// eventOf reads the first event of a stream's text.
+// eventOf returns the first event in the text of a stream.
 func eventOf(text string) event {
 	first, _ := (&feed{lines: bufio.NewScanner(strings.NewReader(text))}).read()
 	return first

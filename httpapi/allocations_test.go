@@ -13,7 +13,7 @@ import (
 	"larder/httpapi"
 )
 
-// largeMenu has a body that packs badly: more than 100 KB in every encoding.
+// largeMenu returns a menu that compresses badly: its body has more than 100 KB in every encoding.
 func largeMenu() string {
 	products := make([]string, 3000)
 	for i := range products {
@@ -23,10 +23,10 @@ func largeMenu() string {
 	return fmt.Sprintf(`{"name": "large", "categories": [], "products": [%s], "ingredientsSchemes": [], "ingredientsGroups": [], "ingredients": []}`, strings.Join(products, ","))
 }
 
-// An answer of the fast path takes nothing from the heap: not what reads the
-// request, nor what finds, writes and counts the answer, on a real connection.
+// A response of the fast path needs no heap allocation on a real connection: reading the request,
+// finding, writing and counting the response.
 func TestFastPathDoesNotAllocate(t *testing.T) { //nolint:paralleltest // counts what the process allocates
-	w := newFixture(t, func(p *plan) { p.cfg.AccessLog = httpapi.LogErrors }) // a line in the log is worth many
+	w := newFixture(t, func(p *plan) { p.cfg.AccessLog = httpapi.LogErrors }) // a log line needs many allocations
 	w.service.setMenu(north, largeMenu())
 	w.syncOnce(north)
 	w.syncOnce("@main")
@@ -48,7 +48,7 @@ func TestFastPathDoesNotAllocate(t *testing.T) { //nolint:paralleltest // counts
 	} {
 		for _, coding := range []string{"identity", "gzip", "zstd", "br"} {
 			request := rawGet(parts[0], append(parts[1:], "Accept-Encoding: "+coding)...)
-			answer := exchangePieces(t, p.plain, []string{request}) // makes the body ready
+			answer := exchangePieces(t, p.plain, []string{request}) // caches the body
 			if coding != "identity" && statusOf(answer) == "200" && !strings.Contains(answer, "\r\nContent-Encoding: "+coding+"\r\n") {
 				t.Fatalf("%s, %s: got %.500q", name, coding, answer)
 			}
@@ -67,10 +67,9 @@ func TestFastPathDoesNotAllocate(t *testing.T) { //nolint:paralleltest // counts
 	}
 }
 
-// allocations returns how many an answer of that length takes on average, both
-// ends together, of which the client's takes none. It is rounded down: the
-// process may allocate for other reasons, and the race detector lets go of some
-// of what is pooled.
+// allocations returns the average number of allocations per response of that length, at both ends.
+// The client's part makes none. The result is rounded down, because the process may allocate for
+// other reasons, and the race detector drops some pooled objects.
 func allocations(t *testing.T, address, request string, length int) (float64, error) {
 	t.Helper()
 	var dialer net.Dialer

@@ -12,7 +12,7 @@ import (
 	"larder/cache"
 )
 
-// auditRow is an entry of the audit list.
+// auditRow is an entry of the audit log.
 type auditRow struct {
 	ID, At, Client, Via, Action, RequestID          string
 	Connection, Restaurant, Run, Batch, Ref, Detail *string
@@ -51,8 +51,8 @@ func auditLines(rows []auditRow) []string {
 	return lines
 }
 
-// Whatever an operator does is kept with who did it, in the order in which it
-// was done; what was refused is not.
+// Every action of an operator is in the audit log with its client, in order. Rejected actions are
+// not.
 func TestAudit(t *testing.T) {
 	t.Parallel()
 	k := newOrderFixture(t)
@@ -91,7 +91,7 @@ func TestAudit(t *testing.T) {
 	if synced.Run == nil || *synced.Run != run.ID || synced.At == "" || synced.RequestID == "" || rows[3].Ref == nil || *rows[3].Ref != ref || rows[1].Batch == nil {
 		t.Errorf("a sync %+v, a resolution %+v, a batch %+v", synced, rows[3], rows[1])
 	}
-	// Whose it was; nothing of what concerns all connections, or none.
+	// The connection is that of the action, or null for all connections or none.
 	if of := synced.Connection; of == nil || *of != "main" {
 		t.Errorf("a sync is of connection %v", of)
 	}
@@ -101,7 +101,7 @@ func TestAudit(t *testing.T) {
 	if rows[1].Connection != nil || rows[8].Connection != nil {
 		t.Errorf("force_all is of connection %v, sign_in of %v, want null", rows[1].Connection, rows[8].Connection)
 	}
-	// A client of one connection sees what concerns that, and its own.
+	// A client with one connection sees the entries of that connection and its own entries.
 	rows, _ = k.auditOf("", k.as(clientNorth)...)
 	if diff := cmp.Diff([]string{"sync_all by north via token"}, auditLines(rows)); diff != "" {
 		t.Errorf("what north sees (-want +got):\n%s", diff)
@@ -130,8 +130,7 @@ func TestAudit(t *testing.T) {
 	k.get("/v1/ops/audit").refused(t, http.StatusUnauthorized, "unauthorized")
 }
 
-// Entries of the stream that cannot be read are passed over: what is older is
-// still listed, and each entry once.
+// Entries that cannot be decoded are skipped. Older entries are still listed, each once.
 func TestAuditBeyondUnreadableEntries(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)

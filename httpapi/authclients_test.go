@@ -8,8 +8,7 @@ import (
 	"larder/httpapi/auth"
 )
 
-// What a reload of auth.clients does to those who are here: tokens, sessions and
-// streams are of the clients of now, on both paths.
+// A reload of auth.clients applies to existing tokens, sessions and streams at once, on both paths.
 func TestClientsFollowAReload(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, eager)
@@ -65,15 +64,15 @@ func TestClientsFollowAReload(t *testing.T) {
 			bySession.over()
 			byToken.over()
 		}
-		others.beat() // and beats on
+		others.beat() // the stream continues
 		w.server.SetClients(configured)
 		others.close()
 		bySession.close()
 		byToken.close()
-		status(restaurants, signedIn, http.StatusOK) // it has all that it had
+		status(restaurants, signedIn, http.StatusOK) // all rights are back
 	}
 
-	// The fast path answers for tokens that it knows.
+	// The fast path answers for tokens that it has cached.
 	reader := w.as(clientRead)
 	for range 2 {
 		status("/v1/restaurants/"+bistro+"/menu", reader, http.StatusOK)

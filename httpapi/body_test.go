@@ -12,8 +12,8 @@ import (
 	"larder/httpapi"
 )
 
-// TestBodiesInChunks: a body without a length is read as one with a
-// length, and refused at the same limit.
+// TestBodiesInChunks: a body without a length is read like one with a length, and rejected at the
+// same limit.
 func TestBodiesInChunks(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, func(p *plan) { p.cfg.Rate = httpapi.RateConfig{} })
@@ -30,7 +30,7 @@ func TestBodiesInChunks(t *testing.T) {
 		for _, known := range []bool{true, false} {
 			var content io.Reader = strings.NewReader(tc.body)
 			if !known {
-				content = io.MultiReader(content) // of a kind that net/http knows no length of
+				content = io.MultiReader(content) // a reader type whose length net/http does not know
 			}
 			request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.url+validatePath, content)
 			if err != nil {
@@ -50,8 +50,8 @@ func TestBodiesInChunks(t *testing.T) {
 	}
 }
 
-// TestValidateKeepsOrdersApart: orders that are validated at one time, in room
-// that is used again, get each its own answer.
+// TestValidateKeepsOrdersApart: concurrent validations with reused buffers each get their own
+// response.
 func TestValidateKeepsOrdersApart(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, func(p *plan) { p.cfg.Rate = httpapi.RateConfig{} })
@@ -62,7 +62,7 @@ func TestValidateKeepsOrdersApart(t *testing.T) {
 				said := strings.Repeat(fmt.Sprintf("%d-%d ", guest, n), 1+(guest*n)%150) // a comment has at most 1,000 characters
 				body := strings.Replace(order(), "{", fmt.Sprintf(`{"comment": %q, `, said), 1)
 				want := fmt.Sprintf(`"order":{"comment":%q,`, said)
-				if n%5 == 4 { // one that is refused, with a text of its own in what is said of it
+				if n%5 == 4 { // an invalid order with its own text in the message
 					body = strings.Replace(body, `"p1"`, fmt.Sprintf("%q", said), 1)
 					want = fmt.Sprintf(`"params":{"id":%q}`, said)
 				}

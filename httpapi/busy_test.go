@@ -13,8 +13,8 @@ import (
 	"larder/httpapi/respond"
 )
 
-// A call that gets no slot is answered 503 upstream_busy on both APIs, with
-// Retry-After; it leaves no record, and its key is free (policy O8a).
+// A call that gets no slot returns 503 upstream_busy with Retry-After on both APIs. It leaves no
+// record, and its key can be used again (policy O8a).
 func TestUpstreamBusy(t *testing.T) {
 	t.Parallel()
 	const page = "https://shop.example"

@@ -12,16 +12,16 @@ import (
 	"larder/httpapi/ratelimit"
 )
 
-// The canaries stand where a guest's data, a key or a secret may stand. Some of
-// them the ordering service says back.
+// The canaries are values for a guest's data, a key or a secret. The ordering service repeats some
+// of them in its responses.
 const (
 	canaryKey   = "canary-key-0123456789abcdef"
 	canaryGuest = "Canaria+351299999"
 	canaryNote  = "canary note"
 )
 
-// Whatever is asked and however it ends, neither the log of every request nor
-// the metrics contain a key, a guest or a body.
+// Neither the log of all requests nor the metrics contain a key, a guest's data or a body, whatever
+// the outcome of the request.
 func TestGuestDataIsNotLoggedOrCounted(t *testing.T) {
 	t.Parallel()
 	const page = "https://shop.example"

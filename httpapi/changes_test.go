@@ -21,8 +21,8 @@ func (k *orderFixture) change(orderID, what, body string, headers ...string) rep
 	return k.put("/v1/orders/"+orderID+"/"+what, body, append(headers, k.shop...)...)
 }
 
-// An order's life after it was placed, at both ends; and every change asked
-// for again gets its own first answer, also after later ones.
+// The changes of an order after it was placed, at both ends. Every repeated change gets its own
+// first response, even after later changes.
 func TestAnOrderIsPaidAndClosed(t *testing.T) {
 	t.Parallel()
 	k := newOrderFixture(t)
@@ -40,7 +40,7 @@ func TestAnOrderIsPaidAndClosed(t *testing.T) {
 		t.Errorf("paid: got %s, %v", paid.body, paid.header)
 	}
 	same(t, paid, k.change(p.OrderID, "pay", payment, key("pay")...))
-	closed := k.change(p.OrderID, "complete", "").is(t, http.StatusOK) // the refusal has not kept the order's own key
+	closed := k.change(p.OrderID, "complete", "").is(t, http.StatusOK) // the rejected payment did not use up the order's own key
 	if closed.into(t, &got); got != (changed{p.Ref, p.OrderID, "closed", true}) {
 		t.Errorf("closed: got %s", closed.body)
 	}
@@ -56,7 +56,7 @@ func TestAnOrderIsPaidAndClosed(t *testing.T) {
 	if len(orders) != 1 || orders[0].State != "closed" || !orders[0].Paid || len(orders[0].Payments) != 1 {
 		t.Errorf("the service has %+v", orders)
 	}
-	same(t, first, k.post(ordersPath, body, append(key("k"), k.shop...)...)) // what was answered, not what it is now
+	same(t, first, k.post(ordersPath, body, append(key("k"), k.shop...)...)) // the response is that of the time of the change, not of the current state
 	metrics := string(k.get("/metrics").body)
 	for _, want := range []string{
 		`{operation="complete",outcome="refused"} 1`, `{operation="pay",outcome="paid"} 1`, `{operation="complete",outcome="closed"} 1`,
@@ -137,7 +137,7 @@ func TestPayments(t *testing.T) {
 	}
 }
 
-// A refusal says what it refuses: only an order has rules of a menu.
+// The message names what was invalid: only an order is checked against a menu.
 func TestRefusalsSayWhatTheyRefuse(t *testing.T) {
 	t.Parallel()
 	k := newOrderFixture(t)
@@ -155,7 +155,7 @@ func TestRefusalsSayWhatTheyRefuse(t *testing.T) {
 	}
 }
 
-// While a change is open or unknown, no other one gets through (policy O9).
+// While a change is in progress or its outcome is unknown, other changes are rejected (policy O9).
 func TestAnUnknownPaymentKeepsTheOrder(t *testing.T) {
 	t.Parallel()
 	k := newOrderFixture(t)
@@ -165,7 +165,7 @@ func TestAnUnknownPaymentKeepsTheOrder(t *testing.T) {
 	if lost.refused(t, http.StatusGatewayTimeout, "order_outcome_unknown").Ref != p.Ref {
 		t.Errorf("got %s", lost.body)
 	}
-	same(t, lost, k.change(p.OrderID, "pay", payment)) // its own key is kept
+	same(t, lost, k.change(p.OrderID, "pay", payment)) // its own key has its result
 	for what, body := range map[string]string{"pay": strings.Replace(payment, "currency-1", "currency-2", 1), "complete": "", "reject": reject} {
 		held := k.change(p.OrderID, what, body).refused(t, http.StatusConflict, "outcome_unknown")
 		if held.Ref != p.Ref || held.Errors[0].Params["operation"] != "pay" {
@@ -193,8 +193,8 @@ func TestAnUnknownPaymentKeepsTheOrder(t *testing.T) {
 	}
 }
 
-// While a payment is under way, the same one must wait for it and every
-// other change to try again.
+// While a payment is in progress, the same payment and every other change get a response to try
+// again later.
 func TestAnOrderIsBusy(t *testing.T) {
 	t.Parallel()
 	k := newOrderFixture(t)
@@ -216,7 +216,7 @@ func TestAnOrderIsBusy(t *testing.T) {
 	same(t, answer().is(t, http.StatusOK), k.change(p.OrderID, "pay", payment))
 }
 
-// The log line of an order has no key, no body and nothing of the guest.
+// The log line of an order has no key, no body and no data of the guest.
 func TestTheOrderLine(t *testing.T) {
 	t.Parallel()
 	k := newOrderFixture(t)

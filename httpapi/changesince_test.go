@@ -16,7 +16,7 @@ import (
 
 const changesPath = "/v1/restaurants/" + bistro + "/changes"
 
-// differs is the result of GET …/changes.
+// differs is the body of GET …/changes.
 type differs struct {
 	From, To int64
 	menu.Changes
@@ -32,17 +32,17 @@ func (w *fixture) changesSince(version int64) differs {
 func TestChangesSinceAVersion(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, func(p *plan) { p.redis.URL = redistest.Start(t).URL() })
-	w.publishes(kitchenMenu("200", "[]"))                                                   // 2
-	w.publishes(kitchenMenu("200", "true"))                                                 // 3, only stop lists
-	w.publishes(strings.Replace(kitchenMenu("200", "true"), `"id": "p4"`, `"id": "p6"`, 1)) // 4
+	w.publishes(kitchenMenu("200", "[]"))                                                   // version 2
+	w.publishes(kitchenMenu("200", "true"))                                                 // version 3: only stop lists
+	w.publishes(strings.Replace(kitchenMenu("200", "true"), `"id": "p4"`, `"id": "p6"`, 1)) // version 4
 	none := menu.Changes{Added: []string{}, Removed: []string{}, Changed: []menu.Change{}, Availability: []menu.Availability{}}
 	three, two, one := none, none, none
 	three.Added, three.Removed = []string{"p6"}, []string{"p4"}
 	two.Added, two.Removed, two.Availability = three.Added, three.Removed, []menu.Availability{{ID: "p3", Available: false}}
 	one.Added, one.Removed, one.Availability = three.Added, three.Removed, two.Availability
 	one.Changed = []menu.Change{{ID: "p1", Fields: []string{"price"}}}
-	for since, want := range map[int64]menu.Changes{4: none, 3: three, 2: two, 1: one} { // 2 was replaced a moment ago
-		for range 2 { // made, and kept
+	for since, want := range map[int64]menu.Changes{4: none, 3: three, 2: two, 1: one} { // version 2 was replaced a moment ago
+		for range 2 { // built and cached
 			if diff := cmp.Diff(differs{since, 4, want}, w.changesSince(since)); diff != "" {
 				t.Errorf("since %d (-want +got):\n%s", since, diff)
 			}
@@ -67,7 +67,7 @@ func TestChangesThatCannotBeTold(t *testing.T) {
 	w := newFixture(t)
 	w.publishes(kitchenMenu("200", "[]"))
 	w.publishes(kitchenMenu("200", "true"))
-	if err := w.redis.Client().Del(t.Context(), cache.NewKeys(w.redis.Prefix()).Record(bistro, 2)).Err(); err != nil { // as after ten minutes
+	if err := w.redis.Client().Del(t.Context(), cache.NewKeys(w.redis.Prefix()).Record(bistro, 2)).Err(); err != nil { // as if ten minutes had passed
 		t.Fatal(err)
 	}
 	for _, since := range []string{"2", "4", "9223372036854775807"} {
@@ -81,8 +81,8 @@ func TestChangesThatCannotBeTold(t *testing.T) {
 	w.get(changesPath+"?since=1", "Accept-Encoding", "identity;q=0").refused(t, http.StatusNotAcceptable, "not_acceptable")
 }
 
-// Without Redis a storefront that is up to date is answered so, and so is one that
-// somebody has asked for before.
+// Without Redis, a storefront with the current version still gets a response, and so does a request
+// whose body is cached.
 func TestChangesWithoutRedis(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)

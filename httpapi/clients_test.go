@@ -8,10 +8,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// recorded is a request as a well-known client sends it.
+// recorded is a request in the exact form of a well-known client.
 type recorded struct {
 	client, request string
-	fast            bool   // the fast path answers it; else net/http does
+	fast            bool   // the fast path answers it; otherwise net/http
 	status          string //
 }
 
@@ -40,8 +40,8 @@ func recordedRequests(t *testing.T, names *strings.Replacer) (requests []recorde
 	return requests
 }
 
-// What well-known clients, proxies and health checkers send is answered alike
-// by both ports, in whatever pieces it arrives; and each path gets its own requests.
+// Requests of well-known clients, proxies and health checkers get the same response on both ports,
+// whatever the pieces in which they arrive. Each path gets the requests that belong to it.
 func TestRecordedClientsOverTCP(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, func(p *plan) { p.cfg.CORSOrigins = []string{"https://shop.example"} })

@@ -12,14 +12,14 @@ import (
 	"larder/httpapi/respond"
 )
 
-// docs/http.md names every code of the door, in the row of its status.
+// docs/http.md lists every error code of httpapi in the row of its status.
 func TestCodesAreDocumented(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../docs/http.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := map[string]string{} // by code
+	rows := map[string]string{} // status by code
 	for line := range strings.Lines(string(page)) {
 		cells := strings.SplitN(line, "|", 4)
 		if len(cells) < 4 {
@@ -39,7 +39,7 @@ func TestCodesAreDocumented(t *testing.T) {
 	}
 	for _, code := range codes {
 		status, title := respond.Code(code).Status()
-		if status == respond.StatusClientGone { // nobody is there to read it
+		if status == respond.StatusClientGone { // the client has disconnected and gets no response
 			continue
 		}
 		if !strings.Contains(rows[code], strconv.Itoa(status)) || title == "" {
@@ -48,7 +48,7 @@ func TestCodesAreDocumented(t *testing.T) {
 	}
 }
 
-// declaredCodes returns the texts of the constants of a source file.
+// declaredCodes returns the string values of the constants in a source file.
 func declaredCodes(t *testing.T, path string) (codes []string) {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)

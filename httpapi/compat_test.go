@@ -29,8 +29,8 @@ const (
 	secret = "demo-secret"
 )
 
-// publishedMenu is what the ordering service publishes: fullMenu with fields
-// that larder does not know.
+// publishedMenu is the menu view of the ordering service: fullMenu with fields that larder does not
+// know.
 func publishedMenu() string {
 	return strings.NewReplacer(
 		`{"name": "Dinner",`, `{"name": "Dinner", "isPossibleDelete": false, "haveChanges": null, "vendor": {"era": 3, "ratio": 1.50, "tags": ["a", "б"]},`,
@@ -40,12 +40,12 @@ func publishedMenu() string {
 	).Replace(fullMenu)
 }
 
-// compatFixture are a larder in front of an ordering service, and the same service by
-// itself: what a client sees of the one it must see of the other.
+// compatFixture is an instance in front of an ordering service, and the same ordering service
+// without larder. A client must see no difference between the two.
 type compatFixture struct {
 	*fixture
 	behind, alone *sandboxService
-	shop, direct  []string // Authorization headers of both
+	shop, direct  []string // Authorization headers for both
 }
 
 func newCompatFixture(t *testing.T, changes ...func(*plan)) *compatFixture {
@@ -80,7 +80,7 @@ func newCompatFixture(t *testing.T, changes ...func(*plan)) *compatFixture {
 	return tw
 }
 
-// keepReasons keeps the service's rejection reasons, as a sync does.
+// keepReasons stores the rejection reasons of the ordering service, as a sync does.
 func (tw *compatFixture) keepReasons() {
 	tw.t.Helper()
 	reasons, err := tw.behind.RejectionReasons(tw.t.Context())
@@ -96,14 +96,14 @@ func (tw *compatFixture) keepReasons() {
 	}
 }
 
-// putMenu has the service publish a menu that is named as its restaurant.
+// putMenu makes the ordering service publish a menu with the name of its restaurant.
 func putMenu(t *testing.T, base, restaurant string) {
 	t.Helper()
 	view := strings.Replace(publishedMenu(), `"Dinner"`, `"`+restaurant+`"`, 1)
 	do(t, http.MethodPut, base+"/sandbox/menus/"+restaurant, view).is(t, http.StatusOK)
 }
 
-// client is a program that speaks the ordering service's interface.
+// client is a program that uses the ordering service's interface.
 func client(t *testing.T, base, id, secret string) *upstream.Client {
 	t.Helper()
 	cfg := upstream.Config{Name: "program", BaseURL: base, AuthURL: base, ClientID: id, ClientSecret: secret}
@@ -116,9 +116,8 @@ func client(t *testing.T, base, id, secret string) *upstream.Client {
 	return made
 }
 
-// both sends the same request to the larder and to the service alone, and
-// checks that their answers have one status, type and meaning. It gives the
-// larder's.
+// both sends the same request to larder and to the ordering service, and checks that the responses
+// have the same status, type and meaning. It returns larder's response.
 func (tw *compatFixture) both(method, path, body string, headers ...string) reply {
 	tw.t.Helper()
 	got := do(tw.t, method, tw.url+path, body, append(headers, tw.shop...)...)
@@ -133,8 +132,7 @@ func (tw *compatFixture) both(method, path, body string, headers ...string) repl
 	return got
 }
 
-// meaning is JSON as data, numbers by their digits, without the requestId of
-// an error.
+// meaning decodes JSON, keeping the digits of numbers, without the requestId of an error.
 func meaning(t *testing.T, body []byte) any {
 	t.Helper()
 	decoder := json.NewDecoder(bytes.NewReader(body))
@@ -149,7 +147,7 @@ func meaning(t *testing.T, body []byte) any {
 	return v
 }
 
-// step is what a program learns from one call.
+// step is the result of one call, as a program sees it.
 type step struct {
 	Name, OrderID, Code, Msg string
 	Status                   int
@@ -157,7 +155,7 @@ type step struct {
 	Effect                   upstream.Effect
 }
 
-// flow is what a program of a storefront does all day.
+// flow makes the calls of a typical storefront program.
 func flow(t *testing.T, c *upstream.Client, body func() []byte) []step {
 	t.Helper()
 	var steps []step
@@ -207,8 +205,7 @@ func flow(t *testing.T, c *upstream.Client, body func() []byte) []step {
 	return append(steps, step{Name: "reasons", Body: reasons})
 }
 
-// A program that speaks the ordering service's interface changes its base URL
-// and nothing else.
+// A program that uses the ordering service's interface only needs another base URL.
 func TestAnUnchangedClient(t *testing.T) {
 	t.Parallel()
 	tw := newCompatFixture(t)
@@ -226,8 +223,8 @@ func TestAnUnchangedClient(t *testing.T) {
 	}
 }
 
-// posOrder is an order as a client of the service sends it, with the POS's ids:
-// order's one Margherita with garlic, 210.40.
+// posOrder is an order as a client of the ordering service sends it, with the POS's ids: one
+// Margherita with garlic, 210.40.
 func posOrder() string {
 	return fmt.Sprintf(`{"comment": "no bell", "persons": 2, "expeditionType": "pickup", "paymentTypeID": "card", "expectedAt": %q,
  "guest": {"phone": "+351 200 00 00 00", "firstName": "Inês"},
@@ -236,7 +233,7 @@ func posOrder() string {
 		time.Now().Add(time.Hour).Format(time.RFC3339))
 }
 
-// with is posOrder with one more member.
+// with returns posOrder with one more member.
 func with(member string) string { return strings.Replace(posOrder(), "{", "{"+member+", ", 1) }
 
 func TestSameAnswersAsTheService(t *testing.T) {
@@ -255,7 +252,7 @@ func TestSameAnswersAsTheService(t *testing.T) {
 		t.Helper()
 		tw.both(http.MethodPost, path, strings.Replace(body, "{", "{"+member, 1), typed...).is(t, http.StatusCreated)
 	}
-	place(createPath, "")                                                 // 1001: the connection's own menu
+	place(createPath, "")                                                 // 1001: the connection's default menu
 	place(createPath, `"restaurantID": "bistro", `)                       // 1002
 	place(createPath+"/", `"restaurantId": "second", `)                   // 1003
 	place(createPath, `"restaurantID": null, "soonest": true, "x": [], `) // 1004
@@ -269,7 +266,7 @@ func TestSameAnswersAsTheService(t *testing.T) {
 	tw.both(http.MethodPut, orders+"4711/pay", payment, typed...).is(t, http.StatusNotFound)
 	tw.both(http.MethodPut, orders+"4711/complete", "{}", typed...).is(t, http.StatusNotFound)
 	tw.both(http.MethodPut, orders+"4711/reject", reject, typed...).is(t, http.StatusNotFound)
-	// What only the service got passes through as well (policy O9a).
+	// An order that only the ordering service has is passed through too (policy O9a).
 	for _, one := range []*sandboxService{tw.behind, tw.alone} {
 		if _, err := one.CreateOrder(t.Context(), []byte(body)); err != nil {
 			t.Fatal(err)
@@ -282,8 +279,7 @@ func TestSameAnswersAsTheService(t *testing.T) {
 	}
 }
 
-// kept are the service's orders without headers and digits: numbers go by
-// their values.
+// kept returns the ordering service's orders without headers. Numbers are compared by value.
 func (s *sandboxService) kept() []sandboxOrder {
 	s.t.Helper()
 	orders := s.has()
@@ -293,7 +289,7 @@ func (s *sandboxService) kept() []sandboxOrder {
 	return orders
 }
 
-// Whose menu a request is about (policy O1a).
+// The restaurant whose menu a request uses (policy O1a).
 func TestWithoutARestaurant(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -303,7 +299,7 @@ func TestWithoutARestaurant(t *testing.T) {
 		query, body string
 		status      int
 		code        string
-		menu        string // whose, by its name
+		menu        string // the expected menu, by its name
 	}{
 		{name: "the connection's own menu", ownMenu: true, restaurants: []string{bistro, second}, status: 200, menu: "default"},
 		{name: "its own although there is one", ownMenu: true, restaurants: []string{bistro}, status: 200, menu: "default"},
@@ -345,7 +341,7 @@ func TestWithoutARestaurant(t *testing.T) {
 	}
 }
 
-// newCompatFixtureOf returns a fixture with other restaurants on connection main.
+// newCompatFixtureOf returns a fixture with these restaurants on connection main.
 func newCompatFixtureOf(t *testing.T, ownMenu bool, restaurants []string) *compatFixture {
 	t.Helper()
 	tw := &compatFixture{behind: newSandboxService(t, "main", bistro)}

@@ -16,7 +16,7 @@ import (
 	"larder/ordering/violation"
 )
 
-// documentError is the interface's error shape (docs/ordering-service.md, section 7).
+// documentError is the error format of the interface (docs/ordering-service.md, section 7).
 type documentError struct {
 	Code      string                 `json:"code"`
 	Msg       string                 `json:"msg"`
@@ -24,8 +24,7 @@ type documentError struct {
 	Errors    *[]violation.Violation `json:"errors"`
 }
 
-// refusedCompat checks that the answer is the document's error shape and
-// nothing more.
+// refusedCompat checks that the response has exactly the documented error format.
 func (r reply) refusedCompat(t *testing.T, status int, code string) documentError {
 	t.Helper()
 	var got documentError
@@ -52,7 +51,7 @@ func (r reply) refusedCompat(t *testing.T, status int, code string) documentErro
 	return got
 }
 
-// knownOf are the ids that a refusal lists.
+// knownOf returns the ids that a rejection lists.
 func knownOf(t *testing.T, e documentError) []string {
 	t.Helper()
 	if e.Errors == nil || len(*e.Errors) != 1 {
@@ -67,8 +66,7 @@ func knownOf(t *testing.T, e documentError) []string {
 	return ids
 }
 
-// everyRoute are the compatible API's endpoints, each with a request that it
-// would take.
+// everyRoute lists the endpoints of the compatible API, each with a valid request.
 func everyRoute() []struct{ method, path, body string } {
 	return []struct{ method, path, body string }{
 		{http.MethodGet, viewPath, ""},
@@ -101,7 +99,7 @@ func TestCompatNeedsTheScopeOrders(t *testing.T) {
 			if said := got.header.Get("WWW-Authenticate"); said != `Bearer realm="larder", error="insufficient_scope", scope="orders"` {
 				t.Errorf("%s: WWW-Authenticate %q", path, said)
 			}
-			// A client that sees several connections does not say which it means.
+			// A client that sees several connections must select one.
 			refused := w.do(route.method, path, route.body, ops...).refusedCompat(t, http.StatusBadRequest, "connection_required")
 			if diff := cmp.Diff([]string{"main", "north"}, knownOf(t, refused)); diff != "" {
 				t.Errorf("%s: connections (-want +got):\n%s", path, diff)
@@ -110,7 +108,7 @@ func TestCompatNeedsTheScopeOrders(t *testing.T) {
 	}
 }
 
-// The only connection needs no naming.
+// The only connection need not be selected.
 func TestCompatOverTheOnlyConnection(t *testing.T) {
 	t.Parallel()
 	tw := newCompatFixture(t, func(p *plan) {
@@ -122,7 +120,7 @@ func TestCompatOverTheOnlyConnection(t *testing.T) {
 	none.get(viewPath, none.as(clientOps)...).refusedCompat(t, http.StatusNotFound, "connection_not_found")
 }
 
-// Whatever goes wrong below /orders/api/ is in the interface's shape.
+// All errors below /orders/api/ have the format of the interface.
 func TestCompatRefusesInTheDocumentsShape(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, func(p *plan) { p.cfg.Rate.Place = ratelimit.Rate{Count: 8, Per: time.Hour} })
@@ -184,7 +182,7 @@ func TestCompatRefusesInTheDocumentsShape(t *testing.T) {
 	w.get("/orders").refused(t, http.StatusNotFound, "not_found") // not of this API
 }
 
-// panicking are orders with a fault in the code.
+// panicking is an order engine whose methods panic.
 type panicking struct{ httpapi.Orders }
 
 func TestCompatPanic(t *testing.T) {
@@ -194,7 +192,7 @@ func TestCompatPanic(t *testing.T) {
 	w.post(createPath, posOrder(), w.as(clientShop)...).refusedCompat(t, http.StatusInternalServerError, "internal")
 }
 
-// What is wrong with an order, in the guest's language and as the setting has it.
+// Violations of an order are in the guest's language and in the configured format.
 func TestCompatValidation(t *testing.T) {
 	t.Parallel()
 	tw := newCompatFixture(t)
@@ -238,7 +236,7 @@ func TestCompatValidation(t *testing.T) {
 			t.Errorf("none: msg %q, errors %+v", got.Msg, got.Errors)
 		}
 	}
-	// An order with very many violations gets a short message.
+	// An order with many violations gets a short message.
 	many := strings.Replace(posOrder(), `"dishList": [`, `"dishList": [`+strings.Repeat(`{"ID": "?", "quantity": 0}, `, 40), 1)
 	if got := plain.post(createPath, many, plain.shop...).refusedCompat(t, http.StatusBadRequest, "validation_failed"); strings.Count(got.Msg, ";") != 10 || !strings.HasSuffix(got.Msg, "; …") {
 		t.Errorf("40 dishes that are none: %s", got.Msg)

@@ -60,7 +60,8 @@ func TestPublishedMenu(t *testing.T) {
 		t.Errorf("gzip holds another body: %v", err)
 	}
 
-	// A dish is stopped: another answer, without what the service did not say.
+	// After a dish is stopped, the response changes, without any field that the ordering service
+	// did not send.
 	stopped := strings.Replace(strings.Replace(publishedMenu(), `"Dinner"`, `"bistro"`, 1), `"name": "Twin A",`, `"name": "Twin A", "isContainInStopList": ["bistro", "elsewhere"],`, 1)
 	do(t, http.MethodPut, tw.behind.base+"/sandbox/menus/bistro", stopped).is(t, http.StatusOK)
 	tw.syncOnce(bistro)
@@ -70,7 +71,7 @@ func TestPublishedMenu(t *testing.T) {
 	}
 }
 
-// The last menu goes on being served while the service is away.
+// The last menu is still served while the ordering service is unreachable.
 func TestPublishedMenuWhileTheServiceIsAway(t *testing.T) {
 	t.Parallel()
 	tw := newCompatFixture(t)

@@ -15,7 +15,7 @@ import (
 	"larder/ordering"
 )
 
-// raws are the service's orders as they came in, byte for byte.
+// raws returns the orders that the ordering service received, byte for byte.
 func (s *sandboxService) raws() []string {
 	s.t.Helper()
 	var orders []struct{ Raw string }
@@ -27,7 +27,7 @@ func (s *sandboxService) raws() []string {
 	return raws
 }
 
-// What larder does not know reaches the ordering service untouched (policy W8).
+// Fields that larder does not know reach the ordering service unchanged (policy W8).
 func TestUnknownFieldsReachTheService(t *testing.T) {
 	t.Parallel()
 	tw := newCompatFixture(t)
@@ -40,7 +40,7 @@ func TestUnknownFieldsReachTheService(t *testing.T) {
 	).Replace(posOrder())
 	tw.post(createPath, body, tw.shop...).is(t, http.StatusCreated)
 	raw := tw.behind.raws()[0]
-	for _, member := range []string{ // but for white space between them
+	for _, member := range []string{ // except for white space between tokens
 		`"source":{"app": "web 🌐", "build": 1.50, "flags": [true, null]}`, `"soonest":false`,
 		`"loyalty":{"card": "0042", "points": 10.00}`, `"door_code":"B 12"`, `"geo":[41.14, -8.61]`,
 		`"course":2`, `"marks":["well done", "без лука"]`, `"half":"left"`,
@@ -58,7 +58,7 @@ func TestUnknownFieldsReachTheService(t *testing.T) {
 	}
 }
 
-// tight is the same JSON without white space; members may stand alone.
+// tight returns the same JSON without white space.
 func tight(t *testing.T, text string) string {
 	t.Helper()
 	alone := strings.HasPrefix(text, `"`)
@@ -75,8 +75,8 @@ func tight(t *testing.T, text string) string {
 	return out.String()
 }
 
-// The spellings and shapes that clients of such services are known to send
-// (policies W3 to W5 and W12).
+// The spellings and types that clients of such services are known to send (policies W3 to W5 and
+// W12).
 func TestSpellingsOfClients(t *testing.T) {
 	t.Parallel()
 	tw := newCompatFixture(t)
@@ -114,7 +114,7 @@ func TestSpellingsOfClients(t *testing.T) {
 	}
 }
 
-// A body is JSON whatever its Content-Type says.
+// A body is read as JSON whatever its Content-Type is.
 func TestAnyContentType(t *testing.T) {
 	t.Parallel()
 	tw := newCompatFixture(t)
@@ -129,7 +129,7 @@ func TestAnyContentType(t *testing.T) {
 	}
 }
 
-// With a key a request is made once; without one an order is another each time.
+// With a key, a request is executed once; without a key, each request is a new order.
 func TestKeysOnTheCompatibleAPI(t *testing.T) {
 	t.Parallel()
 	tw := newCompatFixture(t)
@@ -163,7 +163,7 @@ func TestKeysOnTheCompatibleAPI(t *testing.T) {
 		t.Errorf("the service has %d orders, want 3", n)
 	}
 
-	// Changes are made once with a key and without.
+	// With or without a key, a change is executed once.
 	change := func(what, body string, k ...string) reply {
 		return tw.put(createPath+"/1001/"+what, body, append(k, tw.shop...)...)
 	}
@@ -172,8 +172,8 @@ func TestKeysOnTheCompatibleAPI(t *testing.T) {
 	paid := change("pay", payment).is(t, http.StatusOK)
 	same(t, paid, change("pay", tight(t, payment)))
 	change("pay", strings.Replace(payment, "210.40", "300", 1)).refusedCompat(t, http.StatusConflict, "order_state")
-	same(t, refused, change("complete", "", key("c-1")...)) // the client's own key keeps a refusal
-	done := change("complete", "").is(t, http.StatusOK)     // one that larder made does not
+	same(t, refused, change("complete", "", key("c-1")...)) // the client's own key keeps the rejection
+	done := change("complete", "").is(t, http.StatusOK)     // a key that larder created does not
 	same(t, done, change("complete", ""))
 	closed := change("reject", reject)
 	closed.refusedCompat(t, http.StatusConflict, "order_state")
@@ -185,8 +185,7 @@ func TestKeysOnTheCompatibleAPI(t *testing.T) {
 	}
 }
 
-// What belongs to another connection is unknown, in every route and under
-// every key.
+// Orders of other connections are unknown on every route and with every key.
 func TestCompatIsolation(t *testing.T) {
 	t.Parallel()
 	elsewhere := newSandboxService(t, "north", north)
@@ -203,19 +202,19 @@ func TestCompatIsolation(t *testing.T) {
 	}
 	tw.get(viewPath+"?restaurantId=bistro", stranger...).refusedCompat(t, http.StatusNotFound, "restaurant_not_found")
 	tw.get(causesPath, stranger...).refusedCompat(t, http.StatusServiceUnavailable, "no_rejection_reasons")
-	// The orderID is passed on to the caller's own service, which has no such order.
+	// The orderID is passed on to the client's own ordering service, which has no such order.
 	for what, body := range map[string]string{"pay": payment, "complete": "", "reject": reject} {
 		tw.put(createPath+"/1001/"+what, body, stranger...).is(t, http.StatusNotFound)
 	}
 	if orders := tw.behind.has(); len(orders) != 1 || orders[0].Paid || orders[0].State != "new" {
 		t.Errorf("another's order was changed: %+v", orders)
 	}
-	// The same key is another client's own.
+	// The same key of another client is a different key.
 	tw.post(createPath, posOrder(), append(key("k"), stranger...)...).is(t, http.StatusCreated)
 	if got := tw.post(createPath, with(`"restaurantID": "bistro"`), append(key("k"), tw.shop...)...); got.header.Get("Idempotent-Replayed") != "true" && got.status != 422 {
 		t.Errorf("the first client's key: %d %v", got.status, got.header)
 	}
-	// Two orders of one id, each changed by its own client alone.
+	// Two orders with the same id: each client changes only its own.
 	if orders := elsewhere.has(); len(orders) != 1 || orders[0].OrderID != "1001" {
 		t.Fatalf("the other service has %+v", orders)
 	}
@@ -225,7 +224,7 @@ func TestCompatIsolation(t *testing.T) {
 	}
 }
 
-// One limit for placing on both APIs (policy H1).
+// Both APIs share the rate limit for placing orders (policy H1).
 func TestCompatIsLimitedByClient(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, func(p *plan) { p.cfg.Rate.Place = ratelimit.Rate{Count: 1, Per: 3600e9} })
@@ -242,7 +241,7 @@ func TestCompatIsLimitedByClient(t *testing.T) {
 	w.get(viewPath, shop...).is(t, http.StatusOK)
 }
 
-// Orders are not taken where their records could be lost (policy O14).
+// Orders are rejected if their records could be lost (policy O14).
 func TestCompatWithoutAJournal(t *testing.T) {
 	t.Parallel()
 	tw := newCompatFixture(t, func(p *plan) { p.ordering.AllowNonDurable = false })
@@ -253,7 +252,7 @@ func TestCompatWithoutAJournal(t *testing.T) {
 	}
 }
 
-// The log and the metrics of an order on the compatible API name it, and nothing of a guest.
+// The log and the metrics contain an order of the compatible API, but no data of the guest.
 func TestCompatIsLogged(t *testing.T) {
 	t.Parallel()
 	tw := newCompatFixture(t)
@@ -294,8 +293,8 @@ func TestCompatIsLogged(t *testing.T) {
 	}
 }
 
-// Who may name any order may not name another path by it: what larder escapes
-// a proxy before the service may unescape.
+// An order id cannot select another path: a proxy in front of the ordering service may unescape
+// what larder escapes.
 func TestOrderIDsThatLeadElsewhere(t *testing.T) {
 	t.Parallel()
 	tw := newCompatFixture(t)
@@ -313,8 +312,8 @@ func TestOrderIDsThatLeadElsewhere(t *testing.T) {
 	}
 }
 
-// A key is the client's on both APIs: the same request through the other one
-// is the same request, answered as that API answers it.
+// Both APIs share a client's keys: the same request through the other API is the same request, and
+// its response has the format of that API.
 func TestOneKeyOnBothAPIs(t *testing.T) {
 	t.Parallel()
 	tw := newCompatFixture(t)

@@ -12,14 +12,14 @@ import (
 	"larder/ordering"
 )
 
-// What the ordering service says for certain passes through as it said it
-// (policy O15), each time that it is asked for again.
+// Certain outcomes of the ordering service are passed through unchanged (policy O15), also for
+// repeated requests.
 func TestAnswersPassThrough(t *testing.T) {
 	t.Parallel()
 	const refusal = `{"code": "closed",  "msg": "we are closed", "requestId": "u-1", "errors": ["Mon", "Tue"], "hint": 1.50}`
 	const long = "too long to be kept"
 	for name, test := range map[string]struct {
-		call, fault string // of the sandbox
+		call, fault string // from the sandbox
 		status      int
 		media, body string
 	}{
@@ -72,7 +72,7 @@ func TestAnswersPassThrough(t *testing.T) {
 	}
 }
 
-// fault is one of the sandbox's, as JSON without its braces.
+// fault is a fault of the sandbox, as JSON without its braces.
 func fault(do string, status int, body, media string) string {
 	headers := map[string]string{}
 	if media != "" {
@@ -85,7 +85,7 @@ func fault(do string, status int, body, media string) string {
 	return string(text[1 : len(text)-1])
 }
 
-// What is not certain, and what a person resolved, is answered in larder's words.
+// Uncertain outcomes, and outcomes that a person resolved, get larder's own response.
 func TestUncertainOutcomesOnTheCompatibleAPI(t *testing.T) {
 	t.Parallel()
 	tw := newCompatFixture(t)
@@ -118,7 +118,7 @@ func TestUncertainOutcomesOnTheCompatibleAPI(t *testing.T) {
 		t.Errorf("resolved not done: %d %s", got.status, got.body)
 	}
 
-	// Another change has to wait for it.
+	// Another change must wait for it.
 	tw.behind.fault("pay", `"do":"execute_then_reset"`)
 	pay := tw.put(createPath+"/1001/pay", payment, tw.shop...)
 	pay.refusedCompat(t, http.StatusGatewayTimeout, "order_outcome_unknown")
@@ -130,7 +130,7 @@ func TestUncertainOutcomesOnTheCompatibleAPI(t *testing.T) {
 	}
 	tw.put(createPath+"/1001/complete", "", tw.shop...).is(t, http.StatusOK)
 
-	// Turned away for now: nothing was sent, and the key is free again.
+	// Rejected for now: nothing was sent, and the key can be used again.
 	tw.behind.faults(`[{"match":{"method":"POST","path":"/orders/api/v1/orders"},"do":"status","status":429,"retryAfter":60}]`)
 	away := send("away")
 	away.refusedCompat(t, http.StatusServiceUnavailable, "upstream_unavailable")
@@ -141,12 +141,12 @@ func TestUncertainOutcomesOnTheCompatibleAPI(t *testing.T) {
 	if got := send("away").is(t, http.StatusCreated); got.header.Get("Idempotent-Replayed") != "" {
 		t.Errorf("after it was turned away: %v", got.header)
 	}
-	// A redirect is no answer of the interface.
+	// A redirect is not a response of the interface.
 	tw.behind.fault("POST", fault("status", 302, "", ""))
 	send("moved").refusedCompat(t, http.StatusBadGateway, "upstream_refused")
 }
 
-// fixedOrders are orders that come out as the test says.
+// fixedOrders is an order engine with fixed results.
 type fixedOrders struct {
 	httpapi.Orders
 	result ordering.Result
@@ -160,7 +160,7 @@ func (t *fixedOrders) Change(context.Context, ordering.ChangeRequest) (ordering.
 	return t.result, nil
 }
 
-// If an answer is lost, the client gets what is left of it.
+// If the body of a response is lost, the client gets the stored parts.
 func TestLostAnswersOnTheCompatibleAPI(t *testing.T) {
 	t.Parallel()
 	orders := &fixedOrders{}

@@ -6,15 +6,14 @@ import (
 	"testing"
 )
 
-// Policy H7: what an anonymous request asks for is computed once. A request for
-// a page or document that was served before neither compresses nor unpacks it,
-// which is visible in the memory that it allocates.
+// Policy H7: the response to an anonymous request is computed once. A repeated request for a page
+// or document neither compresses nor decompresses; the test measures its memory.
 func TestPagesAndDocumentsAreComputedOnce(t *testing.T) { //nolint:paralleltest // it counts allocations
 	w := newFixture(t, func(p *plan) { p.cfg.Page.Enabled = true })
 	const (
 		bundle   = "/docs/swagger-ui-bundle.js"
 		requests = 20
-		most     = 64 << 10 // bytes a request; compressing a page took 7 MB, unpacking the bundle 2 MB
+		most     = 64 << 10 // bytes per request; compressing a page took 7 MB, decompressing the bundle 2 MB
 	)
 	for _, test := range []struct {
 		method, path string
@@ -60,7 +59,7 @@ func TestPagesAndDocumentsAreComputedOnce(t *testing.T) { //nolint:paralleltest 
 	}
 }
 
-// discarded is an http.ResponseWriter that keeps the status alone.
+// discarded is an http.ResponseWriter that keeps only the status.
 type discarded struct {
 	header http.Header
 	status int

@@ -12,7 +12,7 @@ import (
 	"larder/internal/setting"
 )
 
-// faults are the keys that an error of a configuration names.
+// faults returns the keys that a configuration error names.
 func faults(err error) []string {
 	var keys []string
 	var walk func(error)
@@ -59,7 +59,7 @@ func TestDefaultsAreValid(t *testing.T) {
 	}
 }
 
-// guestsName is a list whose third client has the name of guests.
+// guestsName is a list whose third client has the reserved name of guests.
 func guestsName(like auth.ClientConfig) []auth.ClientConfig {
 	clients := []auth.ClientConfig{like, like, like}
 	clients[1].ID, clients[2].ID = "ops", auth.PublicClient

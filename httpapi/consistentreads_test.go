@@ -23,8 +23,8 @@ import (
 	"larder/ordering/validate"
 )
 
-// edition is a menu in which everything has the number of the edition: its
-// name, the name and price of every dish, and how many dishes there are.
+// edition is a menu whose values all contain the number of the edition: its name, the names and
+// prices of its dishes, and the number of dishes.
 func edition(n int) string {
 	var products []string
 	for i := range 20 + n%7 {
@@ -36,7 +36,7 @@ func edition(n int) string {
 "ingredients": [{"id": "i", "externalId": "xi", "name": "edition %d", "price": %d.50}]}`, n, strings.Join(products, ","), n, n, n)
 }
 
-// reader reads one route over and over, and checks that each answer is consistent.
+// reader reads one route repeatedly and checks that each response is consistent.
 type reader struct {
 	client  *http.Client
 	address string
@@ -44,7 +44,7 @@ type reader struct {
 	reads   int
 }
 
-// read reads once; the version that was served never goes back.
+// read reads once. The version must not go back.
 func (r *reader) read(ctx context.Context) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, r.address, http.NoBody)
 	if err != nil {
@@ -74,7 +74,7 @@ func (r *reader) read(ctx context.Context) error {
 	return r.check(version, response.Header.Get("Etag"), body)
 }
 
-// check reports what of an answer is of another edition than its version.
+// check reports the values of a response that belong to another edition.
 func (r *reader) check(version int64, etag string, body []byte) error {
 	name, price := fmt.Sprintf("edition %d", version), fmt.Sprintf("%d.5", version)
 	if !strings.HasPrefix(etag, fmt.Sprintf(`W/"%d-`, version)) {
@@ -120,8 +120,8 @@ func (r *reader) check(version int64, etag string, body []byte) error {
 	return nil
 }
 
-// follower is another instance over the same Redis: it learns of
-// versions by notice, not from its own syncs.
+// follower is another instance on the same Redis: it learns of versions from notices, not from its
+// own syncs.
 func (w *fixture) follower() string {
 	w.t.Helper()
 	var p plan
@@ -150,9 +150,9 @@ func (w *fixture) follower() string {
 	return serve(w.t, server.Handler())
 }
 
-// Never a partly swapped menu: readers that loop over the menu and product
-// routes of the publisher and of a follower during a thousand publishes see
-// only complete versions, and never an older one after a newer.
+// Readers never see a partly replaced menu. During a thousand publishes, they read the menu and
+// product routes of the publisher and of a follower. They see only complete versions, and never an
+// older version after a newer one.
 func TestReadersSeeConsistentVersions(t *testing.T) { // policy S6
 	t.Parallel()
 	const publishes = 1000
@@ -167,7 +167,7 @@ func TestReadersSeeConsistentVersions(t *testing.T) { // policy S6
 	var readers []*reader
 	for _, base := range []string{w.url, second} {
 		for _, path := range []string{menuPath, menuPath, "/v1/restaurants/bistro/products/d3", "/v1/restaurants/bistro/products/d19"} {
-			pack := len(readers)%2 == 0 // http.Transport asks for gzip and unpacks it
+			pack := len(readers)%2 == 0 // http.Transport requests gzip and decompresses it
 			transport := &http.Transport{DisableCompression: !pack}
 			t.Cleanup(transport.CloseIdleConnections)
 			r := &reader{client: &http.Client{Transport: transport}, address: base + path}

@@ -22,19 +22,17 @@ import (
 	"larder/httpapi/openapi"
 )
 
-// contract checks requests and answers by the API document.
-//
-// kin-openapi reads the document, finds operations and checks parameters,
-// headers and statuses. Bodies are checked by the JSON Schema validator that it
-// uses itself, since it compiles a schema anew for each body. Objects are
-// closed for that: a field that the document does not have is a fault here,
-// though clients must ignore it.
+// contract checks requests and responses against the API document. kin-openapi reads the document,
+// finds operations and checks parameters, headers and statuses. The JSON Schema validator that it
+// uses checks the bodies directly, because kin-openapi compiles a schema again for each body.
+// Objects are closed: a field that the document does not have fails the test, although clients must
+// ignore it.
 type contract struct {
 	doc      *openapi3.T
 	compiler *jsonschema.Compiler
 
 	mu      sync.Mutex
-	schemas map[string]*jsonschema.Schema // by their place in the document
+	schemas map[string]*jsonschema.Schema // schemas by their place in the document
 	seen    map[string]bool               // "operationId status"
 }
 
@@ -66,8 +64,8 @@ var theContract = sync.OnceValues(func() (*contract, error) {
 		compiler.AddResource(contractName, tree)
 })
 
-// closeObjects forbids members that an object's schema does not list, unless it
-// says that there may be others.
+// closeObjects forbids members that an object's schema does not list, unless the schema allows
+// others.
 func closeObjects(node any) {
 	switch node := node.(type) {
 	case map[string]any:
@@ -85,26 +83,25 @@ func closeObjects(node any) {
 	}
 }
 
-// httpExchange is one request and its answer, both whole.
+// httpExchange is one request and its complete response.
 type httpExchange struct {
 	request *http.Request
 	sent    []byte
-	piped   bool // what was sent is not here: it could be read once
+	piped   bool // the request body is not available: it can be read only once
 	status  int
 	header  http.Header
 	body    []byte
-	stream  bool // the body is not here: it has no end to wait for
+	stream  bool // the response body is not available: it has no end
 }
 
-// Headers that any answer may have, as info.description says, and those of
-// HTTP itself.
+// Headers that any response may have (info.description), and the headers of HTTP itself.
 var everywhere = []string{
 	"Date", "Content-Length", "Content-Type", "Connection", "Transfer-Encoding", "Vary", "Allow",
 	"Access-Control-Allow-Origin", "Access-Control-Expose-Headers", "Access-Control-Allow-Methods",
 	"Access-Control-Allow-Headers", "Access-Control-Max-Age",
 }
 
-// check reports where an exchange differs from the document.
+// check returns how an exchange differs from the document.
 func (c *contract) check(x httpExchange) error {
 	route, params := c.find(x.request)
 	if route != nil {
@@ -133,8 +130,8 @@ func (c *contract) check(x httpExchange) error {
 	return nil
 }
 
-// notRouted reports whether there is no such route on this listener, or with this
-// configuration, or the head was too large for any.
+// notRouted reports whether the route does not exist on this listener or in this configuration, or
+// the header was too large for any route.
 func (x httpExchange) notRouted() bool {
 	var problem struct{ Code string }
 	return x.status == http.StatusRequestHeaderFieldsTooLarge ||
@@ -142,7 +139,7 @@ func (x httpExchange) notRouted() bool {
 		x.status == http.StatusNotFound && json.Unmarshal(x.body, &problem) == nil && problem.Code == "not_found"
 }
 
-// accepted reports whether larder took the request for a good one.
+// accepted reports whether larder accepted the request as valid.
 func (x httpExchange) accepted() bool {
 	var result struct{ Result struct{ Valid *bool } }
 	if x.status/100 == 2 && strings.HasSuffix(x.request.URL.Path, "/validate") && json.Unmarshal(x.body, &result) == nil {
@@ -151,8 +148,8 @@ func (x httpExchange) accepted() bool {
 	return x.status/100 == 2
 }
 
-// find is the operation of a request, nil where the document has none. HEAD is
-// GET's, and a slash at the end is nothing on the paths of the ordering service.
+// find returns the operation of a request, or nil if the document has none. HEAD uses the operation
+// of GET. The paths of the ordering service may have a trailing slash.
 func (c *contract) find(request *http.Request) (*routers.Route, map[string]string) {
 	path, method := request.URL.EscapedPath(), request.Method
 	if strings.HasPrefix(path, "/orders/api/v1/") || strings.HasPrefix(path, "/connect/") {
@@ -191,8 +188,8 @@ func matchPath(pattern, path string) (params map[string]string, matches bool) {
 	return params, true
 }
 
-// checkUnrouted checks the answer to what the document does not have: such a path or
-// method is refused, everywhere in the same way.
+// checkUnrouted checks the response for a path or method that is not in the document: the rejection
+// is the same everywhere.
 func (c *contract) checkUnrouted(x httpExchange) error {
 	switch {
 	case httpapi.OfPages(x.request.URL.Path):
@@ -211,7 +208,7 @@ func (c *contract) checkUnrouted(x httpExchange) error {
 	return c.checkJSON("/components/schemas/"+schema, x.body)
 }
 
-// answerOf is the answer that the document has for a status, and its place.
+// answerOf returns the document's response for a status, and its place.
 func (c *contract) answerOf(route *routers.Route, status int) (answer *openapi3.Response, at string) {
 	key := strconv.Itoa(status)
 	ref := route.Operation.Responses.Value(key)
@@ -230,8 +227,7 @@ func (c *contract) answerOf(route *routers.Route, status int) (answer *openapi3.
 
 func escaped(token string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(token) }
 
-// checkHeaders checks the header fields of an answer: those that the document
-// has, and that there are no others.
+// checkHeaders checks that the response has the documented headers and no others.
 func (c *contract) checkHeaders(answer *openapi3.Response, x httpExchange) error {
 	listed := map[string]*openapi3.HeaderRef{}
 	for name, header := range answer.Headers {
@@ -273,7 +269,7 @@ func (c *contract) checkResponse(answer *openapi3.Response, at string, x httpExc
 		return fmt.Errorf("the type %s is not in the document", media)
 	}
 	if !strings.HasSuffix(media, "json") || x.header.Get("Content-Encoding") != "" {
-		return nil // texts, and what other tests unpack
+		return nil // texts, and bodies that other tests check
 	}
 	if err := c.checkJSON(at+"/content/"+escaped(media)+"/schema", x.body); err != nil {
 		return err
@@ -281,7 +277,7 @@ func (c *contract) checkResponse(answer *openapi3.Response, at string, x httpExc
 	return checkCode(answer, x.body)
 }
 
-// checkCode holds the code of a problem to those of the answer.
+// checkCode checks that the code of a problem is one of the codes of the response.
 func checkCode(answer *openapi3.Response, body []byte) error {
 	codes, has := answer.Extensions["x-codes"].([]any)
 	if !has {
@@ -297,8 +293,8 @@ func checkCode(answer *openapi3.Response, body []byte) error {
 	return nil
 }
 
-// checkPassedOn checks what may be the ordering service's own answer: what has
-// the members of an error must have them in its shape.
+// checkPassedOn checks a response that may come from the ordering service: if it has the members of
+// an error, it must have the format of an error.
 func (c *contract) checkPassedOn(x httpExchange) error {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(x.body, &members) != nil || x.header.Get("Larder-Order-Ref") != "" || x.status/100 == 2 {
@@ -307,7 +303,7 @@ func (c *contract) checkPassedOn(x httpExchange) error {
 	return c.checkJSON("/components/schemas/CompatError", x.body)
 }
 
-// checkRequest checks a request that was accepted.
+// checkRequest checks an accepted request.
 func (c *contract) checkRequest(route *routers.Route, params map[string]string, x httpExchange) error {
 	input := &openapi3filter.RequestValidationInput{
 		Request: x.request, PathParams: params, Route: route, QueryParams: x.request.URL.Query(),
@@ -330,13 +326,13 @@ func (c *contract) checkRequest(route *routers.Route, params map[string]string, 
 		return nil
 	}
 	if body.Value.Content["application/json"] == nil {
-		return nil // forms, which the token's tests read
+		return nil // forms, which the token tests check
 	}
 	return c.checkJSON("/paths/"+escaped(route.Path)+"/"+strings.ToLower(route.Method)+"/requestBody/content/application~1json/schema",
 		bytes.TrimPrefix(x.sent, []byte("\xef\xbb\xbf")))
 }
 
-// checkJSON checks a body by the schema at a place of the document.
+// checkJSON checks a body against the schema at a place in the document.
 func (c *contract) checkJSON(at string, body []byte) error {
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
 	if err != nil {

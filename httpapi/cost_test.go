@@ -23,16 +23,15 @@ import (
 	menusync "larder/sync"
 )
 
-// The limit of policy H7: what an anonymous request may take of the processor's
-// time, for each token of its rate limit. The race detector makes code several
-// times as slow.
+// The CPU time that an anonymous request may use per token of its rate limit (policy H7). The race
+// detector makes code several times slower.
 const (
 	costLimit     = 2 * time.Millisecond
 	costLimitRace = 15 * costLimit
 )
 
-// branches is how many restaurants there are beside the three of each test. The
-// race detector makes their syncs slow; make cost measures the full number.
+// branches is the number of restaurants in addition to the three of each test. The race detector
+// makes their syncs slow; make cost measures with the full number.
 func branches() int {
 	if raceDetector {
 		return 47
@@ -40,19 +39,19 @@ func branches() int {
 	return 497
 }
 
-// costs are the most expensive anonymous requests of each operation.
+// costs lists the most expensive anonymous requests of each operation.
 type costs map[string][]costly
 
-// costly is one of them.
+// costly is one of these requests.
 type costly struct {
-	path   string // with its query
+	path   string // path with its query
 	header []string
 	body   string
-	tokens int // of its rate limit; 0: as if there were no limit
+	tokens int // tokens of its rate limit; 0: as if there were no limit
 }
 
-// TestAnonymousCost measures what the process spends on the most expensive
-// requests that anyone may send, after the first of each.
+// TestAnonymousCost measures the CPU time of the most expensive anonymous requests, after the first
+// request of each.
 func TestAnonymousCost(t *testing.T) { //nolint:paralleltest // it measures the process
 	w, ids := newCostFixture(t)
 	all := costsOf(ids)
@@ -79,8 +78,8 @@ func TestAnonymousCost(t *testing.T) { //nolint:paralleltest // it measures the 
 	}
 }
 
-// anonymousOperations are the operations of the API document that need no
-// token, or that a guest's page may call.
+// anonymousOperations returns the operations of the API document that need no token, or that a
+// guest's page may call.
 func anonymousOperations(t *testing.T) []string {
 	t.Helper()
 	var document struct {
@@ -97,7 +96,7 @@ func anonymousOperations(t *testing.T) []string {
 				Responses map[string]any
 			}
 			if json.Unmarshal(raw, &operation) != nil || operation.Responses == nil || operation.Security == nil {
-				continue // parameters of all its methods; or the document's own security, which is a token
+				continue // parameters of all methods of the path, or the document's own security, which is a token
 			}
 			anonymous := len(*operation.Security) == 0 || slices.ContainsFunc(*operation.Security, func(way map[string][]string) bool {
 				_, guest := way["guest"]
@@ -114,8 +113,8 @@ func anonymousOperations(t *testing.T) []string {
 	return operations
 }
 
-// costFixture is larder with a menu of 400 dishes and many restaurants, without
-// rate limits: how many tokens a request takes is part of its entry.
+// costFixture is an instance with a menu of 400 dishes and many restaurants, without rate limits:
+// each entry has its number of tokens.
 type costFixture struct {
 	*fixture
 	client *bufio.Reader
@@ -171,10 +170,10 @@ func newCostFixture(t *testing.T) (*costFixture, menuIDs) {
 	return &costFixture{fixture: w}, ids
 }
 
-// menuIDs are ids of a menu's dishes and ingredients.
+// menuIDs has the ids of a menu's dishes and ingredients.
 type menuIDs struct {
 	Products, Ingredients []string
-	Options               [][]string // by dish: the ingredients that it takes
+	Options               [][]string // the ingredients of each dish
 }
 
 func menuIDsOf(t *testing.T, view []byte) (ids menuIDs) {
@@ -195,16 +194,15 @@ func menuIDsOf(t *testing.T, view []byte) (ids menuIDs) {
 	return ids
 }
 
-// cpuOf is what the process spends on a request: the least of up to seven
-// rounds, since whatever else runs on the machine only adds to it. A round that
-// meets the limit is enough. The test's own client, which is little more than
-// the request's bytes, is part of it.
+// cpuOf returns the CPU time of a request: the minimum of up to seven rounds, because other
+// processes only add to it. One round within the limit is enough. The result includes the test's
+// own client, which only writes the bytes of the request.
 func (w *costFixture) cpuOf(method string, each costly, limit time.Duration) time.Duration {
 	w.t.Helper()
 	const rounds = 7
 	long := 4 * time.Millisecond
 	if raceDetector {
-		long = 1 // one request: the limit is generous then
+		long = 1 // for one request the limit is generous
 	}
 	w.send(method, each) // the first computation
 	least := time.Hour
@@ -250,7 +248,7 @@ func (w *costFixture) send(method string, each costly) {
 	}
 	stream := strings.HasPrefix(answer.Header.Get("Content-Type"), "text/event-stream")
 	if stream {
-		_, err = bufio.NewReader(answer.Body).ReadString('\n') // it has no end
+		_, err = bufio.NewReader(answer.Body).ReadString('\n') // the body has no end
 	} else {
 		_, err = io.Copy(io.Discard, answer.Body)
 	}
@@ -264,7 +262,7 @@ func (w *costFixture) send(method string, each costly) {
 	_ = answer.Body.Close() // after the connection: closing an open stream would wait for its end
 }
 
-// processorTime is what this process has used of the processors.
+// processorTime returns the CPU time that this process has used.
 func processorTime(t *testing.T) time.Duration {
 	t.Helper()
 	var usage syscall.Rusage

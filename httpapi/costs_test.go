@@ -9,8 +9,8 @@ import (
 	"larder/httpapi"
 )
 
-// costsOf lists the most expensive requests of every anonymous operation, and
-// of those routes that the API document leaves out.
+// costsOf lists the most expensive requests of every anonymous operation, and of routes that the
+// API document does not have.
 func costsOf(ids menuIDs) costs {
 	const restaurant = "/v1/restaurants/" + bistro
 	plain := func(paths ...string) (list []costly) {
@@ -27,7 +27,7 @@ func costsOf(ids menuIDs) costs {
 	}
 	search := url.QueryEscape(strings.TrimSpace(strings.Repeat("a ", 100)))
 	distinct := url.QueryEscape("a e i o u n r s t l d c m p b g h v f k")
-	wrong := url.QueryEscape("xhese xauce xresh xream xhicken xalad xotato xread") // one wrong letter each
+	wrong := url.QueryEscape("xhese xauce xresh xream xhicken xalad xotato xread") // each word has one wrong letter
 	far := url.QueryEscape("abcdefghijklmnopqrst bcdefghijklmnopqrstu cdefghijklmnopqrstuv defghijklmnopqrstuvw efghijklmnopqrstuvwx")
 	long := strings.Repeat("x", 14<<10)
 	return costs{
@@ -66,7 +66,7 @@ func costsOf(ids menuIDs) costs {
 	}
 }
 
-// tokenRequests are requests for a token or a session that are refused.
+// tokenRequests lists rejected requests for a token or a session.
 func tokenRequests(path, long string) []costly {
 	form := []string{"Content-Type", "application/x-www-form-urlencoded"}
 	return []costly{
@@ -77,8 +77,8 @@ func tokenRequests(path, long string) []costly {
 	}
 }
 
-// validations are orders that are expensive to check: by what is wrong with
-// them, by what is right, and by what larder has to read past.
+// validations lists orders that are expensive to check: many violations, many valid parts, or much
+// to skip.
 func validations(path string, ids menuIDs, guest bool) (list []costly) {
 	head := fmt.Sprintf(`{"expeditionType":"pickup","expectedAt":%q,"paymentTypeID":"cash","guest":{"phone":"+12345678"},"dishList":[`, time.Now().Add(time.Hour).Format(time.RFC3339))
 	dishes := func(count, ingredients int, dish func(i int) string, ingredient func(i, j int) string) string {
@@ -132,7 +132,7 @@ func validations(path string, ids menuIDs, guest bool) (list []costly) {
 	}
 	for i, body := range bodies {
 		if raceDetector && i%3 != 1 {
-			continue // all of them without it
+			continue // all bytes without the parameter
 		}
 		header := []string{"Content-Type", "application/json", "Accept-Language", "ru"}
 		if guest {

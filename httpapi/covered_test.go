@@ -14,15 +14,14 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain holds the whole run of the package to the document at its end: what
-// the tests have seen together no single one of them knows.
+// TestMain checks that the tests of the package together cover the API document.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(checkedRun{m}) }
 
 type checkedRun struct{ *testing.M }
 
-// Run runs the tests, and fails when all of them ran and an answer of the
-// document was never seen. The other way around watched checks: a test that
-// sees an answer which the document has not fails.
+// Run runs the tests. If all tests ran, it fails if a response of the document was never seen. The
+// opposite is checked by watched: a test fails if it sees a response that the document does not
+// have.
 func (r checkedRun) Run() int {
 	status := r.M.Run()
 	if status != 0 || !allTestsRun() {
@@ -40,7 +39,7 @@ func (r checkedRun) Run() int {
 	return status
 }
 
-// allTestsRun reports whether every test was to run.
+// allTestsRun reports whether all tests were selected.
 func allTestsRun() bool {
 	for _, name := range []string{"test.run", "test.skip", "test.list", "test.fuzz"} {
 		if one := flag.Lookup(name); one != nil && one.Value.String() != "" {
@@ -51,14 +50,14 @@ func allTestsRun() bool {
 	return !testing.Short() && (worker == nil || worker.Value.String() == "false")
 }
 
-// neverSeen are answers that no test sees, "operation status" or a status
-// alone, with the reason.
+// neverSeen lists the responses that no test sees, as "operation status" or only the status, with
+// the reason.
 var neverSeen = map[string]string{
 	"500": "a fault of larder's own: TestUnexpectedErrorsLeakNothing provokes some",
 }
 
-// uncovered lists the answers of the document that nothing saw and that
-// neverSeen does not name, and what neverSeen names and something saw.
+// uncovered lists the responses of the document that no test saw and that neverSeen does not list,
+// and the entries of neverSeen that a test saw.
 func (c *contract) uncovered() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -90,7 +89,7 @@ func (c *contract) uncovered() []string {
 	return faults
 }
 
-// sawAny reports whether an answer was seen; 4XX is any of these.
+// sawAny reports whether a response was seen; 4XX means any of these statuses.
 func (c *contract) sawAny(answer string) bool {
 	class, whole := strings.CutSuffix(answer, "XX")
 	if !whole {

@@ -11,7 +11,7 @@ import (
 
 const dashboardFile = "../deploy/grafana/larder.json"
 
-// dashboard is what the tests read of dashboardFile.
+// dashboard has the fields of dashboardFile that the tests read.
 type dashboard struct {
 	UID, Title string
 	Panels     []struct {
@@ -38,7 +38,7 @@ func readDashboard(t *testing.T) (d dashboard) {
 	return d
 }
 
-// panels are the expressions of the dashboard by the titles of their panels.
+// panels returns the expressions of the dashboard by the titles of their panels.
 func panels(t *testing.T) map[string][]string {
 	t.Helper()
 	all := map[string][]string{}
@@ -59,7 +59,7 @@ func TestDashboardIsRead(t *testing.T) {
 	count := 0
 	for title, expressions := range panels(t) {
 		for _, expression := range expressions {
-			text, err := json.Marshal(variables.Replace(expression)) // which YAML reads too
+			text, err := json.Marshal(variables.Replace(expression)) // YAML can read JSON
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -80,7 +80,7 @@ func TestDashboardIsRead(t *testing.T) {
 	promtool(t, "check", "rules", "--lint=none", path)
 }
 
-// The dashboard has its rows, no number twice, and no panel over another.
+// The dashboard has its rows, each panel has its own id, and no panel overlaps another.
 func TestDashboardIsComplete(t *testing.T) {
 	t.Parallel()
 	d := readDashboard(t)

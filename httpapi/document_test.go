@@ -20,7 +20,7 @@ import (
 	"larder/internal/silentlog"
 )
 
-// written is what these tests read of the API document.
+// written has the parts of the API document that these tests read.
 type written struct {
 	Paths      map[string]map[string]struct{ Responses map[string]json.RawMessage }
 	Components struct {
@@ -41,13 +41,13 @@ func readDocument(t *testing.T) written {
 	return document
 }
 
-// The codes of errors and of violations are those of the code's tables.
+// The error codes and violation codes in the document are those of the code's tables.
 func TestDocumentHasTheCodes(t *testing.T) {
 	t.Parallel()
 	document := readDocument(t)
 	var codes []string
 	for _, code := range declaredCodes(t, "respond/codes.go") {
-		if status, _ := respond.Code(code).Status(); status != respond.StatusClientGone { // nobody is there to read it
+		if status, _ := respond.Code(code).Status(); status != respond.StatusClientGone { // the client has disconnected and gets no response
 			codes = append(codes, code)
 		}
 	}
@@ -62,12 +62,12 @@ func TestDocumentHasTheCodes(t *testing.T) {
 	}
 }
 
-// Each answer's codes have its status, and each code but those of unknown paths
-// is some answer's.
+// The codes of each response have its status. Each code belongs to a response, except those of
+// unknown paths.
 func TestDocumentHasEachCodeUnderItsStatus(t *testing.T) {
 	t.Parallel()
 	document := readDocument(t)
-	statuses := map[string][]string{} // by the name of the answer
+	statuses := map[string][]string{} // by the name of the response
 	for path, item := range document.Paths {
 		for method, operation := range item {
 			for status, raw := range operation.Responses {
@@ -83,7 +83,7 @@ func TestDocumentHasEachCodeUnderItsStatus(t *testing.T) {
 			}
 		}
 	}
-	documented := map[string]bool{"method_not_allowed": true} // of no operation
+	documented := map[string]bool{"method_not_allowed": true} // used by no operation
 	for name, answer := range document.Components.Responses {
 		if len(statuses[name]) == 0 {
 			t.Errorf("no operation answers %s", name)
@@ -108,9 +108,8 @@ func TestDocumentHasEachCodeUnderItsStatus(t *testing.T) {
 	}
 }
 
-// Every route is in the document, and every operation of it is a route. HEAD is
-// GET's, and a slash at the end no path of its own, as the document says. Pages
-// for people are not in it.
+// Every route is in the document, and every operation is a route. HEAD belongs to GET, and a
+// trailing slash is not a path of its own. Pages for people are not in the document.
 func TestDocumentHasTheRoutes(t *testing.T) {
 	t.Parallel()
 	var cfg Config
@@ -146,8 +145,8 @@ func TestDocumentHasTheRoutes(t *testing.T) {
 	}
 }
 
-// The fast path finds the menu view by its path, which is a route of the
-// compatible API, with and without a slash at its end.
+// The fast path recognizes the menu view by its path, which is a route of the compatible API, with
+// and without a trailing slash.
 func TestFastPathKnowsTheRouteOfTheView(t *testing.T) {
 	t.Parallel()
 	if want := compat.Path + "v1/menu/view"; menus.ViewPath != want {
@@ -168,7 +167,7 @@ func TestFastPathKnowsTheRouteOfTheView(t *testing.T) {
 	}
 }
 
-// newRouted is a server whose routes are there, with nothing behind them.
+// newRouted returns a server with routes but without dependencies.
 func newRouted(t *testing.T, cfg Config) *Server {
 	t.Helper()
 	logger := silentlog.New()

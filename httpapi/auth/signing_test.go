@@ -12,7 +12,7 @@ import (
 	"larder/internal/testkit/redistest"
 )
 
-// keysIn is what one instance holds of the keys in Redis.
+// keysIn returns the keys that one instance has read from Redis.
 func keysIn(opened *redisdb.DB) *signingKeys {
 	names := cache.NewKeys(opened.Prefix())
 	return &signingKeys{
@@ -20,8 +20,8 @@ func keysIn(opened *redisdb.DB) *signingKeys {
 	}
 }
 
-// A read of the key is for all who ask, so the client that caused it and left
-// does not fail it for them.
+// Several requests share one read of the key. If the client that caused the read disconnects, the
+// others still get the key.
 func TestAClientThatLeavesDoesNotFailTheReadOfTheKey(t *testing.T) {
 	t.Parallel()
 	opened, err := redisdb.Open(redisdb.Config{URL: redisdb.Embedded}, silentlog.New())
@@ -40,8 +40,8 @@ func TestAClientThatLeavesDoesNotFailTheReadOfTheKey(t *testing.T) {
 	}
 }
 
-// A larder seeks the key from its start, so that it recognises the tokens of all
-// others when Redis goes away, whether it has seen one or not.
+// An instance reads the key at its start, so that it accepts the tokens of other instances if Redis
+// becomes unreachable, even before the first token.
 func TestTheKeyIsReadWhenRedisAnswers(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
@@ -51,11 +51,11 @@ func TestTheKeyIsReadWhenRedisAnswers(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = opened.Close() })
 	newKeys := func() *signingKeys { return keysIn(opened) }
-	key, err := newKeys().current(t.Context()) // another larder's
+	key, err := newKeys().current(t.Context()) // of another instance
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A Redis that takes no commands yet, as one that starts.
+	// Redis accepts connections but no commands yet, as while it loads its data.
 	if err := server.Client().ClientPause(t.Context(), time.Second).Err(); err != nil {
 		t.Fatal(err)
 	}
@@ -85,10 +85,9 @@ func TestTheKeyIsReadWhenRedisAnswers(t *testing.T) {
 	}
 }
 
-// After FLUSHALL every token that any instance has issued is accepted by every
-// instance, and all sign with one key, also where an instance that started then
-// was the first to ask. So it is after a second FLUSHALL, until the tokens of the
-// replaced key have expired.
+// After FLUSHALL, every instance accepts every token that any instance has issued, and all
+// instances sign with one key. This also holds if an instance that started afterwards was the first
+// to read. After a second FLUSHALL it holds until the tokens of the replaced key have expired.
 func TestSigningKeys_AfterFlushAll(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
@@ -105,7 +104,7 @@ func TestSigningKeys_AfterFlushAll(t *testing.T) {
 		k.clock = func() time.Time { return time.Unix(now.Load(), 0) }
 		return k
 	}
-	refresh := func(all ...*signingKeys) { // as run does; a second time for what others have stored
+	refresh := func(all ...*signingKeys) { // the same as run does; the second read finds the keys that others have stored
 		t.Helper()
 		for range 2 {
 			for _, k := range all {
@@ -147,7 +146,7 @@ func TestSigningKeys_AfterFlushAll(t *testing.T) {
 
 	flush()
 	started := instance()
-	refresh(started) // makes a key before the others look
+	refresh(started) // stores a key before the others read
 	if started.signing.Load().id == old {
 		t.Fatal("the instance that started knows a key that Redis lost")
 	}
