@@ -21,7 +21,7 @@ import (
 	menusync "larder/sync"
 )
 
-// dishes is a menu of so many dishes, all of them stopped or none.
+// dishes returns a menu with this number of dishes. Either all of them are stopped or none.
 func dishes(n, price int, stopped bool) string {
 	stops := "[]"
 	if stopped {
@@ -101,8 +101,8 @@ func TestEventsForEachVersion(t *testing.T) {
 	}
 }
 
-// A restaurant whose menu has not come yet has a stream: its first event is its
-// first menu. What comes of a menu that nobody asked about is not sent.
+// A restaurant without a menu has a stream, and its first event is its first menu. Events of menus
+// without readers are not sent.
 func TestEventsBeforeTheFirstMenu(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, eager)
@@ -136,20 +136,20 @@ func TestEventsRefusals(t *testing.T) {
 	closed.follow(bistro, closed.as(clientRead)...).next()
 }
 
-// A stream lasts no longer than the token that opened it.
+// A stream ends when its token expires.
 func TestATokensEndEndsItsStream(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	token := w.as(clientRead)
-	w.ahead(time.Hour - 2*time.Second) // a token's time is in whole seconds
+	w.ahead(time.Hour - 2*time.Second) // token times are whole seconds
 	f := w.follow(bistro, token...)
 	f.next()
 	f.over()
 	w.metric(`larder_event_streams_ended_total{kind="menu",reason="expired"} 1`)
 }
 
-// A reload may take a restaurant away, or give it to a connection that the
-// reader must not know of: either ends the stream.
+// A reload may remove a restaurant, or move it to a connection that the reader must not see. Either
+// ends the stream.
 func TestAReloadEndsTheStreamsOfWhatIsGone(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, eager)
@@ -195,8 +195,8 @@ func TestEventsAreLimited(t *testing.T) { // policy H1
 	w.follow(bistro, from("192.0.2.1")...).next()
 }
 
-// A reader that takes nothing is dropped, holds nobody up, and is owed nothing
-// but the newest version: what larder keeps of it does not grow.
+// A reader that does not read is disconnected and blocks no other reader. It gets only the newest
+// version, so the memory for it does not grow.
 func TestASlowReaderIsDropped(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, withEvents(func(c *events.Config) { c.WriteTimeout = 500 * time.Millisecond }))
@@ -235,7 +235,7 @@ func TestASlowReaderIsDropped(t *testing.T) {
 	w.metric(`larder_event_streams{kind="menu"} 1`)
 }
 
-// Every replica sends an event for a version, whoever published it, under the same id.
+// Every replica sends an event for each version, with the same id, whichever instance published it.
 func TestEventsOnSeveralReplicas(t *testing.T) {
 	t.Parallel()
 	url := redistest.Start(t).URL()
@@ -263,13 +263,13 @@ func TestEventsOnSeveralReplicas(t *testing.T) {
 		if a.id != b.id || a.data != b.data && b.name != "menu.updated" {
 			t.Fatalf("version %d: the replicas send %+v and %+v", n+2, a, b)
 		}
-		again := reader.follow(bistro, "Last-Event-ID", a.id) // whichever replica it comes to
+		again := reader.follow(bistro, "Last-Event-ID", a.id) // on any replica
 		again.close()
 	}
 }
 
-// At a stop the streams end first, with a word on when to come back, so that
-// the drain waits for none of them; and none begins any more.
+// At a stop the streams end first, with a retry hint, so that the drain does not wait for them. New
+// streams are rejected.
 func TestStreamsEndFirstAtAStop(t *testing.T) {
 	t.Parallel()
 	const delay = 400 * time.Millisecond
@@ -291,7 +291,7 @@ func TestStreamsEndFirstAtAStop(t *testing.T) {
 		}
 	}
 	ended := time.Since(begun)
-	probe := serve(t, w.server.Handler()) // beside the listener that is closing
+	probe := serve(t, w.server.Handler()) // next to the listener that is closing
 	do(t, http.MethodGet, probe+"/v1/events?restaurant="+bistro, "").refused(t, http.StatusServiceUnavailable, "streams_unavailable")
 	if err := stopping.Wait(); err != nil {
 		t.Error(err)
@@ -301,7 +301,8 @@ func TestStreamsEndFirstAtAStop(t *testing.T) {
 	}
 }
 
-// A stream outlives the limits of ordinary requests: 10 s for one to arrive.
+// A stream is not subject to the time limits of ordinary requests, such as 10 s for reading a
+// request.
 func TestAStreamOutlivesTheReadTimeout(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, onPort0)
@@ -323,7 +324,7 @@ func TestAStreamOutlivesTheReadTimeout(t *testing.T) {
 	}
 }
 
-// Pages of listed origins may read events, and say which they have seen.
+// Pages on listed origins may read events, and may send the id of the last event.
 func TestEventsUnderCORS(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, func(p *plan) { p.cfg.CORSOrigins = []string{"https://shop.example"} })

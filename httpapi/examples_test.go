@@ -20,30 +20,30 @@ import (
 	menusync "larder/sync"
 )
 
-// trial is one request that the document shows: an operation, with its example
-// parameters and the example body of the name, and what is answered.
+// trial is one request of the document: an operation with its example parameters, the name of its
+// example body, and the expected status.
 type trial struct {
 	operation string
-	example   string // of the body, and of the answer unless that is a problem
+	example   string // name of the example body, and of the example response unless that is a problem
 	status    int
-	as        string            // the client; empty: no token
-	with      map[string]string // parameters other than the document's examples
+	as        string            // the client; empty means no token
+	with      map[string]string // parameters that differ from the document's examples
 	header    []string
-	raw       *string  // a body that the document does not show
-	on        *fixture // where it is sent; nil: the fixture's own
-	before    func()   // what has to happen first
+	raw       *string  // a body that is not in the document
+	on        *fixture // the instance; nil means the fixture's own
+	before    func()   // runs before the request
 	after     func(answer reply)
 }
 
-// exampleFixture is a larder in front of a sandbox, with the ids and the clients that
-// the document's examples name, which are the demo's.
+// exampleFixture is an instance in front of a sandbox, with the ids and clients of the document's
+// examples, which are those of the demo.
 type exampleFixture struct {
 	*fixture
 	document *contract
 	behind   *sandboxService
 	tokens   map[string][]string
-	tried    map[string]bool   // the document's examples that were sent or compared, by their $ref
-	took     map[string][]byte // with -update, the answers that are to be its examples
+	tried    map[string]bool   // the document's examples that were sent or compared, by $ref
+	took     map[string][]byte // with -update, the responses that become the examples
 }
 
 const demoRestaurant = "76439fb3-c0c4-42ca-a269-64f031a6a33b"
@@ -81,7 +81,7 @@ func newExampleFixture(t *testing.T) *exampleFixture {
 	return b
 }
 
-// tokenFor asks for the token of a client of the demo.
+// tokenFor requests a token for a client of the demo.
 func (b *exampleFixture) tokenFor(client string) []string {
 	b.t.Helper()
 	form := url.Values{"client_ID": {client}, "client_secret": {client + "-secret"}, "grant_type": {"client_credentials"}}
@@ -95,8 +95,7 @@ func (b *exampleFixture) tokenFor(client string) []string {
 	return []string{"Authorization", "Bearer " + answer.Token}
 }
 
-// publish puts the demo's menu into the ordering service, some texts of it
-// replaced by others.
+// publish publishes the demo's menu in the ordering service, with some texts replaced.
 func (b *exampleFixture) publish(replaced ...string) {
 	b.behind.t.Helper()
 	raw := strings.NewReplacer(replaced...).Replace(string(sandbox.Bistro(demoRestaurant, "")))
@@ -105,7 +104,7 @@ func (b *exampleFixture) publish(replaced ...string) {
 	}
 }
 
-// try sends what a trial says, and holds the answer against the document's.
+// try sends the request of a trial and compares the response with the document.
 func (b *exampleFixture) try(one trial) {
 	b.t.Helper()
 	if one.before != nil {
@@ -150,7 +149,7 @@ func (b *exampleFixture) try(one trial) {
 	}
 }
 
-// ask sends a trial's request. Of a stream the body is its first event.
+// ask sends the request of a trial. For a stream, the body is the first event.
 func (b *exampleFixture) ask(one trial, method, path, body string, headers []string) reply {
 	b.t.Helper()
 	on := b.fixture
@@ -170,7 +169,7 @@ func (b *exampleFixture) ask(one trial, method, path, body string, headers []str
 	return on.do(method, path, body, headers...)
 }
 
-// operation finds an operation by its id.
+// operation returns an operation by its id.
 func (b *exampleFixture) operation(id string) (path, method string, found *openapi3.Operation) {
 	b.t.Helper()
 	for path, item := range b.document.doc.Paths.Map() {
@@ -184,7 +183,7 @@ func (b *exampleFixture) operation(id string) (path, method string, found *opena
 	return "", "", nil
 }
 
-// body is the example of a request's body, with its type.
+// body returns the example of a request body, with its type.
 func (b *exampleFixture) body(one trial, operation *openapi3.Operation) (body, media string) {
 	b.t.Helper()
 	if operation.RequestBody == nil {
@@ -222,8 +221,8 @@ func (b *exampleFixture) body(one trial, operation *openapi3.Operation) (body, m
 	return "", ""
 }
 
-// compare holds an answer against the document's example of it: that of the
-// trial's name, and of a refusal that of its code.
+// compare compares a response with the document's example: the one with the trial's name, or for an
+// error the one of its code.
 func (b *exampleFixture) compare(one trial, operation *openapi3.Operation, got reply) {
 	b.t.Helper()
 	answer := operation.Responses.Value(strconv.Itoa(one.status))
@@ -238,7 +237,7 @@ func (b *exampleFixture) compare(one trial, operation *openapi3.Operation, got r
 	for _, content := range answer.Value.Content {
 		example, shown := content.Examples[name]
 		if !shown || b.tried[example.Ref] {
-			continue // a code's example is of the first refusal with it
+			continue // the example of a code is the first error with it
 		}
 		b.tried[example.Ref] = true
 		if *update {
@@ -252,7 +251,7 @@ func (b *exampleFixture) compare(one trial, operation *openapi3.Operation, got r
 	}
 }
 
-// excerpt is what an example shows of a text: of metrics the lines about runs.
+// excerpt returns the part of a text that an example shows: of metrics, the lines about runs.
 func excerpt(text string) string {
 	if !strings.HasPrefix(text, "# HELP") {
 		return text

@@ -12,21 +12,21 @@ import (
 	"larder/httpapi/orders"
 )
 
-// Handler serves the routes of the public listener.
+// Handler returns a handler for the routes of the public listener.
 func (s *Server) Handler() http.Handler { return s.handler }
 
-// OpsHandler serves the routes of http.ops_listen.
+// OpsHandler returns a handler for the routes of http.ops_listen.
 func (s *Server) OpsHandler() http.Handler { return s.ops }
 
 // FastPath puts the fast path before a test's listener.
 func (s *Server) FastPath(inner net.Listener) *fastpath.Listener { return s.newFastPath(inner) }
 
-// PlacesFor is how many connections are let in; 0 is no limit.
+// PlacesFor returns the number of connections that are allowed; 0 means no limit.
 func PlacesFor(limit, files int, log logrus.FieldLogger) int {
 	return newOpenConnections(limit, files, newAddressConnections(0, nil), log).limit
 }
 
-// Routes are the routes of both listeners, as Gin has them.
+// Routes returns the routes of both listeners, in Gin's format.
 func (s *Server) Routes() gin.RoutesInfo {
 	var all gin.RoutesInfo
 	for _, handler := range []any{s.handler, s.ops} {
@@ -37,8 +37,8 @@ func (s *Server) Routes() gin.RoutesInfo {
 	return all
 }
 
-// OfPages reports whether a path is one of the pages that larder serves to
-// people, or of their files: those are no part of the interface.
+// OfPages reports whether a path is one of larder's pages for people, or one of their files. These
+// are not part of the API.
 func OfPages(path string) bool {
 	for _, folder := range []string{"/web/", "/photos/", "/ops/"} {
 		if strings.HasPrefix(path, folder) && path != "/ops/session" {
@@ -48,5 +48,5 @@ func OfPages(path string) bool {
 	return path == "/" || path == "/ops"
 }
 
-// OrderTokens is how many tokens of its rate limit an order takes.
+// OrderTokens returns the number of rate limit tokens that an order uses.
 func OrderTokens(body string) int { return orders.Tokens([]byte(body)) }

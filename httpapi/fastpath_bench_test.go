@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// again is a connection in memory on which the same request comes b.N times.
+// again is a connection in memory that delivers the same request b.N times.
 type again struct {
 	wire
 	b       *testing.B
@@ -37,7 +37,7 @@ func (a *again) Write(from []byte) (int, error) {
 	return len(from), nil
 }
 
-// once is a listener of one connection.
+// once is a listener with one connection.
 type once struct {
 	*wires
 	conn chan net.Conn
@@ -52,7 +52,7 @@ func (o *once) Accept() (net.Conn, error) {
 	}
 }
 
-// tokenOf is token without a listener.
+// tokenOf is token for a fixture without a listener.
 func (w *fixture) tokenOf(client string) string {
 	w.tb.Helper()
 	form := url.Values{"client_id": {client}, "client_secret": {secretOf(client)}, "grant_type": {"client_credentials"}}
@@ -69,8 +69,8 @@ func (w *fixture) tokenOf(client string) string {
 	return answer.AccessToken
 }
 
-// BenchmarkFastPath is what the fast path does for a request beside the system
-// calls: read it, find its answer, put both together, count it.
+// BenchmarkFastPath measures the fast path without system calls: it parses a request, finds the
+// response, writes it and counts it.
 func BenchmarkFastPath(b *testing.B) {
 	w := newFixtureFor(b, func(p *plan) { p.cfg.CORSOrigins = []string{"https://shop.example"} })
 	w.syncOnce("@main")

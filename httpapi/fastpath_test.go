@@ -19,8 +19,8 @@ import (
 	"larder/httpapi"
 )
 
-// Requests put together from parts that matter, in any order and number, cut
-// anywhere, are answered alike by both paths.
+// Both paths answer the same to requests that are built from critical parts in any order and
+// number, and split anywhere.
 func TestGeneratedRequestsAreAnsweredAlike(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, func(p *plan) { p.cfg.CORSOrigins = []string{"*"} })
@@ -35,7 +35,7 @@ func TestGeneratedRequestsAreAnsweredAlike(t *testing.T) {
 	})
 }
 
-// What the log and the metrics contain of a request is the same on both paths.
+// The log and the metrics contain the same for a request on either path.
 func TestBothPathsAreLoggedAlike(t *testing.T) {
 	t.Parallel()
 	logged := func(fast bool) string {
@@ -83,7 +83,7 @@ func TestBothPathsAreLoggedAlike(t *testing.T) {
 	}
 }
 
-// A token that was read before is good on the fast path for as long as it is good.
+// A cached token is valid on the fast path until it expires.
 func TestFastPathRejectsExpiredTokens(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -139,8 +139,8 @@ func TestFastPathCanBeTurnedOff(t *testing.T) {
 	}
 }
 
-// TLS behind the fast path: it gives every connection away at its first byte, and
-// h2 and HTTP/1.1 are spoken as without it.
+// TLS behind the fast path: the fast path hands off every connection at its first byte, and h2 and
+// HTTP/1.1 work as usual.
 func TestTLSBehindTheFastPath(t *testing.T) {
 	t.Parallel()
 	for name, major := range map[string]int{"h2": 2, "http/1.1": 1} {
@@ -159,7 +159,7 @@ func TestTLSBehindTheFastPath(t *testing.T) {
 			}
 		})
 		var readers errgroup.Group
-		for range 8 { // streams of one connection, where it has several
+		for range 8 { // one connection can have several streams
 			readers.Go(func() error {
 				for _, path := range []string{menuPath, productPath, "/livez"} {
 					request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, behind.URL+path, http.NoBody)
@@ -185,11 +185,11 @@ func TestTLSBehindTheFastPath(t *testing.T) {
 	}
 }
 
-// TLS in front of the fast path: both paths answer what was inside it.
+// TLS in front of the fast path: both paths answer the decrypted requests.
 func TestTLSInFrontOfTheFastPath(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	certified := httptest.NewTLSServer(http.NotFoundHandler()) // whose certificate is lent
+	certified := httptest.NewTLSServer(http.NotFoundHandler()) // its certificate is used
 	t.Cleanup(certified.Close)
 	var fell atomic.Int64
 	behind := httptest.NewUnstartedServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
@@ -222,10 +222,10 @@ func TestTLSInFrontOfTheFastPath(t *testing.T) {
 	}
 }
 
-// One sample is taken of both paths together.
+// Both paths share one sample counter.
 func TestLogSamplingOnBothPaths(t *testing.T) {
 	t.Parallel()
-	const requests = 150 // on each
+	const requests = 150 // requests on each path
 	for setting, want := range map[httpapi.AccessLog]int{httpapi.LogAll: 2 * requests, httpapi.LogSampled: 3, httpapi.LogErrors: 0} {
 		w := newFixture(t, func(p *plan) { p.cfg.AccessLog = setting })
 		l := newBothPaths(t, w)
@@ -233,7 +233,7 @@ func TestLogSamplingOnBothPaths(t *testing.T) {
 		if fell := l.fell.Load(); fell != 0 {
 			t.Errorf("%d requests reached net/http", fell)
 		}
-		l.fast.ask(t, []byte(strings.Repeat(rawGet(menuPath+"?"), requests)), 4096) // net/http's, by the odd query
+		l.fast.ask(t, []byte(strings.Repeat(rawGet(menuPath+"?"), requests)), 4096) // for net/http, because of the unusual query
 		if fell := l.fell.Load(); fell != requests {
 			t.Errorf("%d requests reached net/http, want %d", fell, requests)
 		}

@@ -9,8 +9,8 @@ import (
 	"larder/ordering/violation"
 )
 
-// orderAPI is one of larder's two, as the matrix meets it: where orders are, and
-// what a client gets for a call. Each check returns the ref of the order.
+// orderAPI is one of larder's two APIs in the fault matrix: the path of orders, and the expected
+// response of a call. Each check returns the ref of the order.
 type orderAPI interface {
 	orders() string
 	order(orderID string) string
@@ -19,13 +19,13 @@ type orderAPI interface {
 	problem(c *cell, got reply, status int, code string) (ref string)
 }
 
-// v1API is larder's own interface.
+// v1API is larder's own API.
 type v1API struct{}
 
 func (v1API) orders() string              { return ordersPath }
 func (v1API) order(orderID string) string { return "/v1/orders/" + orderID }
 
-// done: the order as it stands then.
+// done: the order in its current state.
 func (v1API) done(c *cell, got reply) (ref string) {
 	c.t.Helper()
 	status := http.StatusOK
@@ -45,7 +45,7 @@ func (v1API) done(c *cell, got reply) (ref string) {
 	return said.Ref
 }
 
-// refused: 502, with what the service said inside.
+// refused: 502 with the ordering service's response inside.
 func (v1API) refused(c *cell, got reply) (ref string) {
 	c.t.Helper()
 	said := got.refused(c.t, http.StatusBadGateway, "upstream_refused")
@@ -64,13 +64,13 @@ func (v1API) problem(c *cell, got reply, status int, code string) (ref string) {
 	return got.refused(c.t, status, code).Ref
 }
 
-// compatAPI is the ordering service's own interface.
+// compatAPI is the compatible API.
 type compatAPI struct{}
 
 func (compatAPI) orders() string              { return createPath }
 func (compatAPI) order(orderID string) string { return createPath + "/" + orderID }
 
-// done: what the service answered, be it nothing.
+// done: the ordering service's response, even if it is empty.
 func (compatAPI) done(c *cell, got reply) (ref string) {
 	c.t.Helper()
 	got.is(c.t, c.answered())
@@ -90,7 +90,7 @@ func (compatAPI) done(c *cell, got reply) (ref string) {
 	return got.header.Get("Larder-Order-Ref")
 }
 
-// refused: what the service answered; a redirect leads nowhere here.
+// refused: the ordering service's response. A redirect is not passed through.
 func (d compatAPI) refused(c *cell, got reply) (ref string) {
 	c.t.Helper()
 	if c.row.mute {
@@ -106,7 +106,7 @@ func (d compatAPI) refused(c *cell, got reply) (ref string) {
 	return got.header.Get("Larder-Order-Ref")
 }
 
-// problem: larder's own word, in the interface's error shape.
+// problem: larder's own response in the error format of the interface.
 func (compatAPI) problem(c *cell, got reply, status int, code string) (ref string) {
 	c.t.Helper()
 	var said struct {

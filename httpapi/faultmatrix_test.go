@@ -11,11 +11,10 @@ import (
 	"larder/ordering"
 )
 
-// TestFaultMatrix lets every fault of the ordering service meet every call on
-// both APIs, on a whole larder with its journal on a real Redis: what the
-// client gets, how often the service was called and how often it did it,
-// what the journal has then, and what the same request gets when it is sent
-// again.
+// TestFaultMatrix combines every fault of the ordering service with every call on both APIs, with a
+// complete instance and a real Redis. It checks the response, how often the ordering service was
+// called and how often it executed the call, the record in the journal, and the response to a
+// repeated request.
 func TestFaultMatrix(t *testing.T) {
 	t.Parallel()
 	groups := map[string]func(faultRow) bool{
@@ -34,9 +33,9 @@ func TestFaultMatrix(t *testing.T) {
 				for _, operation := range []ordering.Operation{upstream.OpCreate, upstream.OpPay, upstream.OpComplete, upstream.OpReject} {
 					m.meet(t, row, operation, v1API{}, true)
 					if row.slow || row.hasty {
-						continue // once is enough for what takes its time
+						continue // slow cases run once
 					}
-					if operation != upstream.OpCreate { // which needs a key
+					if operation != upstream.OpCreate { // this needs a key
 						m.meet(t, row, operation, v1API{}, false)
 					}
 					m.meet(t, row, operation, compatAPI{}, true)
@@ -47,11 +46,11 @@ func TestFaultMatrix(t *testing.T) {
 	}
 }
 
-// matrix is an order fixture whose calls can be given a short limit.
+// matrix is an order fixture whose calls can have a short time limit.
 type matrix struct {
 	*orderFixture
 	limits *limited
-	number int // of the cell, for its keys
+	number int // number of the cell, for its keys
 }
 
 func newMatrix(t *testing.T) *matrix {
@@ -68,19 +67,19 @@ func newMatrix(t *testing.T) *matrix {
 	return m
 }
 
-// cell is one fault meeting one call.
+// cell is one combination of a fault and a call.
 type cell struct {
 	*matrix
 	t         *testing.T
 	row       faultRow
 	operation ordering.Operation
 	api       orderAPI
-	keyed     bool // the request has a key of its own
+	keyed     bool // the request has its own key
 	orderID   string
 	send      func() reply
 }
 
-// meet runs one cell: keyed is whether the request has a key of its own.
+// meet runs one cell. keyed is true if the request has its own key.
 func (m *matrix) meet(t *testing.T, row faultRow, operation ordering.Operation, on orderAPI, keyed bool) {
 	t.Helper()
 	name := fmt.Sprintf("%s/%s %T", row.name, operation, on)
@@ -108,7 +107,7 @@ func (m *matrix) meet(t *testing.T, row faultRow, operation ordering.Operation, 
 	})
 }
 
-// prepare makes the order that a change is of, and the request.
+// prepare creates the order to change and returns the request.
 func (c *cell) prepare() {
 	c.t.Helper()
 	var headers []string
@@ -132,10 +131,10 @@ func (c *cell) prepare() {
 	}
 }
 
-// outcome is the cell's.
+// outcome returns the expected outcome of the cell.
 func (c *cell) outcome() ordering.Outcome { return c.row.of(c.operation) }
 
-// checkAnswer checks what the client gets, and returns the order's ref.
+// checkAnswer checks the client's response and returns the order's ref.
 func (c *cell) checkAnswer(got reply) (ref string) {
 	c.t.Helper()
 	switch c.outcome() {
@@ -157,7 +156,7 @@ func (c *cell) checkAnswer(got reply) (ref string) {
 	}
 }
 
-// checkRecord holds what the journal has of the call.
+// checkRecord checks the journal's record of the call.
 func (c *cell) checkRecord(ref string) {
 	c.t.Helper()
 	record, err := c.journal.Record(c.t.Context(), []string{"main"}, ref)
@@ -191,8 +190,8 @@ func (c *cell) checkRecord(ref string) {
 	}
 }
 
-// answered is the status of the service's last answer: a created order is
-// answered with 201 where others get 200, unless the fault does the answering.
+// answered returns the status of the ordering service's last response. A created order returns 201
+// and other calls 200, unless the fault sets the status.
 func (c *cell) answered() int {
 	if c.operation == upstream.OpCreate && c.row.status == http.StatusOK && c.row.executed > 0 && !c.row.mute {
 		return http.StatusCreated
@@ -200,7 +199,7 @@ func (c *cell) answered() int {
 	return c.row.status
 }
 
-// stateAfter is how an order stands after each call that took effect.
+// stateAfter has the state of an order after each call that took effect.
 func stateAfter() map[ordering.Operation]ordering.State {
 	return map[ordering.Operation]ordering.State{
 		upstream.OpCreate: ordering.StatePlaced, upstream.OpPay: ordering.StatePlaced,
@@ -208,7 +207,7 @@ func stateAfter() map[ordering.Operation]ordering.State {
 	}
 }
 
-// stands is how the order stands after the call.
+// stands returns the expected state of the order after the call.
 func (c *cell) stands() (state ordering.State, paid bool) {
 	done := c.outcome() == ordering.OutcomeDone
 	paid = c.operation == upstream.OpComplete || (c.operation == upstream.OpPay && done)
@@ -225,8 +224,8 @@ func (c *cell) stands() (state ordering.State, paid bool) {
 	}
 }
 
-// checkOthers: while it is not known what became of a change, the order takes
-// no other, whatever its key (policy O9).
+// checkOthers checks that while the outcome of a change is unknown, other changes are rejected,
+// whatever their key (policy O9).
 func (c *cell) checkOthers() {
 	c.t.Helper()
 	if c.outcome() != ordering.OutcomeUnknown || c.orderID == "" {
@@ -244,10 +243,9 @@ func (c *cell) checkOthers() {
 	}
 }
 
-// checkAgain sends the same request once more, to a service that works: what
-// was done, refused or is unknown is repeated; what was not sent, and what
-// was refused under a key that the client did not choose, is sent, as is every
-// order without a key.
+// checkAgain repeats the request while the ordering service works. The result of a call that was
+// done, refused or unknown is repeated. A call that was not sent is sent, and so is a call that was
+// refused under a key that larder created. An order without a key is always sent.
 func (c *cell) checkAgain(first reply, before counted) {
 	c.t.Helper()
 	again := c.send()

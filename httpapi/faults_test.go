@@ -15,34 +15,34 @@ import (
 	"larder/ordering"
 )
 
-// faultRow is one fault of the sandbox, and what becomes of any call that
-// meets it (policy O8).
+// faultRow is one fault of the sandbox and the expected result of a call with it (policy O8).
 type faultRow struct {
 	name string
-	// do is the fault without its match; every element strikes in turn.
+	// do is the fault without its match. The elements apply one after the other.
 	do []string
-	// always: it strikes every time, else each element once.
+	// always: the fault applies every time; otherwise each element applies once.
 	always bool
-	// outcome is the call's; create is the creating call's where it differs.
+	// outcome is the outcome of the call; create is that of a create if it differs.
 	outcome, create ordering.Outcome
-	// status is the service's last answer's, 0 for none; mute: it has no body.
+	// status is that of the ordering service's last response, 0 for none; mute: the response has no
+	// body.
 	status int
 	mute   bool
-	// said is what a refusal's body has in it; inShape for "".
+	// said is a part of the body of a refusal; empty means inShape.
 	said string
-	// calls reached the service, executed took effect there.
+	// calls reached the ordering service; executed took effect there.
 	calls, executed int
-	// tries are more than calls where some did not reach the service.
+	// tries is more than calls if some attempts did not reach the ordering service.
 	tries int
-	// RetryAfter is the header Retry-After, where it may try again; "1" for "".
+	// RetryAfter is the expected Retry-After if the client may retry; empty means "1".
 	retryAfter string
-	// hasty: only a short limit ends the call.
+	// hasty: only a short time limit ends the call.
 	hasty bool
-	// slow: tries are made with pauses, so one way to send it is enough.
+	// slow: there are pauses between attempts, so the case runs in one variant only.
 	slow bool
 }
 
-// say is a fault that answers with a status and a body.
+// say returns a fault that answers with a status and a body.
 func say(status int, body string) string { return answerFault("status", status, body) }
 
 func answerFault(do string, status int, body string) string {
@@ -58,7 +58,7 @@ const (
 	longWait = `"do":"status","status":503,"retryAfter":600`
 )
 
-// faultRows are all that the sandbox can do to a call.
+// faultRows lists all faults that the sandbox can produce.
 func faultRows() []faultRow {
 	const done, refused, notSent, unknown = ordering.OutcomeDone, ordering.OutcomeRefused, ordering.OutcomeNotSent, ordering.OutcomeUnknown
 	rows := []faultRow{
@@ -103,7 +103,7 @@ func faultRows() []faultRow {
 	return rows
 }
 
-// of is the outcome of an operation.
+// of returns the expected outcome of an operation.
 func (r faultRow) of(operation ordering.Operation) ordering.Outcome {
 	if operation == upstream.OpCreate && r.create != "" {
 		return r.create
@@ -111,7 +111,7 @@ func (r faultRow) of(operation ordering.Operation) ordering.Outcome {
 	return r.outcome
 }
 
-// list is the row as the sandbox takes it.
+// list returns the row in the sandbox's format.
 func (r faultRow) list(operation ordering.Operation) string {
 	match := `{"method":"PUT","path":"/orders/api/v1/orders/*/` + string(operation) + `"}`
 	if operation == upstream.OpCreate {
@@ -128,7 +128,7 @@ func (r faultRow) list(operation ordering.Operation) string {
 	return "[" + strings.Join(faults, ",") + "]"
 }
 
-// limited is a service with a long limit and a short one for its calls.
+// limited is an ordering service with a long and a short time limit for its calls.
 type limited struct {
 	patient, hasty *upstream.Client
 	hurry          atomic.Bool
@@ -161,10 +161,10 @@ func (l *limited) Reject(ctx context.Context, orderID string, body []byte) (upst
 	return l.client().Reject(ctx, orderID, body)
 }
 
-// hastyLimit ends a call that hangs; what does not hang takes a fraction of it.
+// hastyLimit ends a call that hangs. Calls that do not hang take a fraction of it.
 const hastyLimit = 1200 * time.Millisecond
 
-// limit puts a limited service before the sandbox of a stand.
+// limit puts a limited ordering service in front of a fixture's sandbox.
 func limit(t *testing.T, of *sandboxService) *limited {
 	t.Helper()
 	made := func(limit time.Duration) *upstream.Client {
@@ -182,7 +182,7 @@ func limit(t *testing.T, of *sandboxService) *limited {
 	return &limited{patient: made(upstream.DefaultWriteTimeout), hasty: made(hastyLimit)}
 }
 
-// counted are the calls of one operation that the sandbox has seen.
+// counted has the sandbox's counters of one operation.
 type counted struct{ Calls, Executed int }
 
 // counts returns the sandbox's counters of an operation.

@@ -15,7 +15,7 @@ import (
 	"larder/internal/menu"
 )
 
-// feedLimit bounds a stream of a test, and with it each wait for an event.
+// feedLimit limits a test's stream, and each wait for an event.
 const feedLimit = 30 * time.Second
 
 // event is one server-sent event.
@@ -29,7 +29,7 @@ type menuEvent struct {
 	Ingredients []menu.Availability
 }
 
-// about reads the data of an event that must have the name.
+// about decodes the data of an event and checks its name.
 func (e event) about(t *testing.T, name string) (about menuEvent) {
 	t.Helper()
 	if e.name != name {
@@ -46,11 +46,11 @@ type feed struct {
 	t        *testing.T
 	response *http.Response
 	lines    *bufio.Scanner
-	retry    string // the last one that was sent
+	retry    string // id of the last event
 	close    func()
 }
 
-// openFeed asks for a stream, which ends with the test.
+// openFeed opens a stream, which ends with the test.
 func openFeed(t *testing.T, address string, headers ...string) *feed {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), feedLimit)
@@ -86,7 +86,7 @@ func (w *fixture) follow(restaurant string, headers ...string) *feed {
 	return openFeed(w.t, w.url+"/v1/events?restaurant="+restaurant, headers...)
 }
 
-// read returns the next event, or what ended the stream.
+// read returns the next event, or the error that ended the stream.
 func (f *feed) read() (e event, err error) {
 	for f.lines.Scan() {
 		field, value, _ := strings.Cut(f.lines.Text(), ":")
@@ -114,7 +114,7 @@ func (f *feed) read() (e event, err error) {
 	return e, io.EOF
 }
 
-// beat waits for a heartbeat; no event may come before it.
+// beat waits for a heartbeat. An event before it fails the test.
 func (f *feed) beat() {
 	f.t.Helper()
 	for f.lines.Scan() {
@@ -138,8 +138,8 @@ func (f *feed) next() event {
 	return e
 }
 
-// over waits for the end of the stream, which must be a clean one. Events that
-// were published before it may still arrive.
+// over waits for the clean end of the stream. Events that were published before it may still
+// arrive.
 func (f *feed) over() {
 	f.t.Helper()
 	var err error
@@ -163,7 +163,7 @@ func (w *fixture) metric(line string) {
 	w.t.Fatalf("/metrics never had %q:\n%s", line, text)
 }
 
-// eager makes streams beat ten times a second.
+// eager sets ten heartbeats per second.
 func eager(p *plan) { p.cfg.Events.Heartbeat = 100 * time.Millisecond }
 
 // withEvents changes http.events.

@@ -37,13 +37,13 @@ import (
 const (
 	bistro = "bistro"  // connection main
 	north  = "north-1" // connection north
-	empty  = "empty"   // connection main; its menu cannot be had
+	empty  = "empty"   // connection main; its menu is not available
 
 	bistroPhone, bistroAddress = "+351 22 000 00 00", "Rua das Flores 1, Porto"
 
 	clientShop  = "shop"  // menu, orders; connection main
-	clientOps   = "ops"   // everything
-	clientNorth = "north" // everything, connection north alone
+	clientOps   = "ops"   // all scopes
+	clientNorth = "north" // all scopes, only connection north
 	clientRead  = "reader"
 )
 
@@ -58,17 +58,17 @@ const fullMenu = `{"name": "Dinner", "categories": [{"id": "c1", "name": "Pizza"
 "ingredientsGroups": [{"id": "g1", "name": "Sauce", "ingredients": ["i1", "i2"]}],
 "ingredients": [{"id": "i1", "externalId": "x1", "name": "Garlic", "price": 10.5}, {"id": "i2", "externalId": "x2", "name": "Chili", "price": 0}]}`
 
-// service is an ordering service in memory: what a test sets is what it answers.
+// service is an ordering service in memory. Tests set its responses.
 type service struct {
 	mu      sync.Mutex
 	menus   map[string]string
 	reasons []upstream.Reason
 	create  func(body []byte) (upstream.Created, error)
 	sent    [][]byte
-	hold    chan struct{} // while open, menu views wait
+	hold    chan struct{} // menu views wait until it is closed
 
 	busy     bool     // no call gets a slot
-	reserved []string // who asked for one
+	reserved []string // the clients that requested a slot
 }
 
 func (s *service) MenuView(ctx context.Context, restaurant string, _ upstream.Validator, _ int64) (upstream.Menu, error) {
@@ -104,14 +104,14 @@ func (s *service) Reserve(ctx context.Context, op ordering.Operation, client str
 	return new(upstream.Slot), ctx.Err()
 }
 
-// setBusy lets the service have no capacity, or have it again.
+// setBusy removes or restores the capacity of the ordering service.
 func (s *service) setBusy(busy bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.busy = busy
 }
 
-// requesters are who capacity was asked for.
+// requesters returns the clients that requested a slot.
 func (s *service) requesters() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -152,31 +152,30 @@ func (s *service) answerCreate(answer func(body []byte) (upstream.Created, error
 	s.create = answer
 }
 
-// received are the order bodies that arrived.
+// received returns the bodies of the orders that arrived.
 func (s *service) received() [][]byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([][]byte(nil), s.sent...)
 }
 
-// plan is what a test changes of its fixture before it is built.
+// plan has the options of a fixture.
 type plan struct {
 	cfg      httpapi.Config
 	auth     auth.Config
 	redis    redisdb.Config
 	ordering ordering.Config
-	unsynced bool                        // nothing is synced at the start
-	services map[string]ordering.Service // by connection; those missing are the one in memory
+	unsynced bool                        // no sync at the start
+	services map[string]ordering.Service // by connection; the default is an ordering service in memory
 	orders   httpapi.Orders
 	runner   func(*menusync.Deps) // changes the restaurants and connections
 	deps     func(*httpapi.Deps)
 }
 
-// fixture is a whole larder behind a real listener, with an ordering service in
-// memory.
+// fixture is a complete instance with a real listener and an ordering service in memory.
 type fixture struct {
 	t         *testing.T
-	tb        testing.TB // t, or the fuzz test's
+	tb        testing.TB // t, or that of the fuzz test
 	url       string
 	server    *httpapi.Server
 	service   *service
@@ -188,7 +187,7 @@ type fixture struct {
 	engine    *ordering.Orders
 	journal   *journal.Journal
 	logs      *logtest.Hook
-	skew      atomic.Int64 // what the clock of the HTTP package is ahead
+	skew      atomic.Int64 // offset of the clock of package httpapi
 }
 
 func newFixture(t *testing.T, changes ...func(*plan)) *fixture {
@@ -198,7 +197,7 @@ func newFixture(t *testing.T, changes ...func(*plan)) *fixture {
 	return w
 }
 
-// newFixtureFor is newFixture for fuzz tests, which only read.
+// newFixtureFor is newFixture for fuzz tests, which only send reads.
 func newFixtureFor(tb testing.TB, changes ...func(*plan)) *fixture {
 	tb.Helper()
 	p := defaultPlan()
@@ -293,7 +292,7 @@ func defaultPlan() plan {
 	return p
 }
 
-// newEngine is what places orders, over the fixture's own Redis.
+// newEngine returns the engine that places orders, with the fixture's own Redis.
 func (w *fixture) newEngine(p plan, validator *validate.Validator, clock func() time.Time, observe func(ordering.Event), log logrus.FieldLogger) *ordering.Orders {
 	services := map[string]ordering.Service{"main": w.service, "north": w.service}
 	maps.Copy(services, p.services)
@@ -312,7 +311,7 @@ func (w *fixture) newEngine(p plan, validator *validate.Validator, clock func() 
 
 func secretOf(client string) string { return client + "-0123456789abcdef" }
 
-// syncDeps is what the scheduler works with.
+// syncDeps returns the dependencies of the scheduler.
 func (w *fixture) syncDeps(p plan, observer menusync.Observer) menusync.Deps {
 	settings := menu.DefaultSettings()
 	restaurant := func(id, connection string) menusync.Restaurant {
@@ -339,7 +338,7 @@ func (w *fixture) syncDeps(p plan, observer menusync.Observer) menusync.Deps {
 	return deps
 }
 
-// directoryOf has the restaurants that are synced, and the server's connections.
+// directoryOf returns a directory with the synced restaurants and the server's connections.
 func directoryOf(synced menusync.Deps, connections []httpapi.Connection) *directory.Directory {
 	list := make([]directory.Connection, len(connections))
 	for i, c := range connections {
@@ -359,7 +358,7 @@ func directoryEntries(synced []menusync.Restaurant) []directory.Restaurant {
 	return list
 }
 
-// replace is a reload with other restaurants.
+// replace reloads with other restaurants.
 func (w *fixture) replace(restaurants []menusync.Restaurant) {
 	w.tb.Helper()
 	if _, err := w.runner.Replace(restaurants, "@every 24h"); err != nil {
@@ -377,7 +376,7 @@ func (w *fixture) newRunner(deps menusync.Deps) *menusync.Runner {
 	return runner
 }
 
-// syncOnce is one pass over a restaurant.
+// syncOnce runs one sync of a restaurant.
 func (w *fixture) syncOnce(restaurant string) runlog.Run {
 	w.tb.Helper()
 	run, err := syncOnce(w.tb.Context(), w.runner, menu.RestaurantID(restaurant))
@@ -395,7 +394,7 @@ func syncOnce(ctx context.Context, runner *menusync.Runner, restaurant menu.Rest
 	return runner.Once(ctx, menusync.Work{Target: target, Trigger: runlog.TriggerStartup})
 }
 
-// schedule runs the scheduler, which manual runs need, until the test ends.
+// schedule runs the scheduler until the test ends. Manual runs need it.
 func (w *fixture) schedule() {
 	ctx, cancel := context.WithCancel(w.t.Context())
 	var group errgroup.Group
@@ -408,5 +407,5 @@ func (w *fixture) schedule() {
 	})
 }
 
-// ahead moves the clock of the HTTP package.
+// ahead moves the clock of package httpapi forward.
 func (w *fixture) ahead(d time.Duration) { w.skew.Add(int64(d)) }

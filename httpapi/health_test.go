@@ -52,11 +52,11 @@ func TestReadyAfterTheStart(t *testing.T) {
 		t.Errorf("two restaurants have not been tried: %+v", got)
 	}
 	w.syncOnce(north)
-	w.syncOnce(empty) // fails; tried all the same
+	w.syncOnce(empty) // fails; a failed run counts as tried
 	if got := w.ready(http.StatusOK); got.Status != "degraded" || !got.Parts.Redis.OK || got.Parts.Catalogues.OK || got.Parts.Catalogues.Msg != "no menu yet for 1 of 3 restaurants: "+empty {
 		t.Errorf("every restaurant was tried: %+v", got)
 	}
-	// It never had a menu: only its run shows that the service gave none.
+	// The restaurant never had a menu. Only its run shows that the ordering service returned none.
 	if got := w.ready(http.StatusOK).Parts.Connections; got["main"].OK || got["main"].Msg != "the last sync of 1 restaurant failed: "+empty || !got["north"].OK {
 		t.Errorf("the first sync of %s failed: connections %+v", empty, got)
 	}
@@ -98,7 +98,7 @@ func TestReadyNamesVolatility(t *testing.T) { // policy O14
 	}
 }
 
-// A journal that would lose orders counts where anybody may place them.
+// A journal that could lose orders makes larder degraded only if a client may place orders.
 func TestReadyCountsTheJournalWhereOrdersAreTaken(t *testing.T) {
 	t.Parallel()
 	all := func(p *plan) { p.ordering.AllowNonDurable = false }
@@ -126,12 +126,12 @@ func TestReadyCountsTheJournalWhereOrdersAreTaken(t *testing.T) {
 	}
 }
 
-// readersOnly leaves the clients that may place nothing.
+// readersOnly keeps only the clients that may not place orders.
 func readersOnly(p *plan) {
 	p.auth.Clients = []auth.ClientConfig{{ID: clientRead, Secret: secretOf(clientRead), Scopes: []auth.Scope{"menu", "ops"}}}
 }
 
-// Redis gone: what is in memory is served as before, and readiness says so.
+// Without Redis, catalogues in memory are served as before, and /readyz reports the problem.
 func TestReadsGoOnWithoutRedis(t *testing.T) { // policy S5
 	t.Parallel()
 	server := redistest.Start(t)
@@ -175,7 +175,7 @@ func TestReadsGoOnWithoutRedis(t *testing.T) { // policy S5
 		}
 	}
 	w.do(http.MethodPost, syncPath, "", ops...).refused(t, http.StatusServiceUnavailable, "storage_unavailable")
-	server.Restart() // empty: it keeps nothing on disk
+	server.Restart() // empty, because Redis stores nothing on disk
 	w.get("/v1/ops/runs", ops...).is(t, http.StatusOK)
 	rows[0].Version = nil
 	w.get("/v1/restaurants").is(t, http.StatusOK).into(t, &rows)
@@ -184,7 +184,7 @@ func TestReadsGoOnWithoutRedis(t *testing.T) { // policy S5
 	}
 }
 
-// A Redis that hangs is worse than one that is gone: nothing refuses.
+// A Redis that hangs is harder to detect than one that is down, because no connection is refused.
 func TestListsAreNotHeldUpByARedisThatHangs(t *testing.T) { // policy S5
 	t.Parallel()
 	server := redistest.Start(t)
@@ -208,7 +208,7 @@ func TestListsAreNotHeldUpByARedisThatHangs(t *testing.T) { // policy S5
 	}
 }
 
-// A client that leaves is no failure of larder's.
+// A client that disconnects does not cause an error of larder.
 func TestALeftClientIsNoFailure(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, func(p *plan) { p.unsynced = true })

@@ -13,19 +13,17 @@ import (
 	"larder/httpapi"
 )
 
-// hostile is a stream that two readers of HTTP might take apart differently.
-// Its requests name themselves by X-Request-Id: what is answered under a name
-// was taken for a request.
+// hostile is a stream that two HTTP parsers might split differently. Its requests have names in
+// X-Request-Id: a response with a name means that these bytes were read as a request.
 type hostile struct {
 	class, name string
 	stream      string
 	fell        int      // requests for net/http
-	answers     []string // the status and the name of each answer
+	answers     []string // the status and name of each response
 }
 
-// Each class of what the fast path must not answer, over real TCP, at once
-// and in pieces: both ports answer the same requests, and none that stood in
-// another one's body.
+// Each class of requests that the fast path must not answer, over real TCP, in one piece and in
+// several. Both ports answer the same requests, and none that was inside the body of another.
 func TestHostileStreamsOverTCP(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, func(p *plan) { p.cfg.Rate = httpapi.RateConfig{} })
@@ -50,7 +48,7 @@ func TestHostileStreamsOverTCP(t *testing.T) {
 	}
 }
 
-// answersOf takes the answers apart, each as its status and its request's name.
+// answersOf splits the responses. Each has its status and the name of its request.
 func answersOf(t *testing.T, text string) (answers []string) {
 	t.Helper()
 	in := bufio.NewReader(strings.NewReader(text))
@@ -74,12 +72,12 @@ func answersOf(t *testing.T, text string) (answers []string) {
 	}
 }
 
-// named is a request of that name; a body may follow.
+// named returns a request with that name; a body may follow.
 func named(name, path string, headers ...string) string {
 	return rawGet(path, append([]string{"X-Request-Id: " + name}, headers...)...)
 }
 
-// hostileStreams are the table. What is hidden in a body is called hidden.
+// hostileStreams is the table of streams. A request inside a body has the name hidden.
 func hostileStreams() []hostile {
 	first := func(headers ...string) string { return named("first", menuPath, headers...) }
 	hidden, next := named("hidden", productPath), named("next", productPath)

@@ -16,9 +16,8 @@ import (
 	"larder/ordering"
 )
 
-// A service that closes connections as soon as they rest, under a load of
-// orders that come just about then, gets each order once, and larder knows it
-// of each.
+// The ordering service closes idle connections at once, under a load of orders that arrive at that
+// moment. It gets each order once, and larder has the result of each.
 func TestAServiceThatClosesIdleConnections(t *testing.T) {
 	t.Parallel()
 	const orders, guests, rest = 1008, 24, 10 * time.Millisecond
@@ -66,8 +65,8 @@ func TestAServiceThatClosesIdleConnections(t *testing.T) {
 	k.wantPlaced(t, orders)
 }
 
-// wantPlaced holds the journal to that many orders, all of them placed, each
-// with an orderID of its own.
+// wantPlaced checks that the journal has this number of orders, all placed, each with its own
+// orderID.
 func (k *orderFixture) wantPlaced(t *testing.T, want int) {
 	t.Helper()
 	var ids []string

@@ -15,12 +15,12 @@ import (
 	"larder/ordering"
 )
 
-// hasty lets a call count as unknown a moment after it began.
+// hasty makes the outcome of a call unknown shortly after its start.
 func hasty(p *plan) {
 	p.ordering.InFlightGrace, p.ordering.PlaceTimeout = time.Millisecond, 50*time.Millisecond
 }
 
-// swept sweeps until the order of a key is unknown.
+// swept sweeps until the outcome of the order with the key is unknown.
 func (k *orderFixture) swept(under string) shown {
 	k.t.Helper()
 	ctx, cancel := context.WithTimeout(k.t.Context(), 20*time.Second)
@@ -35,12 +35,12 @@ func (k *orderFixture) swept(under string) shown {
 	}
 }
 
-// A call that nobody has ended is unknown after its time, as after a crash; and
-// what became of it counts when it comes to be known (policy O12).
+// The outcome of a call without a result is unknown after its time limit, as after a crash. A
+// result that arrives later replaces it (policy O12).
 func TestALateEndingCounts(t *testing.T) {
 	t.Parallel()
 	k := newOrderFixture(t, hasty)
-	k.main.patient = true // its own limit is the only one that counts here
+	k.main.patient = true // only this time limit applies here
 	open := k.main.shut()
 	defer open()
 	body := order()
@@ -62,7 +62,7 @@ func TestALateEndingCounts(t *testing.T) {
 	}
 }
 
-// A person's resolution stands against what comes to be known later; both are shown.
+// An operator's resolution is kept if a later result contradicts it. Both are shown.
 func TestAContradictionIsShown(t *testing.T) {
 	t.Parallel()
 	k := newOrderFixture(t, hasty)
@@ -90,7 +90,7 @@ func TestAContradictionIsShown(t *testing.T) {
 	}
 }
 
-// A Redis that may forget takes no order, and readiness says why (policy O14).
+// With a Redis that may lose data, orders are rejected, and /readyz shows the reason (policy O14).
 func TestARedisThatMayForget(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -128,7 +128,7 @@ func TestARedisThatMayForget(t *testing.T) {
 	}
 }
 
-// Changes of orders have a limit of their own, beside that of placing.
+// Changes of orders have their own rate limit.
 func TestChangesAreLimited(t *testing.T) {
 	t.Parallel()
 	k := newOrderFixture(t, func(p *plan) { p.cfg.Rate.Place = ratelimit.Rate{Count: 2, Per: time.Hour} })
@@ -142,7 +142,7 @@ func TestChangesAreLimited(t *testing.T) {
 	k.place("another")
 }
 
-// Orders without a key are all different, where that is allowed.
+// Orders without a key are all different orders, if orders without a key are allowed.
 func TestOrdersWithoutAKey(t *testing.T) {
 	t.Parallel()
 	k := newOrderFixture(t, func(p *plan) { p.ordering.AllowMissingKey = true })

@@ -16,11 +16,10 @@ import (
 	"larder/httpapi/events"
 )
 
-// go test ./httpapi -run ManyReaders -streams 9000 -v measures; each stream
-// takes two open files.
+// go test ./httpapi -run ManyReaders -streams 9000 -v measures; each stream needs two open files.
 var manyStreams = flag.Int("streams", 500, "readers of TestManyReadersOfOneMenu")
 
-// cpu is what this process has used so far.
+// cpu returns the CPU time that this process has used.
 func cpu(t *testing.T) time.Duration {
 	t.Helper()
 	var used syscall.Rusage
@@ -30,7 +29,7 @@ func cpu(t *testing.T) time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// memory is what the process holds: heap and stacks.
+// memory returns the heap and stacks of the process.
 func memory() int64 {
 	var m runtime.MemStats
 	runtime.GC()
@@ -38,8 +37,8 @@ func memory() int64 {
 	return int64(m.HeapInuse + m.StackInuse)
 }
 
-// Every reader of a restaurant gets an event for every version, however many they are;
-// the log says what it costs, with the readers' own part of it.
+// Every reader of a restaurant gets an event for every version, however many readers there are. The
+// log shows the cost, including that of the readers.
 func TestManyReadersOfOneMenu(t *testing.T) { //nolint:paralleltest // it measures the whole process
 	w := newFixture(t, withEvents(func(c *events.Config) { c.PerAddress = 0 }))
 	var dialer net.Dialer
@@ -89,7 +88,7 @@ func TestManyReadersOfOneMenu(t *testing.T) { //nolint:paralleltest // it measur
 	}
 }
 
-// readUntil reads a stream up to a text.
+// readUntil reads a stream until a text appears.
 func readUntil(conn net.Conn, text string) error {
 	if err := conn.SetReadDeadline(time.Now().Add(feedLimit)); err != nil {
 		return err

@@ -22,12 +22,12 @@ import (
 
 // described is a metric as a registry or docs/metrics.md describes it.
 type described struct {
-	kind   string // "" where nothing has been counted yet
+	kind   string // "" if nothing has been counted yet
 	labels []string
 }
 
-// describedBy takes the registry's own description of everything it has, of
-// which not all may have been counted yet.
+// describedBy returns the registry's descriptions of all metrics, including those that have not
+// been counted yet.
 func describedBy(t *testing.T, registry *prometheus.Registry) map[string]described {
 	t.Helper()
 	form := regexp.MustCompile(`^Desc\{fqName: "([a-z0-9_]+)", help: ".*", constLabels: \{(.*)\}, variableLabels: \{(.*)\}\}$`)
@@ -67,7 +67,7 @@ func gathered(t *testing.T, registry *prometheus.Registry) []*dto.MetricFamily {
 	return families
 }
 
-// counting is a fixture of which every series has been counted at least once.
+// counting is a fixture that has counted every series at least once.
 func counting(t *testing.T) *prometheus.Registry {
 	t.Helper()
 	observer := metrics.New("1.2.3")
@@ -89,7 +89,7 @@ func counting(t *testing.T) *prometheus.Registry {
 	observer.Redis(time.Millisecond, nil)
 	observer.OrderEvent(ordering.Event{Name: "order.timed_out"})
 	w.get(menuPath)
-	for range 2 { // the second one is a replay
+	for range 2 { // the second request is a replay
 		w.post(ordersPath, order(), append(w.as(clientShop), key("k")...)...)
 	}
 	events := w.follow(bistro)
@@ -98,7 +98,7 @@ func counting(t *testing.T) *prometheus.Registry {
 	return observer.Registry()
 }
 
-// What /metrics shows follows Prometheus' rules for names, units and helps.
+// /metrics follows Prometheus' rules for names, units and help texts.
 func TestMetricsAreWellNamed(t *testing.T) {
 	t.Parallel()
 	problems, err := promlint.NewWithMetricFamilies(gathered(t, counting(t))).Lint()
@@ -110,7 +110,7 @@ func TestMetricsAreWellNamed(t *testing.T) {
 	}
 }
 
-// docs/metrics.md has every metric with its type and labels, and no other.
+// docs/metrics.md lists every metric with its type and labels, and no other.
 func TestMetricsAreDocumented(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../docs/metrics.md")

@@ -51,8 +51,7 @@ func TestUnknownRoutesAndMethods(t *testing.T) {
 	w.do(http.MethodOptions, "/nothing", "").refused(t, http.StatusNotFound, "not_found")
 }
 
-// A filter that cannot be read is never left out: the answer would hold more
-// than was asked for.
+// A malformed filter is never ignored: the response would contain more than was requested.
 func TestAMalformedQueryIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -102,8 +101,8 @@ func TestCORS(t *testing.T) {
 			t.Errorf("%s is not exposed", exposed)
 		}
 	}
-	// An origin that is not listed gets the answer without the headers, never a
-	// 403; caches must keep the two apart.
+	// A request from an origin that is not listed gets the response without CORS headers, never a
+	// 403. Vary keeps the two apart in caches.
 	unlisted := w.get(menuPath, "Origin", other, "Accept-Encoding", "gzip").is(t, http.StatusOK)
 	if unlisted.header.Get("Access-Control-Allow-Origin") != "" || !bytes.Equal(listed.body, unlisted.body) {
 		t.Errorf("unlisted origin: %v", unlisted.header)
@@ -124,7 +123,7 @@ func TestCORS(t *testing.T) {
 	if no := preflight(ordersPath, other).is(t, http.StatusNoContent); no.header.Get("Access-Control-Allow-Methods") != "" {
 		t.Errorf("preflight of an unlisted origin: %v", no.header)
 	}
-	// Ops, tokens and metrics are not for pages of other origins.
+	// Ops routes, tokens and metrics are not available to pages on other origins.
 	for _, path := range []string{"/v1/ops/runs", syncPath, "/connect/token", "/metrics", "/livez"} {
 		if got := preflight(path, shop); got.header.Get("Access-Control-Allow-Origin") != "" {
 			t.Errorf("%s: %v", path, got.header)
@@ -153,7 +152,7 @@ func TestValidateIsLimitedByAddress(t *testing.T) { // policy H1
 	for i := range 2 {
 		w.post(validatePath, order(), "X-Forwarded-For", "192.0.2."+string(rune('1'+i))).is(t, http.StatusOK)
 	}
-	got := w.post(validatePath, order(), "X-Forwarded-For", "192.0.2.9") // believed from nobody by default
+	got := w.post(validatePath, order(), "X-Forwarded-For", "192.0.2.9") // by default no proxy is trusted
 	got.refused(t, http.StatusTooManyRequests, "rate_limited")
 	if got.header.Get("Retry-After") != "1800" {
 		t.Errorf("Retry-After %q", got.header.Get("Retry-After"))
@@ -166,7 +165,7 @@ func TestValidateIsLimitedByAddress(t *testing.T) { // policy H1
 		trusting.post(validatePath, order(), "X-Forwarded-For", address).is(t, http.StatusOK)
 	}
 	trusting.post(validatePath, order(), "X-Forwarded-For", "192.0.2.1").refused(t, http.StatusTooManyRequests, "rate_limited")
-	// No other header is believed, from nobody.
+	// Other headers are never trusted.
 	trusting.post(validatePath, order()).is(t, http.StatusOK)
 	for i, header := range []string{"X-Real-IP", "Forwarded", "True-Client-IP", "CF-Connecting-IP"} {
 		trusting.post(validatePath, order(), header, "192.0.2."+string(rune('3'+i))).refused(t, http.StatusTooManyRequests, "rate_limited")
@@ -211,7 +210,7 @@ func TestRequestLog(t *testing.T) {
 	}
 }
 
-// What fails inside is logged whatever the setting, with its cause.
+// Internal errors are logged with their cause, whatever http.access_log is.
 func TestFailuresAreLogged(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, func(p *plan) { p.cfg.AccessLog = httpapi.LogErrors })
@@ -237,7 +236,7 @@ func TestMetrics(t *testing.T) {
 	w.get("/made/up")
 	w.do("BREW", menuPath, "")
 	text, read := "", `larder_http_requests_total{method="GET",route="/v1/restaurants/:restaurant/menu",status="2xx"} 1`
-	for range 100 { // the fast path counts an answer once it is sent: its reader may be quicker
+	for range 100 { // the fast path counts a response after sending it, so the client can be faster
 		if text = string(w.get("/metrics").is(t, http.StatusOK).body); strings.Contains(text, read) {
 			break
 		}
@@ -273,8 +272,8 @@ func TestMetricsMayBeClosed(t *testing.T) {
 	off.get("/metrics").refused(t, http.StatusNotFound, "not_found")
 }
 
-// By default metrics are for operators: behind a token on the guests' listener,
-// and open on one of their own, which Prometheus reads (policy H8).
+// By default only operators may read /metrics: with a token on the public listener, and without one
+// on http.ops_listen, which Prometheus reads (policy H8).
 func TestMetricsByDefault(t *testing.T) {
 	t.Parallel()
 	unset := func(p *plan) { p.cfg.Metrics = "" }

@@ -19,8 +19,8 @@ func (w *fixture) dial() net.Conn {
 	return w.dialFrom(nil)
 }
 
-// dialFrom is dial from one of the machine's own addresses, of which Linux has
-// all that begin with 127; nil: any.
+// dialFrom is dial from one of the machine's own addresses; on Linux, all addresses that begin with
+// 127 work. nil means any.
 func (w *fixture) dialFrom(own net.IP) net.Conn {
 	w.t.Helper()
 	var dialer net.Dialer
@@ -38,7 +38,7 @@ func (w *fixture) dialFrom(own net.IP) net.Conn {
 	return conn
 }
 
-// exchange sends a request on an open connection and reads its small answer.
+// exchange sends a request on an open connection and reads its small response.
 func exchange(t *testing.T, conn net.Conn, request string) {
 	t.Helper()
 	if _, err := io.WriteString(conn, request); err != nil {
@@ -59,7 +59,7 @@ func receive(t *testing.T, conn net.Conn) string {
 	return string(got[:n])
 }
 
-// events counts the lines of the log with that event.
+// events counts the log lines with that event.
 func (w *fixture) events(name string) int {
 	n := 0
 	for _, entry := range w.logs.AllEntries() {
@@ -70,7 +70,7 @@ func (w *fixture) events(name string) int {
 	return n
 }
 
-// reaches waits until something has come to be so.
+// reaches waits until a condition is true.
 func reaches(t *testing.T, what string, so func() bool) {
 	t.Helper()
 	tick := time.NewTicker(time.Millisecond)
@@ -82,8 +82,8 @@ func reaches(t *testing.T, what string, so func() bool) {
 	}
 }
 
-// At the limit whoever comes next waits, on either path, until a place is free;
-// those who are in go on, ops stay in reach, and it is logged once.
+// At the limit, new connections wait until a place is free, on either path. Open connections
+// continue, ops routes stay reachable, and one line is logged.
 func TestConnectionsAreLimited(t *testing.T) {
 	t.Parallel()
 	const limit = 20 // so that a tenth of it is more than one
@@ -101,7 +101,7 @@ func TestConnectionsAreLimited(t *testing.T) {
 				in[i] = w.dial()
 				exchange(t, in[i], head)
 			}
-			if !on { // one that net/http has, whatever the setting
+			if !on { // net/http has it, whatever the setting
 				exchange(t, in[0], rawGet("/livez"))
 			}
 			reaches(t, "the log says that all places are taken", func() bool { return w.events("http.connection_limit") == 1 })
@@ -145,7 +145,7 @@ func TestConnectionsAreLimited(t *testing.T) {
 	}
 }
 
-// A larder whose places are all taken stops when it has to.
+// An instance whose places are all taken still stops.
 func TestAFullServerStops(t *testing.T) {
 	t.Parallel()
 	for _, on := range []bool{true, false} {
@@ -163,7 +163,7 @@ func TestAFullServerStops(t *testing.T) {
 	}
 }
 
-// Without a limit none is kept, and with few files there are fewer places.
+// Without http.max_connections there is no limit. A low limit of open files reduces the places.
 func TestPlacesForConnections(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ limit, files, want, logged int }{

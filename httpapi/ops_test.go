@@ -11,7 +11,7 @@ import (
 	"larder/internal/upstream"
 )
 
-// runRow is a run as the routes show it.
+// runRow is a run in the format of the API.
 type runRow struct {
 	ID, Restaurant, Trigger, State string
 	By                             []string
@@ -92,7 +92,7 @@ func TestManualSyncRefusals(t *testing.T) {
 	w.do(http.MethodPost, syncPath, "force=true", append(ops, "Content-Type", formMedia)...).refused(t, http.StatusUnsupportedMediaType, "unsupported_media_type")
 	w.do(http.MethodPost, "/v1/ops/restaurants/nowhere/sync", "", ops...).refused(t, http.StatusNotFound, "restaurant_not_found")
 	w.do(http.MethodPost, "/v1/ops/restaurants/@nowhere/sync", "", ops...).refused(t, http.StatusNotFound, "restaurant_not_found")
-	w.do(http.MethodPost, "/v1/ops/restaurants/@north/sync", "", ops...).refused(t, http.StatusNotFound, "restaurant_not_found") // keeps none
+	w.do(http.MethodPost, "/v1/ops/restaurants/@north/sync", "", ops...).refused(t, http.StatusNotFound, "restaurant_not_found") // stores none
 	w.do(http.MethodPost, syncPath, "").refused(t, http.StatusUnauthorized, "unauthorized")
 	w.do(http.MethodPost, syncPath, "", w.as(clientShop)...).refused(t, http.StatusForbidden, "forbidden")
 }
@@ -136,7 +136,7 @@ func TestRuns(t *testing.T) {
 	} {
 		w.get("/v1/ops/runs"+query, ops...).refused(t, http.StatusBadRequest, code)
 	}
-	w.get("/v1/ops/runs?restaurant=nowhere", append(ops, "X-Request-Id", "r")...).is(t, http.StatusOK) // once configured, perhaps
+	w.get("/v1/ops/runs?restaurant=nowhere", append(ops, "X-Request-Id", "r")...).is(t, http.StatusOK) // a restaurant that was configured earlier, perhaps
 	w.get("/v1/ops/runs/nope", ops...).refused(t, http.StatusNotFound, "run_not_found")
 	w.get("/v1/ops/runs/"+all[0].ID[:10]+strings.Repeat("0", 16), ops...).refused(t, http.StatusNotFound, "run_not_found")
 }
@@ -189,11 +189,11 @@ func TestRejectionReasons(t *testing.T) {
 		t.Errorf("known %v", several.Errors[0].Params)
 	}
 	w.get("/v1/rejection-reasons?connection=west").refused(t, http.StatusNotFound, "connection_not_found")
-	w.get("/v1/rejection-reasons", w.as(clientShop)...).is(t, http.StatusOK) // bound to main: no need to name it
+	w.get("/v1/rejection-reasons", w.as(clientShop)...).is(t, http.StatusOK) // limited to main: it need not select a connection
 }
 
-// A client bound to a connection sees nothing of another one's: not its
-// restaurants, its runs, its reasons, nor that they exist.
+// A client with one connection sees nothing of other connections: not their restaurants, runs or
+// reasons, nor whether they exist.
 func TestIsolation(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -219,7 +219,7 @@ func TestIsolation(t *testing.T) {
 	}
 	w.post(ordersPath, order(), append(key("k"), as...)...).refused(t, http.StatusNotFound, "restaurant_not_found")
 	w.post(validatePath, order(), as...).refused(t, http.StatusNotFound, "restaurant_not_found")
-	for _, id := range []string{bistro, "@main", "@north", "@north%2Freasons", "@north%2Fx"} { // north keeps no menu of its own
+	for _, id := range []string{bistro, "@main", "@north", "@north%2Freasons", "@north%2Fx"} { // north has no default menu
 		got := w.do(http.MethodPost, "/v1/ops/restaurants/"+id+"/sync", "", as...).refused(t, http.StatusNotFound, "restaurant_not_found")
 		if strings.Contains(got.Msg, bistro) {
 			t.Errorf("sync of %s shows others: %s", id, got.Msg)

@@ -13,7 +13,7 @@ import (
 	"larder/sync/runlog"
 )
 
-// until reads events up to one that satisfies, which is the last of them.
+// until reads events up to the first one that matches, which is the last of the result.
 func (f *feed) until(is func(event) bool) (all []event) {
 	f.t.Helper()
 	for {
@@ -24,7 +24,7 @@ func (f *feed) until(is func(event) bool) (all []event) {
 	}
 }
 
-// watchRuns opens a stream of ops and waits for its reset.
+// watchRuns opens a stream of ops events and waits for its reset.
 func (w *fixture) watchRuns(headers ...string) *feed {
 	w.t.Helper()
 	f := openFeed(w.t, w.url+"/v1/ops/events", headers...)
@@ -34,7 +34,7 @@ func (w *fixture) watchRuns(headers ...string) *feed {
 	return f
 }
 
-// waitIdle waits until the scheduler has caught up: no run of its own is left.
+// waitIdle waits until the scheduler has no run of its own left.
 func (w *fixture) waitIdle() {
 	w.t.Helper()
 	for deadline := time.Now().Add(feedLimit); time.Now().Before(deadline); {
@@ -52,8 +52,8 @@ func (w *fixture) waitIdle() {
 	w.t.Fatal("the catch-up never ended")
 }
 
-// Runs are events on every replica, wherever they happen; a client of one
-// connection gets those of its own.
+// Every replica sends events for all runs, wherever they happen. A client with one connection gets
+// those of its connection.
 func TestOpsEvents(t *testing.T) {
 	t.Parallel()
 	url := redistest.Start(t).URL()

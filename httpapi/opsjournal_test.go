@@ -21,8 +21,8 @@ func paused(t *testing.T) *orderFixture {
 	return k
 }
 
-// TestJournalRestored: new orders of the connection are paused, replays and
-// changes are not, until an operator accepts, which is in the audit (policy O14a).
+// TestJournalRestored: new orders of the connection are paused until an operator accepts the
+// journal. Replays and changes are not paused. The audit log has the acceptance (policy O14a).
 func TestJournalRestored(t *testing.T) {
 	t.Parallel()
 	k := paused(t)
@@ -54,9 +54,9 @@ func TestJournalRestored(t *testing.T) {
 	}
 }
 
-// TestJournalRestored_SendAgain: an unknown order is not sent again while new
-// orders are paused: another instance may have done so after the backup was made.
-// It can be resolved otherwise (policy O14a).
+// TestJournalRestored_SendAgain: an order with an unknown outcome is not sent again while new
+// orders are paused, because another instance may have sent it again after the backup. Other
+// resolutions are possible (policy O14a).
 func TestJournalRestored_SendAgain(t *testing.T) {
 	t.Parallel()
 	k := newOrderFixture(t)
@@ -87,8 +87,8 @@ func TestJournalRestored_SendAgain(t *testing.T) {
 	}
 }
 
-// TestAcceptJournal_Body: the body may name the connection; what larder does not
-// read is rejected, so that nobody accepts the journal of another connection.
+// TestAcceptJournal_Body: the body may name the connection. Unknown fields are rejected, so that
+// nobody accepts the journal of another connection by mistake.
 func TestAcceptJournal_Body(t *testing.T) {
 	t.Parallel()
 	const path = "/v1/ops/journal/accept"
@@ -136,8 +136,8 @@ func TestAcceptJournal_Body(t *testing.T) {
 	one.post(path, `{}`, one.ops...).is(t, http.StatusOK)
 }
 
-// TestReadyzNamesTheRule: readiness is decided by connection, and the verbose
-// answer says which rule of replicas applies or what is paused.
+// TestReadyzNamesTheRule: readiness is decided per connection. The verbose response shows the rule
+// for Redis replicas, or what is paused.
 func TestReadyzNamesTheRule(t *testing.T) {
 	t.Parallel()
 	k := paused(t)

@@ -40,7 +40,7 @@ func (k *orderFixture) opsOrder(ref string) opsOrder {
 	return one
 }
 
-// lost places an order whose answer gets lost, and gives its ref.
+// lost places an order whose response is lost, and returns its ref.
 func (k *orderFixture) lost(under string) string {
 	k.t.Helper()
 	k.main.fault(http.MethodPost, `"do":"execute_then_reset"`)
@@ -82,7 +82,7 @@ func TestOpsListOrders(t *testing.T) {
 	for query, want := range map[string][]string{
 		"":                                {fourth.Ref, third.Ref, second, first.Ref},
 		"?state=placed":                   {fourth.Ref, third.Ref, first.Ref},
-		"?state=unknown":                  {third.Ref, second}, // an unknown operation, of a placed order too
+		"?state=unknown":                  {third.Ref, second}, // an unknown operation, even for a placed order
 		"?state=closed":                   nil,
 		"?connection=north":               {fourth.Ref},
 		"?connection=main&state=placed":   {third.Ref, first.Ref},
@@ -115,7 +115,7 @@ func TestOpsListOrders(t *testing.T) {
 	k.get("/v1/ops/orders?connection=west", k.ops...).refused(t, http.StatusNotFound, "connection_not_found")
 }
 
-// What an operator needs to speak with the guest and the restaurant.
+// The details have everything that an operator needs to talk to the guest and the restaurant.
 func TestOpsOneOrder(t *testing.T) {
 	t.Parallel()
 	k := newOrderFixture(t)
@@ -234,14 +234,13 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// A client sees the journal of its own connection, and in it nothing of
-// another's: not the orders, not that they exist.
+// A client sees only the journal of its own connection: orders of other connections are unknown.
 func TestIsolationOfTheJournal(t *testing.T) {
 	t.Parallel()
 	k := newOrderFixture(t)
 	mine := k.place("k")
 	lost := k.lost("lost")
-	as := k.as(clientNorth) // orders and ops, connection north alone
+	as := k.as(clientNorth) // orders and ops, only connection north
 	unknown := func(method, path, body string) {
 		t.Helper()
 		got := k.do(method, path, body, append([]string{"Content-Type", "application/json"}, as...)...).refused(t, http.StatusNotFound, "order_not_found")
@@ -272,7 +271,7 @@ func TestIsolationOfTheJournal(t *testing.T) {
 			t.Errorf("ops list %s: %+v", query, rows)
 		}
 	}
-	// The same key and the same number there are another order.
+	// The same key and the same number on the other connection are another order.
 	path := "/v1/restaurants/" + north + "/orders"
 	var theirs placed
 	k.post(path, order(), append(key("k"), as...)...).is(t, http.StatusCreated).into(t, &theirs)
@@ -283,15 +282,15 @@ func TestIsolationOfTheJournal(t *testing.T) {
 	if record := k.get("/v1/orders?key=k", k.shop...).record(t); record.Ref != mine.Ref || record.State != "placed" {
 		t.Errorf("the other's rejection reached %+v", record)
 	}
-	// Another client of the same connection sees its orders, but not its keys.
+	// Another client of the same connection sees its orders, but cannot use its keys.
 	k.get("/v1/orders?key=k", k.ops...).refused(t, http.StatusNotFound, "order_not_found")
-	// Without the scope there is nothing.
+	// Without the scope, all requests are rejected.
 	for _, path := range []string{"/v1/ops/orders", "/v1/ops/orders/" + mine.Ref} {
 		k.get(path, k.shop...).refused(t, http.StatusForbidden, "forbidden")
 		k.get(path).refused(t, http.StatusUnauthorized, "unauthorized")
 	}
 	k.post("/v1/ops/orders/"+lost+"/resolve", `{}`, k.shop...).refused(t, http.StatusForbidden, "forbidden")
-	// Until somebody is asked who may.
+	// Until an authorized client sends the request.
 	if record := k.get("/v1/ops/orders/"+lost, k.ops...).is(t, http.StatusOK); !strings.Contains(string(record.body), `"state":"unknown"`) {
 		t.Errorf("got %s", record.body)
 	}

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// The console's files are for anyone, bound to their own address, and asked for
-// anew each time.
+// The console's files are public, work only at their own address, and are revalidated each time.
 func TestConsolePage(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)

@@ -16,8 +16,8 @@ import (
 	menusync "larder/sync"
 )
 
-// BenchmarkConsole is what the console's list asks for at 10,000 restaurants,
-// with a real Redis and without the network between browser and larder.
+// BenchmarkConsole measures the requests of the console's list with 10,000 restaurants and a real
+// Redis, without the network between browser and larder.
 func BenchmarkConsole(b *testing.B) {
 	const restaurants = 10_000
 	w := newFixtureFor(b, func(p *plan) {

@@ -14,7 +14,7 @@ import (
 	"larder/sync/runlog"
 )
 
-// opsRow is a restaurant as an operator sees it.
+// opsRow is a restaurant in the operators' list.
 type opsRow struct {
 	ID, Name, Connection string
 	Version              *int64
@@ -52,14 +52,14 @@ func idsOf(rows []opsRow) []string {
 func TestOpsRestaurants(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	w.service.setMenu(north, `{"name": "x", "products": []}`) // refused by the guard
+	w.service.setMenu(north, `{"name": "x", "products": []}`) // quarantined by the guard
 	if run := w.syncOnce(north); run.Outcome != runlog.OutcomeQuarantined {
 		t.Fatalf("synced: %+v", run)
 	}
 	if _, err := w.runner.Rollback(t.Context(), bistro, runlog.Rollback{Version: 1, Hold: "released"}, "ops", 0); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.replica.Poll(t.Context()); err != nil { // the states are those of memory
+	if err := w.replica.Poll(t.Context()); err != nil { // the states in the list come from memory
 		t.Fatal(err)
 	}
 	ops := w.as(clientOps)
@@ -154,7 +154,7 @@ func TestOpsSummary(t *testing.T) {
 	k.get("/v1/ops/summary?q="+strings.Repeat("x", 201), k.ops...).refused(t, http.StatusBadRequest, "invalid_parameter")
 }
 
-// A comparison names dishes and shows what was and what is.
+// A comparison names dishes and shows both values.
 func TestVersionChanges(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)

@@ -18,15 +18,15 @@ import (
 	"larder/ordering"
 )
 
-// sandboxService is one connection's ordering service: a sandbox behind a real client.
+// sandboxService is the ordering service of one connection: a sandbox behind a real client.
 type sandboxService struct {
 	*upstream.Client
 	t    *testing.T
 	base string
 
 	mu      sync.Mutex
-	gate    chan struct{} // while set, creating and paying calls wait for it before they leave
-	arrived chan struct{} // one for each that waits
+	gate    chan struct{} // while set, create and pay calls wait for it before they are sent
+	arrived chan struct{} // gets a value for each call that waits
 	patient bool          // a call may take longer than its caller allows
 }
 
@@ -46,17 +46,17 @@ func newSandboxService(t *testing.T, name, restaurant string) *sandboxService {
 	return &sandboxService{Client: client, t: t, base: base, arrived: make(chan struct{}, 1000)}
 }
 
-// CreateOrder waits while the gate is shut.
+// CreateOrder waits while the gate is closed.
 func (s *sandboxService) CreateOrder(ctx context.Context, body []byte) (upstream.Created, error) {
 	return s.Client.CreateOrder(s.wait(ctx), body)
 }
 
-// Pay waits while the gate is shut.
+// Pay waits while the gate is closed.
 func (s *sandboxService) Pay(ctx context.Context, orderID string, body []byte) (upstream.Answer, error) {
 	return s.Client.Pay(s.wait(ctx), orderID, body)
 }
 
-// wait waits while the gate is shut, and gives the context of the call.
+// wait waits while the gate is closed, and returns the context of the call.
 func (s *sandboxService) wait(ctx context.Context) context.Context {
 	s.mu.Lock()
 	gate := s.gate
@@ -71,7 +71,7 @@ func (s *sandboxService) wait(ctx context.Context) context.Context {
 	return ctx
 }
 
-// shut keeps those calls from leaving until open is called.
+// shut closes the gate. Calls wait until open is called.
 func (s *sandboxService) shut() (open func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -85,8 +85,7 @@ func (s *sandboxService) shut() (open func()) {
 	})
 }
 
-// fault has the sandbox do something once to a call: "POST", or "pay",
-// "complete", "reject".
+// fault makes the sandbox apply a fault once to a call: "POST", "pay", "complete" or "reject".
 func (s *sandboxService) fault(call, do string) {
 	s.t.Helper()
 	match := `{"method":"POST","path":"/orders/api/v1/orders"}`
@@ -96,13 +95,13 @@ func (s *sandboxService) fault(call, do string) {
 	s.faults(fmt.Sprintf(`[{"match":%s,"times":1,%s}]`, match, do))
 }
 
-// faults puts a list of faults in force.
+// faults sets the sandbox's list of faults.
 func (s *sandboxService) faults(list string) {
 	s.t.Helper()
 	do(s.t, http.MethodPut, s.base+"/sandbox/faults", list, "Content-Type", "application/json").is(s.t, http.StatusOK)
 }
 
-// sandboxOrder is an order as the sandbox has it.
+// sandboxOrder is an order in the sandbox.
 type sandboxOrder struct {
 	OrderID  string
 	State    string
@@ -112,7 +111,7 @@ type sandboxOrder struct {
 	Headers  map[string]string
 }
 
-// has are the orders that the service has.
+// has returns the orders of the ordering service.
 func (s *sandboxService) has() []sandboxOrder {
 	s.t.Helper()
 	var orders []sandboxOrder
@@ -120,13 +119,13 @@ func (s *sandboxService) has() []sandboxOrder {
 	return orders
 }
 
-// orderFixture is a larder over a real Redis that keeps everything on disk, with an
-// ordering service for each of its two connections.
+// orderFixture is an instance with a real, durable Redis and an ordering service for each of its
+// two connections.
 type orderFixture struct {
 	*fixture
 	main, north *sandboxService
-	shop        []string // of client shop: connection main alone
-	ops         []string // of client ops: every connection
+	shop        []string // Authorization of client shop: only connection main
+	ops         []string // Authorization of client ops: all connections
 }
 
 func newOrderFixture(t *testing.T, changes ...func(*plan)) *orderFixture {
@@ -154,7 +153,7 @@ func newOrderFixture(t *testing.T, changes ...func(*plan)) *orderFixture {
 	return k
 }
 
-// put sends a PUT with a JSON body, or none.
+// put sends a PUT with a JSON body, or without a body.
 func (w *fixture) put(path, body string, headers ...string) reply {
 	w.t.Helper()
 	if body != "" {
@@ -163,13 +162,13 @@ func (w *fixture) put(path, body string, headers ...string) reply {
 	return w.do(http.MethodPut, path, body, headers...)
 }
 
-// placed is the result of a placing request.
+// placed is the result of placing an order.
 type placed struct {
 	Ref, OrderID, State string
 	Total               json.Number
 }
 
-// place places the order under a key, as shop.
+// place places the order with a key, as client shop.
 func (k *orderFixture) place(k1 string) placed {
 	k.t.Helper()
 	var p placed
@@ -177,14 +176,14 @@ func (k *orderFixture) place(k1 string) placed {
 	return p
 }
 
-// payment pays the whole order.
+// payment returns a payment of the whole order.
 const (
 	payment = `[{"code": "currency-1", "amount": 210.40, "paidAt": "2026-11-21T12:00:00+03:00", "name": ""}]`
 	reject  = `{"rejectionReasonID": "5f0c8a52-0001-4b6e-9a51-1c6f0a7d2e01", "rejectionReasonText": ""}`
 )
 
-// same checks that a replay is the first answer again: status, body and type
-// alike, different in its header alone.
+// same checks that a replay equals the first response in status, body and type. Only other headers
+// may differ.
 func same(t *testing.T, first, again reply) {
 	t.Helper()
 	if again.status != first.status || string(again.body) != string(first.body) {
@@ -200,7 +199,7 @@ func same(t *testing.T, first, again reply) {
 	}
 }
 
-// refusedReplay is refused for an answer whose requestId is an earlier request's.
+// refusedReplay is refused for a response whose requestId is that of an earlier request.
 func (r reply) refusedReplay(t *testing.T, status int, code string) problem {
 	t.Helper()
 	var got problem
@@ -213,12 +212,12 @@ func (r reply) refusedReplay(t *testing.T, status int, code string) problem {
 	return got
 }
 
-// later places an order while the test goes on; what it gives waits for the answer.
+// later places an order in the background. The returned function waits for the response.
 func (w *fixture) later(body string, headers ...string) (answer func() reply) {
 	return w.meanwhile(http.MethodPost, ordersPath, body, headers...)
 }
 
-// meanwhile sends JSON while the test goes on.
+// meanwhile sends JSON in the background.
 func (w *fixture) meanwhile(method, path, body string, headers ...string) (answer func() reply) {
 	var (
 		got   reply
@@ -237,7 +236,7 @@ func (w *fixture) meanwhile(method, path, body string, headers ...string) (answe
 	}
 }
 
-// compact is the same JSON in other bytes.
+// compact returns equal JSON with other bytes.
 func compact(body string) string {
 	return strings.NewReplacer("\n ", "", ": ", ":", ", ", ",").Replace(body)
 }

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// What is wrong with an order is said in the language asked for; a replay and
-// everything else are the same in each.
+// Violations of an order are in the requested language. A replay and all other texts are the same
+// in each language.
 func TestAnswersInTheLanguageAskedFor(t *testing.T) {
 	t.Parallel()
 	const page, long = "https://shop.example", "0123456789abcdefghijkl"

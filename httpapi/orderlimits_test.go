@@ -13,13 +13,13 @@ import (
 	"larder/httpapi/ratelimit"
 )
 
-// manyUnknown is an order of so many dishes that no menu has.
+// manyUnknown returns an order with this number of dishes that no menu has.
 func manyUnknown(dishes int) string {
 	list := strings.TrimSuffix(strings.Repeat(`{"ID": "none", "quantity": 1},`, dishes), ",")
 	return fmt.Sprintf(`{"restaurantID": "bistro", "expeditionType": "pickup", "paymentTypeID": "barter", "expectedAt": %q, "dishList": [%s]}`, time.Now().Add(time.Hour).Format(time.RFC3339), list)
 }
 
-// Policy H7: every answer that lists violations lists the first 200.
+// Policy H7: every response with violations lists the first 200.
 func TestAnswersListTheFirstViolations(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, func(p *plan) { p.cfg.Rate = httpapi.RateConfig{} })
@@ -50,7 +50,7 @@ func TestAnswersListTheFirstViolations(t *testing.T) {
 	}
 }
 
-// Policy H7: an order check is charged by the size of its body and the number of
+// Policy H7: validating an order uses rate limit tokens by the size of its body and the number of
 // its lines.
 func TestOrderChecksAreChargedByCost(t *testing.T) {
 	t.Parallel()
@@ -64,12 +64,12 @@ func TestOrderChecksAreChargedByCost(t *testing.T) {
 	w.post(validatePath, large).is(t, http.StatusOK)
 	refused := w.post(validatePath, order())
 	refused.refused(t, http.StatusTooManyRequests, "rate_limited")
-	if got := refused.header.Get("Retry-After"); got != "39600" { // 4 tokens, 14 taken, and the next one
+	if got := refused.header.Get("Retry-After"); got != "39600" { // 4 tokens: 14 are used, then the next request
 		t.Errorf("Retry-After is %s s, want 11 hours", got)
 	}
 }
 
-// A guest's page pays for its orders alike.
+// Orders from a guest's page are charged in the same way.
 func TestGuestOrdersAreChargedByCost(t *testing.T) {
 	t.Parallel()
 	const page = "https://shop.example"
@@ -82,8 +82,7 @@ func TestGuestOrdersAreChargedByCost(t *testing.T) {
 	w.post(ordersPath, order(), append(key("0123456789abcdefghijklm"), "Origin", page)...).refused(t, http.StatusTooManyRequests, "rate_limited")
 }
 
-// A guest's order may repeat its payment type as often as fits into it: the
-// refusal names the first one.
+// A guest's order may repeat its payment type many times. The error lists only the first one.
 func TestGuestOrderRepeatsPaymentType(t *testing.T) {
 	t.Parallel()
 	const page = "https://shop.example"
@@ -91,7 +90,7 @@ func TestGuestOrderRepeatsPaymentType(t *testing.T) {
 		p.auth.PublicOrders = auth.PublicOrders{Enabled: true, Origins: []string{page}, PaymentTypes: []string{"cash"}}
 	})
 	var many strings.Builder
-	for i := range 5000 { // in spellings that differ
+	for i := range 5000 { // in different spellings
 		many.WriteByte('"')
 		for j, letter := range "paymentTypeID" {
 			if i>>j&1 == 1 {
@@ -109,8 +108,8 @@ func TestGuestOrderRepeatsPaymentType(t *testing.T) {
 	}
 }
 
-// Policy H10: quantities and texts beyond their limits are refused on both
-// interfaces, and nothing reaches the ordering service.
+// Policy H10: quantities and texts above their limits are rejected on both APIs, and nothing is
+// sent to the ordering service.
 func TestOrderTextsAndQuantities(t *testing.T) {
 	t.Parallel()
 	k := newOrderFixture(t)
@@ -142,7 +141,7 @@ func TestOrderTextsAndQuantities(t *testing.T) {
 	k.post(ordersPath, good, append(key("b"), k.shop...)...).is(t, http.StatusCreated)
 }
 
-// Payments and rejections are held to the same limits.
+// Payments and rejections have the same limits.
 func TestTextsOfChanges(t *testing.T) {
 	t.Parallel()
 	k := newOrderFixture(t)
@@ -158,7 +157,7 @@ func TestTextsOfChanges(t *testing.T) {
 	}
 }
 
-// violations are the violations of an answer, as "code path".
+// violations returns the violations of a response as "code path".
 func (r reply) violations(t *testing.T) (list []string) {
 	t.Helper()
 	type violation struct{ Code, Path string }

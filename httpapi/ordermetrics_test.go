@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestScrapeThatIsGivenUp: a scraper that leaves before its answer says nothing of
-// the journal, whose state the next scrapes read from memory for a while.
+// TestScrapeThatIsGivenUp: a scraper that disconnects early does not change the reported state of
+// the journal, which later scrapes read from memory for a while.
 func TestScrapeThatIsGivenUp(t *testing.T) {
 	t.Parallel()
 	k := newOrderFixture(t)

@@ -27,7 +27,7 @@ const (
 // order is a valid pickup order for one Margherita with garlic: 210.40.
 func order() string { return orderOfToday() }
 
-// orderOfToday is made once: sent again a second later it is the same order.
+// orderOfToday is created once, so that a repeated request a second later has the same order.
 var orderOfToday = sync.OnceValue(func() string {
 	return fmt.Sprintf(`{"expeditionType": "pickup", "paymentTypeID": "cash", "expectedAt": %q,
  "dishList": [{"ID": "p1", "quantity": 1, "ingredients": [{"ID": "i1"}]}]}`, time.Now().Add(time.Hour).Format(time.RFC3339))
@@ -200,8 +200,8 @@ func TestPlacingRefusesWhatBreaksRules(t *testing.T) {
 	}
 }
 
-// What becomes of an order has a status of its own, and every answer after the
-// service may have been asked has the order's ref.
+// Each outcome of an order has its own status. Every response after a possible call of the ordering
+// service has the order's ref.
 func TestPlacingOutcomes(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, func(p *plan) { p.cfg.Rate = httpapi.RateConfig{} })
@@ -243,7 +243,7 @@ func TestPlacingOutcomes(t *testing.T) {
 	})
 	notSent := w.post(ordersPath, order(), append(key("k"), shop...)...)
 	notSent.refused(t, http.StatusServiceUnavailable, "upstream_unavailable")
-	w.service.answerCreate(func([]byte) (upstream.Created, error) { // for want of a token
+	w.service.answerCreate(func([]byte) (upstream.Created, error) { // because the token is missing
 		return upstream.Created{}, &upstream.Error{Operation: "create", Effect: upstream.EffectNone, RetryAfter: 7 * time.Second, Err: errors.New("dial tcp: refused")}
 	})
 	got := w.post(ordersPath, order(), append(key("k"), shop...)...)
@@ -259,7 +259,7 @@ func TestPlacingOutcomes(t *testing.T) {
 	}
 }
 
-// An error that nobody meant for a client says nothing of itself.
+// The text of an unexpected error is not sent to clients.
 func TestUnexpectedErrorsLeakNothing(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, func(p *plan) {
@@ -283,7 +283,7 @@ func TestUnexpectedErrorsLeakNothing(t *testing.T) {
 	}
 }
 
-// A crash inside a handler is a 500 like any other, with its stack in the log.
+// A panic of a handler is a 500 with its stack in the log.
 func TestPanicsAreAnswered(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, func(p *plan) {
@@ -306,7 +306,7 @@ func TestPanicsAreAnswered(t *testing.T) {
 	w.get("/livez").is(t, http.StatusOK)
 }
 
-// scripted are Orders whose Place is a function.
+// scripted is an Orders engine whose Place is a function.
 type scripted struct {
 	httpapi.Orders
 	place func() (ordering.Result, error)
@@ -355,14 +355,14 @@ func TestPublicOrders(t *testing.T) { // policy H3
 		t.Errorf("the page cannot read the answer: %v", got.header)
 	}
 	w.post(ordersPath, body, guest...).is(t, http.StatusCreated)
-	last := w.post(ordersPath, order(), guest...) // the sixth within a minute, those that failed counted
+	last := w.post(ordersPath, order(), guest...) // the sixth within a minute; failed ones count
 	last.refused(t, http.StatusTooManyRequests, "rate_limited")
 	if last.header.Get("Retry-After") == "" {
 		t.Error("429 without Retry-After")
 	}
 }
 
-// Nothing leaves while Redis is away, so that every order can be recorded.
+// Nothing is sent while Redis is unreachable, so that every order can be recorded.
 func TestNoOrderIsPlacedWhileRedisIsAway(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t, redistest.AppendOnly())

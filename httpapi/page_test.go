@@ -93,8 +93,7 @@ func TestPageIsOffByDefault(t *testing.T) {
 	k.get("/web/larder.js").is(t, http.StatusOK)
 }
 
-// A page of larder's own address may order where the origins hold "self"
-// (policy H3).
+// A page at larder's own address may place orders if the origins contain "self" (policy H3).
 func TestOwnPageOrders(t *testing.T) {
 	t.Parallel()
 	const guestKey = "0123456789abcdefghijkl"
@@ -116,8 +115,8 @@ func TestOwnPageOrders(t *testing.T) {
 	k.get("/v1/orders?key="+guestKey, "Sec-Fetch-Site", "same-origin", "Origin", "https://evil.example").refused(t, http.StatusUnauthorized, "unauthorized")
 }
 
-// "self" is localhost, a literal address, or a name of http.hosts, by http or
-// https: any other name may be an attacker's that resolves to this server.
+// "self" means localhost, an IP address, or a name in http.hosts, with http or https. Any other
+// name may be an attacker's name that resolves to this server.
 func TestOwnPageHasAKnownHost(t *testing.T) {
 	t.Parallel()
 	k := newOrderFixture(t, func(p *plan) {
@@ -140,7 +139,7 @@ func TestOwnPageHasAKnownHost(t *testing.T) {
 		{"http://shop.example:8080", "127.0.0.1", http.StatusUnauthorized},
 		{"https://shop.example", "shop.example", http.StatusCreated},
 		{"http://shop.example:8080", "shop.example:8080", http.StatusCreated},
-		{"https://shop.example", "larder:8080", http.StatusCreated}, // behind a proxy that changes Host
+		{"https://shop.example", "larder:8080", http.StatusCreated}, // behind a proxy that changes the Host header
 		{"http://localhost:8080", "localhost:8080", http.StatusCreated},
 		{"http://larder.localhost", "larder.localhost", http.StatusCreated},
 		{"http://192.0.2.7:8080", "192.0.2.7:8080", http.StatusCreated},
@@ -155,7 +154,8 @@ func TestOwnPageHasAKnownHost(t *testing.T) {
 	k.get(read, "Sec-Fetch-Site", "same-origin", "Host", "shop.example").is(t, http.StatusOK)
 	k.get(read, "Sec-Fetch-Site", "same-origin", "Host", "evil.example").refused(t, http.StatusUnauthorized, "unauthorized")
 
-	// A demo's secret is known: a rebound page must not sign in or get a token with it.
+	// The demo's secrets are public: a page under another host name must not sign in or get a token
+	// with them.
 	signIn := func(host string) reply {
 		return k.post(sessionPath, signInBody(clientOps, secretOf(clientOps)), "Origin", "http://"+host, "Host", host)
 	}

@@ -10,27 +10,27 @@ const (
 	productPath = "/v1/restaurants/bistro/products/p1"
 )
 
-// rawGet returns a request as a program sends it.
+// rawGet returns a GET request in the form that a program sends.
 func rawGet(path string, headers ...string) string {
 	return "GET " + path + " HTTP/1.1\r\nHost: larder.example\r\n" + strings.Join(append(headers, ""), "\r\n") + "\r\n"
 }
 
-// browser is what a browser sends beside.
+// browser has the headers that a browser adds.
 const browser = "User-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36\r\nAccept: text/html,application/xhtml+xml,*/*;q=0.8\r\n" +
 	"Accept-Language: en-US,en;q=0.5\r\nConnection: keep-alive\r\nCookie: a=b; c=d\r\nSec-Fetch-Dest: document\r\nPriority: u=0, i\r\nDNT: 1\r\n" +
 	"Referer: https://shop.example/\r\nCache-Control: max-age=0\r\nTraceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
-// Whatever the stream, both paths answer the same bytes; and the fast path
-// answers what it is there for, and nothing that net/http must answer.
+// Both paths return the same bytes for any stream. The fast path answers the requests that it is
+// meant for, and none that net/http must answer.
 func TestBothPathsAnswerAlike(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, func(p *plan) { p.cfg.CORSOrigins = []string{"https://shop.example"} })
 	token := "Authorization: " + w.as(clientShop)[1]
 	reader := "Authorization: " + w.as(clientRead)[1]
 	north := "Authorization: " + w.as(clientNorth)[1]
-	w.syncOnce("@main") // the connection's own menu view
+	w.syncOnce("@main") // the connection's default menu
 	l := newBothPaths(t, w)
-	for _, path := range []string{viewPath, menuPath, productPath} { // makes the tokens known and the bodies ready
+	for _, path := range []string{viewPath, menuPath, productPath} { // caches the tokens and bodies
 		for _, who := range []string{token, reader, north} {
 			l.plain.ask(t, []byte(rawGet(path, who)), 1<<20)
 		}
@@ -189,7 +189,7 @@ func TestBothPathsAnswerAlike(t *testing.T) {
 	}
 }
 
-// statusOf is the first status of an answer, "" for none.
+// statusOf returns the status of the first response, or "" without one.
 func statusOf(answer string) string {
 	_, rest, _ := strings.Cut(answer, " ")
 	status, _, _ := strings.Cut(rest, " ")
@@ -206,8 +206,8 @@ func etagOf(t *testing.T, answer string) string {
 	return tag
 }
 
-// Any stream of bytes gets from the fast path and net/http behind it what
-// it gets from net/http alone.
+// For any stream of bytes, the fast path with net/http behind it returns the same as net/http
+// alone.
 func FuzzBothPaths(f *testing.F) {
 	get := rawGet(menuPath)
 	for _, seed := range []string{

@@ -17,11 +17,11 @@ import (
 	"pgregory.net/rapid"
 )
 
-// ports are both paths on real TCP: the same routes behind one port with net/http
-// alone, and behind one with the fast path before it.
+// ports are both paths on real TCP: the same routes on one port with only net/http, and on one port
+// with the fast path in front of it.
 type ports struct {
-	plain, fast string       // their addresses
-	fell        atomic.Int64 // requests that got through the fast path
+	plain, fast string       // the addresses
+	fell        atomic.Int64 // requests that the fast path passed on
 }
 
 func newPorts(t *testing.T, w *fixture, routes http.HandlerFunc) *ports {
@@ -52,8 +52,8 @@ func newPorts(t *testing.T, w *fixture, routes http.HandlerFunc) *ports {
 	return p
 }
 
-// exchangePieces sends the pieces, each by a write of its own, ends its side,
-// and returns everything that came back meanwhile.
+// exchangePieces sends each piece with its own write, closes its sending side, and returns all
+// bytes that came back.
 func exchangePieces(t *testing.T, address string, pieces []string) string {
 	t.Helper()
 	var dialer net.Dialer
@@ -73,20 +73,20 @@ func exchangePieces(t *testing.T, address string, pieces []string) string {
 	})
 	for _, piece := range pieces {
 		if _, err := io.WriteString(conn, piece); err != nil {
-			break // it was answered with an end
+			break // the response ended the connection
 		}
 	}
 	if half, ok := conn.(*net.TCPConn); ok {
 		_ = half.CloseWrite() // the other side may have closed it
 	}
-	// A reset is an end too, where there was more to read than was read.
+	// A reset also counts as the end, if unread bytes were left.
 	if err := group.Wait(); errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Fatalf("no end of the answer to %q", pieces)
 	}
 	return string(answered)
 }
 
-// same holds what both ports answer against each other.
+// same checks that both ports return the same.
 func (p *ports) same(t *testing.T, pieces []string) (answer string, fell int) {
 	t.Helper()
 	want := exchangePieces(t, p.plain, []string{strings.Join(pieces, "")})
@@ -98,7 +98,7 @@ func (p *ports) same(t *testing.T, pieces []string) (answer string, fell int) {
 	return got, int(p.fell.Load() - before)
 }
 
-// cuts draws pieces of a text: most texts are cut in a few places, some often.
+// cuts splits a text into random pieces: usually a few, sometimes many.
 func cuts(r *rapid.T, text string) (pieces []string) {
 	for most := rapid.SampledFrom([]int{len(text), 400, 40, 3}).Draw(r, "most"); text != ""; {
 		n := min(rapid.IntRange(1, max(most, 1)).Draw(r, "piece"), len(text))
@@ -107,8 +107,7 @@ func cuts(r *rapid.T, text string) (pieces []string) {
 	return pieces
 }
 
-// Generated streams, in whatever pieces, whole or ended early, get the same
-// bytes from both ports.
+// Generated streams get the same bytes from both ports, whatever the pieces, complete or truncated.
 func TestGeneratedStreamsOverTCP(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, func(p *plan) { p.cfg.CORSOrigins = []string{"*"} })
@@ -124,8 +123,7 @@ func TestGeneratedStreamsOverTCP(t *testing.T) {
 	})
 }
 
-// streamsOf generates streams of requests, put together from parts that matter
-// in any order and number.
+// streamsOf generates streams of requests from critical parts in any order and number.
 func streamsOf(token string) *rapid.Generator[string] {
 	methods := rapid.SampledFrom([]string{"GET", "GET", "GET", "HEAD", "POST", "get", "GETS", ""})
 	paths := rapid.SampledFrom([]string{

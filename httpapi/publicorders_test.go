@@ -9,14 +9,13 @@ import (
 	"larder/httpapi/ratelimit"
 )
 
-// A guest's page may place and ask what became of it, and nothing else
-// (policy H3).
+// A guest's page may place orders and read their state, and nothing else (policy H3).
 func TestGuests(t *testing.T) {
 	t.Parallel()
 	const page, long = "https://shop.example", "0123456789abcdefghijkl"
 	k := newOrderFixture(t, func(p *plan) {
 		p.auth.PublicOrders.Enabled, p.auth.PublicOrders.Origins = true, []string{page}
-		p.ordering.AllowMissingKey = true // of others; a guest's order is found by its key alone
+		p.ordering.AllowMissingKey = true // orders of others; a guest's order is found only by its key
 	})
 	origin := []string{"Origin", page}
 	guest := func(more ...string) []string { return slices.Concat(origin, more) }
@@ -35,7 +34,7 @@ func TestGuests(t *testing.T) {
 	k.get("/v1/orders?key=abcdefghijklmnopqrstuv", guest()...).refused(t, http.StatusNotFound, "order_not_found")
 	k.get("/v1/orders?key="+long).refused(t, http.StatusUnauthorized, "unauthorized")
 	k.get("/v1/orders?key="+long, "Origin", "https://evil.example").refused(t, http.StatusUnauthorized, "unauthorized")
-	k.get("/v1/orders?key="+long, k.shop...).refused(t, http.StatusNotFound, "order_not_found") // a guest's key is no client's
+	k.get("/v1/orders?key="+long, k.shop...).refused(t, http.StatusNotFound, "order_not_found") // a guest's key is not a client's key
 
 	id := k.main.has()[0].OrderID
 	for _, call := range [][3]string{
@@ -58,7 +57,7 @@ func TestGuests(t *testing.T) {
 	}
 }
 
-// What a guest's page asks does not eat what it may place.
+// Reads of a guest's page do not use up its limit for placing orders.
 func TestGuestsAskWithoutEndAndStillPlace(t *testing.T) {
 	t.Parallel()
 	const page, long = "https://shop.example", "0123456789abcdefghijkl"

@@ -2,6 +2,6 @@
 
 package httpapi_test
 
-// raceDetector reports whether the test was built with the race detector,
-// under which code takes several times as long.
+// raceDetector reports whether the test was built with the race detector, which makes code several
+// times slower.
 const raceDetector = false

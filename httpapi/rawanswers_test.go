@@ -9,9 +9,8 @@ import (
 	"larder/ordering"
 )
 
-// Whatever bytes the ordering service answers with, they pass through the
-// compatible API as they are, and a replay on either API is the first answer
-// (policies O7, O15).
+// Any bytes of the ordering service are passed through the compatible API unchanged. A replay on
+// either API is the first response (policies O7, O15).
 func TestReplaysOfAnyBytes(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

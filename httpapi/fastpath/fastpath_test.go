@@ -23,13 +23,13 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-const limit = 30 * time.Second // of each thing that a test waits for
+const limit = 30 * time.Second // for each condition that a test waits for
 
-// ready answers /body with a body, holds /held until it is let go, and panics
-// at /panic. All else is net/http's.
+// ready answers /body with a body, blocks /held until it is released, and panics at /panic. All
+// other requests go to net/http.
 type ready struct {
 	body    []byte
-	held    chan struct{} // closed when a request for /held is there
+	held    chan struct{} // closed when a request for /held has arrived
 	release chan struct{}
 }
 
@@ -51,8 +51,8 @@ func (r *ready) Respond(request *fastpath.Request, answer *fastpath.Response) bo
 
 func (*ready) Sent(int, time.Duration) {}
 
-// fixture is a Listener on a real port with net/http behind it, which answers
-// "behind" and counts.
+// fixture is a Listener on a real port in front of net/http, which answers "behind" and counts its
+// requests.
 type fixture struct {
 	t        *testing.T
 	ready    *ready
@@ -71,7 +71,7 @@ func newFixture(t *testing.T, size int) *fixture {
 
 func bodyOf(size int) []byte { return bytes.Repeat([]byte("larder "), size/7+1)[:size] }
 
-// newFixtureOf is newFixture with other patience, in the fast path and behind it.
+// newFixtureOf is newFixture with other timeouts, for the fast path and for net/http.
 func newFixtureOf(t *testing.T, body []byte, change func(*fastpath.Config), behind func(*http.Server)) *fixture {
 	t.Helper()
 	r := &fixture{t: t, ready: &ready{body: body, held: make(chan struct{}), release: make(chan struct{})}}
@@ -124,7 +124,7 @@ func newFixtureOf(t *testing.T, body []byte, change func(*fastpath.Config), behi
 	return r
 }
 
-// stop shuts down as the server does, and fails the test if that takes long.
+// stop shuts down as the server does, and fails the test if that takes too long.
 func (r *fixture) stop() error {
 	ctx, cancel := context.WithTimeout(r.t.Context(), limit)
 	defer cancel()
@@ -151,8 +151,8 @@ func (r *fixture) dial() *client {
 	return c
 }
 
-// renew gives the next step its own time: together they may take long where
-// much else runs.
+// renew restarts the time limit for the next step, because all steps together can take long on a
+// busy machine.
 func (c *client) renew() {
 	c.Helper()
 	if err := c.SetDeadline(time.Now().Add(limit)); err != nil {
@@ -168,13 +168,13 @@ func (c *client) send(text string) {
 	}
 }
 
-// received is one answer.
+// received is one response.
 type received struct {
 	body, date string
-	last       bool // it said Connection: close
+	last       bool // the response had Connection: close
 }
 
-// receive reads one answer.
+// receive reads one response.
 func (c *client) receive() received {
 	c.Helper()
 	c.renew()
@@ -225,7 +225,7 @@ func TestBodiesOfAllSizesArriveComplete(t *testing.T) {
 	}
 }
 
-// What has been given to net/http stays there, with everything sent after.
+// A connection that was handed to net/http stays there, with all later requests.
 func TestAHandedOverConnectionStaysHandedOver(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t, 10)
@@ -257,8 +257,8 @@ func TestAPanicClosesItsConnectionAlone(t *testing.T) {
 	}
 }
 
-// At a shutdown the answer in flight is finished and says that it is the last,
-// what waits for a request is closed, and nobody else gets in.
+// At a shutdown, a response in progress is completed with Connection: close. Idle connections are
+// closed, and new ones are rejected.
 func TestShutdown(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t, 1<<20)
@@ -300,13 +300,13 @@ func TestShutdown(t *testing.T) {
 	}
 }
 
-// What does not end is cut with the context of Run.
+// Requests that do not finish are aborted when the context of Run ends.
 func TestRunIsCut(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t, 64<<20)
 	c := r.dial()
 	c.send(ask("/body"))
-	if _, err := c.in.Peek(1); err != nil { // it is being sent
+	if _, err := c.in.Peek(1); err != nil { // the response is being sent
 		t.Fatal(err)
 	}
 	_ = r.listener.Close()
@@ -323,7 +323,7 @@ func TestRunIsCut(t *testing.T) {
 	}
 }
 
-// faulty is a listener whose Accept fails now and then.
+// faulty is a listener whose Accept sometimes fails.
 type faulty struct {
 	net.Listener
 	faults atomic.Int64
@@ -341,7 +341,7 @@ func (f *faulty) Accept() (net.Conn, error) {
 	return f.Listener.Accept()
 }
 
-// A listener that fails for a moment is net/http's to wait for.
+// A temporary error of Accept is passed to net/http, which waits and tries again.
 func TestAcceptSurvivesPassingFaults(t *testing.T) {
 	t.Parallel()
 	var config net.ListenConfig

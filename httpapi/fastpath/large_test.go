@@ -6,14 +6,14 @@ import (
 	"testing"
 )
 
-// A large body that many ask for, some of whom read late, arrives complete each time.
+// A large body arrives complete for each of many clients, even if some of them read late.
 func TestALargeBodyForManyReadersArrivesComplete(t *testing.T) {
 	t.Parallel()
 	const asked = 12
 	for _, size := range []int{8 << 10, 8<<10 + 1, 100 << 10, 384 << 10, 3<<20 + 1} {
 		r := newFixture(t, size)
 		clients := make([]*client, 4)
-		for i := range clients { // all are answered before one is read
+		for i := range clients { // all responses are sent before the first is read
 			clients[i] = r.dial()
 			clients[i].send(strings.Repeat(ask("/body"), asked))
 		}
@@ -33,12 +33,12 @@ func TestALargeBodyForManyReadersArrivesComplete(t *testing.T) {
 	}
 }
 
-// So does one from behind the fast path, to those who read late and to those who
-// take it bit by bit.
+// The same holds for a large body from net/http behind the fast path, for clients that read late
+// and for clients that read in small pieces.
 func TestALargeBodyFromNetHTTPArrivesComplete(t *testing.T) {
 	t.Parallel()
 	const asked = 3
-	r := newFixture(t, 5<<20+1) // more than the fast path writes by one call, and than a socket takes at once
+	r := newFixture(t, 5<<20+1) // more than one write of the fast path, and more than a socket buffer holds
 	clients := make([]*client, 4)
 	for i := range clients {
 		clients[i] = r.dial()

@@ -11,23 +11,23 @@ import (
 	"larder/httpapi/fastpath"
 )
 
-// held is how long the patience that a case is about lasts; all others last for
-// limit, so that no other can have ended the connection.
+// held is the timeout that a case tests. All other timeouts are limit, so that no other timeout can
+// end the connection.
 const held = time.Second
 
-// slow is a client that holds a connection without getting on with it.
+// slow is a client that keeps a connection open without making progress.
 type slow struct {
-	sent    string                 // at once
-	answers int                    // it reads so many
-	drips   string                 // then it sends this, over and over, a byte at a time
-	deaf    bool                   // then it reads no more
-	change  func(*fastpath.Config) // the patience of the fast path
-	behind  func(*http.Server)     // the patience of net/http
-	passed  int64                  // requests that got to net/http
+	sent    string                 // sent at once
+	answers int                    // then the client reads this many bytes
+	drips   string                 // then it sends this repeatedly, one byte at a time
+	deaf    bool                   // then it stops reading
+	change  func(*fastpath.Config) // the timeouts of the fast path
+	behind  func(*http.Server)     // the timeouts of net/http
+	passed  int64                  // the number of requests that reached net/http
 }
 
-// Whoever is slow, rests or does not read is cut when the time for it is over,
-// in the fast path and behind it; nothing of what it did not finish is answered.
+// A client that is slow, idle or does not read is disconnected after the timeout, in the fast path
+// and in net/http. An incomplete request gets no response.
 func TestSlowClientsAreCut(t *testing.T) {
 	t.Parallel()
 	head := func(c *fastpath.Config) { c.HeadTimeout = held }
@@ -35,7 +35,7 @@ func TestSlowClientsAreCut(t *testing.T) {
 	write := func(c *fastpath.Config) { c.WriteTimeout = held }
 	post := "POST /other HTTP/1.1\r\nHost: l\r\nContent-Length: 90\r\n\r\n"
 	hot, half := ask("/body"), ask("/body")[:20]
-	large := bodyOf(64 << 20) // more than the buffers on the way take
+	large := bodyOf(64 << 20) // more than all buffers between the two ends hold
 	for name, c := range map[string]slow{
 		"nothing is sent":                 {change: head},
 		"half a first head":               {sent: half, change: head},
@@ -69,7 +69,7 @@ func TestSlowClientsAreCut(t *testing.T) {
 			}
 			switch {
 			case c.deaf:
-				if _, err := client.in.Peek(1); err != nil { // it is being sent
+				if _, err := client.in.Peek(1); err != nil { // the response is being sent
 					t.Error(err)
 				}
 				if err := r.stop(); err != nil {
@@ -93,8 +93,8 @@ func TestSlowClientsAreCut(t *testing.T) {
 	}
 }
 
-// isCut reads to the end. Behind the fast path a request that was begun may get a
-// refusal; it never gets an answer.
+// isCut reads to the end. In net/http an incomplete request may get an error, but never a
+// successful response.
 func (c *client) isCut() {
 	c.Helper()
 	c.renew()
@@ -103,7 +103,7 @@ func (c *client) isCut() {
 	}
 }
 
-// dripUntilCut sends a byte now and then until nobody takes it.
+// dripUntilCut sends single bytes until the connection is closed.
 func (c *client) dripUntilCut(text string) {
 	c.Helper()
 	c.renew()
@@ -120,7 +120,7 @@ func (c *client) dripUntilCut(text string) {
 	}
 }
 
-// lacks fails if the complete body was sent after all: then the buffers took it.
+// lacks fails if the complete body was sent: then it fitted into the buffers.
 func (c *client) lacks(size int) {
 	c.Helper()
 	c.renew()

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// finish ends what the client sends.
+// finish closes the client's sending side.
 func (c *client) finish() {
 	c.Helper()
 	half, ok := c.Conn.(*net.TCPConn)
@@ -19,15 +19,15 @@ func (c *client) finish() {
 	}
 }
 
-// A client may end its side together with its last request, the first or a later
-// one: that is seen long before the idle time is over.
+// A client may close its sending side together with its last request. This is noticed long before
+// the idle timeout.
 func TestAnEndThatComesWithTheLastRequestIsSeen(t *testing.T) {
 	t.Parallel()
 	for name, before := range map[string]int{"the first": 0, "a later one": 1} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newFixture(t, 10)
-			clients := make([]*client, 50) // of many some have both read at once
+			clients := make([]*client, 50) // among many, some connections deliver both in one read
 			for i := range clients {
 				clients[i] = r.dial()
 				for range before {
@@ -53,7 +53,7 @@ func TestAnEndThatComesWithTheLastRequestIsSeen(t *testing.T) {
 	}
 }
 
-// Half a request that is followed by the end has net/http's answer at once.
+// Half a request followed by the end of the connection gets net/http's response at once.
 func TestAnEndBehindHalfARequestIsSeen(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t, 10)
@@ -73,7 +73,7 @@ func TestAnEndBehindHalfARequestIsSeen(t *testing.T) {
 	}
 }
 
-// A client that resets its connection ends it, and nothing else.
+// A reset by the client ends only that connection.
 func TestAResetEndsOneConnection(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t, 3<<20)

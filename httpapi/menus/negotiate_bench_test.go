@@ -8,7 +8,7 @@ import (
 	"larder/httpapi/web"
 )
 
-// What every hot read does before it is answered must not allocate.
+// Negotiation must not allocate, because every menu read needs it.
 func TestNegotiationAllocatesNothing(t *testing.T) { //nolint:paralleltest // it counts allocations
 	modified := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 	since := modified.Format(http.TimeFormat)

@@ -11,17 +11,16 @@ import (
 	"larder/cache/encoded"
 )
 
-// offer is one element of an Accept-Encoding header, as the oracle makes it.
+// offer is one element of an Accept-Encoding header, as the test generates it.
 type offer struct {
-	coding string // as the client spells it
-	weight string // "" for none
+	coding string // in the client's spelling
+	weight string // "" for no weight
 }
 
 // qvalue is the grammar of RFC 9110, section 12.4.2.
 var qvalue = regexp.MustCompile(`^(0(\.[0-9]{0,3})?|1(\.0{0,3})?)$`)
 
-// value is what the weight says, in thousandths; one that is not of the grammar
-// makes the offer worth nothing.
+// value returns the weight in thousandths. An invalid weight makes it 0.
 func (o offer) value() int {
 	if o.weight == "" {
 		return 1000
@@ -37,9 +36,9 @@ func (o offer) value() int {
 	return n
 }
 
-// byTheRFC says what is answered to a header with these offers, written plainly
-// from RFC 9110, section 12.5.3: for each coding the offer that names it, else
-// that of "*", else none. Identity without any is taken and worth least.
+// byTheRFC returns the expected encoding for these offers, written directly from RFC 9110, section
+// 12.5.3. Each encoding uses the offer that names it, otherwise that of "*", otherwise none.
+// Identity without an offer is acceptable with the lowest weight.
 func byTheRFC(offers []offer) encoded.Encodings {
 	valued := func(e encoded.Encoding) (value int, named bool) {
 		star := -1
@@ -48,7 +47,7 @@ func byTheRFC(offers []offer) encoded.Encodings {
 			name := strings.ToLower(o.coding)
 			switch {
 			case name == e.String(), name == "x-gzip" && e == encoded.Gzip:
-				value = o.value() // of two the last one
+				value = o.value() // the last of two offers counts
 			case name == "*":
 				star = o.value()
 			}
@@ -94,7 +93,7 @@ func TestNegotiationIsAsTheRFCSays(t *testing.T) {
 		}), 0, 6).Draw(t, "offers")
 		var header strings.Builder
 		for i, o := range offers {
-			if o.weight == "0,5" { // a comma ends the element: what follows is one of its own
+			if o.weight == "0,5" { // a comma ends the element, so the rest is another element
 				offers[i].weight = "0"
 			}
 			if i > 0 {
@@ -111,8 +110,8 @@ func TestNegotiationIsAsTheRFCSays(t *testing.T) {
 	})
 }
 
-// Whatever a client sends, the answer is in something that it did not refuse,
-// and a refusal has a reason in the header.
+// The response always has an encoding that the client accepts. A 406 always has its reason in the
+// header.
 func FuzzAcceptEncoding(f *testing.F) {
 	for _, seed := range []string{"", "gzip, deflate, br, zstd", "*;q=0", "identity;q=0, *;q=0.3", "br;q=1.000;x, gzip ;Q=0.5", ",;,=;q=", "gzip;q=\x00", "z\u017ftd"} {
 		f.Add(seed)

@@ -34,7 +34,7 @@ func TestSeriesStartAtZero(t *testing.T) {
 	}
 }
 
-// values returns the label values of a series in the order of their names.
+// values returns the label values of a series, sorted by label name.
 func values(series *dto.Metric) string {
 	var texts []string
 	for _, label := range series.GetLabel() {
@@ -70,7 +70,7 @@ func startSeries() map[string]map[string]bool {
 	}
 }
 
-// product returns every word of first with every word of second.
+// product returns the combinations of the words of first and second.
 func product(first, second string) []string {
 	var all []string
 	for a := range strings.FieldsSeq(first) {

@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "write openapi.yaml and openapi.json")
 
-// What is embedded is what the files of document/ give.
+// The embedded document is the one built from the files of document/.
 func TestDocumentIsJoined(t *testing.T) {
 	t.Parallel()
 	asYAML, asJSON, err := joined(os.DirFS("document"))
@@ -38,7 +38,7 @@ func TestDocumentIsJoined(t *testing.T) {
 	}
 }
 
-// Both forms are valid OpenAPI, their examples too.
+// Both formats and their examples are valid OpenAPI.
 func TestDocumentIsValid(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string][]byte{"YAML": openapi.YAML(), "JSON": openapi.JSON()} {
@@ -56,9 +56,9 @@ func TestDocumentIsValid(t *testing.T) {
 	}
 }
 
-// joined returns the whole document as YAML, and the same as JSON: head.yaml as it
-// stands, paths/*.yaml under `paths`, and below `components` each other file, or
-// folder of files, under its own name. Files are taken in the order of their names.
+// joined returns the whole document as YAML and as JSON: head.yaml unchanged, paths/*.yaml under
+// `paths`, and below `components` each other file or folder under its own name. Files are sorted by
+// name.
 func joined(files fs.FS) (asYAML, asJSON []byte, err error) {
 	var whole bytes.Buffer
 	whole.WriteString("# Made from the files of document/ by go generate. DO NOT EDIT.\n")
@@ -78,8 +78,8 @@ func joined(files fs.FS) (asYAML, asJSON []byte, err error) {
 	return whole.Bytes(), asJSON, nil
 }
 
-// addFolder adds what is in a folder, so many levels deep. The files of paths
-// and of folders in components have no names of their own there.
+// addFolder adds the files of a folder and of its subfolders down to a depth. The files in paths
+// and in the folders of components add no level of their own.
 func addFolder(whole *bytes.Buffer, files fs.FS, folder string, depth int) error {
 	entries, err := fs.ReadDir(files, folder)
 	if err != nil {
@@ -104,7 +104,7 @@ func addFolder(whole *bytes.Buffer, files fs.FS, folder string, depth int) error
 	return nil
 }
 
-// add adds a file, its lines indented.
+// add adds an indented file.
 func add(whole *bytes.Buffer, files fs.FS, name string, depth int) error {
 	text, err := fs.ReadFile(files, name)
 	if err != nil {

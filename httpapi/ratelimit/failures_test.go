@@ -9,8 +9,8 @@ import (
 	"larder/httpapi/respond"
 )
 
-// One address cannot make the limiter forget what others, or it itself, did:
-// invented names use up the address's attempts and are then not kept (policy H8).
+// An address cannot evict the failed attempts of others or its own. Invented client ids use up the
+// limit of the address, and are not stored after that (policy H8).
 func TestFailuresAreRememberedBesideInventedNames(t *testing.T) {
 	t.Parallel()
 	clock := &hand{at: time.Unix(1_700_000_000, 0)}
@@ -46,7 +46,7 @@ func TestFailuresAreRememberedBesideInventedNames(t *testing.T) {
 	}
 }
 
-// What a limiter remembers is bounded, however long the names that are sent.
+// The memory of a limiter is limited, however long the ids are.
 func TestFailureKeysAreShort(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", respond.MaxTokenBody)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// hand is a clock that a test moves.
+// hand is a clock that a test sets.
 type hand struct{ at time.Time }
 
 func (h *hand) now() time.Time { return h.at }

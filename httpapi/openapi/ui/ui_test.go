@@ -13,7 +13,7 @@ import (
 	"larder/httpapi/openapi/ui"
 )
 
-// What is inside the packed files is what was pinned.
+// The packed files have the pinned content.
 func TestPackedFilesAreThePinnedOnes(t *testing.T) {
 	t.Parallel()
 	pinned, err := os.ReadFile("files.sha256")
@@ -44,7 +44,7 @@ func TestPackedFilesAreThePinnedOnes(t *testing.T) {
 	}
 }
 
-// The page has no script and no style of its own: its policy forbids them.
+// The page has no inline script or style, because its Content-Security-Policy forbids them.
 func TestPageHasNothingInline(t *testing.T) {
 	t.Parallel()
 	page, known := ui.File("")
