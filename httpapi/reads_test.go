@@ -61,7 +61,7 @@ func TestMenuRead(t *testing.T) {
 func TestReadsAreNegotiated(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	// What is worth the same to the client is answered as larder prefers it.
+	// Among encodings with equal weight, larder uses its own order.
 	for path, preferred := range map[string]string{menuPath: "br", "/v1/restaurants/bistro/products/p1": "gzip"} {
 		plain := w.get(path).is(t, http.StatusOK)
 		for _, c := range [][2]string{
@@ -91,7 +91,7 @@ func TestReadsAreNegotiated(t *testing.T) {
 		}
 		w.get(path, "Accept-Encoding", "identity;q=0").refused(t, http.StatusNotAcceptable, "not_acceptable")
 	}
-	// Several lines of a header are one list (RFC 9110, section 5.3).
+	// Several header lines form one list (RFC 9110, section 5.3).
 	got := w.get(menuPath, "Accept-Encoding", "gzip;q=0.5", "Accept-Encoding", "zstd").is(t, http.StatusOK)
 	if coding := got.header.Get("Content-Encoding"); coding != "zstd" {
 		t.Errorf("two lines: Content-Encoding %q, want zstd", coding)
@@ -141,7 +141,7 @@ func TestConditionalReads(t *testing.T) {
 	before := old.Get("Etag")
 	w.service.setMenu(bistro, strings.Replace(fullMenu, "199.90", "201", 1))
 	w.syncOnce(bistro)
-	w.get(menuPath, "If-Modified-Since", old.Get("Last-Modified")).is(t, http.StatusOK) // mostly of the same second
+	w.get(menuPath, "If-Modified-Since", old.Get("Last-Modified")).is(t, http.StatusOK) // mostly within the same second
 	if after := w.get(menuPath, "If-None-Match", before).is(t, http.StatusOK); after.header.Get("Larder-Menu-Version") != "2" {
 		t.Errorf("after a new version: Larder-Menu-Version %q", after.header.Get("Larder-Menu-Version"))
 	}
@@ -164,7 +164,7 @@ func TestHeadIsGetWithoutABody(t *testing.T) {
 			t.Errorf("HEAD %s: %d with %d bytes, want %d with none", path, head.status, len(head.body), get.status)
 		}
 		if path == "/metrics" || strings.Contains(path, "nowhere") {
-			continue // their bodies differ from request to request
+			continue // the bodies differ between requests
 		}
 		for _, name := range []string{"Content-Length", "Content-Type", "Etag", "Cache-Control"} {
 			if get.header.Get(name) != head.header.Get(name) {
@@ -191,7 +191,7 @@ func TestProduct(t *testing.T) {
 	if product.ID != "p1" || product.Version != 1 || product.Price != "199.9" || len(product.Groups) != 1 || len(product.Groups[0].Options) != 2 {
 		t.Errorf("got %+v", product)
 	}
-	// An id with a slash, a space, a plus and a percent sign.
+	// An id with a slash, a space, a plus sign and a percent sign.
 	w.get("/v1/restaurants/bistro/products/p%2F2%20+%25").is(t, http.StatusOK).into(t, &product)
 	if product.ID != "p/2 +%" {
 		t.Errorf("escaped id: got %q", product.ID)
@@ -258,8 +258,8 @@ func TestProductsPages(t *testing.T) {
 	}
 }
 
-// A page goes on after the dish that the last one ended with, wherever the new
-// version has it; or where it stood, when it is gone.
+// The next page continues after the last dish of the previous page, wherever the new version has
+// it. If the dish was removed, the page continues at its former position.
 func TestProductsPagesOverVersions(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -355,7 +355,7 @@ func TestUnknownRestaurantListsThoseThatExist(t *testing.T) {
 			t.Errorf("%s: msg %q, instance %q", path, got.Msg, got.Instance)
 		}
 	}
-	// A default menu is no restaurant of the v1 API.
+	// A default menu is not a restaurant of the v1 API.
 	w.get("/v1/restaurants/@main/menu").refused(t, http.StatusNotFound, "restaurant_not_found")
 }
 
@@ -394,7 +394,7 @@ func TestCacheControlIsASetting(t *testing.T) {
 	if got := w.get(menuPath).header.Get("Cache-Control"); got != "public, max-age=90, stale-while-revalidate=30" {
 		t.Errorf("Cache-Control %q", got)
 	}
-	// Who sends a token gets an answer of its own even where menus are open.
+	// A request with a token gets a private response, even if menus are open.
 	if got := w.get(menuPath, w.as(clientRead)...); got.header.Get("Cache-Control") != "private, no-cache" {
 		t.Errorf("with a token: Cache-Control %q", got.header.Get("Cache-Control"))
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// shown is an order as the API shows it.
+// shown is an order in the format of the API.
 type shown struct {
 	Ref, Connection, Client, State   string
 	OrderID, Restaurant              *string
@@ -38,7 +38,7 @@ type attempt struct {
 	Code, By  *string
 }
 
-// text is an attempt in words, without what differs from run to run.
+// text returns an attempt as text, without values that differ between runs.
 func (a attempt) text() string {
 	text := func(s *string) string {
 		if s == nil {
@@ -73,7 +73,7 @@ func (r reply) record(t *testing.T) shown {
 	return record
 }
 
-// callLines are the record's attempts in words.
+// callLines returns the record's attempts as texts.
 func (s shown) callLines(t *testing.T) []string {
 	t.Helper()
 	var lines []string
@@ -86,8 +86,7 @@ func (s shown) callLines(t *testing.T) []string {
 	return lines
 }
 
-// The record by orderID and by key is the same, and has everything that
-// happened (policy O9).
+// The record by orderID equals the record by key, and contains all attempts (policy O9).
 func TestTheRecord(t *testing.T) {
 	t.Parallel()
 	k := newOrderFixture(t)
@@ -133,7 +132,7 @@ func TestTheRecord(t *testing.T) {
 	k.get("/v1/orders/"+p.OrderID, k.as(clientRead)...).refused(t, http.StatusForbidden, "forbidden")
 }
 
-// An order is there from the moment its key is taken.
+// An order has a record as soon as its key is reserved.
 func TestTheRecordOfAnOrderOnItsWay(t *testing.T) {
 	t.Parallel()
 	k := newOrderFixture(t)
@@ -152,7 +151,7 @@ func TestTheRecordOfAnOrderOnItsWay(t *testing.T) {
 	}
 }
 
-// Two services number their orders alike: who sees both must say which.
+// Two ordering services can use the same order ids: a client that sees both must select one.
 func TestAnOrderIDOfTwoConnections(t *testing.T) {
 	t.Parallel()
 	k := newOrderFixture(t)
@@ -180,9 +179,8 @@ func TestAnOrderIDOfTwoConnections(t *testing.T) {
 	}
 }
 
-// An order that larder did not place is unknown here until a change of it
-// passed through the service's own interface; from then on there is a record
-// of it (policy O9a).
+// An order that larder did not place is unknown until a change of it has passed through the
+// compatible API. After that it has a record (policy O9a).
 func TestAnAdoptedOrder(t *testing.T) {
 	t.Parallel()
 	k := newOrderFixture(t)

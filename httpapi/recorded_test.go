@@ -15,13 +15,13 @@ import (
 
 var update = flag.Bool("update", false, "write the API document's examples of answers from what larder answers")
 
-// answersFile has the examples of answers, which nobody writes by hand.
+// answersFile has the examples of responses, which are generated.
 const answersFile = "openapi/document/components/examples/answers.yaml"
 
-// most is how many entries of a list an example keeps.
+// most is the maximum number of list entries in an example.
 const most = 2
 
-// record writes the examples that answers were taken of.
+// record writes the examples that were taken from responses.
 func record(t *testing.T, took map[string][]byte) {
 	t.Helper()
 	var out strings.Builder
@@ -43,14 +43,14 @@ func record(t *testing.T, took map[string][]byte) {
 	t.Logf("wrote %s; run: go generate ./httpapi/openapi && make api-types", answersFile)
 }
 
-// member and members are an object in the order in which it was written.
+// member and members are an object with its members in their original order.
 type member struct {
 	name  string
 	value any
 }
 type members []member
 
-// readOrdered reads JSON with the order of its members.
+// readOrdered decodes JSON and keeps the order of members.
 func readOrdered(decoder *json.Decoder) (any, error) {
 	token, err := decoder.Token()
 	if err != nil {
@@ -89,7 +89,7 @@ func readOrdered(decoder *json.Decoder) (any, error) {
 	return token, nil
 }
 
-// write is JSON, which is YAML too: on one line what fits there.
+// write returns JSON, which is also YAML, on one line if it fits.
 func write(value any, indent string) string {
 	const wide = 110
 	var open, end string
@@ -114,11 +114,11 @@ func write(value any, indent string) string {
 	return open + "\n" + indent + "  " + strings.Join(parts, ",\n"+indent+"  ") + "\n" + indent + end
 }
 
-// quoted is a value that is neither object nor list.
+// quoted returns a value that is neither an object nor a list.
 func quoted(value any) string {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(value) // of a string, a number, a boolean or null
+	_ = encoder.Encode(value) // string, number, boolean or null
 	return strings.TrimSpace(out.String())
 }

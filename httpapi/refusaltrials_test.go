@@ -12,7 +12,7 @@ import (
 	"larder/internal/upstream"
 )
 
-// tryRefusals are the refusals that callers of the demo's larder meet.
+// tryRefusals sends the requests that clients of the demo get rejected.
 func (b *exampleFixture) tryRefusals() {
 	shop, ops := "storefront", "ops"
 	nowhere := func(name string) map[string]string { return map[string]string{name: "nowhere"} }
@@ -44,8 +44,8 @@ func (b *exampleFixture) tryRefusals() {
 	b.tryBusy()
 }
 
-// tryBusy are the refusals while another request is not answered, and after one
-// whose outcome nobody knows.
+// tryBusy sends requests that are rejected while another request is in progress, and after a
+// request with an unknown outcome.
 func (b *exampleFixture) tryBusy() {
 	shop := "storefront"
 	key := map[string]string{"Idempotency-Key": "slow"}
@@ -83,8 +83,8 @@ func (b *exampleFixture) tryBusy() {
 	b.try(trial{operation: "rejectOrder", example: "guestLeft", status: http.StatusConflict, as: shop, with: ofOrder(slow.OrderID)})
 }
 
-// tryElsewhere are the refusals of instances that are not the demo's: of two
-// connections, of limits, and of one that has lost its Redis.
+// tryElsewhere sends rejected requests to other instances: with two connections, with limits, and
+// without Redis.
 func (b *exampleFixture) tryElsewhere() {
 	rough := newFixture(b.t)
 	for _, client := range []string{clientShop, clientOps} {
@@ -95,7 +95,7 @@ func (b *exampleFixture) tryElsewhere() {
 	b.try(trial{on: rough, operation: "listRejectionReasons", status: http.StatusServiceUnavailable})
 	b.try(trial{on: rough, operation: "getMenu", status: http.StatusServiceUnavailable, with: of(empty)})
 	b.try(trial{on: rough, operation: "getProduct", status: http.StatusConflict, with: map[string]string{"restaurant": bistro, "by": "externalId", "id": "twin"}})
-	for _, restaurant := range []string{bistro, north} { // whose ordering services number alike
+	for _, restaurant := range []string{bistro, north} { // whose ordering services use the same order ids
 		rough.post("/v1/restaurants/"+restaurant+"/orders", order(), append([]string{"Idempotency-Key", restaurant}, b.tokens[clientOps]...)...).is(b.t, http.StatusCreated)
 	}
 	b.try(trial{on: rough, operation: "getOrder", status: http.StatusBadRequest, as: clientOps, with: map[string]string{"orderID": "765", "connection": ""}})
@@ -135,7 +135,7 @@ func (b *exampleFixture) tryElsewhere() {
 	b.try(trial{on: bare, operation: "isReady", example: "unready", status: http.StatusServiceUnavailable})
 }
 
-// example is a body that the document shows.
+// example returns an example body of the document.
 func (b *exampleFixture) example(name string) string {
 	return quoted(b.document.doc.Components.Examples[name].Value.Value)
 }

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// The same key again gets the first answer, byte for byte, whatever the menu
-// says by then (policy O7).
+// A repeated key gets the first response, byte for byte, even after the menu has changed (policy
+// O7).
 func TestAReplayIsTheFirstAnswer(t *testing.T) {
 	t.Parallel()
 	k := newOrderFixture(t)
@@ -41,8 +41,8 @@ func TestAReplayIsTheFirstAnswer(t *testing.T) {
 		}
 		before := len(k.main.has())
 		same(t, first, send(name, body))
-		same(t, first, send(`"`+name+`"`, compact(body), "X-Request-Id", "another")) // quoted, and the same JSON
-		spelt := strings.Replace(ordersPath, bistro, "b%69stro", 1)                  // the same path, escaped otherwise
+		same(t, first, send(`"`+name+`"`, compact(body), "X-Request-Id", "another")) // with quotes, and equal JSON
+		spelt := strings.Replace(ordersPath, bistro, "b%69stro", 1)                  // the same path with other escapes
 		same(t, first, k.post(spelt, body, append(key(name), k.shop...)...))
 		if test.code != "" {
 			send(name, body).refusedReplay(t, test.status, test.code)
@@ -67,8 +67,8 @@ func TestAReplayIsTheFirstAnswer(t *testing.T) {
 	}
 }
 
-// Placed, the answer lost on its way to the client; then the dish is stopped
-// and the order's time passes. The same key still gets what was answered.
+// The order was placed, but the response was lost on its way to the client. Then the dish is
+// stopped and the expected time passes. The same key still gets the first response.
 func TestLateReplay(t *testing.T) {
 	t.Parallel()
 	k := newOrderFixture(t)
@@ -84,14 +84,14 @@ func TestLateReplay(t *testing.T) {
 		t.Errorf("the service has %d orders, want 1", len(orders))
 	}
 
-	// And with no menu at all.
+	// The same without any menu.
 	k.service.setMenu(north, "")
 	again := k.post(ordersPath, body, append(key("late"), shop...)...)
 	same(t, first, again)
 }
 
-// Placed, but the service's answer was lost: unknown, until a person resolves
-// it; then the same key gets what it was resolved to.
+// The order was placed, but the ordering service's response was lost. The outcome is unknown until
+// an operator resolves it; then the same key gets the resolved outcome.
 func TestTheReplayOfWhatWasResolved(t *testing.T) {
 	t.Parallel()
 	for how, test := range map[string]struct {
@@ -145,7 +145,7 @@ func TestTheReplayOfWhatWasResolved(t *testing.T) {
 	}
 }
 
-// A key stands for one request of one client (policy O7).
+// A key belongs to one request of one client (policy O7).
 func TestKeysThatAreTaken(t *testing.T) {
 	t.Parallel()
 	k := newOrderFixture(t)
@@ -157,7 +157,7 @@ func TestKeysThatAreTaken(t *testing.T) {
 		t.Errorf("reused: ref %q, want %s", got.Ref, p.Ref)
 	}
 	k.put("/v1/orders/"+p.OrderID+"/pay", payment, append(key("mine"), k.shop...)...).refused(t, http.StatusUnprocessableEntity, "idempotency_key_reused")
-	k.post(ordersPath, body, append(key("mine"), k.ops...)...).is(t, http.StatusCreated) // another client's key
+	k.post(ordersPath, body, append(key("mine"), k.ops...)...).is(t, http.StatusCreated) // the key of another client
 
 	open := k.main.shut()
 	defer open()
@@ -177,13 +177,13 @@ func TestKeysThatAreTaken(t *testing.T) {
 	}
 }
 
-// What certainly did not reach the service frees the key.
+// If a request certainly did not reach the ordering service, its key can be used again.
 func TestAKeyIsFreeAfterNothingWasSent(t *testing.T) {
 	t.Parallel()
 	k := newOrderFixture(t)
 	body := order()
 	k.main.fault(http.MethodPost, `"do":"status","status":401`)
-	_ = k.post(ordersPath, body, append(key("k"), k.shop...)...).is(t, http.StatusCreated) // the token was renewed, the call repeated
+	_ = k.post(ordersPath, body, append(key("k"), k.shop...)...).is(t, http.StatusCreated) // a repeated call with a renewed token
 	k.main.faults(`[{"match":{"method":"POST","path":"/orders/api/v1/orders"},"do":"status","status":503,"retryAfter":30}]`)
 	got := k.post(ordersPath, body, append(key("again"), k.shop...)...)
 	if p := got.refused(t, http.StatusServiceUnavailable, "upstream_unavailable"); len(p.Ref) != 26 || got.header.Get("Retry-After") != "30" {
@@ -195,7 +195,7 @@ func TestAKeyIsFreeAfterNothingWasSent(t *testing.T) {
 	}
 }
 
-// A hundred clients with one key: one order, and the same answer for all.
+// A hundred clients send the same key: there is one order, and all get the same response.
 func TestAHundredClientsWithOneKey(t *testing.T) {
 	t.Parallel()
 	const clients = 100

@@ -11,14 +11,14 @@ import (
 	"testing"
 )
 
-// reply is a whole answer.
+// reply is a complete response.
 type reply struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-// problem is an error answer.
+// problem is an error response.
 type problem struct {
 	Type, Title, Detail, Instance, Code, Msg, RequestID, Ref string
 	Status                                                   int
@@ -33,7 +33,7 @@ type problem struct {
 	}
 }
 
-// transport neither adds Accept-Encoding nor unpacks, so that tests see bytes.
+// transport neither sends Accept-Encoding nor decompresses, so that tests see the bytes.
 func transport(t *testing.T) *http.Client {
 	t.Helper()
 	raw := &http.Transport{DisableCompression: true}
@@ -44,7 +44,7 @@ func transport(t *testing.T) *http.Client {
 	}
 }
 
-// do sends a request; headers come in pairs.
+// do sends a request. headers are pairs of name and value.
 func (w *fixture) do(method, path, body string, headers ...string) reply {
 	w.t.Helper()
 	return do(w.t, method, w.url+path, body, headers...)
@@ -59,7 +59,7 @@ func do(t *testing.T, method, address, body string, headers ...string) reply {
 	return got
 }
 
-// request is do for goroutines other than the test's own.
+// request is do for goroutines other than the test's.
 func request(t *testing.T, method, address, body string, headers ...string) (reply, error) {
 	t.Helper()
 	var content io.Reader
@@ -73,7 +73,7 @@ func request(t *testing.T, method, address, body string, headers ...string) (rep
 	for i := 0; i+1 < len(headers); i += 2 {
 		request.Header.Add(headers[i], headers[i+1])
 	}
-	request.Host = request.Header.Get("Host") // empty: that of the address
+	request.Host = request.Header.Get("Host") // empty: the Host of the address
 	response, err := transport(t).Do(request)
 	if err != nil {
 		return reply{}, fmt.Errorf("%s %s: %w", method, address, err)
@@ -97,7 +97,7 @@ func (w *fixture) post(path, body string, headers ...string) reply {
 	return w.do(http.MethodPost, path, body, append([]string{"Content-Type", "application/json"}, headers...)...)
 }
 
-// token asks for a client's token with all its scopes.
+// token requests a client's token with all its scopes.
 func (w *fixture) token(client string) string {
 	w.t.Helper()
 	form := url.Values{"client_id": {client}, "client_secret": {secretOf(client)}, "grant_type": {"client_credentials"}}
@@ -111,13 +111,13 @@ func (w *fixture) token(client string) string {
 	return answer.AccessToken
 }
 
-// as is the Authorization header of a client, to be appended to a request.
+// as returns the Authorization header of a client, to be appended to a request.
 func (w *fixture) as(client string) []string {
 	w.t.Helper()
 	return []string{"Authorization", "Bearer " + w.token(client)}
 }
 
-// into reads the `result` of an answer.
+// into decodes the `result` of a response.
 func (r reply) into(t *testing.T, result any) {
 	t.Helper()
 	var envelope struct{ Result json.RawMessage }
@@ -129,7 +129,7 @@ func (r reply) into(t *testing.T, result any) {
 	}
 }
 
-// is checks the status of a success.
+// is checks the status of a successful response.
 func (r reply) is(t *testing.T, status int) reply {
 	t.Helper()
 	if r.status != status {
@@ -138,8 +138,7 @@ func (r reply) is(t *testing.T, status int) reply {
 	return r
 }
 
-// refused checks that the answer is a whole problem document of this status
-// and code.
+// refused checks that the response is a complete problem document with this status and code.
 func (r reply) refused(t *testing.T, status int, code string) problem {
 	t.Helper()
 	var got problem

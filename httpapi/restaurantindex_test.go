@@ -12,7 +12,8 @@ import (
 	menusync "larder/sync"
 )
 
-// Lists are of the restaurants that are configured now, also from page to page.
+// Lists contain the restaurants that are configured at the time of the request, also from page to
+// page.
 func TestListsFollowAReload(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -36,7 +37,7 @@ func TestListsFollowAReload(t *testing.T) {
 	if !slices.Equal(idsOf(rows), []string{"a", "b"}) || next == nil {
 		t.Fatalf("the first page: %v, next %v", idsOf(rows), next)
 	}
-	replace("e", "a", "c", "d") // the one that the page ended with is gone
+	replace("e", "a", "c", "d") // the last restaurant of the previous page was removed
 	if rows, next = w.opsRows("?limit=2&q=CAFÉ&cursor="+*next, ops...); !slices.Equal(idsOf(rows), []string{"c", "d"}) || next == nil {
 		t.Fatalf("the second page: %v, next %v", idsOf(rows), next)
 	}
@@ -48,7 +49,7 @@ func TestListsFollowAReload(t *testing.T) {
 	}
 }
 
-// Of thousands of restaurants the states count for a second, and no longer.
+// With thousands of restaurants, the states are cached for one second.
 func TestStatesOfThousandsAreSoonThoseOfNow(t *testing.T) {
 	t.Parallel()
 	const restaurants = 10_000

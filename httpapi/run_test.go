@@ -15,8 +15,8 @@ import (
 	"larder/internal/upstream"
 )
 
-// running starts the fixture's server on its own listeners; stop ends it and
-// gives what Run returned.
+// running starts the fixture's server on its own listeners. stop ends it and returns the result of
+// Run.
 func (w *fixture) running() (stop func() error) {
 	w.t.Helper()
 	if err := w.server.Listen(w.t.Context()); err != nil {
@@ -94,8 +94,8 @@ func TestATakenPortIsAnError(t *testing.T) {
 	}
 }
 
-// A request in flight when the server stops is answered; readiness turns
-// first, so that balancers send nobody more.
+// At a stop, a request in progress is completed. /readyz changes first, so that load balancers send
+// no new requests.
 func TestDrain(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, onPort0, func(p *plan) { p.cfg.DrainDelay = 200 * time.Millisecond })
@@ -116,7 +116,7 @@ func TestDrain(t *testing.T) {
 	})
 	<-arrived
 	stopped.Go(stop)
-	probe := serve(t, w.server.Handler()) + "/readyz" // beside the listener that is closing
+	probe := serve(t, w.server.Handler()) + "/readyz" // next to the listener that is closing
 	for deadline := time.Now().Add(10 * time.Second); ; {
 		if time.Now().After(deadline) {
 			t.Fatal("readyz never turned")
@@ -137,7 +137,7 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// What does not end within the drain is cut, and Run returns all the same.
+// Requests that do not finish within the drain timeout are aborted. Run returns anyway.
 func TestDrainIsBounded(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, onPort0, func(p *plan) { p.cfg.DrainTimeout = 50 * time.Millisecond })

@@ -13,9 +13,8 @@ import (
 	"larder/internal/upstream"
 )
 
-// The whole walk against a real ordering service in one process: its menu
-// synced and served, its orders checked the same way by both sides, and its
-// faults recognised.
+// The complete path with a real ordering service in one process: its menu is synced and served,
+// both sides check its orders with the same result, and its faults are recognized.
 func TestAgainstTheSandbox(t *testing.T) {
 	t.Parallel()
 	service := sandbox.New(sandbox.Config{})

@@ -16,13 +16,13 @@ import (
 
 const sessionPath = "/ops/session"
 
-// signInBody is what a sign-in sends.
+// signInBody returns the body of a sign-in.
 func signInBody(client, secret string) string {
 	text, _ := json.Marshal(map[string]string{"client": client, "secret": secret})
 	return string(text)
 }
 
-// cookieOf is the one cookie that an answer sets.
+// cookieOf returns the only cookie that a response sets.
 func (r reply) cookieOf(t *testing.T) *http.Cookie {
 	t.Helper()
 	cookies := (&http.Response{Header: r.header}).Cookies()
@@ -32,14 +32,14 @@ func (r reply) cookieOf(t *testing.T) *http.Cookie {
 	return cookies[0]
 }
 
-// SignIn returns the header that a browser sends once it is signed in.
+// SignIn returns the headers that a browser sends after signing in.
 func (w *fixture) signIn(client string) []string {
 	w.t.Helper()
 	cookie := w.post(sessionPath, signInBody(client, secretOf(client))).is(w.t, http.StatusOK).cookieOf(w.t)
 	return []string{"Cookie", cookie.Name + "=" + cookie.Value}
 }
 
-// sessionRow is who is signed in.
+// sessionRow is the signed-in client.
 type sessionRow struct {
 	Client     string
 	Connection *string
@@ -74,7 +74,7 @@ func TestSignInAndOut(t *testing.T) {
 	if again.Client != clientNorth || !again.ExpiresAt.Equal(who.ExpiresAt) {
 		t.Errorf("asked again: %+v, want %+v", again, who)
 	}
-	// What the client sees by a token it sees here, and no more.
+	// A session shows the same data as the client's token.
 	w.get("/v1/ops/restaurants/"+north, signedIn...).is(t, http.StatusOK)
 	w.get("/v1/ops/restaurants/"+bistro, signedIn...).refused(t, http.StatusNotFound, "restaurant_not_found")
 
@@ -82,7 +82,7 @@ func TestSignInAndOut(t *testing.T) {
 	if out.Name != cookie.Name || out.Value != "" || out.MaxAge >= 0 {
 		t.Errorf("signed out: %s", out)
 	}
-	w.do(http.MethodDelete, sessionPath, "").is(t, http.StatusNoContent) // nobody was there
+	w.do(http.MethodDelete, sessionPath, "").is(t, http.StatusNoContent) // there was no session
 }
 
 func TestSignInRefusals(t *testing.T) {
@@ -112,8 +112,7 @@ func TestSignInRefusals(t *testing.T) {
 	w.do(http.MethodPost, sessionPath, "client=ops&secret=x", "Content-Type", formMedia).refused(t, http.StatusUnsupportedMediaType, "unsupported_media_type")
 }
 
-// Five failures a minute for each client and address; only failures are limited
-// (policy H8).
+// Each client and address has five failed attempts a minute. Only failures are limited (policy H8).
 func TestSignInAttempts(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, func(p *plan) { p.cfg.TrustedProxies = []string{"127.0.0.1"} })
@@ -128,19 +127,19 @@ func TestSignInAttempts(t *testing.T) {
 		t.Error("429 without Retry-After")
 	}
 	from("192.0.2.1", clientOps, secretOf(clientOps)).is(t, http.StatusOK)                            // a correct secret
-	from("192.0.2.2", clientOps, "wrong").refused(t, http.StatusUnauthorized, "unauthorized")         // another address
-	from("192.0.2.1", clientNorth, "wrong").refused(t, http.StatusUnauthorized, "unauthorized")       // another client
-	from("192.0.2.1", clientShop, secretOf(clientShop)).refused(t, http.StatusForbidden, "forbidden") // no operator
-	w.ahead(13 * time.Second)                                                                         // a fifth of a minute: one attempt
+	from("192.0.2.2", clientOps, "wrong").refused(t, http.StatusUnauthorized, "unauthorized")         // from another address
+	from("192.0.2.1", clientNorth, "wrong").refused(t, http.StatusUnauthorized, "unauthorized")       // of another client
+	from("192.0.2.1", clientShop, secretOf(clientShop)).refused(t, http.StatusForbidden, "forbidden") // not an operator
+	w.ahead(13 * time.Second)                                                                         // a fifth of a minute allows one attempt
 	from("192.0.2.1", clientOps, "wrong").refused(t, http.StatusUnauthorized, "unauthorized")
 	from("192.0.2.1", clientOps, "wrong").refused(t, http.StatusTooManyRequests, "rate_limited")
-	for range 40 { // what is right is not counted
+	for range 40 { // correct attempts do not count
 		from("192.0.2.1", clientOps, secretOf(clientOps)).is(t, http.StatusOK)
 	}
 }
 
-// Over https the cookie has the name that binds it to this host, and only that
-// one counts; who says https must be trusted.
+// Over https, the cookie has the name that binds it to this host, and no other name is accepted.
+// Only a trusted proxy may say that a request came over https.
 func TestSessionsOverHTTPS(t *testing.T) {
 	t.Parallel()
 	const bound = "__Host-larder_ops"
@@ -200,8 +199,7 @@ func TestSessionsOverHTTPS(t *testing.T) {
 	}
 }
 
-// A session counts below /v1/ops and nowhere else, and never for a page of
-// another site.
+// A session is valid only below /v1/ops, and never for a page of another site.
 func TestWhereASessionCounts(t *testing.T) {
 	t.Parallel()
 	closed := false
@@ -243,12 +241,12 @@ func TestWhereASessionCounts(t *testing.T) {
 		w.post(sessionPath, signInBody(clientOps, secretOf(clientOps)), c.headers...).refused(t, http.StatusForbidden, "forbidden")
 		w.do(http.MethodDelete, sessionPath, "", with(c.headers...)...).refused(t, http.StatusForbidden, "forbidden")
 	}
-	// A token needs no such care: no browser sends it by itself.
+	// A token has no such limit, because no browser sends it automatically.
 	w.do(http.MethodPost, syncPath, "", append(w.as(clientOps), "Sec-Fetch-Site", "cross-site")...).is(t, http.StatusAccepted)
-	// And a token that is wrong is not made good by a session.
+	// A session does not make up for a wrong token.
 	w.get("/v1/ops/runs", with("Authorization", "Bearer nonsense")...).refused(t, http.StatusUnauthorized, "unauthorized")
 
-	for _, path := range []string{sessionPath, "/v1/ops/runs", "/v1/ops/summary", "/ops"} { // CORS never covers them
+	for _, path := range []string{sessionPath, "/v1/ops/runs", "/v1/ops/summary", "/ops"} { // CORS never applies to sessions
 		got := w.get(path, with("Origin", "https://shop.example")...)
 		preflight := w.do(http.MethodOptions, path, "", "Origin", "https://shop.example", "Access-Control-Request-Method", "POST")
 		for _, header := range []http.Header{got.header, preflight.header} {
@@ -259,7 +257,7 @@ func TestWhereASessionCounts(t *testing.T) {
 	}
 }
 
-// What ends a session, and what is none.
+// What ends a session, and which cookies are not accepted.
 func TestWhatEndsASession(t *testing.T) {
 	t.Parallel()
 	url := redistest.Start(t).URL()
@@ -300,7 +298,7 @@ func TestWhatEndsASession(t *testing.T) {
 			t.Errorf("%s: %d, want 401", name, got.status)
 		}
 	}
-	w.get("/v1/ops/runs", "Cookie", "larder_ops=junk; larder_ops="+value).is(t, http.StatusOK) // somebody put another beside it
+	w.get("/v1/ops/runs", "Cookie", "larder_ops=junk; larder_ops="+value).is(t, http.StatusOK) // another cookie of the same name
 	w.ahead(8*time.Hour - time.Minute)
 	w.get("/v1/ops/runs", header...).is(t, http.StatusOK)
 	w.ahead(2 * time.Minute)
@@ -310,7 +308,7 @@ func TestWhatEndsASession(t *testing.T) {
 	}
 }
 
-// http.ops_listen moves the sessions too (policy H6).
+// http.ops_listen also moves the sessions (policy H6).
 func TestSessionsMoveWithOps(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, func(p *plan) { p.cfg.OpsListen = "127.0.0.1:0" })

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A client that sends a byte now and then holds no connection for ever: 10 s
-// are what a request may take to arrive (policy H1).
+// A client that sends single bytes cannot keep a connection open: a request must arrive within 10 s
+// (policy H1).
 func TestSlowRequestsAreCut(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, onPort0)
@@ -55,14 +55,14 @@ func TestSlowRequestsAreCut(t *testing.T) {
 	}
 }
 
-// Clients that take every place and get on with nothing lose them when the time
-// for it is over, on either path: who waited meanwhile is answered.
+// Clients that take every place without making progress lose the places after the timeout, on
+// either path. Then waiting clients are answered.
 func TestSlowClientsLoseTheirPlaces(t *testing.T) {
 	t.Parallel()
 	held := []string{
-		"",                              // nothing at all
-		rawGet(menuPath)[:20],           // half a head
-		"POST " + ordersPath + " HTTP/", // half a head that the fast path does not answer
+		"",                              // no bytes
+		rawGet(menuPath)[:20],           // half a request header
+		"POST " + ordersPath + " HTTP/", // half a request header that the fast path does not answer
 		"POST " + validatePath + " HTTP/1.1\r\nHost: l\r\nContent-Type: application/json\r\nContent-Length: 90\r\n\r\n{",
 	}
 	for name, on := range map[string]bool{"with the fast path": true, "without": false} {
@@ -77,7 +77,7 @@ func TestSlowClientsLoseTheirPlaces(t *testing.T) {
 			}
 			reaches(t, "all places are taken", func() bool { return w.events("http.connection_limit") == 1 })
 			begun := time.Now()
-			for range held { // each of the places is given back
+			for range held { // each place is released
 				waits := w.dial()
 				if err := waits.SetDeadline(begun.Add(40 * time.Second)); err != nil {
 					t.Fatal(err)

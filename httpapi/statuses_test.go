@@ -18,21 +18,21 @@ import (
 	"larder/httpapi/ratelimit"
 )
 
-// provoked is a way to be refused that is the same on every route.
+// provoked is an error that every route can return in the same way.
 type provoked struct {
 	status  int
 	with    func(one documented) (body, query string, headers []string)
 	applies func(one documented) bool // nil: wherever the document has the status
 }
 
-// documented is an operation with what it takes to ask for it.
+// documented is an operation with the values of an example request.
 type documented struct {
 	*openapi3.Operation
 	method, path string
-	scope        string // that its token needs; empty: none
+	scope        string // the required scope; empty for none
 }
 
-// operations lists those of the document. Their paths are of the tests' fixture.
+// operations lists the operations of the document, with paths of the tests' fixture.
 func operations(t *testing.T) []documented {
 	t.Helper()
 	document, err := theContract()
@@ -86,15 +86,15 @@ func (one documented) answers(status int) bool {
 	return one.Responses.Value(strconv.Itoa(status)) != nil
 }
 
-// closed are menus behind a token, and metrics too: every route can refuse.
+// closed requires tokens for menus and metrics, so that every route can reject.
 func closed(p *plan) {
 	open := false
 	p.cfg.Rate, p.cfg.Metrics, p.auth.OpenMenu = httpapi.RateConfig{}, httpapi.MetricsOps, &open
 	p.auth.Clients = append(p.auth.Clients, auth.ClientConfig{ID: "desk", Secret: secretOf("desk"), Scopes: []auth.Scope{"ops"}})
 }
 
-// Each operation refuses as the document says: what stands on its own on every
-// route is asked of every route.
+// Each operation returns the documented errors. Errors that any route can return are tested on
+// every route.
 func TestDocumentStatuses(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, closed)
@@ -126,7 +126,7 @@ func TestDocumentStatuses(t *testing.T) {
 				continue
 			}
 			if one.OperationID == "getToken" {
-				continue // whose forms have tests of their own
+				continue // its forms have their own tests
 			}
 			asked++
 			body, query, headers := provocation.with(one)
@@ -140,7 +140,7 @@ func TestDocumentStatuses(t *testing.T) {
 	}
 }
 
-// What has not changed is not sent again.
+// An unchanged body is not sent again.
 func TestDocumentNotModified(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, func(p *plan) { p.cfg.Rate = httpapi.RateConfig{} })
@@ -160,7 +160,7 @@ func TestDocumentNotModified(t *testing.T) {
 	}
 }
 
-// A body that does not come to its end is waited for so long and no longer.
+// A body that does not end is rejected after a time limit.
 func TestDocumentBodiesThatStay(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, func(p *plan) { p.cfg.Rate = httpapi.RateConfig{} })
@@ -186,7 +186,7 @@ func TestDocumentBodiesThatStay(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", one.OperationID, err)
 		}
-		body, _ := io.ReadAll(response.Body) // shown, and checked by the transport
+		body, _ := io.ReadAll(response.Body) // shown in the document, and checked by the transport
 		_ = response.Body.Close()
 		_ = stays.Close()
 		if response.StatusCode != http.StatusRequestTimeout {
@@ -195,8 +195,8 @@ func TestDocumentBodiesThatStay(t *testing.T) {
 	}
 }
 
-// A larder that has never reached its Redis says so on every route that needs
-// it: it cannot even recognise a good token.
+// An instance that has never reached its Redis reports so on every route that needs Redis. It
+// cannot even recognize a valid token.
 func TestDocumentWithoutRedis(t *testing.T) {
 	t.Parallel()
 	other := newFixture(t)
@@ -223,8 +223,8 @@ func TestDocumentWithoutRedis(t *testing.T) {
 	}
 }
 
-// Changes of orders are limited as orders are, and batches of syncs too; and a
-// key that was used for one thing is none for another.
+// Changes of orders have a rate limit like orders, and so do syncs of all restaurants. A key that
+// was used for one request cannot be used for another one.
 func TestDocumentLimits(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, func(p *plan) {

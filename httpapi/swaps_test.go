@@ -29,15 +29,14 @@ type tagged struct {
 
 	transport              *http.Transport
 	address, coding, token string
-	last                   int // the version that was read last
+	last                   int // the version of the last read
 	reads                  int
 }
 
 var editions = regexp.MustCompile(`edition (\d+)`)
 
-// read reads once: the body unpacks to the bytes that its tag names, all of
-// them of the edition that was published as that version, and no older than
-// what was read before.
+// read reads once. The body decompresses to the bytes that its ETag identifies. All of them belong
+// to the edition of that version, and the version does not go back.
 func (r *tagged) read(ctx context.Context) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, r.address, http.NoBody)
 	if err != nil {
@@ -78,14 +77,13 @@ func (r *tagged) read(ctx context.Context) error {
 		}
 	}
 	r.last = version
-	if r.reads++; r.reads%50 == 0 { // what net/http was given does not come back
+	if r.reads++; r.reads%50 == 0 { // connections that net/http got do not come back
 		r.transport.CloseIdleConnections()
 	}
 	return nil
 }
 
-// unpacker undoes content codings. Its zero value is ready, and it is kept where
-// there is much to undo.
+// unpacker decodes content encodings. Its zero value is ready to use. Reusing it saves memory.
 type unpacker struct {
 	gzip   gzip.Reader
 	brotli brotli.Reader
@@ -120,9 +118,9 @@ func (u *unpacker) unpack(packed []byte, coding string) ([]byte, error) {
 	}
 }
 
-// Sixty-four connections that read menus, menu views and products without pause
-// in all four encodings, while a version is published every 100 ms, get whole
-// bodies, each of the version that its tag names.
+// Sixty-four connections read menus, menu views and products in all four encodings without pause,
+// while a version is published every 100 ms. All bodies are complete and belong to the version of
+// their ETag.
 func TestSwapsUnderSixtyFourConnections(t *testing.T) {
 	t.Parallel()
 	const connections = 64

@@ -20,7 +20,7 @@ import (
 
 const formMedia = "application/x-www-form-urlencoded"
 
-// ask sends a token request; fields come in pairs.
+// ask sends a token request. fields are pairs of name and value.
 func (w *fixture) ask(fields ...string) reply {
 	w.t.Helper()
 	form := url.Values{}
@@ -183,7 +183,7 @@ func TestTokenFailuresAreLimited(t *testing.T) { // policies H1, H8
 	}
 	w.token(clientShop) // only failures are limited
 	failed(clientOps, http.StatusUnauthorized)
-	for i := range 18 { // 30 of the address, whatever names it invents
+	for i := range 18 { // 30 for the address, whatever client ids it invents
 		failed("nobody-"+strconv.Itoa(i), http.StatusUnauthorized)
 	}
 	failed(clientOps, http.StatusTooManyRequests)
@@ -200,8 +200,8 @@ func TestTokenFailuresAreLimited(t *testing.T) { // policies H1, H8
 	failed(clientShop, http.StatusUnauthorized)
 }
 
-// A signature has one spelling: of the last character of its base64 only four
-// of six bits count, the others must be zero.
+// A signature has only one valid spelling: of the last base64 character only four of six bits are
+// used, and the others must be zero.
 func TestATokenHasOneSpelling(t *testing.T) {
 	t.Parallel()
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
@@ -261,7 +261,7 @@ func TestBearerTokens(t *testing.T) {
 		if !strings.Contains(got.header.Get("Www-Authenticate"), `error="invalid_token"`) {
 			t.Errorf("%s: WWW-Authenticate %q", name, got.header.Get("Www-Authenticate"))
 		}
-		// A bad token is refused on an open route too.
+		// An invalid token is rejected even on a public route.
 		w.get(menuPath, "Authorization", "Bearer "+token).refused(t, http.StatusUnauthorized, "unauthorized")
 	}
 	for _, header := range []string{"Basic c2hvcDp4", "Bearer", "Bearer ", good} {
@@ -269,7 +269,7 @@ func TestBearerTokens(t *testing.T) {
 	}
 	w.get("/v1/ops/runs", "Authorization", "Bearer "+good, "Authorization", "Bearer "+good).refused(t, http.StatusUnauthorized, "unauthorized")
 	w.get("/v1/ops/runs").refused(t, http.StatusUnauthorized, "unauthorized")
-	// A scope that the configuration has taken away is gone from the tokens that are out.
+	// A scope that was removed from the configuration is also removed from existing tokens.
 	tooMuch := sign(jwt.SigningMethodHS256, right, func(c jwt.MapClaims, _ map[string]any) { c["sub"] = clientRead })
 	w.get("/v1/ops/runs", "Authorization", "Bearer "+tooMuch).refused(t, http.StatusForbidden, "forbidden")
 }
@@ -287,8 +287,8 @@ func TestTokensExpire(t *testing.T) {
 	w.get("/v1/ops/runs", w.as(clientOps)...).is(t, http.StatusOK)
 }
 
-// Larders that share a Redis share the key: a token of one is good at all, also
-// after Redis has lost it, and a Redis that is away is said to be.
+// Instances that share a Redis share the signing key: each accepts the tokens of the others, even
+// after Redis has lost the key. If Redis is unreachable, the response reports it.
 func TestSigningKeyInRedis(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
@@ -298,10 +298,10 @@ func TestSigningKeyInRedis(t *testing.T) {
 	two.get("/v1/ops/runs", first...).is(t, http.StatusOK)
 	one.get("/v1/ops/runs", two.as(clientOps)...).is(t, http.StatusOK)
 
-	server.Restart() // keeps nothing on disk: the key is gone
+	server.Restart() // stores nothing on disk: the key is lost
 	one.get("/v1/ops/runs", first...).is(t, http.StatusOK)
 	fresh := newFixture(t, shared)
-	third := fresh.as(clientOps) // makes a new key
+	third := fresh.as(clientOps) // creates a new key
 	one.ahead(time.Minute)
 	one.get("/v1/ops/runs", third...).is(t, http.StatusOK)
 
@@ -315,5 +315,5 @@ func TestSigningKeyInRedis(t *testing.T) {
 	away.get("/livez").is(t, http.StatusOK)
 	server.Restart()
 	away.ahead(2 * time.Second)
-	away.token(clientOps) // recovers by itself
+	away.token(clientOps) // recovers automatically
 }

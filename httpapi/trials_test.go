@@ -9,22 +9,22 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// shownElsewhere are operations whose answers need no example, with the reason.
+// shownElsewhere lists the operations whose responses need no example, with the reason.
 var shownElsewhere = map[string]string{
 	"getDocumentAsJSON": "the document", "getDocumentAsYAML": "the document",
 	"showDocument": "a page", "getDocsFile": "the page's files",
 }
 
-// neverShown are codes that no example shows, with what an answer of them would
-// need; other tests meet them.
+// neverShown lists the codes without an example, with what a response of them would need. Other
+// tests cover them.
 var neverShown = map[string]string{
 	"internal":            "a fault of larder's own",
 	"request_timeout":     "a minute's wait for a body",
 	"streams_unavailable": "thousands of streams",
 }
 
-// Every example of the API document is sent, or is what larder answers in front
-// of a whole ordering service; and every operation has examples of its answers.
+// Every example of the API document is either a request that is sent or a response of larder in
+// front of a complete ordering service. Every operation has examples of its responses.
 func TestDocumentExamples(t *testing.T) {
 	t.Parallel()
 	b := newExampleFixture(t)
@@ -50,8 +50,7 @@ func TestDocumentExamples(t *testing.T) {
 	}
 }
 
-// Every operation shows what it answers when all is well, and every refusal
-// what it says, code by code.
+// Every operation has an example of its successful response, and every error code has an example.
 func TestDocumentHasExamples(t *testing.T) {
 	t.Parallel()
 	document, err := theContract()
@@ -118,7 +117,7 @@ func (b *exampleFixture) tryOrders() {
 	b.try(trial{operation: "validateOrder", example: "sauceMissing", status: http.StatusOK})
 	b.try(trial{operation: "placeOrder", example: "pickup", status: http.StatusCreated, as: shop, after: func(got reply) { got.into(b.t, &first) }})
 	b.try(trial{operation: "placeOrder", example: "sauceMissing", status: http.StatusUnprocessableEntity, as: shop, with: map[string]string{"Idempotency-Key": "other"}})
-	b.try(trial{operation: "placeOrder", example: "delivery", status: http.StatusUnprocessableEntity, as: shop}) // the first one's key
+	b.try(trial{operation: "placeOrder", example: "delivery", status: http.StatusUnprocessableEntity, as: shop}) // the key of the first request
 	b.try(trial{operation: "findOrder", example: "placed", status: http.StatusOK, as: shop})
 	b.try(trial{operation: "getOrder", example: "placed", status: http.StatusOK, as: shop, with: ofOrder(first.OrderID)})
 	b.try(trial{operation: "completeOrder", status: http.StatusBadGateway, as: shop, with: ofOrder(first.OrderID)})
@@ -152,7 +151,7 @@ func (b *exampleFixture) trySync() {
 	const ops = "ops"
 	var run struct{ ID string }
 	var batch struct{ Batch string }
-	b.publish(`"price": 269`, `"price": "249"`) // another price of the bruschetta, and one that lint finds
+	b.publish(`"price": 269`, `"price": "249"`) // another price of the bruschetta, and a price that lint reports
 	b.try(trial{operation: "syncRestaurant", example: "forced", status: http.StatusOK, as: ops, after: func(got reply) { got.into(b.t, &run) }})
 	b.try(trial{operation: "listRuns", example: "updated", status: http.StatusOK, as: ops})
 	b.try(trial{operation: "getRun", example: "updated", status: http.StatusOK, as: ops, with: map[string]string{"run": run.ID}})
@@ -183,7 +182,7 @@ func (b *exampleFixture) tryVersions() {
 		b.get("/v1/ops/runs/"+run.ID, b.tokens[ops]...).is(b.t, http.StatusOK).into(b.t, &run)
 	}
 	b.try(trial{operation: "rollBack", example: "back", status: http.StatusConflict, as: ops, with: map[string]string{"wait": "1ms"}})
-	b.try(trial{operation: "syncRestaurant", status: http.StatusOK, as: ops}) // the same run's end
+	b.try(trial{operation: "syncRestaurant", status: http.StatusOK, as: ops}) // the end of the same run
 	b.try(trial{operation: "rollBack", example: "back", status: http.StatusOK, as: ops})
 }
 

@@ -10,8 +10,8 @@ import (
 	"larder/internal/upstream"
 )
 
-// upstreamThatAnswers is a real client of an ordering service whose answer to
-// a create call the test sets.
+// upstreamThatAnswers is a real client of an ordering service. The test sets the response to a
+// create call.
 func upstreamThatAnswers(t *testing.T) (client *upstream.Client, set func(status int, body string)) {
 	t.Helper()
 	var mu sync.Mutex

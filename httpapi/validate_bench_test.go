@@ -26,9 +26,9 @@ import (
 	"larder/sync/runlog"
 )
 
-// BenchmarkValidateRoute sends the same order of 5 lines with 5 modifiers to
-// the validate route and to a Gin handler that binds it and answers a constant,
-// by turns and over loopback, and reports the medians of both and their ratio.
+// BenchmarkValidateRoute sends the same order of 5 lines with 5 modifiers over loopback,
+// alternately to the validate route and to a Gin handler that binds it and returns a constant. It
+// reports the medians of both and their ratio.
 func BenchmarkValidateRoute(b *testing.B) {
 	order, err := ordertest.FiveLines(time.Now().Add(time.Hour))
 	if err != nil {
@@ -53,7 +53,7 @@ func BenchmarkValidateRoute(b *testing.B) {
 	b.ReportMetric(float64(mine)/float64(others), "ratio")
 }
 
-// validateServer is larder with one restaurant and this menu.
+// validateServer is an instance with one restaurant and this menu.
 func validateServer(b *testing.B, view string) (url string) {
 	b.Helper()
 	p := defaultPlan()
@@ -92,7 +92,7 @@ func validateServer(b *testing.B, view string) (url string) {
 	return listener.URL
 }
 
-// constantServer binds what comes and answers a constant.
+// constantServer binds the body and returns a constant.
 func constantServer(b *testing.B) (url string) {
 	b.Helper()
 	engine := gin.New()

@@ -33,7 +33,7 @@ type versionRow struct {
 	Hold          *string
 }
 
-// versions lists what is kept.
+// versions returns the version list.
 func (w *fixture) versions(query string) (rows []versionRow, next *string) {
 	w.t.Helper()
 	got := w.get(versionsPath+query, w.as(clientOps)...).is(w.t, http.StatusOK)
@@ -47,13 +47,13 @@ func (w *fixture) versions(query string) (rows []versionRow, next *string) {
 	return page.Result, page.Next
 }
 
-// kitchenMenu is the menu of the bistro with another price and stop list.
+// kitchenMenu returns the menu of the bistro with another price and stop list.
 func kitchenMenu(price, stop string) string {
 	raw := strings.Replace(fullMenu, "199.90", price, 1)
 	return strings.Replace(raw, `"name": "Twin A", "price": 10}`, `"name": "Twin A", "price": 10, "isContainInStopList": `+stop+`}`, 1)
 }
 
-// publishes is the service's next menu, synced.
+// publishes publishes the ordering service's next menu and syncs it.
 func (w *fixture) publishes(raw string) {
 	w.t.Helper()
 	w.service.setMenu(bistro, raw)
@@ -62,7 +62,7 @@ func (w *fixture) publishes(raw string) {
 	}
 }
 
-// price is what the storefront's menu has for p1, and whether p3 is available.
+// price returns the price of p1 in the storefront's menu, and whether p3 is available.
 func (w *fixture) price() (string, bool) {
 	w.t.Helper()
 	var product struct {
@@ -108,14 +108,14 @@ func TestVersionsAreListed(t *testing.T) {
 	}
 }
 
-// A version that is published between the two looks of a list is the current
-// one in it: there is always one, and one only.
+// A version that is published between the two reads of a list is the current one in the list. A
+// list always has exactly one current version.
 func TestAVersionThatComesWhileTheyAreListed(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	w.publishes(kitchenMenu("200", "[]"))
 	keys, client := cache.NewKeys(w.redis.Prefix()), w.redis.Client()
-	status := client.HGetAll(t.Context(), keys.Current(bistro)).Val() // as the first look saw it
+	status := client.HGetAll(t.Context(), keys.Current(bistro)).Val() // as the first read saw it
 	w.publishes(kitchenMenu("200", "true"))                           // in place of version 2
 	if err := client.HSet(t.Context(), keys.Current(bistro), status).Err(); err != nil {
 		t.Fatal(err)
@@ -142,8 +142,7 @@ func TestAVersionIsShownAsPublished(t *testing.T) {
 	w.get(versionsPath+"/x/view", ops...).refused(t, http.StatusBadRequest, "invalid_parameter")
 }
 
-// A menu is taken back and let go again over HTTP, on a real Redis, with a real
-// ordering service behind it.
+// A rollback and a release over HTTP, with a real Redis and a real ordering service.
 func TestRollbackOverTheSandbox(t *testing.T) { // policy S7a
 	t.Parallel()
 	service := sandbox.New(sandbox.Config{})
@@ -200,7 +199,7 @@ func TestRollbackOverTheSandbox(t *testing.T) { // policy S7a
 		t.Errorf("got %s", got.body)
 	}
 	w.get(got.header.Get("Location"), ops...).is(t, http.StatusOK)
-	serves("199.9", false, true) // the price of then, the stop list of now
+	serves("199.9", false, true) // the price of the old version with the current stop list
 	publishes(kitchenMenu("1", `["bistro"]`), "unchanged")
 	publishes(kitchenMenu("1", `[]`), "updated")
 	serves("199.9", true, true)
@@ -216,7 +215,7 @@ func TestRollbackOverTheSandbox(t *testing.T) { // policy S7a
 		t.Errorf("released: got %+v", run.runRow)
 	}
 	serves("2", true, false)
-	w.do(http.MethodDelete, holdPath, "", ops...).is(t, http.StatusAccepted) // lets nothing go, and syncs
+	w.do(http.MethodDelete, holdPath, "", ops...).is(t, http.StatusAccepted) // releases nothing, but syncs
 
 	w.post(rollbackPath, `{"version": 4}`, ops...).is(t, http.StatusOK).into(t, &run)
 	if run.Rollback.Hold != "next_change" {

@@ -10,12 +10,11 @@ import (
 	"testing"
 )
 
-// checkedServers are the addresses, host:port, behind which tests have larder's own
-// routes.
+// checkedServers has the addresses (host:port) of tests with larder's own routes.
 var checkedServers sync.Map
 
-// watch checks what the server of an address answers, until the test ends or
-// unwatch is called: then another server may get the address.
+// watch checks the responses of an address until the test ends or unwatch is called. Then another
+// server may use the address.
 func watch(tb testing.TB, address string) (unwatch func()) {
 	tb.Helper()
 	host := strings.TrimPrefix(address, "http://")
@@ -25,8 +24,7 @@ func watch(tb testing.TB, address string) (unwatch func()) {
 	return unwatch
 }
 
-// watched is a transport that holds every request to larder, and its answer,
-// to the API document.
+// watched is a transport that checks every request and response against the API document.
 type watched struct {
 	tb testing.TB
 	by http.RoundTripper
@@ -41,7 +39,7 @@ func (w watched) RoundTrip(request *http.Request) (*http.Response, error) {
 	x := httpExchange{request: request}
 	if request.GetBody != nil {
 		if body, err := request.GetBody(); err == nil {
-			x.sent, _ = io.ReadAll(body) // of memory
+			x.sent, _ = io.ReadAll(body) // from memory
 		}
 	} else {
 		x.piped = request.Body != nil && request.Body != http.NoBody
@@ -71,7 +69,7 @@ func (w watched) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// readOnce returns what was read, and the error that it ended with.
+// readOnce repeats bytes that were read before, and the error that ended that read.
 type readOnce struct {
 	io.Reader
 	end error
@@ -88,8 +86,7 @@ func (r *readOnce) Read(p []byte) (int, error) {
 // Close implements io.Closer.
 func (*readOnce) Close() error { return nil }
 
-// tolerated reports whether a test sends what the document does not show on
-// purpose.
+// tolerated reports whether a test intentionally sends a request that the document does not allow.
 func tolerated(test string, err error) bool {
 	const otherwise = "the document has it otherwise"
 	if !strings.Contains(err.Error(), otherwise) {
@@ -103,11 +100,11 @@ func tolerated(test string, err error) bool {
 	return false
 }
 
-// otherSpellings are the tests of what is taken beyond what the document shows:
-// names in other spellings, numbers in quotes, values that are passed over.
+// otherSpellings are the tests of requests that are accepted although the document does not have
+// them: names in other spellings, numbers in quotes, and ignored values.
 var otherSpellings = []string{
 	"TestWireShapes",
 	"TestSpellingsOfClients",
-	"TestLostAnswersOnTheCompatibleAPI", // whose orders stand for any
+	"TestLostAnswersOnTheCompatibleAPI", // its orders stand in for any order
 	"TestOrdersWithoutAKey",             // ordering.allow_missing_key
 }

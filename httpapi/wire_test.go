@@ -17,11 +17,10 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// wire is a connection in memory on which a client has sent all it will send,
-// and then ended its side.
+// wire is a connection in memory. The client has sent all its bytes and closed its sending side.
 type wire struct {
 	sent  []byte
-	chunk int // what one Read gives at most
+	chunk int // maximum bytes per Read
 
 	mu       sync.Mutex
 	answered bytes.Buffer
@@ -63,7 +62,7 @@ func (*wire) SetDeadline(time.Time) error      { return nil }
 func (*wire) SetReadDeadline(time.Time) error  { return nil }
 func (*wire) SetWriteDeadline(time.Time) error { return nil }
 
-// wires is a listener of them.
+// wires is a listener of such connections.
 type wires struct {
 	queue  chan net.Conn
 	closed chan struct{}
@@ -88,7 +87,7 @@ func (l *wires) Close() error {
 
 func (*wires) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80} }
 
-// ask sends a stream over one connection and gives everything that came back.
+// ask sends a stream over one connection and returns all bytes that came back.
 func (l *wires) ask(tb testing.TB, stream []byte, chunk int) string {
 	tb.Helper()
 	w := newWire(stream, chunk)
@@ -110,15 +109,15 @@ func (l *wires) ask(tb testing.TB, stream []byte, chunk int) string {
 	return w.answered.String()
 }
 
-// bothPaths are one Server's routes behind net/http alone, and behind the fast
-// path with net/http after it.
+// bothPaths is one Server whose routes are behind net/http alone, and behind the fast path with
+// net/http after it.
 type bothPaths struct {
 	plain, fast *wires
-	fell        atomic.Int64 // requests that got through the fast path
+	fell        atomic.Int64 // requests that the fast path passed on
 }
 
-// reads are the routes that read. What would change anything, or never end, is
-// answered with what came of its body.
+// reads returns a handler for the routes without effects. Requests that would change something or
+// never end get their method and body as the response.
 func (w *fixture) reads() http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead || strings.Contains(r.URL.Path, "events") || r.URL.Path == "/metrics" {
@@ -126,7 +125,7 @@ func (w *fixture) reads() http.HandlerFunc {
 			_, _ = io.WriteString(rw, r.Method+" "+strconv.Quote(string(body))+" "+strconv.FormatBool(err == nil))
 			return
 		}
-		// The end of what a client sends must not end what it asked before.
+		// Closing the sending side must not cancel earlier requests.
 		w.server.Handler().ServeHTTP(rw, r.WithContext(context.WithoutCancel(r.Context())))
 	}
 }
@@ -151,12 +150,12 @@ func newBothPaths(tb testing.TB, w *fixture) *bothPaths {
 	tb.Cleanup(func() {
 		cut()
 		_ = l.plain.Close()
-		_ = group.Wait() // http.ErrServerClosed, or the listener's
+		_ = group.Wait() // http.ErrServerClosed, or the listener's error
 	})
 	return l
 }
 
-// What differs between two answers to the same request.
+// Values that differ between two responses to the same request.
 var (
 	madeID   = regexp.MustCompile(`01[0-9A-HJKMNP-TV-Z]{24}`)
 	dateLine = regexp.MustCompile(`(?m)^Date: .*\r$`)
@@ -166,8 +165,8 @@ func leveled(answer string) string {
 	return madeID.ReplaceAllString(dateLine.ReplaceAllString(answer, "Date: now\r"), "ID")
 }
 
-// same holds the answers of both paths against each other, and gives them with
-// how many requests got through the fast path.
+// same checks that both paths return the same. It returns the responses and the number of requests
+// that the fast path passed on.
 func (l *bothPaths) same(tb testing.TB, stream []byte, chunk int) (answer string, fell int) {
 	tb.Helper()
 	want := l.plain.ask(tb, stream, 1<<20)

@@ -14,8 +14,7 @@ import (
 	menusync "larder/sync"
 )
 
-// newShapes is a larder whose restaurant and own menu are those of the tables
-// of shapes.
+// newShapes is an instance with the restaurant and the default menu of the tables of shapes.
 func newShapes(t *testing.T, changes ...func(*plan)) *compatFixture {
 	t.Helper()
 	tw := &compatFixture{behind: newSandboxService(t, "main", bistro)}
@@ -37,8 +36,8 @@ func newShapes(t *testing.T, changes ...func(*plan)) *compatFixture {
 	return tw
 }
 
-// What public clients send to such services is taken, and arrives behind
-// larder in the interface's words.
+// The shapes that public clients send to such ordering services are accepted, and arrive at the
+// ordering service in the interface's format.
 func TestWireShapes(t *testing.T) {
 	t.Parallel()
 	tw := newShapes(t)
@@ -53,7 +52,7 @@ func TestWireShapes(t *testing.T) {
 	})
 }
 
-// What such services answer passes through as it came.
+// Responses of such ordering services are passed through unchanged.
 func TestWireShapesOfAnswers(t *testing.T) {
 	t.Parallel()
 	tw := newShapes(t)

@@ -35,7 +35,7 @@ func TestLanguage(t *testing.T) {
 		{"russian", "en"},
 		{"ru;q=x", "en"},
 		{";;,,", "en"},
-		{"de\nru", "ru"}, // two lines
+		{"de\nru", "ru"}, // two header lines
 		{"ru," + strings.Repeat("en,", 400), "en"},
 	} {
 		header := http.Header{}

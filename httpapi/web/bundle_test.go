@@ -9,8 +9,7 @@ import (
 
 var update = flag.Bool("update", false, "write dist from the sources")
 
-// TestBundle holds dist equal to what the sources give; with -update it writes
-// it.
+// TestBundle checks that dist is built from the current sources; with -update it writes dist.
 func TestBundle(t *testing.T) {
 	t.Parallel()
 	if *update {

@@ -9,9 +9,8 @@ import (
 	"larder/internal/testkit/bundle"
 )
 
-// TestLogic runs testdata/logic: limits, prices, basket, intents and texts,
-// bundled as the components are and run by Node, which the browser tests need
-// too.
+// TestLogic runs testdata/logic: limits, prices, basket, intents and texts. They are bundled like
+// the components and run by Node, which the browser tests need too.
 func TestLogic(t *testing.T) {
 	t.Parallel()
 	node, err := exec.LookPath("node")

@@ -10,8 +10,8 @@ import (
 	"larder/httpapi/openapi"
 )
 
-// The types that the pages' sources use are those of the API document, and
-// nobody has changed them by hand. Their first lines have the hashes of both.
+// The types of the pages' sources are generated from the API document and unchanged. Their first
+// lines have the hashes of both.
 func TestTypesAreTheDocuments(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("src/api/openapi.d.ts")

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// What is bundled from others is what they published, to the byte.
+// The bundled packages are byte for byte as published.
 func TestVendored(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{

@@ -10,7 +10,7 @@ import (
 	"larder/httpapi/web"
 )
 
-// mostBytes is what the components may weigh in gzip.
+// mostBytes is the maximum size of the components in gzip.
 const mostBytes = 30 << 10
 
 func TestComponentsAreLight(t *testing.T) {
