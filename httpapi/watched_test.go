@@ -105,6 +105,6 @@ func tolerated(test string, err error) bool {
 var otherSpellings = []string{
 	"TestWireShapes",
 	"TestSpellingsOfClients",
-	"TestLostAnswersOnTheCompatibleAPI", // its orders stand in for any order
+	"TestLostAnswersOnTheCompatibleAPI", // its fixed orders are used for any order
 	"TestOrdersWithoutAKey",             // ordering.allow_missing_key
 }
