@@ -15,6 +15,10 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if os.Getenv("LARDER_TEST_INIT") != "" {
+		env := &Environment{In: os.Stdin, Out: Printer{os.Stdout}, Err: Printer{os.Stderr}}
+		os.Exit(Run(context.Background(), programRoot(env, "init"), []string{"init"}, env))
+	}
 	status := m.Run()
 	http.DefaultClient.CloseIdleConnections()
 	if err := goleak.Find(); err != nil && status == 0 {

@@ -52,7 +52,7 @@ not asked for. With --yes, the command asks nothing, and a failed test is an err
 		{"base-url", "", "address of the ordering service, without /orders/api/v1"},
 		{"auth-url", "", "address of its token endpoint, without /connect/token; default: the address of the service"},
 		{"client-id", "", "client id at the ordering service"},
-		{"client-secret", "", "its secret; prefer the variable or one of the next two flags"},
+		{"client-secret", "", "client secret; prefer the variable or one of the next two flags"},
 		{"client-secret-file", "", "file that holds the secret, relative to the folder of FILE; the configuration refers to it"},
 		{"client-secret-env", "", "variable that holds the secret; the configuration refers to it"},
 		{"redis", "", "address of a Redis, or embedded (in memory only)"},
@@ -133,7 +133,7 @@ func (s *initSession) untilAccepted(ctx context.Context, attempt func(ctx contex
 		if s.unattended {
 			break
 		}
-		kept, err := s.ask(ctx, "Some tests failed. Keep these values anyway? No asks again [y/N]", "", "", false)
+		kept, err := s.ask(ctx, "Some tests failed. Keep these values anyway? No asks again [y/N]", "", "", anyText)
 		if err != nil || strings.EqualFold(kept, "y") {
 			return err
 		}
@@ -149,16 +149,23 @@ func (s *initSession) askConnection(ctx context.Context, again bool) (works bool
 		value            *string
 		text, flag, path string
 	}{
-		{&s.BaseURL, "Address of the ordering service", "base-url", "/orders/api/v1"},
+		{&s.BaseURL, "Address of the ordering service (http:// or https://)", "base-url", "/orders/api/v1"},
 		{&s.AuthURL, "Address of its token endpoint", "auth-url", "/connect/token"},
 		{&s.ClientID, "Client id", "client-id", ""},
 	} {
+		shown := anyText
+		if f.path != "" {
+			shown = httpURL
+		}
+		if !shown(*f.value) {
+			return false, &usageError{"--" + f.flag + ": " + notURL}
+		}
 		if *f.value == "" || again {
 			preset := *f.value
 			if f.flag == "auth-url" {
 				preset = cmp.Or(preset, s.BaseURL)
 			}
-			if *f.value, err = s.ask(ctx, f.text, preset, "--"+f.flag, false); err != nil {
+			if *f.value, err = s.ask(ctx, f.text, preset, "--"+f.flag, shown); err != nil {
 				return false, err
 			}
 		}
@@ -166,7 +173,7 @@ func (s *initSession) askConnection(ctx context.Context, again bool) (works bool
 	}
 	if s.SecretFile == "" && s.SecretVariable == "" && (s.ClientSecret == "" || again) {
 		flags := "LARDER_INIT_CLIENT_SECRET, --client-secret-file or --client-secret-env"
-		if s.ClientSecret, err = s.ask(ctx, "Client secret (not shown)", "", flags, true); err != nil {
+		if s.ClientSecret, err = s.ask(ctx, "Client secret (not shown)", "", flags, nil); err != nil {
 			return false, err
 		}
 	}
@@ -194,7 +201,7 @@ func (s *initSession) askConnection(ctx context.Context, again bool) (works bool
 func (s *initSession) askRestaurants(ctx context.Context, again bool) (works bool, err error) {
 	ids, _ := s.flags.GetStringArray("restaurant")
 	if len(ids) == 0 || again {
-		answer, err := s.ask(ctx, "Restaurant ids, separated by spaces; Enter for none now", "", "", false)
+		answer, err := s.ask(ctx, "Restaurant ids, separated by spaces; Enter for none now", "", "", anyText)
 		if err != nil {
 			return false, err
 		}
@@ -214,7 +221,7 @@ func (s *initSession) askRestaurants(ctx context.Context, again bool) (works boo
 		}
 	}
 	for i := 0; i < len(ids) && works && err == nil; i++ {
-		s.Restaurants[i].Name, err = s.ask(ctx, "Display name", ids[i], "", false)
+		s.Restaurants[i].Name, err = s.ask(ctx, "Display name", ids[i], "", anyText)
 	}
 	return works, err
 }
@@ -222,10 +229,13 @@ func (s *initSession) askRestaurants(ctx context.Context, again bool) (works boo
 // askRedis asks where to store menus and orders, and connects to it.
 func (s *initSession) askRedis(ctx context.Context, again bool) (works bool, err error) {
 	if s.Redis = s.text("redis"); s.Redis == "" || again {
-		s.Redis, err = s.ask(ctx, "Redis: embedded (in memory, lost when larder stops) or redis://host:6379", "embedded", "", false)
+		s.Redis, err = s.ask(ctx, "Redis: embedded (in memory, lost when larder stops) or redis://host:6379", "embedded", "", redisURL)
 		if err != nil {
 			return false, err
 		}
+	}
+	if !redisURL(s.Redis) {
+		return false, &usageError{"--redis: " + notURL}
 	}
 	_, cfg := s.load()
 	if cfg == nil || s.offline || s.Redis == "embedded" {
@@ -238,10 +248,30 @@ func (s *initSession) askRedis(ctx context.Context, again bool) (works bool, err
 	return works, nil
 }
 
+// notURL is the error of an answer that is not a URL.
+const notURL = "not a valid URL (the input is not shown, because it may be a secret)"
+
+func anyText(string) bool { return true }
+
+// httpURL reports whether text is a URL of HTTP or the beginning of one.
+func httpURL(text string) bool { return startsLike(text, "http://", "https://") }
+
+// redisURL reports whether text is a value of redis.url or the beginning of one.
+func redisURL(text string) bool {
+	return startsLike(text, "embedded", "redis:", "rediss:", "redis+", "rediss+")
+}
+
+func startsLike(text string, prefixes ...string) bool {
+	return slices.ContainsFunc(prefixes, func(prefix string) bool {
+		return strings.HasPrefix(text, prefix) || strings.HasPrefix(prefix, text)
+	})
+}
+
 // ask prints a question on standard error and returns the answer, or the preset if
 // the answer is empty. Unattended, it returns the preset; without one, the error
-// names flag. A terminal does not show a secret.
-func (s *initSession) ask(ctx context.Context, text, preset, flag string, secret bool) (string, error) {
+// names flag. It never prints an answer that shown rejects, and asks again. If
+// shown is nil, the answer is a secret.
+func (s *initSession) ask(ctx context.Context, text, preset, flag string, shown func(string) bool) (string, error) {
 	if s.unattended {
 		if preset == "" && flag != "" {
 			return "", &usageError{flag + " is missing; it is required with --yes"}
@@ -251,24 +281,28 @@ func (s *initSession) ask(ctx context.Context, text, preset, flag string, secret
 	if preset != "" {
 		text += " [" + preset + "]"
 	}
-	answer, err := s.read(ctx, text+": ", secret)
-	switch {
-	case answer != "":
-		return answer, nil
-	case errors.Is(err, io.EOF):
-		return "", &usageError{fmt.Sprintf("the input ended before an answer to %q: use --yes and flags", text)}
-	default:
-		return preset, err
+	for {
+		answer, err := s.read(ctx, text+": ", shown)
+		switch {
+		case answer != "" && shown != nil && !shown(answer):
+			s.printFinding(finding{Subject: "answer", Msg: notURL})
+		case answer != "":
+			return answer, nil
+		case errors.Is(err, io.EOF):
+			return "", &usageError{fmt.Sprintf("the input ended before an answer to %q: use --yes and flags", text)}
+		default:
+			return preset, err
+		}
 	}
 }
 
-// read prints the prompt and reads one line, until ctx ends. Nothing can interrupt
-// the read itself, so it is left to the end of the program.
-func (s *initSession) read(ctx context.Context, prompt string, secret bool) (answer string, err error) {
+// read prints the prompt and reads one line, until ctx ends. The read itself cannot
+// be interrupted, so its goroutine remains until the program ends.
+func (s *initSession) read(ctx context.Context, prompt string, shown func(string) bool) (answer string, err error) {
 	done := make(chan struct{})
 	var text string
 	var failed error
-	go func() { text, failed = s.line(prompt, secret); close(done) }()
+	go func() { text, failed = s.line(prompt, shown); close(done) }()
 	select {
 	case <-done:
 		return text, failed

@@ -38,8 +38,9 @@ func TestInitAsks(t *testing.T) {
 	url := clitest.OrderingService(t, sandbox.Config{})
 	file := filepath.Join(t.TempDir(), "larder.yaml")
 	answers := strings.Join([]string{
-		url + "/orders/api/v1/", // as it stands in the document
-		"",                      // the token endpoint is there too
+		"S3CRET",                // asked again, and not shown
+		url + "/orders/api/v1/", // as in the documentation
+		"",                      // the token endpoint has the same address
 		"demo", "demo-secret",
 		sandbox.BistroID, "The Bistro: \"best\" for ${5}",
 		"embedded", "",
@@ -47,6 +48,9 @@ func TestInitAsks(t *testing.T) {
 	got := command{in: answers}.run(t, "init", file)
 	if got.Status != StatusDone || !strings.Contains(got.Out, "larder serve --config "+file+"\n") {
 		t.Fatalf("init: %+v", got)
+	}
+	if strings.Contains(got.Err, "S3CRET") || !strings.Contains(got.Err, notURL) {
+		t.Errorf("init shows what may be a secret: %s", got.Err)
 	}
 	for _, said := range []string{"ok  token: works with token_request document", "ok  menu without a restaurant: ", "ok  menu of " + sandbox.BistroID} {
 		if !strings.Contains(got.Err, said) {
@@ -196,6 +200,8 @@ func TestInitUnattendedFailsAndWritesNothing(t *testing.T) {
 		"wrong credentials": {nil, []string{"LARDER_INIT_CLIENT_SECRET=wrong"}, StatusFailed, "invalid_client"},
 		"no secret":         {nil, nil, StatusUsage, "LARDER_INIT_CLIENT_SECRET, --client-secret-file or --client-secret-env"},
 		"nobody there":      {[]string{"--base-url", "http://127.0.0.1:1"}, secret, StatusFailed, "connection refused"},
+		"a secret as URL":   {[]string{"--base-url", "S3CRET"}, secret, StatusUsage, "--base-url: not a valid URL (the input is not shown"},
+		"a secret as Redis": {[]string{"--redis", "S3CRET"}, secret, StatusUsage, "--redis: not a valid URL (the input is not shown"},
 		"no address":        {[]string{"--base-url", ""}, secret, StatusUsage, "--base-url is missing"},
 		"no such place":     {[]string{"--restaurant", "nowhere"}, secret, StatusFailed, "menu of nowhere"},
 		"no restaurant id":  {[]string{"--restaurant", "a b"}, secret, StatusFailed, "a b"},
@@ -209,6 +215,9 @@ func TestInitUnattendedFailsAndWritesNothing(t *testing.T) {
 			got := command{env: tc.env}.run(t, unattended(url, file, tc.args...)...)
 			if got.Status != tc.status || !strings.Contains(got.Err, tc.says) || tc.status == StatusFailed && !strings.Contains(got.Err, "nothing was written. Use ") {
 				t.Errorf("init: %+v, want %d and %q", got, tc.status, tc.says)
+			}
+			if strings.Contains(got.Err, "S3CRET") {
+				t.Errorf("init shows what may be a secret: %s", got.Err)
 			}
 			if _, err := os.Stat(file); !os.IsNotExist(err) {
 				t.Errorf("there is a file all the same: %v", err)

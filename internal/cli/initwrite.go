@@ -19,15 +19,15 @@ var initText string
 
 //nolint:gochecknoglobals // constant
 var initTemplate = template.Must(template.New("larder.yaml").Funcs(template.FuncMap{
-	"quote":  strconv.Quote,                                                             // as YAML
+	"quote":  strconv.Quote,                                                             // YAML
 	"escape": func(text string) string { return strings.ReplaceAll(text, "${", "$${") }, // not a variable
 }).Parse(initText))
 
-// load returns the configuration that the answers make. If it is not valid, load
-// prints the errors, and cfg is nil.
+// load returns the configuration with the answers. If it is not valid, load prints
+// the errors, and cfg is nil.
 func (s *initSession) load() (text []byte, cfg *configs.Config) {
 	var b bytes.Buffer
-	_ = initTemplate.Execute(&b, s) // only a wrong template fails
+	_ = initTemplate.Execute(&b, s) // fails only if the template is wrong
 	others := func(entry string) bool { return !strings.HasPrefix(entry, s.SecretVariable+"=") }
 	cfg, err := configs.Parse(s.file, b.Bytes(), slices.DeleteFunc(slices.Clone(s.env.Environ), others))
 	faults, _ := errors.AsType[configs.Errors](err)
@@ -68,7 +68,7 @@ type initResult struct {
 	File         string    `json:"file"`
 	TokenRequest string    `json:"tokenRequest,omitempty"` // the form that works; empty with --offline
 	Restaurants  []string  `json:"restaurants"`
-	Redis        string    `json:"redis"` // its kind; an address may hold a password
+	Redis        string    `json:"redis"` // only the scheme, because a URL may contain a password
 	Tried        []finding `json:"tried"`
 	Next         []string  `json:"next"`
 }
@@ -88,9 +88,9 @@ func (s *initSession) report() error {
 		}
 		return PrintJSON(s.env.Out, result)
 	}
-	s.env.Out.Printf("%s is written; only you can read it: it holds secrets.\n", s.file)
+	s.env.Out.Printf("Created %s. Only you can read it, because it contains secrets.\n", s.file)
 	if s.Redis == "embedded" {
-		s.env.Out.Println("Redis is embedded: menus and orders are gone when larder stops. To keep them, name a Redis in redis.url.")
+		s.env.Out.Println("Redis is embedded: menus and orders are lost when larder stops. To keep them, set redis.url to a Redis server.")
 	}
 	s.env.Out.Printf("Orders need these settings in redis.conf:\n  appendonly yes\n  maxmemory-policy noeviction\n")
 	s.env.Out.Printf("Next:\n  %s\n  %s   # in another terminal\n  %s   # at any time\n", next[0], next[1], next[2])
