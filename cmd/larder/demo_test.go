@@ -232,7 +232,7 @@ func TestCommandsAgainstARunningDaemon(t *testing.T) {
 			t.Errorf("check --online of a restaurant that the service does not have: %+v", got)
 		}
 		got = command{env: append(slices.Clone(env), "LARDER_ORDERING_ALLOW_NON_DURABLE=false")}.run(t, "check", "--online", "--config", "../../configs/demo.yaml")
-		if got.Status != cli.StatusFailed || !strings.Contains(got.Out, "FAILED  orders: none would be placed: the embedded Redis keeps orders in memory only") {
+		if got.Status != cli.StatusFailed || !strings.Contains(got.Out, "FAILED  orders: cannot be placed: the embedded Redis keeps orders in memory only") {
 			t.Errorf("check --online where orders would be forgotten: %+v", got)
 		}
 		durable := append(slices.Clone(env), "LARDER_ORDERING_ALLOW_NON_DURABLE=false", "LARDER_REDIS_URL="+redistest.Start(t, redistest.AppendOnly()).URL())
@@ -244,7 +244,7 @@ func TestCommandsAgainstARunningDaemon(t *testing.T) {
 		got = command{env: env}.run(t, "check", "--online", "--config", "../../configs/demo.yaml")
 		if got.Status != cli.StatusFailed || !strings.Contains(got.Out, "FAILED  redis: ") || !strings.Contains(got.Out, "FAILED  connection main token: ") ||
 			!strings.Contains(got.Out, "; token_request oauth does not work either: ") || strings.Contains(got.Out, ": upstream: ") ||
-			!strings.Contains(got.Out, "FAILED  connection main menu: not tried: there is no token to ask with") {
+			!strings.Contains(got.Out, "FAILED  connection main menu: not tested: there is no token") {
 			t.Errorf("check --online of what does not work: %+v", got)
 		}
 	})

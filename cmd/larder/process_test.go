@@ -256,12 +256,12 @@ func TestATakenPortIsReportedWithWhatToChange(t *testing.T) {
 		"demo, sandbox": {larder(t, "demo", "--exit", "--sandbox-listen", taken), "with --sandbox-listen (--sandbox-listen 127.0.0.1:0 takes any free port)"},
 		"sandbox":       {larder(t, "sandbox", "--listen", taken), "with --listen (--listen 127.0.0.1:0 takes any free port)"},
 	} {
-		if tc.got.Status != cli.StatusFailed || !strings.Contains(tc.got.Err, taken+" is taken by another program") || !strings.Contains(tc.got.Err, tc.says) || strings.Contains(tc.got.Err, "httpapi") {
+		if tc.got.Status != cli.StatusFailed || !strings.Contains(tc.got.Err, taken+" is already in use by another program") || !strings.Contains(tc.got.Err, tc.says) || strings.Contains(tc.got.Err, "httpapi") {
 			t.Errorf("%s on a taken port: %+v, want 1 and %q", name, tc.got, tc.says)
 		}
 	}
 	got := larder(t, "sandbox", "--listen", "192.0.2.1:0")
-	if got.Status != cli.StatusFailed || !strings.Contains(got.Err, "is no address of this machine") {
+	if got.Status != cli.StatusFailed || !strings.Contains(got.Err, "is not an address of this machine") {
 		t.Errorf("sandbox on an address of elsewhere: %+v", got)
 	}
 }

@@ -46,7 +46,7 @@ func TestWrongUsageIsStatus2(t *testing.T) {
 		"serve of nothing":                      {[]string{"serve"}, nil, "no configuration: use --config FILE"},
 		"check of nothing":                      {[]string{"check"}, []string{"LARDER_SYNC_HISTORY=5"}, "no configuration: use --config FILE"},
 		"sync of nothing":                       {[]string{"sync"}, nil, "specify at least one restaurant, or --all"},
-		"sync of some and all":                  {[]string{"sync", "--all", "one"}, nil, "--all is every restaurant: leave out one, or --all"},
+		"sync of some and all":                  {[]string{"sync", "--all", "one"}, nil, "--all selects every restaurant: leave out one, or --all"},
 		"wrong value in environment":            {[]string{"status"}, []string{"LARDER_JSON=perhaps"}, `environment LARDER_JSON: "perhaps" is not true or false` + "\n"},
 		"wrong number":                          {[]string{"demo", "--products", "many"}, nil, `--products: "many" is not an integer, or too large` + "\n"},
 		"neither true nor false":                {[]string{"demo", "--exit=perhaps"}, nil, `--exit: "perhaps" is not true or false` + "\n"},
@@ -67,7 +67,7 @@ func TestWrongUsageIsStatus2(t *testing.T) {
 		"demo: more restaurants than can be made": {
 			[]string{"demo", "--exit", "--restaurants", "10001"}, nil, "--restaurants must be between 0 (the bistro) and 10000, not 10001",
 		},
-		"diff of a restaurant": {[]string{"menu", "diff", "one", "two"}, nil, "say --config"},
+		"diff of a restaurant": {[]string{"menu", "diff", "one", "two"}, nil, "use --config"},
 		"diff of one input with itself": {
 			[]string{"menu", "diff", "-", "-"}, nil, "only one of the menus can come from standard input",
 		},

@@ -23,16 +23,16 @@ import (
 	"larder/ordering/journal"
 )
 
-// onlineLimit bounds everything that check --online asks of one service.
+// onlineLimit is the timeout of all tests of one service.
 const onlineLimit = time.Minute
 
-// finding is one thing that was checked.
+// finding is the result of one check.
 type finding struct {
 	Subject string `json:"subject"`
 	OK      bool   `json:"ok"`
 	Msg     string `json:"msg"`
 
-	// The place of an error of the configuration.
+	// The position of a configuration error.
 	File     string `json:"file,omitempty"`
 	Line     int    `json:"line,omitempty"`
 	Column   int    `json:"column,omitempty"`
@@ -43,14 +43,15 @@ type finding struct {
 func checkCommand(env *Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check --config FILE",
-		Short: "Check a configuration; with --online also what it connects to",
-		Long: `Check a configuration: everything that is wrong is named with file, line and
-column. With --online also ask Redis, whether it takes what larder writes and can be
-trusted with orders where someone may place them, and each connection for a token and the menus of its restaurants (the first 20); where the
-configured token request does not work, the others are tried and the one that
-would work is named.
+		Short: "Check a configuration, and with --online its Redis and ordering services",
+		Long: `Check a configuration, and report every error with its file, line and column.
 
-With --allow-unknown-keys it says what larder serve would do with that flag.`,
+With --online, also test Redis and each connection. Redis must accept larder's
+commands, and must be durable if clients may place orders. A connection must
+return a token and the menus of its first 20 restaurants. If the configured
+token_request fails, the other forms are tested, and one that works is reported.
+
+With --allow-unknown-keys, unknown keys are only warnings, as for larder serve.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := LoadService(cmd, env, configs.CheckFolders)
 			var faults configs.Errors
@@ -67,14 +68,14 @@ With --allow-unknown-keys it says what larder serve would do with that flag.`,
 			return report(cmd, env, findings)
 		},
 	}
-	cmd.Flags().Bool("online", false, "also try Redis and the ordering services")
+	cmd.Flags().Bool("online", false, "also test Redis and the ordering services")
 	AddConfig(cmd)
 	AddUnknownKeys(cmd)
 	AddJSON(cmd)
 	return cmd
 }
 
-// newFinding is the result of a check: err, or ok if there is none.
+// newFinding returns the finding of a check that returned err; ok is the message of success.
 func newFinding(what, ok string, err error) finding {
 	if err != nil {
 		return finding{Subject: what, Msg: stripPackage(err.Error())}
@@ -93,7 +94,7 @@ func configFindings(cfg *configs.Config) []finding {
 	return findings
 }
 
-// errorFindings are the faults of a configuration, each with its place.
+// errorFindings converts the errors of a configuration.
 func errorFindings(faults configs.Errors) []finding {
 	return mapped(faults, func(f *configs.Error) finding {
 		return finding{
@@ -111,8 +112,7 @@ func onlineChecks(ctx context.Context, cfg *configs.Config) []finding {
 }
 
 // checkStateDir reports whether this user can write to ordering.state_dir (policy
-// O14a), or create it. It leaves nothing behind: the folder may have to belong to
-// another user.
+// O14a) or create it. It creates nothing, because another user may have to own it.
 func checkStateDir(dir string) []finding {
 	if dir == "" {
 		return nil
@@ -129,15 +129,15 @@ func checkStateDir(dir string) []finding {
 		}
 	}
 	if err != nil {
-		err = fmt.Errorf("%s cannot be written (%w): let the user who runs larder write there, or name another folder", dir, err)
+		err = fmt.Errorf("%s is not writable (%w): grant the user who runs larder write access, or set another directory", dir, err)
 	}
 	f := newFinding("ordering.state_dir", dir+" can be written", err)
 	f.Key = f.Subject
 	return []finding{f}
 }
 
-// checkRedis asks whether Redis answers and takes what larder writes, what it is and, where the configuration
-// lets someone place orders, whether it can be trusted with them (policy O14).
+// checkRedis tests that Redis accepts larder's commands and, if clients may place
+// orders, that it is durable (policy O14).
 func checkRedis(ctx context.Context, cfg *configs.Config) []finding {
 	ctx, cancel := context.WithTimeout(ctx, onlineLimit)
 	defer cancel()
@@ -145,14 +145,14 @@ func checkRedis(ctx context.Context, cfg *configs.Config) []finding {
 	if err != nil {
 		return []finding{newFinding("redis", "", err)}
 	}
-	defer func() { _ = redis.Close() }() // it was only asked
+	defer func() { _ = redis.Close() }() // it was only read
 	info, err := redis.ServerInfo(ctx)
 	if err == nil {
 		keys := cache.NewKeys(redis.Prefix())
-		err = redis.Probe(ctx, keys.Notices(), keys.RunNotices()) // of a cluster every master
+		err = redis.Probe(ctx, keys.Notices(), keys.RunNotices()) // every master of a cluster
 	}
 	if refused, ok := errors.AsType[*redisdb.RefusedError](err); ok {
-		return []finding{{Subject: "redis", Msg: fmt.Sprintf("(%s) answers, but %s: %v", info, redisdb.SafeText(err), refused.Err)}}
+		return []finding{{Subject: "redis", Msg: fmt.Sprintf("(%s) responds, but %s: %v", info, redisdb.SafeText(err), refused.Err)}}
 	}
 	if err != nil {
 		return []finding{{Subject: "redis", Msg: fmt.Sprintf("(%s) %s", redis.Topology(), stripPackage(err.Error()))}}
@@ -162,14 +162,14 @@ func checkRedis(ctx context.Context, cfg *configs.Config) []finding {
 		return findings
 	}
 	rules := cfg.Ordering
-	rules.StateDir = "" // the journal would create it
+	rules.StateDir = "" // otherwise the journal would create it
 	orders := journal.New(redis, rules, silentlog.New())
-	at := map[string]int{} // connections with the same message are one finding; their records may be on different masters of a cluster
+	at := map[string]int{} // joins connections with the same message; in a cluster their records may be on different masters
 	for _, connection := range cfg.Connections {
 		f := newFinding("orders of "+connection.Name, "can be placed", nil)
 		if rule, err := checkJournal(ctx, orders, connection.Name); err != nil {
 			f = newFinding(f.Subject, "", err)
-		} else if !redis.Embedded() { // of which no server ever takes over
+		} else if !redis.Embedded() { // an embedded Redis has no replicas
 			f.Msg += "; " + rule
 		}
 		if i, seen := at[f.Msg]; seen {
@@ -185,19 +185,19 @@ func checkRedis(ctx context.Context, cfg *configs.Config) []finding {
 	return findings
 }
 
-// checkJournal returns an error if orders of a connection cannot be recorded, else
-// which rule of replicas applies (policies O14 and O14a).
+// checkJournal returns an error if orders of a connection cannot be recorded,
+// otherwise the rule for replicas that applies (policies O14 and O14a).
 func checkJournal(ctx context.Context, orders *journal.Journal, connection string) (rule string, err error) {
 	err = orders.Ready(ctx, connection)
 	if notReady, ok := errors.AsType[*ordering.NotReadyError](err); ok {
-		return "", errors.New("none would be placed: " + notReady.Msg)
+		return "", errors.New("cannot be placed: " + notReady.Msg)
 	}
 	if err != nil {
 		return "", err
 	}
 	health, err := orders.Health(ctx, connection)
 	if err == nil && !health.PausedAt.IsZero() {
-		err = errors.New("none would be placed: Redis was restored or has lost orders; accept the journal with larder order accept-restore")
+		err = errors.New("cannot be placed: Redis was restored or has lost orders; accept the journal with larder order accept-restore")
 	}
 	return health.Rule(), err
 }
@@ -215,19 +215,19 @@ func checkConnection(ctx context.Context, cfg *configs.Config, connection upstre
 	if err != nil {
 		return []finding{
 			{Subject: what + " token", Msg: probeText(probes)},
-			{Subject: what + " menu", Msg: "not tried: there is no token to ask with"},
+			{Subject: what + " menu", Msg: "not tested: there is no token"},
 		}
 	}
 	token := newFinding(what+" token", "token_request "+connection.TokenRequest.String()+" works", nil)
 	return append([]finding{token}, checkMenus(ctx, cfg, client)...)
 }
 
-// probeText is the result of each form of the token request.
+// probeText describes the result of each form of the token request.
 func probeText(probes []upstream.Probe) string {
 	return strings.Join(mapped(probes, func(probe upstream.Probe) string {
 		switch {
 		case probe.Err == nil:
-			return fmt.Sprintf("it would work with token_request: %s", probe.Request)
+			return fmt.Sprintf("token_request %s works: change the configuration", probe.Request)
 		case probe.Configured:
 			return fmt.Sprintf("token_request %s: %s", probe.Request, stripPackage(probe.Err.Error()))
 		default:
@@ -236,12 +236,11 @@ func probeText(probes []upstream.Probe) string {
 	}), "; ")
 }
 
-// maxCheckedRestaurants is how many restaurants of a connection check --online asks
-// for their menus.
+// maxCheckedRestaurants limits the menus of a connection that check --online fetches.
 const maxCheckedRestaurants = 20
 
-// checkMenus fetches the menus of the connection as the daemon does: its own where
-// it has one, and those of its first restaurants.
+// checkMenus fetches the default menu of a connection, if it is configured, and the
+// menus of its first restaurants.
 func checkMenus(ctx context.Context, cfg *configs.Config, client *upstream.Client) []finding {
 	what := "connection " + client.Name() + " menu"
 	var findings []finding
@@ -252,14 +251,14 @@ func checkMenus(ctx context.Context, cfg *configs.Config, client *upstream.Clien
 	restaurants := slices.DeleteFunc(slices.Clone(cfg.Restaurants), elsewhere)
 	for i, r := range restaurants {
 		if i == maxCheckedRestaurants {
-			return append(findings, newFinding(what, fmt.Sprintf("tried the first %d of %d restaurants", i, len(restaurants)), nil))
+			return append(findings, newFinding(what, fmt.Sprintf("tested the first %d of %d restaurants", i, len(restaurants)), nil))
 		}
 		findings = append(findings, checkMenu(ctx, client, what+" of restaurant "+string(r.ID), string(r.ID)))
 	}
 	return findings
 }
 
-// checkMenu fetches one menu; restaurant is empty for the connection's own.
+// checkMenu fetches one menu; an empty restaurant means the default menu.
 func checkMenu(ctx context.Context, client *upstream.Client, what, restaurant string) finding {
 	view, size, err := fetchMenu(ctx, client, restaurant)
 	if err != nil {
@@ -268,7 +267,7 @@ func checkMenu(ctx context.Context, client *upstream.Client, what, restaurant st
 	return newFinding(what, fmt.Sprintf("%s, %d bytes", Plural(len(view.Products), "dish", "dishes"), size), nil)
 }
 
-// fetchMenu fetches and decodes a menu view; restaurant is empty for the connection's own.
+// fetchMenu fetches and decodes a menu view; an empty restaurant means the default menu.
 func fetchMenu(ctx context.Context, client *upstream.Client, restaurant string) (view *menu.View, size int, err error) {
 	answer, err := client.MenuView(ctx, restaurant, upstream.Validator{}, 0)
 	if err != nil {

@@ -15,13 +15,11 @@ import (
 	"larder/internal/client"
 )
 
-// completionLimit bounds what a shell waits for when the running larder is
-// asked for its restaurants.
+// completionLimit is the timeout of a request to the running larder for completion.
 const completionLimit = time.Second
 
-// prepare does for a command and those below it what they have in common: they take
-// no arguments where nothing else is said, and the shell completes their flags and
-// arguments. No file is offered for the others.
+// prepare configures a command and its subcommands: no arguments by default, and
+// completion of flags and arguments. Files are completed only where they are allowed.
 func prepare(cmd *cobra.Command, env *Environment) {
 	if cmd.Args == nil {
 		cmd.Args = argRange(0, 0)
@@ -42,7 +40,7 @@ func prepare(cmd *cobra.Command, env *Environment) {
 	}
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		if complete := flags[f.Name]; complete != nil {
-			_ = cmd.RegisterFlagCompletionFunc(f.Name, complete) // it is there, and has none yet
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, complete) // the flag exists, without a function
 		}
 	})
 	switch _, arguments, _ := strings.Cut(strings.ReplaceAll(cmd.Use, "--config FILE", ""), " "); {
@@ -58,7 +56,7 @@ func prepare(cmd *cobra.Command, env *Environment) {
 	}
 }
 
-// endingIn offers the files with one of the endings, and folders.
+// endingIn completes files with one of the extensions, and directories.
 func endingIn(endings ...string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) > 0 {
@@ -68,8 +66,8 @@ func endingIn(endings ...string) cobra.CompletionFunc {
 	}
 }
 
-// completeRestaurants offers the running larder's restaurants, each once; files
-// too where a command takes either and no restaurant begins like that.
+// completeRestaurants completes the ids of the running larder's restaurants. If none
+// matches and the command also accepts a file, it completes files.
 func completeRestaurants(env *Environment) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) > 0 && !strings.Contains(cmd.Use, "…") {
@@ -86,8 +84,8 @@ func completeRestaurants(env *Environment) cobra.CompletionFunc {
 	}
 }
 
-// knownRestaurants asks the running larder for the restaurants whose ids begin
-// like that, with their names. One that does not answer at once has none.
+// knownRestaurants returns the ids that start with typed, with the restaurants'
+// names, or nothing if the running larder does not respond in time.
 func knownRestaurants(cmd *cobra.Command, env *Environment, typed string) []cobra.Completion {
 	if fromEnvironment(cmd, env.Environ) != nil || cmd.Flags().Lookup("url") == nil {
 		return nil

@@ -1,14 +1,13 @@
-// Package cli is the command line as a client of a running larder: order, menu,
-// sync, status, init, check and config, and what every command shares: flags, the
-// environment, output, completion, errors and hints.
+// Package cli contains the commands that are clients of a running larder (order,
+// menu, sync, status), the commands init, check and config, and what all commands
+// share: flags, the environment, output, completion, errors and hints.
 //
-// Nothing reaches a terminal but through Printer, which escapes control characters
-// (policy H9). Run turns the error of a command into an exit status, one message with
-// what to do next, or the JSON of both.
+// All output to a terminal goes through Printer, which escapes control characters
+// (policy H9). Run converts the error of a command into an exit status, and one
+// message with a hint or one JSON object.
 //
-// The program (cmd/larder) makes the Environment, adds its own commands to Root and
-// calls Run. The demo (internal/demo) shares flags and output, and the forms in which
-// the commands read orders and menus. The package never starts a daemon or a
-// sandbox: a command calls a running larder, or reads files. Only check, init and
-// menu diff ask Redis or an ordering service themselves.
+// cmd/larder creates the Environment, adds its own commands to Root and calls Run.
+// internal/demo uses the flags, the output and the types of orders and menus. The
+// package never starts a daemon or a sandbox. Only check, init and menu diff connect
+// to Redis or an ordering service directly.
 package cli

@@ -17,7 +17,7 @@ import (
 	"larder/internal/client"
 )
 
-// printError prints what happened, and what to do.
+// printError prints an error and the hint for it.
 func (env *Environment) printError(err error, hint string) {
 	lines := errorLines(err)
 	switch {
@@ -37,8 +37,8 @@ func (env *Environment) printError(err error, hint string) {
 	}
 }
 
-// commandError is the JSON of an error. Code and Msg have the names that the error
-// responses of the HTTP interface use. The members of a daemon's error response follow.
+// commandError is the JSON form of an error. Code and Msg have the same names as in
+// error responses of the HTTP API.
 type commandError struct {
 	Code   string         `json:"code"`
 	Msg    string         `json:"msg"`
@@ -46,7 +46,7 @@ type commandError struct {
 	Errors configs.Errors `json:"errors,omitempty"`
 }
 
-// The codes of errors that no daemon reported.
+// The codes of errors that do not come from a daemon.
 const (
 	codeFailed        = "failed"
 	codeUnreachable   = "larder_unreachable"
@@ -55,8 +55,8 @@ const (
 	codeUsage         = "invalid_usage"
 )
 
-// errorJSON returns an error as JSON: code, msg and next. A daemon's error keeps
-// its code and all its members.
+// errorJSON returns an error as JSON with code, msg and next. The error response of
+// a daemon keeps its code and all members.
 func errorJSON(cmd *cobra.Command, err error) json.RawMessage {
 	f := commandError{Code: codeFailed, Msg: err.Error(), Next: hintFor(cmd, err)}
 	refused, ok := errors.AsType[*client.Error](err)
@@ -80,10 +80,10 @@ func errorJSON(cmd *cobra.Command, err error) json.RawMessage {
 	return text
 }
 
-// errReported fails a command whose output already says why.
+// errReported is returned by a command that has already printed its failure.
 var errReported = errors.New("failed")
 
-// reported returns err, or errReported where the output says that something failed.
+// reported returns err, or errReported if failed.
 func reported(err error, failed bool) error {
 	if err == nil && failed {
 		return errReported
@@ -97,26 +97,26 @@ func isA[E error](err error) bool {
 	return ok
 }
 
-// usageError is a wrong command line that only the command itself can see.
+// usageError is an invalid command line that cobra does not detect.
 type usageError struct{ msg string }
 
 func (u *usageError) Error() string { return u.msg }
 
-// NewUsageError returns the error of a command line that is wrong as msg says.
+// NewUsageError returns the error of an invalid command line.
 func NewUsageError(msg string) error { return &usageError{msg} }
 
-// linesError is an error with a text of its own, which may take several lines.
-// Line ends anywhere else in an error come from outside, and are escaped.
+// linesError is an error with its own text of one or more lines. Line breaks in
+// other errors come from outside and are escaped.
 type linesError struct {
 	lines []string
-	err   error // the cause, which the lines already tell
+	err   error // the cause, which lines already describe
 }
 
 func (e *linesError) Error() string { return strings.Join(e.lines, "\n") }
 
 func (e *linesError) Unwrap() error { return e.err }
 
-// hintError is an error with a hint of its own.
+// hintError is an error with its own hint.
 type hintError struct {
 	err  error
 	hint string
@@ -126,12 +126,12 @@ func (e *hintError) Error() string { return e.err.Error() }
 
 func (e *hintError) Unwrap() error { return e.err }
 
-// interrupted is a command that a person has ended before its end.
+// interrupted returns the error of a command that the user interrupted.
 func interrupted(msg string) error { return &linesError{[]string{msg}, context.Canceled} }
 
-// errorLines are the lines that an error is printed as.
+// errorLines returns the lines of an error message.
 func errorLines(err error) []string {
-	switch e := err.(type) { //nolint:errorlint // each wrapper is taken off by itself
+	switch e := err.(type) { //nolint:errorlint // each wrapper is removed separately
 	case *linesError:
 		return e.lines
 	case *hintError:
@@ -141,15 +141,15 @@ func errorLines(err error) []string {
 		for _, each := range e.Unwrap() {
 			all, texts = append(all, errorLines(each)...), append(texts, each.Error())
 		}
-		if strings.Join(texts, "\n") == err.Error() { // joined, not wrapped in a sentence
+		if strings.Join(texts, "\n") == err.Error() { // joined errors
 			return all
 		}
 	}
 	return []string{err.Error()}
 }
 
-// ListenError explains what to change about an address that cannot be listened on.
-// what is the flag or key that holds it.
+// ListenError explains why an address cannot be listened on, and what to change.
+// what is the flag or key of the address.
 func ListenError(err error, what string) error {
 	fault, ok := errors.AsType[*net.OpError](err)
 	if !ok || fault.Op != "listen" {
@@ -158,15 +158,15 @@ func ListenError(err error, what string) error {
 	msg := fmt.Sprintf("cannot listen: %s (%s)", client.RootCause(err), what)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		msg = fmt.Sprintf("%v is taken by another program: say another address with %s", fault.Addr, what)
+		msg = fmt.Sprintf("%v is already in use by another program: choose another address with %s", fault.Addr, what)
 	case errors.Is(err, syscall.EACCES):
-		msg = fmt.Sprintf("listening on %v is not allowed (ports below 1024 need the right to): say another address with %s",
+		msg = fmt.Sprintf("listening on %v is not permitted (ports below 1024 need a privilege): choose another address with %s",
 			fault.Addr, what)
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		msg = fmt.Sprintf("%v is no address of this machine: say another one with %s", fault.Addr, what)
+		msg = fmt.Sprintf("%v is not an address of this machine: choose another one with %s", fault.Addr, what)
 	}
 	return &hintError{&linesError{[]string{msg}, err}, ""}
 }
 
-// AnyPort shows how a flag asks for any free port.
+// AnyPort describes how a flag selects any free port.
 func AnyPort(flag string) string { return " (" + flag + " 127.0.0.1:0 takes any free port)" }

@@ -32,7 +32,7 @@ func TestMenuLintOfAFile(t *testing.T) {
 func TestMenuShowOfAFile(t *testing.T) {
 	t.Parallel()
 	out := must(t, "menu", "show", "--restaurant", "north", clitest.WriteFile(t, "menu.json", clitest.LunchMenu))
-	for _, part := range []string{`menu view "Lunch": 1 category, 2 dishes`, "\nSoups\n", "Spice: 1 to 2 of 1", "(no category)", "stopped"} {
+	for _, part := range []string{`menu view "Lunch": 1 category, 2 dishes`, "\nSoups\n", "Spice: 1 to 2 of 1", "(no category)", "out of stock"} {
 		if !strings.Contains(out, part) {
 			t.Errorf("no %q in\n%s", part, out)
 		}
@@ -97,7 +97,7 @@ func TestMenuDiffOfFiles(t *testing.T) {
 		t.Errorf("menu diff: %+v, want %q", got, want)
 	}
 	stopped := command{in: strings.ReplaceAll(clitest.LunchMenu, `["north"]`, "true")}.run(t, "menu", "diff", file, "-")
-	if stopped.Out != "! b  Bread: stopped\n" {
+	if stopped.Out != "! b  Bread: out of stock\n" {
 		t.Errorf("menu diff of a stop: %+v", stopped)
 	}
 	if out := must(t, "menu", "diff", file, file); out != "no difference\n" {

@@ -10,31 +10,30 @@ import (
 // envAnnotation marks a flag with the environment variable that sets it.
 const envAnnotation = "larder_env"
 
-// StringFlag returns the value of a flag; "" where the command has no such flag.
+// StringFlag returns the value of a flag, or "" if the command does not have it.
 func StringFlag(cmd *cobra.Command, name string) string {
 	value, _ := cmd.Flags().GetString(name)
 	return value
 }
 
-// BoolFlag reports whether a flag is set; false where the command has no such flag.
+// BoolFlag reports whether a flag is set; false if the command does not have it.
 func BoolFlag(cmd *cobra.Command, name string) bool {
 	value, _ := cmd.Flags().GetBool(name)
 	return value
 }
 
-// SetEnv lets an environment variable set a flag, and names it in the help.
-// Only flags of connection and output have one: a variable that a shell still
-// has from earlier must not change what a command does.
+// SetEnv lets an environment variable set a flag, and adds it to the help. Only
+// flags for connections and output have variables: an old variable of the shell
+// must not change what a command does.
 func SetEnv(flags *pflag.FlagSet, name, variable string) {
 	if err := flags.SetAnnotation(name, envAnnotation, []string{variable}); err != nil {
-		panic(err) // no such flag: a mistake in this package
+		panic(err) // the flag does not exist, a bug
 	}
 	flag := flags.Lookup(name)
 	flag.Usage += " (" + variable + ")"
 }
 
-// fromEnvironment sets the flags that the command line does not, from their
-// variables. A wrong value is a wrong usage.
+// fromEnvironment sets flags that are not on the command line from their variables.
 func fromEnvironment(cmd *cobra.Command, environ []string) error {
 	var wrong error
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -53,7 +52,7 @@ func fromEnvironment(cmd *cobra.Command, environ []string) error {
 	return wrong
 }
 
-// Variable looks a variable up; the last of several wins.
+// Variable returns the value of a variable; the last entry wins.
 func Variable(environ []string, name string) (value string, ok bool) {
 	for _, entry := range environ {
 		if v, found := strings.CutPrefix(entry, name+"="); found {

@@ -20,53 +20,53 @@ import (
 )
 
 func menuCommand(env *Environment) *cobra.Command {
-	cmd := &cobra.Command{Use: "menu", Short: "Lint, show, compare or take back menus", RunE: needsSubcommand}
+	cmd := &cobra.Command{Use: "menu", Short: "Lint, show, compare and roll back menus", RunE: needsSubcommand}
 	lint := &cobra.Command{
 		Use:   "lint FILE|RESTAURANT",
-		Short: "Name everything that is wrong with a menu; fails on errors",
-		Long: `Name everything that is wrong with a menu: of a FILE that holds a menu view as
-the ordering service answers it (- is standard input), or of a RESTAURANT of the
-running larder. Warnings alone do not fail.`,
+		Short: "Report the problems of a menu; fails if there are errors",
+		Long: `Report the problems of a menu: of a FILE with a menu view as the ordering service
+returns it (- is standard input), or of a RESTAURANT of the running larder. The
+command does not fail if there are only warnings.`,
 		Args: argRange(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error { return lintMenu(cmd, env, args[0]) },
 	}
 	show := &cobra.Command{
 		Use:   "show FILE|RESTAURANT",
-		Short: "Show a menu as a storefront gets it",
+		Short: "Show a menu as storefronts get it",
 		Args:  argRange(1, 1),
 		RunE:  func(cmd *cobra.Command, args []string) error { return showMenu(cmd, env, args[0]) },
 	}
 	diff := &cobra.Command{
 		Use:   "diff OLD NEW | diff RESTAURANT --from VERSION",
-		Short: "Compare two menus, or two versions of one",
-		Long: `Compare two menus. Each is a FILE that holds a menu view (- is standard input),
-or a RESTAURANT of the configuration, whose menu is then pulled from its
-ordering service as it is now (needs --config).
+		Short: "Compare two menus, or two versions of one menu",
+		Long: `Compare two menus. Each is a FILE with a menu view (- is standard input), or a
+RESTAURANT of the configuration, whose menu is fetched from its ordering service
+(needs --config).
 
-With --from, compare two versions of a RESTAURANT that the running larder keeps
-(larder menu versions): that one and the current one, or that of --to.`,
+With --from, compare two stored versions of a RESTAURANT of the running larder
+(larder menu versions): that version and the current one, or that of --to.`,
 		Args: argRange(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			from, _ := cmd.Flags().GetInt64("from")
 			to, _ := cmd.Flags().GetInt64("to")
 			switch {
 			case from < 0 || to < 0:
-				return &usageError{"--from and --to are versions, from 1"}
+				return &usageError{"--from and --to must be version numbers, from 1"}
 			case from > 0 && len(args) == 1:
 				return diffVersions(cmd, env, args[0], from, to)
 			case from > 0 || to > 0:
-				return &usageError{"--from VERSION [--to VERSION] compares versions of one restaurant: name it alone"}
+				return &usageError{"--from VERSION [--to VERSION] compares versions of one restaurant: specify only that restaurant"}
 			case len(args) != 2:
-				return &usageError{"name two menus, or a restaurant and --from VERSION"}
+				return &usageError{"specify two menus, or a restaurant and --from VERSION"}
 			default:
 				return diffMenus(cmd, env, args[0], args[1])
 			}
 		},
 	}
-	diff.Flags().Int64("from", 0, "the older version of a restaurant")
-	diff.Flags().Int64("to", 0, "the newer one; default: the current one")
+	diff.Flags().Int64("from", 0, "older version of a restaurant")
+	diff.Flags().Int64("to", 0, "newer version; default: the current one")
 	for _, c := range []*cobra.Command{lint, show, diff} {
-		c.Flags().String("restaurant", "", "whose stop lists count in a FILE; default: nobody's")
+		c.Flags().String("restaurant", "", "restaurant whose stop lists apply to a FILE; default: none")
 		addTarget(c)
 		cmd.AddCommand(c)
 	}
@@ -74,7 +74,7 @@ With --from, compare two versions of a RESTAURANT that the running larder keeps
 	return cmd
 }
 
-// isFile reports whether an argument names a file rather than a restaurant.
+// isFile reports whether an argument is a file and not a restaurant.
 func isFile(arg string) bool {
 	if arg == "-" || strings.ContainsRune(arg, os.PathSeparator) {
 		return true
@@ -83,14 +83,14 @@ func isFile(arg string) bool {
 	return err == nil && !info.IsDir()
 }
 
-// neitherFileNorRestaurant returns the daemon's error, err. If arg is neither a file nor
-// a restaurant, most likely a misspelt file name, the error says so.
+// neitherFileNorRestaurant returns the daemon's error, err. If arg is probably a
+// misspelled file name, the error says that it is neither a file nor a restaurant.
 func neitherFileNorRestaurant(ctx context.Context, daemon *client.Client, arg string, err error) error {
 	if isA[*client.UnreachableError](err) {
 		return fmt.Errorf("%q is not a file, and the list of restaurants is not available: %w", arg, err)
 	}
 	known := err
-	if client.RefusedWith(err, http.StatusUnauthorized, http.StatusForbidden) { // nobody may lint without a token; menus are mostly open
+	if client.RefusedWith(err, http.StatusUnauthorized, http.StatusForbidden) { // lint needs a token, but menus often do not
 		bare := client.Client{Base: daemon.Base, HTTP: daemon.HTTP}
 		_, known = bare.Get(ctx, client.RestaurantPath(arg)+"/menu")
 	}
@@ -176,14 +176,14 @@ func diffMenus(cmd *cobra.Command, env *Environment, older, newer string) error 
 	return printDiff(cmd, env, catalogues[0], catalogues[1])
 }
 
-// printDiff prints what differs.
+// printDiff prints the differences of two menus.
 func printDiff(cmd *cobra.Command, env *Environment, older, newer *menu.Catalogue) error {
 	changes := menu.Diff(older, newer)
 	return env.Show(cmd, changes, func() { printChanges(env, env.colours(cmd), changes, older, newer) })
 }
 
-// catalogueOf compiles a file's menu, or what the ordering service publishes
-// for a restaurant of the configuration now.
+// catalogueOf compiles the menu of a file, or the menu that the ordering service
+// returns for a restaurant of the configuration.
 func catalogueOf(cmd *cobra.Command, env *Environment, arg string) (*menu.Catalogue, error) {
 	if isFile(arg) {
 		view, err := viewOf(env, arg)
@@ -193,7 +193,7 @@ func catalogueOf(cmd *cobra.Command, env *Environment, arg string) (*menu.Catalo
 		return menu.Compile(view, menu.RestaurantID(StringFlag(cmd, "restaurant")), menu.DefaultSettings()), nil
 	}
 	if StringFlag(cmd, "config") == "" {
-		return nil, &usageError{fmt.Sprintf("%q is no file; to pull a restaurant's menu from its ordering service, say --config", arg)}
+		return nil, &usageError{fmt.Sprintf("%q is not a file; to fetch a restaurant's menu from its ordering service, use --config", arg)}
 	}
 	cfg, err := loadConfig(cmd, env)
 	if err != nil {
@@ -245,7 +245,7 @@ func printChanges(env *Environment, colours palette, changes menu.Changes, older
 		env.Out.Printf("~ %s: %s\n", name(change.ID), strings.Join(changedFields(change, older, newer), ", "))
 	}
 	for _, a := range changes.Availability {
-		word := "stopped"
+		word := "out of stock"
 		if a.Available {
 			word = "available again"
 		}
@@ -253,8 +253,7 @@ func printChanges(env *Environment, colours palette, changes menu.Changes, older
 	}
 }
 
-// changedFields are the fields that differ, names and prices with what they
-// were and are.
+// changedFields returns the fields that differ; names and prices with both values.
 func changedFields(change menu.Change, older, newer *menu.Catalogue) []string {
 	fields := slices.Clone(change.Fields)
 	before, had := older.Products().ByID(change.ID)
@@ -274,7 +273,7 @@ func changedFields(change menu.Change, older, newer *menu.Catalogue) []string {
 	return fields
 }
 
-// noPrice is printed where the menu has no price that can be read (policy W9a).
+// noPrice replaces a missing or invalid price (policy W9a).
 const noPrice = "no price"
 
 func priceOf(e menu.Entry) string {
@@ -284,5 +283,5 @@ func priceOf(e menu.Entry) string {
 	return e.Price().String()
 }
 
-// errNoMenu is a body that is no storefront menu.
-var errNoMenu = errors.New("the answer is no menu")
+// errNoMenu is returned for a response that is not a storefront menu.
+var errNoMenu = errors.New("the response is not a menu")

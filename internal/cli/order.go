@@ -20,29 +20,29 @@ import (
 )
 
 func orderCommand(env *Environment) *cobra.Command {
-	cmd := &cobra.Command{Use: "order", Short: "Check or place an order, see what became of it, resolve it", RunE: needsSubcommand}
+	cmd := &cobra.Command{Use: "order", Short: "Validate, place, list and resolve orders", RunE: needsSubcommand}
 	validate := &cobra.Command{
 		Use:   "validate FILE",
-		Short: "Check an order against the menu that is served; fails when it is not valid",
-		Long: `Check an order (JSON; - is standard input) against the menu that the running
-larder serves, print its price or everything that is wrong with it. Nothing is placed.`,
+		Short: "Validate an order against the current menu; fails if it is not valid",
+		Long: `Validate an order (JSON; - is standard input) against the current menu of the
+running larder. Print its total, or its violations. The order is not placed.`,
 		Args: argRange(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error { return validateOrder(cmd, env, args[0]) },
 	}
 	place := &cobra.Command{
 		Use:   "place FILE",
-		Short: "Check an order and place it",
-		Long: `Check an order (JSON; - is standard input) and, when it is valid, place it.
-The same file sent again with the same --key is the same order: it is placed
-once, and answered as it was the first time. Without --key each run is an order
-of its own. When the answer is that nobody knows whether it was placed, send it
-again with the key that the message names, never with another.`,
+		Short: "Validate an order and place it",
+		Long: `Validate an order (JSON; - is standard input), and place it if it is valid.
+
+Use --key to retry safely: larder places orders with the same --key once, and
+returns the first response again. Without --key, each run places a new order. If
+the outcome is unknown, retry only with the key that the message shows.`,
 		Args: argRange(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error { return placeOrder(cmd, env, args[0]) },
 	}
-	place.Flags().String("key", "", "the Idempotency-Key; default: a random one")
+	place.Flags().String("key", "", "idempotency key; default: a random one")
 	for _, c := range []*cobra.Command{validate, place} {
-		c.Flags().String("restaurant", "", "the restaurant's id; default: the order's restaurantID, else the daemon's only one")
+		c.Flags().String("restaurant", "", "restaurant id; default: the order's restaurantID, else the daemon's only restaurant")
 		addTarget(c)
 		cmd.AddCommand(c)
 	}
@@ -50,7 +50,7 @@ again with the key that the message names, never with another.`,
 	return cmd
 }
 
-// readOrder reads an order and finds the daemon's route for it.
+// readOrder reads an order and returns the daemon and its route for the order.
 func readOrder(
 	cmd *cobra.Command, env *Environment, file string, scope auth.Scope,
 ) (daemon *client.Client, path string, order []byte, err error) {
@@ -69,15 +69,15 @@ func readOrder(
 		case len(all) == 0:
 			return nil, "", nil, errNoRestaurants
 		case len(all) > 1:
-			return nil, "", nil, &usageError{"the order names no restaurantID and the daemon has several restaurants: say --restaurant"}
+			return nil, "", nil, &usageError{"the order has no restaurantID and the daemon has several restaurants: use --restaurant"}
 		}
 		id = all[0].ID
 	}
 	return daemon, client.RestaurantPath(id) + "/orders", order, nil
 }
 
-// restaurantOf is the order's restaurantID, however it is spelt; "" when it
-// has none or is no JSON, which the daemon will say better.
+// restaurantOf returns the order's restaurantID in any spelling, or "" if it has none
+// or is not valid JSON. The daemon reports such errors in detail.
 func restaurantOf(order []byte) string {
 	id := ""
 	r := jsontext.NewReader(string(order), 32)
@@ -92,7 +92,7 @@ func restaurantOf(order []byte) string {
 	return id
 }
 
-// validateResult is the answer of the validate route, as far as people read it.
+// validateResult contains the printed fields of the response of the validate route.
 type validateResult struct {
 	Valid bool        `json:"valid"`
 	Total json.Number `json:"total"`
@@ -102,7 +102,7 @@ type validateResult struct {
 		Total    json.Number `json:"total"`
 	} `json:"lines"`
 	Violations []client.Violation `json:"violations"`
-	More       bool               `json:"more"` // there are more than those
+	More       bool               `json:"more"` // there are more violations
 }
 
 func validateOrder(cmd *cobra.Command, env *Environment, file string) error {
@@ -138,11 +138,11 @@ func printViolations(env *Environment, violations []client.Violation, more bool)
 		env.Out.Printf("  %s\n", violationLine(each))
 	}
 	if more {
-		env.Out.Printf("  and more: larder lists the first ones\n")
+		env.Out.Printf("  there are more violations\n")
 	}
 }
 
-// number is a number as it was sent; "?" for one that is not known.
+// number returns a number unchanged, or "?" if it is unknown.
 func number(n json.Number) string { return cmp.Or(n.String(), "?") }
 
 func placeOrder(cmd *cobra.Command, env *Environment, file string) error {
@@ -165,8 +165,8 @@ func placeOrder(cmd *cobra.Command, env *Environment, file string) error {
 }
 
 // notPlaced returns an error that explains why an order was not placed. If the
-// outcome is unknown, it names the key for a safe retry. raw is for JSON, which has
-// the daemon's whole response.
+// outcome is unknown, it contains the key for a safe retry. raw is for JSON output,
+// which contains the daemon's complete response.
 func notPlaced(env *Environment, err error, key string, raw bool) error {
 	refused, answered := errors.AsType[*client.Error](err)
 	unknown := answered && outcomeUnknown(refused) || !answered && !certainlyNotSent(err)
@@ -202,9 +202,8 @@ func notPlaced(env *Environment, err error, key string, raw bool) error {
 	return &hintError{&linesError{lines: lines}, refusalHint(refused)}
 }
 
-// outcomeUnknown reports whether the order may have been placed despite the error.
-// Larder may fail after it sent the order, and a proxy does not know what happened
-// behind it.
+// outcomeUnknown reports whether the order may have been placed despite the error:
+// larder may fail after it has sent the order, and a proxy does not know the outcome.
 func outcomeUnknown(refused *client.Error) bool {
 	if refused.NoToken {
 		return false
@@ -218,13 +217,13 @@ func outcomeUnknown(refused *client.Error) bool {
 	}
 }
 
-// certainlyNotSent reports whether a call without a response certainly did not reach
-// the daemon.
+// certainlyNotSent reports whether a call without a response cannot have reached the
+// daemon.
 func certainlyNotSent(err error) bool {
 	return isA[*net.DNSError](err) || errors.Is(err, syscall.ECONNREFUSED)
 }
 
-// quoted is a word for a shell.
+// quoted quotes a word for a shell.
 func quoted(word string) string {
 	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:/"
 	if strings.Trim(word, plain) == "" {
@@ -233,13 +232,13 @@ func quoted(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// referencesOf returns the ids by which the restaurant and the log find what an answer is about.
+// referencesOf returns the ids that identify the order and the request.
 func referencesOf(e *client.Error) string {
 	return joined(", ", labelled("ref ", e.Ref), labelled("request ", e.RequestID))
 }
 
-// reasonsOf returns the ordering service's own reasons, one for each line; a shape that is
-// not known is shown as it came.
+// reasonsOf returns the ordering service's reasons, one per line. Reasons of an
+// unknown form are unchanged.
 func reasonsOf(e *client.Error) []string {
 	if e.Upstream == nil || len(e.Upstream.Errors) == 0 || string(e.Upstream.Errors) == "null" {
 		return nil

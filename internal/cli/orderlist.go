@@ -23,19 +23,19 @@ func orderListCommand(env *Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the orders of the journal, newest first",
-		Long: `List the orders that the running larder keeps in its journal, newest first.
---state unknown lists those of which larder does not know whether an operation
-took effect: call the restaurant, then resolve them with "larder order resolve".`,
+		Long: `List the orders in the journal of the running larder, newest first. Use --state
+unknown to list orders whose outcome is unknown: ask the restaurant, then resolve
+them with "larder order resolve".`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return listOrders(cmd, env) },
 	}
 	cmd.Flags().String("state", "", "only orders in this state: "+strings.Join(stateNames(), ", "))
 	cmd.Flags().String("connection", "", "only orders of this connection")
-	cmd.Flags().Int("limit", 50, "how many at most, up to 500")
+	cmd.Flags().Int("limit", 50, "maximum number of orders, up to 500")
 	addTarget(cmd)
 	return cmd
 }
 
-// The words that flags of orders take.
+// The values of the flags of orders.
 
 func stateNames() []string { return wordsOf(ordering.States()...) }
 
@@ -59,7 +59,7 @@ func oneOf(flag, value string, words []string) error {
 	return &usageError{"--" + flag + ": " + setting.Unknown(flag, value, words)}
 }
 
-// OrderRecord is an order of the journal, as far as people read it.
+// OrderRecord contains the printed fields of an order of the journal.
 type OrderRecord struct {
 	Ref        string         `json:"ref"`
 	OrderID    string         `json:"orderID"`
@@ -74,18 +74,18 @@ type OrderRecord struct {
 	ExpectedAt string         `json:"expectedAt"`
 	Attempts   []orderAttempt `json:"attempts"`
 
-	// What only the operators' route has.
+	// Only the operators' route has these.
 	RestaurantName    string      `json:"restaurantName"`
 	RestaurantPhone   string      `json:"restaurantPhone"`
 	RestaurantAddress string      `json:"restaurantAddress"`
 	Calls             []orderCall `json:"calls"`
 }
 
-// StateText is the order's state, and what is not known of it beside that.
+// StateText describes the order's state, including payment and unknown changes.
 func (o *OrderRecord) StateText() string {
 	text := o.State
 	if o.Adopted {
-		text += ", adopted" // placed by someone else
+		text += ", adopted" // not placed by larder
 	}
 	if o.Paid {
 		text += ", paid"
@@ -132,23 +132,23 @@ func (env *Environment) printOrders(page client.Envelope[[]OrderRecord]) {
 	}
 	env.Out.table(rows)
 	if page.Next != nil {
-		env.Out.Println("there are more; --limit shows up to 500")
+		env.Out.Println("there are more orders; use --limit (up to 500)")
 	}
 }
 
 func orderResolveCommand(env *Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "resolve REF",
-		Short: "Resolve an order of which larder does not know what became of it",
-		Long: `Resolve an operation whose outcome is unknown, after asking the restaurant:
+		Short: "Record the outcome of an operation whose outcome is unknown",
+		Long: `Record the outcome of an operation whose outcome is unknown. Ask the restaurant
+first; "larder order show" prints what to ask for.
 
     --outcome done        it took effect; for a created order, also pass --order-id
-    --outcome not_done    it did not, and shall not
-    --outcome send_again  it did not, and larder shall send it again now
+    --outcome not_done    it had no effect, and larder does not repeat it
+    --outcome send_again  it had no effect, and larder sends it again now
 
-"larder order show" prints what to ask for. A resolution cannot be taken back;
-who made it, when and the --note are kept with the order. The client that sends
-the order again with its key is answered as it was resolved.`,
+A resolution is final. The order's record keeps who made it, when, and the --note. A
+client that retries the order with its key gets the recorded outcome.`,
 		Args: argRange(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			body, err := resolutionBody(cmd)
@@ -158,15 +158,15 @@ the order again with its key is answered as it was resolved.`,
 			return operate(cmd, env, operation{http.MethodPost, "/v1/ops/orders/" + url.PathEscape(args[0]) + "/resolve", body}, env.printOrder)
 		},
 	}
-	cmd.Flags().String("operation", string(upstream.OpCreate), "which operation: create, pay, complete or reject")
-	cmd.Flags().String("outcome", "", "what the restaurant says: done, not_done or send_again")
-	cmd.Flags().String("order-id", "", "the ordering service's id of the order, when its creation is done")
-	cmd.Flags().String("note", "", "a note for those who read the record later")
+	cmd.Flags().String("operation", string(upstream.OpCreate), "operation to resolve: create, pay, complete or reject")
+	cmd.Flags().String("outcome", "", "outcome according to the restaurant: done, not_done or send_again")
+	cmd.Flags().String("order-id", "", "order id of the ordering service, for a created order")
+	cmd.Flags().String("note", "", "note for the order's record")
 	addTarget(cmd)
 	return cmd
 }
 
-// resolutionBody is the body of the route, made of the flags.
+// resolutionBody returns the body of the request.
 func resolutionBody(cmd *cobra.Command) ([]byte, error) {
 	operation, outcome, orderID := StringFlag(cmd, "operation"), StringFlag(cmd, "outcome"), StringFlag(cmd, "order-id")
 	err := cmp.Or(oneOf("operation", operation, operationNames()), oneOf("outcome", outcome, resolutionNames()))
@@ -175,9 +175,9 @@ func resolutionBody(cmd *cobra.Command) ([]byte, error) {
 		return nil, err
 	case operation != string(upstream.OpCreate):
 	case done && orderID == "":
-		return nil, &usageError{"--order-id is needed: a created order has the ordering service's id"}
+		return nil, &usageError{"--order-id is required: for a created order, pass the order id of the ordering service"}
 	case !done && orderID != "":
-		return nil, &usageError{"--order-id goes with --outcome done: an order that was not created has none"}
+		return nil, &usageError{"--order-id is allowed only with --outcome done"}
 	}
 	body := map[string]string{"operation": operation, "outcome": outcome, "orderID": orderID, "note": StringFlag(cmd, "note")}
 	maps.DeleteFunc(body, func(_, value string) bool { return value == "" })
@@ -187,11 +187,11 @@ func resolutionBody(cmd *cobra.Command) ([]byte, error) {
 func orderAcceptRestoreCommand(env *Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "accept-restore",
-		Short: "Place new orders again after Redis was restored from a backup or has lost orders",
-		Long: `Place new orders of a connection again, on every instance, after they were paused
-because Redis was restored from a backup or has lost orders. A client that sends
-one of the lost orders again after that places it a second time: find out first
-which orders are missing (docs/runbook/LarderJournalRestored.md).`,
+		Short: "Resume new orders after Redis was restored or has lost orders",
+		Long: `Resume new orders of a connection on all instances. They are paused after Redis was
+restored from a backup or has lost orders. A lost order that a client retries after
+that is placed twice. So first find out which orders are missing
+(docs/runbook/LarderJournalRestored.md).`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			path := "/v1/ops/journal/accept"
 			if connection := StringFlag(cmd, "connection"); connection != "" {

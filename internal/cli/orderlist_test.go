@@ -70,7 +70,7 @@ func TestOrderShow(t *testing.T) {
 	if got := larder(t, clitest.AsOps(base, "order", "show", "766")...); got.Status != StatusFailed || !strings.Contains(got.Err, "there is no such order") {
 		t.Errorf("an order that is not there: %+v", got)
 	}
-	if got := larder(t, clitest.AsOps(base, "order", "show", "767")...); got.Status != StatusFailed || !strings.Contains(got.Err, "by its ref (larder order list) the scope ops is enough") {
+	if got := larder(t, clitest.AsOps(base, "order", "show", "767")...); got.Status != StatusFailed || !strings.Contains(got.Err, "to find it by REF (larder order list), the scope ops is enough") {
 		t.Errorf("by orderID without the scope: %+v", got)
 	}
 }
@@ -90,7 +90,7 @@ func TestOrderShowOfAnUnknownOutcome(t *testing.T) {
 		"restaurant Bistro (one), connection main",
 		"\n  call +351 22 000, Rua\\a 1\n",
 		"  delivery, card, A\\x1b[2Jna, +35120000000, Porto\n    2 × Latte (Oat drink, 2 × Sugar)\n    0.5 × Soup\n",
-		"create was resolved as send_again by ops: not there\n", "create: an answer that came in later says otherwise: done.",
+		"create was resolved as send_again by ops: not there\n", "create: a later response contradicts this: done.",
 		"It is not known whether the order took effect.", "larder order resolve " + ref + " --operation create --outcome done --order-id ORDERID\n",
 		"It is not known whether the payment took effect.", "larder order resolve " + ref + " --operation pay --outcome not_done\n",
 	} {
@@ -120,8 +120,8 @@ func TestOrderResolve(t *testing.T) {
 		"--outcome:":                         {},
 		`--outcome: unknown outcome "maybe"`: {"--outcome", "maybe"},
 		"--operation:":                       {"--outcome", "done", "--operation", "cook"},
-		"--order-id is needed: a created order has the ordering service's id": {"--outcome", "done"},
-		"--order-id goes with --outcome done":                                 {"--outcome", "not_done", "--order-id", "765"},
+		"--order-id is required: for a created order, pass the order id of the ordering service": {"--outcome", "done"},
+		"--order-id is allowed only with --outcome done":                                         {"--outcome", "not_done", "--order-id", "765"},
 	} {
 		if got := larder(t, clitest.AsOps(base, append([]string{"order", "resolve", ref}, args...)...)...); got.Status != StatusUsage || !strings.Contains(got.Err, name) {
 			t.Errorf("order resolve %v: %+v, want 2 and %q", args, got, name)

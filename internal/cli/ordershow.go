@@ -26,7 +26,7 @@ type orderAttempt struct {
 	By        string `json:"by"`
 }
 
-// orderCall is one call of an order as an operator sees it.
+// orderCall is one call of an order.
 type orderCall struct {
 	Operation    string          `json:"operation"`
 	Outcome      string          `json:"outcome"`
@@ -39,8 +39,8 @@ type orderCall struct {
 	} `json:"settled"`
 }
 
-// orderSent is what the ordering service got of a new order, as far as one
-// asks for it on the telephone.
+// orderSent contains the printed fields of the order that was sent to the ordering
+// service. An operator asks the restaurant for it.
 type orderSent struct {
 	ExpeditionType string `json:"expeditionType"`
 	PaymentTypeID  string `json:"paymentTypeID"`
@@ -64,14 +64,14 @@ type sentDish struct {
 func orderShowCommand(env *Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show REF|ORDERID",
-		Short: "Show one order of the journal with everything that was tried",
-		Long: `Show one order: what was sent, each attempt, who resolved what, and where an outcome
-is unknown how to resolve it. What is a guest's is shown as long as it is kept
-(ordering.customer_data_ttl). By the ordering service's ORDERID it takes a client with
-the scope orders, by larder's REF the scope ops is enough.`,
+		Short: "Show an order of the journal with all attempts",
+		Long: `Show an order: what was sent, each attempt, all resolutions, and how to resolve an
+unknown outcome. Customer data is shown until it is deleted
+(ordering.customer_data_ttl). With REF, a client with the scope ops is enough; with
+the ordering service's ORDERID, it needs the scope orders.`,
 		Args: argRange(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			const refLength = 26 // what is no ref is an ordering service's id
+			const refLength = 26 // anything else is an order id of the ordering service
 			ref := args[0]
 			if len(ref) != refLength {
 				var err error
@@ -82,13 +82,13 @@ the scope orders, by larder's REF the scope ops is enough.`,
 			return operate(cmd, env, operation{http.MethodGet, "/v1/ops/orders/" + url.PathEscape(ref), nil}, env.printOrder)
 		},
 	}
-	cmd.Flags().String("connection", "", "which connection's order, where several have this ORDERID")
+	cmd.Flags().String("connection", "", "connection of the order, if several connections have this ORDERID")
 	addTarget(cmd)
 	return cmd
 }
 
-// refOf finds an order by the ordering service's id: as a client that may place
-// orders, where those do, which need not be where operators do.
+// refOf returns the ref of an order with an id of the ordering service. It uses the
+// scope orders, whose address may differ from that of the scope ops.
 func refOf(cmd *cobra.Command, env *Environment, orderID string) (string, error) {
 	daemon, err := target(cmd, env, auth.ScopeOrders)
 	if err != nil {
@@ -102,13 +102,13 @@ func refOf(cmd *cobra.Command, env *Environment, orderID string) (string, error)
 	if client.RefusedWith(err, http.StatusUnauthorized, http.StatusForbidden) {
 		err = &linesError{[]string{
 			err.Error(),
-			"By the ordering service's id an order is found with the scope orders; by its ref (larder order list) the scope ops is enough",
+			"To find an order by ORDERID, use a client with the scope orders; to find it by REF (larder order list), the scope ops is enough",
 		}, err}
 	}
 	return order.Ref, err
 }
 
-// printOrder prints an order with everything that was tried.
+// printOrder prints an order with all attempts.
 func (env *Environment) printOrder(answer client.Envelope[OrderRecord]) {
 	order := answer.Result
 	env.Out.Printf("order %s, ref %s: %s\n", cmp.Or(order.OrderID, "-"), order.Ref, order.StateText())
@@ -132,7 +132,7 @@ func (env *Environment) printOrder(answer client.Envelope[OrderRecord]) {
 	}
 }
 
-// place is the restaurant's name and id, as far as they are known.
+// place returns the restaurant's name and id, as far as they are known.
 func (o *OrderRecord) place() string {
 	if o.RestaurantName == "" {
 		return cmp.Or(o.Restaurant, "-")
@@ -140,8 +140,7 @@ func (o *OrderRecord) place() string {
 	return o.RestaurantName + " (" + o.Restaurant + ")"
 }
 
-// printSent prints what to ask the restaurant for; nothing when it is no
-// longer kept.
+// printSent prints the content of the order, unless it has been deleted.
 func (c *orderCall) printSent(env *Environment) {
 	var sent orderSent
 	if len(c.Sent) == 0 || json.Unmarshal(c.Sent, &sent) != nil || len(sent.DishList) == 0 {
@@ -154,7 +153,7 @@ func (c *orderCall) printSent(env *Environment) {
 	}
 }
 
-// line is "Cappuccino (Oat drink, 2 × Sugar)".
+// line returns, for example, "Cappuccino (Oat drink, 2 × Sugar)".
 func (d sentDish) line() string {
 	if len(d.Ingredients) == 0 {
 		return d.Name
@@ -170,14 +169,14 @@ func (d sentDish) line() string {
 	return d.Name + " (" + strings.Join(inside, ", ") + ")"
 }
 
-// printResolution prints how a person has resolved a call, and how to resolve one
-// whose outcome is unknown.
+// printResolution prints the resolution of a call, or how to resolve an unknown
+// outcome.
 func (c *orderCall) printResolution(env *Environment, ref string) {
 	if s := c.Resolved; s != nil {
 		env.Out.Printf("%s was resolved as %s by %s\n", c.Operation, s.Outcome, joined(": ", s.By, s.Note))
 	}
 	if c.Contradicted != "" {
-		env.Out.Printf("%s: an answer that came in later says otherwise: %s. Speak with the restaurant again\n",
+		env.Out.Printf("%s: a later response contradicts this: %s. Ask the restaurant again\n",
 			c.Operation, c.Contradicted)
 	}
 	if c.Outcome != string(ordering.OutcomeUnknown) {
@@ -189,7 +188,7 @@ func (c *orderCall) printResolution(env *Environment, ref string) {
 	if noun == "" {
 		done, noun = "done --order-id ORDERID", "order"
 	}
-	env.Out.Printf("It is not known whether the %s took effect. Ask the restaurant, then say one of\n", noun)
+	env.Out.Printf("It is not known whether the %s took effect. Ask the restaurant, then run one of\n", noun)
 	for _, outcome := range []string{done, "not_done", "send_again"} {
 		env.Out.Printf("  larder order resolve %s --operation %s --outcome %s\n", ref, c.Operation, outcome)
 	}

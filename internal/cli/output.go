@@ -18,16 +18,16 @@ import (
 
 // AddJSON adds the --json flag.
 func AddJSON(cmd *cobra.Command) {
-	cmd.Flags().Bool("json", false, "print JSON for programs instead of text for people")
+	cmd.Flags().Bool("json", false, "print JSON instead of text")
 	SetEnv(cmd.Flags(), "json", "LARDER_JSON")
 }
 
-// AsJSON reports whether JSON was asked for.
+// AsJSON reports whether --json is set.
 func AsJSON(cmd *cobra.Command) bool {
 	return BoolFlag(cmd, "json") // false without the flag
 }
 
-// Show prints a value as JSON where that is asked for, else as text does.
+// Show prints a value as JSON with --json, otherwise as text.
 func (env *Environment) Show(cmd *cobra.Command, value any, text func()) error {
 	if AsJSON(cmd) {
 		return PrintJSON(env.Out, value)
@@ -36,8 +36,8 @@ func (env *Environment) Show(cmd *cobra.Command, value any, text func()) error {
 	return nil
 }
 
-// PrintJSON writes a value as indented JSON and a line end. What is JSON already
-// is only indented: every number stays as it came.
+// PrintJSON writes a value as indented JSON with a line break. It does not change the
+// numbers of a json.RawMessage.
 func PrintJSON(out Printer, value any) (err error) {
 	text, raw := value.(json.RawMessage)
 	if !raw {
@@ -55,19 +55,16 @@ func PrintJSON(out Printer, value any) (err error) {
 	return err
 }
 
-// Printer prints for people. It is no io.Writer, so that nothing reaches a
-// terminal without going through Safe (policy H9): names, messages and ids come
-// from ordering services and could otherwise clear the screen, set the window's
-// title or forge lines.
+// Printer prints text for people. It is not an io.Writer, so that all text goes
+// through Safe (policy H9): names, messages and ids from ordering services could
+// clear the screen, set the window's title or forge lines.
 type Printer struct {
-	// Raw takes bytes as they are: JSON, YAML, the log, and what draws on the
-	// terminal itself.
+	// Raw writes bytes unchanged: JSON, YAML, the log, and terminal control.
 	Raw io.Writer
 }
 
-// Printf formats as fmt does. What the format itself says is printed as it is,
-// and every argument through Safe, unless it is styled already.
-// That nobody reads any more is no failure of a command.
+// Printf formats like fmt.Printf. Arguments go through Safe unless they are styled;
+// the format does not. It ignores write errors, because nobody reads the output.
 func (p Printer) Printf(format string, args ...any) {
 	if false {
 		_ = fmt.Sprintf(format, args...) // lets go vet check the formats of callers
@@ -75,7 +72,7 @@ func (p Printer) Printf(format string, args ...any) {
 	fmt.Fprintf(p.Raw, format, safeArgs(args)...)
 }
 
-// Println prints its arguments through Safe, and a line end.
+// Println prints its arguments through Safe, and a line break.
 func (p Printer) Println(args ...any) {
 	fmt.Fprintln(p.Raw, safeArgs(args)...)
 }
@@ -86,10 +83,10 @@ func (p Printer) table(rows [][]string) {
 	for _, row := range rows {
 		_, _ = fmt.Fprintln(columns, strings.Join(mapped(row, Safe), "\t"))
 	}
-	_ = columns.Flush() // as of Printf
+	_ = columns.Flush() // ignored, as in Printf
 }
 
-// styled is text that is safe already and holds colours of the palette.
+// styled is safe text with colours.
 type styled string
 
 func safeArgs(args []any) []any {
@@ -104,18 +101,18 @@ func safeArgs(args []any) []any {
 	return safe
 }
 
-// safeValue is formatted as its value is, and then made safe.
+// safeValue is formatted like its value, through Safe.
 type safeValue struct{ value any }
 
 // Format implements fmt.Formatter.
 func (s safeValue) Format(f fmt.State, verb rune) {
-	_, _ = io.WriteString(f, Safe(fmt.Sprintf(fmt.FormatString(f, verb), s.value))) // fmt keeps the error of its writer
+	_, _ = io.WriteString(f, Safe(fmt.Sprintf(fmt.FormatString(f, verb), s.value))) // fmt returns the writer's error
 }
 
-// Safe is text as a terminal may show it (policy H9): control characters, the
-// line end included, and invisible format characters such as those that turn the
-// direction of writing become escapes (\x1b, \u202e). The joiners U+200C and
-// U+200D stay, which Persian and emoji need.
+// Safe returns text that is safe for a terminal (policy H9). It escapes control
+// characters, including line breaks, and invisible format characters such as changes
+// of the writing direction (\x1b, \u202e). It keeps the joiners U+200C and U+200D,
+// which Persian and emoji need.
 func Safe(text string) string {
 	if utf8.ValidString(text) && !strings.ContainsFunc(text, isUnsafe) {
 		return text
@@ -124,7 +121,7 @@ func Safe(text string) string {
 	for len(text) > 0 {
 		r, size := utf8.DecodeRuneInString(text)
 		switch {
-		case r == utf8.RuneError && size == 1: // some terminals take 0x9b for the beginning of a command
+		case r == utf8.RuneError && size == 1: // some terminals interpret 0x9b as the start of a command
 			fmt.Fprintf(&b, `\x%02x`, text[0])
 		case isUnsafe(r):
 			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
@@ -141,29 +138,29 @@ func isUnsafe(r rune) bool {
 	return r != nonJoiner && r != joiner && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
 }
 
-// palette colours words for people. Without on every word stays as it is.
+// palette colours text if on is set.
 type palette struct{ on bool }
 
-// colours are those of standard output: only on a terminal, never where JSON
-// was asked for, nor with NO_COLOR or TERM=dumb.
+// colours is the palette of standard output: only on a terminal, without --json,
+// NO_COLOR and TERM=dumb.
 func (env *Environment) colours(cmd *cobra.Command) palette {
 	return palette{on: env.OutTerminal && env.mayColour() && !AsJSON(cmd)}
 }
 
-// errorColours are those of standard error.
+// errorColours is the palette of standard error.
 func (env *Environment) errorColours() palette { return palette{on: env.ColoursErrors()} }
 
-// ColoursErrors reports whether standard error takes colours.
+// ColoursErrors reports whether standard error has colours.
 func (env *Environment) ColoursErrors() bool { return env.Terminal && env.mayColour() }
 
-// mayColour reports whether the environment allows colours
-// (https://no-color.org: NO_COLOR counts when it is not empty).
+// mayColour reports whether the environment allows colours: NO_COLOR is empty
+// (https://no-color.org), and the terminal is not dumb.
 func (env *Environment) mayColour() bool {
 	noColour, _ := Variable(env.Environ, "NO_COLOR")
 	return noColour == "" && !env.dumb()
 }
 
-// dumb reports whether the terminal can do no more than print lines.
+// dumb reports whether the terminal can only print lines.
 func (env *Environment) dumb() bool {
 	term, _ := Variable(env.Environ, "TERM")
 	return term == "dumb"
@@ -179,11 +176,11 @@ func (p palette) as(text string, look color.Attribute) styled {
 		return styled(text)
 	}
 	c := color.New(look)
-	c.EnableColor() // the library's own guess is about another terminal
+	c.EnableColor() // the library checks another terminal
 	return styled(c.Sprint(text))
 }
 
-// Plural is "1 dish" or "2 dishes".
+// Plural returns, for example, "1 dish" or "2 dishes".
 func Plural(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -191,7 +188,7 @@ func Plural(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// mapped returns what each makes of every item.
+// mapped returns the results of each for all items.
 func mapped[T, U any](items []T, each func(T) U) []U {
 	made := make([]U, len(items))
 	for i, item := range items {
@@ -200,7 +197,7 @@ func mapped[T, U any](items []T, each func(T) U) []U {
 	return made
 }
 
-// labelled puts a label before a text that is not empty.
+// labelled returns the label and the text, or "" if the text is empty.
 func labelled(label, text string) string {
 	if text == "" {
 		return ""
@@ -213,10 +210,10 @@ func joined(separator string, parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), separator)
 }
 
-// MaxListed is how many ids a line names.
+// MaxListed limits the ids on a line.
 const MaxListed = 5
 
-// FirstOf lists the first ids of total.
+// FirstOf returns the first ids of a list with total elements.
 func FirstOf(ids []string, total int) string {
 	shown := ids[:min(len(ids), MaxListed)]
 	text := strings.Join(shown, ", ")
@@ -226,8 +223,7 @@ func FirstOf(ids []string, total int) string {
 	return text
 }
 
-// stripPackage is an error's text without the name of the package that it comes from,
-// which tells a person nothing.
+// stripPackage removes the name of the package from an error text.
 func stripPackage(text string) string {
 	for _, name := range []string{"cache: ", "configs: ", "httpapi: ", "menu: ", "ordering: ", "redisdb: ", "sync: ", "upstream: "} {
 		text = strings.TrimPrefix(text, name)

@@ -11,17 +11,17 @@ import (
 	"larder/internal/setting"
 )
 
-// Root makes the command larder for one command line: with the commands
-// of a client, and with those given.
+// Root returns the command larder with the client commands and more commands.
+// args is the command line, without the program's name.
 func Root(env *Environment, args []string, more ...*cobra.Command) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "larder",
-		Short: "Keeps restaurant menus close, and lets no wrong order through",
-		Long: `Larder pulls the menus of restaurants from an ordering service, keeps them in
-Redis and in memory, serves them to storefronts, and checks every order against
-them before it goes to the kitchen.
+		Short: "Cache restaurant menus and validate orders",
+		Long: `Larder fetches the menus of restaurants from an ordering service, caches them in
+Redis and in memory, and serves them to storefronts. It validates every order
+against them before it forwards the order to the ordering service.
 
-Begin with:  larder demo`,
+Start with:  larder demo`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -32,7 +32,7 @@ Begin with:  larder demo`,
 		},
 	}
 	flags := root.PersistentFlags()
-	flags.String("log-level", "info", "least level that is logged: debug, info, warn or error")
+	flags.String("log-level", "info", "minimum level of log messages: debug, info, warn or error")
 	flags.String("log-format", "auto", "text, json, or auto: text on a terminal, else json")
 	SetEnv(flags, "log-level", "LARDER_LOG_LEVEL")
 	SetEnv(flags, "log-format", "LARDER_LOG_FORMAT")
@@ -47,7 +47,7 @@ Begin with:  larder demo`,
 	return root
 }
 
-// helpCommand is cobra's, but for an unknown topic, which is wrong usage.
+// helpCommand is cobra's help command, but an unknown topic is a usage error.
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",
@@ -64,7 +64,7 @@ func helpCommand() *cobra.Command {
 	}
 }
 
-// needsSubcommand is what a command that only groups others does by itself.
+// needsSubcommand runs a command that only groups others: it lists them.
 func needsSubcommand(cmd *cobra.Command, _ []string) error {
 	lines := []string{cmd.CommandPath() + ": missing subcommand; use one of:"}
 	for _, inner := range cmd.Commands() {
@@ -75,8 +75,8 @@ func needsSubcommand(cmd *cobra.Command, _ []string) error {
 	return &linesError{lines, &usageError{lines[0]}}
 }
 
-// argRange is how many arguments a command takes. What a command that groups
-// others does not know is named with the nearest that it knows.
+// argRange limits the number of arguments. For an unknown subcommand, the error
+// suggests the most similar one.
 func argRange(least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
@@ -100,7 +100,7 @@ func unknownCommand(cmd *cobra.Command, typed string) error {
 	return &usageError{fmt.Sprintf("unknown command %q for %q", typed, cmd.CommandPath()) + suggestCommand(cmd, typed)}
 }
 
-// suggestCommand asks whether another command was meant.
+// suggestCommand returns a question with the most similar command, or "".
 func suggestCommand(cmd *cobra.Command, typed string) string {
 	var names []string
 	for _, inner := range cmd.Commands() {
@@ -114,10 +114,10 @@ func suggestCommand(cmd *cobra.Command, typed string) string {
 	return ""
 }
 
-// flagError explains what is wrong with a flag: its name, with the one
-// that was probably meant, or its value, with what is expected.
+// flagError explains an error of a flag. It suggests the name of a similar flag,
+// or the type of the value.
 func flagError(cmd *cobra.Command, args []string, err error) error {
-	// A flag after a misspelt command was meant for that command.
+	// After a misspelled command, the flags belong to that command.
 	if words := cmd.Flags().Args(); len(words) > 0 && cmd.HasAvailableSubCommands() {
 		return unknownCommand(cmd, words[0])
 	}
@@ -128,7 +128,7 @@ func flagError(cmd *cobra.Command, args []string, err error) error {
 	if !ok {
 		return err
 	}
-	for _, word := range args { // so was one before it
+	for _, word := range args { // a misspelled command before the flag
 		if word != "--" && !strings.HasPrefix(word, "-") && !cmd.HasParent() && suggestCommand(cmd, word) != "" {
 			return unknownCommand(cmd, word)
 		}
@@ -141,7 +141,7 @@ func flagError(cmd *cobra.Command, args []string, err error) error {
 	return err
 }
 
-// valueError is the message for a value that is not of the flag's type.
+// valueError returns the message for a value that has the wrong type.
 func valueError(flag *pflag.Flag, value string) string {
 	switch flag.Value.Type() {
 	case "bool":

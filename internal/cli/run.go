@@ -10,16 +10,16 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Environment is what a command sees of the machine it runs on.
+// Environment is the environment of a command.
 type Environment struct {
 	In          io.Reader
 	Out, Err    Printer
-	Environ     []string // as os.Environ gives it
-	Terminal    bool     // a person watches Err
-	OutTerminal bool     // a person watches Out
-	understood  bool     // the command line: what fails from now on is the command
-	// Flush writes what the output's buffers hold, and DroppedLines counts the lines
-	// that the log's reader did not get; nil without buffers.
+	Environ     []string // see os.Environ
+	Terminal    bool     // Err is a terminal
+	OutTerminal bool     // Out is a terminal
+	understood  bool     // the command line is valid, so an error is not a usage error
+	// Flush writes buffered output. DroppedLines returns the number of log lines
+	// that were dropped. Both are nil without buffers.
 	Flush        func()
 	DroppedLines func() float64
 }
@@ -29,7 +29,7 @@ func (env *Environment) openArg(name string) ([]byte, error) {
 	if name == "-" {
 		return io.ReadAll(env.In)
 	}
-	content, err := os.ReadFile(name) //nolint:gosec // G304: the person at the command line names the file
+	content, err := os.ReadFile(name) //nolint:gosec // G304: the user names the file
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, errors.Unwrap(err))
 	}
@@ -43,11 +43,10 @@ const (
 	StatusUsage  = 2
 )
 
-// Run executes one command line (without the program's name) with the root
-// that was made for it, and returns the exit status. It returns when the command
-// is done, or soon after ctx ends.
+// Run executes a command line (without the program's name) and returns the exit
+// status. It returns when the command ends, or soon after ctx ends.
 func Run(ctx context.Context, root *cobra.Command, args []string, env *Environment) int {
-	root.SetArgs(append([]string{}, args...)) // cobra takes nil for those of the process
+	root.SetArgs(append([]string{}, args...)) // nil means os.Args
 	root.SetIn(env.In)
 	root.SetOut(env.Out.Raw)
 	root.SetErr(env.Err.Raw)
@@ -61,7 +60,7 @@ func Run(ctx context.Context, root *cobra.Command, args []string, env *Environme
 	case errors.Is(err, errReported):
 		return StatusFailed
 	case !env.understood && !isA[*usageError](err):
-		err = &usageError{err.Error()} // cobra's own
+		err = &usageError{err.Error()} // an error of cobra
 	}
 	if AsJSON(cmd) {
 		_ = PrintJSON(env.Out, errorJSON(cmd, err)) // the status and standard error report it too

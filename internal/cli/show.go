@@ -15,8 +15,7 @@ import (
 	"larder/internal/menu"
 )
 
-// Storefront is the menu as GET /v1/restaurants/{restaurant}/menu has it, as
-// far as people read it.
+// Storefront contains the printed fields of GET /v1/restaurants/{restaurant}/menu.
 type Storefront struct {
 	Restaurant struct {
 		Name string `json:"name"`
@@ -47,8 +46,7 @@ type Storefront struct {
 	} `json:"schemes"`
 }
 
-// showMenu prints a menu in the storefront's form, whether it comes from a
-// file or from the daemon.
+// showMenu prints the storefront's menu of a file or of the daemon.
 func showMenu(cmd *cobra.Command, env *Environment, arg string) error {
 	body, err := storefrontOf(cmd, env, arg)
 	if err != nil {
@@ -67,8 +65,8 @@ func showMenu(cmd *cobra.Command, env *Environment, arg string) error {
 	return nil
 }
 
-// neverSynced is the time of a menu that was never synced. No text inside
-// the menu can look like it: quotes in there are escaped.
+// neverSynced is the time of a menu that was never synced. It cannot occur inside a
+// text of the menu, because quotes are escaped there.
 const neverSynced = `,"syncedAt":"0001-01-01T00:00:00.000Z"`
 
 func storefrontOf(cmd *cobra.Command, env *Environment, arg string) ([]byte, error) {
@@ -104,7 +102,7 @@ func (s *Storefront) print(env *Environment) {
 	s.printCategory(env, "(no category)", func(of []string) bool { return len(of) == 0 })
 }
 
-// printCategory prints the dishes whose categories are meant.
+// printCategory prints the dishes for which is returns true.
 func (s *Storefront) printCategory(env *Environment, name string, is func(of []string) bool) {
 	title := "\n" + Safe(name) + "\n"
 	for i := range s.Products {
@@ -115,7 +113,7 @@ func (s *Storefront) printCategory(env *Environment, name string, is func(of []s
 		note := ""
 		switch {
 		case !p.Available:
-			note = "  stopped"
+			note = "  out of stock"
 		case !p.Orderable:
 			note = "  not orderable"
 		}
@@ -133,7 +131,7 @@ func (s *Storefront) printCategory(env *Environment, name string, is func(of []s
 	}
 }
 
-// quantityRange is how many options of a group are chosen.
+// quantityRange describes how many options of a group can be chosen.
 func quantityRange(least int, most *int) string {
 	switch {
 	case most == nil && least == 0:

@@ -20,24 +20,23 @@ import (
 )
 
 const (
-	// statusLimit bounds the question: a health check must not hang.
+	// statusLimit is the timeout of the command, because a health check must not hang.
 	statusLimit = 5 * time.Second
-	// listLimit bounds the list of the restaurants: readiness is what counts.
+	// listLimit is the timeout of the list of restaurants, which is less important.
 	listLimit = 2 * time.Second
 )
 
 func statusCommand(env *Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Say whether the running larder is ready; fails when it is not",
-		Long: `Say whether the running larder is ready, and what is not well: parts that it
-stands on, restaurants whose last sync failed, was quarantined or is long ago,
-and those whose menu a rollback holds.
-Only readiness counts for the status: a larder that serves is healthy.
+		Short: "Report whether the running larder is ready; fails if it is not",
+		Long: `Report whether the running larder is ready, and its problems: components that
+fail, restaurants whose last sync failed or was quarantined, stale menus, and menus
+held by a rollback. The exit status depends only on readiness.
 
-With --watch it is polled until Ctrl-C, and each change is printed as one line,
-with --json as one line of JSON: readiness, its parts, restaurants, and the orders
-whose outcome is unknown, for which it takes a client with the scope ops.`,
+With --watch, poll until Ctrl-C, and print each change on one line (with --json as
+one line of JSON): readiness, components, restaurants, and orders whose outcome is
+unknown. The orders need a client with the scope ops.`,
 		Example: `  larder status
   larder status --watch --config larder.yaml
   larder status --watch --json | grep --line-buffered '"subject":"order"'`,
@@ -48,8 +47,8 @@ whose outcome is unknown, for which it takes a client with the scope ops.`,
 			return printStatus(cmd, env)
 		},
 	}
-	cmd.Flags().BoolP("watch", "w", false, "go on looking, until Ctrl-C")
-	cmd.Flags().Duration("every", 2*time.Second, "how often --watch looks")
+	cmd.Flags().BoolP("watch", "w", false, "poll until Ctrl-C, and print changes")
+	cmd.Flags().Duration("every", 2*time.Second, "polling interval of --watch")
 	addTarget(cmd)
 	return cmd
 }
@@ -75,23 +74,23 @@ func printStatus(cmd *cobra.Command, env *Environment) error {
 	return reported(err, !isReady)
 }
 
-// stateOK is the state of a part or a restaurant without problems.
+// stateOK is the state of a component or a restaurant without problems.
 const stateOK = "ok"
 
-// readinessReport is the answer of /readyz?verbose.
+// readinessReport is the response of /readyz?verbose.
 type readinessReport struct {
 	Status     string                     `json:"status"`
 	Parts      map[string]json.RawMessage `json:"parts"`
-	components map[string]component       // those of Parts; of connections each as "connections NAME"
+	components map[string]component       // of Parts; for connections the keys are "connections NAME"
 }
 
-// component is one component of it; connections have parts of their own.
+// component is one component of a report.
 type component struct {
 	OK  *bool  `json:"ok"`
 	Msg string `json:"msg"`
 }
 
-// state is how a part is, on one line.
+// state describes the state of a component on one line.
 func (p component) state() string {
 	if p.OK != nil && *p.OK {
 		return stateOK
@@ -99,7 +98,7 @@ func (p component) state() string {
 	return joined(": ", "not ok", p.Msg)
 }
 
-// readiness asks the daemon; not being ready is an answer, not an error.
+// readiness requests the readiness. A daemon that is not ready is not an error.
 func readiness(ctx context.Context, daemon *client.Client) (body []byte, isReady bool, err error) {
 	answer, err := daemon.Get(ctx, "/readyz?verbose")
 	if err == nil {
@@ -111,8 +110,8 @@ func readiness(ctx context.Context, daemon *client.Client) (body []byte, isReady
 	return nil, false, err
 }
 
-// parseReadiness reads an answer of the daemon at base. Parts in a form that is
-// not known are left out: a newer larder may send them.
+// parseReadiness parses a response of the daemon at base. It ignores parts of an
+// unknown form, which newer versions may send.
 func parseReadiness(base string, body []byte) (*readinessReport, error) {
 	r := &readinessReport{components: map[string]component{}}
 	if err := json.Unmarshal(body, r); err != nil {
@@ -134,20 +133,20 @@ func parseReadiness(base string, body []byte) (*readinessReport, error) {
 	return r, nil
 }
 
-// unhealthy is a problem that several restaurants have: also a hold, which
-// somebody has to end.
+// unhealthy is a problem with its restaurants. A hold counts, because an operator
+// may have to release it.
 type unhealthy struct {
 	State string   `json:"state"` // failed, quarantined, stale, or held
 	Count int      `json:"count"`
 	IDs   []string `json:"ids"` // the first few
 }
 
-// restaurantProblems counts the restaurants by problem. It returns nothing where
-// they cannot be listed, because menus are closed or the list takes too long.
+// restaurantProblems counts the restaurants by problem. It returns nil if it cannot
+// list them, because menus need a token or the list takes too long.
 func restaurantProblems(ctx context.Context, daemon *client.Client) []unhealthy {
 	ctx, cancel := context.WithTimeout(ctx, listLimit)
 	defer cancel()
-	daemon.HTTP.Timeout = listLimit // the request of a token does not see ctx
+	daemon.HTTP.Timeout = listLimit // the token request does not use ctx
 	all, err := Restaurants(ctx, daemon)
 	if err != nil {
 		return nil
@@ -155,11 +154,11 @@ func restaurantProblems(ctx context.Context, daemon *client.Client) []unhealthy 
 	kinds := []unhealthy{{State: "failed"}, {State: "quarantined"}, {State: "stale"}, {State: "held"}}
 	for i := range all {
 		problems := all[i].problems()
-		if len(problems) > 1 && problems[1] == "stale" { // the first one is why
+		if len(problems) > 1 && problems[1] == "stale" { // the first problem is the cause
 			problems = slices.Delete(problems, 1, 2)
 		}
 		for k := range kinds {
-			if !slices.Contains(problems, kinds[k].State) { // "no menu" is a part of readiness
+			if !slices.Contains(problems, kinds[k].State) { // "no menu" is part of readiness
 				continue
 			}
 			kinds[k].Count++
@@ -171,7 +170,7 @@ func restaurantProblems(ctx context.Context, daemon *client.Client) []unhealthy 
 	return slices.DeleteFunc(kinds, func(k unhealthy) bool { return k.Count == 0 })
 }
 
-// printStatusJSON is the daemon's answer with one member more.
+// printStatusJSON prints the daemon's response and adds restaurantsNotOK.
 func printStatusJSON(env *Environment, body []byte, kinds []unhealthy) error {
 	text, err := json.Marshal(kinds)
 	inside, isObject := bytes.CutSuffix(bytes.TrimSpace(body), []byte("}"))
@@ -211,7 +210,7 @@ func printReadiness(env *Environment, base string, body []byte, problems []unhea
 	return nil
 }
 
-// Restaurant is one restaurant as the daemon lists it.
+// Restaurant is one restaurant in the daemon's list.
 type Restaurant struct {
 	ID          string `json:"id"`
 	Name        string `json:"name"`
@@ -223,12 +222,12 @@ type Restaurant struct {
 
 var errNoRestaurants = errors.New("the daemon has no restaurants")
 
-// Restaurants lists all of the daemon's, page by page.
+// Restaurants returns all restaurants of the daemon.
 func Restaurants(ctx context.Context, daemon *client.Client) ([]Restaurant, error) {
 	return client.EveryPage[Restaurant](ctx, daemon, "/v1/restaurants?limit=500")
 }
 
-// problems are what is not as it should be with a restaurant.
+// problems returns the problems of a restaurant.
 func (r *Restaurant) problems() []string {
 	var all []string
 	switch {
@@ -246,7 +245,7 @@ func (r *Restaurant) problems() []string {
 	return all
 }
 
-// state is the restaurant's version and its problems, on one line.
+// state returns the restaurant's version and its problems, on one line.
 func (r *Restaurant) state() string {
 	all := r.problems()
 	if r.Version > 0 {
@@ -255,7 +254,7 @@ func (r *Restaurant) state() string {
 	return strings.Join(all, ", ")
 }
 
-// summaryOfStates is "120 restaurants, 118 ok, 1 failed, 2 stale".
+// summaryOfStates returns "120 restaurants, 118 ok, 1 failed, 2 stale".
 func summaryOfStates(all []Restaurant) string {
 	counts, healthy := map[string]int{}, 0
 	for i := range all {

@@ -25,19 +25,19 @@ import (
 func syncCommand(env *Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sync [RESTAURANT…]",
-		Short: "Ask the running larder to pull menus now, and follow it",
-		Long: `Ask the running larder to pull the menus of restaurants from their ordering
-service now, and follow the runs to their end. A run that is already in flight
-is joined. Fails when a run fails or its menu is quarantined.
+		Short: "Sync menus now, and follow the runs",
+		Long: `Sync the menus of restaurants with their ordering service now, and wait for the
+runs to end. The command joins a run that is already in progress. It fails if a
+run fails or a menu is quarantined.
 
-With --all the daemon does the work by itself, and goes on when this command is
-interrupted; what went wrong is listed at the end.`,
+With --all, the daemon syncs all restaurants. It continues if this command is
+interrupted. Failed runs are listed at the end.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			all := BoolFlag(cmd, "all")
 			switch {
 			case all && len(args) > 0:
-				return &usageError{"--all is every restaurant: leave out " + FirstOf(args, len(args)) + ", or --all"}
+				return &usageError{"--all selects every restaurant: leave out " + FirstOf(args, len(args)) + ", or --all"}
 			case !all && len(args) == 0:
 				return &usageError{"specify at least one restaurant, or --all"}
 			}
@@ -58,19 +58,17 @@ interrupted; what went wrong is listed at the end.`,
 			return syncNamed(cmd, env, daemon, ids, body)
 		},
 	}
-	cmd.Flags().Bool("all", false, "every restaurant of the daemon")
-	cmd.Flags().Bool("force", false, "skip the check whether anything changed, and the guard against menus that shrank")
+	cmd.Flags().Bool("all", false, "all restaurants of the daemon")
+	cmd.Flags().Bool("force", false, "skip the comparison with the last fetch, and the guard against menus that are empty or lost many dishes")
 	addTarget(cmd)
 	return cmd
 }
 
-// maxParallelRuns is how many runs the command follows at a time; the daemon has
-// a limit of its own.
+// maxParallelRuns limits the runs that the command follows at the same time.
 const maxParallelRuns = 8
 
-// syncNamed starts or joins a run of each restaurant and prints each when it ends,
-// those that went wrong last. A daemon that is gone, or refuses the client, is not
-// asked for the rest.
+// syncNamed starts or joins a run of each restaurant and prints its result, failed
+// runs last. It stops if the daemon is unreachable or rejects the client.
 func syncNamed(cmd *cobra.Command, env *Environment, daemon *client.Client, ids []string, body []byte) error {
 	ctx := cmd.Context()
 	var (
@@ -106,7 +104,7 @@ func syncNamed(cmd *cobra.Command, env *Environment, daemon *client.Client, ids 
 	err := group.Wait()
 	switch {
 	case ctx.Err() != nil:
-		return interrupted(fmt.Sprintf("interrupted: %d of %d done; the runs go on in the daemon", done, len(ids)))
+		return interrupted(fmt.Sprintf("interrupted: %d of %d done; the runs continue in the daemon", done, len(ids)))
 	case err != nil && done > 0:
 		return fmt.Errorf("%d of %d done: %w", done, len(ids), err)
 	case err != nil:
@@ -127,8 +125,7 @@ func syncNamed(cmd *cobra.Command, env *Environment, daemon *client.Client, ids 
 	return reported(err, slices.ContainsFunc(runs, hasFailed))
 }
 
-// syncResults returns what --json prints of each restaurant: its run, or the error of a
-// restaurant that has none.
+// syncResults returns the JSON of each restaurant: its run, or the error if it has none.
 func syncResults(cmd *cobra.Command, runs []runlog.Run, refusals []error) []any {
 	results := make([]any, len(runs))
 	for i, run := range runs {
@@ -141,8 +138,7 @@ func syncResults(cmd *cobra.Command, runs []runlog.Run, refusals []error) []any 
 	return results
 }
 
-// followRun asks for a run, or joins one, and waits for its end, however long it
-// takes.
+// followRun starts or joins a run, and waits for its end without a timeout.
 func followRun(ctx context.Context, daemon *client.Client, method, path string, body []byte) (run runlog.Run, _ error) {
 	answer, err := daemon.Call(ctx, method, path, body)
 	if err == nil {
@@ -156,13 +152,13 @@ func followRun(ctx context.Context, daemon *client.Client, method, path string, 
 	return run, err
 }
 
-// hasFailed reports whether a run leaves a restaurant without its new menu.
+// hasFailed reports whether a run failed or its menu was quarantined.
 func hasFailed(run runlog.Run) bool {
 	return run.Outcome == runlog.OutcomeFailed || run.Outcome == runlog.OutcomeQuarantined
 }
 
-// runLine is a run on one line, with the restaurant's name where it is given
-// and says more than the id.
+// runLine describes a run on one line. It includes the restaurant's name if it
+// differs from the id.
 func runLine(run runlog.Run, name string) string {
 	line := string(run.Restaurant)
 	if name != "" && name != line {
@@ -187,7 +183,7 @@ func runLine(run runlog.Run, name string) string {
 	return line + labelled("  ", run.Error)
 }
 
-// summaryOf is "200 restaurants: 198 unchanged, 1 failed, 1 quarantined".
+// summaryOf returns "200 restaurants: 198 unchanged, 1 failed, 1 quarantined".
 func summaryOf(total int, outcomes map[runlog.Outcome]int) string {
 	var parts []string
 	for _, outcome := range []runlog.Outcome{
@@ -202,14 +198,13 @@ func summaryOf(total int, outcomes map[runlog.Outcome]int) string {
 }
 
 const (
-	// pollInterval is how often the daemon is asked how far it is.
+	// pollInterval is the interval between requests for progress.
 	pollInterval = time.Second
-	// maxSilence is how long the daemon may give no answer before the command gives up.
+	// maxSilence is the time without a response after which the command fails.
 	maxSilence = 2 * time.Minute
 )
 
-// syncAll is `larder sync --all`: the daemon does the work by itself, and the
-// command asks how far it is until all is done.
+// syncAll runs `larder sync --all`: it starts a batch and polls its progress.
 func syncAll(cmd *cobra.Command, env *Environment, daemon *client.Client, body []byte) error {
 	ctx := cmd.Context()
 	answer, err := daemon.Call(ctx, http.MethodPost, "/v1/ops/sync", body)
@@ -228,7 +223,7 @@ func syncAll(cmd *cobra.Command, env *Environment, daemon *client.Client, body [
 	progress.clear()
 	switch {
 	case ctx.Err() != nil:
-		return interrupted(fmt.Sprintf("interrupted: %d of %d done; the runs go on in the daemon", batch.Done, batch.Total))
+		return interrupted(fmt.Sprintf("interrupted: %d of %d done; the runs continue in the daemon", batch.Done, batch.Total))
 	case err != nil:
 		return fmt.Errorf("%d of %d done: %w", batch.Done, batch.Total, err)
 	}
@@ -236,7 +231,7 @@ func syncAll(cmd *cobra.Command, env *Environment, daemon *client.Client, body [
 	return reported(err, batch.Failed > 0)
 }
 
-// followBatch polls a batch until it is done, and returns it as the daemon sent it last.
+// followBatch polls a batch until it is done, and returns the last response.
 func followBatch(ctx context.Context, daemon *client.Client, batch *runlog.Batch, progress *progress) (json.RawMessage, error) {
 	for answered := time.Now(); ; {
 		result, err := client.Get[json.RawMessage](ctx, daemon, "/v1/ops/sync/"+url.PathEscape(batch.ID))
@@ -260,11 +255,11 @@ func followBatch(ctx context.Context, daemon *client.Client, batch *runlog.Batch
 	}
 }
 
-// printBatch prints what went wrong, and how many runs ended how.
+// printBatch prints the failed runs and the number of runs by outcome.
 func printBatch(cmd *cobra.Command, env *Environment, batch runlog.Batch) {
 	names := map[string]string{}
 	if len(batch.Faults) > 0 {
-		// Menus may be served at another address than /v1/ops. Without names the ids have to do.
+		// If menus are served at another address than /v1/ops, the names are missing.
 		if daemon, err := target(cmd, env, auth.ScopeMenu); err == nil {
 			all, _ := Restaurants(cmd.Context(), daemon)
 			for _, r := range all {
@@ -281,22 +276,22 @@ func printBatch(cmd *cobra.Command, env *Environment, batch runlog.Batch) {
 	env.Out.Println(summaryOf(batch.Total, batch.Outcomes))
 }
 
-// progress shows how far a sync of many restaurants is: on a terminal one line
-// that is written anew, else a line for each tenth. With quiet it shows nothing.
+// progress prints the progress of a batch: on a terminal one line that it updates,
+// otherwise a line for each tenth. With quiet it prints nothing.
 type progress struct {
 	env   *Environment
 	quiet bool
 	total int
 	begun time.Time
-	tenth int // the last one shown
+	tenth int // the last printed one
 }
 
-// clearLine goes to the beginning of the terminal's line and clears it.
+// clearLine moves to the start of the terminal's line and clears it.
 const clearLine = "\r\x1b[K"
 
 func (p *progress) inPlace() bool { return p.env.Terminal && !p.env.dumb() && !p.quiet }
 
-// show shows how many are done, and how many of these failed.
+// show prints how many runs are done, and how many of these failed.
 func (p *progress) show(done, failed int) {
 	line := fmt.Sprintf("%d of %d done, %d failed%s", done, p.total, failed, remaining(done, p.total, time.Since(p.begun)))
 	tenth := 10 * done / p.total
@@ -309,16 +304,16 @@ func (p *progress) show(done, failed int) {
 	}
 }
 
-// clear removes the line that is written anew.
+// clear removes the line of progress.
 func (p *progress) clear() {
 	if p.inPlace() {
 		p.env.Err.Printf("%s", styled(clearLine))
 	}
 }
 
-// remaining estimates from the mean pace so far how long the rest of a batch
-// takes: ", 35/s, 5s left". It leaves a pace below one a second out, and is ""
-// while nothing is done and when all is.
+// remaining estimates the remaining time of a batch from the mean rate so far:
+// ", 35/s, 5s left". It omits a rate below one per second. It returns "" at the
+// start and at the end.
 func remaining(done, total int, passed time.Duration) string {
 	if done <= 0 || done >= total || passed <= 0 {
 		return ""

@@ -102,7 +102,7 @@ func TestCtrlCDuringASyncIsOneLine(t *testing.T) {
 				})
 				var out, err bytes.Buffer
 				status := command{terminal: terminal}.program(ctx, clitest.AsOps(base, append([]string{"sync", "--all"}, flags...)...), &out, &err)
-				said := "of 200 done; the runs go on in the daemon"
+				said := "of 200 done; the runs continue in the daemon"
 				if status != StatusFailed || strings.Count(err.String(), said) != 1 || strings.Count(err.String(), ". Follow the daemon with larder status --watch.\n") != 1 || !strings.Contains(err.String(), " interrupted: ") || len(flags) == 0 && out.Len() > 0 {
 					t.Errorf("status %d\n%s\nwant 1 and what was done, on one line", status, err.String())
 				}

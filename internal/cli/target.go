@@ -15,14 +15,13 @@ import (
 	"larder/internal/client"
 )
 
-// defaultURL is where a daemon listens by default.
+// defaultURL is the default address of a daemon.
 const defaultURL = "http://127.0.0.1:8080"
 
-// addTarget gives a command the flags that say which daemon it speaks with, and
-// --json.
+// addTarget adds the flags that select the daemon, and --json.
 func addTarget(cmd *cobra.Command) {
-	cmd.Flags().String("url", "", "address of the running larder; default: what the configuration says, else "+defaultURL)
-	cmd.Flags().String("client-id", "", "whose token to ask for; default: the first client of the configuration that may")
+	cmd.Flags().String("url", "", "address of the running larder; default: from the configuration, else "+defaultURL)
+	cmd.Flags().String("client-id", "", "client id; default: the first client of the configuration with the required scope")
 	cmd.Flags().String("client-secret", "", "the client's secret")
 	SetEnv(cmd.Flags(), "url", "LARDER_URL")
 	SetEnv(cmd.Flags(), "client-id", "LARDER_CLIENT_ID")
@@ -31,8 +30,8 @@ func addTarget(cmd *cobra.Command) {
 	AddJSON(cmd)
 }
 
-// target makes the client that the flags ask for: where the scope is served,
-// with credentials that may have it.
+// target returns a client for the daemon that the flags select, with the address and
+// the credentials for the scope.
 func target(cmd *cobra.Command, env *Environment, scope auth.Scope) (*client.Client, error) {
 	base, ready, id, secret := StringFlag(cmd, "url"), "", StringFlag(cmd, "client-id"), StringFlag(cmd, "client-secret")
 	if id == "" && secret != "" {
@@ -59,19 +58,19 @@ func target(cmd *cobra.Command, env *Environment, scope auth.Scope) (*client.Cli
 	return daemon, nil
 }
 
-// addressOf reads --url, which may leave out http://.
+// addressOf parses --url, which may omit http://.
 func addressOf(address string) (string, error) {
 	if !strings.Contains(address, "://") {
 		address = "http://" + address
 	}
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "" {
-		return "", &usageError{fmt.Sprintf("--url: %q is no address of a larder: write it as %s", address, defaultURL)}
+		return "", &usageError{fmt.Sprintf("--url: %q is not a valid address; use a URL such as %s", address, defaultURL)}
 	}
 	return address, nil
 }
 
-// configuredURL is where a daemon of this configuration serves the scope.
+// configuredURL returns the address at which a daemon with this configuration serves the scope.
 func configuredURL(cfg *configs.Config, scope auth.Scope) string {
 	address := cfg.HTTP.Listen
 	if scope == auth.ScopeOps && cfg.HTTP.OpsListen != "" {
@@ -80,8 +79,8 @@ func configuredURL(cfg *configs.Config, scope auth.Scope) string {
 	return client.BaseURL(address)
 }
 
-// configuredClient is the first client whose tokens may have the scope, if there
-// is one then of those that see every connection.
+// configuredClient returns the first client with the scope. It prefers clients that
+// see all connections.
 func configuredClient(cfg *configs.Config, scope auth.Scope) (id, secret string) {
 	for _, known := range cfg.Auth.Clients {
 		if !slices.Contains(known.Scopes, scope) && (scope != auth.ScopeMenu || !slices.Contains(known.Scopes, auth.ScopeOrders)) {
@@ -99,19 +98,18 @@ func configuredClient(cfg *configs.Config, scope auth.Scope) (id, secret string)
 
 // AddConfig adds the --config flag.
 func AddConfig(cmd *cobra.Command) {
-	cmd.Flags().StringP("config", "c", "", "the YAML file of the configuration")
+	cmd.Flags().StringP("config", "c", "", "configuration file (YAML)")
 	SetEnv(cmd.Flags(), "config", "LARDER_CONFIG")
 }
 
 // AddUnknownKeys adds the --allow-unknown-keys flag.
 func AddUnknownKeys(cmd *cobra.Command) {
 	cmd.Flags().Bool("allow-unknown-keys", false,
-		"warn of keys that this version does not know, instead of refusing the configuration; to go back from a newer version")
+		"warn about unknown keys instead of rejecting the configuration; for a rollback from a newer version")
 }
 
-// ReadOptions are those of the configuration's reader. Commands that talk to a
-// running larder need its address and a client alone, and tolerate the keys of
-// a newer one.
+// ReadOptions returns the options for reading the configuration. Commands that call a
+// running larder accept unknown keys, because they need only its address and a client.
 func ReadOptions(cmd *cobra.Command) []configs.Option {
 	allowed := BoolFlag(cmd, "allow-unknown-keys")
 	if allowed || cmd.Flags().Lookup("url") != nil {
@@ -120,14 +118,13 @@ func ReadOptions(cmd *cobra.Command) []configs.Option {
 	return nil
 }
 
-// loadConfig reads the configuration that --config names. Without the flag
-// it is made of defaults and environment alone.
+// loadConfig reads the file of --config, or the defaults and the environment.
 func loadConfig(cmd *cobra.Command, env *Environment, more ...configs.Option) (*configs.Config, error) {
 	return configs.Load(StringFlag(cmd, "config"), env.Environ, append(ReadOptions(cmd), more...)...)
 }
 
-// LoadService is loadConfig for commands that need something to work on: a
-// file, or a connection in the environment.
+// LoadService is loadConfig for commands that need a file, or a connection in the
+// environment.
 func LoadService(cmd *cobra.Command, env *Environment, more ...configs.Option) (*configs.Config, error) {
 	cfg, err := loadConfig(cmd, env, more...)
 	if err != nil {
@@ -189,7 +186,7 @@ type operation struct {
 	body         []byte
 }
 
-// operate sends a request of an operator and prints the response.
+// operate sends an operator's request and prints the response.
 func operate[T any](cmd *cobra.Command, env *Environment, o operation, text func(answer client.Envelope[T])) error {
 	daemon, err := target(cmd, env, auth.ScopeOps)
 	if err != nil {
@@ -202,7 +199,7 @@ func operate[T any](cmd *cobra.Command, env *Environment, o operation, text func
 	return printAnswer(cmd, env, answer, text)
 }
 
-// printAnswer prints an answer as JSON, as it came, or as text for people.
+// printAnswer prints a response as JSON or as text.
 func printAnswer[T any](cmd *cobra.Command, env *Environment, answer *client.Reply, text func(answer client.Envelope[T])) error {
 	if AsJSON(cmd) {
 		return PrintJSON(env.Out, answer.Body)

@@ -2,8 +2,8 @@ package cli
 
 import "golang.org/x/sys/unix"
 
-// The requests that read and write a terminal's settings. flushTermios also
-// discards the input that was not read.
+// The requests for the settings of a terminal. flushTermios also discards unread
+// input.
 const (
 	getTermios   = unix.TCGETS
 	setTermios   = unix.TCSETS

@@ -14,31 +14,31 @@ import (
 	"larder/internal/menu"
 )
 
-// versionCommands are those about the versions that the running larder keeps.
+// versionCommands returns the commands for the stored versions of a menu.
 func versionCommands(env *Environment) []*cobra.Command {
 	list := &cobra.Command{
 		Use:   "versions RESTAURANT",
-		Short: "List the versions of a menu that are kept, the newest first",
-		Long: `List the versions of a menu that the running larder keeps, the newest first: when
-each was published, its dishes, how many of them were not on a stop list then and
-how many could be ordered, and which one is served now. Each can be compared
-(larder menu diff RESTAURANT --from VERSION) and served again (larder menu
-rollback RESTAURANT VERSION).`,
+		Short: "List the stored versions of a menu, newest first",
+		Long: `List the stored versions of a menu, newest first: when each was published, its
+dishes, how many of them were available and orderable then, and which one is served.
+
+Compare versions with larder menu diff RESTAURANT --from VERSION. Serve one again
+with larder menu rollback RESTAURANT VERSION.`,
 		Args: argRange(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error { return listVersions(cmd, env, args[0]) },
 	}
 	back := &cobra.Command{
 		Use:   "rollback RESTAURANT VERSION",
-		Short: "Serve an older version's menu again, and hold it",
-		Long: `Serve the menu of an older version again, as a new version with the stop lists
-of now, and hold it: until the ordering service publishes another menu than it
-does now (--hold next_change), or until larder menu release (--hold released).
-Stop lists go through meanwhile.`,
+		Short: "Serve an older version of a menu again, and hold it",
+		Long: `Publish an older version of a menu again, as a new version with the current stop
+lists, and hold it. The hold ends when the ordering service publishes a different
+menu (--hold next_change), or with larder menu release (--hold released). Stop
+lists are updated during a hold.`,
 		Args: argRange(2, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			version, err := strconv.ParseInt(args[1], 10, 64)
 			if err != nil || version < 1 {
-				return &usageError{fmt.Sprintf("%q is no version: larder menu versions %s lists them", args[1], args[0])}
+				return &usageError{fmt.Sprintf("%q is not a version; larder menu versions %s lists them", args[1], args[0])}
 			}
 			hold := StringFlag(cmd, "hold")
 			if err := oneOf("hold", hold, holdNames()); err != nil {
@@ -51,7 +51,7 @@ Stop lists go through meanwhile.`,
 	back.Flags().String("hold", string(cache.HoldNextChange), "what ends the hold: next_change or released")
 	release := &cobra.Command{
 		Use:   "release RESTAURANT",
-		Short: "Let go of a menu that a rollback holds, and pull it anew",
+		Short: "Release the hold of a rollback, and sync the menu",
 		Args:  argRange(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return printRun(cmd, env, http.MethodDelete, client.OpsRestaurantPath(args[0])+"/hold?wait=60s", nil)
@@ -66,7 +66,7 @@ Stop lists go through meanwhile.`,
 
 func holdNames() []string { return wordsOf(cache.HoldNextChange, cache.HoldReleased) }
 
-// keptVersion is one version as the daemon lists it.
+// keptVersion is one version in the daemon's list.
 type keptVersion struct {
 	Version  int64            `json:"version"`
 	Name     string           `json:"name"`
@@ -93,10 +93,10 @@ func listVersions(cmd *cobra.Command, env *Environment, id string) error {
 
 func printVersions(env *Environment, id string, kept []keptVersion) {
 	if len(kept) == 0 {
-		env.Out.Printf("no version of %s is kept yet: larder sync %s pulls its menu\n", id, id)
+		env.Out.Printf("no version of %s is stored; run larder sync %s to fetch its menu\n", id, id)
 		return
 	}
-	rows := [][]string{{"VERSION", "PUBLISHED (UTC)", "DISHES", "NOT STOPPED", "ORDERABLE", ""}}
+	rows := [][]string{{"VERSION", "PUBLISHED (UTC)", "DISHES", "AVAILABLE", "ORDERABLE", ""}}
 	for _, v := range kept {
 		note := ""
 		switch {
@@ -115,7 +115,7 @@ func printVersions(env *Environment, id string, kept []keptVersion) {
 	env.Out.table(rows)
 }
 
-// printRun asks for a run and prints it when it is over.
+// printRun starts a run and prints its result.
 func printRun(cmd *cobra.Command, env *Environment, method, path string, body []byte) error {
 	daemon, err := target(cmd, env, auth.ScopeOps)
 	if err != nil {
@@ -129,8 +129,7 @@ func printRun(cmd *cobra.Command, env *Environment, method, path string, body []
 	return reported(err, hasFailed(run))
 }
 
-// diffVersions compares two versions that the daemon keeps; to 0 is the current
-// one.
+// diffVersions compares two stored versions; version 0 is the current one.
 func diffVersions(cmd *cobra.Command, env *Environment, id string, from, to int64) error {
 	daemon, err := target(cmd, env, auth.ScopeOps)
 	if err != nil {
@@ -157,7 +156,7 @@ func diffVersions(cmd *cobra.Command, env *Environment, id string, from, to int6
 		if err != nil {
 			return fmt.Errorf("version %d of %s: %w", version, id, err)
 		}
-		compared[i] = menu.Compile(view, menu.RestaurantID(id), menu.DefaultSettings()) // as files are compiled
+		compared[i] = menu.Compile(view, menu.RestaurantID(id), menu.DefaultSettings())
 	}
 	return printDiff(cmd, env, compared[0], compared[1])
 }

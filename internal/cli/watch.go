@@ -18,12 +18,12 @@ import (
 )
 
 const (
-	// minWatchInterval is how often a daemon may be polled at most.
+	// minWatchInterval is the shortest allowed polling interval.
 	minWatchInterval = 200 * time.Millisecond
-	// pollLimit bounds one poll with all its lists.
+	// pollLimit is the timeout of one poll.
 	pollLimit = 15 * time.Second
-	// pauseFactor is how much longer than a poll the pause after it is at least,
-	// so that watching thousands of restaurants stays a light load.
+	// pauseFactor is the minimum ratio of the pause to the duration of a poll,
+	// which limits the load with thousands of restaurants.
 	pauseFactor = 4
 )
 
@@ -34,13 +34,12 @@ const stateUnreachable = "unreachable"
 type watcher struct {
 	env   *Environment
 	menus *client.Client
-	ops   *client.Client // nil without a token that may read orders
+	ops   *client.Client // nil without a token with the scope ops
 	json  bool
 }
 
-// watchStatus is `larder status --watch`. It polls until the command's context
-// ends, which is how a watch is meant to end. A daemon that does not answer the
-// first time is an error; later it is a change.
+// watchStatus runs `larder status --watch` until the command's context ends. If the
+// daemon does not respond, the first poll is an error, and later ones are changes.
 func watchStatus(cmd *cobra.Command, env *Environment) error {
 	every, _ := cmd.Flags().GetDuration("every")
 	if every < minWatchInterval {
@@ -64,7 +63,7 @@ func watchStatus(cmd *cobra.Command, env *Environment) error {
 		now, err := v.poll(ctx, last)
 		switch {
 		case ctx.Err() != nil:
-			return nil //nolint:nilerr // it was told to stop
+			return nil //nolint:nilerr // interrupted, as intended
 		case err != nil && first:
 			return err
 		case err != nil:
@@ -79,7 +78,7 @@ func watchStatus(cmd *cobra.Command, env *Environment) error {
 		}
 		last = now
 		if sleep.For(ctx, max(every, pauseFactor*time.Since(began))) != nil {
-			return nil //nolint:nilerr // it was told to stop
+			return nil //nolint:nilerr // interrupted, as intended
 		}
 	}
 }
@@ -92,8 +91,8 @@ func (v *watcher) print(c statusChange) error {
 	return err
 }
 
-// poll reads everything once. Its error is that of readiness; a list that cannot
-// be read stays as it was last.
+// poll reads the complete state. It returns an error if readiness is not available;
+// a list that is not available keeps its last state.
 func (v *watcher) poll(ctx context.Context, last *snapshot) (*snapshot, error) {
 	ctx, cancel := context.WithTimeout(ctx, pollLimit)
 	defer cancel()
@@ -129,8 +128,8 @@ func (v *watcher) poll(ctx context.Context, last *snapshot) (*snapshot, error) {
 	return now, nil
 }
 
-// unknownOrders lists the orders that somebody has to resolve. After a refusal it
-// does not ask again: each attempt would count as a failed sign-in.
+// unknownOrders lists the orders that need resolving. It stops after a refusal,
+// because each attempt counts as a failed authentication.
 func (v *watcher) unknownOrders(ctx context.Context) ([]OrderRecord, error) {
 	if v.ops == nil {
 		return nil, nil
@@ -142,18 +141,18 @@ func (v *watcher) unknownOrders(ctx context.Context) ([]OrderRecord, error) {
 	return orders, err
 }
 
-// subject is what a line of the watch is about: larder, part, restaurants,
-// restaurant or order, and which one.
+// subject is the subject of a line: larder, a part, restaurants, a restaurant or an
+// order.
 type subject struct{ kind, id string }
 
 // subjectState is the state of a subject.
 type subjectState struct {
 	state string
 	msg   string
-	quiet bool // needs no line when subjects of its kind are read for the first time
+	quiet bool // no line when its kind is read for the first time
 }
 
-// snapshot is everything that one poll has read.
+// snapshot is the state that one poll has read.
 type snapshot struct {
 	items map[subject]subjectState
 	known map[string]bool // kinds that have been read at least once
@@ -168,7 +167,7 @@ func (s *snapshot) set(kind, id string, it subjectState) {
 	s.known[kind] = true
 }
 
-// keep takes the subjects of some kinds from the last snapshot.
+// keep copies the subjects of some kinds from the last snapshot.
 func (s *snapshot) keep(last *snapshot, kinds ...string) {
 	for key, it := range last.items {
 		if slices.Contains(kinds, key.kind) {
@@ -195,13 +194,13 @@ func (s *snapshot) addRestaurants(all []Restaurant, summarise bool) {
 	}
 }
 
-// statusChange is one thing that differs from the last poll. Its JSON is a line of
-// `larder status --watch --json`.
+// statusChange is one difference from the last poll. Its JSON is a line of `larder
+// status --watch --json`.
 type statusChange struct {
 	At      time.Time `json:"at"`
-	Subject string    `json:"subject"`        // larder, part, restaurants, restaurant, or order
-	ID      string    `json:"id,omitempty"`   // which one
-	From    string    `json:"from,omitempty"` // "" for what is new
+	Subject string    `json:"subject"` // larder, part, restaurants, restaurant, or order
+	ID      string    `json:"id,omitempty"`
+	From    string    `json:"from,omitempty"` // "" for a new subject
 	To      string    `json:"to"`
 	Msg     string    `json:"msg,omitempty"`
 }
@@ -214,10 +213,10 @@ func (c statusChange) String() string {
 	return text
 }
 
-// changes lists what differs from the last snapshot. The first time that is the
-// state of larder and everything that somebody should look at.
+// changes returns the differences from the last snapshot. The first time these are
+// the state of larder and the subjects with problems.
 func (s *snapshot) changes(last *snapshot) []statusChange {
-	// What a subject's state becomes when it is no longer there.
+	// The state of a subject that has disappeared.
 	gone := map[string]string{"restaurant": "gone", "order": "resolved"}
 	every := maps.Clone(last.items)
 	maps.Copy(every, s.items)
