@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// problemsOf parses the text and gives what is wrong with it, line by line.
+// problemsOf parses the text and returns the errors, one for each line.
 func problemsOf(t *testing.T, text string, env ...string) []string {
 	t.Helper()
 	_, err := Parse("larder.yaml", []byte(text), env)
@@ -62,7 +62,7 @@ auth:
 	}
 }
 
-func TestWhatNoPackageSeesAlone(t *testing.T) {
+func TestErrorsAcrossSections(t *testing.T) {
 	t.Parallel()
 	got := problemsOf(t, connection+`restaurants:
   - id: one
@@ -91,8 +91,8 @@ auth:
 	}
 }
 
-// What operators are shown of a restaurant is one line, and a number has figures.
-func TestWhatOperatorsAreShownOfARestaurant(t *testing.T) {
+// A restaurant's address has one line, and its phone number contains digits.
+func TestRestaurantContact(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("7", 101)
 	got := problemsOf(t, connection+`restaurants:
@@ -113,9 +113,9 @@ func TestWhatOperatorsAreShownOfARestaurant(t *testing.T) {
 	}
 }
 
-// A Redis that each replica has for itself is refused where replicas are said to
-// share it, and the place is that of whoever says it.
-func TestReplicasNeedARedisThatAllReach(t *testing.T) {
+// An embedded Redis is an error if redis.shared is true. The error has the place of
+// redis.shared.
+func TestInstancesNeedASharedRedis(t *testing.T) {
 	t.Parallel()
 	const msg = `redis.shared: instances cannot share an embedded Redis; set redis.url to a Redis that all of them can reach, such as redis://redis.internal:6379`
 	for name, test := range map[string]struct {
@@ -183,8 +183,8 @@ func TestDemoSecretsAreRefusedOffLoopback(t *testing.T) {
 	}
 }
 
-// Guests at a host name that is not known could not order.
-func TestSelfWithoutHostsIsWarnedOf(t *testing.T) {
+// If the host name of the page is unknown, its guests could not order.
+func TestSelfWithoutHostsWarns(t *testing.T) {
 	t.Parallel()
 	const text = connection + "restaurants: [{id: one}]\nauth: {public_orders: {enabled: true, origins: [self]}}\n"
 	for name, c := range map[string]struct {
@@ -237,8 +237,8 @@ func TestLoadWithoutAFile(t *testing.T) {
 	}
 }
 
-// Control characters of a file are not printed on the terminal.
-func TestLoadTakesTextAlone(t *testing.T) {
+// Control characters in a file are not printed on the terminal.
+func TestLoadRejectsControlCharacters(t *testing.T) {
 	t.Parallel()
 	for _, content := range []string{"http:\n  listen: \x1b[2Jhere\n", "http:\n  listen: \xff\xfe\n", "\x7fELF\x00"} {
 		file := filepath.Join(t.TempDir(), "larder.yaml")
@@ -282,7 +282,7 @@ func TestPrintRedactsSecretsAndIsReadable(t *testing.T) {
 	}
 }
 
-func TestEverythingThatCanBeKnownIsReportedAtOnce(t *testing.T) {
+func TestAllErrorsAreReportedAtOnce(t *testing.T) {
 	t.Parallel()
 	got := problemsOf(t, `http:
   lisen: x
@@ -329,8 +329,8 @@ auth:
 	}
 }
 
-// A value that could not be read is not a missing value, and references to it
-// are not checked.
+// A value that could not be read does not count as missing, and references to it are
+// not checked.
 func TestValuesThatCannotBeReadAreNotChecked(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -438,7 +438,7 @@ restaurants: [{id: one, ordering: {time_ahead: 1h}}]
 	}
 }
 
-// Where the cause of a frequent mistake is known, the message names the fix.
+// If the cause of a frequent mistake is known, the message names the fix.
 func TestMessagesNameTheFix(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ text, want string }{

@@ -6,14 +6,14 @@ import (
 	"testing"
 )
 
-// Limits are settings that sections embed.
+// Limits is a struct that sections embed.
 type Limits struct {
 	Lines int    `yaml:"lines"`
 	Token string `yaml:"token" secret:"true"`
 }
 
-// Keys of an embedded struct stand beside those of the struct that embeds it,
-// in the order of the declaration.
+// Keys of an embedded struct are at the level of the embedding struct, in the order of
+// its fields.
 func TestFieldsOf_Inline(t *testing.T) {
 	t.Parallel()
 	type section struct {

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// kitchen is a configuration with every kind of value that the sections use.
+// kitchen is a configuration with all kinds of values that sections use.
 type kitchen struct {
 	HTTP  door    `yaml:"http"`
 	Cooks []cook  `yaml:"cooks"`
@@ -40,7 +40,7 @@ type cook struct {
 
 func (c *cook) SetDefaults() { c.Knives = 3 }
 
-// size reads its own text.
+// size parses its own text.
 type size int64
 
 func (s *size) UnmarshalText(text []byte) error {
@@ -52,7 +52,7 @@ func (s *size) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// preset is a word, or a section whose defaults follow from what is given.
+// preset is a word, or a section whose defaults depend on its values.
 type preset struct {
 	Word  string `yaml:"word"`
 	Other string `yaml:"other"`
@@ -69,7 +69,7 @@ func (p *preset) SetDefaults() {
 	}
 }
 
-// load reads text and env into a fresh kitchen.
+// load reads text and env into a new kitchen.
 func load(t *testing.T, text string, env ...string) (kitchen, *loader) {
 	t.Helper()
 	var k kitchen
@@ -225,7 +225,7 @@ func TestEnvironmentProblems(t *testing.T) {
 	)
 }
 
-// A variable cannot set a key of what the file gives as something else.
+// A variable cannot set a key inside a value of another kind.
 func TestAVariableInsideAnotherKindOfValue(t *testing.T) {
 	t.Parallel()
 	wantProblems(t, "http: 5\ncooks: {name: a}\n", []string{"LARDER_HTTP_WAIT=5s", "LARDER_COOKS_0_NAME=C"},

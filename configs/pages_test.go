@@ -11,11 +11,11 @@ import (
 	"larder/internal/testkit/doctest"
 )
 
-// keySpan is a piece of code in a sentence that looks like a key.
+// keySpan matches code in a sentence that looks like a key.
 var keySpan = regexp.MustCompile(`^(http|redis|cache|connections\[\]|restaurants\[\]|sync|ordering|auth|tracing)(\.[a-z_\[\]]+)+$`)
 
-// TestKeysInSentences: a key that a page names is one. What has the form of a key
-// and is the name of an event in the log stands in the code as such.
+// TestKeysInSentences checks that the keys in sentences of pages exist. The name of a
+// log event has the same form and must be in the code.
 func TestKeysInSentences(t *testing.T) {
 	t.Parallel()
 	known := map[string]bool{}
@@ -48,7 +48,7 @@ func TestKeysInSentences(t *testing.T) {
 	}
 }
 
-// source is the text of all Go files but tests.
+// source returns the text of all Go files except tests.
 func source(t *testing.T) string {
 	t.Helper()
 	var text strings.Builder

@@ -14,14 +14,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "write the reference in docs/configuration.md anew")
+var update = flag.Bool("update", false, "write the reference in docs/configuration.md")
 
-// referenceBegins is the line of docs/configuration.md behind which the
-// reference stands.
+// referenceBegins is the line of docs/configuration.md before the reference.
 const referenceBegins = "<!-- Written by: go test ./configs -run Reference -update -->\n"
 
-// TestReference holds docs/configuration.md equal to the keys of the code, their
-// defaults and what larder.yaml says of them.
+// TestReference compares docs/configuration.md with the keys of the code, their
+// defaults and the comments of larder.yaml.
 func TestReference(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join("..", "docs", "configuration.md")
@@ -45,13 +44,13 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// row is one of the reference: keys that larder.yaml explains together.
+// row is one row of the reference: keys that one comment of larder.yaml explains.
 type row struct {
 	keys, defaults []string
 	meaning        string
 }
 
-// reference is a table of keys for each section.
+// reference returns a table of keys for each section.
 func reference(t *testing.T) string {
 	t.Helper()
 	said := sayings(string(uncommented()))
@@ -69,7 +68,7 @@ func reference(t *testing.T) string {
 		}
 		for _, r := range rows {
 			if section, _, _ := strings.Cut(r.keys[0], "."+lastOf(r.keys[0])); r.meaning == "" && said[plain(section)].text == "" {
-				t.Errorf("larder.yaml does not say what %s is", r.keys[0])
+				t.Errorf("larder.yaml has no comment for %s", r.keys[0])
 			}
 			fmt.Fprintf(&text, "| %s | %s | %s |\n", strings.Join(r.keys, "<br>"), strings.Join(r.defaults, "<br>"), r.meaning)
 		}
@@ -77,13 +76,13 @@ func reference(t *testing.T) string {
 	return text.String()
 }
 
-// plain is a key as sayings names it, lastOf its last name.
+// plain returns a key in the form of sayings. lastOf returns its last name.
 func plain(key string) string { return strings.NewReplacer("`", "", "[]", "").Replace(key) }
 
 func lastOf(key string) string { return key[strings.LastIndexByte(key, '.')+1:] }
 
-// under puts the row below the others, or into the last of them where they are
-// explained together.
+// under appends the row to rows, or merges it with the last of them if one comment
+// explains both.
 func (r row) under(rows []row, said map[string]saying) []row {
 	last := len(rows) - 1
 	if said[plain(r.keys[0])].withTheOneBefore && last >= 0 {
@@ -93,9 +92,9 @@ func (r row) under(rows []row, said map[string]saying) []row {
 	return append(rows, r)
 }
 
-// rowsOf are a key's row and those of all keys inside it; the elements of a list
-// have the defaults of a new one. A section of which nothing is said has no row,
-// but for the outermost.
+// rowsOf returns the rows of a key and of all keys inside it. Elements of a list have
+// the defaults of a new element. A section without a comment has no row, except at the
+// top level.
 func rowsOf(path string, f field, v reflect.Value, said map[string]saying) []row {
 	r := row{keys: []string{"`" + path + "`"}, defaults: []string{""}, meaning: said[plain(path)].text}
 	inside := func(path string, v reflect.Value) []row {
@@ -108,7 +107,7 @@ func rowsOf(path string, f field, v reflect.Value, said map[string]saying) []row
 	switch typ := v.Type(); {
 	case f.secret:
 		if strings.HasPrefix(r.meaning, "or "+f.name+fileSuffix) {
-			r.meaning = "" // as all secrets may
+			r.meaning = "" // true for all secrets
 		}
 		r.meaning = strings.TrimPrefix(r.meaning+fmt.Sprintf(" A secret: a value, `${NAME}`, or `%s%s`.", f.name, fileSuffix), " ")
 	case typ.Kind() == reflect.Pointer && typ.Elem().Kind() == reflect.Struct:
@@ -132,7 +131,7 @@ func rowsOf(path string, f field, v reflect.Value, said map[string]saying) []row
 	return []row{r}
 }
 
-// defaultOf is a default as the file would have it; "" for none.
+// defaultOf returns a default in the form of the file, or "" for none.
 func defaultOf(v reflect.Value) string {
 	if v.Kind() == reflect.Float64 {
 		return fmt.Sprintf("`%v`", v.Float())
@@ -145,16 +144,16 @@ func defaultOf(v reflect.Value) string {
 	return "`" + value + "`"
 }
 
-// saying is what larder.yaml says of a key.
+// saying is the comment of larder.yaml for a key.
 type saying struct {
 	text             string
-	withTheOneBefore bool // the comment of the key before speaks of both
+	withTheOneBefore bool // the comment of the previous key explains both
 }
 
 var keyForm = regexp.MustCompile(`^( *)(- )?([a-z_]+):(?: (.*))?$`)
 
-// sayings reads the comments of larder.yaml: those above a key, and those behind
-// its value. Keys are named as in Config, without indexes.
+// sayings reads the comments of larder.yaml above keys and after values. The names of
+// keys are those of Config, without indexes.
 func sayings(text string) map[string]saying {
 	said := map[string]saying{}
 	type level struct {
@@ -163,7 +162,7 @@ func sayings(text string) map[string]saying {
 	}
 	var levels []level
 	var comment []string
-	explained := false // the line before is a key with a comment above it, or belongs to one
+	explained := false // the previous line is a key with a comment above it, or belongs to one
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\n")
 		if words, isComment := strings.CutPrefix(strings.TrimSpace(line), "#"); isComment {
@@ -193,7 +192,7 @@ func sayings(text string) map[string]saying {
 			said[path] = saying{withTheOneBefore: explained && key[4] != ""}
 		}
 		if key[4] == "" || strings.HasPrefix(strings.TrimSpace(key[4]), "#") {
-			explained = false // the keys inside have their own
+			explained = false // the keys inside have their own comments
 		}
 		levels, comment = append(levels, level{indent, path}), nil
 	}
@@ -202,8 +201,8 @@ func sayings(text string) map[string]saying {
 
 var choiceForm = regexp.MustCompile(`^([a-z]+: |redis\S*://)`)
 
-// prose makes one line of a comment; its list of choices stays one, and what
-// Markdown would read as its own is escaped.
+// prose joins the lines of a comment. It keeps the lines of a list of choices and
+// escapes Markdown.
 func prose(lines []string) string {
 	var text strings.Builder
 	for i, line := range lines {

@@ -27,7 +27,8 @@ func runningConfig(t *testing.T) *Config {
 	return cfg
 }
 
-// reloaded is what becomes of old when its file says text. Places in it begin with larder.yaml.
+// reloaded returns the result of a reload of old with this text. Its places begin with
+// larder.yaml.
 func reloaded(t *testing.T, old *Config, text string, options ...Option) (*Config, []string, error) {
 	t.Helper()
 	dir := t.TempDir()
@@ -47,7 +48,7 @@ func reloaded(t *testing.T, old *Config, text string, options ...Option) (*Confi
 func TestReloadTakesRestaurantsAndSchedules(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		change  []string // pairs: replaced, by
+		change  []string // pairs: old text, new text
 		ids     string
 		restart []string
 	}{
@@ -91,7 +92,7 @@ func TestReloadTakesRestaurantsAndSchedules(t *testing.T) {
 	}
 }
 
-func TestReloadRefusesTheWholeOfWhatIsWrongAnywhere(t *testing.T) {
+func TestReloadRejectsAConfigurationWithErrors(t *testing.T) {
 	t.Parallel()
 	text := strings.NewReplacer("8080", "nowhere", "@hourly", "now and then", "id: a,", "id: a/b,").Replace(running) + "sync: {runs: -1}\n"
 	_, _, err := reloaded(t, runningConfig(t), text)
@@ -112,7 +113,7 @@ func TestReloadRefusesTheWholeOfWhatIsWrongAnywhere(t *testing.T) {
 	}
 }
 
-func TestReloadRefusesARestaurantOfANewConnection(t *testing.T) {
+func TestReloadRejectsANewConnection(t *testing.T) {
 	t.Parallel()
 	text := strings.Replace(running, "restaurants:\n", `  - {name: new, base_url: "http://127.0.0.1:9", auth_url: "http://127.0.0.1:9", client_id: a, client_secret: b}
 restaurants:
@@ -126,8 +127,8 @@ restaurants:
 	}
 }
 
-// Clients are judged by the listeners and connections that larder runs with.
-func TestReloadRefusesClientsThatDoNotFit(t *testing.T) {
+// Clients are checked against the listeners and connections that larder runs with.
+func TestReloadRejectsInvalidClients(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ listen, clients, want string }{
 		"of a new connection": {
@@ -146,7 +147,7 @@ func TestReloadRefusesClientsThatDoNotFit(t *testing.T) {
 		},
 	} {
 		running := running
-		if name == "with a short secret" { // though the file would listen on loopback alone by now
+		if name == "with a short secret" { // although the new file has a loopback listener
 			running = strings.Replace(running, "127.0.0.1:8080", "0.0.0.0:8080", 1)
 		}
 		if name == "with a short secret behind a proxy" {

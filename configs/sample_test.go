@@ -36,7 +36,8 @@ func same(t *testing.T, want, got *Config) {
 	}
 }
 
-// keysOf lists every key of a section as the file spells it, elements of lists as "[]".
+// keysOf returns all keys of a section in the form of the file. List elements are
+// "[]".
 func keysOf(path string, typ reflect.Type) []string {
 	for typ.Kind() == reflect.Pointer {
 		typ = typ.Elem()
@@ -54,7 +55,7 @@ func keysOf(path string, typ reflect.Type) []string {
 	return keys
 }
 
-// written lists the keys that stand in a text.
+// written returns the keys in a text.
 func written(t *testing.T, text []byte) []string {
 	t.Helper()
 	cfg, l := &Config{}, newLoader("", []string{"ORDERS_SECRET=a", "STOREFRONT_SECRET=b"})
@@ -69,7 +70,7 @@ func written(t *testing.T, text []byte) []string {
 	return keys
 }
 
-// uncommented is larder.yaml with its samples in place of the empty lists.
+// uncommented returns larder.yaml with its samples instead of empty lists.
 func uncommented() []byte {
 	text := regexp.MustCompile(`(?m)^ *(connections|restaurants|clients): \[\]\n`).ReplaceAllString(string(Sample()), "")
 	return []byte(regexp.MustCompile(`(?m)^#([a-z]|  )`).ReplaceAllString(text, "$1"))
@@ -86,9 +87,9 @@ func TestSampleDocumentsEveryKey(t *testing.T) {
 	for _, key := range keysOf("", reflect.TypeFor[Config]()) {
 		switch {
 		case strings.Contains(key, "[]") && !slices.Contains(inLists, key):
-			t.Errorf("%s stands in no commented sample of larder.yaml", key)
+			t.Errorf("%s is in no commented sample of larder.yaml", key)
 		case !strings.Contains(key, "[]") && !slices.Contains(inSample, key):
-			t.Errorf("%s does not stand in larder.yaml", key)
+			t.Errorf("%s is not in larder.yaml", key)
 		}
 	}
 }
@@ -107,7 +108,7 @@ func TestCommentedSamplesAreValidAndDefault(t *testing.T) {
 		t.Errorf("samples read as %+v, %+v", cfg.Restaurants, cfg.Auth.Clients)
 	}
 	own := cfg.OrderingOf(cfg.Restaurants[0])
-	own.Required = cfg.Ordering.Required // its sample cannot be the default
+	own.Required = cfg.Ordering.Required // the sample differs from the default on purpose
 	if diff := cmp.Diff(cfg.Ordering, own); diff != "" {
 		t.Errorf("the sample override against the defaults (-want +got):\n%s", diff)
 	}
@@ -150,8 +151,8 @@ func TestDemoSecretsAreThoseOfTheFile(t *testing.T) {
 	}
 }
 
-// A token request is a preset's name or its fields, by the file or a variable,
-// and is printed as what reads the same.
+// A token request is a preset or a section, in the file or in variables. Its printed
+// form is read as the same value.
 func TestTokenRequest(t *testing.T) {
 	t.Parallel()
 	variable := func(field, value string) string { return "LARDER_CONNECTIONS_0_TOKEN_REQUEST" + field + "=" + value }
@@ -159,7 +160,7 @@ func TestTokenRequest(t *testing.T) {
 		yaml string
 		env  []string
 		want upstream.TokenRequest
-		says string // of the error
+		says string // a part of the error
 	}{
 		"document": {yaml: "document", want: documentForm()},
 		"oauth":    {yaml: "oauth", want: oauthForm()},
@@ -204,7 +205,7 @@ func TestTokenRequest(t *testing.T) {
 	}
 }
 
-// documentForm and oauthForm are what the presets of the token request mean.
+// documentForm and oauthForm return the presets of the token request.
 func documentForm() upstream.TokenRequest {
 	return upstream.TokenRequest{Encoding: upstream.EncodingMultipart, ClientIDField: "client_ID", ScopeField: "scopes"}
 }

@@ -25,7 +25,7 @@ sync:
   history: 3
 `
 
-// An older larder starts with the configuration of a newer one.
+// An older version starts with the configuration of a newer one.
 func TestAllowUnknownKeys(t *testing.T) {
 	t.Parallel()
 	if _, err := Parse("larder.yaml", []byte(ofNewerLarder), nil); err == nil {
@@ -67,8 +67,8 @@ func TestAllowUnknownKeys_NotForTyposAndAuth(t *testing.T) {
 	}
 }
 
-// An error says when the option cannot help: under auth it never does.
-func TestUnknownKeyUnderAuth_SaysItStaysAnError(t *testing.T) {
+// Under auth an unknown key is an error even with the option. The message says so.
+func TestUnknownKeyUnderAuth_AlwaysAnError(t *testing.T) {
 	t.Parallel()
 	const always = "under auth this is an error even with --allow-unknown-keys: correct or remove the key"
 	for text, underAuth := range map[string]bool{
@@ -132,8 +132,8 @@ func TestReload_AllowsUnknownKeys(t *testing.T) {
 	}
 }
 
-// A variable that names no key is a warning with and without the option: a
-// cluster may set such ones, and a rollback is not blocked by them.
+// An unknown variable is a warning with and without the option, because a cluster may
+// set other variables, and they must not block a rollback.
 func TestAllowUnknownKeys_LeavesVariablesAsTheyAre(t *testing.T) {
 	t.Parallel()
 	for _, options := range [][]Option{nil, {AllowUnknownKeys}} {
@@ -144,8 +144,8 @@ func TestAllowUnknownKeys_LeavesVariablesAsTheyAre(t *testing.T) {
 	}
 }
 
-// A setting that was removed says what replaces it, and --allow-unknown-keys does
-// not help: that is for keys of a newer version.
+// The error of a removed key names the replacement. --allow-unknown-keys does not
+// help, because it is for keys of a newer version.
 func TestRemovedSettings(t *testing.T) {
 	t.Parallel()
 	const folder = "redis.data_dir was removed: larder does not start a redis-server; set the folder in the configuration of Redis, " +

@@ -13,23 +13,23 @@ import (
 	"larder/internal/testkit/clitest"
 )
 
-// Where the scenarios are, and where their pictures go.
+// The folders of the scenarios and of their screenshots.
 const (
 	scenarioFolder   = "../../tools/browser"
 	screenshotFolder = "../../.cache/screenshots"
 )
 
-// scenarioLimit bounds one scenario, its browser's start included: ten times
-// what the longest takes on a machine that does nothing else.
+// scenarioLimit is the time limit of one scenario, including the start of its browser.
+// The longest scenario needs a tenth of it on an idle machine.
 const scenarioLimit = 3 * time.Minute
 
-// browser is what runs scenarios: Node, its packages and Chromium.
+// browser runs scenarios with Node and Chromium.
 type browser struct {
 	node, chromium, screenshots string
-	env                         []string // what scenarios are told, addresses for instance
+	env                         []string // for scenarios, such as addresses
 }
 
-// newBrowser looks for everything that a scenario needs.
+// newBrowser finds the programs and packages that scenarios need, or skips the test.
 func newBrowser(t *testing.T) *browser {
 	t.Helper()
 	if testing.Short() {
@@ -46,7 +46,7 @@ func newBrowser(t *testing.T) *browser {
 	return b
 }
 
-// installed gives the path of the first of these programs that there is.
+// installed returns the path of the first of these programs that is installed.
 func installed(t *testing.T, names ...string) string {
 	t.Helper()
 	for _, name := range names {
@@ -58,8 +58,8 @@ func installed(t *testing.T, names ...string) string {
 	return ""
 }
 
-// run runs every scenario of a folder below tools/browser, one after the
-// other: they share what stands behind the pages.
+// run runs the scenarios of a folder below tools/browser one after the other, because
+// they share one demo.
 func (b *browser) run(t *testing.T, folder string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(scenarioFolder, folder, "*.mjs"))
@@ -71,7 +71,7 @@ func (b *browser) run(t *testing.T, folder string) {
 	}
 }
 
-// scenario runs one file. A scenario that is told to end closes its browser.
+// scenario runs one file. When it is interrupted, it closes its browser.
 func (b *browser) scenario(t *testing.T, folder, file string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), scenarioLimit)
@@ -91,21 +91,21 @@ func (b *browser) scenario(t *testing.T, folder, file string) {
 	}
 }
 
-// browsedDemo starts a demo of its own process and gives the environment that
-// tells scenarios of it.
+// browsedDemo starts a demo in its own process and returns the environment for
+// scenarios.
 func browsedDemo(t *testing.T, args ...string) []string {
 	t.Helper()
-	return browsedDemoOn(t, "@every 48h", args...) // no tick in between
+	return browsedDemoOn(t, "@every 48h", args...) // no scheduled sync during the test
 }
 
-// browsedDemoOn is browsedDemo with a schedule.
+// browsedDemoOn is browsedDemo with a sync schedule.
 func browsedDemoOn(t *testing.T, schedule string, args ...string) []string {
 	t.Helper()
 	out := clitest.NewWatched()
 	env := []string{
 		"LARDER_RESTAURANTS_0_SCHEDULE=" + schedule, "LARDER_SYNC_SCHEDULE=" + schedule,
 		"LARDER_RESTAURANTS_0_PHONE=+351 22 000 00 00, ext. 4", "LARDER_RESTAURANTS_0_ADDRESS=Rua das Flores 1, Porto",
-		"LARDER_HTTP_METRICS=open", // a scenario reads them
+		"LARDER_HTTP_METRICS=open", // a scenario reads the metrics
 	}
 	startProcessTo(t, out, env, append([]string{"demo", "--listen", "127.0.0.1:0", "--sandbox-listen", "127.0.0.1:0"}, args...)...)
 	return []string{
@@ -115,8 +115,8 @@ func browsedDemoOn(t *testing.T, schedule string, args ...string) []string {
 	}
 }
 
-// TestBrowser runs tools/browser/scenarios in a real browser against a demo
-// with the bistro. Pictures of the pages are kept below .cache/screenshots.
+// TestBrowser runs tools/browser/scenarios in a real browser against a demo with the
+// bistro. Screenshots are in .cache/screenshots.
 func TestBrowser(t *testing.T) { //nolint:tparallel // its scenarios share a demo
 	t.Parallel()
 	b := newBrowser(t)
@@ -124,8 +124,8 @@ func TestBrowser(t *testing.T) { //nolint:tparallel // its scenarios share a dem
 	b.run(t, "scenarios")
 }
 
-// TestBrowserOps runs tools/browser/ops, the operators' console, against a demo
-// of its own: it changes menus.
+// TestBrowserOps runs tools/browser/ops, the operator console, against its own demo,
+// because the scenarios change menus.
 func TestBrowserOps(t *testing.T) { //nolint:tparallel // its scenarios share a demo
 	t.Parallel()
 	b := newBrowser(t)
@@ -133,21 +133,21 @@ func TestBrowserOps(t *testing.T) { //nolint:tparallel // its scenarios share a 
 	b.run(t, "ops")
 }
 
-// thousands is how many restaurants TestBrowserThousands has. More take a demo
-// longer to fill than a test waits: a larder of its own takes 10,000.
+// thousands is the number of restaurants in TestBrowserThousands. With more, the first
+// sync of a demo would take too long for a test.
 const thousands = "1000"
 
-// TestBrowserThousands runs tools/browser/thousands, the console, against a
-// demo with so many restaurants, each pulled every two minutes meanwhile.
-func TestBrowserThousands(t *testing.T) { //nolint:tparallel // as TestBrowser
+// TestBrowserThousands runs tools/browser/thousands, the console, against a demo with
+// this number of restaurants, each synced every two minutes.
+func TestBrowserThousands(t *testing.T) { //nolint:tparallel // its scenarios share a demo
 	t.Parallel()
 	b := newBrowser(t)
 	b.env = append(browsedDemoOn(t, "@every 2m", "--restaurants", thousands, "--products", "20"), "LARDER_RESTAURANTS="+thousands)
 	b.run(t, "thousands")
 }
 
-// TestBrowserLarge does the same against a menu of 400 dishes.
-func TestBrowserLarge(t *testing.T) { //nolint:paralleltest // it measures
+// TestBrowserLarge runs its scenarios against a menu of 400 dishes.
+func TestBrowserLarge(t *testing.T) { //nolint:paralleltest // it measures times
 	b := newBrowser(t)
 	b.env = browsedDemo(t, "--restaurants", "1", "--products", "400")
 	b.run(t, "large")

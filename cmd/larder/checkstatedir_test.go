@@ -12,9 +12,9 @@ import (
 	"larder/internal/testkit/clitest"
 )
 
-// A state_dir that cannot be a folder is a fault with its place. A larder that
-// serves logs it and goes on (policy O14a).
-func TestStateDir_IsNoFolder(t *testing.T) {
+// A state_dir that is a file is an error with its place in larder check. larder serve
+// logs it and continues (policy O14a).
+func TestStateDir_IsAFile(t *testing.T) {
 	t.Parallel()
 	generate := sandbox.Generate{Restaurants: 1, Products: 3}
 	file := newScaled(t, newSandboxOf(t, generate))
@@ -41,7 +41,7 @@ func TestStateDir_IsNoFolder(t *testing.T) {
 	}
 }
 
-// check --online tries whether larder can write to state_dir, and leaves nothing behind.
+// check --online tests whether larder can write to state_dir, and leaves no files.
 func TestStateDir_CheckOnline(t *testing.T) {
 	t.Parallel()
 	kitchen := newSandboxOf(t, sandbox.Generate{Restaurants: 1, Products: 3})
@@ -49,7 +49,7 @@ func TestStateDir_CheckOnline(t *testing.T) {
 	for dir, want := range map[string]string{
 		empty:                                "ok      ordering.state_dir: " + empty + " can be written\n",
 		filepath.Join(empty, "new", "inner"): "ok      ordering.state_dir: " + empty,
-		"/proc/larder/state":                 "FAILED  ordering.state_dir: /proc/larder/state cannot be written (", // not by root either
+		"/proc/larder/state":                 "FAILED  ordering.state_dir: /proc/larder/state cannot be written (", // not even root can create a folder there
 	} {
 		env := []string{
 			"LARDER_CONNECTIONS_0_BASE_URL=" + kitchen, "LARDER_CONNECTIONS_0_AUTH_URL=" + kitchen, "LARDER_ORDERING_STATE_DIR=" + dir,

@@ -11,8 +11,8 @@ import (
 	"larder/internal/testkit/clitest"
 )
 
-// bashCompletes stands in for the package bash-completion, of which the script
-// needs one function, and asks for what the Tab key offers.
+// bashCompletes defines the one function of the package bash-completion that the
+// script needs, and prints the completions of the Tab key.
 const bashCompletes = `
 _get_comp_words_by_ref() {
   while [ $# -gt 0 ]; do case $1 in -n) shift 2;; *) break;; esac; done

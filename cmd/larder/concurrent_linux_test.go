@@ -21,34 +21,34 @@ import (
 	"larder/internal/testkit/clitest"
 )
 
-// requestsAtOnce is how many anonymous requests TestConcurrentAnonymousRequests
-// sends at a time; make concurrent sends 1,000.
+// requestsAtOnce is the number of parallel anonymous requests in
+// TestConcurrentAnonymousRequests. make concurrent uses 1,000.
 var requestsAtOnce = flag.Int("at-once", 250, "how many requests TestConcurrentAnonymousRequests sends at a time")
 
-// Policy H7: many requests at once for what is most expensive to make raise the
-// memory of a real process by at most 64 MiB, and it goes on answering.
-func TestConcurrentAnonymousRequests(t *testing.T) { //nolint:paralleltest // it measures a process, and times its answers
+// Policy H7: many parallel requests for the most expensive responses raise the memory
+// of a real process by at most 64 MiB, and the process still responds.
+func TestConcurrentAnonymousRequests(t *testing.T) { //nolint:paralleltest // it measures the memory and the response times of a process
 	const (
 		mostMemory = 64 << 20
 		longest    = time.Second
-		attempts   = 3 // the machine may be busy with something else
+		attempts   = 3 // other work on the machine can delay a response
 	)
 	for _, request := range []string{
 		"GET / HTTP/1.1\r\nHost: larder\r\nAccept-Encoding: br\r\nConnection: close\r\n\r\n",
 		"GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: larder\r\nConnection: close\r\n\r\n",
 	} {
-		p := startProcess(t, newService(t).env("LARDER_HTTP_PAGE_ENABLED=true"), "serve") // one that has grown would hide what comes next
+		p := startProcess(t, newService(t).env("LARDER_HTTP_PAGE_ENABLED=true"), "serve") // a new process: earlier growth would hide later growth
 		base := p.url(t)
 		waitReady(t, base)
 		var first, begun sync.WaitGroup
 		first.Add(1)
 		begun.Add(1)
-		if err := sendRaw(base, request, &first, &begun); err != nil { // the first computation
+		if err := sendRaw(base, request, &first, &begun); err != nil { // the first response is computed and cached
 			t.Fatal(err)
 		}
 		memory, wait := burst(t, p, base, request)
 		for range attempts - 1 {
-			if wait > longest { // what a process has taken it keeps for a while: the first burst tells of its memory
+			if wait > longest { // only times: the first burst measures memory, because a process returns it late
 				_, again := burst(t, p, base, request)
 				wait = min(wait, again)
 			}
@@ -61,12 +61,12 @@ func TestConcurrentAnonymousRequests(t *testing.T) { //nolint:paralleltest // it
 	}
 }
 
-// burst sends a request over many connections at once. It returns how much the
-// process's memory rose at its peak, and the longest wait for /livez meanwhile.
+// burst sends a request over many parallel connections. It returns the peak increase
+// of the process's memory and the longest wait for /livez.
 func burst(t *testing.T, p *process, base, request string) (memory int64, wait time.Duration) {
 	t.Helper()
 	folder := fmt.Sprintf("/proc/%d/", p.cmd.Process.Pid)
-	if err := os.WriteFile(folder+"clear_refs", []byte("5"), 0o200); err != nil { // the peak starts from here
+	if err := os.WriteFile(folder+"clear_refs", []byte("5"), 0o200); err != nil { // resets the peak
 		t.Fatal(err)
 	}
 	before := memoryOf(t, folder, "VmRSS")
@@ -98,10 +98,10 @@ func burst(t *testing.T, p *process, base, request string) (memory int64, wait t
 	}
 }
 
-// sendRaw sends one request on a connection of its own when all are connected,
-// and reads how the answer begins. It keeps the connection until all others have
-// come as far, and does not read the rest: the process holds what it has to
-// send, since the kernel takes little of it for a window as small as this.
+// sendRaw sends one request after all connections are open, and reads the start of the
+// response. It keeps the connection open and leaves the rest unread until all others
+// have done the same. The process must then hold the rest, because the small window
+// lets the kernel buffer little of it.
 func sendRaw(base, request string, connected, answered *sync.WaitGroup) error {
 	dialer := net.Dialer{Timeout: clitest.WaitLimit, Control: func(_, _ string, socket syscall.RawConn) (err error) {
 		_ = socket.Control(func(fd uintptr) { err = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 4096) })
@@ -127,7 +127,7 @@ func sendRaw(base, request string, connected, answered *sync.WaitGroup) error {
 	return err
 }
 
-// memoryOf reads a figure of a process's status, in bytes.
+// memoryOf reads a value of /proc/PID/status in bytes.
 func memoryOf(t *testing.T, folder, name string) int64 {
 	t.Helper()
 	text, err := os.ReadFile(folder + "status")

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// crashProxy forwards between larder and another server. It asks crash before it
-// forwards a request that contains one of the patterns, and before it forwards
-// the response to one.
+// crashProxy forwards between larder and another server. It calls crash before it
+// forwards a request that contains one of the patterns, and before it forwards the
+// response to one.
 type crashProxy struct {
 	name     string
 	to       string
@@ -40,7 +40,7 @@ func newCrashProxy(t *testing.T, name, to string, c *crash, patterns ...string) 
 
 func (p *crashProxy) addr() string { return p.listener.Addr().String() }
 
-// cut closes every connection.
+// cut closes all connections.
 func (p *crashProxy) cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -63,13 +63,13 @@ func (p *crashProxy) serve(served *sync.WaitGroup) {
 		p.mu.Lock()
 		p.conns = append(p.conns, near, far)
 		p.mu.Unlock()
-		asked := make(chan struct{}, 1024) // one for each matching request that waits for its response
+		asked := make(chan struct{}, 1024) // one for each matching request without a response
 		served.Go(func() { p.forward(near, far, asked) })
 		served.Go(func() { p.back(far, near, asked) })
 	}
 }
 
-// forward copies what larder sends.
+// forward copies requests of larder.
 func (p *crashProxy) forward(near, far net.Conn, asked chan struct{}) {
 	defer func() { _, _ = near.Close(), far.Close() }()
 	buffer := make([]byte, 1<<20)
@@ -90,7 +90,7 @@ func (p *crashProxy) forward(near, far net.Conn, asked chan struct{}) {
 	}
 }
 
-// back copies what the server answers.
+// back copies responses of the server.
 func (p *crashProxy) back(far, near net.Conn, asked chan struct{}) {
 	defer func() { _, _ = near.Close(), far.Close() }()
 	buffer := make([]byte, 1<<20)
@@ -124,13 +124,13 @@ func (p *crashProxy) matches(message []byte) bool {
 // crash kills a process when the n-th message is about to be forwarded.
 type crash struct {
 	mu    sync.Mutex
-	left  int // messages until the crash; 0 and below: none
+	left  int // messages until the crash; 0 or less: no crash
 	kill  func()
-	steps []string // what has passed since arm, the crash's own last
+	steps []string // the messages since arm; the last one is that of the crash
 	fired bool
 }
 
-// arm makes the n-th message from now on, counted from 1, call kill.
+// arm makes the n-th message after this call, counted from 1, call kill.
 func (c *crash) arm(n int, kill func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -156,8 +156,8 @@ func (c *crash) passes(step string) bool {
 	return false
 }
 
-// disarm ends the counting. It returns the steps up to the crash and reports
-// whether there was one.
+// disarm stops counting. It returns the messages up to the crash and reports whether
+// there was a crash.
 func (c *crash) disarm() (steps []string, fired bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -19,7 +19,7 @@ import (
 	"larder/sync/runlog"
 )
 
-func TestDemoExitDoesTheWholeJob(t *testing.T) {
+func TestDemoExit(t *testing.T) {
 	t.Parallel()
 	for name, args := range map[string][]string{
 		"bistro":    {"demo", "--exit"},
@@ -54,18 +54,18 @@ func TestDemoExitDoesTheWholeJob(t *testing.T) {
 	}
 }
 
-func TestDemoExitAsJSON(t *testing.T) {
+func TestDemoExit_JSON(t *testing.T) {
 	t.Parallel()
 	steps := clitest.FromJSON[[]struct {
 		Name  string `json:"step"`
 		Error string
 	}](t, must(t, "demo", "--exit", "--json"))
 	if len(steps) != 12 || steps[11].Name != "paid and closed" || steps[11].Error != "" {
-		t.Errorf("demo --exit --json gives %+v", steps)
+		t.Errorf("demo --exit --json prints %+v", steps)
 	}
 }
 
-func TestDemoOf200Restaurants(t *testing.T) {
+func TestDemoExit_200Restaurants(t *testing.T) {
 	t.Parallel()
 	out := must(t, "demo", "--exit", "--restaurants", "200")
 	if !strings.Contains(out, "menus of other restaurants: 199") {
@@ -73,19 +73,19 @@ func TestDemoOf200Restaurants(t *testing.T) {
 	}
 }
 
-// runningDemo starts a demo, with more in its environment, and gives the
+// runningDemo starts a demo with additional environment variables and returns the
 // addresses of larder and its sandbox.
 func runningDemo(t *testing.T, env ...string) (base, kitchen string, r *clitest.Running) {
 	t.Helper()
-	quiet := []string{"LARDER_RESTAURANTS_0_SCHEDULE=@every 48h", "LARDER_SYNC_SCHEDULE=@every 48h"} // no tick in between
+	quiet := []string{"LARDER_RESTAURANTS_0_SCHEDULE=@every 48h", "LARDER_SYNC_SCHEDULE=@every 48h"} // no scheduled sync during the test
 	r = command{env: append(quiet, env...)}.start(t, "demo", "--listen", "127.0.0.1:0", "--sandbox-listen", "127.0.0.1:0")
 	base = r.Out.Find(t, `(http://\S+)/v1/restaurants\n`)[1]
 	kitchen = r.Out.Find(t, `(http://\S+)/sandbox/orders   what`)[1]
 	return base, kitchen, r
 }
 
-// TestEveryLineOfTheInvitationWorks runs what the demo says to try, as it says it.
-func TestEveryLineOfTheInvitationWorks(t *testing.T) {
+// TestDemo_PrintedCommandsWork runs the commands of the banner as printed.
+func TestDemo_PrintedCommandsWork(t *testing.T) {
 	t.Parallel()
 	_, _, r := runningDemo(t)
 	_, lines, found := strings.Cut(r.Out.Find(t, `(?s)Try\n.*sync\?wait=30s'\n`)[0], "Try\n")
@@ -103,8 +103,7 @@ func TestEveryLineOfTheInvitationWorks(t *testing.T) {
 	}
 }
 
-// TestCommandsAgainstARunningDaemon has every command that speaks with a
-// daemon do its work.
+// TestCommandsAgainstARunningDaemon runs every command that calls a daemon.
 func TestCommandsAgainstARunningDaemon(t *testing.T) {
 	t.Parallel()
 	base, kitchen, _ := runningDemo(t)
@@ -124,7 +123,7 @@ func TestCommandsAgainstARunningDaemon(t *testing.T) {
 			t.Errorf("status prints %q", out)
 		}
 		if r := clitest.FromJSON[struct{ Status string }](t, must(t, "status", "--url", base, "--json")); r.Status == "" {
-			t.Errorf("status --json gives %+v", r)
+			t.Errorf("status --json prints %+v", r)
 		}
 	})
 	t.Run("sync", func(t *testing.T) {
@@ -134,7 +133,7 @@ func TestCommandsAgainstARunningDaemon(t *testing.T) {
 		}
 		all := clitest.FromJSON[runlog.Batch](t, must(t, with(ops, "sync", "--all", "--force", "--json")...))
 		if all.Total != 1 || all.Done != 1 || all.Outcomes[runlog.OutcomeUpdated] != 1 || !all.Force {
-			t.Errorf("sync --all --force --json gives %+v", all)
+			t.Errorf("sync --all --force --json prints %+v", all)
 		}
 		got := command{terminal: true}.run(t, with(ops, "sync", "--all")...)
 		if !strings.Contains(got.Err, "syncing") || !strings.HasPrefix(got.Out, "1 restaurant: 1 ") {
@@ -167,7 +166,7 @@ func TestCommandsAgainstARunningDaemon(t *testing.T) {
 			}
 		}](t, must(t, "order", "validate", goodFile, "--url", base, "--json", "--restaurant", sandbox.BistroID))
 		if !v.Result.Valid || len(v.Result.Order) == 0 {
-			t.Errorf("order validate --json gives %+v", v)
+			t.Errorf("order validate --json prints %+v", v)
 		}
 		if got := (command{in: `{"dishList":[`}).run(t, "order", "validate", "-", "--url", base); got.Status != cli.StatusFailed || !strings.Contains(got.Err, "malformed_json") {
 			t.Errorf("order validate of broken JSON: %+v", got)
@@ -182,7 +181,7 @@ func TestCommandsAgainstARunningDaemon(t *testing.T) {
 		}
 		p := clitest.FromJSON[struct{ Result cli.OrderRecord }](t, must(t, with(shop, "order", "place", goodFile, "--json")...))
 		if p.Result.State != "placed" || p.Result.OrderID == "" {
-			t.Errorf("order place --json gives %+v", p)
+			t.Errorf("order place --json prints %+v", p)
 		}
 		got := larder(t, with(shop, "order", "place", badFile)...)
 		if got.Status != cli.StatusFailed || !strings.HasPrefix(got.Out, "not placed: ") || !strings.Contains(got.Out, "group_min") {
@@ -250,9 +249,9 @@ func TestCommandsAgainstARunningDaemon(t *testing.T) {
 	})
 }
 
-// Where other machines reach larder or the ordering service, the demo makes and
-// prints secrets of its own (policy H4).
-func TestDemoOffLoopbackMakesItsOwnSecrets(t *testing.T) {
+// If other machines can reach larder or the ordering service, the demo generates and
+// prints its own secrets (policy H4).
+func TestDemo_RandomSecretsOffLoopback(t *testing.T) {
 	t.Parallel()
 	for name, listen := range map[string][2]string{
 		"larder": {"0.0.0.0:0", "127.0.0.1:0"}, "the sandbox": {"127.0.0.1:0", "0.0.0.0:0"},
@@ -285,8 +284,8 @@ func TestDemoOffLoopbackMakesItsOwnSecrets(t *testing.T) {
 	}
 }
 
-// A flag out of range is reported before the program listens, also when the
-// port is in use.
+// An invalid value of a flag is reported before the program listens, even if the port
+// is in use.
 func TestDemoChecksItsFlagsBeforeItListens(t *testing.T) {
 	t.Parallel()
 	taken := strings.TrimPrefix(newService(t).URL, "http://")
@@ -300,7 +299,7 @@ func TestDemoChecksItsFlagsBeforeItListens(t *testing.T) {
 	}
 }
 
-func TestADemoWithAWrongSettingSaysWhichAndEnds(t *testing.T) {
+func TestDemo_InvalidSetting(t *testing.T) {
 	t.Parallel()
 	got := command{env: []string{"LARDER_SYNC_HISTORY=many"}}.run(t, "demo", "--exit")
 	if got.Status != cli.StatusFailed || !strings.Contains(got.Err, `environment LARDER_SYNC_HISTORY: sync.history: "many" must be an integer`) {
@@ -308,7 +307,7 @@ func TestADemoWithAWrongSettingSaysWhichAndEnds(t *testing.T) {
 	}
 }
 
-func TestProductsAloneAskForOneGeneratedRestaurant(t *testing.T) {
+func TestDemo_ProductsWithoutRestaurants(t *testing.T) {
 	t.Parallel()
 	out := must(t, "demo", "--exit", "--products", "25")
 	if !strings.Contains(out, "25 dishes") || !strings.Contains(out, "Restaurant 1: version 1") {
@@ -316,7 +315,7 @@ func TestProductsAloneAskForOneGeneratedRestaurant(t *testing.T) {
 	}
 }
 
-func TestTheSandboxNamesItsRestaurants(t *testing.T) {
+func TestSandbox_PrintsItsRestaurants(t *testing.T) {
 	t.Parallel()
 	corner, own := clitest.WriteFile(t, "corner.json", clitest.LunchMenu), clitest.WriteFile(t, "default.json", clitest.LunchMenu)
 	for name, tc := range map[string]struct {
@@ -337,7 +336,7 @@ func TestTheSandboxNamesItsRestaurants(t *testing.T) {
 	}
 }
 
-func TestTheSandboxWarnsOfAMenuThatIsNone(t *testing.T) {
+func TestSandbox_WarnsOfAnInvalidMenu(t *testing.T) {
 	t.Parallel()
 	file := clitest.WriteFile(t, "broken.json", `{"products":[}`)
 	r := command{}.start(t, "sandbox", "--listen", "127.0.0.1:0", "--menu", file)

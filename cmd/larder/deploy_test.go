@@ -18,11 +18,11 @@ import (
 	"larder/internal/testkit/redistest"
 )
 
-// credential is a secret's file as the configurations of deploy/ name it.
+// credential matches the file of a secret in the configurations of deploy/.
 var credential = regexp.MustCompile(`/run/(?:credentials/larder\.service|secrets(?:/larder)?)/([a-z-]+)`)
 
-// secretsOf puts a configuration of deploy/ into a folder of the test with the
-// secrets that it wants, since theirs is of another machine; names are theirs.
+// secretsOf copies a configuration of deploy/ into a folder of the test, creates files
+// for its secrets there, and returns the names of the secrets.
 func secretsOf(t *testing.T, file string) (path string, names []string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("../../deploy", file))
@@ -59,11 +59,11 @@ func deployed(t *testing.T, file string) *configs.Config {
 	return cfg
 }
 
-// shared is how the manifests say that there are replicas.
+// shared is the setting for several instances in the manifests.
 const shared = "LARDER_REDIS_SHARED=true"
 
-// TestDeployedConfigurations has `larder check` judge every configuration of
-// deploy/, with the environment that its manifest sets.
+// TestDeployedConfigurations runs `larder check` for each configuration of deploy/,
+// with the environment variables of its manifest.
 func TestDeployedConfigurations(t *testing.T) {
 	t.Parallel()
 	for file, test := range map[string]struct{ env, wants []string }{
@@ -83,8 +83,8 @@ func TestDeployedConfigurations(t *testing.T) {
 	}
 }
 
-// Several replicas, each with a Redis of its own, would each have its own orders.
-func TestReplicasWithARedisEachAreRefused(t *testing.T) {
+// Several instances with an embedded Redis would each have their own orders.
+func TestDeployedConfigurations_RejectEmbeddedRedis(t *testing.T) {
 	t.Parallel()
 	const path = "../../configs/demo.yaml"
 	for _, args := range [][]string{{"check", "--config", path}, {"serve", "--config", path}} {
@@ -95,7 +95,7 @@ func TestReplicasWithARedisEachAreRefused(t *testing.T) {
 	}
 }
 
-// A proxy on this machine passes on requests of all others (policy H8).
+// A proxy on this machine forwards requests of other machines (policy H8).
 func TestAWeakSecretBehindALocalProxyIsRejected(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "larder.yaml")
@@ -114,8 +114,8 @@ auth: {clients: [{id: ops, secret: x, scopes: [ops]}]}
 	}
 }
 
-// Valkey reads its password from the file that compose.yaml mounts, as
-// docs/deploy.md writes it; nobody gets in without it.
+// Valkey reads its password from the file that compose.yaml mounts and docs/deploy.md
+// creates. Clients without the password are rejected.
 func TestValkeyOfComposeHasAPassword(t *testing.T) {
 	t.Parallel()
 	line := regexp.MustCompile(`(?m)^    command: \[valkey-server, /run/secrets/valkey-auth, (.*)\]$`).FindStringSubmatch(readText(t, "../../deploy/compose.yaml"))
@@ -123,7 +123,7 @@ func TestValkeyOfComposeHasAPassword(t *testing.T) {
 		t.Fatal("compose.yaml has no command of Valkey with its password's file")
 	}
 	if page := readText(t, "../../docs/deploy.md"); !strings.Contains(page, "echo \"requirepass $password\"") || !strings.Contains(page, "echo \"redis://:$password@valkey:6379\"") {
-		t.Error("docs/deploy.md does not say how both files are made")
+		t.Error("docs/deploy.md does not describe how to create both files")
 	}
 	if given := deployed(t, "compose/larder.yaml").Redis.URL; !strings.Contains(given, ":hush@") {
 		t.Errorf("larder opens %s, not the address of the secret redis-url", given)
@@ -147,8 +147,8 @@ func TestValkeyOfComposeHasAPassword(t *testing.T) {
 	}
 }
 
-// TestEachSecretIsGiven: what the configuration reads is what systemd and
-// compose put there.
+// TestEachSecretIsGiven checks that systemd and compose provide all secrets that the
+// configuration reads.
 func TestEachSecretIsGiven(t *testing.T) {
 	t.Parallel()
 	for file, by := range map[string]struct{ manifest, form string }{
@@ -163,19 +163,20 @@ func TestEachSecretIsGiven(t *testing.T) {
 		_, names := secretsOf(t, file)
 		for _, name := range names {
 			if line := strings.ReplaceAll(by.form, "%", name); !strings.Contains(string(manifest)+"\n", line) {
-				t.Errorf("%s does not give %s: no line %q", by.manifest, name, strings.TrimSpace(line))
+				t.Errorf("%s does not provide %s: no line %q", by.manifest, name, strings.TrimSpace(line))
 			}
 		}
 	}
 }
 
-// TestAStopIsWaitedFor: whoever stops larder waits longer than it may take.
-func TestAStopIsWaitedFor(t *testing.T) {
+// TestManifestsWaitForAStop checks that each manifest waits at least as long as a stop of
+// larder can take.
+func TestManifestsWaitForAStop(t *testing.T) {
 	t.Parallel()
 	for file, by := range map[string]struct {
 		manifest string
-		waits    string // the seconds that are waited
-		before   string // those that pass before larder hears of it
+		waits    string // matches the seconds until the process is killed
+		before   string // matches the seconds before larder receives the signal
 	}{
 		"systemd/larder.yaml":            {"systemd/larder.service", `(?m)^TimeoutStopSec=(\d+)$`, ""},
 		"compose/larder.yaml":            {"compose.yaml", `(?s)\n  larder:\n.*?stop_grace_period: (\d+)s\n`, ""},

@@ -17,12 +17,11 @@ import (
 	"larder/internal/testkit/redistest"
 )
 
-// root is the project's folder.
+// root is the folder of the project.
 const root = "../.."
 
-// notRun are the reasons why a block of a page may stay unrun, as the page says
-// above it (<!-- not run: docker -->). What can be proved of such blocks is
-// proved beside their files, in deploy/.
+// notRun has the valid reasons for blocks that are not run (<!-- not run: docker -->).
+// The tests of deploy/ cover such blocks as far as possible.
 func notRun() map[string]string {
 	return map[string]string{
 		"demo":       "starts the demo that all pages are run against, and does not end",
@@ -37,10 +36,9 @@ func notRun() map[string]string {
 	}
 }
 
-// TestDocs runs every command and sends every request of the README, of docs/
-// and of deploy/ as it stands, each page against larders of its own, and compares
-// what comes with what the page says. With -update it writes what commands print
-// into the pages.
+// TestDocs runs each command and sends each request in the README, docs/ and deploy/
+// as written. Each page has its own instances. The test compares the results with the
+// page. With -update it writes the output of commands into the pages.
 func TestDocs(t *testing.T) {
 	t.Parallel()
 	pages, err := doctest.Find(root, "README.md", "docs", "deploy")
@@ -71,8 +69,8 @@ func TestDocs(t *testing.T) {
 	}
 }
 
-// setup starts what a page wants to run against: a demo ("", "demo"), or the same
-// on a Redis of its own, with redis-cli at hand ("redis").
+// setup starts the demo for a page ("", "demo"), or a demo with its own Redis and
+// redis-cli ("redis").
 func setup(t *testing.T, name string) *doctest.World {
 	t.Helper()
 	program := built
@@ -81,7 +79,7 @@ func setup(t *testing.T, name string) *doctest.World {
 		Commands: map[string]string{"larder": "exec " + program + ` "$@"`},
 		Texts:    [][2]string{{"go run ./cmd/larder", program}},
 	}
-	var more []string // environment of the demo
+	var more []string // environment variables of the demo
 	switch name {
 	case "", "demo":
 	case "redis":
@@ -114,7 +112,7 @@ func hostOf(t *testing.T, address string) string {
 	return u.Host
 }
 
-// demoToken asks for a token as a client of demo.yaml.
+// demoToken requests a token as a client of demo.yaml.
 func demoToken(ctx context.Context, base, client string) (string, error) {
 	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {client}, "client_secret": {client + "-secret"}}
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, base+"/connect/token", strings.NewReader(form.Encode()))
@@ -126,7 +124,7 @@ func demoToken(ctx context.Context, base, client string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = response.Body.Close() }() // it was read to its end, or the test fails
+	defer func() { _ = response.Body.Close() }() // the body was read to its end, or the test fails
 	var answer struct {
 		Token string `json:"access_token"`
 	}

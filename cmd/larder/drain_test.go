@@ -14,9 +14,9 @@ import (
 	"larder/internal/testkit/redistest"
 )
 
-// A stop does not leave an order half placed: whether its client is still
-// waiting or was cut, what became of the order is written down before Redis is
-// let go, and the next larder knows it (policy O8).
+// A stop never leaves an order in progress without a record. The outcome is written
+// before larder closes Redis, even if the client has disconnected. The next instance
+// has this outcome (policy O8).
 func TestAStopFinishesOrdersInFlight(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -54,7 +54,7 @@ func TestAStopFinishesOrdersInFlight(t *testing.T) {
 			first.log.Find(t, `"event":"daemon.stopping"`)
 			var got answer
 			if test.cut {
-				got = <-answered // before the service has answered
+				got = <-answered // before the response of the service
 				kitchen.open()
 			} else {
 				kitchen.open()
@@ -71,7 +71,7 @@ func TestAStopFinishesOrdersInFlight(t *testing.T) {
 			guest.base = second.url(t)
 			waitReady(t, guest.base)
 			if known := guest.known(t, call); known != "done" {
-				t.Errorf("the journal says %q, want done", known)
+				t.Errorf("the outcome in the journal is %q, want done", known)
 			}
 			status, body, err := guest.send(t, call)
 			if err != nil || status != http.StatusCreated || !test.cut && body != got.body {
@@ -88,10 +88,10 @@ func TestAStopFinishesOrdersInFlight(t *testing.T) {
 	}
 }
 
-// slowSandbox is an ordering service that keeps orders waiting until it opens.
+// slowSandbox is an ordering service that delays orders until it opens.
 type slowSandbox struct {
 	*httptest.Server
-	arrived chan struct{} // one for each order that waits
+	arrived chan struct{} // one for each delayed order
 	open    func()
 }
 

@@ -15,28 +15,29 @@ import (
 )
 
 const (
-	// quietEvents is how long a daemon may say nothing, not even that it is
-	// there, before its events count as lost.
+	// quietEvents is the time without any event or heartbeat after which a stream
+	// counts as lost.
 	quietEvents = time.Minute
-	// longestEvent bounds one line of a stream, in bytes.
+	// longestEvent limits one line of a stream, in bytes.
 	longestEvent = 1 << 20
 )
 
-// eventStream are the server-sent events of a daemon. It is for one goroutine,
-// but for close.
+// eventStream reads the server-sent events of a daemon. Only close is safe for
+// concurrent use.
 type eventStream struct {
 	lines *bufio.Scanner
-	quiet *time.Timer // ends the stream
+	quiet *time.Timer // closes the stream
 	end   func()
 }
 
-// openEvents opens a stream of a's server-sent events. It ends with ctx, or by close.
+// openEvents opens a stream of a's server-sent events. It ends with ctx or after
+// close.
 func openEvents(ctx context.Context, a *client.Client, path string) (*eventStream, error) {
 	caller := *a.HTTP
 	if a.Authorized != nil {
 		caller = *a.Authorized
 	}
-	caller.Timeout = 0 // it is as long as it is
+	caller.Timeout = 0 // a stream has no time limit
 	ctx, cancel := context.WithCancel(ctx)
 	quiet := time.AfterFunc(quietEvents, cancel)
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, a.Base+path, http.NoBody)
@@ -65,11 +66,11 @@ func openEvents(ctx context.Context, a *client.Client, path string) (*eventStrea
 	return s, nil
 }
 
-// close ends the stream. It may be called again.
+// close ends the stream. It can be called several times.
 func (s *eventStream) close() { s.end() }
 
-// next gives the name and the data of the next event. io.EOF is the stream's
-// end.
+// next returns the name and the data of the next event, or io.EOF at the end of the
+// stream.
 func (s *eventStream) next() (name string, data []byte, err error) {
 	for s.lines.Scan() {
 		s.quiet.Reset(quietEvents)

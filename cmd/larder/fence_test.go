@@ -15,23 +15,23 @@ import (
 	"larder/internal/testkit/faultproxy"
 )
 
-// holdingBack is an ordering service that can keep one answer back that it has
-// made already: what is pulled with it is old by then.
+// holdingBack is an ordering service that can delay one complete response, so that its
+// menu is outdated when larder receives it.
 type holdingBack struct {
 	service http.Handler
 
 	mu sync.Mutex
-	of string // the restaurant; empty: nothing is kept back
+	of string // the restaurant whose next response is delayed; empty: none
 
-	asked, made chan struct{} // closed when the answer is asked for, and when it has been made
-	make, gate  chan struct{} // closed when it may be made, and when it may go
+	asked, made chan struct{} // closed after the request, and after the response is complete
+	make, gate  chan struct{} // closed to compute the response, and to send it
 }
 
 func (h *holdingBack) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.mu.Lock()
 	mine := h.of != "" && r.URL.Query().Get("restaurantId") == h.of
 	if mine {
-		h.of = "" // one only
+		h.of = "" // delay only one response
 	}
 	h.mu.Unlock()
 	if !mine {
@@ -55,11 +55,11 @@ func (h *holdingBack) next(restaurant string) {
 	h.of = restaurant
 }
 
-// A larder is paused (SIGSTOP) in the middle of a sync for longer than its lease;
-// another takes the restaurant over and publishes. When the first goes on
-// (SIGCONT) and gets the menu it had asked for, which is old by now, it
-// publishes nothing, and serves what the other did (policy S2).
-func TestALarderThatWasPausedPublishesNothing(t *testing.T) {
+// An instance is paused (SIGSTOP) during a sync for longer than its lease. Another one
+// takes over the restaurant and publishes. When the first one continues (SIGCONT), it
+// receives an outdated menu. It does not publish this menu, and serves that of the
+// other instance (policy S2).
+func TestPausedInstanceDoesNotPublish(t *testing.T) {
 	t.Parallel()
 	o := newOutage(t)
 	held := &holdingBack{
@@ -69,7 +69,7 @@ func TestALarderThatWasPausedPublishesNothing(t *testing.T) {
 	mayMake, mayGo := sync.OnceFunc(func() { close(held.make) }), sync.OnceFunc(func() { close(held.gate) })
 	service := httptest.NewServer(held)
 	t.Cleanup(service.Close)
-	t.Cleanup(func() { mayMake(); mayGo() }) // before it is closed
+	t.Cleanup(func() { mayMake(); mayGo() }) // before the server closes
 	o.toService = faultproxy.Start(t, strings.TrimPrefix(service.URL, "http://"))
 	o.config = o.configuration(t, "redis://"+o.redis.Addr()+"/0")
 
@@ -83,7 +83,7 @@ func TestALarderThatWasPausedPublishesNothing(t *testing.T) {
 	<-held.asked
 	o.stop(t, restaurant, true)
 	mayMake()
-	<-held.made // with the dish stopped, which nobody has published yet
+	<-held.made // the response has the dish stopped; no version has this stop yet
 	paused.signal(t, syscall.SIGSTOP)
 	t.Cleanup(func() { _ = paused.cmd.Process.Signal(syscall.SIGCONT) })
 
@@ -91,7 +91,7 @@ func TestALarderThatWasPausedPublishesNothing(t *testing.T) {
 	o.stop(t, restaurant, true)
 	other := o.start(t)
 	clitest.Eventually(t, "another takes the restaurant over and publishes", func() bool { return current()["version"] != first })
-	// Nothing but the paused one could publish from here on.
+	// From here on, only the paused instance could publish.
 	other.signal(t, syscall.SIGSTOP)
 	t.Cleanup(func() { _ = other.cmd.Process.Signal(syscall.SIGCONT) })
 	before := current()

@@ -22,8 +22,8 @@ import (
 	"larder/internal/testkit/clitest"
 )
 
-// parallel is how many tests run at a time at least, on few processors too:
-// those of outages mostly wait for time-outs and schedules.
+// parallel is the minimum number of parallel tests, because tests of outages mostly
+// wait for timeouts and schedules.
 const parallel = 4
 
 func TestMain(m *testing.M) {
@@ -33,8 +33,9 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 	}
-	logging.Disable() // go-redis reports each refused connection of the tests that stop a server
-	// Before the tests: the first one that needs it would take as long as the build.
+	logging.Disable() // go-redis logs every refused connection
+	// Build before the tests: otherwise the first test that needs the program would
+	// include the build.
 	dir, err := buildLarder()
 	if err != nil {
 		_, _ = os.Stderr.WriteString(err.Error() + "\n")
@@ -51,15 +52,15 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// command is one command line to be run in this process.
+// command is a command line that runs in this process.
 type command struct {
 	env         []string
 	in          string
-	terminal    bool // errors go to one
-	outTerminal bool // the output goes to one
+	terminal    bool // standard error is a terminal
+	outTerminal bool // standard output is a terminal
 }
 
-// world is what a command line of this process sees.
+// world returns the environment of a command line in this process.
 func (c command) world(out, err io.Writer) cli.Environment {
 	return cli.Environment{
 		In: strings.NewReader(c.in), Out: cli.Printer{Raw: out}, Err: cli.Printer{Raw: err},
@@ -67,7 +68,7 @@ func (c command) world(out, err io.Writer) cli.Environment {
 	}
 }
 
-// program runs command lines in this process.
+// program runs a command line in this process.
 func (c command) program(ctx context.Context, args []string, out, err io.Writer) int {
 	return run(ctx, args, c.world(out, err))
 }
@@ -77,19 +78,19 @@ func (c command) run(t *testing.T, args ...string) clitest.Outcome {
 	return clitest.Run(t, c.program, args...)
 }
 
-// start runs a command line until stop is called or the test ends.
+// start runs a command line until Stop is called or the test ends.
 func (c command) start(t *testing.T, args ...string) *clitest.Running {
 	t.Helper()
 	return clitest.Start(t, c.program, args...)
 }
 
-// larder runs one command line in this process, without any environment.
+// larder runs one command line in this process without environment variables.
 func larder(t *testing.T, args ...string) clitest.Outcome {
 	t.Helper()
 	return command{}.run(t, args...)
 }
 
-// must is larder that has to succeed.
+// must runs larder, which must succeed.
 func must(t *testing.T, args ...string) string {
 	t.Helper()
 	got := larder(t, args...)
@@ -99,15 +100,15 @@ func must(t *testing.T, args ...string) string {
 	return got.Out
 }
 
-// built is the path of the program; TestMain builds it.
+// built is the path of the program, which TestMain builds.
 var built string
 
-// buildLarder builds larder into a new folder.
+// buildLarder builds larder in a new folder.
 func buildLarder() (dir string, err error) {
 	if dir, err = os.MkdirTemp("", "larder-test-"); err != nil {
 		return "", err
 	}
-	// As it is shipped: static, which the image needs, and quick to start.
+	// Static, as released: the image needs a static program.
 	build := exec.Command("go", "build", "-buildvcs=false", "-trimpath", "-tags", "nomsgpack", "-ldflags", "-s -w", "-o", filepath.Join(dir, "larder"), ".") //nolint:noctx // the go command ends by itself
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if output, err := build.CombinedOutput(); err != nil {

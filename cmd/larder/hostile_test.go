@@ -18,12 +18,12 @@ import (
 	"larder/internal/testkit/clitest"
 )
 
-// hostile is what somebody who edits a dish's name, or answers for the ordering
-// service, could send to a terminal: a cleared screen, a window title, a bell,
-// forged lines, colours in one character (C1), turned writing, tabs.
+// hostile is a text that an attacker could put into a dish's name or a response of the
+// ordering service: a cleared screen, a window title, a bell, forged lines, colours in
+// one character (C1), reversed text, tabs.
 const hostile = "evil\x1b[2J\x1b]0;pwned\x07\r\nFAKE LINE\n\u009b31m\u0085\u202e\u2066\u200e\u2028\u061c\ufeff\x7f\x00\tend"
 
-// withHostile puts the hostile text where JSON says EVIL.
+// withHostile replaces EVIL in JSON with the hostile text.
 func withHostile(text string) string {
 	quoted, err := json.Marshal(hostile)
 	if err != nil {
@@ -32,13 +32,12 @@ func withHostile(text string) string {
 	return strings.ReplaceAll(text, "EVIL", strings.Trim(string(quoted), `"`))
 }
 
-// forbidden are the characters that must not reach a terminal: written down by
-// hand, so that a mistake in safe cannot hide here too.
+// forbidden matches characters that must not reach a terminal. It is written by hand,
+// so that a mistake in safe cannot hide here.
 var forbidden = regexp.MustCompile("[\x00-\x09\x0b-\x1f\x7f\u0080-\u009f\u00ad\u061c\u200b\u200e\u200f" +
 	"\u2028\u2029\u202a-\u202e\u2060-\u206f\ufeff]|(?m:^FAKE)")
 
-// shownSafely checks that an output tells of the hostile text and holds none of
-// it as it came.
+// shownSafely checks that an output contains the hostile text in its safe form only.
 func shownSafely(t *testing.T, what, output string) {
 	t.Helper()
 	if at := forbidden.FindStringIndex(output); at != nil {
@@ -68,14 +67,14 @@ const hostileError = `{"status":422,"code":"EVIL","msg":"EVIL","requestId":"EVIL
 const hostileRefusal = `{"status":422,"code":"upstream_refused","msg":"EVIL","requestId":"EVIL","ref":"EVIL",
 	"upstream":{"status":400,"code":"EVIL","msg":"EVIL","errors":["EVIL",{"code":"EVIL","msg":"EVIL"},{"other":"EVIL"}]}}`
 
-// hostileView is a menu of the ordering service with the hostile text as the
-// name of everything that has one.
+// hostileView is a menu of the ordering service in which all names are the hostile
+// text.
 func hostileView() string {
 	names := regexp.MustCompile(`"name":\s*"[^"]*"`)
 	return withHostile(names.ReplaceAllString(string(sandbox.Bistro(sandbox.BistroID, "")), `"name": "EVIL"`))
 }
 
-// hostileLarder answers every route of larder with hostile texts.
+// hostileLarder answers all routes of larder with hostile texts.
 func hostileLarder(t *testing.T) string {
 	t.Helper()
 	ok := func(body string) http.HandlerFunc { return clitest.Says(http.StatusOK, withHostile(body)) }
@@ -123,18 +122,18 @@ func hostileLarder(t *testing.T) string {
 	})
 }
 
-// refusing answers everything with one hostile error; tokens it gives.
+// refusing issues tokens and answers all other requests with one hostile error.
 func refusing(t *testing.T, status int, body string) string {
 	t.Helper()
 	return clitest.Daemon(t, map[string]http.HandlerFunc{"/": clitest.Says(status, withHostile(body))})
 }
 
-// withoutValues are the commands that print nothing that comes from a service.
+// withoutValues has the commands that print no values of a service.
 var withoutValues = []string{
 	"larder config print", "larder config sample", "larder version",
 }
 
-// printsHostile are the commands that do, as they are run here.
+// printsHostile has the other commands, with the arguments of this test.
 func printsHostile(t *testing.T) map[string][][]string {
 	t.Helper()
 	base := hostileLarder(t)
@@ -168,7 +167,7 @@ func printsHostile(t *testing.T) map[string][][]string {
 	for name, lines := range commands {
 		words := strings.Fields(strings.TrimPrefix(name, "larder "))
 		switch name {
-		case "larder status": // its question is answered with 503 too, as readiness
+		case "larder status": // a 503 is its readiness, not an error
 			continue
 		case "larder order show":
 			words = append(words, hostileRef)
@@ -192,11 +191,11 @@ func printsHostile(t *testing.T) map[string][][]string {
 	return commands
 }
 
-// Policy H9. A command that prints something new prints it safely, or fails here.
+// Policy H9: a new command must print values safely and be listed here.
 func TestNoCommandPrintsControlCharacters(t *testing.T) {
 	t.Parallel()
 	commands := printsHostile(t)
-	elsewhere := []string{ // check, init and sandbox have tests below; demo and serve print their own values and errors
+	elsewhere := []string{ // check, init and sandbox have tests below; demo and serve print only their own values and errors
 		"larder check", "larder init", "larder sandbox", "larder demo", "larder serve",
 	}
 	var walk func(cmd *cobra.Command)
@@ -220,7 +219,7 @@ func TestNoCommandPrintsControlCharacters(t *testing.T) {
 	}
 }
 
-// ownCodes are larder's colours, and what the line of progress writes.
+// ownCodes matches larder's colours and the codes of its progress line.
 var ownCodes = regexp.MustCompile("\x1b\\[(0|1|2|22|31|32|33|0;\\d+)?m|\x1b\\[K|\x1b\\[J|\x1b\\[2K")
 
 func withoutOwnCodes(output string) string {
@@ -238,7 +237,7 @@ func TestStatusWatchPrintsNoControlCharacters(t *testing.T) {
 	}
 }
 
-// An ordering service that answers everything with hostile texts.
+// An ordering service answers all requests with hostile texts.
 func TestCheckAndInitPrintNoControlCharacters(t *testing.T) {
 	t.Parallel()
 	evil := func(token, menu http.HandlerFunc) string {
@@ -297,7 +296,7 @@ func TestSandboxPrintsNoControlCharacters(t *testing.T) {
 	shownSafely(t, "sandbox", withoutOwnCodes(r.Out.String()+r.Err.String()))
 }
 
-// The text log of a terminal: logrus prints messages as they are there.
+// The text log on a terminal: logrus prints messages unchanged.
 func TestTextLogHasNoControlCharacters(t *testing.T) {
 	t.Parallel()
 	for _, terminal := range []bool{true, false} {

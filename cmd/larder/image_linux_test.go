@@ -28,8 +28,8 @@ type image struct {
 	start  []string
 }
 
-// imageOf reads the stage; what it does not know fails the test, so that nothing
-// is left out of it.
+// imageOf reads the stage. An unknown instruction fails the test, so that no
+// instruction is ignored.
 func imageOf(t *testing.T) image {
 	t.Helper()
 	text, err := os.ReadFile(dockerfile)
@@ -70,8 +70,7 @@ func imageOf(t *testing.T) image {
 	return made
 }
 
-// unpack makes the root file system that the stage describes. Nobody may write
-// in it.
+// unpack creates the root file system of the stage, read-only.
 func (i image) unpack(t *testing.T) (root string) {
 	t.Helper()
 	root = filepath.Join(t.TempDir(), "root")
@@ -112,8 +111,8 @@ func (i image) unpack(t *testing.T) (root string) {
 	return root
 }
 
-// within makes a command run with the folder as its root and as the image's
-// user: as root for real, else in a user namespace, where the kernel lets one.
+// within runs a command with the folder as its root and with the image's user. Without
+// root rights it uses a user namespace, if the kernel allows that.
 func (i image) within(t *testing.T, root string, env, words []string) *exec.Cmd {
 	t.Helper()
 	const id = 65532
@@ -134,9 +133,9 @@ func (i image) within(t *testing.T, root string, env, words []string) *exec.Cmd 
 	return cmd
 }
 
-// TestImage does what the Dockerfile does, but for the engine: nothing in the
-// root but what is copied there, not writable, the image's own user, its start
-// and its health check. Only the ports are others.
+// TestImage does what the Dockerfile does, without a container engine. It checks that
+// the root contains only the copied files, is read-only, has the image's user, and
+// that the start and the health check work. Only the ports differ.
 func TestImage(t *testing.T) {
 	t.Parallel()
 	made, service := imageOf(t), newService(t)
@@ -150,7 +149,7 @@ func TestImage(t *testing.T) {
 	p.cmd.Stderr = p.log
 	if err := p.cmd.Start(); err != nil {
 		if os.Getuid() != 0 && os.IsPermission(err) {
-			t.Skipf("this kernel gives no user namespace, and without root there is no other root to go to: %v", err)
+			t.Skipf("without root this test needs a user namespace, which the kernel does not allow: %v", err)
 		}
 		t.Fatal(err)
 	}
@@ -186,7 +185,8 @@ func TestImage(t *testing.T) {
 	}
 }
 
-// TestImageIsBuiltAsShipped: the Dockerfile's flags are those of make build.
+// TestImageIsBuiltAsShipped checks that the Dockerfile and make build use the same
+// flags.
 func TestImageIsBuiltAsShipped(t *testing.T) {
 	t.Parallel()
 	flags := func(file, tags string) string {

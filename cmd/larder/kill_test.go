@@ -20,18 +20,17 @@ import (
 	"larder/internal/testkit/redistest"
 )
 
-// TestKilledAtEveryStep kills a real larder with SIGKILL at every message of an
-// order's way: before each request to the journal and to the ordering service
-// is delivered, and before each answer is. After a restart the same key is sent
-// again. The service has executed the call at most once, and the journal says
-// what became of it: never nothing.
+// TestKilledAtEveryStep kills a real process with SIGKILL at each message of an order:
+// before each request to the journal and the ordering service is delivered, and before
+// each response. After a restart the client sends the same key again. The service must
+// have executed the call at most once, and the journal must contain its outcome.
 func TestKilledAtEveryStep(t *testing.T) {
 	t.Parallel()
 	redis := redistest.Start(t, redistest.AppendOnly())
 	for _, operation := range []string{"create", "pay", "complete", "reject"} {
 		t.Run(operation, func(t *testing.T) {
 			t.Parallel()
-			const most = 40 // messages of one call; a bound, should the journal grow talkative
+			const most = 40 // a limit for the messages of one call
 			passed := 0
 			for n := 1; n <= most; n++ {
 				k := newScene(t, redis, fmt.Sprintf("kill-%s-%d", operation, n))
@@ -46,7 +45,7 @@ func TestKilledAtEveryStep(t *testing.T) {
 				}
 			}
 			t.Logf("%s: killed at each of %d messages", operation, passed)
-			// Lookup, begin, the call, finish: asked and answered.
+			// Lookup, begin, the call, finish: a request and a response each.
 			if passed < 8 {
 				t.Errorf("%s was killed at %d steps, want 8 and more", operation, passed)
 			}
@@ -54,13 +53,13 @@ func TestKilledAtEveryStep(t *testing.T) {
 	}
 }
 
-// scene is a sandbox and a Redis with taps before them.
+// scene is a sandbox and a Redis, each behind a crashProxy.
 type scene struct {
 	box    *sandbox.Sandbox
 	server *httptest.Server
 	crash  *crash
-	tapped []string // the environment with taps
-	direct []string // and without
+	tapped []string // the environment with the proxies
+	direct []string // the environment without them
 }
 
 func newScene(t *testing.T, redis *redistest.Server, prefix string) *scene {
@@ -80,8 +79,8 @@ func newScene(t *testing.T, redis *redistest.Server, prefix string) *scene {
 			"LARDER_ORDERING_PLACE_TIMEOUT=700ms", "LARDER_ORDERING_IN_FLIGHT_GRACE=200ms", "LARDER_HTTP_RATE_PLACE=10000/s",
 		}, more...)
 	}
-	// Only the larder that comes after the crash looks for calls without an
-	// ending: the other's messages are those of the order alone.
+	// Only the process after the crash sweeps calls without an outcome. All messages
+	// of the other process belong to the order.
 	k.tapped = env("redis://"+toRedis.addr(), "http://"+toService.addr(), "LARDER_ORDERING_SWEEP_EVERY=1h")
 	k.direct = env(redis.URL(), k.server.URL, "LARDER_ORDERING_SWEEP_EVERY=50ms")
 	return k
@@ -92,9 +91,9 @@ func (k *scene) close() {
 	k.server.Close()
 }
 
-// killAt makes one call with a larder that dies at its n-th message, and holds
-// what the next larder says against what the service has executed. Without a
-// crash there were fewer messages than n.
+// killAt makes one call with a process that is killed at its n-th message. It compares
+// the state of the next process with the calls that the service executed. It returns
+// without a crash if there were fewer than n messages.
 func (k *scene) killAt(t *testing.T, operation string, n int) (steps []string, fired bool) {
 	t.Helper()
 	first := startProcess(t, k.tapped, "serve")
@@ -142,14 +141,14 @@ func (k *scene) killAt(t *testing.T, operation string, n int) (steps []string, f
 		want = "unknown"
 	}
 	if known := guest.known(t, call); known != want {
-		t.Errorf("%s killed at %v: the journal says %q after %d, want %q", operation, steps, known, final.status, want)
+		t.Errorf("%s killed at %v: the outcome in the journal is %q after status %d, want %q", operation, steps, known, final.status, want)
 	}
 	_ = second.cmd.Process.Kill()
 	_ = second.cmd.Wait()
 	return steps, true
 }
 
-// executed is how often the service has done what the call asks for.
+// executed returns how often the service has executed the operation.
 func (k *scene) executed(t *testing.T, call guestCall) int {
 	t.Helper()
 	status, body := clitest.Fetch(t, k.server.URL+"/sandbox/counters")
@@ -192,8 +191,8 @@ func newGuest(t *testing.T, base string) *guest {
 	return g
 }
 
-// call makes the request of an operation; the order that it changes is placed
-// first.
+// call returns the request of an operation. It first places the order that the
+// operation changes.
 func (g *guest) call(t *testing.T, operation string) guestCall {
 	t.Helper()
 	create := guestCall{"create", http.MethodPost, "/v1/restaurants/" + sandbox.BistroID + "/orders", "the-order", g.order}
@@ -223,7 +222,7 @@ func (g *guest) call(t *testing.T, operation string) guestCall {
 	return change
 }
 
-// send sends the call with a fresh token. A connection that breaks is an error.
+// send sends the call with a new token. It returns an error if the connection breaks.
 func (g *guest) send(t *testing.T, call guestCall) (status int, body string, err error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -237,9 +236,8 @@ func (g *guest) send(t *testing.T, call guestCall) (status int, body string, err
 	return g.do(request)
 }
 
-// do sends a request with a token. net/http would send one that has an
-// Idempotency-Key again by itself when its connection breaks: without GetBody
-// it cannot.
+// do sends a request with a token. Without GetBody, net/http cannot repeat a request
+// with an Idempotency-Key if its connection breaks.
 func (g *guest) do(request *http.Request) (status int, body string, err error) {
 	daemon := client.New(request.Context(), g.base, "storefront", "storefront-secret")
 	request.GetBody = nil
@@ -252,7 +250,7 @@ func (g *guest) do(request *http.Request) (status int, body string, err error) {
 	return response.StatusCode, string(content), err
 }
 
-// known is what the journal says of the call.
+// known returns the call's outcome in the journal.
 func (g *guest) known(t *testing.T, call guestCall) string {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, g.base+"/v1/orders?key="+call.key, http.NoBody)

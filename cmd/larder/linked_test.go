@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A linked module with a known vulnerability is reported by every scanner, even
-// where larder does not use what is vulnerable.
+// Scanners report a linked module with a known vulnerability even if larder does not
+// use the vulnerable code.
 func TestLinkedModulesAreFixed(t *testing.T) {
 	t.Parallel()
 	info, err := buildinfo.ReadFile(built)

@@ -22,19 +22,19 @@ import (
 	"larder/internal/testkit/clitest"
 )
 
-// piped is a real larder whose standard output and error are pipes that this test
-// reads when it wants to, or not at all.
+// piped is a real process whose standard output and error are pipes. The test decides
+// when to read from them.
 type piped struct {
 	process
-	out, err *os.File // the ends to read from
+	out, err *os.File // the reading ends
 }
 
-// startPiped starts one. full fills the pipe of standard output, or of standard
-// error, before anybody writes to it.
+// startPiped starts a process. full names the pipe, standard output or error, that is
+// filled before the process writes to it.
 func startPiped(t *testing.T, env []string, full string, args ...string) *piped {
 	t.Helper()
 	program := built
-	ctx, cancel := context.WithTimeout(t.Context(), clitest.WaitLimit) // one that hangs is killed, and has not status 0
+	ctx, cancel := context.WithTimeout(t.Context(), clitest.WaitLimit) // a process that hangs is killed, so its status is not 0
 	t.Cleanup(cancel)
 	p := &piped{process: process{cmd: exec.CommandContext(ctx, program, args...), log: clitest.NewWatched()}}
 	p.cmd.Env = env
@@ -63,7 +63,7 @@ func startPiped(t *testing.T, env []string, full string, args ...string) *piped 
 	return p
 }
 
-// fillPipe writes until no byte goes into the pipe any more.
+// fillPipe writes to the pipe until it is full.
 func fillPipe(t *testing.T, write *os.File) {
 	t.Helper()
 	connection, err := write.SyscallConn()
@@ -72,18 +72,18 @@ func fillPipe(t *testing.T, write *os.File) {
 	}
 	err = connection.Control(func(fd uintptr) {
 		for n := 4096; n > 0; {
-			if _, err := syscall.Write(int(fd), make([]byte, n)); err != nil { // EAGAIN: os.Pipe does not block
+			if _, err := syscall.Write(int(fd), make([]byte, n)); err != nil { // EAGAIN: os.Pipe is non-blocking
 				n /= 2
 			}
 		}
-		_ = syscall.SetNonblock(int(fd), false) // as a shell's pipe is
+		_ = syscall.SetNonblock(int(fd), false) // like a pipe of a shell
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-// readUntil reads lines until one matches, and gives the groups of the match.
+// readUntil reads lines until one matches, and returns the groups of the match.
 func readUntil(t *testing.T, lines *bufio.Reader, pattern string) []string {
 	t.Helper()
 	matcher := regexp.MustCompile(pattern)
@@ -100,18 +100,19 @@ func readUntil(t *testing.T, lines *bufio.Reader, pattern string) []string {
 
 const listening = `"addr":"([^"]+)","event":"http.listening"`
 
-// chatty is env with a line of the log for every request.
+// chatty adds access logs for all requests to env.
 func (s *service) chatty() []string {
 	return s.env("LARDER_HTTP_ACCESS_LOG=all", "LARDER_HTTP_METRICS=open")
 }
 
-// works checks that larder answers, serves menus and places orders, each in time.
+// works checks that larder responds, serves menus and places orders within a time
+// limit.
 func works(t *testing.T, base string) {
 	t.Helper()
 	const limit = 20 * time.Second
 	for _, path := range []string{"/livez", "/v1/restaurants/" + sandbox.BistroID + "/menu"} {
 		client := http.Client{Timeout: limit}
-		response, err := client.Get(base + path) //nolint:noctx // it has a timeout
+		response, err := client.Get(base + path) //nolint:noctx // the client has a timeout
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +132,7 @@ func works(t *testing.T, base string) {
 	}
 }
 
-// requestMany asks for something small that is logged, many times.
+// requestMany sends many small requests, which are logged.
 func requestMany(t *testing.T, base string, times int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), clitest.WaitLimit)
@@ -165,15 +166,15 @@ func droppedLines(t *testing.T, base string) int {
 	return int(n)
 }
 
-// Policy H11: whoever reads the log may stall. What does not fit is dropped,
-// counted, and told once the reader goes on.
+// Policy H11: the reader of the log may stall. Lines that do not fit into the buffer
+// are dropped, counted, and reported when the reader continues.
 func TestServe_StalledLogReader(t *testing.T) {
 	t.Parallel()
 	p := startPiped(t, newService(t).chatty(), "", "serve")
 	log := bufio.NewReader(p.err)
 	base := "http://" + readUntil(t, log, listening)[1]
 	waitReady(t, base)
-	// From here on nobody reads: 64 KiB of the pipe, then the buffer fill.
+	// From here on nobody reads: the pipe (64 KiB) and then the buffer fill.
 	clitest.Eventually(t, "lines are dropped", func() bool {
 		requestMany(t, base, 500)
 		return droppedLines(t, base) > 0
@@ -184,11 +185,11 @@ func TestServe_StalledLogReader(t *testing.T) {
 	copied := make(chan struct{})
 	go func() {
 		defer close(copied)
-		_, _ = io.Copy(rest, log) // until larder ends
+		_, _ = io.Copy(rest, log) // until the process ends
 	}()
 	reported := rest.Find(t, `"dropped":(\d+),"event":"log.lines_dropped","level":"warning"`)
 	if want := strconv.Itoa(droppedLines(t, base)); reported[1] != want {
-		t.Errorf("the log tells of %s dropped lines, the metric of %s", reported[1], want)
+		t.Errorf("the log reports %s dropped lines, the metric %s", reported[1], want)
 	}
 	requestMany(t, base, 1)
 	p.signal(t, syscall.SIGTERM)
@@ -197,11 +198,11 @@ func TestServe_StalledLogReader(t *testing.T) {
 	}
 	<-copied
 	if text := rest.String(); strings.Count(text, "log.lines_dropped") != 1 || !strings.Contains(text, `"event":"daemon.stopped"`) {
-		t.Errorf("the log tells of the dropped lines %d times, or not of its end", strings.Count(text, "log.lines_dropped"))
+		t.Errorf("the log reports dropped lines %d times, or the stop is missing", strings.Count(text, "log.lines_dropped"))
 	}
 }
 
-// TestServe_ClosedLogReader is `larder serve 2>&1 | head -1`.
+// TestServe_ClosedLogReader covers `larder serve 2>&1 | head -1`.
 func TestServe_ClosedLogReader(t *testing.T) {
 	t.Parallel()
 	p := startPiped(t, newService(t).chatty(), "", "serve")
@@ -222,7 +223,8 @@ func TestServe_ClosedLogReader(t *testing.T) {
 	}
 }
 
-// The demo goes on, and ends when it is told to, whoever reads what it prints.
+// A stalled or closed reader of its output does not stop the demo. The demo still ends
+// on a signal.
 func TestDemo_OutputReader(t *testing.T) {
 	t.Parallel()
 	args := []string{"demo", "--log-level", "info", "--log-format", "json", "--listen", "127.0.0.1:0", "--sandbox-listen", "127.0.0.1:0"}
@@ -246,7 +248,7 @@ func TestDemo_OutputReader(t *testing.T) {
 	}
 }
 
-// A fatal error ends the process although nobody reads it.
+// A fatal error ends the process even if nobody reads its output.
 func TestServe_FatalErrorWithStalledReader(t *testing.T) {
 	t.Parallel()
 	p := startPiped(t, []string{"LARDER_CONFIG=" + clitest.WriteFile(t, "larder.yaml", "htp: {}\n")}, "err", "serve")
@@ -255,7 +257,7 @@ func TestServe_FatalErrorWithStalledReader(t *testing.T) {
 	}
 }
 
-// stalled is a reader that takes nothing until it is told to go on.
+// stalled is a writer that blocks until the test releases it.
 type stalled struct {
 	*clitest.Watched
 	goOn chan struct{}
@@ -284,7 +286,7 @@ func TestLineBuffer(t *testing.T) {
 	}
 	limit := make(chan struct{})
 	close(limit)
-	b.close(limit) // does not wait for a reader that has stalled
+	b.close(limit) // does not wait for a stalled reader
 
 	close(to.goOn)
 	b.close(nil)
@@ -298,7 +300,7 @@ func TestLineBuffer(t *testing.T) {
 	}
 }
 
-// A batch that cannot be written is told of once writing works again.
+// A batch that could not be written is reported when writing works again.
 func TestLineBuffer_ReportsFailedWrites(t *testing.T) {
 	t.Parallel()
 	to := clitest.NewWatched()
@@ -324,8 +326,7 @@ type writerFunc func(p []byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
-// The readers of standard output and error may both have stalled when larder
-// ends.
+// When larder stops, the readers of standard output and error may both have stalled.
 func TestFlush_BothReadersStalled(t *testing.T) {
 	t.Parallel()
 	goOn := make(chan struct{})

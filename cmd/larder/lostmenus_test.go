@@ -16,24 +16,24 @@ import (
 	"larder/internal/testkit/redistest"
 )
 
-// lostMenus are two instances on one Redis that loses what it had.
+// lostMenus is two instances with one Redis that loses its data.
 type lostMenus struct {
 	t       *testing.T
 	service *service
 	redis   *redistest.Server
 	env     []string
 	a, b    *process
-	highest int64 // version that was served before the loss
+	highest int64 // the highest version served before the loss
 }
 
-// menuState is what one instance says of its menu.
+// menuState is the state of the menu on one instance.
 type menuState struct {
 	version int64
 	stale   bool
-	price   string // of the cappuccino
+	price   string // of the dish Cappuccino
 }
 
-// price sets the price of the cappuccino at the service.
+// price sets the price of Cappuccino at the ordering service.
 func (l *lostMenus) price(price string) {
 	l.t.Helper()
 	path := l.service.URL + "/sandbox/menus/" + sandbox.BistroID
@@ -76,8 +76,8 @@ func (l *lostMenus) sync(p *process) {
 	must(l.t, "sync", sandbox.BistroID, "--url", p.url(l.t), "--client-id", "ops", "--client-secret", "ops-secret")
 }
 
-// state reads what the instance serves; its version is the one before and after
-// the price was read.
+// state reads the menu of the instance. The version must be the same before and after
+// it reads the price.
 func (l *lostMenus) state(p *process) menuState {
 	l.t.Helper()
 	type row struct {
@@ -104,14 +104,14 @@ func (l *lostMenus) state(p *process) menuState {
 	}
 }
 
-// changes is the status of what has changed since a version.
+// changes returns the status of the request for changes since a version.
 func (l *lostMenus) changes(p *process, since int64) (int, string) {
 	l.t.Helper()
 	return clitest.Fetch(l.t, fmt.Sprintf("%s/v1/restaurants/%s/changes?since=%d", p.url(l.t), sandbox.BistroID, since))
 }
 
-// twoInstances starts two on one Redis. Schedules do not come round: what is
-// pulled is what the tests, or the instances themselves, ask for.
+// twoInstances starts two instances with one Redis. There are no scheduled syncs: only
+// the tests and the instances themselves start syncs.
 func twoInstances(t *testing.T) *lostMenus {
 	t.Helper()
 	l := &lostMenus{t: t, service: newService(t), redis: redistest.Start(t)}
@@ -122,8 +122,7 @@ func twoInstances(t *testing.T) *lostMenus {
 	return l
 }
 
-// restart ends the second instance and starts it anew; what it had in memory
-// is gone.
+// restart stops the second instance and starts a new one with empty memory.
 func (l *lostMenus) restart() {
 	l.t.Helper()
 	l.b.signal(l.t, syscall.SIGTERM)
@@ -132,7 +131,7 @@ func (l *lostMenus) restart() {
 	_ = l.b.url(l.t)
 }
 
-// prices publishes so many prices over the instance.
+// prices publishes several new prices with the instance.
 func (l *lostMenus) prices(from, count int) {
 	l.t.Helper()
 	for i := range count {
@@ -146,8 +145,8 @@ func (l *lostMenus) prices(from, count int) {
 	})
 }
 
-// recovers checks that both serve the new price under a new number, and that no
-// version of before the loss can be compared with.
+// recovers checks that both instances serve the new price with a new version, and that
+// changes since a version before the loss are not available.
 func (l *lostMenus) recovers(price string) {
 	l.t.Helper()
 	clitest.Eventually(l.t, "both serve the new price", func() bool {
@@ -175,8 +174,8 @@ func (l *lostMenus) recovers(price string) {
 	}
 }
 
-// FLUSHALL: the instance that goes on serves its menu as stale until the next
-// pull, the other one starts anew without a menu (policy S2a).
+// FLUSHALL: a running instance serves its menu as stale until the next sync. A
+// restarted instance has no menu (policy S2a).
 func TestLostMenus_FlushAll(t *testing.T) {
 	t.Parallel()
 	l := twoInstances(t)
@@ -193,8 +192,8 @@ func TestLostMenus_FlushAll(t *testing.T) {
 	l.recovers("500")
 }
 
-// The instance that knew of the lost version is gone as well: the one that starts
-// anew learns of the floor from Redis alone, and publishes above it (policy S2a).
+// The instance that had the lost version has ended. The restarted one reads the floor
+// from Redis and publishes above it (policy S2a).
 func TestLostMenus_FloorIsKept(t *testing.T) {
 	t.Parallel()
 	l := twoInstances(t)
@@ -221,8 +220,8 @@ func TestLostMenus_FloorIsKept(t *testing.T) {
 	l.recovers("500")
 }
 
-// A backup is put back, of an older version, which the instance that starts
-// anew serves: both menus are stale until the next pull (policy S2a).
+// A backup with an older version is restored, and a restarted instance serves it. Both
+// menus are stale until the next sync (policy S2a).
 func TestLostMenus_RestoredBackup(t *testing.T) {
 	t.Parallel()
 	l := twoInstances(t)

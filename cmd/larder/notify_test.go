@@ -21,16 +21,16 @@ import (
 	"larder/internal/testkit/clitest"
 )
 
-// systemdTest is the socket of a service manager, with the states it received.
+// systemdTest is the socket of a service manager. It records the received states.
 type systemdTest struct {
 	path   string
-	states *clitest.Watched // a line for each word; its own lines are joined by |
+	states *clitest.Watched // one line for each notification; its lines are joined by |
 }
 
-// newSystemd listens as systemd does for Type=notify.
+// newSystemd listens like systemd for Type=notify.
 func newSystemd(t *testing.T) *systemdTest {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "larder") //nolint:usetesting // a socket's path is short
+	dir, err := os.MkdirTemp("", "larder") //nolint:usetesting // the path of a socket must be short
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,8 +59,8 @@ func newSystemd(t *testing.T) *systemdTest {
 	return s
 }
 
-// env returns the variables systemd sets: the socket, and a watchdog of 600 ms,
-// so that larder notifies every 200 ms.
+// env returns the variables that systemd sets: the socket, and a watchdog of 600 ms,
+// so that larder notifies it every 200 ms.
 func (s *systemdTest) env(more ...string) []string {
 	return append([]string{"NOTIFY_SOCKET=" + s.path, "WATCHDOG_USEC=600000"}, more...)
 }
@@ -77,12 +77,12 @@ func (s *systemdTest) later(t *testing.T) {
 	clitest.Eventually(t, "the watchdog is notified again", func() bool { return s.count("WATCHDOG=1") >= before+3 })
 }
 
-// The states of one process under systemd: serving, reloading, stopping, and the
-// watchdog all the while.
+// systemd receives the states of a process (serving, reloading, stopping) and regular
+// watchdog notifications.
 func TestSystemdNotifications(t *testing.T) {
 	t.Parallel()
 	systemd, service := newSystemd(t), newService(t)
-	open := service.shut() // a start does not wait for the ordering service
+	open := service.shut() // startup does not wait for the ordering service
 	p := startProcess(t, systemd.env(service.env("LARDER_HTTP_DRAIN_DELAY=1h")...), "serve")
 	base := p.url(t)
 	systemd.states.Find(t, `^READY=1\|STATUS=serving on `+regexp.QuoteMeta(base)+"\n")
@@ -97,7 +97,7 @@ func TestSystemdNotifications(t *testing.T) {
 
 	p.signal(t, syscall.SIGTERM)
 	systemd.states.Find(t, `\nSTOPPING=1\|STATUS=[^\n]+\n`)
-	systemd.later(t) // for as long as it takes
+	systemd.later(t) // also during a long shutdown
 	p.signal(t, syscall.SIGTERM)
 	if status := p.status(t); status != cli.StatusFailed {
 		t.Errorf("status %d after a second signal, want 1\n%s", status, p.log)
@@ -107,7 +107,7 @@ func TestSystemdNotifications(t *testing.T) {
 	}
 }
 
-// Without a watchdog systemd receives the state changes and nothing else.
+// Without a watchdog, systemd receives only the changes of state.
 func TestSystemdWithoutAWatchdog(t *testing.T) {
 	t.Parallel()
 	systemd := newSystemd(t)
@@ -122,8 +122,9 @@ func TestSystemdWithoutAWatchdog(t *testing.T) {
 	systemd.states.Find(t, `\nREADY=1\nSTOPPING=1\|STATUS=[^\n]+\n$`)
 }
 
-// A larder that is full is alive: it has kept a place for its own question.
-func TestSystemdLetsAFullLarderLive(t *testing.T) {
+// An instance with the maximum number of connections still notifies the watchdog,
+// because its self-check keeps a connection.
+func TestSystemdWatchdogAtTheConnectionLimit(t *testing.T) {
 	t.Parallel()
 	systemd, service := newSystemd(t), newService(t)
 	p := startProcess(t, systemd.env(service.env("LARDER_HTTP_MAX_CONNECTIONS=2")...), "serve")
@@ -133,18 +134,18 @@ func TestSystemdLetsAFullLarderLive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close() //nolint:errcheck // it only takes a place
+	defer conn.Close() //nolint:errcheck // it only uses a connection slot
 	second, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(base, "http://"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer second.Close() //nolint:errcheck // it waits for a place
+	defer second.Close() //nolint:errcheck // it waits for a connection slot
 	p.log.Find(t, `"event":"http.connection_limit"`)
 	systemd.later(t)
 }
 
-// What does not answer is not called alive. It is not parallel: the library
-// reads the environment of this process.
+// The watchdog is not notified while larder does not respond. The test is not
+// parallel, because the library reads the environment of this process.
 func TestSystemdWatchdogStopsWhenLarderHangs(t *testing.T) { //nolint:paralleltest // see above
 	systemd := newSystemd(t)
 	for _, entry := range systemd.env() {
@@ -182,16 +183,16 @@ func TestSystemdWatchdogStopsWhenLarderHangs(t *testing.T) { //nolint:parallelte
 	systemd.states.Find(t, `^READY=1`)
 	systemd.later(t)
 	hangs.Store(true)
-	clitest.Eventually(t, "the log says that nothing answers", said("systemd.not_responding"))
+	clitest.Eventually(t, "the log reports that larder does not respond", said("systemd.not_responding"))
 	before := systemd.count("WATCHDOG=1")
-	if err := sleep.For(ctx, 3*m.watchdog); err != nil { // a word more would come in that time
+	if err := sleep.For(ctx, 3*m.watchdog); err != nil { // another notification would arrive in this time
 		t.Fatal(err)
 	}
 	if after := systemd.count("WATCHDOG=1"); after != before {
 		t.Errorf("larder hangs and the watchdog was notified %d times", after-before)
 	}
 	hangs.Store(false)
-	clitest.Eventually(t, "the log says that it answers", said("systemd.responding"))
+	clitest.Eventually(t, "the log reports that larder responds", said("systemd.responding"))
 	systemd.later(t)
 	cancel()
 	<-done
@@ -200,7 +201,7 @@ func TestSystemdWatchdogStopsWhenLarderHangs(t *testing.T) { //nolint:parallelte
 	}
 }
 
-func TestTheWatchdogsVariablesAreSystemds(t *testing.T) {
+func TestWatchdogVariablesMustBeValid(t *testing.T) {
 	t.Setenv("WATCHDOG_USEC", "soon")
 	_, err := newNotifier([]string{"NOTIFY_SOCKET=/run/x"}, logrus.New())
 	if err == nil || !strings.Contains(err.Error(), "only systemd should set them") {

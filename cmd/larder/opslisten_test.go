@@ -9,27 +9,27 @@ import (
 	"larder/internal/testkit/clitest"
 )
 
-func TestOpsOnAnotherListenerAreFound(t *testing.T) {
+func TestOpsListener_HintAtThePublicListener(t *testing.T) {
 	t.Parallel()
 	service := newService(t)
 	daemon := command{env: service.env("LARDER_HTTP_OPS_LISTEN=127.0.0.1:0")}.start(t, "serve")
 	public := daemon.Address(t)
 	got := larder(t, clitest.AsOps(public, "sync", "--all")...)
 	if got.Status != cli.StatusFailed || !strings.Contains(got.Err, "the operators' API is at another address") || !strings.Contains(got.Err, "http.ops_listen") {
-		t.Errorf("sync --all at the public listener: %+v, want to be told of the other one", got)
+		t.Errorf("sync --all at the public listener: %+v, want a hint to the other one", got)
 	}
 }
 
-// Guests who fill their port do not make a health check fail: readiness is
-// asked at the operators' listener where the configuration has one.
-func TestStatusWhileTheGuestsPortIsFull(t *testing.T) {
+// A full listener for guests does not make a health check fail, because the check uses
+// the operators' listener if there is one.
+func TestStatusAtTheConnectionLimit(t *testing.T) {
 	t.Parallel()
 	service := newService(t)
 	p := startProcess(t, service.env("LARDER_HTTP_OPS_LISTEN=127.0.0.1:0", "LARDER_HTTP_MAX_CONNECTIONS=2"), "serve")
 	base := p.url(t)
 	waitReady(t, base)
 	guests := strings.TrimPrefix(base, "http://")
-	for range 10 { // the first two hold the port, the others wait
+	for range 10 { // two use all connection slots, the others wait
 		connection, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", guests)
 		if err != nil {
 			t.Fatal(err)

@@ -12,9 +12,9 @@ import (
 	"larder/internal/testkit/redistest"
 )
 
-// A master of Redis is killed, or frozen, under constant reads and syncs of two larders: no
-// read fails, no version goes back, and what changes afterwards is everywhere.
-func TestAMasterIsLost(t *testing.T) {
+// A Redis master is killed or frozen during constant reads and syncs of two instances.
+// No read fails, no version goes back, and later changes reach both instances.
+func TestRedisMasterIsLost(t *testing.T) {
 	t.Parallel()
 	t.Run("of Sentinel", func(t *testing.T) {
 		t.Parallel()
@@ -32,7 +32,7 @@ func TestAMasterIsLost(t *testing.T) {
 		o := newOutageOn(t, group.URL())
 		o.losesMaster(t, func() {
 			master := group.Master()
-			master.Signal(syscall.SIGSTOP) // its connections stay
+			master.Signal(syscall.SIGSTOP) // its connections stay open
 			group.AwaitFailover(master)
 		})
 	})
@@ -45,7 +45,7 @@ func TestAMasterIsLost(t *testing.T) {
 			master := cluster.MasterOf(key)
 			master.Stop()
 			cluster.AwaitFailover(key, master)
-			master.Restart() // as a replica: orders wait for one (policy O14)
+			master.Restart() // as a replica, which orders need (policy O14)
 		})
 	})
 	t.Run("of Cluster, started again", func(t *testing.T) {
@@ -56,14 +56,14 @@ func TestAMasterIsLost(t *testing.T) {
 		o.losesMaster(t, func() {
 			master := cluster.MasterOf(key)
 			master.Stop()
-			o.stop(t, o.restaurants[0], true) // nobody can keep it now
+			o.stop(t, o.restaurants[0], true) // no other instance can publish it
 			master.Restart()
 			cluster.AwaitAllSlots()
 		})
 	})
 }
 
-// losesMaster is the course of each of them; lose returns when there is a
+// losesMaster runs the test for each kind of loss. lose returns when Redis has a
 // master again.
 func (o *outage) losesMaster(t *testing.T, lose func()) {
 	t.Helper()
@@ -89,7 +89,7 @@ func (o *outage) losesMaster(t *testing.T, lose func()) {
 	lose()
 	change(true)
 	change(false)
-	for _, key := range []string{"before", "after"} { // the first is answered again, not sent again
+	for _, key := range []string{"before", "after"} { // the first is replayed, not sent again
 		clitest.Eventually(t, "an order is placed", func() bool {
 			status, _, _ := o.place(t, client, key)
 			return status == http.StatusCreated
@@ -99,7 +99,7 @@ func (o *outage) losesMaster(t *testing.T, lose func()) {
 		t.Errorf("the ordering service got %d orders, want two", orders)
 	}
 	for i, base := range bases {
-		clitest.Eventually(t, "readiness says that all is well", func() bool {
+		clitest.Eventually(t, "readiness is ok", func() bool {
 			_, body := clitest.Fetch(t, base+"/readyz")
 			return strings.Contains(body, `"status":"ok"`)
 		})

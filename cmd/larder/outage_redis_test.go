@@ -12,10 +12,10 @@ import (
 	"larder/internal/testkit/metrics"
 )
 
-// Redis goes away in every way there is, under constant reads: no read fails,
-// orders are refused before anything is sent, syncs pause, readiness says what
-// is degraded; and when Redis is back everything goes on by itself (policy S5).
-func TestRedisGoesAndComesBack(t *testing.T) {
+// Redis becomes unavailable in several ways during constant reads. No read fails,
+// orders are rejected before anything is sent, syncs pause, and readiness is degraded.
+// When Redis is back, everything recovers by itself (policy S5).
+func TestRedisOutage(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]struct{ begin, end func(o *outage) }{
 		"connections are reset": {func(o *outage) { o.toRedis.Refuse() }, func(o *outage) { o.toRedis.Pass() }},
@@ -46,7 +46,7 @@ func TestRedisGoesAndComesBack(t *testing.T) {
 			o.answersSoon(t, base)
 			o.refuses(t, shop)
 			o.pauses(t, base)
-			o.stop(t, o.restaurants[0], false) // nobody hears of it yet
+			o.stop(t, o.restaurants[0], false) // it is not published yet
 
 			fault.end(o)
 			p.log.Find(t, `"event":"sync.resumed"`)
@@ -58,19 +58,20 @@ func TestRedisGoesAndComesBack(t *testing.T) {
 			if _, orders := o.calls(t); orders != 2 {
 				t.Errorf("the ordering service got %d orders, want those before and after", orders)
 			}
-			clitest.Eventually(t, "readiness says that all is well", func() bool {
+			clitest.Eventually(t, "readiness is ok", func() bool {
 				status, body := clitest.Fetch(t, base+"/readyz")
 				return status == http.StatusOK && strings.Contains(body, `"status":"ok"`)
 			})
 			reading.stop().whole(t, len(o.restaurants)+2)
 			if paused, resumed, again := p.lines("sync.paused"), p.lines("sync.resumed"), p.lines("sync.catch_up")-caughtUp; paused != 1 || resumed != 1 || again != 1 {
-				t.Errorf("%d lines say that syncs pause, %d that they go on, %d that they catch up; want one of each", paused, resumed, again)
+				t.Errorf("%d log lines for paused syncs, %d for resumed syncs, %d for the catch-up; want one of each", paused, resumed, again)
 			}
 		})
 	}
 }
 
-// degraded waits until readiness names Redis and the journal, and still is 200.
+// degraded waits until readiness is degraded by Redis and the journal, with status
+// 200.
 func (o *outage) degraded(t *testing.T, base string) {
 	t.Helper()
 	type part struct {
@@ -92,18 +93,18 @@ func (o *outage) degraded(t *testing.T, base string) {
 		t.Errorf("readiness names %+v, want Redis and the journal alone", p)
 	}
 	if strings.Contains(body, "127.0.0.1") {
-		t.Errorf("readiness says where Redis is: %s", body)
+		t.Errorf("readiness contains the address of Redis: %s", body)
 	}
 }
 
-// answersSoon asserts that nobody waits long for a Redis that is away: the list
-// of restaurants comes from memory, a page of ops says that it cannot.
+// answersSoon checks that an unavailable Redis delays no request for long. The list of
+// restaurants comes from memory, and operator routes return 503.
 func (o *outage) answersSoon(t *testing.T, base string) {
 	t.Helper()
 	ops := client.New(t.Context(), base, "ops", "ops-secret")
 	for path, want := range map[string]struct {
 		status int
-		within time.Duration // with room for a busy machine
+		within time.Duration // with time for a busy machine
 	}{
 		"/v1/restaurants": {http.StatusOK, 900 * time.Millisecond},
 		"/v1/ops/orders":  {http.StatusServiceUnavailable, 10 * time.Second},
@@ -125,7 +126,7 @@ func (o *outage) answersSoon(t *testing.T, base string) {
 	}
 }
 
-// refuses asserts that an order is refused, and that nothing of it was sent.
+// refuses checks that an order is rejected and not sent.
 func (o *outage) refuses(t *testing.T, shop *client.Client) {
 	t.Helper()
 	_, before := o.calls(t)
@@ -138,7 +139,8 @@ func (o *outage) refuses(t *testing.T, shop *client.Client) {
 	}
 }
 
-// pauses asserts that two schedules pass without a call of the ordering service.
+// pauses checks that larder sends no request to the ordering service for two
+// schedules.
 func (o *outage) pauses(t *testing.T, base string) {
 	t.Helper()
 	skipped := func(s metrics.Sample) int { return int(s.Sum("larder_sync_ticks_skipped_total", `reason="redis"`)) }
@@ -148,7 +150,7 @@ func (o *outage) pauses(t *testing.T, base string) {
 			return skipped(s) >= from+schedules*len(o.restaurants)
 		})
 	}
-	wait(1) // what was in flight is over
+	wait(1) // syncs in progress have ended
 	before, _ := o.calls(t)
 	wait(3)
 	if after, _ := o.calls(t); after != before {
@@ -156,9 +158,9 @@ func (o *outage) pauses(t *testing.T, base string) {
 	}
 }
 
-// A larder that starts while Redis hangs says why it serves nothing, in bounded
-// time, and recovers by itself.
-func TestRedisHangsAtAStart(t *testing.T) {
+// An instance that starts while Redis hangs reports the reason within a time limit,
+// and recovers by itself.
+func TestRedisHangsDuringStartup(t *testing.T) {
 	t.Parallel()
 	o := newOutage(t)
 	o.toRedis.Hang()
@@ -177,6 +179,6 @@ func TestRedisHangsAtAStart(t *testing.T) {
 	o.toRedis.Pass()
 	o.serving(t, p)
 	if paused, resumed := p.lines("sync.paused"), p.lines("sync.resumed"); paused != 1 || resumed != 1 {
-		t.Errorf("%d lines say that syncs pause, %d that they go on; want one of each", paused, resumed)
+		t.Errorf("%d log lines for paused syncs, %d for resumed syncs; want one of each", paused, resumed)
 	}
 }

@@ -11,10 +11,10 @@ import (
 	"larder/internal/testkit/metrics"
 )
 
-// A Redis that answers and takes no writes is told in the log and on /readyz;
-// syncs pause, no order is sent, every read is answered; and when it takes them
-// again everything goes on by itself, with one catch-up (policy S5).
-func TestRedisRefusesWrites(t *testing.T) {
+// A Redis that responds but rejects writes is reported in the log and on /readyz.
+// Syncs pause, no order is sent, and all reads work. When Redis accepts writes again,
+// everything recovers by itself, with one catch-up sync (policy S5).
+func TestRedisRejectsWrites(t *testing.T) {
 	t.Parallel()
 	for class, setting := range map[string]struct{ name, bad, good string }{
 		"OOM":        {"maxmemory", "1mb", "0"},
@@ -45,7 +45,7 @@ func TestRedisRefusesWrites(t *testing.T) {
 			o.refused(t, base, class, class)
 			o.refuses(t, client)
 			o.pauses(t, base)
-			o.stop(t, o.restaurants[0], false) // nobody hears of it yet
+			o.stop(t, o.restaurants[0], false) // it is not published yet
 
 			set(setting.good)
 			p.log.Find(t, `"msg":"Redis accepts writes again`)
@@ -60,23 +60,23 @@ func TestRedisRefusesWrites(t *testing.T) {
 			o.well(t, base)
 			reading.stop().whole(t, len(o.restaurants)+2)
 			if paused, resumed, again := p.lines("sync.paused"), p.lines("sync.resumed"), p.lines("sync.catch_up")-caughtUp; paused != 1 || resumed != 1 || again != 1 {
-				t.Errorf("%d lines say that syncs pause, %d that they go on, %d that they catch up; want one of each", paused, resumed, again)
+				t.Errorf("%d log lines for paused syncs, %d for resumed syncs, %d for the catch-up; want one of each", paused, resumed, again)
 			}
 		})
 	}
 }
 
-// well waits until readiness says so.
+// well waits until readiness is ok.
 func (o *outage) well(t *testing.T, base string) {
 	t.Helper()
-	clitest.Eventually(t, "readiness says that all is well", func() bool {
+	clitest.Eventually(t, "readiness is ok", func() bool {
 		status, body := clitest.Fetch(t, base+"/readyz")
 		return status == http.StatusOK && strings.Contains(body, `"status":"ok"`)
 	})
 }
 
-// refused asserts that readiness is 200 and degraded, names Redis's part and,
-// where orders are refused too, the journal's, and no address.
+// refused checks that readiness is 200 and degraded by Redis and, if orders are
+// rejected too, by the journal. It contains no address.
 func (o *outage) refused(t *testing.T, base, redis, journal string) {
 	t.Helper()
 	if status, body := clitest.Fetch(t, base+"/readyz"); status != http.StatusOK || body != `{"status":"degraded"}` {
@@ -102,7 +102,7 @@ func (o *outage) refused(t *testing.T, base, redis, journal string) {
 	}
 }
 
-// acl gives Redis a user with the rules, and larder's configuration to it.
+// acl creates a Redis user with the rules and configures it for larder.
 func (o *outage) acl(t *testing.T, rules ...string) {
 	t.Helper()
 	args := []any{"ACL", "SETUSER", "larder", "reset", "on", ">a-long-password"}
@@ -115,9 +115,9 @@ func (o *outage) acl(t *testing.T, rules ...string) {
 	o.config = o.configuration(t, "redis://larder:a-long-password@"+o.toRedis.Addr()+"/0")
 }
 
-// A user without channels could take leases and publish nothing: larder says so
-// instead, on the command line too, and goes on by itself when it gets the right.
-func TestRedisGivesNoChannels(t *testing.T) {
+// A user without channels could take leases and publish nothing. Larder reports this,
+// on the command line too, and recovers by itself when the user gets the permission.
+func TestRedisUserWithoutChannels(t *testing.T) {
 	t.Parallel()
 	o := newOutage(t)
 	o.acl(t, "~*", "+@all", "resetchannels")
@@ -141,7 +141,7 @@ func TestRedisGivesNoChannels(t *testing.T) {
 	o.serving(t, p)
 	o.well(t, base)
 
-	// The right is taken away while it runs: its orders need no channel.
+	// The permission is removed while larder runs. Orders need no channel.
 	if err := o.redis.Client().Do(t.Context(), "ACL", "SETUSER", "larder", "resetchannels", "&larder:f1:notices").Err(); err != nil {
 		t.Fatal(err)
 	}
@@ -152,18 +152,18 @@ func TestRedisGivesNoChannels(t *testing.T) {
 	}
 }
 
-// rights are what docs/redis.md says that larder's user needs.
+// rights are the permissions of the user in docs/redis.md.
 const rights = "~larder:* &larder:* +@all -@admin -@dangerous +info"
 
-// The documented rights are enough for everything.
-func TestTheDocumentedRightsAreEnough(t *testing.T) {
+// The documented permissions are sufficient for all features.
+func TestDocumentedRedisPermissions(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/redis.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(strings.ReplaceAll(string(page), "'", ""), rights) { // quoted there for a shell
-		t.Fatalf("docs/redis.md does not say %q", rights)
+	if !strings.Contains(strings.ReplaceAll(string(page), "'", ""), rights) { // quoted for the shell in the page
+		t.Fatalf("docs/redis.md does not contain %q", rights)
 	}
 	o := newOutage(t)
 	o.acl(t, strings.Fields(rights)...)

@@ -11,9 +11,9 @@ import (
 	"larder/internal/testkit/metrics"
 )
 
-// The ordering service goes away: the last good menus are served on, with their
-// age; the log tells of the change and not of every try (policy S5).
-func TestTheOrderingServiceGoesAndComesBack(t *testing.T) {
+// While the ordering service is unavailable, larder serves the last menus with their
+// age. The log reports the change of state, not each attempt (policy S5).
+func TestOrderingServiceOutage(t *testing.T) {
 	t.Parallel()
 	o := newOutage(t)
 	p := o.start(t)
@@ -39,13 +39,13 @@ func TestTheOrderingServiceGoesAndComesBack(t *testing.T) {
 	if status, body := clitest.Fetch(t, base+"/readyz?verbose"); status != http.StatusOK || !strings.Contains(body, `"status":"degraded"`) || !strings.Contains(body, "last sync") {
 		t.Errorf("readiness: %d %s, want degraded and the connection named", status, body)
 	}
-	// A line for each restaurant, for the rejection reasons and for the breaker
-	// at most; each was tried four times and more.
+	// At most one line for each restaurant, the rejection reasons and the breaker,
+	// although each failed at least four times.
 	if said := warnings(p); said < 1 || said > 2*(len(o.restaurants)+2) {
 		t.Errorf("%d warnings after %v failed syncs, want one for a change of state\n%s", said, failed(o.sample(t, base)), p.log)
 	}
 
-	o.stop(t, o.restaurants[0], true) // what changed meanwhile comes when it is back
+	o.stop(t, o.restaurants[0], true) // published after the recovery
 	o.toService.Pass()
 	o.until(t, base, "every restaurant is fresh", func(s metrics.Sample) bool {
 		return s.Sum("larder_restaurants", `state="fresh"`) == n
@@ -54,14 +54,14 @@ func TestTheOrderingServiceGoesAndComesBack(t *testing.T) {
 	reading.stop().whole(t, len(o.restaurants)+1)
 }
 
-// warnings are the larder's lines of level warning and error.
+// warnings returns the number of log lines with level warning and error.
 func warnings(p *process) int {
 	text := p.log.String()
 	return strings.Count(text, `"level":"warning"`) + strings.Count(text, `"level":"error"`)
 }
 
-// A larder that starts without the ordering service serves what Redis holds.
-func TestWithoutTheOrderingServiceAStartServesWhatRedisHolds(t *testing.T) {
+// An instance that starts without the ordering service serves the menus in Redis.
+func TestStartWithoutTheOrderingServiceServesMenusInRedis(t *testing.T) {
 	t.Parallel()
 	o := newOutage(t)
 	first := o.start(t)

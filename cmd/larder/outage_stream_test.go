@@ -9,7 +9,7 @@ import (
 	"larder/internal/testkit/clitest"
 )
 
-// dishEvents are the events of one stream, as they come.
+// dishEvents collects the events of one stream.
 type dishEvents struct {
 	mu     sync.Mutex
 	events []menuEvent
@@ -58,7 +58,7 @@ func (o *outage) follow(t *testing.T, base, restaurant string) *dishEvents {
 	return seen
 }
 
-// await waits for an event that says so of the dish.
+// await waits for an event with this availability of the dish.
 func (s *dishEvents) await(t *testing.T, what, dish string, available bool) {
 	t.Helper()
 	clitest.Eventually(t, what, func() bool {
@@ -79,9 +79,9 @@ func (s *dishEvents) await(t *testing.T, what, dish string, available bool) {
 	})
 }
 
-// A page that is open while Redis is away, or frozen, keeps its stream, and
-// hears on it of what changes afterwards, never of an older version.
-func TestAStreamOutlivesAnOutage(t *testing.T) {
+// A page that is open while Redis is unavailable or frozen keeps its stream. It
+// receives later changes, and never an older version.
+func TestEventStreamDuringAnOutage(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]struct{ begin, end func(o *outage) }{
 		"connections are reset": {func(o *outage) { o.toRedis.Refuse() }, func(o *outage) { o.toRedis.Pass() }},
@@ -109,7 +109,7 @@ func TestAStreamOutlivesAnOutage(t *testing.T) {
 			defer page.mu.Unlock()
 			for i := 1; i < len(page.events); i++ {
 				if before, after := page.events[i-1].Version, page.events[i].Version; after <= before {
-					t.Errorf("version %d was told after %d", after, before)
+					t.Errorf("version %d was sent after %d", after, before)
 				}
 			}
 		})

@@ -25,8 +25,8 @@ import (
 	"larder/internal/testkit/redistest"
 )
 
-// outage is an ordering service and a Redis with a fault proxy before each,
-// and what real larders need to serve a few restaurants with them.
+// outage is an ordering service and a Redis, each behind a fault proxy, and the
+// settings of real instances that use them for a few restaurants.
 type outage struct {
 	generate    sandbox.Generate
 	restaurants []string
@@ -35,8 +35,8 @@ type outage struct {
 	redis       *redistest.Server
 	toRedis     *faultproxy.Proxy
 	config      string
-	order       []byte // for the first restaurant
-	dish        string // one of the first restaurant's menu
+	order       []byte // an order for the first restaurant
+	dish        string // a dish of the first restaurant's menu
 }
 
 func newOutage(t *testing.T) *outage {
@@ -48,7 +48,7 @@ func newOutage(t *testing.T) *outage {
 	return o
 }
 
-// newOutageOn is newOutage with a Redis of another form.
+// newOutageOn is newOutage with another form of Redis.
 func newOutageOn(t *testing.T, redisURL string) *outage {
 	t.Helper()
 	o := &outage{generate: sandbox.Generate{Restaurants: 4, Products: 30, Seed: 1}}
@@ -78,7 +78,7 @@ func newOutageOn(t *testing.T, redisURL string) *outage {
 	return o
 }
 
-// configuration pulls each menu every second, so that a test sees many syncs.
+// configuration syncs each menu every second, so that a test has many syncs.
 func (o *outage) configuration(t *testing.T, redisURL string) string {
 	t.Helper()
 	var text strings.Builder
@@ -100,13 +100,13 @@ restaurants:
 	return clitest.WriteFile(t, "larder.yaml", text.String())
 }
 
-// start starts a real larder.
+// start starts a real process.
 func (o *outage) start(t *testing.T) *process {
 	t.Helper()
 	return startProcess(t, []string{"LARDER_LOG_FORMAT=json"}, "serve", "--config", o.config)
 }
 
-// serving waits until the larder serves every restaurant, and gives its URL.
+// serving waits until the process serves all restaurants, and returns its URL.
 func (o *outage) serving(t *testing.T, p *process) string {
 	t.Helper()
 	base := p.url(t)
@@ -117,7 +117,7 @@ func (o *outage) serving(t *testing.T, p *process) string {
 	return base
 }
 
-// until waits until the larder's metrics are as wanted.
+// until waits until the metrics of the process satisfy a condition.
 func (o *outage) until(t *testing.T, base, what string, is func(metrics.Sample) bool) {
 	t.Helper()
 	clitest.Eventually(t, what, func() bool { return is(o.sample(t, base)) })
@@ -132,8 +132,8 @@ func (o *outage) sample(t *testing.T, base string) metrics.Sample {
 	return metrics.Parse(text)
 }
 
-// calls is how often the ordering service was asked for menus, and how often
-// an order reached it.
+// calls returns how many requests for menus and how many orders reached the ordering
+// service.
 func (o *outage) calls(t *testing.T) (menus, orders int) {
 	t.Helper()
 	_, body := clitest.Fetch(t, o.service.URL+"/sandbox/counters")
@@ -143,7 +143,7 @@ func (o *outage) calls(t *testing.T) (menus, orders int) {
 	return calls["GET /orders/api/v1/menu/view"], calls["POST /orders/api/v1/orders"]
 }
 
-// stop puts the dish on the stop list of a restaurant, or takes it off.
+// stop adds the dish to the stop list of a restaurant, or removes it.
 func (o *outage) stop(t *testing.T, restaurant string, on bool) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPatch, o.service.URL+"/sandbox/stop-list/"+restaurant,
@@ -161,7 +161,7 @@ func (o *outage) stop(t *testing.T, restaurant string, on bool) {
 	}
 }
 
-// shows waits until the larder says of the dish what the stop list does.
+// shows waits until larder serves the dish with this availability.
 func (o *outage) shows(t *testing.T, base, restaurant string, stopped bool) {
 	t.Helper()
 	clitest.Eventually(t, "the stop list is shown", func() bool {
@@ -170,14 +170,14 @@ func (o *outage) shows(t *testing.T, base, restaurant string, stopped bool) {
 	})
 }
 
-// place places an order under a key; the client keeps its token.
+// place places an order with a key. The client reuses its token.
 func (o *outage) place(t *testing.T, shop *client.Client, key string) (status int, header http.Header, body string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, shop.Base+"/v1/restaurants/"+o.restaurants[0]+"/orders", bytes.NewReader(o.order))
 	if err != nil {
 		t.Fatal(err)
 	}
-	request.GetBody = nil // net/http must not send it again by itself
+	request.GetBody = nil // otherwise net/http could repeat the request
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Idempotency-Key", key)
 	response, err := shop.Authorized.Do(request)
@@ -191,7 +191,7 @@ func (o *outage) place(t *testing.T, shop *client.Client, key string) (status in
 	return response.StatusCode, response.Header, string(content)
 }
 
-// shopper is a client of the larder.
+// shopper is a client of larder.
 func shopper(t *testing.T, base string) *client.Client {
 	t.Helper()
 	shop := client.New(t.Context(), base, "storefront", "storefront-secret")
@@ -199,21 +199,20 @@ func shopper(t *testing.T, base string) *client.Client {
 	return shop
 }
 
-// readers read menus all the time, each over one connection of its own, and
-// count what was wrong.
+// readers read menus constantly, each with its own connection, and count failures.
 type readers struct {
 	stop func() counted
 }
 
-// counted is what readers have seen.
+// counted is the result of readers.
 type counted struct {
 	requests, failed, notModified int
-	backwards                     int      // a version older than the one before on the same connection
-	versions                      int      // that were new to a connection
-	faults                        []string // the first few
+	backwards                     int      // versions older than the previous one on the same connection
+	versions                      int      // new versions, counted for each connection
+	faults                        []string // the first failures
 }
 
-// read starts two readers of each larder.
+// read starts two readers for each instance.
 func (o *outage) read(t *testing.T, bases ...string) *readers {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
@@ -250,11 +249,11 @@ func (c *counted) add(other counted) {
 	c.faults = append(c.faults, other.faults...)
 }
 
-// readPause keeps readers from taking the whole machine.
+// readPause limits the processor time of readers.
 const readPause = 2 * time.Millisecond
 
-// readAll reads one restaurant after the other until ctx ends, conditionally
-// where it has read before.
+// readAll reads one restaurant after the other until ctx ends. A repeated read is
+// conditional.
 func (o *outage) readAll(ctx context.Context, base string) (seen counted) {
 	caller := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{MaxConnsPerHost: 1}}
 	defer caller.CloseIdleConnections()
@@ -307,8 +306,7 @@ func (o *outage) readAll(ctx context.Context, base string) (seen counted) {
 	return seen
 }
 
-// whole asserts that the readers were answered each time, and never with an
-// older version after a newer one.
+// whole checks that no read failed and no version was older than a previous one.
 func (c counted) whole(t *testing.T, leastVersions int) {
 	t.Helper()
 	t.Logf("%d reads, %d failed, %d not modified, %d versions seen", c.requests, c.failed, c.notModified, c.versions)
@@ -316,11 +314,11 @@ func (c counted) whole(t *testing.T, leastVersions int) {
 		t.Errorf("%d of %d reads failed, %d went back: %v", c.failed, c.requests, c.backwards, c.faults)
 	}
 	if c.requests < 20 || c.versions < leastVersions {
-		t.Errorf("%d reads and %d versions tell nothing, want 20 and %d", c.requests, c.versions, leastVersions)
+		t.Errorf("%d reads and %d versions are too few, want at least 20 and %d", c.requests, c.versions, leastVersions)
 	}
 }
 
-// lines are the larder's log lines of an event.
+// lines returns the number of log lines with the event.
 func (p *process) lines(event string) int {
 	return strings.Count(p.log.String(), `"event":"`+event+`"`)
 }

@@ -9,9 +9,9 @@ import (
 	"larder/internal/testkit/clitest"
 )
 
-// While Redis is away a token is good at every larder, also at one that has
-// never seen a token: each has the key since Redis answered.
-func TestTokensOutliveRedis(t *testing.T) {
+// While Redis is unavailable, a token is valid on every instance, even on one that has
+// not seen a token before, because each instance has the signing key.
+func TestTokensDuringARedisOutage(t *testing.T) {
 	t.Parallel()
 	o := newOutage(t)
 	text, err := os.ReadFile(o.config)
@@ -34,7 +34,7 @@ func TestTokensOutliveRedis(t *testing.T) {
 		_ = response.Body.Close()
 		return response.StatusCode
 	}
-	if status := read(bases[0]); status != http.StatusOK { // the client has its token
+	if status := read(bases[0]); status != http.StatusOK { // the client gets its token
 		t.Fatalf("the first larder with Redis: %d", status)
 	}
 	o.toRedis.Refuse()

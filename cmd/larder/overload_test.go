@@ -19,38 +19,37 @@ import (
 	"larder/internal/upstream"
 )
 
-// overloadFor is how long each load of TestOverloadMatrix lasts.
+// overloadFor is the duration of each load of TestOverloadMatrix.
 var overloadFor = flag.Duration("overload", 0, "overload real larders for so long at each load, and print the figures; 0: not")
 
-// overloaded is a sandbox with little capacity, and real larders before it.
+// overloaded is a sandbox with a low capacity, and real instances that use it.
 type overloaded struct {
 	service  *httptest.Server
 	bases    []string
-	flooding http.Header // of the client that sends too much
-	modest   http.Header // and of another one
+	flooding http.Header // of the client that sends too many orders
+	modest   http.Header // of another client
 	capacity float64     // orders per second
 }
 
 // overloadCase is one load.
 type overloadCase struct {
 	instances  int
-	factor     float64 // times the capacity
-	concurrent int     // of the sandbox
+	factor     float64 // orders as a multiple of the capacity
+	concurrent int     // the limit of the sandbox
 	delay      time.Duration
 	limit      time.Duration // timeouts.write
 	from, last time.Duration
 	modestRate float64
-	reads      bool // menus are read meanwhile, and before
+	reads      bool // menus are read before and during the load
 }
 
 func (c overloadCase) name() string {
 	return fmt.Sprintf("%d larder, %g x capacity", c.instances, c.factor)
 }
 
-// TestOverload: an ordering service that gets three times what it can execute
-// goes on working at its capacity; no outcome is unknown, what is turned away
-// says when to come again, and a second client has its orders placed
-// (policy O8a).
+// TestOverload sends three times the orders that the ordering service can execute. The
+// service continues to work at its capacity. No outcome is unknown, rejected orders
+// have Retry-After, and the orders of a second client are placed (policy O8a).
 func TestOverload(t *testing.T) {
 	t.Parallel()
 	row := overloadCase{
@@ -67,7 +66,7 @@ func TestOverload(t *testing.T) {
 	}
 }
 
-// TestOverloadMatrix is goal 15: it lasts minutes, and make overload runs it.
+// TestOverloadMatrix runs for minutes, with make overload.
 //
 //nolint:paralleltest // it needs the machine for itself
 func TestOverloadMatrix(t *testing.T) {
@@ -92,7 +91,7 @@ func TestOverloadMatrix(t *testing.T) {
 	t.Logf("capacity 16 at a time, 1s each; reads p99: under load / without\n%s", overload.Table(rows))
 }
 
-// checkOverload holds what must be so under any load, on any machine.
+// checkOverload checks the rules for all loads and machines.
 func checkOverload(t *testing.T, row overload.Row) {
 	t.Helper()
 	for name, r := range map[string]overload.Report{"flooding": row.Flood, "modest": row.Modest} {
@@ -103,7 +102,7 @@ func checkOverload(t *testing.T, row overload.Row) {
 			t.Errorf("%s client: %d answers that are neither placed nor upstream_busy, such as %s", name, len(r.Other), r.Other[0])
 		}
 	}
-	if late := row.Flood.NotSent + row.Modest.NotSent; late > row.Flood.Sent/20 { // a busy machine has a few
+	if late := row.Flood.NotSent + row.Modest.NotSent; late > row.Flood.Sent/20 { // a busy machine has a few of them
 		t.Errorf("%d orders were recorded too late to be sent", late)
 	}
 	if placed := row.Flood.Placed + row.Modest.Placed; placed != row.Executed {
@@ -114,7 +113,7 @@ func checkOverload(t *testing.T, row overload.Row) {
 	}
 }
 
-// checkGoal holds the figures that the machine has its part in.
+// checkGoal checks the values that depend on the machine.
 func checkGoal(t *testing.T, row overload.Row) {
 	t.Helper()
 	if got := row.Flood.Goodput + row.Modest.Goodput; got < 0.95*row.Capacity {
@@ -131,7 +130,7 @@ func checkGoal(t *testing.T, row overload.Row) {
 	}
 }
 
-// run puts the load on new larders.
+// run applies the load to new instances.
 func (c overloadCase) run(t *testing.T) overload.Row {
 	t.Helper()
 	o := c.start(t)
@@ -174,7 +173,7 @@ func (c overloadCase) run(t *testing.T) overload.Row {
 	}
 }
 
-// start starts the sandbox and real larders with one Redis.
+// start starts the sandbox and real instances with one Redis.
 func (c overloadCase) start(t *testing.T) *overloaded {
 	t.Helper()
 	delay := sandbox.Duration(c.delay)
@@ -207,11 +206,11 @@ restaurants:
 	return o
 }
 
-// bearer is the header of a client's requests.
+// bearer returns the headers for the requests of a client.
 func bearer(t *testing.T, base, id, secret string) http.Header {
 	t.Helper()
 	form := "client_ID=" + id + "&client_secret=" + secret + "&grant_type=client_credentials&scopes=orders"
-	response, err := http.Post(base+"/connect/token", "application/x-www-form-urlencoded", strings.NewReader(form)) //nolint:noctx // a test's
+	response, err := http.Post(base+"/connect/token", "application/x-www-form-urlencoded", strings.NewReader(form)) //nolint:noctx // the client is the test
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +225,8 @@ func bearer(t *testing.T, base, id, secret string) http.Header {
 	return http.Header{"Authorization": {"Bearer " + token}}
 }
 
-// executed is how many orders the sandbox has executed when none is on its way.
+// executed waits until no order is in progress and returns how many orders the sandbox
+// has executed.
 func (o *overloaded) executed(t *testing.T) int {
 	t.Helper()
 	_, body := clitest.Fetch(t, o.service.URL+"/sandbox/counters")

@@ -15,12 +15,12 @@ import (
 	"larder/internal/testkit/clitest"
 )
 
-// service is an ordering service that can be told to keep menus waiting.
+// service is an ordering service that can delay menus.
 type service struct {
 	*httptest.Server
 	mu   sync.Mutex
-	gate chan struct{} // closed: menus are answered
-	asks chan struct{} // one for each menu asked for while the gate is shut
+	gate chan struct{} // closed: menus are sent at once
+	asks chan struct{} // receives one value for each delayed request for a menu
 }
 
 func newService(t *testing.T) *service {
@@ -56,7 +56,7 @@ func (s *service) wait() {
 	}
 }
 
-// shut keeps menus waiting until open is called.
+// shut delays menus until open is called.
 func (s *service) shut() (open func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,7 +65,7 @@ func (s *service) shut() (open func()) {
 	return sync.OnceFunc(func() { close(gate) })
 }
 
-// env points demo.yaml at the service, on a free port.
+// env returns the settings of demo.yaml with this service and a free port.
 func (s *service) env(more ...string) []string {
 	return append([]string{
 		"LARDER_CONFIG=../../configs/demo.yaml", "LARDER_HTTP_LISTEN=127.0.0.1:0", "LARDER_LOG_FORMAT=json",
@@ -73,7 +73,7 @@ func (s *service) env(more ...string) []string {
 	}, more...)
 }
 
-// process is a real larder of its own.
+// process is a real larder process.
 type process struct {
 	cmd *exec.Cmd
 	log *clitest.Watched
@@ -84,7 +84,7 @@ func startProcess(t *testing.T, env []string, args ...string) *process {
 	return startProcessTo(t, nil, env, args...)
 }
 
-// startProcessTo is startProcess with its standard output.
+// startProcessTo is startProcess with a file for its standard output.
 func startProcessTo(t *testing.T, out *clitest.Watched, env []string, args ...string) *process {
 	t.Helper()
 	p := &process{cmd: exec.CommandContext(t.Context(), built, args...), log: clitest.NewWatched()}
@@ -103,7 +103,7 @@ func (p *process) start(t *testing.T) {
 	}
 	t.Cleanup(func() {
 		_ = p.cmd.Process.Kill()
-		_ = p.cmd.Wait() // a test may have waited for it already
+		_ = p.cmd.Wait() // a test may have waited for it
 	})
 }
 
@@ -119,7 +119,7 @@ func (p *process) signal(t *testing.T, signal syscall.Signal) {
 	}
 }
 
-// status waits for the process to end.
+// status waits until the process ends and returns its exit status.
 func (p *process) status(t *testing.T) int {
 	t.Helper()
 	err := p.cmd.Wait()
@@ -181,7 +181,7 @@ func TestTheShutdownIsBounded(t *testing.T) {
 	}()
 	<-service.asks
 	p.signal(t, syscall.SIGTERM)
-	if status := p.status(t); status != cli.StatusDone { // the service never answers, and larder ends all the same
+	if status := p.status(t); status != cli.StatusDone { // larder ends although the service never responds
 		t.Errorf("status %d, want 0\n%s", status, p.log)
 	}
 	if got := <-answered; got.Status != cli.StatusFailed {
@@ -207,8 +207,8 @@ func TestASecondSignalForces(t *testing.T) {
 	p.log.Find(t, "forced to stop by a second signal")
 }
 
-// A SIGHUP must neither end larder nor cut what is in flight.
-func TestSIGHUPCutsNothing(t *testing.T) {
+// A SIGHUP must not end larder or cut off requests in progress.
+func TestSIGHUPKeepsRequestsInProgress(t *testing.T) {
 	t.Parallel()
 	service := newService(t)
 	p := startProcess(t, service.env(), "serve")

@@ -18,9 +18,9 @@ import (
 
 var withPrometheus = flag.Bool("prometheus", false, "let a Prometheus read the metrics, as make prometheus does")
 
-// The shipped Prometheus configuration reads the metrics of a larder with the
-// shipped configuration (policy H8). Of both only addresses, intervals and the
-// places of files are changed.
+// The shipped Prometheus configuration reads the metrics of an instance with the
+// shipped configuration (policy H8). Only addresses, intervals and paths of files are
+// changed.
 func TestPrometheusReadsShippedLarder(t *testing.T) {
 	t.Parallel()
 	path, _ := secretsOf(t, "compose/larder.yaml")
@@ -43,8 +43,8 @@ func TestPrometheusReadsShippedLarder(t *testing.T) {
 	}))
 }
 
-// Where operators share the guests' listener, Prometheus gets tokens as
-// docs/metrics.md says.
+// If operators use the same listener as guests, Prometheus gets tokens as described in
+// docs/metrics.md.
 func TestPrometheusReadsMetricsWithAToken(t *testing.T) {
 	t.Parallel()
 	larder := startProcess(t, newService(t).env(), "serve")
@@ -73,7 +73,7 @@ func readText(t *testing.T, file string) string {
 	return string(text)
 }
 
-// adapted replaces texts, each of which must be there once.
+// adapted replaces texts. Each must occur exactly once.
 func adapted(t *testing.T, text string, changes map[string]string) string {
 	t.Helper()
 	for from, to := range changes {
@@ -85,8 +85,8 @@ func adapted(t *testing.T, text string, changes map[string]string) string {
 	return text
 }
 
-// scrapes reads the metrics as the configuration has it, with -prometheus by a
-// Prometheus: it waits for five seconds before it asks for the first time.
+// scrapes reads the metrics with this configuration. With -prometheus a real
+// Prometheus reads them, which waits for five seconds before its first scrape.
 func scrapes(t *testing.T, config string) {
 	t.Helper()
 	path := clitest.WriteFile(t, "prometheus.yaml", config)
@@ -121,7 +121,7 @@ func scrapes(t *testing.T, config string) {
 		}
 		client = credentials.Client(t.Context())
 	}
-	metrics, err := client.Get("http://" + cfg.Jobs[0].Static[0].Targets[0] + "/metrics") //nolint:noctx // the test's end closes the server
+	metrics, err := client.Get("http://" + cfg.Jobs[0].Static[0].Targets[0] + "/metrics") //nolint:noctx // the server ends with the test
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func scrapes(t *testing.T, config string) {
 }
 
 // scrapedByPrometheus runs a Prometheus until it has read the metrics of its one
-// larder.
+// target.
 func scrapedByPrometheus(t *testing.T, path string) {
 	t.Helper()
 	log := clitest.NewWatched()

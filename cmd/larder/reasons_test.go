@@ -30,9 +30,9 @@ func (s *service) set(t *testing.T, settings string) {
 	}
 }
 
-// When the service turns its rejection reasons off, orders can be rejected at
-// once, and when it turns them on again a forced sync shows them (policy S5a).
-// The schedule does not come round in this test.
+// If the service disables its rejection reasons, orders can be rejected at once. If it
+// enables them again, a forced sync fetches them (policy S5a). There are no scheduled
+// syncs in this test.
 func TestRejectionReasonsFollowTheService(t *testing.T) {
 	t.Parallel()
 	service := newService(t)
@@ -71,8 +71,8 @@ func TestRejectionReasonsFollowTheService(t *testing.T) {
 	}
 }
 
-// The compatible menu view and the rejection reasons are answered while Redis is
-// away, although nobody has read them before.
+// The compatible menu view and the rejection reasons are served while Redis is
+// unavailable, even if nobody has read them before.
 func TestFirstReadsWithoutRedis(t *testing.T) {
 	t.Parallel()
 	service, server := newService(t), redistest.Start(t)
@@ -86,7 +86,7 @@ func TestFirstReadsWithoutRedis(t *testing.T) {
 	}
 	clitest.Eventually(t, "several polls have passed", func() bool {
 		calls := regexp.MustCompile(`cmdstat_hmget:calls=(\d+)`).FindStringSubmatch(client.Info(t.Context(), "commandstats").Val())
-		return calls != nil && len(calls[1]) >= 2 // ten and more; a poll makes some
+		return calls != nil && len(calls[1]) >= 2 // at least ten calls; a poll makes several
 	})
 	guest := newGuest(t, base)
 	read := func(path string) (int, string) {

@@ -41,7 +41,7 @@ func TestServeStartsWithoutRedisAndRecovers(t *testing.T) {
 	}
 }
 
-// Contents never expire by themselves: without the sweep Redis grows for ever.
+// Contents have no expiry time: without the sweep, Redis would grow without limit.
 func TestServeSweepsUnusedContents(t *testing.T) {
 	t.Parallel()
 	service, server := newService(t), redistest.Start(t)
@@ -51,8 +51,8 @@ func TestServeSweepsUnusedContents(t *testing.T) {
 	clitest.Eventually(t, "the day's sweep is taken", func() bool { return client.Exists(t.Context(), swept).Val() == 1 })
 }
 
-// What was made before the fault is let go, and the fault is said.
-func TestADaemonThatCannotBeWiredSaysWhy(t *testing.T) {
+// After an error, newDaemon closes what it has created, and returns the error.
+func TestNewDaemon_Error(t *testing.T) {
 	t.Parallel()
 	cfg, err := configs.Load("", nil)
 	if err != nil {
@@ -91,7 +91,7 @@ func TestServeStartsWithoutTheOrderingService(t *testing.T) {
 	service.Close()
 	r := command{env: env}.start(t, "serve")
 	base := r.Address(t)
-	clitest.Eventually(t, "the failed run says why", func() bool {
+	clitest.Eventually(t, "the failed run has a reason", func() bool {
 		return strings.Contains(r.Err.String(), "connection refused")
 	})
 	if got := larder(t, "status", "--url", base); !strings.Contains(got.Out, "not ok") {
@@ -99,8 +99,9 @@ func TestServeStartsWithoutTheOrderingService(t *testing.T) {
 	}
 }
 
-// A Redis that forgets is told of at the start, not by the first guest's order.
-func TestServeWarnsThatOrdersWouldBeForgotten(t *testing.T) {
+// A Redis that can lose orders is reported at the start, not only when the first order
+// is rejected.
+func TestServeWarnsOfNonDurableRedis(t *testing.T) {
 	t.Parallel()
 	service := newService(t)
 	r := command{env: service.env("LARDER_ORDERING_ALLOW_NON_DURABLE=false")}.start(t, "serve")

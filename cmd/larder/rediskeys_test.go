@@ -15,7 +15,7 @@ import (
 	"larder/internal/testkit/redistest"
 )
 
-// documentedKey is a key or channel that docs/redis.md has a chapter on.
+// documentedKey is a key or channel with a section in docs/redis.md.
 type documentedKey struct{ name, kind, chapter string }
 
 var (
@@ -23,7 +23,7 @@ var (
 	fieldRow   = regexp.MustCompile("(?m)^\\| `(\\w+)` \\|")
 )
 
-// documentedKeys are those that other programs may read.
+// documentedKeys are the keys that other programs may read.
 func documentedKeys(t *testing.T) []documentedKey {
 	t.Helper()
 	page, err := os.ReadFile(filepath.Join(root, "docs/redis.md"))
@@ -47,8 +47,9 @@ func documentedKeys(t *testing.T) []documentedKey {
 	return keys
 }
 
-// TestDocumentedRedisKeys reads every key that docs/redis.md lets other programs
-// read from a real Redis, as the page says to find it, and hears every channel.
+// TestDocumentedRedisKeys reads all keys that docs/redis.md documents for other
+// programs from a real Redis, with the commands of the page, and subscribes to all
+// channels.
 func TestDocumentedRedisKeys(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), clitest.WaitLimit)
@@ -68,7 +69,7 @@ func TestDocumentedRedisKeys(t *testing.T) {
 		}
 	}
 	ops := []string{"--url", base, "--client-id", "ops", "--client-secret", "ops-secret"}
-	must(t, append([]string{"menu", "rollback", sandbox.BistroID, "1"}, ops...)...) // a version more, and a hold
+	must(t, append([]string{"menu", "rollback", sandbox.BistroID, "1"}, ops...)...) // another version, and a hold
 
 	current := client.HGetAll(ctx, "larder:{r:"+sandbox.BistroID+"}:current").Val()
 	named := strings.NewReplacer("ID", sandbox.BistroID, "<index>", current["index"], "<version>", current["version"])
@@ -85,7 +86,7 @@ func TestDocumentedRedisKeys(t *testing.T) {
 			}
 		default:
 			if kind := client.Type(ctx, name).Val(); kind != key.kind {
-				t.Errorf("%s is a %s, docs/redis.md says %s", name, kind, key.kind)
+				t.Errorf("%s is a %s, but a %s in docs/redis.md", name, kind, key.kind)
 			}
 		}
 		if !strings.HasSuffix(key.name, ":current") {

@@ -17,7 +17,7 @@ import (
 	"larder/internal/testkit/clitest"
 )
 
-// newSandboxOf gives the address of an ordering service with generated menus.
+// newSandboxOf returns the address of an ordering service with generated menus.
 func newSandboxOf(t *testing.T, generate sandbox.Generate) string {
 	t.Helper()
 	kitchen := sandbox.New(sandbox.Config{})
@@ -30,7 +30,7 @@ func newSandboxOf(t *testing.T, generate sandbox.Generate) string {
 	return server.URL
 }
 
-// scaled is a configuration file that tests write again and again.
+// scaled is a configuration file that a test writes several times.
 type scaled struct {
 	path string
 	head string
@@ -47,7 +47,7 @@ restaurants:
 `, kitchen, kitchen)}
 }
 
-// write puts restaurants into the file in one step, as deployment tools do.
+// write writes restaurants to the file atomically, like deployment tools.
 func (s *scaled) write(t *testing.T, restaurants ...string) {
 	t.Helper()
 	text := s.head + strings.Join(restaurants, "\n") + "\n"
@@ -62,7 +62,7 @@ func (s *scaled) write(t *testing.T, restaurants ...string) {
 	}
 }
 
-// menuReaders read menus without a pause, and count what is no good answer.
+// menuReaders read menus constantly and count failures.
 type menuReaders struct {
 	asked, failed atomic.Int64
 	first         atomic.Value // string: the first failure
@@ -108,7 +108,7 @@ func (r *menuReaders) read(t *testing.T, url string) {
 	}
 }
 
-// end stops reading; it may be called twice.
+// end stops reading. It can be called twice.
 func (r *menuReaders) end() {
 	select {
 	case <-r.stop:
@@ -127,8 +127,8 @@ func (r *menuReaders) check(t *testing.T) {
 	}
 }
 
-// A thousand restaurants: some come, some go, some change, while two that stay
-// are read without a pause.
+// Of a thousand restaurants, some are added, removed and changed, while two others are
+// read constantly.
 func TestSIGHUPReloadsRestaurants(t *testing.T) {
 	t.Parallel()
 	const all, first = 1000, 900
@@ -154,7 +154,8 @@ func TestSIGHUPReloadsRestaurants(t *testing.T) {
 	}
 	reading := readConstantly(t, base, generate.RestaurantID(500), generate.RestaurantID(501))
 
-	// The first hundred go, a hundred come, one gets another schedule.
+	// A hundred restaurants are removed, a hundred are added, and one gets another
+	// schedule.
 	next := lines(100, all)
 	next[0] = line(100, `, schedule: "@every 7m"`)
 	file.write(t, next...)
@@ -165,7 +166,7 @@ func TestSIGHUPReloadsRestaurants(t *testing.T) {
 	}
 	clitest.Eventually(t, "the added ones are served", func() bool { return menu(900) == http.StatusOK && menu(999) == http.StatusOK })
 
-	// What is wrong anywhere changes nothing, and every fault is named.
+	// With an error anywhere, nothing changes, and every error is logged.
 	file.write(t, line(1, ""), line(1, ""), line(2, `, schedule: "never"`), line(3, `, colour: "x"`))
 	p.signal(t, syscall.SIGHUP)
 	p.log.Find(t, `"event":"config.reload_rejected","faults":3`)
@@ -176,7 +177,7 @@ func TestSIGHUPReloadsRestaurants(t *testing.T) {
 		t.Errorf("after a refused configuration a restaurant answers %d, want 200", got)
 	}
 
-	// Other sections take a restart; two hangups are one after the other.
+	// Other sections need a restart. Two SIGHUPs are handled one after the other.
 	file.head = strings.Replace(file.head, `redis:`, `cache: {memory: 16MiB}`+"\nredis:", 1)
 	file.write(t, lines(400, 600)...)
 	p.signal(t, syscall.SIGHUP)
@@ -191,8 +192,8 @@ func TestSIGHUPReloadsRestaurants(t *testing.T) {
 	}
 }
 
-// An operator whose client is taken out of the configuration is out at the next
-// SIGHUP, and one who was put in gets in.
+// An operator whose client is removed from the configuration loses access after the
+// next SIGHUP. An added client gets access.
 func TestSIGHUPReloadsClients(t *testing.T) {
 	t.Parallel()
 	generate := sandbox.Generate{Restaurants: 1, Products: 3}

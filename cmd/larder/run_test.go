@@ -108,10 +108,9 @@ func everyFlag(cmd *cobra.Command, visit func(cmd *cobra.Command, f *pflag.Flag)
 	}
 }
 
-// readsEnvironment are the flags of connection and output: a variable may set
-// them. All others are in neverFromEnvironment. A new flag belongs into one of
-// the two; only one that changes neither what a command does nor to what may
-// stand here.
+// readsEnvironment has the flags for connection and output, which a variable may set.
+// All others are in neverFromEnvironment. A new flag must be added to one of them. It
+// belongs here only if it changes neither the action of a command nor its target.
 var readsEnvironment = map[string]string{
 	"log-level": "LARDER_LOG_LEVEL", "log-format": "LARDER_LOG_FORMAT", "json": "LARDER_JSON",
 	"url": "LARDER_URL", "config": "LARDER_CONFIG", "client-id": "LARDER_CLIENT_ID", "client-secret": "LARDER_CLIENT_SECRET",
@@ -156,7 +155,7 @@ func TestOnlyFlagsOfConnectionAndOutputReadTheEnvironment(t *testing.T) {
 		case got != want || !strings.HasSuffix(f.Usage, " ("+want+")"):
 			t.Errorf("%s reads %q, want %q; its help: %s", name, got, want, f.Usage)
 		}
-		// The configuration must not read the same variable.
+		// The configuration must not use the same variable.
 		if cfg, err := configs.Load("", []string{want + "=127.0.0.1:0"}); want != "LARDER_HTTP_LISTEN" && (err != nil || len(cfg.Warnings()) > 0) {
 			t.Errorf("%s: the configuration reads %s too: %v", name, want, err)
 		}
@@ -168,7 +167,8 @@ func TestOnlyFlagsOfConnectionAndOutputReadTheEnvironment(t *testing.T) {
 	}
 }
 
-// A shell that still has such a variable must not force a sync, or start all.
+// A variable that is still set in a shell must not force a sync or sync all
+// restaurants.
 func TestSync_IgnoresTheEnvironment(t *testing.T) {
 	t.Parallel()
 	base, _, _ := runningDemo(t)
@@ -176,7 +176,7 @@ func TestSync_IgnoresTheEnvironment(t *testing.T) {
 	if got := c.run(t, "sync"); got.Status != cli.StatusUsage || !strings.Contains(got.Err, "--all") {
 		t.Errorf("sync with LARDER_ALL=true: %+v, want status 2", got)
 	}
-	// A forced sync publishes the same menu again, as version 2.
+	// A forced sync would publish the same menu again as version 2.
 	got := c.run(t, "sync", "--json", sandbox.BistroID)
 	runs := clitest.FromJSON[[]runlog.Run](t, got.Out)
 	if got.Status != cli.StatusDone || len(runs) != 1 || runs[0].Version != 1 {
@@ -206,7 +206,7 @@ func TestVersion(t *testing.T) {
 		}
 	}
 	if b := clitest.FromJSON[build](t, must(t, "version", "--json")); b.Go == "" || b.Platform == "" {
-		t.Errorf("version --json gives %+v", b)
+		t.Errorf("version --json prints %+v", b)
 	}
 }
 
@@ -226,7 +226,7 @@ func TestAnUnreadableConfigurationNamesLineAndColumn(t *testing.T) {
 	}
 }
 
-func TestCommandsSayWhenNothingAnswers(t *testing.T) {
+func TestCommandsReportAnUnreachableDaemon(t *testing.T) {
 	t.Parallel()
 	order := clitest.WriteFile(t, "order.json", `{"restaurantID":"one"}`)
 	for _, args := range [][]string{

@@ -22,8 +22,8 @@ var (
 	partForm   = regexp.MustCompile(`\{[^}]*\}|…`)
 )
 
-// TestCommandsInSentences: what pages name in passing (`larder sync --all`,
-// `make test`) is there too. Commands in blocks are run by TestDocs.
+// TestCommandsInSentences checks that the commands in sentences of pages (`larder sync
+// --all`, `make test`) exist. TestDocs runs commands in blocks.
 func TestCommandsInSentences(t *testing.T) {
 	t.Parallel()
 	pages, err := doctest.Find(root, "README.md", "CHANGELOG.md", "docs", "deploy")
@@ -59,7 +59,7 @@ func TestCommandsInSentences(t *testing.T) {
 	}
 }
 
-// noCommand tells what of a command line larder does not have.
+// noCommand returns what larder does not know of a command line, or "".
 func noCommand(words []string) string {
 	cmd, rest, err := newRoot(&cli.Environment{}).Find(words)
 	if err != nil {
@@ -81,8 +81,8 @@ func noCommand(words []string) string {
 	return ""
 }
 
-// TestRoutesInSentences asks a demo for every route that pages name in passing
-// (`GET /v1/orders/{orderID}`): whatever it answers, it knows the route.
+// TestRoutesInSentences requests each route in sentences of pages (`GET
+// /v1/orders/{orderID}`) from a demo, which must know the route.
 func TestRoutesInSentences(t *testing.T) {
 	t.Parallel()
 	pages, err := doctest.Find(root, "README.md", "CHANGELOG.md", "docs", "deploy")
@@ -117,8 +117,8 @@ func TestRoutesInSentences(t *testing.T) {
 	}
 }
 
-// knowsRoute tells whether the answer is about what was asked for, not that
-// there is nothing under that path, or nothing by that method.
+// knowsRoute reports whether the response is about a resource, not about an unknown
+// path or method.
 func knowsRoute(t *testing.T, base, kitchen, token, method, path string) bool {
 	t.Helper()
 	if strings.HasPrefix(path, "/sandbox") {
@@ -140,7 +140,7 @@ func knowsRoute(t *testing.T, base, kitchen, token, method, path string) bool {
 		Code string `json:"code"`
 	}
 	if response.StatusCode == http.StatusNotFound {
-		_ = json.NewDecoder(response.Body).Decode(&problem) // what is no JSON has no code
+		_ = json.NewDecoder(response.Body).Decode(&problem) // a response that is not JSON has no code
 	}
 	return response.StatusCode != http.StatusMethodNotAllowed &&
 		(response.StatusCode != http.StatusNotFound || problem.Code != "" && problem.Code != "not_found")

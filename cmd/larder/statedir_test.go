@@ -13,9 +13,8 @@ import (
 	"larder/internal/testkit/redistest"
 )
 
-// The state that an instance keeps on disk has its last order when it has
-// stopped, also when Redis went away first: a backup that lacks only this order
-// is detected after the restart (policy O14a).
+// After a stop, state_dir contains the last order, even if Redis stopped first. After
+// the restart, larder detects a backup that lacks only this order (policy O14a).
 func TestStateDir_HasTheLastOrder(t *testing.T) {
 	t.Parallel()
 	for name, redisStops := range map[string]bool{"larder stops": false, "Redis stops first": true} {

@@ -17,9 +17,9 @@ import (
 	"larder/internal/testkit/clitest"
 )
 
-// TestStorefrontBackends runs the backends that docs/storefront.md shows, as they
-// stand there but for addresses, and orders through them as the form does: by a
-// request that knows no secret.
+// TestStorefrontBackends runs the backends of docs/storefront.md, with only addresses
+// changed, and orders through them like the form: with requests that contain no
+// secret.
 func TestStorefrontBackends(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile(filepath.Join(root, "docs", "storefront.md"))
@@ -58,25 +58,25 @@ func TestStorefrontBackends(t *testing.T) {
 	}
 }
 
-// freeAddress is an address of this machine that nobody listened on just now.
+// freeAddress returns an address of this machine that is not in use.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = listener.Close() }() // nothing has come in
+	defer func() { _ = listener.Close() }() // no connection was accepted
 	return listener.Addr().String()
 }
 
-// listenOn is how the program in Node says where it listens.
+// listenOn is the line with the listen address of the program in Node.
 func listenOn(address string) string {
 	host, port, _ := net.SplitHostPort(address)
 	return "listen(" + port + `, "` + host + `")`
 }
 
-// orderThrough starts a backend and orders as the form does: twice with one key,
-// and once what is wrong.
+// orderThrough starts a backend and places orders like the form: two with the same
+// key, and an invalid one.
 func orderThrough(t *testing.T, cmd *exec.Cmd, site, kitchen string) {
 	t.Helper()
 	said := clitest.NewWatched()
@@ -118,7 +118,7 @@ func orderThrough(t *testing.T, cmd *exec.Cmd, site, kitchen string) {
 		t.Errorf("placed as %+v, and with the same key again as %+v", first, again)
 	}
 	if len(wrong.Errors) != 1 || wrong.Errors[0].Code != "dish_not_in_menu" || !strings.ContainsAny(wrong.Errors[0].Msg, "абвгдежзиклмнопрстуя") {
-		t.Errorf("what is wrong is told as %+v, want dish_not_in_menu in Russian", wrong.Errors)
+		t.Errorf("the violations are %+v, want dish_not_in_menu in Russian", wrong.Errors)
 	}
 	var orders struct{ Result []json.RawMessage }
 	if status, body := clitest.Fetch(t, kitchen+"/sandbox/orders"); status != http.StatusOK {
@@ -128,8 +128,7 @@ func orderThrough(t *testing.T, cmd *exec.Cmd, site, kitchen string) {
 	}
 }
 
-// postAsForm sends an order as the components do. A backend that does not listen
-// yet is asked again.
+// postAsForm sends an order like the components. It retries until the backend listens.
 func postAsForm(t *testing.T, site, key, body string, said *clitest.Watched) (status int, answer []byte) {
 	t.Helper()
 	var response *http.Response

@@ -26,7 +26,7 @@ type typist struct {
 	ended  chan error
 }
 
-// sit starts larder on a terminal of its own.
+// sit starts larder on its own terminal.
 func sit(t *testing.T, args ...string) *typist {
 	t.Helper()
 	p := &typist{t: t, cmd: exec.CommandContext(t.Context(), built, args...), screen: clitest.NewWatched(), ended: make(chan error, 1)}
@@ -43,7 +43,7 @@ func sit(t *testing.T, args ...string) *typist {
 		for {
 			n, err := file.Read(buffer)
 			_, _ = p.screen.Write(buffer[:n])
-			if err != nil { // the terminal is gone with its last program
+			if err != nil { // the terminal ends with its last program
 				return
 			}
 		}
@@ -57,7 +57,7 @@ func sit(t *testing.T, args ...string) *typist {
 	return p
 }
 
-// sees waits for a text, then types a line.
+// sees waits for a text and then types a line.
 func (p *typist) sees(pattern, types string) {
 	p.t.Helper()
 	p.screen.Find(p.t, pattern)
@@ -69,7 +69,7 @@ func (p *typist) sees(pattern, types string) {
 func (p *typist) status() int {
 	p.t.Helper()
 	select {
-	case <-p.ended: //nolint:errcheck // its status says it
+	case <-p.ended: //nolint:errcheck // the status is checked
 		return p.cmd.ProcessState.ExitCode()
 	case <-time.After(clitest.WaitLimit):
 		p.t.Fatalf("it does not end:\n%s", p.screen)
@@ -107,8 +107,8 @@ func TestInitAtATerminal(t *testing.T) {
 	}
 }
 
-// All answers are pasted at the first question, so that most of them arrive while
-// another question is open or a token is requested.
+// All answers are pasted at the first question. Most of them arrive while another
+// question is open or a token is requested.
 func TestInitAtATerminal_PastedAtOnce(t *testing.T) {
 	t.Parallel()
 	url := clitest.OrderingService(t, sandbox.Config{})
@@ -128,7 +128,7 @@ func TestInitAtATerminal_PastedAtOnce(t *testing.T) {
 	}
 }
 
-// Ctrl-C is a signal at every question, and what was pasted before it is not shown.
+// Ctrl-C is a signal at each question. Text that was pasted before it is not printed.
 func TestInitAtATerminal_CtrlCAfterAPaste(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "larder.yaml")
@@ -168,5 +168,5 @@ func TestCtrlCEndsInitAndAWatch(t *testing.T) {
 	if status := watch.status(); status != cli.StatusDone {
 		t.Errorf("a watch ends with %d:\n%s", status, watch.screen)
 	}
-	sit(t, "status", "--url", base).screen.Find(t, `: \x1b\[32mok`) // green: it is a terminal
+	sit(t, "status", "--url", base).screen.Find(t, `: \x1b\[32mok`) // green, because it is a terminal
 }

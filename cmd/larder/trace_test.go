@@ -16,13 +16,13 @@ import (
 	"larder/internal/testkit/clitest"
 )
 
-// receiver takes spans by OTLP over HTTP, as a collector does.
+// receiver accepts spans with OTLP over HTTP, like a collector.
 type receiver struct {
 	url string
 
 	mu    sync.Mutex
 	spans []*otlp.Span
-	raw   []byte // everything that arrived
+	raw   []byte // all received bytes
 }
 
 func newReceiver(t *testing.T) *receiver {
@@ -50,7 +50,8 @@ func newReceiver(t *testing.T) *receiver {
 	return r
 }
 
-// trace gives the spans of one trace by their names, the last of each name.
+// trace returns the spans of one trace by name. Of several spans with a name it
+// returns the last.
 func (r *receiver) trace(id string) map[string]*otlp.Span {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -63,7 +64,7 @@ func (r *receiver) trace(id string) map[string]*otlp.Span {
 	return named
 }
 
-// tracedDemo is a demo that sends its spans to the receiver.
+// tracedDemo starts a demo that sends its spans to the receiver.
 func tracedDemo(t *testing.T, r *receiver, settings ...string) (base, kitchen string, demo *clitest.Running) {
 	t.Helper()
 	demo = command{env: append([]string{
@@ -74,12 +75,12 @@ func tracedDemo(t *testing.T, r *receiver, settings ...string) (base, kitchen st
 	return base, kitchen, demo
 }
 
-// The order of a guest who is not to be found in any span.
+// The personal data of the guest in this order must not be in any span.
 const guestsOrder = `{"expeditionType":"delivery","soonest":true,"paymentTypeID":"card","guest":{"phone":"+35120009999","firstName":"Zenobia"},
 "address":{"cityName":"Porto","street":"Rua das Flores","houseNumber":"7"},
 "dishList":[{"ID":"dish-cappuccino","quantity":1,"ingredients":[{"ID":"ing-oat"}]}]}`
 
-// placeTraced sends the order with a traceparent, and must be answered with 201.
+// placeTraced places the order with a traceparent. The status must be 201.
 func placeTraced(t *testing.T, base, traceparent string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost,
@@ -102,7 +103,7 @@ func placeTraced(t *testing.T, base, traceparent string) {
 	}
 }
 
-// tokenFor is a bearer token of the demo's storefront.
+// tokenFor returns a bearer token of the demo's storefront.
 func tokenFor(t *testing.T, base string) string {
 	t.Helper()
 	form := "grant_type=client_credentials&client_id=storefront&client_secret=storefront-secret"
@@ -125,8 +126,8 @@ func tokenFor(t *testing.T, base string) string {
 	}](t, string(body)).Token
 }
 
-// An order is one trace: from the page that sent its traceparent, through larder
-// and its journal, to the ordering service, which hears of it too.
+// An order is one trace: from the page that sent its traceparent, through larder and
+// its journal, to the ordering service, which receives the traceparent too.
 func TestAnOrderIsOneTrace(t *testing.T) {
 	t.Parallel()
 	const id, page = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
@@ -137,7 +138,7 @@ func TestAnOrderIsOneTrace(t *testing.T) {
 	demo.Err.Find(t, `"event":"http.request".*"route":"/v1/restaurants/:restaurant/orders".*"trace_id":"`+id+`"`)
 	demo.Err.Find(t, `"event":"order.placed".*"trace_id":"`+id+`"`)
 	_, orders := clitest.Fetch(t, kitchen+"/sandbox/orders")
-	demo.Stop() // sends what is left
+	demo.Stop() // sends the remaining spans
 	spans := r.trace(id)
 	spanID := func(name string) string {
 		span, ok := spans[name]
@@ -152,7 +153,7 @@ func TestAnOrderIsOneTrace(t *testing.T) {
 	}
 	for name, parent := range below {
 		if span := spans[name]; span == nil || hex.EncodeToString(span.GetParentSpanId()) != parent {
-			t.Errorf("%s stands below %x, want %s", name, span.GetParentSpanId(), parent)
+			t.Errorf("the parent of %s is %x, want %s", name, span.GetParentSpanId(), parent)
 		}
 	}
 	commands := 0
@@ -173,12 +174,12 @@ func TestAnOrderIsOneTrace(t *testing.T) {
 		}
 	}
 	if header := `"Traceparent":"00-` + id + "-" + spanID("upstream.create") + `-01"`; !strings.Contains(orders, header) {
-		t.Errorf("the ordering service was not told %s:\n%s", header, orders)
+		t.Errorf("the ordering service did not receive %s:\n%s", header, orders)
 	}
 }
 
-// Who asks that a trace be not kept is heard, and the ordering service is told
-// of none where its connection does not say so.
+// A trace with the sampled flag 0 is not recorded. The ordering service receives a
+// traceparent only if its connection enables it.
 func TestTracesThatAreNotKept(t *testing.T) {
 	t.Parallel()
 	const unwanted, wanted = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
@@ -206,6 +207,6 @@ func TestTracesThatAreNotKept(t *testing.T) {
 		t.Error("no span of the trace that is kept")
 	}
 	if strings.Contains(orders, "Traceparent") {
-		t.Errorf("the ordering service was told of a trace:\n%s", orders)
+		t.Errorf("the ordering service received a trace context:\n%s", orders)
 	}
 }

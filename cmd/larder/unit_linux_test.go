@@ -14,11 +14,11 @@ import (
 
 const unitFile = "../../deploy/systemd/larder.service"
 
-// mostExposed is what `systemd-analyze security` may say of the unit, in tenths:
-// 12 is what it said when the unit was written, most of it for the network.
+// mostExposed is the highest allowed result of `systemd-analyze security` in tenths.
+// The unit has 12, mostly because of the network.
 const mostExposed = 15
 
-// unitOf reads the unit: each setting of its sections, in their order.
+// unitOf reads the settings of the unit in their order.
 func unitOf(t *testing.T) map[string][]string {
 	t.Helper()
 	file, err := os.Open(unitFile)
@@ -37,7 +37,7 @@ func unitOf(t *testing.T) map[string][]string {
 	return settings
 }
 
-// TestUnit has systemd judge the unit, with the program where it says.
+// TestUnit runs systemd-analyze for the unit and its program.
 func TestUnit(t *testing.T) {
 	t.Parallel()
 	const analyze = "systemd-analyze"
@@ -64,7 +64,7 @@ func TestUnit(t *testing.T) {
 	}
 }
 
-// TestUnitFitsItsConfiguration: what the unit allows is what larder needs with
+// TestUnitFitsItsConfiguration checks that the unit allows what larder needs with
 // deploy/systemd/larder.yaml.
 func TestUnitFitsItsConfiguration(t *testing.T) {
 	t.Parallel()

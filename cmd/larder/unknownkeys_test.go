@@ -10,8 +10,8 @@ import (
 	"larder/internal/testkit/clitest"
 )
 
-// A larder of an older version starts and reloads with the configuration of a
-// newer one, and the commands that talk to it work with that file too.
+// An older version starts and reloads with the configuration of a newer one. The
+// commands that call it work with this file too.
 func TestServe_AllowUnknownKeys(t *testing.T) {
 	t.Parallel()
 	generate := sandbox.Generate{Restaurants: 1, Products: 3}

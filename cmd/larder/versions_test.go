@@ -14,7 +14,7 @@ import (
 	"larder/sync/runlog"
 )
 
-func TestAMenuIsTakenBackAndLetGo(t *testing.T) {
+func TestMenuRollbackAndRelease(t *testing.T) {
 	t.Parallel()
 	base, kitchen, _ := runningDemo(t)
 	ops := func(args ...string) string { return must(t, clitest.AsOps(base, args...)...) }
@@ -69,7 +69,7 @@ func TestAMenuIsTakenBackAndLetGo(t *testing.T) {
 	}
 }
 
-// serveMenu lets the sandbox publish a menu.
+// serveMenu sets a menu of the sandbox.
 func serveMenu(t *testing.T, kitchen, id string, raw []byte) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPut, kitchen+"/sandbox/menus/"+id, bytes.NewReader(raw))

@@ -27,7 +27,7 @@ func sandboxProgram(ctx context.Context, args []string, out, err io.Writer) int 
 	return cli.Run(ctx, root, args, env)
 }
 
-func TestASandboxTellsAllItsRestaurants(t *testing.T) {
+func TestSandbox_JSONHasAllRestaurants(t *testing.T) {
 	t.Parallel()
 	generate := sandbox.Generate{Restaurants: 7, Products: 60, Seed: 1}
 	var want []string
