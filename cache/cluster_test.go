@@ -9,9 +9,9 @@ import (
 	"larder/internal/testkit/topology"
 )
 
-// TestClusterIsFollowed: after a failover both clients find the new master within
-// some seconds, and the published data is there.
-func TestClusterIsFollowed(t *testing.T) {
+// After a failover, both clients find the new master within seconds, and no
+// published data is lost.
+func TestClusterFailover(t *testing.T) {
 	t.Parallel()
 	cluster := redistest.StartCluster(t, 1)
 	r := topology.Open(t, cluster.URL())
@@ -24,12 +24,12 @@ func TestClusterIsFollowed(t *testing.T) {
 	}
 	old.Stop()
 	cluster.AwaitFailover(key, old)
-	wantGoesOn(t, s)
+	wantPublishes(t, s)
 }
 
-// wantGoesOn waits until the published version can be read and replaced by the next
+// wantPublishes waits until the published version can be read and replaced by the next
 // one.
-func wantGoesOn(t *testing.T, s *cache.Store) {
+func wantPublishes(t *testing.T, s *cache.Store) {
 	t.Helper()
 	cachetest.Eventually(t, "the version is read and the next one published", func() bool {
 		v, err := s.Current(t.Context(), bistro)
@@ -41,8 +41,8 @@ func wantGoesOn(t *testing.T, s *cache.Store) {
 	})
 }
 
-// TestSentinelIsFollowed is the same test with Sentinel.
-func TestSentinelIsFollowed(t *testing.T) {
+// The same test with Sentinel.
+func TestSentinelFailover(t *testing.T) {
 	t.Parallel()
 	group := redistest.StartSentinel(t, redistest.AppendOnly())
 	r := topology.Open(t, group.URL())
@@ -54,5 +54,5 @@ func TestSentinelIsFollowed(t *testing.T) {
 	}
 	old.Stop()
 	group.AwaitFailover(old)
-	wantGoesOn(t, s)
+	wantPublishes(t, s)
 }

@@ -34,7 +34,7 @@ func TestByteSize(t *testing.T) {
 	for _, text := range []string{"", "-1", "1.5MiB", "MiB", "1MB", "9999999999GiB", "10000000000000000000"} {
 		var got cache.ByteSize
 		if err := got.UnmarshalText([]byte(text)); err == nil {
-			t.Errorf("%q was taken as %d", text, got)
+			t.Errorf("%q was parsed as %d", text, got)
 		}
 	}
 	for size, want := range map[cache.ByteSize]string{0: "0", 1000: "1000", 3 << 10: "3KiB", 512 << 20: "512MiB", 2 << 40: "2048GiB"} {

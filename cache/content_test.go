@@ -19,11 +19,11 @@ func TestUnreadableContent(t *testing.T) {
 		ctx, key := t.Context(), cache.NewKeys(r.Prefix()).ContentBody(one.Content)
 		other := r.Client().HGet(ctx, cache.NewKeys(r.Prefix()).ContentBody(two.Content), "view").Val()
 		for name, change := range map[string][]any{
-			"another content":   {"view", other},
-			"no zstd":           {"view", "menu"},
-			"unknown settings":  {"settings", "{"},
-			"changed settings":  {"settings", `{"MaxZeroNone":true}`},
-			"settings are gone": {"settings", ""},
+			"another content":  {"view", other},
+			"no zstd":          {"view", "menu"},
+			"unknown settings": {"settings", "{"},
+			"changed settings": {"settings", `{"MaxZeroNone":true}`},
+			"no settings":      {"settings", ""},
 		} {
 			before := r.Client().HGetAll(ctx, key).Val()
 			if err := r.Client().HSet(ctx, key, change...).Err(); err != nil {
@@ -55,7 +55,7 @@ func TestRestore(t *testing.T) {
 		if err := s.Restore(t.Context(), v, p.Catalogue, other.Published); !errors.Is(err, cache.ErrStale) {
 			t.Errorf("another content: %v, want ErrStale", err)
 		}
-		for range 2 { // the second time it is there
+		for range 2 { // the second time the content exists
 			if err := s.Restore(t.Context(), v, p.Catalogue, p.Published); err != nil {
 				t.Fatal(err)
 			}

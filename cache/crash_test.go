@@ -23,7 +23,7 @@ func generated(tb testing.TB, base int64, n, seed int) Publication {
 	return generatedWith(tb, base, n, func(dish int) int { return seed + dish })
 }
 
-// generatedWith is generated with given prices; a dish costs half a unit more than
+// generatedWith is generated with given prices. Each dish costs half a unit more than
 // price returns.
 func generatedWith(tb testing.TB, base int64, n int, price func(dish int) int) Publication {
 	tb.Helper()
@@ -40,8 +40,8 @@ func generatedWith(tb testing.TB, base int64, n int, price func(dish int) int) P
 	}
 }
 
-// staged does everything that Publish does except its last step, like a publisher
-// that dies then.
+// staged executes all steps of Publish except the last one, like a publisher that
+// crashes there.
 func staged(t *testing.T, s *Store, p Publication) *publishTx {
 	t.Helper()
 	ctx := t.Context()
@@ -83,7 +83,7 @@ func serves(t *testing.T, s *Store, want int64) {
 	}
 }
 
-func TestCrashLeavesTheOldVersion(t *testing.T) {
+func TestACrashedPublishKeepsTheOldVersion(t *testing.T) {
 	t.Parallel()
 	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		ctx, s := t.Context(), NewStore(r, StoreConfig{})
@@ -94,14 +94,14 @@ func TestCrashLeavesTheOldVersion(t *testing.T) {
 		serves(t, s, 1)
 		for _, key := range dead.staged {
 			if life := r.Client().PTTL(ctx, key.from).Val(); life <= 0 || life > stagedLife {
-				t.Errorf("%s was left with %s to live", key.from, life)
+				t.Errorf("the TTL of %s is %s", key.from, life)
 			}
 			if r.Client().Exists(ctx, key.to).Val() != 0 {
 				t.Errorf("%s exists before the version does", key.to)
 			}
 		}
-		// The next publisher takes the same number; the dead one's last step comes
-		// late.
+		// The next publisher uses the same number. The last step of the crashed one
+		// arrives late.
 		if v, err := s.Publish(ctx, generated(t, 1, 40, 3)); err != nil || v.Version != 2 {
 			t.Fatalf("the next publisher: version %d, %v", v.Version, err)
 		}
@@ -163,27 +163,27 @@ func (cutAfter) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	}
 }
 
-func TestLostAnswerOfAPublish(t *testing.T) {
+func TestLostResponseOfAPublish(t *testing.T) {
 	t.Parallel()
 	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		s := NewStore(r, StoreConfig{})
 		r.NoRetry().AddHook(cutAfter{})
-		// It took effect, and the caller gets no error.
+		// The script took effect, and the caller gets no error.
 		if v, err := s.Publish(t.Context(), generated(t, 0, 40, 1)); err != nil || v.Version != 1 {
 			t.Fatalf("version %d, %v; want 1", v.Version, err)
 		}
-		// It was refused, and the caller cannot know: another publisher has taken
-		// the number.
+		// The script rejected it because another publisher used the number. The
+		// caller cannot know that.
 		dead := staged(t, s, generated(t, 1, 40, 2))
 		dead.publication.Base = 7
 		if err := s.commit(t.Context(), dead); !errors.Is(err, redisdb.ErrUnavailable) || !errors.Is(err, errCut) {
-			t.Errorf("a refusal without answer: %v, want redisdb.ErrUnavailable", err)
+			t.Errorf("a rejection without a response: %v, want redisdb.ErrUnavailable", err)
 		}
 		serves(t, s, 1)
 	})
 }
 
-func TestAnAnswerThatNoScriptGives(t *testing.T) {
+func TestAnUnknownResponseOfAScript(t *testing.T) {
 	t.Parallel()
 	for _, answer := range [][]string{nil, {}, {"perhaps"}} {
 		if err := publishError(answer, 1); !errors.Is(err, ErrCorrupt) {

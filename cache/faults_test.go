@@ -68,7 +68,7 @@ func everyFault(t *testing.T, f *failAt, do func() error, check func(n int)) int
 		}
 		check(n)
 	}
-	t.Fatal("it fails for ever")
+	t.Fatal("it never succeeds")
 	return 0
 }
 
@@ -102,7 +102,7 @@ func TestEveryCommandMayFail(t *testing.T) {
 		before := served()
 		unchanged := func(n int) {
 			if served() != before {
-				t.Fatalf("after command %d failed something else is served", n)
+				t.Fatalf("another version is served after command %d failed", n)
 			}
 		}
 		publish := func(p cache.Publication) func() error {

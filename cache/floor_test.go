@@ -67,13 +67,13 @@ func TestRaiseFloor(t *testing.T) {
 		s := cache.NewStore(r, cache.StoreConfig{})
 		served := cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(3, 1))
 		if floors, raised, err := s.RaiseFloor(t.Context(), served); err != nil || floors[0] != 0 || raised[0] {
-			t.Errorf("of a version that Redis has: %v, %v, %v; want nothing raised", floors, raised, err)
+			t.Errorf("floor of a version that Redis has: %v, %v, %v; want nothing raised", floors, raised, err)
 		}
 		topology.DeleteAllKeys(t, r)
 		for i, want := range []bool{true, false} {
 			floors, raised, err := s.RaiseFloor(t.Context(), served)
 			if err != nil || floors[0] != 1 || raised[0] != want {
-				t.Errorf("time %d of a lost version: %v, %v, %v; want 1, raised %t", i, floors, raised, err, want)
+				t.Errorf("call %d for a lost version: %v, %v, %v; want 1, raised %t", i, floors, raised, err, want)
 			}
 		}
 		behind := served

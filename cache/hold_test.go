@@ -26,9 +26,9 @@ func TestHold(t *testing.T) {
 		if _, err := s.Publish(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}
-		want("with the version", *p.Hold)
+		want("in its version", *p.Hold)
 		cachetest.Publish(t, s, bistro, 1, cachetest.MenuJSON(3, 1, "d1"))
-		want("after the next one", *p.Hold)
+		want("in the next version", *p.Hold)
 		if got, err := s.Release(t.Context(), bistro); err != nil || got.Until != p.Hold.Until {
 			t.Errorf("released %+v, %v; want %+v", got, err, *p.Hold)
 		}

@@ -9,8 +9,8 @@ import (
 	"larder/internal/testkit/topology"
 )
 
-// Every version has complete documented hashes as long as it is current,
-// independent of those of the previous version.
+// The documented hashes of a current version are complete, whatever happened to the
+// hashes of the previous version.
 func TestEveryVersionHasItsDocumentedHashes(t *testing.T) {
 	t.Parallel()
 	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
@@ -37,7 +37,7 @@ func TestEveryVersionHasItsDocumentedHashes(t *testing.T) {
 			{what: "a field is damaged", dishes: 200, meddles: func(index string) {
 				r.Client().HSet(t.Context(), NewKeys(r.Prefix()).Schemes(index), "s1", "damaged")
 			}},
-			{what: "a price again", dishes: 200},
+			{what: "an earlier price", dishes: 200},
 		} {
 			if c.meddles != nil {
 				c.meddles(s.keys.Version("bistro", base))
@@ -69,7 +69,7 @@ func TestEveryVersionHasItsDocumentedHashes(t *testing.T) {
 					t.Errorf("%s: %s: -want +got:\n%s", c.what, hash.key, diff)
 				}
 				if life := r.Client().TTL(t.Context(), hash.key).Val(); life >= 0 {
-					t.Errorf("%s: %s expires in %s", c.what, hash.key, life)
+					t.Errorf("%s: the TTL of %s is %s", c.what, hash.key, life)
 				}
 			}
 			base = v.Version

@@ -21,8 +21,7 @@ func TestSweepLoopEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// TestKeysShareTheirHashTag: the keys of one script are in one slot of a cluster,
-// and no two keys are equal.
+// The keys of one script are in one slot of a cluster, and no two keys are equal.
 func TestKeysShareTheirHashTag(t *testing.T) {
 	t.Parallel()
 	k := cache.NewKeys("larder")
@@ -46,7 +45,7 @@ func TestKeysShareTheirHashTag(t *testing.T) {
 	for tag, keys := range map[string][]string{"larder:{r:bistro}:": restaurant, "larder:{c:ab12}:": content, "larder:{o:main}:": orders, "larder:": single} {
 		for _, key := range keys {
 			if !strings.HasPrefix(key, tag) {
-				t.Errorf("%s does not begin with %s", key, tag)
+				t.Errorf("%s does not start with %s", key, tag)
 			}
 			if seen[key] {
 				t.Errorf("%s is the name of two keys", key)

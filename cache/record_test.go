@@ -102,13 +102,13 @@ func FuzzReadHistory(f *testing.F) {
 	})
 }
 
-func TestStatusOfStrangeFields(t *testing.T) {
+func TestStatusOfInvalidFields(t *testing.T) {
 	t.Parallel()
 	for name, values := range map[string][]any{
 		"nothing": nil, "no strings": {1, 2, 3, 4, 5, 6, 7, 8, 9}, "absent": {nil, nil, nil, nil, nil, nil, nil, nil, nil},
-		"unreadable":   {"x", "", "dawn", "noon", "", "yes", "", "dusk", catalogueForm},
-		"another form": {"3", "ab", menu.FormatTime(time.Now()), "", "failed", "1", "", "", "f1"},
-		"no form":      {"3", "ab", menu.FormatTime(time.Now()), "", "failed", "1", "", ""},
+		"unreadable":     {"x", "", "dawn", "noon", "", "yes", "", "dusk", catalogueForm},
+		"another format": {"3", "ab", menu.FormatTime(time.Now()), "", "failed", "1", "", "", "f1"},
+		"no format":      {"3", "ab", menu.FormatTime(time.Now()), "", "failed", "1", "", ""},
 	} {
 		if got := readStatus(values); got != (Status{}) {
 			t.Errorf("%s: got %+v, want nothing", name, got)
@@ -123,13 +123,13 @@ func TestStatusOfStrangeFields(t *testing.T) {
 	}
 }
 
-func TestUnpackRefuses(t *testing.T) {
+func TestUnpackRejectsBrokenValues(t *testing.T) {
 	t.Parallel()
 	p := newPacker()
 	content := []byte(strings.Repeat("menu ", 1000))
 	packed := p.pack(content)
 	if got, err := p.unpack(packed); err != nil || string(got) != string(content) {
-		t.Errorf("packed and unpacked: %d bytes, %v", len(got), err)
+		t.Errorf("compressed and decompressed: %d bytes, %v", len(got), err)
 	}
 	for name, broken := range map[string][]byte{"cut": packed[:len(packed)/2], "no zstd": content} {
 		if _, err := p.unpack(broken); !errors.Is(err, ErrCorrupt) {
@@ -142,7 +142,7 @@ func TestBrokenValuesAreNotUnpacked(t *testing.T) {
 	t.Parallel()
 	p := newPacker()
 	packed := p.pack([]byte("a menu"))
-	for name, broken := range map[string][]byte{"cut": packed[:len(packed)-3], "no such thing": []byte("a menu")} {
+	for name, broken := range map[string][]byte{"cut": packed[:len(packed)-3], "not compressed": []byte("a menu")} {
 		if _, err := p.unpack(broken); !errors.Is(err, ErrCorrupt) {
 			t.Errorf("%s: %v, want ErrCorrupt", name, err)
 		}

@@ -40,7 +40,7 @@ func TestState(t *testing.T) {
 		want("nothing in memory", cache.Version{}, 1, true, 0)
 		want("the version in memory", one, 1, true, 0)
 		two := cachetest.Publish(t, s, bistro, 1, cachetest.MenuJSON(3, 2))
-		want("the version before in memory", one, 2, true, 0)
+		want("the previous version in memory", one, 2, true, 0)
 		if err := r.Client().Del(t.Context(), keys.ContentBody(two.Content)).Err(); err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +62,7 @@ func TestStatuses(t *testing.T) {
 		s := cache.NewStore(r, cache.StoreConfig{})
 		cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(3, 1))
 		v := cachetest.Publish(t, s, bistro, 1, cachetest.MenuJSON(3, 2))
-		if err := r.Client().Set(t.Context(), cache.NewKeys(r.Prefix()).Current("diner"), "what is this?", 0).Err(); err != nil {
+		if err := r.Client().Set(t.Context(), cache.NewKeys(r.Prefix()).Current("diner"), "not a record", 0).Err(); err != nil {
 			t.Fatal(err)
 		}
 		var ids []menu.RestaurantID
@@ -74,14 +74,14 @@ func TestStatuses(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(ids) != 3 || ids[0] != asked[0] || ids[1] != asked[1] || ids[2] != asked[2] {
-			t.Errorf("statuses of %v, want those of %v", ids, asked)
+			t.Errorf("statuses of %v, want %v", ids, asked)
 		}
 		if got["grill"] != (cache.Status{}) || got["diner"] != (cache.Status{}) {
 			t.Errorf("of a restaurant without a catalogue: %+v; of a foreign key: %+v", got["grill"], got["diner"])
 		}
 		there := got[bistro]
 		if there.Version != 2 || there.Content != v.Content || there.Published != v.Published || !v.With(there).PublishedAt.Equal(v.PublishedAt) {
-			t.Errorf("got %+v, want that of %+v", there, v)
+			t.Errorf("got %+v, want the status of %+v", there, v)
 		}
 		same, later, twin := v, v, v
 		later.Version = 3
@@ -90,9 +90,9 @@ func TestStatuses(t *testing.T) {
 			served cache.Version
 			lost   bool
 		}{
-			"the version that is current":  {same, false},
-			"one that Redis never had":     {later, true},
-			"another one with this number": {twin, true},
+			"the version that is current":      {same, false},
+			"one that Redis never had":         {later, true},
+			"another version with this number": {twin, true},
 		} {
 			if there.Lost(c.served) != c.lost {
 				t.Errorf("%s: lost %t, want %t", name, !c.lost, c.lost)

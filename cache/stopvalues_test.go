@@ -12,7 +12,7 @@ import (
 )
 
 // A version's stop values are kept as long as its record (policy S7).
-func TestStopValuesLiveAsTheirVersion(t *testing.T) {
+func TestStopValuesExpireWithTheirVersion(t *testing.T) {
 	t.Parallel()
 	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{History: 2})
@@ -25,15 +25,15 @@ func TestStopValuesLiveAsTheirVersion(t *testing.T) {
 			record, stops := cache.NewKeys(r.Prefix()).Record(bistro, version), cache.NewKeys(r.Prefix()).StopValues(bistro, version)
 			for _, key := range []string{record, stops} {
 				if life := r.Client().TTL(t.Context(), key).Val(); (life == -1) != want || life == -2 {
-					t.Errorf("%s lives %s, want for ever %t", key, life, want)
+					t.Errorf("the TTL of %s is %s, want none: %t", key, life, want)
 				}
 			}
 		}
 	})
 }
 
-// Stored views are read without decoding: a content once, and not if the caller
-// holds it; a lost or foreign one is absent.
+// Stored views are read without decoding. A content is read once, and not if the
+// caller has it. A lost or foreign content is absent.
 func TestPackedViews(t *testing.T) {
 	t.Parallel()
 	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
@@ -63,11 +63,11 @@ func TestPackedViews(t *testing.T) {
 			t.Errorf("stop values %s, %v; want %s", values, err, published.Stops)
 		}
 		if _, err := s.Unpack([]byte("zstd?")); !errors.Is(err, cache.ErrCorrupt) {
-			t.Errorf("unpacked what nobody packed: %v, want ErrCorrupt", err)
+			t.Errorf("decompressed a value that is not compressed: %v, want ErrCorrupt", err)
 		}
 		for _, err := range []error{
 			r.Client().Del(t.Context(), keys.ContentBody(one.Content)).Err(),
-			r.Client().Set(t.Context(), keys.ContentBody(one.Content), "what is this?", 0).Err(),
+			r.Client().Set(t.Context(), keys.ContentBody(one.Content), "not a content", 0).Err(),
 		} {
 			if err != nil {
 				t.Fatal(err)

@@ -63,7 +63,7 @@ func TestPublishedVersionReadsBack(t *testing.T) {
 		}
 		head := menu.Head{Restaurant: bistro, Version: 1, SyncedAt: noon}
 		if diff := cmp.Diff(string(p.Catalogue.AppendMenu(nil, head)), string(content.Catalogue(current.Stops).AppendMenu(nil, head))); diff != "" {
-			t.Errorf("the menu made from what is stored differs:\n%s", diff)
+			t.Errorf("the stored menu differs:\n%s", diff)
 		}
 	})
 }
@@ -95,7 +95,7 @@ func TestDocumentedKeys(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", key, diff)
 			}
 			if life := client.TTL(ctx, key).Val(); life != -1 {
-				t.Errorf("%s lives %s, want for ever", key, life)
+				t.Errorf("the TTL of %s is %s, want none", key, life)
 			}
 		}
 		if got := client.SMembers(ctx, cache.NewKeys(r.Prefix()).Stopped(bistro, 1)).Val(); !slices.Equal(got, []string{"d1"}) {
@@ -106,7 +106,7 @@ func TestDocumentedKeys(t *testing.T) {
 		for _, name := range []string{"products", "externalIds", "schemes", "stopped"} {
 			key := cache.NewKeys(r.Prefix()).Version(bistro, 1) + ":" + name
 			if life := client.TTL(ctx, key).Val(); life < 9*time.Minute || life > 10*time.Minute {
-				t.Errorf("%s of the version before lives %s, want ten minutes", key, life)
+				t.Errorf("the TTL of %s of the previous version is %s, want ten minutes", key, life)
 			}
 		}
 		if n := client.Exists(ctx, cache.NewKeys(r.Prefix()).Stopped(bistro, 2)).Val(); n != 0 {
@@ -135,7 +135,7 @@ func TestChainSharesContentAndIndex(t *testing.T) {
 				t.Errorf("index of %s = %q, want %q", id, got, shared)
 			}
 			if n := client.Exists(ctx, cache.NewKeys(r.Prefix()).Products(cache.NewKeys(r.Prefix()).Version(id, 1))).Val(); n != 0 {
-				t.Errorf("%s keeps products of its own", id)
+				t.Errorf("%s has its own products", id)
 			}
 		}
 		var dish map[string]any
@@ -143,7 +143,7 @@ func TestChainSharesContentAndIndex(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, there := dish["available"]; there {
-			t.Error("a shared product says available, which restaurants differ in")
+			t.Error("a shared product has the field available, which depends on the restaurant")
 		}
 		if got := client.SMembers(ctx, cache.NewKeys(r.Prefix()).Stopped("grill", 1)).Val(); !slices.Equal(got, []string{"d1"}) {
 			t.Errorf("stopped of grill = %v, want [d1]", got)
@@ -164,8 +164,8 @@ func TestPublishRefuses(t *testing.T) {
 			want        error
 		}{
 			"a fence below the stored one":        {4, 1, cache.ErrFenced},
-			"a base that is not there":            {5, 0, cache.ErrStale},
-			"a base ahead of what is there":       {5, 2, cache.ErrStale},
+			"a base that does not exist":          {5, 0, cache.ErrStale},
+			"a base above the current version":    {5, 2, cache.ErrStale},
 			"an old fence even with an old base":  {1, 0, cache.ErrFenced},
 			"the stored fence and base: accepted": {5, 1, nil},
 		} {
@@ -179,7 +179,7 @@ func TestPublishRefuses(t *testing.T) {
 			}
 		}
 		if got, err := s.Current(t.Context(), bistro); err != nil || got.Version != 1 {
-			t.Errorf("after the refusals: version %d, %v; want 1", got.Version, err)
+			t.Errorf("after the rejections: version %d, %v; want 1", got.Version, err)
 		}
 		p := cachetest.Publication(t, bistro, 1, cachetest.MenuJSON(3, 2))
 		p.Fence = 5
@@ -187,12 +187,12 @@ func TestPublishRefuses(t *testing.T) {
 			t.Errorf("with the stored fence: version %d, %v; want 2", v.Version, err)
 		}
 		if _, err := s.Publish(t.Context(), cache.Publication{Restaurant: bistro}); err == nil {
-			t.Error("a publication without a catalogue was taken")
+			t.Error("a publication without a catalogue was accepted")
 		}
 	})
 }
 
-func TestVersionIsAboveWhatWasServed(t *testing.T) {
+func TestVersionIsAboveTheServedOne(t *testing.T) {
 	t.Parallel()
 	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
@@ -219,7 +219,7 @@ func TestHistory(t *testing.T) {
 			return got
 		}
 		if _, err := s.Versions(t.Context(), bistro); !errors.Is(err, cache.ErrNoCatalogue) {
-			t.Errorf("history of nothing: %v, want ErrNoCatalogue", err)
+			t.Errorf("history of an unknown restaurant: %v, want ErrNoCatalogue", err)
 		}
 		one := cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(3, 1))
 		two := cachetest.Publish(t, s, bistro, 1, cachetest.MenuJSON(3, 1, "d1"))
@@ -227,10 +227,10 @@ func TestHistory(t *testing.T) {
 			t.Fatal("a stop list changed the content")
 		}
 		if got := numbers(); !slices.Equal(got, []int64{2}) {
-			t.Errorf("after a stop-list change: %v, want [2]: it takes no new place", got)
+			t.Errorf("after a stop-list change: %v, want [2]: it adds no entry", got)
 		}
 		if v, err := s.Version(t.Context(), bistro, 1); err != nil || v.Version != 1 || v.Stops.Products != nil {
-			t.Errorf("the version before the overlay: %+v, %v", v, err)
+			t.Errorf("the version before the stop-list change: %+v, %v", v, err)
 		}
 		for i := range int64(4) {
 			cachetest.Publish(t, s, bistro, 2+i, cachetest.MenuJSON(3, 10+i))
@@ -239,18 +239,18 @@ func TestHistory(t *testing.T) {
 			t.Errorf("after four contents: %v, want [6 5 4]", got)
 		}
 		if life := r.Client().TTL(t.Context(), cache.NewKeys(r.Prefix()).Record(bistro, 2)).Val(); life <= 0 || life > 10*time.Minute {
-			t.Errorf("the record that left the history lives %s", life)
+			t.Errorf("the TTL of a record that left the history is %s", life)
 		}
 		if life := r.Client().TTL(t.Context(), cache.NewKeys(r.Prefix()).Record(bistro, 4)).Val(); life != -1 {
-			t.Errorf("a record of the history lives %s, want for ever", life)
+			t.Errorf("the TTL of a record of the history is %s, want none", life)
 		}
 		if _, err := s.Version(t.Context(), bistro, 77); !errors.Is(err, cache.ErrNoCatalogue) {
-			t.Errorf("a version that never was: %v, want ErrNoCatalogue", err)
+			t.Errorf("an unknown version: %v, want ErrNoCatalogue", err)
 		}
 	})
 }
 
-func TestCheckedMovesWithoutAVersion(t *testing.T) {
+func TestCheckedAtChangesWithoutAVersion(t *testing.T) {
 	t.Parallel()
 	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
@@ -265,7 +265,7 @@ func TestCheckedMovesWithoutAVersion(t *testing.T) {
 		}{
 			{noon.Add(time.Minute), "unchanged", noon.Add(time.Minute)},
 			{time.Time{}, "failed", noon.Add(time.Minute)},              // confirms nothing
-			{noon.Add(time.Second), "unchanged", noon.Add(time.Minute)}, // late: not back
+			{noon.Add(time.Second), "unchanged", noon.Add(time.Minute)}, // late: checkedAt does not decrease
 			{noon.Add(20 * time.Hour), "unchanged", noon.Add(20 * time.Hour)},
 			{noon.Add(2 * time.Minute), "unchanged", noon.Add(2 * time.Minute)}, // the other clock was wrong
 		} {
@@ -283,7 +283,7 @@ func TestCheckedMovesWithoutAVersion(t *testing.T) {
 	})
 }
 
-func TestCurrentsOfMany(t *testing.T) {
+func TestCurrentsOfManyRestaurants(t *testing.T) {
 	t.Parallel()
 	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
@@ -296,7 +296,7 @@ func TestCurrentsOfMany(t *testing.T) {
 		if err := r.Client().HSet(t.Context(), cache.NewKeys(r.Prefix()).Current(ids[300]), "record", "{", "version", 1, "form", "f3").Err(); err != nil {
 			t.Fatal(err)
 		}
-		if err := r.Client().Set(t.Context(), cache.NewKeys(r.Prefix()).Current(ids[301]), "what is this?", 0).Err(); err != nil {
+		if err := r.Client().Set(t.Context(), cache.NewKeys(r.Prefix()).Current(ids[301]), "not a record", 0).Err(); err != nil {
 			t.Fatal(err)
 		}
 		got, err := s.Currents(t.Context(), ids)
@@ -310,7 +310,7 @@ func TestCurrentsOfMany(t *testing.T) {
 			t.Errorf("an unreadable record: %v, want ErrCorrupt", err)
 		}
 		if _, err := s.Current(t.Context(), ids[301]); !errors.Is(err, cache.ErrCorrupt) {
-			t.Errorf("a text in its place: %v, want ErrCorrupt", err)
+			t.Errorf("a string instead of a record: %v, want ErrCorrupt", err)
 		}
 	})
 }
@@ -324,7 +324,7 @@ func TestSweep(t *testing.T) {
 		old := cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(3, 1))
 		cachetest.Publish(t, s, "grill", 1, cachetest.MenuJSON(3, 2))
 		kept := cachetest.Publish(t, s, bistro, 1, cachetest.MenuJSON(3, 2))
-		// It still has users: their histories name it.
+		// The content still has users, because their histories name it.
 		if n := r.Client().SCard(t.Context(), cache.NewKeys(r.Prefix()).ContentUsers(old.Content)).Val(); n != 2 {
 			t.Errorf("%d restaurants have ever used the content, want 2", n)
 		}
@@ -347,7 +347,7 @@ func TestSweep(t *testing.T) {
 			t.Errorf("the unused content: %v, want ErrNoCatalogue", err)
 		}
 		if n := r.Client().Exists(t.Context(), cache.NewKeys(r.Prefix()).Products(cache.NewKeys(r.Prefix()).Content(old.Content))).Val(); n != 0 {
-			t.Error("the unused content's index is still there")
+			t.Error("the unused content's index still exists")
 		}
 		if _, err := s.Content(t.Context(), kept.Content); err != nil {
 			t.Errorf("the content in use: %v", err)
@@ -355,9 +355,9 @@ func TestSweep(t *testing.T) {
 	})
 }
 
-// If-Modified-Since has a resolution of a second: a client with a version must not
-// get 304 for a later one of the same second.
-func TestVersionsOfOneSecondAreModifiedApart(t *testing.T) {
+// If-Modified-Since has a resolution of one second. A client with a version must not
+// get 304 for a later version of the same second.
+func TestVersionsOfOneSecondHaveDifferentModificationTimes(t *testing.T) {
 	t.Parallel()
 	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})

@@ -13,8 +13,8 @@ import (
 )
 
 // A content that left the history and is used again is not removed, whatever its
-// old publisher does.
-func TestSweepKeepsAContentThatCameBack(t *testing.T) {
+// first publisher does.
+func TestSweepKeepsAContentThatIsUsedAgain(t *testing.T) {
 	t.Parallel()
 	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		ctx, now := t.Context(), time.Now()
@@ -29,10 +29,10 @@ func TestSweepKeepsAContentThatCameBack(t *testing.T) {
 		}
 		now = now.Add(25 * time.Hour)
 		if got, err := s.Sweep(ctx); err != nil || got != 1 {
-			t.Errorf("swept %d, %v; want the one content that is not named", got, err)
+			t.Errorf("swept %d, %v; want the one content that no history names", got, err)
 		}
 		if _, err := s.Content(ctx, versions[2].Content); err != nil || versions[0].Content != versions[2].Content {
-			t.Errorf("the content that came back: %v", err)
+			t.Errorf("the content that is used again: %v", err)
 		}
 	})
 }
@@ -56,7 +56,7 @@ func (b *beforeSRem) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 
 // If a publisher stores a content again while it is being swept, a later sweep
 // finds it.
-func TestSweepListsAContentThatCameBackMeanwhile(t *testing.T) {
+func TestSweepListsAContentThatIsStoredDuringTheSweep(t *testing.T) {
 	t.Parallel()
 	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		ctx, now := t.Context(), time.Now()
@@ -77,10 +77,10 @@ func TestSweepListsAContentThatCameBackMeanwhile(t *testing.T) {
 		}})
 		now = now.Add(25 * time.Hour)
 		if got, err := s.Sweep(ctx); err != nil || got != 1 || !came {
-			t.Fatalf("swept %d, %v; came back meanwhile: %t", got, err, came)
+			t.Fatalf("swept %d, %v; stored again meanwhile: %t", got, err, came)
 		}
 		if listed, err := r.Client().SIsMember(ctx, NewKeys(r.Prefix()).Contents(), hash).Result(); err != nil || !listed {
-			t.Errorf("listed: %t, %v; want it where the next sweep finds it", listed, err)
+			t.Errorf("listed: %t, %v; want it listed for the next sweep", listed, err)
 		}
 	})
 }

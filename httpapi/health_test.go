@@ -132,7 +132,7 @@ func readersOnly(p *plan) {
 }
 
 // Without Redis, catalogues in memory are served as before, and /readyz reports the problem.
-func TestReadsGoOnWithoutRedis(t *testing.T) { // policy S5
+func TestReadsContinueWithoutRedis(t *testing.T) { // policy S5
 	t.Parallel()
 	server := redistest.Start(t)
 	w := newFixture(t, func(p *plan) { p.redis.URL = server.URL() })

@@ -53,7 +53,7 @@ func TestWireShapes(t *testing.T) {
 }
 
 // Responses of such ordering services are passed through unchanged.
-func TestWireShapesOfAnswers(t *testing.T) {
+func TestWireShapesOfResponses(t *testing.T) {
 	t.Parallel()
 	tw := newShapes(t)
 	body := strings.NewReplacer(`"e1"`, `"1001001"`, `"price": 199.9, `, "").Replace(posOrder())

@@ -53,10 +53,10 @@ func ratTotal(t *rapid.T, d *menutest.Draft, sent []byte) *big.Rat {
 	return total
 }
 
-// TestWhatIsAcceptedIsRight places random orders on random menus. The sandbox has its own
+// TestAcceptedOrdersAreValid places random orders on random menus. The sandbox has its own
 // implementation of the checks. It must accept every order that the Validator accepts, and
 // compute the same total.
-func TestWhatIsAcceptedIsRight(t *testing.T) {
+func TestAcceptedOrdersAreValid(t *testing.T) {
 	t.Parallel()
 	box, client := menutest.Sandbox(t)
 	validator := validate.New(validate.DefaultConfig(), menutest.Noon)
@@ -97,12 +97,12 @@ func TestWhatIsAcceptedIsRight(t *testing.T) {
 				continue // the sandbox tries all assignments and gives up if there are too many
 			}
 			if err != nil || placed.Record.State != ordering.StatePlaced {
-				rt.Fatalf("larder let through %s\nas %s\non the menu %s\nbut: %+v, %v", req.Body, result.Order, view, placed.Call.Answer, err)
+				rt.Fatalf("larder accepted %s\nsent %s\nfor the menu %s\nthe sandbox: %+v, %v", req.Body, result.Order, view, placed.Call.Answer, err)
 			}
 		}
 	})
 	if accepted == 0 {
-		t.Error("no order was accepted: the property held of nothing")
+		t.Error("no order was accepted: nothing was tested")
 	}
 	t.Logf("%d orders accepted", accepted)
 }

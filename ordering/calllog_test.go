@@ -9,8 +9,8 @@ import (
 	"larder/ordering"
 )
 
-// TestCallLog: a call without a certain outcome is logged with its details; a certain
-// refusal is not.
+// A call without a certain outcome is logged with its details. A certain refusal is not
+// logged.
 func TestCallLog(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -21,10 +21,10 @@ func TestCallLog(t *testing.T) {
 		cause   string // may be empty
 		status  int
 	}{
-		{"a lost answer", lostAnswer(), true, ordering.OutcomeUnknown, "connection reset", 0},
+		{"a lost response", lostAnswer(), true, ordering.OutcomeUnknown, "connection reset", 0},
 		{"not reached", notSent(), true, ordering.OutcomeNotSent, "connection refused", 0},
-		{"an answer without a cause", &upstream.Error{Status: 500, Effect: upstream.EffectUnknown}, true, ordering.OutcomeUnknown, "", 500},
-		{"a definite no", definiteNo(t), false, "", "", 0},
+		{"a response without a cause", &upstream.Error{Status: 500, Effect: upstream.EffectUnknown}, true, ordering.OutcomeUnknown, "", 500},
+		{"a certain refusal", certainRefusal(t), false, "", "", 0},
 	} {
 		h := newHarness(t, ordering.DefaultConfig())
 		h.service.fails(tc.answer)

@@ -47,9 +47,9 @@ func TestCanonical(t *testing.T) {
 	}
 }
 
-// TestCanonicalSaysTheSame: all spellings of a value have the same canonical form, and
-// different values have different ones.
-func TestCanonicalSaysTheSame(t *testing.T) {
+// All spellings of a value have the same canonical form. Different values have
+// different forms.
+func TestCanonical_EqualValues(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		value := aValue(3).Draw(t, "value")
@@ -57,15 +57,15 @@ func TestCanonicalSaysTheSame(t *testing.T) {
 		one, other := write(value, rand.New(rand.NewPCG(seed, 1))), write(value, rand.New(rand.NewPCG(seed, 2)))
 		a, b := canonicalOf(t, one), canonicalOf(t, other)
 		if a != b {
-			t.Fatalf("%s\n%s\nsay the same, but become\n%s\n%s", one, other, a, b)
+			t.Fatalf("%s\n%s\nare equal, but their canonical forms are\n%s\n%s", one, other, a, b)
 		}
 		if again := canonicalOf(t, a); again != a {
-			t.Fatalf("%s becomes %s the second time", a, again)
+			t.Fatalf("the canonical form %s has the canonical form %s", a, again)
 		}
 		path := 0
 		changed := alter(value, rapid.IntRange(0, size(value)-1).Draw(t, "where"), &path)
 		if c := canonicalOf(t, write(changed, rand.New(rand.NewPCG(seed, 3)))); c == a {
-			t.Fatalf("%v\n%v\nare not the same, but both become\n%s", value, changed, a)
+			t.Fatalf("%v\n%v\nare different, but both have the canonical form\n%s", value, changed, a)
 		}
 	})
 }
@@ -259,8 +259,8 @@ func alter(v any, where int, at *int) any {
 	return v
 }
 
-// FuzzCanonical: valid JSON has a canonical form that is valid JSON with the same value and
-// is its own canonical form. Other input is rejected.
+// Valid JSON has a canonical form, which is valid JSON with the same value. It is its own
+// canonical form. Other input is rejected.
 func FuzzCanonical(f *testing.F) {
 	for _, body := range []string{
 		`{"b":[1,2.50,-0,1e400],"a":"\ud83d\ude00 \ud83d","A":{"_a":null}}`, `[{}, [], true, 1E+2, "\u0000"]`, `{`, "\"\xff\"", `1e99999999999`,
@@ -276,7 +276,7 @@ func FuzzCanonical(f *testing.F) {
 			return
 		}
 		if !json.Valid(got) {
-			t.Fatalf("canonical(%q) is no JSON: %q", body, got)
+			t.Fatalf("canonical(%q) is not JSON: %q", body, got)
 		}
 		again, err := ordering.Canonical(got)
 		if err != nil || !bytes.Equal(again, got) {

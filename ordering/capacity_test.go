@@ -12,8 +12,8 @@ import (
 )
 
 // A call waits for its slot before it is recorded in the journal. A call that gets no slot
-// leaves no trace, its key is free, and an unknown call that was to be sent again stays
-// unknown (policy O8a).
+// leaves no record, and its key is free. If the slot was for a retry of an unknown call, the
+// call stays unknown (policy O8a).
 func TestSlotIsReservedBeforeTheJournal(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t, ordering.DefaultConfig())
@@ -41,14 +41,14 @@ func TestSlotIsReservedBeforeTheJournal(t *testing.T) {
 	busy := func(what string, err error) {
 		t.Helper()
 		if !is[*ordering.NotSentError](err) || !errors.Is(err, upstream.ErrBusy) {
-			t.Errorf("%s = %v, want not sent, for want of a slot", what, err)
+			t.Errorf("%s = %v, want not sent, because there is no slot", what, err)
 		}
 	}
 	next := func(p *placeRequest) { p.Key = "next" }
 	_, err = h.Place(t.Context(), placing(next))
 	busy("Place()", err)
 	_, err = h.Place(t.Context(), placing(func(p *placeRequest) { p.Key, p.CapacityKey = "guest", "a guest" }))
-	busy("Place() of a guest", err)
+	busy("Place()", err)
 	complete := changing(upstream.OpComplete, "")
 	complete.OrderID = placed.Record.OrderID
 	_, err = h.Change(t.Context(), complete)
@@ -58,16 +58,16 @@ func TestSlotIsReservedBeforeTheJournal(t *testing.T) {
 	busy("Resolve()", err)
 
 	if got := records(); got != before {
-		t.Errorf("%d records more", got-before)
+		t.Errorf("%d new records", got-before)
 	}
 	if r := h.record(t, unknown.Record.Ref); r.State != ordering.StateUnknown || r.Calls[0].Resolved != nil || len(r.Calls) != 1 {
-		t.Errorf("the order that was to be sent again: %+v", r)
+		t.Errorf("the order whose retry got no slot: %+v", r)
 	}
 	if r := h.record(t, placed.Record.Ref); len(r.Calls) != 1 {
-		t.Errorf("the order that was to be completed: %+v", r)
+		t.Errorf("the order whose completion got no slot: %+v", r)
 	}
 	if want := []string{"storefront", "a guest", "storefront", again.By}; !slices.Equal(clients, want) {
-		t.Errorf("slots were asked for by %q, want %q", clients, want)
+		t.Errorf("slots were reserved for %q, want %q", clients, want)
 	}
 	h.wantSent(t, sent)
 	h.service.reserve = nil
@@ -84,7 +84,7 @@ func TestTimeLimitStartsOnArrival(t *testing.T) {
 	})
 	h.placed(t)
 	if arrived.IsZero() || !arrived.Before(asked) {
-		t.Errorf("the limit started at %s, want before the journal was asked at %s", arrived, asked)
+		t.Errorf("the limit started at %s, want before the call of the journal at %s", arrived, asked)
 	}
 }
 

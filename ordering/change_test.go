@@ -26,7 +26,7 @@ func underKey(key string) func(*ordering.ChangeRequest) {
 	return func(c *ordering.ChangeRequest) { c.Key = key }
 }
 
-func TestOrdersLife(t *testing.T) {
+func TestPayAndComplete(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t, ordering.DefaultConfig())
 	ref := h.placed(t).Record.Ref
@@ -43,7 +43,7 @@ func TestOrdersLife(t *testing.T) {
 		t.Errorf("closed: %+v", closed.Record)
 	}
 	if diff := cmp.Diff(closed.Record, h.record(t, ref)); diff != "" {
-		t.Errorf("the record read anew (-given +read):\n%s", diff)
+		t.Errorf("the record in the journal (-returned +read):\n%s", diff)
 	}
 	sent := h.service.calls()[1:]
 	if diff := cmp.Diff([]exchange{{upstream.OpPay, "765", fullPayment}, {upstream.OpComplete, "765", ""}}, sent,
@@ -69,7 +69,7 @@ func TestRejected(t *testing.T) {
 	}
 }
 
-func TestChangeBeginsNothing(t *testing.T) {
+func TestChangesThatAreNotSent(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		name   string
@@ -78,13 +78,13 @@ func TestChangeBeginsNothing(t *testing.T) {
 		want   func(error) bool
 	}{
 		{"malformed", changing(upstream.OpPay, `[`), "", is[*jsontext.SyntaxError]},
-		{"no body of a rejection", changing(upstream.OpReject, ``), "", is[*jsontext.SyntaxError]},
+		{"a rejection without a body", changing(upstream.OpReject, ``), "", is[*jsontext.SyntaxError]},
 		{"no change", changing(upstream.OpCreate, `{}`), "", func(err error) bool { return err != nil }},
 		{"unknown order", changing(upstream.OpPay, `[]`, func(c *ordering.ChangeRequest) { c.OrderID = "766" }), "", noOrder},
 		{"order of another connection", changing(upstream.OpPay, fullPayment, func(c *ordering.ChangeRequest) { c.Connection = "second" }), "", noOrder},
 		{"no orderID", changing(upstream.OpComplete, ``, compat, func(c *ordering.ChangeRequest) { c.OrderID = "" }), "", noOrder},
-		{"an orderID that leads up", changing(upstream.OpComplete, ``, compat, func(c *ordering.ChangeRequest) { c.OrderID = ".." }), "", noOrder},
-		{"an orderID that leads up in between", changing(upstream.OpPay, fullPayment, compat, func(c *ordering.ChangeRequest) { c.OrderID = "765/../../menu" }), "", noOrder},
+		{"an orderID that is a path to the parent", changing(upstream.OpComplete, ``, compat, func(c *ordering.ChangeRequest) { c.OrderID = ".." }), "", noOrder},
+		{"an orderID that contains a path to the parent", changing(upstream.OpPay, fullPayment, compat, func(c *ordering.ChangeRequest) { c.OrderID = "765/../../menu" }), "", noOrder},
 		{"unknown connection", changing(upstream.OpPay, fullPayment, func(c *ordering.ChangeRequest) { c.Connection = "third" }), "", func(err error) bool {
 			return errors.Is(err, ordering.ErrUnknownConnection)
 		}},
@@ -113,7 +113,7 @@ func TestChangeBeginsNothing(t *testing.T) {
 
 func noOrder(err error) bool { return errors.Is(err, ordering.ErrNoOrder) }
 
-func TestOnePaymentAnOrder(t *testing.T) {
+func TestOnePaymentPerOrder(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t, ordering.DefaultConfig())
 	h.placed(t)
@@ -125,7 +125,7 @@ func TestOnePaymentAnOrder(t *testing.T) {
 	} {
 		_, err := h.Change(t.Context(), c)
 		if e, ok := errors.AsType[*ordering.StateError](err); !ok || !e.Record.Paid || e.Operation != upstream.OpPay {
-			t.Errorf("%s: Change() = %v, want it paid already", name, err)
+			t.Errorf("%s: Change() = %v, want a conflict with the payment", name, err)
 		}
 	}
 	again := h.changed(t, ordering.OutcomeDone, changing(upstream.OpPay, fullPayment, underKey("k-1")))
@@ -153,29 +153,29 @@ func TestBusy(t *testing.T) {
 		}
 	}
 	h.service.answers(func(ctx context.Context, _ exchange) (upstream.Created, error) {
-		busy("while it is paid", ordering.OutcomeOpen)
+		busy("while the payment is open", ordering.OutcomeOpen)
 		_, err := h.Change(ctx, changing(upstream.OpPay, fullPayment, underKey("k-1")))
 		if !is[*ordering.InFlightError](err) {
-			t.Errorf("the same while it is paid: %v", err)
+			t.Errorf("the same payment while it is open: %v", err)
 		}
 		return upstream.Created{}, lostAnswer()
 	})
 	h.changed(t, ordering.OutcomeUnknown, changing(upstream.OpPay, fullPayment, underKey("k-1")))
 	h.service.answers(nil)
-	busy("when that is unknown", ordering.OutcomeUnknown)
+	busy("when the payment is unknown", ordering.OutcomeUnknown)
 	if again := h.changed(t, ordering.OutcomeUnknown, changing(upstream.OpPay, fullPayment, underKey("k-1"))); !again.Replayed {
 		t.Errorf("the same again = %+v, want it replayed", again)
 	}
 	h.wantSent(t, 2)
 }
 
-// TestRefusalFreesADerivedKey: a completion that was refused because the order was not paid
-// is not replayed after the payment.
+// A completion that was refused because the order was not paid is not replayed after the
+// payment.
 func TestRefusalFreesADerivedKey(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t, ordering.DefaultConfig())
 	h.placed(t)
-	h.service.fails(definiteNo(t))
+	h.service.fails(certainRefusal(t))
 	refused := h.changed(t, ordering.OutcomeRefused, changing(upstream.OpComplete, ""))
 	if refused.Call.Answer.Code != "pos_close_order" || refused.Record.State != ordering.StatePlaced {
 		t.Errorf("refused %+v", refused)
@@ -196,12 +196,12 @@ func TestRefusalFreesADerivedKey(t *testing.T) {
 	}
 	_, err := h.Change(t.Context(), changing(upstream.OpComplete, "", func(c *ordering.ChangeRequest) { c.Client = "other" }))
 	if !is[*ordering.StateError](err) {
-		t.Errorf("without key, another client: %v; want no replay of somebody else's", err)
+		t.Errorf("without key, another client: %v; want no replay of another client's request", err)
 	}
 }
 
-// TestOrdersThatLarderDidNotPlace tests policy O9a.
-func TestOrdersThatLarderDidNotPlace(t *testing.T) {
+// TestAdoptedOrders tests policy O9a.
+func TestAdoptedOrders(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t, ordering.DefaultConfig())
 	got := h.changed(t, ordering.OutcomeDone, changing(upstream.OpPay, `[{"code":1,"amount":"0.01","paidAt":"2026-05-01T12:00:00Z"}]`, compat))
@@ -210,7 +210,7 @@ func TestOrdersThatLarderDidNotPlace(t *testing.T) {
 		t.Errorf("adopted %+v", r)
 	}
 	if closed := h.changed(t, ordering.OutcomeDone, changing(upstream.OpComplete, "")); closed.Record.Ref != r.Ref {
-		t.Errorf("then known on the v1 API too: %+v", closed.Record)
+		t.Errorf("the same order on the v1 API: %+v", closed.Record)
 	}
 	if _, err := h.Change(t.Context(), changing(upstream.OpPay, fullPayment, compat,
 		func(c *ordering.ChangeRequest) { c.Connection = "second" })); err != nil {
@@ -233,15 +233,15 @@ func TestReads(t *testing.T) {
 		got  func() (ordering.Record, error)
 		want bool
 	}{
-		"by ref":                       {func() (ordering.Record, error) { return h.journal.Record(t.Context(), both, ref) }, true},
-		"by ref, elsewhere":            {func() (ordering.Record, error) { return h.journal.Record(t.Context(), []string{"second"}, ref) }, false},
-		"by orderID":                   {func() (ordering.Record, error) { return h.ByOrderID(t.Context(), both, "765") }, true},
-		"by orderID, elsewhere":        {func() (ordering.Record, error) { return h.ByOrderID(t.Context(), []string{"second"}, "765") }, false},
-		"by another orderID":           {func() (ordering.Record, error) { return h.ByOrderID(t.Context(), both, "766") }, false},
-		"by key":                       {func() (ordering.Record, error) { return byKey(both, "storefront", soupKey) }, true},
-		"by key of another client":     {func() (ordering.Record, error) { return byKey(both, "other", soupKey) }, false},
-		"by key of another connection": {func() (ordering.Record, error) { return byKey([]string{"second"}, "storefront", soupKey) }, false},
-		"by another key":               {func() (ordering.Record, error) { return byKey(both, "storefront", "x") }, false},
+		"by ref":                         {func() (ordering.Record, error) { return h.journal.Record(t.Context(), both, ref) }, true},
+		"by ref, another connection":     {func() (ordering.Record, error) { return h.journal.Record(t.Context(), []string{"second"}, ref) }, false},
+		"by orderID":                     {func() (ordering.Record, error) { return h.ByOrderID(t.Context(), both, "765") }, true},
+		"by orderID, another connection": {func() (ordering.Record, error) { return h.ByOrderID(t.Context(), []string{"second"}, "765") }, false},
+		"by another orderID":             {func() (ordering.Record, error) { return h.ByOrderID(t.Context(), both, "766") }, false},
+		"by key":                         {func() (ordering.Record, error) { return byKey(both, "storefront", soupKey) }, true},
+		"by key of another client":       {func() (ordering.Record, error) { return byKey(both, "other", soupKey) }, false},
+		"by key of another connection":   {func() (ordering.Record, error) { return byKey([]string{"second"}, "storefront", soupKey) }, false},
+		"by another key":                 {func() (ordering.Record, error) { return byKey(both, "storefront", "x") }, false},
 	} {
 		got, err := tc.got()
 		if tc.want && (err != nil || got.Ref != ref) {

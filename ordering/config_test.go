@@ -31,7 +31,7 @@ func TestDefaultsAreValid(t *testing.T) {
 	}
 }
 
-func TestConfigNamesWrongKeys(t *testing.T) {
+func TestConfigErrorsNameTheirKeys(t *testing.T) {
 	t.Parallel()
 	cfg := ordering.Config{
 		Config: validate.Config{
@@ -46,7 +46,7 @@ func TestConfigNamesWrongKeys(t *testing.T) {
 		"key_ttl", "record_ttl", "customer_data_ttl", "in_flight_grace", "sweep_every", "wait_timeout", "wait_replicas", "required.delivery",
 	} {
 		if err == nil || !strings.Contains("\n"+err.Error(), "\n"+key+": ") {
-			t.Errorf("no word of %s in %v", key, err)
+			t.Errorf("%s is missing in %v", key, err)
 		}
 	}
 	var one *setting.Error

@@ -22,7 +22,7 @@ import (
 	"larder/ordering/validate"
 )
 
-// deployment is several instances with one real Redis and one sandbox.
+// deployment has several instances with one real Redis and one sandbox.
 type deployment struct {
 	replicas []instance
 	url      string
@@ -36,7 +36,7 @@ type instance struct {
 	journal *journal.Journal
 }
 
-// newDeployment starts a deployment; each instance has its own journal and client.
+// newDeployment starts a deployment. Each instance has its own journal and client.
 func newDeployment(t *testing.T, replicas int) *deployment {
 	t.Helper()
 	box := sandbox.New(sandbox.Config{})
@@ -108,7 +108,7 @@ type callTimes struct{ went, came time.Time }
 
 type callTimesKey struct{}
 
-// watched records the times of calls to the service.
+// watched is a handler that records the times of calls to the service.
 type watched struct{ ordering.Service }
 
 func (w watched) CreateOrder(ctx context.Context, body []byte) (upstream.Created, error) {

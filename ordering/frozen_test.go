@@ -26,8 +26,8 @@ func (j slowJournal) Resolve(ctx context.Context, s ordering.ResolveCall) (order
 	return j.Journal.Resolve(ctx, s)
 }
 
-// TestTooLateToSend: a call is not sent if opening it in the journal took longer than a
-// call may take, because it may have been swept, resolved and sent again.
+// A call is not sent if opening it in the journal took longer than a call may take,
+// because it may have been swept, resolved and sent again.
 func TestTooLateToSend(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -39,7 +39,7 @@ func TestTooLateToSend(t *testing.T) {
 		{"in time", 19 * time.Second, ordering.OutcomeDone, 1},
 		{"too late", 20 * time.Second, ordering.OutcomeNotSent, 0},
 	} {
-		t.Run("begun "+tc.name, func(t *testing.T) {
+		t.Run("opened "+tc.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				h := newHarness(t, ordering.DefaultConfig(), func(h *harness, d *ordering.Deps) { d.Journal = slowJournal{h.journal, tc.pause} })

@@ -33,14 +33,14 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// exchange is one call as the service received it.
+// exchange is one call with the request that the service received.
 type exchange struct {
 	op            ordering.Operation
 	orderID, body string
 }
 
 // fakeService is an ordering service in memory. It accepts everything unless
-// answers sets another answer.
+// answers sets another response.
 type fakeService struct {
 	mu     sync.Mutex
 	got    []exchange
@@ -60,7 +60,7 @@ func (s *fakeService) take(ctx context.Context, call exchange) (upstream.Created
 	return done("765")
 }
 
-// done is the answer to a call that took effect.
+// done returns the response to a call that took effect.
 func done(orderID string) (upstream.Created, error) {
 	return upstream.Created{
 		OrderID: orderID,
@@ -103,7 +103,7 @@ func (s *fakeService) Reject(ctx context.Context, orderID string, body []byte) (
 	return s.change(ctx, exchange{upstream.OpReject, orderID, string(body)})
 }
 
-// answers sets the answer of every call from now on.
+// answers sets the response to all later calls.
 func (s *fakeService) answers(answer func(ctx context.Context, call exchange) (upstream.Created, error)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,7 +121,8 @@ func (s *fakeService) calls() []exchange {
 	return slices.Clone(s.got)
 }
 
-// harness is Orders with its dependencies. Its clock is at noon until it is moved.
+// harness is Orders with its dependencies. Its clock stands still at noon until pass moves
+// it.
 type harness struct {
 	*ordering.Orders
 	service *fakeService
@@ -137,7 +138,7 @@ type harness struct {
 	unknown error // the reasons are not known
 }
 
-// newHarness returns a harness; change may replace dependencies.
+// newHarness returns a harness. change may replace dependencies.
 func newHarness(tb testing.TB, cfg ordering.Config, change ...func(*harness, *ordering.Deps)) *harness {
 	tb.Helper()
 	h := &harness{service: &fakeService{}, now: menutest.Noon(), card: menutest.Compile(tb, menutest.Card, menu.DefaultSettings())}
@@ -173,7 +174,7 @@ func (h *harness) clock() time.Time {
 	return h.now
 }
 
-// pass moves the clock.
+// pass moves the clock forward.
 func (h *harness) pass(d time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -189,7 +190,7 @@ func (h *harness) Current(_ context.Context, restaurant menu.RestaurantID) (int6
 	return 42, h.card, nil
 }
 
-// happened returns the events so far, each as "name operation outcome".
+// happened returns all observed events, each as "name operation outcome".
 func (h *harness) happened() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -200,8 +201,7 @@ func (h *harness) happened() []string {
 	return all
 }
 
-// failing makes these methods of the journal fail from now on; without methods, it ends the
-// failures.
+// failing makes these methods of the journal fail. Without methods, it ends the failures.
 func (h *harness) failing(how journaltest.Failure, methods ...journaltest.Method) {
 	h.journal.Fail(func(m journaltest.Method) journaltest.Failure {
 		if slices.Contains(methods, m) {
@@ -315,7 +315,7 @@ func is[E error](err error) bool {
 	return ok
 }
 
-// The answers of a service that did not, or may not have, executed a call.
+// The responses of a service that did not execute a call, or may not have executed it.
 func notSent() error {
 	return &upstream.Error{Operation: upstream.OpCreate, Err: errors.New("connection refused"), RetryAfter: 7 * time.Second}
 }
@@ -328,18 +328,18 @@ func lostAnswer() error {
 	return &upstream.Error{Effect: upstream.EffectUnknown, Err: errors.New("connection reset")}
 }
 
-// definiteNo returns a certain refusal by the service, as the real client returns it.
-func definiteNo(tb testing.TB) error {
+// certainRefusal returns a certain refusal by the service, as the real client returns it.
+func certainRefusal(tb testing.TB) error {
 	tb.Helper()
 	client := scripted(tb, http.StatusInternalServerError, `{"code":"pos_close_order","msg":"not paid","requestId":"r-9","errors":null}`)
 	_, err := client.CreateOrder(tb.Context(), []byte("{}"))
 	if e, ok := errors.AsType[*upstream.Error](err); !ok || !e.Refused() {
-		tb.Fatalf("the client says %v, want a refusal", err)
+		tb.Fatalf("the client returns %v, want a refusal", err)
 	}
 	return err
 }
 
-// scripted returns a real client of a service that answers every call in the same way.
+// scripted returns a real client of a service with one response to all calls.
 func scripted(tb testing.TB, status int, body string) *upstream.Client {
 	tb.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -9,8 +9,8 @@ import (
 	"larder/ordering"
 )
 
-// TestErrorsName: an error of the journal contains its subject and its cause.
-func TestErrorsName(t *testing.T) {
+// An error of the journal contains its subject and its cause.
+func TestErrorsNameSubjectAndCause(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("cause")
 	record := ordering.Record{Ref: "REF", State: ordering.StatePlaced, Paid: true}
@@ -33,7 +33,7 @@ func TestErrorsName(t *testing.T) {
 	} {
 		for _, want := range tc.want {
 			if got := tc.err.Error(); !strings.Contains(got, want) {
-				t.Errorf("%T says %q, want %q in it", tc.err, got, want)
+				t.Errorf("%T has the text %q, want %q in it", tc.err, got, want)
 			}
 		}
 		if got := errors.Is(tc.err, cause); got != tc.wraps {
@@ -55,19 +55,19 @@ func TestRecordsCalls(t *testing.T) {
 		t.Errorf("the last payment is call %d, %t; want 3", last.Number, ok)
 	}
 	if busy, ok := r.Busy(); !ok || busy.Number != 4 {
-		t.Errorf("busy with call %d, %t; want 4", busy.Number, ok)
+		t.Errorf("the busy call is %d, %t; want 4", busy.Number, ok)
 	}
 	if paid := r.Payments(); len(paid) != 1 || paid[0].Code != "done" {
-		t.Errorf("paid with %+v, want the payment that was done", paid)
+		t.Errorf("paid with %+v, want the successful payment", paid)
 	}
 	r.Calls = r.Calls[:2]
 	if _, ok := r.Busy(); ok || r.Payments() != nil {
 		t.Errorf("busy %t, paid with %+v; want neither", ok, r.Payments())
 	}
 	if _, ok := r.Last(upstream.OpReject); ok {
-		t.Error("there is a last rejection of none")
+		t.Error("there is a last rejection without any rejection")
 	}
 	if all := ordering.States(); len(all) != 7 || all[0] != ordering.StatePlacing {
-		t.Errorf("states %v", all)
+		t.Errorf("states are %v", all)
 	}
 }

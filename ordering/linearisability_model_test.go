@@ -11,8 +11,8 @@ import (
 
 // The model of an order is a register that each operation reads or changes at one moment.
 // Placing and changing have two such moments: the call is opened before it reaches the
-// service, and finished after the service has answered. In a history they are two
-// operations.
+// service, and finished after the service has responded. A history has two operations for
+// them.
 
 // maxSlots is the number of keys of changes per order in a history.
 const maxSlots = 8
@@ -27,7 +27,7 @@ type snapshot struct {
 	unknown      bool               // the busy call is unknown, otherwise open
 }
 
-// slot is the call of a change's key; it has no call if the key is free.
+// slot is the call of a change's key. It has no call if the key is free.
 type slot struct {
 	call    int
 	op      ordering.Operation
@@ -70,7 +70,7 @@ type step struct {
 	frees  bool
 	call   int
 	result ordering.Outcome
-	// seen is the record in the answer; none is true without one.
+	// seen is the record in the response. none is true if there is no record.
 	seen snapshot
 	none bool
 }
@@ -144,7 +144,7 @@ func (r *register) apply(s step) bool {
 // free reports whether the order's own key is free.
 func (r *register) free() bool { return r.ref == "" || r.outcome == ordering.OutcomeNotSent }
 
-// under returns the call that has the step's key; call is 0 without one.
+// under returns the call that has the step's key. call is 0 if there is none.
 func (r *register) under(s step) (call int, outcome ordering.Outcome, op ordering.Operation) {
 	if s.op != upstream.OpCreate {
 		k := r.slots[s.slot]

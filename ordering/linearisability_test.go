@@ -28,9 +28,9 @@ const (
 	linSteps   = 180 // of each client
 )
 
-// TestLinearisable: many clients concurrently use few orders, with several instances, a
-// real Redis and a service with faults. All clients must observe one consistent order of
-// events (policies O7 and O9).
+// Many clients concurrently use few orders, with several instances, a real Redis and a
+// service with faults. All clients must observe one consistent order of events (policies O7
+// and O9).
 func TestLinearisable(t *testing.T) {
 	t.Parallel()
 	d := newDeployment(t, 3)
@@ -47,7 +47,7 @@ func TestLinearisable(t *testing.T) {
 	h.check(t)
 }
 
-// linFaults returns the faults of a part of all calls.
+// linFaults returns faults for some of the calls.
 func linFaults() string {
 	var list []string
 	for i, f := range []struct {
@@ -106,7 +106,7 @@ func (h *history) add(client int, s step, from, to time.Time) {
 	})
 }
 
-// client makes steps one after another.
+// client executes its steps one after another.
 func (h *history) client(t *testing.T, client int) {
 	t.Helper()
 	dice := mathrand.New(mathrand.NewPCG(uint64(client), 7))
@@ -138,7 +138,7 @@ func snap(r *ordering.Record) snapshot {
 	return s
 }
 
-// learn records what the clients know about an order.
+// learn records the clients' knowledge about an order.
 func (k *keySlot) learn(r *ordering.Record) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -167,7 +167,7 @@ func (h *history) change(t *testing.T, client int, orders instance, slot *keySlo
 		upstream.OpPay, upstream.OpPay, upstream.OpPay, upstream.OpComplete, upstream.OpComplete, upstream.OpReject,
 	}[dice.IntN(6)]
 	if op == upstream.OpReject && dice.IntN(4) > 0 {
-		return // otherwise it would dominate the history
+		return // otherwise most of the history would be changes
 	}
 	c := ordering.ChangeRequest{
 		Operation: op, OrderID: orderID, Connection: "main", Client: "storefront", RequestID: "request",
@@ -192,7 +192,8 @@ func (h *history) change(t *testing.T, client int, orders instance, slot *keySlo
 	h.ended(t, client, slot, s, got, err, v, from)
 }
 
-// ended records the observed result of a request: two moments for its own call.
+// ended records the observed result of a request. A request with its own call has two
+// moments.
 func (h *history) ended(
 	t *testing.T, client int, slot *keySlot, s step, got ordering.Result, err error, v *callTimes, from time.Time,
 ) {
@@ -287,7 +288,7 @@ func (h *history) resolve(t *testing.T, client int, orders instance, slot *keySl
 		return // another client was faster: this one observed nothing
 	}
 	if err != nil {
-		t.Errorf("resolve the %s of %s: %v", op, slot.key, err)
+		t.Errorf("resolve %s of %s: %v", op, slot.key, err)
 		return
 	}
 	slot.learn(&got.Record)
@@ -304,7 +305,7 @@ func (h *history) check(t *testing.T) {
 	if result != porcupine.Ok {
 		path := filepath.Join(os.TempDir(), "larder-history-"+rand.Text()+".html")
 		if err := porcupine.VisualizePath(registers(), info, path); err != nil {
-			t.Errorf("draw the history: %v", err)
+			t.Errorf("write the history: %v", err)
 		}
 		t.Errorf("the history is %s; see %s", result, path)
 	}
@@ -314,7 +315,7 @@ func (h *history) check(t *testing.T) {
 	}
 	for _, slot := range h.slots {
 		if made[slot.key] > 1 {
-			t.Errorf("the service made %d orders of %s, want at most 1", made[slot.key], slot.key)
+			t.Errorf("the service has %d orders of %s, want at most 1", made[slot.key], slot.key)
 		}
 	}
 	t.Logf("%d moments: %v", len(h.steps), h.kinds)
@@ -323,7 +324,7 @@ func (h *history) check(t *testing.T) {
 		"create finds reused ", "create replays done",
 	} {
 		if h.kinds[kind] == 0 {
-			t.Errorf("the history has no %q: it proves little", kind)
+			t.Errorf("the history has no %q: it tests too little", kind)
 		}
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"larder/ordering/validate"
 )
 
-// TestOneKey: a hundred clients send the same request concurrently to several instances.
-// The service gets it once, and all clients get the same answer (policy O7).
+// A hundred clients send the same request concurrently to several instances. The service
+// gets it once, and all clients get the same response (policy O7).
 func TestOneKey(t *testing.T) {
 	t.Parallel()
 	d := newDeployment(t, 4)
@@ -53,8 +53,8 @@ func TestOneKey(t *testing.T) {
 }
 
 // hundred makes a hundred clients send a request concurrently. Each retries while the first
-// one is in flight. It returns the answer, which must be the same for all, and checks that
-// the service was called once.
+// one is in progress. hundred returns the result, which must be the same for all clients. It
+// checks that the service was called once.
 func (d *deployment) hundred(t *testing.T, what string, ask func(orders *ordering.Orders, client int) (ordering.Result, error)) ordering.Result {
 	t.Helper()
 	const clients = 100
@@ -86,11 +86,11 @@ func (d *deployment) hundred(t *testing.T, what string, ask func(orders *orderin
 			made++
 		}
 		if diff := cmp.Diff(results[0].Call, result.Call); diff != "" || result.Record.Ref != results[0].Record.Ref {
-			t.Fatalf("%s: answered %s and %s:\n%s", what, results[0].Record.Ref, result.Record.Ref, diff)
+			t.Fatalf("%s: results with %s and %s:\n%s", what, results[0].Record.Ref, result.Record.Ref, diff)
 		}
 	}
 	if made != 1 {
-		t.Errorf("%s: %d of the results are no replays, want 1", what, made)
+		t.Errorf("%s: %d of the results are not replays, want 1", what, made)
 	}
 	if calls := d.calls(t); calls != 1 {
 		t.Errorf("%s: the service was called %d times, want once", what, calls)

@@ -6,8 +6,8 @@ import (
 	"larder/ordering"
 )
 
-// TestDefinite: exactly three outcomes are certain.
-func TestDefinite(t *testing.T) {
+// Exactly three outcomes are certain.
+func TestCertainOutcomes(t *testing.T) {
 	t.Parallel()
 	for outcome, want := range map[ordering.Outcome]bool{
 		ordering.OutcomeDone: true, ordering.OutcomeRefused: true, ordering.OutcomeNotSent: true,

@@ -23,7 +23,7 @@ func refusedFor(tb testing.TB, err error) []menutest.Broken {
 	return menutest.BrokenIn(tb, e.Violations)
 }
 
-func TestPaymentsThatMayNotBeSent(t *testing.T) {
+func TestInvalidPayments(t *testing.T) {
 	t.Parallel()
 	const at = `"2026-05-01T12:00:00+03:00"`
 	wantArray := func(got string) []menutest.Broken {
@@ -36,18 +36,18 @@ func TestPaymentsThatMayNotBeSent(t *testing.T) {
 		name, body string
 		want       []menutest.Broken
 	}{
-		{"no array", `{"code":"c"}`, wantArray("object")},
+		{"not an array", `{"code":"c"}`, wantArray("object")},
 		{"null", `null`, wantArray("null")},
 		{"empty", `[]`, []menutest.Broken{required("", "payments")}},
-		{"no objects", `[1,null]`, []menutest.Broken{
+		{"not objects", `[1,null]`, []menutest.Broken{
 			{"/0", violation.TypeMismatch, `{"got":"number","want":"object"}`}, {"/1", violation.TypeMismatch, `{"got":"null","want":"object"}`},
 		}},
-		{"nothing given", `[{}]`, []menutest.Broken{required("/0/code", "code"), required("/0/amount", "amount"), required("/0/paidAt", "paidAt")}},
+		{"no fields", `[{}]`, []menutest.Broken{required("/0/code", "code"), required("/0/amount", "amount"), required("/0/paidAt", "paidAt")}},
 		{
-			"all empty, as the client spells them", `[{"Code":" ","AMOUNT":"","paid_at":null}]`,
+			"all empty, in the client's spelling", `[{"Code":" ","AMOUNT":"","paid_at":null}]`,
 			[]menutest.Broken{required("/0/Code", "code"), required("/0/AMOUNT", "amount"), required("/0/paid_at", "paidAt")},
 		},
-		{"in the body's order", `[{"amount":-1,"code":[]},{"paidAt":"soon","amount":"1,5"}]`, []menutest.Broken{
+		{"in the order of the body", `[{"amount":-1,"code":[]},{"paidAt":"soon","amount":"1,5"}]`, []menutest.Broken{
 			{"/0/amount", violation.ValueNotAllowed, `{"allowed":["≥ 0"]}`},
 			{"/0/code", violation.TypeMismatch, `{"got":"array","want":"identifier"}`},
 			required("/0/paidAt", "paidAt"),
@@ -56,17 +56,17 @@ func TestPaymentsThatMayNotBeSent(t *testing.T) {
 			required("/1/code", "code"),
 		}},
 		{"no offset", `[{"code":"c","amount":500,"paidAt":"2026-05-01T12:00:00"}]`, []menutest.Broken{{"/0/paidAt", violation.TimeZoneMissing, `{}`}}},
-		{"a number beyond bounds", `[{"code":"c","amount":1e99,"paidAt":` + at + `}]`, []menutest.Broken{{"/0/amount", violation.LimitExceeded, `{"limit":40}`}}},
-		{"a name that is none", `[{"code":"c","amount":500,"paidAt":` + at + `,"name":{}}]`, []menutest.Broken{
+		{"a number above the limit", `[{"code":"c","amount":1e99,"paidAt":` + at + `}]`, []menutest.Broken{{"/0/amount", violation.LimitExceeded, `{"limit":40}`}}},
+		{"a name of the wrong type", `[{"code":"c","amount":500,"paidAt":` + at + `,"name":{}}]`, []menutest.Broken{
 			{"/0/name", violation.TypeMismatch, `{"got":"object","want":"string"}`},
 		}},
 		{"too many", `[` + strings.Repeat(`{"code":"c","amount":500,"paidAt":`+at+`},`, 100) + `{}]`, []menutest.Broken{{"", violation.LimitExceeded, `{"limit":100}`}}},
-		{"as many as are read, and too little together", `[` + strings.Repeat(`{"code":"c","amount":1,"paidAt":`+at+`},`, 99) + `{"code":"c","amount":0,"paidAt":` + at + `}]`, []menutest.Broken{
+		{"the maximum number, with a sum below the total", `[` + strings.Repeat(`{"code":"c","amount":1,"paidAt":`+at+`},`, 99) + `{"code":"c","amount":0,"paidAt":` + at + `}]`, []menutest.Broken{
 			{"/99/amount", violation.AmountInsufficient, `{"total":199.9}`},
 		}},
-		{"too little", `[{"code":"c","amount":199.89,"paidAt":` + at + `}]`, []menutest.Broken{{"/0/amount", violation.AmountInsufficient, `{"total":199.9}`}}},
+		{"less than the total", `[{"code":"c","amount":199.89,"paidAt":` + at + `}]`, []menutest.Broken{{"/0/amount", violation.AmountInsufficient, `{"total":199.9}`}}},
 		{
-			"too little together", `[{"code":"c","Amount":"100","paidAt":` + at + `},{"code":"d","Amount":99.8999,"paidAt":` + at + `}]`,
+			"a sum below the total", `[{"code":"c","Amount":"100","paidAt":` + at + `},{"code":"d","Amount":99.8999,"paidAt":` + at + `}]`,
 			[]menutest.Broken{{"/1/Amount", violation.AmountInsufficient, `{"total":199.9}`}},
 		},
 	} {
@@ -83,7 +83,7 @@ func TestPaymentsThatMayNotBeSent(t *testing.T) {
 	}
 }
 
-func TestPaymentsAsTheyAreSent(t *testing.T) {
+func TestSentPayments(t *testing.T) {
 	t.Parallel()
 	short := `[{"code":"c","amount":"1.50","paidAt":"2026-05-01T12:00:00.5Z","Tip":{"a":1e2}}]`
 	under := ordering.DefaultConfig()
@@ -101,13 +101,13 @@ func TestPaymentsAsTheyAreSent(t *testing.T) {
 			`[{"code":"42","amount":199.8,"paidAt":"2026-05-01T12:00:00+03:00","name":"card"},{"code":"d","amount":0.1,"paidAt":"2026-05-01T12:00:00+03:00","name":""}]`,
 		},
 		{
-			"too little on the compatible API, unknown fields passed on",
+			"less than the total on the compatible API, unknown fields passed on",
 			ordering.DefaultConfig(),
 			changing(upstream.OpPay, short, compat),
 			`[{"code":"c","amount":1.5,"paidAt":"2026-05-01T12:00:00.5Z","name":"","Tip":{"a":100}}]`,
 		},
 		{
-			"too little where it is allowed", under, changing(upstream.OpPay, short),
+			"less than the total, allowed by the setting", under, changing(upstream.OpPay, short),
 			`[{"code":"c","amount":1.5,"paidAt":"2026-05-01T12:00:00.5Z","name":""}]`,
 		},
 	} {

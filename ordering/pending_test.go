@@ -19,7 +19,7 @@ import (
 	"larder/ordering"
 )
 
-func TestFinishIsTriedAgain(t *testing.T) {
+func TestFinishIsRetried(t *testing.T) {
 	t.Parallel()
 	for _, how := range []journaltest.Failure{journaltest.FailBefore, journaltest.FailAfter} {
 		synctest.Test(t, func(t *testing.T) {
@@ -44,8 +44,8 @@ func TestFinishIsTriedAgain(t *testing.T) {
 	}
 }
 
-// TestFinishLost: while the journal is down, the outcome of a call is returned, and it is
-// recorded when the journal is back.
+// While the journal is down, the outcome of a call is returned. It is recorded when the
+// journal is back.
 func TestFinishLost(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -55,11 +55,11 @@ func TestFinishLost(t *testing.T) {
 		want ordering.Outcome
 	}{
 		{"placed", upstream.OpCreate, nil, ordering.OutcomeDone},
-		{"refused", upstream.OpCreate, definiteNo(t), ordering.OutcomeRefused},
+		{"refused", upstream.OpCreate, certainRefusal(t), ordering.OutcomeRefused},
 		{"not sent", upstream.OpCreate, notSent(), ordering.OutcomeNotSent},
 		{"unknown", upstream.OpCreate, lostAnswer(), ordering.OutcomeUnknown},
 		{"paid", upstream.OpPay, nil, ordering.OutcomeDone},
-		{"pay refused", upstream.OpPay, definiteNo(t), ordering.OutcomeRefused},
+		{"pay refused", upstream.OpPay, certainRefusal(t), ordering.OutcomeRefused},
 		{"closed", upstream.OpComplete, nil, ordering.OutcomeDone},
 		{"rejected", upstream.OpReject, nil, ordering.OutcomeDone},
 	} {
@@ -81,17 +81,17 @@ func TestFinishLost(t *testing.T) {
 					}
 					got, err := ask()
 					if err != nil || got.Call.Outcome != tc.want {
-						t.Fatalf("answered %+v, %v; want %s", got, err, tc.want)
+						t.Fatalf("result %+v, %v; want %s", got, err, tc.want)
 					}
 					if err := h.Sweep(t.Context()); !is[*ordering.JournalError](err) {
-						t.Errorf("Sweep() while the journal is away = %v", err)
+						t.Errorf("Sweep() while the journal is down = %v", err)
 					}
 					h.journal.Fail(nil)
 					if err := h.Sweep(t.Context()); err != nil {
 						t.Errorf("Sweep() = %v", err)
 					}
 					if diff := cmp.Diff(got.Record, h.record(t, got.Record.Ref), cmpopts.EquateEmpty()); diff != "" {
-						t.Errorf("recorded otherwise than answered (-answered +recorded):\n%s", diff)
+						t.Errorf("the record differs from the result (-result +record):\n%s", diff)
 					}
 					want := []string{"order.result_recorded_late " + string(tc.op) + " " + string(tc.want)}
 					if diff := cmp.Diff(want, h.happened()); diff != "" {
@@ -99,7 +99,7 @@ func TestFinishLost(t *testing.T) {
 					}
 					for _, line := range h.log.AllEntries() {
 						if fault, has := line.Data[logrus.ErrorKey]; has && line.Data["event"] == "order.result_recorded_late" {
-							t.Errorf("what was written late is logged with an error: %v", fault)
+							t.Errorf("the late write is logged with an error: %v", fault)
 						}
 					}
 					if err := h.Sweep(t.Context()); err != nil || len(h.happened()) != 1 {
@@ -111,8 +111,8 @@ func TestFinishLost(t *testing.T) {
 	}
 }
 
-// TestBeginLost: a call that the journal may have opened despite an error is not sent and
-// does not stay open.
+// A call that the journal may have opened despite an error is not sent and does not stay
+// open.
 func TestBeginLost(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t, ordering.DefaultConfig())
@@ -137,7 +137,7 @@ func TestBeginLost(t *testing.T) {
 	h.placed(t)
 }
 
-func TestSweptThenLate(t *testing.T) {
+func TestLateResultAfterSweep(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t, ordering.DefaultConfig())
 	h.service.answers(func(ctx context.Context, _ exchange) (upstream.Created, error) {
@@ -151,7 +151,7 @@ func TestSweptThenLate(t *testing.T) {
 		}
 		got, err := h.Place(ctx, placing())
 		if err != nil || !got.Replayed || got.Call.Outcome != ordering.OutcomeUnknown {
-			t.Errorf("the same meanwhile = %+v, %v; want it unknown", got, err)
+			t.Errorf("the same request before the late result = %+v, %v; want it unknown", got, err)
 		}
 		return done("765")
 	})
@@ -164,8 +164,8 @@ func TestSweptThenLate(t *testing.T) {
 	}
 }
 
-// TestContradiction: the outcome of a call contradicts a person's resolution.
-func TestContradiction(t *testing.T) {
+// The outcome of a call contradicts the resolution of an operator.
+func TestResultThatContradictsAResolution(t *testing.T) {
 	t.Parallel()
 	for _, late := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -200,7 +200,7 @@ func TestContradiction(t *testing.T) {
 			}
 			if late {
 				h.pass(time.Minute)
-				// Another instance sweeps, and a person resolves.
+				// Another instance sweeps, and an operator resolves.
 				h.journal.Fail(nil)
 				if _, err := h.journal.Sweep(t.Context(), "main"); err != nil {
 					t.Fatal(err)
@@ -212,19 +212,19 @@ func TestContradiction(t *testing.T) {
 					t.Errorf("Sweep() = %v", err)
 				}
 			} else if got.Call.Outcome != ordering.OutcomeRefused || got.Call.Contradicted != ordering.OutcomeDone {
-				t.Errorf("Place() = %+v; want what the person said", got.Call)
+				t.Errorf("Place() = %+v; want the operator's resolution", got.Call)
 			}
 			r := h.record(t, got.Record.Ref)
 			if r.State != ordering.StateRefused || r.Calls[0].Contradicted != ordering.OutcomeDone {
-				t.Errorf("record %+v; want the resolution to stand, contradicted", r)
+				t.Errorf("record %+v; want the resolution, marked as contradicted", r)
 			}
 			if all := h.happened(); !slices.Contains(all, "order.outcome_conflict create done") {
-				t.Errorf("events %v, want the contradiction", all)
+				t.Errorf("events %v, want the conflict", all)
 			}
 			if last := h.log.LastEntry(); last.Data["event"] != "order.outcome_conflict" || last.Level.String() != "error" {
 				t.Errorf("logged %+v", last)
 			} else if last.Data["foundOrderID"] != "765" {
-				t.Errorf("logged %+v; want the order that nobody wants by its orderID", last.Data)
+				t.Errorf("logged %+v; want the orderID of the order that the resolution declared not placed", last.Data)
 			}
 		})
 	}
@@ -250,7 +250,7 @@ func TestRecordLost(t *testing.T) {
 		h := newHarness(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) { d.Journal = forgetful{d.Journal, &lost} })
 		got := h.placed(t)
 		if got.Record.State != ordering.StatePlaced || got.Record.OrderID != "765" {
-			t.Errorf("Place() = %+v, want it placed all the same", got.Record)
+			t.Errorf("Place() = %+v, want it placed anyway", got.Record)
 		}
 		lost = false
 		h.failing(journaltest.FailBefore, journaltest.MethodFinish)
@@ -267,9 +267,9 @@ func TestRecordLost(t *testing.T) {
 	})
 }
 
-// TestSweepGoesToTheEnd: Sweep continues although the journal sweeps a hundred calls at a
+// Sweep continues until nothing is left, although the journal sweeps a hundred calls at a
 // time.
-func TestSweepGoesToTheEnd(t *testing.T) {
+func TestSweepOfManyCalls(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) { d.Journal = finishless{d.Journal} })
 	for i := range 250 {
@@ -301,8 +301,8 @@ func (f finishless) Finish(context.Context, ordering.CallResult) (ordering.Recor
 	return ordering.Record{}, ordering.ErrNoOrder
 }
 
-// TestTooMuchWaits: pending results are limited, and lost ones are logged.
-func TestTooMuchWaits(t *testing.T) {
+// The number of pending results is limited. Lost results are logged.
+func TestLimitOfPendingResults(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness(t, ordering.DefaultConfig())
@@ -329,8 +329,8 @@ func TestTooMuchWaits(t *testing.T) {
 	})
 }
 
-// TestOneThatCannotBeWritten: an order that cannot be written does not delay others.
-func TestOneThatCannotBeWritten(t *testing.T) {
+// An order that cannot be written does not delay others.
+func TestUnwritableOrderDoesNotDelayOthers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		bad := ""
@@ -355,7 +355,7 @@ func TestOneThatCannotBeWritten(t *testing.T) {
 		}
 		h.journal.Fail(nil)
 		if err := h.Sweep(t.Context()); err == nil {
-			t.Error("Sweep() says nothing of what could not be written")
+			t.Error("Sweep() returns no error for the result that could not be written")
 		}
 		if n := len(h.happened()); n != 5 {
 			t.Errorf("%d written, want 5: %v", n, h.happened())
@@ -392,7 +392,7 @@ func TestRun(t *testing.T) {
 		synctest.Wait()
 		lines := h.log.AllEntries()
 		if lines = slices.DeleteFunc(lines, func(e *logrus.Entry) bool { return e.Data["event"] == "journal.rule" }); len(lines) != 0 {
-			t.Errorf("a journal that answers was logged: %v", lines[0].Data)
+			t.Errorf("a working journal was logged: %v", lines[0].Data)
 		}
 		h.failing(journaltest.FailBefore, journaltest.MethodFinish)
 		h.placed(t)
@@ -414,7 +414,7 @@ func TestRun(t *testing.T) {
 			t.Errorf("the failing journal was logged %d times, want once", failures)
 		}
 
-		// When Run ends, one call is in flight, and its result waits for the journal.
+		// When Run ends, one call is in progress, and another result waits for the journal.
 		begun, answer := make(chan struct{}), make(chan struct{})
 		h.service.answers(func(context.Context, exchange) (upstream.Created, error) {
 			close(begun)
@@ -457,11 +457,11 @@ func (h *harness) wantSilent(tb testing.TB) {
 		}
 		for _, private := range []string{soupKey, "dishList", "expectedAt"} {
 			if strings.Contains(line, private) {
-				tb.Errorf("the log says %q: %s", private, line)
+				tb.Errorf("the log contains %q: %s", private, line)
 			}
 		}
 		if e.Data["event"] == "" || e.Data["event"] == nil {
-			tb.Errorf("a line without event: %s", line)
+			tb.Errorf("a log line without an event: %s", line)
 		}
 	}
 }

@@ -35,7 +35,7 @@ func TestPlace(t *testing.T) {
 	}
 	want := string(checked.Order)
 	if calls := h.service.calls(); len(calls) != 1 || calls[0].body != want {
-		t.Errorf("sent %+v; want once what validate shows: %s", calls, want)
+		t.Errorf("sent %+v; want one call, with the body of validate: %s", calls, want)
 	}
 	r := got.Record
 	if len(r.Ref) != 26 || r.OrderID != "765" || r.State != ordering.StatePlaced || r.Total.Decimal.String() != "199.9" ||
@@ -52,15 +52,15 @@ func TestPlace(t *testing.T) {
 		t.Error("replayed")
 	}
 	if diff := cmp.Diff(r, h.record(t, r.Ref)); diff != "" {
-		t.Errorf("the record read anew (-given +read):\n%s", diff)
+		t.Errorf("the record in the journal (-returned +read):\n%s", diff)
 	}
 	body, err := h.journal.Body(t.Context(), r.Connection, r.Ref, c.Number)
 	if err != nil || string(body) != want {
-		t.Errorf("Body() = %s, %v; want what was sent", body, err)
+		t.Errorf("Body() = %s, %v; want the sent body", body, err)
 	}
 }
 
-func TestPlaceBeginsNothing(t *testing.T) {
+func TestOrdersThatAreNotSent(t *testing.T) {
 	t.Parallel()
 	other := errors.New("other")
 	for _, tc := range []struct {
@@ -81,7 +81,7 @@ func TestPlaceBeginsNothing(t *testing.T) {
 		{"no lookup", placing(), func(h *harness) { h.failing(journaltest.FailBefore, journaltest.MethodLookup) }, is[*ordering.JournalError]},
 		{"not ready", placing(), func(h *harness) { h.failing(journaltest.FailBefore, journaltest.MethodReady) }, is[*ordering.JournalError]},
 		{"not recorded", placing(), func(h *harness) { h.failing(journaltest.FailBefore, journaltest.MethodBegin) }, is[*ordering.JournalError]},
-		{"recorded, and the answer lost", placing(), func(h *harness) { h.failing(journaltest.FailAfter, journaltest.MethodBegin) }, is[*ordering.JournalError]},
+		{"recorded, and the response is lost", placing(), func(h *harness) { h.failing(journaltest.FailAfter, journaltest.MethodBegin) }, is[*ordering.JournalError]},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -107,7 +107,7 @@ func TestPlaceBeginsNothing(t *testing.T) {
 	}
 }
 
-func TestClientThatHasLeftIsNotServed(t *testing.T) {
+func TestNothingIsSentAfterTheClientDisconnected(t *testing.T) {
 	t.Parallel()
 	ctx, hangUp := context.WithCancel(t.Context())
 	h := newHarness(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) { d.Journal = leaving{d.Journal, hangUp} })
@@ -127,14 +127,14 @@ type leaving struct {
 
 func (l leaving) Ready(context.Context, string) error { l.hangUp(); return nil }
 
-func TestClientsDisconnectEndsNoCall(t *testing.T) {
+func TestDisconnectDoesNotEndACall(t *testing.T) {
 	t.Parallel()
 	ctx, hangUp := context.WithCancel(t.Context())
 	h := newHarness(t, ordering.DefaultConfig())
 	h.service.answers(func(call context.Context, _ exchange) (upstream.Created, error) {
 		hangUp()
 		if call.Err() != nil {
-			t.Errorf("the call ended with its client: %v", call.Err())
+			t.Errorf("the call ended when its client disconnected: %v", call.Err())
 		}
 		if limit, ok := call.Deadline(); !ok || time.Until(limit) > 20*time.Second {
 			t.Errorf("the call's limit is %v, %t; want 20 s", limit, ok)
@@ -157,17 +157,17 @@ func TestOutcomes(t *testing.T) {
 		answer *ordering.Answer
 		free   bool
 	}{
-		{"refused", definiteNo(t), ordering.OutcomeRefused, ordering.StateRefused, &ordering.Answer{
+		{"refused", certainRefusal(t), ordering.OutcomeRefused, ordering.StateRefused, &ordering.Answer{
 			Status: 500, ContentType: "application/json", Code: "pos_close_order", Msg: "not paid", RequestID: "r-9",
 			Body: []byte(`{"code":"pos_close_order","msg":"not paid","requestId":"r-9","errors":null}`),
 		}, false},
-		{"never reached", notSent(), ordering.OutcomeNotSent, ordering.StateNotSent, nil, true},
-		{"turned away", turnedAway(), ordering.OutcomeNotSent, ordering.StateNotSent, &ordering.Answer{
+		{"not reached", notSent(), ordering.OutcomeNotSent, ordering.StateNotSent, nil, true},
+		{"rejected before execution", turnedAway(), ordering.OutcomeNotSent, ordering.StateNotSent, &ordering.Answer{
 			Status: 503, Code: "busy", RetryAfter: 7 * time.Second, Body: []byte("later"),
 		}, true},
-		{"perhaps done", lostAnswer(), ordering.OutcomeUnknown, ordering.StateUnknown, nil, false},
-		{"an error that says nothing of the effect", errors.New("other"), ordering.OutcomeUnknown, ordering.StateUnknown, nil, false},
-		{"an answer without orderID", nil, ordering.OutcomeUnknown, ordering.StateUnknown, &ordering.Answer{Status: 201, Cut: true}, false},
+		{"may have been executed", lostAnswer(), ordering.OutcomeUnknown, ordering.StateUnknown, nil, false},
+		{"an error without an effect", errors.New("other"), ordering.OutcomeUnknown, ordering.StateUnknown, nil, false},
+		{"a response without orderID", nil, ordering.OutcomeUnknown, ordering.StateUnknown, &ordering.Answer{Status: 201, Cut: true}, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -186,20 +186,19 @@ func TestOutcomes(t *testing.T) {
 				t.Errorf("answer (-want +got):\n%s", diff)
 			}
 			if wait := map[bool]time.Duration{true: 7 * time.Second}[tc.free]; got.RetryAfter != wait {
-				t.Errorf("try again after %v, want %v", got.RetryAfter, wait)
+				t.Errorf("retry after %v, want %v", got.RetryAfter, wait)
 			}
 			h.service.answers(nil)
 			again, err := h.Place(t.Context(), placing())
 			if err != nil || again.Replayed == tc.free {
-				t.Errorf("the same again = %+v, %v; want it replayed: %t", again, err, !tc.free)
+				t.Errorf("the same request again = %+v, %v; want it replayed: %t", again, err, !tc.free)
 			}
 		})
 	}
 }
 
-// TestThroughTheClient: the record contains each attempt of the call and the service's
-// answer.
-func TestThroughTheClient(t *testing.T) {
+// The record contains each attempt of the call and the service's response.
+func TestAttemptsAreRecorded(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		name, answer string
@@ -209,9 +208,9 @@ func TestThroughTheClient(t *testing.T) {
 	}{
 		{"done", `{"result":{"orderId":12345678901234567890}}`, 201, ordering.OutcomeDone, ""},
 		{"refused", `{"code":"order_validation","msg":"no","requestId":"1","errors":null}`, 400, ordering.OutcomeRefused, "order_validation"},
-		{"perhaps done", `oops`, 502, ordering.OutcomeUnknown, ""},
-		{"a good answer that lacks the orderID", `{"result":{}}`, 201, ordering.OutcomeUnknown, ""},
-		{"turned away", ``, 401, ordering.OutcomeNotSent, ""},
+		{"may have been executed", `oops`, 502, ordering.OutcomeUnknown, ""},
+		{"a success without the orderID", `{"result":{}}`, 201, ordering.OutcomeUnknown, ""},
+		{"rejected before execution", ``, 401, ordering.OutcomeNotSent, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -223,10 +222,10 @@ func TestThroughTheClient(t *testing.T) {
 			}
 			tries := got.Call.Attempts
 			if len(tries) == 0 {
-				t.Fatal("no try is kept")
+				t.Fatal("no attempt is recorded")
 			}
 			if last := tries[len(tries)-1]; last.Status != tc.status || last.Outcome != tc.want || last.Code != tc.code || last.At.IsZero() {
-				t.Errorf("last try %+v, want status %d, %s, code %q", last, tc.status, tc.want, tc.code)
+				t.Errorf("last attempt %+v, want status %d, %s, code %q", last, tc.status, tc.want, tc.code)
 			}
 			if tc.want == ordering.OutcomeDone && got.Record.OrderID != "12345678901234567890" {
 				t.Errorf("orderID %q", got.Record.OrderID)
@@ -240,7 +239,7 @@ func TestReplay(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		err  error
-	}{{"done", nil}, {"refused", definiteNo(t)}, {"unknown", lostAnswer()}} {
+	}{{"done", nil}, {"refused", certainRefusal(t)}, {"unknown", lostAnswer()}} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			h := newHarness(t, ordering.DefaultConfig())
@@ -251,7 +250,7 @@ func TestReplay(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// Much later, the dish is gone, the time has passed, the journal rejects new
+			// Much later, the dish was removed, its expected time has passed, the journal rejects new
 			// orders, and the body has another spelling.
 			h.service.answers(nil)
 			h.pass(23 * time.Hour)
@@ -275,7 +274,7 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-func TestKeyForSomethingElse(t *testing.T) {
+func TestReusedKey(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t, ordering.DefaultConfig())
 	first := h.placed(t)
@@ -300,13 +299,13 @@ func TestKeyForSomethingElse(t *testing.T) {
 		"no key, again":      placing(func(p *placeRequest) { p.Key = "" }),
 	} {
 		if got, err := h.Place(t.Context(), p); err != nil || got.Replayed || got.Record.Ref == first.Record.Ref {
-			t.Errorf("%s: Place() = %+v, %v; want an order of its own", name, got, err)
+			t.Errorf("%s: Place() = %+v, %v; want another order", name, got, err)
 		}
 	}
 	h.wantSent(t, 5)
 }
 
-func TestManyWithOneKey(t *testing.T) {
+func TestConcurrentRequestsWithOneKey(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness(t, ordering.DefaultConfig())
@@ -343,7 +342,7 @@ func TestManyWithOneKey(t *testing.T) {
 	})
 }
 
-// blind is a journal whose Lookup finds no key, as if the key was taken just afterwards.
+// blind is a journal whose Lookup finds no key, as if the key was used just afterwards.
 type blind struct{ ordering.Journal }
 
 func (b blind) Lookup(ctx context.Context, connection string, hash func([]byte) string) (ordering.Record, int, error) {
@@ -351,7 +350,7 @@ func (b blind) Lookup(ctx context.Context, connection string, hash func([]byte) 
 	return ordering.Record{}, 0, ordering.ErrKeyFree
 }
 
-func TestKeyTakenJustThen(t *testing.T) {
+func TestKeyUsedAfterLookup(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) { d.Journal = blind{d.Journal} })
 	first := h.placed(t)
@@ -374,11 +373,11 @@ func (l lacking) Lookup(ctx context.Context, connection string, hash func([]byte
 	return r, 99, err
 }
 
-func TestJournalThatLacksTheCall(t *testing.T) {
+func TestJournalWithoutTheCall(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) { d.Journal = lacking{d.Journal} })
 	h.placed(t)
 	if _, err := h.Place(t.Context(), placing()); !is[*ordering.JournalError](err) {
-		t.Errorf("Place() = %v, want a journal that is wrong", err)
+		t.Errorf("Place() = %v, want an error of the journal", err)
 	}
 }

@@ -18,7 +18,7 @@ func TestRefs(t *testing.T) {
 	for range 1000 {
 		ref := refs()
 		if !shape.MatchString(ref) || seen[ref] {
-			t.Fatalf("reference %q: no 26 characters of Crockford's base 32, or seen before", ref)
+			t.Fatalf("reference %q: not 26 characters of Crockford's base 32, or not unique", ref)
 		}
 		if seen[ref] = true; ref[:10] < last {
 			t.Fatalf("reference %q sorts before %q", ref, last)

@@ -17,7 +17,7 @@ func someReasons() []upstream.Reason {
 	return []upstream.Reason{{ID: "1", Reason: "Too late", Type: "simple"}, {ID: "2", Reason: "Other", Type: "Text"}}
 }
 
-func TestRejectionsThatMayNotBeSent(t *testing.T) {
+func TestInvalidRejections(t *testing.T) {
 	t.Parallel()
 	required := func(path, field string) []menutest.Broken {
 		return []menutest.Broken{{path, violation.FieldRequired, `{"field":"` + field + `"}`}}
@@ -27,15 +27,15 @@ func TestRejectionsThatMayNotBeSent(t *testing.T) {
 		reasons    []upstream.Reason
 		want       []menutest.Broken
 	}{
-		{"no object", `[]`, someReasons(), []menutest.Broken{{"", violation.TypeMismatch, `{"got":"array","want":"object"}`}}},
+		{"not an object", `[]`, someReasons(), []menutest.Broken{{"", violation.TypeMismatch, `{"got":"array","want":"object"}`}}},
 		{"no reason", `{}`, someReasons(), required("/rejectionReasonID", "rejectionReasonID")},
 		{"an empty reason", `{"rejectionReasonId":""}`, someReasons(), required("/rejectionReasonId", "rejectionReasonID")},
 		{"a reason that is not listed", `{"RejectionReasonID":"3","rejectionReasonText":"x"}`, someReasons(), []menutest.Broken{
 			{"/RejectionReasonID", violation.ValueNotAllowed, `{"allowed":["1","2"]}`},
 		}},
 		{"a reason that needs a text", `{"rejection_reason_id":2}`, someReasons(), required("/rejectionReasonText", "rejectionReasonText")},
-		{"a text of nothing", `{"rejectionReasonText":"  ","rejectionReasonID":"2"}`, someReasons(), required("/rejectionReasonText", "rejectionReasonText")},
-		{"other kinds", `{"rejectionReasonID":{},"rejectionReasonText":1}`, someReasons(), []menutest.Broken{
+		{"a blank text", `{"rejectionReasonText":"  ","rejectionReasonID":"2"}`, someReasons(), required("/rejectionReasonText", "rejectionReasonText")},
+		{"wrong types", `{"rejectionReasonID":{},"rejectionReasonText":1}`, someReasons(), []menutest.Broken{
 			{"/rejectionReasonID", violation.TypeMismatch, `{"got":"object","want":"identifier"}`},
 			{"/rejectionReasonText", violation.TypeMismatch, `{"got":"number","want":"string"}`},
 		}},
@@ -58,7 +58,7 @@ func TestRejectionsThatMayNotBeSent(t *testing.T) {
 	}
 }
 
-func TestRejectionsAsTheyAreSent(t *testing.T) {
+func TestSentRejections(t *testing.T) {
 	t.Parallel()
 	camel := func(c *ordering.ChangeRequest) { c.FieldCase = upstream.FieldCaseCamel }
 	for _, tc := range []struct {
@@ -73,7 +73,7 @@ func TestRejectionsAsTheyAreSent(t *testing.T) {
 			`{"rejectionReasonID":"1","rejectionReasonText":""}`,
 		},
 		{
-			"with a text; unknown fields passed on, the restaurant not", someReasons(), nil,
+			"with a text; unknown fields are passed on, except the restaurant", someReasons(), nil,
 			changing(upstream.OpReject, `{"x":[1.50],"restaurantId":"r-1","rejectionReasonText":"Нет", "REJECTIONREASONID":"2"}`, compat),
 			`{"rejectionReasonID":"2","rejectionReasonText":"Нет","x":[1.50]}`,
 		},
@@ -94,7 +94,7 @@ func TestRejectionsAsTheyAreSent(t *testing.T) {
 			}
 		})
 	}
-	t.Run("nobody can tell the reasons", func(t *testing.T) {
+	t.Run("the reasons are not available", func(t *testing.T) {
 		t.Parallel()
 		h := newHarness(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) { d.Reasons = nil })
 		h.placed(t)
@@ -119,8 +119,8 @@ func TestRejection_RefreshesReasons(t *testing.T) {
 		{name: "reasons were turned off", cached: someReasons(), body: none, refreshes: 1},
 		{name: "reasons were turned on", listed: someReasons(), body: withReason, refreshes: 1},
 		{name: "a reason is new", cached: someReasons()[1:], listed: someReasons(), body: withReason, refreshes: 1},
-		{name: "a reason that nobody lists", cached: someReasons(), listed: someReasons()[1:], body: withReason, refreshes: 0},
-		{name: "wrong all the same", cached: someReasons(), listed: someReasons(), body: none, refused: true, refreshes: 1},
+		{name: "a reason that was removed", cached: someReasons(), listed: someReasons()[1:], body: withReason, refreshes: 0},
+		{name: "wrong after the refresh too", cached: someReasons(), listed: someReasons(), body: none, refused: true, refreshes: 1},
 		{name: "the refresh fails", cached: someReasons(), fails: true, body: none, refused: true, refreshes: 1},
 		{name: "the service refuses", cached: someReasons(), refuses: true, body: withReason, refreshes: 1},
 		{name: "the body cannot be read", cached: someReasons(), body: `{"rejectionReasonID":{}}`, refused: true, refreshes: 0},
@@ -134,7 +134,7 @@ func TestRejection_RefreshesReasons(t *testing.T) {
 					defer h.mu.Unlock()
 					refreshes++
 					if connection != "main" {
-						t.Errorf("the reasons of %q are refreshed", connection)
+						t.Errorf("the reasons of the wrong connection %q are refreshed", connection)
 					}
 					if !tc.fails {
 						h.reasons = tc.listed
@@ -145,7 +145,7 @@ func TestRejection_RefreshesReasons(t *testing.T) {
 			h.reasons = tc.cached
 			h.placed(t)
 			if tc.refuses {
-				h.service.fails(definiteNo(t))
+				h.service.fails(certainRefusal(t))
 			}
 			result, err := h.Change(t.Context(), changing(upstream.OpReject, tc.body))
 			switch {

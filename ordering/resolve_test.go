@@ -15,8 +15,7 @@ import (
 	"larder/ordering/violation"
 )
 
-// unknown returns a harness with an order whose last operation's outcome is
-// unknown.
+// unknown returns a harness with an order. The outcome of its last operation is unknown.
 func unknown(tb testing.TB, op ordering.Operation) (*harness, ordering.Result) {
 	tb.Helper()
 	h := newHarness(tb, ordering.DefaultConfig())
@@ -90,25 +89,25 @@ func TestResolve(t *testing.T) {
 			if tc.op == upstream.OpCreate {
 				again, err := h.Place(t.Context(), placing())
 				if err != nil || !again.Replayed || again.Call.Outcome != tc.want {
-					t.Errorf("the same order again = %+v, %v; want what it was resolved to", again, err)
+					t.Errorf("the same order again = %+v, %v; want the resolution", again, err)
 				}
 				return
 			}
 			again, err := h.Change(t.Context(), changing(tc.op, bodyOf(tc.op)))
 			if err != nil || again.Replayed != (tc.how == ordering.ResolvedDone) {
-				t.Errorf("the same again = %+v, %v; want it replayed only when it was done", again, err)
+				t.Errorf("the same request again = %+v, %v; want it replayed only if it was done", again, err)
 			}
 		})
 	}
 }
 
-func TestSendAgain(t *testing.T) {
+func TestRetryOfAnUnknownCall(t *testing.T) {
 	t.Parallel()
 	for _, op := range []ordering.Operation{upstream.OpCreate, upstream.OpPay, upstream.OpComplete, upstream.OpReject} {
 		t.Run(string(op), func(t *testing.T) {
 			t.Parallel()
 			h, was := unknown(t, op)
-			h.service.fails(definiteNo(t))
+			h.service.fails(certainRefusal(t))
 			got, err := h.Resolve(t.Context(), resolution(was.Record.Ref, op, ordering.ResolvedRetry))
 			if err != nil || got.Call.Outcome != ordering.OutcomeRefused || got.Call.Number != was.Call.Number+1 ||
 				got.Call.RequestID != "request-3" {
@@ -134,7 +133,7 @@ func TestSendAgain(t *testing.T) {
 	}
 }
 
-func TestSentAgainAndDone(t *testing.T) {
+func TestSuccessfulRetry(t *testing.T) {
 	t.Parallel()
 	h, was := unknown(t, upstream.OpCreate)
 	got, err := h.Resolve(t.Context(), resolution(was.Record.Ref, upstream.OpCreate, ordering.ResolvedRetry))
@@ -152,16 +151,16 @@ func TestSentAgainAndDone(t *testing.T) {
 	h.wantSent(t, 2)
 }
 
-func TestResolveChangesNothing(t *testing.T) {
+func TestRejectedResolutionsChangeNothing(t *testing.T) {
 	t.Parallel()
 	h, was := unknown(t, upstream.OpCreate)
 	for name, tc := range map[string]struct {
 		change func(*ordering.ResolveRequest)
 		want   []menutest.Broken
 	}{
-		"an orderID that leads elsewhere": {func(r *ordering.ResolveRequest) { r.OrderID = "../1" }, []menutest.Broken{{"/orderID", violation.ValueNotAllowed, `{"allowed":["an orderID that is valid in a URL path"]}`}}},
-		"no orderID":                      {func(r *ordering.ResolveRequest) { r.OrderID = "" }, []menutest.Broken{{"/orderID", violation.FieldRequired, `{"field":"orderID"}`}}},
-		"no such outcome and operation": {func(r *ordering.ResolveRequest) { r.Resolution, r.Operation = "maybe", upstream.OpMenu }, []menutest.Broken{
+		"an orderID that is a path": {func(r *ordering.ResolveRequest) { r.OrderID = "../1" }, []menutest.Broken{{"/orderID", violation.ValueNotAllowed, `{"allowed":["an orderID that is valid in a URL path"]}`}}},
+		"no orderID":                {func(r *ordering.ResolveRequest) { r.OrderID = "" }, []menutest.Broken{{"/orderID", violation.FieldRequired, `{"field":"orderID"}`}}},
+		"an unknown outcome and operation": {func(r *ordering.ResolveRequest) { r.Resolution, r.Operation = "maybe", upstream.OpMenu }, []menutest.Broken{
 			{"/operation", violation.ValueNotAllowed, `{"allowed":["create","pay","complete","reject"]}`},
 			{"/outcome", violation.ValueNotAllowed, `{"allowed":["done","not_done","send_again"]}`},
 		}},
@@ -181,12 +180,12 @@ func TestResolveChangesNothing(t *testing.T) {
 		fails      journaltest.Method
 		want       func(error) bool
 	}{
-		"another's order":            {func() ordering.ResolveRequest { w := again; w.Connections = []string{"second"}; return w }(), "", noOrder},
-		"an operation never made":    {resolution(was.Record.Ref, upstream.OpPay, ordering.ResolvedRetry), "", is[*ordering.StateError]},
-		"not resolved":               {resolution(was.Record.Ref, upstream.OpCreate, ordering.ResolvedDone), journaltest.MethodResolve, is[*ordering.JournalError]},
-		"no body":                    {again, journaltest.MethodBody, is[*ordering.JournalError]},
-		"not ready":                  {again, journaltest.MethodReady, is[*ordering.JournalError]},
-		"sending again not recorded": {again, journaltest.MethodResolve, is[*ordering.JournalError]},
+		"an order of another connection": {func() ordering.ResolveRequest { w := again; w.Connections = []string{"second"}; return w }(), "", noOrder},
+		"an operation without a call":    {resolution(was.Record.Ref, upstream.OpPay, ordering.ResolvedRetry), "", is[*ordering.StateError]},
+		"not resolved":                   {resolution(was.Record.Ref, upstream.OpCreate, ordering.ResolvedDone), journaltest.MethodResolve, is[*ordering.JournalError]},
+		"no body":                        {again, journaltest.MethodBody, is[*ordering.JournalError]},
+		"not ready":                      {again, journaltest.MethodReady, is[*ordering.JournalError]},
+		"the retry is not recorded":      {again, journaltest.MethodResolve, is[*ordering.JournalError]},
 	} {
 		h.failing(journaltest.FailBefore, tc.fails)
 		if _, err := h.Resolve(t.Context(), tc.resolution); !tc.want(err) {
@@ -198,19 +197,19 @@ func TestResolveChangesNothing(t *testing.T) {
 		Journal: h.journal,
 	})
 	if _, err := gone.Resolve(t.Context(), again); !errors.Is(err, ordering.ErrUnknownConnection) {
-		t.Errorf("a connection that is gone: Resolve() = %v", err)
+		t.Errorf("a removed connection: Resolve() = %v", err)
 	}
 	staying := newHarness(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) { d.Journal = deaf{h.journal} })
 	if _, err := staying.Resolve(left, again); !is[*ordering.NotSentError](err) {
-		t.Errorf("for an operator that has left: Resolve() = %v", err)
+		t.Errorf("an operator who has disconnected: Resolve() = %v", err)
 	}
 	h.wantSent(t, 1)
 	if r := h.record(t, was.Record.Ref); r.State != ordering.StateUnknown || r.Calls[0].Resolved != nil {
-		t.Errorf("record %+v, want it as it was", r)
+		t.Errorf("record %+v, want it unchanged", r)
 	}
 }
 
-// deaf is a journal that ignores the end of the context of reads.
+// deaf is a journal whose reads ignore the end of their context.
 type deaf struct{ ordering.Journal }
 
 func (d deaf) Record(ctx context.Context, connections []string, ref string) (ordering.Record, error) {
@@ -223,17 +222,17 @@ func (d deaf) Body(ctx context.Context, connection, ref string, call int) ([]byt
 
 func (d deaf) Ready(context.Context, string) error { return nil }
 
-// TestSentAgainMeanwhile: a client that still waits for a call that was sent again gets the
-// result of the new call, not a refusal.
-func TestSentAgainMeanwhile(t *testing.T) {
+// A client still waits for a call that an operator sends again. It gets the result of the
+// new call, not a refusal.
+func TestRetryWhileAClientWaits(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		name   string
 		second func() (upstream.Created, error)
 		want   ordering.Outcome
 	}{
-		{"and taken", func() (upstream.Created, error) { return done("765") }, ordering.OutcomeDone},
-		{"and lost", func() (upstream.Created, error) { return upstream.Created{}, lostAnswer() }, ordering.OutcomeUnknown},
+		{"the retry is accepted", func() (upstream.Created, error) { return done("765") }, ordering.OutcomeDone},
+		{"the response to the retry is lost", func() (upstream.Created, error) { return upstream.Created{}, lostAnswer() }, ordering.OutcomeUnknown},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

@@ -11,17 +11,16 @@ import (
 	"larder/ordering"
 )
 
-// TestWhatIsRightIsPlaced: generated valid orders for the sandbox's menus are accepted and
-// placed.
-func TestWhatIsRightIsPlaced(t *testing.T) {
+// Generated valid orders for the sandbox's menus are accepted and placed.
+func TestValidOrdersArePlaced(t *testing.T) {
 	t.Parallel()
 	g := sandbox.Generate{Restaurants: 2, Products: 300, Seed: 7}
 	for name, m := range map[string]struct {
 		id  string
 		raw []byte
 	}{
-		"the bistro":  {sandbox.BistroID, sandbox.Bistro(sandbox.BistroID, "")},
-		"a generated": {g.RestaurantID(1), g.Menu(1)},
+		"the bistro":       {sandbox.BistroID, sandbox.Bistro(sandbox.BistroID, "")},
+		"a generated menu": {g.RestaurantID(1), g.Menu(1)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -45,7 +44,7 @@ func TestWhatIsRightIsPlaced(t *testing.T) {
 					p.Restaurant, p.Body, p.Key = menu.RestaurantID(m.id), body, ""
 				}))
 				if invalid := (*ordering.InvalidError)(nil); errors.As(err, &invalid) {
-					t.Fatalf("%s: refused for %+v", body, invalid.Violations)
+					t.Fatalf("%s: rejected with %+v", body, invalid.Violations)
 				}
 				if err != nil || placed.Record.State != ordering.StatePlaced || placed.Record.OrderID == "" {
 					t.Fatalf("%s: %+v, %v", body, placed, err)

@@ -9,9 +9,9 @@ import (
 	"larder/ordering"
 )
 
-// TestSendAgainNotRecorded: if it is not known whether the journal opened the new call,
-// nothing is sent, and the call does not stay open.
-func TestSendAgainNotRecorded(t *testing.T) {
+// If it is unknown whether the journal opened the new call, nothing is sent, and the call
+// does not stay open.
+func TestRetryThatIsNotRecorded(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		name  string
@@ -19,8 +19,8 @@ func TestSendAgainNotRecorded(t *testing.T) {
 		state ordering.State
 		calls int
 	}{
-		{"the journal saw nothing", journaltest.FailBefore, ordering.StateUnknown, 1},
-		{"the answer was lost", journaltest.FailAfter, ordering.StateNotSent, 2},
+		{"the journal got nothing", journaltest.FailBefore, ordering.StateUnknown, 1},
+		{"the reply was lost", journaltest.FailAfter, ordering.StateNotSent, 2},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -39,7 +39,7 @@ func TestSendAgainNotRecorded(t *testing.T) {
 	}
 }
 
-// between is a journal that calls a function after a body was read.
+// between is a journal that calls a function after reading a body.
 type between struct {
 	ordering.Journal
 	happens *func()
@@ -54,10 +54,9 @@ func (b between) Body(ctx context.Context, connection, ref string, call int) ([]
 	return body, err
 }
 
-// TestSendAgainOfAnotherCall: a resolution applies to the call that the person saw. If
-// another call became unknown since, it is not resolved, and the body of the first one is
-// not sent for it.
-func TestSendAgainOfAnotherCall(t *testing.T) {
+// A resolution applies to the call that the operator saw. If another call has become unknown
+// since then, that call is not resolved, and the body of the first one is not sent for it.
+func TestRetryAppliesToOneCall(t *testing.T) {
 	t.Parallel()
 	var happens func()
 	h := newHarness(t, ordering.DefaultConfig(), func(h *harness, d *ordering.Deps) { d.Journal = between{h.journal, &happens} })
@@ -77,6 +76,6 @@ func TestSendAgainOfAnotherCall(t *testing.T) {
 	h.wantSent(t, 3)
 	got := h.record(t, was.Record.Ref)
 	if call, busy := got.Busy(); !busy || call.Number != 3 || call.Outcome != ordering.OutcomeUnknown {
-		t.Errorf("call %+v, want the third one unknown still", call)
+		t.Errorf("call %+v, want the third one, still unknown", call)
 	}
 }

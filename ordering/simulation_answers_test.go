@@ -13,7 +13,7 @@ import (
 	"larder/ordering"
 )
 
-// checkAnswer checks an answer.
+// checkAnswer checks the result of a request.
 func (w *world) checkAnswer(a *simRequest, orders map[string]*shown) {
 	if a.err != nil {
 		w.checkError(a, orders)
@@ -21,24 +21,24 @@ func (w *world) checkAnswer(a *simRequest, orders map[string]*shown) {
 	}
 	call, record := a.result.Call, a.result.Record
 	if w.steady && !a.recorded {
-		w.wrong("%s: answered %s, with a steady journal that says otherwise", a, call.Outcome)
+		w.wrong("%s: result %s differs from the record of a healthy journal", a, call.Outcome)
 	}
 	w.seen(string(call.Operation) + " " + string(call.Outcome))
 	if a.resolving != nil {
 		return
 	}
 	if call.Operation != a.operation() || call.Outcome == ordering.OutcomeOpen {
-		w.wrong("%s was answered with a %s that is %s", a, call.Operation, call.Outcome)
+		w.wrong("%s got a %s that is %s", a, call.Operation, call.Outcome)
 	}
 	if call.Outcome == ordering.OutcomeDone {
 		id := record.OrderID
 		if a.changing != nil {
-			id = a.changing.OrderID // an adopted record may have lost it since
+			id = a.changing.OrderID // an adopted record may have lost its orderID
 		}
 		w.checkDone(a, orders[id])
 	}
 	if _, known := w.truth.records[record.Ref]; !known {
-		w.wrong("%s was answered with %s, which the journal has not", a, record.Ref)
+		w.wrong("%s got the record %s, which is not in the journal", a, record.Ref)
 	}
 	w.checkAgain(a)
 }
@@ -48,17 +48,17 @@ func (w *world) checkDone(a *simRequest, o *shown) {
 	r := a.result.Record
 	switch {
 	case o == nil:
-		w.wrong("%s: done, and the service has no order %q", a, r.OrderID)
+		w.wrong("%s: done, but the service has no order %q", a, r.OrderID)
 	case a.placing != nil && (o.Body.Comment != a.label || !r.Total.Decimal.Equal(o.Total)):
 		w.wrong("%s: the order %s is %q of %s", a, o.OrderID, o.Body.Comment, o.Total)
 	case a.operation() == upstream.OpPay && !o.paidWith(a.label),
 		a.operation() == upstream.OpComplete && o.State != "closed",
 		a.operation() == upstream.OpReject && o.State != "rejected":
-		w.wrong("%s: done, and the service says %s, paid %t", a, o.State, o.Paid)
+		w.wrong("%s: done, but the order at the service is %s, paid %t", a, o.State, o.Paid)
 	}
 }
 
-// checkAgain checks that all answers for one key are the same.
+// checkAgain checks that all results for one key are the same.
 func (w *world) checkAgain(a *simRequest) {
 	if a.identity == "" {
 		return
@@ -67,7 +67,7 @@ func (w *world) checkAgain(a *simRequest) {
 		if a.result.Replayed {
 			w.wrong("%s: replayed, although %s frees the key", a, is.Outcome)
 		}
-		return // it freed the key, maybe long before its answer
+		return // it freed the key, maybe long before its result
 	}
 	before := w.truth.answered[a.identity]
 	w.truth.answered[a.identity] = a
@@ -82,23 +82,23 @@ func (w *world) checkAgain(a *simRequest) {
 		was.EndedAt, is.EndedAt = time.Time{}, time.Time{} // by the instance's clock if the journal's reply was lost
 		was.Attempts, is.Attempts = nil, nil               // may arrive late, after a person's resolution
 		if d := cmp.Diff(was, is); !same || d != "" {
-			w.wrong("%s: %s was answered %s, and now %s of %s (-was +is):\n%s",
+			w.wrong("%s: %s had the result %s, and now has %s of %s (-was +is):\n%s",
 				a, before.result.Record.Ref, was.Outcome, is.Outcome, a.result.Record.Ref, d)
 		}
 	case kept && (!same || (is.Outcome.Certain() && is.Outcome != was.Outcome)):
 		if again := w.truth.records[before.result.Record.Ref]; again.Calls[was.Number-1].Resolved == nil {
-			w.wrong("%s: was answered %s of %s, and now %s of %s", a, was.Outcome, before.result.Record.Ref, is.Outcome, a.result.Record.Ref)
+			w.wrong("%s: had the result %s of %s, and now has %s of %s", a, was.Outcome, before.result.Record.Ref, is.Outcome, a.result.Record.Ref)
 		}
 	case was.Outcome == ordering.OutcomeUnknown && !same:
-		// A person had it sent again, or it was not sent.
+		// An operator sent it again, or it was not sent.
 		r := w.truth.records[before.result.Record.Ref]
 		if r.Calls[was.Number-1].Outcome == ordering.OutcomeDone {
-			w.wrong("%s: was answered unknown of %s, which was done, and now %s of %s", a, r.Ref, is.Outcome, a.result.Record.Ref)
+			w.wrong("%s: had the result unknown of %s, which was done, and now has %s of %s", a, r.Ref, is.Outcome, a.result.Record.Ref)
 		}
 	}
 }
 
-// checkError checks that nothing was begun, for a valid reason.
+// checkError checks that no call was opened, and that the reason is valid.
 func (w *world) checkError(a *simRequest, orders map[string]*shown) {
 	var (
 		invalid *ordering.InvalidError
@@ -130,7 +130,7 @@ func (w *world) checkError(a *simRequest, orders map[string]*shown) {
 	case errors.As(err, &journal):
 		w.seen("error journal")
 		if w.steady && !a.left {
-			w.wrong("%s: %v, with a steady journal", a, err)
+			w.wrong("%s: %v, with a healthy journal", a, err)
 		}
 		ok = errors.Is(err, journaltest.ErrInjected) || errors.Is(err, context.DeadlineExceeded) || (a.left && errors.Is(err, context.Canceled))
 	case a.placing != nil:

@@ -10,8 +10,8 @@ import (
 	"larder/ordering"
 )
 
-// stranger is the label of orders that another program placed.
-const stranger = "stranger"
+// foreignLabel is the label of orders that another program placed.
+const foreignLabel = "foreign"
 
 // simRequest is one request to larder.
 type simRequest struct {
@@ -21,7 +21,7 @@ type simRequest struct {
 	resolving *ordering.ResolveRequest
 	// label identifies the request's order or payment at the service.
 	label string
-	// identity is the key in its scope and may be empty; own is true for the client's own
+	// identity is the key in its scope and may be empty. own is true for the client's own
 	// key.
 	identity string
 	own      bool
@@ -33,7 +33,7 @@ type simRequest struct {
 	result ordering.Result
 	err    error
 	at     time.Time
-	// recorded is true if the journal had the same result at the time of the answer.
+	// recorded is true if the journal had the same result at the time of the response.
 	recorded bool
 	by       *replica
 }
@@ -54,7 +54,7 @@ func (a *simRequest) String() string {
 	return fmt.Sprintf("request %d (%s of %q, key %q)", a.number, a.operation(), a.label, a.identity)
 }
 
-// send sends a request to an instance and does not wait for its answer. Nothing else
+// send sends a request to an instance and does not wait for the response. Nothing else
 // happens at the same moment, so that a run can be repeated.
 func (w *world) send(r *replica, a *simRequest) {
 	time.Sleep(time.Millisecond)
@@ -77,27 +77,27 @@ func (w *world) send(r *replica, a *simRequest) {
 		default:
 			result, err = r.orders.Resolve(ctx, *a.resolving)
 		}
-		recorded := err == nil && w.says(context.WithoutCancel(ctx), result)
+		recorded := err == nil && w.hasResult(context.WithoutCancel(ctx), result)
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		a.result, a.err, a.at, a.recorded = result, err, time.Now(), recorded
 		if a.resolving != nil {
 			w.resolving = false
 		}
-		if !r.gate.isDead() { // otherwise the client gets no answer
+		if !r.gate.isDead() { // otherwise the client gets no response
 			w.answers = append(w.answers, a)
 		}
 	}()
 }
 
-// says reports whether the journal has the result of an answer.
-func (w *world) says(ctx context.Context, result ordering.Result) bool {
+// hasResult reports whether the journal has the result of a response.
+func (w *world) hasResult(ctx context.Context, result ordering.Result) bool {
 	record, err := w.journal.Record(ctx, []string{"main"}, result.Record.Ref)
 	call, ok := record.Call(result.Call.Number)
 	return err == nil && ok && call.Outcome == result.Call.Outcome
 }
 
-// answered reports whether a request has an answer, even if the client did not get it.
+// answered reports whether a request has a response, even if the client did not get it.
 func (w *world) answered(a *simRequest) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

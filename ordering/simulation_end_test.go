@@ -9,8 +9,8 @@ import (
 	"larder/ordering"
 )
 
-// converge ends all faults and resolves all unknown outcomes. Then the answer for each key
-// must match the service.
+// converge ends all faults and resolves all unknown outcomes. Then the response for each
+// key must match the service.
 func (s *simulation) converge() {
 	s.control("PUT", "/sandbox/faults", "[]")
 	s.control("PATCH", "/sandbox/stop-list/"+string(menutest.Restaurant), `{"soup":false}`)
@@ -19,7 +19,7 @@ func (s *simulation) converge() {
 	s.mu.Unlock()
 	for _, r := range s.replicas {
 		r.gate.mu.Lock()
-		r.gate.away = false
+		r.gate.unreachable = false
 		clear(r.gate.fail)
 		clear(r.gate.die)
 		clear(r.gate.delay)
@@ -31,14 +31,14 @@ func (s *simulation) converge() {
 	s.allRecorded()
 	for _, r := range s.records(ordering.StateUnknown) {
 		if !s.resolve(s.replicas[0], r, false) {
-			s.wrong("%s is at the service for ever", r.Ref)
+			s.wrong("%s is never finished at the service", r.Ref)
 		}
 		s.quiesce()
 		s.check()
 	}
 	for _, r := range s.records("") {
 		if call, busy := r.Busy(); busy {
-			s.wrong("%s: the %s of healthy times is %s", r.Ref, call.Operation, call.Outcome)
+			s.wrong("%s: the %s without faults is %s", r.Ref, call.Operation, call.Outcome)
 		}
 	}
 	asked := map[string]*simRequest{}
@@ -52,7 +52,7 @@ func (s *simulation) converge() {
 		s.send(s.replicas[1], a)
 		s.quiesce()
 		if a.err == nil && !a.result.Call.Outcome.Certain() {
-			s.wrong("%s: %s in healthy times", a, a.result.Call.Outcome)
+			s.wrong("%s: %s without faults", a, a.result.Call.Outcome)
 		}
 		s.check()
 	}
@@ -75,16 +75,16 @@ func (s *simulation) allRecorded() {
 		call, _ := r.Call(a.result.Call.Number)
 		resolved := call.Resolved != nil && (call.Outcome == ordering.OutcomeDone) == (a.result.Call.Outcome == ordering.OutcomeDone)
 		if a.result.Call.Outcome.Certain() && call.Outcome != a.result.Call.Outcome && !resolved {
-			s.wrong("%s was answered %s, and the record says %s", a, a.result.Call.Outcome, call.Outcome)
+			s.wrong("%s has the result %s, and the record has %s", a, a.result.Call.Outcome, call.Outcome)
 		}
 	}
 }
 
-// wantNothingOpen checks that an order that was answered with an error has no open call.
+// wantNothingOpen checks that an order has no open call after a request that failed.
 func (s *simulation) wantNothingOpen(a *simRequest) {
 	for ref, label := range s.truth.labels {
 		if state := s.truth.records[ref].State; label == a.label && state != ordering.StateNotSent {
-			s.wrong("%s was answered %v, and %s is %s", a, a.err, ref, state)
+			s.wrong("%s got the error %v, and %s is %s", a, a.err, ref, state)
 		}
 	}
 }

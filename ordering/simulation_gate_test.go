@@ -42,8 +42,8 @@ func (n *network) Close() error {
 // Addr implements net.Listener.
 func (n *network) Addr() net.Addr { return &net.UnixAddr{Name: "memory", Net: "memory"} }
 
-// plug connects one instance to the network. Pulling it cuts every connection and prevents
-// new ones, as the death of a process does.
+// plug connects one instance to the network. Pulling it closes every connection and prevents
+// new ones, like a killed process.
 type plug struct {
 	net *network
 
@@ -82,21 +82,21 @@ func (p *plug) pull() {
 	}
 }
 
-// errDead is the error of calls of a dead process; nobody observes it.
-var errDead = errors.New("the process is dead")
+// errDead is the error of calls of a killed process. No client gets it.
+var errDead = errors.New("the process was killed")
 
 // gate is an instance's access to the journal. Calls can fail or be slow, and the process
-// can die.
+// can be killed.
 type gate struct {
 	ordering.Journal
 	plug *plug
 
-	mu    sync.Mutex
-	dead  bool
-	away  bool                                         // nothing reaches the journal
-	fail  map[journaltest.Method][]journaltest.Failure // of the next calls, in order
-	die   map[journaltest.Method]journaltest.Failure   // before or after the next call
-	delay map[journaltest.Method]time.Duration         // of the next call
+	mu          sync.Mutex
+	dead        bool
+	unreachable bool                                         // nothing reaches the journal
+	fail        map[journaltest.Method][]journaltest.Failure // of the next calls, in order
+	die         map[journaltest.Method]journaltest.Failure   // before or after the next call
+	delay       map[journaltest.Method]time.Duration         // of the next call
 }
 
 func (g *gate) kill() {
@@ -122,7 +122,7 @@ func (g *gate) plan(method journaltest.Method) (delay time.Duration, fail, die j
 	if list := g.fail[method]; len(list) > 0 {
 		fail, g.fail[method] = list[0], list[1:]
 	}
-	if g.away {
+	if g.unreachable {
 		fail = journaltest.FailBefore
 	}
 	return delay, fail, die

@@ -24,8 +24,8 @@ func simOrder(label string, quantity int) []byte {
 		`"paymentTypeID":"cash","restaurantID":%q}`, label, quantity, at, menutest.Restaurant)
 }
 
-// place places an order: with one of few keys, sometimes with a different body, or without
-// a key; sometimes several times concurrently.
+// place places an order with one of few keys, or without a key. Sometimes it uses a
+// different body, or sends the order several times concurrently.
 func (s *simulation) place(t *rapid.T) {
 	key := rapid.SampledFrom([]string{"", "k1", "k2", "k3", "k4", "k5", "k6"}).Draw(t, "key")
 	label := key + rapid.SampledFrom([]string{"", "", "", "", "-other"}).Draw(t, "body")
@@ -47,7 +47,7 @@ func (s *simulation) place(t *rapid.T) {
 	}
 }
 
-// bodyOf returns the body of a label; it is the same during the whole run.
+// bodyOf returns the body of a label. It is the same during the whole run.
 func (s *simulation) bodyOf(label string) []byte {
 	for _, a := range s.requests {
 		if a.placing != nil && a.label == label {
@@ -57,7 +57,7 @@ func (s *simulation) bodyOf(label string) []byte {
 	return simOrder(label, 1+len(label)%3)
 }
 
-// placeWrong places an order that larder must reject; its key stays free.
+// placeWrong places an order that larder must reject. Its key stays free.
 func (s *simulation) placeWrong(t *rapid.T) {
 	request := newPlaceRequest("wrong", simOrder("wrong", 0))
 	s.send(s.replica(t), &simRequest{placing: &request, label: "wrong", identity: "create/wrong", invalid: true})
@@ -70,7 +70,7 @@ func (s *simulation) change(t *rapid.T) {
 	// order, it may learn it elsewhere.
 	maps.DeleteFunc(orders, func(id string, o *shown) bool {
 		_, err := s.journal.Order(s.ctx, "main", id)
-		return err != nil && o.Body.Comment != stranger && !s.forsaken(o.Body.Comment)
+		return err != nil && o.Body.Comment != foreignLabel && !s.outcomeLost(o.Body.Comment)
 	})
 	if len(orders) == 0 {
 		t.Skip("no order")
@@ -90,7 +90,7 @@ func (s *simulation) change(t *rapid.T) {
 		a.label = fmt.Sprintf("pay-%s-%d", o.OrderID, rapid.IntRange(1, 2).Draw(t, "payment"))
 		amount := o.Total
 		if !a.changing.V1 && rapid.IntRange(0, 4).Draw(t, "short") == 0 {
-			amount = amount.Shift(-1) // larder accepts it there, the service refuses it
+			amount = amount.Shift(-1) // larder accepts this amount, and the service refuses it
 			a.label += "-short"
 		}
 		a.changing.Body = fmt.Appendf(nil, `[{"code":%q,"amount":%s,"paidAt":"2030-01-01T00:00:00Z","name":""}]`, a.label, amount)
@@ -112,9 +112,9 @@ func (s *simulation) change(t *rapid.T) {
 	}
 }
 
-// forsaken reports whether larder neither knows nor is about to return the outcome of the
-// order with a label.
-func (s *simulation) forsaken(label string) bool {
+// outcomeLost reports whether larder does not know the outcome of the order with a label, and
+// no request that could return it is in progress.
+func (s *simulation) outcomeLost(label string) bool {
 	for _, r := range s.records(ordering.StatePlacing) {
 		if s.truth.labels[r.Ref] == label {
 			return false
@@ -125,8 +125,8 @@ func (s *simulation) forsaken(label string) bool {
 	})
 }
 
-// stranger places an order with another program, unknown to larder.
-func (s *simulation) stranger(*rapid.T) {
+// foreign places an order with another program. Larder does not know it.
+func (s *simulation) foreign(*rapid.T) {
 	token := struct {
 		Token string `json:"access_token"`
 	}{}
@@ -135,7 +135,7 @@ func (s *simulation) stranger(*rapid.T) {
 	if err := json.Unmarshal(s.direct("/connect/token", "application/x-www-form-urlencoded", form, ""), &token); err != nil {
 		s.wrong("token: %v", err)
 	}
-	s.direct("/orders/api/v1/orders", "application/json", string(simOrder(stranger, 1)), token.Token)
+	s.direct("/orders/api/v1/orders", "application/json", string(simOrder(foreignLabel, 1)), token.Token)
 }
 
 // fail sets faults of the service.
@@ -158,8 +158,8 @@ func (s *simulation) fail(t *rapid.T) {
 	s.control("PUT", "/sandbox/faults", "["+strings.Join(list, ",")+"]")
 }
 
-// stopDish stops a dish or makes it available again. Sometimes larder does not know yet,
-// and the service refuses the order.
+// stopDish stops a dish or makes it available again. Sometimes larder does not know the
+// change yet, and the service refuses the order.
 func (s *simulation) stopDish(t *rapid.T) {
 	stopped := rapid.Bool().Draw(t, "stopped")
 	s.control("PATCH", "/sandbox/stop-list/"+string(menutest.Restaurant), fmt.Sprintf(`{"soup":%t}`, stopped))
@@ -169,7 +169,7 @@ func (s *simulation) stopDish(t *rapid.T) {
 	s.stopped = stopped && known
 }
 
-// pass lets time pass: usually seconds, sometimes more than deadlines and retention.
+// pass advances the time: usually by seconds, sometimes by more than deadlines and retention.
 func (s *simulation) pass(t *rapid.T) {
 	time.Sleep(rapid.SampledFrom([]time.Duration{
 		100 * time.Millisecond, time.Second, time.Second, 4 * time.Second, 4 * time.Second, 16 * time.Second, 16 * time.Second,
@@ -196,12 +196,12 @@ func (s *simulation) failJournal(t *rapid.T) {
 	}
 }
 
-// away disconnects an instance from the journal, or reconnects it.
-func (s *simulation) away(t *rapid.T) {
+// disconnect disconnects an instance from the journal, or reconnects it.
+func (s *simulation) disconnect(t *rapid.T) {
 	g := s.replica(t).gate
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.away = !g.away
+	g.unreachable = !g.unreachable
 }
 
 // die kills an instance at its next journal call, before or after it.
@@ -216,15 +216,15 @@ func (s *simulation) die(t *rapid.T) {
 	g.die[method] = failure
 }
 
-// crash kills an instance with everything that it has in flight.
+// crash kills an instance with all its requests in progress.
 func (s *simulation) crash(t *rapid.T) { s.replica(t).gate.kill() }
 
-// restart stops an instance as a signal does, and starts another one when it has ended.
+// restart stops an instance as a signal does. When it has ended, restart starts another one.
 func (s *simulation) restart(t *rapid.T) {
 	r := s.replica(t)
 	r.stop()
 	<-r.gone
-	r.gate.kill() // requests to it get no answer now
+	r.gate.kill() // later requests to it get no response
 	s.start(s.ctx, r.number)
 }
 
@@ -239,7 +239,7 @@ func (s *simulation) leave(t *rapid.T) {
 			return
 		}
 	}
-	t.Skip("nobody waits")
+	t.Skip("no client is waiting")
 }
 
 // resolveOne resolves an unknown outcome correctly.
@@ -253,7 +253,7 @@ func (s *simulation) resolveOne(t *rapid.T) {
 	}
 	r := unknown[rapid.IntRange(0, len(unknown)-1).Draw(t, "record")]
 	if !s.resolve(s.replica(t), r, rapid.Bool().Draw(t, "again")) {
-		t.Skip("something of it is at the service")
+		t.Skip("a call of it is at the service")
 	}
 }
 
@@ -268,7 +268,7 @@ func (s *simulation) resolve(by *replica, r ordering.Record, again bool) bool {
 	}
 	orders := s.atService()
 	done, subject := s.isDone(&r, call, orders, resolution)
-	// A change with an orderID that the client learned elsewhere is resolved first.
+	// A change with an orderID that the client got elsewhere is resolved first.
 	has, err := s.journal.Order(s.ctx, "main", resolution.OrderID)
 	_, busy := has.Busy()
 	s.mu.Lock()

@@ -15,18 +15,18 @@ import (
 	"larder/internal/testkit/menutest"
 )
 
-// simulation is the state machine: its methods are the steps.
+// simulation is the state machine. Its methods are the steps.
 type simulation struct {
 	*world
 	labels int
 }
 
-// replica draws an instance.
+// replica chooses a random instance.
 func (s *simulation) replica(t *rapid.T) *replica {
 	return s.replicas[rapid.IntRange(0, len(s.replicas)-1).Draw(t, "replica")]
 }
 
-// quiesce runs everything until nothing can continue without time passing.
+// quiesce runs everything until nothing can continue before time advances.
 func (s *simulation) quiesce() {
 	synctest.Wait()
 	for i, r := range s.replicas {
@@ -54,17 +54,17 @@ func (s *simulation) actions(w weather) map[string]func(*rapid.T) {
 		run    func(*rapid.T)
 	}{
 		{"place", 6, s.place},
-		{"place what is wrong", 1, s.placeWrong},
+		{"place an invalid order", 1, s.placeWrong},
 		{"change", 6, s.change},
-		{"another program places", 1, s.stranger},
+		{"another program places an order", 1, s.foreign},
 		{"stop a dish", 2, s.stopDish},
 		{"time passes", 6, s.pass},
 		{"client leaves", 1, s.leave},
 		{"resolve", 4, s.resolveOne},
 		{"service fails", 7 * w.service, s.fail},
 		{"journal fails", 3 * w.journal, s.failJournal},
-		{"journal goes away or comes back", w.journal, s.away},
-		{"die at a step", w.process, s.die},
+		{"journal connection is lost or restored", w.journal, s.disconnect},
+		{"instance is killed at a journal call", w.process, s.die},
 		{"crash", w.process, s.crash},
 		{"restart", 1, s.restart},
 	} {
@@ -75,7 +75,7 @@ func (s *simulation) actions(w weather) map[string]func(*rapid.T) {
 	return actions
 }
 
-// TestSimulation runs larder with random faults (policies O7 to O12). To repeat a failure,
+// TestSimulation runs larder with random faults (policies O7 to O12). To reproduce a failure,
 // use the printed -rapid.seed.
 func TestSimulation(t *testing.T) {
 	t.Parallel()
@@ -83,10 +83,10 @@ func TestSimulation(t *testing.T) {
 	stopped := menutest.Compile(t, strings.Replace(menutest.Card, `"name":"Soup",`, `"name":"Soup","isContainInStopList":["r-1"],`, 1),
 		menu.DefaultSettings())
 	for _, weather := range []weather{
-		{"everything goes wrong", 1, 1, 1},
+		{"everything fails", 1, 1, 1},
 		{"the service fails", 1, 0, 0},
 		{"the journal fails", 0, 2, 0},
-		{"larder dies", 1, 0, 2},
+		{"instances are killed", 1, 0, 2},
 	} {
 		t.Run(weather.name, func(t *testing.T) {
 			t.Parallel()
@@ -112,7 +112,7 @@ func TestSimulation(t *testing.T) {
 			}
 			for _, kind := range []string{"create done", "pay done", "complete done", "reject done", "error reused", "error state"} {
 				if kinds[kind] == 0 && !testing.Short() { // each kind may be missing in a fifth of the runs
-					t.Errorf("the runs met no %q: they prove little", kind)
+					t.Errorf("the runs had no %q: they test too little", kind)
 				}
 			}
 		})

@@ -16,11 +16,11 @@ import (
 	"larder/ordering"
 )
 
-// truth is what the run has observed of records and answers.
+// truth is the state that the run has observed in records and responses.
 type truth struct {
 	labels   map[string]string // by ref: the label of the record's order
 	records  map[string]ordering.Record
-	answered map[string]*simRequest // by identity: the last answer for a key
+	answered map[string]*simRequest // by identity: the last response for a key
 	kinds    map[string]int         // counts of observed kinds
 }
 
@@ -93,7 +93,7 @@ func (w *world) direct(path, contentType, body, token string) []byte {
 	return recorder.Body.Bytes()
 }
 
-// spy observes every call that arrives at the service, and checks that the journal has it.
+// spy checks for every call that arrives at the service that the journal has it.
 func (w *world) spy(rw http.ResponseWriter, r *http.Request) {
 	op, orderID := operationOf(r)
 	if op == "" {
@@ -102,7 +102,7 @@ func (w *world) spy(rw http.ResponseWriter, r *http.Request) {
 	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // cut off while it was sent: nothing happens
+		return // disconnected while it was sent: it has no effect
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	subject := orderID
@@ -111,7 +111,7 @@ func (w *world) spy(rw http.ResponseWriter, r *http.Request) {
 	}
 	w.mu.Lock()
 	if w.active[subject] > 0 {
-		w.wrongLocked("%s of %q reached the service while another call of it was there", op, subject)
+		w.wrongLocked("%s of %q reached the service during another call for it", op, subject)
 	}
 	w.active[subject]++
 	w.mu.Unlock()
@@ -128,17 +128,17 @@ func (w *world) spy(rw http.ResponseWriter, r *http.Request) {
 		w.wrong("%s of %q reached the service %s", op, subject, fault)
 	}
 	defer func() {
-		// The limit starts when the request arrives. After the wait for a token and a slot,
-		// at least two thirds of it remain (policy O8a).
+		// The limit starts when the request arrives. After the wait for a token and a slot, at
+		// least two thirds of it remain (policy O8a).
 		if took := time.Since(call.StartedAt); r.Context().Err() != nil && w.steady && took < simCall*2/3 {
-			w.wrong("%s of %q was cut off after %s", op, subject, took)
+			w.wrong("%s of %q was cancelled after %s", op, subject, took)
 		}
 	}()
 	w.service.ServeHTTP(rw, r)
 }
 
-// explain returns the journal's call for a call that arrives at the service, or a fault:
-// the call must be open, and the only open one of its order.
+// explain returns the journal's call for a call that arrives at the service, or a fault. The
+// call must be open, and the only open call of its order.
 func (w *world) explain(op ordering.Operation, orderID string, body []byte) (call ordering.Call, fault string) {
 	if op == upstream.OpCreate {
 		for _, r := range w.records(ordering.StatePlacing) {
@@ -148,7 +148,7 @@ func (w *world) explain(op ordering.Operation, orderID string, body []byte) (cal
 				return call, ""
 			}
 		}
-		return call, "and no record is placing it"
+		return call, "but no record is placing it"
 	}
 	r, err := w.journal.Order(w.ctx, "main", orderID)
 	if err != nil {
@@ -162,7 +162,7 @@ func (w *world) explain(op ordering.Operation, orderID string, body []byte) (cal
 	case r.State != ordering.StatePlaced || (op == upstream.OpPay && r.Paid):
 		return call, "although the order is " + string(r.State)
 	case op != upstream.OpComplete && (err != nil || !bytes.Equal(sent, body)):
-		return call, "with another body than its record has"
+		return call, "with another body than that of its record"
 	default:
 		return call, ""
 	}
@@ -210,28 +210,28 @@ func (w *world) check() {
 		}
 	}
 	if len(records) < len(w.truth.records) {
-		w.wrong("the journal holds %d records, and held %d", len(records), len(w.truth.records))
+		w.wrong("the journal has %d records, and had %d", len(records), len(w.truth.records))
 	}
 	made := map[string][]time.Time{}
 	for id, o := range orders {
 		label := o.Body.Comment
-		if label == stranger {
+		if label == foreignLabel {
 			continue
 		}
 		made[label] = append(made[label], o.CreatedAt)
 		r := placed[id]
 		if (r == nil || r.Adopted) && len(undecided[label]) == 0 {
-			w.wrong("the service has the order %s of %q, and no record says placed, placing or unknown", id, label)
+			w.wrong("the service has the order %s of %q, but no record of it is placed, placing or unknown", id, label)
 		}
 		if r != nil && !r.Adopted && w.truth.labels[r.Ref] != label {
-			w.wrong("the order %s of %q is said to be of %q", id, label, w.truth.labels[r.Ref])
+			w.wrong("the record of the order %s of %q has the label %q", id, label, w.truth.labels[r.Ref])
 		}
 	}
 	for label, times := range made {
 		slices.SortFunc(times, time.Time.Compare)
 		for i := 1; i < len(times); i++ {
 			if gap := times[i].Sub(times[i-1]); gap < simKeyTTL {
-				w.wrong("the service made two orders of %q, %s apart", label, gap)
+				w.wrong("the service created two orders of %q, %s apart", label, gap)
 			}
 		}
 	}
@@ -272,7 +272,7 @@ func (w *world) move(r *ordering.Record) {
 		if !call.Outcome.Certain() {
 			busy++
 		}
-		if !saysDone(call) {
+		if !outcomeMatches(call) {
 			w.wrong("%s: the %s is %s after %+v", r.Ref, call.Operation, call.Outcome, call.Attempts)
 		}
 	}
@@ -284,7 +284,7 @@ func (w *world) move(r *ordering.Record) {
 	}
 	for i, was := range before.Calls {
 		if is := r.Calls[i]; was.Outcome.Certain() && is.Outcome != was.Outcome {
-			w.wrong("%s: the %s that was %s is %s", r.Ref, is.Operation, was.Outcome, is.Outcome)
+			w.wrong("%s: the %s changed from %s to %s", r.Ref, is.Operation, was.Outcome, is.Outcome)
 		}
 	}
 	if before.State != r.State && !slices.Contains(map[ordering.State][]ordering.State{
@@ -292,16 +292,16 @@ func (w *world) move(r *ordering.Record) {
 		ordering.StateUnknown: ordering.States(),
 		ordering.StatePlaced:  {ordering.StateClosed, ordering.StateRejected},
 	}[before.State], r.State) {
-		w.wrong("%s went from %s to %s", r.Ref, before.State, r.State)
+		w.wrong("%s changed from %s to %s", r.Ref, before.State, r.State)
 	}
 	if before.Paid && !r.Paid {
-		w.wrong("%s was paid and is not", r.Ref)
+		w.wrong("%s was paid, but is not paid any more", r.Ref)
 	}
 }
 
-// saysDone reports whether a call's outcome is that of its last attempt, unless a person
-// resolved it, and each attempt's outcome matches its answer (policy O8).
-func saysDone(call ordering.Call) bool {
+// outcomeMatches reports whether a call has the outcome of its last attempt, unless a person
+// resolved it. Each attempt's outcome must match its response (policy O8).
+func outcomeMatches(call ordering.Call) bool {
 	said := ordering.OutcomeNotSent
 	for _, try := range call.Attempts {
 		said = try.Outcome
@@ -342,19 +342,19 @@ func (w *world) compare(r *ordering.Record, o *shown) {
 	switch {
 	case o == nil:
 		if !r.Adopted {
-			w.wrong("%s says placed as %s, which the service has not", r.Ref, r.OrderID)
+			w.wrong("%s is placed as %s, which the service does not have", r.Ref, r.OrderID)
 		}
 	case r.Total.Valid && !r.Total.Decimal.Equal(o.Total):
-		w.wrong("%s says %s, the service %s", r.Ref, r.Total.Decimal, o.Total)
+		w.wrong("%s has the total %s, at the service it is %s", r.Ref, r.Total.Decimal, o.Total)
 	case r.Paid && !o.Paid, !r.Paid && o.Paid && !undecided(upstream.OpPay) && !r.Adopted:
-		w.wrong("%s says paid %t, the service %t", r.Ref, r.Paid, o.Paid)
+		w.wrong("%s has paid %t, at the service it is %t", r.Ref, r.Paid, o.Paid)
 	case (r.State == ordering.StateClosed) != (o.State == "closed") && !undecided(upstream.OpComplete) && !r.Adopted,
 		(r.State == ordering.StateRejected) != (o.State == "rejected") && !undecided(upstream.OpReject) && !r.Adopted:
-		w.wrong("%s says %s, the service %s", r.Ref, r.State, o.State)
+		w.wrong("%s is %s, at the service it is %s", r.Ref, r.State, o.State)
 	case len(o.Payments) > 1:
 		w.wrong("%s was paid %d times", r.OrderID, len(o.Payments))
 	}
 }
 
-// seen counts an observation: a simulation without faults proves nothing.
+// seen counts an observation. A simulation without faults tests nothing.
 func (w *world) seen(what string) { w.truth.kinds[what]++ }

@@ -23,7 +23,7 @@ import (
 const (
 	simKeyTTL = time.Hour
 	simSweep  = 30 * time.Second
-	// simCall is how long a call may take even without its client: the write timeout of a
+	// simCall limits the time of a call without its client. It is the write timeout of a
 	// connection, less the time before it was sent.
 	simCall = upstream.DefaultWriteTimeout - time.Second
 )
@@ -38,7 +38,7 @@ func simConfig() ordering.Config {
 	return cfg
 }
 
-// replica is one instance: an engine with its own connections to the service and the shared
+// replica is one instance. It has its own connections to the service and to the shared
 // journal.
 type replica struct {
 	number int
@@ -50,7 +50,7 @@ type replica struct {
 	gone   chan struct{} // closed when Run has returned
 }
 
-// world is a service, a journal and the instances between them.
+// world has a service, a journal and the instances between them.
 type world struct {
 	ctx      context.Context //nolint:containedctx // of the whole run
 	journal  *journaltest.Memory
@@ -70,7 +70,7 @@ type world struct {
 	active    map[string]int
 	events    map[string]int
 	requests  []*simRequest
-	answers   []*simRequest // answered, but not checked yet
+	answers   []*simRequest // with a response, but not checked yet
 	truth     truth
 	resolving bool
 }
@@ -93,7 +93,7 @@ func newWorld(ctx context.Context, cards [2]*menu.Catalogue) *world {
 	return w
 }
 
-// start starts an instance in the place of one that has ended.
+// start replaces an instance that has ended by a new one.
 func (w *world) start(ctx context.Context, i int) {
 	ctx, stop := context.WithCancel(ctx)
 	p := &plug{net: w.network}
@@ -155,11 +155,11 @@ func (w *world) happened(e ordering.Event) {
 	defer w.mu.Unlock()
 	w.events[e.Name]++
 	if e.Name == "order.outcome_conflict" {
-		w.wrongLocked("call of %s %s turned out %s, although whoever resolved it knew", e.Record.Ref, e.Operation, e.Outcome)
+		w.wrongLocked("the call of %s %s has the outcome %s, which contradicts its correct resolution", e.Record.Ref, e.Operation, e.Outcome)
 	}
 }
 
-// wrong records a violated invariant; the run fails at the end of the step.
+// wrong records a violated invariant. The run fails at the end of the step.
 func (w *world) wrong(format string, args ...any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -170,13 +170,13 @@ func (w *world) wrongLocked(format string, args ...any) {
 	w.faults = append(w.faults, fmt.Sprintf(format, args...))
 }
 
-// replace starts a new instance in place of a dead one.
+// replace starts a new instance in place of a killed one.
 func (w *world) replace(i int) {
 	w.replicas[i].stop()
 	w.start(w.ctx, i)
 }
 
-// end stops everything, because a bubble must not leave goroutines.
+// end stops everything, because no goroutine may be left in the bubble.
 func (w *world) end() {
 	for _, r := range w.replicas {
 		r.gate.kill()

@@ -17,8 +17,8 @@ import (
 	"larder/ordering"
 )
 
-// TestUnreplicatedResultIsWrittenAgain: a result that too few replicas have is returned,
-// and finished again each second until enough have it (policy O14).
+// A result that too few replicas have is returned. It is written again every second until
+// enough replicas have it (policy O14).
 func TestUnreplicatedResultIsWrittenAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -37,12 +37,12 @@ func TestUnreplicatedResultIsWrittenAgain(t *testing.T) {
 			return journaltest.FailReplicas
 		})
 		if got := h.placed(t); got.Record.State != ordering.StatePlaced || got.Record.OrderID != "765" {
-			t.Errorf("Place() = %+v, want it answered", got.Record)
+			t.Errorf("Place() = %+v, want a result", got.Record)
 		}
 		<-time.After(10 * time.Second) // in the synctest bubble
 		synctest.Wait()
 		if finished != 5 {
-			t.Errorf("finished %d times, want 5: until replicas had it", finished)
+			t.Errorf("finished %d times, want 5: until the replicas have it", finished)
 		}
 		stop()
 		if err := <-ended; err != nil {
@@ -54,9 +54,8 @@ func TestUnreplicatedResultIsWrittenAgain(t *testing.T) {
 	})
 }
 
-// TestUnreplicatedResolutionIsWrittenAgain: a resolution that too few replicas have is
-// returned, and written again until enough have it, also if a failover has undone it
-// (policy O14).
+// A resolution that too few replicas have is returned. It is written again until enough
+// replicas have it, also if a failover has undone it (policy O14).
 func TestUnreplicatedResolutionIsWrittenAgain(t *testing.T) {
 	t.Parallel()
 	h, was := unknown(t, upstream.OpCreate)
@@ -90,14 +89,14 @@ func TestUnreplicatedResolutionIsWrittenAgain(t *testing.T) {
 	r := h.record(t, was.Record.Ref)
 	if resolved := r.Calls[0].Resolved; r.OrderID != "900" || resolved == nil || resolved.By != "ops" ||
 		resolved.Resolution != ordering.ResolvedDone {
-		t.Errorf("record %+v, want it as the operator said", r)
+		t.Errorf("record %+v, want it as the operator resolved it", r)
 	}
 	if diff := cmp.Diff([]string{"order.recreated create done"}, h.happened()); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
 }
 
-// undone is a journal whose first resolution is undone by a failover.
+// undone is a journal in which a failover undoes the first resolution.
 type undone struct {
 	ordering.Journal
 	resolved *int
@@ -115,8 +114,8 @@ func (u undone) Resolve(ctx context.Context, s ordering.ResolveCall) (ordering.R
 	return r, ordering.ErrUnreplicated
 }
 
-// TestUndoneResolutionIsWrittenAgain: if a failover has made a call unknown again, it is
-// resolved again in the same way (policy O14).
+// If a failover has made a call unknown again, it is resolved again in the same way (policy
+// O14).
 func TestUndoneResolutionIsWrittenAgain(t *testing.T) {
 	t.Parallel()
 	resolved := 0
@@ -136,12 +135,12 @@ func TestUndoneResolutionIsWrittenAgain(t *testing.T) {
 	}
 	r := h.record(t, was.Record.Ref)
 	if resolution := r.Calls[0].Resolved; resolved != 2 || r.OrderID != "900" || resolution == nil || resolution.By != "ops" {
-		t.Errorf("resolved %d times: %+v, want it twice and as the operator said", resolved, r)
+		t.Errorf("resolved %d times: %+v, want it twice and as the operator resolved it", resolved, r)
 	}
 }
 
-// TestUnreplicatedAtTheEnd: a result that no replica has when larder stops is logged.
-func TestUnreplicatedAtTheEnd(t *testing.T) {
+// If no replica has a result when larder stops, the result is logged.
+func TestUnreplicatedResultAtTheEnd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness(t, ordering.DefaultConfig())
@@ -158,8 +157,8 @@ func TestUnreplicatedAtTheEnd(t *testing.T) {
 	})
 }
 
-// TestLostRecordIsWrittenAgain: if the record is lost during the call, the call is
-// answered, and its key replays it (policy O14a).
+// If the record is lost during the call, the client still gets the result, and a retry with
+// the key replays it (policy O14a).
 func TestLostRecordIsWrittenAgain(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t, ordering.DefaultConfig())
@@ -178,9 +177,9 @@ func TestLostRecordIsWrittenAgain(t *testing.T) {
 	}
 }
 
-// TestLostRecordComesBack: Redis has the record again, and another instance has swept the
-// call in the meantime. Its outcome is recorded nevertheless.
-func TestLostRecordComesBack(t *testing.T) {
+// A lost record is in Redis again, and another instance has swept the call in the meantime.
+// The outcome of the call is still recorded.
+func TestLateReturnOfALostRecord(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t, ordering.DefaultConfig(), func(_ *harness, d *ordering.Deps) {
 		d.Journal = &returning{Journal: d.Journal}
@@ -211,9 +210,9 @@ func (r *returning) Finish(ctx context.Context, e ordering.CallResult) (ordering
 	return r.Journal.Finish(ctx, e)
 }
 
-// TestLastWatchHasItsOwnTime: when Run ends, it watches the journals once more, even if
-// writing the last results used all its time.
-func TestLastWatchHasItsOwnTime(t *testing.T) {
+// When Run ends, it watches the journals once more, even if writing the last results used
+// all its time.
+func TestLastWatchHasItsOwnTimeout(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		stuck := &stuck{}
@@ -256,9 +255,9 @@ func (s *stuck) Watch(ctx context.Context, connection string) (ordering.JournalH
 	return s.Journal.Watch(ctx, connection)
 }
 
-// TestRestoredJournalPausesCreates: nothing is sent until the journal is accepted. The
-// findings of Watch are available, and are logged and counted once.
-func TestRestoredJournalPausesCreates(t *testing.T) {
+// Nothing is sent until the journal is accepted. The findings of Watch are available, and are
+// logged and counted once.
+func TestRestoredJournalPausesNewOrders(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t, ordering.DefaultConfig())
 	h.placed(t)

@@ -44,7 +44,7 @@ func chain(n int, source func(*service) menusync.Source) func(*menusync.Deps) {
 // plain returns the service unchanged.
 func plain(s *service) menusync.Source { return s }
 
-// but3 is the service, but r3 has no menu.
+// but3 is the service without a menu of r3.
 type but3 struct{ *service }
 
 func (b but3) MenuView(ctx context.Context, restaurant string, seen upstream.Validator, most int64) (upstream.Menu, error) {
@@ -162,7 +162,7 @@ func TestBatch(t *testing.T) {
 				begun[run.Restaurant] = begun[run.Restaurant] || n.Event == runlog.NoticeStarted && run.State == runlog.StateRunning
 				ended[run.Restaurant] = ended[run.Restaurant] || n.Event == runlog.NoticeFinished && run.Finished()
 			case runlog.NoticeReset:
-				t.Error("another reset")
+				t.Error("a second reset")
 			}
 		}
 		if len(begun) != restaurants || len(ended) != restaurants {
@@ -179,20 +179,20 @@ func TestBatch(t *testing.T) {
 		eventually(t, "no batch is open", func() bool { return g.client.ZCard(t.Context(), g.keys.Batches()).Val() == 0 })
 		for _, key := range []string{g.keys.Batch(b.ID), g.keys.BatchFaults(b.ID)} {
 			if life := g.client.PTTL(t.Context(), key).Val(); life <= 0 || life > 24*time.Hour {
-				t.Errorf("%s lives %v, want at most a day", key, life)
+				t.Errorf("the TTL of %s is %v, want at most a day", key, life)
 			}
 		}
 
 		mine, err := g.StartBatch(t.Context(), menusync.BatchRequest{Connection: "other", Force: true})
 		if err != nil || mine.Total != 1 {
-			t.Fatalf("of one connection: %+v, %v", mine, err)
+			t.Fatalf("a batch of one connection: %+v, %v", mine, err)
 		}
 		if b := g.batch(other, mine.ID); b.Outcomes[runlog.OutcomeUpdated] != 1 || !b.Force || b.Connection != "other" {
 			t.Errorf("forced: %+v", b)
 		}
 		none, err := g.StartBatch(t.Context(), menusync.BatchRequest{Connection: "nobody's"})
 		if err != nil || none.Total != 0 || !none.Finished() {
-			t.Errorf("of nothing: %+v, %v", none, err)
+			t.Errorf("a batch without restaurants: %+v, %v", none, err)
 		}
 		if _, err := g.Batch(t.Context(), "01K0000000000000000000000Z"); !errors.Is(err, runlog.ErrUnknownBatch) {
 			t.Errorf("an unknown batch: %v", err)
@@ -200,7 +200,7 @@ func TestBatch(t *testing.T) {
 	})
 }
 
-// Another instance finishes a batch that one has left unfinished.
+// An instance finishes a batch that another instance left unfinished.
 func TestABatchIsTakenOver(t *testing.T) {
 	t.Parallel()
 	const restaurants = 60
@@ -229,7 +229,7 @@ func TestABatchIsTakenOver(t *testing.T) {
 	close(gate)
 	g.service.set(func(s *service) { s.hook = nil })
 	if b, err := g.Batch(t.Context(), started.ID); err != nil || b.Finished() {
-		t.Fatalf("stopped: %+v, %v, want some left", b, err)
+		t.Fatalf("after the stop: %+v, %v, want some restaurants left", b, err)
 	}
 	// Its queued runs remain for 30 s after the instance; the test does not wait
 	// for that.
@@ -240,7 +240,7 @@ func TestABatchIsTakenOver(t *testing.T) {
 	}
 	g.schedule(other)
 	if b := g.batch(g.Runner, started.ID); b.Done != restaurants || b.Failed != 0 {
-		t.Errorf("taken over: %+v", b)
+		t.Errorf("after the takeover: %+v", b)
 	}
 }
 
@@ -283,7 +283,7 @@ func TestABatchIsShared(t *testing.T) {
 
 // Neither a batch nor its followers end when Redis goes down; followers get a
 // reset.
-func TestABatchOutlivesRedis(t *testing.T) {
+func TestABatchContinuesAfterAnOutageOfRedis(t *testing.T) {
 	t.Parallel()
 	const restaurants = 80
 	server := redistest.Start(t, redistest.AppendOnly())
@@ -308,13 +308,13 @@ func TestABatchOutlivesRedis(t *testing.T) {
 		return err == nil && b.Finished()
 	})
 	if b.Done != restaurants {
-		t.Errorf("after Redis was away: %+v", b)
+		t.Errorf("after the outage of Redis: %+v", b)
 	}
 }
 
-// A follower that lags too far gets a reset. Notices to others are not delayed, and
-// no more is kept for it.
-func TestALaggardBeginsAnew(t *testing.T) {
+// A follower that falls too far behind gets a reset. It does not delay notices to
+// others, and its queue does not grow any more.
+func TestASlowFollowerGetsAReset(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redisdb.Embedded)
 	g.schedule(g.Runner)
@@ -329,19 +329,19 @@ func TestALaggardBeginsAnew(t *testing.T) {
 		}
 		for _, notice := range noticesUntil(t, quick, func(runlog.Notice) bool { return true }) {
 			if isReset(notice) {
-				t.Fatal("the quick one began anew")
+				t.Fatal("the fast follower got a reset")
 			}
 		}
 	}
 	if got := noticesUntil(t, laggard, func(runlog.Notice) bool { return true }); len(got) != 1 || !isReset(got[0]) {
-		t.Errorf("the laggard got %d notices, the first %+v, want one reset", len(got), got[0])
+		t.Errorf("the slow follower got %d notices, the first %+v, want one reset", len(got), got[0])
 	}
 	if rest, _ := laggard.Next(); len(rest) != 0 {
-		t.Errorf("and then %d more", len(rest))
+		t.Errorf("after the reset: %d more notices", len(rest))
 	}
 }
 
-// There are not more open batches than larder lists.
+// A batch is rejected if too many batches are open.
 func TestBatchesAreBounded(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redisdb.Embedded)
@@ -351,7 +351,7 @@ func TestBatchesAreBounded(t *testing.T) {
 		}
 	}
 	if _, err := g.StartBatch(t.Context(), menusync.BatchRequest{}); !errors.Is(err, runlog.ErrTooManyBatches) {
-		t.Errorf("one too many: %v", err)
+		t.Errorf("a batch above the limit: %v", err)
 	}
 	g.schedule(g.Runner)
 	eventually(t, "all of them are done", func() bool { return g.client.ZCard(t.Context(), g.keys.Batches()).Val() == 0 })

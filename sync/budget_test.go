@@ -137,24 +137,24 @@ func TestRunsShareTheirMemory(t *testing.T) {
 		source.mu.Unlock()
 	}
 	if source.peak > 4*mib {
-		t.Errorf("views of %d bytes at the same time; sync.memory 32MiB is for 4 MiB of them", source.peak)
+		t.Errorf("views of %d bytes at the same time; sync.memory 32MiB allows 4 MiB", source.peak)
 	}
 	if source.atOnce < 3 {
 		t.Errorf("at most %d runs at the same time: the small ones do not share", source.atOnce)
 	}
 }
 
-func TestAViewThatOutgrowsItsShareIsAskedForAgain(t *testing.T) {
+func TestAViewAboveItsShareIsFetchedAgain(t *testing.T) {
 	t.Parallel()
 	g, source := sized(t, redisdb.Embedded, 64*mib, map[string][]byte{string(bistro): ofSize(5 * mib)})
 	g.want(g.once(), runlog.OutcomeUpdated, 1)
 	if want := []int64{mib, 4 * mib, 8 * mib}; !slices.Equal(source.most, want) {
-		t.Errorf("asked for at most %d bytes, want %d", source.most, want)
+		t.Errorf("the limits of the requests were %d bytes, want %d", source.most, want)
 	}
 	source.most = nil
 	g.want(g.once(), runlog.OutcomeUnchanged, 1)
 	if len(source.most) != 1 || source.most[0] < 5*mib || source.most[0] > 6*mib {
-		t.Errorf("then asked for at most %d bytes, want once, for a little more than the last had", source.most)
+		t.Errorf("then the limits were %d bytes, want one, a little above the size of the last view", source.most)
 	}
 
 	source.bodies[string(bistro)] = ofSize(9 * mib)
@@ -162,7 +162,7 @@ func TestAViewThatOutgrowsItsShareIsAskedForAgain(t *testing.T) {
 	g.want(run, runlog.OutcomeFailed, 1)
 	for _, want := range []string{"too large", "larger than 8MiB", "sync.memory", "the last good menu is still served"} {
 		if !strings.Contains(run.Error, want) {
-			t.Errorf("error %q does not say %q", run.Error, want)
+			t.Errorf("error %q does not contain %q", run.Error, want)
 		}
 	}
 	source.bodies[string(bistro)] = ofSize(6 * mib)
@@ -196,7 +196,7 @@ func TestWaitingForMemoryEndsWithTheRun(t *testing.T) {
 		t.Errorf("error %q", run.Error)
 	}
 	if calls := g.service.count(); calls != 1 {
-		t.Errorf("%d calls of the service, want that of the run that holds the memory", calls)
+		t.Errorf("%d calls of the service, want one, of the run that uses the memory", calls)
 	}
 	g.service.set(func(s *service) { s.hook = nil })
 	close(leave)
@@ -209,9 +209,9 @@ func TestWaitingForMemoryEndsWithTheRun(t *testing.T) {
 	g.want(run, runlog.OutcomeUpdated, 1)
 }
 
-// TestRunsKeepWithinTheirMemory measures the heap: large menus, all due at the same
+// TestRunsStayWithinSyncMemory measures the heap: large menus, all due at the same
 // time, use no more than sync.memory in addition to the memory before.
-func TestRunsKeepWithinTheirMemory(t *testing.T) { //nolint:paralleltest // it measures the process
+func TestRunsStayWithinSyncMemory(t *testing.T) { //nolint:paralleltest // it measures the process
 	const memory = 48 * mib
 	bodies := map[string][]byte{}
 	for i := range 8 {

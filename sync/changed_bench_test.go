@@ -108,7 +108,7 @@ func repriced(tb testing.TB, raw []byte, round int) []byte {
 	at := bytes.LastIndex(raw[:max(products, 0)], []byte(field)) + len(field)
 	end := at + bytes.IndexAny(raw[at:], ",}")
 	if products < 0 || end <= at {
-		tb.Fatal("the generated menu has no price of a dish where one is looked for")
+		tb.Fatal("the generated menu has no dish price at the expected place")
 	}
 	return slices.Concat(raw[:at], fmt.Appendf(nil, "%d.5", 100+round), raw[end:])
 }

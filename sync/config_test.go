@@ -14,15 +14,15 @@ func TestConfigDefaultsAreValid(t *testing.T) {
 	var cfg menusync.Config
 	cfg.SetDefaults()
 	if err := cfg.Validate(); err != nil {
-		t.Fatalf("the defaults are refused: %v", err)
+		t.Fatalf("the defaults are invalid: %v", err)
 	}
 	if cfg.Schedule != "@every 2m" || cfg.ShrinkLimit != 0.5 || cfg.History != 20 || cfg.StaleAfter != 3 ||
 		cfg.Deadline != time.Minute || cfg.Runs != 1000 {
-		t.Errorf("defaults are %+v, not those of the documentation", cfg)
+		t.Errorf("the defaults %+v differ from the documentation", cfg)
 	}
 }
 
-func TestConfigRefusals(t *testing.T) {
+func TestInvalidConfigs(t *testing.T) {
 	t.Parallel()
 	for key, spoil := range map[string]func(*menusync.Config){
 		"sync.schedule":     func(c *menusync.Config) { c.Schedule = "often" },
@@ -48,13 +48,13 @@ func TestConfigRefusals(t *testing.T) {
 	}
 }
 
-func TestConfigReportsEveryFault(t *testing.T) {
+func TestConfigReportsEveryError(t *testing.T) {
 	t.Parallel()
 	var cfg menusync.Config
 	cfg.SetDefaults()
 	cfg.Schedule, cfg.Runs, cfg.Lease = "often", -1, time.Millisecond
 	many, ok := cfg.Validate().(interface{ Unwrap() []error })
 	if !ok || len(many.Unwrap()) != 3 {
-		t.Errorf("Validate() = %v, want three faults", cfg.Validate())
+		t.Errorf("Validate() = %v, want three errors", cfg.Validate())
 	}
 }

@@ -14,7 +14,7 @@ import (
 // A failover may lose a lease with its fence, so that the next holder gets the same
 // one. A menu that the first holder fetched before must not replace the version of
 // the second one.
-func TestANumberGivenTwiceLetsOneHolderPublish(t *testing.T) {
+func TestOnlyOneHolderOfAFencePublishes(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redistest.Start(t).URL())
 	g.want(g.once(), runlog.OutcomeUpdated, 1)
@@ -61,7 +61,7 @@ func TestANumberGivenTwiceLetsOneHolderPublish(t *testing.T) {
 
 // An instance whose clock was ahead takes no ticks from the others, and its
 // confirmations do not count as fresh.
-func TestAClockThatIsAheadStopsNobody(t *testing.T) {
+func TestAFastClockDoesNotStopOtherInstances(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, url string) {
 		g := newFixture(t, url)
@@ -81,7 +81,7 @@ func TestAClockThatIsAheadStopsNobody(t *testing.T) {
 		other := g.another(func(d *menusync.Deps) { d.Replica = &fakeReplica{} })
 		g.want(at(other, now), runlog.OutcomeUnchanged, 1)
 		if run := at(g.Runner, now); run.Outcome != runlog.OutcomeSkipped {
-			t.Errorf("a slot that another replica took: %s", run.Outcome)
+			t.Errorf("a tick that another instance took: %s", run.Outcome)
 		}
 		if checked := g.current().CheckedAt; checked.Sub(now).Abs() > cache.ClockSlack {
 			t.Errorf("checked at %v, want about %v", checked, now)

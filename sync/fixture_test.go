@@ -26,7 +26,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	redis.SetLogger(quiet{}) // it logs each refused connection of the tests that stop a server
+	redis.SetLogger(quiet{}) // it logs every refused connection in tests that stop a server
 	goleak.VerifyTestMain(servers.Main(m))
 }
 
@@ -110,7 +110,7 @@ func (s *service) count() int {
 // view returns a menu view with the given number of products at 100 each.
 func view(products int) []byte { return viewWith(products, 100, "") }
 
-// viewWith also sets the price of the first and a stop list for it.
+// viewWith also sets the price and a stop list of the first product.
 func viewWith(products, firstPrice int, stopped string) []byte {
 	var b strings.Builder
 	b.WriteString(`{"result":{"name":"Test","categories":[{"id":"c1","name":"All"}],"products":[`)

@@ -13,15 +13,15 @@ func TestGuard(t *testing.T) {
 		before, after int
 		want          string // part of the reason; empty: may be published
 	}{
-		"first menu":                {0, 1, ""},
-		"first menu, empty":         {0, 0, "Menu is empty, so it was not published"},
-		"empty":                     {10, 0, "Menu is empty"},
-		"grows":                     {10, 30, ""},
-		"loses exactly half":        {10, 5, ""},
-		"loses more than half":      {10, 4, "lost 6 of 10 products, more than 50 % (sync.shrink_limit), so it was not published"},
-		"an odd number loses half":  {5, 3, ""},
-		"an odd number loses more":  {5, 2, "lost 3 of 5"},
-		"one product stays another": {1, 1, ""},
+		"first menu":               {0, 1, ""},
+		"first menu, empty":        {0, 0, "Menu is empty, so it was not published"},
+		"empty":                    {10, 0, "Menu is empty"},
+		"grows":                    {10, 30, ""},
+		"loses exactly half":       {10, 5, ""},
+		"loses more than half":     {10, 4, "lost 6 of 10 products, more than 50 % (sync.shrink_limit), so it was not published"},
+		"an odd number loses half": {5, 3, ""},
+		"an odd number loses more": {5, 2, "lost 3 of 5"},
+		"one product is replaced":  {1, 1, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -33,7 +33,7 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-func TestProductCountIsThatOfTheCatalogue(t *testing.T) {
+func TestProductCountEqualsTheCatalogue(t *testing.T) {
 	t.Parallel()
 	view := &menu.View{Products: []menu.Product{{ID: "a"}, {ID: "b"}, {ID: "a"}, {ID: ""}}}
 	want := menu.Compile(view, "r", menu.DefaultSettings()).Counts().Products

@@ -12,7 +12,7 @@ import (
 	logtest "github.com/sirupsen/logrus/hooks/test"
 )
 
-func TestHealthSaysEachChangeOnceAndCatchesUp(t *testing.T) {
+func TestHealthLogsEachChangeOnceAndCatchesUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		log, lines := logtest.NewNullLogger()
@@ -54,7 +54,7 @@ func TestHealthSaysEachChangeOnceAndCatchesUp(t *testing.T) {
 		h.suspect() // a run could not reach Redis: probed at once
 		synctest.Wait()
 		if h.isUp() {
-			t.Error("doubt did not lead to a ping")
+			t.Error("suspect did not cause a ping")
 		}
 		down.Store(false)
 		<-time.After(lastPing)
@@ -81,7 +81,7 @@ func TestHealthSaysEachChangeOnceAndCatchesUp(t *testing.T) {
 			}
 		}
 		if lines.AllEntries()[0].Level != logrus.WarnLevel {
-			t.Error("the pause is no warning")
+			t.Error("the pause is not logged as a warning")
 		}
 	})
 }

@@ -69,7 +69,7 @@ func TestManualRunIsFollowedOnAnyInstance(t *testing.T) {
 			run := g.wait(r, queued.ID)
 			g.want(run, runlog.OutcomeUnchanged, 1)
 			if !cmp.Equal(run.By, []string{"ops", "shop"}) {
-				t.Errorf("by %q, want both who asked", run.By)
+				t.Errorf("requested by %q, want both clients", run.By)
 			}
 		}
 	})
@@ -94,7 +94,7 @@ func TestPlainRequestJoinsTheRunInFlight(t *testing.T) {
 		run := g.wait(g.Runner, joined.ID)
 		g.want(run, runlog.OutcomeUpdated, 1)
 		if len(run.By) != 1 || !strings.HasPrefix(run.By[0], "ops root") || len(run.By[0]) > 100 {
-			t.Errorf("by %q, want one cleaned name", run.By)
+			t.Errorf("by %q, want one sanitized name", run.By)
 		}
 		if g.service.count() != 1 {
 			t.Errorf("%d menu requests, want 1", g.service.count())
@@ -140,7 +140,7 @@ func TestForceUpgradesAQueuedRun(t *testing.T) {
 	}
 	g.schedule(g.Runner)
 	run := g.wait(g.Runner, plain.ID)
-	g.want(run, runlog.OutcomeUpdated, 2) // even empty: forced
+	g.want(run, runlog.OutcomeUpdated, 2) // the menu is empty, but the run is forced
 	if !run.Force || g.current().Counts.Products != 0 {
 		t.Errorf("run %+v, want it forced past the guard", run)
 	}
@@ -227,7 +227,7 @@ func TestLostLeaseEndsTheRun(t *testing.T) {
 	run := g.once()
 	g.want(run, runlog.OutcomeFailed, 0)
 	if !strings.Contains(run.Error, "the lease was lost") {
-		t.Errorf("error %q does not name the lost lease", run.Error)
+		t.Errorf("error %q does not mention the lost lease", run.Error)
 	}
 }
 
@@ -278,10 +278,10 @@ func TestOneTickIsRunByOneInstance(t *testing.T) {
 		g.want(run, runlog.OutcomeUpdated, 1)
 		run, err = g.another().OnceAt(t.Context(), bistro, slot)
 		if err != nil || run.Outcome != runlog.OutcomeSkipped {
-			t.Errorf("the same slot on another replica: %+v, %v, want skipped", run, err)
+			t.Errorf("the same tick on another instance: %+v, %v, want skipped", run, err)
 		}
 		if run, err = g.OnceAt(t.Context(), bistro, slot.Add(2*time.Minute)); err != nil || run.Outcome != runlog.OutcomeUnchanged {
-			t.Errorf("the next slot: %+v, %v, want unchanged", run, err)
+			t.Errorf("the next tick: %+v, %v, want unchanged", run, err)
 		}
 		if g.service.count() != 2 || g.observer.skips(menusync.SkipTaken) != 1 {
 			t.Errorf("%d menu requests, %d skipped, want 2 and 1", g.service.count(), g.observer.skips(menusync.SkipTaken))
@@ -345,9 +345,10 @@ func (l *lossy) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	}
 }
 
-// If Redis has queued a run and the response was lost, twice, the process that
-// requested it executes it after the next request. It is not declared lost before.
-func TestAQueuedRunWhoseAnswerWasLostIsDone(t *testing.T) {
+// Redis queues a run, and the responses to two requests are lost. The process that
+// requested the run executes it after the next request. Until then, no instance
+// reports the run as lost.
+func TestAQueuedRunWithALostResponseIsExecuted(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, url string) {
 		g := newFixture(t, url)
@@ -365,7 +366,7 @@ func TestAQueuedRunWhoseAnswerWasLostIsDone(t *testing.T) {
 		run := g.wait(g.Runner, again.ID)
 		g.want(run, runlog.OutcomeUnchanged, 1)
 		if want := []string{"first", "second"}; !cmp.Equal(run.By, want) {
-			t.Errorf("asked for by %q, want %q", run.By, want)
+			t.Errorf("requested by %q, want %q", run.By, want)
 		}
 	})
 }

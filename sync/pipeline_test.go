@@ -36,7 +36,7 @@ func TestFirstSyncIsPublished(t *testing.T) {
 			t.Errorf("current %+v", version)
 		}
 		if snapshot, ok := g.replica.Cached(bistro); !ok || snapshot.Version.Version != 1 || snapshot.Catalogue == nil {
-			t.Error("the replica was not given what was published")
+			t.Error("the replica did not get the published version")
 		}
 		stored, err := g.Run(t.Context(), run.ID)
 		if err != nil {
@@ -211,7 +211,7 @@ func TestGuardQuarantines(t *testing.T) {
 		run := g.once()
 		g.want(run, runlog.OutcomeQuarantined, 1)
 		if !strings.Contains(run.Error, "lost 6 of 10 products") {
-			t.Errorf("error %q does not say what was lost", run.Error)
+			t.Errorf("error %q does not describe the loss", run.Error)
 		}
 		if version := g.current(); version.Counts.Products != 10 || version.LastOutcome != "quarantined" {
 			t.Errorf("current %+v, want the last good menu", version)
@@ -221,9 +221,9 @@ func TestGuardQuarantines(t *testing.T) {
 	g.want(g.once(), runlog.OutcomeUpdated, 2)
 }
 
-// If Redis has lost its data, the next menu is not treated as the first one: memory
-// still has the last good one.
-func TestGuardKnowsWhatMemoryServes(t *testing.T) {
+// If Redis has lost its data, the next menu is not treated as the first one, because
+// the last good menu is still in memory.
+func TestGuardComparesWithTheMenuInMemory(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redisdb.Embedded)
 	g.want(g.once(), runlog.OutcomeUpdated, 1)
@@ -234,7 +234,7 @@ func TestGuardKnowsWhatMemoryServes(t *testing.T) {
 	run := g.once()
 	g.want(run, runlog.OutcomeQuarantined, 0)
 	if !strings.Contains(run.Error, "lost 6 of 10 products") {
-		t.Errorf("error %q does not say what was lost", run.Error)
+		t.Errorf("error %q does not describe the loss", run.Error)
 	}
 	g.service.set(func(s *service) { s.body = view(9) })
 	g.want(g.once(), runlog.OutcomeUpdated, 2)
@@ -256,15 +256,15 @@ func TestFailureKeepsTheLastGoodMenu(t *testing.T) {
 		err  error
 		want []string // in the run's error
 	}{
-		"refused":     {nil, refused, []string{"restaurant " + string(bistro), "connection main", "503", "busy", "come back later", "q-1", "tried for"}},
-		"token":       {nil, token, []string{"401 Unauthorized to the token request", "invalid_client"}},
-		"unreachable": {nil, &upstream.Error{Operation: upstream.OpMenu, Err: errors.New("connection refused")}, []string{"did not respond", "connection refused"}},
-		"silent":      {nil, &upstream.Error{Operation: upstream.OpMenu}, []string{"did not respond"}},
-		"not asked":   {nil, &upstream.Error{Operation: upstream.OpMenu, Err: upstream.ErrBreakerOpen, RetryAfter: 12 * time.Second}, []string{"skipped: recent requests to the ordering service failed", "circuit breaker open", "12s"}},
-		"truncated":   {view(10)[:200], nil, []string{"not valid JSON at line 1, column", "(200 bytes)"}},
-		"html":        {[]byte("<html>"), nil, []string{"not valid JSON at line 1, column 1"}},
-		"no menu":     {[]byte(`{"result":[]}`), nil, []string{"decode the menu view"}},
-		"endless":     {nil, errors.New(strings.Repeat("long ", 1000)), []string{"long"}},
+		"refused":      {nil, refused, []string{"restaurant " + string(bistro), "connection main", "503", "busy", "come back later", "q-1", "tried for"}},
+		"token":        {nil, token, []string{"401 Unauthorized to the token request", "invalid_client"}},
+		"unreachable":  {nil, &upstream.Error{Operation: upstream.OpMenu, Err: errors.New("connection refused")}, []string{"did not respond", "connection refused"}},
+		"silent":       {nil, &upstream.Error{Operation: upstream.OpMenu}, []string{"did not respond"}},
+		"breaker open": {nil, &upstream.Error{Operation: upstream.OpMenu, Err: upstream.ErrBreakerOpen, RetryAfter: 12 * time.Second}, []string{"skipped: recent requests to the ordering service failed", "circuit breaker open", "12s"}},
+		"truncated":    {view(10)[:200], nil, []string{"not valid JSON at line 1, column", "(200 bytes)"}},
+		"html":         {[]byte("<html>"), nil, []string{"not valid JSON at line 1, column 1"}},
+		"no menu":      {[]byte(`{"result":[]}`), nil, []string{"decode the menu view"}},
+		"endless":      {nil, errors.New(strings.Repeat("long ", 1000)), []string{"long"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -277,7 +277,7 @@ func TestFailureKeepsTheLastGoodMenu(t *testing.T) {
 			g.want(run, runlog.OutcomeFailed, 1)
 			for _, want := range c.want {
 				if !strings.Contains(run.Error, want) {
-					t.Errorf("error %q does not say %q", run.Error, want)
+					t.Errorf("error %q does not contain %q", run.Error, want)
 				}
 			}
 			if len(run.Error) > 1000 {
@@ -293,7 +293,7 @@ func TestFailureKeepsTheLastGoodMenu(t *testing.T) {
 	}
 }
 
-func TestNotModifiedWithoutAskingIsAFailure(t *testing.T) {
+func TestNotModifiedWithoutAValidatorIsAFailure(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redisdb.Embedded, func(d *menusync.Deps) { d.Connections[0].Source = lazy{&service{}} })
 	run := g.once()
@@ -303,7 +303,7 @@ func TestNotModifiedWithoutAskingIsAFailure(t *testing.T) {
 	}
 }
 
-// lazy answers "not modified" to everything.
+// lazy responds "not modified" to every request.
 type lazy struct{ *service }
 
 func (lazy) MenuView(context.Context, string, upstream.Validator, int64) (upstream.Menu, error) {

@@ -18,7 +18,7 @@ func TestPlan(t *testing.T) {
 			t.Errorf("%s: got %+v, %v; want every %v", schedule, plan, known, every)
 		}
 		if every > 0 && !plan.Next.After(g.clock()) || every == 0 && !plan.Next.IsZero() {
-			t.Errorf("%s: the next slot is %v", schedule, plan.Next)
+			t.Errorf("%s: the next tick is %v", schedule, plan.Next)
 		}
 		if _, known := g.Plan("nowhere"); known {
 			t.Error("a restaurant that is not configured has a plan")

@@ -45,7 +45,7 @@ func (g *fixture) wantPublished(id menu.RestaurantID, raw []byte) {
 	}
 }
 
-func TestWhatIsServedAsPublished(t *testing.T) {
+func TestThePublishedViewIsServed(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, url string) {
 		g := newFixture(t, url)
@@ -84,7 +84,7 @@ func TestWhatIsServedAsPublished(t *testing.T) {
 			}
 		}
 		if run := g.once(); run.Steps.Decode == 0 { // "{" again
-			t.Error("a body that failed was taken for a known one")
+			t.Error("a body that failed to decode was treated as a known one")
 		}
 		g.service.set(func(s *service) { s.body = spelled })
 		if run := g.once(); run.Outcome != runlog.OutcomeUnchanged || run.Steps.Decode > 0 {
@@ -93,8 +93,8 @@ func TestWhatIsServedAsPublished(t *testing.T) {
 	})
 }
 
-// A chain whose restaurants differ only in stop lists shares one content, also with
-// the default menu; each is served as it was published.
+// The restaurants of a chain differ only in stop lists. They share one content with
+// the default menu. Each restaurant's view is served as it was published.
 func TestAChainIsServedAsPublished(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, url string) {
@@ -125,9 +125,9 @@ func TestAChainIsServedAsPublished(t *testing.T) {
 	})
 }
 
-// Another publisher was first, while this run only had other stop lists to save: it
-// reads the current version again and publishes over it.
-func TestAStopListUpdateThatWasOvertakenIsDecidedAgain(t *testing.T) {
+// Another publisher publishes while a run has only other stop lists to save. The run
+// reads the current version again and publishes a newer one.
+func TestAStopListUpdateIsRepeatedAfterAnotherPublish(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redisdb.Embedded)
 	g.want(g.once(), runlog.OutcomeUpdated, 1)
@@ -141,7 +141,7 @@ func TestAStopListUpdateThatWasOvertakenIsDecidedAgain(t *testing.T) {
 	g.wantPublished(bistro, viewWith(10, 100, "other"))
 }
 
-func TestALaterLeaseFencesAStopListUpdateOff(t *testing.T) {
+func TestALaterLeaseFencesOffAStopListUpdate(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redisdb.Embedded)
 	g.want(g.once(), runlog.OutcomeUpdated, 1)
@@ -157,7 +157,7 @@ func TestALaterLeaseFencesAStopListUpdateOff(t *testing.T) {
 	}
 	g.want(run, runlog.OutcomeFailed, 1)
 	if want := "another instance has taken over this restaurant"; !strings.Contains(run.Error, want) {
-		t.Errorf("error %q does not say %q", run.Error, want)
+		t.Errorf("error %q does not contain %q", run.Error, want)
 	}
 	g.wantPublished(bistro, view(10))
 }

@@ -39,7 +39,7 @@ func TestManualRunsGoFirst(t *testing.T) {
 	}
 }
 
-// A connection's running work never keeps another connection from a worker.
+// The running work of one connection never takes all workers from another one.
 func TestConnectionsShareTheWorkers(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -57,7 +57,7 @@ func TestConnectionsShareTheWorkers(t *testing.T) {
 			"take": func(t *rapid.T) {
 				w, release, ok := q.tryPop()
 				if !ok {
-					t.Skip("nothing to take")
+					t.Skip("nothing is waiting")
 				}
 				name := w.Target.Connection
 				waiting[name]--
@@ -67,7 +67,7 @@ func TestConnectionsShareTheWorkers(t *testing.T) {
 			"release": func(t *rapid.T) {
 				name := rapid.SampledFrom(names).Draw(t, "of")
 				if len(busy[name]) == 0 {
-					t.Skip("it has no worker")
+					t.Skip("no worker has work of it")
 				}
 				busy[name][0]()
 				busy[name] = busy[name][1:]
@@ -75,14 +75,14 @@ func TestConnectionsShareTheWorkers(t *testing.T) {
 			},
 			"": func(t *rapid.T) {
 				if total > max(concurrency, len(names)) {
-					t.Fatalf("%d at work, want at most %d", total, concurrency)
+					t.Fatalf("%d runs in progress, want at most %d", total, concurrency)
 				}
 				for _, name := range names {
 					if most := (max(concurrency, len(names)) + 1) / 2; len(names) > 1 && len(busy[name]) > most {
 						t.Fatalf("%d workers are at %s, want at most %d", len(busy[name]), name, most)
 					}
 					if waiting[name] > 0 && len(busy[name]) == 0 && !q.hasWorker(q.queueOf(name)) {
-						t.Fatalf("%s waits and has no worker", name)
+						t.Fatalf("%s has waiting work and no worker", name)
 					}
 				}
 			},
@@ -105,7 +105,7 @@ func TestConnectionsShareTheWorkers(t *testing.T) {
 		}
 		for name, n := range waiting {
 			if n != 0 {
-				t.Fatalf("%d of %s were never done", n, name)
+				t.Fatalf("%d runs of %s were never executed", n, name)
 			}
 		}
 	})

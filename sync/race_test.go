@@ -32,7 +32,7 @@ func (g *fixture) publish(ctx context.Context, fence, base int64, body []byte) {
 	}
 }
 
-func TestAVersionPublishedMeanwhileIsComparedAnew(t *testing.T) {
+func TestAVersionPublishedDuringARunIsComparedAgain(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		meanwhile []byte
@@ -41,7 +41,7 @@ func TestAVersionPublishedMeanwhileIsComparedAnew(t *testing.T) {
 	}{
 		"another menu":  {view(12), runlog.OutcomeUpdated, 3},
 		"the same menu": {view(11), runlog.OutcomeUnchanged, 2},
-		"a larger menu": {view(30), runlog.OutcomeQuarantined, 2}, // 11 of 30 are too few
+		"a larger menu": {view(30), runlog.OutcomeQuarantined, 2}, // 11 of 30 dishes are fewer than half
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -73,7 +73,7 @@ func (p *peekHook) Cached(id menu.RestaurantID) (*cache.Snapshot, bool) {
 	return p.fakeReplica.Cached(id)
 }
 
-func TestALaterLeaseFencesTheRunOff(t *testing.T) {
+func TestALaterLeaseFencesOffARun(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redisdb.Embedded)
 	g.service.hook = func(ctx context.Context) {
@@ -84,6 +84,6 @@ func TestALaterLeaseFencesTheRunOff(t *testing.T) {
 	run := g.once()
 	g.want(run, runlog.OutcomeFailed, 0)
 	if want := "another instance has taken over this restaurant"; !strings.Contains(run.Error, want) {
-		t.Errorf("error %q does not say %q", run.Error, want)
+		t.Errorf("error %q does not contain %q", run.Error, want)
 	}
 }

@@ -17,7 +17,7 @@ import (
 
 // A Redis that responds and refuses writes has its own state: it is logged once
 // with its reason, again when the reason changes, and ends when writes succeed.
-func TestHealthDistinguishesARefusalFromSilence(t *testing.T) {
+func TestHealthDistinguishesRefusedWritesFromAnOutage(t *testing.T) {
 	t.Parallel()
 	log, lines := logtest.NewNullLogger()
 	h := newHealth(log)
@@ -45,7 +45,7 @@ func TestHealthDistinguishesARefusalFromSilence(t *testing.T) {
 			class = refused.Class
 		}
 		if came != step.came || h.isUp() != step.up || class != step.class {
-			t.Errorf("answer %d: came %v, up %v, class %q; want %+v", i, came, h.isUp(), class, step)
+			t.Errorf("ping %d: came %v, up %v, class %q; want %+v", i, came, h.isUp(), class, step)
 		}
 	}
 	var got []string
@@ -61,13 +61,13 @@ func TestHealthDistinguishesARefusalFromSilence(t *testing.T) {
 		"Redis answers again; catching up",
 	}
 	if !slices.Equal(got, want) {
-		t.Errorf("the log says %q, want %q", got, want)
+		t.Errorf("the log has %q, want %q", got, want)
 	}
 }
 
-// Larder checks whether it may publish only at the start, after a failure and in
-// doubt, because all subscribers receive the probe.
-func TestHealthAsksForNoticesInDoubtAlone(t *testing.T) {
+// A ping also checks the permission to publish notices, but only at the start, after
+// a failure and after a suspicion, because all subscribers receive this probe.
+func TestHealthProbesNoticesOnlyAfterAProblem(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := newHealth(silentlog.New())
@@ -93,26 +93,26 @@ func TestHealthAsksForNoticesInDoubtAlone(t *testing.T) {
 			mu.Lock()
 			defer mu.Unlock()
 			if !slices.Equal(asked, want) {
-				t.Errorf("%s: asked %v, want %v", what, asked, want)
+				t.Errorf("%s: probed %v, want %v", what, asked, want)
 			}
 			asked = nil
 		}
 		step("at the start", true)
 		<-time.After(3 * pingInterval)
-		step("in calm times", false, false, false)
+		step("while Redis is healthy", false, false, false)
 		h.suspect()
-		step("after a run met trouble", true)
-		says := func(err error) {
+		step("after a run suspects an outage", true)
+		setAnswer := func(err error) {
 			mu.Lock()
 			defer mu.Unlock()
 			answer = err
 		}
-		says(errors.New("away"))
+		setAnswer(errors.New("down"))
 		<-time.After(pingInterval)
-		step("as it goes away", false)
-		says(nil)
+		step("when Redis goes down", false)
+		setAnswer(nil)
 		<-time.After(firstPing)
-		step("as it comes back", true)
+		step("when Redis comes back", true)
 		cancel()
 		<-done
 	})

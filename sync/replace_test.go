@@ -37,7 +37,7 @@ func TestReplaceReportsWhatItDid(t *testing.T) {
 		t.Errorf("Replace: %v\n%s", err, diff)
 	}
 	if again, err := g.Replace(next, "@every 2m"); err != nil || len(again.Added)+len(again.Changed)+len(again.Removed) != 0 {
-		t.Errorf("the same once more: %+v, %v, want no change", again, err)
+		t.Errorf("the same restaurants again: %+v, %v, want no change", again, err)
 	}
 	if _, known := g.Plan("a"); known {
 		t.Error("a removed restaurant is still known")
@@ -53,7 +53,7 @@ func TestReplaceReportsWhatItDid(t *testing.T) {
 	}
 }
 
-func TestReplaceThatCannotBeMeantChangesNothing(t *testing.T) {
+func TestAnInvalidReplaceChangesNothing(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, "embedded", func(d *menusync.Deps) { d.Restaurants = restaurants("a") })
 	for name, change := range map[string]func([]menusync.Restaurant){
@@ -71,7 +71,7 @@ func TestReplaceThatCannotBeMeantChangesNothing(t *testing.T) {
 		}
 		_, kept := g.Plan("a")
 		if _, added := g.Plan("b"); added || !kept {
-			t.Errorf("%s: the restaurants were replaced all the same", name)
+			t.Errorf("%s: the restaurants were replaced", name)
 		}
 	}
 }
@@ -94,12 +94,12 @@ func TestAddedAndChangedRestaurantsAreSyncedAtOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		eventually(t, "the added one is synced", synced("c"))
-		eventually(t, "the changed one is published by its new name", func() bool {
+		eventually(t, "the changed one is published under its new name", func() bool {
 			version, err := g.store.Current(t.Context(), "b")
 			return err == nil && version.Name == "B by another name"
 		})
 		if !synced("a")() {
-			t.Error("what Redis holds of the removed restaurant is gone")
+			t.Error("the removed restaurant's data in Redis is gone")
 		}
 		if _, err := g.OnceOf(t.Context(), "a", runlog.TriggerCron); !errors.As(err, new(*menusync.UnknownRestaurantError)) {
 			t.Errorf("a sync of the removed restaurant: %v", err)
@@ -135,13 +135,13 @@ func TestCronFollowsReplacements(t *testing.T) {
 		t.Fatal(err)
 	}
 	a, b := runs("a"), runs("b")
-	eventually(t, "what stays runs on", func() bool { return runs("b") >= b+2 })
+	eventually(t, "the remaining restaurant is still synced", func() bool { return runs("b") >= b+2 })
 	if now := runs("a"); now > a+1 { // one may have been in progress
 		t.Errorf("%d runs of the removed restaurant after its removal", now-a)
 	}
 }
 
-func TestRunInFlightOutlivesTheRemovalOfItsRestaurant(t *testing.T) {
+func TestARunContinuesAfterTheRemovalOfItsRestaurant(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, "embedded", func(d *menusync.Deps) { d.Restaurants = restaurants("a") })
 	asked, answer := make(chan struct{}), make(chan struct{})

@@ -63,7 +63,7 @@ func TestRollbackHoldsUntilTheNextChange(t *testing.T) {
 
 		run := g.back(1, cache.HoldNextChange, 3)
 		if g.service.count() != calls {
-			t.Error("a rollback asked the ordering service")
+			t.Error("a rollback sent a request to the ordering service")
 		}
 		g.serves(viewWith(10, 100, string(bistro)), cache.HoldNextChange) // the current stop lists
 		if run.Changes != (runlog.Changes{Removed: 1, Changed: 1}) || run.Rollback == nil || run.By[0] != "ops" || run.Products != 10 {
@@ -74,7 +74,7 @@ func TestRollbackHoldsUntilTheNextChange(t *testing.T) {
 			t.Errorf("record %+v, %v", kept, err)
 		}
 		if g.logged("sync.rollback") != 1 {
-			t.Error("the log does not say who rolled back")
+			t.Error("the log does not name the client that rolled back")
 		}
 
 		g.sync(viewWith(11, 1, string(bistro)), runlog.OutcomeUnchanged, 3)
@@ -84,7 +84,7 @@ func TestRollbackHoldsUntilTheNextChange(t *testing.T) {
 		g.sync(bad, runlog.OutcomeUpdated, 4) // a stop list is published anyway
 		g.serves(old, cache.HoldNextChange)
 		if found, err := g.Findings(t.Context(), bistro); err != nil || len(found) != 0 {
-			t.Errorf("findings %v, %v; want those of the menu that is served", found, err)
+			t.Errorf("findings %v, %v; want those of the served menu", found, err)
 		}
 
 		g.sync(next, runlog.OutcomeUpdated, 5)
@@ -133,12 +133,12 @@ func TestRollbackHoldsUntilReleased(t *testing.T) {
 		g.want(g.wait(g.Runner, released.ID), runlog.OutcomeUpdated, 7)
 		g.serves(viewWith(12, 1, ""), "")
 		if g.logged("sync.released") != 1 {
-			t.Error("the log does not say who released")
+			t.Error("the log does not name the client that released the hold")
 		}
 	})
 }
 
-func TestAReleaseIsFollowedByARunThatKnowsOfIt(t *testing.T) {
+func TestAReleaseStartsANewRun(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redisdb.Embedded)
 	g.sync(view(10), runlog.OutcomeUpdated, 1)
@@ -171,9 +171,9 @@ func (l *lingering) Cached(id menu.RestaurantID) (*cache.Snapshot, bool) {
 	return l.fakeReplica.Cached(id)
 }
 
-// A sync request during a rollback starts a sync, because the rollback does not ask
-// the service.
-func TestNobodyJoinsARollback(t *testing.T) {
+// A sync request during a rollback starts a sync, because the rollback does not fetch
+// the menu.
+func TestRequestsDoNotJoinARollback(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, url string) {
 		g := newFixture(t, url)
@@ -199,12 +199,12 @@ func TestNobodyJoinsARollback(t *testing.T) {
 		}
 		g.want(g.wait(g.Runner, plain.ID), runlog.OutcomeUnchanged, 3)
 		if g.service.count() == calls {
-			t.Error("nobody asked the service")
+			t.Error("the service got no request")
 		}
 	})
 }
 
-func TestTheGuardStandsBeforeAHoldIsLifted(t *testing.T) {
+func TestTheGuardAppliesBeforeAHoldEnds(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redisdb.Embedded)
 	g.sync(view(10), runlog.OutcomeUpdated, 1)
@@ -212,9 +212,9 @@ func TestTheGuardStandsBeforeAHoldIsLifted(t *testing.T) {
 	g.back(1, cache.HoldNextChange, 3)
 	g.sync(view(2), runlog.OutcomeQuarantined, 3)
 	g.serves(view(10), cache.HoldNextChange)
-	g.back(2, cache.HoldNextChange, 4)          // while the service publishes a menu that the guard refuses
-	g.sync(view(2), runlog.OutcomeUnchanged, 4) // which is not a change since
-	g.sync(view(11), runlog.OutcomeUpdated, 5)  // but this is
+	g.back(2, cache.HoldNextChange, 4)          // while the service publishes a menu that the guard rejects
+	g.sync(view(2), runlog.OutcomeUnchanged, 4) // the same menu as at the rollback
+	g.sync(view(11), runlog.OutcomeUpdated, 5)  // a change
 	g.serves(view(11), "")
 	g.sync(view(2), runlog.OutcomeQuarantined, 5)
 	g.sync(view(11), runlog.OutcomeUnchanged, 5) // equal bytes
@@ -222,9 +222,9 @@ func TestTheGuardStandsBeforeAHoldIsLifted(t *testing.T) {
 	g.sync(view(11), runlog.OutcomeUnchanged, 6)
 }
 
-// A rollback does not ask the service: it does not confirm the served menu, which
-// becomes stale as without it.
-func TestARollbackConfirmsNothing(t *testing.T) {
+// A rollback sends no request to the service. It does not confirm the served menu, so
+// the menu becomes stale at the same time as without a rollback.
+func TestARollbackDoesNotConfirmTheMenu(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, url string) {
 		g := newFixture(t, url, onDefaultSchedule)
@@ -267,7 +267,7 @@ func TestRollbackTwice(t *testing.T) {
 	g.serves(view(11), "")
 }
 
-func TestAHoldOutlivesItsInstanceAndItsSettings(t *testing.T) {
+func TestAHoldSurvivesARestartWithOtherSettings(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redisdb.Embedded)
 	g.sync(view(10), runlog.OutcomeUpdated, 1)
@@ -289,12 +289,12 @@ func TestAHoldOutlivesItsInstanceAndItsSettings(t *testing.T) {
 	g.back(2, cache.HoldReleased, 5) // it was compiled with the old settings
 	snapshot, _ := g.replica.Cached(bistro)
 	if !snapshot.Catalogue.Settings().RefuseMissingExternalID {
-		t.Error("rolled back to the settings of then, want the menu of then with the settings of now")
+		t.Error("the rollback used the old settings, want the old menu with the current settings")
 	}
 }
 
 // A dish that the current menu does not have keeps its last stop list.
-func TestRollbackKeepsTheStopListOfADishThatIsGone(t *testing.T) {
+func TestRollbackKeepsTheStopListOfARemovedDish(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redisdb.Embedded)
 	old := bytes.Replace(view(10), []byte(`"price":100,"isContainInStopList":[]}],`), []byte(`"price":100,"isContainInStopList":true}],`), 1)
@@ -316,14 +316,14 @@ func TestRollbackRefusals(t *testing.T) {
 		g.once()
 		_, err := g.Rollback(t.Context(), bistro, runlog.Rollback{Version: 7, Hold: cache.HoldReleased}, "", 0)
 		if unknown, ok := errors.AsType[*menusync.UnknownVersionError](err); !ok || unknown.Version != 7 || unknown.Restaurant != bistro {
-			t.Errorf("a version that never was: %v", err)
+			t.Errorf("an unknown version: %v", err)
 		}
 		_, err = g.Rollback(t.Context(), "nowhere", runlog.Rollback{Version: 1}, "", 0)
 		if _, ok := errors.AsType[*menusync.UnknownRestaurantError](err); !ok {
-			t.Errorf("a restaurant that never was: %v", err)
+			t.Errorf("an unknown restaurant: %v", err)
 		}
 		if _, err = g.Release(t.Context(), "nowhere", ""); err == nil {
-			t.Error("released a restaurant that never was")
+			t.Error("released an unknown restaurant")
 		}
 
 		gate := newGate()
@@ -332,12 +332,12 @@ func TestRollbackRefusals(t *testing.T) {
 		run := g.start(g.Runner, menusync.Request{})
 		<-gate.entered
 		if _, err = g.Rollback(t.Context(), bistro, runlog.Rollback{Version: 1, Hold: cache.HoldReleased}, "", 0); !errors.Is(err, menusync.ErrBusy) {
-			t.Errorf("while a run is in flight: %v", err)
+			t.Errorf("during a run: %v", err)
 		}
 		left, leave := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer leave()
 		if _, err = g.Rollback(left, bistro, runlog.Rollback{Version: 1, Hold: cache.HoldReleased}, "", time.Minute); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("a caller that left: %v", err)
+			t.Errorf("a caller whose context ended: %v", err)
 		}
 		close(gate.open)
 		g.want(g.wait(g.Runner, run.ID), runlog.OutcomeUnchanged, 1)
@@ -347,7 +347,7 @@ func TestRollbackRefusals(t *testing.T) {
 
 // The content of a rollback is the newest of the history again, and neither the
 // sweep nor the history's limit removes it.
-func TestRollbackToTheOldestContentKept(t *testing.T) {
+func TestRollbackToTheOldestContent(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redisdb.Embedded, func(d *menusync.Deps) {
 		d.Store = cache.NewStore(d.Redis, cache.StoreConfig{History: 3, Clock: d.Clock})
@@ -367,13 +367,13 @@ func TestRollbackToTheOldestContentKept(t *testing.T) {
 	}
 	content, err := g.store.Content(t.Context(), kept[0].Content)
 	if err != nil || content.Products().Len() != 11 {
-		t.Errorf("the content that is held: %v", err)
+		t.Errorf("the content under the hold: %v", err)
 	}
 	g.serves(view(11), cache.HoldReleased)
 }
 
 // A rollback that cannot read its version changes nothing served, and its record
-// has the reason; the restaurant's last outcome is that of its syncs.
+// has the reason. The restaurant's last outcome is still that of its last sync.
 func TestRollbackThatFails(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redisdb.Embedded)

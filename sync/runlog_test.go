@@ -59,7 +59,7 @@ func TestFinishedRunsAreKeptSmallAndBounded(t *testing.T) {
 		t.Errorf("a record takes %d bytes, want at most %d", bytes/kept, maxRecord)
 	}
 	if open, err := g.client.HLen(t.Context(), g.keys.Runs(bistro)).Result(); err != nil || open != 0 {
-		t.Errorf("%d records of finished runs stand among those at work (%v)", open, err)
+		t.Errorf("%d records of finished runs are among those in progress (%v)", open, err)
 	}
 
 	slices.Reverse(made)
@@ -72,7 +72,7 @@ func TestFinishedRunsAreKeptSmallAndBounded(t *testing.T) {
 		}
 	}
 	if _, err := g.Run(t.Context(), made[kept]); err == nil {
-		t.Error("the oldest run is still there")
+		t.Error("the oldest run is still stored")
 	}
 }
 
@@ -101,7 +101,7 @@ func TestUnchangedScheduledRunsAreFolded(t *testing.T) {
 			}
 		}
 		if got := g.pages(runlog.Filter{Limit: 2}); !slices.Equal(got, want) {
-			t.Errorf("in the list over all: %v, want %v", got, want)
+			t.Errorf("in the list of all restaurants: %v, want %v", got, want)
 		}
 		for _, fold := range [][]string{before, after} {
 			for _, id := range fold {
@@ -111,7 +111,7 @@ func TestUnchangedScheduledRunsAreFolded(t *testing.T) {
 				}
 				if f := *run.Folded; f.Count != len(fold) || f.First != fold[0] ||
 					run.StartedAt.Sub(f.FirstAt) != time.Duration(len(fold)-1)*2*time.Minute {
-					t.Errorf("run %s stands for %+v, want %v", id, f, fold)
+					t.Errorf("run %s has the fold %+v, want %v", id, f, fold)
 				}
 			}
 		}
@@ -125,7 +125,7 @@ func TestUnchangedScheduledRunsAreFolded(t *testing.T) {
 
 // A page that ends at the open fold is followed by the earlier records, even if the
 // fold has been closed meanwhile.
-func TestPagingGoesOnAfterAFoldIsClosed(t *testing.T) {
+func TestPagingContinuesAfterAFoldIsClosed(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redistest.Start(t).URL())
 	first := g.once().ID
@@ -142,8 +142,8 @@ func TestPagingGoesOnAfterAFoldIsClosed(t *testing.T) {
 	}
 }
 
-// Runs are never folded if they were requested, joined or forced, if they failed or
-// published, or if they belong to a start.
+// Runs are not folded if they were requested, joined, forced or executed at startup.
+// Runs that failed or published are not folded either.
 func TestOtherRunsAreNotFolded(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redistest.Start(t).URL())
@@ -181,8 +181,8 @@ func TestOtherRunsAreNotFolded(t *testing.T) {
 	}
 }
 
-// A manual run that waited for many others follows them in the list, and is still
-// found by its id.
+// A manual run waits while many others run. After that, it is the newest in the list
+// and is found by its id.
 func TestRunThatWaitedLongIsFound(t *testing.T) {
 	t.Parallel()
 	onEveryRedis(t, func(t *testing.T, url string) {
@@ -194,14 +194,14 @@ func TestRunThatWaitedLongIsFound(t *testing.T) {
 		}
 		first, _, err := g.Runs(t.Context(), runlog.Filter{Restaurant: bistro, Limit: 1})
 		if err != nil || len(first) != 1 || first[0].ID != waited.ID || first[0].State != runlog.StateQueued {
-			t.Fatalf("the first of the list: %+v, %v, want the run that waits", first, err)
+			t.Fatalf("the first of the list: %+v, %v, want the waiting run", first, err)
 		}
 		g.schedule(g.Runner)
 		if run := g.wait(g.Runner, waited.ID); run.Outcome != runlog.OutcomeUnchanged {
-			t.Fatalf("the run that waited: %+v", run)
+			t.Fatalf("the run after its wait: %+v", run)
 		}
 		if run, err := g.Run(t.Context(), waited.ID); err != nil || run.ID != waited.ID || len(run.By) != 1 || run.By[0] != "ops" {
-			t.Errorf("looked up: %+v, %v", run, err)
+			t.Errorf("found by its id: %+v, %v", run, err)
 		}
 		for _, cursor := range []string{"nonsense", "0-0", "1-x"} {
 			if runs, next, err := g.Runs(t.Context(), runlog.Filter{Restaurant: bistro, Cursor: cursor}); err != nil || len(runs) > 0 || next != "" {
@@ -212,7 +212,7 @@ func TestRunThatWaitedLongIsFound(t *testing.T) {
 }
 
 // Unreadable records, for example in an older format, are omitted.
-func TestUnreadableRecordsAreLeftOut(t *testing.T) {
+func TestUnreadableRecordsAreOmitted(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redistest.Start(t).URL())
 	for _, text := range []string{"", "{", "[]", "\x01\x00\x01\x00packed", `{"id":"7"}`, `{"id":"01KCF0000000000000000000AB","folded":{"count":2}}`} {
@@ -237,7 +237,7 @@ func TestUnreadableRecordsAreLeftOut(t *testing.T) {
 		}
 	}
 	if _, err := g.Run(t.Context(), "01K"+strings.Repeat("0", 23)); err == nil {
-		t.Error("a run that never was is found")
+		t.Error("an unknown run is found")
 	}
 }
 
@@ -288,7 +288,7 @@ func TestRunsArePagedFilteredAndBounded(t *testing.T) {
 			t.Errorf("%d runs in the list over all, want 7", len(got))
 		}
 		if run, err := g.Run(t.Context(), ids[6]); err != nil || run.Restaurant != second {
-			t.Errorf("a run that only its restaurant remembers: %+v, %v", run, err)
+			t.Errorf("a run that is only in its restaurant's list: %+v, %v", run, err)
 		}
 	})
 }
@@ -310,6 +310,6 @@ func (g *fixture) pages(f runlog.Filter) []string {
 		}
 		f.Cursor = next
 	}
-	g.t.Fatal("pages without end")
+	g.t.Fatal("the pages do not end")
 	return nil
 }

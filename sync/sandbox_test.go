@@ -54,6 +54,6 @@ func TestTheSandboxOverHTTP(t *testing.T) {
 	run := g.once()
 	g.want(run, runlog.OutcomeFailed, 1)
 	if !strings.Contains(run.Error, "not valid JSON at line 1, column") {
-		t.Errorf("error %q does not say where", run.Error)
+		t.Errorf("error %q does not contain the position", run.Error)
 	}
 }

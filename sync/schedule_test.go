@@ -27,11 +27,11 @@ func TestScheduleIsAnchoredToTheClock(t *testing.T) {
 	first := s.Next(start)
 	for _, later := range []time.Duration{0, time.Second, first.Sub(start) - time.Millisecond} {
 		if got := s.Next(start.Add(later)); !got.Equal(first) {
-			t.Errorf("a replica that starts %v later fires at %v, want %v", later, got, first)
+			t.Errorf("an instance that starts %v later fires at %v, want %v", later, got, first)
 		}
 	}
 	if got := s.Next(first); got.Sub(first) != 2*time.Minute {
-		t.Errorf("the slot after %v is %v, want 2m later", first, got)
+		t.Errorf("the tick after %v is %v, want 2m later", first, got)
 	}
 	if got := s.Last(first.Add(time.Second)); !got.Equal(first) {
 		t.Errorf("Last = %v, want %v", got, first)
@@ -108,12 +108,12 @@ func TestScheduleMissed(t *testing.T) {
 		want  bool
 	}{{0, false}, {6*time.Minute - time.Millisecond, false}, {6 * time.Minute, true}} {
 		if got := s.Missed(3, slot, slot.Add(c.after)); got != c.want {
-			t.Errorf("missed 3 slots %v after one = %v, want %v", c.after, got, c.want)
+			t.Errorf("missed 3 ticks %v after one = %v, want %v", c.after, got, c.want)
 		}
 	}
 }
 
-func TestScheduleThatNeverComes(t *testing.T) {
+func TestScheduleWithoutTicks(t *testing.T) {
 	t.Parallel()
 	s := mustSchedule(t, "0 0 30 2 *", "", "r")
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -121,7 +121,7 @@ func TestScheduleThatNeverComes(t *testing.T) {
 		t.Errorf("30 February: next %v, last %v, want none", next, last)
 	}
 	if s.Missed(1, now.AddDate(-1, 0, 0), now) {
-		t.Error("a schedule that never comes counts as missed")
+		t.Error("a schedule without ticks counts as missed")
 	}
 }
 

@@ -74,7 +74,7 @@ func (g *fixture) logged(event string) int {
 	return n
 }
 
-func TestRedisGoneAndBack(t *testing.T) {
+func TestAnOutageOfRedis(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t, redistest.AppendOnly())
 	g := newFixture(t, server.URL())
@@ -87,7 +87,7 @@ func TestRedisGoneAndBack(t *testing.T) {
 	<-gate.entered
 	server.Stop() // while a run is fetching
 	close(gate.open)
-	eventually(t, "the pause is said", func() bool { return g.logged("sync.paused") == 1 })
+	eventually(t, "the pause is logged", func() bool { return g.logged("sync.paused") == 1 })
 	if _, err := g.OnceOf(t.Context(), bistro, runlog.TriggerCron); !errors.Is(err, redisdb.ErrUnavailable) {
 		t.Errorf("OnceOf without Redis: %v, want ErrUnavailable", err)
 	}
@@ -110,7 +110,7 @@ func TestRedisGoneAndBack(t *testing.T) {
 	// The lease of the run that lost Redis may still exist; a forced request waits
 	// for its end.
 	forced := runlog.Run{}
-	eventually(t, "requests are taken again", func() bool {
+	eventually(t, "requests are accepted again", func() bool {
 		var err error
 		forced, err = g.Start(t.Context(), bistro, menusync.Request{Force: true})
 		return err == nil
@@ -136,7 +136,7 @@ func TestSchedulerWaitsForRedisAtItsStart(t *testing.T) {
 	g := newFixture(t, server.URL())
 	server.Stop()
 	stop := g.schedule(g.Runner)
-	eventually(t, "the pause is said", func() bool { return g.logged("sync.paused") == 1 })
+	eventually(t, "the pause is logged", func() bool { return g.logged("sync.paused") == 1 })
 	server.Restart()
 	eventually(t, "the first sync", func() bool { return g.observer.finished() == 1 })
 	stop()
@@ -152,12 +152,12 @@ func TestShutdownReleasesTheLease(t *testing.T) {
 	<-gate.entered
 	stop()
 	if n, err := g.client.Exists(t.Context(), g.keys.Lease(bistro)).Result(); err != nil || n != 0 {
-		t.Errorf("the lease stands after the shutdown: %d, %v", n, err)
+		t.Errorf("the lease exists after the shutdown: %d, %v", n, err)
 	}
 	runs, _, err := g.Runs(t.Context(), runlog.Filter{})
 	if err != nil || len(runs) != 1 || runs[0].Outcome != runlog.OutcomeFailed ||
 		!strings.Contains(runs[0].Error, "larder was stopped") {
-		t.Errorf("runs %+v, %v, want one that says it was stopped", runs, err)
+		t.Errorf("runs %+v, %v, want one that was stopped", runs, err)
 	}
 }
 
@@ -186,7 +186,7 @@ func TestReasonsKeepTheLastGoodOnes(t *testing.T) {
 		}
 	}
 	if runs, _, err := g.Runs(t.Context(), runlog.Filter{}); err != nil || len(runs) != 0 || g.observer.finished() != 0 {
-		t.Errorf("%d runs of restaurants, %v: reasons are none", len(runs), err)
+		t.Errorf("%d runs of restaurants, %v: a sync of reasons is not one", len(runs), err)
 	}
 }
 
@@ -244,13 +244,13 @@ func TestRunReturnsAtOnceWhenItsContextHasEnded(t *testing.T) {
 		t.Errorf("Run = %v", err)
 	}
 	if g.service.count() != 0 {
-		t.Error("a sync began")
+		t.Error("a sync started")
 	}
 }
 
 // A connection whose service does not respond delays no other connection: those are
 // synced on their schedules, and at once on request.
-func TestAConnectionThatHangsKeepsNobodyWaiting(t *testing.T) {
+func TestAHangingConnectionDelaysNoOtherConnection(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redisdb.Embedded, func(d *menusync.Deps) {
 		d.Config.Concurrency = 4
@@ -276,7 +276,7 @@ func TestAConnectionThatHangsKeepsNobodyWaiting(t *testing.T) {
 		}
 		return runs
 	}
-	eventually(t, "all that it may have is in the hanging service", func() bool { return g.service.count() >= 2 })
+	eventually(t, "the hanging service has all calls that it may have", func() bool { return g.service.count() >= 2 })
 	before := own()
 	eventually(t, "the other connection's restaurant is synced on its schedule", func() bool { return own() >= before+3 })
 	run, err := g.Start(t.Context(), "own", menusync.Request{})
@@ -286,7 +286,7 @@ func TestAConnectionThatHangsKeepsNobodyWaiting(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
 	if run, err = g.Wait(ctx, "own", run.ID); err != nil || run.Outcome != runlog.OutcomeUnchanged {
-		t.Errorf("asked for: %+v, %v", run, err)
+		t.Errorf("requested: %+v, %v", run, err)
 	}
 	if n := g.service.count(); n != 2 {
 		t.Errorf("%d calls hang, want half of the four workers", n)
@@ -320,7 +320,7 @@ func TestRefreshReasons(t *testing.T) {
 	}
 	g.advance(4 * time.Second)
 	if g.RefreshReasons(t.Context(), "main") || asked() != 1 {
-		t.Errorf("asked %d times within 5 s", asked())
+		t.Errorf("%d requests within 5 s", asked())
 	}
 	g.advance(2 * time.Second)
 	g.service.set(func(s *service) { s.err = errors.New("down") })
@@ -335,13 +335,13 @@ func TestRefreshReasons(t *testing.T) {
 	refreshed := make(chan bool, 10)
 	ask := func() { refreshed <- g.RefreshReasons(t.Context(), "main") }
 	go ask()
-	eventually(t, "the service is asked", func() bool { return asked() == 3 })
+	eventually(t, "the service has the request", func() bool { return asked() == 3 })
 	for range 9 {
 		go ask()
 	}
 	select {
 	case <-refreshed:
-		t.Error("a client has not waited for the reasons that the service is being asked for")
+		t.Error("a client did not wait for the reasons that are being fetched")
 		refreshed <- false
 	case <-time.After(100 * time.Millisecond): // time to continue without them
 	}
@@ -351,10 +351,10 @@ func TestRefreshReasons(t *testing.T) {
 	}
 	g.service.set(func(s *service) { s.reasonHook = nil })
 	if asked() != 3 || !strings.Contains(kept(), `"ID":"9"`) {
-		t.Errorf("%d calls for ten that ask together, want one more; reasons %s", asked()-2, kept())
+		t.Errorf("%d calls for ten clients at the same time, want one more; reasons %s", asked()-2, kept())
 	}
 	if g.RefreshReasons(t.Context(), "other") {
-		t.Error("reasons of a connection that there is not")
+		t.Error("reasons of an unknown connection")
 	}
 
 	defer g.schedule(g.Runner)()
@@ -365,7 +365,7 @@ func TestRefreshReasons(t *testing.T) {
 			run, err = g.Wait(t.Context(), bistro, run.ID)
 		}
 		if err != nil || run.Outcome == runlog.OutcomeFailed || asked() != before+calls {
-			t.Errorf("force %v: run %+v, %v, asked %d times; want %d", force, run, err, asked()-before, calls)
+			t.Errorf("force %v: run %+v, %v, %d requests; want %d", force, run, err, asked()-before, calls)
 		}
 	}
 	before := asked()
@@ -378,6 +378,6 @@ func TestRefreshReasons(t *testing.T) {
 		return err == nil && b.Done == b.Total
 	})
 	if got := asked() - before; got != 1 {
-		t.Errorf("a forced batch asked %d times, want once", got)
+		t.Errorf("a forced batch sent %d requests, want one", got)
 	}
 }

@@ -87,11 +87,11 @@ func TestCronFiresEachRestaurantAtItsTick(t *testing.T) {
 			}
 			for _, w := range done {
 				if before, twice := ran[w.Target.ID]; twice {
-					t.Errorf("%s ran for slots %v and %v within two minutes", w.Target.ID, before, w.tick)
+					t.Errorf("%s ran for the ticks %v and %v within two minutes", w.Target.ID, before, w.tick)
 				}
 				ran[w.Target.ID] = w.tick
 				if late := time.Since(w.tick); late < 0 || late > 10*time.Second {
-					t.Errorf("%s: slot %v taken %v later", w.Target.ID, w.tick, late)
+					t.Errorf("%s: tick %v was queued %v later", w.Target.ID, w.tick, late)
 				}
 			}
 		}
@@ -118,7 +118,7 @@ func TestTickThatFindsTheLastUnfinishedIsSkipped(t *testing.T) {
 			t.Errorf("%d pieces of work queued, want 1", got)
 		}
 		if n := seen.count(SkipBusy); n < 2 || n > 3 {
-			t.Errorf("%d ticks counted as skipped, want the others", n)
+			t.Errorf("%d ticks counted as skipped, want all others", n)
 		}
 	})
 }

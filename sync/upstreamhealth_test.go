@@ -13,7 +13,7 @@ import (
 
 // Two hundred restaurants fail and recover: the log has two lines for the
 // connection, and one for the first restaurants that failed.
-func TestServiceThatGoesAwayIsReportedOnce(t *testing.T) {
+func TestAnUnreachableServiceIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	const restaurantsOfAll = 200
 	ids := make([]menu.RestaurantID, restaurantsOfAll)
@@ -56,8 +56,7 @@ func TestServiceThatGoesAwayIsReportedOnce(t *testing.T) {
 	}
 }
 
-// A restaurant that the service cannot serve does not affect the state of the
-// others.
+// An error of one restaurant does not affect the state of the others.
 func TestFaultOfOneRestaurantIsItsOwn(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, "embedded", func(d *menusync.Deps) { d.Restaurants = restaurants("good", "bad") })

@@ -43,7 +43,7 @@ func TestScheduleAcrossDaylightSavingTime(t *testing.T) {
 			"America/New_York", "15 1 * * *", "2026-10-31", "2026-11-03",
 			[]string{"31 01:15 -04", "01 01:15 -04", "02 01:15 -05"},
 		},
-		"New York, spring: its Sundays alone": {
+		"New York, spring: Sundays only": {
 			"America/New_York", "30 2 * * 0", "2026-03-01", "2026-03-16",
 			[]string{"01 02:30 -05", "08 03:00 -04", "15 02:30 -04"},
 		},
@@ -65,7 +65,7 @@ func TestScheduleAcrossDaylightSavingTime(t *testing.T) {
 		"the zone in the schedule itself": {
 			"", "CRON_TZ=Europe/Lisbon 30 1 * * *", "2026-03-29", "2026-03-30", []string{"29 01:00 +00"}, // shown in UTC
 		},
-		"every hour: no fixed hour, none is left out": {
+		"every hour: no fixed hour, no tick is omitted": {
 			"Europe/Lisbon", "0 * * * *", "2026-10-25", "2026-10-26", nil, // counted below
 		},
 	} {
@@ -113,7 +113,7 @@ func runs(t *testing.T, schedule, zone string, from, to time.Time) []string {
 			return all
 		}
 		if last := s.Last(next.Add(time.Minute - time.Millisecond)); !last.Equal(next) {
-			t.Errorf("the last slot a minute after %v is %v", next, last)
+			t.Errorf("the last tick a minute after %v is %v", next, last)
 		}
 		all = append(all, next.In(from.Location()).Format("02 15:04 -07"))
 		if _, offset := next.In(from.Location()).Zone(); offset%3600 != 0 {

@@ -32,20 +32,20 @@ func TestBodiesStayWithinMemory(t *testing.T) {
 	s.Clear(b)
 	b.cache.CleanUp()
 	if got := b.cache.WeightedSize(); got != 0 {
-		t.Errorf("%d bytes are left of a version that is gone", got)
+		t.Errorf("%d bytes of a removed version are left", got)
 	}
 	key := Key{Restaurant: "bistro", Version: 1}
 	if _, err := b.Build(key, s, bodyOf(10)); err != nil {
 		t.Fatal(err)
 	}
 	if _, ok := b.Get(key); ok {
-		t.Error("a body was kept for a version that is gone")
+		t.Error("a body was kept for a removed version")
 	}
 }
 
 // A version's data beside its bodies is small, even for many bodies, because
 // cache.memory does not count it.
-func TestBodiesThatLeftMemoryLeaveNothingBehind(t *testing.T) { //nolint:paralleltest // it measures the heap
+func TestRemovedBodiesLeaveNothingInMemory(t *testing.T) { //nolint:paralleltest // it measures the heap
 	const restaurants, dishes = 20, 5000
 	versions := make([]*VersionBodies, restaurants)
 	b := NewBodies(1)
@@ -61,7 +61,7 @@ func TestBodiesThatLeftMemoryLeaveNothingBehind(t *testing.T) { //nolint:paralle
 	}
 	b.cache.CleanUp()
 	if left := heap() - before; left > 1<<20 {
-		t.Errorf("%d bytes are left of %d bodies that are gone", left, restaurants*dishes*2)
+		t.Errorf("%d bytes are left of %d removed bodies", left, restaurants*dishes*2)
 	}
 	runtime.KeepAlive(versions)
 }
@@ -100,11 +100,11 @@ func TestBodiesOfThePublishedView(t *testing.T) {
 	}
 	want("one published view", map[Key]bool{menuKey: true, key("one", Identity): true, key("one", Gzip): true})
 	v.Put(b, key("two", Gzip), &Representation{Body: []byte("body")})
-	want("another one", map[Key]bool{menuKey: true, key("one", Identity): false, key("one", Gzip): false, key("two", Gzip): true})
+	want("another view", map[Key]bool{menuKey: true, key("one", Identity): false, key("one", Gzip): false, key("two", Gzip): true})
 	v.DropPublished(b, "two")
-	want("the same is published", map[Key]bool{menuKey: true, key("two", Gzip): true})
+	want("the same view is published", map[Key]bool{menuKey: true, key("two", Gzip): true})
 	v.DropPublished(b, "three")
-	want("something else is published", map[Key]bool{menuKey: true, key("two", Gzip): false})
+	want("another view is published", map[Key]bool{menuKey: true, key("two", Gzip): false})
 }
 
 func TestBodiesThatAreSet(t *testing.T) {

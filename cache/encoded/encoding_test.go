@@ -37,20 +37,19 @@ func unpacked(ready *Representation, version int64) (string, error) {
 		return "", fmt.Errorf("%s: %w", ready.Encoding, err)
 	}
 	if want := fmt.Sprintf(`W/"%d-%x"`, version, sha256.Sum256(body)); ready.ETag != want[:len(want)-57]+`"` {
-		return "", fmt.Errorf("%s: ETag %s of a body whose hash says %s", ready.Encoding, ready.ETag, want)
+		return "", fmt.Errorf("%s: ETag %s, want %s by the body's hash", ready.Encoding, ready.ETag, want)
 	}
 	return string(body), nil
 }
 
-// TestPreferredEncoding: among encodings of equal weight, menus use the smallest
-// one and dishes gzip.
+// Among encodings of equal weight, menus use the smallest one and dishes use gzip.
 func TestPreferredEncoding(t *testing.T) {
 	t.Parallel()
 	all := Accept(Gzip, Brotli, Zstd)
 	for set, want := range map[Encodings]Encoding{all: Brotli, Accept(Zstd, Gzip): Zstd, Accept(Gzip): Gzip, 0: Identity} {
 		for _, what := range []menu.Index{WholeMenu, PublishedMenu} {
 			if got := set.First(what); got != want {
-				t.Errorf("of %q a menu is sent in %s, want %s", set, got, want)
+				t.Errorf("for %q, a menu is sent in %s, want %s", set, got, want)
 			}
 		}
 	}
@@ -61,7 +60,7 @@ func TestPreferredEncoding(t *testing.T) {
 	}
 }
 
-func TestEncodingsHaveTheirNames(t *testing.T) {
+func TestEncodingNames(t *testing.T) {
 	t.Parallel()
 	for enc, want := range map[Encoding]string{Identity: "identity", Gzip: "gzip", Brotli: "br", Zstd: "zstd"} {
 		if got := enc.String(); got != want {
@@ -70,7 +69,7 @@ func TestEncodingsHaveTheirNames(t *testing.T) {
 	}
 }
 
-func TestEveryEncodingComesBack(t *testing.T) {
+func TestEveryEncodingCanBeDecoded(t *testing.T) {
 	t.Parallel()
 	p := NewEncoder()
 	for _, enc := range []Encoding{Gzip, Brotli, Zstd} {
@@ -86,7 +85,7 @@ func TestEveryEncodingComesBack(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got, err := unpacked(ready, 1); err != nil || got != string(body) {
-				t.Fatalf("%s: %d bytes came back as %d, %v", enc, len(body), len(got), err)
+				t.Fatalf("%s: %d bytes were decoded to %d, %v", enc, len(body), len(got), err)
 			}
 		})
 	}

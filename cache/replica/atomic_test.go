@@ -25,7 +25,7 @@ func checkBody(body []byte, version int64, dishes int) error {
 	says := bytes.Contains(body, fmt.Appendf(nil, `"version":%d,`, version))
 	costs := bytes.Count(body, fmt.Appendf(nil, `"price":%d,"measure"`, version))
 	if prices := bytes.Count(body, []byte(`"price":`)); !says || costs != dishes || prices != dishes+ingredientPrices {
-		return fmt.Errorf("version %d: %d of %d dishes cost that, says so %t: %.80s…", version, costs, dishes, says, body)
+		return fmt.Errorf("version %d: %d of %d dishes have its price, number in the head %t: %.80s…", version, costs, dishes, says, body)
 	}
 	return nil
 }
@@ -60,7 +60,7 @@ func readMemory(ctx context.Context, replica *Replica) (int64, error) {
 	}
 	if !bytes.Contains(dish.Body, fmt.Appendf(nil, `"price":%d,`, version)) ||
 		!bytes.Contains(dish.Body, fmt.Appendf(nil, `"version":%d,`, version)) {
-		return 0, fmt.Errorf("version %d: the dish is %s", version, dish.Body)
+		return 0, fmt.Errorf("version %d: the dish body is %s", version, dish.Body)
 	}
 	return version, nil
 }
@@ -101,9 +101,9 @@ func readKeys(ctx context.Context, r *redisdb.DB) (int64, error) {
 	return version, nil
 }
 
-// TestReadersSeeWholeVersions publishes a thousand times while readers loop over
+// TestReadersSeeCompleteVersions publishes a thousand times while readers loop over
 // memory and over the documented keys (policies S2, S6).
-func TestReadersSeeWholeVersions(t *testing.T) {
+func TestReadersSeeCompleteVersions(t *testing.T) {
 	t.Parallel()
 	topology.EmbeddedAndSingle(t, func(t *testing.T, r *redisdb.DB) {
 		const publishes, leastReads = 1000, 5
@@ -122,10 +122,10 @@ func TestReadersSeeWholeVersions(t *testing.T) {
 			pace time.Duration
 			read func() (int64, error)
 		}{
-			"memory":      {2 * time.Millisecond, func() (int64, error) { return readMemory(ctx, replica) }},
-			"publisher":   {2 * time.Millisecond, func() (int64, error) { return readMemory(ctx, publisher) }},
-			"keys":        {5 * time.Millisecond, func() (int64, error) { return readKeys(ctx, r) }},
-			"a new start": {20 * time.Millisecond, func() (int64, error) { return readMemory(ctx, New(s, Config{Memory: 1})) }},
+			"memory":        {2 * time.Millisecond, func() (int64, error) { return readMemory(ctx, replica) }},
+			"publisher":     {2 * time.Millisecond, func() (int64, error) { return readMemory(ctx, publisher) }},
+			"keys":          {5 * time.Millisecond, func() (int64, error) { return readKeys(ctx, r) }},
+			"a new replica": {20 * time.Millisecond, func() (int64, error) { return readMemory(ctx, New(s, Config{Memory: 1})) }},
 		} {
 			readers.Go(func() {
 				seen, reads := int64(0), 0

@@ -12,9 +12,9 @@ import (
 	"larder/internal/testkit/topology"
 )
 
-// Redis has lost the version that one instance serves, and another instance without
-// it has published first. Every instance reports the menu as stale until a version
-// above all served ones is there (policy S2a).
+// Redis has lost the version that one instance serves. An instance that does not know
+// this version publishes. Every instance reports the menu as stale until a version
+// above all served ones is published (policy S2a).
 func TestFloor(t *testing.T) {
 	t.Parallel()
 	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
@@ -33,7 +33,7 @@ func TestFloor(t *testing.T) {
 		}
 		topology.DeleteAllKeys(t, r)
 		if v := cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(3, 7)); v.Version != 1 {
-			t.Fatalf("published %d, want 1: nobody knows better yet", v.Version)
+			t.Fatalf("published %d, want 1: no instance has raised the floor yet", v.Version)
 		}
 		young := replica()
 		read(t, young, bistro)
@@ -56,7 +56,7 @@ func TestFloor(t *testing.T) {
 		}
 		standing, err := s.State(ctx, bistro, after.Version, nil)
 		if err != nil || standing.Version.Version != 1 || standing.Floor != 4 {
-			t.Errorf("a publisher finds %+v, %v; want version 1 and the floor 4", standing, err)
+			t.Errorf("the state for a publisher is %+v, %v; want version 1 and the floor 4", standing, err)
 		}
 
 		v := cachetest.Publish(t, s, bistro, 1, cachetest.MenuJSON(3, 7))
@@ -78,17 +78,18 @@ func TestFloor(t *testing.T) {
 				t.Errorf("changes since 5: %v", err)
 			}
 		}
-		// A late instance with the previous version: it is replaced, not lost.
+		// For an instance that still has the previous version, that version is
+		// replaced, not lost.
 		late := before.Version
 		if floors, raised, err := s.RaiseFloor(ctx, late); err != nil || floors[0] != 4 || raised[0] {
-			t.Errorf("the floor of an overtaken version: %v, %v, %v; want 4 as it was", floors, raised, err)
+			t.Errorf("the floor of a replaced version: %v, %v, %v; want 4, unchanged", floors, raised, err)
 		}
 	})
 }
 
 // Redis loses its data, or only the floor, again before the next sync. The menu
-// stays stale, and the instance that has learned the floor keeps it, although it
-// never served that version itself (policy S2a).
+// stays stale. An instance that has read the floor keeps it, although it never served
+// that version itself (policy S2a).
 func TestFloor_LostAgain(t *testing.T) {
 	t.Parallel()
 	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
@@ -114,7 +115,7 @@ func TestFloor_LostAgain(t *testing.T) {
 		}
 		cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(3, 7)) // 5
 		topology.DeleteAllKeys(t, r)
-		cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(3, 7)) // 1: no instance knows better yet
+		cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(3, 7)) // 1: no instance has raised the floor yet
 		read(t, young, bistro)
 		poll(old)
 		poll(young)
@@ -127,7 +128,7 @@ func TestFloor_LostAgain(t *testing.T) {
 		v := read(t, young, bistro).Version
 		topology.DeleteAllKeys(t, r)
 		if standing, err := s.State(ctx, bistro, v, nil); err != nil || standing.Floor != 4 {
-			t.Errorf("a publisher finds %+v, %v; want the floor 4", standing, err)
+			t.Errorf("the state for a publisher is %+v, %v; want the floor 4", standing, err)
 		}
 		topology.DeleteAllKeys(t, r)
 		poll(young)

@@ -49,15 +49,15 @@ func TestReplica_Drop(t *testing.T) {
 			t.Errorf("a read of it: %v, want ErrNoCatalogue", err)
 		}
 		gone("after a read")
-		replica.Install(snap) // of a run in progress
+		replica.Install(snap) // by a run in progress
 		gone("after Install")
 		if body, err := replica.Menu(snap, encoded.Gzip); err != nil || len(body.Body) == 0 {
-			t.Errorf("a reader in the middle of it: %v", err)
+			t.Errorf("a reader that started before Drop: %v", err)
 		}
 
 		removed.Store(false)
 		if again := read(t, replica, bistro); again.Version.Version != 1 {
-			t.Errorf("kept again: version %d, want 1", again.Version.Version)
+			t.Errorf("installed again: version %d, want 1", again.Version.Version)
 		}
 	})
 }
@@ -91,10 +91,10 @@ func TestReplica_DropDuringPoll(t *testing.T) {
 		}})
 
 		if err := replica.Poll(t.Context()); err != nil {
-			t.Errorf("a poll from under which a restaurant was removed: %v", err)
+			t.Errorf("a poll during which a restaurant was removed: %v", err)
 		}
 		if _, held := replica.Cached(bistro); held || !removed.Load() {
-			t.Errorf("removed %t, and it is in memory %t", removed.Load(), held)
+			t.Errorf("removed %t, still in memory %t", removed.Load(), held)
 		}
 	})
 }

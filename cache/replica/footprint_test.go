@@ -18,9 +18,9 @@ import (
 	"larder/internal/testkit/topology"
 )
 
-// The limits of a cached menu of 400 dishes on the heap, in KiB (docs/performance.md, "Memory"): its
-// menu in gzip and br, also with the compiled catalogue, also with the published view, and all its
-// bodies.
+// The limits of a cached menu of 400 dishes on the heap, in KiB (docs/performance.md,
+// "Memory"): the menu in gzip and br; with the compiled catalogue; with the published
+// view; with all bodies.
 const (
 	bodiesMost = 220
 	menuMost   = 560
@@ -71,7 +71,7 @@ func footprintOf(tb testing.TB, menus int) footprint {
 		runtime.GC() // twice: the second frees what the pools kept
 		return heap()
 	}
-	// The pools and buffers of the first menu belong to the process.
+	// The pools and buffers of the first menu are shared by the process.
 	warm, err := replica.Catalogue(tb.Context(), ids[0])
 	if err != nil {
 		tb.Fatal(err)
@@ -128,14 +128,14 @@ func readAll(tb testing.TB, r *Replica, snap *cache.Snapshot, all bool) {
 // of other tests does not count.
 const measuringAlone = "LARDER_FOOTPRINT_ALONE"
 
-func TestACachedMenuTakesLittleMemory(t *testing.T) {
+func TestMemoryOfACachedMenu(t *testing.T) {
 	t.Parallel()
 	if os.Getenv(measuringAlone) == "" {
-		child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestACachedMenuTakesLittleMemory$", "-test.count=1", "-test.v")
+		child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestMemoryOfACachedMenu$", "-test.count=1", "-test.v")
 		child.Env = append(os.Environ(), measuringAlone+"=1")
 		out, err := child.CombinedOutput()
-		if err != nil || !bytes.Contains(out, []byte("--- PASS: TestACachedMenuTakesLittleMemory")) {
-			t.Fatalf("in a process of its own: %v\n%s", err, out)
+		if err != nil || !bytes.Contains(out, []byte("--- PASS: TestMemoryOfACachedMenu")) {
+			t.Fatalf("in a separate process: %v\n%s", err, out)
 		}
 		return
 	}
@@ -145,12 +145,12 @@ func TestACachedMenuTakesLittleMemory(t *testing.T) {
 		got, most int64
 	}{
 		{"its menu in gzip and br", got.menu - got.index, bodiesMost},
-		{"that and the catalogue", got.menu, menuMost},
-		{"that and the view as published", got.view, viewMost},
-		{"all that is read", got.all, allMost},
+		{"the same and the catalogue", got.menu, menuMost},
+		{"the same and the published view", got.view, viewMost},
+		{"everything that can be read", got.all, allMost},
 	} {
 		if c.got>>10 > c.most {
-			t.Errorf("of a menu of 400 dishes %s takes %d KiB of the heap, want at most %d", c.what, c.got>>10, c.most)
+			t.Errorf("menu of 400 dishes: %s: %d KiB of heap, want at most %d", c.what, c.got>>10, c.most)
 		}
 	}
 	t.Logf("%+v", got)

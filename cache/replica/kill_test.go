@@ -21,7 +21,7 @@ import (
 // Publishers are killed at random while they publish a thousand versions. Readers
 // of three replicas, of the documented keys and of new replicas see only complete
 // versions, and never an older one after a newer one (policies S2, S6).
-func TestKilledPublishersLeaveWholeVersions(t *testing.T) {
+func TestKilledPublishersLeaveCompleteVersions(t *testing.T) {
 	t.Parallel()
 	const publishes, leastKills, leastReads = 1000, 10, 20
 	server := redistest.Start(t)
@@ -66,7 +66,7 @@ func TestKilledPublishersLeaveWholeVersions(t *testing.T) {
 	r := topology.Open(t, server.URL())
 	s := cache.NewStore(r, cache.StoreConfig{})
 	read("keys", 7*time.Millisecond, func() (int64, error) { return readKeys(ctx, r) })
-	read("a new start", 20*time.Millisecond, func() (int64, error) {
+	read("a new replica", 20*time.Millisecond, func() (int64, error) {
 		return readMemory(ctx, New(s, Config{Memory: 1}))
 	})
 
@@ -112,9 +112,9 @@ func publishUntilKilled(t *testing.T, url string, newest, last int64) int64 {
 }
 
 // A publisher is paused (SIGSTOP) after it wrote everything but the last step.
-// Another takes the restaurant over and publishes. When the first continues
+// Another publisher takes over the restaurant and publishes. When the first continues
 // (SIGCONT), the store rejects its version (policy S2).
-func TestAPausedPublisherIsRefused(t *testing.T) {
+func TestAPausedPublisherIsFencedOff(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
 	r := topology.Open(t, server.URL())
@@ -123,7 +123,7 @@ func TestAPausedPublisherIsRefused(t *testing.T) {
 	paused := startPublisher(t, server.URL(), frozenAt+"=3")
 	for _, want := range []string{"published 2", "frozen"} {
 		if line := paused.line(); line != want {
-			t.Fatalf("the publisher says %q, want %q", line, want)
+			t.Fatalf("the publisher printed %q, want %q", line, want)
 		}
 	}
 	var status syscall.WaitStatus
@@ -138,17 +138,17 @@ func TestAPausedPublisherIsRefused(t *testing.T) {
 	other.Fence = fence
 	v, err := s.Publish(t.Context(), other)
 	if err != nil || v.Version != 3 {
-		t.Fatalf("the one that took over: version %d, %v", v.Version, err)
+		t.Fatalf("the publisher that took over: version %d, %v", v.Version, err)
 	}
 	if err := paused.cmd.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
 	if line := paused.line(); !strings.HasPrefix(line, "failed true ") {
-		t.Errorf("the publisher that was paused says %q, want that it was fenced off", line)
+		t.Errorf("the paused publisher printed %q, want a fence error", line)
 	}
 	current, err := s.Current(t.Context(), bistro)
 	if err != nil || current.Version != 3 || !current.Stops.Equal(v.Stops) {
-		t.Errorf("current is %+v, %v; want the version of the one that took over", current, err)
+		t.Errorf("current is %+v, %v; want the version of the publisher that took over", current, err)
 	}
 	if _, err := s.Version(t.Context(), bistro, 4); !errors.Is(err, cache.ErrNoCatalogue) {
 		t.Errorf("a version 4: %v, want none", err)

@@ -36,7 +36,7 @@ func TestContentCache_SharesAndReleases(t *testing.T) {
 	wait.Wait()
 	for i, content := range got {
 		if content == nil || content != got[0] {
-			t.Fatalf("caller %d has a content of its own", i)
+			t.Fatalf("caller %d got another content", i)
 		}
 	}
 	if interned := l.intern("h", menu.CompileContent(&menu.View{}, settings)); interned != got[0] {
@@ -54,7 +54,7 @@ func TestContentCache_SharesAndReleases(t *testing.T) {
 		runtime.Gosched()
 	}
 	if l.size() != 0 {
-		t.Fatal("a content that nobody uses is still held")
+		t.Fatal("an unused content is still in memory")
 	}
 	if _, err := l.content(t.Context(), "h"); err != nil || loads.Load() != 2 {
 		t.Errorf("after its release: %d loads, %v; want 2", loads.Load(), err)
@@ -78,11 +78,11 @@ func TestMissesAreBounded(t *testing.T) {
 	}
 	r.slots.misses.note("cancelled", context.Canceled)
 	if len(r.slots.misses.all) > maxMisses || r.slots.misses.find("cancelled") != nil {
-		t.Errorf("%d misses are remembered; a caller's own end: %v", len(r.slots.misses.all), r.slots.misses.find("cancelled"))
+		t.Errorf("%d misses are stored; the one of a caller whose context ended: %v", len(r.slots.misses.all), r.slots.misses.find("cancelled"))
 	}
 	r.onNotice(menu.RestaurantID(strconv.Itoa(maxMisses+1)), 1)
 	if err := r.slots.misses.find(menu.RestaurantID(strconv.Itoa(maxMisses + 1))); err != nil {
-		t.Errorf("after a notice: %v, want nothing remembered", err)
+		t.Errorf("after a notice: %v, want no stored miss", err)
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 	"larder/internal/testkit/topology"
 )
 
-// fat returns a menu view of 300 dishes, most of which is not kept: a long stop
-// list for each dish. tail follows the dishes, extra is in the first one.
+// fat returns a menu view of 300 dishes. Most of its bytes are a long stop list of
+// each dish, which is not kept. tail follows the dishes, extra is in the first one.
 func fat(tail, extra string) []byte {
 	var b strings.Builder
 	b.WriteString(`{"name":"Menu","products":[`)
@@ -31,15 +31,15 @@ func fat(tail, extra string) []byte {
 }
 
 // A decoded view refers to the body that it was read from. The served version must
-// not, or the body stays in memory as long as the version.
-func TestAServedMenuKeepsNoBody(t *testing.T) { //nolint:paralleltest // it measures the heap
+// not refer to it, or the body stays in memory as long as the version.
+func TestAServedMenuDoesNotKeepItsSourceBody(t *testing.T) { //nolint:paralleltest // it measures the heap
 	const menus = 8
 	for name, c := range map[string]struct {
 		tail, extra string
 		ownName     bool
 	}{
 		"plain":                                {},
-		"a member that larder does not know":   {extra: `,"novel":1`},
+		"a member that larder does not read":   {extra: `,"novel":1`},
 		"ingredients that share an externalId": {tail: `,"ingredients":[{"id":"a","externalId":"q","price":0},{"id":"b","externalId":"q","price":0}]`},
 		"under the menu's own name":            {ownName: true},
 	} {
@@ -77,7 +77,7 @@ func TestAServedMenuKeepsNoBody(t *testing.T) { //nolint:paralleltest // it meas
 		each := int(heap()-before) / menus
 		t.Logf("%s: %d KiB of a body of %d KiB", name, each>>10, size>>10)
 		if each > size/2 {
-			t.Errorf("%s: %d KiB are held for each menu, whose body has %d KiB", name, each>>10, size>>10)
+			t.Errorf("%s: each menu uses %d KiB; its body has %d KiB", name, each>>10, size>>10)
 		}
 		runtime.KeepAlive(replica)
 	}

@@ -24,16 +24,17 @@ import (
 )
 
 const (
-	// publisherOf makes the test binary a publisher with the Redis that it names.
+	// publisherOf is the environment variable that makes the test binary a publisher.
+	// Its value is the URL of Redis.
 	publisherOf = "LARDER_TEST_PUBLISHER"
 	// frozenAt makes the publisher stop itself (SIGSTOP) directly before the step
 	// that makes this version current.
 	frozenAt = "LARDER_TEST_FROZEN_AT"
 )
 
-// publisher is a process that publishes version after version of the bistro, with
-// all dishes at the price of the version number, until it is killed or rejected. It
-// prints a line for each.
+// publisher is a process that publishes versions of the bistro until it is killed or
+// rejected. The price of all dishes is the version number. It prints a line for each
+// version.
 func publisher(url string) int {
 	log := silentlog.New()
 	ctx := context.Background()
@@ -126,7 +127,7 @@ func startPublisher(t *testing.T, url string, env ...string) *child {
 	return c
 }
 
-// line returns the next line of the publisher; empty at its end.
+// line returns the next line of the publisher. It is empty at the end.
 func (c *child) line() string {
 	if !c.lines.Scan() {
 		return ""
@@ -134,7 +135,7 @@ func (c *child) line() string {
 	return c.lines.Text()
 }
 
-// kill kills the publisher at any point; it may be called again.
+// kill kills the publisher at any point. It may be called more than once.
 func (c *child) kill() {
 	_ = c.cmd.Process.Kill() // kill -9
 	_ = c.cmd.Wait()         // killed, or already waited for

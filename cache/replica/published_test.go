@@ -36,7 +36,7 @@ func asPublished(t *testing.T, r *Replica, restaurant menu.RestaurantID) (string
 	}
 	body := string(plain.Body)
 	if got := gunzip(t, packed.Body); got != body || plain.Encoding != encoded.Identity || packed.Encoding != encoded.Gzip {
-		t.Fatalf("%s: gzip says %s (%s), identity %s (%s)", restaurant, got, packed.Encoding, body, plain.Encoding)
+		t.Fatalf("%s: gzip has %s (%s), identity %s (%s)", restaurant, got, packed.Encoding, body, plain.Encoding)
 	}
 	want := fmt.Sprintf(`W/"%d-%x"`, snap.Version.Version, sha256.Sum256(plain.Body))
 	if want = want[:len(want)-57] + `"`; plain.ETag != want || packed.ETag != want {
@@ -47,7 +47,7 @@ func asPublished(t *testing.T, r *Replica, restaurant menu.RestaurantID) (string
 
 const chainBody = `{"result":{"name":"Chain","products":[{"externalId":"x","ID":"a","price":"1.50"},{"id":"b","price":2.00%s}],"spicy":null}}`
 
-func TestReplicaServesTheViewAsPublished(t *testing.T) {
+func TestReplicaServesThePublishedView(t *testing.T) {
 	t.Parallel()
 	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
@@ -69,12 +69,12 @@ func TestReplicaServesTheViewAsPublished(t *testing.T) {
 			contents[snap.Content] = true
 		}
 		if len(contents) != 1 {
-			t.Errorf("a chain that differs in stop lists alone has %d contents", len(contents))
+			t.Errorf("a chain that differs only in stop lists has %d contents", len(contents))
 		}
 	})
 }
 
-func TestViewAsPublishedWithoutRedis(t *testing.T) {
+func TestPublishedViewWithoutRedis(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
 	now := noon
@@ -90,13 +90,13 @@ func TestViewAsPublishedWithoutRedis(t *testing.T) {
 	}
 	for range 2 {
 		if _, err := replica.Published(t.Context(), grill, encoded.Identity); !errors.Is(err, redisdb.ErrUnavailable) {
-			t.Errorf("what memory does not hold: %v, want ErrUnavailable", err)
+			t.Errorf("a view that is not in memory: %v, want ErrUnavailable", err)
 		}
 	}
 	server.Restart() // without its data
 	now = now.Add(time.Minute)
 	if _, err := replica.Published(t.Context(), grill, encoded.Identity); !errors.Is(err, cache.ErrNoCatalogue) {
-		t.Errorf("of a redis that lost its data: %v, want ErrNoCatalogue", err)
+		t.Errorf("after Redis lost its data: %v, want ErrNoCatalogue", err)
 	}
 }
 
@@ -132,18 +132,18 @@ func TestOtherStopListsAreServedWithoutANewVersion(t *testing.T) {
 		}
 		want := fmt.Sprintf(chainBody, `,"isContainInStopList":["grill"]`)
 		for name, r := range map[string]*Replica{
-			"the publisher": replica, "another": other, "a new one": New(s, Config{}),
+			"the publisher": replica, "another": other, "a new replica": New(s, Config{}),
 		} {
 			if got, snap := asPublished(t, r, bistro); got != want || snap.Version.Version != 1 {
 				t.Errorf("%s:\n got %s at version %d\nwant %s", name, got, snap.Version.Version, want)
 			}
 		}
 		if again, err := replica.Menu(read(t, replica, bistro), encoded.Identity); err != nil || again != storefront {
-			t.Errorf("the storefront's menu was built anew: %v", err)
+			t.Errorf("the storefront's menu was encoded again: %v", err)
 		}
 		// A holder of the old snapshot gets the current published view.
 		if now, err := replica.Published(t.Context(), old, encoded.Identity); err != nil || string(now.Body) != want || want == before {
-			t.Errorf("by an old snapshot: %v", err)
+			t.Errorf("the view of an old snapshot: %v", err)
 		}
 		if same := cachetest.UpdateStops(t, s, later.Add(time.Hour), cachetest.ChainMenu(`,"isContainInStopList": ["grill"]`)); !same.PublishedAt.Equal(version.PublishedAt) {
 			t.Errorf("the same stop lists were written again: %+v", same)
@@ -159,9 +159,9 @@ func dropView(r *Replica, restaurant menu.RestaurantID) {
 	}
 }
 
-// A snapshot that is behind Redis, and whose view is not in memory, is served from
-// Redis. The read requests a poll of the replica.
-func TestAReadThatFindsOtherStopListsWakesTheReplica(t *testing.T) {
+// A snapshot is older than Redis, and its view is not in memory. The view is served
+// from Redis, and the read requests a poll of the replica.
+func TestAReadThatFindsOtherStopListsStartsAPoll(t *testing.T) {
 	t.Parallel()
 	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
@@ -169,13 +169,13 @@ func TestAReadThatFindsOtherStopListsWakesTheReplica(t *testing.T) {
 		replica := New(s, Config{Poll: time.Second})
 		run(t, replica)
 		old := read(t, replica, bistro)
-		cachetest.Eventually(t, "the replica hears notices", func() bool {
+		cachetest.Eventually(t, "the replica receives notices", func() bool {
 			return r.Client().PubSubNumSub(t.Context(), cache.NewKeys(r.Prefix()).Notices()).Val()[cache.NewKeys(r.Prefix()).Notices()] == 1
 		})
 		version := cachetest.UpdateStops(t, s, noon.Add(time.Hour), cachetest.ChainMenu(`,"disabled":false`))
 		// A poll that started before may load the old view again, whose body is
 		// then kept until the next poll. The poller repeats a failed poll.
-		cachetest.Eventually(t, "a read wakes the replica", func() bool {
+		cachetest.Eventually(t, "a read starts a poll", func() bool {
 			dropView(replica, bistro)
 			body, err := replica.Published(t.Context(), old, encoded.Identity)
 			return err == nil && string(body.Body) == fmt.Sprintf(chainBody, `,"disabled":false`) &&
@@ -208,12 +208,12 @@ func TestUpdateStopLists_Refuses(t *testing.T) {
 			}
 		}
 		if got, _ := asPublished(t, New(s, Config{}), bistro); got != fmt.Sprintf(chainBody, `,"isContainInStopList":["bistro"]`) {
-			t.Errorf("after the refusals: %s", got)
+			t.Errorf("after the rejections: %s", got)
 		}
 	})
 }
 
-func TestCatalogueOfAnotherFormIsPublishedAnew(t *testing.T) {
+func TestCatalogueInAnotherFormatIsPublishedAgain(t *testing.T) {
 	t.Parallel()
 	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		ctx, client, keys := t.Context(), r.Client(), cache.NewKeys(r.Prefix())
@@ -242,18 +242,18 @@ func TestCatalogueOfAnotherFormIsPublishedAnew(t *testing.T) {
 		}
 		p.Fence = 3
 		if v, err := s.Publish(ctx, p); err != nil || v.Version != 8 {
-			t.Fatalf("published version %d, %v; want 8: numbers never go back", v.Version, err)
+			t.Fatalf("published version %d, %v; want 8: numbers never decrease", v.Version, err)
 		}
 		if got, _ := asPublished(t, replica, bistro); got != fmt.Sprintf(chainBody, "") {
 			t.Errorf("served %s", got)
 		}
 		if life := client.TTL(ctx, keys.Products(before)).Val(); life < 9*time.Minute || life > 10*time.Minute {
-			t.Errorf("%s of the form before lives %s, want ten minutes", keys.Products(before), life)
+			t.Errorf("the TTL of %s in the previous format is %s, want ten minutes", keys.Products(before), life)
 		}
 	})
 }
 
-func TestViewAsPublishedThatIsNotWhole(t *testing.T) {
+func TestIncompletePublishedView(t *testing.T) {
 	t.Parallel()
 	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		ctx, client := t.Context(), r.Client()
@@ -268,11 +268,11 @@ func TestViewAsPublishedThatIsNotWhole(t *testing.T) {
 			view, stops string
 			want        error
 		}{
-			"complete":                  {own, stops, nil},
-			"another content":           {grill, stops, cache.ErrCorrupt},
-			"a content that is none":    {"zstd?", stops, cache.ErrCorrupt},
-			"another's stop values":     {own, foreign, cache.ErrCorrupt},
-			"stop values that are none": {own, "zstd?", cache.ErrCorrupt},
+			"complete":                         {own, stops, nil},
+			"another content":                  {grill, stops, cache.ErrCorrupt},
+			"an invalid content":               {"zstd?", stops, cache.ErrCorrupt},
+			"another restaurant's stop values": {own, foreign, cache.ErrCorrupt},
+			"invalid stop values":              {own, "zstd?", cache.ErrCorrupt},
 		} {
 			replica := New(s, Config{})
 			snap := read(t, replica, bistro)
@@ -290,7 +290,7 @@ func TestViewAsPublishedThatIsNotWhole(t *testing.T) {
 	})
 }
 
-func TestViewAsPublishedIsLoadedOnceAndOutlivesItsCaller(t *testing.T) {
+func TestPublishedViewLoadIsSharedAndSurvivesItsCaller(t *testing.T) {
 	t.Parallel()
 	s := cache.NewStore(topology.Open(t, redisdb.Embedded), cache.StoreConfig{})
 	cachetest.Publish(t, s, bistro, 0, cachetest.ChainMenu(""))
@@ -299,7 +299,7 @@ func TestViewAsPublishedIsLoadedOnceAndOutlivesItsCaller(t *testing.T) {
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := replica.Published(gone, snap, encoded.Gzip); err != nil && !errors.Is(err, context.Canceled) {
-		t.Errorf("a caller that has gone: %v, want its own error", err)
+		t.Errorf("a caller whose context ended: %v, want its own error", err)
 	}
 	var wait sync.WaitGroup
 	bodies := make([]*encoded.Representation, 16)
@@ -313,14 +313,14 @@ func TestViewAsPublishedIsLoadedOnceAndOutlivesItsCaller(t *testing.T) {
 	wait.Wait()
 	for i, body := range bodies {
 		if body == nil || body != bodies[0] {
-			t.Fatalf("reader %d has a body of its own", i)
+			t.Fatalf("reader %d got another body", i)
 		}
 	}
 }
 
-// After a chain published any views, every replica returns each restaurant's own
-// view, from Redis.
-func TestEveryViewComesBackThroughRedis(t *testing.T) {
+// After a chain has published any views, every replica returns the view of each
+// restaurant from Redis.
+func TestEveryViewIsReadBackFromRedis(t *testing.T) {
 	t.Parallel()
 	topology.EmbeddedAndSingle(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
@@ -366,7 +366,7 @@ func TestEveryViewComesBackThroughRedis(t *testing.T) {
 				}
 			}
 			if len(contents) != 1 {
-				t.Fatalf("%d contents of views that differ in stop lists alone", len(contents))
+				t.Fatalf("%d contents of views that differ only in stop lists", len(contents))
 			}
 		})
 	})

@@ -61,7 +61,7 @@ func TestPublished_FirstReadWithoutRedis(t *testing.T) {
 	}
 	poll()
 	if read(t, replica, "chain-1").Published == before {
-		t.Fatal("the stop lists did not move")
+		t.Fatal("the stop lists did not change")
 	}
 
 	want := map[menu.RestaurantID][]byte{}
@@ -77,14 +77,14 @@ func TestPublished_FirstReadWithoutRedis(t *testing.T) {
 	for id, body := range want {
 		got, err := replica.Published(t.Context(), read(t, replica, id), encoded.Identity)
 		if err != nil || !bytes.Equal(got.Body, body) {
-			t.Errorf("%s without Redis: %v, %d bytes; want those that Redis gave", id, err, len(got.Body))
+			t.Errorf("%s without Redis: %v, %d bytes; want the bytes from Redis", id, err, len(got.Body))
 		}
 		if _, err := replica.Published(t.Context(), read(t, replica, id), encoded.Brotli); err != nil {
 			t.Errorf("%s in br: %v", id, err)
 		}
 	}
 	if _, err := New(s, Config{}).Catalogue(t.Context(), bistro); !errors.Is(err, redisdb.ErrUnavailable) {
-		t.Errorf("Redis still answers: %v", err)
+		t.Errorf("Redis still responds: %v", err)
 	}
 	replica.Drop(bistro)
 }
@@ -110,7 +110,7 @@ func TestReasons_FirstReadWithoutRedis(t *testing.T) {
 			t.Errorf("%s: %s, %v; want them from memory", name, raw, err)
 		}
 		if _, err := replica.Reasons(t.Context(), "none"); err == nil {
-			t.Errorf("%s: reasons that there are not", name)
+			t.Errorf("%s: reasons of an unknown connection", name)
 		}
 	}
 }

@@ -98,7 +98,7 @@ func TestReplicaServesEncodedBodies(t *testing.T) {
 				t.Errorf("%s: encodings %s and %s", name, plain.Encoding, packed.Encoding)
 			}
 			if again, err := c.get(encoded.Gzip); err != nil || again != packed {
-				t.Errorf("%s: the second read built again: %v", name, err)
+				t.Errorf("%s: the second read encoded again: %v", name, err)
 			}
 		}
 	})
@@ -111,11 +111,11 @@ func TestReplicaMiss(t *testing.T) {
 		s := cache.NewStore(r, cache.StoreConfig{})
 		replica := New(s, Config{Clock: func() time.Time { return now }})
 		if _, err := replica.Catalogue(t.Context(), bistro); !errors.Is(err, cache.ErrNoCatalogue) {
-			t.Fatalf("nothing there: %v, want ErrNoCatalogue", err)
+			t.Fatalf("without a catalogue: %v, want ErrNoCatalogue", err)
 		}
 		cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(3, 1))
 		if _, err := replica.Catalogue(t.Context(), bistro); !errors.Is(err, cache.ErrNoCatalogue) {
-			t.Errorf("within a second: %v, want the remembered ErrNoCatalogue", err)
+			t.Errorf("within a second: %v, want the stored ErrNoCatalogue", err)
 		}
 		now = now.Add(time.Second)
 		if got := read(t, replica, bistro); got.Version.Version != 1 {
@@ -124,7 +124,7 @@ func TestReplicaMiss(t *testing.T) {
 	})
 }
 
-func TestMissLoadsOnceAndOutlivesItsCaller(t *testing.T) {
+func TestMissLoadIsSharedAndSurvivesItsCaller(t *testing.T) {
 	t.Parallel()
 	s := cache.NewStore(topology.Open(t, redisdb.Embedded), cache.StoreConfig{})
 	cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(50, 1))
@@ -132,7 +132,7 @@ func TestMissLoadsOnceAndOutlivesItsCaller(t *testing.T) {
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := replica.Catalogue(gone, bistro); err != nil && !errors.Is(err, context.Canceled) {
-		t.Errorf("a caller that has gone: %v, want its own error", err)
+		t.Errorf("a caller whose context ended: %v, want its own error", err)
 	}
 	var wait sync.WaitGroup
 	catalogues := make([]*menu.Catalogue, 16)
@@ -146,12 +146,12 @@ func TestMissLoadsOnceAndOutlivesItsCaller(t *testing.T) {
 	wait.Wait()
 	for i, catalogue := range catalogues {
 		if catalogue == nil || catalogue != catalogues[0] {
-			t.Fatalf("reader %d has a catalogue of its own", i)
+			t.Fatalf("reader %d got another catalogue", i)
 		}
 	}
 }
 
-func TestNoticeBringsTheNewVersion(t *testing.T) {
+func TestNoticeLoadsTheNewVersion(t *testing.T) {
 	t.Parallel()
 	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
@@ -160,7 +160,7 @@ func TestNoticeBringsTheNewVersion(t *testing.T) {
 			Restaurants: func() []menu.RestaurantID { return []menu.RestaurantID{bistro, "grill"} }, Poll: time.Hour,
 		})
 		run(t, replica)
-		cachetest.Eventually(t, "version 1 is loaded unasked", func() bool {
+		cachetest.Eventually(t, "version 1 is loaded without a read", func() bool {
 			_, held := replica.Cached(bistro)
 			return held && r.Client().PubSubNumSub(t.Context(), cache.NewKeys(r.Prefix()).Notices()).Val()[cache.NewKeys(r.Prefix()).Notices()] == 1
 		})
@@ -183,7 +183,7 @@ func TestNoticeBringsTheNewVersion(t *testing.T) {
 			return snap.Version.Version == 2 && grill
 		})
 		if after := read(t, replica, bistro); after.Catalogue.Content != read(t, replica, "grill").Catalogue.Content {
-			t.Error("two restaurants hold one content twice")
+			t.Error("two restaurants have two copies of one content")
 		}
 	})
 }
@@ -210,7 +210,7 @@ func TestPollRepairsALostNotice(t *testing.T) {
 				func() error { cachetest.Publish(t, s, bistro, 1, cachetest.MenuJSON(3, 1, "d1")); return nil },
 				func(v cache.Version) bool { return v.Version == 2 },
 			},
-			{ // Redis lost its data: memory keeps its version
+			{ // Redis lost its data: the version in memory stays
 				func() error { return r.Client().Del(t.Context(), cache.NewKeys(r.Prefix()).Current(bistro)).Err() },
 				func(v cache.Version) bool { return v.Version == 2 },
 			},
@@ -218,7 +218,7 @@ func TestPollRepairsALostNotice(t *testing.T) {
 				func() error { cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(3, 9)); return nil },
 				func(v cache.Version) bool { return v.Version == 3 && !v.Behind() },
 			},
-			{ // unless no instance knows yet: another content with the number of the held version
+			{ // unless no instance has raised the floor: another content with the number of the version in memory
 				func() error {
 					topology.DeleteAllKeys(t, r)
 					for base := range int64(3) {
@@ -242,9 +242,10 @@ func TestPollRepairsALostNotice(t *testing.T) {
 	})
 }
 
-// Redis lost its data and used the number of the version in memory again, for the
-// same content with other stop lists: the version of Redis wins (policy S2).
-func TestANumberGivenTwiceWithOtherStopListsIsDecidedByRedis(t *testing.T) {
+// Redis lost its data. The number of the version in memory was used again, for the
+// same content with other stop lists. The version of Redis replaces the one in memory
+// (policy S2).
+func TestAReusedVersionNumberIsDecidedByRedis(t *testing.T) {
 	t.Parallel()
 	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
@@ -266,7 +267,7 @@ func TestANumberGivenTwiceWithOtherStopListsIsDecidedByRedis(t *testing.T) {
 		after := read(t, replica, bistro)
 		body, err := replica.Menu(after, encoded.Identity)
 		if err != nil || len(after.Stops.Products) != 1 || bytes.Count(body.Body, []byte(`"available":false`)) != 1 {
-			t.Errorf("memory goes on with stop lists %v (%v): %s", after.Stops, err, body.Body)
+			t.Errorf("memory keeps the stop lists %v (%v): %s", after.Stops, err, body.Body)
 		}
 	})
 }
@@ -286,18 +287,18 @@ func TestPollOfAContentThatCannotBeLoaded(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := replica.Poll(t.Context()); !errors.Is(err, cache.ErrNoCatalogue) || !strings.Contains(err.Error(), "bistro") {
-			t.Errorf("got %v, want one that names bistro", err)
+			t.Errorf("got %v, want an error that names bistro", err)
 		}
 		if got := read(t, replica, bistro).Version.Version; got != 1 {
 			t.Errorf("bistro: version %d, want the last good 1", got)
 		}
 		if got := read(t, replica, "grill").Version.Version; got != 2 {
-			t.Errorf("grill: version %d, want 2: one fault must not stop the others", got)
+			t.Errorf("grill: version %d, want 2: an error of one restaurant does not stop the others", got)
 		}
 	})
 }
 
-func TestOffer(t *testing.T) {
+func TestReplica_Install(t *testing.T) {
 	t.Parallel()
 	s := cache.NewStore(topology.Open(t, redisdb.Embedded), cache.StoreConfig{})
 	replica := New(s, Config{})
@@ -314,7 +315,7 @@ func TestOffer(t *testing.T) {
 	first, catalogue := offer(0, cachetest.MenuJSON(3, 1))
 	one, held := replica.Cached(bistro)
 	if !held || one.Catalogue != catalogue {
-		t.Fatal("the first offer is not what is served")
+		t.Fatal("the installed snapshot is not served")
 	}
 	old, err := replica.Menu(one, encoded.Gzip)
 	if err != nil {
@@ -327,10 +328,10 @@ func TestOffer(t *testing.T) {
 	}
 	replica.Install(&cache.Snapshot{Version: first, Catalogue: catalogue})
 	if now, _ := replica.Cached(bistro); now != two {
-		t.Errorf("version %d took the place of 2", now.Version.Version)
+		t.Errorf("version %d replaced version 2", now.Version.Version)
 	}
-	// The old version's body is removed with it; a holder of the old snapshot gets
-	// a new one.
+	// The body of the old version is removed with the version. A reader of the old
+	// snapshot gets a new body.
 	again, err := replica.Menu(one, encoded.Gzip)
 	if err != nil || again == old || again.ETag != old.ETag {
 		t.Errorf("the old version's body: kept %t, ETag %s, want %s, %v", again == old, again.ETag, old.ETag, err)
@@ -340,7 +341,7 @@ func TestOffer(t *testing.T) {
 	}
 }
 
-func TestReadsGoOnWithoutRedis(t *testing.T) {
+func TestReadsContinueWithoutRedis(t *testing.T) {
 	t.Parallel()
 	// With everysec, a write waits for a slow fsync of the previous one, and a kill
 	// then loses acknowledged writes.
@@ -362,7 +363,7 @@ func TestReadsGoOnWithoutRedis(t *testing.T) {
 		t.Errorf("a read from memory: %v", err)
 	}
 	if _, err := replica.Catalogue(t.Context(), "grill"); !errors.Is(err, redisdb.ErrUnavailable) {
-		t.Errorf("what memory does not hold: %v, want ErrUnavailable", err)
+		t.Errorf("a restaurant that is not in memory: %v, want ErrUnavailable", err)
 	}
 	p := cachetest.Publication(t, bistro, 1, cachetest.MenuJSON(3, 2))
 	_, publishErr := s.Publish(t.Context(), p)
@@ -384,7 +385,7 @@ func TestReadsGoOnWithoutRedis(t *testing.T) {
 	}
 
 	server.Restart()
-	cachetest.Eventually(t, "redis answers again and takes a version", func() bool {
+	cachetest.Eventually(t, "Redis responds again and accepts a version", func() bool {
 		_, err := s.Publish(t.Context(), p)
 		if err != nil && !errors.Is(err, redisdb.ErrUnavailable) {
 			t.Fatal(err)
@@ -392,7 +393,7 @@ func TestReadsGoOnWithoutRedis(t *testing.T) {
 		return err == nil
 	})
 	cachetest.Eventually(t, "the replica has the new version", func() bool { return read(t, replica, bistro).Version.Version == 2 })
-	cachetest.Eventually(t, "the replica hears notices again", func() bool {
+	cachetest.Eventually(t, "the replica receives notices again", func() bool {
 		return r.Client().PubSubNumSub(t.Context(), cache.NewKeys(r.Prefix()).Notices()).Val()[cache.NewKeys(r.Prefix()).Notices()] == 1
 	})
 }

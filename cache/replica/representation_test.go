@@ -52,7 +52,7 @@ func unpacked(ready *encoded.Representation, version int64) (string, error) {
 		return "", fmt.Errorf("%s: %w", ready.Encoding, err)
 	}
 	if want := fmt.Sprintf(`W/"%d-%x"`, version, sha256.Sum256(body)); ready.ETag != want[:len(want)-57]+`"` {
-		return "", fmt.Errorf("%s: ETag %s of a body whose hash says %s", ready.Encoding, ready.ETag, want)
+		return "", fmt.Errorf("%s: ETag %s, want %s by the body's hash", ready.Encoding, ready.ETag, want)
 	}
 	return string(body), nil
 }
@@ -102,9 +102,8 @@ func bodiesOf(t *testing.T) (*Replica, *cache.Snapshot) {
 	return replica, read(t, replica, bistro)
 }
 
-// TestFirstRead_EncodesAndKeeps: the first read of an encoding builds only that
-// body; later reads get the same one. All encodings have equal content and the same
-// ETag.
+// The first read of an encoding builds only that body. Later reads get the same body.
+// All encodings have equal content and the same ETag.
 func TestFirstRead_EncodesAndKeeps(t *testing.T) {
 	t.Parallel()
 	replica, snap := bodiesOf(t)
@@ -132,7 +131,7 @@ func TestFirstRead_EncodesAndKeeps(t *testing.T) {
 				body, tag = said, first.ETag
 			}
 			if said != body || first.ETag != tag || first.Encoding != enc {
-				t.Errorf("%s: %s says something else than identity, or has the ETag %s", name, enc, first.ETag)
+				t.Errorf("%s: %s has another content than identity, or the ETag %s", name, enc, first.ETag)
 			}
 			if enc != encoded.Identity && len(first.Body) >= len(body) {
 				t.Errorf("%s: %s has %d bytes of %d", name, enc, len(first.Body), len(body))
@@ -144,11 +143,11 @@ func TestFirstRead_EncodesAndKeeps(t *testing.T) {
 		}
 	}
 	if _, ok := replica.Ready(snap, encoded.ChangesOnly, encoded.Identity); ok {
-		t.Error("changes are ready, of which there are many")
+		t.Error("a list of changes is in memory")
 	}
 }
 
-// TestFirstRead_SingleFlight: concurrent first readers share one body.
+// Concurrent first readers share one body.
 func TestFirstRead_SingleFlight(t *testing.T) {
 	t.Parallel()
 	replica, snap := bodiesOf(t)
@@ -172,12 +171,12 @@ func TestFirstRead_SingleFlight(t *testing.T) {
 	wait.Wait()
 	for i := range readers {
 		if menus[i] != menus[0] || views[i] != views[0] {
-			t.Fatalf("reader %d got a body of its own", i)
+			t.Fatalf("reader %d got another body", i)
 		}
 	}
 }
 
-// TestFirstRead_WithoutRedis: a menu in memory is encoded without Redis.
+// A menu in memory is encoded without Redis.
 func TestFirstRead_WithoutRedis(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
@@ -195,9 +194,8 @@ func TestFirstRead_WithoutRedis(t *testing.T) {
 	}
 }
 
-// TestNewVersion_RemovesBodies: bodies are removed with their version, those of the
-// next one are built when they are read, and a late read of the old snapshot keeps
-// nothing.
+// Bodies are removed with their version. Those of the next version are built when they
+// are read. A late read of the old snapshot adds nothing to memory.
 func TestNewVersion_RemovesBodies(t *testing.T) {
 	t.Parallel()
 	s := cache.NewStore(topology.Open(t, redistest.Start(t).URL()), cache.StoreConfig{})
@@ -221,7 +219,7 @@ func TestNewVersion_RemovesBodies(t *testing.T) {
 	publishGenerated(t, s, 1, largeMenu, 2)
 	cachetest.Eventually(t, "version 2", func() bool { snap, _ := replica.Cached("bistro"); return snap.Version.Version == 2 })
 	if used := replica.Memory().Used; used != 0 {
-		t.Errorf("%d bytes are left of version 1, or made of version 2 for nobody", used)
+		t.Errorf("%d bytes are left of version 1, or were built for version 2 without a read", used)
 	}
 	if _, err := replica.Menu(old, encoded.Brotli); err != nil {
 		t.Fatal(err)
@@ -231,9 +229,8 @@ func TestNewVersion_RemovesBodies(t *testing.T) {
 	}
 }
 
-// TestReadersGetWholeBodies: a body that is read during publishes is complete and
-// matches its ETag.
-func TestReadersGetWholeBodies(t *testing.T) {
+// A body that is read during publishes is complete and matches its ETag.
+func TestReadersGetCompleteBodies(t *testing.T) {
 	t.Parallel()
 	s := cache.NewStore(topology.Open(t, redistest.Start(t).URL()), cache.StoreConfig{})
 	publishGenerated(t, s, 0, largeMenu, 1)
@@ -288,9 +285,9 @@ func readAny(ctx context.Context, replica *Replica) error {
 	case err != nil:
 		return err
 	case !set.Has(ready.Encoding):
-		return fmt.Errorf("%s for who takes %b", ready.Encoding, set)
+		return fmt.Errorf("%s for a client that accepts %b", ready.Encoding, set)
 	case what == encoded.WholeMenu && !strings.Contains(body, `"version":`+strconv.FormatInt(snap.Version.Version, 10)):
-		return fmt.Errorf("version %d answers %.200s", snap.Version.Version, body)
+		return fmt.Errorf("version %d has the body %.200s", snap.Version.Version, body)
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ func TestVersionsAreKnownBeforeTheirContents(t *testing.T) {
 			}
 		}
 		if _, held := replica.Cached("bistro"); held {
-			t.Error("bistro is held before its content is there")
+			t.Error("bistro is in memory before its content is loaded")
 		}
 		if snap, err := replica.Catalogue(ctx, "grill"); err != nil || snap.Version.Version != 1 {
 			t.Errorf("a reader of grill: %v, %v", snap, err)
@@ -59,16 +59,16 @@ func TestVersionsAreKnownBeforeTheirContents(t *testing.T) {
 			t.Fatal(err)
 		}
 		if snap, held := replica.Cached("bistro"); !held || snap.Counts.Products != 4 {
-			t.Errorf("bistro in the end: %v, %t", snap, held)
+			t.Errorf("bistro after all loads: %v, %t", snap, held)
 		}
 		if replica.slots.find("bistro").pending.Load() != nil {
-			t.Error("what is there is still expected")
+			t.Error("a loaded version is still pending")
 		}
 	})
 }
 
-// A version without its content counts as missing: a start must not wait for it,
-// nor become ready because of it.
+// A version without its content counts as missing. A start neither waits for it nor
+// becomes ready because of it.
 func TestAVersionWhoseContentIsLostIsNotKnown(t *testing.T) {
 	t.Parallel()
 	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
@@ -100,7 +100,7 @@ func TestAVersionWhoseContentIsLostIsNotKnown(t *testing.T) {
 			t.Fatal(err)
 		}
 		if v, known := replica.Version("bistro"); !known || v.Version != 1 {
-			t.Errorf("after the content came back: %+v, %t", v, known)
+			t.Errorf("after the content was restored: %+v, %t", v, known)
 		}
 	})
 }

@@ -40,7 +40,7 @@ func TestWatch(t *testing.T) {
 		defer other.Close()
 		none := early.Newest()
 		if none.After.Version != 0 {
-			t.Fatalf("begins with version %d, want none", none.After.Version)
+			t.Fatalf("the watch starts with version %d, want none", none.After.Version)
 		}
 
 		cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(5, 7))
@@ -51,7 +51,7 @@ func TestWatch(t *testing.T) {
 		late := replica.Watch(bistro)
 		began := late.Newest()
 		if began.After.Version != 1 || began.Before.Version != 0 {
-			t.Errorf("a later watch begins with %d after %d, want 1 after none", began.After.Version, began.Before.Version)
+			t.Errorf("a later watch starts with %d after %d, want 1 after none", began.After.Version, began.Before.Version)
 		}
 
 		cachetest.Publish(t, s, bistro, 1, cachetest.MenuJSON(5, 7, "d1"))
@@ -77,7 +77,7 @@ func TestWatch(t *testing.T) {
 		cachetest.Publish(t, s, bistro, 3, cachetest.MenuJSON(5, 9))
 		next(t, early, priced)
 		if got := late.Newest().After.Version; got != 3 {
-			t.Errorf("a closed watch went on to %d", got)
+			t.Errorf("a closed watch reported %d", got)
 		}
 		if got := other.Newest().After.Version; got != 0 {
 			t.Errorf("another restaurant's watch got %d", got)
@@ -85,8 +85,8 @@ func TestWatch(t *testing.T) {
 	})
 }
 
-// A version has the same event id after a notice, a poll or a publish by this
-// process; another version has another one.
+// A version has the same event id after a notice, a poll or a publish by this process.
+// Two versions have different ids.
 func TestEventIDsAreTheSameOnEveryReplica(t *testing.T) {
 	t.Parallel()
 	url := redistest.Start(t).URL()
@@ -112,6 +112,6 @@ func TestEventIDsAreTheSameOnEveryReplica(t *testing.T) {
 	twin := read(t, reader, bistro).Version
 	twin.SyncedAt = twin.SyncedAt.Add(time.Millisecond)
 	if twin.EventID() == id {
-		t.Errorf("a number given twice has the same event id %q", id)
+		t.Errorf("two versions with the same number share the event id %q", id)
 	}
 }

@@ -23,7 +23,7 @@ func sample() *directory.Directory {
 	)
 }
 
-func TestViewersSeeTheirConnectionAlone(t *testing.T) {
+func TestViewersSeeOnlyTheirConnection(t *testing.T) {
 	t.Parallel()
 	d := sample()
 	for who, want := range map[directory.Viewer]struct {
@@ -66,7 +66,7 @@ func TestViewersSeeTheirConnectionAlone(t *testing.T) {
 	}
 }
 
-func TestMenusAreThoseThatAreKept(t *testing.T) {
+func TestMenus(t *testing.T) {
 	t.Parallel()
 	d := sample()
 	if want := []menu.RestaurantID{"oven", "bistro", "grill", "@main"}; !slices.Equal(d.Menus(), want) {
@@ -149,7 +149,7 @@ func TestReplaceIsAtomic(t *testing.T) {
 					}
 					for _, restaurant := range list {
 						if restaurant.Name != list[0].Name {
-							t.Errorf("%q beside %q", restaurant.Name, list[0].Name)
+							t.Errorf("%q in one list with %q", restaurant.Name, list[0].Name)
 							return
 						}
 					}
@@ -180,12 +180,12 @@ func TestReplaceIsAtomic(t *testing.T) {
 		t.Errorf("Menus = %v, want the restaurants and the default menu", ids)
 	}
 	if _, known := d.Restaurant("@main"); known {
-		t.Error("a default menu is no restaurant")
+		t.Error("a default menu does not count as a restaurant")
 	}
 	d.Replace(given)
 	given[0].Name = "changed by the caller"
 	if one, _ := d.Restaurant("r0"); one.Name != "generation 199" {
-		t.Errorf("the directory has the caller's slice: %q", one.Name)
+		t.Errorf("the directory uses the caller's slice: %q", one.Name)
 	}
 }
 

@@ -30,7 +30,7 @@ func TestAppendCanonical(t *testing.T) {
 	}
 	starred := func(dst []byte, number string) []byte { return append(append(dst, number...), '0') }
 	if got := string(appendCanonical([]byte("x"), `{"b":1,"a":[2]}`, starred)); got != `x{"a":[20],"b":10}` {
-		t.Errorf("with numbers of its own: %s", got)
+		t.Errorf("with a number function: %s", got)
 	}
 }
 
@@ -42,7 +42,7 @@ func TestAppendCompact(t *testing.T) {
 	}
 	number := func(dst []byte, number string) []byte { return append(dst, '0') }
 	if got, want := string(jsontext.AppendCompact(nil, value, number)), `{"b":[0,0],"a \" 1":"1 , 2"}`; got != want {
-		t.Errorf("with numbers of its own: got %s, want %s", got, want)
+		t.Errorf("with a number function: got %s, want %s", got, want)
 	}
 }
 
@@ -80,7 +80,7 @@ func FuzzAppendCanonical(f *testing.F) {
 		canonical := appendCanonical(nil, value, nil)
 		compact := jsontext.AppendCompact(nil, value, nil)
 		if json.Unmarshal([]byte(value), &want) != nil {
-			t.Skip("a number beyond float64")
+			t.Skip("a number above the range of float64")
 		}
 		for _, form := range [][]byte{canonical, compact} {
 			got = nil
@@ -89,7 +89,7 @@ func FuzzAppendCanonical(f *testing.F) {
 			}
 		}
 		if again := appendCanonical(nil, string(canonical), nil); string(again) != string(canonical) {
-			t.Fatalf("%s becomes %s", canonical, again)
+			t.Fatalf("the canonical form %s has the canonical form %s", canonical, again)
 		}
 	})
 }

@@ -30,7 +30,7 @@ func same(n jsontext.Number, d decimal.Decimal) bool {
 	return got.Exponent() == d.Exponent() && got.Coefficient().Cmp(d.Coefficient()) == 0
 }
 
-// TestNumbersAreDecimals: every operation returns the same result as decimal.Decimal.
+// Every operation returns the same result as decimal.Decimal.
 func TestNumbersAreDecimals(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -70,9 +70,9 @@ func TestNumbersAreDecimals(t *testing.T) {
 	})
 }
 
-// TestNumbersAreRead compares ParseNumber with the decimal package: both return the same
-// value, and ParseNumber rejects only numbers beyond its limits.
-func TestNumbersAreRead(t *testing.T) {
+// TestParsedNumbersEqualDecimals compares ParseNumber with the decimal package. Both return
+// the same value. ParseNumber rejects only numbers above its limits.
+func TestParsedNumbersEqualDecimals(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(
@@ -84,18 +84,18 @@ func TestNumbersAreRead(t *testing.T) {
 		switch {
 		case trimmed == "":
 			if state != jsontext.NumberNull {
-				t.Errorf("%q is read as %d, want nothing", text, state)
+				t.Errorf("%q is parsed as %d, want nothing", text, state)
 			}
 		case strings.Contains(trimmed, ","):
 			if state != jsontext.NumberComma && len(trimmed) <= 40 {
-				t.Errorf("%q is read as %d, want a decimal comma", text, state)
+				t.Errorf("%q is parsed as %d, want a decimal comma", text, state)
 			}
 		case state == jsontext.NumberOK:
 			if err != nil || !same(n, want) {
-				t.Errorf("%q is read as %s, want %s, %v", text, n.Decimal(), want, err)
+				t.Errorf("%q is parsed as %s, want %s, %v", text, n.Decimal(), want, err)
 			}
 		case err == nil && len(trimmed) <= 40 && want.Exponent() <= 20 && want.Exponent() >= -40:
-			t.Errorf("%q is not read (%d), want %s", text, state, want)
+			t.Errorf("%q is not parsed (%d), want %s", text, state, want)
 		}
 	})
 }
@@ -158,7 +158,7 @@ func TestWhole(t *testing.T) {
 	}
 }
 
-func TestSumsOfNumbersCostNothing(t *testing.T) { //nolint:paralleltest // other tests' allocations would count
+func TestSumsDoNotAllocate(t *testing.T) { //nolint:paralleltest // other tests' allocations would count
 	price, _ := jsontext.ParseNumber("199.90")
 	var buffer [64]byte
 	allocations := testing.AllocsPerRun(100, func() {
@@ -168,6 +168,6 @@ func TestSumsOfNumbersCostNothing(t *testing.T) { //nolint:paralleltest // other
 		}
 	})
 	if allocations != 0 {
-		t.Errorf("a sum made %v allocations", allocations)
+		t.Errorf("a sum needs %v allocations", allocations)
 	}
 }

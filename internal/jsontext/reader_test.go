@@ -13,7 +13,7 @@ import (
 	"larder/internal/jsontext"
 )
 
-// walked writes all values that a Reader finds, each read by its own kind.
+// walked writes all values that a Reader finds. Each is read by the method of its kind.
 func walked(r *jsontext.Reader, out *strings.Builder) {
 	switch kind := r.Kind(); kind {
 	case jsontext.KindObject:
@@ -89,7 +89,7 @@ func agree(t interface {
 	text := bytes.TrimPrefix(body, []byte("\ufeff"))
 	tooDeep := err != nil && strings.Contains(err.Error(), "nested deeper than")
 	if valid := json.Valid(text); valid != (err == nil) && (!valid || !tooDeep) {
-		t.Fatalf("%q: %v, but encoding/json says %t", body, err, valid)
+		t.Fatalf("%q: %v, but encoding/json returns %t", body, err, valid)
 	}
 	if err != nil {
 		return
@@ -136,7 +136,7 @@ func FuzzReader(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte, depth int) {
 		if depth < 1 || depth > 64 {
-			t.Skip("no depth that a body is read with")
+			t.Skip("not a depth of the product")
 		}
 		agree(t, body, depth)
 	})

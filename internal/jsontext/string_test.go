@@ -6,9 +6,9 @@ import (
 	"larder/internal/jsontext"
 )
 
-// TestFoldNameIgnoresCaseAsOthersDo: a reader with Unicode's simple case folding treats
-// these names as the interface's.
-func TestFoldNameIgnoresCaseAsOthersDo(t *testing.T) {
+// A reader with Unicode's simple case folding treats these names like those of the
+// interface.
+func TestFoldNameUsesSimpleCaseFolding(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
 		"dishLi\u017ft": "dishlist", "d\u0131shList": "dishlist", "\u212Aey": "key", "restaurant_ID": "restaurantid",

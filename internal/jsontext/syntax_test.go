@@ -21,7 +21,7 @@ func FuzzCheck(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		_, err := jsontext.Check(string(raw), 0)
 		if want := json.Valid([]byte(strings.TrimPrefix(string(raw), "\ufeff"))); (err == nil) != want {
-			t.Fatalf("Check(%q) = %v, encoding/json says %v", raw, err, want)
+			t.Fatalf("Check(%q) = %v, encoding/json returns %v", raw, err, want)
 		}
 	})
 }

@@ -10,9 +10,9 @@ import (
 	"larder/internal/menu"
 )
 
-// Applying the changed ids to the stops before results in the stops after, and unchanged
-// ids are not listed.
-func TestMovedLeadsFromOneStopListToTheOther(t *testing.T) {
+// Applying the changed ids to the old stops results in the new stops. Unchanged ids are not
+// listed.
+func TestMovedConvertsOneStopListIntoAnother(t *testing.T) {
 	t.Parallel()
 	ids := rapid.Custom(func(t *rapid.T) []string {
 		list := rapid.SliceOfDistinct(rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "f"}), rapid.ID[string]).Draw(t, "ids")
@@ -30,7 +30,7 @@ func TestMovedLeadsFromOneStopListToTheOther(t *testing.T) {
 				}
 				continue
 			}
-			t.Errorf("%+v says nothing new over %v", move, before)
+			t.Errorf("%+v changes nothing in %v", move, before)
 		}
 		return after
 	}

@@ -54,8 +54,8 @@ func BenchmarkMenu(b *testing.B) {
 	}
 }
 
-// BenchmarkSearch searches a menu of 400 dishes: the index of the first search, then the
-// most expensive texts of a guest: eight words that no dish has, and words that every dish
+// BenchmarkSearch searches a menu of 400 dishes. It measures the index of the first search,
+// then the most expensive searches: eight words that no dish has, and words that every dish
 // has (policy H7).
 func BenchmarkSearch(b *testing.B) {
 	view, err := menu.Decode(sandbox.Generate{Restaurants: 1, Products: 400, Seed: 1}.Menu(0))

@@ -11,7 +11,7 @@ import (
 	"larder/internal/menu"
 )
 
-// listOf returns n elements of a JSON array; format formats each with its number.
+// listOf returns n elements of a JSON array. format formats each element with its number.
 func listOf(n int, format string) string {
 	var b strings.Builder
 	for i := range n {
@@ -34,7 +34,7 @@ func soon(t *testing.T, what string, work func()) {
 	}
 }
 
-func TestTooLargeMenusAreRefused(t *testing.T) {
+func TestTooLargeMenusAreRejected(t *testing.T) {
 	t.Parallel()
 	many := 3_000
 	for name, body := range map[string]string{
@@ -65,7 +65,7 @@ func TestAnyNumberOfUnknownFieldsIsReadOnce(t *testing.T) {
 			t.Errorf("%d unknown fields are kept, want 200001", got)
 		}
 		if !strings.Contains(content, `"x69999":1,"x7":0,"x7":1,"x70":1,`) {
-			t.Error("the unknown fields are not sorted, or two of one name have changed places")
+			t.Error("the unknown fields are not sorted, or two with one name are not in their original order")
 		}
 	})
 }
@@ -108,7 +108,7 @@ func TestLintListsDishesWithinABound(t *testing.T) {
 	})
 }
 
-func TestAFormOfManyGroupsIsCut(t *testing.T) {
+func TestAProductWithManyGroupsIsTruncated(t *testing.T) {
 	t.Parallel()
 	many := 1_000
 	c := menu.Compile(decode(t, `{"products":[{"id":"p","price":1,"schemeId":"outer"}],"ingredientsSchemes":[`+

@@ -94,7 +94,7 @@ func TestLintDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(b.String(), string(got)); diff != "" {
-		t.Errorf("docs/lint.md is not what the table says; run this test with -update (-table +page):\n%s", diff)
+		t.Errorf("docs/lint.md differs from the table; run this test with -update (-table +page):\n%s", diff)
 	}
 }
 
@@ -105,13 +105,13 @@ func TestEveryFindingHasItsCodeInTheTable(t *testing.T) {
 	for _, row := range lintCodes {
 		known[row.code] = row.severity
 		if s := menu.SeverityOf(row.code); s != row.severity {
-			t.Errorf("%s is of severity %s, the table has %s", row.code, s, row.severity)
+			t.Errorf("%s has the severity %s, the table has %s", row.code, s, row.severity)
 		}
 	}
 	for _, body := range []string{nestedMenu, menuWithIssues(60)} {
 		for _, f := range menu.Lint(decode(t, body), "r1", menu.DefaultSettings()) {
 			if s, ok := known[f.Code]; !ok || s != f.Severity {
-				t.Errorf("finding %+v is not in the table as such", f)
+				t.Errorf("finding %+v does not match the table", f)
 			}
 		}
 	}

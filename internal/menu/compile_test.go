@@ -69,7 +69,7 @@ func TestCompileCleansReferences(t *testing.T) {
 		members = append(members, c.Ingredients().At(i).ID())
 	}
 	if diff := cmp.Diff([]string{"garlic", "dill"}, members); diff != "" {
-		t.Errorf("united members (-want +got):\n%s", diff)
+		t.Errorf("merged members (-want +got):\n%s", diff)
 	}
 	garlic, _ := c.Ingredients().ByID("garlic")
 	var groups []string
@@ -123,7 +123,7 @@ func TestADishIsInEveryCategoryOfItsDefinitions(t *testing.T) {
 	}
 }
 
-func TestOrderableSaysWhy(t *testing.T) {
+func TestOrderableReasons(t *testing.T) {
 	t.Parallel()
 	strict := menu.DefaultSettings()
 	strict.RefuseMissingExternalID = true
@@ -134,16 +134,16 @@ func TestOrderableSaysWhy(t *testing.T) {
 		settings   menu.Settings
 		want       []menu.Reason
 	}{
-		"a combo with a part to choose":    {"combo", "r1", menu.DefaultSettings(), nil},
-		"stopped in this restaurant":       {"plain", "r2", menu.DefaultSettings(), []menu.Reason{{Code: menu.ReasonStopped}}},
-		"stopped in another restaurant":    {"plain", "r1", menu.DefaultSettings(), nil},
-		"any entry stops":                  {"plain", "r1", menu.Settings{StopListAnyValue: true}, []menu.Reason{{Code: menu.ReasonStopped}}},
-		"no external id, as fallback":      {"loop", "r1", menu.DefaultSettings(), nil},
-		"no external id, refused":          {"loop", "r1", strict, []menu.Reason{{Code: menu.ReasonNoExternalID}}},
-		"groups that cannot be satisfied":  {"blocked", "r1", menu.DefaultSettings(), []menu.Reason{{Code: menu.ReasonGroupUnsatisfiable, Group: "g-empty"}, {Code: menu.ReasonGroupUnsatisfiable, Group: "g-sauce"}}},
-		"a maximum of 0 that means none":   {"soup", "r1", strict, nil},
-		"a scheme that contains itself":    {"loop", "r1", menu.DefaultSettings(), nil},
-		"one level deep only is no hurdle": {"combo", "r1", menu.Settings{MaxDepth: 1}, nil},
+		"a combo with required modifiers": {"combo", "r1", menu.DefaultSettings(), nil},
+		"stopped in this restaurant":      {"plain", "r2", menu.DefaultSettings(), []menu.Reason{{Code: menu.ReasonStopped}}},
+		"stopped in another restaurant":   {"plain", "r1", menu.DefaultSettings(), nil},
+		"any stop-list entry stops":       {"plain", "r1", menu.Settings{StopListAnyValue: true}, []menu.Reason{{Code: menu.ReasonStopped}}},
+		"no external id, as fallback":     {"loop", "r1", menu.DefaultSettings(), nil},
+		"no external id, refused":         {"loop", "r1", strict, []menu.Reason{{Code: menu.ReasonNoExternalID}}},
+		"groups that cannot be satisfied": {"blocked", "r1", menu.DefaultSettings(), []menu.Reason{{Code: menu.ReasonGroupUnsatisfiable, Group: "g-empty"}, {Code: menu.ReasonGroupUnsatisfiable, Group: "g-sauce"}}},
+		"a maximum of 0 allows nothing":   {"soup", "r1", strict, nil},
+		"a scheme that contains itself":   {"loop", "r1", menu.DefaultSettings(), nil},
+		"a depth limit of one level":      {"combo", "r1", menu.Settings{MaxDepth: 1}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -164,7 +164,7 @@ func TestOrderableSaysWhy(t *testing.T) {
 
 // An invalid price is null in all output, with the reason (policy W9a); options have
 // reasons as dishes do.
-func TestAPriceThatCannotBeReadIsNull(t *testing.T) {
+func TestAnInvalidPriceIsNull(t *testing.T) {
 	t.Parallel()
 	const invalid = `"orderable":false,"reasons":[{"code":"price_invalid"}]`
 	for price, want := range map[string][2]string{ // of the dish, and of the option
@@ -204,18 +204,18 @@ func TestAPriceThatCannotBeReadIsNull(t *testing.T) {
 	}
 }
 
-func TestAStoppedIngredientBlocksWhatNeedsIt(t *testing.T) {
+func TestAStoppedIngredientBlocksRequiredGroups(t *testing.T) {
 	t.Parallel()
 	v := decode(t, nestedMenu)
 	content := menu.CompileContent(v, menu.DefaultSettings())
 	cat := content.Catalogue(menu.Stops{Ingredients: []string{"bread", "garlic", "unheard of"}})
 	combo, _ := cat.Products().ByID("combo")
 	if !cat.Orderable(combo) {
-		t.Errorf("reasons = %v, though the part can still have dill", cat.Reasons(combo))
+		t.Errorf("reasons = %v, although dill is still available", cat.Reasons(combo))
 	}
 	cat = content.Catalogue(menu.Stops{Ingredients: []string{"bread", "dill", "garlic"}})
 	if diff := cmp.Diff([]menu.Reason{{Code: menu.ReasonGroupUnsatisfiable, Group: "g-parts"}}, cat.Reasons(combo)); diff != "" {
-		t.Errorf("a part whose own group is unsatisfiable (-want +got):\n%s", diff)
+		t.Errorf("an ingredient whose group cannot be satisfied (-want +got):\n%s", diff)
 	}
 	if got, want := cat.Counts(), (menu.Counts{Categories: 5, Products: 5, Available: 5, Orderable: 3}); got != want {
 		t.Errorf("counts = %+v, want %+v", got, want)
@@ -315,13 +315,13 @@ func TestAppendProductResolvesNesting(t *testing.T) {
 	}
 	loop, _ := cat.Products().ByID("loop")
 	if out := string(cat.AppendProduct(nil, loop, 7)); strings.Count(out, `"g-loop"`) != 1 {
-		t.Errorf("a scheme that contains itself is not cut: %s", out)
+		t.Errorf("a scheme that contains itself is nested without end: %s", out)
 	}
 }
 
-func TestAFormWithoutEndIsCut(t *testing.T) {
+func TestDeepNestingIsTruncated(t *testing.T) {
 	t.Parallel()
-	// Six schemes of twenty options, each option opening the next: 64 million.
+	// Six schemes of twenty options, and each option contains the next scheme: 64 million.
 	var b strings.Builder
 	b.WriteString(`{"products":[{"id":"p","price":1,"schemeId":"s0"}],"ingredientsSchemes":[`)
 	var groups, ingredients []string
@@ -343,7 +343,7 @@ func TestAFormWithoutEndIsCut(t *testing.T) {
 	cat := compile(t, b.String(), "r", menu.DefaultSettings())
 	out := cat.AppendProduct(nil, 0, 1)
 	if !json.Valid(out) || !strings.HasSuffix(string(out), `,"truncated":true}}`) || len(out) > 8<<20 {
-		t.Errorf("form of %d bytes is not cut", len(out))
+		t.Errorf("the output of %d bytes is not truncated", len(out))
 	}
 }
 
@@ -354,23 +354,23 @@ func TestSearch(t *testing.T) {
 		q    menu.Query
 		want []string
 	}{
-		"all":                            {menu.Query{After: menu.None}, []string{"combo", "soup", "plain", "loop", "blocked"}},
-		"blind to case and marks":        {menu.Query{After: menu.None, Text: "CREME brulee"}, []string{"soup"}},
-		"blind to marks in Cyrillic":     {menu.Query{After: menu.None, Text: "ежик"}, []string{"soup"}},
-		"all words must occur":           {menu.Query{After: menu.None, Text: "creme combo"}, nil},
-		"blind to the kind of quote":     {menu.Query{After: menu.None, Text: "l'ancienne"}, []string{"loop"}},
-		"a word that comes again":        {menu.Query{After: menu.None, Text: strings.Repeat("warm ", 30) + "cold"}, nil},
-		"eight words count":              {menu.Query{After: menu.None, Text: "w a r m wa ar rm warm nowhere"}, []string{"soup"}},
-		"words of the description":       {menu.Query{After: menu.None, Text: "warm"}, []string{"soup"}},
-		"a category with its descendant": {menu.Query{After: menu.None, Category: "root"}, []string{"combo", "soup"}},
-		"the name of a category above":   {menu.Query{After: menu.None, Text: "root child"}, []string{"soup"}},
-		"the name of an option":          {menu.Query{After: menu.None, Text: "bread"}, []string{"combo", "soup"}},
-		"an option of a part":            {menu.Query{After: menu.None, Text: "garlic combo"}, []string{"combo"}},
-		"punctuation alone":              {menu.Query{After: menu.None, Text: "…!"}, nil},
-		"white space alone":              {menu.Query{After: menu.None, Text: " "}, []string{"combo", "soup", "plain", "loop", "blocked"}},
-		"a category that is not there":   {menu.Query{After: menu.None, Category: "gone"}, nil},
-		"available only":                 {menu.Query{After: menu.None, AvailableOnly: true, Text: "plain"}, nil},
-		"behind a dish":                  {menu.Query{After: 2}, []string{"loop", "blocked"}},
+		"all":                             {menu.Query{After: menu.None}, []string{"combo", "soup", "plain", "loop", "blocked"}},
+		"case and accents are ignored":    {menu.Query{After: menu.None, Text: "CREME brulee"}, []string{"soup"}},
+		"accents in Cyrillic are ignored": {menu.Query{After: menu.None, Text: "ежик"}, []string{"soup"}},
+		"all words must occur":            {menu.Query{After: menu.None, Text: "creme combo"}, nil},
+		"the type of quote is ignored":    {menu.Query{After: menu.None, Text: "l'ancienne"}, []string{"loop"}},
+		"a repeated word":                 {menu.Query{After: menu.None, Text: strings.Repeat("warm ", 30) + "cold"}, nil},
+		"only eight words are used":       {menu.Query{After: menu.None, Text: "w a r m wa ar rm warm nowhere"}, []string{"soup"}},
+		"a word of the description":       {menu.Query{After: menu.None, Text: "warm"}, []string{"soup"}},
+		"a category with a subcategory":   {menu.Query{After: menu.None, Category: "root"}, []string{"combo", "soup"}},
+		"the name of a parent category":   {menu.Query{After: menu.None, Text: "root child"}, []string{"soup"}},
+		"the name of an option":           {menu.Query{After: menu.None, Text: "bread"}, []string{"combo", "soup"}},
+		"an option of an ingredient":      {menu.Query{After: menu.None, Text: "garlic combo"}, []string{"combo"}},
+		"only punctuation":                {menu.Query{After: menu.None, Text: "…!"}, nil},
+		"only white space":                {menu.Query{After: menu.None, Text: " "}, []string{"combo", "soup", "plain", "loop", "blocked"}},
+		"an unknown category":             {menu.Query{After: menu.None, Category: "gone"}, nil},
+		"available only":                  {menu.Query{After: menu.None, AvailableOnly: true, Text: "plain"}, nil},
+		"after a dish":                    {menu.Query{After: 2}, []string{"loop", "blocked"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -404,20 +404,20 @@ func TestContentHashDependsOnSettingsAndNotOnStops(t *testing.T) {
 		t.Errorf("the same content has two hashes: %s %s", one, two)
 	}
 	if zero := menu.ContentHash(a, menu.Settings{}); zero != one {
-		t.Errorf("the default depth, said or not, has two hashes")
+		t.Errorf("the explicit default depth has another hash")
 	}
 	s.MaxZeroNone = true
 	if other := menu.ContentHash(a, s); other == one {
-		t.Error("other settings give the same hash")
+		t.Error("other settings have the same hash")
 	}
 	if s.MaxDepth = 3; compile(t, nestedMenu, "r", s).Settings() != s {
-		t.Error("the catalogue does not say its settings")
+		t.Error("the catalogue has other settings")
 	}
 }
 
-// TestMaxZeroDecidesOnZeroAlone tests policy M2: an invalid count is no limit, even if 0
-// means none.
-func TestMaxZeroDecidesOnZeroAlone(t *testing.T) {
+// TestMaxZeroAppliesOnlyToZero tests policy M2. An invalid count means no limit, even if 0
+// means that nothing is allowed.
+func TestMaxZeroAppliesOnlyToZero(t *testing.T) {
 	t.Parallel()
 	none := menu.DefaultSettings()
 	none.MaxZeroNone = true
@@ -438,8 +438,8 @@ func TestMaxZeroDecidesOnZeroAlone(t *testing.T) {
 	}
 }
 
-// TestARefusedMissingExternalIDLeavesNothingToChoose tests policies O2 and M9.
-func TestARefusedMissingExternalIDLeavesNothingToChoose(t *testing.T) {
+// TestAMissingExternalIDIsNotOrderable tests policies O2 and M9.
+func TestAMissingExternalIDIsNotOrderable(t *testing.T) {
 	t.Parallel()
 	refuse := menu.DefaultSettings()
 	refuse.RefuseMissingExternalID = true
@@ -451,7 +451,7 @@ func TestARefusedMissingExternalIDLeavesNothingToChoose(t *testing.T) {
 	}
 }
 
-func TestAnIDThatNamesAnotherDishToThePOSIsNotOrderable(t *testing.T) {
+func TestAnIDThatIsAnotherExternalIDIsNotOrderable(t *testing.T) {
 	t.Parallel()
 	const body = `{"products":[{"id":"1001","name":"Water","price":1},{"id":"steak","externalId":"1001","name":"Steak","price":30},
 		{"id":"tea","name":"Tea","price":2}],"ingredients":[{"id":"7","name":"Ice","price":0},{"id":"lemon","externalId":"7","name":"Lemon","price":0}]}`
@@ -462,7 +462,7 @@ func TestAnIDThatNamesAnotherDishToThePOSIsNotOrderable(t *testing.T) {
 		}
 	}
 	if ice, _ := cat.Ingredients().ByID("7"); cat.IngredientOrderable(ice) {
-		t.Error("an ingredient whose id is another's externalId can be chosen")
+		t.Error("an ingredient whose id is the externalId of another one can be chosen")
 	}
 	var got []string
 	for _, f := range menu.Lint(decode(t, body), "r", menu.DefaultSettings()) {

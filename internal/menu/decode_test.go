@@ -27,7 +27,7 @@ func decode(t *testing.T, body string) *menu.View {
 	return v
 }
 
-func TestDecodeReadsEveryFormOfTheSameValue(t *testing.T) {
+func TestDecodeAcceptsEveryFormOfAValue(t *testing.T) {
 	t.Parallel()
 	want := decode(t, `{"name":"M","categories":[{"id":"c1","name":"Soups","parentId":null}],"products":[{"id":"12345678901234567890",
 		"externalId":"77","categoryId":"c1","name":"Борщ 🍲","price":199.90,"schemeId":"s","description":"d","imageUrls":["u"],
@@ -43,7 +43,7 @@ func TestDecodeReadsEveryFormOfTheSameValue(t *testing.T) {
 			t.Parallel()
 			got := decode(t, fmt.Sprintf(body, viewtest.Encode(want)))
 			if diff := cmp.Diff(string(viewtest.Encode(want)), string(viewtest.Encode(got))); diff != "" {
-				t.Errorf("the same view reads otherwise:\n%s", diff)
+				t.Errorf("the decoded view is different:\n%s", diff)
 			}
 		})
 	}
@@ -69,13 +69,13 @@ func TestDecodeReadsEveryFormOfTheSameValue(t *testing.T) {
 				t.Fatalf("%q is not in %s", replace[0], canonical)
 			}
 			if diff := cmp.Diff(canonical, string(viewtest.Encode(decode(t, body)))); diff != "" {
-				t.Errorf("%s reads otherwise:\n%s", replace[1], diff)
+				t.Errorf("%s is decoded differently:\n%s", replace[1], diff)
 			}
 		})
 	}
 }
 
-func TestDecodeOfACanonicalViewIsTheView(t *testing.T) {
+func TestDecodeOfACanonicalView(t *testing.T) {
 	t.Parallel()
 	v := decode(t, menuWithIssues(120))
 	got := decode(t, string(viewtest.Encode(v)))
@@ -90,7 +90,7 @@ func TestUnknownFieldsAreKept(t *testing.T) {
 	out := string(published(t, `{"zeta":{"a": [1, 2]},"products":[{"id":"p","price":1,"allergens":["nuts"],"code":17.50}]}`).Content)
 	for _, want := range []string{`"zeta":{"a":[1,2]}`, `"allergens":["nuts"]`, `"code":17.50`} {
 		if !strings.Contains(out, want) {
-			t.Errorf("the content lacks %s: %s", want, out)
+			t.Errorf("the content does not contain %s: %s", want, out)
 		}
 	}
 }
@@ -138,9 +138,8 @@ func menuWithIssues(n int) string {
 	return b.String()
 }
 
-// TestAHundredIssuesCostNoMenu: with issues in every second dish, each dish is still in the
-// menu or reported.
-func TestAHundredIssuesCostNoMenu(t *testing.T) {
+// With issues in every second dish, each dish is still in the menu or reported.
+func TestDishesWithIssuesAreListedOrReported(t *testing.T) {
 	t.Parallel()
 	v := decode(t, menuWithIssues(104))
 	findings := menu.Lint(v, "r", menu.DefaultSettings())
@@ -167,7 +166,7 @@ func TestAHundredIssuesCostNoMenu(t *testing.T) {
 		menu.LintCategoryUnknown: "p17", menu.LintSchemeUnknown: "p18", menu.LintPriceZero: "p24",
 	} {
 		if !slices.Contains(named[id], code) {
-			t.Errorf("dish %s: codes %v lack %s", id, named[id], code)
+			t.Errorf("dish %s: codes %v do not include %s", id, named[id], code)
 		}
 	}
 	var codes []string
@@ -184,19 +183,19 @@ func TestAHundredIssuesCostNoMenu(t *testing.T) {
 	}
 }
 
-func TestMalformedMenusSayWhere(t *testing.T) {
+func TestSyntaxErrorsHaveAPosition(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		body      string
 		line, col int
 	}{
-		"empty":              {"", 1, 1},
-		"cut off":            {"{\"products\":[", 1, 14},
-		"a stray character":  {"{\n  \"a\": 1,\n  x\n}", 3, 3},
-		"behind wide text":   {"{\"суп\": }", 1, 9},
-		"two values":         {"{} {}", 1, 4},
-		"nested too deep":    {strings.Repeat("[", 80) + strings.Repeat("]", 80), 1, 65},
-		"behind a byte mark": {"\ufeff{]", 1, 2},
+		"empty":                   {"", 1, 1},
+		"cut off":                 {"{\"products\":[", 1, 14},
+		"a stray character":       {"{\n  \"a\": 1,\n  x\n}", 3, 3},
+		"after wide characters":   {"{\"суп\": }", 1, 9},
+		"two values":              {"{} {}", 1, 4},
+		"nested too deep":         {strings.Repeat("[", 80) + strings.Repeat("]", 80), 1, 65},
+		"after a byte order mark": {"\ufeff{]", 1, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -206,7 +205,7 @@ func TestMalformedMenusSayWhere(t *testing.T) {
 				t.Fatalf("Decode(%q) = %v, want a SyntaxError", c.body, err)
 			}
 			if syntax.Line != c.line || syntax.Column != c.col {
-				t.Errorf("Decode(%q) points to %d:%d, want %d:%d (%v)", c.body, syntax.Line, syntax.Column, c.line, c.col, err)
+				t.Errorf("Decode(%q) reports %d:%d, want %d:%d (%v)", c.body, syntax.Line, syntax.Column, c.line, c.col, err)
 			}
 		})
 	}
@@ -218,7 +217,7 @@ func TestMalformedMenusSayWhere(t *testing.T) {
 	}
 }
 
-func TestDecodeReadsWhatStops(t *testing.T) {
+func TestDecodeReadsStopValues(t *testing.T) {
 	t.Parallel()
 	anyEntry := menu.DefaultSettings()
 	anyEntry.StopListAnyValue = true
@@ -227,13 +226,13 @@ func TestDecodeReadsWhatStops(t *testing.T) {
 		settings menu.Settings
 		stopped  bool
 	}{
-		"an array of objects stops when any entry does":  {`"isContainInStopList":[{"restaurantId":"r2"}]`, anyEntry, true},
-		"an array of booleans stops when any entry does": {`"isContainInStopList":[true]`, anyEntry, true},
-		"an array of nulls holds no entry":               {`"isContainInStopList":[null,""]`, anyEntry, false},
-		"an array of objects names no restaurant":        {`"isContainInStopList":[{"restaurantId":"r2"}]`, menu.DefaultSettings(), false},
-		"a flag that is a text, in any case":             {`"disabled":"True"`, menu.DefaultSettings(), true},
-		"a flag that is a text of 1":                     {`"isListStoped":"1"`, menu.DefaultSettings(), true},
-		"a flag that is the text False":                  {`"isListStoped":"False"`, menu.DefaultSettings(), false},
+		"an array of objects stops if any entry stops":  {`"isContainInStopList":[{"restaurantId":"r2"}]`, anyEntry, true},
+		"an array of booleans stops if any entry stops": {`"isContainInStopList":[true]`, anyEntry, true},
+		"an array of nulls has no entry":                {`"isContainInStopList":[null,""]`, anyEntry, false},
+		"an array of objects names no restaurant":       {`"isContainInStopList":[{"restaurantId":"r2"}]`, menu.DefaultSettings(), false},
+		"a flag that is a string, in any case":          {`"disabled":"True"`, menu.DefaultSettings(), true},
+		"a flag that is the string 1":                   {`"isListStoped":"1"`, menu.DefaultSettings(), true},
+		"a flag that is the string False":               {`"isListStoped":"False"`, menu.DefaultSettings(), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -259,7 +258,7 @@ func FuzzDecode(f *testing.F) {
 		id, s := menu.RestaurantID(restaurant), menu.DefaultSettings()
 		canonical := viewtest.Encode(v)
 		if !json.Valid(canonical) {
-			t.Fatalf("canonical form is no JSON: %s", canonical)
+			t.Fatalf("the canonical form is not JSON: %s", canonical)
 		}
 		again, err := menu.Decode(canonical)
 		if err != nil {
@@ -273,11 +272,11 @@ func FuzzDecode(f *testing.F) {
 		if a, b := one.AppendMenu(nil, head), two.AppendMenu(nil, head); !bytes.Equal(a, b) {
 			t.Fatalf("compile is not deterministic:\n%s\n%s", a, b)
 		} else if !json.Valid(a) {
-			t.Fatalf("storefront's menu is no JSON: %s", a)
+			t.Fatalf("the storefront's menu is not JSON: %s", a)
 		}
 		for p := range one.Products().All() {
 			if out := one.AppendProduct(nil, p, 1); !json.Valid(out) {
-				t.Fatalf("form is no JSON: %s", out)
+				t.Fatalf("the product is not JSON: %s", out)
 			}
 		}
 		if changes := menu.Diff(one, two); !changes.Empty() {

@@ -13,7 +13,7 @@ import (
 	"larder/internal/menu"
 )
 
-// decimals draws numbers of both signs, with few and many digits and places, also beyond
+// decimals draws numbers of both signs, with few and many digits and places. Some are above
 // the limits of Decode.
 func decimals() *rapid.Generator[decimal.Decimal] {
 	return rapid.Custom(func(t *rapid.T) decimal.Decimal {
@@ -44,7 +44,7 @@ func written(d decimal.Decimal) string {
 }
 
 // An entry returns the values of the view exactly.
-func TestAnEntryIsWhatWasPacked(t *testing.T) {
+func TestEntriesReturnTheViewsValues(t *testing.T) {
 	t.Parallel()
 	texts := rapid.OneOf(rapid.String(), rapid.Just(strings.Repeat("long ", 4000)))
 	rapid.Check(t, func(t *rapid.T) {
@@ -113,7 +113,7 @@ func TestAnEntryIsWhatWasPacked(t *testing.T) {
 }
 
 // Orders read entries several hundred thousand times per second.
-func TestReadingAnEntryTakesNoMemory(t *testing.T) { //nolint:paralleltest // it counts allocations
+func TestReadingAnEntryDoesNotAllocate(t *testing.T) { //nolint:paralleltest // it counts allocations
 	c := menu.Compile(&menu.View{Products: []menu.Product{{ID: "d1", ExternalID: "7", Name: "Soup", Price: decimal.New(150, -2)}}}, "r",
 		menu.DefaultSettings())
 	size := 0

@@ -1,4 +1,4 @@
 package menu
 
-// SeverityOf is severityOf, for the tests.
+// SeverityOf calls severityOf.
 func SeverityOf(code string) Severity { return severityOf(code) }

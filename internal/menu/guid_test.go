@@ -31,9 +31,9 @@ func nearGUIDs() *rapid.Generator[string] {
 	})
 }
 
-// An externalId is returned as it was sent, and is found only by the same text, whether it
+// An externalId is returned as it was sent and is found only by the same text, whether it
 // is packed or not.
-func TestExternalIDsAreKeptAsTheyWereSent(t *testing.T) {
+func TestExternalIDsAreStoredUnchanged(t *testing.T) {
 	t.Parallel()
 	texts := rapid.OneOf(nearGUIDs(), rapid.Just(someGUID), rapid.Just(strings.ToUpper(someGUID)), rapid.String())
 	rapid.Check(t, func(t *rapid.T) {
@@ -51,11 +51,11 @@ func TestExternalIDsAreKeptAsTheyWereSent(t *testing.T) {
 		for i, external := range externals {
 			p, in := c.Products().At(menu.Index(i)), c.Ingredients().At(menu.Index(i))
 			if p.ExternalID() != external || in.ExternalID() != external || p.Name() != "Soup" || in.Name() != "Salt" {
-				t.Errorf("%q is %q %q, %q %q", external, p.ExternalID(), p.Name(), in.ExternalID(), in.Name())
+				t.Errorf("%q became %q %q, %q %q", external, p.ExternalID(), p.Name(), in.ExternalID(), in.Name())
 			}
 			var drawn struct{ ExternalID string }
 			if err := json.Unmarshal(c.AppendProductEntry(nil, menu.Index(i)), &drawn); err != nil || drawn.ExternalID != external {
-				t.Errorf("%q is drawn as %q, %v", external, drawn.ExternalID, err)
+				t.Errorf("%q is written as %q, %v", external, drawn.ExternalID, err)
 			}
 		}
 		for i, external := range externals {
@@ -97,14 +97,14 @@ func TestEveryIDIsFound(t *testing.T) {
 				}
 			}
 			if at, ok := find("absent"); ok || at != menu.None {
-				t.Errorf("a %s that is not there is at %d", what, at)
+				t.Errorf("an unknown %s is found at %d", what, at)
 			}
 		}
 	})
 }
 
 // A text that differs from a GUID in one byte is kept as it was sent.
-func TestWhatIsNearlyAGUIDIsKept(t *testing.T) {
+func TestAlmostGUIDsAreStoredUnchanged(t *testing.T) {
 	t.Parallel()
 	view := &menu.View{}
 	for at := range len(someGUID) {
@@ -117,16 +117,16 @@ func TestWhatIsNearlyAGUIDIsKept(t *testing.T) {
 	c := menu.Compile(view, "r", menu.DefaultSettings())
 	for _, other := range []string{someGUID + "0", someGUID[:35]} {
 		if owners := c.Products().ByExternalID(other); len(owners) > 0 {
-			t.Errorf("%q is found as that of %v", other, owners)
+			t.Errorf("%q is found as the externalId of %v", other, owners)
 		}
 	}
 	for i, p := range c.Products().All() {
 		want := view.Products[i].ExternalID
 		if got := p.ExternalID(); got != want {
-			t.Fatalf("%q is kept as %q", want, got)
+			t.Fatalf("%q is stored as %q", want, got)
 		}
 		if owners := c.Products().ByExternalID(want); !slices.Contains(owners, i) || len(owners) > 1 && want != someGUID {
-			t.Fatalf("%q is that of %v, want %d", want, owners, i)
+			t.Fatalf("%q belongs to %v, want %d", want, owners, i)
 		}
 	}
 }

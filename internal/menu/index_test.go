@@ -7,8 +7,8 @@ import (
 	"larder/internal/menu"
 )
 
-// TestNamed: an id wins over an equal externalId (policy O3), a shared externalId returns
-// all its owners, and Named agrees with ByID and ByExternalID.
+// An id wins over an equal externalId (policy O3). A shared externalId returns all its
+// owners. Named agrees with ByID and ByExternalID.
 func TestNamed(t *testing.T) {
 	t.Parallel()
 	view := &menu.View{

@@ -91,7 +91,7 @@ func TestLintChecksEveryDefinition(t *testing.T) {
 	}
 }
 
-func TestLintReportsWhatIsEmpty(t *testing.T) {
+func TestLintReportsEmptyElements(t *testing.T) {
 	t.Parallel()
 	v := decode(t, `{"categories":[{"id":"all"},{"id":"in","parentId":"all"},{"id":"none","name":"None"},{"id":"below","parentId":"none"}],
 		"products":[{"id":"d","externalId":"1","name":"Dish","price":1,"categoryId":"in","schemeId":"s","measure":{"value":1,"unit":" "}},
@@ -134,7 +134,7 @@ func TestLintOfSchemesThatNestTooDeep(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff([]string{"s-combo"}, codes); diff != "" {
-		t.Errorf("schemes too deep (-want +got):\n%s", diff)
+		t.Errorf("schemes that are nested too deep (-want +got):\n%s", diff)
 	}
 }
 
@@ -164,16 +164,15 @@ func TestDiffNamesFields(t *testing.T) {
 	one := compile(t, strings.Replace(manyCategories, `"price":1,"categoryId":"new"`, `"price":1,"categoryId":"hot"`, 1), "r1",
 		menu.DefaultSettings())
 	if diff := cmp.Diff([]menu.Change{{ID: "soup", Fields: []string{"categoryIds"}}}, menu.Diff(two, one).Changed); diff != "" {
-		t.Errorf("a dish that left a category (-want +got):\n%s", diff)
+		t.Errorf("a dish that was removed from a category (-want +got):\n%s", diff)
 	}
 	if got.Empty() || !menu.Diff(from, from).Empty() {
 		t.Error("Empty does not report a difference")
 	}
 }
 
-// TestDiffThenApplyIsTheOther: replacing the parts of one menu that the diff lists results
-// in the other menu.
-func TestDiffThenApplyIsTheOther(t *testing.T) {
+// Replacing the parts of one menu that the diff lists results in the other menu.
+func TestApplyingADiff(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		from, to := drawMenu(t, "from"), drawMenu(t, "to")
@@ -199,7 +198,7 @@ func TestDiffThenApplyIsTheOther(t *testing.T) {
 		}
 		for _, id := range changes.Added {
 			if _, ok := b.Products().ByID(id); !ok {
-				t.Fatalf("added %s is not there", id)
+				t.Fatalf("added %s does not exist", id)
 			}
 			touched[id] = true
 		}
@@ -209,12 +208,12 @@ func TestDiffThenApplyIsTheOther(t *testing.T) {
 				continue
 			}
 			if got := string(b.AppendProduct(nil, p, 1)); got != same[id] {
-				t.Fatalf("dish %s differs and is not named:\n%s\n%s", id, same[id], got)
+				t.Fatalf("dish %s differs and is not in the diff:\n%s\n%s", id, same[id], got)
 			}
 			delete(same, id)
 		}
 		if len(same) > 0 {
-			t.Fatalf("dishes are gone and not named: %v", same)
+			t.Fatalf("dishes were removed and are not in the diff: %v", same)
 		}
 	})
 }
@@ -261,7 +260,7 @@ func drawMenu(t *rapid.T, label string) *menu.View {
 	return v
 }
 
-func TestFindingsNameTheDishInTheirSentence(t *testing.T) {
+func TestFindingMessagesNameTheDish(t *testing.T) {
 	t.Parallel()
 	v := decode(t, `{"products":[{"id":"p1","name":"Soup","price":"1,5"},{"id":2,"name":"Tea","price":1},{"id":3,"name":"Pie","price":1}],
 		"ingredients":[{"id":"i1","name":"Dill","price":-1}]}`)
@@ -275,7 +274,7 @@ func TestFindingsNameTheDishInTheirSentence(t *testing.T) {
 		menu.IssuePriceNegative: `ingredient "i1" (Dill): ingredients[].price is negative`,
 	} {
 		if !strings.HasPrefix(got[code], start) {
-			t.Errorf("%s says %q, want it to start with %q", code, got[code], start)
+			t.Errorf("the message of %s is %q, want it to start with %q", code, got[code], start)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"larder/internal/testkit/viewtest"
 )
 
-func TestAnOlderContentTakesTheStopListsOfNow(t *testing.T) {
+func TestMergeStopLists_OlderContent(t *testing.T) {
 	t.Parallel()
 	old := published(t, `{"products":[{"id":"a","isContainInStopList":["r"]},{"id":"b"},{"id":"gone","disabled":true},{"id":7},{"name":"no id","disabled":true},"odd"],
 		"ingredients":[{"id":"a"},{"id":"i","disabled":true}]}`)
@@ -28,7 +28,7 @@ func TestAnOlderContentTakesTheStopListsOfNow(t *testing.T) {
 	}
 }
 
-func TestStopListsOfTheSameContentAreTakenWhole(t *testing.T) {
+func TestMergeStopLists_SameContent(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		view := viewtest.Views().Draw(t, "view")
@@ -49,11 +49,11 @@ func TestStopListsOfTheSameContentAreTakenWhole(t *testing.T) {
 	})
 }
 
-// part returns a menu view as published.
+// part returns a published menu view.
 func part(t *rapid.T, raw []byte) menu.Published {
 	_, p, err := menu.DecodePublished(raw)
 	if err != nil {
-		t.Skip("no menu view")
+		t.Skip("not a menu view")
 	}
 	return p
 }
@@ -71,13 +71,13 @@ func stopsOf(t *rapid.T, p menu.Published) *menu.View {
 	return view
 }
 
-func TestStopListsOfAnotherContentAreRefused(t *testing.T) {
+func TestMergeStopLists_OtherContent(t *testing.T) {
 	t.Parallel()
 	p := published(t, `{"products":[{"id":"a"},{"id":"b"}]}`)
 	for name, broken := range map[string]menu.Published{
 		"too few":  {Content: p.Content, Stops: []byte(`{"values":[{}],"runs":[0,1]}`)},
 		"too many": {Content: p.Content, Stops: []byte(`{"values":[{}],"runs":[0,3]}`)},
-		"no JSON":  {Content: p.Content, Stops: []byte(`{`)},
+		"not JSON": {Content: p.Content, Stops: []byte(`{`)},
 	} {
 		for _, pair := range [][2]menu.Published{{p, broken}, {broken, p}} {
 			if _, err := pair[0].MergeStopLists(pair[1]); !errors.Is(err, menu.ErrForeignStops) {

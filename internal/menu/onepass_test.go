@@ -20,9 +20,9 @@ const smallView = `{"name":"Menü","x":[1,{"y":null}],"categories":[{"id":"c","n
 	`{"id":"q","price":1e1,"measure":{"value":null}},5],"ingredientsSchemes":[{"id":"s","ingredientsGroups":[{"id":"g","minCount":1,"maxCount":null}]}],` +
 	`"ingredientsGroups":[{"id":"g","ingredients":["i"]}],"ingredients":[{"id":"i","price":0,"isListStoped":true}]}`
 
-// Decode reads values and validates syntax in one pass. It must accept and reject the same
-// texts as Check, with the same errors.
-func TestDecodeRefusesWhatCheckRefuses(t *testing.T) {
+// Decode reads values and validates the syntax in one pass. It must accept and reject the
+// same texts as Check, with the same errors.
+func TestDecodeRejectsTheSameBodiesAsCheck(t *testing.T) {
 	t.Parallel()
 	pieces := []string{
 		"", `"`, `\`, `\u12`, "{", "}", "[", "]", ",", ":", "0", "-", ".", "e", "t", "null", " ", "\x01", "\xff",
@@ -50,12 +50,13 @@ func TestDecodeRefusesWhatCheckRefuses(t *testing.T) {
 		}
 	}
 	if refused < 1000 {
-		t.Errorf("only %d bodies were refused", refused)
+		t.Errorf("only %d bodies were rejected", refused)
 	}
 }
 
-// A view is the same in every form of answer; unusual forms are read in several passes.
-func TestAViewIsTheSameInEveryAnswer(t *testing.T) {
+// A view is decoded equally from every form of a response. Unusual forms are read in several
+// passes.
+func TestAViewIsTheSameInEveryResponse(t *testing.T) {
 	t.Parallel()
 	for _, view := range []string{smallView, string(sandbox.Generate{Restaurants: 2, Products: 30, Seed: 1}.Menu(0))} {
 		want, published, err := menu.DecodePublished([]byte(view))
@@ -84,7 +85,7 @@ func TestAViewIsTheSameInEveryAnswer(t *testing.T) {
 
 // The values of an element must not depend on earlier elements, whose names and values are
 // cached.
-func TestElementsDoNotRememberEachOther(t *testing.T) {
+func TestElementsAreIndependent(t *testing.T) {
 	t.Parallel()
 	elements := []string{
 		`{"id":"a","price":1.5,"measure":{"value":1,"unit":"kg"},"proteins":1}`,

@@ -17,7 +17,7 @@ import (
 	"larder/internal/testkit/viewtest"
 )
 
-// published returns a menu view as published.
+// published returns a published menu view.
 func published(tb testing.TB, raw string) menu.Published {
 	tb.Helper()
 	_, p, err := menu.DecodePublished([]byte(raw))
@@ -37,10 +37,10 @@ func restored(tb testing.TB, p menu.Published) string {
 	return string(view)
 }
 
-func TestPublishedPartsTheStopListsFromTheContent(t *testing.T) {
+func TestPublishedSeparatesStopListsAndContent(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ raw, content, stops, view string }{
-		"stop lists are cut out of dishes and ingredients alone": {
+		"stop lists are removed only from dishes and ingredients": {
 			`{"result": {"Products":[{"id":"a","isContainInStopList":["r1"],"price":"1.50"},{"Disabled":true,"id":"b","IS_LIST_STOPED":0}],
 				"categories":[{"id":"c","disabled":true}],"ingredients":[{"isContainInStopList":null},{}], "disabled":false}}`,
 			`{"categories":[{"disabled":true,"id":"c"}],"disabled":false,"ingredients":[{},{}],"Products":[{"id":"a","price":"1.50"},{"id":"b"}]}`,
@@ -48,25 +48,25 @@ func TestPublishedPartsTheStopListsFromTheContent(t *testing.T) {
 			`{"categories":[{"disabled":true,"id":"c"}],"disabled":false,"ingredients":[{"isContainInStopList":null},{}],` +
 				`"Products":[{"id":"a","price":"1.50","isContainInStopList":["r1"]},{"id":"b","Disabled":true,"IS_LIST_STOPED":0}]}`,
 		},
-		"one value of many elements stands once": {
+		"one value of many elements is stored once": {
 			`{"products":[{"disabled":false},{"disabled":false},7,[{"disabled":true}],{"disabled":true},{"disabled":false}]}`,
 			`{"products":[{},{},7,[{"disabled":true}],{},{}]}`,
 			`{"values":[{"disabled":false},{"disabled":true}],"runs":[0,2,1,1,0,1]}`,
 			`{"products":[{"disabled":false},{"disabled":false},7,[{"disabled":true}],{"disabled":true},{"disabled":false}]}`,
 		},
-		"names that fold alike stay in their order": {
+		"equal names in different case keep their order": {
 			`{"products":[{"b":1,"id":"1","ID":"2","a":2,"disabled":1,"Disabled":2,"id":"3"}]}`,
 			`{"products":[{"a":2,"b":1,"id":"1","ID":"2","id":"3"}]}`,
 			`{"values":[{"disabled":1,"Disabled":2}],"runs":[0,1]}`,
 			`{"products":[{"a":2,"b":1,"id":"1","ID":"2","id":"3","disabled":1,"Disabled":2}]}`,
 		},
-		"numbers keep their digits and texts their characters": {
+		"numbers keep their digits and strings their characters": {
 			`{"products":[],"n":[ 1.50, 1E+2, -0, 12345678901234567890.10 ],"t":["\u0053\u00fcp\/pe\b\u001f\"\\","\ud83d\ude00","\uD800x","\udc00\ud800","` + "\xff" + `"]}`,
 			`{"n":[1.50,1E+2,-0,12345678901234567890.10],"products":[],"t":["Süp/pe\u0008\u001f\"\\","😀","\ud800x","\udc00\ud800","` + "\ufffd" + `"]}`,
 			`{"values":[],"runs":[]}`,
 			`{"n":[1.50,1E+2,-0,12345678901234567890.10],"products":[],"t":["Süp/pe\u0008\u001f\"\\","😀","\ud800x","\udc00\ud800","` + "\ufffd" + `"]}`,
 		},
-		"a view may have a result of its own": {
+		"a view may have a field named result": {
 			"\ufeff" + `{"requestId":"q","result":{"result":{"products":[]},"ingredients":{"disabled":1}}}`,
 			`{"ingredients":{"disabled":1},"result":{"products":[]}}`,
 			`{"values":[],"runs":[]}`,
@@ -98,14 +98,14 @@ func sameValue(tb interface {
 	tb.Helper()
 	node, err := viewtest.Parse(got)
 	if err != nil {
-		tb.Fatalf("%s is no JSON: %v: %s", what, err, got)
+		tb.Fatalf("%s is not JSON: %v: %s", what, err, got)
 	}
 	if diff := cmp.Diff(want.Meaning(), node.Meaning()); diff != "" {
 		tb.Fatalf("%s (-want +got):\n%s", what, diff)
 	}
 }
 
-func TestWhatIsPublishedComesBack(t *testing.T) {
+func TestPublishedViewsAreRestored(t *testing.T) {
 	t.Parallel()
 	bistro, err := viewtest.Parse(sandbox.Generate{Restaurants: 1, Products: 5, Seed: 3}.Menu(0))
 	if err != nil {
@@ -128,7 +128,7 @@ func TestWhatIsPublishedComesBack(t *testing.T) {
 				raw := answer(view, seed)
 				decoded, p, err := menu.DecodePublished(raw)
 				if shape := (*menu.ShapeError)(nil); errors.As(err, &shape) {
-					t.Skip("a mutation took all lists away")
+					t.Skip("a mutation removed all lists")
 				} else if err != nil {
 					t.Fatalf("DecodePublished(%s): %v", raw, err)
 				}
@@ -140,15 +140,15 @@ func TestWhatIsPublishedComesBack(t *testing.T) {
 
 				_, again, err := menu.DecodePublished(answer(view, seed+1))
 				if diff := differing(p, again); err != nil || diff != "" {
-					t.Fatalf("written in another way (%v):\n%s", err, diff)
+					t.Fatalf("decoded from another spelling (%v):\n%s", err, diff)
 				}
 				_, again, err = menu.DecodePublished(append([]byte(`{"result":`), append(back, '}')...))
 				if diff := differing(p, again); err != nil || diff != "" {
-					t.Fatalf("published again as it was served (%v):\n%s", err, diff)
+					t.Fatalf("the served view, decoded again (%v):\n%s", err, diff)
 				}
 				_, chain, err := menu.DecodePublished(answer(viewtest.Restopped(view).Draw(t, "other stops"), seed))
 				if diff := cmp.Diff(string(p.Content), string(chain.Content)); err != nil || diff != "" {
-					t.Fatalf("other stop lists make another content (%v):\n%s", err, diff)
+					t.Fatalf("other stop lists change the content (%v):\n%s", err, diff)
 				}
 				sameCatalogue(t, decoded, p)
 			})
@@ -161,7 +161,7 @@ func differing(a, b menu.Published) string {
 	return cmp.Diff(string(a.Content), string(b.Content)) + cmp.Diff(string(a.Stops), string(b.Stops))
 }
 
-// answer returns the ordering service's answer with the view; seed selects the spelling.
+// answer returns the ordering service's response with the view. seed selects the spelling.
 func answer(view viewtest.Node, seed uint64) []byte {
 	token := viewtest.Node{Text: strconv.FormatUint(seed, 10)}
 	return viewtest.Node{Kind: viewtest.Object, Members: []viewtest.Member{
@@ -201,7 +201,7 @@ func FuzzPublished(f *testing.F) {
 		view, p, err := menu.DecodePublished(raw)
 		if again, plain := menu.Decode(raw); (plain == nil) != (err == nil) ||
 			plain == nil && !cmp.Equal(view, again, cmp.Comparer(decimal.Decimal.Equal)) {
-			t.Fatalf("Decode says %v, DecodePublished %v", plain, err)
+			t.Fatalf("Decode returns %v, DecodePublished %v", plain, err)
 		}
 		if err != nil {
 			return
@@ -214,7 +214,7 @@ func FuzzPublished(f *testing.F) {
 		sameValue(t, "the view with its stop lists", viewOf(t, raw), back)
 		_, again, err := menu.DecodePublished(append([]byte(`{"result":`), append(back, '}')...))
 		if diff := differing(p, again); err != nil || diff != "" {
-			t.Fatalf("published again as it was served (%v):\n%s", err, diff)
+			t.Fatalf("the served view, decoded again (%v):\n%s", err, diff)
 		}
 		stored, err := menu.DecodeContent(p.Content)
 		if err != nil {
@@ -228,8 +228,8 @@ func FuzzPublished(f *testing.F) {
 	})
 }
 
-// viewOf returns the view in an answer: the last result, unless the answer itself is a
-// view.
+// viewOf returns the view in a response. This is the last result, unless the response itself
+// is a view.
 func viewOf(t *testing.T, raw []byte) viewtest.Node {
 	t.Helper()
 	answer, err := viewtest.Parse(bytes.TrimPrefix(raw, []byte("\ufeff")))
@@ -269,13 +269,13 @@ func FuzzAppendView(f *testing.F) {
 	})
 }
 
-func TestForeignStopValuesAreRefused(t *testing.T) {
+func TestForeignStopValuesAreRejected(t *testing.T) {
 	t.Parallel()
 	for name, stops := range map[string]string{
-		"no JSON": `{`, "too few": `{"values":[{}],"runs":[0,1]}`, "too many": `{"values":[{}],"runs":[0,3]}`,
-		"a value that is none": `{"values":[{}],"runs":[1,2]}`, "below the first": `{"values":[{}],"runs":[-1,2]}`,
-		"no object": `{"values":[7],"runs":[0,2]}`, "half a run": `{"values":[{}],"runs":[0,2,0]}`,
-		"no number": `{"values":[{}],"runs":[0,"2"]}`, "an empty run": `{"values":[{}],"runs":[0,0,0,2]}`, "none": `{}`,
+		"not JSON": `{`, "too few": `{"values":[{}],"runs":[0,1]}`, "too many": `{"values":[{}],"runs":[0,3]}`,
+		"an unknown value": `{"values":[{}],"runs":[1,2]}`, "a negative index": `{"values":[{}],"runs":[-1,2]}`,
+		"not an object": `{"values":[7],"runs":[0,2]}`, "half a run": `{"values":[{}],"runs":[0,2,0]}`,
+		"not a number": `{"values":[{}],"runs":[0,"2"]}`, "an empty run": `{"values":[{}],"runs":[0,0,0,2]}`, "no fields": `{}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

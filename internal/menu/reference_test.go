@@ -20,7 +20,7 @@ import (
 )
 
 // referenceWalk creates a Published with a separate walk for each value. It is an
-// independent implementation of the documented format; the single pass must produce the
+// independent implementation of the documented format. The single pass must produce the
 // same bytes.
 type referenceWalk struct {
 	values []string // of the stop lists, in order of first occurrence
@@ -111,7 +111,7 @@ func (a *referenceWalk) stop(value string) {
 	a.runs = append(a.runs, at, 1)
 }
 
-// viewIn returns the text of the view in an answer; see viewOf.
+// viewIn returns the text of the view in a response, like viewOf.
 func viewIn(answer []byte) []byte {
 	answer = bytes.TrimPrefix(answer, []byte("\ufeff"))
 	view, bare := answer, false
@@ -160,7 +160,7 @@ func asciiOf(view []byte) []byte {
 }
 
 // The single pass produces the same result as the reference implementation.
-func TestOnePassWritesWhatIsStored(t *testing.T) {
+func TestOnePassEqualsTheReference(t *testing.T) {
 	t.Parallel()
 	indented := func(view []byte) []byte {
 		var b bytes.Buffer
@@ -172,7 +172,7 @@ func TestOnePassWritesWhatIsStored(t *testing.T) {
 	generated := sandbox.Generate{Restaurants: 3, Products: 120, Seed: 7}.Menu(0)
 	for name, view := range map[string][]byte{
 		"small": []byte(smallView), "odd": []byte(menuWithIssues(60)), "nested": []byte(nestedMenu), "generated": generated, "indented": indented(generated),
-		"in ASCII alone": asciiOf(generated),
+		"in ASCII": asciiOf(generated),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -189,7 +189,7 @@ func TestOnePassWritesWhatIsStored(t *testing.T) {
 			body := answer(viewtest.Views().Draw(t, "view"), rapid.Uint64().Draw(t, "seed"))
 			_, p, err := menu.DecodePublished(body)
 			if shape := (*menu.ShapeError)(nil); errors.As(err, &shape) {
-				t.Skip("a view of no lists")
+				t.Skip("a view without lists")
 			} else if err != nil {
 				t.Fatalf("DecodePublished(%s): %v", body, err)
 			}

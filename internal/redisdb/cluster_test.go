@@ -15,7 +15,7 @@ import (
 	"larder/internal/testkit/redistest"
 )
 
-// lossy lets a command run and loses its response, on any node.
+// lossy lets a command run on any node and loses its response.
 type lossy struct{ runs *int }
 
 func (l lossy) DialHook(next redis.DialHook) redis.DialHook { return next }
@@ -35,8 +35,8 @@ func (l lossy) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Process
 	return next
 }
 
-// TestClusterSendsOnce: the client without retries follows the redirects of a
-// cluster, and repeats no command without a response. The other client repeats it.
+// The client without retries follows the redirects of a cluster, and does not repeat a
+// command without a response. The other client repeats it.
 func TestClusterSendsOnce(t *testing.T) {
 	t.Parallel()
 	r := open(t, shared.Cluster(t).URL())
@@ -59,7 +59,7 @@ func TestClusterSendsOnce(t *testing.T) {
 		runs := 0
 		node.AddHook(lossy{&runs}) // below the hook of the cluster's client
 		if err := cluster.Incr(t.Context(), key).Err(); err == nil || !strings.Contains(err.Error(), "EOF") {
-			t.Errorf("%s: INCR = %v, want an error for the lost answer", name, err)
+			t.Errorf("%s: INCR = %v, want an error for the lost response", name, err)
 		}
 		if got, err := cluster.Get(t.Context(), key).Int(); err != nil || got != runs || !test.want(runs) {
 			t.Errorf("%s: the command ran %d times, the key is %d, %v", name, runs, got, err)
@@ -67,7 +67,7 @@ func TestClusterSendsOnce(t *testing.T) {
 	}
 }
 
-// TestServerInfo returns the kind of each topology.
+// ServerInfo returns the kind of each topology.
 func TestServerInfo(t *testing.T) {
 	t.Parallel()
 	for form, url := range map[redisdb.Topology]string{
@@ -81,11 +81,11 @@ func TestServerInfo(t *testing.T) {
 	}
 	_, err := open(t, "redis+cluster://127.0.0.1:1").ServerInfo(t.Context())
 	if !errors.Is(err, redisdb.ErrUnavailable) {
-		t.Errorf("of nobody: %v, want ErrUnavailable", err)
+		t.Errorf("a server that is not running: %v, want ErrUnavailable", err)
 	}
 }
 
-// TestSecuredGroups: TLS with a private CA, the data password from the URL, and the
+// TestSecuredGroups uses TLS with a private CA, the data password from the URL, and the
 // Sentinels' password from the settings.
 func TestSecuredGroups(t *testing.T) {
 	t.Parallel()
@@ -110,16 +110,16 @@ func TestSecuredGroups(t *testing.T) {
 			t.Parallel()
 			cfg := config(t)
 			for wrong, change := range map[string]func(*redisdb.Config){
-				"the system's authorities": func(c *redisdb.Config) { c.CAFile = "" },
-				"another password":         func(c *redisdb.Config) { c.URL = strings.Replace(c.URL, "hunter2", "hunter3", 1) },
-				"none for the Sentinels":   func(c *redisdb.Config) { c.SentinelPassword = "" },
+				"the system's authorities":      func(c *redisdb.Config) { c.CAFile = "" },
+				"another password":              func(c *redisdb.Config) { c.URL = strings.Replace(c.URL, "hunter2", "hunter3", 1) },
+				"no password for the Sentinels": func(c *redisdb.Config) { c.SentinelPassword = "" },
 			} {
 				other := cfg
 				if change(&other); other == cfg {
 					continue // it has no Sentinels
 				}
 				if err := openWith(t, other).Ping(t.Context()); !errors.Is(err, redisdb.ErrUnavailable) || strings.Contains(err.Error(), "hunter") {
-					t.Errorf("with %s: %v, want ErrUnavailable without a password in it", wrong, err)
+					t.Errorf("with %s: %v, want ErrUnavailable without the password", wrong, err)
 				}
 			}
 			r := openWith(t, cfg)
@@ -133,7 +133,7 @@ func TestSecuredGroups(t *testing.T) {
 	}
 }
 
-// TestClusterWithoutAMaster: the Redis is down for both clients.
+// Without one of its masters, a cluster is down for both clients.
 func TestClusterWithoutAMaster(t *testing.T) {
 	t.Parallel()
 	cluster := redistest.StartCluster(t, 0, redistest.AppendOnly())
@@ -149,5 +149,5 @@ func TestClusterWithoutAMaster(t *testing.T) {
 		}
 	}
 	gone.Restart()
-	eventually(t, "the cluster answers again", func() bool { return r.Ping(t.Context()) == nil && r.Client().Ping(t.Context()).Err() == nil })
+	eventually(t, "the cluster responds again", func() bool { return r.Ping(t.Context()) == nil && r.Client().Ping(t.Context()).Err() == nil })
 }

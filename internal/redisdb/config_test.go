@@ -20,7 +20,7 @@ func TestRedisConfigDefaults(t *testing.T) {
 		t.Errorf("got %+v, want %+v", c, want)
 	}
 	if err := c.Validate(); err != nil {
-		t.Errorf("the defaults are refused: %v", err)
+		t.Errorf("the defaults are invalid: %v", err)
 	}
 }
 
@@ -74,19 +74,19 @@ func TestRedisURL(t *testing.T) {
 				openErr = r.Close()
 			}
 			if openErr != nil {
-				t.Errorf("%q: Validate takes it, Open does not: %v", url, openErr)
+				t.Errorf("%q: Validate accepts it, Open does not: %v", url, openErr)
 			}
 		}
 		if want == "" {
 			if err != nil {
-				t.Errorf("%q: %v, want it taken", url, err)
+				t.Errorf("%q: %v, want it accepted", url, err)
 			}
 			continue
 		}
 		var fault *setting.Error
 		if !errors.As(err, &fault) || fault.Key != "redis.url" || !strings.Contains(err.Error(), want) ||
 			!strings.Contains(err.Error(), "rediss://") {
-			t.Errorf("%q: got %v, want one that says %q and what is supported", url, err, want)
+			t.Errorf("%q: got %v, want an error with %q and the supported forms", url, err, want)
 		}
 		if err != nil && strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%q: the error contains the password: %v", url, err)
@@ -94,39 +94,39 @@ func TestRedisURL(t *testing.T) {
 	}
 }
 
-// TestRedisSettingsFitTheForm: a setting without effect is rejected.
-func TestRedisSettingsFitTheForm(t *testing.T) {
+// A setting without effect is rejected.
+func TestSettingsWithoutEffectAreRejected(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		cfg  redisdb.Config
 		want []string
 	}{
-		"sentinels of their own": {redisdb.Config{URL: "redis+sentinel://h/m", SentinelUsername: "u", SentinelPassword: "hunter2"}, nil},
-		"sentinel's user alone":  {redisdb.Config{URL: "redis+sentinel://h/m", SentinelUsername: "u"}, []string{"redis.sentinel_password"}},
+		"user of the Sentinels":   {redisdb.Config{URL: "redis+sentinel://h/m", SentinelUsername: "u", SentinelPassword: "hunter2"}, nil},
+		"user without a password": {redisdb.Config{URL: "redis+sentinel://h/m", SentinelUsername: "u"}, []string{"redis.sentinel_password"}},
 		"no sentinel": {
 			redisdb.Config{URL: "redis://h", SentinelUsername: "u", SentinelPassword: "hunter2"},
 			[]string{"redis.sentinel_username", "redis.sentinel_password"},
 		},
-		"a memory that is shared":        {redisdb.Config{URL: "embedded", Shared: true}, []string{"redis.shared"}},
-		"a server that is shared":        {redisdb.Config{URL: "redis://h", Shared: true}, nil},
-		"an authority without TLS":       {redisdb.Config{URL: "redis+cluster://h", CAFile: "ca.pem"}, []string{"redis.ca_file"}},
-		"an authority that is not there": {redisdb.Config{URL: "rediss+cluster://h", CAFile: "no.pem"}, []string{"redis.ca_file"}},
+		"embedded and shared":           {redisdb.Config{URL: "embedded", Shared: true}, []string{"redis.shared"}},
+		"a shared server":               {redisdb.Config{URL: "redis://h", Shared: true}, nil},
+		"a CA file without TLS":         {redisdb.Config{URL: "redis+cluster://h", CAFile: "ca.pem"}, []string{"redis.ca_file"}},
+		"a CA file that does not exist": {redisdb.Config{URL: "rediss+cluster://h", CAFile: "no.pem"}, []string{"redis.ca_file"}},
 	} {
 		test.cfg.SetDefaults()
 		err := test.cfg.Validate()
 		if (err == nil) != (len(test.want) == 0) {
-			t.Errorf("%s: %v, want faults of %q", name, err, test.want)
+			t.Errorf("%s: %v, want errors of %q", name, err, test.want)
 		}
 		for _, key := range test.want {
 			if !strings.Contains(err.Error(), key+": ") || strings.Contains(err.Error(), "hunter2") {
-				t.Errorf("%s: %v, want a fault of %s, and no password", name, err, key)
+				t.Errorf("%s: %v, want an error of %s, without the password", name, err, key)
 			}
 		}
 	}
 }
 
-// TestAuthorityThatCannotBeRead: the check of the configuration reports it.
-func TestAuthorityThatCannotBeRead(t *testing.T) {
+// The check of the configuration reports an unreadable CA file.
+func TestUnreadableCAFile(t *testing.T) {
 	t.Parallel()
 	empty := filepath.Join(t.TempDir(), "empty.pem")
 	if err := os.WriteFile(empty, []byte("no certificate"), 0o600); err != nil {
@@ -138,7 +138,7 @@ func TestAuthorityThatCannotBeRead(t *testing.T) {
 		err := cfg.Validate()
 		var fault *setting.Error
 		if !errors.As(err, &fault) || fault.Key != "redis.ca_file" || !strings.Contains(fault.Msg, want) {
-			t.Errorf("%s: %v, want a fault of redis.ca_file: %s", file, err, want)
+			t.Errorf("%s: %v, want an error of redis.ca_file: %s", file, err, want)
 		}
 	}
 }
@@ -147,7 +147,7 @@ func TestRedisPrefix(t *testing.T) {
 	t.Parallel()
 	for prefix, ok := range map[string]bool{"larder": true, "a.b-c_d:e": true, "": false, "a b": false, "{a}": false, strings.Repeat("x", 65): false} {
 		if err := (redisdb.Config{URL: "embedded", Prefix: prefix}).Validate(); (err == nil) != ok {
-			t.Errorf("prefix %q: %v, want taken %t", prefix, err, ok)
+			t.Errorf("prefix %q: %v, want valid %t", prefix, err, ok)
 		}
 	}
 }

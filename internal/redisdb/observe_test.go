@@ -8,8 +8,8 @@ import (
 	"larder/internal/redisdb"
 )
 
-// TestPoolsCountConnectionsOfBothClients: a connection that is in use counts only
-// in its client's pool, and is idle when it is back.
+// A connection in use counts only in the pool of its client. After it is returned, it
+// is idle.
 func TestPoolsCountConnectionsOfBothClients(t *testing.T) {
 	t.Parallel()
 	r := open(t, redisdb.Embedded)
@@ -35,7 +35,7 @@ func TestPoolsCountConnectionsOfBothClients(t *testing.T) {
 			t.Fatal(err)
 		}
 		if pool.Used() != 0 || pool.Idle() != max(idle, 1) || other.Idle() != others || pool.Timeouts() != 0 {
-			t.Errorf("%s, given back: %d used, %d idle (before: %d), %d idle of the other client (before: %d), %d timeouts",
+			t.Errorf("%s, after it was returned: %d used, %d idle (before: %d), %d idle of the other client (before: %d), %d timeouts",
 				pool.Name, pool.Used(), pool.Idle(), idle, other.Idle(), others, pool.Timeouts())
 		}
 	}

@@ -25,7 +25,7 @@ const (
 	runNotices = "larder:f1:run-notices"
 )
 
-func TestProbeLeavesNothingBehind(t *testing.T) {
+func TestProbeKeysExpire(t *testing.T) {
 	t.Parallel()
 	tls := redistest.Start(t, redistest.TLS())
 	for name, cfg := range map[string]redisdb.Config{
@@ -36,7 +36,7 @@ func TestProbeLeavesNothingBehind(t *testing.T) {
 		r := openWith(t, cfg)
 		for _, channels := range [][]string{nil, {cfg.Prefix + ":a", cfg.Prefix + ":b"}} {
 			if err := r.Probe(t.Context(), channels...); err != nil {
-				t.Fatalf("%s, a Redis that is well: %v", name, err)
+				t.Fatalf("%s, a healthy Redis: %v", name, err)
 			}
 		}
 		written := probes(t, r)
@@ -49,7 +49,7 @@ func TestProbeLeavesNothingBehind(t *testing.T) {
 		}
 		for _, key := range written {
 			if left := r.Client().PTTL(t.Context(), key).Val(); left <= 0 || left > time.Minute {
-				t.Errorf("%s: %s expires in %s", name, key, left)
+				t.Errorf("%s: the TTL of %s is %s", name, key, left)
 			}
 		}
 	}
@@ -82,7 +82,7 @@ func probes(t *testing.T, r *redisdb.DB) []string {
 }
 
 // A probe sends no notices unless channels are given.
-func TestProbeNotifiesOnlyInDoubt(t *testing.T) {
+func TestProbeSendsNoticesOnlyToChannels(t *testing.T) {
 	t.Parallel()
 	channels := []string{notices, runNotices}
 	for _, address := range []string{redisdb.Embedded, redistest.Start(t).URL()} {
@@ -160,7 +160,7 @@ func TestProbeIsRefused(t *testing.T) {
 			server := redistest.Start(t, test.options...)
 			r := open(t, test.spoil(t, server))
 			if err := r.Ping(t.Context()); err != nil && test.class != "MISCONF" { // which refuses pings too
-				t.Fatalf("it does not even answer: %v", err)
+				t.Fatalf("Redis does not respond: %v", err)
 			}
 			err := r.Probe(t.Context(), notices, runNotices)
 			var refused *redisdb.RefusedError
@@ -171,10 +171,10 @@ func TestProbeIsRefused(t *testing.T) {
 				t.Errorf("got class %s, channel %q, reason %q", refused.Class, refused.Channel, refused.Reason())
 			}
 			if said := redisdb.SafeText(err); said != "refuses writes: "+refused.Reason() || strings.Contains(said, "script") {
-				t.Errorf("said plainly: %q", said)
+				t.Errorf("SafeText = %q", said)
 			}
 			if test.channel != "" && r.Probe(t.Context()) != nil {
-				t.Error("without notices the writes are refused too")
+				t.Error("a probe without notices fails too")
 			}
 		})
 	}
@@ -209,13 +209,13 @@ func becomeReplica(t *testing.T, server *redistest.Server) string {
 
 // One full master of a cluster blocks the data on it, so the whole cluster counts
 // as refusing.
-func TestProbeAsksEveryMaster(t *testing.T) {
+func TestProbeOfEveryMaster(t *testing.T) {
 	t.Parallel()
 	cluster := redistest.StartCluster(t, 0)
 	r := open(t, cluster.URL())
 	for i, node := range cluster.Nodes() {
 		if err := r.Probe(t.Context(), notices, runNotices); err != nil {
-			t.Fatalf("a cluster that is well: %v", err)
+			t.Fatalf("a healthy cluster: %v", err)
 		}
 		client := node.Client()
 		if err := client.ConfigSet(t.Context(), "maxmemory", "1mb").Err(); err != nil {
@@ -244,8 +244,8 @@ func TestSafeTextNamesNoAddress(t *testing.T) {
 		err  error
 		want string
 	}{
-		"nobody there": {open(t, stopped.URL()).Ping(t.Context()), "does not answer: connection refused"},
-		"no such name": {open(t, "redis://redis.invalid:6379/0").Ping(t.Context()), "does not answer: its host name was not found"},
+		"not running":  {open(t, stopped.URL()).Ping(t.Context()), "does not answer: connection refused"},
+		"unknown host": {open(t, "redis://redis.invalid:6379/0").Ping(t.Context()), "does not answer: its host name was not found"},
 		"locked":       {open(t, "redis://"+locked.Addr()+"/0").Probe(t.Context(), notices, runNotices), "answers with an error: NOAUTH: it requires a password"},
 		"in time":      {open(t, stopped.URL()).Ping(late), "does not answer: timeout"},
 		"anything":     {fmt.Errorf("dial 10.0.0.7:6379: %w", errors.New("odd")), "does not answer"},

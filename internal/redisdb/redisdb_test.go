@@ -20,7 +20,7 @@ import (
 var shared redistest.Shared
 
 func TestMain(m *testing.M) {
-	redis.SetLogger(silent{}) // it logs each refused connection of the tests that stop a server
+	redis.SetLogger(silent{}) // it logs every refused connection in tests that stop a server
 	goleak.VerifyTestMain(shared.Main(m))
 }
 
@@ -75,7 +75,7 @@ func TestOpenDoesNotWaitForTheServer(t *testing.T) {
 		t.Errorf("ping: %v, want ErrUnavailable", err)
 	}
 	if r.Embedded() {
-		t.Error("a server of its own is called embedded")
+		t.Error("a separate server counts as embedded")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -84,7 +84,7 @@ func TestOpenDoesNotWaitForTheServer(t *testing.T) {
 	}
 }
 
-func TestEmbeddedWantsItsPassword(t *testing.T) {
+func TestEmbeddedRequiresItsPassword(t *testing.T) {
 	t.Parallel()
 	r := open(t, redisdb.Embedded)
 	if !r.Embedded() || r.Ping(t.Context()) != nil {
@@ -120,7 +120,7 @@ func TestEmbeddedKeysExpire(t *testing.T) {
 	}
 }
 
-func TestStrictClientNeverRetries(t *testing.T) {
+func TestNoRetryClientNeverRetries(t *testing.T) {
 	t.Parallel()
 	r := open(t, redisdb.Embedded)
 	strict, ok := r.NoRetry().(*redis.Client)

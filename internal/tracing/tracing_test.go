@@ -24,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// collector counts the received spans, and answers with the given status.
+// collector counts the received spans and responds with the given status.
 func collector(t *testing.T, status *atomic.Int64) (url string, arrived *atomic.Int64) {
 	t.Helper()
 	arrived = new(atomic.Int64)
@@ -53,8 +53,8 @@ func span(traces *tracing.Tracing) {
 	request.End()
 }
 
-// The error text of Redis repeats the command; it is not exported.
-func TestRedisErrorsKeepTheirWords(t *testing.T) {
+// The error text of Redis contains the command. It is not exported.
+func TestRedisErrorTextsAreNotExported(t *testing.T) {
 	t.Parallel()
 	bodies := make(chan []byte, 1)
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -71,7 +71,7 @@ func TestRedisErrorsKeepTheirWords(t *testing.T) {
 	const phone = "+4915112345678"
 	ctx, request := traces.Serve(t.Context(), http.Header{}, http.MethodGet)
 	if err := client.Do(ctx, "nonsense", phone).Err(); err == nil || !strings.Contains(err.Error(), phone) {
-		t.Fatalf("Redis answers %v: nothing is to be seen here", err)
+		t.Fatalf("Redis responds %v: the test needs an error that contains the command", err)
 	}
 	request.End()
 	if err := traces.Close(); err != nil {
@@ -83,22 +83,22 @@ func TestRedisErrorsKeepTheirWords(t *testing.T) {
 	}
 	const failed = "z\x02\x18\x02" // a span's status with only the code
 	if bytes.Contains(body, []byte(phone)) || !bytes.Contains(body, []byte(failed)) {
-		t.Errorf("a span tells Redis's words, or not that it failed: %q", body)
+		t.Errorf("a span contains Redis's error text, or no error status: %q", body)
 	}
 }
 
-func TestConfigNamesItsFaults(t *testing.T) {
+func TestConfigErrorsNameTheirKeys(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		cfg  tracing.Config
 		says string
 	}{
-		"no scheme":    {tracing.Config{Endpoint: "127.0.0.1:4318", Sample: 1}, "tracing.endpoint: "},
-		"another one":  {tracing.Config{Endpoint: "grpc://collector:4317", Sample: 1}, "write http:// or https://"},
-		"a password":   {tracing.Config{Endpoint: "http://me:hidden@collector", Sample: 1}, "OTEL_EXPORTER_OTLP_HEADERS"},
-		"a query":      {tracing.Config{Endpoint: "http://collector?x=1", Sample: 1}, "neither query nor fragment"},
-		"sample above": {tracing.Config{Sample: 1.5}, "tracing.sample: 1.5 is not between 0 and 1"},
-		"sample below": {tracing.Config{Sample: -1}, "tracing.sample: -1"},
+		"no scheme":      {tracing.Config{Endpoint: "127.0.0.1:4318", Sample: 1}, "tracing.endpoint: "},
+		"another scheme": {tracing.Config{Endpoint: "grpc://collector:4317", Sample: 1}, "write http:// or https://"},
+		"a password":     {tracing.Config{Endpoint: "http://me:hidden@collector", Sample: 1}, "OTEL_EXPORTER_OTLP_HEADERS"},
+		"a query":        {tracing.Config{Endpoint: "http://collector?x=1", Sample: 1}, "neither query nor fragment"},
+		"sample above":   {tracing.Config{Sample: 1.5}, "tracing.sample: 1.5 is not between 0 and 1"},
+		"sample below":   {tracing.Config{Sample: -1}, "tracing.sample: -1"},
 	} {
 		err := tc.cfg.Validate()
 		var fault *setting.Error
@@ -107,12 +107,12 @@ func TestConfigNamesItsFaults(t *testing.T) {
 		}
 	}
 	if err := (tracing.Config{Endpoint: "https://collector.example/otlp", Sample: 0}).Validate(); err != nil {
-		t.Errorf("a good one: %v", err)
+		t.Errorf("a valid configuration: %v", err)
 	}
 }
 
 // Without an endpoint New returns nil, and every method may be called.
-func TestOffCostsNothing(t *testing.T) { //nolint:paralleltest // counts allocations
+func TestDisabledTracingDoesNotAllocate(t *testing.T) { //nolint:paralleltest // counts allocations
 	traces, err := tracing.New(tracing.Config{Sample: 1}, "1.2.3", logrus.New())
 	if traces != nil || err != nil {
 		t.Fatalf("got %v, %v", traces, err)
@@ -127,7 +127,7 @@ func TestOffCostsNothing(t *testing.T) { //nolint:paralleltest // counts allocat
 		part.Fail("kind")
 		part.End()
 		if tracing.LogFields(ctx) != nil {
-			t.Error("ids of no trace")
+			t.Error("there are ids without a trace")
 		}
 		request.End()
 	})
@@ -141,10 +141,10 @@ func TestOffCostsNothing(t *testing.T) { //nolint:paralleltest // counts allocat
 
 // Spans that the collector refuses are dropped and counted, and the failure is
 // logged once. The recovery is logged once too.
-func TestACollectorThatRefuses(t *testing.T) {
+func TestCollectorRefusesSpans(t *testing.T) {
 	t.Parallel()
 	var status atomic.Int64
-	status.Store(http.StatusBadRequest) // 5xx would be tried again
+	status.Store(http.StatusBadRequest) // 5xx would be retried
 	url, arrived := collector(t, &status)
 	log, told := logtest.NewNullLogger()
 	traces := made(t, tracing.Config{Endpoint: url, Sample: 1}, log)
@@ -171,8 +171,8 @@ func TestACollectorThatRefuses(t *testing.T) {
 	}
 }
 
-// Few finished spans wait, however many there are, and they are sent in batches.
-func TestTheQueueIsBounded(t *testing.T) {
+// The queue of finished spans is limited, and they are sent in batches.
+func TestQueueIsLimited(t *testing.T) {
 	t.Parallel()
 	var requests atomic.Int64
 	taken := make(chan struct{})
@@ -187,7 +187,7 @@ func TestTheQueueIsBounded(t *testing.T) {
 		span(traces)
 	}
 	if got := traces.Spans(); got != (tracing.Spans{Dropped: 2*5000 - 4096}) {
-		t.Errorf("while none is taken: %+v", got)
+		t.Errorf("while the collector accepts none: %+v", got)
 	}
 	close(taken)
 	if err := traces.Close(); err != nil {
@@ -200,7 +200,7 @@ func TestTheQueueIsBounded(t *testing.T) {
 
 // A collector that does not respond delays Close by two seconds, and no goroutine
 // is left.
-func TestCloseGivesUpACollectorThatHangs(t *testing.T) {
+func TestCloseDoesNotWaitForAHangingCollector(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body) // so that the server notices the client's end
@@ -218,20 +218,20 @@ func TestCloseGivesUpACollectorThatHangs(t *testing.T) {
 	}
 	for deadline := time.Now().Add(5 * time.Second); traces.Spans().Dropped != 2000; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("what was left is not dropped: %+v", traces.Spans())
+			t.Fatalf("the remaining spans are not dropped: %+v", traces.Spans())
 		}
 	}
 }
 
-// A sample of 0 keeps nothing, even if a caller keeps its trace.
-func TestNothingIsKept(t *testing.T) {
+// With a sample of 0, nothing is exported, even if the caller's trace is sampled.
+func TestSampleOfZero(t *testing.T) {
 	t.Parallel()
 	log, _ := logtest.NewNullLogger()
 	traces := made(t, tracing.Config{Endpoint: "http://127.0.0.1:1", Sample: 0}, log)
 	header := http.Header{"Traceparent": {"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}}
 	ctx, request := traces.Serve(t.Context(), header, http.MethodGet)
 	if request.Kept() || tracing.LogFields(ctx) != nil {
-		t.Error("a span is kept")
+		t.Error("a span is exported")
 	}
 	request.End()
 	if err := traces.Close(); err != nil || traces.Spans() != (tracing.Spans{}) {

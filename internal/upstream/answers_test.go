@@ -46,7 +46,7 @@ func FuzzReadResponseBody(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		orderID, code, msg, requestID, isJSON := upstream.ReadResponseBody(body)
 		if !isJSON && orderID+code+msg+requestID != "" {
-			t.Errorf("ReadResponseBody(%q) found %q %q %q %q in what is no JSON", body, orderID, code, msg, requestID)
+			t.Errorf("ReadResponseBody(%q) found %q %q %q %q, but the body is not JSON", body, orderID, code, msg, requestID)
 		}
 	})
 }

@@ -44,18 +44,18 @@ func check(t *testing.T, op upstream.Operation, err error, tries int64, want wri
 	t.Helper()
 	if want.done {
 		if err != nil || tries != want.tries {
-			t.Errorf("%s = %v after %d tries, want done after %d", op, err, tries, want.tries)
+			t.Errorf("%s = %v after %d attempts, want done after %d", op, err, tries, want.tries)
 		}
 		return
 	}
 	e := asError(t, err)
 	if e.Operation != op || e.Effect != want.effect || e.Refused() != want.refused || tries != want.tries {
-		t.Errorf("%s = %v: effect %s, refused %v, %d tries; want effect %s, refused %v, %d tries",
+		t.Errorf("%s = %v: effect %s, refused %v, %d attempts; want effect %s, refused %v, %d attempts",
 			op, err, e.Effect, e.Refused(), tries, want.effect, want.refused, want.tries)
 	}
 }
 
-func TestCertaintyOfAnswers(t *testing.T) {
+func TestCertaintyOfResponses(t *testing.T) {
 	t.Parallel()
 	const shape = `{"code":"pos_close_order","msg":"not paid","requestId":"r","errors":null}`
 	for name, tc := range map[string]struct {
@@ -63,37 +63,37 @@ func TestCertaintyOfAnswers(t *testing.T) {
 		body           string
 		create, change writeOutcome // change: pay, complete, reject
 	}{
-		"201 with orderID":                     {201, `{"result":{"orderID":"765"}}`, isDone, isDone},
-		"200 with orderId, a number":           {200, `{"result":{"orderId":765}}`, isDone, isDone},
-		"2xx with an empty result":             {200, `{"result":{}}`, isUnknown, isDone},
-		"2xx with other JSON":                  {202, `[1]`, isUnknown, isDone},
-		"2xx with a null result":               {200, `{"result":null}`, isUnknown, isDone},
-		"2xx with an empty orderID":            {201, `{"result":{"orderID":""}}`, isUnknown, isDone},
-		"2xx with nothing":                     {200, ``, isUnknown, isDone},
-		"204":                                  {204, ``, isUnknown, isDone},
-		"2xx with garbage":                     {200, `{"result":{"orderID":"7`, isUnknown, isUnknown},
-		"2xx with HTML":                        {200, `<html>welcome</html>`, isUnknown, isUnknown},
-		"2xx in the error shape":               {200, shape, isUnknown, isRefused},
-		"2xx with a result and a code beside":  {200, `{"result":{"orderID":1},"code":"OK","msg":"fine"}`, isDone, isDone},
-		"300":                                  {300, ``, isRefused, isRefused},
-		"302 is not followed":                  {302, ``, isRefused, isRefused},
-		"307 is not followed":                  {307, ``, isRefused, isRefused},
-		"400":                                  {400, shape, isRefused, isRefused},
-		"403 with HTML":                        {403, `<html>`, isRefused, isRefused},
-		"404":                                  {404, ``, isRefused, isRefused},
-		"409":                                  {409, ``, isRefused, isRefused},
-		"401 after renewing":                   {401, ``, writeOutcome{tries: 2}, writeOutcome{tries: 2}},
-		"408":                                  {408, ``, isUnknown, isUnknown},
-		"429":                                  {429, ``, notSent, notSent},
-		"500 in the error shape":               {500, shape, isRefused, isRefused},
-		"500 in the shape, other spelling":     {500, `{"Code":"x","Msg":"y"}`, isRefused, isRefused},
-		"500 with HTML":                        {500, `<html>oops</html>`, isUnknown, isUnknown},
-		"500 with a code only":                 {500, `{"code":"x"}`, isUnknown, isUnknown},
-		"502 with nothing":                     {502, ``, isUnknown, isUnknown},
-		"503 with nothing":                     {503, ``, notSent, notSent},
-		"503 in the error shape, tried again":  {503, shape, notSent, notSent},
-		"504 with HTML":                        {504, `<html>`, isUnknown, isUnknown},
-		"a status that HTTP does not know 777": {777, shape, isUnknown, isUnknown},
+		"201 with orderID":                       {201, `{"result":{"orderID":"765"}}`, isDone, isDone},
+		"200 with orderId, a number":             {200, `{"result":{"orderId":765}}`, isDone, isDone},
+		"2xx with an empty result":               {200, `{"result":{}}`, isUnknown, isDone},
+		"2xx with other JSON":                    {202, `[1]`, isUnknown, isDone},
+		"2xx with a null result":                 {200, `{"result":null}`, isUnknown, isDone},
+		"2xx with an empty orderID":              {201, `{"result":{"orderID":""}}`, isUnknown, isDone},
+		"2xx without a body":                     {200, ``, isUnknown, isDone},
+		"204":                                    {204, ``, isUnknown, isDone},
+		"2xx with garbage":                       {200, `{"result":{"orderID":"7`, isUnknown, isUnknown},
+		"2xx with HTML":                          {200, `<html>welcome</html>`, isUnknown, isUnknown},
+		"2xx in the error shape":                 {200, shape, isUnknown, isRefused},
+		"2xx with a result and a code":           {200, `{"result":{"orderID":1},"code":"OK","msg":"fine"}`, isDone, isDone},
+		"300":                                    {300, ``, isRefused, isRefused},
+		"302 is not followed":                    {302, ``, isRefused, isRefused},
+		"307 is not followed":                    {307, ``, isRefused, isRefused},
+		"400":                                    {400, shape, isRefused, isRefused},
+		"403 with HTML":                          {403, `<html>`, isRefused, isRefused},
+		"404":                                    {404, ``, isRefused, isRefused},
+		"409":                                    {409, ``, isRefused, isRefused},
+		"401 with a new token":                   {401, ``, writeOutcome{tries: 2}, writeOutcome{tries: 2}},
+		"408":                                    {408, ``, isUnknown, isUnknown},
+		"429":                                    {429, ``, notSent, notSent},
+		"500 in the error shape":                 {500, shape, isRefused, isRefused},
+		"500 in the error shape, other spelling": {500, `{"Code":"x","Msg":"y"}`, isRefused, isRefused},
+		"500 with HTML":                          {500, `<html>oops</html>`, isUnknown, isUnknown},
+		"500 with a code only":                   {500, `{"code":"x"}`, isUnknown, isUnknown},
+		"502 without a body":                     {502, ``, isUnknown, isUnknown},
+		"503 without a body":                     {503, ``, notSent, notSent},
+		"503 in the error shape, retried":        {503, shape, notSent, notSent},
+		"504 with HTML":                          {504, `<html>`, isUnknown, isUnknown},
+		"the unknown status 777":                 {777, shape, isUnknown, isUnknown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -123,7 +123,7 @@ func TestCertaintyOfAnswers(t *testing.T) {
 	}
 }
 
-// breaking is how a raw TCP service treats a connection.
+// breaking handles a connection of a raw TCP service.
 type breaking func(conn *net.TCPConn)
 
 func TestCertaintyOfBrokenConnections(t *testing.T) {
@@ -133,21 +133,21 @@ func TestCertaintyOfBrokenConnections(t *testing.T) {
 		_ = conn.Close()
 	}
 	for name, do := range map[string]breaking{
-		"reset before the answer's first byte": reset,
-		"closed before the first byte":         func(conn *net.TCPConn) { _ = conn.Close() },
-		"reset within the head": func(conn *net.TCPConn) {
+		"reset before the response's first byte": reset,
+		"closed before the first byte":           func(conn *net.TCPConn) { _ = conn.Close() },
+		"reset in the headers": func(conn *net.TCPConn) {
 			_, _ = io.WriteString(conn, "HTTP/1.1 201 Crea")
 			_ = conn.Close()
 		},
-		"broken off within the body": func(conn *net.TCPConn) {
+		"closed in the body": func(conn *net.TCPConn) {
 			_, _ = io.WriteString(conn, "HTTP/1.1 201 Created\r\nContent-Length: 99\r\n\r\n{\"result\":{\"orderID\":\"7\"}}")
 			_ = conn.Close()
 		},
-		"broken off before the body": func(conn *net.TCPConn) {
+		"closed before the body": func(conn *net.TCPConn) {
 			_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n")
 			_ = conn.Close()
 		},
-		"500 broken off, in the error shape so far": func(conn *net.TCPConn) {
+		"500 closed in the body, in the error shape so far": func(conn *net.TCPConn) {
 			_, _ = io.WriteString(conn, "HTTP/1.1 500 Oops\r\nContent-Length: 99\r\n\r\n{\"code\":\"x\",\"msg\":\"y\"}")
 			_ = conn.Close()
 		},
@@ -155,7 +155,7 @@ func TestCertaintyOfBrokenConnections(t *testing.T) {
 			_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
 			_, _ = io.Copy(io.Discard, conn) // until the client disconnects
 		},
-		"an answer that is no HTTP": func(conn *net.TCPConn) {
+		"a response that is not HTTP": func(conn *net.TCPConn) {
 			_, _ = io.WriteString(conn, "220 mail ready\r\n\r\n")
 			_ = conn.Close()
 		},
@@ -173,7 +173,7 @@ func TestCertaintyOfBrokenConnections(t *testing.T) {
 	}
 }
 
-// rawService reads one request per connection, counts it and calls do to answer.
+// rawService reads one request per connection, counts it and calls do to respond.
 func rawService(t *testing.T, do breaking) (address string, requests *atomic.Int64) {
 	t.Helper()
 	var sockets net.ListenConfig
@@ -227,7 +227,7 @@ func withTokens(t *testing.T, base string, opts ...upstream.Option) *upstream.Cl
 	return connect(t, cfg, opts...)
 }
 
-func TestCertaintyOfWhatNeverLeft(t *testing.T) {
+func TestCertaintyOfUnsentRequests(t *testing.T) {
 	t.Parallel()
 	var sockets net.ListenConfig
 	gone, err := sockets.Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -252,12 +252,12 @@ func TestCertaintyOfWhatNeverLeft(t *testing.T) {
 		dial func(ctx context.Context, network, address string) (net.Conn, error)
 		want writeOutcome
 	}{
-		"DNS failure":                       {"http://service.invalid", nowhere.DialContext, notSent},
-		"connect refused":                   {"http://" + refusing, dialer.DialContext, notSent},
-		"TLS: a certificate not trusted":    {secured.URL, dialer.DialContext, notSent},
-		"TLS: the service speaks none":      {strings.Replace(plain.URL, "http:", "https:", 1), dialer.DialContext, notSent},
-		"connected, but nothing written":    {plain.URL, writing(0), notSent},
-		"a part of the request was written": {plain.URL, writing(10), isUnknown},
+		"DNS failure":                          {"http://service.invalid", nowhere.DialContext, notSent},
+		"connect refused":                      {"http://" + refusing, dialer.DialContext, notSent},
+		"TLS: the certificate is not trusted":  {secured.URL, dialer.DialContext, notSent},
+		"TLS: the service does not support it": {strings.Replace(plain.URL, "http:", "https:", 1), dialer.DialContext, notSent},
+		"connected, but nothing written":       {plain.URL, writing(0), notSent},
+		"a part of the request was written":    {plain.URL, writing(10), isUnknown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -278,7 +278,7 @@ func TestCertaintyOfWhatNeverLeft(t *testing.T) {
 
 // A header of this length is sent in several writes; the connection breaks before it is
 // complete.
-func TestAHeadThatLeavesInPartsMayHaveArrived(t *testing.T) {
+func TestPartlySentHeadersHaveAnUnknownOutcome(t *testing.T) {
 	t.Parallel()
 	s := &service{token: func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, `{"access_token":"`+strings.Repeat("x", 8<<10)+`"}`)
@@ -317,7 +317,7 @@ func (c *failingConn) Write(p []byte) (int, error) {
 	return n, io.ErrClosedPipe
 }
 
-func TestCertaintyWhenTimeRunsOut(t *testing.T) {
+func TestCertaintyOfTimeouts(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		token   http.HandlerFunc
@@ -327,7 +327,7 @@ func TestCertaintyWhenTimeRunsOut(t *testing.T) {
 		took    time.Duration
 	}{
 		"while the service works on it": {nil, hang, upstream.EffectUnknown, 1, upstream.DefaultWriteTimeout},
-		"while the answer's body comes": {nil, func(w http.ResponseWriter, r *http.Request) {
+		"while the response's body arrives": {nil, func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(http.StatusCreated)
 			_, _ = io.WriteString(w, `{"result":`)
 			_ = http.NewResponseController(w).Flush()
@@ -355,7 +355,7 @@ func TestCertaintyWhenTimeRunsOut(t *testing.T) {
 	}
 }
 
-func TestTheCallersEndAfterTheRequestLeftIsUnknown(t *testing.T) {
+func TestCancellingASentRequestIsUnknown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &service{handler: hang}

@@ -17,7 +17,7 @@ func TestConfigDefaults(t *testing.T) {
 	t.Parallel()
 	var cfg upstream.Config
 	if !cfg.KeepsDefaultMenu() {
-		t.Error("without default_menu the default menu is not kept")
+		t.Error("without default_menu, the default menu is off")
 	}
 	cfg.SetDefaults()
 	want := upstream.Config{
@@ -34,17 +34,17 @@ func TestConfigDefaults(t *testing.T) {
 	}
 }
 
-func TestConfigFaults(t *testing.T) {
+func TestInvalidConfigs(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		change func(*upstream.Config)
 		key    string
-		says   string
+		want   string
 	}{
 		"no name":              {func(c *upstream.Config) { c.Name = "" }, "name", "use 1 to 64"},
 		"a name with @":        {func(c *upstream.Config) { c.Name = "@main" }, "name", "use 1 to 64"},
 		"no base_url":          {func(c *upstream.Config) { c.BaseURL = "" }, "base_url", "is missing"},
-		"base_url no URL":      {func(c *upstream.Config) { c.BaseURL = "http://a:b:c" }, "base_url", "not a valid URL"},
+		"base_url invalid":     {func(c *upstream.Config) { c.BaseURL = "http://a:b:c" }, "base_url", "not a valid URL"},
 		"base_url of ftp":      {func(c *upstream.Config) { c.BaseURL = "ftp://host" }, "base_url", "http://"},
 		"base_url no host":     {func(c *upstream.Config) { c.BaseURL = "http:///x" }, "base_url", "no host"},
 		"base_url with query":  {func(c *upstream.Config) { c.BaseURL = "http://h?x=1" }, "base_url", "must not have a query"},
@@ -65,16 +65,16 @@ func TestConfigFaults(t *testing.T) {
 			tc.change(&cfg)
 			_, err := upstream.New(cfg, upstream.Deps{})
 			var fault *setting.Error
-			if !errors.As(err, &fault) || fault.Key != tc.key || !strings.Contains(fault.Msg, tc.says) {
-				t.Errorf("New() = %v, want %s: …%s…", err, tc.key, tc.says)
+			if !errors.As(err, &fault) || fault.Key != tc.key || !strings.Contains(fault.Msg, tc.want) {
+				t.Errorf("New() = %v, want %s: …%s…", err, tc.key, tc.want)
 			}
 			if err != nil && strings.Contains(err.Error(), "hidden") {
-				t.Errorf("New() = %v shows a password", err)
+				t.Errorf("New() = %v contains a password", err)
 			}
 		})
 	}
 	err := upstream.Config{}.Validate()
 	if err == nil || strings.Count(err.Error(), "\n") < 5 {
-		t.Errorf("Validate() of nothing = %v, want every fault at once", err)
+		t.Errorf("Validate() of an empty configuration = %v, want all errors", err)
 	}
 }

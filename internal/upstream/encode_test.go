@@ -77,18 +77,18 @@ func TestEncodeOrder(t *testing.T) {
 		wire  upstream.FieldCase
 		want  string
 	}{
-		"every field, the document's spelling": {full, upstream.FieldCaseDocument, fullDocument},
-		"every field, camel case":              {full, upstream.FieldCaseCamel, camel},
-		"absent fields are left out":           {upstream.Order{}, upstream.FieldCaseDocument, `{"dishList":[]}`},
-		"empty text is not absent":             {upstream.Order{Comment: new("")}, upstream.FieldCaseDocument, `{"comment":"","dishList":[]}`},
-		"an extra field cannot take a known one's place, in any spelling": {
+		"every field, the interface's spelling": {full, upstream.FieldCaseDocument, fullDocument},
+		"every field, camel case":               {full, upstream.FieldCaseCamel, camel},
+		"absent fields are omitted":             {upstream.Order{}, upstream.FieldCaseDocument, `{"dishList":[]}`},
+		"empty text is not absent":              {upstream.Order{Comment: new("")}, upstream.FieldCaseDocument, `{"comment":"","dishList":[]}`},
+		"an extra field does not replace a known one, in any spelling": {
 			upstream.Order{RestaurantID: new("r"), Extra: []upstream.Field{
 				{Name: "restaurant_id", Value: json.RawMessage(`"other"`)},
 				{Name: "DISHLIST", Value: json.RawMessage(`[]`)},
 				{Name: "guest", Value: json.RawMessage(`"kept: no typed guest"`)},
 			}}, upstream.FieldCaseDocument, `{"restaurantID":"r","dishList":[],"guest":"kept: no typed guest"}`,
 		},
-		"an extra value that is no JSON is null": {
+		"an extra value that is not JSON is null": {
 			upstream.Order{Extra: []upstream.Field{{Name: "x", Value: json.RawMessage(`{`)}}},
 			upstream.FieldCaseDocument, `{"dishList":[],"x":null}`,
 		},
@@ -131,7 +131,7 @@ func TestEncodePaymentsAndRejection(t *testing.T) {
 	}
 }
 
-func TestEncodedTextAndNumbersComeBack(t *testing.T) {
+func TestEncodedTextAndNumbersCanBeDecoded(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		comment := rapid.String().Draw(t, "comment")
@@ -146,10 +146,10 @@ func TestEncodedTextAndNumbersComeBack(t *testing.T) {
 			t.Fatalf("%s: %v", body, err)
 		}
 		if back.Comment != comment {
-			t.Errorf("comment %q came back as %q", comment, back.Comment)
+			t.Errorf("comment %q was decoded as %q", comment, back.Comment)
 		}
 		if number := back.ChangeFrom.String(); strings.ContainsAny(number, "eE") || !decimal.RequireFromString(number).Equal(price) {
-			t.Errorf("%s came back as %s", price, number)
+			t.Errorf("%s was decoded as %s", price, number)
 		}
 	})
 }
@@ -178,7 +178,7 @@ func FuzzExtraValue(f *testing.F) {
 		}
 		if again := (&upstream.Order{Extra: []upstream.Field{{Name: "x", Value: back.X}}}).AppendJSON(nil,
 			upstream.FieldCaseDocument); string(again) != string(body) {
-			t.Errorf("%q became %s, and that became %s", value, body, again)
+			t.Errorf("%q became %s, which became %s", value, body, again)
 		}
 	})
 }

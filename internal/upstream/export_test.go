@@ -56,7 +56,7 @@ func WithTransports(reads, writes http.RoundTripper) Option {
 	return Option{client: func(c *Client) { c.reads, c.writes = reads, writes }}
 }
 
-// WithWriteDial keeps the real write transport with other connections; if roots is not nil,
+// WithWriteDial keeps the real write transport with other connections. If roots is not nil,
 // they trust roots.
 func WithWriteDial(dial DialFunc, roots *x509.CertPool) Option {
 	return Option{client: func(c *Client) {
@@ -71,7 +71,7 @@ func WithClock(clock func() time.Time) Option {
 	return Option{client: func(c *Client) { c.clock = clock }}
 }
 
-// ReadResponseBody exports the decoder of answers for fuzzing.
+// ReadResponseBody exports the decoder of responses for fuzzing.
 func ReadResponseBody(body []byte) (orderID, code, msg, requestID string, isJSON bool) {
 	d := readResponseBody(body)
 	return d.orderID, d.code, d.msg, d.requestID, d.json

@@ -16,12 +16,12 @@ import (
 	"larder/internal/upstream"
 )
 
-// silent does not answer; its first read consumes the request's header.
+// silent does not respond. Its first read consumes the request's header.
 func silent(conn net.Conn) {
 	_, _ = io.Copy(io.Discard, conn) // until the client disconnects
 }
 
-// after reads the request, sends the beginning of an answer, and then nothing.
+// after reads the request, sends the start of a response, and then nothing.
 func after(beginning string) func(net.Conn) {
 	return func(conn net.Conn) {
 		_, _ = conn.Read(make([]byte, 64<<10))
@@ -30,7 +30,7 @@ func after(beginning string) func(net.Conn) {
 	}
 }
 
-// dripping sends the beginning, and then the same piece every second, forever.
+// dripping sends the start, and then the same bytes every second, without end.
 func dripping(beginning, piece string) func(net.Conn) {
 	return func(conn net.Conn) {
 		_, err := conn.Read(make([]byte, 64<<10))
@@ -51,11 +51,10 @@ func deaf(conn net.Conn) {
 	}
 }
 
-// TestAWriteIsNeverInFlightLongerThanItsContext: in every situation the call ends with its
-// context or with the write limit (policy O8a: earlier if it cannot be sent any more), and
-// its connection is closed at that moment. (net/http may continue a dial for a while;
-// nothing of the request is sent on that connection.)
-func TestAWriteIsNeverInFlightLongerThanItsContext(t *testing.T) {
+// In every situation the call ends with its context or with the write limit (policy O8a:
+// earlier if it cannot be sent any more). Its connection is closed at that moment. net/http
+// may continue to dial for some time, but sends nothing of the request on that connection.
+func TestAWriteEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	const ok = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 	none, unknown := upstream.EffectNone, upstream.EffectUnknown
@@ -64,18 +63,18 @@ func TestAWriteIsNeverInFlightLongerThanItsContext(t *testing.T) {
 		serve  func(net.Conn) // nil: no connection is accepted
 		effect upstream.Effect
 	}{
-		"nobody accepts":             {"http", nil, none},
-		"no TLS handshake":           {"https", silent, none},
-		"nothing is read":            {"http", deaf, unknown},
-		"no answer":                  {"http", silent, unknown},
-		"an answer's first byte":     {"http", after("H"), unknown},
-		"a head without end":         {"http", dripping("HTTP/1.1 200 OK\r\n", "X: y\r\n"), unknown},
-		"early hints without end":    {"http", dripping("", "HTTP/1.1 103 Early Hints\r\n\r\n"), unknown},
-		"a body that does not begin": {"http", after(ok + "Content-Length: 9\r\n\r\n"), unknown},
-		"a body that does not end":   {"http", after(ok + "Content-Length: 99\r\n\r\n{}"), unknown},
-		"a body that drips":          {"http", dripping(ok+"Transfer-Encoding: chunked\r\n\r\n", "1\r\n \r\n"), unknown},
-		"a body packed that drips":   {"http", dripping(ok+"Content-Encoding: gzip\r\n\r\n\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff", "\x00\x00\x00\xff\xff"), unknown},
-		"a refusal that drips":       {"http", dripping("HTTP/1.1 500 Oops\r\n\r\n", "{"), unknown},
+		"no accept":                         {"http", nil, none},
+		"no TLS handshake":                  {"https", silent, none},
+		"nothing is read":                   {"http", deaf, unknown},
+		"no response":                       {"http", silent, unknown},
+		"only the first byte of a response": {"http", after("H"), unknown},
+		"headers without end":               {"http", dripping("HTTP/1.1 200 OK\r\n", "X: y\r\n"), unknown},
+		"early hints without end":           {"http", dripping("", "HTTP/1.1 103 Early Hints\r\n\r\n"), unknown},
+		"a body that does not start":        {"http", after(ok + "Content-Length: 9\r\n\r\n"), unknown},
+		"a body that does not end":          {"http", after(ok + "Content-Length: 99\r\n\r\n{}"), unknown},
+		"a slow body":                       {"http", dripping(ok+"Transfer-Encoding: chunked\r\n\r\n", "1\r\n \r\n"), unknown},
+		"a slow compressed body":            {"http", dripping(ok+"Content-Encoding: gzip\r\n\r\n\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff", "\x00\x00\x00\xff\xff"), unknown},
+		"a slow refusal":                    {"http", dripping("HTTP/1.1 500 Oops\r\n\r\n", "{"), unknown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -86,8 +85,8 @@ func TestAWriteIsNeverInFlightLongerThanItsContext(t *testing.T) {
 	}
 }
 
-// flight makes a create call with a context of duration given to a service that uses serve,
-// and checks that the call ends at the shorter limit.
+// flight makes a create call whose context has the duration given. The service uses serve.
+// flight checks that the call ends at the shorter limit.
 func flight(t *testing.T, scheme string, serve func(net.Conn), given time.Duration, effect upstream.Effect) {
 	t.Helper()
 	network := newMemory()
@@ -119,7 +118,7 @@ func flight(t *testing.T, scheme string, serve func(net.Conn), given time.Durati
 	ctx, cancel := context.WithTimeout(t.Context(), given)
 	defer cancel()
 	limit := min(given, upstream.DefaultWriteTimeout)
-	if effect == upstream.EffectNone { // no repeat starts with less than a third of the limit left
+	if effect == upstream.EffectNone { // no retry starts with less than a third of the limit left
 		limit = min(given, 2*upstream.DefaultWriteTimeout/3)
 	}
 	_, err = client.CreateOrder(ctx, []byte(`{"dishList":[]}`))

@@ -26,9 +26,9 @@ const (
 	frozenLimit = 300 * time.Millisecond
 )
 
-// TestFrozen: if a process is suspended between opening a connection and writing to it, and
-// continues after its limit, it must not send any more. By then the call may have been
-// resolved, and sent by another instance.
+// A process is suspended between opening a connection and writing to it. It continues after
+// its limit, and must not send any more. By then, the call may have been resolved and sent by
+// another instance.
 func TestFrozen(t *testing.T) {
 	t.Parallel()
 	if address := os.Getenv(frozenAt); address != "" {
@@ -65,7 +65,7 @@ func TestFrozen(t *testing.T) {
 		t.Errorf("the frozen process: %v\n%s", err, &said)
 	}
 	if got := orders.Load(); got != 0 {
-		t.Errorf("the service got %d orders of a process that was frozen beyond its limit, want none\n%s", got, &said)
+		t.Errorf("the service got %d orders of a process that was suspended beyond its limit, want none\n%s", got, &said)
 	}
 }
 

@@ -13,9 +13,8 @@ import (
 	"time"
 )
 
-// TestAServiceThatClosesIdleConnections: under load the service closes each connection that
-// is idle for a moment, and orders arrive at about that time. An order on a closing
-// connection would have an unknown outcome.
+// Under load, the service closes each connection that is idle for a moment, and orders arrive
+// at about that time. An order on a closing connection would have an unknown outcome.
 func TestAServiceThatClosesIdleConnections(t *testing.T) {
 	t.Parallel()
 	const orders, callers = 1200, 24
@@ -44,7 +43,7 @@ func TestAServiceThatClosesIdleConnections(t *testing.T) {
 						<-time.After(idle*9/10 + time.Duration(dice.Int64N(int64(idle/5))))
 						if _, err := client.CreateOrder(t.Context(), []byte(`{"dishList":[]}`)); err != nil {
 							if unsure.Add(1) == 1 {
-								t.Errorf("an order after a rest of about %s = %v", idle, err)
+								t.Errorf("an order after an idle time of about %s = %v", idle, err)
 							}
 						}
 					}
@@ -52,14 +51,13 @@ func TestAServiceThatClosesIdleConnections(t *testing.T) {
 			}
 			all.Wait()
 			if unsure.Load() != 0 || taken.Load() != orders {
-				t.Errorf("%d of %d orders failed, the service took %d", unsure.Load(), orders, taken.Load())
+				t.Errorf("%d of %d orders failed, the service accepted %d", unsure.Load(), orders, taken.Load())
 			}
 		})
 	}
 }
 
-// TestEachAttemptHasItsOwnConnection: the service breaks every connection with a second
-// request, and requests two retries.
+// The service breaks every connection with a second request, and requires two retries.
 func TestEachAttemptHasItsOwnConnection(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -88,7 +86,7 @@ func TestEachAttemptHasItsOwnConnection(t *testing.T) {
 				t.Errorf("%s = %v", op, err)
 			}
 			if got := network.dials.Load() - before; got != 3 {
-				t.Errorf("%s took %d connections for 3 tries", op, got)
+				t.Errorf("%s used %d connections for 3 attempts", op, got)
 			}
 		}
 	})

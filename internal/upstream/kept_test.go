@@ -16,13 +16,13 @@ import (
 
 const redactedText = "[redacted]"
 
-// kept is the part of an answer's body in an Error, a Created or an Answer.
+// kept is the part of a response's body in an Error, a Created or an Answer.
 type kept struct {
 	ContentType, Body string
 	Cut               bool
 }
 
-// answering returns a client of a service that answers every order call in the same way.
+// answering returns a client of a service with one response to every order call.
 func answering(t *testing.T, status int, contentType, body string) *upstream.Client {
 	t.Helper()
 	return start(t, &service{handler: func(w http.ResponseWriter, _ *http.Request) {
@@ -32,29 +32,29 @@ func answering(t *testing.T, status int, contentType, body string) *upstream.Cli
 	}})
 }
 
-func TestBodiesAreKeptWithoutSecrets(t *testing.T) {
+func TestSecretsAreRemovedFromErrorBodies(t *testing.T) {
 	t.Parallel()
 	limit := upstream.MaxErrorBytes
 	for name, tc := range map[string]struct {
 		body, want string
 		cut        bool
 	}{
-		"secret and token as they are":     {secret + " Bearer token-1!", "[redacted] Bearer [redacted]!", false},
-		"secret in a form":                 {"x=s3cret%2B%2Fvalue&y", "x=[redacted]&y", false},
-		"secret in a form, lower case":     {"x=s3cret%2b%2fvalue&y", "x=[redacted]&y", false},
-		"secret in JSON, escaped":          {`{"x":"s3cret\u002B\/value"}`, `{"x":"[redacted]"}`, false},
-		"secret in HTML":                   {`<b>s3cret&#43;&#x2F;value</b>`, `<b>[redacted]</b>`, false},
-		"what only looks like it":          {"s3cret value s3cret+-value", "s3cret value s3cret+-value", false},
-		"3 KiB":                            {strings.Repeat("п", 1536), strings.Repeat("п", 1536), false},
-		"64 KiB":                           {strings.Repeat("x", limit), strings.Repeat("x", limit), false},
-		"a byte more":                      {strings.Repeat("x", limit+1), strings.Repeat("x", limit), true},
-		"more, whole characters":           {"a" + strings.Repeat("п", limit), "a" + strings.Repeat("п", limit/2-1), true},
-		"more, but not without the secret": {secret + strings.Repeat("x", limit-10), "[redacted]" + strings.Repeat("x", limit-10), false},
-		"a secret across the border":       {strings.Repeat("x", limit-8) + secret, strings.Repeat("x", limit-8) + "[redacte", true},
-		"above what is read at all":        {strings.Repeat("x", 2<<20), strings.Repeat("x", limit), true},
-		"bytes that are no UTF-8":          {"\xce\xf8\xe8\xe1\xea\xe0 " + secret, "\xce\xf8\xe8\xe1\xea\xe0 [redacted]", false},
-		"bytes that begin no character":    {strings.Repeat("\x80", limit+9), strings.Repeat("\x80", limit-4), true},
-		"nothing":                          {"", "", false},
+		"secret and token unchanged":                 {secret + " Bearer token-1!", "[redacted] Bearer [redacted]!", false},
+		"secret in a form":                           {"x=s3cret%2B%2Fvalue&y", "x=[redacted]&y", false},
+		"secret in a form, lower case":               {"x=s3cret%2b%2fvalue&y", "x=[redacted]&y", false},
+		"secret in JSON, escaped":                    {`{"x":"s3cret\u002B\/value"}`, `{"x":"[redacted]"}`, false},
+		"secret in HTML":                             {`<b>s3cret&#43;&#x2F;value</b>`, `<b>[redacted]</b>`, false},
+		"a text similar to the secret":               {"s3cret value s3cret+-value", "s3cret value s3cret+-value", false},
+		"3 KiB":                                      {strings.Repeat("п", 1536), strings.Repeat("п", 1536), false},
+		"64 KiB":                                     {strings.Repeat("x", limit), strings.Repeat("x", limit), false},
+		"one byte above the limit":                   {strings.Repeat("x", limit+1), strings.Repeat("x", limit), true},
+		"above the limit, complete characters":       {"a" + strings.Repeat("п", limit), "a" + strings.Repeat("п", limit/2-1), true},
+		"above the limit only because of the secret": {secret + strings.Repeat("x", limit-10), "[redacted]" + strings.Repeat("x", limit-10), false},
+		"a secret across the limit":                  {strings.Repeat("x", limit-8) + secret, strings.Repeat("x", limit-8) + "[redacte", true},
+		"above the limit of reading":                 {strings.Repeat("x", 2<<20), strings.Repeat("x", limit), true},
+		"bytes that are not UTF-8":                   {"\xce\xf8\xe8\xe1\xea\xe0 " + secret, "\xce\xf8\xe8\xe1\xea\xe0 [redacted]", false},
+		"bytes that do not start a character":        {strings.Repeat("\x80", limit+9), strings.Repeat("\x80", limit-4), true},
+		"nothing":                                    {"", "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -70,7 +70,7 @@ func TestBodiesAreKeptWithoutSecrets(t *testing.T) {
 	}
 }
 
-func TestSuccessesPassUnchangedWithoutSecrets(t *testing.T) {
+func TestSecretsAreRemovedFromSuccesses(t *testing.T) {
 	t.Parallel()
 	const contentType = "application/vnd.orders+json; charset=utf-8"
 	long := strings.Repeat("ж", upstream.MaxErrorBytes)
@@ -79,11 +79,11 @@ func TestSuccessesPassUnchangedWithoutSecrets(t *testing.T) {
 		body, want string
 		cut        bool
 	}{
-		"the interface's":       {201, ` {"result": {"orderID": "765"} } `, ` {"result": {"orderID": "765"} } `, false},
-		"more than it shows":    {200, `{"result":{"orderID":7,"eta":1e1},"x":[null]}`, `{"result":{"orderID":7,"eta":1e1},"x":[null]}`, false},
-		"3 KiB":                 {200, `{"result":{"orderID":"7"},"x":"` + long[:3072] + `"}`, `{"result":{"orderID":"7"},"x":"` + long[:3072] + `"}`, false},
-		"a token and a secret":  {202, `{"orderID":"7","t":"token-1","s":"s3cret+\/value"}`, `{"orderID":"7","t":"[redacted]","s":"[redacted]"}`, false},
-		"too much to be passed": {200, `{"orderID":"7","x":"` + long + `"}`, `{"orderID":"7","x":"` + long[:upstream.MaxErrorBytes-20] + ``, true},
+		"the interface's":      {201, ` {"result": {"orderID": "765"} } `, ` {"result": {"orderID": "765"} } `, false},
+		"with unknown fields":  {200, `{"result":{"orderID":7,"eta":1e1},"x":[null]}`, `{"result":{"orderID":7,"eta":1e1},"x":[null]}`, false},
+		"3 KiB":                {200, `{"result":{"orderID":"7"},"x":"` + long[:3072] + `"}`, `{"result":{"orderID":"7"},"x":"` + long[:3072] + `"}`, false},
+		"a token and a secret": {202, `{"orderID":"7","t":"token-1","s":"s3cret+\/value"}`, `{"orderID":"7","t":"[redacted]","s":"[redacted]"}`, false},
+		"above the limit":      {200, `{"orderID":"7","x":"` + long + `"}`, `{"orderID":"7","x":"` + long[:upstream.MaxErrorBytes-20] + ``, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -119,7 +119,7 @@ func TestNoContentIsASuccessWithoutABody(t *testing.T) {
 	}
 }
 
-func TestABodyThatBrokeOffIsCut(t *testing.T) {
+func TestIncompleteBodiesAreMarked(t *testing.T) {
 	t.Parallel()
 	client := start(t, &service{handler: func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", "99")
@@ -133,11 +133,11 @@ func TestABodyThatBrokeOffIsCut(t *testing.T) {
 	e := asError(t, err)
 	want := kept{"application/json", `{"code":"x","msg":`, true}
 	if diff := cmp.Diff(want, kept{e.ContentType, string(e.Body), e.Cut}); diff != "" || !e.Refused() {
-		t.Errorf("a 409 that broke off: refused %v (-want +got):\n%s", e.Refused(), diff)
+		t.Errorf("a 409 with an incomplete body: refused %v (-want +got):\n%s", e.Refused(), diff)
 	}
 }
 
-func TestAnAbsurdContentTypeIsNone(t *testing.T) {
+func TestALongContentTypeIsDropped(t *testing.T) {
 	t.Parallel()
 	for length, want := range map[int]int{256: 256, 257: 0} {
 		client := answering(t, http.StatusBadRequest, strings.Repeat("x", length), "no")
@@ -148,8 +148,8 @@ func TestAnAbsurdContentTypeIsNone(t *testing.T) {
 	}
 }
 
-// An answer of unknown length is read up to its limit, and not a byte further.
-func TestAnAnswerAboveItsLimitIsMarked(t *testing.T) {
+// A response of unknown length is read up to its limit, and not one byte further.
+func TestAResponseAboveItsLimitIsRejected(t *testing.T) {
 	t.Parallel()
 	const limit = 1 << 20
 	for _, encoding := range []string{"identity", "gzip"} {
@@ -174,7 +174,7 @@ func TestAnAnswerAboveItsLimitIsMarked(t *testing.T) {
 }
 
 // The size of log texts is limited, whatever the service sends (policy W14).
-func TestTheTextOfAnErrorIsBounded(t *testing.T) {
+func TestErrorTextsAreLimited(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("п", 50_000)
 	client := answering(t, http.StatusConflict, "application/json", `{"code":"`+long+`","msg":"`+long+`","requestId":"`+long+`"}`)
@@ -190,7 +190,7 @@ func TestTheTextOfAnErrorIsBounded(t *testing.T) {
 	}
 }
 
-func TestAShortTokenHidesNothing(t *testing.T) {
+func TestShortTokensAreNotRemoved(t *testing.T) {
 	t.Parallel()
 	for token, want := range map[string]string{
 		"t": "the dish is stopped", "dis": "the dish is stopped", "dish": "the [redacted] is stopped",
@@ -209,7 +209,7 @@ func TestAShortTokenHidesNothing(t *testing.T) {
 	}
 }
 
-func TestCodeMsgAndRequestIDKeepNoSecret(t *testing.T) {
+func TestSecretsAreRemovedFromErrorFields(t *testing.T) {
 	t.Parallel()
 	s := &service{handler: func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusInternalServerError)

@@ -42,11 +42,11 @@ func TestReadsLeaveASlotForOrders(t *testing.T) {
 		synctest.Wait()
 		begun := time.Now()
 		if _, err := client.CreateOrder(t.Context(), []byte("{}")); err != nil || time.Since(begun) != 0 {
-			t.Errorf("order among reads: %v after %s, want none waited for", err, time.Since(begun))
+			t.Errorf("an order during reads: %v after %s, want no wait", err, time.Since(begun))
 		}
 		all.Wait()
 		if most.Load() != 2 {
-			t.Errorf("reads at once = %d, want 2 of 3 places", most.Load())
+			t.Errorf("concurrent reads = %d, want 2 of 3 slots", most.Load())
 		}
 	})
 }
@@ -72,26 +72,26 @@ func TestWaitingForASlotEndsWithTheContext(t *testing.T) {
 		}
 		_, err = client.CreateOrder(ctx, []byte("{}"))
 		if e := asError(t, err); e.Effect != upstream.EffectNone || e.Refused() || s.calls.Load() != 1 {
-			t.Errorf("order without a place = %+v after %d calls, want not sent", e, s.calls.Load())
+			t.Errorf("an order without a slot = %+v after %d calls, want not sent", e, s.calls.Load())
 		}
 		leave()
 		if err := <-ended; !errors.Is(err, context.Canceled) {
 			t.Errorf("first read = %v, want context.Canceled", err)
 		}
 		if got := client.BreakerState(); got != "closed" {
-			t.Errorf("breaker = %s, want closed: nothing was the service's fault", got)
+			t.Errorf("breaker = %s, want closed: no error was caused by the service", got)
 		}
 	})
 }
 
-// A wait that is given up releases what it had already got.
-func TestAWaitThatIsGivenUpHoldsNoSlot(t *testing.T) {
+// A cancelled wait releases everything that it had already acquired.
+func TestACancelledWaitReleasesItsSlot(t *testing.T) {
 	t.Parallel()
 	soon := func(t *testing.T) (context.Context, context.CancelFunc) {
 		t.Helper()
 		return context.WithTimeout(t.Context(), time.Second)
 	}
-	t.Run("for a place among orders", func(t *testing.T) {
+	t.Run("for a slot among orders", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			s := &service{}
@@ -110,11 +110,11 @@ func TestAWaitThatIsGivenUpHoldsNoSlot(t *testing.T) {
 			ctx, cancel := soon(t)
 			defer cancel()
 			if _, err := client.RejectionReasons(ctx); !errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("a read without a place = %v, want its deadline", err)
+				t.Errorf("a read without a slot = %v, want its deadline", err)
 			}
 			orders.Wait()
 			if _, err := client.RejectionReasons(t.Context()); err != nil {
-				t.Errorf("a read when the order was through = %v", err)
+				t.Errorf("a read after the order = %v", err)
 			}
 		})
 	})
@@ -124,13 +124,13 @@ func TestAWaitThatIsGivenUpHoldsNoSlot(t *testing.T) {
 			s := &service{handler: func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"orderID":1}`) }}
 			client, _, stop := withinConfig(t, s, func(c *upstream.Config) { c.Concurrency, c.Rate = 1, 0.5 })
 			defer stop()
-			for range 2 { // the first immediately; the second would wait for two seconds
+			for range 2 { // the first immediately, the second would wait for two seconds
 				ctx, cancel := soon(t)
 				_, _ = client.CreateOrder(ctx, []byte("{}"))
 				cancel()
 			}
 			if _, err := client.CreateOrder(t.Context(), []byte("{}")); err != nil || s.calls.Load() != 2 {
-				t.Errorf("an order that can wait = %v after %d calls, want it done by the second", err, s.calls.Load())
+				t.Errorf("an order that can wait = %v after %d calls, want it done with the second call", err, s.calls.Load())
 			}
 		})
 	})
@@ -149,7 +149,7 @@ func TestRate(t *testing.T) {
 			}
 		}
 		if took := time.Since(begun); took != 2*time.Second {
-			t.Errorf("6 reads at 2 a second took %s, want 2s: two at once, then two a second", took)
+			t.Errorf("6 reads at 2 per second took %s, want 2s: two immediately, then two per second", took)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()

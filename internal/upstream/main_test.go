@@ -189,7 +189,7 @@ func startWith(t *testing.T, s http.Handler, change func(*upstream.Config), opts
 	return connect(t, cfg, opts...)
 }
 
-// hang does not answer until the client disconnects.
+// hang does not respond until the client disconnects.
 func hang(_ http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body) // net/http detects a disconnected client only after that
 	<-r.Context().Done()

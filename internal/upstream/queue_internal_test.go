@@ -106,7 +106,7 @@ func TestQueue_CallerLeaves(t *testing.T) {
 		synctest.Wait()
 		leave()
 		if err := <-left; !errors.Is(err, context.Canceled) {
-			t.Errorf("the call that left: %v", err)
+			t.Errorf("the cancelled call: %v", err)
 		}
 		synctest.Wait()
 		if now := q.now(); now.waiting != 1 || now.clients != 1 {
@@ -149,8 +149,8 @@ func TestQueue_ReadsLeaveOneSlot(t *testing.T) {
 	}
 }
 
-// If the predicted wait is too long, a call is rejected on arrival and returns it: the
-// number of calls before it, times the mean slot time, divided by the slots.
+// If the predicted wait is too long, a call is rejected on arrival and returns the wait. The
+// prediction is the number of calls before it, times the mean slot time, divided by the slots.
 func TestQueue_RejectsOnArrival(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -178,7 +178,7 @@ func TestQueue_RejectsOnArrival(t *testing.T) {
 		}
 		all.Wait()
 		if now := q.now(); now != (queueState{rejected: Rejections{OnArrival: 1}}) {
-			t.Errorf("in the end: %+v", now)
+			t.Errorf("after all calls: %+v", now)
 		}
 	})
 }
@@ -194,7 +194,7 @@ func TestQueue_WaitsAtMostAThird(t *testing.T) {
 		}
 		waited, err := q.order(t.Context(), "b", 0)
 		if !errors.Is(err, ErrBusy) || waited != 4500*time.Millisecond || q.now().rejected.AfterWaiting != 1 {
-			t.Errorf("a call behind one that does not end: %v after %s", err, waited)
+			t.Errorf("a call after one that does not end: %v after %s", err, waited)
 		}
 		q.release(held, true)
 		if waited, err = q.order(t.Context(), "b", 0); err != nil || waited != 0 {
@@ -232,13 +232,13 @@ func TestQueue_Rate(t *testing.T) {
 		// Two immediately, then one every half second, while the predicted wait is at most
 		// 3.75s.
 		if len(waits) != 9 || busy != 3 || waits[1] != 0 || waits[8] != 3500*time.Millisecond {
-			t.Errorf("waits %v, %d rejected; want 9 calls, the last after 3.5s, and 3 rejected", waits, busy)
+			t.Errorf("waits %v, %d rejected; want 9 calls, the last one after 3.5s, and 3 rejected", waits, busy)
 		}
 	})
 }
 
-// The mean slot time covers the last minute, is at least the mean age of the
-// calls in progress, and 0 without data.
+// The mean slot time covers the last minute. It is at least the mean age of the calls in
+// progress. Without data it is 0.
 func TestSlotTimes_Mean(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -263,15 +263,15 @@ func TestSlotTimes_Mean(t *testing.T) {
 		s.end(begun)
 		want("both ended", 4*time.Second)
 		time.Sleep(59 * time.Second)
-		want("after a minute, of the second one", 5*time.Second)
+		want("after a minute, only the second one", 5*time.Second)
 		time.Sleep(2 * time.Second)
-		want("when all is older", 0)
+		want("when everything is older", 0)
 		s.add(time.Now(), time.Second)
 		time.Sleep(10 * time.Second)
 		s.add(time.Now(), 3*time.Second)
-		want("when the service becomes slower, of the last seconds", 3*time.Second)
+		want("when the service becomes slower, the mean of the last seconds", 3*time.Second)
 		time.Sleep(10 * time.Second)
-		want("of the minute else", 2*time.Second)
+		want("otherwise the mean of the minute", 2*time.Second)
 	})
 }
 
@@ -303,7 +303,7 @@ func TestAdaptiveLimit(t *testing.T) {
 		{100 * time.Millisecond, 1, 5}, //
 	}
 	if a.limit() != 4 {
-		t.Errorf("at first: %d, want 4", a.limit())
+		t.Errorf("initial limit %d, want 4", a.limit())
 	}
 	for i, step := range steps {
 		if end(step.took, step.calls); a.limit() != step.want {
@@ -312,6 +312,6 @@ func TestAdaptiveLimit(t *testing.T) {
 	}
 	a.observe(at, at, time.Second, 2)
 	if a.limit() != 5 {
-		t.Error("it grows while it is not in use")
+		t.Error("the limit grows although it is not used up")
 	}
 }

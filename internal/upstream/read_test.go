@@ -27,17 +27,17 @@ func TestMenuView(t *testing.T) {
 		query      string
 		want       upstream.Menu
 	}{
-		"the connection's own has no query": {
+		"the default menu has no query": {
 			answer: func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, view) },
 			want:   upstream.Menu{Body: []byte(view)},
 		},
-		"a restaurant's, id escaped": {
+		"a restaurant's menu, with an escaped id": {
 			restaurant: "a&b",
 			answer:     func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, view) },
 			query:      "restaurantId=a%26b",
 			want:       upstream.Menu{Body: []byte(view)},
 		},
-		"gzip is unpacked, validators are kept": {
+		"gzip is decompressed, validators are returned": {
 			answer: func(w http.ResponseWriter, r *http.Request) {
 				if r.Header.Get("Accept-Encoding") != "gzip" {
 					return
@@ -53,7 +53,7 @@ func TestMenuView(t *testing.T) {
 				ETag: `"v1"`, LastModified: "Sat, 21 Nov 2026 01:00:00 GMT",
 			}},
 		},
-		"validators are passed; 304 without any keeps them": {
+		"validators are sent; a 304 without validators keeps them": {
 			seen: upstream.Validator{ETag: `"v1"`, LastModified: "then"},
 			answer: func(w http.ResponseWriter, r *http.Request) {
 				if r.Header.Get("If-None-Match") == `"v1"` && r.Header.Get("If-Modified-Since") == "then" {
@@ -109,22 +109,22 @@ func TestReadFailures(t *testing.T) {
 		tries  int64
 		cause  error
 	}{
-		"404 is not tried again":     {status(404, `{"code":"no_menu","msg":"none","requestID":"r1","errors":null}`), 404, "no_menu", 1, nil},
-		"a redirect is not followed": {status(302, ""), 302, "", 1, nil},
-		"304 that was not asked for": {status(304, ""), 304, "", 1, nil},
-		"500 is tried four times":    {status(500, "<h1>oops</h1>"), 500, "", 4, nil},
-		"503 is tried four times":    {status(503, ""), 503, "", 4, nil},
-		"408 is tried four times":    {status(408, ""), 408, "", 4, nil},
-		"429 is tried four times":    {status(429, ""), 429, "", 4, nil},
-		"a body that breaks off": {func(w http.ResponseWriter, _ *http.Request) {
+		"404 is not retried":                     {status(404, `{"code":"no_menu","msg":"none","requestID":"r1","errors":null}`), 404, "no_menu", 1, nil},
+		"a redirect is not followed":             {status(302, ""), 302, "", 1, nil},
+		"304 without a validator in the request": {status(304, ""), 304, "", 1, nil},
+		"500 is tried four times":                {status(500, "<h1>oops</h1>"), 500, "", 4, nil},
+		"503 is tried four times":                {status(503, ""), 503, "", 4, nil},
+		"408 is tried four times":                {status(408, ""), 408, "", 4, nil},
+		"429 is tried four times":                {status(429, ""), 429, "", 4, nil},
+		"an incomplete body": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "100")
 			_, _ = io.WriteString(w, "{")
 		}, 200, "", 4, io.ErrUnexpectedEOF},
-		"gzip that is none": {func(w http.ResponseWriter, _ *http.Request) {
+		"a body that is not gzip": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Encoding", "gzip")
 			_, _ = io.WriteString(w, "plain text, long enough for a header")
 		}, 200, "", 4, nil},
-		"an encoding that was not offered": {func(w http.ResponseWriter, _ *http.Request) {
+		"an encoding that was not requested": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Encoding", "br")
 			_, _ = io.WriteString(w, "x")
 		}, 200, "", 1, upstream.ErrResponse},
@@ -132,7 +132,7 @@ func TestReadFailures(t *testing.T) {
 			w.Header().Set("Content-Length", "67108865")
 			_, _ = io.WriteString(w, "{")
 		}, 200, "", 1, upstream.ErrTooLarge},
-		"more than 64 MiB once unpacked": {func(w http.ResponseWriter, _ *http.Request) {
+		"more than 64 MiB after decompression": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Encoding", "gzip")
 			packed := gzip.NewWriter(w)
 			block := make([]byte, 1<<20)
@@ -155,7 +155,7 @@ func TestReadFailures(t *testing.T) {
 				t.Errorf("error = %v, want %v", err, tc.cause)
 			}
 			if got := s.calls.Load(); got != tc.tries {
-				t.Errorf("tries = %d, want %d", got, tc.tries)
+				t.Errorf("attempts = %d, want %d", got, tc.tries)
 			}
 		})
 	}
@@ -170,13 +170,13 @@ func TestReadRetries(t *testing.T) {
 		tries      int64
 		took       time.Duration
 	}{
-		"full pauses double: 1 + 2 s":             {"", time.Minute, false, 3, 3 * time.Second},
-		"Retry-After is obeyed, jitter on top":    {"2", time.Minute, false, 3, 4*time.Second + 3*time.Second},
-		"Retry-After beyond the deadline: ended":  {"5", 3 * time.Second, true, 1, 0},
-		"Retry-After beyond reason: ended":        {"121", 0, true, 1, 0},
-		"Retry-After at the edge of reason":       {"120", 0, false, 3, 4*time.Minute + 3*time.Second},
-		"a pause that would end with the context": {"", 3 * time.Second, true, 2, time.Second},
-		"no deadline: tried all the same":         {"", 0, false, 3, 3 * time.Second},
+		"maximum pauses double: 1 + 2 s":              {"", time.Minute, false, 3, 3 * time.Second},
+		"Retry-After is respected, with added jitter": {"2", time.Minute, false, 3, 4*time.Second + 3*time.Second},
+		"Retry-After after the deadline: no retry":    {"5", 3 * time.Second, true, 1, 0},
+		"Retry-After above the limit: no retry":       {"121", 0, true, 1, 0},
+		"Retry-After at the limit":                    {"120", 0, false, 3, 4*time.Minute + 3*time.Second},
+		"a pause that would end with the context":     {"", 3 * time.Second, true, 2, time.Second},
+		"no deadline: retried":                        {"", 0, false, 3, 3 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -203,7 +203,7 @@ func TestReadRetries(t *testing.T) {
 				begun := time.Now()
 				_, err := client.MenuView(ctx, "r", upstream.Validator{}, 0)
 				if (err != nil) != tc.wantErr || s.calls.Load() != tc.tries || time.Since(begun) != tc.took {
-					t.Errorf("MenuView() = %v after %d tries and %s, want error %v after %d and %s",
+					t.Errorf("MenuView() = %v after %d attempts and %s, want error %v after %d and %s",
 						err, s.calls.Load(), time.Since(begun), tc.wantErr, tc.tries, tc.took)
 				}
 				if tc.wantErr && tc.retryAfter != "" && asError(t, err).RetryAfter == 0 {
@@ -231,7 +231,7 @@ func TestReadEndsWithItsContext(t *testing.T) {
 		begun := time.Now()
 		_, err := client.MenuView(ctx, "r", upstream.Validator{}, 0)
 		if e := asError(t, err); e.Status != http.StatusServiceUnavailable || time.Since(begun) != time.Second {
-			t.Errorf("error = %v after %s, want what failed last, as soon as ctx ends", err, time.Since(begun))
+			t.Errorf("error = %v after %s, want the last failure, as soon as ctx ends", err, time.Since(begun))
 		}
 	})
 }
@@ -260,8 +260,8 @@ func TestEachAttemptOfAReadHasItsLimit(t *testing.T) {
 func TestBreaker(t *testing.T) {
 	t.Parallel()
 	for name, down := range map[string]http.HandlerFunc{
-		"a gateway's error": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) },
-		"bodies that break off": func(w http.ResponseWriter, _ *http.Request) {
+		"errors of a gateway": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) },
+		"incomplete bodies": func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "99")
 			_, _ = io.WriteString(w, `{"result":`)
 		},
@@ -273,7 +273,7 @@ func TestBreaker(t *testing.T) {
 	}
 }
 
-// breaks tests the states of the circuit breaker while reads fail in this way.
+// breaks tests the states of the circuit breaker when reads fail like this.
 func breaks(t *testing.T, fails http.HandlerFunc) {
 	t.Helper()
 	var down atomic.Bool
@@ -292,7 +292,7 @@ func breaks(t *testing.T, fails http.HandlerFunc) {
 	client, _, stop := within(t, s)
 	defer stop()
 	if got := client.BreakerState(); got != "closed" {
-		t.Errorf("state at first = %q, want closed", got)
+		t.Errorf("initial state = %q, want closed", got)
 	}
 	for range 5 {
 		if _, err := client.RejectionReasons(t.Context()); err == nil {
@@ -313,16 +313,16 @@ func breaks(t *testing.T, fails http.HandlerFunc) {
 	<-time.After(20 * time.Second)
 	down.Store(false)
 	if _, err := client.RejectionReasons(t.Context()); err != nil {
-		t.Errorf("read once the service is back: %v", err)
+		t.Errorf("a read after the service is back: %v", err)
 	}
 	if got := client.BreakerState(); got != "closed" {
 		t.Errorf("state after a good read = %q, want closed", got)
 	}
 }
 
-// A read that is cancelled between two attempts has failed by the service's fault: the
-// circuit breaker counts it, and its error is the last answer.
-func TestAReadGivenUpInAPauseCountsAsFailed(t *testing.T) {
+// A read that is cancelled between two attempts counts as a failure of the service. Its error
+// is the last response.
+func TestAReadCancelledInAPauseCountsAsFailed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &service{handler: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }}
@@ -338,7 +338,7 @@ func TestAReadGivenUpInAPauseCountsAsFailed(t *testing.T) {
 			synctest.Wait() // the client pauses
 			cancel()
 			if e := asError(t, <-done); e.Status != http.StatusBadGateway {
-				t.Errorf("read %d ended with %v, want the last answer", i+1, e)
+				t.Errorf("read %d ended with %v, want the last response", i+1, e)
 			}
 		}
 		if got := client.BreakerState(); got != "open" {
@@ -353,11 +353,11 @@ func TestARefusedReadLeavesTheBreakerClosed(t *testing.T) {
 	client := start(t, s)
 	for range 10 {
 		if _, err := client.MenuView(t.Context(), "unknown", upstream.Validator{}, 0); err == nil {
-			t.Error("a menu that is not there was read")
+			t.Error("a menu that does not exist was read")
 		}
 	}
 	if got := client.BreakerState(); got != "closed" {
-		t.Errorf("state after 10 answers 404 = %q, want closed", got)
+		t.Errorf("state after 10 responses with 404 = %q, want closed", got)
 	}
 }
 
@@ -375,12 +375,12 @@ func TestRejectionReasons(t *testing.T) {
 			`[{"id":9007199254740993,"Reason":"x","new":[1],"is_possible_delete":null}]`,
 			[]upstream.Reason{{ID: "9007199254740993", Reason: "x"}},
 		},
-		"a byte order mark":            {"\ufeff" + `{"result":[]}`, []upstream.Reason{}},
-		"null is none":                 {`{"result":null}`, []upstream.Reason{}},
-		"no result":                    {`{"code":"x","msg":"y"}`, nil},
-		"no array":                     {`{"result":"none"}`, nil},
-		"an element that is no object": {`{"result":[{"ID":"1"},7]}`, nil},
-		"no JSON":                      {`<html>`, nil},
+		"a byte order mark":                {"\ufeff" + `{"result":[]}`, []upstream.Reason{}},
+		"null is an empty list":            {`{"result":null}`, []upstream.Reason{}},
+		"no result":                        {`{"code":"x","msg":"y"}`, nil},
+		"not an array":                     {`{"result":"none"}`, nil},
+		"an element that is not an object": {`{"result":[{"ID":"1"},7]}`, nil},
+		"not JSON":                         {`<html>`, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

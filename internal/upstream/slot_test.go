@@ -21,7 +21,7 @@ func TestSlot_FirstSendLeavesTwoThirds(t *testing.T) {
 		calls int64
 	}{{4999 * time.Millisecond, 1}, {5001 * time.Millisecond, 0}} {
 		synctest.Test(t, func(t *testing.T) {
-			s := &service{handler: says(201, `{"orderID":"1"}`)}
+			s := &service{handler: reply(201, `{"orderID":"1"}`)}
 			client, _, stop := within(t, s)
 			defer stop()
 			slot, err := client.Reserve(t.Context(), upstream.OpCreate, "a", time.Now())
@@ -43,7 +43,7 @@ func TestSlot_FirstSendLeavesTwoThirds(t *testing.T) {
 	}
 }
 
-// A repeat starts only while a third of the limit remains; otherwise the call ends with its
+// A retry starts only while a third of the limit remains. Otherwise the call ends with its
 // last attempt.
 func TestSlot_RepeatLeavesOneThird(t *testing.T) {
 	t.Parallel()
@@ -77,7 +77,7 @@ func TestSlot_RepeatLeavesOneThird(t *testing.T) {
 				if tc.calls == 1 {
 					if e := asError(t, err); e.Status != http.StatusServiceUnavailable || e.Effect != upstream.EffectNone ||
 						e.RetryAfter != 11*time.Second {
-						t.Errorf("error %+v, want the 503 of the last try", e)
+						t.Errorf("error %+v, want the 503 of the last attempt", e)
 					}
 				}
 			})
@@ -85,8 +85,7 @@ func TestSlot_RepeatLeavesOneThird(t *testing.T) {
 	}
 }
 
-// The pause before a repeat uses no slot. If the repeat gets no slot in time, it is not
-// made.
+// The pause before a retry uses no slot. If the retry gets no slot in time, it is not sent.
 func TestSlot_RepeatWithoutSlot(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -107,7 +106,7 @@ func TestSlot_RepeatWithoutSlot(t *testing.T) {
 			_, err := client.CreateOrder(t.Context(), []byte("{}"))
 			if e := asError(t, err); e.Status != http.StatusTooManyRequests || e.Effect != upstream.EffectNone ||
 				time.Since(begun) != 10*time.Second {
-				t.Errorf("the call whose repeat got no slot = %+v after %s, want its 429 after 10s", e, time.Since(begun))
+				t.Errorf("the call whose retry got no slot = %+v after %s, want its 429 after 10s", e, time.Since(begun))
 			}
 		})
 		synctest.Wait()
@@ -126,7 +125,7 @@ func TestSlot_RepeatWithoutSlot(t *testing.T) {
 func TestSlot_LateConnection(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := &service{handler: says(201, `{"orderID":"1"}`)}
+		s := &service{handler: reply(201, `{"orderID":"1"}`)}
 		client, network, stop := within(t, s)
 		defer stop()
 		slot, err := client.Reserve(t.Context(), upstream.OpCreate, "a", time.Now().Add(-4*time.Second))
@@ -159,7 +158,7 @@ func TestReserve_RetryAfter(t *testing.T) {
 		_, err := client.Reserve(t.Context(), upstream.OpPay, "b", begun)
 		e := asError(t, err)
 		if !errors.Is(err, upstream.ErrBusy) || e.Operation != upstream.OpPay || time.Since(begun) != 0 || e.RetryAfter != 10*time.Second {
-			t.Errorf("Reserve() = %v, retry after %s, after %s; want ErrBusy with 8s and a quarter, at once", err, e.RetryAfter, time.Since(begun))
+			t.Errorf("Reserve() = %v, retry after %s, after %s; want ErrBusy with 8s and a quarter, immediately", err, e.RetryAfter, time.Since(begun))
 		}
 		if load := client.Load(); load.Rejected.OnArrival != 1 || load.InFlight != 1 || load.OrderSlots != 1 || load.SlotTime != 8*time.Second {
 			t.Errorf("load %+v", load)

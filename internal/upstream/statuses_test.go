@@ -10,40 +10,40 @@ import (
 	"larder/internal/upstream"
 )
 
-// shape is the body of an answer with its properties.
+// shape is the body of a response with its properties.
 type shape struct {
 	body string
 	json bool // well-formed
-	// result: the body has a result that is not null; orderID: it contains an order's id;
-	// says: it has the interface's error shape (code and msg).
-	result, orderID, says bool
+	// result: the body has a result that is not null. orderID: it contains an order's id.
+	// errorShape: it has the interface's error shape (code and msg).
+	result, orderID, errorShape bool
 }
 
 func shapes() map[string]shape {
 	return map[string]shape{
-		"nothing":                {},
-		"an order":               {body: `{"result":{"orderID":"765"}}`, json: true, result: true, orderID: true},
-		"an order, a number":     {body: `{"Result":{"orderId":9007199254740993}}`, json: true, result: true, orderID: true},
-		"an order, no envelope":  {body: ` {"order_id":"7"} `, json: true, orderID: true},
-		"an order and a code":    {body: `{"result":{"orderID":"7"},"code":"OK","msg":"fine"}`, json: true, result: true, orderID: true, says: true},
-		"an order without id":    {body: `{"result":{"orderID":null}}`, json: true, result: true},
-		"an order with an empty": {body: `{"result":{"orderID":""}}`, json: true, result: true},
-		"an empty result":        {body: `{"result":{}}`, json: true, result: true},
-		"a null result":          {body: `{"result":null}`, json: true},
-		"an empty object":        {body: `{}`, json: true},
-		"an array":               {body: `[]`, json: true},
-		"null":                   {body: `null`, json: true},
-		"the error shape":        {body: `{"code":"pos_close_order","msg":"no","requestId":"r","errors":null}`, json: true, says: true},
-		"the shape, null result": {body: `{"result":null,"code":"c","msg":"no"}`, json: true, says: true},
-		"the shape, a number":    {body: `{"CODE":500,"Msg":"no"}`, json: true, says: true},
-		"a code alone":           {body: `{"code":"c"}`, json: true},
-		"a msg alone":            {body: `{"msg":"m"}`, json: true},
-		"an empty code":          {body: `{"code":"","msg":"m"}`, json: true},
-		"RFC 7807":               {body: `{"type":"x","title":"no","status":400}`, json: true},
-		"HTML":                   {body: `<html><title>502 Bad Gateway</title></html>`},
-		"half of an order":       {body: `{"result":{"orderID":"765"`},
-		"half of the shape":      {body: `{"code":"c","msg":"m","errors":[`},
-		"two values":             {body: `{"result":{"orderID":"1"}}{}`},
+		"nothing":                         {},
+		"an order":                        {body: `{"result":{"orderID":"765"}}`, json: true, result: true, orderID: true},
+		"an order with a number":          {body: `{"Result":{"orderId":9007199254740993}}`, json: true, result: true, orderID: true},
+		"an order without envelope":       {body: ` {"order_id":"7"} `, json: true, orderID: true},
+		"an order and a code":             {body: `{"result":{"orderID":"7"},"code":"OK","msg":"fine"}`, json: true, result: true, orderID: true, errorShape: true},
+		"an order without id":             {body: `{"result":{"orderID":null}}`, json: true, result: true},
+		"an order with an empty id":       {body: `{"result":{"orderID":""}}`, json: true, result: true},
+		"an empty result":                 {body: `{"result":{}}`, json: true, result: true},
+		"a null result":                   {body: `{"result":null}`, json: true},
+		"an empty object":                 {body: `{}`, json: true},
+		"an array":                        {body: `[]`, json: true},
+		"null":                            {body: `null`, json: true},
+		"the error shape":                 {body: `{"code":"pos_close_order","msg":"no","requestId":"r","errors":null}`, json: true, errorShape: true},
+		"the error shape, null result":    {body: `{"result":null,"code":"c","msg":"no"}`, json: true, errorShape: true},
+		"the error shape, code as number": {body: `{"CODE":500,"Msg":"no"}`, json: true, errorShape: true},
+		"only a code":                     {body: `{"code":"c"}`, json: true},
+		"only a msg":                      {body: `{"msg":"m"}`, json: true},
+		"an empty code":                   {body: `{"code":"","msg":"m"}`, json: true},
+		"RFC 7807":                        {body: `{"type":"x","title":"no","status":400}`, json: true},
+		"HTML":                            {body: `<html><title>502 Bad Gateway</title></html>`},
+		"half of an order":                {body: `{"result":{"orderID":"765"`},
+		"half of the error shape":         {body: `{"code":"c","msg":"m","errors":[`},
+		"two values":                      {body: `{"result":{"orderID":"1"}}{}`},
 	}
 }
 
@@ -56,7 +56,7 @@ func expected(op upstream.Operation, status int, s shape, retryUnavailable bool)
 		}
 		return isUnknown
 	case status <= 299:
-		if s.says && !s.result {
+		if s.errorShape && !s.result {
 			return isRefused
 		}
 		if s.json || s.body == "" {
@@ -70,7 +70,7 @@ func expected(op upstream.Operation, status int, s shape, retryUnavailable bool)
 		return notSent
 	case status == http.StatusRequestTimeout:
 		return isUnknown
-	case status <= 499, s.says:
+	case status <= 499, s.errorShape:
 		return isRefused
 	default:
 		return isUnknown
@@ -106,7 +106,7 @@ func TestCertaintyOfEveryStatus(t *testing.T) {
 						err := call()
 						want := expected(op, status, s, retryUnavailable)
 						if check(t, op, err, tries.Load()-before, want); t.Failed() {
-							t.Fatalf("status %d with %s, 503 tried again: %v", status, name, retryUnavailable)
+							t.Fatalf("status %d with %s, 503 retried: %v", status, name, retryUnavailable)
 						}
 					}
 				}

@@ -28,7 +28,7 @@ func TestTokenRequestForms(t *testing.T) {
 		want [][2]string
 		enc  string
 	}{
-		"document speaks the document's literal words as multipart": {
+		"document uses the interface's field names as multipart": {
 			documentForm(),
 			[][2]string{
 				{"client_ID", "client"},
@@ -38,7 +38,7 @@ func TestTokenRequestForms(t *testing.T) {
 			},
 			"multipart/form-data",
 		},
-		"oauth speaks RFC 6749": {
+		"oauth uses RFC 6749": {
 			oauthForm(),
 			[][2]string{
 				{"client_id", "client"},
@@ -48,7 +48,7 @@ func TestTokenRequestForms(t *testing.T) {
 			},
 			"application/x-www-form-urlencoded",
 		},
-		"custom names its fields": {
+		"custom uses the configured fields": {
 			upstream.TokenRequest{Encoding: "urlencoded", ClientIDField: "app", ScopeField: "realm"},
 			[][2]string{
 				{"app", "client"},
@@ -82,8 +82,8 @@ func TestTokenRequestForms(t *testing.T) {
 	}
 }
 
-// formOf returns a form's encoding and fields: in the order of the request for multipart,
-// otherwise in the order of the form.
+// formOf returns a form's encoding and fields. Multipart fields are in the order of the
+// request, others in the order of the form.
 func formOf(r *http.Request) (encoding string, fields [][2]string) {
 	encoding, params, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if encoding == "multipart/form-data" {
@@ -124,19 +124,19 @@ func TestTokenReply(t *testing.T) {
 		"names in another spelling":  {`{"accessToken":"abc","expiresIn":90}`, "abc", 90 * time.Second},
 		"in an envelope":             {`{"result":{"access_token":"abc","expires_in":90}}`, "abc", 90 * time.Second},
 		"no lifetime: the JWT's exp": {`{"access_token":"` + jwt(`{"exp":1800000120}`) + `"}`, jwt(`{"exp":1800000120}`), 2 * time.Minute},
-		"exp past by our clock: its span": {
+		"exp in the past of larder's clock: exp less iat": {
 			`{"access_token":"` + jwt(`{"iat":1700000000,"exp":1700000060}`) + `"}`,
 			jwt(`{"iat":1700000000,"exp":1700000060}`), time.Minute,
 		},
 		"a JWT without exp: 5 minutes":   {`{"access_token":"` + jwt(`{}`) + `"}`, jwt(`{}`), 5 * time.Minute},
 		"exp that is a string":           {`{"access_token":"` + jwt(`{"exp":"1800000120"}`) + `"}`, jwt(`{"exp":"1800000120"}`), 2 * time.Minute},
-		"exp that is no number":          {`{"access_token":"` + jwt(`{"exp":"soon"}`) + `"}`, jwt(`{"exp":"soon"}`), 5 * time.Minute},
-		"a payload that is no base64":    {`{"access_token":"a.*.c"}`, "a.*.c", 5 * time.Minute},
-		"a payload that is no JSON":      {`{"access_token":"a.YWJj.c"}`, "a.YWJj.c", 5 * time.Minute},
-		"no JWT: 5 minutes":              {`{"access_token":"abc"}`, "abc", 5 * time.Minute},
+		"exp that is not a number":       {`{"access_token":"` + jwt(`{"exp":"soon"}`) + `"}`, jwt(`{"exp":"soon"}`), 5 * time.Minute},
+		"a payload that is not base64":   {`{"access_token":"a.*.c"}`, "a.*.c", 5 * time.Minute},
+		"a payload that is not JSON":     {`{"access_token":"a.YWJj.c"}`, "a.YWJj.c", 5 * time.Minute},
+		"not a JWT: 5 minutes":           {`{"access_token":"abc"}`, "abc", 5 * time.Minute},
 		"a token of 8 KiB":               {`{"access_token":"` + strings.Repeat("a", 8<<10) + `"}`, strings.Repeat("a", 8<<10), 5 * time.Minute},
 		"zero lifetime counts as none":   {`{"access_token":"abc","expires_in":0}`, "abc", 5 * time.Minute},
-		"a huge lifetime is bounded":     {`{"access_token":"abc","expires_in":99999999999999}`, "abc", 365 * 24 * time.Hour},
+		"a huge lifetime is limited":     {`{"access_token":"abc","expires_in":99999999999999}`, "abc", 365 * 24 * time.Hour},
 		"a null lifetime counts as none": {`{"access_token":"abc","expires_in":null}`, "abc", 5 * time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -169,7 +169,7 @@ func TestTokenRefusals(t *testing.T) {
 		"a success without a token": {200, `{"token":"x"}`, "", "", upstream.ErrResponse},
 		"a token with a line break": {200, `{"access_token":"a\nb"}`, "", "", upstream.ErrResponse},
 		"a token above 8 KiB":       {200, `{"access_token":"` + strings.Repeat("a", 8<<10+1) + `"}`, "", "", upstream.ErrResponse},
-		"no JSON":                   {200, `access_token=abc`, "", "", upstream.ErrResponse},
+		"not JSON":                  {200, `access_token=abc`, "", "", upstream.ErrResponse},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -194,7 +194,7 @@ func TestTokenRefusals(t *testing.T) {
 	}
 }
 
-func TestAHundredCallsCostOneTokenRequest(t *testing.T) {
+func TestAHundredCallsShareOneTokenRequest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &service{handler: func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"result":[]}`) }}
@@ -235,8 +235,8 @@ func TestAHundredCallsCostOneTokenRequest(t *testing.T) {
 func TestTokenIsRenewedEarly(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ lifetime, fresh, stale time.Duration }{
-		"a fifth of a short life": {100 * time.Second, 79 * time.Second, 81 * time.Second},
-		"30 s of a long one":      {time.Hour, 3569 * time.Second, 3571 * time.Second},
+		"a fifth of a short lifetime": {100 * time.Second, 79 * time.Second, 81 * time.Second},
+		"30 s of a long lifetime":     {time.Hour, 3569 * time.Second, 3571 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -286,15 +286,15 @@ func TestHungTokenEndpoint(t *testing.T) {
 		defer cancel()
 		_, err := client.Token(hasty)
 		if !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) != time.Second {
-			t.Errorf("hasty caller: %v after %s, want its own deadline after 1s", err, time.Since(begun))
+			t.Errorf("caller with a short deadline: %v after %s, want its own deadline after 1s", err, time.Since(begun))
 		}
 		if err := <-patient; !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) != 10*time.Second {
-			t.Errorf("patient caller: %v after %s, want the fetch's limit of 10s", err, time.Since(begun))
+			t.Errorf("caller without a deadline: %v after %s, want the fetch's limit of 10s", err, time.Since(begun))
 		}
 		ended, stopNow := context.WithCancel(t.Context())
 		stopNow()
 		if _, err := client.Token(ended); !errors.Is(err, context.Canceled) {
-			t.Errorf("ended caller: %v, want context.Canceled", err)
+			t.Errorf("cancelled caller: %v, want context.Canceled", err)
 		}
 		if got := s.tokens.Load(); got != 1 {
 			t.Errorf("token requests = %d, want 1", got)
@@ -302,7 +302,7 @@ func TestHungTokenEndpoint(t *testing.T) {
 	})
 }
 
-func TestOldTokenServesWhileItHolds(t *testing.T) {
+func TestOldTokenIsUsedUntilItExpires(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &service{}
@@ -322,7 +322,7 @@ func TestOldTokenServesWhileItHolds(t *testing.T) {
 		<-time.After(85 * time.Second)
 		for range 3 { // one failed renewal, then a pause before the next
 			if token, err := get(); err != nil || token.AccessToken != "abc" {
-				t.Fatalf("Token() before its end = %v, %v, want the old one", token, err)
+				t.Fatalf("Token() before it expires = %v, %v, want the old one", token, err)
 			}
 		}
 		if got := s.tokens.Load(); got != 2 {
@@ -330,23 +330,23 @@ func TestOldTokenServesWhileItHolds(t *testing.T) {
 		}
 		<-time.After(13 * time.Second)
 		if _, err := get(); err != nil {
-			t.Errorf("Token() 2 s before its end = %v", err)
+			t.Errorf("Token() 2 s before it expires = %v", err)
 		}
 		<-time.After(3 * time.Second)
 		if _, err := get(); err == nil {
-			t.Error("Token() after its end gave the old one")
+			t.Error("Token() returned the expired token")
 		}
 	})
 }
 
-func TestUnauthorizedRenewsOnceAndRepeatsOnce(t *testing.T) {
+func TestUnauthorizedRenewsTheTokenOnce(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		good   string // the token that the service accepts
 		status int    // of the error; 0 for none
 	}{
-		"the new token is good":   {"Bearer token-2", 0},
-		"the new one is not good": {"Bearer nothing", http.StatusUnauthorized},
+		"the new token is accepted": {"Bearer token-2", 0},
+		"the new token is refused":  {"Bearer nothing", http.StatusUnauthorized},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -424,10 +424,10 @@ func TestProbeToken(t *testing.T) {
 				}
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("which work (-want +got):\n%s", diff)
+				t.Errorf("working probes (-want +got):\n%s", diff)
 			}
 			if (err == nil) != tc.want[0] {
-				t.Errorf("error = %v, want the configured form's", err)
+				t.Errorf("error = %v, want the error of the configured form", err)
 			}
 		})
 	}

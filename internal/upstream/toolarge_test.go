@@ -13,22 +13,22 @@ import (
 	"larder/internal/upstream"
 )
 
-// A menu of 300 MiB needs little more memory than the limit of 64 MiB, and is not read to
-// its end. The test is not parallel, because it measures allocations.
+// A menu of 300 MiB needs little more memory than the limit of 64 MiB, and is not read
+// completely. The test is not parallel, because it measures allocations.
 //
 //nolint:paralleltest // it measures the whole process
-func TestMenuAboveTheLimitIsNotReadOn(t *testing.T) {
+func TestReadingStopsAtTheMenuLimit(t *testing.T) {
 	const size, most = 300 << 20, upstream.MaxMenuBytes
 	for name, tc := range map[string]struct {
 		gzip, length bool
 		status       int
 		wire         int64 // bytes that the service can send: those read, and socket buffers
 	}{
-		"plain":                     {status: http.StatusOK, wire: most + 16<<20},
-		"plain, with its length":    {status: http.StatusOK, length: true, wire: 16 << 20},
-		"gzip":                      {status: http.StatusOK, gzip: true, wire: 16 << 20},
-		"an error, plain":           {status: http.StatusNotFound, wire: 16 << 20},
-		"an error, with its length": {status: http.StatusNotFound, length: true, wire: 16 << 20},
+		"plain":                   {status: http.StatusOK, wire: most + 16<<20},
+		"plain, with a length":    {status: http.StatusOK, length: true, wire: 16 << 20},
+		"gzip":                    {status: http.StatusOK, gzip: true, wire: 16 << 20},
+		"an error, plain":         {status: http.StatusNotFound, wire: 16 << 20},
+		"an error, with a length": {status: http.StatusNotFound, length: true, wire: 16 << 20},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var written int64
@@ -67,7 +67,7 @@ func TestMenuAboveTheLimitIsNotReadOn(t *testing.T) {
 			}
 			// All allocations of the client and the service, even if collected.
 			if got := after.TotalAlloc - before.TotalAlloc; got > most+16<<20 {
-				t.Errorf("%d MiB were allocated, want at most the limit of 64 MiB and some", got>>20)
+				t.Errorf("%d MiB were allocated, want little more than the limit of 64 MiB", got>>20)
 			}
 			if !tc.gzip && written > tc.wire {
 				t.Errorf("%d MiB of the body were sent, want at most %d MiB", written>>20, tc.wire>>20)

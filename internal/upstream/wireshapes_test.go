@@ -11,9 +11,9 @@ import (
 	"larder/internal/upstream"
 )
 
-// Every known shape of a service's answer is decoded correctly, and its body is kept
+// Every known shape of a service's response is decoded correctly, and its body is kept
 // unchanged.
-func TestWireShapesOfAnswers(t *testing.T) {
+func TestWireShapesOfResponses(t *testing.T) {
 	t.Parallel()
 	box := sandbox.New(sandbox.Config{})
 	box.SetMenu(sandbox.DefaultMenu, wireshapes.Menu())

@@ -20,7 +20,7 @@ import (
 	"larder/internal/upstream"
 )
 
-func TestWhatAWriteSends(t *testing.T) {
+func TestSentWriteRequests(t *testing.T) {
 	t.Parallel()
 	var got []string
 	s := &service{handler: func(w http.ResponseWriter, r *http.Request) {
@@ -61,7 +61,7 @@ func TestWhatAWriteSends(t *testing.T) {
 	}
 }
 
-func TestOrderIDsThatCannotStandInAPath(t *testing.T) {
+func TestOrderIDsThatAreInvalidInAPath(t *testing.T) {
 	t.Parallel()
 	s := &service{}
 	client := start(t, s)
@@ -110,18 +110,18 @@ func TestAWriteIsNeverRepeatedByNetHTTP(t *testing.T) {
 		}
 		err := call() // on the same connection, which breaks
 		if e := asError(t, err); e.Effect != upstream.EffectUnknown {
-			t.Errorf("%s on a connection that broke: %+v, want unknown", op, e)
+			t.Errorf("%s on a broken connection: %+v, want unknown", op, e)
 		}
 		if got := requests.Load() - before; got != 2 {
-			t.Errorf("%s: the service saw %d requests, want 2", op, got)
+			t.Errorf("%s: the service got %d requests, want 2", op, got)
 		}
 	}
 	if keys.Load() != 0 {
-		t.Errorf("%d requests carried an idempotency key, want none", keys.Load())
+		t.Errorf("%d requests had an idempotency key, want none", keys.Load())
 	}
 }
 
-func TestAWriteWaitsAsTheServiceAsks(t *testing.T) {
+func TestAWriteRespectsRetryAfter(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		status     int
@@ -130,12 +130,12 @@ func TestAWriteWaitsAsTheServiceAsks(t *testing.T) {
 		took       time.Duration
 		asked      time.Duration
 	}{
-		"429, seconds, inside the limit":   {429, "2", false, 4 * time.Second, 0},
-		"503, seconds, inside the limit":   {503, "3", false, 6 * time.Second, 0},
-		"429 beyond the limit of 15 s":     {429, "20", true, 0, 20 * time.Second},
-		"503 with a date beyond the limit": {503, "Sat, 01 Jan 2000 00:01:00 GMT", true, 0, time.Minute},
-		"503 with a date that has passed":  {503, "Sat, 01 Jan 1999 00:01:00 GMT", false, 0, 0},
-		"503 with nonsense":                {503, "soon", false, 0, 0},
+		"429, seconds, below the limit":   {429, "2", false, 4 * time.Second, 0},
+		"503, seconds, below the limit":   {503, "3", false, 6 * time.Second, 0},
+		"429 above the limit of 15 s":     {429, "20", true, 0, 20 * time.Second},
+		"503 with a date above the limit": {503, "Sat, 01 Jan 2000 00:01:00 GMT", true, 0, time.Minute},
+		"503 with a date that has passed": {503, "Sat, 01 Jan 1999 00:01:00 GMT", false, 0, 0},
+		"503 with an invalid value":       {503, "soon", false, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -168,7 +168,7 @@ func TestAWriteWaitsAsTheServiceAsks(t *testing.T) {
 }
 
 // A connection whose handshake failed is closed.
-func TestAFailedHandshakeLeavesNothingOpen(t *testing.T) {
+func TestAFailedHandshakeClosesTheConnection(t *testing.T) {
 	t.Parallel()
 	plain := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(plain.Close)
@@ -183,13 +183,13 @@ func TestAFailedHandshakeLeavesNothingOpen(t *testing.T) {
 	_, err := client.CreateOrder(t.Context(), []byte("{}"))
 	check(t, upstream.OpCreate, err, 4, notSent)
 	if open.Load() != 0 {
-		t.Errorf("%d connections stayed open after handshakes that failed", open.Load())
+		t.Errorf("%d connections stayed open after failed handshakes", open.Load())
 	}
 }
 
-// If the token endpoint requests a wait, it is not asked again within the call, and the
+// If the token endpoint sends Retry-After, the call sends no other token request, and its
 // error contains the wait.
-func TestAWriteWaitsForATokenAsTheEndpointAsks(t *testing.T) {
+func TestAWriteRespectsRetryAfterOfTheTokenEndpoint(t *testing.T) {
 	t.Parallel()
 	s := &service{token: func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Retry-After", "600")
@@ -223,19 +223,19 @@ func TestWritesOverTLS(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff([]string{"HTTP/1.1 resumed false", "HTTP/1.1 resumed true"}, protocol); diff != "" {
-		t.Errorf("orders came by (-want +got):\n%s", diff)
+		t.Errorf("protocols (-want +got):\n%s", diff)
 	}
 }
 
-// TestHeadAndBodyLeaveInOnePiece: the service answers as soon as it has the header, and
-// closes, as services that shed load do. If the body were sent separately, its write would
-// fail and the answer would be lost.
-func TestHeadAndBodyLeaveInOnePiece(t *testing.T) {
+// The service responds as soon as it has the headers and closes the connection, like services
+// that shed load. If the body were sent separately, its write would fail and the response would
+// be lost.
+func TestHeadersAndBodyAreOneWrite(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{0, 2 << 10, 24 << 10} {
 		var writes atomic.Int64
 		var dialer net.Dialer
-		client := start(t, &service{handler: says(http.StatusTooManyRequests, "")}, upstream.WithWriteDial(
+		client := start(t, &service{handler: reply(http.StatusTooManyRequests, "")}, upstream.WithWriteDial(
 			func(ctx context.Context, network, address string) (net.Conn, error) {
 				writes.Store(0)
 				conn, err := dialer.DialContext(ctx, network, address)
@@ -260,7 +260,7 @@ func (c *writeCounter) Write(p []byte) (int, error) {
 }
 
 // A request that net/http could create again could also be sent twice.
-func TestAWriteCannotBeMadeAnew(t *testing.T) {
+func TestAWriteCannotBeRewound(t *testing.T) {
 	t.Parallel()
 	var rewindable atomic.Int64
 	client := withTokens(t, "http://service.test", upstream.WithTransports(http.DefaultTransport, roundTrip(

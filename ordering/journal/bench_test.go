@@ -35,7 +35,7 @@ func BenchmarkJournal(b *testing.B) {
 				n++
 				o := create()
 				if _, _, err := j.Lookup(b.Context(), main, journaltest.Hashed(o.Key)); err == nil {
-					b.Fatal("the key is taken")
+					b.Fatal("the key is in use")
 				}
 				ended(b, j, begun(b, j, o), ordering.OutcomeDone, strconv.Itoa(n))
 			}

@@ -10,9 +10,9 @@ import (
 	"larder/ordering"
 )
 
-// TestReadingCostsByCalls: the cost of reading an order grows with the calls in its record,
-// not with all calls that it ever had.
-func TestReadingCostsByCalls(t *testing.T) {
+// The cost of reading an order depends on the calls in its record, not on the number of
+// all calls that it ever had.
+func TestCostOfReadingAnOrder(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)
 	r := ended(t, w, begun(t, w, create()), ordering.OutcomeDone, "765")
@@ -27,19 +27,19 @@ func TestReadingCostsByCalls(t *testing.T) {
 		t.Fatalf("Order: %v", err)
 	}
 	if n := asked(t, w, "hget") - before; n > ordering.MaxCalls+10 {
-		t.Errorf("one look at an order asked for %d answers, want at most one for each of its calls", n)
+		t.Errorf("reading an order read %d responses, want at most one for each of its calls", n)
 	}
 	if got.Ref != r.Ref || len(got.Calls) != ordering.MaxCalls+1 {
-		t.Errorf("the order has %d calls, want the creating one and %d changes", len(got.Calls), ordering.MaxCalls)
+		t.Errorf("the order has %d calls, want its creation and %d changes", len(got.Calls), ordering.MaxCalls)
 	}
 	for _, call := range got.Calls {
 		if call.Answer == nil || len(call.Answer.Body) == 0 {
-			t.Fatalf("call %d has the answer %+v, want it whole", call.Number, call.Answer)
+			t.Fatalf("call %d has the response %+v, want it complete", call.Number, call.Answer)
 		}
 	}
 }
 
-// asked returns how often Redis has run a command.
+// asked returns how often Redis has executed a command.
 func asked(t *testing.T, w *env, command string) int {
 	t.Helper()
 	stats := w.client.Info(t.Context(), "commandstats").Val()

@@ -44,13 +44,13 @@ func TestCluster(t *testing.T) {
 	placed := ended(t, j, again, ordering.OutcomeDone, "766") // taken from the adopted order
 	r := ended(t, j, begun(t, j, pay("766")), ordering.OutcomeRefused, "")
 	if r.Ref != o.Ref || r.State != ordering.StatePlaced || len(r.Calls) != 3 {
-		t.Errorf("the order is %+v, want the placed one with three calls", r)
+		t.Errorf("the order is %+v, want the placed order with three calls", r)
 	}
 	if err := j.Abort(t.Context(), create()); err != nil {
 		t.Errorf("Abort: %v", err)
 	}
 	if body, err := j.Body(t.Context(), main, o.Ref, 2); err != nil || len(body) == 0 {
-		t.Errorf("Body = %q, %v; want what was sent again", body, err)
+		t.Errorf("Body = %q, %v; want the body of the retry", body, err)
 	}
 	if _, call, err := j.Lookup(t.Context(), main, journaltest.Hashed(o.Key)); err != nil || call != 2 {
 		t.Errorf("Lookup = call %d, %v; want 2", call, err)
@@ -59,7 +59,7 @@ func TestCluster(t *testing.T) {
 		t.Errorf("Order = %s, %v; want %s", got.Ref, err, placed.Ref)
 	}
 	if got, err := j.Record(t.Context(), []string{"other", main}, adopted.Ref); err != nil || got.OrderID != "" {
-		t.Errorf("Record of the adopted order = %q, %v; want no orderID any more", got.OrderID, err)
+		t.Errorf("Record of the adopted order = %q, %v; want no orderID", got.OrderID, err)
 	}
 	page, _, err := j.List(t.Context(), ordering.Query{Connections: []string{"other", main}, Limit: 10})
 	if err != nil || len(page) != 2 {
@@ -67,15 +67,15 @@ func TestCluster(t *testing.T) {
 	}
 }
 
-// TestClusterReplicas: in a cluster, WAIT is sent to the server that has the record.
+// In a cluster, WAIT is sent to the server that has the record.
 func TestClusterReplicas(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		wait int
 		want error
 	}{
-		"as many as there are": {1, nil},
-		"more than there are":  {2, journal.ErrReplicas},
+		"the existing number": {1, nil},
+		"one more than exist": {2, journal.ErrReplicas},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -94,7 +94,7 @@ func TestClusterReplicas(t *testing.T) {
 	}
 }
 
-// TestSentinelReplicas: with Sentinel, WAIT works as with a single server.
+// With Sentinel, WAIT works as with a single server.
 func TestSentinelReplicas(t *testing.T) {
 	t.Parallel()
 	for wait, want := range map[int]error{2: nil, 3: journal.ErrReplicas} {
@@ -110,8 +110,7 @@ func TestSentinelReplicas(t *testing.T) {
 	}
 }
 
-// TestSentinelFailover: if Begin waits for both replicas, its record exists after the
-// master was killed.
+// If Begin waits for both replicas, its record exists after the master was killed.
 func TestSentinelFailover(t *testing.T) {
 	t.Parallel()
 	group := redistest.StartSentinel(t, redistest.AppendOnly())

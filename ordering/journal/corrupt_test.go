@@ -14,8 +14,7 @@ import (
 	"larder/ordering/journal"
 )
 
-// TestCorruptRecord: invalid data is an error that contains the name of the field, but
-// nothing of the data.
+// Invalid data is an error that contains the name of the field, but no data.
 func TestCorruptRecord(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)
@@ -33,7 +32,7 @@ func TestCorruptRecord(t *testing.T) {
 	}
 	answers := map[int]string{1: w.client.HGet(t.Context(), "larder:{o:main}:f1:guest:"+r.Ref+":1", "answer").Val()}
 	if _, err := journal.Decode(main, r.Ref, fields, answers); err != nil {
-		t.Fatalf("the record as it was written: %v", err)
+		t.Fatalf("the unchanged record: %v", err)
 	}
 	head := fields["head"]
 	for _, test := range []struct{ field, value string }{
@@ -81,7 +80,7 @@ func TestCorruptRecord(t *testing.T) {
 			wantCorrupt(t, err, test.field)
 		})
 	}
-	t.Run("a whole answer", func(t *testing.T) {
+	t.Run("a complete response", func(t *testing.T) {
 		t.Parallel()
 		_, err := journal.Decode(main, r.Ref, fields, map[int]string{1: phone + "x"})
 		wantCorrupt(t, err, "a:1")
@@ -94,12 +93,12 @@ func wantCorrupt(t *testing.T, err error, field string) {
 		t.Errorf("error %v, want ErrCorrupt that names %q", err, field)
 	}
 	if err != nil && strings.Contains(err.Error(), phone) {
-		t.Errorf("the error repeats the value: %v", err)
+		t.Errorf("the error contains the value: %v", err)
 	}
 }
 
-// TestCorruptInRedis: an unreadable order is an error for its own requests and does not
-// affect other orders.
+// An unreadable order is an error for requests of this order. It does not affect other
+// orders.
 func TestCorruptInRedis(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)
@@ -123,11 +122,11 @@ func TestCorruptInRedis(t *testing.T) {
 	}
 
 	for what, call := range map[string]func() error{
-		"Record":                   func() error { _, err := j.Record(t.Context(), []string{main}, broken.Ref); return err },
-		"Record of what is a text": func() error { _, err := j.Record(t.Context(), []string{main}, foreign.Ref); return err },
-		"Lookup":                   func() error { _, _, err := j.Lookup(t.Context(), main, journaltest.Hashed(broken.Key)); return err },
-		"Lookup of an odd key":     func() error { _, _, err := j.Lookup(t.Context(), main, journaltest.Hashed(odd.Key)); return err },
-		"Abort":                    func() error { return j.Abort(t.Context(), broken) },
+		"Record":                  func() error { _, err := j.Record(t.Context(), []string{main}, broken.Ref); return err },
+		"Record of a string":      func() error { _, err := j.Record(t.Context(), []string{main}, foreign.Ref); return err },
+		"Lookup":                  func() error { _, _, err := j.Lookup(t.Context(), main, journaltest.Hashed(broken.Key)); return err },
+		"Lookup of a corrupt key": func() error { _, _, err := j.Lookup(t.Context(), main, journaltest.Hashed(odd.Key)); return err },
+		"Abort":                   func() error { return j.Abort(t.Context(), broken) },
 		"Finish": func() error {
 			_, err := j.Finish(t.Context(), ordering.CallResult{Connection: main, Ref: broken.Ref, Call: 1, Outcome: ordering.OutcomeDone})
 			return err
@@ -139,26 +138,26 @@ func TestCorruptInRedis(t *testing.T) {
 			t.Errorf("%s: %v, want a *JournalError of ErrCorrupt", what, err)
 		}
 		if err != nil && (strings.Contains(err.Error(), phone) || strings.Contains(err.Error(), broken.Key)) {
-			t.Errorf("%s repeats what it cannot read: %v", what, err)
+			t.Errorf("%s contains the unreadable value: %v", what, err)
 		}
 	}
 	if _, err := j.Order(t.Context(), main, "1"); !errors.Is(err, ordering.ErrNoOrder) {
-		t.Errorf("Order of an id whose record is gone: %v, want ErrNoOrder", err)
+		t.Errorf("Order of an id without a record: %v, want ErrNoOrder", err)
 	}
 
 	moved, err := j.Sweep(t.Context(), main)
 	if err != nil || len(moved) != 1 || moved[0].Ref != well.Ref {
-		t.Errorf("Sweep = %d records, %v; want the one that can be read", len(moved), err)
+		t.Errorf("Sweep = %d records, %v; want the readable one", len(moved), err)
 	}
 	if n := w.client.ZCard(t.Context(), tag+"open").Val(); n != 3 { // rescheduled: broken and foreign; not due: odd
-		t.Errorf("open are %d calls, want 3", n)
+		t.Errorf("%d calls are open, want 3", n)
 	}
 	if moved, err := j.Sweep(t.Context(), main); err != nil || len(moved) != 0 {
 		t.Errorf("Sweep again = %d records, %v; want none", len(moved), err)
 	}
 	page, _, err := j.List(t.Context(), ordering.Query{Connections: []string{main}, Limit: 10})
 	if err != nil || len(page) != 2 {
-		t.Errorf("List = %d records, %v; want the two that can be read", len(page), err)
+		t.Errorf("List = %d records, %v; want the two readable ones", len(page), err)
 	}
 	wantLogged(t, hook.AllEntries(), broken.Ref, foreign.Ref)
 }
@@ -170,19 +169,18 @@ func wantLogged(t *testing.T, entries []*logrus.Entry, refs ...string) {
 		logged[entry.Data["ref"]] = true
 		line, err := entry.String()
 		if err != nil || strings.Contains(line, phone) {
-			t.Errorf("the log says %q, %v; want no guest data", line, err)
+			t.Errorf("the log has %q, %v; want no guest data", line, err)
 		}
 	}
 	for _, ref := range refs {
 		if !logged[ref] {
-			t.Errorf("nothing in the log of %s", ref)
+			t.Errorf("the log does not mention %s", ref)
 		}
 	}
 }
 
-// TestWhatCannotBeReadIsNotWritten: a call whose record would be unreadable is rejected
-// before it is written.
-func TestWhatCannotBeReadIsNotWritten(t *testing.T) {
+// A call whose record would be unreadable is rejected before it is written.
+func TestUnreadableRecordsAreNotWritten(t *testing.T) {
 	t.Parallel()
 	for _, replicas := range []int{0, 1} {
 		w := start(t, func(c *ordering.Config) { c.WaitReplicas = &replicas })
@@ -195,7 +193,7 @@ func TestWhatCannotBeReadIsNotWritten(t *testing.T) {
 	}
 }
 
-// TestSecretCorrupt: a secret that larder did not create is not used.
+// A secret that larder did not create is not used.
 func TestSecretCorrupt(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)
@@ -208,7 +206,7 @@ func TestSecretCorrupt(t *testing.T) {
 	}
 }
 
-// FuzzDecode: any data in Redis results in a record or an error.
+// Any data in Redis results in a record or an error.
 func FuzzDecode(f *testing.F) {
 	f.Add(`{"ref":"R","connection":"main","total":"199.90","expectedAt":1900000000000}`, `{"operation":"create","key":"k"}`,
 		`[{"at":1,"outcome":"done"}]`, `{"status":201,"body":"e30="}`, `{"how":"done"}`, "1900000000000", "done")
@@ -227,10 +225,10 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		if len(r.Calls) != 1 || r.Ref != "R" || r.CreatedAt.IsZero() || r.CreatedAt.Year() > 9999 {
-			t.Errorf("record %+v, want one call of R and a time that can be written", r)
+			t.Errorf("record %+v, want one call of R and a valid time", r)
 		}
 		if text := r.Total.Decimal.String(); len(text) > len(head)+100 {
-			t.Errorf("a total of %d characters was read from %d", len(text), len(head))
+			t.Errorf("a total of %d characters was decoded from %d", len(text), len(head))
 		}
 	})
 }

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", strconv.Itoa(parallel)); err != nil {
 		panic(err)
 	}
-	redis.SetLogger(unreachable{}) // it would log each refused connection of tests that stop a server
+	redis.SetLogger(unreachable{}) // it would log every refused connection in tests that stop a server
 	goleak.VerifyTestMain(servers.Main(replicated.Main(m)))
 }
 
@@ -39,8 +39,8 @@ type unreachable struct{}
 
 func (unreachable) Printf(context.Context, string, ...any) {}
 
-// servers are shared servers that take seconds to start; replicated is a cluster whose
-// masters have a replica each.
+// servers are shared servers that take seconds to start. replicated is a cluster whose
+// masters have one replica each.
 var (
 	servers    redistest.Shared
 	replicated = redistest.Shared{Replicas: 1}
@@ -53,7 +53,7 @@ const (
 	patience = 15 * time.Second
 )
 
-// open opens a Redis until the test ends; keys of an embedded one expire.
+// open opens a Redis until the test ends. Keys of an embedded Redis expire.
 func open(tb testing.TB, url, prefix string) *redisdb.DB {
 	tb.Helper()
 	r, err := redisdb.Open(redisdb.Config{URL: url, Prefix: prefix}, quiet())
@@ -131,7 +131,7 @@ func begun(tb testing.TB, j ordering.Journal, o ordering.CallSpec) ordering.Reco
 	tb.Helper()
 	r, err := j.Begin(tb.Context(), o)
 	if err != nil {
-		tb.Fatalf("Begin of a %s: %v", o.Operation, err)
+		tb.Fatalf("Begin for %s: %v", o.Operation, err)
 	}
 	return r
 }
@@ -159,7 +159,7 @@ func (e *env) names(t *testing.T) []string {
 		names = append(names, strings.TrimPrefix(keys.Val(), redisdb.DefaultPrefix+":"))
 	}
 	if err := keys.Err(); err != nil {
-		t.Fatalf("names of the keys: %v", err)
+		t.Fatalf("read the key names: %v", err)
 	}
 	return names
 }
@@ -174,7 +174,7 @@ func eventually(t *testing.T, what string, so func() bool) {
 	for !so() {
 		select {
 		case <-ctx.Done():
-			t.Fatalf("not within %s: %s", patience, what)
+			t.Fatalf("timeout after %s: %s", patience, what)
 		case <-ticker.C:
 		}
 	}

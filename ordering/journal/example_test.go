@@ -24,7 +24,7 @@ func Example() {
 	}
 	defer func() { _ = r.Close() }()
 	cfg := ordering.DefaultConfig()
-	cfg.AllowNonDurable = true // the embedded Redis keeps nothing
+	cfg.AllowNonDurable = true // the embedded Redis stores nothing on disk
 	j := journal.New(r, cfg, log)
 
 	spec := ordering.CallSpec{
@@ -40,7 +40,7 @@ func Example() {
 	})
 	fmt.Println(record.State, record.OrderID, err)
 
-	// The same request is not sent again, but answered from the record.
+	// The same request is not sent again. The record has its response.
 	_, err = j.Begin(ctx, spec)
 	var taken *ordering.KeyTakenError
 	fmt.Println(errors.As(err, &taken) && taken.Record.OrderID == "765")

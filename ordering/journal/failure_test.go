@@ -16,13 +16,11 @@ import (
 	"larder/ordering/journal"
 )
 
-// synced makes Redis write each change to disk before it replies. With everysec it may
-// delay writes for up to two seconds while the disk is slow, and loses them if it is
-// killed.
+// synced makes Redis write each change to disk before it replies. With everysec, Redis may
+// delay writes for up to two seconds while the disk is slow. If it is killed, it loses them.
 func synced() redistest.Option { return redistest.Config("appendfsync", "always") }
 
-// TestKilledRedisKeepsEveryRecord: results of Begin and Finish exist after kill -9 of a
-// Redis with an append-only file.
+// Results of Begin and Finish still exist after kill -9 of a Redis with an append-only file.
 func TestKilledRedisKeepsEveryRecord(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil, synced())
@@ -47,12 +45,12 @@ func TestKilledRedisKeepsEveryRecord(t *testing.T) {
 		}
 	}
 	if got, err := journaltest.Secret(t.Context(), again); err != nil || string(got) != string(secret) {
-		t.Errorf("the secret after the kill is another one, %v", err)
+		t.Errorf("the secret is different after the kill, %v", err)
 	}
 }
 
-// TestRedisAway: every method returns an error, and works again when Redis is back.
-func TestRedisAway(t *testing.T) {
+// Every method returns an error without Redis, and works again when Redis is back.
+func TestOutageOfRedis(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil, synced())
 	o := create()
@@ -95,12 +93,12 @@ func TestRedisAway(t *testing.T) {
 			t.Errorf("%s without Redis: %v (%T), want a *JournalError", name, err, err)
 		}
 		if err != nil && (strings.Contains(err.Error(), o.Key) || strings.Contains(err.Error(), phone)) {
-			t.Errorf("%s repeats a key or guest data: %v", name, err)
+			t.Errorf("%s contains a key or guest data: %v", name, err)
 		}
 	}
 	var silent *ordering.NotReadyError
 	if err := w.Ready(t.Context(), main); !errors.As(err, &silent) || silent.RetryAfter != 5*time.Second || silent.Err == nil {
-		t.Errorf("Ready without Redis: %v, want a *NotReadyError to be asked again in 5s", err)
+		t.Errorf("Ready without Redis: %v, want a *NotReadyError with retry after 5s", err)
 	}
 
 	w.server.Restart()
@@ -114,9 +112,9 @@ func TestRedisAway(t *testing.T) {
 	}
 }
 
-// TestLostAnswer: the reply to Begin is lost, so the call stays open. Abort ends it as not
-// sent and frees the key.
-func TestLostAnswer(t *testing.T) {
+// The reply to Begin is lost, so the call stays open. Abort ends it as not sent and frees
+// the key.
+func TestLostReply(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)
 	p := newProxy(t, w.server.Addr())
@@ -131,7 +129,7 @@ func TestLostAnswer(t *testing.T) {
 		cutCommit(t, p, j, o)
 		_, call, err := w.Lookup(t.Context(), main, journaltest.Hashed(o.Key))
 		if err != nil {
-			t.Fatalf("%s: Lookup: %v; want the call, open although its answer was lost", o.Operation, err)
+			t.Fatalf("%s: Lookup: %v; want the call, open although its reply was lost", o.Operation, err)
 		}
 		for range 2 { // the second Abort does nothing
 			if err := j.Abort(t.Context(), o); err != nil {
@@ -153,7 +151,7 @@ func TestLostAnswer(t *testing.T) {
 			t.Errorf("%s: the aborted call is %+v, want it not sent", o.Operation, ended)
 		}
 		if _, busy := got.Busy(); busy {
-			t.Errorf("%s: the order is busy still", o.Operation)
+			t.Errorf("%s: the order is still busy", o.Operation)
 		}
 		if _, err := j.Begin(t.Context(), o); err != nil && !errors.Is(err, journal.ErrRefTaken) {
 			t.Errorf("%s: the key is not free: %v", o.Operation, err)
@@ -161,7 +159,8 @@ func TestLostAnswer(t *testing.T) {
 	}
 }
 
-// cutCommit begins a call and loses the last reply, because a change starts with reads.
+// cutCommit begins a call and loses the last reply. Only the last one is lost, because a
+// change starts with reads.
 func cutCommit(t *testing.T, p *proxy, j *journal.Journal, o ordering.CallSpec) {
 	t.Helper()
 	reads := map[upstream.Operation]int{upstream.OpCreate: 0, upstream.OpPay: 3}[o.Operation]
@@ -171,13 +170,12 @@ func cutCommit(t *testing.T, p *proxy, j *journal.Journal, o ordering.CallSpec) 
 	p.cutAfter(reads)
 	_, err := j.Begin(t.Context(), o)
 	if _, ok := errors.AsType[*ordering.JournalError](err); !ok {
-		t.Fatalf("Begin of a %s without answer: %v, want a *JournalError", o.Operation, err)
+		t.Fatalf("Begin for %s with a lost reply: %v, want a *JournalError", o.Operation, err)
 	}
 }
 
-// TestLateOpening: a Begin is delayed in the network until after its Abort. It must not
-// open the call.
-func TestLateOpening(t *testing.T) {
+// The network delays a Begin until after its Abort. It must not open the call.
+func TestBeginAfterAbort(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)
 	p := newProxy(t, w.server.Addr())
@@ -189,25 +187,25 @@ func TestLateOpening(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	if _, err := j.Begin(ctx, o); err == nil {
-		t.Fatal("Begin gives a record before Redis has the request")
+		t.Fatal("Begin returns a record before Redis has the request")
 	}
 	if waiting, _ := p.counts(); waiting == 0 {
-		t.Fatal("no request waits")
+		t.Fatal("no request is waiting")
 	}
 	if err := w.Abort(t.Context(), o); err != nil {
 		t.Fatalf("Abort: %v", err)
 	}
 	p.release()
-	eventually(t, "Redis has answered the late request", func() bool { _, answers := p.counts(); return answers > 0 })
+	eventually(t, "Redis has replied to the late request", func() bool { _, answers := p.counts(); return answers > 0 })
 
 	if _, err := w.Record(t.Context(), []string{main}, o.Ref); !errors.Is(err, ordering.ErrNoOrder) {
-		t.Errorf("Record of the late opening: %v, want ErrNoOrder", err)
+		t.Errorf("Record of the late Begin: %v, want ErrNoOrder", err)
 	}
 	if _, _, err := w.Lookup(t.Context(), main, journaltest.Hashed(o.Key)); !errors.Is(err, ordering.ErrKeyFree) {
 		t.Errorf("Lookup of its key: %v, want ErrKeyFree", err)
 	}
 	if _, err := w.Begin(t.Context(), o); !errors.Is(err, journal.ErrAborted) {
-		t.Errorf("Begin of what was aborted: %v, want ErrAborted", err)
+		t.Errorf("Begin of the aborted call: %v, want ErrAborted", err)
 	}
 	again := o
 	again.ID, again.Ref = create().ID, create().Ref
@@ -218,21 +216,20 @@ func TestLateOpening(t *testing.T) {
 		ID: o.ID, Connection: main, Ref: r.Ref, Operation: upstream.OpCreate, Resolution: ordering.ResolvedRetry, Deadline: time.Hour,
 	}
 	if _, err := w.Resolve(t.Context(), resolution); !errors.Is(err, journal.ErrAborted) {
-		t.Errorf("Resolve to send again what was aborted: %v, want ErrAborted", err)
+		t.Errorf("Resolve with a retry of the aborted call: %v, want ErrAborted", err)
 	}
 }
 
-// TestReplicas: with wait_replicas, a call is open only when that number of replicas has it
-// (policy O14).
+// With wait_replicas, a call is open only when that number of replicas has it (policy O14).
 func TestReplicas(t *testing.T) {
 	t.Parallel()
 	w := start(t, func(c *ordering.Config) { c.WaitReplicas = new(1) })
 	host, port, _ := strings.Cut(w.server.Addr(), ":")
 	replica := redistest.Start(t, redistest.Config("replicaof", host, port), redistest.Config("repl-diskless-sync-delay", "0"))
-	eventually(t, "the replica follows", func() bool {
+	eventually(t, "the replica is connected", func() bool {
 		return strings.Contains(replica.Client().Info(t.Context(), "replication").Val(), "master_link_status:up")
 	})
-	eventually(t, "Redis counts its replica", func() bool { return w.Ready(t.Context(), main) == nil })
+	eventually(t, "Redis reports its replica", func() bool { return w.Ready(t.Context(), main) == nil })
 	r := begun(t, w, create())
 	if n := replica.Client().Exists(t.Context(), "larder:{o:main}:f1:order:"+r.Ref).Val(); n != 1 {
 		t.Errorf("the replica has %d records of the order, want 1", n)
@@ -246,16 +243,16 @@ func TestReplicas(t *testing.T) {
 		ID: create().ID, Connection: main, Ref: lost.Ref, Operation: upstream.OpCreate, Resolution: ordering.ResolvedRetry, Deadline: time.Hour,
 	}
 	if _, err := w.Resolve(t.Context(), again); !errors.Is(err, journal.ErrReplicas) {
-		t.Errorf("Resolve to send again without the replica: %v, want ErrReplicas", err)
+		t.Errorf("Resolve with a retry without the replica: %v, want ErrReplicas", err)
 	}
 	cfg := ordering.DefaultConfig()
 	cfg.WaitReplicas = new(1)
 	for _, o := range []ordering.CallSpec{create(), pay("765")} {
-		fresh := journal.New(open(t, w.server.URL(), ""), cfg, quiet()) // has not seen a WAIT fail
+		fresh := journal.New(open(t, w.server.URL(), ""), cfg, quiet()) // has not seen a failed WAIT
 		_, err := fresh.Begin(t.Context(), o)
 		var want *ordering.JournalError
 		if !errors.As(err, &want) || !errors.Is(err, journal.ErrReplicas) {
-			t.Fatalf("Begin of a %s without its replica: %v, want ErrReplicas", o.Operation, err)
+			t.Fatalf("Begin for %s without the replica: %v, want ErrReplicas", o.Operation, err)
 		}
 		if _, _, err := w.Lookup(t.Context(), main, journaltest.Hashed(o.Key)); !errors.Is(err, ordering.ErrKeyFree) {
 			t.Errorf("%s: Lookup: %v, want ErrKeyFree", o.Operation, err)
@@ -268,6 +265,6 @@ func TestReplicas(t *testing.T) {
 		}
 	}
 	if err != nil || len(open) != 3 {
-		t.Errorf("List = %d records, %v; want the placed and the two not sent", len(open), err)
+		t.Errorf("List = %d records, %v; want the placed one and the two that were not sent", len(open), err)
 	}
 }

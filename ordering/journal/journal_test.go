@@ -32,7 +32,7 @@ func TestRedis(t *testing.T) {
 	})
 }
 
-// TestSentinel and TestOverCluster run the suite with the other forms of Redis.
+// TestSentinel and TestOverCluster run the suite with the other topologies of Redis.
 func TestSentinel(t *testing.T) {
 	t.Parallel()
 	journaltest.Run(t, func(t *testing.T, retention journaltest.Retention) journaltest.Fixture {
@@ -68,7 +68,7 @@ func config(retention journaltest.Retention) ordering.Config {
 	return cfg
 }
 
-// loseData deletes all keys of a form.
+// loseData deletes all keys that have the form.
 func loseData(t *testing.T, r *redisdb.DB, form string) {
 	t.Helper()
 	deleteKeys := func(ctx context.Context, client redis.Cmdable) error {

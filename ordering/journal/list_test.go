@@ -9,9 +9,8 @@ import (
 	"larder/ordering"
 )
 
-// TestListPassesOverWhatIsGone: expired records that are not swept yet do not shorten a
-// page.
-func TestListPassesOverWhatIsGone(t *testing.T) {
+// Expired records that are not swept yet do not shorten a page.
+func TestListSkipsExpiredRecords(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)
 	var refs []string
@@ -41,13 +40,13 @@ func TestListPassesOverWhatIsGone(t *testing.T) {
 		}
 	}
 	if want := []string{refs[3], refs[7], refs[11]}; !slices.Equal(sorted(got), sorted(want)) {
-		t.Errorf("List gives %v, want %v", got, want)
+		t.Errorf("List returns %v, want %v", got, want)
 	}
 }
 
 func sorted(list []string) []string { return slices.Sorted(slices.Values(list)) }
 
-// TestListBounds: unusual queries have a result.
+// Unusual queries have a defined result.
 func TestListBounds(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil, redistest.Config("databases", "1"))
@@ -59,11 +58,11 @@ func TestListBounds(t *testing.T) {
 		want  int
 		err   error
 	}{
-		{"no limit is the least", ordering.Query{Connections: []string{main}}, 1, nil},
-		{"a limit beyond the most", ordering.Query{Connections: []string{main}, Limit: 1 << 30}, 2, nil},
+		{"no limit: the minimum", ordering.Query{Connections: []string{main}}, 1, nil},
+		{"a limit above the maximum", ordering.Query{Connections: []string{main}, Limit: 1 << 30}, 2, nil},
 		{"no connections", ordering.Query{Limit: 10}, 0, nil},
-		{"a state that is none", ordering.Query{Connections: []string{main}, Limit: 10, State: "eaten"}, 0, nil},
-		{"a cursor that is none", ordering.Query{Connections: []string{main}, Limit: 10, Cursor: "("}, 0, ordering.ErrCursor},
+		{"an unknown state", ordering.Query{Connections: []string{main}, Limit: 10, State: "eaten"}, 0, nil},
+		{"an invalid cursor", ordering.Query{Connections: []string{main}, Limit: 10, Cursor: "("}, 0, ordering.ErrCursor},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -40,7 +40,7 @@ func newProxy(t *testing.T, target string) *proxy {
 
 func (p *proxy) url() string { return "redis://" + p.listener.Addr().String() + "/0" }
 
-// follow directs new connections to another server, as after a failover.
+// follow connects new connections to another server, as after a failover.
 func (p *proxy) follow(target string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -95,7 +95,7 @@ func (p *proxy) serve(ctx context.Context) {
 	}
 }
 
-// requests forwards requests, also those whose client has disconnected since.
+// requests forwards requests, also if their client has disconnected.
 func (p *proxy) requests(far, near net.Conn) {
 	pass(far, near, func() bool {
 		p.mu.Lock()
@@ -129,7 +129,7 @@ func (p *proxy) replies(near, far net.Conn) {
 	_ = far.Close()
 }
 
-// pass copies data while the gate allows it. It keeps reading after a write error.
+// pass copies data while the gate allows it. It continues to read after a write error.
 func pass(to io.Writer, from io.Reader, gate func() bool) {
 	buffer := make([]byte, 64<<10)
 	for {

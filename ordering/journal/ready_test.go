@@ -14,7 +14,7 @@ import (
 	"larder/ordering/journal"
 )
 
-// TestReady tests which Redis can record orders durably (policy O14).
+// TestReady tests which configurations of Redis can record orders durably (policy O14).
 func TestReady(t *testing.T) {
 	t.Parallel()
 	volatile := func(c *ordering.Config) { c.AllowNonDurable = true }
@@ -28,7 +28,7 @@ func TestReady(t *testing.T) {
 	}{
 		{"append-only and noeviction", []redistest.Option{appendOnly}, nil, "", 0},
 		{"nothing on disk", []redistest.Option{}, nil, "ordering.allow_non_durable", time.Minute},
-		{"snapshots alone", []redistest.Option{redistest.Config("save", "60", "1")}, nil, "snapshots lose the latest orders", time.Minute},
+		{"snapshots only", []redistest.Option{redistest.Config("save", "60", "1")}, nil, "snapshots lose the latest orders", time.Minute},
 		{"nothing on disk, allowed", []redistest.Option{}, volatile, "", 0},
 		{
 			"evicts",
@@ -78,11 +78,11 @@ func wantNotReady(t *testing.T, err error, msg string, retry time.Duration) {
 	}
 	var got *ordering.NotReadyError
 	if !errors.As(err, &got) || !strings.Contains(got.Msg, msg) || got.RetryAfter != retry {
-		t.Errorf("Ready = %v, want a *NotReadyError that says %q, retry after %s", err, msg, retry)
+		t.Errorf("Ready = %v, want a *NotReadyError with %q, retry after %s", err, msg, retry)
 	}
 }
 
-// TestReady_AppendOnlyFileFails tests settings that no test server can be brought to.
+// TestReady_AppendOnlyFileFails tests a state that no test server can have.
 func TestReady_AppendOnlyFileFails(t *testing.T) {
 	t.Parallel()
 	j := journal.NewOver(nil, "", ordering.DefaultConfig(), quiet())
@@ -92,8 +92,8 @@ func TestReady_AppendOnlyFileFails(t *testing.T) {
 	wantNotReady(t, j.DurabilityError(facts), "", 0)
 }
 
-// TestReadyIsAskedAnew: settings are cached for some seconds only.
-func TestReadyIsAskedAnew(t *testing.T) {
+// Settings are cached only for some seconds.
+func TestReadyIsCheckedAgain(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)
 	wantNotReady(t, w.Ready(t.Context(), main), "", 0)
@@ -104,7 +104,7 @@ func TestReadyIsAskedAnew(t *testing.T) {
 	wantNotReady(t, w.Ready(t.Context(), main), "allkeys-lru", time.Minute)
 }
 
-// TestReadyEndsWithItsCaller: Ready returns when its context ends.
+// Ready returns when its context ends.
 func TestReadyEndsWithItsCaller(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)
@@ -116,26 +116,26 @@ func TestReadyEndsWithItsCaller(t *testing.T) {
 	err := j.Ready(ctx, main)
 	wantNotReady(t, err, "does not answer", 5*time.Second)
 	if !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("Ready = %v, want the context's error within", err)
+		t.Errorf("Ready = %v, want it to wrap the context's error", err)
 	}
 	p.release()
-	eventually(t, "Redis answers again", func() bool { return j.Ready(t.Context(), main) == nil })
+	eventually(t, "Redis responds again", func() bool { return j.Ready(t.Context(), main) == nil })
 }
 
-// TestReadyDoesNotStandForBegin: if Redis went down after Ready, Begin fails.
-func TestReadyDoesNotStandForBegin(t *testing.T) {
+// If Redis went down after Ready, Begin fails.
+func TestBeginFailsAfterReady(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)
 	wantNotReady(t, w.Ready(t.Context(), main), "", 0)
 	w.server.Stop()
 	if _, err := w.Begin(t.Context(), create()); err == nil {
-		t.Errorf("Begin gives a record without Redis; Ready says %v", w.Ready(t.Context(), main))
+		t.Errorf("Begin returns a record without Redis; Ready = %v", w.Ready(t.Context(), main))
 	}
 }
 
-// TestSecretIsPutBack: after Redis has lost everything, the first instance restores the
-// secret that it knows, so that all instances use the same.
-func TestSecretIsPutBack(t *testing.T) {
+// After Redis has lost everything, the first instance restores the secret that it has in
+// memory, so that all instances use the same.
+func TestSecretIsRestored(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)
 	other := journal.New(open(t, w.server.URL(), ""), ordering.DefaultConfig(), quiet())
@@ -148,11 +148,11 @@ func TestSecretIsPutBack(t *testing.T) {
 	}
 	eventually(t, "the secret is back", func() bool {
 		if got, err := journaltest.Secret(t.Context(), w); err != nil || string(got) != string(want) {
-			t.Fatalf("the one who knows the secret has another now, %v", err)
+			t.Fatalf("the instance that had the secret has another one, %v", err)
 		}
 		return w.client.Exists(t.Context(), "larder:f1:journal-secret").Val() == 1
 	})
 	if got, err := journaltest.Secret(t.Context(), other); err != nil || string(got) != string(want) {
-		t.Errorf("another larder has another secret, %v", err)
+		t.Errorf("another instance has another secret, %v", err)
 	}
 }

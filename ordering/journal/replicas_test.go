@@ -17,7 +17,7 @@ import (
 	"larder/ordering/journal"
 )
 
-// pair is a master with replicas, at an address that follows a failover.
+// pair is a master with replicas. Its address is that of the new master after a failover.
 type pair struct {
 	master   *redistest.Server
 	replicas []*redistest.Server
@@ -62,8 +62,8 @@ func (p *pair) journal(t *testing.T, change ...func(*ordering.Config)) *journal.
 	return journal.New(open(t, p.proxy.url(), ""), cfg, quiet())
 }
 
-// cutOff stops the replication. Freezing the replica would not, because data that it has
-// not read yet stays in its socket.
+// cutOff stops the replication. A frozen replica would still get data, because data that
+// it has not read yet stays in its socket.
 func cutOff(t *testing.T, replica *redistest.Server) {
 	t.Helper()
 	if err := replica.Client().Do(t.Context(), "REPLICAOF", "NO", "ONE").Err(); err != nil {
@@ -80,8 +80,7 @@ func (p *pair) failover(t *testing.T, replica *redistest.Server) {
 	p.master = replica
 }
 
-// ready waits until the journal is ready, because connections to the old master may be
-// tried first.
+// ready waits until the journal is ready. It may first try connections to the old master.
 func ready(t *testing.T, j *journal.Journal) {
 	t.Helper()
 	eventually(t, "the journal is ready", func() bool { return j.Ready(t.Context(), main) == nil })
@@ -90,7 +89,7 @@ func ready(t *testing.T, j *journal.Journal) {
 // seen waits until the journal has seen the acknowledgement of a replica.
 func seen(t *testing.T, j *journal.Journal) {
 	t.Helper()
-	eventually(t, "an acknowledging replica is seen", func() bool { return watched(t, j).Replicas == 1 })
+	eventually(t, "an acknowledging replica is detected", func() bool { return watched(t, j).Replicas == 1 })
 }
 
 func watched(t *testing.T, j *journal.Journal) ordering.JournalHealth {
@@ -104,9 +103,9 @@ func watched(t *testing.T, j *journal.Journal) ordering.JournalHealth {
 	return health
 }
 
-// TestReplicaRuleIsAutomatic: with a Redis that never had a replica, orders wait for none.
-// Once a replica has acknowledged a write, no call is opened without one, also by an
-// instance that starts later (policy O14).
+// With a Redis that never had a replica, orders wait for none. Once a replica has
+// acknowledged a write, no call is opened without one. This also applies to an instance
+// that starts later (policy O14).
 func TestReplicaRuleIsAutomatic(t *testing.T) {
 	t.Parallel()
 	p := startPair(t, 0)
@@ -127,7 +126,7 @@ func TestReplicaRuleIsAutomatic(t *testing.T) {
 	}
 
 	p.replicas[0].Freeze()
-	for name, instance := range map[string]*journal.Journal{"the instance that saw it": j, "a new instance": p.journal(t)} {
+	for name, instance := range map[string]*journal.Journal{"the instance that detected it": j, "a new instance": p.journal(t)} {
 		o := create()
 		_, err := instance.Begin(t.Context(), o)
 		if !errors.Is(err, journal.ErrReplicas) {
@@ -136,8 +135,8 @@ func TestReplicaRuleIsAutomatic(t *testing.T) {
 		if _, _, err := instance.Lookup(t.Context(), main, journaltest.Hashed(o.Key)); !errors.Is(err, ordering.ErrKeyFree) {
 			t.Errorf("%s: Lookup = %v, want the key free", name, err)
 		}
-		// The instance that probes the replica waits; on a slow machine that may be the
-		// first.
+		// The instance that probes the replica waits. On a slow machine that may be the
+		// first one.
 		eventually(t, name+" rejects an order without waiting", func() bool {
 			began := time.Now()
 			_, err := instance.Begin(t.Context(), create())
@@ -151,9 +150,9 @@ func TestReplicaRuleIsAutomatic(t *testing.T) {
 	eventually(t, "orders are opened again", func() bool { _, err := j.Begin(t.Context(), create()); return err == nil })
 }
 
-// TestFirstReplicaIsSeenSoon: an instance that found no replica asks again each second,
-// because a failover would lose orders that wait for none.
-func TestFirstReplicaIsSeenSoon(t *testing.T) {
+// An instance that found no replica checks again every second, because a failover would
+// lose orders that wait for none.
+func TestFirstReplicaIsDetectedSoon(t *testing.T) {
 	t.Parallel()
 	p := startPair(t, 0)
 	j := p.journal(t)
@@ -166,7 +165,7 @@ func TestFirstReplicaIsSeenSoon(t *testing.T) {
 	online := time.Now()
 	eventually(t, "the rule applies", func() bool { ready(t, j); return watched(t, j).Replicas == 1 })
 	if took := time.Since(online); took > 3*time.Second {
-		t.Errorf("a replica was seen after %v, want about a second", took)
+		t.Errorf("a replica was detected after %v, want about a second", took)
 	}
 }
 
@@ -211,9 +210,8 @@ func TestProbesAreLimited(t *testing.T) {
 	}
 }
 
-// TestReadyKnowsThatReplicasFail: a replica that is connected according to the settings may
-// still not acknowledge (policy O14).
-func TestReadyKnowsThatReplicasFail(t *testing.T) {
+// A replica that is connected according to Redis may still not acknowledge (policy O14).
+func TestReadyDetectsFailingReplicas(t *testing.T) {
 	t.Parallel()
 	p := startPair(t, 1)
 	j := p.journal(t)
@@ -230,14 +228,14 @@ func TestReadyKnowsThatReplicasFail(t *testing.T) {
 	}
 }
 
-// TestRuleIsKeptInRedis: the loss of replicas does not relax the rule, for any instance.
-func TestRuleIsKeptInRedis(t *testing.T) {
+// The loss of replicas does not relax the rule for any instance.
+func TestReplicaRuleIsStoredInRedis(t *testing.T) {
 	t.Parallel()
 	p := startPair(t, 1)
 	j := p.journal(t)
 	seen(t, j)
 	p.replicas[0].Stop()
-	eventually(t, "the master misses its replica", func() bool {
+	eventually(t, "the master reports no replica", func() bool {
 		return !strings.Contains(p.master.Client().Info(t.Context(), "replication").Val(), "state=online")
 	})
 	again := p.journal(t)
@@ -249,13 +247,13 @@ func TestRuleIsKeptInRedis(t *testing.T) {
 	ready(t, none)
 	begun(t, none, create())
 	if health := watched(t, none); !strings.Contains(health.Rule(), "although Redis has one: a failover can lose orders") {
-		t.Errorf("the rule is %q, want a warning of what can be lost", health.Rule())
+		t.Errorf("the rule is %q, want a warning that orders can be lost", health.Rule())
 	}
 }
 
-// TestConnectedIsNotAcknowledging: a client that only copies the data, such as redis-cli
-// --rdb or a new replica during its first synchronisation, does not change the rule.
-func TestConnectedIsNotAcknowledging(t *testing.T) {
+// A client that only copies the data does not change the rule. Examples are redis-cli
+// --rdb and a new replica during its first synchronisation.
+func TestConnectedReplicasMayNotAcknowledge(t *testing.T) {
 	t.Parallel()
 	p := startPair(t, 0)
 	copier, err := new(net.Dialer).DialContext(t.Context(), "tcp", p.master.Addr())
@@ -277,10 +275,10 @@ func TestConnectedIsNotAcknowledging(t *testing.T) {
 	}
 }
 
-// TestOldMasterBesideNewOne: one of two replicas is promoted while the old master still
-// runs, and the other replica acknowledges writes that the new master never gets. With
-// wait_replicas 2, the old master opens no call.
-func TestOldMasterBesideNewOne(t *testing.T) {
+// One of two replicas is promoted while the old master still runs. The other replica
+// acknowledges writes that the new master never gets. With wait_replicas 2, the old master
+// opens no call.
+func TestOldMasterDuringAFailover(t *testing.T) {
 	t.Parallel()
 	p := startPair(t, 2)
 	waiting := func(replicas int) *journal.Journal {
@@ -300,9 +298,9 @@ func TestOldMasterBesideNewOne(t *testing.T) {
 	}
 }
 
-// TestFinishIsRewritten: a failover loses a completion that no replica has; the instance
-// that answered it writes it again (policy O14).
-func TestFinishIsRewritten(t *testing.T) {
+// A failover loses a completion that no replica has. The instance that returned it writes
+// it again (policy O14).
+func TestFinishIsRepeatedAfterAFailover(t *testing.T) {
 	t.Parallel()
 	p := startPair(t, 1)
 	j := p.journal(t)
@@ -331,9 +329,9 @@ func TestFinishIsRewritten(t *testing.T) {
 	}
 }
 
-// TestResolutionIsRewritten: a failover undoes a resolution that no replica has, and the
-// same resolution is written again (policy O14).
-func TestResolutionIsRewritten(t *testing.T) {
+// A failover undoes a resolution that no replica has. The same resolution is written again
+// (policy O14).
+func TestResolutionIsRepeatedAfterAFailover(t *testing.T) {
 	t.Parallel()
 	p := startPair(t, 1)
 	j := p.journal(t)
@@ -359,7 +357,7 @@ func TestResolutionIsRewritten(t *testing.T) {
 	eventually(t, "it is resolved again", func() bool { _, err := j.Resolve(t.Context(), s); return err == nil })
 	got, call, err := j.Lookup(t.Context(), main, journaltest.Hashed(o.Key))
 	if err != nil || call != 1 || got.OrderID != "765" || got.Calls[0].Resolved == nil || got.Calls[0].Resolved.By != "ops" {
-		t.Errorf("Lookup = call %d of %+v, %v; want it as the person said", call, got, err)
+		t.Errorf("Lookup = call %d of %+v, %v; want it as it was resolved", call, got, err)
 	}
 }
 
@@ -370,8 +368,8 @@ func (p *pair) addReplicaOf(t *testing.T) {
 	p.addReplica(t)
 }
 
-// TestRecreate: after a failover to a replica that lacks the record, the record, its key
-// and its orderID are written again completely.
+// After a failover to a replica that lacks the record, the record, its key and its orderID
+// are written again completely.
 func TestRecreate(t *testing.T) {
 	t.Parallel()
 	p := startPair(t, 1)
@@ -385,7 +383,7 @@ func TestRecreate(t *testing.T) {
 	p.failover(t, p.replicas[0])
 
 	e := ordering.CallResult{Connection: main, Ref: known.Ref, Call: 2, SpecID: payment.ID, Outcome: ordering.OutcomeDone}
-	eventually(t, "the new master answers", func() bool {
+	eventually(t, "the new master responds", func() bool {
 		_, err := j.Finish(t.Context(), e)
 		return errors.Is(err, ordering.ErrNoOrder)
 	})
@@ -408,7 +406,7 @@ func TestRecreate(t *testing.T) {
 		t.Errorf("Order = %+v, %v; want the paid order", got, err)
 	}
 	if body, err := j.Body(t.Context(), main, known.Ref, 2); err != nil || string(body) != string(payment.Body) {
-		t.Errorf("Body = %q, %v; want what was sent", body, err)
+		t.Errorf("Body = %q, %v; want the sent body", body, err)
 	}
 	page, _, err := j.List(t.Context(), ordering.Query{Connections: []string{main}, State: ordering.StatePlaced, Limit: 10})
 	if err != nil || len(page) != 1 {
@@ -419,9 +417,9 @@ func TestRecreate(t *testing.T) {
 	ended(t, j, begun(t, j, complete), ordering.OutcomeDone, "")
 }
 
-// TestRecreateBesideAnotherCall: if another call has taken the number in the meantime, the
-// lost one gets the next number, and each keeps its key.
-func TestRecreateBesideAnotherCall(t *testing.T) {
+// If another call has the number of the lost one in the meantime, the lost call gets the
+// next number. Each call keeps its key.
+func TestRecreateWithAnotherCall(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)
 	ended(t, w, begun(t, w, create()), ordering.OutcomeDone, "765")
@@ -434,7 +432,7 @@ func TestRecreateBesideAnotherCall(t *testing.T) {
 
 	e := ordering.CallResult{Connection: main, Ref: known.Ref, Call: 2, SpecID: mine.ID, Outcome: ordering.OutcomeDone}
 	if _, err := w.Finish(t.Context(), e); !errors.Is(err, ordering.ErrNoOrder) {
-		t.Fatalf("Finish of a call that another opening made: %v, want ErrNoOrder", err)
+		t.Fatalf("Finish of a call of another Begin: %v, want ErrNoOrder", err)
 	}
 	got, number, err := w.Recreate(t.Context(), lost, 2, mine.Body)
 	if err != nil || number != 3 || !got.Paid || len(got.Calls) != 3 {
@@ -447,8 +445,8 @@ func TestRecreateBesideAnotherCall(t *testing.T) {
 	}
 }
 
-// TestAbortIsRewritten: Abort returns nil only when the replica has the abort too.
-func TestAbortIsRewritten(t *testing.T) {
+// Abort returns nil only when the replica has the abort too.
+func TestAbortIsRepeatedAfterAFailover(t *testing.T) {
 	t.Parallel()
 	p := startPair(t, 1)
 	j := p.journal(t)
@@ -464,7 +462,7 @@ func TestAbortIsRewritten(t *testing.T) {
 	}
 	p.failover(t, p.replicas[0])
 	p.addReplicaOf(t)
-	eventually(t, "it is given up again", func() bool { return j.Abort(t.Context(), o) == nil })
+	eventually(t, "it is aborted again", func() bool { return j.Abort(t.Context(), o) == nil })
 	if _, _, err := j.Lookup(t.Context(), main, journaltest.Hashed(o.Key)); !errors.Is(err, ordering.ErrKeyFree) {
 		t.Errorf("Lookup = %v, want the key free", err)
 	}

@@ -35,9 +35,9 @@ func wantRestored(t *testing.T, name string, j ordering.Journal) {
 	}
 }
 
-// TestRestoredBackup: a backup of Redis is restored after 40 orders. Every instance that
-// remembers them, and because of the pause every other one, rejects new orders until an
-// operator accepts the journal (policy O14a).
+// A backup of Redis is restored after 40 orders. Instances that know these orders detect the
+// loss and pause the connection. All instances then reject new orders until an operator
+// accepts the journal (policy O14a).
 func TestRestoredBackup(t *testing.T) {
 	t.Parallel()
 	stateDir := t.TempDir()
@@ -74,11 +74,11 @@ func TestRestoredBackup(t *testing.T) {
 	for _, o := range late {
 		o.ID, o.Ref = create().ID, create().Ref
 		if _, err := restarted.Begin(t.Context(), o); !errors.As(err, new(*ordering.RestoredError)) {
-			t.Fatalf("Begin of an order that was placed already = %v, want a *RestoredError", err)
+			t.Fatalf("Begin of an order that was already placed = %v, want a *RestoredError", err)
 		}
 	}
 	instances := map[string]*journal.Journal{
-		"placed them": w.Journal, "only watched": idle, "restarted": restarted, "knows nothing": fresh,
+		"placed them": w.Journal, "only watched": idle, "restarted": restarted, "new": fresh,
 	}
 	for name, j := range instances {
 		wantRestored(t, name, j)
@@ -101,7 +101,7 @@ func TestRestoredBackup(t *testing.T) {
 		t.Errorf("Recreate while paused: %v", err)
 	}
 	if _, call, err := fresh.Lookup(t.Context(), main, journaltest.Hashed(open1.Key)); err != nil || call != 1 {
-		t.Errorf("Lookup of what was in progress: call %d, %v; want 1", call, err)
+		t.Errorf("Lookup of the order in progress: call %d, %v; want 1", call, err)
 	}
 
 	if accepted, err := fresh.Accept(t.Context(), main); err != nil || !accepted {
@@ -120,9 +120,9 @@ func TestRestoredBackup(t *testing.T) {
 	}
 }
 
-// TestEmptiedRedisPauses: every instance that remembers commits detects a Redis that has
-// lost everything, and the pause applies to all instances.
-func TestEmptiedRedisPauses(t *testing.T) {
+// Every instance that knows commits detects a Redis that has lost everything. The pause
+// applies to all instances.
+func TestEmptyRedisPausesOrders(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)
 	fresh := journal.New(open(t, w.server.URL(), ""), ordering.DefaultConfig(), quiet())
@@ -130,9 +130,9 @@ func TestEmptiedRedisPauses(t *testing.T) {
 	if err := w.client.FlushAll(t.Context()).Err(); err != nil {
 		t.Fatal(err)
 	}
-	begun(t, fresh, create()) // remembers nothing and starts a new epoch
+	begun(t, fresh, create()) // knows no commits and starts a new epoch
 	wantRestored(t, "remembers", w)
-	wantRestored(t, "remembers nothing", fresh)
+	wantRestored(t, "new instance", fresh)
 	if accepted, err := w.Accept(t.Context(), main); err != nil || !accepted {
 		t.Fatalf("Accept = %t, %v", accepted, err)
 	}
@@ -140,9 +140,8 @@ func TestEmptiedRedisPauses(t *testing.T) {
 	begun(t, fresh, create())
 }
 
-// TestNonDurableRedisRestarts: with ordering.allow_non_durable, an empty Redis is accepted
-// without an operator.
-func TestNonDurableRedisRestarts(t *testing.T) {
+// With ordering.allow_non_durable, an empty Redis is accepted without an operator.
+func TestRestartOfANonDurableRedis(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
 	cfg := ordering.DefaultConfig()
@@ -158,12 +157,12 @@ func TestNonDurableRedisRestarts(t *testing.T) {
 	begun(t, other, create())
 	server.Restart()
 	if health := watched(t, j); !health.Accepted || !health.PausedAt.IsZero() {
-		t.Errorf("Watch after a restart = %+v, want that it accepted", health)
+		t.Errorf("Watch after a restart = %+v, want it accepted automatically", health)
 	}
 }
 
-// TestFailoverIsNoRestore: after an ordinary failover every instance continues.
-func TestFailoverIsNoRestore(t *testing.T) {
+// After an ordinary failover, every instance continues.
+func TestFailoverDoesNotPauseOrders(t *testing.T) {
 	t.Parallel()
 	p := startPair(t, 2)
 	j, other := p.journal(t), p.journal(t)
@@ -174,7 +173,7 @@ func TestFailoverIsNoRestore(t *testing.T) {
 	r = ended(t, j, r, ordering.OutcomeDone, "765")
 	watched(t, other)
 	// Sentinel and Cluster promote the replica with the most data.
-	eventually(t, "the replica has all", func() bool {
+	eventually(t, "the replica has all data", func() bool {
 		key := "larder:{o:main}:f1:journal"
 		return p.replicas[0].Client().HGet(t.Context(), key, "mark").Val() == p.master.Client().HGet(t.Context(), key, "mark").Val()
 	})
@@ -184,7 +183,7 @@ func TestFailoverIsNoRestore(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, instance := range map[string]*journal.Journal{"placed": j, "watched": other} {
-		eventually(t, name+" places again", func() bool {
+		eventually(t, name+" places orders again", func() bool {
 			_, err := instance.Begin(t.Context(), create())
 			if errors.As(err, new(*ordering.RestoredError)) {
 				t.Fatalf("%s: Begin = %v after an ordinary failover", name, err)
@@ -197,9 +196,9 @@ func TestFailoverIsNoRestore(t *testing.T) {
 	}
 }
 
-// TestLossyFailoverPauses: if no replica that acknowledged can be promoted, orders are lost
-// and new ones are paused.
-func TestLossyFailoverPauses(t *testing.T) {
+// If no replica that acknowledged can be promoted, orders are lost and new orders are
+// paused.
+func TestLossyFailoverPausesOrders(t *testing.T) {
 	t.Parallel()
 	p := startPair(t, 2)
 	j, other := p.journal(t), p.journal(t)
@@ -208,7 +207,7 @@ func TestLossyFailoverPauses(t *testing.T) {
 	cutOff(t, p.replicas[1])
 	ended(t, j, begun(t, j, create()), ordering.OutcomeDone, "765")
 	watched(t, other)
-	p.replicas[0].Stop() // the only one with the order
+	p.replicas[0].Stop() // the only replica with the order
 	p.failover(t, p.replicas[1])
 	for name, instance := range map[string]*journal.Journal{"placed": j, "watched": other} {
 		eventually(t, name+" pauses", func() bool {
@@ -222,13 +221,13 @@ func TestLossyFailoverPauses(t *testing.T) {
 	}
 }
 
-// TestLowerMarkIsReported: if an operator has set wait_replicas to 0, a loss by a failover
-// is reported, and new orders continue.
+// If an operator has set wait_replicas to 0, a loss by a failover is reported, and new
+// orders continue.
 func TestLowerMarkIsReported(t *testing.T) {
 	t.Parallel()
 	p := startPair(t, 1)
 	j := p.journal(t, func(c *ordering.Config) { c.WaitReplicas = new(0) })
-	eventually(t, "the replica is seen", func() bool { return watched(t, j).Seen })
+	eventually(t, "the replica is detected", func() bool { return watched(t, j).Seen })
 	watched(t, j)
 	cutOff(t, p.replicas[0])
 	ended(t, j, begun(t, j, create()), ordering.OutcomeDone, "765")
@@ -240,8 +239,8 @@ func TestLowerMarkIsReported(t *testing.T) {
 	begun(t, j, create())
 }
 
-// TestLostClusterMaster: if a cluster's master is down, its connections get a specific
-// error, and they continue when it is back.
+// If a master of a cluster is down, its connections get a specific error. They continue
+// when the master is back.
 func TestLostClusterMaster(t *testing.T) {
 	t.Parallel()
 	cluster := redistest.StartCluster(t, 0, redistest.AppendOnly(), synced(), redistest.Config("cluster-require-full-coverage", "no"))
@@ -262,9 +261,9 @@ func TestLostClusterMaster(t *testing.T) {
 	if _, err := j.Begin(t.Context(), create(on(gone))); !errors.As(err, &lost) {
 		t.Errorf("Begin on the lost master = %v, want a *JournalError", err)
 	}
-	eventually(t, "the others go on", func() bool { _, err := j.Begin(t.Context(), create(on(there))); return err == nil })
+	eventually(t, "the other connections continue", func() bool { _, err := j.Begin(t.Context(), create(on(there))); return err == nil })
 	victim.Restart()
-	eventually(t, "all go on", func() bool {
+	eventually(t, "all connections continue", func() bool {
 		_, err := j.Begin(t.Context(), create(on(gone)))
 		if errors.As(err, new(*ordering.RestoredError)) {
 			t.Fatalf("Begin = %v after a restart", err)
@@ -273,10 +272,9 @@ func TestLostClusterMaster(t *testing.T) {
 	})
 }
 
-// TestFormerMasterPauses: a former master comes back with changes that no replica got, and
-// becomes the master again without later commits. An equal number of changes must not hide
-// that.
-func TestFormerMasterPauses(t *testing.T) {
+// A former master comes back with changes that no replica got. It becomes the master again
+// and lacks later commits. An equal number of changes must not hide this.
+func TestFormerMasterPausesOrders(t *testing.T) {
 	t.Parallel()
 	p := startPair(t, 1)
 	short := func(c *ordering.Config) { c.WaitTimeout = 300 * time.Millisecond }
@@ -308,9 +306,9 @@ func TestFormerMasterPauses(t *testing.T) {
 	}
 }
 
-// TestForkThatHasCaughtUpPauses: the new master lacks orders of one instance, and another
-// instance has placed more orders since. The first one pauses nevertheless.
-func TestForkThatHasCaughtUpPauses(t *testing.T) {
+// The new master lacks orders of one instance. Another instance has placed more orders since
+// then. The first instance still pauses.
+func TestForkWithMoreCommitsPausesOrders(t *testing.T) {
 	t.Parallel()
 	p := startPair(t, 2)
 	j, other := p.journal(t), p.journal(t)
@@ -322,9 +320,9 @@ func TestForkThatHasCaughtUpPauses(t *testing.T) {
 	p.failover(t, p.replicas[1])
 	p.addReplicaOf(t)
 	for range 5 {
-		eventually(t, "the other instance places", func() bool { _, err := other.Begin(t.Context(), create()); return err == nil })
+		eventually(t, "the other instance places an order", func() bool { _, err := other.Begin(t.Context(), create()); return err == nil })
 	}
-	eventually(t, "the first pauses", func() bool {
+	eventually(t, "the first instance pauses", func() bool {
 		_, err := j.Begin(t.Context(), create())
 		if err == nil {
 			t.Fatal("an order was opened by a master that has lost one of this instance")
@@ -334,9 +332,8 @@ func TestForkThatHasCaughtUpPauses(t *testing.T) {
 	wantRestored(t, "other", other)
 }
 
-// TestSilentInstancesAreForgotten: each instance has a field in Redis; fields of instances
-// that stopped long ago are removed.
-func TestSilentInstancesAreForgotten(t *testing.T) {
+// Each instance has a field in Redis. Fields of instances that stopped long ago are removed.
+func TestStoppedInstancesAreRemoved(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)
 	key := "larder:{o:main}:f1:journal"

@@ -25,7 +25,7 @@ func TestRetention(t *testing.T) {
 		name string
 		run  func(s *steps)
 	}{
-		{"an order that goes well, with a payment that is unknown for a while", func(s *steps) {
+		{"a placed order with a payment that is unknown for some time", func(s *steps) {
 			o := create()
 			r := begun(s.t, s.env, o)
 			s.want("begun", map[string]time.Duration{"order:" + r.Ref: ever, "guest:" + r.Ref + ":1": ever, "key:" + o.Key: ever})
@@ -35,12 +35,12 @@ func TestRetention(t *testing.T) {
 			})
 			p := pay("765")
 			r = begun(s.t, s.env, p)
-			s.want("a payment begun", map[string]time.Duration{
+			s.want("payment open", map[string]time.Duration{
 				"order:" + r.Ref: ever, "id:765": ever, "guest:" + r.Ref + ":1": 7 * day, "key:" + o.Key: day,
 				"guest:" + r.Ref + ":2": ever, "key:" + p.Key: ever,
 			})
 			r = ended(s.t, s.env, r, ordering.OutcomeUnknown, "")
-			s.want("its outcome unknown", map[string]time.Duration{
+			s.want("payment unknown", map[string]time.Duration{
 				"order:" + r.Ref: ever, "id:765": ever, "guest:" + r.Ref + ":1": ever, "key:" + o.Key: day,
 				"guest:" + r.Ref + ":2": ever, "key:" + p.Key: ever,
 			})
@@ -70,7 +70,7 @@ func TestRetention(t *testing.T) {
 			o := create()
 			r := ended(s.t, s.env, begun(s.t, s.env, o), ordering.OutcomeUnknown, "")
 			s.resolve(r, upstream.OpCreate, ordering.ResolvedRetry)
-			s.want("on its way again", map[string]time.Duration{
+			s.want("sent again", map[string]time.Duration{
 				"order:" + r.Ref: ever, "guest:" + r.Ref + ":1": 7 * day, "guest:" + r.Ref + ":2": ever, "key:" + o.Key: ever,
 			})
 		}},
@@ -86,7 +86,7 @@ func TestRetention(t *testing.T) {
 				"order:" + r.Ref: 45 * day, "id:999": 45 * day, "guest:" + r.Ref + ":1": 7 * day, "key:" + p.Key: day,
 			})
 		}},
-		{"an opening given up before it came in", func(s *steps) {
+		{"a Begin that arrives after its Abort", func(s *steps) {
 			o := create()
 			if err := s.env.Abort(s.t.Context(), o); err != nil {
 				s.t.Fatalf("Abort: %v", err)
@@ -132,23 +132,23 @@ func (s *steps) want(when string, retention map[string]time.Duration) {
 		delete(got, name)
 		switch {
 		case want == gone && there:
-			s.t.Errorf("%s: %s lives %s, want it gone", when, name, life)
+			s.t.Errorf("%s: the TTL of %s is %s, want no key", when, name, life)
 		case want != gone && !there:
-			s.t.Errorf("%s: there is no %s", when, name)
+			s.t.Errorf("%s: %s does not exist", when, name)
 		case want != gone && (want-life).Abs() > time.Minute:
-			s.t.Errorf("%s: %s lives %s, want %s", when, name, life, want)
+			s.t.Errorf("%s: the TTL of %s is %s, want %s", when, name, life, want)
 		}
 	}
 	for name, life := range got {
 		list := !strings.Contains(name, ":") || strings.HasPrefix(name, "in:")
 		if !list || life != ever {
-			s.t.Errorf("%s: %s lives %s, want lists for ever and nothing else", when, name, life)
+			s.t.Errorf("%s: %s has the TTL %s, want only lists, without expiry", when, name, life)
 		}
 	}
 }
 
-// TestGuestDataGoes: guest data expires in Redis, while the record stays.
-func TestGuestDataGoes(t *testing.T) {
+// Guest data expires in Redis, while the record stays.
+func TestGuestDataExpires(t *testing.T) {
 	t.Parallel()
 	w := start(t, func(c *ordering.Config) { c.KeyTTL, c.CustomerDataTTL = time.Second, time.Second })
 	r := ended(t, w, begun(t, w, create()), ordering.OutcomeDone, "765")
@@ -161,24 +161,24 @@ func TestGuestDataGoes(t *testing.T) {
 		return false
 	}
 	if body, err := w.Body(t.Context(), main, r.Ref, 1); err != nil || !bytes.Contains(body, []byte(phone)) || !holds() {
-		t.Fatalf("Body = %q, %v, the phone in Redis: %t; want it there", body, err, holds())
+		t.Fatalf("Body = %q, %v, phone in Redis: %t; want all of it", body, err, holds())
 	}
-	eventually(t, "no key holds the phone", func() bool { return !holds() })
+	eventually(t, "no key contains the phone", func() bool { return !holds() })
 
 	got, err := w.Record(t.Context(), []string{main}, r.Ref)
 	if err != nil {
 		t.Fatalf("Record: %v", err)
 	}
 	if a := got.Calls[0].Answer; a == nil || a.Status != 201 || a.Body != nil || a.ContentType != "" {
-		t.Errorf("the answer is %+v, want its status alone", a)
+		t.Errorf("the response is %+v, want only its status", a)
 	}
 	if _, err := w.Body(t.Context(), main, r.Ref, 1); err == nil {
-		t.Error("Body is still given")
+		t.Error("Body still returns the body")
 	}
 }
 
-// TestListsForget: records expire, and then the lists lose them.
-func TestListsForget(t *testing.T) {
+// After records have expired, their entries are removed from the lists.
+func TestListsDropExpiredRecords(t *testing.T) {
 	t.Parallel()
 	w := start(t, func(c *ordering.Config) {
 		c.KeyTTL, c.CustomerDataTTL, c.RecordTTL = time.Second, time.Second, time.Second
@@ -190,7 +190,7 @@ func TestListsForget(t *testing.T) {
 	ended(t, w, begun(t, w, create(soon)), ordering.OutcomeDone, "765")
 	stays := ended(t, w, begun(t, w, create(soon)), ordering.OutcomeUnknown, "")
 
-	eventually(t, "only what is unknown is left", func() bool {
+	eventually(t, "only the unknown order is left", func() bool {
 		if _, err := w.Sweep(t.Context(), main); err != nil {
 			t.Fatalf("Sweep: %v", err)
 		}
@@ -198,7 +198,7 @@ func TestListsForget(t *testing.T) {
 	})
 	page, next, err := w.List(t.Context(), ordering.Query{Connections: []string{main}, Limit: 10})
 	if err != nil || len(page) != 1 || page[0].Ref != stays.Ref || next != "" {
-		t.Errorf("List = %d records, %q, %v; want the unknown one alone", len(page), next, err)
+		t.Errorf("List = %d records, %q, %v; want only the unknown one", len(page), next, err)
 	}
 	for _, list := range []string{"expiry", "open", "in:placed", "in:refused", "in:not_sent", "in:placing"} {
 		if n := w.client.ZCard(t.Context(), "larder:{o:main}:f1:"+list).Val(); n != 0 {
@@ -207,9 +207,9 @@ func TestListsForget(t *testing.T) {
 	}
 }
 
-// TestSweepPutsOffWhatIsStillThere: an entry of the expiry list is kept if its record still
-// exists, as after a change of record_ttl.
-func TestSweepPutsOffWhatIsStillThere(t *testing.T) {
+// An entry of the expiry list is kept if its record still exists, as after a change of
+// record_ttl.
+func TestSweepPostponesExistingRecords(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)
 	r := ended(t, w, begun(t, w, create()), ordering.OutcomeDone, "765")
@@ -229,18 +229,17 @@ func TestSweepPutsOffWhatIsStillThere(t *testing.T) {
 		}
 		at := time.UnixMilli(int64(w.client.ZScore(t.Context(), expiry, member).Val()))
 		if late := time.Until(at) - life; late.Abs() > 20*time.Second {
-			t.Errorf("looked at again in %s, want it %s", time.Until(at), what)
+			t.Errorf("the next sweep is in %s, want it %s", time.Until(at), what)
 		}
 	}
 	page, _, err := w.List(t.Context(), ordering.Query{Connections: []string{main}, Limit: 10})
 	if err != nil || len(page) != 1 {
-		t.Errorf("List = %d records, %v; want the one", len(page), err)
+		t.Errorf("List = %d records, %v; want one", len(page), err)
 	}
 }
 
-// TestKeysShareOneSlot: all keys of a connection have its hash tag, and there is no other
-// key (policy O14).
-func TestKeysShareOneSlot(t *testing.T) {
+// All keys of a connection have its hash tag, and there are no other keys (policy O14).
+func TestKeysOfAConnectionShareOneSlot(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)
 	if _, err := journaltest.Secret(t.Context(), w); err != nil {
@@ -259,7 +258,7 @@ func TestKeysShareOneSlot(t *testing.T) {
 	}
 	for _, name := range w.names(t) {
 		if !strings.HasPrefix(name, "{o:main}:f1:") && !strings.HasPrefix(name, "{o:other}:f1:") && name != "f1:journal-secret" {
-			t.Errorf("key %s has no connection's hash tag", name)
+			t.Errorf("key %s does not have the hash tag of a connection", name)
 		}
 	}
 }

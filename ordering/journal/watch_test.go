@@ -13,9 +13,9 @@ func (p *pair) mark(t *testing.T) string {
 	return p.master.Client().HGet(t.Context(), "larder:{o:main}:f1:journal", "mark").Val()
 }
 
-// TestIdleInstancesCommitNothing: an instance that learns the marks of others does not
-// commit. Otherwise each Watch would cause a write of the next instance, without end.
-func TestIdleInstancesCommitNothing(t *testing.T) {
+// An instance that reads the marks of other instances does not commit. Otherwise each Watch
+// would cause a write by the next instance, without end.
+func TestIdleInstancesDoNotCommit(t *testing.T) {
 	t.Parallel()
 	p := startPair(t, 1)
 	j, other := p.journal(t), p.journal(t)
@@ -28,9 +28,9 @@ func TestIdleInstancesCommitNothing(t *testing.T) {
 		watched(t, other)
 	}
 	if after := p.mark(t); after != before {
-		t.Errorf("the mark went from %s to %s while nothing was committed", before, after)
+		t.Errorf("the mark changed from %s to %s without a commit", before, after)
 	}
-	// The learned mark counts, although the other instance did not place the order.
+	// The mark that was read counts, although the other instance did not place the order.
 	if err := p.master.Client().HSet(t.Context(), "larder:{o:main}:f1:journal", "mark", 0).Err(); err != nil {
 		t.Fatal(err)
 	}
@@ -39,10 +39,9 @@ func TestIdleInstancesCommitNothing(t *testing.T) {
 	}
 }
 
-// TestWatchEndsFailing: without new orders, Watch finds out that replicas acknowledge
-// again. Otherwise nothing would, because balancers send no orders to an instance that is
-// not ready.
-func TestWatchEndsFailing(t *testing.T) {
+// Without new orders, Watch detects that replicas acknowledge again. Orders cannot detect
+// it, because load balancers send none to an instance that is not ready.
+func TestWatchDetectsWorkingReplicas(t *testing.T) {
 	t.Parallel()
 	p := startPair(t, 1)
 	j := p.journal(t)
@@ -57,11 +56,11 @@ func TestWatchEndsFailing(t *testing.T) {
 		t.Fatalf("Watch = %+v, want it failing", health)
 	}
 	p.replicas[0].Thaw()
-	eventually(t, "Watch sees the replica again", func() bool { return !watched(t, j).Failing })
+	eventually(t, "Watch detects the replica again", func() bool { return !watched(t, j).Failing })
 }
 
-// TestAcceptedByBeginIsReported: if lost commits are accepted automatically while an order
-// is opened, the next Watch reports it.
+// If lost commits are accepted automatically while an order is opened, the next Watch
+// reports it.
 func TestAcceptedByBeginIsReported(t *testing.T) {
 	t.Parallel()
 	w := start(t, func(c *ordering.Config) { c.AcceptRestore = new(true) })
@@ -81,9 +80,9 @@ func TestAcceptedByBeginIsReported(t *testing.T) {
 	}
 }
 
-// TestNewInstanceHidesNothing: the first instance to watch a restored Redis has just
+// A loss is detected even if the first instance that watches a restored Redis has just
 // started.
-func TestNewInstanceHidesNothing(t *testing.T) {
+func TestNewInstanceDoesNotHideALoss(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)
 	begun(t, w, create())
@@ -101,5 +100,5 @@ func TestNewInstanceHidesNothing(t *testing.T) {
 	for range 30 {
 		begun(t, fresh, create())
 	}
-	wantRestored(t, "the instance that remembers", w)
+	wantRestored(t, "the instance that knows the commits", w)
 }

@@ -20,8 +20,8 @@ func unmetCounts(slots []groupSlot) string {
 	return text.String()
 }
 
-// bruteForce tries every assignment and returns the best: the minimal sum of missing and
-// excess units, then the minimum at the first slot, and so on.
+// bruteForce tries every assignment and returns the best one. It has the minimal sum of
+// missing and excess units, then the minimum at the first slot, and so on.
 func bruteForce(slots []groupSlot, selections []selection) []groupSlot {
 	var best []groupSlot
 	try := append([]groupSlot(nil), slots...)
@@ -103,7 +103,7 @@ func drawAssignment(t *rapid.T, mostUnits int64) ([]groupSlot, []selection) {
 	return slots, selections
 }
 
-func TestAssignIsTheBestThereIs(t *testing.T) {
+func TestAssignIsOptimal(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		slots, selections := drawAssignment(t, 3)
@@ -135,16 +135,16 @@ func TestAssignDoesNotDependOnTheOrderOfLines(t *testing.T) {
 		shuffled := rapid.Permutation(selections).Draw(t, "shuffled")
 		work := assignmentWork
 		if !assign(slots, selections, &work) || !assign(again, shuffled, &work) {
-			t.Fatal("out of work")
+			t.Fatal("the work limit is reached")
 		}
 		if a, b := unmetCounts(slots), unmetCounts(again); a != b {
-			t.Fatalf("not met: %q, in another order %q", a, b)
+			t.Fatalf("not met: %q; with the lines in another order: %q", a, b)
 		}
 	})
 }
 
-// TestAssignUnambiguous_MatchesSearch: if every selection has one eligible slot, the simple
-// count equals the result of the search.
+// If every selection has one eligible slot, the simple count equals the result of the
+// search.
 func TestAssignUnambiguous_MatchesSearch(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -155,7 +155,7 @@ func TestAssignUnambiguous_MatchesSearch(t *testing.T) {
 		searched := append([]groupSlot(nil), slots...)
 		work := assignmentWork
 		if !assignUnambiguous(slots, selections) || !new(assigner).search(searched, selections, &work) {
-			t.Fatalf("no count of %+v", selections)
+			t.Fatalf("assignUnambiguous did not count %+v", selections)
 		}
 		if a, b := fmt.Sprint(slots), fmt.Sprint(searched); a != b {
 			t.Fatalf("counted %s, searched %s\nselections %+v", a, b, selections)
@@ -163,9 +163,8 @@ func TestAssignUnambiguous_MatchesSearch(t *testing.T) {
 	})
 }
 
-// TestAssignUnambiguous_ChoiceCountsNothing: with one ambiguous selection, nothing is
-// counted.
-func TestAssignUnambiguous_ChoiceCountsNothing(t *testing.T) {
+// With one ambiguous selection, nothing is counted.
+func TestAssignUnambiguous_AmbiguousSelection(t *testing.T) {
 	t.Parallel()
 	slots := make([]groupSlot, 2)
 	selections := []selection{{units: 1, eligible: []int32{0}}, {units: 2, eligible: []int32{0, 1}}}
@@ -195,7 +194,7 @@ func TestAssignIsBounded(t *testing.T) {
 	slots, selections := build()
 	work := assignmentWork
 	if !assign(slots, selections, &work) || work < assignmentWork*3/4 {
-		t.Errorf("100 lines that each stand in ten groups left %d steps of %d", work, assignmentWork)
+		t.Errorf("100 lines in ten groups each left %d steps of %d", work, assignmentWork)
 	}
 	work = 100
 	if slots, selections = build(); assign(slots, selections, &work) {

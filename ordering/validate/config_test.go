@@ -25,7 +25,7 @@ func TestDefaultsAreValid(t *testing.T) {
 	}
 }
 
-func TestConfigNamesWrongKeys(t *testing.T) {
+func TestConfigErrorsNameTheirKeys(t *testing.T) {
 	t.Parallel()
 	cfg := validate.Config{
 		MaxZero: "some", MissingExternalID: "x", MaxDepth: 13, PriceDigits: -1, PastTolerance: -1, LeadTime: time.Hour,
@@ -36,7 +36,7 @@ func TestConfigNamesWrongKeys(t *testing.T) {
 		"max_zero", "missing_external_id", "max_depth", "max_quantity", "price_digits", "past_tolerance", "max_lead", "lead_time", "required.delivery",
 	} {
 		if err == nil || !strings.Contains("\n"+err.Error(), "\n"+key+": ") {
-			t.Errorf("no word of %s in %v", key, err)
+			t.Errorf("%s is missing in %v", key, err)
 		}
 	}
 	var one *setting.Error

@@ -11,9 +11,9 @@ import (
 	"larder/ordering/violation"
 )
 
-// TestDecode_ValidOrderNeedsNoPointers: JSON Pointers are created only for violations.
-// Decoding a valid order allocates no memory apart from the decoder.
-func TestDecode_ValidOrderNeedsNoPointers(t *testing.T) { //nolint:paralleltest // it counts allocations
+// JSON Pointers are created only for violations. Decoding a valid order allocates no memory
+// apart from the decoder.
+func TestDecode_ValidOrderWithoutPointers(t *testing.T) { //nolint:paralleltest // it counts allocations
 	sent, err := ordertest.FiveLines(time.Now().Add(time.Hour))
 	if err != nil {
 		t.Fatal(err)
@@ -31,9 +31,8 @@ func TestDecode_ValidOrderNeedsNoPointers(t *testing.T) { //nolint:paralleltest 
 	}
 }
 
-// TestDecodeOrder_NamesWhatEarlyStepsNeed: the last restaurant counts, and the first
-// payment type that a guest may not use is returned.
-func TestDecodeOrder_NamesWhatEarlyStepsNeed(t *testing.T) {
+// The last restaurant counts. The first payment type that a guest may not use is returned.
+func TestDecodeOrder_FieldsForEarlySteps(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]struct{ restaurant, payment string }{
 		`{}`: {},
@@ -54,8 +53,8 @@ func TestDecodeOrder_NamesWhatEarlyStepsNeed(t *testing.T) {
 	}
 }
 
-// TestCheck_DepthOfTheCatalogue: an order that is nested deeper than usual is validated
-// with the depth limit of its catalogue.
+// An order that is nested deeper than usual is validated with the depth limit of its
+// catalogue.
 func TestCheck_DepthOfTheCatalogue(t *testing.T) {
 	t.Parallel()
 	view, err := menu.Decode([]byte(`{"products":[{"id":"d","price":1}]}`))

@@ -42,14 +42,14 @@ func TestDishes(t *testing.T) {
 		{"by a number (W4)", `[{"ID":1002,"quantity":1}]`, nil},
 		{"externalId with a null id (W12)", `[{"ID":null,"externalId":"1002","quantity":1}]`, nil},
 		{"externalId with an empty id (W12)", `[{"id":"","externalId":1002,"quantity":1}]`, nil},
-		{"a whole product echoed (W12)", `[{"id":"soup","externalId":"1002","categoryId":"c","name":"Soup","price":"199.90","schemeId":null,"description":"","imageUrls":[],"measure":{"value":1,"unit":"pcs"},"isContainInStopList":[],"calories":null,"quantity":"2","ingredients":null}]`, nil},
+		{"a complete product of the menu (W12)", `[{"id":"soup","externalId":"1002","categoryId":"c","name":"Soup","price":"199.90","schemeId":null,"description":"","imageUrls":[],"measure":{"value":1,"unit":"pcs"},"isContainInStopList":[],"calories":null,"quantity":"2","ingredients":null}]`, nil},
 		{"unknown", `[{"ID":"x~/y","quantity":1}]`, []menutest.Broken{{"/dishList/0", violation.DishNotInMenu, `{"id":"x~/y"}`}}},
 		{"unknown by externalId", `[{"externalId":"soup","quantity":1}]`, []menutest.Broken{{"/dishList/0", violation.DishNotInMenu, `{"id":"soup"}`}}},
 		{"shared externalId lists the ids (O3)", `[{"ID":"77","quantity":1}]`, []menutest.Broken{
 			{"/dishList/0", violation.ExternalIDAmbiguous, `{"externalId":"77","ids":["left","right"]}`},
 		}},
 		{"stopped (M10)", `[{"ID":"wok","quantity":1}]`, []menutest.Broken{{"/dishList/0", violation.DishUnavailable, `{"id":"wok","name":"Wok"}`}}},
-		{"ingredients that are null, then another spelling of them", `[{"ID":"soup","quantity":1,"Ingredients":null,"ingredients":[{"ID":"i-hot"}]}]`, []menutest.Broken{
+		{"null ingredients, then ingredients in another spelling", `[{"ID":"soup","quantity":1,"Ingredients":null,"ingredients":[{"ID":"i-hot"}]}]`, []menutest.Broken{
 			{"/dishList/0/ingredients", violation.DishTakesNoIngredients, `{}`},
 		}},
 		{"ingredients, then null in another spelling", `[{"ID":"soup","quantity":1,"Ingredients":[{"ID":"i-hot"}],"ingredients":null}]`, []menutest.Broken{
@@ -58,14 +58,14 @@ func TestDishes(t *testing.T) {
 		{"null ingredients where some are needed: the client's spelling", `[{"ID":"pizza","quantity":1,"Ingredients":null}]`, []menutest.Broken{
 			{"/dishList/0/Ingredients", violation.GroupMin, `{"count":0,"group":"g-size","max":1,"min":1,"name":"Size"}`},
 		}},
-		{"a group without a member left (M9)", `[{"ID":"stuck","quantity":1,"ingredients":[{"ID":"i-gone"}]}]`, []menutest.Broken{
+		{"a group without available members (M9)", `[{"ID":"stuck","quantity":1,"ingredients":[{"ID":"i-gone"}]}]`, []menutest.Broken{
 			{"/dishList/0", violation.DishNotOrderable, `{"id":"stuck","reasons":[{"code":"group_unsatisfiable","group":"g-gone"}]}`},
 			{"/dishList/0/ingredients/0", violation.IngredientUnavailable, `{"id":"i-gone","reason":"stopped"}`},
 		}},
 		{"a price that the menu does not have", `[{"ID":"odd","quantity":1}]`, []menutest.Broken{
 			{"/dishList/0", violation.DishNotOrderable, `{"id":"odd","reasons":[{"code":"price_invalid"}]}`},
 		}},
-		{"a price sent is compared with none", `[{"ID":"odd","quantity":1,"price":5}]`, []menutest.Broken{
+		{"no price to compare the sent price with", `[{"ID":"odd","quantity":1,"price":5}]`, []menutest.Broken{
 			{"/dishList/0", violation.DishNotOrderable, `{"id":"odd","reasons":[{"code":"price_invalid"}]}`},
 		}},
 		{"without externalId it falls back to the id (O2)", `[{"ID":"bare","quantity":1}]`, nil},
@@ -73,7 +73,7 @@ func TestDishes(t *testing.T) {
 			{"/dishList/0/ID", violation.FieldRequired, `{"field":"dishList[].ID"}`},
 			{"/dishList/1/Id", violation.FieldRequired, `{"field":"dishList[].ID"}`},
 		}},
-		{"ids of another kind", `[{"ID":{},"quantity":1},{"ID":null,"externalId":[1],"quantity":1}]`, []menutest.Broken{
+		{"ids of the wrong type", `[{"ID":{},"quantity":1},{"ID":null,"externalId":[1],"quantity":1}]`, []menutest.Broken{
 			{"/dishList/0/ID", violation.TypeMismatch, `{"got":"object","want":"identifier"}`},
 			{"/dishList/1/externalId", violation.TypeMismatch, `{"got":"array","want":"identifier"}`},
 		}},
@@ -86,20 +86,20 @@ func TestDishes(t *testing.T) {
 			{"/dishList/0/quantity", violation.QuantityNotPositive, `{"quantity":0}`},
 			{"/dishList/1/quantity", violation.QuantityNotPositive, `{"quantity":-1.5}`},
 		}},
-		{"fractional by the piece (M8)", `[{"ID":"soup","quantity":1.5},{"ID":"bare","quantity":0.1}]`, []menutest.Broken{
+		{"fractional, sold by the piece (M8)", `[{"ID":"soup","quantity":1.5},{"ID":"bare","quantity":0.1}]`, []menutest.Broken{
 			{"/dishList/0/quantity", violation.QuantityNotWhole, `{"quantity":1.5}`},
 			{"/dishList/1/quantity", violation.QuantityNotWhole, `{"quantity":0.1}`},
 		}},
-		{"fractional by weight (M8)", `[{"ID":"cheese","quantity":0.350},{"ID":"soup","quantity":2.000}]`, nil},
+		{"fractional, sold by weight (M8)", `[{"ID":"cheese","quantity":0.350},{"ID":"soup","quantity":2.000}]`, nil},
 		{"decimal comma (W5)", `[{"ID":"soup","quantity":"1,5","price":"199,90"}]`, []menutest.Broken{
 			{"/dishList/0/quantity", violation.DecimalComma, `{}`},
 			{"/dishList/0/price", violation.DecimalComma, `{}`},
 		}},
-		{"numbers of another kind", `[{"ID":"soup","quantity":true,"price":"much"}]`, []menutest.Broken{
+		{"numbers of the wrong type", `[{"ID":"soup","quantity":true,"price":"much"}]`, []menutest.Broken{
 			{"/dishList/0/quantity", violation.TypeMismatch, `{"got":"boolean","want":"number"}`},
 			{"/dishList/0/price", violation.TypeMismatch, `{"got":"string","want":"number"}`},
 		}},
-		{"a number without end", `[{"ID":"soup","quantity":1e400}]`, []menutest.Broken{
+		{"a number above all limits", `[{"ID":"soup","quantity":1e400}]`, []menutest.Broken{
 			{"/dishList/0/quantity", violation.LimitExceeded, `{"limit":40}`},
 		}},
 		{"price changed (P2)", `[{"ID":"soup","quantity":1,"price":199.89},{"ID":"pizza","price":"500.00","quantity":1,"ingredients":[{"ID":"i-small","price":1}]}]`, []menutest.Broken{
@@ -108,19 +108,19 @@ func TestDishes(t *testing.T) {
 		}},
 		{"no dishes", `[]`, []menutest.Broken{{"/dishList", violation.FieldRequired, `{"field":"dishList"}`}}},
 		{"null dishes", `null`, []menutest.Broken{{"/dishList", violation.FieldRequired, `{"field":"dishList"}`}}},
-		{"dishes of another kind", `{"0":1}`, []menutest.Broken{{"/dishList", violation.TypeMismatch, `{"got":"object","want":"array"}`}}},
-		{"a dish of another kind", `["soup",null,{"ID":"soup","quantity":1}]`, []menutest.Broken{
+		{"dishes of the wrong type", `{"0":1}`, []menutest.Broken{{"/dishList", violation.TypeMismatch, `{"got":"object","want":"array"}`}}},
+		{"a dish of the wrong type", `["soup",null,{"ID":"soup","quantity":1}]`, []menutest.Broken{
 			{"/dishList/0", violation.TypeMismatch, `{"got":"string","want":"object"}`},
 			{"/dishList/1", violation.TypeMismatch, `{"got":"null","want":"object"}`},
 		}},
-		{"all at once, in the order of the body", `[{"quantity":0,"price":1,"ID":"soup"},{"ID":"nope"},{"ID":"wok","quantity":1}]`, []menutest.Broken{
+		{"several violations, in the order of the body", `[{"quantity":0,"price":1,"ID":"soup"},{"ID":"nope"},{"ID":"wok","quantity":1}]`, []menutest.Broken{
 			{"/dishList/0/quantity", violation.QuantityNotPositive, `{"quantity":0}`},
 			{"/dishList/0/price", violation.PriceChanged, `{"current":199.9,"sent":1}`},
 			{"/dishList/1", violation.DishNotInMenu, `{"id":"nope"}`},
 			{"/dishList/1/quantity", violation.FieldRequired, `{"field":"dishList[].quantity"}`},
 			{"/dishList/2", violation.DishUnavailable, `{"id":"wok","name":"Wok"}`},
 		}},
-		{"a name spelled twice: the last that is not null", `[{"ID":"nope","id":"soup","Id":null,"quantity":1}]`, nil},
+		{"a name in several spellings: the last one that is not null", `[{"ID":"nope","id":"soup","Id":null,"quantity":1}]`, nil},
 	})
 }
 
@@ -137,7 +137,7 @@ func TestPointersUseTheClientsSpelling(t *testing.T) {
 }
 
 // An invalid price is neither charged nor shown as 0 (policy W9a).
-func TestAPriceThatCannotBeReadIsNotOrdered(t *testing.T) {
+func TestInvalidPriceIsNotOrdered(t *testing.T) {
 	t.Parallel()
 	for price, charged := range map[string]bool{
 		`"price":2,`: true, `"price":"2.00",`: true, ``: true,

@@ -48,12 +48,12 @@ func TestFields(t *testing.T) {
 			{"/address/houseNumber", violation.FieldRequired, `{"field":"address.houseNumber"}`},
 			{"/address/fullAddress", violation.FieldRequired, `{"field":"address.fullAddress"}`},
 		}},
-		{"parts missing (O1)", delivery + `,"Address":{"Street":"","city_name":"C"},"Guest":{"firstName":"F"}}`, []menutest.Broken{
+		{"missing parts (O1)", delivery + `,"Address":{"Street":"","city_name":"C"},"Guest":{"firstName":"F"}}`, []menutest.Broken{
 			{"/Address/Street", violation.FieldRequired, `{"field":"address.street"}`},
 			{"/Address/houseNumber", violation.FieldRequired, `{"field":"address.houseNumber"}`},
 			{"/Guest/phone", violation.FieldRequired, `{"field":"guest.phone"}`},
 		}},
-		{"a guest and a part that are null: the client's spelling", delivery + `,"Guest":null,"Address":{"Street":null,"street":null}}`, []menutest.Broken{
+		{"null guest and part of the address: the client's spelling", delivery + `,"Guest":null,"Address":{"Street":null,"street":null}}`, []menutest.Broken{
 			{"/Guest", violation.FieldRequired, `{"field":"guest"}`},
 			{"/Guest/phone", violation.FieldRequired, `{"field":"guest.phone"}`},
 			{"/Address/Street", violation.FieldRequired, `{"field":"address.street"}`},
@@ -61,19 +61,19 @@ func TestFields(t *testing.T) {
 			{"/Address/houseNumber", violation.FieldRequired, `{"field":"address.houseNumber"}`},
 			{"/Address/fullAddress", violation.FieldRequired, `{"field":"address.fullAddress"}`},
 		}},
-		{"a null in another spelling moves nothing", delivery + `,"Guest":{"firstName":"F"},"guest":null,"address":null}`, []menutest.Broken{
+		{"a null in another spelling does not change the path", delivery + `,"Guest":{"firstName":"F"},"guest":null,"address":null}`, []menutest.Broken{
 			{"/Guest/phone", violation.FieldRequired, `{"field":"guest.phone"}`},
 			{"/address/street", violation.FieldRequired, `{"field":"address.street"}`},
 			{"/address/cityName", violation.FieldRequired, `{"field":"address.cityName"}`},
 			{"/address/houseNumber", violation.FieldRequired, `{"field":"address.houseNumber"}`},
 			{"/address/fullAddress", violation.FieldRequired, `{"field":"address.fullAddress"}`},
 		}},
-		{"a guest of another kind is not missing", delivery + `,"guest":"me","address":[]}`, []menutest.Broken{
+		{"a guest of the wrong type is not missing", delivery + `,"guest":"me","address":[]}`, []menutest.Broken{
 			{"/guest", violation.TypeMismatch, `{"got":"string","want":"object"}`},
 			{"/address", violation.TypeMismatch, `{"got":"array","want":"object"}`},
 		}},
 		{"null guest", head + `,"Guest":null,"Address":null}`, nil},
-		{"values not listed (O5)", `{` + soup + `,"expeditionType":"drone","expectedAt":"2026-05-01T12:30:00Z","paymentTypeID":"Cash"}`, []menutest.Broken{
+		{"values that are not allowed (O5)", `{` + soup + `,"expeditionType":"drone","expectedAt":"2026-05-01T12:30:00Z","paymentTypeID":"Cash"}`, []menutest.Broken{
 			{"/expeditionType", violation.ValueNotAllowed, `{"allowed":["delivery","pickup"]}`},
 			{"/paymentTypeID", violation.ValueNotAllowed, `{"allowed":["cash","card","online"]}`},
 		}},
@@ -82,7 +82,7 @@ func TestFields(t *testing.T) {
 		}},
 		{"the route's restaurant", head + `,"restaurantId":"r-1"}`, nil},
 		{"numbers as strings (W12)", head + `,"persons":"2","changeFrom":"500.50","address":{"floor":"3","lat":"55.75","lon":"-37.6"}}`, nil},
-		{"an empty text is no number (W12)", head + `,"persons":"","address":{"floor":"","lat":" "}}`, nil},
+		{"an empty string counts as no number (W12)", head + `,"persons":"","address":{"floor":"","lat":" "}}`, nil},
 		{"kinds", head + `,"comment":1,"persons":2.5,"changeFrom":[],"guest":{"phone":79991234567},"address":{"floor":"2a","lat":"1,5","cityID":7,"street":null}}`, []menutest.Broken{
 			{"/comment", violation.TypeMismatch, `{"got":"number","want":"string"}`},
 			{"/persons", violation.TypeMismatch, `{"got":"number","want":"integer"}`},
@@ -91,19 +91,19 @@ func TestFields(t *testing.T) {
 			{"/address/floor", violation.TypeMismatch, `{"got":"string","want":"integer"}`},
 			{"/address/lat", violation.DecimalComma, `{}`},
 		}},
-		{"more persons than a number holds", head + `,"persons":3000000000}`, []menutest.Broken{
+		{"persons above the limit of an integer", head + `,"persons":3000000000}`, []menutest.Broken{
 			{"/persons", violation.LimitExceeded, `{"limit":2147483647}`},
 		}},
-		{"as many persons as a number holds", head + `,"persons":2147483647}`, nil},
-		{"no order at all", `[]`, []menutest.Broken{{"", violation.TypeMismatch, `{"got":"array","want":"object"}`}}},
+		{"persons at the limit of an integer", head + `,"persons":2147483647}`, nil},
+		{"not an object", `[]`, []menutest.Broken{{"", violation.TypeMismatch, `{"got":"array","want":"object"}`}}},
 		{"change below the total (O5)", head + `,"changeFrom":199.8}`, []menutest.Broken{
 			{"/changeFrom", violation.ChangeFrom, `{"total":199.9}`},
 		}},
-		{"change from the total", head + `,"changeFrom":199.9}`, nil},
+		{"change from exactly the total", head + `,"changeFrom":199.9}`, nil},
 		{"change without cash (O5)", `{"changeFrom":500,` + soup + `,"expeditionType":"pickup","expectedAt":"2026-05-01T12:30:00Z","paymentTypeID":"online"}`, []menutest.Broken{
 			{"/changeFrom", violation.ChangeFrom, `{"total":199.9}`},
 		}},
-		{"change without cash nor total", `{"changeFrom":500,"dishList":[7],"expeditionType":"pickup","expectedAt":"2026-05-01T12:30:00Z","paymentTypeID":"online"}`, []menutest.Broken{
+		{"change without cash and without a total", `{"changeFrom":500,"dishList":[7],"expeditionType":"pickup","expectedAt":"2026-05-01T12:30:00Z","paymentTypeID":"online"}`, []menutest.Broken{
 			{"/changeFrom", violation.ChangeFrom, `{"total":null}`},
 			{"/dishList/0", violation.TypeMismatch, `{"got":"number","want":"object"}`},
 		}},
@@ -163,7 +163,7 @@ func TestSoonest(t *testing.T) {
 		{"v1: now and the lead time, UTC", validate.New(validate.DefaultConfig(), menutest.Noon), true, body, `"expectedAt":"2026-05-01T13:00:00Z"`},
 		{"v1: at the restaurant's offset", validator, true, body, `"expectedAt":"2026-05-01T15:45:00+03:00"`},
 		{"v1: a given time wins", validator, true, strings.Replace(body, `"soonest"`, `"expectedAt":"2026-05-01T18:00:00Z","soonest"`, 1), `"expectedAt":"2026-05-01T18:00:00Z"`},
-		{"compatible API: passed on as it is", validator, false, body, `"soonest":true`},
+		{"compatible API: passed on unchanged", validator, false, body, `"soonest":true`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -175,7 +175,7 @@ func TestSoonest(t *testing.T) {
 			}
 			sent := string(got.Order)
 			if !strings.Contains(sent, tc.want) {
-				t.Errorf("sent %s; want it to hold %s", sent, tc.want)
+				t.Errorf("sent %s; want it to contain %s", sent, tc.want)
 			}
 			if strings.Contains(sent, "soonest") == tc.v1 || (!tc.v1 && strings.Contains(sent, "expectedAt")) {
 				t.Errorf("sent %s with v1=%v", sent, tc.v1)
@@ -184,7 +184,7 @@ func TestSoonest(t *testing.T) {
 	}
 }
 
-func TestSoonestOfAnotherKind(t *testing.T) {
+func TestSoonestOfTheWrongType(t *testing.T) {
 	t.Parallel()
 	body := `{` + soup + `,"expeditionType":"pickup","paymentTypeID":"cash","soonest":"yes"}`
 	want := []menutest.Broken{
@@ -197,11 +197,11 @@ func TestSoonestOfAnotherKind(t *testing.T) {
 	req := v1(t, body)
 	req.V1 = false
 	if diff := cmp.Diff(want[1:], brokenOf(t, check(t, validate.DefaultConfig(), req))); diff != "" {
-		t.Errorf("compatible API, where it is a field like any other (-want +got):\n%s", diff)
+		t.Errorf("compatible API, where soonest is an unknown field (-want +got):\n%s", diff)
 	}
 }
 
-func TestRequiredIsASetting(t *testing.T) {
+func TestRequiredFieldsSetting(t *testing.T) {
 	t.Parallel()
 	cfg := validate.DefaultConfig()
 	cfg.Required.Pickup = []string{"comment", "guest", "guest.email", "address", "address.floor", "persons"}
@@ -264,7 +264,7 @@ func TestResultJSON(t *testing.T) {
 func TestTimesAreStrict(t *testing.T) {
 	t.Parallel()
 	if got := validateBody(t, `{`+soup+`,"expeditionType":"pickup","expectedAt":"2026-05-02T18:30:00+23:59","paymentTypeID":"cash"}`); !got.Valid {
-		t.Errorf("the largest offset there is: %v, want nothing", brokenOf(t, got))
+		t.Errorf("the largest offset: %v, want no violation", brokenOf(t, got))
 	}
 	for _, at := range []string{
 		"2026-05-01T18:30:00,5+03:00", "2026-05-01T9:30:00-10:00", "2026-05-01T18:30:00+24:00", "2026-05-01T18:30:00+03:60",
@@ -281,9 +281,8 @@ func TestTimesAreStrict(t *testing.T) {
 	}
 }
 
-// TestPaymentTypesThatAreNotMandatory: policy O5 also applies if paymentTypeID is optional
-// (policy O1).
-func TestPaymentTypesThatAreNotMandatory(t *testing.T) {
+// Policy O5 also applies if paymentTypeID is optional (policy O1).
+func TestOptionalPaymentType(t *testing.T) {
 	t.Parallel()
 	cfg := validate.DefaultConfig()
 	cfg.Required.Pickup = []string{"expectedAt"}
@@ -292,12 +291,12 @@ func TestPaymentTypesThatAreNotMandatory(t *testing.T) {
 		name, body string
 		want       []menutest.Broken
 	}{
-		{"left out", head + `}`, nil},
+		{"missing", head + `}`, nil},
 		{"empty", head + `,"paymentTypeID":""}`, nil},
-		{"white space is none of the values", head + `,"paymentTypeID":" "}`, []menutest.Broken{
+		{"white space is not an allowed value", head + `,"paymentTypeID":" "}`, []menutest.Broken{
 			{"/paymentTypeID", violation.ValueNotAllowed, `{"allowed":["cash","card","online"]}`},
 		}},
-		{"change is given for cash alone", head + `,"changeFrom":1000}`, []menutest.Broken{
+		{"change only for cash", head + `,"changeFrom":1000}`, []menutest.Broken{
 			{"/changeFrom", violation.ChangeFrom, `{"total":199.9}`},
 		}},
 	} {

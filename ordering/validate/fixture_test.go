@@ -27,7 +27,7 @@ func v1(tb testing.TB, body string) validate.Request {
 	}
 }
 
-// validated is the result of Check, with the lines that only AppendResult returns.
+// validated is the result of Check with the lines that only AppendResult returns.
 type validated struct {
 	*validate.Result
 

@@ -13,8 +13,8 @@ import (
 	"larder/ordering/validate"
 )
 
-// FuzzValidate: no body causes a panic, every result is the same the second time and in
-// AppendResult, and every pointer of a violation is well formed.
+// FuzzValidate tests any body. It must not cause a panic. A second call and AppendResult must
+// have the same result. The pointers of violations must be well formed.
 func FuzzValidate(f *testing.F) {
 	for _, dishes := range []string{
 		`[{"ID":"pizza","quantity":"1","price":500,"ingredients":[{"ID":"i-small"},{"ID":"i-hot","quantity":9,"groupId":"g-x"}]}]`,
@@ -59,7 +59,7 @@ func FuzzValidate(f *testing.F) {
 		}
 		text, found := bytes.CutPrefix(written, []byte("before"))
 		if !found {
-			t.Fatalf("written over what was there: %s", written)
+			t.Fatalf("AppendResult changed the existing bytes: %s", written)
 		}
 		checkWritten(t, first, text)
 		checkWritten(t, again, text)

@@ -35,10 +35,10 @@ func TestGroups(t *testing.T) {
 		{"not in the menu (M6)", `[{"ID":"pizza","quantity":1,"ingredients":[{"ID":"i-small"},{"ID":"nope"}]}]`, []menutest.Broken{
 			{"/dishList/0/ingredients/1", violation.IngredientNotInMenu, `{"id":"nope"}`},
 		}},
-		{"of no group of the scheme (M6)", `[{"ID":"burger","quantity":1,"ingredients":[{"ID":"i-hot"},{"ID":"22"}]}]`, []menutest.Broken{
+		{"in no group of the scheme (M6)", `[{"ID":"burger","quantity":1,"ingredients":[{"ID":"i-hot"},{"ID":"22"}]}]`, []menutest.Broken{
 			{"/dishList/0/ingredients/1", violation.IngredientNotAllowed, `{"dish":"burger","id":"i-large"}`},
 		}},
-		{"the dish's own id, by whichever it was ordered", `[{"ID":"1006","quantity":1,"ingredients":[{"ID":"i-hot"},{"ID":"22"}]}]`, []menutest.Broken{
+		{"the dish's id in the menu, although it was ordered by externalId", `[{"ID":"1006","quantity":1,"ingredients":[{"ID":"i-hot"},{"ID":"22"}]}]`, []menutest.Broken{
 			{"/dishList/0/ingredients/1", violation.IngredientNotAllowed, `{"dish":"burger","id":"i-large"}`},
 		}},
 		{"a dish without scheme (M6)", `[{"ID":"soup","quantity":1,"ingredients":[{"ID":"i-hot"},{"ID":"i-mild"}]}]`, []menutest.Broken{
@@ -57,20 +57,20 @@ func TestGroups(t *testing.T) {
 			{list, violation.GroupMin, `{"count":0,"group":"g-size","max":1,"min":1,"name":"Size"}`},
 			{"/dishList/0/ingredients/0/quantity", violation.QuantityNotPositive, `{"quantity":0}`},
 		}},
-		{"a quantity that cannot be read leaves the groups unchecked (M7)", `[{"ID":"pizza","quantity":1,"ingredients":[{"ID":"i-small","quantity":0.5}]},{"ID":"burger","quantity":1,"ingredients":[{"ID":"i-hot","quantity":"1,0"},{"ID":"i-mild","quantity":{}}]}]`, []menutest.Broken{
+		{"the groups are not checked if a quantity is invalid (M7)", `[{"ID":"pizza","quantity":1,"ingredients":[{"ID":"i-small","quantity":0.5}]},{"ID":"burger","quantity":1,"ingredients":[{"ID":"i-hot","quantity":"1,0"},{"ID":"i-mild","quantity":{}}]}]`, []menutest.Broken{
 			{"/dishList/0/ingredients/0/quantity", violation.QuantityNotWhole, `{"quantity":0.5}`},
 			{"/dishList/1/ingredients/0/quantity", violation.DecimalComma, `{}`},
 			{"/dishList/1/ingredients/1/quantity", violation.TypeMismatch, `{"got":"object","want":"number"}`},
 		}},
-		{"more of an ingredient than larder counts (W15)", `[{"ID":"combo","quantity":1,"ingredients":[{"ID":"i-rice"},{"ID":"i-cola","quantity":1000001}]}]`, []menutest.Broken{
+		{"an ingredient above the limit (W15)", `[{"ID":"combo","quantity":1,"ingredients":[{"ID":"i-rice"},{"ID":"i-cola","quantity":1000001}]}]`, []menutest.Broken{
 			{"/dishList/0/ingredients/1/quantity", violation.LimitExceeded, `{"limit":1000000}`},
 		}},
-		{"as much as larder counts (W15)", `[{"ID":"combo","quantity":1,"ingredients":[{"ID":"i-rice"},{"ID":"i-cola","quantity":1000000}]}]`, nil},
-		{"ingredients of another kind", `[{"ID":"pizza","quantity":1,"ingredients":"none"},{"ID":"pizza","quantity":1,"ingredients":[1]}]`, []menutest.Broken{
+		{"an ingredient at the limit (W15)", `[{"ID":"combo","quantity":1,"ingredients":[{"ID":"i-rice"},{"ID":"i-cola","quantity":1000000}]}]`, nil},
+		{"ingredients of the wrong type", `[{"ID":"pizza","quantity":1,"ingredients":"none"},{"ID":"pizza","quantity":1,"ingredients":[1]}]`, []menutest.Broken{
 			{"/dishList/0/ingredients", violation.TypeMismatch, `{"got":"string","want":"array"}`},
 			{"/dishList/1/ingredients/0", violation.TypeMismatch, `{"got":"number","want":"object"}`},
 		}},
-		{"of an unknown dish only the menu is asked", `[{"ID":"nope","quantity":1,"ingredients":[{"ID":"i-hot","quantity":9},{"ID":"zip"}]}]`, []menutest.Broken{
+		{"the ingredients of an unknown dish are only looked up in the menu", `[{"ID":"nope","quantity":1,"ingredients":[{"ID":"i-hot","quantity":9},{"ID":"zip"}]}]`, []menutest.Broken{
 			{"/dishList/0", violation.DishNotInMenu, `{"id":"nope"}`},
 			{"/dishList/0/ingredients/1", violation.IngredientNotInMenu, `{"id":"zip"}`},
 		}},
@@ -85,12 +85,12 @@ func TestIngredientsOfSeveralGroups(t *testing.T) {
 	}
 	runDishes(t, []dishCase{
 		{"one of each", dish(`{"ID":"i-b"},{"ID":"i-c"}`), nil},
-		{"not a greedy guess (M4)", dish(`{"ID":"i-a"},{"ID":"i-b","quantity":2}`), nil},
+		{"not the greedy assignment (M4)", dish(`{"ID":"i-a"},{"ID":"i-b","quantity":2}`), nil},
 		{"split between both", dish(`{"ID":"i-b","quantity":3}`), nil},
-		{"too few: the later group lacks", dish(`{"ID":"i-b"}`), []menutest.Broken{
+		{"too few: the later group is below its minimum", dish(`{"ID":"i-b"}`), []menutest.Broken{
 			{list, violation.GroupMin, `{"count":0,"group":"g-two","max":2,"min":1,"name":"Two"}`},
 		}},
-		{"too many: the later group overflows", dish(`{"ID":"i-b","quantity":5}`), []menutest.Broken{
+		{"too many: the later group is above its maximum", dish(`{"ID":"i-b","quantity":5}`), []menutest.Broken{
 			{list, violation.GroupMax, `{"count":4,"group":"g-two","max":2,"min":1,"name":"Two"}`},
 		}},
 		{"pinned (M4)", dish(`{"ID":"i-b","groupId":"g-one"},{"ID":"i-b","groupId":"g-two","quantity":2}`), nil},
@@ -116,38 +116,38 @@ func TestNesting(t *testing.T) {
 	runDishes(t, []dishCase{
 		{"nested (M5)", dish(`{"ID":"i-burger","ingredients":[{"ID":"i-hot"}]}`), nil},
 		{"flat (M5)", dish(`{"ID":"i-burger"},{"ID":"i-hot"}`), nil},
-		{"an empty list within counts as none (W12)", dish(`{"ID":"i-burger","ingredients":[]},{"ID":"i-hot","ingredients":null}`), nil},
+		{"an empty nested list counts as none (W12)", dish(`{"ID":"i-burger","ingredients":[]},{"ID":"i-hot","ingredients":null}`), nil},
 		{"nested quantities are for one unit of the parent", dish(`{"ID":"i-burger","quantity":2,"ingredients":[{"ID":"i-hot","quantity":3}]}`), []menutest.Broken{
 			{list + "/1/ingredients", violation.GroupMax, `{"count":3,"group":"g-sauce","max":2,"min":1,"name":"Sauce"}`},
 		}},
-		{"flat limits are times the quantity", dish(`{"ID":"i-burger","quantity":2},{"ID":"i-hot","quantity":4}`), nil},
-		{"flat below the multiplied min", dish(`{"ID":"i-burger","quantity":2},{"ID":"i-hot"}`), []menutest.Broken{
+		{"flat limits are multiplied by the quantity", dish(`{"ID":"i-burger","quantity":2},{"ID":"i-hot","quantity":4}`), nil},
+		{"flat, below the multiplied minimum", dish(`{"ID":"i-burger","quantity":2},{"ID":"i-hot"}`), []menutest.Broken{
 			{list, violation.GroupMin, `{"count":1,"group":"g-sauce","max":4,"min":2,"name":"Sauce"}`},
 		}},
-		{"a group within counts only when its owner is chosen", dish(`{"ID":"i-rice"},{"ID":"i-hot"}`), []menutest.Broken{
+		{"a nested group counts only if its ingredient is chosen", dish(`{"ID":"i-rice"},{"ID":"i-hot"}`), []menutest.Broken{
 			{list + "/2", violation.IngredientNotAllowed, `{"dish":"combo","id":"i-hot"}`},
 		}},
-		{"two lines of one part, each with its own", dish(`{"ID":"i-burger","ingredients":[{"ID":"i-hot"}]},{"ID":"i-burger","ingredients":[{"ID":"i-mild"}]}`), nil},
+		{"two lines of one ingredient, each with its own ingredients", dish(`{"ID":"i-burger","ingredients":[{"ID":"i-hot"}]},{"ID":"i-burger","ingredients":[{"ID":"i-mild"}]}`), nil},
 		{"one line nested, one flat", dish(`{"ID":"i-burger","ingredients":[{"ID":"i-hot"}]},{"ID":"i-burger"},{"ID":"i-mild","quantity":2}`), nil},
-		{"a part lacks its own", dish(`{"ID":"i-burger","ingredients":[{"ID":"i-hot"}]},{"ID":"i-burger"}`), []menutest.Broken{
+		{"one of two lines without its own ingredients", dish(`{"ID":"i-burger","ingredients":[{"ID":"i-hot"}]},{"ID":"i-burger"}`), []menutest.Broken{
 			{list, violation.GroupMin, `{"count":0,"group":"g-sauce","max":2,"min":1,"name":"Sauce"}`},
 		}},
-		{"an ingredient that takes none", dish(`{"ID":"i-rice","ingredients":[{"ID":"i-hot"}]}`), []menutest.Broken{
+		{"an ingredient without modifiers", dish(`{"ID":"i-rice","ingredients":[{"ID":"i-hot"}]}`), []menutest.Broken{
 			{list + "/1/ingredients", violation.DishTakesNoIngredients, `{}`},
 		}},
-		{"the ingredient's quantity cannot be read", dish(`{"ID":"i-burger","quantity":1.5},{"ID":"i-hot","quantity":9}`), []menutest.Broken{
+		{"the ingredient's quantity is invalid", dish(`{"ID":"i-burger","quantity":1.5},{"ID":"i-hot","quantity":9}`), []menutest.Broken{
 			{list + "/1/quantity", violation.QuantityNotWhole, `{"quantity":1.5}`},
 		}},
-		{"multiplied beyond what larder counts", dish(`{"ID":"i-burger","quantity":2000,"ingredients":[{"ID":"i-hot","quantity":2},{"ID":"nope","quantity":1000}]}`), []menutest.Broken{
+		{"multiplied above the limit", dish(`{"ID":"i-burger","quantity":2000,"ingredients":[{"ID":"i-hot","quantity":2},{"ID":"nope","quantity":1000}]}`), []menutest.Broken{
 			{list, violation.GroupMax, `{"count":2000,"group":"g-main","max":2,"min":1,"name":"Main"}`},
 			{list + "/1/ingredients/1", violation.IngredientNotInMenu, `{"id":"nope"}`},
 			{list + "/1/ingredients/1/quantity", violation.LimitExceeded, `{"limit":1000000}`},
 		}},
-		{"multiplied to just what larder counts, and beyond without a quantity of its own", dish(`{"ID":"i-burger","quantity":1000000,"ingredients":[{"ID":"i-hot"}]}`), []menutest.Broken{
+		{"multiplied to the limit, and above it without its own quantity", dish(`{"ID":"i-burger","quantity":1000000,"ingredients":[{"ID":"i-hot"}]}`), []menutest.Broken{
 			{list, violation.GroupMax, `{"count":1000000,"group":"g-main","max":2,"min":1,"name":"Main"}`},
 		}},
-		{"a cycle of schemes is cut where it closes", `[{"ID":"ring","quantity":1,"ingredients":[{"ID":"i-ring"}]}]`, nil},
-		{"beyond the cut nothing is taken", `[{"ID":"ring","quantity":1,"ingredients":[{"ID":"i-ring","ingredients":[{"ID":"i-ring"}]}]}]`, []menutest.Broken{
+		{"a cycle of schemes ends where it repeats", `[{"ID":"ring","quantity":1,"ingredients":[{"ID":"i-ring"}]}]`, nil},
+		{"no ingredients below the end of a cycle", `[{"ID":"ring","quantity":1,"ingredients":[{"ID":"i-ring","ingredients":[{"ID":"i-ring"}]}]}]`, []menutest.Broken{
 			{list + "/0/ingredients", violation.DishTakesNoIngredients, `{}`},
 		}},
 		{"too deep", `[{"ID":"ring","quantity":1,"ingredients":[` + strings.Repeat(`{"ID":"i-ring","ingredients":[`, 6) + `{"ID":"i-ring"}` + strings.Repeat(`]}`, 6) + `]}]`, []menutest.Broken{
@@ -170,12 +170,11 @@ func TestDepthLimit(t *testing.T) {
 	want := []menutest.Broken{{"/dishList/0/ingredients/1", violation.TooDeep, `{}`}}
 	got := brokenOf(t, check(t, validate.DefaultConfig(), req))
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("a part whose own groups lie beyond the depth limit (-want +got):\n%s", diff)
+		t.Errorf("an ingredient whose groups are below the depth limit (-want +got):\n%s", diff)
 	}
 }
 
-// TestAtTheDepthLimit: an ingredient at the depth limit accepts the members of its own
-// groups.
+// An ingredient at the depth limit accepts the members of its own groups.
 func TestAtTheDepthLimit(t *testing.T) {
 	t.Parallel()
 	settings := menu.DefaultSettings()
@@ -191,9 +190,8 @@ func TestAtTheDepthLimit(t *testing.T) {
 	}
 }
 
-// TestPartOfNoMinimumBeyondTheDepth: groups beyond the depth limit cause a violation only
-// if they have a minimum.
-func TestPartOfNoMinimumBeyondTheDepth(t *testing.T) {
+// Groups below the depth limit cause a violation only if they have a minimum.
+func TestGroupsBelowTheDepthLimitWithoutAMinimum(t *testing.T) {
 	t.Parallel()
 	settings := menu.DefaultSettings()
 	settings.MaxDepth = 1
@@ -201,7 +199,7 @@ func TestPartOfNoMinimumBeyondTheDepth(t *testing.T) {
 	req.Catalogue = menutest.Compile(t, strings.Replace(menutest.Card, `{"id":"s-main","ingredientsGroups":[{"id":"g-sauce","minCount":1,`,
 		`{"id":"s-main","ingredientsGroups":[{"id":"g-sauce","minCount":0,`, 1), settings)
 	if got := brokenOf(t, check(t, validate.DefaultConfig(), req)); len(got) != 0 {
-		t.Errorf("a part that may do without its own groups: %v, want nothing", got)
+		t.Errorf("an ingredient whose groups have no minimum: %v, want no violation", got)
 	}
 }
 
@@ -229,9 +227,9 @@ func TestLimits(t *testing.T) {
 	})
 }
 
-// TestLookingForGroupsIsBounded tests policy H1, also for ingredients that could be counted
+// TestGroupLookupsAreBounded tests policy H1, also for ingredients that could be counted
 // without a search.
-func TestLookingForGroupsIsBounded(t *testing.T) {
+func TestGroupLookupsAreBounded(t *testing.T) {
 	t.Parallel()
 	const many = 300
 	list := func(n int, format string) string {
@@ -249,6 +247,6 @@ func TestLookingForGroupsIsBounded(t *testing.T) {
 		menu.DefaultSettings())
 	got := check(t, validate.DefaultConfig(), req)
 	if len(got.Violations) == 0 || got.Violations[0].Code != violation.LimitExceeded {
-		t.Errorf("6,000,000 look-ups gave %d violations, want limit_exceeded", len(got.Violations))
+		t.Errorf("6,000,000 look-ups: %d violations, want limit_exceeded", len(got.Violations))
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestGroupSlotCosts tests how a count relates to the limits of a group, and how far a
-// shift may go at the same cost.
+// TestGroupSlotCosts tests the distance of a count from the limits of a group, and the
+// largest shift at the same cost.
 func TestGroupSlotCosts(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -21,11 +21,11 @@ func TestGroupSlotCosts(t *testing.T) {
 		{"within", 2, 4, 3, 0, 0, 0, 1, 1},
 		{"at the minimum", 2, 4, 2, 0, 1, 0, 2, 2},
 		{"below the minimum", 2, 4, 1, 1, 1, -1, 1, 1},
-		{"none of it", 3, 4, 0, 3, 1, -1, 0, 3},
+		{"nothing chosen", 3, 4, 0, 3, 1, -1, 0, 3},
 		{"at both", 2, 2, 2, 0, 1, 1, 2, math.MaxInt64},
 		{"no maximum, many", 1, noMaximum, 9, 0, 0, 0, 8, math.MaxInt64},
-		{"no maximum, none", 1, noMaximum, 0, 1, 1, -1, 0, 1},
-		{"none allowed", 0, 0, 2, 2, -1, 1, 2, math.MaxInt64},
+		{"no maximum, nothing chosen", 1, noMaximum, 0, 1, 1, -1, 0, 1},
+		{"nothing allowed", 0, 0, 2, 2, -1, 1, 2, math.MaxInt64},
 	} {
 		d := groupSlot{min: tc.min, max: tc.max, count: tc.count}
 		if d.distance() != tc.off || d.costOfRemove() != tc.leaving || d.costOfAdd() != tc.entering || d.removable() != tc.fall ||
@@ -36,7 +36,7 @@ func TestGroupSlotCosts(t *testing.T) {
 	}
 }
 
-// TestGain: a gain of two units is more than one, and one unit is more than an improved
+// A gain of two units is more than a gain of one. A gain of one unit is more than a better
 // order.
 func TestGain(t *testing.T) {
 	t.Parallel()
@@ -48,12 +48,12 @@ func TestGain(t *testing.T) {
 		want     int64
 	}{
 		{"from excess to missing", over, under, 4},
-		{"from excess to room", over, room, 2},
-		{"from room to missing", room, under, 2},
+		{"from excess to free capacity", over, room, 2},
+		{"from free capacity to missing", room, under, 2},
 		{"from excess to excess, an earlier one nearer", over, full, 1},
 		{"from missing to missing, a later one nearer", under, under, 0},
-		{"from room to room", room, room, 0},
-		{"from what is right to excess", full, over, 0},
+		{"from free capacity to free capacity", room, room, 0},
+		{"from the maximum to excess", full, over, 0},
 	} {
 		f := assigner{slots: []groupSlot{tc.from, tc.to}}
 		if got := f.gain(0, 1); got != tc.want {
@@ -65,7 +65,7 @@ func TestGain(t *testing.T) {
 		t.Errorf("from missing to missing, an earlier one nearer: gain %d, want 1", got)
 	}
 	if f = (assigner{slots: []groupSlot{full, over}}); f.gain(1, 0) != 0 {
-		t.Error("from excess to excess, a later one nearer, is a gain")
+		t.Error("from excess to excess, a later one nearer: a gain, want none")
 	}
 }
 
@@ -81,11 +81,11 @@ func TestFirstCount(t *testing.T) {
 		want     [3]int64
 	}{
 		{"missing first", []groupSlot{{min: 0, max: 5}, {min: 2, max: 5}, {min: 1, max: 5}}, []selection{{4, any3}}, [3]int64{1, 2, 1}},
-		{"then room", []groupSlot{{min: 0, max: 1}, {min: 1, max: 3}, {min: 0, max: 9}}, []selection{{5, any3}}, [3]int64{1, 3, 1}},
-		{"no maximum has room for all", []groupSlot{{min: 0, max: 1}, {min: 0, max: noMaximum}, {min: 0, max: 9}}, []selection{{5, any3}}, [3]int64{1, 4, 0}},
-		{"too much at the first", []groupSlot{{min: 0, max: 1}, {min: 0, max: 1}, {min: 0, max: 1}}, []selection{{5, any3}}, [3]int64{3, 1, 1}},
-		{"the least choice goes first", []groupSlot{{min: 0, max: 1}, {min: 0, max: 1}, {min: 0, max: 1}}, []selection{{2, any3}, {1, []int32{0, 1}}}, [3]int64{1, 1, 1}},
-		{"what others gave counts", []groupSlot{{min: 2, max: 2}, {min: 2, max: 2}, {min: 0, max: 0}}, []selection{{2, any3}, {2, any3}}, [3]int64{2, 2, 0}},
+		{"then free capacity", []groupSlot{{min: 0, max: 1}, {min: 1, max: 3}, {min: 0, max: 9}}, []selection{{5, any3}}, [3]int64{1, 3, 1}},
+		{"a group without a maximum takes the rest", []groupSlot{{min: 0, max: 1}, {min: 0, max: noMaximum}, {min: 0, max: 9}}, []selection{{5, any3}}, [3]int64{1, 4, 0}},
+		{"excess at the first group", []groupSlot{{min: 0, max: 1}, {min: 0, max: 1}, {min: 0, max: 1}}, []selection{{5, any3}}, [3]int64{3, 1, 1}},
+		{"the selection with the fewest groups is first", []groupSlot{{min: 0, max: 1}, {min: 0, max: 1}, {min: 0, max: 1}}, []selection{{2, any3}, {1, []int32{0, 1}}}, [3]int64{1, 1, 1}},
+		{"earlier selections count", []groupSlot{{min: 2, max: 2}, {min: 2, max: 2}, {min: 0, max: 0}}, []selection{{2, any3}, {2, any3}}, [3]int64{2, 2, 0}},
 	} {
 		f := new(assigner)
 		f.start(tc.demands, tc.supplies, assignmentWork)
@@ -99,9 +99,8 @@ func TestFirstCount(t *testing.T) {
 	}
 }
 
-// TestShiftWhereEveryLimitIsMissed: the search also starts if the initial assignment leaves
-// every group outside its limits.
-func TestShiftWhereEveryLimitIsMissed(t *testing.T) {
+// The search also starts if the initial assignment leaves every group outside its limits.
+func TestShiftFromAllLimitsUnmet(t *testing.T) {
 	t.Parallel()
 	slots := []groupSlot{{min: 0, max: 1}, {min: 2, max: 2}}
 	selections := []selection{{units: 3, eligible: []int32{0, 1}}}

@@ -36,11 +36,11 @@ func TestFirstViolations(t *testing.T) {
 		first      string
 		last       string
 	}{
-		{"200 and no more", menutest.Order(repeated(200, unknown)), 200, false, 200, "/dishList/0", "/dishList/199"},
-		{"one field more", strings.Replace(menutest.Order(repeated(200, unknown)), `"cash"`, `"barter"`, 1), 200, true, 200, "/dishList/0", "/dishList/199"},
+		{"exactly 200", menutest.Order(repeated(200, unknown)), 200, false, 200, "/dishList/0", "/dishList/199"},
+		{"one more in a field", strings.Replace(menutest.Order(repeated(200, unknown)), `"cash"`, `"barter"`, 1), 200, true, 200, "/dishList/0", "/dishList/199"},
 		{"an earlier field", `{"comment":7,` + menutest.Order(repeated(200, unknown))[1:], 200, true, 200, "/comment", "/dishList/198"},
-		{"10,000 of the menu's rules", menutest.Order(repeated(200, fifty)), 200, true, 4, "/dishList/0/ingredients", "/dishList/3/ingredients/45"},
-		{"20,000 of the body's form", menutest.Order(repeated(200, mistyped)), 200, true, 200, "/dishList/0/ingredients/0", "/dishList/1/ingredients/99"},
+		{"10,000 violations of the menu's rules", menutest.Order(repeated(200, fifty)), 200, true, 4, "/dishList/0/ingredients", "/dishList/3/ingredients/45"},
+		{"20,000 values of the wrong type", menutest.Order(repeated(200, mistyped)), 200, true, 200, "/dishList/0/ingredients/0", "/dishList/1/ingredients/99"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -52,7 +52,7 @@ func TestFirstViolations(t *testing.T) {
 				t.Errorf("from %s to %s, want from %s to %s", first, last, c.first, c.last)
 			}
 			if text := fmt.Sprintf(`"more":%v`, c.more); c.more != strings.Contains(string(v.JSON), text) {
-				t.Errorf("the JSON has not %s", text)
+				t.Errorf("the JSON does not contain %s", text)
 			}
 			brokenOf(t, v) // each has its message
 		})

@@ -57,8 +57,8 @@ func TestLimitsInRussian(t *testing.T) {
 		"dishes":         {menutest.Order(`[` + dishes[:len(dishes)-1] + `]`), "Блюд в заказе: не больше 200"},
 		"ingredients":    {menutest.Order(`[{"ID":"pizza","quantity":1,"ingredients":[` + sauces[:len(sauces)-1] + `]}]`), "Ингредиентов в блюде: не больше 100"},
 		"digits":         {menutest.Order(`[{"ID":"soup","quantity":1,"price":` + strings.Repeat("1", 50) + `}]`), "Цифр в числе: не больше 40"},
-		"units by name":  {menutest.Order(`[{"ID":"pizza","quantity":1,"ingredients":[{"ID":"i-hot","quantity":1000001}]}]`), "Hot: не больше 1000000"},
-		"nobody's units": {menutest.Order(`[{"ID":"pizza","quantity":1,"ingredients":[{"ID":"i-none","quantity":1000001}]}]`), "Количество: не больше 1000000"},
+		"with a name":    {menutest.Order(`[{"ID":"pizza","quantity":1,"ingredients":[{"ID":"i-hot","quantity":1000001}]}]`), "Hot: не больше 1000000"},
+		"without a name": {menutest.Order(`[{"ID":"pizza","quantity":1,"ingredients":[{"ID":"i-none","quantity":1000001}]}]`), "Количество: не больше 1000000"},
 	} {
 		request := v1(t, test.body)
 		request.Language = violation.Russian

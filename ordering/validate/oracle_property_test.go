@@ -59,13 +59,13 @@ func TestGroupsAgreeWithTheOracle(t *testing.T) {
 		}
 	})
 	if right == 0 || wrong == 0 {
-		t.Errorf("%d orders right, %d wrong: the property held of nothing", right, wrong)
+		t.Errorf("%d valid orders, %d invalid: nothing was tested", right, wrong)
 	}
-	t.Logf("%d orders right, %d wrong", right, wrong)
+	t.Logf("%d valid orders, %d invalid", right, wrong)
 }
 
-// drawOracleMenu draws a menu with ingredients a to f. a may have the scheme s1, b the
-// scheme s2; s1 may offer b, s2 offers neither, so that there are no cycles.
+// drawOracleMenu draws a menu with ingredients a to f. a may have the scheme s1, and b the
+// scheme s2. s1 may contain b, and s2 contains neither, so that there are no cycles.
 func drawOracleMenu(t *rapid.T) *oracleMenu {
 	m := &oracleMenu{schemes: map[string][]menutest.DraftLimit{}, groups: map[string][]string{}, parts: map[string]string{}}
 	offered := map[string]string{"s0": "abcdef", "s1": "bcdef", "s2": "cdef"}
@@ -87,10 +87,10 @@ func drawOracleMenu(t *rapid.T) *oracleMenu {
 	if rapid.Bool().Draw(t, "the same group in two schemes") {
 		m.schemes["s1"] = append(m.schemes["s1"], menutest.DraftLimit{ID: "s2x", Min: rapid.IntRange(0, 1).Draw(t, "min"), Max: 2})
 	}
-	if rapid.IntRange(0, 3).Draw(t, "a is a part") > 0 {
+	if rapid.IntRange(0, 3).Draw(t, "a has a scheme") > 0 {
 		m.parts["a"] = "s1"
 	}
-	if rapid.IntRange(0, 3).Draw(t, "b is a part") > 0 {
+	if rapid.IntRange(0, 3).Draw(t, "b has a scheme") > 0 {
 		m.parts["b"] = "s2"
 	}
 	return m

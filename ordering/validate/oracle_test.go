@@ -111,8 +111,9 @@ func (m *oracleMenu) checkGroups(path, scheme string, lines []oracleLine, flat f
 	return found
 }
 
-// open returns the groups that apply: those of the scheme, and once for each chosen
-// ingredient in such a group those of its own scheme, times its quantity (policy M5).
+// open returns the groups that apply. These are the groups of the scheme. Each chosen
+// ingredient in such a group adds the groups of its own scheme, multiplied by its quantity
+// (policy M5).
 func (m *oracleMenu) open(scheme string, lines []oracleLine, flat func(i int) bool) (open []openGroup, reached []bool) {
 	reached = make([]bool, len(lines))
 	unfolded := map[string]bool{}
@@ -165,8 +166,8 @@ type oracleSelection struct {
 	may   []int
 }
 
-// bestOf tries every assignment. The minimal sum of missing and excess units wins, and
-// among equals the one that is nearer at the first groups (policy M4).
+// bestOf tries every assignment and returns the one with the minimal sum of missing and
+// excess units. Among equal ones, the one that is nearer at the first groups wins (policy M4).
 func bestOf(open []openGroup, selections []oracleSelection) (best []openGroup) {
 	try := slices.Clone(open)
 	var place func(s, k, left int)

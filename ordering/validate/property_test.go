@@ -14,8 +14,8 @@ import (
 	"larder/ordering/validate"
 )
 
-// refusal returns the reasons why the sandbox refused an order; empty if it accepted the
-// order.
+// refusal returns the reasons of the sandbox for refusing an order. It is empty if the
+// sandbox accepted the order.
 func refusal(err error) string {
 	if answer, ok := errors.AsType[*upstream.Error](err); ok {
 		return answer.Error() + " " + string(answer.Body)
@@ -26,8 +26,8 @@ func refusal(err error) string {
 	return ""
 }
 
-// TestAgreesWithTheSandbox: for orders in the service's own form, larder and the sandbox
-// reject the same ones.
+// Larder and the sandbox reject the same orders, if the orders are in the service's own
+// format.
 func TestAgreesWithTheSandbox(t *testing.T) {
 	t.Parallel()
 	box, client := menutest.Sandbox(t)
@@ -75,6 +75,6 @@ func TestAgreesWithTheSandbox(t *testing.T) {
 		}
 	})
 	if taken == 0 || refused == 0 {
-		t.Errorf("%d orders taken, %d refused: the property held of nothing", taken, refused)
+		t.Errorf("%d orders accepted, %d refused: nothing was tested", taken, refused)
 	}
 }

@@ -61,10 +61,10 @@ func TestTexts(t *testing.T) {
 		"lines and tabs in a comment":      {"comment", "first\r\nsecond\tthird", nil},
 		"text from right to left, and ZWJ": {"comment", "\u200fمرحبا \u202eabc\u202c \U0001F468\u200d\U0001F373", nil},
 		"a phone number of four digits":    {"guest.phone", "+1 23-4", []menutest.Broken{{"/guest/phone", violation.PhoneInvalid, `{"digits":5}`}}},
-		"of five":                          {"guest.phone", "12345", nil},
-		"of Arabic digits":                 {"guest.phone", "١٢٣٤٥", nil},
-		"of none":                          {"guest.phone", "call me", []menutest.Broken{{"/guest/phone", violation.PhoneInvalid, `{"digits":5}`}}},
-		"no number where one is mandatory": {"guest.phone", " ", []menutest.Broken{{"/guest/phone", violation.FieldRequired, `{"field":"guest.phone"}`}}},
+		"a phone number of five digits":    {"guest.phone", "12345", nil},
+		"a phone number in Arabic digits":  {"guest.phone", "١٢٣٤٥", nil},
+		"a phone number without digits":    {"guest.phone", "call me", []menutest.Broken{{"/guest/phone", violation.PhoneInvalid, `{"digits":5}`}}},
+		"a required phone number is blank": {"guest.phone", " ", []menutest.Broken{{"/guest/phone", violation.FieldRequired, `{"field":"guest.phone"}`}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -87,7 +87,7 @@ func TestMaxQuantity(t *testing.T) {
 	for _, c := range []struct {
 		quantity string
 		cfg      validate.Config
-		limit    int // 0: taken
+		limit    int // 0: accepted
 	}{
 		{"999", validate.DefaultConfig(), 0},
 		{"1000", validate.DefaultConfig(), 999},

@@ -10,7 +10,7 @@ import (
 	"larder/ordering/validate"
 )
 
-func TestWhatIsSent(t *testing.T) {
+func TestSentOrders(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		name, body string
@@ -19,7 +19,7 @@ func TestWhatIsSent(t *testing.T) {
 		want       string
 	}{
 		{
-			"the document's fields, the catalogue's dishes (P3, O2)",
+			"the interface's fields with the catalogue's dishes (P3, O2)",
 			`{"zip":{"n":1E2},"comment":"ring \u0022twice\u0022","persons":"2","dishList":[{"ID":"pizza","name":"my","price":"500.0","quantity":"2","x":1,"measure":null,
 			  "ingredients":[{"ID":"i-small","groupId":"g-size","y":2},{"ID":"i-hot","price":25.00,"quantity":1e0},{"ID":"i-hot"}]},{"ID":"bare","quantity":3}],
 			  "expeditionType":"pickup","expectedAt":"2026-05-01T15:30:00+03:00","paymentTypeID":"cash","changeFrom":1.5e3,
@@ -42,14 +42,14 @@ func TestWhatIsSent(t *testing.T) {
 				`"guest":{"phone":"12345","vip":true},"address":{"zone":"A"},"zip":{"n":100}}`,
 		},
 		{
-			"the compatible API keeps the client's restaurant, the connection's spelling",
+			"the compatible API keeps the client's restaurant, in the connection's spelling",
 			`{` + soup + `,"restaurantID":7,"expeditionType":"pickup","expectedAt":"2026-05-01T15:30:00Z","paymentTypeID":"cash"}`,
 			false, upstream.FieldCaseCamel,
 			`{"restaurantId":7,"dishList":[{"id":"1002","name":"Soup","price":199.9,"measure":{"value":1,"unit":"pcs"},"quantity":1,"ingredients":[]}],` +
 				`"expeditionType":"pickup","expectedAt":"2026-05-01T15:30:00Z","paymentTypeId":"cash"}`,
 		},
 		{
-			"the compatible API keeps unknown fields of dishes and ingredients, nested ones too, and none that it knows twice (W8, P3)",
+			"the compatible API keeps unknown fields of dishes and ingredients, also of nested ones, and sends known fields once (W8, P3)",
 			`{"restaurantId":"r-x","dishList":[{"Id":"combo","external_id":"9","NAME":"my","price":"400.00","measure":{"value":9,"unit":"l"},"quantity":1,"gift":{"a":[1e1, "\u00e9"]},"groupId":null,
 			  "ingredients":[{"y":2,"ID":"i-burger","group_id":"g-main","Price":50,"y":3,"Ingredients":[{"ID":"i-hot","note":"x\/y"}]},{"ID":"i-cola","measure":null,"name":1,"externalId":null,"cold":true}]}],
 			  "expeditionType":"pickup","expectedAt":"2026-05-01T15:30:00Z","paymentTypeID":"cash"}`,
@@ -60,7 +60,7 @@ func TestWhatIsSent(t *testing.T) {
 				`"expeditionType":"pickup","expectedAt":"2026-05-01T15:30:00Z","paymentTypeID":"cash"}`,
 		},
 		{
-			"a whole product echoed inside a dish passes on (W12), its measure the catalogue's (P3), a numeric restaurantID as a number",
+			"a complete product inside a dish is passed on (W12), with the catalogue's measure (P3) and a numeric restaurantID as a number",
 			`{"restaurantID":1E2,"dishList":[{"id":null,"externalId":1002,"categoryId":"c","name":"Soup!","price":199.90,"schemeId":null,"description":"d","imageUrls":[ "u" ],` +
 				`"measure":{"value":5,"unit":"kg"},"isContainInStopList":[],"calories":1.50,"quantity":"1","ingredients":[]}],` +
 				`"expeditionType":"pickup","expectedAt":"2026-05-01T15:30:00Z","paymentTypeID":"cash"}`,
@@ -70,7 +70,7 @@ func TestWhatIsSent(t *testing.T) {
 				`"expeditionType":"pickup","expectedAt":"2026-05-01T15:30:00Z","paymentTypeId":"cash"}`,
 		},
 		{
-			"the v1 API drops them, and sends the route's restaurant",
+			"the v1 API drops unknown fields, and sends the route's restaurant",
 			`{"restaurantID":"r-1","dishList":[{"id":"soup","categoryId":"c","quantity":1,"ingredients":null,"gift":true}],` +
 				`"expeditionType":"pickup","expectedAt":"2026-05-01T15:30:00Z","paymentTypeID":"cash"}`,
 			true, upstream.FieldCaseDocument,
@@ -78,7 +78,7 @@ func TestWhatIsSent(t *testing.T) {
 				`"expeditionType":"pickup","expectedAt":"2026-05-01T15:30:00Z","paymentTypeID":"cash"}`,
 		},
 		{
-			"soonest passes on as it is on the compatible API, where nothing needs a restaurant (O1a, O4)",
+			"soonest is passed on unchanged on the compatible API, which requires no restaurant (O1a, O4)",
 			`{"soonest":true,"dishList":[{"ID":"soup","quantity":1}],"expeditionType":"delivery","paymentTypeID":"cash","guest":{"phone":"12345"},` +
 				`"address":{"street":"S","cityName":"C","houseNumber":"1","fullAddress":"F"}}`,
 			false, upstream.FieldCaseDocument,
@@ -87,7 +87,7 @@ func TestWhatIsSent(t *testing.T) {
 				`"address":{"street":"S","cityName":"C","houseNumber":"1","fullAddress":"F"},"soonest":true}`,
 		},
 		{
-			"nested ingredients go flat, multiplied (M5); fullAddress composed (O1)",
+			"nested ingredients are sent flat and multiplied (M5), fullAddress is composed (O1)",
 			`{"dishList":[{"ID":"combo","quantity":2,"ingredients":[{"ID":"i-burger","quantity":2,"ingredients":[{"ID":"i-hot","quantity":2}]},{"ID":"i-cola"}]}],
 			  "expeditionType":"delivery","expectedAt":"2026-05-01T15:30:00Z","paymentTypeID":"card","guest":{"phone":"12345"},
 			  "address":{"street":"S","cityName":"C","houseNumber":"1","apartmentNumber":"9","fullAddress":""}}`,
@@ -126,16 +126,16 @@ func TestTotals(t *testing.T) {
 		total              string // may be empty
 	}{
 		{"dishes and ingredients (P1)", `[{"ID":"pizza","quantity":3,"ingredients":[{"ID":"i-large"},{"ID":"i-mild","quantity":3}]}]`, menutest.Card, validate.DefaultConfig(), "2133.75", "2133.75"},
-		{"nested ones included (P1)", `[{"ID":"combo","quantity":2,"ingredients":[{"ID":"i-cola"},{"ID":"i-burger","quantity":2,"ingredients":[{"ID":"i-mild","quantity":2}]}]}]`, menutest.Card, validate.DefaultConfig(), "1162", "1162"},
-		{"each line rounded half-up (P1)", `[{"ID":"cheese","quantity":0.5},{"ID":"cheese","quantity":0.333}]`, menutest.Card, validate.DefaultConfig(), "550 366.3", "916.3"},
-		{"rounded to whole (P1)", `[{"ID":"cheese","quantity":0.5}]`, menutest.Card, whole, "550", "550"},
-		{"not with a price below zero", `[{"ID":"cheese","quantity":0.5}]`, refund, validate.DefaultConfig(), "-", ""},
-		{"for an invalid order too", `[{"ID":"pizza","quantity":1},{"ID":"wok","quantity":2}]`, menutest.Card, validate.DefaultConfig(), "500 600", "1100"},
-		{"not with an unknown dish", `[{"ID":"soup","quantity":1},{"ID":"x","quantity":2}]`, menutest.Card, validate.DefaultConfig(), "199.9 -", ""},
-		{"not with an unknown ingredient", `[{"ID":"pizza","quantity":1,"ingredients":[{"ID":"x"}]}]`, menutest.Card, validate.DefaultConfig(), "-", ""},
-		{"not with an unknown ingredient within", `[{"ID":"combo","quantity":1,"ingredients":[{"ID":"i-burger","ingredients":[{"ID":"x"}]}]}]`, menutest.Card, validate.DefaultConfig(), "-", ""},
-		{"not with an unreadable price", `[{"ID":"odd","quantity":1}]`, menutest.Card, validate.DefaultConfig(), "-", ""},
-		{"not with an unreadable list", `[{"ID":"pizza","quantity":1,"ingredients":[[]]},[]]`, menutest.Card, validate.DefaultConfig(), "-", ""},
+		{"with nested ingredients (P1)", `[{"ID":"combo","quantity":2,"ingredients":[{"ID":"i-cola"},{"ID":"i-burger","quantity":2,"ingredients":[{"ID":"i-mild","quantity":2}]}]}]`, menutest.Card, validate.DefaultConfig(), "1162", "1162"},
+		{"each line is rounded half-up (P1)", `[{"ID":"cheese","quantity":0.5},{"ID":"cheese","quantity":0.333}]`, menutest.Card, validate.DefaultConfig(), "550 366.3", "916.3"},
+		{"rounded to a whole number (P1)", `[{"ID":"cheese","quantity":0.5}]`, menutest.Card, whole, "550", "550"},
+		{"no total with a negative price", `[{"ID":"cheese","quantity":0.5}]`, refund, validate.DefaultConfig(), "-", ""},
+		{"total of an invalid order", `[{"ID":"pizza","quantity":1},{"ID":"wok","quantity":2}]`, menutest.Card, validate.DefaultConfig(), "500 600", "1100"},
+		{"no total with an unknown dish", `[{"ID":"soup","quantity":1},{"ID":"x","quantity":2}]`, menutest.Card, validate.DefaultConfig(), "199.9 -", ""},
+		{"no total with an unknown ingredient", `[{"ID":"pizza","quantity":1,"ingredients":[{"ID":"x"}]}]`, menutest.Card, validate.DefaultConfig(), "-", ""},
+		{"no total with an unknown nested ingredient", `[{"ID":"combo","quantity":1,"ingredients":[{"ID":"i-burger","ingredients":[{"ID":"x"}]}]}]`, menutest.Card, validate.DefaultConfig(), "-", ""},
+		{"no total with an invalid price in the menu", `[{"ID":"odd","quantity":1}]`, menutest.Card, validate.DefaultConfig(), "-", ""},
+		{"no total with an invalid list", `[{"ID":"pizza","quantity":1,"ingredients":[[]]},[]]`, menutest.Card, validate.DefaultConfig(), "-", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

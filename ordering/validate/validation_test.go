@@ -6,8 +6,8 @@ import (
 	"larder/internal/menu"
 )
 
-// TestValidationBuffersAreCleared: the buffers of a large order are not kept for the next
-// one, and those of an ordinary one are cleared.
+// The buffers of a large order are not reused for the next order. Those of an ordinary
+// order are cleared and reused.
 func TestValidationBuffersAreCleared(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -15,9 +15,9 @@ func TestValidationBuffersAreCleared(t *testing.T) {
 		lines, body, may int
 		want             bool
 	}{
-		{"as large as is kept", keptLines, keptBytes, keptBytes, true},
+		{"at the limit", keptLines, keptBytes, keptBytes, true},
 		{"too many lines", keptLines + 1, 0, 0, false},
-		{"too large a body", 0, keptBytes + 1, 0, false},
+		{"a body that is too large", 0, keptBytes + 1, 0, false},
 		{"too many choices", 0, 0, keptBytes + 1, false},
 	} {
 		c := &validation{

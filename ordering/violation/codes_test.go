@@ -13,7 +13,7 @@ import (
 )
 
 // update rewrites the golden files: go test ./ordering/violation -run Violations -update.
-var update = flag.Bool("update", false, "write golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 func TestViolationsDocument(t *testing.T) {
 	t.Parallel()
@@ -26,10 +26,10 @@ func TestViolationsDocument(t *testing.T) {
 	}
 	got, err := os.ReadFile(path)
 	if err != nil {
-		t.Fatalf("%v; write it by: go test ./ordering/violation -run Violations -update", err)
+		t.Fatalf("%v; create it with: go test ./ordering/violation -run Violations -update", err)
 	}
 	if string(got) != want {
-		t.Errorf("%s is not as the table has it; write it anew by: go test ./ordering/violation -run Violations -update", path)
+		t.Errorf("%s differs from the table; update it with: go test ./ordering/violation -run Violations -update", path)
 	}
 }
 
@@ -91,7 +91,7 @@ func TestEveryCodeIsDescribed(t *testing.T) {
 			t.Errorf("%s: params %s, the policies have %s", d.code, got, want[d.code])
 		}
 		if d.code == "" || d.meaning == "" || d.path == "" {
-			t.Errorf("described as %+v", d)
+			t.Errorf("the description is incomplete: %+v", d)
 		}
 	}
 	codes := violation.Codes()
@@ -105,7 +105,7 @@ func TestEveryCodeIsDescribed(t *testing.T) {
 	}
 	for _, language := range violation.Languages() {
 		if msg := violation.New("", "new", nil, language).Msg; msg != "new" {
-			t.Errorf("a code that the table has not reads %q", msg)
+			t.Errorf("the message of an unknown code is %q", msg)
 		}
 	}
 }

@@ -11,11 +11,11 @@ import (
 	"larder/ordering/violation"
 )
 
-// TestEveryCodeReadsInBothLanguages: every code has a message in both languages, with the
-// params that are useful for a person.
-func TestEveryCodeReadsInBothLanguages(t *testing.T) {
+// Every code has a message in both languages. The message contains the params that are
+// useful for a person.
+func TestEveryCodeHasAMessageInBothLanguages(t *testing.T) {
 	t.Parallel()
-	// Params only for programs: messages name the dish and the group differently.
+	// Only programs read these params. Messages name the dish and the group differently.
 	silent := map[violation.Code][]string{
 		violation.DishUnavailable: {"id"}, violation.DishNotOrderable: {"reasons"}, violation.IngredientUnavailable: {"reason"}, violation.ExternalIDAmbiguous: {"ids"},
 		violation.IngredientNotAllowed: {"dish"}, violation.GroupMin: {"group"}, violation.GroupMax: {"group"},
@@ -26,7 +26,7 @@ func TestEveryCodeReadsInBothLanguages(t *testing.T) {
 		for _, language := range violation.Languages() {
 			said := d.message(language)
 			if other, twice := seen[said]; twice || said == "" || strings.Contains(said, "%!") {
-				t.Errorf("%s in %s reads %q, %s reads %q", code, language, said, other, said)
+				t.Errorf("%s in %s: %q, in %s: %q", code, language, said, other, said)
 			}
 			seen[said] = code
 			for name, value := range d.example() {
@@ -35,13 +35,13 @@ func TestEveryCodeReadsInBothLanguages(t *testing.T) {
 				}
 				for _, text := range texts(value) {
 					if !strings.Contains(said, text) {
-						t.Errorf("%s in %s reads %q, without %s %q", code, language, said, name, text)
+						t.Errorf("%s in %s: %q does not contain %s %q", code, language, said, name, text)
 					}
 				}
 			}
 		}
 		if said := d.message(violation.Russian); !cyrillic.MatchString(said) || len(foreign(d, said)) > 0 {
-			t.Errorf("%s in Russian reads %q, with %q", code, said, foreign(d, said))
+			t.Errorf("%s in Russian: %q contains %q", code, said, foreign(d, said))
 		}
 	}
 }
@@ -51,8 +51,8 @@ var (
 	latin    = regexp.MustCompile(`[A-Za-z][\w.+-]*`)
 )
 
-// foreign returns the words of a Russian sentence that are not Russian and neither params
-// nor field names nor times.
+// foreign returns the words of a Russian sentence that are neither Russian nor params, field
+// names or times.
 func foreign(d description, said string) []string {
 	known := []string{"id", "expectedAt", "soonest", "true", "T18", "T15", "Z", "000Z"}
 	for _, value := range d.example() {
@@ -135,10 +135,10 @@ func TestMessagesWithParams(t *testing.T) {
 		{violation.LimitExceeded, violation.Params{"limit": 7}, "The quantity: at most 7", "Количество: не больше 7"},
 	} {
 		if got := violation.New("", test.code, test.params, violation.English).Msg; got != test.english {
-			t.Errorf("%s %v reads %q, want %q", test.code, test.params, got, test.english)
+			t.Errorf("%s %v: %q, want %q", test.code, test.params, got, test.english)
 		}
 		if got := violation.New("", test.code, test.params, violation.Russian).Msg; got != test.russian {
-			t.Errorf("%s %v reads %q, want %q", test.code, test.params, got, test.russian)
+			t.Errorf("%s %v: %q, want %q", test.code, test.params, got, test.russian)
 		}
 	}
 }
@@ -150,7 +150,7 @@ func TestKindsInRussian(t *testing.T) {
 	for _, kind := range []string{"string", "identifier", "integer", "number", "boolean", "array", "object", "null"} {
 		said := violation.New("", violation.TypeMismatch, violation.Params{"want": "string", "got": kind}, violation.Russian).Msg
 		if other, twice := seen[said]; twice || latin.MatchString(said) {
-			t.Errorf("%s reads %q, and so does %q", kind, said, other)
+			t.Errorf("%s has the same text as another kind: %q, %q", kind, said, other)
 		}
 		seen[said] = kind
 	}

@@ -2,7 +2,7 @@ package violation
 
 import "testing"
 
-// TestQuantityText: the Russian form depends on the last digit, except for 11 to 14.
+// The Russian form depends on the last digit, except for 11 to 14.
 func TestQuantityText(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int64]string{

@@ -6,7 +6,7 @@ import (
 	"larder/ordering/violation"
 )
 
-// TestNew: a violation has the given params, and they are never null in JSON.
+// A violation has the given params. They are never null in JSON.
 func TestNew(t *testing.T) {
 	t.Parallel()
 	given := violation.New("/a", violation.FieldRequired, violation.Params{"field": "a"}, "en")

@@ -125,7 +125,7 @@ func (g *fixture) listed(f runlog.Filter) (ids []string) {
 	}
 }
 
-func TestRunIsFoundAtWorkAndFinished(t *testing.T) {
+func TestRunIsFoundRunningAndFinished(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t)
 	run := g.begin(bistro, runlog.TriggerManual)
@@ -179,7 +179,7 @@ func TestScheduledUnchangedRunsAreFolded(t *testing.T) {
 	}
 }
 
-func TestListChoosesAndIsBounded(t *testing.T) {
+func TestListFiltersAndIsBounded(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t)
 	var failed, all []string
@@ -196,16 +196,16 @@ func TestListChoosesAndIsBounded(t *testing.T) {
 	slices.Reverse(all)
 	slices.Reverse(failed)
 	if got := g.listed(runlog.Filter{Limit: 5}); !slices.Equal(got, all[:12]) {
-		t.Errorf("over all: %v, want the latest of the index %v", got, all[:12])
+		t.Errorf("the list of all restaurants: %v, want the latest of the index %v", got, all[:12])
 	}
 	if got := g.listed(runlog.Filter{Restaurant: grill, Limit: 3}); !slices.Equal(got, failed) {
-		t.Errorf("of one: %v, want %v", got, failed)
+		t.Errorf("the list of one restaurant: %v, want %v", got, failed)
 	}
 	if got := g.listed(runlog.Filter{Outcome: runlog.OutcomeFailed, Limit: 2}); !slices.Equal(got, failed[:6]) {
 		t.Errorf("failed: %v, want %v", got, failed[:6])
 	}
 	if got := g.listed(runlog.Filter{Restaurant: grill, Cursor: "nonsense"}); len(got) != 0 {
-		t.Errorf("after a position that is none: %v", got)
+		t.Errorf("after an invalid position: %v", got)
 	}
 	oldest := all[len(all)-1]
 	if run, err := g.Find(t.Context(), oldest); err != nil || run.ID != oldest {
@@ -230,7 +230,7 @@ func TestRunWithoutHolderIsEndedByItsReader(t *testing.T) {
 		t.Fatal(err)
 	}
 	if stored, err := g.Stored(t.Context(), bistro, run.ID); err != nil || stored.Finished() {
-		t.Errorf("Stored = %+v, %v, want the run as it stands", stored, err)
+		t.Errorf("Stored = %+v, %v, want the run as it is stored", stored, err)
 	}
 	for range 2 {
 		got, err := g.Find(t.Context(), run.ID)
@@ -293,7 +293,7 @@ func TestOpenBatchesAreBounded(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t)
 	if none, err := g.StartBatch(t.Context(), runlog.Batch{}, nil); err != nil || !none.Finished() {
-		t.Errorf("a batch of nothing: %+v, %v", none, err)
+		t.Errorf("a batch without restaurants: %+v, %v", none, err)
 	}
 	var err error
 	started := 0
@@ -310,7 +310,7 @@ func TestOpenBatchesAreBounded(t *testing.T) {
 	}
 }
 
-func TestFollowersGetEveryNoticeOrBeginAnew(t *testing.T) {
+func TestFollowersGetEveryNoticeOrAReset(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t)
 	ctx, stop := context.WithCancel(t.Context())
