@@ -1,6 +1,6 @@
 // The operator console: the session and the current view.
 
-import { isGone, onSessionOver, result, words, ask } from './ops/api';
+import { isGone, onSessionEnd, result, errorText, ask } from './ops/api';
 import { messageRegion, showMessage, showError } from './ops/ask';
 import { audit } from './ops/audit';
 import { h, pause, put } from './ops/dom';
@@ -69,7 +69,7 @@ function begin(session: Session): void {
       await (id !== '' && view.one ? view.one : view.list)(main, { id, params, signal, go });
     } catch (error) {
       if (isGone(error) || signal.aborted) return;
-      put(main, h('h1', { tabindex: -1 }, view.title), h('p', { role: 'alert', class: 'fault' }, words(error)),
+      put(main, h('h1', { tabindex: -1 }, view.title), h('p', { role: 'alert', class: 'fault' }, errorText(error)),
         h('p', {}, h('button', { type: 'button', onclick: () => void show(true) }, 'Try again')));
     }
     if (signal.aborted) return;
@@ -93,25 +93,25 @@ function begin(session: Session): void {
 /** Checks whether the session has ended, after the event stream broke. */
 async function check(signal: AbortSignal): Promise<void> {
   try {
-    if (await result<Session | null>('/ops/session', { signal }) === null && !signal.aborted) over('Your session has ended. Sign in again.');
+    if (await result<Session | null>('/ops/session', { signal }) === null && !signal.aborted) endSession('Your session has ended. Sign in again.');
   } catch { /* larder is unreachable: the stream reconnects */ }
 }
 
-function over(why: string): void {
+function endSession(why: string): void {
   signedIn.abort();
   signIn(document.body, why, begin);
 }
 
 async function leave(): Promise<void> {
   await ask('/ops/session', { method: 'DELETE' });
-  over('');
+  endSession('');
 }
 
-onSessionOver(() => over('Your session has ended. Sign in again.'));
+onSessionEnd(() => endSession('Your session has ended. Sign in again.'));
 try {
   const session = await result<Session | null>('/ops/session');
   if (session) begin(session);
-  else over('');
+  else endSession('');
 } catch (error) {
-  over(words(error));
+  endSession(errorText(error));
 }

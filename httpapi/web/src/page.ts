@@ -9,9 +9,9 @@ const limit = 500; // restaurants in the list; ?restaurant= opens any other one
 /** chooser makes a list in the header set a query parameter of the address. */
 function chooser(name: string, select: HTMLSelectElement | null): void {
   select?.addEventListener("change", () => {
-    const asked = new URLSearchParams(location.search);
-    asked.set(name, select.value);
-    location.search = asked.toString();
+    const params = new URLSearchParams(location.search);
+    params.set(name, select.value);
+    location.search = params.toString();
   });
 }
 

@@ -2,7 +2,7 @@
 
 import type { components } from "../api/openapi";
 import type { MenuBody } from "./menu";
-import type { Answer, Wire } from "./place";
+import type { Answer, OrderTransport } from "./place";
 
 export type Verdict = components["schemas"]["VerdictAnswer"]["result"];
 
@@ -33,8 +33,8 @@ export class Api {
     return answer.status === 200 ? answer.body.result : null;
   }
 
-  /** wire returns the functions that place orders: at larder, or at the site's own backend. */
-  wire(orderURL: () => string): Wire {
+  /** transport returns the functions that place orders: at larder, or at the site's own backend. */
+  transport(orderURL: () => string): OrderTransport {
     const headers = (key: string): Record<string, string> => ({ ...this.headers(), "Idempotency-Key": key });
     const place = (key: string, body: string): Promise<Answer> => {
       const url = orderURL() || this.path + "/orders";

@@ -1,10 +1,10 @@
 // The basket of one restaurant. It survives a reload, all tabs share it, and it
 // reports lines that the current menu cannot fulfil.
 
-import { inWords, lacks, linePrice, priced, stray, unitPrice, type Pick } from "./choice";
+import { picksText, groupProblems, linePrice, priced, hasUnknownGroups, unitPrice, type Pick } from "./choice";
 import { Decimal, decimal } from "./decimal";
 import type { Menu } from "./menu";
-import { quietly, type Store } from "./store";
+import { orUndefined, type Store } from "./store";
 
 /** Line is a chosen dish. Its name and price are the last ones that the guest saw. */
 export interface Line { key: string; id: string; name: string; price: string; quantity: string; picks: Pick[] }
@@ -59,8 +59,8 @@ export class Basket extends EventTarget {
     this.write();
   }
 
-  /** take removes the ordered quantities. What was added after the order stays. */
-  take(ordered: { key: string; quantity: string }[]): void {
+  /** removeOrdered removes the ordered quantities. Dishes that were added later stay. */
+  removeOrdered(ordered: { key: string; quantity: string }[]): void {
     for (const { key, quantity } of ordered) {
       const line = this.lines.find((l) => l.key === key);
       if (line) line.quantity = decimal(line.quantity).plus(decimal("-" + quantity)).toString();
@@ -78,10 +78,10 @@ export class Basket extends EventTarget {
   }
 
   /**
-   * against compares the basket with a menu. A line that cannot be ordered stays
+   * compareWith compares the basket with a menu. A line that cannot be ordered stays
    * and is reported each time. A changed price is stored and reported once.
    */
-  against(menu: Menu): News[] {
+  compareWith(menu: Menu): News[] {
     const news: News[] = [];
     let dirty = false;
     for (const line of this.lines) {
@@ -90,7 +90,7 @@ export class Basket extends EventTarget {
         news.push({ line, kind: "gone" });
         continue;
       }
-      if (stray(menu, product.schemeId, line.picks) || lacks(menu, product.schemeId, line.picks).length > 0) news.push({ line, kind: "options" });
+      if (hasUnknownGroups(menu, product.schemeId, line.picks) || groupProblems(menu, product.schemeId, line.picks).length > 0) news.push({ line, kind: "options" });
       if (!priced(menu, product, line.picks)) continue; // the option without a price is already reported
       const now = unitPrice(menu, product, line.picks);
       if (now.compare(decimal(line.price)) !== 0) {
@@ -118,7 +118,7 @@ export class Basket extends EventTarget {
 /** lineOf returns the line for a choice. */
 export function lineOf(menu: Menu, id: string, quantity: Decimal, picks: Pick[]): Omit<Line, "key"> {
   const product = menu.product(id)!;
-  const name = picks.length ? `${product.name} (${inWords(menu, picks)})` : product.name;
+  const name = picks.length ? `${product.name} (${picksText(menu, picks)})` : product.name;
   return { id, name, price: unitPrice(menu, product, picks).toString(), quantity: quantity.toString(), picks };
 }
 
@@ -129,7 +129,7 @@ export function keyOf(line: { id: string; picks: Pick[] }): string {
 }
 
 function parsed(text: string | null): Line[] {
-  const kept = quietly(() => JSON.parse(text ?? "null")) as { format?: number; lines?: unknown } | null;
+  const kept = orUndefined(() => JSON.parse(text ?? "null")) as { format?: number; lines?: unknown } | null;
   if (kept?.format !== format || !Array.isArray(kept.lines)) return [];
   return (kept.lines as Line[]).filter((l) => typeof l?.id === "string" && typeof l.key === "string" && wellFormed(l.picks)
     && decimal(l.quantity).compare(Decimal.zero) > 0);

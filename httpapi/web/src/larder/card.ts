@@ -3,7 +3,7 @@
 import { decimal } from "./decimal";
 import { measureOf } from "./dish";
 import { h } from "./dom";
-import type { Speech } from "./groups";
+import type { Formatter } from "./groups";
 import type { Menu, Product } from "./menu";
 import { photo } from "./photo";
 
@@ -18,7 +18,7 @@ export class Card {
   private readonly price = h("span", { part: "price", class: "grow" });
   private readonly button: HTMLButtonElement;
 
-  constructor(id: string, heading: "h3" | "h4", private readonly base: string, private readonly speech: Speech, choose: (id: string) => void) {
+  constructor(id: string, heading: "h3" | "h4", private readonly base: string, private readonly formatter: Formatter, choose: (id: string) => void) {
     this.name = h(heading, { part: "name", dir: "auto" });
     this.button = h("button", { type: "button", part: "add", class: "main", onclick: () => choose(id) });
     this.frame.append(photo(undefined, base, true));
@@ -28,14 +28,14 @@ export class Card {
   }
 
   update(menu: Menu, product: Product): void {
-    const message = this.speech.message;
+    const message = this.formatter.message;
     const url = product.imageUrls[0] ?? "";
     if (url !== this.shown) this.frame.replaceChildren(photo(url, this.base, true));
     this.shown = url;
     this.name.textContent = product.name;
     this.description.textContent = product.description;
-    this.measure.textContent = measureOf(product, this.speech);
-    this.price.textContent = product.price === null ? "" : this.speech.money(decimal(product.price));
+    this.measure.textContent = measureOf(product, this.formatter);
+    this.price.textContent = product.price === null ? "" : this.formatter.money(decimal(product.price));
     const groups = menu.groups(product.schemeId).length > 0;
     const buyable = menu.buyable(product);
     this.button.disabled = !buyable;

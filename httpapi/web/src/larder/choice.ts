@@ -7,8 +7,8 @@ import { deepest, type Group, type Menu, type Product } from "./menu";
 /** Pick is one chosen option of a group, with the options chosen within it. */
 export interface Pick { id: string; group: string; quantity: number; picks: Pick[] }
 
-/** Standing is the number of options chosen in a group, against its limits. */
-export interface Standing {
+/** GroupStatus is the number of options chosen in a group, against its limits. */
+export interface GroupStatus {
   count: number;
   missing: number; // the number still needed
   full: boolean; // the maximum is reached
@@ -16,7 +16,7 @@ export interface Standing {
 
 export const picksOf = (picks: readonly Pick[], group: string): Pick[] => picks.filter((p) => p.group === group);
 
-export function standing(group: Group, picks: readonly Pick[]): Standing {
+export function groupStatus(group: Group, picks: readonly Pick[]): GroupStatus {
   const count = picksOf(picks, group.id).reduce((sum, p) => sum + p.quantity, 0);
   return { count, missing: Math.max(0, group.min - count), full: group.max !== null && count >= group.max };
 }
@@ -37,27 +37,27 @@ export function picked(picks: readonly Pick[], group: Group, id: string, quantit
   return before ? others.map((p) => (p === before ? pick : p)) : [...rest, pick];
 }
 
-/** Lack is a group with an invalid choice: too few, too many or unavailable options. */
-export interface Lack { group: Group; missing: number; gone: string[] }
+/** GroupProblem is a group with an invalid choice: too few, too many or unavailable options. */
+export interface GroupProblem { group: Group; missing: number; gone: string[] }
 
-/** lacks returns the groups that prevent an order, in the order of the menu. */
-export function lacks(menu: Menu, schemeId: string | null | undefined, picks: readonly Pick[], depth = deepest): Lack[] {
-  const found: Lack[] = [];
+/** groupProblems returns the groups that prevent an order, in the order of the menu. */
+export function groupProblems(menu: Menu, schemeId: string | null | undefined, picks: readonly Pick[], depth = deepest): GroupProblem[] {
+  const found: GroupProblem[] = [];
   for (const group of menu.groups(schemeId)) {
     const own = picksOf(picks, group.id);
     const gone = own.filter((p) => !group.options.includes(p.id) || !menu.usable(p.id)).map((p) => p.id);
-    const { missing, count } = standing(group, picks);
+    const { missing, count } = groupStatus(group, picks);
     const over = group.max !== null && count > group.max;
     if (missing > 0 || gone.length > 0 || over) found.push({ group, missing, gone });
-    if (depth > 1) for (const p of own) found.push(...lacks(menu, menu.ingredient(p.id)?.schemeId, p.picks, depth - 1));
+    if (depth > 1) for (const p of own) found.push(...groupProblems(menu, menu.ingredient(p.id)?.schemeId, p.picks, depth - 1));
   }
   return found;
 }
 
-/** stray reports whether picks are in groups that the scheme does not have. */
-export function stray(menu: Menu, schemeId: string | null | undefined, picks: readonly Pick[]): boolean {
+/** hasUnknownGroups reports whether picks are in groups that the scheme does not have. */
+export function hasUnknownGroups(menu: Menu, schemeId: string | null | undefined, picks: readonly Pick[]): boolean {
   const groups = new Set(menu.groups(schemeId).map((g) => g.id));
-  return picks.some((p) => !groups.has(p.group) || stray(menu, menu.ingredient(p.id)?.schemeId, p.picks));
+  return picks.some((p) => !groups.has(p.group) || hasUnknownGroups(menu, menu.ingredient(p.id)?.schemeId, p.picks));
 }
 
 function extras(menu: Menu, picks: readonly Pick[]): Decimal {
@@ -84,10 +84,10 @@ export const linePrice = (unit: Decimal, quantity: Decimal): Decimal => unit.tim
 /** fractional reports whether a dish is sold in fractions of a unit (policy M8). */
 export const fractional = (product: Product): boolean => product.measure?.unit === "kg" || product.measure?.unit === "liter";
 
-/** inWords lists the names of the picks, with nested picks in brackets. */
-export function inWords(menu: Menu, picks: readonly Pick[]): string {
+/** picksText lists the names of the picks, with nested picks in brackets. */
+export function picksText(menu: Menu, picks: readonly Pick[]): string {
   return picks.map((p) => {
     const name = menu.ingredient(p.id)?.name ?? p.id;
-    return name + (p.quantity > 1 ? ` × ${p.quantity}` : "") + (p.picks.length ? ` (${inWords(menu, p.picks)})` : "");
+    return name + (p.quantity > 1 ? ` × ${p.quantity}` : "") + (p.picks.length ? ` (${picksText(menu, p.picks)})` : "");
   }).join(", ");
 }

@@ -1,10 +1,10 @@
 // The dialog in which the guest chooses the options of a dish.
 
 import { lineOf, type Line } from "./basket";
-import { fractional, lacks, linePrice, priced, unitPrice, type Pick } from "./choice";
+import { fractional, groupProblems, linePrice, priced, unitPrice, type Pick } from "./choice";
 import { Decimal, decimal } from "./decimal";
 import { h } from "./dom";
-import { GroupsView, type Speech } from "./groups";
+import { GroupsView, type Formatter } from "./groups";
 import { deepest, type Menu, type Product } from "./menu";
 import { photo } from "./photo";
 import type { Shop } from "./shop";
@@ -21,12 +21,12 @@ export class DishDialog {
   private quantity = decimal(1);
   private groups: GroupsView | null = null;
   private editing: Line | null = null;
-  private judged = false;
+  private submitted = false;
   private readonly alert = h("p", { part: "dish-alert", class: "wrong", role: "alert" });
   private readonly amount = h("input", { class: "amount", inputmode: "decimal", autocomplete: "off", part: "quantity", onchange: () => this.setQuantity(this.amount.value) });
   private readonly submit = h("button", { type: "submit", class: "main grow", part: "dish-add" });
 
-  constructor(private readonly shop: () => Shop | null, private readonly speech: Speech, private readonly done: Done) {
+  constructor(private readonly shop: () => Shop | null, private readonly formatter: Formatter, private readonly done: Done) {
     this.element = h("dialog", { part: "dish", "aria-labelledby": "dish-name", onclose: () => this.clear(), onclick: (event: Event) => {
       if (event.target === this.element) this.element.close(); // a click outside the box
     } });
@@ -42,7 +42,7 @@ export class DishDialog {
     this.editing = line;
     this.picks = line?.picks ?? [];
     this.quantity = decimal(line?.quantity ?? 1);
-    this.judged = false;
+    this.submitted = false;
     this.build(this.menu, product);
     this.update();
     this.element.showModal();
@@ -60,9 +60,9 @@ export class DishDialog {
   private shape = "";
 
   private build(menu: Menu, product: Product): void {
-    const message = (key: Key, params?: Record<string, string | number>): string => this.speech.message(key, params);
+    const message = (key: Key, params?: Record<string, string | number>): string => this.formatter.message(key, params);
     this.shape = shapeOf(menu, product);
-    this.groups = new GroupsView(menu, product.schemeId, this.speech, () => this.picks, (picks) => {
+    this.groups = new GroupsView(menu, product.schemeId, this.formatter, () => this.picks, (picks) => {
       this.picks = picks;
       this.update();
     });
@@ -79,7 +79,7 @@ export class DishDialog {
         photo(product.imageUrls[0], this.shop()!.base, false),
         h("h2", { id: "dish-name", part: "dish-name", tabindex: "-1", autofocus: true }, product.name),
         product.description && h("p", { part: "dish-description" }, product.description),
-        h("p", { class: "muted" }, measureOf(product, this.speech)), this.alert, this.groups.element),
+        h("p", { class: "muted" }, measureOf(product, this.formatter)), this.alert, this.groups.element),
       h("div", { class: "foot row" }, h("span", { class: "row stepper" }, step("-" + by, "fewer", "−"), this.amount, step(by, "more", "+")), this.submit)));
   }
 
@@ -95,17 +95,17 @@ export class DishDialog {
     if (!menu || !product) return;
     const now = menu.product(product.id);
     const gone = !now || !menu.buyable(now);
-    this.element.firstElementChild?.classList.toggle("judged", this.judged);
-    this.groups?.update(menu, this.judged);
+    this.element.firstElementChild?.classList.toggle("submitted", this.submitted);
+    this.groups?.update(menu, this.submitted);
     this.amount.value = this.quantity.toString();
-    const price = priced(menu, now ?? product, this.picks) ? this.speech.money(linePrice(unitPrice(menu, now ?? product, this.picks), this.quantity)) : "–";
-    this.submit.textContent = gone ? this.speech.message("soldOut") : this.speech.message(this.editing ? "saveFor" : "addFor", { price });
+    const price = priced(menu, now ?? product, this.picks) ? this.formatter.money(linePrice(unitPrice(menu, now ?? product, this.picks), this.quantity)) : "–";
+    this.submit.textContent = gone ? this.formatter.message("soldOut") : this.formatter.message(this.editing ? "saveFor" : "addFor", { price });
     this.submit.disabled = gone;
-    const found = lacks(menu, product.schemeId, this.picks);
-    const away = found.flatMap((l) => l.gone).map((id) => this.speech.message("goneOption", { name: menu.ingredient(id)?.name ?? id }));
-    const needed = this.judged ? found.filter((l) => l.missing > 0).map((l) => l.group.name) : [];
-    const words = gone ? this.speech.message("goneDish", { name: product.name })
-      : [...away, needed.length ? this.speech.message("stillNeeded", { names: needed.join(", ") }) : ""].filter(Boolean).join(" ");
+    const found = groupProblems(menu, product.schemeId, this.picks);
+    const away = found.flatMap((l) => l.gone).map((id) => this.formatter.message("goneOption", { name: menu.ingredient(id)?.name ?? id }));
+    const needed = this.submitted ? found.filter((l) => l.missing > 0).map((l) => l.group.name) : [];
+    const words = gone ? this.formatter.message("goneDish", { name: product.name })
+      : [...away, needed.length ? this.formatter.message("stillNeeded", { names: needed.join(", ") }) : ""].filter(Boolean).join(" ");
     if (this.alert.textContent !== words) this.alert.textContent = words;
   }
 
@@ -115,8 +115,8 @@ export class DishDialog {
     const shop = this.shop();
     if (!menu || !product || !shop || this.submit.disabled) return;
     this.setQuantity(this.amount.value); // the key Enter submits before the field's change event
-    if (lacks(menu, product.schemeId, this.picks).length > 0) {
-      this.judged = true;
+    if (groupProblems(menu, product.schemeId, this.picks).length > 0) {
+      this.submitted = true;
       this.update();
       const lacking = this.element.querySelector<HTMLElement>(".lacking, .gone:has(:checked)");
       lacking?.scrollIntoView({ block: "center" });
@@ -146,9 +146,9 @@ function shapeOf(menu: Menu, product: Product, schemeId = product.schemeId, dept
 }
 
 /** measureOf returns the size and the calories of a dish as text. */
-export function measureOf(product: Product, speech: Speech): string {
+export function measureOf(product: Product, formatter: Formatter): string {
   const { value, unit } = product.measure ?? {};
   const known = unit === "kg" || unit === "liter" || unit === "pcs";
   const calories = product.nutrition?.calories;
-  return [value && unit ? `${decimal(value)} ${known ? speech.message(unit) : unit}` : "", calories ? speech.message("calories", { n: calories }) : ""].filter(Boolean).join(" · ");
+  return [value && unit ? `${decimal(value)} ${known ? formatter.message(unit) : unit}` : "", calories ? formatter.message("calories", { n: calories }) : ""].filter(Boolean).join(" · ");
 }

@@ -34,12 +34,12 @@ const sheets = new Map<string, CSSStyleSheet>();
 
 /** once returns a function that runs work in a microtask. Calls before it runs are merged. */
 export function once(work: () => void): () => void {
-  let asked = false;
+  let scheduled = false;
   return () => {
-    if (asked) return;
-    asked = true;
+    if (scheduled) return;
+    scheduled = true;
     queueMicrotask(() => {
-      asked = false;
+      scheduled = false;
       work();
     });
   };

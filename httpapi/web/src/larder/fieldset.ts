@@ -50,11 +50,11 @@ export class Fieldset {
     }
   }
 
-  /** mark shows an error at a field that the guest has left, or at any field if judged. It reports whether the field exists. */
-  mark(name: string, text: string, judged: boolean): boolean {
+  /** mark shows an error at a field that the guest has left, or at any field if submitted. It reports whether the field exists. */
+  mark(name: string, text: string, submitted: boolean): boolean {
     const field = this.fields.get(name);
     if (!field) return false;
-    if (judged || field.touched) {
+    if (submitted || field.touched) {
       field.input.setAttribute("aria-invalid", "true");
       field.note.textContent = text;
     }

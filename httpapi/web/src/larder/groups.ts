@@ -1,13 +1,13 @@
 // The modifier groups of a dish and of the options chosen in them.
 
-import { picked, picksOf, standing, type Pick } from "./choice";
+import { picked, picksOf, groupStatus, type Pick } from "./choice";
 import { decimal, type Decimal } from "./decimal";
 import { h } from "./dom";
 import { deepest, type Group, type Menu } from "./menu";
 import type { Key } from "./texts";
 
-/** Speech formats texts and amounts in the language of the element. */
-export interface Speech {
+/** Formatter formats texts and amounts in the language of the element. */
+export interface Formatter {
   message(key: Key, params?: Record<string, string | number>): string;
   money(amount: Decimal): string;
 }
@@ -22,13 +22,13 @@ export class GroupsView {
   readonly element = h("div", { class: "groups" });
   private readonly groups: GroupView[];
 
-  constructor(menu: Menu, schemeId: string | null, speech: Speech, get: () => Pick[], set: (picks: Pick[]) => void, depth = deepest) {
-    this.groups = menu.groups(schemeId).map((group) => new GroupView(menu, group, speech, get, set, depth));
+  constructor(menu: Menu, schemeId: string | null, formatter: Formatter, get: () => Pick[], set: (picks: Pick[]) => void, depth = deepest) {
+    this.groups = menu.groups(schemeId).map((group) => new GroupView(menu, group, formatter, get, set, depth));
     this.element.append(...this.groups.map((g) => g.element));
   }
 
-  /** update shows the current choice. If judged, groups that need more are marked as wrong. */
-  update(menu: Menu, judged: boolean): void { for (const group of this.groups) group.update(menu, judged); }
+  /** update shows the current choice. If submitted, groups that need more are marked as wrong. */
+  update(menu: Menu, submitted: boolean): void { for (const group of this.groups) group.update(menu, submitted); }
 }
 
 class GroupView {
@@ -36,20 +36,20 @@ class GroupView {
   private readonly state = h("p", { part: "group-state", class: "state", id: `larder-${++names}` });
   private readonly options: OptionView[];
 
-  constructor(menu: Menu, private readonly group: Group, speech: Speech, private readonly get: () => Pick[], set: (picks: Pick[]) => void, depth: number) {
-    this.message = (key, params) => speech.message(key, params);
+  constructor(menu: Menu, private readonly group: Group, formatter: Formatter, private readonly get: () => Pick[], set: (picks: Pick[]) => void, depth: number) {
+    this.message = (key, params) => formatter.message(key, params);
     const name = `larder-group-${++names}`;
-    this.options = group.options.map((id) => new OptionView(menu, group, id, name, speech, get, set, depth));
+    this.options = group.options.map((id) => new OptionView(menu, group, id, name, formatter, get, set, depth));
     this.element = h("fieldset", { part: "group", "aria-describedby": this.state.id, tabindex: "-1", "data-group": group.id },
       h("legend", { part: "group-name" }, group.name, " ", h("span", { class: "muted" }, this.limits())),
       this.state, h("ul", {}, ...this.options.map((o) => o.element)));
   }
 
-  private readonly message: Speech["message"];
+  private readonly message: Formatter["message"];
 
-  update(menu: Menu, judged: boolean): void {
-    const { count, missing, full } = standing(this.group, this.get());
-    const wrong = judged && missing > 0;
+  update(menu: Menu, submitted: boolean): void {
+    const { count, missing, full } = groupStatus(this.group, this.get());
+    const wrong = submitted && missing > 0;
     const text = missing > 0 ? this.message("needs", { n: missing }) : full && this.group.max! > 1 ? this.message("full") : count > 0 ? this.message("chosen", { n: count }) : "";
     if (this.state.textContent !== text) this.state.textContent = text;
     this.state.classList.toggle("wrong", wrong);
@@ -74,7 +74,7 @@ class OptionView {
   private readonly stepper: HTMLElement;
   private nested: GroupsView | null = null;
 
-  constructor(menu: Menu, private readonly group: Group, private readonly id: string, name: string, private readonly speech: Speech,
+  constructor(menu: Menu, private readonly group: Group, private readonly id: string, name: string, private readonly formatter: Formatter,
     private readonly get: () => Pick[], private readonly set: (picks: Pick[]) => void, private readonly depth: number) {
     const option = menu.ingredient(id);
     const label = option?.name ?? id;
@@ -82,13 +82,13 @@ class OptionView {
     const single = group.max === 1 && group.min === 1;
     this.input = h("input", { type: single ? "radio" : "checkbox", name, part: "option-input", onchange: () => this.choose(this.input.checked ? 1 : 0) });
     const step = (by: number, key: "fewer" | "more", sign: string): HTMLButtonElement => h("button", {
-      type: "button", class: "round", "aria-label": speech.message(key, { name: label }), onclick: () => this.choose((this.pick?.quantity ?? 0) + by),
+      type: "button", class: "round", "aria-label": formatter.message(key, { name: label }), onclick: () => this.choose((this.pick?.quantity ?? 0) + by),
     }, sign);
     this.more = step(1, "more", "+");
     this.stepper = h("span", { class: "row stepper", hidden: true }, step(-1, "fewer", "−"), this.count, this.more);
     this.element = h("li", { part: "option" }, h("div", { class: "row" },
       h("label", { class: "row grow" }, this.input, h("span", { class: "grow" }, label, " ", this.note),
-        h("span", { part: "option-price" }, option?.price === null || price.digits === 0n ? "" : "+" + speech.money(price))), this.stepper));
+        h("span", { part: "option-price" }, option?.price === null || price.digits === 0n ? "" : "+" + formatter.money(price))), this.stepper));
   }
 
   private get pick(): Pick | undefined { return picksOf(this.get(), this.group.id).find((p) => p.id === this.id); }
@@ -104,7 +104,7 @@ class OptionView {
     const usable = menu.usable(this.id, this.depth);
     this.input.checked = pick !== undefined;
     this.input.disabled = !pick && (!usable || (full && this.group.max !== 1));
-    const note = usable ? "" : this.speech.message("soldOut");
+    const note = usable ? "" : this.formatter.message("soldOut");
     if (this.note.textContent !== note) this.note.textContent = note;
     this.element.classList.toggle("gone", !usable);
     this.stepper.hidden = !pick || this.group.max === 1;
@@ -116,12 +116,12 @@ class OptionView {
       this.nested = null;
     }
     if (pick && !this.nested && this.depth > 1 && menu.groups(schemeId).length > 0) {
-      this.nested = new GroupsView(menu, schemeId!, this.speech, () => this.pick?.picks ?? [], (picks) => {
+      this.nested = new GroupsView(menu, schemeId!, this.formatter, () => this.pick?.picks ?? [], (picks) => {
         this.set(this.get().map((p) => (p.group === this.group.id && p.id === this.id ? { ...p, picks } : p)));
       }, this.depth - 1);
       const name = menu.ingredient(this.id)!.name;
-      this.element.append(h("div", { part: "nested", role: "group", "aria-label": this.speech.message("partOf", { name }) }, this.nested.element));
+      this.element.append(h("div", { part: "nested", role: "group", "aria-label": this.formatter.message("partOf", { name }) }, this.nested.element));
     }
-    this.nested?.update(menu, this.element.closest(".judged") !== null);
+    this.nested?.update(menu, this.element.closest(".submitted") !== null);
   }
 }

@@ -8,7 +8,7 @@ import { LarderElement } from "./element";
 import css from "./menu.css";
 import { sameList, type Category, type Menu } from "./menu";
 import type { Shop } from "./shop";
-import { Turns } from "./turns";
+import { IdleJobs } from "./idlejobs";
 
 const firstCards = 10; // built immediately: more than most windows show
 
@@ -22,7 +22,7 @@ export class LarderMenu extends LarderElement {
   private cards = new Map<string, Card[]>(); // by dish id, one card for each category of the dish
   private listed: Menu | null = null; // the menu that the list was built from
   private wording = "";
-  private readonly turns = new Turns();
+  private readonly idleJobs = new IdleJobs();
 
   constructor() {
     super(css);
@@ -35,7 +35,7 @@ export class LarderMenu extends LarderElement {
 
   protected joined(shop: Shop, signal: AbortSignal): void {
     this.listed = null;
-    this.turns.begin([], 0);
+    this.idleJobs.begin([], 0);
     this.cards.clear();
     this.list.replaceChildren();
     const changed = (): void => {
@@ -87,7 +87,7 @@ export class LarderMenu extends LarderElement {
       const dishes = h("ul", { class: "dishes" });
       const section = h("section", { part: "category", "aria-labelledby": id }, heading, dishes);
       const link = h("button", { type: "button", part: "category-link", class: category.depth ? "inner" : "", onclick: () => {
-        this.turns.finish(); // cards that are added above would move the heading
+        this.idleJobs.finish(); // cards that are added above would move the heading
         heading.scrollIntoView({ block: "start", behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
         heading.focus({ preventScroll: true });
       } }, name);
@@ -102,7 +102,7 @@ export class LarderMenu extends LarderElement {
           const now = this.shop?.menu ?? menu;
           const product = now.product(id);
           if (!product) return;
-          const card = new Card(id, category.depth === 0 ? "h3" : "h4", this.shop?.base ?? "", this.speech, (dish) => this.choose(dish));
+          const card = new Card(id, category.depth === 0 ? "h3" : "h4", this.shop?.base ?? "", this.formatter, (dish) => this.choose(dish));
           this.cards.set(id, [...(this.cards.get(id) ?? []), card]);
           card.update(now, product);
           dishes.append(card.element);
@@ -112,10 +112,10 @@ export class LarderMenu extends LarderElement {
       category.children.forEach(add);
     };
     menu.roots.forEach(add);
-    this.turns.begin(jobs, firstCards);
+    this.idleJobs.begin(jobs, firstCards);
   }
 
-  private readonly speech = { message: this.message.bind(this), money: this.money.bind(this) };
+  private readonly formatter = { message: this.message.bind(this), money: this.money.bind(this) };
 
   /** choose opens the dialog if a dish has options, and otherwise adds it to the basket. */
   private choose(id: string): void {
@@ -142,7 +142,7 @@ export class LarderMenu extends LarderElement {
     if (!menu) return;
     const query = this.search.value.trim();
     if (query === "" && !this.searched) return;
-    this.turns.finish();
+    this.idleJobs.finish();
     const finds = query === "" ? null : menu.found(query);
     let found = 0;
     for (const [id, cards] of this.cards) {

@@ -1,16 +1,16 @@
 import type { Line, News } from "./basket";
-import { fractional, inWords, linePrice, priced, unitPrice } from "./choice";
+import { fractional, picksText, linePrice, priced, unitPrice } from "./choice";
 import { Decimal, decimal } from "./decimal";
 import { DishDialog } from "./dish";
 import { h } from "./dom";
 import { LarderElement } from "./element";
 import { Fieldset, type FormHost } from "./fieldset";
-import { bodyOf, placeOf, told, type Form } from "./order";
+import { bodyOf, placeOf, withoutDuplicates, type Form } from "./order";
 import css from "./order.css";
 import { ended, type Intent, type Violation } from "./place";
 import { outcome } from "./outcome";
 import type { Shop } from "./shop";
-import { quietly } from "./store";
+import { orUndefined } from "./store";
 
 const pause = 400; // milliseconds between the last change and the validation
 
@@ -29,7 +29,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
   private news = new Map<string, News>();
   private violations: Violation[] = [];
   private asked: string[] = []; // the keys of the validated lines; violations refer to them by index
-  private judged = false; // the guest has tried to order
+  private submitted = false; // the guest has tried to order
   private timer = 0;
   private question: AbortController | null = null;
   private checking = false;
@@ -37,8 +37,8 @@ export class LarderOrderForm extends LarderElement implements FormHost {
 
   constructor() {
     super(css);
-    const speech = { message: this.message.bind(this), money: this.money.bind(this) };
-    this.dialog = new DishDialog(() => this.shop, speech, () => this.changed());
+    const formatter = { message: this.message.bind(this), money: this.money.bind(this) };
+    this.dialog = new DishDialog(() => this.shop, formatter, () => this.changed());
     this.box = h("form", { part: "form", novalidate: true, onsubmit: (event: Event) => {
       event.preventDefault();
       void this.place();
@@ -64,7 +64,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
       this.changed();
     });
     listen(shop.placing, "change", () => this.draw());
-    listen(shop.placing, "ended", (event) => this.over((event as CustomEvent<Intent>).detail));
+    listen(shop.placing, "ended", (event) => this.onEnded((event as CustomEvent<Intent>).detail));
     listen(shop.placing, "wrong", (event) => this.refuse((event as CustomEvent<{ violations: Violation[]; status: number }>).detail));
     // Only the form continues an order: a page with only a menu does not know the order URL.
     listen(document, "visibilitychange", () => { if (document.visibilityState === "visible") void shop.placing.wake(); });
@@ -73,7 +73,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
 
   /** changed stores what was entered, redraws, and schedules a validation. */
   changed(): void {
-    quietly(() => sessionStorage.setItem("larder:guest", JSON.stringify(this.form)));
+    orUndefined(() => sessionStorage.setItem("larder:guest", JSON.stringify(this.form)));
     this.draw();
     this.later();
   }
@@ -90,11 +90,11 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     const lines = shop?.basket.lines ?? [];
     const intent = shop?.placing.intent ?? null;
     this.heading.textContent = this.message("order");
-    outcome(this.outcome, intent, shop?.placing.asking ?? false, this.speech, {
+    outcome(this.outcome, intent, shop?.placing.asking ?? false, this.formatter, {
       again: () => void shop?.placing.resume(),
-      anew: () => {
+      startOver: () => {
         shop?.placing.forget();
-        this.judged = false;
+        this.submitted = false;
         this.heading.focus();
       },
     });
@@ -116,7 +116,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     this.drawViolations();
   }
 
-  private readonly speech = { message: this.message.bind(this), money: this.money.bind(this) };
+  private readonly formatter = { message: this.message.bind(this), money: this.money.bind(this) };
 
   /** busy reports whether an order is in progress or its outcome is not known. */
   private get busy(): boolean {
@@ -138,7 +138,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
       const name = product?.name ?? line.name;
       const words = this.wordsOf(line);
       return h("li", { part: "line", "data-line": line.id, "aria-invalid": words.some(([, wrong]) => wrong) }, h("div", { class: "row" }, h("div", { class: "grow" }, h("strong", {}, name),
-        menu && line.picks.length > 0 && h("p", { class: "muted" }, inWords(menu, line.picks))), h("span", { part: "line-price" }, price)),
+        menu && line.picks.length > 0 && h("p", { class: "muted" }, picksText(menu, line.picks))), h("span", { part: "line-price" }, price)),
         ...words.map(([text, wrong]) => h("p", { class: wrong ? "wrong" : "muted", part: "line-note" }, text)),
         h("div", { class: "row actions" }, button("-", this.message("fewer", { name }), "−", () => set(quantity.plus(decimal(-1)))), h("output", { class: "count" }, line.quantity),
           button("+", this.message("more", { name }), "+", () => set(quantity.plus(decimal(1)))),
@@ -171,14 +171,14 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     const elsewhere: Violation[] = [];
     const things = new Set<Violation | string>(); // a field counts once, even with several errors
     this.fields.clear();
-    for (const violation of told(this.violations)) {
+    for (const violation of withoutDuplicates(this.violations)) {
       const { line, field } = placeOf(violation);
       const msg = violation.code === "field_required" ? this.message("fillIn") : violation.msg;
-      const marked = line === undefined && field !== undefined && this.fields.mark(field, msg, this.judged);
+      const marked = line === undefined && field !== undefined && this.fields.mark(field, msg, this.submitted);
       if (line === undefined && !marked) elsewhere.push(violation);
       things.add(marked ? field : violation);
     }
-    const shown = this.judged ? things.size : 0;
+    const shown = this.submitted ? things.size : 0;
     const words = shown ? [this.message("wrong", { n: shown }), ...elsewhere.map((v) => v.msg)] : [];
     if (this.summary.textContent !== words.join("")) this.summary.replaceChildren(...words.map((w) => h("p", { class: "wrong" }, w)));
   }
@@ -203,7 +203,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     const shop = this.shop;
     if (!shop?.menu || this.busy || this.checking || shop.basket.lines.length === 0) return;
     clearTimeout(this.timer);
-    this.judged = this.checking = true;
+    this.submitted = this.checking = true;
     try {
       const valid = await this.ask();
       if (valid === false) {
@@ -228,14 +228,14 @@ export class LarderOrderForm extends LarderElement implements FormHost {
 
   private refuse({ violations, status }: { violations: Violation[]; status: number }): void {
     this.violations = violations.length ? violations : [{ path: "", code: "", msg: this.message(status === 401 || status === 403 ? "notTaken" : "unsent") }];
-    this.judged = true;
+    this.submitted = true;
     this.emit("violations", violations);
     this.point();
   }
 
-  private over(intent: Intent): void {
+  private onEnded(intent: Intent): void {
     if (intent.state === "placed") {
-      this.judged = false;
+      this.submitted = false;
       this.violations = [];
       this.news.clear();
       this.emit("placed", { orderID: intent.orderID, total: intent.total ?? null });
@@ -248,7 +248,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
 
   /** recall restores what was entered before a reload. */
   private recall(): void {
-    const kept = quietly(() => JSON.parse(sessionStorage.getItem("larder:guest") ?? "null")) as Form | null | undefined;
+    const kept = orUndefined(() => JSON.parse(sessionStorage.getItem("larder:guest") ?? "null")) as Form | null | undefined;
     if (kept && typeof kept.fields === "object" && kept.fields) this.form = { ...this.form, ...kept };
     if (!this.payments.includes(this.form.payment)) this.form.payment = this.payments[0] ?? "cash";
   }

@@ -88,9 +88,9 @@ export function placeOf(violation: Violation): Place {
 }
 
 /**
- * told removes duplicates for the guest: "/guest" is missing, if "/guest/phone" is
+ * withoutDuplicates removes duplicates for the guest: "/guest" is missing, if "/guest/phone" is
  * reported as missing too.
  */
-export function told(violations: readonly Violation[]): Violation[] {
+export function withoutDuplicates(violations: readonly Violation[]): Violation[] {
   return violations.filter((v) => v.code !== "field_required" || !violations.some((part) => part.path.startsWith(v.path + "/")));
 }

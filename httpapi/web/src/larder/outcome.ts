@@ -2,14 +2,14 @@
 // docs/http.md.
 
 import { h } from "./dom";
-import type { Speech } from "./groups";
+import type { Formatter } from "./groups";
 import type { Intent } from "./place";
 
-export interface Ways { again(): void; anew(): void }
+export interface OutcomeActions { again(): void; startOver(): void }
 
 /** outcome shows the state of the intent and the buttons for it. */
-export function outcome(element: HTMLElement, intent: Intent | null, asking: boolean, speech: Speech, ways: Ways): void {
-  const shape = intent ? `${intent.key} ${intent.state} ${asking} ${intent.orderID} ${speech.message("again")}` : "";
+export function outcome(element: HTMLElement, intent: Intent | null, asking: boolean, formatter: Formatter, actions: OutcomeActions): void {
+  const shape = intent ? `${intent.key} ${intent.state} ${asking} ${intent.orderID} ${formatter.message("again")}` : "";
   if (element.dataset.shape === shape) return; // unchanged: screen readers would read it again
   element.dataset.shape = shape;
   element.dataset.state = intent?.state ?? "";
@@ -18,29 +18,29 @@ export function outcome(element: HTMLElement, intent: Intent | null, asking: boo
     element.replaceChildren();
     return;
   }
-  const button = (key: "askAgain" | "sendAgain" | "changeOrder" | "orderMore", work: () => void): HTMLElement => h("button", { type: "button", onclick: work, part: "outcome-button", "data-does": key }, speech.message(key));
+  const button = (key: "askAgain" | "sendAgain" | "changeOrder" | "orderMore", work: () => void): HTMLElement => h("button", { type: "button", onclick: work, part: "outcome-button", "data-does": key }, formatter.message(key));
   const id = intent.orderID ?? "";
   const shown: (Node | string)[] = [];
   switch (intent.state) {
     case "sending":
-      shown.push(h("p", {}, speech.message("sending")));
+      shown.push(h("p", {}, formatter.message("sending")));
       break;
     case "lost":
-      shown.push(h("p", { class: "wrong" }, speech.message("lost")), button("askAgain", ways.again));
+      shown.push(h("p", { class: "wrong" }, formatter.message("lost")), button("askAgain", actions.again));
       break;
     case "unknown":
-      shown.push(h("p", { class: "wrong" }, speech.message("unknown")));
-      if (!asking) shown.push(button("askAgain", ways.again));
+      shown.push(h("p", { class: "wrong" }, formatter.message("unknown")));
+      if (!asking) shown.push(button("askAgain", actions.again));
       break;
     case "unsent":
-      shown.push(h("p", { class: "wrong" }, speech.message("unsent")), button("sendAgain", ways.again), button("changeOrder", ways.anew));
+      shown.push(h("p", { class: "wrong" }, formatter.message("unsent")), button("sendAgain", actions.again), button("changeOrder", actions.startOver));
       break;
     case "refused":
-      shown.push(h("p", { class: "wrong" }, speech.message("refused")), intent.message ? h("p", {}, intent.message) : "", button("changeOrder", ways.anew));
+      shown.push(h("p", { class: "wrong" }, formatter.message("refused")), intent.message ? h("p", {}, intent.message) : "", button("changeOrder", actions.startOver));
       break;
     case "placed":
-      shown.push(intent.rejected ? h("p", { class: "wrong" }, speech.message("placedRejected", { id })) : h("p", { class: "good", part: "order-id" }, speech.message("placed", { id })),
-        button("orderMore", ways.anew));
+      shown.push(intent.rejected ? h("p", { class: "wrong" }, formatter.message("placedRejected", { id })) : h("p", { class: "good", part: "order-id" }, formatter.message("placed", { id })),
+        button("orderMore", actions.startOver));
   }
   element.replaceChildren(...shown);
 }

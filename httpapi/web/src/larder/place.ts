@@ -2,7 +2,7 @@
 // is stored before the first request is sent. Everything that follows (a double
 // click, a reload, a lost response, another tab) continues with the same intent.
 
-import { quietly, type Store } from "./store";
+import { orUndefined, type Store } from "./store";
 
 /** State is what is known about the intent; see docs/http.md, "Placing". */
 export type State =
@@ -26,8 +26,8 @@ export interface Ordered { key: string; quantity: string }
 /** Answer is the response to a request. The status is 0 if there was none. */
 export interface Answer { status: number; body: any; retryAfter: number }
 
-/** Wire sends requests. look returns null if the state can only be found by sending the order again. */
-export interface Wire {
+/** OrderTransport sends requests. look returns null if the state can only be found by sending the order again. */
+export interface OrderTransport {
   place(key: string, body: string): Promise<Answer>;
   look(key: string): Promise<Answer> | null;
 }
@@ -68,7 +68,7 @@ export class Placing extends EventTarget {
   /** asking reports whether a request, or the wait for the next one, is in progress. */
   asking = false;
 
-  constructor(private readonly store: Store, readonly name: string, private readonly wire: Wire,
+  constructor(private readonly store: Store, readonly name: string, private readonly transport: OrderTransport,
     private readonly wait: (ms: number) => Promise<void> = (ms) => new Promise((done) => setTimeout(done, ms))) {
     super();
     this.read();
@@ -76,7 +76,7 @@ export class Placing extends EventTarget {
 
   /** read loads the stored intent, which another tab may have written. */
   read(): void {
-    const kept = quietly(() => JSON.parse(this.store.getItem(this.name) ?? "null")) as Intent | null | undefined;
+    const kept = orUndefined(() => JSON.parse(this.store.getItem(this.name) ?? "null")) as Intent | null | undefined;
     const good = kept?.format === 1 && typeof kept.key === "string" && typeof kept.body === "string" && Array.isArray(kept.lines);
     const keeps = good && kept.state === "unknown" ? forWaiting : good && ended(kept.state) ? Infinity : forKeeping;
     this.intent = good && Date.now() - kept.at <= keeps ? kept : null;
@@ -90,7 +90,7 @@ export class Placing extends EventTarget {
    */
   async begin(body: string, lines: Ordered[]): Promise<void> {
     const seen = this.intent?.key;
-    const begun = await alone(this.name, () => {
+    const begun = await withLock(this.name, () => {
       this.read();
       const intent = this.intent;
       const open = intent && !ended(intent.state) && !(intent.state === "unsent" && intent.body !== body);
@@ -129,16 +129,16 @@ export class Placing extends EventTarget {
         const intent = this.intent;
         if (!intent || ended(intent.state) || intent.state === "unsent") return;
         const old = Date.now() - intent.at > forSending;
-        const looked = look || old ? this.wire.look(intent.key) : null;
+        const looked = look || old ? this.transport.look(intent.key) : null;
         if (old && !looked) return this.set({ ...intent, state: "unknown" });
-        const answer = await (looked ?? this.wire.place(intent.key, intent.body));
+        const answer = await (looked ?? this.transport.place(intent.key, intent.body));
         this.read();
         if (this.intent?.key !== intent.key) { // another tab changed the intent and may have begun another order
           look = true;
           continue;
         }
         if (ended(this.intent.state)) return;
-        look = looked ? this.seen(answer, old) : this.answered(answer);
+        look = looked ? this.handleRecord(answer, old) : this.handleResponse(answer);
         const state = this.intent?.state;
         if (state !== "sending" && state !== "unknown") return;
         if (tries + 1 >= mostTries[state]) {
@@ -153,8 +153,8 @@ export class Placing extends EventTarget {
     }
   }
 
-  /** answered handles the response to an order. It reports whether to look for the order next, instead of sending it. */
-  private answered({ status, body }: Answer): boolean {
+  /** handleResponse handles the response to an order. It reports whether to look for the order next, instead of sending it. */
+  private handleResponse({ status, body }: Answer): boolean {
     const intent = this.intent!;
     const code = typeof body?.code === "string" ? body.code : "";
     // If an earlier attempt may have had an effect, only these codes are certain: larder sends them after it has looked for the key.
@@ -182,8 +182,8 @@ export class Placing extends EventTarget {
     return false; // no usable response: send the same order again
   }
 
-  /** seen handles the record of the order. It reports whether to look again. */
-  private seen({ status, body }: Answer, old: boolean): boolean {
+  /** handleRecord handles the record of the order. It reports whether to look again. */
+  private handleRecord({ status, body }: Answer, old: boolean): boolean {
     const intent = this.intent!;
     const { state, orderID, total } = body?.result ?? {};
     if (status === 404 && intent.state !== "unknown") { // larder never received it
@@ -220,8 +220,8 @@ export class Placing extends EventTarget {
 
 const text = (value: unknown): string | undefined => (value === null || value === undefined ? undefined : String(value));
 
-/** alone runs work under a lock that all tabs share. Without Web Locks (plain http) it runs work immediately. */
-async function alone<T>(name: string, work: () => T): Promise<T> {
+/** withLock runs work under a lock that all tabs share. Without Web Locks (plain http) it runs work immediately. */
+async function withLock<T>(name: string, work: () => T): Promise<T> {
   const locks = (globalThis as { navigator?: Navigator }).navigator?.locks;
   let done: { is: T } | null = null;
   try {

@@ -5,7 +5,7 @@ import { Api } from "./api";
 import { Basket, type News } from "./basket";
 import { Menu } from "./menu";
 import { ended, Placing, type Intent } from "./place";
-import { Kept, storages } from "./store";
+import { FallbackStore, storages } from "./store";
 import { follow, type MenuEvent } from "./stream";
 
 const shops = new Map<string, Shop>();
@@ -23,7 +23,7 @@ export class Shop extends EventTarget {
   readonly api: Api;
   lang = "en";
   orderURL = "";
-  private readonly store = new Kept(storages());
+  private readonly store = new FallbackStore(storages());
   private users = 0;
   private stop: AbortController | null = null;
   private reading = 0;
@@ -41,10 +41,10 @@ export class Shop extends EventTarget {
     super();
     this.api = new Api(base, restaurant, () => this.lang);
     this.basket = new Basket(this.store, "larder:basket:" + name);
-    this.placing = new Placing(this.store, "larder:order:" + name, this.api.wire(() => this.orderURL));
+    this.placing = new Placing(this.store, "larder:order:" + name, this.api.transport(() => this.orderURL));
     this.placing.addEventListener("ended", (event) => { // here, so that it happens once and does not depend on the elements
       const { state, lines } = (event as CustomEvent<Intent>).detail;
-      if (state === "placed") this.basket.take(lines);
+      if (state === "placed") this.basket.removeOrdered(lines);
     });
   }
 
@@ -53,14 +53,14 @@ export class Shop extends EventTarget {
     if (this.users++ > 0) return;
     const stop = (this.stop = new AbortController());
     void this.load();
-    follow(this.api.events, stop.signal, (event) => this.happened(event));
+    follow(this.api.events, stop.signal, (event) => this.onEvent(event));
     addEventListener("storage", (event) => {
       if (event.key === this.basket.name) this.basket.read();
       if (event.key === this.placing.name) this.placing.read();
     }, { signal: stop.signal });
     addEventListener("beforeunload", (event) => {
       const intent = this.placing.intent; // ask before a reload loses an intent that is only in memory
-      if (intent && !ended(intent.state) && intent.state !== "unsent" && !this.store.lasts(this.placing.name)) event.preventDefault();
+      if (intent && !ended(intent.state) && intent.state !== "unsent" && !this.store.survivesReload(this.placing.name)) event.preventDefault();
     }, { signal: stop.signal });
     document.addEventListener("visibilitychange", () => {
       if (document.visibilityState !== "visible") return;
@@ -92,7 +92,7 @@ export class Shop extends EventTarget {
     }
   }
 
-  private happened(event: MenuEvent): void {
+  private onEvent(event: MenuEvent): void {
     this.newest = event.version;
     if (!this.menu && !this.fault) return; // the first read is in progress
     if (this.menu && event.version <= this.menu.body.version) return;
@@ -102,7 +102,7 @@ export class Shop extends EventTarget {
 
   private notify(): void {
     this.dispatchEvent(new Event(this.fault ? "fault" : "menu"));
-    const news = this.menu ? this.basket.against(this.menu) : [];
+    const news = this.menu ? this.basket.compareWith(this.menu) : [];
     this.dispatchEvent(new CustomEvent<News[]>("news", { detail: news }));
   }
 }

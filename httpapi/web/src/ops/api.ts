@@ -2,7 +2,7 @@
 // and is aborted when its view is closed.
 
 /** An error response, with its message. */
-export class Refusal extends Error {
+export class ResponseError extends Error {
   constructor(readonly status: number, readonly code: string, message: string, readonly retryAfter: number) {
     super(message);
   }
@@ -10,17 +10,17 @@ export class Refusal extends Error {
 
 const limit = 75_000; // of one request, in milliseconds; a request waits for a run for at most a minute
 
-let whenOver: () => void = () => {};
+let whenEnded: () => void = () => {};
 
 /** Sets the function that is called when the session has ended. */
-export function onSessionOver(then: () => void): void {
-  whenOver = then;
+export function onSessionEnd(then: () => void): void {
+  whenEnded = then;
 }
 
-interface Asking { method?: string; body?: unknown; signal?: AbortSignal }
+interface RequestOptions { method?: string; body?: unknown; signal?: AbortSignal }
 
-/** Returns the whole response. Throws a Refusal, or an AbortError if the view was closed. */
-export async function ask<T>(path: string, { method = 'GET', body, signal }: Asking = {}): Promise<T> {
+/** Returns the whole response. Throws a ResponseError, or an AbortError if the view was closed. */
+export async function ask<T>(path: string, { method = 'GET', body, signal }: RequestOptions = {}): Promise<T> {
   const signals = [AbortSignal.timeout(limit), ...(signal ? [signal] : [])];
   let response: Response;
   try {
@@ -30,7 +30,7 @@ export async function ask<T>(path: string, { method = 'GET', body, signal }: Ask
     });
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new Refusal(0, 'unreachable', "Can't reach larder. Your last action may have gone through; refresh before repeating it.", 0);
+    throw new ResponseError(0, 'unreachable', "Can't reach larder. Your last action may have gone through; refresh before repeating it.", 0);
   }
   const text = await response.text();
   if (response.ok) return (text === '' ? undefined : JSON.parse(text)) as T;
@@ -40,13 +40,13 @@ export async function ask<T>(path: string, { method = 'GET', body, signal }: Ask
     code = problem.code;
     message = sentence(problem);
   } catch { /* a proxy responded, not larder */ }
-  if (response.status === 401 && !path.startsWith('/ops/')) whenOver();
-  throw new Refusal(response.status, code, message, Number(response.headers.get('Retry-After') ?? 0));
+  if (response.status === 401 && !path.startsWith('/ops/')) whenEnded();
+  throw new ResponseError(response.status, code, message, Number(response.headers.get('Retry-After') ?? 0));
 }
 
 /** Returns the member `result` of a response. */
-export async function result<T>(path: string, asking: Asking = {}): Promise<T> {
-  return (await ask<{ result: T }>(path, asking)).result;
+export async function result<T>(path: string, options: RequestOptions = {}): Promise<T> {
+  return (await ask<{ result: T }>(path, options)).result;
 }
 
 function sentence(problem: { msg: string; errors?: { msg: string }[] | null }): string {
@@ -59,7 +59,7 @@ export function isGone(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'AbortError';
 }
 
-export function words(error: unknown): string {
+export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 

@@ -1,7 +1,7 @@
 // Confirmation dialogs, and messages about what happened.
 
 import { h, put, type Child } from './dom';
-import { isGone, words } from './api';
+import { isGone, errorText } from './api';
 
 const region = h('p', { role: 'status', class: 'said', 'data-testid': 'said' });
 
@@ -15,7 +15,7 @@ export function showMessage(text: string, bad = false): void {
 
 /** Shows why something failed, unless its view was closed. */
 export function showError(error: unknown): void {
-  if (!isGone(error)) showMessage(words(error), true);
+  if (!isGone(error)) showMessage(errorText(error), true);
 }
 
 interface Question { title: string; body: Child[]; yes: string; danger?: boolean; fields?: HTMLElement }

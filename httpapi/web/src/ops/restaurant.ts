@@ -1,6 +1,6 @@
 // One restaurant: its state, runs, menu checks, versions and audit log.
 
-import { ask, isGone, pathOf, query, result, words } from './api';
+import { ask, isGone, pathOf, query, result, errorText } from './api';
 import { during, showError } from './ask';
 import { auditTable } from './audit';
 import { cell, h, pause, put, rowHead, table } from './dom';
@@ -74,7 +74,7 @@ export const restaurant: View = async (root, place) => {
       findings(lint, one, await result<Finding[]>(pathOf(id) + '/lint', { signal }));
     } catch (error) {
       if (isGone(error)) throw error;
-      put(lint, h('p', { class: 'empty' }, words(error)));
+      put(lint, h('p', { class: 'empty' }, errorText(error)));
     }
   };
   const loadDone = async () => {

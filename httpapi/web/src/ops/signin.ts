@@ -1,6 +1,6 @@
 // Signing in with a client that has the scope ops.
 
-import { Refusal, result, words } from './api';
+import { ResponseError, result, errorText } from './api';
 import { during } from './ask';
 import { h, put } from './dom';
 import type { Session } from './model';
@@ -20,8 +20,8 @@ export function signIn(root: HTMLElement, why: string, then: (session: Session) 
           try {
             then(await result<Session>('/ops/session', { method: 'POST', body: { client: client.value.trim(), secret: secret.value } }));
           } catch (error) {
-            const wait = error instanceof Refusal && error.retryAfter > 0 ? ` Try again in ${error.retryAfter} s.` : '';
-            put(fault, words(error) + wait);
+            const wait = error instanceof ResponseError && error.retryAfter > 0 ? ` Try again in ${error.retryAfter} s.` : '';
+            put(fault, errorText(error) + wait);
             secret.value = '';
             secret.focus();
           }

@@ -8,22 +8,22 @@ import * as live from './live';
 import type { Restaurant, Run } from './model';
 
 const every = 2000; // between two reads of a run, in milliseconds
-const looks = 150; // the maximum number of reads: five minutes
+const maxReads = 150; // the maximum number of reads: five minutes
 
 /** Waits until a run has finished, with events and by polling. */
 export async function finished(run: Run, signal: AbortSignal, progress: (run: Run) => void = () => {}): Promise<Run> {
-  let heard: Run | undefined;
+  let received: Run | undefined;
   const done = new AbortController();
   const stop = () => done.abort();
   signal.addEventListener('abort', stop, { once: true });
   live.on('run.started', (other) => { if (other.id === run.id) progress(other); }, done.signal);
-  live.on('run.finished', (other) => { if (other.id === run.id) { heard = other; stop(); } }, done.signal);
+  live.on('run.finished', (other) => { if (other.id === run.id) { received = other; stop(); } }, done.signal);
   try {
-    for (let i = 0; i < looks && run.state !== 'finished'; i++) {
+    for (let i = 0; i < maxReads && run.state !== 'finished'; i++) {
       progress(run);
       await pause(every, done.signal);
       signal.throwIfAborted();
-      run = heard ?? await result<Run>('/v1/ops/runs/' + encodeURIComponent(run.id), { signal });
+      run = received ?? await result<Run>('/v1/ops/runs/' + encodeURIComponent(run.id), { signal });
     }
     return run;
   } finally {

@@ -1,13 +1,13 @@
-// What needs no browser: exact money, limits of groups, the basket, intents.
+// Tests without a browser: exact prices, limits of groups, the basket, intents.
 
 import { Basket, lineOf } from "../../../src/larder/basket";
-import { lacks, linePrice, picked, standing, unitPrice, type Pick } from "../../../src/larder/choice";
+import { groupProblems, linePrice, picked, groupStatus, unitPrice, type Pick } from "../../../src/larder/choice";
 import { Decimal, decimal } from "../../../src/larder/decimal";
 import { Menu, sameList, type MenuBody } from "../../../src/larder/menu";
-import { bodyOf, placeOf, told, withOffset } from "../../../src/larder/order";
-import { newKey, Placing, type Answer, type Wire } from "../../../src/larder/place";
+import { bodyOf, placeOf, withoutDuplicates, withOffset } from "../../../src/larder/order";
+import { newKey, Placing, type Answer, type OrderTransport } from "../../../src/larder/place";
 import { Shop } from "../../../src/larder/shop";
-import { Kept, type Store } from "../../../src/larder/store";
+import { FallbackStore, type Store } from "../../../src/larder/store";
 import { languages, message, texts, type Key } from "../../../src/larder/texts";
 
 declare const process: { getBuiltinModule(name: string): any };
@@ -50,32 +50,32 @@ test("decimals are exact and round half up", () => {
   for (const wrong of ["", "1,5", "x", "1e9999", null, undefined, NaN]) assert.equal(Decimal.of(wrong), null, String(wrong));
 });
 
-test("limits are told as the guest picks", () => {
+test("the status of a group follows the picks", () => {
   const menu = new Menu(body());
   const [main, sauce] = menu.groups("s") as any;
   let picks: Pick[] = [];
-  assert.deepEqual(standing(main, picks), { count: 0, missing: 1, full: false });
+  assert.deepEqual(groupStatus(main, picks), { count: 0, missing: 1, full: false });
   picks = picked(picks, main, "soup", 1);
-  assert.deepEqual(lacks(menu, "s", picks), []);
+  assert.deepEqual(groupProblems(menu, "s", picks), []);
   picks = picked(picks, main, "burger", 1); // takes the place of the soup
   assert.deepEqual(picks.map((p) => p.id), ["burger"]);
-  assert.deepEqual(lacks(menu, "s", picks).map((l) => [l.group.id, l.missing]), [["n", 2]]);
+  assert.deepEqual(groupProblems(menu, "s", picks).map((l) => [l.group.id, l.missing]), [["n", 2]]);
   picks = picked(picked(picks, sauce, "red", 2), sauce, "white", 1);
-  assert.equal(standing(sauce, picks).full, true);
+  assert.equal(groupStatus(sauce, picks).full, true);
   assert.equal(picked(picks, sauce, "white", 2).find((p) => p.id === "white")!.quantity, 1, "no more than the limit");
   const bread = menu.groups("b")[0]!;
   picks[0]!.picks = picked([], bread, "rye", 2);
-  assert.deepEqual(lacks(menu, "s", picks), []);
+  assert.deepEqual(groupProblems(menu, "s", picks), []);
   // 199.9 + (0.1 + 2 × 0.01) + 2 × 0.2 + 5
   assert.equal(unitPrice(menu, menu.product("combo")!, picks).toString(), "205.42");
   assert.equal(linePrice(unitPrice(menu, menu.product("combo")!, picks), decimal(3)).toString(), "616.26");
   menu.stop([{ id: "rye", available: false }]);
-  assert.deepEqual(lacks(menu, "s", picks).map((l) => l.gone), [["rye"]]);
+  assert.deepEqual(groupProblems(menu, "s", picks).map((l) => l.gone), [["rye"]]);
   menu.stop([{ id: "wheat", available: false }]);
   assert.equal(menu.usable("burger"), false, "what it demands has run out");
 });
 
-test("the tree has what has dishes, and the search is blind to marks", () => {
+test("categories without dishes are omitted, and the search ignores accents", () => {
   const menu = new Menu(body());
   assert.deepEqual(menu.roots.map((c) => [c.id, c.children.map((d) => d.id)]), [["c", ["d"]]]);
   for (const query of ["creme", "FRAÎCHE cr", ""]) assert.ok(menu.found(query).has("cheese"), query);
@@ -91,7 +91,7 @@ test("the tree has what has dishes, and the search is blind to marks", () => {
   }
 });
 
-test("the basket survives a reload and tells what has changed", () => {
+test("the basket survives a reload and reports changes of the menu", () => {
   const store = new Drawer();
   const menu = new Menu(body());
   const basket = new Basket(store, "b");
@@ -99,14 +99,14 @@ test("the basket survives a reload and tells what has changed", () => {
   basket.add(lineOf(menu, "cheese", decimal("0.25"), []));
   assert.equal(new Basket(store, "b").lines[0]!.quantity, "0.75");
   assert.equal(basket.total(menu).toString(), "7.54");
-  assert.deepEqual(basket.against(menu), []);
+  assert.deepEqual(basket.compareWith(menu), []);
   const dearer = body();
   dearer.products[1]!.price = 11;
-  assert.deepEqual(basket.against(new Menu(dearer)).map((n) => [n.kind, n.was, n.now]), [["price", "10.05", "11"]]);
-  assert.deepEqual(basket.against(new Menu(dearer)), [], "a price is told once");
+  assert.deepEqual(basket.compareWith(new Menu(dearer)).map((n) => [n.kind, n.was, n.now]), [["price", "10.05", "11"]]);
+  assert.deepEqual(basket.compareWith(new Menu(dearer)), [], "a price is reported once");
   dearer.products[1]!.available = false;
-  assert.deepEqual(basket.against(new Menu(dearer)).map((n) => n.kind), ["gone"]);
-  basket.take([{ key: basket.lines[0]!.key, quantity: "0.5" }]);
+  assert.deepEqual(basket.compareWith(new Menu(dearer)).map((n) => n.kind), ["gone"]);
+  basket.removeOrdered([{ key: basket.lines[0]!.key, quantity: "0.5" }]);
   assert.equal(new Basket(store, "b").lines[0]!.quantity, "0.25", "what came in meanwhile stays");
   for (const odd of ["{", `{"format":0,"lines":[]}`, `{"format":1,"lines":[{"id":1}]}`, `{"format":1,"lines":[{"id":"a","key":"a","quantity":"1","picks":[{}]}]}`]) {
     store.setItem("b", odd);
@@ -114,7 +114,7 @@ test("the basket survives a reload and tells what has changed", () => {
   }
 });
 
-test("the body pins groups, and words about it find their place", () => {
+test("the body contains the groups, and violations are shown at their fields", () => {
   const menu = new Menu(body());
   const picks = picked([], menu.groups("s")[0]!, "soup", 1);
   const lines = [{ key: "k", ...lineOf(menu, "combo", decimal(2), picks) }];
@@ -127,16 +127,16 @@ test("the body pins groups, and words about it find their place", () => {
   assert.deepEqual([at("/dishList/3/ingredients/0"), at("/guest/phone"), at("/address/fullAddress"), at("/dishList"), at("")],
     [{ line: 3 }, { field: "guest.phone" }, { field: "address.street" }, {}, {}]);
   const missing = (...paths: string[]) => paths.map((path) => ({ path, code: "field_required", msg: "" }));
-  assert.deepEqual(told(missing("/guest", "/guest/phone", "/address")), missing("/guest/phone", "/address"));
-  assert.equal(told([{ path: "/guest", code: "field_type", msg: "" }, ...missing("/guest/phone")]).length, 2);
+  assert.deepEqual(withoutDuplicates(missing("/guest", "/guest/phone", "/address")), missing("/guest/phone", "/address"));
+  assert.equal(withoutDuplicates([{ path: "/guest", code: "field_type", msg: "" }, ...missing("/guest/phone")]).length, 2);
   assert.match(withOffset("2026-05-01T18:30"), /^2026-05-01T18:30:00[+-]\d\d:\d\d$/);
 });
 
 const answer = (status: number, body: unknown = null): Answer => ({ status, body, retryAfter: 0 });
 const placedAnswer = answer(201, { result: { orderID: "765", total: 640 } });
 
-/** Larder is what a wire reaches: it answers from a list, and counts. */
-class Larder implements Wire {
+/** Larder is a transport that responds from a list and counts the requests. */
+class Larder implements OrderTransport {
   keys: string[] = [];
   bodies = new Set<string>();
   looks = 0;
@@ -152,15 +152,15 @@ class Larder implements Wire {
   };
 }
 
-const placing = (store: Store, larder: Wire): Placing => new Placing(store, "o", larder, async () => {});
+const placing = (store: Store, larder: OrderTransport): Placing => new Placing(store, "o", larder, async () => {});
 
-test("a key has 128 random bits and more, in base64url", () => {
+test("a key has at least 128 random bits, in base64url", () => {
   const keys = new Set(Array.from({ length: 1000 }, newKey));
   assert.equal(keys.size, 1000);
   for (const key of keys) assert.match(key, /^[A-Za-z0-9_-]{24}$/);
 });
 
-test("the key is kept before the request leaves, and a double click is one order", async () => {
+test("the key is stored before the request, and a double click places one order", async () => {
   const store = new Drawer();
   const larder = new Larder([placedAnswer]);
   const send = larder.place;
@@ -174,7 +174,7 @@ test("the key is kept before the request leaves, and a double click is one order
   assert.deepEqual([p.intent!.state, p.intent!.orderID, p.intent!.total], ["placed", "765", "640"]);
 });
 
-test("a lost answer is asked for again with the same key", async () => {
+test("after a lost response the order is sent again with the same key", async () => {
   const larder = new Larder([answer(0), answer(500), answer(502), placedAnswer]);
   const p = placing(new Drawer(), larder);
   await p.begin("a", []);
@@ -182,7 +182,7 @@ test("a lost answer is asked for again with the same key", async () => {
   assert.deepEqual([larder.keys.length, new Set(larder.keys).size, larder.bodies.size], [4, 1, 1]);
 });
 
-test("a reload in flight goes on with the intent", async () => {
+test("a reload during a request continues the intent", async () => {
   const store = new Drawer();
   let first!: Placing;
   await new Promise<void>((left) => {
@@ -195,14 +195,14 @@ test("a reload in flight goes on with the intent", async () => {
   assert.deepEqual([second.intent!.state, second.intent!.key, larder.keys.length], ["placed", first.intent!.key, 0]);
 });
 
-test("in flight is looked for, not sent again", async () => {
+test("an order in progress is looked up, not sent again", async () => {
   const larder = new Larder([answer(409, { code: "idempotency_key_in_flight" })], [answer(200, { result: { state: "placed", orderID: "7", total: 1 } })]);
   const p = placing(new Drawer(), larder);
   await p.begin("a", []);
   assert.deepEqual([p.intent!.state, larder.keys.length, larder.looks], ["placed", 1, 1]);
 });
 
-test("an unknown outcome is told, looked for, and never sent again", async () => {
+test("an order with an unknown outcome is looked up and never sent again", async () => {
   const larder = new Larder([answer(504, { code: "order_outcome_unknown" })]); // its record: 404 from then on
   const p = placing(new Drawer(), larder);
   await p.begin("a", []);
@@ -213,7 +213,7 @@ test("an unknown outcome is told, looked for, and never sent again", async () =>
   assert.equal(p.intent!.state, "unknown", "what is open is not forgotten");
 });
 
-test("a definite refusal frees the guest: the next order has a new key", async () => {
+test("after a certain refusal the next order has a new key", async () => {
   const larder = new Larder([answer(502, { code: "upstream_refused", upstream: { msg: "no" } }), placedAnswer]);
   const p = placing(new Drawer(), larder);
   await p.begin("a", []);
@@ -223,7 +223,7 @@ test("a definite refusal frees the guest: the next order has a new key", async (
   assert.equal(new Set(larder.keys).size, 2);
 });
 
-test("after 503 the same key is sent again, a changed order has its own", async () => {
+test("after a 503 the same order keeps its key, and a changed order gets a new one", async () => {
   const larder = new Larder([answer(503, { code: "journal_unavailable" }), answer(503, { code: "journal_unavailable" }), placedAnswer]);
   const p = placing(new Drawer(), larder);
   await p.begin("a", []);
@@ -236,16 +236,16 @@ test("after 503 the same key is sent again, a changed order has its own", async 
   assert.deepEqual([larder.keys[0] === larder.keys[1], larder.keys[1] === larder.keys[2]], [true, false]);
 });
 
-test("what is wrong is told, and nothing stays behind", async () => {
+test("violations are reported, and no intent is left", async () => {
   const store = new Drawer();
   const p = placing(store, new Larder([answer(422, { code: "validation_failed", errors: [{ path: "/guest/phone", code: "field_required", msg: "?" }] })]));
-  let told: any;
-  p.addEventListener("wrong", (event) => { told = (event as CustomEvent).detail; });
+  let detail: any;
+  p.addEventListener("wrong", (event) => { detail = (event as CustomEvent).detail; });
   await p.begin("a", []);
-  assert.deepEqual([p.intent, store.all.size, told.violations.length, told.status], [null, 0, 1, 422]);
+  assert.deepEqual([p.intent, store.all.size, detail.violations.length, detail.status], [null, 0, 1, 422]);
 });
 
-test("an intent of yesterday orders nothing by itself", async () => {
+test("an intent of yesterday is not sent automatically", async () => {
   const store = new Drawer();
   const old = (minutes: number, state: string): void => store.setItem("o", JSON.stringify({ format: 1, key: "k", body: "a", lines: [], state, at: Date.now() - minutes * 60_000 }));
   old(30, "sending");
@@ -261,7 +261,7 @@ test("an intent of yesterday orders nothing by itself", async () => {
   assert.equal(placing(store, larder).intent, null, "nobody waits for that dinner: it is not in the way of another");
 });
 
-test("what was certainly not placed is sent again whenever the guest says so", async () => {
+test("an order that was certainly not placed can always be sent again by the guest", async () => {
   for (const look of [async () => answer(404), () => null]) { // larder itself, and the site's own backend
     const store = new Drawer();
     store.setItem("o", JSON.stringify({ format: 1, key: "k", body: "a", lines: [], state: "unsent", at: Date.now() - 30 * 60_000 }));
@@ -273,7 +273,7 @@ test("what was certainly not placed is sent again whenever the guest says so", a
   }
 });
 
-test("an order that is begun while another tab has ended the one before is sent", async () => {
+test("an order is sent if another tab has ended the previous one", async () => {
   const store = new Drawer();
   let late!: (answer: Answer) => void;
   const larder = new Larder([placedAnswer]);
@@ -292,7 +292,7 @@ test("an order that is begun while another tab has ended the one before is sent"
   assert.deepEqual([p.intent!.state, p.intent!.body, larder.keys.length], ["placed", "b", 1]);
 });
 
-test("what was ordered leaves the basket, whatever of the shop is on the page", async () => {
+test("ordered dishes leave the basket, whatever elements are on the page", async () => {
   const shop = Shop.of("https://larder.example", "r");
   shop.basket.add(lineOf(new Menu(body()), "combo", decimal(2), picked([], new Menu(body()).groups("s")[0]!, "soup", 1)));
   const lines = shop.basket.lines.map(({ key, quantity }) => ({ key, quantity }));
@@ -306,7 +306,7 @@ test("what was ordered leaves the basket, whatever of the shop is on the page", 
   assert.deepEqual([shop.placing.intent!.state, shop.basket.lines], ["placed", []]);
 });
 
-test("an order goes on where an order form is: it alone knows where orders are sent", async () => {
+test("only a page with an order form continues an order", async () => {
   const page = { navigator: {}, addEventListener() {}, document: new EventTarget(), EventSource: class extends EventTarget { close() {} } };
   const real = globalThis.fetch;
   const asked: string[] = [];
@@ -326,7 +326,7 @@ test("an order goes on where an order form is: it alone knows where orders are s
   }
 });
 
-test("a price that cannot be read is not counted as nothing", () => {
+test("an invalid price does not count as zero", () => {
   const menu = new Menu(body());
   const basket = new Basket(new Drawer(), "b");
   basket.add(lineOf(menu, "combo", decimal(1), [{ id: "soup", group: "g", quantity: 1, picks: [] }, { id: "white", group: "x", quantity: 1, picks: [] }]));
@@ -337,12 +337,12 @@ test("a price that cannot be read is not counted as nothing", () => {
   Object.assign(broken.products[1]!, { price: null, orderable: false, reasons: [{ code: "price_invalid" }] });
   const now = new Menu(broken);
   assert.equal(now.usable("white"), false);
-  assert.deepEqual(basket.against(now).map(({ line, kind }) => [line.id, kind]), [["combo", "options"], ["cheese", "gone"]]);
+  assert.deepEqual(basket.compareWith(now).map(({ line, kind }) => [line.id, kind]), [["combo", "options"], ["cheese", "gone"]]);
   assert.deepEqual(basket.lines.map((l) => l.price), ["204.9", "10.05"], "the prices that the guest saw stay");
   assert.equal(basket.total(now).toString(), "0");
 });
 
-test("a dish stands under each of its categories", () => {
+test("a dish is listed in each of its categories", () => {
   const two = body();
   two.products[1]!.categoryIds = ["d", "none"];
   two.products[0]!.categoryIds = [];
@@ -354,7 +354,7 @@ test("a dish stands under each of its categories", () => {
   assert.ok(!sameList(two, other));
 });
 
-test("what may have been placed is not told as not placed", async () => {
+test("an order that may have been placed is not shown as not placed", async () => {
   for (const [status, code] of [[429, "rate_limited"], [503, "journal_unavailable"], [403, "forbidden"], [404, "not_found"]] as const) {
     const first = placing(new Drawer(), new Larder([answer(status, { code })]));
     await first.begin("a", []);
@@ -371,7 +371,7 @@ test("what may have been placed is not told as not placed", async () => {
   assert.equal(p.intent!.state, "unsent", "larder has looked for the key, and sent nothing");
 });
 
-test("an order that another tab has placed is shown, and not placed again", async () => {
+test("an order of another tab is shown, and not placed again", async () => {
   const store = new Drawer();
   const larder = new Larder([placedAnswer, placedAnswer]);
   const [one, other] = [placing(store, larder), placing(store, larder)];
@@ -382,31 +382,31 @@ test("an order that another tab has placed is shown, and not placed again", asyn
   assert.equal(larder.keys.length, 2, "whoever has seen it may order again");
 });
 
-test("a storage that is full or refused loses no order, and gives nothing that is older", async () => {
+test("a full or forbidden storage loses no order and returns no older value", async () => {
   const full = new Drawer();
   full.setItem("o", "older");
   full.setItem = () => { throw new Error("QuotaExceededError"); };
   const session = new Drawer();
-  const kept = new Kept([full, session]);
+  const kept = new FallbackStore([full, session]);
   kept.setItem("o", "newer");
-  assert.deepEqual([kept.getItem("o"), full.getItem("o"), kept.lasts("o")], ["newer", null, true]);
+  assert.deepEqual([kept.getItem("o"), full.getItem("o"), kept.survivesReload("o")], ["newer", null, true]);
   full.setItem = (name, value) => { full.all.set(name, value); };
   kept.setItem("o", "newest");
   assert.deepEqual([kept.getItem("o"), session.getItem("o")], ["newest", null]);
-  const refused = new Kept([{ getItem: () => { throw new Error("SecurityError"); }, setItem: () => { throw new Error("SecurityError"); }, removeItem: () => { throw new Error("SecurityError"); } }]);
+  const refused = new FallbackStore([{ getItem: () => { throw new Error("SecurityError"); }, setItem: () => { throw new Error("SecurityError"); }, removeItem: () => { throw new Error("SecurityError"); } }]);
   const larder = new Larder([answer(0), placedAnswer]);
   const p = placing(refused, larder);
   await Promise.all([p.begin("a", []), p.begin("a", [])]);
-  assert.deepEqual([p.intent!.state, new Set(larder.keys).size, refused.lasts("o")], ["placed", 1, false]);
+  assert.deepEqual([p.intent!.state, new Set(larder.keys).size, refused.survivesReload("o")], ["placed", 1, false]);
 });
 
-test("numbers that a guest types go as numbers only where they are exact", () => {
+test("typed numbers are sent as numbers only if they are exact", () => {
   const menu = new Menu(body());
   const change = (typed: string): unknown => JSON.parse(bodyOf(menu, [], { expedition: "pickup", payment: "cash", soonest: true, at: "", fields: { changeFrom: typed } })).changeFrom;
   assert.deepEqual(["1000", " 12,50 ", "0x10", "1e400", "12345678901234567890", "-5", "five"].map(change), [1000, 12.5, "0x10", "1e400", "12345678901234567890", -5, "five"]);
 });
 
-test("every text is there in each language, with the same parameters", () => {
+test("every text exists in each language, with the same parameters", () => {
   const spelt = (text: unknown): string[] => Object.values(typeof text === "string" ? { text } : text as object).filter(Boolean) as string[];
   for (const [key, versions] of Object.entries(texts)) {
     const params = languages.map((language) => {

@@ -3,8 +3,8 @@
 const slice = 8; // milliseconds of work at a time, if the browser sets no limit
 const longest = 500; // milliseconds until a slice runs, even on a busy page
 
-/** Turns runs jobs in order. New jobs replace the old ones. */
-export class Turns {
+/** IdleJobs runs jobs in order. New jobs replace the old ones. */
+export class IdleJobs {
   private jobs: (() => void)[] = [];
   private next = 0;
   private round = 0;
