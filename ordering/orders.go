@@ -118,7 +118,6 @@ type Event struct {
 	Record    Record
 	Operation Operation
 	Outcome   Outcome
-	At        time.Time
 }
 
 // Deps are the dependencies of Orders.

@@ -303,7 +303,6 @@ func (o *Orders) emit(n notice) {
 		Record:    *n.record,
 		Operation: call.Operation,
 		Outcome:   n.outcome,
-		At:        o.deps.Clock(),
 	})
 }
 

@@ -50,7 +50,7 @@ func (o *Orders) Watch(ctx context.Context, connection string) error {
 	}
 	emit := func(level logrus.Level, event, msg string) {
 		logEvent(level, event, msg)
-		o.deps.Observe(Event{Name: event, Record: Record{Connection: connection}, At: o.deps.Clock()})
+		o.deps.Observe(Event{Name: event, Record: Record{Connection: connection}})
 	}
 	if !watched || last.Replicas != now.Replicas {
 		level := logrus.InfoLevel

@@ -30,7 +30,7 @@ type Request struct {
 	Trigger runlog.Trigger // empty: runlog.TriggerManual
 	By      string         // the client's id; may be empty
 	Force   bool           // skip the unchanged check and the guard
-	Fresh   bool           // do not join a run that has already started
+	fresh   bool           // do not join a run that has already started
 
 	batch bool // part of a batch
 }
@@ -57,7 +57,7 @@ func (r *Runner) Start(ctx context.Context, restaurant menu.RestaurantID, req Re
 	}
 	answer, err := startScript.Run(ctx, r.redis,
 		[]string{r.keys.Lease(t.ID), r.keys.Queue(t.ID), r.keys.Runs(t.ID)},
-		run.ID, record, req.Force, by, queuedLife.Milliseconds(), req.Fresh).Slice()
+		run.ID, record, req.Force, by, queuedLife.Milliseconds(), req.fresh).Slice()
 	if err != nil {
 		r.flights.unanswered(t.ID, run.ID)
 		return runlog.Run{}, redisdb.CallError(ctx, "sync: start a sync of "+string(t.ID), err)

@@ -154,5 +154,5 @@ func (r *Runner) Release(ctx context.Context, restaurant menu.RestaurantID, by s
 			"event": "sync.released", "restaurant": string(restaurant), "hold": string(hold.Until), "by": cleanName(by),
 		}).Info("hold released")
 	}
-	return r.Start(ctx, restaurant, Request{By: by, Fresh: true})
+	return r.Start(ctx, restaurant, Request{By: by, fresh: true})
 }

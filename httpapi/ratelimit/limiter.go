@@ -42,9 +42,9 @@ func New(r Rate, clock func() time.Time) *Limiter {
 	return &Limiter{rate: r, max: limiterKeys, clock: clock, buckets: map[string]*list.Element{}, order: list.New()}
 }
 
-// Allow takes one token of the key. If the bucket is empty, it returns the time until the next one.
-func (l *Limiter) Allow(key string) (wait time.Duration, ok bool) {
-	if !l.rate.Limited() {
+// allow takes one token of the key. If the bucket is empty, it returns the time until the next one.
+func (l *Limiter) allow(key string) (wait time.Duration, ok bool) {
+	if !l.rate.limited() {
 		return 0, true
 	}
 	now := l.clock()
@@ -59,7 +59,7 @@ func (l *Limiter) Allow(key string) (wait time.Duration, ok bool) {
 
 // Charge takes n more tokens of a key. The key may go into debt: later requests wait for it.
 func (l *Limiter) Charge(key string, n int) {
-	if !l.rate.Limited() {
+	if !l.rate.limited() {
 		return
 	}
 	now := l.clock()
@@ -104,7 +104,7 @@ func AddressKey(ip string) string {
 
 // Take takes one token of the key, or answers the request with 429.
 func Take(c *gin.Context, l *Limiter, key string) bool {
-	wait, ok := l.Allow(key)
+	wait, ok := l.allow(key)
 	if !ok {
 		msg := "too many requests; the limit is " + l.rate.String()
 		respond.Fail(c, &respond.Problem{Code: respond.CodeRateLimited, Msg: msg, RetryAfter: wait})
@@ -122,10 +122,10 @@ type Failures struct{ ByAddress, ByClient *Limiter }
 
 // Failed counts a failed attempt. If there were too many, it returns how long to wait.
 func (l Failures) Failed(client, ip string) (wait time.Duration, limited bool) {
-	if wait, ok := l.ByAddress.Allow(AddressKey(ip)); !ok {
+	if wait, ok := l.ByAddress.allow(AddressKey(ip)); !ok {
 		return wait, true
 	}
-	wait, ok := l.ByClient.Allow(failureKey(client, ip))
+	wait, ok := l.ByClient.allow(failureKey(client, ip))
 	return wait, !ok
 }
 
@@ -163,12 +163,12 @@ func Parse(text string) (Rate, error) {
 	return Rate{Count: n, Per: per}, nil
 }
 
-// Limited reports whether there is a limit.
-func (r Rate) Limited() bool { return r.Count > 0 && r.Per > 0 }
+// limited reports whether there is a limit.
+func (r Rate) limited() bool { return r.Count > 0 && r.Per > 0 }
 
 // String returns the format that Parse accepts.
 func (r Rate) String() string {
-	if !r.Limited() {
+	if !r.limited() {
 		return "0"
 	}
 	for unit, per := range rateUnits {

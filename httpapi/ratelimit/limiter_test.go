@@ -16,19 +16,19 @@ func TestLimiter(t *testing.T) {
 	clock := &hand{at: time.Unix(1_700_000_000, 0)}
 	l := New(Rate{Count: 2, Per: time.Second}, clock.now)
 	for i := range 2 {
-		if _, ok := l.Allow("a"); !ok {
+		if _, ok := l.allow("a"); !ok {
 			t.Fatalf("take %d of a burst of 2 was refused", i+1)
 		}
 	}
-	wait, ok := l.Allow("a")
+	wait, ok := l.allow("a")
 	if ok || wait != 500*time.Millisecond {
 		t.Errorf("third take: got %v, %v, want a wait of 500ms", wait, ok)
 	}
-	if _, ok := l.Allow("b"); !ok {
+	if _, ok := l.allow("b"); !ok {
 		t.Error("another key was refused")
 	}
 	clock.at = clock.at.Add(500 * time.Millisecond)
-	if _, ok := l.Allow("a"); !ok {
+	if _, ok := l.allow("a"); !ok {
 		t.Error("refused after the wait that was asked for")
 	}
 }
@@ -37,12 +37,12 @@ func TestLimiterRefusalTakesNothing(t *testing.T) {
 	t.Parallel()
 	clock := &hand{at: time.Unix(1_700_000_000, 0)}
 	l := New(Rate{Count: 1, Per: time.Minute}, clock.now)
-	l.Allow("a")
+	l.allow("a")
 	for range 50 {
-		l.Allow("a")
+		l.allow("a")
 	}
 	clock.at = clock.at.Add(time.Minute)
-	if _, ok := l.Allow("a"); !ok {
+	if _, ok := l.allow("a"); !ok {
 		t.Error("refused takes were counted: the key is still refused a minute later")
 	}
 }
@@ -53,15 +53,15 @@ func TestLimiterForgetsTheOldest(t *testing.T) {
 	l := New(Rate{Count: 1, Per: time.Hour}, clock.now)
 	l.max = 3
 	for i := range 100 {
-		l.Allow(strconv.Itoa(i))
+		l.allow(strconv.Itoa(i))
 	}
 	if len(l.buckets) != 3 || l.order.Len() != 3 {
 		t.Fatalf("holds %d keys in %d places, want 3 and 3", len(l.buckets), l.order.Len())
 	}
-	if _, ok := l.Allow("99"); ok {
+	if _, ok := l.allow("99"); ok {
 		t.Error("the latest key was forgotten")
 	}
-	if _, ok := l.Allow("0"); !ok {
+	if _, ok := l.allow("0"); !ok {
 		t.Error("the oldest key was not forgotten")
 	}
 }
@@ -70,7 +70,7 @@ func TestLimiterOff(t *testing.T) {
 	t.Parallel()
 	l := New(Rate{}, time.Now)
 	for range 1000 {
-		if _, ok := l.Allow("a"); !ok {
+		if _, ok := l.allow("a"); !ok {
 			t.Fatal("a rate of 0 limits")
 		}
 	}

@@ -167,7 +167,7 @@ var operationTexts = map[ordering.Operation]OperationText{ //nolint:gochecknoglo
 // OutcomeProblem returns the problem of a call that was not done.
 func OutcomeProblem(result ordering.Result) *Problem {
 	call, words := result.Call, operationTexts[result.Call.Operation]
-	p := &Problem{Ref: result.Record.Ref, RequestID: call.RequestID, Instance: instanceOf(result)}
+	p := &Problem{Ref: result.Record.Ref, RequestID: call.RequestID, instance: instanceOf(result)}
 	switch call.Outcome {
 	case ordering.OutcomeRefused:
 		p.Code, p.Msg = CodeUpstreamRefused, "the ordering service refused "+words.It
@@ -176,7 +176,7 @@ func OutcomeProblem(result ordering.Result) *Problem {
 			return p
 		}
 		if said := call.Answer; said != nil {
-			p.Upstream = upstreamSaid(said)
+			p.upstream = upstreamSaid(said)
 			if said.Msg != "" {
 				p.Msg += ": " + said.Msg
 			}
@@ -202,8 +202,8 @@ func instanceOf(result ordering.Result) string {
 
 // upstreamSaid returns the ordering service's response for the client (policy O15). It includes
 // the errors member if the body has one.
-func upstreamSaid(said *ordering.Answer) *UpstreamAnswer {
-	passed := &UpstreamAnswer{Status: said.Status, Code: said.Code, Msg: said.Msg, RequestID: said.RequestID}
+func upstreamSaid(said *ordering.Answer) *upstreamAnswer {
+	passed := &upstreamAnswer{Status: said.Status, Code: said.Code, Msg: said.Msg, RequestID: said.RequestID}
 	var shape struct {
 		Errors json.RawMessage `json:"errors"`
 	}

@@ -28,18 +28,18 @@ type Problem struct { //nolint:errname // named after the problem documents of R
 	Params     map[string]any        // the one entry of errors
 	Violations []violation.Violation // the errors
 	More       bool                  // there are more violations than listed (policy H7)
-	Upstream   *UpstreamAnswer
 	Ref        string
 	RetryAfter time.Duration
 	Cause      error
+	upstream   *upstreamAnswer
 
 	// The request id and path of the first request, if the response comes from a record and
 	// must be the same each time. If empty, those of this request are used.
-	RequestID, Instance string
+	RequestID, instance string
 }
 
-// UpstreamAnswer is the ordering service's response inside a 502.
-type UpstreamAnswer struct {
+// upstreamAnswer is the ordering service's response inside a 502.
+type upstreamAnswer struct {
 	Status    int             `json:"status"`
 	Code      string          `json:"code"`
 	Msg       string          `json:"msg"`
@@ -50,8 +50,8 @@ type UpstreamAnswer struct {
 // Error returns the text for the log, never for a response. It omits the ordering service's
 // message, which can contain guests' data.
 func (p *Problem) Error() string {
-	if p.Upstream != nil {
-		return string(p.Code) + ": status " + strconv.Itoa(p.Upstream.Status)
+	if p.upstream != nil {
+		return string(p.Code) + ": status " + strconv.Itoa(p.upstream.Status)
 	}
 	if p.Cause != nil {
 		return string(p.Code) + ": " + p.Msg + ": " + p.Cause.Error()
@@ -75,7 +75,7 @@ type problemBody struct {
 	Errors    []violation.Violation `json:"errors"`
 	More      bool                  `json:"more,omitempty"`
 	Ref       string                `json:"ref,omitempty"`
-	Upstream  *UpstreamAnswer       `json:"upstream,omitempty"`
+	Upstream  *upstreamAnswer       `json:"upstream,omitempty"`
 }
 
 // Content types of responses.
@@ -167,9 +167,9 @@ func (p *Problem) body(c *gin.Context) problemBody {
 	status, title := p.Code.Status()
 	return problemBody{
 		Type: "urn:larder:problem:" + string(p.Code), Title: title, Status: status,
-		Detail: p.Msg, Instance: cmp.Or(p.Instance, c.Request.URL.EscapedPath()),
+		Detail: p.Msg, Instance: cmp.Or(p.instance, c.Request.URL.EscapedPath()),
 		Code: p.Code, Msg: p.Msg, RequestID: cmp.Or(p.RequestID, RequestID(c)),
-		Errors: p.Entries(), More: p.More, Ref: p.Ref, Upstream: p.Upstream,
+		Errors: p.Entries(), More: p.More, Ref: p.Ref, Upstream: p.upstream,
 	}
 }
 

@@ -49,9 +49,9 @@ type Reader struct {
 	nameStart int // of the last member, including quotes
 	nameEnd   int
 	maxDepth  int
-	depthLeft int // how many more brackets may open
-	tooDeep   int // offset of the bracket beyond maxDepth, or 0
-	bom       int // length of the removed byte order mark
+	depthLeft int  // how many more brackets may open
+	tooDeep   int  // offset of the bracket beyond maxDepth, or 0
+	bom       bool // a byte order mark was removed
 	opened    bool
 	failed    bool
 	canonical *Canonical // writes all that is read; may be nil
@@ -69,7 +69,7 @@ func NewReader(text string, maxDepth int) Reader {
 		at:        pastSpace(body, 0),
 		maxDepth:  maxDepth,
 		depthLeft: maxDepth,
-		bom:       len(text) - len(body),
+		bom:       len(body) < len(text),
 	}
 }
 
@@ -83,7 +83,7 @@ func (r *Reader) Err() error {
 }
 
 // BOM reports whether the text began with a byte order mark.
-func (r *Reader) BOM() bool { return r.bom > 0 }
+func (r *Reader) BOM() bool { return r.bom }
 
 // Offset returns the start of the next value, or the end of the last one, in the text without its
 // byte order mark.

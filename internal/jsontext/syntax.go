@@ -12,7 +12,6 @@ import (
 type SyntaxError struct {
 	Line   int // from 1
 	Column int // in characters, from 1
-	Offset int // in bytes, from 0
 	Msg    string
 }
 
@@ -55,7 +54,6 @@ func (r *Reader) errorAt(at int, msg string) *SyntaxError {
 	return &SyntaxError{
 		Line:   1 + strings.Count(before, "\n"),
 		Column: 1 + utf8.RuneCountInString(line),
-		Offset: r.bom + len(before),
 		Msg:    msg,
 	}
 }

@@ -17,20 +17,20 @@ const (
 
 // LimitError reports that a menu view exceeds a limit (policy W15).
 type LimitError struct {
-	What  string // what there is too much of, for example "elements"
-	Limit int
+	what  string // what there is too much of, for example "elements"
+	limit int
 }
 
 func (e *LimitError) Error() string {
-	return fmt.Sprintf("the menu view is too large: more than %d %s", e.Limit, e.What)
+	return fmt.Sprintf("the menu view is too large: more than %d %s", e.limit, e.what)
 }
 
 func (d *decoder) checkLimits() error {
 	if d.elementCount > maxElements {
-		return &LimitError{What: "elements in its lists", Limit: maxElements}
+		return &LimitError{what: "elements in its lists", limit: maxElements}
 	}
 	if d.view.offers() > maxOffers {
-		return &LimitError{What: "ingredients offered by its schemes' groups", Limit: maxOffers}
+		return &LimitError{what: "ingredients offered by its schemes' groups", limit: maxOffers}
 	}
 	return nil
 }

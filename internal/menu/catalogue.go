@@ -84,9 +84,6 @@ type Reason struct {
 	Group string     `json:"group,omitempty"`
 }
 
-// Name returns the name of the menu view.
-func (c *Content) Name() string { return c.name }
-
 // Settings returns the settings of the compilation.
 func (c *Content) Settings() Settings { return c.settings }
 
@@ -105,14 +102,14 @@ func (c *Content) Products() *ItemTable { return &c.products }
 // Ingredients returns the ingredients in the order of the view.
 func (c *Content) Ingredients() *ItemTable { return &c.ingredients }
 
-// ProductCategories returns the existing categories of dish p, in definition order (policy W9).
-func (c *Content) ProductCategories(p Index) []Index {
+// categoriesOf returns the existing categories of dish p, in definition order (policy W9).
+func (c *Content) categoriesOf(p Index) []Index {
 	return row(c.productCategories, c.categoryStarts, p)
 }
 
-// ProductCategory returns the first of ProductCategories, or None.
+// ProductCategory returns the first of categoriesOf, or None.
 func (c *Content) ProductCategory(p Index) Index {
-	if all := c.ProductCategories(p); len(all) > 0 {
+	if all := c.categoriesOf(p); len(all) > 0 {
 		return all[0]
 	}
 	return None

@@ -11,12 +11,12 @@ import (
 // maxViewDepth is the maximum nesting depth of a menu view's JSON.
 const maxViewDepth = 64
 
-// ShapeError reports that well-formed JSON is not a menu view. Got describes the JSON.
-type ShapeError struct{ Got string }
+// ShapeError reports that well-formed JSON is not a menu view. got describes the JSON.
+type ShapeError struct{ got string }
 
 func (e *ShapeError) Error() string {
 	return "not a menu view: expected an object with categories, products, ingredientsSchemes, ingredientsGroups and ingredients, " +
-		"got " + e.Got
+		"got " + e.got
 }
 
 // Decode decodes a menu view, bare or in the envelope {"result": …}, with any spelling of names and
@@ -56,14 +56,14 @@ func findView(answer string) (view string, marked bool, err error) {
 		return "", false, err
 	}
 	if kind != jsontext.KindObject {
-		return "", false, &ShapeError{Got: "JSON " + kind.String()}
+		return "", false, &ShapeError{got: "JSON " + kind.String()}
 	}
 	if result == "" || bare {
 		return view, r.BOM(), nil
 	}
 	inner := jsontext.NewReader(result, maxViewDepth)
 	if kind := inner.Kind(); kind != jsontext.KindObject {
-		return "", false, &ShapeError{Got: "a result that is JSON " + kind.String()}
+		return "", false, &ShapeError{got: "a result that is JSON " + kind.String()}
 	}
 	return result, r.BOM(), nil
 }
@@ -82,7 +82,7 @@ func decodeView(text string, marked bool) (*View, []viewMember, error) {
 		return nil, nil, err
 	}
 	if !known {
-		return nil, nil, &ShapeError{Got: "an object with none of them"}
+		return nil, nil, &ShapeError{got: "an object with none of them"}
 	}
 	d.lists.detach(d.view)
 	if err := d.checkLimits(); err != nil {

@@ -37,7 +37,7 @@ func DecodePublished(raw []byte) (*View, Published, error) {
 	}
 	published := publish(members, len(raw))
 	if len(published.Content) > maxPublished {
-		return nil, Published{}, &LimitError{What: "bytes without white space", Limit: maxPublished}
+		return nil, Published{}, &LimitError{what: "bytes without white space", limit: maxPublished}
 	}
 	return view, published, nil
 }

@@ -17,7 +17,6 @@ import (
 type Call struct {
 	Operation Operation
 	Status    int // 0 without an answer
-	Err       error
 	Duration  time.Duration
 }
 

@@ -21,40 +21,40 @@ func (o *Order) AppendJSON(dst []byte, fieldCase FieldCase) []byte {
 	}
 	w.whole("persons", o.Persons)
 	w.name("dishList")
-	w.Buf = appendArray(w.Buf, o.DishList, fieldCase, (*Dish).AppendJSON)
+	w.Buf = appendArray(w.Buf, o.DishList, fieldCase, (*Dish).appendJSON)
 	w.text("expeditionType", o.ExpeditionType)
 	w.text("expectedAt", o.ExpectedAt)
 	w.text("paymentTypeID", o.PaymentTypeID)
 	w.number("changeFrom", o.ChangeFrom)
 	if o.Guest != nil {
 		w.name("guest")
-		w.Buf = o.Guest.AppendJSON(w.Buf, fieldCase)
+		w.Buf = o.Guest.appendJSON(w.Buf, fieldCase)
 	}
 	if o.Address != nil {
 		w.name("address")
-		w.Buf = o.Address.AppendJSON(w.Buf, fieldCase)
+		w.Buf = o.Address.appendJSON(w.Buf, fieldCase)
 	}
 	return w.end()
 }
 
-// AppendJSON appends the dish.
-func (d *Dish) AppendJSON(dst []byte, fieldCase FieldCase) []byte {
+// appendJSON appends the dish.
+func (d *Dish) appendJSON(dst []byte, fieldCase FieldCase) []byte {
 	w := beginItem(dst, fieldCase, d.Item, d.Quantity, d.Extra)
 	if d.Ingredients != nil {
 		w.name("ingredients")
-		w.Buf = appendArray(w.Buf, d.Ingredients, fieldCase, (*OrderIngredient).AppendJSON)
+		w.Buf = appendArray(w.Buf, d.Ingredients, fieldCase, (*OrderIngredient).appendJSON)
 	}
 	return w.end()
 }
 
-// AppendJSON appends the ingredient.
-func (g *OrderIngredient) AppendJSON(dst []byte, fieldCase FieldCase) []byte {
+// appendJSON appends the ingredient.
+func (g *OrderIngredient) appendJSON(dst []byte, fieldCase FieldCase) []byte {
 	w := beginItem(dst, fieldCase, g.Item, g.Quantity, g.Extra)
 	return w.end()
 }
 
-// AppendJSON appends the guest.
-func (g *Guest) AppendJSON(dst []byte, fieldCase FieldCase) []byte {
+// appendJSON appends the guest.
+func (g *Guest) appendJSON(dst []byte, fieldCase FieldCase) []byte {
 	w := begin(dst, fieldCase, g.Extra)
 	w.text("email", g.Email)
 	w.text("phone", g.Phone)
@@ -63,8 +63,8 @@ func (g *Guest) AppendJSON(dst []byte, fieldCase FieldCase) []byte {
 	return w.end()
 }
 
-// AppendJSON appends the address.
-func (a *Address) AppendJSON(dst []byte, fieldCase FieldCase) []byte {
+// appendJSON appends the address.
+func (a *Address) appendJSON(dst []byte, fieldCase FieldCase) []byte {
 	w := begin(dst, fieldCase, a.Extra)
 	w.text("postcode", a.Postcode)
 	w.text("street", a.Street)
@@ -82,8 +82,8 @@ func (a *Address) AppendJSON(dst []byte, fieldCase FieldCase) []byte {
 	return w.end()
 }
 
-// AppendJSON appends the payment.
-func (p *Payment) AppendJSON(dst []byte, fieldCase FieldCase) []byte {
+// appendJSON appends the payment.
+func (p *Payment) appendJSON(dst []byte, fieldCase FieldCase) []byte {
 	w := begin(dst, fieldCase, p.Extra)
 	w.text("code", &p.Code)
 	w.number("amount", new(jsontext.NumberOf(p.Amount)))
@@ -94,7 +94,7 @@ func (p *Payment) AppendJSON(dst []byte, fieldCase FieldCase) []byte {
 
 // AppendPaymentsJSON appends the body of a pay call: an array of payments.
 func AppendPaymentsJSON(dst []byte, payments []Payment, fieldCase FieldCase) []byte {
-	return appendArray(dst, payments, fieldCase, (*Payment).AppendJSON)
+	return appendArray(dst, payments, fieldCase, (*Payment).appendJSON)
 }
 
 func appendArray[T any](dst []byte, items []T, fieldCase FieldCase, appendJSON func(*T, []byte, FieldCase) []byte) []byte {

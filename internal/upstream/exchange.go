@@ -59,9 +59,9 @@ func (c *Client) send(ctx context.Context, rt http.RoundTripper, r *request, tok
 	defer span.End()
 	got, err := c.exchange(ctx, rt, r, token)
 	c.trace(span, r, got)
-	call := Call{Operation: r.op, Err: err, Duration: time.Since(start)}
+	call := Call{Operation: r.op, Duration: time.Since(start)}
 	if got != nil {
-		call.Status, call.Err = got.status, got.bodyErr
+		call.Status = got.status
 	}
 	c.observe(call)
 	return got, err
