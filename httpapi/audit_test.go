@@ -16,6 +16,7 @@ import (
 type auditRow struct {
 	ID, At, Client, Via, Action, RequestID          string
 	Connection, Restaurant, Run, Batch, Ref, Detail *string
+	RestaurantName                                  *string
 	Version                                         *int64
 }
 
@@ -128,6 +129,34 @@ func TestAudit(t *testing.T) {
 		k.get("/v1/ops/audit"+query, k.ops...).refused(t, http.StatusBadRequest, "invalid_parameter")
 	}
 	k.get("/v1/ops/audit").refused(t, http.StatusUnauthorized, "unauthorized")
+}
+
+// An entry has the name of its restaurant if the caller may see the restaurant.
+func TestAudit_RestaurantName(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	key := cache.NewKeys(w.redis.Prefix()).OpsAudit()
+	for _, restaurant := range []string{`"` + bistro + `"`, `"@main"`, `"removed"`, `null`, `"` + north + `"`} {
+		text := `{"at": "2026-01-02T03:04:05.000Z", "client": "north", "via": "token", "action": "sync", "restaurant": ` + restaurant + `}`
+		if err := w.redis.NoRetry().XAdd(t.Context(), &redis.XAddArgs{Stream: key, Values: []any{"d", text}}).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for client, want := range map[string][]string{
+		clientOps:   {"The " + north, "", "", "", "The " + bistro},
+		clientNorth: {"The " + north, "", "", "", ""}, // its own action, of a restaurant that it does not see
+	} {
+		rows, _ := w.auditOf("", w.as(client)...)
+		names := make([]string, len(rows))
+		for i, row := range rows {
+			if row.RestaurantName != nil {
+				names[i] = *row.RestaurantName
+			}
+		}
+		if diff := cmp.Diff(want, names); diff != "" {
+			t.Errorf("client %s (-want +got):\n%s", client, diff)
+		}
+	}
 }
 
 // Entries that cannot be decoded are skipped. Older entries are still listed, each once.

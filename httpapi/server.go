@@ -126,7 +126,7 @@ func New(cfg Config, authCfg auth.Config, deps Deps) (*Server, error) {
 		requests: requestLog{access: cfg.AccessLog, to: deps.Log},
 	}
 	s.limitRequests()
-	s.auditLog = audit.New(deps.Redis, deps.Directory, deps.Clock, deps.Log)
+	s.auditLog = audit.New(deps.Redis, deps.Directory, deps.Replica, deps.Clock, deps.Log)
 	s.auth = s.newAuth()
 	s.health = &health{
 		replica:     deps.Replica,

@@ -14,8 +14,10 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"larder/cache"
+	"larder/cache/replica"
 	"larder/httpapi/auth"
 	"larder/httpapi/respond"
+	"larder/httpapi/visible"
 	"larder/internal/directory"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
@@ -69,13 +71,21 @@ type Log struct {
 	redis     redis.UniversalClient // sends each command once
 	key       string
 	directory *directory.Directory
+	replica   *replica.Replica // has the names of menus
 	clock     func() time.Time
 	log       logrus.FieldLogger
 }
 
 // New opens the audit log that all instances of this Redis share.
-func New(db *redisdb.DB, known *directory.Directory, clock func() time.Time, log logrus.FieldLogger) *Log {
-	return &Log{redis: db.NoRetry(), key: cache.NewKeys(db.Prefix()).OpsAudit(), directory: known, clock: clock, log: log}
+func New(db *redisdb.DB, known *directory.Directory, served *replica.Replica, clock func() time.Time, log logrus.FieldLogger) *Log {
+	return &Log{
+		redis:     db.NoRetry(),
+		key:       cache.NewKeys(db.Prefix()).OpsAudit(),
+		directory: known,
+		replica:   served,
+		clock:     clock,
+		log:       log,
+	}
 }
 
 // write appends an entry, and removes the oldest entries above auditKept.
@@ -144,6 +154,23 @@ func Detail(text string) *string {
 	return respond.OrNull(text)
 }
 
+// listedEntry is an entry with the current name of its restaurant. The name is null if the
+// restaurant is not configured, or the caller may not see it.
+type listedEntry struct {
+	Entry
+	RestaurantName *string `json:"restaurantName"`
+}
+
+// listed returns an entry for the list of a caller.
+func (a *Log) listed(who auth.Caller, d Entry) listedEntry {
+	if d.Restaurant != nil {
+		if restaurant, err := visible.Find(a.directory, who, string(*d.Restaurant)); err == nil {
+			return listedEntry{d, visible.Name(a.directory, a.replica, restaurant.ID)}
+		}
+	}
+	return listedEntry{Entry: d}
+}
+
 // List answers GET /v1/ops/audit: the audit log, newest entries first, filtered by ?action=,
 // ?client= and ?restaurant=. A page can be short if the filter matches few entries.
 func (a *Log) List(c *gin.Context) error {
@@ -169,7 +196,7 @@ func (a *Log) List(c *gin.Context) error {
 		return visible && (wanted == "" || d.Action == wanted) && (client == "" || d.Client == client) &&
 			(restaurant == "" || d.Restaurant != nil && string(*d.Restaurant) == restaurant)
 	}
-	page := respond.Page[Entry]{Result: []Entry{}}
+	page := respond.Page[listedEntry]{Result: []listedEntry{}}
 	for scanned := 0; scanned < auditScan; scanned += respond.MaxPage {
 		// XREVRANGE returns the last entry of the page before again, then older ones.
 		messages, err := a.redis.XRevRangeN(c.Request.Context(), a.key, cmp.Or(last, "+"), "-", respond.MaxPage+1).Result()
@@ -188,7 +215,7 @@ func (a *Log) List(c *gin.Context) error {
 					page.Next = respond.NextPage(last)
 					return respond.JSON(c, http.StatusOK, page)
 				}
-				page.Result = append(page.Result, d)
+				page.Result = append(page.Result, a.listed(who, d))
 			}
 			last = message.ID
 		}

@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: a03305df72c68b04e024f2ec54ce6e70121bc8e4fc663de8797b0aa78bb5980e
-// what follows: 4fbade416e2146fbadbedba26c1f42447efd23976e002701ef8a4a3a034a2d0c
+// openapi.yaml: 20ea8eb792aaa830c791c882c18f4fd79c024e09d1512c1b7e1b599928268bc1
+// what follows: b694a2271a971c0dd7eafc72bcfcf7a2da67359373e88f6895eae986db56b41e
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -1050,6 +1050,8 @@ export interface components {
             ref: string | null;
             requestId: string;
             restaurant: string | null;
+            /** @description The current name of the restaurant; null if it is not configured, or the client may not see it. */
+            restaurantName: string | null;
             run: string | null;
             /** @description The target of a rollback. */
             version: number | null;

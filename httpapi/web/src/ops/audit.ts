@@ -54,7 +54,7 @@ export function auditTable(all: AuditEntry[], about: boolean): Child {
 }
 
 function subject(entry: AuditEntry): Child {
-  const restaurant = entry.restaurant && restaurantLink(entry.restaurant);
+  const restaurant = entry.restaurant && restaurantLink(entry.restaurant, entry.restaurantName);
   if (entry.ref) return [link('/orders/' + encodeURIComponent(entry.ref), {}, 'Order'), ' ', h('small', {}, entry.ref), restaurant];
   if (restaurant) return restaurant;
   if (entry.batch) return link('/sync/' + encodeURIComponent(entry.batch), {}, 'all restaurants');

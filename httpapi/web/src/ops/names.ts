@@ -16,10 +16,10 @@ function nameOf(id: string): Promise<string> {
   return name;
 }
 
-/** Returns a link with the name and the id of a restaurant. Until the name is loaded, it shows the id alone. */
-export function restaurantLink(id: string): Child {
-  const anchor = link('/restaurants/' + encodeURIComponent(id), {}, id), small = h('small', {});
-  if (!id.startsWith('@')) nameOf(id).then((name) => { // "@" and a connection: its default menu, which has no name
+/** Returns a link with the name and the id of a restaurant. If the name is not given, it is loaded; until then, the link shows the id alone. */
+export function restaurantLink(id: string, name?: string | null): Child {
+  const anchor = link('/restaurants/' + encodeURIComponent(id), {}, name ?? id), small = h('small', {}, name ? id : '');
+  if (name === undefined && !id.startsWith('@')) nameOf(id).then((name) => { // "@" and a connection: its default menu, which has no name
     if (name === id) return;
     put(anchor, name);
     put(small, id);
