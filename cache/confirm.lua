@@ -1,10 +1,10 @@
--- confirm notes that a content is about to be named, so that no sweep removes it
--- for a day.
+-- confirm marks a content that a version is about to use, so that no sweep removes
+-- it for a day.
 --
 -- KEYS[1] content  hash {view, settings, named, indexed}
 -- ARGV[1] now, in milliseconds since the epoch
 --
--- result {exists 0|1, its documented hashes are written 0|1}
+-- result {content exists 0|1, its documented hashes exist 0|1}
 if redis.call("EXISTS", KEYS[1]) == 0 then
   return {0, 0}
 end

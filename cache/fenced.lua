@@ -1,13 +1,12 @@
--- fenced reports whether a publisher may publish no more, for another one has
--- taken the restaurant over (policy S2). It stands before scripts that publish.
+-- fenced checks whether a publisher may still publish: another publisher may have
+-- taken over the restaurant (policy S2). Go prepends it to the scripts that publish.
 --
--- Fencing numbers that a fail-over lost may be given twice; the run then tells
--- the holders apart.
+-- A failover can lose fencing numbers, so that a number is used twice. Then the run
+-- ids differ.
 --
--- key       hash {fence, run}: the last fencing number given, the run that has
---           the lease
--- publisher its fencing number and, after a space, its run; no run = the number
---           alone decides
+-- key       hash {fence, run}: the last fencing number, the run with the lease
+-- publisher its fencing number and, after a space, its run; without a run, only the
+--           number counts
 --
 -- result {"fenced", stored fencing number}, or nil
 local function fenced(key, publisher)

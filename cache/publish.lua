@@ -1,31 +1,31 @@
--- publish makes one version of one restaurant current, or refuses and changes
--- nothing (policies S2, S6). Everything that the version names was written
--- before under staged names that expire by themselves; here they only get
--- their final names. All keys share the restaurant's hash tag.
+-- publish makes a version of a restaurant current, or refuses and changes nothing
+-- (policies S2, S6). The keys of the version have been written under staged names,
+-- which expire. This script gives them their final names. All keys share the
+-- restaurant's hash tag.
 --
 -- KEYS[1] current  hash, the restaurant's current version
 -- KEYS[2] fence    hash {fence, run, floor}; see fenced.lua and raisefloor.lua
 -- KEYS[3] history  list of "version content", newest first
 -- KEYS[4 ..]       n pairs: staged key, final key
--- KEYS[4+2n ..]    keys of older versions that shall expire
+-- KEYS[4+2n ..]    keys of older versions, which get an expiry
 -- ARGV[1] publisher: "fencing number run"; see fenced.lua
 -- ARGV[2] version that must be current; "0" = none
 -- ARGV[3] new entry of the history
--- ARGV[4] "1" = the content stays: the entry replaces the newest one
--- ARGV[5] entries that the history keeps
+-- ARGV[4] "1" = same content: the entry replaces the newest one
+-- ARGV[5] maximum length of the history
 -- ARGV[6] channel of notices
 -- ARGV[7] notice
--- ARGV[8] milliseconds that keys of older versions live on
+-- ARGV[8] expiry of keys of older versions, in milliseconds
 -- ARGV[9] n
--- ARGV[10 ..]      n pairs: command that counts the staged key, count that it
---                  must give
+-- ARGV[10 ..]      n pairs: command that returns the size of the staged key,
+--                  required size
 -- ARGV[10+2n ..]   fields and values of current
 --
 -- result {"ok"}
 --        {"fenced", stored fencing number}
 --        {"stale", current version}
 --        {"floor", floor}           the version is not above it (policy S2a)
---        {"incomplete", staged key} expired, wholly or in part: stage again
+--        {"incomplete", staged key} it has expired or is incomplete: stage it again
 local refused = fenced(KEYS[2], ARGV[1])
 if refused then
   return refused

@@ -1,10 +1,9 @@
--- release lifts the hold of a rollback (policy S7a). It needs no lease: a run
--- in flight that still believes in the hold publishes nothing but stop lists.
+-- release ends the hold of a rollback (policy S7a). It needs no lease: a run that has
+-- read the hold before publishes only stop lists.
 --
 -- KEYS[1] current  hash, the restaurant's current version
 --
--- result {version that was held, "released" | "next_change"}, or {} where
--- nothing was held
+-- result {held version, "released" | "next_change"}, or {} if there is no hold
 if redis.call("HGET", KEYS[1], "held") ~= "1" then
   return {}
 end

@@ -1,21 +1,21 @@
--- updatestops notes that the ordering service publishes other stop lists with the
--- version that is current, of which this restaurant notices nothing: no new
--- version, no notice. It refuses and changes nothing where another publisher
--- was there first (policy S2). All keys share the restaurant's hash tag.
+-- updatestops stores the stop lists that the ordering service publishes with the
+-- current version, if they do not change the menu of this restaurant: no new version,
+-- no notice. It refuses and changes nothing if another publisher was first (policy
+-- S2). All keys share the restaurant's hash tag.
 --
 -- KEYS[1] current  hash, the restaurant's current version
 -- KEYS[2] fence    hash {fence, run}; see fenced.lua
--- KEYS[3] staged stop values, which expire by themselves
+-- KEYS[3] staged stop values, which expire
 -- KEYS[4] the version's stop values
 -- ARGV[1] publisher: "fencing number run"; see fenced.lua
 -- ARGV[2] version that must be current
--- ARGV[3] bytes of the stop values
+-- ARGV[3] size of the stop values in bytes
 -- ARGV[4 ..]  fields and values of current
 --
 -- result {"ok"}
 --        {"fenced", stored fencing number}
 --        {"stale", current version}
---        {"incomplete", staged key} expired: stage again
+--        {"incomplete", staged key} it has expired: stage it again
 local refused = fenced(KEYS[2], ARGV[1])
 if refused then
   return refused

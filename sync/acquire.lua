@@ -1,21 +1,21 @@
--- acquire claims a restaurant for one run and writes its record as running.
+-- acquire takes the lease of a restaurant for one run, and stores its record as running.
 --
--- KEYS[1] lease   hash {run, force, alone}, expires when its holder vanishes
--- KEYS[2] fence   hash {fence, slot, run}: the last fencing number, the last
---                 slot of the schedule that an instance took, the unfinished run
--- KEYS[3] queue   hash {run, force} of the queued manual run, expires
+-- KEYS[1] lease   hash {run, force, alone}; expires if its holder disappears
+-- KEYS[2] fence   hash {fence, slot, run}: the last fencing number, the last tick of
+--                 the schedule that an instance took, the unfinished run
+-- KEYS[3] queue   hash {run, force} of the queued manual run; expires
 -- KEYS[4] records hash run id -> record
 -- ARGV[1] run id
 -- ARGV[2] its record
--- ARGV[3] 1 = forced
--- ARGV[4] the lease's life in milliseconds
--- ARGV[5] slot of the schedule in milliseconds since the epoch, 0 = none
--- ARGV[6] channel that is notified of the run; "" = none
--- ARGV[7] 1 = it asks the service nothing: nobody who wants a sync joins it
+-- ARGV[3] 1 = force
+-- ARGV[4] expiry of the lease in milliseconds
+-- ARGV[5] tick of the schedule in milliseconds since the epoch, 0 = none
+-- ARGV[6] channel for a notice of the run; "" = none
+-- ARGV[7] 1 = the run does not contact the ordering service, so no request joins it
 --
 -- result {"busy", holder's run id}
---        {"done"}                     another instance took the slot
---        {"ok", fence, forced 0|1, run id that was left unfinished or ""}
+--        {"done"}                     another instance took the tick
+--        {"ok", fence, forced 0|1, id of an unfinished run or ""}
 local holder = redis.call("HGET", KEYS[1], "run")
 if holder then
   return {"busy", holder}
@@ -23,8 +23,8 @@ end
 local slot = tonumber(ARGV[5])
 if slot > 0 then
   local taken = tonumber(redis.call("HGET", KEYS[2], "slot") or "0")
-  -- Slots that are not due yet by Redis' own clock come from a broken one:
-  -- they neither count as taken nor are taken.
+  -- Ticks in the future by Redis's clock come from an instance with a wrong clock.
+  -- They do not count as taken, and cannot be taken.
   local due = tonumber(redis.call("TIME")[1]) * 1000 + 60000
   if taken >= slot and taken <= due then
     return {"done"}

@@ -1,20 +1,20 @@
--- start joins a manual request to a run in flight, or queues one (policy S8).
+-- start joins a manual request to a run in progress, or queues a run (policy S8).
 --
 -- KEYS[1] lease   hash {run, force, alone}
--- KEYS[2] queue   hash {run, force}, expires when its instance vanishes
+-- KEYS[2] queue   hash {run, force}; expires if its instance disappears
 -- KEYS[3] records hash run id -> record; run id .. ":by" -> joiners
 -- ARGV[1] id of the new run, if one is needed
 -- ARGV[2] its record
--- ARGV[3] 1 = forced
--- ARGV[4] who asks; may be empty
--- ARGV[5] how long a queued run outlives its instance, in milliseconds
--- ARGV[6] 1 = join only what has not begun
+-- ARGV[3] 1 = force
+-- ARGV[4] name of the client; may be empty
+-- ARGV[5] expiry of a queued run without its instance, in milliseconds
+-- ARGV[6] 1 = join only a run that has not started
 --
--- result {run id, 1 = queued now | 0 = joined}
--- A run that is joined has a list of joiners, empty names too: it is not folded.
+-- result {run id, 1 = queued | 0 = joined}
+-- A joined run has a list of joiners, even with empty names, so it is not folded.
 local function join(id)
   local by = redis.call("HGET", KEYS[3], id .. ":by")
-  -- A bound on what endless joiners may leave behind.
+  -- The limit of 4 KiB bounds the memory for the names.
   if not by then
     redis.call("HSET", KEYS[3], id .. ":by", ARGV[4])
   elseif ARGV[4] ~= "" and #by < 4096 then

@@ -9,14 +9,14 @@ import (
 	"larder/internal/testkit/clitest"
 )
 
-// completed are the words that a shell is offered, and the directive.
+// completed is the completion that a shell gets: words and a directive.
 func completed(t *testing.T, args ...string) (words []string, directive string) {
 	t.Helper()
 	lines := strings.Split(strings.TrimSpace(must(t, append([]string{"__complete"}, args...)...)), "\n")
 	return lines[:len(lines)-1], lines[len(lines)-1]
 }
 
-// The directives of cobra that matter here.
+// The directives of cobra that the tests use.
 const (
 	filesToo   = ":0"
 	wordsAlone = ":4"
@@ -77,7 +77,7 @@ func TestCompletionAsksTheRunningLarder(t *testing.T) {
 	}
 }
 
-// A shell must not hang on a daemon that does.
+// A shell must not wait for a daemon that does not respond.
 func TestCompletionIsBounded(t *testing.T) {
 	t.Parallel()
 	base := clitest.Daemon(t, map[string]http.HandlerFunc{

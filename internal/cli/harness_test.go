@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// programRoot is Root with commands in the place of those that the program adds.
+// programRoot returns Root with commands in place of those that the program adds.
 func programRoot(env *Environment, args ...string) *cobra.Command {
 	nothing := func(*cobra.Command, []string) error { return nil }
 	serve := &cobra.Command{Use: "serve --config FILE", RunE: nothing}
@@ -36,21 +36,21 @@ func programRoot(env *Environment, args ...string) *cobra.Command {
 	return Root(env, args, serve, &cobra.Command{Use: "demo", RunE: nothing}, &cobra.Command{Use: "version", RunE: nothing})
 }
 
-// command is one command line to be run in this process.
+// command is the environment of a command line in this process.
 type command struct {
 	env         []string
 	in          string
-	terminal    bool // errors go to one
-	outTerminal bool // the output goes to one
+	terminal    bool // standard error is a terminal
+	outTerminal bool // standard output is a terminal
 }
 
-// program runs command lines in this process.
+// program runs a command line in this process.
 func (c command) program(ctx context.Context, args []string, out, err io.Writer) int {
 	env := &Environment{
 		In: strings.NewReader(c.in), Out: Printer{out}, Err: Printer{err},
 		Environ: c.env, Terminal: c.terminal, OutTerminal: c.outTerminal,
 	}
-	return Run(ctx, programRoot(env, args...), args, env) //nolint:contextcheck // ExecuteContext hands the context to every command
+	return Run(ctx, programRoot(env, args...), args, env) //nolint:contextcheck // ExecuteContext passes the context to every command
 }
 
 func (c command) run(t *testing.T, args ...string) clitest.Outcome {
@@ -64,13 +64,13 @@ func (c command) start(t *testing.T, args ...string) *clitest.Running {
 	return clitest.Start(t, c.program, args...)
 }
 
-// larder runs one command line in this process, without any environment.
+// larder runs a command line in this process, with an empty environment.
 func larder(t *testing.T, args ...string) clitest.Outcome {
 	t.Helper()
 	return command{}.run(t, args...)
 }
 
-// must is larder that has to succeed.
+// must runs larder, which must succeed.
 func must(t *testing.T, args ...string) string {
 	t.Helper()
 	got := larder(t, args...)

@@ -24,7 +24,7 @@ import (
 	"larder/internal/upstream"
 )
 
-// Every code that a daemon can answer with has a next step of its own.
+// Every error code of a daemon has a hint.
 func TestEveryRefusalHasANextStep(t *testing.T) {
 	t.Parallel()
 	source, err := os.ReadFile("../../httpapi/respond/codes.go")
@@ -43,7 +43,7 @@ func TestEveryRefusalHasANextStep(t *testing.T) {
 	}
 }
 
-// commandOf finds a command.
+// commandOf returns a command.
 func commandOf(t *testing.T, words ...string) *cobra.Command {
 	t.Helper()
 	cmd, rest, err := programRoot(&Environment{}).Find(words)
@@ -65,8 +65,7 @@ func TestAnErrorOfNoClassIsAnsweredByItsCommand(t *testing.T) {
 	}
 }
 
-// Every class of failures ends with what to try: in a line of its own, or in
-// its own words.
+// Every kind of error ends with what to do: in a hint, or in its own message.
 func TestEveryFailureSaysWhatToTry(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -100,7 +99,7 @@ func TestEveryFailureSaysWhatToTry(t *testing.T) {
 		_, _ = w.Write([]byte(`{"code":"unauthorized","msg":"no"}`))
 	}))
 	t.Cleanup(refusing.Close)
-	// Those whose own words end with it.
+	// Errors whose own message contains it.
 	for name, err := range map[string]error{
 		"a port is taken":    ListenError(&net.OpError{Op: "listen", Err: syscall.EADDRINUSE}, "--listen"),
 		"no token was given": failedGet(t, refusing.URL),

@@ -12,7 +12,7 @@ import (
 	"larder/internal/testkit/clitest"
 )
 
-// written reads what init wrote: private, and a configuration that larder takes.
+// written returns the file that init wrote, which must be private and valid.
 func written(t *testing.T, file string, env ...string) (*configs.Config, string) {
 	t.Helper()
 	info, err := os.Stat(file)
@@ -76,7 +76,7 @@ func TestInitAsksAgainWhatDoesNotWork(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "larder.yaml")
 	answers := strings.Join([]string{
 		url, "", "demo", "wrong",
-		"n",                       // not kept: all is asked again, Enter takes what was said
+		"n",                       // not kept: asked again, Enter keeps the value
 		"", "", "", "demo-secret", //
 		"no-such-place", "n",
 		"a/b", "n",
@@ -101,7 +101,7 @@ func TestInitAsksAgainWhatDoesNotWork(t *testing.T) {
 	}
 }
 
-// What does not work can be kept: the service may be unreachable from here.
+// Values can be kept after a failed test: the service may be unreachable from here.
 func TestInitKeepsWhatDoesNotWork(t *testing.T) {
 	t.Parallel()
 	const url = "http://127.0.0.1:1"
@@ -115,7 +115,7 @@ func TestInitKeepsWhatDoesNotWork(t *testing.T) {
 	}
 }
 
-// unattended are the flags of init that say everything.
+// unattended returns the flags of a complete init without questions.
 func unattended(url, file string, more ...string) []string {
 	return append([]string{
 		"init", file, "--yes", "--base-url", url, "--client-id", "demo", "--restaurant", sandbox.BistroID, "--redis", "embedded",

@@ -112,7 +112,7 @@ func mustJSON(t *testing.T, value any) string {
 	return string(text)
 }
 
-// A connection that is cut says nothing of what became of the order.
+// After a lost connection the outcome of the order is unknown.
 func TestOrderPlaceThatIsCutIsAnUnknownOutcome(t *testing.T) {
 	t.Parallel()
 	order := clitest.WriteFile(t, "order.json", `{"restaurantID":"one"}`)

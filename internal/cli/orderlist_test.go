@@ -75,8 +75,8 @@ func TestOrderShow(t *testing.T) {
 	}
 }
 
-// What an operator needs at the telephone: whom to call, what to ask for, how
-// to resolve it; and nothing that a guest wrote may steer the terminal.
+// The output has what an operator needs for a call: the phone number, the order, and
+// the command to resolve it. Text of a guest cannot control the terminal.
 func TestOrderShowOfAnUnknownOutcome(t *testing.T) {
 	t.Parallel()
 	base := clitest.Daemon(t, map[string]http.HandlerFunc{"GET /v1/ops/orders/" + ref: clitest.Says(200, `{"result":{"ref":"`+ref+`","orderID":null,"restaurant":"one","restaurantName":"Bistro","restaurantPhone":"+351 22 000","restaurantAddress":"Rua\u0007 1",
@@ -134,8 +134,8 @@ func TestOrderResolve(t *testing.T) {
 	}
 }
 
-// Orders and operators may be served at different listeners, to different
-// clients: an order is found at the one and shown by the other.
+// The scopes orders and ops may be served at different addresses, to different
+// clients: the command uses both.
 func TestOrderShowByOrderIDWhereOpsHaveAListener(t *testing.T) {
 	t.Parallel()
 	adopted := strings.Replace(someOrder, `"paid":false`, `"paid":false,"adopted":true`, 1)

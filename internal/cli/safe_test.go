@@ -24,7 +24,7 @@ func TestSafe(t *testing.T) {
 	}
 }
 
-// A fault in a configuration file is one line, whatever its values are.
+// An error of a configuration file is one line, whatever its values contain.
 func TestErrorLines(t *testing.T) {
 	t.Parallel()
 	_, err := configs.Load("", []string{"LARDER_SYNC_HISTORY=x\ny", "LARDER_CACHE_MEMORY=z"})

@@ -9,7 +9,7 @@ import (
 	"larder/internal/testkit/clitest"
 )
 
-// rows is a list of restaurants, r1 and so on, with these members.
+// rows returns a list of restaurants, r1 and so on, with these members.
 func rows(members ...string) http.HandlerFunc {
 	list := make([]string, len(members))
 	for i, more := range members {
@@ -50,7 +50,7 @@ func TestStatusNamesRestaurantsThatAreNotWell(t *testing.T) {
 	}
 }
 
-// A health check asks without credentials, and readiness alone decides.
+// A health check needs no credentials; only readiness decides.
 func TestStatusNeedsNoToken(t *testing.T) {
 	t.Parallel()
 	base := clitest.Daemon(t, map[string]http.HandlerFunc{

@@ -16,8 +16,7 @@ import (
 const batchOf200 = `{"batch":"b","by":"ops","force":false,"total":200,"done":200,"failed":2,"outcomes":{"unchanged":198,"failed":1,"quarantined":1},"startedAt":null,"finishedAt":null,
 "faults":[{"restaurant":"r2","state":"finished","outcome":"failed","version":1,"error":"no menu came"},{"restaurant":"r3","state":"finished","outcome":"quarantined","version":1,"error":"lost 60 of 67"}]}`
 
-// batchDaemon syncs 200 restaurants; the test says how many are done when it is
-// asked.
+// batchDaemon syncs 200 restaurants. The test sets how many are done at each poll.
 func batchDaemon(t *testing.T, done func() int) (base string, asked *atomic.Int64) {
 	t.Helper()
 	asked = &atomic.Int64{}
@@ -62,8 +61,7 @@ func TestSyncAllEndsWithWhatWentWrongAndASummary(t *testing.T) {
 	}
 }
 
-// A daemon that goes away, or lets nobody in, is said once, and not asked for
-// more.
+// A daemon that is unreachable or rejects the client is reported once.
 func TestADaemonThatIsGoneIsSaidOnce(t *testing.T) {
 	t.Parallel()
 	refused := clitest.Says(403, `{"status":403,"code":"forbidden","msg":"the token has no scope ops"}`)

@@ -10,7 +10,7 @@ import (
 	"larder/internal/testkit/clitest"
 )
 
-// shown is a daemon whose answers can be changed.
+// shown is a daemon with changeable responses.
 type shown struct {
 	ready, restaurants, orders atomic.Pointer[http.HandlerFunc]
 	asked                      atomic.Int64 // for orders
@@ -114,7 +114,7 @@ func TestAWatchAsJSONIsALineForEachChange(t *testing.T) {
 	}
 }
 
-// A watcher whose token is refused must not look like one who guesses.
+// A watcher whose token is refused must not look like an attacker who guesses.
 func TestAWatchAsksForOrdersOnceWhereItMayNot(t *testing.T) {
 	t.Parallel()
 	s, base := newShown(t)

@@ -1,11 +1,11 @@
--- probe writes what expires and, where asked, publishes: proof that Redis takes
--- what the other scripts do. What refuses the write is the script's error.
+-- probe writes a key that expires and publishes to channels, to test that Redis
+-- accepts the commands of the other scripts. A rejected write is an error of the script.
 --
--- KEYS[1]  a key of the probe's own
--- ARGV[1]  its life in milliseconds
--- ARGV[2…] channels to publish to; none = the write alone
+-- KEYS[1]  a key of the probe
+-- ARGV[1]  its expiry in milliseconds
+-- ARGV[2…] channels; none = only write
 --
--- result {} or {channel, the error of publishing to it}
+-- result {} or {channel, error of publishing to it}
 redis.call("SET", KEYS[1], "1", "PX", ARGV[1])
 for i = 2, #ARGV do
   local reply = redis.pcall("PUBLISH", ARGV[i], "probe")

@@ -1,16 +1,16 @@
--- appendrun moves a finished run from those at work to those that are kept. It
--- stands before finish.lua and orphan.lua, which both end runs.
+-- appendrun moves the record of a run to the finished runs. Go prepends it to
+-- finish.lua and orphan.lua.
 --
 -- records hash run id -> record; run id .. ":by" -> joiners;
---         fold -> the record of the scheduled runs since the last entry of the
---         log that found nothing changed; fold:ms -> the time of its id
+--         fold -> one record for the scheduled runs without changes since the last
+--         entry of the log; fold:ms -> the time of its id
 -- log     stream of finished runs: r = record, by = joiners
--- record  JSON that begins with {"id":"ID"
+-- record  JSON that starts with {"id":"ID"
 -- ms      the time of the run's id, in milliseconds
--- most    how many entries the log keeps
--- fold    1 = the run may be folded: unless somebody has joined it
+-- most    maximum number of entries of the log
+-- fold    1 = the run may be folded, unless a request has joined it
 
--- append adds an entry. It is numbered by ms, or right after the last one.
+-- append adds an entry with the id ms, or the next id after the last one.
 local function append(log, most, ms, ...)
   local number = ms .. "-0"
   local last = redis.call("XREVRANGE", log, "+", "-", "COUNT", 1)[1]
@@ -33,7 +33,7 @@ local function appendrun(records, log, run, record, ms, most, fold)
       if not count then
         count, first = 1, string.match(open[1], '^{"id":"(%w+)"')
       end
-      if first then -- else nobody can read it
+      if first then -- otherwise it is unreadable
         record = string.format('{"folded":{"count":%d,"first":"%s"},', count + 1, first) .. string.sub(record, 2)
       end
     end

@@ -2,19 +2,19 @@
 --
 -- KEYS[1] batch   hash: total, done, failed, outcome:NAME, finishedAt, toldAt, …
 -- KEYS[2] pending set of restaurants that are not done
--- KEYS[3] faults  hash restaurant -> record of the run that went wrong
+-- KEYS[3] faults  hash restaurant -> record of its failed run
 -- ARGV[1] restaurant
 -- ARGV[2] outcome
--- ARGV[3] record of the run where it went wrong, else ""
--- ARGV[4] how many such records are kept
--- ARGV[5] now, as finishedAt is written
--- ARGV[6] channel that is notified how far the batch is
+-- ARGV[3] record of the run if it failed, else ""
+-- ARGV[4] maximum number of such records
+-- ARGV[5] now, in the format of finishedAt
+-- ARGV[6] channel for notices of progress
 -- ARGV[7] the event
 -- ARGV[8] id of the batch
 -- ARGV[9] its connection; "" = all
--- ARGV[10] how often it is notified, in milliseconds, but for the end
+-- ARGV[10] interval between notices in milliseconds, except for the last one
 --
--- result 1 if the batch has ended now, else 0
+-- result 1 if this ended the batch, else 0
 if redis.call("SREM", KEYS[2], ARGV[1]) == 0 or redis.call("EXISTS", KEYS[1]) == 0 then
   return 0
 end

@@ -1,4 +1,4 @@
--- orphan ends a run whose holder has vanished (policy S8).
+-- orphan ends a run whose holder has disappeared (policy S8).
 --
 -- KEYS[1] lease   hash {run, force, alone}
 -- KEYS[2] fence   hash {fence, slot, run}
@@ -7,13 +7,13 @@
 -- KEYS[5] log     stream of finished runs, see appendrun.lua
 -- ARGV[1] run id
 -- ARGV[2] the record as it was read
--- ARGV[3] the record that says it is lost
--- ARGV[4] how many finished runs are kept
+-- ARGV[3] the record of a lost run
+-- ARGV[4] maximum number of finished runs
 -- ARGV[5] the time of its id, in milliseconds
--- ARGV[6] channel that is notified of the run; "" = none
--- ARGV[7] the record that says it is lost, as it is published
+-- ARGV[6] channel for a notice of the run; "" = none
+-- ARGV[7] the record of a lost run in the notice
 --
--- result 1 written, 0 the run is alive or its record has moved on
+-- result 1 written, 0 the run is active or its record has changed
 if redis.call("HGET", KEYS[1], "run") == ARGV[1] or redis.call("HGET", KEYS[3], "run") == ARGV[1] then
   return 0
 end
