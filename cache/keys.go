@@ -142,16 +142,16 @@ func (k Keys) RunNotices() string { return k.name(format, "run-notices") }
 
 // All keys of a batch share the hash tag {b:ID}; they expire.
 
-func (k Keys) batch(id, part string) string { return k.name("{b:"+id+"}", format, part) }
+func (k Keys) batchName(id, part string) string { return k.name("{b:"+id+"}", format, part) }
 
 // Batch is a hash: the request and its progress.
-func (k Keys) Batch(id string) string { return k.batch(id, "batch") }
+func (k Keys) Batch(id string) string { return k.batchName(id, "batch") }
 
 // BatchPending is a set of the batch's restaurants that are not done.
-func (k Keys) BatchPending(id string) string { return k.batch(id, "pending") }
+func (k Keys) BatchPending(id string) string { return k.batchName(id, "pending") }
 
 // BatchFaults is a hash: restaurant to the record of its failed or quarantined run.
-func (k Keys) BatchFaults(id string) string { return k.batch(id, "faults") }
+func (k Keys) BatchFaults(id string) string { return k.batchName(id, "faults") }
 
 // Batches is a sorted set of the ids of unfinished batches, by time.
 func (k Keys) Batches() string { return k.name(format, "batches") }
@@ -162,7 +162,7 @@ func (k Keys) RunIndex() string { return k.name(format, "runs") }
 // Keys of the orders' journal. All of a connection share the hash tag {o:NAME}, so
 // that one script may use any of them (policy O14).
 
-func (k Keys) orders(connection string, parts ...string) string {
+func (k Keys) orderName(connection string, parts ...string) string {
 	return k.name("{o:"+connection+"}", format, strings.Join(parts, ":"))
 }
 
@@ -172,41 +172,43 @@ func (k Keys) JournalSecret() string { return k.name(format, "journal-secret") }
 
 // JournalState is a hash about all records of a connection, above all the Redis that holds them and the
 // number of commits (policies O14 and O14a). It never expires.
-func (k Keys) JournalState(connection string) string { return k.orders(connection, "journal") }
+func (k Keys) JournalState(connection string) string { return k.orderName(connection, "journal") }
 
 // Order is a hash: one order's record. It expires (policy O13).
-func (k Keys) Order(connection, ref string) string { return k.orders(connection, "order", ref) }
+func (k Keys) Order(connection, ref string) string { return k.orderName(connection, "order", ref) }
 
 // OrderGuest is a hash with the guest data of one call of an order: the request and
 // the service's response. It expires (policy O13).
 func (k Keys) OrderGuest(connection, ref string, call int) string {
-	return k.orders(connection, "guest", ref, strconv.Itoa(call))
+	return k.orderName(connection, "guest", ref, strconv.Itoa(call))
 }
 
 // OrderKey holds "ref call" of the call that used an idempotency key, named by the
 // key's hash. It expires (policy O7).
-func (k Keys) OrderKey(connection, hash string) string { return k.orders(connection, "key", hash) }
+func (k Keys) OrderKey(connection, hash string) string { return k.orderName(connection, "key", hash) }
 
 // OrderID holds the ref of the order with the service's orderID. It expires with the order's record.
-func (k Keys) OrderID(connection, orderID string) string { return k.orders(connection, "id", orderID) }
+func (k Keys) OrderID(connection, orderID string) string {
+	return k.orderName(connection, "id", orderID)
+}
 
 // OrderAborted exists while an aborted commit of a new call must not take effect late; it expires.
 func (k Keys) OrderAborted(connection, opening string) string {
-	return k.orders(connection, "aborted", opening)
+	return k.orderName(connection, "aborted", opening)
 }
 
 // Orders is a sorted set of all records as "created/ref", sorted as text, which is by the time of creation.
-func (k Keys) Orders(connection string) string { return k.orders(connection, "orders") }
+func (k Keys) Orders(connection string) string { return k.orderName(connection, "orders") }
 
 // OrdersIn is a sorted set like Orders, of the records in one state. State
 // "unknown" contains the records with an operation whose outcome is unknown.
-func (k Keys) OrdersIn(connection, state string) string { return k.orders(connection, "in", state) }
+func (k Keys) OrdersIn(connection, state string) string { return k.orderName(connection, "in", state) }
 
 // OrdersOpen is a sorted set: "ref call" of every open call, by its deadline (policy O12).
-func (k Keys) OrdersOpen(connection string) string { return k.orders(connection, "open") }
+func (k Keys) OrdersOpen(connection string) string { return k.orderName(connection, "open") }
 
 // OrdersExpiry is a sorted set: "created/ref" of every record that expires, by the time of its expiry.
-func (k Keys) OrdersExpiry(connection string) string { return k.orders(connection, "expiry") }
+func (k Keys) OrdersExpiry(connection string) string { return k.orderName(connection, "expiry") }
 
 // Keys of package httpapi.
 

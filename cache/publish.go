@@ -62,14 +62,14 @@ var errIncomplete = errors.New("restaurant, catalogue or published view is missi
 // A stored content is not written again. If only stop lists differ, the version replaces the previous
 // one in the history (policy S7). Errors: ErrFenced, ErrStale, redisdb.ErrUnavailable.
 func (s *Store) Publish(ctx context.Context, p Publication) (Version, error) {
-	version, err := s.publish(ctx, p)
+	version, err := s.publishVersion(ctx, p)
 	if err != nil {
 		return Version{}, fmt.Errorf("cache: publish %s over version %d: %w", p.Restaurant, p.Base, err)
 	}
 	return version, nil
 }
 
-func (s *Store) publish(ctx context.Context, p Publication) (Version, error) {
+func (s *Store) publishVersion(ctx context.Context, p Publication) (Version, error) {
 	if p.Restaurant == "" || p.Catalogue == nil || len(p.Published.Content) == 0 {
 		return Version{}, errIncomplete
 	}

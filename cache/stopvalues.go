@@ -33,13 +33,13 @@ func (s *Store) UpdateStopLists(ctx context.Context, r StopListUpdate) (Version,
 		return version, nil
 	}
 	version.Published, version.PublishedAt = published, afterLast(truncateMillis(r.At), version.PublishedAt)
-	if err := s.updateStopLists(ctx, version, r); err != nil {
+	if err := s.saveStopLists(ctx, version, r); err != nil {
 		return Version{}, fmt.Errorf("cache: update the stop lists of %s@%d: %w", version.Restaurant, version.Version, err)
 	}
 	return version, nil
 }
 
-func (s *Store) updateStopLists(ctx context.Context, v Version, r StopListUpdate) error {
+func (s *Store) saveStopLists(ctx context.Context, v Version, r StopListUpdate) error {
 	final := s.keys.StopValues(v.Restaurant, v.Version)
 	staged := final + "~" + rand.Text()
 	packed := s.packer.pack(r.Stops)

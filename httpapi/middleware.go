@@ -34,7 +34,7 @@ const (
 // panics, and writes the request log and the request metrics.
 func (s *Server) instrument(c *gin.Context) {
 	start := time.Now()
-	span := s.trace(c)
+	span := s.startTrace(c)
 	defer span.End()
 	c.Writer.Header()[respond.HeaderRequestID] = []string{respond.RequestIDFrom(c.Request.Header.Get(respond.HeaderRequestID))}
 	s.cors.header(c)
@@ -45,7 +45,7 @@ func (s *Server) instrument(c *gin.Context) {
 		if fault := recover(); fault != nil {
 			s.onPanic(c, fault)
 		}
-		s.traced(c, span)
+		s.setTrace(c, span)
 		s.finish(c, time.Since(start))
 	}()
 	// net/http ignores malformed parameters. Without this check, a malformed filter would be
@@ -162,10 +162,10 @@ func routeOf(c *gin.Context) string {
 	return cmp.Or(c.FullPath(), "unmatched")
 }
 
-// trace starts the span of a request, as a child of the span in its traceparent. Probes,
+// startTrace starts the span of a request, as a child of the span in its traceparent. Probes,
 // scrapes, event streams and reads on the fast path have no span
 // (docs/decisions/0038-opentelemetry-traces.md).
-func (s *Server) trace(c *gin.Context) tracing.Span {
+func (s *Server) startTrace(c *gin.Context) tracing.Span {
 	switch route := routeOf(c); {
 	case s.deps.Tracing == nil, route == "/livez", route == "/readyz", route == "/metrics", strings.HasSuffix(route, "/events"):
 		return tracing.Span{}
@@ -177,8 +177,8 @@ func (s *Server) trace(c *gin.Context) tracing.Span {
 	return span
 }
 
-// traced sets the attributes of the span that trace started.
-func (s *Server) traced(c *gin.Context, span tracing.Span) {
+// setTrace sets the attributes of the span that startTrace started.
+func (s *Server) setTrace(c *gin.Context, span tracing.Span) {
 	if !span.Kept() {
 		return
 	}

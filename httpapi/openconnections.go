@@ -163,7 +163,7 @@ func newAddressConnections(limit int, exempt auth.Proxies) *addressConnections {
 // enter counts a new connection and returns its key for leave. It returns false if the address
 // has reached its limit.
 func (a *addressConnections) enter(remote net.Addr) (key string, ok bool) {
-	if a.limit == 0 || a.exempt.Hold(remote.String()) {
+	if a.limit == 0 || a.exempt.Trust(remote.String()) {
 		return "", true
 	}
 	host, _, err := net.SplitHostPort(remote.String())

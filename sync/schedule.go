@@ -38,7 +38,7 @@ func ParseSchedule(text, timeZone, key string) (*Schedule, error) {
 	if err != nil {
 		return nil, err
 	}
-	return parseSchedule(text, zone, key)
+	return scheduleIn(text, zone, key)
 }
 
 // zones caches time zones, because many restaurants share them.
@@ -56,7 +56,7 @@ func (z zones) load(name string) (*time.Location, error) {
 	return zone, nil
 }
 
-func parseSchedule(text string, zone *time.Location, key string) (*Schedule, error) {
+func scheduleIn(text string, zone *time.Location, key string) (*Schedule, error) {
 	parsed, err := cron.ParseStandard(text)
 	if err != nil {
 		return nil, fmt.Errorf("schedule %q: %w", text, err)

@@ -96,7 +96,7 @@ func (s *targetSet) addRestaurants(before *targetSet) error {
 			if err != nil {
 				return setting.Errorf(key+".time_zone", "%v", err)
 			}
-			schedule, err := parseSchedule(restaurant.Schedule, zone, string(restaurant.ID))
+			schedule, err := scheduleIn(restaurant.Schedule, zone, string(restaurant.ID))
 			if err != nil {
 				return setting.Errorf(key+".schedule", "%v", err)
 			}

@@ -46,7 +46,7 @@ func (r *Replica) Changes(ctx context.Context, snap *cache.Snapshot, since int64
 	}
 	miss := snap.Restaurant + "/changes/" + menu.RestaurantID(strconv.FormatInt(since, 10))
 	return r.loadBody(ctx, key, miss, func(ctx context.Context) (*encoded.Representation, error) {
-		ready, err := r.changes(ctx, snap, since, enc)
+		ready, err := r.diffBody(ctx, snap, since, enc)
 		if err == nil {
 			r.bodies.Set(key, ready)
 		}
@@ -54,7 +54,7 @@ func (r *Replica) Changes(ctx context.Context, snap *cache.Snapshot, since int64
 	})
 }
 
-func (r *Replica) changes(ctx context.Context, snap *cache.Snapshot, since int64, enc encoded.Encoding) (*encoded.Representation, error) {
+func (r *Replica) diffBody(ctx context.Context, snap *cache.Snapshot, since int64, enc encoded.Encoding) (*encoded.Representation, error) {
 	if enc != encoded.Identity { // encoded from the identity body, so that versions are compared once
 		plain, err := r.Changes(ctx, snap, since, encoded.Identity)
 		if err != nil {

@@ -91,7 +91,7 @@ func (p Proxies) https(r *http.Request) bool {
 		return true
 	}
 	said := r.Header.Values("X-Forwarded-Proto")
-	if len(said) == 0 || !p.Hold(r.RemoteAddr) {
+	if len(said) == 0 || !p.Trust(r.RemoteAddr) {
 		return false
 	}
 	for hop := range strings.SplitSeq(strings.Join(said, ","), ",") {
@@ -102,8 +102,8 @@ func (p Proxies) https(r *http.Request) bool {
 	return true
 }
 
-// Hold reports whether the remote end of a connection, address:port, is a trusted proxy.
-func (p Proxies) Hold(remote string) bool {
+// Trust reports whether the remote end of a connection, address:port, is a trusted proxy.
+func (p Proxies) Trust(remote string) bool {
 	end, err := netip.ParseAddrPort(remote)
 	if err != nil {
 		return false

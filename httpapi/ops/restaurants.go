@@ -61,7 +61,7 @@ func (h *Handlers) Restaurants(c *gin.Context) error {
 	chosen, next := from.Page(auth.CallerOf(c).Viewer(), want, func(at int) bool {
 		return (!oneConnection || all[at].Connection == connection) && (now == nil || now.all[at].matches(state))
 	})
-	versions := h.versions(c.Request.Context(), chosen)
+	versions := h.currentVersions(c.Request.Context(), chosen)
 	list := respond.Page[opsRestaurantRow]{Result: make([]opsRestaurantRow, len(chosen)), Next: respond.NextPage(next)}
 	for i, restaurant := range chosen {
 		list.Result[i] = h.opsRow(restaurant, versions[restaurant.ID])
@@ -115,7 +115,7 @@ func (h *Handlers) Restaurant(c *gin.Context) error {
 		connection, _ := h.deps.Directory.ConnectionOf(id)
 		restaurant = directory.Restaurant{ID: id, Connection: connection}
 	}
-	version := h.versions(c.Request.Context(), []directory.Restaurant{restaurant})[id]
+	version := h.currentVersions(c.Request.Context(), []directory.Restaurant{restaurant})[id]
 	view := opsRestaurantView{
 		opsRestaurantRow: h.opsRow(restaurant, version), Content: respond.OrNull(version.Content),
 		Phone: respond.OrNull(restaurant.Phone), Address: respond.OrNull(restaurant.Address),
@@ -136,9 +136,9 @@ func (h *Handlers) Restaurant(c *gin.Context) error {
 // versionsTimeout limits how long a list waits for Redis before it is answered from memory.
 const versionsTimeout = time.Second
 
-// versions returns the versions in Redis. If Redis does not answer, or has lost what this
+// currentVersions returns the versions in Redis. If Redis does not answer, or has lost what this
 // instance serves, it returns the served versions (policies S5, S2a).
-func (h *Handlers) versions(ctx context.Context, restaurants []directory.Restaurant) map[menu.RestaurantID]cache.Version {
+func (h *Handlers) currentVersions(ctx context.Context, restaurants []directory.Restaurant) map[menu.RestaurantID]cache.Version {
 	ids := make([]menu.RestaurantID, len(restaurants))
 	for i := range restaurants {
 		ids[i] = restaurants[i].ID

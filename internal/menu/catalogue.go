@@ -25,7 +25,7 @@ type Content struct {
 	groups      []Named
 	schemes     []Named
 
-	categoryIDs, groupIDs, schemeIDs index
+	categoryIDs, groupIDs, schemeIDs hashIndex
 
 	productCategories []Index // of all products, one after the other
 	categoryStarts    []Index // by product, and one more: start in productCategories
@@ -175,7 +175,7 @@ func (c *Catalogue) Reasons(p Index) []Reason {
 	if c.orderable.has(p) {
 		return nil
 	}
-	return c.reasons(c.stopped.has(p), c.products.At(p), c.products.unknownToPOS(p, c.settings), c.productScheme[p])
+	return c.reasonsOf(c.stopped.has(p), c.products.At(p), c.products.unknownToPOS(p, c.settings), c.productScheme[p])
 }
 
 // IngredientReasons returns why ingredient i is not orderable; empty if it is orderable.
@@ -183,10 +183,10 @@ func (c *Catalogue) IngredientReasons(i Index) []Reason {
 	if c.IngredientOrderable(i) {
 		return nil
 	}
-	return c.reasons(c.ingredientStopped.has(i), c.ingredients.At(i), c.ingredients.unknownToPOS(i, c.settings), c.ingredientScheme[i])
+	return c.reasonsOf(c.ingredientStopped.has(i), c.ingredients.At(i), c.ingredients.unknownToPOS(i, c.settings), c.ingredientScheme[i])
 }
 
-func (c *Catalogue) reasons(stopped bool, e Entry, refused bool, s Index) (all []Reason) {
+func (c *Catalogue) reasonsOf(stopped bool, e Entry, refused bool, s Index) (all []Reason) {
 	if stopped {
 		all = append(all, Reason{Code: ReasonStopped})
 	}

@@ -49,7 +49,7 @@ func unique[T any](all []T, id func(*T) string) ([]T, map[string]Index) {
 }
 
 // namedOf is unique for elements of which only id and name are kept.
-func namedOf[T any](all []T, own *textArena, names func(*T) Named) ([]Named, index) {
+func namedOf[T any](all []T, own *textArena, names func(*T) Named) ([]Named, hashIndex) {
 	kept := make([]Named, 0, len(all))
 	ids := newIndex(len(all))
 	for i := range all {

@@ -13,7 +13,7 @@ import (
 type ItemTable struct {
 	packed           string
 	starts           []uint32           // start in packed, and one more
-	ids, externalIDs index              // by id; by externalId: its first owner
+	ids, externalIDs hashIndex          // by id; by externalId: its first owner
 	owners           []Index            // the numbers 0, 1, …, for slices of one owner
 	shared           map[string][]Index // by externalId with several owners
 

@@ -68,10 +68,10 @@ func (c *Catalogue) AppendMenu(dst []byte, h Head) []byte {
 
 // AppendProductEntry appends dish p as it appears in the menu and in lists.
 func (c *Catalogue) AppendProductEntry(dst []byte, p Index) []byte {
-	return append(c.appendProduct(append(dst, '{'), p), '}')
+	return append(c.appendDish(append(dst, '{'), p), '}')
 }
 
-func (c *Catalogue) appendProduct(dst []byte, i Index) []byte {
+func (c *Catalogue) appendDish(dst []byte, i Index) []byte {
 	p := c.products.At(i).values()
 	dst = jsontext.AppendString(append(dst, `"id":`...), p.id)
 	dst = p.externalID.append(append(dst, `,"externalId":`...))
@@ -208,7 +208,7 @@ func (c *Catalogue) appendIngredient(dst []byte, i Index) []byte {
 // with more than 20,000 options and groups is cut there and has "truncated": true.
 func (c *Catalogue) AppendProduct(dst []byte, p Index, version int64) []byte {
 	dst = strconv.AppendInt(append(dst, `{"result":{"version":`...), version, 10)
-	dst = c.appendProduct(append(dst, ','), p)
+	dst = c.appendDish(append(dst, ','), p)
 	f := dishForm{c: c, left: maxFormOptions}
 	dst = f.groups(dst, c.productScheme[p])
 	if f.left <= 0 {

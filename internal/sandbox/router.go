@@ -84,7 +84,7 @@ func (s *Sandbox) serve(table []route, w http.ResponseWriter, r *http.Request) {
 		name = rt.name()
 	}
 	own := c.path == "" || c.path == "/sandbox" || strings.HasPrefix(c.path, "/sandbox/")
-	run := func() answer { return s.run(rt, c, allowed) }
+	run := func() answer { return s.execute(rt, c, allowed) }
 
 	limit := int64(maxBody)
 	if own {
@@ -161,8 +161,8 @@ func (s *Sandbox) serveOwn(w http.ResponseWriter, rt *route, c *call, run func()
 	a.write(w)
 }
 
-// run executes one call.
-func (s *Sandbox) run(rt *route, c *call, allowed []string) answer {
+// execute runs one call.
+func (s *Sandbox) execute(rt *route, c *call, allowed []string) answer {
 	if rt == nil && len(allowed) > 0 {
 		return c.refuse(http.StatusMethodNotAllowed, "method_not_allowed", c.r.Method+" is not served here").
 			with("Allow", strings.Join(allowed, ", "))

@@ -17,15 +17,15 @@ type Span struct{ span trace.Span }
 // Start starts a span in the trace of ctx. Without a recorded trace it returns ctx
 // and a Span that does nothing. The caller ends the Span.
 func Start(ctx context.Context, what string) (context.Context, Span) {
-	return start(ctx, what, trace.SpanKindInternal)
+	return startKind(ctx, what, trace.SpanKindInternal)
 }
 
 // StartClient is Start for a request over the network.
 func StartClient(ctx context.Context, what string) (context.Context, Span) {
-	return start(ctx, what, trace.SpanKindClient)
+	return startKind(ctx, what, trace.SpanKindClient)
 }
 
-func start(ctx context.Context, what string, kind trace.SpanKind) (context.Context, Span) {
+func startKind(ctx context.Context, what string, kind trace.SpanKind) (context.Context, Span) {
 	parent := trace.SpanFromContext(ctx)
 	if !parent.IsRecording() {
 		return ctx, Span{}

@@ -135,7 +135,7 @@ func retryAfter(header http.Header, now time.Time) time.Duration {
 // failure returns an Error for an answer: the service's code and message if it has the error shape,
 // the body, Retry-After, and whether a read may be retried. certaintyOf adds the effect of a call
 // that writes.
-func (c *Client) failure(op Operation, got *answer, cause error, tokens ...*oauth2.Token) *Error {
+func (c *Client) failure(op Operation, got *httpAnswer, cause error, tokens ...*oauth2.Token) *Error {
 	d := readResponseBody(got.body)
 	e := &Error{
 		Operation:   op,
@@ -189,7 +189,7 @@ func (w *sendWatch) nothingSent() bool {
 
 // certaintyOf returns the error of an answer to a call that writes, with its effect (policies O8,
 // W13); nil means done.
-func (c *Client) certaintyOf(op Operation, got *answer, used *oauth2.Token) *Error {
+func (c *Client) certaintyOf(op Operation, got *httpAnswer, used *oauth2.Token) *Error {
 	d := readResponseBody(got.body)
 	if got.bodyErr != nil {
 		d = responseBody{} // an incomplete body proves nothing
@@ -230,7 +230,7 @@ func (c *Client) certaintyOf(op Operation, got *answer, used *oauth2.Token) *Err
 // done reports whether a 2xx answer means that the call took effect. For a created order it must
 // contain the id. For other calls it may contain any JSON or nothing, except the interface's error
 // shape (policy W13).
-func done(op Operation, got *answer, d responseBody) bool {
+func done(op Operation, got *httpAnswer, d responseBody) bool {
 	switch {
 	case got.bodyErr != nil:
 		return false
@@ -337,7 +337,7 @@ func spellings(secret string) *regexp.Regexp {
 
 // storedBody returns the part of an answer's body that is kept: without secrets, at most
 // MaxErrorBytes, whole characters. cut reports whether that is not the whole body.
-func (c *Client) storedBody(got *answer, tokens ...*oauth2.Token) (body []byte, cut bool) {
+func (c *Client) storedBody(got *httpAnswer, tokens ...*oauth2.Token) (body []byte, cut bool) {
 	cut = got.bodyErr != nil
 	if len(got.body) == 0 {
 		return nil, cut

@@ -63,7 +63,7 @@ func (c *Client) awaitToken(ctx context.Context, until time.Time) error {
 	}
 	limited, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
-	_, err := c.retry(limited, writePause, func() (*answer, error) {
+	_, err := c.retry(limited, writePause, func() (*httpAnswer, error) {
 		_, err := c.Token(limited)
 		return nil, err
 	})

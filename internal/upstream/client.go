@@ -31,7 +31,7 @@ type Client struct {
 	reads   http.RoundTripper // menu, reasons, token
 	writes  http.RoundTripper
 	held    heldToken
-	breaker circuitbreaker.CircuitBreaker[*answer]
+	breaker circuitbreaker.CircuitBreaker[*httpAnswer]
 	queue   *queue
 }
 

@@ -34,8 +34,8 @@ type request struct {
 	expected int64 // size of the answer; 0 if it is not known
 }
 
-// answer is the answer to a request: status, header, and as much of the body as arrived.
-type answer struct {
+// httpAnswer is the answer to a request: status, header, and as much of the body as arrived.
+type httpAnswer struct {
 	status  int
 	header  http.Header
 	body    []byte
@@ -43,7 +43,7 @@ type answer struct {
 }
 
 // contentType returns the Content-Type; it is empty if it is too long.
-func (a *answer) contentType() string {
+func (a *httpAnswer) contentType() string {
 	if value := a.header.Get("Content-Type"); len(value) <= maxCodeBytes {
 		return value
 	}
@@ -53,7 +53,7 @@ func (a *answer) contentType() string {
 // send makes one exchange. Without a token it sends no Authorization header. The error is the
 // transport's: there was no answer. It uses the transport directly, which follows no redirects: a
 // redirect is an answer like any other (policy O8).
-func (c *Client) send(ctx context.Context, rt http.RoundTripper, r *request, token *oauth2.Token) (*answer, error) {
+func (c *Client) send(ctx context.Context, rt http.RoundTripper, r *request, token *oauth2.Token) (*httpAnswer, error) {
 	start := time.Now()
 	ctx, span := tracing.StartClient(ctx, "upstream."+string(r.op))
 	defer span.End()
@@ -69,7 +69,7 @@ func (c *Client) send(ctx context.Context, rt http.RoundTripper, r *request, tok
 
 // trace sets the attributes of an exchange's span. Addresses and errors may contain secrets, so
 // they are not copied.
-func (c *Client) trace(span tracing.Span, r *request, got *answer) {
+func (c *Client) trace(span tracing.Span, r *request, got *httpAnswer) {
 	if !span.Kept() {
 		return
 	}
@@ -89,7 +89,7 @@ func (c *Client) trace(span tracing.Span, r *request, got *answer) {
 	}
 }
 
-func (c *Client) exchange(ctx context.Context, rt http.RoundTripper, r *request, token *oauth2.Token) (*answer, error) {
+func (c *Client) exchange(ctx context.Context, rt http.RoundTripper, r *request, token *oauth2.Token) (*httpAnswer, error) {
 	req, err := http.NewRequestWithContext(ctx, r.method, r.url, nil)
 	if err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func (c *Client) exchange(ctx context.Context, rt http.RoundTripper, r *request,
 		return nil, err
 	}
 	defer func() { _ = res.Body.Close() }()
-	got := &answer{status: res.StatusCode, header: res.Header}
+	got := &httpAnswer{status: res.StatusCode, header: res.Header}
 	if got.status < http.StatusOK { // e.g. 101: the following data is not a body and may not end
 		return got, nil
 	}
@@ -213,7 +213,7 @@ const (
 // left. It returns the result of the last attempt. ctx limits only the pauses; a pause that would
 // outlast ctx is not started. A started attempt has its own time limit, so that the outcome of a
 // write is never lost.
-func (c *Client) retry(ctx context.Context, base time.Duration, attempt func() (*answer, error)) (*answer, error) {
+func (c *Client) retry(ctx context.Context, base time.Duration, attempt func() (*httpAnswer, error)) (*httpAnswer, error) {
 	for try := 1; ; try++ {
 		got, err := attempt()
 		failed, ok := errors.AsType[*Error](err)

@@ -94,9 +94,9 @@ func (c *Client) RejectionReasons(ctx context.Context) ([]Reason, error) {
 }
 
 // read makes a read with retries and the circuit breaker (policy S5).
-func (c *Client) read(ctx context.Context, r *request, conditional bool) (*answer, error) {
-	got, err := failsafe.With(c.breaker).Get(func() (*answer, error) {
-		return c.retry(ctx, readPause, func() (*answer, error) { return c.readOnce(ctx, r, conditional) })
+func (c *Client) read(ctx context.Context, r *request, conditional bool) (*httpAnswer, error) {
+	got, err := failsafe.With(c.breaker).Get(func() (*httpAnswer, error) {
+		return c.retry(ctx, readPause, func() (*httpAnswer, error) { return c.readOnce(ctx, r, conditional) })
 	})
 	if errors.Is(err, circuitbreaker.ErrOpen) {
 		return nil, &Error{Operation: r.op, Err: ErrBreakerOpen, RetryAfter: c.breaker.RemainingDelay()}
@@ -106,7 +106,7 @@ func (c *Client) read(ctx context.Context, r *request, conditional bool) (*answe
 
 // readOnce makes one attempt: slot, token, request, and a second request with a new token if the
 // service rejects the first token (policy W2).
-func (c *Client) readOnce(ctx context.Context, r *request, conditional bool) (*answer, error) {
+func (c *Client) readOnce(ctx context.Context, r *request, conditional bool) (*httpAnswer, error) {
 	slot, err := c.queue.acquire(ctx, readsClient, reads, waitLimits{})
 	if err != nil {
 		return nil, &Error{Operation: r.op, Err: fmt.Errorf("waiting for a slot: %w", err)}
@@ -147,9 +147,9 @@ const (
 // newBreaker returns a connection's circuit breaker. It opens after 5 consecutive reads that
 // failed, with all their retries, through the service's fault. After about 15 s it lets one read
 // through.
-func newBreaker(log logrus.FieldLogger) circuitbreaker.CircuitBreaker[*answer] {
-	return circuitbreaker.NewBuilder[*answer]().
-		HandleIf(func(_ *answer, err error) bool {
+func newBreaker(log logrus.FieldLogger) circuitbreaker.CircuitBreaker[*httpAnswer] {
+	return circuitbreaker.NewBuilder[*httpAnswer]().
+		HandleIf(func(_ *httpAnswer, err error) bool {
 			var e *Error
 			return errors.As(err, &e) && e.fault
 		}).

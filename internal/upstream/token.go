@@ -145,7 +145,7 @@ func (c *Client) requestToken(ctx context.Context, form TokenRequest) (*oauth2.T
 
 // tokenFailure returns the error for an answer without a usable token. The body of a successful
 // answer is not kept, because it may contain a token.
-func (c *Client) tokenFailure(got *answer, reply tokenReply, cause error) *Error {
+func (c *Client) tokenFailure(got *httpAnswer, reply tokenReply, cause error) *Error {
 	e := c.failure(OpToken, got, cause)
 	if e.Code == "" {
 		e.Code = clip(c.redact(reply.problem), maxCodeBytes)

@@ -81,7 +81,7 @@ func (c *Client) change(ctx context.Context, op Operation, orderID string, body 
 	return c.storedAnswer(got, used), nil
 }
 
-func (c *Client) storedAnswer(got *answer, used *oauth2.Token) Answer {
+func (c *Client) storedAnswer(got *httpAnswer, used *oauth2.Token) Answer {
 	body, cut := c.storedBody(got, used)
 	return Answer{Status: got.status, ContentType: got.contentType(), Body: body, Cut: cut}
 }
@@ -100,7 +100,7 @@ func InPath(orderID string) bool {
 
 // write makes a call that writes, and returns the token of the answer. It repeats the call only
 // while certainly nothing was executed (policy O8).
-func (c *Client) write(ctx context.Context, r *request) (*answer, *oauth2.Token, error) {
+func (c *Client) write(ctx context.Context, r *request) (*httpAnswer, *oauth2.Token, error) {
 	if end, bounded := ctx.Deadline(); bounded && past(end) {
 		e := &Error{Operation: r.op, Err: errTooLate}
 		c.beginAttempt(ctx)(nil, e)
@@ -120,7 +120,7 @@ func (c *Client) write(ctx context.Context, r *request) (*answer, *oauth2.Token,
 		r.header = http.Header{"Content-Type": {"application/json"}}
 	}
 	w := &writeCall{client: c, request: r, slot: slot}
-	got, err := c.retry(repeating, writePause, func() (*answer, error) { return w.exchangeWithRefresh(ctx) })
+	got, err := c.retry(repeating, writePause, func() (*httpAnswer, error) { return w.exchangeWithRefresh(ctx) })
 	return got, w.used, err
 }
 
@@ -138,7 +138,7 @@ type writeCall struct {
 // exchangeWithRefresh makes the request, and repeats it once if the service rejects the token
 // (policy O8). It releases the slot for the pause before the next attempt. If a repeat gets no
 // slot, or too little time remains, the call ends with the result of its last attempt (policy O8a).
-func (w *writeCall) exchangeWithRefresh(ctx context.Context) (*answer, error) {
+func (w *writeCall) exchangeWithRefresh(ctx context.Context) (*httpAnswer, error) {
 	if err := w.slot.hold(ctx); err != nil {
 		return nil, w.giveUp(err)
 	}
@@ -149,7 +149,7 @@ func (w *writeCall) exchangeWithRefresh(ctx context.Context) (*answer, error) {
 		if e != nil && w.last != nil && past(w.slot.repeatBy) {
 			return nil, w.giveUp(e)
 		}
-		var got *answer
+		var got *httpAnswer
 		if e == nil {
 			got, e = w.exchange(ctx)
 		}
@@ -196,7 +196,7 @@ func (w *writeCall) prepare(ctx context.Context) *Error {
 }
 
 // exchange makes one attempt and returns its result; a nil error means done.
-func (w *writeCall) exchange(ctx context.Context) (*answer, *Error) {
+func (w *writeCall) exchange(ctx context.Context) (*httpAnswer, *Error) {
 	c, op := w.client, w.request.op
 	w.slot.used = true
 	left := &sendWatch{}
@@ -236,9 +236,9 @@ func WithAttempts(ctx context.Context, report func(Attempt)) context.Context {
 }
 
 // beginAttempt starts an attempt. The returned function reports its result; nil is a success.
-func (c *Client) beginAttempt(ctx context.Context) func(got *answer, e *Error) {
+func (c *Client) beginAttempt(ctx context.Context) func(got *httpAnswer, e *Error) {
 	at, start := c.clock(), time.Now()
-	return func(got *answer, e *Error) {
+	return func(got *httpAnswer, e *Error) {
 		attempt := Attempt{At: at, Duration: time.Since(start), Effect: EffectDone}
 		if e == nil {
 			attempt.Status = got.status

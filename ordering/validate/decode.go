@@ -40,7 +40,7 @@ type Input struct {
 type Order struct {
 	Input
 
-	fields     order
+	fields     decodedOrder
 	violations violation.List // found while decoding
 	canonical  []byte
 }
@@ -79,7 +79,7 @@ type decoder struct {
 	jsontext.Canonical
 
 	violations      *violation.List
-	order           *order
+	order           *decodedOrder
 	v1              bool
 	payments        []string // allowed for a guest; nil allows all
 	maxDepth        int      // levels of ingredients
@@ -138,7 +138,7 @@ func appendCanonicalNumber(dst []byte, number string) []byte {
 	return dst
 }
 
-func (o *order) decode(in Input, maxDepth int, notes *violation.List) error {
+func (o *decodedOrder) decode(in Input, maxDepth int, notes *violation.List) error {
 	o.reset()
 	d := newDecoder(in, notes)
 	d.order, d.maxDepth = o, maxDepth

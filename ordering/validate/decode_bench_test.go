@@ -19,7 +19,7 @@ func BenchmarkDecode(b *testing.B) {
 		b.Fatal(err)
 	}
 	b.Run("cursor", func(b *testing.B) {
-		o := &order{}
+		o := &decodedOrder{}
 		b.SetBytes(int64(len(sent.Body)))
 		b.ReportAllocs()
 		for b.Loop() {

@@ -18,7 +18,7 @@ func TestDecode_ValidOrderWithoutPointers(t *testing.T) { //nolint:paralleltest 
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &order{}
+	o := &decodedOrder{}
 	allocations := testing.AllocsPerRun(100, func() {
 		var notes violation.List
 		if err := o.decode(Input{Body: sent.Body, V1: true}, menu.DefaultMaxDepth, &notes); err != nil || o.dishCount != 5 {

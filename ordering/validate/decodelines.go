@@ -64,7 +64,7 @@ var dishPaths = func() (paths [maxDishes]string) { //nolint:gochecknoglobals // 
 
 // linePath returns the JSON Pointer of a line. It is created on first use, because a valid order
 // needs only those of its dishes.
-func (o *order) linePath(n int32) string {
+func (o *decodedOrder) linePath(n int32) string {
 	l := &o.lines[n]
 	switch {
 	case l.path != "":
@@ -128,7 +128,7 @@ func (d *decoder) readLine(i int, parent int32, depth int, list string) int32 {
 	return n
 }
 
-func (o *order) newLine() int32 {
+func (o *decodedOrder) newLine() int32 {
 	n := len(o.lines)
 	if n < cap(o.lines) {
 		o.lines = o.lines[:n+1]

@@ -103,7 +103,7 @@ type line struct {
 // none is the index of no line.
 const none int32 = -1
 
-type order struct {
+type decodedOrder struct {
 	object
 	dishes position // dishList
 	base   string   // its JSON Pointer
@@ -125,7 +125,7 @@ type order struct {
 }
 
 // reset prepares an empty order for decoding.
-func (o *order) reset() {
+func (o *decodedOrder) reset() {
 	o.first = none
 	o.object = object{fields: orderFields, values: o.buffer[:orderFieldCount]}
 	o.guest = object{fields: guestFields, values: o.buffer[orderFieldCount : orderFieldCount+guestFieldCount]}
@@ -133,9 +133,9 @@ func (o *order) reset() {
 }
 
 // clear empties the order and keeps the capacity of its lines.
-func (o *order) clear() {
+func (o *decodedOrder) clear() {
 	clear(o.lines)
-	*o = order{lines: o.lines[:0]}
+	*o = decodedOrder{lines: o.lines[:0]}
 }
 
 // position is the position of a value in the client's body.

@@ -20,9 +20,9 @@ type validation struct {
 
 	violations violation.List
 	now        time.Time
-	order      *order // own, or the fields of an Order
-	own        order  // decoded by AppendResult
-	items      []item // parallel to order.lines, if checked
+	order      *decodedOrder // own, or the fields of an Order
+	own        decodedOrder  // decoded by AppendResult
+	items      []item        // parallel to order.lines, if checked
 	itemsReady bool
 	// unchecked is the first dish that was not checked, or none.
 	unchecked int32
