@@ -21,8 +21,7 @@ var restaurantID = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,64}$`)
 // IsRestaurantID reports whether id is valid as the id of a restaurant.
 func IsRestaurantID(id string) bool { return restaurantID.MatchString(id) }
 
-// check checks each section with the Validate of its package, and then the rules that
-// concern several sections.
+// check calls Validate of each section and checks the rules between sections.
 func (c *Config) check(l *loader) {
 	c.checkSections(l)
 	c.fillRestaurants()
@@ -60,8 +59,7 @@ func (c *Config) checkSections(l *loader) {
 	l.sectionErrors("tracing", c.Tracing.Validate())
 }
 
-// sectionErrors reports the errors of a section at the places of their keys. A key may
-// be relative to the section.
+// sectionErrors reports the errors of a section. Their keys may be relative to the section.
 func (l *loader) sectionErrors(section string, err error) {
 	for _, err := range separate(err) {
 		key, msg := "", err.Error()
@@ -131,8 +129,8 @@ func (c *Config) checkRestaurants(l *loader) {
 	}
 }
 
-// overrideErrors returns the errors of a restaurant's own values. It omits the errors
-// of the section ordering, which are reported there.
+// overrideErrors returns the errors of a restaurant's own values that the section ordering does not
+// have.
 func overrideErrors(own, general error) error {
 	reported := map[string]bool{}
 	for _, err := range separate(general) {
@@ -141,11 +139,7 @@ func overrideErrors(own, general error) error {
 	return errors.Join(slices.DeleteFunc(separate(own), func(err error) bool { return reported[err.Error()] })...)
 }
 
-// Limits in bytes.
-const (
-	maxPhone   = 100
-	maxAddress = 500
-)
+const maxPhone, maxAddress = 100, 500 // in bytes
 
 // checkContact checks the phone number and the address, which operators see.
 func (l *loader) checkContact(key string, r Restaurant) {
@@ -181,8 +175,7 @@ func (c *Config) checkConnection(l *loader, key, name string) {
 // demoSecrets are the secrets in demo.yaml.
 var demoSecrets = []string{"demo-secret", "storefront-secret", "ops-secret"} //nolint:gochecknoglobals // constant
 
-// checkDemoSecrets rejects the demo's published secrets if other machines can reach
-// larder (policies H4 and H8).
+// checkDemoSecrets rejects the demo's published secrets off loopback (policies H4 and H8).
 func (c *Config) checkDemoSecrets(l *loader) {
 	exposed := c.HTTP.Exposed()
 	if exposed == "" {
@@ -201,8 +194,7 @@ func (c *Config) checkDemoSecrets(l *loader) {
 	}
 }
 
-// checkStateDir reports a state_dir that is not a folder (policy O14a). larder serve
-// creates a missing one.
+// checkStateDir reports a state_dir that is not a folder (policy O14a). A missing one is created.
 func (c *Config) checkStateDir(l *loader) {
 	info, err := os.Stat(c.Ordering.StateDir)
 	if c.Ordering.StateDir != "" && (err == nil && !info.IsDir() || errors.Is(err, syscall.ENOTDIR)) {

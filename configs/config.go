@@ -4,8 +4,6 @@
 // Load sets defaults, reads the file (an unknown key is an error), applies the LARDER_…
 // variables, reads secrets from files and ${NAME}, and checks all values. It reports
 // all errors at once, each with its place (file, line and column, or variable) and fix.
-//
-// cmd/larder, internal/cli and internal/demo use this package.
 package configs
 
 import (
@@ -26,8 +24,7 @@ import (
 	menusync "larder/sync"
 )
 
-// Config is the whole configuration, one field for each section. Load returns it with
-// defaults and checked values.
+// Config is the whole configuration, one field for each section.
 type Config struct {
 	HTTP        httpapi.Config    `yaml:"http"`
 	Redis       redisdb.Config    `yaml:"redis"`
@@ -44,22 +41,14 @@ type Config struct {
 
 // Restaurant is one element of restaurants[].
 type Restaurant struct {
-	// ID is the ordering service's restaurantId: 1 to 64 of A-Z a-z 0-9 . _ : -
-	ID menu.RestaurantID `yaml:"id"`
-	// Name is the displayed name. Its default is the id.
-	Name string `yaml:"name"`
-	// Phone is the number for questions about an order. Only operators see it and Address.
-	Phone   string `yaml:"phone"`
-	Address string `yaml:"address"`
-	// Connection is the name of the restaurant's connection. Its default is the only
-	// connection.
-	Connection string `yaml:"connection"`
-	// Schedule contains the times of syncs. Its default is sync.schedule.
-	Schedule string `yaml:"schedule"`
-	// TimeZone is an IANA name, for cron fields and `soonest` orders. Its default is UTC.
-	TimeZone string `yaml:"time_zone"`
-	// Ordering overrides keys of the section ordering.
-	Ordering *validate.Override `yaml:"ordering"`
+	ID         menu.RestaurantID  `yaml:"id"`         // the ordering service's restaurantId
+	Name       string             `yaml:"name"`       // the displayed name; default: the id
+	Phone      string             `yaml:"phone"`      // for questions about an order; only operators see it
+	Address    string             `yaml:"address"`    // only operators see it
+	Connection string             `yaml:"connection"` // the name of a connection; default: the only one
+	Schedule   string             `yaml:"schedule"`   // when the menu is synced; default: sync.schedule
+	TimeZone   string             `yaml:"time_zone"`  // IANA name for cron fields and `soonest` orders; default: UTC
+	Ordering   *validate.Override `yaml:"ordering"`   // overrides keys of the section ordering
 }
 
 // OrderingOf returns the section ordering with the overrides of one restaurant.

@@ -18,10 +18,8 @@ type variable struct{ key, value string }
 
 func (v variable) place() Place { return Place{Variable: envPrefix + v.key} }
 
-// readEnvironment applies the LARDER_… variables to the tree of the struct v:
-// LARDER_HTTP_LISTEN is http.listen, LARDER_CONNECTIONS_0_BASE_URL is
-// connections[0].base_url. The next index adds an element to a list. A list of single
-// values can also be one variable, separated by commas.
+// readEnvironment applies the LARDER_… variables to the tree of the struct v. The next index adds an
+// element to a list. A list of single values can also be one variable, separated by commas.
 func (l *loader) readEnvironment(tree *node, v reflect.Value) {
 	var variables []variable
 	for _, given := range l.env {
@@ -50,8 +48,7 @@ func (l *loader) lookup(name string) (string, bool) {
 	return "", false
 }
 
-// injected matches the variables that Kubernetes sets in a container for a Service
-// with a name such as larder or larder-redis.
+// injected matches variables that Kubernetes sets for a Service with a name such as larder-redis.
 var injected = regexp.MustCompile(`(^|_)(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT(_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$`)
 
 // naturalOrder sorts 2 before 10.

@@ -128,8 +128,7 @@ func setText(v reflect.Value, text string) error {
 	return nil
 }
 
-// readSecretFile reads a secret from the file whose name is n, the value of key.
-// around is the section of the key.
+// readSecretFile reads a secret from the file named by n, the value of key. around is its section.
 func (l *loader) readSecretFile(key string, n, around *node, target reflect.Value) {
 	path := strings.TrimSuffix(key, fileSuffix)
 	var name string
@@ -222,14 +221,12 @@ func sectionKeys(t reflect.Type) []field {
 	return keys
 }
 
-// isText reports whether the type parses its values from text. A struct of such a type
-// can also be a section.
+// isText reports whether the type parses its values from text. A struct can also be a section.
 func isText(t reflect.Type) bool {
 	return reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
 }
 
 // setDefaults sets the defaults of a section and of all sections inside it.
-// SetDefaults of a section includes its embedded structs.
 func setDefaults(v reflect.Value) {
 	if v.Kind() != reflect.Struct {
 		return

@@ -45,8 +45,7 @@ type Option func(*loader)
 // unknown key under auth, remains an error.
 func AllowUnknownKeys(l *loader) { l.allowUnknown = true }
 
-// CheckFolders reports a configured folder that is a file. larder check uses it; larder
-// serve only logs such a folder.
+// CheckFolders reports a configured folder that is a file. larder serve only logs it.
 func CheckFolders(l *loader) { l.checkFolders = true }
 
 // readFile returns the content of the file, or nil for an empty path. The error is Errors.
@@ -70,8 +69,7 @@ func readFile(path string) ([]byte, error) {
 	}
 }
 
-// invalidText reports whether r is a control character or invalid UTF-8. A terminal
-// that prints such a character in a message may execute it as a command.
+// invalidText reports whether r could act as a command when a terminal prints it, or is not UTF-8.
 func invalidText(r rune) bool {
 	return r == utf8.RuneError || unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t'
 }
@@ -146,8 +144,7 @@ func (l *loader) isUnread(path string) bool {
 	return l.unread[""]
 }
 
-// relative returns the path of a file whose name in the configuration is relative to
-// the folder of the configuration.
+// relative returns a path of the configuration, which is relative to the configuration's folder.
 func (l *loader) relative(name string) string {
 	if filepath.IsAbs(name) || l.file == "" {
 		return name
@@ -208,8 +205,7 @@ type Place struct {
 	Variable string `json:"variable,omitempty"` // the name of an environment variable
 }
 
-// String returns a text such as "larder.yaml:3:5", "environment LARDER_HTTP_LISTEN" or
-// "larder.yaml".
+// String returns a text such as "larder.yaml:3:5" or "environment LARDER_HTTP_LISTEN".
 func (p Place) String() string {
 	switch {
 	case p.Variable != "":
@@ -224,8 +220,7 @@ func (p Place) String() string {
 // places maps the path of each key to its place.
 type places map[string]Place
 
-// find returns the place of the key. For a missing key it is the place of the nearest
-// section around it.
+// find returns the place of the key. A missing key has the place of its nearest section.
 func (p places) find(path string) Place {
 	for {
 		if at, ok := p[path]; ok || path == "" {

@@ -46,9 +46,8 @@ func (l *loader) unknown(path string, e entry, keys []field) {
 	l.problems[len(l.problems)-1].Ignorable = ignorable
 }
 
-// formerKeys has the keys of earlier versions, without indexes, each with its present
-// name or its replacement. They are always errors, because ignoring one would silently
-// change the behaviour.
+// formerKeys has the keys of earlier versions, without indexes. They are errors, because ignoring one
+// would silently change the behaviour.
 var formerKeys = map[string]struct{ now, instead string }{ //nolint:gochecknoglobals // constant
 	"http.express_lane":         {now: "fast_path"},
 	"http.drop_in":              {now: "compat"},
@@ -58,19 +57,17 @@ var formerKeys = map[string]struct{ now, instead string }{ //nolint:gochecknoglo
 	"ordering.time_grace":       {now: "past_tolerance"},
 	"connections.wire_case":     {now: "field_case"},
 	"connections.stop_list_any": {now: "stop_list_any_value"},
-	"redis.data_dir":            {instead: "larder does not start a redis-server; set the folder in the configuration of Redis, and remove the key"},
+	"redis.data_dir":            {instead: "larder starts no redis-server; set the folder in the configuration of Redis and remove this key"},
 }
 
 var indexForm = regexp.MustCompile(`\[\d+\]`)
 
-// inGeneral returns the path without indexes. A restaurant's section ordering counts as
-// the general one.
+// inGeneral returns the path without indexes and without restaurants.
 func inGeneral(path string) string {
 	return strings.TrimPrefix(indexForm.ReplaceAllString(path, ""), "restaurants.")
 }
 
-// formerVariable reports a variable with the name of a former key. rest is the end of
-// the variable's key below the section at path. It returns false for other variables.
+// formerVariable reports a variable if rest, its end, is a former key of the section at path.
 func (l *loader) formerVariable(from variable, rest, path string) bool {
 	for key, former := range formerKeys {
 		section, name, _ := strings.Cut(key, ".")
@@ -90,9 +87,8 @@ func (l *loader) formerVariable(from variable, rest, path string) bool {
 	return false
 }
 
-// isTypo reports whether name is a misspelling of known: only case differs, or at most
-// two letters and a third of them. It is stricter than Nearest, because a new key often
-// resembles an old one.
+// isTypo reports whether name differs from known in at most two letters and a third of them. It is
+// stricter than Nearest, because a new key often resembles an old one.
 func isTypo(name, known string) bool {
 	return known != "" && setting.Distance(strings.ToLower(name), strings.ToLower(known)) <= min(len(name)/3, 2)
 }

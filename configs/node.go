@@ -103,9 +103,8 @@ func (l *loader) readYAML(data []byte) *node {
 	return root
 }
 
-// unclosedQuote returns the place of the first quoted value that does not end on its
-// line, or 0. YAML allows such values. But if a closing quote is missing, the parser
-// reports a later line.
+// unclosedQuote returns the place of the first quoted value that does not end on its line, or 0. If a
+// closing quote is missing, the parser reports a later line.
 func unclosedQuote(data []byte) (line, column int) {
 	for line, text := range bytes.Split(data, []byte("\n")) {
 		starts := true // a value can start here
@@ -135,8 +134,7 @@ func unclosedQuote(data []byte) (line, column int) {
 	return 0, 0
 }
 
-// convert returns a value of the file. It reports features of YAML that larder does not
-// support.
+// convert returns a value of the file. It reports features of YAML that are not supported.
 func (l *loader) convert(from ast.Node) *node {
 	n := &node{at: l.at(from.GetToken())}
 	switch from := from.(type) {

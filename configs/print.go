@@ -36,8 +36,7 @@ func (c *Config) JSON() ([]byte, error) {
 	return out, nil
 }
 
-// printable returns a value in the form of the file: sections as ordered maps,
-// durations and sizes as text, secrets redacted.
+// printable returns a value in the form of the file, with ordered sections and without secrets.
 func printable(v reflect.Value) any {
 	if v.Kind() == reflect.Pointer {
 		if v.IsNil() {

@@ -148,8 +148,7 @@ func TestAllowUnknownKeys_LeavesVariablesAsTheyAre(t *testing.T) {
 // help, because it is for keys of a newer version.
 func TestRemovedSettings(t *testing.T) {
 	t.Parallel()
-	const folder = "redis.data_dir was removed: larder does not start a redis-server; set the folder in the configuration of Redis, " +
-		"and remove the key"
+	const folder = "redis.data_dir was removed: larder starts no redis-server; set the folder in the configuration of Redis and remove this key"
 	for name, test := range map[string]struct{ text, env, want string }{
 		"a key":      {text: "redis:\n  data_dir: ./data\n", want: "larder.yaml:2:3: " + folder},
 		"a variable": {env: "LARDER_REDIS_DATA_DIR=./data", want: "environment LARDER_REDIS_DATA_DIR: " + folder},

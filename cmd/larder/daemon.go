@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -26,8 +27,7 @@ import (
 	menusync "larder/sync"
 )
 
-// stopGrace is the time for the steps of a shutdown after the HTTP drain and the
-// calls in progress: stop runs, release leases, write outcomes, close Redis.
+// stopGrace is the time to stop runs, release leases, write outcomes and close Redis.
 const stopGrace = 5 * time.Second
 
 // daemon holds the connected packages of the program.
@@ -59,14 +59,13 @@ func newDaemon(cfg *configs.Config, log logrus.FieldLogger, with ...func(*httpap
 	return d, nil
 }
 
-// listeningDaemon calls newDaemon and opens the listeners, so that a port in use is
-// reported before any work starts. The caller must call run.
+// listeningDaemon calls newDaemon and opens the listeners. The caller must call run.
 func listeningDaemon(ctx context.Context, cfg *configs.Config, log logrus.FieldLogger, with ...func(*httpapi.Deps)) (*daemon, error) {
 	for _, warning := range cfg.Warnings() {
 		log.WithField("event", "config.warning").Warn(warning)
 	}
 	if len(cfg.Connections) == 0 {
-		log.WithField("event", "config.nothing_to_serve").Warn("the configuration has no connections: add one under connections, or there is nothing to serve")
+		log.WithField("event", "config.nothing_to_serve").Warn("there is nothing to serve: add a connection under connections")
 	}
 	d, err := newDaemon(cfg, log, with...) //nolint:contextcheck // handlers use the context of their request
 	if err != nil {
@@ -78,8 +77,7 @@ func listeningDaemon(ctx context.Context, cfg *configs.Config, log logrus.FieldL
 	return d, nil
 }
 
-// wire creates the packages' objects in the order of their imports. After an error,
-// close closes those that exist.
+// wire creates the packages' objects. After an error, close closes those that exist.
 func (d *daemon) wire(with []func(*httpapi.Deps)) (err error) {
 	cfg, log := d.cfg, d.log
 	observer := metrics.New(thisBuild().Version)
@@ -195,13 +193,9 @@ func (d *daemon) connect(observer *metrics.Metrics) error {
 	return nil
 }
 
-// run runs the daemon until ctx ends and then stops it in this order:
-//   - drain HTTP, while everything that requests use still works
-//   - stop schedules, release leases, and finish orders in progress, even if no client
-//     waits for them (policy O8)
-//   - close Redis
-//
-// The limit is http.drain_delay + http.drain_timeout + ordering.place_timeout + stopGrace.
+// run runs the daemon until ctx ends. It then drains HTTP, stops syncs, finishes orders in
+// progress, even if no client waits for them (policy O8), and closes Redis. Its time limit is
+// http.drain_delay + http.drain_timeout + ordering.place_timeout + stopGrace.
 func (d *daemon) run(ctx context.Context) error {
 	httpCtx, stopHTTP := context.WithCancel(ctx)
 	defer stopHTTP()
@@ -226,7 +220,6 @@ func (d *daemon) run(ctx context.Context) error {
 }
 
 // warnOfOrders logs at the start if a setting of Redis prevents orders (policy O14).
-// An unreachable Redis is logged elsewhere.
 func (d *daemon) warnOfOrders(ctx context.Context) {
 	if !d.cfg.Auth.TakesOrders() {
 		return
@@ -241,8 +234,7 @@ func (d *daemon) warnOfOrders(ctx context.Context) {
 	}
 }
 
-// bounded waits until the daemon has ended. After ctx ends, it waits no longer than
-// the limit of a shutdown.
+// bounded waits until the daemon has ended, or the time limit of a shutdown is over.
 func (d *daemon) bounded(ctx context.Context, finished <-chan error) error {
 	select {
 	case err := <-finished:
@@ -320,12 +312,8 @@ func (d *daemon) listedConnections() []directory.Connection {
 
 // settingsOf returns the settings for compiling the menus of a connection.
 func settingsOf(cfg *configs.Config, rules ordering.Config, connection string) menu.Settings {
-	for _, c := range cfg.Connections {
-		if c.Name == connection {
-			return rules.MenuSettings(c.StopListAnyValue)
-		}
-	}
-	return rules.MenuSettings(false)
+	i := slices.IndexFunc(cfg.Connections, func(c upstream.Config) bool { return c.Name == connection })
+	return rules.MenuSettings(i >= 0 && cfg.Connections[i].StopListAnyValue)
 }
 
 func (d *daemon) sources() []menusync.Connection {

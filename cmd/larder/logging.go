@@ -74,8 +74,7 @@ func serviceLogger(cmd *cobra.Command, env *cli.Environment) (*logrus.Logger, er
 	return log, nil
 }
 
-// safeText formats text without raw control characters (policy H9). With colours,
-// logrus quotes the fields but not the message.
+// safeText formats messages, which logrus does not quote, without control characters (policy H9).
 type safeText struct{ logrus.TextFormatter }
 
 // Format implements logrus.Formatter.
@@ -131,8 +130,7 @@ func (b *lineBuffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// run writes the queue until the buffer is closed and empty. If lines were dropped,
-// it reports their number when the queue is empty again.
+// run writes the queue until the buffer is closed and empty, and reports dropped lines.
 func (b *lineBuffer) run() {
 	defer close(b.done)
 	b.mu.Lock()
@@ -159,8 +157,7 @@ func (b *lineBuffer) run() {
 	}
 }
 
-// write unlocks mu, which the caller holds, while it writes. It reports whether the
-// write succeeded.
+// write writes with mu, which the caller holds, unlocked. It reports whether it succeeded.
 func (b *lineBuffer) write(p []byte) bool {
 	b.mu.Unlock()
 	defer b.mu.Lock()

@@ -20,8 +20,7 @@ import (
 	"larder/internal/demo"
 )
 
-// main exits with the status of run. The first signal cancels the context of run,
-// the second one ends the process.
+// main runs the command line. The first signal cancels its context, the second ends the process.
 func main() {
 	ctx, stop := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)

@@ -11,8 +11,7 @@ import (
 	"larder/internal/cli"
 )
 
-// `larder man DIR` writes a manual page for each command. A release builds it once,
-// with the tag manpages. The released program does not have this command.
+// `larder man DIR`, only with the build tag manpages, writes the manual pages of a release.
 func init() {
 	if len(os.Args) != 3 || os.Args[1] != "man" {
 		return

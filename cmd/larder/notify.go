@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// checksPerWatchdog is the number of self-checks within WatchdogSec. With three,
-	// one response may be late and another may be missing.
+	// checksPerWatchdog is the number of self-checks within WatchdogSec. One may fail, one may be
+	// late.
 	checksPerWatchdog = 3
 	// checkEvery is the interval of self-checks during startup without a watchdog.
 	checkEvery = time.Second
@@ -48,9 +48,8 @@ func newNotifier(environ []string, log logrus.FieldLogger) (*notifier, error) {
 	return n, nil
 }
 
-// watch starts to notify systemd of a daemon that listens at base. ctx ends when the
-// daemon must stop. The caller calls stop when the daemon has stopped; stop waits for
-// the last notification.
+// watch starts to notify systemd of a daemon that listens at base. ctx ends when the daemon must stop.
+// The caller calls stop after that; stop waits for the last notification.
 func (n *notifier) watch(ctx context.Context, base string) (stop func()) {
 	if !n.wanted {
 		return func() {}
@@ -64,8 +63,7 @@ func (n *notifier) watch(ctx context.Context, base string) (stop func()) {
 	}
 }
 
-// follow notifies systemd until running ends, which means that the daemon has
-// stopped. If ctx ends earlier, the daemon is stopping on request.
+// follow notifies systemd. ctx ends when the daemon must stop, running when it has stopped.
 func (n *notifier) follow(ctx, running context.Context, base string) {
 	every := checkEvery
 	if n.watchdog > 0 {
@@ -74,8 +72,8 @@ func (n *notifier) follow(ctx, running context.Context, base string) {
 	serving, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(running, cancel)()
-	// A Transport without a proxy, because the target is this process. It reuses one
-	// connection, so that http.max_connections cannot delay a check.
+	// No proxy: the target is this process. One reused connection: http.max_connections cannot delay
+	// it.
 	self := &client.Client{Base: base, HTTP: &http.Client{Timeout: every, Transport: &http.Transport{}}}
 	defer self.HTTP.CloseIdleConnections()
 	ticker := time.NewTicker(every)
@@ -101,9 +99,8 @@ func (n *notifier) follow(ctx, running context.Context, base string) {
 	}
 }
 
-// check requests /livez and reports whether the request failed. silent is the result
-// of the previous check. The first success reports larder as ready. Each later one
-// notifies the watchdog.
+// check requests /livez and reports whether the request failed. silent is the previous result. The
+// first success reports larder as ready, each later one notifies the watchdog.
 func (n *notifier) check(ctx context.Context, self *client.Client, silent bool) bool {
 	_, err := self.Get(ctx, "/livez")
 	switch {
@@ -124,8 +121,7 @@ func (n *notifier) check(ctx context.Context, self *client.Client, silent bool) 
 	return err != nil
 }
 
-// reloading notifies systemd when a reload begins and ends. During startup it does
-// not, because READY=1 at the end would be wrong.
+// reloading notifies systemd when a reload begins and ends, but not before larder is ready.
 func (n *notifier) reloading(reload func()) func() {
 	return func() {
 		if !n.serves.Load() {

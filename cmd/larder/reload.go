@@ -14,9 +14,8 @@ import (
 	"larder/configs"
 )
 
-// onSIGHUP calls reload for each SIGHUP until stop is called. Otherwise the signal
-// would end the process and cut off requests in progress. Signals that arrive during
-// a call cause one more call. stop waits for a call in progress.
+// onSIGHUP calls reload for each SIGHUP until stop is called. Signals during a call cause one more
+// call. stop waits for a call in progress.
 func onSIGHUP(reload func()) (stop func()) {
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP)
@@ -39,8 +38,7 @@ func onSIGHUP(reload func()) (stop func()) {
 	}
 }
 
-// reloader applies a changed configuration to a running daemon. One goroutine calls
-// its methods.
+// reloader applies a changed configuration to a running daemon. It is for one goroutine.
 type reloader struct {
 	read    func(running *configs.Config) (next *configs.Config, restart []string, err error)
 	log     logrus.FieldLogger
@@ -48,8 +46,7 @@ type reloader struct {
 	running *configs.Config        // the current configuration; nil until the first reload
 }
 
-// reload reads the whole configuration. If it has no errors, reload applies its
-// restaurants, schedules and clients. It logs the result.
+// reload reads the configuration and applies restaurants, schedules and clients, or logs all errors.
 func (r *reloader) reload() {
 	d := r.daemon.Load()
 	if d == nil {

@@ -43,8 +43,7 @@ misspelling of a known key, or an unknown key under auth, is still an error.`,
 	return cmd
 }
 
-// serve reads the configuration and runs the daemon until the command's context
-// ends. SIGHUP reloads the configuration. systemd is notified of the daemon's state.
+// serve runs the daemon until the command's context ends, and handles SIGHUP and systemd.
 func serve(cmd *cobra.Command, env *cli.Environment) error {
 	ctx := cmd.Context()
 	log, err := serviceLogger(cmd, env)

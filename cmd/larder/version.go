@@ -10,8 +10,7 @@ import (
 	"larder/internal/cli"
 )
 
-// version is set by -ldflags "-X main.version=…". By default it is the version in the
-// build information.
+// version is set by -ldflags "-X main.version=…". Its default is the version in the build information.
 var version string
 
 // build is the output of `larder version`.

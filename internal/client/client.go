@@ -28,8 +28,7 @@ type Client struct {
 // callLimit is the time limit of one call. It is longer than the longest wait for a sync.
 const callLimit = 90 * time.Second
 
-// New returns a client that works until ctx ends. Its tokens have all scopes of the
-// client id. If id is empty, the client sends no tokens.
+// New returns a client that works until ctx ends. If id is empty, it sends no tokens.
 func New(ctx context.Context, base, id, secret string) *Client {
 	base = strings.TrimRight(base, "/")
 	c := &Client{Base: base, HTTP: &http.Client{Timeout: callLimit}}
@@ -65,8 +64,7 @@ type Reply struct {
 	Body   json.RawMessage
 }
 
-// Envelope is the form of all responses: a result, and for a list the cursor of the
-// next page.
+// Envelope is the form of all responses: a result, and for a list the cursor of its next page.
 type Envelope[T any] struct {
 	Result T       `json:"result"`
 	Next   *string `json:"next"`
@@ -122,8 +120,7 @@ func EveryPage[T any](ctx context.Context, daemon *Client, path string) ([]T, er
 	return nil, fmt.Errorf("%w: the list has no end", ErrForeignAnswer)
 }
 
-// Call sends one request, with a token if there are credentials. It returns an
-// *Error for a status of 400 or above.
+// Call sends one request. It returns an *Error for a status of 400 or above.
 func (c *Client) Call(ctx context.Context, method, path string, body []byte, headers ...string) (*Reply, error) {
 	request, err := http.NewRequestWithContext(ctx, method, c.Base+path, bytes.NewReader(body))
 	if err != nil {

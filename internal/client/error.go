@@ -63,8 +63,7 @@ func refusal(response *http.Response, body []byte, anonymous bool) error {
 	return refused
 }
 
-// tokenRefusal returns the *Error of a failed token request. Its response has the
-// OAuth format.
+// tokenRefusal returns the *Error of a failed token request, whose response has the OAuth format.
 func (c *Client) tokenRefusal(denied *oauth2.RetrieveError) error {
 	e := &Error{}
 	errors.As(refusal(denied.Response, denied.Body, false), &e)
@@ -135,8 +134,7 @@ func (c *Client) failed(err error) error {
 	return &UnreachableError{msg, err}
 }
 
-// transportText returns the cause of a missing response. It is empty for a refused
-// connection, because "does not answer" is enough.
+// transportText returns the cause of a missing response. It is empty for a refused connection.
 func transportText(err error) string {
 	dns, unknownHost := errors.AsType[*net.DNSError](err)
 	timeout, ok := errors.AsType[net.Error](err)

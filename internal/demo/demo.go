@@ -56,9 +56,9 @@ exit status is 0, or 1 if a step failed.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.String("listen", "127.0.0.1:8080", "listen address of larder; port 0 (the default with --exit) selects a free port")
+	flags.String("listen", "127.0.0.1:8080", "listen address of larder; port 0 selects a free port, as with --exit")
 	cli.SetEnv(flags, "listen", "LARDER_HTTP_LISTEN")
-	flags.String("sandbox-listen", sandboxAddress, "listen address of the ordering service; port 0 (the default with --exit) selects a free port")
+	flags.String("sandbox-listen", sandboxAddress, "listen address of the ordering service; port 0 selects a free port, as with --exit")
 	cli.SetEnv(flags, "sandbox-listen", "LARDER_SANDBOX_LISTEN")
 	flags.Bool("exit", false, "run the main scenario once, print each step, and end")
 	addGenerate(cmd)
@@ -66,8 +66,7 @@ exit status is 0, or 1 if a step failed.`,
 	return cmd
 }
 
-// demoPhotos is the path of the demo's photos. Larder serves them, so that its page
-// loads nothing from another origin.
+// demoPhotos is the path of the photos on larder, so that its page needs no other origin.
 const demoPhotos = "/photos"
 
 // demo is the state of `larder demo`.
@@ -103,13 +102,13 @@ func prepareDemo(cmd *cobra.Command, env *cli.Environment, with *Starts) (*demo,
 	if err != nil {
 		return nil, err
 	}
-	listen, sandboxListen := cli.StringFlag(cmd, "listen"), cli.StringFlag(cmd, "sandbox-listen")
-	if d.exit && !cmd.Flags().Changed("listen") {
-		listen = "127.0.0.1:0"
+	address := func(flag string) string {
+		if d.exit && !cmd.Flags().Changed(flag) {
+			return "127.0.0.1:0"
+		}
+		return cli.StringFlag(cmd, flag)
 	}
-	if d.exit && !cmd.Flags().Changed("sandbox-listen") {
-		sandboxListen = "127.0.0.1:0"
-	}
+	listen, sandboxListen := address("listen"), address("sandbox-listen")
 	variables, secret := slices.Clone(env.Environ), ""
 	if !httpapi.IsLoopback(listen) || !httpapi.IsLoopback(sandboxListen) { // reachable by others: random secrets (policy H4)
 		secret = rand.Text()
@@ -167,8 +166,7 @@ func (d *demo) run(ctx context.Context) error {
 	return err
 }
 
-// show runs the scenario or prints the banner when the daemon listens at base. When
-// it returns, the demo ends.
+// show runs the scenario, or prints the banner and waits until ctx ends.
 func (d *demo) show(ctx context.Context, base string) error {
 	s, err := newScenario(ctx, d, base)
 	if err != nil {

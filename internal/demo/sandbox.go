@@ -91,8 +91,7 @@ type sandboxInfo struct {
 	Restaurants  []string `json:"restaurants"` // ids of files, then generated ids
 }
 
-// serveMenus serves the menus of files and generated menus, by default the bistro,
-// and prints the restaurants.
+// serveMenus serves menus of files and generated menus, or the bistro, and prints the restaurants.
 func (s *sandboxServer) serveMenus(cmd *cobra.Command, env *cli.Environment, generate sandbox.Generate, menus map[string][]byte) error {
 	info := sandboxInfo{URL: s.url, ClientID: "demo", ClientSecret: "demo-secret", Restaurants: []string{}}
 	if generate.Restaurants > 0 || len(menus) == 0 {

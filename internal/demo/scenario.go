@@ -24,8 +24,7 @@ import (
 // demoFirstSync is the time limit for the first sync of all menus.
 const demoFirstSync = 2 * time.Minute
 
-// scenario uses larder over HTTP with tokens, as a storefront and an operator would.
-// Each step checks its results before it prints them.
+// scenario uses larder as a storefront and an operator would. Each step checks its results.
 type scenario struct {
 	env         *cli.Environment
 	json        bool
@@ -218,8 +217,7 @@ func (s *scenario) published(ctx context.Context) ([]string, error) {
 	return lines, err
 }
 
-// served checks that gzip contains the same menu, and that a conditional request gets
-// no body.
+// served checks that gzip contains the same menu, and that a conditional request gets no body.
 func (s *scenario) served(ctx context.Context) ([]string, error) {
 	path := client.RestaurantPath(s.restaurant) + "/menu"
 	plain, err := s.daemon.Get(ctx, path, "Accept-Encoding", "identity")

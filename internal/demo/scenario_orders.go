@@ -25,8 +25,7 @@ const (
 	keyLost   = "demo-lost-answer"
 )
 
-// order places an order. If the rate limit is reached, it waits for Retry-After and
-// retries.
+// order places an order. At the rate limit it waits for Retry-After and retries.
 func (s *scenario) order(ctx context.Context, order []byte, key string) (*client.Reply, error) {
 	const most = 5
 	for attempt := 1; ; attempt++ {
@@ -118,8 +117,7 @@ func (s *scenario) received(ctx context.Context) ([]string, error) {
 	}, nil
 }
 
-// replayed checks that a repeated order with the same key gets the same response and
-// is not sent to the ordering service.
+// replayed checks that a repeated order with the same key is replayed and not sent.
 func (s *scenario) replayed(ctx context.Context) ([]string, error) {
 	answer, err := s.order(ctx, s.good, keyPlaced)
 	if err != nil {
@@ -139,8 +137,7 @@ func (s *scenario) replayed(ctx context.Context) ([]string, error) {
 	}, err
 }
 
-// lost checks an order that the ordering service accepts while its response is lost.
-// Larder reports an unknown outcome and does not send the order again.
+// lost checks that an order whose response is lost has an unknown outcome and is not sent again.
 func (s *scenario) lost(ctx context.Context) ([]string, error) {
 	const fault = `[{"match":{"method":"POST","path":"/orders/api/v1/orders"},"times":1,"do":"execute_then_reset"}]`
 	if _, err := s.sandbox.Call(ctx, http.MethodPut, "/sandbox/faults", []byte(fault)); err != nil {

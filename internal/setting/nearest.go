@@ -2,8 +2,7 @@ package setting
 
 import "strings"
 
-// Nearest returns the known name that is most similar to name, or "" if none is
-// similar. It takes O(known × length²) steps.
+// Nearest returns the known name that is most similar to name, or "" if none is similar.
 func Nearest(name string, known []string) string {
 	best, bestDistance := "", len(name)/2+1
 	for _, k := range known {
@@ -14,8 +13,7 @@ func Nearest(name string, known []string) string {
 	return best
 }
 
-// Distance returns how many bytes must be inserted, deleted, replaced or swapped with
-// their neighbour to turn a into b.
+// Distance returns how many bytes to insert, delete, replace or swap to turn a into b.
 func Distance(a, b string) int {
 	before, last := make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

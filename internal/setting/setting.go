@@ -40,8 +40,7 @@ func OneOf[T ~string](key, noun string, value T, values ...T) error {
 	return Errorf(key, "%s", Unknown(noun, string(value), names))
 }
 
-// Unknown returns the message for an unknown value, with the nearest valid one and a
-// list of all.
+// Unknown returns the message for an unknown value, with the nearest and all valid values.
 func Unknown(noun, value string, values []string) string {
 	meant := ""
 	if nearest := Nearest(value, values); nearest != "" {
