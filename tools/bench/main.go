@@ -1,6 +1,6 @@
 // Command larder-bench measures larder on this machine with real processes on
-// loopback: at scale, under constant load, and beside other servers. It is a
-// module of its own, so that neither larder's binary nor its module carries it.
+// loopback: at scale, under constant load, and against other servers. It has its
+// own module, so that neither larder's binary nor its module depends on it.
 package main
 
 import (
@@ -27,15 +27,15 @@ const (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the program at once
-	logging.Disable()            // what fails is reported in the error
+	context.AfterFunc(ctx, stop) // a second signal ends the program immediately
+	logging.Disable()            // errors contain all that is needed
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run executes one command line and returns the exit status.
+// run executes a command line and returns the exit status.
 func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	root := newRoot()
-	root.SetArgs(append([]string{}, args...)) // cobra takes nil for those of the process
+	root.SetArgs(append([]string{}, args...)) // nil means os.Args
 	root.SetOut(out)
 	root.SetErr(errOut)
 	err := root.ExecuteContext(ctx)
@@ -49,7 +49,7 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	return statusFailed
 }
 
-// usageError is a wrong command line.
+// usageError is an invalid command line.
 type usageError struct{ msg string }
 
 func (e *usageError) Error() string { return e.msg }
@@ -78,7 +78,7 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// addCommonFlags gives a command the flags that all of them have.
+// addCommonFlags adds the flags that all commands have.
 func addCommonFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.String("larder", "", "the larder binary to measure; default: larder in the folder of this program")
@@ -86,8 +86,8 @@ func addCommonFlags(cmd *cobra.Command) {
 	flags.Bool("json", false, "print JSON")
 }
 
-// programOf returns the absolute path of the program that a flag names, or that
-// lies under the given name beside this one. The make target builds it.
+// programOf returns the absolute path of the program in a flag, or of the program
+// with the given name beside this one. target is the make target that builds it.
 func programOf(cmd *cobra.Command, flag, name, target string) (string, error) {
 	path, _ := cmd.Flags().GetString(flag)
 	if path == "" {
@@ -103,14 +103,14 @@ func programOf(cmd *cobra.Command, flag, name, target string) (string, error) {
 	return filepath.Abs(path)
 }
 
-// sayTo returns a function that prints progress, one line at a time.
+// sayTo returns a function that prints one line of progress.
 func sayTo(out io.Writer) func(format string, args ...any) {
 	return func(format string, args ...any) {
 		_, _ = fmt.Fprintf(out, format+"\n", args...) // progress that nobody reads changes nothing
 	}
 }
 
-// show prints what was found: as JSON, or as text for people.
+// show prints the results as JSON or as text.
 func show(cmd *cobra.Command, found any, text string) error {
 	if asJSON, _ := cmd.Flags().GetBool("json"); asJSON {
 		encoded, err := json.MarshalIndent(found, "", "  ")
@@ -123,16 +123,16 @@ func show(cmd *cobra.Command, found any, text string) error {
 	return err
 }
 
-// page is a Markdown page that holds figures between its marks, and a plot
-// beside it. Without a path there is none.
+// page is a Markdown page that contains figures between marks, with a plot beside
+// it. An empty path means no page.
 type page struct {
 	path string
-	plot string // the file's name
-	// replace puts a section between the marks of a text.
+	plot string // file name
+	// replace replaces the section between the marks of a text.
 	replace func(text, section string) (string, error)
 }
 
-// check finds a page without a place for the figures before the measurement.
+// check returns an error if the page has no marks, before the measurement.
 func (p page) check() error {
 	if p.path == "" {
 		return nil
@@ -145,7 +145,7 @@ func (p page) check() error {
 	return err
 }
 
-// write puts the section into the page and the plot beside it.
+// write writes the section into the page, and the plot.
 func (p page) write(section, plot string) error {
 	if p.path == "" {
 		return nil

@@ -16,7 +16,7 @@ import (
 	"larder/internal/testkit/doctest"
 )
 
-// built is the path of the larder that is measured; TestMain builds it.
+// built is the path of the measured larder, which TestMain builds.
 var built string
 
 func TestMain(m *testing.M) {
@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// buildLarder builds larder, as it is shipped, into a new folder.
+// buildLarder builds the release binary in a new folder.
 func buildLarder() (dir string, err error) {
 	if dir, err = os.MkdirTemp("", "larder-bench-test-"); err != nil {
 		return "", err
@@ -46,13 +46,13 @@ func buildLarder() (dir string, err error) {
 	return dir, nil
 }
 
-// outcome is what one command line did.
+// outcome is the result of a command line.
 type outcome struct {
 	status   int
 	out, err string
 }
 
-// bench runs one command line on the larder that was built.
+// bench runs a command line with the built larder.
 func bench(t *testing.T, args ...string) outcome {
 	t.Helper()
 	var out, errOut bytes.Buffer
@@ -60,7 +60,7 @@ func bench(t *testing.T, args ...string) outcome {
 	return outcome{status, out.String(), errOut.String()}
 }
 
-// write puts a file into the test's own folder.
+// write writes a file in a temporary folder of the test.
 func write(t *testing.T, name, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -99,7 +99,7 @@ func TestALarderThatIsNotThereIsNamed(t *testing.T) {
 	}
 }
 
-// TestCommandsInPages: what pages name (`larder-bench soak --for 10m`) is there.
+// TestCommandsInPages: the commands in pages (`larder-bench soak --for 10m`) exist.
 func TestCommandsInPages(t *testing.T) {
 	t.Parallel()
 	pages, err := doctest.Find(filepath.Join("..", ".."), "README.md", "CHANGELOG.md", "docs")

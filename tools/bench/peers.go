@@ -60,13 +60,13 @@ into the same folder.`,
 	return cmd
 }
 
-// comparison is what `larder-bench peers` is asked to do.
+// comparison contains the options of `larder-bench peers`.
 type comparison struct {
 	cmd     *cobra.Command
 	plan    peers.Plan
 	out     page
 	dir     string
-	command string // as it was typed
+	command string // the command line
 	smoke   bool
 }
 
@@ -127,7 +127,7 @@ func comparisonOf(cmd *cobra.Command) (*comparison, error) {
 	return c, c.out.check()
 }
 
-// run measures in a folder of its own, and shows the figures.
+// run measures in a temporary folder, and shows the figures.
 func (c *comparison) run(ctx context.Context) (err error) {
 	dir, err := os.MkdirTemp(c.dir, "larder-peers-")
 	if err != nil {
@@ -158,8 +158,8 @@ func (c *comparison) run(ctx context.Context) (err error) {
 	return report.Gates()
 }
 
-// again measures what a short run has found below a gate once more, for longer:
-// another program that took the machine for some seconds is no fault.
+// again measures scenarios below their gate once more, for longer: another program
+// may have used the machine for some seconds.
 func (c *comparison) again(ctx context.Context, missed []string, before error) error {
 	c.plan.Say("%v\nmeasuring %q once more", before, missed)
 	plan := c.plan
@@ -172,13 +172,13 @@ func (c *comparison) again(ctx context.Context, missed []string, before error) e
 	return report.Gates()
 }
 
-// The sizes of the menus, in dishes; the large one is that of the order.
+// The sizes of the menus, in dishes; the order is for the large one.
 const (
 	smallDishes  = 60
 	mediumDishes = 400
 )
 
-// stock makes three menus and an order, and says so to the plan.
+// stock creates three menus and an order, and adds them to the plan.
 func (c *comparison) stock(dir string) error {
 	order, err := ordertest.FiveLines(time.Now().Add(24 * time.Hour))
 	if err != nil {
@@ -190,7 +190,7 @@ func (c *comparison) stock(dir string) error {
 		Small: small.RestaurantID(1), Medium: medium.RestaurantID(2), Large: string(order.Restaurant), Order: order.Body,
 	}
 	layout := &c.plan.Layout
-	// An address may check as many orders as it likes: the generator is one.
+	// No rate limit for validations: all of them come from the generator's address.
 	layout.Env = []string{"LARDER_HTTP_ACCESS_LOG=sampled", "LARDER_HTTP_RATE_VALIDATE=1000000/s"}
 	layout.Schedule = "@every 2m"
 	for _, m := range []struct {
@@ -212,10 +212,10 @@ func (c *comparison) stock(dir string) error {
 	return err
 }
 
-// dishBytes is how long a product's answer is to be.
+// dishBytes is the wanted length of a product's response.
 const dishBytes = 2200
 
-// dishOf names the dish whose answer is nearest to that.
+// dishOf returns the dish whose response is closest to dishBytes.
 func dishOf(view []byte, restaurant string) (string, error) {
 	read, err := menu.Decode(view)
 	if err != nil {

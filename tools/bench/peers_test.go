@@ -8,8 +8,8 @@ import (
 	"larder/internal/sandbox"
 )
 
-// What is compared is measured by `make bench-smoke`, since it needs other
-// people's servers; its parts have tests of their own.
+// The comparison itself runs in `make bench-smoke`, because it needs other
+// servers. Its parts have their own tests.
 func TestPeersRefusesWhatCannotBeMeasured(t *testing.T) {
 	t.Parallel()
 	for flags, says := range map[string]string{

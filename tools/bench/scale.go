@@ -15,13 +15,13 @@ import (
 	"larder/tools/bench/measure"
 )
 
-// maxRestaurants and maxProducts are what sandbox.Generate makes at most.
+// The limits of sandbox.Generate.
 const (
 	maxRestaurants = 10_000
 	maxProducts    = 10_000
 )
 
-// chainSize is how many generated restaurants share a menu.
+// chainSize is the number of generated restaurants that share a menu.
 const chainSize = 50
 
 func scaleCommand() *cobra.Command {
@@ -62,7 +62,7 @@ into the same folder. 10,000 restaurants take about 15 minutes on two cores.`,
 	return cmd
 }
 
-// plan is what `larder-bench scale` is asked to do.
+// plan contains the options of `larder-bench scale`.
 type plan struct {
 	cmd   *cobra.Command
 	sizes []int
@@ -129,7 +129,7 @@ func (p *plan) run(ctx context.Context) error {
 	return show(p.cmd, report, report.Table())
 }
 
-// measure measures one size in a folder of its own.
+// measure measures one size in its own folder.
 func (p *plan) measure(ctx context.Context, size int) (figures measure.Figures, err error) {
 	dir, err := os.MkdirTemp(p.dir, "larder-bench-")
 	if err != nil {

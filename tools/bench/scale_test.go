@@ -9,8 +9,8 @@ import (
 	"larder/tools/bench/measure"
 )
 
-// The whole measurement at a size that takes seconds: real processes, all of
-// them ended, and a page that tells of them.
+// The complete measurement at a small size: real processes, which all end, and a
+// page with the figures.
 func TestScaleMeasuresASmallTown(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

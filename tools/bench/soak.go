@@ -48,7 +48,7 @@ a binary built with it) reports a race. Linux only.`,
 	return cmd
 }
 
-// soak loads one larder and shows what became of it.
+// soak loads one instance and shows the figures.
 func soak(cmd *cobra.Command, duration time.Duration, generate sandbox.Generate) (err error) {
 	program, err := programOf(cmd, "larder", "larder", "build")
 	if err != nil {
@@ -71,7 +71,7 @@ func soak(cmd *cobra.Command, duration time.Duration, generate sandbox.Generate)
 			Env:     []string{"LARDER_HTTP_RATE_VALIDATE=10000/s", "LARDER_HTTP_RATE_PLACE=10000/s"},
 		},
 		For: duration, Order: order,
-		// Three menus by turns: each is new to the version before, and comes again.
+		// Three menus in turn: each differs from the version before.
 		Change: func(restaurant, n int) []byte {
 			other := generate
 			other.Seed = int64(2 + n/(generate.Restaurants-1)%3)
@@ -89,8 +89,8 @@ func soak(cmd *cobra.Command, duration time.Duration, generate sandbox.Generate)
 	return errors.Join(show(cmd, found, found.Text()), found.Flat())
 }
 
-// soakOrder makes an order for the menu. It is due as soon as possible, so that
-// it is good however long the load lasts.
+// soakOrder makes an order for the menu. It is due as soon as possible, so that it
+// is valid during the whole load.
 func soakOrder(view []byte, restaurant string) ([]byte, error) {
 	maker, err := sandbox.NewOrderGenerator(view, restaurant, 1)
 	if err != nil {

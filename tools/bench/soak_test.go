@@ -9,7 +9,7 @@ import (
 	"larder/tools/bench/measure"
 )
 
-// The shortest soak there is: real processes, every kind of load, none failed.
+// The shortest soak: real processes, all kinds of load, no failures.
 func TestSoakLoadsALarder(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -1,6 +1,6 @@
-// Package answers is the file in which a measurement hands larder's own answers
-// to the servers that it is compared with, so that all of them send the same
-// bytes. The bodies are files of their own beside it.
+// Package answers writes and reads the file with larder's responses for the servers
+// in a comparison, so that all of them send the same bytes. Bodies are in separate
+// files beside it.
 package answers
 
 import (
@@ -22,15 +22,15 @@ const (
 	GinBind  = "gin-bind"  // a Gin handler that binds an order
 )
 
-// Answer is one ready answer.
+// Answer is one response.
 type Answer struct {
-	// Path is what it answers: path and query of the request's URL.
+	// Path is the path and query of the request.
 	Path string `json:"path"`
 	// Status is 200, or 304 for a request whose If-None-Match is ETag.
 	Status int `json:"status"`
-	// Header are name and value, in order, without Date and Content-Length.
+	// Header contains names and values, in order, without Date and Content-Length.
 	Header [][2]string `json:"header"`
-	// File holds the body; empty: there is none.
+	// File contains the body; empty without a body.
 	File string `json:"file"`
 }
 
@@ -56,7 +56,7 @@ func Read(file string) ([]Answer, error) {
 	return list, nil
 }
 
-// Body reads the body; nil of none.
+// Body reads the body; nil without a body.
 func (a Answer) Body() ([]byte, error) {
 	if a.File == "" {
 		return nil, nil
@@ -64,7 +64,7 @@ func (a Answer) Body() ([]byte, error) {
 	return os.ReadFile(a.File)
 }
 
-// ETag is the header of that name; empty: there is none.
+// ETag returns the ETag header, or "".
 func (a Answer) ETag() string {
 	at := slices.IndexFunc(a.Header, func(h [2]string) bool { return http.CanonicalHeaderKey(h[0]) == "Etag" })
 	if at < 0 {
@@ -73,7 +73,7 @@ func (a Answer) ETag() string {
 	return a.Header[at][1]
 }
 
-// Wire is the whole answer as it goes over the wire, dated as given.
+// Wire returns the complete response as sent, with the given date.
 func (a Answer) Wire(date string) ([]byte, error) {
 	body, err := a.Body()
 	if err != nil {

@@ -1,12 +1,11 @@
-// Package baseline is the least that a server of ready answers can do: one
-// goroutine that waits by epoll, reads a request's head, looks its path up and
-// writes bytes that were made before, large ones by sendfile. What another server takes longer than
-// this is its own, and what this takes is the kernel's and Go's.
+// Package baseline is the fastest server of prepared responses in Go: one goroutine
+// with an epoll loop reads the head of a request, looks up its path, and sends
+// prepared bytes, large ones with sendfile. Additional time of another server is its
+// own; the time of this server is that of the kernel and Go.
 //
-// It is no server to be used: it looks at nothing but the path, answers from a
-// fixed date, and closes a connection at whatever it does not know. Only the
-// program of tools/bench/ginpeer runs it.
+// It is not a usable server: it reads only the path, sends a fixed date, and closes a
+// connection on anything unexpected. Only tools/bench/ginpeer uses it.
 package baseline
 
-// Answers are whole answers, head and body, by the path that they are for.
+// Answers maps paths to complete responses, head and body.
 type Answers map[string][]byte

@@ -8,24 +8,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Between memoryMost and what a socket takes at once, sendfile from memory is
-// quicker than a write (docs/performance.md).
+// memoryMost is the size above which sendfile from memory is faster than a write
+// (docs/performance.md).
 const memoryMost = 16 << 10
 
-// ready is an answer as the loop sends it.
+// ready is a response in the form that the loop sends.
 type ready struct {
 	memory []byte
-	file   *held // what comes after it; nil: nothing
+	file   *held // the rest of the response, or nil
 }
 
-// held is a file in memory alone.
+// held is a file in memory.
 type held struct {
 	fd     int
 	length int64
 }
 
-// hold puts what is large into files, but for the first 4 KiB. What it gives is
-// to be released, after a failure too.
+// hold puts large responses into files, except their first 4 KiB. The caller releases
+// the result, also after an error.
 func hold(answers Answers) (map[string]ready, error) {
 	const first = 4 << 10
 	table := make(map[string]ready, len(answers))
@@ -58,8 +58,8 @@ func (l *loop) release() {
 	}
 }
 
-// read and send are the calls of the kernel alone, for descriptors that never
-// block: Go's own tell the scheduler of each, which this loop would feel.
+// read and send call the kernel directly, for descriptors that never block. Go's own
+// functions notify the scheduler of each call, which costs time here.
 func read(fd int, p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil

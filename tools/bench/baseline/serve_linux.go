@@ -10,20 +10,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// headMost bounds a request's head: what is longer ends its connection.
+// headMost limits the head of a request; a longer one closes the connection.
 const headMost = 8 << 10
 
 // connection is one client.
 type connection struct {
 	fd    int
-	head  []byte // what has been read and not answered, up to its capacity
-	left  []byte // of an answer that is being written, in memory
-	file  *held  // what comes after it, nil: nothing
-	at    int64  // how much of the file has been sent
-	waits bool   // until the socket takes more; nothing is read meanwhile
+	head  []byte // input without a response yet, up to its capacity
+	left  []byte // the part in memory of the current response
+	file  *held  // the rest of the response, or nil
+	at    int64  // number of sent bytes of the file
+	waits bool   // for the socket to accept more; meanwhile nothing is read
 }
 
-// loop is the server at work.
+// loop is a running server.
 type loop struct {
 	answers  map[string]ready
 	epoll    int
@@ -32,7 +32,7 @@ type loop struct {
 	clients  map[int32]*connection
 }
 
-// Serve answers until ctx ends. It takes the listener over and closes it.
+// Serve serves until ctx ends. It closes the listener.
 func Serve(ctx context.Context, listener *net.TCPListener, answers Answers) (err error) {
 	defer func() { err = errors.Join(err, listener.Close()) }()
 	file, err := listener.File() // another descriptor of the same socket
@@ -60,7 +60,7 @@ func Serve(ctx context.Context, listener *net.TCPListener, answers Answers) (err
 	})
 	defer func() {
 		if !release() {
-			<-reported // the eventfd is in use until then
+			<-reported // until then the eventfd is in use
 		}
 		_ = unix.Close(l.stop)
 		for _, c := range l.clients {
@@ -99,7 +99,7 @@ func (l *loop) run() error {
 	}
 }
 
-// accept takes one client; others that wait are told of again.
+// accept accepts one client; epoll reports the others again.
 func (l *loop) accept() error {
 	fd, _, err := unix.Accept4(l.listener, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
 	switch {
@@ -115,7 +115,7 @@ func (l *loop) accept() error {
 	)
 }
 
-// serve goes on with a client that can be read or written.
+// serve continues with a client that is readable or writable.
 func (l *loop) serve(c *connection) {
 	if c == nil {
 		return
@@ -152,20 +152,20 @@ func (l *loop) serve(c *connection) {
 	}
 }
 
-// path is what stands between the first two spaces.
+// path returns the text between the first two spaces.
 func path(head []byte) []byte {
 	_, rest, _ := bytes.Cut(head, []byte(" "))
 	found, _, _ := bytes.Cut(rest, []byte(" "))
 	return found
 }
 
-// again tells that there is nothing to do now, and may be later.
+// again reports whether the call would block.
 func again(err error) bool {
 	return errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EINTR)
 }
 
-// send sends what an answer has left; false when it has to wait, or the client
-// is gone.
+// send sends the rest of a response. It returns false if it must wait, or if the
+// client has disconnected.
 func (l *loop) send(c *connection) bool {
 	for len(c.left) > 0 || c.file != nil {
 		switch err := c.step(); {
@@ -179,7 +179,7 @@ func (l *loop) send(c *connection) bool {
 	return l.wait(c, false)
 }
 
-// step makes one call of the kernel.
+// step makes one system call.
 func (c *connection) step() error {
 	if len(c.left) > 0 {
 		flags := 0
@@ -197,8 +197,8 @@ func (c *connection) step() error {
 	return err
 }
 
-// wait watches a client for the other direction where that has changed; it tells
-// whether the client may be read.
+// wait watches a client for the other direction if it has changed. It reports whether
+// the client may be read.
 func (l *loop) wait(c *connection, waits bool) bool {
 	if waits == c.waits {
 		return !waits
@@ -215,7 +215,7 @@ func (l *loop) wait(c *connection, waits bool) bool {
 	return !waits
 }
 
-// drop forgets a client; closing its socket ends the watch.
+// drop removes a client; closing its socket ends the watch.
 func (l *loop) drop(c *connection) {
 	delete(l.clients, int32(c.fd)) //nolint:gosec // G115: a descriptor
 	_ = unix.Close(c.fd)

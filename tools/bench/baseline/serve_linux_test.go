@@ -21,12 +21,12 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// answer is a whole one with a body of n bytes.
+// answer returns a complete response with a body of n bytes.
 func answer(n int) []byte {
 	return append([]byte("HTTP/1.1 200 OK\r\nContent-Length: "+strconv.Itoa(n)+"\r\n\r\n"), bytes.Repeat([]byte("0123456789abcdef"), n/16+1)[:n]...)
 }
 
-// start serves until the test ends, and sees that it did.
+// start serves until the test ends, and checks that the server ends.
 func start(t *testing.T, answers baseline.Answers) (address string) {
 	t.Helper()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp4", "127.0.0.1:0")
@@ -67,8 +67,8 @@ func dial(t *testing.T, address string) net.Conn {
 	return connection
 }
 
-// Answers of all sizes, asked for in one write and in single bytes, come whole
-// and in order, from many connections at once.
+// Responses of all sizes, requested in one write and in single bytes, arrive
+// completely and in order, on many connections at the same time.
 func TestServeAnswersInOrder(t *testing.T) {
 	t.Parallel()
 	sizes := []int{0, 100, 16 << 10, 200 << 10, 4 << 20}
@@ -129,12 +129,12 @@ func TestServeClosesAtWhatItDoesNotKnow(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		got, err := io.ReadAll(connection)
-		var reset *net.OpError // what was sent too much is answered by a reset
+		var reset *net.OpError // excess input causes a reset
 		if len(got) > 0 || (err != nil && !errors.As(err, &reset)) {
 			t.Errorf("%s: %q, %v; want the end of the connection", name, got, err)
 		}
 	}
-	// Others are served as before.
+	// Other connections are not affected.
 	connection := dial(t, address)
 	if _, err := io.WriteString(connection, "GET / HTTP/1.1\r\n\r\n"); err != nil {
 		t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 	"net"
 )
 
-// Serve has no counterpart here: the loop waits by epoll.
+// Serve is not supported here, because the loop needs epoll.
 func Serve(context.Context, *net.TCPListener, Answers) error {
 	return fmt.Errorf("baseline: needs Linux: %w", errors.ErrUnsupported)
 }

@@ -11,7 +11,7 @@ import (
 	"larder/tools/bench/loadgen"
 )
 
-// generate makes a load and prints what it found.
+// generate runs a load and prints its result.
 func generate(ctx context.Context, words []string, out io.Writer) error {
 	flags := flag.NewFlagSet("load", flag.ContinueOnError)
 	var plan loadgen.Plan

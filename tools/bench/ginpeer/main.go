@@ -1,15 +1,16 @@
-// Command ginpeer contains the servers that `larder-bench peers` compares larder
-// with and that are not programs of the machine, and the generator of load at a
-// fixed rate. The measurement builds it; larder's binary does not contain it.
+// Command ginpeer contains the servers of `larder-bench peers` that are not installed
+// programs, and the load generator with a fixed rate. The measurement builds it;
+// larder's binary does not contain it.
 //
-//	peer baseline  --answers FILE               an epoll loop with ready bytes
-//	peer gin       --answers FILE               a Gin handler with ready bytes
-//	peer gin-redis --answers FILE --redis URL   a Gin handler that asks Redis each time
-//	peer gin-bind  --answers FILE               a Gin handler that binds an order and answers a constant
+// peer baseline  --answers FILE               an epoll loop with prepared responses
+// peer gin       --answers FILE               a Gin handler with prepared responses
+// peer gin-redis --answers FILE --redis URL   a Gin handler that reads Redis for each request
+// peer gin-bind  --answers FILE               a Gin handler that binds an order and returns a constant
+//
 //	peer load      --address … --rate …         the generator; prints its result as JSON
 //
-// The servers listen on a free port of 127.0.0.1, which they print, until they
-// are told to end.
+// The servers listen on a free port of 127.0.0.1, which they print, until a signal
+// ends them.
 package main
 
 import (
@@ -41,7 +42,7 @@ func main() {
 
 var errUsage = errors.New("usage: peer baseline|gin|gin-redis|gin-bind|load FLAGS")
 
-// run is the program with its words.
+// run executes the program with its arguments.
 func run(ctx context.Context, words []string, out io.Writer) error {
 	if len(words) == 0 {
 		return errUsage
@@ -50,7 +51,7 @@ func run(ctx context.Context, words []string, out io.Writer) error {
 		return generate(ctx, words[1:], out)
 	}
 	flags := flag.NewFlagSet(words[0], flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // the error says it too
+	flags.SetOutput(io.Discard) // the error contains the message
 	file := flags.String("answers", "", "the file of ready answers")
 	redisURL := flags.String("redis", "", "where the bodies are kept, for gin-redis")
 	if err := flags.Parse(words[1:]); err != nil {
@@ -96,7 +97,7 @@ func run(ctx context.Context, words []string, out io.Writer) error {
 	return baseline.Serve(ctx, tcp, table)
 }
 
-// serve is net/http's server until ctx ends.
+// serve runs net/http's server until ctx ends.
 func serve(ctx context.Context, listener net.Listener, handler http.Handler) error {
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 75 * time.Second}
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() })

@@ -19,7 +19,7 @@ import (
 	"larder/tools/bench/loadgen"
 )
 
-// begin runs the program until the test ends, and gives its address.
+// begin runs the program until the test ends, and returns its address.
 func begin(t *testing.T, words ...string) (address string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -48,7 +48,7 @@ func begin(t *testing.T, words ...string) (address string) {
 	return strings.TrimSpace(strings.TrimPrefix(line, "listening on "))
 }
 
-// listed writes a menu, its 304 and the answer to an order.
+// listed writes a menu, its 304 and the response to an order.
 func listed(t *testing.T) (file string, body []byte) {
 	t.Helper()
 	dir := t.TempDir()
@@ -73,7 +73,7 @@ func listed(t *testing.T) (file string, body []byte) {
 	return file, body
 }
 
-// ask makes one request on a connection of its own.
+// ask sends one request on its own connection.
 func ask(t *testing.T, method, url, body string, header ...string) (int, http.Header, []byte) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))

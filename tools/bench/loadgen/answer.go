@@ -8,15 +8,15 @@ import (
 	"strconv"
 )
 
-// headMost bounds an answer's head.
+// headMost limits the head of a response.
 const headMost = 16 << 10
 
-// answer reads one answer after the other from the pieces that a connection
-// gives; no body is kept.
+// answer parses consecutive responses from the pieces that a connection reads. It
+// does not keep bodies.
 type answer struct {
-	status int    // that is wanted
-	head   []byte // so far, while it comes in pieces
-	left   int    // bytes of the body that are to come
+	status int    // required
+	head   []byte // incomplete head
+	left   int    // missing bytes of the body
 	inBody bool
 }
 
@@ -26,7 +26,7 @@ const (
 	lengthIs = "content-length:"
 )
 
-// take reads a piece; done tells that the answer has ended with it.
+// take parses a piece; done reports whether the response ends with it.
 func (a *answer) take(piece []byte) (done bool, err error) {
 	if a.inBody {
 		return a.body(len(piece))
@@ -63,7 +63,7 @@ func (a *answer) body(n int) (done bool, err error) {
 	return !a.inBody, nil
 }
 
-// length is what the head says of the body's length.
+// length returns the length of the body from the head.
 func (a *answer) length(head []byte) (int, error) {
 	line, rest, _ := bytes.Cut(head, []byte(lineEnd))
 	const prefix = "HTTP/1.1 "

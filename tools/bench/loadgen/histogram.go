@@ -6,31 +6,31 @@ import (
 	"time"
 )
 
-// fine is how many bits of a value a bucket keeps below its highest one: 128
-// buckets for each doubling, so that a quantile is at most 0.8 % too high.
+// fine is the number of bits of a value below its highest one that select a bucket:
+// 128 buckets per doubling, so that a quantile is at most 0.8 % too high.
 const fine = 7
 
-// Histogram counts durations in buckets that grow with them, as HDR histograms
-// do. Its zero value is ready. It takes 60 KB and allocates nothing.
+// Histogram counts durations in buckets of growing size, like an HDR histogram. The
+// zero value is ready to use. It takes 60 KB and allocates nothing.
 type Histogram struct {
 	counts [(64 - fine) << fine]int
 	total  int
 	most   time.Duration
 }
 
-// bucket is where a value is counted: values below 256 ns stand alone.
+// bucket returns the bucket of a value; values below 256 ns have their own.
 func bucket(v uint64) int {
 	shift := max(bits.Len64(v)-fine-1, 0)
 	return shift<<fine + int(v>>shift) //nolint:gosec // G115: below 2^8 after the shift
 }
 
-// upper is the largest value that the bucket counts.
+// upper returns the largest value of a bucket.
 func upper(bucket int) uint64 {
 	shift := max(bucket>>fine-1, 0)
 	return (uint64(bucket-shift<<fine)+1)<<shift - 1 //nolint:gosec // G115: never negative
 }
 
-// Add counts a duration; one below zero counts as zero.
+// Add counts a duration; a negative one counts as zero.
 func (h *Histogram) Add(d time.Duration) {
 	d = max(d, 0)
 	h.counts[bucket(uint64(d))]++
@@ -38,14 +38,14 @@ func (h *Histogram) Add(d time.Duration) {
 	h.most = max(h.most, d)
 }
 
-// Count is how many were added.
+// Count returns the number of added durations.
 func (h *Histogram) Count() int { return h.total }
 
-// Max is the longest, exactly.
+// Max returns the longest duration, exactly.
 func (h *Histogram) Max() time.Duration { return h.most }
 
-// Quantile is the duration that the share q (0 to 1) does not exceed, by the
-// nearest rank, at most 0.8 % too high; 0 of none.
+// Quantile returns the q-quantile (0 to 1) by the nearest rank, at most 0.8 % too
+// high; 0 if there are no values.
 func (h *Histogram) Quantile(q float64) time.Duration {
 	rank := max(int(math.Ceil(q*float64(h.total))), 1)
 	for i, n := range h.counts {

@@ -1,12 +1,11 @@
-// Package loadgen is an open-loop load generator: requests are due at a fixed
-// rate, whatever the server does, and each answer's time counts from the moment
-// at which its request was due. A server that stops for a while is so charged
-// with every request that had to wait, and not with one per connection, as by
-// generators that ask only after they were answered.
+// Package loadgen is an open-loop load generator: requests are due at a fixed rate,
+// whatever the server does, and each latency counts from the time at which its
+// request was due. If a server stops for a while, all requests that had to wait
+// count, not only one per connection as with generators that wait for responses.
 //
-// Its one invariant: what was due and not answered is in the result too. It
-// computes as fast as its core allows (it polls): give it a core of its own.
-// Only the program of tools/bench/ginpeer runs it.
+// Invariant: the result includes requests that were due and not answered. The
+// generator polls and uses a complete core, so give it its own. Only
+// tools/bench/ginpeer uses it.
 package loadgen
 
 import (
@@ -14,27 +13,27 @@ import (
 	"time"
 )
 
-// Plan is a load.
+// Plan is the configuration of a load.
 type Plan struct {
 	// Address is the server's IP address and port.
 	Address string
-	// Request is sent as it stands: an HTTP/1.1 request that keeps the
-	// connection open.
+	// Request is an HTTP/1.1 request that keeps the connection open. It is sent
+	// unchanged.
 	Request []byte
-	// Status is the answer's that each request must get.
+	// Status is the required status of every response.
 	Status int
-	// Rate is requests a second.
+	// Rate is the number of requests per second.
 	Rate float64
-	// Connections are open all the time; each has one request in flight at most.
+	// Connections is the number of open connections, each with at most one request.
 	Connections int
-	// For is how long requests are due. Those of the first Warm are not counted.
+	// For is the duration of the load. The first Warm is not counted.
 	For, Warm time.Duration
 }
 
-// maxWait bounds the wait for answers after the last request was due.
+// maxWait limits the wait for responses after the last request was due.
 const maxWait = 5 * time.Second
 
-// check refuses a plan that measures nothing.
+// check returns an error for an invalid plan.
 func (p Plan) check() error {
 	const most = 1 << 12
 	switch {
@@ -50,8 +49,8 @@ func (p Plan) check() error {
 	return nil
 }
 
-// Result is what a load has found. Latencies are nanoseconds from the moment a
-// request was due to the last byte of its answer.
+// Result is the result of a load. Latencies are nanoseconds from the time at which a
+// request was due to the last byte of its response.
 type Result struct {
 	Rate       float64       `json:"rate"`       // as planned, a second
 	Answered   int           `json:"answered"`   // after the warm-up
@@ -63,7 +62,7 @@ type Result struct {
 	Max        time.Duration `json:"max"`
 }
 
-// result is the histogram's.
+// result summarizes the histogram.
 func result(rate float64, h *Histogram, unanswered int) Result {
 	return Result{
 		Rate: rate, Answered: h.Count() - unanswered, Unanswered: unanswered,

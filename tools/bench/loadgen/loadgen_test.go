@@ -79,7 +79,7 @@ func TestAnswerEndsWithItsLastByteHoweverItComes(t *testing.T) {
 					t.Errorf("%s by %d bytes, round %d: ended %v, %q", name, step, round, ended, fault)
 				}
 				if tc.fault != "" {
-					// In single bytes an answer that is too long is the next one's beginning.
+					// In single bytes, the excess of a response is the start of the next one.
 					if !strings.Contains(fault, tc.fault) && (name != "longer than it says" || step > 1) {
 						t.Errorf("%s by %d bytes: %q, want %q", name, step, fault, tc.fault)
 					}

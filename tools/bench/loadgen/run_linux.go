@@ -11,30 +11,30 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// connection is one of the open ones.
+// connection is one open connection.
 type connection struct {
 	fd     int
 	answer answer
-	due    time.Duration // of the request in flight, from the start
+	due    time.Duration // of the current request, from the start
 	busy   bool
 }
 
-// load is a plan at work, in one goroutine.
+// load is a running plan, in one goroutine.
 type load struct {
 	Plan
 	epoll  int
 	all    []*connection
 	idle   []*connection
 	began  time.Time
-	total  int // requests that will be due
+	total  int // number of requests
 	sent   int
 	done   int
 	found  Histogram
 	buffer []byte
 }
 
-// Run makes the load and gives what it found. An answer of another status, or a
-// connection that ends, is an error: such a load tells nothing.
+// Run runs the load and returns the result. A response with another status, or a
+// closed connection, is an error, because such a load is not valid.
 func Run(ctx context.Context, plan Plan) (Result, error) {
 	if err := plan.check(); err != nil {
 		return Result{}, err
@@ -51,7 +51,7 @@ func Run(ctx context.Context, plan Plan) (Result, error) {
 	return result(plan.Rate, &l.found, unanswered), nil
 }
 
-// open connects every connection.
+// open opens all connections.
 func (l *load) open(ctx context.Context) error {
 	address, err := netip.ParseAddrPort(l.Address)
 	if err != nil || !address.Addr().Is4() {
@@ -92,13 +92,13 @@ func (l *load) close() {
 	}
 }
 
-// dueAt is when the n-th request is due, from the start.
+// dueAt returns the time at which the n-th request is due, from the start.
 func (l *load) dueAt(n int) time.Duration {
 	return time.Duration(float64(n) / l.Rate * float64(time.Second))
 }
 
-// run sends what is due and takes what comes, until all is answered or the
-// maxWait has passed.
+// run sends due requests and reads responses, until all have arrived or maxWait has
+// passed.
 func (l *load) run(ctx context.Context) error {
 	events := make([]unix.EpollEvent, l.Connections)
 	l.began = time.Now()
@@ -128,10 +128,10 @@ func (l *load) run(ctx context.Context) error {
 	return nil
 }
 
-// rest is how many milliseconds nothing is to be sent: 0, which polls, but for
-// slow rates. While every connection is busy an answer is waited for.
+// rest returns the timeout of the next poll in milliseconds. It is 0 except for low
+// rates. If all connections are busy, it waits for a response.
 func (l *load) rest(now time.Duration) int {
-	const long = 10 // bounds how late the end of ctx is seen
+	const long = 10 // limits the delay after the end of ctx
 	if l.sent >= l.total || len(l.idle) == 0 {
 		return long
 	}
@@ -151,7 +151,7 @@ func (l *load) send() error {
 	return nil
 }
 
-// take reads what a connection has.
+// take reads from a connection.
 func (l *load) take(c *connection) error {
 	n, err := unix.Read(c.fd, l.buffer)
 	switch {
@@ -177,7 +177,7 @@ func (l *load) take(c *connection) error {
 	return nil
 }
 
-// missing counts what was due and not answered with the time that it has waited.
+// missing counts due requests without a response, with the time that they waited.
 func (l *load) missing() int {
 	now, n := time.Since(l.began), 0
 	count := func(due time.Duration) {

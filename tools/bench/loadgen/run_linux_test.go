@@ -32,7 +32,7 @@ func serve(t *testing.T, handler http.HandlerFunc) *httptest.Server {
 func TestRunAsksAtItsRate(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64
-	const length = 300 << 10 // more than one read gives
+	const length = 300 << 10 // more than one read returns
 	server := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		asked.Add(1)
 		w.Header().Set("Content-Length", strconv.Itoa(length))
@@ -56,8 +56,8 @@ func TestRunAsksAtItsRate(t *testing.T) {
 	}
 }
 
-// A server that stops for 300 ms makes every request wait that was due
-// meanwhile, not only the four that its connections had.
+// If a server stops for 300 ms, all requests that were due in this time count, not
+// only those of the four connections.
 func TestRunChargesAStopWithAllThatWasDue(t *testing.T) {
 	t.Parallel()
 	const stop = 300 * time.Millisecond
@@ -75,7 +75,7 @@ func TestRunChargesAStopWithAllThatWasDue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// 150 of the 500 were due in those 300 ms, and waited 150 ms in the middle.
+	// 150 of the 500 were due in those 300 ms, and waited 150 ms on average.
 	if found.P90 < stop/3 || found.Max < stop {
 		t.Errorf("%+v: a stop of %v is not seen", found, stop)
 	}

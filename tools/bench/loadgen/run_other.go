@@ -8,7 +8,7 @@ import (
 	"fmt"
 )
 
-// Run has no counterpart here: the generator waits by epoll.
+// Run is not supported here, because the generator needs epoll.
 func Run(_ context.Context, plan Plan) (Result, error) {
 	if err := plan.check(); err != nil {
 		return Result{}, err

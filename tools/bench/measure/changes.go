@@ -12,8 +12,8 @@ import (
 	"larder/internal/sleep"
 )
 
-// changes stops and sells dishes at the ordering service, syncs, and waits
-// until every replica shows it.
+// changes changes the availability of dishes at the ordering service, syncs, and
+// waits until every replica shows it.
 func (m *measuring) changes(ctx context.Context) error {
 	if m.Changes == 0 {
 		return nil
@@ -48,12 +48,12 @@ func (m *measuring) changes(ctx context.Context) error {
 	return nil
 }
 
-// changeWithin bounds one change.
+// changeWithin is the timeout of one change.
 const changeWithin = time.Minute
 
-// change turns one dish's availability over and waits for it everywhere. It
-// gives the time from the change at the service until the last replica shows
-// it, and from the notice until each other replica does.
+// change toggles the availability of a dish and waits until all instances show it. It
+// returns the time from the change at the service until the last replica shows it, and
+// for the other replicas the time from the notice.
 func (m *measuring) change(ctx context.Context, heard *noticeListener, through *Instance, restaurant string) (whole time.Duration, each []time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, changeWithin)
 	defer cancel()
@@ -77,7 +77,7 @@ func (m *measuring) change(ctx context.Context, heard *noticeListener, through *
 	}
 	group.Go(func() error {
 		outcome, err := through.Sync(ctx, restaurant)
-		// A tick of the schedule may have done it before.
+		// A scheduled sync may have fetched the change before.
 		if err == nil && outcome != "updated" && outcome != "unchanged" {
 			err = fmt.Errorf("the sync ended %q", outcome)
 		}
@@ -96,7 +96,7 @@ func (m *measuring) change(ctx context.Context, heard *noticeListener, through *
 		return 0, nil, err
 	}
 	for i, at := range shown {
-		if m.serving[i] != through { // which needs no notice
+		if m.serving[i] != through { // it needs no notice
 			each = append(each, max(at.Sub(reported), 0))
 		}
 	}
@@ -121,7 +121,7 @@ func (m *measuring) firstDish(ctx context.Context, l *Instance, restaurant strin
 	return list.Result[0].ID, list.Result[0].Available, nil
 }
 
-// shows waits until the larder shows the dish as wanted and gives the time.
+// shows waits until the instance shows the dish's availability, and returns the time.
 func (m *measuring) shows(ctx context.Context, l *Instance, restaurant, dish string, available bool) (time.Time, error) {
 	var product struct {
 		Result struct{ Available bool }

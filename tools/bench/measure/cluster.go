@@ -20,36 +20,36 @@ import (
 	"larder/internal/testkit/process"
 )
 
-// opsSecret and clientSecret never leave loopback: they are those of the demo.
+// The secrets of the demo, which are used only on loopback.
 const (
 	opsID, opsSecret = "ops", "ops-secret"
 	clientSecret     = "demo-secret"
 )
 
-// Layout is what a cluster of processes is made of.
+// Layout describes a cluster of processes.
 type Layout struct {
-	// Program is the larder binary: sandbox and replicas are both run with it.
+	// Program is the larder binary, for the sandbox and the replicas.
 	Program string
-	// Dir takes logs, configuration and Redis's data.
+	// Dir contains logs, configuration and Redis's data.
 	Dir string
-	// Sandbox are the arguments of `larder sandbox` that give it its menus.
+	// Sandbox contains the arguments of `larder sandbox` that select its menus.
 	Sandbox []string
-	// Restaurants are the ids that those menus are of.
+	// Restaurants are the ids of the restaurants of those menus.
 	Restaurants []string
-	// Rate bounds each larder's calls a second of the ordering service; 0 is
-	// no limit.
+	// Rate limits each instance's calls per second to the ordering service; 0 is no
+	// limit.
 	Rate float64
-	// Schedule is when menus are pulled, such as "@every 2m".
+	// Schedule is the schedule of syncs, such as "@every 2m".
 	Schedule string
-	// Env is more of each larder's environment.
+	// Env contains additional environment variables of the instances.
 	Env []string
-	// Servers and Others are words that go before the programs of Redis and the
-	// instances, and of the ordering service: `taskset -c 0`, say.
+	// Servers and Others are command prefixes, such as `taskset -c 0`: Servers of
+	// Redis and the instances, Others of the ordering service.
 	Servers, Others []string
 }
 
-// Cluster is an ordering service, a Redis and any number of instances that serve
-// the same restaurants, each a process of its own.
+// Cluster is an ordering service, a Redis and instances that serve the same
+// restaurants, each in its own process.
 type Cluster struct {
 	Redis   *Redis
 	Service *process.Child
@@ -67,7 +67,7 @@ type Instance struct {
 	URL     string
 	name    string
 	cluster *Cluster
-	// token is the bearer of the ops client.
+	// token is the token of the ops client.
 	token string
 }
 
@@ -76,11 +76,11 @@ var (
 	larderSays  = regexp.MustCompile(`"addr":"([^"]+)","event":"http.listening"`)
 )
 
-// listenWithin bounds the time until a process listens.
+// listenWithin is the timeout until a process listens.
 const listenWithin = time.Minute
 
-// Build starts Redis and the ordering service and writes the instances'
-// configuration. Close it, whatever happens.
+// Build starts Redis and the ordering service and writes the configuration of the
+// instances. The caller must call Close, also after an error.
 func Build(ctx context.Context, layout Layout) (*Cluster, error) {
 	t := &Cluster{layout: layout, config: filepath.Join(layout.Dir, "larder.yaml"), http: &http.Client{
 		Timeout: callWithin, Transport: &http.Transport{MaxIdleConnsPerHost: 64, DisableCompression: true},
@@ -109,7 +109,7 @@ func (t *Cluster) build(ctx context.Context) (err error) {
 	return os.WriteFile(t.config, t.configuration(), 0o600)
 }
 
-// configuration is the instances': defaults, but for what a measurement needs.
+// configuration returns the instances' configuration: defaults, and what a measurement needs.
 func (t *Cluster) configuration() []byte {
 	var text bytes.Buffer
 	fmt.Fprintf(&text, `http: {listen: "127.0.0.1:0", access_log: errors, metrics: open}
@@ -129,8 +129,8 @@ restaurants:
 	return text.Bytes()
 }
 
-// Add starts one more larder, with more of an environment than the layout's,
-// and returns as soon as it listens.
+// Add starts an instance with additional environment variables, and returns when it
+// listens.
 func (t *Cluster) Add(ctx context.Context, env ...string) (*Instance, error) {
 	name := fmt.Sprintf("larder-%d", len(t.instances)+1)
 	env = slices.Concat([]string{"LARDER_HTTP_LISTEN=127.0.0.1:0"}, t.layout.Env, env)
@@ -148,7 +148,7 @@ func (t *Cluster) Add(ctx context.Context, env ...string) (*Instance, error) {
 	return l, err
 }
 
-// Close ends every process: the instances by their own shutdown, at one time.
+// Close ends every process; the instances shut down gracefully, at the same time.
 func (t *Cluster) Close() {
 	var stopping sync.WaitGroup
 	for _, l := range t.instances {
@@ -164,17 +164,17 @@ func (t *Cluster) Close() {
 	t.http.CloseIdleConnections()
 }
 
-// callWithin bounds one request.
+// callWithin is the timeout of one request.
 const callWithin = 90 * time.Second
 
-// Answer is what came back.
+// Answer is a response.
 type Answer struct {
 	Status int
 	Header http.Header
 	Body   []byte
 }
 
-// Ask makes one request; headers are name, value, name, value and so on.
+// Ask sends one request; headers are pairs of name and value.
 func (t *Cluster) Ask(ctx context.Context, method, url, body string, headers ...string) (Answer, error) {
 	request, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
 	if err != nil {
@@ -192,7 +192,7 @@ func (t *Cluster) Ask(ctx context.Context, method, url, body string, headers ...
 	return Answer{response.StatusCode, response.Header, content}, err
 }
 
-// get is Ask for what must answer 200, decoded into the given value.
+// get requires status 200 and decodes the response.
 func (t *Cluster) get(ctx context.Context, url string, into any) error {
 	answer, err := t.Ask(ctx, http.MethodGet, url, "")
 	if err != nil {
@@ -207,7 +207,7 @@ func (t *Cluster) get(ctx context.Context, url string, into any) error {
 	return nil
 }
 
-// menuCalls is how often the ordering service was asked for a menu.
+// menuCalls returns the number of menu requests to the ordering service.
 func (t *Cluster) menuCalls(ctx context.Context) (int, error) {
 	var counters struct {
 		Result struct{ Calls map[string]int }
@@ -216,7 +216,7 @@ func (t *Cluster) menuCalls(ctx context.Context) (int, error) {
 	return counters.Result.Calls["GET /orders/api/v1/menu/view"], err
 }
 
-// Sample reads the larder's metrics.
+// Sample reads the instance's metrics.
 func (l *Instance) Sample(ctx context.Context) (metrics.Sample, error) {
 	answer, err := l.cluster.Ask(ctx, http.MethodGet, l.URL+"/metrics", "")
 	if err != nil {
@@ -228,7 +228,7 @@ func (l *Instance) Sample(ctx context.Context) (metrics.Sample, error) {
 	return metrics.Parse(string(answer.Body)), nil
 }
 
-// Ready waits until /readyz answers 200.
+// Ready waits until /readyz returns 200.
 func (l *Instance) Ready(ctx context.Context) error {
 	for {
 		answer, err := l.cluster.Ask(ctx, http.MethodGet, l.URL+"/readyz", "")
@@ -244,7 +244,7 @@ func (l *Instance) Ready(ctx context.Context) error {
 	}
 }
 
-// bearer is a token of the ops client, asked for once.
+// bearer returns a token of the ops client, and requests it once.
 func (l *Instance) bearer(ctx context.Context) (string, error) {
 	if l.token != "" {
 		return l.token, nil
@@ -264,7 +264,7 @@ func (l *Instance) bearer(ctx context.Context) (string, error) {
 	return l.token, nil
 }
 
-// Sync pulls a restaurant's menu now and gives the run's outcome.
+// Sync syncs a restaurant's menu and returns the run's outcome.
 func (l *Instance) Sync(ctx context.Context, restaurant string) (string, error) {
 	token, err := l.bearer(ctx)
 	if err != nil {

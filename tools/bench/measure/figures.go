@@ -5,44 +5,44 @@ import (
 	"time"
 )
 
-// Figures are what was measured at one size. Memory is in bytes, CPU in
-// seconds of one core for each minute that passes.
+// Figures are the results for one size. Memory is in bytes, CPU in seconds of one
+// core per minute.
 type Figures struct {
 	Restaurants  int     `json:"restaurants"`
 	Replicas     int     `json:"replicas"`
 	Products     int     `json:"products"`
-	Menus        int     `json:"menus"`    // that are distinct
-	RawBytes     int64   `json:"rawBytes"` // of their JSON, together
+	Menus        int     `json:"menus"`    // distinct menus
+	RawBytes     int64   `json:"rawBytes"` // total size of their JSON
 	Schedule     string  `json:"schedule"` // of each restaurant
-	Load         float64 `json:"load"`     // average of the machine before it began
+	Load         float64 `json:"load"`     // load average of the machine at the start
 	RedisVersion string  `json:"redisVersion"`
-	RateLimit    float64 `json:"rateLimit"` // calls a second, all replicas together; 0 is none
+	RateLimit    float64 `json:"rateLimit"` // calls per second of all replicas together; 0: no limit
 
-	Filled     Duration `json:"filled"`     // from the first process's start until every replica serves all
-	Calls      int      `json:"calls"`      // of the ordering service until then
-	CallsMean  float64  `json:"callsMean"`  // a second
-	CallsPeak  float64  `json:"callsPeak"`  // a second, over a whole second
-	CallFaults int      `json:"callFaults"` // answered by anything but a menu
+	Filled     Duration `json:"filled"`     // from the start of the first process until every replica serves all menus
+	Calls      int      `json:"calls"`      // to the ordering service in this time
+	CallsMean  float64  `json:"callsMean"`  // per second
+	CallsPeak  float64  `json:"callsPeak"`  // highest number in one second
+	CallFaults int      `json:"callFaults"` // without a menu in the response
 
 	RedisBytes   int64 `json:"redisBytes"`
 	ReplicaRSS   int64 `json:"replicaRSS"`   // of the largest replica
 	ReplicaHeap  int64 `json:"replicaHeap"`  // reachable, of the largest replica
-	ColdRSS      int64 `json:"coldRSS"`      // of the replica that only loaded from Redis
-	ColdHeap     int64 `json:"coldHeap"`     // reachable there
-	HeapGoal     int64 `json:"heapGoal"`     // 1.5 × RawBytes + 4 KiB a restaurant
-	ServiceBytes int64 `json:"serviceBytes"` // RSS of the ordering service, for whoever has one machine
+	ColdRSS      int64 `json:"coldRSS"`      // of a replica that loaded everything from Redis
+	ColdHeap     int64 `json:"coldHeap"`     // reachable, of this replica
+	HeapGoal     int64 `json:"heapGoal"`     // 1.5 × RawBytes + 4 KiB per restaurant
+	ServiceBytes int64 `json:"serviceBytes"` // RSS of the ordering service, on the same machine
 
-	Steady       Duration  `json:"settled"`      // after the cold start, until no more is synced than the schedule asks for
-	Window       Duration  `json:"window"`       // that the next four were measured over
+	Steady       Duration  `json:"settled"`      // after the cold start, until only scheduled syncs run
+	Window       Duration  `json:"window"`       // duration of the next five measurements
 	ReplicaCPU   []float64 `json:"replicaCPU"`   // of each replica
 	RedisCPU     float64   `json:"redisCPU"`     //
 	ServiceCPU   float64   `json:"serviceCPU"`   //
-	WindowRuns   float64   `json:"windowRuns"`   // syncs a second in the window
+	WindowRuns   float64   `json:"windowRuns"`   // syncs per second
 	WindowFaults int       `json:"windowFaults"` // syncs that were neither unchanged nor skipped
 
-	ColdReady    Duration `json:"coldReady"`    // a new replica's start until /readyz answers 200
-	ColdServed   Duration `json:"coldServed"`   // until it has every restaurant
-	FirstReads   int      `json:"firstReads"`   // menus never read before, one after the other
+	ColdReady    Duration `json:"coldReady"`    // start of a new replica until /readyz returns 200
+	ColdServed   Duration `json:"coldServed"`   // until it serves every restaurant
+	FirstReads   int      `json:"firstReads"`   // of different menus, sequential
 	FirstReadMid Duration `json:"firstReadMid"` // median
 	FirstReadMax Duration `json:"firstReadMax"`
 
@@ -51,13 +51,13 @@ type Figures struct {
 	ChangeP99  Duration `json:"changeP99"`  //
 	NoticeMid  Duration `json:"noticeMid"`  // from the notice until a replica shows the version
 	NoticeP99  Duration `json:"noticeP99"`  //
-	NoticeLost int      `json:"noticeLost"` // changes that a replica showed only after more than a second
+	NoticeLost int      `json:"noticeLost"` // changes that a replica showed after more than a second
 
 	Unchanged []Comparison `json:"unchanged"`
 }
 
-// Comparison is the CPU of an unchanged sync beside that of fetching and
-// hashing the body alone.
+// Comparison compares the CPU time of an unchanged sync with that of only fetching
+// and hashing the body.
 type Comparison struct {
 	Name  string   `json:"name"`
 	Sync  Duration `json:"sync"`
@@ -65,10 +65,10 @@ type Comparison struct {
 	Ratio float64  `json:"ratio"`
 }
 
-// Duration is a time.Duration that reads and writes JSON as milliseconds.
+// Duration is a time.Duration that is a number of milliseconds in JSON.
 type Duration time.Duration
 
-// MarshalJSON gives milliseconds.
+// MarshalJSON returns milliseconds.
 func (d Duration) MarshalJSON() ([]byte, error) {
 	return strconv.AppendFloat(nil, float64(d)/float64(time.Millisecond), 'f', 3, 64), nil
 }

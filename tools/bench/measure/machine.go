@@ -11,16 +11,16 @@ import (
 	"strings"
 )
 
-// Machine is where and with what was measured.
+// Machine describes the machine and the programs of a measurement.
 type Machine struct {
 	Cores int    `json:"cores"`
 	CPU   string `json:"cpu"`
-	Go    string `json:"go"` // that built the larder
+	Go    string `json:"go"` // version that built larder
 	Redis string `json:"redis"`
 	Build string `json:"build"` // of larder
 }
 
-// ThisMachine describes this machine and asks the larder for its version. Redis
+// ThisMachine describes this machine and the version of larder. The version of Redis
 // is unknown until one runs.
 func ThisMachine(ctx context.Context, larder string) (Machine, error) {
 	m := Machine{Cores: runtime.NumCPU(), CPU: cpuModel()}
@@ -41,7 +41,7 @@ func ThisMachine(ctx context.Context, larder string) (Machine, error) {
 	return m, nil
 }
 
-// cpuModel names the processor.
+// cpuModel returns the name of the processor.
 func cpuModel() string {
 	file, err := os.Open("/proc/cpuinfo")
 	if err != nil {

@@ -9,14 +9,14 @@ import (
 	"larder/cache"
 )
 
-// noticeListener hears the notices of new versions as the replicas do.
+// noticeListener receives the notices of new versions, like a replica.
 type noticeListener struct {
 	mu      sync.Mutex
 	waiting map[string]chan time.Time
-	stop    func() // returns when it hears no more
+	stop    func() // returns when no notices are received any more
 }
 
-// listen subscribes, and returns when Redis has said so.
+// listen subscribes, and returns when Redis has confirmed it.
 func (m *measuring) listen(ctx context.Context) (*noticeListener, error) {
 	subscription := m.cluster.Redis.Client.Subscribe(ctx, cache.NewKeys("").Notices())
 	if _, err := subscription.Receive(ctx); err != nil {
@@ -37,7 +37,7 @@ func (m *measuring) listen(ctx context.Context) (*noticeListener, error) {
 	return e, nil
 }
 
-// receive takes "version restaurant".
+// receive handles a notice, "version restaurant".
 func (e *noticeListener) receive(payload string) {
 	_, restaurant, _ := strings.Cut(payload, " ")
 	e.mu.Lock()
@@ -48,7 +48,7 @@ func (e *noticeListener) receive(payload string) {
 	}
 }
 
-// await gives the time of the restaurant's next notice.
+// await returns the time of the restaurant's next notice.
 func (e *noticeListener) await(restaurant string) <-chan time.Time {
 	notified := make(chan time.Time, 1)
 	e.mu.Lock()

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// panel is one small diagram: one figure against the number of restaurants.
+// panel is one small diagram: a figure over the number of restaurants.
 type panel struct {
 	title string
 	value func(f Figures) float64
@@ -28,16 +28,16 @@ func panels() []panel {
 	}
 }
 
-// What the drawing measures, in pixels.
+// Sizes in pixels.
 const (
 	panelWidth, panelHeight = 300, 190
 	panelColumns            = 3
 	edge                    = 34
 )
 
-// Plot draws how the figures grow, as SVG: a diagram for each, both axes
-// logarithmic and of the same span in all of them. The dashed line is growth in
-// proportion to the restaurants: what runs below it grows less.
+// Plot draws the growth of the figures as SVG, one diagram for each. Both axes are
+// logarithmic with the same span in all diagrams. The dashed line is linear growth: a
+// figure below it grows more slowly.
 func (r Report) Plot() string {
 	var text strings.Builder
 	list := panels()
@@ -77,7 +77,7 @@ func (r Report) draw(text *strings.Builder, p panel) {
 	fmt.Fprintf(text, "<polyline points=\"%s\" fill=\"none\" stroke=\"#06c\"/>\n", strings.Join(points, " "))
 }
 
-// scale maps the span between two values onto the one between two pixels.
+// scale maps a range of values to a range of pixels.
 func scale(least, most, from, to float64) func(v float64) float64 {
 	return func(v float64) float64 {
 		if most == least {

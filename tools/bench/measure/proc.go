@@ -14,8 +14,8 @@ import (
 // tick is the unit of CPU times in /proc: USER_HZ, 100 on every Linux.
 const tick = 10 * time.Millisecond
 
-// CPU is the time that a process has computed so far, its kernel's share for it
-// included, to 10 ms. It reads /proc, so it works on Linux only.
+// CPU returns the CPU time of a process, in user mode and kernel, to 10 ms. It reads
+// /proc, so it works on Linux only.
 func CPU(pid int) (time.Duration, error) {
 	raw, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 	if err != nil {
@@ -24,12 +24,12 @@ func CPU(pid int) (time.Duration, error) {
 	return cpuOf(string(raw))
 }
 
-// cpuOf reads /proc/PID/stat. The program's name, in brackets, may hold
-// anything.
+// cpuOf reads /proc/PID/stat. The program's name, in brackets, may contain any
+// characters.
 func cpuOf(stat string) (time.Duration, error) {
 	end := strings.LastIndexByte(stat, ')')
 	fields := strings.Fields(stat[end+1:])
-	const user, system = 11, 12 // counted from the state, which comes after the name
+	const user, system = 11, 12 // from the state, which follows the name
 	if end < 0 || len(fields) <= system {
 		return 0, errors.New("measure: /proc/PID/stat has another form")
 	}
@@ -41,9 +41,8 @@ func cpuOf(stat string) (time.Duration, error) {
 	return time.Duration(u+s) * tick, nil
 }
 
-// TreeCPU is the time that processes and all that descend from them have
-// computed so far, to 10 ms for each. What has ended and was waited for by
-// another is not in it.
+// TreeCPU returns the CPU time of processes and their descendants, to 10 ms for each.
+// It does not include processes that have ended and that another process waited for.
 func TreeCPU(roots ...int) (time.Duration, error) {
 	found, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil || len(found) == 0 {
@@ -53,7 +52,7 @@ func TreeCPU(roots ...int) (time.Duration, error) {
 	for _, file := range found {
 		raw, err := os.ReadFile(file) //nolint:gosec // G304: below /proc
 		if err != nil {
-			continue // it has ended meanwhile
+			continue // the process has ended
 		}
 		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
 		if parents[pid], err = parentOf(string(raw)); err != nil {
@@ -70,8 +69,8 @@ func TreeCPU(roots ...int) (time.Duration, error) {
 		}
 	}
 	for pid, cpu := range used {
-		// A process is younger than its parent but for ids that came round: the
-		// walk is bounded all the same.
+		// A process is younger than its parent, unless ids have wrapped around. The limit
+		// prevents an endless loop.
 		for at, steps := pid, 0; at > 0 && steps < len(used); at, steps = parents[at], steps+1 {
 			if slices.Contains(roots, at) {
 				total += cpu
@@ -82,7 +81,7 @@ func TreeCPU(roots ...int) (time.Duration, error) {
 	return total, nil
 }
 
-// parentOf reads the parent's id of /proc/PID/stat.
+// parentOf reads the parent's id from /proc/PID/stat.
 func parentOf(stat string) (int, error) {
 	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
 	if len(fields) < 2 {
@@ -91,7 +90,7 @@ func parentOf(stat string) (int, error) {
 	return strconv.Atoi(fields[1])
 }
 
-// RSS is the memory of a process that is in RAM now, in bytes.
+// RSS returns the resident memory of a process, in bytes.
 func RSS(pid int) (int64, error) {
 	raw, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "statm"))
 	if err != nil {

@@ -23,18 +23,18 @@ const (
 	redisPause  = 20 * time.Millisecond
 )
 
-// Redis is a real redis-server of a measurement, on a loopback port.
+// Redis is a redis-server for a measurement, on a loopback port.
 type Redis struct {
 	*process.Child
-	// Client speaks with it.
+	// Client is a connection to it.
 	Client *redis.Client
 	// URL is redis.url for larder.
 	URL string
 }
 
-// StartRedis starts the redis-server or valkey-server of the PATH, appendonly
-// and without snapshots, and returns when it answers. The words go before its
-// program: `taskset -c 0`, say. One folder takes one of them.
+// StartRedis starts the redis-server or valkey-server in PATH, with appendonly and
+// without snapshots, and returns when it responds. words are a command prefix, such as
+// `taskset -c 0`. A folder can be used by one server only.
 func StartRedis(ctx context.Context, dir string, before ...string) (*Redis, error) {
 	program, err := findRedis()
 	if err != nil {
@@ -70,7 +70,7 @@ func findRedis() (string, error) {
 	return "", errors.New("measure: neither redis-server nor valkey-server is in the PATH: install one, as with  sudo apt-get install --no-install-recommends redis-server")
 }
 
-// FreePort is a loopback port on which nothing listens at this moment.
+// FreePort returns a loopback port that is free at the moment.
 func FreePort(ctx context.Context) (int, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -80,7 +80,7 @@ func FreePort(ctx context.Context) (int, error) {
 	return address.Port, listener.Close()
 }
 
-// ready waits until this very process answers.
+// ready waits until this process responds.
 func (r *Redis) ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, redisWithin)
 	defer cancel()
@@ -98,7 +98,7 @@ func (r *Redis) ready(ctx context.Context) error {
 	}
 }
 
-// Memory is what Redis says that it uses, in bytes.
+// Memory returns the memory that Redis reports, in bytes.
 func (r *Redis) Memory(ctx context.Context) (int64, error) {
 	info, err := r.Client.InfoMap(ctx, "memory").Result()
 	if err != nil {
@@ -107,7 +107,7 @@ func (r *Redis) Memory(ctx context.Context) (int64, error) {
 	return strconv.ParseInt(info["Memory"]["used_memory"], 10, 64)
 }
 
-// Version is the server's name and version.
+// Version returns the server's name and version.
 func (r *Redis) Version(ctx context.Context) string {
 	info, err := r.Client.InfoMap(ctx, "server").Result()
 	if err != nil {
@@ -119,5 +119,5 @@ func (r *Redis) Version(ctx context.Context) string {
 // Close ends the server.
 func (r *Redis) Close() {
 	_ = r.Client.Close()
-	r.Kill() // its data is of no use to anyone
+	r.Kill() // its data is not needed
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Report is every size that was measured, the smallest first.
+// Report contains the figures of all sizes, the smallest first.
 type Report struct {
 	Machine Machine   `json:"machine"`
 	Sizes   []Figures `json:"sizes"`
@@ -76,10 +76,9 @@ func rows() []row {
 	}
 }
 
-// withinLimit allows what a limiter lets through at once at the beginning, a
-// second's worth.
+// withinLimit allows the burst of a rate limiter at the start, one second of calls.
 func withinLimit(f Figures) bool {
-	const reading = 1.02 // the count is read some milliseconds late
+	const reading = 1.02 // the count is read some milliseconds later
 	return f.RateLimit == 0 || float64(f.Calls) <= f.RateLimit*(time.Duration(f.Filled).Seconds()+1)*reading
 }
 
@@ -90,7 +89,7 @@ func limitText(rate float64) string {
 	return fmt.Sprintf("%.0f/s", rate)
 }
 
-// comparisons are rows of their own: what is compared differs with the size.
+// comparisons returns the rows of the comparisons, which differ by size.
 func comparisons(sizes []Figures) []row {
 	var found []row
 	for i := range sizes[0].Unchanged {
@@ -123,8 +122,8 @@ func sum(values []float64) float64 {
 	return total
 }
 
-// Table returns the figures as a table in Markdown. Its last column says whether
-// the largest size meets its goals.
+// Table returns the figures as a Markdown table. The last column shows whether the
+// largest size meets its goals.
 func (r Report) Table() string {
 	if len(r.Sizes) == 0 {
 		return ""
@@ -158,13 +157,13 @@ func (r row) assess(f Figures) string {
 	}
 }
 
-// The marks between which a page holds the section.
+// The marks around the section of a page.
 const (
 	beginMark = "<!-- scale: written by `larder-bench scale --out` -->"
 	endMark   = "<!-- scale: end -->"
 )
 
-// Section is what a page says, its plot under the given name.
+// Section returns the section of a page with the given file name of the plot.
 func (r Report) Section(plot string) string {
 	if len(r.Sizes) == 0 {
 		return ""
@@ -183,13 +182,13 @@ Each restaurant has %d dishes. Chains of 50 restaurants share a menu and differ 
 %s`, beginMark, first.Products, first.Replicas, m.Cores, m.CPU, m.Go, m.Redis, strings.Join(loads, ", "), r.Table(), plot, endMark)
 }
 
-// Replace puts the section between the marks of a page.
+// Replace replaces the section between the marks of a page.
 func Replace(page, section string) (string, error) {
 	return ReplaceBetween(page, beginMark, endMark, section)
 }
 
-// ReplaceBetween puts a section, its marks included, in the place of the one
-// that stands between these marks of a page.
+// ReplaceBetween replaces the section between these marks of a page. The new section
+// includes its marks.
 func ReplaceBetween(page, begin, end, section string) (string, error) {
 	before, rest, begins := strings.Cut(page, begin)
 	_, after, ends := strings.Cut(rest, end)

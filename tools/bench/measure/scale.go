@@ -15,29 +15,29 @@ import (
 	"larder/internal/testkit/process"
 )
 
-// Scale is one size to be measured.
+// Scale is the configuration of one size.
 type Scale struct {
 	Layout
 	Replicas int
 	Products int
-	// Menus and RawBytes are the distinct menus and their JSON's bytes.
+	// Menus and RawBytes are the number of distinct menus and the size of their JSON.
 	Menus    int
 	RawBytes int64
-	// FillWithin bounds the time until all is served, Window is how long the
-	// steady state is watched.
+	// FillWithin is the timeout of the first fill. Window is the duration of the
+	// steady-state measurement.
 	FillWithin, Window time.Duration
-	// SteadyWithin bounds the wait, after the first fill, until no more is
-	// synced than the schedule asks for.
+	// SteadyWithin limits the wait, after the first fill, until only scheduled syncs
+	// run.
 	SteadyWithin time.Duration
-	// Reads and Changes are how many first reads and changes are measured.
+	// Reads and Changes are the numbers of measured first reads and changes.
 	Reads, Changes int
-	// Compare measures an unchanged sync; nil leaves it out.
+	// Compare measures an unchanged sync; nil omits it.
 	Compare func(ctx context.Context, t *Cluster) ([]Comparison, error)
-	// Say is called with the progress, one line at a time.
+	// Say prints one line of progress.
 	Say func(format string, args ...any)
 }
 
-// Measure builds the cluster, measures, and takes everything down again.
+// Measure builds the cluster, measures, and ends all processes.
 func (s Scale) Measure(ctx context.Context) (f Figures, err error) {
 	f = Figures{
 		Restaurants: len(s.Restaurants), Replicas: s.Replicas, Products: s.Products, Menus: s.Menus, RawBytes: s.RawBytes,
@@ -70,7 +70,7 @@ func (s Scale) Measure(ctx context.Context) (f Figures, err error) {
 	return f, nil
 }
 
-// measuring is one size at work.
+// measuring is the measurement of one size.
 type measuring struct {
 	Scale
 	cluster *Cluster
@@ -78,8 +78,8 @@ type measuring struct {
 	serving []*Instance
 }
 
-// LoadAverage is the machine's load average of the last minute; 0 where it is not
-// known.
+// LoadAverage returns the machine's load average of the last minute, or 0 if it is
+// unknown.
 func LoadAverage() float64 {
 	text, err := os.ReadFile("/proc/loadavg")
 	if err != nil {
@@ -90,7 +90,7 @@ func LoadAverage() float64 {
 	return value
 }
 
-// missing is how many restaurants the larder does not serve yet.
+// missing returns the number of restaurants that the instance does not serve yet.
 func (m *measuring) missing(ctx context.Context, l *Instance) (int, error) {
 	if err := l.Alive(); err != nil {
 		return 0, err
@@ -103,7 +103,7 @@ func (m *measuring) missing(ctx context.Context, l *Instance) (int, error) {
 	return len(m.Restaurants) - served, nil
 }
 
-// mostMissing returns how many restaurants the replica that lacks most does not serve.
+// mostMissing returns the largest number of missing restaurants of any replica.
 func (m *measuring) mostMissing(ctx context.Context) (int, error) {
 	most := 0
 	for _, l := range m.serving {
@@ -116,8 +116,8 @@ func (m *measuring) mostMissing(ctx context.Context) (int, error) {
 	return most, nil
 }
 
-// fill starts the replicas on an empty Redis and waits until each of them
-// serves everything.
+// fill starts the replicas with an empty Redis and waits until each of them serves
+// all restaurants.
 func (m *measuring) fill(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, m.FillWithin, fmt.Errorf("not served within %v", m.FillWithin))
 	defer cancel()
@@ -179,8 +179,8 @@ func (m *measuring) fill(ctx context.Context) error {
 	return err
 }
 
-// cold starts one more larder on the full Redis, reads menus that nobody has
-// read, and ends it again.
+// cold starts another instance with a full Redis, reads menus for the first time, and
+// ends it.
 func (m *measuring) cold(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
@@ -196,7 +196,7 @@ func (m *measuring) cold(ctx context.Context) error {
 	m.figures.ColdReady = Duration(time.Since(began))
 	reads := make([]time.Duration, 0, m.Reads)
 	for i := range min(m.Reads, len(m.Restaurants)) {
-		// Spread over all chains, so that each content is read for the first time.
+		// The restaurants are of all chains, so that each content is read for the first time.
 		restaurant := m.Restaurants[i*len(m.Restaurants)/min(m.Reads, len(m.Restaurants))]
 		asked := time.Now()
 		answer, err := m.cluster.Ask(ctx, http.MethodGet, l.URL+"/v1/restaurants/"+restaurant+"/menu", "", "Accept-Encoding", "gzip")
@@ -232,7 +232,7 @@ func (m *measuring) cold(ctx context.Context) error {
 	return nil
 }
 
-// memory is what a larder takes: in RAM, and reachable on its heap.
+// memory returns the resident memory and the reachable heap of an instance.
 func (m *measuring) memory(ctx context.Context, l *Instance) (rss, heap int64, err error) {
 	if rss, err = RSS(l.PID()); err != nil {
 		return 0, 0, err
@@ -241,19 +241,19 @@ func (m *measuring) memory(ctx context.Context, l *Instance) (rss, heap int64, e
 	return rss, int64(liveHeap(sample)), err
 }
 
-// liveHeap estimates what was reachable at the last collection, in bytes: the
-// collector lets the heap grow to twice of it (GOGC 100) before the next one.
+// liveHeap estimates the reachable memory at the last collection, in bytes: the heap
+// grows to twice this size (GOGC 100) before the next one.
 func liveHeap(s metrics.Sample) float64 { return s.Sum("go_memstats_next_gc_bytes") / 2 }
 
-// steadyEvery is how long the syncs are counted for before they are compared with the goal.
+// steadyEvery is the time for which syncs are counted before a comparison with the goal.
 const steadyEvery = 10 * time.Second
 
-// awaitSteady waits until what the first fill has left behind is synced: until no
-// more runs come than the schedule makes. One that is no @every is not waited for.
+// awaitSteady waits until only scheduled syncs run, after those that the first fill
+// caused. It waits only for a schedule of the form @every.
 func (m *measuring) awaitSteady(ctx context.Context) error {
 	every, err := time.ParseDuration(strings.TrimPrefix(m.Schedule, "@every "))
 	if err != nil {
-		return nil //nolint:nilerr // another form of schedule: there is nothing to wait for
+		return nil //nolint:nilerr // another form of schedule: nothing to wait for
 	}
 	began := time.Now()
 	most := 1.1*float64(len(m.Restaurants))/every.Seconds() + 1
@@ -282,7 +282,7 @@ func (m *measuring) awaitSteady(ctx context.Context) error {
 	}
 }
 
-// steady watches everything while no menu changes.
+// steady measures while no menu changes.
 func (m *measuring) steady(ctx context.Context) error {
 	watched := []*process.Child{m.cluster.Redis.Child, m.cluster.Service}
 	for _, l := range m.serving {
@@ -325,13 +325,11 @@ func (m *measuring) steady(ctx context.Context) error {
 	return err
 }
 
-// collectEvery is a little more than the time after which Go collects garbage
-// in any case.
+// collectEvery is longer than the maximum interval between two collections of Go.
 const collectEvery = 130 * time.Second
 
-// collected waits until the larder has collected its garbage since a moment, for
-// some windows at most: what was reachable during the first fill says nothing of
-// the steady state.
+// collected waits until the instance has collected garbage since a time, for a limited
+// number of windows: memory of the first fill does not belong to the steady state.
 func (m *measuring) collected(ctx context.Context, l *Instance, since time.Time) error {
 	limit := time.Now().Add(min(collectEvery, 3*m.Window))
 	for {
@@ -348,7 +346,7 @@ func (m *measuring) collected(ctx context.Context, l *Instance, since time.Time)
 	}
 }
 
-// runs are syncs by how they ended.
+// runs counts syncs by outcome.
 type runs struct{ good, bad float64 }
 
 func (m *measuring) usage(ctx context.Context, of []*process.Child) (cpu []time.Duration, done runs, err error) {
@@ -372,7 +370,7 @@ func (m *measuring) usage(ctx context.Context, of []*process.Child) (cpu []time.
 	return cpu, done, nil
 }
 
-// compare hands the cluster over for the comparison of an unchanged sync.
+// compare runs the comparison of an unchanged sync.
 func (m *measuring) compare(ctx context.Context) (err error) {
 	if m.Compare == nil {
 		return nil

@@ -20,46 +20,46 @@ import (
 	"larder/internal/sleep"
 )
 
-// Soak is one larder under constant load: reads, conditional reads, checks of
-// orders, orders, syncs of menus that change, and event streams.
+// Soak is one instance under constant load: reads, conditional reads, validations,
+// orders, syncs of menus that change, and event streams.
 type Soak struct {
 	Layout
-	// For is how long the load lasts; the first fifth of it, at least 10 s, is
-	// the warm-up that no slope is drawn through.
+	// For is the duration of the load. The first fifth, at least 10 s, is the
+	// warm-up, which does not count for slopes.
 	For time.Duration
-	// Order is a good order of the first restaurant, whose menu never changes.
+	// Order is a valid order of the first restaurant, whose menu never changes.
 	Order []byte
-	// Change gives the n-th menu of a restaurant, each unlike the one before.
+	// Change returns the n-th menu of a restaurant, different from the one before.
 	Change func(restaurant, n int) []byte
-	// Say is called with the progress, one line at a time.
+	// Say prints one line of progress.
 	Say func(format string, args ...any)
 }
 
-// Steady is what a soak has found.
+// Steady is the result of a soak.
 type Steady struct {
 	For       Duration       `json:"for"`      // after the warm-up
 	Requests  map[string]int `json:"requests"` // by kind
 	Failed    int            `json:"failed"`
 	Faults    []string       `json:"faults"`     // the first few
 	Published int            `json:"published"`  // versions
-	HeapMean  float64        `json:"heapMean"`   // bytes reachable
-	HeapSlope float64        `json:"heapSlope"`  // bytes a minute
+	HeapMean  float64        `json:"heapMean"`   // reachable bytes
+	HeapSlope float64        `json:"heapSlope"`  // bytes per minute
 	RSSMean   float64        `json:"rssMean"`    // bytes
-	RSSSlope  float64        `json:"rssSlope"`   // bytes a minute
+	RSSSlope  float64        `json:"rssSlope"`   // bytes per minute
 	Routines  float64        `json:"goroutines"` // mean
 	Spawning  float64        `json:"goroutinesSlope"`
-	Raced     bool           `json:"raced"` // the race detector has found something
+	Raced     bool           `json:"raced"` // the race detector has reported a race
 }
 
-// Growth that a soak counts as flat, over the time after the warm-up: what
-// the collector's own swings leave of a straight line.
+// The growth after the warm-up that counts as flat, because of the variation between
+// collections.
 const (
 	flatShare    = 0.10
 	flatHeap     = 4 << 20
 	flatRoutines = 8
 )
 
-// Flat is an error that names what grew or failed.
+// Flat returns an error that lists what grew or failed.
 func (s Steady) Flat() error {
 	var faults []error
 	minutes := time.Duration(s.For).Minutes()
@@ -81,7 +81,7 @@ func (s Steady) Flat() error {
 	return errors.Join(faults...)
 }
 
-// The load: how many do each thing, and how long each pauses between two.
+// The load: the number of clients of each kind, and their pauses.
 const (
 	soakReaders   = 4
 	soakStreams   = 4
@@ -93,7 +93,7 @@ const (
 	sampleEvery   = time.Second
 )
 
-// Measure builds the cluster, loads it, and takes it down.
+// Measure builds the cluster, loads it, and ends all processes.
 func (s Soak) Measure(ctx context.Context) (found Steady, err error) {
 	cluster, err := Build(ctx, s.Layout)
 	if err != nil {
@@ -125,7 +125,7 @@ func (s Soak) Measure(ctx context.Context) (found Steady, err error) {
 	return found, load.run(ctx)
 }
 
-// load is a soak at work.
+// load is a running soak.
 type load struct {
 	Soak
 	cluster *Cluster
@@ -154,11 +154,11 @@ func (l *load) run(ctx context.Context) error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	return context.Cause(ctx) // ended from outside: nothing was measured
+	return context.Cause(ctx) // interrupted: there is no result
 }
 
-// ask makes one request of the load and counts it. Only one that was cut by
-// the end of the load is not.
+// ask sends one request of the load and counts it, unless the end of the load
+// interrupted it.
 func (l *load) ask(ctx context.Context, kind, method, path, body string, want []int, headers ...string) Answer {
 	answer, err := l.cluster.Ask(ctx, method, l.larder.URL+path, body, headers...)
 	if ctx.Err() != nil {
@@ -205,7 +205,7 @@ func (l *load) validates(ctx context.Context) {
 	}
 }
 
-// orders places orders, each second one under a key that is used again.
+// orders places orders; each second one reuses a key.
 func (l *load) orders(ctx context.Context) {
 	for sleep.For(ctx, orderEvery) == nil {
 		key := fmt.Sprintf("soak-%d", l.keys.Add(1)/2)
@@ -214,7 +214,7 @@ func (l *load) orders(ctx context.Context) {
 	}
 }
 
-// changes puts another menu, or another stop list, and syncs it.
+// changes changes a menu or a stop list, and syncs it.
 func (l *load) changes(ctx context.Context) {
 	for n := 0; sleep.For(ctx, changeEvery) == nil; n++ {
 		i := 1 + n%(len(l.Restaurants)-1)
@@ -235,7 +235,7 @@ func (l *load) changes(ctx context.Context) {
 		switch outcome {
 		case "updated":
 			l.found.Published++
-		case "unchanged": // the schedule was quicker
+		case "unchanged": // a scheduled sync was first
 		default:
 			l.found.Failed++
 			l.found.Faults = append(l.found.Faults, fmt.Sprintf("sync: %q %v", outcome, err))
@@ -244,12 +244,12 @@ func (l *load) changes(ctx context.Context) {
 	}
 }
 
-// streams follows a restaurant's events for a while, and comes again.
+// streams reads a restaurant's events for a while, repeatedly.
 func (l *load) streams(ctx context.Context, i int) {
 	url := l.larder.URL + "/v1/events?restaurant=" + l.Restaurants[i%len(l.Restaurants)]
 	for sleep.For(ctx, readEvery) == nil {
 		following, cancel := context.WithTimeout(ctx, streamFor)
-		// Its end is the time-out's: what came until then is thrown away.
+		// The timeout ends it; the received events are discarded.
 		answer, err := l.cluster.Ask(following, http.MethodGet, url, "", "Accept", "text/event-stream")
 		ended := following.Err() != nil
 		cancel()
@@ -266,7 +266,7 @@ func (l *load) streams(ctx context.Context, i int) {
 	}
 }
 
-// samples watches memory and goroutines, and draws the lines at the end.
+// samples records memory and goroutines, and computes the slopes at the end.
 func (l *load) samples(ctx context.Context) error {
 	warmUp := max(l.For/5, 10*time.Second)
 	began := time.Now()
@@ -310,7 +310,7 @@ func (l *load) samples(ctx context.Context) error {
 
 func mean(values []float64) float64 { return sum(values) / float64(max(len(values), 1)) }
 
-// Text is the figures for a person.
+// Text returns the figures as text.
 func (s Steady) Text() string {
 	const mib = 1 << 20
 	var text strings.Builder

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Quantile is the value below which the share q (0 to 1) of the values lies, by
-// the nearest rank; 0 of none.
+// Quantile returns the q-quantile (0 to 1) of the values by the nearest rank; 0 if
+// there are none.
 func Quantile(values []time.Duration, q float64) time.Duration {
 	if len(values) == 0 {
 		return 0
@@ -18,8 +18,8 @@ func Quantile(values []time.Duration, q float64) time.Duration {
 	return sorted[min(max(rank, 0), len(sorted)-1)]
 }
 
-// Slope is the steepness of the straight line that fits the points best (least
-// squares), in units of y per unit of x; 0 of fewer than two.
+// Slope returns the slope of the best straight line through the points (least
+// squares), in units of y per unit of x; 0 for fewer than two points.
 func Slope(x, y []float64) float64 {
 	n := float64(len(x))
 	if len(x) < 2 || len(x) != len(y) {
@@ -42,9 +42,8 @@ func Slope(x, y []float64) float64 {
 	return above / below
 }
 
-// Remaining says how fast something goes and how long the rest of it takes, at the
-// mean pace so far: ", 35/s, 5s left". It says nothing as long as nothing is
-// done, and of what goes slower than one a second the rest alone.
+// Remaining estimates the remaining time from the mean rate so far: ", 35/s, 5s
+// left". It returns "" at the start, and omits a rate below one per second.
 func Remaining(done, total int, passed time.Duration) string {
 	if done <= 0 || done >= total || passed <= 0 {
 		return ""

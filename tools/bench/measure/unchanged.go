@@ -21,16 +21,15 @@ import (
 )
 
 const (
-	// unchangedRounds are measured by turns; the median of each side counts.
+	// unchangedRounds is the number of alternating rounds; the medians count.
 	unchangedRounds = 9
-	// unchangedEach is how many syncs, and how many fetches, a round has.
+	// unchangedEach is the number of syncs, and of fetches, in a round.
 	unchangedEach = 40
 )
 
-// Unchanged compares, in this process and against the cluster's ordering service
-// and Redis, the CPU of a sync that finds nothing changed with that of
-// fetching and hashing the same body alone: with a service that offers a
-// validator, where the sync is answered 304, and with one that does not.
+// Unchanged compares the CPU time of an unchanged sync with that of only fetching and
+// hashing the same body. It runs in this process, with the cluster's ordering service
+// and Redis: first with validators, where the service responds with 304, then without.
 func Unchanged(ctx context.Context, t *Cluster) ([]Comparison, error) {
 	log := logrus.New()
 	log.SetOutput(io.Discard)
@@ -51,7 +50,7 @@ func Unchanged(ctx context.Context, t *Cluster) ([]Comparison, error) {
 	runner, err := menusync.NewRunner(menusync.Deps{
 		Restaurants: []menusync.Restaurant{{Restaurant: directory.Restaurant{ID: restaurant, Connection: "main"}, Settings: menu.DefaultSettings()}},
 		Connections: []menusync.Connection{{Name: "main", Source: client, Settings: menu.DefaultSettings()}},
-		Redis:       redis, Store: store, Replica: replica.New(store, replica.Config{}), // as in a larder: it has what it published
+		Redis:       redis, Store: store, Replica: replica.New(store, replica.Config{}), // it has the published versions, as in an instance
 		Clock: time.Now, Log: log,
 	})
 	if err != nil {
@@ -84,7 +83,7 @@ type comparison struct {
 }
 
 func (c comparison) compare(ctx context.Context, name string) (Comparison, error) {
-	if err := c.sync(ctx, ""); err != nil { // what changed before, the settings too, is taken now
+	if err := c.sync(ctx, ""); err != nil { // fetches earlier changes, also of the settings
 		return Comparison{}, err
 	}
 	var syncs, alone []time.Duration
@@ -108,7 +107,7 @@ func (c comparison) compare(ctx context.Context, name string) (Comparison, error
 	return one, nil
 }
 
-// sync is one pass; want "" takes any outcome that leaves a menu served.
+// sync runs one sync; an empty want allows any outcome after which a menu is served.
 func (c comparison) sync(ctx context.Context, want runlog.Outcome) error {
 	target, err := c.runner.Target(c.restaurant)
 	if err != nil {
@@ -124,7 +123,7 @@ func (c comparison) sync(ctx context.Context, want runlog.Outcome) error {
 	return nil
 }
 
-// fetch is the least that a sync without a validator must do.
+// fetch is the minimum work of a sync without a validator.
 func (c comparison) fetch(ctx context.Context) error {
 	answer, err := c.client.MenuView(ctx, string(c.restaurant), upstream.Validator{}, 0)
 	if err != nil {
@@ -136,7 +135,7 @@ func (c comparison) fetch(ctx context.Context) error {
 	return nil
 }
 
-// computing is the CPU that this process takes for one of so many calls.
+// computing returns the CPU time of this process for one of several calls.
 func computing(times int, do func() error) (time.Duration, error) {
 	before, err := ownCPU()
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// ownCPU is not known here.
+// ownCPU is not supported here.
 func ownCPU() (time.Duration, error) {
 	return 0, fmt.Errorf("measure: own CPU time: %w", errors.ErrUnsupported)
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// ownCPU is what this process has computed so far, in user mode and kernel.
+// ownCPU returns the CPU time of this process so far, in user mode and kernel.
 func ownCPU() (time.Duration, error) {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
