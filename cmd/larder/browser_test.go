@@ -110,7 +110,7 @@ func browsedDemoOn(t *testing.T, schedule string, args ...string) []string {
 	startProcessTo(t, out, env, append([]string{"demo", "--listen", "127.0.0.1:0", "--sandbox-listen", "127.0.0.1:0"}, args...)...)
 	return []string{
 		"LARDER_URL=" + out.Find(t, `(http://\S+)/v1/restaurants\n`)[1],
-		"LARDER_KITCHEN=" + out.Find(t, `(http://\S+)/sandbox/orders   what`)[1],
+		"LARDER_SANDBOX=" + out.Find(t, `(http://\S+)/sandbox/orders   what`)[1],
 		"LARDER_OPS_ID=ops", "LARDER_OPS_SECRET=ops-secret",
 	}
 }

@@ -1,15 +1,14 @@
-// What a guest does on larder's page, for scenarios: find a dish, choose what
-// belongs to it, fill in the form.
-import { fill, use, walkTo } from './keyboard.mjs';
+// Steps of a guest on larder's page: find a dish, choose its options, fill in the form.
+import { fill, use, tabTo } from './keyboard.mjs';
 import { eventually, must } from './scenario.mjs';
 
 export const bistro = '76439fb3-c0c4-42ca-a269-64f031a6a33b';
 
-/** A dish of the bistro that demands one sauce. */
+/** A dish of the bistro with one required sauce. */
 export const fries = { id: 'dish-fries', name: 'French fries' };
 
-/** Chromium's words for the answers of larder that scenarios provoke. */
-export const answers = [/status of (409|422|429|502|503|504)/];
+/** Chromium's console errors for error responses that scenarios cause. */
+export const expectedErrors = [/status of (409|422|429|502|503|504)/];
 
 export const parts = (page) => ({
   choose: page.getByRole('button', { name: `Choose options: ${fries.name}` }),
@@ -29,7 +28,7 @@ export async function openShop(page, larder) {
   await parts(page).choose.waitFor();
 }
 
-/** Puts the dish into the basket, by the keyboard. */
+/** Adds the dish to the basket with the keyboard. */
 export async function addFries(page) {
   const { choose, dialog, add, line } = parts(page);
   await use(page, choose);
@@ -39,18 +38,18 @@ export async function addFries(page) {
   await line.first().waitFor();
 }
 
-/** Fills in the form for a pickup, by the keyboard. */
+/** Fills in the form for a pickup with the keyboard. */
 export async function fillPickup(page) {
   const { way, name, phone } = parts(page);
-  await walkTo(page, way);
+  await tabTo(page, way);
   for (let i = 0; i < 2 && (await way.inputValue()) !== 'pickup'; i++) await page.keyboard.press('ArrowDown');
-  must((await way.inputValue()) === 'pickup', 'pickup cannot be chosen by the keyboard');
+  must((await way.inputValue()) === 'pickup', 'pickup cannot be chosen with the keyboard');
   await fill(page, name, 'Ada');
   await fill(page, phone, '+10005550100');
 }
 
-/** Waits for an outcome of the order, such as "placed". */
-export async function ends(page, state) {
+/** Waits for a state of the order, such as "placed". */
+export async function waitForState(page, state) {
   const { outcome } = parts(page);
-  await eventually(async () => (await outcome.getAttribute('data-state')) === state, `the order to be ${state}`, 30_000);
+  await eventually(async () => (await outcome.getAttribute('data-state')) === state, `the order is ${state}`, 30_000);
 }

@@ -1,10 +1,9 @@
-// A guest who has no mouse: everything through Tab and the keys, and always
-// able to see where the focus is.
+// Operation with the keyboard only. The focus must always be visible.
 
-/** The most presses of Tab to reach something. */
+/** The maximum number of Tab presses to reach an element. */
 const far = 300;
 
-/** What has the focus, through shadow roots: its name for people, and whether that can be seen. */
+/** Returns the accessible name of the focused element, also in shadow roots, and whether the focus is visible. */
 export async function focused(page) {
   return page.evaluate(() => {
     let element = document.activeElement;
@@ -15,43 +14,43 @@ export async function focused(page) {
       const style = getComputedStyle(e);
       return (style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) > 0) || style.boxShadow !== 'none';
     };
-    // A ring may be drawn around what the focus is in, a label say.
+    // The focus ring may be on an element around the focused one, such as a label.
     const seen = marked(element) || marked(element.parentElement) || marked(element.nextElementSibling) || marked(element.closest?.('label'));
     const name = element.getAttribute('aria-label') ?? element.labels?.[0]?.innerText ?? element.innerText ?? '';
     return { name: `${element.localName} ${name.trim().split('\n')[0].slice(0, 60)}`, seen };
   });
 }
 
-/** Whether a locator's element has the focus. */
-async function holds(locator) {
+/** Reports whether a locator's element has the focus. */
+async function hasFocus(locator) {
   return (await locator.count()) > 0 && locator.first().evaluate((element) => element.getRootNode().activeElement === element);
 }
 
 /**
- * Walks with Tab (or Shift+Tab) until what the locator names has the focus.
- * Fails when it is never reached, or where the focus cannot be seen on the way.
+ * Presses Tab (or Shift+Tab) until the locator's element has the focus. Fails if
+ * it is never reached, or if the focus is invisible on the way.
  */
-export async function walkTo(page, locator, { back = false, within = far } = {}) {
+export async function tabTo(page, locator, { back = false, within = far } = {}) {
   const way = [];
   for (let i = 0; i < within; i++) {
-    if (await holds(locator)) return way;
+    if (await hasFocus(locator)) return way;
     await page.keyboard.press(back ? 'Shift+Tab' : 'Tab');
     const { name, seen } = await focused(page);
     way.push(name);
-    if (!seen) throw new Error(`the focus cannot be seen on: ${name}`);
+    if (!seen) throw new Error(`the focus is not visible on: ${name}`);
   }
-  throw new Error(`${locator} is not reached by the keyboard; the way was\n  ${way.slice(0, 60).join('\n  ')}`);
+  throw new Error(`${locator} is not reached with the keyboard; the focus was on\n  ${way.slice(0, 60).join('\n  ')}`);
 }
 
-/** Walks to a thing and presses a key on it: Enter, or Space for a box. */
+/** Moves the focus to an element and presses a key: Enter, or Space for a checkbox. */
 export async function use(page, locator, key = 'Enter', options = {}) {
-  await walkTo(page, locator, options);
+  await tabTo(page, locator, options);
   await page.keyboard.press(key);
 }
 
-/** Walks to a field and types into it in place of what it holds. */
+/** Moves the focus to a field and replaces its text. */
 export async function fill(page, locator, text, options = {}) {
-  await walkTo(page, locator, options);
+  await tabTo(page, locator, options);
   await page.keyboard.press('ControlOrMeta+a');
   await page.keyboard.type(text);
 }

@@ -1,20 +1,19 @@
-// What every scenario stands on: one browser, one guarded page, and an end
-// that is either quiet or says what was wrong. A scenario is a file of
-// scenarios/ that calls `scenario` once; the Go tests TestBrowser… of
-// cmd/larder start what it visits and run the file.
+// The framework of scenarios: one browser and pages that are checked (guard.mjs).
+// A scenario is a file that calls `scenario` once. The Go tests TestBrowser… of
+// cmd/larder start the instances that it visits, and run the file.
 //
-// Told by the environment: LARDER_BROWSER, the program to start;
-// LARDER_SCREENSHOTS, the folder of pictures; LARDER_URL and LARDER_KITCHEN,
+// Environment variables: LARDER_BROWSER, the browser to start;
+// LARDER_SCREENSHOTS, the folder of screenshots; LARDER_URL and LARDER_SANDBOX,
 // the addresses of larder and of its sandbox.
 import { env, exit, getuid } from 'node:process';
 import { chromium } from 'playwright-core';
 import { guard } from './guard.mjs';
 import { shot, sizes } from './shot.mjs';
 
-/** The longest wait for one thing of a page, in milliseconds. */
-const patience = 15_000;
+/** The longest wait for one condition, in milliseconds. */
+const timeout = 15_000;
 
-/** Says what a scenario does now; printed when it fails. */
+/** Prints the current step of a scenario. It is shown if the scenario fails. */
 export function step(text) {
   console.log(`${(performance.now() / 1000).toFixed(1).padStart(6)} s  ${text}`);
 }
@@ -24,14 +23,14 @@ export function must(ok, message) {
   if (!ok) throw new Error(message);
 }
 
-/** Fails the scenario unless both are the same, as JSON writes them. */
-export function same(got, want, what) {
+/** Fails the scenario unless both values have the same JSON. */
+export function equal(got, want, what) {
   const [a, b] = [JSON.stringify(got), JSON.stringify(want)];
   must(a === b, `${what}: got ${a}, want ${b}`);
 }
 
-/** Asks again until is() gives something true; gives that. */
-export async function eventually(is, what, limit = patience) {
+/** Calls is() until its result is true, and returns this result. */
+export async function eventually(is, what, limit = timeout) {
   const end = performance.now() + limit;
   for (;;) {
     const got = await is();
@@ -42,15 +41,14 @@ export async function eventually(is, what, limit = patience) {
 }
 
 /**
- * Runs one scenario and ends the process: status 0, or 1 and what was wrong.
- * `run` gets `{ page, context, browser, open, larder, kitchen }`: `page` is
- * guarded (guard.mjs), `open` makes a further guarded page with options of its
- * own and gives `{ page, context, heard }`.
+ * Runs one scenario and ends the process with status 0, or with 1 and the error.
+ * `run` gets `{ page, context, browser, open, larder, sandbox }`: `page` is
+ * checked by guard.mjs. `open` opens another checked page with its own options
+ * and returns `{ page, context, problems }`.
  *
- * Options: `size` ('desktop'), `dark`, `locale` ('en'), `motion` (false: less
- * of it is asked for), `scripts` (true), `images` (origins that pictures may
- * come from besides the page's own), `expected` (patterns of console errors
- * that the scenario provokes).
+ * Options: `size` ('desktop'), `dark`, `locale` ('en'), `motion` (false: reduced
+ * motion), `scripts` (true), `images` (other origins that images may come from),
+ * `expected` (patterns of console errors that the scenario causes).
  */
 export async function scenario(options, run) {
   const browser = await chromium.launch({
@@ -65,13 +63,13 @@ export async function scenario(options, run) {
   };
   try {
     const first = await open();
-    await run({ ...first, browser, open, larder: env.LARDER_URL, kitchen: env.LARDER_KITCHEN });
-    for (const { heard } of opened) heard.check();
+    await run({ ...first, browser, open, larder: env.LARDER_URL, sandbox: env.LARDER_SANDBOX });
+    for (const { problems } of opened) problems.check();
     step('done');
   } catch (error) {
-    for (const { page, heard } of opened) {
+    for (const { page, problems } of opened) {
       step(`open: ${page.url()}`);
-      for (const line of heard.all) step(`heard: ${line}`);
+      for (const line of problems.all) step(`problem: ${line}`);
     }
     await picture(opened);
     console.error(error);
@@ -91,18 +89,18 @@ async function visit(browser, options) {
     hasTouch: (options.size ?? 'desktop') !== 'desktop',
     serviceWorkers: 'block',
   });
-  context.setDefaultTimeout(patience);
-  const heard = await guard(context, options);
-  return { context, heard, page: await context.newPage() };
+  context.setDefaultTimeout(timeout);
+  const problems = await guard(context, options);
+  return { context, problems, page: await context.newPage() };
 }
 
-/** Keeps how the pages looked when the scenario failed. */
+/** Stores screenshots of the pages after a failure. */
 async function picture(opened) {
   for (const [i, { page }] of opened.entries()) {
     try {
-      step(`kept ${await shot(page, `failed-${i + 1}`, { full: false })}`);
+      step(`screenshot ${await shot(page, `failed-${i + 1}`, { full: false })}`);
     } catch (error) {
-      step(`no picture: ${error.message.split('\n')[0]}`);
+      step(`no screenshot: ${error.message.split('\n')[0]}`);
     }
   }
 }

@@ -1,35 +1,35 @@
-// An operator and a menu: a resync, a quarantined menu that is forced, and a
-// rollback. axe checks each page, and each look has a screenshot.
+// An operator resyncs a menu, forces a quarantined menu and rolls back. axe checks
+// each page, and each variant has a screenshot.
 import { env } from 'node:process';
 import { axe } from '../axe.mjs';
 import { use } from '../keyboard.mjs';
 import { eventually, must, scenario, step } from '../scenario.mjs';
-import { everyLook } from '../shot.mjs';
-import { larder as api } from '../world.mjs';
+import { everyVariant } from '../shot.mjs';
+import { larder as api } from '../services.mjs';
 
 const bistro = '76439fb3-c0c4-42ca-a269-64f031a6a33b';
 
 /** Replaces the menu that the ordering service publishes. */
 async function publish(menu) {
-  const response = await fetch(`${env.LARDER_KITCHEN}/sandbox/menus/${bistro}`, { method: 'PUT', body: JSON.stringify(menu) });
+  const response = await fetch(`${env.LARDER_SANDBOX}/sandbox/menus/${bistro}`, { method: 'PUT', body: JSON.stringify(menu) });
   must(response.ok, `PUT the menu: ${response.status}`);
 }
 
-/** The menu view as the service publishes it, and its dishes. */
+/** Returns the menu view of the service and its dishes. */
 async function published() {
-  const { result: view } = await (await fetch(`${env.LARDER_KITCHEN}/sandbox/menus/${bistro}`)).json();
+  const { result: view } = await (await fetch(`${env.LARDER_SANDBOX}/sandbox/menus/${bistro}`)).json();
   return { view, products: dishes(view).products };
 }
 
-/** What of a view holds the dishes: it may stand in an envelope. */
+/** Returns the object with the dishes. The view may be in an envelope. */
 function dishes(view) {
   return view.result ?? view;
 }
 
 await scenario({}, async ({ page, larder }) => {
   const said = page.getByTestId('said');
-  const looks = async (name) => {
-    await everyLook(page, name, { each: (look) => axe(page, `${name}, ${look.name}`) });
+  const checkVariants = async (name) => {
+    await everyVariant(page, name, { each: (variant) => axe(page, `${name}, ${variant.name}`) });
   };
   await page.goto(`${larder}/ops`);
   await page.getByLabel('Client ID', { exact: true }).fill(env.LARDER_OPS_ID);
@@ -39,19 +39,19 @@ await scenario({}, async ({ page, larder }) => {
   await row.waitFor();
   await page.getByTestId('live').getByText('live', { exact: true }).waitFor();
 
-  step('a resync in one press, by keyboard');
+  step('a resync with one key');
   await use(page, row.getByRole('button', { name: /^Resync/ }));
   await said.getByText('No change (version 1)').waitFor();
   await row.getByText('unchanged').waitFor();
 
-  step('a run that somebody else asked for shows by itself');
+  step('a run of another client is shown without a reload');
   const { view, products } = await published();
   const dearer = structuredClone(view);
   dishes(dearer).products[0].price += 10;
   await publish(dearer);
   await api.resync(bistro);
   await row.getByText('Version 2').waitFor();
-  await looks('restaurants');
+  await checkVariants('restaurants');
 
   step('search and states');
   await page.getByRole('searchbox').fill('no such place');
@@ -60,7 +60,7 @@ await scenario({}, async ({ page, larder }) => {
   await page.getByRole('link', { name: 'Restaurants', exact: true }).click();
   await row.waitFor();
 
-  step('a menu that lost its dishes is quarantined; its page and the dialog before a force say what that means');
+  step('a menu that lost its dishes is quarantined; its page and the force dialog explain it');
   const empty = structuredClone(view);
   dishes(empty).products = products.slice(0, 1);
   await publish(empty);
@@ -75,8 +75,8 @@ await scenario({}, async ({ page, larder }) => {
   const dialog = page.getByRole('dialog');
   await dialog.getByText(/lost \d+ of \d+ products/).waitFor();
   await dialog.getByText(/they would see 1 dish: \d+ fewer/).waitFor();
-  await axe(page, 'the question');
-  await everyLook(page, 'force', { full: false });
+  await axe(page, 'the force dialog');
+  await everyVariant(page, 'force', { full: false });
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
   await row.getByText('Version 2').waitFor();
@@ -93,14 +93,14 @@ await scenario({}, async ({ page, larder }) => {
   await rows.first().waitFor();
   await page.locator('.findings > li, section[aria-label="Menu checks"] .empty').first().waitFor();
 
-  step('what differs, and the way back');
+  step('the differences, and a rollback');
   await page.getByRole('button', { name: 'Compare version 1' }).click();
   await page.getByRole('region', { name: 'Differences' }).getByText(/removed/).first().waitFor();
-  await looks('restaurant');
+  await checkVariants('restaurant');
   await use(page, page.getByRole('button', { name: 'Roll back to version 1' }));
   await dialog.getByText(/added, 0 removed/).waitFor();
-  await axe(page, 'the way back');
-  await everyLook(page, 'rollback', { full: false });
+  await axe(page, 'the rollback dialog');
+  await everyVariant(page, 'rollback', { full: false });
   await dialog.getByLabel(/an operator releases it/).check();
   await dialog.getByRole('button', { name: 'Roll back' }).click();
   await said.getByText('Published version 4').waitFor();
@@ -113,7 +113,7 @@ await scenario({}, async ({ page, larder }) => {
   await said.getByText(/No change|Published version/).waitFor();
   await page.getByRole('button', { name: 'Release…' }).waitFor({ state: 'detached' });
 
-  step('what another operator pulls is among the versions at once');
+  step('a version of another operator is shown immediately');
   const newest = async () => Number(await rows.first().getAttribute('data-version'));
   const before = await newest();
   const worded = structuredClone(view);
@@ -124,12 +124,12 @@ await scenario({}, async ({ page, larder }) => {
 
   step('the audit log');
   await page.getByRole('link', { name: 'Audit log' }).click();
-  // The restaurant's page has such entries too, but never that somebody signed in.
+  // The restaurant's page has such entries too, but none about signing in.
   const entries = page.getByTestId('entry');
   await entries.filter({ hasText: 'signed in' }).first().waitFor();
   for (const what of ['signed in', 'resynced', 'forced', 'rolled back', 'released']) {
-    must(await entries.filter({ hasText: what }).count() > 0, `nobody ${what}`);
+    must(await entries.filter({ hasText: what }).count() > 0, `no entry: ${what}`);
   }
   await entries.filter({ hasText: 'forced' }).filter({ hasText: 'Larder Bistro' }).filter({ hasText: bistro }).first().waitFor();
-  await looks('audit');
+  await checkVariants('audit');
 });

@@ -1,19 +1,18 @@
-// An operator and an order of which nobody knows what became: found, asked
-// about, resolved; and a resync of everything. Each page read by axe and
-// pictured in every look.
+// An operator finds and resolves an order with an unknown outcome, and resyncs all
+// restaurants. axe checks each page, and each variant has a screenshot.
 import { randomUUID } from 'node:crypto';
 import { env } from 'node:process';
 import { axe } from '../axe.mjs';
 import { use } from '../keyboard.mjs';
-import { same, scenario, step } from '../scenario.mjs';
-import { everyLook } from '../shot.mjs';
-import { kitchen, larder as api } from '../world.mjs';
+import { equal, scenario, step } from '../scenario.mjs';
+import { everyVariant } from '../shot.mjs';
+import { sandbox, larder as api } from '../services.mjs';
 
 const bistro = '76439fb3-c0c4-42ca-a269-64f031a6a33b';
 
-/** Places an order whose answer gets lost. */
-async function losesAnOrder() {
-  await kitchen.faults([{ match: { method: 'POST', path: '/orders/api/v1/orders' }, times: 1, do: 'execute_then_reset' }]);
+/** Places an order whose response is lost. */
+async function placeOrderWithLostResponse() {
+  await sandbox.faults([{ match: { method: 'POST', path: '/orders/api/v1/orders' }, times: 1, do: 'execute_then_reset' }]);
   const form = new URLSearchParams({ grant_type: 'client_credentials', client_id: 'storefront', client_secret: 'storefront-secret' });
   const { access_token: token } = await (await fetch(`${env.LARDER_URL}/connect/token`, { method: 'POST', body: form })).json();
   const response = await fetch(`${env.LARDER_URL}/v1/restaurants/${bistro}/orders`, {
@@ -25,11 +24,11 @@ async function losesAnOrder() {
     }),
   });
   const body = await response.json();
-  same(response.status, 504, `the lost order: ${JSON.stringify(body)}`);
+  equal(response.status, 504, `the lost order: ${JSON.stringify(body)}`);
   return body.ref;
 }
 
-/** Replaces the reference on the page by the widest that there can be: the letters of a reference are as wide as chance makes them. */
+/** Replaces the reference on the page by the widest possible one, because the width of its random letters varies. */
 async function widen(page, ref) {
   const changed = await page.evaluate((text) => {
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -45,8 +44,8 @@ async function widen(page, ref) {
 }
 
 await scenario({}, async ({ page, larder }) => {
-  const looks = async (name) => {
-    await everyLook(page, name, { each: (look) => axe(page, `${name}, ${look.name}`) });
+  const checkVariants = async (name) => {
+    await everyVariant(page, name, { each: (variant) => axe(page, `${name}, ${variant.name}`) });
   };
   await page.goto(`${larder}/ops`);
   await page.getByLabel('Client ID', { exact: true }).fill(env.LARDER_OPS_ID);
@@ -55,27 +54,27 @@ await scenario({}, async ({ page, larder }) => {
   await page.getByRole('heading', { level: 1, name: 'Restaurants' }).waitFor();
   const dialog = page.getByRole('dialog');
 
-  step('an order to resolve comes first');
-  const ref = await losesAnOrder();
+  step('an order that needs resolving');
+  const ref = await placeOrderWithLostResponse();
   await page.getByRole('link', { name: /^Orders/ }).click();
   const order = page.locator(`tr[data-ref="${ref}"]`);
   await order.waitFor();
-  await looks('orders');
+  await checkVariants('orders');
   await order.getByRole('link').click();
   await page.getByRole('link', { name: '+7 900 000-00-00' }).waitFor();
 
-  step('everything that a call to the restaurant takes');
+  step('the facts for a call to the restaurant');
   const resolve = page.getByRole('form', { name: 'Resolve' });
-  same(await resolve.getByRole('link', { name: '+351 22 000 00 00, ext. 4' }).getAttribute('href'), 'tel:+351220000000', 'what a press on the number calls');
+  equal(await resolve.getByRole('link', { name: '+351 22 000 00 00, ext. 4' }).getAttribute('href'), 'tel:+351220000000', 'the link of the phone number');
   for (const fact of ['Larder Bistro', 'Rua das Flores 1, Porto', 'not known', 'Ada', 'pickup', 'card']) {
     await page.locator('.card').getByText(fact, { exact: true }).waitFor();
   }
   await page.locator('.dishes').getByText(/0\.5 ×/).waitFor();
   await widen(page, ref);
-  await looks('order');
+  await checkVariants('order');
   await page.reload();
   await page.locator('.dishes').waitFor();
-  const [sent] = (await kitchen.orders()).slice(-1);
+  const [sent] = (await sandbox.orders()).slice(-1);
   await use(page, page.getByRole('radio', { name: /The restaurant has the order/ }), 'Space');
   await page.getByLabel('Order number at the restaurant').fill(sent.orderID);
   await page.getByLabel(/Note/).fill('spoke with the kitchen');
@@ -84,14 +83,14 @@ await scenario({}, async ({ page, larder }) => {
   await dialog.getByRole('button', { name: 'Resolve' }).click();
   await page.getByRole('heading', { level: 1, name: `Order ${sent.orderID}` }).waitFor();
   await page.getByText('spoke with the kitchen').waitFor();
-  same((await api.ops(`/v1/ops/orders/${ref}`)).result.state, 'placed', 'the order after resolving');
+  equal((await api.ops(`/v1/ops/orders/${ref}`)).result.state, 'placed', 'the order after resolving');
 
-  step('everything at once, with its progress');
+  step('a resync of all restaurants, with its progress');
   await page.getByRole('link', { name: 'Resync all' }).click();
   await page.getByRole('button', { name: 'Resync all…' }).click();
   await dialog.getByRole('button', { name: 'Resync all' }).click();
   await page.getByText('1 of 1 restaurant done').waitFor();
-  await looks('sync');
+  await checkVariants('sync');
 
   step('the audit log');
   await page.getByRole('link', { name: 'Audit log' }).click();

@@ -1,17 +1,17 @@
-// The sandbox's board: an order arrives and is handed on, a dish sells out, a
-// fault is injected and strikes, a setting is changed, all by the keyboard.
+// The sandbox's board with the keyboard: an order arrives and is handed on, a dish
+// sells out, a fault takes effect, and a setting is changed.
 import { env } from 'node:process';
 import { axe } from '../axe.mjs';
-import { fill, focused, use, walkTo } from '../keyboard.mjs';
-import { eventually, must, same, scenario, step } from '../scenario.mjs';
-import { everyLook } from '../shot.mjs';
-import { kitchen } from '../world.mjs';
+import { fill, focused, use, tabTo } from '../keyboard.mjs';
+import { eventually, must, equal, scenario, step } from '../scenario.mjs';
+import { everyVariant } from '../shot.mjs';
+import { sandbox } from '../services.mjs';
 
 const bistro = '76439fb3-c0c4-42ca-a269-64f031a6a33b';
 
-/** A token of the ordering service, as larder gets one. */
+/** Returns a token of the ordering service. */
 async function token() {
-  const answer = await fetch(`${env.LARDER_KITCHEN}/connect/token`, {
+  const answer = await fetch(`${env.LARDER_SANDBOX}/connect/token`, {
     method: 'POST', signal: AbortSignal.timeout(10_000),
     body: new URLSearchParams({ grant_type: 'client_credentials', client_id: 'demo', client_secret: 'demo-secret' }),
   });
@@ -19,16 +19,16 @@ async function token() {
 }
 
 async function post(order) {
-  return fetch(`${env.LARDER_KITCHEN}/orders/api/v1/orders`, {
+  return fetch(`${env.LARDER_SANDBOX}/orders/api/v1/orders`, {
     method: 'POST', signal: AbortSignal.timeout(10_000),
     headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${await token()}` },
     body: JSON.stringify(order),
   });
 }
 
-/** A dish without groups, so that an order of it is right by itself. */
+/** Returns a dish without groups, and a valid order of it. */
 async function plainOrder() {
-  const { products } = await kitchen.menu(bistro);
+  const { products } = await sandbox.menu(bistro);
   const dish = products.find((one) => !one.schemeId && one.externalId && !one.measure?.unit?.match(/kg|l/i) && !one.isContainInStopList?.length && one.price > 0);
   return {
     dish,
@@ -41,40 +41,40 @@ async function plainOrder() {
 }
 
 /**
- * Opens a view by its link, with the keyboard. The board moves the focus into
- * the view when the address has changed, which is after the key was handled: a
- * Tab before that would start at the link, and lose its place on the way.
+ * Opens a view by its link, with the keyboard. The board moves the focus into the
+ * view when the address has changed, after it has handled the key. An earlier Tab
+ * would start at the link and then lose its position.
  */
 async function open(page, link, title, options) {
   await use(page, page.getByRole('link', { name: link }), 'Enter', options);
   await eventually(async () => (await focused(page)).name === `main ${title}`, `the focus in the view ${title}`);
 }
 
-await scenario({ images: [] }, async ({ page, heard }) => {
-  await kitchen.settings({ autoAccept: false });
+await scenario({ images: [] }, async ({ page, problems }) => {
+  await sandbox.settings({ autoAccept: false });
   try {
-    step('the board opens, without orders or with those of others');
-    await page.goto(`${env.LARDER_KITCHEN}/`);
+    step('the board opens');
+    await page.goto(`${env.LARDER_SANDBOX}/`);
     await page.getByText(/^Live at/).waitFor();
     await axe(page, 'the board');
 
-    step('an order arrives by itself');
+    step('an order arrives without a reload');
     const { dish, order } = await plainOrder();
     const answer = await post(order);
     const text = await answer.text();
-    same(answer.status, 201, `the order is placed: ${text}`);
+    equal(answer.status, 201, `the order is placed: ${text}`);
     const id = JSON.parse(text).result.orderID;
     const card = page.getByRole('listitem', { name: `Order ${id}` });
     await card.waitFor();
     must((await card.innerText()).includes('No onions, please'), 'the comment is not shown');
     must((await card.innerText()).includes(dish.name), 'the dish is not shown');
-    same(await page.locator('[data-state=new]').getByRole('listitem', { name: `Order ${id}` }).count(), 1, 'cards in New');
+    equal(await page.locator('[data-state=new]').getByRole('listitem', { name: `Order ${id}` }).count(), 1, 'cards in New');
 
-    step('it is handed on by the keyboard, and the focus goes with it');
+    step('it is handed on with the keyboard, and the focus moves with it');
     await use(page, page.getByRole('button', { name: `Accept, order ${id}` }));
     for (const [name, state] of [['Send to kitchen', 'accepted'], ['Send to cash station', 'kitchen']]) {
       await eventually(async () => (await focused(page)).name.includes(name), `the focus on ${name}`);
-      same((await kitchen.orders()).find((one) => one.orderID === id).state, state, 'the state');
+      equal((await sandbox.orders()).find((one) => one.orderID === id).state, state, 'the state');
       await page.keyboard.press('Enter');
     }
     await page.locator('[data-state=cash_station]').getByRole('listitem', { name: `Order ${id}` }).waitFor();
@@ -82,68 +82,68 @@ await scenario({ images: [] }, async ({ page, heard }) => {
     await use(page, card.getByText('Request as sent'));
     await eventually(async () => (await card.innerText()).includes('"paymentTypeID":"cash"'), 'the bytes that were sent');
     await axe(page, 'orders, one opened');
-    await everyLook(page, 'orders', { each: (look) => look.dark && axe(page, `orders, ${look.name}`) });
+    await everyVariant(page, 'orders', { each: (variant) => variant.dark && axe(page, `orders, ${variant.name}`) });
 
-    step('an order that is refused is told with its reasons');
-    same((await post({ ...order, dishList: [{ ...order.dishList[0], price: '1' }] })).status, 400, 'the wrong order');
+    step('a refused order is shown with its reasons');
+    equal((await post({ ...order, dishList: [{ ...order.dishList[0], price: '1' }] })).status, 400, 'the wrong order');
     await page.getByRole('heading', { name: /Refused orders/ }).waitFor();
     await axe(page, 'a refused order');
 
-    step('a dish sells out, and comes back');
+    step('a dish sells out and is available again');
     await open(page, 'Menu', 'Menu and stop list');
     const box = page.getByRole('checkbox', { name: dish.name, exact: false }).first();
     await box.waitFor();
     await fill(page, page.getByLabel('Search dishes and ingredients'), dish.name);
     await use(page, box, 'Space');
-    await eventually(async () => (await kitchen.menu(bistro)).products.find((one) => one.id === dish.id).isContainInStopList?.includes(bistro), 'the dish is stopped');
+    await eventually(async () => (await sandbox.menu(bistro)).products.find((one) => one.id === dish.id).isContainInStopList?.includes(bistro), 'the dish is stopped');
     await page.getByText('· out of stock').first().waitFor();
     must((await focused(page)).name.includes(dish.name), 'the focus left the dish');
     await axe(page, 'the menu');
-    await everyLook(page, 'menu', { each: (look) => look.dark && axe(page, `the menu, ${look.name}`) });
+    await everyVariant(page, 'menu', { each: (variant) => variant.dark && axe(page, `the menu, ${variant.name}`) });
     await page.keyboard.press('Space');
-    await eventually(async () => !(await kitchen.menu(bistro)).products.find((one) => one.id === dish.id).isContainInStopList?.includes(bistro), 'the dish is sold again');
+    await eventually(async () => !(await sandbox.menu(bistro)).products.find((one) => one.id === dish.id).isContainInStopList?.includes(bistro), 'the dish is available again');
 
-    step('a fault is injected, strikes and is gone');
+    step('a fault is injected, takes effect and is removed');
     await open(page, 'Faults', 'Faults', { back: true });
     await use(page, page.getByRole('button', { name: 'Lost response' }));
     await page.getByText('execute_then_reset; 1 more time').waitFor();
     await axe(page, 'faults');
-    const before = (await kitchen.orders()).length;
+    const before = (await sandbox.orders()).length;
     const lost = await post(order).then(() => false, () => true);
-    same([lost, (await kitchen.orders()).length], [true, before + 1], 'the answer is lost, and the order is there');
+    equal([lost, (await sandbox.orders()).length], [true, before + 1], 'the response is lost, and the order exists');
     await page.getByText('No active faults.').waitFor();
 
-    step('a fault of one\'s own, and its end');
-    await walkTo(page, page.getByLabel(/^Effect/));
+    step('a custom fault, and its removal');
+    await tabTo(page, page.getByLabel(/^Effect/));
     await page.keyboard.type('wait, then');
     await fill(page, page.getByLabel('Wait', { exact: true }), '5ms');
     await fill(page, page.getByLabel(/Number of times/), '');
     await page.keyboard.press('Backspace');
     await use(page, page.getByRole('button', { name: 'Inject', exact: true }));
     await page.getByText('every call: latency, delay 5ms; until removed').waitFor();
-    await everyLook(page, 'faults', { each: (look) => look.dark && axe(page, `faults, ${look.name}`) });
+    await everyVariant(page, 'faults', { each: (variant) => variant.dark && axe(page, `faults, ${variant.name}`) });
     await use(page, page.getByRole('button', { name: 'Remove every call: latency' }));
-    await eventually(async () => (await kitchen.faults()).length === 0, 'no fault in force');
+    await eventually(async () => (await sandbox.faults()).length === 0, 'no active fault');
 
-    step('a setting, and one that makes no sense');
+    step('a setting, and an invalid one');
     await open(page, 'Settings', 'Settings', { back: true });
     await fill(page, page.getByLabel('Lifetime of new tokens'), '10m');
     await page.keyboard.press('Tab');
-    await eventually(async () => (await kitchen.settings()).tokenLifetime === '10m0s', 'the tokens hold ten minutes');
-    heard.expected.push(/status of 400/); // Chromium's word for the refusal that follows
+    await eventually(async () => (await sandbox.settings()).tokenLifetime === '10m0s', 'tokens are valid for ten minutes');
+    problems.expected.push(/status of 400/); // Chromium's console error for the rejected setting
     await fill(page, page.getByLabel('Lifetime of new tokens'), 'soon', { back: true });
     await page.keyboard.press('Tab');
     await page.getByRole('alert').filter({ hasText: 'not a duration' }).waitFor();
     await axe(page, 'settings');
-    await everyLook(page, 'settings', { each: (look) => look.dark && axe(page, `settings, ${look.name}`) });
+    await everyVariant(page, 'settings', { each: (variant) => variant.dark && axe(page, `settings, ${variant.name}`) });
 
     step('the calls are counted');
     await open(page, 'Calls', 'Calls', { back: true });
     await page.getByRole('rowheader', { name: 'POST /orders/api/v1/orders', exact: true }).waitFor();
     await axe(page, 'calls');
-    await everyLook(page, 'calls', { each: (look) => look.dark && axe(page, `calls, ${look.name}`) });
+    await everyVariant(page, 'calls', { each: (variant) => variant.dark && axe(page, `calls, ${variant.name}`) });
   } finally {
-    await kitchen.faults([]);
-    await kitchen.settings({ autoAccept: true, tokenLifetime: '1h' });
+    await sandbox.faults([]);
+    await sandbox.settings({ autoAccept: true, tokenLifetime: '1h' });
   }
 });

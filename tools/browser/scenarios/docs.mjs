@@ -1,40 +1,40 @@
-// The API document as a page: it loads nothing from elsewhere under its policy,
-// shows the examples of answers, and sends a request from where it stands.
+// The page of the API document. It loads no external resources, shows the examples of
+// responses, and sends a request.
 import { axe } from '../axe.mjs';
-import { must, same, scenario, step } from '../scenario.mjs';
+import { must, equal, scenario, step } from '../scenario.mjs';
 import { shot } from '../shot.mjs';
 
-await scenario({}, async ({ page, heard, larder }) => {
+await scenario({}, async ({ page, problems, larder }) => {
   step('the page opens with every operation');
   await page.goto(`${larder}/docs`);
   const operation = page.locator('#operations-menus-listRestaurants');
   await operation.waitFor();
   const { paths } = await (await fetch(`${larder}/openapi.json`)).json();
   const listed = Object.values(paths).flatMap((item) => Object.keys(item)).length;
-  same(await page.locator('.opblock').count(), listed, 'the operations that the page lists');
-  heard.check();
+  equal(await page.locator('.opblock').count(), listed, 'the operations that the page lists');
+  problems.check();
   await axe(page, 'the document');
 
-  step('an operation shows what it answers');
+  step('an operation shows its response');
   await operation.locator('.opblock-summary-control').click();
   const shown = operation.locator('.responses-table .example').first();
   await shown.waitFor();
   must((await shown.innerText()).includes('Larder Bistro'), `the example shows ${await shown.innerText()}`);
   await shot(page, 'operation', { full: false });
 
-  step('the keyboard opens it and sends the request');
+  step('the request is sent with the keyboard');
   await operation.getByRole('button', { name: 'Try it out' }).press('Enter');
   const answered = page.waitForResponse((response) => new URL(response.url()).pathname === '/v1/restaurants');
   await operation.getByRole('button', { name: 'Execute' }).press('Enter');
   const answer = await answered;
-  same(answer.status(), 200, 'what larder answered');
+  equal(answer.status(), 200, 'the status of the response');
   const [{ name }] = (await answer.json()).result;
   await operation.locator('.live-responses-table').getByText(name).first().waitFor();
   await axe(page, 'an operation that was tried');
 
-  step('an operation has an address of its own');
+  step('an operation has its own address');
   await page.goto('about:blank');
   await page.goto(`${larder}/docs#/orders/validateOrder`);
   await page.locator('#operations-orders-validateOrder.is-open').waitFor();
-  same(await page.locator('.opblock.is-open').count(), 1, 'the operations that are open');
+  equal(await page.locator('.opblock.is-open').count(), 1, 'the operations that are open');
 });

@@ -1,10 +1,9 @@
-// The harness itself: a page that does everything wrong is found out in each
-// way, and a decent one is let pass. Otherwise a green run would mean nothing.
+// Tests the framework itself: each kind of bad page is detected, and a good page passes.
 import { createServer } from 'node:http';
 import { axe } from '../axe.mjs';
-import { focused, use, walkTo } from '../keyboard.mjs';
-import { must, same, scenario, step } from '../scenario.mjs';
-import { everyLook } from '../shot.mjs';
+import { focused, use, tabTo } from '../keyboard.mjs';
+import { must, equal, scenario, step } from '../scenario.mjs';
+import { everyVariant } from '../shot.mjs';
 
 const pages = {
   '/good': '<!doctype html><html lang="en"><title>Good</title><main><h1>Good</h1><button>One</button> <button>Two</button></main></html>',
@@ -35,41 +34,41 @@ const server = createServer((request, response) => {
 await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
 const base = `http://127.0.0.1:${server.address().port}`;
 
-/** Runs what must fail and gives why it did. */
-async function refusal(run) {
+/** Runs a function that must fail, and returns its error message. */
+async function failureOf(run) {
   try {
     await run();
   } catch (error) {
     return error.message;
   }
-  throw new Error('nothing was found wrong');
+  throw new Error('it did not fail');
 }
 
-await scenario({ size: 'narrow' }, async ({ page, heard }) => {
-  step('a decent page passes');
+await scenario({ size: 'narrow' }, async ({ page, problems }) => {
+  step('a good page passes');
   await page.goto(`${base}/good`);
   await axe(page);
-  await everyLook(page, 'good');
+  await everyVariant(page, 'good');
   await use(page, page.getByRole('button', { name: 'Two' }));
-  same((await focused(page)).name, 'button Two', 'what has the focus');
-  heard.check();
+  equal((await focused(page)).name, 'button Two', 'what has the focus');
+  problems.check();
 
   for (const [path, words] of Object.entries({
     '/console': 'a word of trouble', '/thrown': 'thrown away', '/inline': 'content security policy', '/elsewhere': 'another origin',
   })) {
-    step(`${path} is found out`);
+    step(`${path} is detected`);
     await page.goto(base + path, { waitUntil: 'networkidle' });
-    const why = await refusal(() => heard.check());
-    must(why.includes(words), `${path} is refused by: ${why}`);
+    const why = await failureOf(() => problems.check());
+    must(why.includes(words), `${path} fails with: ${why}`);
   }
 
-  step('a button without a name is found by axe');
+  step('axe detects a button without a name');
   await page.goto(`${base}/unnamed`);
-  must((await refusal(() => axe(page))).includes('button-name'), 'axe finds no button-name');
-  step('what sticks out is found');
+  must((await failureOf(() => axe(page))).includes('button-name'), 'axe finds no button-name');
+  step('horizontal overflow is detected');
   await page.goto(`${base}/wide`);
-  must((await refusal(() => everyLook(page, 'wide', { only: ['narrow-dark'] }))).includes('sideways'), 'nothing sticks out');
-  step('a focus that cannot be seen is found');
+  must((await failureOf(() => everyVariant(page, 'wide', { only: ['narrow-dark'] }))).includes('horizontally'), 'the overflow is not detected');
+  step('an invisible focus is detected');
   await page.goto(`${base}/unseen`);
-  must((await refusal(() => walkTo(page, page.getByRole('button')))).includes('cannot be seen'), 'the focus is seen');
+  must((await failureOf(() => tabTo(page, page.getByRole('button')))).includes('is not visible'), 'the invisible focus is not detected');
 }).finally(() => server.close());

@@ -1,74 +1,74 @@
-// One intent, one order: whatever is clicked twice, reloaded or lost, the
-// kitchen gets exactly one. And what a guest sees when a dish sells out.
+// The ordering service gets exactly one order after a double click, a reload or a lost
+// response. Another step shows a dish that sells out.
 import { axe } from '../axe.mjs';
-import { addFries, answers, bistro, ends, fillPickup, fries, openShop, parts } from '../guest.mjs';
+import { addFries, expectedErrors, bistro, waitForState, fillPickup, fries, openShop, parts } from '../guest.mjs';
 import { use } from '../keyboard.mjs';
-import { eventually, same, scenario, step } from '../scenario.mjs';
-import { everyLook } from '../shot.mjs';
-import { kitchen, larder as operator } from '../world.mjs';
+import { eventually, equal, scenario, step } from '../scenario.mjs';
+import { everyVariant } from '../shot.mjs';
+import { sandbox, larder as operator } from '../services.mjs';
 
 const order = { method: 'POST', path: '/orders/api/v1/orders' };
-const count = async () => (await kitchen.orders()).length;
+const count = async () => (await sandbox.orders()).length;
 
-await scenario({ size: 'phone', expected: [...answers, /net::ERR_ABORTED/] }, async ({ page, larder }) => {
+await scenario({ size: 'phone', expected: [...expectedErrors, /net::ERR_ABORTED/] }, async ({ page, larder }) => {
   const { choose, dialog, line, submit, outcome } = parts(page);
-  const anew = page.getByRole('button', { name: 'New order' });
+  const newOrder = page.getByRole('button', { name: 'New order' });
   try {
-    step('a dish sells out while it is being put together');
+    step('a dish sells out while the guest chooses its options');
     await openShop(page, larder);
     await use(page, choose);
     await dialog.waitFor();
-    await kitchen.stop(bistro, { [fries.id]: true });
+    await sandbox.stop(bistro, { [fries.id]: true });
     await operator.resync(bistro);
-    await eventually(async () => (await dialog.getByRole('alert').innerText()).includes('sold out while you were choosing'), 'the guest is told');
-    same(await dialog.getByRole('button', { name: 'Sold out' }).isDisabled(), true, 'it cannot be added');
+    await eventually(async () => (await dialog.getByRole('alert').innerText()).includes('sold out while you were choosing'), 'the guest is informed');
+    equal(await dialog.getByRole('button', { name: 'Sold out' }).isDisabled(), true, 'it cannot be added');
     await axe(page, 'a dish that sold out');
-    await everyLook(page, 'sold-out', { full: false, only: ['phone-light', 'desktop-dark'] });
+    await everyVariant(page, 'sold-out', { full: false, only: ['phone-light', 'desktop-dark'] });
     await page.keyboard.press('Escape');
-    await kitchen.stop(bistro, { [fries.id]: false });
+    await sandbox.stop(bistro, { [fries.id]: false });
     await operator.resync(bistro);
-    await eventually(() => choose.isEnabled(), 'the dish is back');
+    await eventually(() => choose.isEnabled(), 'the dish is available again');
 
-    step('the basket outlives a reload');
+    step('the basket survives a reload');
     await addFries(page);
     await page.reload();
     await line.waitFor();
 
-    step('a double click makes one order');
+    step('a double click places one order');
     let before = await count();
     await fillPickup(page);
-    await submit.dblclick(); // the second click must find nothing to do
-    await ends(page, 'placed');
-    same(await count(), before + 1, 'orders after a double click');
+    await submit.dblclick(); // the second click must have no effect
+    await waitForState(page, 'placed');
+    equal(await count(), before + 1, 'orders after a double click');
 
-    step('a reload while the order is on its way makes one order');
-    await anew.click();
+    step('a reload during the request places one order');
+    await newOrder.click();
     await addFries(page);
     before = await count();
-    await kitchen.faults([{ match: order, times: 1, do: 'latency', delay: '2s' }]);
+    await sandbox.faults([{ match: order, times: 1, do: 'latency', delay: '2s' }]);
     await submit.click();
-    await eventually(async () => (await kitchen.faults()).length === 0, 'the order is on its way');
+    await eventually(async () => (await sandbox.faults()).length === 0, 'the request is in progress');
     await page.reload();
-    await ends(page, 'placed');
-    same(await count(), before + 1, 'orders after a reload');
+    await waitForState(page, 'placed');
+    equal(await count(), before + 1, 'orders after a reload');
 
-    step('a lost answer: told honestly, one order, and no button for another');
-    await anew.click();
+    step('a lost response: a message, one order, and no button for another');
+    await newOrder.click();
     await addFries(page);
     before = await count();
-    await kitchen.faults([{ match: order, times: 1, do: 'execute_then_reset' }]);
+    await sandbox.faults([{ match: order, times: 1, do: 'execute_then_reset' }]);
     await submit.click();
-    await ends(page, 'unknown');
-    same([await count(), await submit.isVisible()], [before + 1, false], 'orders, and whether another can be placed');
+    await waitForState(page, 'unknown');
+    equal([await count(), await submit.isVisible()], [before + 1, false], 'orders, and whether another can be placed');
     await axe(page, 'an order of unknown outcome');
-    await everyLook(page, 'unknown', { full: false, only: ['phone-light', 'phone-rtl', 'desktop-dark'] });
+    await everyVariant(page, 'unknown', { full: false, only: ['phone-light', 'phone-rtl', 'desktop-dark'] });
     await page.reload();
-    await ends(page, 'unknown');
+    await waitForState(page, 'unknown');
     await outcome.getByText(/hasn't confirmed your order yet/).waitFor();
-    same(await count(), before + 1, 'orders after the lost answer and a reload');
+    equal(await count(), before + 1, 'orders after the lost response and a reload');
   } finally {
-    await kitchen.faults([]);
-    await kitchen.stop(bistro, { [fries.id]: false });
+    await sandbox.faults([]);
+    await sandbox.stop(bistro, { [fries.id]: false });
     await operator.resync(bistro);
   }
 });

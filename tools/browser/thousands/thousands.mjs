@@ -1,18 +1,18 @@
-// The console with thousands of restaurants: one page of them in the browser,
-// whatever is searched, filtered or turned to, and news of it as they come.
+// The console with thousands of restaurants. The browser has one page of them at a time, also
+// after a search or a filter, and shows updates of it immediately.
 import { env } from 'node:process';
 import { axe } from '../axe.mjs';
-import { eventually, must, same, scenario, step } from '../scenario.mjs';
-import { everyLook } from '../shot.mjs';
-import { larder as api } from '../world.mjs';
+import { eventually, must, equal, scenario, step } from '../scenario.mjs';
+import { everyVariant } from '../shot.mjs';
+import { larder as api } from '../services.mjs';
 
 const restaurants = Number(env.LARDER_RESTAURANTS);
 const shown = new Intl.NumberFormat('en-GB').format(restaurants);
 const pageSize = 50;
-const heaviest = 100_000; // bytes of one answer
+const heaviest = 100_000; // bytes of one response
 const mostElements = 2_000; // of the page
 
-await scenario({}, async ({ page, larder, kitchen }) => {
+await scenario({}, async ({ page, larder, sandbox }) => {
   let lists = 0;
   const heavy = [];
   const weighing = [];
@@ -22,7 +22,7 @@ await scenario({}, async ({ page, larder, kitchen }) => {
     if (url.pathname === '/v1/ops/restaurants') lists++;
     weighing.push(response.body().then((body) => {
       if (body.length > heaviest) heavy.push(`${url.pathname}${url.search}: ${body.length} bytes`);
-    }, () => { /* the view that asked is gone */ }));
+    }, () => { /* the view was closed */ }));
   });
   const timed = async (what, work) => {
     const began = performance.now();
@@ -42,7 +42,7 @@ await scenario({}, async ({ page, larder, kitchen }) => {
     await chip('All', shown).waitFor();
     await rows.nth(pageSize - 1).waitFor();
   });
-  same(await rows.count(), pageSize, 'rows of the first page');
+  equal(await rows.count(), pageSize, 'rows of the first page');
   const first = await ids();
 
   await timed('the next page', async () => {
@@ -53,7 +53,7 @@ await scenario({}, async ({ page, larder, kitchen }) => {
   must(second.length === pageSize && second.every((id) => !first.includes(id)), 'the second page repeats the first');
   await page.getByRole('button', { name: 'Previous page' }).click();
   await page.getByText(`Page 1, ${pageSize} restaurants`).waitFor();
-  same(await ids(), first, 'the first page again');
+  equal(await ids(), first, 'the first page again');
 
   const searched = `Restaurant ${restaurants - 23}`;
   await timed('a search', async () => {
@@ -63,12 +63,12 @@ await scenario({}, async ({ page, larder, kitchen }) => {
     await chip('All', shown).waitFor({ state: 'detached' });
   });
   const found = await rows.count();
-  must(found < pageSize, `${found} restaurants are called ${searched}`);
+  must(found < pageSize, `${found} restaurants match ${searched}`);
   await chip('All', String(found)).waitFor();
 
-  step('a menu is kept out: it is found by its state, wherever it stands in the list');
+  step('a quarantined menu is found by its state, wherever it is in the list');
   const id = await named(searched).getAttribute('data-id');
-  await fetch(`${kitchen}/sandbox/menus/${id}`, { method: 'PUT', body: JSON.stringify({ name: 'empty', products: [] }) });
+  await fetch(`${sandbox}/sandbox/menus/${id}`, { method: 'PUT', body: JSON.stringify({ name: 'empty', products: [] }) });
   await api.resync(id);
   await named(searched).getByText('quarantined').first().waitFor();
   await page.getByRole('link', { name: 'Restaurants', exact: true }).click();
@@ -81,11 +81,11 @@ await scenario({}, async ({ page, larder, kitchen }) => {
     await chip('Quarantined', '1').click();
     await named(searched).waitFor();
   });
-  same(await ids(), [id], 'what is quarantined');
+  equal(await ids(), [id], 'the quarantined restaurants');
   await page.getByRole('link', { name: /^All / }).click();
   await rows.nth(pageSize - 1).waitFor();
 
-  step('news of a restaurant on the page come by themselves');
+  step('updates of a restaurant on the page are shown without a reload');
   const row = page.locator(`tr[data-id="${first[0]}"]`);
   const before = await row.locator('[data-label="Freshness"]').innerText();
   await api.resync(first[0]);
@@ -95,8 +95,8 @@ await scenario({}, async ({ page, larder, kitchen }) => {
   const elements = await page.evaluate(() => document.querySelectorAll('*').length);
   must(elements < mostElements, `the page has ${elements} elements`);
   await Promise.all(weighing);
-  same(heavy, [], 'heavy answers');
+  equal(heavy, [], 'too large responses');
   const heap = await page.evaluate(() => performance.memory?.usedJSHeapSize ?? 0);
   step(`${elements} elements, ${(heap / 1e6).toFixed(1)} MB of the browser's heap, ${lists} pages of the list were read`);
-  await everyLook(page, 'thousands', { full: false, each: (look) => axe(page, `thousands, ${look.name}`) });
+  await everyVariant(page, 'thousands', { full: false, each: (variant) => axe(page, `thousands, ${variant.name}`) });
 });

@@ -1,5 +1,4 @@
-// What stands behind the pages: larder's own API for operators and the
-// sandbox's switches, which scenarios turn and look at.
+// Clients of larder's API for operators and of the sandbox's control API.
 import { env } from 'node:process';
 import { must } from './scenario.mjs';
 
@@ -17,19 +16,19 @@ async function ask(base, path, { method = 'GET', body, headers = {} } = {}) {
   return text === '' ? undefined : JSON.parse(text);
 }
 
-const sandbox = async (path, options) => (await ask(env.LARDER_KITCHEN, path, options)).result;
+const askSandbox = async (path, options) => (await ask(env.LARDER_SANDBOX, path, options)).result;
 
-/** The sandbox: an ordering service with switches (docs/sandbox.md). */
-export const kitchen = {
-  orders: () => sandbox('/sandbox/orders'),
-  counters: () => sandbox('/sandbox/counters'),
-  settings: (change) => sandbox('/sandbox/settings', change && { method: 'PUT', body: change }),
-  faults: (list) => sandbox('/sandbox/faults', list && { method: 'PUT', body: list }),
-  stop: (restaurant, stops) => sandbox(`/sandbox/stop-list/${encodeURIComponent(restaurant)}`, { method: 'PATCH', body: stops }),
-  menu: (restaurant) => sandbox(`/sandbox/menus/${encodeURIComponent(restaurant)}`),
+/** The sandbox, an ordering service with a control API (docs/sandbox.md). */
+export const sandbox = {
+  orders: () => askSandbox('/sandbox/orders'),
+  counters: () => askSandbox('/sandbox/counters'),
+  settings: (change) => askSandbox('/sandbox/settings', change && { method: 'PUT', body: change }),
+  faults: (list) => askSandbox('/sandbox/faults', list && { method: 'PUT', body: list }),
+  stop: (restaurant, stops) => askSandbox(`/sandbox/stop-list/${encodeURIComponent(restaurant)}`, { method: 'PATCH', body: stops }),
+  menu: (restaurant) => askSandbox(`/sandbox/menus/${encodeURIComponent(restaurant)}`),
 };
 
-/** Larder, asked as an operator. */
+/** Larder's API for operators. */
 export const larder = {
   async token() {
     const response = await fetch(`${env.LARDER_URL}/connect/token`, {
@@ -43,7 +42,7 @@ export const larder = {
   async ops(path, options = {}) {
     return ask(env.LARDER_URL, path, { ...options, headers: { ...options.headers, Authorization: `Bearer ${await this.token()}` } });
   },
-  /** Pulls a restaurant's menu now, and waits for it. */
+  /** Syncs a restaurant's menu and waits for the result. */
   resync(restaurant) {
     return this.ops(`/v1/ops/restaurants/${encodeURIComponent(restaurant)}/sync?wait=15s`, { method: 'POST' });
   },
