@@ -144,7 +144,7 @@ func (r *register) apply(s step) bool {
 // free reports whether the order's own key is free.
 func (r *register) free() bool { return r.ref == "" || r.outcome == ordering.OutcomeNotSent }
 
-// under returns the call that has the step's key. call is 0 if there is none.
+// under returns the call that has the step's key. call is 0 if the key has no call.
 func (r *register) under(s step) (call int, outcome ordering.Outcome, op ordering.Operation) {
 	if s.op != upstream.OpCreate {
 		k := r.slots[s.slot]
