@@ -10,14 +10,12 @@ import (
 	"larder/ordering/validate"
 )
 
-// Change pays, completes or rejects an order, once. A repeated key returns the result of the first
-// request. Without a key, an equal change counts as a repetition unless it was refused (policies
-// O7, O9).
+// Change pays, completes or rejects an order, once. A repeated key returns the result of the first request.
+// Without a key, an equal change counts as a repetition unless it was refused (policies O7, O9).
 //
-// Change returns the errors of Place except those of a menu, and also: *jsontext.SyntaxError;
-// ErrNoOrder on the v1 API for orders that larder does not know (policy O9a); *BusyError while
-// another call of the order is open or unknown; *StateError if the state of the order does not
-// allow the change.
+// Change returns the errors of Place except those of a menu, and also: *jsontext.SyntaxError; ErrNoOrder on
+// the v1 API for orders that larder does not know (policy O9a); *BusyError while another call of the order is
+// open or unknown; *StateError if the state of the order does not allow the change.
 func (o *Orders) Change(ctx context.Context, c ChangeRequest) (Result, error) {
 	if !upstream.InPath(c.OrderID) {
 		return Result{}, ErrNoOrder
@@ -85,9 +83,8 @@ func (o *Orders) validateChange(ctx context.Context, r *request, spec *CallSpec)
 	return nil
 }
 
-// checkReason checks the reason of a rejection against the service's list. If the cached list does
-// not contain it, the list is refreshed first. If the refresh fails, the cached list applies
-// (policy S5a).
+// checkReason checks the reason of a rejection against the service's list. If the cached list does not
+// contain it, the list is refreshed first. If the refresh fails, the cached list applies (policy S5a).
 func (o *Orders) checkReason(ctx context.Context, connection string, r *validate.Rejection) {
 	if o.deps.Reasons == nil {
 		return

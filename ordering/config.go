@@ -21,19 +21,16 @@ type Config struct {
 	AllowMissingKey bool `yaml:"allow_missing_key"`
 	// KeyTTL is how long a key is remembered after its order was placed or refused. Policy O7.
 	KeyTTL time.Duration `yaml:"key_ttl"`
-	// RecordTTL is how long a record is kept after the later of its creation and expectedAt. Policy
-	// O13.
+	// RecordTTL is how long a record is kept after the later of its creation and expectedAt. Policy O13.
 	RecordTTL time.Duration `yaml:"record_ttl"`
 	// CustomerDataTTL is how long guest data and the service's raw answers are kept; it must be at
 	// least key_ttl. Policy O13.
 	CustomerDataTTL time.Duration `yaml:"customer_data_ttl"`
-	// InFlightGrace is how long after place_timeout a call without a result counts as unknown.
-	// Policy O12.
+	// InFlightGrace is how long after place_timeout a call without a result counts as unknown. Policy O12.
 	InFlightGrace time.Duration `yaml:"in_flight_grace"`
 	// SweepEvery is the interval between searches for calls without a result. Policy O12.
 	SweepEvery time.Duration `yaml:"sweep_every"`
-	// AllowUnderpayment allows payments on the v1 API to be less than the order's total. Policy
-	// O10.
+	// AllowUnderpayment allows payments on the v1 API to be less than the order's total. Policy O10.
 	AllowUnderpayment bool `yaml:"allow_underpayment"`
 	// AllowEviction allows orders while Redis may evict keys. Policy O14.
 	AllowEviction bool `yaml:"allow_eviction"`
@@ -70,8 +67,7 @@ func DefaultConfig() Config {
 // in the file overrides a default.
 func (c *Config) SetDefaults() { *c = DefaultConfig() }
 
-// Validate checks the section after SetDefaults. It returns every fault as a *setting.Error,
-// joined.
+// Validate checks the section after SetDefaults. It returns every fault as a *setting.Error, joined.
 func (c Config) Validate() error {
 	var errs []error
 	fault := func(bad bool, key, msg string, args ...any) {

@@ -45,9 +45,8 @@ func (e *AmbiguousError) Error() string {
 	return "ordering: orders of several connections match: " + strings.Join(e.Connections, ", ")
 }
 
-// NotSentError reports that no call was begun and nothing was sent. Either the client has
-// disconnected, or Err is the *upstream.Error of a service that has no capacity or issues no token
-// (policy O8a).
+// NotSentError reports that no call was begun and nothing was sent. Either the client has disconnected, or
+// Err is the *upstream.Error of a service that has no capacity or issues no token (policy O8a).
 type NotSentError struct {
 	Ref string // the order whose call was to be sent again; empty for a new call
 	Err error

@@ -215,8 +215,7 @@ func reserve(ctx context.Context, e *execution) (*upstream.Slot, error) {
 	return slot, err
 }
 
-// begin records the call as open in the journal. Nothing is sent unless the journal has it (policy
-// O12).
+// begin records the call as open in the journal. Nothing is sent unless the journal has it (policy O12).
 func (o *Orders) begin(ctx context.Context, e *execution) (err error) {
 	// The journal computes its own, later deadline after this one. A process that was suspended in
 	// between must not send a call that has been swept, and perhaps resolved and sent again, in the
@@ -294,9 +293,8 @@ func (o *Orders) send(ctx context.Context, e *execution) {
 	}
 }
 
-// finish records the outcome of the call and returns the call as the journal has it. If the journal
-// fails, the result is recorded later; the client gets it nevertheless, because it is known (policy
-// O12).
+// finish records the outcome of the call and returns the call as the journal has it. If the journal fails,
+// the result is recorded later; the client gets it nevertheless, because it is known (policy O12).
 func (o *Orders) finish(ctx context.Context, e *execution) Result {
 	ctx, span := tracing.Start(ctx, "journal.finish")
 	defer span.End()
@@ -359,9 +357,8 @@ func (o *Orders) finishCall(ctx context.Context, w *pendingWrite) (Record, int, 
 	return got, number, err
 }
 
-// resultOf returns the result for a call of the record, or for the known one if the record has
-// dropped it. If the call was sent again, its replacement determines the result and may be in
-// progress.
+// resultOf returns the result for a call of the record, or for the known one if the record has dropped it. If
+// the call was sent again, its replacement determines the result and may be in progress.
 func resultOf(record, known Record, number int) Result {
 	call, ok := record.Call(number)
 	if !ok {

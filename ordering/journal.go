@@ -18,26 +18,22 @@ import (
 // Besides the errors that each method names, a method returns *JournalError if the store does not
 // answer or contains invalid data.
 type Journal interface {
-	// Ready returns nil if a new order of the connection can be recorded durably (policy O14),
-	// otherwise a *NotReadyError with the setting to change. It is called before every order and
-	// must be cheap.
+	// Ready returns nil if a new order of the connection can be recorded durably (policy O14), otherwise a
+	// *NotReadyError with the setting to change. It is called before every order and must be cheap.
 	Ready(ctx context.Context, connection string) error
-	// Watch compares the commits that this instance remembers with those of the store (policy
-	// O14a), and checks whether writes are acknowledged again (policy O14). It is called once per
-	// second.
+	// Watch compares the commits that this instance remembers with those of the store (policy O14a), and
+	// checks whether writes are acknowledged again (policy O14). It is called once per second.
 	Watch(ctx context.Context, connection string) (JournalHealth, error)
 	// Accept accepts the records of a connection as the store has them, which ends the pause of new
 	// orders (policy O14a). It reports whether there was a pause.
 	Accept(ctx context.Context, connection string) (bool, error)
 
-	// Lookup returns the call that has the key of a request, with its record, or ErrKeyFree. It
-	// calls hash with the journal's secret; hash returns the hashed key, empty for a request
-	// without one. The secret is created once and is the same for every instance as long as
-	// records exist.
+	// Lookup returns the call that has the key of a request, with its record, or ErrKeyFree. It calls hash
+	// with the journal's secret; hash returns the hashed key, empty for a request without one. The secret is
+	// created once and is the same for every instance as long as records exist.
 	Lookup(ctx context.Context, connection string, hash func(secret []byte) string) (Record, int, error)
-	// Begin opens a call. When it returns nil, the call is recorded with everything in
-	// CallSpec, and it is the last call of the returned record. Begin checks, in this
-	// order:
+	// Begin opens a call. When it returns nil, the call is recorded with everything in CallSpec, and it is
+	// the last call of the returned record. Begin checks, in this order:
 	//
 	//  1. The key is taken: *KeyTakenError.
 	//  2. A creating call creates a record CallSpec.Ref in StatePlacing.
@@ -54,27 +50,24 @@ type Journal interface {
 	// After an error nothing may be sent. After a *JournalError the call may be open
 	// nevertheless, so the caller aborts it.
 	Begin(ctx context.Context, o CallSpec) (Record, error)
-	// Abort ends the call that this CallSpec (by its ID) opened as not sent, with the effects of
-	// Finish. It returns nil too if no such call was opened, or if it has ended. ErrUnreplicated
-	// means that the call is aborted, but too few replicas have that; the caller calls Abort again
-	// (policy O14).
+	// Abort ends the call that this CallSpec (by its ID) opened as not sent, with the effects of Finish. It
+	// returns nil too if no such call was opened, or if it has ended. ErrUnreplicated means that the call is
+	// aborted, but too few replicas have that; the caller calls Abort again (policy O14).
 	Abort(ctx context.Context, o CallSpec) error
 	// Finish ends a call.
 	//
-	// If the call is open, or unknown and not resolved, Finish appends the attempts and stores the
-	// answer and the outcome. From then on, the OrderID of a created order finds this record, even
-	// if another record has the same one, because services may restart their numbering. If that
-	// other record was adopted after this one was created, both are the same order, and this record
-	// takes over its Paid and State; otherwise the Derived keys of its changes are freed. A done
-	// payment sets Paid, a done completion StateClosed, a done rejection StateRejected. A creating
-	// call that was refused, not sent or is unknown sets StateRefused, StateNotSent or
-	// StateUnknown. The key is freed if the call was not sent, or if it was refused and the key is
-	// Derived; otherwise a certain outcome keeps it for key_ttl more.
+	// If the call is open, or unknown and not resolved, Finish appends the attempts and stores the answer and
+	// the outcome. From then on, the OrderID of a created order finds this record, even if another record has
+	// the same one, because services may restart their numbering. If that other record was adopted after this
+	// one was created, both are the same order, and this record takes over its Paid and State; otherwise the
+	// Derived keys of its changes are freed. A done payment sets Paid, a done completion StateClosed, a done
+	// rejection StateRejected. A creating call that was refused, not sent or is unknown sets StateRefused,
+	// StateNotSent or StateUnknown. The key is freed if the call was not sent, or if it was refused and the
+	// key is Derived; otherwise a certain outcome keeps it for key_ttl more.
 	//
-	// If a person has resolved the call, OutcomeUnknown and the equal outcome only append the
-	// attempts. Equal are done with the same OrderID, and refused or not_sent for not_done. A
-	// different outcome is stored as Contradicted, and Finish returns *ContradictionError. For
-	// ResolvedRetry, done is a contradiction.
+	// If a person has resolved the call, OutcomeUnknown and the equal outcome only append the attempts. Equal
+	// are done with the same OrderID, and refused or not_sent for not_done. A different outcome is stored as
+	// Contradicted, and Finish returns *ContradictionError. For ResolvedRetry, done is a contradiction.
 	//
 	// If the outcome is already certain, the same outcome changes nothing, so that a Finish can be
 	// retried; another outcome is a contradiction.
@@ -83,22 +76,19 @@ type Journal interface {
 	// and differs. ErrUnreplicated comes with the record: the change is made, and the caller calls
 	// Finish again until enough replicas have it (policy O14).
 	Finish(ctx context.Context, e CallResult) (Record, error)
-	// Recreate writes a finished call and its record again after the store has lost them (policies
-	// O14 and O14a). known is the record, call the number of the call in it, and body what the call
-	// sent. Data that the store has is kept; if it has the call (by Call.SpecID), nothing changes.
-	// Recreate returns the record and the number of the call in it. ErrUnreplicated means the same
-	// as for Finish.
+	// Recreate writes a finished call and its record again after the store has lost them (policies O14 and
+	// O14a). known is the record, call the number of the call in it, and body what the call sent. Data that
+	// the store has is kept; if it has the call (by Call.SpecID), nothing changes. Recreate returns the
+	// record and the number of the call in it. ErrUnreplicated means the same as for Finish.
 	Recreate(ctx context.Context, known Record, call int, body []byte) (Record, int, error)
-	// Resolve records what a person found out about an operation whose outcome is unknown. Done has
-	// the effects of Finish with done, and not_done those of refused. A client's own key stays, so
-	// that a replay returns the resolution; a Derived key is freed, so that the change can be
-	// requested again.
+	// Resolve records what a person found out about an operation whose outcome is unknown. Done has the
+	// effects of Finish with done, and not_done those of refused. A client's own key stays, so that a replay
+	// returns the resolution; a Derived key is freed, so that the change can be requested again.
 	//
-	// ResolvedRetry opens a new call with the same body, fingerprint and key, as Begin does,
-	// including wait_replicas. It is the last call of the record. After a *JournalError it may be
-	// open nevertheless, so the caller aborts it by its ID. For done and not_done, ErrUnreplicated
-	// comes with the record: the caller calls Resolve or Finish again until enough replicas have
-	// the change (policy O14).
+	// ResolvedRetry opens a new call with the same body, fingerprint and key, as Begin does, including
+	// wait_replicas. It is the last call of the record. After a *JournalError it may be open nevertheless, so
+	// the caller aborts it by its ID. For done and not_done, ErrUnreplicated comes with the record: the
+	// caller calls Resolve or Finish again until enough replicas have the change (policy O14).
 	//
 	// Errors: ErrNoOrder; *StateError if the operation is not unknown, or if Call and SpecID do not
 	// match its last call; *RestoredError for ResolvedRetry of a create while new orders are paused
@@ -106,9 +96,8 @@ type Journal interface {
 	// adopted one loses it); *BusyError if the adopted one has an open or unknown call, which must
 	// be resolved first; ErrNoBody if the body is no longer kept.
 	Resolve(ctx context.Context, s ResolveCall) (Record, error)
-	// Sweep sets calls of a connection whose deadline has passed from open to unknown, at most 100
-	// (policy O12), and returns their records. It also removes expired records from the lists
-	// (policy O13).
+	// Sweep sets calls of a connection whose deadline has passed from open to unknown, at most 100 (policy
+	// O12), and returns their records. It also removes expired records from the lists (policy O13).
 	Sweep(ctx context.Context, connection string) ([]Record, error)
 
 	// Order returns the record of an orderID on a connection, or ErrNoOrder.
@@ -209,8 +198,7 @@ type JournalHealth struct {
 	// Failing is true if the last change was not acknowledged. No call is begun then.
 	Failing  bool
 	PausedAt time.Time // time since which new orders are paused; zero without a pause
-	// Accepted is true if lost commits were accepted (ordering.accept_restore) since the last
-	// Watch.
+	// Accepted is true if lost commits were accepted (ordering.accept_restore) since the last Watch.
 	Accepted bool
 	// Missing counts the losses of commits that were only reported, since the start.
 	Missing int64

@@ -35,9 +35,8 @@ type Catalogues interface {
 	Current(ctx context.Context, restaurant menu.RestaurantID) (version int64, catalogue *menu.Catalogue, err error)
 }
 
-// Service is the ordering service; *upstream.Client implements it. Each method makes one call. The
-// Effect of an *upstream.Error is what is known about the call; after any other error nothing is
-// known.
+// Service is the ordering service; *upstream.Client implements it. Each method makes one call. The Effect of
+// an *upstream.Error is what is known about the call; after any other error nothing is known.
 type Service interface {
 	// Reserve waits for the capacity that a client's call needs. The call's time limit starts at
 	// arrived (policy O8a). An error is an *upstream.Error, and nothing was sent.
@@ -74,9 +73,8 @@ type PlaceRequest struct {
 type ChangeRequest struct {
 	Operation Operation // upstream.OpPay, OpComplete or OpReject
 	OrderID   string
-	// Input contains the payments or the rejection; a completion ignores its Body. On the v1 API an
-	// order that larder did not place is unknown (policy O9a), and payments must cover the total
-	// (policy O10).
+	// Input contains the payments or the rejection; a completion ignores its Body. On the v1 API an order
+	// that larder did not place is unknown (policy O9a), and payments must cover the total (policy O10).
 	validate.Input
 
 	Connection string
@@ -134,8 +132,7 @@ type Deps struct {
 	RefreshReasons func(ctx context.Context, connection string) bool
 	// Connections returns the connections to sweep.
 	Connections func() []string
-	// Clock, NewRef (see Refs), Log and Observe are optional. Observe runs on the event's
-	// goroutine.
+	// Clock, NewRef (see Refs), Log and Observe are optional. Observe runs on the event's goroutine.
 	Clock   func() time.Time
 	NewRef  func() string
 	Log     logrus.FieldLogger

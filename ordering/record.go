@@ -91,11 +91,9 @@ type Call struct {
 	Outcome   Outcome
 	// Client and RequestID identify the request that caused the call.
 	Client, RequestID string
-	// Fingerprint is the keyed hash of the request: operation, order or restaurant, and canonical
-	// body.
+	// Fingerprint is the keyed hash of the request: operation, order or restaurant, and canonical body.
 	Fingerprint string
-	// Key is the hash of the call's key, if any. SpecID is the ID of the CallSpec that opened the
-	// call.
+	// Key is the hash of the call's key, if any. SpecID is the ID of the CallSpec that opened the call.
 	Key, SpecID string
 	// Derived means that the key was computed from the request. A refusal frees such a key.
 	Derived bool
@@ -131,8 +129,7 @@ type Answer struct {
 	Msg        string        `json:"msg,omitempty"`
 	RequestID  string        `json:"requestId,omitempty"`
 	RetryAfter time.Duration `json:"retryAfter,omitempty"` // the wait that the service requested, or 0
-	// Body is the body with secrets removed, up to upstream.MaxErrorBytes. Cut means that it was
-	// longer.
+	// Body is the body with secrets removed, up to upstream.MaxErrorBytes. Cut means that it was longer.
 	Body []byte `json:"body,omitempty"`
 	Cut  bool   `json:"cut,omitempty"`
 }
@@ -260,12 +257,23 @@ func storedAnswer(a upstream.Answer) *Answer {
 	if a.Status == 0 {
 		return nil
 	}
-	return &Answer{Status: a.Status, ContentType: a.ContentType, Body: a.Body, Cut: a.Cut}
+	return &Answer{
+		Status:      a.Status,
+		ContentType: a.ContentType,
+		Body:        a.Body,
+		Cut:         a.Cut,
+	}
 }
 
 // storedAttempt converts an attempt for the journal.
 func storedAttempt(t upstream.Attempt) Attempt {
-	out := Attempt{At: t.At, Duration: t.Duration, Status: t.Status, Code: t.Code, Outcome: OutcomeDone}
+	out := Attempt{
+		At:       t.At,
+		Duration: t.Duration,
+		Status:   t.Status,
+		Code:     t.Code,
+		Outcome:  OutcomeDone,
+	}
 	if t.Effect != upstream.EffectDone {
 		out.Outcome = outcomeOf(t.Effect, t.Refused)
 	}

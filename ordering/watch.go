@@ -83,8 +83,7 @@ func (o *Orders) Watch(ctx context.Context, connection string) error {
 	return nil
 }
 
-// AcceptRestore ends a connection's pause of new orders, and reports whether there was one (policy
-// O14a).
+// AcceptRestore ends a connection's pause of new orders, and reports whether there was one (policy O14a).
 func (o *Orders) AcceptRestore(ctx context.Context, connection string) (bool, error) {
 	accepted, err := o.deps.Journal.Accept(ctx, connection)
 	if err == nil {

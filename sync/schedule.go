@@ -221,7 +221,12 @@ func (r *Runner) Plan(id menu.RestaurantID) (Plan, bool) {
 	if !ok {
 		return Plan{}, false
 	}
-	plan := Plan{Schedule: t.Schedule, TimeZone: t.TimeZone, Next: t.schedule.Next(r.clock()), StaleAfter: r.cfg.StaleAfter}
+	plan := Plan{
+		Schedule:   t.Schedule,
+		TimeZone:   t.TimeZone,
+		Next:       t.schedule.Next(r.clock()),
+		StaleAfter: r.cfg.StaleAfter,
+	}
 	if plan.Next.IsZero() {
 		return plan, true
 	}

@@ -123,7 +123,8 @@ func (s *targetSet) addConnections(before *targetSet) error {
 	for _, c := range s.connections {
 		own := Restaurant{
 			Restaurant: directory.Restaurant{ID: cache.DefaultMenu(c.Name), Connection: c.Name},
-			Schedule:   s.schedule, Settings: c.Settings,
+			Schedule:   s.schedule,
+			Settings:   c.Settings,
 		}
 		if c.DefaultMenu {
 			t, err := connectionTarget(own, c, before.byID[own.ID])
@@ -149,7 +150,12 @@ func connectionTarget(own Restaurant, c Connection, before *Target) (*Target, er
 	if err != nil {
 		return nil, setting.Errorf("sync.schedule", "%v", err)
 	}
-	return &Target{Restaurant: own, source: c.Source, schedule: schedule, targetState: before.state()}, nil
+	return &Target{
+		Restaurant:  own,
+		source:      c.Source,
+		schedule:    schedule,
+		targetState: before.state(),
+	}, nil
 }
 
 // state returns the state for a target's successor; a new one if t is nil.

@@ -78,7 +78,10 @@ func menuBody(v cache.Version, catalogue *menu.Catalogue) []byte {
 	// The approximate size of a menu, so that the buffer grows at most once.
 	size := 1024 + 900*catalogue.Products().Len() + 450*catalogue.Ingredients().Len()
 	return catalogue.AppendMenu(make([]byte, 0, size), menu.Head{
-		Restaurant: v.Restaurant, RestaurantName: v.Name, Version: v.Version, SyncedAt: v.SyncedAt,
+		Restaurant:     v.Restaurant,
+		RestaurantName: v.Name,
+		Version:        v.Version,
+		SyncedAt:       v.SyncedAt,
 	})
 }
 

@@ -8,9 +8,8 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// Number is an exact decimal number. It has the same values, results and exponents as
-// decimal.Decimal, but nearly all numbers need no allocation. The zero Number is 0. A Number is
-// immutable.
+// Number is an exact decimal number. It has the same values, results and exponents as decimal.Decimal, but
+// nearly all numbers need no allocation. The zero Number is 0. A Number is immutable.
 type Number struct {
 	units  int64            // times 10^-places
 	places int32            // 0 to MaxPlaces
@@ -50,8 +49,7 @@ func (n Number) Decimal() decimal.Decimal {
 	return decimal.New(n.units, -n.places)
 }
 
-// Units returns the number as units × 10^-places, 0 to MaxPlaces places; ok is false if it does not
-// fit.
+// Units returns the number as units × 10^-places, 0 to MaxPlaces places; ok is false if it does not fit.
 func (n Number) Units() (units int64, places int32, ok bool) {
 	return n.units, n.places, n.wide == nil
 }
@@ -137,8 +135,7 @@ func (n Number) Round(places int32) Number {
 	return Number{units: units, places: places}
 }
 
-// Append appends the number as JSON, with exact digits and without an exponent: 199.90 becomes
-// 199.9.
+// Append appends the number as JSON, with exact digits and without an exponent: 199.90 becomes 199.9.
 func (n Number) Append(dst []byte) []byte {
 	if n.wide != nil {
 		return append(dst, n.wide.String()...)
@@ -169,8 +166,7 @@ func (n Number) Append(dst []byte) []byte {
 	return append(dst, digits[whole:]...)
 }
 
-// level returns both numbers with the same number of places; ok is false if one of them does not
-// fit.
+// level returns both numbers with the same number of places; ok is false if one of them does not fit.
 func level(n, m Number) (a, b int64, places int32, ok bool) {
 	places = max(n.places, m.places)
 	a, aFits := product(n.units, powerOf10(places-n.places))
@@ -199,8 +195,7 @@ func powerOf10(n int32) int64 {
 // NumberState is the result of parsing a number.
 type NumberState uint8
 
-// The results of ParseNumber. NumberComma is a decimal comma, which has its own violation code
-// (policy W5).
+// The results of ParseNumber. NumberComma is a decimal comma, which has its own violation code (policy W5).
 const (
 	NumberOK NumberState = iota
 	NumberNull
@@ -241,8 +236,7 @@ func ParseNumber(text string) (Number, NumberState) {
 	return NumberOf(d), NumberOK
 }
 
-// parsePlain parses the common form: at most MaxPlaces digits, with an optional sign and decimal
-// point.
+// parsePlain parses the common form: at most MaxPlaces digits, with an optional sign and decimal point.
 func parsePlain(text string) (Number, bool) {
 	unsigned := strings.TrimPrefix(text, "-")
 	digits, places := len(unsigned), 0

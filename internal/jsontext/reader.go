@@ -1,6 +1,5 @@
-// Package jsontext reads and writes JSON without losing what encoding/json loses: the
-// digits of numbers, the spelling of names, the order of members, and the position of
-// an error.
+// Package jsontext reads and writes JSON without losing what encoding/json loses: the digits of numbers, the
+// spelling of names, the order of members, and the position of an error.
 //
 // A Reader reads a text value by value and checks it. A Writer and the Append functions
 // write. Canonical writes the one form that equal texts have in common. A Number is an
@@ -34,10 +33,9 @@ func (k Kind) String() string {
 	return [...]string{"nothing", "null", "boolean", "number", "string", "array", "object"}[k]
 }
 
-// Reader reads a JSON text value by value, in one pass, and validates it at the same time.
-// A method that finds a value of another kind consumes it and reports that. After the first
-// syntax error there are no more values. The values are valid only if Err returns nil at
-// the end.
+// Reader reads a JSON text value by value, in one pass, and validates it at the same time. A method that
+// finds a value of another kind consumes it and reports that. After the first syntax error there are no more
+// values. The values are valid only if Err returns nil at the end.
 //
 //	for name := range r.Members() { … read one value, or none to skip it … }
 //
@@ -102,8 +100,7 @@ func (r *Reader) fail() bool {
 	return false
 }
 
-// Kind returns the kind of the next value without consuming it. Invalid JSON may appear as a
-// number.
+// Kind returns the kind of the next value without consuming it. Invalid JSON may appear as a number.
 func (r *Reader) Kind() Kind {
 	if r.at >= len(r.text) {
 		return KindNone

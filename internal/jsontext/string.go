@@ -8,9 +8,8 @@ import (
 	"unsafe"
 )
 
-// String returns body as a string without copying it, which would cost as much as reading a large
-// menu. The body must not change while the string, or a string that a Reader took from it, is in
-// use.
+// String returns body as a string without copying it, which would cost as much as reading a large menu. The
+// body must not change while the string, or a string that a Reader took from it, is in use.
 func String(body []byte) string {
 	return unsafe.String(unsafe.SliceData(body), len(body)) //nolint:gosec // see the comment
 }
@@ -64,9 +63,8 @@ func unquote(literal string) string {
 	return s
 }
 
-// appendLiteral appends a well-formed string literal with the escapes of AppendString, so that all
-// spellings of a text become equal. An unpaired surrogate stays an escape, because UTF-8 cannot
-// represent it.
+// appendLiteral appends a well-formed string literal with the escapes of AppendString, so that all spellings
+// of a text become equal. An unpaired surrogate stays an escape, because UTF-8 cannot represent it.
 func appendLiteral(dst []byte, literal string) []byte {
 	inner := literal[1 : len(literal)-1]
 	if strings.IndexByte(inner, '\\') < 0 && utf8.ValidString(inner) {

@@ -45,8 +45,7 @@ type Content struct {
 // Named is the id and the name of a modifier group or scheme; a scheme has no name.
 type Named struct{ ID, Name string }
 
-// Catalogue is a Content with one restaurant's stop lists. It is immutable and safe for concurrent
-// use.
+// Catalogue is a Content with one restaurant's stop lists. It is immutable and safe for concurrent use.
 type Catalogue struct {
 	*Content
 
@@ -87,8 +86,7 @@ type Reason struct {
 // Settings returns the settings of the compilation.
 func (c *Content) Settings() Settings { return c.settings }
 
-// Categories returns the categories, parents before children. Callers must not modify returned
-// slices.
+// Categories returns the categories, parents before children. Callers must not modify returned slices.
 func (c *Content) Categories() []Category { return c.categories }
 
 // CategoryByID returns the category with the id.
@@ -158,9 +156,8 @@ func (c *Catalogue) Available(p Index) bool { return !c.stopped.has(p) }
 // ingredientAvailable reports whether ingredient i is not stopped.
 func (c *Catalogue) ingredientAvailable(i Index) bool { return !c.ingredientStopped.has(i) }
 
-// IngredientOrderable reports whether ingredient i can be chosen: it is available, has a valid
-// price (policy W9a) and an externalId if one is required (policy O2), and every group of its
-// scheme can be satisfied.
+// IngredientOrderable reports whether ingredient i can be chosen: it is available, has a valid price (policy
+// W9a) and an externalId if one is required (policy O2), and every group of its scheme can be satisfied.
 func (c *Catalogue) IngredientOrderable(i Index) bool {
 	s := c.ingredientScheme[i]
 	return !c.ingredientStopped.has(i) && !c.ingredientInvalid.has(i) && (s == None || len(c.unsatisfied[s]) == 0)

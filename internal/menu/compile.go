@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// Compile compiles a view for one restaurant. The first definition of an id wins, memberships are
-// merged (policy W9), dangling references are dropped (policy W10). It never fails and is
-// deterministic.
+// Compile compiles a view for one restaurant. The first definition of an id wins, memberships are merged
+// (policy W9), dangling references are dropped (policy W10). It never fails and is deterministic.
 func Compile(v *View, restaurant RestaurantID, s Settings) *Catalogue {
 	return CompileContent(v, s).Catalogue(v.Stops(restaurant, s))
 }
@@ -80,8 +79,7 @@ func (c *Content) compileIngredients(all []Ingredient) (kept []Index) {
 	return kept
 }
 
-// compileProducts drops dangling references: a dish with an unknown scheme has no scheme (policy
-// W10).
+// compileProducts drops dangling references: a dish with an unknown scheme has no scheme (policy W10).
 func (c *Content) compileProducts(all []Product) {
 	kept := c.products.fill(len(all), func(i Index) entrySource { return all[i].source() })
 	c.productScheme = make([]Index, len(kept))
@@ -211,8 +209,7 @@ func (s Settings) limits(published GroupLimit) (lower, upper int) {
 // textBlock is the size of the blocks of a textArena.
 const textBlock = 4 << 10
 
-// textArena copies small texts into few blocks of memory, so that they do not keep the whole view
-// in memory.
+// textArena copies small texts into few blocks of memory, so that they do not keep the whole view in memory.
 type textArena struct{ block strings.Builder }
 
 func (t *textArena) copy(text string) string {

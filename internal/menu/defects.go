@@ -4,8 +4,7 @@ import (
 	"strings"
 )
 
-// duplicates reports missing and duplicate ids, and (scheme, group) pairs with several limits
-// (policy W9).
+// duplicates reports missing and duplicate ids, and (scheme, group) pairs with several limits (policy W9).
 func (l *linter) duplicates() {
 	v := l.view
 	c := l.cat
@@ -110,8 +109,7 @@ func optional(target string) []string {
 	return []string{target}
 }
 
-// references reports references to unknown schemes, groups and ingredients (policy W10), each pair
-// once.
+// references reports references to unknown schemes, groups and ingredients (policy W10), each pair once.
 func (l *linter) references() {
 	v, c := l.view, l.cat
 	productScheme := func(p *Product) (string, []string) { return p.ID, optional(p.SchemeID) }

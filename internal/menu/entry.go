@@ -124,8 +124,7 @@ func (e Entry) values() values {
 
 func (e Entry) read() entryReader { return entryReader{packed: e.packed, at: 1} }
 
-// entryReader decodes the values of an entry in the order in which entrySource.appendTo encodes
-// them.
+// entryReader decodes the values of an entry in the order in which entrySource.appendTo encodes them.
 type entryReader struct {
 	packed string
 	at     int
@@ -148,8 +147,7 @@ func (r *entryReader) text() string {
 	return r.packed[r.at-size : r.at]
 }
 
-// The special values of the first byte of a number; other values are its places, 0 to
-// jsontext.MaxPlaces.
+// The special values of the first byte of a number; other values are its places, 0 to jsontext.MaxPlaces.
 const (
 	numberAbsent byte = jsontext.MaxPlaces + 1 + iota
 	numberWide

@@ -33,9 +33,8 @@ func NewItem(id, name string, price decimal.Decimal, measure *Measure) *Item {
 	return &Item{Price: jsontext.NumberOf(price), JSON: string(text), HasMeasure: measure != nil}
 }
 
-// Item returns the item at i for an order: with its externalId, or its id if it has none (policy
-// O2). The Item and its table are created by the first call, because most menus get no orders in
-// this process.
+// Item returns the item at i for an order: with its externalId, or its id if it has none (policy O2). The
+// Item and its table are created by the first call, because most menus get no orders in this process.
 func (t *ItemTable) Item(i Index) *Item {
 	all := t.made.Load()
 	if all == nil {

@@ -92,8 +92,7 @@ func (t *ItemTable) ByID(id string) (Index, bool) {
 	return t.ids.find(id, func(at Index) bool { return t.At(at).ID() == id })
 }
 
-// ByExternalID returns all items with the externalId (policy O3). The caller must not modify the
-// slice.
+// ByExternalID returns all items with the externalId (policy O3). The caller must not modify the slice.
 func (t *ItemTable) ByExternalID(id string) []Index {
 	at, ok := t.externalIDs.find(id, func(at Index) bool { return t.At(at).external().is(id) })
 	if !ok {
@@ -133,9 +132,8 @@ func (t *ItemTable) Named(name string) (i Index, sharing []Index) {
 	return None, owners
 }
 
-// unknownToPOS reports whether no id of the item at i identifies it at the POS: it has no
-// externalId and that is refused (policy O2), or its id is the externalId of another item, which
-// the POS would prepare instead.
+// unknownToPOS reports whether no id of the item at i identifies it at the POS: it has no externalId and that
+// is refused (policy O2), or its id is the externalId of another item, which the POS would prepare instead.
 func (t *ItemTable) unknownToPOS(i Index, s Settings) bool {
 	e := t.At(i)
 	return !e.hasExternalID() && (s.RefuseMissingExternalID || len(t.ByExternalID(e.ID())) > 0)

@@ -20,8 +20,7 @@ const None Index = -1
 
 // Settings are the settings of the policies that lint and compile use.
 type Settings struct {
-	// MaxZeroNone means that maxCount 0 allows no items; otherwise it means no maximum (policy M2,
-	// max_zero).
+	// MaxZeroNone means that maxCount 0 allows no items; otherwise it means no maximum (policy M2, max_zero).
 	MaxZeroNone bool
 	// StopListAnyValue counts any non-empty stop list as stopped (policy W7).
 	StopListAnyValue bool

@@ -15,12 +15,11 @@ import (
 // larder or not (policy W8). It is split into the part that all restaurants of a chain share and
 // the stop values. It is immutable.
 //
-// Content is the view as compact JSON without the fields that stop a dish or ingredient (policy
-// W7): isContainInStopList, isListStoped and disabled, in any spelling, in the elements of products
-// and ingredients. The members of each object are sorted by their folded names (stable for equal
-// ones), so that a different order of members is the same content. Types, digits of numbers,
-// spellings, duplicates and invalid elements are preserved. In strings only the escapes change, and
-// invalid UTF-8 becomes U+FFFD.
+// Content is the view as compact JSON without the fields that stop a dish or ingredient (policy W7):
+// isContainInStopList, isListStoped and disabled, in any spelling, in the elements of products and
+// ingredients. The members of each object are sorted by their folded names (stable for equal ones), so that a
+// different order of members is the same content. Types, digits of numbers, spellings, duplicates and invalid
+// elements are preserved. In strings only the escapes change, and invalid UTF-8 becomes U+FFFD.
 //
 // Stops are the removed values as compact JSON, each distinct value once, in the order of the
 // elements in Content.
@@ -42,8 +41,7 @@ func DecodePublished(raw []byte) (*View, Published, error) {
 	return view, published, nil
 }
 
-// publish splits the members of a view into content and stop values. size is their approximate size
-// in bytes.
+// publish splits the members of a view into content and stop values. size is their approximate size in bytes.
 func publish(members []viewMember, size int) Published {
 	var canonical jsontext.Canonical
 	names := make([]jsontext.CanonicalName, len(members))
@@ -67,8 +65,7 @@ func publish(members []viewMember, size int) Published {
 	return Published{Content: append(content, '}'), Stops: stops.encode()}
 }
 
-// appendList appends the next value, a list of dishes or ingredients, and collects their stop
-// values.
+// appendList appends the next value, a list of dishes or ingredients, and collects their stop values.
 func appendList(content []byte, canonical *jsontext.Canonical, stops *stopTable) []byte {
 	content = append(content, '[')
 	var cut []byte

@@ -217,8 +217,7 @@ func (c *Catalogue) AppendProduct(dst []byte, p Index, version int64) []byte {
 	return append(dst, '}', '}')
 }
 
-// dishForm is the state of writing one dish: the schemes above, and the remaining options and
-// groups.
+// dishForm is the state of writing one dish: the schemes above, and the remaining options and groups.
 type dishForm struct {
 	c    *Catalogue
 	path []Index

@@ -27,8 +27,7 @@ const (
 	IssueStopListForm     = "stop_list_form"
 )
 
-// interfaceName returns the interface's spelling of a folded field name, or the name itself if it
-// is unknown.
+// interfaceName returns the interface's spelling of a folded field name, or the name itself if it is unknown.
 func interfaceName(folded string) string {
 	for _, name := range [...]string{
 		"isPossibleDelete", "haveChanges", "ingredientsSchemes", "ingredientsGroups", "parentId", "externalId", "categoryId", "schemeId",

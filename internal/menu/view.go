@@ -73,9 +73,8 @@ type Group struct {
 	Ingredients []string
 }
 
-// Ingredient is an ingredient or modifier. SchemeID is set if it has modifiers itself (a part of a
-// combo). Without a price it is free; PriceInvalid means that the price is null or invalid (policy
-// W9a).
+// Ingredient is an ingredient or modifier. SchemeID is set if it has modifiers itself (a part of a combo).
+// Without a price it is free; PriceInvalid means that the price is null or invalid (policy W9a).
 type Ingredient struct {
 	ID, ExternalID, Name  string
 	Price                 decimal.Decimal

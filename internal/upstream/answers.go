@@ -23,8 +23,7 @@ import (
 // maxDepth is the maximum nesting depth of an answer; a deeper one counts as invalid JSON.
 const maxDepth = 64
 
-// responseBody contains the parts of an answer that larder reads, with names in any spelling
-// (policy W3).
+// responseBody contains the parts of an answer that larder reads, with names in any spelling (policy W3).
 type responseBody struct {
 	json      bool // the body is well-formed JSON
 	result    string
@@ -119,8 +118,7 @@ func readReason(r *jsontext.Reader) (reason Reason) {
 	return reason
 }
 
-// retryAfter parses the header: seconds or a date; it returns 0 if the header is missing or
-// invalid.
+// retryAfter parses the header: seconds or a date; it returns 0 if the header is missing or invalid.
 func retryAfter(header http.Header, now time.Time) time.Duration {
 	value := strings.TrimSpace(header.Get("Retry-After"))
 	if seconds, err := strconv.ParseInt(value, 10, 32); err == nil {
@@ -132,9 +130,8 @@ func retryAfter(header http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-// failure returns an Error for an answer: the service's code and message if it has the error shape,
-// the body, Retry-After, and whether a read may be retried. certaintyOf adds the effect of a call
-// that writes.
+// failure returns an Error for an answer: the service's code and message if it has the error shape, the body,
+// Retry-After, and whether a read may be retried. certaintyOf adds the effect of a call that writes.
 func (c *Client) failure(op Operation, got *httpAnswer, cause error, tokens ...*oauth2.Token) *Error {
 	d := readResponseBody(got.body)
 	e := &Error{
@@ -160,7 +157,12 @@ func (c *Client) failure(op Operation, got *httpAnswer, cause error, tokens ...*
 }
 
 func (c *Client) noResponse(op Operation, err error) *Error {
-	return &Error{Operation: op, Err: err, again: true, fault: !errors.Is(err, context.Canceled)}
+	return &Error{
+		Operation: op,
+		Err:       err,
+		again:     true,
+		fault:     !errors.Is(err, context.Canceled),
+	}
 }
 
 // sendWatch records the connection of one request, to find out whether any byte of the request may
@@ -227,9 +229,8 @@ func (c *Client) certaintyOf(op Operation, got *httpAnswer, used *oauth2.Token) 
 	return e
 }
 
-// done reports whether a 2xx answer means that the call took effect. For a created order it must
-// contain the id. For other calls it may contain any JSON or nothing, except the interface's error
-// shape (policy W13).
+// done reports whether a 2xx answer means that the call took effect. For a created order it must contain the
+// id. For other calls it may contain any JSON or nothing, except the interface's error shape (policy W13).
 func done(op Operation, got *httpAnswer, d responseBody) bool {
 	switch {
 	case got.bodyErr != nil:
@@ -275,9 +276,8 @@ const minSecret = 4
 // ones do not fit in a header.
 const maxSpelled = 16 << 10
 
-// mayContain reports, in one pass and without compiling a pattern, whether the text may contain the
-// secret. No spelling is shorter than the secret, and its letters and digits are spelled as
-// themselves.
+// mayContain reports, in one pass and without compiling a pattern, whether the text may contain the secret.
+// No spelling is shorter than the secret, and its letters and digits are spelled as themselves.
 func mayContain(text, secret string) bool {
 	if len(text) < len(secret) {
 		return false

@@ -134,8 +134,7 @@ func (c *Client) Load() Load {
 	}
 }
 
-// ErrBusy means that no slot was free, or expected to be free, in time (policy O8a). Nothing was
-// sent.
+// ErrBusy means that no slot was free, or expected to be free, in time (policy O8a). Nothing was sent.
 var ErrBusy = errors.New("too many calls wait for the ordering service")
 
 // maxWaiting is the maximum number of calls that wait for a slot.
@@ -274,8 +273,7 @@ func (q *queue) free(t *waiter, now time.Time) {
 	q.assign(now)
 }
 
-// join adds a call after those of its client. Callers of join and of the functions below hold the
-// lock.
+// join adds a call after those of its client. Callers of join and of the functions below hold the lock.
 func (q *queue) join(client string, k kind) *waiter {
 	i := slices.IndexFunc(q.clientOrder, func(l *clientQueue) bool { return l.client == client && l.kind == k })
 	if i < 0 {
@@ -329,8 +327,7 @@ func (q *queue) limit(k kind) int {
 	return q.adaptive.limit()
 }
 
-// rateAllows takes one call from the rate. If the rate does not allow one, a timer assigns slots
-// later.
+// rateAllows takes one call from the rate. If the rate does not allow one, a timer assigns slots later.
 func (q *queue) rateAllows(now time.Time) bool {
 	if q.rate == nil || q.rate.AllowN(now, 1) {
 		return true

@@ -44,9 +44,8 @@ type Config struct {
 	FieldCase FieldCase `yaml:"field_case"`
 	// StopListAnyValue counts any non-empty stop list as stopped (policy W7).
 	StopListAnyValue bool `yaml:"stop_list_any_value"`
-	// RetryUnavailable means that a 503 for a call that writes counts as not executed, so that the
-	// call may be retried (policy O8); nil means true. If it is false, a 503 counts as any other
-	// 5xx.
+	// RetryUnavailable means that a 503 for a call that writes counts as not executed, so that the call may
+	// be retried (policy O8); nil means true. If it is false, a 503 counts as any other 5xx.
 	RetryUnavailable *bool `yaml:"retry_unavailable"`
 	// Traceparent enables the W3C traceparent header for traced calls.
 	Traceparent bool `yaml:"traceparent"`
@@ -89,8 +88,7 @@ func (c Config) KeepsDefaultMenu() bool { return c.DefaultMenu == nil || *c.Defa
 
 var validName = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,64}$`)
 
-// Validate checks a configuration after SetDefaults. The error joins a *setting.Error for each
-// invalid key.
+// Validate checks a configuration after SetDefaults. The error joins a *setting.Error for each invalid key.
 func (c Config) Validate() error {
 	var errs []error
 	bad := func(key, format string, args ...any) {

@@ -209,10 +209,9 @@ const (
 	maxRetryAfter = 2 * time.Minute
 )
 
-// retry calls attempt until it succeeds, its error does not allow a retry, or there are no attempts
-// left. It returns the result of the last attempt. ctx limits only the pauses; a pause that would
-// outlast ctx is not started. A started attempt has its own time limit, so that the outcome of a
-// write is never lost.
+// retry calls attempt until it succeeds, its error does not allow a retry, or there are no attempts left. It
+// returns the result of the last attempt. ctx limits only the pauses; a pause that would outlast ctx is not
+// started. A started attempt has its own time limit, so that the outcome of a write is never lost.
 func (c *Client) retry(ctx context.Context, base time.Duration, attempt func() (*httpAnswer, error)) (*httpAnswer, error) {
 	for try := 1; ; try++ {
 		got, err := attempt()

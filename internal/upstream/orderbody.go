@@ -13,8 +13,7 @@ import (
 // FieldCase is the spelling of field names in requests (policy W3).
 type FieldCase string
 
-// The spellings: as documented (restaurantID, ID, cityID), or camel case (restaurantId, id,
-// cityId).
+// The spellings: as documented (restaurantID, ID, cityID), or camel case (restaurantId, id, cityId).
 const (
 	FieldCaseDocument FieldCase = "document"
 	FieldCaseCamel    FieldCase = "camel"
@@ -33,8 +32,7 @@ func (w FieldCase) spell(name string) string {
 	return name
 }
 
-// Field is an unknown field, forwarded as the client sent it (policy W8). Value is well-formed
-// JSON.
+// Field is an unknown field, forwarded as the client sent it (policy W8). Value is well-formed JSON.
 type Field struct {
 	Name  string
 	Value json.RawMessage

@@ -30,9 +30,8 @@ type Menu struct {
 }
 
 // MenuView fetches the menu view of a restaurant; for "", the connection's default menu
-// (docs/ordering-service.md, section 4.6). It retries until ctx's deadline. The error is an *Error;
-// it wraps ErrTooLarge if the body has more than most bytes. The maximum of most, and its default,
-// is MaxMenuBytes.
+// (docs/ordering-service.md, section 4.6). It retries until ctx's deadline. The error is an *Error; it wraps
+// ErrTooLarge if the body has more than most bytes. The maximum of most, and its default, is MaxMenuBytes.
 func (c *Client) MenuView(ctx context.Context, restaurant string, seen Validator, most int64) (Menu, error) {
 	address := c.cfg.BaseURL + pathMenu
 	if restaurant != "" {
@@ -144,9 +143,8 @@ const (
 	breakerDelay    = 15 * time.Second
 )
 
-// newBreaker returns a connection's circuit breaker. It opens after 5 consecutive reads that
-// failed, with all their retries, through the service's fault. After about 15 s it lets one read
-// through.
+// newBreaker returns a connection's circuit breaker. It opens after 5 consecutive reads that failed, with all
+// their retries, through the service's fault. After about 15 s it lets one read through.
 func newBreaker(log logrus.FieldLogger) circuitbreaker.CircuitBreaker[*httpAnswer] {
 	return circuitbreaker.NewBuilder[*httpAnswer]().
 		HandleIf(func(_ *httpAnswer, err error) bool {

@@ -71,11 +71,10 @@ func (s *slotTimes) mean(now time.Time) time.Duration {
 	return max(mean, (time.Duration(s.running)*since-s.begun)/time.Duration(max(s.running, 1)))
 }
 
-// adaptiveLimit limits the calls that write and are in flight, so that each ends well within its
-// time limit even if several instances or other programs use the ordering service. A service that
-// gets more calls than it can execute concurrently makes each one slower, without executing more in
-// total. Such calls wait in the service instead of larder's queue, and a timeout there makes the
-// outcome unknown.
+// adaptiveLimit limits the calls that write and are in flight, so that each ends well within its time limit
+// even if several instances or other programs use the ordering service. A service that gets more calls than
+// it can execute concurrently makes each one slower, without executing more in total. Such calls wait in the
+// service instead of larder's queue, and a timeout there makes the outcome unknown.
 //
 // The limit starts at a quarter of the connection's concurrency. It grows by one for each call that
 // ends within the target time while the limit is reached. If a call takes longer, the limit shrinks

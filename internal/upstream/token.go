@@ -26,9 +26,8 @@ const (
 // pauseAfterFailure is the pause after a failed fetch while the old token is still valid.
 const pauseAfterFailure = 3 * time.Second
 
-// heldToken is the current token. In contrast to the reuse source of golang.org/x/oauth2, it holds
-// no lock during a fetch, each caller waits with its own context, and a rejected token can be
-// dropped.
+// heldToken is the current token. In contrast to the reuse source of golang.org/x/oauth2, it holds no lock
+// during a fetch, each caller waits with its own context, and a rejected token can be dropped.
 type heldToken struct {
 	flight  singleflight.Group
 	mu      sync.Mutex

@@ -17,9 +17,8 @@ const (
 	EncodingURLEncoded = "urlencoded"
 )
 
-// TokenRequest is the format of the token request (policy W1). In YAML it is the name of a preset,
-// or a mapping of these fields; an omitted field has the value of the preset with the same
-// encoding.
+// TokenRequest is the format of the token request (policy W1). In YAML it is the name of a preset, or a
+// mapping of these fields; an omitted field has the value of the preset with the same encoding.
 type TokenRequest struct {
 	Encoding      string `yaml:"encoding"` // multipart | urlencoded
 	ClientIDField string `yaml:"client_id_field"`

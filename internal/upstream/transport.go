@@ -38,13 +38,13 @@ func newReadTransport(cfg Config, dial DialFunc) *http.Transport {
 	}
 }
 
-// newWriteTransport returns the transport for calls that write. Each attempt has its own
-// connection: if the service closes an idle connection while a request is sent on it, nobody knows
-// whether it was read. The transport uses only HTTP/1.1 and counts the bytes written, so that
-// "nothing written" is certain.
+// newWriteTransport returns the transport for calls that write. Each attempt has its own connection: if the
+// service closes an idle connection while a request is sent on it, nobody knows whether it was read. The
+// transport uses only HTTP/1.1 and counts the bytes written, so that "nothing written" is certain.
 func newWriteTransport(dial DialFunc) *http.Transport {
 	settings := &tls.Config{
-		MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
+		MinVersion:         tls.VersionTLS12,
+		NextProtos:         []string{"http/1.1"},
 		ClientSessionCache: tls.NewLRUClientSessionCache(0), // for cheap handshakes
 	}
 	protocols := new(http.Protocols)
@@ -66,9 +66,8 @@ func newWriteTransport(dial DialFunc) *http.Transport {
 	}
 }
 
-// dialCounted opens the connection of one call that writes; it uses TLS if settings are given. It
-// must finish before the call's latest start. The connection counts the bytes of the request,
-// without those of TLS.
+// dialCounted opens the connection of one call that writes; it uses TLS if settings are given. It must finish
+// before the call's latest start. The connection counts the bytes of the request, without those of TLS.
 func dialCounted(ctx context.Context, dial DialFunc, network, address string, settings *tls.Config) (net.Conn, error) {
 	window, _ := ctx.Value(sendWindowKey{}).(sendWindow) // the transport dials without the call's deadline
 	if !window.begin.IsZero() {

@@ -1,6 +1,5 @@
-// Package upstream is the client of the ordering service: the token, the menu view, the rejection
-// reasons, and the four calls that write (create, pay, complete, reject), with the types of their
-// bodies.
+// Package upstream is the client of the ordering service: the token, the menu view, the rejection reasons,
+// and the four calls that write (create, pay, complete, reject), with the types of their bodies.
 //
 // Its one invariant: every call that writes ends with an answer of the service, or with an *Error
 // whose Effect is certain (took effect, did not take effect) or unknown (policy O8). A call that
@@ -83,9 +82,8 @@ type Error struct {
 	Operation Operation
 	// Status is the HTTP status; 0 without an answer.
 	Status int
-	// Code, Msg and RequestID are set if the body has the interface's error shape
-	// (docs/ordering-service.md, section 7). They contain no secrets; Msg has at most 2 KiB, the
-	// others 256 bytes.
+	// Code, Msg and RequestID are set if the body has the interface's error shape (docs/ordering-service.md,
+	// section 7). They contain no secrets; Msg has at most 2 KiB, the others 256 bytes.
 	Code, Msg, RequestID string
 	ContentType          string // may be empty
 	Body                 []byte // without secrets, at most MaxErrorBytes
@@ -121,8 +119,7 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Refused reports whether the service certainly refused the call (policy O8): a 4xx other than 401,
-// 408 and 429, a redirect, or a 5xx in the interface's error shape. It returns false for a call
-// that never reached the service or that it did not process for now (401, 429, 503); their Effect
-// is EffectNone too.
+// Refused reports whether the service certainly refused the call (policy O8): a 4xx other than 401, 408 and
+// 429, a redirect, or a 5xx in the interface's error shape. It returns false for a call that never reached
+// the service or that it did not process for now (401, 429, 503); their Effect is EffectNone too.
 func (e *Error) Refused() bool { return e.refused }

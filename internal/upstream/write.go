@@ -28,12 +28,11 @@ type Answer struct {
 	Cut         bool
 }
 
-// CreateOrder creates an order (docs/ordering-service.md, section 4.1); body is an encoded Order.
-// The error is an *Error with the certainty of policy O8: with EffectUnknown the order may exist,
-// and the call must not be repeated. The write timeout limits the whole call and starts when the
-// request arrives (see Reserve). The call also ends with ctx; to prevent that, pass
-// context.WithoutCancel. After either, nothing is sent, even if the process was suspended in
-// between.
+// CreateOrder creates an order (docs/ordering-service.md, section 4.1); body is an encoded Order. The error
+// is an *Error with the certainty of policy O8: with EffectUnknown the order may exist, and the call must not
+// be repeated. The write timeout limits the whole call and starts when the request arrives (see Reserve). The
+// call also ends with ctx; to prevent that, pass context.WithoutCancel. After either, nothing is sent, even
+// if the process was suspended in between.
 func (c *Client) CreateOrder(ctx context.Context, body []byte) (Created, error) {
 	got, used, err := c.write(ctx, &request{
 		op:     OpCreate,
@@ -53,8 +52,7 @@ func (c *Client) Pay(ctx context.Context, orderID string, body []byte) (Answer, 
 	return c.change(ctx, OpPay, orderID, body)
 }
 
-// Complete closes a paid order (docs/ordering-service.md, section 4.3). Its errors are those of
-// CreateOrder.
+// Complete closes a paid order (docs/ordering-service.md, section 4.3). Its errors are those of CreateOrder.
 func (c *Client) Complete(ctx context.Context, orderID string) (Answer, error) {
 	return c.change(ctx, OpComplete, orderID, nil)
 }
@@ -83,7 +81,12 @@ func (c *Client) change(ctx context.Context, op Operation, orderID string, body 
 
 func (c *Client) storedAnswer(got *httpAnswer, used *oauth2.Token) Answer {
 	body, cut := c.storedBody(got, used)
-	return Answer{Status: got.status, ContentType: got.contentType(), Body: body, Cut: cut}
+	return Answer{
+		Status:      got.status,
+		ContentType: got.contentType(),
+		Body:        body,
+		Cut:         cut,
+	}
 }
 
 // InPath reports whether an orderID is valid in a path: it is not empty and cannot change the path.
@@ -213,9 +216,8 @@ func (w *writeCall) exchange(ctx context.Context) (*httpAnswer, *Error) {
 	return got, c.certaintyOf(op, got, w.used)
 }
 
-// Attempt is one attempt of a call that writes: one exchange with the service, or the reason why it
-// was not started (no valid token, no connection). The repeat with a renewed token is another
-// attempt.
+// Attempt is one attempt of a call that writes: one exchange with the service, or the reason why it was not
+// started (no valid token, no connection). The repeat with a renewed token is another attempt.
 type Attempt struct {
 	At       time.Time     // its start, by the client's clock
 	Duration time.Duration // including a token request

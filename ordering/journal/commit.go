@@ -93,9 +93,8 @@ func (w *writer) apply(ctx context.Context, c *tx) (*order, error) {
 	return w.commitTo(ctx, c, 0)
 }
 
-// recovered returns nil unless the last WAIT failed. In that case it writes a probe, at most once
-// per second and with single flight. No call is opened until replicas acknowledge a probe (policy
-// O14).
+// recovered returns nil unless the last WAIT failed. In that case it writes a probe, at most once per second
+// and with single flight. No call is opened until replicas acknowledge a probe (policy O14).
 func (w *writer) recovered(ctx context.Context, connection string) error {
 	s := w.state(connection)
 	s.mu.Lock()

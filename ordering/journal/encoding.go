@@ -188,7 +188,12 @@ func (o *order) member() string { return fmt.Sprintf("%015d/%s", epoch(o.Created
 // decode decodes an order from its hash and its answers. The error is ErrCorrupt with the name of
 // the field, never with its value.
 func decode(at location, fields map[string]string, answers map[int]string) (*order, error) {
-	o := &order{place: at, revision: fields[fieldRev], fields: fields, answers: answers}
+	o := &order{
+		place:    at,
+		revision: fields[fieldRev],
+		fields:   fields,
+		answers:  answers,
+	}
 	d := decoder{order: o}
 	d.readRecord()
 	for _, number := range callNumbers(fields) {

@@ -144,9 +144,8 @@ func pausedSince(text string) time.Time {
 	return moment(max(ms, 1)) // any value means a pause
 }
 
-// learn updates the state from a reply of commit.lua. mode is the script's mode, known what the
-// instance remembered before, and acknowledged how many replicas have the write, or -1 without a
-// wait.
+// learn updates the state from a reply of commit.lua. mode is the script's mode, known what the instance
+// remembered before, and acknowledged how many replicas have the write, or -1 without a wait.
 func (m *memory) learn(s *state, r reply, mode string, known remembered, acknowledged int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -25,8 +25,7 @@ func likelyCalls() []int { return []int{1, 2, 3, 4} }
 type reader struct {
 	keys   cache.Keys
 	secret *secret
-	// read retries failed commands. write does not: a command may have run before its reply was
-	// lost.
+	// read retries failed commands. write does not: a command may have run before its reply was lost.
 	read, write redis.UniversalClient
 	log         logrus.FieldLogger
 }

@@ -36,7 +36,12 @@ func (j *Journal) resolveCall(ctx context.Context, s ordering.ResolveCall) (orde
 	case errors.Is(err, ErrReplicas) && s.Resolution != ordering.ResolvedRetry:
 		return o.Record, unreplicated("resolve", err)
 	case errors.Is(err, ErrReplicas) && s.ID != "":
-		again := ordering.CallSpec{ID: s.ID, Operation: s.Operation, Connection: s.Connection, Ref: s.Ref}
+		again := ordering.CallSpec{
+			ID:         s.ID,
+			Operation:  s.Operation,
+			Connection: s.Connection,
+			Ref:        s.Ref,
+		}
 		err = errors.Join(err, j.abortCall(ctx, again))
 	}
 	return ordering.Record{}, failed("resolve", err)

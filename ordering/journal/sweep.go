@@ -23,9 +23,8 @@ const (
 // sweeper finds calls without a result and expired records.
 type sweeper struct{ *writer }
 
-// Sweep sets calls whose deadline has passed to unknown (policy O12), and removes expired records
-// from the lists (policy O13). An unreadable record is logged and tried again later; it does not
-// stop the sweep.
+// Sweep sets calls whose deadline has passed to unknown (policy O12), and removes expired records from the
+// lists (policy O13). An unreadable record is logged and tried again later; it does not stop the sweep.
 func (s *sweeper) Sweep(ctx context.Context, connection string) ([]ordering.Record, error) {
 	calls, records, now, err := s.findOverdue(ctx, connection)
 	if err != nil {

@@ -58,9 +58,8 @@ type selection struct {
 	eligible []int32
 }
 
-// assignmentWork limits the assignments of one order. It counts the steps of the search and of
-// finding each ingredient's groups. 100 ingredients that are each in ten groups take about a tenth
-// of it.
+// assignmentWork limits the assignments of one order. It counts the steps of the search and of finding each
+// ingredient's groups. 100 ingredients that are each in ten groups take about a tenth of it.
 const assignmentWork = 2_000_000
 
 // assign counts each selection for its eligible slots so that as many limits as possible are met

@@ -170,8 +170,7 @@ func (p *Payments) Upstream() []byte { return upstream.AppendPaymentsJSON(nil, p
 // typeText is the type of a reason that requires a text.
 const typeText = "text"
 
-// Rejection is the body of a reject call as the client sent it (docs/ordering-service.md, section
-// 4.5).
+// Rejection is the body of a reject call as the client sent it (docs/ordering-service.md, section 4.5).
 type Rejection struct {
 	change
 	object object
@@ -239,8 +238,9 @@ func (r *Rejection) checkReason(reasons []upstream.Reason) {
 // Upstream returns the body for the ordering service. Values that the client omitted are empty.
 func (r *Rejection) Upstream() []byte {
 	out := upstream.Rejection{
-		ReasonID: r.object.values[rejectionReason].text, ReasonText: r.object.values[rejectionText].text,
-		Extra: unknownFields(r.decoder.v1, r.object.extra),
+		ReasonID:   r.object.values[rejectionReason].text,
+		ReasonText: r.object.values[rejectionText].text,
+		Extra:      unknownFields(r.decoder.v1, r.object.extra),
 	}
 	return out.AppendJSON(nil, r.fieldCase)
 }

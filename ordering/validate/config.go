@@ -36,8 +36,7 @@ type Config struct {
 	MaxZero MaxZero `yaml:"max_zero"`
 	// MaxDepth is the maximum number of modifier levels of a dish. Policy W15.
 	MaxDepth int `yaml:"max_depth"`
-	// FractionalUnits are the measure units of dishes that are sold in fractional quantities.
-	// Policy M8.
+	// FractionalUnits are the measure units of dishes that are sold in fractional quantities. Policy M8.
 	FractionalUnits []string `yaml:"fractional_units"`
 	// MaxQuantity is the maximum quantity of one line. Policy H10.
 	MaxQuantity int `yaml:"max_quantity"`

@@ -28,9 +28,8 @@ const (
 type Input struct {
 	// Body must not be modified while it is in use.
 	Body []byte
-	// V1 is true on the v1 API. It sets restaurantID and expectedAt of an order, and forwards only
-	// fields of the interface; the compatible API also forwards unknown fields (policies W8, O1,
-	// O4).
+	// V1 is true on the v1 API. It sets restaurantID and expectedAt of an order, and forwards only fields of
+	// the interface; the compatible API also forwards unknown fields (policies W8, O1, O4).
 	V1        bool
 	Language  string             // language of messages, for example "en"
 	FieldCase upstream.FieldCase // spelling of field names in the body for the service
@@ -45,9 +44,8 @@ type Order struct {
 	canonical  []byte
 }
 
-// DecodeOrder decodes the body of an order. payments are the payment types that a guest may use;
-// nil allows all. It returns a *jsontext.SyntaxError if the body is not JSON or is nested deeper
-// than maxBodyDepth.
+// DecodeOrder decodes the body of an order. payments are the payment types that a guest may use; nil allows
+// all. It returns a *jsontext.SyntaxError if the body is not JSON or is nested deeper than maxBodyDepth.
 func DecodeOrder(in Input, payments []string) (*Order, error) {
 	o := &Order{Input: in, violations: violation.List{Language: in.Language}}
 	o.fields.reset()
@@ -301,8 +299,7 @@ func (d *decoder) mismatch(at int32, path string, w fieldKind, got jsontext.Kind
 	d.violations.Add(at, path, violation.TypeMismatch, violation.Params{"want": string(w), "got": got.String()}, "")
 }
 
-// unknownFields returns the unknown fields to send: all on the compatible API, otherwise none
-// (policy W8).
+// unknownFields returns the unknown fields to send: all on the compatible API, otherwise none (policy W8).
 func unknownFields(v1 bool, extra []upstream.Field) []upstream.Field {
 	if v1 {
 		return nil

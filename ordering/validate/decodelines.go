@@ -51,8 +51,7 @@ func (d *decoder) readDishes(s position) {
 	}
 }
 
-// dishListPath is the JSON Pointer of dishList in its usual spelling; dishPaths are those of its
-// elements.
+// dishListPath is the JSON Pointer of dishList in its usual spelling; dishPaths are those of its elements.
 const dishListPath = "/dishList"
 
 var dishPaths = func() (paths [maxDishes]string) { //nolint:gochecknoglobals // constant

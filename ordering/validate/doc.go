@@ -1,11 +1,10 @@
 // Package validate decides whether an order, or a change of one, may be sent to the ordering
 // service, and creates the body to send.
 //
-// Its one invariant: an order that it accepts is valid for the catalogue that it was checked
-// against. Every dish and ingredient is known and available, every group of every chosen scheme is
-// within its limits, every price is the catalogue's, and every mandatory field is present. For an
-// invalid body it returns all violations at once, each with a JSON Pointer into the client's own
-// body.
+// Its one invariant: an order that it accepts is valid for the catalogue that it was checked against. Every
+// dish and ingredient is known and available, every group of every chosen scheme is within its limits, every
+// price is the catalogue's, and every mandatory field is present. For an invalid body it returns all
+// violations at once, each with a JSON Pointer into the client's own body.
 //
 // A body is decoded once, into an Order, Payments or a Rejection: the fields with their positions,
 // and the canonical form for the fingerprint. A Validator checks an Order against a catalogue:

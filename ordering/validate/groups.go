@@ -8,9 +8,8 @@ import (
 	"larder/ordering/violation"
 )
 
-// openGroup is a group that applies to one list of ingredients. It belongs to the scheme of the
-// dish or ingredient that has the list, or to the scheme of an ingredient chosen flat in the list
-// (policy M5).
+// openGroup is a group that applies to one list of ingredients. It belongs to the scheme of the dish or
+// ingredient that has the list, or to the scheme of an ingredient chosen flat in the list (policy M5).
 type openGroup struct {
 	group   menu.Index
 	scheme  int  // index in schemes
@@ -65,9 +64,8 @@ func (c *validation) checkGroups(n int32, scheme menu.Index, above []menu.Index)
 	c.countGroups(n, scheme, above)
 }
 
-// checkFlat checks a dish again as it will be sent: with nested ingredients in one flat list
-// (policy M5). For ordinary menus, an order that is valid nested is valid flat; with cycles of
-// schemes it may not be.
+// checkFlat checks a dish again as it will be sent: with nested ingredients in one flat list (policy M5). For
+// ordinary menus, an order that is valid nested is valid flat; with cycles of schemes it may not be.
 func (c *validation) checkFlat(n int32, scheme menu.Index) {
 	c.groups.reset()
 	c.flatten(n)
@@ -194,7 +192,12 @@ func (c *validation) openNestedScheme(n int32, ch *selected, scheme menu.Index, 
 		units += max(other.units, 0)
 		unknown = unknown || other.units <= 0 || c.order.lines[other.line].truncated
 	}
-	b := openScheme{scheme: scheme, owner: ch.index, parent: from, depth: depth}
+	b := openScheme{
+		scheme: scheme,
+		owner:  ch.index,
+		parent: from,
+		depth:  depth,
+	}
 	t.open(c.Catalogue, b, max(units, 1), unknown)
 }
 
@@ -254,8 +257,7 @@ func (c *validation) pinGroup(ch *selected) {
 	c.refuse(ch.line, pinned.position, violation.GroupPinInvalid, violation.Params{"groupId": strings.Clone(pinned.text)})
 }
 
-// reportGroups adds violations for groups outside their limits (policies M1 to M3), in scheme
-// order.
+// reportGroups adds violations for groups outside their limits (policies M1 to M3), in scheme order.
 func (c *validation) reportGroups(n int32) {
 	t := &c.groups
 	for i := range t.slots {

@@ -19,8 +19,7 @@ type amount struct {
 type priced struct {
 	// path is the dish's JSON Pointer in the client's body.
 	path string
-	// id is the menu's id. For an unknown dish it is the id that the client sent, and name is
-	// empty.
+	// id is the menu's id. For an unknown dish it is the id that the client sent, and name is empty.
 	id, name string
 	// quantity is the quantity as the client sent it: portions, kilograms or litres.
 	quantity amount

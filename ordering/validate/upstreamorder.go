@@ -63,7 +63,8 @@ func (m *mapping) mapDishes(c *validation) []upstream.Dish {
 		start := len(m.ingredients)
 		m.mapIngredients(c, n)
 		m.dishes = append(m.dishes, upstream.Dish{
-			Item: c.Catalogue.Products().Item(c.items[n].index), Quantity: lines[n].quantity.number,
+			Item:        c.Catalogue.Products().Item(c.items[n].index),
+			Quantity:    lines[n].quantity.number,
 			Ingredients: m.ingredients[start:len(m.ingredients):len(m.ingredients)], // empty, not nil: encoded as []
 			Extra:       lines[n].extra,
 		})
@@ -77,7 +78,9 @@ func (m *mapping) mapIngredients(c *validation, n int32) {
 	lines := c.order.lines
 	for child := lines[n].first; child != none; child = lines[child].next {
 		m.ingredients = append(m.ingredients, upstream.OrderIngredient{
-			Item: c.Catalogue.Ingredients().Item(c.items[child].index), Quantity: c.quantityPerDish(child), Extra: lines[child].extra,
+			Item:     c.Catalogue.Ingredients().Item(c.items[child].index),
+			Quantity: c.quantityPerDish(child),
+			Extra:    lines[child].extra,
 		})
 		m.mapIngredients(c, child)
 	}

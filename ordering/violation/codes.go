@@ -49,8 +49,7 @@ func (t texts) in(language string) string {
 // template is the message of a violation code; messages.go expands the placeholders in braces.
 type template struct {
 	message texts
-	// subject replaces {subject} if no name is known. If it is empty, a leading "{subject}: " is
-	// dropped.
+	// subject replaces {subject} if no name is known. If it is empty, a leading "{subject}: " is dropped.
 	subject texts
 	special special
 }

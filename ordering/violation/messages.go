@@ -54,9 +54,8 @@ var (
 	}
 )
 
-// message returns the message of a violation for a person. subject is the name of a dish or
-// ingredient, or empty. The templates use names and values only in positions that need no agreement
-// of case or gender.
+// message returns the message of a violation for a person. subject is the name of a dish or ingredient, or
+// empty. The templates use names and values only in positions that need no agreement of case or gender.
 func message(code Code, language string, params Params, subject string) string {
 	d, ok := templates[code]
 	if !ok {

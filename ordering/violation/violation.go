@@ -20,8 +20,7 @@ type Violation struct {
 	Path string `json:"path"`
 	Code Code   `json:"code"` // stable and documented
 	Msg  string `json:"msg"`  // a sentence for a person, in the requested language
-	// Params are facts that depend on the code; numbers are json.Number with exact digits. Never
-	// nil.
+	// Params are facts that depend on the code; numbers are json.Number with exact digits. Never nil.
 	Params map[string]any `json:"params"`
 }
 
@@ -30,7 +29,12 @@ func New(path string, code Code, params Params, language string) Violation {
 	if params == nil {
 		params = Params{}
 	}
-	return Violation{Path: path, Code: code, Msg: message(code, language, params, ""), Params: params}
+	return Violation{
+		Path:   path,
+		Code:   code,
+		Msg:    message(code, language, params, ""),
+		Params: params,
+	}
 }
 
 // Params are the facts of one violation, by name.
@@ -46,8 +50,7 @@ type positioned struct {
 	Violation
 }
 
-// List collects violations and returns them in the order of the body. The zero value is ready to
-// use.
+// List collects violations and returns them in the order of the body. The zero value is ready to use.
 type List struct {
 	Language string // language of the messages
 	// Limit is the maximum number of violations to keep; 0 means no limit. A body is always decoded
@@ -87,8 +90,7 @@ func (l *List) Nest(n int, outer string) {
 	}
 }
 
-// Sorted returns the first violations in the order of the body; more reports further ones (policy
-// H7).
+// Sorted returns the first violations in the order of the body; more reports further ones (policy H7).
 func (l *List) Sorted() (list []Violation, more bool) {
 	if len(l.all) == 0 {
 		return nil, false
