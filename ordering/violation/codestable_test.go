@@ -176,9 +176,10 @@ var documented = []description{
 	},
 	{
 		code: violation.LimitExceeded, path: "/dishList",
-		meaning: "The order exceeds a limit: 999 of a dish (ordering.max_quantity), 200 characters of a name, 1,000 of a comment " +
-			"or an address field, 200 dishes, 100 ingredients per dish, 100 payments, 1,000,000 of an ingredient, numbers of 40 digits, " +
-			"whole numbers of 2,147,483,647, or the work to assign ingredients to groups.",
+		meaning: "The order exceeds a limit. Dishes: 200, each with a quantity of at most 999 (ordering.max_quantity). " +
+			"Ingredients: 100 per dish, 1,000,000 of one ingredient. Payments: 100. " +
+			"Texts: 200 characters for a name, 1,000 for a comment or an address field. " +
+			"Numbers: 40 digits; whole numbers: 2,147,483,647. The work to assign ingredients to groups is limited too.",
 		params: []param{{"limit", "the limit", 200}},
 	},
 }

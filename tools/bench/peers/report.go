@@ -239,7 +239,7 @@ const (
 func (r Report) Section(plot string) string {
 	m := r.Machine
 	return fmt.Sprintf(`%s
-The release binary with default settings is compared with servers that serve the same bytes. Everything runs on one machine over loopback: %d cores (%s), %s, %s, %s. There are %d keep-alive connections and %d alternating rounds of %.0f s. The load average before was %.1f. Command: `+"`%s`"+`.
+The release binary with default settings is compared with servers that serve the same bytes. Everything runs over loopback on one machine with %d cores (%s). The versions are %s, %s, %s. There are %d keep-alive connections and %d alternating rounds of %.0f s. The load average before was %.1f. Command: `+"`%s`"+`.
 
 ![Requests per second of larder and of other servers](%s)
 
