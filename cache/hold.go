@@ -43,7 +43,7 @@ func (h Hold) fields() []any {
 	return []any{"held", h != Hold{}, "hold", string(h.Until), "holdOf", h.Of}
 }
 
-// Release ends the hold at once and returns it; the zero Hold if there was none. It publishes nothing: a sync
+// Release ends the hold immediately and returns it; the zero Hold if there was none. It publishes nothing: a sync
 // that starts afterwards does. Replicas see the change at their next poll. The error is redisdb.ErrUnavailable.
 func (s *Store) Release(ctx context.Context, restaurant menu.RestaurantID) (Hold, error) {
 	answer, err := releaseScript.Run(ctx, s.redis.Client(), []string{s.keys.Current(restaurant)}).StringSlice()

@@ -168,7 +168,7 @@ func readCurrent(restaurant menu.RestaurantID, values []any) Found {
 }
 
 // queryCurrent reads fields of Keys.Current, then the floor, of many restaurants in order. A foreign
-// value under the first key gives no values and does not affect other restaurants.
+// value under the first key has no fields and does not affect other restaurants.
 func (s *Store) queryCurrent(
 	ctx context.Context, restaurants []menu.RestaurantID, fields []string, answer func(menu.RestaurantID, []any),
 ) error {

@@ -221,7 +221,7 @@ func (o *Orders) write(ctx context.Context, w pendingWrite) error {
 
 // reportConflict reports that the outcome of an order contradicts a person's resolution (policy
 // O12). orderID is the one that the call returned. The record has another one or none, so this may
-// be an order that nobody wants.
+// be an unwanted order.
 func (o *Orders) reportConflict(e *ContradictionError, orderID string) {
 	o.emit(notice{
 		name:    "order.outcome_conflict",

@@ -35,10 +35,10 @@ type Request struct {
 	batch bool // part of a batch
 }
 
-// Start joins a run or queues a new one for this process's Scheduler, and returns at once (policy S8).
+// Start joins a run or queues a new one for this process's Scheduler, and returns immediately (policy S8).
 // Every request joins a queued run, which becomes forced if the request is. A plain request also joins
-// a running run, and a forced one a forced running run. A fresh request does not, and nobody joins a
-// rollback. Errors: *UnknownRestaurantError, redisdb.ErrUnavailable.
+// a running run, and a forced one a forced running run. A fresh request does not join it, and no request
+// joins a rollback. Errors: *UnknownRestaurantError, redisdb.ErrUnavailable.
 func (r *Runner) Start(ctx context.Context, restaurant menu.RestaurantID, req Request) (runlog.Run, error) {
 	t, err := r.Target(restaurant)
 	if err != nil {

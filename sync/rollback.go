@@ -142,7 +142,7 @@ func (p *pipelineRun) storedView(
 	return view, published, nil
 }
 
-// Release ends the hold of a rollback at once, and starts a new sync (policy S7a).
+// Release ends the hold of a rollback immediately, and starts a new sync (policy S7a).
 // Without a hold it only syncs. Errors as Start.
 func (r *Runner) Release(ctx context.Context, restaurant menu.RestaurantID, by string) (runlog.Run, error) {
 	if _, err := r.Target(restaurant); err != nil {

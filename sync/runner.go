@@ -59,7 +59,7 @@ type Replica interface {
 }
 
 // Observer receives the events that metrics count. Its methods are called from
-// several goroutines and must return at once.
+// several goroutines and must return immediately.
 type Observer interface {
 	// RunFinished is called for every recorded run.
 	RunFinished(run runlog.Run)

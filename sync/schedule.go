@@ -79,7 +79,7 @@ func shiftOf(key string, within time.Duration) time.Duration {
 	hash := fnv.New64a()
 	_, _ = hash.Write([]byte(key))
 	sum := hash.Sum64()
-	// The low bits of FNV are alike for similar keys; mix them (splitmix64's finaliser).
+	// The low bits of FNV are similar for similar keys. Mix them (splitmix64's finaliser).
 	sum ^= sum >> 30
 	sum *= 0xbf58476d1ce4e5b9
 	sum ^= sum >> 27

@@ -208,10 +208,10 @@ type Replacement struct {
 	Added, Changed, Removed []menu.RestaurantID
 }
 
-// Replace replaces the restaurants and the default schedule. It does no I/O and returns at once. Concurrent
+// Replace replaces the restaurants and the default schedule. It does no I/O and returns immediately. Concurrent
 // calls run one after the other.
 //
-// Added restaurants, and those with changes other than the schedule, are queued for a sync at once. Removed
+// Added restaurants, and those with changes other than the schedule, are queued for a sync immediately. Removed
 // ones get no more scheduled syncs. A run that is in progress or was requested manually is finished with its
 // old configuration. Data in Redis stays. An error, a *setting.Error, means that nothing has changed.
 func (r *Runner) Replace(restaurants []Restaurant, schedule string) (Replacement, error) {

@@ -51,7 +51,7 @@ func NewBodies(memory int64) *Bodies {
 		Weigher: func(_ Key, r *Representation) uint32 {
 			return uint32(min(len(r.Body)+bodyOverhead, 1<<30))
 		},
-		// In the caller: a cache starts no goroutine of its own.
+		// Work runs in the caller, so that the cache starts no goroutines.
 		Executor: func(work func()) { work() },
 	})}
 }

@@ -18,7 +18,7 @@ const (
 	maxMisses = 4096
 )
 
-// misses records failed loads, so that readers do not repeat them at once.
+// misses records failed loads, so that readers do not repeat them immediately.
 type misses struct {
 	clock func() time.Time
 

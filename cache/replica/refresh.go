@@ -24,9 +24,9 @@ const (
 	yieldInterval = time.Millisecond
 )
 
-// Run keeps memory at the current versions until ctx ends: at once after a notice, and by polls in case
-// a notice was lost. At first it reads the current versions from Redis, then it loads their contents. A
-// read that comes earlier loads its content at once. While Redis is down, Run retries with growing
+// Run keeps memory at the current versions until ctx ends: immediately after a notice, and by polls in
+// case a notice was lost. At first it reads the current versions from Redis, then it loads their contents. A
+// read that comes earlier loads its content immediately. While Redis is down, Run retries with growing
 // pauses and memory serves reads. It returns when its goroutines have ended.
 func (r *Replica) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)

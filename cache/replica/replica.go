@@ -27,7 +27,7 @@ type Config struct {
 	// caller passes a restaurant that it no longer allows to Drop.
 	Allowed func(menu.RestaurantID) bool
 	// DataLost is called once with restaurants whose served version Redis has lost. They should be
-	// synced again (policy S2a). It must return at once. It may be nil.
+	// synced again (policy S2a). It must return immediately. It may be nil.
 	DataLost func([]menu.RestaurantID)
 	// Connections are those whose rejection reasons are kept in memory.
 	Connections []string
@@ -55,10 +55,10 @@ type Replica struct {
 	readers readers // that wait
 
 	noticeQueue *queue       // restaurants with notices, not yet loaded
-	pollNow     sleep.Signal // requests a poll at once
+	pollNow     sleep.Signal // requests an immediate poll
 }
 
-// New returns an empty Replica. It serves reads at once, and learns of new versions while Run runs.
+// New returns an empty Replica. It serves reads immediately, and loads new versions while Run runs.
 func New(store *cache.Store, cfg Config) *Replica {
 	if cfg.Memory <= 0 {
 		cfg.Memory = int64(cache.DefaultMemory)

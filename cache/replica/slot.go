@@ -96,7 +96,7 @@ func (r *Replica) apply(ctx context.Context, version cache.Version) error {
 }
 
 // Install adds a version that this process has just published, so that it is served
-// here at once. A version lower than the current one is ignored.
+// here immediately. A version lower than the current one is ignored.
 func (r *Replica) Install(snapshot *cache.Snapshot) {
 	if snapshot == nil || snapshot.Catalogue == nil {
 		return

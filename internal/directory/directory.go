@@ -1,7 +1,7 @@
 // Package directory holds the restaurants of the configuration, their connections, and which of them a
 // client may see.
 //
-// Invariant: one call reads one configuration. A reload replaces the whole content at once, and no call
+// Invariant: one call reads one configuration. A reload replaces the whole content atomically, and no call
 // sees a part of it.
 //
 // cmd/larder fills a Directory at the start and at each reload. The reads, lists and order routes of
@@ -66,7 +66,7 @@ func New(connections []Connection, restaurants []Restaurant) *Directory {
 	return d
 }
 
-// Replace replaces all restaurants at once. The connections stay.
+// Replace replaces all restaurants atomically. The connections stay.
 func (d *Directory) Replace(restaurants []Restaurant) {
 	c := &content{
 		restaurants: slices.Clone(restaurants),

@@ -264,7 +264,7 @@ type lists struct {
 }
 
 // listPool contains lists for reuse, except those of rejected bodies.
-var listPool = sync.Pool{New: func() any { return new(lists) }} //nolint:gochecknoglobals // room alone, of no state
+var listPool = sync.Pool{New: func() any { return new(lists) }} //nolint:gochecknoglobals // buffers without state
 
 // detach copies the lists into the view and returns the lists to the pool.
 func (l *lists) detach(v *View) {

@@ -11,7 +11,7 @@ import (
 // Observe adds a callback for every command and pipeline of both clients. It gets the time, including
 // retries, and the error of the connection. The error is nil if Redis has responded, even without a
 // value or with a refusal. The callback runs in the goroutine that waits for the response, and must
-// return at once. Call Observe before the first command.
+// return immediately. Call Observe before the first command.
 func (db *DB) Observe(callback func(took time.Duration, err error)) {
 	for _, client := range []redis.UniversalClient{db.client, db.noRetry} {
 		client.AddHook(observer{callback})

@@ -26,7 +26,7 @@ func (db *DB) Subscribe(ctx context.Context, channel string, subscribed func(), 
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
 		err := db.receive(ctx, channel, func() { pause = firstPause; subscribed() }, message)
 		lost(err)
-		// Full jitter: the instances of a restarted Redis do not all reconnect at once.
+		// Full jitter: the instances of a restarted Redis do not all reconnect at the same time.
 		if sleep.For(ctx, rand.N(pause)+time.Millisecond) != nil { //nolint:gosec // no secret
 			return
 		}

@@ -12,7 +12,7 @@ import (
 const (
 	// maxWaiting is how many finished spans may wait; some megabytes.
 	maxWaiting = 4096
-	// maxBatch is how many spans are sent together. A full batch is sent at once.
+	// maxBatch is how many spans are sent together. A full batch is sent immediately.
 	maxBatch = 512
 	// sendEvery is how long an incomplete batch waits.
 	sendEvery = 2 * time.Second

@@ -39,7 +39,7 @@ func newReadTransport(cfg Config, dial DialFunc) *http.Transport {
 }
 
 // newWriteTransport returns the transport for calls that write. Each attempt has its own connection: if the
-// service closes an idle connection while a request is sent on it, nobody knows whether it was read. The
+// service closes an idle connection while a request is sent on it, it is unknown whether it was read. The
 // transport uses only HTTP/1.1 and counts the bytes written, so that "nothing written" is certain.
 func newWriteTransport(dial DialFunc) *http.Transport {
 	settings := &tls.Config{

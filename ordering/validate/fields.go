@@ -60,14 +60,14 @@ func (v *value) numberPtr() *jsontext.Number {
 	return &v.number
 }
 
-// wholePtr returns the whole number for the upstream body, stored in room, or nil.
-func (v *value) wholePtr(room *int) *int {
+// wholePtr returns the whole number for the upstream body, stored in target, or nil.
+func (v *value) wholePtr(target *int) *int {
 	if v.state != readable {
 		return nil
 	}
 	n, _ := v.number.Int64()
-	*room = int(n)
-	return room
+	*target = int(n)
+	return target
 }
 
 // object is an order, a guest or an address: its plain fields, in table order, and unknown fields.

@@ -2,7 +2,7 @@
 // batches, and the notices that inform every instance (policies S7 and S8).
 //
 // Invariant: a run has one record. Only the holder of the restaurant's lease changes it, until the run
-// finishes; then nobody does. If the holder vanishes, the first reader finishes the run as failed.
+// finishes. A finished record never changes. If the holder vanishes, the first reader finishes the run as failed.
 //
 // Package sync writes runs and executes batches; httpapi lists them and follows the notices. The script that
 // finishes a run also releases its lease and updates the current version. It belongs to package sync, which
