@@ -49,7 +49,7 @@ func TestStateDir_CheckOnline(t *testing.T) {
 	for dir, want := range map[string]string{
 		empty:                                "ok      ordering.state_dir: " + empty + " can be written\n",
 		filepath.Join(empty, "new", "inner"): "ok      ordering.state_dir: " + empty,
-		"/proc/larder/state":                 "FAILED  ordering.state_dir: /proc/larder/state cannot be written (", // not even root can create a folder there
+		"/proc/larder/state":                 "FAILED  ordering.state_dir: /proc/larder/state is not writable (", // not even root can create a folder there
 	} {
 		env := []string{
 			"LARDER_CONNECTIONS_0_BASE_URL=" + kitchen, "LARDER_CONNECTIONS_0_AUTH_URL=" + kitchen, "LARDER_ORDERING_STATE_DIR=" + dir,

@@ -82,12 +82,12 @@ func TestInitAtATerminal(t *testing.T) {
 	url := clitest.OrderingService(t, sandbox.Config{})
 	file := filepath.Join(t.TempDir(), "larder.yaml")
 	p := sit(t, "init", file)
-	p.sees(`Address of the ordering service: $`, url+"\n")
+	p.sees(`Address of the ordering service \(http:// or https://\): $`, url+"\n")
 	p.sees(`Address of its token endpoint \[`+url+`\]: $`, "\n")
 	p.sees(`Client id: $`, "demo\n")
 	p.sees(`Client secret \(not shown\): $`, "wrong-secret\n")
 	p.sees(`FAILED(?s:.*)asks again \[y/N\]: $`, "\n")
-	p.sees(`Address of the ordering service \[`+url+`\]: $`, "\n")
+	p.sees(`Address of the ordering service \(http:// or https://\) \[`+url+`\]: $`, "\n")
 	p.sees(`(?s)asks again.*Address of its token endpoint \[`+url+`\]: $`, "\n")
 	p.sees(`Client id \[demo\]: $`, "\n")
 	p.sees(`(?s)Client id \[demo\].*Client secret \(not shown\): $`, "demo-secret\n")
@@ -114,7 +114,7 @@ func TestInitAtATerminal_PastedAtOnce(t *testing.T) {
 	url := clitest.OrderingService(t, sandbox.Config{})
 	file := filepath.Join(t.TempDir(), "larder.yaml")
 	p := sit(t, "init", file)
-	p.sees(`Address of the ordering service: $`, url+"\n\ndemo\ndemo-secret\n"+sandbox.BistroID+"\nBistro\nembedded\nleft-over-secret\n")
+	p.sees(`Address of the ordering service \(http:// or https://\): $`, url+"\n\ndemo\ndemo-secret\n"+sandbox.BistroID+"\nBistro\nembedded\nleft-over-secret\n")
 	if status := p.status(); status != cli.StatusDone {
 		t.Fatalf("status %d:\n%s", status, p.screen)
 	}
@@ -133,7 +133,7 @@ func TestInitAtATerminal_CtrlCAfterAPaste(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "larder.yaml")
 	p := sit(t, "init", file)
-	p.sees(`Address of the ordering service: $`, "http://127.0.0.1:1\n\ndemo\nsecret-of-the-shop")
+	p.sees(`Address of the ordering service \(http:// or https://\): $`, "http://127.0.0.1:1\n\ndemo\nsecret-of-the-shop")
 	p.sees(`Client secret \(not shown\): $`, "\x03")
 	if status := p.status(); status != cli.StatusFailed {
 		t.Errorf("init ends with %d:\n%s", status, p.screen)

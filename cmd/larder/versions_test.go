@@ -61,7 +61,7 @@ func TestMenuRollbackAndRelease(t *testing.T) {
 	if out := ops("menu", "versions", id); !strings.Contains(out, "  served now, held until the service publishes another menu\n") {
 		t.Errorf("menu versions prints %q", out)
 	}
-	if got := larder(t, clitest.AsOps(base, "menu", "rollback", id, "77")...); got.Status != cli.StatusFailed || !strings.Contains(got.Err, "404 version_not_found: version 77 is not kept") {
+	if got := larder(t, clitest.AsOps(base, "menu", "rollback", id, "77")...); got.Status != cli.StatusFailed || !strings.Contains(got.Err, "404 version_not_found: version 77 is not in the history") {
 		t.Errorf("menu rollback to a version that never was: %+v", got)
 	}
 	if got := larder(t, "menu", "release", id, "--url", base); got.Status != cli.StatusFailed || !strings.Contains(got.Err, "401 unauthorized") {
