@@ -9,8 +9,8 @@ import (
 	"github.com/compose-spec/compose-go/v2/types"
 )
 
-// TestCompose loads deploy/compose.yaml as `docker compose` does, by the schema
-// of the Compose specification, and holds each service to the same rights.
+// TestCompose loads deploy/compose.yaml like `docker compose`, with the schema of the
+// Compose specification, and checks the rights of each service.
 func TestCompose(t *testing.T) {
 	t.Parallel()
 	options, err := cli.NewProjectOptions([]string{"../../deploy/compose.yaml"})

@@ -17,7 +17,7 @@ import (
 
 const root = "../.."
 
-// stages parses the Dockerfile as BuildKit does.
+// stages parses the Dockerfile with BuildKit's parser.
 func stages(t *testing.T) []instructions.Stage {
 	t.Helper()
 	file, err := os.Open(filepath.Join(root, "Dockerfile"))
@@ -80,7 +80,7 @@ func TestDockerfile(t *testing.T) {
 	}
 }
 
-// matcher says what .dockerignore leaves out.
+// matcher returns the patterns of .dockerignore.
 func matcher(t *testing.T) *patternmatcher.PatternMatcher {
 	t.Helper()
 	file, err := os.Open(filepath.Join(root, ".dockerignore"))
@@ -108,8 +108,8 @@ func ignored(t *testing.T, path string) bool {
 	return out
 }
 
-// TestContext: what .dockerignore lets through to the builder is all of larder,
-// embedded files too, and neither tests nor secrets.
+// TestContext: the files that .dockerignore sends to the builder are all of larder,
+// including embedded files, without tests and secrets.
 func TestContext(t *testing.T) {
 	t.Parallel()
 	dir, leaves := t.TempDir(), matcher(t)

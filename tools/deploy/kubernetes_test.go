@@ -26,11 +26,10 @@ import (
 
 const manifests = "../../deploy/kubernetes"
 
-// rendered is what a folder gives: each kind's objects by their name.
+// rendered contains the objects of a folder by kind and name.
 type rendered map[string]map[string]any
 
-// render runs kustomize and reads each object strictly: a field that its type
-// does not have is an error.
+// render runs kustomize and decodes each object strictly: an unknown field is an error.
 func render(t *testing.T, folder string) rendered {
 	t.Helper()
 	resources, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), folder)
@@ -57,7 +56,7 @@ func render(t *testing.T, folder string) rendered {
 		case "NetworkPolicy":
 			object = new(networkingv1.NetworkPolicy)
 		case "ServiceMonitor":
-			object = new(map[string]any) // the operator's own
+			object = new(map[string]any) // of the operator
 		default:
 			t.Fatalf("%s %s: the test does not know this kind", kind, name)
 		}
@@ -76,7 +75,7 @@ func render(t *testing.T, folder string) rendered {
 	return all
 }
 
-// one gives the only object of a kind.
+// one returns the only object of a kind.
 func one[T any](t *testing.T, all rendered, kind string) *T {
 	t.Helper()
 	for _, object := range all[kind] {
@@ -88,7 +87,7 @@ func one[T any](t *testing.T, all rendered, kind string) *T {
 	return nil
 }
 
-// example is a copy of the folder with the secrets that people put there.
+// example copies the folder and adds the secrets that users create.
 func example(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -145,8 +144,8 @@ func TestKubernetes(t *testing.T) {
 	}
 }
 
-// checkNetwork: guests come through the ingress, operators from their own
-// namespaces, and nobody else: any other pod could choose its X-Forwarded-For.
+// checkNetwork: guests come through the ingress, operators from their own namespaces.
+// Other pods have no access, because they could choose their X-Forwarded-For.
 func checkNetwork(t *testing.T, policy networkingv1.NetworkPolicySpec) {
 	t.Helper()
 	got := map[string]string{}
@@ -169,8 +168,8 @@ func checkNetwork(t *testing.T, policy networkingv1.NetworkPolicySpec) {
 	}
 }
 
-// checkConfiguration: the configuration has the listener that the probes ask,
-// and believes the X-Forwarded-For of few addresses only.
+// checkConfiguration: the configuration has the listener of the probes, and trusts the
+// X-Forwarded-For of few addresses only.
 func checkConfiguration(t *testing.T, object any, pod corev1.PodTemplateSpec) {
 	t.Helper()
 	given, ok := object.(*corev1.ConfigMap)
@@ -207,7 +206,7 @@ func selects(t *testing.T, selector *metav1.LabelSelector, pod corev1.PodTemplat
 	return parsed.Matches(labels.Set(pod.Labels))
 }
 
-// checkPod holds a pod to the restricted standard, and to what larder needs.
+// checkPod checks a pod against the restricted standard and larder's requirements.
 func checkPod(t *testing.T, pod corev1.PodTemplateSpec) {
 	t.Helper()
 	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
@@ -235,7 +234,7 @@ func checkPod(t *testing.T, pod corev1.PodTemplateSpec) {
 			t.Errorf("the %s probe is %v", name, probe)
 			continue
 		}
-		// Guests can fill their port; the probes must still be answered.
+		// Guests can fill their port; the probes must still get a response.
 		if probe.HTTPGet.Port.StrVal != "ops" {
 			t.Errorf("the %s probe asks port %s, which guests can fill", name, probe.HTTPGet.Port.String())
 		}
@@ -274,7 +273,7 @@ func hasPort(container corev1.Container, port intstr.IntOrString) bool {
 	})
 }
 
-// The metrics' component selects the service that has them.
+// The metrics component selects the service with the metrics.
 func TestKubernetesMonitor(t *testing.T) {
 	t.Parallel()
 	folder := example(t)

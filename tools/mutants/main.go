@@ -1,8 +1,7 @@
 // Command mutants runs the mutants that gremlins found but did not run: gremlins
-// takes the expressions of a switch's cases, and of declarations, for code that no
-// test runs. It reads what gremlins printed, breaks a copy of the tree in each of
-// these places in turn, runs the package's tests, and prints what lived and the
-// sums over both.
+// considers the expressions of cases, and of declarations, not covered by tests. It
+// reads the output of gremlins, applies each of these mutants to a copy of the tree,
+// runs the package's tests, and prints the survivors and the totals.
 //
 // Usage: mutants ROOT PACKAGE PRINTED...   (run by make mutation)
 package main
@@ -25,11 +24,11 @@ import (
 
 const (
 	workers = 2
-	// testLimit bounds the tests of one mutant; one that loops is noticed so.
+	// testLimit is the timeout of the tests of one mutant, for endless loops.
 	testLimit = time.Minute
 )
 
-// mutant is a line that gremlins prints: "KILLED INVERT_NEGATIVES at a.go:1:2".
+// mutant is a line of gremlins' output: "KILLED INVERT_NEGATIVES at a.go:1:2".
 type mutant struct {
 	Status, Type string
 	File         string
@@ -40,7 +39,7 @@ func (m mutant) String() string {
 	return fmt.Sprintf("%-11s %-22s %s:%d:%d", m.Status, m.Type, m.File, m.Line, m.Column)
 }
 
-// swaps are what each kind of mutant makes of an operator, the longest first.
+// swaps maps each kind of mutant to its replacements of operators, longest first.
 var swaps = map[string][][2]string{
 	"CONDITIONALS_NEGATION": {{"==", "!="}, {"!=", "=="}, {"<=", ">"}, {">=", "<"}, {"<", ">="}, {">", "<="}},
 	"CONDITIONALS_BOUNDARY": {{"<=", "<"}, {">=", ">"}, {"<", "<="}, {">", ">="}},
@@ -98,7 +97,7 @@ func run(ctx context.Context, args []string) error {
 	return nil
 }
 
-// runAll runs the mutants, each worker in a copy of the tree.
+// runAll runs the mutants. Each worker uses its own copy of the tree.
 func runAll(ctx context.Context, root, pkg string, left []mutant) ([]mutant, error) {
 	queue := make(chan int)
 	results := slices.Clone(left)
@@ -107,7 +106,7 @@ func runAll(ctx context.Context, root, pkg string, left []mutant) ([]mutant, err
 	for w := range workers {
 		group.Go(func() {
 			faults[w] = worker(ctx, root, pkg, results, queue)
-			for range queue { // so that nobody waits
+			for range queue { // so that the sender does not block
 			}
 		})
 	}
@@ -139,7 +138,7 @@ func worker(ctx context.Context, root, pkg string, results []mutant, queue <-cha
 	return nil
 }
 
-// tryMutant breaks one place, runs the tests and mends it.
+// tryMutant applies a mutant, runs the tests and restores the file.
 func tryMutant(ctx context.Context, tree, pkg string, m mutant) (status string, err error) {
 	path := filepath.Join(tree, m.File)
 	whole, err := os.ReadFile(path)
@@ -169,7 +168,7 @@ func tryMutant(ctx context.Context, tree, pkg string, m mutant) (status string, 
 	}
 }
 
-// apply swaps the operator at the mutant's place.
+// apply replaces the operator at the mutant's place.
 func (m mutant) apply(whole []byte) ([]byte, error) {
 	lines := bytes.SplitAfter(whole, []byte("\n"))
 	if m.Line < 1 || m.Line > len(lines) || m.Column < 1 || m.Column > len(lines[m.Line-1]) {

@@ -60,8 +60,8 @@ func main() {
 	}
 }
 
-// run checks the files that git tracks below root and prints what it finds. It
-// returns the number of places.
+// run checks the files that git tracks below root, prints the findings, and returns
+// their number.
 func run(root, text string, out io.Writer) (found int, err error) {
 	r, err := parse(text)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Each kind of finding is reported with its place, code is not prose, and an
-// exception leaves a file out.
+// Each kind of finding is reported with its place. Code is not prose, and an exception
+// excludes a file.
 func TestFindings(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()

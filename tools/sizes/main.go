@@ -44,8 +44,8 @@ func main() {
 	}
 }
 
-// check returns what breaks a limit below root. Exceptions are types that may have
-// more methods, each named by its folder and its name; one without need is a finding.
+// check returns the violations below root. Exceptions are types that may have more
+// methods, by folder and name; an exception that is not needed is a violation.
 func check(root string, exceptions map[string]bool) ([]string, error) {
 	files, methods := map[string]int{}, map[string]int{}
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// write makes a package with so many source files and a type with so many methods.
+// write creates a package with these numbers of source files and methods of a type.
 func write(t *testing.T, root, folder string, files, methods int) {
 	t.Helper()
 	dir := filepath.Join(root, folder)

@@ -12,14 +12,14 @@ import (
 	"larder/tools/bench/answers"
 )
 
-// conditionalPath begins the path of a 304 at the servers of one's own, where
-// each answer has its path.
+// conditionalPath is the prefix of the path of a 304 at the peer program's servers,
+// where each response has its own path.
 const conditionalPath = "/304"
 
-// answerFiles are the files of ready answers.
+// answerFiles are the files of prepared responses.
 type answerFiles struct{ all, origin, bind string }
 
-// writeAnswers writes larder's answers for the others.
+// writeAnswers writes larder's responses for the peers.
 func (s *testbed) writeAnswers(list []given) (files answerFiles, err error) {
 	var all, origin, bind []answers.Answer
 	seen := map[string]bool{}
@@ -56,7 +56,7 @@ func (s *testbed) writeAnswers(list []given) (files answerFiles, err error) {
 	return files, nil
 }
 
-// headerOf lists a header without what each server makes for each answer.
+// headerOf returns a header without the fields that each server adds itself.
 func headerOf(header http.Header) [][2]string {
 	var list [][2]string
 	for _, name := range slices.Sorted(maps.Keys(header)) {
@@ -70,8 +70,8 @@ func headerOf(header http.Header) [][2]string {
 	return list
 }
 
-// forProxies is an answer that a proxy keeps for a day. What they add to it,
-// such as Server and Connection, is about as long as the id of the request.
+// forProxies returns a response that a proxy caches for a day. The fields that proxies
+// add, such as Server and Connection, are about as long as the request id.
 func forProxies(a answers.Answer) answers.Answer {
 	var header [][2]string
 	for _, h := range a.Header {

@@ -1,9 +1,8 @@
-// Package peers compares the shipped larder with what people would otherwise
-// put in front of their menus, or write themselves: nginx, Varnish, HAProxy, Gin
-// handlers, and a bare loop as the baseline. All of them are processes of their own
-// on loopback that answer the same requests with the same bytes, in alternation.
+// Package peers compares the release binary with other ways to serve menus: nginx,
+// Varnish, HAProxy, Gin handlers, and an epoll loop as the baseline. Each runs in its
+// own process on loopback. All answer the same requests with the same bytes, in turn.
 //
-// Its one invariant: a figure is only taken of a server that was seen to give
-// larder's own answer, from its cache, right before. It judges by ratios of
-// paired rounds, since absolute figures drift with the machine.
+// Invariant: a server is measured only if it has just returned larder's own response,
+// from its cache. Results are ratios of paired rounds, because absolute figures vary
+// with the state of the machine.
 package peers

@@ -10,25 +10,25 @@ import (
 	"larder/tools/bench/answers"
 )
 
-// setting is what the files of other people's servers are made from.
+// setting contains the values for the peers' configuration files.
 type setting struct {
-	Dir     string // theirs alone
+	Dir     string // only for this server
 	Port    int
-	Origin  string // host:port of whatever the proxies ask
-	Threads int    // as many as there are cores for them
+	Origin  string // host:port of the proxies' origin
+	Threads int    // the number of cores for the server
 	Root    bool   // the measurement runs as root
-	// Tuned is for nginx: large answers without tcp_nopush, whose speed hangs on
-	// the offset in the file otherwise, and those of the paths in Small, which are
-	// shorter than 32 KiB, without sendfile.
+	// Tuned configures nginx to send large responses without tcp_nopush, whose speed
+	// otherwise depends on the offset in the file, and those of the paths in Small,
+	// which are shorter than 32 KiB, without sendfile.
 	Tuned bool
 	Small []string
-	// Answers are what nginx serves as files.
+	// Answers are the files of nginx.
 	Answers []answers.Answer
 }
 
-// nginx with sendfile and tcp_nopush as Debian ships it, and as the goals were
-// measured. The proxies look at the path and the answers' age alone: what larder's
-// Cache-Control and Vary would cost them is not counted, and nothing is logged.
+// nginx with sendfile and tcp_nopush, as in Debian, and as the goals were measured. The
+// proxies use only the path and the age of a response. The cost of larder's
+// Cache-Control and Vary is not measured, and nothing is logged.
 const nginxMain = `daemon off;
 {{if .Root}}user root;
 {{end}}worker_processes {{.Threads}};
@@ -70,7 +70,7 @@ const nginxProxy = nginxMain + `
 }
 `
 
-// Files have names and dates of their own: nginx makes Last-Modified and ETag.
+// Files have their own names and times: nginx creates Last-Modified and ETag.
 const nginxStatic = nginxMain + `
   server {
     listen 127.0.0.1:{{.Port}} backlog=1024;
@@ -105,8 +105,7 @@ backend origin
   server origin {{.Origin}}
 `
 
-// Varnish's own headers are taken off, so that its answers are no longer than
-// the others'.
+// Varnish's own headers are removed, so that its responses are not longer than the others.
 const varnishFile = `vcl 4.1;
 backend origin { .host = "{{host .Origin}}"; .port = "{{port .Origin}}"; }
 sub vcl_backend_response { set beresp.ttl = 1d; }
@@ -117,7 +116,7 @@ sub vcl_deliver {
 }
 `
 
-// render fills one of the texts above.
+// render fills in one of the templates above.
 func render(text string, s setting) ([]byte, error) {
 	if strings.ContainsAny(s.Dir, " \t\n\"'{};\\") {
 		return nil, fmt.Errorf("the folder %q cannot stand in a configuration of nginx: name another one with --dir", s.Dir)
@@ -136,8 +135,7 @@ func render(text string, s setting) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// quote writes a value for nginx's configuration, which has no way to write a
-// dollar sign.
+// quote quotes a value for nginx's configuration, which cannot contain a dollar sign.
 func quote(value string) (string, error) {
 	if strings.ContainsAny(value, "$\n") {
 		return "", fmt.Errorf("the header's value %q cannot stand in a configuration of nginx", value)
@@ -145,8 +143,8 @@ func quote(value string) (string, error) {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(value) + `"`, nil
 }
 
-// sentByNginx tells whether a header of an answer has to be added to a file's:
-// the rest nginx makes by itself.
+// sentByNginx reports whether a header must be added to the response for a file; nginx
+// creates the others.
 func sentByNginx(name string) bool {
 	switch strings.ToLower(name) {
 	case "etag", "last-modified", "content-type", "content-encoding", "x-request-id":
@@ -156,7 +154,7 @@ func sentByNginx(name string) bool {
 	}
 }
 
-// static is where nginx looks for the file of a path.
+// static returns the path at which nginx looks for the file of a response.
 func static(dir string, a answers.Answer) string {
 	name := filepath.Join(dir, "root", filepath.FromSlash(a.Path))
 	for _, h := range a.Header {

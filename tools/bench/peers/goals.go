@@ -6,19 +6,19 @@ import (
 	"slices"
 )
 
-// Goal is what larder is to reach beside one peer on one scenario. The ratio is
-// of requests a second, larder's by the peer's, or of CPU time for a request,
-// the peer's by larder's: higher is better in both.
+// Goal is the required ratio of larder to one peer in one scenario: requests per second
+// of larder divided by the peer's, or CPU time per request of the peer divided by
+// larder's. Higher is better in both.
 type Goal struct {
 	Number   int // in the table of goals; 0: the other routes
 	Scenario string
 	Peer     string
 	CPU      bool
-	// Gate is what the ratio must never fall below, Aim what it is to reach.
+	// Gate is the minimum of the ratio, Aim the goal.
 	Gate, Aim float64
 }
 
-// Goals returns goals 1 to 9, and that the fast path makes no other route slower.
+// Goals returns goals 1 to 9, and those of the other routes, which must not be slower with the fast path.
 func Goals() []Goal {
 	goals := []Goal{
 		{Number: 1, Scenario: NotModified, Peer: proxyName, Gate: 0.55, Aim: 1.45},
@@ -40,7 +40,7 @@ func Goals() []Goal {
 	for _, scenario := range []string{NotModified, Product, Medium} {
 		goals = append(goals, Goal{Number: 8, Scenario: scenario, Peer: baselineName, CPU: true, Gate: 0.3, Aim: 0.8})
 	}
-	// The gate of the other routes allows for what short runs scatter.
+	// The gate of the other routes is lower because of the variation of short runs.
 	const even, scatter = 0.97, 0.87
 	return append(goals,
 		Goal{Number: 9, Scenario: Validate, Peer: bindName, Gate: 0.9, Aim: 2.1},
@@ -49,8 +49,8 @@ func Goals() []Goal {
 	)
 }
 
-// ratio is what a server, larder or the baseline, reaches of the goal in a mode;
-// false where it was not measured.
+// ratio returns the ratio of larder or the baseline in a mode, or false if it was not
+// measured.
 func (g Goal) ratio(m Mode, of string) (Ratio, bool) {
 	ours, found := m.series(g.Scenario, of)
 	theirs, foundToo := m.series(g.Scenario, g.Peer)
@@ -63,7 +63,7 @@ func (g Goal) ratio(m Mode, of string) (Ratio, bool) {
 	return ratioOf(ours.rates(), theirs.rates())
 }
 
-// String names the goal.
+// String describes the goal.
 func (g Goal) String() string {
 	name := fmt.Sprintf("%s against %s", g.Scenario, g.Peer)
 	if g.CPU {
@@ -75,8 +75,8 @@ func (g Goal) String() string {
 	return name
 }
 
-// Gates is an error that names every gate that the medians of the pinned ratios
-// fall below. Goals that were not measured are left out; none at all is an error.
+// Gates returns an error that lists every gate above the median of the pinned ratios.
+// It ignores goals that were not measured, but at least one must be.
 func (r Report) Gates() error {
 	at := slices.IndexFunc(r.Modes, func(m Mode) bool { return m.Name == Pinned })
 	if at < 0 {
@@ -100,7 +100,7 @@ func (r Report) Gates() error {
 	return errors.Join(faults...)
 }
 
-// Missed are the scenarios of which a pinned ratio is below its gate.
+// Missed returns the scenarios with a pinned ratio below its gate.
 func (r Report) Missed() []string {
 	var names []string
 	for _, m := range r.Modes {

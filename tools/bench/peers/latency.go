@@ -14,8 +14,8 @@ import (
 	"larder/tools/bench/loadgen"
 )
 
-// Latency holds the latencies of one scenario at a fixed rate, half of what the
-// peer reaches.
+// Latency contains the latencies of one scenario at a fixed rate, half of the peer's
+// maximum.
 type Latency struct {
 	Scenario string           `json:"scenario"`
 	Peer     string           `json:"peer"`
@@ -24,7 +24,7 @@ type Latency struct {
 	Theirs   []loadgen.Result `json:"theirs"`
 }
 
-// ratio is the peer's 99th percentile by larder's, of paired rounds.
+// ratio is the peer's 99th percentile divided by larder's, of paired rounds.
 func (t Latency) ratio() (Ratio, bool) { return ratioOf(p99s(t.Theirs), p99s(t.Ours)) }
 
 func p99s(found []loadgen.Result) []float64 {
@@ -35,8 +35,8 @@ func p99s(found []loadgen.Result) []float64 {
 	return values
 }
 
-// measureLatencies compares latencies with nginx: with its cache, and for the menu
-// that its cache serves badly with its files.
+// measureLatencies compares latencies with nginx: with its cache, or with its files for
+// the menu that its cache serves slowly.
 func (s *testbed) measureLatencies(ctx context.Context, mode *Mode) error {
 	for _, t := range []Latency{
 		{Scenario: NotModified, Peer: proxyName},
@@ -72,8 +72,7 @@ func (s *testbed) measureLatencies(ctx context.Context, mode *Mode) error {
 	return nil
 }
 
-// runAtRate runs the generator at a fixed rate. The first half second is not
-// counted.
+// runAtRate runs the generator at a fixed rate. The first half second does not count.
 func (s *testbed) runAtRate(ctx context.Context, t target, rate float64) (found loadgen.Result, err error) {
 	const warm, late = 500 * time.Millisecond, 30 * time.Second
 	ctx, cancel := context.WithTimeout(ctx, s.For+warm+late)

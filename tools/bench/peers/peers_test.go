@@ -62,7 +62,7 @@ func TestLuaPostKeepsTheBody(t *testing.T) {
 
 func TestRatiosAreOfPairedRounds(t *testing.T) {
 	t.Parallel()
-	// The machine became half as fast in the last round: the ratio stays.
+	// The machine became half as fast in the last round: the ratio is the same.
 	got, ok := ratioOf([]float64{150, 140, 75}, []float64{100, 100, 50})
 	if want := (Ratio{Median: 1.5, Low: 1.4, High: 1.5}); !ok || got != want {
 		t.Errorf("%+v, %v, want %+v", got, ok, want)
@@ -212,8 +212,8 @@ func TestHeadLengthIsThatOfTheWire(t *testing.T) {
 	}
 }
 
-// report is of one scenario: larder is twice as fast as nginx and misses the
-// gate beside Varnish.
+// report has one scenario: larder is twice as fast as nginx, and below the gate of
+// Varnish.
 func report() Report {
 	series := func(name string, perSecond, micros float64) Series {
 		return Series{Name: name, Body: 10, Head: 300, Runs: []Run{{perSecond, micros}, {perSecond * 1.1, micros}, {perSecond * 0.9, micros}}}
@@ -308,7 +308,7 @@ func TestPlotIsWellFormed(t *testing.T) {
 			bars++
 		}
 	}
-	if bars != 5 { // the ground, and four servers
+	if bars != 5 { // the background, and four servers
 		t.Errorf("%d rectangles, want 5", bars)
 	}
 }

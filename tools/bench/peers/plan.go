@@ -13,38 +13,38 @@ import (
 	"larder/tools/bench/measure"
 )
 
-// The two ways to share the machine: servers on core 0 and the generator on core
-// 1, or everything wherever the kernel puts it.
+// The modes: servers on core 0 and the generator on core 1, or all where the kernel
+// schedules them.
 const (
 	Pinned   = "pinned"
 	Unpinned = "unpinned"
 )
 
-// Plan is what is to be compared.
+// Plan is the configuration of a comparison.
 type Plan struct {
-	// Layout are larder, its Redis and its ordering service. Restaurants are
+	// Layout describes larder, its Redis and its ordering service. Its restaurants are
 	// those of Menus.
 	Layout measure.Layout
-	// Program is that of tools/bench/ginpeer.
+	// Program is the path of tools/bench/ginpeer.
 	Program string
 	Menus   Menus
-	// Modes are Pinned and Unpinned, or one of them.
+	// Modes contains Pinned, Unpinned or both.
 	Modes []string
-	// Only are the names of scenarios; none: all.
+	// Only contains the names of scenarios; empty means all.
 	Only []string
-	// Checked leaves out the peers that no goal names, but for the baseline.
+	// Checked omits peers without a goal, except the baseline.
 	Checked bool
-	// Rounds are how often each is measured, For how long each time.
+	// Rounds is the number of runs of each server, For the duration of a run.
 	Rounds int
 	For    time.Duration
-	// Warm loads each once before, for a second that is not counted; Tails
+	// Warm runs each server once before, for a second that does not count. Tails
 	// measures the 99th percentiles at a fixed rate, pinned.
 	Warm, Tails bool
-	// Say is called with the progress, one line at a time.
+	// Say prints one line of progress.
 	Say func(format string, args ...any)
 }
 
-// scenarios are those that the plan asks for.
+// scenarios returns the selected scenarios.
 func (p Plan) scenarios() ([]Scenario, error) {
 	all := Scenarios(p.Menus)
 	if p.Checked {
@@ -68,8 +68,7 @@ func (p Plan) scenarios() ([]Scenario, error) {
 	return chosen, nil
 }
 
-// Measure measures all modes, each with processes of its own, and takes
-// everything down again.
+// Measure measures all modes, each with its own processes, and ends them.
 func (p Plan) Measure(ctx context.Context) (Report, error) {
 	report := Report{Seconds: p.For.Seconds(), Rounds: p.Rounds, Connections: connections, Load: measure.LoadAverage()}
 	scenarios, err := p.scenarios()

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// What the drawing measures, in pixels.
+// Sizes in pixels.
 const (
 	panelWidth = 460
 	barHeight  = 16
@@ -15,15 +15,15 @@ const (
 	columnsOf  = 2
 )
 
-// Plot draws the first mode's requests a second as SVG: a diagram of bars for
-// each scenario, each with a scale of its own; larder's bar is the dark one.
+// Plot draws the requests per second of the first mode as SVG: a bar chart for each
+// scenario, each with its own scale. The dark bar is larder's.
 func (r Report) Plot() string {
 	var text strings.Builder
 	if len(r.Modes) == 0 {
 		return ""
 	}
 	mode := r.Modes[0]
-	var heights [columnsOf]int // of what stands in each column
+	var heights [columnsOf]int // of the charts in each column
 	for i, e := range mode.Scenarios {
 		at := i % columnsOf
 		fmt.Fprintf(&text, "<g transform=\"translate(%d %d)\">\n", at*panelWidth, heights[at])
@@ -38,7 +38,7 @@ func (r Report) Plot() string {
 `, panelWidth*columnsOf, height, mode.Name, panelWidth*columnsOf, height, text.String())
 }
 
-// bars draws one diagram and gives its height.
+// bars draws one chart and returns its height.
 func (m Measured) bars(text *strings.Builder) int {
 	fmt.Fprintf(text, "<text x=\"8\" y=\"20\" font-weight=\"bold\" fill=\"#222\">%s, thousands of requests per second</text>\n", html.EscapeString(m.Name))
 	most := 0.0

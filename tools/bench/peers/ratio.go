@@ -4,15 +4,15 @@ import (
 	"slices"
 )
 
-// Ratio sums up the ratios of paired rounds.
+// Ratio summarizes the ratios of paired rounds.
 type Ratio struct {
 	Median float64 `json:"median"`
 	Low    float64 `json:"low"`
 	High   float64 `json:"high"`
 }
 
-// ratioOf divides the figures of each round by the other's of the same round;
-// nothing of series that are not paired.
+// ratioOf divides the figures of paired rounds. It returns false if the series are not
+// paired.
 func ratioOf(ours, theirs []float64) (Ratio, bool) {
 	if len(ours) == 0 || len(ours) != len(theirs) {
 		return Ratio{}, false
@@ -27,7 +27,7 @@ func ratioOf(ours, theirs []float64) (Ratio, bool) {
 	return Ratio{Median: median(ratios), Low: slices.Min(ratios), High: slices.Max(ratios)}, true
 }
 
-// median is the middle value, or the mean of the two middle ones; 0 of none.
+// median returns the middle value, or the mean of the two middle ones; 0 without values.
 func median(values []float64) float64 {
 	if len(values) == 0 {
 		return 0

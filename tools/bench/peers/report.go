@@ -12,11 +12,11 @@ import (
 	"larder/tools/bench/measure"
 )
 
-// Report is a whole comparison.
+// Report is the result of a comparison.
 type Report struct {
 	Machine     measure.Machine `json:"machine"`
-	Command     string          `json:"command"` // that made it
-	Servers     []string        `json:"servers"` // and their versions
+	Command     string          `json:"command"` // the command line
+	Servers     []string        `json:"servers"` // names and versions
 	Load        float64         `json:"loadAverage"`
 	Rounds      int             `json:"rounds"`
 	Seconds     float64         `json:"seconds"` // of each run
@@ -31,14 +31,14 @@ type Checked struct {
 	Number   int    `json:"number"`
 	Pinned   *Ratio `json:"pinned"`
 	Unpinned *Ratio `json:"unpinned"`
-	// Baseline is the bare loop's beside the same peer, pinned: more is hardly to be had.
+	// Baseline is the ratio of the epoll loop to the same peer, pinned, which is almost the maximum.
 	Baseline *Ratio `json:"baseline"`
-	// Gate is what the pinned median must not fall below, Aim what it is to reach.
+	// Gate is the minimum of the pinned median, Aim its goal.
 	Gate float64 `json:"gate"`
 	Aim  float64 `json:"aim"`
 }
 
-// checked are the goals that were measured.
+// checked returns the goals that were measured.
 func (r Report) checked() []Checked {
 	var list []Checked
 	for _, g := range Goals() {
@@ -63,7 +63,7 @@ func (r Report) checked() []Checked {
 	return list
 }
 
-// versions are what the servers say of themselves.
+// versions returns the versions that the servers print.
 func (s *testbed) versions(ctx context.Context) []string {
 	var list []string
 	for _, v := range []struct {
@@ -88,7 +88,7 @@ func (s *testbed) versions(ctx context.Context) []string {
 	return list
 }
 
-// short leaves the words of a version that say it.
+// short removes everything but the version.
 func short(line string) string {
 	line = strings.TrimPrefix(line, "nginx version: ")
 	line, _, _ = strings.Cut(line, " revision")
@@ -97,7 +97,7 @@ func short(line string) string {
 	return strings.TrimSpace(strings.TrimPrefix(line, "varnishd ("))
 }
 
-// Table is everything as tables in Markdown.
+// Table returns all results as Markdown tables.
 func (r Report) Table() string {
 	var text strings.Builder
 	for _, m := range r.Modes {
@@ -119,7 +119,7 @@ func heading(mode string) string {
 	return "Unpinned"
 }
 
-// columns are the servers of a table, in this order.
+// columns returns the servers of a table, in order.
 func columns() []string {
 	return []string{ourName, baselineName, staticName, proxyName, tunedName, haproxyName, varnishName, ginName, redisName, bindName, netHTTPName}
 }
@@ -146,7 +146,7 @@ func (m Mode) table(text *strings.Builder) {
 	}
 }
 
-// thousands writes three digits or so.
+// thousands formats a number with about three digits.
 func thousands(perSecond float64) string {
 	if perSecond < 10_000 {
 		return fmt.Sprintf("%.2f", perSecond/1000)
@@ -176,7 +176,7 @@ func (r Report) goals(text *strings.Builder) {
 	text.WriteString("\n")
 }
 
-// String is the ratio as it stands in a table.
+// String formats the ratio for a table.
 func (r *Ratio) String() string {
 	if r == nil {
 		return ""
@@ -197,7 +197,7 @@ func (j Checked) status() string {
 	}
 }
 
-// latencies are those at a fixed rate.
+// latencies writes the table of latencies at a fixed rate.
 func (m Mode) latencies(text *strings.Builder) {
 	if len(m.Latencies) == 0 {
 		return
@@ -215,7 +215,7 @@ func (m Mode) latencies(text *strings.Builder) {
 	text.WriteString("\n")
 }
 
-// quantiles are the medians of a server's.
+// quantiles returns the medians of a server's quantiles.
 func (t Latency) quantiles(of string) string {
 	found := t.Theirs
 	if of == ourName {
@@ -229,13 +229,13 @@ func (t Latency) quantiles(of string) string {
 	return fmt.Sprintf("%.0f, %.0f, %.0f", micros(p50), micros(p99), micros(p999))
 }
 
-// The marks between which a page holds the section.
+// The marks around the section of a page.
 const (
 	beginMark = "<!-- peers: written by `larder-bench peers --out` -->"
 	endMark   = "<!-- peers: end -->"
 )
 
-// Section is what a page says, its plot under the given name.
+// Section returns the section of a page with the given file name of the plot.
 func (r Report) Section(plot string) string {
 	m := r.Machine
 	return fmt.Sprintf(`%s
@@ -246,7 +246,7 @@ The release binary with default settings is compared with servers that serve the
 %s%s`, beginMark, m.Cores, m.CPU, m.Go, m.Redis, strings.Join(r.Servers, ", "), r.Connections, r.Rounds, r.Seconds, r.Load, r.Command, plot, r.Table(), endMark)
 }
 
-// Replace puts the section between the marks of a page.
+// Replace replaces the section between the marks of a page.
 func Replace(page, section string) (string, error) {
 	return measure.ReplaceBetween(page, beginMark, endMark, section)
 }

@@ -9,37 +9,37 @@ import (
 	"larder/tools/bench/measure"
 )
 
-// Run is one measurement of one server.
+// Run is one run of one server.
 type Run struct {
 	PerSecond float64 `json:"perSecond"` // requests
-	// Micros is the server's CPU time for each request, in microseconds.
+	// Micros is the server's CPU time per request, in microseconds.
 	Micros float64 `json:"cpuMicros"`
 }
 
-// Series are the runs of one server, one for each round.
+// Series contains the runs of one server, one per round.
 type Series struct {
 	Name string `json:"name"`
-	// Head and Body are the answer's bytes.
+	// Head and Body are the sizes of the response.
 	Head int   `json:"head"`
 	Body int   `json:"body"`
 	Runs []Run `json:"runs"`
 }
 
-// Measured are the runs of one scenario: larder's first, then its peers'.
+// Measured contains the runs of one scenario: larder's first, then its peers'.
 type Measured struct {
 	Name   string   `json:"name"`
 	Series []Series `json:"series"`
 }
 
-// Mode is everything of one way to share the machine.
+// Mode contains the results of one mode.
 type Mode struct {
 	Name      string     `json:"name"`
 	Scenarios []Measured `json:"scenarios"`
 	Latencies []Latency  `json:"latencies,omitempty"`
 }
 
-// rounds measures every scenario in every round. Within a round larder and its
-// peers take turns, and who begins changes from round to round.
+// rounds measures every scenario in every round. Within a round larder and its peers
+// take turns, and each round starts with another server.
 func (s *testbed) rounds(ctx context.Context, mode *Mode) error {
 	for _, e := range s.scenarios {
 		m := Measured{Name: e.Name}
@@ -71,7 +71,7 @@ func (s *testbed) rounds(ctx context.Context, mode *Mode) error {
 	return nil
 }
 
-// once loads a target and gives what came of it.
+// once loads a target and returns the result.
 func (s *testbed) once(ctx context.Context, t target, d time.Duration) (Run, error) {
 	before, err := measure.TreeCPU(t.server.processes...)
 	if err != nil {
@@ -85,8 +85,7 @@ func (s *testbed) once(ctx context.Context, t target, d time.Duration) (Run, err
 	if err != nil {
 		return Run{}, err
 	}
-	// What is on its way when wrk ends is read in part: that is bounded by an
-	// answer for each connection.
+	// When wrk ends, each connection may have received part of a response.
 	asked := t.size() * float64(found.requests)
 	if found.bytes < asked*(1-near) || found.bytes > (asked+t.size()*connections)*(1+near) {
 		return Run{}, fmt.Errorf("%d answers of %.0f bytes were %.0f bytes: some were others", found.requests, t.size(), found.bytes)
@@ -94,7 +93,7 @@ func (s *testbed) once(ctx context.Context, t target, d time.Duration) (Run, err
 	return Run{PerSecond: found.perSecond, Micros: float64((after - before).Microseconds()) / float64(found.requests)}, nil
 }
 
-// series finds a server's runs of a scenario.
+// series returns a server's runs of a scenario.
 func (m Mode) series(scenario, name string) (Series, bool) {
 	for _, e := range m.Scenarios {
 		if e.Name != scenario {
@@ -107,7 +106,7 @@ func (m Mode) series(scenario, name string) (Series, bool) {
 	return Series{}, false
 }
 
-// rates and costs are the runs' figures.
+// rates and costs return the figures of the runs.
 func (s Series) rates() []float64 { return each(s.Runs, func(r Run) float64 { return r.PerSecond }) }
 
 func (s Series) costs() []float64 { return each(s.Runs, func(r Run) float64 { return r.Micros }) }

@@ -10,18 +10,18 @@ import (
 type Scenario struct {
 	Name   string
 	Method string
-	// Path is that of larder's route.
+	// Path is the path of larder's route.
 	Path   string
 	Header [][2]string
 	Body   []byte
 	Status int
-	// Varies is set when two instances do not give the same bytes, but about as many.
+	// Varies is set if instances return different bytes of about the same length.
 	Varies bool
-	// Against are the names of the peers that answer it too.
+	// Against contains the names of the peers that can answer it.
 	Against []string
 }
 
-// The names of the scenarios, by which goals find them.
+// The names of the scenarios, which goals refer to.
 const (
 	NotModified = "304"
 	Product     = "product 2 KB"
@@ -33,15 +33,15 @@ const (
 	Restaurants = "list of restaurants"
 )
 
-// Menus are what larder serves: the ids of restaurants with menus of three
-// sizes, an order for the one with the large menu, and a dish of the medium one.
+// Menus are the menus that larder serves: restaurants with menus of three sizes, an
+// order for the large menu, and a dish of the medium one.
 type Menus struct {
 	Small, Medium, Large string
 	Dish                 string
 	Order                []byte
 }
 
-// Scenarios are all of them.
+// Scenarios returns all scenarios.
 func Scenarios(m Menus) []Scenario {
 	gzip := [2]string{"Accept-Encoding", "gzip"}
 	plain := [2]string{"Accept-Encoding", "identity"}
@@ -69,8 +69,8 @@ func Scenarios(m Menus) []Scenario {
 	}
 }
 
-// browser is what Chromium sends with a request of a page's script; Host and
-// Accept-Encoding make it twelve.
+// browser returns the headers of Chromium for a request by a page's script; with Host
+// and Accept-Encoding they are twelve.
 func browser() [][2]string {
 	return [][2]string{
 		{"sec-ch-ua", `"Chromium";v="140", "Not=A?Brand";v="24", "Google Chrome";v="140"`},
@@ -86,10 +86,10 @@ func browser() [][2]string {
 	}
 }
 
-// conditional tells whether the request names what the client has.
+// conditional reports whether the request is conditional.
 func (e Scenario) conditional() bool { return e.Status == http.StatusNotModified }
 
-// request is the scenario as it goes over the wire to a host.
+// request returns the bytes of the request to a host.
 func (e Scenario) request(host, path string, header [][2]string) []byte {
 	var wire bytes.Buffer
 	wire.WriteString(e.Method + " " + path + " HTTP/1.1\r\nHost: " + host + "\r\n")

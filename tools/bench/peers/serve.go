@@ -22,7 +22,7 @@ import (
 	"larder/tools/bench/measure"
 )
 
-// The names of those compared, as they stand in the tables.
+// The names of the servers in the tables.
 const (
 	ourName      = "larder"
 	netHTTPName  = "larder on net/http alone"
@@ -38,22 +38,22 @@ const (
 	bindName     = "Gin ShouldBindJSON + constant"
 )
 
-// server is one of those compared, running.
+// server is a running server.
 type server struct {
 	name    string
 	address string // host:port
-	// processes are those whose CPU time, with that of what they have started,
-	// is the server's.
+	// processes are the processes whose CPU time, with that of their children, is the
+	// server's.
 	processes []int
 }
 
-// listens is what the peer program prints.
+// listens matches the output of the peer program.
 var listens = regexp.MustCompile(`listening on (\S+)`)
 
-// startWithin bounds the time until a server answers.
+// startWithin is the timeout until a server responds.
 const startWithin = 20 * time.Second
 
-// own starts the peer program as one of its servers.
+// own starts one of the servers of the peer program.
 func (s *testbed) own(ctx context.Context, name, role, file string, more ...string) error {
 	words := slices.Concat(s.servers, []string{s.Program, role, "--answers", file}, more)
 	child, err := s.start(ctx, role, words)
@@ -74,10 +74,10 @@ func (s *testbed) own(ctx context.Context, name, role, file string, more ...stri
 	return nil
 }
 
-// smallBytes is the length below which nginx is quicker without sendfile.
+// smallBytes is the length below which nginx is faster without sendfile.
 const smallBytes = 32 << 10
 
-// foreign starts somebody else's server from a file made of the text.
+// foreign starts an installed server with a configuration file.
 func (s *testbed) foreign(ctx context.Context, name, text string, words func(file string, set setting) []string) error {
 	short := folder(name)
 	set := setting{Dir: filepath.Join(s.dir, short), Origin: s.origin, Threads: s.threads, Root: os.Geteuid() == 0, Answers: s.files, Tuned: name == tunedName}
@@ -114,12 +114,12 @@ func (s *testbed) foreign(ctx context.Context, name, text string, words func(fil
 	return s.accepts(ctx, child, address)
 }
 
-// folder is a name as that of a folder or a file.
+// folder converts a name to that of a folder or a file.
 func folder(name string) string {
 	return strings.NewReplacer(" ", "-", "/", "-", ",", "", "+", "and").Replace(strings.ToLower(name))
 }
 
-// start starts a process that ends with the scene.
+// start starts a process that ends with the testbed.
 func (s *testbed) start(ctx context.Context, name string, words []string) (*process.Child, error) {
 	child, err := process.Start(ctx, s.dir, name, nil, words[0], words[1:]...)
 	if err == nil {
@@ -132,7 +132,7 @@ func (s *testbed) add(name, address string, processes ...int) {
 	s.running[name] = server{name: name, address: address, processes: processes}
 }
 
-// accepts waits until somebody listens.
+// accepts waits until the address accepts connections.
 func (s *testbed) accepts(ctx context.Context, child *process.Child, address string) error {
 	ctx, cancel := context.WithTimeout(ctx, startWithin)
 	defer cancel()
@@ -150,7 +150,7 @@ func (s *testbed) accepts(ctx context.Context, child *process.Child, address str
 	}
 }
 
-// program finds a program of the PATH, or in the folders that hold servers.
+// program looks up a program in PATH and in the folders of servers.
 func program(name string) (string, error) {
 	for _, candidate := range []string{name, "/usr/sbin/" + name, "/usr/local/sbin/" + name} {
 		if path, err := exec.LookPath(candidate); err == nil {
@@ -160,7 +160,7 @@ func program(name string) (string, error) {
 	return "", fmt.Errorf("%s is neither in the PATH nor in /usr/sbin: install what is compared, as with  tools/test-needs peers", name)
 }
 
-// ask makes one request of a scenario and gives the answer.
+// ask sends one request of a scenario and returns the response.
 func ask(ctx context.Context, client *http.Client, e Scenario, address, path string, header [][2]string) (measure.Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, startWithin)
 	defer cancel()
@@ -179,7 +179,7 @@ func ask(ctx context.Context, client *http.Client, e Scenario, address, path str
 	return measure.Answer{Status: response.StatusCode, Header: response.Header, Body: body}, errors.Join(err, response.Body.Close())
 }
 
-// headLength is how long an answer's head is on the wire.
+// headLength returns the length of a response's head as sent.
 func headLength(a measure.Answer) int {
 	n := len("HTTP/1.1 200 \r\n\r\n") + len(http.StatusText(a.Status))
 	for name, values := range a.Header {

@@ -12,7 +12,7 @@ import (
 	"larder/tools/bench/measure"
 )
 
-// startPeers starts those that the scenarios need.
+// startPeers starts the peers that the scenarios need.
 func (s *testbed) startPeers(ctx context.Context, files answerFiles) error {
 	if s.wanted(redisName) {
 		dir := filepath.Join(s.dir, "gin-redis")
@@ -47,7 +47,7 @@ func (s *testbed) startPeers(ctx context.Context, files answerFiles) error {
 	return s.startForeign(ctx, files.origin)
 }
 
-// startForeign starts nginx, HAProxy and Varnish before an origin of their own.
+// startForeign starts nginx, HAProxy and Varnish with their own origin.
 func (s *testbed) startForeign(ctx context.Context, file string) error {
 	if err := s.own(ctx, originName, answers.Baseline, file); err != nil {
 		return err
@@ -84,7 +84,7 @@ func (s *testbed) startForeign(ctx context.Context, file string) error {
 	return nil
 }
 
-// writeFiles lays the answers out for nginx.
+// writeFiles writes the responses as files for nginx.
 func (s *testbed) writeFiles() error {
 	for _, a := range s.files {
 		name := static(filepath.Join(s.dir, folder(staticName)), a)

@@ -14,25 +14,25 @@ import (
 	"larder/tools/bench/measure"
 )
 
-// target is a scenario at a server.
+// target is a scenario of one server.
 type target struct {
 	server server
-	// address, path, header and script are what wrk is given.
+	// address, path, header and script are the arguments of wrk.
 	address, path string
 	header        [][2]string
 	script        string
-	// raw is the request for the generator at a fixed rate.
+	// raw is the request for the generator with a fixed rate.
 	raw    string
 	status int
-	// head and body are the answer's bytes on the wire.
+	// head and body are the sizes of the response.
 	head, body int
 }
 
-// size is the whole answer's.
+// size is the size of the complete response.
 func (t target) size() float64 { return float64(t.head + t.body) }
 
-// makeTargets makes a target of each scenario at each server that answers it. It
-// checks that each gives larder's answer, the proxies without their origin.
+// makeTargets creates a target for each scenario and each server that answers it. It
+// checks that each returns larder's response, the proxies without their origin.
 func (s *testbed) makeTargets(ctx context.Context, ours []given) error {
 	for _, g := range ours {
 		if g.Name == "" {
@@ -62,14 +62,14 @@ func (s *testbed) makeTargets(ctx context.Context, ours []given) error {
 	return nil
 }
 
-// target says how the scenario is asked of a server.
+// target returns the request of a scenario for a server.
 func (s *testbed) target(ctx context.Context, g given, at server) (target, error) {
 	t := target{server: at, address: at.address, path: g.Path, header: slices.Clone(g.Header), status: g.Status}
 	if g.conditional() {
 		switch at.name {
 		case baselineName, ginName, redisName:
 			t.path = conditionalPath + g.Path
-		case staticName: // names its files by itself
+		case staticName: // it creates its own ETag
 			last := len(t.header) - 1
 			whole, err := ask(ctx, s.client, g.Scenario, at.address, g.Path, t.header[:last])
 			if err != nil {
@@ -93,10 +93,10 @@ func (s *testbed) target(ctx context.Context, g given, at server) (target, error
 	return t, os.WriteFile(t.raw, g.request(t.address, t.path, t.header), 0o600)
 }
 
-// near is how far an answer's length may be off where the bytes differ.
+// near is the allowed difference of lengths if the bytes differ.
 const near = 0.15
 
-// seen asks twice and compares the second answer with larder's.
+// seen sends the request twice and compares the second response with larder's.
 func (s *testbed) seen(ctx context.Context, g given, t target) (target, error) {
 	var answer measure.Answer
 	for range 2 {

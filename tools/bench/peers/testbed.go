@@ -15,22 +15,22 @@ import (
 	"larder/tools/bench/measure"
 )
 
-// testbed are the processes of one mode.
+// testbed contains the processes of one mode.
 type testbed struct {
 	Plan
 	scenarios []Scenario
 	dir       string
 	threads   int
-	// servers and others are words before the programs of those that are
-	// measured, and of all else.
+	// servers and others are command prefixes: of the measured servers, and of all
+	// other processes.
 	servers, others []string
-	origin          string // host:port of what the proxies ask
+	origin          string // host:port of the proxies' origin
 	cluster         *measure.Cluster
-	redis           *measure.Redis // that of the Gin handler
+	redis           *measure.Redis // of the Gin handler
 	children        []*process.Child
 	running         map[string]server
 	targets         map[string]map[string]target // by scenario and server
-	files           []answers.Answer             // what nginx serves as files
+	files           []answers.Answer             // of nginx
 	client          *http.Client
 }
 
@@ -50,12 +50,12 @@ func (s *testbed) close() {
 	}
 }
 
-// wanted tells whether some scenario needs the server.
+// wanted reports whether a scenario needs the server.
 func (s *testbed) wanted(name string) bool {
 	return slices.ContainsFunc(s.scenarios, func(e Scenario) bool { return slices.Contains(e.Against, name) })
 }
 
-// build starts larder, takes its answers, and starts its peers with them.
+// build starts larder, records its responses, and starts its peers with them.
 func (s *testbed) build(ctx context.Context) error {
 	s.client = &http.Client{Transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 4}}
 	layout := s.Layout
@@ -90,7 +90,7 @@ func (s *testbed) build(ctx context.Context) error {
 	return s.makeTargets(ctx, ours)
 }
 
-// larder starts one larder and waits until it is ready.
+// larder starts an instance and waits until it is ready.
 func (s *testbed) larder(ctx context.Context, name string, env ...string) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -102,18 +102,18 @@ func (s *testbed) larder(ctx context.Context, name string, env ...string) error 
 	return l.Ready(ctx)
 }
 
-// given is a scenario as it is asked, and larder's answer.
+// given is a scenario with its request and larder's response.
 type given struct {
 	Scenario
 
 	answer measure.Answer
 }
 
-// waitIdle waits until the instances use next to no CPU time.
+// waitIdle waits until the instances use almost no CPU time.
 func (s *testbed) waitIdle(ctx context.Context) error {
 	const (
 		watched = 500 * time.Millisecond
-		idle    = 25 * time.Millisecond // of it
+		idle    = 25 * time.Millisecond // of CPU time
 	)
 	pids := s.running[ourName].processes
 	if other, ok := s.running[netHTTPName]; ok {
@@ -134,8 +134,8 @@ func (s *testbed) waitIdle(ctx context.Context) error {
 	}
 }
 
-// ours asks larder once for each scenario. Before one that names what the client
-// has stands the same, nameless, without that.
+// ours sends each scenario to larder once. Before a conditional one, it adds the same
+// request without the condition and without a name.
 func (s *testbed) ours(ctx context.Context) ([]given, error) {
 	var list []given
 	for _, e := range s.scenarios {
@@ -160,7 +160,7 @@ func (s *testbed) ours(ctx context.Context) ([]given, error) {
 
 const ifNoneMatch = "If-None-Match"
 
-// first is larder's answer to a scenario.
+// first returns larder's response to a scenario.
 func (s *testbed) first(ctx context.Context, e Scenario) (measure.Answer, error) {
 	answer, err := ask(ctx, s.client, e, s.running[ourName].address, e.Path, e.Header)
 	switch {

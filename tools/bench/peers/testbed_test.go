@@ -16,7 +16,7 @@ import (
 	"larder/tools/bench/measure"
 )
 
-// stage is a scene whose generators are scripts that print what is given.
+// stage returns a testbed whose generators are scripts that print a text.
 func stage(t *testing.T, prints string) *testbed {
 	t.Helper()
 	if _, err := os.Stat("/proc/self/stat"); errors.Is(err, os.ErrNotExist) {
@@ -112,7 +112,7 @@ func TestTailsAskAtHalfOfThePeersRate(t *testing.T) {
 	}
 }
 
-// What a server is seen to answer must be larder's.
+// The response of a server must be larder's.
 func TestSeenRefusesAnotherAnswer(t *testing.T) {
 	t.Parallel()
 	s := stage(t, "")
@@ -148,8 +148,8 @@ func TestSeenRefusesAnotherAnswer(t *testing.T) {
 	}
 }
 
-// nginx names its files by itself: a 304 is asked for by its own ETag, and of
-// the servers of one's own by a path.
+// nginx creates its own ETag for a file, so a conditional request uses this ETag. At the
+// peer program's servers, it uses a path.
 func TestTargetNamesWhatTheServerKnows(t *testing.T) {
 	t.Parallel()
 	s := stage(t, "")

@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// connections are open at once, each with one request in flight.
+// connections is the number of open connections, each with one request at a time.
 const connections = 64
 
-// counted is what wrk says of one run.
+// counted is the result of one run of wrk.
 type counted struct {
 	requests  int
 	perSecond float64
@@ -29,7 +29,7 @@ var (
 	wrkFaults = regexp.MustCompile(`(?m)^\s*(Socket errors: .*|Non-2xx or 3xx responses: .*)$`)
 )
 
-// readWrk reads what wrk prints. A run in which something failed is an error.
+// readWrk parses the output of wrk. A run with failures is an error.
 func readWrk(text string) (counted, error) {
 	if fault := wrkFaults.FindString(text); fault != "" {
 		return counted{}, errors.New("wrk: " + strings.TrimSpace(fault))
@@ -53,9 +53,9 @@ func readWrk(text string) (counted, error) {
 	return counted{requests, perSecond, size}, nil
 }
 
-// wrk asks for a target as often as it can, for a while.
+// wrk sends requests to a target at the maximum rate for a while.
 func wrk(ctx context.Context, before []string, t target, d time.Duration) (counted, error) {
-	const late = 30 * time.Second // bounds what wrk may take longer
+	const late = 30 * time.Second // additional time for wrk
 	ctx, cancel := context.WithTimeout(ctx, d+late)
 	defer cancel()
 	words := append(append([]string(nil), before...), "wrk", "-t1", "-c"+strconv.Itoa(connections),
@@ -76,8 +76,8 @@ func wrk(ctx context.Context, before []string, t target, d time.Duration) (count
 	return readWrk(out.String())
 }
 
-// luaPost is a script that makes wrk send a body. The longest bracket keeps
-// whatever stands in it.
+// luaPost returns a script that makes wrk send a body. Its long brackets allow any
+// other brackets in the body.
 func luaPost(body []byte) (string, error) {
 	if bytes.Contains(body, []byte("]==]")) {
 		return "", errors.New("wrk: a body with ]==] cannot stand in the script")

@@ -19,14 +19,14 @@ type entry struct {
 	content []byte
 }
 
-// read makes a file of the machine into an entry.
+// read returns an entry with the content of a file.
 func read(file, name string, mode int64) (entry, error) {
 	content, err := os.ReadFile(file) //nolint:gosec // G304: files of the tree
 	return entry{name: name, mode: mode, content: content}, err
 }
 
-// archive writes name.tar.gz, its files in the folder name: in their order, of
-// one time, of nobody.
+// archive writes name.tar.gz with its files in the folder name, in order, with the same
+// time and without owners.
 func (r *release) archive(name string, entries []entry) error {
 	slices.SortFunc(entries, func(a, b entry) int { return cmp.Compare(a.name, b.name) })
 	var packed bytes.Buffer

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// build links larder for a platform, with nothing of this machine in it, and
-// gives the path of the program. more are further build tags.
+// build links larder for a platform, independent of this machine, and returns the path
+// of the program. more are additional build tags.
 func (r *release) build(ctx context.Context, system, processor string, more ...string) (string, error) {
 	tags := strings.Join(append([]string{"nomsgpack"}, more...), ",")
 	program := filepath.Join(r.temp, system+"-"+processor+"-"+tags)
@@ -26,7 +26,7 @@ func (r *release) build(ctx context.Context, system, processor string, more ...s
 	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-tags", tags, //nolint:gosec // G204: the version's form is checked
 		"-ldflags", "-s -w -X main.version="+r.version, "-o", path, "./cmd/larder")
 	build.Dir = r.root
-	// What else a machine may have set would show in the bytes.
+	// Other settings of the machine would change the bytes.
 	build.Env = append(os.Environ(), "GOOS="+system, "GOARCH="+processor,
 		"CGO_ENABLED=0", "GOFLAGS=", "GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=", "GOWORK=off")
 	if output, err := build.CombinedOutput(); err != nil {
@@ -35,8 +35,8 @@ func (r *release) build(ctx context.Context, system, processor string, more ...s
 	return program, nil
 }
 
-// common are the files that every archive has, those that larder itself prints
-// among them: here is one that runs on this machine.
+// common returns the files of every archive, including those that larder prints; here
+// is a program for this machine.
 func (r *release) common(ctx context.Context, here string) ([]entry, error) {
 	var entries []entry
 	for _, each := range [][2]string{
@@ -74,8 +74,8 @@ func (r *release) common(ctx context.Context, here string) ([]entry, error) {
 	return entries, nil
 }
 
-// manualPages has larder itself write a manual page for each of its commands: one
-// that is built with the tag manpages, for this machine.
+// manualPages returns the manual pages of all commands. A larder with the build tag
+// manpages, for this machine, writes them.
 func (r *release) manualPages(ctx context.Context) ([]entry, error) {
 	program, err := r.build(ctx, runtime.GOOS, runtime.GOARCH, "manpages")
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/CycloneDX/cyclonedx-go"
 )
 
-// inventory writes name.cdx.json: the program with its hash, and every module it
-// was linked from, as the linker itself has written them into it.
+// inventory writes name.cdx.json: the program with its hash, and every module that it
+// was linked from, as recorded in the program.
 func (r *release) inventory(name, program string, binary []byte) error {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {

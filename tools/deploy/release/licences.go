@@ -14,11 +14,11 @@ import (
 	"regexp"
 )
 
-// licence is a file that a module wants to go with it.
+// licence matches the files of a module that must be distributed with it.
 var licence = regexp.MustCompile(`^(?i)(licen[cs]e|notice|copying|patents)([.-].*)?$`)
 
-// licences are the licences and notices of all that a program was linked from:
-// who passes it on passes them on. A module without one is an error.
+// licences returns the licences and notices of all modules of a program, which must be
+// distributed with it. A module without one is an error.
 func (r *release) licences(ctx context.Context, program string) ([]byte, error) {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {
@@ -45,7 +45,7 @@ func (r *release) licences(ctx context.Context, program string) ([]byte, error) 
 	return text.Bytes(), nil
 }
 
-// gather adds what stands in a module's folder.
+// gather adds the licences in a module's folder.
 func gather(text *bytes.Buffer, name, folder string) error {
 	files, err := os.ReadDir(folder)
 	if err != nil {
@@ -69,7 +69,7 @@ func gather(text *bytes.Buffer, name, folder string) error {
 	return nil
 }
 
-// folders are where the modules of the tree lie on this machine.
+// folders returns the folders of the modules on this machine.
 func (r *release) folders(ctx context.Context) (map[string]string, error) {
 	list := exec.CommandContext(ctx, "go", "list", "-m", "-json=Path,Dir", "all")
 	list.Dir = r.root

@@ -1,7 +1,6 @@
-// Command release makes what a release consists of: an archive for each
-// platform, an inventory (SBOM) of what each program was linked from, and
-// SHA256SUMS over all of them. The same tree and version give the same bytes,
-// wherever and whenever they are made (decision 0040).
+// Command release creates the files of a release: an archive for each platform, an
+// inventory (SBOM) of the modules of each program, and SHA256SUMS. The same tree and
+// version produce the same bytes on any machine at any time (decision 0040).
 //
 // Usage: release [-targets linux/amd64,…] ROOT VERSION OUT   (run by make release)
 package main
@@ -24,17 +23,17 @@ import (
 	"time"
 )
 
-// all are the platforms of a release.
+// all contains the platforms of a release.
 const all = "linux/amd64,linux/arm64,darwin/amd64,darwin/arm64"
 
-// versionForm is what may stand in a file's name and behind -X.
+// versionForm matches a version that is safe in a file's name and after -X.
 var versionForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$`)
 
-// release is what one call makes.
+// release is one run of the command.
 type release struct {
-	root    string // the tree
+	root    string // of the tree
 	version string
-	out     string    // the folder of what is made
+	out     string    // folder of the results
 	at      time.Time // the time of every file
 	temp    string
 }
@@ -79,7 +78,7 @@ func run(ctx context.Context, args []string) (err error) {
 	return r.sums(made)
 }
 
-// make gives the names of the files that it has made.
+// make returns the names of the files that it has created.
 func (r *release) make(ctx context.Context, targets []string) (made []string, err error) {
 	here, err := r.build(ctx, runtime.GOOS, runtime.GOARCH)
 	if err != nil {
@@ -103,7 +102,7 @@ func (r *release) make(ctx context.Context, targets []string) (made []string, er
 	return made, nil
 }
 
-// target makes the archive and the inventory of one platform.
+// target creates the archive and the inventory of one platform.
 func (r *release) target(ctx context.Context, system, processor string, common []entry) ([]string, error) {
 	program, err := r.build(ctx, system, processor)
 	if err != nil {
@@ -129,7 +128,7 @@ func (r *release) target(ctx context.Context, system, processor string, common [
 	return []string{name + ".tar.gz", name + ".cdx.json"}, nil
 }
 
-// sums writes SHA256SUMS, which `sha256sum -c` reads.
+// sums writes SHA256SUMS for `sha256sum -c`.
 func (r *release) sums(made []string) error {
 	var lines strings.Builder
 	slices.Sort(made)
@@ -143,7 +142,7 @@ func (r *release) sums(made []string) error {
 	return os.WriteFile(filepath.Join(r.out, "SHA256SUMS"), []byte(lines.String()), 0o644) //nolint:gosec // G306: for everyone
 }
 
-// sourceDate is SOURCE_DATE_EPOCH, else the time of the last commit.
+// sourceDate returns SOURCE_DATE_EPOCH, or the time of the last commit.
 func sourceDate(ctx context.Context, root string) (time.Time, error) {
 	seconds := os.Getenv("SOURCE_DATE_EPOCH")
 	if seconds == "" {

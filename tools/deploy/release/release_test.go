@@ -22,7 +22,7 @@ import (
 
 const version = "1.2.3-test"
 
-// copied is the tree in another folder, without what git ignores.
+// copied copies the tree to another folder, without ignored files.
 func copied(t *testing.T, root string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -52,7 +52,7 @@ func copied(t *testing.T, root string) string {
 	return dir
 }
 
-// made releases for this machine alone, and gives each file's content.
+// made creates a release for this machine only, and returns the content of its files.
 func made(t *testing.T, root string) (dir string, files map[string][]byte) {
 	t.Helper()
 	dir, files = t.TempDir(), map[string][]byte{}
@@ -71,8 +71,8 @@ func made(t *testing.T, root string) (dir string, files map[string][]byte) {
 	return dir, files
 }
 
-// TestRelease makes a release twice, from two folders, and holds the bytes of
-// one to those of the other; then it looks into it.
+// TestRelease creates a release twice, from two folders, and compares the bytes. Then it
+// checks the content.
 func TestRelease(t *testing.T) {
 	t.Setenv("SOURCE_DATE_EPOCH", "1800000000")
 	root, err := filepath.Abs("../../..")
@@ -117,7 +117,7 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// checkManual: there is a page for each command, and mandoc can read it.
+// checkManual: every command has a page that mandoc can read.
 func checkManual(t *testing.T, packed map[string][]byte) {
 	t.Helper()
 	pages := 0
@@ -143,8 +143,8 @@ func checkManual(t *testing.T, packed map[string][]byte) {
 	}
 }
 
-// unpacked gives the files of an archive, which all stand in its folder and have
-// the release's time and nobody's name.
+// unpacked returns the files of an archive, which must be in its folder and have the
+// release's time and no owner.
 func unpacked(t *testing.T, archive []byte, folder string) map[string][]byte {
 	t.Helper()
 	zipped, err := gzip.NewReader(bytes.NewReader(archive))
@@ -174,7 +174,7 @@ func unpacked(t *testing.T, archive []byte, folder string) map[string][]byte {
 	}
 }
 
-// checkInventory: the program with its hash, and what go.mod asks for.
+// checkInventory: the program with its hash, and the modules of go.mod.
 func checkInventory(t *testing.T, text, program []byte) {
 	t.Helper()
 	var bom cyclonedx.BOM
@@ -198,7 +198,7 @@ func checkInventory(t *testing.T, text, program []byte) {
 	}
 }
 
-// checkSums: SHA256SUMS names every other file with its hash.
+// checkSums: SHA256SUMS contains every other file with its hash.
 func checkSums(t *testing.T, files map[string][]byte) {
 	t.Helper()
 	var want []string
