@@ -74,7 +74,7 @@ func (r *release) common(ctx context.Context, here string) ([]entry, error) {
 	return entries, nil
 }
 
-// manualPages returns the manual pages of all commands. A larder with the build tag
+// manualPages returns the manual pages of all commands. A program with the build tag
 // manpages, for this machine, writes them.
 func (r *release) manualPages(ctx context.Context) ([]entry, error) {
 	program, err := r.build(ctx, runtime.GOOS, runtime.GOARCH, "manpages")
