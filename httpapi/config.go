@@ -235,8 +235,7 @@ func (c Config) Exposed() string {
 	}
 }
 
-// IsLoopback reports whether a listener's address (host:port) is reachable only from this
-// machine.
+// IsLoopback reports whether a listener's address (host:port) is reachable only from this machine.
 func IsLoopback(listen string) bool {
 	host, _, err := net.SplitHostPort(listen)
 	if err != nil {

@@ -145,8 +145,7 @@ func (c *openConnection) Close() error {
 }
 
 // addressConnections counts and limits the open connections of each address
-// (docs/decisions/0044-connection-limit-per-address.md). It has at most one entry per
-// connection.
+// (docs/decisions/0044-connection-limit-per-address.md). It has at most one entry per connection.
 type addressConnections struct {
 	limit   int          // 0 means no limit, and nothing is counted
 	exempt  auth.Proxies // proxies, whose clients all have the proxy's address

@@ -25,8 +25,7 @@ import (
 type PageConfig struct {
 	// Enabled serves the page. The default is false.
 	Enabled bool `yaml:"enabled"`
-	// Currency is the ISO 4217 code of the prices, such as EUR. If empty, prices have no
-	// currency.
+	// Currency is the ISO 4217 code of the prices, such as EUR. If empty, prices have no currency.
 	Currency string `yaml:"currency"`
 	// ImageOrigins are the only other origins that the page may load photos from.
 	ImageOrigins []string `yaml:"image_origins"`
@@ -51,9 +50,8 @@ func (c PageConfig) check() []error {
 	return errs
 }
 
-// routeConsole registers the files of the console below /ops. They are public, their data is
-// not. Browsers revalidate them each time, so that page and module are always of the same
-// instance.
+// routeConsole registers the files of the console below /ops. They are public, their data is not.
+// Browsers revalidate them each time, so that page and module are always of the same instance.
 func (s *Server) routeConsole(engine *gin.Engine) error {
 	for path, name := range map[string]string{"/ops": "ops.html", "/ops/ops.js": "ops.js", "/ops/ops.css": "ops.css"} {
 		asset, err := s.assets.Page(name)
@@ -70,8 +68,7 @@ func (s *Server) routeConsole(engine *gin.Engine) error {
 	return nil
 }
 
-// asset answers GET /web/{file}: the web components, for any site, and the files of larder's
-// pages.
+// asset answers GET /web/{file}: the web components, for any site, and the files of larder's pages.
 func (s *Server) asset(c *gin.Context) error {
 	if !s.assets.Serve(c.Writer, c.Request, c.Param("file")) {
 		return noRoute(c)

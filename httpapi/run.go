@@ -182,9 +182,8 @@ func (s *Server) httpServer(ctx context.Context, handler http.Handler) *http.Ser
 	}
 }
 
-// ErrorLog returns the ErrorLog of an http.Server. It logs panics as errors, and other messages
-// of net/http (malformed requests, broken connections) at debug level, because they need no
-// action.
+// ErrorLog returns the ErrorLog of an http.Server. It logs panics as errors, and other messages of
+// net/http (malformed requests, broken connections) at debug level, because they need no action.
 func ErrorLog(to logrus.FieldLogger) *log.Logger { return log.New(serverLog{to}, "", 0) }
 
 type serverLog struct{ to logrus.FieldLogger }

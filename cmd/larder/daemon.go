@@ -48,9 +48,8 @@ type daemon struct {
 	tracing   *tracing.Tracing // nil: off
 }
 
-// newDaemon connects the packages. It does not wait for Redis or for the ordering
-// service. The functions in with change the dependencies of its HTTP server. The
-// caller must call run or close.
+// newDaemon connects the packages. It does not wait for Redis or for the ordering service. The
+// functions in with change the dependencies of its HTTP server. The caller must call run or close.
 func newDaemon(cfg *configs.Config, log logrus.FieldLogger, with ...func(*httpapi.Deps)) (*daemon, error) {
 	d := &daemon{cfg: cfg, log: log}
 	if err := d.wire(with); err != nil {

@@ -192,8 +192,8 @@ func (a *Log) List(c *gin.Context) error {
 	client, restaurant := c.Query("client"), c.Query("restaurant")
 	chosen := func(d *Entry) bool {
 		// A client of one connection sees the entries of that connection and its own entries.
-		visible := who.Connection == "" || d.Connection != nil && *d.Connection == who.Connection || d.Client == who.Client
-		return visible && (wanted == "" || d.Action == wanted) && (client == "" || d.Client == client) &&
+		shown := who.Connection == "" || d.Connection != nil && *d.Connection == who.Connection || d.Client == who.Client
+		return shown && (wanted == "" || d.Action == wanted) && (client == "" || d.Client == client) &&
 			(restaurant == "" || d.Restaurant != nil && string(*d.Restaurant) == restaurant)
 	}
 	page := respond.Page[listedEntry]{Result: []listedEntry{}}

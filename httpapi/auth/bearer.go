@@ -154,8 +154,7 @@ func (a *Auth) issue(ctx context.Context, client ClientConfig, scopes []Scope) (
 	return token.SignedString(key.secret)
 }
 
-// read checks a token. The caller gets only those scopes of the token that its client still
-// has.
+// read checks a token. The caller gets only those scopes of the token that its client still has.
 func (a *Auth) read(ctx context.Context, text string) (Caller, error) {
 	var (
 		fault error

@@ -144,8 +144,7 @@ func (c Config) Validate() error {
 }
 
 // ValidateFor checks the secrets. If other machines can send requests, it rejects short and
-// well-known secrets (policies H2, H4, H8). exposed says why they can, and is empty if they
-// cannot.
+// well-known secrets (policies H2, H4, H8). exposed says why they can, and is empty if they cannot.
 func (c Config) ValidateFor(exposed string) error {
 	if exposed == "" {
 		return nil
@@ -187,8 +186,7 @@ func weakness(secret, id string, least int) string {
 	}
 }
 
-// unit returns the shortest text that s repeats, or s itself. The last repetition may be
-// partial.
+// unit returns the shortest text that s repeats, or s itself. The last repetition may be partial.
 func unit(s string) string {
 	for n := 1; 2*n <= len(s); n++ {
 		if s[n:] == s[:len(s)-n] {

@@ -61,9 +61,8 @@ func (h hosts) ownOrigin(r *http.Request) bool {
 const notOwnHost = "the page's host name is not in http.hosts; add it there, or open the page at localhost"
 
 // reboundPage reports whether the request comes from a page whose host is not this server's own
-// (DNS rebinding). If only this machine can reach larder, short and well-known secrets are
-// accepted (policy H8), and such a page must not use them. It is false if other machines can
-// reach larder.
+// (DNS rebinding). If only this machine can reach larder, short and well-known secrets are accepted
+// (policy H8), and such a page must not use them. It is false if other machines can reach larder.
 func (h hosts) reboundPage(r *http.Request) bool {
 	return !h.exposed && r.Header.Get("Origin") != "" && !h.ownHost(r.Host)
 }

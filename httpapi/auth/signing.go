@@ -91,8 +91,7 @@ func (k *signingKeys) current(ctx context.Context) (*signingKey, error) {
 	return k.read(ctx, retryKeyAfter)
 }
 
-// run reads the keys until ctx ends. It restores keys that Redis lost, so that all instances
-// agree.
+// run reads the keys until ctx ends. It restores keys that Redis lost, so that all instances agree.
 func (k *signingKeys) run(ctx context.Context) {
 	if k.redis == nil {
 		return
@@ -104,17 +103,15 @@ func (k *signingKeys) run(ctx context.Context) {
 		} else {
 			pause = min(2*pause, maxRereadPause)
 		}
-		// A random part, so that not all instances read at the same time when Redis is up
-		// again.
+		// A random part, so that not all instances read at the same time when Redis is up again.
 		if sleep.For(ctx, pause+rand.N(pause/2)) != nil { //nolint:gosec // no secret
 			return
 		}
 	}
 }
 
-// byID returns the key with that id, or nil if it does not exist: then the token is not
-// larder's. Another instance may have stored an unknown key, so byID reads Redis again, at
-// limited intervals.
+// byID returns the key with that id, or nil if it does not exist: then the token is not larder's.
+// Another instance may have stored an unknown key, so byID reads Redis again, at limited intervals.
 func (k *signingKeys) byID(ctx context.Context, id string) (*signingKey, error) {
 	if key := k.known(id); key != nil || k.redis == nil {
 		return key, nil

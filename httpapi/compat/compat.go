@@ -30,8 +30,7 @@ func (h *Handlers) RejectionReasons(c *gin.Context) error {
 	return h.deps.Reasons(c, connection)
 }
 
-// restaurantOfQuery returns the restaurantId of the query. The name ignores case and
-// underscores.
+// restaurantOfQuery returns the restaurantId of the query. The name ignores case and underscores.
 func restaurantOfQuery(c *gin.Context) (string, error) {
 	asked := ""
 	for name, values := range c.Request.URL.Query() {
@@ -48,9 +47,8 @@ func restaurantOfQuery(c *gin.Context) (string, error) {
 	return asked, nil
 }
 
-// Menu answers GET /orders/api/v1/menu/view: the menu view as the ordering service published
-// it, including fields that larder does not know. A request body, which some clients send, is
-// ignored.
+// Menu answers GET /orders/api/v1/menu/view: the menu view as the ordering service published it,
+// including fields that larder does not know. A request body, which some clients send, is ignored.
 func (h *Handlers) Menu(c *gin.Context) error {
 	named, err := restaurantOfQuery(c)
 	if err != nil {

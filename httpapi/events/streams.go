@@ -26,8 +26,7 @@ type Config struct {
 	PerAddress int `yaml:"per_address"`
 	// Total limits the open streams of all addresses together.
 	Total int `yaml:"total"`
-	// Heartbeat is the interval of comments, so that proxies do not close a stream without
-	// events.
+	// Heartbeat is the interval of comments, so that proxies do not close a stream without events.
 	Heartbeat time.Duration `yaml:"heartbeat"`
 	// WriteTimeout is how long a client may read nothing before its stream ends.
 	WriteTimeout time.Duration `yaml:"write_timeout"`

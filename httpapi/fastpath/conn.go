@@ -70,8 +70,7 @@ func (c *conn) serve() {
 	}
 }
 
-// receive processes n more bytes in the free part of the buffer, or a read that failed with
-// err.
+// receive processes n more bytes in the free part of the buffer, or a read that failed with err.
 func (c *conn) receive(n int, err error) nextStep {
 	c.buf = c.buf[:len(c.buf)+n]
 	if n == 0 && err != nil && !c.listener.draining.Load() {

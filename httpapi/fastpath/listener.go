@@ -24,10 +24,9 @@ import (
 type Config struct {
 	// Handler returns the handler for the requests of one connection.
 	Handler func() Handler
-	// HeadTimeout is how long a request's head may take; for the first request it starts when
-	// the connection is accepted. IdleTimeout is how long a connection may be idle.
-	// WriteTimeout is how long writing a response may take. The last two may end early by 1/64
-	// of the idle timeout.
+	// HeadTimeout is how long a request's head may take; for the first request it starts when the
+	// connection is accepted. IdleTimeout is how long a connection may be idle. WriteTimeout is how
+	// long writing a response may take. The last two may end early by 1/64 of the idle timeout.
 	HeadTimeout, IdleTimeout, WriteTimeout time.Duration
 	// OnPanic is called with the panic of a Handler. The connection is then closed.
 	OnPanic func(fault any)

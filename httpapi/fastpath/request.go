@@ -6,8 +6,7 @@ import (
 	"unsafe"
 )
 
-// maxHead limits a request's head in bytes. Longer ones are for net/http, which has its own
-// limit.
+// maxHead limits a request's head in bytes. Longer ones are for net/http, which has its own limit.
 const maxHead = 8 << 10
 
 // Request is a GET or HEAD request without a body. Its texts are in the connection's buffer and

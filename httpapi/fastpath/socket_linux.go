@@ -52,11 +52,10 @@ func (c *conn) serveRequests() (next nextStep) {
 	}
 }
 
-// drain reads and answers until nothing more has arrived. If a read does not fill the buffer,
-// it has read all bytes, and the system reports later ones. The system does not report an end
-// that came together with these bytes. drain looks for one where it is likely or important:
-// after a connection's first request and after an incomplete request. Otherwise recheck finds
-// it.
+// drain reads and answers until nothing more has arrived. If a read does not fill the buffer, it
+// has read all bytes, and the system reports later ones. The system does not report an end that
+// came together with these bytes. drain looks for one where it is likely or important: after a
+// connection's first request and after an incomplete request. Otherwise recheck finds it.
 func (c *conn) drain(fd int) nextStep {
 	for {
 		room, first := c.free(), !c.used

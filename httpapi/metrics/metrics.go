@@ -203,8 +203,7 @@ func (m *Metrics) Redis(took time.Duration, err error) {
 	m.redis.WithLabelValues(result).Observe(took.Seconds())
 }
 
-// OrderEvent counts an event of an order outside requests; it is an observer of
-// ordering.Orders.
+// OrderEvent counts an event of an order outside requests; it is an observer of ordering.Orders.
 func (m *Metrics) OrderEvent(event ordering.Event) {
 	m.events.WithLabelValues(strings.TrimPrefix(event.Name, "order.")).Inc()
 }

@@ -15,8 +15,7 @@ import (
 const (
 	// countTimeout limits the Redis calls of a scrape.
 	countTimeout = time.Second
-	// countInterval is the minimum time between two Redis reads, however many scrapers there
-	// are.
+	// countInterval is the minimum time between two Redis reads, however many scrapers there are.
 	countInterval = 5 * time.Second
 )
 

@@ -126,8 +126,7 @@ func poolCollectors(p redisdb.Pool) []prometheus.Collector {
 	}
 }
 
-// collectors returns the series of one connection: its circuit breaker and its load (policy
-// O8a).
+// collectors returns the series of one connection: its circuit breaker and its load (policy O8a).
 func (u Connection) collectors() []prometheus.Collector {
 	var all []prometheus.Collector
 	labels := prometheus.Labels{"connection": u.Name}

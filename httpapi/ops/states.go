@@ -96,9 +96,8 @@ func (h *Handlers) statesOf(version cache.Version) (all stateSet) {
 	return all
 }
 
-// stateCost is the time for which one computed state is reused, per restaurant. With ten
-// thousand restaurants, all states are computed at most once per second, however many pages are
-// read.
+// stateCost is the time for which one computed state is reused, per restaurant. With ten thousand
+// restaurants, all states are computed at most once per second, however many pages are read.
 const stateCost = 100 * time.Microsecond
 
 // stateSummary has the states of all restaurants, from memory. It is immutable.

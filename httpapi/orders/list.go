@@ -192,8 +192,7 @@ type recordView struct {
 // attemptView is one attempt of a call, the end of a call without an attempt, or a resolution.
 type attemptView struct {
 	Operation ordering.Operation `json:"operation"`
-	// Try numbers the attempts of one call from 1. It is null for entries that are not
-	// attempts.
+	// Try numbers the attempts of one call from 1. It is null for entries that are not attempts.
 	Try     *int             `json:"try"`
 	At      *string          `json:"at"`
 	MS      *int64           `json:"ms"`

@@ -22,8 +22,7 @@ import (
 // after they are returned to the pool.
 type buffers struct{ request, response []byte }
 
-// maxPooledBuffer is the largest buffer in the pool, in bytes. A usual order needs a tenth of
-// it.
+// maxPooledBuffer is the largest buffer in the pool, in bytes. A usual order needs a tenth of it.
 const maxPooledBuffer = 32 << 10
 
 // Validate answers POST …/orders/validate with the violations and the total of an order. It
@@ -96,8 +95,7 @@ func (h *Handlers) Place(c *gin.Context) error {
 		if request.Order, err = h.decodePublicOrder(input); err != nil {
 			return respond.WithLanguage(c, err)
 		}
-		// Guests share one client, so each address has its own share of the capacity (policy
-		// O8a).
+		// Guests share one client, so each address has its own share of the capacity (policy O8a).
 		request.CapacityKey = auth.PublicClient + " " + ratelimit.AddressKey(h.deps.Auth.ClientIP(c))
 	} else {
 		request.Order, err = validate.DecodeOrder(input, nil)
@@ -154,9 +152,8 @@ const (
 	linesPerToken = 500
 )
 
-// Tokens returns the tokens that an order uses. They depend on the size of the body and the
-// number of dishes and ingredients (policy H7), which is counted by opening brackets before
-// decoding.
+// Tokens returns the tokens that an order uses. They depend on the size of the body and the number
+// of dishes and ingredients (policy H7), which is counted by opening brackets before decoding.
 func Tokens(body []byte) int {
 	return 1 + len(body)/bytesPerToken + bytes.Count(body, []byte("{"))/linesPerToken
 }

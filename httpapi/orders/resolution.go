@@ -66,8 +66,7 @@ func readResolution(body []byte) (ordering.ResolveRequest, error) {
 	}
 	notCreated := resolution.Resolution == ordering.ResolvedNotDone || resolution.Resolution == ordering.ResolvedRetry
 	if resolution.Operation == upstream.OpCreate && resolution.OrderID != "" && notCreated {
-		// This mistake could not be undone: an operator who knows the orderID has found the
-		// order.
+		// This mistake could not be undone: an operator who knows the orderID has found the order.
 		unknown = respond.InvalidParameter("orderID", "is only allowed with the outcome done: an order that was not created has no orderID")
 	}
 	return resolution, unknown

@@ -137,8 +137,7 @@ func failureKey(client, ip string) string {
 }
 
 // Rate is a rate limit, written as "20/s", "5/m" or "100/h" in the configuration; "0" means no
-// limit. The count is also the burst: "20/s" allows 20 requests at once and one more every 50
-// ms.
+// limit. The count is also the burst: "20/s" allows 20 requests at once and one more every 50 ms.
 type Rate struct {
 	Count int
 	Per   time.Duration

@@ -25,8 +25,7 @@ const (
 	keepAsking  = "no-cache"
 )
 
-// Asset is one file with its compressed forms. Each form is created at the first request and
-// kept.
+// Asset is one file with its compressed forms. Each form is created at the first request and kept.
 type Asset struct {
 	kind    string // Content-Type
 	body    []byte
@@ -35,8 +34,7 @@ type Asset struct {
 	brotli  func() []byte // nil: not offered
 }
 
-// kinds are the Content-Types by file extension. The system's own table differs between
-// machines.
+// kinds are the Content-Types by file extension. The system's own table differs between machines.
 var kinds = map[string]string{ //nolint:gochecknoglobals // constant
 	".css":  "text/css; charset=utf-8",
 	".html": "text/html; charset=utf-8",
@@ -150,8 +148,7 @@ func (a *Asset) keep(r *http.Request) string {
 	}
 }
 
-// MatchesETag compares an entity tag weakly with the tags of all If-None-Match lists, or with
-// "*".
+// MatchesETag compares an entity tag weakly with the tags of all If-None-Match lists, or with "*".
 func MatchesETag(lists []string, etag string) bool {
 	for _, list := range lists {
 		if ListsETag(list, etag) {

@@ -71,9 +71,8 @@ func (a *Assets) Serve(w http.ResponseWriter, r *http.Request, name string) bool
 	return true
 }
 
-// Policy is the Content-Security-Policy of a page. Its zero value allows only resources of
-// larder's own origin, and no inline scripts, inline styles, framing, or text that becomes
-// markup.
+// Policy is the Content-Security-Policy of a page. Its zero value allows only resources of larder's
+// own origin, and no inline scripts, inline styles, framing, or text that becomes markup.
 type Policy struct {
 	// Images are further origins of images, as scheme and host ("https://img.example").
 	Images []string

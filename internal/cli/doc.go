@@ -6,8 +6,7 @@
 // (policy H9). Run converts the error of a command into an exit status, and one
 // message with a hint or one JSON object.
 //
-// cmd/larder creates the Environment, adds its own commands to Root and calls Run.
-// internal/demo uses the flags, the output and the types of orders and menus. The
-// package never starts a daemon or a sandbox. Only check, init and menu diff connect
-// to Redis or an ordering service directly.
+// cmd/larder creates the Environment, adds its own commands to Root and calls Run. internal/demo
+// uses the flags, the output and the types of orders and menus. The package never starts a daemon
+// or a sandbox. Only check, init and menu diff connect to Redis or an ordering service directly.
 package cli

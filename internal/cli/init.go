@@ -267,10 +267,9 @@ func startsLike(text string, prefixes ...string) bool {
 	})
 }
 
-// ask prints a question on standard error and returns the answer, or the preset if
-// the answer is empty. Unattended, it returns the preset; without one, the error
-// names flag. It never prints an answer that shown rejects, and asks again. If
-// shown is nil, the answer is a secret.
+// ask prints a question on standard error and returns the answer, or the preset if the answer is
+// empty. Unattended, it returns the preset; without one, the error names flag. It never prints an
+// answer that shown rejects, and asks again. If shown is nil, the answer is a secret.
 func (s *initSession) ask(ctx context.Context, text, preset, flag string, shown func(string) bool) (string, error) {
 	if s.unattended {
 		if preset == "" && flag != "" {

@@ -217,8 +217,7 @@ func outcomeUnknown(refused *client.Error) bool {
 	}
 }
 
-// certainlyNotSent reports whether a call without a response cannot have reached the
-// daemon.
+// certainlyNotSent reports whether a call without a response cannot have reached the daemon.
 func certainlyNotSent(err error) bool {
 	return isA[*net.DNSError](err) || errors.Is(err, syscall.ECONNREFUSED)
 }

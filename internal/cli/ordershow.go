@@ -169,8 +169,7 @@ func (d sentDish) line() string {
 	return d.Name + " (" + strings.Join(inside, ", ") + ")"
 }
 
-// printResolution prints the resolution of a call, or how to resolve an unknown
-// outcome.
+// printResolution prints the resolution of a call, or how to resolve an unknown outcome.
 func (c *orderCall) printResolution(env *Environment, ref string) {
 	if s := c.Resolved; s != nil {
 		env.Out.Printf("%s was resolved as %s by %s\n", c.Operation, s.Outcome, joined(": ", s.By, s.Note))

@@ -109,10 +109,9 @@ func (s safeValue) Format(f fmt.State, verb rune) {
 	_, _ = io.WriteString(f, Safe(fmt.Sprintf(fmt.FormatString(f, verb), s.value))) // fmt returns the writer's error
 }
 
-// Safe returns text that is safe for a terminal (policy H9). It escapes control
-// characters, including line breaks, and invisible format characters such as changes
-// of the writing direction (\x1b, \u202e). It keeps the joiners U+200C and U+200D,
-// which Persian and emoji need.
+// Safe returns text that is safe for a terminal (policy H9). It escapes control characters,
+// including line breaks, and invisible format characters such as changes of the writing direction
+// (\x1b, \u202e). It keeps the joiners U+200C and U+200D, which Persian and emoji need.
 func Safe(text string) string {
 	if utf8.ValidString(text) && !strings.ContainsFunc(text, isUnsafe) {
 		return text

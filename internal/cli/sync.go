@@ -157,8 +157,7 @@ func hasFailed(run runlog.Run) bool {
 	return run.Outcome == runlog.OutcomeFailed || run.Outcome == runlog.OutcomeQuarantined
 }
 
-// runLine describes a run on one line. It includes the restaurant's name if it
-// differs from the id.
+// runLine describes a run on one line. It includes the restaurant's name if it differs from the id.
 func runLine(run runlog.Run, name string) string {
 	line := string(run.Restaurant)
 	if name != "" && name != line {
@@ -311,9 +310,8 @@ func (p *progress) clear() {
 	}
 }
 
-// remaining estimates the remaining time of a batch from the mean rate so far:
-// ", 35/s, 5s left". It omits a rate below one per second. It returns "" at the
-// start and at the end.
+// remaining estimates the remaining time of a batch from the mean rate so far: ", 35/s, 5s left".
+// It omits a rate below one per second. It returns "" at the start and at the end.
 func remaining(done, total int, passed time.Duration) string {
 	if done <= 0 || done >= total || passed <= 0 {
 		return ""

@@ -123,8 +123,7 @@ func loadConfig(cmd *cobra.Command, env *Environment, more ...configs.Option) (*
 	return configs.Load(StringFlag(cmd, "config"), env.Environ, append(ReadOptions(cmd), more...)...)
 }
 
-// LoadService is loadConfig for commands that need a file, or a connection in the
-// environment.
+// LoadService is loadConfig for commands that need a file, or a connection in the environment.
 func LoadService(cmd *cobra.Command, env *Environment, more ...configs.Option) (*configs.Config, error) {
 	cfg, err := loadConfig(cmd, env, more...)
 	if err != nil {

@@ -18,11 +18,10 @@ import (
 // first key after which shown returns false, and completely if shown is nil.
 type lineReader func(prompt string, shown func(line string) bool) (string, error)
 
-// newLineReader returns a reader of standard input. On a terminal, the kernel's echo
-// is off until restore is called, and term.Terminal shows the answers that are not
-// secret. So the terminal never shows a secret, even if several answers are pasted
-// before they are asked for. Ctrl-C still sends a signal (ISIG). Ctrl-Z stops the
-// program with the terminal's original settings.
+// newLineReader returns a reader of standard input. On a terminal, the kernel's echo is off until
+// restore is called, and term.Terminal shows the answers that are not secret. So the terminal never
+// shows a secret, even if several answers are pasted before they are asked for. Ctrl-C still sends
+// a signal (ISIG). Ctrl-Z stops the program with the terminal's original settings.
 func newLineReader(env *Environment) (read lineReader, restore func(), err error) {
 	file, ok := env.In.(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {

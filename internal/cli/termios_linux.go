@@ -2,8 +2,7 @@ package cli
 
 import "golang.org/x/sys/unix"
 
-// The requests for the settings of a terminal. flushTermios also discards unread
-// input.
+// The requests for the settings of a terminal. flushTermios also discards unread input.
 const (
 	getTermios   = unix.TCGETS
 	setTermios   = unix.TCSETS

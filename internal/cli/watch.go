@@ -141,8 +141,7 @@ func (v *watcher) unknownOrders(ctx context.Context) ([]OrderRecord, error) {
 	return orders, err
 }
 
-// subject is the subject of a line: larder, a part, restaurants, a restaurant or an
-// order.
+// subject is the subject of a line: larder, a part, restaurants, a restaurant or an order.
 type subject struct{ kind, id string }
 
 // subjectState is the state of a subject.

@@ -8,8 +8,7 @@ import (
 	"strconv"
 )
 
-// answer is a complete response that is not yet written, so that a fault can
-// change it.
+// answer is a complete response that is not yet written, so that a fault can change it.
 type answer struct {
 	status int
 	header http.Header

@@ -54,10 +54,9 @@ func picture(name string) (answer, bool) {
 //go:embed bistro.json
 var bistroJSON string
 
-// Bistro is the demo menu: a menu view without envelope
-// (docs/ordering-service.md, section 2.4) of about 60 dishes that uses every
-// feature of the interface. restaurantID is the id in its stop lists; imageBase
-// is the prefix of its image paths, such as "http://127.0.0.1:9090".
+// Bistro is the demo menu: a menu view without envelope (docs/ordering-service.md, section 2.4) of
+// about 60 dishes that uses every feature of the interface. restaurantID is the id in its stop
+// lists; imageBase is the prefix of its image paths, such as "http://127.0.0.1:9090".
 func Bistro(restaurantID, imageBase string) []byte {
 	id, base := encode(restaurantID), encode(imageBase) // as JSON text, without the quotes
 	return []byte(strings.NewReplacer(

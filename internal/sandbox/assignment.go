@@ -25,9 +25,8 @@ type selection struct {
 	quantity int
 }
 
-// openGroupSlots returns the groups of a dish's scheme and of every chosen
-// ingredient with a scheme, once and multiplied by its quantity (policy M5,
-// the flat form).
+// openGroupSlots returns the groups of a dish's scheme and of every chosen ingredient with a
+// scheme, once and multiplied by its quantity (policy M5, the flat form).
 func (c *menuModel) openGroupSlots(d *item, chosen []selection) []groupSlot {
 	var slots []groupSlot
 	open := func(scheme string, times int, path []string) {
@@ -70,9 +69,8 @@ type assignment struct {
 	steps   int
 }
 
-// assignAll returns nil if an assignment satisfies every minimum and maximum,
-// otherwise the violations of the closest assignment. Each selection must have
-// a group that accepts it.
+// assignAll returns nil if an assignment satisfies every minimum and maximum, otherwise the
+// violations of the closest assignment. Each selection must have a group that accepts it.
 func (c *menuModel) assignAll(slots []groupSlot, chosen []selection) []string {
 	s := &assignment{slots: slots, counts: make([]int, len(slots)), best: -1, seen: map[string]int{}}
 	for _, p := range chosen {

@@ -9,9 +9,8 @@ import (
 // maxQueued limits the requests that wait for capacity; others are refused.
 const maxQueued = 20_000
 
-// Capacity limits the requests that change orders, to test an overloaded
-// ordering service. Requests beyond Concurrent wait in order of arrival. They
-// are executed even if the client disconnects.
+// Capacity limits the requests that change orders, to test an overloaded ordering service. Requests
+// beyond Concurrent wait in order of arrival. They are executed even if the client disconnects.
 type Capacity struct {
 	// Concurrent is the number executed at the same time; 0 is no limit.
 	Concurrent int `json:"concurrent"`

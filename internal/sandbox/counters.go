@@ -6,8 +6,7 @@ import (
 	"sync"
 )
 
-// counters count the calls of each operation, those that took effect, and the
-// issued tokens.
+// counters count the calls of each operation, those that took effect, and the issued tokens.
 type counters struct {
 	mu          sync.Mutex
 	calls, done map[string]int

@@ -12,8 +12,7 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// inject applies a fault to a call. work executes the call and is called at
-// most once.
+// inject applies a fault to a call. work executes the call and is called at most once.
 func (s *Sandbox) inject(w http.ResponseWriter, c *call, f *Fault, work func() answer) {
 	s.log.WithFields(logrus.Fields{
 		"event": "sandbox.fault", "do": string(f.Do), "method": c.r.Method, "request_id": c.requestID,
@@ -77,8 +76,7 @@ func reset(w http.ResponseWriter) {
 	_ = raw.Close()
 }
 
-// truncate announces the complete length, sends the first bytes and drops the
-// connection.
+// truncate announces the complete length, sends the first bytes and drops the connection.
 func truncate(w http.ResponseWriter, a answer, after int) {
 	a.writeHead(w)
 	_, _ = w.Write(a.body[:min(after, len(a.body))])
@@ -94,8 +92,7 @@ const (
 		"<center><h1>502 Bad Gateway</h1></center>\r\n</body>\r\n</html>\r\n"
 )
 
-// answer returns the fault's response: its own status, body and headers, or
-// the given defaults.
+// answer returns the fault's response: its own status, body and headers, or the given defaults.
 func (f *Fault) answer(status int, body, contentType string) answer {
 	a := answer{status: cmp.Or(f.Status, status), header: http.Header{}, body: []byte(cmp.Or(f.Body, body))}
 	if contentType != "" {

@@ -13,9 +13,8 @@ import (
 // FaultAction is the effect of a fault on a call.
 type FaultAction string
 
-// The actions. Those that start with "execute_then", and truncate, execute the
-// call first. After latency and expire_tokens the call continues as usual. The
-// others prevent the call.
+// The actions. Those that start with "execute_then", and truncate, execute the call first. After
+// latency and expire_tokens the call continues as usual. The others prevent the call.
 const (
 	DoStatus            FaultAction = "status"
 	DoLatency           FaultAction = "latency"
@@ -30,9 +29,8 @@ const (
 	DoExpireTokens      FaultAction = "expire_tokens"
 )
 
-// Match selects the calls of a fault. Empty fields match everything; "*"
-// matches any characters. Restaurant is compared with restaurantId of the
-// query and restaurantID of a JSON body.
+// Match selects the calls of a fault. Empty fields match everything; "*" matches any characters.
+// Restaurant is compared with restaurantId of the query and restaurantID of a JSON body.
 type Match struct {
 	Method     string `json:"method,omitempty"`
 	Path       string `json:"path,omitempty"`

@@ -30,9 +30,8 @@ type chain struct {
 	read func() (*menuModel, error)
 }
 
-// SetGenerated replaces the generated restaurants. Menus that were put under the
-// same ids take precedence. It does not change the default menu. Menus are
-// generated on first use.
+// SetGenerated replaces the generated restaurants. Menus that were put under the same ids take
+// precedence. It does not change the default menu. Menus are generated on first use.
 func (s *Sandbox) SetGenerated(g Generate) {
 	g = g.withDefaults()
 	if g.ImageBase == "" {

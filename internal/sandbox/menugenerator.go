@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// kinds is the number of kinds of plain ingredients. A plain group has one kind,
-// and the plain groups of a scheme have different kinds, so that groups share
-// ingredients only on purpose.
+// kinds is the number of kinds of plain ingredients. A plain group has one kind, and the plain
+// groups of a scheme have different kinds, so that groups share ingredients only on purpose.
 const kinds = 8
 
 // menuGenerator builds one chain's menu: ingredients, groups, schemes, dishes.
@@ -209,8 +208,7 @@ func (m *menuGenerator) limit(group, least int) genLimit {
 	return genLimit{ID: m.groups[group].ID, Min: low, Max: high}
 }
 
-// product returns the k-th dish. 13 of 20 dishes have a scheme; one of them is a
-// combo.
+// product returns the k-th dish. 13 of 20 dishes have a scheme; one of them is a combo.
 func (m *menuGenerator) product(k int) genProduct {
 	p := genProduct{
 		ID:            m.id(forProduct, k),

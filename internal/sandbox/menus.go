@@ -53,10 +53,9 @@ func (st *menuStore) model(restaurant string) (*menuModel, stopped, error) {
 	return f.model()
 }
 
-// SetMenu sets the menu view of a restaurant, or of calls without restaurantId
-// for [DefaultMenu]. raw is the view (docs/ordering-service.md, section 2.4). It
-// is sent unchanged inside {"result": …}, even if it is not valid JSON. A raw
-// that has this envelope is sent as it is.
+// SetMenu sets the menu view of a restaurant, or of calls without restaurantId for [DefaultMenu].
+// raw is the view (docs/ordering-service.md, section 2.4). It is sent unchanged inside {"result":
+// …}, even if it is not valid JSON. A raw that has this envelope is sent as it is.
 func (s *Sandbox) SetMenu(restaurantID string, raw []byte) {
 	s.menus.set(restaurantID, bytes.Clone(raw))
 }

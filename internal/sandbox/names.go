@@ -2,8 +2,7 @@ package sandbox
 
 import "strconv"
 
-// The word lists of the generator. They are functions, so that they cannot be
-// changed.
+// The word lists of the generator. They are functions, so that they cannot be changed.
 
 func brands() []string {
 	return []string{

@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// OrderGenerator makes valid random orders for one restaurant's menu, for demos,
-// benchmarks and tests. Equal seeds make equal orders. It is not safe for
-// concurrent use.
+// OrderGenerator makes valid random orders for one restaurant's menu, for demos, benchmarks and
+// tests. Equal seeds make equal orders. It is not safe for concurrent use.
 type OrderGenerator struct {
 	restaurant string
 	model      *menuModel
@@ -160,9 +159,8 @@ func (c *menuModel) accepts(d *item, chosen []selection) bool {
 	return !slices.ContainsFunc(chosen, takesNot) && len(c.assignAll(slots, chosen)) == 0
 }
 
-// compose chooses ingredients for the minima of every open scheme, with extras
-// if wanted, or nil if a group has no available ingredient. The result may
-// violate a limit if groups share ingredients.
+// compose chooses ingredients for the minima of every open scheme, with extras if wanted, or nil if
+// a group has no available ingredient. The result may violate a limit if groups share ingredients.
 func (o *OrderGenerator) compose(d *item, extras bool) []selection {
 	chosen := []selection{}
 	if !o.fill(&chosen, d.scheme, 1, extras) {

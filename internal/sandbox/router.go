@@ -30,8 +30,7 @@ type call struct {
 	at        time.Time
 }
 
-// route is one operation. Its name, the key of its counters, is method and
-// pattern.
+// route is one operation. Its name, the key of its counters, is method and pattern.
 type route struct {
 	method, pattern string
 	open            bool // without a bearer token
@@ -192,8 +191,7 @@ func (c *call) unreadable(err error) answer {
 	return c.refuse(http.StatusBadRequest, "body_unreadable", "the body could not be read")
 }
 
-// find returns the route of a path without trailing slash, or the allowed methods
-// of the path.
+// find returns the route of a path without trailing slash, or the allowed methods of the path.
 func find(table []route, method, path string) (rt *route, id string, allowed []string) {
 	for i := range table {
 		got, ok := table[i].match(path)

@@ -23,8 +23,7 @@ import (
 // BistroID is the restaurant of the demo menu.
 const BistroID = "76439fb3-c0c4-42ca-a269-64f031a6a33b"
 
-// DefaultMenu is the name of the menu view that is returned without
-// restaurantId.
+// DefaultMenu is the name of the menu view that is returned without restaurantId.
 const DefaultMenu = "default"
 
 // Config configures a sandbox. The zero value is valid.
@@ -37,8 +36,7 @@ type Config struct {
 	Clock func() time.Time
 	// Settings are the initial settings.
 	Settings Settings
-	// Log receives one line for every request and order, without personal
-	// data; nil: no log.
+	// Log receives one line for every request and order, without personal data; nil: no log.
 	Log logrus.FieldLogger
 	// BaseURL is the sandbox's address in image URLs, such as
 	// "http://127.0.0.1:9090"; empty: URLs without a host.

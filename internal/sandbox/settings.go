@@ -82,10 +82,9 @@ const (
 // Bodies selects the accepted forms of request bodies.
 type Bodies string
 
-// BodiesStrict accepts only documented forms, to find deviations of larder.
-// BodiesTolerant also accepts what public clients send (policies W4, W5, W12):
-// numbers and ids as text or numbers, menu ids, an externalId beside a null id,
-// and ingredients inside ingredients.
+// BodiesStrict accepts only documented forms, to find deviations of larder. BodiesTolerant also
+// accepts what public clients send (policies W4, W5, W12): numbers and ids as text or numbers, menu
+// ids, an externalId beside a null id, and ingredients inside ingredients.
 const (
 	BodiesStrict   Bodies = "strict"
 	BodiesTolerant Bodies = "tolerant"
@@ -96,9 +95,8 @@ const (
 type Settings struct {
 	// AutoAccept advances orders automatically. Default true.
 	AutoAccept *bool `json:"autoAccept"`
-	// AutoAcceptDelay is the time until a new order is in the kitchen. It is
-	// accepted after half of it, and at the cash station after twice of it.
-	// Default 5s.
+	// AutoAcceptDelay is the time until a new order is in the kitchen. It is accepted after half of
+	// it, and at the cash station after twice of it. Default 5s.
 	AutoAcceptDelay *Duration `json:"autoAcceptDelay"`
 	// RejectionReasons lists reasons and requires one of them. Default true.
 	RejectionReasons *bool `json:"rejectionReasons"`

@@ -7,8 +7,7 @@ import (
 	"slices"
 )
 
-// tree is a JSON value that preserves the order of members. It is used to
-// rewrite menus.
+// tree is a JSON value that preserves the order of members. It is used to rewrite menus.
 type tree struct {
 	kind    json.Delim // '{', '[' or 0 for a scalar
 	names   []string   // of an object

@@ -87,8 +87,7 @@ func validate(order map[string]any, c *menuModel, out stopped, now time.Time, to
 	return s
 }
 
-// checkHead checks all fields except the dishes (docs/ordering-service.md,
-// section 4.1; policy O1).
+// checkHead checks all fields except the dishes (docs/ordering-service.md, section 4.1; policy O1).
 func (s *violations) checkHead(order map[string]any, now time.Time) {
 	expedition := s.oneOf(order, "expeditionType", "delivery", "pickup")
 	s.oneOf(order, "paymentTypeID", "cash", "card", "online")

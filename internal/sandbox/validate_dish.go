@@ -126,8 +126,7 @@ func (s *violations) lines(path string, given map[string]any, c *menuModel, time
 	return lines
 }
 
-// quantity reads the quantity of an ingredient: a positive integer, default 1
-// (policy M7).
+// quantity reads the quantity of an ingredient: a positive integer, default 1 (policy M7).
 func (s *violations) quantity(path string, given map[string]any) int {
 	v := member(given, "quantity")
 	if v == nil {

@@ -1,6 +1,5 @@
-// Package setting has the error for an invalid value in the configuration. Each package
-// with a section of the configuration returns it from Validate. Package configs adds
-// file and line.
+// Package setting has the error for an invalid value in the configuration. Each package with a
+// section of the configuration returns it from Validate. Package configs adds file and line.
 package setting
 
 import (
