@@ -97,7 +97,7 @@ func TestInitAtATerminal(t *testing.T) {
 	if status := p.status(); status != cli.StatusDone {
 		t.Fatalf("status %d:\n%s", status, p.screen)
 	}
-	p.screen.Find(t, `only you can read it`)
+	p.screen.Find(t, `Only you can read it`)
 	p.screen.Find(t, `appendonly yes\s+maxmemory-policy noeviction`)
 	if text := p.screen.String(); strings.Contains(text, "demo-secret") || strings.Contains(text, "wrong-secret") {
 		t.Errorf("the secret is shown:\n%s", text)
