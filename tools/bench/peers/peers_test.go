@@ -282,7 +282,7 @@ func TestSectionTakesThePlaceOfTheOneBefore(t *testing.T) {
 	if err != nil || page != "before\nnew "+section+"\nafter\n" {
 		t.Errorf("Replace: %v\n%s", err, page)
 	}
-	for _, want := range []string{"2 cores (a processor), go1.26, Redis 7, nginx/1, wrk 4.", "3 alternating rounds of 1 s", "Command: `make it`.", "](peers.svg)"} {
+	for _, want := range []string{"2 cores (a processor). The versions are go1.26, Redis 7, nginx/1, wrk 4.", "3 alternating rounds of 1 s", "Command: `make it`.", "](peers.svg)"} {
 		if !strings.Contains(section, want) {
 			t.Errorf("the section lacks %q:\n%s", want, section)
 		}

@@ -136,7 +136,7 @@ func checkManual(t *testing.T, packed map[string][]byte) {
 		t.Errorf("%d manual pages in the archive", pages)
 	}
 	page := string(packed["man/man1/larder-sync.1"])
-	for _, part := range []string{"larder-sync - Ask", "--config", "(LARDER_CONFIG)", "larder(1)", "Jan 2027"} {
+	for _, part := range []string{"larder-sync - Sync menus", "--config", "(LARDER_CONFIG)", "larder(1)", "Jan 2027"} {
 		if !strings.Contains(strings.ReplaceAll(page, `\-`, "-"), part) {
 			t.Errorf("no %q in\n%s", part, page)
 		}
