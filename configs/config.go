@@ -4,6 +4,9 @@
 // Load sets defaults, reads the file (an unknown key is an error), applies the LARDER_…
 // variables, reads secrets from files and ${NAME}, and checks all values. It reports
 // all errors at once, each with its place (file, line and column, or variable) and fix.
+//
+// Its invariant: a Config that Load returns is valid as a whole. cmd/larder, internal/cli and
+// internal/demo call it. The package never connects to anything and changes no file.
 package configs
 
 import (

@@ -4,4 +4,6 @@
 // Certain outcomes of the ordering service are passed through, refusals included. Other errors
 // have the interface's format instead of a problem document. Menu reads and the order log are
 // functions of other packages, so that both APIs decide the same.
+// httpapi creates the handlers and registers their routes. The package never decides what an order
+// or a menu is.
 package compat

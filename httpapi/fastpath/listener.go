@@ -9,7 +9,8 @@
 // without a response in memory. A handed-off connection stays with net/http, so bytes of a body
 // are never parsed as a request.
 //
-// The package has no knowledge of menus, and does no lookup, encoding or logging.
+// httpapi puts it between its listeners and its servers, and httpapi/menus implements Handler. The
+// package has no knowledge of menus, and does no lookup, encoding or logging.
 package fastpath
 
 import (
