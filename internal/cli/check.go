@@ -98,7 +98,13 @@ func configFindings(cfg *configs.Config) []finding {
 func errorFindings(faults configs.Errors) []finding {
 	return mapped(faults, func(f *configs.Error) finding {
 		return finding{
-			Subject: "configuration", Msg: f.Msg, File: f.File, Line: f.Line, Column: f.Column, Variable: f.Variable, Key: f.Key,
+			Subject:  "configuration",
+			Msg:      f.Msg,
+			File:     f.File,
+			Line:     f.Line,
+			Column:   f.Column,
+			Variable: f.Variable,
+			Key:      f.Key,
 		}
 	})
 }

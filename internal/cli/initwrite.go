@@ -78,7 +78,12 @@ func (s *initSession) report() error {
 	config := " --config " + quoted(s.file)
 	next := []string{"larder serve" + config, "larder status --watch" + config, "larder check --online" + config}
 	if s.json {
-		result := initResult{File: s.file, Restaurants: []string{}, Tried: append([]finding{}, s.tried...), Next: next}
+		result := initResult{
+			File:        s.file,
+			Restaurants: []string{},
+			Tried:       append([]finding{}, s.tried...),
+			Next:        next,
+		}
 		result.Redis, _, _ = strings.Cut(s.Redis, "://")
 		if s.Tried {
 			result.TokenRequest = s.TokenRequest

@@ -53,7 +53,12 @@ func watchStatus(cmd *cobra.Command, env *Environment) error {
 	if err != nil {
 		return err
 	}
-	v := &watcher{env: env, menus: menus, ops: ops, json: AsJSON(cmd)}
+	v := &watcher{
+		env:   env,
+		menus: menus,
+		ops:   ops,
+		json:  AsJSON(cmd),
+	}
 	if ops.Authorized == nil {
 		v.ops = nil
 	}
@@ -234,7 +239,14 @@ func (s *snapshot) changes(last *snapshot) []statusChange {
 		if now.state == "" || now.state == was.state || now.quiet && !last.known[key.kind] {
 			continue
 		}
-		all = append(all, statusChange{At: time.Now(), Subject: key.kind, ID: key.id, From: was.state, To: now.state, Msg: now.msg})
+		all = append(all, statusChange{
+			At:      time.Now(),
+			Subject: key.kind,
+			ID:      key.id,
+			From:    was.state,
+			To:      now.state,
+			Msg:     now.msg,
+		})
 	}
 	return all
 }
