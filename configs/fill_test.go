@@ -31,7 +31,12 @@ func TestFieldsOf_Inline(t *testing.T) {
 	}
 	got, l := section{hidden: "h"}, newLoader("larder.yaml", nil)
 	l.read([]byte("first: a\nlines: 3\ntoken: b\nlast: c\n"), reflect.ValueOf(&got).Elem())
-	if want := (section{First: "a", Limits: Limits{Lines: 3, Token: "b"}, Last: "c", hidden: "h"}); got != want || len(l.problems) > 0 {
+	if want := (section{
+		First:  "a",
+		Limits: Limits{Lines: 3, Token: "b"},
+		Last:   "c",
+		hidden: "h",
+	}); got != want || len(l.problems) > 0 {
 		t.Errorf("read %+v with problems %v, want %+v", got, l.problems, want)
 	}
 }

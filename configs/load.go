@@ -91,7 +91,12 @@ type loader struct {
 }
 
 func newLoader(path string, env []string, options ...Option) *loader {
-	l := &loader{file: path, env: env, places: places{"": {File: path}}, unread: map[string]bool{}}
+	l := &loader{
+		file:   path,
+		env:    env,
+		places: places{"": {File: path}},
+		unread: map[string]bool{},
+	}
 	for _, option := range options {
 		option(l)
 	}

@@ -120,7 +120,13 @@ own: {word: section}
 `)
 	notes, open := "two\nlines\n", false
 	want := kitchen{
-		HTTP: door{Listen: "127.0.0.1:8080", Wait: 90 * time.Second, Origins: []string{"https://a.example", "https://b.example"}, Open: &open, Size: 5 << 20},
+		HTTP: door{
+			Listen:  "127.0.0.1:8080",
+			Wait:    90 * time.Second,
+			Origins: []string{"https://a.example", "https://b.example"},
+			Open:    &open,
+			Size:    5 << 20,
+		},
 		Cooks: []cook{
 			{Name: "0123", Knives: 3, Share: 0.5, PIN: "12 34"},
 			{Name: "Zoë", Knives: 0},
@@ -206,7 +212,13 @@ func TestEnvironmentWinsAndExtendsLists(t *testing.T) {
 	)
 	notes, open := "n", true
 	want := kitchen{
-		HTTP:  door{Listen: "b", Wait: time.Minute, Origins: []string{"https://a.example", "https://b.example", "https://c.example"}, Open: &open, Size: 2 << 20},
+		HTTP: door{
+			Listen:  "b",
+			Wait:    time.Minute,
+			Origins: []string{"https://a.example", "https://b.example", "https://c.example"},
+			Open:    &open,
+			Size:    2 << 20,
+		},
 		Cooks: []cook{{Name: "A", Knives: 3, Share: 0.25, PIN: "a"}, {Name: "B", Knives: 3, PIN: "$x${HOME}"}},
 		Notes: &notes,
 		Own:   preset{Word: "word", Other: "of the word"},

@@ -98,7 +98,11 @@ func TestCommentedSamplesAreValidAndDefault(t *testing.T) {
 	t.Parallel()
 	cfg := parsed(t, uncommented(), "ORDERS_SECRET=orders", "STOREFRONT_SECRET=storefront")
 	want := upstream.Config{
-		Name: "main", BaseURL: "https://orders.example", AuthURL: "https://auth.example", ClientID: "my-client", ClientSecret: "orders",
+		Name:         "main",
+		BaseURL:      "https://orders.example",
+		AuthURL:      "https://auth.example",
+		ClientID:     "my-client",
+		ClientSecret: "orders",
 	}
 	want.SetDefaults()
 	if diff := cmp.Diff([]upstream.Config{want}, cfg.Connections); diff != "" {
@@ -124,7 +128,12 @@ func TestDemoIsTheDocumentedBlock(t *testing.T) {
 			ClientID: "demo", ClientSecret: "demo-secret", TokenRequest: documentForm(), DefaultMenu: new(true),
 		}},
 		Restaurants: []Restaurant{{ID: "76439fb3-c0c4-42ca-a269-64f031a6a33b", Name: "Larder Bistro", Connection: "main", Schedule: "@every 2m"}},
-		Sync:        menusync.Config{ShrinkLimit: 0.5, History: 20, StaleAfter: 3, Deadline: time.Minute},
+		Sync: menusync.Config{
+			ShrinkLimit: 0.5,
+			History:     20,
+			StaleAfter:  3,
+			Deadline:    time.Minute,
+		},
 		Auth: auth.Config{OpenMenu: new(true), Clients: []auth.ClientConfig{
 			{ID: "storefront", Secret: "storefront-secret", Scopes: []auth.Scope{"menu", "orders"}, Connection: "main"},
 			{ID: "ops", Secret: "ops-secret", Scopes: []auth.Scope{"menu", "orders", "ops"}},

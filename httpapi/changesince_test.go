@@ -35,7 +35,12 @@ func TestChangesSinceAVersion(t *testing.T) {
 	w.publishes(kitchenMenu("200", "[]"))                                                   // version 2
 	w.publishes(kitchenMenu("200", "true"))                                                 // version 3: only stop lists
 	w.publishes(strings.Replace(kitchenMenu("200", "true"), `"id": "p4"`, `"id": "p6"`, 1)) // version 4
-	none := menu.Changes{Added: []string{}, Removed: []string{}, Changed: []menu.Change{}, Availability: []menu.Availability{}}
+	none := menu.Changes{
+		Added:        []string{},
+		Removed:      []string{},
+		Changed:      []menu.Change{},
+		Availability: []menu.Availability{},
+	}
 	three, two, one := none, none, none
 	three.Added, three.Removed = []string{"p6"}, []string{"p4"}
 	two.Added, two.Removed, two.Availability = three.Added, three.Removed, []menu.Availability{{ID: "p3", Available: false}}

@@ -106,7 +106,13 @@ func putMenu(t *testing.T, base, restaurant string) {
 // client is a program that uses the ordering service's interface.
 func client(t *testing.T, base, id, secret string) *upstream.Client {
 	t.Helper()
-	cfg := upstream.Config{Name: "program", BaseURL: base, AuthURL: base, ClientID: id, ClientSecret: secret}
+	cfg := upstream.Config{
+		Name:         "program",
+		BaseURL:      base,
+		AuthURL:      base,
+		ClientID:     id,
+		ClientSecret: secret,
+	}
 	cfg.SetDefaults()
 	made, err := upstream.New(cfg, upstream.Deps{})
 	if err != nil {

@@ -182,11 +182,21 @@ func TestLostAnswersOnTheCompatibleAPI(t *testing.T) {
 			201, `{"result":{"orderID":"7\"5"}}`,
 		},
 		"a created order, by a person": {
-			ordering.Call{Operation: upstream.OpCreate, Outcome: done, Answer: &ordering.Answer{Status: 502, Body: []byte("<h1>")}, Resolved: person},
+			ordering.Call{
+				Operation: upstream.OpCreate,
+				Outcome:   done,
+				Answer:    &ordering.Answer{Status: 502, Body: []byte("<h1>")},
+				Resolved:  person,
+			},
 			201, `{"result":{"orderID":"7\"5"}}`,
 		},
 		"a payment, by a person": {
-			ordering.Call{Operation: upstream.OpPay, Outcome: done, Answer: &ordering.Answer{Status: 500, Code: "x"}, Resolved: person}, 200, `{"result":{}}`,
+			ordering.Call{
+				Operation: upstream.OpPay,
+				Outcome:   done,
+				Answer:    &ordering.Answer{Status: 500, Code: "x"},
+				Resolved:  person,
+			}, 200, `{"result":{}}`,
 		},
 		"a payment, too much said": {
 			ordering.Call{Operation: upstream.OpPay, Outcome: done, Answer: &ordering.Answer{Status: 203, Body: []byte("["), Cut: true}}, 203, `{"result":{}}`,
@@ -198,11 +208,21 @@ func TestLostAnswersOnTheCompatibleAPI(t *testing.T) {
 			ordering.Call{Operation: upstream.OpComplete, Outcome: done, Answer: &ordering.Answer{Status: 200}}, 200, ``,
 		},
 		"a refusal": {
-			ordering.Call{Operation: upstream.OpComplete, Outcome: refused, RequestID: "r-1", Answer: &ordering.Answer{Status: 500, Code: "pos_close_order"}},
+			ordering.Call{
+				Operation: upstream.OpComplete,
+				Outcome:   refused,
+				RequestID: "r-1",
+				Answer:    &ordering.Answer{Status: 500, Code: "pos_close_order"},
+			},
 			500, `{"code":"pos_close_order","msg":"the ordering service refused the completion","requestId":"r-1","errors":null}`,
 		},
 		"a refusal, too much said": {
-			ordering.Call{Operation: upstream.OpReject, Outcome: refused, RequestID: "r-1", Answer: &ordering.Answer{Status: 413, Body: []byte("no"), Cut: true}},
+			ordering.Call{
+				Operation: upstream.OpReject,
+				Outcome:   refused,
+				RequestID: "r-1",
+				Answer:    &ordering.Answer{Status: 413, Body: []byte("no"), Cut: true},
+			},
 			413, `{"code":"upstream_refused","msg":"the ordering service refused the rejection","requestId":"r-1","errors":null}`,
 		},
 	} {

@@ -132,8 +132,14 @@ func (w *fixture) follower() string {
 	validator := validate.New(validate.DefaultConfig(), time.Now)
 	synced := w.syncDeps(plan{}, nil)
 	server, err := httpapi.New(p.cfg, p.auth, httpapi.Deps{
-		Replica: catalogues, Store: store, Directory: directoryOf(synced, nil), Runner: w.newRunner(synced), Validator: validator,
-		Redis: w.redis, Orders: w.engine, Journal: w.journal,
+		Replica:   catalogues,
+		Store:     store,
+		Directory: directoryOf(synced, nil),
+		Runner:    w.newRunner(synced),
+		Validator: validator,
+		Redis:     w.redis,
+		Orders:    w.engine,
+		Journal:   w.journal,
 	})
 	if err != nil {
 		w.t.Fatal(err)

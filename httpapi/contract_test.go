@@ -60,7 +60,12 @@ var theContract = sync.OnceValues(func() (*contract, error) {
 	compiler := jsonschema.NewCompiler()
 	compiler.DefaultDraft(jsonschema.Draft2020)
 	compiler.AssertFormat()
-	return &contract{doc: doc, compiler: compiler, schemas: map[string]*jsonschema.Schema{}, seen: map[string]bool{}},
+	return &contract{
+			doc:      doc,
+			compiler: compiler,
+			schemas:  map[string]*jsonschema.Schema{},
+			seen:     map[string]bool{},
+		},
 		compiler.AddResource(contractName, tree)
 })
 
@@ -162,7 +167,13 @@ func (c *contract) find(request *http.Request) (*routers.Route, map[string]strin
 		params, matches := matchPath(pattern, path)
 		operation := item.GetOperation(method)
 		if matches && operation != nil {
-			return &routers.Route{Spec: c.doc, Path: pattern, PathItem: item, Method: method, Operation: operation}, params
+			return &routers.Route{
+				Spec:      c.doc,
+				Path:      pattern,
+				PathItem:  item,
+				Method:    method,
+				Operation: operation,
+			}, params
 		}
 	}
 	return nil, nil
@@ -242,7 +253,9 @@ func (c *contract) checkHeaders(answer *openapi3.Response, x httpExchange) error
 		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: x.request, Route: &routers.Route{Spec: c.doc, Operation: &openapi3.Operation{
 			Responses: openapi3.NewResponses(openapi3.WithStatus(http.StatusOK, &openapi3.ResponseRef{Value: &openapi3.Response{Headers: answer.Headers}})),
 		}}},
-		Status: http.StatusOK, Header: x.header, Options: &openapi3filter.Options{ExcludeResponseBody: true},
+		Status:  http.StatusOK,
+		Header:  x.header,
+		Options: &openapi3filter.Options{ExcludeResponseBody: true},
 	}
 	return openapi3filter.ValidateResponse(x.request.Context(), only)
 }
@@ -306,8 +319,11 @@ func (c *contract) checkPassedOn(x httpExchange) error {
 // checkRequest checks an accepted request.
 func (c *contract) checkRequest(route *routers.Route, params map[string]string, x httpExchange) error {
 	input := &openapi3filter.RequestValidationInput{
-		Request: x.request, PathParams: params, Route: route, QueryParams: x.request.URL.Query(),
-		Options: &openapi3filter.Options{ExcludeRequestBody: true, AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, SkipSettingDefaults: true},
+		Request:     x.request,
+		PathParams:  params,
+		Route:       route,
+		QueryParams: x.request.URL.Query(),
+		Options:     &openapi3filter.Options{ExcludeRequestBody: true, AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, SkipSettingDefaults: true},
 	}
 	if err := openapi3filter.ValidateRequest(x.request.Context(), input); err != nil {
 		return err

@@ -138,7 +138,12 @@ func validations(path string, ids menuIDs, guest bool) (list []costly) {
 		if guest {
 			header = append(header, "Origin", "https://shop.example", "Idempotency-Key", fmt.Sprintf("0123456789abcdefghij-%d", i))
 		}
-		list = append(list, costly{path: path, header: header, body: body, tokens: httpapi.OrderTokens(body)})
+		list = append(list, costly{
+			path:   path,
+			header: header,
+			body:   body,
+			tokens: httpapi.OrderTokens(body),
+		})
 	}
 	return list
 }

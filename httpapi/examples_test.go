@@ -54,7 +54,13 @@ func newExampleFixture(t *testing.T) *exampleFixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &exampleFixture{document: document, behind: newSandboxService(t, "main", demoRestaurant), tokens: map[string][]string{}, tried: map[string]bool{}, took: map[string][]byte{}}
+	b := &exampleFixture{
+		document: document,
+		behind:   newSandboxService(t, "main", demoRestaurant),
+		tokens:   map[string][]string{},
+		tried:    map[string]bool{},
+		took:     map[string][]byte{},
+	}
 	b.publish()
 	b.fixture = newFixture(t, func(p *plan) {
 		p.cfg.Rate, p.unsynced = httpapi.RateConfig{}, true

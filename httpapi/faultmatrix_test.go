@@ -88,7 +88,14 @@ func (m *matrix) meet(t *testing.T, row faultRow, operation ordering.Operation, 
 	}
 	t.Run(name, func(t *testing.T) {
 		m.number++
-		c := &cell{matrix: m, t: t, row: row, operation: operation, api: on, keyed: keyed}
+		c := &cell{
+			matrix:    m,
+			t:         t,
+			row:       row,
+			operation: operation,
+			api:       on,
+			keyed:     keyed,
+		}
 		c.prepare()
 		before := m.main.counts(operation)
 		m.main.faults(row.list(operation))
@@ -263,6 +270,12 @@ func (c *cell) checkAgain(first reply, before counted) {
 		c.t.Errorf("sent again: the service was called %d times and did it %d times, want once; replayed %q",
 			made.Calls, made.Executed, again.header.Get("Idempotent-Replayed"))
 	}
-	c.row = faultRow{name: "none", outcome: ordering.OutcomeDone, status: http.StatusOK, calls: 1, executed: 1}
+	c.row = faultRow{
+		name:     "none",
+		outcome:  ordering.OutcomeDone,
+		status:   http.StatusOK,
+		calls:    1,
+		executed: 1,
+	}
 	c.api.done(c, again)
 }

@@ -97,7 +97,11 @@ func faultRows() []faultRow {
 	}
 	for _, status := range []int{400, 402, 403, 404, 405, 409, 410, 413, 418, 422, 423, 451, 499} {
 		rows = append(rows, faultRow{
-			name: strconv.Itoa(status), do: []string{say(status, inShape)}, outcome: refused, status: status, calls: 1,
+			name:    strconv.Itoa(status),
+			do:      []string{say(status, inShape)},
+			outcome: refused,
+			status:  status,
+			calls:   1,
 		})
 	}
 	return rows
@@ -169,8 +173,12 @@ func limit(t *testing.T, of *sandboxService) *limited {
 	t.Helper()
 	made := func(limit time.Duration) *upstream.Client {
 		cfg := upstream.Config{
-			Name: "main", BaseURL: of.base, AuthURL: of.base, ClientID: "demo", ClientSecret: "demo-secret",
-			Timeouts: upstream.Timeouts{Write: limit},
+			Name:         "main",
+			BaseURL:      of.base,
+			AuthURL:      of.base,
+			ClientID:     "demo",
+			ClientSecret: "demo-secret",
+			Timeouts:     upstream.Timeouts{Write: limit},
 		}
 		client, err := upstream.New(cfg, upstream.Deps{})
 		if err != nil {

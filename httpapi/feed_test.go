@@ -77,7 +77,12 @@ func openFeed(t *testing.T, address string, headers ...string) *feed {
 	}
 	lines := bufio.NewScanner(response.Body)
 	lines.Buffer(nil, 16<<20)
-	return &feed{t: t, response: response, lines: lines, close: closed}
+	return &feed{
+		t:        t,
+		response: response,
+		lines:    lines,
+		close:    closed,
+	}
 }
 
 // follow opens a stream of a restaurant's menu.

@@ -231,11 +231,19 @@ func newFixtureFor(tb testing.TB, changes ...func(*plan)) *fixture {
 		p.orders = w.engine
 	}
 	deps := httpapi.Deps{
-		Replica: w.replica, Store: w.store, Runner: w.runner, Validator: validator, Orders: p.orders,
-		Connections:   []httpapi.Connection{{Name: "main"}, {Name: "north"}},
-		Journal:       w.journal,
-		UnknownOrders: w.journal.Unknown,
-		Redis:         w.redis, AllowMissingKey: p.ordering.AllowMissingKey, Metrics: observer, Log: logger, Clock: clock,
+		Replica:         w.replica,
+		Store:           w.store,
+		Runner:          w.runner,
+		Validator:       validator,
+		Orders:          p.orders,
+		Connections:     []httpapi.Connection{{Name: "main"}, {Name: "north"}},
+		Journal:         w.journal,
+		UnknownOrders:   w.journal.Unknown,
+		Redis:           w.redis,
+		AllowMissingKey: p.ordering.AllowMissingKey,
+		Metrics:         observer,
+		Log:             logger,
+		Clock:           clock,
 	}
 	if p.deps != nil {
 		p.deps(&deps)
@@ -297,15 +305,20 @@ func (w *fixture) newEngine(p plan, validator *validate.Validator, clock func() 
 	services := map[string]ordering.Service{"main": w.service, "north": w.service}
 	maps.Copy(services, p.services)
 	return ordering.NewOrders(p.ordering, ordering.Deps{
-		Validator: validator, Catalogues: w.replica, Journal: w.journal,
-		Services: services,
+		Validator:  validator,
+		Catalogues: w.replica,
+		Journal:    w.journal,
+		Services:   services,
 		Reasons: func(ctx context.Context, connection string) ([]upstream.Reason, error) {
 			raw, _, err := w.store.Reasons(ctx, connection)
 			var reasons []upstream.Reason
 			return reasons, errors.Join(err, json.Unmarshal(raw, &reasons))
 		},
 		Connections: func() []string { return []string{"main", "north"} },
-		Clock:       clock, NewRef: ordering.Refs(clock), Log: log, Observe: observe,
+		Clock:       clock,
+		NewRef:      ordering.Refs(clock),
+		Log:         log,
+		Observe:     observe,
 	})
 }
 
@@ -330,7 +343,10 @@ func (w *fixture) syncDeps(p plan, observer menusync.Observer) menusync.Deps {
 		Connections: []menusync.Connection{
 			{Name: "main", Source: w.service, DefaultMenu: true, Settings: settings}, {Name: "north", Source: w.service, Settings: settings},
 		},
-		Redis: w.redis, Store: w.store, Replica: w.replica, Observer: observer,
+		Redis:    w.redis,
+		Store:    w.store,
+		Replica:  w.replica,
+		Observer: observer,
 	}
 	if p.runner != nil {
 		p.runner(&deps)

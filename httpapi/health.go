@@ -189,7 +189,9 @@ type components struct {
 // componentsOf returns the state of every component.
 func (h *health) componentsOf(ctx context.Context, found readinessReport) *components {
 	p := &components{
-		Redis: component{OK: true}, Journal: found.journal, Catalogues: component{OK: true},
+		Redis:       component{OK: true},
+		Journal:     found.journal,
+		Catalogues:  component{OK: true},
 		Connections: make(map[string]component, len(h.connections)),
 	}
 	switch {

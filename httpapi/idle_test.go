@@ -29,7 +29,12 @@ func TestAServiceThatClosesIdleConnections(t *testing.T) {
 	server.Start()
 	t.Cleanup(server.Close)
 	client, err := upstream.New(upstream.Config{
-		Name: "main", BaseURL: server.URL, AuthURL: server.URL, ClientID: "demo", ClientSecret: "demo-secret", Concurrency: guests,
+		Name:         "main",
+		BaseURL:      server.URL,
+		AuthURL:      server.URL,
+		ClientID:     "demo",
+		ClientSecret: "demo-secret",
+		Concurrency:  guests,
 	}, upstream.Deps{})
 	if err != nil {
 		t.Fatal(err)

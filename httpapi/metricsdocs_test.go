@@ -81,8 +81,17 @@ func counting(t *testing.T) *prometheus.Registry {
 		}
 	})
 	observer.RunFinished(runlog.Run{
-		Trigger: runlog.TriggerCron, Outcome: runlog.OutcomeUpdated, StartedAt: time.Now(), FinishedAt: time.Now(),
-		Steps: runlog.Steps{Fetch: 12, Decode: 1, Lint: 1, Compile: 1, Publish: 2},
+		Trigger:    runlog.TriggerCron,
+		Outcome:    runlog.OutcomeUpdated,
+		StartedAt:  time.Now(),
+		FinishedAt: time.Now(),
+		Steps: runlog.Steps{
+			Fetch:   12,
+			Decode:  1,
+			Lint:    1,
+			Compile: 1,
+			Publish: 2,
+		},
 	})
 	observer.TickSkipped(bistro, menusync.SkipBusy)
 	observer.Upstream(upstream.Call{Operation: upstream.OpMenu, Status: 200, Duration: time.Second})

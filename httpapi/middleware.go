@@ -66,8 +66,11 @@ func (s *Server) onPanic(c *gin.Context, fault any) {
 		panic(http.ErrAbortHandler)
 	}
 	s.deps.Log.WithFields(logrus.Fields{
-		"event": "http.panic", "requestId": respond.RequestID(c), "route": routeOf(c),
-		"panic": fmt.Sprint(fault), "stack": string(debug.Stack()),
+		"event":     "http.panic",
+		"requestId": respond.RequestID(c),
+		"route":     routeOf(c),
+		"panic":     fmt.Sprint(fault),
+		"stack":     string(debug.Stack()),
 	}).WithFields(tracing.LogFields(c.Request.Context())).Error("a request handler panicked")
 	if c.Writer.Written() {
 		panic(http.ErrAbortHandler)
@@ -90,10 +93,18 @@ func (s *Server) finish(c *gin.Context, took time.Duration) {
 	}
 	s.requests.write(requestLine{
 		Line: menus.Line{
-			ID: respond.RequestID(c), Method: c.Request.Method, Route: route, Path: c.Request.URL.Path,
-			Status: status, Bytes: max(c.Writer.Size(), 0), Took: took, Client: auth.CallerOf(c).Client,
+			ID:     respond.RequestID(c),
+			Method: c.Request.Method,
+			Route:  route,
+			Path:   c.Request.URL.Path,
+			Status: status,
+			Bytes:  max(c.Writer.Size(), 0),
+			Took:   took,
+			Client: auth.CallerOf(c).Client,
 		},
-		code: respond.FailureCode(c), causes: c.Errors.Errors(), trace: tracing.LogFields(c.Request.Context()),
+		code:   respond.FailureCode(c),
+		causes: c.Errors.Errors(),
+		trace:  tracing.LogFields(c.Request.Context()),
 	})
 }
 
@@ -116,9 +127,14 @@ type requestLog struct {
 func (l *requestLog) write(line requestLine) {
 	// Without query, body and address: a log line has no secrets and no personal data.
 	entry := l.to.WithFields(line.trace).WithFields(logrus.Fields{
-		"event": "http.request", "requestId": line.ID, "method": line.Method, "route": line.Route,
-		"path":   line.Path[:min(len(line.Path), maxLogPath)],
-		"status": line.Status, "bytes": line.Bytes, "ms": float64(line.Took.Microseconds()) / 1000,
+		"event":     "http.request",
+		"requestId": line.ID,
+		"method":    line.Method,
+		"route":     line.Route,
+		"path":      line.Path[:min(len(line.Path), maxLogPath)],
+		"status":    line.Status,
+		"bytes":     line.Bytes,
+		"ms":        float64(line.Took.Microseconds()) / 1000,
 	})
 	if line.Client != "" {
 		entry = entry.WithField("client", line.Client)

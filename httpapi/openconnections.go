@@ -35,7 +35,12 @@ func newOpenConnections(limit, files int, each *addressConnections, log logrus.F
 	}
 	if fit := files - files/8; files > 0 && fit < limit {
 		o.limit = max(fit, 1)
-		log.WithFields(logrus.Fields{"event": "http.fd_limit_low", "max_connections": limit, "connections": o.limit, "files": files}).
+		log.WithFields(logrus.Fields{
+			"event":           "http.fd_limit_low",
+			"max_connections": limit,
+			"connections":     o.limit,
+			"files":           files,
+		}).
 			Warn("the limit of open files is too low for http.max_connections: raise LimitNOFILE or ulimit -n")
 	}
 	o.places = make(chan struct{}, o.limit)

@@ -36,14 +36,25 @@ func newSandboxService(t *testing.T, name, restaurant string) *sandboxService {
 	t.Cleanup(service.Close)
 	service.SetMenu(restaurant, []byte(fullMenu))
 	base := serve(t, service.Handler())
-	cfg := upstream.Config{Name: name, BaseURL: base, AuthURL: base, ClientID: "demo", ClientSecret: "demo-secret"}
+	cfg := upstream.Config{
+		Name:         name,
+		BaseURL:      base,
+		AuthURL:      base,
+		ClientID:     "demo",
+		ClientSecret: "demo-secret",
+	}
 	cfg.SetDefaults()
 	client, err := upstream.New(cfg, upstream.Deps{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(client.Close)
-	return &sandboxService{Client: client, t: t, base: base, arrived: make(chan struct{}, 1000)}
+	return &sandboxService{
+		Client:  client,
+		t:       t,
+		base:    base,
+		arrived: make(chan struct{}, 1000),
+	}
 }
 
 // CreateOrder waits while the gate is closed.

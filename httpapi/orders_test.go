@@ -239,12 +239,23 @@ func TestPlacingOutcomes(t *testing.T) {
 		}
 	}
 	w.service.answerCreate(func([]byte) (upstream.Created, error) {
-		return upstream.Created{}, &upstream.Error{Operation: "create", Status: http.StatusServiceUnavailable, Effect: upstream.EffectNone, RetryAfter: 7 * time.Second, Err: errors.New("dial tcp: refused")}
+		return upstream.Created{}, &upstream.Error{
+			Operation:  "create",
+			Status:     http.StatusServiceUnavailable,
+			Effect:     upstream.EffectNone,
+			RetryAfter: 7 * time.Second,
+			Err:        errors.New("dial tcp: refused"),
+		}
 	})
 	notSent := w.post(ordersPath, order(), append(key("k"), shop...)...)
 	notSent.refused(t, http.StatusServiceUnavailable, "upstream_unavailable")
 	w.service.answerCreate(func([]byte) (upstream.Created, error) { // because the token is missing
-		return upstream.Created{}, &upstream.Error{Operation: "create", Effect: upstream.EffectNone, RetryAfter: 7 * time.Second, Err: errors.New("dial tcp: refused")}
+		return upstream.Created{}, &upstream.Error{
+			Operation:  "create",
+			Effect:     upstream.EffectNone,
+			RetryAfter: 7 * time.Second,
+			Err:        errors.New("dial tcp: refused"),
+		}
 	})
 	got := w.post(ordersPath, order(), append(key("k"), shop...)...)
 	problem := got.refused(t, http.StatusServiceUnavailable, "upstream_unavailable")

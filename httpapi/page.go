@@ -178,8 +178,11 @@ func (s *Server) page(pages *pageCache) respond.Handler {
 
 func (s *Server) pageView(c *gin.Context) pageView {
 	view := pageView{
-		Lang: respond.Language(c), Dir: "ltr", Currency: s.cfg.Page.Currency,
-		Orders: s.authCfg.PublicOrders.Enabled, Payments: strings.Join(s.authCfg.PublicOrders.PaymentTypes, " "),
+		Lang:     respond.Language(c),
+		Dir:      "ltr",
+		Currency: s.cfg.Page.Currency,
+		Orders:   s.authCfg.PublicOrders.Enabled,
+		Payments: strings.Join(s.authCfg.PublicOrders.PaymentTypes, " "),
 	}
 	if asked := c.Query("lang"); slices.Contains(violation.Languages(), asked) {
 		view.Lang = asked

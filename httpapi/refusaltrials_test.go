@@ -65,22 +65,52 @@ func (b *exampleFixture) tryBusy() {
 		}
 	}
 	send(http.MethodPost, path, "slow", body)
-	b.try(trial{operation: "placeOrder", example: "pickup", status: http.StatusConflict, as: shop, with: key})
+	b.try(trial{
+		operation: "placeOrder",
+		example:   "pickup",
+		status:    http.StatusConflict,
+		as:        shop,
+		with:      key,
+	})
 	open()
 	if err := group.Wait(); err != nil {
 		b.t.Fatal(err)
 	}
-	b.try(trial{operation: "placeOrder", example: "pickup", status: http.StatusCreated, as: shop, with: key, after: func(got reply) { got.into(b.t, &slow) }})
+	b.try(trial{
+		operation: "placeOrder",
+		example:   "pickup",
+		status:    http.StatusCreated,
+		as:        shop,
+		with:      key,
+		after:     func(got reply) { got.into(b.t, &slow) },
+	})
 	open = b.behind.shut()
 	send(http.MethodPut, "/v1/orders/"+slow.OrderID+"/pay", "slow payment", b.example("InFull"))
-	b.try(trial{operation: "rejectOrder", example: "guestLeft", status: http.StatusConflict, as: shop, with: ofOrder(slow.OrderID)})
+	b.try(trial{
+		operation: "rejectOrder",
+		example:   "guestLeft",
+		status:    http.StatusConflict,
+		as:        shop,
+		with:      ofOrder(slow.OrderID),
+	})
 	open()
 	if err := group.Wait(); err != nil {
 		b.t.Fatal(err)
 	}
 	b.behind.fault("complete", `"do":"execute_then_reset"`)
-	b.try(trial{operation: "completeOrder", status: http.StatusGatewayTimeout, as: shop, with: ofOrder(slow.OrderID)})
-	b.try(trial{operation: "rejectOrder", example: "guestLeft", status: http.StatusConflict, as: shop, with: ofOrder(slow.OrderID)})
+	b.try(trial{
+		operation: "completeOrder",
+		status:    http.StatusGatewayTimeout,
+		as:        shop,
+		with:      ofOrder(slow.OrderID),
+	})
+	b.try(trial{
+		operation: "rejectOrder",
+		example:   "guestLeft",
+		status:    http.StatusConflict,
+		as:        shop,
+		with:      ofOrder(slow.OrderID),
+	})
 }
 
 // tryElsewhere sends rejected requests to other instances: with two connections, with limits, and
@@ -91,48 +121,121 @@ func (b *exampleFixture) tryElsewhere() {
 		b.tokens[client] = rough.as(client)
 	}
 	of := func(restaurant string) map[string]string { return map[string]string{"restaurant": restaurant} }
-	b.try(trial{on: rough, operation: "listRejectionReasons", status: http.StatusBadRequest, with: map[string]string{"connection": ""}})
+	b.try(trial{
+		on:        rough,
+		operation: "listRejectionReasons",
+		status:    http.StatusBadRequest,
+		with:      map[string]string{"connection": ""},
+	})
 	b.try(trial{on: rough, operation: "listRejectionReasons", status: http.StatusServiceUnavailable})
-	b.try(trial{on: rough, operation: "getMenu", status: http.StatusServiceUnavailable, with: of(empty)})
-	b.try(trial{on: rough, operation: "getProduct", status: http.StatusConflict, with: map[string]string{"restaurant": bistro, "by": "externalId", "id": "twin"}})
+	b.try(trial{
+		on:        rough,
+		operation: "getMenu",
+		status:    http.StatusServiceUnavailable,
+		with:      of(empty),
+	})
+	b.try(trial{
+		on:        rough,
+		operation: "getProduct",
+		status:    http.StatusConflict,
+		with:      map[string]string{"restaurant": bistro, "by": "externalId", "id": "twin"},
+	})
 	for _, restaurant := range []string{bistro, north} { // whose ordering services use the same order ids
 		rough.post("/v1/restaurants/"+restaurant+"/orders", order(), append([]string{"Idempotency-Key", restaurant}, b.tokens[clientOps]...)...).is(b.t, http.StatusCreated)
 	}
-	b.try(trial{on: rough, operation: "getOrder", status: http.StatusBadRequest, as: clientOps, with: map[string]string{"orderID": "765", "connection": ""}})
-	b.try(trial{on: rough, operation: "placeOrder", status: http.StatusServiceUnavailable, as: clientShop, with: of(bistro), raw: new(order()), before: func() {
-		rough.service.answerCreate(func([]byte) (upstream.Created, error) {
-			return upstream.Created{}, &upstream.Error{Operation: "create", Effect: upstream.EffectNone, Err: errors.New("refused")}
-		})
-	}})
+	b.try(trial{
+		on:        rough,
+		operation: "getOrder",
+		status:    http.StatusBadRequest,
+		as:        clientOps,
+		with:      map[string]string{"orderID": "765", "connection": ""},
+	})
+	b.try(trial{
+		on:        rough,
+		operation: "placeOrder",
+		status:    http.StatusServiceUnavailable,
+		as:        clientShop,
+		with:      of(bistro),
+		raw:       new(order()),
+		before: func() {
+			rough.service.answerCreate(func([]byte) (upstream.Created, error) {
+				return upstream.Created{}, &upstream.Error{Operation: "create", Effect: upstream.EffectNone, Err: errors.New("refused")}
+			})
+		},
+	})
 	rough.service.setBusy(true)
-	b.try(trial{on: rough, operation: "placeOrder", status: http.StatusServiceUnavailable, as: clientShop, with: map[string]string{"restaurant": bistro, "Idempotency-Key": "busy"}, raw: new(order())})
+	b.try(trial{
+		on:        rough,
+		operation: "placeOrder",
+		status:    http.StatusServiceUnavailable,
+		as:        clientShop,
+		with:      map[string]string{"restaurant": bistro, "Idempotency-Key": "busy"},
+		raw:       new(order()),
+	})
 	rough.service.setBusy(false)
 	for range 5 {
 		rough.post(sessionPath, signInBody(clientOps, "guessed")).is(b.t, http.StatusUnauthorized)
 	}
-	b.try(trial{on: rough, operation: "signIn", example: "ops", status: http.StatusTooManyRequests})
+	b.try(trial{
+		on:        rough,
+		operation: "signIn",
+		example:   "ops",
+		status:    http.StatusTooManyRequests,
+	})
 	if err := rough.redis.Close(); err != nil {
 		b.t.Fatal(err)
 	}
-	b.try(trial{on: rough, operation: "listRuns", status: http.StatusServiceUnavailable, as: clientOps})
-	b.try(trial{on: rough, operation: "placeOrder", status: http.StatusServiceUnavailable, as: clientShop, with: map[string]string{"restaurant": bistro, "Idempotency-Key": "late"}, raw: new(order())})
+	b.try(trial{
+		on:        rough,
+		operation: "listRuns",
+		status:    http.StatusServiceUnavailable,
+		as:        clientOps,
+	})
+	b.try(trial{
+		on:        rough,
+		operation: "placeOrder",
+		status:    http.StatusServiceUnavailable,
+		as:        clientShop,
+		with:      map[string]string{"restaurant": bistro, "Idempotency-Key": "late"},
+		raw:       new(order()),
+	})
 
 	paused := newFixture(b.t, func(p *plan) { p.ordering.AllowNonDurable, p.ordering.AcceptRestore = true, new(false) })
 	for _, client := range []string{clientShop, clientOps} {
 		b.tokens[client] = paused.as(client)
 	}
 	late := map[string]string{"restaurant": bistro, "Idempotency-Key": "after the restore"}
-	b.try(trial{on: paused, operation: "placeOrder", status: http.StatusServiceUnavailable, as: clientShop, with: late, raw: new(order()), before: func() {
-		paused.post("/v1/restaurants/"+bistro+"/orders", order(), append([]string{"Idempotency-Key", "before"}, b.tokens[clientShop]...)...).is(b.t, http.StatusCreated)
-		if err := paused.redis.Client().Del(b.t.Context(), cache.NewKeys(paused.redis.Prefix()).JournalState("main")).Err(); err != nil {
-			b.t.Fatal(err)
-		}
-	}})
-	b.try(trial{on: paused, operation: "acceptJournal", example: "accepted", status: http.StatusOK, as: clientOps, with: map[string]string{"connection": "main"}})
+	b.try(trial{
+		on:        paused,
+		operation: "placeOrder",
+		status:    http.StatusServiceUnavailable,
+		as:        clientShop,
+		with:      late,
+		raw:       new(order()),
+		before: func() {
+			paused.post("/v1/restaurants/"+bistro+"/orders", order(), append([]string{"Idempotency-Key", "before"}, b.tokens[clientShop]...)...).is(b.t, http.StatusCreated)
+			if err := paused.redis.Client().Del(b.t.Context(), cache.NewKeys(paused.redis.Prefix()).JournalState("main")).Err(); err != nil {
+				b.t.Fatal(err)
+			}
+		},
+	})
+	b.try(trial{
+		on:        paused,
+		operation: "acceptJournal",
+		example:   "accepted",
+		status:    http.StatusOK,
+		as:        clientOps,
+		with:      map[string]string{"connection": "main"},
+	})
 	paused.post("/v1/restaurants/"+bistro+"/orders", order(), append([]string{"Idempotency-Key", "after the restore"}, b.tokens[clientShop]...)...).is(b.t, http.StatusCreated)
 
 	bare := newFixture(b.t, func(p *plan) { p.unsynced = true })
-	b.try(trial{on: bare, operation: "isReady", example: "unready", status: http.StatusServiceUnavailable})
+	b.try(trial{
+		on:        bare,
+		operation: "isReady",
+		example:   "unready",
+		status:    http.StatusServiceUnavailable,
+	})
 }
 
 // example returns an example body of the document.

@@ -121,21 +121,29 @@ func (s *Server) Run(ctx context.Context) error {
 // that fail.
 func (s *Server) newFastPath(inner net.Listener) *fastpath.Listener {
 	deps := &menus.FastPathDeps{
-		Auth: s.auth, WriteCORS: s.cors.WriteHeaders, CORSVaries: s.cors.Varies(), OnPanic: s.onFastPathPanic,
-		ShouldLog: func(status int, took time.Duration) bool { return s.requests.wants(false, false, status, took) },
-		Log:       func(line menus.Line) { s.requests.write(requestLine{Line: line}) },
+		Auth:       s.auth,
+		WriteCORS:  s.cors.WriteHeaders,
+		CORSVaries: s.cors.Varies(),
+		OnPanic:    s.onFastPathPanic,
+		ShouldLog:  func(status int, took time.Duration) bool { return s.requests.wants(false, false, status, took) },
+		Log:        func(line menus.Line) { s.requests.write(requestLine{Line: line}) },
 	}
 	return fastpath.New(inner, fastpath.Config{
-		Handler:     func() fastpath.Handler { return s.menus.FastPath(deps) },
-		HeadTimeout: readTimeout, IdleTimeout: idleTimeout, WriteTimeout: writeTimeout,
-		OnPanic: s.onFastPathPanic,
+		Handler:      func() fastpath.Handler { return s.menus.FastPath(deps) },
+		HeadTimeout:  readTimeout,
+		IdleTimeout:  idleTimeout,
+		WriteTimeout: writeTimeout,
+		OnPanic:      s.onFastPathPanic,
 	})
 }
 
 // onFastPathPanic logs a panic of the fast path.
 func (s *Server) onFastPathPanic(fault any) {
 	s.deps.Log.WithFields(logrus.Fields{
-		"event": "http.panic", "route": "fast path", "panic": fmt.Sprint(fault), "stack": string(debug.Stack()),
+		"event": "http.panic",
+		"route": "fast path",
+		"panic": fmt.Sprint(fault),
+		"stack": string(debug.Stack()),
 	}).Error("the fast path panicked")
 }
 

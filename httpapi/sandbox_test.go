@@ -22,7 +22,13 @@ func TestAgainstTheSandbox(t *testing.T) {
 	base := serve(t, service.Handler())
 	raw := sandbox.Bistro(bistro, "")
 	service.SetMenu(bistro, raw)
-	cfg := upstream.Config{Name: "main", BaseURL: base, AuthURL: base, ClientID: "demo", ClientSecret: "demo-secret"}
+	cfg := upstream.Config{
+		Name:         "main",
+		BaseURL:      base,
+		AuthURL:      base,
+		ClientID:     "demo",
+		ClientSecret: "demo-secret",
+	}
 	cfg.SetDefaults()
 	client, err := upstream.New(cfg, upstream.Deps{})
 	if err != nil {
@@ -44,7 +50,12 @@ func TestAgainstTheSandbox(t *testing.T) {
 	}
 	shop := w.as(clientShop)
 	for i := range 30 {
-		body := orders.Next(sandbox.OrderOptions{Lines: 1 + i%4, Delivery: i%2 == 0, ExternalIDs: i%3 == 0, ExpectedAt: time.Now().Add(time.Hour)})
+		body := orders.Next(sandbox.OrderOptions{
+			Lines:       1 + i%4,
+			Delivery:    i%2 == 0,
+			ExternalIDs: i%3 == 0,
+			ExpectedAt:  time.Now().Add(time.Hour),
+		})
 		var result struct {
 			Valid bool
 			Total json.Number

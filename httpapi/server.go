@@ -122,7 +122,10 @@ func New(cfg Config, authCfg auth.Config, deps Deps) (*Server, error) {
 		deps.Metrics = metrics.New(deps.Version)
 	}
 	s := &Server{
-		cfg: cfg, authCfg: authCfg, deps: deps, cors: newCORS(cfg, authCfg.PublicOrders),
+		cfg:      cfg,
+		authCfg:  authCfg,
+		deps:     deps,
+		cors:     newCORS(cfg, authCfg.PublicOrders),
 		requests: requestLog{access: cfg.AccessLog, to: deps.Log},
 	}
 	s.limitRequests()
@@ -165,12 +168,18 @@ func (s *Server) newAuth() *auth.Auth {
 	cfg, deps := s.cfg, s.deps
 	byAddress := ratelimit.New(cfg.Rate.AddressFailures, deps.Clock)
 	return auth.New(s.authCfg, auth.Deps{
-		Redis: deps.Redis, Hosts: cfg.Hosts, Exposed: cfg.Exposed() != "", Proxies: s.proxies,
+		Redis:          deps.Redis,
+		Hosts:          cfg.Hosts,
+		Exposed:        cfg.Exposed() != "",
+		Proxies:        s.proxies,
 		TokenFailures:  ratelimit.Failures{ByAddress: byAddress, ByClient: ratelimit.New(cfg.Rate.TokenFailures, deps.Clock)},
 		SignInFailures: ratelimit.Failures{ByAddress: byAddress, ByClient: ratelimit.New(cfg.Rate.SignInFailures, deps.Clock)},
-		CacheTokens:    cfg.fastPath(), Version: deps.Version, Clock: deps.Clock, Log: deps.Log,
-		SignedIn:  func(c *gin.Context) { s.auditLog.Add(c, audit.Entry{Action: audit.SignIn}) },
-		SignedOut: func(c *gin.Context) { s.auditLog.Add(c, audit.Entry{Action: audit.SignOut}) },
+		CacheTokens:    cfg.fastPath(),
+		Version:        deps.Version,
+		Clock:          deps.Clock,
+		Log:            deps.Log,
+		SignedIn:       func(c *gin.Context) { s.auditLog.Add(c, audit.Entry{Action: audit.SignIn}) },
+		SignedOut:      func(c *gin.Context) { s.auditLog.Add(c, audit.Entry{Action: audit.SignOut}) },
 	})
 }
 
@@ -182,26 +191,59 @@ func (s *Server) newHandlers() {
 		fieldCases[connection.Name] = connection.FieldCase
 	}
 	s.menus = menus.New(menus.Deps{
-		Replica: deps.Replica, Directory: deps.Directory, Stale: deps.Runner.Stale,
-		Metrics: deps.Metrics, Clock: deps.Clock, OpenMenu: s.authCfg.MenuIsOpen(),
-		MaxAge: cfg.MaxAge, StaleWhileRevalidate: cfg.StaleWhileRevalidate, StaleIfError: cfg.StaleIfError,
+		Replica:              deps.Replica,
+		Directory:            deps.Directory,
+		Stale:                deps.Runner.Stale,
+		Metrics:              deps.Metrics,
+		Clock:                deps.Clock,
+		OpenMenu:             s.authCfg.MenuIsOpen(),
+		MaxAge:               cfg.MaxAge,
+		StaleWhileRevalidate: cfg.StaleWhileRevalidate,
+		StaleIfError:         cfg.StaleIfError,
 	})
 	s.events = events.New(events.Deps{
-		Config: cfg.Events, DrainDelay: cfg.DrainDelay, Replica: deps.Replica, Auth: s.auth, Directory: deps.Directory, Runner: deps.Runner,
-		Metrics: deps.Metrics, Clock: deps.Clock,
+		Config:     cfg.Events,
+		DrainDelay: cfg.DrainDelay,
+		Replica:    deps.Replica,
+		Auth:       s.auth,
+		Directory:  deps.Directory,
+		Runner:     deps.Runner,
+		Metrics:    deps.Metrics,
+		Clock:      deps.Clock,
 	})
 	s.orderHandlers = orders.New(orders.Deps{
-		Orders: deps.Orders, Journal: deps.Journal, Replica: deps.Replica, Directory: deps.Directory, Auth: s.auth, Audit: s.auditLog,
-		Validator: deps.Validator, Metrics: deps.Metrics, Log: deps.Log, ValidateLimit: s.validateLimit, PublicLimit: s.publicLimit,
-		FieldCases: fieldCases, AllowMissingKey: deps.AllowMissingKey, GuestPayments: s.authCfg.PublicOrders.PaymentTypes,
+		Orders:          deps.Orders,
+		Journal:         deps.Journal,
+		Replica:         deps.Replica,
+		Directory:       deps.Directory,
+		Auth:            s.auth,
+		Audit:           s.auditLog,
+		Validator:       deps.Validator,
+		Metrics:         deps.Metrics,
+		Log:             deps.Log,
+		ValidateLimit:   s.validateLimit,
+		PublicLimit:     s.publicLimit,
+		FieldCases:      fieldCases,
+		AllowMissingKey: deps.AllowMissingKey,
+		GuestPayments:   s.authCfg.PublicOrders.PaymentTypes,
 	})
 	s.compat = compat.New(compat.Deps{
-		Orders: deps.Orders, Directory: deps.Directory, FieldCases: fieldCases,
-		View: s.menus.View, Reasons: s.menus.Reasons, Note: s.orderHandlers.Note,
+		Orders:     deps.Orders,
+		Directory:  deps.Directory,
+		FieldCases: fieldCases,
+		View:       s.menus.View,
+		Reasons:    s.menus.Reasons,
+		Note:       s.orderHandlers.Note,
 	})
 	s.opsHandlers = ops.New(ops.Deps{
-		Replica: deps.Replica, Store: deps.Store, Directory: deps.Directory, Runner: deps.Runner, Journal: deps.Journal, Audit: s.auditLog,
-		Clock: deps.Clock, Log: deps.Log,
+		Replica:   deps.Replica,
+		Store:     deps.Store,
+		Directory: deps.Directory,
+		Runner:    deps.Runner,
+		Journal:   deps.Journal,
+		Audit:     s.auditLog,
+		Clock:     deps.Clock,
+		Log:       deps.Log,
 	})
 }
 
@@ -237,10 +279,14 @@ func (s *Server) observe() error {
 		Streams: s.events.Open,
 		Spans:   func() (sent, dropped uint64) { spans := s.deps.Tracing.Spans(); return spans.Sent, spans.Dropped },
 		Listener: metrics.Listener{
-			Open: s.open.open.Load, Limit: s.open.limit, Filled: s.open.filled.Load, Refused: s.open.each.refused.Load,
+			Open:    s.open.open.Load,
+			Limit:   s.open.limit,
+			Filled:  s.open.filled.Load,
+			Refused: s.open.each.refused.Load,
 		},
-		RedisDown: s.deps.Runner.RedisDown, RedisReadOnly: func() bool { return s.deps.Runner.RedisRefusesWrites() != nil },
-		RedisPools: s.deps.Redis.Pools(),
+		RedisDown:     s.deps.Runner.RedisDown,
+		RedisReadOnly: func() bool { return s.deps.Runner.RedisRefusesWrites() != nil },
+		RedisPools:    s.deps.Redis.Pools(),
 	}
 	var connections []string
 	for _, c := range s.deps.Connections {
@@ -248,10 +294,19 @@ func (s *Server) observe() error {
 		state.Connections = append(state.Connections, metrics.Connection{Name: c.Name, Breaker: c.Breaker, Load: c.Load})
 	}
 	s.orderCounts = metrics.NewOrderCounts(metrics.OrderSource{
-		Connections: connections, Orders: s.deps.Orders, Journal: s.deps.Journal, Unknown: s.deps.UnknownOrders,
-		TakesOrders: s.auth.TakesOrders, Log: s.deps.Log,
+		Connections: connections,
+		Orders:      s.deps.Orders,
+		Journal:     s.deps.Journal,
+		Unknown:     s.deps.UnknownOrders,
+		TakesOrders: s.auth.TakesOrders,
+		Log:         s.deps.Log,
 	})
-	served := metrics.Menus{Replica: s.deps.Replica, Directory: s.deps.Directory, Runner: s.deps.Runner, Clock: s.deps.Clock}
+	served := metrics.Menus{
+		Replica:   s.deps.Replica,
+		Directory: s.deps.Directory,
+		Runner:    s.deps.Runner,
+		Clock:     s.deps.Clock,
+	}
 	for _, collector := range append(state.Collectors(), served.Collector(), s.orderCounts.Collector()) {
 		if err := s.deps.Metrics.Registry().Register(collector); err != nil {
 			return err

@@ -115,25 +115,93 @@ func (b *exampleFixture) tryOrders() {
 	var first, second struct{ OrderID string }
 	b.try(trial{operation: "validateOrder", example: "pickup", status: http.StatusOK})
 	b.try(trial{operation: "validateOrder", example: "sauceMissing", status: http.StatusOK})
-	b.try(trial{operation: "placeOrder", example: "pickup", status: http.StatusCreated, as: shop, after: func(got reply) { got.into(b.t, &first) }})
-	b.try(trial{operation: "placeOrder", example: "sauceMissing", status: http.StatusUnprocessableEntity, as: shop, with: map[string]string{"Idempotency-Key": "other"}})
-	b.try(trial{operation: "placeOrder", example: "delivery", status: http.StatusUnprocessableEntity, as: shop}) // the key of the first request
-	b.try(trial{operation: "findOrder", example: "placed", status: http.StatusOK, as: shop})
-	b.try(trial{operation: "getOrder", example: "placed", status: http.StatusOK, as: shop, with: ofOrder(first.OrderID)})
-	b.try(trial{operation: "completeOrder", status: http.StatusBadGateway, as: shop, with: ofOrder(first.OrderID)})
-	b.try(trial{operation: "payOrder", example: "inFull", status: http.StatusOK, as: shop, with: ofOrder(first.OrderID)})
-	b.try(trial{operation: "completeOrder", example: "closed", status: http.StatusOK, as: shop, with: ofOrder(first.OrderID)})
-	b.try(trial{operation: "rejectOrder", example: "guestLeft", status: http.StatusConflict, as: shop, with: ofOrder(first.OrderID)})
-	b.try(trial{operation: "placeOrder", example: "delivery", status: http.StatusCreated, as: shop, with: map[string]string{"Idempotency-Key": "third"}, after: func(got reply) { got.into(b.t, &second) }})
-	b.try(trial{operation: "rejectOrder", example: "guestLeft", status: http.StatusOK, as: shop, with: ofOrder(second.OrderID)})
+	b.try(trial{
+		operation: "placeOrder",
+		example:   "pickup",
+		status:    http.StatusCreated,
+		as:        shop,
+		after:     func(got reply) { got.into(b.t, &first) },
+	})
+	b.try(trial{
+		operation: "placeOrder",
+		example:   "sauceMissing",
+		status:    http.StatusUnprocessableEntity,
+		as:        shop,
+		with:      map[string]string{"Idempotency-Key": "other"},
+	})
+	b.try(trial{
+		operation: "placeOrder",
+		example:   "delivery",
+		status:    http.StatusUnprocessableEntity,
+		as:        shop,
+	}) // the key of the first request
+	b.try(trial{
+		operation: "findOrder",
+		example:   "placed",
+		status:    http.StatusOK,
+		as:        shop,
+	})
+	b.try(trial{
+		operation: "getOrder",
+		example:   "placed",
+		status:    http.StatusOK,
+		as:        shop,
+		with:      ofOrder(first.OrderID),
+	})
+	b.try(trial{
+		operation: "completeOrder",
+		status:    http.StatusBadGateway,
+		as:        shop,
+		with:      ofOrder(first.OrderID),
+	})
+	b.try(trial{
+		operation: "payOrder",
+		example:   "inFull",
+		status:    http.StatusOK,
+		as:        shop,
+		with:      ofOrder(first.OrderID),
+	})
+	b.try(trial{
+		operation: "completeOrder",
+		example:   "closed",
+		status:    http.StatusOK,
+		as:        shop,
+		with:      ofOrder(first.OrderID),
+	})
+	b.try(trial{
+		operation: "rejectOrder",
+		example:   "guestLeft",
+		status:    http.StatusConflict,
+		as:        shop,
+		with:      ofOrder(first.OrderID),
+	})
+	b.try(trial{
+		operation: "placeOrder",
+		example:   "delivery",
+		status:    http.StatusCreated,
+		as:        shop,
+		with:      map[string]string{"Idempotency-Key": "third"},
+		after:     func(got reply) { got.into(b.t, &second) },
+	})
+	b.try(trial{
+		operation: "rejectOrder",
+		example:   "guestLeft",
+		status:    http.StatusOK,
+		as:        shop,
+		with:      ofOrder(second.OrderID),
+	})
 }
 
 func (b *exampleFixture) tryDesk() {
 	const ops = "ops"
 	var lost struct{ Ref string }
 	b.try(trial{
-		operation: "placeOrder", example: "unknown", status: http.StatusGatewayTimeout, as: "storefront", with: map[string]string{"Idempotency-Key": "lost"},
-		before: func() { b.behind.fault(http.MethodPost, `"do":"execute_then_reset"`) },
+		operation: "placeOrder",
+		example:   "unknown",
+		status:    http.StatusGatewayTimeout,
+		as:        "storefront",
+		with:      map[string]string{"Idempotency-Key": "lost"},
+		before:    func() { b.behind.fault(http.MethodPost, `"do":"execute_then_reset"`) },
 		after: func(got reply) {
 			if err := json.Unmarshal(got.body, &lost); err != nil {
 				b.t.Fatal(err)
@@ -141,10 +209,35 @@ func (b *exampleFixture) tryDesk() {
 		},
 	})
 	ref := map[string]string{"ref": lost.Ref}
-	b.try(trial{operation: "listOrders", example: "closed", status: http.StatusOK, as: ops, with: map[string]string{"state": "closed"}})
-	b.try(trial{operation: "getOpsOrder", example: "unknown", status: http.StatusOK, as: ops, with: ref})
-	b.try(trial{operation: "resolveOrder", example: "done", status: http.StatusConflict, as: ops, with: ref, raw: new(`{"operation":"create","outcome":"done","orderID":"` + b.behind.has()[0].OrderID + `"}`)})
-	b.try(trial{operation: "resolveOrder", example: "done", status: http.StatusOK, as: ops, with: ref})
+	b.try(trial{
+		operation: "listOrders",
+		example:   "closed",
+		status:    http.StatusOK,
+		as:        ops,
+		with:      map[string]string{"state": "closed"},
+	})
+	b.try(trial{
+		operation: "getOpsOrder",
+		example:   "unknown",
+		status:    http.StatusOK,
+		as:        ops,
+		with:      ref,
+	})
+	b.try(trial{
+		operation: "resolveOrder",
+		example:   "done",
+		status:    http.StatusConflict,
+		as:        ops,
+		with:      ref,
+		raw:       new(`{"operation":"create","outcome":"done","orderID":"` + b.behind.has()[0].OrderID + `"}`),
+	})
+	b.try(trial{
+		operation: "resolveOrder",
+		example:   "done",
+		status:    http.StatusOK,
+		as:        ops,
+		with:      ref,
+	})
 }
 
 func (b *exampleFixture) trySync() {
@@ -152,27 +245,85 @@ func (b *exampleFixture) trySync() {
 	var run struct{ ID string }
 	var batch struct{ Batch string }
 	b.publish(`"price": 269`, `"price": "249"`) // another price of the bruschetta, and a price that lint reports
-	b.try(trial{operation: "syncRestaurant", example: "forced", status: http.StatusOK, as: ops, after: func(got reply) { got.into(b.t, &run) }})
-	b.try(trial{operation: "listRuns", example: "updated", status: http.StatusOK, as: ops})
-	b.try(trial{operation: "getRun", example: "updated", status: http.StatusOK, as: ops, with: map[string]string{"run": run.ID}})
-	b.try(trial{operation: "lintMenu", example: "findings", status: http.StatusOK, as: ops})
-	b.try(trial{operation: "followRuns", example: "reset", status: http.StatusOK, as: ops})
-	b.try(trial{operation: "syncAll", example: "all", status: http.StatusAccepted, as: ops, after: func(got reply) { got.into(b.t, &batch) }})
+	b.try(trial{
+		operation: "syncRestaurant",
+		example:   "forced",
+		status:    http.StatusOK,
+		as:        ops,
+		after:     func(got reply) { got.into(b.t, &run) },
+	})
+	b.try(trial{
+		operation: "listRuns",
+		example:   "updated",
+		status:    http.StatusOK,
+		as:        ops,
+	})
+	b.try(trial{
+		operation: "getRun",
+		example:   "updated",
+		status:    http.StatusOK,
+		as:        ops,
+		with:      map[string]string{"run": run.ID},
+	})
+	b.try(trial{
+		operation: "lintMenu",
+		example:   "findings",
+		status:    http.StatusOK,
+		as:        ops,
+	})
+	b.try(trial{
+		operation: "followRuns",
+		example:   "reset",
+		status:    http.StatusOK,
+		as:        ops,
+	})
+	b.try(trial{
+		operation: "syncAll",
+		example:   "all",
+		status:    http.StatusAccepted,
+		as:        ops,
+		after:     func(got reply) { got.into(b.t, &batch) },
+	})
 	for done := (struct{ Done int }{}); done.Done == 0; {
 		b.get("/v1/ops/sync/"+batch.Batch, b.tokens[ops]...).is(b.t, http.StatusOK).into(b.t, &done)
 	}
-	b.try(trial{operation: "getBatch", example: "batch", status: http.StatusOK, as: ops, with: map[string]string{"batch": batch.Batch}})
+	b.try(trial{
+		operation: "getBatch",
+		example:   "batch",
+		status:    http.StatusOK,
+		as:        ops,
+		with:      map[string]string{"batch": batch.Batch},
+	})
 }
 
 func (b *exampleFixture) tryVersions() {
 	const ops = "ops"
 	var run runRow
-	b.try(trial{operation: "listVersions", example: "two", status: http.StatusOK, as: ops})
-	b.try(trial{operation: "getVersionView", example: "bistro", status: http.StatusOK, as: ops})
-	b.try(trial{operation: "getChanges", example: "prices", status: http.StatusOK})
-	b.try(trial{operation: "compareVersions", example: "prices", status: http.StatusOK, as: ops})
 	b.try(trial{
-		operation: "syncRestaurant", example: "queued", status: http.StatusAccepted, as: ops, with: map[string]string{"wait": ""},
+		operation: "listVersions",
+		example:   "two",
+		status:    http.StatusOK,
+		as:        ops,
+	})
+	b.try(trial{
+		operation: "getVersionView",
+		example:   "bistro",
+		status:    http.StatusOK,
+		as:        ops,
+	})
+	b.try(trial{operation: "getChanges", example: "prices", status: http.StatusOK})
+	b.try(trial{
+		operation: "compareVersions",
+		example:   "prices",
+		status:    http.StatusOK,
+		as:        ops,
+	})
+	b.try(trial{
+		operation: "syncRestaurant",
+		example:   "queued",
+		status:    http.StatusAccepted,
+		as:        ops,
+		with:      map[string]string{"wait": ""},
 		before: func() {
 			b.behind.faults(`[{"match":{"method":"GET","path":"/orders/api/v1/menu/view*"},"times":1,"do":"latency","delay":"1s"}]`)
 		},
@@ -181,41 +332,149 @@ func (b *exampleFixture) tryVersions() {
 	for run.State != "running" {
 		b.get("/v1/ops/runs/"+run.ID, b.tokens[ops]...).is(b.t, http.StatusOK).into(b.t, &run)
 	}
-	b.try(trial{operation: "rollBack", example: "back", status: http.StatusConflict, as: ops, with: map[string]string{"wait": "1ms"}})
+	b.try(trial{
+		operation: "rollBack",
+		example:   "back",
+		status:    http.StatusConflict,
+		as:        ops,
+		with:      map[string]string{"wait": "1ms"},
+	})
 	b.try(trial{operation: "syncRestaurant", status: http.StatusOK, as: ops}) // the end of the same run
-	b.try(trial{operation: "rollBack", example: "back", status: http.StatusOK, as: ops})
+	b.try(trial{
+		operation: "rollBack",
+		example:   "back",
+		status:    http.StatusOK,
+		as:        ops,
+	})
 }
 
 func (b *exampleFixture) tryConsole() {
 	const ops = "ops"
 	var cookie []string
 	b.try(trial{operation: "getSession", example: "nobody", status: http.StatusOK})
-	b.try(trial{operation: "signIn", example: "ops", status: http.StatusOK, after: func(got reply) {
-		one := got.cookieOf(b.t)
-		cookie = []string{"Cookie", one.Name + "=" + one.Value}
-	}})
-	b.try(trial{operation: "getSession", example: "ops", status: http.StatusOK, header: cookie})
-	b.try(trial{operation: "getSummary", example: "summary", status: http.StatusOK, as: ops})
-	b.try(trial{operation: "listAuditEntries", example: "rollback", status: http.StatusOK, as: ops, with: map[string]string{"action": "rollback"}})
-	b.try(trial{operation: "listOpsRestaurants", example: "held", status: http.StatusOK, as: ops})
-	b.try(trial{operation: "getOpsRestaurant", example: "held", status: http.StatusOK, as: ops})
+	b.try(trial{
+		operation: "signIn",
+		example:   "ops",
+		status:    http.StatusOK,
+		after: func(got reply) {
+			one := got.cookieOf(b.t)
+			cookie = []string{"Cookie", one.Name + "=" + one.Value}
+		},
+	})
+	b.try(trial{
+		operation: "getSession",
+		example:   "ops",
+		status:    http.StatusOK,
+		header:    cookie,
+	})
+	b.try(trial{
+		operation: "getSummary",
+		example:   "summary",
+		status:    http.StatusOK,
+		as:        ops,
+	})
+	b.try(trial{
+		operation: "listAuditEntries",
+		example:   "rollback",
+		status:    http.StatusOK,
+		as:        ops,
+		with:      map[string]string{"action": "rollback"},
+	})
+	b.try(trial{
+		operation: "listOpsRestaurants",
+		example:   "held",
+		status:    http.StatusOK,
+		as:        ops,
+	})
+	b.try(trial{
+		operation: "getOpsRestaurant",
+		example:   "held",
+		status:    http.StatusOK,
+		as:        ops,
+	})
 	b.try(trial{operation: "signOut", status: http.StatusNoContent, header: cookie})
-	b.try(trial{operation: "releaseHold", example: "released", status: http.StatusOK, as: ops})
-	b.try(trial{operation: "releaseHold", example: "queued", status: http.StatusAccepted, as: ops, with: map[string]string{"wait": ""}})
+	b.try(trial{
+		operation: "releaseHold",
+		example:   "released",
+		status:    http.StatusOK,
+		as:        ops,
+	})
+	b.try(trial{
+		operation: "releaseHold",
+		example:   "queued",
+		status:    http.StatusAccepted,
+		as:        ops,
+		with:      map[string]string{"wait": ""},
+	})
 }
 
 func (b *exampleFixture) tryCompat() {
 	shop := "storefront"
 	var first, second struct{ OrderID string }
-	b.try(trial{operation: "viewMenu", example: "bistro", status: http.StatusOK, as: shop})
+	b.try(trial{
+		operation: "viewMenu",
+		example:   "bistro",
+		status:    http.StatusOK,
+		as:        shop,
+	})
 	b.try(trial{operation: "viewMenu", status: http.StatusUnauthorized})
-	b.try(trial{operation: "viewMenu", status: http.StatusNotFound, as: shop, with: map[string]string{"restaurantId": "nowhere"}})
-	b.try(trial{operation: "viewRejectionReasons", example: "reasons", status: http.StatusOK, as: shop})
-	b.try(trial{operation: "createOrder", example: "pickup", status: http.StatusCreated, as: shop, after: func(got reply) { got.into(b.t, &first) }})
-	b.try(trial{operation: "createOrder", example: "sauceMissing", status: http.StatusUnprocessableEntity, as: shop})
-	b.try(trial{operation: "createOrder", example: "pickup", status: http.StatusCreated, as: shop, after: func(got reply) { got.into(b.t, &second) }})
-	b.try(trial{operation: "completeCreatedOrder", status: http.StatusInternalServerError, as: shop, with: ofOrder(first.OrderID)})
-	b.try(trial{operation: "payCreatedOrder", example: "inFull", status: http.StatusOK, as: shop, with: ofOrder(first.OrderID)})
-	b.try(trial{operation: "completeCreatedOrder", example: "closed", status: http.StatusOK, as: shop, with: ofOrder(first.OrderID)})
-	b.try(trial{operation: "rejectCreatedOrder", example: "guestLeft", status: http.StatusOK, as: shop, with: ofOrder(second.OrderID)})
+	b.try(trial{
+		operation: "viewMenu",
+		status:    http.StatusNotFound,
+		as:        shop,
+		with:      map[string]string{"restaurantId": "nowhere"},
+	})
+	b.try(trial{
+		operation: "viewRejectionReasons",
+		example:   "reasons",
+		status:    http.StatusOK,
+		as:        shop,
+	})
+	b.try(trial{
+		operation: "createOrder",
+		example:   "pickup",
+		status:    http.StatusCreated,
+		as:        shop,
+		after:     func(got reply) { got.into(b.t, &first) },
+	})
+	b.try(trial{
+		operation: "createOrder",
+		example:   "sauceMissing",
+		status:    http.StatusUnprocessableEntity,
+		as:        shop,
+	})
+	b.try(trial{
+		operation: "createOrder",
+		example:   "pickup",
+		status:    http.StatusCreated,
+		as:        shop,
+		after:     func(got reply) { got.into(b.t, &second) },
+	})
+	b.try(trial{
+		operation: "completeCreatedOrder",
+		status:    http.StatusInternalServerError,
+		as:        shop,
+		with:      ofOrder(first.OrderID),
+	})
+	b.try(trial{
+		operation: "payCreatedOrder",
+		example:   "inFull",
+		status:    http.StatusOK,
+		as:        shop,
+		with:      ofOrder(first.OrderID),
+	})
+	b.try(trial{
+		operation: "completeCreatedOrder",
+		example:   "closed",
+		status:    http.StatusOK,
+		as:        shop,
+		with:      ofOrder(first.OrderID),
+	})
+	b.try(trial{
+		operation: "rejectCreatedOrder",
+		example:   "guestLeft",
+		status:    http.StatusOK,
+		as:        shop,
+		with:      ofOrder(second.OrderID),
+	})
 }

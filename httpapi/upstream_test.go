@@ -28,7 +28,13 @@ func upstreamThatAnswers(t *testing.T) (client *upstream.Client, set func(status
 		_, _ = w.Write([]byte(body))
 	}))
 	t.Cleanup(server.Close)
-	cfg := upstream.Config{Name: "main", BaseURL: server.URL, AuthURL: server.URL, ClientID: "a", ClientSecret: "b"}
+	cfg := upstream.Config{
+		Name:         "main",
+		BaseURL:      server.URL,
+		AuthURL:      server.URL,
+		ClientID:     "a",
+		ClientSecret: "b",
+	}
 	cfg.SetDefaults()
 	client, err := upstream.New(cfg, upstream.Deps{})
 	if err != nil {

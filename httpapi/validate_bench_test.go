@@ -71,7 +71,9 @@ func validateServer(b *testing.B, view string) (url string) {
 	runner, err := menusync.NewRunner(menusync.Deps{
 		Restaurants: []menusync.Restaurant{{Restaurant: directory.Restaurant{ID: bistro, Name: bistro, Connection: "main"}, Settings: settings, Schedule: "@every 24h"}},
 		Connections: []menusync.Connection{{Name: "main", Source: &service{menus: map[string]string{bistro: view}}, Settings: settings}},
-		Redis:       redis, Store: store, Replica: catalogues,
+		Redis:       redis,
+		Store:       store,
+		Replica:     catalogues,
 	})
 	if err != nil {
 		b.Fatal(err)
@@ -80,9 +82,16 @@ func validateServer(b *testing.B, view string) (url string) {
 		b.Fatalf("%+v, %v", run, err)
 	}
 	server, err := httpapi.New(p.cfg, p.auth, httpapi.Deps{
-		Replica: catalogues, Store: store, Runner: runner, Validator: validate.New(p.ordering.Config, time.Now),
+		Replica:     catalogues,
+		Store:       store,
+		Runner:      runner,
+		Validator:   validate.New(p.ordering.Config, time.Now),
 		Directory:   directory.New([]directory.Connection{{Name: "main"}}, []directory.Restaurant{{ID: bistro, Name: bistro, Connection: "main"}}),
-		Connections: []httpapi.Connection{{Name: "main"}}, Redis: redis, Metrics: metrics.New("1.2.3"), Log: log, Clock: time.Now,
+		Connections: []httpapi.Connection{{Name: "main"}},
+		Redis:       redis,
+		Metrics:     metrics.New("1.2.3"),
+		Log:         log,
+		Clock:       time.Now,
 	})
 	if err != nil {
 		b.Fatal(err)

@@ -84,7 +84,12 @@ func TestVersionsAreListed(t *testing.T) {
 	if len(rows) != 2 || next != nil || rows[0].Version != 3 || rows[1].Version != 1 || !rows[0].Current || rows[1].Current {
 		t.Fatalf("got %+v", rows)
 	}
-	if row := rows[0]; row.Held || row.Hold != nil || row.Counts != (menu.Counts{Categories: 2, Products: 5, Available: 3, Orderable: 3}) ||
+	if row := rows[0]; row.Held || row.Hold != nil || row.Counts != (menu.Counts{
+		Categories: 2,
+		Products:   5,
+		Available:  3,
+		Orderable:  3,
+	}) ||
 		row.Bytes < 500 || row.Content == rows[1].Content || row.Name != "The bistro" || time.Since(row.SyncedAt) > time.Minute {
 		t.Errorf("got %+v", row)
 	}
@@ -149,7 +154,13 @@ func TestRollbackOverTheSandbox(t *testing.T) { // policy S7a
 	t.Cleanup(service.Close)
 	base := serve(t, service.Handler())
 	service.SetMenu(bistro, []byte(fullMenu))
-	cfg := upstream.Config{Name: "main", BaseURL: base, AuthURL: base, ClientID: "demo", ClientSecret: "demo-secret"}
+	cfg := upstream.Config{
+		Name:         "main",
+		BaseURL:      base,
+		AuthURL:      base,
+		ClientID:     "demo",
+		ClientSecret: "demo-secret",
+	}
 	cfg.SetDefaults()
 	client, err := upstream.New(cfg, upstream.Deps{})
 	if err != nil {

@@ -42,7 +42,10 @@ func TestWireShapes(t *testing.T) {
 	t.Parallel()
 	tw := newShapes(t)
 	wireshapes.Run(t, wireshapes.Target{
-		BaseURL: tw.url, AuthURL: tw.url, ClientID: clientShop, ClientSecret: secretOf(clientShop),
+		BaseURL:      tw.url,
+		AuthURL:      tw.url,
+		ClientID:     clientShop,
+		ClientSecret: secretOf(clientShop),
 		Sent: func(t *testing.T, orderID string) []byte {
 			t.Helper()
 			var sent struct{ Body json.RawMessage }

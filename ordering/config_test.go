@@ -35,8 +35,13 @@ func TestConfigErrorsNameTheirKeys(t *testing.T) {
 	t.Parallel()
 	cfg := ordering.Config{
 		Config: validate.Config{
-			MaxZero: "some", MissingExternalID: "x", MaxDepth: 13, PriceDigits: -1, PastTolerance: -1, LeadTime: time.Hour,
-			Required: validate.Required{Delivery: []string{"guest.fax"}, Pickup: []string{"comment"}},
+			MaxZero:           "some",
+			MissingExternalID: "x",
+			MaxDepth:          13,
+			PriceDigits:       -1,
+			PastTolerance:     -1,
+			LeadTime:          time.Hour,
+			Required:          validate.Required{Delivery: []string{"guest.fax"}, Pickup: []string{"comment"}},
 		},
 		WaitReplicas: new(-1), RecordTTL: -1,
 	}

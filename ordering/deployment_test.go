@@ -60,7 +60,12 @@ func newDeployment(t *testing.T, replicas int) *deployment {
 			}
 		})
 		cfg := upstream.Config{
-			Name: "main", BaseURL: server.URL, AuthURL: server.URL, ClientID: "demo", ClientSecret: "demo-secret", Concurrency: 128,
+			Name:         "main",
+			BaseURL:      server.URL,
+			AuthURL:      server.URL,
+			ClientID:     "demo",
+			ClientSecret: "demo-secret",
+			Concurrency:  128,
 		}
 		client, err := upstream.New(cfg, upstream.Deps{Jitter: func(time.Duration) time.Duration { return time.Millisecond }})
 		if err != nil {
@@ -69,7 +74,8 @@ func newDeployment(t *testing.T, replicas int) *deployment {
 		t.Cleanup(client.Close)
 		kept := journal.New(store, ordering.DefaultConfig(), log)
 		d.replicas = append(d.replicas, instance{journal: kept, Orders: ordering.NewOrders(ordering.DefaultConfig(), ordering.Deps{
-			Validator: validate.New(validate.DefaultConfig(), time.Now), Catalogues: d,
+			Validator:   validate.New(validate.DefaultConfig(), time.Now),
+			Catalogues:  d,
 			Journal:     kept,
 			Services:    map[string]ordering.Service{"main": watched{client}},
 			Reasons:     func(context.Context, string) ([]upstream.Reason, error) { return simReasons(), nil },

@@ -48,7 +48,11 @@ func ExampleOrders() {
 			return
 		}
 		got, err := orders.Place(ctx, ordering.PlaceRequest{
-			Restaurant: "bistro", Order: order, Connection: "main", Client: "storefront", Key: "basket-17",
+			Restaurant: "bistro",
+			Order:      order,
+			Connection: "main",
+			Client:     "storefront",
+			Key:        "basket-17",
 		})
 		if err != nil {
 			fmt.Println(err)

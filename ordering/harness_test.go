@@ -146,15 +146,19 @@ func newHarness(tb testing.TB, cfg ordering.Config, change ...func(*harness, *or
 	var log *logrus.Logger
 	log, h.log = logtest.NewNullLogger()
 	deps := ordering.Deps{
-		Validator: validate.New(cfg.Config, h.clock), Catalogues: h, Journal: h.journal,
-		Services: map[string]ordering.Service{"main": h.service, "second": h.service},
+		Validator:  validate.New(cfg.Config, h.clock),
+		Catalogues: h,
+		Journal:    h.journal,
+		Services:   map[string]ordering.Service{"main": h.service, "second": h.service},
 		Reasons: func(context.Context, string) ([]upstream.Reason, error) {
 			h.mu.Lock()
 			defer h.mu.Unlock()
 			return h.reasons, h.unknown
 		},
 		Connections: func() []string { return []string{"main", "second"} },
-		Clock:       h.clock, NewRef: ordering.Refs(h.clock), Log: log,
+		Clock:       h.clock,
+		NewRef:      ordering.Refs(h.clock),
+		Log:         log,
 		Observe: func(e ordering.Event) {
 			h.mu.Lock()
 			defer h.mu.Unlock()
@@ -226,7 +230,11 @@ type placeRequest struct {
 func newPlaceRequest(key string, body []byte) placeRequest {
 	return placeRequest{
 		ordering.PlaceRequest{
-			Restaurant: menutest.Restaurant, Connection: "main", Client: "storefront", Key: key, RequestID: "request",
+			Restaurant: menutest.Restaurant,
+			Connection: "main",
+			Client:     "storefront",
+			Key:        key,
+			RequestID:  "request",
 		},
 		validate.Input{Body: body, V1: true, FieldCase: upstream.FieldCaseDocument},
 	}
@@ -262,8 +270,17 @@ func placing(change ...func(*placeRequest)) placeRequest {
 // changing returns a change of order 765 on the v1 API.
 func changing(op ordering.Operation, body string, change ...func(*ordering.ChangeRequest)) ordering.ChangeRequest {
 	c := ordering.ChangeRequest{
-		Operation: op, OrderID: "765", Connection: "main", Client: "storefront", RequestID: "request-2",
-		Input: validate.Input{Body: []byte(body), V1: true, Language: "en", FieldCase: upstream.FieldCaseDocument},
+		Operation:  op,
+		OrderID:    "765",
+		Connection: "main",
+		Client:     "storefront",
+		RequestID:  "request-2",
+		Input: validate.Input{
+			Body:      []byte(body),
+			V1:        true,
+			Language:  "en",
+			FieldCase: upstream.FieldCaseDocument,
+		},
 	}
 	for _, ch := range change {
 		ch(&c)
@@ -321,7 +338,12 @@ func notSent() error {
 }
 
 func turnedAway() error {
-	return &upstream.Error{Status: http.StatusServiceUnavailable, Code: "busy", RetryAfter: 7 * time.Second, Body: []byte("later")}
+	return &upstream.Error{
+		Status:     http.StatusServiceUnavailable,
+		Code:       "busy",
+		RetryAfter: 7 * time.Second,
+		Body:       []byte("later"),
+	}
 }
 
 func lostAnswer() error {
@@ -353,7 +375,11 @@ func scripted(tb testing.TB, status int, body string) *upstream.Client {
 	}))
 	tb.Cleanup(server.Close)
 	client, err := upstream.New(upstream.Config{
-		Name: "main", BaseURL: server.URL, AuthURL: server.URL, ClientID: "demo", ClientSecret: "demo-secret",
+		Name:         "main",
+		BaseURL:      server.URL,
+		AuthURL:      server.URL,
+		ClientID:     "demo",
+		ClientSecret: "demo-secret",
 	}, upstream.Deps{})
 	if err != nil {
 		tb.Fatal(err)

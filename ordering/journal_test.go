@@ -45,7 +45,12 @@ func TestErrorsNameSubjectAndCause(t *testing.T) {
 func TestRecordsCalls(t *testing.T) {
 	t.Parallel()
 	call := func(n int, op ordering.Operation, outcome ordering.Outcome) ordering.Call {
-		return ordering.Call{Number: n, Operation: op, Outcome: outcome, Payments: []ordering.Payment{{Code: string(outcome)}}}
+		return ordering.Call{
+			Number:    n,
+			Operation: op,
+			Outcome:   outcome,
+			Payments:  []ordering.Payment{{Code: string(outcome)}},
+		}
 	}
 	r := ordering.Record{Calls: []ordering.Call{
 		call(1, upstream.OpCreate, ordering.OutcomeDone), call(2, upstream.OpPay, ordering.OutcomeRefused),

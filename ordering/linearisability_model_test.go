@@ -162,7 +162,10 @@ func (r *register) open(s step) bool {
 	}
 	if s.op == upstream.OpCreate {
 		*r = register{body: s.body, outcome: ordering.OutcomeOpen, snapshot: snapshot{
-			ref: s.seen.ref, state: ordering.StatePlacing, calls: 1, busy: s.op,
+			ref:   s.seen.ref,
+			state: ordering.StatePlacing,
+			calls: 1,
+			busy:  s.op,
 		}}
 		return s.call == 1
 	}

@@ -102,7 +102,10 @@ func (h *history) add(client int, s step, from, to time.Time) {
 	}
 	h.kinds[fmt.Sprintf("%s %s %s", s.op, s.moment, s.result)]++
 	h.steps = append(h.steps, porcupine.Operation{
-		ClientId: client, Input: s, Call: from.Sub(h.began).Nanoseconds(), Return: to.Sub(h.began).Nanoseconds(),
+		ClientId: client,
+		Input:    s,
+		Call:     from.Sub(h.began).Nanoseconds(),
+		Return:   to.Sub(h.began).Nanoseconds(),
 	})
 }
 
@@ -131,7 +134,13 @@ func (h *history) client(t *testing.T, client int) {
 
 // snap returns the model's view of a record.
 func snap(r *ordering.Record) snapshot {
-	s := snapshot{ref: r.Ref, orderID: r.OrderID, state: r.State, paid: r.Paid, calls: len(r.Calls)}
+	s := snapshot{
+		ref:     r.Ref,
+		orderID: r.OrderID,
+		state:   r.State,
+		paid:    r.Paid,
+		calls:   len(r.Calls),
+	}
 	if call, busy := r.Busy(); busy {
 		s.busy, s.unknown = call.Operation, call.Outcome == ordering.OutcomeUnknown
 	}
@@ -170,8 +179,12 @@ func (h *history) change(t *testing.T, client int, orders instance, slot *keySlo
 		return // otherwise most of the history would be changes
 	}
 	c := ordering.ChangeRequest{
-		Operation: op, OrderID: orderID, Connection: "main", Client: "storefront", RequestID: "request",
-		Input: validate.Input{V1: true, FieldCase: upstream.FieldCaseDocument},
+		Operation:  op,
+		OrderID:    orderID,
+		Connection: "main",
+		Client:     "storefront",
+		RequestID:  "request",
+		Input:      validate.Input{V1: true, FieldCase: upstream.FieldCaseDocument},
 	}
 	if op == upstream.OpPay {
 		c.Body = []byte(`[{"code":"c","amount":1000,"paidAt":"2030-01-01T00:00:00Z","name":""}]`)
@@ -179,9 +192,14 @@ func (h *history) change(t *testing.T, client int, orders instance, slot *keySlo
 	if op == upstream.OpReject {
 		c.Body = fmt.Appendf(nil, `{"rejectionReasonID":%q,"rejectionReasonText":"no"}`, simReasons()[0].ID)
 	}
-	s := step{key: slot.key, op: op, frees: true, slot: map[ordering.Operation]int{
-		upstream.OpPay: 0, upstream.OpComplete: 1, upstream.OpReject: 2,
-	}[op]}
+	s := step{
+		key:   slot.key,
+		op:    op,
+		frees: true,
+		slot: map[ordering.Operation]int{
+			upstream.OpPay: 0, upstream.OpComplete: 1, upstream.OpReject: 2,
+		}[op],
+	}
 	if own := dice.IntN(8); own < 4 {
 		s.slot, s.frees = 3+own, false
 		c.Key = fmt.Sprintf("%s-change-%d", slot.key, own)
@@ -268,7 +286,12 @@ func (h *history) read(t *testing.T, client int, orders instance, slot *keySlot,
 func (h *history) resolve(t *testing.T, client int, orders instance, slot *keySlot, ref string, op ordering.Operation) {
 	t.Helper()
 	resolution := ordering.ResolveRequest{
-		Connections: []string{"main"}, Ref: ref, Operation: op, Resolution: ordering.ResolvedNotDone, By: "ops", RequestID: "ops",
+		Connections: []string{"main"},
+		Ref:         ref,
+		Operation:   op,
+		Resolution:  ordering.ResolvedNotDone,
+		By:          "ops",
+		RequestID:   "ops",
 	}
 	for _, o := range shownOrders(t, h.control(t, http.MethodGet, "/sandbox/orders", "")) {
 		if o.Body.Comment != slot.key {
@@ -293,8 +316,13 @@ func (h *history) resolve(t *testing.T, client int, orders instance, slot *keySl
 	}
 	slot.learn(&got.Record)
 	h.add(client, step{
-		key: slot.key, op: op, moment: momentResolve, call: got.Call.Number, result: got.Call.Outcome, seen: snap(&got.Record),
-		frees: got.Call.Derived,
+		key:    slot.key,
+		op:     op,
+		moment: momentResolve,
+		call:   got.Call.Number,
+		result: got.Call.Outcome,
+		seen:   snap(&got.Record),
+		frees:  got.Call.Derived,
 	}, from, to)
 }
 

@@ -38,7 +38,12 @@ func TestOneKey(t *testing.T) {
 		}
 		d.hundred(t, string(op), func(orders *ordering.Orders, client int) (ordering.Result, error) {
 			return orders.Change(t.Context(), ordering.ChangeRequest{
-				Operation: op, OrderID: orderID, Connection: "main", Client: "storefront", Key: key, RequestID: fmt.Sprint("request-", client),
+				Operation:  op,
+				OrderID:    orderID,
+				Connection: "main",
+				Client:     "storefront",
+				Key:        key,
+				RequestID:  fmt.Sprint("request-", client),
 				Input: validate.Input{
 					Body: []byte(`[{"code":"c","amount":199.9,"paidAt":"2030-01-01T00:00:00Z","name":""}]`),
 					V1:   true, FieldCase: upstream.FieldCaseDocument,

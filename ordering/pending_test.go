@@ -181,7 +181,11 @@ func TestResultThatContradictsAResolution(t *testing.T) {
 					t.Fatalf("records %+v, %v", page, err)
 				}
 				if _, err := h.journal.Resolve(t.Context(), ordering.ResolveCall{
-					Connection: "main", Ref: page[0].Ref, Operation: upstream.OpCreate, Resolution: ordering.ResolvedNotDone, By: "ops",
+					Connection: "main",
+					Ref:        page[0].Ref,
+					Operation:  upstream.OpCreate,
+					Resolution: ordering.ResolvedNotDone,
+					By:         "ops",
 				}); err != nil {
 					t.Errorf("Resolve() = %v", err)
 				}

@@ -158,12 +158,19 @@ func TestOutcomes(t *testing.T) {
 		free   bool
 	}{
 		{"refused", certainRefusal(t), ordering.OutcomeRefused, ordering.StateRefused, &ordering.Answer{
-			Status: 500, ContentType: "application/json", Code: "pos_close_order", Msg: "not paid", RequestID: "r-9",
-			Body: []byte(`{"code":"pos_close_order","msg":"not paid","requestId":"r-9","errors":null}`),
+			Status:      500,
+			ContentType: "application/json",
+			Code:        "pos_close_order",
+			Msg:         "not paid",
+			RequestID:   "r-9",
+			Body:        []byte(`{"code":"pos_close_order","msg":"not paid","requestId":"r-9","errors":null}`),
 		}, false},
 		{"not reached", notSent(), ordering.OutcomeNotSent, ordering.StateNotSent, nil, true},
 		{"rejected before execution", turnedAway(), ordering.OutcomeNotSent, ordering.StateNotSent, &ordering.Answer{
-			Status: 503, Code: "busy", RetryAfter: 7 * time.Second, Body: []byte("later"),
+			Status:     503,
+			Code:       "busy",
+			RetryAfter: 7 * time.Second,
+			Body:       []byte("later"),
 		}, true},
 		{"may have been executed", lostAnswer(), ordering.OutcomeUnknown, ordering.StateUnknown, nil, false},
 		{"an error without an effect", errors.New("other"), ordering.OutcomeUnknown, ordering.StateUnknown, nil, false},

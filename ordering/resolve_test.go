@@ -48,8 +48,13 @@ func bodyOf(op ordering.Operation) string {
 // resolution returns a resolution for an order of connection main.
 func resolution(ref string, op ordering.Operation, how ordering.Resolution) ordering.ResolveRequest {
 	r := ordering.ResolveRequest{
-		Connections: []string{"second", "main"}, Ref: ref, Operation: op, Resolution: how, By: "ops",
-		Note: "asked", RequestID: "request-3",
+		Connections: []string{"second", "main"},
+		Ref:         ref,
+		Operation:   op,
+		Resolution:  how,
+		By:          "ops",
+		Note:        "asked",
+		RequestID:   "request-3",
 	}
 	if op == upstream.OpCreate && how == ordering.ResolvedDone {
 		r.OrderID = "900"

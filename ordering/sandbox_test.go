@@ -38,7 +38,10 @@ func TestValidOrdersArePlaced(t *testing.T) {
 			}
 			for i := range 200 {
 				body := orderer.Next(sandbox.OrderOptions{
-					Lines: 1 + i%5, Delivery: i%2 == 0, ExternalIDs: i%3 == 0, ExpectedAt: menutest.Noon().AddDate(0, 0, 1),
+					Lines:       1 + i%5,
+					Delivery:    i%2 == 0,
+					ExternalIDs: i%3 == 0,
+					ExpectedAt:  menutest.Noon().AddDate(0, 0, 1),
 				})
 				placed, err := h.Place(t.Context(), placing(func(p *placeRequest) {
 					p.Restaurant, p.Body, p.Key = menu.RestaurantID(m.id), body, ""

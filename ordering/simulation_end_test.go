@@ -48,7 +48,12 @@ func (s *simulation) converge() {
 		}
 	}
 	for _, identity := range slices.Sorted(maps.Keys(asked)) {
-		a := &simRequest{placing: asked[identity].placing, label: asked[identity].label, identity: identity, own: true}
+		a := &simRequest{
+			placing:  asked[identity].placing,
+			label:    asked[identity].label,
+			identity: identity,
+			own:      true,
+		}
 		s.send(s.replicas[1], a)
 		s.quiesce()
 		if a.err == nil && !a.result.Call.Outcome.Certain() {

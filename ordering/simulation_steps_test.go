@@ -40,7 +40,12 @@ func (s *simulation) place(t *rapid.T) {
 	body := s.bodyOf(label)
 	for range rapid.SampledFrom([]int{1, 1, 1, 3}).Draw(t, "times") {
 		request := newPlaceRequest(key, body)
-		s.send(s.replica(t), &simRequest{placing: &request, label: label, identity: identity, own: true})
+		s.send(s.replica(t), &simRequest{
+			placing:  &request,
+			label:    label,
+			identity: identity,
+			own:      true,
+		})
 		if key == "" {
 			break
 		}
@@ -60,7 +65,12 @@ func (s *simulation) bodyOf(label string) []byte {
 // placeWrong places an order that larder must reject. Its key stays free.
 func (s *simulation) placeWrong(t *rapid.T) {
 	request := newPlaceRequest("wrong", simOrder("wrong", 0))
-	s.send(s.replica(t), &simRequest{placing: &request, label: "wrong", identity: "create/wrong", invalid: true})
+	s.send(s.replica(t), &simRequest{
+		placing:  &request,
+		label:    "wrong",
+		identity: "create/wrong",
+		invalid:  true,
+	})
 }
 
 // change pays, completes or rejects an order of the service.
@@ -82,8 +92,12 @@ func (s *simulation) change(t *rapid.T) {
 	key := rapid.SampledFrom([]string{"", "", "c1", "c2"}).Draw(t, "key")
 	_, err := s.journal.Order(s.ctx, "main", o.OrderID)
 	a := &simRequest{known: err == nil, own: key != "", changing: &ordering.ChangeRequest{
-		Operation: op, OrderID: o.OrderID, Connection: "main", Client: "storefront", RequestID: "request",
-		Input: validate.Input{V1: rapid.Bool().Draw(t, "v1"), FieldCase: upstream.FieldCaseDocument},
+		Operation:  op,
+		OrderID:    o.OrderID,
+		Connection: "main",
+		Client:     "storefront",
+		RequestID:  "request",
+		Input:      validate.Input{V1: rapid.Bool().Draw(t, "v1"), FieldCase: upstream.FieldCaseDocument},
 	}}
 	switch op {
 	case upstream.OpPay:
@@ -261,7 +275,12 @@ func (s *simulation) resolveOne(t *rapid.T) {
 func (s *simulation) resolve(by *replica, r ordering.Record, again bool) bool {
 	call, _ := r.Busy()
 	resolution := &ordering.ResolveRequest{
-		Connections: []string{"main"}, Ref: r.Ref, Operation: call.Operation, Resolution: ordering.ResolvedNotDone, By: "ops", RequestID: "ops",
+		Connections: []string{"main"},
+		Ref:         r.Ref,
+		Operation:   call.Operation,
+		Resolution:  ordering.ResolvedNotDone,
+		By:          "ops",
+		RequestID:   "ops",
 	}
 	if again {
 		resolution.Resolution = ordering.ResolvedRetry

@@ -26,7 +26,10 @@ type truth struct {
 
 func newTruth() truth {
 	return truth{
-		labels: map[string]string{}, records: map[string]ordering.Record{}, answered: map[string]*simRequest{}, kinds: map[string]int{},
+		labels:   map[string]string{},
+		records:  map[string]ordering.Record{},
+		answered: map[string]*simRequest{},
+		kinds:    map[string]int{},
 	}
 }
 

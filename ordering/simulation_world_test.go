@@ -77,9 +77,14 @@ type world struct {
 
 func newWorld(ctx context.Context, cards [2]*menu.Catalogue) *world {
 	w := &world{
-		ctx: ctx, journal: journaltest.NewMemory(time.Now, simRetention()), network: newNetwork(),
-		cards: cards, served: make(chan error, 1),
-		active: map[string]int{}, events: map[string]int{}, truth: newTruth(),
+		ctx:     ctx,
+		journal: journaltest.NewMemory(time.Now, simRetention()),
+		network: newNetwork(),
+		cards:   cards,
+		served:  make(chan error, 1),
+		active:  map[string]int{},
+		events:  map[string]int{},
+		truth:   newTruth(),
 	}
 	lifetime, accept := sandbox.Duration(5*time.Minute), false
 	w.box = sandbox.New(sandbox.Config{Settings: sandbox.Settings{TokenLifetime: &lifetime, AutoAccept: &accept}})
@@ -97,13 +102,25 @@ func newWorld(ctx context.Context, cards [2]*menu.Catalogue) *world {
 func (w *world) start(ctx context.Context, i int) {
 	ctx, stop := context.WithCancel(ctx)
 	p := &plug{net: w.network}
-	r := &replica{number: i, plug: p, stop: stop, gone: make(chan struct{})}
+	r := &replica{
+		number: i,
+		plug:   p,
+		stop:   stop,
+		gone:   make(chan struct{}),
+	}
 	r.gate = &gate{
-		Journal: w.journal, plug: p, fail: map[journaltest.Method][]journaltest.Failure{},
-		die: map[journaltest.Method]journaltest.Failure{}, delay: map[journaltest.Method]time.Duration{},
+		Journal: w.journal,
+		plug:    p,
+		fail:    map[journaltest.Method][]journaltest.Failure{},
+		die:     map[journaltest.Method]journaltest.Failure{},
+		delay:   map[journaltest.Method]time.Duration{},
 	}
 	cfg := upstream.Config{
-		Name: "main", BaseURL: "http://service.test", AuthURL: "http://service.test", ClientID: "demo", ClientSecret: "demo-secret",
+		Name:         "main",
+		BaseURL:      "http://service.test",
+		AuthURL:      "http://service.test",
+		ClientID:     "demo",
+		ClientSecret: "demo-secret",
 	}
 	client, err := upstream.New(cfg, upstream.Deps{
 		Dial: p.dial, Jitter: func(most time.Duration) time.Duration { return most / 2 },
@@ -113,7 +130,9 @@ func (w *world) start(ctx context.Context, i int) {
 	}
 	r.client = client
 	r.orders = ordering.NewOrders(simConfig(), ordering.Deps{
-		Validator: validate.New(simConfig().Config, time.Now), Catalogues: w, Journal: r.gate,
+		Validator:   validate.New(simConfig().Config, time.Now),
+		Catalogues:  w,
+		Journal:     r.gate,
 		Services:    map[string]ordering.Service{"main": client},
 		Reasons:     func(context.Context, string) ([]upstream.Reason, error) { return simReasons(), nil },
 		Connections: func() []string { return []string{"main"} },

@@ -201,7 +201,12 @@ func (r *returning) Finish(ctx context.Context, e ordering.CallResult) (ordering
 	lost := false
 	r.once.Do(func() {
 		lost = true
-		swept := ordering.CallResult{Connection: e.Connection, Ref: e.Ref, Call: e.Call, Outcome: ordering.OutcomeUnknown}
+		swept := ordering.CallResult{
+			Connection: e.Connection,
+			Ref:        e.Ref,
+			Call:       e.Call,
+			Outcome:    ordering.OutcomeUnknown,
+		}
 		_, _ = r.Journal.Finish(ctx, swept) // the result is visible in the record
 	})
 	if lost {

@@ -148,7 +148,12 @@ func TestBatch(t *testing.T) {
 			}
 			return last.Total > 0 && last.Done == last.Total && len(notified) == restaurants
 		})
-		if diff := cmp.Diff(progress{Batch: started.ID, Done: restaurants, Failed: 1, Total: restaurants}, last); diff != "" {
+		if diff := cmp.Diff(progress{
+			Batch:  started.ID,
+			Done:   restaurants,
+			Failed: 1,
+			Total:  restaurants,
+		}, last); diff != "" {
 			t.Errorf("the last progress (-want +got):\n%s", diff)
 		}
 		begun, ended := map[menu.RestaurantID]bool{}, map[menu.RestaurantID]bool{}

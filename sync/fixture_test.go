@@ -257,7 +257,12 @@ func newFixture(t *testing.T, url string, change ...func(*menusync.Deps)) *fixtu
 			{Restaurant: directory.Restaurant{ID: bistro, Name: "Larder Bistro", Connection: "main"}, Settings: menu.DefaultSettings()},
 		},
 		Connections: []menusync.Connection{{Name: "main", Source: g.service, Settings: menu.DefaultSettings()}},
-		Redis:       opened, Store: g.store, Replica: g.replica, Observer: g.observer, Clock: g.clock, Log: logger,
+		Redis:       opened,
+		Store:       g.store,
+		Replica:     g.replica,
+		Observer:    g.observer,
+		Clock:       g.clock,
+		Log:         logger,
 	}
 	for _, f := range change {
 		f(&g.deps)

@@ -190,8 +190,12 @@ func kindOf(err error) string {
 
 func fields(run *runlog.Run, event string) logrus.Fields {
 	f := logrus.Fields{
-		"event": event, "restaurant": string(run.Restaurant), "run": run.ID, "trigger": string(run.Trigger),
-		"outcome": string(run.Outcome), "version": run.Version,
+		"event":      event,
+		"restaurant": string(run.Restaurant),
+		"run":        run.ID,
+		"trigger":    string(run.Trigger),
+		"outcome":    string(run.Outcome),
+		"version":    run.Version,
 	}
 	if run.Finished() {
 		f["ms"] = run.FinishedAt.Sub(run.StartedAt).Milliseconds()

@@ -154,7 +154,10 @@ func (r *Runner) Release(ctx context.Context, restaurant menu.RestaurantID, by s
 	}
 	if hold != (cache.Hold{}) {
 		r.log.WithFields(logrus.Fields{
-			"event": "sync.released", "restaurant": string(restaurant), "hold": string(hold.Until), "by": cleanName(by),
+			"event":      "sync.released",
+			"restaurant": string(restaurant),
+			"hold":       string(hold.Until),
+			"by":         cleanName(by),
 		}).Info("hold released")
 	}
 	return r.Start(ctx, restaurant, Request{By: by, fresh: true})

@@ -38,7 +38,12 @@ func (c *counting) count(reason SkipReason) int {
 func ticking(t *testing.T, restaurants int) (*Runner, *counting) {
 	t.Helper()
 	seen := &counting{}
-	r := &Runner{observer: seen, clock: time.Now, log: silentlog.New(), queue: newQueue(1, nil)}
+	r := &Runner{
+		observer: seen,
+		clock:    time.Now,
+		log:      silentlog.New(),
+		queue:    newQueue(1, nil),
+	}
 	r.health = newHealth(r.log)
 	r.health.set(nil)
 	set := &targetSet{}

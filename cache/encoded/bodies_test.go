@@ -94,7 +94,12 @@ func TestBodiesOfThePublishedView(t *testing.T) {
 			}
 		}
 	}
-	menuKey := Key{Restaurant: "bistro", Version: 1, Content: "menu", Product: WholeMenu}
+	menuKey := Key{
+		Restaurant: "bistro",
+		Version:    1,
+		Content:    "menu",
+		Product:    WholeMenu,
+	}
 	for _, k := range []Key{menuKey, key("one", Identity), key("one", Gzip)} {
 		v.Put(b, k, &Representation{Body: []byte("body")})
 	}
@@ -109,7 +114,12 @@ func TestBodiesOfThePublishedView(t *testing.T) {
 
 func TestBodiesThatAreSet(t *testing.T) {
 	t.Parallel()
-	b, key := NewBodies(1<<20), Key{Restaurant: "bistro", Version: 2, Product: ChangesOnly, Since: 1}
+	b, key := NewBodies(1<<20), Key{
+		Restaurant: "bistro",
+		Version:    2,
+		Product:    ChangesOnly,
+		Since:      1,
+	}
 	body := &Representation{Body: make([]byte, 1000)}
 	b.Set(key, body)
 	if got, ok := b.Get(key); !ok || got != body {

@@ -40,7 +40,12 @@ type footprint struct {
 func footprintOf(tb testing.TB, menus int) footprint {
 	tb.Helper()
 	s := cache.NewStore(topology.Open(tb, redisdb.Embedded), cache.StoreConfig{})
-	generate := sandbox.Generate{Restaurants: menus, Products: 400, Seed: 1, ChainSize: 1}
+	generate := sandbox.Generate{
+		Restaurants: menus,
+		Products:    400,
+		Seed:        1,
+		ChainSize:   1,
+	}
 	ids := make([]menu.RestaurantID, menus)
 	for i := range ids {
 		ids[i] = menu.RestaurantID(generate.RestaurantID(i))

@@ -55,7 +55,10 @@ func TestAServedMenuDoesNotKeepItsSourceBody(t *testing.T) { //nolint:parallelte
 				t.Fatal(err)
 			}
 			p := cache.Publication{
-				Restaurant: menu.RestaurantID(fmt.Sprint("r", i)), Name: "The Bistro", SyncedAt: time.Now(), Published: published,
+				Restaurant: menu.RestaurantID(fmt.Sprint("r", i)),
+				Name:       "The Bistro",
+				SyncedAt:   time.Now(),
+				Published:  published,
 			}
 			if c.ownName {
 				p.Name = view.Name

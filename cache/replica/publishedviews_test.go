@@ -55,7 +55,10 @@ func TestPublished_FirstReadWithoutRedis(t *testing.T) {
 	}
 	before := read(t, replica, "chain-1").Published
 	if _, err := s.UpdateStopLists(t.Context(), cache.StopListUpdate{
-		Version: read(t, replica, "chain-1").Version, Fence: 1, Stops: published.Stops, At: noon.Add(time.Hour),
+		Version: read(t, replica, "chain-1").Version,
+		Fence:   1,
+		Stops:   published.Stops,
+		At:      noon.Add(time.Hour),
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -68,7 +68,12 @@ func TestReplicaServesEncodedBodies(t *testing.T) {
 		}
 		replica := New(s, Config{})
 		snap := read(t, replica, bistro)
-		want := string(p.Catalogue.AppendMenu(nil, menu.Head{Restaurant: bistro, RestaurantName: "The Bistro", Version: 1, SyncedAt: noon}))
+		want := string(p.Catalogue.AppendMenu(nil, menu.Head{
+			Restaurant:     bistro,
+			RestaurantName: "The Bistro",
+			Version:        1,
+			SyncedAt:       noon,
+		}))
 		dish := string(p.Catalogue.AppendProduct(nil, 0, 1))
 		tag := func(body string) string {
 			return fmt.Sprintf(`W/"1-%x"`, sha256.Sum256([]byte(body)))[:13] + `"`

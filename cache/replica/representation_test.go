@@ -92,7 +92,10 @@ func bodiesOf(t *testing.T) (*Replica, *cache.Snapshot) {
 	view, published, err := menu.DecodePublished(raw)
 	if err == nil {
 		_, err = s.Publish(t.Context(), cache.Publication{
-			Restaurant: "bistro", Published: published, SyncedAt: time.Now(), Catalogue: menu.Compile(view, "bistro", menu.DefaultSettings()),
+			Restaurant: "bistro",
+			Published:  published,
+			SyncedAt:   time.Now(),
+			Catalogue:  menu.Compile(view, "bistro", menu.DefaultSettings()),
 		})
 	}
 	if err != nil {

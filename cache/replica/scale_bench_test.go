@@ -69,7 +69,12 @@ func (t *chains) changed(tb testing.TB, kind string) []*cache.Publication {
 // fillChains writes the current version of each restaurant of all chains to Redis.
 func fillChains(tb testing.TB, s *cache.Store, restaurants int) *chains {
 	tb.Helper()
-	generate := sandbox.Generate{Restaurants: restaurants, Products: scaleDishes, Seed: 1, ChainSize: chainSize}
+	generate := sandbox.Generate{
+		Restaurants: restaurants,
+		Products:    scaleDishes,
+		Seed:        1,
+		ChainSize:   chainSize,
+	}
 	t := &chains{generate: generate}
 	group, ctx := errgroup.WithContext(tb.Context())
 	group.SetLimit(4)

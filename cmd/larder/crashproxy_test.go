@@ -27,7 +27,13 @@ func newCrashProxy(t *testing.T, name, to string, c *crash, patterns ...string) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &crashProxy{name: name, to: to, patterns: patterns, crash: c, listener: listener}
+	p := &crashProxy{
+		name:     name,
+		to:       to,
+		patterns: patterns,
+		crash:    c,
+		listener: listener,
+	}
 	var served sync.WaitGroup
 	served.Go(func() { p.serve(&served) })
 	t.Cleanup(func() {

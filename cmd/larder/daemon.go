@@ -287,10 +287,16 @@ func mapped[T, U any](items []T, convert func(T) U) []U {
 func restaurantsOf(cfg *configs.Config) []menusync.Restaurant {
 	return mapped(cfg.Restaurants, func(r configs.Restaurant) menusync.Restaurant {
 		return menusync.Restaurant{
-			Restaurant: directory.Restaurant{ID: r.ID, Name: r.Name, Phone: r.Phone, Address: r.Address, Connection: r.Connection},
-			Schedule:   r.Schedule,
-			TimeZone:   r.TimeZone,
-			Settings:   settingsOf(cfg, cfg.OrderingOf(r), r.Connection),
+			Restaurant: directory.Restaurant{
+				ID:         r.ID,
+				Name:       r.Name,
+				Phone:      r.Phone,
+				Address:    r.Address,
+				Connection: r.Connection,
+			},
+			Schedule: r.Schedule,
+			TimeZone: r.TimeZone,
+			Settings: settingsOf(cfg, cfg.OrderingOf(r), r.Connection),
 		}
 	})
 }
@@ -349,7 +355,12 @@ func rulesOf(cfg *configs.Config) []validate.Restaurant {
 
 func (d *daemon) connectionStates() []httpapi.Connection {
 	return mapped(d.clients, func(c *upstream.Client) httpapi.Connection {
-		return httpapi.Connection{Name: c.Name(), FieldCase: c.Config().FieldCase, Breaker: c.BreakerState, Load: c.Load}
+		return httpapi.Connection{
+			Name:      c.Name(),
+			FieldCase: c.Config().FieldCase,
+			Breaker:   c.BreakerState,
+			Load:      c.Load,
+		}
 	})
 }
 

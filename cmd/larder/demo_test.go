@@ -266,7 +266,12 @@ func TestDemo_RandomSecretsOffLoopback(t *testing.T) {
 			}
 			service := "http://127.0.0.1:" + r.Out.Find(t, `:(\d+)/connect/token   the ordering service.s tokens`)[1]
 			for secret, want := range map[string]bool{"demo-secret": false, r.Out.Find(t, `client demo, secret (\S+)`)[1]: true} {
-				form := url.Values{"client_ID": {"demo"}, "client_secret": {secret}, "grant_type": {"client_credentials"}, "scopes": {"orders"}}
+				form := url.Values{
+					"client_ID":     {"demo"},
+					"client_secret": {secret},
+					"grant_type":    {"client_credentials"},
+					"scopes":        {"orders"},
+				}
 				request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, service+"/connect/token", strings.NewReader(form.Encode()))
 				if err != nil {
 					t.Fatal(err)

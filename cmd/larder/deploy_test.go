@@ -138,7 +138,12 @@ func TestValkeyOfComposeHasAPassword(t *testing.T) {
 	p.start(t)
 	p.log.Find(t, "(?i)ready to accept connections")
 	for password, want := range map[string]string{"": "NOAUTH", "wrong": "WRONGPASS", "hush-hush": ""} {
-		client := redis.NewClient(&redis.Options{Network: "unix", Addr: socket, Password: password, MaxRetries: -1})
+		client := redis.NewClient(&redis.Options{
+			Network:    "unix",
+			Addr:       socket,
+			Password:   password,
+			MaxRetries: -1,
+		})
 		err := client.Ping(t.Context()).Err()
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("with the password %q: %v, want %q", password, err, want)

@@ -64,7 +64,10 @@ func TestPausedInstanceDoesNotPublish(t *testing.T) {
 	o := newOutage(t)
 	held := &holdingBack{
 		service: o.service.Config.Handler,
-		asked:   make(chan struct{}), made: make(chan struct{}), make: make(chan struct{}), gate: make(chan struct{}),
+		asked:   make(chan struct{}),
+		made:    make(chan struct{}),
+		make:    make(chan struct{}),
+		gate:    make(chan struct{}),
 	}
 	mayMake, mayGo := sync.OnceFunc(func() { close(held.make) }), sync.OnceFunc(func() { close(held.gate) })
 	service := httptest.NewServer(held)

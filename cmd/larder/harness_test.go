@@ -63,8 +63,12 @@ type command struct {
 // world returns the environment of a command line in this process.
 func (c command) world(out, err io.Writer) cli.Environment {
 	return cli.Environment{
-		In: strings.NewReader(c.in), Out: cli.Printer{Raw: out}, Err: cli.Printer{Raw: err},
-		Environ: c.env, Terminal: c.terminal, OutTerminal: c.outTerminal,
+		In:          strings.NewReader(c.in),
+		Out:         cli.Printer{Raw: out},
+		Err:         cli.Printer{Raw: err},
+		Environ:     c.env,
+		Terminal:    c.terminal,
+		OutTerminal: c.outTerminal,
 	}
 }
 

@@ -53,8 +53,14 @@ func (c overloadCase) name() string {
 func TestOverload(t *testing.T) {
 	t.Parallel()
 	row := overloadCase{
-		instances: 1, factor: 3, concurrent: 2, delay: 200 * time.Millisecond, limit: 3 * time.Second,
-		from: 300 * time.Millisecond, last: 1500 * time.Millisecond, modestRate: 2,
+		instances:  1,
+		factor:     3,
+		concurrent: 2,
+		delay:      200 * time.Millisecond,
+		limit:      3 * time.Second,
+		from:       300 * time.Millisecond,
+		last:       1500 * time.Millisecond,
+		modestRate: 2,
 	}.run(t)
 	t.Logf("\n%s", overload.Table([]overload.Row{row}))
 	checkOverload(t, row)
@@ -77,8 +83,15 @@ func TestOverloadMatrix(t *testing.T) {
 	for _, instances := range []int{1, 3} {
 		for _, factor := range []float64{1.5, 3, 20} {
 			c := overloadCase{
-				instances: instances, factor: factor, concurrent: 16, delay: time.Second, limit: upstream.DefaultWriteTimeout,
-				from: 10 * time.Second, last: *overloadFor, modestRate: 1, reads: true,
+				instances:  instances,
+				factor:     factor,
+				concurrent: 16,
+				delay:      time.Second,
+				limit:      upstream.DefaultWriteTimeout,
+				from:       10 * time.Second,
+				last:       *overloadFor,
+				modestRate: 1,
+				reads:      true,
 			}
 			t.Run(c.name(), func(t *testing.T) {
 				row := c.run(t)
@@ -136,8 +149,12 @@ func (c overloadCase) run(t *testing.T) overload.Row {
 	o := c.start(t)
 	orders := func(as http.Header, key string, rate float64) overload.Load {
 		load := overload.Load{
-			Method: http.MethodPost, Header: as.Clone(), Key: key, Rate: rate, For: c.last,
-			Body: `{"expeditionType":"pickup","soonest":true,"paymentTypeID":"card","dishList":[{"ID":"dish-roast-beef","quantity":1}]}`,
+			Method: http.MethodPost,
+			Header: as.Clone(),
+			Key:    key,
+			Rate:   rate,
+			For:    c.last,
+			Body:   `{"expeditionType":"pickup","soonest":true,"paymentTypeID":"card","dishList":[{"ID":"dish-roast-beef","quantity":1}]}`,
 		}
 		load.Header.Set("Content-Type", "application/json")
 		for _, base := range o.bases {
@@ -146,7 +163,10 @@ func (c overloadCase) run(t *testing.T) overload.Row {
 		return load
 	}
 	reads := overload.Load{
-		Method: http.MethodGet, Header: http.Header{"Accept-Encoding": {"gzip"}}, Rate: 50, For: min(c.last, 10*time.Second),
+		Method: http.MethodGet,
+		Header: http.Header{"Accept-Encoding": {"gzip"}},
+		Rate:   50,
+		For:    min(c.last, 10*time.Second),
 	}
 	for _, base := range o.bases {
 		reads.URLs = append(reads.URLs, base+"/v1/restaurants/"+sandbox.BistroID+"/menu")
@@ -166,8 +186,11 @@ func (c overloadCase) run(t *testing.T) overload.Row {
 	all.Go(func() { modest = orders(o.modest, "modest", c.modestRate).Run(ctx) })
 	all.Wait()
 	return overload.Row{
-		Name: c.name(), Capacity: o.capacity, Executed: o.executed(t),
-		Flood: overload.Sum(flood, c.from, c.last, c.limit/10), Modest: overload.Sum(modest, c.from, c.last, c.limit/10),
+		Name:          c.name(),
+		Capacity:      o.capacity,
+		Executed:      o.executed(t),
+		Flood:         overload.Sum(flood, c.from, c.last, c.limit/10),
+		Modest:        overload.Sum(modest, c.from, c.last, c.limit/10),
 		ReadsP99:      overload.Quantile(overload.Took(busy, http.StatusOK), 0.99),
 		QuietReadsP99: overload.Quantile(overload.Took(quiet, http.StatusOK), 0.99),
 	}

@@ -117,7 +117,10 @@ func scrapes(t *testing.T, config string) {
 	client := http.DefaultClient
 	if auth := cfg.Jobs[0].OAuth2; auth != nil {
 		credentials := clientcredentials.Config{
-			ClientID: auth.ClientID, ClientSecret: strings.TrimSpace(readText(t, auth.SecretFile)), TokenURL: auth.TokenURL, Scopes: auth.Scopes,
+			ClientID:     auth.ClientID,
+			ClientSecret: strings.TrimSpace(readText(t, auth.SecretFile)),
+			TokenURL:     auth.TokenURL,
+			Scopes:       auth.Scopes,
 		}
 		client = credentials.Client(t.Context())
 	}

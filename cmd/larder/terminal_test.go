@@ -29,7 +29,12 @@ type typist struct {
 // sit starts larder on its own terminal.
 func sit(t *testing.T, args ...string) *typist {
 	t.Helper()
-	p := &typist{t: t, cmd: exec.CommandContext(t.Context(), built, args...), screen: clitest.NewWatched(), ended: make(chan error, 1)}
+	p := &typist{
+		t:      t,
+		cmd:    exec.CommandContext(t.Context(), built, args...),
+		screen: clitest.NewWatched(),
+		ended:  make(chan error, 1),
+	}
 	p.cmd.Env = []string{"TERM=xterm", "PATH=" + os.Getenv("PATH")}
 	file, err := pty.StartWithSize(p.cmd, &pty.Winsize{Rows: 30, Cols: 100})
 	if err != nil {

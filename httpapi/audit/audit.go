@@ -127,7 +127,12 @@ func (a *Log) Add(c *gin.Context, d Entry) {
 	default:
 		d.Connection = respond.OrNull(who.Connection)
 	}
-	fields := logrus.Fields{"event": "ops." + string(d.Action), "client": d.Client, "via": d.Via, "requestId": d.RequestID}
+	fields := logrus.Fields{
+		"event":     "ops." + string(d.Action),
+		"client":    d.Client,
+		"via":       d.Via,
+		"requestId": d.RequestID,
+	}
 	for name, value := range map[string]*string{"run": d.Run, "batch": d.Batch, "ref": d.Ref, "detail": d.Detail} {
 		if value != nil {
 			fields[name] = *value

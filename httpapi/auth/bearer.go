@@ -107,8 +107,11 @@ type Deps struct {
 // New expects a configuration that Validate accepts. Only Run reads Redis.
 func New(cfg Config, deps Deps) *Auth {
 	a := &Auth{
-		clients: clients{watches: map[*clientWatch]struct{}{}}, cfg: cfg, deps: deps, hosts: hosts{deps.Hosts, deps.Exposed},
-		keys: newSigningKeys(cfg, deps.Redis, deps.Clock),
+		clients: clients{watches: map[*clientWatch]struct{}{}},
+		cfg:     cfg,
+		deps:    deps,
+		hosts:   hosts{deps.Hosts, deps.Exposed},
+		keys:    newSigningKeys(cfg, deps.Redis, deps.Clock),
 	}
 	if deps.CacheTokens {
 		a.tokenCache = &tokenCache{byID: map[[sha256.Size]byte]Caller{}}
@@ -146,8 +149,11 @@ func (a *Auth) issue(ctx context.Context, client ClientConfig, scopes []Scope) (
 	token := jwt.NewWithClaims(jwt.SigningMethodHS256, claims{
 		Scope: scopeText(scopes),
 		RegisteredClaims: jwt.RegisteredClaims{
-			Issuer: a.cfg.Issuer, Audience: jwt.ClaimStrings{a.cfg.Audience}, Subject: client.ID,
-			IssuedAt: jwt.NewNumericDate(now), ExpiresAt: jwt.NewNumericDate(now.Add(a.cfg.TokenLifetime)),
+			Issuer:    a.cfg.Issuer,
+			Audience:  jwt.ClaimStrings{a.cfg.Audience},
+			Subject:   client.ID,
+			IssuedAt:  jwt.NewNumericDate(now),
+			ExpiresAt: jwt.NewNumericDate(now.Add(a.cfg.TokenLifetime)),
 		},
 	})
 	token.Header["kid"] = key.id
@@ -186,7 +192,13 @@ func (a *Auth) read(ctx context.Context, text string) (Caller, error) {
 	if !known {
 		return Caller{}, unauthorized("the token's client has been removed; use another client")
 	}
-	who := Caller{Client: client.ID, Connection: client.Connection, Expires: said.ExpiresAt.Time, key: key, among: among}
+	who := Caller{
+		Client:     client.ID,
+		Connection: client.Connection,
+		Expires:    said.ExpiresAt.Time,
+		key:        key,
+		among:      among,
+	}
 	for scope := range strings.FieldsSeq(said.Scope) {
 		if Holds(client.Scopes, Scope(scope)) {
 			who.Scopes = append(who.Scopes, Scope(scope))

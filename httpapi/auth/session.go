@@ -84,7 +84,12 @@ func (a *Auth) resume(ctx context.Context, value string) (who Caller, known bool
 		return Caller{}, false, nil
 	}
 	return Caller{
-		Client: client.ID, Scopes: []Scope{ScopeOps}, Connection: client.Connection, Expires: expires, among: among, session: true,
+		Client:     client.ID,
+		Scopes:     []Scope{ScopeOps},
+		Connection: client.Connection,
+		Expires:    expires,
+		among:      among,
+		session:    true,
 	}, true, nil
 }
 
@@ -125,8 +130,12 @@ func (a *Auth) cookieName(c *gin.Context) string {
 // setSession sets the cookie, or deletes it if the value is "".
 func (a *Auth) setSession(c *gin.Context, value string) {
 	cookie := &http.Cookie{ //nolint:gosec // Secure if the browser uses https; over http it would be dropped
-		Name: a.cookieName(c), Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
-		MaxAge: int(a.cfg.SessionLifetime / time.Second),
+		Name:     a.cookieName(c),
+		Value:    value,
+		Path:     "/",
+		HttpOnly: true,
+		SameSite: http.SameSiteStrictMode,
+		MaxAge:   int(a.cfg.SessionLifetime / time.Second),
 	}
 	cookie.Secure = cookie.Name == cookieSecure
 	if value == "" {
@@ -177,7 +186,12 @@ func (a *Auth) SignIn(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	who := Caller{Client: client.ID, Connection: client.Connection, Expires: expires, session: true}
+	who := Caller{
+		Client:     client.ID,
+		Connection: client.Connection,
+		Expires:    expires,
+		session:    true,
+	}
 	c.Set(keyCaller, who)
 	a.setSession(c, value)
 	a.deps.SignedIn(c)
@@ -196,7 +210,10 @@ func (a *Auth) authenticate(c *gin.Context, id, secret string) (ClientConfig, er
 	}
 	_, configured := a.clients.get(id)
 	a.deps.Log.WithFields(logrus.Fields{
-		"event": "ops.sign_in_refused", "requestId": respond.RequestID(c), "configured": configured, "secret": ok,
+		"event":      "ops.sign_in_refused",
+		"requestId":  respond.RequestID(c),
+		"configured": configured,
+		"secret":     ok,
 	}).Warn("sign-in to /ops refused")
 	if ok {
 		return ClientConfig{}, &respond.Problem{

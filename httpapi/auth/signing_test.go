@@ -16,7 +16,11 @@ import (
 func keysIn(opened *redisdb.DB) *signingKeys {
 	names := cache.NewKeys(opened.Prefix())
 	return &signingKeys{
-		clock: time.Now, redis: opened.Client(), name: names.SigningKey(), replacedName: names.ReplacedSigningKeys(), lifetime: time.Hour,
+		clock:        time.Now,
+		redis:        opened.Client(),
+		name:         names.SigningKey(),
+		replacedName: names.ReplacedSigningKeys(),
+		lifetime:     time.Hour,
 	}
 }
 

@@ -110,8 +110,10 @@ func (a *Auth) issueToken(c *gin.Context, client ClientConfig, asked string) (st
 		return status, tokenRefusal{string(p.Code), p.Msg}
 	}
 	return http.StatusOK, tokenAnswer{
-		AccessToken: token, TokenType: "Bearer",
-		ExpiresIn: int64(a.cfg.TokenLifetime.Seconds()), Scope: scopeText(scopes),
+		AccessToken: token,
+		TokenType:   "Bearer",
+		ExpiresIn:   int64(a.cfg.TokenLifetime.Seconds()),
+		Scope:       scopeText(scopes),
 	}
 }
 

@@ -63,8 +63,12 @@ func (h *Handlers) Change(operation ordering.Operation) respond.Handler {
 			return err
 		}
 		change := ordering.ChangeRequest{
-			Operation: operation, OrderID: respond.Param(c, "orderID"), RequestID: respond.RequestID(c), Connection: connection, Client: who.Client,
-			Input: validate.Input{Language: respond.Language(c), FieldCase: h.deps.FieldCases[connection]},
+			Operation:  operation,
+			OrderID:    respond.Param(c, "orderID"),
+			RequestID:  respond.RequestID(c),
+			Connection: connection,
+			Client:     who.Client,
+			Input:      validate.Input{Language: respond.Language(c), FieldCase: h.deps.FieldCases[connection]},
 		}
 		if change.Key, err = respond.IdempotencyKey(c, false, auth.IsGuest(c)); err != nil {
 			return err

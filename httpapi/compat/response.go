@@ -134,7 +134,13 @@ type compatError struct {
 // includes the violations and the order's ref.
 func (cfg Config) Refuse(c *gin.Context, p *respond.Problem) {
 	status, _ := p.Code.Status()
-	shape := compatError{Code: p.Code, Msg: p.Msg, RequestID: cmp.Or(p.RequestID, respond.RequestID(c)), Errors: p.Entries(), More: p.More}
+	shape := compatError{
+		Code:      p.Code,
+		Msg:       p.Msg,
+		RequestID: cmp.Or(p.RequestID, respond.RequestID(c)),
+		Errors:    p.Entries(),
+		More:      p.More,
+	}
 	if p.Code == respond.CodeValidationFailed {
 		status = cfg.RefusalStatus
 		shape.Msg = cmp.Or(joinMessages(p.Violations), p.Msg)

@@ -80,7 +80,11 @@ type streams struct {
 
 func newStreams(cfg Config, watched *replica.Replica) *streams {
 	return &streams{
-		cfg: cfg, replica: watched, closing: make(chan struct{}), byAddress: map[string]int{}, topics: map[menu.RestaurantID]*topic{},
+		cfg:       cfg,
+		replica:   watched,
+		closing:   make(chan struct{}),
+		byAddress: map[string]int{},
+		topics:    map[menu.RestaurantID]*topic{},
 	}
 }
 
@@ -216,8 +220,10 @@ func renderEvent(restaurant menu.RestaurantID, change *replica.Change) versionEv
 	}
 	made.id = change.After.EventID()
 	event := menuEvent{
-		Restaurant: restaurant, Version: change.After.Version,
-		Products: []menu.Availability{}, Ingredients: []menu.Availability{},
+		Restaurant:  restaurant,
+		Version:     change.After.Version,
+		Products:    []menu.Availability{},
+		Ingredients: []menu.Availability{},
 	}
 	made.snapshot = event.frame(made.id, eventUpdated)
 	if change.StopsOnly() {

@@ -81,9 +81,11 @@ func newFixtureOf(t *testing.T, body []byte, change func(*fastpath.Config), behi
 		t.Fatal(err)
 	}
 	cfg := fastpath.Config{
-		Handler:     func() fastpath.Handler { return r.ready },
-		HeadTimeout: limit, IdleTimeout: limit, WriteTimeout: limit,
-		OnPanic: func(any) { r.panicked.Add(1) },
+		Handler:      func() fastpath.Handler { return r.ready },
+		HeadTimeout:  limit,
+		IdleTimeout:  limit,
+		WriteTimeout: limit,
+		OnPanic:      func(any) { r.panicked.Add(1) },
 	}
 	if change != nil {
 		change(&cfg)
@@ -355,7 +357,11 @@ func TestAcceptSurvivesPassingFaults(t *testing.T) {
 		ReadHeaderTimeout: limit, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 	}}
 	r.listener = fastpath.New(broken, fastpath.Config{
-		Handler: func() fastpath.Handler { return r.ready }, HeadTimeout: limit, IdleTimeout: limit, WriteTimeout: limit, OnPanic: func(any) {},
+		Handler:      func() fastpath.Handler { return r.ready },
+		HeadTimeout:  limit,
+		IdleTimeout:  limit,
+		WriteTimeout: limit,
+		OnPanic:      func(any) {},
 	})
 	r.group.Go(func() error { return r.listener.Run(t.Context()) })
 	r.group.Go(func() error { return r.server.Serve(r.listener) })

@@ -77,8 +77,12 @@ type acceptResult struct {
 // New returns a Listener before inner. Close closes inner as well.
 func New(inner net.Listener, cfg Config) *Listener {
 	return &Listener{
-		inner: inner, cfg: cfg, conns: map[*conn]struct{}{},
-		handoffs: make(chan acceptResult), closing: make(chan struct{}), done: make(chan struct{}),
+		inner:    inner,
+		cfg:      cfg,
+		conns:    map[*conn]struct{}{},
+		handoffs: make(chan acceptResult),
+		closing:  make(chan struct{}),
+		done:     make(chan struct{}),
 	}
 }
 

@@ -169,8 +169,14 @@ func (l *fastPathHandler) Sent(body int, took time.Duration) {
 	l.deps.Metrics.Read(metrics.Fast, l.hit)
 	if l.fast.ShouldLog(l.status, took) {
 		l.fast.Log(Line{
-			ID: string(l.id), Method: method, Route: l.route, Path: strings.Clone(l.request.Path),
-			Status: l.status, Bytes: body, Took: took, Client: l.client,
+			ID:     string(l.id),
+			Method: method,
+			Route:  l.route,
+			Path:   strings.Clone(l.request.Path),
+			Status: l.status,
+			Bytes:  body,
+			Took:   took,
+			Client: l.client,
 		})
 	}
 	l.out.lines, l.id, l.request = nil, nil, nil

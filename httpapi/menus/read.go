@@ -26,7 +26,12 @@ func (h *Handlers) Menu(c *gin.Context) error {
 // ?by=externalId searches by external id.
 func (h *Handlers) Product(c *gin.Context) error {
 	restaurant, product := respond.Param(c, "restaurant"), respond.Param(c, "id")
-	return h.serveRead(c, &menuRead{kind: readProduct, restaurant: restaurant, product: product, by: c.Query("by")})
+	return h.serveRead(c, &menuRead{
+		kind:       readProduct,
+		restaurant: restaurant,
+		product:    product,
+		by:         c.Query("by"),
+	})
 }
 
 // serveRead answers a menu read. It waits if the catalogue is not in memory.
@@ -142,7 +147,12 @@ func (h *Handlers) Changes(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return h.representation(c, resolvedRead{snapshot: snapshot, what: encoded.ChangesOnly, modified: snapshot.ModifiedAt, since: since})
+	return h.representation(c, resolvedRead{
+		snapshot: snapshot,
+		what:     encoded.ChangesOnly,
+		modified: snapshot.ModifiedAt,
+		since:    since,
+	})
 }
 
 // menuRead is a read that both paths answer: this package's handlers behind net/http, and the

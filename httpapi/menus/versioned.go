@@ -58,8 +58,12 @@ func (h *Handlers) versionedResponse(
 	snapshot *cache.Snapshot, modified time.Time, body *encoded.Representation, unchanged, known bool,
 ) versionedResponse {
 	v := versionedResponse{
-		status: http.StatusOK, body: body.Body, etag: body.ETag, encoding: body.Encoding,
-		version: snapshot.Version.Version, modified: h.clampLastModified(modified),
+		status:   http.StatusOK,
+		body:     body.Body,
+		etag:     body.ETag,
+		encoding: body.Encoding,
+		version:  snapshot.Version.Version,
+		modified: h.clampLastModified(modified),
 	}
 	if unchanged {
 		v.status, v.body = http.StatusNotModified, nil

@@ -230,7 +230,12 @@ func (m *Metrics) Replay(operation string) { m.replays.WithLabelValues(operation
 // Request counts a request. If streamed, it does not observe the duration, which depends only
 // on the client.
 func (m *Metrics) Request(route, method string, status int, took time.Duration, streamed bool) {
-	series := m.series.of(m, seriesLabels{route: route, method: Method(method), class: status / 100, streamed: streamed})
+	series := m.series.of(m, seriesLabels{
+		route:    route,
+		method:   Method(method),
+		class:    status / 100,
+		streamed: streamed,
+	})
 	series.requests.Inc()
 	if series.duration != nil {
 		series.duration.Observe(took.Seconds())

@@ -128,9 +128,11 @@ func (h *Handlers) catalogueOf(ctx context.Context, restaurant menu.RestaurantID
 func compare(older, newer *menu.Catalogue) changesView {
 	differs := menu.Diff(older, newer)
 	view := changesView{
-		Counts: changeCounts{len(differs.Added), len(differs.Removed), len(differs.Changed), len(differs.Availability)},
-		Added:  dishesOf(newer, differs.Added), Removed: dishesOf(older, differs.Removed),
-		Changed: []changedDish{}, Availability: []stoppedChange{},
+		Counts:       changeCounts{len(differs.Added), len(differs.Removed), len(differs.Changed), len(differs.Availability)},
+		Added:        dishesOf(newer, differs.Added),
+		Removed:      dishesOf(older, differs.Removed),
+		Changed:      []changedDish{},
+		Availability: []stoppedChange{},
 	}
 	for _, change := range first(differs.Changed) {
 		before, after := productFields(older, change.ID), productFields(newer, change.ID)

@@ -117,8 +117,10 @@ func (h *Handlers) Restaurant(c *gin.Context) error {
 	}
 	version := h.currentVersions(c.Request.Context(), []directory.Restaurant{restaurant})[id]
 	view := opsRestaurantView{
-		opsRestaurantRow: h.opsRow(restaurant, version), Content: respond.OrNull(version.Content),
-		Phone: respond.OrNull(restaurant.Phone), Address: respond.OrNull(restaurant.Address),
+		opsRestaurantRow: h.opsRow(restaurant, version),
+		Content:          respond.OrNull(version.Content),
+		Phone:            respond.OrNull(restaurant.Phone),
+		Address:          respond.OrNull(restaurant.Address),
 	}
 	if version.Held {
 		view.Hold = &version.Hold.Until

@@ -70,8 +70,12 @@ func (h *Handlers) Versions(c *gin.Context) error {
 			break
 		}
 		row := versionRow{
-			Version: version.Version, Name: version.Name, Content: version.Content, SyncedAt: menu.FormatTime(version.SyncedAt),
-			Counts: version.Counts, Bytes: version.Bytes,
+			Version:  version.Version,
+			Name:     version.Name,
+			Content:  version.Content,
+			SyncedAt: menu.FormatTime(version.SyncedAt),
+			Counts:   version.Counts,
+			Bytes:    version.Bytes,
 			// The newest version is the current one, even if it was published after Current was
 			// read.
 			Current: i == 0 && version.Version >= current.Version,
@@ -135,7 +139,11 @@ func (h *Handlers) RollBack(c *gin.Context) error {
 		return err
 	}
 	h.deps.Audit.Add(c, audit.Entry{
-		Action: audit.Rollback, Restaurant: &restaurant, Run: &run.ID, Version: &to.Version, Detail: audit.Detail("hold: " + string(to.Hold)),
+		Action:     audit.Rollback,
+		Restaurant: &restaurant,
+		Run:        &run.ID,
+		Version:    &to.Version,
+		Detail:     audit.Detail("hold: " + string(to.Hold)),
 	})
 	c.Header("Location", "/v1/ops/runs/"+run.ID)
 	return respond.JSON(c, http.StatusOK, respond.Result{Result: run})

@@ -77,8 +77,14 @@ func (h *Handlers) Note(c *gin.Context, call respond.OrderCall, result ordering.
 func (h *Handlers) logOrder(c *gin.Context, call respond.OrderCall, outcome string, result ordering.Result, err error) {
 	entry := h.deps.Log.WithFields(tracing.LogFields(c.Request.Context()))
 	fields := logrus.Fields{
-		"event": "order." + outcome, "operation": call.Operation, "requestId": respond.RequestID(c), "client": auth.CallerOf(c).Client,
-		"connection": call.Connection, "restaurant": call.Restaurant, "orderID": call.OrderID, "replayed": result.Replayed,
+		"event":      "order." + outcome,
+		"operation":  call.Operation,
+		"requestId":  respond.RequestID(c),
+		"client":     auth.CallerOf(c).Client,
+		"connection": call.Connection,
+		"restaurant": call.Restaurant,
+		"orderID":    call.OrderID,
+		"replayed":   result.Replayed,
 	}
 	if err != nil {
 		p := respond.ProblemOf(err)

@@ -45,7 +45,12 @@ func (h *Handlers) Change(operation ordering.Operation) respond.Handler {
 			Key:        key,
 			RequestID:  respond.RequestID(c),
 
-			Input: validate.Input{Body: body, V1: true, Language: respond.Language(c), FieldCase: h.deps.FieldCases[connection]},
+			Input: validate.Input{
+				Body:      body,
+				V1:        true,
+				Language:  respond.Language(c),
+				FieldCase: h.deps.FieldCases[connection],
+			},
 		})
 		if err != nil {
 			err = changeProblem(operation, err)
@@ -76,7 +81,10 @@ func changeProblem(operation ordering.Operation, err error) error {
 		return err
 	}
 	return &respond.Problem{
-		Code: respond.CodeValidationFailed, Msg: respond.TextOf(operation).It + " is not valid; see errors", Cause: err,
-		Violations: invalid.Violations, More: invalid.More,
+		Code:       respond.CodeValidationFailed,
+		Msg:        respond.TextOf(operation).It + " is not valid; see errors",
+		Cause:      err,
+		Violations: invalid.Violations,
+		More:       invalid.More,
 	}
 }

@@ -33,7 +33,10 @@ func (h *Handlers) AcceptJournal(c *gin.Context) error {
 	}
 	if accepted {
 		h.deps.Log.WithFields(logrus.Fields{
-			"event": "journal.accept", "requestId": respond.RequestID(c), "client": auth.CallerOf(c).Client, "connection": connection,
+			"event":      "journal.accept",
+			"requestId":  respond.RequestID(c),
+			"client":     auth.CallerOf(c).Client,
+			"connection": connection,
 		}).Warn("restored journal accepted; new orders are allowed")
 		h.deps.Audit.Add(c, audit.Entry{Action: audit.AcceptRestore, Connection: respond.OrNull(connection)})
 	}

@@ -104,9 +104,10 @@ func (h *Handlers) Details(c *gin.Context) error {
 	}
 	restaurant, _ := h.deps.Directory.Restaurant(record.Restaurant)
 	view := opsOrderView{
-		listedOrder:     listedOrder{newRecordView(record), visible.Name(h.deps.Directory, h.deps.Replica, record.Restaurant)},
-		RestaurantPhone: respond.OrNull(restaurant.Phone), RestaurantAddress: respond.OrNull(restaurant.Address),
-		Calls: make([]callView, len(record.Calls)),
+		listedOrder:       listedOrder{newRecordView(record), visible.Name(h.deps.Directory, h.deps.Replica, record.Restaurant)},
+		RestaurantPhone:   respond.OrNull(restaurant.Phone),
+		RestaurantAddress: respond.OrNull(restaurant.Address),
+		Calls:             make([]callView, len(record.Calls)),
 	}
 	for i, call := range record.Calls {
 		view.Calls[i] = newCallView(call)
@@ -128,14 +129,25 @@ func (h *Handlers) sent(ctx context.Context, record ordering.Record, call int) (
 
 func newCallView(call ordering.Call) callView {
 	view := callView{
-		Number: call.Number, Operation: call.Operation, Outcome: call.Outcome, Client: call.Client, RequestID: call.RequestID,
-		StartedAt: respond.TimeOrNull(call.StartedAt), EndedAt: respond.TimeOrNull(call.EndedAt), Contradicted: respond.OrNull(call.Contradicted),
+		Number:       call.Number,
+		Operation:    call.Operation,
+		Outcome:      call.Outcome,
+		Client:       call.Client,
+		RequestID:    call.RequestID,
+		StartedAt:    respond.TimeOrNull(call.StartedAt),
+		EndedAt:      respond.TimeOrNull(call.EndedAt),
+		Contradicted: respond.OrNull(call.Contradicted),
 	}
 	if said := call.Answer; said != nil {
 		view.Answer = &answerView{said.Status, respond.OrNull(said.Code), respond.OrNull(said.Msg), respond.OrNull(said.RequestID)}
 	}
 	if r := call.Resolved; r != nil {
-		view.Resolved = &resolutionView{By: r.By, At: respond.TimeOrNull(r.At), Outcome: r.Resolution, Note: respond.OrNull(r.Note)}
+		view.Resolved = &resolutionView{
+			By:      r.By,
+			At:      respond.TimeOrNull(r.At),
+			Outcome: r.Resolution,
+			Note:    respond.OrNull(r.Note),
+		}
 	}
 	return view
 }
@@ -159,13 +171,23 @@ func (h *Handlers) Resolve(c *gin.Context) error {
 		return resolutionProblem(err)
 	}
 	h.deps.Log.WithFields(logrus.Fields{
-		"event": "order.resolved", "ref": resolved.Record.Ref, "orderID": resolved.Record.OrderID, "requestId": respond.RequestID(c),
-		"client": who.Client, "connection": resolved.Record.Connection, "operation": resolution.Operation, "resolution": resolution.Resolution,
-		"outcome": resolved.Call.Outcome, "state": resolved.Record.State,
+		"event":      "order.resolved",
+		"ref":        resolved.Record.Ref,
+		"orderID":    resolved.Record.OrderID,
+		"requestId":  respond.RequestID(c),
+		"client":     who.Client,
+		"connection": resolved.Record.Connection,
+		"operation":  resolution.Operation,
+		"resolution": resolution.Resolution,
+		"outcome":    resolved.Call.Outcome,
+		"state":      resolved.Record.State,
 	}).Info("an order's unknown outcome was resolved")
 	h.deps.Audit.Add(c, audit.Entry{
-		Action: audit.Resolve, Connection: respond.OrNull(resolved.Record.Connection), Restaurant: respond.OrNull(resolved.Record.Restaurant),
-		Ref: &resolved.Record.Ref, Detail: audit.Detail(string(resolution.Operation) + ": " + string(resolution.Resolution)),
+		Action:     audit.Resolve,
+		Connection: respond.OrNull(resolved.Record.Connection),
+		Restaurant: respond.OrNull(resolved.Record.Restaurant),
+		Ref:        &resolved.Record.Ref,
+		Detail:     audit.Detail(string(resolution.Operation) + ": " + string(resolution.Resolution)),
 	})
 	return respond.JSON(c, http.StatusOK, respond.Result{Result: newRecordView(resolved.Record)})
 }
@@ -211,11 +233,21 @@ type paymentView struct {
 // newRecordView returns the view of a record.
 func newRecordView(record ordering.Record) recordView {
 	view := recordView{
-		Ref: record.Ref, OrderID: respond.OrNull(record.OrderID), Restaurant: respond.OrNull(string(record.Restaurant)),
-		Connection: record.Connection, Client: record.Client, Adopted: record.Adopted,
-		State: record.State, Paid: record.Paid, Total: respond.Number(record.Total), MenuVersion: respond.OrNull(record.MenuVersion),
-		CreatedAt: respond.TimeOrNull(record.CreatedAt), UpdatedAt: respond.TimeOrNull(record.UpdatedAt),
-		ExpectedAt: respond.TimeOrNull(record.ExpectedAt), Attempts: []attemptView{}, Payments: []paymentView{},
+		Ref:         record.Ref,
+		OrderID:     respond.OrNull(record.OrderID),
+		Restaurant:  respond.OrNull(string(record.Restaurant)),
+		Connection:  record.Connection,
+		Client:      record.Client,
+		Adopted:     record.Adopted,
+		State:       record.State,
+		Paid:        record.Paid,
+		Total:       respond.Number(record.Total),
+		MenuVersion: respond.OrNull(record.MenuVersion),
+		CreatedAt:   respond.TimeOrNull(record.CreatedAt),
+		UpdatedAt:   respond.TimeOrNull(record.UpdatedAt),
+		ExpectedAt:  respond.TimeOrNull(record.ExpectedAt),
+		Attempts:    []attemptView{},
+		Payments:    []paymentView{},
 	}
 	for _, call := range record.Calls {
 		view.Attempts = append(view.Attempts, attemptsOf(call)...)
@@ -234,8 +266,13 @@ func attemptsOf(call ordering.Call) []attemptView {
 	for i, try := range call.Attempts {
 		number, ms := i+1, try.Duration.Milliseconds()
 		attempts = append(attempts, attemptView{
-			Operation: call.Operation, Try: &number, At: respond.TimeOrNull(try.At), MS: &ms,
-			Status: respond.OrNull(try.Status), Outcome: try.Outcome, Code: respond.OrNull(try.Code),
+			Operation: call.Operation,
+			Try:       &number,
+			At:        respond.TimeOrNull(try.At),
+			MS:        &ms,
+			Status:    respond.OrNull(try.Status),
+			Outcome:   try.Outcome,
+			Code:      respond.OrNull(try.Code),
 		})
 	}
 	if len(call.Attempts) == 0 && call.Outcome != ordering.OutcomeOpen {
@@ -243,8 +280,10 @@ func attemptsOf(call ordering.Call) []attemptView {
 	}
 	if call.Resolved != nil {
 		attempts = append(attempts, attemptView{
-			Operation: call.Operation, At: respond.TimeOrNull(call.Resolved.At),
-			Outcome: resolvedOutcome(call.Resolved.Resolution), By: respond.OrNull(call.Resolved.By),
+			Operation: call.Operation,
+			At:        respond.TimeOrNull(call.Resolved.At),
+			Outcome:   resolvedOutcome(call.Resolved.Resolution),
+			By:        respond.OrNull(call.Resolved.By),
 		})
 	}
 	return attempts

@@ -51,8 +51,15 @@ func (h *Handlers) Validate(c *gin.Context) error {
 	}
 	spoken := respond.Language(c)
 	text, err := h.deps.Validator.AppendResult(append(pooled.response[:0], `{"result":`...), validate.Request{
-		Restaurant: restaurant.ID, Version: snapshot.Version.Version, Catalogue: snapshot.Catalogue,
-		Input: validate.Input{Body: pooled.request, V1: true, Language: spoken, FieldCase: h.deps.FieldCases[restaurant.Connection]},
+		Restaurant: restaurant.ID,
+		Version:    snapshot.Version.Version,
+		Catalogue:  snapshot.Catalogue,
+		Input: validate.Input{
+			Body:      pooled.request,
+			V1:        true,
+			Language:  spoken,
+			FieldCase: h.deps.FieldCases[restaurant.Connection],
+		},
 	})
 	if err != nil {
 		return err
@@ -81,7 +88,12 @@ func (h *Handlers) Place(c *gin.Context) error {
 		return err
 	}
 	who, connection := auth.CallerOf(c), restaurant.Connection
-	input := validate.Input{Body: body, V1: true, Language: respond.Language(c), FieldCase: h.deps.FieldCases[connection]}
+	input := validate.Input{
+		Body:      body,
+		V1:        true,
+		Language:  respond.Language(c),
+		FieldCase: h.deps.FieldCases[connection],
+	}
 	request := ordering.PlaceRequest{
 		Restaurant:  restaurant.ID,
 		Connection:  connection,

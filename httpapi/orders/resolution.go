@@ -74,7 +74,12 @@ func readResolution(body []byte) (ordering.ResolveRequest, error) {
 
 func notResolvable(violations []violation.Violation, cause error) error {
 	const msg = "the resolution is not valid; see errors"
-	return &respond.Problem{Code: respond.CodeValidationFailed, Msg: msg, Violations: violations, Cause: cause}
+	return &respond.Problem{
+		Code:       respond.CodeValidationFailed,
+		Msg:        msg,
+		Violations: violations,
+		Cause:      cause,
+	}
 }
 
 // resolutionProblem returns the problem of a rejected resolution. Certain outcomes cannot be

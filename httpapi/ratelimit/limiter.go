@@ -39,7 +39,13 @@ type bucket struct {
 
 // New returns a limiter with one rate, which may be unlimited.
 func New(r Rate, clock func() time.Time) *Limiter {
-	return &Limiter{rate: r, max: limiterKeys, clock: clock, buckets: map[string]*list.Element{}, order: list.New()}
+	return &Limiter{
+		rate:    r,
+		max:     limiterKeys,
+		clock:   clock,
+		buckets: map[string]*list.Element{},
+		order:   list.New(),
+	}
 }
 
 // allow takes one token of the key. If the bucket is empty, it returns the time until the next one.

@@ -35,8 +35,10 @@ func orderProblem(err error) *Problem {
 	switch {
 	case errors.As(err, &invalid):
 		return &Problem{
-			Code: CodeValidationFailed, Msg: "the order is not valid; see errors",
-			Violations: invalid.Violations, More: invalid.More,
+			Code:       CodeValidationFailed,
+			Msg:        "the order is not valid; see errors",
+			Violations: invalid.Violations,
+			More:       invalid.More,
 		}
 	case errors.As(err, &reused):
 		return &Problem{
@@ -45,8 +47,10 @@ func orderProblem(err error) *Problem {
 		}
 	case errors.As(err, &inFlight):
 		return &Problem{
-			Code: CodeIdempotencyKeyInFlight, Ref: inFlight.Ref, RetryAfter: retryInFlight,
-			Msg: "the first request with this Idempotency-Key is in progress; retry with the same key",
+			Code:       CodeIdempotencyKeyInFlight,
+			Ref:        inFlight.Ref,
+			RetryAfter: retryInFlight,
+			Msg:        "the first request with this Idempotency-Key is in progress; retry with the same key",
 		}
 	case errors.As(err, &ambiguous):
 		return &Problem{
@@ -56,18 +60,27 @@ func orderProblem(err error) *Problem {
 	case errors.Is(err, ordering.ErrNoOrder):
 		return &Problem{Code: CodeOrderNotFound, Msg: "the order does not exist, or its record has expired"}
 	case errors.As(err, &notReady):
-		return &Problem{Code: CodeJournalUnavailable, Msg: notReady.Msg, RetryAfter: max(notReady.RetryAfter, time.Second), Cause: err}
+		return &Problem{
+			Code:       CodeJournalUnavailable,
+			Msg:        notReady.Msg,
+			RetryAfter: max(notReady.RetryAfter, time.Second),
+			Cause:      err,
+		}
 	case errors.As(err, &restored):
 		return &Problem{
-			Code: CodeJournalRestored, RetryAfter: retryRestored, Cause: err,
-			Msg: "new orders are paused while the records of earlier orders are checked; try again later",
+			Code:       CodeJournalRestored,
+			RetryAfter: retryRestored,
+			Cause:      err,
+			Msg:        "new orders are paused while the records of earlier orders are checked; try again later",
 		}
 	case errors.As(err, &notSent):
 		return unsent(notSent)
 	case errors.As(err, &journal) && !errors.Is(err, context.Canceled):
 		return &Problem{
-			Code: CodeJournalUnavailable, RetryAfter: retryJournal, Cause: err,
-			Msg: "the order journal does not answer; nothing was changed; try again",
+			Code:       CodeJournalUnavailable,
+			RetryAfter: retryJournal,
+			Cause:      err,
+			Msg:        "the order journal does not answer; nothing was changed; try again",
 		}
 	default:
 		return Conflict(err)
@@ -85,18 +98,25 @@ func Conflict(err error) *Problem {
 	switch {
 	case errors.As(err, &busy) && busy.Call.Outcome == ordering.OutcomeUnknown:
 		return &Problem{
-			Code: CodeOutcomeUnknown, Ref: busy.Record.Ref, Params: map[string]any{"operation": busy.Call.Operation},
-			Msg: "the outcome of the order's last change is unknown; no other change is possible until it is resolved",
+			Code:   CodeOutcomeUnknown,
+			Ref:    busy.Record.Ref,
+			Params: map[string]any{"operation": busy.Call.Operation},
+			Msg:    "the outcome of the order's last change is unknown; no other change is possible until it is resolved",
 		}
 	case errors.As(err, &busy):
 		return &Problem{
-			Code: CodeOrderBusy, Ref: busy.Record.Ref, Params: map[string]any{"operation": busy.Call.Operation}, RetryAfter: retryInFlight,
-			Msg: "another change of the order is in progress; try again",
+			Code:       CodeOrderBusy,
+			Ref:        busy.Record.Ref,
+			Params:     map[string]any{"operation": busy.Call.Operation},
+			RetryAfter: retryInFlight,
+			Msg:        "another change of the order is in progress; try again",
 		}
 	case errors.As(err, &state):
 		return &Problem{
-			Code: CodeOrderState, Ref: state.Record.Ref, Params: map[string]any{"state": state.Record.State, "paid": state.Record.Paid},
-			Msg: "the order is " + StateText(state.Record) + "; its state does not allow this change",
+			Code:   CodeOrderState,
+			Ref:    state.Record.Ref,
+			Params: map[string]any{"state": state.Record.State, "paid": state.Record.Paid},
+			Msg:    "the order is " + StateText(state.Record) + "; its state does not allow this change",
 		}
 	case errors.As(err, &taken):
 		return &Problem{
@@ -122,8 +142,11 @@ func unsent(err *ordering.NotSentError) *Problem {
 		return &Problem{Code: CodeClientGone, Msg: "the client disconnected before the request was sent", Cause: err}
 	}
 	p := &Problem{
-		Code: CodeUpstreamUnavailable, Msg: "the request did not reach the ordering service; nothing was changed; try again",
-		Ref: err.Ref, RetryAfter: time.Second, Cause: err,
+		Code:       CodeUpstreamUnavailable,
+		Msg:        "the request did not reach the ordering service; nothing was changed; try again",
+		Ref:        err.Ref,
+		RetryAfter: time.Second,
+		Cause:      err,
 	}
 	if cause, ok := errors.AsType[*upstream.Error](err); ok {
 		p.RetryAfter = max(p.RetryAfter, cause.RetryAfter)
@@ -203,7 +226,12 @@ func instanceOf(result ordering.Result) string {
 // upstreamSaid returns the ordering service's response for the client (policy O15). It includes
 // the errors member if the body has one.
 func upstreamSaid(said *ordering.Answer) *upstreamAnswer {
-	passed := &upstreamAnswer{Status: said.Status, Code: said.Code, Msg: said.Msg, RequestID: said.RequestID}
+	passed := &upstreamAnswer{
+		Status:    said.Status,
+		Code:      said.Code,
+		Msg:       said.Msg,
+		RequestID: said.RequestID,
+	}
 	var shape struct {
 		Errors json.RawMessage `json:"errors"`
 	}

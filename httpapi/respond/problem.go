@@ -125,15 +125,24 @@ func ProblemOf(err error) *Problem {
 		return &Problem{Code: CodeVersionGone, Msg: "this version has expired or has not been published; read the whole menu"}
 	case errors.Is(err, cache.ErrNoCatalogue):
 		return &Problem{
-			Code: CodeNoCatalogue, RetryAfter: retryCatalogue, Cause: err,
-			Msg: "no menu of this restaurant has been fetched yet; try again later",
+			Code:       CodeNoCatalogue,
+			RetryAfter: retryCatalogue,
+			Cause:      err,
+			Msg:        "no menu of this restaurant has been fetched yet; try again later",
 		}
 	case errors.Is(err, redisdb.ErrUnavailable):
-		return &Problem{Code: CodeStorageUnavailable, Msg: "Redis " + redisdb.SafeText(err) + "; try again", RetryAfter: retryStorage, Cause: err}
+		return &Problem{
+			Code:       CodeStorageUnavailable,
+			Msg:        "Redis " + redisdb.SafeText(err) + "; try again",
+			RetryAfter: retryStorage,
+			Cause:      err,
+		}
 	case errors.Is(err, cache.ErrNoReasons):
 		return &Problem{
-			Code: CodeNoReasons, RetryAfter: retryCatalogue, Cause: err,
-			Msg: "the rejection reasons have not been fetched yet; try again later",
+			Code:       CodeNoReasons,
+			RetryAfter: retryCatalogue,
+			Cause:      err,
+			Msg:        "the rejection reasons have not been fetched yet; try again later",
 		}
 	case errors.Is(err, runlog.ErrUnknownRun):
 		return &Problem{Code: CodeRunNotFound, Msg: "the run does not exist, or its record has expired"}
@@ -141,13 +150,20 @@ func ProblemOf(err error) *Problem {
 		return &Problem{Code: CodeBatchNotFound, Msg: "the batch does not exist, or it has expired"}
 	case errors.Is(err, runlog.ErrTooManyBatches):
 		return &Problem{
-			Code: CodeRateLimited, RetryAfter: retryBatches, Cause: err,
-			Msg: "too many syncs of all restaurants are in progress; wait until one has finished",
+			Code:       CodeRateLimited,
+			RetryAfter: retryBatches,
+			Cause:      err,
+			Msg:        "too many syncs of all restaurants are in progress; wait until one has finished",
 		}
 	case errors.Is(err, context.Canceled):
 		return &Problem{Code: CodeClientGone, Msg: "the client disconnected before the response", Cause: err}
 	case errors.Is(err, context.DeadlineExceeded):
-		return &Problem{Code: CodeStorageUnavailable, Msg: "the response took too long; try again", RetryAfter: retryStorage, Cause: err}
+		return &Problem{
+			Code:       CodeStorageUnavailable,
+			Msg:        "the response took too long; try again",
+			RetryAfter: retryStorage,
+			Cause:      err,
+		}
 	default:
 		return &Problem{Code: CodeInternal, Msg: "internal error; the log has the cause under this requestId", Cause: err}
 	}
@@ -166,10 +182,18 @@ func (p *Problem) Entries() []violation.Violation {
 func (p *Problem) body(c *gin.Context) problemBody {
 	status, title := p.Code.Status()
 	return problemBody{
-		Type: "urn:larder:problem:" + string(p.Code), Title: title, Status: status,
-		Detail: p.Msg, Instance: cmp.Or(p.instance, c.Request.URL.EscapedPath()),
-		Code: p.Code, Msg: p.Msg, RequestID: cmp.Or(p.RequestID, RequestID(c)),
-		Errors: p.Entries(), More: p.More, Ref: p.Ref, Upstream: p.upstream,
+		Type:      "urn:larder:problem:" + string(p.Code),
+		Title:     title,
+		Status:    status,
+		Detail:    p.Msg,
+		Instance:  cmp.Or(p.instance, c.Request.URL.EscapedPath()),
+		Code:      p.Code,
+		Msg:       p.Msg,
+		RequestID: cmp.Or(p.RequestID, RequestID(c)),
+		Errors:    p.Entries(),
+		More:      p.More,
+		Ref:       p.Ref,
+		Upstream:  p.upstream,
 	}
 }
 

@@ -61,7 +61,12 @@ type Restaurant struct {
 // NewRestaurant returns the row of a restaurant. stale applies only if there is a menu. Version
 // 0 means that there is no menu.
 func NewRestaurant(restaurant directory.Restaurant, version cache.Version, stale bool) Restaurant {
-	row := Restaurant{ID: restaurant.ID, Name: restaurant.Name, Connection: restaurant.Connection, Stale: true}
+	row := Restaurant{
+		ID:         restaurant.ID,
+		Name:       restaurant.Name,
+		Connection: restaurant.Connection,
+		Stale:      true,
+	}
 	if version.Version == 0 {
 		return row
 	}

@@ -44,9 +44,11 @@ var kinds = map[string]string{ //nolint:gochecknoglobals // constant
 // NewAsset returns an asset with an immutable body. The name's extension determines its type.
 func NewAsset(name string, body []byte) *Asset {
 	return &Asset{
-		kind: cmp.Or(kinds[path.Ext(name)], "application/octet-stream"), body: body, version: versionOf(body),
-		gzip:   compressed(body, gzipWriter(gzip.BestCompression)),
-		brotli: compressed(body, brotliWriter),
+		kind:    cmp.Or(kinds[path.Ext(name)], "application/octet-stream"),
+		body:    body,
+		version: versionOf(body),
+		gzip:    compressed(body, gzipWriter(gzip.BestCompression)),
+		brotli:  compressed(body, brotliWriter),
 	}
 }
 
@@ -55,8 +57,10 @@ func NewAsset(name string, body []byte) *Asset {
 // (policy H7).
 func NewPage(body []byte) *Asset {
 	return &Asset{
-		kind: kinds[".html"], body: body, version: versionOf(body),
-		gzip: compressed(body, gzipWriter(gzip.StatelessCompression)),
+		kind:    kinds[".html"],
+		body:    body,
+		version: versionOf(body),
+		gzip:    compressed(body, gzipWriter(gzip.StatelessCompression)),
 	}
 }
 

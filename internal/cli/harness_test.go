@@ -47,8 +47,12 @@ type command struct {
 // program runs a command line in this process.
 func (c command) program(ctx context.Context, args []string, out, err io.Writer) int {
 	env := &Environment{
-		In: strings.NewReader(c.in), Out: Printer{out}, Err: Printer{err},
-		Environ: c.env, Terminal: c.terminal, OutTerminal: c.outTerminal,
+		In:          strings.NewReader(c.in),
+		Out:         Printer{out},
+		Err:         Printer{err},
+		Environ:     c.env,
+		Terminal:    c.terminal,
+		OutTerminal: c.outTerminal,
 	}
 	return Run(ctx, programRoot(env, args...), args, env) //nolint:contextcheck // ExecuteContext passes the context to every command
 }

@@ -93,7 +93,12 @@ type sandboxInfo struct {
 
 // serveMenus serves menus of files and generated menus, or the bistro, and prints the restaurants.
 func (s *sandboxServer) serveMenus(cmd *cobra.Command, env *cli.Environment, generate sandbox.Generate, menus map[string][]byte) error {
-	info := sandboxInfo{URL: s.url, ClientID: "demo", ClientSecret: "demo-secret", Restaurants: []string{}}
+	info := sandboxInfo{
+		URL:          s.url,
+		ClientID:     "demo",
+		ClientSecret: "demo-secret",
+		Restaurants:  []string{},
+	}
 	if generate.Restaurants > 0 || len(menus) == 0 {
 		generate.ImageBase = s.url
 		s.load(generate)

@@ -217,7 +217,12 @@ func TestAStoppedIngredientBlocksRequiredGroups(t *testing.T) {
 	if diff := cmp.Diff([]menu.Reason{{Code: menu.ReasonGroupUnsatisfiable, Group: "g-parts"}}, cat.Reasons(combo)); diff != "" {
 		t.Errorf("an ingredient whose group cannot be satisfied (-want +got):\n%s", diff)
 	}
-	if got, want := cat.Counts(), (menu.Counts{Categories: 5, Products: 5, Available: 5, Orderable: 3}); got != want {
+	if got, want := cat.Counts(), (menu.Counts{
+		Categories: 5,
+		Products:   5,
+		Available:  5,
+		Orderable:  3,
+	}); got != want {
 		t.Errorf("counts = %+v, want %+v", got, want)
 	}
 }
@@ -235,7 +240,12 @@ func TestStorefrontMenu(t *testing.T) {
 	t.Parallel()
 	cat := compile(t, nestedMenu, "r2", menu.DefaultSettings())
 	at := time.Date(2026, 3, 4, 5, 6, 7, 89_000_000, time.FixedZone("", 3600))
-	out := cat.AppendMenu(nil, menu.Head{Restaurant: "r2", RestaurantName: "Две\nстроки", Version: 42, SyncedAt: at})
+	out := cat.AppendMenu(nil, menu.Head{
+		Restaurant:     "r2",
+		RestaurantName: "Две\nстроки",
+		Version:        42,
+		SyncedAt:       at,
+	})
 	var got struct {
 		Result struct {
 			Restaurant struct{ ID, Name string }

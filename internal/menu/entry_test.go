@@ -49,9 +49,14 @@ func TestEntriesReturnTheViewsValues(t *testing.T) {
 	texts := rapid.OneOf(rapid.String(), rapid.Just(strings.Repeat("long ", 4000)))
 	rapid.Check(t, func(t *rapid.T) {
 		dish := menu.Product{
-			ID: "d" + texts.Draw(t, "id"), ExternalID: rapid.OneOf(texts, rapid.Just(someGUID)).Draw(t, "externalId"), Name: texts.Draw(t, "name"),
-			Price: decimals().Draw(t, "price"), PriceInvalid: rapid.Bool().Draw(t, "bad"), Description: texts.Draw(t, "description"),
-			ImageURLs: rapid.SliceOf(texts).Draw(t, "images"), Measure: drawMeasure(t),
+			ID:           "d" + texts.Draw(t, "id"),
+			ExternalID:   rapid.OneOf(texts, rapid.Just(someGUID)).Draw(t, "externalId"),
+			Name:         texts.Draw(t, "name"),
+			Price:        decimals().Draw(t, "price"),
+			PriceInvalid: rapid.Bool().Draw(t, "bad"),
+			Description:  texts.Draw(t, "description"),
+			ImageURLs:    rapid.SliceOf(texts).Draw(t, "images"),
+			Measure:      drawMeasure(t),
 		}
 		nutrition := "null"
 		if rapid.Bool().Draw(t, "nutritious") {
@@ -66,8 +71,14 @@ func TestEntriesReturnTheViewsValues(t *testing.T) {
 				`,"energyValue":null,"proteins":null,"fats":` + fats + `,"carbohydrates":null}`
 		}
 		other := menu.Ingredient{
-			ID: dish.ID, ExternalID: dish.ExternalID, Name: dish.Name, Price: dish.Price, PriceInvalid: dish.PriceInvalid,
-			Description: dish.Description, ImageURLs: dish.ImageURLs, Measure: dish.Measure,
+			ID:           dish.ID,
+			ExternalID:   dish.ExternalID,
+			Name:         dish.Name,
+			Price:        dish.Price,
+			PriceInvalid: dish.PriceInvalid,
+			Description:  dish.Description,
+			ImageURLs:    dish.ImageURLs,
+			Measure:      dish.Measure,
 		}
 		beside := menu.Product{ID: "beside", Name: "Beside"}
 		c := menu.Compile(&menu.View{Products: []menu.Product{beside, dish, beside}, Ingredients: []menu.Ingredient{other}}, "r",
@@ -93,8 +104,10 @@ func TestEntriesReturnTheViewsValues(t *testing.T) {
 			Nutrition       json.RawMessage
 		}
 		want := drawn{
-			ID: dish.ID, Description: dish.Description, ImageURLs: append([]string{}, dish.ImageURLs...),
-			Nutrition: json.RawMessage(nutrition),
+			ID:          dish.ID,
+			Description: dish.Description,
+			ImageURLs:   append([]string{}, dish.ImageURLs...),
+			Nutrition:   json.RawMessage(nutrition),
 		}
 		var answer struct {
 			Result struct{ Products, Ingredients []drawn }

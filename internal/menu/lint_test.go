@@ -149,7 +149,8 @@ func TestDiffNamesFields(t *testing.T) {
 	).Replace(nestedMenu)
 	got := menu.Diff(from, compile(t, edited, "r1", menu.DefaultSettings()))
 	want := menu.Changes{
-		Added: []string{"fresh"}, Removed: []string{"blocked"},
+		Added:   []string{"fresh"},
+		Removed: []string{"blocked"},
 		Changed: []menu.Change{
 			{ID: "combo", Fields: []string{"name", "price", "measure", "nutrition", "groups"}},
 			{ID: "soup", Fields: []string{"groups"}},

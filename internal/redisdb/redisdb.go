@@ -63,8 +63,11 @@ func Open(cfg Config, log logrus.FieldLogger) (*DB, error) {
 	db.client = newClient(addr.topology, options, defaultRetries)
 	db.noRetry = newClient(addr.topology, options, noRetries)
 	log.WithFields(logrus.Fields{
-		"event": "redis.opened", "form": string(addr.topology), "addr": strings.Join(options.Addrs, ","),
-		"db": options.DB, "prefix": cfg.Prefix,
+		"event":  "redis.opened",
+		"form":   string(addr.topology),
+		"addr":   strings.Join(options.Addrs, ","),
+		"db":     options.DB,
+		"prefix": cfg.Prefix,
 	}).Info("redis opened")
 	return db, nil
 }

@@ -87,7 +87,9 @@ func boardFile(c *call) answer {
 func file(name string) (answer, bool) {
 	body, kind, found := board.File(name)
 	return answer{status: http.StatusOK, body: body, header: http.Header{
-		"Content-Type": {kind}, "X-Content-Type-Options": {"nosniff"}, "Cache-Control": {"no-cache"},
+		"Content-Type":                 {kind},
+		"X-Content-Type-Options":       {"nosniff"},
+		"Cache-Control":                {"no-cache"},
 		"Cross-Origin-Resource-Policy": {"same-origin"},
 	}}, found
 }

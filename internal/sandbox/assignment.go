@@ -32,7 +32,12 @@ func (c *menuModel) openGroupSlots(d *item, chosen []selection) []groupSlot {
 	open := func(scheme string, times int, path []string) {
 		path = append(slices.Clone(path), scheme)
 		for _, l := range c.schemes[scheme] {
-			slots = append(slots, groupSlot{group: l.group, min: l.min * times, max: l.max * times, path: path})
+			slots = append(slots, groupSlot{
+				group: l.group,
+				min:   l.min * times,
+				max:   l.max * times,
+				path:  path,
+			})
 		}
 	}
 	open(d.scheme, 1, nil)
@@ -72,7 +77,12 @@ type assignment struct {
 // assignAll returns nil if an assignment satisfies every minimum and maximum, otherwise the
 // violations of the closest assignment. Each selection must have a group that accepts it.
 func (c *menuModel) assignAll(slots []groupSlot, chosen []selection) []string {
-	s := &assignment{slots: slots, counts: make([]int, len(slots)), best: -1, seen: map[string]int{}}
+	s := &assignment{
+		slots:  slots,
+		counts: make([]int, len(slots)),
+		best:   -1,
+		seen:   map[string]int{},
+	}
 	for _, p := range chosen {
 		var options []int
 		for i, st := range slots {

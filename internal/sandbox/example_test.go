@@ -17,7 +17,10 @@ func Example() {
 	defer server.Close()
 
 	resp, err := server.Client().PostForm(server.URL+"/connect/token", url.Values{ //nolint:noctx // an example has no context
-		"client_ID": {"demo"}, "client_secret": {"demo-secret"}, "grant_type": {"client_credentials"}, "scopes": {"orders"},
+		"client_ID":     {"demo"},
+		"client_secret": {"demo-secret"},
+		"grant_type":    {"client_credentials"},
+		"scopes":        {"orders"},
 	})
 	if err != nil {
 		fmt.Println(err)

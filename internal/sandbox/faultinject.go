@@ -15,7 +15,10 @@ import (
 // inject applies a fault to a call. work executes the call and is called at most once.
 func (s *Sandbox) inject(w http.ResponseWriter, c *call, f *Fault, work func() answer) {
 	s.log.WithFields(logrus.Fields{
-		"event": "sandbox.fault", "do": string(f.Do), "method": c.r.Method, "request_id": c.requestID,
+		"event":      "sandbox.fault",
+		"do":         string(f.Do),
+		"method":     c.r.Method,
+		"request_id": c.requestID,
 	}).Debug("fault")
 	if f.Delay > 0 && !s.wait(c.r.Context().Done(), time.Duration(f.Delay), nil) {
 		panic(http.ErrAbortHandler)

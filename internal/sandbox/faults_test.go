@@ -271,7 +271,13 @@ func TestRunLetsGo(t *testing.T) {
 	box := sandbox.New(sandbox.Config{})
 	server := httptest.NewServer(box.Handler())
 	defer server.Close()
-	w := &fixture{t: t, box: box, url: server.URL, http: server.Client(), now: noon}
+	w := &fixture{
+		t:    t,
+		box:  box,
+		url:  server.URL,
+		http: server.Client(),
+		now:  noon,
+	}
 	w.faults(`[{"match":{},"do":"hang"}]`)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 2)

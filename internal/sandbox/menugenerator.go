@@ -33,7 +33,12 @@ type menuGenerator struct {
 
 func newMenuGenerator(g Generate, n int) *menuGenerator {
 	seed := derive(g.seed(n), forMenu)
-	m := &menuGenerator{g: g, seed: seed, rng: &rng{state: seed}, last: map[int][]int{}}
+	m := &menuGenerator{
+		g:    g,
+		seed: seed,
+		rng:  &rng{state: seed},
+		last: map[int][]int{},
+	}
 	p := g.Products
 	ingredients := max(p*3/2, 40)
 	if p > 400 { // large menus share more

@@ -219,7 +219,12 @@ func TestGeneratedMenus(t *testing.T) {
 
 func TestGenerateIsDeterministic(t *testing.T) {
 	t.Parallel()
-	g := sandbox.Generate{Restaurants: 7, Products: 40, Seed: 5, ChainSize: 3}
+	g := sandbox.Generate{
+		Restaurants: 7,
+		Products:    40,
+		Seed:        5,
+		ChainSize:   3,
+	}
 	ids, bare := map[string]bool{}, make([]string, 0, 7)
 	for i := range 7 {
 		id, raw := g.RestaurantID(i), g.Menu(i)
@@ -314,7 +319,12 @@ func TestGeneratedOrdersAreValid(t *testing.T) {
 			t.Fatal(err)
 		}
 		for n := range 60 {
-			opt := sandbox.OrderOptions{Lines: n%5 + 1, Delivery: n%2 == 0, ExternalIDs: true, ExpectedAt: noon}
+			opt := sandbox.OrderOptions{
+				Lines:       n%5 + 1,
+				Delivery:    n%2 == 0,
+				ExternalIDs: true,
+				ExpectedAt:  noon,
+			}
 			body := orderer.Next(opt)
 			if !bytes.Equal(body, again.Next(opt)) {
 				t.Fatal("the same seed makes other orders")

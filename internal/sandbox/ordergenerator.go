@@ -35,7 +35,12 @@ func NewOrderGenerator(raw []byte, restaurantID string, seed int64) (*OrderGener
 		return nil, err
 	}
 	draws := &rng{state: derive(uint64(seed))} //nolint:gosec // any bits are a valid seed
-	o := &OrderGenerator{restaurant: restaurantID, model: c, out: out, rng: draws}
+	o := &OrderGenerator{
+		restaurant: restaurantID,
+		model:      c,
+		out:        out,
+		rng:        draws,
+	}
 	for _, d := range c.dishes.list {
 		if d.priced && !out.dishes[d.id] {
 			o.dishes = append(o.dishes, d)

@@ -74,7 +74,12 @@ func (s *Sandbox) routes() []route {
 }
 
 func (s *Sandbox) serve(table []route, w http.ResponseWriter, r *http.Request) {
-	c := &call{r: r, path: strings.TrimRight(r.URL.EscapedPath(), "/"), requestID: requestID(r), at: s.clock()}
+	c := &call{
+		r:         r,
+		path:      strings.TrimRight(r.URL.EscapedPath(), "/"),
+		requestID: requestID(r),
+		at:        s.clock(),
+	}
 	w.Header().Set("X-Request-Id", c.requestID)
 	rt, id, allowed := find(table, r.Method, c.path)
 	c.id = id
@@ -109,7 +114,10 @@ func (s *Sandbox) serve(table []route, w http.ResponseWriter, r *http.Request) {
 			s.counters.count(s.counters.done, name)
 		}
 		s.log.WithFields(logrus.Fields{
-			"event": "sandbox.call", "call": name, "status": a.status, "request_id": c.requestID,
+			"event":      "sandbox.call",
+			"call":       name,
+			"status":     a.status,
+			"request_id": c.requestID,
 		}).Debug("call")
 		return a
 	}

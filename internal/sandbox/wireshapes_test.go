@@ -20,7 +20,10 @@ func TestWireShapes(t *testing.T) {
 			server := httptest.NewServer(box.Handler())
 			t.Cleanup(server.Close)
 			wireshapes.Run(t, wireshapes.Target{
-				BaseURL: server.URL, AuthURL: server.URL, ClientID: "demo", ClientSecret: "demo-secret",
+				BaseURL:      server.URL,
+				AuthURL:      server.URL,
+				ClientID:     "demo",
+				ClientSecret: "demo-secret",
 			})
 		})
 	}

@@ -61,7 +61,10 @@ func New(cfg Config, version string, log logrus.FieldLogger) (*Tracing, error) {
 		otlptracehttp.WithEndpointURL(strings.TrimRight(cfg.Endpoint, "/")+"/v1/traces"),
 		otlptracehttp.WithTimeout(sendLimit),
 		otlptracehttp.WithRetry(otlptracehttp.RetryConfig{
-			Enabled: true, InitialInterval: 500 * time.Millisecond, MaxInterval: 2 * time.Second, MaxElapsedTime: sendLimit,
+			Enabled:         true,
+			InitialInterval: 500 * time.Millisecond,
+			MaxInterval:     2 * time.Second,
+			MaxElapsedTime:  sendLimit,
 		}),
 	)
 	if err != nil {

@@ -21,9 +21,12 @@ func TestConfigDefaults(t *testing.T) {
 	}
 	cfg.SetDefaults()
 	want := upstream.Config{
-		TokenRequest: documentForm(), DefaultMenu: new(true), RetryUnavailable: new(true),
-		FieldCase: upstream.FieldCaseDocument, Concurrency: 16,
-		Timeouts: upstream.Timeouts{Token: 10 * time.Second, Menu: 30 * time.Second, Write: 15 * time.Second},
+		TokenRequest:     documentForm(),
+		DefaultMenu:      new(true),
+		RetryUnavailable: new(true),
+		FieldCase:        upstream.FieldCaseDocument,
+		Concurrency:      16,
+		Timeouts:         upstream.Timeouts{Token: 10 * time.Second, Menu: 30 * time.Second, Write: 15 * time.Second},
 	}
 	if diff := cmp.Diff(want, cfg); diff != "" {
 		t.Errorf("defaults (-want +got):\n%s", diff)

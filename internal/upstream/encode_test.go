@@ -22,7 +22,9 @@ func item(id, name, price string, measure *menu.Measure) *menu.Item {
 
 func fullOrder() upstream.Order {
 	return upstream.Order{
-		Comment: new("без лука \"please\"\n<b>🍲</b>"), RestaurantID: new("r1"), Persons: new(2),
+		Comment:      new("без лука \"please\"\n<b>🍲</b>"),
+		RestaurantID: new("r1"),
+		Persons:      new(2),
 		DishList: []upstream.Dish{{
 			Item:     item("d1", "Soup", "199.90", &menu.Measure{Value: decimal.RequireFromString("0.300"), Unit: "kg"}),
 			Quantity: *num("1e1"),
@@ -41,13 +43,30 @@ func fullOrder() upstream.Order {
 			Item: item("d2", "\"2\"", "0.05", nil), Quantity: jsontext.Whole(1), Ingredients: []upstream.OrderIngredient{},
 			Extra: []upstream.Field{{Name: "measure", Value: json.RawMessage(`"kept: none is written"`)}},
 		}},
-		ExpeditionType: new("delivery"), ExpectedAt: new("2026-11-21T20:00:00+03:00"), PaymentTypeID: new("cash"),
-		ChangeFrom: num("1000000000000000000000.10"),
-		Guest:      &upstream.Guest{Email: new(""), Phone: new("+1"), FirstName: new("A"), LastName: new("B")},
+		ExpeditionType: new("delivery"),
+		ExpectedAt:     new("2026-11-21T20:00:00+03:00"),
+		PaymentTypeID:  new("cash"),
+		ChangeFrom:     num("1000000000000000000000.10"),
+		Guest: &upstream.Guest{
+			Email:     new(""),
+			Phone:     new("+1"),
+			FirstName: new("A"),
+			LastName:  new("B"),
+		},
 		Address: &upstream.Address{
-			Postcode: new("1"), Street: new("s"), Comment: new("c"), Lat: num("55.75"), Lon: num("-0.0000001"),
-			CityID: new("7"), CityName: new("n"), Floor: new(-1), HouseNumber: new("h"), ApartmentNumber: new("a"),
-			Entrance: new("e"), Subway: new("m"), FullAddress: new("f"),
+			Postcode:        new("1"),
+			Street:          new("s"),
+			Comment:         new("c"),
+			Lat:             num("55.75"),
+			Lon:             num("-0.0000001"),
+			CityID:          new("7"),
+			CityName:        new("n"),
+			Floor:           new(-1),
+			HouseNumber:     new("h"),
+			ApartmentNumber: new("a"),
+			Entrance:        new("e"),
+			Subway:          new("m"),
+			FullAddress:     new("f"),
 		},
 		Extra: []upstream.Field{
 			{Name: "utm", Value: json.RawMessage(`{ "a" : [ 1e3 , 1.50, "x \"1e5\" y\\", null, {} ], "b": 1e999, "c":-2.5E-1 }`)},

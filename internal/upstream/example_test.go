@@ -34,7 +34,11 @@ func Example() {
 	defer service.Close()
 
 	client, err := upstream.New(upstream.Config{
-		Name: "main", BaseURL: service.URL, AuthURL: service.URL, ClientID: "demo", ClientSecret: "demo-secret",
+		Name:         "main",
+		BaseURL:      service.URL,
+		AuthURL:      service.URL,
+		ClientID:     "demo",
+		ClientSecret: "demo-secret",
 	}, upstream.Deps{})
 	if err != nil {
 		fmt.Println(err)

@@ -72,7 +72,13 @@ func TestFrozen(t *testing.T) {
 // freeze makes a call and suspends this process before its first byte is written.
 func freeze(t *testing.T, address string) {
 	t.Helper()
-	cfg := upstream.Config{Name: "main", BaseURL: address, AuthURL: address, ClientID: "demo", ClientSecret: "demo-secret"}
+	cfg := upstream.Config{
+		Name:         "main",
+		BaseURL:      address,
+		AuthURL:      address,
+		ClientID:     "demo",
+		ClientSecret: "demo-secret",
+	}
 	cfg.SetDefaults()
 	cfg.Timeouts.Write = frozenLimit
 	client, err := upstream.New(cfg, upstream.Deps{})

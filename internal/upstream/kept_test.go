@@ -88,14 +88,24 @@ func TestSecretsAreRemovedFromSuccesses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			client, ctx := answering(t, tc.status, contentType, tc.body), t.Context()
-			want := upstream.Answer{Status: tc.status, ContentType: contentType, Body: []byte(tc.want), Cut: tc.cut}
+			want := upstream.Answer{
+				Status:      tc.status,
+				ContentType: contentType,
+				Body:        []byte(tc.want),
+				Cut:         tc.cut,
+			}
 			created, err := client.CreateOrder(ctx, []byte(`{}`))
 			if created.OrderID == "" {
 				t.Errorf("CreateOrder() = %+v, %v, want an orderID", created, err)
 			}
 			for op, call := range map[upstream.Operation]func() (upstream.Answer, error){
 				upstream.OpCreate: func() (upstream.Answer, error) {
-					return upstream.Answer{Status: created.Status, ContentType: created.ContentType, Body: created.Body, Cut: created.Cut}, err
+					return upstream.Answer{
+						Status:      created.Status,
+						ContentType: created.ContentType,
+						Body:        created.Body,
+						Cut:         created.Cut,
+					}, err
 				},
 				upstream.OpPay:      func() (upstream.Answer, error) { return client.Pay(ctx, "7", []byte(`[]`)) },
 				upstream.OpComplete: func() (upstream.Answer, error) { return client.Complete(ctx, "7") },

@@ -48,7 +48,11 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func config(address string) upstream.Config {
 	return upstream.Config{
-		Name: "main", BaseURL: address, AuthURL: address, ClientID: "client", ClientSecret: secret,
+		Name:         "main",
+		BaseURL:      address,
+		AuthURL:      address,
+		ClientID:     "client",
+		ClientSecret: secret,
 	}
 }
 

@@ -90,8 +90,11 @@ func TestCertaintyOfEveryStatus(t *testing.T) {
 				answer := roundTrip(func(r *http.Request) (*http.Response, error) {
 					tries.Add(1)
 					return &http.Response{
-						StatusCode: status, Request: r, ContentLength: int64(len(s.body)),
-						Header: http.Header{"Location": {"/elsewhere"}}, Body: io.NopCloser(strings.NewReader(s.body)),
+						StatusCode:    status,
+						Request:       r,
+						ContentLength: int64(len(s.body)),
+						Header:        http.Header{"Location": {"/elsewhere"}},
+						Body:          io.NopCloser(strings.NewReader(s.body)),
 					}, nil
 				})
 				token := roundTrip(func(r *http.Request) (*http.Response, error) {

@@ -35,7 +35,11 @@ func TestCluster(t *testing.T) {
 		t.Fatalf("Sweep = %d records, %v; want 1", len(moved), err)
 	}
 	resolution := ordering.ResolveCall{
-		Connection: main, Ref: o.Ref, Operation: upstream.OpCreate, Resolution: ordering.ResolvedRetry, Deadline: time.Hour,
+		Connection: main,
+		Ref:        o.Ref,
+		Operation:  upstream.OpCreate,
+		Resolution: ordering.ResolvedRetry,
+		Deadline:   time.Hour,
 	}
 	again, err := j.Resolve(t.Context(), resolution)
 	if err != nil {

@@ -21,7 +21,12 @@ func TestCorruptRecord(t *testing.T) {
 	r := ended(t, w, begun(t, w, create()), ordering.OutcomeDone, "765")
 	ended(t, w, begun(t, w, pay("765")), ordering.OutcomeUnknown, "")
 	_, err := w.Resolve(t.Context(), ordering.ResolveCall{
-		Connection: main, Ref: r.Ref, Operation: "pay", Resolution: ordering.ResolvedNotDone, By: "ops", Note: "asked the restaurant",
+		Connection: main,
+		Ref:        r.Ref,
+		Operation:  "pay",
+		Resolution: ordering.ResolvedNotDone,
+		By:         "ops",
+		Note:       "asked the restaurant",
 	})
 	if err != nil {
 		t.Fatalf("Resolve: %v", err)
@@ -128,7 +133,12 @@ func TestCorruptInRedis(t *testing.T) {
 		"Lookup of a corrupt key": func() error { _, _, err := j.Lookup(t.Context(), main, journaltest.Hashed(odd.Key)); return err },
 		"Abort":                   func() error { return j.Abort(t.Context(), broken) },
 		"Finish": func() error {
-			_, err := j.Finish(t.Context(), ordering.CallResult{Connection: main, Ref: broken.Ref, Call: 1, Outcome: ordering.OutcomeDone})
+			_, err := j.Finish(t.Context(), ordering.CallResult{
+				Connection: main,
+				Ref:        broken.Ref,
+				Call:       1,
+				Outcome:    ordering.OutcomeDone,
+			})
 			return err
 		},
 	} {

@@ -98,11 +98,20 @@ func quiet() logrus.FieldLogger { return silentlog.New() }
 // create returns a spec of an order, expected in ten days.
 func create(change ...func(*ordering.CallSpec)) ordering.CallSpec {
 	o := ordering.CallSpec{
-		ID: rand.Text(), Operation: upstream.OpCreate, Connection: main, Ref: rand.Text(), Key: rand.Text(),
-		Fingerprint: "f1", Client: "storefront", RequestID: "request-1",
-		Body: []byte(`{"guest":{"phone":"` + phone + `"}}`), Deadline: time.Hour,
-		Restaurant: "bistro", MenuVersion: 42, Total: decimal.NewNullDecimal(decimal.RequireFromString("199.90")),
-		ExpectedAt: time.Now().Add(10 * 24 * time.Hour),
+		ID:          rand.Text(),
+		Operation:   upstream.OpCreate,
+		Connection:  main,
+		Ref:         rand.Text(),
+		Key:         rand.Text(),
+		Fingerprint: "f1",
+		Client:      "storefront",
+		RequestID:   "request-1",
+		Body:        []byte(`{"guest":{"phone":"` + phone + `"}}`),
+		Deadline:    time.Hour,
+		Restaurant:  "bistro",
+		MenuVersion: 42,
+		Total:       decimal.NewNullDecimal(decimal.RequireFromString("199.90")),
+		ExpectedAt:  time.Now().Add(10 * 24 * time.Hour),
 	}
 	for _, c := range change {
 		c(&o)
@@ -113,9 +122,18 @@ func create(change ...func(*ordering.CallSpec)) ordering.CallSpec {
 // pay returns a spec of a payment.
 func pay(orderID string) ordering.CallSpec {
 	return ordering.CallSpec{
-		ID: rand.Text(), Operation: upstream.OpPay, Connection: main, Ref: rand.Text(), OrderID: orderID, Key: rand.Text(),
-		Fingerprint: "f2", Client: "storefront", RequestID: "request-2", Body: []byte(`[{"code":"cash"}]`), Deadline: time.Hour,
-		Payments: []ordering.Payment{{Code: "cash", Amount: decimal.RequireFromString("199.90"), PaidAt: "2026-05-01T12:00:00+03:00"}},
+		ID:          rand.Text(),
+		Operation:   upstream.OpPay,
+		Connection:  main,
+		Ref:         rand.Text(),
+		OrderID:     orderID,
+		Key:         rand.Text(),
+		Fingerprint: "f2",
+		Client:      "storefront",
+		RequestID:   "request-2",
+		Body:        []byte(`[{"code":"cash"}]`),
+		Deadline:    time.Hour,
+		Payments:    []ordering.Payment{{Code: "cash", Amount: decimal.RequireFromString("199.90"), PaidAt: "2026-05-01T12:00:00+03:00"}},
 	}
 }
 
@@ -140,9 +158,13 @@ func begun(tb testing.TB, j ordering.Journal, o ordering.CallSpec) ordering.Reco
 func ended(tb testing.TB, j ordering.Journal, r ordering.Record, outcome ordering.Outcome, orderID string) ordering.Record {
 	tb.Helper()
 	r, err := j.Finish(tb.Context(), ordering.CallResult{
-		Connection: r.Connection, Ref: r.Ref, Call: r.Calls[len(r.Calls)-1].Number, Outcome: outcome, OrderID: orderID,
-		Attempts: []ordering.Attempt{{At: time.Unix(1_800_000_000, 0), Duration: 12 * time.Millisecond, Status: 201, Outcome: outcome}},
-		Answer:   &ordering.Answer{Status: 201, ContentType: "application/json", Body: []byte(`{"phone":"` + phone + `"}`)},
+		Connection: r.Connection,
+		Ref:        r.Ref,
+		Call:       r.Calls[len(r.Calls)-1].Number,
+		Outcome:    outcome,
+		OrderID:    orderID,
+		Attempts:   []ordering.Attempt{{At: time.Unix(1_800_000_000, 0), Duration: 12 * time.Millisecond, Status: 201, Outcome: outcome}},
+		Answer:     &ordering.Answer{Status: 201, ContentType: "application/json", Body: []byte(`{"phone":"` + phone + `"}`)},
 	})
 	if err != nil {
 		tb.Fatalf("Finish(%s): %v", outcome, err)

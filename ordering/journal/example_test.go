@@ -28,15 +28,24 @@ func Example() {
 	j := journal.New(r, cfg, log)
 
 	spec := ordering.CallSpec{
-		ID: "01K9ZZZZZZZZZZZZZZZZZZZZZ1", Ref: "01K9ZZZZZZZZZZZZZZZZZZZZZ2", Operation: upstream.OpCreate,
-		Connection: "main", Key: "the key's hash", Client: "storefront", Deadline: 50 * time.Second,
+		ID:         "01K9ZZZZZZZZZZZZZZZZZZZZZ1",
+		Ref:        "01K9ZZZZZZZZZZZZZZZZZZZZZ2",
+		Operation:  upstream.OpCreate,
+		Connection: "main",
+		Key:        "the key's hash",
+		Client:     "storefront",
+		Deadline:   50 * time.Second,
 	}
 	record, err := j.Begin(ctx, spec)
 	fmt.Println(record.State, err)
 
 	// … the order is sent, and the service accepts it …
 	record, err = j.Finish(ctx, ordering.CallResult{
-		Connection: "main", Ref: record.Ref, Call: 1, Outcome: ordering.OutcomeDone, OrderID: "765",
+		Connection: "main",
+		Ref:        record.Ref,
+		Call:       1,
+		Outcome:    ordering.OutcomeDone,
+		OrderID:    "765",
 	})
 	fmt.Println(record.State, record.OrderID, err)
 

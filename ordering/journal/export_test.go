@@ -10,7 +10,12 @@ import (
 
 // NewOver returns a journal for any client, for tests that need no server.
 func NewOver(client redis.UniversalClient, prefix string, cfg ordering.Config, log logrus.FieldLogger) *Journal {
-	return newJournal(&reader{keys: cache.NewKeys(prefix), read: client, write: client, log: log}, false, cfg)
+	return newJournal(&reader{
+		keys:  cache.NewKeys(prefix),
+		read:  client,
+		write: client,
+		log:   log,
+	}, false, cfg)
 }
 
 // Decode decodes an order from its fields.

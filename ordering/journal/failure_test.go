@@ -67,12 +67,20 @@ func TestOutageOfRedis(t *testing.T) {
 		},
 		"Abort": func(ctx context.Context) error { return w.Abort(ctx, create()) },
 		"Finish": func(ctx context.Context) error {
-			_, err := w.Finish(ctx, ordering.CallResult{Connection: main, Ref: r.Ref, Call: 1, Outcome: ordering.OutcomeDone, OrderID: "765"})
+			_, err := w.Finish(ctx, ordering.CallResult{
+				Connection: main,
+				Ref:        r.Ref,
+				Call:       1,
+				Outcome:    ordering.OutcomeDone,
+				OrderID:    "765",
+			})
 			return err
 		},
 		"Resolve": func(ctx context.Context) error {
 			_, err := w.Resolve(ctx, ordering.ResolveCall{
-				Connection: main, Ref: r.Ref, Operation: upstream.OpCreate,
+				Connection: main,
+				Ref:        r.Ref,
+				Operation:  upstream.OpCreate,
 				Resolution: ordering.ResolvedDone,
 			})
 			return err
@@ -213,7 +221,12 @@ func TestBeginAfterAbort(t *testing.T) {
 
 	ended(t, w, r, ordering.OutcomeUnknown, "")
 	resolution := ordering.ResolveCall{
-		ID: o.ID, Connection: main, Ref: r.Ref, Operation: upstream.OpCreate, Resolution: ordering.ResolvedRetry, Deadline: time.Hour,
+		ID:         o.ID,
+		Connection: main,
+		Ref:        r.Ref,
+		Operation:  upstream.OpCreate,
+		Resolution: ordering.ResolvedRetry,
+		Deadline:   time.Hour,
 	}
 	if _, err := w.Resolve(t.Context(), resolution); !errors.Is(err, journal.ErrAborted) {
 		t.Errorf("Resolve with a retry of the aborted call: %v, want ErrAborted", err)
@@ -240,7 +253,12 @@ func TestReplicas(t *testing.T) {
 
 	replica.Stop()
 	again := ordering.ResolveCall{
-		ID: create().ID, Connection: main, Ref: lost.Ref, Operation: upstream.OpCreate, Resolution: ordering.ResolvedRetry, Deadline: time.Hour,
+		ID:         create().ID,
+		Connection: main,
+		Ref:        lost.Ref,
+		Operation:  upstream.OpCreate,
+		Resolution: ordering.ResolvedRetry,
+		Deadline:   time.Hour,
 	}
 	if _, err := w.Resolve(t.Context(), again); !errors.Is(err, journal.ErrReplicas) {
 		t.Errorf("Resolve with a retry without the replica: %v, want ErrReplicas", err)

@@ -309,8 +309,13 @@ func TestFinishIsRepeatedAfterAFailover(t *testing.T) {
 	r := begun(t, j, o)
 	cutOff(t, p.replicas[0])
 	e := ordering.CallResult{
-		Connection: main, Ref: r.Ref, Call: 1, SpecID: o.ID, Outcome: ordering.OutcomeDone, OrderID: "765",
-		Answer: &ordering.Answer{Status: 201, ContentType: "application/json", Body: []byte(`{"orderID":"765"}`)},
+		Connection: main,
+		Ref:        r.Ref,
+		Call:       1,
+		SpecID:     o.ID,
+		Outcome:    ordering.OutcomeDone,
+		OrderID:    "765",
+		Answer:     &ordering.Answer{Status: 201, ContentType: "application/json", Body: []byte(`{"orderID":"765"}`)},
 	}
 	known, err := j.Finish(t.Context(), e)
 	if !errors.Is(err, ordering.ErrUnreplicated) || known.State != ordering.StatePlaced {
@@ -382,7 +387,13 @@ func TestRecreate(t *testing.T) {
 	known := ended(t, j, begun(t, j, payment), ordering.OutcomeDone, "")
 	p.failover(t, p.replicas[0])
 
-	e := ordering.CallResult{Connection: main, Ref: known.Ref, Call: 2, SpecID: payment.ID, Outcome: ordering.OutcomeDone}
+	e := ordering.CallResult{
+		Connection: main,
+		Ref:        known.Ref,
+		Call:       2,
+		SpecID:     payment.ID,
+		Outcome:    ordering.OutcomeDone,
+	}
 	eventually(t, "the new master responds", func() bool {
 		_, err := j.Finish(t.Context(), e)
 		return errors.Is(err, ordering.ErrNoOrder)
@@ -430,7 +441,13 @@ func TestRecreateWithAnotherCall(t *testing.T) {
 	lost.Calls = append(known.Calls[:1:1], known.Calls[1])
 	lost.Calls[1].SpecID, lost.Calls[1].Key, lost.Calls[1].Outcome = mine.ID, mine.Key, ordering.OutcomeDone
 
-	e := ordering.CallResult{Connection: main, Ref: known.Ref, Call: 2, SpecID: mine.ID, Outcome: ordering.OutcomeDone}
+	e := ordering.CallResult{
+		Connection: main,
+		Ref:        known.Ref,
+		Call:       2,
+		SpecID:     mine.ID,
+		Outcome:    ordering.OutcomeDone,
+	}
 	if _, err := w.Finish(t.Context(), e); !errors.Is(err, ordering.ErrNoOrder) {
 		t.Fatalf("Finish of a call of another Begin: %v, want ErrNoOrder", err)
 	}

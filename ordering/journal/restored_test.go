@@ -92,7 +92,14 @@ func TestRestoredBackup(t *testing.T) {
 		t.Errorf("a replay while paused: call %d, %v; want 1", call, err)
 	}
 	ended(t, fresh, begun(t, fresh, pay("764")), ordering.OutcomeDone, "")
-	e := ordering.CallResult{Connection: main, Ref: inProgress.Ref, Call: 1, SpecID: open1.ID, Outcome: ordering.OutcomeDone, OrderID: "799"}
+	e := ordering.CallResult{
+		Connection: main,
+		Ref:        inProgress.Ref,
+		Call:       1,
+		SpecID:     open1.ID,
+		Outcome:    ordering.OutcomeDone,
+		OrderID:    "799",
+	}
 	if _, err := w.Finish(t.Context(), e); !errors.Is(err, ordering.ErrNoOrder) {
 		t.Errorf("Finish of a call whose record is lost = %v, want ErrNoOrder", err)
 	}

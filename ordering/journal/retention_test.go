@@ -109,7 +109,12 @@ type steps struct {
 func (s *steps) resolve(r ordering.Record, op ordering.Operation, how ordering.Resolution) {
 	s.t.Helper()
 	_, err := s.env.Resolve(s.t.Context(), ordering.ResolveCall{
-		Connection: main, Ref: r.Ref, Operation: op, Resolution: how, By: "ops", Deadline: time.Hour,
+		Connection: main,
+		Ref:        r.Ref,
+		Operation:  op,
+		Resolution: how,
+		By:         "ops",
+		Deadline:   time.Hour,
 	})
 	if err != nil {
 		s.t.Fatalf("Resolve(%s): %v", how, err)

@@ -51,8 +51,10 @@ func ready(b *testing.B, draw func() (ordertest.Order, error)) (*validate.Valida
 	}
 	validator := validate.New(validate.DefaultConfig(), menutest.Noon)
 	req := validate.Request{
-		Restaurant: order.Restaurant, Version: 1, Catalogue: order.Catalogue,
-		Input: validate.Input{Body: order.Body, V1: true, FieldCase: upstream.FieldCaseDocument},
+		Restaurant: order.Restaurant,
+		Version:    1,
+		Catalogue:  order.Catalogue,
+		Input:      validate.Input{Body: order.Body, V1: true, FieldCase: upstream.FieldCaseDocument},
 	}
 	if result, err := validator.Order(req); err != nil || !result.Valid {
 		b.Fatalf("%s: %+v, %v", order.Body, result, err)

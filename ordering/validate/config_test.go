@@ -28,8 +28,13 @@ func TestDefaultsAreValid(t *testing.T) {
 func TestConfigErrorsNameTheirKeys(t *testing.T) {
 	t.Parallel()
 	cfg := validate.Config{
-		MaxZero: "some", MissingExternalID: "x", MaxDepth: 13, PriceDigits: -1, PastTolerance: -1, LeadTime: time.Hour,
-		Required: validate.Required{Delivery: []string{"guest.fax"}, Pickup: []string{"comment"}},
+		MaxZero:           "some",
+		MissingExternalID: "x",
+		MaxDepth:          13,
+		PriceDigits:       -1,
+		PastTolerance:     -1,
+		LeadTime:          time.Hour,
+		Required:          validate.Required{Delivery: []string{"guest.fax"}, Pickup: []string{"comment"}},
 	}
 	err := cfg.Validate()
 	for _, key := range []string{
@@ -85,9 +90,16 @@ func TestOverride(t *testing.T) {
 	grace, ahead, lead := time.Second, time.Hour, time.Minute
 	units, fields := []string{"g"}, []string{"comment"}
 	got := validate.DefaultConfig().With(validate.Override{
-		MaxZero: &none, MissingExternalID: &refuse, MaxDepth: &depth, PriceDigits: &digits, FractionalUnits: &units, MaxQuantity: &most,
-		Required:      validate.RequiredOverride{Delivery: &fields, Pickup: &fields},
-		PastTolerance: &grace, MaxLead: &ahead, LeadTime: &lead,
+		MaxZero:           &none,
+		MissingExternalID: &refuse,
+		MaxDepth:          &depth,
+		PriceDigits:       &digits,
+		FractionalUnits:   &units,
+		MaxQuantity:       &most,
+		Required:          validate.RequiredOverride{Delivery: &fields, Pickup: &fields},
+		PastTolerance:     &grace,
+		MaxLead:           &ahead,
+		LeadTime:          &lead,
 	})
 	want := validate.DefaultConfig()
 	want.MaxZero, want.MissingExternalID, want.MaxDepth, want.FractionalUnits, want.PriceDigits = none, refuse, 2, units, 0

@@ -22,8 +22,15 @@ func validateBody(tb testing.TB, body string) *validated {
 func v1(tb testing.TB, body string) validate.Request {
 	tb.Helper()
 	return validate.Request{
-		Restaurant: menutest.Restaurant, Version: 42, Catalogue: menutest.Compile(tb, menutest.Card, menu.DefaultSettings()),
-		Input: validate.Input{Body: []byte(body), V1: true, Language: "en", FieldCase: upstream.FieldCaseDocument},
+		Restaurant: menutest.Restaurant,
+		Version:    42,
+		Catalogue:  menutest.Compile(tb, menutest.Card, menu.DefaultSettings()),
+		Input: validate.Input{
+			Body:      []byte(body),
+			V1:        true,
+			Language:  "en",
+			FieldCase: upstream.FieldCaseDocument,
+		},
 	}
 }
 

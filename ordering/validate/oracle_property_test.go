@@ -100,7 +100,13 @@ func drawOracleMenu(t *rapid.T) *oracleMenu {
 func (m *oracleMenu) view(t *rapid.T) string {
 	d := menutest.Draft{Products: []menutest.DraftItem{{ID: "d", ExternalID: "1", Name: "D", Price: "1", SchemeID: "s0"}}}
 	for _, id := range []string{"a", "b", "c", "d", "e", "f"} {
-		d.Ingredients = append(d.Ingredients, menutest.DraftItem{ID: id, ExternalID: "x" + id, Name: id, Price: "0", SchemeID: m.parts[id]})
+		d.Ingredients = append(d.Ingredients, menutest.DraftItem{
+			ID:         id,
+			ExternalID: "x" + id,
+			Name:       id,
+			Price:      "0",
+			SchemeID:   m.parts[id],
+		})
 	}
 	for _, id := range []string{"s0", "s1", "s2"} {
 		d.Schemes = append(d.Schemes, menutest.DraftScheme{ID: id, Groups: m.schemes[id]})

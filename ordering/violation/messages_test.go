@@ -78,7 +78,13 @@ func texts(value any) []string {
 func TestMessagesWithParams(t *testing.T) {
 	t.Parallel()
 	group := func(lower int64, upper any, count int64) violation.Params {
-		return violation.Params{"group": "g", "name": "Соусы к блюду", "min": lower, "max": upper, "count": count}
+		return violation.Params{
+			"group": "g",
+			"name":  "Соусы к блюду",
+			"min":   lower,
+			"max":   upper,
+			"count": count,
+		}
 	}
 	for _, test := range []struct {
 		code             violation.Code

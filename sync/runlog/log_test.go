@@ -48,7 +48,12 @@ func newFixture(t *testing.T) *fixture {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	g := &fixture{t: t, db: db, keys: cache.NewKeys(db.Prefix()), now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
+	g := &fixture{
+		t:    t,
+		db:   db,
+		keys: cache.NewKeys(db.Prefix()),
+		now:  time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
+	}
 	g.Log = runlog.New(runlog.Config{
 		Redis:        db,
 		Runs:         20,

@@ -187,7 +187,10 @@ func (c *comparison) stock(dir string) error {
 	small := sandbox.Generate{Restaurants: 3, Products: smallDishes, Seed: 1}
 	medium := sandbox.Generate{Restaurants: 3, Products: mediumDishes, Seed: 1}
 	c.plan.Menus = peers.Menus{
-		Small: small.RestaurantID(1), Medium: medium.RestaurantID(2), Large: string(order.Restaurant), Order: order.Body,
+		Small:  small.RestaurantID(1),
+		Medium: medium.RestaurantID(2),
+		Large:  string(order.Restaurant),
+		Order:  order.Body,
 	}
 	layout := &c.plan.Layout
 	// No rate limit for validations: all of them come from the generator's address.

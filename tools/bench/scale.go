@@ -137,7 +137,12 @@ func (p *plan) measure(ctx context.Context, size int) (figures measure.Figures, 
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	const seed = 1
-	generate := sandbox.Generate{Restaurants: size, Products: p.scale.Products, Seed: seed, ChainSize: chainSize}
+	generate := sandbox.Generate{
+		Restaurants: size,
+		Products:    p.scale.Products,
+		Seed:        seed,
+		ChainSize:   chainSize,
+	}
 	scale := p.scale
 	scale.Dir = dir
 	scale.Sandbox = []string{"--restaurants", strconv.Itoa(size), "--products", strconv.Itoa(scale.Products), "--seed", strconv.Itoa(seed)}

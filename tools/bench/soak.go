@@ -66,11 +66,14 @@ func soak(cmd *cobra.Command, duration time.Duration, generate sandbox.Generate)
 	}
 	s := measure.Soak{
 		Layout: measure.Layout{
-			Program: program, Dir: dir, Schedule: "@every 10s",
-			Sandbox: []string{"--restaurants", strconv.Itoa(generate.Restaurants), "--products", strconv.Itoa(generate.Products), "--seed", strconv.FormatInt(generate.Seed, 10)},
-			Env:     []string{"LARDER_HTTP_RATE_VALIDATE=10000/s", "LARDER_HTTP_RATE_PLACE=10000/s"},
+			Program:  program,
+			Dir:      dir,
+			Schedule: "@every 10s",
+			Sandbox:  []string{"--restaurants", strconv.Itoa(generate.Restaurants), "--products", strconv.Itoa(generate.Products), "--seed", strconv.FormatInt(generate.Seed, 10)},
+			Env:      []string{"LARDER_HTTP_RATE_VALIDATE=10000/s", "LARDER_HTTP_RATE_PLACE=10000/s"},
 		},
-		For: duration, Order: order,
+		For:   duration,
+		Order: order,
 		// Three menus in turn: each differs from the version before.
 		Change: func(restaurant, n int) []byte {
 			other := generate

@@ -54,8 +54,11 @@ func asset(name, contentType string) Asset {
 	}
 	sum := sha256.Sum256(body)
 	a := Asset{
-		Type: contentType, Hash: hex.EncodeToString(sum[:4]), Body: body, Gzipped: strings.HasSuffix(name, ".gz"),
-		Plain: func() ([]byte, error) { return body, nil },
+		Type:    contentType,
+		Hash:    hex.EncodeToString(sum[:4]),
+		Body:    body,
+		Gzipped: strings.HasSuffix(name, ".gz"),
+		Plain:   func() ([]byte, error) { return body, nil },
 	}
 	if a.Gzipped {
 		a.Plain = sync.OnceValues(func() ([]byte, error) {

@@ -44,12 +44,22 @@ func Build(folder string) ([]Output, error) {
 		return nil, fmt.Errorf("bundle: %w", err)
 	}
 	built := api.Build(api.BuildOptions{
-		AbsWorkingDir: absolute, Outdir: "dist", EntryPointsAdvanced: entries,
-		Bundle: true, Format: api.FormatESModule, Platform: api.PlatformBrowser, Target: target, Charset: api.CharsetUTF8,
-		MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: true, LegalComments: api.LegalCommentsInline,
-		Loader:      map[string]api.Loader{".html": api.LoaderCopy, ".svg": api.LoaderCopy},
-		TsconfigRaw: `{"compilerOptions": {"target": "es2022", "useDefineForClassFields": true}}`, // ignores any tsconfig.json nearby
-		Plugins:     []api.Plugin{stylesheets()}, LogLevel: api.LogLevelSilent,
+		AbsWorkingDir:       absolute,
+		Outdir:              "dist",
+		EntryPointsAdvanced: entries,
+		Bundle:              true,
+		Format:              api.FormatESModule,
+		Platform:            api.PlatformBrowser,
+		Target:              target,
+		Charset:             api.CharsetUTF8,
+		MinifyWhitespace:    true,
+		MinifyIdentifiers:   true,
+		MinifySyntax:        true,
+		LegalComments:       api.LegalCommentsInline,
+		Loader:              map[string]api.Loader{".html": api.LoaderCopy, ".svg": api.LoaderCopy},
+		TsconfigRaw:         `{"compilerOptions": {"target": "es2022", "useDefineForClassFields": true}}`, // ignores any tsconfig.json nearby
+		Plugins:             []api.Plugin{stylesheets()},
+		LogLevel:            api.LogLevelSilent,
 	})
 	if len(built.Errors) > 0 {
 		return nil, errors.New("bundle: " + strings.Join(api.FormatMessages(built.Errors, api.FormatMessagesOptions{}), ""))
@@ -106,7 +116,12 @@ func stylesheets() api.Plugin {
 				Sourcefile:       args.Path,
 			})
 			contents := string(bytes.TrimSpace(css.Code))
-			return api.OnLoadResult{Contents: &contents, Loader: api.LoaderText, Errors: css.Errors, Warnings: css.Warnings}, nil
+			return api.OnLoadResult{
+				Contents: &contents,
+				Loader:   api.LoaderText,
+				Errors:   css.Errors,
+				Warnings: css.Warnings,
+			}, nil
 		})
 	}}
 }

@@ -79,7 +79,10 @@ func UpdateStops(t *testing.T, s *cache.Store, at time.Time, raw []byte) cache.V
 		t.Fatal(err)
 	}
 	version, err := s.UpdateStopLists(t.Context(), cache.StopListUpdate{
-		Version: current, Fence: 1, Stops: Publication(t, Bistro, 0, raw).Published.Stops, At: at,
+		Version: current,
+		Fence:   1,
+		Stops:   Publication(t, Bistro, 0, raw).Published.Stops,
+		At:      at,
 	})
 	if err != nil {
 		t.Fatalf("update: %v", err)

@@ -119,7 +119,12 @@ func TestChaos(t *testing.T) {
 	}
 	half := *runFor / 2
 	for _, form := range []string{chaos.Single, chaos.Sentinel, chaos.Cluster} {
-		r := chaos.Run{Form: form, For: half, Clients: 5, Rest: 150 * time.Millisecond}
+		r := chaos.Run{
+			Form:    form,
+			For:     half,
+			Clients: 5,
+			Rest:    150 * time.Millisecond,
+		}
 		t.Run(form, func(t *testing.T) {
 			if form == chaos.Single {
 				r.Plan = chaos.NewPlan(form, *seed, half, false)

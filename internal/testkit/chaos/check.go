@@ -113,7 +113,12 @@ func (c *checker) check() {
 }
 
 func (c *checker) violate(rule, order, key, text string, args ...any) {
-	c.broken = append(c.broken, Violation{Rule: rule, Order: order, Key: key, Text: fmt.Sprintf(text, args...)})
+	c.broken = append(c.broken, Violation{
+		Rule:  rule,
+		Order: order,
+		Key:   key,
+		Text:  fmt.Sprintf(text, args...),
+	})
 }
 
 // beforeLoss reports whether a key was in use when Redis lost data. The journal may

@@ -48,7 +48,12 @@ func TestCheckAcceptsAGoodHistory(t *testing.T) {
 	if len(broken) > 0 {
 		t.Errorf("violations of a good history: %v", broken)
 	}
-	if want := (chaos.Counts{Keys: 5, Acknowledged: 3, NotAvailable: 1, Unknown: 1}); counts != want {
+	if want := (chaos.Counts{
+		Keys:         5,
+		Acknowledged: 3,
+		NotAvailable: 1,
+		Unknown:      1,
+	}); counts != want {
 		t.Errorf("counts %+v, want %+v", counts, want)
 	}
 }
@@ -67,7 +72,13 @@ func record(n, status int) func(*chaos.History) {
 
 func TestCheckRejectsBadHistories(t *testing.T) {
 	t.Parallel()
-	later := chaos.Answer{Start: 500, End: 510, Operation: chaos.Create, Order: "a", Key: "a"}
+	later := chaos.Answer{
+		Start:     500,
+		End:       510,
+		Operation: chaos.Create,
+		Order:     "a",
+		Key:       "a",
+	}
 	with := func(change func(*chaos.Answer)) func(*chaos.History) {
 		changed := later
 		change(&changed)
@@ -83,11 +94,25 @@ func TestCheckRejectsBadHistories(t *testing.T) {
 		"a payment sent again after it was executed": {chaos.RuleOnce, func(h *chaos.History) { h.Arrivals[0].Repeat = true }},
 		"two payments acknowledged": {
 			chaos.RuleOnce,
-			answer(chaos.Answer{Start: 81, End: 82, Operation: chaos.Pay, Order: "a", Key: "a-again", Status: 200}),
+			answer(chaos.Answer{
+				Start:     81,
+				End:       82,
+				Operation: chaos.Pay,
+				Order:     "a",
+				Key:       "a-again",
+				Status:    200,
+			}),
 		},
 		"completed and rejected": {
 			chaos.RuleOnce,
-			answer(chaos.Answer{Start: 81, End: 82, Operation: chaos.Reject, Order: "a", Key: "a-reject", Status: 200}),
+			answer(chaos.Answer{
+				Start:     81,
+				End:       82,
+				Operation: chaos.Reject,
+				Order:     "a",
+				Key:       "a-reject",
+				Status:    200,
+			}),
 		},
 		"acknowledged, not executed":            {chaos.RuleExecuted, func(h *chaos.History) { h.Executed = h.Executed[1:] }},
 		"acknowledged as another order":         {chaos.RuleExecuted, func(h *chaos.History) { h.Executed[0].OrderID = "7" }},
@@ -108,7 +133,14 @@ func TestCheckRejectsBadHistories(t *testing.T) {
 			h.Executed = append(h.Executed, chaos.Executed{OrderID: "3", Order: "c"})
 		}},
 		"503 and rejected all the same": {chaos.RuleNotPlaced, func(h *chaos.History) {
-			answer(chaos.Answer{Start: 30, End: 31, Operation: chaos.Reject, Order: "b", Key: "b-reject", Status: 503})(h)
+			answer(chaos.Answer{
+				Start:     30,
+				End:       31,
+				Operation: chaos.Reject,
+				Order:     "b",
+				Key:       "b-reject",
+				Status:    503,
+			})(h)
 			h.Executed[1].State = "rejected"
 		}},
 		"paused without a loss": {chaos.RulePause, with(func(a *chaos.Answer) { a.Status, a.Code = 503, "journal_restored" })},
@@ -121,7 +153,14 @@ func TestCheckRejectsBadHistories(t *testing.T) {
 		}},
 		"no answer in the end": {
 			chaos.RuleRecovers,
-			answer(chaos.Answer{Start: 920, End: 930, Operation: chaos.Create, Order: "d", Key: "d", Final: true}),
+			answer(chaos.Answer{
+				Start:     920,
+				End:       930,
+				Operation: chaos.Create,
+				Order:     "d",
+				Key:       "d",
+				Final:     true,
+			}),
 		},
 		"twice after a loss of data": {chaos.RuleOnce, func(h *chaos.History) {
 			h.Faults = append(h.Faults, chaos.Fault{Start: 5, End: 5, Kind: chaos.BackupRestored})
@@ -129,7 +168,12 @@ func TestCheckRejectsBadHistories(t *testing.T) {
 		}},
 		"unknown while the instance lives": {chaos.RuleNotUnknown, func(h *chaos.History) {
 			h.Faults = append(h.Faults, chaos.Fault{Start: 100, End: 200, Kind: chaos.MasterKilled})
-			h.Faults = append(h.Faults, chaos.Fault{Start: 100, End: 200, Kind: chaos.LarderKilled, Target: 2})
+			h.Faults = append(h.Faults, chaos.Fault{
+				Start:  100,
+				End:    200,
+				Kind:   chaos.LarderKilled,
+				Target: 2,
+			})
 			with(func(a *chaos.Answer) { a.Status = 504 })(h)
 		}},
 	} {
@@ -150,21 +194,55 @@ func TestCheckAllows(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*chaos.History){
 		"503 and 409 between two answers": func(h *chaos.History) {
-			answer(chaos.Answer{Start: 25, End: 26, Operation: chaos.Create, Order: "a", Key: "a", Status: 503})(h)
-			answer(chaos.Answer{Start: 27, End: 28, Operation: chaos.Create, Order: "a", Key: "a", Status: 409})(h)
+			answer(chaos.Answer{
+				Start:     25,
+				End:       26,
+				Operation: chaos.Create,
+				Order:     "a",
+				Key:       "a",
+				Status:    503,
+			})(h)
+			answer(chaos.Answer{
+				Start:     27,
+				End:       28,
+				Operation: chaos.Create,
+				Order:     "a",
+				Key:       "a",
+				Status:    409,
+			})(h)
 		},
 		"unknown when the instance was killed and a replica took over": func(h *chaos.History) {
 			h.Faults = append(h.Faults, chaos.Fault{Start: 100, End: 200, Kind: chaos.MasterKilled})
 			h.Faults = append(h.Faults, chaos.Fault{Start: 100, End: 200, Kind: chaos.LarderKilled})
-			answer(chaos.Answer{Start: 500, End: 510, Operation: chaos.Create, Order: "a", Key: "a", Status: 504})(h)
+			answer(chaos.Answer{
+				Start:     500,
+				End:       510,
+				Operation: chaos.Create,
+				Order:     "a",
+				Key:       "a",
+				Status:    504,
+			})(h)
 		},
 		"forgotten and paused after a loss of data": func(h *chaos.History) {
 			h.Faults = append(h.Faults, chaos.Fault{Start: 300, End: 300, Kind: chaos.Flushed})
 			h.Records[0] = chaos.Record{At: 920, Order: "a", Status: 404}
-			answer(chaos.Answer{Start: 500, End: 510, Operation: chaos.Create, Order: "a", Key: "a", Status: 503, Code: "journal_restored"})(h)
+			answer(chaos.Answer{
+				Start:     500,
+				End:       510,
+				Operation: chaos.Create,
+				Order:     "a",
+				Key:       "a",
+				Status:    503,
+				Code:      "journal_restored",
+			})(h)
 		},
 		"resolved": func(h *chaos.History) {
-			h.Records[1] = chaos.Record{Order: "b", Status: 200, State: "placed", Last: map[string]string{"create": "done"}}
+			h.Records[1] = chaos.Record{
+				Order:  "b",
+				Status: 200,
+				State:  "placed",
+				Last:   map[string]string{"create": "done"},
+			}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

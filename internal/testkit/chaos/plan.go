@@ -123,7 +123,12 @@ func track(draw *rand.Rand, kinds []string, until, pause time.Duration) (plan Pl
 		if at+length > until {
 			return plan
 		}
-		plan = append(plan, Step{At: at, For: length, Kind: kinds[draw.IntN(len(kinds))], Target: draw.IntN(instances)})
+		plan = append(plan, Step{
+			At:     at,
+			For:    length,
+			Kind:   kinds[draw.IntN(len(kinds))],
+			Target: draw.IntN(instances),
+		})
 		at += length + pause/2 + time.Duration(draw.Int64N(int64(pause)))
 	}
 }

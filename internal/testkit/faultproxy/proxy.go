@@ -32,7 +32,12 @@ func Start(tb testing.TB, target string) *Proxy {
 	if err != nil {
 		tb.Fatalf("faultproxy: listen: %v", err)
 	}
-	p := &Proxy{target: target, listener: listener, open: make(chan struct{}), conns: map[net.Conn]struct{}{}}
+	p := &Proxy{
+		target:   target,
+		listener: listener,
+		open:     make(chan struct{}),
+		conns:    map[net.Conn]struct{}{},
+	}
 	close(p.open)
 	ctx := context.WithoutCancel(tb.Context()) // Close ends the proxy, after the test's other cleanups
 	p.serving.Go(func() { p.serve(ctx) })

@@ -33,7 +33,12 @@ func (m *Memory) Begin(ctx context.Context, o ordering.CallSpec) (record orderin
 			SpecID:      o.ID,
 			Derived:     o.Derived,
 			Payments:    slices.Clone(o.Payments),
-		}, sent{opening: o.ID, key: o.Key, body: bytes.Clone(o.Body), deadline: now.Add(o.Deadline)}, s, now)
+		}, sent{
+			opening:  o.ID,
+			key:      o.Key,
+			body:     bytes.Clone(o.Body),
+			deadline: now.Add(o.Deadline),
+		}, s, now)
 		record = clone(e.record)
 		return nil
 	})

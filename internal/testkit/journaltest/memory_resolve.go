@@ -61,7 +61,12 @@ func (e *entry) resolve(
 	if resolution.Resolution == ordering.ResolvedRetry && what.body == nil && call.Operation != upstream.OpComplete {
 		return ordering.ErrNoBody
 	}
-	call.Resolved = &ordering.ResolvedBy{By: resolution.By, At: now, Resolution: resolution.Resolution, Note: resolution.Note}
+	call.Resolved = &ordering.ResolvedBy{
+		By:         resolution.By,
+		At:         now,
+		Resolution: resolution.Resolution,
+		Note:       resolution.Note,
+	}
 	result := ordering.CallResult{Outcome: ordering.OutcomeRefused}
 	if resolution.Resolution == ordering.ResolvedDone {
 		result.Outcome, result.OrderID = ordering.OutcomeDone, resolution.OrderID
@@ -82,7 +87,12 @@ func (e *entry) resolve(
 		SpecID:      resolution.ID,
 		Derived:     call.Derived,
 		Payments:    slices.Clone(call.Payments),
-	}, sent{opening: resolution.ID, key: what.key, body: bytes.Clone(what.body), deadline: now.Add(resolution.Deadline)}, s, now)
+	}, sent{
+		opening:  resolution.ID,
+		key:      what.key,
+		body:     bytes.Clone(what.body),
+		deadline: now.Add(resolution.Deadline),
+	}, s, now)
 	return nil
 }
 

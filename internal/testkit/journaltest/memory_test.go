@@ -92,13 +92,19 @@ func TestMemoryFails(t *testing.T) {
 		journaltest.MethodAbort: func(m *journaltest.Memory, o ordering.CallSpec) error { return m.Abort(t.Context(), o) },
 		journaltest.MethodFinish: func(m *journaltest.Memory, o ordering.CallSpec) error {
 			_, err := m.Finish(t.Context(), ordering.CallResult{
-				Connection: o.Connection, Ref: o.Ref, Call: 1, Outcome: ordering.OutcomeUnknown,
+				Connection: o.Connection,
+				Ref:        o.Ref,
+				Call:       1,
+				Outcome:    ordering.OutcomeUnknown,
 			})
 			return err
 		},
 		journaltest.MethodResolve: func(m *journaltest.Memory, o ordering.CallSpec) error {
 			_, err := m.Resolve(t.Context(), ordering.ResolveCall{
-				Connection: o.Connection, Ref: o.Ref, Operation: upstream.OpCreate, Resolution: ordering.ResolvedNotDone,
+				Connection: o.Connection,
+				Ref:        o.Ref,
+				Operation:  upstream.OpCreate,
+				Resolution: ordering.ResolvedNotDone,
 			})
 			return err
 		},
@@ -161,7 +167,12 @@ func TestMemoryLostAnswerTookEffect(t *testing.T) {
 	} {
 		m := journaltest.NewMemory(newClock().Now, journaltest.LongRetention())
 		m.Fail(func(journaltest.Method) journaltest.Failure { return failure })
-		_, _ = m.Begin(t.Context(), ordering.CallSpec{ID: "o", Operation: upstream.OpCreate, Connection: "main", Ref: "r"})
+		_, _ = m.Begin(t.Context(), ordering.CallSpec{
+			ID:         "o",
+			Operation:  upstream.OpCreate,
+			Connection: "main",
+			Ref:        "r",
+		})
 		m.Fail(nil)
 		if _, err := m.Record(t.Context(), []string{"main"}, "r"); !errors.Is(err, want) {
 			t.Errorf("after failure %d Record says %v, want %v", failure, err, want)

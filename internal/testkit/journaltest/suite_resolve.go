@@ -256,7 +256,12 @@ func (s suite) again(t *testing.T, op ordering.Operation) {
 		w.ID, w.Call = id(), r.Calls[len(r.Calls)-1].Number
 		r = j.resolved(t, w)
 		for range 2 {
-			if err := j.Abort(t.Context(), ordering.CallSpec{ID: w.ID, Operation: op, Connection: conn, Ref: r.Ref}); err != nil {
+			if err := j.Abort(t.Context(), ordering.CallSpec{
+				ID:         w.ID,
+				Operation:  op,
+				Connection: conn,
+				Ref:        r.Ref,
+			}); err != nil {
 				t.Fatalf("Abort: %v", err)
 			}
 		}

@@ -56,7 +56,12 @@ func DrawMenu(t *rapid.T) Draft {
 	}
 	const ingredients, groups, schemes, products = 6, 5, 4, 4
 	for i := range ingredients {
-		in := DraftItem{ID: "i" + letter(i), ExternalID: "ei" + letter(i), Name: "I" + letter(i), Price: price()}
+		in := DraftItem{
+			ID:         "i" + letter(i),
+			ExternalID: "ei" + letter(i),
+			Name:       "I" + letter(i),
+			Price:      price(),
+		}
 		if i < 2 && rapid.Bool().Draw(t, "part") {
 			in.SchemeID = "s" + letter(2+i)
 		}
@@ -85,7 +90,12 @@ func DrawMenu(t *rapid.T) Draft {
 		d.Schemes = append(d.Schemes, s)
 	}
 	for i := range products {
-		p := DraftItem{ID: "p" + letter(i), ExternalID: "ep" + letter(i), Name: "P" + letter(i), Price: price()}
+		p := DraftItem{
+			ID:         "p" + letter(i),
+			ExternalID: "ep" + letter(i),
+			Name:       "P" + letter(i),
+			Price:      price(),
+		}
 		if i > 0 {
 			p.SchemeID = "s" + letter(i-1)
 		}

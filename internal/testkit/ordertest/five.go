@@ -70,22 +70,46 @@ func plain(c *menu.Catalogue, p menu.Index) (dish entry, ok bool) {
 			return nil, false
 		}
 		in := c.Ingredients().At(c.Members(limit.Group)[at])
-		chosen = append(chosen, entry{"ID": in.ExternalID(), "name": in.Name(), "price": json.Number(in.Price().String()), "quantity": 1})
+		chosen = append(chosen, entry{
+			"ID":       in.ExternalID(),
+			"name":     in.Name(),
+			"price":    json.Number(in.Price().String()),
+			"quantity": 1,
+		})
 	}
 	product := c.Products().At(p)
 	return entry{
-		"ID": product.ExternalID(), "name": product.Name(), "price": json.Number(product.Price().String()),
-		"quantity": 1, "ingredients": chosen,
+		"ID":          product.ExternalID(),
+		"name":        product.Name(),
+		"price":       json.Number(product.Price().String()),
+		"quantity":    1,
+		"ingredients": chosen,
 	}, len(chosen) == 1
 }
 
 // body returns an order for delivery, paid by card.
 func body(dishes []entry, expectedAt time.Time) ([]byte, error) {
 	return json.Marshal(entry{
-		"comment": "no onions, please", "persons": 2, "dishList": dishes, "expeditionType": "delivery",
-		"expectedAt": expectedAt, "paymentTypeID": "card",
-		"guest":   entry{"email": "guest@example.com", "phone": "+10000000000", "firstName": "Ann", "lastName": "Lee"},
-		"address": entry{"street": "Main street", "cityName": "Springfield", "houseNumber": "12", "lat": 55.75, "lon": 37.61, "floor": 3},
+		"comment":        "no onions, please",
+		"persons":        2,
+		"dishList":       dishes,
+		"expeditionType": "delivery",
+		"expectedAt":     expectedAt,
+		"paymentTypeID":  "card",
+		"guest": entry{
+			"email":     "guest@example.com",
+			"phone":     "+10000000000",
+			"firstName": "Ann",
+			"lastName":  "Lee",
+		},
+		"address": entry{
+			"street":      "Main street",
+			"cityName":    "Springfield",
+			"houseNumber": "12",
+			"lat":         55.75,
+			"lon":         37.61,
+			"floor":       3,
+		},
 	})
 }
 

@@ -63,9 +63,20 @@ func give(view *menu.View, n int, modifiers []string) (dish entry, ok bool) {
 		chosen := []entry{}
 		for _, id := range modifiers {
 			p.SchemeID = "shared"
-			chosen = append(chosen, entry{"ID": "pos-" + id, "name": "The " + id, "price": 0, "quantity": 1})
+			chosen = append(chosen, entry{
+				"ID":       "pos-" + id,
+				"name":     "The " + id,
+				"price":    0,
+				"quantity": 1,
+			})
 		}
-		return entry{"ID": p.ExternalID, "name": p.Name, "price": json.Number(p.Price.String()), "quantity": 1, "ingredients": chosen}, true
+		return entry{
+			"ID":          p.ExternalID,
+			"name":        p.Name,
+			"price":       json.Number(p.Price.String()),
+			"quantity":    1,
+			"ingredients": chosen,
+		}, true
 	}
 	return nil, false
 }

@@ -46,7 +46,12 @@ type Child struct {
 // ctx does not stop it. Only Stop and Kill do and, if the system supports it, the
 // end of this process.
 func Start(ctx context.Context, dir, name string, env []string, program string, arguments ...string) (*Child, error) {
-	c := &Child{name: name, logPath: filepath.Join(dir, name+".log"), exited: make(chan struct{}), grown: make(chan struct{})}
+	c := &Child{
+		name:    name,
+		logPath: filepath.Join(dir, name+".log"),
+		exited:  make(chan struct{}),
+		grown:   make(chan struct{}),
+	}
 	var err error
 	if c.file, err = os.Create(c.logPath); err != nil {
 		return nil, fmt.Errorf("process: log of %s: %w", name, err)

@@ -63,9 +63,12 @@ func newCertificates(tb testing.TB, dir string) *certificates {
 		KeyUsage:              x509.KeyUsageCertSign,
 	}
 	server := &x509.Certificate{
-		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "redistest server"},
-		NotBefore: now.Add(-time.Hour), NotAfter: now.Add(24 * time.Hour), IPAddresses: []net.IP{net.ParseIP(loopback)},
-		KeyUsage: x509.KeyUsageDigitalSignature,
+		SerialNumber: big.NewInt(2),
+		Subject:      pkix.Name{CommonName: "redistest server"},
+		NotBefore:    now.Add(-time.Hour),
+		NotAfter:     now.Add(24 * time.Hour),
+		IPAddresses:  []net.IP{net.ParseIP(loopback)},
+		KeyUsage:     x509.KeyUsageDigitalSignature,
 		// The nodes of a cluster use theirs as server and as client.
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}

@@ -137,8 +137,10 @@ func login(t *testing.T, target Target) map[string]string {
 		method: http.MethodPost,
 		path:   pathToken,
 		body: url.Values{
-			"client_ID": {target.ClientID}, "client_secret": {target.ClientSecret},
-			"grant_type": {"client_credentials"}, "scopes": {"orders"},
+			"client_ID":     {target.ClientID},
+			"client_secret": {target.ClientSecret},
+			"grant_type":    {"client_credentials"},
+			"scopes":        {"orders"},
 		}.Encode(),
 		header: map[string]string{"Content-Type": "application/x-www-form-urlencoded"},
 	})

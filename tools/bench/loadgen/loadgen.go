@@ -65,7 +65,13 @@ type Result struct {
 // result summarizes the histogram.
 func result(rate float64, h *Histogram, unanswered int) Result {
 	return Result{
-		Rate: rate, Answered: h.Count() - unanswered, Unanswered: unanswered,
-		P50: h.Quantile(0.5), P90: h.Quantile(0.9), P99: h.Quantile(0.99), P999: h.Quantile(0.999), Max: h.Max(),
+		Rate:       rate,
+		Answered:   h.Count() - unanswered,
+		Unanswered: unanswered,
+		P50:        h.Quantile(0.5),
+		P90:        h.Quantile(0.9),
+		P99:        h.Quantile(0.99),
+		P999:       h.Quantile(0.999),
+		Max:        h.Max(),
 	}
 }

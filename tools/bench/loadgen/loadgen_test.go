@@ -103,7 +103,14 @@ func TestAnswerBoundsItsHead(t *testing.T) {
 
 func TestPlanRefusesWhatMeasuresNothing(t *testing.T) {
 	t.Parallel()
-	good := Plan{Address: "127.0.0.1:1", Request: []byte("x"), Status: 200, Rate: 1, Connections: 1, For: time.Second}
+	good := Plan{
+		Address:     "127.0.0.1:1",
+		Request:     []byte("x"),
+		Status:      200,
+		Rate:        1,
+		Connections: 1,
+		For:         time.Second,
+	}
 	if err := good.check(); err != nil {
 		t.Fatal(err)
 	}

@@ -39,7 +39,12 @@ func Run(ctx context.Context, plan Plan) (Result, error) {
 	if err := plan.check(); err != nil {
 		return Result{}, err
 	}
-	l := &load{Plan: plan, epoll: -1, total: int(plan.Rate * plan.For.Seconds()), buffer: make([]byte, 256<<10)}
+	l := &load{
+		Plan:   plan,
+		epoll:  -1,
+		total:  int(plan.Rate * plan.For.Seconds()),
+		buffer: make([]byte, 256<<10),
+	}
 	defer l.close()
 	if err := l.open(ctx); err != nil {
 		return Result{}, fmt.Errorf("loadgen: connect to %s: %w", plan.Address, err)

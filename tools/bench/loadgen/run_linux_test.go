@@ -17,8 +17,12 @@ import (
 
 func plan(server *httptest.Server) loadgen.Plan {
 	return loadgen.Plan{
-		Address: server.Listener.Addr().String(), Request: []byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n"), Status: http.StatusOK,
-		Rate: 500, Connections: 4, For: time.Second,
+		Address:     server.Listener.Addr().String(),
+		Request:     []byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n"),
+		Status:      http.StatusOK,
+		Rate:        500,
+		Connections: 4,
+		For:         time.Second,
 	}
 }
 

@@ -84,14 +84,30 @@ func TestOwnProcessHasTimeAndMemory(t *testing.T) {
 // figures are of two sizes; the second misses the goal of the cold start alone.
 func figures() measure.Report {
 	small := measure.Figures{
-		Restaurants: 100, Replicas: 3, Products: 400, Menus: 2, RawBytes: 1 << 20, Schedule: "@every 2m", RateLimit: 120, CallsMean: 40,
-		ColdHeap: 3 << 20, ReplicaHeap: 3 << 20, HeapGoal: 4 << 20, ReplicaCPU: []float64{0.5, 0.25, 0.25},
-		ColdReady: measure.Duration(100 * time.Millisecond), FirstReadMax: measure.Duration(5 * time.Millisecond),
-		Unchanged: []measure.Comparison{{Name: "answered 304", Sync: measure.Duration(time.Millisecond), Alone: measure.Duration(time.Millisecond), Ratio: 1}},
+		Restaurants:  100,
+		Replicas:     3,
+		Products:     400,
+		Menus:        2,
+		RawBytes:     1 << 20,
+		Schedule:     "@every 2m",
+		RateLimit:    120,
+		CallsMean:    40,
+		ColdHeap:     3 << 20,
+		ReplicaHeap:  3 << 20,
+		HeapGoal:     4 << 20,
+		ReplicaCPU:   []float64{0.5, 0.25, 0.25},
+		ColdReady:    measure.Duration(100 * time.Millisecond),
+		FirstReadMax: measure.Duration(5 * time.Millisecond),
+		Unchanged:    []measure.Comparison{{Name: "answered 304", Sync: measure.Duration(time.Millisecond), Alone: measure.Duration(time.Millisecond), Ratio: 1}},
 	}
 	large := small
 	large.Restaurants, large.ColdReady = 1000, measure.Duration(2100*time.Millisecond)
-	return measure.Report{Machine: measure.Machine{Cores: 2, CPU: "a processor", Go: "go1.26", Redis: "Redis 7"}, Sizes: []measure.Figures{small, large}}
+	return measure.Report{Machine: measure.Machine{
+		Cores: 2,
+		CPU:   "a processor",
+		Go:    "go1.26",
+		Redis: "Redis 7",
+	}, Sizes: []measure.Figures{small, large}}
 }
 
 func TestTableJudgesTheLargestSize(t *testing.T) {
@@ -148,7 +164,13 @@ func TestPlotIsWellFormed(t *testing.T) {
 
 func TestFlatNamesWhatGrew(t *testing.T) {
 	t.Parallel()
-	good := measure.Steady{For: measure.Duration(10 * time.Minute), HeapMean: 40 << 20, HeapSlope: 100 << 10, Spawning: 0.2, Published: 3}
+	good := measure.Steady{
+		For:       measure.Duration(10 * time.Minute),
+		HeapMean:  40 << 20,
+		HeapSlope: 100 << 10,
+		Spawning:  0.2,
+		Published: 3,
+	}
 	if err := good.Flat(); err != nil {
 		t.Errorf("a flat line: %v", err)
 	}

@@ -104,7 +104,8 @@ func comparisons(sizes []Figures) []row {
 			value: func(f Figures) string {
 				return fmt.Sprintf("%s; %s (× %.2f)", short(of(f).Sync), short(of(f).Alone), of(f).Ratio)
 			},
-			goal: "× 1.15", reached: func(f Figures) bool { return of(f).Ratio <= unchangedGoal },
+			goal:    "× 1.15",
+			reached: func(f Figures) bool { return of(f).Ratio <= unchangedGoal },
 		})
 	}
 	return found

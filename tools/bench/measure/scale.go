@@ -40,9 +40,15 @@ type Scale struct {
 // Measure builds the cluster, measures, and ends all processes.
 func (s Scale) Measure(ctx context.Context) (f Figures, err error) {
 	f = Figures{
-		Restaurants: len(s.Restaurants), Replicas: s.Replicas, Products: s.Products, Menus: s.Menus, RawBytes: s.RawBytes,
-		Schedule: s.Schedule, RateLimit: s.Rate * float64(s.Replicas), Load: LoadAverage(),
-		HeapGoal: s.RawBytes*3/2 + int64(len(s.Restaurants))*(4<<10),
+		Restaurants: len(s.Restaurants),
+		Replicas:    s.Replicas,
+		Products:    s.Products,
+		Menus:       s.Menus,
+		RawBytes:    s.RawBytes,
+		Schedule:    s.Schedule,
+		RateLimit:   s.Rate * float64(s.Replicas),
+		Load:        LoadAverage(),
+		HeapGoal:    s.RawBytes*3/2 + int64(len(s.Restaurants))*(4<<10),
 	}
 	s.Say("%d restaurants: starting Redis and the ordering service", len(s.Restaurants))
 	cluster, err := Build(ctx, s.Layout)

@@ -119,7 +119,13 @@ func (s Soak) Measure(ctx context.Context) (found Steady, err error) {
 	if err != nil {
 		return found, err
 	}
-	load := &load{Soak: s, cluster: cluster, larder: l, token: token, found: &found}
+	load := &load{
+		Soak:    s,
+		cluster: cluster,
+		larder:  l,
+		token:   token,
+		found:   &found,
+	}
 	found.Requests = map[string]int{}
 	s.Say("loading one larder for %v", s.For)
 	return found, load.run(ctx)

@@ -39,7 +39,11 @@ func Unchanged(ctx context.Context, t *Cluster) ([]Comparison, error) {
 	}
 	defer func() { _ = redis.Close() }()
 	client, err := upstream.New(upstream.Config{
-		Name: "main", BaseURL: t.ServiceURL, AuthURL: t.ServiceURL, ClientID: "demo", ClientSecret: clientSecret,
+		Name:         "main",
+		BaseURL:      t.ServiceURL,
+		AuthURL:      t.ServiceURL,
+		ClientID:     "demo",
+		ClientSecret: clientSecret,
 	}, upstream.Deps{})
 	if err != nil {
 		return nil, err
@@ -50,8 +54,11 @@ func Unchanged(ctx context.Context, t *Cluster) ([]Comparison, error) {
 	runner, err := menusync.NewRunner(menusync.Deps{
 		Restaurants: []menusync.Restaurant{{Restaurant: directory.Restaurant{ID: restaurant, Connection: "main"}, Settings: menu.DefaultSettings()}},
 		Connections: []menusync.Connection{{Name: "main", Source: client, Settings: menu.DefaultSettings()}},
-		Redis:       redis, Store: store, Replica: replica.New(store, replica.Config{}), // it has the published versions, as in an instance
-		Clock: time.Now, Log: log,
+		Redis:       redis,
+		Store:       store,
+		Replica:     replica.New(store, replica.Config{}), // it has the published versions, as in an instance
+		Clock:       time.Now,
+		Log:         log,
 	})
 	if err != nil {
 		return nil, err

@@ -125,7 +125,10 @@ func render(text string, s setting) ([]byte, error) {
 		return func(address string) string { return strings.SplitN(address, ":", 2)[at] }
 	}
 	made, err := template.New("").Funcs(template.FuncMap{
-		"host": address(0), "port": address(1), "quote": quote, "own": sentByNginx,
+		"host":  address(0),
+		"port":  address(1),
+		"quote": quote,
+		"own":   sentByNginx,
 	}).Parse(text)
 	if err != nil {
 		return nil, err

@@ -38,14 +38,37 @@ func Goals() []Goal {
 		{Number: 7, Scenario: Medium, Peer: redisName, Gate: 2.1, Aim: 6},
 	}
 	for _, scenario := range []string{NotModified, Product, Medium} {
-		goals = append(goals, Goal{Number: 8, Scenario: scenario, Peer: baselineName, CPU: true, Gate: 0.3, Aim: 0.8})
+		goals = append(goals, Goal{
+			Number:   8,
+			Scenario: scenario,
+			Peer:     baselineName,
+			CPU:      true,
+			Gate:     0.3,
+			Aim:      0.8,
+		})
 	}
 	// The gate of the other routes is lower because of the variation of short runs.
 	const even, scatter = 0.97, 0.87
 	return append(goals,
-		Goal{Number: 9, Scenario: Validate, Peer: bindName, Gate: 0.9, Aim: 2.1},
-		Goal{Scenario: Validate, Peer: netHTTPName, Gate: scatter, Aim: even},
-		Goal{Scenario: Restaurants, Peer: netHTTPName, Gate: scatter, Aim: even},
+		Goal{
+			Number:   9,
+			Scenario: Validate,
+			Peer:     bindName,
+			Gate:     0.9,
+			Aim:      2.1,
+		},
+		Goal{
+			Scenario: Validate,
+			Peer:     netHTTPName,
+			Gate:     scatter,
+			Aim:      even,
+		},
+		Goal{
+			Scenario: Restaurants,
+			Peer:     netHTTPName,
+			Gate:     scatter,
+			Aim:      even,
+		},
 	)
 }
 

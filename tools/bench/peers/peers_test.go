@@ -82,7 +82,12 @@ func TestRatiosAreOfPairedRounds(t *testing.T) {
 func TestConfigurations(t *testing.T) {
 	t.Parallel()
 	set := setting{
-		Dir: "/tmp/x", Port: 7001, Origin: "127.0.0.1:7002", Threads: 2, Root: true, Small: []string{"/v1/p"},
+		Dir:     "/tmp/x",
+		Port:    7001,
+		Origin:  "127.0.0.1:7002",
+		Threads: 2,
+		Root:    true,
+		Small:   []string{"/v1/p"},
 		Answers: []answers.Answer{{Path: "/v1/menu", Status: 200, Header: [][2]string{
 			{"Cache-Control", "public, max-age=0"},
 			{"Content-Encoding", "gzip"},
@@ -156,7 +161,11 @@ func TestFilesStandWhereNginxLooks(t *testing.T) {
 func TestWhatProxiesGetIsKeptAndAsLong(t *testing.T) {
 	t.Parallel()
 	list := headerOf(http.Header{
-		"Date": {"now"}, "Content-Length": {"3"}, "X-Request-Id": {"0123"}, "Cache-Control": {"max-age=0"}, "Vary": {"a", "b"},
+		"Date":           {"now"},
+		"Content-Length": {"3"},
+		"X-Request-Id":   {"0123"},
+		"Cache-Control":  {"max-age=0"},
+		"Vary":           {"a", "b"},
 	})
 	if want := [][2]string{{"Cache-Control", "max-age=0"}, {"Vary", "a"}, {"Vary", "b"}, {"X-Request-Id", "0123"}}; !slices.Equal(list, want) {
 		t.Errorf("%v, want %v", list, want)
@@ -169,7 +178,13 @@ func TestWhatProxiesGetIsKeptAndAsLong(t *testing.T) {
 
 func TestExercisesAreThoseOfTheGoals(t *testing.T) {
 	t.Parallel()
-	all := Scenarios(Menus{Small: "s", Medium: "m", Large: "l", Dish: "d", Order: []byte(`{}`)})
+	all := Scenarios(Menus{
+		Small:  "s",
+		Medium: "m",
+		Large:  "l",
+		Dish:   "d",
+		Order:  []byte(`{}`),
+	})
 	for _, g := range Goals() {
 		at := slices.IndexFunc(all, func(e Scenario) bool { return e.Name == g.Scenario })
 		if at < 0 || !slices.Contains(all[at].Against, g.Peer) {
@@ -216,7 +231,12 @@ func TestHeadLengthIsThatOfTheWire(t *testing.T) {
 // Varnish.
 func report() Report {
 	series := func(name string, perSecond, micros float64) Series {
-		return Series{Name: name, Body: 10, Head: 300, Runs: []Run{{perSecond, micros}, {perSecond * 1.1, micros}, {perSecond * 0.9, micros}}}
+		return Series{
+			Name: name,
+			Body: 10,
+			Head: 300,
+			Runs: []Run{{perSecond, micros}, {perSecond * 1.1, micros}, {perSecond * 0.9, micros}},
+		}
 	}
 	pinned := Mode{Name: Pinned, Scenarios: []Measured{{Name: NotModified, Series: []Series{
 		series(ourName, 100_000, 8), series(proxyName, 50_000, 16), series(varnishName, 125_000, 7), series(baselineName, 200_000, 4),
@@ -226,8 +246,20 @@ func report() Report {
 		Ours: []loadgen.Result{{P50: 50 * time.Microsecond, P99: 200 * time.Microsecond}}, Theirs: []loadgen.Result{{P50: 60 * time.Microsecond, P99: 300 * time.Microsecond}},
 	}}
 	unpinned := Mode{Name: Unpinned, Scenarios: []Measured{{Name: NotModified, Series: []Series{series(ourName, 90_000, 8), series(proxyName, 60_000, 12)}}}}
-	r := Report{Rounds: 3, Seconds: 1, Connections: 64, Modes: []Mode{pinned, unpinned}, Servers: []string{"nginx/1", "wrk 4"}, Command: "make it"}
-	r.Machine = measure.Machine{Cores: 2, CPU: "a processor", Go: "go1.26", Redis: "Redis 7"}
+	r := Report{
+		Rounds:      3,
+		Seconds:     1,
+		Connections: 64,
+		Modes:       []Mode{pinned, unpinned},
+		Servers:     []string{"nginx/1", "wrk 4"},
+		Command:     "make it",
+	}
+	r.Machine = measure.Machine{
+		Cores: 2,
+		CPU:   "a processor",
+		Go:    "go1.26",
+		Redis: "Redis 7",
+	}
 	return r
 }
 

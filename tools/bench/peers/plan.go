@@ -70,7 +70,12 @@ func (p Plan) scenarios() ([]Scenario, error) {
 
 // Measure measures all modes, each with its own processes, and ends them.
 func (p Plan) Measure(ctx context.Context) (Report, error) {
-	report := Report{Seconds: p.For.Seconds(), Rounds: p.Rounds, Connections: connections, Load: measure.LoadAverage()}
+	report := Report{
+		Seconds:     p.For.Seconds(),
+		Rounds:      p.Rounds,
+		Connections: connections,
+		Load:        measure.LoadAverage(),
+	}
 	scenarios, err := p.scenarios()
 	if err != nil {
 		return report, err
@@ -90,8 +95,12 @@ func (p Plan) Measure(ctx context.Context) (Report, error) {
 func (p Plan) measure(ctx context.Context, name string, scenarios []Scenario, report *Report) (mode Mode, err error) {
 	mode.Name = name
 	s := &testbed{
-		Plan: p, scenarios: scenarios, dir: filepath.Join(p.Layout.Dir, name),
-		threads: runtime.NumCPU(), running: map[string]server{}, targets: map[string]map[string]target{},
+		Plan:      p,
+		scenarios: scenarios,
+		dir:       filepath.Join(p.Layout.Dir, name),
+		threads:   runtime.NumCPU(),
+		running:   map[string]server{},
+		targets:   map[string]map[string]target{},
 	}
 	if name == Pinned {
 		if runtime.NumCPU() < 2 {

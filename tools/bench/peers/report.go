@@ -42,7 +42,12 @@ type Checked struct {
 func (r Report) checked() []Checked {
 	var list []Checked
 	for _, g := range Goals() {
-		j := Checked{Goal: g.String(), Number: g.Number, Gate: g.Gate, Aim: g.Aim}
+		j := Checked{
+			Goal:   g.String(),
+			Number: g.Number,
+			Gate:   g.Gate,
+			Aim:    g.Aim,
+		}
 		for _, m := range r.Modes {
 			ratio, ok := g.ratio(m, ourName)
 			switch {

@@ -48,7 +48,14 @@ func Scenarios(m Menus) []Scenario {
 	menu := func(id string) string { return "/v1/restaurants/" + id + "/menu" }
 	dish := "/v1/restaurants/" + m.Medium + "/products/" + m.Dish
 	read := func(name, path string, header [][2]string, against ...string) Scenario {
-		return Scenario{Name: name, Method: http.MethodGet, Path: path, Header: header, Status: http.StatusOK, Against: against}
+		return Scenario{
+			Name:    name,
+			Method:  http.MethodGet,
+			Path:    path,
+			Header:  header,
+			Status:  http.StatusOK,
+			Against: against,
+		}
 	}
 	conditional := read(NotModified, menu(m.Medium), [][2]string{gzip}, baselineName, staticName, proxyName, varnishName, ginName, redisName)
 	conditional.Status = http.StatusNotModified

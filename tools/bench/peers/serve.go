@@ -80,7 +80,14 @@ const smallBytes = 32 << 10
 // foreign starts an installed server with a configuration file.
 func (s *testbed) foreign(ctx context.Context, name, text string, words func(file string, set setting) []string) error {
 	short := folder(name)
-	set := setting{Dir: filepath.Join(s.dir, short), Origin: s.origin, Threads: s.threads, Root: os.Geteuid() == 0, Answers: s.files, Tuned: name == tunedName}
+	set := setting{
+		Dir:     filepath.Join(s.dir, short),
+		Origin:  s.origin,
+		Threads: s.threads,
+		Root:    os.Geteuid() == 0,
+		Answers: s.files,
+		Tuned:   name == tunedName,
+	}
 	for _, a := range s.files {
 		if info, err := os.Stat(a.File); err == nil && info.Size() < smallBytes {
 			set.Small = append(set.Small, a.Path)

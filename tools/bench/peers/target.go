@@ -64,7 +64,13 @@ func (s *testbed) makeTargets(ctx context.Context, ours []given) error {
 
 // target returns the request of a scenario for a server.
 func (s *testbed) target(ctx context.Context, g given, at server) (target, error) {
-	t := target{server: at, address: at.address, path: g.Path, header: slices.Clone(g.Header), status: g.Status}
+	t := target{
+		server:  at,
+		address: at.address,
+		path:    g.Path,
+		header:  slices.Clone(g.Header),
+		status:  g.Status,
+	}
 	if g.conditional() {
 		switch at.name {
 		case baselineName, ginName, redisName:

@@ -31,9 +31,17 @@ func stage(t *testing.T, prints string) *testbed {
 		t.Fatal(err)
 	}
 	s := &testbed{
-		Plan: Plan{Rounds: 3, For: time.Second, Say: func(string, ...any) {}, Program: "peer"},
-		dir:  dir, others: []string{"/bin/sh", script}, running: map[string]server{}, targets: map[string]map[string]target{},
-		client: &http.Client{Transport: &http.Transport{DisableCompression: true}},
+		Plan: Plan{
+			Rounds:  3,
+			For:     time.Second,
+			Say:     func(string, ...any) {},
+			Program: "peer",
+		},
+		dir:     dir,
+		others:  []string{"/bin/sh", script},
+		running: map[string]server{},
+		targets: map[string]map[string]target{},
+		client:  &http.Client{Transport: &http.Transport{DisableCompression: true}},
 	}
 	t.Cleanup(s.client.CloseIdleConnections)
 	return s
@@ -45,8 +53,13 @@ func (s *testbed) play(name string, bytes int) {
 	s.targets[name] = map[string]target{}
 	for _, at := range []string{ourName, proxyName} {
 		s.targets[name][at] = target{
-			server: server{name: at, processes: []int{os.Getpid()}}, address: "127.0.0.1:1", path: "/" + folder(at), body: bytes,
-			header: [][2]string{{"Accept-Encoding", "gzip"}}, raw: "request", status: http.StatusOK,
+			server:  server{name: at, processes: []int{os.Getpid()}},
+			address: "127.0.0.1:1",
+			path:    "/" + folder(at),
+			body:    bytes,
+			header:  [][2]string{{"Accept-Encoding", "gzip"}},
+			raw:     "request",
+			status:  http.StatusOK,
 		}
 	}
 }
@@ -136,7 +149,13 @@ func TestSeenRefusesAnotherAnswer(t *testing.T) {
 			w.WriteHeader(tc.status)
 			_, _ = w.Write([]byte(tc.body))
 		}))
-		g := given{Scenario{Name: name, Method: http.MethodGet, Path: "/", Status: http.StatusOK, Varies: tc.varies}, ours}
+		g := given{Scenario{
+			Name:   name,
+			Method: http.MethodGet,
+			Path:   "/",
+			Status: http.StatusOK,
+			Varies: tc.varies,
+		}, ours}
 		got, err := s.seen(t.Context(), g, target{address: server.Listener.Addr().String(), path: "/", status: http.StatusOK})
 		server.Close()
 		switch {
@@ -160,7 +179,11 @@ func TestTargetNamesWhatTheServerKnows(t *testing.T) {
 	}))
 	t.Cleanup(nginx.Close)
 	g := given{Scenario: Scenario{
-		Name: NotModified, Method: http.MethodGet, Path: "/menu", Status: http.StatusNotModified, Header: [][2]string{{ifNoneMatch, "larder's"}},
+		Name:   NotModified,
+		Method: http.MethodGet,
+		Path:   "/menu",
+		Status: http.StatusNotModified,
+		Header: [][2]string{{ifNoneMatch, "larder's"}},
 	}}
 	for name, want := range map[string]struct{ path, etag string }{
 		ourName: {"/menu", "larder's"}, proxyName: {"/menu", "larder's"}, staticName: {"/menu", `"its-own"`}, ginName: {"/304/menu", "larder's"},
@@ -183,7 +206,12 @@ func TestAnswersAreWrittenOnce(t *testing.T) {
 	t.Parallel()
 	s := stage(t, "")
 	at := func(name, method, path string, status int, body string) given {
-		return given{Scenario{Name: name, Method: method, Path: path, Status: status}, measure.Answer{Status: status, Body: []byte(body)}}
+		return given{Scenario{
+			Name:   name,
+			Method: method,
+			Path:   path,
+			Status: status,
+		}, measure.Answer{Status: status, Body: []byte(body)}}
 	}
 	list := at(Restaurants, http.MethodGet, "/list", 200, "[]")
 	list.Varies = true

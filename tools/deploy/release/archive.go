@@ -37,8 +37,12 @@ func (r *release) archive(name string, entries []entry) error {
 	files := tar.NewWriter(zipped)
 	for _, each := range entries {
 		header := &tar.Header{
-			Typeflag: tar.TypeReg, Name: path.Join(name, each.name), Size: int64(len(each.content)), Mode: each.mode,
-			ModTime: r.at, Format: tar.FormatPAX,
+			Typeflag: tar.TypeReg,
+			Name:     path.Join(name, each.name),
+			Size:     int64(len(each.content)),
+			Mode:     each.mode,
+			ModTime:  r.at,
+			Format:   tar.FormatPAX,
 		}
 		if err := files.WriteHeader(header); err != nil {
 			return fmt.Errorf("%s: %w", each.name, err)

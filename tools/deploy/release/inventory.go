@@ -21,7 +21,10 @@ func (r *release) inventory(name, program string, binary []byte) error {
 		return err
 	}
 	larder := cyclonedx.Component{
-		BOMRef: "larder", Type: cyclonedx.ComponentTypeApplication, Name: "larder", Version: r.version,
+		BOMRef:   "larder",
+		Type:     cyclonedx.ComponentTypeApplication,
+		Name:     "larder",
+		Version:  r.version,
 		Hashes:   &[]cyclonedx.Hash{{Algorithm: cyclonedx.HashAlgoSHA256, Value: fmt.Sprintf("%x", sha256.Sum256(binary))}},
 		Licenses: &cyclonedx.Licenses{{License: &cyclonedx.License{ID: "Apache-2.0"}}},
 	}
@@ -46,5 +49,11 @@ func (r *release) inventory(name, program string, binary []byte) error {
 
 func module(path, version string) cyclonedx.Component {
 	url := "pkg:golang/" + path + "@" + version
-	return cyclonedx.Component{BOMRef: url, Type: cyclonedx.ComponentTypeLibrary, Name: path, Version: version, PackageURL: url}
+	return cyclonedx.Component{
+		BOMRef:     url,
+		Type:       cyclonedx.ComponentTypeLibrary,
+		Name:       path,
+		Version:    version,
+		PackageURL: url,
+	}
 }
