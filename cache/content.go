@@ -10,9 +10,9 @@ import (
 	"larder/internal/menu"
 )
 
-// Content loads, decodes and compiles a content: O(its size). The caller should keep one per hash.
-// Errors: ErrNoCatalogue if it is not stored, ErrCorrupt if the stored content has another hash,
-// redisdb.ErrUnavailable.
+// Content loads a content from Redis, decodes it and compiles it: O(its size). The caller should cache
+// the result by hash. Errors: ErrNoCatalogue if the content is not stored, ErrCorrupt if the stored one
+// is unreadable or has another hash, redisdb.ErrUnavailable.
 func (s *Store) Content(ctx context.Context, hash string) (*menu.Content, error) {
 	stored, err := s.redis.Client().HMGet(ctx, s.keys.ContentBody(hash), contentFields()...).Result()
 	if err != nil {
@@ -32,7 +32,7 @@ func (s *Store) Content(ctx context.Context, hash string) (*menu.Content, error)
 // contentFields are the fields of Keys.ContentBody that readContent needs, in order.
 func contentFields() []string { return []string{"view", "settings"} }
 
-// readContent returns a stored content uncompressed, and its settings. Errors: ErrNoCatalogue, ErrCorrupt.
+// readContent decodes stored, the values of contentFields. Errors: ErrNoCatalogue, ErrCorrupt.
 func (s *Store) readContent(hash string, stored []any) (raw []byte, settings menu.Settings, err error) {
 	view, there := stored[0].(string)
 	if !there {
@@ -51,9 +51,9 @@ func (s *Store) readContent(hash string, stored []any) (raw []byte, settings men
 	return raw, settings, nil
 }
 
-// Restore writes the content of a version again after Redis lost it, for example because its key was
-// deleted. c is the compiled published view. It does nothing if the content exists. Errors: ErrStale if
-// the content is another one, redisdb.ErrUnavailable.
+// Restore writes the content of version v again after Redis lost it, for example because its key was
+// deleted. c is compiled from published. An existing content is not written again. Errors: ErrStale if
+// published is not the content of v, redisdb.ErrUnavailable.
 func (s *Store) Restore(ctx context.Context, v Version, c *menu.Catalogue, published menu.Published) error {
 	if hash := menu.ContentHash(published.Content, c.Settings()); hash != v.Content {
 		return fmt.Errorf("cache: restore content %s of %s@%d: the given one is %s: %w", v.Content, v.Restaurant, v.Version, hash, ErrStale)
@@ -65,8 +65,8 @@ func (s *Store) Restore(ctx context.Context, v Version, c *menu.Catalogue, publi
 	return nil
 }
 
-// storeContent stores the content and its user before any version refers to it. It returns the prefix
-// of the version's documented hashes: own, or the content's prefix if restaurants share it.
+// storeContent stores the content and adds the restaurant to its users, before any version refers to it.
+// It returns the prefix of the documented hashes: the content's if several restaurants use it, else own.
 func (s *Store) storeContent(ctx context.Context, p Publication, hash, own string) (index string, err error) {
 	client := s.redis.Client()
 	now := s.clock().UnixMilli()
@@ -80,8 +80,8 @@ func (s *Store) storeContent(ctx context.Context, p Publication, hash, own strin
 		if err != nil {
 			return "", err
 		}
-		// Listed first, and again by addUser: neither a crash in between nor a
-		// sweep leaves a content that no sweep finds.
+		// Add the hash to Contents first; addUser adds it again. So Contents has every
+		// stored content, even after a crash or a concurrent sweep.
 		if err := client.SAdd(ctx, s.keys.Contents(), hash).Err(); err != nil {
 			return "", err
 		}
@@ -119,8 +119,8 @@ func (s *Store) addUser(ctx context.Context, hash string, restaurant menu.Restau
 	return count.Val(), nil
 }
 
-// indexContent writes the documented hashes that restaurants share. Concurrent writers write the same
-// values, and no version refers to them before they are complete.
+// indexContent writes the documented hashes of a content that restaurants share. Concurrent writers
+// write the same values, and no version refers to the hashes before they are complete.
 func (s *Store) indexContent(ctx context.Context, hash string, c *menu.Catalogue) error {
 	shared := s.keys.Content(hash)
 	b := newBatch(ctx, s.redis.Client())

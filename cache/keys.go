@@ -8,22 +8,22 @@ import (
 	"larder/internal/redisdb"
 )
 
-// The format numbers of larder's own values are part of their keys. An instance with another format
-// does not read them (policy S3). catalogueForm is for catalogues, format for everything else.
+// Keys of values that only larder reads contain the format of the value. So an instance that uses
+// another format does not read them. catalogueForm is for catalogues, format for everything else.
 const (
 	format        = "f1"
 	catalogueForm = "f3"
 )
 
-// DefaultMenu returns the restaurant id of a connection's default menu, the view that the ordering
-// service returns without restaurantId. No configured id contains '@'.
+// DefaultMenu returns the restaurant id under which a connection's default menu is stored. This is the
+// menu view that the ordering service returns without a restaurantId. No configured id contains '@'.
 func DefaultMenu(connection string) menu.RestaurantID {
 	return menu.RestaurantID("@" + connection)
 }
 
-// Keys returns the name of every key that larder uses in Redis.
+// Keys has a method for every key and channel that larder uses in Redis.
 //
-// All keys of a restaurant share the hash tag {r:ID}, and those of a content {c:HASH}, because a
+// All keys of a restaurant share the hash tag {r:ID}; all keys of a content share {c:HASH}. A Redis
 // cluster rejects a script whose keys are in several slots. The zero value uses redisdb.DefaultPrefix.
 type Keys struct{ prefix string }
 
@@ -42,13 +42,13 @@ func (k Keys) restaurant(id menu.RestaurantID, parts ...string) string {
 	return k.name("{r:"+string(id)+"}", strings.Join(parts, ":"))
 }
 
-// Documented keys, for other programs too (docs/redis.md).
+// Documented keys, which other programs may read too (docs/redis.md).
 
-// Current is a hash: version, content, syncedAt, index, and larder's own fields.
+// Current is a hash with the fields version, content, syncedAt, index and others that only larder reads.
 func (k Keys) Current(id menu.RestaurantID) string { return k.restaurant(id, "current") }
 
-// Version is the prefix of one version's keys. It is followed by the hashes products, externalIds and
-// schemes, unless index of Current names the content's, and always by the set stopped.
+// Version is the prefix of one version's keys. The hashes products, externalIds and schemes may have the
+// prefix of the content instead; field index of Current contains the prefix that they have.
 func (k Keys) Version(id menu.RestaurantID, version int64) string {
 	return k.restaurant(id, "v", strconv.FormatInt(version, 10))
 }
@@ -56,44 +56,44 @@ func (k Keys) Version(id menu.RestaurantID, version int64) string {
 // Content is the prefix of one content's keys.
 func (k Keys) Content(hash string) string { return k.name("{c:" + hash + "}") }
 
-// Products, ExternalIDs and Schemes are the documented hashes, with the prefix that
-// index of Current contains. Stopped is the documented set.
+// Products, ExternalIDs and Schemes are the documented hashes. Their argument is field index of Current.
+// Stopped is the documented set.
 
-// Products is a hash: dish id to JSON.
+// Products is a hash from dish id to JSON.
 func (k Keys) Products(index string) string { return index + ":products" }
 
-// ExternalIDs is a hash: externalId of dishes to a JSON array of ids.
+// ExternalIDs is a hash from a dish's externalId to a JSON array of the ids of dishes that have it.
 func (k Keys) ExternalIDs(index string) string { return index + ":externalIds" }
 
-// Schemes is a hash: scheme id to JSON.
+// Schemes is a hash from scheme id to JSON.
 func (k Keys) Schemes(index string) string { return index + ":schemes" }
 
-// Stopped is a set of the stopped ids of dishes and ingredients.
+// Stopped is a set of the ids of dishes and ingredients on the stop list.
 func (k Keys) Stopped(id menu.RestaurantID, version int64) string {
 	return k.Version(id, version) + ":stopped"
 }
 
-// Larder's own keys of the catalogues.
+// Keys of the catalogues that only larder reads.
 
 // Record is a version's record as JSON.
 func (k Keys) Record(id menu.RestaurantID, version int64) string {
 	return k.Version(id, version) + ":" + catalogueForm + ":record"
 }
 
-// StopValues is the stop lists as last published for the version, in zstd.
+// StopValues contains the stop lists as the ordering service last published them, compressed with zstd.
 func (k Keys) StopValues(id menu.RestaurantID, version int64) string {
 	return k.Version(id, version) + ":" + catalogueForm + ":stops"
 }
 
-// History is a list of "version content", newest first (policy S7).
+// History is a list of texts "version content", newest first (policy S7).
 func (k Keys) History(id menu.RestaurantID) string { return k.restaurant(id, catalogueForm, "history") }
 
-// ContentBody is a hash: the view as published, without stop lists, in zstd, and the settings that compile it.
+// ContentBody is a hash: the menu view without stop lists, compressed with zstd, and its settings.
 func (k Keys) ContentBody(hash string) string {
 	return k.Content(hash) + ":" + catalogueForm + ":content"
 }
 
-// ContentUsers is a set of the restaurants whose history names the content.
+// ContentUsers is a set of all restaurants that have used the content. None is ever removed.
 func (k Keys) ContentUsers(hash string) string {
 	return k.Content(hash) + ":" + catalogueForm + ":users"
 }
@@ -101,27 +101,27 @@ func (k Keys) ContentUsers(hash string) string {
 // Contents is a set of the hashes of every stored content.
 func (k Keys) Contents() string { return k.name(catalogueForm, "contents") }
 
-// Swept exists while an instance has swept unused contents within the last day.
+// Swept exists for about a day after a sweep of unused contents, so that no second one starts.
 func (k Keys) Swept() string { return k.name(catalogueForm, "swept") }
 
-// Notices is the channel of "version restaurant" messages.
+// Notices is the channel of the messages "version restaurant" about new versions.
 func (k Keys) Notices() string { return k.name(format, "notices") }
 
-// Reasons is a hash: a connection's rejection reasons and their time.
+// Reasons is a hash: a connection's rejection reasons and the time at which they were saved.
 func (k Keys) Reasons(connection string) string {
 	return k.name("{k:"+connection+"}", format, "reasons")
 }
 
 // Keys of package sync.
 
-// Lease is the key of a restaurant's lease; it expires.
+// Lease is a hash about a restaurant's lease. It expires.
 func (k Keys) Lease(id menu.RestaurantID) string { return k.restaurant(id, format, "lease") }
 
-// Fence is a hash whose field "fence" is the restaurant's last fence. Publish
-// compares with it; it never expires.
+// Fence is a hash whose field "fence" is the restaurant's last fence. Publish rejects a lower one. The
+// hash never expires.
 func (k Keys) Fence(id menu.RestaurantID) string { return k.restaurant(id, format, "fence") }
 
-// Queue is the key of a restaurant's queued manual run; it expires.
+// Queue is a hash about a restaurant's queued manual run. It expires.
 func (k Keys) Queue(id menu.RestaurantID) string { return k.restaurant(id, format, "queue") }
 
 // Runs is a hash of the records of a restaurant's unfinished runs.
@@ -130,94 +130,94 @@ func (k Keys) Runs(id menu.RestaurantID) string { return k.restaurant(id, format
 // RunLog is a stream of a restaurant's finished runs.
 func (k Keys) RunLog(id menu.RestaurantID) string { return k.restaurant(id, format, "run-log") }
 
-// Findings are the lint findings of a restaurant's last fetched menu.
+// Findings contains the lint findings of a restaurant's last fetched menu, as a JSON array.
 func (k Keys) Findings(id menu.RestaurantID) string { return k.restaurant(id, format, "findings") }
 
-// LastFetch is a hash about the restaurant's last fetched menu, with the ordering service's validator.
+// LastFetch is a hash about the restaurant's last fetched menu, with its ETag and Last-Modified.
 func (k Keys) LastFetch(id menu.RestaurantID) string { return k.restaurant(id, format, "validator") }
 
-// RunNotices is the channel of "event JSON" messages about runs and batches:
-// run.started, run.finished, sync.progress.
+// RunNotices is the channel of the messages "event JSON" about runs and batches. The events are
+// run.started, run.finished and sync.progress.
 func (k Keys) RunNotices() string { return k.name(format, "run-notices") }
 
-// All keys of a batch share the hash tag {b:ID}; they expire.
+// All keys of a batch share the hash tag {b:ID} and expire.
 
 func (k Keys) batchName(id, part string) string { return k.name("{b:"+id+"}", format, part) }
 
-// Batch is a hash: the request and its progress.
+// Batch is a hash: the request to sync restaurants, and its progress.
 func (k Keys) Batch(id string) string { return k.batchName(id, "batch") }
 
 // BatchPending is a set of the batch's restaurants that are not done.
 func (k Keys) BatchPending(id string) string { return k.batchName(id, "pending") }
 
-// BatchFaults is a hash: restaurant to the record of its failed or quarantined run.
+// BatchFaults is a hash from restaurant to the record of its failed or quarantined run.
 func (k Keys) BatchFaults(id string) string { return k.batchName(id, "faults") }
 
-// Batches is a sorted set of the ids of unfinished batches, by time.
+// Batches is a sorted set of the ids of unfinished batches, by the time of their start.
 func (k Keys) Batches() string { return k.name(format, "batches") }
 
-// RunIndex is a sorted set over the runs of all restaurants.
+// RunIndex is a sorted set of the texts "run restaurant", for the runs of all restaurants.
 func (k Keys) RunIndex() string { return k.name(format, "runs") }
 
-// Keys of the orders' journal. All of a connection share the hash tag {o:NAME}, so
-// that one script may use any of them (policy O14).
+// Keys of the journal of orders. All keys of a connection share the hash tag {o:NAME}, so that one
+// script can use any of them.
 
 func (k Keys) orderName(connection string, parts ...string) string {
 	return k.name("{o:"+connection+"}", format, strings.Join(parts, ":"))
 }
 
-// JournalSecret holds the key of fingerprints and of hashed idempotency keys, one
-// for all connections. It never expires.
+// JournalSecret contains the secret for hashing fingerprints and idempotency keys. It never expires.
 func (k Keys) JournalSecret() string { return k.name(format, "journal-secret") }
 
-// JournalState is a hash about all records of a connection, above all the Redis that holds them and the
-// number of commits (policies O14 and O14a). It never expires.
+// JournalState is a hash about the journal of a connection: its epoch, the marks of the last commits, and
+// whether new orders are paused (policies O14 and O14a). It never expires.
 func (k Keys) JournalState(connection string) string { return k.orderName(connection, "journal") }
 
 // Order is a hash: one order's record. It expires (policy O13).
 func (k Keys) Order(connection, ref string) string { return k.orderName(connection, "order", ref) }
 
-// OrderGuest is a hash with the guest data of one call of an order: the request and
-// the service's response. It expires (policy O13).
+// OrderGuest is a hash with the guest data of one call of an order: the request and the ordering
+// service's response. It expires (policy O13).
 func (k Keys) OrderGuest(connection, ref string, call int) string {
 	return k.orderName(connection, "guest", ref, strconv.Itoa(call))
 }
 
-// OrderKey holds "ref call" of the call that used an idempotency key, named by the
-// key's hash. It expires (policy O7).
+// OrderKey contains "ref call" of the call that used an idempotency key. hash is the hash of that key.
+// It expires (policy O7).
 func (k Keys) OrderKey(connection, hash string) string { return k.orderName(connection, "key", hash) }
 
-// OrderID holds the ref of the order with the service's orderID. It expires with the order's record.
+// OrderID contains the ref of the order that has this orderID. It expires with the order's record.
 func (k Keys) OrderID(connection, orderID string) string {
 	return k.orderName(connection, "id", orderID)
 }
 
-// OrderAborted exists while an aborted commit of a new call must not take effect late; it expires.
+// OrderAborted exists for a while after a call was aborted before it was recorded. A delayed commit of
+// this call then fails. opening is the ID of its CallSpec.
 func (k Keys) OrderAborted(connection, opening string) string {
 	return k.orderName(connection, "aborted", opening)
 }
 
-// Orders is a sorted set of all records as "created/ref", sorted as text, which is by the time of creation.
+// Orders is a sorted set of "created/ref" of every record, sorted as text and so by the time of creation.
 func (k Keys) Orders(connection string) string { return k.orderName(connection, "orders") }
 
-// OrdersIn is a sorted set like Orders, of the records in one state. State
-// "unknown" contains the records with an operation whose outcome is unknown.
+// OrdersIn is a sorted set like Orders, with the records in one state. The set of the state "unknown"
+// has all records with an operation whose outcome is unknown.
 func (k Keys) OrdersIn(connection, state string) string { return k.orderName(connection, "in", state) }
 
-// OrdersOpen is a sorted set: "ref call" of every open call, by its deadline (policy O12).
+// OrdersOpen is a sorted set of "ref call" of every open call, by the call's deadline (policy O12).
 func (k Keys) OrdersOpen(connection string) string { return k.orderName(connection, "open") }
 
-// OrdersExpiry is a sorted set: "created/ref" of every record that expires, by the time of its expiry.
+// OrdersExpiry is a sorted set of "created/ref" of every record that expires, by the time of expiry.
 func (k Keys) OrdersExpiry(connection string) string { return k.orderName(connection, "expiry") }
 
 // Keys of package httpapi.
 
-// OpsAudit is a stream: the audit log, its last ten thousand entries.
+// OpsAudit is a stream with the last ten thousand entries of the audit log.
 func (k Keys) OpsAudit() string { return k.name(format, "ops-audit") }
 
-// SigningKey holds the key that signs bearer tokens (policy H2).
+// SigningKey contains the key that signs bearer tokens (policy H2).
 func (k Keys) SigningKey() string { return k.name(format, "signing-key") }
 
-// ReplacedSigningKeys is a sorted set: earlier signing keys, by the time until
-// which their tokens are accepted, in milliseconds since the epoch. It expires.
+// ReplacedSigningKeys is a sorted set of earlier signing keys. The score is the time until which tokens
+// of the key are accepted, in milliseconds since the epoch. The set expires.
 func (k Keys) ReplacedSigningKeys() string { return k.name(format, "signing-keys-replaced") }

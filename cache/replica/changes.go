@@ -20,15 +20,15 @@ type changesBody struct {
 	} `json:"result"`
 }
 
-// Changes returns the body of GET …/changes: the differences between version since and the snapshot's.
-// since may be any version that is the last one of a content in the history, or that was replaced
-// within the last ten minutes (policy S7).
+// Changes returns the body of GET …/changes: the diff between version since and the snapshot's version.
+// The history has one version for each content: the last. since may be such a version, or one that was
+// replaced within the last ten minutes (policy S7).
 //
-// The first request for a pair of versions loads the older one from Redis and compares them, once for
-// all concurrent callers: O(size of both). The body stays in the Replica's memory until it is evicted.
-// ctx ends only this caller's wait. Errors: cache.ErrVersionGone if since is not stored, is above the
-// snapshot's version, or is not above its floor (policy S2a), where a number may have been used twice;
-// redisdb.ErrUnavailable; cache.ErrCorrupt; ctx's.
+// The first request for two versions loads the older one from Redis and compares both: O(size of both).
+// Concurrent callers share this work. The body stays in the Replica's memory until it is evicted.
+// The end of ctx ends only this caller's wait. Errors: cache.ErrVersionGone if since is not stored or is
+// above the snapshot's version; also if it is not above the floor (policy S2a), because such a number
+// may have been used twice; redisdb.ErrUnavailable; cache.ErrCorrupt; the error of ctx.
 func (r *Replica) Changes(ctx context.Context, snap *cache.Snapshot, since int64, enc encoded.Encoding) (*encoded.Representation, error) {
 	if since > snap.Version.Version {
 		r.noticeQueue.add(snap.Restaurant) // another instance may be ahead
@@ -55,7 +55,7 @@ func (r *Replica) Changes(ctx context.Context, snap *cache.Snapshot, since int64
 }
 
 func (r *Replica) diffBody(ctx context.Context, snap *cache.Snapshot, since int64, enc encoded.Encoding) (*encoded.Representation, error) {
-	if enc != encoded.Identity { // encoded from the identity body, so that versions are compared once
+	if enc != encoded.Identity { // compress the identity body, so that versions are compared once
 		plain, err := r.Changes(ctx, snap, since, encoded.Identity)
 		if err != nil {
 			return nil, err

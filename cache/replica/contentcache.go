@@ -11,22 +11,22 @@ import (
 	"larder/internal/menu"
 )
 
-// contentCache holds every compiled content once, as long as a catalogue uses it.
-// Its references are weak, so an unused content is collected.
+// contentCache has one copy of every compiled content that a catalogue uses. Its pointers are weak:
+// Go's garbage collector frees a content that nothing uses.
 type contentCache struct {
 	load func(ctx context.Context, hash string) (*menu.Content, error)
 
 	flight      singleflight.Group
 	mu          sync.Mutex
 	entries     map[string]weak.Pointer[menu.Content]
-	packedViews map[string][]byte // by hash of the content, compressed as in Redis
+	packedViews map[string][]byte // content hash to its published view, compressed as in Redis
 }
 
 func newContentCache(load func(context.Context, string) (*menu.Content, error)) *contentCache {
 	return &contentCache{load: load, entries: make(map[string]weak.Pointer[menu.Content]), packedViews: map[string][]byte{}}
 }
 
-// content returns the content of a hash. If it is not in memory, concurrent callers share one load.
+// content returns the content with the hash. If memory has none, concurrent callers share one load.
 func (l *contentCache) content(ctx context.Context, hash string) (*menu.Content, error) {
 	if content := l.cached(hash); content != nil {
 		return content, nil
@@ -54,8 +54,8 @@ func (l *contentCache) cached(hash string) *menu.Content {
 	return l.entries[hash].Value()
 }
 
-// intern returns the content in memory for the hash. If memory has no such content, it
-// keeps and returns the given one.
+// intern returns the content in memory that has the hash. Otherwise it caches the given content and
+// returns that.
 func (l *contentCache) intern(hash string, content *menu.Content) *menu.Content {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -67,7 +67,7 @@ func (l *contentCache) intern(hash string, content *menu.Content) *menu.Content 
 	return content
 }
 
-// remove deletes the entry of a collected content, unless the hash was loaded again.
+// remove deletes the entry of a content that was freed, unless the content was loaded again.
 func (l *contentCache) remove(hash string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -84,7 +84,7 @@ func (l *contentCache) packedContent(hash string) ([]byte, bool) {
 	return packed, held
 }
 
-// keepPackedContent keeps the stored form of a content as long as the content.
+// keepPackedContent caches the compressed view of a content while the content is in memory.
 func (l *contentCache) keepPackedContent(hash string, packed []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -15,21 +15,21 @@ import (
 	"larder/internal/sleep"
 )
 
-// loadWithin limits a load; a caller may give up earlier.
+// loadWithin is the timeout of one load. A caller may stop waiting earlier.
 const loadWithin = 10 * time.Second
 
 // Config configures a Replica.
 type Config struct {
-	// Restaurants returns the restaurants to keep in memory; it is called at every
-	// poll. nil means only those that are read.
+	// Restaurants returns the restaurants to keep in memory. It is called at every poll. If it is nil,
+	// memory has only the restaurants that somebody has read.
 	Restaurants func() []menu.RestaurantID
-	// Allowed reports whether a restaurant may be in memory; nil allows all. The
-	// caller passes a restaurant that it no longer allows to Drop.
+	// Allowed reports whether a restaurant may be in memory. nil allows all. If a restaurant is no
+	// longer allowed, the caller must call Drop.
 	Allowed func(menu.RestaurantID) bool
-	// DataLost is called once with restaurants whose served version Redis has lost. They should be
-	// synced again (policy S2a). It must return immediately. It may be nil.
+	// DataLost is called with restaurants whose served version Redis has lost, if this instance is the first to
+	// detect it. They should be synced again (policy S2a). The function must return immediately. It may be nil.
 	DataLost func([]menu.RestaurantID)
-	// Connections are those whose rejection reasons are kept in memory.
+	// Connections are the connections whose rejection reasons are kept in memory.
 	Connections []string
 
 	Memory int64         // bytes of encoded bodies; 0 means 512 MiB
@@ -38,8 +38,8 @@ type Config struct {
 	Log    logrus.FieldLogger // nil means none
 }
 
-// Replica holds the catalogues in this process's memory, from which all reads are served. It reads from Redis
-// only what is not in memory, and keeps serving when Redis is down (policy S5). It is safe for concurrent use.
+// Replica has the catalogues in the memory of this process, and serves all reads from there, also while Redis
+// is down (policy S5). It reads from Redis only what is not in memory. It is safe for concurrent use.
 type Replica struct {
 	store    *cache.Store
 	cfg      Config
@@ -50,15 +50,15 @@ type Replica struct {
 	slots     slots
 	reasons   sync.Map // connection to its rejection reasons, []byte
 	flight    singleflight.Group
-	published singleflight.Group // of published views and of changes
+	published singleflight.Group // of published views and of diffs
 
-	readers readers // that wait
+	readers readers // that wait for a load
 
 	noticeQueue *queue       // restaurants with notices, not yet loaded
 	pollNow     sleep.Signal // requests an immediate poll
 }
 
-// New returns an empty Replica. It serves reads immediately, and loads new versions while Run runs.
+// New returns an empty Replica. The Replica serves reads immediately. It loads new versions while Run runs.
 func New(store *cache.Store, cfg Config) *Replica {
 	if cfg.Memory <= 0 {
 		cfg.Memory = int64(cache.DefaultMemory)
@@ -103,13 +103,13 @@ func New(store *cache.Store, cfg Config) *Replica {
 type loading[T any] struct {
 	flight *singleflight.Group
 	key    string
-	miss   menu.RestaurantID // its name among the misses
-	find   func() (T, bool)  // returns the value if it is loaded already
+	miss   menu.RestaurantID // its key in misses
+	find   func() (T, bool)  // returns the value if it is already in memory
 	load   func(context.Context) (T, error)
 }
 
-// loadOnce returns what l.load returns. After a failure it is not called again for a
-// moment. ctx ends only this caller's wait.
+// loadOnce calls l.load and returns its result; concurrent callers share one call. If the load fails,
+// later callers get the same error for missLife. The end of ctx ends only this caller's wait.
 func loadOnce[T any](ctx context.Context, r *Replica, l loading[T]) (T, error) {
 	var none T
 	if err := r.slots.misses.find(l.miss); err != nil {
@@ -138,7 +138,7 @@ func loadOnce[T any](ctx context.Context, r *Replica, l loading[T]) (T, error) {
 	}
 }
 
-// load loads the restaurant's current version from Redis and returns the one that is in memory then.
+// load loads the restaurant's current version from Redis, and returns the version that is then in memory.
 func (r *Replica) load(ctx context.Context, restaurant menu.RestaurantID) (*cache.Snapshot, error) {
 	version, err := r.store.Current(ctx, restaurant)
 	if err != nil {
