@@ -12,27 +12,27 @@ import (
 )
 
 const (
-	// spreadStep is the granularity of the shift. It is fine enough that a thousand restaurants do not
-	// start together. It is coarse enough that cron wakes at most ten times a second.
+	// spreadStep is the step of the shift. It is so small that a thousand restaurants do not start
+	// together, and so large that cron wakes at most ten times a second.
 	spreadStep = 100 * time.Millisecond
-	// cronSpread limits the shift of cron-field schedules to one minute, so that
-	// runs stay within the configured minute.
+	// cronSpread is the limit of the shift for schedules with cron fields: runs start within the
+	// configured minute.
 	cronSpread = time.Minute
 )
 
-// Schedule is when one restaurant is synced: a cron schedule, shifted by a stable hash of the
-// restaurant (policy S1). It depends on the clock, not on the start of the process. So all instances
-// compute the same ticks, and many restaurants with one schedule spread evenly over its interval.
+// Schedule has the times at which one restaurant is synced: a cron schedule, shifted by a hash of its id
+// (policy S1). It does not depend on the start of the process, so all instances compute the same ticks.
+// Restaurants with one schedule are spread evenly over the interval of @every, or over one minute.
 type Schedule struct {
-	every time.Duration // of @every; else zero
-	spec  cron.Schedule // of cron fields and descriptors
+	every time.Duration // the interval of @every; otherwise zero
+	spec  cron.Schedule // the parsed cron fields or descriptor; otherwise nil
 	shift time.Duration
 }
 
 var _ cron.Schedule = (*Schedule)(nil)
 
-// ParseSchedule parses `@every 2m`, five cron fields or a descriptor such as
-// `@daily`, in the IANA time zone (empty: UTC). key decides the shift.
+// ParseSchedule parses `@every 2m`, five cron fields or a descriptor such as `@daily`. timeZone is an
+// IANA name; empty means UTC. The shift depends on key, such as a restaurant's id.
 func ParseSchedule(text, timeZone, key string) (*Schedule, error) {
 	zone, err := zones{}.load(timeZone)
 	if err != nil {
@@ -65,7 +65,7 @@ func scheduleIn(text string, zone *time.Location, key string) (*Schedule, error)
 	case cron.ConstantDelaySchedule:
 		return &Schedule{every: spec.Delay, shift: shiftOf(key, spec.Delay)}, nil
 	case *cron.SpecSchedule:
-		if spec.Location == time.Local { // cron's own default, not the restaurant's zone
+		if spec.Location == time.Local { // cron's default; the text has no time zone of its own
 			spec.Location = zone
 		}
 		return &Schedule{spec: inZone(spec), shift: shiftOf(key, cronSpread)}, nil
@@ -74,7 +74,7 @@ func scheduleIn(text string, zone *time.Location, key string) (*Schedule, error)
 	}
 }
 
-// shiftOf returns the shift of key within an interval, in steps of spreadStep.
+// shiftOf returns the shift for key: a multiple of spreadStep below within.
 func shiftOf(key string, within time.Duration) time.Duration {
 	hash := fnv.New64a()
 	_, _ = hash.Write([]byte(key))
@@ -88,7 +88,7 @@ func shiftOf(key string, within time.Duration) time.Duration {
 	return time.Duration(sum%uint64(within/spreadStep)) * spreadStep //nolint:gosec // bounded by within
 }
 
-// Next returns the first tick after t; the zero time if the next five years have no tick.
+// Next returns the first tick after t. It returns the zero time if the next five years have no tick.
 func (s *Schedule) Next(t time.Time) time.Time {
 	if s.every > 0 {
 		return s.tickBefore(t).Add(s.every)
@@ -111,7 +111,7 @@ func (s *Schedule) tickBefore(t time.Time) time.Time {
 	return time.Unix(0, t.UnixNano()-past).UTC()
 }
 
-// Last returns the latest tick that is not after t; the zero time if there was none within the last five years.
+// Last returns the latest tick that is not after t, or the zero time if the last five years had no tick.
 func (s *Schedule) Last(t time.Time) time.Time {
 	if s.every > 0 {
 		return s.tickBefore(t)
@@ -144,15 +144,15 @@ func (s *Schedule) Missed(n int, since, now time.Time) bool {
 	return true
 }
 
-// wallSchedule is a cron schedule with fixed hours, in a time zone that may have
-// daylight saving time. A time that does not exist on a day runs at the next valid
-// minute. A time that occurs twice runs the first time (policy S5b).
+// wallSchedule is a cron schedule with fixed hours, in a time zone that may have daylight saving time. If
+// a time does not exist on a day, the tick is at the next minute that exists. If a time occurs twice on
+// a day, the tick is at the first one (policy S5b).
 type wallSchedule struct {
-	spec cron.SpecSchedule // of wall clock times, as if they were UTC
+	spec cron.SpecSchedule // its times are wall-clock times, written as UTC
 	zone *time.Location
 }
 
-// inZone returns the schedule in spec's time zone. A schedule for every hour ignores changes of the clock.
+// inZone returns the schedule in spec's time zone. A schedule for every hour needs no wall-clock times.
 func inZone(spec *cron.SpecSchedule) cron.Schedule {
 	const everyHour = 1<<24 - 1
 	if spec.Hour&everyHour == everyHour {
@@ -163,8 +163,8 @@ func inZone(spec *cron.SpecSchedule) cron.Schedule {
 	return &wallSchedule{spec: wall, zone: spec.Location}
 }
 
-// Next implements cron.Schedule. A later wall-clock time never means an earlier time, so the first one
-// that is after t is the next tick.
+// Next implements cron.Schedule. If a wall-clock time is later than another, its real time is not
+// earlier. So the first wall-clock time whose real time is after t is the next tick.
 func (s *wallSchedule) Next(t time.Time) time.Time {
 	wall := onWall(t.In(s.zone))
 	for {
@@ -178,20 +178,21 @@ func (s *wallSchedule) Next(t time.Time) time.Time {
 	}
 }
 
-// onWall returns the wall-clock time at t, as if it were UTC.
+// onWall returns the wall-clock time at t in the zone of t, written as UTC.
 func onWall(t time.Time) time.Time {
 	_, offset := t.Zone()
 	return t.UTC().Add(time.Duration(offset) * time.Second)
 }
 
-// fromWall returns the first time at which the clock in the zone shows wall, or skips it.
+// fromWall returns the first time at which the clock in the zone shows wall. If the clock skips wall, it
+// returns the time of the skip.
 func fromWall(wall time.Time, zone *time.Location) time.Time {
 	t := time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), wall.Second(), wall.Nanosecond(), zone)
 	start, end := t.ZoneBounds()
 	switch shown := onWall(t); {
-	case shown.After(wall): // t is after a gap
+	case shown.After(wall): // the clock skips wall, and t is after the gap
 		return start
-	case shown.Before(wall): // t is before it
+	case shown.Before(wall): // the clock skips wall, and t is before the gap
 		return end
 	case start.IsZero():
 		return t
@@ -205,11 +206,11 @@ func fromWall(wall time.Time, zone *time.Location) time.Time {
 
 // Plan is the current schedule of a menu.
 type Plan struct {
-	Schedule string // as configured, or sync.schedule
-	TimeZone string // IANA name; empty: UTC
-	// Next is the next tick; zero if the next five years have no tick.
+	Schedule string // of the restaurant's configuration, or sync.schedule
+	TimeZone string // IANA name; empty means UTC
+	// Next is the next tick. It is zero if the next five years have no tick.
 	Next time.Time
-	// Every is the time between the next two ticks; zero if there are not two.
+	// Every is the time between the next two ticks. It is zero if there is no second tick.
 	Every time.Duration
 	// StaleAfter is the number of ticks without a confirmation after which the menu is stale (policy S5).
 	StaleAfter int

@@ -13,15 +13,15 @@ import (
 	"larder/internal/silentlog"
 )
 
-// Call is one HTTP exchange; each attempt counts.
+// Call describes one HTTP exchange with the ordering service. Each attempt is one exchange.
 type Call struct {
 	Operation Operation
-	Status    int // 0 without an answer
+	Status    int // the HTTP status; 0 if there was no response
 	Duration  time.Duration
 }
 
-// Client is a client of the ordering service for one API connection. It is safe for concurrent use.
-// It starts no goroutines except for token requests.
+// Client is a client of the ordering service for one configured connection. It is safe for
+// concurrent use. It starts goroutines only for token requests.
 type Client struct {
 	cfg     Config
 	clock   func() time.Time
@@ -37,17 +37,17 @@ type Client struct {
 
 // Deps are the dependencies of a Client. All are optional.
 type Deps struct {
-	// Log gets the events upstream.retry, upstream.breaker and upstream.token; by default none.
+	// Log receives the events upstream.retry, upstream.breaker and upstream.token. nil means no log.
 	Log     logrus.FieldLogger
-	Observe func(Call) // called after every exchange, on the calling goroutine
-	// Dial opens the connections to the service; the default uses TCP.
+	Observe func(Call) // is called after every exchange, on the caller's goroutine
+	// Dial opens the network connections to the ordering service. The default uses TCP.
 	Dial DialFunc
-	// Jitter returns the random part of a pause between attempts; by default up to most.
+	// Jitter returns the random part of a pause between attempts. The default returns 0 to most.
 	Jitter func(most time.Duration) time.Duration
 }
 
-// New returns a client of one connection and applies the defaults of cfg. It does no I/O. The error
-// joins *setting.Errors.
+// New returns a client for one connection. It sets the defaults of cfg. It does no I/O. The error
+// joins values of type *setting.Error.
 func New(cfg Config, deps Deps) (*Client, error) {
 	cfg.SetDefaults()
 	cfg.BaseURL = strings.TrimRight(cfg.BaseURL, "/")
@@ -84,10 +84,10 @@ func New(cfg Config, deps Deps) (*Client, error) {
 // Name returns the name of the connection.
 func (c *Client) Name() string { return c.cfg.Name }
 
-// Config returns the configuration with its defaults.
+// Config returns the configuration, in which missing values have their defaults.
 func (c *Client) Config() Config { return c.cfg }
 
-// Close closes idle connections, which only reads have. The client can still be used.
+// Close closes idle connections. Only reads have them. The client can still be used.
 func (c *Client) Close() {
 	if idle, ok := c.reads.(interface{ CloseIdleConnections() }); ok {
 		idle.CloseIdleConnections()

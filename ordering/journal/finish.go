@@ -17,7 +17,7 @@ func (j *Journal) Finish(ctx context.Context, e ordering.CallResult) (ordering.R
 	o, err := j.update(ctx, j.commit, location{e.Connection, e.Ref}, func(o *order) (c *tx, err error) {
 		call, ok := o.Call(e.Call)
 		if !ok || e.SpecID != "" && call.SpecID != e.SpecID {
-			return nil, ordering.ErrNoOrder // after a failover, another call may have the number
+			return nil, ordering.ErrNoOrder // after a failover, another call may have this number
 		}
 		if contradicts = call.Outcome.Certain() && !agrees(o, call, e); contradicts || call.Outcome.Certain() {
 			c = j.addToEnded(o, call, e, contradicts)
@@ -25,7 +25,7 @@ func (j *Journal) Finish(ctx context.Context, e ordering.CallResult) (ordering.R
 			return nil, err
 		}
 		if c == nil && j.required(e.Connection) > 0 {
-			c = j.newTx(o) // a write for WAIT: the replicas may lack the result
+			c = j.newTx(o) // the replicas may not have the result yet, and WAIT needs a write
 		}
 		return c, nil
 	})
@@ -38,7 +38,7 @@ func (j *Journal) Finish(ctx context.Context, e ordering.CallResult) (ordering.R
 	return o.Record, unreplicated("finish", err)
 }
 
-// agrees reports whether a result equals the known result of a call.
+// agrees reports whether a result does not contradict the known result of a call.
 func agrees(o *order, call ordering.Call, e ordering.CallResult) bool {
 	switch {
 	case e.Outcome == ordering.OutcomeUnknown:
@@ -51,8 +51,8 @@ func agrees(o *order, call ordering.Call, e ordering.CallResult) bool {
 	return call.Outcome == ordering.OutcomeDone && (call.Operation != upstream.OpCreate || e.OrderID == o.OrderID)
 }
 
-// addToEnded returns a transaction that adds a result to a call with a certain outcome; nil if
-// there is nothing to add.
+// addToEnded returns a transaction that adds a result to a call with a certain outcome. It returns
+// nil if there is nothing to add.
 func (j *Journal) addToEnded(o *order, call ordering.Call, e ordering.CallResult, contradicts bool) *tx {
 	c := j.newTx(o)
 	added := call.Resolved != nil && c.addAttempts(call, e.Attempts)
@@ -68,8 +68,8 @@ func (j *Journal) addToEnded(o *order, call ordering.Call, e ordering.CallResult
 	return c
 }
 
-// addAttempts appends attempts, unless the call already ends with them, because a Finish whose
-// reply was lost is sent again.
+// addAttempts appends attempts to the call. It does nothing if they are already the last attempts
+// of the call: if the reply to a Finish was lost, Finish is sent again.
 func (c *tx) addAttempts(call ordering.Call, tries []ordering.Attempt) bool {
 	if had := call.Attempts; len(had) >= len(tries) && encodeAttempts(had[len(had)-len(tries):]) == encodeAttempts(tries) {
 		return false
@@ -96,8 +96,9 @@ func (j *Journal) endCall(ctx context.Context, o *order, call ordering.Call, e o
 	return c, nil
 }
 
-// takeID sets the order's orderID, even if another order has it: an order that larder placed keeps
-// it in its record, an adopted one loses it. allow may reject that.
+// takeID sets the order's orderID, even if another order has the same one. The orderID then refers
+// to this order only. In its record, an adopted other order loses the orderID; an order that larder
+// placed keeps it. allow, if not nil, may return an error that prevents this.
 func (j *Journal) takeID(
 	ctx context.Context, c *tx, orderID string, allow func(orderID string, other *order) error,
 ) error {
@@ -119,10 +120,10 @@ func (j *Journal) takeID(
 	return nil
 }
 
-// supersede makes the orderID of another order refer to this one. If the other was adopted after
-// this order was begun, both are the same order, changed before its orderID was known; its state is
-// taken over. Otherwise it was a different order: its payment does not count, and its changes
-// without a client's key can be requested again.
+// supersede makes the orderID of another order refer to this one. If the other order was adopted
+// after this order was created, both are the same order, which was changed before larder knew its
+// orderID. Then this order takes over the state. Otherwise the other is a different order: its
+// payment does not count here, and its changes without a client's key can be requested again.
 func (c *tx) supersede(other *order) {
 	record := c.names.Order(c.connection(), other.Ref)
 	c.checkField(record, fieldRev, other.revision)
@@ -144,7 +145,7 @@ func (c *tx) supersede(other *order) {
 	}
 }
 
-// setOutcome sets a call's outcome and its consequences. If frees is true, the key becomes free.
+// setOutcome sets a call's outcome and its effects. If frees is true, the key can be used again.
 func (c *tx) setOutcome(call ordering.Call, outcome ordering.Outcome, frees bool) {
 	n, o := call.Number, c.order
 	c.setField(numbered(fieldOutcome, n), string(outcome))
@@ -160,7 +161,7 @@ func (c *tx) setOutcome(call ordering.Call, outcome ordering.Outcome, frees bool
 	if outcome == ordering.OutcomeUnknown {
 		c.step("zadd", c.stateList(string(ordering.StateUnknown)), o.member())
 		c.keepRecord()
-		for _, call := range o.Calls { // the remaining guest data stays too
+		for _, call := range o.Calls { // the guest data that still exists must not expire either
 			c.step("persist", c.guestKey(call.Number))
 		}
 		return
@@ -176,8 +177,8 @@ func (c *tx) setOutcome(call ordering.Call, outcome ordering.Outcome, frees bool
 	}
 }
 
-// setState sets the state of an order and moves it to the state's list. The list of StateUnknown
-// contains all orders with an unknown outcome and is maintained by setOutcome.
+// setState sets the state of an order and moves the order to the list of that state. The list of
+// StateUnknown has all orders with an unknown outcome; setOutcome maintains it.
 func (c *tx) setState(state ordering.State) {
 	before := ordering.State(c.fields[fieldState])
 	if state == before {
@@ -192,17 +193,17 @@ func (c *tx) setState(state ordering.State) {
 	}
 }
 
-// releasesKey reports whether a call with this outcome releases its key (policy O7).
+// releasesKey reports whether the key of a call can be used again after this outcome (policy O7).
 func releasesKey(call ordering.Call, outcome ordering.Outcome) bool {
 	return outcome == ordering.OutcomeNotSent || outcome == ordering.OutcomeRefused && call.Derived
 }
 
-// abortedTTL is how long an aborted spec is remembered, so that a delayed Begin fails. It is longer
-// than a request can be delayed in a network.
+// abortedTTL is the time for which Redis keeps the mark of an aborted CallSpec. A Begin that
+// arrives within this time fails. No request is delayed in a network for so long.
 const abortedTTL = time.Hour
 
-// Abort ends the call that this CallSpec opened as not sent. If no call was opened yet, Abort
-// prevents that: a Begin that is still on its way to Redis fails with ErrAborted.
+// Abort ends the call that this CallSpec opened, with the outcome not sent. If the CallSpec has not
+// opened a call yet, it no longer can: a Begin that reaches Redis later fails with ErrAborted.
 func (j *Journal) Abort(ctx context.Context, o ordering.CallSpec) error {
 	return unreplicated("abort", j.abortCall(ctx, o))
 }
@@ -227,11 +228,11 @@ func (j *Journal) abortCall(ctx context.Context, o ordering.CallSpec) error {
 		c.step("set", given, "1")
 		c.step("expire", given, "", abortedTTL.Milliseconds(), 0)
 	case call.Outcome == ordering.OutcomeOpen,
-		call.Outcome == ordering.OutcomeUnknown && call.EndedAt.IsZero(): // only swept, so never sent
+		call.Outcome == ordering.OutcomeUnknown && call.EndedAt.IsZero(): // the sweep ended it; it was never sent
 		c.touch()
 		c.setNow(numbered(fieldEnded, call.Number))
 		c.setOutcome(call, ordering.OutcomeNotSent, true)
-	default: // ended before; only the replicas may lack it
+	default: // the call has ended already, but the replicas may not have this
 		if j.required(o.Connection) == 0 {
 			return nil
 		}

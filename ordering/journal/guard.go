@@ -16,16 +16,16 @@ import (
 )
 
 const (
-	// infoTimeout limits the INFO command.
+	// infoTimeout limits one check of Redis's settings and replicas.
 	infoTimeout = 2 * time.Second
-	// retrySilent and retrySettings are the retry times for clients: short if Redis does not
-	// answer, longer if a person must change a setting.
+	// retrySilent and retrySettings are the Retry-After of errors. It is short if Redis or its
+	// replicas do not respond, and longer if a person must change a setting.
 	retrySilent   = 5 * time.Second
 	retrySettings = time.Minute
 )
 
-// guard checks whether orders can be recorded durably: whether Redis's settings and replicas allow
-// it (policy O14), and whether Redis was restored (policy O14a).
+// guard checks whether Redis can store orders durably. It checks the settings and replicas of Redis
+// (policy O14), and whether Redis was restored from a backup or lost orders (policy O14a).
 type guard struct {
 	*writer
 
@@ -33,10 +33,10 @@ type guard struct {
 	flight   singleflight.Group // for reading the settings
 }
 
-// Ready returns nil if a new order of the connection can be recorded durably, otherwise a
-// *ordering.NotReadyError (policy O14). Redis's settings are cached for five seconds, or for one
-// second until a replica has been seen. If Redis did not answer, the next call asks it again. A
-// cached answer is no guarantee; it is Begin that ensures that every sent order has a record.
+// Ready returns nil if a new order of the connection can be stored durably, otherwise a
+// *ordering.NotReadyError (policy O14). It caches the result of the check for five seconds. While
+// no replica has been seen, it caches the result for one second. If Redis did not respond, the next
+// call checks again. The result is no guarantee: Begin ensures that every sent order has a record.
 func (g *guard) Ready(ctx context.Context, connection string) error {
 	s := g.state(connection)
 	s.mu.Lock()
@@ -61,8 +61,8 @@ func (g *guard) Ready(ctx context.Context, connection string) error {
 	return g.recovered(ctx, connection)
 }
 
-// checkSettings reads the settings of the server that has the connection's records, determines the
-// replica rule, and caches the result.
+// checkSettings reads the settings of the Redis server that has the connection's records. It
+// detects whether writes must wait for replicas, and caches the result.
 func (g *guard) checkSettings(ctx context.Context, connection string) error {
 	at, s := time.Now(), g.state(connection)
 	facts := info{"maxmemory_policy": noEviction}
@@ -79,7 +79,7 @@ func (g *guard) checkSettings(ctx context.Context, connection string) error {
 			return unreachable(err)
 		}
 	}
-	if _, err := g.Health(ctx, connection); err != nil { // reads whether a replica was ever seen
+	if _, err := g.Health(ctx, connection); err != nil { // learns whether a replica ever acknowledged a write
 		return unreachable(err)
 	}
 	if !s.known().replicated && !g.embedded {
@@ -88,7 +88,7 @@ func (g *guard) checkSettings(ctx context.Context, connection string) error {
 				return unreachable(err)
 			}
 		}
-		at = at.Add(probeEvery - trustedFor) // the first replica may connect at any time
+		at = at.Add(probeEvery - trustedFor) // check again soon: the first replica may connect at any time
 	}
 	err := g.durabilityError(facts, g.required(connection))
 	s.mu.Lock()
@@ -106,7 +106,7 @@ const (
 	yes        = "1"
 )
 
-// durabilityError returns why this Redis cannot store orders durably, or nil. required is the
+// durabilityError returns an error if this Redis cannot store orders durably. required is the
 // number of replicas that must have an order.
 func (g *guard) durabilityError(f info, required int) error {
 	policy := f["maxmemory_policy"]
@@ -141,7 +141,7 @@ func (g *guard) durabilityError(f info, required int) error {
 // info contains the fields of INFO by name.
 type info map[string]string
 
-// online counts the replicas that are in sync.
+// online returns the number of replicas that INFO reports as online.
 func (f info) online() int {
 	count := 0
 	for name, value := range f {
@@ -177,17 +177,17 @@ func readInfo(ctx context.Context, pipe redis.Pipeliner) (info, error) {
 	return f, nil
 }
 
-// keptPredecessors is the number of replaced epochs to keep. An instance that missed more
-// acceptances pauses once more.
+// keptPredecessors is the number of replaced epochs that Redis keeps. An instance that remembers an
+// older epoch pauses new orders again.
 const keptPredecessors = 32
 
-// Watch compares the commits that this instance remembers with those of Redis (policy O14a). Every
-// instance does so, also one that places no orders, so that it pauses a restored journal and learns
-// the commits of other instances. Watch also probes replicas that do not acknowledge (policy O14).
+// Watch compares the commits that this instance remembers with those in Redis. It pauses new orders
+// if Redis was restored (policy O14a), and learns the commits of other instances. It also makes a
+// test write if replicas do not acknowledge (policy O14). Every instance calls it regularly.
 func (g *guard) Watch(ctx context.Context, connection string) (ordering.JournalHealth, error) {
 	s := g.state(connection)
-	defer g.save(connection, s)       // also without an answer from Redis
-	ready := g.Ready(ctx, connection) // determines the replica rule
+	defer g.save(connection, s)       // even if Redis does not respond
+	ready := g.Ready(ctx, connection) // detects whether writes must wait for replicas
 	if err := g.watchState(ctx, s, connection); err != nil {
 		return ordering.JournalHealth{}, failed("watch", err)
 	}
@@ -213,17 +213,17 @@ func (g *guard) watchState(ctx context.Context, s *state, connection string) err
 	if err != nil || required == 0 || r.mark == known.Mark && r.epoch == known.Epoch {
 		return err
 	}
-	// Other instances have committed. A mark is remembered only after a write to enough replicas.
+	// Other instances have committed. Remember their mark only after enough replicas have a write.
 	if err = g.recovered(ctx, connection); err == nil {
 		err = g.probe(ctx, connection)
 	}
 	if errors.Is(err, ErrReplicas) {
-		return nil // the mark is not remembered yet, which health shows
+		return nil // the mark is not remembered yet; JournalHealth.Failing shows this
 	}
 	return err
 }
 
-// Health returns the current health without comparing commits.
+// Health returns the current health of the journal. Unlike Watch, it does not compare commits.
 func (g *guard) Health(ctx context.Context, connection string) (ordering.JournalHealth, error) {
 	s := g.state(connection)
 	var kept struct {
@@ -243,7 +243,7 @@ func (g *guard) Health(ctx context.Context, connection string) (ordering.Journal
 	return h, nil
 }
 
-// Accept starts a new epoch with the records as Redis has them, and ends the pause (policy O14a).
+// Accept accepts the records that Redis has now. It ends the pause with a new epoch (policy O14a).
 func (g *guard) Accept(ctx context.Context, connection string) (bool, error) {
 	s := g.state(connection)
 	keys := []string{g.keys.JournalState(connection)}
@@ -251,11 +251,11 @@ func (g *guard) Accept(ctx context.Context, connection string) (bool, error) {
 	if err != nil {
 		return false, failed("accept", err)
 	}
-	_, _, _ = g.run(ctx, g.blank(connection, modeWatch), 0, 0) // learns the epoch; otherwise the next Watch does
+	_, _, _ = g.run(ctx, g.blank(connection, modeWatch), 0, 0) // learns the epoch; if it fails, the next Watch does
 	return accepted, nil
 }
 
-// autoAccept accepts a restore, as ordering.accept_restore allows; the next Watch reports it.
+// autoAccept calls Accept without an operator (ordering.accept_restore). The next Watch reports it.
 func (g *guard) autoAccept(ctx context.Context, connection string) error {
 	accepted, err := g.Accept(ctx, connection)
 	s := g.state(connection)

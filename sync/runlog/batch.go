@@ -17,22 +17,22 @@ import (
 )
 
 const (
-	// batchLife is how long a batch is kept, and the time limit for finishing it.
+	// batchLife is the time until Redis deletes a batch, finished or not.
 	batchLife = 24 * time.Hour
-	// maxBatches limits the open batches.
+	// maxBatches is the maximum number of unfinished batches.
 	maxBatches = 8
-	// maxFaults limits the failed and quarantined runs that a batch keeps.
+	// maxFaults is the maximum number of failed and quarantined runs in a batch's record.
 	maxFaults = 1000
-	// progressEvery is the shortest time between two notices of a batch's progress.
+	// progressEvery is the minimum time between two notices about the progress of a batch.
 	progressEvery = 250 * time.Millisecond
 	// outcomeField is the prefix of the fields that count outcomes.
 	outcomeField = "outcome:"
 )
 
-// Batch is one request to sync many restaurants. Each of them has its own run (policy S8).
+// Batch is one request to sync many restaurants. Each restaurant has its own run (policy S8).
 type Batch struct {
-	ID         string          `json:"batch"`                                   // 26 characters, sorted by time
-	Connection string          `json:"connection,omitempty" redis:"connection"` // whose restaurants; empty: all
+	ID         string          `json:"batch"`                                   // 26 characters; ids sort by time
+	Connection string          `json:"connection,omitempty" redis:"connection"` // the one to sync; empty: all
 	By         string          `json:"by" redis:"by"`                           // the client's id; may be empty
 	Force      bool            `json:"force" redis:"force"`
 	Total      int             `json:"total" redis:"total"`
@@ -41,7 +41,7 @@ type Batch struct {
 	Outcomes   map[Outcome]int `json:"outcomes"`
 	StartedAt  time.Time       `json:"startedAt" redis:"startedAt"`
 	FinishedAt time.Time       `json:"finishedAt" redis:"finishedAt"` // zero until all are done
-	// Faults are the runs that failed or were quarantined, the first thousand.
+	// Faults are the first maxFaults runs that failed or were quarantined.
 	Faults []Run `json:"faults"`
 }
 
@@ -61,12 +61,12 @@ func (b Batch) MarshalJSON() ([]byte, error) {
 var (
 	// ErrUnknownBatch means that the batch does not exist or has expired.
 	ErrUnknownBatch = errors.New("sync: no such batch")
-	// ErrTooManyBatches means that maxBatches batches are open.
+	// ErrTooManyBatches means that maxBatches batches are not finished.
 	ErrTooManyBatches = fmt.Errorf("sync: %d batches are open, the maximum; wait until one has finished", maxBatches)
 )
 
-// StartBatch saves a batch of the restaurants, with b's client, connection and
-// force. Errors: ErrTooManyBatches, redisdb.ErrUnavailable.
+// StartBatch saves a new batch for the restaurants. It takes By, Connection and Force from b and sets the
+// other fields. Errors: ErrTooManyBatches, redisdb.ErrUnavailable.
 func (l *Log) StartBatch(ctx context.Context, b Batch, restaurants []menu.RestaurantID) (Batch, error) {
 	now := l.cfg.Clock().UTC()
 	b.ID, b.Outcomes, b.StartedAt, b.Faults = l.ids.next(now), map[Outcome]int{}, now, []Run{}
@@ -86,8 +86,8 @@ func (l *Log) StartBatch(ctx context.Context, b Batch, restaurants []menu.Restau
 	return b, nil
 }
 
-// writeBatch writes the batch to Redis, and then adds it to the open ones, so that
-// readers find it complete. Each step may be repeated.
+// writeBatch writes the batch to Redis, and then adds it to the unfinished batches. So a reader who finds
+// it there finds it complete. Each step can be repeated safely.
 func (l *Log) writeBatch(ctx context.Context, b Batch, restaurants []menu.RestaurantID) error {
 	pending, batch := l.keys.BatchPending(b.ID), l.keys.Batch(b.ID)
 	pipe := l.client.Pipeline()
@@ -107,7 +107,7 @@ func (l *Log) writeBatch(ctx context.Context, b Batch, restaurants []menu.Restau
 	return l.client.ZAdd(ctx, l.keys.Batches(), redis.Z{Score: float64(b.StartedAt.UnixMilli()), Member: b.ID}).Err()
 }
 
-// Batch returns the current state of a batch of any instance. Errors: ErrUnknownBatch, redisdb.ErrUnavailable.
+// Batch returns a batch that any instance has started. Errors: ErrUnknownBatch, redisdb.ErrUnavailable.
 func (l *Log) Batch(ctx context.Context, id string) (Batch, error) {
 	if !isID(id) {
 		return Batch{}, ErrUnknownBatch
@@ -142,11 +142,11 @@ func (l *Log) Batch(ctx context.Context, id string) (Batch, error) {
 
 // OpenBatches returns the ids of the unfinished batches.
 func (l *Log) OpenBatches(ctx context.Context) ([]string, error) {
-	// Concurrent starts may exceed maxBatches.
+	// There may be more than maxBatches, because instances start batches concurrently.
 	return l.client.ZRange(ctx, l.keys.Batches(), 0, 2*maxBatches).Result()
 }
 
-// CloseBatch removes a batch from the open ones. It reports whether this call removed it.
+// CloseBatch removes a batch from the unfinished batches. It reports whether this call removed it.
 func (l *Log) CloseBatch(ctx context.Context, id string) (bool, error) {
 	closed, err := l.client.ZRem(ctx, l.keys.Batches(), id).Result()
 	return closed > 0, err
@@ -168,8 +168,8 @@ func (l *Log) IsPending(ctx context.Context, id string, restaurant menu.Restaura
 	return pending, redisdb.CallError(ctx, "sync: read a batch", err)
 }
 
-// CountDone counts a restaurant as done, with its run. It reports whether the batch
-// is finished. Errors: redisdb.ErrUnavailable.
+// CountDone counts the restaurant of a run as done, with the run's outcome. It reports whether this call
+// finished the batch. Errors: redisdb.ErrUnavailable.
 func (l *Log) CountDone(ctx context.Context, b Batch, run Run) (ended bool, err error) {
 	var record []byte
 	if run.Outcome == OutcomeFailed || run.Outcome == OutcomeQuarantined {
