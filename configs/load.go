@@ -15,9 +15,9 @@ import (
 	"unicode/utf8"
 )
 
-// Load returns the configuration: defaults, overridden by the YAML file at path and
-// then by the LARDER_… variables in env (see os.Environ). If path is empty, it reads no
-// file. The error is Errors, with everything that is wrong.
+// Load returns the configuration. A LARDER_… variable in env (see os.Environ) overrides the YAML
+// file at path, and the file overrides the defaults. If path is empty, Load reads no file. The
+// error is Errors, with all problems that Load found.
 func Load(path string, env []string, options ...Option) (*Config, error) {
 	data, err := readFile(path)
 	if err != nil {
@@ -26,8 +26,8 @@ func Load(path string, env []string, options ...Option) (*Config, error) {
 	return Parse(path, data, env, options...)
 }
 
-// Parse is like Load, but reads YAML from data. Errors contain name as the file name,
-// and names of secret files are relative to its folder.
+// Parse is like Load, but reads the YAML from data. Errors contain name as the name of the file.
+// Relative paths of secret files start at its folder.
 func Parse(name string, data []byte, env []string, options ...Option) (*Config, error) {
 	l := newLoader(name, env, options...)
 	cfg := l.parse(data)
@@ -40,15 +40,15 @@ func Parse(name string, data []byte, env []string, options ...Option) (*Config, 
 // Option changes how a configuration is read.
 type Option func(*loader)
 
-// AllowUnknownKeys reports unknown keys as warnings, so that an older version starts
-// with the configuration of a newer one. A likely misspelling of a known key, or an
-// unknown key under auth, remains an error.
+// AllowUnknownKeys reports unknown keys as warnings. So an older version of larder can start with
+// the configuration of a newer version. These stay errors: a key that is probably a misspelled
+// known key, and an unknown key in the section auth.
 func AllowUnknownKeys(l *loader) { l.allowUnknown = true }
 
-// CheckFolders reports a configured folder that is a file. larder serve only logs it.
+// CheckFolders reports an ordering.state_dir that is not a folder. larder serve only logs this.
 func CheckFolders(l *loader) { l.checkFolders = true }
 
-// readFile returns the content of the file, or nil for an empty path. The error is Errors.
+// readFile returns the content of the file, or nil if path is empty. The error is Errors.
 func readFile(path string) ([]byte, error) {
 	if path == "" {
 		return nil, nil
@@ -69,12 +69,12 @@ func readFile(path string) ([]byte, error) {
 	}
 }
 
-// invalidText reports whether r could act as a command when a terminal prints it, or is not UTF-8.
+// invalidText reports whether r is invalid UTF-8 or a control character that a terminal executes.
 func invalidText(r rune) bool {
 	return r == utf8.RuneError || unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t'
 }
 
-// loader is the state of one Load.
+// loader is the state of one call of Load or Parse.
 type loader struct {
 	file     string // the name in error messages
 	env      []string
@@ -86,8 +86,8 @@ type loader struct {
 	checkFolders bool // check ordering.state_dir
 
 	unreadable bool            // the file is invalid YAML, so its values are unknown
-	unread     map[string]bool // paths whose values could not be read and have their defaults
-	checking   bool            // reading has ended: errors of unread values are omitted
+	unread     map[string]bool // keys whose values could not be read, so that the defaults apply
+	checking   bool            // all values are read; errors of unread values are now omitted
 }
 
 func newLoader(path string, env []string, options ...Option) *loader {
@@ -123,7 +123,7 @@ func (l *loader) read(data []byte, v reflect.Value) {
 	l.fill("", tree, v)
 }
 
-// problemAt reports an error of a key. During reading, the key then counts as unread.
+// problemAt adds an error of a key to l.problems. If reading is not finished, the key is unread.
 func (l *loader) problemAt(at Place, key, format string, args ...any) {
 	if l.checking && l.isUnread(key) {
 		return
@@ -139,7 +139,7 @@ func (l *loader) problem(key, format string, args ...any) {
 	l.problemAt(l.places.find(key), key, format, args...)
 }
 
-// isUnread reports whether the value at path, or of a section around it, is unread.
+// isUnread reports whether the key at path, or a section that contains it, is unread.
 func (l *loader) isUnread(path string) bool {
 	for ; path != ""; path = parentPath(path) {
 		if l.unread[path] {
@@ -149,7 +149,7 @@ func (l *loader) isUnread(path string) bool {
 	return l.unread[""]
 }
 
-// relative returns a path of the configuration, which is relative to the configuration's folder.
+// relative resolves a path in the configuration. Relative paths start at the folder of the file.
 func (l *loader) relative(name string) string {
 	if filepath.IsAbs(name) || l.file == "" {
 		return name
@@ -160,14 +160,14 @@ func (l *loader) relative(name string) string {
 // Error is one error in a configuration.
 type Error struct {
 	Place
-	Key string `json:"key"` // "connections[0].base_url"; empty if no single key is wrong
+	Key string `json:"key"` // such as "connections[0].base_url"; empty if the error is not about one key
 	Msg string `json:"msg"` // what is wrong and what to do
 
-	// Ignorable reports whether AllowUnknownKeys would make it a warning.
+	// Ignorable reports whether AllowUnknownKeys makes this error a warning.
 	Ignorable bool `json:"-"`
 }
 
-// Error returns one line with place, key and message.
+// Error returns one line: the place, the key and the message.
 func (p *Error) Error() string {
 	parts := []string{p.Place.String(), p.Key, p.Msg}
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ": ")
@@ -225,7 +225,7 @@ func (p Place) String() string {
 // places maps the path of each key to its place.
 type places map[string]Place
 
-// find returns the place of the key. A missing key has the place of its nearest section.
+// find returns the place of the key at path. If it is missing, find returns that of its section.
 func (p places) find(path string) Place {
 	for {
 		if at, ok := p[path]; ok || path == "" {

@@ -17,7 +17,7 @@ import (
 	"larder/internal/setting"
 )
 
-// logger returns a log to standard error, with the level and format of the flags.
+// logger returns a log that writes to standard error, with the level and format that the flags set.
 func logger(cmd *cobra.Command, env *cli.Environment) (*logrus.Logger, error) {
 	levelName := cli.StringFlag(cmd, "log-level")
 	format := cli.StringFlag(cmd, "log-format")
@@ -45,11 +45,11 @@ func logger(cmd *cobra.Command, env *cli.Environment) (*logrus.Logger, error) {
 	return log, nil
 }
 
-// serviceLogger returns a log for a process that serves. A reader of standard output
-// or error that stalls or closes cannot stop this process (policy H11).
+// serviceLogger returns the log of a long-running command such as serve. The process continues even
+// if the program that reads its standard output or error stalls or ends (policy H11).
 func serviceLogger(cmd *cobra.Command, env *cli.Environment) (*logrus.Logger, error) {
 	broken := make(chan os.Signal, 1)
-	signal.Notify(broken, syscall.SIGPIPE) // a write then returns an error; child processes would inherit signal.Ignore
+	signal.Notify(broken, syscall.SIGPIPE) // writes return an error; signal.Ignore would affect child processes too
 	out, errs := newLineBuffer(env.Out.Raw), newLineBuffer(env.Err.Raw)
 	env.Out.Raw, env.Err.Raw, env.DroppedLines = out, errs, errs.droppedLines
 	env.Flush = func() {
@@ -74,7 +74,7 @@ func serviceLogger(cmd *cobra.Command, env *cli.Environment) (*logrus.Logger, er
 	return log, nil
 }
 
-// safeText formats messages, which logrus does not quote, without control characters (policy H9).
+// safeText escapes control characters in messages, because logrus does not quote them (policy H9).
 type safeText struct{ logrus.TextFormatter }
 
 // Format implements logrus.Formatter.
@@ -85,15 +85,15 @@ func (f *safeText) Format(entry *logrus.Entry) ([]byte, error) {
 }
 
 const (
-	// maxBuffered is how many bytes wait for a reader that has stalled.
+	// maxBuffered is the largest number of bytes that wait for a stalled reader.
 	maxBuffered = 1 << 20
-	// flushLimit is how long the process waits for that reader before it exits.
+	// flushLimit is the longest wait for this reader before the process exits.
 	flushLimit = 2 * time.Second
 )
 
-// lineBuffer replaces standard output or error in a process that serves (policy
-// H11). Write never blocks and never fails. One goroutine writes to the reader.
-// Lines beyond maxBuffered are dropped and counted.
+// lineBuffer replaces standard output or error in a long-running command (policy H11). Write never
+// blocks and never fails: one goroutine writes to the reader. Lines beyond maxBuffered are dropped
+// and counted.
 type lineBuffer struct {
 	to   io.Writer
 	done chan struct{} // closed when the goroutine has ended
@@ -103,9 +103,9 @@ type lineBuffer struct {
 	queue    []byte
 	lines    int // lines in queue
 	dropped  int // all dropped lines
-	reported int // dropped lines that report has covered
+	reported int // dropped lines that are already reported
 	closed   bool
-	report   func(dropped int) []byte // returns the line that reports dropped lines; nil: none
+	report   func(dropped int) []byte // returns the line that reports dropped lines; nil: no report
 }
 
 func newLineBuffer(to io.Writer) *lineBuffer {
@@ -157,7 +157,7 @@ func (b *lineBuffer) run() {
 	}
 }
 
-// write writes with mu, which the caller holds, unlocked. It reports whether it succeeded.
+// write unlocks mu, which the caller has locked, while it writes. It reports whether it succeeded.
 func (b *lineBuffer) write(p []byte) bool {
 	b.mu.Unlock()
 	defer b.mu.Lock()
@@ -165,14 +165,14 @@ func (b *lineBuffer) write(p []byte) bool {
 	return err == nil
 }
 
-// droppedLines returns the number of all dropped lines.
+// droppedLines returns the number of lines dropped so far.
 func (b *lineBuffer) droppedLines() float64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return float64(b.dropped)
 }
 
-// close rejects further lines. It waits until the queue is written or limit is closed.
+// close drops all later lines. It waits until the queue is written or the channel limit is closed.
 func (b *lineBuffer) close(limit <-chan struct{}) {
 	b.mu.Lock()
 	b.closed = true

@@ -11,14 +11,14 @@ import (
 	"larder/internal/cli"
 )
 
-// `larder man DIR`, only with the build tag manpages, writes the manual pages of a release.
+// init adds the command `larder man DIR`, which writes the manual pages of a release into DIR.
 func init() {
 	if len(os.Args) != 3 || os.Args[1] != "man" {
 		return
 	}
 	root := newRoot(&cli.Environment{})
 	root.InitDefaultCompletionCmd()
-	root.DisableAutoGenTag = true // the date is SOURCE_DATE_EPOCH
+	root.DisableAutoGenTag = true // no line with today's date; SOURCE_DATE_EPOCH sets the date of the pages
 	if err := doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: "larder", Manual: "Manual of larder"}, os.Args[2]); err != nil {
 		fmt.Fprintln(os.Stderr, "larder:", err)
 		os.Exit(cli.StatusFailed)

@@ -19,17 +19,17 @@ type Scope string
 const (
 	ScopeMenu   Scope = "menu"   // read menus, check orders
 	ScopeOrders Scope = "orders" // place orders; includes menu
-	ScopeOps    Scope = "ops"    // syncs, runs, lint
+	ScopeOps    Scope = "ops"    // everything below /v1/ops, such as syncs, runs and unknown outcomes
 )
 
 const (
-	minSecret     = 16 // bytes of a client secret if other machines can send requests, policy H2
+	minSecret     = 16 // bytes of a client secret if other machines can reach larder (policy H8)
 	minSigningKey = 32 // bytes of a signing key: as long as an HS256 digest
 )
 
 // Config is the `auth:` section of the configuration. Policies H2 to H4.
 type Config struct {
-	// OpenMenu lets everyone read menus and check orders. The default is true.
+	// OpenMenu lets everyone read menus and check orders without a token. The default is true.
 	OpenMenu *bool `yaml:"open_menu"`
 	// Issuer and Audience are the `iss` and `aud` of the tokens. The default is "larder".
 	Issuer   string `yaml:"issuer"`
@@ -38,8 +38,8 @@ type Config struct {
 	TokenLifetime time.Duration `yaml:"token_lifetime"`
 	// SessionLifetime is how long an operator stays signed in to /ops. The default is 8 hours.
 	SessionLifetime time.Duration `yaml:"session_lifetime"`
-	// SigningKey signs the tokens (HS256) and has at least 32 bytes. If empty, larder creates
-	// one in Redis.
+	// SigningKey signs the tokens (HS256). It has at least 32 bytes. If it is empty, larder creates a
+	// random key and stores it in Redis.
 	SigningKey string `secret:"true" yaml:"signing_key"`
 	// Clients may request tokens.
 	Clients []ClientConfig `yaml:"clients"`
@@ -52,26 +52,26 @@ type ClientConfig struct {
 	ID     string  `yaml:"id"`
 	Secret string  `secret:"true" yaml:"secret"`
 	Scopes []Scope `yaml:"scopes"`
-	// Connection is the only connection whose menus, orders and runs the client sees; empty
-	// means all.
+	// Connection limits the client to the menus, orders and runs of one connection. Empty means all
+	// connections.
 	Connection string `yaml:"connection"`
 }
 
-// PublicOrders is `auth.public_orders`: placing orders from a listed origin without a bearer
-// token. Policy H3.
+// PublicOrders is `auth.public_orders`. If it is enabled, pages of the listed origins can place
+// orders without a bearer token. Policy H3.
 type PublicOrders struct {
 	Enabled      bool           `yaml:"enabled"`
 	Origins      []string       `yaml:"origins"` // [OriginSelf] is larder's own origin
 	PaymentTypes []string       `yaml:"payment_types"`
-	Rate         ratelimit.Rate `yaml:"rate"` // per address
+	Rate         ratelimit.Rate `yaml:"rate"` // of each IP address
 }
 
-// OriginSelf in auth.public_orders.origins means the server's own pages: at a name of
-// http.hosts, at localhost, or at an IP address.
+// OriginSelf in auth.public_orders.origins means larder's own pages, if the browser opened them at
+// a name in http.hosts, at localhost or at an IP address.
 const OriginSelf = "self"
 
-// SetDefaults sets the default values. It runs before the file is read, so that a zero in the
-// file is kept.
+// SetDefaults sets the default values. It runs before the file is read, so a zero in the file
+// replaces the default.
 func (c *Config) SetDefaults() {
 	c.OpenMenu = cmp.Or(c.OpenMenu, new(true))
 	c.Issuer = cmp.Or(c.Issuer, "larder")
@@ -90,8 +90,8 @@ func (c Config) TakesOrders() bool {
 		slices.ContainsFunc(c.Clients, func(client ClientConfig) bool { return slices.Contains(client.Scopes, ScopeOrders) })
 }
 
-// Validate checks the section after SetDefaults. It returns all faults joined, each a
-// *setting.Error. ValidateFor checks what depends on the listeners.
+// Validate checks the section after SetDefaults. It joins all errors, each a *setting.Error.
+// ValidateFor has the checks that depend on whether other machines can reach larder.
 func (c Config) Validate() error {
 	var errs []error
 	seen := map[string]bool{}
@@ -143,8 +143,8 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// ValidateFor checks the secrets. If other machines can send requests, it rejects short and
-// well-known secrets (policies H2, H4, H8). exposed says why they can, and is empty if they cannot.
+// ValidateFor checks the secrets. If other machines can reach larder, it rejects weak secrets
+// (policy H8). exposed is the reason why they can reach it; otherwise it is empty.
 func (c Config) ValidateFor(exposed string) error {
 	if exposed == "" {
 		return nil
@@ -168,8 +168,8 @@ func (c Config) ValidateFor(exposed string) error {
 // MenuIsOpen reports whether everyone may read menus.
 func (c Config) MenuIsOpen() bool { return c.OpenMenu == nil || *c.OpenMenu }
 
-// weakness returns what is wrong with a secret, or "". It cannot measure randomness: it finds
-// short, typed and published secrets. Policy H8.
+// weakness returns what is wrong with a secret, or "". It finds secrets that are shorter than least,
+// repeat a short text, or are well known (policy H8). It cannot measure randomness.
 func weakness(secret, id string, least int) string {
 	plain := withoutSeparators(secret)
 	switch {
@@ -186,7 +186,7 @@ func weakness(secret, id string, least int) string {
 	}
 }
 
-// unit returns the shortest text that s repeats, or s itself. The last repetition may be partial.
+// unit returns the shortest text whose repetition is s, or s. The last repetition may be partial.
 func unit(s string) string {
 	for n := 1; 2*n <= len(s); n++ {
 		if s[n:] == s[:len(s)-n] {
@@ -196,7 +196,7 @@ func unit(s string) string {
 	return s
 }
 
-// withoutSeparators returns the letters and digits of a text in lower case.
+// withoutSeparators returns only the letters a to z, in lower case, and the digits of a text.
 func withoutSeparators(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
@@ -206,8 +206,8 @@ func withoutSeparators(s string) string {
 	}, strings.ToLower(s))
 }
 
-// wellKnown are secrets of examples, tutorials and keyboard rows, without separators. Shorter
-// ones are rejected because of their length.
+// wellKnown returns secrets from examples, tutorials and keyboard rows, without separators. Shorter
+// well-known secrets are not listed, because their length is already rejected.
 func wellKnown() []string {
 	return []string{
 		"0123456789abcdef", "1234567890abcdef", "0123456789012345", "1234567890123456", "abcdefghijklmnop",

@@ -11,12 +11,12 @@ import (
 // hosts are the names of this server, from http.hosts.
 type hosts struct {
 	names   []string
-	exposed bool // requests of other machines can reach larder
+	exposed bool // other machines can reach larder
 }
 
-// ownHost reports whether a host, with or without a port, is this server's own: one of
-// http.hosts, localhost, or an IP address. Any other name may belong to an attacker and resolve
-// to this server (DNS rebinding); its pages would be same-origin for the browser. Policy H3.
+// ownHost reports whether a host, with or without a port, is one of http.hosts, localhost, or an IP
+// address (policy H3). An attacker can make any other name resolve to this server (DNS rebinding).
+// For the browser, the attacker's pages would then have the same origin.
 func (h hosts) ownHost(host string) bool {
 	name := hostName(host)
 	if name == "localhost" || strings.HasSuffix(name, ".localhost") {
@@ -41,10 +41,10 @@ func hostName(host string) string {
 	return strings.ToLower(strings.Trim(host, "[]"))
 }
 
-// ownOrigin reports whether a request comes from a page of this server. Its Origin is http or
-// https at an own host, and either the address of the request or a name of http.hosts at the
-// scheme's default port, for a proxy that changes Host. Browsers send no Origin with a GET to
-// the same origin. They send Sec-Fetch-Site instead, if the address is https or localhost.
+// ownOrigin reports whether a request comes from a page of this server. Its Origin must be http or
+// https, with one of these hosts: the request's Host, if ownHost accepts it; or a name in
+// http.hosts without a port, because a proxy may change Host. Browsers send no Origin with a GET to
+// the same origin. At https or localhost they send Sec-Fetch-Site, which must be same-origin.
 func (h hosts) ownOrigin(r *http.Request) bool {
 	origin := r.Header.Get("Origin")
 	if origin == "" {
@@ -57,17 +57,17 @@ func (h hosts) ownOrigin(r *http.Request) bool {
 	return strings.EqualFold(host, r.Host) && h.ownHost(host) || h.namesHost(strings.ToLower(host))
 }
 
-// notOwnHost is the error text for a reboundPage.
+// notOwnHost is the error text for requests that reboundPage finds.
 const notOwnHost = "the page's host name is not in http.hosts; add it there, or open the page at localhost"
 
-// reboundPage reports whether the request comes from a page whose host is not this server's own
-// (DNS rebinding). If only this machine can reach larder, short and well-known secrets are accepted
-// (policy H8), and such a page must not use them. It is false if other machines can reach larder.
+// reboundPage reports whether only this machine can reach larder and the request comes from a page
+// whose host is not this server's own (DNS rebinding). Larder then accepts weak secrets (policy H8),
+// and such a page must not use them.
 func (h hosts) reboundPage(r *http.Request) bool {
 	return !h.exposed && r.Header.Get("Origin") != "" && !h.ownHost(r.Host)
 }
 
-// Proxies are the networks of http.trusted_proxies. Their forwarding headers are trusted.
+// Proxies are the networks in http.trusted_proxies. Larder trusts their X-Forwarded headers.
 type Proxies []netip.Prefix
 
 // NewProxies parses addresses and networks that the configuration has checked.
@@ -83,8 +83,8 @@ func NewProxies(networks []string) Proxies {
 	return all
 }
 
-// https reports whether the browser used https: to larder itself, or to a trusted proxy that
-// says so. If there are several X-Forwarded-Proto values, all must be https.
+// https reports whether the browser used https. Either larder's own connection uses TLS, or a
+// trusted proxy sent X-Forwarded-Proto: https. If there are several values, all must be https.
 func (p Proxies) https(r *http.Request) bool {
 	if r.TLS != nil {
 		return true
@@ -101,7 +101,7 @@ func (p Proxies) https(r *http.Request) bool {
 	return true
 }
 
-// Trust reports whether the remote end of a connection, address:port, is a trusted proxy.
+// Trust reports whether the remote address of a connection (address:port) is a trusted proxy.
 func (p Proxies) Trust(remote string) bool {
 	end, err := netip.ParseAddrPort(remote)
 	if err != nil {

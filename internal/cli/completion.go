@@ -15,11 +15,11 @@ import (
 	"larder/internal/client"
 )
 
-// completionLimit is the timeout of a request to the running larder for completion.
+// completionLimit is the timeout of requests to the running larder for shell completion.
 const completionLimit = time.Second
 
-// prepare configures a command and its subcommands: no arguments by default, and
-// completion of flags and arguments. Files are completed only where they are allowed.
+// prepare configures a command and its subcommands: by default, a command accepts no arguments. It
+// adds shell completion of flags and arguments; files are completed only where one is allowed.
 func prepare(cmd *cobra.Command, env *Environment) {
 	if cmd.Args == nil {
 		cmd.Args = argRange(0, 0)
@@ -40,7 +40,7 @@ func prepare(cmd *cobra.Command, env *Environment) {
 	}
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		if complete := flags[f.Name]; complete != nil {
-			_ = cmd.RegisterFlagCompletionFunc(f.Name, complete) // the flag exists, without a function
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, complete) // no error: the flag exists and has no function yet
 		}
 	})
 	switch _, arguments, _ := strings.Cut(strings.ReplaceAll(cmd.Use, "--config FILE", ""), " "); {
@@ -56,7 +56,7 @@ func prepare(cmd *cobra.Command, env *Environment) {
 	}
 }
 
-// endingIn completes files with one of the extensions, and directories.
+// endingIn completes one argument: a file with one of the extensions, or a directory.
 func endingIn(endings ...string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) > 0 {
@@ -66,8 +66,8 @@ func endingIn(endings ...string) cobra.CompletionFunc {
 	}
 }
 
-// completeRestaurants completes the ids of the running larder's restaurants. If none
-// matches and the command also accepts a file, it completes files.
+// completeRestaurants completes ids of restaurants, which it requests from the running larder. If
+// no id matches and the command also accepts a file, it completes file names.
 func completeRestaurants(env *Environment) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) > 0 && !strings.Contains(cmd.Use, "…") {
@@ -84,8 +84,8 @@ func completeRestaurants(env *Environment) cobra.CompletionFunc {
 	}
 }
 
-// knownRestaurants returns the ids that start with typed, with the restaurants'
-// names, or nothing if the running larder does not respond in time.
+// knownRestaurants returns the ids that start with typed, each with the restaurant's name. It
+// returns nothing if the running larder does not respond in time.
 func knownRestaurants(cmd *cobra.Command, env *Environment, typed string) []cobra.Completion {
 	if fromEnvironment(cmd, env.Environ) != nil || cmd.Flags().Lookup("url") == nil {
 		return nil

@@ -1,7 +1,6 @@
-// Package faultproxy is a TCP proxy between a test's larder and a server. It causes
-// network faults: it resets, blocks and delays connections.
+// Package faultproxy is a TCP proxy for tests. It stands between the larder under test and a
+// server, such as Redis. It causes network faults: it resets, blocks and delays connections.
 //
-// Invariant: it forwards bytes completely and in order. Bytes that a fault has
-// blocked continue when the fault ends, unless their connection has ended. Only
-// tests import it.
+// Invariant: the proxy forwards all bytes in order. Bytes that a fault has blocked are forwarded
+// when the fault ends, unless their connection has ended. Only tests import this package.
 package faultproxy
