@@ -144,7 +144,8 @@ func New(cfg Config, authCfg auth.Config, deps Deps) (*Server, error) {
 		started:     deps.Clock(),
 		tried:       map[menu.RestaurantID]bool{},
 	}
-	s.newHandlers()
+	s.newMenuHandlers()
+	s.newOrderHandlers()
 	if err := s.observe(); err != nil {
 		return nil, err
 	}
@@ -183,13 +184,9 @@ func (s *Server) newAuth() *auth.Auth {
 	})
 }
 
-// newHandlers creates each group of handlers with its dependencies.
-func (s *Server) newHandlers() {
+// newMenuHandlers creates the groups of handlers that serve menus, to readers and to operators.
+func (s *Server) newMenuHandlers() {
 	cfg, deps := s.cfg, s.deps
-	fieldCases := make(map[string]upstream.FieldCase, len(deps.Connections))
-	for _, connection := range deps.Connections {
-		fieldCases[connection.Name] = connection.FieldCase
-	}
 	s.menus = menus.New(menus.Deps{
 		Replica:              deps.Replica,
 		Directory:            deps.Directory,
@@ -211,6 +208,25 @@ func (s *Server) newHandlers() {
 		Metrics:    deps.Metrics,
 		Clock:      deps.Clock,
 	})
+	s.opsHandlers = ops.New(ops.Deps{
+		Replica:   deps.Replica,
+		Store:     deps.Store,
+		Directory: deps.Directory,
+		Runner:    deps.Runner,
+		Journal:   deps.Journal,
+		Audit:     s.auditLog,
+		Clock:     deps.Clock,
+		Log:       deps.Log,
+	})
+}
+
+// newOrderHandlers creates the groups of handlers that place and change orders.
+func (s *Server) newOrderHandlers() {
+	deps := s.deps
+	fieldCases := make(map[string]upstream.FieldCase, len(deps.Connections))
+	for _, connection := range deps.Connections {
+		fieldCases[connection.Name] = connection.FieldCase
+	}
 	s.orderHandlers = orders.New(orders.Deps{
 		Orders:          deps.Orders,
 		Journal:         deps.Journal,
@@ -234,16 +250,6 @@ func (s *Server) newHandlers() {
 		View:       s.menus.View,
 		Reasons:    s.menus.Reasons,
 		Note:       s.orderHandlers.Note,
-	})
-	s.opsHandlers = ops.New(ops.Deps{
-		Replica:   deps.Replica,
-		Store:     deps.Store,
-		Directory: deps.Directory,
-		Runner:    deps.Runner,
-		Journal:   deps.Journal,
-		Audit:     s.auditLog,
-		Clock:     deps.Clock,
-		Log:       deps.Log,
 	})
 }
 

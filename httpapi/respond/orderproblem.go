@@ -1,6 +1,7 @@
 package respond
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -26,11 +27,8 @@ func orderProblem(err error) *Problem {
 		invalid   *ordering.InvalidError
 		reused    *ordering.KeyReusedError
 		inFlight  *ordering.InFlightError
-		notReady  *ordering.NotReadyError
-		journal   *ordering.JournalError
 		notSent   *ordering.NotSentError
 		ambiguous *ordering.AmbiguousError
-		restored  *ordering.RestoredError
 	)
 	switch {
 	case errors.As(err, &invalid):
@@ -57,8 +55,22 @@ func orderProblem(err error) *Problem {
 			Code: CodeOrderAmbiguous, Params: map[string]any{"connections": ambiguous.Connections},
 			Msg: "several connections have an order with this id; add ?connection= with one of: " + strings.Join(ambiguous.Connections, ", "),
 		}
-	case errors.Is(err, ordering.ErrNoOrder):
-		return &Problem{Code: CodeOrderNotFound, Msg: "the order does not exist, or its record has expired"}
+	case errors.As(err, &notSent):
+		return unsent(notSent)
+	default:
+		return cmp.Or(journalProblem(err), Conflict(err))
+	}
+}
+
+// journalProblem returns the problem of an order that the journal does not take, or nil for other
+// errors.
+func journalProblem(err error) *Problem {
+	var (
+		notReady *ordering.NotReadyError
+		restored *ordering.RestoredError
+		journal  *ordering.JournalError
+	)
+	switch {
 	case errors.As(err, &notReady):
 		return &Problem{
 			Code:       CodeJournalUnavailable,
@@ -73,8 +85,6 @@ func orderProblem(err error) *Problem {
 			Cause:      err,
 			Msg:        "new orders are paused while the records of earlier orders are checked; try again later",
 		}
-	case errors.As(err, &notSent):
-		return unsent(notSent)
 	case errors.As(err, &journal) && !errors.Is(err, context.Canceled):
 		return &Problem{
 			Code:       CodeJournalUnavailable,
@@ -83,7 +93,7 @@ func orderProblem(err error) *Problem {
 			Msg:        "the order journal does not answer; nothing was changed; try again",
 		}
 	default:
-		return Conflict(err)
+		return nil
 	}
 }
 

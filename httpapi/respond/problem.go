@@ -16,6 +16,7 @@ import (
 	"larder/internal/jsontext"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
+	"larder/ordering"
 	"larder/ordering/violation"
 	menusync "larder/sync"
 	"larder/sync/runlog"
@@ -92,6 +93,32 @@ const (
 	retryBusy      = 5 * time.Second  // until a run may have finished
 )
 
+// plainErrors are the errors without data of their own, in the order in which ProblemOf checks
+// them.
+var plainErrors = []struct { //nolint:gochecknoglobals // constant
+	err   error
+	code  Code
+	msg   string
+	retry time.Duration
+}{
+	{menusync.ErrBusy, CodeSyncBusy, "another run of this restaurant is in progress; nothing was changed; try again", retryBusy},
+	// Before its cause, which is ErrNoCatalogue.
+	{cache.ErrVersionGone, CodeVersionGone, "this version has expired or has not been published; read the whole menu", 0},
+	{cache.ErrNoCatalogue, CodeNoCatalogue, "no menu of this restaurant has been fetched yet; try again later", retryCatalogue},
+	{cache.ErrNoReasons, CodeNoReasons, "the rejection reasons have not been fetched yet; try again later", retryCatalogue},
+	{runlog.ErrUnknownRun, CodeRunNotFound, "the run does not exist, or its record has expired", 0},
+	{runlog.ErrUnknownBatch, CodeBatchNotFound, "the batch does not exist, or it has expired", 0},
+	{
+		err:   runlog.ErrTooManyBatches,
+		code:  CodeRateLimited,
+		msg:   "too many syncs of all restaurants are in progress; wait until one has finished",
+		retry: retryBatches,
+	},
+	{ordering.ErrNoOrder, CodeOrderNotFound, "the order does not exist, or its record has expired", 0},
+	{context.Canceled, CodeClientGone, "the client disconnected before the response", 0},
+	{context.DeadlineExceeded, CodeStorageUnavailable, "the response took too long; try again", retryStorage},
+}
+
 // ProblemOf is the only mapping from errors of other packages to responses; orderProblem is its
 // part for orders.
 func ProblemOf(err error) *Problem {
@@ -112,61 +139,30 @@ func ProblemOf(err error) *Problem {
 		return RestaurantNotFound(unknown.Known)
 	case errors.As(err, &version):
 		return VersionNotFound(version.Version)
-	case errors.Is(err, menusync.ErrBusy):
-		return &Problem{
-			Code: CodeSyncBusy, Msg: "another run of this restaurant is in progress; nothing was changed; try again", RetryAfter: retryBusy,
-		}
 	case errors.As(err, &syntax):
 		return &Problem{
 			Code: CodeMalformedJSON, Msg: syntax.Error(),
 			Params: map[string]any{"line": syntax.Line, "column": syntax.Column},
 		}
-	case errors.Is(err, cache.ErrVersionGone): // before its cause
-		return &Problem{Code: CodeVersionGone, Msg: "this version has expired or has not been published; read the whole menu"}
-	case errors.Is(err, cache.ErrNoCatalogue):
-		return &Problem{
-			Code:       CodeNoCatalogue,
-			RetryAfter: retryCatalogue,
-			Cause:      err,
-			Msg:        "no menu of this restaurant has been fetched yet; try again later",
-		}
-	case errors.Is(err, redisdb.ErrUnavailable):
+	case errors.Is(err, redisdb.ErrUnavailable): // before its cause
 		return &Problem{
 			Code:       CodeStorageUnavailable,
 			Msg:        "Redis " + redisdb.SafeText(err) + "; try again",
 			RetryAfter: retryStorage,
 			Cause:      err,
 		}
-	case errors.Is(err, cache.ErrNoReasons):
-		return &Problem{
-			Code:       CodeNoReasons,
-			RetryAfter: retryCatalogue,
-			Cause:      err,
-			Msg:        "the rejection reasons have not been fetched yet; try again later",
-		}
-	case errors.Is(err, runlog.ErrUnknownRun):
-		return &Problem{Code: CodeRunNotFound, Msg: "the run does not exist, or its record has expired"}
-	case errors.Is(err, runlog.ErrUnknownBatch):
-		return &Problem{Code: CodeBatchNotFound, Msg: "the batch does not exist, or it has expired"}
-	case errors.Is(err, runlog.ErrTooManyBatches):
-		return &Problem{
-			Code:       CodeRateLimited,
-			RetryAfter: retryBatches,
-			Cause:      err,
-			Msg:        "too many syncs of all restaurants are in progress; wait until one has finished",
-		}
-	case errors.Is(err, context.Canceled):
-		return &Problem{Code: CodeClientGone, Msg: "the client disconnected before the response", Cause: err}
-	case errors.Is(err, context.DeadlineExceeded):
-		return &Problem{
-			Code:       CodeStorageUnavailable,
-			Msg:        "the response took too long; try again",
-			RetryAfter: retryStorage,
-			Cause:      err,
-		}
-	default:
-		return &Problem{Code: CodeInternal, Msg: "internal error; the log has the cause under this requestId", Cause: err}
 	}
+	for _, plain := range plainErrors {
+		if errors.Is(err, plain.err) {
+			return &Problem{
+				Code:       plain.code,
+				Msg:        plain.msg,
+				RetryAfter: plain.retry,
+				Cause:      err,
+			}
+		}
+	}
+	return &Problem{Code: CodeInternal, Msg: "internal error; the log has the cause under this requestId", Cause: err}
 }
 
 // Entries returns the errors of the body: the violations, or one entry with the code's params,
