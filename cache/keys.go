@@ -8,8 +8,8 @@ import (
 	"larder/internal/redisdb"
 )
 
-// Keys of values that only larder reads contain the format of the value. So an instance that uses
-// another format does not read them. catalogueForm is for catalogues, format for everything else.
+// Keys of values that only larder reads contain the number of the value's format. So an instance that
+// uses another format does not read them. catalogueForm is for catalogues, format for everything else.
 const (
 	format        = "f1"
 	catalogueForm = "f3"
@@ -56,8 +56,8 @@ func (k Keys) Version(id menu.RestaurantID, version int64) string {
 // Content is the prefix of one content's keys.
 func (k Keys) Content(hash string) string { return k.name("{c:" + hash + "}") }
 
-// Products, ExternalIDs and Schemes are the documented hashes. Their argument is field index of Current.
-// Stopped is the documented set.
+// Products, ExternalIDs and Schemes are the documented hashes. Their argument is the value of field
+// index of Current. Stopped is the documented set.
 
 // Products is a hash from dish id to JSON.
 func (k Keys) Products(index string) string { return index + ":products" }

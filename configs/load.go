@@ -123,7 +123,7 @@ func (l *loader) read(data []byte, v reflect.Value) {
 	l.fill("", tree, v)
 }
 
-// problemAt adds an error of a key to l.problems. If reading is not finished, the key is unread.
+// problemAt adds an error of a key to l.problems. During reading, it also marks the key as unread.
 func (l *loader) problemAt(at Place, key, format string, args ...any) {
 	if l.checking && l.isUnread(key) {
 		return
@@ -225,7 +225,7 @@ func (p Place) String() string {
 // places maps the path of each key to its place.
 type places map[string]Place
 
-// find returns the place of the key at path. If it is missing, find returns that of its section.
+// find returns the place of the key at path, or of the nearest section if the key is missing.
 func (p places) find(path string) Place {
 	for {
 		if at, ok := p[path]; ok || path == "" {

@@ -26,9 +26,9 @@ type changesBody struct {
 //
 // The first request for two versions loads the older one from Redis and compares both: O(size of both).
 // Concurrent callers share this work. The body stays in the Replica's memory until it is evicted.
-// The end of ctx ends only this caller's wait. Errors: cache.ErrVersionGone if since is not stored or is
-// above the snapshot's version; also if it is not above the floor (policy S2a), because such a number
-// may have been used twice; redisdb.ErrUnavailable; cache.ErrCorrupt; the error of ctx.
+// The end of ctx ends only this caller's wait. Errors: cache.ErrVersionGone, redisdb.ErrUnavailable,
+// cache.ErrCorrupt, the error of ctx. A version is gone if it is not stored, is above the snapshot's
+// version, or is not above the floor (policy S2a): such a number may have been used twice.
 func (r *Replica) Changes(ctx context.Context, snap *cache.Snapshot, since int64, enc encoded.Encoding) (*encoded.Representation, error) {
 	if since > snap.Version.Version {
 		r.noticeQueue.add(snap.Restaurant) // another instance may be ahead

@@ -54,8 +54,8 @@ func (l *contentCache) cached(hash string) *menu.Content {
 	return l.entries[hash].Value()
 }
 
-// intern returns the content in memory that has the hash. Otherwise it caches the given content and
-// returns that.
+// intern returns the content in memory that has the hash. If memory has no such content, intern caches
+// the given content and returns it.
 func (l *contentCache) intern(hash string, content *menu.Content) *menu.Content {
 	l.mu.Lock()
 	defer l.mu.Unlock()

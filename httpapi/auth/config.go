@@ -144,7 +144,7 @@ func (c Config) Validate() error {
 }
 
 // ValidateFor checks the secrets. If other machines can reach larder, it rejects weak secrets
-// (policy H8). exposed is the reason why they can reach it; otherwise it is empty.
+// (policy H8). exposed is the reason why other machines can reach larder. It is empty if they cannot.
 func (c Config) ValidateFor(exposed string) error {
 	if exposed == "" {
 		return nil

@@ -19,7 +19,7 @@ import (
 const completionLimit = time.Second
 
 // prepare configures a command and its subcommands: by default, a command accepts no arguments. It
-// adds shell completion of flags and arguments; files are completed only where one is allowed.
+// adds shell completion of flags and arguments. File names are completed only where a file is valid.
 func prepare(cmd *cobra.Command, env *Environment) {
 	if cmd.Args == nil {
 		cmd.Args = argRange(0, 0)

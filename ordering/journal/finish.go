@@ -11,7 +11,7 @@ import (
 	"larder/ordering"
 )
 
-// Finish ends a call (policies O8, O9 and O12).
+// Finish ends a call and records its result (policies O8, O9 and O12).
 func (j *Journal) Finish(ctx context.Context, e ordering.CallResult) (ordering.Record, error) {
 	contradicts := false
 	o, err := j.update(ctx, j.commit, location{e.Connection, e.Ref}, func(o *order) (c *tx, err error) {

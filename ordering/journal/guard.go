@@ -18,8 +18,8 @@ import (
 const (
 	// infoTimeout limits one check of Redis's settings and replicas.
 	infoTimeout = 2 * time.Second
-	// retrySilent and retrySettings are the Retry-After of errors. It is short if Redis or its
-	// replicas do not respond, and longer if a person must change a setting.
+	// retrySilent and retrySettings are the Retry-After times of errors. The first is for Redis or
+	// replicas that do not respond, the second for settings that a person must change.
 	retrySilent   = 5 * time.Second
 	retrySettings = time.Minute
 )

@@ -32,7 +32,7 @@ const (
 // Batch is one request to sync many restaurants. Each restaurant has its own run (policy S8).
 type Batch struct {
 	ID         string          `json:"batch"`                                   // 26 characters; ids sort by time
-	Connection string          `json:"connection,omitempty" redis:"connection"` // the one to sync; empty: all
+	Connection string          `json:"connection,omitempty" redis:"connection"` // only its restaurants; empty: all
 	By         string          `json:"by" redis:"by"`                           // the client's id; may be empty
 	Force      bool            `json:"force" redis:"force"`
 	Total      int             `json:"total" redis:"total"`
