@@ -232,8 +232,12 @@ func (s *scenario) served(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the response to Accept-Encoding: gzip has the encoding %q: %w", compressed.Header.Get("Content-Encoding"), err)
 	}
-	if content, err := io.ReadAll(reader); err != nil || !bytes.Equal(content, plain.Body) {
-		return nil, fmt.Errorf("the gzip body differs from the plain body: %w", err)
+	content, err := io.ReadAll(reader)
+	if err != nil {
+		return nil, fmt.Errorf("the gzip body: %w", err)
+	}
+	if !bytes.Equal(content, plain.Body) {
+		return nil, errors.New("the gzip body differs from the plain body")
 	}
 	etag := plain.Header.Get("ETag")
 	again, err := s.daemon.Get(ctx, path, "If-None-Match", etag)
