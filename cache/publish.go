@@ -191,7 +191,7 @@ func (s *Store) stage(ctx context.Context, p Publication, v Version, index strin
 	b := newBatch(ctx, s.redis.Client())
 	if index == s.keys.Version(v.Restaurant, v.Version) { // else the content's hashes are already written
 		for _, hash := range documentedHashes(s.keys, index, p.Catalogue, false) {
-			staged := step.stageKey(hash.key, "HLEN", len(hash.fields)/2) //nolint:mnd // field and value
+			staged := step.stageKey(hash.key, "HLEN", len(hash.fields)/2)
 			b.hash(staged, hash.fields, stagedLife)
 		}
 	}

@@ -10,8 +10,6 @@ import (
 var luaFiles embed.FS
 
 // The Lua scripts. The keys of each share one hash tag (see Keys).
-//
-//nolint:gochecknoglobals // constant
 var (
 	publishScript     = redisdb.Script(luaFiles, "publish.lua", redisdb.Lua(luaFiles, "fenced.lua"))
 	raiseFloorScript  = redisdb.Script(luaFiles, "raisefloor.lua")

@@ -143,7 +143,7 @@ func (l *loader) readSecretFile(key string, n, around *node, target reflect.Valu
 	if n.at.Variable == "" {
 		name = l.relative(name)
 	}
-	content, err := os.ReadFile(name) //nolint:gosec // G304: the operator names the file
+	content, err := os.ReadFile(name)
 	if err != nil {
 		l.problemAt(n.at, key, "cannot read the secret: %v", err)
 		l.unread[path] = true

@@ -54,7 +54,7 @@ func readFile(path string) ([]byte, error) {
 		return nil, nil
 	}
 	place := Place{File: path}
-	data, err := os.ReadFile(path) //nolint:gosec // G304: the operator names the file
+	data, err := os.ReadFile(path)
 	switch at := bytes.IndexFunc(data, invalidText); {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, Errors{{Place: place, Msg: "the file does not exist: check the path, or create it with larder init"}}

@@ -97,7 +97,7 @@ func (s *Scheduler) runBatch(ctx context.Context, id string) {
 		return
 	}
 	// Each instance uses a different order.
-	rand.Shuffle(len(pending), func(i, j int) { pending[i], pending[j] = pending[j], pending[i] }) //nolint:gosec // no secret
+	rand.Shuffle(len(pending), func(i, j int) { pending[i], pending[j] = pending[j], pending[i] })
 	var group errgroup.Group
 	group.SetLimit(2 * s.runner.cfg.Concurrency)
 	if b.Force && b.Done == 0 { // policy S5a

@@ -69,7 +69,7 @@ func (h *health) watch(ctx context.Context, ask func(ctx context.Context, doubt 
 		}
 		doubt = true
 		// Half of the pause is random, so that instances do not all reconnect at the same time.
-		_ = sleep.For(ctx, pause/2+rand.N(pause/2)) //nolint:gosec // no secret
+		_ = sleep.For(ctx, pause/2+rand.N(pause/2))
 		pause = min(2*pause, lastPing)
 	}
 }

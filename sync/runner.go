@@ -38,10 +38,10 @@ var luaFiles embed.FS
 
 // The Lua scripts. Each is one atomic step on the keys of one restaurant. A bool argument is 1 or 0.
 var (
-	acquireScript = redisdb.Script(luaFiles, "acquire.lua")                                        //nolint:gochecknoglobals // constant
-	renewScript   = redisdb.Script(luaFiles, "renew.lua")                                          //nolint:gochecknoglobals // constant
-	finishScript  = redisdb.Script(luaFiles, "finish.lua", cache.CheckedLua(), runlog.AppendLua()) //nolint:gochecknoglobals // constant
-	startScript   = redisdb.Script(luaFiles, "start.lua")                                          //nolint:gochecknoglobals // constant
+	acquireScript = redisdb.Script(luaFiles, "acquire.lua")
+	renewScript   = redisdb.Script(luaFiles, "renew.lua")
+	finishScript  = redisdb.Script(luaFiles, "finish.lua", cache.CheckedLua(), runlog.AppendLua())
+	startScript   = redisdb.Script(luaFiles, "start.lua")
 )
 
 // Source is the part of the ordering service's client that syncs need;

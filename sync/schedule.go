@@ -85,7 +85,7 @@ func shiftOf(key string, within time.Duration) time.Duration {
 	sum ^= sum >> 27
 	sum *= 0x94d049bb133111eb
 	sum ^= sum >> 31
-	return time.Duration(sum%uint64(within/spreadStep)) * spreadStep //nolint:gosec // bounded by within
+	return time.Duration(sum%uint64(within/spreadStep)) * spreadStep
 }
 
 // Next returns the first tick after t. It returns the zero time if the next five years have no tick.

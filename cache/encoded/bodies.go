@@ -57,7 +57,7 @@ func NewBodies(memory int64) *Bodies {
 }
 
 // Size returns the size of the bodies in bytes. It allocates nothing.
-func (b *Bodies) Size() int64 { return int64(b.cache.WeightedSize()) } //nolint:gosec // bounded by the memory
+func (b *Bodies) Size() int64 { return int64(b.cache.WeightedSize()) }
 
 // Get returns a body if it is in memory. It does not wait or allocate.
 func (b *Bodies) Get(key Key) (*Representation, bool) { return b.cache.GetIfPresent(key) }

@@ -104,7 +104,7 @@ func (k *signingKeys) run(ctx context.Context) {
 			pause = min(2*pause, maxRereadPause)
 		}
 		// A random part, so that not all instances read at the same time when Redis is up again.
-		if sleep.For(ctx, pause+rand.N(pause/2)) != nil { //nolint:gosec // no secret
+		if sleep.For(ctx, pause+rand.N(pause/2)) != nil {
 			return
 		}
 	}

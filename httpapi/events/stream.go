@@ -93,7 +93,7 @@ func heartbeat() []byte { return []byte(": \n\n") }
 
 // retryFrame returns the reconnect delay of a stream: the given time and a few random seconds.
 func retryFrame(after time.Duration) []byte {
-	wait := after + leastRetry + rand.N(mostRetry-leastRetry) //nolint:gosec // no secret
+	wait := after + leastRetry + rand.N(mostRetry-leastRetry)
 	return []byte("retry: " + strconv.FormatInt(wait.Milliseconds(), 10) + "\n\n")
 }
 
@@ -116,7 +116,7 @@ func failureReason(err error) ending {
 // newHeartbeat returns a timer for the first heartbeat. Its time is random, so that the
 // heartbeats of streams that were opened together are spread.
 func newHeartbeat(every time.Duration) *time.Timer {
-	return time.NewTimer(rand.N(every) + 1) //nolint:gosec // no secret
+	return time.NewTimer(rand.N(every) + 1)
 }
 
 // withExpiry returns a context that ends with the request, when its token or session expires,

@@ -81,5 +81,5 @@ func productAfter(catalogue *menu.Catalogue, position string) (menu.Index, error
 		return index, nil
 	}
 	last := min(int64(catalogue.Products().Len()), n) - 1
-	return menu.Index(last), nil //nolint:gosec // below n, which has 32 bits
+	return menu.Index(last), nil
 }

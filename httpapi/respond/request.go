@@ -89,9 +89,9 @@ func RequestIDFrom(sent string) string {
 // needs one. It must be unique, not unpredictable.
 func AppendRequestID(dst []byte) []byte {
 	var id ulid.ULID
-	_ = id.SetTime(ulid.Now())                                // fits until the year 10889
-	binary.BigEndian.PutUint64(id[8:], rand.Uint64())         //nolint:gosec // no secret
-	binary.BigEndian.PutUint16(id[6:], uint16(rand.Uint32())) //nolint:gosec // no secret
+	_ = id.SetTime(ulid.Now()) // fits until the year 10889
+	binary.BigEndian.PutUint64(id[8:], rand.Uint64())
+	binary.BigEndian.PutUint16(id[6:], uint16(rand.Uint32()))
 	text := append(dst, make([]byte, ulid.EncodedSize)...)
 	_ = id.MarshalTextTo(text[len(dst):]) // cannot fail: the length is correct
 	return text

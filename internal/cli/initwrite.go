@@ -49,7 +49,7 @@ func (s *initSession) write(replace bool) error {
 		name += ".new" // renamed when it is complete
 		_ = os.Remove(name)
 	}
-	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // G304: the user names the file
+	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return fmt.Errorf("write the configuration: %w", err)
 	}

@@ -29,7 +29,7 @@ func (env *Environment) openArg(name string) ([]byte, error) {
 	if name == "-" {
 		return io.ReadAll(env.In)
 	}
-	content, err := os.ReadFile(name) //nolint:gosec // G304: the user names the file
+	content, err := os.ReadFile(name)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, errors.Unwrap(err))
 	}

@@ -41,7 +41,7 @@ func unique[T any](all []T, id func(*T) string) ([]T, map[string]Index) {
 		if _, again := ids[key]; again {
 			continue
 		}
-		ids[key] = Index(len(kept)) //nolint:gosec // a body of 64 MiB holds fewer than 2^31 elements
+		ids[key] = Index(len(kept))
 		kept = append(kept, all[i])
 	}
 	return kept, ids
@@ -60,7 +60,7 @@ func namedOf[T any](all []T, own *textArena, names func(*T) Named) ([]Named, has
 			continue
 		}
 		n = Named{ID: own.copy(n.ID), Name: own.copy(n.Name)}
-		ids.put(n.ID, Index(len(kept))) //nolint:gosec // a body of 64 MiB holds fewer than 2^31 elements
+		ids.put(n.ID, Index(len(kept)))
 		kept = append(kept, n)
 	}
 	return kept, ids
@@ -101,7 +101,7 @@ func (c *Content) compileProductCategories(all []Product) {
 				c.productCategories = append(c.productCategories, category)
 			}
 		}
-		c.categoryStarts = append(c.categoryStarts, Index(len(c.productCategories))) //nolint:gosec // counts of a bounded body
+		c.categoryStarts = append(c.categoryStarts, Index(len(c.productCategories)))
 	}
 	c.productCategories = slices.Clone(c.productCategories) // drops spare capacity
 }
@@ -143,13 +143,13 @@ func (c *Content) compileGroups(all []Group, own *textArena) {
 	c.groupMembers = make([]Index, 1, len(c.groups)+1)
 	c.ingredientGroups = make([]Index, 1, c.ingredients.Len()+1)
 	for i, n := range owned {
-		c.ingredientGroups = append(c.ingredientGroups, c.ingredientGroups[i]+Index(n)) //nolint:gosec // counts of a bounded body
+		c.ingredientGroups = append(c.ingredientGroups, c.ingredientGroups[i]+Index(n))
 	}
 	c.memberships = make([]Index, total)
 	next := slices.Clone(c.ingredientGroups)
 	for g := range members {
 		c.members = append(c.members, members[g]...)
-		c.groupMembers = append(c.groupMembers, Index(len(c.members))) //nolint:gosec // counts of a bounded body
+		c.groupMembers = append(c.groupMembers, Index(len(c.members)))
 		for _, member := range members[g] {
 			c.memberships[next[member]] = Index(g)
 			next[member]++
@@ -175,7 +175,7 @@ func (c *Content) compileSchemes(all []Scheme, own *textArena) {
 				c.limits = append(c.limits, Limit{Group: g, Min: lower, Max: upper})
 			}
 		}
-		c.schemeLimits = append(c.schemeLimits, Index(len(c.limits))) //nolint:gosec // counts of a bounded body
+		c.schemeLimits = append(c.schemeLimits, Index(len(c.limits)))
 	}
 	c.limits = slices.Clone(c.limits) // drops spare capacity
 }

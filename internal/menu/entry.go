@@ -112,7 +112,7 @@ func (e Entry) values() values {
 	}
 	if e.packed[0]&entryDetailed != 0 {
 		v.description = r.text()
-		v.imageCount = int(r.count()) //nolint:gosec // length of a list
+		v.imageCount = int(r.count())
 		v.images = r
 		for range v.imageCount {
 			r.text()
@@ -142,7 +142,7 @@ func (r *entryReader) count() uint64 {
 }
 
 func (r *entryReader) text() string {
-	size := int(r.count()) //nolint:gosec // length of a text
+	size := int(r.count())
 	r.at += size
 	return r.packed[r.at-size : r.at]
 }
@@ -166,7 +166,7 @@ func (r *entryReader) number() (jsontext.Number, bool) {
 		if !ok {
 			return jsontext.Number{}, false
 		}
-		wide := decimal.NewFromBigInt(units, int32(exponent)) //nolint:gosec // encoded from an int32
+		wide := decimal.NewFromBigInt(units, int32(exponent))
 		return jsontext.NumberOf(wide), true
 	default:
 		return jsontext.FromUnits(unfold(r.count()), int32(form)), true

@@ -87,7 +87,7 @@ func appendCount(to []byte, n uint64) []byte {
 
 func appendNumber(to []byte, d decimal.Decimal) []byte {
 	if units, places, ok := jsontext.NumberOf(d).Units(); ok {
-		to = append(to, byte(places)) //nolint:gosec // 0 to jsontext.MaxPlaces
+		to = append(to, byte(places))
 		return appendCount(to, fold(units))
 	}
 	to = appendCount(append(to, numberWide), fold(int64(d.Exponent())))
@@ -96,6 +96,6 @@ func appendNumber(to []byte, d decimal.Decimal) []byte {
 
 // fold maps integers to unsigned ones so that small absolute values have short encodings; unfold is
 // its inverse.
-func fold(n int64) uint64 { return uint64(n)<<1 ^ uint64(n>>63) } //nolint:gosec // all bits are meant
+func fold(n int64) uint64 { return uint64(n)<<1 ^ uint64(n>>63) }
 
 func unfold(n uint64) int64 { return int64(n>>1) ^ -int64(n&1) }

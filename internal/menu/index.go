@@ -25,12 +25,12 @@ func (x hashIndex) put(text string, at Index) {
 	hash := maphash.String(textSeed, text)
 	slot := x.slot(hash)
 	for x.slots[slot] != 0 {
-		slot = x.slot(uint64(slot) + 1) //nolint:gosec // not negative
+		slot = x.slot(uint64(slot) + 1)
 	}
-	x.slots[slot] = x.mark(hash) | uint32(at+1) //nolint:gosec // a place
+	x.slots[slot] = x.mark(hash) | uint32(at+1)
 }
 
-func (x hashIndex) slot(hash uint64) int { return int(hash & uint64(len(x.slots)-1)) } //nolint:gosec // below len
+func (x hashIndex) slot(hash uint64) int { return int(hash & uint64(len(x.slots)-1)) }
 
 // mark returns the hash bits that are stored with a position.
 func (x hashIndex) mark(hash uint64) uint32 { return uint32(hash>>32) &^ x.low }
@@ -39,11 +39,11 @@ func (x hashIndex) mark(hash uint64) uint32 { return uint32(hash>>32) &^ x.low }
 func (x hashIndex) find(text string, is func(Index) bool) (Index, bool) {
 	hash := maphash.String(textSeed, text)
 	mark := x.mark(hash)
-	for slot := x.slot(hash); x.slots[slot] != 0; slot = x.slot(uint64(slot) + 1) { //nolint:gosec // not negative
+	for slot := x.slot(hash); x.slots[slot] != 0; slot = x.slot(uint64(slot) + 1) {
 		if x.slots[slot]&^x.low != mark {
 			continue
 		}
-		if at := Index(x.slots[slot]&x.low) - 1; is(at) { //nolint:gosec // a place
+		if at := Index(x.slots[slot]&x.low) - 1; is(at) {
 			return at, true
 		}
 	}

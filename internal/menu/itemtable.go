@@ -28,7 +28,7 @@ func (t *ItemTable) fill(count int, source func(i Index) entrySource) (kept []In
 	t.owners = make([]Index, 0, count)
 	kept = make([]Index, 0, count)
 	packed := make([]byte, 0, packedAbout*count)
-	for i := range Index(count) { //nolint:gosec // a body of 64 MiB holds fewer than 2^31 elements
+	for i := range Index(count) {
 		one := source(i)
 		if one.id == "" {
 			continue
@@ -36,7 +36,7 @@ func (t *ItemTable) fill(count int, source func(i Index) entrySource) (kept []In
 		if _, again := t.ids.find(one.id, func(at Index) bool { return source(kept[at]).id == one.id }); again {
 			continue
 		}
-		at := Index(len(kept)) //nolint:gosec // at most i
+		at := Index(len(kept))
 		t.ids.put(one.id, at)
 		if one.externalID != "" {
 			t.addOwner(one.externalID, at, func(at Index) bool { return source(kept[at]).externalID == one.externalID })
@@ -44,7 +44,7 @@ func (t *ItemTable) fill(count int, source func(i Index) entrySource) (kept []In
 		kept = append(kept, i)
 		t.owners = append(t.owners, at)
 		packed = one.appendTo(packed)
-		t.starts = append(t.starts, uint32(len(packed))) //nolint:gosec // not much longer than the body
+		t.starts = append(t.starts, uint32(len(packed)))
 	}
 	t.packed = string(packed) // drops spare capacity
 	return kept

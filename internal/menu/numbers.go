@@ -37,8 +37,8 @@ func (all numbers) of(n jsontext.Number) decimal.Decimal {
 	if !ok {
 		return n.Decimal()
 	}
-	const spread = 0x9E3779B97F4A7C15                     // 2^64 divided by the golden ratio
-	mixed := (uint64(units)*31 + uint64(places)) * spread //nolint:gosec // a hash, not an amount
+	const spread = 0x9E3779B97F4A7C15 // 2^64 divided by the golden ratio
+	mixed := (uint64(units)*31 + uint64(places)) * spread
 	at := &all[mixed>>(65-bits.Len(uint(len(all))))]
 	if at.units != units || at.places != places || at.value == (decimal.Decimal{}) {
 		*at = cachedNumber{units: units, places: places, value: n.Decimal()}

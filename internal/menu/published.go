@@ -248,7 +248,7 @@ func (t *stopTable) add(value []byte) {
 		if t.known == nil {
 			t.known = make(map[string]int32)
 		}
-		at = int32(len(t.values)) //nolint:gosec // elements of a bounded body
+		at = int32(len(t.values))
 		t.values = append(t.values, string(value))
 		t.known[t.values[at]] = at
 	}

@@ -107,13 +107,13 @@ func (c *Content) dishesWith(word string) flags {
 func (c *Content) dishesAt(places flags) (dishes flags, found bool) {
 	categories := newFlags(len(c.categories))
 	for i := range c.categories {
-		if places.has(Index(c.products.Len() + i)) { //nolint:gosec // counts of a bounded body
+		if places.has(Index(c.products.Len() + i)) {
 			categories.set(Index(i))
 		}
 	}
 	c.withDescendants(categories)
 	schemes := c.schemesOffering(func(i Index) bool {
-		return places.has(Index(c.products.Len()+len(c.categories)) + i) //nolint:gosec // counts of a bounded body
+		return places.has(Index(c.products.Len()+len(c.categories)) + i)
 	})
 	dishes = newFlags(c.products.Len())
 	for i := range c.products.Len() {

@@ -50,7 +50,7 @@ func (c *Content) searchWords() *searchIndex {
 		c.search.words, c.search.places = b.words, make([]Index, 0, b.total)
 		for i := range b.words {
 			c.search.places = append(c.search.places, b.places[i]...)
-			b.words[i].end = int32(len(c.search.places)) //nolint:gosec // words of a bounded body
+			b.words[i].end = int32(len(c.search.places))
 		}
 	})
 	return &c.search
@@ -75,7 +75,7 @@ func (b *indexBuilder) add(text string, place Index) {
 			word = b.own.copy(word)
 			letters := []rune(word)
 			b.ids[word] = i
-			length := int32(len(letters)) //nolint:gosec // of a bounded body
+			length := int32(len(letters))
 			b.words = append(b.words, searchWord{text: word, letters: letterBits(letters), length: length})
 			b.places = append(b.places, nil)
 		}
@@ -128,7 +128,7 @@ const leastTolerated = 5
 // most two bits, so most words need no closer comparison.
 func letterBits(letters []rune) (set uint64) {
 	for _, r := range letters {
-		set |= 1 << (uint32(r) % 64) //nolint:gosec // a letter is not negative
+		set |= 1 << (uint32(r) % 64)
 	}
 	return set
 }
@@ -160,7 +160,7 @@ func foldText(text, hyphen string) string {
 	for _, r := range norm.NFKD.String(text) {
 		switch {
 		case r < unicode.MaxASCII && r != '-' && r != '`':
-			b.WriteByte(byte(r)) //nolint:gosec // ASCII
+			b.WriteByte(byte(r))
 		case r == '’' || r == '‘' || r == 'ʼ' || r == '`':
 			b.WriteByte('\'')
 		case r == 'ة':

@@ -36,7 +36,7 @@ func (c *Content) compileCategories(all []Category, own *textArena) {
 	for len(stack) > 0 {
 		i := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		places[i] = Index(len(c.categories)) //nolint:gosec // counts of a bounded body
+		places[i] = Index(len(c.categories))
 		category := Category{ID: own.copy(kept[i].ID), Name: own.copy(kept[i].Name)}
 		if parents[i] != None { // it comes before its children
 			category.ParentID = c.categories[places[parents[i]]].ID

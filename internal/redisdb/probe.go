@@ -22,7 +22,7 @@ const (
 //go:embed probe.lua
 var probeSource string
 
-var probeScript = redis.NewScript(probeSource) //nolint:gochecknoglobals // constant
+var probeScript = redis.NewScript(probeSource)
 
 // Probe checks whether Redis, or every master of a cluster, accepts larder's writes. A Redis may respond to
 // Ping and refuse the rest: it is full, lacks replicas or its disk, or denies larder's user a permission. Probe
@@ -43,7 +43,7 @@ func (db *DB) Probe(ctx context.Context, channels ...string) error {
 	for _, key := range keys {
 		refused, err := probeScript.Run(ctx, db.noRetry, []string{key}, args...).StringSlice()
 		switch {
-		case err == nil && len(refused) == 2: //nolint:mnd // channel and error
+		case err == nil && len(refused) == 2:
 			return &RefusedError{Class: errorClass(refused[1]), Channel: refused[0], Err: errors.New(refused[1])}
 		case err != nil:
 			return refusedOr(unavailable("write a probe", err))

@@ -27,7 +27,7 @@ func (db *DB) Subscribe(ctx context.Context, channel string, subscribed func(), 
 		err := db.receive(ctx, channel, func() { pause = firstPause; subscribed() }, message)
 		lost(err)
 		// Full jitter: the instances of a restarted Redis do not all reconnect at the same time.
-		if sleep.For(ctx, rand.N(pause)+time.Millisecond) != nil { //nolint:gosec // no secret
+		if sleep.For(ctx, rand.N(pause)+time.Millisecond) != nil {
 			return
 		}
 	}

@@ -53,9 +53,9 @@ func (g Generate) withDefaults() Generate {
 }
 
 func (g Generate) seed(parts ...int) uint64 {
-	z := derive(uint64(g.Seed)) //nolint:gosec // any bits are a valid seed
+	z := derive(uint64(g.Seed))
 	for _, p := range parts {
-		z = derive(z, uint64(p)) //nolint:gosec // any bits are a valid seed
+		z = derive(z, uint64(p))
 	}
 	return z
 }

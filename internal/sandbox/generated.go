@@ -57,7 +57,7 @@ func newChains(bytes uint64) *otter.Cache[int, *chain] {
 		MaximumWeight: bytes,
 		Weigher: func(_ int, ch *chain) (bytes uint32) {
 			for _, piece := range ch.template.pieces {
-				bytes += 4 * uint32(len(piece)) //nolint:gosec // some megabytes; the maps of a model use about three times the text
+				bytes += 4 * uint32(len(piece))
 			}
 			return bytes
 		},

@@ -34,7 +34,7 @@ func NewOrderGenerator(raw []byte, restaurantID string, seed int64) (*OrderGener
 	if err != nil {
 		return nil, err
 	}
-	draws := &rng{state: derive(uint64(seed))} //nolint:gosec // any bits are a valid seed
+	draws := &rng{state: derive(uint64(seed))}
 	o := &OrderGenerator{
 		restaurant: restaurantID,
 		model:      c,

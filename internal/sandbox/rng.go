@@ -25,7 +25,7 @@ func (d *rng) n(limit int) int {
 	if limit <= 0 {
 		return 0
 	}
-	return int(d.next() >> 33 % uint64(limit)) //nolint:gosec // both fit: 31 bits, and limit is positive
+	return int(d.next() >> 33 % uint64(limit))
 }
 
 // between returns a number from low to high, inclusive.

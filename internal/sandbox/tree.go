@@ -64,7 +64,7 @@ func (t *tree) append(dst []byte) []byte {
 	if t.kind == 0 {
 		return append(dst, t.literal...)
 	}
-	dst = append(dst, byte(t.kind)) //nolint:gosec // a bracket
+	dst = append(dst, byte(t.kind))
 	for i, item := range t.items {
 		if i > 0 {
 			dst = append(dst, ',')

@@ -96,5 +96,5 @@ func (c *Client) Close() {
 
 // fullJitter returns a random duration from 0 to most, inclusive.
 func fullJitter(most time.Duration) time.Duration {
-	return rand.N(max(most, 0) + 1) //nolint:gosec // spreads retries in time; not security-relevant
+	return rand.N(max(most, 0) + 1)
 }

@@ -73,10 +73,10 @@ var (
 	//go:embed accept.lua
 	acceptSource string
 
-	commitScript = redis.NewScript(commitSource) //nolint:gochecknoglobals // constant
-	readScript   = redis.NewScript(readSource)   //nolint:gochecknoglobals // constant
-	dueScript    = redis.NewScript(dueSource)    //nolint:gochecknoglobals // constant
-	acceptScript = redis.NewScript(acceptSource) //nolint:gochecknoglobals // constant
+	commitScript = redis.NewScript(commitSource)
+	readScript   = redis.NewScript(readSource)
+	dueScript    = redis.NewScript(dueSource)
+	acceptScript = redis.NewScript(acceptSource)
 )
 
 // Causes of a *ordering.JournalError, besides Redis's own errors.

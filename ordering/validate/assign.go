@@ -171,7 +171,7 @@ func (f *assigner) build() {
 	total := int32(0)
 	for s := range f.selections {
 		f.starts, f.order = append(f.starts, total), append(f.order, int32(s))
-		total += int32(len(f.selections[s].eligible)) //nolint:gosec // bounded by the menu's schemes
+		total += int32(len(f.selections[s].eligible))
 		for _, d := range f.selections[s].eligible {
 			f.edgesByGroup[d]++
 		}
@@ -185,7 +185,7 @@ func (f *assigner) build() {
 	for s, offered := range slices.Backward(f.selections) {
 		for k, d := range offered.eligible {
 			f.edgesByGroup[d]--
-			at := f.starts[s] + int32(k) //nolint:gosec // bounded by the menu's schemes
+			at := f.starts[s] + int32(k)
 			f.edges[f.edgesByGroup[d]] = edge{selection: int32(s), at: at}
 		}
 	}
@@ -208,7 +208,7 @@ func (f *assigner) improve(from int) bool {
 	if f.work <= 0 || f.slots[from].count == 0 || !f.mayGain(from) {
 		return false
 	}
-	f.findPaths(int32(from)) //nolint:gosec // bounded by the menu's schemes
+	f.findPaths(int32(from))
 	best, gain := -1, int64(0)
 	for to := range f.slots {
 		if to == from || !f.by[to].seen {
@@ -221,7 +221,7 @@ func (f *assigner) improve(from int) bool {
 	if best < 0 || f.work <= 0 {
 		return false
 	}
-	f.shift(int32(from), int32(best)) //nolint:gosec // bounded by the menu's schemes
+	f.shift(int32(from), int32(best))
 	return true
 }
 

@@ -135,7 +135,7 @@ func (o *decodedOrder) newLine() int32 {
 		o.lines = append(o.lines, line{})
 	}
 	o.lines[n].first, o.lines[n].next = none, none
-	return int32(n) //nolint:gosec // at most maxDishes × (1 + maxIngredients)
+	return int32(n)
 }
 
 // readLineValue is readValue, but creates the line's pointer only for a violation.

@@ -68,7 +68,7 @@ func (c *validation) priceLine(n int32, out *priced) {
 	if !ok || !it.clear {
 		return
 	}
-	digits := int32(c.PriceDigits) //nolint:gosec // Config.Validate keeps it small
+	digits := int32(c.PriceDigits)
 	out.total = amount{unit.Mul(l.quantity.number).Round(digits), true}
 }
 

@@ -30,8 +30,8 @@ var luaFiles embed.FS
 // The Lua scripts of the Log. Each is one atomic step on the keys of one restaurant
 // or one batch. A bool argument is 1 or 0.
 var (
-	orphanScript    = redisdb.Script(luaFiles, "orphan.lua", AppendLua()) //nolint:gochecknoglobals // constant
-	batchDoneScript = redisdb.Script(luaFiles, "batchdone.lua")           //nolint:gochecknoglobals // constant
+	orphanScript    = redisdb.Script(luaFiles, "orphan.lua", AppendLua())
+	batchDoneScript = redisdb.Script(luaFiles, "batchdone.lua")
 )
 
 // AppendLua returns the Lua function that writes a finished run, for the script that finishes one.
@@ -110,5 +110,5 @@ func isID(id string) bool {
 
 // IDTime returns the time of a valid id, in milliseconds since the epoch.
 func IDTime(id string) int64 {
-	return int64(ulid.MustParse(id).Time()) //nolint:gosec // 48 bits
+	return int64(ulid.MustParse(id).Time())
 }

@@ -45,7 +45,7 @@ func Write(file string, list []Answer) error {
 
 // Read reads the list.
 func Read(file string) ([]Answer, error) {
-	content, err := os.ReadFile(file) //nolint:gosec // G304: named by whoever starts the program
+	content, err := os.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("answers: %w", err)
 	}

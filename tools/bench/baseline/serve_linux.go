@@ -74,7 +74,7 @@ func Serve(ctx context.Context, listener *net.TCPListener, answers Answers) (err
 }
 
 func (l *loop) watch(fd int, events uint32) error {
-	return unix.EpollCtl(l.epoll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: events, Fd: int32(fd)}) //nolint:gosec // G115: a descriptor
+	return unix.EpollCtl(l.epoll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: events, Fd: int32(fd)})
 }
 
 func (l *loop) run() error {
@@ -108,7 +108,7 @@ func (l *loop) accept() error {
 	case err != nil:
 		return fmt.Errorf("baseline: accept: %w", err)
 	}
-	l.clients[int32(fd)] = &connection{fd: fd, head: make([]byte, 0, headMost)} //nolint:gosec // G115: a descriptor
+	l.clients[int32(fd)] = &connection{fd: fd, head: make([]byte, 0, headMost)}
 	return errors.Join(
 		unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1),
 		l.watch(fd, unix.EPOLLIN),
@@ -208,7 +208,7 @@ func (l *loop) wait(c *connection, waits bool) bool {
 	if waits {
 		events = unix.EPOLLOUT
 	}
-	if err := unix.EpollCtl(l.epoll, unix.EPOLL_CTL_MOD, c.fd, &unix.EpollEvent{Events: events, Fd: int32(c.fd)}); err != nil { //nolint:gosec // G115: a descriptor
+	if err := unix.EpollCtl(l.epoll, unix.EPOLL_CTL_MOD, c.fd, &unix.EpollEvent{Events: events, Fd: int32(c.fd)}); err != nil {
 		l.drop(c)
 		return false
 	}
@@ -217,6 +217,6 @@ func (l *loop) wait(c *connection, waits bool) bool {
 
 // drop removes a client; closing its socket ends the watch.
 func (l *loop) drop(c *connection) {
-	delete(l.clients, int32(c.fd)) //nolint:gosec // G115: a descriptor
+	delete(l.clients, int32(c.fd))
 	_ = unix.Close(c.fd)
 }

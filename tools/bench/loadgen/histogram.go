@@ -21,13 +21,13 @@ type Histogram struct {
 // bucket returns the bucket of a value; values below 256 ns have their own.
 func bucket(v uint64) int {
 	shift := max(bits.Len64(v)-fine-1, 0)
-	return shift<<fine + int(v>>shift) //nolint:gosec // G115: below 2^8 after the shift
+	return shift<<fine + int(v>>shift)
 }
 
 // upper returns the largest value of a bucket.
 func upper(bucket int) uint64 {
 	shift := max(bucket>>fine-1, 0)
-	return (uint64(bucket-shift<<fine)+1)<<shift - 1 //nolint:gosec // G115: never negative
+	return (uint64(bucket-shift<<fine)+1)<<shift - 1
 }
 
 // Add counts a duration; a negative one counts as zero.
@@ -50,7 +50,7 @@ func (h *Histogram) Quantile(q float64) time.Duration {
 	rank := max(int(math.Ceil(q*float64(h.total))), 1)
 	for i, n := range h.counts {
 		if rank -= n; rank <= 0 && n > 0 {
-			return min(time.Duration(upper(i)), h.most) //nolint:gosec // G115: a bucket of a duration
+			return min(time.Duration(upper(i)), h.most)
 		}
 	}
 	return 0

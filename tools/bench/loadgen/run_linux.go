@@ -75,7 +75,7 @@ func (l *load) open(ctx context.Context) error {
 		}
 		c := &connection{fd: fd, answer: answer{status: l.Status, head: make([]byte, 0, headMost)}}
 		l.all, l.idle = append(l.all, c), append(l.idle, c)
-		event := unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(len(l.all) - 1)} //nolint:gosec // G115: some thousands at most
+		event := unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(len(l.all) - 1)}
 		if err := errors.Join(
 			unix.Connect(fd, &unix.SockaddrInet4{Port: int(address.Port()), Addr: address.Addr().As4()}),
 			unix.SetNonblock(fd, true),
