@@ -57,9 +57,9 @@ func readFile(path string) ([]byte, error) {
 	data, err := os.ReadFile(path)
 	switch at := bytes.IndexFunc(data, invalidText); {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, Errors{{Place: place, Msg: "the file does not exist: check the path, or create it with larder init"}}
+		return nil, Errors{{Place: place, Msg: "the file does not exist", err: err}}
 	case err != nil:
-		return nil, Errors{{Place: place, Msg: fmt.Sprintf("cannot read the configuration: %v", errors.Unwrap(err))}}
+		return nil, Errors{{Place: place, Msg: fmt.Sprintf("cannot read the configuration: %v", errors.Unwrap(err)), err: err}}
 	case at >= 0:
 		place.Line = 1 + bytes.Count(data[:at], []byte("\n"))
 		place.Column = at - bytes.LastIndexByte(data[:at], '\n')
@@ -165,7 +165,12 @@ type Error struct {
 
 	// Ignorable reports whether AllowUnknownKeys makes this error a warning.
 	Ignorable bool `json:"-"`
+
+	err error // why the file could not be read
 }
+
+// Unwrap returns the cause if the file could not be read.
+func (p *Error) Unwrap() error { return p.err }
 
 // Error returns one line: the place, the key and the message.
 func (p *Error) Error() string {

@@ -188,7 +188,7 @@ func TestWrongShapes(t *testing.T) {
 		"larder.yaml:2:8: cooks: must be a list, not a section",
 	)
 	wantProblems(t, "http:\n  listen: a\n  listen: b\n", nil,
-		`larder.yaml:3:3: invalid YAML: mapping key "listen" already defined at [2:3]`)
+		`larder.yaml:3:3: invalid YAML: listen is also on line 2: remove one`)
 	wantProblems(t, "http: [a\n", nil,
 		`larder.yaml:1:7: invalid YAML: sequence end token ']' not found`)
 	wantProblems(t, "notes: a\n---\nnotes: b\n", nil,

@@ -3,6 +3,7 @@ package configs
 import (
 	"bytes"
 	"errors"
+	"regexp"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -81,7 +82,7 @@ func (l *loader) readYAML(data []byte) *node {
 	if err != nil {
 		at, msg := Place{File: l.file}, err.Error()
 		if e, ok := errors.AsType[yaml.Error](err); ok {
-			at, msg = l.at(e.GetToken()), e.GetMessage()
+			at, msg = l.at(e.GetToken()), yamlText(e.GetMessage())
 		}
 		l.unreadable = true
 		if line, column := unclosedQuote(data); line > 0 && line <= max(at.Line, 1) {
@@ -101,6 +102,22 @@ func (l *loader) readYAML(data []byte) *node {
 		}
 	}
 	return root
+}
+
+var duplicateKey = regexp.MustCompile(`^mapping key "(.*)" already defined at \[(\d+):\d+\]$`)
+
+// yamlText returns an error of the YAML parser with what to do.
+func yamlText(msg string) string {
+	switch {
+	case strings.Contains(msg, `'\t' that cannot start any token`):
+		return "indent with spaces, not tabs"
+	case msg == "mapping value is not allowed in this context":
+		return "check the indentation of this line; a value with a colon and a space needs quotes"
+	case msg == "value is not allowed in this context":
+		return "check the indentation of this line"
+	default:
+		return duplicateKey.ReplaceAllString(msg, "$1 is also on line $2: remove one")
+	}
 }
 
 // unclosedQuote returns the place of the first quoted value that does not end on its line, or 0. If a

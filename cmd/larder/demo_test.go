@@ -191,7 +191,7 @@ func TestCommandsAgainstARunningDaemon(t *testing.T) {
 		if refused := clitest.FromJSON[client.Error](t, got.Out); got.Status != cli.StatusFailed || len(refused.Errors) != 4 {
 			t.Errorf("order place --json of a bad order: %+v", got)
 		}
-		if got := larder(t, "order", "place", goodFile, "--url", base); got.Status != cli.StatusFailed || !strings.Contains(got.Err, "credentials are required: use --config FILE") {
+		if got := larder(t, "order", "place", goodFile, "--url", base); got.Status != cli.StatusFailed || !strings.Contains(got.Err, "a valid token is required. Use --config FILE") {
 			t.Errorf("order place without a token: %+v", got)
 		}
 	})

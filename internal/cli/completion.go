@@ -15,7 +15,7 @@ import (
 	"larder/internal/client"
 )
 
-// completionLimit is the timeout of requests to the running larder for shell completion.
+// completionLimit is the timeout of requests to the running daemon for shell completion.
 const completionLimit = time.Second
 
 // prepare configures a command and its subcommands: by default, a command accepts no arguments. It
@@ -66,7 +66,7 @@ func endingIn(endings ...string) cobra.CompletionFunc {
 	}
 }
 
-// completeRestaurants completes ids of restaurants, which it requests from the running larder. If
+// completeRestaurants completes ids of restaurants, which it requests from the running daemon. If
 // no id matches and the command also accepts a file, it completes file names.
 func completeRestaurants(env *Environment) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
@@ -85,7 +85,7 @@ func completeRestaurants(env *Environment) cobra.CompletionFunc {
 }
 
 // knownRestaurants returns the ids that start with typed, each with the restaurant's name. It
-// returns nothing if the running larder does not respond in time.
+// returns nothing if the running daemon does not respond in time.
 func knownRestaurants(cmd *cobra.Command, env *Environment, typed string) []cobra.Completion {
 	if fromEnvironment(cmd, env.Environ) != nil || cmd.Flags().Lookup("url") == nil {
 		return nil

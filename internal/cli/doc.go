@@ -1,4 +1,4 @@
-// Package cli contains the commands that are clients of a running larder (order,
+// Package cli contains the commands that are clients of a running daemon (order,
 // menu, sync, status), the commands init, check and config, and what all commands
 // share: flags, the environment, output, completion, errors and hints.
 //

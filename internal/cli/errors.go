@@ -20,11 +20,9 @@ import (
 // printError prints an error and the hint for it.
 func (env *Environment) printError(err error, hint string) {
 	lines := errorLines(err)
-	switch {
-	case hint == "":
-	case len(lines) == 1 && !isA[*usageError](err):
+	if len(lines) == 1 && !isA[*usageError](err) {
 		lines = []string{strings.TrimSuffix(lines[0], ".") + ". " + hint}
-	default:
+	} else {
 		lines = append(slices.Clone(lines), hint)
 	}
 	first, prefix := stripPackage(lines[0]), "larder:"
@@ -42,7 +40,7 @@ func (env *Environment) printError(err error, hint string) {
 type commandError struct {
 	Code   string         `json:"code"`
 	Msg    string         `json:"msg"`
-	Next   string         `json:"next,omitempty"` // what to do
+	Next   string         `json:"next"` // what to do
 	Errors configs.Errors `json:"errors,omitempty"`
 }
 
@@ -148,24 +146,26 @@ func errorLines(err error) []string {
 	return []string{err.Error()}
 }
 
-// ListenError explains why an address cannot be listened on, and what to change.
-// what is the flag or key of the address.
+// ListenError explains why an address cannot be listened on. Its hint is to choose another one with
+// what, the flag or key of the address.
 func ListenError(err error, what string) error {
 	fault, ok := errors.AsType[*net.OpError](err)
 	if !ok || fault.Op != "listen" {
 		return err
 	}
-	msg := fmt.Sprintf("cannot listen: %s (%s)", client.RootCause(err), what)
+	msg := client.RootCause(err).Error()
+	unknown, isDNS := errors.AsType[*net.DNSError](err)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		msg = fmt.Sprintf("%v is already in use by another program: choose another address with %s", fault.Addr, what)
+		msg = fmt.Sprintf("%v is already in use by another program", fault.Addr)
 	case errors.Is(err, syscall.EACCES):
-		msg = fmt.Sprintf("listening on %v is not permitted (ports below 1024 need a privilege): choose another address with %s",
-			fault.Addr, what)
+		msg = fmt.Sprintf("listening on %v is not permitted: ports below 1024 need a privilege", fault.Addr)
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		msg = fmt.Sprintf("%v is not an address of this machine: choose another one with %s", fault.Addr, what)
+		msg = fmt.Sprintf("%v is not an address of this machine", fault.Addr)
+	case isDNS && unknown.Err == "no such host":
+		msg = unknown.Name + " is not an address of this machine"
 	}
-	return &hintError{&linesError{[]string{msg}, err}, ""}
+	return &hintError{&linesError{[]string{msg}, err}, "Choose another address with " + what + "."}
 }
 
 // AnyPort describes how a flag selects any free port.

@@ -20,8 +20,7 @@ import (
 	"larder/internal/upstream"
 )
 
-// hintFor returns what to do after an error of a command, as a sentence, or "" if
-// the error itself contains it. It never suggests the command that just failed.
+// hintFor returns what to do after an error of a command, as a sentence. It never suggests the command that just failed.
 func hintFor(cmd *cobra.Command, err error) string {
 	hint := errorHint(cmd, err)
 	if cmd.Name() == "status" && strings.Contains(hint, "larder status") {
@@ -29,6 +28,8 @@ func hintFor(cmd *cobra.Command, err error) string {
 	}
 	return hint
 }
+
+const permissionHint = "Use another path, or give the user who runs larder the permission to read and write it."
 
 func errorHint(cmd *cobra.Command, err error) string {
 	var (
@@ -46,6 +47,10 @@ func errorHint(cmd *cobra.Command, err error) string {
 		return "Run larder check --config FILE --online to test the connection."
 	case isA[*usageError](err):
 		return fmt.Sprintf("Run %q for usage.", cmd.CommandPath()+" --help")
+	case errors.As(err, &faults) && errors.Is(err, fs.ErrNotExist):
+		return "Check the path, or create the file with larder init."
+	case errors.As(err, &faults) && errors.Is(err, fs.ErrPermission):
+		return permissionHint
 	case errors.As(err, &faults) && cmd.Flags().Lookup("allow-unknown-keys") != nil &&
 		slices.ContainsFunc(faults, func(f *configs.Error) bool { return f.Ignorable }):
 		return "Correct the key. For the configuration of a newer version, --allow-unknown-keys makes unknown keys warnings."
@@ -56,13 +61,13 @@ func errorHint(cmd *cobra.Command, err error) string {
 	case errors.Is(err, context.Canceled):
 		return "Follow the daemon with larder status --watch."
 	case isA[*client.UnreachableError](err):
-		return "Start larder (larder serve, larder demo), or use --url with the address of a running one."
+		return "Start larder (larder serve, larder demo), or use --url with the address of a running daemon."
 	case errors.Is(err, context.DeadlineExceeded):
 		return "Try again; larder status reports whether the daemon is ready."
 	case errors.Is(err, fs.ErrNotExist):
 		return "Check the path; use - for standard input."
 	case errors.Is(err, fs.ErrPermission):
-		return "Use another path, or give the user who runs larder the permission to read and write it."
+		return permissionHint
 	case errors.Is(err, errNoRestaurants):
 		return "Add restaurants to the configuration (restaurants:) and reload the daemon (SIGHUP or a restart)."
 	case errors.Is(err, client.ErrForeignAnswer), errors.Is(err, errNoMenu):
@@ -80,7 +85,7 @@ func errorHint(cmd *cobra.Command, err error) string {
 func refusalHint(e *client.Error) string {
 	switch hint := hintOf(respond.Code(e.Code)); {
 	case e.Status == http.StatusUnauthorized && e.Anonymous:
-		return "" // the message contains it
+		return "Use --config FILE of this daemon, or --client-id and --client-secret."
 	case e.OpsRoute && respond.Code(e.Code) == respond.CodeNotFound:
 		return "Use the address of http.ops_listen as --url: if it is set, /v1/ops is served only there (--config FILE finds it)."
 	case hint != "":

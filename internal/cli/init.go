@@ -23,8 +23,10 @@ func initCommand(env *Environment) *cobra.Command {
 		Short: "Create a configuration interactively and test it",
 		Long: `Ask for the connection to an ordering service, the restaurants and Redis, test
 each answer, and write a configuration with comments to FILE (larder.yaml). Only
-its owner can read the file, because it holds secrets. Values given by flags are
-not asked for. With --yes, the command asks nothing, and a failed test is an error.`,
+its owner can read the file, because it holds secrets. The client secret is not
+shown, and neither is an answer that is not an address where an address is asked
+for. Client ids, restaurants and names are shown. Values given by flags are not
+asked for. With --yes, the command asks nothing, and a failed test is an error.`,
 		Example: `  larder init
   LARDER_INIT_CLIENT_SECRET=… larder init --yes --base-url https://orders.example \
     --client-id my-client --restaurant north --restaurant south larder.yaml`,
@@ -133,7 +135,7 @@ func (s *initSession) untilAccepted(ctx context.Context, attempt func(ctx contex
 		if s.unattended {
 			break
 		}
-		kept, err := s.ask(ctx, "Some tests failed. Keep these values anyway? No asks again [y/N]", "", "", anyText)
+		kept, err := s.ask(ctx, "Some tests failed. Keep these values? n: enter them again [y/N]", "", "", anyText)
 		if err != nil || strings.EqualFold(kept, "y") {
 			return err
 		}
@@ -158,7 +160,7 @@ func (s *initSession) askConnection(ctx context.Context, again bool) (works bool
 			shown = httpURL
 		}
 		if !shown(*f.value) {
-			return false, &usageError{"--" + f.flag + ": " + notURL}
+			return false, &usageError{"--" + f.flag + ": " + notAddress("--"+f.flag)}
 		}
 		if *f.value == "" || again {
 			preset := *f.value
@@ -229,13 +231,13 @@ func (s *initSession) askRestaurants(ctx context.Context, again bool) (works boo
 // askRedis asks where to store menus and orders, and connects to it.
 func (s *initSession) askRedis(ctx context.Context, again bool) (works bool, err error) {
 	if s.Redis = s.text("redis"); s.Redis == "" || again {
-		s.Redis, err = s.ask(ctx, "Redis: embedded (in memory, lost when larder stops) or redis://host:6379", "embedded", "", redisURL)
+		s.Redis, err = s.ask(ctx, "Redis: embedded (in memory, lost when larder stops) or redis://host:6379", "embedded", "--redis", redisURL)
 		if err != nil {
 			return false, err
 		}
 	}
 	if !redisURL(s.Redis) {
-		return false, &usageError{"--redis: " + notURL}
+		return false, &usageError{"--redis: " + notAddress("--redis")}
 	}
 	_, cfg := s.load()
 	if cfg == nil || s.offline || s.Redis == "embedded" {
@@ -248,8 +250,14 @@ func (s *initSession) askRedis(ctx context.Context, again bool) (works bool, err
 	return works, nil
 }
 
-// notURL is the error of an answer that is not a URL.
-const notURL = "not a valid URL (the input is not shown, because it may be a secret)"
+// notAddress returns the error of a value of flag that is not an address.
+func notAddress(flag string) string {
+	forms := "start it with http:// or https://"
+	if flag == "--redis" {
+		forms = "write embedded or redis://host:6379"
+	}
+	return "not a valid URL: " + forms + " (the input is not shown, because it may be a secret)"
+}
 
 func anyText(string) bool { return true }
 
@@ -284,7 +292,7 @@ func (s *initSession) ask(ctx context.Context, text, preset, flag string, shown 
 		answer, err := s.read(ctx, text+": ", shown)
 		switch {
 		case answer != "" && shown != nil && !shown(answer):
-			s.printFinding(finding{Subject: "answer", Msg: notURL})
+			s.printFinding(finding{Subject: "answer", Msg: notAddress(flag)})
 		case answer != "":
 			return answer, nil
 		case errors.Is(err, io.EOF):

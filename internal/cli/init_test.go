@@ -49,7 +49,7 @@ func TestInitAsks(t *testing.T) {
 	if got.Status != StatusDone || !strings.Contains(got.Out, "larder serve --config "+file+"\n") {
 		t.Fatalf("init: %+v", got)
 	}
-	if strings.Contains(got.Err, "S3CRET") || !strings.Contains(got.Err, notURL) {
+	if strings.Contains(got.Err, "S3CRET") || !strings.Contains(got.Err, notAddress("--base-url")) {
 		t.Errorf("init shows what may be a secret: %s", got.Err)
 	}
 	for _, said := range []string{"ok  token: works with token_request document", "ok  menu without a restaurant: ", "ok  menu of " + sandbox.BistroID} {
@@ -200,8 +200,8 @@ func TestInitUnattendedFailsAndWritesNothing(t *testing.T) {
 		"wrong credentials": {nil, []string{"LARDER_INIT_CLIENT_SECRET=wrong"}, StatusFailed, "invalid_client"},
 		"no secret":         {nil, nil, StatusUsage, "LARDER_INIT_CLIENT_SECRET, --client-secret-file or --client-secret-env"},
 		"nobody there":      {[]string{"--base-url", "http://127.0.0.1:1"}, secret, StatusFailed, "connection refused"},
-		"a secret as URL":   {[]string{"--base-url", "S3CRET"}, secret, StatusUsage, "--base-url: not a valid URL (the input is not shown"},
-		"a secret as Redis": {[]string{"--redis", "S3CRET"}, secret, StatusUsage, "--redis: not a valid URL (the input is not shown"},
+		"a secret as URL":   {[]string{"--base-url", "S3CRET"}, secret, StatusUsage, "--base-url: not a valid URL: start it with http:// or https:// (the input is not shown"},
+		"a secret as Redis": {[]string{"--redis", "S3CRET"}, secret, StatusUsage, "--redis: not a valid URL: write embedded or redis://host:6379 (the input is not shown"},
 		"no address":        {[]string{"--base-url", ""}, secret, StatusUsage, "--base-url is missing"},
 		"no such place":     {[]string{"--restaurant", "nowhere"}, secret, StatusFailed, "menu of nowhere"},
 		"no restaurant id":  {[]string{"--restaurant", "a b"}, secret, StatusFailed, "a b"},

@@ -25,7 +25,7 @@ func menuCommand(env *Environment) *cobra.Command {
 		Use:   "lint FILE|RESTAURANT",
 		Short: "Report the problems of a menu; fails if there are errors",
 		Long: `Report the problems of a menu: of a FILE with a menu view as the ordering service
-returns it (- is standard input), or of a RESTAURANT of the running larder. The
+returns it (- is standard input), or of a RESTAURANT of the running daemon. The
 command does not fail if there are only warnings.`,
 		Args: argRange(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error { return lintMenu(cmd, env, args[0]) },
@@ -43,7 +43,7 @@ command does not fail if there are only warnings.`,
 RESTAURANT of the configuration, whose menu is fetched from its ordering service
 (needs --config).
 
-With --from, compare two stored versions of a RESTAURANT of the running larder
+With --from, compare two stored versions of a RESTAURANT of the running daemon
 (larder menu versions): that version and the current one, or that of --to.`,
 		Args: argRange(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -98,7 +98,8 @@ func neitherFileNorRestaurant(ctx context.Context, daemon *client.Client, arg st
 	if !ok || refused.Code != string(respond.CodeRestaurantNotFound) {
 		return err
 	}
-	text := fmt.Sprintf("%q is neither a file nor a restaurant of larder at %s: %s", arg, daemon.Base, refused.Msg)
+	others := strings.TrimPrefix(refused.Msg, "the restaurant does not exist")
+	text := fmt.Sprintf("%q is neither a file nor a restaurant of larder at %s%s", arg, daemon.Base, others)
 	return &hintError{&linesError{[]string{text}, known}, refusalHint(refused)}
 }
 

@@ -25,7 +25,7 @@ func orderCommand(env *Environment) *cobra.Command {
 		Use:   "validate FILE",
 		Short: "Validate an order against the current menu; fails if it is not valid",
 		Long: `Validate an order (JSON; - is standard input) against the current menu of the
-running larder. Print its total, or its violations. The order is not placed.`,
+running daemon. Print its total, or its violations. The order is not placed.`,
 		Args: argRange(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error { return validateOrder(cmd, env, args[0]) },
 	}

@@ -66,7 +66,7 @@ func TestOrderPlaceSaysWhyAnOrderWasNotPlaced(t *testing.T) {
 		},
 		"no restaurant":    {404, `{"status":404,"code":"restaurant_not_found","msg":"there is no such restaurant"}`, []string{"not placed: ", "there is no such restaurant"}, "ref"},
 		"too many of them": {429, `{"status":429,"code":"rate_limited","msg":"wait"}`, []string{"429 rate_limited: wait"}, "ref"},
-		"no token":         {401, `{"status":401,"code":"unauthorized","msg":"no"}`, []string{"401 unauthorized: no", "Use --config FILE of this daemon"}, "credentials are required"},
+		"no token":         {401, `{"status":401,"code":"unauthorized","msg":"no"}`, []string{"401 unauthorized: no", "Use --config FILE of this daemon"}, "wrong secret"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -187,8 +187,8 @@ func TestHintsFitWhatIsWrong(t *testing.T) {
 		says  string
 		never string
 	}{
-		"sync without credentials":  {[]string{"sync", "--all", "--url", open}, "--config FILE, or --client-id and --client-secret", ""},
-		"place without credentials": {[]string{"order", "place", order, "--url", open}, "--config FILE, or --client-id and --client-secret", ""},
+		"sync without credentials":  {[]string{"sync", "--all", "--url", open}, "--config FILE of this daemon, or --client-id and --client-secret", ""},
+		"place without credentials": {[]string{"order", "place", order, "--url", open}, "--config FILE of this daemon, or --client-id and --client-secret", ""},
 		"a wrong secret": {
 			clitest.AsOps(tokens(401, `{"error":"invalid_client","error_description":"the client is unknown"}`), "sync", "one"),
 			"authentication failed at http", "",
@@ -200,7 +200,7 @@ func TestHintsFitWhatIsWrong(t *testing.T) {
 		"not a larder": {clitest.AsOps(tokens(404, `<html>`), "sync", "one"), "the response is not from larder; check the address", "--client-secret"},
 		"nobody listens": {
 			clitest.AsOps("http://127.0.0.1:1", "sync", "one"),
-			"larder at http://127.0.0.1:1 does not answer. Start larder (larder serve, larder demo), or use --url with the address of a running one.\n", "dial",
+			"larder at http://127.0.0.1:1 does not answer. Start larder (larder serve, larder demo), or use --url with the address of a running daemon.\n", "dial",
 		},
 		"no such host": {[]string{"status", "--url", "http://nowhere.invalid"}, "nowhere.invalid", "lookup"},
 	} {

@@ -23,7 +23,7 @@ func orderListCommand(env *Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the orders of the journal, newest first",
-		Long: `List the orders in the journal of the running larder, newest first. Use --state
+		Long: `List the orders in the journal of the running daemon, newest first. Use --state
 unknown to list orders whose outcome is unknown: ask the restaurant, then resolve
 them with "larder order resolve".`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return listOrders(cmd, env) },

@@ -29,8 +29,8 @@ const (
 func statusCommand(env *Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Report whether the running larder is ready; fails if it is not",
-		Long: `Report whether the running larder is ready, and its problems: components that
+		Short: "Report whether the running daemon is ready; fails if it is not",
+		Long: `Report whether the running daemon is ready, and its problems: components that
 fail, restaurants whose last sync failed or was quarantined, stale menus, and menus
 held by a rollback. The exit status depends only on readiness.
 

@@ -20,7 +20,7 @@ const defaultURL = "http://127.0.0.1:8080"
 
 // addTarget adds the flags that select the daemon, and --json.
 func addTarget(cmd *cobra.Command) {
-	cmd.Flags().String("url", "", "address of the running larder; default: from the configuration, else "+defaultURL)
+	cmd.Flags().String("url", "", "address of the running daemon; default: from the configuration, else "+defaultURL)
 	cmd.Flags().String("client-id", "", "client id; default: the first client of the configuration with the required scope")
 	cmd.Flags().String("client-secret", "", "the client's secret")
 	SetEnv(cmd.Flags(), "url", "LARDER_URL")
@@ -109,7 +109,7 @@ func AddUnknownKeys(cmd *cobra.Command) {
 }
 
 // ReadOptions returns the options for reading the configuration. Commands that call a
-// running larder accept unknown keys, because they need only its address and a client.
+// running daemon accept unknown keys, because they need only its address and a client.
 func ReadOptions(cmd *cobra.Command) []configs.Option {
 	allowed := BoolFlag(cmd, "allow-unknown-keys")
 	if allowed || cmd.Flags().Lookup("url") != nil {

@@ -108,7 +108,7 @@ func TestInitHidesASecretInsteadOfAURL(t *testing.T) {
 	p := startInit(t)
 	p.shows("Address of the ordering service")
 	p.enters("hidden-4711")
-	p.shows(notURL)
+	p.shows(notAddress("--base-url"))
 	p.enters("http://127.0.0.1:1")
 	p.shows("Address of its token endpoint")
 	if text := p.text(); strings.Contains(text, "hid") || strings.Contains(text, "4711") || !strings.Contains(text, "http://127.0.0.1:1") {

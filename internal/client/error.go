@@ -92,9 +92,6 @@ func (e *Error) Error() string {
 	if e.OpsRoute && e.Code == string(respond.CodeNotFound) {
 		text += "; the operators' API is at another address"
 	}
-	if e.Status == http.StatusUnauthorized && e.Anonymous {
-		text += "; credentials are required: use --config FILE, or --client-id and --client-secret"
-	}
 	return text
 }
 
