@@ -37,7 +37,7 @@ demo: ## Run an ordering service, Redis and larder in one process until Ctrl-C
 	go run -tags $(TAGS) ./cmd/larder demo
 
 .PHONY: demo-exit
-demo-exit: ## Run the main scenario of the demo once and print each step
+demo-exit: ## Sync the menu, place, pay and complete an order, and print each step
 	go run -tags $(TAGS) ./cmd/larder demo --exit
 
 .PHONY: build

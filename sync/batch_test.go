@@ -346,7 +346,7 @@ func TestASlowFollowerGetsAReset(t *testing.T) {
 	}
 }
 
-// A batch is rejected if too many batches are open.
+// A batch is rejected if too many batches are unfinished.
 func TestBatchesAreBounded(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, redisdb.Embedded)

@@ -70,7 +70,7 @@ func scheduleIn(text string, zone *time.Location, key string) (*Schedule, error)
 		}
 		return &Schedule{spec: inZone(spec), shift: shiftOf(key, cronSpread)}, nil
 	default:
-		return nil, fmt.Errorf("schedule %q is of an unknown kind", text)
+		return nil, fmt.Errorf("schedule %q has an unsupported type", text)
 	}
 }
 

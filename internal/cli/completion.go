@@ -32,7 +32,7 @@ func prepare(cmd *cobra.Command, env *Environment) {
 		"log-level": words("debug", "info", "warn", "error"), "log-format": words("auto", "text", "json"),
 		"state": words(stateNames()...), "operation": words(operationNames()...), "outcome": words(resolutionNames()...),
 		"hold":   words(holdNames()...),
-		"config": endingIn("yaml", "yml"), "menu": endingIn("json"),
+		"config": completeFiles("yaml", "yml"), "menu": completeFiles("json"),
 		"client-secret-file": cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault),
 		"restaurant": func(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			return knownRestaurants(cmd, env, typed), cobra.ShellCompDirectiveNoFileComp
@@ -47,22 +47,29 @@ func prepare(cmd *cobra.Command, env *Environment) {
 	case strings.Contains(arguments, "RESTAURANT"):
 		cmd.ValidArgsFunction = completeRestaurants(env)
 	case arguments == "[FILE]":
-		cmd.ValidArgsFunction = endingIn("yaml", "yml")
+		cmd.ValidArgsFunction = firstArgument(completeFiles("yaml", "yml"))
 	case strings.Contains(arguments, "FILE"):
-		cmd.ValidArgsFunction = endingIn("json")
+		cmd.ValidArgsFunction = firstArgument(completeFiles("json"))
 	}
 	for _, inner := range cmd.Commands() {
 		prepare(inner, env)
 	}
 }
 
-// endingIn completes one argument: a file with one of the extensions, or a directory.
-func endingIn(endings ...string) cobra.CompletionFunc {
-	return func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+// completeFiles completes the name of a file with one of the extensions, or of a directory.
+func completeFiles(extensions ...string) cobra.CompletionFunc {
+	return func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return extensions, cobra.ShellCompDirectiveFilterFileExt
+	}
+}
+
+// firstArgument completes the first argument with complete, and no other.
+func firstArgument(complete cobra.CompletionFunc) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return endings, cobra.ShellCompDirectiveFilterFileExt
+		return complete(cmd, args, typed)
 	}
 }
 

@@ -34,6 +34,7 @@ func TestCompletionOfWords(t *testing.T) {
 		"states of orders":   {[]string{"order", "list", "--state", ""}, strings.Join(stateNames(), " "), wordsAlone},
 		"how it is resolved": {[]string{"order", "resolve", "--outcome", ""}, "done not_done send_again", wordsAlone},
 		"configurations":     {[]string{"serve", "--config", ""}, "yaml yml", byEnding},
+		"after an argument":  {[]string{"order", "place", "a.json", "--config", ""}, "yaml yml", byEnding},
 		"orders of files":    {[]string{"order", "place", ""}, "json", byEnding},
 		"one order alone":    {[]string{"order", "place", "a.json", ""}, "", wordsAlone},
 		"a new one":          {[]string{"init", ""}, "yaml yml", byEnding},

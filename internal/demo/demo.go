@@ -42,8 +42,8 @@ func Command(env *cli.Environment, with *Starts) *cobra.Command {
 process, sync the menus, and print what to open and try. Nothing needs to be
 installed, and no data is kept.
 
-With --exit, the demo runs the main scenario once, prints each step and ends. The
-exit status is 0, or 1 if a step failed.`,
+With --exit, the demo syncs the menu, places, pays and completes an order, prints
+each step and ends. The exit status is 0, or 1 if a step failed.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			d, err := prepareDemo(cmd, env, with)
 			if err != nil {
@@ -60,7 +60,7 @@ exit status is 0, or 1 if a step failed.`,
 	cli.SetEnv(flags, "listen", "LARDER_HTTP_LISTEN")
 	flags.String("sandbox-listen", sandboxAddress, "listen address of the ordering service; port 0 selects a free port, as with --exit")
 	cli.SetEnv(flags, "sandbox-listen", "LARDER_SANDBOX_LISTEN")
-	flags.Bool("exit", false, "run the main scenario once, print each step, and end")
+	flags.Bool("exit", false, "sync the menu, place, pay and complete an order, print each step, and end")
 	addGenerate(cmd)
 	cli.AddJSON(cmd)
 	return cmd

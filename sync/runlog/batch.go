@@ -62,7 +62,7 @@ var (
 	// ErrUnknownBatch means that the batch does not exist or has expired.
 	ErrUnknownBatch = errors.New("sync: no such batch")
 	// ErrTooManyBatches means that maxBatches batches are not finished.
-	ErrTooManyBatches = fmt.Errorf("sync: %d batches are open, the maximum; wait until one has finished", maxBatches)
+	ErrTooManyBatches = fmt.Errorf("sync: too many unfinished batches (maximum %d): wait until one is finished", maxBatches)
 )
 
 // StartBatch saves a new batch for the restaurants. It takes By, Connection and Force from b and sets the
