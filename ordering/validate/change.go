@@ -14,13 +14,7 @@ import (
 func (d *decoder) requireValue(of *object, field int, base string) {
 	if v := &of.values[field]; v.blank() {
 		name := of.fields.known[field].name
-		addMissing(d.violations, missingField{
-			position: v.position,
-			base:     base,
-			end:      of.end,
-			name:     name,
-			field:    name,
-		})
+		addMissing(d.violations, v.position, of.end, base, name, name)
 	}
 }
 

@@ -34,12 +34,7 @@ type item struct {
 func (c *validation) checkDishes() {
 	o := c.order
 	if o.listed == absent || (o.listed == readable && o.dishCount == 0) {
-		addMissing(&c.violations, missingField{
-			position: o.dishes,
-			end:      o.end,
-			name:     "dishList",
-			field:    "dishList",
-		})
+		addMissing(&c.violations, o.dishes, o.end, "", "dishList", "dishList")
 		return
 	}
 	c.items = slices.Grow(c.items[:0], len(o.lines))[:len(o.lines)]
@@ -106,13 +101,7 @@ func (c *validation) checkDishQuantity(n int32) {
 	l, it := &c.order.lines[n], &c.items[n]
 	switch q := &l.quantity; {
 	case q.state == absent:
-		addMissing(&c.violations, missingField{
-			position: q.position,
-			base:     c.order.linePath(n),
-			end:      l.end,
-			name:     "quantity",
-			field:    "dishList[].quantity",
-		})
+		addMissing(&c.violations, q.position, l.end, c.order.linePath(n), "quantity", "dishList[].quantity")
 	case q.state == refused:
 	case q.number.Sign() <= 0:
 		c.refuse(n, q.position, violation.QuantityNotPositive, violation.Params{"quantity": number(q.number)})
@@ -242,13 +231,7 @@ func (c *validation) find(n int32) menu.Index {
 	case l.id.state == refused, id == "" && l.externalID.state == refused:
 		return menu.None
 	case id == "" && l.externalID.text == "":
-		addMissing(&c.violations, missingField{
-			position: l.id.position,
-			base:     c.order.linePath(n),
-			end:      l.end,
-			name:     "ID",
-			field:    field,
-		})
+		addMissing(&c.violations, l.id.position, l.end, c.order.linePath(n), "ID", field)
 		return menu.None
 	case id != "":
 		found, sharing = items.Named(id)

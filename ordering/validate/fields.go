@@ -167,17 +167,10 @@ func (s position) posOr(end int32) int32 {
 	return s.pos
 }
 
-// missingField is a mandatory member that an object does not have.
-type missingField struct {
-	position
-	base  string // JSON Pointer of the object
-	end   int32  // position of its end
-	name  string // of the member, in the interface
-	field string // its name in the message
-}
-
-func addMissing(notes *violation.List, m missingField) {
-	notes.Add(m.posOr(m.end), member(m.base, m.nameOr(m.name)), violation.FieldRequired, violation.Params{"field": m.field}, "")
+// addMissing adds a violation for the mandatory member name, which the object at the JSON Pointer base does not
+// have. end is the position of the object's end; field is the member's name in the message.
+func addMissing(notes *violation.List, at position, end int32, base, name, field string) {
+	notes.Add(at.posOr(end), member(base, at.nameOr(name)), violation.FieldRequired, violation.Params{"field": field}, "")
 }
 
 func refuseValue(notes *violation.List, v *value, base string, code violation.Code, params violation.Params) {

@@ -84,12 +84,7 @@ func (c fieldCheck) checkRequired() {
 		case n.field != wholeObject:
 			c.requireField(of, n)
 		case of.state == absent:
-			addMissing(&c.violations, missingField{
-				position: of.position,
-				end:      o.end,
-				name:     n.outer,
-				field:    n.outer,
-			})
+			addMissing(&c.violations, of.position, o.end, "", n.outer, n.outer)
 		}
 	}
 }
@@ -108,13 +103,7 @@ func (c fieldCheck) requireField(of *object, n *requiredField) {
 	if n.outer != "" {
 		path = member("", of.nameOr(n.outer))
 	}
-	addMissing(&c.violations, missingField{
-		position: v.position,
-		base:     path,
-		end:      end,
-		name:     n.inner,
-		field:    n.name,
-	})
+	addMissing(&c.violations, v.position, end, path, n.inner, n.name)
 }
 
 // fullAddress returns the address that was sent, or one composed of its parts (policy O1).
