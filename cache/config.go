@@ -37,13 +37,9 @@ func (c *Config) SetDefaults() {
 
 // Validate checks the section after SetDefaults. The error joins one *setting.Error for each invalid value.
 func (c Config) Validate() error {
-	var faults []error
-	if c.Memory < leastMemory {
-		faults = append(faults, setting.Errorf("cache.memory", "must be at least 1MiB"))
-	}
-	if c.Poll < leastPoll {
-		faults = append(faults, setting.Errorf("cache.poll", "must be at least %v", leastPoll))
-	}
+	var faults setting.Faults
+	faults.If(c.Memory < leastMemory, "cache.memory", "must be at least 1MiB")
+	faults.If(c.Poll < leastPoll, "cache.poll", "must be at least %v", leastPoll)
 	return errors.Join(faults...)
 }
 

@@ -124,52 +124,38 @@ func (c *Config) SetDefaults() {
 // Validate checks the section after SetDefaults. It returns all faults joined, each a
 // *setting.Error.
 func (c Config) Validate() error {
-	errs := []error{checkListen("http.listen", c.Listen)}
+	faults := setting.Faults{checkListen("http.listen", c.Listen)}
 	if c.OpsListen != "" {
-		errs = append(errs, checkListen("http.ops_listen", c.OpsListen))
-		if c.OpsListen == c.Listen && !strings.HasSuffix(c.Listen, ":0") {
-			errs = append(errs, setting.Errorf("http.ops_listen", "is the same address as http.listen; leave it empty to serve ops there"))
-		}
+		faults = append(faults, checkListen("http.ops_listen", c.OpsListen))
+		same := c.OpsListen == c.Listen && !strings.HasSuffix(c.Listen, ":0")
+		faults.If(same, "http.ops_listen", "is the same address as http.listen; leave it empty to serve ops there")
 	}
 	for i, host := range c.Hosts {
-		errs = append(errs, checkHost(setting.Index("http.hosts", i), host))
+		faults = append(faults, checkHost(setting.Index("http.hosts", i), host))
 	}
 	for i, origin := range c.CORSOrigins {
 		if origin != "*" {
-			errs = append(errs, setting.Origin(setting.Index("http.cors_origins", i), origin))
+			faults = append(faults, setting.Origin(setting.Index("http.cors_origins", i), origin))
 		}
 	}
 	for i, proxy := range c.TrustedProxies {
-		errs = append(errs, checkProxy(setting.Index("http.trusted_proxies", i), proxy))
+		faults = append(faults, checkProxy(setting.Index("http.trusted_proxies", i), proxy))
 	}
-	errs = append(errs, c.Compat.Check()...)
-	errs = append(errs, c.Events.Check()...)
-	errs = append(errs, c.Page.check()...)
-	if c.Metrics != "" {
-		errs = append(errs, setting.OneOf("http.metrics", "value", c.Metrics, MetricsOpen, MetricsOps, MetricsOff))
-	}
-	errs = append(errs, setting.OneOf("http.access_log", "value", c.AccessLog, LogErrors, LogSampled, LogAll))
-	if c.MaxConnections < 0 {
-		errs = append(errs, setting.Errorf("http.max_connections", "must not be negative; 0 means no limit"))
-	}
-	if c.MaxConnectionsPerAddress < 0 {
-		errs = append(errs, setting.Errorf("http.max_connections_per_address", "must not be negative; 0 means no limit"))
-	}
-	for _, duration := range []struct {
-		key   string
-		value time.Duration
-	}{
-		{"http.max_age", c.MaxAge},
-		{"http.stale_while_revalidate", c.StaleWhileRevalidate},
-		{"http.stale_if_error", c.StaleIfError},
-		{"http.drain_timeout", c.DrainTimeout},
-		{"http.drain_delay", c.DrainDelay},
-	} {
-		if duration.value < 0 {
-			errs = append(errs, setting.Errorf(duration.key, "must not be negative"))
-		}
-	}
-	return errors.Join(errs...)
+	faults = append(faults, c.Compat.Check()...)
+	faults = append(faults, c.Events.Check()...)
+	faults = append(faults, c.Page.check()...)
+	faults = append(faults,
+		setting.OneOf("http.metrics", "value", c.metricsAccess(), MetricsOpen, MetricsOps, MetricsOff),
+		setting.OneOf("http.access_log", "value", c.AccessLog, LogErrors, LogSampled, LogAll))
+	const noLimit, negative = "must not be negative; 0 means no limit", "must not be negative"
+	faults.If(c.MaxConnections < 0, "http.max_connections", noLimit)
+	faults.If(c.MaxConnectionsPerAddress < 0, "http.max_connections_per_address", noLimit)
+	faults.If(c.MaxAge < 0, "http.max_age", negative)
+	faults.If(c.StaleWhileRevalidate < 0, "http.stale_while_revalidate", negative)
+	faults.If(c.StaleIfError < 0, "http.stale_if_error", negative)
+	faults.If(c.DrainTimeout < 0, "http.drain_timeout", negative)
+	faults.If(c.DrainDelay < 0, "http.drain_delay", negative)
+	return errors.Join(faults...)
 }
 
 // metricsAccess returns http.metrics or its default (policy H8).

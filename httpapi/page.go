@@ -34,20 +34,17 @@ type PageConfig struct {
 var currencyForm = regexp.MustCompile("^[A-Z]{3}$")
 
 // check returns all faults of the section, each a *setting.Error.
-func (c PageConfig) check() []error {
-	var errs []error
-	if c.Currency != "" && !currencyForm.MatchString(c.Currency) {
-		errs = append(errs, setting.Errorf("http.page.currency", "%q is not a currency code of three capital letters, such as EUR", c.Currency))
-	}
+func (c PageConfig) check() (faults setting.Faults) {
+	faults.If(c.Currency != "" && !currencyForm.MatchString(c.Currency), "http.page.currency",
+		"%q is not a currency code of three capital letters, such as EUR", c.Currency)
 	for i, origin := range c.ImageOrigins {
-		if err := setting.Origin(setting.Index("http.page.image_origins", i), origin); err != nil {
-			errs = append(errs, err)
-		} else if strings.ContainsAny(origin, "; ,'\"*") { // it would end the policy's directive
-			errs = append(errs, setting.Errorf(setting.Index("http.page.image_origins", i),
-				"%q is not an origin; write only the scheme and host, such as https://img.example", origin))
-		}
+		key := setting.Index("http.page.image_origins", i)
+		err := setting.Origin(key, origin)
+		faults = append(faults, err)
+		faults.If(err == nil && strings.ContainsAny(origin, "; ,'\"*"), key, // it would end the policy's directive
+			"%q is not an origin; write only the scheme and host, such as https://img.example", origin)
 	}
-	return errs
+	return faults
 }
 
 // routeConsole registers the files of the console below /ops. They are public, their data is not.

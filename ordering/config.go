@@ -69,24 +69,19 @@ func (c *Config) SetDefaults() { *c = DefaultConfig() }
 
 // Validate checks the section after SetDefaults. It returns every fault as a *setting.Error, joined.
 func (c Config) Validate() error {
-	var errs []error
-	fault := func(bad bool, key, msg string, args ...any) {
-		if bad {
-			errs = append(errs, setting.Errorf(key, msg, args...))
-		}
-	}
+	var faults setting.Faults
 	const positive = "must be more than 0"
-	fault(c.PlaceTimeout <= 0, "place_timeout", positive)
-	fault(c.KeyTTL <= 0, "key_ttl", positive)
-	fault(c.RecordTTL <= 0, "record_ttl", positive)
-	fault(c.CustomerDataTTL <= 0, "customer_data_ttl", positive)
-	fault(c.InFlightGrace <= 0, "in_flight_grace", positive)
-	fault(c.SweepEvery <= 0, "sweep_every", positive)
-	fault(c.WaitTimeout <= 0, "wait_timeout", positive)
-	fault(c.CustomerDataTTL < c.KeyTTL, "customer_data_ttl", "must be at least key_ttl: a replay needs the stored answer")
-	fault(c.RecordTTL < c.CustomerDataTTL, "record_ttl", "must be at least customer_data_ttl")
-	fault(c.WaitReplicas != nil && *c.WaitReplicas < 0, "wait_replicas", "must not be negative")
-	return errors.Join(c.Config.Validate(), errors.Join(errs...))
+	faults.If(c.PlaceTimeout <= 0, "place_timeout", positive)
+	faults.If(c.KeyTTL <= 0, "key_ttl", positive)
+	faults.If(c.RecordTTL <= 0, "record_ttl", positive)
+	faults.If(c.CustomerDataTTL <= 0, "customer_data_ttl", positive)
+	faults.If(c.InFlightGrace <= 0, "in_flight_grace", positive)
+	faults.If(c.SweepEvery <= 0, "sweep_every", positive)
+	faults.If(c.WaitTimeout <= 0, "wait_timeout", positive)
+	faults.If(c.CustomerDataTTL < c.KeyTTL, "customer_data_ttl", "must be at least key_ttl: a replay needs the stored answer")
+	faults.If(c.RecordTTL < c.CustomerDataTTL, "record_ttl", "must be at least customer_data_ttl")
+	faults.If(c.WaitReplicas != nil && *c.WaitReplicas < 0, "wait_replicas", "must not be negative")
+	return errors.Join(c.Config.Validate(), errors.Join(faults...))
 }
 
 // RestoreAccepted reports whether lost data of Redis is accepted without an operator (policy O14a).

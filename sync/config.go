@@ -3,7 +3,6 @@ package sync
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"time"
 
 	"larder/cache"
@@ -69,41 +68,26 @@ func (c *Config) SetDefaults() {
 
 // Validate checks every value after SetDefaults. The error joins one *setting.Error for each invalid value.
 func (c *Config) Validate() error {
-	var errs []error
-	bad := func(key, msg string) { errs = append(errs, setting.Errorf("sync."+key, "%s", msg)) }
+	var faults setting.Faults
 	if _, err := ParseSchedule(c.Schedule, "", ""); err != nil {
-		bad("schedule", err.Error())
+		faults = append(faults, setting.Errorf("sync.schedule", "%v", err))
 	}
-	switch limit := c.ShrinkLimit; {
-	case limit > 1 && limit <= 100:
-		bad("shrink_limit", fmt.Sprintf("must be above 0 and at most 1: write %g for %g %%", limit/100, limit))
-	case !(limit > 0 && limit <= 1):
-		bad("shrink_limit", "must be above 0 and at most 1")
+	if limit := c.ShrinkLimit; limit > 1 && limit <= 100 {
+		faults = append(faults, setting.Errorf("sync.shrink_limit",
+			"must be above 0 and at most 1: write %g for %g %%", limit/100, limit))
+	} else {
+		faults.If(!(limit > 0 && limit <= 1), "sync.shrink_limit", "must be above 0 and at most 1")
 	}
-	for _, count := range []struct {
-		key   string
-		value int
-	}{
-		{"history", c.History},
-		{"stale_after", c.StaleAfter},
-		{"runs", c.Runs},
-		{"run_index", c.RunIndex},
-		{"concurrency", c.Concurrency},
-	} {
-		if count.value < 1 {
-			bad(count.key, "must be at least 1")
-		}
-	}
-	if c.Deadline < time.Second {
-		bad("deadline", "must be at least 1s")
-	}
-	if c.Memory < minMemory {
-		bad("memory", fmt.Sprintf("must be at least %s", minMemory))
-	}
-	if c.Lease < minLease {
-		bad("lease", fmt.Sprintf("must be at least %v", minLease))
-	}
-	return errors.Join(errs...)
+	const positive = "must be at least 1"
+	faults.If(c.History < 1, "sync.history", positive)
+	faults.If(c.StaleAfter < 1, "sync.stale_after", positive)
+	faults.If(c.Runs < 1, "sync.runs", positive)
+	faults.If(c.RunIndex < 1, "sync.run_index", positive)
+	faults.If(c.Concurrency < 1, "sync.concurrency", positive)
+	faults.If(c.Deadline < time.Second, "sync.deadline", "must be at least 1s")
+	faults.If(c.Memory < minMemory, "sync.memory", "must be at least %s", minMemory)
+	faults.If(c.Lease < minLease, "sync.lease", "must be at least %v", minLease)
+	return errors.Join(faults...)
 }
 
 // Restaurant is one restaurant whose menu is synced.

@@ -83,12 +83,12 @@ func (cfg *Config) SetDefaults() {
 }
 
 // Check returns all faults of the section.
-func (cfg Config) Check() (errs []error) {
-	if cfg.RefusalStatus < 400 || cfg.RefusalStatus > 499 {
-		errs = append(errs, setting.Errorf("http.compat.refusal_status",
-			"%d is not between 400 and 499; sending a rejected order again does not help, so its status must be a client error", cfg.RefusalStatus))
-	}
-	return append(errs, setting.OneOf("http.compat.refusal_errors", "value", cfg.RefusalErrors, RefusalViolations, RefusalNone))
+func (cfg Config) Check() (faults setting.Faults) {
+	faults.If(cfg.RefusalStatus < 400 || cfg.RefusalStatus > 499, "http.compat.refusal_status",
+		"%d is not between 400 and 499; sending a rejected order again does not help, so its status must be a client error",
+		cfg.RefusalStatus)
+	const key = "http.compat.refusal_errors"
+	return append(faults, setting.OneOf(key, "value", cfg.RefusalErrors, RefusalViolations, RefusalNone))
 }
 
 // Handlers answer the compatible API.

@@ -44,23 +44,12 @@ func (c *Config) SetDefaults() {
 }
 
 // Check returns all faults of the section, each a *setting.Error.
-func (c Config) Check() []error {
-	var errs []error
-	if c.PerAddress < 0 {
-		errs = append(errs, setting.Errorf("http.events.per_address", "must not be negative; 0 means no limit"))
-	}
-	if c.Total < 1 {
-		errs = append(errs, setting.Errorf("http.events.total", "must be at least 1"))
-	}
-	for _, pause := range []struct {
-		key   string
-		value time.Duration
-	}{{"http.events.heartbeat", c.Heartbeat}, {"http.events.write_timeout", c.WriteTimeout}} {
-		if pause.value < leastPause {
-			errs = append(errs, setting.Errorf(pause.key, "must be at least %v", leastPause))
-		}
-	}
-	return errs
+func (c Config) Check() (faults setting.Faults) {
+	faults.If(c.PerAddress < 0, "http.events.per_address", "must not be negative; 0 means no limit")
+	faults.If(c.Total < 1, "http.events.total", "must be at least 1")
+	faults.If(c.Heartbeat < leastPause, "http.events.heartbeat", "must be at least %v", leastPause)
+	faults.If(c.WriteTimeout < leastPause, "http.events.write_timeout", "must be at least %v", leastPause)
+	return faults
 }
 
 // streams are the open event streams, their limits (policy H1), and the shared topics of

@@ -44,43 +44,32 @@ func (c *Config) SetDefaults() {
 // Validate checks the section after SetDefaults. The error joins one *setting.Error
 // for each fault. No error contains the URL, which may hold a password.
 func (c Config) Validate() error {
-	var faults []error
+	var faults setting.Faults
 	if addr, err := parseURL(c.URL); err != nil {
 		faults = append(faults, err)
 	} else {
-		faults = append(faults, c.unsupported(addr)...)
+		faults = c.unsupported(addr)
 	}
-	if !prefixPattern.MatchString(c.Prefix) {
-		faults = append(faults, setting.Errorf("redis.prefix", "must be 1 to 64 characters of A-Z a-z 0-9 . _ : -"))
-	}
+	faults.If(!prefixPattern.MatchString(c.Prefix), "redis.prefix", "must be 1 to 64 characters of A-Z a-z 0-9 . _ : -")
 	return errors.Join(faults...)
 }
 
 // unsupported returns an error for each setting that has no effect with the URL's topology.
-func (c Config) unsupported(addr address) []error {
-	var faults []error
-	if c.CAFile != "" && addr.options.TLSConfig == nil {
-		faults = append(faults, setting.Errorf("redis.ca_file",
-			"is for TLS: write rediss://, rediss+sentinel:// or rediss+cluster:// in redis.url"))
-	} else if c.CAFile != "" {
-		if _, err := c.authority(); err != nil {
-			faults = append(faults, err)
-		}
+func (c Config) unsupported(addr address) (faults setting.Faults) {
+	plain := addr.options.TLSConfig == nil
+	faults.If(c.CAFile != "" && plain, "redis.ca_file",
+		"is for TLS: write rediss://, rediss+sentinel:// or rediss+cluster:// in redis.url")
+	if c.CAFile != "" && !plain {
+		_, err := c.authority()
+		faults = append(faults, err)
 	}
-	for _, credential := range []struct{ key, value string }{
-		{"redis.sentinel_username", c.SentinelUsername}, {"redis.sentinel_password", c.SentinelPassword},
-	} {
-		if credential.value != "" && addr.topology != Sentinel {
-			faults = append(faults, setting.Errorf(credential.key, "is for redis+sentinel:// and rediss+sentinel:// in redis.url"))
-		}
-	}
-	if c.Shared && addr.topology == Embedded {
-		faults = append(faults, setting.Errorf("redis.shared", "instances cannot share an embedded Redis; "+
-			"set redis.url to a Redis that all of them can reach, such as redis://redis.internal:6379"))
-	}
-	if c.SentinelUsername != "" && c.SentinelPassword == "" {
-		faults = append(faults, setting.Errorf("redis.sentinel_password", "is required with redis.sentinel_username"))
-	}
+	const forSentinels = "is for redis+sentinel:// and rediss+sentinel:// in redis.url"
+	faults.If(c.SentinelUsername != "" && addr.topology != Sentinel, "redis.sentinel_username", forSentinels)
+	faults.If(c.SentinelPassword != "" && addr.topology != Sentinel, "redis.sentinel_password", forSentinels)
+	faults.If(c.Shared && addr.topology == Embedded, "redis.shared", "instances cannot share an embedded Redis; "+
+		"set redis.url to a Redis that all of them can reach, such as redis://redis.internal:6379")
+	faults.If(c.SentinelUsername != "" && c.SentinelPassword == "", "redis.sentinel_password",
+		"is required with redis.sentinel_username")
 	return faults
 }
 

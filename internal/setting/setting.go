@@ -21,6 +21,16 @@ func Errorf(key, format string, args ...any) error {
 	return &Error{Key: key, Msg: fmt.Sprintf(format, args...)}
 }
 
+// Faults collects the errors of a section.
+type Faults []error
+
+// If adds an *Error for the key if the value is bad.
+func (f *Faults) If(bad bool, key, format string, args ...any) {
+	if bad {
+		*f = append(*f, Errorf(key, format, args...))
+	}
+}
+
 // Error returns the key and the message.
 func (e *Error) Error() string { return e.Key + ": " + e.Msg }
 

@@ -3,7 +3,6 @@ package tracing
 import (
 	"errors"
 	"fmt"
-	"math"
 	"net/url"
 
 	"larder/internal/setting"
@@ -27,14 +26,11 @@ func (c *Config) SetDefaults() {
 
 // Validate checks the section. The error joins one *setting.Error for each fault.
 func (c Config) Validate() error {
-	var errs []error
-	if msg := endpointFault(c.Endpoint); msg != "" {
-		errs = append(errs, setting.Errorf("tracing.endpoint", "%s", msg))
-	}
-	if math.IsNaN(c.Sample) || c.Sample < 0 || c.Sample > 1 {
-		errs = append(errs, setting.Errorf("tracing.sample", "%v is not between 0 and 1", c.Sample))
-	}
-	return errors.Join(errs...)
+	var faults setting.Faults
+	msg := endpointFault(c.Endpoint)
+	faults.If(msg != "", "tracing.endpoint", "%s", msg)
+	faults.If(!(c.Sample >= 0 && c.Sample <= 1), "tracing.sample", "%v is not between 0 and 1", c.Sample) // also not NaN
+	return errors.Join(faults...)
 }
 
 func endpointFault(endpoint string) string {

@@ -141,33 +141,29 @@ func (c Config) MenuSettings(stopListAnyValue bool) menu.Settings {
 
 // Validate checks the settings. It returns every fault as a *setting.Error, joined.
 func (c Config) Validate() error {
-	var errs []error
-	fault := func(bad bool, key, msg string, args ...any) {
-		if bad {
-			errs = append(errs, setting.Errorf(key, msg, args...))
-		}
+	faults := setting.Faults{
+		setting.OneOf("max_zero", "value", c.MaxZero, MaxZeroUnlimited, MaxZeroNone),
+		setting.OneOf("missing_external_id", "value", c.MissingExternalID, MissingFallback, MissingRefuse),
 	}
-	errs = append(errs, setting.OneOf("max_zero", "value", c.MaxZero, MaxZeroUnlimited, MaxZeroNone),
-		setting.OneOf("missing_external_id", "value", c.MissingExternalID, MissingFallback, MissingRefuse))
 	between := func(key string, value, low, high int) {
-		fault(value < low || value > high, key, "must be between %d and %d, not %d", low, high, value)
+		faults.If(value < low || value > high, key, "must be between %d and %d, not %d", low, high, value)
 	}
 	between("max_depth", c.MaxDepth, 1, maxConfiguredDepth)
 	between("max_quantity", c.MaxQuantity, 1, maxUnits)
 	between("price_digits", c.PriceDigits, 0, 6)
-	fault(c.PastTolerance < 0, "past_tolerance", "must not be negative")
-	fault(c.MaxLead <= 0, "max_lead", "must be more than 0")
-	fault(c.LeadTime < 0 || c.LeadTime > c.MaxLead, "lead_time", "must be between 0 and max_lead")
+	faults.If(c.PastTolerance < 0, "past_tolerance", "must not be negative")
+	faults.If(c.MaxLead <= 0, "max_lead", "must be more than 0")
+	faults.If(c.LeadTime < 0 || c.LeadTime > c.MaxLead, "lead_time", "must be between 0 and max_lead")
 	for _, list := range []struct {
 		key   string
 		names []string
 	}{{"required.delivery", c.Required.Delivery}, {"required.pickup", c.Required.Pickup}} {
 		for _, name := range list.names {
-			fault(!slices.Contains(fieldNames(), name), list.key,
+			faults.If(!slices.Contains(fieldNames(), name), list.key,
 				"%q is not a field of an order (valid: %s)", name, strings.Join(fieldNames(), ", "))
 		}
 	}
-	return errors.Join(errs...)
+	return errors.Join(faults...)
 }
 
 // maxConfiguredDepth keeps the brackets of a body within maxBodyDepth.
