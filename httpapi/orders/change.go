@@ -12,7 +12,6 @@ import (
 	"larder/httpapi/visible"
 	"larder/internal/upstream"
 	"larder/ordering"
-	"larder/ordering/validate"
 )
 
 // lookupTimeout limits the search for an order's connection.
@@ -44,13 +43,7 @@ func (h *Handlers) Change(operation ordering.Operation) respond.Handler {
 			Client:     auth.CallerOf(c).Client,
 			Key:        key,
 			RequestID:  respond.RequestID(c),
-
-			Input: validate.Input{
-				Body:      body,
-				V1:        true,
-				Language:  respond.Language(c),
-				FieldCase: h.deps.FieldCases[connection],
-			},
+			Input:      h.input(c, connection, body),
 		})
 		if err != nil {
 			err = changeProblem(operation, err)
@@ -80,11 +73,5 @@ func changeProblem(operation ordering.Operation, err error) error {
 	if !errors.As(err, &invalid) {
 		return err
 	}
-	return &respond.Problem{
-		Code:       respond.CodeValidationFailed,
-		Msg:        respond.TextOf(operation).It + " is not valid; see errors",
-		Cause:      err,
-		Violations: invalid.Violations,
-		More:       invalid.More,
-	}
+	return respond.Invalid(respond.TextOf(operation).It+" is not valid; see errors", invalid.Violations, invalid.More, err)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/gin-gonic/gin"
 	"github.com/sirupsen/logrus"
 
 	"larder/cache/replica"
@@ -11,6 +12,7 @@ import (
 	"larder/httpapi/auth"
 	"larder/httpapi/metrics"
 	"larder/httpapi/ratelimit"
+	"larder/httpapi/respond"
 	"larder/internal/directory"
 	"larder/internal/upstream"
 	"larder/ordering"
@@ -58,3 +60,13 @@ type Engine interface {
 
 // New returns the handlers.
 func New(deps Deps) *Handlers { return &Handlers{deps: deps} }
+
+// input returns a body for package validate.
+func (h *Handlers) input(c *gin.Context, connection string, body []byte) validate.Input {
+	return validate.Input{
+		Body:      body,
+		V1:        true,
+		Language:  respond.Language(c),
+		FieldCase: h.deps.FieldCases[connection],
+	}
+}

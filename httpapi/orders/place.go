@@ -49,17 +49,11 @@ func (h *Handlers) Validate(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	spoken := respond.Language(c)
 	text, err := h.deps.Validator.AppendResult(append(pooled.response[:0], `{"result":`...), validate.Request{
 		Restaurant: restaurant.ID,
 		Version:    snapshot.Version.Version,
 		Catalogue:  snapshot.Catalogue,
-		Input: validate.Input{
-			Body:      pooled.request,
-			V1:        true,
-			Language:  spoken,
-			FieldCase: h.deps.FieldCases[restaurant.Connection],
-		},
+		Input:      h.input(c, restaurant.Connection, pooled.request),
 	})
 	if err != nil {
 		return err
@@ -67,7 +61,7 @@ func (h *Handlers) Validate(c *gin.Context) error {
 	pooled.response = append(text, '}')
 	header := c.Writer.Header()
 	header.Add("Cache-Control", "no-store")
-	header.Add("Content-Language", spoken)
+	header.Add("Content-Language", respond.Language(c))
 	header.Add(respond.HeaderMenuVersion, strconv.FormatInt(snapshot.Version.Version, 10))
 	respond.Write(c, http.StatusOK, respond.ContentJSON, pooled.response)
 	return nil
@@ -88,12 +82,7 @@ func (h *Handlers) Place(c *gin.Context) error {
 		return err
 	}
 	who, connection := auth.CallerOf(c), restaurant.Connection
-	input := validate.Input{
-		Body:      body,
-		V1:        true,
-		Language:  respond.Language(c),
-		FieldCase: h.deps.FieldCases[connection],
-	}
+	input := h.input(c, connection, body)
 	request := ordering.PlaceRequest{
 		Restaurant:  restaurant.ID,
 		Connection:  connection,
@@ -188,10 +177,8 @@ func (h *Handlers) decodePublicOrder(in validate.Input) (*validate.Order, error)
 		return order, err
 	}
 	refused := violation.New("/"+name, violation.ValueNotAllowed, violation.Params{"allowed": allowed}, in.Language)
-	return nil, &respond.Problem{
-		Code: respond.CodeValidationFailed, Violations: []violation.Violation{refused},
-		Msg: "requests without a token can only use these payment types: " + strings.Join(allowed, ", ") + "; see errors",
-	}
+	msg := "requests without a token can only use these payment types: " + strings.Join(allowed, ", ") + "; see errors"
+	return nil, respond.Invalid(msg, []violation.Violation{refused}, false, nil)
 }
 
 // guestView has the fields of an order that guests may read (policy H3).

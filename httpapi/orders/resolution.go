@@ -73,13 +73,7 @@ func readResolution(body []byte) (ordering.ResolveRequest, error) {
 }
 
 func notResolvable(violations []violation.Violation, cause error) error {
-	const msg = "the resolution is not valid; see errors"
-	return &respond.Problem{
-		Code:       respond.CodeValidationFailed,
-		Msg:        msg,
-		Violations: violations,
-		Cause:      cause,
-	}
+	return respond.Invalid("the resolution is not valid; see errors", violations, false, cause)
 }
 
 // resolutionProblem returns the problem of a rejected resolution. Certain outcomes cannot be
@@ -100,13 +94,9 @@ func resolutionProblem(err error) error {
 		return err
 	}
 	allowed := []string{string(ordering.ResolvedDone), string(ordering.ResolvedNotDone)}
-	return &respond.Problem{
-		Code: respond.CodeValidationFailed,
-		Msg:  "the data of the request has expired, so it cannot be sent again; use the outcome done or not_done",
-		Violations: []violation.Violation{
-			violation.New("/outcome", violation.ValueNotAllowed, violation.Params{"allowed": allowed}, violation.English),
-		},
-	}
+	expired := violation.New("/outcome", violation.ValueNotAllowed, violation.Params{"allowed": allowed}, violation.English)
+	const msg = "the data of the request has expired, so it cannot be sent again; use the outcome done or not_done"
+	return respond.Invalid(msg, []violation.Violation{expired}, false, nil)
 }
 
 // nothingToResolve returns why an operation cannot be resolved, and which operation can.

@@ -32,24 +32,15 @@ func orderProblem(err error) *Problem {
 	)
 	switch {
 	case errors.As(err, &invalid):
-		return &Problem{
-			Code:       CodeValidationFailed,
-			Msg:        "the order is not valid; see errors",
-			Violations: invalid.Violations,
-			More:       invalid.More,
-		}
+		return Invalid("the order is not valid; see errors", invalid.Violations, invalid.More, nil)
 	case errors.As(err, &reused):
-		return &Problem{
-			Code: CodeIdempotencyKeyReused, Ref: reused.Ref,
-			Msg: "the Idempotency-Key was already used for another request; nothing was sent; use a new key",
-		}
+		return conflict(CodeIdempotencyKeyReused, reused.Ref, nil,
+			"the Idempotency-Key was already used for another request; nothing was sent; use a new key")
 	case errors.As(err, &inFlight):
-		return &Problem{
-			Code:       CodeIdempotencyKeyInFlight,
-			Ref:        inFlight.Ref,
-			RetryAfter: retryInFlight,
-			Msg:        "the first request with this Idempotency-Key is in progress; retry with the same key",
-		}
+		p := conflict(CodeIdempotencyKeyInFlight, inFlight.Ref, nil,
+			"the first request with this Idempotency-Key is in progress; retry with the same key")
+		p.RetryAfter = retryInFlight
+		return p
 	case errors.As(err, &ambiguous):
 		return &Problem{
 			Code: CodeOrderAmbiguous, Params: map[string]any{"connections": ambiguous.Connections},
@@ -72,26 +63,13 @@ func journalProblem(err error) *Problem {
 	)
 	switch {
 	case errors.As(err, &notReady):
-		return &Problem{
-			Code:       CodeJournalUnavailable,
-			Msg:        notReady.Msg,
-			RetryAfter: max(notReady.RetryAfter, time.Second),
-			Cause:      err,
-		}
+		return temporary(CodeJournalUnavailable, max(notReady.RetryAfter, time.Second), err, notReady.Msg)
 	case errors.As(err, &restored):
-		return &Problem{
-			Code:       CodeJournalRestored,
-			RetryAfter: retryRestored,
-			Cause:      err,
-			Msg:        "new orders are paused while the records of earlier orders are checked; try again later",
-		}
+		return temporary(CodeJournalRestored, retryRestored, err,
+			"new orders are paused while the records of earlier orders are checked; try again later")
 	case errors.As(err, &journal) && !errors.Is(err, context.Canceled):
-		return &Problem{
-			Code:       CodeJournalUnavailable,
-			RetryAfter: retryJournal,
-			Cause:      err,
-			Msg:        "the order journal does not answer; nothing was changed; try again",
-		}
+		return temporary(CodeJournalUnavailable, retryJournal, err,
+			"the order journal does not answer; nothing was changed; try again")
 	default:
 		return nil
 	}
@@ -107,35 +85,29 @@ func Conflict(err error) *Problem {
 	)
 	switch {
 	case errors.As(err, &busy) && busy.Call.Outcome == ordering.OutcomeUnknown:
-		return &Problem{
-			Code:   CodeOutcomeUnknown,
-			Ref:    busy.Record.Ref,
-			Params: map[string]any{"operation": busy.Call.Operation},
-			Msg:    "the outcome of the order's last change is unknown; no other change is possible until it is resolved",
-		}
+		return conflict(CodeOutcomeUnknown, busy.Record.Ref, map[string]any{"operation": busy.Call.Operation},
+			"the outcome of the order's last change is unknown; no other change is possible until it is resolved")
 	case errors.As(err, &busy):
-		return &Problem{
-			Code:       CodeOrderBusy,
-			Ref:        busy.Record.Ref,
-			Params:     map[string]any{"operation": busy.Call.Operation},
-			RetryAfter: retryInFlight,
-			Msg:        "another change of the order is in progress; try again",
-		}
+		p := conflict(CodeOrderBusy, busy.Record.Ref, map[string]any{"operation": busy.Call.Operation},
+			"another change of the order is in progress; try again")
+		p.RetryAfter = retryInFlight
+		return p
 	case errors.As(err, &state):
-		return &Problem{
-			Code:   CodeOrderState,
-			Ref:    state.Record.Ref,
-			Params: map[string]any{"state": state.Record.State, "paid": state.Record.Paid},
-			Msg:    "the order is " + StateText(state.Record) + "; its state does not allow this change",
-		}
+		record := state.Record
+		return conflict(CodeOrderState, record.Ref, map[string]any{"state": record.State, "paid": record.Paid},
+			"the order is "+StateText(record)+"; its state does not allow this change")
 	case errors.As(err, &taken):
-		return &Problem{
-			Code: CodeOrderIDTaken, Params: map[string]any{"orderID": taken.OrderID, "ref": taken.Ref},
-			Msg: "another order already has this orderID; check it",
-		}
+		return conflict(CodeOrderIDTaken, "", map[string]any{"orderID": taken.OrderID, "ref": taken.Ref},
+			"another order already has this orderID; check it")
 	default:
 		return nil
 	}
+}
+
+func conflict(code Code, ref string, params map[string]any, msg string) *Problem {
+	p := &Problem{Code: code, Msg: msg, Params: params}
+	p.Ref = ref
+	return p
 }
 
 // StateText returns the state of an order as text.
@@ -151,13 +123,9 @@ func unsent(err *ordering.NotSentError) *Problem {
 	if errors.Is(err, context.Canceled) {
 		return &Problem{Code: CodeClientGone, Msg: "the client disconnected before the request was sent", Cause: err}
 	}
-	p := &Problem{
-		Code:       CodeUpstreamUnavailable,
-		Msg:        "the request did not reach the ordering service; nothing was changed; try again",
-		Ref:        err.Ref,
-		RetryAfter: time.Second,
-		Cause:      err,
-	}
+	p := temporary(CodeUpstreamUnavailable, time.Second, err,
+		"the request did not reach the ordering service; nothing was changed; try again")
+	p.Ref = err.Ref
 	if cause, ok := errors.AsType[*upstream.Error](err); ok {
 		p.RetryAfter = max(p.RetryAfter, cause.RetryAfter)
 	}

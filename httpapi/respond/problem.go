@@ -145,24 +145,28 @@ func ProblemOf(err error) *Problem {
 			Params: map[string]any{"line": syntax.Line, "column": syntax.Column},
 		}
 	case errors.Is(err, redisdb.ErrUnavailable): // before its cause
-		return &Problem{
-			Code:       CodeStorageUnavailable,
-			Msg:        "Redis " + redisdb.SafeText(err) + "; try again",
-			RetryAfter: retryStorage,
-			Cause:      err,
-		}
+		return temporary(CodeStorageUnavailable, retryStorage, err, "Redis "+redisdb.SafeText(err)+"; try again")
 	}
 	for _, plain := range plainErrors {
 		if errors.Is(err, plain.err) {
-			return &Problem{
-				Code:       plain.code,
-				Msg:        plain.msg,
-				RetryAfter: plain.retry,
-				Cause:      err,
-			}
+			return temporary(plain.code, plain.retry, err, plain.msg)
 		}
 	}
 	return &Problem{Code: CodeInternal, Msg: "internal error; the log has the cause under this requestId", Cause: err}
+}
+
+// temporary returns the problem of a failure that may be over after the wait; 0 means that the wait is not known.
+func temporary(code Code, wait time.Duration, cause error, msg string) *Problem {
+	p := &Problem{Code: code, Msg: msg, Cause: cause}
+	p.RetryAfter = wait
+	return p
+}
+
+// Invalid returns the problem of a request with violations. more means that there are more than listed.
+func Invalid(msg string, violations []violation.Violation, more bool, cause error) *Problem {
+	p := &Problem{Code: CodeValidationFailed, Msg: msg, Cause: cause}
+	p.Violations, p.More = violations, more
+	return p
 }
 
 // Entries returns the errors of the body: the violations, or one entry with the code's params,
