@@ -79,7 +79,7 @@ func (h *Handlers) opsRow(restaurant directory.Restaurant, version cache.Version
 
 func (h *Handlers) freshness(id menu.RestaurantID, version cache.Version) freshness {
 	plan, _ := h.deps.Runner.Plan(id)
-	f := freshness{Schedule: plan.Schedule, TimeZone: plan.TimeZone, NextAt: respond.TimeOrNull(plan.Next)}
+	f := freshness{Schedule: plan.Schedule, TimeZone: plan.TimeZone, NextAt: menu.TimeOrNull(plan.Next)}
 	if plan.Every > 0 {
 		every, stale := plan.Every.Seconds(), (time.Duration(plan.StaleAfter) * plan.Every).Seconds()
 		f.EverySeconds, f.StaleSeconds = &every, &stale

@@ -14,6 +14,7 @@ import (
 	"larder/httpapi/auth"
 	"larder/httpapi/respond"
 	"larder/httpapi/visible"
+	"larder/internal/menu"
 	"larder/ordering"
 )
 
@@ -134,8 +135,8 @@ func newCallView(call ordering.Call) callView {
 		Outcome:      call.Outcome,
 		Client:       call.Client,
 		RequestID:    call.RequestID,
-		StartedAt:    respond.TimeOrNull(call.StartedAt),
-		EndedAt:      respond.TimeOrNull(call.EndedAt),
+		StartedAt:    menu.TimeOrNull(call.StartedAt),
+		EndedAt:      menu.TimeOrNull(call.EndedAt),
 		Contradicted: respond.OrNull(call.Contradicted),
 	}
 	if said := call.Answer; said != nil {
@@ -144,7 +145,7 @@ func newCallView(call ordering.Call) callView {
 	if r := call.Resolved; r != nil {
 		view.Resolved = &resolutionView{
 			By:      r.By,
-			At:      respond.TimeOrNull(r.At),
+			At:      menu.TimeOrNull(r.At),
 			Outcome: r.Resolution,
 			Note:    respond.OrNull(r.Note),
 		}
@@ -243,9 +244,9 @@ func newRecordView(record ordering.Record) recordView {
 		Paid:        record.Paid,
 		Total:       respond.Number(record.Total),
 		MenuVersion: respond.OrNull(record.MenuVersion),
-		CreatedAt:   respond.TimeOrNull(record.CreatedAt),
-		UpdatedAt:   respond.TimeOrNull(record.UpdatedAt),
-		ExpectedAt:  respond.TimeOrNull(record.ExpectedAt),
+		CreatedAt:   menu.TimeOrNull(record.CreatedAt),
+		UpdatedAt:   menu.TimeOrNull(record.UpdatedAt),
+		ExpectedAt:  menu.TimeOrNull(record.ExpectedAt),
 		Attempts:    []attemptView{},
 		Payments:    []paymentView{},
 	}
@@ -268,7 +269,7 @@ func attemptsOf(call ordering.Call) []attemptView {
 		attempts = append(attempts, attemptView{
 			Operation: call.Operation,
 			Try:       &number,
-			At:        respond.TimeOrNull(try.At),
+			At:        menu.TimeOrNull(try.At),
 			MS:        &ms,
 			Status:    respond.OrNull(try.Status),
 			Outcome:   try.Outcome,
@@ -281,7 +282,7 @@ func attemptsOf(call ordering.Call) []attemptView {
 	if call.Resolved != nil {
 		attempts = append(attempts, attemptView{
 			Operation: call.Operation,
-			At:        respond.TimeOrNull(call.Resolved.At),
+			At:        menu.TimeOrNull(call.Resolved.At),
 			Outcome:   resolvedOutcome(call.Resolved.Resolution),
 			By:        respond.OrNull(call.Resolved.By),
 		})
@@ -291,11 +292,11 @@ func attemptsOf(call ordering.Call) []attemptView {
 
 // endWithoutTry returns the end of a call without an attempt: it timed out or was canceled.
 func endWithoutTry(call ordering.Call) attemptView {
-	end := attemptView{Operation: call.Operation, At: respond.TimeOrNull(call.StartedAt), Outcome: call.Outcome}
+	end := attemptView{Operation: call.Operation, At: menu.TimeOrNull(call.StartedAt), Outcome: call.Outcome}
 	if call.Resolved != nil { // it had timed out before
 		end.Outcome = ordering.OutcomeUnknown
 	} else if !call.EndedAt.IsZero() {
-		end.At = respond.TimeOrNull(call.EndedAt)
+		end.At = menu.TimeOrNull(call.EndedAt)
 	}
 	return end
 }

@@ -2,7 +2,6 @@ package respond
 
 import (
 	"cmp"
-	"time"
 
 	"github.com/shopspring/decimal"
 
@@ -35,14 +34,6 @@ func OrNull[T comparable](value T) *T {
 	return &value
 }
 
-// TimeOrNull returns a time in the API's format, or nil for the zero time.
-func TimeOrNull(t time.Time) *string {
-	if t.IsZero() {
-		return nil
-	}
-	return OrNull(menu.FormatTime(t))
-}
-
 // Restaurant is a restaurant in the API's lists. The fields of its menu are null until there is
 // one.
 type Restaurant struct {
@@ -72,7 +63,7 @@ func NewRestaurant(restaurant directory.Restaurant, version cache.Version, stale
 	}
 	row.Name = cmp.Or(row.Name, version.Name)
 	row.Version, row.Counts = &version.Version, &version.Counts
-	row.SyncedAt, row.CheckedAt = TimeOrNull(version.SyncedAt), TimeOrNull(version.CheckedAt)
+	row.SyncedAt, row.CheckedAt = menu.TimeOrNull(version.SyncedAt), menu.TimeOrNull(version.CheckedAt)
 	row.Stale, row.Held, row.LastOutcome = stale, version.Held, OrNull(version.LastOutcome)
 	return row
 }

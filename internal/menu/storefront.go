@@ -22,6 +22,14 @@ const TimeFormat = "2006-01-02T15:04:05.000Z"
 // FormatTime returns t in TimeFormat.
 func FormatTime(t time.Time) string { return t.UTC().Format(TimeFormat) }
 
+// TimeOrNull returns t in TimeFormat, or nil for the zero time.
+func TimeOrNull(t time.Time) *string {
+	if t.IsZero() {
+		return nil
+	}
+	return new(FormatTime(t))
+}
+
 // maxFormOptions limits the options and groups of one dish's form, because nested schemes could
 // make the response extremely long.
 const maxFormOptions = 20_000

@@ -55,7 +55,7 @@ func (b Batch) MarshalJSON() ([]byte, error) {
 		batch
 		StartedAt  *string `json:"startedAt"`
 		FinishedAt *string `json:"finishedAt"`
-	}{batch(b), formatTime(b.StartedAt), formatTime(b.FinishedAt)})
+	}{batch(b), menu.TimeOrNull(b.StartedAt), menu.TimeOrNull(b.FinishedAt)})
 }
 
 var (

@@ -130,8 +130,8 @@ func (r Run) MarshalJSON() ([]byte, error) {
 		Force:      r.Force,
 		Rollback:   r.Rollback,
 		State:      r.State,
-		StartedAt:  formatTime(r.StartedAt),
-		FinishedAt: formatTime(r.FinishedAt),
+		StartedAt:  menu.TimeOrNull(r.StartedAt),
+		FinishedAt: menu.TimeOrNull(r.FinishedAt),
 		Version:    r.Version,
 		Steps:      r.Steps,
 		Bytes:      r.Bytes,
@@ -218,14 +218,6 @@ func (s Steps) All() iter.Seq2[string, float64] {
 			}
 		}
 	}
-}
-
-func formatTime(t time.Time) *string {
-	if t.IsZero() {
-		return nil
-	}
-	text := menu.FormatTime(t)
-	return &text
 }
 
 // HolderLost is the error of a run whose holder vanished (policy S8).
