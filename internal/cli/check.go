@@ -96,7 +96,7 @@ func configFindings(cfg *configs.Config) []finding {
 
 // errorFindings converts the errors of a configuration.
 func errorFindings(faults configs.Errors) []finding {
-	return mapped(faults, func(f *configs.Error) finding {
+	return Mapped(faults, func(f *configs.Error) finding {
 		return finding{
 			Subject:  "configuration",
 			Msg:      f.Msg,
@@ -230,7 +230,7 @@ func checkConnection(ctx context.Context, cfg *configs.Config, connection upstre
 
 // probeText describes the result of each form of the token request.
 func probeText(probes []upstream.Probe) string {
-	return strings.Join(mapped(probes, func(probe upstream.Probe) string {
+	return strings.Join(Mapped(probes, func(probe upstream.Probe) string {
 		switch {
 		case probe.Err == nil:
 			return fmt.Sprintf("token_request %s works: change the configuration", probe.Request)

@@ -209,7 +209,7 @@ func (s *initSession) askRestaurants(ctx context.Context, again bool) (works boo
 		}
 		ids = strings.Fields(strings.ReplaceAll(answer, ",", " "))
 	}
-	s.Restaurants = mapped(ids, func(id string) initRestaurant { return initRestaurant{id, id} })
+	s.Restaurants = Mapped(ids, func(id string) initRestaurant { return initRestaurant{id, id} })
 	_, cfg := s.load()
 	if works = cfg != nil; works && s.Tried {
 		client, err := upstream.New(cfg.Connections[0], upstream.Deps{})

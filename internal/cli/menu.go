@@ -200,7 +200,7 @@ func catalogueOf(cmd *cobra.Command, env *Environment, arg string) (*menu.Catalo
 	if err != nil {
 		return nil, err
 	}
-	known := mapped(cfg.Restaurants, func(r configs.Restaurant) string { return string(r.ID) })
+	known := Mapped(cfg.Restaurants, func(r configs.Restaurant) string { return string(r.ID) })
 	at := slices.Index(known, arg)
 	if at < 0 {
 		err := fmt.Errorf("%q is neither a file nor a restaurant of the configuration, which has: %s",

@@ -125,9 +125,9 @@ func validateOrder(cmd *cobra.Command, env *Environment, file string) error {
 			printViolations(env, v.Violations, v.More)
 			return
 		}
-		env.Out.Printf("%s, total %s\n", colours.good("valid"), number(v.Total))
+		env.Out.Printf("%s, total %s\n", colours.good("valid"), Number(v.Total))
 		for _, line := range v.Lines {
-			env.Out.Printf("  %s × %s  %s\n", number(line.Quantity), line.Name, number(line.Total))
+			env.Out.Printf("  %s × %s  %s\n", Number(line.Quantity), line.Name, Number(line.Total))
 		}
 	})
 	return reported(err, !v.Valid)
@@ -142,8 +142,8 @@ func printViolations(env *Environment, violations []client.Violation, more bool)
 	}
 }
 
-// number returns a number unchanged, or "?" if it is unknown.
-func number(n json.Number) string { return cmp.Or(n.String(), "?") }
+// Number returns a number unchanged, or "?" if it is unknown.
+func Number(n json.Number) string { return cmp.Or(n.String(), "?") }
 
 func placeOrder(cmd *cobra.Command, env *Environment, file string) error {
 	daemon, path, order, err := readOrder(cmd, env, file, auth.ScopeOrders)
@@ -160,7 +160,7 @@ func placeOrder(cmd *cobra.Command, env *Environment, file string) error {
 		if answer.Header.Get("Idempotent-Replayed") == "true" {
 			before = "; it was sent before with this key"
 		}
-		env.Out.Printf("%s: order %s, total %s, ref %s%s\n", p.State, p.OrderID, number(p.Total), p.Ref, before)
+		env.Out.Printf("%s: order %s, total %s, ref %s%s\n", p.State, p.OrderID, Number(p.Total), p.Ref, before)
 	})
 }
 

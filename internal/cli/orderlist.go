@@ -48,7 +48,7 @@ func resolutionNames() []string {
 }
 
 func wordsOf[S ~string](values ...S) []string {
-	return mapped(values, func(value S) string { return string(value) })
+	return Mapped(values, func(value S) string { return string(value) })
 }
 
 // oneOf returns a usage error if the value of a flag is not one of words.
@@ -126,7 +126,7 @@ func (env *Environment) printOrders(page client.Envelope[[]OrderRecord]) {
 	rows := [][]string{{"REF", "ORDER", "STATE", "TOTAL", "RESTAURANT", "CREATED", "CLIENT"}}
 	for _, order := range page.Result {
 		rows = append(rows, []string{
-			order.Ref, cmp.Or(order.OrderID, "-"), order.StateText(), number(order.Total),
+			order.Ref, cmp.Or(order.OrderID, "-"), order.StateText(), Number(order.Total),
 			cmp.Or(order.Restaurant, "-"), order.CreatedAt, order.Client,
 		})
 	}

@@ -116,7 +116,7 @@ func (env *Environment) printOrder(answer client.Envelope[OrderRecord]) {
 	if contact := joined(", ", labelled("call ", order.RestaurantPhone), order.RestaurantAddress); contact != "" {
 		env.Out.Printf("  %s\n", contact)
 	}
-	env.Out.Printf("  total %s, created %s, expected %s\n", number(order.Total), order.CreatedAt, cmp.Or(order.ExpectedAt, "-"))
+	env.Out.Printf("  total %s, created %s, expected %s\n", Number(order.Total), order.CreatedAt, cmp.Or(order.ExpectedAt, "-"))
 	if at := slices.IndexFunc(order.Calls, func(c orderCall) bool { return c.Operation == string(upstream.OpCreate) }); at >= 0 {
 		order.Calls[at].printSent(env)
 	}

@@ -81,7 +81,7 @@ func (p Printer) Println(args ...any) {
 func (p Printer) table(rows [][]string) {
 	columns := tabwriter.NewWriter(p.Raw, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
-		_, _ = fmt.Fprintln(columns, strings.Join(mapped(row, Safe), "\t"))
+		_, _ = fmt.Fprintln(columns, strings.Join(Mapped(row, Safe), "\t"))
 	}
 	_ = columns.Flush() // ignored, as in Printf
 }
@@ -187,8 +187,8 @@ func Plural(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// mapped returns the results of each for all items.
-func mapped[T, U any](items []T, each func(T) U) []U {
+// Mapped returns the results of each for all items.
+func Mapped[T, U any](items []T, each func(T) U) []U {
 	made := make([]U, len(items))
 	for i, item := range items {
 		made[i] = each(item)

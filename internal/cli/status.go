@@ -202,7 +202,7 @@ func printReadiness(env *Environment, base string, body []byte, problems []unhea
 		}
 	}
 	if len(problems) > 0 {
-		texts := mapped(problems, func(k unhealthy) string {
+		texts := Mapped(problems, func(k unhealthy) string {
 			return fmt.Sprintf("%d %s (%s)", k.Count, k.State, FirstOf(k.IDs, k.Count))
 		})
 		env.Out.Printf("  %s\n", colours.warn("restaurants not ok: "+strings.Join(texts, ", ")))
