@@ -107,12 +107,6 @@ func (s *sandboxServer) run(ctx context.Context) error {
 		return nil
 	})
 	group.Go(func() error {
-		if err := s.service.Run(ctx); !errors.Is(err, context.Canceled) {
-			return err
-		}
-		return nil
-	})
-	group.Go(func() error {
 		<-ctx.Done()
 		s.service.Close() // ends requests that a fault delays
 		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopLimit)

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"context"
-	"maps"
 	"sync"
 
 	"github.com/maypok86/otter/v2"
@@ -11,15 +10,12 @@ import (
 // keptBytes limits the memory of the cached menus of chains.
 const keptBytes = 512 << 20
 
-// generated serves generated restaurants. The menu of a chain is generated on
-// first use and cached. The stop list of a restaurant is inserted each time.
+// generated serves generated restaurants. The menu of a chain is generated on first use and cached. The stop list
+// of a restaurant is inserted each time. A restaurant whose stop list is changed gets a menu of its own.
 type generated struct {
 	g      Generate
 	index  map[string]int
 	chains *otter.Cache[int, *chain]
-
-	mu      sync.Mutex
-	patches map[int]map[string]bool
 }
 
 // chain is the menu of the restaurants of a chain.
@@ -37,12 +33,7 @@ func (s *Sandbox) SetGenerated(g Generate) {
 	if g.ImageBase == "" {
 		g.ImageBase = s.baseURL
 	}
-	gen := &generated{
-		g:       g,
-		index:   make(map[string]int, g.Restaurants),
-		chains:  newChains(keptBytes),
-		patches: map[int]map[string]bool{},
-	}
+	gen := &generated{g: g, index: make(map[string]int, g.Restaurants), chains: newChains(keptBytes)}
 	for i := range g.Restaurants {
 		gen.index[g.RestaurantID(i)] = i
 	}
@@ -79,68 +70,31 @@ func (gen *generated) chain(n int) *chain {
 	return ch
 }
 
-func (gen *generated) patch(i int, stops map[string]bool) {
-	gen.mu.Lock()
-	defer gen.mu.Unlock()
-	merged := map[string]bool{} // a new map, because readers use the old one
-	maps.Copy(merged, gen.patches[i])
-	maps.Copy(merged, stops)
-	gen.patches[i] = merged
-}
-
 // generatedMenu is a generated restaurant.
 type generatedMenu struct {
 	gen *generated
 	i   int
 }
 
-func (m *generatedMenu) patches() map[string]bool {
-	m.gen.mu.Lock()
-	defer m.gen.mu.Unlock()
-	return m.gen.patches[m.i]
-}
+func (m *generatedMenu) chain() *chain { return m.gen.chain(m.i / m.gen.g.ChainSize) }
 
 // stops reports whether the chain's k-th dish is out of stock here.
-func (m *generatedMenu) stops(ch *chain, patches map[string]bool, k int) bool {
-	if on, named := patches[ch.template.ids[k]]; named {
-		return on
-	}
-	return m.gen.g.stops(m.i, k)
-}
+func (m *generatedMenu) stops(k int) bool { return m.gen.g.stops(m.i, k) }
 
 func (m *generatedMenu) published() []byte {
-	ch, patches := m.gen.chain(m.i/m.gen.g.ChainSize), m.patches()
-	restaurant := m.gen.g.RestaurantID(m.i)
-	raw := ch.template.render(restaurant, func(k int) bool { return m.stops(ch, patches, k) })
-	if len(patches) == 0 {
-		return raw
-	}
-	model, _ := ch.read()
-	for id := range patches {
-		if model != nil && model.parts.byID[id] != nil {
-			if rewritten, err := patched(raw, restaurant, patches); err == nil {
-				return rewritten
-			}
-		}
-	}
-	return raw
+	return m.chain().template.render(m.gen.g.RestaurantID(m.i), m.stops)
 }
 
 func (m *generatedMenu) model() (*menuModel, stopped, error) {
-	ch, patches := m.gen.chain(m.i/m.gen.g.ChainSize), m.patches()
+	ch := m.chain()
 	model, err := ch.read()
 	if err != nil {
 		return nil, stopped{}, err
 	}
-	out := stopped{dishes: map[string]bool{}, parts: map[string]bool{}}
+	out := stopped{dishes: map[string]bool{}}
 	for k, id := range ch.template.ids {
-		if m.stops(ch, patches, k) {
+		if m.stops(k) {
 			out.dishes[id] = true
-		}
-	}
-	for id, on := range patches {
-		if on && model.parts.byID[id] != nil {
-			out.parts[id] = true
 		}
 	}
 	return model, out, nil

@@ -88,16 +88,15 @@ func (st *menuStore) patch(restaurant string, stops map[string]bool) (unknown []
 	}
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	st.changes.Add(1)
-	if m := st.put[restaurant]; m != nil {
-		raw, err := patched(m.raw, restaurant, stops)
-		if err != nil {
-			return nil, err
-		}
-		st.put[restaurant] = newPutMenu(restaurant, raw)
-		return nil, nil
+	if now := st.put[restaurant]; now != nil {
+		f = now // otherwise a generated menu, which is put with the change
 	}
-	st.gen.patch(st.gen.index[restaurant], stops)
+	raw, err := patched(f.published(), restaurant, stops)
+	if err != nil {
+		return nil, err
+	}
+	st.changes.Add(1)
+	st.put[restaurant] = newPutMenu(restaurant, raw)
 	return nil, nil
 }
 

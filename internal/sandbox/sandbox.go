@@ -9,7 +9,6 @@ package sandbox
 
 import (
 	"cmp"
-	"context"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -89,17 +88,8 @@ func New(cfg Config) *Sandbox {
 	return s
 }
 
-// Run waits until ctx ends and then ends all hanging requests, so that a
-// graceful shutdown does not wait for them. Orders need no timer, because their
-// state is computed from the clock when it is read.
-func (s *Sandbox) Run(ctx context.Context) error {
-	<-ctx.Done()
-	s.Close()
-	return nil
-}
-
-// Close ends all hanging requests, and later ones immediately. Tests that do not
-// use [Sandbox.Run] call it before they close their server.
+// Close ends all hanging requests, and later ones immediately, so that a graceful shutdown of the server does not
+// wait for them. Orders need no timer, because their state is computed from the clock when it is read.
 func (s *Sandbox) Close() {
 	s.stop.Do(func() { close(s.done) })
 }

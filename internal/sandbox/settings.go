@@ -2,12 +2,12 @@ package sandbox
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -141,21 +141,12 @@ func defaultSettings() Settings {
 
 // or fills the empty fields of s from base.
 func (s Settings) or(base Settings) Settings {
-	if s.Currencies == nil {
-		s.Currencies = base.Currencies
+	fields, defaults := reflect.ValueOf(&s).Elem(), reflect.ValueOf(base)
+	for i := range fields.NumField() {
+		if fields.Field(i).IsZero() {
+			fields.Field(i).Set(defaults.Field(i))
+		}
 	}
-	s.AutoAccept = cmp.Or(s.AutoAccept, base.AutoAccept)
-	s.AutoAcceptDelay = cmp.Or(s.AutoAcceptDelay, base.AutoAcceptDelay)
-	s.RejectionReasons = cmp.Or(s.RejectionReasons, base.RejectionReasons)
-	s.TokenLifetime = cmp.Or(s.TokenLifetime, base.TokenLifetime)
-	s.Spelling = cmp.Or(s.Spelling, base.Spelling)
-	s.Prices = cmp.Or(s.Prices, base.Prices)
-	s.Nulls = cmp.Or(s.Nulls, base.Nulls)
-	s.OrderIDs = cmp.Or(s.OrderIDs, base.OrderIDs)
-	s.Bodies = cmp.Or(s.Bodies, base.Bodies)
-	s.Validators = cmp.Or(s.Validators, base.Validators)
-	s.PaymentRefusedStatus = cmp.Or(s.PaymentRefusedStatus, base.PaymentRefusedStatus)
-	s.Capacity = cmp.Or(s.Capacity, base.Capacity)
 	return s
 }
 
