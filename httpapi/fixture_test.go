@@ -236,7 +236,7 @@ func newFixtureFor(tb testing.TB, changes ...func(*plan)) *fixture {
 		Runner:          w.runner,
 		Validator:       validator,
 		Orders:          p.orders,
-		Connections:     []httpapi.Connection{{Name: "main"}, {Name: "north"}},
+		Connections:     []httpapi.Connection{{Connection: metrics.Connection{Name: "main"}}, {Connection: metrics.Connection{Name: "north"}}},
 		Journal:         w.journal,
 		UnknownOrders:   w.journal.Unknown,
 		Redis:           w.redis,
@@ -301,7 +301,7 @@ func defaultPlan() plan {
 }
 
 // newEngine returns the engine that places orders, with the fixture's own Redis.
-func (w *fixture) newEngine(p plan, validator *validate.Validator, clock func() time.Time, observe func(ordering.Event), log logrus.FieldLogger) *ordering.Orders {
+func (w *fixture) newEngine(p plan, validator *validate.Validator, clock func() time.Time, observe func(event string), log logrus.FieldLogger) *ordering.Orders {
 	services := map[string]ordering.Service{"main": w.service, "north": w.service}
 	maps.Copy(services, p.services)
 	return ordering.NewOrders(p.ordering, ordering.Deps{

@@ -15,7 +15,6 @@ import (
 	"larder/httpapi"
 	"larder/httpapi/metrics"
 	"larder/internal/upstream"
-	"larder/ordering"
 	menusync "larder/sync"
 	"larder/sync/runlog"
 )
@@ -96,7 +95,7 @@ func counting(t *testing.T) *prometheus.Registry {
 	observer.TickSkipped(bistro, menusync.SkipBusy)
 	observer.Upstream(upstream.Call{Operation: upstream.OpMenu, Status: 200, Duration: time.Second})
 	observer.Redis(time.Millisecond, nil)
-	observer.OrderEvent(ordering.Event{Name: "order.timed_out"})
+	observer.OrderEvent("order.timed_out")
 	w.get(menuPath)
 	for range 2 { // the second request is a replay
 		w.post(ordersPath, order(), append(w.as(clientShop), key("k")...)...)

@@ -43,10 +43,8 @@ type Orders interface {
 
 // Connection is one connection to an ordering service.
 type Connection struct {
-	Name      string
-	FieldCase upstream.FieldCase   // spelling of field names in orders, also in those that validate returns
-	Breaker   func() string        // state of the breaker for reads: closed, open or half-open; may be nil
-	Load      func() upstream.Load // load of the connection; may be nil
+	metrics.Connection
+	FieldCase upstream.FieldCase // spelling of field names in orders, also in those that validate returns
 }
 
 // Deps are the dependencies of a Server. UnknownOrders, Metrics, Clock and Log are optional.
@@ -281,9 +279,9 @@ func (s *Server) newEngine() (*gin.Engine, error) {
 // observe registers the metrics that are read at a scrape.
 func (s *Server) observe() error {
 	state := metrics.State{
-		Memory:  func() (used, limit int64) { memory := s.deps.Replica.Memory(); return memory.Used, memory.Limit },
+		Memory:  s.deps.Replica.Memory,
 		Streams: s.events.Open,
-		Spans:   func() (sent, dropped uint64) { spans := s.deps.Tracing.Spans(); return spans.Sent, spans.Dropped },
+		Spans:   s.deps.Tracing.Spans,
 		Listener: metrics.Listener{
 			Open:    s.open.open.Load,
 			Limit:   s.open.limit,
@@ -297,7 +295,7 @@ func (s *Server) observe() error {
 	var connections []string
 	for _, c := range s.deps.Connections {
 		connections = append(connections, c.Name)
-		state.Connections = append(state.Connections, metrics.Connection{Name: c.Name, Breaker: c.Breaker, Load: c.Load})
+		state.Connections = append(state.Connections, c.Connection)
 	}
 	s.orderCounts = metrics.NewOrderCounts(metrics.OrderSource{
 		Connections: connections,

@@ -87,7 +87,7 @@ func validateServer(b *testing.B, view string) (url string) {
 		Runner:      runner,
 		Validator:   validate.New(p.ordering.Config, time.Now),
 		Directory:   directory.New([]directory.Connection{{Name: "main"}}, []directory.Restaurant{{ID: bistro, Name: bistro, Connection: "main"}}),
-		Connections: []httpapi.Connection{{Name: "main"}},
+		Connections: []httpapi.Connection{{Connection: metrics.Connection{Name: "main"}}},
 		Redis:       redis,
 		Metrics:     metrics.New("1.2.3"),
 		Log:         log,

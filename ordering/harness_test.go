@@ -131,7 +131,7 @@ type harness struct {
 
 	mu      sync.Mutex
 	now     time.Time
-	events  []ordering.Event
+	events  []string // each as "name operation outcome"
 	card    *menu.Catalogue
 	noCard  error
 	reasons []upstream.Reason
@@ -159,10 +159,10 @@ func newHarness(tb testing.TB, cfg ordering.Config, change ...func(*harness, *or
 		Clock:       h.clock,
 		NewRef:      ordering.Refs(h.clock),
 		Log:         log,
-		Observe: func(e ordering.Event) {
+		Observe: func(event string) {
 			h.mu.Lock()
 			defer h.mu.Unlock()
-			h.events = append(h.events, e)
+			h.events = append(h.events, h.logged(event))
 		},
 	}
 	for _, c := range change {
@@ -198,11 +198,19 @@ func (h *harness) Current(_ context.Context, restaurant menu.RestaurantID) (int6
 func (h *harness) happened() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	all := []string{}
-	for _, e := range h.events {
-		all = append(all, e.Name+" "+string(e.Operation)+" "+string(e.Outcome))
+	return append([]string{}, h.events...)
+}
+
+// logged returns an event as it was logged last: "name operation outcome".
+func (h *harness) logged(event string) string {
+	for _, entry := range slices.Backward(h.log.AllEntries()) {
+		if entry.Data["event"] == event {
+			operation, _ := entry.Data["operation"].(string)
+			outcome, _ := entry.Data["outcome"].(string)
+			return event + " " + operation + " " + outcome
+		}
 	}
-	return all
+	return event + " is not in the log"
 }
 
 // failing makes these methods of the journal fail. Without methods, it ends the failures.

@@ -106,18 +106,6 @@ type ResolveRequest struct {
 	RequestID   string
 }
 
-// Event is something that happened to an order or to a connection's journal outside of a request.
-type Event struct {
-	// Name is "order.timed_out", "order.outcome_conflict", "order.result_recorded_late",
-	// "order.result_lost", "order.recreated" or "order.unreplicated" for an order, and
-	// "journal.restored", "journal.accepted" or "journal.commits_lost" for a journal.
-	Name string
-	// Record contains only the Connection for events of a journal.
-	Record    Record
-	Operation Operation
-	Outcome   Outcome
-}
-
 // Deps are the dependencies of Orders.
 type Deps struct {
 	Validator  *validate.Validator
@@ -132,11 +120,14 @@ type Deps struct {
 	RefreshReasons func(ctx context.Context, connection string) bool
 	// Connections returns the connections to sweep.
 	Connections func() []string
-	// Clock, NewRef (see Refs), Log and Observe are optional. Observe runs on the event's goroutine.
+	// Clock, NewRef (see Refs), Log and Observe are optional. Observe is called with the name of an event
+	// outside of a request, on its goroutine: "order.timed_out", "order.outcome_conflict",
+	// "order.result_recorded_late", "order.result_lost", "order.recreated" or "order.unreplicated" of an
+	// order, and "journal.restored", "journal.accepted" or "journal.commits_lost" of a journal.
 	Clock   func() time.Time
 	NewRef  func() string
 	Log     logrus.FieldLogger
-	Observe func(Event)
+	Observe func(event string)
 }
 
 // Orders places, pays, completes and rejects orders, each at most once, and records the outcome of
@@ -160,7 +151,7 @@ func NewOrders(cfg Config, deps Deps) *Orders {
 		deps.NewRef = Refs(deps.Clock)
 	}
 	if deps.Observe == nil {
-		deps.Observe = func(Event) {}
+		deps.Observe = func(string) {}
 	}
 	if deps.Log == nil {
 		deps.Log = silentlog.New()

@@ -298,12 +298,7 @@ func (o *Orders) emit(n notice) {
 		entry = entry.WithError(n.err)
 	}
 	entry.Log(n.level, n.msg)
-	o.deps.Observe(Event{
-		Name:      n.name,
-		Record:    *n.record,
-		Operation: call.Operation,
-		Outcome:   n.outcome,
-	})
+	o.deps.Observe(n.name)
 }
 
 // fields returns the log fields of an order. They contain no body, key or guest data.

@@ -50,7 +50,7 @@ func (o *Orders) Watch(ctx context.Context, connection string) error {
 	}
 	emit := func(level logrus.Level, event, msg string) {
 		logEvent(level, event, msg)
-		o.deps.Observe(Event{Name: event, Record: Record{Connection: connection}})
+		o.deps.Observe(event)
 	}
 	if !watched || last.Replicas != now.Replicas {
 		level := logrus.InfoLevel

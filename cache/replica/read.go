@@ -134,13 +134,5 @@ func (r *Replica) representation(
 	})
 }
 
-// Memory is the memory of the encoded bodies of a Replica, in bytes.
-type Memory struct {
-	Used  int64
-	Limit int64 // of Config.Memory
-}
-
-// Memory returns the memory of the encoded bodies. It allocates nothing.
-func (r *Replica) Memory() Memory {
-	return Memory{Used: r.bodies.Size(), Limit: r.cfg.Memory}
-}
+// Memory returns the memory of the encoded bodies in bytes, and its limit, Config.Memory. It allocates nothing.
+func (r *Replica) Memory() (used, limit int64) { return r.bodies.Size(), r.cfg.Memory }

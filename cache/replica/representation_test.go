@@ -216,18 +216,18 @@ func TestNewVersion_RemovesBodies(t *testing.T) {
 		}
 	}
 	read(old)
-	if replica.Memory().Used == 0 {
+	if used, _ := replica.Memory(); used == 0 {
 		t.Fatal("no body is in memory")
 	}
 	publishGenerated(t, s, 1, largeMenu, 2)
 	cachetest.Eventually(t, "version 2", func() bool { snap, _ := replica.Cached("bistro"); return snap.Version.Version == 2 })
-	if used := replica.Memory().Used; used != 0 {
+	if used, _ := replica.Memory(); used != 0 {
 		t.Errorf("%d bytes are left of version 1, or were built for version 2 without a read", used)
 	}
 	if _, err := replica.Menu(old, encoded.Brotli); err != nil {
 		t.Fatal(err)
 	}
-	if used := replica.Memory().Used; used != 0 {
+	if used, _ := replica.Memory(); used != 0 {
 		t.Errorf("a late read of version 1 keeps %d bytes", used)
 	}
 }

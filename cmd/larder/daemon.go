@@ -16,6 +16,7 @@ import (
 	"larder/configs"
 	"larder/httpapi"
 	"larder/httpapi/metrics"
+	"larder/internal/cli"
 	"larder/internal/directory"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
@@ -275,17 +276,8 @@ func ignoreCanceled(err error) error {
 	return err
 }
 
-// mapped returns the results of convert for all items.
-func mapped[T, U any](items []T, convert func(T) U) []U {
-	converted := make([]U, len(items))
-	for i, item := range items {
-		converted[i] = convert(item)
-	}
-	return converted
-}
-
 func restaurantsOf(cfg *configs.Config) []menusync.Restaurant {
-	return mapped(cfg.Restaurants, func(r configs.Restaurant) menusync.Restaurant {
+	return cli.Mapped(cfg.Restaurants, func(r configs.Restaurant) menusync.Restaurant {
 		return menusync.Restaurant{
 			Restaurant: directory.Restaurant{
 				ID:         r.ID,
@@ -303,12 +295,12 @@ func restaurantsOf(cfg *configs.Config) []menusync.Restaurant {
 
 // listed returns the restaurants in the form of the directory.
 func listed(restaurants []menusync.Restaurant) []directory.Restaurant {
-	return mapped(restaurants, func(r menusync.Restaurant) directory.Restaurant { return r.Restaurant })
+	return cli.Mapped(restaurants, func(r menusync.Restaurant) directory.Restaurant { return r.Restaurant })
 }
 
 // listedConnections returns the connections in the form of the directory.
 func (d *daemon) listedConnections() []directory.Connection {
-	return mapped(d.clients, func(client *upstream.Client) directory.Connection {
+	return cli.Mapped(d.clients, func(client *upstream.Client) directory.Connection {
 		return directory.Connection{
 			Name: client.Name(), DefaultMenu: cache.DefaultMenu(client.Name()), KeepsDefaultMenu: client.Config().KeepsDefaultMenu(),
 		}
@@ -322,7 +314,7 @@ func settingsOf(cfg *configs.Config, rules ordering.Config, connection string) m
 }
 
 func (d *daemon) sources() []menusync.Connection {
-	return mapped(d.clients, func(client *upstream.Client) menusync.Connection {
+	return cli.Mapped(d.clients, func(client *upstream.Client) menusync.Connection {
 		return menusync.Connection{
 			Name:        client.Name(),
 			Source:      client,
@@ -354,17 +346,13 @@ func rulesOf(cfg *configs.Config) []validate.Restaurant {
 }
 
 func (d *daemon) connectionStates() []httpapi.Connection {
-	return mapped(d.clients, func(c *upstream.Client) httpapi.Connection {
-		return httpapi.Connection{
-			Name:      c.Name(),
-			FieldCase: c.Config().FieldCase,
-			Breaker:   c.BreakerState,
-			Load:      c.Load,
-		}
+	return cli.Mapped(d.clients, func(c *upstream.Client) httpapi.Connection {
+		of := metrics.Connection{Name: c.Name(), Breaker: c.BreakerState, Load: c.Load}
+		return httpapi.Connection{Connection: of, FieldCase: c.Config().FieldCase}
 	})
 }
 
-func (d *daemon) connections() []string { return mapped(d.clients, (*upstream.Client).Name) }
+func (d *daemon) connections() []string { return cli.Mapped(d.clients, (*upstream.Client).Name) }
 
 // reasons returns the rejection reasons of a connection from the last fetch.
 func (d *daemon) reasons(ctx context.Context, connection string) ([]upstream.Reason, error) {

@@ -15,7 +15,6 @@ import (
 
 	"larder/internal/menu"
 	"larder/internal/upstream"
-	"larder/ordering"
 	menusync "larder/sync"
 	"larder/sync/runlog"
 )
@@ -204,8 +203,8 @@ func (m *Metrics) Redis(took time.Duration, err error) {
 }
 
 // OrderEvent counts an event of an order outside requests; it is an observer of ordering.Orders.
-func (m *Metrics) OrderEvent(event ordering.Event) {
-	m.events.WithLabelValues(strings.TrimPrefix(event.Name, "order.")).Inc()
+func (m *Metrics) OrderEvent(event string) {
+	m.events.WithLabelValues(strings.TrimPrefix(event, "order.")).Inc()
 }
 
 // The kinds of event streams, as label values.

@@ -68,7 +68,7 @@ type Listener struct {
 // Connection is a connection to an ordering service.
 type Connection struct {
 	Name    string
-	Breaker func() string        // state of the breaker for reads; nil: no series
+	Breaker func() string        // state of the breaker for reads: closed, open or half-open; nil: no series
 	Load    func() upstream.Load // load of the connection; nil: no series
 }
 

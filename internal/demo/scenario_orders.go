@@ -2,7 +2,6 @@ package demo
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -93,7 +92,8 @@ func (s *scenario) place(ctx context.Context) ([]string, error) {
 	if err := answer.Result(&s.placed); err != nil || s.placed.OrderID == "" || answer.Status != http.StatusCreated {
 		return nil, fmt.Errorf("status %d without an orderID: %s", answer.Status, answer.Body)
 	}
-	return []string{fmt.Sprintf("orderID %s, total %s, ref %s", s.placed.OrderID, amount(s.placed.Total), s.placed.Ref)}, nil
+	p := s.placed
+	return []string{fmt.Sprintf("orderID %s, total %s, ref %s", p.OrderID, cli.Number(p.Total), p.Ref)}, nil
 }
 
 // received checks that the ordering service has this order once, with the same total.
@@ -103,12 +103,13 @@ func (s *scenario) received(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	order := received[0]
-	total, err := decimal.NewFromString(amount(s.placed.Total))
+	total, err := decimal.NewFromString(cli.Number(s.placed.Total))
 	switch {
 	case order.OrderID != s.placed.OrderID:
 		return nil, fmt.Errorf("the ordering service has the order %s, not %s", order.OrderID, s.placed.OrderID)
 	case err != nil || !total.Equal(order.Total):
-		return nil, fmt.Errorf("the total is %s at the ordering service and %s at larder", order.Total, amount(s.placed.Total))
+		return nil, fmt.Errorf("the total is %s at the ordering service and %s at larder",
+			order.Total, cli.Number(s.placed.Total))
 	}
 	return []string{
 		fmt.Sprintf("received order %s (%s), %s, total %s:",
@@ -193,7 +194,7 @@ func (s *scenario) resolved(ctx context.Context) ([]string, error) {
 func (s *scenario) closed(ctx context.Context) ([]string, error) {
 	path := "/v1/orders/" + url.PathEscape(s.placed.OrderID)
 	payment := fmt.Appendf(nil, `[{"code":"2c1f8c2e-6f0b-4f7c-9d55-0a4b5d6c7e8f","amount":%s,"paidAt":%q,"name":""}]`,
-		amount(s.placed.Total), time.Now().Format(time.RFC3339))
+		cli.Number(s.placed.Total), time.Now().Format(time.RFC3339))
 	if _, err := s.daemon.Call(ctx, http.MethodPut, path+"/pay", payment); err != nil {
 		return nil, err
 	}
@@ -204,8 +205,6 @@ func (s *scenario) closed(ctx context.Context) ([]string, error) {
 	if err == nil && (order.State != "closed" || !order.Paid) {
 		err = fmt.Errorf("after payment and completion the order is %s", order.StateText())
 	}
-	return []string{fmt.Sprintf("order %s paid %s and completed: %s", order.OrderID, amount(s.placed.Total), order.StateText())}, err
+	paid := cli.Number(s.placed.Total)
+	return []string{fmt.Sprintf("order %s paid %s and completed: %s", order.OrderID, paid, order.StateText())}, err
 }
-
-// amount returns a sum of money as received, or "?" if it is unknown.
-func amount(n json.Number) string { return cmp.Or(n.String(), "?") }

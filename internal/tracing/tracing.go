@@ -143,18 +143,13 @@ func (t *Tracing) Close() error {
 	return nil
 }
 
-// Spans counts the recorded spans since the start.
-type Spans struct {
-	Sent    uint64
-	Dropped uint64 // the queue was full, or the endpoint did not accept them
-}
-
-// Spans returns the counters.
-func (t *Tracing) Spans() Spans {
+// Spans returns how many spans were sent since the start, and how many were dropped because the queue was full
+// or the endpoint did not accept them.
+func (t *Tracing) Spans() (sent, dropped uint64) {
 	if t == nil {
-		return Spans{}
+		return 0, 0
 	}
-	return Spans{Sent: t.exporter.sent.Load(), Dropped: t.exporter.dropped.Load()}
+	return t.exporter.sent.Load(), t.exporter.dropped.Load()
 }
 
 // rootSampler decides what may start a trace: a request or Root, but not a client's

@@ -134,8 +134,8 @@ func TestDisabledTracingDoesNotAllocate(t *testing.T) { //nolint:paralleltest //
 	if took != 0 {
 		t.Errorf("%v allocations", took)
 	}
-	if err := errors.Join(traces.Redis(), traces.Close()); err != nil || traces.Spans() != (tracing.Spans{}) {
-		t.Errorf("%v, %+v", err, traces.Spans())
+	if err := errors.Join(traces.Redis(), traces.Close()); err != nil || spansOf(traces) != (counts{}) {
+		t.Errorf("%v, %+v", err, spansOf(traces))
 	}
 }
 
@@ -159,7 +159,7 @@ func TestCollectorRefusesSpans(t *testing.T) {
 	if err := traces.Close(); err != nil {
 		t.Error(err)
 	}
-	if got := traces.Spans(); got != (tracing.Spans{Sent: 2, Dropped: 4}) || arrived.Load() != 3 {
+	if got := spansOf(traces); got != (counts{Sent: 2, Dropped: 4}) || arrived.Load() != 3 {
 		t.Errorf("got %+v by %d requests", got, arrived.Load())
 	}
 	var events []any
@@ -186,14 +186,14 @@ func TestQueueIsLimited(t *testing.T) {
 	for range 5000 {
 		span(traces)
 	}
-	if got := traces.Spans(); got != (tracing.Spans{Dropped: 2*5000 - 4096}) {
+	if got := spansOf(traces); got != (counts{Dropped: 2*5000 - 4096}) {
 		t.Errorf("while the collector accepts none: %+v", got)
 	}
 	close(taken)
 	if err := traces.Close(); err != nil {
 		t.Error(err)
 	}
-	if got := traces.Spans(); got.Sent != 4096 || requests.Load() > 2*4096/512 {
+	if got := spansOf(traces); got.Sent != 4096 || requests.Load() > 2*4096/512 {
 		t.Errorf("%d were sent by %d requests", got.Sent, requests.Load())
 	}
 }
@@ -216,9 +216,9 @@ func TestCloseDoesNotWaitForAHangingCollector(t *testing.T) {
 	if err := traces.Close(); err != nil || time.Since(start) > 8*time.Second { // one export may take ten
 		t.Errorf("%v after %v", err, time.Since(start))
 	}
-	for deadline := time.Now().Add(5 * time.Second); traces.Spans().Dropped != 2000; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Second); spansOf(traces).Dropped != 2000; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("the remaining spans are not dropped: %+v", traces.Spans())
+			t.Fatalf("the remaining spans are not dropped: %+v", spansOf(traces))
 		}
 	}
 }
@@ -234,7 +234,15 @@ func TestSampleOfZero(t *testing.T) {
 		t.Error("a span is exported")
 	}
 	request.End()
-	if err := traces.Close(); err != nil || traces.Spans() != (tracing.Spans{}) {
-		t.Errorf("%v, %+v", err, traces.Spans())
+	if err := traces.Close(); err != nil || spansOf(traces) != (counts{}) {
+		t.Errorf("%v, %+v", err, spansOf(traces))
 	}
+}
+
+// counts are the numbers of Spans.
+type counts struct{ Sent, Dropped uint64 }
+
+func spansOf(t *tracing.Tracing) counts {
+	sent, dropped := t.Spans()
+	return counts{sent, dropped}
 }
