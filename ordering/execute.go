@@ -58,8 +58,8 @@ type execution struct {
 	wait    time.Duration // the service's Retry-After
 }
 
-// execute runs the steps of a call: look up the key, validate, begin in the journal, send, finish
-// in the journal. An error means that no call was begun and nothing was sent. A repeated request
+// execute runs the steps of a call: look up the key, validate, reserve capacity, begin in the
+// journal, send, finish in the journal. An error means that no call was begun and nothing was sent. A repeated request
 // returns the result of the first one.
 //
 // Once the call was begun, execute ignores the end of ctx. The call has its own time limit (policy
@@ -72,22 +72,19 @@ func (o *Orders) execute(ctx context.Context, r *request) (Result, error) {
 	if err := o.validateRequest(ctx, e); err != nil {
 		return Result{}, err
 	}
-	defer o.inFlight.enter()()
+	if err := o.deps.Journal.Ready(ctx, e.connection); err != nil {
+		return Result{}, err
+	}
+	o.inFlight.Add(1)
+	defer o.inFlight.Add(-1)
 	slot, err := reserve(ctx, e)
 	if err != nil {
-		notSent := &NotSentError{Err: err}
-		if e.retry != nil {
-			notSent.Ref = e.retry.record.Ref
-		}
-		return Result{}, notSent
+		return Result{}, err
 	}
 	defer slot.Release()
 	ctx = upstream.WithSlot(ctx, slot)
-	if err := o.begin(ctx, e); err != nil {
-		if taken, ok := errors.AsType[*KeyTakenError](err); ok && e.retry == nil { // taken after lookUp
-			return replayed(taken.Record, taken.Call, e.spec.Fingerprint)
-		}
-		return Result{}, err
+	if result, found, err := o.begin(ctx, e); found || err != nil {
+		return result, err
 	}
 	o.send(ctx, e)
 	result := o.finish(ctx, e)
@@ -165,76 +162,74 @@ func replayed(record Record, number int, fingerprint string) (Result, error) {
 	}
 }
 
-// validateRequest validates the request, checks that the connection takes calls, and fills in the
-// call and the body to send.
-func (o *Orders) validateRequest(ctx context.Context, e *execution) (err error) {
+// validateRequest validates the request and fills in the parts of the call that depend on its kind.
+func (o *Orders) validateRequest(ctx context.Context, e *execution) error {
 	var known bool
 	if e.service, known = o.deps.Services[e.connection]; !known {
 		return fmt.Errorf("%w %q", ErrUnknownConnection, e.connection)
 	}
 	switch {
 	case e.place != nil:
-		err = o.validateOrder(ctx, e.place, &e.spec)
+		return o.validateOrder(ctx, e.place, &e.spec)
 	case e.change != nil:
-		err = o.validateChange(ctx, e.request, &e.spec)
+		return o.validateChange(ctx, e.request, &e.spec)
 	default:
-		err = o.validateRetry(ctx, e.retry, &e.spec)
+		return o.validateRetry(ctx, e.retry, &e.spec)
 	}
-	if err != nil {
-		return err
-	}
-	if err := o.deps.Journal.Ready(ctx, e.connection); err != nil {
-		return err
-	}
-	e.toSend = e.spec.Body
-	if e.retry != nil {
-		e.toSend = e.retry.body
-		return nil
-	}
-	e.spec.ID, e.spec.Ref = o.deps.NewRef(), o.deps.NewRef()
-	e.spec.Operation, e.spec.Connection, e.spec.Client = e.operation, e.connection, e.client
-	e.spec.Deadline = o.deadline()
-	return nil
 }
 
 // deadline returns how long a call may be open before its outcome counts as unknown (policy O12).
 func (o *Orders) deadline() time.Duration { return o.cfg.PlaceTimeout + o.cfg.InFlightGrace }
 
-// reserve waits for the capacity that a call needs (policy O8a). Without capacity, the call leaves
-// no trace in the journal and its key stays free.
+// reserve waits for the capacity that a call needs (policy O8a). Without capacity it returns
+// *NotSentError: the call leaves no trace in the journal and its key stays free.
 func reserve(ctx context.Context, e *execution) (*upstream.Slot, error) {
 	ctx, span := tracing.Start(ctx, "order.wait")
 	defer span.End()
-	if err := ctx.Err(); err != nil {
-		return nil, err
+	var notSent NotSentError
+	if e.retry != nil {
+		notSent.Ref = e.retry.record.Ref
 	}
-	slot, err := e.service.Reserve(ctx, e.operation, e.capacityKey, e.arrived)
-	if err != nil {
+	if notSent.Err = ctx.Err(); notSent.Err != nil {
+		return nil, &notSent
+	}
+	var slot *upstream.Slot
+	if slot, notSent.Err = e.service.Reserve(ctx, e.operation, e.capacityKey, e.arrived); notSent.Err != nil {
 		span.Fail("no_capacity")
+		return nil, &notSent
 	}
-	return slot, err
+	return slot, nil
 }
 
-// begin records the call as open in the journal. Nothing is sent unless the journal has it (policy O12).
-func (o *Orders) begin(ctx context.Context, e *execution) (err error) {
+// begin records the call as open in the journal. Nothing is sent unless the journal has it (policy
+// O12). If another request has taken the key since lookUp, begin returns the result of that one.
+func (o *Orders) begin(ctx context.Context, e *execution) (result Result, found bool, err error) {
 	// The journal computes its own, later deadline after this one. A process that was suspended in
 	// between must not send a call that has been swept, and perhaps resolved and sent again, in the
 	// meantime (policy O12).
 	e.end = time.Now().Add(o.cfg.PlaceTimeout)
 	spanned, span := tracing.Start(ctx, "journal.begin")
+	defer span.End()
 	if e.retry != nil {
+		e.toSend = e.retry.body
 		e.record, err = o.deps.Journal.Resolve(spanned, e.retry.call)
 	} else {
+		e.toSend = e.spec.Body
+		e.spec.ID, e.spec.Ref = o.deps.NewRef(), o.deps.NewRef()
+		e.spec.Operation, e.spec.Connection, e.spec.Client = e.operation, e.connection, e.client
+		e.spec.Deadline = o.deadline()
 		e.record, err = o.deps.Journal.Begin(spanned, e.spec)
 	}
 	if err != nil {
 		span.Fail("not_begun")
-		span.End()
-		return o.abortUnbegun(ctx, e.spec, err)
+		if taken, ok := errors.AsType[*KeyTakenError](err); ok && e.retry == nil {
+			result, err = replayed(taken.Record, taken.Call, e.spec.Fingerprint)
+			return result, true, err
+		}
+		return Result{}, false, o.abortUnbegun(ctx, e.spec, err)
 	}
-	span.End()
 	e.number = e.record.Calls[len(e.record.Calls)-1].Number
-	return nil
+	return Result{}, false, nil
 }
 
 // abortUnbegun aborts a call that the journal may have opened although it returned an error. Such a

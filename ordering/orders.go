@@ -19,6 +19,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -138,8 +139,8 @@ type Orders struct {
 	deps     Deps
 	log      logrus.FieldLogger
 	pending  pendingWrites
-	health   sync.Map // the latest JournalHealth by connection
-	inFlight inFlight
+	health   sync.Map     // the latest JournalHealth by connection
+	inFlight atomic.Int64 // calls in progress
 }
 
 // NewOrders returns Orders with a valid cfg.

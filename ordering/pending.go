@@ -101,7 +101,9 @@ func (o *Orders) Run(ctx context.Context) error {
 		failing = err != nil
 	})
 	loops.Wait()
-	o.inFlight.idle()
+	for o.inFlight.Load() > 0 {
+		time.Sleep(finishPause)
+	}
 	ctx = context.WithoutCancel(ctx)
 	const lastWatch = time.Second // reserved for the last watch
 	limited, cancel := context.WithTimeout(ctx, finishLimit+o.cfg.WaitTimeout-lastWatch)
@@ -313,39 +315,4 @@ func fields(event string, r *Record, op Operation, outcome Outcome) logrus.Field
 		"outcome":     string(outcome),
 		"menuVersion": r.MenuVersion,
 	}
-}
-
-// inFlight counts the calls in progress. The zero value is ready to use.
-type inFlight struct {
-	mu    sync.Mutex
-	count int
-	over  chan struct{} // created by idle, closed when the last call ends
-}
-
-// enter counts a call until leave is called.
-func (f *inFlight) enter() (leave func()) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.count++
-	return func() {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		if f.count--; f.count == 0 && f.over != nil {
-			close(f.over)
-			f.over = nil
-		}
-	}
-}
-
-// idle waits until no call is in progress. Only Run calls it.
-func (f *inFlight) idle() {
-	f.mu.Lock()
-	if f.count == 0 {
-		f.mu.Unlock()
-		return
-	}
-	over := make(chan struct{})
-	f.over = over
-	f.mu.Unlock()
-	<-over
 }

@@ -11,7 +11,7 @@ import (
 
 // Resolve records an operator's resolution of an operation whose outcome is unknown (policy O12).
 // With ResolvedRetry the call is sent again with the same body and key, and the Result contains the
-// new call; otherwise it contains the resolved one.
+// new call; otherwise nothing is sent, and the Result contains the resolved call.
 //
 // If nothing was changed, Resolve returns ErrNoOrder; *InvalidError with pointers into the
 // operator's body; *StateError if the operation is not unknown; *OrderIDTakenError; *BusyError (see
@@ -48,7 +48,8 @@ func (o *Orders) Resolve(ctx context.Context, r ResolveRequest) (Result, error) 
 			retry:       &retryRequest{record: record, call: resolve},
 		})
 	}
-	defer o.inFlight.enter()()
+	o.inFlight.Add(1)
+	defer o.inFlight.Add(-1)
 	record, err = o.deps.Journal.Resolve(ctx, resolve)
 	if err != nil && !errors.Is(err, ErrUnreplicated) {
 		return Result{}, err

@@ -260,3 +260,76 @@ func digits(text string) (n int) {
 	}
 	return n
 }
+
+// requiredField is a mandatory field, other than those of dishes.
+type requiredField struct {
+	name  string // full name in the interface: guest.phone
+	outer string // guest or address; "" for the order itself
+	inner string // within it: phone
+	field int    // index of its table; wholeObject for guest or address itself
+}
+
+// wholeObject is the field of a requiredField that requires a guest or an address with any content.
+const wholeObject = -1
+
+// requiredFields are the mandatory fields of one type of order.
+type requiredFields struct {
+	all         []requiredField
+	plain       [orderFieldCount]bool // mandatory plain fields of the order
+	fullAddress bool                  // composed if it is missing
+}
+
+// requiredFieldsOf converts a list of Required. It omits fields that are checked elsewhere: the
+// dishes, and restaurantID, which the v1 route sets and the compatible API does not need (policy
+// O1a). It always adds expeditionType.
+func requiredFieldsOf(names []string) requiredFields {
+	var n requiredFields
+	if !slices.Contains(names, "expeditionType") {
+		names = append([]string{"expeditionType"}, names...)
+	}
+	for _, name := range names {
+		outer, inner, nested := strings.Cut(name, ".")
+		wanted := requiredField{
+			name:  name,
+			outer: outer,
+			inner: inner,
+			field: wholeObject,
+		}
+		fields := orderFields
+		switch outer {
+		case "guest":
+			fields = guestFields
+		case "address":
+			fields = addressFields
+		default:
+			wanted.outer, wanted.inner, nested = "", name, true
+		}
+		if nested {
+			wanted.field = slices.IndexFunc(fields.known, func(f knownField) bool { return f.name == wanted.inner })
+			if wanted.field < 0 || wanted.outer == "" && wanted.field >= orderFieldCount {
+				continue
+			}
+		}
+		n.fullAddress = n.fullAddress || name == "address.fullAddress"
+		if wanted.outer == "" {
+			n.plain[wanted.field] = true
+			if wanted.field == orderRestaurant {
+				continue
+			}
+		}
+		n.all = append(n.all, wanted)
+	}
+	return n
+}
+
+// required returns the mandatory fields of the order (policy O1).
+func (c *validation) required() *requiredFields {
+	switch c.order.values[orderExpedition].text {
+	case delivery:
+		return &c.delivery
+	case pickup:
+		return &c.pickup
+	default:
+		return &c.either
+	}
+}

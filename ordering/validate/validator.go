@@ -1,12 +1,15 @@
 package validate
 
 import (
+	"encoding/json"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/shopspring/decimal"
+
+	"larder/internal/jsontext"
 	"larder/internal/menu"
 	"larder/ordering/violation"
 )
@@ -137,75 +140,174 @@ func newRules(cfg Config, location *time.Location) *rules {
 	}
 }
 
-// requiredField is a mandatory field, other than those of dishes.
-type requiredField struct {
-	name  string // full name in the interface: guest.phone
-	outer string // guest or address; "" for the order itself
-	inner string // within it: phone
-	field int    // index of its table; wholeObject for guest or address itself
+// validation is the check of one order. Its buffers are reused for the next order, and its strings
+// are parts of the body. A Result refers to neither.
+type validation struct {
+	Request
+	*rules
+
+	violations violation.List
+	now        time.Time
+	order      *decodedOrder // own, or the fields of an Order
+	own        decodedOrder  // decoded by AppendResult
+	items      []item        // parallel to order.lines, if checked
+	itemsReady bool
+	// unchecked is the first dish that was not checked, or none.
+	unchecked int32
+	groups    groupTable // of the current list of ingredients
+	work      int        // remaining steps for assignments
+
+	// The prices of the order.
+	lines      []priced // the dishes
+	total      amount   // of all lines
+	expectedAt time.Time
+
+	full string // the address as one text
+
+	body   []byte // for the ordering service
+	mapped mapping
 }
 
-// wholeObject is the field of a requiredField that requires a guest or an address with any content.
-const wholeObject = -1
-
-// requiredFields are the mandatory fields of one type of order.
-type requiredFields struct {
-	all         []requiredField
-	plain       [orderFieldCount]bool // mandatory plain fields of the order
-	fullAddress bool                  // composed if it is missing
+func (c *validation) start(v *Validator, req Request) {
+	c.Request, c.rules, c.now, c.work = req, v.rules(req.Restaurant), v.clock(), assignmentWork
+	c.violations.Language, c.itemsReady, c.unchecked = req.Language, false, none
+	c.lines, c.total, c.expectedAt = c.lines[:0], amount{}, time.Time{}
 }
 
-// requiredFieldsOf converts a list of Required. It omits fields that are checked elsewhere: the
-// dishes, and restaurantID, which the v1 route sets and the compatible API does not need (policy
-// O1a). It always adds expeditionType.
-func requiredFieldsOf(names []string) requiredFields {
-	var n requiredFields
-	if !slices.Contains(names, "expeditionType") {
-		names = append([]string{"expeditionType"}, names...)
+// Buffers above these sizes are not kept for the next order; an ordinary order needs a tenth.
+const (
+	keptLines = 200
+	keptBytes = 32 << 10
+)
+
+// finish releases the order, so that the pool does not keep its body and its menu in memory. It
+// reports whether the buffers are worth keeping.
+func (c *validation) finish() bool {
+	if max(cap(c.own.lines), cap(c.items)) > keptLines || cap(c.body) > keptBytes || cap(c.groups.eligible) > keptBytes {
+		return false
 	}
-	for _, name := range names {
-		outer, inner, nested := strings.Cut(name, ".")
-		wanted := requiredField{
-			name:  name,
-			outer: outer,
-			inner: inner,
-			field: wholeObject,
-		}
-		fields := orderFields
-		switch outer {
-		case "guest":
-			fields = guestFields
-		case "address":
-			fields = addressFields
-		default:
-			wanted.outer, wanted.inner, nested = "", name, true
-		}
-		if nested {
-			wanted.field = slices.IndexFunc(fields.known, func(f knownField) bool { return f.name == wanted.inner })
-			if wanted.field < 0 || wanted.outer == "" && wanted.field >= orderFieldCount {
-				continue
-			}
-		}
-		n.fullAddress = n.fullAddress || name == "address.fullAddress"
-		if wanted.outer == "" {
-			n.plain[wanted.field] = true
-			if wanted.field == orderRestaurant {
-				continue
-			}
-		}
-		n.all = append(n.all, wanted)
-	}
-	return n
+	c.Request, c.rules, c.violations, c.full, c.order = Request{}, nil, violation.List{}, "", nil
+	c.own.clear()
+	clear(c.lines)
+	c.mapped.clear()
+	return true
 }
 
-// required returns the mandatory fields of the order (policy O1).
-func (c *validation) required() *requiredFields {
-	switch c.order.values[orderExpedition].text {
-	case delivery:
-		return &c.delivery
-	case pickup:
-		return &c.pickup
-	default:
-		return &c.either
+func (c *validation) decode() error {
+	c.order = &c.own
+	err := c.own.decode(c.Input, c.levels(), &c.violations)
+	c.violations.Limit = 0
+	return err
+}
+
+// levels returns the maximum number of ingredient levels, the catalogue's depth limit (policy W15).
+func (c *validation) levels() int {
+	if depth := c.Catalogue.Settings().MaxDepth; depth > 0 {
+		return min(depth, maxConfiguredDepth)
+	}
+	return menu.DefaultMaxDepth
+}
+
+// checkOrder checks the decoded order and reports whether it is valid.
+func (c *validation) checkOrder() bool {
+	if c.order.state == readable {
+		c.checkDishes()
+		c.price()
+		fieldCheck{c}.checkFields()
+	}
+	return c.violations.Len() == 0
+}
+
+func (c *validation) result() *Result {
+	result := &Result{Version: c.Version, Valid: c.checkOrder(), ExpectedAt: c.expectedAt}
+	if c.total.known {
+		result.Total = decimal.NewNullDecimal(c.total.Decimal())
+	}
+	result.Violations, result.More = c.violations.Sorted()
+	if result.Valid {
+		c.body = c.mapped.mapOrder(c).AppendJSON(c.body[:0], c.FieldCase)
+		result.Order = slices.Clone(c.body)
+	}
+	return result
+}
+
+// Result is the result of validating an order.
+type Result struct {
+	Valid   bool  // true if the order may be placed in the form of Order
+	Version int64 // version of the catalogue that the order was checked against (policy O6)
+	// Total is the sum of the lines. An invalid order has one too, if all its lines have prices.
+	Total      decimal.NullDecimal
+	Violations []violation.Violation // all violations in the order of the body, up to 200 (policy H7)
+	// More is true if there are more violations than those 200. The check stopped there.
+	More       bool
+	Order      json.RawMessage // exact body for the ordering service; nil for an invalid order
+	ExpectedAt time.Time       // expected time; zero if it is missing or invalid
+}
+
+// resultWriter writes the JSON response of the validate route.
+type resultWriter struct{ jsontext.Writer }
+
+// writeResult checks the order and appends the JSON of the result. Amounts are exact decimals;
+// unknown values are null.
+func (c *validation) writeResult(dst []byte) ([]byte, error) {
+	w := resultWriter{jsontext.Writer{Buf: dst}}
+	valid := c.checkOrder()
+	w.Open('{')
+	w.Name("valid")
+	w.Bool(valid)
+	w.Name("version")
+	w.Int(c.Version)
+	w.amount("total", c.total)
+	w.Name("lines")
+	w.Open('[')
+	for i := range c.lines {
+		w.line(&c.lines[i])
+	}
+	w.Close(']')
+	w.Name("violations")
+	if violations, more := c.violations.Sorted(); len(violations) == 0 {
+		w.Raw("[]")
+	} else {
+		text, err := json.Marshal(violations)
+		if err != nil {
+			return dst, err
+		}
+		w.Buf = append(w.Buf, text...)
+		if more {
+			w.Name("more")
+			w.Bool(true)
+		}
+	}
+	w.Name("order")
+	if valid {
+		w.Buf = c.mapped.mapOrder(c).AppendJSON(w.Buf, c.FieldCase)
+	} else {
+		w.Raw("null")
+	}
+	w.Close('}')
+	return w.Buf, nil
+}
+
+func (w *resultWriter) line(l *priced) {
+	w.Next()
+	w.Open('{')
+	w.Name("path")
+	w.Text(l.path)
+	w.Name("id")
+	w.Text(l.id)
+	w.Name("name")
+	w.Text(l.name)
+	w.amount("quantity", l.quantity)
+	w.amount("price", l.price)
+	w.amount("total", l.total)
+	w.Close('}')
+}
+
+func (w *resultWriter) amount(name string, a amount) {
+	w.Name(name)
+	if a.known {
+		w.Number(a.Number)
+	} else {
+		w.Raw("null")
 	}
 }
