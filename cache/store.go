@@ -65,9 +65,9 @@ func (s *Store) Current(ctx context.Context, restaurant menu.RestaurantID) (Vers
 	return found[0].Version, found[0].Err
 }
 
-// Currents returns the current versions of many restaurants in few round trips. It omits a restaurant
+// CurrentVersions returns the current versions of many restaurants in few round trips. It omits a restaurant
 // without a catalogue or with an unreadable record. The error is redisdb.ErrUnavailable.
-func (s *Store) Currents(ctx context.Context, restaurants []menu.RestaurantID) (map[menu.RestaurantID]Version, error) {
+func (s *Store) CurrentVersions(ctx context.Context, restaurants []menu.RestaurantID) (map[menu.RestaurantID]Version, error) {
 	found, err := s.Find(ctx, restaurants)
 	if err != nil {
 		return nil, err

@@ -283,7 +283,7 @@ func TestCheckedAtChangesWithoutAVersion(t *testing.T) {
 	})
 }
 
-func TestCurrentsOfManyRestaurants(t *testing.T) {
+func TestCurrentVersionsOfManyRestaurants(t *testing.T) {
 	t.Parallel()
 	topology.Each(t, func(t *testing.T, r *redisdb.DB) {
 		s := cache.NewStore(r, cache.StoreConfig{})
@@ -299,7 +299,7 @@ func TestCurrentsOfManyRestaurants(t *testing.T) {
 		if err := r.Client().Set(t.Context(), cache.NewKeys(r.Prefix()).Current(ids[301]), "not a record", 0).Err(); err != nil {
 			t.Fatal(err)
 		}
-		got, err := s.Currents(t.Context(), ids)
+		got, err := s.CurrentVersions(t.Context(), ids)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -45,7 +45,7 @@ type health struct {
 	replica     *replica.Replica
 	directory   *directory.Directory
 	runner      *menusync.Runner
-	journal     ordering.Journal
+	journal     func(ctx context.Context, connection string) error // Ready of the journal
 	orders      Orders
 	connections []Connection
 	redis       *redisdb.DB
@@ -75,7 +75,7 @@ func (h *health) readyz(c *gin.Context) error {
 	current := readinessView{Status: "ok"}
 	status := http.StatusOK
 	switch {
-	case h.draining.Load() || !h.ready(ctx, found):
+	case h.draining.Load() || !h.startComplete(ctx, found):
 		current.Status, status = "unready", http.StatusServiceUnavailable
 	case found.degraded(h.takesOrders()):
 		current.Status = "degraded"
@@ -134,10 +134,10 @@ func (h *health) inspect(ctx context.Context) readinessReport {
 	return found
 }
 
-// ready reports whether the start is complete. At least one restaurant must have a catalogue,
+// startComplete reports whether the start is complete. At least one restaurant must have a catalogue,
 // if any is configured. In addition, either startGrace has passed, or Redis has answered once
 // and every restaurant without a catalogue has a finished run.
-func (h *health) ready(ctx context.Context, found readinessReport) bool {
+func (h *health) startComplete(ctx context.Context, found readinessReport) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.answered = h.answered || found.redis == nil || len(found.versions) > 0 // catalogues come from Redis
@@ -248,7 +248,7 @@ func (h *health) journalComponent(ctx context.Context, found readinessReport) co
 // journalOf returns the state of the journal of one connection. In a cluster, each connection
 // can be on a different master.
 func (h *health) journalOf(ctx context.Context, connection string) component {
-	err := h.journal.Ready(ctx, connection)
+	err := h.journal(ctx, connection)
 	health, watched := h.orders.Health(connection)
 	var notReady *ordering.NotReadyError
 	switch {

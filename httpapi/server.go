@@ -133,7 +133,7 @@ func New(cfg Config, authCfg auth.Config, deps Deps) (*Server, error) {
 		replica:     deps.Replica,
 		directory:   deps.Directory,
 		runner:      deps.Runner,
-		journal:     deps.Journal,
+		journal:     deps.Journal.Ready,
 		orders:      deps.Orders,
 		connections: deps.Connections,
 		redis:       deps.Redis,
@@ -202,7 +202,7 @@ func (s *Server) newMenuHandlers() {
 		Replica:    deps.Replica,
 		Auth:       s.auth,
 		Directory:  deps.Directory,
-		Runner:     deps.Runner,
+		Runs:       deps.Runner.Log(),
 		Metrics:    deps.Metrics,
 		Clock:      deps.Clock,
 	})
@@ -300,7 +300,7 @@ func (s *Server) observe() error {
 	s.orderCounts = metrics.NewOrderCounts(metrics.OrderSource{
 		Connections: connections,
 		Orders:      s.deps.Orders,
-		Journal:     s.deps.Journal,
+		Ready:       s.deps.Journal.Ready,
 		Unknown:     s.deps.UnknownOrders,
 		TakesOrders: s.auth.TakesOrders,
 		Log:         s.deps.Log,

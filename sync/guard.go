@@ -5,14 +5,13 @@ import (
 
 	"larder/cache"
 	"larder/internal/menu"
-	"larder/sync/runlog"
 )
 
-// guard returns the outcome of a hold for the fetched menu. Without a hold it returns the reason for a
+// guard returns the effect of a hold on the fetched menu. Without a hold it returns the reason for a
 // quarantine, or "". A forced run skips the check (policy S4).
 func (p *pipelineRun) guard(view *menu.View, content string) (held, reason string) {
 	p.run.Products = productCount(view)
-	if held = string(p.holdOutcome(content)); held != "" || p.run.Force {
+	if held = p.holdEffect(content); held != "" || p.run.Force {
 		return held, ""
 	}
 	before := p.current.Counts.Products
@@ -41,18 +40,23 @@ func refusal(before, after int, limit float64) string {
 	}
 }
 
-// holdOutcome applies the hold to a fetched content. It returns OutcomeUnchanged for the content that the
-// service published at the rollback, and OutcomeHeld for another one that must wait. It returns "" if the
-// content may be published, because there is no hold or because the content ends it (policy S7a).
-func (p *pipelineRun) holdOutcome(content string) runlog.Outcome {
+// The effects of a hold on a fetched content, as Redis stores them.
+const (
+	holdConfirms = "unchanged" // the service still publishes the content of the time of the rollback
+	holdDelays   = "held"      // it publishes another content, which must wait
+)
+
+// holdEffect returns the effect of the hold on a fetched content. It returns "" if the content may
+// be published, because there is no hold or because the content ends it (policy S7a).
+func (p *pipelineRun) holdEffect(content string) string {
 	hold := p.current.Hold
 	switch {
 	case !p.current.Held:
 		return ""
 	case hold.Of == content:
-		return runlog.OutcomeUnchanged
+		return holdConfirms
 	case hold.Until == cache.HoldReleased:
-		return runlog.OutcomeHeld
+		return holdDelays
 	default:
 		return ""
 	}

@@ -234,11 +234,11 @@ func (p *pipelineRun) decode(body []byte) (*menu.View, menu.Published, error) {
 // publishes the held menu with the fetched stop lists.
 func (p *pipelineRun) evaluate(ctx context.Context, view *menu.View, published menu.Published, f fetched) error {
 	var reason string
-	if f.now.HoldOutcome, reason = p.guard(view, f.now.Content); reason != "" {
+	if f.now.HoldEffect, reason = p.guard(view, f.now.Content); reason != "" {
 		p.run.Outcome, p.run.Error, p.run.Version = runlog.OutcomeQuarantined, reason, p.current.Version
 		return p.runner.saveRefused(ctx, p.target.ID, f.now.Content)
 	}
-	if f.now.HoldOutcome != "" {
+	if f.now.HoldEffect != "" {
 		var err error
 		// A hold never delays stop lists (policy S7a).
 		if view, published, err = p.storedView(ctx, p.current, func() (menu.Published, error) { return published, nil }); err != nil {
@@ -255,7 +255,7 @@ func (p *pipelineRun) evaluate(ctx context.Context, view *menu.View, published m
 		hold = &cache.Hold{}
 	}
 	outcome := runlog.OutcomeUpdated
-	if f.now.HoldOutcome == string(runlog.OutcomeHeld) {
+	if f.now.HoldEffect == holdDelays {
 		outcome = runlog.OutcomeHeld // publishes its stop lists
 	}
 	return p.publish(ctx, m, f.now, outcome, hold)
@@ -286,7 +286,10 @@ func (p *pipelineRun) confirm(ctx context.Context, now lastFetch, same sameness,
 		p.run.Steps.Publish = since(began)
 	}
 	p.confirmedAt, p.same = p.fetchedAt, same
-	p.run.Outcome, p.run.Version = cmp.Or(runlog.Outcome(now.HoldOutcome), runlog.OutcomeUnchanged), p.current.Version
+	p.run.Outcome, p.run.Version = runlog.OutcomeUnchanged, p.current.Version
+	if now.HoldEffect == holdDelays {
+		p.run.Outcome = runlog.OutcomeHeld
+	}
 	p.run.Products, p.run.Findings = p.current.Counts.Products, now.Findings
 	return nil
 }

@@ -44,14 +44,14 @@ func (r *Runner) RefreshReasons(ctx context.Context, connection string) bool {
 			}
 		}
 		r.reasonsAt.Store(connection, now)
-		return nil, r.refreshReasons(ctx, connection)
+		return nil, r.fetchReasons(ctx, connection)
 	})
 	return err == nil
 }
 
-// refreshReasons fetches a connection's rejection reasons. If another run is
+// fetchReasons fetches a connection's rejection reasons. If another run is
 // fetching them, it waits and then fetches.
-func (r *Runner) refreshReasons(ctx context.Context, connection string) error {
+func (r *Runner) fetchReasons(ctx context.Context, connection string) error {
 	all := r.set.Load().reasons
 	at := slices.IndexFunc(all, func(t *Target) bool { return t.Connection == connection })
 	if at < 0 {
@@ -71,7 +71,7 @@ func (r *Runner) refreshReasons(ctx context.Context, connection string) error {
 // connection concurrently (policy S5a). The caller calls wait before it returns.
 func (p *pipelineRun) refreshReasonsMeanwhile(ctx context.Context) (wait func()) {
 	var pulling stdsync.WaitGroup
-	pulling.Go(func() { _ = p.runner.refreshReasons(ctx, p.target.Connection) }) // its run records the error
+	pulling.Go(func() { _ = p.runner.fetchReasons(ctx, p.target.Connection) }) // its run records the error
 	return pulling.Wait
 }
 

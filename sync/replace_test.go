@@ -83,7 +83,7 @@ func TestAddedAndChangedRestaurantsAreSyncedAtOnce(t *testing.T) {
 		g.schedule(g.Runner)
 		synced := func(ids ...menu.RestaurantID) func() bool {
 			return func() bool {
-				versions, err := g.store.Currents(t.Context(), ids)
+				versions, err := g.store.CurrentVersions(t.Context(), ids)
 				return err == nil && len(versions) == len(ids)
 			}
 		}

@@ -89,10 +89,10 @@ func (p *pipelineRun) rollback(ctx context.Context, to runlog.Rollback) error {
 	m := p.build(view, published)
 	hold := cache.Hold{Until: to.Hold, Of: p.upstreamContent(now)}
 	return p.publish(ctx, m, lastFetch{
-		Settings:    p.settings,
-		Findings:    len(m.findings),
-		Content:     hold.Of,
-		HoldOutcome: string(runlog.OutcomeUnchanged),
+		Settings:   p.settings,
+		Findings:   len(m.findings),
+		Content:    hold.Of,
+		HoldEffect: holdConfirms,
 	}, runlog.OutcomeUpdated, &hold)
 }
 

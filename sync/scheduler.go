@@ -107,7 +107,7 @@ func (s *Scheduler) catchUp(ctx context.Context, first bool) {
 	if first {
 		trigger = runlog.TriggerStartup
 	}
-	current, err := r.store.Currents(ctx, r.set.Load().catalogued)
+	current, err := r.store.CurrentVersions(ctx, r.set.Load().catalogued)
 	if err != nil {
 		r.log.WithError(err).WithField("event", "sync.catch_up_without_state").Debug("cannot read current versions; syncing every menu")
 	}

@@ -30,7 +30,7 @@ func TestStartupCatchesUp(t *testing.T) {
 		stop := g.schedule(g.Runner)
 		own := cache.DefaultMenu("main")
 		eventually(t, "everything is synced", func() bool {
-			versions, err := g.store.Currents(t.Context(), []menu.RestaurantID{bistro, own})
+			versions, err := g.store.CurrentVersions(t.Context(), []menu.RestaurantID{bistro, own})
 			_, _, missing := g.store.Reasons(t.Context(), "main")
 			return err == nil && len(versions) == 2 && missing == nil
 		})

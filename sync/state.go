@@ -30,9 +30,9 @@ type lastFetch struct {
 	Modified string `redis:"modified"` // Last-Modified
 	Findings int    `redis:"findings"`
 	Content  string `redis:"content"` // bodyHash of what was published, without its stop lists
-	// HoldOutcome is the effect of a hold on the fetch: OutcomeUnchanged or
-	// OutcomeHeld; empty without a hold (policy S7a).
-	HoldOutcome string `redis:"under"`
+	// HoldEffect is the effect of a hold on the fetch: holdConfirms or holdDelays; empty without a
+	// hold (policy S7a).
+	HoldEffect string `redis:"under"`
 	// Refused is the Content of a later fetch that the guard quarantined.
 	Refused string `redis:"refused"`
 }

@@ -18,7 +18,7 @@ const (
 func (p *pipelineRun) isComparable() bool {
 	return !p.run.Force && !p.contentLost && p.current.Version > 0 && p.lastFetch.Version == p.current.Version &&
 		p.floor <= p.current.Version && p.lastFetch.Settings == p.settings && p.current.Name == cmp.Or(p.target.Name, p.current.Name) &&
-		(p.lastFetch.HoldOutcome != "") == p.current.Held
+		(p.lastFetch.HoldEffect != "") == p.current.Held
 }
 
 // unchanged reports how the fetched menu was found equal to the served one (policies S2, S3). A run
@@ -43,4 +43,4 @@ func (p *pipelineRun) serves(m built, now lastFetch) bool {
 }
 
 // lifts reports whether publishing the fetched menu ends the hold.
-func (p *pipelineRun) lifts(now lastFetch) bool { return p.current.Held && now.HoldOutcome == "" }
+func (p *pipelineRun) lifts(now lastFetch) bool { return p.current.Held && now.HoldEffect == "" }

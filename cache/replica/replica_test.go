@@ -376,12 +376,12 @@ func TestReadsContinueWithoutRedis(t *testing.T) {
 	_, _, reasonsErr := s.Reasons(t.Context(), "main")
 	_, versionsErr := s.Versions(t.Context(), bistro)
 	_, versionErr := s.Version(t.Context(), bistro, 1)
-	_, currentsErr := s.Currents(t.Context(), []menu.RestaurantID{bistro})
+	_, currentsErr := s.CurrentVersions(t.Context(), []menu.RestaurantID{bistro})
 	_, currentErr := s.Current(t.Context(), bistro)
 	_, sweepErr := s.Sweep(t.Context())
 	for name, err := range map[string]error{
 		"Publish": publishErr, "Content": contentErr, "Reasons": reasonsErr, "Versions": versionsErr, "Version": versionErr,
-		"Currents": currentsErr, "Current": currentErr, "Sweep": sweepErr, "Ping": r.Ping(t.Context()),
+		"CurrentVersions": currentsErr, "Current": currentErr, "Sweep": sweepErr, "Ping": r.Ping(t.Context()),
 		"SaveReasons": s.SaveReasons(t.Context(), "main", nil), "Checked": cachetest.Checked(t.Context(), r, bistro, noon, "unchanged"),
 	} {
 		if !errors.Is(err, redisdb.ErrUnavailable) {

@@ -146,19 +146,19 @@ func (b *lineBuffer) run() {
 		batch, b.queue = b.queue, batch[:0]
 		lines := b.lines
 		b.lines = 0
-		if !b.write(batch) {
+		if !b.writeUnlocked(batch) {
 			b.dropped += lines
 			continue
 		}
 		missing := b.dropped - b.reported
-		if missing > 0 && b.report != nil && len(b.queue) == 0 && b.write(b.report(missing)) {
+		if missing > 0 && b.report != nil && len(b.queue) == 0 && b.writeUnlocked(b.report(missing)) {
 			b.reported += missing
 		}
 	}
 }
 
-// write unlocks mu, which the caller has locked, while it writes. It reports whether it succeeded.
-func (b *lineBuffer) write(p []byte) bool {
+// writeUnlocked unlocks mu, which the caller has locked, while it writes. It reports whether it succeeded.
+func (b *lineBuffer) writeUnlocked(p []byte) bool {
 	b.mu.Unlock()
 	defer b.mu.Lock()
 	_, err := b.to.Write(p)

@@ -111,7 +111,7 @@ func New(cfg Config, deps Deps) *Auth {
 		cfg:     cfg,
 		deps:    deps,
 		hosts:   hosts{deps.Hosts, deps.Exposed},
-		keys:    newSigningKeys(cfg, deps.Redis, deps.Clock),
+		keys:    signingKeysOf(cfg, deps.Redis, deps.Clock),
 	}
 	if deps.CacheTokens {
 		a.tokenCache = &tokenCache{byID: map[[sha256.Size]byte]Caller{}}

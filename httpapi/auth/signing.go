@@ -70,8 +70,8 @@ type replacedKey struct {
 	until time.Time
 }
 
-// newSigningKeys returns the configured key, or the keys in Redis.
-func newSigningKeys(cfg Config, db *redisdb.DB, clock func() time.Time) *signingKeys {
+// signingKeysOf returns the configured key, or the keys in Redis.
+func signingKeysOf(cfg Config, db *redisdb.DB, clock func() time.Time) *signingKeys {
 	keys := &signingKeys{clock: clock}
 	if cfg.SigningKey != "" {
 		keys.signing.Store(newSigningKey([]byte(cfg.SigningKey)))

@@ -13,7 +13,6 @@ import (
 	"larder/httpapi/respond"
 	"larder/internal/directory"
 	"larder/internal/menu"
-	menusync "larder/sync"
 	"larder/sync/runlog"
 )
 
@@ -32,7 +31,7 @@ type Deps struct {
 	Replica    *replica.Replica
 	Auth       *auth.Auth
 	Directory  *directory.Directory
-	Runner     *menusync.Runner
+	Runs       *runlog.Log
 	Metrics    *metrics.Metrics
 	Clock      func() time.Time
 }
@@ -148,7 +147,7 @@ func (h *Handlers) Ops(c *gin.Context) error {
 
 // followRuns sends every run that the client may see, until the stream ends.
 func (h *Handlers) followRuns(ctx context.Context, st *stream, who auth.Caller) ending {
-	following := h.deps.Runner.Log().Follow()
+	following := h.deps.Runs.Follow()
 	due := newHeartbeat(h.deps.Config.Heartbeat)
 	defer due.Stop()
 	frames := [][]byte{retryFrame(0)}

@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"context"
 	"sync"
 	"time"
 
@@ -29,10 +30,15 @@ type Deps struct {
 	Store     *cache.Store
 	Directory *directory.Directory
 	Runner    *menusync.Runner
-	Journal   ordering.Journal
+	Journal   Lister
 	Audit     *audit.Log
 	Clock     func() time.Time
 	Log       logrus.FieldLogger
+}
+
+// Lister lists the orders of the journal; ordering.Journal has it.
+type Lister interface {
+	List(ctx context.Context, q ordering.Query) (page []ordering.Record, next string, err error)
 }
 
 // New returns the handlers.

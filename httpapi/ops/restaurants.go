@@ -149,7 +149,7 @@ func (h *Handlers) currentVersions(ctx context.Context, restaurants []directory.
 	if !h.deps.Runner.RedisDown() { // otherwise each list would wait for a timeout
 		ctx, cancel := context.WithTimeout(ctx, versionsTimeout)
 		defer cancel()
-		if found, err := h.deps.Store.Currents(ctx, ids); err == nil {
+		if found, err := h.deps.Store.CurrentVersions(ctx, ids); err == nil {
 			versions = found
 		}
 	}

@@ -28,7 +28,7 @@ type Handlers struct {
 // Deps are the dependencies of the handlers.
 type Deps struct {
 	Orders  Engine
-	Journal ordering.Journal
+	Journal Journal
 
 	Replica   *replica.Replica
 	Directory *directory.Directory
@@ -56,6 +56,13 @@ type Engine interface {
 	ByOrderID(ctx context.Context, connections []string, orderID string) (ordering.Record, error)
 	ByKey(ctx context.Context, connections []string, client, key string) (ordering.Record, error)
 	AcceptRestore(ctx context.Context, connection string) (bool, error)
+}
+
+// Journal reads orders; ordering.Journal has its methods.
+type Journal interface {
+	List(ctx context.Context, q ordering.Query) (page []ordering.Record, next string, err error)
+	Record(ctx context.Context, connections []string, ref string) (ordering.Record, error)
+	Body(ctx context.Context, connection, ref string, call int) ([]byte, error)
 }
 
 // New returns the handlers.

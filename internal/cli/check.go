@@ -225,7 +225,7 @@ func checkConnection(ctx context.Context, cfg *configs.Config, connection upstre
 		}
 	}
 	token := newFinding(what+" token", "token_request "+connection.TokenRequest.String()+" works", nil)
-	return append([]finding{token}, checkMenus(ctx, cfg, client)...)
+	return append([]finding{token}, checkConnectionMenus(ctx, cfg, client)...)
 }
 
 // probeText describes the result of each form of the token request.
@@ -245,9 +245,9 @@ func probeText(probes []upstream.Probe) string {
 // maxCheckedRestaurants limits the menus of a connection that check --online fetches.
 const maxCheckedRestaurants = 20
 
-// checkMenus fetches the default menu of a connection, if it is configured, and the
+// checkConnectionMenus fetches the default menu of a connection, if it is configured, and the
 // menus of its first restaurants.
-func checkMenus(ctx context.Context, cfg *configs.Config, client *upstream.Client) []finding {
+func checkConnectionMenus(ctx context.Context, cfg *configs.Config, client *upstream.Client) []finding {
 	what := "connection " + client.Name() + " menu"
 	var findings []finding
 	if client.Config().KeepsDefaultMenu() {

@@ -115,10 +115,10 @@ func listOrders(cmd *cobra.Command, env *Environment) error {
 	if connection := StringFlag(cmd, "connection"); connection != "" {
 		query.Set("connection", connection)
 	}
-	return operate(cmd, env, operation{http.MethodGet, "/v1/ops/orders?" + query.Encode(), nil}, env.printOrders)
+	return operate(cmd, env, operation{http.MethodGet, "/v1/ops/orders?" + query.Encode(), nil}, env.printOrderList)
 }
 
-func (env *Environment) printOrders(page client.Envelope[[]OrderRecord]) {
+func (env *Environment) printOrderList(page client.Envelope[[]OrderRecord]) {
 	if len(page.Result) == 0 {
 		env.Out.Println("no orders")
 		return

@@ -231,7 +231,7 @@ func (l *linter) limits() {
 func (l *linter) offers() {
 	c := l.cat
 	for i, p := range c.products.All() {
-		if !p.PriceInvalid() && p.price().Sign() == 0 {
+		if !p.PriceInvalid() && p.priceNumber().Sign() == 0 {
 			l.add(LintPriceZero, []string{p.ID()}, map[string]string{"product": p.ID()}, "dish %q (%s) costs nothing", p.ID(), p.Name())
 		}
 		l.externalID("product", "dish", &c.products, i)

@@ -133,7 +133,7 @@ func (d *decoder) group() (g Group) {
 		case "name":
 			g.Name = d.readText("ingredientsGroups[].name")
 		case "ingredients":
-			g.Ingredients = d.identifiers("ingredientsGroups[].ingredients")
+			g.Ingredients = d.identifierList("ingredientsGroups[].ingredients")
 		default:
 			return false
 		}

@@ -62,9 +62,9 @@ func (e Entry) hasExternalID() bool { return e.packed[0]&entryExternalID != 0 }
 func (e Entry) HasMeasure() bool { return e.packed[0]&entryMeasure != 0 }
 
 // Price is the exact price in the restaurant's currency; it is 0 if PriceInvalid.
-func (e Entry) Price() decimal.Decimal { return e.price().Decimal() }
+func (e Entry) Price() decimal.Decimal { return e.priceNumber().Decimal() }
 
-func (e Entry) price() jsontext.Number {
+func (e Entry) priceNumber() jsontext.Number {
 	r := e.read()
 	r.text()
 	e.code(&r)

@@ -63,7 +63,7 @@ func (d *decoder) identifier(field string) string {
 	return id
 }
 
-func (d *decoder) identifiers(field string) (ids []string) {
+func (d *decoder) identifierList(field string) (ids []string) {
 	d.list(field, func() {
 		d.tail = "[]"
 		if id := d.identifier(field); id != "" {
