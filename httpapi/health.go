@@ -45,7 +45,9 @@ type health struct {
 	replica     *replica.Replica
 	directory   *directory.Directory
 	runner      *menusync.Runner
-	journal     func(ctx context.Context, connection string) error // Ready of the journal
+	journal     interface {
+		Ready(ctx context.Context, connection string) error
+	}
 	orders      Orders
 	connections []Connection
 	redis       *redisdb.DB
@@ -248,7 +250,7 @@ func (h *health) journalComponent(ctx context.Context, found readinessReport) co
 // journalOf returns the state of the journal of one connection. In a cluster, each connection
 // can be on a different master.
 func (h *health) journalOf(ctx context.Context, connection string) component {
-	err := h.journal(ctx, connection)
+	err := h.journal.Ready(ctx, connection)
 	health, watched := h.orders.Health(connection)
 	var notReady *ordering.NotReadyError
 	switch {

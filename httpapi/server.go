@@ -33,6 +33,7 @@ import (
 	"larder/ordering"
 	"larder/ordering/validate"
 	menusync "larder/sync"
+	"larder/sync/runlog"
 )
 
 // Orders places and changes orders; *ordering.Orders implements it.
@@ -133,7 +134,7 @@ func New(cfg Config, authCfg auth.Config, deps Deps) (*Server, error) {
 		replica:     deps.Replica,
 		directory:   deps.Directory,
 		runner:      deps.Runner,
-		journal:     deps.Journal.Ready,
+		journal:     deps.Journal,
 		orders:      deps.Orders,
 		connections: deps.Connections,
 		redis:       deps.Redis,
@@ -202,7 +203,7 @@ func (s *Server) newMenuHandlers() {
 		Replica:    deps.Replica,
 		Auth:       s.auth,
 		Directory:  deps.Directory,
-		Runs:       deps.Runner.Log(),
+		Follow:     func() *runlog.Follower { return deps.Runner.Log().Follow() },
 		Metrics:    deps.Metrics,
 		Clock:      deps.Clock,
 	})
@@ -300,7 +301,7 @@ func (s *Server) observe() error {
 	s.orderCounts = metrics.NewOrderCounts(metrics.OrderSource{
 		Connections: connections,
 		Orders:      s.deps.Orders,
-		Ready:       s.deps.Journal.Ready,
+		Journal:     s.deps.Journal,
 		Unknown:     s.deps.UnknownOrders,
 		TakesOrders: s.auth.TakesOrders,
 		Log:         s.deps.Log,

@@ -31,7 +31,7 @@ type Deps struct {
 	Replica    *replica.Replica
 	Auth       *auth.Auth
 	Directory  *directory.Directory
-	Runs       *runlog.Log
+	Follow     func() *runlog.Follower // starts to follow the runs
 	Metrics    *metrics.Metrics
 	Clock      func() time.Time
 }
@@ -147,7 +147,7 @@ func (h *Handlers) Ops(c *gin.Context) error {
 
 // followRuns sends every run that the client may see, until the stream ends.
 func (h *Handlers) followRuns(ctx context.Context, st *stream, who auth.Caller) ending {
-	following := h.deps.Runs.Follow()
+	following := h.deps.Follow()
 	due := newHeartbeat(h.deps.Config.Heartbeat)
 	defer due.Stop()
 	frames := [][]byte{retryFrame(0)}

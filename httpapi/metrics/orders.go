@@ -25,8 +25,9 @@ type OrderSource struct {
 	Orders      interface {
 		Health(connection string) (ordering.JournalHealth, bool)
 	}
-	// Ready returns nil if orders of a connection can be recorded; see ordering.Journal.
-	Ready func(ctx context.Context, connection string) error
+	Journal interface {
+		Ready(ctx context.Context, connection string) error
+	}
 	// Unknown counts the orders of a connection with an unknown outcome; it may be nil.
 	Unknown     func(ctx context.Context, connection string) (int64, error)
 	TakesOrders func() bool // reports whether any client may place orders
@@ -63,7 +64,7 @@ func (o *OrderCounts) Refresh(c *gin.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), countTimeout)
 	defer cancel()
 	for _, connection := range o.Connections {
-		o.ready[connection] = o.Ready(ctx, connection) == nil
+		o.ready[connection] = o.Journal.Ready(ctx, connection) == nil
 	}
 	if o.Unknown == nil {
 		return
