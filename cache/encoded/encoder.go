@@ -85,11 +85,11 @@ func (e *Encoder) encode(enc Encoding, body []byte) ([]byte, error) {
 	// In parts: brotli's writer keeps a buffer for everything that one write contains.
 	for part := range slices.Chunk(body, writtenAtATime) {
 		if _, err := writer.Write(part); err != nil {
-			return nil, fmt.Errorf("cache: %s: %w", enc, err)
+			return nil, fmt.Errorf("encoded: %s: %w", enc, err)
 		}
 	}
 	if err := writer.Close(); err != nil {
-		return nil, fmt.Errorf("cache: %s: %w", enc, err)
+		return nil, fmt.Errorf("encoded: %s: %w", enc, err)
 	}
 	writer.Reset(io.Discard) // so that it does not keep out
 	e.compressors[enc].Put(writer)

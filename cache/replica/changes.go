@@ -32,11 +32,11 @@ type changesBody struct {
 func (r *Replica) Changes(ctx context.Context, snap *cache.Snapshot, since int64, enc encoded.Encoding) (*encoded.Representation, error) {
 	if since > snap.Version.Version {
 		r.noticeQueue.add(snap.Restaurant) // another instance may be ahead
-		return nil, fmt.Errorf("cache: changes of %s since %d: version %d is current: %w",
+		return nil, fmt.Errorf("replica: changes of %s since %d: version %d is current: %w",
 			snap.Restaurant, since, snap.Version.Version, cache.ErrVersionGone)
 	}
 	if since <= snap.Floor {
-		return nil, fmt.Errorf("cache: changes of %s since %d: Redis lost versions up to %d: %w",
+		return nil, fmt.Errorf("replica: changes of %s since %d: Redis lost versions up to %d: %w",
 			snap.Restaurant, since, snap.Floor, cache.ErrVersionGone)
 	}
 	key := bodyKey(snap, encoded.ChangesOnly, enc)
@@ -90,5 +90,5 @@ func (r *Replica) before(ctx context.Context, snap *cache.Snapshot, version int6
 	if errors.Is(err, cache.ErrNoCatalogue) {
 		err = fmt.Errorf("%w: %w", cache.ErrVersionGone, err)
 	}
-	return nil, fmt.Errorf("cache: changes of %s since %d: %w", snap.Restaurant, version, err)
+	return nil, fmt.Errorf("replica: changes of %s since %d: %w", snap.Restaurant, version, err)
 }

@@ -127,7 +127,7 @@ func (r *Replica) viewOf(ctx context.Context, snap *cache.Snapshot) (view []byte
 	}
 	view, err = published.AppendAnswer(nil)
 	if err != nil {
-		return nil, "", fmt.Errorf("cache: %s@%d as published: %w: %w", snap.Restaurant, snap.Version.Version, cache.ErrCorrupt, err)
+		return nil, "", fmt.Errorf("replica: %s@%d as published: %w: %w", snap.Restaurant, snap.Version.Version, cache.ErrCorrupt, err)
 	}
 	return view, cache.PublishedSum(snap.Content, published.Stops), nil
 }

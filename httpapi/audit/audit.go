@@ -92,14 +92,14 @@ func New(db *redisdb.DB, known *directory.Directory, served *replica.Replica, cl
 func (a *Log) write(ctx context.Context, d Entry) error {
 	text, err := json.Marshal(d)
 	if err != nil {
-		return fmt.Errorf("httpapi: audit: %w", err)
+		return fmt.Errorf("audit: %w", err)
 	}
 	// The action is already done, so the entry is written even if the client has disconnected.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), auditLimit)
 	defer cancel()
 	err = a.redis.XAdd(ctx, &redis.XAddArgs{Stream: a.key, MaxLen: auditKept, Values: []any{auditField, text}}).Err()
 	if err != nil {
-		return fmt.Errorf("httpapi: audit: %w: %w", redisdb.ErrUnavailable, err)
+		return fmt.Errorf("audit: %w: %w", redisdb.ErrUnavailable, err)
 	}
 	return nil
 }
@@ -206,7 +206,7 @@ func (a *Log) List(c *gin.Context) error {
 		// XREVRANGE returns the last entry of the page before again, then older ones.
 		messages, err := a.redis.XRevRangeN(c.Request.Context(), a.key, cmp.Or(last, "+"), "-", respond.MaxPage+1).Result()
 		if err != nil {
-			return fmt.Errorf("httpapi: audit: %w: %w", redisdb.ErrUnavailable, err)
+			return fmt.Errorf("audit: %w: %w", redisdb.ErrUnavailable, err)
 		}
 		for _, message := range messages {
 			if message.ID == last {

@@ -171,14 +171,14 @@ func (k *signingKeys) read(ctx context.Context, recent time.Duration) (*signingK
 func (k *signingKeys) exchange(ctx context.Context, key *signingKey, replaced []replacedKey) (*signingKey, []replacedKey, error) {
 	stored, err := k.exchangeCurrent(ctx, key)
 	if err != nil {
-		return nil, nil, fmt.Errorf("httpapi: signing key: %w: %w", redisdb.ErrUnavailable, err)
+		return nil, nil, fmt.Errorf("auth: signing key: %w: %w", redisdb.ErrUnavailable, err)
 	}
 	if key != nil && key.id != stored.id {
 		replaced = append([]replacedKey{{key, k.clock().Add(k.lifetime)}}, replaced...)
 	}
 	replaced, err = k.exchangeReplaced(ctx, stored, replaced)
 	if err != nil {
-		return nil, nil, fmt.Errorf("httpapi: replaced signing keys: %w: %w", redisdb.ErrUnavailable, err)
+		return nil, nil, fmt.Errorf("auth: replaced signing keys: %w: %w", redisdb.ErrUnavailable, err)
 	}
 	return stored, replaced, nil
 }

@@ -2,7 +2,9 @@
 // pages. They are bundled from TypeScript (src) into dist, which is committed and embedded.
 //
 // Its invariant: its pages run and load only what comes from larder's own origin. Each page has a
-// Content-Security-Policy that enforces this, without unsafe-inline. The package does no other I/O.
+// Content-Security-Policy that enforces this, without unsafe-inline.
+//
+// httpapi serves the files. The package never reads anything else.
 package web
 
 //go:generate go test -tags nomsgpack -run ^TestBundle$ . -update

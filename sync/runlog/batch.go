@@ -60,9 +60,9 @@ func (b Batch) MarshalJSON() ([]byte, error) {
 
 var (
 	// ErrUnknownBatch means that the batch does not exist or has expired.
-	ErrUnknownBatch = errors.New("sync: no such batch")
+	ErrUnknownBatch = errors.New("runlog: no such batch")
 	// ErrTooManyBatches means that maxBatches batches are not finished.
-	ErrTooManyBatches = fmt.Errorf("sync: too many unfinished batches (maximum %d): wait until one is finished", maxBatches)
+	ErrTooManyBatches = fmt.Errorf("runlog: too many unfinished batches (maximum %d): wait until one is finished", maxBatches)
 )
 
 // StartBatch saves a new batch for the restaurants. It takes By, Connection and Force from b and sets the
@@ -81,7 +81,7 @@ func (l *Log) StartBatch(ctx context.Context, b Batch, restaurants []menu.Restau
 		err = l.writeBatch(ctx, b, restaurants)
 	}
 	if err != nil {
-		return Batch{}, redisdb.CallError(ctx, "sync: start a batch", err)
+		return Batch{}, redisdb.CallError(ctx, "runlog: start a batch", err)
 	}
 	return b, nil
 }
@@ -115,14 +115,14 @@ func (l *Log) Batch(ctx context.Context, id string) (Batch, error) {
 	pipe := l.client.Pipeline()
 	fields, faults := pipe.HGetAll(ctx, l.keys.Batch(id)), pipe.HVals(ctx, l.keys.BatchFaults(id))
 	if _, err := pipe.Exec(ctx); err != nil {
-		return Batch{}, redisdb.CallError(ctx, "sync: read a batch", err)
+		return Batch{}, redisdb.CallError(ctx, "runlog: read a batch", err)
 	}
 	if len(fields.Val()) == 0 {
 		return Batch{}, ErrUnknownBatch
 	}
 	b := Batch{ID: id, Outcomes: map[Outcome]int{}, Faults: []Run{}}
 	if err := fields.Scan(&b); err != nil {
-		return Batch{}, fmt.Errorf("sync: batch %s: %w", id, err)
+		return Batch{}, fmt.Errorf("runlog: batch %s: %w", id, err)
 	}
 	for name, count := range fields.Val() {
 		if outcome, ok := strings.CutPrefix(name, outcomeField); ok {
@@ -132,7 +132,7 @@ func (l *Log) Batch(ctx context.Context, id string) (Batch, error) {
 	for _, raw := range faults.Val() {
 		var run Run
 		if err := json.Unmarshal([]byte(raw), &run); err != nil {
-			return Batch{}, fmt.Errorf("sync: a run of batch %s: %w", id, err)
+			return Batch{}, fmt.Errorf("runlog: a run of batch %s: %w", id, err)
 		}
 		b.Faults = append(b.Faults, run)
 	}
@@ -165,7 +165,7 @@ func (l *Log) Pending(ctx context.Context, id string) ([]menu.RestaurantID, erro
 // IsPending reports whether a restaurant of a batch is not done. Errors: redisdb.ErrUnavailable.
 func (l *Log) IsPending(ctx context.Context, id string, restaurant menu.RestaurantID) (bool, error) {
 	pending, err := l.client.SIsMember(ctx, l.keys.BatchPending(id), string(restaurant)).Result()
-	return pending, redisdb.CallError(ctx, "sync: read a batch", err)
+	return pending, redisdb.CallError(ctx, "runlog: read a batch", err)
 }
 
 // CountDone counts the restaurant of a run as done, with the run's outcome. It reports whether this call
@@ -181,5 +181,5 @@ func (l *Log) CountDone(ctx context.Context, b Batch, run Run) (ended bool, err 
 	ended, err = batchDoneScript.Run(ctx, l.redis, []string{k.Batch(b.ID), k.BatchPending(b.ID), k.BatchFaults(b.ID)},
 		string(run.Restaurant), string(run.Outcome), record, maxFaults, menu.FormatTime(l.cfg.Clock()),
 		k.RunNotices(), NoticeProgress, b.ID, b.Connection, progressEvery.Milliseconds()).Bool()
-	return ended, redisdb.CallError(ctx, "sync: count a run of a batch", err)
+	return ended, redisdb.CallError(ctx, "runlog: count a run of a batch", err)
 }

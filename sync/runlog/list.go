@@ -14,7 +14,7 @@ import (
 )
 
 // ErrUnknownRun means that there is no record of the run.
-var ErrUnknownRun = errors.New("sync: no such run")
+var ErrUnknownRun = errors.New("runlog: no such run")
 
 const (
 	// defaultPage and maxPage limit one page of runs.
@@ -80,7 +80,7 @@ func (l *Log) recordsBefore(ctx context.Context, restaurant menu.RestaurantID, b
 	}
 	members, err := l.redis.ZRevRangeByLex(ctx, l.keys.RunIndex(), &redis.ZRangeBy{Min: "-", Max: upTo, Count: int64(count)}).Result()
 	if err != nil {
-		return nil, redisdb.CallError(ctx, "sync: list runs", err)
+		return nil, redisdb.CallError(ctx, "runlog: list runs", err)
 	}
 	refs := make([]runRef, 0, len(members))
 	for _, member := range members {
@@ -104,7 +104,7 @@ func (l *Log) Find(ctx context.Context, id string) (Run, error) {
 	members, err := l.redis.ZRangeByLex(ctx, l.keys.RunIndex(),
 		&redis.ZRangeBy{Min: "[" + id + " ", Max: "(" + id + "!", Count: 1}).Result() // "!" follows " "
 	if err != nil {
-		return Run{}, redisdb.CallError(ctx, "sync: find a run", err)
+		return Run{}, redisdb.CallError(ctx, "runlog: find a run", err)
 	}
 	if len(members) == 1 {
 		return l.Get(ctx, menu.RestaurantID(members[0][len(id)+1:]), id)

@@ -53,7 +53,7 @@ func entry(message redis.XMessage, restaurant menu.RestaurantID) record {
 func unfinished(restaurant menu.RestaurantID, raw, joined string) (record, error) {
 	var run Run
 	if err := json.Unmarshal([]byte(raw), &run); err != nil {
-		return record{}, fmt.Errorf("sync: record of a run of %s: %w", restaurant, err)
+		return record{}, fmt.Errorf("runlog: record of a run of %s: %w", restaurant, err)
 	}
 	run.By = joinNames(run.By, joined)
 	return record{run: run, raw: raw, position: run.ID}, nil
@@ -74,7 +74,7 @@ func (l *Log) load(ctx context.Context, refs []runRef) ([]record, error) {
 	}
 	_, err := pipe.Exec(ctx)
 	if err != nil {
-		return nil, redisdb.CallError(ctx, "sync: read runs", err)
+		return nil, redisdb.CallError(ctx, "runlog: read runs", err)
 	}
 	records := make([]record, len(refs))
 	for i, ref := range refs {
@@ -110,7 +110,7 @@ func (l *Log) scan(ctx context.Context, ref runRef) (Run, error) {
 	open := pipe.HGet(ctx, l.keys.Runs(ref.restaurant), foldField)
 	ended := pipe.XRangeN(ctx, l.keys.RunLog(ref.restaurant), timeOf(ref.id), "+", int64(l.cfg.Runs))
 	if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
-		return Run{}, redisdb.CallError(ctx, "sync: find a run", err)
+		return Run{}, redisdb.CallError(ctx, "runlog: find a run", err)
 	}
 	if rec := find(ended.Val(), ref); rec.run.ID != "" {
 		return rec.run, nil
@@ -150,7 +150,7 @@ func (l *Log) page(ctx context.Context, restaurant menu.RestaurantID, before str
 	ended := pipe.XRevRangeN(ctx, l.keys.RunLog(restaurant), upTo, "-", int64(count))
 	_, err := pipe.Exec(ctx)
 	if err != nil {
-		return nil, redisdb.CallError(ctx, "sync: list runs", err)
+		return nil, redisdb.CallError(ctx, "runlog: list runs", err)
 	}
 	var records []record
 	if newest {
