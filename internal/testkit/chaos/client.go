@@ -52,7 +52,14 @@ func (s *clients) send(ctx context.Context, c *call, instance int, limit time.Du
 		Key:       c.key,
 		Final:     final,
 	}
-	status, body, err := s.do(ctx, s.token, c.method, s.instances[instance].url(c.path), c.body, c.key, limit)
+	status, body, err := s.do(ctx, httpCall{
+		token:  s.token,
+		method: c.method,
+		target: s.instances[instance].url(c.path),
+		body:   c.body,
+		key:    c.key,
+		limit:  limit,
+	})
 	answer.End, answer.Status = s.history.now(), status
 	switch {
 	case err != nil:
@@ -71,22 +78,27 @@ func (s *clients) send(ctx context.Context, c *call, instance int, limit time.Du
 	return answer
 }
 
+// httpCall is one HTTP request of a client.
+type httpCall struct {
+	token, method, target string
+	body, key             string // may be empty
+	limit                 time.Duration
+}
+
 // do sends one request. net/http would repeat a request with an Idempotency-Key
 // after a broken connection; without GetBody it cannot.
-func (*clients) do(
-	ctx context.Context, token, method, target, body, key string, limit time.Duration,
-) (status int, answer []byte, err error) {
-	ctx, cancel := context.WithTimeout(ctx, limit)
+func (*clients) do(ctx context.Context, c httpCall) (status int, answer []byte, err error) {
+	ctx, cancel := context.WithTimeout(ctx, c.limit)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, method, target, strings.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, c.method, c.target, strings.NewReader(c.body))
 	if err != nil {
 		return 0, nil, err
 	}
 	request.GetBody = nil
-	request.Header.Set("Authorization", "Bearer "+token)
+	request.Header.Set("Authorization", "Bearer "+c.token)
 	request.Header.Set("Content-Type", "application/json")
-	if key != "" {
-		request.Header.Set("Idempotency-Key", key)
+	if c.key != "" {
+		request.Header.Set("Idempotency-Key", c.key)
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
@@ -289,7 +301,12 @@ func (s *clients) readRecords(ctx context.Context) error {
 			continue
 		}
 		instance := n % len(s.instances)
-		status, body, err := s.do(ctx, s.token, http.MethodGet, s.instances[instance].url("/v1/orders?key="+c.key), "", "", 10*time.Second)
+		status, body, err := s.do(ctx, httpCall{
+			token:  s.token,
+			method: http.MethodGet,
+			target: s.instances[instance].url("/v1/orders?key=" + c.key),
+			limit:  10 * time.Second,
+		})
 		if err != nil {
 			return err
 		}
@@ -326,7 +343,12 @@ func (s *clients) listUnknown(ctx context.Context, token string) (refs []string,
 	cursor := ""
 	for range 1000 {
 		path := "/v1/ops/orders?state=unknown&limit=500&cursor=" + url.QueryEscape(cursor)
-		status, body, err := s.do(ctx, token, http.MethodGet, s.instances[0].url(path), "", "", 10*time.Second)
+		status, body, err := s.do(ctx, httpCall{
+			token:  token,
+			method: http.MethodGet,
+			target: s.instances[0].url(path),
+			limit:  10 * time.Second,
+		})
 		if err != nil || status != http.StatusOK {
 			return nil, fmt.Errorf("the unknown orders: %d %s, %w", status, body, err)
 		}

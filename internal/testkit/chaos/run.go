@@ -232,7 +232,13 @@ func (w *testbed) acceptAt(instance int) error {
 		return err
 	}
 	accept := w.instances[instance].url("/v1/ops/journal/accept")
-	status, body, err := w.clients.do(ctx, ops, http.MethodPost, accept, `{"connection":"main"}`, "", 2*time.Second)
+	status, body, err := w.clients.do(ctx, httpCall{
+		token:  ops,
+		method: http.MethodPost,
+		target: accept,
+		body:   `{"connection":"main"}`,
+		limit:  2 * time.Second,
+	})
 	if err != nil || status != http.StatusOK && status != http.StatusNotFound {
 		return fmt.Errorf("accept the journal: %d %s, %w", status, body, err)
 	}
@@ -264,7 +270,12 @@ func (w *testbed) noneInFlight() {
 	w.must(err)
 	await(w.tb, 30*time.Second, "no order is in flight", func(ctx context.Context) error {
 		placing := w.instances[0].url("/v1/ops/orders?state=placing&limit=1")
-		status, body, err := w.clients.do(ctx, ops, http.MethodGet, placing, "", "", 5*time.Second)
+		status, body, err := w.clients.do(ctx, httpCall{
+			token:  ops,
+			method: http.MethodGet,
+			target: placing,
+			limit:  5 * time.Second,
+		})
 		if err != nil || status != http.StatusOK || string(body) != `{"result":[],"next":null}` {
 			return fmt.Errorf("%d %s, %w", status, body, err)
 		}
