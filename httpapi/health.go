@@ -42,10 +42,10 @@ func livez(c *gin.Context) {
 // health reports whether larder has what it needs to serve. Once ready, it stays ready until it
 // drains.
 type health struct {
-	replica     *replica.Replica
-	directory   *directory.Directory
-	runner      *menusync.Runner
-	journal     interface {
+	replica   *replica.Replica
+	directory *directory.Directory
+	runner    *menusync.Runner
+	journal   interface {
 		Ready(ctx context.Context, connection string) error
 	}
 	orders      Orders
