@@ -206,13 +206,13 @@ func (h *health) componentsOf(ctx context.Context, found readinessReport) *compo
 	}
 	if len(found.missing) > 0 {
 		p.Catalogues = component{Msg: fmt.Sprintf("no menu yet for %d of %s: %s",
-			len(found.missing), countOf(len(found.all), "restaurant"), firstIDs(found.missing))}
+			len(found.missing), countOf(len(found.all), "restaurant"), firstOf(found.missing))}
 	}
 	failed := h.failed(ctx, found)
 	for _, connection := range h.connections {
 		one := component{OK: true}
 		if some := failed[connection.Name]; len(some) > 0 {
-			one = component{Msg: fmt.Sprintf("the last sync of %s failed: %s", countOf(len(some), "restaurant"), firstIDs(some))}
+			one = component{Msg: fmt.Sprintf("the last sync of %s failed: %s", countOf(len(some), "restaurant"), firstOf(some))}
 		}
 		p.Connections[connection.Name] = one
 	}
@@ -305,13 +305,13 @@ func countOf(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun
 }
 
-// firstIDs returns the ids of the first restaurants.
-func firstIDs(restaurants []directory.Restaurant) string {
-	ids := make([]string, len(restaurants))
+// firstOf returns the names and ids of the first restaurants.
+func firstOf(restaurants []directory.Restaurant) string {
+	texts := make([]string, len(restaurants))
 	for i, restaurant := range restaurants {
-		ids[i] = string(restaurant.ID)
+		texts[i] = restaurant.String()
 	}
-	return firstNames(ids)
+	return firstNames(texts)
 }
 
 // firstNames returns the first five names.

@@ -53,11 +53,11 @@ func TestReadyAfterTheStart(t *testing.T) {
 	}
 	w.syncOnce(north)
 	w.syncOnce(empty) // fails; a failed run counts as tried
-	if got := w.ready(http.StatusOK); got.Status != "degraded" || !got.Parts.Redis.OK || got.Parts.Catalogues.OK || got.Parts.Catalogues.Msg != "no menu yet for 1 of 3 restaurants: "+empty {
+	if got := w.ready(http.StatusOK); got.Status != "degraded" || !got.Parts.Redis.OK || got.Parts.Catalogues.OK || got.Parts.Catalogues.Msg != "no menu yet for 1 of 3 restaurants: The empty ("+empty+")" {
 		t.Errorf("every restaurant was tried: %+v", got)
 	}
 	// The restaurant never had a menu. Only its run shows that the ordering service returned none.
-	if got := w.ready(http.StatusOK).Parts.Connections; got["main"].OK || got["main"].Msg != "the last sync of 1 restaurant failed: "+empty || !got["north"].OK {
+	if got := w.ready(http.StatusOK).Parts.Connections; got["main"].OK || got["main"].Msg != "the last sync of 1 restaurant failed: The empty ("+empty+")" || !got["north"].OK {
 		t.Errorf("the first sync of %s failed: connections %+v", empty, got)
 	}
 	if body := w.get("/readyz").is(t, http.StatusOK).body; string(body) != `{"status":"degraded"}` {

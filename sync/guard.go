@@ -33,7 +33,7 @@ func refusal(before, after int, limit float64) string {
 	case after == 0:
 		return "Menu is empty, so it was not published"
 	case float64(before-after) > limit*float64(before):
-		return fmt.Sprintf("Menu lost %d of %d products, more than %.4g %% (sync.shrink_limit), so it was not published",
+		return fmt.Sprintf("Menu lost %d of %d dishes, more than %.4g %% (sync.shrink_limit), so it was not published",
 			before-after, before, limit*100)
 	default:
 		return ""

@@ -18,7 +18,7 @@ func TestGuard(t *testing.T) {
 		"empty":                    {10, 0, "Menu is empty"},
 		"grows":                    {10, 30, ""},
 		"loses exactly half":       {10, 5, ""},
-		"loses more than half":     {10, 4, "lost 6 of 10 products, more than 50 % (sync.shrink_limit), so it was not published"},
+		"loses more than half":     {10, 4, "lost 6 of 10 dishes, more than 50 % (sync.shrink_limit), so it was not published"},
 		"an odd number loses half": {5, 3, ""},
 		"an odd number loses more": {5, 2, "lost 3 of 5"},
 		"one product is replaced":  {1, 1, ""},

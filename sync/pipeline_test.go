@@ -210,7 +210,7 @@ func TestGuardQuarantines(t *testing.T) {
 		g.service.set(func(s *service) { s.body = view(4) })
 		run := g.once()
 		g.want(run, runlog.OutcomeQuarantined, 1)
-		if !strings.Contains(run.Error, "lost 6 of 10 products") {
+		if !strings.Contains(run.Error, "lost 6 of 10 dishes") {
 			t.Errorf("error %q does not describe the loss", run.Error)
 		}
 		if version := g.current(); version.Counts.Products != 10 || version.LastOutcome != "quarantined" {
@@ -233,7 +233,7 @@ func TestGuardComparesWithTheMenuInMemory(t *testing.T) {
 	g.service.set(func(s *service) { s.body = view(4) })
 	run := g.once()
 	g.want(run, runlog.OutcomeQuarantined, 0)
-	if !strings.Contains(run.Error, "lost 6 of 10 products") {
+	if !strings.Contains(run.Error, "lost 6 of 10 dishes") {
 		t.Errorf("error %q does not describe the loss", run.Error)
 	}
 	g.service.set(func(s *service) { s.body = view(9) })

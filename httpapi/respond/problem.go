@@ -13,6 +13,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"larder/cache"
+	"larder/internal/directory"
 	"larder/internal/jsontext"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
@@ -136,7 +137,11 @@ func ProblemOf(err error) *Problem {
 	}
 	switch {
 	case errors.As(err, &unknown):
-		return RestaurantNotFound(unknown.Known)
+		known := make([]directory.Restaurant, len(unknown.Known))
+		for i, id := range unknown.Known {
+			known[i].ID = id
+		}
+		return RestaurantNotFound(known)
 	case errors.As(err, &version):
 		return VersionNotFound(version.Version)
 	case errors.As(err, &syntax):
@@ -281,29 +286,34 @@ func Seconds(d time.Duration) string {
 // maxKnown limits the ids that restaurant_not_found and restaurant_required list.
 const maxKnown = 100
 
-// RestaurantNotFound returns a problem that lists the existing ids.
-func RestaurantNotFound(known []menu.RestaurantID) *Problem {
+// RestaurantNotFound returns a problem that lists the known restaurants.
+func RestaurantNotFound(known []directory.Restaurant) *Problem {
 	return restaurantProblem(CodeRestaurantNotFound, "the restaurant does not exist; ", known)
 }
 
-// RestaurantRequired returns a problem that lists the ids to choose from.
-func RestaurantRequired(known []menu.RestaurantID) *Problem {
+// RestaurantRequired returns a problem that lists the restaurants to choose from.
+func RestaurantRequired(known []directory.Restaurant) *Problem {
 	return restaurantProblem(CodeRestaurantRequired, "specify a restaurant; ", known)
 }
 
-// restaurantProblem returns a problem that lists at most maxKnown ids, in the message and as
-// params.
-func restaurantProblem(code Code, msg string, known []menu.RestaurantID) *Problem {
-	ids := append([]menu.RestaurantID{}, known[:min(len(known), maxKnown)]...)
+// restaurantProblem returns a problem that lists at most maxKnown restaurants: names and ids in the
+// message, and ids as params.
+func restaurantProblem(code Code, msg string, known []directory.Restaurant) *Problem {
+	ids := make([]menu.RestaurantID, min(len(known), maxKnown))
+	texts := make([]string, len(ids))
+	for i := range ids {
+		ids[i], texts[i] = known[i].ID, known[i].String()
+	}
+	list := strings.Join(texts, ", ")
 	params := map[string]any{"known": ids}
 	switch {
 	case len(known) == 0:
 		msg += "no restaurant is configured"
 	case len(known) > maxKnown:
 		params["total"] = len(known)
-		msg += "the first " + strconv.Itoa(maxKnown) + " of " + strconv.Itoa(len(known)) + " restaurants: " + join(ids, ", ")
+		msg += "the first " + strconv.Itoa(maxKnown) + " of " + strconv.Itoa(len(known)) + " restaurants: " + list
 	default:
-		msg += "known restaurants: " + join(ids, ", ")
+		msg += "known restaurants: " + list
 	}
 	return &Problem{Code: code, Msg: msg, Params: params}
 }

@@ -63,7 +63,7 @@ func Menu(known *directory.Directory, connection, restaurant string) (menu.Resta
 	case restaurant != "" || len(theirs) == 0:
 		return "", respond.RestaurantNotFound(theirs)
 	case len(theirs) == 1:
-		return theirs[0], nil
+		return theirs[0].ID, nil
 	default:
 		return "", respond.RestaurantRequired(theirs)
 	}

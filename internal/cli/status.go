@@ -16,6 +16,8 @@ import (
 
 	"larder/httpapi/auth"
 	"larder/internal/client"
+	"larder/internal/directory"
+	"larder/internal/menu"
 	"larder/sync/runlog"
 )
 
@@ -139,6 +141,7 @@ type unhealthy struct {
 	State string   `json:"state"` // failed, quarantined, stale, or held
 	Count int      `json:"count"`
 	IDs   []string `json:"ids"` // the first few
+	Names []string `json:"-"`   // "name (id)" of the same restaurants
 }
 
 // restaurantProblems counts the restaurants by problem. It returns nil if it cannot
@@ -164,6 +167,7 @@ func restaurantProblems(ctx context.Context, daemon *client.Client) []unhealthy 
 			kinds[k].Count++
 			if len(kinds[k].IDs) < MaxListed {
 				kinds[k].IDs = append(kinds[k].IDs, all[i].ID)
+				kinds[k].Names = append(kinds[k].Names, all[i].label())
 			}
 		}
 	}
@@ -203,7 +207,7 @@ func printReadiness(env *Environment, base string, body []byte, problems []unhea
 	}
 	if len(problems) > 0 {
 		texts := Mapped(problems, func(k unhealthy) string {
-			return fmt.Sprintf("%d %s (%s)", k.Count, k.State, FirstOf(k.IDs, k.Count))
+			return fmt.Sprintf("%d %s (%s)", k.Count, k.State, FirstOf(k.Names, k.Count))
 		})
 		env.Out.Printf("  %s\n", colours.warn("restaurants not ok: "+strings.Join(texts, ", ")))
 	}
@@ -225,6 +229,11 @@ var errNoRestaurants = errors.New("the daemon has no restaurants")
 // Restaurants returns all restaurants of the daemon.
 func Restaurants(ctx context.Context, daemon *client.Client) ([]Restaurant, error) {
 	return client.EveryPage[Restaurant](ctx, daemon, "/v1/restaurants?limit=500")
+}
+
+// label returns "name (id)", or the id if there is no other name.
+func (r *Restaurant) label() string {
+	return directory.Restaurant{ID: menu.RestaurantID(r.ID), Name: r.Name}.String()
 }
 
 // problems returns the problems of a restaurant.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -77,6 +78,7 @@ func syncNamed(cmd *cobra.Command, env *Environment, daemon *client.Client, ids 
 		runs = make([]runlog.Run, len(ids))
 	)
 	refusals := make([]error, len(ids))
+	labels := labelsOf(cmd, env)
 	group, following := errgroup.WithContext(ctx)
 	group.SetLimit(maxParallelRuns)
 	for i, id := range ids {
@@ -96,7 +98,7 @@ func syncNamed(cmd *cobra.Command, env *Environment, daemon *client.Client, ids 
 			runs[i] = run
 			done++
 			if !AsJSON(cmd) && !hasFailed(run) {
-				env.Out.Println(runLine(run, ""))
+				env.Out.Println(runLine(run, labels))
 			}
 			return nil
 		})
@@ -115,7 +117,7 @@ func syncNamed(cmd *cobra.Command, env *Environment, daemon *client.Client, ids 
 		for _, run := range runs {
 			outcomes[run.Outcome]++
 			if hasFailed(run) {
-				env.Out.Println(runLine(run, ""))
+				env.Out.Println(runLine(run, labels))
 			}
 		}
 		if len(runs) > 1 {
@@ -157,18 +159,33 @@ func hasFailed(run runlog.Run) bool {
 	return run.Outcome == runlog.OutcomeFailed || run.Outcome == runlog.OutcomeQuarantined
 }
 
-// runLine describes a run on one line. It includes the restaurant's name if it differs from the id.
-func runLine(run runlog.Run, name string) string {
-	line := string(run.Restaurant)
-	if name != "" && name != line {
-		line += " " + name
+// labelsOf returns the labels of the restaurants by id. If menus are served at another address than
+// /v1/ops, or the list takes too long, it returns nil.
+func labelsOf(cmd *cobra.Command, env *Environment) map[string]string {
+	daemon, err := target(cmd, env, auth.ScopeMenu)
+	if err != nil || AsJSON(cmd) {
+		return nil
 	}
-	line += "  " + string(run.Outcome)
+	ctx, cancel := context.WithTimeout(cmd.Context(), listLimit)
+	defer cancel()
+	daemon.HTTP.Timeout = listLimit // the token request does not use ctx
+	all, _ := Restaurants(ctx, daemon)
+	labels := make(map[string]string, len(all))
+	for i := range all {
+		labels[all[i].ID] = all[i].label()
+	}
+	return labels
+}
+
+// runLine describes a run on one line, with the label of its restaurant.
+func runLine(run runlog.Run, labels map[string]string) string {
+	id := string(run.Restaurant)
+	line := cmp.Or(labels[id], id) + "  " + string(run.Outcome)
 	if run.Version > 0 {
 		line += fmt.Sprintf("  version %d", run.Version)
 	}
 	if run.Products > 0 {
-		line += "  " + Plural(run.Products, "product", "products")
+		line += "  " + Plural(run.Products, "dish", "dishes")
 	}
 	if c := run.Changes; c != (runlog.Changes{}) {
 		line += fmt.Sprintf("  +%d −%d ~%d", c.Added, c.Removed, c.Changed)
@@ -261,18 +278,12 @@ func followBatch(ctx context.Context, daemon *client.Client, batch *runlog.Batch
 
 // printBatch prints the failed runs and the number of runs by outcome.
 func printBatch(cmd *cobra.Command, env *Environment, batch runlog.Batch) {
-	names := map[string]string{}
+	var labels map[string]string
 	if len(batch.Faults) > 0 {
-		// If menus are served at another address than /v1/ops, the names are missing.
-		if daemon, err := target(cmd, env, auth.ScopeMenu); err == nil {
-			all, _ := Restaurants(cmd.Context(), daemon)
-			for _, r := range all {
-				names[r.ID] = r.Name
-			}
-		}
+		labels = labelsOf(cmd, env)
 	}
 	for _, run := range batch.Faults {
-		env.Out.Println(runLine(run, names[string(run.Restaurant)]))
+		env.Out.Println(runLine(run, labels))
 	}
 	if more := batch.Failed - len(batch.Faults); more > 0 {
 		env.Out.Printf("… and %d more\n", more)

@@ -42,7 +42,7 @@ func TestSyncAllEndsWithWhatWentWrongAndASummary(t *testing.T) {
 			var done atomic.Int64
 			base, asked := batchDaemon(t, func() int { return int(done.Add(90)) })
 			got := command{terminal: terminal}.run(t, clitest.AsOps(base, "sync", "--all")...)
-			want := "r2 Name 2  failed  version 1  no menu came\nr3 Name 3  quarantined  version 1  lost 60 of 67\n200 restaurants: 198 unchanged, 1 failed, 1 quarantined\n"
+			want := "Name 2 (r2)  failed  version 1  no menu came\nName 3 (r3)  quarantined  version 1  lost 60 of 67\n200 restaurants: 198 unchanged, 1 failed, 1 quarantined\n"
 			if got.Status != StatusFailed || got.Out != want {
 				t.Errorf("sync --all: %+v, want 1 and\n%s", got, want)
 			}

@@ -125,7 +125,7 @@ func printRun(cmd *cobra.Command, env *Environment, method, path string, body []
 	if err != nil {
 		return err
 	}
-	err = env.Show(cmd, run, func() { env.Out.Println(runLine(run, "")) })
+	err = env.Show(cmd, run, func() { env.Out.Println(runLine(run, nil)) })
 	return reported(err, hasFailed(run))
 }
 

@@ -26,6 +26,14 @@ type Restaurant struct {
 	Connection string // the ordering service with its menu
 }
 
+// String returns "name (id)", or the id if there is no other name.
+func (r Restaurant) String() string {
+	if r.Name == "" || r.Name == string(r.ID) {
+		return string(r.ID)
+	}
+	return r.Name + " (" + string(r.ID) + ")"
+}
+
 // Connection is one configured connection to an ordering service.
 type Connection struct {
 	Name string
@@ -136,16 +144,9 @@ func (d *Directory) Find(who Viewer, id menu.RestaurantID) (Restaurant, bool) {
 	return Restaurant{}, false
 }
 
-// Visible returns the ids of the restaurants that the viewer may see, in the
-// configured order. The slice is the caller's, and never nil.
-func (d *Directory) Visible(who Viewer) []menu.RestaurantID {
-	ids := []menu.RestaurantID{}
-	for _, restaurant := range d.Restaurants() {
-		if who.Sees(restaurant.Connection) {
-			ids = append(ids, restaurant.ID)
-		}
-	}
-	return ids
+// Visible returns the restaurants that the viewer may see, in the configured order.
+func (d *Directory) Visible(who Viewer) []Restaurant {
+	return slices.DeleteFunc(slices.Clone(d.Restaurants()), func(r Restaurant) bool { return !who.Sees(r.Connection) })
 }
 
 // SeesMenu reports whether the viewer may see what is synced under an id. An id that is not configured

@@ -42,8 +42,8 @@ func TestViewersSeeOnlyTheirConnection(t *testing.T) {
 			t.Errorf("OnlyConnection of %q = %q, %v", who, name, one)
 		}
 		var visible []string
-		for _, id := range d.Visible(who) {
-			visible = append(visible, string(id))
+		for _, restaurant := range d.Visible(who) {
+			visible = append(visible, string(restaurant.ID))
 		}
 		if diff := cmp.Diff(want.restaurants, visible); diff != "" {
 			t.Errorf("Visible to %q:\n%s", who, diff)

@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: 20ea8eb792aaa830c791c882c18f4fd79c024e09d1512c1b7e1b599928268bc1
-// what follows: b694a2271a971c0dd7eafc72bcfcf7a2da67359373e88f6895eae986db56b41e
+// openapi.yaml: 8d10041082f6f22866c17f5e3e44a3903d1d73253954c4cd50bdc6d1aebd331c
+// what follows: 787dc279cf5ac67c175521971ffd06b2a558912ef3f90e524940a1676c6d4336
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -2048,7 +2048,7 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        VerdictAnswer: {
+        ValidationAnswer: {
             /** @description The violations and the total of an order. */
             result: {
                 lines: components["schemas"]["Line"][];
@@ -4761,7 +4761,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["VerdictAnswer"];
+                    "application/json": components["schemas"]["ValidationAnswer"];
                 };
             };
             400: components["responses"]["InvalidBody"];

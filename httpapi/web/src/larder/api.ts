@@ -4,7 +4,7 @@ import type { components } from "../api/openapi";
 import type { MenuBody } from "./menu";
 import type { Answer, OrderTransport } from "./place";
 
-export type Verdict = components["schemas"]["VerdictAnswer"]["result"];
+export type Verdict = components["schemas"]["ValidationAnswer"]["result"];
 
 const readLimit = 20_000, placeLimit = 60_000; // milliseconds
 
