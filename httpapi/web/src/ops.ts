@@ -14,11 +14,11 @@ import { signIn } from './ops/signin';
 import { syncAll } from './ops/syncall';
 import { link, parse, type View } from './ops/view';
 
-const tabs: [string, string][] = [['restaurants', 'Restaurants'], ['orders', 'Orders'], ['sync', 'Resync all'], ['audit', 'Audit log']];
+const tabs: [string, string][] = [['restaurants', 'Restaurants'], ['orders', 'Orders'], ['sync', 'Sync all'], ['audit', 'Audit log']];
 const views: Record<string, { list: View; one?: View; title: string }> = {
   restaurants: { list: restaurants, one: restaurant, title: 'Restaurants' },
   orders: { list: orders, one: order, title: 'Orders' },
-  sync: { list: syncAll, title: 'Resync all' },
+  sync: { list: syncAll, title: 'Sync all' },
   audit: { list: audit, title: 'Audit log' },
 };
 const sums = 30_000; // between two counts of the orders that need resolving, in milliseconds

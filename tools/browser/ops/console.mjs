@@ -1,4 +1,4 @@
-// An operator resyncs a menu, forces a quarantined menu and rolls back. axe checks
+// An operator syncs a menu, forces a quarantined menu and rolls back. axe checks
 // each page, and each variant has a screenshot.
 import { env } from 'node:process';
 import { axe } from '../axe.mjs';
@@ -39,8 +39,8 @@ await scenario({}, async ({ page, larder }) => {
   await row.waitFor();
   await page.getByTestId('live').getByText('live', { exact: true }).waitFor();
 
-  step('a resync with one key');
-  await use(page, row.getByRole('button', { name: /^Resync/ }));
+  step('a sync with one key');
+  await use(page, row.getByRole('button', { name: /^Sync/ }));
   await said.getByText('No change (version 1)').waitFor();
   await row.getByText('unchanged').waitFor();
 
@@ -64,7 +64,7 @@ await scenario({}, async ({ page, larder }) => {
   const empty = structuredClone(view);
   dishes(empty).products = products.slice(0, 1);
   await publish(empty);
-  await row.getByRole('button', { name: /^Resync/ }).click();
+  await row.getByRole('button', { name: /^Sync/ }).click();
   await said.getByText(/lost \d+ of \d+ products/).waitFor();
   await row.getByText('quarantined').first().waitFor();
   await row.getByRole('link').click();
@@ -127,7 +127,7 @@ await scenario({}, async ({ page, larder }) => {
   // The restaurant's page has such entries too, but none about signing in.
   const entries = page.getByTestId('entry');
   await entries.filter({ hasText: 'signed in' }).first().waitFor();
-  for (const what of ['signed in', 'resynced', 'forced', 'rolled back', 'released']) {
+  for (const what of ['signed in', 'synced', 'forced', 'rolled back', 'released']) {
     must(await entries.filter({ hasText: what }).count() > 0, `no entry: ${what}`);
   }
   await entries.filter({ hasText: 'forced' }).filter({ hasText: 'Larder Bistro' }).filter({ hasText: bistro }).first().waitFor();

@@ -1,4 +1,4 @@
-// An operator finds and resolves an order with an unknown outcome, and resyncs all
+// An operator finds and resolves an order with an unknown outcome, and syncs all
 // restaurants. axe checks each page, and each variant has a screenshot.
 import { randomUUID } from 'node:crypto';
 import { env } from 'node:process';
@@ -85,15 +85,15 @@ await scenario({}, async ({ page, larder }) => {
   await page.getByText('spoke with the kitchen').waitFor();
   equal((await api.ops(`/v1/ops/orders/${ref}`)).result.state, 'placed', 'the order after resolving');
 
-  step('a resync of all restaurants, with its progress');
-  await page.getByRole('link', { name: 'Resync all' }).click();
-  await page.getByRole('button', { name: 'Resync all…' }).click();
-  await dialog.getByRole('button', { name: 'Resync all' }).click();
+  step('a sync of all restaurants, with its progress');
+  await page.getByRole('link', { name: 'Sync all' }).click();
+  await page.getByRole('button', { name: 'Sync all…' }).click();
+  await dialog.getByRole('button', { name: 'Sync all' }).click();
   await page.getByText('1 of 1 restaurant done').waitFor();
   await checkVariants('sync');
 
   step('the audit log');
   await page.getByRole('link', { name: 'Audit log' }).click();
   const entries = page.getByTestId('entry');
-  for (const what of ['resolved', 'resynced all']) await entries.filter({ hasText: what }).first().waitFor();
+  for (const what of ['resolved', 'synced all']) await entries.filter({ hasText: what }).first().waitFor();
 });

@@ -135,9 +135,16 @@ export class Fieldset {
 
   private labelled(name: string, input: HTMLElement, note: HTMLElement, needed: boolean): HTMLElement {
     this.fields.set(name, { input, note, touched: false });
-    const label = this.host.text(name as Key);
+    const label = this.host.text(name as Key, { zone: zoneAt(this.host.form.at) });
     return h("div", { part: "field", "data-field": name }, h("label", { for: input.id }, needed ? label : this.host.text("optional", { name: label })), input, note);
   }
+}
+
+/** zoneAt returns the short name of the guest's time zone at a local time, or now if the time is not valid. */
+function zoneAt(local: string): string {
+  const at = new Date(local);
+  const parts = new Intl.DateTimeFormat("en-GB", { timeZoneName: "short" }).formatToParts(Number.isNaN(at.getTime()) ? new Date() : at);
+  return parts.find((part) => part.type === "timeZoneName")?.value ?? "";
 }
 
 /** inAnHour returns the first suggestion for a time: in about an hour, at a quarter of an hour. */

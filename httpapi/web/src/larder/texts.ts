@@ -60,7 +60,7 @@ export const texts = {
   when: { en: "When", ru: "Когда" },
   soonest: { en: "As soon as possible", ru: "Как можно скорее" },
   atTime: { en: "Schedule for later", ru: "К определённому времени" },
-  "expectedAt": { en: "Date and time", ru: "Дата и время" },
+  "expectedAt": { en: "Date and time ({zone})", ru: "Дата и время ({zone})" },
   who: { en: "Your details", ru: "Ваши данные" },
   where: { en: "Delivery address", ru: "Адрес доставки" },
   "guest.firstName": { en: "Name", ru: "Имя" },

@@ -11,7 +11,7 @@ import { link, type View } from './view';
 const pageSize = 50;
 
 const names: Record<string, string> = {
-  sync: 'resynced', force: 'forced', sync_all: 'resynced all', force_all: 'forced all', rollback: 'rolled back',
+  sync: 'synced', force: 'forced', sync_all: 'synced all', force_all: 'forced all', rollback: 'rolled back',
   release: 'released', resolve: 'resolved', accept_restore: 'accepted restored data', sign_in: 'signed in', sign_out: 'signed out',
 };
 

@@ -52,7 +52,7 @@ export const restaurant: View = async (root, place) => {
       one.hold && h('p', { class: 'note' }, one.hold === 'released'
         ? 'A rollback holds this menu until the hold is released.' : 'A rollback holds this menu until the ordering service publishes a different one.'),
       h('p', { class: 'buttons' },
-        h('button', { type: 'button', class: 'main', disabled: running !== undefined, onclick: act(false) }, 'Resync now'),
+        h('button', { type: 'button', class: 'main', disabled: running !== undefined, onclick: act(false) }, 'Sync now'),
         h('button', { type: 'button', class: 'danger', disabled: running !== undefined, onclick: act(true) }, 'Force…'),
         one.hold && h('button', { type: 'button', onclick: (event: Event) => during(event.currentTarget as HTMLButtonElement, async () => { if (await release(one, signal)) await load(); }) }, 'Release…'),
         running && [badge(running.state), h('progress', { 'aria-label': 'Run in progress' })]));

@@ -84,7 +84,7 @@ export const restaurants: View = async (root, { params, signal, go }) => {
       cell('Menu', one.version === null ? '–' : [`Version ${one.version}`, h('small', {}, `${count(one.counts?.products ?? 0, 'dish', 'dishes')}, ${number(one.counts?.orderable ?? 0)} orderable`)]),
       cell('Last run', run ? [badge(run.state, 'plain'), h('progress', { 'aria-label': `Run of ${name}` })] : outcome(one.lastOutcome)),
       h('td', { class: 'acts' },
-        h('button', { type: 'button', 'data-key': 'sync ' + one.id, disabled: run !== undefined, 'aria-label': `Resync ${name}`, onclick: act(false) }, 'Resync'),
+        h('button', { type: 'button', 'data-key': 'sync ' + one.id, disabled: run !== undefined, 'aria-label': `Sync ${name}`, onclick: act(false) }, 'Sync'),
         one.states.includes('quarantined') && h('button', { type: 'button', class: 'danger', 'data-key': 'force ' + one.id, disabled: run !== undefined, 'aria-label': `Force ${name}`, onclick: act(true) }, 'Force…')));
   };
 

@@ -62,7 +62,7 @@ export async function forceQuestion(id: string, signal: AbortSignal): Promise<bo
   } else {
     lines.push(h('p', {}, now.version === null
       ? 'There is no menu yet, so nothing can be lost.'
-      : `The last menu was not quarantined, so a normal resync is enough. Guests see ${count(served, 'dish', 'dishes')} now.`));
+      : `The last menu was not quarantined, so a normal sync is enough. Guests see ${count(served, 'dish', 'dishes')} now.`));
   }
   lines.push(h('p', {}, now.version === null ? '' : `Version ${now.version} stays in the history, so you can roll back to it.`));
   if (now.hold === 'released') lines.push(h('p', {}, 'A rollback holds this menu until the hold is released. A forced run does not release it.'));

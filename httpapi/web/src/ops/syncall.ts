@@ -1,4 +1,4 @@
-// Resync of all restaurants, with its progress.
+// Sync of all restaurants, with its progress.
 
 import { result } from './api';
 import { during, question, showError } from './ask';
@@ -16,7 +16,7 @@ export const syncAll: View = async (root, { id, signal, go }) => {
   const start = (force: boolean) => (event: Event) => during(event.currentTarget as HTMLButtonElement, async () => {
     const { restaurants } = await result<Summary>('/v1/ops/summary', { signal });
     const yes = await question({
-      title: force ? 'Force all menus?' : 'Resync all menus?', yes: force ? 'Force all' : 'Resync all', danger: force,
+      title: force ? 'Force all menus?' : 'Sync all menus?', yes: force ? 'Force all' : 'Sync all', danger: force,
       body: [h('p', {}, `This fetches the menus of ${count(restaurants, 'restaurant')}, within the limits of their connections.`),
         force && h('p', {}, 'Every menu is published, even an empty or much smaller one. You can force a single restaurant on its own page.')],
     });
@@ -25,9 +25,9 @@ export const syncAll: View = async (root, { id, signal, go }) => {
     go('/sync/' + encodeURIComponent(begun.batch));
   });
   const state = h('div', {});
-  put(root, h('h1', { tabindex: -1 }, 'Resync all'),
+  put(root, h('h1', { tabindex: -1 }, 'Sync all'),
     h('p', {}, 'Each restaurant is synced on its schedule. Use this page after an outage or after a change at the ordering service.'),
-    h('p', { class: 'buttons' }, h('button', { type: 'button', class: 'main', onclick: start(false) }, 'Resync all…'), h('button', { type: 'button', class: 'danger', onclick: start(true) }, 'Force all…')), state);
+    h('p', { class: 'buttons' }, h('button', { type: 'button', class: 'main', onclick: start(false) }, 'Sync all…'), h('button', { type: 'button', class: 'danger', onclick: start(true) }, 'Force all…')), state);
   if (id === '') return;
   const path = '/v1/ops/sync/' + encodeURIComponent(id);
   const bar = h('progress', { 'aria-label': 'Restaurants done', max: 1, value: 0, 'data-testid': 'batch' });

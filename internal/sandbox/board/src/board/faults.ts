@@ -40,10 +40,10 @@ export class Faults {
     return this.run(() => setFaults(this.faults.filter((_, n) => n !== i)), 'Fault removed');
   }
 
-  private async run(deed: () => Promise<unknown>, done: string): Promise<void> {
+  private async run(action: () => Promise<unknown>, done: string): Promise<void> {
     this.wrong.textContent = '';
     try {
-      await deed();
+      await action();
       say(done);
     } catch (error) {
       this.wrong.textContent = words(error);

@@ -24,7 +24,7 @@ export class Menu {
   private readonly only = h('input', { type: 'checkbox', onchange: () => this.show() });
   private readonly file = h('input', { type: 'file', accept: '.json,application/json', onchange: () => void this.replace() });
   private readonly link = h('a', {}, 'The menu view as JSON');
-  private readonly told = h('p', { className: 'faint', role: 'status' });
+  private readonly status = h('p', { className: 'faint', role: 'status' });
   private readonly wrong = h('p', { className: 'wrong', role: 'alert' });
   private readonly lists = h('div', { className: 'view' });
 
@@ -41,7 +41,7 @@ export class Menu {
           h('label', { className: 'field' }, 'Search dishes and ingredients', this.search),
           h('label', { className: 'field' }, 'Replace the menu with a file', this.file),
           h('label', { className: 'tick' }, this.only, 'Only out of stock')),
-        h('p', {}, this.link), this.told),
+        h('p', {}, this.link), this.status),
       this.lists);
   }
 
@@ -58,7 +58,7 @@ export class Menu {
     const ids = [...this.known.options].map((option) => option.value);
     const id = ids.find((one) => one !== 'default') ?? ids[0];
     if (!id) {
-      this.told.textContent = 'There are no menus.';
+      this.status.textContent = 'There are no menus.';
       return;
     }
     this.which.value = id;
@@ -102,7 +102,7 @@ export class Menu {
 
   private show(): void {
     const out = [...this.dishes, ...this.parts].filter((item) => item.stopped).length;
-    this.told.textContent = `${count(this.dishes.length, 'dish', 'dishes')}, ${count(this.parts.length, 'ingredient')}; ${out} out of stock`;
+    this.status.textContent = `${count(this.dishes.length, 'dish', 'dishes')}, ${count(this.parts.length, 'ingredient')}; ${out} out of stock`;
     refill(this.lists, this.panel('Dishes', this.dishes), this.panel('Ingredients', this.parts));
   }
 
@@ -127,10 +127,10 @@ export class Menu {
     });
   }
 
-  private async run(deed: () => Promise<void>): Promise<void> {
+  private async run(action: () => Promise<void>): Promise<void> {
     this.wrong.textContent = '';
     try {
-      await deed();
+      await action();
     } catch (error) {
       this.wrong.textContent = words(error);
     }

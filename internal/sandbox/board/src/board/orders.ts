@@ -24,7 +24,7 @@ export class Orders {
   readonly root: HTMLElement;
   private readonly cards = new Map<string, TicketCard>();
   private readonly lists = new Map<State, { list: HTMLOListElement; count: HTMLElement }>();
-  private readonly told = h('p', { className: 'faint' });
+  private readonly summary = h('p', { className: 'faint' });
   private readonly empty = h('p', { className: 'note' }, 'No orders yet. An order that is placed through larder appears here.');
   private readonly auto = h('input', { type: 'checkbox', onchange: () => void this.switchAuto() });
   private readonly autoWords = h('span', {}, 'Orders advance automatically');
@@ -41,7 +41,7 @@ export class Orders {
       board.append(h('section', { className: 'column', 'data-state': name }, h('h2', {}, title, count), list));
     }
     this.root = h('div', { className: 'view' },
-      h('div', { className: 'bar' }, h('h1', {}, 'Orders'), this.told, h('label', { className: 'tick' }, this.auto, this.autoWords)),
+      h('div', { className: 'bar' }, h('h1', {}, 'Orders'), this.summary, h('label', { className: 'tick' }, this.auto, this.autoWords)),
       this.wrong, this.empty, board, this.refused);
     setInterval(() => this.cards.forEach((card) => card.age()), aging);
   }
@@ -65,7 +65,7 @@ export class Orders {
     }
     for (const id of [...this.cards.keys()].slice(0, Math.max(0, this.cards.size - most))) this.drop(id);
     this.empty.hidden = total > 0;
-    this.told.textContent = `${total > this.cards.size ? `The newest ${this.cards.size} of ${total}` : `${total} in total`}. Times are in ${zone}.`;
+    this.summary.textContent = `${total > this.cards.size ? `The newest ${this.cards.size} of ${total}` : `${total} in total`}. Times are in ${zone}.`;
     for (const { list, count } of this.lists.values()) count.textContent = String(list.childElementCount);
     if (arrived.length > 0) say(arrived.length === 1 ? `Order ${arrived[0]} arrived` : `${arrived.length} orders arrived`);
   }

@@ -1,6 +1,6 @@
 // The form for a custom fault.
 import { h } from './dom';
-import { calls, deeds } from './presets';
+import { calls, actions } from './presets';
 import type { Fault } from './sandbox';
 
 const choice = (names: string[]) => h('select', {}, ...names.map((name, i) => h('option', { value: String(i) }, name)));
@@ -10,7 +10,7 @@ const field = (name: string, input: HTMLElement) => h('label', { className: 'fie
 /** Returns the form. It calls inject with the fault. */
 export function ownFault(inject: (fault: Fault) => void): HTMLFormElement {
   const where = choice(calls.map((call) => call.name));
-  const what = choice(deeds.map((deed) => deed.words));
+  const what = choice(actions.map((action) => action.words));
   const needed = {
     status: number('503', '200', '599'),
     delay: h('input', { type: 'text', value: '2s', required: true, pattern: '([0-9.]+(ms|s|m|h))+', title: 'A duration, such as 250ms, 2s or 1m30s' }),
@@ -22,7 +22,7 @@ export function ownFault(inject: (fault: Fault) => void): HTMLFormElement {
   const labels = { status: field('Status', needed.status), delay: field('Wait', needed.delay), after: field('Bytes before the connection breaks', needed.after) };
   const repeat = field('Retry-After in seconds (optional)', retry);
   const show = () => {
-    const { needs } = deeds[Number(what.value)]!;
+    const { needs } = actions[Number(what.value)]!;
     for (const name of ['status', 'delay', 'after'] as const) {
       labels[name].hidden = name !== needs;
       needed[name].disabled = name !== needs;
@@ -33,14 +33,14 @@ export function ownFault(inject: (fault: Fault) => void): HTMLFormElement {
   show();
   const onsubmit = (event: Event) => {
     event.preventDefault();
-    const deed = deeds[Number(what.value)]!;
-    const fault: Fault = { match: { ...calls[Number(where.value)]!.match }, do: deed.name };
+    const action = actions[Number(what.value)]!;
+    const fault: Fault = { match: { ...calls[Number(where.value)]!.match }, do: action.name };
     if (restaurant.value.trim()) fault.match.restaurant = restaurant.value.trim();
     if (times.value) fault.times = Number(times.value);
-    if (deed.needs === 'status') fault.status = Number(needed.status.value);
-    if (deed.needs === 'status' && retry.value) fault.retryAfter = Number(retry.value);
-    if (deed.needs === 'delay') fault.delay = needed.delay.value;
-    if (deed.needs === 'after') fault.after = Number(needed.after.value);
+    if (action.needs === 'status') fault.status = Number(needed.status.value);
+    if (action.needs === 'status' && retry.value) fault.retryAfter = Number(retry.value);
+    if (action.needs === 'delay') fault.delay = needed.delay.value;
+    if (action.needs === 'after') fault.after = Number(needed.after.value);
     inject(fault);
   };
   return h('form', { className: 'panel', onsubmit, 'aria-labelledby': 'own' }, h('h2', { id: 'own' }, 'Custom fault'),

@@ -36,7 +36,7 @@ export const calls: { name: string; match: Fault['match'] }[] = [
 ];
 
 /** The effects of faults, and the number that each one needs. */
-export const deeds: { name: string; words: string; needs?: 'status' | 'delay' | 'after' }[] = [
+export const actions: { name: string; words: string; needs?: 'status' | 'delay' | 'after' }[] = [
   { name: 'status', words: 'do nothing, respond with a status', needs: 'status' },
   { name: 'latency', words: 'wait, then continue as usual', needs: 'delay' },
   { name: 'hang', words: 'do nothing, never respond' },
