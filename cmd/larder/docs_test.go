@@ -24,15 +24,12 @@ const root = "../.."
 // The tests of deploy/ cover such blocks as far as possible.
 func notRun() map[string]string {
 	return map[string]string{
-		"demo":       "starts the demo that all pages are run against, and does not end",
 		"docker":     "needs a container engine, and images from a registry",
 		"kubernetes": "needs a cluster",
 		"systemd":    "needs root and a machine that systemd has started",
-		"network":    "fetches from other hosts",
-		"long":       "takes minutes, and is a target of the Makefile",
+		"long":       "takes minutes",
 		"root":       "changes the machine",
 		"person":     "asks questions, or does not end by itself",
-		"your site":  "speaks of a server that is the reader's own",
 	}
 }
 
