@@ -26,9 +26,6 @@ func addGenerate(cmd *cobra.Command) {
 	flags.Int64("seed", 1, "random seed for generated menus")
 }
 
-// maxGenerated limits the generated restaurants, and the dishes of each.
-const maxGenerated = 10_000
-
 // generated reads the flags of addGenerate. Restaurants is 0 for the bistro, and 1
 // for --products or --seed without --restaurants.
 func generated(cmd *cobra.Command) (generate sandbox.Generate, err error) {
@@ -40,10 +37,12 @@ func generated(cmd *cobra.Command) (generate sandbox.Generate, err error) {
 		generate.Restaurants = 1
 	}
 	switch {
-	case generate.Restaurants < 0 || generate.Restaurants > maxGenerated:
-		err = cli.NewUsageError(fmt.Sprintf("--restaurants must be between 0 (the bistro) and %d, not %d", maxGenerated, generate.Restaurants))
-	case generate.Products < 1 || generate.Products > maxGenerated:
-		err = cli.NewUsageError(fmt.Sprintf("--products must be between 1 and %d, not %d", maxGenerated, generate.Products))
+	case generate.Restaurants < 0 || generate.Restaurants > sandbox.MaxGenerated:
+		err = cli.NewUsageError(fmt.Sprintf("--restaurants must be between 0 (the bistro) and %d, not %d",
+			sandbox.MaxGenerated, generate.Restaurants))
+	case generate.Products < 1 || generate.Products > sandbox.MaxGenerated:
+		err = cli.NewUsageError(fmt.Sprintf("--products must be between 1 and %d, not %d",
+			sandbox.MaxGenerated, generate.Products))
 	}
 	return generate, err
 }

@@ -151,24 +151,19 @@ func event(to *bytes.Buffer, name string, data []byte) {
 // broadcast wakes all waiting goroutines on a change. notify does not block.
 type broadcast struct {
 	mu   sync.Mutex
-	next chan struct{} // closed by the next notify; nil if no goroutine waits
+	next chan struct{} // closed by the next notify
 }
 
 // wait returns a channel that the next notify closes.
 func (p *broadcast) wait() <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.next == nil {
-		p.next = make(chan struct{})
-	}
 	return p.next
 }
 
 func (p *broadcast) notify() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.next != nil {
-		close(p.next)
-		p.next = nil
-	}
+	close(p.next)
+	p.next = make(chan struct{})
 }

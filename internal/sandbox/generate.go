@@ -21,7 +21,8 @@ type Generate struct {
 }
 
 const (
-	maxGenerated = 10_000
+	// MaxGenerated limits the generated restaurants, and the dishes of each.
+	MaxGenerated = 10_000
 	stopPercent  = 3 // of the dishes of each restaurant
 )
 
@@ -44,7 +45,7 @@ func (g Generate) withDefaults() Generate {
 		if *v <= 0 {
 			*v = to
 		}
-		*v = min(*v, maxGenerated)
+		*v = min(*v, MaxGenerated)
 	}
 	fill(&g.Restaurants, 1)
 	fill(&g.Products, 60)

@@ -156,7 +156,7 @@ type putMenu struct {
 	raw      []byte
 
 	mu     sync.Mutex
-	made   map[style]*renderedMenu
+	made   map[[3]string]*renderedMenu // by the settings that affect menus
 	read   bool
 	parsed *menuModel
 	out    stopped
@@ -164,7 +164,7 @@ type putMenu struct {
 }
 
 func newPutMenu(restaurant string, raw []byte) *putMenu {
-	m := &putMenu{stopName: restaurant, raw: raw, made: map[style]*renderedMenu{}}
+	m := &putMenu{stopName: restaurant, raw: raw, made: map[[3]string]*renderedMenu{}}
 	if restaurant == DefaultMenu {
 		m.stopName = ""
 	}
@@ -186,7 +186,7 @@ func (m *putMenu) model() (*menuModel, stopped, error) {
 func (m *putMenu) render(s Settings) *renderedMenu {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	key := style{s.Spelling, s.Prices, s.Nulls}
+	key := [...]string{string(s.Spelling), string(s.Prices), string(s.Nulls)}
 	if r := m.made[key]; r != nil {
 		return r
 	}

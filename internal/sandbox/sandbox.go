@@ -76,6 +76,7 @@ func New(cfg Config) *Sandbox {
 		site:     http.NewCrossOriginProtection(),
 		counters: counters{calls: map[string]int{}, done: map[string]int{}},
 		menus:    menuStore{put: map[string]*putMenu{}},
+		changes:  broadcast{next: make(chan struct{})},
 		orders:   orderBook{byID: map[string]*order{}},
 	}
 	if s.clock == nil {

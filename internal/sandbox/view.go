@@ -15,13 +15,6 @@ import (
 	"sync"
 )
 
-// style is the part of the settings that affects menus.
-type style struct {
-	spelling Spelling
-	prices   Prices
-	nulls    Nulls
-}
-
 // renderedMenu is the body of a menu view. It is immutable.
 type renderedMenu struct {
 	body    []byte
