@@ -41,15 +41,6 @@ func (w Caller) Viewer() directory.Viewer { return directory.Viewer(w.Connection
 // BySession reports whether the caller is a browser that is signed in to /ops.
 func (w Caller) BySession() bool { return w.session }
 
-// scopeText returns the scopes in the format of a token.
-func scopeText(scopes []Scope) string {
-	names := make([]string, len(scopes))
-	for i, scope := range scopes {
-		names[i] = string(scope)
-	}
-	return strings.Join(names, " ")
-}
-
 // Holds reports whether the scopes include one; orders includes menu (policy H2).
 func Holds(scopes []Scope, want Scope) bool {
 	return slices.Contains(scopes, want) || want == ScopeMenu && slices.Contains(scopes, ScopeOrders)
@@ -147,7 +138,7 @@ func (a *Auth) issue(ctx context.Context, client ClientConfig, scopes []Scope) (
 	}
 	now := a.deps.Clock()
 	token := jwt.NewWithClaims(jwt.SigningMethodHS256, claims{
-		Scope: scopeText(scopes),
+		Scope: respond.Join(scopes, " "),
 		RegisteredClaims: jwt.RegisteredClaims{
 			Issuer:    a.cfg.Issuer,
 			Audience:  jwt.ClaimStrings{a.cfg.Audience},

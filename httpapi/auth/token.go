@@ -113,7 +113,7 @@ func (a *Auth) issueToken(c *gin.Context, client ClientConfig, asked string) (st
 		AccessToken: token,
 		TokenType:   "Bearer",
 		ExpiresIn:   int64(a.cfg.TokenLifetime.Seconds()),
-		Scope:       scopeText(scopes),
+		Scope:       respond.Join(scopes, " "),
 	}
 }
 

@@ -39,7 +39,7 @@ func InvalidParameter(name, msg string) error {
 func OneOf[T ~string](c *gin.Context, name string, values []T) (T, error) {
 	value := T(c.Query(name))
 	if value != "" && !slices.Contains(values, value) {
-		return "", InvalidParameter(name, "must be one of "+join(values, ", "))
+		return "", InvalidParameter(name, "must be one of "+Join(values, ", "))
 	}
 	return value, nil
 }
@@ -53,8 +53,8 @@ func SearchText(c *gin.Context) (string, error) {
 	return text, nil
 }
 
-// join is strings.Join for any string type.
-func join[T ~string](values []T, separator string) string {
+// Join is strings.Join for any string type.
+func Join[T ~string](values []T, separator string) string {
 	texts := make([]string, len(values))
 	for i, value := range values {
 		texts[i] = string(value)
