@@ -112,7 +112,7 @@ func (v *VersionBodies) Put(b *Bodies, key Key, r *Representation) {
 	} else {
 		v.key, v.last = key, max(v.last, key.Product)
 	}
-	b.cache.Set(key, r)
+	b.Set(key, r)
 }
 
 // DropPublished removes the bodies of the published view, except those of the given Published.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net"
 	"net/url"
+	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
@@ -172,30 +173,14 @@ func parsePath(path string, topology Topology) (master, database, why string) {
 	}
 }
 
-// universal converts the result of redis.ParseURL to options for any topology. It
-// omits the options that larder sets itself (retries, timeouts).
-func universal(o *redis.Options) redis.UniversalOptions {
-	return redis.UniversalOptions{
-		ClientName:              o.ClientName,
-		DB:                      o.DB,
-		Protocol:                o.Protocol,
-		Username:                o.Username,
-		Password:                o.Password,
-		PipelineReadBufferSize:  o.PipelineReadBufferSize,
-		PipelineWriteBufferSize: o.PipelineWriteBufferSize,
-		PipelinePoolSize:        o.PipelinePoolSize,
-		PoolFIFO:                o.PoolFIFO,
-		PoolSize:                o.PoolSize,
-		PoolTimeout:             o.PoolTimeout,
-		MaxConcurrentDials:      o.MaxConcurrentDials,
-		MinIdleConns:            o.MinIdleConns,
-		MaxIdleConns:            o.MaxIdleConns,
-		MaxActiveConns:          o.MaxActiveConns,
-		ConnMaxIdleTime:         o.ConnMaxIdleTime,
-		ConnMaxLifetime:         o.ConnMaxLifetime,
-		ConnMaxLifetimeJitter:   o.ConnMaxLifetimeJitter,
-		MinRetryBackoff:         o.MinRetryBackoff,
-		MaxRetryBackoff:         o.MaxRetryBackoff,
-		TLSConfig:               o.TLSConfig,
+// universal converts the result of redis.ParseURL to options for any topology: it copies the fields that both
+// types have. withLimits overwrites those that larder sets itself (retries, timeouts).
+func universal(o *redis.Options) (options redis.UniversalOptions) {
+	from, to := reflect.ValueOf(o).Elem(), reflect.ValueOf(&options).Elem()
+	for i := range to.NumField() {
+		if value := from.FieldByName(to.Type().Field(i).Name); value.IsValid() {
+			to.Field(i).Set(value)
+		}
 	}
+	return options
 }
