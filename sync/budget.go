@@ -31,10 +31,6 @@ type budget struct {
 	size   int64
 }
 
-func newBudget(size cache.ByteSize) *budget {
-	return &budget{places: semaphore.NewWeighted(int64(size)), size: int64(size)}
-}
-
 // largest returns the size of the largest menu view that one run may fetch.
 func (b *budget) largest() int64 { return min(b.size/bytesPerBodyByte, upstream.MaxMenuBytes) }
 

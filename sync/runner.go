@@ -21,6 +21,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/sirupsen/logrus"
+	"golang.org/x/sync/semaphore"
 	"golang.org/x/sync/singleflight"
 
 	"larder/cache"
@@ -145,7 +146,7 @@ func NewRunner(d Deps) (*Runner, error) {
 		log:       d.Log,
 		queue:     newQueue(d.Config.Concurrency, d.Connections),
 		upstreams: upstreamHealth{of: map[string]upstreamState{}},
-		budget:    newBudget(d.Config.Memory),
+		budget:    &budget{places: semaphore.NewWeighted(int64(d.Config.Memory)), size: int64(d.Config.Memory)},
 		newBatch:  sleep.NewSignal(),
 		replaced:  sleep.NewSignal(),
 		flights:   flights{runs: map[string]*flight{}, asked: map[menu.RestaurantID]string{}},

@@ -212,7 +212,7 @@ func (d *daemon) run(ctx context.Context) error {
 		return nil
 	})
 	for _, work := range []func(context.Context) error{d.scheduler.Run, d.orders.Run, d.replica.Run, d.store.Run, d.redis.Run} {
-		group.Go(func() error { return ignoreCanceled(work(workCtx)) })
+		group.Go(func() error { return work(workCtx) })
 	}
 	finished := make(chan error, 1)
 	go func() { finished <- errors.Join(group.Wait(), d.close()) }() //nolint:contextcheck // close has its own time limit
@@ -266,14 +266,6 @@ func (d *daemon) close() error {
 		err = d.redis.Close()
 	}
 	return errors.Join(err, d.tracing.Close())
-}
-
-// ignoreCanceled returns err, or nil if it only means that its context was canceled.
-func ignoreCanceled(err error) error {
-	if errors.Is(err, context.Canceled) {
-		return nil
-	}
-	return err
 }
 
 func restaurantsOf(cfg *configs.Config) []menusync.Restaurant {

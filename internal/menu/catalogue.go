@@ -201,14 +201,6 @@ func (c *Catalogue) reasonsOf(stopped bool, e Entry, refused bool, s Index) (all
 	return all
 }
 
-func find(ids map[string]Index, id string) (Index, bool) {
-	i, ok := ids[id]
-	if !ok {
-		return None, false
-	}
-	return i, true
-}
-
 // row returns row i of a table whose rows are stored one after the other.
 func row[T any](cells []T, starts []Index, i Index) []T {
 	return cells[starts[i]:starts[i+1]:starts[i+1]]

@@ -59,7 +59,10 @@ func (l *linter) categories() {
 	kept, ids := unique(l.view.Categories, func(c *Category) string { return c.ID })
 	parents := make([]Index, len(kept))
 	for i := range kept {
-		parents[i], _ = find(ids, kept[i].ParentID)
+		parents[i] = None
+		if parent, ok := ids[kept[i].ParentID]; ok {
+			parents[i] = parent
+		}
 	}
 	parent := func(c *Category) (string, []string) { return c.ID, optional(c.ParentID) }
 	dangling(l.view.Categories, parent, l.cat.CategoryByID, func(c *Category, _ string) {

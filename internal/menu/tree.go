@@ -9,7 +9,7 @@ func (c *Content) compileCategories(all []Category, own *textArena) {
 	kept, ids := unique(all, func(c *Category) string { return c.ID })
 	parents := make([]Index, len(kept))
 	for i := range kept {
-		parent, ok := find(ids, kept[i].ParentID)
+		parent, ok := ids[kept[i].ParentID]
 		if !ok || int(parent) == i {
 			parent = None
 		}

@@ -74,7 +74,7 @@ func New(cfg Config) *Log {
 		client: cfg.Redis.Client(),
 		keys:   cache.NewKeys(cfg.Redis.Prefix()),
 		ids:    newIDs(),
-		feed:   newFeed(),
+		feed:   &noticeFeed{more: make(chan struct{})},
 	}
 }
 

@@ -67,8 +67,6 @@ type noticeFeed struct {
 	more       chan struct{} // closed at the next change
 }
 
-func newFeed() *noticeFeed { return &noticeFeed{more: make(chan struct{})} }
-
 // changed wakes the followers. The caller holds the lock.
 func (f *noticeFeed) changed() {
 	close(f.more)
