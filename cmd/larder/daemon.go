@@ -112,7 +112,6 @@ func (d *daemon) wire(with []func(*httpapi.Deps)) (err error) {
 		AllowMissingKey: cfg.Ordering.AllowMissingKey,
 		Metrics:         observer,
 		Tracing:         d.tracing,
-		Clock:           time.Now,
 		Log:             log,
 		Version:         thisBuild().Version,
 	}
@@ -128,7 +127,7 @@ func (d *daemon) wireMenus(observer *metrics.Metrics) (err error) {
 	cfg, log := d.cfg, d.log
 	restaurants := restaurantsOf(cfg)
 	d.directory = directory.New(d.listedConnections(), listed(restaurants))
-	d.store = cache.NewStore(d.redis, cache.StoreConfig{History: cfg.Sync.History, Clock: time.Now})
+	d.store = cache.NewStore(d.redis, cache.StoreConfig{History: cfg.Sync.History})
 	d.replica = replica.New(d.store, replica.Config{
 		Restaurants: d.directory.Menus,
 		Allowed:     d.directory.HasMenu,
@@ -136,7 +135,6 @@ func (d *daemon) wireMenus(observer *metrics.Metrics) (err error) {
 		Connections: d.connections(),
 		Memory:      int64(cfg.Cache.Memory),
 		Poll:        cfg.Cache.Poll,
-		Clock:       time.Now,
 		Log:         log,
 	})
 	if d.runner, err = menusync.NewRunner(menusync.Deps{
@@ -148,7 +146,6 @@ func (d *daemon) wireMenus(observer *metrics.Metrics) (err error) {
 		Replica:     d.replica,
 		Observer:    observer,
 		Tracing:     d.tracing,
-		Clock:       time.Now,
 		Log:         log,
 	}); err == nil {
 		d.scheduler = menusync.NewScheduler(d.runner)
@@ -174,8 +171,6 @@ func (d *daemon) wireOrders(observer *metrics.Metrics) {
 		Reasons:        d.reasons,
 		RefreshReasons: d.runner.RefreshReasons,
 		Connections:    d.connections,
-		Clock:          time.Now,
-		NewRef:         ordering.Refs(time.Now),
 		Log:            d.log,
 		Observe:        observer.OrderEvent,
 	})

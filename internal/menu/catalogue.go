@@ -153,9 +153,6 @@ func (c *Catalogue) Counts() Counts { return c.counts }
 // Available reports whether dish p is not stopped (policy M10).
 func (c *Catalogue) Available(p Index) bool { return !c.stopped.has(p) }
 
-// ingredientAvailable reports whether ingredient i is not stopped.
-func (c *Catalogue) ingredientAvailable(i Index) bool { return !c.ingredientStopped.has(i) }
-
 // IngredientOrderable reports whether ingredient i can be chosen: it is available, has a valid price (policy
 // W9a) and an externalId if one is required (policy O2), and every group of its scheme can be satisfied.
 func (c *Catalogue) IngredientOrderable(i Index) bool {

@@ -207,7 +207,7 @@ func (c *Catalogue) appendIngredient(dst []byte, i Index) []byte {
 	dst = in.appendImages(append(dst, `,"imageUrls":`...))
 	dst = in.appendMeasure(append(dst, `,"measure":`...))
 	dst = c.appendScheme(append(dst, `,"schemeId":`...), c.ingredientScheme[i])
-	dst = strconv.AppendBool(append(dst, `,"available":`...), c.ingredientAvailable(i))
+	dst = strconv.AppendBool(append(dst, `,"available":`...), !c.ingredientStopped.has(i))
 	return appendOrderable(dst, c.IngredientOrderable(i), c.IngredientReasons(i))
 }
 
