@@ -128,7 +128,7 @@ func TestCommandsAgainstARunningDaemon(t *testing.T) {
 	})
 	t.Run("sync", func(t *testing.T) {
 		t.Parallel()
-		if out := must(t, with(ops, "sync", sandbox.BistroID)...); !strings.Contains(out, sandbox.BistroID+"  unchanged  version ") {
+		if out := must(t, with(ops, "sync", sandbox.BistroID)...); !strings.Contains(out, "Larder Bistro ("+sandbox.BistroID+")  unchanged  version ") {
 			t.Errorf("sync prints %q", out)
 		}
 		all := clitest.FromJSON[runlog.Batch](t, must(t, with(ops, "sync", "--all", "--force", "--json")...))
@@ -191,7 +191,7 @@ func TestCommandsAgainstARunningDaemon(t *testing.T) {
 		if refused := clitest.FromJSON[client.Error](t, got.Out); got.Status != cli.StatusFailed || len(refused.Errors) != 4 {
 			t.Errorf("order place --json of a bad order: %+v", got)
 		}
-		if got := larder(t, "order", "place", goodFile, "--url", base); got.Status != cli.StatusFailed || !strings.Contains(got.Err, "a valid token is required. Use --config FILE") {
+		if got := larder(t, "order", "place", goodFile, "--url", base); got.Status != cli.StatusFailed || !strings.Contains(got.Err, "Use --config FILE of this daemon") {
 			t.Errorf("order place without a token: %+v", got)
 		}
 	})

@@ -66,6 +66,7 @@ func noCommand(words []string) string {
 		return err.Error()
 	}
 	cmd.InitDefaultHelpFlag()
+	cmd.InitDefaultVersionFlag()
 	for _, word := range rest {
 		name := flagWord.FindStringSubmatch(word)
 		if name == nil {

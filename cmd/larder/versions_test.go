@@ -45,7 +45,7 @@ func TestMenuRollbackAndRelease(t *testing.T) {
 	if out := ops("menu", "versions", id); !strings.Contains(out, "  served now, held until released\n") {
 		t.Errorf("menu versions prints %q", out)
 	}
-	if out := must(t, "status", "--url", base); !strings.Contains(out, "1 held ("+id+")") {
+	if out := must(t, "status", "--url", base); !strings.Contains(out, "1 held (Larder Bistro ("+id+"))") {
 		t.Errorf("status prints %q", out)
 	}
 	if out := ops("menu", "diff", id, "--from", "1"); out != "no difference\n" {

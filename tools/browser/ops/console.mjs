@@ -65,7 +65,7 @@ await scenario({}, async ({ page, larder }) => {
   dishes(empty).products = products.slice(0, 1);
   await publish(empty);
   await row.getByRole('button', { name: /^Sync/ }).click();
-  await said.getByText(/lost \d+ of \d+ products/).waitFor();
+  await said.getByText(/lost \d+ of \d+ dishes/).waitFor();
   await row.getByText('quarantined').first().waitFor();
   await row.getByRole('link').click();
   await page.getByText('These checks refer to the menu being served (version 2), not to the quarantined one.').waitFor();
@@ -73,7 +73,7 @@ await scenario({}, async ({ page, larder }) => {
   await page.getByRole('link', { name: '← Restaurants' }).click();
   await row.getByRole('button', { name: /^Force/ }).click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByText(/lost \d+ of \d+ products/).waitFor();
+  await dialog.getByText(/lost \d+ of \d+ dishes/).waitFor();
   await dialog.getByText(/they would see 1 dish: \d+ fewer/).waitFor();
   await axe(page, 'the force dialog');
   await everyVariant(page, 'force', { full: false });
