@@ -228,6 +228,25 @@ func TestFailuresAreLogged(t *testing.T) {
 	}
 }
 
+// Every route and method has its request counters from the start with value 0. Their number is
+// limited.
+func TestRequestCountersStartAtZero(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	text := string(w.get("/metrics").is(t, http.StatusOK).body)
+	for _, route := range w.server.Routes() {
+		for _, class := range []string{"2xx", "4xx", "5xx"} {
+			line := fmt.Sprintf("larder_http_requests_total{method=%q,route=%q,status=%q} 0\n", route.Method, route.Path, class)
+			if !strings.Contains(text, line) {
+				t.Errorf("the metrics lack %s", line)
+			}
+		}
+	}
+	if count := strings.Count(text, "\nlarder_http_requests_total{"); count < 90 || count > 400 {
+		t.Errorf("%d series at the start; expected 90 to 400", count)
+	}
+}
+
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)

@@ -62,7 +62,11 @@ func (s *Server) route() error {
 	if s.cfg.OpsListen == "" {
 		err = s.routeOps(public)
 	}
-	return errors.Join(err, s.routeOps(ops))
+	err = errors.Join(err, s.routeOps(ops))
+	for _, registered := range append(public.Routes(), ops.Routes()...) {
+		s.deps.Metrics.StartRoute(registered.Path, registered.Method)
+	}
+	return err
 }
 
 // routeOps registers the routes that http.ops_listen moves (policy H6).

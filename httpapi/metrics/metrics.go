@@ -113,7 +113,7 @@ func New(version string) *Metrics {
 }
 
 // startAtZero creates the series whose label values are known. Otherwise a rule would not see the
-// first event as an increase. The routes of requests are not known here.
+// first event as an increase. StartRoute does the same for the requests of a route.
 func (m *Metrics) startAtZero() {
 	outcomes := []runlog.Outcome{
 		runlog.OutcomeUpdated, runlog.OutcomeUnchanged, runlog.OutcomeQuarantined,
@@ -161,6 +161,14 @@ func (m *Metrics) startAtZero() {
 	m.streams.WithLabelValues(StreamMenu, "removed")
 	for _, result := range [...]string{"answered", "failed"} {
 		m.redis.WithLabelValues(result)
+	}
+}
+
+// StartRoute creates the request counters of a registered route: status classes that a rule can
+// use. Histograms are created by the first request.
+func (m *Metrics) StartRoute(route, method string) {
+	for _, status := range [...]string{"2xx", "4xx", "5xx"} {
+		m.requests.WithLabelValues(route, method, status)
 	}
 }
 
