@@ -118,16 +118,16 @@ func (s *Schedule) Last(t time.Time) time.Time {
 	}
 	const day = 24 * time.Hour
 	for _, back := range []time.Duration{time.Hour, day, 8 * day, 32 * day, 367 * day, 5 * 366 * day} {
-		slot := s.Next(t.Add(-back))
-		if slot.IsZero() || slot.After(t) {
+		tick := s.Next(t.Add(-back))
+		if tick.IsZero() || tick.After(t) {
 			continue
 		}
 		for {
-			next := s.Next(slot)
+			next := s.Next(tick)
 			if next.IsZero() || next.After(t) {
-				return slot
+				return tick
 			}
-			slot = next
+			tick = next
 		}
 	}
 	return time.Time{}

@@ -27,19 +27,19 @@ func newContentCache(load func(context.Context, string) (*menu.Content, error)) 
 }
 
 // content returns the content with the hash. If memory has none, concurrent callers share one load.
-func (l *contentCache) content(ctx context.Context, hash string) (*menu.Content, error) {
-	if content := l.cached(hash); content != nil {
+func (c *contentCache) content(ctx context.Context, hash string) (*menu.Content, error) {
+	if content := c.cached(hash); content != nil {
 		return content, nil
 	}
-	loaded, err, _ := l.flight.Do(hash, func() (any, error) {
-		if content := l.cached(hash); content != nil {
+	loaded, err, _ := c.flight.Do(hash, func() (any, error) {
+		if content := c.cached(hash); content != nil {
 			return content, nil
 		}
-		content, err := l.load(ctx, hash)
+		content, err := c.load(ctx, hash)
 		if err != nil {
 			return nil, err
 		}
-		return l.intern(hash, content), nil
+		return c.intern(hash, content), nil
 	})
 	if err != nil {
 		return nil, err
@@ -48,47 +48,47 @@ func (l *contentCache) content(ctx context.Context, hash string) (*menu.Content,
 	return content, nil
 }
 
-func (l *contentCache) cached(hash string) *menu.Content {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.entries[hash].Value()
+func (c *contentCache) cached(hash string) *menu.Content {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.entries[hash].Value()
 }
 
 // intern returns the content in memory that has the hash. If memory has no such content, intern caches
 // the given content and returns it.
-func (l *contentCache) intern(hash string, content *menu.Content) *menu.Content {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if held := l.entries[hash].Value(); held != nil {
-		return held
+func (c *contentCache) intern(hash string, content *menu.Content) *menu.Content {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if cached := c.entries[hash].Value(); cached != nil {
+		return cached
 	}
-	l.entries[hash] = weak.Make(content)
-	runtime.AddCleanup(content, l.remove, hash)
+	c.entries[hash] = weak.Make(content)
+	runtime.AddCleanup(content, c.remove, hash)
 	return content
 }
 
 // remove deletes the entry of a content that was freed, unless the content was loaded again.
-func (l *contentCache) remove(hash string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.entries[hash].Value() == nil {
-		delete(l.entries, hash)
-		delete(l.packedViews, hash)
+func (c *contentCache) remove(hash string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.entries[hash].Value() == nil {
+		delete(c.entries, hash)
+		delete(c.packedViews, hash)
 	}
 }
 
-func (l *contentCache) packedContent(hash string) ([]byte, bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	packed, held := l.packedViews[hash]
-	return packed, held
+func (c *contentCache) packedContent(hash string) ([]byte, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	packed, cached := c.packedViews[hash]
+	return packed, cached
 }
 
 // keepPackedContent caches the compressed view of a content while the content is in memory.
-func (l *contentCache) keepPackedContent(hash string, packed []byte) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.entries[hash].Value() != nil {
-		l.packedViews[hash] = packed
+func (c *contentCache) keepPackedContent(hash string, packed []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.entries[hash].Value() != nil {
+		c.packedViews[hash] = packed
 	}
 }

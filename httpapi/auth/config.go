@@ -168,26 +168,27 @@ func (c Config) ValidateFor(exposed string) error {
 // MenuIsOpen reports whether everyone may read menus.
 func (c Config) MenuIsOpen() bool { return c.OpenMenu == nil || *c.OpenMenu }
 
-// weakness returns what is wrong with a secret, or "". It finds secrets that are shorter than least,
-// repeat a short text, or are well known (policy H8). It cannot measure randomness.
-func weakness(secret, id string, least int) string {
-	plain := withoutSeparators(secret)
+// weakness returns what is wrong with a secret, or "". It finds secrets that are shorter than
+// minLength, repeat a short text, or are well known (policy H8). It cannot measure randomness.
+func weakness(secret, id string, minLength int) string {
+	normalised := withoutSeparators(secret)
 	switch {
-	case len(secret) < least:
-		return "is shorter than " + strconv.Itoa(least) + " bytes"
+	case len(secret) < minLength:
+		return "is shorter than " + strconv.Itoa(minLength) + " bytes"
 	case id != "" && strings.EqualFold(secret, id+"-secret"):
 		return `is the id followed by "-secret", as in the demo`
-	case len(unit(secret)) < least && len(unit(secret)) < len(secret):
-		return "repeats a text of fewer than " + strconv.Itoa(least) + " bytes"
-	case slices.Contains(wellKnown(), unit(plain)):
+	case len(repeatedUnit(secret)) < minLength && len(repeatedUnit(secret)) < len(secret):
+		return "repeats a text of fewer than " + strconv.Itoa(minLength) + " bytes"
+	case slices.Contains(wellKnown(), repeatedUnit(normalised)):
 		return "is a well-known secret"
 	default:
 		return ""
 	}
 }
 
-// unit returns the shortest text whose repetition is s, or s. The last repetition may be partial.
-func unit(s string) string {
+// repeatedUnit returns the shortest text whose repetition is s, or s. The last repetition may be
+// partial.
+func repeatedUnit(s string) string {
 	for n := 1; 2*n <= len(s); n++ {
 		if s[n:] == s[:len(s)-n] {
 			return s[:n]

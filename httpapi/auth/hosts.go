@@ -89,11 +89,11 @@ func (p Proxies) https(r *http.Request) bool {
 	if r.TLS != nil {
 		return true
 	}
-	said := r.Header.Values("X-Forwarded-Proto")
-	if len(said) == 0 || !p.Trust(r.RemoteAddr) {
+	values := r.Header.Values("X-Forwarded-Proto")
+	if len(values) == 0 || !p.Trust(r.RemoteAddr) {
 		return false
 	}
-	for hop := range strings.SplitSeq(strings.Join(said, ","), ",") {
+	for hop := range strings.SplitSeq(strings.Join(values, ","), ",") {
 		if !strings.EqualFold(strings.TrimSpace(hop), "https") {
 			return false
 		}

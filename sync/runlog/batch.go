@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// batchLife is the time until Redis deletes a batch, finished or not.
-	batchLife = 24 * time.Hour
+	// batchTTL is the time until Redis deletes a batch, finished or not.
+	batchTTL = 24 * time.Hour
 	// maxBatches is the maximum number of unfinished batches.
 	maxBatches = 8
 	// maxFaults is the maximum number of failed and quarantined runs in a batch's record.
@@ -98,9 +98,9 @@ func (l *Log) writeBatch(ctx context.Context, b Batch, restaurants []menu.Restau
 		}
 		pipe.SAdd(ctx, pending, members...)
 	}
-	pipe.PExpire(ctx, pending, batchLife)
+	pipe.PExpire(ctx, pending, batchTTL)
 	pipe.HSet(ctx, batch, b)
-	pipe.PExpire(ctx, batch, batchLife)
+	pipe.PExpire(ctx, batch, batchTTL)
 	if _, err := pipe.Exec(ctx); err != nil || b.Finished() {
 		return err
 	}
