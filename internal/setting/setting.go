@@ -1,5 +1,6 @@
 // Package setting has the error for an invalid value in the configuration. Each package with a
-// section of the configuration returns it from Validate. Package configs adds file and line.
+// section of the configuration returns it from Validate. Package configs adds file and line. The
+// package never reads a file or the environment.
 package setting
 
 import (

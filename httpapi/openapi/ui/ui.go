@@ -1,6 +1,6 @@
 // Package ui has the pages that show the API document: the files of Swagger UI, pinned
-// and packed, and four small files that start it. httpapi serves them. The pages never
-// load anything from another host.
+// and packed, and four small files that start it. Package httpapi serves them. The pages never
+// load anything from another host, and the package knows no route and no configuration.
 //
 // The compressed files are from the npm package swagger-ui-dist in the version of VERSION.
 // files.sha256 has their hashes, and a test compares them.
