@@ -119,7 +119,7 @@ function findings(into: HTMLElement, one: Restaurant, all: Finding[]): void {
   const ordered = all.toSorted((a, b) => Number(b.severity === 'error') - Number(a.severity === 'error') || blocked(b) - blocked(a));
   const most = 100;
   put(into, about,
-    h('p', {}, `${count(all.length, 'finding')} in the served menu, ${count(all.filter((finding) => finding.severity === 'error').length, 'error')}. An error removes a dish or a choice for guests.`),
+    h('p', {}, `${count(all.length, 'finding')} in the served menu, ${count(all.filter((finding) => finding.severity === 'error').length, 'error')}. An error removes a dish or an option for guests.`),
     h('ul', { class: 'findings' }, ordered.slice(0, most).map((finding) => h('li', {},
       h('p', {}, badge(finding.severity, finding.severity === 'error' ? 'bad' : 'warn'), ' ', h('code', {}, finding.code), ' ', finding.msg),
       finding.products && finding.products.length > 0 && h('details', {},
