@@ -2,6 +2,10 @@
 // project does not use, and pages for sentences that are too long. It prints one
 // line for each place and exits with 1 if there is any.
 //
+// It reads the comments of Go, TypeScript, JavaScript, CSS, Lua, YAML, shell
+// scripts, the Makefile and the Dockerfile, and all text of Markdown pages and of
+// the API document.
+//
 // The phrases, with what to write instead and the exceptions, are in rules.txt.
 //
 // Usage: prose ROOT   (run by make lint)
@@ -67,7 +71,7 @@ func run(root, text string, out io.Writer) (found int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	listed, err := exec.Command("git", "-C", root, "ls-files", "*.go", "*.md").Output()
+	listed, err := exec.Command("git", "-C", root, "ls-files").Output()
 	if err != nil {
 		return 0, fmt.Errorf("list the files of %s: %w", root, err)
 	}
@@ -83,10 +87,8 @@ func run(root, text string, out io.Writer) (found int, err error) {
 		if err != nil {
 			return found, err
 		}
-		text := withoutCode(string(content))
-		if strings.HasSuffix(name, ".go") {
-			text = comments(content)
-		} else if !strings.HasPrefix(name, "docs/decisions/") {
+		text := prose(name, content)
+		if strings.HasSuffix(name, ".md") && !strings.HasPrefix(name, "docs/decisions/") {
 			found += sentences(out, name, text)
 		}
 		found += r.check(out, name, text)
@@ -142,6 +144,51 @@ func (r rules) check(out io.Writer, name, text string) (found int) {
 		}
 	}
 	return found
+}
+
+// prose returns the text of a page or of the API document, or the comments of a
+// source file. It returns "" for other files.
+func prose(name string, content []byte) string {
+	if strings.HasPrefix(name, "httpapi/openapi/document/") {
+		return string(content)
+	}
+	switch extension := filepath.Ext(name); extension {
+	case ".md":
+		return withoutCode(string(content))
+	case ".go":
+		return comments(content)
+	case ".ts", ".js", ".mjs", ".css":
+		return marked(slashComment, string(content))
+	case ".lua":
+		return marked(dashComment, string(content))
+	case ".yaml", ".yml", ".sh":
+		return marked(hashComment, string(content))
+	default:
+		base := filepath.Base(name)
+		if base == "Makefile" || base == "Dockerfile" || extension == "" && strings.HasPrefix(string(content), "#!") {
+			return marked(hashComment, string(content))
+		}
+		return ""
+	}
+}
+
+// Comments of languages other than Go. A marker inside a word, as in a URL, is no
+// comment. A marker after a space in a string is taken for one, which is rare.
+var (
+	slashComment = regexp.MustCompile(`(?s:/\*.*?\*/)|(?m:(?:^|[ \t])//.*$)`)
+	dashComment  = regexp.MustCompile(`(?m:(?:^|[ \t])--.*$)`)
+	hashComment  = regexp.MustCompile(`(?m:(?:^|[ \t])#.*$)`)
+)
+
+// marked returns the comments of a text, each on the line where it is.
+func marked(comment *regexp.Regexp, text string) string {
+	var all strings.Builder
+	from := 0
+	for _, at := range comment.FindAllStringIndex(text, -1) {
+		all.WriteString(strings.Repeat("\n", strings.Count(text[from:at[0]], "\n")) + text[at[0]:at[1]])
+		from = at[1]
+	}
+	return all.String()
 }
 
 // comments returns the comments of a Go file, each on the line where it is.

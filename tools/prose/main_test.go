@@ -20,6 +20,12 @@ func TestFindings(t *testing.T) {
 		"page.md":   "# In vain\n\nIt is `in vain`.\n\n```\nin vain\n```\n\n" + long + ".\n\nA [page](anew.md) written anew.\n",
 		"mean.md":   strings.Repeat(strings.Repeat("word ", 16)+". ", 20) + "\n",
 		"except.md": "in vain\n",
+		"a.ts":      "const a = 'in vain'; // tried\n/** Get tells\n * in vain. */\nconst b = 'https://in vain';\n",
+		"a.css":     "/* in vain */\n",
+		"a.lua":     "local a = 'in vain'\nreturn a -- in vain\n",
+		"a.yaml":    "a: in vain\n# in vain\n",
+		"run":       "#!/bin/sh\necho in vain # in vain\n",
+		"LICENSE":   "# in vain\n",
 	} {
 		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -31,15 +37,21 @@ func TestFindings(t *testing.T) {
 		}
 	}
 	var out strings.Builder
-	found, err := run(root, `\bin vain\b => "x"`+"\n"+`\banew\b => "again"`+"\n"+`^\s*//\s*\w+ tells => "returns"`+"\nexcept ^except: a reason\n", &out)
+	found, err := run(root, `\bin vain\b => "x"`+"\n"+`\banew\b => "again"`+"\n"+`^\s*(//|/\*\*)\s*\w+ tells => "returns"`+"\nexcept ^except: a reason\n", &out)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `bad.go:3: "// Get tells": write "returns"
+	want := `a.css:1: "in vain": write "x"
+a.lua:2: "in vain": write "x"
+a.ts:2: "/** Get tells": write "returns"
+a.ts:3: "in vain": write "x"
+a.yaml:2: "in vain": write "x"
+bad.go:3: "// Get tells": write "returns"
 bad.go:4: "in vain": write "x"
 mean.md: 16.0 words in a sentence on average: at most 15
 page.md:9: a sentence of 36 words ends here: at most 35
 page.md:11: "anew": write "again"
+run:2: "in vain": write "x"
 `
 	if out.String() != want || found != strings.Count(want, "\n") {
 		t.Errorf("%d findings:\n%s\nwant:\n%s", found, out.String(), want)
