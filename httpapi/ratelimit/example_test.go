@@ -6,8 +6,9 @@ import (
 	"larder/httpapi/ratelimit"
 )
 
-func ExampleParse() {
-	rate, err := ratelimit.Parse("5/m")
+func ExampleRate_UnmarshalText() {
+	var rate ratelimit.Rate
+	err := rate.UnmarshalText([]byte("5/m"))
 	fmt.Println(rate.Count, rate.Per, err)
 	// Output: 5 1m0s <nil>
 }

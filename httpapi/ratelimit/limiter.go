@@ -151,8 +151,8 @@ type Rate struct {
 
 var rateUnits = map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour} //nolint:gochecknoglobals // constant
 
-// Parse parses "count/unit" with the unit s, m or h, or "0".
-func Parse(text string) (Rate, error) {
+// parse parses "count/unit" with the unit s, m or h, or "0".
+func parse(text string) (Rate, error) {
 	if text == "0" {
 		return Rate{}, nil
 	}
@@ -171,7 +171,7 @@ func Parse(text string) (Rate, error) {
 // limited reports whether there is a limit.
 func (r Rate) limited() bool { return r.Count > 0 && r.Per > 0 }
 
-// String returns the format that Parse accepts.
+// String returns the format that UnmarshalText accepts.
 func (r Rate) String() string {
 	if !r.limited() {
 		return "0"
@@ -189,7 +189,7 @@ func (r Rate) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
 // UnmarshalText parses the format of the configuration.
 func (r *Rate) UnmarshalText(text []byte) error {
-	parsed, err := Parse(strings.TrimSpace(string(text)))
+	parsed, err := parse(strings.TrimSpace(string(text)))
 	if err != nil {
 		return err
 	}

@@ -41,8 +41,8 @@ var kinds = map[string]string{ //nolint:gochecknoglobals // constant
 	".js":   "text/javascript; charset=utf-8",
 }
 
-// NewAsset returns an asset with an immutable body. The name's extension determines its type.
-func NewAsset(name string, body []byte) *Asset {
+// newAsset returns an asset with an immutable body. The name's extension determines its type.
+func newAsset(name string, body []byte) *Asset {
 	return &Asset{
 		kind:    cmp.Or(kinds[path.Ext(name)], "application/octet-stream"),
 		body:    body,

@@ -1,4 +1,4 @@
-package web_test
+package web
 
 import (
 	"compress/gzip"
@@ -10,11 +10,9 @@ import (
 	"testing"
 
 	"github.com/andybalholm/brotli"
-
-	"larder/httpapi/web"
 )
 
-func served(t *testing.T, asset *web.Asset, query string, headers map[string]string) (answer *httptest.ResponseRecorder, body []byte) {
+func served(t *testing.T, asset *Asset, query string, headers map[string]string) (answer *httptest.ResponseRecorder, body []byte) {
 	t.Helper()
 	request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/web/shop.js"+query, http.NoBody)
 	for name, value := range headers {
@@ -28,7 +26,7 @@ func served(t *testing.T, asset *web.Asset, query string, headers map[string]str
 func TestAssetInEveryCoding(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat("export const price = 640;\n", 50)
-	asset := web.NewAsset("shop.js", []byte(text))
+	asset := newAsset("shop.js", []byte(text))
 	for _, test := range []struct{ accepts, coding string }{
 		{"", ""},
 		{"gzip, deflate, br, zstd", "br"},
@@ -71,7 +69,7 @@ func TestAssetInEveryCoding(t *testing.T) {
 
 func TestAssetIsKept(t *testing.T) {
 	t.Parallel()
-	asset := web.NewAsset("shop.js", []byte("1"))
+	asset := newAsset("shop.js", []byte("1"))
 	if answer, _ := served(t, asset, "?v="+asset.Version(), nil); answer.Header().Get("Cache-Control") != "public, max-age=31536000, immutable" {
 		t.Errorf("by its version: %q", answer.Header().Get("Cache-Control"))
 	}
@@ -82,14 +80,14 @@ func TestAssetIsKept(t *testing.T) {
 	if answer.Code != http.StatusNotModified || len(body) > 0 {
 		t.Errorf("If-None-Match: status %d with %d bytes", answer.Code, len(body))
 	}
-	if answer, _ := served(t, web.NewAsset("page.html", []byte("<p>")), "", nil); answer.Header().Get("Cache-Control") != "no-cache" {
+	if answer, _ := served(t, newAsset("page.html", []byte("<p>")), "", nil); answer.Header().Get("Cache-Control") != "no-cache" {
 		t.Errorf("a page: %q", answer.Header().Get("Cache-Control"))
 	}
 }
 
 func TestPagesNameTheVersionsOfTheirAssets(t *testing.T) {
 	t.Parallel()
-	assets, err := web.NewAssets()
+	assets, err := NewAssets()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +118,7 @@ func TestPagesNameTheVersionsOfTheirAssets(t *testing.T) {
 
 func TestPolicy(t *testing.T) {
 	t.Parallel()
-	policy := web.Policy{Images: []string{"https://img.example"}}.String()
+	policy := Policy{Images: []string{"https://img.example"}}.String()
 	for _, want := range []string{"default-src 'none'", "img-src 'self' data: https://img.example", "trusted-types 'none'", "frame-ancestors 'none'"} {
 		if !strings.Contains(policy, want) {
 			t.Errorf("%q has no %s", policy, want)

@@ -37,13 +37,13 @@ func NewAssets() (*Assets, error) {
 			pages[name] = string(body)
 			continue
 		}
-		asset := NewAsset(name, body)
+		asset := newAsset(name, body)
 		assets.byName[name] = asset
 		versions = append(versions, `"`+Path+name+`"`, `"`+Path+name+"?v="+asset.Version()+`"`)
 	}
 	versioned := strings.NewReplacer(versions...)
 	for name, text := range pages {
-		assets.byName[name] = NewAsset(name, []byte(versioned.Replace(text)))
+		assets.byName[name] = newAsset(name, []byte(versioned.Replace(text)))
 	}
 	return assets, nil
 }
