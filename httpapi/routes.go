@@ -20,12 +20,10 @@ import (
 )
 
 // route registers all routes.
-func (s *Server) route() error {
-	assets, err := web.NewAssets()
-	if err != nil {
+func (s *Server) route() (err error) {
+	if s.assets, err = web.NewAssets(); err != nil {
 		return err
 	}
-	s.assets = assets
 	public, err := s.newEngine()
 	if err != nil {
 		return err

@@ -41,11 +41,8 @@ func (c *contentCache) content(ctx context.Context, hash string) (*menu.Content,
 		}
 		return c.intern(hash, content), nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	content, _ := loaded.(*menu.Content)
-	return content, nil
+	content, _ := loaded.(*menu.Content) // nil with an error
+	return content, err
 }
 
 func (c *contentCache) cached(hash string) *menu.Content {

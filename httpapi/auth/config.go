@@ -186,8 +186,7 @@ func weakness(secret, id string, minLength int) string {
 	}
 }
 
-// repeatedUnit returns the shortest text whose repetition is s, or s. The last repetition may be
-// partial.
+// repeatedUnit returns the shortest text whose repetition is s, or s. The last one may be partial.
 func repeatedUnit(s string) string {
 	for n := 1; 2*n <= len(s); n++ {
 		if s[n:] == s[:len(s)-n] {

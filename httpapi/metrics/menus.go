@@ -33,8 +33,7 @@ func (s Menus) Collector() prometheus.Collector {
 	states := prometheus.NewDesc("larder_restaurants",
 		"Restaurants, by the state of their menu: fresh, stale or missing.", []string{"state"}, nil)
 	outcomes := prometheus.NewDesc("larder_restaurants_by_last_outcome",
-		"Restaurants with a menu, by the outcome of their last sync.",
-		[]string{"outcome"}, nil)
+		"Restaurants with a menu, by the outcome of their last sync.", []string{"outcome"}, nil)
 	success := prometheus.NewDesc("larder_sync_last_success_timestamp_seconds",
 		"Unix time at which a sync last confirmed a menu of the connection, on any instance.", []string{"connection"}, nil)
 	return collector{[]*prometheus.Desc{oldest, ages, states, outcomes, success}, func(ch chan<- prometheus.Metric) {

@@ -19,11 +19,9 @@ import (
 	"larder/sync/runlog"
 )
 
-// Metrics are the metrics of /metrics, in a separate registry. Label values come from closed
-// lists (routes, outcomes, operations), never from a request.
-//
-// It implements menusync.Observer. Its methods Upstream, Redis and OrderEvent are observers of
-// upstream.Client, redisdb.DB and ordering.Orders. docs/metrics.md lists all series.
+// Metrics are the metrics of /metrics, in a separate registry. It implements menusync.Observer. Its
+// methods Upstream, Redis and OrderEvent are observers of upstream.Client, redisdb.DB and
+// ordering.Orders. docs/metrics.md lists all series.
 type Metrics struct {
 	registry *prometheus.Registry
 	requests *prometheus.CounterVec
@@ -80,8 +78,7 @@ func New(version string) *Metrics {
 		callTime: observe("larder_upstream_call_duration_seconds", "operation",
 			"Time of an attempt of a call to the ordering service, by operation.",
 			0.005, 0.02, 0.1, 0.5, 2, 10, 30),
-		streams: count("larder_event_streams_ended_total",
-			"Event streams that ended, by kind and reason.", "kind", "reason"),
+		streams: count("larder_event_streams_ended_total", "Event streams that ended, by kind and reason.", "kind", "reason"),
 		steps: observe("larder_sync_step_duration_seconds", "step",
 			"Time of a step of a sync, by step.", 0.0005, 0.002, 0.01, 0.05, 0.25, 1, 5, 30),
 		runTime: observe("larder_sync_run_duration_seconds", "outcome", "Time of a sync, by outcome.",
@@ -164,8 +161,7 @@ func (m *Metrics) startAtZero() {
 	}
 }
 
-// StartRoute creates the request counters of a registered route: status classes that a rule can
-// use. Histograms are created by the first request.
+// StartRoute creates the request counters of a route. The first request creates the histogram.
 func (m *Metrics) StartRoute(route, method string) {
 	for _, status := range [...]string{"2xx", "4xx", "5xx"} {
 		m.requests.WithLabelValues(route, method, status)

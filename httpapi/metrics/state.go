@@ -98,8 +98,7 @@ func (s State) Collectors() []prometheus.Collector {
 			"Connections closed because their address had reached its limit.", nil, s.Listener.Refused),
 		gauge("larder_redis_up", "0 if Redis did not answer the last ping, else 1.", nil,
 			func() float64 { return boolGauge(!s.RedisDown()) }),
-		gauge("larder_redis_writable",
-			"0 if Redis answers but rejects writes, else 1.", nil,
+		gauge("larder_redis_writable", "0 if Redis answers but rejects writes, else 1.", nil,
 			func() float64 { return boolGauge(!s.RedisReadOnly()) }),
 	}
 	for _, pool := range s.RedisPools {
@@ -114,8 +113,7 @@ func (s State) Collectors() []prometheus.Collector {
 // poolCollectors returns the series of one Redis client.
 func poolCollectors(p redisdb.Pool) []prometheus.Collector {
 	connections := func(state string, value func() uint32) prometheus.Collector {
-		return gauge("larder_redis_connections",
-			"Connections to Redis, by client and state (idle or used).",
+		return gauge("larder_redis_connections", "Connections to Redis, by client and state (idle or used).",
 			prometheus.Labels{"client": p.Name, "state": state}, value)
 	}
 	return []prometheus.Collector{

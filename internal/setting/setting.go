@@ -1,6 +1,5 @@
-// Package setting has the error for an invalid value in the configuration. Each package with a
-// section of the configuration returns it from Validate. Package configs adds file and line. The
-// package never reads a file or the environment.
+// Package setting has the error for an invalid value, which Validate of each configuration section
+// returns. Package configs adds file and line. This package never reads a file.
 package setting
 
 import (
