@@ -62,12 +62,12 @@ func (m *menuGenerator) id(what uint64, i int) string {
 }
 
 func (m *menuGenerator) title() string {
-	return pick(m.rng, brands()) + " " + pick(m.rng, places())
+	return pick(m.rng, words().Brands) + " " + pick(m.rng, words().Places)
 }
 
 // makeCategories makes a third of the categories roots; the others are below them.
 func (m *menuGenerator) makeCategories(n int) {
-	names := categoryNames()
+	names := words().Categories
 	roots := n/3 + 1
 	for i := range n {
 		c := genCategory{ID: m.id(forCategory, i), Name: names[i%len(names)]}
@@ -95,7 +95,7 @@ func (m *menuGenerator) makeIngredients(n, schemes int) {
 			in.SchemeID = &scheme
 			in.Name = dishName(m.rng, i*7+3)
 			in.Price = money(m.rng.n(6) * 2500)
-			in.Description = pick(m.rng, sentences())
+			in.Description = pick(m.rng, words().Sentences)
 		} else {
 			in.Name = partName(m.rng, i%kinds, i/kinds)
 			if m.rng.n(3) == 0 {
@@ -145,7 +145,7 @@ func (m *menuGenerator) makeGroups() {
 			gr.Name = pick(m.rng, []string{"Main of the combo", "Choose a dish", "Основное блюдо", "セットの主菜"})
 			gr.Ingredients = m.draw(combo, m.rng.between(3, 6))
 		} else {
-			gr.Name = groupName(m.rng, i%kinds)
+			gr.Name = pick(m.rng, words().Groups[i%kinds])
 			gr.Ingredients = m.draw(pools[i%kinds], m.rng.between(4, 10))
 		}
 		m.groups = append(m.groups, gr)
@@ -246,7 +246,7 @@ func (m *menuGenerator) product(k int) genProduct {
 func (m *menuGenerator) description() string {
 	text := make([]string, 0, 6)
 	for range m.rng.between(3, 6) {
-		text = append(text, pick(m.rng, sentences()))
+		text = append(text, pick(m.rng, words().Sentences))
 	}
 	return strings.Join(text, " ")
 }
