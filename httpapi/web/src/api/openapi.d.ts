@@ -1,5 +1,5 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: 8d10041082f6f22866c17f5e3e44a3903d1d73253954c4cd50bdc6d1aebd331c
+// openapi.yaml: 897799003cd11dbb141606804815a65be90cc8ba8c929212a9c31900a136f255
 // what follows: 787dc279cf5ac67c175521971ffd06b2a558912ef3f90e524940a1676c6d4336
 export interface paths {
     "/connect/token": {
