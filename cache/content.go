@@ -56,7 +56,7 @@ func (s *Store) readContent(hash string, stored []any) (raw []byte, settings men
 // published is not the content of v, redisdb.ErrUnavailable.
 func (s *Store) Restore(ctx context.Context, v Version, c *menu.Catalogue, published menu.Published) error {
 	if hash := menu.ContentHash(published.Content, c.Settings()); hash != v.Content {
-		return fmt.Errorf("cache: restore content %s of %s@%d: the given content has the hash %s: %w", v.Content, v.Restaurant, v.Version, hash, ErrStale)
+		return fmt.Errorf("cache: restore content %s of %s@%d: the given one has hash %s: %w", v.Content, v.Restaurant, v.Version, hash, ErrStale)
 	}
 	p := Publication{Restaurant: v.Restaurant, Catalogue: c, Published: published}
 	if _, err := s.storeContent(ctx, p, v.Content, ""); err != nil {

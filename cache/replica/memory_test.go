@@ -87,10 +87,10 @@ func TestMissesAreBounded(t *testing.T) {
 }
 
 // size returns the number of contents in memory.
-func (l *contentCache) size() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return len(l.entries)
+func (c *contentCache) size() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.entries)
 }
 
 func heap() int64 {

@@ -67,7 +67,7 @@ func serviceLogger(cmd *cobra.Command, env *cli.Environment) (*logrus.Logger, er
 	defer errs.mu.Unlock()
 	errs.report = func(dropped int) []byte {
 		entry := logrus.NewEntry(log).WithFields(logrus.Fields{"event": "log.lines_dropped", "dropped": dropped})
-		entry.Time, entry.Level, entry.Message = time.Now(), logrus.WarnLevel, "log lines were dropped because the program that reads the log stalled"
+		entry.Time, entry.Level, entry.Message = time.Now(), logrus.WarnLevel, "log lines were dropped: the program that reads them stalled"
 		line, _ := log.Formatter.Format(entry) // cannot fail: the fields are a text and a number
 		return line
 	}

@@ -122,7 +122,7 @@ func (g *guard) durabilityError(f info, required int) error {
 		retry = retrySilent
 		msg = "Redis has lost its replicas: a failover would lose orders; repair the replicas, or set ordering.wait_replicas to 0"
 		if g.cfg.WaitReplicas != nil {
-			msg = fmt.Sprintf("Redis has %d replicas, but ordering.wait_replicas is %d: add replicas, or lower ordering.wait_replicas", replicas, required)
+			msg = fmt.Sprintf("Redis has %d replicas, but ordering.wait_replicas is %d: add replicas, or lower the setting", replicas, required)
 		}
 	case g.cfg.AllowNonDurable || f["aof_enabled"] == yes:
 	case g.embedded:
