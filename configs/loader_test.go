@@ -189,6 +189,12 @@ func TestWrongShapes(t *testing.T) {
 	)
 	wantProblems(t, "http:\n  listen: a\n  listen: b\n", nil,
 		`larder.yaml:3:3: invalid YAML: listen is also on line 2: remove one`)
+	wantProblems(t, "http:\n  listen: a\n\tstate_dir: b\n", nil,
+		`larder.yaml:3:1: invalid YAML: indent with spaces, not tabs`)
+	wantProblems(t, "http:\n\tlisten: a\n", nil,
+		`larder.yaml:2:1: invalid YAML: indent with spaces, not tabs`)
+	wantProblems(t, "http:\n  listen: a\n   state_dir: b\n", nil,
+		`larder.yaml:2:11: invalid YAML: check the indentation of this line; a value with a colon and a space needs quotes`)
 	wantProblems(t, "http: [a\n", nil,
 		`larder.yaml:1:7: invalid YAML: sequence end token ']' not found`)
 	wantProblems(t, "notes: a\n---\nnotes: b\n", nil,

@@ -109,7 +109,7 @@ var duplicateKey = regexp.MustCompile(`^mapping key "(.*)" already defined at \[
 // yamlText returns an error of the YAML parser with what to do.
 func yamlText(msg string) string {
 	switch {
-	case strings.Contains(msg, `'\t' that cannot start any token`):
+	case strings.Contains(msg, "'\t' that cannot start any token"):
 		return "indent with spaces, not tabs"
 	case msg == "mapping value is not allowed in this context":
 		return "check the indentation of this line; a value with a colon and a space needs quotes"
