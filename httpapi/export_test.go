@@ -23,7 +23,7 @@ func (s *Server) FastPath(inner net.Listener) *fastpath.Listener { return s.newF
 
 // PlacesFor returns the number of connections that are allowed; 0 means no limit.
 func PlacesFor(limit, files int, log logrus.FieldLogger) int {
-	return newOpenConnections(limit, files, newAddressConnections(0, nil), log).limit
+	return newOpenConnections(limit, files, &addressConnections{}, log).limit
 }
 
 // Routes returns the routes of both listeners, in Gin's format.

@@ -160,10 +160,6 @@ type addressConnections struct {
 	open map[string]int
 }
 
-func newAddressConnections(limit int, exempt auth.Proxies) *addressConnections {
-	return &addressConnections{limit: limit, exempt: exempt, open: map[string]int{}}
-}
-
 // enter counts a new connection and returns its key for leave. It returns false if the address
 // has reached its limit.
 func (a *addressConnections) enter(remote net.Addr) (key string, ok bool) {

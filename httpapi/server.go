@@ -131,7 +131,14 @@ func New(cfg Config, authCfg auth.Config, deps Deps) (*Server, error) {
 	s.auditLog = audit.New(deps.Redis, deps.Directory, deps.Replica, deps.Clock, deps.Log)
 	s.auth = s.newAuth()
 	s.health = &health{
-		deps:        deps,
+		replica:     deps.Replica,
+		directory:   deps.Directory,
+		runner:      deps.Runner,
+		journal:     deps.Journal,
+		orders:      deps.Orders,
+		connections: deps.Connections,
+		redis:       deps.Redis,
+		clock:       deps.Clock,
 		takesOrders: s.auth.TakesOrders,
 		started:     deps.Clock(),
 		tried:       map[menu.RestaurantID]bool{},
@@ -148,7 +155,7 @@ func New(cfg Config, authCfg auth.Config, deps Deps) (*Server, error) {
 func (s *Server) limitRequests() {
 	rate, clock := s.cfg.Rate, s.deps.Clock
 	s.proxies = auth.NewProxies(s.cfg.TrustedProxies)
-	each := newAddressConnections(s.cfg.MaxConnectionsPerAddress, s.proxies)
+	each := &addressConnections{limit: s.cfg.MaxConnectionsPerAddress, exempt: s.proxies, open: map[string]int{}}
 	s.open = newOpenConnections(s.cfg.MaxConnections, openFiles(), each, s.deps.Log)
 	s.validateLimit = ratelimit.New(rate.Validate, clock)
 	s.placeLimit = ratelimit.New(rate.Place, clock)

@@ -59,8 +59,8 @@ type execution struct {
 }
 
 // execute runs the steps of a call: look up the key, validate, reserve capacity, begin in the
-// journal, send, finish in the journal. An error means that no call was begun and nothing was sent. A repeated request
-// returns the result of the first one.
+// journal, send, finish in the journal. An error means that no call was begun and nothing was
+// sent. A repeated request returns the result of the first one.
 //
 // Once the call was begun, execute ignores the end of ctx. The call has its own time limit (policy
 // O8), because a client that disconnects must not leave an order half placed.

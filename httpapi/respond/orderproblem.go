@@ -34,10 +34,10 @@ func orderProblem(err error) *Problem {
 	case errors.As(err, &invalid):
 		return Invalid("the order is not valid; see errors", invalid.Violations, invalid.More, nil)
 	case errors.As(err, &reused):
-		return conflict(CodeIdempotencyKeyReused, reused.Ref, nil,
+		return conflictProblem(CodeIdempotencyKeyReused, reused.Ref, nil,
 			"the Idempotency-Key was already used for another request; nothing was sent; use a new key")
 	case errors.As(err, &inFlight):
-		p := conflict(CodeIdempotencyKeyInFlight, inFlight.Ref, nil,
+		p := conflictProblem(CodeIdempotencyKeyInFlight, inFlight.Ref, nil,
 			"the first request with this Idempotency-Key is in progress; retry with the same key")
 		p.RetryAfter = retryInFlight
 		return p
@@ -63,12 +63,12 @@ func journalProblem(err error) *Problem {
 	)
 	switch {
 	case errors.As(err, &notReady):
-		return temporary(CodeJournalUnavailable, max(notReady.RetryAfter, time.Second), err, notReady.Msg)
+		return temporaryProblem(CodeJournalUnavailable, max(notReady.RetryAfter, time.Second), err, notReady.Msg)
 	case errors.As(err, &restored):
-		return temporary(CodeJournalRestored, retryRestored, err,
+		return temporaryProblem(CodeJournalRestored, retryRestored, err,
 			"new orders are paused while the records of earlier orders are checked; try again later")
 	case errors.As(err, &journal) && !errors.Is(err, context.Canceled):
-		return temporary(CodeJournalUnavailable, retryJournal, err,
+		return temporaryProblem(CodeJournalUnavailable, retryJournal, err,
 			"the order journal does not answer; nothing was changed; try again")
 	default:
 		return nil
@@ -85,26 +85,27 @@ func Conflict(err error) *Problem {
 	)
 	switch {
 	case errors.As(err, &busy) && busy.Call.Outcome == ordering.OutcomeUnknown:
-		return conflict(CodeOutcomeUnknown, busy.Record.Ref, map[string]any{"operation": busy.Call.Operation},
+		return conflictProblem(CodeOutcomeUnknown, busy.Record.Ref, map[string]any{"operation": busy.Call.Operation},
 			"the outcome of the order's last change is unknown; no other change is possible until it is resolved")
 	case errors.As(err, &busy):
-		p := conflict(CodeOrderBusy, busy.Record.Ref, map[string]any{"operation": busy.Call.Operation},
+		p := conflictProblem(CodeOrderBusy, busy.Record.Ref, map[string]any{"operation": busy.Call.Operation},
 			"another change of the order is in progress; try again")
 		p.RetryAfter = retryInFlight
 		return p
 	case errors.As(err, &state):
 		record := state.Record
-		return conflict(CodeOrderState, record.Ref, map[string]any{"state": record.State, "paid": record.Paid},
+		return conflictProblem(CodeOrderState, record.Ref, map[string]any{"state": record.State, "paid": record.Paid},
 			"the order is "+StateText(record)+"; its state does not allow this change")
 	case errors.As(err, &taken):
-		return conflict(CodeOrderIDTaken, "", map[string]any{"orderID": taken.OrderID, "ref": taken.Ref},
+		return conflictProblem(CodeOrderIDTaken, "", map[string]any{"orderID": taken.OrderID, "ref": taken.Ref},
 			"another order already has this orderID; check it")
 	default:
 		return nil
 	}
 }
 
-func conflict(code Code, ref string, params map[string]any, msg string) *Problem {
+// conflictProblem returns the problem of a request that contradicts the order ref, or another request for it.
+func conflictProblem(code Code, ref string, params map[string]any, msg string) *Problem {
 	p := &Problem{Code: code, Msg: msg, Params: params}
 	p.Ref = ref
 	return p
@@ -123,7 +124,7 @@ func unsent(err *ordering.NotSentError) *Problem {
 	if errors.Is(err, context.Canceled) {
 		return &Problem{Code: CodeClientGone, Msg: "the client disconnected before the request was sent", Cause: err}
 	}
-	p := temporary(CodeUpstreamUnavailable, time.Second, err,
+	p := temporaryProblem(CodeUpstreamUnavailable, time.Second, err,
 		"the request did not reach the ordering service; nothing was changed; try again")
 	p.Ref = err.Ref
 	if cause, ok := errors.AsType[*upstream.Error](err); ok {

@@ -150,18 +150,18 @@ func ProblemOf(err error) *Problem {
 			Params: map[string]any{"line": syntax.Line, "column": syntax.Column},
 		}
 	case errors.Is(err, redisdb.ErrUnavailable): // before its cause
-		return temporary(CodeStorageUnavailable, retryStorage, err, "Redis "+redisdb.SafeText(err)+"; try again")
+		return temporaryProblem(CodeStorageUnavailable, retryStorage, err, "Redis "+redisdb.SafeText(err)+"; try again")
 	}
 	for _, plain := range plainErrors {
 		if errors.Is(err, plain.err) {
-			return temporary(plain.code, plain.retry, err, plain.msg)
+			return temporaryProblem(plain.code, plain.retry, err, plain.msg)
 		}
 	}
 	return &Problem{Code: CodeInternal, Msg: "internal error; the log has the cause under this requestId", Cause: err}
 }
 
-// temporary returns the problem of a failure that may be over after the wait; 0 means that the wait is not known.
-func temporary(code Code, wait time.Duration, cause error, msg string) *Problem {
+// temporaryProblem returns the problem of a failure that may be over after the wait; 0 means that the wait is not known.
+func temporaryProblem(code Code, wait time.Duration, cause error, msg string) *Problem {
 	p := &Problem{Code: code, Msg: msg, Cause: cause}
 	p.RetryAfter = wait
 	return p

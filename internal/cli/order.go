@@ -179,7 +179,7 @@ func notPlaced(env *Environment, err error, key string, raw bool) error {
 	case raw || !answered || refused.NoToken:
 		return err
 	}
-	references := referencesOf(refused)
+	references := joined(", ", labelled("ref ", refused.Ref), labelled("request ", refused.RequestID))
 	switch {
 	case unknown:
 		return &hintError{&linesError{lines: []string{
@@ -229,11 +229,6 @@ func quoted(word string) string {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}
-
-// referencesOf returns the ids that identify the order and the request.
-func referencesOf(e *client.Error) string {
-	return joined(", ", labelled("ref ", e.Ref), labelled("request ", e.RequestID))
 }
 
 // reasonsOf returns the ordering service's reasons, one per line. Reasons of an
