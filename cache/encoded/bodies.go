@@ -40,8 +40,18 @@ func (k Key) String() string {
 // Bodies holds encoded bodies in memory within a limit of bytes. It evicts the least used ones first
 // (docs/decisions/0001-response-body-cache-otter.md). It is safe for concurrent use.
 type Bodies struct {
-	cache  *otter.Cache[Key, *Representation]
+	cache  store
 	flight singleflight.Group
+}
+
+// store is an *otter.Cache[Key, *Representation]. With that type in the field, the compiler would
+// generate its methods again in every package that imports this one.
+type store interface {
+	GetIfPresent(key Key) (*Representation, bool)
+	Set(key Key, r *Representation) (*Representation, bool)
+	Invalidate(key Key) (*Representation, bool)
+	WeightedSize() uint64
+	CleanUp()
 }
 
 // NewBodies returns an empty cache with the given limit in bytes.

@@ -35,7 +35,7 @@ func newBrowser(t *testing.T) *browser {
 	if testing.Short() {
 		t.Skip("-short: no browser is started")
 	}
-	b := &browser{node: installed(t, "node"), chromium: installed(t, "chromium", "chromium-browser", "google-chrome")}
+	b := &browser{node: installed(t, "node"), chromium: installed(t, "chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")}
 	if _, err := os.Stat(filepath.Join(scenarioFolder, "node_modules", "playwright-core")); err != nil {
 		t.Fatalf("playwright-core is not installed: make test-needs installs it (%v)", err)
 	}
