@@ -115,7 +115,7 @@ tidy-check: ## Check that go.mod and go.sum are tidy
 
 .PHONY: race
 race: test-needs ## Run the tests of concurrent packages RACE_COUNT (5) times in random order with the race detector
-	go test -race -tags $(TAGS) -shuffle on -count $(RACE_COUNT) -timeout 30m $(RACE_PACKAGES)
+	LARDER_THOROUGH=1 go test -race -tags $(TAGS) -shuffle on -count $(RACE_COUNT) -timeout 30m $(RACE_PACKAGES)
 
 .PHONY: fuzz
 fuzz: ## Run each fuzz target for FUZZTIME (10s)

@@ -1,14 +1,17 @@
 package ordering_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -26,7 +29,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if err := menutest.ShortenForMutants("^(TestLinearisable|TestOneKey|TestSimulation)$"); err != nil {
+	err := flag.Set("rapid.checks", strconv.Itoa(menutest.Rounds(25, 100))) // before a value of the command line
+	if err = cmp.Or(err, menutest.ShortenForMutants("^(TestLinearisable|TestOneKey|TestSimulation)$")); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(2)
 	}

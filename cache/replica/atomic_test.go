@@ -15,6 +15,7 @@ import (
 	"larder/internal/menu"
 	"larder/internal/redisdb"
 	"larder/internal/testkit/cachetest"
+	"larder/internal/testkit/menutest"
 	"larder/internal/testkit/topology"
 )
 
@@ -101,12 +102,13 @@ func readKeys(ctx context.Context, r *redisdb.DB) (int64, error) {
 	return version, nil
 }
 
-// TestReadersSeeCompleteVersions publishes a thousand times while readers loop over
+// TestReadersSeeCompleteVersions publishes many times while readers loop over
 // memory and over the documented keys (policies S2, S6).
 func TestReadersSeeCompleteVersions(t *testing.T) {
 	t.Parallel()
 	topology.EmbeddedAndSingle(t, func(t *testing.T, r *redisdb.DB) {
-		const publishes, leastReads = 1000, 5
+		const leastReads = 5
+		publishes := int64(menutest.Rounds(300, 1000))
 		s := cache.NewStore(r, cache.StoreConfig{})
 		cachetest.Publish(t, s, bistro, 0, cachetest.MenuJSON(dishesPerVersion, 1))
 		// Little memory: bodies are evicted while they are read.
