@@ -21,7 +21,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-var swapsFor = flag.Duration("swaps", 10*time.Second, "how long TestSwapsUnderSixtyFourConnections publishes; 2s with -short")
+var swapsFor = flag.Duration("swaps", 3*time.Second, "how long TestSwapsUnderSixtyFourConnections publishes; 2s with -short")
 
 // tagged reads one route in one encoding, over one connection at a time.
 type tagged struct {

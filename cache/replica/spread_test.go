@@ -14,6 +14,7 @@ import (
 	"larder/internal/menu"
 	"larder/internal/redisdb"
 	"larder/internal/testkit/cachetest"
+	"larder/internal/testkit/menutest"
 	"larder/internal/testkit/redistest"
 	"larder/internal/testkit/topology"
 )
@@ -120,7 +121,8 @@ func subscribed(t *testing.T, r *redisdb.DB, listeners int64) {
 // repeatedly, and while syncs confirm them.
 func TestNoticesDoNotWaitForPolls(t *testing.T) {
 	t.Parallel()
-	const restaurants, changes = 1000, 100
+	const restaurants = 1000
+	changes := menutest.Rounds(30, 100)
 	server := redistest.Start(t)
 	r := topology.Open(t, server.URL())
 	s := cache.NewStore(r, cache.StoreConfig{})
