@@ -178,8 +178,7 @@ func (w *sendWatch) watch(ctx context.Context) context.Context {
 	})
 }
 
-// nothingSent reports whether certainly no byte of the request was sent. Each attempt has its own
-// connection, so all bytes on it belong to the attempt.
+// nothingSent reports whether certainly no byte of the request was sent.
 func (w *sendWatch) nothingSent() bool {
 	conn := w.conn.Load()
 	if conn == nil {

@@ -21,7 +21,7 @@ type Call struct {
 }
 
 // Client is a client of the ordering service for one configured connection. It is safe for
-// concurrent use. It starts goroutines only for token requests.
+// concurrent use. It starts goroutines only for token requests and for connections.
 type Client struct {
 	cfg     Config
 	clock   func() time.Time
@@ -74,7 +74,7 @@ func New(cfg Config, deps Deps) (*Client, error) {
 		log:     deps.Log.WithField("connection", cfg.Name),
 		observe: deps.Observe,
 		reads:   newReadTransport(cfg, deps.Dial),
-		writes:  newWriteTransport(deps.Dial),
+		writes:  newWritePool(deps.Dial, *cfg.Timeouts.Reuse),
 		queue:   newQueue(cfg),
 	}
 	c.breaker = newBreaker(c.log)
@@ -87,10 +87,12 @@ func (c *Client) Name() string { return c.cfg.Name }
 // Config returns the configuration, in which missing values have their defaults.
 func (c *Client) Config() Config { return c.cfg }
 
-// Close closes idle connections. Only reads have them. The client can still be used.
+// Close closes idle connections. The client can still be used.
 func (c *Client) Close() {
-	if idle, ok := c.reads.(interface{ CloseIdleConnections() }); ok {
-		idle.CloseIdleConnections()
+	for _, transport := range []http.RoundTripper{c.reads, c.writes} {
+		if idle, ok := transport.(interface{ CloseIdleConnections() }); ok {
+			idle.CloseIdleConnections()
+		}
 	}
 }
 

@@ -19,6 +19,7 @@ const (
 	defaultTokenTimeout = 10 * time.Second
 	DefaultMenuTimeout  = 30 * time.Second
 	DefaultWriteTimeout = 15 * time.Second
+	defaultReuse        = 2 * time.Second
 	defaultConcurrency  = 16
 )
 
@@ -65,6 +66,9 @@ type Timeouts struct {
 	Menu time.Duration `yaml:"menu"`
 	// Write limits a whole call that writes, from its arrival: token, waiting and all attempts.
 	Write time.Duration `yaml:"write"`
+	// Reuse is how long after its last request a connection may be used for a call that writes. 0 means
+	// a new connection for each; nil means defaultReuse.
+	Reuse *time.Duration `yaml:"reuse"`
 }
 
 // SetDefaults sets the defaults of empty fields.
@@ -81,6 +85,7 @@ func (c *Config) SetDefaults() {
 	c.Timeouts.Token = cmp.Or(c.Timeouts.Token, defaultTokenTimeout)
 	c.Timeouts.Menu = cmp.Or(c.Timeouts.Menu, DefaultMenuTimeout)
 	c.Timeouts.Write = cmp.Or(c.Timeouts.Write, DefaultWriteTimeout)
+	c.Timeouts.Reuse = cmp.Or(c.Timeouts.Reuse, new(defaultReuse))
 }
 
 // KeepsDefaultMenu reports whether the default menu of the connection is kept.
@@ -131,6 +136,9 @@ func (c Config) Validate() error {
 		if t.value <= 0 || t.value > maxTimeout {
 			bad(t.key, "must be more than 0 and at most %s, not %s", maxTimeout, t.value)
 		}
+	}
+	if reuse := c.Timeouts.Reuse; reuse != nil && (*reuse < 0 || *reuse > maxTimeout) {
+		bad("timeouts.reuse", "must not be negative or more than %s, not %s; 0 means never", maxTimeout, *reuse)
 	}
 	return errors.Join(errs...)
 }

@@ -3,6 +3,7 @@ package upstream
 import (
 	"crypto/x509"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -60,10 +61,44 @@ func WithTransports(reads, writes http.RoundTripper) Option {
 // they trust roots.
 func WithWriteDial(dial DialFunc, roots *x509.CertPool) Option {
 	return Option{client: func(c *Client) {
-		transport := newWriteTransport(dial)
-		transport.TLSClientConfig.RootCAs = roots
-		c.writes = transport
+		pool := newWritePool(dial, *c.cfg.Timeouts.Reuse)
+		pool.once.TLSClientConfig.RootCAs = roots
+		c.writes = pool
 	}}
+}
+
+// WithProven makes the client use kept connections as if one had stayed open for a long time.
+func WithProven() Option {
+	return Option{client: func(c *Client) {
+		if pool, ok := c.writes.(*writePool); ok {
+			pool.proven = time.Hour
+		}
+	}}
+}
+
+// WithProxy sends writes through a proxy.
+func WithProxy(proxy *url.URL) Option {
+	return Option{client: func(c *Client) {
+		if pool, ok := c.writes.(*writePool); ok {
+			pool.once.Proxy = http.ProxyURL(proxy)
+		}
+	}}
+}
+
+// Kept returns the number of idle connections for writes, whether they may be used, and whether the last one
+// could be used now.
+func (c *Client) Kept() (idle int, proven, usable bool) {
+	pool, ok := c.writes.(*writePool)
+	if !ok {
+		return 0, false, false
+	}
+	pool.mu.Lock()
+	defer pool.mu.Unlock()
+	if idle = len(pool.idle); idle > 0 {
+		last := pool.idle[idle-1]
+		usable = last.quiet() && !past(last.began.Add(min(last.limit, pool.proven/2)))
+	}
+	return idle, pool.proven > 0, usable
 }
 
 // WithClock replaces the clock for token lifetimes.

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -38,9 +39,8 @@ func newReadTransport(cfg Config, dial DialFunc) *http.Transport {
 	}
 }
 
-// newWriteTransport returns the transport for calls that write. Each attempt has its own connection: if the
-// service closes an idle connection while a request is sent on it, it is unknown whether it was read. The
-// transport uses only HTTP/1.1 and counts the bytes written, so that "nothing written" is certain.
+// newWriteTransport returns a transport for calls that write, with a new connection for each request; writePool
+// keeps some of them. It uses only HTTP/1.1 and counts the bytes written, so that "nothing written" is certain.
 func newWriteTransport(dial DialFunc) *http.Transport {
 	settings := &tls.Config{
 		MinVersion:         tls.VersionTLS12,
@@ -67,7 +67,8 @@ func newWriteTransport(dial DialFunc) *http.Transport {
 }
 
 // dialCounted opens the connection of one call that writes; it uses TLS if settings are given. It must finish
-// before the call's latest start. The connection counts the bytes of the request, without those of TLS.
+// before the call's latest start. The connection counts the bytes of the request, without those of TLS. It
+// becomes part of the writeConn of ctx, if there is one.
 func dialCounted(ctx context.Context, dial DialFunc, network, address string, settings *tls.Config) (net.Conn, error) {
 	window, _ := ctx.Value(sendWindowKey{}).(sendWindow) // the transport dials without the call's deadline
 	if !window.begin.IsZero() {
@@ -76,13 +77,22 @@ func dialCounted(ctx context.Context, dial DialFunc, network, address string, se
 		ctx = limited
 	}
 	conn, err := dial(ctx, network, address)
+	counted := &countingConn{window: window}
+	if system, ok := conn.(syscall.Conn); ok && err == nil {
+		counted.socket, _ = system.SyscallConn()
+	}
 	if err == nil && settings != nil {
 		conn, err = handshake(ctx, conn, address, settings)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &countingConn{Conn: conn, window: window}, nil
+	counted.Conn = conn
+	if kept, ok := ctx.Value(writeConnKey{}).(*writeConn); ok {
+		kept.countingConn = counted
+		return kept, nil
+	}
+	return counted, nil
 }
 
 // handshake returns a TLS connection over conn. It closes conn on an error.
@@ -99,9 +109,10 @@ func handshake(ctx context.Context, conn net.Conn, address string, settings *tls
 	return secured, nil
 }
 
-// countingConn counts the bytes written, and rejects writes after the end of the call.
+// countingConn counts the bytes of one request, and rejects writes after the end of the call.
 type countingConn struct {
 	net.Conn
+	socket  syscall.RawConn // nil if it is not a connection of the system
 	window  sendWindow
 	written atomic.Int64
 }
