@@ -22,8 +22,9 @@ import (
 )
 
 const (
-	frozenAt    = "LARDER_TEST_FROZEN" // the service for the frozen process
-	frozenLimit = 300 * time.Millisecond
+	frozenAt     = "LARDER_TEST_FROZEN" // the service for the frozen process
+	frozenKeptAt = "LARDER_TEST_FROZEN_KEPT"
+	frozenLimit  = 300 * time.Millisecond
 )
 
 // A process is suspended between opening a connection and writing to it. It continues after
@@ -46,9 +47,18 @@ func TestFrozen(t *testing.T) {
 		_, _ = w.Write([]byte(`{"result":{"orderID":"765"}}`))
 	}))
 	t.Cleanup(service.Close)
+	runFrozen(t, "^TestFrozen$", frozenAt+"="+service.URL)
+	if got := orders.Load(); got != 0 {
+		t.Errorf("the service got %d orders of a process that was suspended beyond its limit, want none", got)
+	}
+}
+
+// runFrozen runs a test in another process, waits until it is suspended, and continues it later.
+func runFrozen(t *testing.T, name, variable string) {
+	t.Helper()
 	var said bytes.Buffer
-	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestFrozen$", "-test.v")
-	child.Env = append(os.Environ(), frozenAt+"="+service.URL)
+	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run="+name, "-test.v")
+	child.Env = append(os.Environ(), variable)
 	child.Stdout, child.Stderr = &said, &said
 	if err := child.Start(); err != nil {
 		t.Fatal(err)
@@ -63,9 +73,6 @@ func TestFrozen(t *testing.T) {
 	}
 	if err := child.Wait(); err != nil {
 		t.Errorf("the frozen process: %v\n%s", err, &said)
-	}
-	if got := orders.Load(); got != 0 {
-		t.Errorf("the service got %d orders of a process that was suspended beyond its limit, want none\n%s", got, &said)
 	}
 }
 
@@ -89,8 +96,17 @@ func freeze(t *testing.T, address string) {
 	if _, err := client.Token(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	_, err = client.CreateOrder(suspending(t), []byte(`{"dishList":[]}`))
+	if e := asError(t, err); e.Effect != upstream.EffectNone || e.Refused() {
+		t.Errorf("CreateOrder = %v, effect %s; want it not sent", err, e.Effect)
+	}
+}
+
+// suspending returns a context that suspends this process once, before the first byte of a request is written.
+func suspending(t *testing.T) context.Context {
+	t.Helper()
 	var once sync.Once
-	ctx := httptrace.WithClientTrace(context.WithoutCancel(t.Context()), &httptrace.ClientTrace{
+	return httptrace.WithClientTrace(context.WithoutCancel(t.Context()), &httptrace.ClientTrace{
 		WroteHeaderField: func(string, []string) { // into a buffer: the write to the connection comes next
 			once.Do(func() {
 				frozen := time.Now()
@@ -102,8 +118,37 @@ func freeze(t *testing.T, address string) {
 			})
 		},
 	})
-	_, err = client.CreateOrder(ctx, []byte(`{"dishList":[]}`))
-	if e := asError(t, err); e.Effect != upstream.EffectNone || e.Refused() {
-		t.Errorf("CreateOrder = %v, effect %s; want it not sent", err, e.Effect)
+}
+
+// A process is suspended between taking a kept connection and writing to it, and the service closes the
+// connection meanwhile. The order is sent on a new connection, once.
+func TestFrozenWithAKeptConnection(t *testing.T) {
+	t.Parallel()
+	if address := os.Getenv(frozenKeptAt); address != "" {
+		cfg := config(address)
+		cfg.Timeouts.Reuse = new(time.Minute) // so that only the socket shows that the connection has ended
+		client := connect(t, cfg, upstream.WithProven())
+		if _, err := client.CreateOrder(t.Context(), []byte(`{}`)); err != nil {
+			t.Fatal(err)
+		}
+		awaitKept(t, client)
+		if _, err := client.CreateOrder(suspending(t), []byte(`{}`)); err != nil {
+			t.Errorf("an order of a suspended process = %v", err)
+		}
+		return
+	}
+	var orders atomic.Int32
+	server, conns, _ := counted(t, frozenLimit/2, func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/token") {
+			w.Header().Set("Connection", "close")
+			_, _ = w.Write([]byte(`{"access_token":"a-long-token-of-this-test","expires_in":3600,"token_type":"Bearer"}`))
+			return
+		}
+		orders.Add(1)
+		_, _ = w.Write([]byte(`{"orderID":"765"}`))
+	})
+	runFrozen(t, "^TestFrozenWithAKeptConnection$", frozenKeptAt+"="+server.URL)
+	if orders.Load() != 2 || conns.Load() != 3 {
+		t.Errorf("the service got %d orders on %d connections, want 2 on 3 with that of the token", orders.Load(), conns.Load())
 	}
 }

@@ -14,44 +14,60 @@ import (
 )
 
 // Under load, the service closes each connection that is idle for a moment, and orders arrive
-// at about that time. An order on a closing connection would have an unknown outcome.
+// at about that time, or at about the time for which connections are kept. An order on a closing
+// connection would have an unknown outcome.
 func TestAServiceThatClosesIdleConnections(t *testing.T) {
 	t.Parallel()
 	const orders, callers = 1200, 24
-	for _, idle := range []time.Duration{5 * time.Millisecond, 20 * time.Millisecond, 50 * time.Millisecond} {
-		t.Run(idle.String(), func(t *testing.T) {
+	for _, tc := range []struct {
+		idle   time.Duration
+		reuse  time.Duration
+		orders int64
+	}{
+		{5 * time.Millisecond, 2 * time.Second, orders},
+		{20 * time.Millisecond, 2 * time.Second, orders},
+		{50 * time.Millisecond, 2 * time.Second, orders},
+		{400 * time.Millisecond, 2 * time.Second, orders / 5},
+		{600 * time.Millisecond, 200 * time.Millisecond, orders / 5},
+	} {
+		t.Run(fmt.Sprint(tc.idle, " ", tc.reuse), func(t *testing.T) {
 			t.Parallel()
 			var taken atomic.Int64
-			s := &service{handler: func(w http.ResponseWriter, r *http.Request) {
+			server, conns, _ := counted(t, tc.idle, func(w http.ResponseWriter, r *http.Request) {
 				_, _ = io.Copy(io.Discard, r.Body)
 				w.WriteHeader(http.StatusCreated)
 				_, _ = fmt.Fprintf(w, `{"result":{"orderID":"%d"}}`, taken.Add(1))
-			}}
-			server := httptest.NewUnstartedServer(s)
-			server.Config.IdleTimeout = idle
-			server.Start()
-			t.Cleanup(server.Close)
+			})
+			tokens := httptest.NewServer(&service{})
+			t.Cleanup(tokens.Close)
 			cfg := config(server.URL)
-			cfg.Concurrency = callers
+			cfg.AuthURL, cfg.Concurrency, cfg.Timeouts.Reuse = tokens.URL, callers, &tc.reuse
 			client := connect(t, cfg)
 			var unsure atomic.Int64
 			var all sync.WaitGroup
 			for n := range callers {
-				dice := rand.New(rand.NewPCG(uint64(idle), uint64(n)))
+				dice := rand.New(rand.NewPCG(uint64(tc.idle), uint64(n)))
 				all.Go(func() {
-					for range orders / callers {
-						<-time.After(idle*9/10 + time.Duration(dice.Int64N(int64(idle/5))))
+					for range tc.orders / callers {
+						pause := tc.idle
+						if tc.reuse < tc.idle && dice.IntN(3) > 0 {
+							pause = tc.reuse
+						}
+						<-time.After(pause*9/10 + time.Duration(dice.Int64N(int64(pause/5))))
 						if _, err := client.CreateOrder(t.Context(), []byte(`{"dishList":[]}`)); err != nil {
 							if unsure.Add(1) == 1 {
-								t.Errorf("an order after an idle time of about %s = %v", idle, err)
+								t.Errorf("an order after an idle time of about %s = %v", pause, err)
 							}
 						}
 					}
 				})
 			}
 			all.Wait()
-			if unsure.Load() != 0 || taken.Load() != orders {
-				t.Errorf("%d of %d orders failed, the service accepted %d", unsure.Load(), orders, taken.Load())
+			if unsure.Load() != 0 || taken.Load() != tc.orders {
+				t.Errorf("%d of %d orders failed, the service accepted %d", unsure.Load(), tc.orders, taken.Load())
+			}
+			if shared := conns.Load() < tc.orders; shared != (tc.reuse < tc.idle) {
+				t.Errorf("%d connections for %d orders", conns.Load(), tc.orders)
 			}
 		})
 	}
