@@ -222,14 +222,14 @@ func counted(t *testing.T, idle time.Duration, handler http.HandlerFunc) (server
 // A connection is used again only after another one stayed open for twice the time.
 func TestReuseIsProvenFirst(t *testing.T) {
 	t.Parallel()
-	const reuse = 250 * time.Millisecond
+	const reuse = 400 * time.Millisecond
 	for _, tc := range []struct {
 		idle  time.Duration // of the service
 		reuse time.Duration
 		want  bool
 	}{
 		{time.Minute, reuse, true},
-		{reuse * 3 / 2, reuse, false},
+		{reuse / 2, reuse, false},
 		{time.Minute, 0, false},
 	} {
 		t.Run(fmt.Sprint(tc.idle, tc.reuse), func(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -158,4 +159,31 @@ func await(t *testing.T, reached func() bool) {
 func isUnknownError(err error) bool {
 	var e *upstream.Error
 	return errors.As(err, &e) && e.Effect == upstream.EffectUnknown
+}
+
+// A service sends each response twice. The second one never answers another order.
+func TestASecondResponseNeverAnswersAnotherOrder(t *testing.T) {
+	t.Parallel()
+	s := serveWire(t, false, func(p peer) bool {
+		id := strings.Trim(p.body, "{}")
+		text := fmt.Sprintf("HTTP/1.1 201 Created\r\nContent-Length: %d\r\n\r\n{\"orderID\":%s}", len(id)+12, id)
+		p.says(text + text)
+		return true
+	})
+	for round := range 20 { // the client stops using kept connections at the first second response
+		client := s.client(t, nil)
+		var all sync.WaitGroup
+		for caller := range 8 {
+			all.Go(func() {
+				for order := range 3 {
+					id := fmt.Sprint(1 + round*100 + caller*10 + order)
+					created, err := client.CreateOrder(t.Context(), []byte("{"+id+"}"))
+					if err != nil || created.OrderID != id {
+						t.Errorf("order %s = %s, %v", id, created.OrderID, err)
+					}
+				}
+			})
+		}
+		all.Wait()
+	}
 }

@@ -49,10 +49,10 @@ func newWritePool(dial DialFunc, reuse time.Duration) *writePool {
 func (p *writePool) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx := req.Context()
 	conn := p.take(ctx)
-	if conn == nil && !p.keeps(req) {
-		return p.once.RoundTrip(req)
-	}
 	if conn == nil {
+		if !p.keeps(req) {
+			return p.once.RoundTrip(req)
+		}
 		var err error
 		conn = &writeConn{pool: p, began: time.Now()}
 		conn.client, err = p.kept.NewClientConn(context.WithValue(ctx, writeConnKey{}, conn),
@@ -117,7 +117,7 @@ func (p *writePool) put(c *writeConn, res *http.Response) {
 		}
 	}
 	keep := c.limit > 0 && c.socket != nil && res.ProtoAtLeast(1, 1) && c.client.Available() == 1
-	p.mu.Lock()
+	p.mu.Lock() // not before Available: net/http calls writeConn.Close while it holds its own lock
 	if keep = keep && !c.closed; keep {
 		c.timer = time.AfterFunc(2*c.limit, func() { p.expire(c) })
 		p.idle = append(p.idle, c)
@@ -186,13 +186,10 @@ type writeConn struct {
 
 type writeConnKey struct{}
 
-// errStale means that a kept connection cannot be used any more.
-var errStale = errors.New("the kept connection was closed before the request")
-
-// Write implements net.Conn. It checks the connection again: the process may have been suspended.
+// Write implements net.Conn. It checks a kept connection again: the process may have been suspended.
 func (c *writeConn) Write(p []byte) (int, error) {
 	if !c.until.IsZero() && c.written.Load() == 0 && !c.usable() {
-		return 0, errStale
+		return 0, net.ErrClosed
 	}
 	return c.countingConn.Write(p)
 }
