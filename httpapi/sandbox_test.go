@@ -10,6 +10,7 @@ import (
 
 	"larder/httpapi"
 	"larder/internal/sandbox"
+	"larder/internal/testkit/menutest"
 	"larder/internal/upstream"
 )
 
@@ -44,13 +45,13 @@ func TestAgainstTheSandbox(t *testing.T) {
 	w.syncOnce(bistro)
 	w.service.answerCreate(func(body []byte) (upstream.Created, error) { return client.CreateOrder(t.Context(), body) })
 
-	orders, err := sandbox.NewOrderGenerator(raw, bistro, 1)
+	orders, err := menutest.NewOrderGenerator(raw, bistro, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	shop := w.as(clientShop)
 	for i := range 30 {
-		body := orders.Next(sandbox.OrderOptions{
+		body := orders.Next(menutest.OrderOptions{
 			Lines:       1 + i%4,
 			Delivery:    i%2 == 0,
 			ExternalIDs: i%3 == 0,
@@ -93,7 +94,7 @@ func TestAgainstTheSandbox(t *testing.T) {
 		"garbage for 201": {fault(`"do":"garbage"`), 504, "order_outcome_unknown"},
 	} {
 		do(t, http.MethodPut, base+"/sandbox/faults", test.faults, "Content-Type", "application/json").is(t, http.StatusOK)
-		got := w.post(ordersPath, string(orders.Next(sandbox.OrderOptions{})), append(key(name), shop...)...)
+		got := w.post(ordersPath, string(orders.Next(menutest.OrderOptions{})), append(key(name), shop...)...)
 		if problem := got.refused(t, test.status, test.code); len(problem.Ref) != 26 {
 			t.Errorf("%s: ref %q", name, problem.Ref)
 		}

@@ -32,12 +32,12 @@ func TestValidOrdersArePlaced(t *testing.T) {
 			}
 			h := newHarness(t, ordering.DefaultConfig(), through(client))
 			h.card = menu.Compile(view, menu.RestaurantID(m.id), menu.DefaultSettings())
-			orderer, err := sandbox.NewOrderGenerator(m.raw, m.id, 1)
+			orderer, err := menutest.NewOrderGenerator(m.raw, m.id, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for i := range 200 {
-				body := orderer.Next(sandbox.OrderOptions{
+				body := orderer.Next(menutest.OrderOptions{
 					Lines:       1 + i%5,
 					Delivery:    i%2 == 0,
 					ExternalIDs: i%3 == 0,

@@ -5,10 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
+	"strconv"
 
 	"larder/internal/menu"
-	"larder/internal/sandbox"
 )
 
 // sampleOrder is an order for /v1, with the fields that a form would send.
@@ -25,58 +24,59 @@ type sampleDish struct {
 	Ingredients []sampleDish `json:"ingredients,omitempty"`
 }
 
-// SampleOrders returns a valid order with a few dishes from a menu view. If possible,
-// its first dish has mandatory modifiers. bad is the same order with four mistakes.
+// SampleOrders returns a valid order from a menu view: a dish with as few mandatory ingredients as
+// possible, and one without. bad is the same order with four mistakes.
 func SampleOrders(raw []byte, restaurant string) (good, bad []byte, err error) {
-	generator, err := sandbox.NewOrderGenerator(raw, restaurant, 1)
-	if err != nil {
-		return nil, nil, fmt.Errorf("make an order: %w", err)
-	}
 	view, err := menu.Decode(raw)
 	if err != nil {
 		return nil, nil, fmt.Errorf("make an order: %w", err)
 	}
 	catalogue := menu.Compile(view, menu.RestaurantID(restaurant), menu.DefaultSettings())
-	var best sampleOrder
-	for most, attempts := -1, 400; attempts > 0; attempts-- {
-		var order sampleOrder
-		body := generator.Next(sandbox.OrderOptions{Lines: 2, ExpectedAt: time.Now().Add(time.Hour)})
-		if err := json.Unmarshal(body, &order); err != nil {
-			return nil, nil, fmt.Errorf("make an order: %w", err)
-		}
-		if worth := order.worth(catalogue); worth > most {
-			best, most = order, worth
+	var composed, plain []sampleDish // at most one each
+	for p, entry := range catalogue.Products().All() {
+		ingredients, possible := mandatoryIngredients(catalogue, p)
+		dish := sampleDish{ID: entry.ID(), Quantity: "1", Ingredients: ingredients}
+		switch n := len(ingredients); {
+		case !possible || !catalogue.Orderable(p):
+		case n == 0 && plain == nil:
+			plain = []sampleDish{dish}
+		case n > 0 && (composed == nil || n < len(composed[0].Ingredients)):
+			composed = []sampleDish{dish}
 		}
 	}
-	if best.DishList == nil {
+	order := sampleOrder{ExpeditionType: "pickup", PaymentTypeID: "card", Soonest: true, DishList: append(composed, plain...)}
+	if len(order.DishList) == 0 {
 		return nil, nil, errors.New("the menu has no orderable dish")
 	}
-	best.ExpeditionType, best.PaymentTypeID, best.Soonest = "pickup", "card", true
-	good, err = json.Marshal(best)
-	best.PaymentTypeID = "cheque"
-	best.DishList[0].Ingredients = nil // mandatory modifiers are missing
-	best.DishList[len(best.DishList)-1].Quantity = "0"
-	best.DishList = append(best.DishList, sampleDish{ID: "no-such-dish", Quantity: "1"})
-	bad, badErr := json.Marshal(best)
+	good, err = json.Marshal(order)
+	order.PaymentTypeID = "cheque"
+	order.DishList[0].Ingredients = nil // mandatory modifiers are missing
+	order.DishList[len(order.DishList)-1].Quantity = "0"
+	order.DishList = append(order.DishList, sampleDish{ID: "no-such-dish", Quantity: "1"})
+	bad, badErr := json.Marshal(order)
 	return good, bad, errors.Join(err, badErr)
 }
 
-// worth rates an order as an example. It prefers short orders whose first dish has
-// mandatory modifiers and whose last dish is another one without modifiers.
-func (o *sampleOrder) worth(catalogue *menu.Catalogue) int {
-	const much = 1000
-	if len(o.DishList) == 0 {
-		return -1
+// mandatoryIngredients returns an ingredient for each group of a dish that requires one. possible is
+// false if a group offers only ingredients with groups of their own.
+func mandatoryIngredients(catalogue *menu.Catalogue, p menu.Index) (chosen []sampleDish, possible bool) {
+	scheme := catalogue.ProductScheme(p)
+	if scheme == menu.None {
+		return nil, true
 	}
-	first, last := o.DishList[0], o.DishList[len(o.DishList)-1]
-	worth := much - len(o.DishList) - len(first.Ingredients) - len(last.Ingredients)
-	p, known := catalogue.Products().ByID(first.ID)
-	if scheme := catalogue.ProductScheme(p); known && scheme != menu.None &&
-		slices.ContainsFunc(catalogue.Limits(scheme), func(l menu.Limit) bool { return l.Min > 0 }) {
-		worth += 2 * much
+	for _, limit := range catalogue.Limits(scheme) {
+		if limit.Min == 0 {
+			continue
+		}
+		members := catalogue.Members(limit.Group)
+		at := slices.IndexFunc(members, func(i menu.Index) bool {
+			return catalogue.IngredientOrderable(i) && catalogue.IngredientScheme(i) == menu.None
+		})
+		if at < 0 {
+			return nil, false
+		}
+		id := catalogue.Ingredients().At(members[at]).ID()
+		chosen = append(chosen, sampleDish{ID: id, Quantity: json.Number(strconv.Itoa(limit.Min))})
 	}
-	if last.ID != first.ID && len(last.Ingredients) == 0 {
-		worth += much
-	}
-	return worth
+	return chosen, true
 }

@@ -28,12 +28,10 @@ type item struct {
 	id, ext, name, scheme string
 	price                 decimal.Decimal
 	priced                bool
-	weighed               bool // by kg or litre
 }
 
 // items are the dishes or the parts of a menu.
 type items struct {
-	list  []*item
 	byID  map[string]*item
 	byExt map[string][]*item
 }
@@ -122,12 +120,9 @@ type itemJSON struct {
 	Name       anyJSON `json:"name"`
 	Price      anyJSON `json:"price"`
 	SchemeID   anyJSON `json:"schemeId"`
-	Measure    struct {
-		Unit anyJSON `json:"unit"`
-	} `json:"measure"`
-	Stop     anyJSON `json:"isContainInStopList"`
-	Listed   anyJSON `json:"isListStoped"`
-	Disabled anyJSON `json:"disabled"`
+	Stop       anyJSON `json:"isContainInStopList"`
+	Listed     anyJSON `json:"isListStoped"`
+	Disabled   anyJSON `json:"disabled"`
 }
 
 func (i *itemJSON) stopped(restaurant string) bool {
@@ -214,13 +209,11 @@ func readItems(list []itemJSON, unpriced bool, restaurant string, out map[string
 	all := items{byID: map[string]*item{}, byExt: map[string][]*item{}}
 	for k := range list {
 		p := &list[k]
-		unit := p.Measure.Unit.text()
 		i := &item{
-			id:      p.ID.text(),
-			ext:     p.ExternalID.text(),
-			name:    p.Name.text(),
-			scheme:  p.SchemeID.text(),
-			weighed: unit == "kg" || unit == "liter",
+			id:     p.ID.text(),
+			ext:    p.ExternalID.text(),
+			name:   p.Name.text(),
+			scheme: p.SchemeID.text(),
 		}
 		if i.id == "" || all.byID[i.id] != nil {
 			continue // policy W9: the first definition wins
@@ -228,7 +221,6 @@ func readItems(list []itemJSON, unpriced bool, restaurant string, out map[string
 		if i.price, i.priced = p.Price.price(); p.Price.raw == nil {
 			i.priced = unpriced
 		}
-		all.list = append(all.list, i)
 		all.byID[i.id] = i
 		key := cmp.Or(i.ext, i.id) // policy O2
 		all.byExt[key] = append(all.byExt[key], i)

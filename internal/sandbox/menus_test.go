@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"larder/internal/sandbox"
+	"larder/internal/testkit/menutest"
 )
 
 // shared reports for every scheme whether an ingredient is in several of its
@@ -310,16 +311,16 @@ func TestGeneratedOrdersAreValid(t *testing.T) {
 		sandbox.BistroID:  sandbox.Bistro(sandbox.BistroID, ""),
 		g.RestaurantID(1): g.Menu(1),
 	} {
-		orderer, err := sandbox.NewOrderGenerator(raw, id, 1)
+		orderer, err := menutest.NewOrderGenerator(raw, id, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := sandbox.NewOrderGenerator(raw, id, 1)
+		again, err := menutest.NewOrderGenerator(raw, id, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for n := range 60 {
-			opt := sandbox.OrderOptions{
+			opt := menutest.OrderOptions{
 				Lines:       n%5 + 1,
 				Delivery:    n%2 == 0,
 				ExternalIDs: true,
@@ -336,7 +337,7 @@ func TestGeneratedOrdersAreValid(t *testing.T) {
 	}
 	for _, raw := range []string{"{", "{}", `{"products":[{"id":"p","price":1,"schemeId":"s"}],"ingredientsSchemes":[{"id":"s",` +
 		`"ingredientsGroups":[{"id":"g","minCount":1}]}],"ingredientsGroups":[{"id":"g","ingredients":["gone"]}]}`} {
-		if _, err := sandbox.NewOrderGenerator([]byte(raw), "r", 1); err == nil {
+		if _, err := menutest.NewOrderGenerator([]byte(raw), "r", 1); err == nil {
 			t.Errorf("an orderer for %s", raw)
 		}
 	}
