@@ -93,17 +93,17 @@ func TestMenuStyles(t *testing.T) {
 	for _, c := range []struct{ settings, want string }{
 		{
 			`{"spelling":"Id"}`,
-			`{"result":{"name":"","categories":[{"id":"c","parentId":null}],"products":[{"id":"p","externalId":"e",` +
-				`"price":199.90,"schemeId":null,"description":null,"imageUrls":null,"measure":null,"isContainInStopList":[]}]}}`,
+			`{"result":{"categories":[{"id":"c","parentId":null}],"name":"","products":[{"description":null,"externalId":"e","id":"p",` +
+				`"imageUrls":null,"isContainInStopList":[],"measure":null,"price":199.90,"schemeId":null}]}}`,
 		},
 		{
 			`{"spelling":"ID","prices":"string","nulls":"empty"}`,
-			`{"result":{"name":"","categories":[{"id":"c","parentId":""}],"products":[{"id":"p","externalID":"e",` +
-				`"price":"199.90","schemeId":"","description":"","imageUrls":[],"measure":null,"isContainInStopList":[]}]}}`,
+			`{"result":{"categories":[{"id":"c","parentId":""}],"name":"","products":[{"description":"","externalID":"e","id":"p",` +
+				`"imageUrls":[],"isContainInStopList":[],"measure":null,"price":"199.90","schemeId":""}]}}`,
 		},
 		{
 			`{"prices":"number","nulls":"omit"}`,
-			`{"result":{"categories":[{"id":"c"}],"products":[{"id":"p","externalID":"e","price":199.90}]}}`,
+			`{"result":{"categories":[{"id":"c"}],"products":[{"externalID":"e","id":"p","price":199.90}]}}`,
 		},
 	} {
 		w.settings(c.settings)

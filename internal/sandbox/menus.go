@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -102,52 +103,42 @@ func (st *menuStore) patch(restaurant string, stops map[string]bool) (unknown []
 
 // patched returns a menu with changed stop lists.
 func patched(raw []byte, restaurant string, stops map[string]bool) ([]byte, error) {
-	t, err := readTree(raw)
+	menu, err := readMenu(raw)
 	if err != nil {
 		return nil, err
 	}
-	view := t
-	if inner := t.get("result"); inner != nil && t.get("products") == nil {
+	view, _ := menu.(map[string]any)
+	if inner, ok := member(view, "result").(map[string]any); ok && member(view, "products") == nil {
 		view = inner
 	}
 	for _, list := range []string{"products", "ingredients"} {
-		items := view.get(list)
-		if items == nil {
-			continue
-		}
-		for _, item := range items.items {
-			id := item.get("id")
-			if id == nil {
-				continue
-			}
-			if stop, named := stops[id.text()]; named {
-				item.stop(restaurant, stop)
+		items, _ := member(view, list).([]any)
+		for _, v := range items {
+			item, _ := v.(map[string]any)
+			if stop, named := stops[identifier(member(item, "id"), true)]; named {
+				setStop(item, restaurant, stop)
 			}
 		}
 	}
-	return t.append(nil), nil
+	return encode(menu), nil
 }
 
-// stop adds a restaurant to an item's stop list or removes it. The default menu
+// setStop adds a restaurant to an item's stop list or removes it. The default menu
 // has no restaurant, so its items have true or false instead of a list.
-func (t *tree) stop(restaurant string, on bool) {
-	const field = "isContainInStopList"
+func setStop(item map[string]any, restaurant string, on bool) {
+	field := spelling(item, "isContainInStopList")
 	if restaurant == DefaultMenu && on {
-		t.set(field, scalar("true"))
+		item[field] = true
 		return
 	}
-	kept := &tree{kind: '['}
-	if old := t.get(field); old != nil && restaurant != DefaultMenu {
-		for _, e := range old.items {
-			if e.text() != restaurant {
-				kept.items = append(kept.items, e)
-			}
-		}
+	kept := []any{}
+	if list, ok := item[field].([]any); ok && restaurant != DefaultMenu {
+		kept = slices.DeleteFunc(list, func(e any) bool { return identifier(e, true) == restaurant })
 	}
 	if on {
-		kept.items = append(kept.items, scalar(string(encode(restaurant))))
+		kept = append(kept, restaurant)
 	}
-	t.set(field, kept)
+	item[field] = kept
 }
 
 // putMenu is a menu that was put as bytes. Derived data is computed once.
@@ -213,10 +204,53 @@ func restyled(body []byte, s Settings) []byte {
 	if s.Spelling == SpellingID && s.Prices == PricesNumber && s.Nulls == NullsNull {
 		return body
 	}
-	t, err := readTree(body)
+	menu, err := readMenu(body)
 	if err != nil {
 		return body
 	}
-	t.restyle(s)
-	return t.append(nil)
+	return encode(restyle(menu, s))
+}
+
+// readMenu parses a menu that is rewritten.
+func readMenu(raw []byte) (any, error) {
+	return readJSON(bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf")))
+}
+
+// restyle returns a part of a menu in the form of the settings.
+func restyle(part any, s Settings) any {
+	switch part := part.(type) {
+	case []any:
+		for i := range part {
+			part[i] = restyle(part[i], s)
+		}
+	case map[string]any:
+		restyled := make(map[string]any, len(part))
+		for name, item := range part {
+			if n, numeric := item.(json.Number); numeric && s.Prices == PricesString && fold(name) == "price" {
+				item = n.String()
+			}
+			if list, ok := item.([]any); s.Nulls == NullsOmit && (item == nil || item == "" || ok && len(list) == 0) {
+				continue
+			}
+			if s.Nulls == NullsEmpty && item == nil {
+				item = emptyFor(name)
+			}
+			restyled[s.spell(name)] = restyle(item, s)
+		}
+		return restyled
+	}
+	return part
+}
+
+// emptyFor returns the empty value of a list or text field. Numbers and measures
+// have no empty value and stay null.
+func emptyFor(name string) any {
+	switch fold(name) {
+	case "categories", "products", "ingredients", "ingredientsgroups", "ingredientsschemes", "imageurls", "iscontaininstoplist":
+		return []any{}
+	case "id", "externalid", "categoryid", "parentid", "schemeid", "name", "description":
+		return ""
+	default:
+		return nil
+	}
 }

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -49,11 +50,14 @@ func readJSON(body []byte) (any, error) {
 	return v, nil
 }
 
-// member returns a field by its name, or by a name that differs in case and
-// underscores only (policy W3). A null counts as missing.
-func member(object map[string]any, name string) any {
-	if v, ok := object[name]; ok {
-		return v
+// member returns a field by its name in any spelling. A null counts as missing.
+func member(object map[string]any, name string) any { return object[spelling(object, name)] }
+
+// spelling returns the name of a field as the object spells it, which may differ in case and
+// underscores (policy W3).
+func spelling(object map[string]any, name string) string {
+	if _, ok := object[name]; ok {
+		return name
 	}
 	want := fold(name)
 	found := ""
@@ -62,7 +66,7 @@ func member(object map[string]any, name string) any {
 			found = key
 		}
 	}
-	return object[found]
+	return cmp.Or(found, name)
 }
 
 // validate checks an order against the interface and the menu. now is the
