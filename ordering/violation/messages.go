@@ -29,47 +29,22 @@ const (
 	LimitOfSteps       = "Steps to assign the ingredients of " // followed by the dish's name
 )
 
-// russianLimits and russianKinds translate subjects of LimitExceeded and kinds of values.
-//
-//nolint:gochecknoglobals // constants
-var (
-	russianLimits = map[string]string{
-		LimitOfDishes:      "Блюд в заказе",
-		LimitOfIngredients: "Ингредиентов в блюде",
-		LimitOfDigits:      "Цифр в числе",
-		LimitOfNumber:      "Целое число",
-		LimitOfPayments:    "Платежей за заказ",
-		LimitOfCharacters:  "Число символов",
-	}
-	russianKinds = map[string]string{
-		"string":     "строка",
-		"identifier": "идентификатор",
-		"integer":    "целое число",
-		"number":     "число",
-		"date-time":  "дата и время",
-		"boolean":    "логическое значение",
-		"array":      "массив",
-		"object":     "объект",
-		"null":       "пустое значение",
-	}
-)
-
 // message returns the message of a violation for a person. subject is the name of a dish or ingredient, or
 // empty. The templates use names and values only in positions that need no agreement of case or gender.
 func message(code Code, language string, params Params, subject string) string {
-	d, ok := templates[code]
+	d, ok := messages.Violations[code]
 	if !ok {
 		return string(code)
 	}
-	text := d.message.in(language)
-	if s := &d.special; s.param != "" && placeholder(s.param, English, params) == s.value {
-		text = s.message.in(language)
+	text := d.Message.in(language)
+	if s := &d.Special; s.Param != "" && placeholder(s.Param, English, params) == s.Value {
+		text = s.Message.in(language)
 	}
 	switch {
 	case subject != "":
 		subject = limitSubject(code, language, subject)
-	case d.subject.in(language) != "":
-		subject = expand(d.subject.in(language), language, params, "")
+	case d.Subject.in(language) != "":
+		subject = expand(d.Subject.in(language), language, params, "")
 	default:
 		if rest, found := strings.CutPrefix(text, "{subject}: "); found {
 			first, size := utf8.DecodeRuneInString(rest)
@@ -112,7 +87,7 @@ func placeholder(name, language string, params Params) string {
 	case value == nil:
 		return ""
 	case language == Russian && (name == "want" || name == "got"):
-		return russianKinds[fmt.Sprint(value)]
+		return messages.RussianKinds[fmt.Sprint(value)]
 	default:
 		return fmt.Sprint(value)
 	}
@@ -126,7 +101,7 @@ func limitSubject(code Code, language, subject string) string {
 	if name, found := strings.CutPrefix(subject, LimitOfSteps); found {
 		return name + ": шагов, чтобы распределить ингредиенты по группам"
 	}
-	return cmp.Or(russianLimits[subject], subject)
+	return cmp.Or(messages.RussianLimits[subject], subject)
 }
 
 // limitsText returns a group's limits: "1 to 2", "exactly 1", "at least 1", "at most 2".
