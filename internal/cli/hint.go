@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	_ "embed" // hints.json
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -83,7 +85,7 @@ func errorHint(cmd *cobra.Command, err error) string {
 
 // refusalHint returns what to do after an error response of a daemon.
 func refusalHint(e *client.Error) string {
-	switch hint := hintOf(respond.Code(e.Code)); {
+	switch hint := hints[e.Code]; {
 	case e.Status == http.StatusUnauthorized && e.Anonymous:
 		return "Use --config FILE of this daemon, or --client-id and --client-secret."
 	case e.OpsRoute && respond.Code(e.Code) == respond.CodeNotFound:
@@ -97,58 +99,13 @@ func refusalHint(e *client.Error) string {
 	}
 }
 
-// hintOf returns what to do after an error with a code, or "" for an unknown code.
-func hintOf(code respond.Code) string {
-	switch code {
-	case respond.CodeUnauthorized:
-		return "Use --config FILE of this daemon, or check --client-id and --client-secret."
-	case respond.CodeForbidden:
-		return "Use a client with the required scope (auth.clients in the configuration)."
-	case respond.CodeRestaurantNotFound, respond.CodeRestaurantRequired:
-		return "Use the id of a restaurant of the daemon; with completion, the Tab key lists them."
-	case respond.CodeConnectionNotFound, respond.CodeConnectionRequired, respond.CodeOrderAmbiguous:
-		return "Use --connection with a name from the configuration; larder config print shows them."
-	case respond.CodeProductNotFound, respond.CodeExternalIDAmbiguous:
-		return "List the dishes with larder menu show RESTAURANT."
-	case respond.CodeVersionNotFound, respond.CodeVersionGone:
-		return "List the stored versions with larder menu versions RESTAURANT."
-	case respond.CodeRunNotFound, respond.CodeBatchNotFound:
-		return "Run larder sync again: the record of this run has expired."
-	case respond.CodeSyncBusy, respond.CodeRequestTimeout, respond.CodeRateLimited, respond.CodeStreamsUnavailable, respond.CodeClientGone:
-		return "Try again in a few seconds."
-	case respond.CodeNoCatalogue, respond.CodeNoReasons:
-		return "Fetch the menu with larder sync RESTAURANT."
-	case respond.CodeStorageUnavailable, respond.CodeJournalUnavailable:
-		return "See larder status; larder check --config FILE --online reports details."
-	case respond.CodeJournalRestored:
-		return "An operator must find out which orders Redis lost, and then run larder order accept-restore."
-	case respond.CodeInternal:
-		return "Search the daemon's log for the request id; it has the cause."
-	case respond.CodeNotFound, respond.CodeMethodNotAllowed, respond.CodeNotAcceptable, respond.CodeUnsupportedMedia:
-		return "Compare larder version on both machines: the command line and the daemon may have different versions."
-	case respond.CodeMalformedJSON, respond.CodeInvalidParameter, respond.CodeTooLarge:
-		return "Correct the input."
-	case respond.CodeValidationFailed:
-		return "Correct the order; larder order validate FILE lists all violations."
-	case respond.CodeIdempotencyKeyRequired:
-		return "Use --key with an idempotency key for this order."
-	case respond.CodeIdempotencyKeyReused:
-		return "Send the same order as before with this key, or use another --key for another order."
-	case respond.CodeIdempotencyKeyInFlight, respond.CodeOrderBusy:
-		return "Try again with the same --key in a few seconds."
-	case respond.CodeOrderNotFound:
-		return "List the stored orders with larder order list."
-	case respond.CodeOutcomeUnknown, respond.CodeOrderOutcomeUnknown:
-		return "Call the restaurant, then run larder order resolve; larder order list --state unknown lists such orders."
-	case respond.CodeOrderState, respond.CodeOrderIDTaken:
-		return "See the order's state with larder order show REF."
-	case respond.CodeUpstreamRefused:
-		return "See the call with larder order show REF."
-	case respond.CodeUpstreamBusy:
-		return "Try again with the same --key in a few seconds: the ordering service is overloaded."
-	case respond.CodeUpstreamUnavailable:
-		return "Try again with the same --key later; larder status reports which connection is unreachable."
-	default:
-		return ""
+//go:embed hints.json
+var hintsJSON []byte
+
+// hints has what to do after an error with a code, for every code of an error response.
+var hints = func() (hints map[string]string) { //nolint:gochecknoglobals // constant
+	if err := json.Unmarshal(hintsJSON, &hints); err != nil {
+		panic("cli: hints.json: " + err.Error()) // a test reads every hint
 	}
-}
+	return hints
+}()
