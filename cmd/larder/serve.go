@@ -19,20 +19,7 @@ func serveCommand(env *cli.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve --config FILE",
 		Short: "Run the daemon: sync and serve menus, validate and place orders",
-		Long: `Run the daemon until it receives SIGTERM or SIGINT. It then finishes requests in
-progress and exits with status 0. A second signal ends it at once.
-
-SIGHUP reloads the configuration. Changes of restaurants, their settings and
-schedules, and of clients apply without a restart. Other changes need a restart,
-and the log lists them. If there is an error, nothing changes, and the log lists
-every error.
-
-The daemon starts even if Redis or the ordering service is unreachable. /readyz
-then reports the failure, and the daemon recovers by itself.
-
-With --allow-unknown-keys, a key that this version does not know is a warning, so
-that an older version starts with the configuration of a newer one. A likely
-misspelling of a known key, or an unknown key under auth, is still an error.`,
+		Long:  cli.Help("larder serve"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			err := serve(cmd, env)
 			return cli.ListenError(err, listenKey(err))

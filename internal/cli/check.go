@@ -44,14 +44,7 @@ func checkCommand(env *Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check --config FILE",
 		Short: "Check a configuration, and with --online its Redis and ordering services",
-		Long: `Check a configuration, and report every error with its file, line and column.
-
-With --online, also test Redis and each connection. Redis must accept larder's
-commands, and must be durable if clients may place orders. A connection must
-return a token and the menus of its first 20 restaurants. If the configured
-token_request fails, the other forms are tested, and one that works is reported.
-
-With --allow-unknown-keys, unknown keys are only warnings, as for larder serve.`,
+		Long:  Help("larder check"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := LoadService(cmd, env, configs.CheckFolders)
 			var faults configs.Errors

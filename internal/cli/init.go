@@ -21,12 +21,7 @@ func initCommand(env *Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init [FILE]",
 		Short: "Create a configuration interactively and test it",
-		Long: `Ask for the connection to an ordering service, the restaurants and Redis, test
-each answer, and write a configuration with comments to FILE (larder.yaml). Only
-its owner can read the file, because it holds secrets. The client secret is not
-shown, and neither is an answer that is not an address where an address is asked
-for. Client ids, restaurants and names are shown. Values given by flags are not
-asked for. With --yes, the command asks nothing, and a failed test is an error.`,
+		Long:  Help("larder init"),
 		Example: `  larder init
   LARDER_INIT_CLIENT_SECRET=… larder init --yes --base-url https://orders.example \
     --client-id my-client --restaurant north --restaurant south larder.yaml`,

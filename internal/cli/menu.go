@@ -24,11 +24,9 @@ func menuCommand(env *Environment) *cobra.Command {
 	lint := &cobra.Command{
 		Use:   "lint FILE|RESTAURANT",
 		Short: "Report the problems of a menu; fails if there are errors",
-		Long: `Report the problems of a menu: of a FILE with a menu view as the ordering service
-returns it (- is standard input), or of a RESTAURANT of the running daemon. The
-command does not fail if there are only warnings.`,
-		Args: argRange(1, 1),
-		RunE: func(cmd *cobra.Command, args []string) error { return lintMenu(cmd, env, args[0]) },
+		Long:  Help("larder menu lint"),
+		Args:  argRange(1, 1),
+		RunE:  func(cmd *cobra.Command, args []string) error { return lintMenu(cmd, env, args[0]) },
 	}
 	show := &cobra.Command{
 		Use:   "show FILE|RESTAURANT",
@@ -39,13 +37,8 @@ command does not fail if there are only warnings.`,
 	diff := &cobra.Command{
 		Use:   "diff OLD NEW | diff RESTAURANT --from VERSION",
 		Short: "Compare two menus, or two versions of one menu",
-		Long: `Compare two menus. Each is a FILE with a menu view (- is standard input), or a
-RESTAURANT of the configuration, whose menu is fetched from its ordering service
-(needs --config).
-
-With --from, compare two stored versions of a RESTAURANT of the running daemon
-(larder menu versions): that version and the current one, or that of --to.`,
-		Args: argRange(1, 2),
+		Long:  Help("larder menu diff"),
+		Args:  argRange(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			from, _ := cmd.Flags().GetInt64("from")
 			to, _ := cmd.Flags().GetInt64("to")

@@ -23,10 +23,8 @@ func orderListCommand(env *Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the orders of the journal, newest first",
-		Long: `List the orders in the journal of the running daemon, newest first. Use --state
-unknown to list orders whose outcome is unknown: ask the restaurant, then resolve
-them with "larder order resolve".`,
-		RunE: func(cmd *cobra.Command, _ []string) error { return listOrders(cmd, env) },
+		Long:  Help("larder order list"),
+		RunE:  func(cmd *cobra.Command, _ []string) error { return listOrders(cmd, env) },
 	}
 	cmd.Flags().String("state", "", "only orders in this state: "+strings.Join(stateNames(), ", "))
 	cmd.Flags().String("connection", "", "only orders of this connection")
@@ -140,16 +138,8 @@ func orderResolveCommand(env *Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "resolve REF",
 		Short: "Record the outcome of an operation whose outcome is unknown",
-		Long: `Record the outcome of an operation whose outcome is unknown. Ask the restaurant
-first; "larder order show" prints what to ask for.
-
-    --outcome done        it took effect; for a created order, also pass --order-id
-    --outcome not_done    it had no effect, and larder does not repeat it
-    --outcome send_again  it had no effect, and larder sends it again now
-
-A resolution is final. The order's record keeps who made it, when, and the --note. A
-client that retries the order with its key gets the recorded outcome.`,
-		Args: argRange(1, 1),
+		Long:  Help("larder order resolve"),
+		Args:  argRange(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			body, err := resolutionBody(cmd)
 			if err != nil {
@@ -188,10 +178,7 @@ func orderAcceptRestoreCommand(env *Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "accept-restore",
 		Short: "Resume new orders after Redis was restored or has lost orders",
-		Long: `Resume new orders of a connection on all instances. They are paused after Redis was
-restored from a backup or has lost orders. A lost order that a client retries after
-that is placed twice. So first find out which orders are missing
-(docs/runbook/LarderJournalRestored.md).`,
+		Long:  Help("larder order accept-restore"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			path := "/v1/ops/journal/accept"
 			if connection := StringFlag(cmd, "connection"); connection != "" {

@@ -65,11 +65,8 @@ func orderShowCommand(env *Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show REF|ORDERID",
 		Short: "Show an order of the journal with all attempts",
-		Long: `Show an order: what was sent, each attempt, all resolutions, and how to resolve an
-unknown outcome. Customer data is shown until it is deleted
-(ordering.customer_data_ttl). With REF, a client with the scope ops is enough; with
-the ordering service's ORDERID, it needs the scope orders.`,
-		Args: argRange(1, 1),
+		Long:  Help("larder order show"),
+		Args:  argRange(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			const refLength = 26 // anything else is an order id of the ordering service
 			ref := args[0]

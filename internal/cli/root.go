@@ -1,6 +1,7 @@
 package cli
 
 import (
+	_ "embed" // help.txt
 	"errors"
 	"fmt"
 	"strings"
@@ -15,13 +16,9 @@ import (
 // args is the command line, without the program's name.
 func Root(env *Environment, args []string, more ...*cobra.Command) *cobra.Command {
 	root := &cobra.Command{
-		Use:   "larder",
-		Short: "Cache restaurant menus and validate orders",
-		Long: `Larder fetches the menus of restaurants from an ordering service, caches them in
-Redis and in memory, and serves them to storefronts. It validates every order
-against them before it forwards the order to the ordering service.
-
-Start with:  larder demo`,
+		Use:           "larder",
+		Short:         "Cache restaurant menus and validate orders",
+		Long:          Help("larder"),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -45,6 +42,19 @@ Start with:  larder demo`,
 	root.SetHelpCommand(helpCommand())
 	prepare(root, env)
 	return root
+}
+
+//go:embed help.txt
+var helpTexts string
+
+// Help returns the long description of a command, such as "larder menu lint", from help.txt.
+func Help(command string) string {
+	_, text, found := strings.Cut("\n"+helpTexts, "\n## "+command+"\n")
+	if !found {
+		panic("cli: help.txt has no text of " + command) // every command line creates all commands
+	}
+	text, _, _ = strings.Cut(text, "\n## ")
+	return strings.TrimSpace(text)
 }
 
 // helpCommand is cobra's help command, but an unknown topic is a usage error.

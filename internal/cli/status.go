@@ -32,13 +32,7 @@ func statusCommand(env *Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Report whether the running daemon is ready; fails if it is not",
-		Long: `Report whether the running daemon is ready, and its problems: components that
-fail, restaurants whose last sync failed or was quarantined, stale menus, and menus
-held by a rollback. The exit status depends only on readiness.
-
-With --watch, poll until Ctrl-C, and print each change on one line (with --json as
-one line of JSON): readiness, components, restaurants, and orders whose outcome is
-unknown. The orders need a client with the scope ops.`,
+		Long:  Help("larder status"),
 		Example: `  larder status
   larder status --watch --config larder.yaml
   larder status --watch --json | grep --line-buffered '"subject":"order"'`,

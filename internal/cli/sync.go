@@ -27,13 +27,8 @@ func syncCommand(env *Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sync [RESTAURANT…]",
 		Short: "Sync menus now, and follow the runs",
-		Long: `Sync the menus of restaurants with their ordering service now, and wait for the
-runs to end. The command joins a run that is already in progress. It fails if a
-run fails or a menu is quarantined.
-
-With --all, the daemon syncs all restaurants. It continues if this command is
-interrupted. Failed runs are listed at the end.`,
-		Args: cobra.ArbitraryArgs,
+		Long:  Help("larder sync"),
+		Args:  cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			all := BoolFlag(cmd, "all")
 			switch {

@@ -19,22 +19,15 @@ func versionCommands(env *Environment) []*cobra.Command {
 	list := &cobra.Command{
 		Use:   "versions RESTAURANT",
 		Short: "List the stored versions of a menu, newest first",
-		Long: `List the stored versions of a menu, newest first: when each was published, its
-dishes, how many of them were available and orderable then, and which one is served.
-
-Compare versions with larder menu diff RESTAURANT --from VERSION. Serve one again
-with larder menu rollback RESTAURANT VERSION.`,
-		Args: argRange(1, 1),
-		RunE: func(cmd *cobra.Command, args []string) error { return listVersions(cmd, env, args[0]) },
+		Long:  Help("larder menu versions"),
+		Args:  argRange(1, 1),
+		RunE:  func(cmd *cobra.Command, args []string) error { return listVersions(cmd, env, args[0]) },
 	}
 	back := &cobra.Command{
 		Use:   "rollback RESTAURANT VERSION",
 		Short: "Serve an older version of a menu again, and hold it",
-		Long: `Publish an older version of a menu again, as a new version with the current stop
-lists, and hold it. The hold ends when the ordering service publishes a different
-menu (--hold next_change), or with larder menu release (--hold released). Stop
-lists are updated during a hold.`,
-		Args: argRange(2, 2),
+		Long:  Help("larder menu rollback"),
+		Args:  argRange(2, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			version, err := strconv.ParseInt(args[1], 10, 64)
 			if err != nil || version < 1 {

@@ -38,12 +38,7 @@ func Command(env *cli.Environment, with *Starts) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Run everything in one process: ordering service, Redis, larder",
-		Long: `Run an ordering service (the sandbox), a Redis in memory and larder in one
-process, sync the menus, and print what to open and try. Nothing needs to be
-installed, and no data is kept.
-
-With --exit, the demo syncs the menu, places, pays and completes an order, prints
-each step and ends. The exit status is 0, or 1 if a step failed.`,
+		Long:  cli.Help("larder demo"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			d, err := prepareDemo(cmd, env, with)
 			if err != nil {

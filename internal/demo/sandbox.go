@@ -24,15 +24,7 @@ func SandboxCommand(env *cli.Environment, with *Starts) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sandbox",
 		Short: "Run an ordering service for development and tests",
-		Long: `Run an emulator of the ordering service: tokens, menus, orders and payments. Its
-own routes (/sandbox/…) change orders and produce faults. Open its address in a
-browser for a live board. The client is demo with the secret demo-secret. Without
---menu and --restaurants, it serves the menu of a sample bistro.
-
---json prints the address and the ids of all restaurants as JSON.
-
-A --menu FILE contains a menu view. The file name without its extension is the
-restaurant's id. "default" is the default menu of the connection.`,
+		Long:  cli.Help("larder sandbox"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			log, err := with.Logger(cmd)
 			if err != nil {
