@@ -69,24 +69,24 @@ func (s *Server) route() (err error) {
 
 // routeOps registers the routes that http.ops_listen moves (policy H6).
 func (s *Server) routeOps(engine *gin.Engine) error {
-	guard := s.auth.RequireOps
+	guard, ofMenu := s.auth.RequireOps, s.opsHandlers.OfMenu
 	get(engine, "/ops/session", respond.Handle(s.auth.WhoAmI))
 	engine.POST("/ops/session", s.auth.OwnSite, respond.Handle(s.auth.SignIn))
 	engine.DELETE("/ops/session", s.auth.OwnSite, respond.Handle(s.auth.SignOut))
 	get(engine, "/v1/ops/summary", guard, withinStore, respond.Handle(s.opsHandlers.Summary))
 	get(engine, "/v1/ops/audit", guard, withinStore, respond.Handle(s.auditLog.List))
 	get(engine, "/v1/ops/restaurants", guard, withinStore, respond.Handle(s.opsHandlers.Restaurants))
-	get(engine, "/v1/ops/restaurants/:restaurant", guard, withinStore, respond.Handle(s.opsHandlers.Restaurant))
-	engine.POST("/v1/ops/restaurants/:restaurant/sync", guard, respond.Handle(s.opsHandlers.Sync))
+	get(engine, "/v1/ops/restaurants/:restaurant", guard, withinStore, ofMenu(s.opsHandlers.Restaurant))
+	engine.POST("/v1/ops/restaurants/:restaurant/sync", guard, ofMenu(s.opsHandlers.Sync))
 	engine.POST("/v1/ops/sync", guard, respond.Handle(s.opsHandlers.SyncAll))
 	get(engine, "/v1/ops/sync/:batch", guard, respond.Handle(s.opsHandlers.Batch))
 	engine.GET("/v1/ops/events", guard, respond.Handle(s.events.Ops))
-	get(engine, "/v1/ops/restaurants/:restaurant/lint", guard, withinStore, respond.Handle(s.opsHandlers.Lint))
-	get(engine, "/v1/ops/restaurants/:restaurant/versions", guard, withinStore, respond.Handle(s.opsHandlers.Versions))
-	get(engine, "/v1/ops/restaurants/:restaurant/versions/:version/view", guard, withinStore, respond.Handle(s.opsHandlers.VersionView))
-	get(engine, "/v1/ops/restaurants/:restaurant/versions/:version/changes", guard, withinStore, respond.Handle(s.opsHandlers.VersionChanges))
-	engine.POST("/v1/ops/restaurants/:restaurant/rollback", guard, respond.Handle(s.opsHandlers.RollBack))
-	engine.DELETE("/v1/ops/restaurants/:restaurant/hold", guard, respond.Handle(s.opsHandlers.ReleaseHold))
+	get(engine, "/v1/ops/restaurants/:restaurant/lint", guard, withinStore, ofMenu(s.opsHandlers.Lint))
+	get(engine, "/v1/ops/restaurants/:restaurant/versions", guard, withinStore, ofMenu(s.opsHandlers.Versions))
+	get(engine, "/v1/ops/restaurants/:restaurant/versions/:version/view", guard, withinStore, ofMenu(s.opsHandlers.VersionView))
+	get(engine, "/v1/ops/restaurants/:restaurant/versions/:version/changes", guard, withinStore, ofMenu(s.opsHandlers.VersionChanges))
+	engine.POST("/v1/ops/restaurants/:restaurant/rollback", guard, ofMenu(s.opsHandlers.RollBack))
+	engine.DELETE("/v1/ops/restaurants/:restaurant/hold", guard, ofMenu(s.opsHandlers.ReleaseHold))
 	get(engine, "/v1/ops/runs", guard, withinStore, respond.Handle(s.opsHandlers.Runs))
 	get(engine, "/v1/ops/runs/:run", guard, withinStore, respond.Handle(s.opsHandlers.Run))
 	get(engine, "/v1/ops/orders", guard, withinStore, respond.Handle(s.orderHandlers.List))

@@ -10,7 +10,6 @@ import (
 
 	"larder/cache"
 	"larder/httpapi/respond"
-	"larder/httpapi/visible"
 	"larder/internal/menu"
 )
 
@@ -68,11 +67,7 @@ type stoppedChange struct {
 
 // VersionChanges answers GET …/versions/{version}/changes: the changes up to version ?to=, by
 // default the current one.
-func (h *Handlers) VersionChanges(c *gin.Context) error {
-	restaurant, err := visible.SyncedMenu(c, h.deps.Directory)
-	if err != nil {
-		return err
-	}
+func (h *Handlers) VersionChanges(c *gin.Context, restaurant menu.RestaurantID) error {
 	from, err := respond.VersionNumber("version", respond.Param(c, "version"))
 	if err != nil {
 		return err

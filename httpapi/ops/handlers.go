@@ -5,12 +5,16 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gin-gonic/gin"
 	"github.com/sirupsen/logrus"
 
 	"larder/cache"
 	"larder/cache/replica"
 	"larder/httpapi/audit"
+	"larder/httpapi/respond"
+	"larder/httpapi/visible"
 	"larder/internal/directory"
+	"larder/internal/menu"
 	"larder/ordering"
 	menusync "larder/sync"
 )
@@ -44,4 +48,15 @@ type Lister interface {
 // New returns the handlers.
 func New(deps Deps) *Handlers {
 	return &Handlers{deps: deps, diffSlots: make(chan struct{}, maxDiffs)}
+}
+
+// OfMenu returns a handler that calls answer with the menu in the path.
+func (h *Handlers) OfMenu(answer func(c *gin.Context, restaurant menu.RestaurantID) error) gin.HandlerFunc {
+	return respond.Handle(func(c *gin.Context) error {
+		restaurant, err := visible.SyncedMenu(c, h.deps.Directory)
+		if err != nil {
+			return err
+		}
+		return answer(c, restaurant)
+	})
 }

@@ -105,11 +105,7 @@ type opsRestaurantView struct {
 }
 
 // Restaurant answers GET /v1/ops/restaurants/{restaurant}.
-func (h *Handlers) Restaurant(c *gin.Context) error {
-	id, err := visible.SyncedMenu(c, h.deps.Directory)
-	if err != nil {
-		return err
-	}
+func (h *Handlers) Restaurant(c *gin.Context, id menu.RestaurantID) error {
 	restaurant, known := h.deps.Directory.Restaurant(id)
 	if !known { // a connection's default menu
 		connection, _ := h.deps.Directory.ConnectionOf(id)

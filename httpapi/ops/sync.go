@@ -12,7 +12,6 @@ import (
 	"larder/httpapi/audit"
 	"larder/httpapi/auth"
 	"larder/httpapi/respond"
-	"larder/httpapi/visible"
 	"larder/internal/jsontext"
 	"larder/internal/menu"
 	menusync "larder/sync"
@@ -23,11 +22,7 @@ const maxWait = 60 * time.Second // of ?wait=
 
 // Sync answers POST /v1/ops/restaurants/{restaurant}/sync. It starts or joins a manual run
 // (policy S8). With ?wait=30s, it waits for the run to finish.
-func (h *Handlers) Sync(c *gin.Context) error {
-	restaurant, err := visible.SyncedMenu(c, h.deps.Directory)
-	if err != nil {
-		return err
-	}
+func (h *Handlers) Sync(c *gin.Context, restaurant menu.RestaurantID) error {
 	wait, err := waitTime(c, 0)
 	if err != nil {
 		return err
@@ -149,11 +144,7 @@ func forced(c *gin.Context) (force bool, err error) {
 }
 
 // Lint answers GET /v1/ops/restaurants/{restaurant}/lint.
-func (h *Handlers) Lint(c *gin.Context) error {
-	restaurant, err := visible.SyncedMenu(c, h.deps.Directory)
-	if err != nil {
-		return err
-	}
+func (h *Handlers) Lint(c *gin.Context, restaurant menu.RestaurantID) error {
 	findings, err := h.deps.Runner.Findings(c.Request.Context(), restaurant)
 	if err != nil {
 		return err

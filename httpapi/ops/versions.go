@@ -13,7 +13,6 @@ import (
 	"larder/httpapi/audit"
 	"larder/httpapi/auth"
 	"larder/httpapi/respond"
-	"larder/httpapi/visible"
 	"larder/internal/jsontext"
 	"larder/internal/menu"
 	"larder/sync/runlog"
@@ -37,11 +36,7 @@ type versionRow struct {
 
 // Versions answers GET /v1/ops/restaurants/{restaurant}/versions: the last version of each kept
 // content, newest first (policy S7).
-func (h *Handlers) Versions(c *gin.Context) error {
-	restaurant, err := visible.SyncedMenu(c, h.deps.Directory)
-	if err != nil {
-		return err
-	}
+func (h *Handlers) Versions(c *gin.Context, restaurant menu.RestaurantID) error {
 	limit, position, err := respond.PageOf(c)
 	if err != nil {
 		return err
@@ -90,11 +85,7 @@ func (h *Handlers) Versions(c *gin.Context) error {
 
 // VersionView answers GET …/versions/{version}/view: the menu view that the ordering service
 // published last while this version was current.
-func (h *Handlers) VersionView(c *gin.Context) error {
-	restaurant, err := visible.SyncedMenu(c, h.deps.Directory)
-	if err != nil {
-		return err
-	}
+func (h *Handlers) VersionView(c *gin.Context, restaurant menu.RestaurantID) error {
 	number, err := respond.VersionNumber("version", respond.Param(c, "version"))
 	if err != nil {
 		return err
@@ -121,11 +112,7 @@ func (h *Handlers) VersionView(c *gin.Context) error {
 
 // RollBack answers POST /v1/ops/restaurants/{restaurant}/rollback with the finished run (policy
 // S7a). It waits at most ?wait= for a run in progress.
-func (h *Handlers) RollBack(c *gin.Context) error {
-	restaurant, err := visible.SyncedMenu(c, h.deps.Directory)
-	if err != nil {
-		return err
-	}
+func (h *Handlers) RollBack(c *gin.Context, restaurant menu.RestaurantID) error {
 	wait, err := waitTime(c, rollbackWait)
 	if err != nil {
 		return err
@@ -174,11 +161,7 @@ func rollbackOf(c *gin.Context) (runlog.Rollback, error) {
 
 // ReleaseHold answers DELETE /v1/ops/restaurants/{restaurant}/hold. It ends the hold and starts
 // a sync; the response is that of Sync.
-func (h *Handlers) ReleaseHold(c *gin.Context) error {
-	restaurant, err := visible.SyncedMenu(c, h.deps.Directory)
-	if err != nil {
-		return err
-	}
+func (h *Handlers) ReleaseHold(c *gin.Context, restaurant menu.RestaurantID) error {
 	wait, err := waitTime(c, 0)
 	if err != nil {
 		return err
