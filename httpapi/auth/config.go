@@ -93,54 +93,38 @@ func (c Config) TakesOrders() bool {
 // Validate checks the section after SetDefaults. It joins all errors, each a *setting.Error.
 // ValidateFor has the checks that depend on whether other machines can reach larder.
 func (c Config) Validate() error {
-	var errs []error
+	var faults setting.Faults
 	seen := map[string]bool{}
 	for i, client := range c.Clients {
-		key := setting.Index("auth.clients", i)
-		switch {
-		case client.ID == "":
-			errs = append(errs, setting.Errorf(key+".id", "must not be empty"))
-		case client.ID == PublicClient:
-			errs = append(errs, setting.Errorf(key+".id", "%q is reserved for guests without a token; choose another id", client.ID))
-		case seen[client.ID]:
-			errs = append(errs, setting.Errorf(key+".id", "%q is used twice; ids must be unique", client.ID))
-		}
+		key, known := setting.Index("auth.clients", i), client.ID != "" && client.ID != PublicClient
+		faults.If(client.ID == "", key+".id", "must not be empty")
+		faults.If(client.ID == PublicClient, key+".id", "%q is reserved for guests without a token; choose another id", client.ID)
+		faults.If(known && seen[client.ID], key+".id", "%q is used twice; ids must be unique", client.ID)
 		seen[client.ID] = true
-		if client.Secret == "" {
-			errs = append(errs, setting.Errorf(key+".secret", "must not be empty"))
-		}
-		if len(client.Scopes) == 0 {
-			errs = append(errs, setting.Errorf(key+".scopes", "must contain at least one of menu, orders, ops"))
-		}
+		faults.If(client.Secret == "", key+".secret", "must not be empty")
+		faults.If(len(client.Scopes) == 0, key+".scopes", "must contain at least one of menu, orders, ops")
 		for j, scope := range client.Scopes {
-			errs = append(errs, setting.OneOf(setting.Index(key+".scopes", j), "scope", scope, ScopeMenu, ScopeOrders, ScopeOps))
+			faults = append(faults, setting.OneOf(setting.Index(key+".scopes", j), "scope", scope, ScopeMenu, ScopeOrders, ScopeOps))
 		}
 	}
-	if c.TokenLifetime < time.Second {
-		errs = append(errs, setting.Errorf("auth.token_lifetime", "must be at least 1s"))
-	}
-	if c.SessionLifetime < time.Minute {
-		errs = append(errs, setting.Errorf("auth.session_lifetime", "must be at least 1m"))
-	}
-	if c.SigningKey != "" && len(c.SigningKey) < minSigningKey {
-		errs = append(errs, setting.Errorf("auth.signing_key", "must have at least 32 bytes"))
-	}
-	for i, origin := range c.PublicOrders.Origins {
+	faults.If(c.TokenLifetime < time.Second, "auth.token_lifetime", "must be at least 1s")
+	faults.If(c.SessionLifetime < time.Minute, "auth.session_lifetime", "must be at least 1m")
+	faults.If(c.SigningKey != "" && len(c.SigningKey) < minSigningKey, "auth.signing_key", "must have at least 32 bytes")
+	public := c.PublicOrders
+	for i, origin := range public.Origins {
 		if origin != OriginSelf {
-			errs = append(errs, setting.Origin(setting.Index("auth.public_orders.origins", i), origin))
+			faults = append(faults, setting.Origin(setting.Index("auth.public_orders.origins", i), origin))
 		}
 	}
-	if c.PublicOrders.Enabled && len(c.PublicOrders.Origins) == 0 {
-		errs = append(errs, setting.Errorf("auth.public_orders.origins", "must list the origins that may place orders if enabled is true"))
+	faults.If(public.Enabled && len(public.Origins) == 0, "auth.public_orders.origins",
+		"must list the origins that may place orders if enabled is true")
+	faults.If(public.Enabled && len(public.PaymentTypes) == 0, "auth.public_orders.payment_types",
+		"must contain at least one of cash, card, online if enabled is true")
+	for i, kind := range public.PaymentTypes {
+		key := setting.Index("auth.public_orders.payment_types", i)
+		faults = append(faults, setting.OneOf(key, "payment type", kind, "cash", "card", "online"))
 	}
-	if c.PublicOrders.Enabled && len(c.PublicOrders.PaymentTypes) == 0 {
-		errs = append(errs, setting.Errorf("auth.public_orders.payment_types",
-			"must contain at least one of cash, card, online if enabled is true"))
-	}
-	for i, kind := range c.PublicOrders.PaymentTypes {
-		errs = append(errs, setting.OneOf(setting.Index("auth.public_orders.payment_types", i), "payment type", kind, "cash", "card", "online"))
-	}
-	return errors.Join(errs...)
+	return errors.Join(faults...)
 }
 
 // ValidateFor checks the secrets. If other machines can reach larder, it rejects weak secrets
