@@ -50,7 +50,9 @@ func SampleOrders(raw []byte, restaurant string) (good, bad []byte, err error) {
 	}
 	good, err = json.Marshal(order)
 	order.PaymentTypeID = "cheque"
-	order.DishList[0].Ingredients = nil // mandatory modifiers are missing
+	if first := &order.DishList[0]; len(first.Ingredients) > 0 {
+		first.Ingredients = first.Ingredients[1:] // a mandatory modifier is missing
+	}
 	order.DishList[len(order.DishList)-1].Quantity = "0"
 	order.DishList = append(order.DishList, sampleDish{ID: "no-such-dish", Quantity: "1"})
 	bad, badErr := json.Marshal(order)
