@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -9,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"larder/internal/demo"
 	"larder/internal/sandbox"
+	"larder/internal/testkit/menutest"
 	"larder/tools/bench/measure"
 )
 
@@ -60,7 +61,7 @@ func soak(cmd *cobra.Command, duration time.Duration, generate sandbox.Generate)
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	order, _, err := demo.SampleOrders(generate.Menu(0), generate.RestaurantID(0))
+	order, err := soakOrder(generate.Menu(0), generate.RestaurantID(0))
 	if err != nil {
 		return err
 	}
@@ -90,4 +91,20 @@ func soak(cmd *cobra.Command, duration time.Duration, generate sandbox.Generate)
 		return err
 	}
 	return errors.Join(show(cmd, found, found.Text()), found.Flat())
+}
+
+// soakOrder makes an order for the menu. It is due as soon as possible, so that it
+// is valid during the whole load.
+func soakOrder(view []byte, restaurant string) ([]byte, error) {
+	maker, err := menutest.NewOrderGenerator(view, restaurant, 1)
+	if err != nil {
+		return nil, fmt.Errorf("make an order: %w", err)
+	}
+	var order map[string]json.RawMessage
+	if err := json.Unmarshal(maker.Next(menutest.OrderOptions{Lines: 2}), &order); err != nil {
+		return nil, fmt.Errorf("make an order: %w", err)
+	}
+	delete(order, "expectedAt")
+	order["soonest"] = json.RawMessage("true")
+	return json.Marshal(order)
 }
