@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -261,15 +262,15 @@ func TestReuseIsProvenFirst(t *testing.T) {
 				awaitKept(t, client)
 			}
 			order()
-			want, close := int64(4), int64(3)
+			want, closed := int64(4), int64(3)
 			if tc.want {
-				want, close = 3, 1
+				want, closed = 3, 1
 			}
 			if tc.reuse == 0 {
-				close = 4
+				closed = 4
 			}
-			if conns.Load() != want || closing.Load() != close {
-				t.Errorf("%d connections of 4 orders, %d closed by the client; want %d, %d", conns.Load(), closing.Load(), want, close)
+			if conns.Load() != want || closing.Load() != closed {
+				t.Errorf("%d connections of 4 orders, %d closed by the client; want %d, %d", conns.Load(), closing.Load(), want, closed)
 			}
 			if tc.want {
 				<-time.After(2 * reuse)
@@ -296,7 +297,7 @@ func TestConcurrentOrdersOnKeptConnections(t *testing.T) {
 	for caller := range callers {
 		all.Go(func() {
 			for order := range orders {
-				id := fmt.Sprint(1 + caller*orders + order)
+				id := strconv.Itoa(1 + caller*orders + order)
 				created, err := client.CreateOrder(t.Context(), []byte("{"+id+"}"))
 				if err != nil || created.OrderID != id {
 					t.Errorf("order %s = %s, %v", id, created.OrderID, err)

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -176,7 +177,7 @@ func TestASecondResponseNeverAnswersAnotherOrder(t *testing.T) {
 		for caller := range 8 {
 			all.Go(func() {
 				for order := range 3 {
-					id := fmt.Sprint(1 + round*100 + caller*10 + order)
+					id := strconv.Itoa(1 + round*100 + caller*10 + order)
 					created, err := client.CreateOrder(t.Context(), []byte("{"+id+"}"))
 					if err != nil || created.OrderID != id {
 						t.Errorf("order %s = %s, %v", id, created.OrderID, err)
