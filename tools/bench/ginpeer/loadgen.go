@@ -15,7 +15,7 @@ import (
 func generate(ctx context.Context, words []string, out io.Writer) error {
 	flags := flag.NewFlagSet("load", flag.ContinueOnError)
 	var plan loadgen.Plan
-	flags.StringVar(&plan.Address, "address", "", "IPv4 address and port of the server")
+	address := flags.String("address", "", "IPv4 address and port of the server")
 	request := flags.String("request", "", "the file that holds the request, byte for byte")
 	flags.IntVar(&plan.Status, "status", 200, "what each answer's status must be")
 	flags.Float64Var(&plan.Rate, "rate", 1000, "requests a second")
@@ -25,10 +25,11 @@ func generate(ctx context.Context, words []string, out io.Writer) error {
 	if err := flags.Parse(words); err != nil {
 		return err
 	}
-	var err error
-	if plan.Request, err = os.ReadFile(*request); err != nil {
+	content, err := os.ReadFile(*request)
+	if err != nil {
 		return err
 	}
+	plan.Addresses, plan.Requests = []string{*address}, [][]byte{content}
 	found, err := loadgen.Run(ctx, plan)
 	if err != nil {
 		return err

@@ -12,9 +12,11 @@ import (
 const headMost = 16 << 10
 
 // answer parses consecutive responses from the pieces that a connection reads. It
-// does not keep bodies.
+// keeps the body only if keep is set.
 type answer struct {
-	status int    // required
+	status int // required
+	keep   bool
+	text   []byte // the body so far
 	head   []byte // incomplete head
 	left   int    // missing bytes of the body
 	inBody bool
@@ -29,7 +31,7 @@ const (
 // take parses a piece; done reports whether the response ends with it.
 func (a *answer) take(piece []byte) (done bool, err error) {
 	if a.inBody {
-		return a.body(len(piece))
+		return a.body(piece)
 	}
 	head := piece
 	if len(a.head) > 0 {
@@ -46,18 +48,21 @@ func (a *answer) take(piece []byte) (done bool, err error) {
 		}
 		return false, nil
 	}
-	rest := len(head) - end - len(headEnd)
+	rest := head[end+len(headEnd):]
 	if a.left, err = a.length(head[:end]); err != nil {
-		return false, err
+		return false, fmt.Errorf("%w: %.300s", err, rest)
 	}
-	a.head, a.inBody = a.head[:0], true
+	a.head, a.text, a.inBody = a.head[:0], a.text[:0], true
 	return a.body(rest)
 }
 
-// body counts n bytes of the body.
-func (a *answer) body(n int) (done bool, err error) {
-	if a.left -= n; a.left < 0 {
+// body takes a piece of the body.
+func (a *answer) body(piece []byte) (done bool, err error) {
+	if a.left -= len(piece); a.left < 0 {
 		return false, errors.New("loadgen: an answer is longer than it says")
+	}
+	if a.keep {
+		a.text = append(a.text, piece...)
 	}
 	a.inBody = a.left > 0
 	return !a.inBody, nil

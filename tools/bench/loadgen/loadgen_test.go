@@ -1,6 +1,7 @@
 package loadgen
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -104,8 +105,8 @@ func TestAnswerBoundsItsHead(t *testing.T) {
 func TestPlanRefusesWhatMeasuresNothing(t *testing.T) {
 	t.Parallel()
 	good := Plan{
-		Address:     "127.0.0.1:1",
-		Request:     []byte("x"),
+		Addresses:   []string{"127.0.0.1:1"},
+		Requests:    [][]byte{[]byte("x")},
 		Status:      200,
 		Rate:        1,
 		Connections: 1,
@@ -115,16 +116,49 @@ func TestPlanRefusesWhatMeasuresNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, change := range map[string]func(*Plan){
-		"rate 0":         func(p *Plan) { p.Rate = 0 },
+		"-1 requests a":  func(p *Plan) { p.Rate = -1 },
+		"no address":     func(p *Plan) { p.Addresses = nil },
 		"0 connections":  func(p *Plan) { p.Connections = 0 },
 		"its warm-up":    func(p *Plan) { p.Warm = p.For },
-		"a request of 0": func(p *Plan) { p.Request = nil },
+		"0 requests and": func(p *Plan) { p.Requests = nil },
 		"status 0":       func(p *Plan) { p.Status = 0 },
 	} {
 		bad := good
 		change(&bad)
 		if _, err := Run(t.Context(), bad); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+}
+
+func TestMarksAreReplaced(t *testing.T) {
+	t.Parallel()
+	for request, want := range map[string]string{
+		"plain":               "plain",
+		"a " + KeyMark + " b": "a 000000000042 b",
+		ValueMark:             "1001",
+		"/" + ValueMark + "/pay " + KeyMark + "\r\n\r\n": "/1001/pay 000000000042\r\n\r\n",
+		KeyMark + KeyMark: "000000000042000000000042",
+	} {
+		if got := string(cut([]byte(request)).append(nil, 42, "1001")); got != want {
+			t.Errorf("%q: %q, want %q", request, got, want)
+		}
+	}
+}
+
+func TestAnswerKeepsTheBodyOfOneResponse(t *testing.T) {
+	t.Parallel()
+	a := answer{status: 200, keep: true}
+	for _, body := range []string{"first", "2nd", ""} {
+		wire := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+		for i := range len(wire) {
+			done, err := a.take([]byte(wire[i : i+1]))
+			if err != nil || done != (i == len(wire)-1) {
+				t.Fatalf("%q, byte %d: %v, %v", body, i, done, err)
+			}
+		}
+		if string(a.text) != body {
+			t.Errorf("kept %q, want %q", a.text, body)
 		}
 	}
 }

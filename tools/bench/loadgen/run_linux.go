@@ -15,8 +15,10 @@ import (
 type connection struct {
 	fd     int
 	answer answer
-	due    time.Duration // of the current request, from the start
-	busy   bool
+	// request is what the connection sends.
+	request template
+	due     time.Duration // of the current request, from the start
+	busy    bool
 }
 
 // load is a running plan, in one goroutine.
@@ -29,8 +31,10 @@ type load struct {
 	total  int // number of requests
 	sent   int
 	done   int
+	last   time.Duration // time of the last response, from the start
 	found  Histogram
-	buffer []byte
+	buffer []byte // of responses
+	out    []byte // of requests
 }
 
 // Run runs the load and returns the result. A response with another status, or a
@@ -42,50 +46,65 @@ func Run(ctx context.Context, plan Plan) (Result, error) {
 	l := &load{
 		Plan:   plan,
 		epoll:  -1,
-		total:  int(plan.Rate * plan.For.Seconds()),
+		total:  plan.total(),
 		buffer: make([]byte, 256<<10),
 	}
 	defer l.close()
 	if err := l.open(ctx); err != nil {
-		return Result{}, fmt.Errorf("loadgen: connect to %s: %w", plan.Address, err)
+		return Result{}, fmt.Errorf("loadgen: connect to %s: %w", plan.Addresses, err)
 	}
 	if err := l.run(ctx); err != nil {
 		return Result{}, err
 	}
 	unanswered := l.missing()
-	return result(plan.Rate, &l.found, unanswered), nil
+	return result(plan.Rate, &l.found, unanswered, l.last-l.Warm), nil
 }
 
 // open opens all connections.
-func (l *load) open(ctx context.Context) error {
-	address, err := netip.ParseAddrPort(l.Address)
-	if err != nil || !address.Addr().Is4() {
-		return errors.Join(err, &net.AddrError{Err: "needs an IPv4 address and a port", Addr: l.Address})
-	}
+func (l *load) open(ctx context.Context) (err error) {
 	if l.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
 		return err
 	}
-	for range l.Connections {
+	requests := make([]template, len(l.Requests))
+	for i, request := range l.Requests {
+		requests[i] = cut(request)
+	}
+	for i := range l.Connections {
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
 		}
-		fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-		if err != nil {
-			return err
-		}
-		c := &connection{fd: fd, answer: answer{status: l.Status, head: make([]byte, 0, headMost)}}
-		l.all, l.idle = append(l.all, c), append(l.idle, c)
-		event := unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(len(l.all) - 1)}
-		if err := errors.Join(
-			unix.Connect(fd, &unix.SockaddrInet4{Port: int(address.Port()), Addr: address.Addr().As4()}),
-			unix.SetNonblock(fd, true),
-			unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1),
-			unix.EpollCtl(l.epoll, unix.EPOLL_CTL_ADD, fd, &event),
-		); err != nil {
+		// Every address gets every request, if there are enough connections.
+		request := requests[i/len(l.Addresses)%len(requests)]
+		if err := l.connect(l.Addresses[i%len(l.Addresses)], request); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// connect opens one connection.
+func (l *load) connect(to string, request template) error {
+	address, err := netip.ParseAddrPort(to)
+	if err != nil || !address.Addr().Is4() {
+		return errors.Join(err, &net.AddrError{Err: "needs an IPv4 address and a port", Addr: to})
+	}
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	c := &connection{
+		fd:      fd,
+		request: request,
+		answer:  answer{status: l.Status, keep: l.Body != nil, head: make([]byte, 0, headMost)},
+	}
+	l.all, l.idle = append(l.all, c), append(l.idle, c)
+	event := unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(len(l.all) - 1)}
+	return errors.Join(
+		unix.Connect(fd, &unix.SockaddrInet4{Port: int(address.Port()), Addr: address.Addr().As4()}),
+		unix.SetNonblock(fd, true),
+		unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1),
+		unix.EpollCtl(l.epoll, unix.EPOLL_CTL_ADD, fd, &event),
+	)
 }
 
 func (l *load) close() {
@@ -102,25 +121,43 @@ func (l *load) dueAt(n int) time.Duration {
 	return time.Duration(float64(n) / l.Rate * float64(time.Second))
 }
 
+// due returns the time at which the next request was due; false if none is due.
+func (l *load) due(now time.Duration) (time.Duration, bool) {
+	switch {
+	case l.sent >= l.total:
+		return 0, false
+	case l.Rate == 0:
+		return now, now < l.For
+	default:
+		due := l.dueAt(l.sent)
+		return due, due <= now
+	}
+}
+
 // run sends due requests and reads responses, until all have arrived or maxWait has
 // passed.
 func (l *load) run(ctx context.Context) error {
 	events := make([]unix.EpollEvent, l.Connections)
 	l.began = time.Now()
-	for l.done < l.total {
+	for {
 		now := time.Since(l.began)
-		if now > l.For+maxWait {
+		over := l.sent >= l.total || l.Rate == 0 && now >= l.For
+		if over && l.done == l.sent || now > l.For+maxWait {
 			return nil
 		}
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
 		}
-		for l.sent < l.total && len(l.idle) > 0 && l.dueAt(l.sent) <= now {
-			if err := l.send(); err != nil {
+		for len(l.idle) > 0 {
+			due, ok := l.due(now)
+			if !ok {
+				break
+			}
+			if err := l.send(due); err != nil {
 				return err
 			}
 		}
-		n, err := unix.EpollWait(l.epoll, events, l.rest(now))
+		n, err := l.wait(events, now)
 		if err != nil && !errors.Is(err, unix.EINTR) {
 			return fmt.Errorf("loadgen: wait: %w", err)
 		}
@@ -130,28 +167,41 @@ func (l *load) run(ctx context.Context) error {
 			}
 		}
 	}
-	return nil
 }
 
-// rest returns the timeout of the next poll in milliseconds. It is 0 except for low
-// rates. If all connections are busy, it waits for a response.
-func (l *load) rest(now time.Duration) int {
-	const long = 10 // limits the delay after the end of ctx
-	if l.sent >= l.total || len(l.idle) == 0 {
-		return long
+// longWait limits the delay after the end of the context.
+const longWait = 10 * time.Millisecond
+
+// wait waits for responses, at most until the next request is due. Without Sleep it
+// returns at once, except for low rates.
+func (l *load) wait(events []unix.EpollEvent, now time.Duration) (int, error) {
+	rest := longWait
+	if l.sent < l.total && len(l.idle) > 0 && l.Rate > 0 {
+		rest = min(max(l.dueAt(l.sent)-now, 0), longWait)
+		if !l.Sleep {
+			rest = max(rest-time.Millisecond, 0).Truncate(time.Millisecond)
+		}
 	}
-	return int(min(max((l.dueAt(l.sent)-now)/time.Millisecond-1, 0), long))
+	if rest > 0 && l.Sleep {
+		timeout := unix.NsecToTimespec(rest.Nanoseconds()) // epoll_wait has only milliseconds
+		if _, err := unix.Ppoll([]unix.PollFd{{Fd: int32(l.epoll), Events: unix.POLLIN}}, &timeout, nil); err != nil {
+			return 0, err
+		}
+		rest = 0
+	}
+	return unix.EpollWait(l.epoll, events, int(rest/time.Millisecond))
 }
 
 // send sends the next request on an idle connection.
-func (l *load) send() error {
+func (l *load) send(due time.Duration) error {
 	c := l.idle[len(l.idle)-1]
 	l.idle = l.idle[:len(l.idle)-1]
-	c.due, c.busy = l.dueAt(l.sent), true
+	c.due, c.busy = due, true
+	request := l.request(c, l.sent)
 	l.sent++
-	n, err := unix.Write(c.fd, l.Request)
-	if err != nil || n < len(l.Request) {
-		return fmt.Errorf("loadgen: a request of %d bytes was sent as %d: %w", len(l.Request), n, errors.Join(err, net.ErrClosed))
+	n, err := unix.Write(c.fd, request)
+	if err != nil || n < len(request) {
+		return fmt.Errorf("loadgen: a request of %d bytes was sent as %d: %w", len(request), n, errors.Join(err, net.ErrClosed))
 	}
 	return nil
 }
@@ -173,8 +223,12 @@ func (l *load) take(c *connection) error {
 	if err != nil || !ended {
 		return err
 	}
+	l.last = time.Since(l.began)
 	if c.due >= l.Warm {
-		l.found.Add(time.Since(l.began) - c.due)
+		l.found.Add(l.last - c.due)
+	}
+	if l.Body != nil {
+		l.Body(c.answer.text)
 	}
 	c.busy = false
 	l.done++
@@ -196,7 +250,7 @@ func (l *load) missing() int {
 			count(c.due)
 		}
 	}
-	for ; l.sent < l.total; l.sent++ {
+	for ; l.Rate > 0 && l.sent < l.total; l.sent++ {
 		count(l.dueAt(l.sent))
 	}
 	return n

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -17,8 +18,8 @@ import (
 
 func plan(server *httptest.Server) loadgen.Plan {
 	return loadgen.Plan{
-		Address:     server.Listener.Addr().String(),
-		Request:     []byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n"),
+		Addresses:   []string{server.Listener.Addr().String()},
+		Requests:    [][]byte{[]byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n")},
 		Status:      http.StatusOK,
 		Rate:        500,
 		Connections: 4,
@@ -57,6 +58,62 @@ func TestRunAsksAtItsRate(t *testing.T) {
 	}
 	if found.P50 <= 0 || found.P50 > found.P99 || found.P99 > found.Max {
 		t.Errorf("quantiles %+v", found)
+	}
+}
+
+// Without a rate, every connection is always busy; keys differ, and values end the load.
+func TestRunWithoutARateSendsAfterEachResponse(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	paths, keys := map[string]int{}, map[string]int{}
+	handler := func(name string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			mu.Lock()
+			defer mu.Unlock()
+			paths[name+r.URL.Path]++
+			keys[r.Header.Get("Key")]++
+			_, _ = w.Write([]byte("body of " + r.URL.Path))
+		}
+	}
+	first, second := serve(t, handler("first")), serve(t, handler("second"))
+	p := plan(first)
+	p.Addresses = append(p.Addresses, second.Listener.Addr().String())
+	p.Rate, p.FirstKey, p.Keys = 0, 7, 3
+	bodies := map[string]int{}
+	p.Body = func(body []byte) { bodies[string(body)]++ }
+	request := func(path string) []byte {
+		return []byte("GET " + path + " HTTP/1.1\r\nHost: x\r\nKey: " + loadgen.KeyMark + "\r\n\r\n")
+	}
+	p.Requests = [][]byte{request("/a"), request("/b")}
+	p.For = 100 * time.Millisecond
+	found, err := loadgen.Run(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if total := bodies["body of /a"] + bodies["body of /b"]; total != found.Answered || found.Answered < 10 || found.PerSecond <= 0 || found.Unanswered > 0 {
+		t.Errorf("%+v, %d bodies", found, total)
+	}
+	for _, name := range []string{"first/a", "first/b", "second/a", "second/b"} {
+		if paths[name] == 0 {
+			t.Errorf("%s was not sent: %v", name, paths)
+		}
+	}
+	if len(keys) != 3 || keys["000000000007"] == 0 || keys["000000000009"] == 0 {
+		t.Errorf("keys %v, want three in turn", keys)
+	}
+	p.Requests, p.Values, p.For = [][]byte{request("/" + loadgen.ValueMark)}, []string{"x", "y", "z"}, time.Minute
+	if found, err = loadgen.Run(t.Context(), p); err != nil || found.Answered != 3 || bodies["body of /z"] != 1 {
+		t.Errorf("%+v, %v, %v; want one request for each value", found, err, bodies)
+	}
+}
+
+func TestRunThatSleepsKeepsItsRate(t *testing.T) {
+	t.Parallel()
+	p := plan(serve(t, func(http.ResponseWriter, *http.Request) {}))
+	p.Sleep = true
+	found, err := loadgen.Run(t.Context(), p)
+	if err != nil || found.Answered != 500 || found.PerSecond < 400 || found.PerSecond > 600 {
+		t.Errorf("%+v, %v; want 500 a second", found, err)
 	}
 }
 
@@ -138,9 +195,9 @@ func TestRunFailsWithItsServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	nobody := plan(refuses)
-	nobody.Address = listener.Addr().String()
+	nobody.Addresses = []string{listener.Addr().String()}
 	_ = listener.Close()
-	if _, err := loadgen.Run(t.Context(), nobody); err == nil || !strings.Contains(err.Error(), nobody.Address) {
+	if _, err := loadgen.Run(t.Context(), nobody); err == nil || !strings.Contains(err.Error(), nobody.Addresses[0]) {
 		t.Errorf("nobody listens: %v", err)
 	}
 }
