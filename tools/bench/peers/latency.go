@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"larder/tools/bench/loadgen"
+	"larder/tools/bench/measure"
 )
 
 // Latency contains the latencies of one scenario at a fixed rate, half of the peer's
@@ -25,7 +26,7 @@ type Latency struct {
 }
 
 // ratio is the peer's 99th percentile divided by larder's, of paired rounds.
-func (t Latency) ratio() (Ratio, bool) { return ratioOf(p99s(t.Theirs), p99s(t.Ours)) }
+func (t Latency) ratio() (measure.Ratio, bool) { return measure.RatioOf(p99s(t.Theirs), p99s(t.Ours)) }
 
 func p99s(found []loadgen.Result) []float64 {
 	values := make([]float64, len(found))
@@ -48,7 +49,7 @@ func (s *testbed) measureLatencies(ctx context.Context, mode *Mode) error {
 		if !ok {
 			continue
 		}
-		t.Rate = median(series.rates()) / 2
+		t.Rate = measure.Median(series.rates()) / 2
 		s.Say("%s: latencies of %s at %.0f requests a second", mode.Name, t.Scenario, t.Rate)
 		for round := range s.Rounds {
 			order := []string{ourName, t.Peer}

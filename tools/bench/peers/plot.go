@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"html"
 	"strings"
+
+	"larder/tools/bench/measure"
 )
 
 // Sizes in pixels.
@@ -43,11 +45,11 @@ func (m Measured) bars(text *strings.Builder) int {
 	fmt.Fprintf(text, "<text x=\"8\" y=\"20\" font-weight=\"bold\" fill=\"#222\">%s, thousands of requests per second</text>\n", html.EscapeString(m.Name))
 	most := 0.0
 	for _, s := range m.Series {
-		most = max(most, median(s.rates()))
+		most = max(most, measure.Median(s.rates()))
 	}
 	y := titleRoom
 	for _, s := range m.Series {
-		rate, fill := median(s.rates()), "#9bb"
+		rate, fill := measure.Median(s.rates()), "#9bb"
 		if s.Name == ourName {
 			fill = "#06c"
 		}

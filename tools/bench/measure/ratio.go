@@ -1,6 +1,7 @@
-package peers
+package measure
 
 import (
+	"fmt"
 	"slices"
 )
 
@@ -11,9 +12,9 @@ type Ratio struct {
 	High   float64 `json:"high"`
 }
 
-// ratioOf divides the figures of paired rounds. It returns false if the series are not
+// RatioOf divides the figures of paired rounds. It returns false if the series are not
 // paired.
-func ratioOf(ours, theirs []float64) (Ratio, bool) {
+func RatioOf(ours, theirs []float64) (Ratio, bool) {
 	if len(ours) == 0 || len(ours) != len(theirs) {
 		return Ratio{}, false
 	}
@@ -24,11 +25,11 @@ func ratioOf(ours, theirs []float64) (Ratio, bool) {
 		}
 		ratios[i] = ours[i] / theirs[i]
 	}
-	return Ratio{Median: median(ratios), Low: slices.Min(ratios), High: slices.Max(ratios)}, true
+	return Ratio{Median: Median(ratios), Low: slices.Min(ratios), High: slices.Max(ratios)}, true
 }
 
-// median returns the middle value, or the mean of the two middle ones; 0 without values.
-func median(values []float64) float64 {
+// Median returns the middle value, or the mean of the two middle ones; 0 without values.
+func Median(values []float64) float64 {
 	if len(values) == 0 {
 		return 0
 	}
@@ -38,4 +39,12 @@ func median(values []float64) float64 {
 		return sorted[middle]
 	}
 	return (sorted[middle-1] + sorted[middle]) / 2
+}
+
+// String formats the ratio for a table; nil is empty.
+func (r *Ratio) String() string {
+	if r == nil {
+		return ""
+	}
+	return fmt.Sprintf("%.2f (%.2f to %.2f)", r.Median, r.Low, r.High)
 }
