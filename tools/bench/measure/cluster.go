@@ -22,8 +22,9 @@ import (
 
 // The secrets of the demo, which are used only on loopback.
 const (
-	opsID, opsSecret = "ops", "ops-secret"
-	clientSecret     = "demo-secret"
+	opsID, opsSecret     = "ops", "ops-secret"
+	storeID, storeSecret = "storefront", "storefront-secret"
+	clientSecret         = "demo-secret"
 )
 
 // Layout describes a cluster of processes.
@@ -36,9 +37,17 @@ type Layout struct {
 	Sandbox []string
 	// Restaurants are the ids of the restaurants of those menus.
 	Restaurants []string
+	// RedisURL and ServiceURL are a running Redis and a running ordering service, which
+	// the cluster uses; empty: it starts its own.
+	RedisURL, ServiceURL string
 	// Rate limits each instance's calls per second to the ordering service; 0 is no
 	// limit.
 	Rate float64
+	// Connections is the number of connections (tenants); the restaurants belong to them
+	// in turn. 0 is one.
+	Connections int
+	// Concurrency is connections[].concurrency; 0 is larder's default.
+	Concurrency int
 	// Schedule is the schedule of syncs, such as "@every 2m".
 	Schedule string
 	// Env contains additional environment variables of the instances.
@@ -93,40 +102,69 @@ func Build(ctx context.Context, layout Layout) (*Cluster, error) {
 }
 
 func (t *Cluster) build(ctx context.Context) (err error) {
-	if t.Redis, err = StartRedis(ctx, t.layout.Dir, t.layout.Servers...); err != nil {
-		return err
+	redisURL := t.layout.RedisURL
+	if redisURL == "" {
+		if t.Redis, err = StartRedis(ctx, t.layout.Dir, t.layout.Servers...); err != nil {
+			return err
+		}
+		redisURL = t.Redis.URL
 	}
-	arguments := append([]string{"sandbox", "--listen", "127.0.0.1:0", "--log-level", "error"}, t.layout.Sandbox...)
-	words := slices.Concat(t.layout.Others, []string{t.layout.Program}, arguments)
-	if t.Service, err = process.Start(ctx, t.layout.Dir, "sandbox", nil, words[0], words[1:]...); err != nil {
-		return err
+	if t.ServiceURL = t.layout.ServiceURL; t.ServiceURL == "" {
+		if t.Service, t.ServiceURL, err = StartService(ctx, t.layout); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(t.config, t.configuration(redisURL), 0o600)
+}
+
+// StartService starts the layout's ordering service and returns its address. The
+// caller must stop the process, also after an error, if it is not nil.
+func StartService(ctx context.Context, layout Layout) (service *process.Child, url string, err error) {
+	arguments := append([]string{"sandbox", "--listen", "127.0.0.1:0", "--log-level", "error"}, layout.Sandbox...)
+	words := slices.Concat(layout.Others, []string{layout.Program}, arguments)
+	if service, err = process.Start(ctx, layout.Dir, "sandbox", nil, words[0], words[1:]...); err != nil {
+		return nil, "", err
 	}
 	waiting, cancel := context.WithTimeout(ctx, listenWithin)
 	defer cancel()
-	if t.ServiceURL, err = t.Service.Await(waiting, sandboxSays); err != nil {
-		return err
-	}
-	return os.WriteFile(t.config, t.configuration(), 0o600)
+	url, err = service.Await(waiting, sandboxSays)
+	return service, url, err
 }
 
 // configuration returns the instances' configuration: defaults, and what a measurement needs.
-func (t *Cluster) configuration() []byte {
+func (t *Cluster) configuration(redisURL string) []byte {
 	var text bytes.Buffer
-	fmt.Fprintf(&text, `http: {listen: "127.0.0.1:0", access_log: errors, metrics: open}
-redis: {url: %q}
-connections:
-  - {name: main, base_url: %q, auth_url: %q, client_id: demo, client_secret: %s, default_menu: false, rate: %g}
-sync: {schedule: %q}
+	fmt.Fprintf(&text, "http: {listen: \"127.0.0.1:0\", access_log: errors, metrics: open}\nredis: {url: %q}\nconnections:\n", redisURL)
+	concurrency, only := "", ", connection: main"
+	if t.layout.Concurrency > 0 {
+		concurrency = fmt.Sprintf(", concurrency: %d", t.layout.Concurrency)
+	}
+	if t.layout.Connections > 1 {
+		only = "" // the client sees all connections
+	}
+	for i := range max(t.layout.Connections, 1) {
+		fmt.Fprintf(&text, "  - {name: %s, base_url: %q, auth_url: %q, client_id: demo, client_secret: %s, default_menu: false, rate: %g%s}\n",
+			connectionName(i), t.ServiceURL, t.ServiceURL, clientSecret, t.layout.Rate, concurrency)
+	}
+	fmt.Fprintf(&text, `sync: {schedule: %q}
 auth:
   clients:
-    - {id: storefront, secret: storefront-secret, scopes: [menu, orders], connection: main}
+    - {id: %s, secret: %s, scopes: [menu, orders]%s}
     - {id: %s, secret: %s, scopes: [menu, orders, ops]}
 restaurants:
-`, t.Redis.URL, t.ServiceURL, t.ServiceURL, clientSecret, t.layout.Rate, t.layout.Schedule, opsID, opsSecret)
-	for _, id := range t.layout.Restaurants {
-		fmt.Fprintf(&text, "  - {id: %s}\n", id)
+`, t.layout.Schedule, storeID, storeSecret, only, opsID, opsSecret)
+	for i, id := range t.layout.Restaurants {
+		fmt.Fprintf(&text, "  - {id: %s, connection: %s}\n", id, connectionName(i%max(t.layout.Connections, 1)))
 	}
 	return text.Bytes()
+}
+
+// connectionName returns the name of the n-th connection, from 0.
+func connectionName(n int) string {
+	if n == 0 {
+		return "main"
+	}
+	return fmt.Sprintf("other-%d", n)
 }
 
 // Add starts an instance with additional environment variables, and returns when it
@@ -209,11 +247,16 @@ func (t *Cluster) get(ctx context.Context, url string, into any) error {
 
 // menuCalls returns the number of menu requests to the ordering service.
 func (t *Cluster) menuCalls(ctx context.Context) (int, error) {
+	return t.Calls(ctx, "GET /orders/api/v1/menu/view")
+}
+
+// Calls returns the number of requests of an operation to the ordering service.
+func (t *Cluster) Calls(ctx context.Context, operation string) (int, error) {
 	var counters struct {
 		Result struct{ Calls map[string]int }
 	}
 	err := t.get(ctx, t.ServiceURL+"/sandbox/counters", &counters)
-	return counters.Result.Calls["GET /orders/api/v1/menu/view"], err
+	return counters.Result.Calls[operation], err
 }
 
 // Sample reads the instance's metrics.
@@ -245,12 +288,28 @@ func (l *Instance) Ready(ctx context.Context) error {
 }
 
 // bearer returns a token of the ops client, and requests it once.
-func (l *Instance) bearer(ctx context.Context) (string, error) {
-	if l.token != "" {
-		return l.token, nil
+func (l *Instance) bearer(ctx context.Context) (token string, err error) {
+	if l.token == "" {
+		l.token, err = l.cluster.tokenOf(ctx, l.URL, opsID, opsSecret)
 	}
-	form := "grant_type=client_credentials&client_id=" + opsID + "&client_secret=" + opsSecret
-	answer, err := l.cluster.Ask(ctx, http.MethodPost, l.URL+"/connect/token", form, "Content-Type", "application/x-www-form-urlencoded")
+	return l.token, err
+}
+
+// Token returns a new token of the client that places orders. It is valid at all
+// instances with the same Redis.
+func (l *Instance) Token(ctx context.Context) (string, error) {
+	return l.cluster.tokenOf(ctx, l.URL, storeID, storeSecret)
+}
+
+// ServiceToken returns a new token of the ordering service.
+func (t *Cluster) ServiceToken(ctx context.Context) (string, error) {
+	return t.tokenOf(ctx, t.ServiceURL, "demo", clientSecret)
+}
+
+// tokenOf requests a token.
+func (t *Cluster) tokenOf(ctx context.Context, url, id, secret string) (string, error) {
+	form := "grant_type=client_credentials&client_id=" + id + "&client_secret=" + secret
+	answer, err := t.Ask(ctx, http.MethodPost, url+"/connect/token", form, "Content-Type", "application/x-www-form-urlencoded")
 	if err != nil {
 		return "", err
 	}
@@ -258,10 +317,9 @@ func (l *Instance) bearer(ctx context.Context) (string, error) {
 		AccessToken string `json:"access_token"`
 	}
 	if err := json.Unmarshal(answer.Body, &token); err != nil || token.AccessToken == "" {
-		return "", fmt.Errorf("measure: no token of %s: %d %.200s", l.name, answer.Status, answer.Body)
+		return "", fmt.Errorf("measure: no token of %s for %s: %d %.200s", url, id, answer.Status, answer.Body)
 	}
-	l.token = token.AccessToken
-	return l.token, nil
+	return token.AccessToken, nil
 }
 
 // Sync syncs a restaurant's menu and returns the run's outcome.

@@ -30,12 +30,19 @@ type Redis struct {
 	Client *redis.Client
 	// URL is redis.url for larder.
 	URL string
+	// Address is its host:port.
+	Address string
 }
 
 // StartRedis starts the redis-server or valkey-server in PATH, with appendonly and
 // without snapshots, and returns when it responds. words are a command prefix, such as
 // `taskset -c 0`. A folder can be used by one server only.
 func StartRedis(ctx context.Context, dir string, before ...string) (*Redis, error) {
+	return StartRedisWith(ctx, dir, before)
+}
+
+// StartRedisWith is StartRedis with settings, such as "--appendfsync", "always".
+func StartRedisWith(ctx context.Context, dir string, before []string, settings ...string) (*Redis, error) {
 	program, err := findRedis()
 	if err != nil {
 		return nil, err
@@ -48,12 +55,17 @@ func StartRedis(ctx context.Context, dir string, before ...string) (*Redis, erro
 	words := slices.Concat(before, []string{
 		program, "--port", strconv.Itoa(port), "--bind", "127.0.0.1",
 		"--dir", dir, "--save", "", "--appendonly", "yes", "--maxmemory-policy", "noeviction",
-	})
+	}, settings)
 	child, err := process.Start(ctx, dir, "redis", nil, words[0], words[1:]...)
 	if err != nil {
 		return nil, err
 	}
-	r := &Redis{Child: child, Client: redis.NewClient(&redis.Options{Addr: address}), URL: "redis://" + address + "/0"}
+	r := &Redis{
+		Child:   child,
+		Client:  redis.NewClient(&redis.Options{Addr: address}),
+		URL:     "redis://" + address + "/0",
+		Address: address,
+	}
 	if err := r.ready(ctx); err != nil {
 		r.Close()
 		return nil, err
