@@ -20,6 +20,7 @@ const (
 	Gin      = "gin"       // a Gin handler
 	GinRedis = "gin-redis" // a Gin handler that reads Redis for each request
 	GinBind  = "gin-bind"  // a Gin handler that binds an order
+	Usual    = "usual"     // Gin handlers that place and change orders; without a file
 )
 
 // Answer is one response.

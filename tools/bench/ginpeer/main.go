@@ -6,6 +6,7 @@
 // peer gin       --answers FILE               a Gin handler with prepared responses
 // peer gin-redis --answers FILE --redis URL   a Gin handler that reads Redis for each request
 // peer gin-bind  --answers FILE               a Gin handler that binds an order and returns a constant
+// peer usual     --redis URL --service URL    Gin handlers that place and change orders, for `larder-bench orders`
 //
 //	peer load      --address … --rate …         the generator; prints its result as JSON
 //
@@ -40,15 +41,18 @@ func main() {
 	}
 }
 
-var errUsage = errors.New("usage: peer baseline|gin|gin-redis|gin-bind|load FLAGS")
+var errUsage = errors.New("usage: peer baseline|gin|gin-redis|gin-bind|usual|load FLAGS")
 
 // run executes the program with its arguments.
 func run(ctx context.Context, words []string, out io.Writer) error {
 	if len(words) == 0 {
 		return errUsage
 	}
-	if words[0] == "load" {
+	switch words[0] {
+	case "load":
 		return generate(ctx, words[1:], out)
+	case answers.Usual:
+		return serveUsual(ctx, words[1:], out)
 	}
 	flags := flag.NewFlagSet(words[0], flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // the error contains the message
@@ -76,11 +80,10 @@ func run(ctx context.Context, words []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp4", "127.0.0.1:0")
+	listener, err := listen(ctx, out)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "listening on %s\n", listener.Addr()) //nolint:errcheck // nobody who waits for it hears it
 	if handler != nil {
 		return serve(ctx, listener, handler)
 	}
@@ -95,6 +98,16 @@ func run(ctx context.Context, words []string, out io.Writer) error {
 		return fmt.Errorf("a listener of type %T", listener)
 	}
 	return baseline.Serve(ctx, tcp, table)
+}
+
+// listen opens a listener on a free port and prints its address.
+func listen(ctx context.Context, out io.Writer) (net.Listener, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp4", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	_, err = fmt.Fprintf(out, "listening on %s\n", listener.Addr())
+	return listener, err
 }
 
 // serve runs net/http's server until ctx ends.

@@ -7,12 +7,14 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"larder/internal/sandbox"
 	"larder/internal/testkit/ordertest"
 	"larder/internal/testkit/redistest"
 	"larder/tools/bench/answers"
@@ -160,10 +162,57 @@ func TestProgramSaysWhatIsWrong(t *testing.T) {
 		"gin --answers nowhere":    "nowhere",
 		"gin --what":               "not defined",
 		"gin-redis --redis x:1 --answers " + file: "invalid",
+		"usual --redis x:1":                       "invalid",
+		"usual --what":                            "not defined",
 		"load --request nowhere":                  "nowhere",
 	} {
 		if err := run(t.Context(), strings.Fields(words), io.Discard); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", words, err, want)
 		}
+	}
+}
+
+// TestUsualPlacesOnceAndRepeatsTheAnswer: the implementation does what the comparison
+// assumes, with a real sandbox and Redis.
+func TestUsualPlacesOnceAndRepeatsTheAnswer(t *testing.T) {
+	t.Parallel()
+	order, err := ordertest.FiveLines(time.Now().Add(time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	service := sandbox.New(sandbox.Config{})
+	service.SetMenu(string(order.Restaurant), order.View)
+	server := httptest.NewServer(service.Handler())
+	t.Cleanup(server.Close)
+	base := "http://" + begin(t, "usual", "--redis", redistest.Start(t).URL(), "--service", server.URL)
+	body := strings.Replace(string(order.Body), `"address":{`, `"address":{"fullAddress":"Springfield, Main street, 12",`, 1)
+	place := func(key string) (int, http.Header, string) {
+		status, header, got := ask(t, http.MethodPost, base+"/v1/restaurants/"+string(order.Restaurant)+"/orders", body, "Idempotency-Key", key)
+		return status, header, string(got)
+	}
+	status, _, first := place("a")
+	if status != http.StatusCreated || !strings.Contains(first, `"orderID":"1001"`) {
+		t.Fatalf("%d %s", status, first)
+	}
+	if status, header, got := place("a"); status != http.StatusCreated || got != first || header.Get("Idempotent-Replayed") != "true" {
+		t.Errorf("the same key: %d %s", status, got)
+	}
+	if status, _, got := place("b"); status != http.StatusCreated || !strings.Contains(got, `"orderID":"1002"`) {
+		t.Errorf("another key: %d %s", status, got)
+	}
+	for _, change := range []struct{ path, body string }{
+		{"1001/pay", `[{"code":"card","amount":1000000,"paidAt":"2026-05-01T18:30:00+03:00"}]`},
+		{"1001/complete", ""},
+		{"1002/reject", `{"rejectionReasonID":"5f0c8a52-0001-4b6e-9a51-1c6f0a7d2e01"}`},
+	} {
+		if status, _, got := ask(t, http.MethodPut, base+"/v1/orders/"+change.path, change.body, "Idempotency-Key", change.path); status != http.StatusOK {
+			t.Errorf("%s: %d %s", change.path, status, got)
+		}
+	}
+	if status, _, got := ask(t, http.MethodPut, base+"/v1/orders/1001/complete", "", "Idempotency-Key", "again"); status != http.StatusBadGateway {
+		t.Errorf("a refused change: %d %s", status, got)
+	}
+	if status, _, _ := ask(t, http.MethodPut, base+"/v1/orders/1001/pay", "{", "Idempotency-Key", "c"); status != http.StatusBadRequest {
+		t.Errorf("no JSON: %d", status)
 	}
 }
