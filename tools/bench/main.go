@@ -63,11 +63,11 @@ func newRoot() *cobra.Command {
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 		Args:              noArguments,
 		RunE: func(*cobra.Command, []string) error {
-			return &usageError{"missing subcommand: scale, soak or peers; see --help"}
+			return &usageError{"missing subcommand: scale, soak, peers, orders or instances; see --help"}
 		},
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err.Error()} })
-	root.AddCommand(scaleCommand(), soakCommand(), peersCommand())
+	root.AddCommand(scaleCommand(), soakCommand(), peersCommand(), ordersCommand(), instancesCommand())
 	return root
 }
 
@@ -127,7 +127,7 @@ func show(cmd *cobra.Command, found any, text string) error {
 // it. An empty path means no page.
 type page struct {
 	path string
-	plot string // file name
+	plot string // file name; empty: no plot
 	// replace replaces the section between the marks of a text.
 	replace func(text, section string) (string, error)
 }
@@ -158,8 +158,9 @@ func (p page) write(section, plot string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(
-		os.WriteFile(p.path, []byte(text), 0o644),                                      //nolint:gosec // G306: a page for everyone
-		os.WriteFile(filepath.Join(filepath.Dir(p.path), p.plot), []byte(plot), 0o644), //nolint:gosec // G306: a page for everyone
-	)
+	err = os.WriteFile(p.path, []byte(text), 0o644) //nolint:gosec // G306: a page for everyone
+	if p.plot == "" {
+		return err
+	}
+	return errors.Join(err, os.WriteFile(filepath.Join(filepath.Dir(p.path), p.plot), []byte(plot), 0o644)) //nolint:gosec // G306: a page for everyone
 }

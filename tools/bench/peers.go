@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"larder/internal/menu"
 	"larder/internal/sandbox"
@@ -26,7 +25,7 @@ func peersCommand() *cobra.Command {
 		Long: `Compare larder with nginx (proxy_cache and files), Varnish, HAProxy, Gin handlers
 and a bare epoll loop that serve the same bytes. The servers are measured in
 alternation: requests per second, server CPU time per request, latency at a fixed
-rate, and the ratios of paired rounds against goals and gates. In pinned mode,
+rate, and the ratios of paired rounds against limits and gates. In pinned mode,
 servers run on core 0 and the load generator on core 1. larder uses a real Redis
 and the sandbox. All processes stop and all temporary files are removed when the
 command ends. Linux only.
@@ -82,12 +81,7 @@ func comparisonOf(cmd *cobra.Command) (*comparison, error) {
 	c.out.path, _ = flags.GetString("out")
 	c.dir, _ = flags.GetString("dir")
 	c.plan.Say = sayTo(cmd.ErrOrStderr())
-	c.command = "larder-bench peers"
-	flags.Visit(func(f *pflag.Flag) {
-		if f.Name != "larder" && f.Name != "program" && f.Name != "dir" {
-			c.command += " --" + f.Name + "=" + f.Value.String()
-		}
-	})
+	c.command = commandOf(cmd)
 	if c.smoke, _ = flags.GetBool("smoke"); c.smoke {
 		c.plan.Rounds, c.plan.For, c.plan.Modes = 3, time.Second, []string{peers.Pinned}
 		c.plan.Warm, c.plan.Tails, c.plan.Checked = false, false, true

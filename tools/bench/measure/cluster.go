@@ -46,8 +46,10 @@ type Layout struct {
 	// Connections is the number of connections (tenants); the restaurants belong to them
 	// in turn. 0 is one.
 	Connections int
-	// Concurrency is connections[].concurrency; 0 is larder's default.
+	// Concurrency is connections[].concurrency, Write connections[].timeouts.write; 0 is
+	// larder's default.
 	Concurrency int
+	Write       time.Duration
 	// Schedule is the schedule of syncs, such as "@every 2m".
 	Schedule string
 	// Env contains additional environment variables of the instances.
@@ -135,16 +137,19 @@ func StartService(ctx context.Context, layout Layout) (service *process.Child, u
 func (t *Cluster) configuration(redisURL string) []byte {
 	var text bytes.Buffer
 	fmt.Fprintf(&text, "http: {listen: \"127.0.0.1:0\", access_log: errors, metrics: open}\nredis: {url: %q}\nconnections:\n", redisURL)
-	concurrency, only := "", ", connection: main"
+	more, only := "", ", connection: main"
 	if t.layout.Concurrency > 0 {
-		concurrency = fmt.Sprintf(", concurrency: %d", t.layout.Concurrency)
+		more += fmt.Sprintf(", concurrency: %d", t.layout.Concurrency)
+	}
+	if t.layout.Write > 0 {
+		more += fmt.Sprintf(", timeouts: {write: %v}", t.layout.Write)
 	}
 	if t.layout.Connections > 1 {
 		only = "" // the client sees all connections
 	}
 	for i := range max(t.layout.Connections, 1) {
 		fmt.Fprintf(&text, "  - {name: %s, base_url: %q, auth_url: %q, client_id: demo, client_secret: %s, default_menu: false, rate: %g%s}\n",
-			connectionName(i), t.ServiceURL, t.ServiceURL, clientSecret, t.layout.Rate, concurrency)
+			connectionName(i), t.ServiceURL, t.ServiceURL, clientSecret, t.layout.Rate, more)
 	}
 	fmt.Fprintf(&text, `sync: {schedule: %q}
 auth:

@@ -1,0 +1,137 @@
+package orders
+
+import (
+	"errors"
+	"fmt"
+
+	"larder/tools/bench/measure"
+)
+
+// limit is a required ratio.
+type limit struct {
+	name string
+	// gate is the limit of short runs (`make bench-smoke`), goal that of a complete one.
+	gate, goal float64
+	// most is set if lower ratios are better.
+	most bool
+	// ours and theirs are the figures of paired rounds; the ratio is ours by theirs.
+	ours, theirs figure
+}
+
+// figure is one figure of a series.
+type figure struct {
+	server, mode, operation string
+	value                   func(Run) float64
+}
+
+// limits returns all limits. The goals are those of the performance goals 13 and 14.
+// The gates hold for the current build with a margin for the variation of short runs on
+// busy cores; raise them with every build that is faster.
+func limits() []limit {
+	ours := func(mode, operation string, value func(Run) float64) figure {
+		return figure{ourName, mode, operation, value}
+	}
+	theirs := func(operation string, value func(Run) float64) figure {
+		return figure{usualName, Everysec, operation, value}
+	}
+	return []limit{
+		{
+			// Measured before: 0.20 to 0.24. A lower ratio means that an order needs more
+			// commands or round trips than before.
+			name: "orders per second, larder ÷ usual implementation, everysec",
+			gate: 0.13, goal: 0.7,
+			ours: ours(Everysec, Create, perSecond), theirs: theirs(Create, perSecond),
+		},
+		{
+			// Measured before: 6.6; 4.5 to 6.6 on busy cores. CPU time varies less than rates.
+			name: "CPU of server and Redis per order, larder ÷ usual implementation, everysec",
+			gate: 9, goal: 2, most: true,
+			ours: ours(Everysec, Create, Run.cost), theirs: theirs(Create, Run.cost),
+		},
+		{
+			// Measured only on busy cores: 0.22 and 0.31. Depends on the disk and on how many
+			// orders share an fdatasync.
+			name: "larder's orders per second, always with one replica ÷ everysec",
+			gate: 0.15, goal: 0.6,
+			ours: ours(Always, Create, perSecond), theirs: ours(Everysec, Create, perSecond),
+		},
+		{
+			// Measured only on busy cores: 0.72, and 1.7 to 2.1 times the CPU. A replay reads
+			// one record.
+			name: "replays per second, larder ÷ usual implementation, everysec",
+			gate: 0.3, goal: 0.7,
+			ours: ours(Everysec, Replay, perSecond), theirs: theirs(Replay, perSecond),
+		},
+	}
+}
+
+// Checked is a limit with its ratio.
+type Checked struct {
+	Name  string        `json:"name"`
+	Ratio measure.Ratio `json:"ratio"`
+	Gate  float64       `json:"gate"`
+	Goal  float64       `json:"goal"`
+	Most  bool          `json:"most"` // lower ratios are better
+}
+
+// ratio returns the ratio of paired rounds, or false if it was not measured.
+func (r Report) ratio(ours, theirs figure) (measure.Ratio, bool) {
+	a, found := r.series(ours.server, ours.mode)
+	b, foundToo := r.series(theirs.server, theirs.mode)
+	if !found || !foundToo {
+		return measure.Ratio{}, false
+	}
+	return measure.RatioOf(a.of(ours.operation, ours.value), b.of(theirs.operation, theirs.value))
+}
+
+// checked returns the limits that were measured.
+func (r Report) checked() []Checked {
+	var list []Checked
+	for _, l := range limits() {
+		if ratio, ok := r.ratio(l.ours, l.theirs); ok {
+			list = append(list, Checked{
+				Name:  l.name,
+				Ratio: ratio,
+				Gate:  l.gate,
+				Goal:  l.goal,
+				Most:  l.most,
+			})
+		}
+	}
+	return list
+}
+
+// meets reports whether the median is within a limit.
+func (c Checked) meets(value float64) bool {
+	if c.Most {
+		return c.Ratio.Median <= value
+	}
+	return c.Ratio.Median >= value
+}
+
+// Gates returns an error that lists every limit whose median misses its gate.
+func (r Report) Gates() error {
+	list := r.checked()
+	if len(list) < len(limits()) {
+		return errors.New("orders: not every limit was measured")
+	}
+	var faults []error
+	for _, c := range list {
+		if !c.meets(c.Gate) {
+			faults = append(faults, fmt.Errorf("%s: ratio %s misses its gate %.2f", c.Name, &c.Ratio, c.Gate))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// assess returns the result of a limit for a table.
+func (c Checked) assess() string {
+	switch {
+	case !c.meets(c.Gate):
+		return "**misses the gate**"
+	case !c.meets(c.Goal):
+		return "**not reached**"
+	default:
+		return "reached"
+	}
+}
