@@ -62,10 +62,10 @@ func TestWrongUsageIsStatus2(t *testing.T) {
 		"demo: no products":                     {[]string{"demo", "--products", "0", "--exit"}, nil, "--products must be between 1 and 10000, not 0"},
 		"demo: too many products":               {[]string{"demo", "--restaurants", "2", "--products", "20000"}, nil, "--products must be between 1 and 10000, not 20000"},
 		"demo: fewer than no restaurants": {
-			[]string{"demo", "--restaurants", "-1", "--exit"}, nil, "--restaurants must be between 0 (the bistro) and 10000, not -1",
+			[]string{"demo", "--restaurants", "-1", "--exit"}, nil, "--restaurants must be between 0 (the bistro) and 100000, not -1",
 		},
 		"demo: more restaurants than can be made": {
-			[]string{"demo", "--exit", "--restaurants", "10001"}, nil, "--restaurants must be between 0 (the bistro) and 10000, not 10001",
+			[]string{"demo", "--exit", "--restaurants", "100001"}, nil, "--restaurants must be between 0 (the bistro) and 100000, not 100001",
 		},
 		"diff of a restaurant": {[]string{"menu", "diff", "one", "two"}, nil, "use --config"},
 		"diff of one input with itself": {

@@ -40,9 +40,9 @@ func generated(cmd *cobra.Command) (generate sandbox.Generate, err error) {
 	case generate.Restaurants < 0 || generate.Restaurants > sandbox.MaxGenerated:
 		err = cli.NewUsageError(fmt.Sprintf("--restaurants must be between 0 (the bistro) and %d, not %d",
 			sandbox.MaxGenerated, generate.Restaurants))
-	case generate.Products < 1 || generate.Products > sandbox.MaxGenerated:
+	case generate.Products < 1 || generate.Products > sandbox.MaxProducts:
 		err = cli.NewUsageError(fmt.Sprintf("--products must be between 1 and %d, not %d",
-			sandbox.MaxGenerated, generate.Products))
+			sandbox.MaxProducts, generate.Products))
 	}
 	return generate, err
 }

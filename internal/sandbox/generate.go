@@ -12,7 +12,7 @@ import (
 //
 // 60 products make about 77 KB of JSON, 400 about 540 KB, 5,000 about 5.9 MB.
 type Generate struct {
-	Restaurants int   // 0: 1; at most 10,000
+	Restaurants int   // 0: 1; at most 100,000
 	Products    int   // dishes of each menu; 0: 60; at most 10,000
 	Seed        int64 // of the random values
 	ChainSize   int   // 0: 50
@@ -21,9 +21,9 @@ type Generate struct {
 }
 
 const (
-	// MaxGenerated limits the generated restaurants, and the dishes of each.
-	MaxGenerated = 10_000
-	stopPercent  = 3 // of the dishes of each restaurant
+	// MaxGenerated limits the generated restaurants, MaxProducts the dishes of each.
+	MaxGenerated, MaxProducts = 100_000, 10_000
+	stopPercent               = 3 // of the dishes of each restaurant
 )
 
 // Purposes of derived seeds.
@@ -41,15 +41,15 @@ const (
 )
 
 func (g Generate) withDefaults() Generate {
-	fill := func(v *int, to int) {
+	fill := func(v *int, to, most int) {
 		if *v <= 0 {
 			*v = to
 		}
-		*v = min(*v, MaxGenerated)
+		*v = min(*v, most)
 	}
-	fill(&g.Restaurants, 1)
-	fill(&g.Products, 60)
-	fill(&g.ChainSize, 50)
+	fill(&g.Restaurants, 1, MaxGenerated)
+	fill(&g.Products, 60, MaxProducts)
+	fill(&g.ChainSize, 50, MaxGenerated)
 	return g
 }
 

@@ -17,8 +17,8 @@ import (
 
 // The limits of sandbox.Generate.
 const (
-	maxRestaurants = 10_000
-	maxProducts    = 10_000
+	maxRestaurants = sandbox.MaxGenerated
+	maxProducts    = sandbox.MaxProducts
 )
 
 // chainSize is the number of generated restaurants that share a menu.
@@ -36,7 +36,9 @@ all temporary files are removed when the command ends. Linux only: times and
 memory are read from /proc.
 
 --out PAGE writes the figures into a Markdown page, between its marks, and a plot
-into the same folder. 10,000 restaurants take about 15 minutes on two cores.`,
+into the same folder. 10,000 restaurants take about 15 minutes on two cores. 100,000
+need 8 GiB of memory, --replicas 1, --rate 0 and a schedule of 10 minutes or more, so
+that the ordering service and larder have enough CPU time.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			plan, err := planOf(cmd)
@@ -55,6 +57,7 @@ into the same folder. 10,000 restaurants take about 15 minutes on two cores.`,
 	flags.Duration("window", time.Minute, "duration of the steady-state measurement")
 	flags.Duration("limit", 30*time.Minute, "maximum duration of the first fill of a size")
 	flags.Duration("steady", 10*time.Minute, "maximum wait for the steady state")
+	flags.Duration("polls", 30*time.Second, "duration of the measurement of a replica that only polls")
 	flags.Int("reads", 40, "number of first reads after a cold start")
 	flags.Int("changes", 100, "number of stop-list changes")
 	flags.String("out", "", "Markdown page to write the figures into")
@@ -83,6 +86,7 @@ func planOf(cmd *cobra.Command) (*plan, error) {
 	p.scale.Window, _ = flags.GetDuration("window")
 	p.scale.FillWithin, _ = flags.GetDuration("limit")
 	p.scale.SteadyWithin, _ = flags.GetDuration("steady")
+	p.scale.PollWindow, _ = flags.GetDuration("polls")
 	p.scale.Reads, _ = flags.GetInt("reads")
 	p.scale.Changes, _ = flags.GetInt("changes")
 	p.out.path, _ = flags.GetString("out")
@@ -98,8 +102,8 @@ func planOf(cmd *cobra.Command) (*plan, error) {
 		return nil, &usageError{fmt.Sprintf("--replicas: between 1 and 16, not %d", p.scale.Replicas)}
 	case p.scale.Products < 1 || p.scale.Products > maxProducts:
 		return nil, &usageError{fmt.Sprintf("--products: between 1 and %d, not %d", maxProducts, p.scale.Products)}
-	case p.scale.Rate < 0 || p.scale.Window < time.Second || p.scale.FillWithin < time.Second || p.scale.Reads < 1 || p.scale.Changes < 0:
-		return nil, &usageError{"--rate, --changes: not below 0; --window, --limit: at least 1s; --reads: at least 1"}
+	case p.scale.Rate < 0 || p.scale.Window < time.Second || p.scale.FillWithin < time.Second || p.scale.Reads < 1 || p.scale.Changes < 0 || p.scale.PollWindow < time.Second:
+		return nil, &usageError{"--rate, --changes: not below 0; --window, --limit, --polls: at least 1s; --reads: at least 1"}
 	}
 	var err error
 	if p.scale.Program, err = programOf(cmd, "larder", "larder", "build"); err != nil {

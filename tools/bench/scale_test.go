@@ -19,7 +19,7 @@ func TestScaleMeasuresASmallTown(t *testing.T) {
 	page := write(t, "page.md", "# Before\n"+strings.Replace(measure.Report{Sizes: make([]measure.Figures, 1)}.Section("x"), "![", "", 1)+"\nafter\n")
 	folder := t.TempDir()
 	got := bench(t, "scale", "--restaurants", "8", "--products", "60", "--replicas", "3",
-		"--window", "1s", "--changes", "6", "--reads", "4", "--limit", "1m", "--out", page, "--dir", folder)
+		"--window", "1s", "--polls", "1s", "--changes", "6", "--reads", "4", "--limit", "1m", "--out", page, "--dir", folder)
 	if got.status != statusDone {
 		t.Fatalf("status %d\n%s", got.status, got.err)
 	}
@@ -27,7 +27,7 @@ func TestScaleMeasuresASmallTown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"# Before\n", "\nafter\n", "| | 8 | goal |", "| calls that returned no menu | 0 | 0: reached |", "](scale.svg)"} {
+	for _, want := range []string{"# Before\n", "\nafter\n", "| | 8 | goal |", "| calls that returned no menu | 0 | 0: reached |", "| CPU seconds per minute of a replica that only polls |", "](scale.svg)"} {
 		if !strings.Contains(string(content), want) {
 			t.Errorf("the page lacks %q:\n%s", want, content)
 		}
@@ -43,10 +43,10 @@ func TestScaleMeasuresASmallTown(t *testing.T) {
 func TestScaleRefusesWhatCannotBeMeasured(t *testing.T) {
 	t.Parallel()
 	for flags, says := range map[string]string{
-		"--restaurants 0":     "--restaurants: sizes between 1 and 10000",
-		"--restaurants 20000": "--restaurants: sizes between 1 and 10000",
-		"--replicas 0":        "--replicas: between 1 and 16",
-		"--window 1ms":        "--window",
+		"--restaurants 0":      "--restaurants: sizes between 1 and 100000",
+		"--restaurants 200000": "--restaurants: sizes between 1 and 100000",
+		"--replicas 0":         "--replicas: between 1 and 16",
+		"--window 1ms":         "--window",
 	} {
 		got := bench(t, append([]string{"scale"}, strings.Fields(flags)...)...)
 		if got.status != statusUsage || !strings.Contains(got.err, says) {

@@ -42,6 +42,7 @@ type Figures struct {
 
 	ColdReady    Duration `json:"coldReady"`    // start of a new replica until /readyz returns 200
 	ColdServed   Duration `json:"coldServed"`   // until it serves every restaurant
+	PollCPU      float64  `json:"pollCPU"`      // of this replica while it only polls
 	FirstReads   int      `json:"firstReads"`   // of different menus, sequential
 	FirstReadMid Duration `json:"firstReadMid"` // median
 	FirstReadMax Duration `json:"firstReadMax"`

@@ -22,9 +22,9 @@ func panels() []panel {
 		{"first fill of all replicas", func(f Figures) float64 { return time.Duration(f.Filled).Seconds() }, seconds},
 		{"cold start until ready", func(f Figures) float64 { return time.Duration(f.ColdReady).Seconds() }, seconds},
 		{"heap of one replica", func(f Figures) float64 { return float64(f.ColdHeap) / mib }, mebibytes},
-		{"heap goal", func(f Figures) float64 { return float64(f.HeapGoal) / mib }, mebibytes},
 		{"Redis", func(f Figures) float64 { return float64(f.RedisBytes) / mib }, mebibytes},
 		{"CPU of the replicas, seconds per minute", func(f Figures) float64 { return sum(f.ReplicaCPU) }, seconds},
+		{"CPU of polling alone, seconds per minute", func(f Figures) float64 { return f.PollCPU }, seconds},
 	}
 }
 

@@ -27,7 +27,8 @@ type row struct {
 // The goals of the table.
 const (
 	readyGoal     = 2 * time.Second
-	firstReadGoal = 60 * time.Millisecond
+	readyEach     = 100 * time.Microsecond // of each restaurant, if there are more than 20,000
+	firstReadGoal = 80 * time.Millisecond
 	noticeGoal    = 50 * time.Millisecond
 	unchangedGoal = 1.15
 )
@@ -53,7 +54,8 @@ func rows() []row {
 		},
 		{name: "the heap goal", value: func(f Figures) string { return mib(f.HeapGoal) }},
 		{name: "RSS of these two replicas", value: func(f Figures) string { return mib(f.ColdRSS) + ", " + mib(f.ReplicaRSS) }},
-		{name: "Redis (`used_memory`)", value: func(f Figures) string { return mib(f.RedisBytes) }},
+		{name: "live heap per restaurant, of these two replicas", value: func(f Figures) string { return f.each(f.ColdHeap) + ", " + f.each(f.ReplicaHeap) }},
+		{name: "Redis (`used_memory`)", value: func(f Figures) string { return mib(f.RedisBytes) + ", " + f.each(f.RedisBytes) + " per restaurant" }},
 		{name: "time until only scheduled syncs run", value: func(f Figures) string { return long(f.Steady) }},
 		{name: "steady state: schedule, syncs per second", value: func(f Figures) string { return fmt.Sprintf("%s, %.1f", f.Schedule, f.WindowRuns) }},
 		{name: "CPU seconds per minute, all replicas together", value: func(f Figures) string { return fmt.Sprintf("%.2f", sum(f.ReplicaCPU)) }},
@@ -61,19 +63,32 @@ func rows() []row {
 		{name: "syncs with another outcome than `unchanged`", value: func(f Figures) string { return strconv.Itoa(f.WindowFaults) }, goal: "0", reached: func(f Figures) bool { return f.WindowFaults == 0 }},
 		{
 			name: "cold start from a full Redis: time until `/readyz` is 200", value: func(f Figures) string { return long(f.ColdReady) },
-			goal: "2 s", reached: func(f Figures) bool { return time.Duration(f.ColdReady) <= readyGoal },
+			goal: "2 s; 0.1 ms per restaurant above 20,000", reached: func(f Figures) bool {
+				return time.Duration(f.ColdReady) <= max(readyGoal, time.Duration(f.Restaurants)*readyEach)
+			},
 		},
+		{name: "CPU seconds per minute of a replica that only polls", value: func(f Figures) string { return fmt.Sprintf("%.2f", f.PollCPU) }},
 		{name: "cold start: time until every restaurant is in memory", value: func(f Figures) string { return long(f.ColdServed) }},
 		{
 			name: "first reads after a cold start: median, maximum", value: func(f Figures) string { return short(f.FirstReadMid) + ", " + short(f.FirstReadMax) },
-			goal: "60 ms", reached: func(f Figures) bool { return time.Duration(f.FirstReadMax) <= firstReadGoal },
+			goal: "80 ms", reached: func(f Figures) bool { return time.Duration(f.FirstReadMax) <= firstReadGoal },
 		},
 		{name: "time until a stop-list change is on every replica: median, p99", value: func(f Figures) string { return short(f.ChangeMid) + ", " + short(f.ChangeP99) }},
 		{
-			name: "of this, from the notice to the other replicas: median, p99", value: func(f Figures) string { return short(f.NoticeMid) + ", " + short(f.NoticeP99) },
+			name: "of this, from the notice to the other replicas: median, p99", value: func(f Figures) string {
+				if f.Replicas < 2 {
+					return "no other replica"
+				}
+				return short(f.NoticeMid) + ", " + short(f.NoticeP99)
+			},
 			goal: "50 ms (p99)", reached: func(f Figures) bool { return time.Duration(f.NoticeP99) <= noticeGoal },
 		},
 	}
+}
+
+// each divides bytes by the number of restaurants.
+func (f Figures) each(bytes int64) string {
+	return fmt.Sprintf("%.1f KiB", float64(bytes)/float64(max(f.Restaurants, 1))/1024)
 }
 
 // withinLimit allows the burst of a rate limiter at the start, one second of calls.
@@ -175,7 +190,7 @@ func (r Report) Section(plot string) string {
 		loads[i] = fmt.Sprintf("%.1f", f.Load)
 	}
 	return fmt.Sprintf(`%s
-Each restaurant has %d dishes. Chains of 50 restaurants share a menu and differ in their stop lists. There are %d replicas, which are processes of the release binary with default settings. Redis writes to disk, and the sandbox is the ordering service. Everything runs on one machine: %d cores (%s), %s, %s. The load average before each size was %s. Command: `+"`make scale`"+`.
+Each restaurant has %d dishes. Chains of 50 restaurants share a menu and differ in their stop lists. There are %d replicas, which are processes of the release binary with default settings. Redis writes to disk, and the sandbox is the ordering service. Everything runs on one machine: %d cores (%s), %s, %s. The load average before each size was %s. Command: `+"`make bench-scale`"+`.
 
 %s
 ![How time, memory and CPU grow with the number of restaurants. The dashed lines show linear growth.](%s)

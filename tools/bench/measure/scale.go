@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"strconv"
 	"strings"
@@ -26,6 +25,8 @@ type Scale struct {
 	// FillWithin is the timeout of the first fill. Window is the duration of the
 	// steady-state measurement.
 	FillWithin, Window time.Duration
+	// PollWindow is the duration for which a replica that only polls is watched.
+	PollWindow time.Duration
 	// SteadyWithin limits the wait, after the first fill, until only scheduled syncs
 	// run.
 	SteadyWithin time.Duration
@@ -183,59 +184,6 @@ func (m *measuring) fill(ctx context.Context) error {
 	var err error
 	m.figures.RedisBytes, err = m.cluster.Redis.Memory(ctx)
 	return err
-}
-
-// cold starts another instance with a full Redis, reads menus for the first time, and
-// ends it.
-func (m *measuring) cold(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
-	defer cancel()
-	began := time.Now()
-	l, err := m.cluster.Add(ctx)
-	if err != nil {
-		return err
-	}
-	defer l.Stop()
-	if err := l.Ready(ctx); err != nil {
-		return err
-	}
-	m.figures.ColdReady = Duration(time.Since(began))
-	reads := make([]time.Duration, 0, m.Reads)
-	for i := range min(m.Reads, len(m.Restaurants)) {
-		// The restaurants are of all chains, so that each content is read for the first time.
-		restaurant := m.Restaurants[i*len(m.Restaurants)/min(m.Reads, len(m.Restaurants))]
-		asked := time.Now()
-		answer, err := m.cluster.Ask(ctx, http.MethodGet, l.URL+"/v1/restaurants/"+restaurant+"/menu", "", "Accept-Encoding", "gzip")
-		if err != nil {
-			return err
-		}
-		if answer.Status != http.StatusOK {
-			return fmt.Errorf("the first read of %s answered %d", restaurant, answer.Status)
-		}
-		reads = append(reads, time.Since(asked))
-	}
-	m.figures.FirstReads = len(reads)
-	m.figures.FirstReadMid, m.figures.FirstReadMax = Duration(Quantile(reads, 0.5)), Duration(Quantile(reads, 1))
-	for {
-		missing, err := m.missing(ctx, l)
-		if err != nil {
-			return err
-		}
-		if missing == 0 {
-			break
-		}
-		if err := sleep.For(ctx, 20*time.Millisecond); err != nil {
-			return err
-		}
-	}
-	m.figures.ColdServed = Duration(time.Since(began))
-	if m.figures.ColdRSS, m.figures.ColdHeap, err = m.memory(ctx, l); err != nil {
-		return err
-	}
-	m.Say("  a new replica was ready after %v and had all after %v; %d first reads: median %v, longest %v",
-		time.Duration(m.figures.ColdReady).Round(time.Millisecond), time.Duration(m.figures.ColdServed).Round(time.Millisecond),
-		len(reads), time.Duration(m.figures.FirstReadMid).Round(10*time.Microsecond), time.Duration(m.figures.FirstReadMax).Round(10*time.Microsecond))
-	return nil
 }
 
 // memory returns the resident memory and the reachable heap of an instance.
