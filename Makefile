@@ -19,6 +19,7 @@ OVERLOAD_FOR ?= 60s
 CHAOS_FOR    ?= 60s
 CHAOS_SEED   ?= 0
 SCALE_SIZES  ?= 100,1000,10000
+SCALE_FLAGS  ?=
 COVER_LEAST  ?= 85
 COVER_PACKAGES := internal/jsontext internal/menu ordering ordering/validate ordering/violation ordering/journal internal/upstream cache cache/encoded cache/replica sync sync/runlog
 # The packages with guarantees about concurrency: complete versions, single flight, leases.
@@ -164,17 +165,23 @@ verify: ## Run the longer checks: lint, lint-api, lint-ts, race, cover, bench, f
 	$(MAKE) --no-print-directory bench-smoke
 	$(MAKE) --no-print-directory release-check
 
-.PHONY: scale
-scale: test-needs build larder-bench ## Measure SCALE_SIZES (100,1000,10000) restaurants on three instances; writes docs/performance.md and its plot (half an hour)
-	bin/larder-bench scale --restaurants $(SCALE_SIZES) --out docs/performance.md
+.PHONY: bench-scale
+bench-scale: test-needs build larder-bench ## Measure SCALE_SIZES (100,1000,10000) restaurants on three instances, with the flags SCALE_FLAGS; writes docs/performance.md and its plot (half an hour)
+	bin/larder-bench scale --restaurants $(SCALE_SIZES) $(SCALE_FLAGS) --out docs/performance.md
+
+.PHONY: bench-instances
+bench-instances: test-needs build larder-bench ## Measure orders with 1, 2 and 4 instances, one Redis and a cluster; writes docs/performance.md and its plot (five minutes)
+	bin/larder-bench instances --out docs/performance.md
 
 .PHONY: bench-peers
-bench-peers: peer-needs build larder-bench larder-peer ## Compare reads with nginx, Varnish, HAProxy and Gin; writes docs/performance.md and its plot (half an hour; installs them with apt if possible)
+bench-peers: peer-needs build larder-bench larder-peer ## Compare reads with nginx, Varnish, HAProxy and Gin, and orders with the usual implementation; writes docs/performance.md and its plot (40 minutes; installs them with apt if possible)
 	bin/larder-bench peers --out docs/performance.md
+	bin/larder-bench orders --out docs/performance.md
 
 .PHONY: bench-smoke
-bench-smoke: peer-needs build larder-bench larder-peer ## The same comparison in two minutes; fails if a ratio is below its limit
+bench-smoke: peer-needs build larder-bench larder-peer ## The same comparisons in three minutes; fails if a ratio misses its gate
 	bin/larder-bench peers --smoke
+	bin/larder-bench orders --smoke
 
 # The programs for these measurements, from the module tools/bench.
 .PHONY: larder-bench

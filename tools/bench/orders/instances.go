@@ -124,7 +124,7 @@ func (p Instances) setup(ctx context.Context, number int, setup Setup, g *Growth
 	}
 	layout := stock.layout(p.Larder, dir, setup.WaitReplicas)
 	layout.RedisURL, layout.Connections = group.URL, setup.Connections
-	cluster, instances, err := stock.larders(ctx, layout, slices.Max(p.Counts))
+	cluster, instances, err := stock.start(ctx, layout, slices.Max(p.Counts))
 	if err != nil {
 		return m, err
 	}

@@ -119,9 +119,9 @@ func figures(before, after usage, found loadgen.Result, took time.Duration, core
 // startWithin is the timeout until a server places orders.
 const startWithin = 2 * time.Minute
 
-// larders starts instances that use a Redis and an ordering service, and returns when
+// start starts instances that use a Redis and an ordering service, and returns when
 // each of them has placed an order for each restaurant.
-func (s stock) larders(ctx context.Context, layout measure.Layout, n int) (cluster *measure.Cluster, instances []*measure.Instance, err error) {
+func (s stock) start(ctx context.Context, layout measure.Layout, n int) (cluster *measure.Cluster, instances []*measure.Instance, err error) {
 	ctx, cancel := context.WithTimeout(ctx, startWithin)
 	defer cancel()
 	if err := os.MkdirAll(layout.Dir, 0o700); err != nil {
