@@ -8,8 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"larder/tools/bench/loadgen"
 	"larder/tools/bench/measure"
 )
@@ -77,8 +75,8 @@ type Report struct {
 	Load    float64         `json:"loadAverage"`
 	Rounds  int             `json:"rounds"`
 	Seconds float64         `json:"seconds"` // of a run that places orders
-	// Disk is the median time of fdatasync in the folder of Redis.
-	Disk measure.Duration `json:"fdatasync"`
+	// Disk is the median time of fsync in the folder of Redis.
+	Disk measure.Duration `json:"fsync"`
 	// Service is the ordering service's own highest rate.
 	Service   Run       `json:"service"`
 	Series    []Series  `json:"series"`
@@ -128,8 +126,8 @@ func diskTime(dir string) (measure.Duration, error) {
 			return 0, err
 		}
 		began := time.Now()
-		if err := unix.Fdatasync(int(file.Fd())); err != nil {
-			return 0, fmt.Errorf("orders: fdatasync: %w", err)
+		if err := file.Sync(); err != nil {
+			return 0, fmt.Errorf("orders: %w", err)
 		}
 		times[i] = time.Since(began)
 	}

@@ -55,17 +55,16 @@ func (b *testbed) close() {
 	}
 }
 
-// modes are the two modes with their settings of Redis and of ordering.wait_replicas.
-func modes() []struct {
+// mode is a way in which Redis stores orders, with ordering.wait_replicas for it.
+type mode struct {
 	name         string
 	shape        measure.RedisShape
 	waitReplicas int
-} {
-	return []struct {
-		name         string
-		shape        measure.RedisShape
-		waitReplicas int
-	}{
+}
+
+// modes returns both modes.
+func modes() []mode {
+	return []mode{
 		{Everysec, measure.RedisShape{Settings: []string{"--appendfsync", "everysec"}}, 0},
 		{Always, measure.RedisShape{Replicas: 1, Settings: []string{"--appendfsync", "always"}}, 1},
 	}
