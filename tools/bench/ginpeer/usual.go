@@ -136,7 +136,7 @@ func newUsual(ctx context.Context, redisURL, service string) (http.Handler, erro
 		"complete": func() any { return nil },
 		"reject":   func() any { return new(usualRejection) },
 	} {
-		e.PUT("/v1/orders/:order/"+operation, func(c *gin.Context) {
+		e.PUT("/v1/orders/:order/"+operation, func(c *gin.Context) { //nolint:contextcheck // a request's context is its own
 			u.change(c, operation, body())
 		})
 	}

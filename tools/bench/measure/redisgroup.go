@@ -125,7 +125,7 @@ func (g *RedisGroup) follow(ctx context.Context, shape RedisShape) error {
 			err = r.Client.ClusterReplicate(ctx, master.Client.ClusterMyID(ctx).Val()).Err()
 		} else {
 			host, port, _ := net.SplitHostPort(master.Address)
-			err = r.Client.SlaveOf(ctx, host, port).Err()
+			err = r.Client.Do(ctx, "REPLICAOF", host, port).Err()
 		}
 		if err != nil {
 			return fmt.Errorf("measure: make %s a replica: %w", r.Address, err)

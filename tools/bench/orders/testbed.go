@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"time"
 
 	"larder/internal/testkit/process"
@@ -209,10 +210,8 @@ func (b *testbed) create(ctx context.Context, s *side, d time.Duration) (Run, []
 		return run, nil, err
 	}
 	s.key += found.Answered
-	for _, id := range ids {
-		if id == "" {
-			return run, nil, errors.New("a placed order has no id")
-		}
+	if slices.Contains(ids, "") {
+		return run, nil, errors.New("a placed order has no id")
 	}
 	return run, ids, nil
 }
