@@ -251,7 +251,12 @@ func (o *Orders) abortUnbegun(ctx context.Context, spec CallSpec, err error) err
 // send sends the call to the ordering service, unless e.end has passed.
 func (o *Orders) send(ctx context.Context, e *execution) {
 	call, _ := e.record.Call(e.number)
-	e.result = CallResult{Connection: e.record.Connection, Ref: e.record.Ref, Call: e.number}
+	e.result = CallResult{
+		Connection: e.record.Connection,
+		Ref:        e.record.Ref,
+		Call:       e.number,
+		Known:      &e.record,
+	}
 	ctx, span := tracing.Start(ctx, "order."+string(call.Operation))
 	defer func() { traceCall(span, &e.record, &e.result) }()
 	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), e.end)

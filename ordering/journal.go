@@ -148,6 +148,9 @@ type CallResult struct {
 	OrderID  string  // id of a created order; set with OutcomeDone
 	Attempts []Attempt
 	Answer   *Answer // nil without an answer
+	// Known is the record that Begin returned; it may be nil. It saves a read: a journal uses it only
+	// if the record has not changed since.
+	Known *Record
 }
 
 // ResolveCall is a person's resolution of an unknown outcome.

@@ -7,9 +7,9 @@
 -- ARGV[2] the epoch that the calling instance remembers, or ""
 -- ARGV[3] the number of predecessors to keep
 --
--- result 1 accepted, 0 new orders were not paused
-local kept = redis.call("HMGET", KEYS[1], "epoch", "predecessors", "paused", "disputed")
-if not kept[3] then
+-- result 1 accepted, 0 new orders were not paused, or the records have another format
+local kept = redis.call("HMGET", KEYS[1], "epoch", "predecessors", "paused", "disputed", "format")
+if not kept[3] or kept[1] and kept[5] ~= "2" then
   return 0
 end
 local seen, words = {}, {}
@@ -20,7 +20,7 @@ for word in string.gmatch((kept[2] or "") .. " " .. (kept[4] or "") .. " " .. AR
   end
 end
 local from = math.max(1, #words - tonumber(ARGV[3]) + 1)
-redis.call("HSET", KEYS[1], "epoch", ARGV[1], "predecessors", table.concat(words, " ", from))
+redis.call("HSET", KEYS[1], "epoch", ARGV[1], "format", "2", "predecessors", table.concat(words, " ", from))
 redis.call("HDEL", KEYS[1], "paused", "disputed")
 redis.call("HINCRBY", KEYS[1], "mark", "1")
 return 1

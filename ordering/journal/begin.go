@@ -131,21 +131,20 @@ func (j *Journal) adopted(o ordering.CallSpec) *tx {
 		Connection: o.Connection,
 		Client:     o.Client,
 		Adopted:    true,
+		OrderID:    o.OrderID,
 		State:      ordering.StatePlaced,
 	})
-	c.setField(fieldOrderID, o.OrderID)
-	c.step("set", c.orderIDKey(o.OrderID), o.Ref)
+	c.tookID = true
+	c.list(c.stateList(ordering.StatePlaced), "", "", 0)
 	return c
 }
 
 func (j *Journal) newRecordTx(r ordering.Record) *tx {
 	c := j.newTx(&order{place: location{r.Connection, r.Ref}})
-	c.step("zadd-now", c.names.Orders(r.Connection), r.Ref)
-	c.step("zadd-now", c.stateList(string(r.State)), r.Ref)
-	c.setNow(fieldCreated)
+	c.next = r
+	c.next.CreatedAt = atCommit
 	c.touch()
-	c.setField(fieldHeader, encode(headerOf(&r)))
-	c.setField(fieldState, string(r.State))
+	c.list(c.names.Orders(r.Connection), "", "", 0)
 	return c
 }
 
@@ -176,37 +175,46 @@ func (j *Journal) open(ctx context.Context, o ordering.CallSpec, c *tx, key stri
 	return begun, err
 }
 
-// openCall adds an open call as the order's last call.
+// openCall adds an open call as the order's last call. The revision of the record is then the ID of
+// the CallSpec, so that Finish needs no read (see begunOrder).
 func (c *tx) openCall(call ordering.Call, body []byte, deadline int64) {
-	n := 1
-	if calls := c.order.Calls; len(calls) > 0 {
-		n = calls[len(calls)-1].Number + 1
+	call.Number = 1
+	if calls := c.next.Calls; len(calls) > 0 {
+		call.Number = calls[len(calls)-1].Number + 1
 	}
-	c.step("zadd-expire", c.openList(), c.pointer(n), deadline, 0)
+	call.Outcome, call.StartedAt = ordering.OutcomeOpen, atCommit
+	c.list(c.openList(), callSuffix(call.Number), deadline, 0)
 	if call.Key != "" {
-		c.step("set", c.idempotencyKey(call.Key), c.pointer(n))
+		c.step("set", c.idempotencyKey(call.Key), c.pointer(call.Number), "", 0)
 	}
 	if len(body) > 0 {
-		c.step("hset", c.guestKey(n), fieldBody, body)
+		c.step("hset", c.guestKey(call.Number), fieldBody, body)
 	}
 	c.keepRecord()
-	c.setField(numbered(fieldCallHeader, n), encode(callHeaderOf(&call)))
-	c.setField(numbered(fieldOutcome, n), string(ordering.OutcomeOpen))
-	c.setNow(numbered(fieldStarted, n))
+	c.put(call)
+	if len(call.SpecID) == revisionLength {
+		c.revision = call.SpecID
+	}
 }
 
 // dropOldest removes the oldest change if the record has ordering.MaxCalls of them. It also removes
 // the key of the call, because a replay could not be answered any more.
 func (c *tx) dropOldest() {
-	changes := slices.DeleteFunc(slices.Clone(c.order.Calls), func(call ordering.Call) bool { return call.Operation == upstream.OpCreate })
-	for ; len(changes) >= ordering.MaxCalls; changes = changes[1:] {
-		oldest := changes[0]
-		for _, field := range callFields() {
-			c.deleteField(numbered(field, oldest.Number))
-		}
-		c.step("del", c.guestKey(oldest.Number))
-		if oldest.Key != "" {
-			c.step("del-if", c.idempotencyKey(oldest.Key), c.pointer(oldest.Number))
+	changes := 0
+	for _, call := range c.next.Calls {
+		if call.Operation != upstream.OpCreate {
+			changes++
 		}
 	}
+	c.next.Calls = slices.DeleteFunc(c.next.Calls, func(call ordering.Call) bool {
+		if call.Operation == upstream.OpCreate || changes < ordering.MaxCalls {
+			return false
+		}
+		changes--
+		c.step("del", c.guestKey(call.Number))
+		if call.Key != "" {
+			c.step("del-if", c.idempotencyKey(call.Key), c.pointer(call.Number))
+		}
+		return true
+	})
 }

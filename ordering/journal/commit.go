@@ -52,10 +52,9 @@ func (w *writer) commit(ctx context.Context, c *tx) (*order, error) {
 }
 
 func (w *writer) commitTo(ctx context.Context, c *tx, wait int) (*order, error) {
-	if len(c.fields) > 0 { // never write what decode rejects
-		if _, err := decode(c.order.place, c.fields, c.answers); err != nil {
-			return nil, err
-		}
+	o, err := c.seal()
+	if err != nil {
+		return nil, err
 	}
 	r, acknowledged, err := w.run(ctx, c, wait, w.cfg.WaitTimeout)
 	if err != nil {
@@ -65,14 +64,8 @@ func (w *writer) commitTo(ctx context.Context, c *tx, wait int) (*order, error) 
 	if r.refused {
 		return nil, &ordering.RestoredError{Connection: c.connection(), Since: r.pausedAt} // policy O14a
 	}
-	for _, field := range c.stampedFields {
-		c.fields[field] = r.now
-	}
-	var o *order
-	if len(c.fields) > 0 {
-		if o, err = decode(c.order.place, c.fields, c.answers); err != nil {
-			return nil, err
-		}
+	if o != nil {
+		o.stamp(r.now)
 	}
 	if wait > 0 {
 		s.mu.Lock()
@@ -206,16 +199,19 @@ func (w *writer) run(ctx context.Context, c *tx, wait int, limit time.Duration) 
 	return r, acknowledged, err
 }
 
-// update applies the transaction that plan returns, by commit or apply. If the order was changed
-// concurrently, it starts again. A nil transaction changes nothing. update returns the new state of
-// the order.
+// update applies the transaction that plan returns, by commit or apply, to the given order, or if it
+// is nil, to the order as it reads it. If the order was changed concurrently, it starts again. A nil
+// transaction changes nothing. update returns the new state of the order.
 func (w *writer) update(
-	ctx context.Context, commit func(context.Context, *tx) (*order, error), at location, plan func(o *order) (*tx, error),
+	ctx context.Context, commit func(context.Context, *tx) (*order, error), at location, o *order, plan func(o *order) (*tx, error),
 ) (*order, error) {
-	for {
-		o, err := w.readOrder(ctx, w.write, at)
-		if err != nil {
-			return nil, err
+	for ; ; o = nil {
+		if o == nil {
+			read, err := w.readOrder(ctx, w.write, at)
+			if err != nil {
+				return nil, err
+			}
+			o = read
 		}
 		c, err := plan(o)
 		if err != nil || c == nil {

@@ -1,12 +1,13 @@
 -- commit applies one transaction completely or not at all: if a checked value
 -- has changed since it was read, nothing is written. Every transaction on an
--- order checks and raises its record's revision (field "rev"). All keys share
--- the connection's hash tag.
+-- order checks the revision at the beginning of its record, and every change of
+-- a record gives it a new one. All keys share the connection's hash tag.
 --
 -- A commit also compares what the calling instance remembers about this Redis
 -- with the state of the connection. If Redis has lost commits, it pauses new
 -- orders (policy O14a). The state (KEYS[1], a hash) has the fields:
 --   epoch         random name of this history of commits
+--   format        format of the records, "2"
 --   mark          of the last commit: the time in microseconds, raised if
 --                 necessary, so that marks only grow, even after a failover
 --   by:INSTANCE   mark of the last commit of this instance
@@ -29,30 +30,29 @@
 -- ARGV[8]   "1" = lost commits do not pause new orders
 -- ARGV[9]   "1" = set replicated
 -- ARGV[10]  c, the number of checks
--- ARGV[11 ..] c triples: key, field of the hash ("" = the key is a string),
---           required value ("" = it must not exist)
+-- ARGV[11 ..] c triples: key of a string, last, value: the bytes 0 to last of the
+--           string must be the value ("" = the key must not exist)
 -- ARGV[11+3c ..] the steps of the transaction, five words each, unused ones "":
+--   record      key text rel abs     set the record of an order, with the time of the commit
+--   set         key value rel abs    set a string
+--   expire      key value rel abs    change the expiry; with a value, only if the string has it
 --   hset        key field value -    set a field of a hash
---   hset-now    key field - -        set a field to now, in milliseconds since the epoch
---   hdel        key field - -        delete a field
---   set         key value - -        set a string that does not expire
---   del-if      key value - -        delete a string that has this value
 --   del         key - - -            delete
---   persist     key value - -        remove the expiry; with a value, only if the string has it
---   expire      key value rel abs    expire at the later of now + rel and abs (milliseconds);
---                                    with a value, only if the string has it
---   zadd-now    key ref - -          add "now/ref" to a sorted set, score 0
---   zadd        key member - -       add to a sorted set, score 0
---   zadd-expire key member rel abs   add to a sorted set, score as the time of expire
+--   del-if      key value - -        delete a string that has this value
+--   zadd        key member rel abs   add to a sorted set, by the expiry or with score 0
+--   zadd-now    key ref rel abs      add "now/ref" to a sorted set, in the same way
 --   zrem        key member - -       remove from a sorted set
--- A key is its index in KEYS.
+-- A key is its index in KEYS. It expires at the later of now + rel and abs
+-- (milliseconds); rel "" = never, "keep" = as before.
 --
 -- result {"1", now in milliseconds, epoch, mark, predecessors, paused, replicated, behind}  done
 --        {"2", the same}  rejected: new orders are paused
---        {"0", index of the key whose value has changed}
+--        {"0"} a checked value has changed
+--        {"3"} the records have another format
 -- Missing fields are ""; behind is "1" if Redis lacks a commit of the remembered
 -- epoch.
-local time = redis.call("TIME")
+local call = redis.call
+local time = call("TIME")
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 local nowMicros = tonumber(time[1]) * 1000000 + tonumber(time[2])
 -- Marks of instances without a commit since this time are removed and not
@@ -61,17 +61,14 @@ local silent = nowMicros - 30 * 24 * 3600 * 1000000
 local function ms(number)
   return string.format("%.0f", number)
 end
-local function later(rel, abs)
-  return ms(math.max(now + tonumber(rel), tonumber(abs)))
-end
-local function has(key, value)
-  return value == "" or redis.call("GET", key) == value
-end
 
 local own = "by:" .. ARGV[4]
-local kept = redis.call("HMGET", KEYS[1], "epoch", "mark", "predecessors", "paused", "replicated", "disputed", own)
+local kept = call("HMGET", KEYS[1], "epoch", "mark", "predecessors", "paused", "replicated", "disputed", own, "format")
 local epoch, mark, predecessors = kept[1] or "", tonumber(kept[2] or "0"), kept[3] or ""
 local paused, replicated, disputed = kept[4] or "", kept[5] or "", kept[6] or ""
+if epoch ~= "" and kept[8] ~= "2" then
+  return {"3"}
+end
 local function among(words, word)
   return string.find(" " .. words .. " ", " " .. word .. " ", 1, true)
 end
@@ -90,27 +87,20 @@ if lost and (paused == "" or not among(disputed, known)) then
   if paused == "" then
     paused = ms(now)
   end
-  redis.call("HSET", KEYS[1], "paused", paused, "disputed", disputed .. " " .. known)
+  call("HSET", KEYS[1], "paused", paused, "disputed", disputed .. " " .. known)
 end
 if known == "" and epoch == "" and ARGV[7] ~= "" then
   epoch = ARGV[7]
-  redis.call("HSET", KEYS[1], "epoch", epoch)
+  call("HSET", KEYS[1], "epoch", epoch, "format", "2")
 end
 if ARGV[9] == "1" and replicated == "" then
   replicated = "1"
-  redis.call("HSET", KEYS[1], "replicated", replicated)
+  call("HSET", KEYS[1], "replicated", replicated)
 end
-local first = 11
-local checks = tonumber(ARGV[first - 1])
-for i = first, first + 3 * checks - 1, 3 do
-  local key, value = KEYS[tonumber(ARGV[i])], nil
-  if ARGV[i + 1] == "" then
-    value = redis.call("GET", key)
-  else
-    value = redis.call("HGET", key, ARGV[i + 1])
-  end
-  if (value or "") ~= ARGV[i + 2] then
-    return {"0", ARGV[i]}
+local steps = 11 + 3 * tonumber(ARGV[10])
+for i = 11, steps - 1, 3 do
+  if call("GETRANGE", KEYS[tonumber(ARGV[i])], 0, ARGV[i + 1]) ~= ARGV[i + 2] then
+    return {"0"}
   end
 end
 
@@ -118,39 +108,58 @@ if ARGV[1] == "create" and paused ~= "" then
   return {"2", ms(now), epoch, ms(mark), predecessors, paused, replicated, behind}
 end
 
-local steps = {
-  ["hset"] = function(key, field, value) redis.call("HSET", key, field, value) end,
-  ["hset-now"] = function(key, field) redis.call("HSET", key, field, ms(now)) end,
-  ["hdel"] = function(key, field) redis.call("HDEL", key, field) end,
-  ["set"] = function(key, value) redis.call("SET", key, value) end,
-  ["del-if"] = function(key, value)
-    if has(key, value) then redis.call("DEL", key) end
-  end,
-  ["del"] = function(key) redis.call("UNLINK", key) end,
-  ["persist"] = function(key, value)
-    if has(key, value) then redis.call("PERSIST", key) end
-  end,
-  ["expire"] = function(key, value, rel, abs)
-    if has(key, value) then redis.call("PEXPIREAT", key, later(rel, abs)) end
-  end,
-  ["zadd-now"] = function(key, ref) redis.call("ZADD", key, "0", string.format("%015.0f/", now) .. ref) end,
-  ["zadd"] = function(key, member) redis.call("ZADD", key, "0", member) end,
-  ["zadd-expire"] = function(key, member, rel, abs) redis.call("ZADD", key, later(rel, abs), member) end,
-  ["zrem"] = function(key, member) redis.call("ZREM", key, member) end,
-}
-for i = first + 3 * checks, #ARGV, 5 do
-  steps[ARGV[i]](KEYS[tonumber(ARGV[i + 1])], ARGV[i + 2], ARGV[i + 3], ARGV[i + 4])
+local prefix = string.format("%015.0f", now)
+for i = steps, #ARGV, 5 do
+  local step, key, a, rel = ARGV[i], KEYS[tonumber(ARGV[i + 1])], ARGV[i + 2], ARGV[i + 3]
+  local at
+  if rel ~= "" and rel ~= "keep" and step ~= "hset" then
+    at = ms(math.max(now + tonumber(rel), tonumber(ARGV[i + 4])))
+  end
+  if step == "record" or step == "set" then
+    if step == "record" then
+      a = string.sub(a, 1, 30) .. prefix .. string.sub(a, 46)
+    end
+    if at then
+      call("SET", key, a, "PXAT", at)
+    elseif rel == "keep" then
+      call("SET", key, a, "KEEPTTL")
+    else
+      call("SET", key, a)
+    end
+  elseif step == "zadd" then
+    call("ZADD", key, at or "0", a)
+  elseif step == "zadd-now" then
+    call("ZADD", key, at or "0", prefix .. "/" .. a)
+  elseif step == "zrem" then
+    call("ZREM", key, a)
+  elseif step == "hset" then
+    call("HSET", key, a, rel)
+  elseif step == "expire" then
+    if a == "" or call("GET", key) == a then
+      if at then
+        call("PEXPIREAT", key, at)
+      else
+        call("PERSIST", key)
+      end
+    end
+  elseif step == "del" then
+    call("UNLINK", key)
+  elseif step == "del-if" then
+    if call("GET", key) == a then
+      call("DEL", key)
+    end
+  end
 end
 if ARGV[1] == "probe" then
-  redis.call("HSET", KEYS[1], "mark", ms(mark))
+  call("HSET", KEYS[1], "mark", ms(mark))
 elseif ARGV[1] ~= "watch" then
   mark = math.max(nowMicros, mark + 1, tonumber(ARGV[6]) + 1)
-  redis.call("HSET", KEYS[1], "mark", ms(mark), own, ms(mark))
+  call("HSET", KEYS[1], "mark", ms(mark), own, ms(mark))
   if not kept[7] then
-    local fields = redis.call("HGETALL", KEYS[1])
+    local fields = call("HGETALL", KEYS[1])
     for i = 1, #fields, 2 do
       if string.sub(fields[i], 1, 3) == "by:" and tonumber(fields[i + 1]) < silent then
-        redis.call("HDEL", KEYS[1], fields[i])
+        call("HDEL", KEYS[1], fields[i])
       end
     end
   end

@@ -2,10 +2,12 @@ package journal_test
 
 import (
 	"errors"
-	"maps"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/sirupsen/logrus"
 	logtest "github.com/sirupsen/logrus/hooks/test"
 
@@ -31,66 +33,79 @@ func TestCorruptRecord(t *testing.T) {
 	if err != nil {
 		t.Fatalf("Resolve: %v", err)
 	}
-	fields, err := w.client.HGetAll(t.Context(), "larder:{o:main}:f1:order:"+r.Ref).Result()
+	text, err := w.client.Get(t.Context(), "larder:{o:main}:f1:order:"+r.Ref).Result()
 	if err != nil {
 		t.Fatal(err)
 	}
-	answers := map[int]string{1: w.client.HGet(t.Context(), "larder:{o:main}:f1:guest:"+r.Ref+":1", "answer").Val()}
-	if _, err := journal.Decode(main, r.Ref, fields, answers); err != nil {
-		t.Fatalf("the unchanged record: %v", err)
+	whole := w.client.HGet(t.Context(), "larder:{o:main}:f1:guest:"+r.Ref+":1", "answer").Val()
+	if _, err := journal.Decode(main, r.Ref, text, whole); err != nil {
+		t.Fatalf("the unchanged record %q: %v", text, err)
 	}
-	head := fields["head"]
-	for _, test := range []struct{ field, value string }{
-		{"rev", ""},
-		{"rev", "0"},
-		{"rev", "-7"},
-		{"rev", phone + "x"},
-		{"head", ""},
-		{"head", phone},
-		{"head", `{"ref":"` + phone + `"}`},
-		{"head", strings.Replace(head, `"connection":"main"`, `"connection":"other"`, 1)},
-		{"head", strings.Replace(head, "199.90", "1e999999999", 1)},
-		{"head", strings.Replace(head, "199.90", phone+"x", 1)},
-		{"head", strings.Replace(head, `"expectedAt":`, `"expectedAt":-`, 1)},
-		{"state", ""},
-		{"state", phone},
-		{"created", ""},
-		{"created", "-1"},
-		{"created", "999999999999999999"},
-		{"updated", phone + "x"},
-		{"c:1", phone},
-		{"c:1", `{"operation":"` + phone + `"}`},
-		{"c:2", strings.Replace(fields["c:2"], "199.90", phone+"x", 1)},
-		{"o:1", ""},
-		{"o:1", phone},
-		{"b:1", ""},
-		{"e:1", phone + "x"},
-		{"t:1", phone + "x"},
-		{"t:1", `[{"outcome":"` + phone + `"}]`},
-		{"a:1", phone + "x"},
-		{"s:2", phone + "x"},
-		{"s:2", `{"how":"` + phone + `"}`},
-		{"sa:2", phone + "x"},
-		{"x:1", phone},
+	guest := strconv.Itoa(len(phone)) + ":" + phone
+	created := strconv.FormatInt(r.CreatedAt.UnixMilli(), 10)
+	for _, test := range []struct{ old, value, name string }{
+		{"f2 ", "f3 ", "format"},
+		{text, "", "format"},
+		{text, phone, "format"},
+		{text, text[:45], "format"},
+		{text[30:45], "000000000000000", "committed"},
+		{text[30:45], "00000000000000x", "committed"},
+		{text[30:45], "999999999999999", "committed"},
+		{text[29:30], "x", "format"},
+		{"6:placed", guest, "state"},
+		{"6:placed", "0:", "state"},
+		{"6:placed", "7:placed", "state"},
+		{"6:placed", "-1:placed", "state"},
+		{"6:placed", "999:placed", "state"},
+		{"6:placed", phone, "state"},
+		{"6:placed 3:765", "6:placed 3:765" + phone, "orderID"},
+		{"3:765 0 ", "3:765 2 ", "paid"},
+		{"26:" + r.Ref, guest, "ref"},
+		{"4:main", "5:other", "connection"},
+		{"6:199.90", "10:1e99999999", "total"},
+		{"6:199.90", "10:1e-9999999", "total"},
+		{"6:199.90", guest + "x", "total"},
+		{"6:199.90", "13:" + phone + "x", "total"},
+		{" 42 ", " 42x ", "menuVersion"},
+		{" " + expected(r), " -1", "expected"},
+		{" " + created, " 0", "created"},
+		{" " + created, " -1", "created"},
+		{" " + created, " 999999999999999999", "created"},
+		{" = 2 ", " 0 2 ", "updated"},
+		{" = 2 ", " " + phone + "x 2 ", "updated"},
+		{" = 2 ", " = -2 ", "calls"},
+		{" = 2 ", " = 999999999 ", "calls"},
+		{" = 2 ", " = 3 ", "call 2 number"},
+		{" = 2 ", " = 1 ", "end"},
+		{" 1 6:create", " 0 6:create", "number"},
+		{"2 3:pay", "1 3:pay", "call 1 number"},
+		{"6:create", guest, "call 1 operation"},
+		{"6:create 4:done", "6:create 4:gone", "call 1 outcome"},
+		{"6:create 4:done", "6:create 0:", "call 1 outcome"},
+		{" 12000000 ", " " + phone + "x ", "call 1 attempts"},
+		{" 201 4:done", " 201 " + guest, "call 1 attempts"},
+		{"4:cash 6:199.90", "4:cash 13:" + phone + "x", "call 2 payments"},
+		{"8:not_done", guest, "call 2 resolved"},
+		{"3:ops =", "3:ops " + phone + "x", "call 2 resolved"},
+		{"20:asked the restaurant 0:", "20:asked the restaurant " + guest, "call 2 contradicted"},
+		{"20:asked the restaurant 0: ", "20:asked the restaurant 0: " + phone, "end"},
 	} {
-		t.Run(test.field+" "+test.value, func(t *testing.T) {
+		t.Run(test.old+" "+test.value, func(t *testing.T) {
 			t.Parallel()
-			broken := maps.Clone(fields)
-			broken[test.field] = test.value
-			var whole map[int]string
-			if test.field != "a:1" {
-				whole = answers
+			if !strings.Contains(text, test.old) {
+				t.Fatalf("%q does not contain %q", text, test.old)
 			}
-			_, err := journal.Decode(main, r.Ref, broken, whole)
-			wantCorrupt(t, err, test.field)
+			_, err := journal.Decode(main, r.Ref, strings.Replace(text, test.old, test.value, 1), whole)
+			wantCorrupt(t, err, test.name)
 		})
 	}
-	t.Run("a complete response", func(t *testing.T) {
-		t.Parallel()
-		_, err := journal.Decode(main, r.Ref, fields, map[int]string{1: phone + "x"})
-		wantCorrupt(t, err, "a:1")
-	})
+	for _, broken := range []string{phone, "f2 " + phone, "", "f2 201 ", whole + phone} {
+		_, err := journal.Decode(main, r.Ref, text, broken)
+		wantCorrupt(t, err, "call 1 answer")
+	}
 }
+
+func expected(r ordering.Record) string { return strconv.FormatInt(r.ExpectedAt.UnixMilli(), 10) }
 
 func wantCorrupt(t *testing.T, err error, field string) {
 	t.Helper()
@@ -117,18 +132,19 @@ func TestCorruptInRedis(t *testing.T) {
 	well := begun(t, j, create(overdue))
 	const tag = "larder:{o:main}:f1:"
 	pipe := w.client.Pipeline()
-	pipe.HSet(t.Context(), tag+"order:"+broken.Ref, "state", phone)
-	pipe.Set(t.Context(), tag+"order:"+foreign.Ref, phone, 0)
+	pipe.Set(t.Context(), tag+"order:"+broken.Ref, "f2 "+phone, 0)
+	pipe.Del(t.Context(), tag+"order:"+foreign.Ref)
+	pipe.HSet(t.Context(), tag+"order:"+foreign.Ref, "state", phone)
 	pipe.Set(t.Context(), tag+"key:"+odd.Key, phone, 0)
 	pipe.Set(t.Context(), tag+"id:1", "no-such-ref", 0)
-	pipe.ZAdd(t.Context(), tag+"open", zero("nonsense"), zero("no-such-ref 1"), zero(well.Ref+" 9"))
+	pipe.ZAdd(t.Context(), tag+"open", zero("nonsense"), zero("000000000000001/no-such-ref 1"), zero("000000000000001/"+well.Ref+" 9"))
 	if _, err := pipe.Exec(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 
 	for what, call := range map[string]func() error{
 		"Record":                  func() error { _, err := j.Record(t.Context(), []string{main}, broken.Ref); return err },
-		"Record of a string":      func() error { _, err := j.Record(t.Context(), []string{main}, foreign.Ref); return err },
+		"Record of a hash":        func() error { _, err := j.Record(t.Context(), []string{main}, foreign.Ref); return err },
 		"Lookup":                  func() error { _, _, err := j.Lookup(t.Context(), main, journaltest.Hashed(broken.Key)); return err },
 		"Lookup of a corrupt key": func() error { _, _, err := j.Lookup(t.Context(), main, journaltest.Hashed(odd.Key)); return err },
 		"Abort":                   func() error { return j.Abort(t.Context(), broken) },
@@ -218,27 +234,28 @@ func TestSecretCorrupt(t *testing.T) {
 
 // Any data in Redis results in a record or an error.
 func FuzzDecode(f *testing.F) {
-	f.Add(`{"ref":"R","connection":"main","total":"199.90","expectedAt":1900000000000}`, `{"operation":"create","key":"k"}`,
-		`[{"at":1,"outcome":"done"}]`, `{"status":201,"body":"e30="}`, `{"how":"done"}`, "1900000000000", "done")
-	f.Add(`{"ref":"R","connection":"main","total":"1e64"}`, `{"operation":"pay","payments":[{"amount":"1e-64"}]}`,
-		`[]`, `{}`, `null`, "1", "open")
-	f.Add(``, `[`, `{}`, `0`, `"`, "-1", "x")
-	f.Fuzz(func(t *testing.T, head, opening, tries, answer, resolved, number, outcome string) {
-		r, err := journal.Decode(main, "R", map[string]string{
-			"rev": number, "head": head, "state": "placed", "created": number, "updated": number, "c:1": opening, "o:1": outcome,
-			"b:1": number, "e:1": number, "t:1": tries, "a:1": answer, "s:1": resolved, "sa:1": number, "x:1": outcome, "c:+1": opening,
-		}, map[int]string{1: answer})
+	const head = "f2 01ARZ3NDEKTSV4RRFFQ69G5FAV 001900000000000 "
+	f.Add(head+"6:placed 3:765 0 1:R 4:main 1:c 1:b 0 1 6:199.90 42 1900000000000 = = 1 1 6:create 4:done 1:c 1:r 1:f 1:k 1:s 0 = = "+
+		"1 1 2 201 4:done 0: 0 1 201 0: 1 3:ops = 4:done 0: 0: ", "f2 201 0: 0: 0: 0: 0 0 2:{} ")
+	f.Add(head+"6:placed 0: 1 1:R 4:main 1:c 0: 1 0 0 0 1 1 1 1 3:pay 4:open 0: 0: 0: 0: 0: 1 1 0 0 1 0: 4:1e-9 0: 0 0 0: ", "f2 ")
+	f.Add("", "")
+	f.Fuzz(func(t *testing.T, text, answer string) {
+		r, err := journal.Decode(main, "R", text, answer)
 		if err != nil {
 			if !errors.Is(err, journal.ErrCorrupt) {
 				t.Errorf("error %v, want ErrCorrupt", err)
 			}
 			return
 		}
-		if len(r.Calls) != 1 || r.Ref != "R" || r.CreatedAt.IsZero() || r.CreatedAt.Year() > 9999 {
-			t.Errorf("record %+v, want one call of R and a valid time", r)
+		if r.Ref != "R" || r.CreatedAt.IsZero() || r.CreatedAt.Year() > 9999 || len(r.Calls) > len(text) {
+			t.Errorf("record %+v, want one of R and a valid time", r)
 		}
-		if text := r.Total.Decimal.String(); len(text) > len(head)+100 {
-			t.Errorf("a total of %d characters was decoded from %d", len(text), len(head))
+		if total := r.Total.Decimal.String(); len(total) > len(text)+100 {
+			t.Errorf("a total of %d characters was decoded from %d", len(total), len(text))
+		}
+		again, err := journal.Recode(r)
+		if diff := cmp.Diff(r, again, cmpopts.EquateEmpty()); err != nil || diff != "" {
+			t.Errorf("the record differs after it was written and read (-want +got), %v:\n%s", err, diff)
 		}
 	})
 }

@@ -1,6 +1,8 @@
 package journal
 
 import (
+	"strings"
+
 	"github.com/redis/go-redis/v9"
 	"github.com/sirupsen/logrus"
 
@@ -18,13 +20,29 @@ func NewOver(client redis.UniversalClient, prefix string, cfg ordering.Config, l
 	}, false, cfg)
 }
 
-// Decode decodes an order from its fields.
-func Decode(connection, ref string, fields map[string]string, answers map[int]string) (ordering.Record, error) {
-	o, err := decode(location{connection, ref}, fields, answers)
+// Decode decodes an order from its stored form, with the whole answer of call 1.
+func Decode(connection, ref, text, answer string) (ordering.Record, error) {
+	o, err := decode(location{connection, ref}, text, true)
+	if err == nil && len(o.Calls) > 0 && o.Calls[0].Answer != nil {
+		err = o.readAnswer(&o.Calls[0], answer)
+	}
 	if err != nil {
 		return ordering.Record{}, err
 	}
 	return o.Record, nil
+}
+
+// Recode returns a record as it is after it was written and read, with the whole answer of call 1.
+func Recode(r ordering.Record) (ordering.Record, error) {
+	text, err := encode(strings.Repeat("r", revisionLength), &r)
+	if err != nil {
+		return ordering.Record{}, err
+	}
+	answer := ""
+	if len(r.Calls) > 0 && r.Calls[0].Answer != nil {
+		answer = encodeAnswer(r.Calls[0].Answer)
+	}
+	return Decode(r.Connection, r.Ref, text[:recordHead]+"001900000000000"+text[recordHead+timeDigits:], answer)
 }
 
 // DurabilityError checks the fields of INFO.

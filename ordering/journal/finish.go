@@ -3,6 +3,7 @@ package journal
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"slices"
 	"time"
@@ -14,7 +15,8 @@ import (
 // Finish ends a call and records its result (policies O8, O9 and O12).
 func (j *Journal) Finish(ctx context.Context, e ordering.CallResult) (ordering.Record, error) {
 	contradicts := false
-	o, err := j.update(ctx, j.commit, location{e.Connection, e.Ref}, func(o *order) (c *tx, err error) {
+	at := location{e.Connection, e.Ref}
+	o, err := j.update(ctx, j.commit, at, begunOrder(at, e), func(o *order) (c *tx, err error) {
 		call, ok := o.Call(e.Call)
 		if !ok || e.SpecID != "" && call.SpecID != e.SpecID {
 			return nil, ordering.ErrNoOrder // after a failover, another call may have this number
@@ -38,6 +40,24 @@ func (j *Journal) Finish(ctx context.Context, e ordering.CallResult) (ordering.R
 	return o.Record, unreplicated("finish", err)
 }
 
+// begunOrder returns the order as Begin returned it, or nil if it must be read. The ID of the
+// CallSpec is its revision (see openCall): the commit fails if anything has changed since.
+func begunOrder(at location, e ordering.CallResult) *order {
+	if e.Known == nil || e.Known.Connection != at.connection || e.Known.Ref != at.ref || len(e.Known.Calls) == 0 {
+		return nil
+	}
+	last := e.Known.Calls[len(e.Known.Calls)-1]
+	if last.Number != e.Call || last.Outcome != ordering.OutcomeOpen || len(last.SpecID) != revisionLength {
+		return nil
+	}
+	return &order{
+		Record:   *e.Known,
+		place:    at,
+		revision: last.SpecID,
+		unread:   true,
+	}
+}
+
 // agrees reports whether a result does not contradict the known result of a call.
 func agrees(o *order, call ordering.Call, e ordering.CallResult) bool {
 	switch {
@@ -55,38 +75,40 @@ func agrees(o *order, call ordering.Call, e ordering.CallResult) bool {
 // nil if there is nothing to add.
 func (j *Journal) addToEnded(o *order, call ordering.Call, e ordering.CallResult, contradicts bool) *tx {
 	c := j.newTx(o)
-	added := call.Resolved != nil && c.addAttempts(call, e.Attempts)
+	added := call.Resolved != nil && addAttempts(&call, e.Attempts)
 	if contradicts && call.Contradicted != e.Outcome {
-		c.setField(numbered(fieldContradicted, call.Number), string(e.Outcome))
-		c.setNow(fieldUpdated)
+		call.Contradicted = e.Outcome
+		c.touch()
 		added = true
 	}
 	if !added {
 		return nil
 	}
-	c.setField(fieldRev, next(o.revision))
+	c.change()
+	c.put(call)
 	return c
 }
 
 // addAttempts appends attempts to the call. It does nothing if they are already the last attempts
 // of the call: if the reply to a Finish was lost, Finish is sent again.
-func (c *tx) addAttempts(call ordering.Call, tries []ordering.Attempt) bool {
-	if had := call.Attempts; len(had) >= len(tries) && encodeAttempts(had[len(had)-len(tries):]) == encodeAttempts(tries) {
+func addAttempts(call *ordering.Call, tries []ordering.Attempt) bool {
+	tries = storedAttempts(tries)
+	if had := call.Attempts; len(had) >= len(tries) && slices.Equal(had[len(had)-len(tries):], tries) {
 		return false
 	}
-	c.setField(numbered(fieldAttempts, call.Number), encodeAttempts(slices.Concat(call.Attempts, tries)))
+	call.Attempts = slices.Concat(call.Attempts, tries)
 	return true
 }
 
 // endCall ends a call that is open or unknown.
 func (j *Journal) endCall(ctx context.Context, o *order, call ordering.Call, e ordering.CallResult) (*tx, error) {
 	c := j.newTx(o)
-	if !c.addAttempts(call, e.Attempts) && e.Outcome == call.Outcome && !call.EndedAt.IsZero() {
+	if !addAttempts(&call, e.Attempts) && e.Outcome == call.Outcome && !call.EndedAt.IsZero() {
 		return nil, nil //nolint:nilnil // no change: the outcome is already recorded as unknown
 	}
 	c.touch()
-	c.putAnswer(call.Number, e.Answer)
-	c.setNow(numbered(fieldEnded, call.Number))
+	c.putAnswer(&call, e.Answer)
+	call.EndedAt = atCommit
 	if e.Outcome == ordering.OutcomeDone && call.Operation == upstream.OpCreate && e.OrderID != "" {
 		if err := j.takeID(ctx, c, e.OrderID, nil); err != nil {
 			return nil, err
@@ -102,21 +124,28 @@ func (j *Journal) endCall(ctx context.Context, o *order, call ordering.Call, e o
 func (j *Journal) takeID(
 	ctx context.Context, c *tx, orderID string, allow func(orderID string, other *order) error,
 ) error {
-	ref, other, err := j.byOrderID(ctx, c.connection(), orderID)
-	if err != nil {
-		return err
+	var (
+		ref   string
+		other *order
+		err   error
+	)
+	if !c.order.unread { // otherwise the check fails if the orderID exists, which is rare
+		if ref, other, err = j.byOrderID(ctx, c.connection(), orderID); err != nil {
+			return err
+		}
 	}
 	c.check(c.orderIDKey(orderID), ref)
-	if other != nil && other.Ref != c.order.Ref {
+	if other != nil && other.Ref != c.order.place.ref {
 		if allow != nil {
 			if err := allow(orderID, other); err != nil {
 				return err
 			}
 		}
-		c.supersede(other)
+		if err := c.supersede(other); err != nil {
+			return err
+		}
 	}
-	c.setField(fieldOrderID, orderID)
-	c.step("set", c.orderIDKey(orderID), c.order.Ref)
+	c.next.OrderID, c.tookID = orderID, true
 	return nil
 }
 
@@ -124,50 +153,56 @@ func (j *Journal) takeID(
 // after this order was created, both are the same order, which was changed before larder knew its
 // orderID. Then this order takes over the state. Otherwise the other is a different order: its
 // payment does not count here, and its changes without a client's key can be requested again.
-func (c *tx) supersede(other *order) {
-	record := c.names.Order(c.connection(), other.Ref)
-	c.checkField(record, fieldRev, other.revision)
+func (c *tx) supersede(other *order) error {
+	c.checkRevision(other)
 	if other.Adopted {
-		c.step("hset", record, fieldRev, next(other.revision))
-		c.step("hdel", record, fieldOrderID)
+		without := other.Record
+		without.OrderID = ""
+		text, err := encode(rand.Text(), &without)
+		if err != nil {
+			return err
+		}
+		c.step("record", c.names.Order(c.connection(), other.Ref), text, keepTTL, 0)
 	}
 	if other.Adopted && other.CreatedAt.After(c.order.CreatedAt) {
 		c.placedState = other.State
-		if other.Paid {
-			c.setField(fieldPaid, yes)
-		}
-		return
+		c.next.Paid = c.next.Paid || other.Paid
+		return nil
 	}
 	for _, call := range other.Calls {
 		if call.Derived && call.Key != "" {
 			c.step("del-if", c.idempotencyKey(call.Key), pointer(other.Ref, call.Number))
 		}
 	}
+	return nil
 }
 
 // setOutcome sets a call's outcome and its effects. If frees is true, the key can be used again.
 func (c *tx) setOutcome(call ordering.Call, outcome ordering.Outcome, frees bool) {
-	n, o := call.Number, c.order
-	c.setField(numbered(fieldOutcome, n), string(outcome))
-	c.step("zrem", c.openList(), c.pointer(n))
-	state := ordering.StateAfter(o.State, call.Operation, outcome)
+	n, before := call.Number, call.Outcome
+	call.Outcome = outcome
+	c.put(call)
+	state := ordering.StateAfter(c.order.State, call.Operation, outcome)
 	if c.placedState != "" && state == ordering.StatePlaced {
 		state = c.placedState
 	}
 	c.setState(state)
-	if call.Operation == upstream.OpPay && outcome == ordering.OutcomeDone {
-		c.setField(fieldPaid, yes)
+	c.next.Paid = c.next.Paid || call.Operation == upstream.OpPay && outcome == ordering.OutcomeDone
+	if before == ordering.OutcomeOpen {
+		c.unlist(c.openList(), callSuffix(n))
 	}
 	if outcome == ordering.OutcomeUnknown {
-		c.step("zadd", c.stateList(string(ordering.StateUnknown)), o.member())
+		c.list(c.stateList(ordering.StateUnknown), "", "", 0)
 		c.keepRecord()
-		for _, call := range o.Calls { // the guest data that still exists must not expire either
-			c.step("persist", c.guestKey(call.Number))
+		for _, call := range c.next.Calls { // the guest data that still exists must not expire either
+			c.step("expire", c.guestKey(call.Number), "", "", 0)
 		}
 		return
 	}
-	c.step("zrem", c.stateList(string(ordering.StateUnknown)), o.member())
-	c.expireRecord(call)
+	if before == ordering.OutcomeUnknown {
+		c.unlist(c.stateList(ordering.StateUnknown), "")
+	}
+	c.expireRecord(n, before == ordering.OutcomeUnknown)
 	switch {
 	case call.Key == "":
 	case frees:
@@ -177,19 +212,20 @@ func (c *tx) setOutcome(call ordering.Call, outcome ordering.Outcome, frees bool
 	}
 }
 
-// setState sets the state of an order and moves the order to the list of that state. The list of
-// StateUnknown has all orders with an unknown outcome; setOutcome maintains it.
+// setState sets the state of an order and moves the order to the list of that state. StatePlacing
+// has no list: the list of open calls has these orders. The list of StateUnknown has all orders
+// with an unknown outcome; setOutcome maintains it.
 func (c *tx) setState(state ordering.State) {
-	before := ordering.State(c.fields[fieldState])
+	before := c.next.State
 	if state == before {
 		return
 	}
-	c.setField(fieldState, string(state))
-	if before != ordering.StateUnknown {
-		c.step("zrem", c.stateList(string(before)), c.order.member())
+	c.next.State = state
+	if before != ordering.StateUnknown && before != ordering.StatePlacing {
+		c.unlist(c.stateList(before), "")
 	}
-	if state != ordering.StateUnknown {
-		c.step("zadd", c.stateList(string(state)), c.order.member())
+	if state != ordering.StateUnknown && state != ordering.StatePlacing {
+		c.list(c.stateList(state), "", "", 0)
 	}
 }
 
@@ -225,12 +261,11 @@ func (j *Journal) abortCall(ctx context.Context, o ordering.CallSpec) error {
 	switch {
 	case !opened:
 		given := c.names.OrderAborted(o.Connection, o.ID)
-		c.step("set", given, "1")
-		c.step("expire", given, "", abortedTTL.Milliseconds(), 0)
+		c.step("set", given, "1", abortedTTL.Milliseconds(), 0)
 	case call.Outcome == ordering.OutcomeOpen,
 		call.Outcome == ordering.OutcomeUnknown && call.EndedAt.IsZero(): // the sweep ended it; it was never sent
 		c.touch()
-		c.setNow(numbered(fieldEnded, call.Number))
+		call.EndedAt = atCommit
 		c.setOutcome(call, ordering.OutcomeNotSent, true)
 	default: // the call has ended already, but the replicas may not have this
 		if j.required(o.Connection) == 0 {

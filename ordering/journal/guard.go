@@ -79,7 +79,10 @@ func (g *guard) checkSettings(ctx context.Context, connection string) error {
 			return unreachable(err)
 		}
 	}
-	if _, err := g.Health(ctx, connection); err != nil { // learns whether a replica ever acknowledged a write
+	switch _, err := g.Health(ctx, connection); { // learns whether a replica ever acknowledged a write
+	case errors.Is(err, errFormat):
+		return &ordering.NotReadyError{Msg: errFormat.Error(), RetryAfter: retrySettings, Err: err}
+	case err != nil:
 		return unreachable(err)
 	}
 	if !s.known().replicated && !g.embedded {
@@ -104,6 +107,8 @@ func unreachable(err error) error {
 const (
 	noEviction = "noeviction"
 	yes        = "1"
+	// stateFormat is the format of the records, in the field format of a connection's state.
+	stateFormat = "2"
 )
 
 // durabilityError returns an error if this Redis cannot store orders durably. required is the
@@ -229,9 +234,15 @@ func (g *guard) Health(ctx context.Context, connection string) (ordering.Journal
 	var kept struct {
 		Paused     string `redis:"paused"`
 		Replicated string `redis:"replicated"`
+		Epoch      string `redis:"epoch"`
+		Format     string `redis:"format"`
 	}
-	if err := g.write.HMGet(ctx, g.keys.JournalState(connection), "paused", "replicated").Scan(&kept); err != nil {
+	reply := g.write.HMGet(ctx, g.keys.JournalState(connection), "paused", "replicated", "epoch", "format")
+	if err := reply.Scan(&kept); err != nil {
 		return ordering.JournalHealth{}, failed("health", err)
+	}
+	if kept.Epoch != "" && kept.Format != stateFormat {
+		return ordering.JournalHealth{}, failed("health", errFormat)
 	}
 	s.mu.Lock()
 	s.replicated = s.replicated || kept.Replicated == yes

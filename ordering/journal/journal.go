@@ -64,8 +64,6 @@ func newJournal(r *reader, embedded bool, cfg ordering.Config) *Journal {
 var (
 	//go:embed commit.lua
 	commitSource string
-	//go:embed read.lua
-	readSource string
 	//go:embed due.lua
 	dueSource string
 	//go:embed prune.lua
@@ -74,7 +72,6 @@ var (
 	acceptSource string
 
 	commitScript = redis.NewScript(commitSource)
-	readScript   = redis.NewScript(readSource)
 	dueScript    = redis.NewScript(dueSource)
 	acceptScript = redis.NewScript(acceptSource)
 )
@@ -89,6 +86,9 @@ var (
 	ErrRefTaken = errors.New("a record with this ref exists")
 	// ErrReplicas means that fewer replicas than required have acknowledged a change in time.
 	ErrReplicas = errors.New("too few replicas acknowledged the record in time")
+	// errFormat means that the records of the connection have an older format.
+	errFormat = errors.New("the order records are from an older version of larder and cannot be read: continue with that version, " +
+		"or delete all keys with the hash tag of the connection (docs/operations.md)")
 	// errMoved means that something changed between the read and the commit.
 	errMoved = errors.New("changed concurrently")
 )

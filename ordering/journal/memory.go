@@ -100,7 +100,7 @@ func (s *state) known() remembered {
 // reply is the result of commit.lua.
 type reply struct {
 	refused      bool // new orders are paused
-	now          string
+	now          time.Time
 	epoch        string
 	mark         int64
 	predecessors []string
@@ -114,23 +114,29 @@ func readReply(cmd *redis.Cmd) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if len(words) == 2 && words[0] == "0" {
+	switch {
+	case len(words) == 1 && words[0] == "0":
 		return reply{}, errMoved
-	}
-	if len(words) != 8 {
+	case len(words) == 1 && words[0] == "3":
+		return reply{}, errFormat
+	case len(words) != 8:
 		return reply{}, fmt.Errorf("%w: commit.lua returned %d values", ErrCorrupt, len(words))
 	}
 	r := reply{
 		refused:      words[0] == "2",
-		now:          words[1],
 		epoch:        words[2],
 		predecessors: strings.Fields(words[4]),
 		pausedAt:     pausedSince(words[5]),
 		replicated:   words[6] == yes,
 		behind:       words[7] == yes,
 	}
-	if r.mark, err = strconv.ParseInt(words[3], 10, 64); err != nil {
-		return reply{}, fmt.Errorf("%w: mark", ErrCorrupt)
+	now, err := strconv.ParseInt(words[1], 10, 64)
+	if err == nil {
+		r.now = moment(now)
+		r.mark, err = strconv.ParseInt(words[3], 10, 64)
+	}
+	if err != nil {
+		return reply{}, fmt.Errorf("%w: time or mark", ErrCorrupt)
 	}
 	return r, nil
 }

@@ -17,9 +17,11 @@ import (
 	"larder/ordering"
 )
 
-// likelyCalls returns the calls whose answers are read together with a record: creation, payment,
-// completion and one refused call. Other calls need a second read.
-func likelyCalls() []int { return []int{1, 2, 3, 4} }
+// The fields of the hash with the guest data of a call. It expires before the record.
+const (
+	fieldBody   = "body"   // the request body
+	fieldAnswer = "answer" // the whole ordering.Answer
+)
 
 // reader reads orders by key, orderID and ref, and in lists.
 type reader struct {
@@ -32,83 +34,85 @@ type reader struct {
 
 // readOrder reads one order. It returns ordering.ErrNoOrder if the order does not exist.
 func (r *reader) readOrder(ctx context.Context, client redis.UniversalClient, at location) (*order, error) {
-	calls := likelyCalls()
-	for {
-		o, whole, err := decodeReply(at, calls, readScript.Run(ctx, client, r.readKeys(at, calls)))
-		if err != nil || whole {
-			return o, err
-		}
-		calls = callNumbers(o.fields)
+	found, faults, err := r.readAll(ctx, client, []location{at})
+	if err == nil {
+		err = faults[0]
 	}
+	if err == nil && found[0] == nil {
+		err = ordering.ErrNoOrder
+	}
+	if err != nil {
+		return nil, err
+	}
+	return found[0], nil
 }
 
 // readAll reads several orders in one pipeline. An order that does not exist is nil; an unreadable
-// one has an error at its index.
-func (r *reader) readAll(ctx context.Context, places []location) ([]*order, []error, error) {
-	pipe := r.read.Pipeline()
-	replies := make([]*redis.Cmd, len(places))
+// one has an error at its index. Nearly always the answer of the first call is the only one: others
+// need a second pipeline. It may read an answer that is newer than its record (see readAnswer).
+func (r *reader) readAll(ctx context.Context, client redis.UniversalClient, places []location) ([]*order, []error, error) {
+	pipe := client.Pipeline()
+	texts, first := make([]*redis.StringCmd, len(places)), make([]*redis.StringCmd, len(places))
 	for i, at := range places {
-		replies[i] = pipe.Eval(ctx, readSource, r.readKeys(at, likelyCalls())) // a pipeline cannot fall back from EVALSHA to EVAL
+		texts[i] = pipe.Get(ctx, r.keys.Order(at.connection, at.ref))
+		first[i] = r.readWhole(ctx, pipe, at, 1)
 	}
 	_, _ = pipe.Exec(ctx) // each reply has its own error
 	found, faults := make([]*order, len(places)), make([]error, len(places))
+	pipe = client.Pipeline()
+	var others []answerRead
 	for i, at := range places {
-		o, whole, err := decodeReply(at, likelyCalls(), replies[i])
-		if err == nil && !whole {
-			o, err = r.readOrder(ctx, r.read, at)
-		}
+		text, err := texts[i].Result()
 		switch {
-		case errors.Is(err, ErrCorrupt):
-			faults[i] = err
-		case err != nil && !errors.Is(err, ordering.ErrNoOrder):
+		case errors.Is(err, redis.Nil):
+			continue
+		case redis.HasErrorPrefix(err, "WRONGTYPE"):
+			faults[i] = fmt.Errorf("order %q: %w: not a string", at.ref, ErrCorrupt)
+			continue
+		case err != nil:
 			return nil, nil, err
-		default:
-			found[i] = o
+		}
+		if found[i], faults[i] = decode(at, text, true); faults[i] != nil {
+			continue
+		}
+		for n := range found[i].Calls {
+			switch call := &found[i].Calls[n]; {
+			case call.Answer == nil:
+			case call.Number == 1:
+				others = append(others, answerRead{i, call, first[i]})
+			default:
+				others = append(others, answerRead{i, call, r.readWhole(ctx, pipe, at, call.Number)})
+			}
+		}
+	}
+	if pipe.Len() > 0 {
+		_, _ = pipe.Exec(ctx)
+	}
+	for _, a := range others {
+		text, err := a.reply.Result()
+		if err == nil {
+			faults[a.order] = cmp.Or(faults[a.order], found[a.order].readAnswer(a.call, text))
+		} else if !errors.Is(err, redis.Nil) {
+			return nil, nil, err
+		}
+	}
+	for i := range found {
+		if faults[i] != nil {
+			found[i] = nil
 		}
 	}
 	return found, faults, nil
 }
 
-func (r *reader) readKeys(at location, calls []int) []string {
-	keys := []string{r.keys.Order(at.connection, at.ref)}
-	for _, n := range calls {
-		keys = append(keys, r.keys.OrderGuest(at.connection, at.ref, n))
-	}
-	return keys
+// answerRead is a read of the whole answer of a call.
+type answerRead struct {
+	order int // its index
+	call  *ordering.Call
+	reply *redis.StringCmd
 }
 
-// decodeReply decodes the result of read.lua, which contains the answers of the given calls. whole
-// is false if the order has other calls. A key that is not a hash is ErrCorrupt.
-func decodeReply(at location, calls []int, done *redis.Cmd) (o *order, whole bool, err error) {
-	reply, err := done.Slice()
-	if err != nil && strings.Contains(err.Error(), "WRONGTYPE") {
-		return nil, false, fmt.Errorf("order %q: %w: not a hash", at.ref, ErrCorrupt)
-	}
-	if err != nil {
-		return nil, false, err
-	}
-	var flat []string
-	if len(reply) > 0 {
-		flat = texts(reply[0])
-	}
-	if len(flat) == 0 {
-		return nil, false, ordering.ErrNoOrder
-	}
-	fields := make(map[string]string, len(flat)/2)
-	for i := 0; i+1 < len(flat); i += 2 {
-		fields[flat[i]] = flat[i+1]
-	}
-	answers := make(map[int]string)
-	for i, element := range reply[1:] {
-		if text, ok := element.(string); ok && i < len(calls) {
-			answers[calls[i]] = text
-		}
-	}
-	if o, err = decode(at, fields, answers); err != nil {
-		return nil, false, err
-	}
-	others := slices.ContainsFunc(o.Calls, func(call ordering.Call) bool { return !slices.Contains(calls, call.Number) })
-	return o, !others, nil
+func (r *reader) readWhole(ctx context.Context, pipe redis.Pipeliner, at location, call int) *redis.StringCmd {
+	return pipe.HGet(ctx, r.keys.OrderGuest(at.connection, at.ref, call), fieldAnswer)
 }
 
 // Lookup returns the call that has the key, with its order (policy O7).
@@ -145,7 +149,7 @@ func (r *reader) Record(ctx context.Context, connections []string, ref string) (
 	for _, connection := range connections {
 		places = append(places, location{connection, ref})
 	}
-	found, faults, err := r.readAll(ctx, places)
+	found, faults, err := r.readAll(ctx, r.read, places)
 	if err != nil {
 		return ordering.Record{}, failed("record", err)
 	}
@@ -265,7 +269,7 @@ func (r *reader) List(ctx context.Context, q ordering.Query) (page []ordering.Re
 		for i := range batch {
 			places[i] = batch[i].place
 		}
-		found, faults, err := r.readAll(ctx, places)
+		found, faults, err := r.readAll(ctx, r.read, places)
 		if err != nil {
 			return nil, "", failed("list", err)
 		}
@@ -302,11 +306,14 @@ func (r *reader) listed(ctx context.Context, q ordering.Query, before string, co
 	pipe := r.read.Pipeline()
 	replies := make([]*redis.StringSliceCmd, len(q.Connections))
 	for i, connection := range q.Connections {
-		key := r.keys.Orders(connection)
-		if q.State != "" {
-			key = r.keys.OrdersIn(connection, string(q.State))
+		switch q.State {
+		case "":
+			replies[i] = pipe.ZRevRangeByLex(ctx, r.keys.Orders(connection), within)
+		case ordering.StatePlacing: // no list has only these orders; the number of open calls is small
+			replies[i] = pipe.ZRange(ctx, r.keys.OrdersOpen(connection), 0, -1)
+		default:
+			replies[i] = pipe.ZRevRangeByLex(ctx, r.keys.OrdersIn(connection, string(q.State)), within)
 		}
-		replies[i] = pipe.ZRevRangeByLex(ctx, key, within)
 	}
 	if _, err := pipe.Exec(ctx); err != nil {
 		return nil, err
@@ -314,8 +321,11 @@ func (r *reader) listed(ctx context.Context, q ordering.Query, before string, co
 	var all []listed
 	for i, connection := range q.Connections {
 		for _, member := range replies[i].Val() {
+			member, _, _ = strings.Cut(member, " ") // the number of an open call
 			_, ref, _ := strings.Cut(member, "/")
-			all = append(all, listed{location{connection, ref}, member})
+			if before == "" || member < before {
+				all = append(all, listed{location{connection, ref}, member})
+			}
 		}
 	}
 	slices.SortFunc(all, func(a, b listed) int {

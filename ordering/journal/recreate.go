@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"larder/internal/upstream"
@@ -70,20 +69,15 @@ func (j *Journal) recreateCall(ctx context.Context, known ordering.Record, call 
 func (j *Journal) commitRecord(ctx context.Context, known ordering.Record, ended ordering.Call, body []byte) (*order, error) {
 	c := j.newTx(&order{place: location{known.Connection, known.Ref}, Record: known})
 	c.touch()
-	c.setField(fieldHeader, encode(headerOf(&known)))
-	c.setField(fieldCreated, strconv.FormatInt(epoch(known.CreatedAt), 10))
-	c.setField(fieldState, string(known.State))
-	c.step("zadd", c.names.Orders(known.Connection), c.order.member())
-	if known.State != ordering.StateUnknown {
-		c.step("zadd", c.stateList(string(known.State)), c.order.member())
+	c.next.OrderID = ""
+	c.list(c.names.Orders(known.Connection), "", "", 0)
+	if known.State != ordering.StateUnknown && known.State != ordering.StatePlacing {
+		c.list(c.stateList(known.State), "", "", 0)
 	}
 	if known.OrderID != "" {
 		if err := j.takeID(ctx, c, known.OrderID, nil); err != nil {
 			return nil, err
 		}
-	}
-	if known.Paid {
-		c.setField(fieldPaid, yes)
 	}
 	for _, call := range known.Calls {
 		sent := body
@@ -99,40 +93,22 @@ func (j *Journal) commitRecord(ctx context.Context, known ordering.Record, ended
 
 // putCall adds a known call under a number.
 func (j *Journal) putCall(ctx context.Context, c *tx, call ordering.Call, n int, body []byte) error {
-	c.setField(numbered(fieldCallHeader, n), encode(callHeaderOf(&call)))
-	c.setField(numbered(fieldOutcome, n), string(call.Outcome))
-	c.setField(numbered(fieldStarted, n), strconv.FormatInt(epoch(call.StartedAt), 10))
-	if !call.EndedAt.IsZero() {
-		c.setField(numbered(fieldEnded, n), strconv.FormatInt(epoch(call.EndedAt), 10))
-	}
-	if len(call.Attempts) > 0 {
-		c.setField(numbered(fieldAttempts, n), encodeAttempts(call.Attempts))
-	}
+	call.Number, call.Attempts = n, storedAttempts(call.Attempts)
 	if len(body) > 0 {
 		c.step("hset", c.guestKey(n), fieldBody, body)
 	}
-	c.putAnswer(n, call.Answer)
-	if s := call.Resolved; s != nil {
-		c.setField(numbered(fieldResolved, n), encode(s))
-		c.setField(numbered(fieldResolvedAt, n), strconv.FormatInt(epoch(s.At), 10))
-	}
-	if call.Contradicted != "" {
-		c.setField(numbered(fieldContradicted, n), string(call.Contradicted))
-	}
-	if call.Operation == upstream.OpPay && call.Outcome == ordering.OutcomeDone {
-		c.setField(fieldPaid, yes)
-	}
+	c.putAnswer(&call, call.Answer)
+	c.put(call)
+	c.next.Paid = c.next.Paid || call.Operation == upstream.OpPay && call.Outcome == ordering.OutcomeDone
 	if err := j.takeKey(ctx, c, call, n); err != nil {
 		return err
 	}
 	if call.Outcome == ordering.OutcomeUnknown {
-		c.step("zadd", c.stateList(string(ordering.StateUnknown)), c.order.member())
+		c.list(c.stateList(ordering.StateUnknown), "", "", 0)
 		c.keepRecord()
 		return nil
 	}
-	call.Number = n
-	c.expireRecord(call)
-	c.step("expire", c.guestKey(n), "", c.cfg.CustomerDataTTL.Milliseconds(), 0)
+	c.expireRecord(n, false)
 	return nil
 }
 
@@ -146,9 +122,10 @@ func (j *Journal) takeKey(ctx context.Context, c *tx, call ordering.Call, n int)
 		return err
 	}
 	c.check(c.idempotencyKey(call.Key), value)
-	c.step("set", c.idempotencyKey(call.Key), c.pointer(n))
 	if call.Outcome.Certain() {
-		c.step("expire", c.idempotencyKey(call.Key), c.pointer(n), c.cfg.KeyTTL.Milliseconds(), 0)
+		c.step("set", c.idempotencyKey(call.Key), c.pointer(n), c.cfg.KeyTTL.Milliseconds(), 0)
+	} else {
+		c.step("set", c.idempotencyKey(call.Key), c.pointer(n), "", 0)
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ func (j *Journal) resolveCall(ctx context.Context, s ordering.ResolveCall) (orde
 	if err := j.recovered(ctx, s.Connection); err != nil {
 		return ordering.Record{}, failed("resolve", err)
 	}
-	o, err := j.update(ctx, j.commit, location{s.Connection, s.Ref}, func(o *order) (*tx, error) {
+	o, err := j.update(ctx, j.commit, location{s.Connection, s.Ref}, nil, func(o *order) (*tx, error) {
 		call, ok := o.Last(s.Operation)
 		if !ok || call.Outcome != ordering.OutcomeUnknown || s.Call != 0 && s.Call != call.Number ||
 			s.SpecID != "" && s.SpecID != call.SpecID {
@@ -50,9 +50,13 @@ func (j *Journal) resolveCall(ctx context.Context, s ordering.ResolveCall) (orde
 func (j *Journal) resolveTx(ctx context.Context, o *order, call ordering.Call, s ordering.ResolveCall) (*tx, error) {
 	n, c := call.Number, j.newTx(o)
 	c.touch()
-	c.setField(numbered(fieldResolved, n), encode(ordering.ResolvedBy{By: s.By, Resolution: s.Resolution, Note: s.Note}))
-	c.setNow(numbered(fieldResolvedAt, n))
-	c.setNow(numbered(fieldEnded, n))
+	call.Resolved = &ordering.ResolvedBy{
+		By:         s.By,
+		At:         atCommit,
+		Resolution: s.Resolution,
+		Note:       s.Note,
+	}
+	call.EndedAt = atCommit
 	if s.Resolution == ordering.ResolvedDone {
 		if call.Operation == upstream.OpCreate && s.OrderID != "" {
 			if err := j.takeID(ctx, c, s.OrderID, mayTake); err != nil {
@@ -84,8 +88,16 @@ func (j *Journal) resolveTx(ctx context.Context, o *order, call ordering.Call, s
 		}
 		c.check(c.names.OrderAborted(s.Connection, s.ID), "")
 	}
-	call.SpecID, call.RequestID = s.ID, s.RequestID
-	c.openCall(call, body, s.Deadline.Milliseconds())
+	c.openCall(ordering.Call{
+		SpecID:      s.ID,
+		Operation:   call.Operation,
+		Client:      call.Client,
+		RequestID:   s.RequestID,
+		Fingerprint: call.Fingerprint,
+		Derived:     call.Derived,
+		Key:         call.Key,
+		Payments:    call.Payments,
+	}, body, s.Deadline.Milliseconds())
 	return c, nil
 }
 

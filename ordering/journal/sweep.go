@@ -75,10 +75,11 @@ func texts(list any) []string {
 
 // markUnknown sets one call to unknown and returns its order; nil if there was nothing to change.
 func (s *sweeper) markUnknown(ctx context.Context, connection, member string, now int64) (*order, error) {
-	ref, number, _ := strings.Cut(member, " ")
+	created, number, _ := strings.Cut(member, " ")
+	_, ref, _ := strings.Cut(created, "/")
 	n, _ := strconv.Atoi(number) // 0 is not a call's number
 	moved := false
-	o, err := s.update(ctx, s.apply, location{connection, ref}, func(o *order) (*tx, error) {
+	o, err := s.update(ctx, s.apply, location{connection, ref}, nil, func(o *order) (*tx, error) {
 		c := s.newTx(o)
 		call, ok := o.Call(n)
 		if moved = ok && call.Outcome == ordering.OutcomeOpen; !moved {

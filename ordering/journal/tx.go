@@ -1,9 +1,10 @@
 package journal
 
 import (
-	"maps"
+	"crypto/rand"
 	"slices"
 	"strconv"
+	"time"
 
 	"larder/cache"
 	"larder/ordering"
@@ -13,49 +14,101 @@ import (
 type tx struct {
 	names cache.Keys
 	cfg   ordering.Config
-	order *order // as it was read; without a revision it is to be created
+	order *order          // as it was read; without a revision it is to be created
+	next  ordering.Record // after the transaction; the tx owns its list of calls
 	// placedState is the state that replaces StatePlaced, usually empty (see supersede).
 	placedState ordering.State
 
-	keys       []string
-	keyNumbers map[string]int // of the keys
-	checks     []any
-	steps      []any
-
-	mode string // of commit.lua
-
-	fields        map[string]string // after the transaction
-	answers       map[int]string
-	stampedFields []string // fields set to the time of the transaction
+	revision string // after the transaction; empty if the record stays as it is
+	tookID   bool   // the orderID becomes one of this order
+	rel, abs any    // expiry of the record and of its orderID, as in commit.lua
+	sealed   *order // set by seal
+	keys     []string
+	checks   []any
+	steps    []any
+	mode     string // of commit.lua
 }
+
+// keepTTL leaves the expiry of a key as it is.
+const keepTTL = "keep"
 
 // newTx starts a transaction on an order.
 func (w *writer) newTx(o *order) *tx {
 	c := &tx{
-		names:      w.keys,
-		cfg:        w.cfg,
-		order:      o,
-		keyNumbers: map[string]int{},
-		mode:       modeCommit,
-		fields:     map[string]string{},
-		answers:    map[int]string{},
+		names:  w.keys,
+		cfg:    w.cfg,
+		order:  o,
+		next:   o.Record,
+		mode:   modeCommit,
+		rel:    keepTTL,
+		abs:    0,
+		keys:   make([]string, 0, 10),
+		checks: make([]any, 0, 12),
+		steps:  make([]any, 0, 60),
 	}
-	maps.Copy(c.fields, o.fields)
-	maps.Copy(c.answers, o.answers)
+	c.next.Calls = append(make([]ordering.Call, 0, len(o.Calls)+1), o.Calls...)
 	c.keyNumber(c.names.JournalState(c.connection())) // KEYS[1] of commit.lua
-	c.checkField(c.recordKey(), fieldRev, o.revision)
+	c.checkRevision(o)
 	return c
 }
 
-func next(revision string) string {
-	last, _ := strconv.ParseInt(revision, 10, 64) // decode has validated it
-	return strconv.FormatInt(last+1, 10)
+// change makes the transaction write the record.
+func (c *tx) change() {
+	if c.revision == "" {
+		c.revision = rand.Text()
+	}
 }
 
-// touch raises the revision and sets the time of the last change.
+// touch is change, and sets the time of the last change.
 func (c *tx) touch() {
-	c.setField(fieldRev, next(c.order.revision))
-	c.setNow(fieldUpdated)
+	c.change()
+	c.next.UpdatedAt = atCommit
+}
+
+// put adds a call, or replaces the one with its number.
+func (c *tx) put(call ordering.Call) {
+	for i := range c.next.Calls {
+		if c.next.Calls[i].Number == call.Number {
+			c.next.Calls[i] = call
+			return
+		}
+	}
+	c.next.Calls = append(c.next.Calls, call)
+}
+
+// seal adds the steps that write the record, and returns the order after the transaction; nil
+// without an order. It fails for a record that decode would reject.
+func (c *tx) seal() (*order, error) {
+	if c.sealed != nil || c.revision == "" && c.order.revision == "" {
+		return c.sealed, nil
+	}
+	if c.revision == "" {
+		return c.order, nil
+	}
+	if _, busy := c.next.Busy(); busy {
+		c.rel = "" // nothing of the order expires (policy O13)
+	}
+	text, err := encode(c.revision, &c.next)
+	if err != nil {
+		return nil, err
+	}
+	o, err := decode(c.order.place, text, false)
+	if err != nil {
+		return nil, err
+	}
+	for i := range o.Calls {
+		o.Calls[i].Answer = c.next.Calls[i].Answer // the whole one
+	}
+	c.step("record", c.recordKey(), text, c.rel, c.abs)
+	switch id := c.next.OrderID; {
+	case id == "":
+	case c.tookID:
+		c.step("set", c.orderIDKey(id), c.order.place.ref, c.rel, c.abs)
+	case c.rel != keepTTL:
+		c.step("expire", c.orderIDKey(id), c.order.place.ref, c.rel, c.abs)
+	}
+	c.sealed = o
+	return o, nil
 }
 
 // The Redis keys of the order.
@@ -67,11 +120,13 @@ func (c *tx) guestKey(call int) string {
 }
 func (c *tx) idempotencyKey(hash string) string { return c.names.OrderKey(c.connection(), hash) }
 func (c *tx) orderIDKey(id string) string       { return c.names.OrderID(c.connection(), id) }
-func (c *tx) stateList(list string) string      { return c.names.OrdersIn(c.connection(), list) }
-func (c *tx) openList() string                  { return c.names.OrdersOpen(c.connection()) }
-func (c *tx) expiryList() string                { return c.names.OrdersExpiry(c.connection()) }
+func (c *tx) stateList(state ordering.State) string {
+	return c.names.OrdersIn(c.connection(), string(state))
+}
+func (c *tx) openList() string   { return c.names.OrdersOpen(c.connection()) }
+func (c *tx) expiryList() string { return c.names.OrdersExpiry(c.connection()) }
 
-// pointer returns the reference to a call in key values and in the list of open calls.
+// pointer returns the reference to a call in the values of keys and in the list of open calls.
 func (c *tx) pointer(call int) string { return pointer(c.order.place.ref, call) }
 
 func pointer(ref string, call int) string { return ref + " " + strconv.Itoa(call) }
@@ -79,66 +134,73 @@ func pointer(ref string, call int) string { return ref + " " + strconv.Itoa(call
 // Checks and steps; commit.lua explains them.
 
 func (c *tx) keyNumber(key string) int {
-	n, ok := c.keyNumbers[key]
-	if !ok {
-		c.keys = append(c.keys, key)
+	n := slices.Index(c.keys, key)
+	if n < 0 {
 		n = len(c.keys)
-		c.keyNumbers[key] = n
+		c.keys = append(c.keys, key)
 	}
-	return n
+	return n + 1
 }
 
-func (c *tx) checkField(key, field, value string) {
-	c.checks = append(c.checks, c.keyNumber(key), field, value)
+// checkRevision makes the transaction depend on the revision of an order.
+func (c *tx) checkRevision(o *order) {
+	head := revisionHead(o.revision)
+	c.checks = append(c.checks, c.keyNumber(c.names.Order(o.place.connection, o.place.ref)), max(len(head)-1, 0), head)
 }
 
 // check makes the transaction depend on the value of a string; empty means that it does not exist.
-func (c *tx) check(key, value string) { c.checkField(key, "", value) }
+func (c *tx) check(key, value string) {
+	c.checks = append(c.checks, c.keyNumber(key), len(value), value)
+}
 
 func (c *tx) step(name, key string, words ...any) {
-	c.steps = append(c.steps, name, c.keyNumber(key))
-	c.steps = append(c.steps, words...)
+	c.steps = append(append(c.steps, name, c.keyNumber(key)), words...)
 	for range 3 - len(words) {
 		c.steps = append(c.steps, "")
 	}
 }
 
-func (c *tx) setField(field, value string) {
-	c.fields[field] = value
-	c.step("hset", c.recordKey(), field, value)
+// list adds the order to a list, by its creation and with a suffix; rel and abs are its score.
+func (c *tx) list(key, suffix string, rel, abs any) {
+	if c.next.CreatedAt.Equal(atCommit) {
+		c.step("zadd-now", key, c.order.place.ref+suffix, rel, abs)
+		return
+	}
+	c.step("zadd", key, c.member()+suffix, rel, abs)
 }
 
-// setNow sets a field of the record to the time of the transaction.
-func (c *tx) setNow(field string) {
-	c.fields[field] = "1"
-	c.stampedFields = append(c.stampedFields, field)
-	c.step("hset-now", c.recordKey(), field)
-}
+// member returns the existing order's member of the lists.
+func (c *tx) member() string { return member(c.next.CreatedAt, c.order.place.ref) }
 
-func (c *tx) deleteField(field string) {
-	delete(c.fields, field)
-	c.step("hdel", c.recordKey(), field)
-}
+// unlist removes the order from a list.
+func (c *tx) unlist(key, suffix string) { c.step("zrem", key, c.member()+suffix) }
+
+// callSuffix is what distinguishes the calls of an order in the list of open calls.
+func callSuffix(call int) string { return " " + strconv.Itoa(call) }
 
 // putAnswer stores the service's answer to a call: the whole answer with the guest data, and status
 // and code in the record.
-func (c *tx) putAnswer(call int, a *ordering.Answer) {
+func (c *tx) putAnswer(call *ordering.Call, a *ordering.Answer) {
 	if a == nil {
 		return
 	}
-	c.answers[call] = encode(a)
-	c.setField(numbered(fieldAnswer, call), encode(ordering.Answer{Status: a.Status, Code: a.Code}))
-	c.step("hset", c.guestKey(call), fieldGuestAns, c.answers[call])
+	whole := *a
+	if len(whole.Body) == 0 {
+		whole.Body = nil
+	}
+	call.Answer = &whole
+	c.step("hset", c.guestKey(call.Number), fieldAnswer, encodeAnswer(&whole))
 }
 
 // arguments returns the arguments of commit.lua for an instance that remembers r.
 func (c *tx) arguments(r remembered) []any {
 	reportOnly := r.replicated && c.cfg.WaitReplicas != nil && *c.cfg.WaitReplicas == 0
-	head := []any{
+	all := make([]any, 0, 10+len(c.checks)+len(c.steps))
+	all = append(all,
 		c.mode, r.Epoch, r.Mark, r.Instance, r.Own, r.seen, r.candidate,
-		flag(reportOnly), flag(r.replicated), len(c.checks) / 3,
-	}
-	return slices.Concat(head, c.checks, c.steps)
+		flag(reportOnly), flag(r.replicated), len(c.checks)/3,
+	)
+	return append(append(all, c.checks...), c.steps...)
 }
 
 // flag converts a boolean for the scripts.
@@ -149,14 +211,10 @@ func flag(b bool) string {
 	return ""
 }
 
-// keepRecord keeps the record and its orderID while a call is open or unknown (policy O13).
+// keepRecord removes the record from the list of those that expire; seal removes its expiry.
 func (c *tx) keepRecord() {
-	c.step("persist", c.recordKey())
 	if c.order.revision != "" {
-		c.step("zrem", c.expiryList(), c.order.member())
-	}
-	if id := c.fields[fieldOrderID]; id != "" {
-		c.step("persist", c.orderIDKey(id), c.order.place.ref)
+		c.unlist(c.expiryList(), "")
 	}
 }
 
@@ -164,28 +222,24 @@ func (c *tx) keepRecord() {
 // after the later of creation and expectedAt, but not before customer_data_ttl from now. The call's
 // guest data expires customer_data_ttl from now, and if the outcome had been unknown, so does the
 // guest data of every call (policy O13).
-func (c *tx) expireRecord(ended ordering.Call) {
-	rel, abs := c.cfg.CustomerDataTTL.Milliseconds(), c.recordUntil()
-	c.step("expire", c.recordKey(), "", rel, abs)
-	c.step("zadd-expire", c.expiryList(), c.order.member(), rel, abs)
-	if id := c.fields[fieldOrderID]; id != "" {
-		c.step("expire", c.orderIDKey(id), c.order.place.ref, rel, abs)
-	}
-	for _, call := range c.order.Calls {
-		if call.Number == ended.Number || ended.Outcome == ordering.OutcomeUnknown {
-			c.step("expire", c.guestKey(call.Number), "", rel, 0)
+func (c *tx) expireRecord(ended int, wasUnknown bool) {
+	c.rel, c.abs = c.cfg.CustomerDataTTL.Milliseconds(), c.recordUntil()
+	c.list(c.expiryList(), "", c.rel, c.abs)
+	for _, call := range c.next.Calls {
+		if call.Number == ended || wasUnknown {
+			c.step("expire", c.guestKey(call.Number), "", c.rel, 0)
 		}
 	}
 }
 
 // recordUntil returns the time at which the record may expire, in milliseconds since the epoch.
 func (c *tx) recordUntil() int64 {
-	from := c.order.CreatedAt
-	if c.order.ExpectedAt.After(from) {
-		from = c.order.ExpectedAt
+	from := c.next.CreatedAt
+	if c.next.ExpectedAt.After(from) {
+		from = c.next.ExpectedAt
 	}
 	until := from.Add(c.cfg.RecordTTL)
-	for _, call := range c.order.Calls {
+	for _, call := range c.next.Calls {
 		end := call.EndedAt
 		if call.Resolved != nil && call.Resolved.At.After(end) {
 			end = call.Resolved.At
@@ -195,4 +249,15 @@ func (c *tx) recordUntil() int64 {
 		}
 	}
 	return epoch(until)
+}
+
+// storedAttempts returns attempts as the journal stores them.
+func storedAttempts(tries []ordering.Attempt) []ordering.Attempt {
+	tries = slices.Clone(tries)
+	for i := range tries {
+		if at := tries[i].At; !at.IsZero() {
+			tries[i].At = time.Unix(0, at.UnixNano()).UTC()
+		}
+	}
+	return tries
 }

@@ -200,12 +200,14 @@ func adopt(o *ordering.CallSpec)   { o.Adopt = true }
 
 // resultOf returns a result of the last call of a record.
 func resultOf(r ordering.Record, outcome ordering.Outcome, orderID string) ordering.CallResult {
+	known := clone(r)
 	return ordering.CallResult{
 		Connection: r.Connection,
 		Ref:        r.Ref,
 		Call:       r.Calls[len(r.Calls)-1].Number,
 		Outcome:    outcome,
 		OrderID:    orderID,
+		Known:      &known,
 	}
 }
 

@@ -1,6 +1,7 @@
 package journaltest
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -75,11 +76,15 @@ func outcomes() []ordering.Outcome {
 
 func (s suite) finish(t *testing.T) {
 	for _, op := range operations() {
-		for _, outcome := range outcomes() {
-			s.test(t, string(op)+" "+string(outcome), func(t *testing.T, j *journal) {
+		for i, outcome := range append(outcomes(), outcomes()...) {
+			known := i < len(outcomes())
+			s.test(t, fmt.Sprintf("%s %s, known %t", op, outcome, known), func(t *testing.T, j *journal) {
 				r := j.opened(t, op)
 				n := len(r.Calls)
 				e := resultOf(r, outcome, givenID(op, outcome))
+				if !known {
+					e.Known = nil
+				}
 				e.Attempts, e.Answer = attempts(500, outcome), answer(500)
 				got, err := j.Finish(t.Context(), e)
 				if err != nil {

@@ -1,0 +1,63 @@
+package journal
+
+import (
+	"strconv"
+	"time"
+
+	"larder/ordering"
+)
+
+// order is a stored order: its record and data that only the journal needs.
+type order struct {
+	ordering.Record
+
+	place    location
+	revision string // empty if there is no record yet
+	// unread is true if the record was not read but returned by Begin. Other orders may have changed.
+	unread bool
+}
+
+// location identifies a stored order.
+type location struct{ connection, ref string }
+
+// member returns an order's member of the sorted sets, which sorts by creation time.
+func member(created time.Time, ref string) string {
+	ms := strconv.FormatInt(epoch(created), 10)
+	return zeros[min(len(ms), timeDigits):] + ms + "/" + ref
+}
+
+// atCommit stands for the time of a commit, which is known after it. No record has this time.
+var atCommit = time.UnixMilli(-1).UTC()
+
+// stamp sets every time that stands for the time of the commit.
+func (o *order) stamp(now time.Time) {
+	times := []*time.Time{&o.CreatedAt, &o.UpdatedAt}
+	for i := range o.Calls {
+		call := &o.Calls[i]
+		times = append(times, &call.StartedAt, &call.EndedAt)
+		if call.Resolved != nil {
+			times = append(times, &call.Resolved.At)
+		}
+	}
+	for _, t := range times {
+		if t.Equal(atCommit) {
+			*t = now
+		}
+	}
+}
+
+// epoch converts a time to milliseconds since the epoch; the zero time is 0.
+func epoch(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+// moment is the inverse of epoch.
+func moment(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}
