@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -162,8 +163,9 @@ func (k Keys) RunIndex() string { return k.name(format, "runs") }
 // Keys of the journal of orders. All keys of a connection share the hash tag {o:NAME}, so that one
 // script can use any of them.
 
-func (k Keys) orderName(connection string, parts ...string) string {
-	return k.name("{o:"+connection+"}", format, strings.Join(parts, ":"))
+// orderName builds the name with one allocation, because each order needs a dozen of them.
+func (k Keys) orderName(connection, name, id string) string {
+	return cmp.Or(k.prefix, redisdb.DefaultPrefix) + ":{o:" + connection + "}:" + format + ":" + name + id
 }
 
 // JournalSecret contains the secret for hashing fingerprints and idempotency keys. It never expires.
@@ -171,44 +173,44 @@ func (k Keys) JournalSecret() string { return k.name(format, "journal-secret") }
 
 // JournalState is a hash about the journal of a connection: its epoch, the marks of the last commits, and
 // whether new orders are paused (policies O14 and O14a). It never expires.
-func (k Keys) JournalState(connection string) string { return k.orderName(connection, "journal") }
+func (k Keys) JournalState(connection string) string { return k.orderName(connection, "journal", "") }
 
-// Order is a hash: one order's record. It expires (policy O13).
-func (k Keys) Order(connection, ref string) string { return k.orderName(connection, "order", ref) }
+// Order is a text: one order's record. It expires (policy O13).
+func (k Keys) Order(connection, ref string) string { return k.orderName(connection, "order:", ref) }
 
 // OrderGuest is a hash with the guest data of one call of an order: the request and the ordering
 // service's response. It expires (policy O13).
 func (k Keys) OrderGuest(connection, ref string, call int) string {
-	return k.orderName(connection, "guest", ref, strconv.Itoa(call))
+	return k.orderName(connection, "guest:", ref+":"+strconv.Itoa(call))
 }
 
 // OrderKey contains "ref call" of the call that used an idempotency key. hash is the hash of that key.
 // It expires (policy O7).
-func (k Keys) OrderKey(connection, hash string) string { return k.orderName(connection, "key", hash) }
+func (k Keys) OrderKey(connection, hash string) string { return k.orderName(connection, "key:", hash) }
 
 // OrderID contains the ref of the order that has this orderID. It expires with the order's record.
 func (k Keys) OrderID(connection, orderID string) string {
-	return k.orderName(connection, "id", orderID)
+	return k.orderName(connection, "id:", orderID)
 }
 
 // OrderAborted exists for a while after a call was aborted before it was recorded. A delayed commit of
 // this call then fails. opening is the ID of its CallSpec.
 func (k Keys) OrderAborted(connection, opening string) string {
-	return k.orderName(connection, "aborted", opening)
+	return k.orderName(connection, "aborted:", opening)
 }
 
 // Orders is a sorted set of "created/ref" of every record, sorted as text and so by the time of creation.
-func (k Keys) Orders(connection string) string { return k.orderName(connection, "orders") }
+func (k Keys) Orders(connection string) string { return k.orderName(connection, "orders", "") }
 
 // OrdersIn is a sorted set like Orders, with the records in one state. The set of the state "unknown"
-// has all records with an operation whose outcome is unknown.
-func (k Keys) OrdersIn(connection, state string) string { return k.orderName(connection, "in", state) }
+// has all records with an operation whose outcome is unknown. The state "placing" has no set.
+func (k Keys) OrdersIn(connection, state string) string { return k.orderName(connection, "in:", state) }
 
-// OrdersOpen is a sorted set of "ref call" of every open call, by the call's deadline (policy O12).
-func (k Keys) OrdersOpen(connection string) string { return k.orderName(connection, "open") }
+// OrdersOpen is a sorted set of "created/ref call" of every open call, by the call's deadline (policy O12).
+func (k Keys) OrdersOpen(connection string) string { return k.orderName(connection, "open", "") }
 
 // OrdersExpiry is a sorted set of "created/ref" of every record that expires, by the time of expiry.
-func (k Keys) OrdersExpiry(connection string) string { return k.orderName(connection, "expiry") }
+func (k Keys) OrdersExpiry(connection string) string { return k.orderName(connection, "expiry", "") }
 
 // Keys of package httpapi.
 

@@ -1,8 +1,11 @@
 package journal_test
 
 import (
+	"runtime"
 	"strconv"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"larder/internal/redisdb"
 	"larder/internal/testkit/journaltest"
@@ -33,12 +36,20 @@ func BenchmarkJournal(b *testing.B) {
 			n := 0
 			for b.Loop() {
 				n++
-				o := create()
-				if _, _, err := j.Lookup(b.Context(), main, journaltest.Hashed(o.Key)); err == nil {
-					b.Fatal("the key is in use")
-				}
-				ended(b, j, begun(b, j, o), ordering.OutcomeDone, strconv.Itoa(n))
+				placed(b, j, strconv.Itoa(n))
 			}
+		})
+		b.Run("orders of 64 callers/"+over.name, func(b *testing.B) {
+			j := over.open(b)
+			var n atomic.Int64
+			b.ReportAllocs()
+			b.SetParallelism(64 / runtime.GOMAXPROCS(0))
+			b.RunParallel(func(pb *testing.PB) {
+				for pb.Next() {
+					placed(b, j, strconv.FormatInt(n.Add(1), 10))
+				}
+			})
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "orders/s")
 		})
 		b.Run("replay/"+over.name, func(b *testing.B) {
 			j := over.open(b)
@@ -51,5 +62,55 @@ func BenchmarkJournal(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// placed places an order as ordering.Orders does.
+func placed(tb testing.TB, j *journal.Journal, orderID string) {
+	tb.Helper()
+	o := create()
+	if _, _, err := j.Lookup(tb.Context(), main, journaltest.Hashed(o.Key)); err == nil {
+		tb.Error("the key is in use")
+	}
+	r := begun(tb, j, o)
+	_, err := j.Finish(tb.Context(), ordering.CallResult{
+		Connection: main,
+		Ref:        r.Ref,
+		Call:       1,
+		SpecID:     o.ID,
+		Outcome:    ordering.OutcomeDone,
+		OrderID:    orderID,
+		Attempts:   []ordering.Attempt{{At: r.CreatedAt, Duration: time.Millisecond, Status: 201, Outcome: ordering.OutcomeDone}},
+		Answer:     &ordering.Answer{Status: 201, ContentType: "application/json", Body: []byte(`{"orderID":"1"}`)},
+		Known:      &r,
+	})
+	if err != nil {
+		tb.Error(err)
+	}
+}
+
+// TestCostOfPlacingAnOrder limits what the journal adds to an order.
+func TestCostOfPlacingAnOrder(t *testing.T) { //nolint:paralleltest // it counts allocations of the whole process
+	w := start(t, nil)
+	n := 0
+	place := func() {
+		n++
+		placed(t, w.Journal, strconv.Itoa(n))
+	}
+	rest := func() { // what placed does besides
+		o := create()
+		_, _, _ = w.Lookup(t.Context(), main, journaltest.Hashed(o.Key))
+	}
+	place()
+	scripts, reads := asked(t, w, "evalsha"), asked(t, w, "hget")
+	all := testing.AllocsPerRun(100, place)
+	scripts, reads = asked(t, w, "evalsha")-scripts, asked(t, w, "hget")-reads
+	if scripts != 202 || reads != 0 {
+		t.Errorf("101 orders ran %d scripts and %d reads of answers, want two scripts each and no read", scripts, reads)
+	}
+	if allocations := all - testing.AllocsPerRun(100, rest); allocations > 170 {
+		t.Errorf("beginning and finishing an order allocates %.0f times, want at most 170", allocations)
+	} else {
+		t.Logf("beginning and finishing an order: %.0f allocations; with Lookup and the test itself: %.0f", allocations, all)
 	}
 }

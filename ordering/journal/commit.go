@@ -141,62 +141,59 @@ func (w *writer) detect(ctx context.Context, connection string) error {
 	return w.probe(ctx, connection) // stores the rule, also in the replica
 }
 
-// eval runs commit.lua on the server that has the keys. Unless wait is 0, it waits for that number
-// of replicas and returns how many have acknowledged the write; otherwise it returns -1.
-//
-// WAIT covers only writes of its own connection, so both commands use one pipeline.
-func (w *writer) eval(
-	ctx context.Context, keys []string, arguments []any, wait int, limit time.Duration,
-) (done *redis.Cmd, acknowledged int, err error) {
-	if wait == 0 {
-		return commitScript.Run(ctx, w.write, keys, arguments...), -1, nil
-	}
-	pipe, err := w.pipelineOf(ctx, keys[0], limit)
-	if err != nil {
-		return nil, 0, err
-	}
-	done = commitScript.EvalSha(ctx, pipe, keys, arguments...)
-	waited := pipe.Do(ctx, "WAIT", wait, limit.Milliseconds())
-	_, _ = pipe.Exec(ctx) // each reply has its own error
-	if redis.HasErrorPrefix(done.Err(), "NOSCRIPT") {
-		done = commitScript.Eval(ctx, pipe, keys, arguments...)
-		waited = pipe.Do(ctx, "WAIT", wait, limit.Milliseconds())
-		_, _ = pipe.Exec(ctx)
-	}
-	acknowledged, _ = waited.Int() // an error is not an acknowledgement
-	return done, acknowledged, nil
-}
-
 // pipelineOf returns a pipeline to the server that has the key, with a sufficient read timeout. In
 // a cluster, a separate WAIT could go to any server.
 func (w *writer) pipelineOf(ctx context.Context, key string, limit time.Duration) (redis.Pipeliner, error) {
+	var server *redis.Client
 	switch client := w.write.(type) {
 	case *redis.Client:
-		return client.WithTimeout(replyTimeout + limit).Pipeline(), nil
+		server = client
 	case *redis.ClusterClient:
 		master, err := client.MasterForKey(ctx, key)
 		if err != nil {
 			return nil, err
 		}
-		return master.WithTimeout(replyTimeout + limit).Pipeline(), nil
+		server = master
 	default:
 		return nil, fmt.Errorf("%w: a %T does not support WAIT", ErrReplicas, client)
 	}
+	if limit == 0 {
+		return server.Pipeline(), nil
+	}
+	return server.WithTimeout(replyTimeout + limit).Pipeline(), nil
 }
 
-// run runs commit.lua for a transaction, as eval does, and learns from the reply.
+// run runs commit.lua for a transaction on the server that has its keys, and learns from the reply.
+// Unless wait is 0, it waits for that number of replicas and returns how many have acknowledged the
+// write; otherwise it returns -1. Commits share pipelines.
 func (w *writer) run(ctx context.Context, c *tx, wait int, limit time.Duration) (reply, int, error) {
 	s := w.state(c.connection())
 	known := s.known()
-	done, acknowledged, err := w.eval(ctx, c.keys, c.arguments(known), wait, limit)
+	e := &evaluation{
+		key:     c.keys[0],
+		command: c.command(known),
+		wait:    wait,
+		limit:   limit,
+	}
+	var err error
+	switch {
+	case c.mode == modeWatch || c.mode == modeProbe: // must not wait for a full queue
+		_ = w.send(ctx, []*evaluation{e})
+		err = e.err
+	case wait == 0:
+		e.limit = 0
+		err = w.share(ctx, &s.unreplicated, e)
+	default:
+		err = w.share(ctx, &s.withReplicas, e)
+	}
 	if err != nil {
 		return reply{}, 0, err
 	}
-	r, err := readReply(done)
+	r, err := readReply(e.reply)
 	if err == nil {
-		w.learn(s, r, c.mode, known, acknowledged)
+		w.learn(s, r, c.mode, known, e.acknowledged)
 	}
-	return r, acknowledged, err
+	return r, e.acknowledged, err
 }
 
 // update applies the transaction that plan returns, by commit or apply, to the given order, or if it

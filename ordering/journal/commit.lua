@@ -45,12 +45,12 @@
 -- A key is its index in KEYS. It expires at the later of now + rel and abs
 -- (milliseconds); rel "" = never, "keep" = as before.
 --
--- result {"1", now in milliseconds, epoch, mark, predecessors, paused, replicated, behind}  done
---        {"2", the same}  rejected: new orders are paused
---        {"0"} a checked value has changed
---        {"3"} the records have another format
--- Missing fields are ""; behind is "1" if Redis lacks a commit of the remembered
--- epoch.
+-- result "1,now in milliseconds,epoch,mark,predecessors,paused,replicated,behind"  done
+--        "2,the same"  rejected: new orders are paused
+--        "0"  a checked value has changed
+--        "3"  the records have another format
+-- Missing fields are empty; behind is "1" if Redis lacks a commit of the
+-- remembered epoch.
 local call = redis.call
 local time = call("TIME")
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
@@ -67,7 +67,7 @@ local kept = call("HMGET", KEYS[1], "epoch", "mark", "predecessors", "paused", "
 local epoch, mark, predecessors = kept[1] or "", tonumber(kept[2] or "0"), kept[3] or ""
 local paused, replicated, disputed = kept[4] or "", kept[5] or "", kept[6] or ""
 if epoch ~= "" and kept[8] ~= "2" then
-  return {"3"}
+  return "3"
 end
 local function among(words, word)
   return string.find(" " .. words .. " ", " " .. word .. " ", 1, true)
@@ -97,15 +97,18 @@ if ARGV[9] == "1" and replicated == "" then
   replicated = "1"
   call("HSET", KEYS[1], "replicated", replicated)
 end
+local function result(code)
+  return table.concat({code, ms(now), epoch, ms(mark), predecessors, paused, replicated, behind}, ",")
+end
 local steps = 11 + 3 * tonumber(ARGV[10])
 for i = 11, steps - 1, 3 do
   if call("GETRANGE", KEYS[tonumber(ARGV[i])], 0, ARGV[i + 1]) ~= ARGV[i + 2] then
-    return {"0"}
+    return "0"
   end
 end
 
 if ARGV[1] == "create" and paused ~= "" then
-  return {"2", ms(now), epoch, ms(mark), predecessors, paused, replicated, behind}
+  return result("2")
 end
 
 local prefix = string.format("%015.0f", now)
@@ -164,4 +167,4 @@ elseif ARGV[1] ~= "watch" then
     end
   end
 end
-return {"1", ms(now), epoch, ms(mark), predecessors, paused, replicated, behind}
+return result("1")

@@ -84,7 +84,7 @@ func (j *Journal) addToEnded(o *order, call ordering.Call, e ordering.CallResult
 	if !added {
 		return nil
 	}
-	c.change()
+	c.writes = true
 	c.put(call)
 	return c
 }

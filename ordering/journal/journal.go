@@ -71,7 +71,7 @@ var (
 	//go:embed accept.lua
 	acceptSource string
 
-	commitScript = redis.NewScript(commitSource)
+	commitHash   = redis.NewScript(commitSource).Hash()
 	dueScript    = redis.NewScript(dueSource)
 	acceptScript = redis.NewScript(acceptSource)
 )

@@ -47,6 +47,8 @@ type state struct {
 	notDurable     error // why Redis cannot store orders durably, or nil
 	settingsReadAt time.Time
 
+	unreplicated, withReplicas batcher // of the commits without and with WAIT
+
 	inFile  saved // content of the file in state_dir
 	unsaved bool  // the file could not be written
 }
@@ -110,10 +112,11 @@ type reply struct {
 }
 
 func readReply(cmd *redis.Cmd) (reply, error) {
-	words, err := cmd.StringSlice()
+	text, err := cmd.Text()
 	if err != nil {
 		return reply{}, err
 	}
+	words := strings.Split(text, ",")
 	switch {
 	case len(words) == 1 && words[0] == "0":
 		return reply{}, errMoved

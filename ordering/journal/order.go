@@ -31,17 +31,19 @@ var atCommit = time.UnixMilli(-1).UTC()
 
 // stamp sets every time that stands for the time of the commit.
 func (o *order) stamp(now time.Time) {
-	times := []*time.Time{&o.CreatedAt, &o.UpdatedAt}
-	for i := range o.Calls {
-		call := &o.Calls[i]
-		times = append(times, &call.StartedAt, &call.EndedAt)
-		if call.Resolved != nil {
-			times = append(times, &call.Resolved.At)
-		}
-	}
-	for _, t := range times {
+	set := func(t *time.Time) {
 		if t.Equal(atCommit) {
 			*t = now
+		}
+	}
+	set(&o.CreatedAt)
+	set(&o.UpdatedAt)
+	for i := range o.Calls {
+		call := &o.Calls[i]
+		set(&call.StartedAt)
+		set(&call.EndedAt)
+		if call.Resolved != nil {
+			set(&call.Resolved.At)
 		}
 	}
 }

@@ -19,14 +19,17 @@ type tx struct {
 	// placedState is the state that replaces StatePlaced, usually empty (see supersede).
 	placedState ordering.State
 
-	revision string // after the transaction; empty if the record stays as it is
+	writes   bool   // the record is written
+	revision string // after the transaction; random if empty
 	tookID   bool   // the orderID becomes one of this order
 	rel, abs any    // expiry of the record and of its orderID, as in commit.lua
 	sealed   *order // set by seal
-	keys     []string
-	checks   []any
-	steps    []any
-	mode     string // of commit.lua
+	listed   string // cache of member
+
+	mode   string // of commit.lua
+	keys   []string
+	checks []any
+	steps  []any
 }
 
 // keepTTL leaves the expiry of a key as it is.
@@ -52,18 +55,8 @@ func (w *writer) newTx(o *order) *tx {
 	return c
 }
 
-// change makes the transaction write the record.
-func (c *tx) change() {
-	if c.revision == "" {
-		c.revision = rand.Text()
-	}
-}
-
-// touch is change, and sets the time of the last change.
-func (c *tx) touch() {
-	c.change()
-	c.next.UpdatedAt = atCommit
-}
+// touch makes the transaction write the record, with a new time of the last change.
+func (c *tx) touch() { c.writes, c.next.UpdatedAt = true, atCommit }
 
 // put adds a call, or replaces the one with its number.
 func (c *tx) put(call ordering.Call) {
@@ -79,16 +72,16 @@ func (c *tx) put(call ordering.Call) {
 // seal adds the steps that write the record, and returns the order after the transaction; nil
 // without an order. It fails for a record that decode would reject.
 func (c *tx) seal() (*order, error) {
-	if c.sealed != nil || c.revision == "" && c.order.revision == "" {
+	switch {
+	case c.sealed != nil || !c.writes && c.order.revision == "":
 		return c.sealed, nil
-	}
-	if c.revision == "" {
+	case !c.writes:
 		return c.order, nil
 	}
 	if _, busy := c.next.Busy(); busy {
 		c.rel = "" // nothing of the order expires (policy O13)
 	}
-	text, err := encode(c.revision, &c.next)
+	text, err := encode(c.newRevision(), &c.next)
 	if err != nil {
 		return nil, err
 	}
@@ -109,6 +102,13 @@ func (c *tx) seal() (*order, error) {
 	}
 	c.sealed = o
 	return o, nil
+}
+
+func (c *tx) newRevision() string {
+	if c.revision == "" {
+		c.revision = rand.Text()
+	}
+	return c.revision
 }
 
 // The Redis keys of the order.
@@ -170,7 +170,12 @@ func (c *tx) list(key, suffix string, rel, abs any) {
 }
 
 // member returns the existing order's member of the lists.
-func (c *tx) member() string { return member(c.next.CreatedAt, c.order.place.ref) }
+func (c *tx) member() string {
+	if c.listed == "" {
+		c.listed = member(c.next.CreatedAt, c.order.place.ref)
+	}
+	return c.listed
+}
 
 // unlist removes the order from a list.
 func (c *tx) unlist(key, suffix string) { c.step("zrem", key, c.member()+suffix) }
@@ -192,10 +197,16 @@ func (c *tx) putAnswer(call *ordering.Call, a *ordering.Answer) {
 	c.step("hset", c.guestKey(call.Number), fieldAnswer, encodeAnswer(&whole))
 }
 
-// arguments returns the arguments of commit.lua for an instance that remembers r.
-func (c *tx) arguments(r remembered) []any {
+// command returns the command that runs commit.lua for an instance that remembers r.
+func (c *tx) command(r remembered) []any {
 	reportOnly := r.replicated && c.cfg.WaitReplicas != nil && *c.cfg.WaitReplicas == 0
-	all := make([]any, 0, 10+len(c.checks)+len(c.steps))
+	all := append(make([]any, 0, 13+len(c.keys)+len(c.checks)+len(c.steps)), "evalsha", commitHash, len(c.keys))
+	for _, key := range c.keys {
+		all = append(all, key)
+	}
+	if r.Epoch != "" {
+		r.candidate = "" // not needed
+	}
 	all = append(all,
 		c.mode, r.Epoch, r.Mark, r.Instance, r.Own, r.seen, r.candidate,
 		flag(reportOnly), flag(r.replicated), len(c.checks)/3,

@@ -1,0 +1,167 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"net"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// Concurrent commits of a connection share pipelines. With a connection of its own, each commit costs
+// one round trip, one fsync of Redis (appendfsync always) and one WAIT; the commits of a pipeline share
+// all three. The pipelines of go-redis (AutoPipeline) do not fit: they send WAIT over another
+// connection, and WAIT covers only the writes of its own.
+//
+// A commit is sent at once unless maxPipelines are in flight. So a single order is not slower, and
+// under load the commits that arrive during a round trip form the next pipeline.
+const (
+	maxPipelines = 2  // in flight: one on the network while Redis works on the other
+	maxBatch     = 64 // commits of one pipeline; a larger one would delay the first reply
+)
+
+// evaluation is one run of commit.lua.
+type evaluation struct {
+	key     string // on the server that runs it
+	command []any
+	wait    int // number of replicas to wait for; 0 sends no WAIT
+	limit   time.Duration
+
+	done         chan struct{} // closed when the fields below are set
+	reply        *redis.Cmd
+	acknowledged int // -1 without a wait
+	err          error
+}
+
+// withSource returns the command with the text of the script instead of its hash.
+func (e *evaluation) withSource() []any {
+	return slices.Concat([]any{"eval", commitSource}, e.command[2:])
+}
+
+// batcher collects the commits of one connection with WAIT, or of those without.
+type batcher struct {
+	mu      sync.Mutex
+	queue   []*evaluation
+	running int // pipelines in flight
+}
+
+// share runs e in a pipeline with other commits. If ctx ends before e is sent, e is not sent.
+func (w *writer) share(ctx context.Context, b *batcher, e *evaluation) error {
+	e.done = make(chan struct{})
+	b.mu.Lock()
+	b.queue = append(b.queue, e)
+	if b.running < maxPipelines {
+		b.running++
+		go w.drain(context.WithoutCancel(ctx), b)
+	}
+	b.mu.Unlock()
+	select {
+	case <-e.done:
+		return e.err
+	case <-ctx.Done():
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.queue = slices.DeleteFunc(b.queue, func(other *evaluation) bool { return other == e })
+		return ctx.Err()
+	}
+}
+
+// drain sends pipelines until the queue is empty. Their limits are those of the Redis client. If
+// Redis does not respond in time, it rejects the commits that wait: otherwise each of them would
+// wait for the timeouts of all pipelines before it.
+func (w *writer) drain(ctx context.Context, b *batcher) {
+	var failure error
+	for {
+		b.mu.Lock()
+		n := len(b.queue)
+		if failure == nil {
+			n = min(n, maxBatch)
+		}
+		batch := slices.Clone(b.queue[:n])
+		b.queue = slices.Delete(b.queue, 0, n)
+		if n == 0 {
+			b.running--
+			b.mu.Unlock()
+			return
+		}
+		b.mu.Unlock()
+		if failure == nil {
+			failure = w.send(ctx, batch)
+		} else {
+			for _, e := range batch {
+				e.err = failure
+			}
+			failure = nil
+		}
+		for _, e := range batch {
+			close(e.done)
+		}
+	}
+}
+
+// send runs the evaluations in one pipeline, followed by one WAIT. It returns an error if Redis did not
+// respond in time. Each evaluation has its own error.
+func (w *writer) send(ctx context.Context, batch []*evaluation) (timeout error) {
+	if missing := w.exec(ctx, batch, false); len(missing) > 0 {
+		w.exec(ctx, missing, true)
+	}
+	_, cluster := w.write.(*redis.ClusterClient)
+	for _, e := range batch {
+		if cluster && e.wait == 0 && e.err == nil && rejected(e.reply.Err()) {
+			e.reply = w.write.Do(ctx, e.withSource()...)
+		}
+		if err, ok := errors.AsType[net.Error](e.reply.Err()); ok && err.Timeout() {
+			timeout = err
+		}
+	}
+	return timeout
+}
+
+// exec sends one pipeline. If source is true, the first command contains the text of the script. exec returns the
+// evaluations for which Redis does not know the script.
+func (w *writer) exec(ctx context.Context, batch []*evaluation, source bool) (missing []*evaluation) {
+	wait, limit := 0, time.Duration(0)
+	for _, e := range batch {
+		wait, limit = max(wait, e.wait), max(limit, e.limit)
+	}
+	pipe, err := w.pipelineOf(ctx, batch[0].key, limit)
+	if err != nil {
+		for _, e := range batch {
+			e.reply, e.err = redis.NewCmd(ctx), err
+		}
+		return nil
+	}
+	for i, e := range batch {
+		if source && i == 0 {
+			e.reply = pipe.Do(ctx, e.withSource()...)
+		} else {
+			e.reply = pipe.Do(ctx, e.command...)
+		}
+	}
+	acknowledged := -1
+	if wait == 0 {
+		_, _ = pipe.Exec(ctx) // each reply has its own error
+	} else {
+		waited := pipe.Do(ctx, "WAIT", wait, limit.Milliseconds())
+		_, _ = pipe.Exec(ctx)
+		acknowledged, _ = waited.Int() // an error is not an acknowledgement
+	}
+	for _, e := range batch {
+		e.acknowledged = acknowledged
+		if redis.HasErrorPrefix(e.reply.Err(), "NOSCRIPT") {
+			missing = append(missing, e)
+		}
+	}
+	return missing
+}
+
+// rejected reports whether a server of a cluster did not execute a command because another one has
+// the keys, or could not be reached. The client of the cluster finds the right one.
+func rejected(err error) bool {
+	dial, ok := errors.AsType[*net.OpError](err)
+	return redis.HasErrorPrefix(err, "MOVED") || redis.HasErrorPrefix(err, "ASK") || redis.HasErrorPrefix(err, "READONLY") ||
+		ok && dial.Op == "dial"
+}

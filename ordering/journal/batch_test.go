@@ -1,0 +1,108 @@
+package journal_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"larder/internal/testkit/journaltest"
+	"larder/ordering"
+	"larder/ordering/journal"
+)
+
+// held starts a journal whose two pipelines wait in the network, each with one Begin. The
+// returned function lets them go on and waits for them.
+func held(t *testing.T) (j *journal.Journal, p *proxy, release func()) {
+	t.Helper()
+	w := start(t, nil)
+	p = newProxy(t, w.server.Addr())
+	j = journal.New(open(t, p.url(), ""), ordering.DefaultConfig(), quiet())
+	var first sync.WaitGroup
+	for range 2 { // opens both connections and loads the script
+		first.Go(func() { begun(t, j, create()) })
+	}
+	first.Wait()
+	p.hold()
+	var waiting sync.WaitGroup
+	for n := range 2 {
+		waiting.Go(func() {
+			if _, err := j.Begin(t.Context(), create()); err != nil {
+				t.Errorf("Begin of a held pipeline: %v", err)
+			}
+		})
+		eventually(t, "a pipeline waits", func() bool { count, _ := p.counts(); return count > n })
+	}
+	return j, p, func() {
+		p.release()
+		waiting.Wait()
+	}
+}
+
+// Commits that arrive while both pipelines are in flight share the next ones.
+func TestCommitsSharePipelines(t *testing.T) {
+	t.Parallel()
+	j, p, release := held(t)
+	var orders sync.WaitGroup
+	records := make([]ordering.Record, 60)
+	for i := range records {
+		orders.Go(func() {
+			var err error
+			if records[i], err = j.Begin(t.Context(), create()); err != nil {
+				t.Errorf("Begin: %v", err)
+			}
+		})
+	}
+	time.Sleep(100 * time.Millisecond) // nearly all of them wait now
+	release()
+	orders.Wait()
+	if _, answers := p.counts(); answers > 20 {
+		t.Errorf("Redis answered %d times for 62 commits, want a few pipelines", answers)
+	}
+	for _, r := range records {
+		if got, err := j.Record(t.Context(), []string{main}, r.Ref); err != nil {
+			t.Errorf("Record: %v", err)
+		} else {
+			sameRecord(t, r, got)
+		}
+	}
+}
+
+// A commit whose context ends before it is sent is never sent.
+func TestQueuedCommitIsNotSent(t *testing.T) {
+	t.Parallel()
+	j, _, release := held(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	o := create()
+	if _, err := j.Begin(ctx, o); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Begin = %v, want the end of its context", err)
+	}
+	release()
+	begun(t, j, create()) // after everything that waited
+	if _, _, err := j.Lookup(t.Context(), main, journaltest.Hashed(o.Key)); !errors.Is(err, ordering.ErrKeyFree) {
+		t.Errorf("Lookup = %v, want ErrKeyFree", err)
+	}
+}
+
+// Records in the format of an older version are not used, and the error says what to do.
+func TestOldFormat(t *testing.T) {
+	t.Parallel()
+	w := start(t, nil)
+	if err := w.client.HSet(t.Context(), "larder:{o:main}:f1:journal", "epoch", "E", "mark", "1").Err(); err != nil {
+		t.Fatal(err)
+	}
+	const msg = "docs/operations.md"
+	wantNotReady(t, w.Ready(t.Context(), main), msg, time.Minute)
+	if _, err := w.Begin(t.Context(), create()); err == nil || !strings.Contains(err.Error(), msg) {
+		t.Errorf("Begin = %v, want an error with %q", err, msg)
+	}
+	if accepted, err := w.Accept(t.Context(), main); err != nil || accepted {
+		t.Errorf("Accept = %t, %v; want no effect", accepted, err)
+	}
+	if n := len(w.names(t)); n != 1 {
+		t.Errorf("Redis has %d keys, want the old one only", n)
+	}
+}
