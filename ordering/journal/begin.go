@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"larder/internal/upstream"
 	"larder/ordering"
@@ -175,14 +176,15 @@ func (j *Journal) open(ctx context.Context, o ordering.CallSpec, c *tx, key stri
 	return begun, err
 }
 
-// openCall adds an open call as the order's last call. The revision of the record is then the ID of
-// the CallSpec, so that Finish needs no read (see begunOrder).
+// openCall adds a call, without a result, as the order's last call. The revision of the record is then
+// the ID of the CallSpec, so that Finish needs no read (see begunOrder).
 func (c *tx) openCall(call ordering.Call, body []byte, deadline int64) {
 	call.Number = 1
 	if calls := c.next.Calls; len(calls) > 0 {
 		call.Number = calls[len(calls)-1].Number + 1
 	}
-	call.Outcome, call.StartedAt = ordering.OutcomeOpen, atCommit
+	call.Outcome, call.StartedAt, call.EndedAt = ordering.OutcomeOpen, atCommit, time.Time{}
+	call.Attempts, call.Answer, call.Resolved, call.Contradicted = nil, nil, nil, ""
 	c.list(c.openList(), callSuffix(call.Number), deadline, 0)
 	if call.Key != "" {
 		c.step("set", c.idempotencyKey(call.Key), c.pointer(call.Number), "", 0)

@@ -136,7 +136,7 @@ func (c *codec) record(r *ordering.Record) {
 	if r.Total.Valid {
 		c.decimal("total", &r.Total.Decimal)
 	}
-	c.int("menuVersion", &r.MenuVersion)
+	integer(c, "menuVersion", &r.MenuVersion)
 	c.time("expected", &r.ExpectedAt, true)
 	c.time("created", &r.CreatedAt, false)
 	c.time("updated", &r.UpdatedAt, false)
@@ -147,14 +147,10 @@ func (c *codec) record(r *ordering.Record) {
 }
 
 func (c *codec) call(call *ordering.Call) {
-	number := int64(call.Number)
-	last := int64(c.number)
-	if c.int("number", &number); number <= last {
+	if integer(c, "number", &call.Number); call.Number <= c.number {
 		c.corrupt("number")
 	}
-	if c.number = int(number); c.reading {
-		call.Number = c.number
-	}
+	c.number = call.Number
 	c.text("operation", (*string)(&call.Operation))
 	c.outcome("outcome", &call.Outcome, false)
 	c.text("client", &call.Client)
@@ -168,7 +164,7 @@ func (c *codec) call(call *ordering.Call) {
 	list(c, "attempts", &call.Attempts, (*codec).attempt)
 	list(c, "payments", &call.Payments, (*codec).payment)
 	if optional(c, "answer", &call.Answer) {
-		c.short("status", &call.Answer.Status)
+		integer(c, "status", &call.Answer.Status)
 		c.text("code", &call.Answer.Code)
 	}
 	if optional(c, "resolved", &call.Resolved) {
@@ -187,11 +183,11 @@ func (c *codec) attempt(t *ordering.Attempt) {
 	if !t.At.IsZero() {
 		at = t.At.UnixNano()
 	}
-	if c.int("attempts", &at); c.reading && at != 0 {
+	if integer(c, "attempts", &at); c.reading && at != 0 {
 		t.At = time.Unix(0, at).UTC()
 	}
-	c.int("attempts", (*int64)(&t.Duration))
-	c.short("attempts", &t.Status)
+	integer(c, "attempts", &t.Duration)
+	integer(c, "attempts", &t.Status)
 	c.outcome("attempts", &t.Outcome, false)
 	c.text("attempts", &t.Code)
 }
@@ -213,12 +209,12 @@ func (c *codec) resolved(r *ordering.ResolvedBy) {
 }
 
 func (c *codec) answer(a *ordering.Answer) {
-	c.short("answer", &a.Status)
+	integer(c, "answer", &a.Status)
 	c.text("answer", &a.ContentType)
 	c.text("answer", &a.Code)
 	c.text("answer", &a.Msg)
 	c.text("answer", &a.RequestID)
-	c.int("answer", (*int64)(&a.RetryAfter))
+	integer(c, "answer", &a.RetryAfter)
 	c.bool("answer", &a.Cut)
 	body := ""
 	if !c.reading {
@@ -260,23 +256,16 @@ func (c *codec) word(name string, separator byte) string {
 	return word
 }
 
-func (c *codec) int(name string, v *int64) {
+func integer[T ~int | ~int64](c *codec, name string, v *T) {
 	if !c.reading {
-		c.out = append(strconv.AppendInt(c.out, *v, 10), ' ')
+		c.out = append(strconv.AppendInt(c.out, int64(*v), 10), ' ')
 		return
 	}
 	n, err := strconv.ParseInt(c.word(name, ' '), 10, 64)
 	if err != nil {
 		c.corrupt(name)
 	}
-	*v = n
-}
-
-func (c *codec) short(name string, v *int) {
-	n := int64(*v)
-	if c.int(name, &n); c.reading {
-		*v = int(n)
-	}
+	*v = T(n)
 }
 
 func (c *codec) bool(name string, v *bool) {
@@ -284,7 +273,7 @@ func (c *codec) bool(name string, v *bool) {
 	if *v {
 		n = 1
 	}
-	if c.int(name, &n); n != 0 && n != 1 {
+	if integer(c, name, &n); n != 0 && n != 1 {
 		c.corrupt(name)
 	}
 	if c.reading {
@@ -318,7 +307,7 @@ func (c *codec) time(name string, v *time.Time, missing bool) {
 		return
 	}
 	ms := epoch(*v)
-	if c.int(name, &ms); ms < 0 || ms > latest || ms == 0 && !missing {
+	if integer(c, name, &ms); ms < 0 || ms > latest || ms == 0 && !missing {
 		c.corrupt(name)
 	}
 	if c.reading {
@@ -360,15 +349,11 @@ func (c *codec) outcome(name string, v *ordering.Outcome, missing bool) {
 
 // list reads and writes the length of a list and its items.
 func list[T any](c *codec, name string, items *[]T, item func(*codec, *T)) {
-	n := int64(len(*items))
-	c.int(name, &n)
-	if c.reading {
-		if n < 0 || n > int64(len(c.rest)) { // an item has at least one byte
-			c.corrupt(name)
-		}
-		if c.fault != "" || n == 0 {
-			return
-		}
+	n := len(*items)
+	if integer(c, name, &n); n < 0 || c.reading && n > len(c.rest) { // an item has at least one byte
+		c.corrupt(name)
+	}
+	if c.reading && c.fault == "" && n > 0 {
 		*items = make([]T, n)
 	}
 	for i := range *items {

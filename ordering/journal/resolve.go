@@ -88,16 +88,8 @@ func (j *Journal) resolveTx(ctx context.Context, o *order, call ordering.Call, s
 		}
 		c.check(c.names.OrderAborted(s.Connection, s.ID), "")
 	}
-	c.openCall(ordering.Call{
-		SpecID:      s.ID,
-		Operation:   call.Operation,
-		Client:      call.Client,
-		RequestID:   s.RequestID,
-		Fingerprint: call.Fingerprint,
-		Derived:     call.Derived,
-		Key:         call.Key,
-		Payments:    call.Payments,
-	}, body, s.Deadline.Milliseconds())
+	call.SpecID, call.RequestID = s.ID, s.RequestID
+	c.openCall(call, body, s.Deadline.Milliseconds())
 	return c, nil
 }
 

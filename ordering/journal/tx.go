@@ -23,7 +23,6 @@ type tx struct {
 	revision string // after the transaction; random if empty
 	tookID   bool   // the orderID becomes one of this order
 	rel, abs any    // expiry of the record and of its orderID, as in commit.lua
-	sealed   *order // set by seal
 	listed   string // cache of member
 
 	mode   string // of commit.lua
@@ -60,28 +59,29 @@ func (c *tx) touch() { c.writes, c.next.UpdatedAt = true, atCommit }
 
 // put adds a call, or replaces the one with its number.
 func (c *tx) put(call ordering.Call) {
-	for i := range c.next.Calls {
-		if c.next.Calls[i].Number == call.Number {
-			c.next.Calls[i] = call
-			return
-		}
+	i := slices.IndexFunc(c.next.Calls, func(old ordering.Call) bool { return old.Number == call.Number })
+	if i < 0 {
+		c.next.Calls = append(c.next.Calls, call)
+	} else {
+		c.next.Calls[i] = call
 	}
-	c.next.Calls = append(c.next.Calls, call)
 }
 
 // seal adds the steps that write the record, and returns the order after the transaction; nil
 // without an order. It fails for a record that decode would reject.
 func (c *tx) seal() (*order, error) {
 	switch {
-	case c.sealed != nil || !c.writes && c.order.revision == "":
-		return c.sealed, nil
+	case !c.writes && c.order.revision == "":
+		return nil, nil //nolint:nilnil // there is no order
 	case !c.writes:
 		return c.order, nil
+	case c.revision == "":
+		c.revision = rand.Text()
 	}
 	if _, busy := c.next.Busy(); busy {
 		c.rel = "" // nothing of the order expires (policy O13)
 	}
-	text, err := encode(c.newRevision(), &c.next)
+	text, err := encode(c.revision, &c.next)
 	if err != nil {
 		return nil, err
 	}
@@ -100,15 +100,7 @@ func (c *tx) seal() (*order, error) {
 	case c.rel != keepTTL:
 		c.step("expire", c.orderIDKey(id), c.order.place.ref, c.rel, c.abs)
 	}
-	c.sealed = o
 	return o, nil
-}
-
-func (c *tx) newRevision() string {
-	if c.revision == "" {
-		c.revision = rand.Text()
-	}
-	return c.revision
 }
 
 // The Redis keys of the order.
