@@ -25,7 +25,8 @@ const (
 
 // evaluation is one run of commit.lua.
 type evaluation struct {
-	key     string // on the server that runs it
+	ctx     context.Context //nolint:containedctx // a pipeline is in the trace of its first caller
+	key     string          // on the server that runs it
 	command []any
 	wait    int // number of replicas to wait for; 0 sends no WAIT
 	limit   time.Duration
@@ -50,12 +51,12 @@ type batcher struct {
 
 // share runs e in a pipeline with other commits. If ctx ends before e is sent, e is not sent.
 func (w *writer) share(ctx context.Context, b *batcher, e *evaluation) error {
-	e.done = make(chan struct{})
+	e.ctx, e.done = context.WithoutCancel(ctx), make(chan struct{})
 	b.mu.Lock()
 	b.queue = append(b.queue, e)
 	if b.running < maxPipelines {
 		b.running++
-		go w.drain(context.WithoutCancel(ctx), b)
+		go w.drain(b)
 	}
 	b.mu.Unlock()
 	select {
@@ -72,7 +73,7 @@ func (w *writer) share(ctx context.Context, b *batcher, e *evaluation) error {
 // drain sends pipelines until the queue is empty. Their limits are those of the Redis client. If
 // Redis does not respond in time, it rejects the commits that wait: otherwise each of them would
 // wait for the timeouts of all pipelines before it.
-func (w *writer) drain(ctx context.Context, b *batcher) {
+func (w *writer) drain(b *batcher) {
 	var failure error
 	for {
 		b.mu.Lock()
@@ -89,7 +90,7 @@ func (w *writer) drain(ctx context.Context, b *batcher) {
 		}
 		b.mu.Unlock()
 		if failure == nil {
-			failure = w.send(ctx, batch)
+			failure = w.send(batch[0].ctx, batch)
 		} else {
 			for _, e := range batch {
 				e.err = failure
