@@ -26,10 +26,10 @@ func member(created time.Time, ref string) string {
 	return zeros[min(len(ms), timeDigits):] + ms + "/" + ref
 }
 
-// atCommit stands for the time of a commit, which is known after it. No record has this time.
+// atCommit means the time of a commit, which is known only after it. No record has this time.
 var atCommit = time.UnixMilli(-1).UTC()
 
-// stamp sets every time that stands for the time of the commit.
+// stamp replaces atCommit by the time of the commit.
 func (o *order) stamp(now time.Time) {
 	set := func(t *time.Time) {
 		if t.Equal(atCommit) {
