@@ -19,7 +19,6 @@ var (
 	sweepScript       = redisdb.Script(luaFiles, "sweep.lua")
 )
 
-// CheckedLua returns a Lua function, checked(current, at, ahead, outcome), for the
-// script that finishes a run. It writes to Keys.Current when the version was
-// confirmed and how the last run ended (policy S3).
+// CheckedLua returns a Lua function, checked(current, at, ahead, outcome), for the script that finishes a
+// run. It writes to Keys.Current when the version was confirmed and how the last run ended (policy S3).
 func CheckedLua() string { return redisdb.Lua(luaFiles, "checked.lua") }

@@ -129,8 +129,7 @@ func (c *Config) checkRestaurants(l *loader) {
 	}
 }
 
-// overrideErrors returns the errors of a restaurant's own values that the section ordering does not
-// have.
+// overrideErrors returns the errors of a restaurant's own values that the section ordering does not have.
 func overrideErrors(own, general error) error {
 	reported := map[string]bool{}
 	for _, err := range separate(general) {

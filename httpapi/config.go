@@ -43,8 +43,7 @@ type Config struct {
 	// OpsListen moves /v1/ops, /ops and /metrics to a separate listener. If empty, the public
 	// listener serves them. Policy H6.
 	OpsListen string `yaml:"ops_listen"`
-	// Hosts are the server's public host names. localhost and IP addresses need not be listed.
-	// Policy H3.
+	// Hosts are the server's public host names. localhost and IP addresses need not be listed. Policy H3.
 	Hosts []string `yaml:"hosts"`
 	// CORSOrigins are the origins whose pages may read the public routes; "*" means any. By
 	// default, only larder's own pages may.
@@ -65,13 +64,11 @@ type Config struct {
 	Page PageConfig `yaml:"page"`
 	// Events has the limits of event streams.
 	Events events.Config `yaml:"events"`
-	// Metrics selects who may read /metrics. If empty, it is ops, or open if OpsListen is set
-	// (policy H8).
+	// Metrics selects who may read /metrics. If empty, it is ops, or open if OpsListen is set (policy H8).
 	Metrics MetricsAccess `yaml:"metrics"`
 	// AccessLog selects the requests in the log.
 	AccessLog AccessLog `yaml:"access_log"`
-	// FastPath answers reads of menus, products and menu views before net/http. The default is
-	// true.
+	// FastPath answers reads of menus, products and menu views before net/http. The default is true.
 	FastPath *bool `yaml:"fast_path"`
 	// Docs serves the pages of the API document below /docs. The default is true.
 	Docs *bool `yaml:"docs"`
@@ -89,8 +86,7 @@ type Config struct {
 	DrainDelay time.Duration `yaml:"drain_delay"`
 }
 
-// RateConfig is `http.rate`: the rate limits of an address or client (policy H1). "0" means no
-// limit.
+// RateConfig is `http.rate`: the rate limits of an address or client (policy H1). "0" means no limit.
 type RateConfig struct {
 	Validate       ratelimit.Rate `yaml:"validate"`         // order checks per address
 	Place          ratelimit.Rate `yaml:"place"`            // placed orders per client, and separately changes of orders
@@ -101,8 +97,7 @@ type RateConfig struct {
 	AddressFailures ratelimit.Rate `yaml:"address_failures"`
 }
 
-// SetDefaults sets the default values. It runs before the file is read, so that a zero in the
-// file is kept.
+// SetDefaults sets the default values. It runs before the file is read, so that a zero in the file is kept.
 func (c *Config) SetDefaults() {
 	c.Listen = cmp.Or(c.Listen, "127.0.0.1:8080")
 	c.StaleWhileRevalidate = cmp.Or(c.StaleWhileRevalidate, 30*time.Second)

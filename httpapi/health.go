@@ -39,8 +39,7 @@ func livez(c *gin.Context) {
 	respond.Write(c, http.StatusOK, respond.ContentJSON, []byte(`{"status":"ok"}`))
 }
 
-// health reports whether larder has what it needs to serve. Once ready, it stays ready until it
-// drains.
+// health reports whether larder has what it needs to serve. Once ready, it stays ready until it drains.
 type health struct {
 	replica   *replica.Replica
 	directory *directory.Directory
@@ -98,8 +97,7 @@ type readinessReport struct {
 	versions map[menu.RestaurantID]cache.Version
 }
 
-// degraded reports whether any component has a problem. The journal counts only if orders may
-// be placed.
+// degraded reports whether any component has a problem. The journal counts only if orders may be placed.
 func (f readinessReport) degraded(orders bool) bool {
 	if f.redis != nil || f.refused != nil || len(f.missing) > 0 || orders && !f.journal.OK {
 		return true

@@ -172,15 +172,13 @@ func (l *requestLog) wants(probe, stream bool, status int, took time.Duration) b
 	}
 }
 
-// routeOf returns the registered route, or "unmatched", so that the number of label values is
-// bounded.
+// routeOf returns the registered route, or "unmatched", so that the number of label values is bounded.
 func routeOf(c *gin.Context) string {
 	return cmp.Or(c.FullPath(), "unmatched")
 }
 
-// startTrace starts the span of a request, as a child of the span in its traceparent. Probes,
-// scrapes, event streams and reads on the fast path have no span
-// (docs/decisions/0038-opentelemetry-traces.md).
+// startTrace starts the span of a request, as a child of the span in its traceparent. Probes, scrapes, event
+// streams and reads on the fast path have no span (docs/decisions/0038-opentelemetry-traces.md).
 func (s *Server) startTrace(c *gin.Context) tracing.Span {
 	switch route := routeOf(c); {
 	case s.deps.Tracing == nil, route == "/livez", route == "/readyz", route == "/metrics", strings.HasSuffix(route, "/events"):

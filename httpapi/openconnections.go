@@ -47,8 +47,7 @@ func newOpenConnections(limit, files int, each *addressConnections, log logrus.F
 	return o
 }
 
-// enter reserves a place for a connection and waits for a free one. It returns false when
-// closed ends.
+// enter reserves a place for a connection and waits for a free one. It returns false when closed ends.
 func (o *openConnections) enter(closed <-chan struct{}) bool {
 	if o.places == nil {
 		return true
@@ -193,8 +192,7 @@ func (a *addressConnections) leave(key string) {
 	}
 }
 
-// openFiles returns how many files this process may have open, or 0 if there is practically no
-// limit.
+// openFiles returns how many files this process may have open, or 0 if there is practically no limit.
 func openFiles() int {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || limit.Cur > math.MaxInt32 {

@@ -116,9 +116,8 @@ func (s *Server) Run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// newFastPath puts the fast path before the public listener. It answers menu reads with the
-// functions of the handlers. The handlers answer requests without a cached body and requests
-// that fail.
+// newFastPath puts the fast path before the public listener. It answers menu reads with the functions of the
+// handlers. The handlers answer requests without a cached body and requests that fail.
 func (s *Server) newFastPath(inner net.Listener) *fastpath.Listener {
 	deps := &menus.FastPathDeps{
 		Auth:       s.auth,

@@ -252,8 +252,7 @@ func (s *Server) newOrderHandlers() {
 	})
 }
 
-// SetClients replaces the clients; see auth.Auth. It returns how many were added, changed or
-// removed.
+// SetClients replaces the clients; see auth.Auth. It returns how many were added, changed or removed.
 func (s *Server) SetClients(all []auth.ClientConfig) (changed int) { return s.auth.SetClients(all) }
 
 // newEngine returns a Gin engine without its logger, trusted proxies and redirects.

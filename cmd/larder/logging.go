@@ -91,9 +91,8 @@ const (
 	flushLimit = 2 * time.Second
 )
 
-// lineBuffer replaces standard output or error in a long-running command (policy H11). Write never
-// blocks and never fails: one goroutine writes to the reader. Lines beyond maxBuffered are dropped
-// and counted.
+// lineBuffer replaces standard output or error in a long-running command (policy H11). Write never blocks and
+// never fails: one goroutine writes to the reader. Lines beyond maxBuffered are dropped and counted.
 type lineBuffer struct {
 	to   io.Writer
 	done chan struct{} // closed when the goroutine has ended

@@ -1,5 +1,4 @@
-// Command larder serves restaurant menus from a cache and forwards only valid
-// orders to the ordering service.
+// Command larder serves restaurant menus from a cache and forwards only valid orders to the ordering service.
 //
 // This package connects the other packages and runs them in one errgroup. It has no
 // rules of its own. The other commands are in internal/cli and internal/demo.

@@ -17,8 +17,7 @@ import (
 )
 
 const (
-	// checksPerWatchdog is the number of self-checks within WatchdogSec. One may fail, one may be
-	// late.
+	// checksPerWatchdog is the number of self-checks within WatchdogSec. One may fail, one may be late.
 	checksPerWatchdog = 3
 	// checkEvery is the interval of self-checks during startup without a watchdog.
 	checkEvery = time.Second
@@ -72,8 +71,7 @@ func (n *notifier) follow(ctx, running context.Context, base string) {
 	serving, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(running, cancel)()
-	// No proxy: the target is this process. One reused connection: http.max_connections cannot delay
-	// it.
+	// No proxy: the target is this process. One reused connection: http.max_connections cannot delay it.
 	self := &client.Client{Base: base, HTTP: &http.Client{Timeout: every, Transport: &http.Transport{}}}
 	defer self.HTTP.CloseIdleConnections()
 	ticker := time.NewTicker(every)

@@ -121,8 +121,7 @@ func New(cfg Config, deps Deps) *Auth {
 // Run reads and restores the signing keys in Redis until ctx ends.
 func (a *Auth) Run(ctx context.Context) { a.keys.run(ctx) }
 
-// client checks a client's secret. It takes the same time for an unknown client and for a wrong
-// secret.
+// client checks a client's secret. It takes the same time for an unknown client and for a wrong secret.
 func (a *Auth) client(id, secret string) (ClientConfig, bool) {
 	client, known := a.clients.get(id)
 	want, got := sha256.Sum256([]byte(client.Secret)), sha256.Sum256([]byte(secret))

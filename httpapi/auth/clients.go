@@ -25,10 +25,9 @@ type clientWatch struct {
 	end    func()
 }
 
-// SetClients replaces the clients; the configuration has checked them. Tokens, sessions and
-// event streams of a removed client end at once. Those of a changed client get its current
-// rights, and a changed secret ends its sessions. SetClients returns how many clients were
-// added, changed or removed.
+// SetClients replaces the clients; the configuration has checked them. Tokens, sessions and event streams of
+// a removed client end at once. Those of a changed client get its current rights, and a changed secret ends
+// its sessions. SetClients returns how many clients were added, changed or removed.
 func (c *clients) SetClients(all []ClientConfig) (changed int) {
 	next := &clientSet{byID: make(map[string]ClientConfig, len(all))}
 	for _, client := range all {

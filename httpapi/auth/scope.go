@@ -47,8 +47,7 @@ func (a *Auth) ClientIP(c *gin.Context) string {
 	return c.ClientIP()
 }
 
-// LimitClient limits the requests of a client. Guests have their own limit by address
-// (RequireOrdersOrGuest).
+// LimitClient limits the requests of a client. Guests have their own limit by address (RequireOrdersOrGuest).
 func LimitClient(l *ratelimit.Limiter) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		if who := CallerOf(c); who.Client != "" && who.Client != PublicClient {

@@ -62,9 +62,8 @@ func (a *Auth) begin(ctx context.Context, client ClientConfig) (value string, ex
 	return text + "." + base64.RawURLEncoding.EncodeToString(key.seal(text, client)), expires, nil
 }
 
-// resume checks the cookie's value and returns its caller with the client's current rights.
-// known is false if the session has ended or is invalid. It returns an error if the key cannot
-// be read from Redis.
+// resume checks the cookie's value and returns its caller with the client's current rights. known is false if
+// the session has ended or is invalid. It returns an error if the key cannot be read from Redis.
 func (a *Auth) resume(ctx context.Context, value string) (who Caller, known bool, err error) {
 	said, text, seal, readable := readSession(value)
 	if !readable {

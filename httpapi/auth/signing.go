@@ -41,14 +41,12 @@ func newSigningKey(secret []byte) *signingKey {
 	return &signingKey{id: hex.EncodeToString(sum[:4]), secret: secret}
 }
 
-// signingKeys holds the key that signs tokens. It is the configured key, or else one that the
-// first instance creates in Redis and all share (policy H2). Run reads it from the start until
-// it ends; without Run, the first token request reads it. Then the key is in memory, and tokens
-// are accepted while Redis is down.
+// signingKeys holds the key that signs tokens. It is the configured key, or else one that the first instance
+// creates in Redis and all share (policy H2). Run reads it from the start until it ends; without Run, the
+// first token request reads it. Then the key is in memory, and tokens are accepted while Redis is down.
 //
-// If Redis loses its data, the key is stored again. If another instance has created a new key
-// by then, the new key signs. The old key is stored beside it until the last token that it
-// signed has expired.
+// If Redis loses its data, the key is stored again. If another instance has created a new key by then, the
+// new key signs. The old key is stored beside it until the last token that it signed has expired.
 type signingKeys struct {
 	redis        redis.UniversalClient // nil if the key is configured
 	name         string

@@ -43,9 +43,8 @@ type tokenRefusal struct {
 	Description string `json:"error_description"`
 }
 
-// Token answers POST /connect/token: the client credentials grant. The parameters are a
-// multipart or URL-encoded form, whose names ignore case and underscores. The client may be in
-// HTTP Basic instead.
+// Token answers POST /connect/token: the client credentials grant. The parameters are a multipart or
+// URL-encoded form, whose names ignore case and underscores. The client may be in HTTP Basic instead.
 func (a *Auth) Token(c *gin.Context) error {
 	c.Header("Pragma", "no-cache")
 	status, body := a.grantToken(c)

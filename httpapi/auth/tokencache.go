@@ -28,8 +28,7 @@ func (a *Auth) Cached(header []byte) (Caller, bool) {
 	return who, true
 }
 
-// add caches the caller of a header. If the cache is full, it evicts an expired entry or a
-// random one.
+// add caches the caller of a header. If the cache is full, it evicts an expired entry or a random one.
 func (k *tokenCache) add(header string, who Caller, now time.Time) {
 	id := sha256.Sum256([]byte(header))
 	k.mu.RLock()

@@ -51,10 +51,9 @@ func (h *Handlers) readPlaceRequest(c *gin.Context, p *ordering.PlaceRequest) (e
 	return err
 }
 
-// Change answers PUT /orders/api/v1/orders/{orderID}/pay, /complete and /reject. A change of an
-// order that larder did not place is sent to the client's connection (policy O9a). A
-// restaurantID in a rejection's query or body is accepted and not sent (policy O11). The body
-// of a completion is not read.
+// Change answers PUT /orders/api/v1/orders/{orderID}/pay, /complete and /reject. A change of an order that
+// larder did not place is sent to the client's connection (policy O9a). A restaurantID in a rejection's query
+// or body is accepted and not sent (policy O11). The body of a completion is not read.
 func (h *Handlers) Change(operation ordering.Operation) respond.Handler {
 	return func(c *gin.Context) error {
 		who := auth.CallerOf(c)

@@ -35,8 +35,7 @@ func (h *Handlers) writeCompat(c *gin.Context, result ordering.Result, err error
 	status, body, contentType := upstreamResponse(result)
 	switch {
 	case status != 0:
-		// The ordering service chooses type and body. In a browser, it must not run as a page
-		// of larder.
+		// The ordering service chooses type and body. In a browser, it must not run as a page of larder.
 		header.Set("X-Content-Type-Options", "nosniff")
 		header.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	case result.Call.Outcome == ordering.OutcomeDone:
@@ -78,9 +77,8 @@ func upstreamResponse(result ordering.Result) (status int, body []byte, contentT
 	return said.Status, body, respond.ContentJSON
 }
 
-// bodyLost reports whether the body of the ordering service's response is missing: it was too
-// long, or has expired (policy O13). The body of a create has the order's id, and a code comes
-// only from a body.
+// bodyLost reports whether the body of the ordering service's response is missing: it was too long, or has
+// expired (policy O13). The body of a create has the order's id, and a code comes only from a body.
 func bodyLost(call ordering.Call) bool {
 	said := call.Answer
 	reported := said.Code != "" || call.Operation == upstream.OpCreate && call.Outcome == ordering.OutcomeDone

@@ -25,8 +25,7 @@ type Handlers struct {
 // Deps are the dependencies of the handlers.
 type Deps struct {
 	Config Config
-	// DrainDelay is how long larder still answers after it has ended the streams. Clients
-	// reconnect after it.
+	// DrainDelay is how long larder still answers after it has ended the streams. Clients reconnect after it.
 	DrainDelay time.Duration
 	Replica    *replica.Replica
 	Auth       *auth.Auth
@@ -127,9 +126,8 @@ func (h *Handlers) follow(ctx context.Context, st *stream, topic *topic, who aut
 	}
 }
 
-// Ops answers GET /v1/ops/events: events about runs and batches on all instances. The first
-// event is reset, and another one follows if events may have been lost. After a reset, clients
-// read the lists again.
+// Ops answers GET /v1/ops/events: events about runs and batches on all instances. The first event is reset,
+// and another one follows if events may have been lost. After a reset, clients read the lists again.
 func (h *Handlers) Ops(c *gin.Context) error {
 	if err := h.streams.joinOps(); err != nil {
 		return err

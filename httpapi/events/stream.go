@@ -70,8 +70,7 @@ func underlying(w http.ResponseWriter) http.ResponseWriter {
 	}
 }
 
-// send writes frames and flushes them. It returns an error if the client does not read them in
-// time.
+// send writes frames and flushes them. It returns an error if the client does not read them in time.
 func (st *stream) send(frames ...[]byte) error {
 	if err := st.control.SetWriteDeadline(time.Now().Add(st.writeTimeout)); err != nil {
 		return err
@@ -84,8 +83,7 @@ func (st *stream) send(frames ...[]byte) error {
 	return st.control.Flush()
 }
 
-// sendRetryHint sends the delay before a reconnect. An error means that the client has
-// disconnected.
+// sendRetryHint sends the delay before a reconnect. An error means that the client has disconnected.
 func (st *stream) sendRetryHint(after time.Duration) { _ = st.send(retryFrame(after)) }
 
 // heartbeat returns a comment, which clients ignore.

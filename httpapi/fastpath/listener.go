@@ -1,13 +1,11 @@
-// Package fastpath answers frequent reads before net/http. A Listener is between the TCP
-// listener and an http.Server. It reads each plaintext HTTP/1.1 connection in a small loop. The
-// loop parses complete GET and HEAD requests of a plain form, gets a response in memory from a
-// Handler, and writes it.
+// Package fastpath answers frequent reads before net/http. A Listener is between the TCP listener and an
+// http.Server. It reads each plaintext HTTP/1.1 connection in a small loop. The loop parses complete GET and
+// HEAD requests of a plain form, gets a response in memory from a Handler, and writes it.
 //
-// Its invariant: the loop answers as net/http would, or hands the connection off to net/http
-// with all bytes that it has read. It hands off whatever it does not fully parse: other
-// methods, a body, repeated headers, escapes in the path, unexpected bytes, and requests
-// without a response in memory. A handed-off connection stays with net/http, so bytes of a body
-// are never parsed as a request.
+// Its invariant: the loop answers as net/http would, or hands the connection off to net/http with all bytes
+// that it has read. It hands off whatever it does not fully parse: other methods, a body, repeated headers,
+// escapes in the path, unexpected bytes, and requests without a response in memory. A handed-off connection
+// stays with net/http, so bytes of a body are never parsed as a request.
 //
 // httpapi puts it between its listeners and its servers, and httpapi/menus implements Handler. The
 // package has no knowledge of menus, and does no lookup, encoding or logging.

@@ -12,8 +12,7 @@ const maxHead = 8 << 10
 // Request is a GET or HEAD request without a body. Its texts are in the connection's buffer and
 // are valid until Sent returns; clone them to keep them.
 //
-// A missing header field is "". Requests that repeat one of these fields, or send it empty, are
-// handed off.
+// A missing header field is "". Requests that repeat one of these fields, or send it empty, are handed off.
 type Request struct {
 	Head bool // HEAD, not GET
 	// Path starts with a slash and has only letters, digits and "-._~:/", without empty
@@ -170,8 +169,7 @@ func allOf(text []byte, where byte) bool {
 	return true
 }
 
-// plain reports whether the line has no control characters, including tabs. It checks eight
-// bytes at a time.
+// plain reports whether the line has no control characters, including tabs. It checks eight bytes at a time.
 func plain(line []byte) bool {
 	const (
 		one  = 0x0101010101010101

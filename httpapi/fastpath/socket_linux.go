@@ -28,8 +28,7 @@ func newSocket(conn net.Conn) socket {
 	return socket{raw: raw}
 }
 
-// waitsForReadiness reports whether the connection is read only after the system has reported
-// bytes.
+// waitsForReadiness reports whether the connection is read only after the system has reported bytes.
 func (s *socket) waitsForReadiness() bool { return s.raw != nil }
 
 // serveRequests answers requests until one has to be handed off or the connection ends.

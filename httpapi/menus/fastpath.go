@@ -23,8 +23,7 @@ type FieldWriter interface {
 // bypass the middleware.
 type FastPathDeps struct {
 	Auth *auth.Auth
-	// WriteCORS writes the CORS headers of a response. CORSVaries means that they depend on
-	// the origin.
+	// WriteCORS writes the CORS headers of a response. CORSVaries means that they depend on the origin.
 	WriteCORS  func(out FieldWriter, origin string)
 	CORSVaries bool
 	// ShouldLog reports whether a read is logged. Log logs it.
@@ -41,15 +40,13 @@ type Line struct {
 	Client                  string // empty without a token
 }
 
-// FastPath returns a handler for the reads of one connection. It answers with the functions of
-// the handlers. Requests that it cannot answer from memory, and requests that fail, are left to
-// the handlers.
+// FastPath returns a handler for the reads of one connection. It answers with the functions of the handlers.
+// Requests that it cannot answer from memory, and requests that fail, are left to the handlers.
 func (h *Handlers) FastPath(deps *FastPathDeps) fastpath.Handler {
 	return &fastPathHandler{Handlers: h, fast: deps}
 }
 
-// fastPathHandler answers the requests of one connection. Only the goroutine of the connection
-// uses it.
+// fastPathHandler answers the requests of one connection. Only the goroutine of the connection uses it.
 type fastPathHandler struct {
 	*Handlers
 	fast   *FastPathDeps
@@ -182,8 +179,7 @@ func (l *fastPathHandler) Sent(body int, took time.Duration) {
 	l.out.lines, l.id, l.request = nil, nil, nil
 }
 
-// ViewPath is the route of the menu view on the compatible API. It is also registered with a
-// trailing slash.
+// ViewPath is the route of the menu view on the compatible API. It is also registered with a trailing slash.
 const ViewPath = "/orders/api/v1/menu/view"
 
 // readOf parses the path and query of a menu read, and returns its route in Gin. ok is false
@@ -224,8 +220,7 @@ func readOf(request *fastpath.Request, read *menuRead) (route string, ok bool) {
 	return route, id != "" && !strings.Contains(id, "=") && isRestaurantID(name)
 }
 
-// isRestaurantID reports whether a parameter is the restaurant's id. The usual spellings do not
-// allocate.
+// isRestaurantID reports whether a parameter is the restaurant's id. The usual spellings do not allocate.
 func isRestaurantID(name string) bool {
 	return name == "restaurantId" || name == "restaurantID" || jsontext.FoldName(name) == "restaurantid"
 }

@@ -36,8 +36,7 @@ func (h *Handlers) answerHashed(c *gin.Context, body []byte) error {
 	return nil
 }
 
-// HasBody sets the ETag of a response. If the client has the body, HasBody answers 304 and
-// returns true.
+// HasBody sets the ETag of a response. If the client has the body, HasBody answers 304 and returns true.
 func HasBody(c *gin.Context, etag string) bool {
 	c.Writer.Header()["Etag"] = []string{etag}
 	if !web.MatchesETag(c.Request.Header["If-None-Match"], etag) {
@@ -53,9 +52,8 @@ func BodyHash(body []byte) string {
 	return hex.EncodeToString(sum[:4])
 }
 
-// Restaurants answers GET /v1/restaurants, sorted by id. ?q= searches in ids and names. It
-// answers from memory (policy H7): versions and checks of other instances appear after
-// cache.poll at the latest.
+// Restaurants answers GET /v1/restaurants, sorted by id. ?q= searches in ids and names. It answers from
+// memory (policy H7): versions and checks of other instances appear after cache.poll at the latest.
 func (h *Handlers) Restaurants(c *gin.Context) error {
 	want, err := visible.Query(c)
 	if err != nil {
@@ -74,12 +72,10 @@ func (h *Handlers) Restaurants(c *gin.Context) error {
 	return h.answerHashed(c, body)
 }
 
-// reasonsTimeout limits how long a list of reasons waits for Redis before it is answered from
-// memory.
+// reasonsTimeout limits how long a list of reasons waits for Redis before it is answered from memory.
 const reasonsTimeout = time.Second
 
-// RejectionReasons answers GET /v1/rejection-reasons. ?connection= is needed if several are
-// configured.
+// RejectionReasons answers GET /v1/rejection-reasons. ?connection= is needed if several are configured.
 func (h *Handlers) RejectionReasons(c *gin.Context) error {
 	name, given := c.GetQuery("connection")
 	connection, err := visible.Connection(c, h.deps.Directory, name, given)

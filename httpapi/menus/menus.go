@@ -28,8 +28,7 @@ type Deps struct {
 	Metrics   *metrics.Metrics
 	Clock     func() time.Time
 	OpenMenu  bool // everyone may read menus
-	// MaxAge, StaleWhileRevalidate and StaleIfError are the Cache-Control of public reads
-	// (policy H5).
+	// MaxAge, StaleWhileRevalidate and StaleIfError are the Cache-Control of public reads (policy H5).
 	MaxAge, StaleWhileRevalidate, StaleIfError time.Duration
 }
 
@@ -44,8 +43,7 @@ func (h *Handlers) View(c *gin.Context, restaurant string) error {
 	return h.serveRead(c, &menuRead{kind: readView, restaurant: restaurant})
 }
 
-// PublicCacheControl returns the Cache-Control of public reads. Zero values other than maxAge
-// are left out.
+// PublicCacheControl returns the Cache-Control of public reads. Zero values other than maxAge are left out.
 func PublicCacheControl(maxAge, staleWhileRevalidate, staleIfError time.Duration) string {
 	value := "public, max-age=" + respond.Seconds(maxAge)
 	if staleWhileRevalidate > 0 {

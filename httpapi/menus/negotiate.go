@@ -9,8 +9,7 @@ import (
 	"larder/httpapi/web"
 )
 
-// codings has the weight of each content coding in a request, in thousandths; -1 if it is not
-// named.
+// codings has the weight of each content coding in a request, in thousandths; -1 if it is not named.
 type codings [4]int
 
 // contentCodings are the codings that compress.
@@ -50,10 +49,9 @@ func readCodings(header string) codings {
 // weight, it does.
 func (c *codings) takesIdentity() bool { return c[encoded.Identity] != 0 }
 
-// AcceptedEncodings returns the encodings with the highest weight in Accept-Encoding, or the
-// empty set if none is acceptable (406). An empty header accepts identity. Identity is only in
-// the set if its weight is higher than all others: if weights are equal, the smaller response
-// wins. It does not allocate.
+// AcceptedEncodings returns the encodings with the highest weight in Accept-Encoding, or the empty set if
+// none is acceptable (406). An empty header accepts identity. Identity is only in the set if its weight is
+// higher than all others: if weights are equal, the smaller response wins. It does not allocate.
 func AcceptedEncodings(header string) encoded.Encodings {
 	read := readCodings(header)
 	best, set := 0, encoded.Encodings(0)
@@ -76,8 +74,7 @@ func AcceptedEncodings(header string) encoded.Encodings {
 	}
 }
 
-// weight returns the q parameter in thousandths: 1000 without one, 0 (not acceptable) if
-// it is malformed.
+// weight returns the q parameter in thousandths: 1000 without one, 0 (not acceptable) if it is malformed.
 func weight(parameters string) int {
 	for parameters != "" {
 		var parameter string

@@ -97,8 +97,7 @@ func (h HeaderFields) number(name string, value int64) { h.Text(name, strconv.Fo
 
 func (h HeaderFields) moment(name string, at time.Time) { h.Text(name, at.Format(http.TimeFormat)) }
 
-// wireFields writes fields in the format of HTTP/1.1. It does not allocate while its capacity
-// is sufficient.
+// wireFields writes fields in the format of HTTP/1.1. It does not allocate while its capacity is sufficient.
 type wireFields struct {
 	lines []byte
 

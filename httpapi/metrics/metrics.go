@@ -40,8 +40,7 @@ type Metrics struct {
 	reads    [pathNames][2]prometheus.Counter // by path and cache hit
 	series   seriesCache
 
-	// LogLinesDropped returns the number of dropped log lines. Set it before the server runs;
-	// it may be nil.
+	// LogLinesDropped returns the number of dropped log lines. Set it before the server runs; it may be nil.
 	LogLinesDropped func() float64
 }
 
@@ -230,8 +229,7 @@ func (m *Metrics) Order(operation, outcome string) {
 // Replay counts a response that was repeated for an Idempotency-Key.
 func (m *Metrics) Replay(operation string) { m.replays.WithLabelValues(operation).Inc() }
 
-// Request counts a request. If streamed, it does not observe the duration, which depends only
-// on the client.
+// Request counts a request. If streamed, it does not observe the duration, which depends only on the client.
 func (m *Metrics) Request(route, method string, status int, took time.Duration, streamed bool) {
 	series := m.series.of(m, seriesLabels{
 		route:    route,

@@ -59,8 +59,7 @@ func (o *OrderCounts) Refresh(c *gin.Context) {
 		return
 	}
 	o.loadedAt = time.Now()
-	// Independent of the request: a canceled scrape must not fail the scrapes that wait for its
-	// result.
+	// Independent of the request: a canceled scrape must not fail the scrapes that wait for its result.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), countTimeout)
 	defer cancel()
 	for _, connection := range o.Connections {

@@ -1,7 +1,6 @@
-// Package openapi embeds the API document: OpenAPI 3.1, written in the files of document/ and
-// joined by go generate. It describes the requests and responses of every route of httpapi. The
-// tests of httpapi check each of their requests and responses against it. httpapi serves it. The
-// package never does I/O.
+// Package openapi embeds the API document: OpenAPI 3.1, written in the files of document/ and joined by go
+// generate. It describes the requests and responses of every route of httpapi. The tests of httpapi check
+// each of their requests and responses against it. httpapi serves it. The package never does I/O.
 package openapi
 
 import _ "embed" // the document

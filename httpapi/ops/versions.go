@@ -71,8 +71,7 @@ func (h *Handlers) Versions(c *gin.Context, restaurant menu.RestaurantID) error 
 			SyncedAt: menu.FormatTime(version.SyncedAt),
 			Counts:   version.Counts,
 			Bytes:    version.Bytes,
-			// The newest version is the current one, even if it was published after Current was
-			// read.
+			// The newest version is the current one, even if it was published after Current was read.
 			Current: i == 0 && version.Version >= current.Version,
 		}
 		if row.Current && current.Held {

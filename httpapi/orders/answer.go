@@ -13,9 +13,8 @@ import (
 	"larder/ordering"
 )
 
-// answerOrder counts, logs and answers the result of placing or changing an order, or err if no
-// call was made. The body comes only from the record, so that a replay has the same bytes
-// (policy O7).
+// answerOrder counts, logs and answers the result of placing or changing an order, or err if no call was
+// made. The body comes only from the record, so that a replay has the same bytes (policy O7).
 func (h *Handlers) answerOrder(c *gin.Context, call respond.OrderCall, result ordering.Result, err error) error {
 	h.Note(c, call, result, err)
 	if err != nil {
@@ -34,8 +33,7 @@ func (h *Handlers) answerOrder(c *gin.Context, call respond.OrderCall, result or
 	}
 }
 
-// placedView returns the body of the 201 for a placed order. Later changes of the order do not
-// change it.
+// placedView returns the body of the 201 for a placed order. Later changes of the order do not change it.
 func placedView(record ordering.Record) any {
 	return respond.Result{Result: struct {
 		Ref     string         `json:"ref"`

@@ -25,8 +25,7 @@ type buffers struct{ request, response []byte }
 // maxPooledBuffer is the largest buffer in the pool, in bytes. A usual order needs a tenth of it.
 const maxPooledBuffer = 32 << 10
 
-// Validate answers POST …/orders/validate with the violations and the total of an order. It
-// places nothing.
+// Validate answers POST …/orders/validate with the violations and the total of an order. It places nothing.
 func (h *Handlers) Validate(c *gin.Context) error {
 	restaurant, err := visible.Restaurant(c, h.deps.Directory)
 	if err != nil {

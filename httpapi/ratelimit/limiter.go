@@ -121,9 +121,8 @@ func Take(c *gin.Context, l *Limiter, key string) bool {
 // Failures limits failed attempts with a client's secret (policy H8), per address, and per
 // client and address.
 //
-// The address is checked first. An address above its limit adds no more client ids, so it
-// cannot evict other keys. Unknown clients are counted like known ones; otherwise the response
-// would show which exist.
+// The address is checked first. An address above its limit adds no more client ids, so it cannot evict other
+// keys. Unknown clients are counted like known ones; otherwise the response would show which exist.
 type Failures struct{ ByAddress, ByClient *Limiter }
 
 // Failed counts a failed attempt. If there were too many, it returns how long to wait.

@@ -47,8 +47,7 @@ func RequireJSON(contentType string) error {
 	return nil
 }
 
-// ReadBody reads a body of at most limit bytes without Content-Encoding, into the buffer if it
-// fits.
+// ReadBody reads a body of at most limit bytes without Content-Encoding, into the buffer if it fits.
 func ReadBody(c *gin.Context, limit int64, into []byte) ([]byte, error) {
 	if coding := c.GetHeader("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
 		return nil, &Problem{Code: CodeUnsupportedMedia, Msg: "send the body without Content-Encoding"}

@@ -58,8 +58,7 @@ const (
 // uses the same number.
 const StatusClientGone = 499
 
-// statuses has the HTTP status and the problem title of each code. It is the only source of
-// error statuses.
+// statuses has the HTTP status and the problem title of each code. It is the only source of error statuses.
 var statuses = map[Code]struct { //nolint:gochecknoglobals // a table
 	status int
 	title  string

@@ -15,8 +15,7 @@ const (
 	maxCursor   = 2048 // bytes
 )
 
-// PageOf reads ?limit= and ?cursor=. position is the value that NextPage encoded, or "" for the
-// first page.
+// PageOf reads ?limit= and ?cursor=. position is the value that NextPage encoded, or "" for the first page.
 func PageOf(c *gin.Context) (limit int, position string, err error) {
 	limit = defaultPage
 	if text, given := c.GetQuery("limit"); given {

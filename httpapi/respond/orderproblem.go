@@ -53,8 +53,7 @@ func orderProblem(err error) *Problem {
 	}
 }
 
-// journalProblem returns the problem of an order that the journal does not take, or nil for other
-// errors.
+// journalProblem returns the problem of an order that the journal does not take, or nil for other errors.
 func journalProblem(err error) *Problem {
 	var (
 		notReady *ordering.NotReadyError

@@ -94,8 +94,7 @@ const (
 	retryBusy      = 5 * time.Second  // until a run may have finished
 )
 
-// plainErrors are the errors without data of their own, in the order in which ProblemOf checks
-// them.
+// plainErrors are the errors without data of their own, in the order in which ProblemOf checks them.
 var plainErrors = []struct { //nolint:gochecknoglobals // constant
 	err   error
 	code  Code
@@ -174,8 +173,7 @@ func Invalid(msg string, violations []violation.Violation, more bool, cause erro
 	return p
 }
 
-// Entries returns the errors of the body: the violations, or one entry with the code's params,
-// or nil.
+// Entries returns the errors of the body: the violations, or one entry with the code's params, or nil.
 func (p *Problem) Entries() []violation.Violation {
 	if p.Violations == nil && p.Params != nil {
 		return []violation.Violation{{Code: violation.Code(p.Code), Msg: p.Msg, Params: p.Params}}

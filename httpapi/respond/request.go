@@ -122,9 +122,8 @@ const (
 	minPublicKey = 22
 )
 
-// IdempotencyKey reads the key of a request: 1 to 255 printable characters, with or without
-// quotes (policy O7). It returns "" if the key is missing and not required. guest means that the
-// request has no token.
+// IdempotencyKey reads the key of a request: 1 to 255 printable characters, with or without quotes (policy
+// O7). It returns "" if the key is missing and not required. guest means that the request has no token.
 func IdempotencyKey(c *gin.Context, required, guest bool) (string, error) {
 	sent := c.Request.Header.Values(headerKey)
 	switch {

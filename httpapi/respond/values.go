@@ -34,8 +34,7 @@ func OrNull[T comparable](value T) *T {
 	return &value
 }
 
-// Restaurant is a restaurant in the API's lists. The fields of its menu are null until there is
-// one.
+// Restaurant is a restaurant in the API's lists. The fields of its menu are null until there is one.
 type Restaurant struct {
 	ID          menu.RestaurantID `json:"id"`
 	Name        string            `json:"name"`

@@ -13,8 +13,7 @@ import (
 	"larder/internal/menu"
 )
 
-// Restaurant returns the path's restaurant. A restaurant that the caller may not see is
-// answered as unknown.
+// Restaurant returns the path's restaurant. A restaurant that the caller may not see is answered as unknown.
 func Restaurant(c *gin.Context, known *directory.Directory) (directory.Restaurant, error) {
 	return Find(known, auth.CallerOf(c), respond.Param(c, "restaurant"))
 }
@@ -28,8 +27,7 @@ func Find(known *directory.Directory, who auth.Caller, id string) (directory.Res
 	return restaurant, nil
 }
 
-// ByClient is how a client of the compatible API selects one of several connections, for error
-// texts.
+// ByClient is how a client of the compatible API selects one of several connections, for error texts.
 const ByClient = "set auth.clients[].connection to"
 
 // OnlyConnection returns the only connection that the caller sees. how is how to select one,
@@ -69,8 +67,7 @@ func Menu(known *directory.Directory, connection, restaurant string) (menu.Resta
 	}
 }
 
-// Connection returns the requested connection, or the only one that the caller sees if none is
-// given.
+// Connection returns the requested connection, or the only one that the caller sees if none is given.
 func Connection(c *gin.Context, known *directory.Directory, asked string, given bool) (string, error) {
 	who := auth.CallerOf(c)
 	if !given {
@@ -95,8 +92,7 @@ func Connections(c *gin.Context, known *directory.Directory) ([]string, error) {
 	return []string{name}, nil
 }
 
-// SyncedMenu returns the menu in the path: a restaurant's, or a connection's default menu as
-// "@connection".
+// SyncedMenu returns the menu in the path: a restaurant's, or a connection's default menu as "@connection".
 func SyncedMenu(c *gin.Context, known *directory.Directory) (menu.RestaurantID, error) {
 	id := menu.RestaurantID(respond.Param(c, "restaurant"))
 	if known.HasMenu(id) && known.SeesMenu(auth.CallerOf(c).Viewer(), id) {

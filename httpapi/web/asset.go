@@ -52,9 +52,8 @@ func newAsset(name string, body []byte) *Asset {
 	}
 }
 
-// NewPage returns an asset of an HTML page that was rendered for a request. It offers only gzip
-// at the fastest level: brotli takes 9 ms and megabytes of memory, and anyone could request it
-// (policy H7).
+// NewPage returns an asset of an HTML page that was rendered for a request. It offers only gzip at the
+// fastest level: brotli takes 9 ms and megabytes of memory, and anyone could request it (policy H7).
 func NewPage(body []byte) *Asset {
 	return &Asset{
 		kind:    kinds[".html"],
@@ -97,9 +96,8 @@ func (a *Asset) Body() []byte { return a.body }
 // Version returns 12 hex digits of the body's hash.
 func (a *Asset) Version() string { return a.version }
 
-// ServeHTTP answers GET and HEAD with 304, or with the body in br, gzip or uncompressed.
-// Browsers revalidate a page (HTML) each time, and may cache other files: forever if ?v= is the
-// current version.
+// ServeHTTP answers GET and HEAD with 304, or with the body in br, gzip or uncompressed. Browsers revalidate
+// a page (HTML) each time, and may cache other files: forever if ?v= is the current version.
 func (a *Asset) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	etag := `W/"` + a.version + `"`

@@ -22,9 +22,8 @@ func BoolFlag(cmd *cobra.Command, name string) bool {
 	return value
 }
 
-// SetEnv lets an environment variable set a flag, and adds it to the help. Only
-// flags for connections and output have variables: an old variable of the shell
-// must not change what a command does.
+// SetEnv lets an environment variable set a flag, and adds it to the help. Only flags for connections and
+// output have variables: an old variable of the shell must not change what a command does.
 func SetEnv(flags *pflag.FlagSet, name, variable string) {
 	if err := flags.SetAnnotation(name, envAnnotation, []string{variable}); err != nil {
 		panic(err) // the flag does not exist, a bug

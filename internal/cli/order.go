@@ -164,9 +164,8 @@ func placeOrder(cmd *cobra.Command, env *Environment, file string) error {
 	})
 }
 
-// notPlaced returns an error that explains why an order was not placed. If the
-// outcome is unknown, it contains the key for a safe retry. raw is for JSON output,
-// which contains the daemon's complete response.
+// notPlaced returns an error that explains why an order was not placed. If the outcome is unknown, it
+// contains the key for a safe retry. raw is for JSON output, which contains the daemon's complete response.
 func notPlaced(env *Environment, err error, key string, raw bool) error {
 	refused, answered := errors.AsType[*client.Error](err)
 	unknown := answered && outcomeUnknown(refused) || !answered && !certainlyNotSent(err)
@@ -231,8 +230,7 @@ func quoted(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// reasonsOf returns the ordering service's reasons, one per line. Reasons of an
-// unknown form are unchanged.
+// reasonsOf returns the ordering service's reasons, one per line. Reasons of an unknown form are unchanged.
 func reasonsOf(e *client.Error) []string {
 	if e.Upstream == nil || len(e.Upstream.Errors) == 0 || string(e.Upstream.Errors) == "null" {
 		return nil

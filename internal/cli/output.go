@@ -140,8 +140,7 @@ func isUnsafe(r rune) bool {
 // palette colours text if on is set.
 type palette struct{ on bool }
 
-// colours is the palette of standard output: only on a terminal, without --json,
-// NO_COLOR and TERM=dumb.
+// colours is the palette of standard output: only on a terminal, without --json, NO_COLOR and TERM=dumb.
 func (env *Environment) colours(cmd *cobra.Command) palette {
 	return palette{on: env.OutTerminal && env.mayColour() && !AsJSON(cmd)}
 }

@@ -124,8 +124,7 @@ func suggestCommand(cmd *cobra.Command, typed string) string {
 	return ""
 }
 
-// flagError explains an error of a flag. It suggests the name of a similar flag,
-// or the type of the value.
+// flagError explains an error of a flag. It suggests the name of a similar flag, or the type of the value.
 func flagError(cmd *cobra.Command, args []string, err error) error {
 	// After a misspelled command, the flags belong to that command.
 	if words := cmd.Flags().Args(); len(words) > 0 && cmd.HasAvailableSubCommands() {

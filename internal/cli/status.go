@@ -129,8 +129,7 @@ func parseReadiness(base string, body []byte) (*readinessReport, error) {
 	return r, nil
 }
 
-// unhealthy is a problem with its restaurants. A hold counts, because an operator
-// may have to release it.
+// unhealthy is a problem with its restaurants. A hold counts, because an operator may have to release it.
 type unhealthy struct {
 	State string   `json:"state"` // failed, quarantined, stale, or held
 	Count int      `json:"count"`

@@ -79,8 +79,7 @@ func configuredURL(cfg *configs.Config, scope auth.Scope) string {
 	return client.BaseURL(address)
 }
 
-// configuredClient returns the first client with the scope. It prefers clients that
-// see all connections.
+// configuredClient returns the first client with the scope. It prefers clients that see all connections.
 func configuredClient(cfg *configs.Config, scope auth.Scope) (id, secret string) {
 	for _, known := range cfg.Auth.Clients {
 		if !slices.Contains(known.Scopes, scope) && (scope != auth.ScopeMenu || !slices.Contains(known.Scopes, auth.ScopeOrders)) {

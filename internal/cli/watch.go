@@ -198,8 +198,7 @@ func (s *snapshot) addRestaurants(all []Restaurant, summarise bool) {
 	}
 }
 
-// statusChange is one difference from the last poll. Its JSON is a line of `larder
-// status --watch --json`.
+// statusChange is one difference from the last poll. Its JSON is a line of `larder status --watch --json`.
 type statusChange struct {
 	At      time.Time `json:"at"`
 	Subject string    `json:"subject"` // larder, part, restaurants, restaurant, or order

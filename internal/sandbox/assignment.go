@@ -11,8 +11,7 @@ const (
 	maxSteps = 1 << 17 // of the search for one dish
 )
 
-// groupSlot is a group of an open scheme, to which ingredients can be assigned.
-// A negative max is no limit.
+// groupSlot is a group of an open scheme, to which ingredients can be assigned. A negative max is no limit.
 type groupSlot struct {
 	group    string
 	min, max int

@@ -88,8 +88,7 @@ func (s *Sandbox) streamEvents(w http.ResponseWriter, c *call) {
 	}
 }
 
-// stay waits for the next change. It returns false when the client disconnects
-// or the sandbox stops.
+// stay waits for the next change. It returns false when the client disconnects or the sandbox stops.
 func (s *Sandbox) stay(ctx context.Context, changed <-chan struct{}, next time.Time) bool {
 	if !s.wait(ctx.Done(), eventGap, nil) {
 		return false

@@ -53,8 +53,7 @@ func (s *Sandbox) inject(w http.ResponseWriter, c *call, f *Fault, work func() a
 	}
 }
 
-// hang sends no response until the client disconnects or the sandbox stops,
-// then drops the connection.
+// hang sends no response until the client disconnects or the sandbox stops, then drops the connection.
 func (s *Sandbox) hang(r *http.Request) {
 	select {
 	case <-r.Context().Done():

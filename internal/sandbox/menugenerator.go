@@ -172,8 +172,7 @@ func (m *menuGenerator) makeSchemes(n int) {
 	}
 }
 
-// due returns the next n plain groups. Neighbours differ in kind, and every
-// group occurs in several schemes.
+// due returns the next n plain groups. Neighbours differ in kind, and every group occurs in several schemes.
 func (m *menuGenerator) due(n int) []int {
 	plain := m.plain - m.comboGroup
 	n = min(n, plain, kinds)
@@ -198,8 +197,7 @@ func (m *menuGenerator) overlap(with int) int {
 	return i
 }
 
-// limit returns limits for a group that differ from those in the previous
-// scheme. Maximum 0: no upper limit.
+// limit returns limits for a group that differ from those in the previous scheme. Maximum 0: no upper limit.
 func (m *menuGenerator) limit(group, least int) genLimit {
 	low := max(pick(m.rng, []int{0, 0, 0, 1, 1, 2}), least)
 	high := low + m.rng.between(1, 4)

@@ -22,8 +22,7 @@ type menuModel struct {
 	schemes       map[string][]limit
 }
 
-// item is a dish or a part (an ingredient or modifier). priced is false if the
-// menu has no valid price.
+// item is a dish or a part (an ingredient or modifier). priced is false if the menu has no valid price.
 type item struct {
 	id, ext, name, scheme string
 	price                 decimal.Decimal

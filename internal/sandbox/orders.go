@@ -120,9 +120,8 @@ func (b *orderBook) add(o *order, kind OrderIDs) string {
 	return o.id
 }
 
-// advanceAutomatically applies automatic acceptance: accepted after half of the
-// delay, in the kitchen after the delay, at the cash station after twice the
-// delay (docs/ordering-service.md, section 3).
+// advanceAutomatically applies automatic acceptance: accepted after half of the delay, in the kitchen after
+// the delay, at the cash station after twice the delay (docs/ordering-service.md, section 3).
 func (o *order) advanceAutomatically(set Settings, now time.Time) {
 	if !*set.AutoAccept || o.state.ended() {
 		return

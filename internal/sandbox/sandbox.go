@@ -27,8 +27,7 @@ const DefaultMenu = "default"
 
 // Config configures a sandbox. The zero value is valid.
 type Config struct {
-	// ClientID and ClientSecret are the only credentials that get a token.
-	// Default: demo and demo-secret.
+	// ClientID and ClientSecret are the only credentials that get a token. Default: demo and demo-secret.
 	ClientID     string
 	ClientSecret string
 	// Clock returns the time; nil: the system's clock.

@@ -90,8 +90,7 @@ const (
 	BodiesTolerant Bodies = "tolerant"
 )
 
-// Settings are the settings of PUT /sandbox/settings. In a [Config] an empty
-// field means its default.
+// Settings are the settings of PUT /sandbox/settings. In a [Config] an empty field means its default.
 type Settings struct {
 	// AutoAccept advances orders automatically. Default true.
 	AutoAccept *bool `json:"autoAccept"`
@@ -107,17 +106,15 @@ type Settings struct {
 	Nulls         Nulls     `json:"nulls"`
 	OrderIDs      OrderIDs  `json:"orderIDs"`
 	Bodies        Bodies    `json:"bodies"`
-	// Validators adds an ETag to menu views, so that clients can send
-	// conditional requests. Default true.
+	// Validators adds an ETag to menu views, so that clients can send conditional requests. Default true.
 	Validators *bool `json:"validators"`
 	// PaymentRefusedStatus is the status for a payment that is too small, which
 	// the interface does not specify: 200, or 400 to 599. Default 400.
 	PaymentRefusedStatus int `json:"paymentRefusedStatus"`
 	// Capacity limits the requests that change orders. Default: no limit.
 	Capacity *Capacity `json:"capacity"`
-	// Currencies are the accepted payment codes (GUIDs of POS currencies); empty:
-	// all. A payment with another code is refused with ERR_EXTERNAL_ERROR_WS
-	// (docs/ordering-service.md, section 4.2).
+	// Currencies are the accepted payment codes (GUIDs of POS currencies); empty: all. A payment with another
+	// code is refused with ERR_EXTERNAL_ERROR_WS (docs/ordering-service.md, section 4.2).
 	Currencies []string `json:"currencies"`
 }
 

@@ -88,8 +88,7 @@ func (st *menuStore) putMenu(c *call) answer {
 	})
 }
 
-// showMenu returns the bytes as they were put, in the envelope, so that the
-// response can be put again.
+// showMenu returns the bytes as they were put, in the envelope, so that the response can be put again.
 func (st *menuStore) showMenu(c *call) answer {
 	f, err := st.menu(c.id)
 	if err != nil {
