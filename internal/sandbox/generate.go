@@ -21,9 +21,9 @@ type Generate struct {
 }
 
 const (
-	// MaxGenerated limits the generated restaurants, MaxProducts the dishes of each.
-	MaxGenerated, MaxProducts = 100_000, 10_000
-	stopPercent               = 3 // of the dishes of each restaurant
+	MaxGenerated = 100_000 // restaurants
+	MaxProducts  = 10_000  // dishes of each
+	stopPercent  = 3       // of the dishes of each restaurant
 )
 
 // Purposes of derived seeds.

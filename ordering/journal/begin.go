@@ -143,7 +143,7 @@ func (j *Journal) adopted(o ordering.CallSpec) *tx {
 func (j *Journal) newRecordTx(r ordering.Record) *tx {
 	c := j.newTx(&order{place: location{r.Connection, r.Ref}})
 	c.next = r
-	c.next.CreatedAt = atCommit
+	c.next.CreatedAt = atCommit()
 	c.touch()
 	c.list(c.names.Orders(r.Connection), "", "", 0)
 	return c
@@ -183,7 +183,7 @@ func (c *tx) openCall(call ordering.Call, body []byte, deadline int64) {
 	if calls := c.next.Calls; len(calls) > 0 {
 		call.Number = calls[len(calls)-1].Number + 1
 	}
-	call.Outcome, call.StartedAt, call.EndedAt = ordering.OutcomeOpen, atCommit, time.Time{}
+	call.Outcome, call.StartedAt, call.EndedAt = ordering.OutcomeOpen, atCommit(), time.Time{}
 	call.Attempts, call.Answer, call.Resolved, call.Contradicted = nil, nil, nil, ""
 	c.list(c.openList(), callSuffix(call.Number), deadline, 0)
 	if call.Key != "" {

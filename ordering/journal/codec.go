@@ -69,7 +69,7 @@ func decode(at location, text string, stored bool) (*order, error) {
 	committed, err := strconv.ParseInt(text[recordHead:recordHead+timeDigits], 10, 64)
 	switch {
 	case !stored:
-		c.committed = atCommit
+		c.committed = atCommit()
 	case err != nil || committed < 1 || committed > latest:
 		c.corrupt("committed")
 	default:
@@ -302,7 +302,7 @@ func (c *codec) time(name string, v *time.Time, missing bool) {
 		*v, c.rest = c.committed, c.rest[2:]
 		return
 	}
-	if !c.reading && v.Equal(atCommit) {
+	if !c.reading && v.Equal(atCommit()) {
 		c.out = append(c.out, "= "...)
 		return
 	}

@@ -108,7 +108,7 @@ func (j *Journal) endCall(ctx context.Context, o *order, call ordering.Call, e o
 	}
 	c.touch()
 	c.putAnswer(&call, e.Answer)
-	call.EndedAt = atCommit
+	call.EndedAt = atCommit()
 	if e.Outcome == ordering.OutcomeDone && call.Operation == upstream.OpCreate && e.OrderID != "" {
 		if err := j.takeID(ctx, c, e.OrderID, nil); err != nil {
 			return nil, err
@@ -265,7 +265,7 @@ func (j *Journal) abortCall(ctx context.Context, o ordering.CallSpec) error {
 	case call.Outcome == ordering.OutcomeOpen,
 		call.Outcome == ordering.OutcomeUnknown && call.EndedAt.IsZero(): // the sweep ended it; it was never sent
 		c.touch()
-		call.EndedAt = atCommit
+		call.EndedAt = atCommit()
 		c.setOutcome(call, ordering.OutcomeNotSent, true)
 	default: // the call has ended already, but the replicas may not have this
 		if j.required(o.Connection) == 0 {

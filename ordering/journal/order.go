@@ -26,13 +26,14 @@ func member(created time.Time, ref string) string {
 	return zeros[min(len(ms), timeDigits):] + ms + "/" + ref
 }
 
-// atCommit means the time of a commit, which is known only after it. No record has this time.
-var atCommit = time.UnixMilli(-1).UTC()
+// atCommit returns the value that means the time of the commit, which is known only after it. No record has
+// this time.
+func atCommit() time.Time { return time.UnixMilli(-1).UTC() }
 
 // stamp replaces atCommit by the time of the commit.
 func (o *order) stamp(now time.Time) {
 	set := func(t *time.Time) {
-		if t.Equal(atCommit) {
+		if t.Equal(atCommit()) {
 			*t = now
 		}
 	}

@@ -52,11 +52,11 @@ func (j *Journal) resolveTx(ctx context.Context, o *order, call ordering.Call, s
 	c.touch()
 	call.Resolved = &ordering.ResolvedBy{
 		By:         s.By,
-		At:         atCommit,
+		At:         atCommit(),
 		Resolution: s.Resolution,
 		Note:       s.Note,
 	}
-	call.EndedAt = atCommit
+	call.EndedAt = atCommit()
 	if s.Resolution == ordering.ResolvedDone {
 		if call.Operation == upstream.OpCreate && s.OrderID != "" {
 			if err := j.takeID(ctx, c, s.OrderID, mayTake); err != nil {

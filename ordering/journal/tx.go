@@ -55,7 +55,7 @@ func (w *writer) newTx(o *order) *tx {
 }
 
 // touch makes the transaction write the record, with a new time of the last change.
-func (c *tx) touch() { c.writes, c.next.UpdatedAt = true, atCommit }
+func (c *tx) touch() { c.writes, c.next.UpdatedAt = true, atCommit() }
 
 // put adds a call, or replaces the one with its number.
 func (c *tx) put(call ordering.Call) {
@@ -154,7 +154,7 @@ func (c *tx) step(name, key string, words ...any) {
 
 // list adds the order to a list, by its creation and with a suffix; rel and abs are its score.
 func (c *tx) list(key, suffix string, rel, abs any) {
-	if c.next.CreatedAt.Equal(atCommit) {
+	if c.next.CreatedAt.Equal(atCommit()) {
 		c.step("zadd-now", key, c.order.place.ref+suffix, rel, abs)
 		return
 	}
