@@ -22,7 +22,6 @@ import (
 const (
 	finishLimit = 3 * time.Second
 	finishPause = 20 * time.Millisecond // doubles with each retry
-	abortLimit  = time.Second
 )
 
 // request is a request of Place, Change or Resolve. Exactly one of place, change and retry is set.
@@ -232,22 +231,6 @@ func (o *Orders) begin(ctx context.Context, e *execution) (result Result, found 
 	return Result{}, false, nil
 }
 
-// abortUnbegun aborts a call that the journal may have opened although it returned an error. Such a
-// call must not stay open, because nothing is sent.
-func (o *Orders) abortUnbegun(ctx context.Context, spec CallSpec, err error) error {
-	if is[*KeyTakenError](err) || is[*BusyError](err) || is[*StateError](err) || is[*NotReadyError](err) ||
-		is[*RestoredError](err) || errors.Is(err, ErrNoOrder) || errors.Is(err, ErrNoBody) {
-		return err
-	}
-	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortLimit)
-	defer cancel()
-	if o.deps.Journal.Abort(limited, spec) != nil {
-		spec.Body = nil // an aborted call does not need it
-		o.pending.add(o, pendingWrite{spec: &spec})
-	}
-	return err
-}
-
 // send sends the call to the ordering service, unless e.end has passed.
 func (o *Orders) send(ctx context.Context, e *execution) {
 	call, _ := e.record.Call(e.number)
@@ -371,4 +354,32 @@ func resultOf(record, known Record, number int) Result {
 		}
 	}
 	return Result{Record: record, Call: call}
+}
+
+// storedAnswer converts a success for the journal; nil without an answer.
+func storedAnswer(a upstream.Answer) *Answer {
+	if a.Status == 0 {
+		return nil
+	}
+	return &Answer{
+		Status:      a.Status,
+		ContentType: a.ContentType,
+		Body:        a.Body,
+		Cut:         a.Cut,
+	}
+}
+
+// storedAttempt converts an attempt for the journal.
+func storedAttempt(t upstream.Attempt) Attempt {
+	out := Attempt{
+		At:       t.At,
+		Duration: t.Duration,
+		Status:   t.Status,
+		Code:     t.Code,
+		Outcome:  OutcomeDone,
+	}
+	if t.Effect != upstream.EffectDone {
+		out.Outcome = outcomeOf(t.Effect, t.Refused)
+	}
+	return out
 }

@@ -19,6 +19,8 @@ const (
 	maxFailures = 3
 	// sweepBatch is the maximum number of calls that the journal sweeps in one step.
 	sweepBatch = 100
+	// abortLimit limits the first attempt to abort a call.
+	abortLimit = time.Second
 )
 
 // pendingWrite is a write that the journal has not accepted: a result with the record as it will
@@ -51,6 +53,10 @@ type pendingWrites struct {
 
 // add keeps w for later. If the limit is reached, it drops w and reports the loss.
 func (l *pendingWrites) add(o *Orders, w pendingWrite) {
+	if w.result != nil { // a copy: w.result is part of the request, which would stay in memory
+		result := *w.result
+		result.Known, w.result = nil, &result
+	}
 	l.mu.Lock()
 	full := len(l.queue) >= maxPendingWrites
 	if l.bytes+len(w.body) > maxPendingBytes {
@@ -315,4 +321,20 @@ func fields(event string, r *Record, op Operation, outcome Outcome) logrus.Field
 		"outcome":     string(outcome),
 		"menuVersion": r.MenuVersion,
 	}
+}
+
+// abortUnbegun aborts a call that the journal may have opened although it returned an error. Such a
+// call must not stay open, because nothing is sent.
+func (o *Orders) abortUnbegun(ctx context.Context, spec CallSpec, err error) error {
+	if is[*KeyTakenError](err) || is[*BusyError](err) || is[*StateError](err) || is[*NotReadyError](err) ||
+		is[*RestoredError](err) || errors.Is(err, ErrNoOrder) || errors.Is(err, ErrNoBody) {
+		return err
+	}
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortLimit)
+	defer cancel()
+	if o.deps.Journal.Abort(limited, spec) != nil {
+		spec.Body = nil // an aborted call does not need it
+		o.pending.add(o, pendingWrite{spec: &spec})
+	}
+	return err
 }

@@ -120,26 +120,26 @@ type Attempt struct {
 	Code     string // the service's error code; may be empty
 }
 
-// Answer is the ordering service's answer to a call. A Journal stores it as JSON.
+// Answer is the ordering service's answer to a call.
 type Answer struct {
-	Status      int    `json:"status"`
-	ContentType string `json:"contentType,omitempty"`
+	Status      int
+	ContentType string
 	// Code, Msg and RequestID are set if the body is an error of the documented shape.
-	Code       string        `json:"code,omitempty"`
-	Msg        string        `json:"msg,omitempty"`
-	RequestID  string        `json:"requestId,omitempty"`
-	RetryAfter time.Duration `json:"retryAfter,omitempty"` // the wait that the service requested, or 0
+	Code       string
+	Msg        string
+	RequestID  string
+	RetryAfter time.Duration // the wait that the service requested, or 0
 	// Body is the body with secrets removed, up to upstream.MaxErrorBytes. Cut means that it was longer.
-	Body []byte `json:"body,omitempty"`
-	Cut  bool   `json:"cut,omitempty"`
+	Body []byte
+	Cut  bool
 }
 
-// ResolvedBy is a person's resolution of an unknown outcome. A Journal stores it as JSON.
+// ResolvedBy is a person's resolution of an unknown outcome.
 type ResolvedBy struct {
-	By         string     `json:"by"` // the operator's client
-	At         time.Time  `json:"-"`
-	Resolution Resolution `json:"how"`
-	Note       string     `json:"note,omitempty"`
+	By         string // the operator's client
+	At         time.Time
+	Resolution Resolution
+	Note       string
 }
 
 // Resolution is what a person found out about an unknown outcome.
@@ -251,31 +251,3 @@ func StateAfter(state State, op Operation, outcome Outcome) State {
 }
 
 func withAnswer(answer upstream.Answer, err error) (*Answer, error) { return storedAnswer(answer), err }
-
-// storedAnswer converts a success for the journal; nil without an answer.
-func storedAnswer(a upstream.Answer) *Answer {
-	if a.Status == 0 {
-		return nil
-	}
-	return &Answer{
-		Status:      a.Status,
-		ContentType: a.ContentType,
-		Body:        a.Body,
-		Cut:         a.Cut,
-	}
-}
-
-// storedAttempt converts an attempt for the journal.
-func storedAttempt(t upstream.Attempt) Attempt {
-	out := Attempt{
-		At:       t.At,
-		Duration: t.Duration,
-		Status:   t.Status,
-		Code:     t.Code,
-		Outcome:  OutcomeDone,
-	}
-	if t.Effect != upstream.EffectDone {
-		out.Outcome = outcomeOf(t.Effect, t.Refused)
-	}
-	return out
-}

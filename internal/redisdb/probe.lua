@@ -6,7 +6,8 @@
 -- ARGV[2…] channels; none = only write
 --
 -- result {} or {channel, error of publishing to it}
-redis.call("SET", KEYS[1], "1", "PX", ARGV[1])
+local now = redis.call("TIME")
+redis.call("SET", KEYS[1], "1", "PXAT", string.format("%.0f", now[1] * 1000 + ARGV[1])) -- needs Redis 6.2, as commit.lua
 for i = 2, #ARGV do
   local reply = redis.pcall("PUBLISH", ARGV[i], "probe")
   if type(reply) == "table" and reply.err then

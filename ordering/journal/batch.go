@@ -109,11 +109,7 @@ func (w *writer) send(ctx context.Context, batch []*evaluation) (timeout error) 
 	if missing := w.exec(ctx, batch, false); len(missing) > 0 {
 		w.exec(ctx, missing, true)
 	}
-	_, cluster := w.write.(*redis.ClusterClient)
 	for _, e := range batch {
-		if cluster && e.wait == 0 && e.err == nil && rejected(e.reply.Err()) {
-			e.reply = w.write.Do(ctx, e.withSource()...)
-		}
 		if err, ok := errors.AsType[net.Error](e.reply.Err()); ok && err.Timeout() {
 			timeout = err
 		}
@@ -157,12 +153,4 @@ func (w *writer) exec(ctx context.Context, batch []*evaluation, source bool) (mi
 		}
 	}
 	return missing
-}
-
-// rejected reports whether a server of a cluster did not execute a command because another one has
-// the keys, or could not be reached. The client of the cluster finds the right one.
-func rejected(err error) bool {
-	dial, ok := errors.AsType[*net.OpError](err)
-	return redis.HasErrorPrefix(err, "MOVED") || redis.HasErrorPrefix(err, "ASK") || redis.HasErrorPrefix(err, "READONLY") ||
-		ok && dial.Op == "dial"
 }

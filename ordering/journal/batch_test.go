@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"larder/internal/testkit/journaltest"
 	"larder/ordering"
 	"larder/ordering/journal"
@@ -15,9 +17,9 @@ import (
 
 // held starts a journal whose two pipelines wait in the network, each with one Begin. The
 // returned function lets them go on and waits for them.
-func held(t *testing.T) (j *journal.Journal, p *proxy, release func()) {
+func held(t *testing.T) (j *journal.Journal, w *env, p *proxy, release func()) {
 	t.Helper()
-	w := start(t, nil)
+	w = start(t, nil)
 	p = newProxy(t, w.server.Addr())
 	j = journal.New(open(t, p.url(), ""), ordering.DefaultConfig(), quiet())
 	var first sync.WaitGroup
@@ -35,7 +37,7 @@ func held(t *testing.T) (j *journal.Journal, p *proxy, release func()) {
 		})
 		eventually(t, "a pipeline waits", func() bool { count, _ := p.counts(); return count > n })
 	}
-	return j, p, func() {
+	return j, w, p, func() {
 		p.release()
 		waiting.Wait()
 	}
@@ -44,7 +46,7 @@ func held(t *testing.T) (j *journal.Journal, p *proxy, release func()) {
 // Commits that arrive while both pipelines are in flight share the next ones.
 func TestCommitsSharePipelines(t *testing.T) {
 	t.Parallel()
-	j, p, release := held(t)
+	j, _, p, release := held(t)
 	var orders sync.WaitGroup
 	records := make([]ordering.Record, 60)
 	for i := range records {
@@ -70,10 +72,30 @@ func TestCommitsSharePipelines(t *testing.T) {
 	}
 }
 
+// If Redis has lost the script, the commits of a shared pipeline are made nevertheless, once each.
+func TestSharedPipelineWithoutScript(t *testing.T) {
+	t.Parallel()
+	j, w, _, release := held(t)
+	const orders = 20
+	var all sync.WaitGroup
+	for range orders {
+		all.Go(func() { begun(t, j, create()) })
+	}
+	time.Sleep(100 * time.Millisecond) // nearly all of them wait now
+	if err := w.client.ScriptFlush(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	release()
+	all.Wait()
+	if n := w.client.ZCard(t.Context(), "larder:{o:main}:f1:orders").Val(); n != orders+4 {
+		t.Errorf("%d orders in the list, want %d", n, orders+4)
+	}
+}
+
 // A commit whose context ends before it is sent is never sent.
 func TestQueuedCommitIsNotSent(t *testing.T) {
 	t.Parallel()
-	j, _, release := held(t)
+	j, _, _, release := held(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	o := create()
@@ -94,6 +116,9 @@ func TestOldFormat(t *testing.T) {
 	if err := w.client.HSet(t.Context(), "larder:{o:main}:f1:journal", "epoch", "E", "mark", "1").Err(); err != nil {
 		t.Fatal(err)
 	}
+	if err := w.client.ZAdd(t.Context(), "larder:{o:main}:f1:open", redis.Z{Score: 1, Member: "01J 1"}).Err(); err != nil {
+		t.Fatal(err)
+	}
 	const msg = "docs/operations.md"
 	wantNotReady(t, w.Ready(t.Context(), main), msg, time.Minute)
 	if _, err := w.Begin(t.Context(), create()); err == nil || !strings.Contains(err.Error(), msg) {
@@ -102,7 +127,10 @@ func TestOldFormat(t *testing.T) {
 	if accepted, err := w.Accept(t.Context(), main); err != nil || accepted {
 		t.Errorf("Accept = %t, %v; want no effect", accepted, err)
 	}
-	if n := len(w.names(t)); n != 1 {
-		t.Errorf("Redis has %d keys, want the old one only", n)
+	if moved, err := w.Sweep(t.Context(), main); err != nil || len(moved) != 0 {
+		t.Errorf("Sweep = %v, %v; want no effect", moved, err)
+	}
+	if n := len(w.names(t)); n != 2 {
+		t.Errorf("Redis has %d keys, want the two old ones", n)
 	}
 }

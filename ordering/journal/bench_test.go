@@ -13,9 +13,8 @@ import (
 	"larder/ordering/journal"
 )
 
-// BenchmarkJournal measures the part of the journal in the latency of an order: look up the
-// key, begin and finish the call. It uses a Redis with an append-only file, and the
-// embedded one.
+// BenchmarkJournal measures the part of the journal in the latency of an order: look up the key, begin and
+// finish the call. It uses a Redis with an append-only file, and the embedded one.
 func BenchmarkJournal(b *testing.B) {
 	cfg := ordering.DefaultConfig()
 	cfg.AllowNonDurable = true

@@ -13,8 +13,7 @@ import (
 	"larder/ordering/journal"
 )
 
-// TestCluster runs every script on a Redis Cluster, which rejects a script whose keys are
-// in several slots.
+// TestCluster runs every script on a Redis Cluster, which rejects a script whose keys are in several slots.
 func TestCluster(t *testing.T) {
 	t.Parallel()
 	j := journal.New(open(t, servers.Cluster(t).URL(), rand.Text()), ordering.DefaultConfig(), quiet())

@@ -35,6 +35,8 @@ const (
 	latest = 253402300799999
 	// exponents limits the exponents of decimals: formatting a larger one could use all memory.
 	exponents = 64
+	// maxDecimal limits the length of a decimal: parsing a longer one could take seconds.
+	maxDecimal = 256
 )
 
 // revisionHead returns the beginning of a record with this revision; empty for a missing record.
@@ -327,8 +329,8 @@ func (c *codec) decimal(name string, v *decimal.Decimal) {
 	if c.text(name, &text); !c.reading {
 		return
 	}
-	number, err := decimal.NewFromString(text)
-	if err != nil || !hasExponent(number) {
+	number, err := decimal.NewFromString(text[:min(len(text), maxDecimal)])
+	if err != nil || len(text) > maxDecimal || !hasExponent(number) {
 		c.corrupt(name)
 		return
 	}
@@ -353,13 +355,14 @@ func list[T any](c *codec, name string, items *[]T, item func(*codec, *T)) {
 	if integer(c, name, &n); n < 0 || c.reading && n > len(c.rest) { // an item has at least one byte
 		c.corrupt(name)
 	}
-	if c.reading && c.fault == "" && n > 0 {
-		*items = make([]T, n)
-	}
-	for i := range *items {
-		if item(c, &(*items)[i]); c.fault != "" {
+	for i := range n {
+		if c.fault != "" {
 			return
 		}
+		if c.reading {
+			*items = append(*items, *new(T)) // one by one: a damaged length must not take memory
+		}
+		item(c, &(*items)[i])
 	}
 }
 

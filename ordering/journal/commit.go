@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,8 +38,15 @@ type writer struct {
 // commit commits a transaction, waits until as many replicas have it as policy O14 requires, and
 // returns the new state of the order. With ErrReplicas the change is made and the order returned,
 // but too few replicas have acknowledged it in time.
+//
+// While replicas do not acknowledge, commit does not wait for them: it would delay the results of other
+// orders. The caller repeats the change later (policy O14).
 func (w *writer) commit(ctx context.Context, c *tx) (*order, error) {
 	wait := w.required(c.connection())
+	if wait > 0 && w.recovered(ctx, c.connection()) != nil {
+		o, err := w.apply(ctx, c)
+		return o, cmp.Or(err, ErrReplicas)
+	}
 	o, err := w.commitTo(ctx, c, wait)
 	if err != nil || o == nil || w.required(c.connection()) <= wait {
 		return o, err

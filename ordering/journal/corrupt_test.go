@@ -117,8 +117,7 @@ func wantCorrupt(t *testing.T, err error, field string) {
 	}
 }
 
-// An unreadable order is an error for requests of this order. It does not affect other
-// orders.
+// An unreadable order is an error for requests of this order. It does not affect other orders.
 func TestCorruptInRedis(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)

@@ -120,8 +120,7 @@ func TestOutageOfRedis(t *testing.T) {
 	}
 }
 
-// The reply to Begin is lost, so the call stays open. Abort ends it as not sent and frees
-// the key.
+// The reply to Begin is lost, so the call stays open. Abort ends it as not sent and frees the key.
 func TestLostReply(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)

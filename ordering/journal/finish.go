@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -272,13 +271,7 @@ func (j *Journal) abortCall(ctx context.Context, o ordering.CallSpec) error {
 			return nil
 		}
 	}
-	if j.recovered(ctx, o.Connection) == nil {
-		_, err = j.commit(ctx, c)
-	} else { // do not wait for replicas
-		_, err = j.apply(ctx, c)
-		err = cmp.Or(err, ErrReplicas)
-	}
-	if errors.Is(err, errMoved) {
+	if _, err = j.commit(ctx, c); errors.Is(err, errMoved) {
 		return j.abortCall(ctx, o)
 	}
 	return err

@@ -103,9 +103,8 @@ func watched(t *testing.T, j *journal.Journal) ordering.JournalHealth {
 	return health
 }
 
-// With a Redis that never had a replica, orders wait for none. Once a replica has
-// acknowledged a write, no call is opened without one. This also applies to an instance
-// that starts later (policy O14).
+// With a Redis that never had a replica, orders wait for none. Once a replica has acknowledged a write, no
+// call is opened without one. This also applies to an instance that starts later (policy O14).
 func TestReplicaRuleIsAutomatic(t *testing.T) {
 	t.Parallel()
 	p := startPair(t, 0)
@@ -135,8 +134,7 @@ func TestReplicaRuleIsAutomatic(t *testing.T) {
 		if _, _, err := instance.Lookup(t.Context(), main, journaltest.Hashed(o.Key)); !errors.Is(err, ordering.ErrKeyFree) {
 			t.Errorf("%s: Lookup = %v, want the key free", name, err)
 		}
-		// The instance that probes the replica waits. On a slow machine that may be the
-		// first one.
+		// The instance that probes the replica waits. On a slow machine that may be the first one.
 		eventually(t, name+" rejects an order without waiting", func() bool {
 			began := time.Now()
 			_, err := instance.Begin(t.Context(), create())
@@ -169,8 +167,7 @@ func TestFirstReplicaIsDetectedSoon(t *testing.T) {
 	}
 }
 
-// While replicas do not acknowledge and Redis rejects writes, at most one request per
-// second tries a write.
+// While replicas do not acknowledge and Redis rejects writes, at most one request per second tries a write.
 func TestProbesAreLimited(t *testing.T) {
 	t.Parallel()
 	p := startPair(t, 1)
@@ -275,9 +272,8 @@ func TestConnectedReplicasMayNotAcknowledge(t *testing.T) {
 	}
 }
 
-// One of two replicas is promoted while the old master still runs. The other replica
-// acknowledges writes that the new master never gets. With wait_replicas 2, the old master
-// opens no call.
+// One of two replicas is promoted while the old master still runs. The other replica acknowledges writes that
+// the new master never gets. With wait_replicas 2, the old master opens no call.
 func TestOldMasterDuringAFailover(t *testing.T) {
 	t.Parallel()
 	p := startPair(t, 2)
@@ -334,8 +330,7 @@ func TestFinishIsRepeatedAfterAFailover(t *testing.T) {
 	}
 }
 
-// A failover undoes a resolution that no replica has. The same resolution is written again
-// (policy O14).
+// A failover undoes a resolution that no replica has. The same resolution is written again (policy O14).
 func TestResolutionIsRepeatedAfterAFailover(t *testing.T) {
 	t.Parallel()
 	p := startPair(t, 1)

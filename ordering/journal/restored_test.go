@@ -35,9 +35,8 @@ func wantRestored(t *testing.T, name string, j ordering.Journal) {
 	}
 }
 
-// A backup of Redis is restored after 40 orders. Instances that know these orders detect the
-// loss and pause the connection. All instances then reject new orders until an operator
-// accepts the journal (policy O14a).
+// A backup of Redis is restored after 40 orders. Instances that know these orders detect the loss and pause
+// the connection. All instances then reject new orders until an operator accepts the journal (policy O14a).
 func TestRestoredBackup(t *testing.T) {
 	t.Parallel()
 	stateDir := t.TempDir()
@@ -203,8 +202,7 @@ func TestFailoverDoesNotPauseOrders(t *testing.T) {
 	}
 }
 
-// If no replica that acknowledged can be promoted, orders are lost and new orders are
-// paused.
+// If no replica that acknowledged can be promoted, orders are lost and new orders are paused.
 func TestLossyFailoverPausesOrders(t *testing.T) {
 	t.Parallel()
 	p := startPair(t, 2)
@@ -228,8 +226,7 @@ func TestLossyFailoverPausesOrders(t *testing.T) {
 	}
 }
 
-// If an operator has set wait_replicas to 0, a loss by a failover is reported, and new
-// orders continue.
+// If an operator has set wait_replicas to 0, a loss by a failover is reported, and new orders continue.
 func TestLowerMarkIsReported(t *testing.T) {
 	t.Parallel()
 	p := startPair(t, 1)

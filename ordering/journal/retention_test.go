@@ -17,8 +17,7 @@ const (
 	ever = 0  // the key does not expire
 )
 
-// TestRetention checks the expiry of each key at every step of an order (policies O7 and
-// O13).
+// TestRetention checks the expiry of each key at every step of an order (policies O7 and O13).
 func TestRetention(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -212,8 +211,7 @@ func TestListsDropExpiredRecords(t *testing.T) {
 	}
 }
 
-// An entry of the expiry list is kept if its record still exists, as after a change of
-// record_ttl.
+// An entry of the expiry list is kept if its record still exists, as after a change of record_ttl.
 func TestSweepPostponesExistingRecords(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)

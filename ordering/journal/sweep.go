@@ -46,7 +46,7 @@ func (s *sweeper) Sweep(ctx context.Context, connection string) ([]ordering.Reco
 // findOverdue returns the overdue calls and the expired records, as members of their lists, and the
 // time of Redis's clock in milliseconds since the epoch.
 func (s *sweeper) findOverdue(ctx context.Context, connection string) (calls, records []string, now int64, err error) {
-	keys := []string{s.keys.OrdersOpen(connection), s.keys.OrdersExpiry(connection)}
+	keys := []string{s.keys.OrdersOpen(connection), s.keys.OrdersExpiry(connection), s.keys.JournalState(connection)}
 	reply, err := dueScript.Run(ctx, s.write, keys, sweepAtMost).Slice()
 	if err != nil {
 		return nil, nil, 0, err

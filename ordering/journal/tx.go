@@ -92,7 +92,8 @@ func (c *tx) seal() (*order, error) {
 	for i := range o.Calls {
 		o.Calls[i].Answer = c.next.Calls[i].Answer // the whole one
 	}
-	c.step("record", c.recordKey(), text, c.rel, c.abs)
+	// First, so that an error of Redis in this step leaves the lists as they are.
+	c.steps = slices.Insert(c.steps, 0, []any{"record", c.keyNumber(c.recordKey()), text, c.rel, c.abs}...)
 	switch id := c.next.OrderID; {
 	case id == "":
 	case c.tookID:

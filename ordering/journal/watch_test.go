@@ -59,8 +59,7 @@ func TestWatchDetectsWorkingReplicas(t *testing.T) {
 	eventually(t, "Watch detects the replica again", func() bool { return !watched(t, j).Failing })
 }
 
-// If lost commits are accepted automatically while an order is opened, the next Watch
-// reports it.
+// If lost commits are accepted automatically while an order is opened, the next Watch reports it.
 func TestAcceptedByBeginIsReported(t *testing.T) {
 	t.Parallel()
 	w := start(t, func(c *ordering.Config) { c.AcceptRestore = new(true) })
@@ -80,8 +79,7 @@ func TestAcceptedByBeginIsReported(t *testing.T) {
 	}
 }
 
-// A loss is detected even if the first instance that watches a restored Redis has just
-// started.
+// A loss is detected even if the first instance that watches a restored Redis has just started.
 func TestNewInstanceDoesNotHideALoss(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)

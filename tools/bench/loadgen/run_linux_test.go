@@ -90,6 +90,8 @@ func TestRunWithoutARateSendsAfterEachResponse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	mu.Lock()
+	defer mu.Unlock()
 	if total := bodies["body of /a"] + bodies["body of /b"]; total != found.Answered || found.Answered < 10 || found.PerSecond <= 0 || found.Unanswered > 0 {
 		t.Errorf("%+v, %d bodies", found, total)
 	}
