@@ -26,7 +26,8 @@ COVER_PACKAGES := internal/jsontext internal/menu ordering ordering/validate ord
 RACE_PACKAGES  := ./cache/... ./sync/... ./internal/upstream/... ./ordering/... ./httpapi/...
 
 # make lint runs go vet, and tests need no debug information: without both, they build faster.
-TEST_FLAGS := -race -vet=off -ldflags=-w -tags $(TAGS) -timeout 10m
+# Three packages at a time, because many tests wait.
+TEST_FLAGS := -race -vet=off -ldflags=-w -tags $(TAGS) -timeout 10m -p 3
 
 # The tools of tools/go.mod. Each is built once for its version and the version of Go.
 BIN := .cache/bin/$(shell go env GOVERSION 2>/dev/null)
@@ -147,11 +148,12 @@ release-check: ## Build the release twice, the second time in another folder wit
 	diff -r .cache/release/first .cache/release/second
 
 .PHONY: verify
-verify: ## Run the longer checks: lint, lint-api, lint-ts, race, cover, bench, fuzz, swaps, concurrent, cost, prometheus, soak (60 s), chaos, overload, bench-smoke, release-check
+verify: ## Run the longer checks: lint, lint-api, lint-ts, race, test-bench with all its tests, cover, bench, fuzz, swaps, concurrent, cost, prometheus, soak (60 s), chaos, overload, bench-smoke, release-check
 	$(MAKE) --no-print-directory lint
 	$(MAKE) --no-print-directory lint-api
 	$(MAKE) --no-print-directory lint-ts
 	$(MAKE) --no-print-directory race
+	LARDER_THOROUGH=1 $(MAKE) --no-print-directory test-bench
 	$(MAKE) --no-print-directory cover
 	$(MAKE) --no-print-directory bench
 	$(MAKE) --no-print-directory fuzz FUZZTIME=60s

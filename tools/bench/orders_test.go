@@ -23,13 +23,19 @@ func peerProgram(t *testing.T) string {
 	return path
 }
 
+// thorough skips a test that starts many processes, unless make verify runs it.
+func thorough(t *testing.T) {
+	t.Helper()
+	if os.Getenv("LARDER_THOROUGH") == "" {
+		t.Skip("starts up to nine processes: LARDER_THOROUGH=1 make test-bench, as in make verify")
+	}
+}
+
 // The complete measurement for a moment: real processes, which all end, every
 // operation of both servers in both modes, and a page with the figures.
 func TestOrdersMeasuresBothServers(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("starts eight processes; needs redis-server, which -short does without")
-	}
+	thorough(t)
 	page := write(t, "page.md", "# Before\n"+orders.Report{}.Section()+"\nafter\n")
 	folder := t.TempDir()
 	got := bench(t, "orders", "--rounds", "1", "--for", "300ms", "--program", peerProgram(t), "--out", page, "--dir", folder, "--json")
@@ -62,9 +68,7 @@ func TestOrdersMeasuresBothServers(t *testing.T) {
 
 func TestInstancesMeasuresEverySetup(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("starts up to nine processes; needs redis-server, which -short does without")
-	}
+	thorough(t)
 	page := write(t, "page.md", orders.Growth{}.Section("x"))
 	folder := t.TempDir()
 	got := bench(t, "instances", "--instances", "2,1", "--rounds", "1", "--for", "300ms", "--out", page, "--dir", folder)
