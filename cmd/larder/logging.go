@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	stdlog "log" //nolint:depguard // only to turn it off
 	"os"
 	"os/signal"
 	"sync"
@@ -63,6 +64,7 @@ func serviceLogger(cmd *cobra.Command, env *cli.Environment) (*logrus.Logger, er
 	if err != nil {
 		return nil, err
 	}
+	stdlog.SetOutput(io.Discard) // net/http writes responses without a request to it: names and addresses of guests
 	errs.mu.Lock()
 	defer errs.mu.Unlock()
 	errs.report = func(dropped int) []byte {

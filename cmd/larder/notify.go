@@ -23,9 +23,8 @@ const (
 	checkEvery = time.Second
 )
 
-// notifier notifies systemd of the state of a unit with Type=notify (decision 0040):
-// serving, reloading, stopping. With WatchdogSec it also notifies the watchdog after
-// each successful GET /livez on larder's own listener.
+// notifier notifies systemd of the state of a unit with Type=notify (decision 0040): serving, reloading, stopping.
+// With WatchdogSec it also notifies the watchdog after each successful GET /livez on larder's own listener.
 type notifier struct {
 	log      logrus.FieldLogger
 	wanted   bool          // NOTIFY_SOCKET is set

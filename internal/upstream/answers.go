@@ -246,8 +246,7 @@ func done(op Operation, got *httpAnswer, d responseBody) bool {
 // redacted replaces a secret.
 const redacted = "[redacted]"
 
-// redact removes the client's secret and the given tokens, in any spelling, from text of the
-// service (policy W14).
+// redact removes the client's secret and the given tokens, in any spelling, from text of the service (policy W14).
 func (c *Client) redact(text string, tokens ...*oauth2.Token) string {
 	secrets := []string{c.cfg.ClientSecret}
 	for _, token := range tokens {

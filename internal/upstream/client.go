@@ -37,7 +37,7 @@ type Client struct {
 
 // Deps are the dependencies of a Client. All are optional.
 type Deps struct {
-	// Log receives the events upstream.retry, upstream.breaker and upstream.token. nil means no log.
+	// Log receives the events upstream.retry, .breaker, .reuse and .token. nil means no log.
 	Log     logrus.FieldLogger
 	Observe func(Call) // is called after every exchange, on the caller's goroutine
 	// Dial opens the network connections to the ordering service. The default uses TCP.
@@ -74,10 +74,9 @@ func New(cfg Config, deps Deps) (*Client, error) {
 		log:     deps.Log.WithField("connection", cfg.Name),
 		observe: deps.Observe,
 		reads:   newReadTransport(cfg, deps.Dial),
-		writes:  newWritePool(deps.Dial, *cfg.Timeouts.Reuse),
 		queue:   newQueue(cfg),
 	}
-	c.breaker = newBreaker(c.log)
+	c.writes, c.breaker = newWritePool(newWriteTransport(deps.Dial), cfg, c.log), newBreaker(c.log)
 	return c, nil
 }
 

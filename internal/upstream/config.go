@@ -66,8 +66,8 @@ type Timeouts struct {
 	Menu time.Duration `yaml:"menu"`
 	// Write limits a whole call that writes, from its arrival: token, waiting and all attempts.
 	Write time.Duration `yaml:"write"`
-	// Reuse is how long after its last request a connection may be used for a call that writes. 0 means
-	// a new connection for each; nil means defaultReuse.
+	// Reuse is how long after the start of a request its TCP connection may carry another call that
+	// writes. 0 means that each has its own; nil means defaultReuse.
 	Reuse *time.Duration `yaml:"reuse"`
 }
 

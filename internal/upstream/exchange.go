@@ -67,8 +67,7 @@ func (c *Client) send(ctx context.Context, rt http.RoundTripper, r *request, tok
 	return got, err
 }
 
-// trace sets the attributes of an exchange's span. Addresses and errors may contain secrets, so
-// they are not copied.
+// trace sets the attributes of an exchange's span. Addresses and errors may contain secrets, so they are not copied.
 func (c *Client) trace(span tracing.Span, r *request, got *httpAnswer) {
 	if !span.Kept() {
 		return
@@ -95,10 +94,9 @@ func (c *Client) exchange(ctx context.Context, rt http.RoundTripper, r *request,
 		return nil, err
 	}
 	if len(r.body) > 0 {
-		// The body is set here so that GetBody stays nil and net/http cannot send the request
-		// twice. NopCloser does not change how net/http sends it: together with the header.
-		// Otherwise a service that answers after the header and closes could break the write of the
-		// body, and its answer would be lost.
+		// The body is set here so that GetBody stays nil and net/http cannot send the request twice. NopCloser does
+		// not change how net/http sends it: together with the header. Otherwise a service that answers after the
+		// header and closes could break the write of the body, and its answer would be lost.
 		req.Body = io.NopCloser(bytes.NewReader(r.body))
 		req.ContentLength = int64(len(r.body))
 	}
@@ -199,9 +197,8 @@ func joined(full [][]byte, last []byte) []byte {
 const (
 	maxTries = 4
 	maxPause = 10 * time.Second
-	// readPause is the first pause of a read. No person waits for it, and a service that starts
-	// together with larder is running by the last attempt. writePause is the first pause of a
-	// write, which a guest waits for.
+	// readPause is the first pause of a read. No person waits for it, and a service that starts together with larder
+	// is running by the last attempt. writePause is the first pause of a write, which a guest waits for.
 	readPause  = time.Second
 	writePause = 200 * time.Millisecond
 	// maxRetryAfter is the longest Retry-After that a call waits for. A longer one ends the call

@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"crypto/x509"
+	"net"
 	"net/http"
 	"net/url"
 	"time"
@@ -61,9 +62,9 @@ func WithTransports(reads, writes http.RoundTripper) Option {
 // they trust roots.
 func WithWriteDial(dial DialFunc, roots *x509.CertPool) Option {
 	return Option{client: func(c *Client) {
-		pool := newWritePool(dial, *c.cfg.Timeouts.Reuse)
-		pool.once.TLSClientConfig.RootCAs = roots
-		c.writes = pool
+		single := newWriteTransport(dial)
+		single.TLSClientConfig.RootCAs = roots
+		c.writes = newWritePool(single, c.cfg, c.log)
 	}}
 }
 
@@ -71,7 +72,7 @@ func WithWriteDial(dial DialFunc, roots *x509.CertPool) Option {
 func WithProven() Option {
 	return Option{client: func(c *Client) {
 		if pool, ok := c.writes.(*writePool); ok {
-			pool.proven = time.Hour
+			pool.proven = true
 		}
 	}}
 }
@@ -79,9 +80,9 @@ func WithProven() Option {
 // WithProxy sends writes through a proxy.
 func WithProxy(proxy *url.URL) Option {
 	return Option{client: func(c *Client) {
-		if pool, ok := c.writes.(*writePool); ok {
-			pool.once.Proxy = http.ProxyURL(proxy)
-		}
+		single := newWriteTransport(new(net.Dialer).DialContext)
+		single.Proxy = http.ProxyURL(proxy)
+		c.writes = newWritePool(single, c.cfg, c.log)
 	}}
 }
 
@@ -96,9 +97,9 @@ func (c *Client) Kept() (idle int, proven, usable bool) {
 	defer pool.mu.Unlock()
 	if idle = len(pool.idle); idle > 0 {
 		last := pool.idle[idle-1]
-		usable = last.quiet() && !past(last.began.Add(min(last.limit, pool.proven/2)))
+		usable = last.quiet() && !past(last.began.Add(pool.reuse))
 	}
-	return idle, pool.proven > 0, usable
+	return idle, pool.proven, usable
 }
 
 // WithClock replaces the clock for token lifetimes.

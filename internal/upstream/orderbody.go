@@ -38,9 +38,8 @@ type Field struct {
 	Value json.RawMessage
 }
 
-// Order is the body of a create call (docs/ordering-service.md, section 2.1). A nil field is
-// omitted. Extra follows the known fields in its own order; an Extra field with the name of a known
-// field in any spelling is omitted.
+// Order is the body of a create call (docs/ordering-service.md, section 2.1). A nil field is omitted. Extra follows
+// the known fields in its own order; an Extra field with the name of a known field in any spelling is omitted.
 type Order struct {
 	Comment      *string
 	RestaurantID *string
@@ -108,16 +107,14 @@ type Payment struct {
 	Extra  []Field
 }
 
-// Rejection is the body of a reject call (docs/ordering-service.md, section 4.5). Both fields are
-// always written.
+// Rejection is the body of a reject call (docs/ordering-service.md, section 4.5). Both fields are always written.
 type Rejection struct {
 	ReasonID   string
 	ReasonText string
 	Extra      []Field
 }
 
-// Reason is a rejection reason of the service (docs/ordering-service.md, section 2.3). Type is
-// "simple" or "text".
+// Reason is a rejection reason of the service (docs/ordering-service.md, section 2.3). Type is "simple" or "text".
 type Reason struct {
 	ID               string `json:"ID"`
 	Reason           string `json:"reason"`

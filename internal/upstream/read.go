@@ -21,8 +21,7 @@ type Validator struct {
 	LastModified string
 }
 
-// Menu is the answer to a menu request. Body is the decompressed body, or nil if the service
-// reports no change.
+// Menu is the answer to a menu request. Body is the decompressed body, or nil if the service reports no change.
 type Menu struct {
 	Body        []byte
 	Validator   Validator

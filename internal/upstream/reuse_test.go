@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	logtest "github.com/sirupsen/logrus/hooks/test"
+
 	"larder/internal/upstream"
 )
 
@@ -40,14 +42,15 @@ func TestWhichConnectionsAreKept(t *testing.T) {
 		answer func(peer) bool
 		pause  time.Duration // before the second order; 0: until the connection can be used
 	}{
-		"a complete response":       {always(created201), 0},
-		"a chunked response":        {always("HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\n1a\r\n" + created201[len(created201)-26:] + "\r\n0\r\n\r\n"), 0},
-		"a long announced time":     {always(withHeader("Keep-Alive: max=99, Timeout=\"60\"")), 0},
-		"an announced end":          {always(withHeader("Connection: close")), 50 * time.Millisecond},
-		"HTTP/1.0":                  {always(strings.Replace(withHeader("Connection: keep-alive"), "1.1", "1.0", 1)), 50 * time.Millisecond},
-		"a short announced time":    {always(withHeader("Keep-Alive: timeout=1")), 400 * time.Millisecond},
-		"no announced time":         {always(withHeader("Keep-Alive: timeout=0")), 50 * time.Millisecond},
-		"an invalid announced time": {always(withHeader("Keep-Alive: timeout=soon")), 50 * time.Millisecond},
+		"a complete response": {always(created201), 0},
+		"a chunked response":  {always("HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\n1a\r\n" + created201[len(created201)-26:] + "\r\n0\r\n\r\n"), 0},
+		"an announced end":    {always(withHeader("Connection: close")), 50 * time.Millisecond},
+		"HTTP/1.0":            {always(strings.Replace(withHeader("Connection: keep-alive"), "1.1", "1.0", 1)), 50 * time.Millisecond},
+		"an announced time that ends": {func(p peer) bool {
+			p.says(withHeader("Keep-Alive: timeout=1"))
+			<-time.After(20 * time.Millisecond)
+			return p.order > 1
+		}, 200 * time.Millisecond},
 		"closed after the response": {func(p peer) bool { p.says(created201); return false }, 50 * time.Millisecond},
 		"a second response":         {always(created201 + strings.Replace(created201, `"1"`, `"2"`, 1)), 50 * time.Millisecond},
 		"one more byte":             {always(created201 + "\n"), 50 * time.Millisecond},
@@ -151,7 +154,8 @@ func TestKeptConnectionsAreDoubted(t *testing.T) {
 				}
 				return true
 			})
-			client := s.client(t, nil)
+			log, hook := logtest.NewNullLogger()
+			client := s.client(t, nil, upstream.WithLogger(log))
 			for range 2 {
 				_, _ = client.CreateOrder(t.Context(), []byte(`{}`))
 				<-time.After(50 * time.Millisecond)
@@ -170,6 +174,9 @@ func TestKeptConnectionsAreDoubted(t *testing.T) {
 			}
 			if got := s.conns.Load() - before; got != 3 {
 				t.Errorf("3 orders used %d connections, want 3", got)
+			}
+			if entries := hook.AllEntries(); len(entries) != 1 || entries[0].Data["event"] != "upstream.reuse" {
+				t.Errorf("the log has %v, want one event upstream.reuse", entries)
 			}
 		})
 	}
@@ -335,6 +342,9 @@ func TestACallThatEndsClosesItsKeptConnection(t *testing.T) {
 	close(gone)
 	if !isUnknownError(err) {
 		t.Errorf("an order without a response = %v, want unknown", err)
+	}
+	if _, proven, _ := client.Kept(); !proven {
+		t.Error("the end of a call stops the use of kept connections")
 	}
 	created, err := client.CreateOrder(t.Context(), []byte(`{}`))
 	if err != nil || created.OrderID != "1" || s.conns.Load() != 2 {

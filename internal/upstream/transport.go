@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"sync/atomic"
-	"syscall"
 	"time"
 )
 
@@ -15,8 +14,7 @@ import (
 const (
 	dialTimeout      = 10 * time.Second
 	handshakeTimeout = 10 * time.Second
-	// writeBuffer is large enough for the header and the body of all but the largest orders, so
-	// that they are sent with one write.
+	// writeBuffer holds the header and the body of all but the largest orders. They are sent with one write.
 	writeBuffer = 32 << 10
 	readIdle    = 90 * time.Second
 )
@@ -68,7 +66,7 @@ func newWriteTransport(dial DialFunc) *http.Transport {
 
 // dialCounted opens the connection of one call that writes; it uses TLS if settings are given. It must finish
 // before the call's latest start. The connection counts the bytes of the request, without those of TLS. It
-// becomes part of the writeConn of ctx, if there is one.
+// uses the writeConn of ctx, if there is one.
 func dialCounted(ctx context.Context, dial DialFunc, network, address string, settings *tls.Config) (net.Conn, error) {
 	window, _ := ctx.Value(sendWindowKey{}).(sendWindow) // the transport dials without the call's deadline
 	if !window.begin.IsZero() {
@@ -78,8 +76,12 @@ func dialCounted(ctx context.Context, dial DialFunc, network, address string, se
 	}
 	conn, err := dial(ctx, network, address)
 	counted := &countingConn{window: window}
-	if system, ok := conn.(syscall.Conn); ok && err == nil {
-		counted.socket, _ = system.SyscallConn()
+	if kept, ok := ctx.Value(writeConnKey{}).(*writeConn); ok {
+		kept.counted = counted
+		if system, ok := conn.(*net.TCPConn); ok {
+			kept.socket, _ = system.SyscallConn() // no error: it is open
+			kept.Conn, counted.kept, conn = conn, kept, kept
+		}
 	}
 	if err == nil && settings != nil {
 		conn, err = handshake(ctx, conn, address, settings)
@@ -88,10 +90,6 @@ func dialCounted(ctx context.Context, dial DialFunc, network, address string, se
 		return nil, err
 	}
 	counted.Conn = conn
-	if kept, ok := ctx.Value(writeConnKey{}).(*writeConn); ok {
-		kept.countingConn = counted
-		return kept, nil
-	}
 	return counted, nil
 }
 
@@ -112,7 +110,7 @@ func handshake(ctx context.Context, conn net.Conn, address string, settings *tls
 // countingConn counts the bytes of one request, and rejects writes after the end of the call.
 type countingConn struct {
 	net.Conn
-	socket  syscall.RawConn // nil if it is not a connection of the system
+	kept    *writeConn // the socket, if the connection may be kept; otherwise nil
 	window  sendWindow
 	written atomic.Int64
 }
@@ -124,6 +122,9 @@ func (c *countingConn) Write(p []byte) (int, error) {
 	if past(c.window.end) || c.written.Load() == 0 && past(c.window.begin) {
 		return 0, errTooLate
 	}
+	if err := c.kept.begin(); err != nil {
+		return 0, err
+	}
 	n, err := c.Conn.Write(p)
 	c.written.Add(int64(n))
 	return n, err
@@ -132,8 +133,7 @@ func (c *countingConn) Write(p []byte) (int, error) {
 // errTooLate means that the call's time was over before its first or its last byte was written.
 var errTooLate = errors.New("the time limit of the call was over before it was sent")
 
-// sendWindow is the time in which an attempt may be written: its first byte until begin, and its
-// last until end. Zero times are no limits.
+// sendWindow limits the time of an attempt: its first byte until begin, its last until end. Zero times are no limits.
 type sendWindow struct{ begin, end time.Time }
 
 type sendWindowKey struct{}

@@ -1,10 +1,9 @@
 // Package upstream is the client of the ordering service: the token, the menu view, the rejection reasons,
 // and the four calls that write (create, pay, complete, reject), with the types of their bodies.
 //
-// Its one invariant: every call that writes ends with an answer of the service, or with an *Error
-// whose Effect is certain (took effect, did not take effect) or unknown (policy O8). A call that
-// may have taken effect is never repeated here. Reads are retried until their context's deadline,
-// and protected by a circuit breaker (policy S5).
+// Its one invariant: every call that writes ends with an answer of the service, or with an *Error whose Effect is
+// certain (took effect, did not take effect) or unknown (policy O8). A call that may have taken effect is never
+// repeated here. Reads are retried until their context's deadline, and protected by a circuit breaker (policy S5).
 //
 // sync uses it for reads, ordering for writes. It knows neither Redis nor HTTP serving nor
 // schedules. It never forwards a client's headers, above all not Idempotency-Key, which makes

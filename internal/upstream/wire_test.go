@@ -5,12 +5,10 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -24,6 +22,7 @@ import (
 type peer struct {
 	net.Conn // TLS, if the service uses it
 	tcp      *net.TCPConn
+	batch    *batch // between Conn and tcp
 	order    int    // number of the request on this connection, from 1
 	body     string // of the request
 }
@@ -37,12 +36,38 @@ func (p peer) reset() {
 // says writes text to the connection.
 func (p peer) says(text string) { _, _ = io.WriteString(p, text) }
 
+// saysTogether writes texts that arrive at the same time. With TLS, each is a record.
+func (p peer) saysTogether(texts ...string) {
+	p.batch.held = []byte{}
+	for _, text := range texts {
+		p.says(text)
+	}
+	_, _ = p.batch.Conn.Write(p.batch.held)
+	p.batch.held = nil
+}
+
+// batch is a connection that can hold back what is written.
+type batch struct {
+	net.Conn
+	held []byte // nil: nothing is held back
+}
+
+// Write implements io.Writer.
+func (b *batch) Write(p []byte) (int, error) {
+	if b.held == nil {
+		return b.Conn.Write(p)
+	}
+	b.held = append(b.held, p...)
+	return len(p), nil
+}
+
 // wireService is a service that writes its responses byte by byte.
 type wireService struct {
 	address  string // a URL
 	conns    atomic.Int64
 	requests atomic.Int64
 	roots    *x509.CertPool
+	answer   func(peer) bool
 }
 
 // serveWire calls answer for each request, on the goroutine of the connection. If it returns false, the
@@ -53,7 +78,7 @@ func serveWire(t *testing.T, secured bool, answer func(peer) bool) *wireService 
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &wireService{address: "http://" + listener.Addr().String()}
+	s := &wireService{address: "http://" + listener.Addr().String(), answer: answer}
 	var settings *tls.Config
 	if secured {
 		borrowed := httptest.NewUnstartedServer(nil) // for its certificate
@@ -75,7 +100,7 @@ func serveWire(t *testing.T, secured bool, answer func(peer) bool) *wireService 
 			s.conns.Add(1)
 			serving.Go(func() {
 				defer func() { _ = accepted.Close() }()
-				s.serve(accepted, settings, answer)
+				s.serve(accepted, settings)
 			})
 		}
 	})
@@ -92,11 +117,12 @@ func serveWire(t *testing.T, secured bool, answer func(peer) bool) *wireService 
 	return s
 }
 
-func (s *wireService) serve(accepted net.Conn, settings *tls.Config, answer func(peer) bool) {
-	p := peer{Conn: accepted}
+func (s *wireService) serve(accepted net.Conn, settings *tls.Config) {
+	p := peer{batch: &batch{Conn: accepted}}
+	p.Conn = p.batch
 	p.tcp, _ = accepted.(*net.TCPConn)
 	if settings != nil {
-		p.Conn = tls.Server(accepted, settings)
+		p.Conn = tls.Server(p.batch, settings)
 	}
 	defer func() { _ = p.Conn.Close() }()
 	from := bufio.NewReader(p.Conn)
@@ -112,7 +138,7 @@ func (s *wireService) serve(accepted net.Conn, settings *tls.Config, answer func
 		s.requests.Add(1)
 		p.order++
 		p.body = string(body)
-		if !answer(p) {
+		if !s.answer(p) {
 			return
 		}
 	}
@@ -160,31 +186,4 @@ func await(t *testing.T, reached func() bool) {
 func isUnknownError(err error) bool {
 	var e *upstream.Error
 	return errors.As(err, &e) && e.Effect == upstream.EffectUnknown
-}
-
-// A service sends each response twice. The second one never answers another order.
-func TestASecondResponseNeverAnswersAnotherOrder(t *testing.T) {
-	t.Parallel()
-	s := serveWire(t, false, func(p peer) bool {
-		id := strings.Trim(p.body, "{}")
-		text := fmt.Sprintf("HTTP/1.1 201 Created\r\nContent-Length: %d\r\n\r\n{\"orderID\":%s}", len(id)+12, id)
-		p.says(text + text)
-		return true
-	})
-	for round := range 20 { // the client stops using kept connections at the first second response
-		client := s.client(t, nil)
-		var all sync.WaitGroup
-		for caller := range 8 {
-			all.Go(func() {
-				for order := range 3 {
-					id := strconv.Itoa(1 + round*100 + caller*10 + order)
-					created, err := client.CreateOrder(t.Context(), []byte("{"+id+"}"))
-					if err != nil || created.OrderID != id {
-						t.Errorf("order %s = %s, %v", id, created.OrderID, err)
-					}
-				}
-			})
-		}
-		all.Wait()
-	}
 }

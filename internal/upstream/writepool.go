@@ -7,14 +7,16 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
+	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
 	"unicode"
+
+	"github.com/sirupsen/logrus"
 )
 
 // doubtTime is how long each write has its own connection after the service has closed an idle one.
@@ -25,49 +27,52 @@ const doubtTime = 10 * time.Minute
 // So a connection is used only within half of the time that another one stayed open, and only if the service
 // has not closed it (decision 0062). No request is sent twice: http.ClientConn never repeats one.
 //
-// The list of http.Transport would not do. It checks nothing before use, and may pass on a connection whose
-// buffer has bytes after the end of a response. They would be read as the response to the next order.
+// http.Transport would not do: it checks nothing before use, and may pass on a connection with unread bytes.
 type writePool struct {
-	once  *http.Transport // a new connection for each request
-	kept  *http.Transport // opens connections that may be kept
-	reuse time.Duration   // maximum time between two requests of a connection; 0: it is not kept
+	single   *http.Transport // a new connection for each request
+	keepable *http.Transport // opens connections that may be kept
+	reuse    time.Duration   // maximum time between the starts of two requests of a connection; 0: it is not kept
+	log      logrus.FieldLogger
 
-	mu      sync.Mutex
-	idle    []*writeConn
-	proven  time.Duration // an idle connection stayed open for this time; 0: not known
-	doubted time.Time     // until then, no connection is kept
+	mu         sync.Mutex
+	idle       []*writeConn
+	proven     bool // an idle connection stayed open for twice the time reuse
+	doubtUntil time.Time
 }
 
-func newWritePool(dial DialFunc, reuse time.Duration) *writePool {
-	p := &writePool{once: newWriteTransport(dial), reuse: reuse}
-	p.kept = p.once.Clone()
-	p.kept.DisableKeepAlives, p.kept.Proxy = false, nil
+// newWritePool keeps no connections through a proxy, or to a host name that only http.Transport can translate.
+func newWritePool(single *http.Transport, cfg Config, log logrus.FieldLogger) *writePool {
+	p := &writePool{single: single, keepable: single.Clone(), reuse: *cfg.Timeouts.Reuse, log: log}
+	p.keepable.DisableKeepAlives, p.keepable.Proxy = false, nil
+	base, _ := url.Parse(cfg.BaseURL) // Validate has checked it
+	proxy, err := single.Proxy(&http.Request{URL: base})
+	if proxy != nil || err != nil || strings.ContainsFunc(base.Host, func(r rune) bool { return r > unicode.MaxASCII }) {
+		p.reuse = 0
+	}
 	return p
 }
 
 // RoundTrip implements http.RoundTripper. The caller must close the response's body.
-func (p *writePool) RoundTrip(req *http.Request) (*http.Response, error) {
+func (p *writePool) RoundTrip(req *http.Request) (res *http.Response, err error) {
 	ctx := req.Context()
-	conn := p.take(ctx)
+	conn, mayKeep := p.take(ctx)
 	if conn == nil {
-		if !p.keeps(req) {
-			return p.once.RoundTrip(req)
+		if !mayKeep {
+			return p.single.RoundTrip(req)
 		}
-		var err error
 		conn = &writeConn{pool: p, began: time.Now()}
-		conn.client, err = p.kept.NewClientConn(context.WithValue(ctx, writeConnKey{}, conn),
+		conn.client, err = p.keepable.NewClientConn(context.WithValue(ctx, writeConnKey{}, conn),
 			req.URL.Scheme, net.JoinHostPort(req.URL.Hostname(), req.URL.Port()))
 		if err != nil {
 			return nil, err
 		}
 	}
 	if trace := httptrace.ContextClientTrace(ctx); trace != nil && trace.GotConn != nil {
-		trace.GotConn(httptrace.GotConnInfo{Conn: conn.countingConn, Reused: !conn.until.IsZero()})
+		trace.GotConn(httptrace.GotConnInfo{Conn: conn.counted, Reused: !conn.until.IsZero()})
 	}
-	res, err := conn.client.RoundTrip(req)
-	if err != nil {
+	if res, err = conn.client.RoundTrip(req); err != nil {
 		_ = conn.client.Close()
-		if !conn.until.IsZero() && !errors.Is(err, errTooLate) {
+		if !conn.until.IsZero() && ctx.Err() == nil && !errors.Is(err, errTooLate) {
 			p.doubt()
 		}
 		return nil, err
@@ -76,50 +81,32 @@ func (p *writePool) RoundTrip(req *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// keeps reports whether a new connection may be kept. It does not keep those through a proxy, or to a host
-// name that only http.Transport can translate. The first one is not used, only watched.
-func (p *writePool) keeps(req *http.Request) bool {
-	proxy, err := p.once.Proxy(req)
-	if proxy != nil || err != nil || strings.ContainsFunc(req.URL.Host, func(r rune) bool { return r > unicode.MaxASCII }) {
-		return false
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.proven > 0 || p.reuse > 0 && len(p.idle) == 0 && time.Now().After(p.doubted)
-}
-
-// take returns a connection that the request may use, or nil.
-func (p *writePool) take(ctx context.Context) *writeConn {
+// take returns a connection that the request may use. If there is none, it reports whether a new one may be kept.
+// The first one is not used, only watched.
+func (p *writePool) take(ctx context.Context) (free *writeConn, mayKeep bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, c := range slices.Backward(p.idle) { // the one used last is first
-		c.until = c.began.Add(min(c.limit, p.proven/2))
-		if c.usable() {
+		c.until = c.began.Add(p.reuse)
+		if p.proven && !past(c.until) && c.quiet() {
 			p.remove(c)
 			c.began = time.Now()
-			c.window, _ = ctx.Value(sendWindowKey{}).(sendWindow)
-			c.written.Store(0)
-			return c
+			c.counted.window, _ = ctx.Value(sendWindowKey{}).(sendWindow)
+			c.counted.written.Store(0)
+			return c, true
 		}
 	}
-	return nil
+	return nil, p.reuse > 0 && (p.proven || len(p.idle) == 0 && time.Now().After(p.doubtUntil))
 }
 
 // put keeps a connection after a response, or closes it. It is available if the response is complete and no
-// side asked to close it. A service that announces when it closes the connection gets a third of that time, so
-// that the connection is watched for two thirds.
+// side asked to close it. One connection is enough for the proof, so others are kept only for use.
 func (p *writePool) put(c *writeConn, res *http.Response) {
-	c.limit = p.reuse
-	for param := range strings.SplitSeq(strings.Join(res.Header["Keep-Alive"], ","), ",") {
-		if name, value, _ := strings.Cut(param, "="); strings.EqualFold(strings.TrimSpace(name), "timeout") {
-			seconds, _ := strconv.ParseUint(strings.Trim(value, ` "`), 10, 31) // 0 if it is not a number
-			c.limit = min(c.limit, time.Duration(seconds)*time.Second/3)
-		}
-	}
-	keep := c.limit > 0 && c.socket != nil && res.ProtoAtLeast(1, 1) && c.client.Available() == 1
+	keep := c.socket != nil && res.ProtoAtLeast(1, 1) && c.client.Available() == 1
 	p.mu.Lock() // not before Available: net/http calls writeConn.Close while it holds its own lock
-	if keep = keep && !c.closed; keep {
-		c.timer = time.AfterFunc(2*c.limit, func() { p.expire(c) })
+	if keep = keep && (len(p.idle) == 0 || p.proven && time.Since(c.began) < p.reuse); keep {
+		c.turn.Add(1)
+		c.timer = time.AfterFunc(2*p.reuse, func() { p.expire(c) })
 		p.idle = append(p.idle, c)
 	}
 	p.mu.Unlock()
@@ -128,13 +115,12 @@ func (p *writePool) put(c *writeConn, res *http.Response) {
 	}
 }
 
-// expire closes a connection that was idle for twice its limit. If the service has not closed it until now,
-// connections may be used within this limit.
+// expire closes a connection that was idle for twice the time reuse. If the service has not, others may be used.
 func (p *writePool) expire(c *writeConn) {
 	p.mu.Lock()
 	expired := p.remove(c)
-	if expired && c.quiet() && time.Now().After(p.doubted) {
-		p.proven = max(p.proven, 2*c.limit)
+	if expired && c.quiet() && time.Now().After(p.doubtUntil) {
+		p.proven = true
 	}
 	p.mu.Unlock()
 	if expired {
@@ -155,8 +141,12 @@ func (p *writePool) remove(c *writeConn) bool {
 // doubt stops the use of kept connections for a while.
 func (p *writePool) doubt() {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.proven, p.doubted = 0, time.Now().Add(doubtTime)
+	begins := time.Now().After(p.doubtUntil)
+	p.proven, p.doubtUntil = false, time.Now().Add(doubtTime)
+	p.mu.Unlock()
+	if begins {
+		p.log.WithField("event", "upstream.reuse").Infof("the service ended a connection early: each order has its own for %s", doubtTime)
+	}
 }
 
 // CloseIdleConnections closes the kept connections.
@@ -170,60 +160,78 @@ func (p *writePool) CloseIdleConnections() {
 	}
 }
 
-// writeConn is a connection of a writePool. One request at a time uses it.
+// writeConn is the socket of a connection that may be kept; TLS is above it. One request at a time uses it.
 type writeConn struct {
-	*countingConn
-	pool   *writePool
-	client *http.ClientConn
-	began  time.Time     // of the last request: the service has been idle for less time
-	limit  time.Duration // from then
-	until  time.Time     // latest first byte of the current request; zero for the first request
-	timer  *time.Timer
-
-	reading atomic.Bool // net/http has no unread bytes and waits for more
-	closed  bool        // protected by pool.mu
+	net.Conn
+	socket  syscall.RawConn // nil if it is not a connection of the system
+	counted *countingConn   // the connection for net/http
+	pool    *writePool
+	client  *http.ClientConn
+	began   time.Time // start of the last request; the service's idle time began later
+	until   time.Time // latest first byte of the current request; zero for the first request
+	timer   *time.Timer
+	turn    atomic.Int64 // odd from the end of a response to the first byte of the next request
+	reading atomic.Bool  // net/http and TLS have no unread bytes and wait for more
 }
 
 type writeConnKey struct{}
 
-// Write implements net.Conn. It checks a kept connection again: the process may have been suspended.
-func (c *writeConn) Write(p []byte) (int, error) {
-	if !c.until.IsZero() && c.written.Load() == 0 && !c.usable() {
-		return 0, net.ErrClosed
+var errUnasked = errors.New("the service has sent bytes without a request or closed the connection")
+
+// begin checks a connection, unless it is nil, before each write. A kept one may have ended in a suspended process.
+func (c *writeConn) begin() error {
+	switch {
+	case c == nil || c.turn.Load()%2 == 0:
+		return nil
+	case past(c.until):
+		return errTooLate
+	case !c.quiet():
+		return errUnasked
 	}
-	return c.countingConn.Write(p)
+	c.turn.Add(1)
+	return nil
 }
 
-// Read implements net.Conn.
+// Read implements net.Conn. Between a response and the next request, it takes nothing from the socket. So quiet
+// sees what has arrived, and no early bytes are read as the response to the next request, written or not.
 func (c *writeConn) Read(p []byte) (int, error) {
 	c.reading.Store(true)
 	defer c.reading.Store(false)
-	return c.countingConn.Read(p)
+	_ = c.socket.Read(func(fd uintptr) bool { return !empty(fd) }) // waits; the next Read returns its error
+	turn := c.turn.Load()
+	if turn%2 == 1 {
+		return 0, errUnasked
+	}
+	n, err := c.Conn.Read(p)
+	c.reading.Store(false) // first: the connection is not taken again if turn is unchanged
+	if n > 0 && c.turn.Load() != turn {
+		return 0, errUnasked
+	}
+	return n, err
 }
 
 // Close implements net.Conn. The pool removes an idle connection before it closes it. So if it is in the list,
 // the service has closed it, or sent bytes without a request.
 func (c *writeConn) Close() error {
 	c.pool.mu.Lock()
-	c.closed = true
 	ended := c.pool.remove(c)
 	c.pool.mu.Unlock()
 	if ended {
 		c.pool.doubt()
 	}
-	return c.countingConn.Close()
+	return c.Conn.Close()
 }
 
-func (c *writeConn) usable() bool { return !past(c.until) && c.quiet() }
-
 // quiet reports whether nothing has arrived since the last response, not even the end of the connection.
-// Control is used because Read would wait for the read in progress.
-func (c *writeConn) quiet() bool {
-	var next error
-	err := c.socket.Control(func(fd uintptr) {
-		_, _, next = syscall.Recvfrom(int(fd), make([]byte, 1), syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
-	})
-	return err == nil && errors.Is(next, syscall.EAGAIN) && c.reading.Load()
+func (c *writeConn) quiet() (is bool) {
+	err := c.socket.Control(func(fd uintptr) { is = empty(fd) }) // RawConn.Read would wait for Read
+	return err == nil && is && c.reading.Load()
+}
+
+// empty reports whether a socket has neither bytes nor an end.
+func empty(fd uintptr) bool {
+	_, _, err := syscall.Recvfrom(int(fd), make([]byte, 1), syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+	return errors.Is(err, syscall.EAGAIN)
 }
 
 // writeBody is the body of a response. Its Close ends the exchange.

@@ -1,0 +1,179 @@
+package upstream_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http/httptrace"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"larder/internal/upstream"
+)
+
+// A service sends each response twice. The second one never answers another order.
+func TestASecondResponseNeverAnswersAnotherOrder(t *testing.T) {
+	t.Parallel()
+	for _, secured := range []bool{false, true} {
+		t.Run(fmt.Sprint("TLS ", secured), func(t *testing.T) {
+			t.Parallel()
+			s := serveWire(t, secured, func(p peer) bool {
+				id := strings.Trim(p.body, "{}")
+				text := fmt.Sprintf("HTTP/1.1 201 Created\r\nContent-Length: %d\r\n\r\n{\"orderID\":%s}", len(id)+12, id)
+				if len(id)%2 == 0 {
+					p.says(text + text)
+				} else {
+					p.saysTogether(text, text)
+				}
+				return true
+			})
+			for round := range 20 { // the client stops using kept connections at the first second response
+				client := s.client(t, nil)
+				var all sync.WaitGroup
+				for caller := range 8 {
+					all.Go(func() {
+						for order := range 3 {
+							id := strconv.Itoa(1 + round*100 + caller*10 + order)
+							created, err := client.CreateOrder(t.Context(), []byte("{"+id+"}"))
+							if err != nil || created.OrderID != id {
+								t.Errorf("order %s = %s, %v", id, created.OrderID, err)
+							}
+						}
+					})
+				}
+				all.Wait()
+			}
+		})
+	}
+}
+
+// beforeWrite returns a context that calls do once, when a request has a connection and nothing is written.
+func beforeWrite(ctx context.Context, do func()) context.Context {
+	do = sync.OnceFunc(do)
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		WroteHeaderField: func(string, []string) { do() }, // into a buffer: the write to the connection comes next
+	})
+}
+
+// The service sends something on a kept connection after the next request has taken it, and before it is written.
+// That is not the response. The request is not sent on this connection, but on a new one.
+func TestBytesBeforeTheRequestAreNotItsResponse(t *testing.T) {
+	t.Parallel()
+	other := strings.Replace(created201, `"1"`, `"2"`, 1)
+	for name, sends := range map[string]func(peer){
+		"the response to another order": func(p peer) { p.says(other) },
+		"two records":                   func(p peer) { p.says(other[:20]); p.says(other[20:]) },
+		"a refusal":                     func(p peer) { p.says("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n") },
+		"half a response":               func(p peer) { p.says(other[:20]) },
+		"its end":                       func(p peer) { _ = p.Close() },
+		"a reset":                       peer.reset,
+	} {
+		for _, secured := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, TLS %v", name, secured), func(t *testing.T) {
+				t.Parallel()
+				for _, op := range []upstream.Operation{upstream.OpCreate, upstream.OpPay, upstream.OpComplete, upstream.OpReject} {
+					taken := make(chan struct{})
+					s := serveWire(t, secured, nil)
+					s.answer = func(p peer) bool {
+						p.says(created201)
+						if s.conns.Load() == 1 {
+							<-taken
+							sends(p)
+						}
+						return true
+					}
+					client := s.client(t, nil)
+					if err := operations(t.Context(), client)[op](); err != nil {
+						t.Fatal(err)
+					}
+					awaitKept(t, client)
+					ctx, tries := collectAttempts(beforeWrite(t.Context(), func() {
+						close(taken)
+						<-time.After(50 * time.Millisecond) // until net/http could have read it
+					}))
+					if op == upstream.OpCreate {
+						created, err := client.CreateOrder(ctx, []byte(`{"dishList":[]}`))
+						if err != nil || created.OrderID != "1" {
+							t.Errorf("the second order = %q, %v; want order 1", created.OrderID, err)
+						}
+					} else if err := operations(ctx, client)[op](); err != nil {
+						t.Errorf("the second %s = %v", op, err)
+					}
+					if len(*tries) != 2 || (*tries)[0].Effect != upstream.EffectNone || (*tries)[0].Status != 0 {
+						t.Errorf("%s: attempts %+v; want one that was not sent, then one that was", op, *tries)
+					}
+					conns, requests := s.conns.Load(), s.requests.Load()
+					if _, proven, _ := client.Kept(); proven || conns != 2 || requests != 2 {
+						t.Errorf("%s: proven %v, %d connections, %d requests; want false, 2 and 2", op, proven, conns, requests)
+					}
+				}
+			})
+		}
+	}
+}
+
+// A process is slow between taking a kept connection and writing to it. That is no reason to doubt the service.
+func TestALateRequestIsSentOnANewConnection(t *testing.T) {
+	t.Parallel()
+	s := serveWire(t, true, func(p peer) bool { p.says(created201); return true })
+	client := s.client(t, func(cfg *upstream.Config) { cfg.Timeouts.Reuse = new(200 * time.Millisecond) })
+	if _, err := client.CreateOrder(t.Context(), []byte(`{}`)); err != nil {
+		t.Fatal(err)
+	}
+	awaitKept(t, client)
+	late := beforeWrite(t.Context(), func() { <-time.After(250 * time.Millisecond) })
+	if _, err := client.CreateOrder(late, []byte(`{}`)); err != nil {
+		t.Errorf("a late order = %v", err)
+	}
+	if _, proven, _ := client.Kept(); !proven || s.conns.Load() != 2 || s.requests.Load() != 2 {
+		t.Errorf("proven %v, %d connections, %d requests; want true, 2 and 2", proven, s.conns.Load(), s.requests.Load())
+	}
+}
+
+// Before the proof, one connection is kept. Later, only those that can be used are.
+func TestIdleConnectionsAreLimited(t *testing.T) {
+	t.Parallel()
+	const callers = 8
+	for name, tc := range map[string]struct {
+		proven bool
+		slow   time.Duration
+		want   int
+	}{
+		"before the proof":                   {false, 50 * time.Millisecond, 1},
+		"proven":                             {true, 50 * time.Millisecond, callers},
+		"proven, but responses are too slow": {true, 600 * time.Millisecond, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := serveWire(t, false, func(p peer) bool {
+				<-time.After(tc.slow)
+				p.says(created201)
+				return true
+			})
+			var dialer net.Dialer
+			opts := []upstream.Option{upstream.WithWriteDial(dialer.DialContext, nil)}
+			if tc.proven {
+				opts = append(opts, upstream.WithProven())
+			}
+			client := s.client(t, func(cfg *upstream.Config) { cfg.Timeouts.Reuse = new(500 * time.Millisecond) }, opts...)
+			if _, err := client.Token(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			var all sync.WaitGroup
+			for range callers {
+				all.Go(func() {
+					if _, err := client.CreateOrder(t.Context(), []byte(`{}`)); err != nil {
+						t.Errorf("CreateOrder() = %v", err)
+					}
+				})
+			}
+			all.Wait()
+			if idle, _, _ := client.Kept(); idle > tc.want || idle == 0 {
+				t.Errorf("%d idle connections, want 1 to %d", idle, tc.want)
+			}
+		})
+	}
+}
