@@ -19,7 +19,6 @@ const (
 	defaultTokenTimeout = 10 * time.Second
 	DefaultMenuTimeout  = 30 * time.Second
 	DefaultWriteTimeout = 15 * time.Second
-	defaultReuse        = 2 * time.Second
 	defaultConcurrency  = 16
 )
 
@@ -67,8 +66,8 @@ type Timeouts struct {
 	// Write limits a whole call that writes, from its arrival: token, waiting and all attempts.
 	Write time.Duration `yaml:"write"`
 	// Reuse is how long after the start of a request its TCP connection may carry another call that
-	// writes. 0 means that each has its own; nil means defaultReuse.
-	Reuse *time.Duration `yaml:"reuse"`
+	// writes. 0, the default, means that each has its own.
+	Reuse time.Duration `yaml:"reuse"`
 }
 
 // SetDefaults sets the defaults of empty fields.
@@ -85,7 +84,6 @@ func (c *Config) SetDefaults() {
 	c.Timeouts.Token = cmp.Or(c.Timeouts.Token, defaultTokenTimeout)
 	c.Timeouts.Menu = cmp.Or(c.Timeouts.Menu, DefaultMenuTimeout)
 	c.Timeouts.Write = cmp.Or(c.Timeouts.Write, DefaultWriteTimeout)
-	c.Timeouts.Reuse = cmp.Or(c.Timeouts.Reuse, new(defaultReuse))
 }
 
 // KeepsDefaultMenu reports whether the default menu of the connection is kept.
@@ -137,8 +135,8 @@ func (c Config) Validate() error {
 			bad(t.key, "must be more than 0 and at most %s, not %s", maxTimeout, t.value)
 		}
 	}
-	if reuse := c.Timeouts.Reuse; reuse != nil && (*reuse < 0 || *reuse > maxTimeout) {
-		bad("timeouts.reuse", "must not be negative or more than %s, not %s; 0 means never", maxTimeout, *reuse)
+	if reuse := c.Timeouts.Reuse; reuse < 0 || reuse > maxTimeout {
+		bad("timeouts.reuse", "must not be negative or more than %s, not %s; 0 means never", maxTimeout, reuse)
 	}
 	return errors.Join(errs...)
 }

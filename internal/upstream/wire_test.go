@@ -150,7 +150,7 @@ func (s *wireService) client(t *testing.T, change func(*upstream.Config), opts .
 	tokens := httptest.NewServer(&service{})
 	t.Cleanup(tokens.Close)
 	cfg := config(s.address)
-	cfg.AuthURL = tokens.URL
+	cfg.AuthURL, cfg.Timeouts.Reuse = tokens.URL, 2*time.Second
 	if change != nil {
 		change(&cfg)
 	}

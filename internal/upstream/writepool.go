@@ -42,7 +42,7 @@ type writePool struct {
 
 // newWritePool keeps no connections through a proxy, or to a host name that only http.Transport can translate.
 func newWritePool(single *http.Transport, cfg Config, log logrus.FieldLogger) *writePool {
-	p := &writePool{single: single, keepable: single.Clone(), reuse: *cfg.Timeouts.Reuse, log: log}
+	p := &writePool{single: single, keepable: single.Clone(), reuse: cfg.Timeouts.Reuse, log: log}
 	p.keepable.DisableKeepAlives, p.keepable.Proxy = false, nil
 	base, _ := url.Parse(cfg.BaseURL) // Validate has checked it
 	proxy, err := single.Proxy(&http.Request{URL: base})
