@@ -81,7 +81,7 @@ func (p *writePool) RoundTrip(req *http.Request) (res *http.Response, err error)
 	return res, nil
 }
 
-// take returns a connection that the request may use. If there is none, it reports whether a new one may be kept.
+// take returns a connection that the request may use. Without one, it reports whether a new one may be kept.
 // The first one is not used, only watched.
 func (p *writePool) take(ctx context.Context) (free *writeConn, mayKeep bool) {
 	p.mu.Lock()
