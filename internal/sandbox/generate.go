@@ -20,6 +20,7 @@ type Generate struct {
 	ImageBase string
 }
 
+// Limits of generated restaurants.
 const (
 	MaxGenerated = 100_000 // restaurants
 	MaxProducts  = 10_000  // dishes of each
