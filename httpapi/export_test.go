@@ -50,3 +50,6 @@ func OfPages(path string) bool {
 
 // OrderTokens returns the number of rate limit tokens that an order uses.
 func OrderTokens(body string) int { return orders.Tokens([]byte(body)) }
+
+// OpsAddr calls opsAddr.
+func (s *Server) OpsAddr() string { return s.opsAddr() }

@@ -54,8 +54,8 @@ func (s *Server) Listen(ctx context.Context) error {
 // Addr returns the address of the public listener, or "" before Listen has returned.
 func (s *Server) Addr() string { return address(s.listener) }
 
-// OpsAddr returns the address of the ops routes. It is Addr without http.ops_listen.
-func (s *Server) OpsAddr() string {
+// opsAddr returns the address of the ops routes. It is Addr without http.ops_listen.
+func (s *Server) opsAddr() string {
 	if s.cfg.OpsListen == "" {
 		return s.Addr()
 	}
@@ -102,7 +102,7 @@ func (s *Server) Run(ctx context.Context) error {
 			return nil
 		})
 	}
-	s.deps.Log.WithFields(logrus.Fields{"event": "http.listening", "addr": s.Addr(), "opsAddr": s.OpsAddr()}).Info("listening")
+	s.deps.Log.WithFields(logrus.Fields{"event": "http.listening", "addr": s.Addr(), "opsAddr": s.opsAddr()}).Info("listening")
 	group.Go(func() error {
 		s.auth.Run(running)
 		return nil

@@ -8,8 +8,8 @@ import (
 	"larder/ordering/violation"
 )
 
-// ErrUnknownConnection is returned if the restaurant's connection is not configured.
-var ErrUnknownConnection = errors.New("ordering: unknown connection")
+// errUnknownConnection is returned if the restaurant's connection is not configured.
+var errUnknownConnection = errors.New("ordering: unknown connection")
 
 // InvalidError reports the violations of an order. Nothing was sent.
 type InvalidError struct {

@@ -165,7 +165,7 @@ func replayed(record Record, number int, fingerprint string) (Result, error) {
 func (o *Orders) validateRequest(ctx context.Context, e *execution) error {
 	var known bool
 	if e.service, known = o.deps.Services[e.connection]; !known {
-		return fmt.Errorf("%w %q", ErrUnknownConnection, e.connection)
+		return fmt.Errorf("%w %q", errUnknownConnection, e.connection)
 	}
 	switch {
 	case e.place != nil:

@@ -7,3 +7,6 @@ func Canonical(body []byte) ([]byte, error) {
 	order, err := validate.DecodeOrder(validate.Input{Body: body}, nil)
 	return order.Canonical(), err
 }
+
+// ErrUnknownConnection is errUnknownConnection.
+var ErrUnknownConnection = errUnknownConnection

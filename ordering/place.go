@@ -13,10 +13,10 @@ import (
 // Place validates an order and sends it, once. A repeated key returns the result of the first
 // request, whatever the current menu contains (policy O7).
 //
-// If no call was begun, Place returns *KeyReusedError, *InFlightError, ErrUnknownConnection,
-// *InvalidError, *NotReadyError, *RestoredError, *JournalError, an error of the Catalogues, or
-// *NotSentError if the client has disconnected or the service has no capacity or issues no token
-// (policy O8a). Once the call was begun, Place returns a Result, whatever the outcome.
+// If no call was begun, Place returns *KeyReusedError, *InFlightError,
+// *InvalidError, *NotReadyError, *RestoredError, *JournalError, an error of the Catalogues, another
+// error if the connection is not configured, or *NotSentError if the client has disconnected or the
+// service has no capacity or issues no token (policy O8a). Once the call was begun, Place returns a Result, whatever the outcome.
 func (o *Orders) Place(ctx context.Context, p PlaceRequest) (Result, error) {
 	return o.execute(ctx, &request{
 		operation:   upstream.OpCreate,

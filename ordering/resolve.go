@@ -16,7 +16,7 @@ import (
 // If nothing was changed, Resolve returns ErrNoOrder; *InvalidError with pointers into the
 // operator's body; *StateError if the operation is not unknown; *OrderIDTakenError; *BusyError (see
 // Journal.Resolve); *JournalError; or, if the call cannot be sent again, ErrNoBody, *NotReadyError,
-// *RestoredError, *NotSentError or ErrUnknownConnection.
+// *RestoredError, *NotSentError, or another error if the connection is not configured.
 func (o *Orders) Resolve(ctx context.Context, r ResolveRequest) (Result, error) {
 	arrived := time.Now()
 	if err := r.check(); err != nil {

@@ -14,7 +14,7 @@ import (
 
 // Defaults of the `sync:` section that other packages use. SetDefaults has all of them.
 const (
-	DefaultSchedule = "@every 2m"
+	defaultSchedule = "@every 2m"
 	DefaultHistory  = 20
 )
 
@@ -54,7 +54,7 @@ type Config struct {
 
 // SetDefaults sets every zero field to its documented default.
 func (c *Config) SetDefaults() {
-	c.Schedule = cmp.Or(c.Schedule, DefaultSchedule)
+	c.Schedule = cmp.Or(c.Schedule, defaultSchedule)
 	c.ShrinkLimit = cmp.Or(c.ShrinkLimit, 0.5)
 	c.History = cmp.Or(c.History, DefaultHistory)
 	c.StaleAfter = cmp.Or(c.StaleAfter, 3)

@@ -62,3 +62,12 @@ func (r *Runner) Follow() *runlog.Follower { return r.runs.Follow() }
 
 // RefreshQueued keeps queued runs alive once.
 func (r *Runner) RefreshQueued(ctx context.Context) error { return r.flights.extendQueued(ctx, r) }
+
+// DefaultSchedule is defaultSchedule.
+const DefaultSchedule = defaultSchedule
+
+// Last calls last.
+func (s *Schedule) Last(t time.Time) time.Time { return s.last(t) }
+
+// Missed calls missed.
+func (s *Schedule) Missed(n int, since, now time.Time) bool { return s.missed(n, since, now) }

@@ -207,10 +207,10 @@ func (s *Scheduler) isFresh(ctx context.Context, t *Target) bool {
 	r := s.runner
 	if t.isReasons {
 		_, checked, err := r.store.Reasons(ctx, t.Connection)
-		return err == nil && !t.schedule.Missed(1, checked, r.clock())
+		return err == nil && !t.schedule.missed(1, checked, r.clock())
 	}
 	version, err := r.store.Current(ctx, t.ID)
-	return err == nil && !version.Behind() && !t.schedule.Missed(1, version.CheckedAt, r.clock())
+	return err == nil && !version.Behind() && !t.schedule.missed(1, version.CheckedAt, r.clock())
 }
 
 // manual executes a queued run. If another run holds the lease, the work returns to

@@ -111,8 +111,8 @@ func (s *Schedule) tickBefore(t time.Time) time.Time {
 	return time.Unix(0, t.UnixNano()-past).UTC()
 }
 
-// Last returns the latest tick that is not after t, or the zero time if the last five years had no tick.
-func (s *Schedule) Last(t time.Time) time.Time {
+// last returns the latest tick that is not after t, or the zero time if the last five years had no tick.
+func (s *Schedule) last(t time.Time) time.Time {
 	if s.every > 0 {
 		return s.tickBefore(t)
 	}
@@ -134,7 +134,7 @@ func (s *Schedule) Last(t time.Time) time.Time {
 }
 
 // Missed reports whether at least n ticks have passed between since and now.
-func (s *Schedule) Missed(n int, since, now time.Time) bool {
+func (s *Schedule) missed(n int, since, now time.Time) bool {
 	for range n {
 		since = s.Next(since)
 		if since.IsZero() || since.After(now) {

@@ -82,7 +82,7 @@ func (s *Scheduler) tick(t *Target) {
 		r.skip(t, SkipRedis)
 		return
 	}
-	slot := t.schedule.Last(r.clock())
+	slot := t.schedule.last(r.clock())
 	if t.targetState.lastTick.Swap(slot.UnixMilli()) == slot.UnixMilli() {
 		return // queued by the old cron
 	}
@@ -121,7 +121,7 @@ func (s *Scheduler) catchUp(ctx context.Context, first bool) {
 		case !ok:
 			count++
 			r.queue.pushScheduled(Work{Target: t, Trigger: trigger, missing: true})
-		case version.Behind(), t.schedule.Missed(1, version.CheckedAt, now):
+		case version.Behind(), t.schedule.missed(1, version.CheckedAt, now):
 			old = append(old, t)
 		}
 	}

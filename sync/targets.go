@@ -186,7 +186,7 @@ func (r *Runner) Stale(v cache.Version) bool {
 	if v.Behind() {
 		return true
 	}
-	return t.schedule.Missed(r.cfg.StaleAfter, v.CheckedAt, r.clock())
+	return t.schedule.missed(r.cfg.StaleAfter, v.CheckedAt, r.clock())
 }
 
 // Target returns the menu that is synced under an id. The error contains the

@@ -89,8 +89,8 @@ func (c *Content) Settings() Settings { return c.settings }
 // Categories returns the categories, parents before children. Callers must not modify returned slices.
 func (c *Content) Categories() []Category { return c.categories }
 
-// CategoryByID returns the category with the id.
-func (c *Content) CategoryByID(id string) (Index, bool) {
+// categoryByID returns the category with the id.
+func (c *Content) categoryByID(id string) (Index, bool) {
 	return c.categoryIDs.find(id, func(i Index) bool { return c.categories[i].ID == id })
 }
 
@@ -130,8 +130,8 @@ func (c *Content) GroupsOf(i Index) []Index { return row(c.memberships, c.ingred
 // Schemes returns the modifier schemes.
 func (c *Content) Schemes() []Named { return c.schemes }
 
-// SchemeByID returns the scheme with the id.
-func (c *Content) SchemeByID(id string) (Index, bool) {
+// schemeByID returns the scheme with the id.
+func (c *Content) schemeByID(id string) (Index, bool) {
 	return c.schemeIDs.find(id, func(i Index) bool { return c.schemes[i].ID == id })
 }
 

@@ -24,7 +24,7 @@ func CompileContent(v *View, s Settings) *Content {
 	c.compileSchemes(v.Schemes, &own)
 	c.compileProducts(v.Products)
 	for i, at := range ingredients {
-		c.ingredientScheme[i] = indexOf(c.SchemeByID, v.Ingredients[at].SchemeID)
+		c.ingredientScheme[i] = indexOf(c.schemeByID, v.Ingredients[at].SchemeID)
 	}
 	return c
 }
@@ -84,7 +84,7 @@ func (c *Content) compileProducts(all []Product) {
 	kept := c.products.fill(len(all), func(i Index) entrySource { return all[i].source() })
 	c.productScheme = make([]Index, len(kept))
 	for i, at := range kept {
-		c.productScheme[i] = indexOf(c.SchemeByID, all[at].SchemeID)
+		c.productScheme[i] = indexOf(c.schemeByID, all[at].SchemeID)
 	}
 	c.compileProductCategories(all)
 }
@@ -96,7 +96,7 @@ func (c *Content) compileProductCategories(all []Product) {
 	for _, places := range definitions(c.products.ByID, c.products.Len(), all, func(p *Product) string { return p.ID }) {
 		start := len(c.productCategories)
 		for _, i := range places {
-			category := indexOf(c.CategoryByID, all[i].CategoryID)
+			category := indexOf(c.categoryByID, all[i].CategoryID)
 			if category != None && !slices.Contains(c.productCategories[start:], category) {
 				c.productCategories = append(c.productCategories, category)
 			}
@@ -163,7 +163,7 @@ func (c *Content) compileSchemes(all []Scheme, own *textArena) {
 	c.schemes, c.schemeIDs = namedOf(all, own, func(s *Scheme) Named { return Named{ID: s.ID} })
 	seen := make([]Index, len(c.groups)) // by group: the last scheme with it, from 1
 	c.schemeLimits = make([]Index, 1, len(c.schemes)+1)
-	for s, places := range definitions(c.SchemeByID, len(c.schemes), all, func(s *Scheme) string { return s.ID }) {
+	for s, places := range definitions(c.schemeByID, len(c.schemes), all, func(s *Scheme) string { return s.ID }) {
 		for _, i := range places {
 			for _, limit := range all[i].Groups {
 				g, known := c.GroupByID(limit.GroupID)

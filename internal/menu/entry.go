@@ -58,8 +58,8 @@ func (e Entry) PriceInvalid() bool { return e.packed[0]&entryPriceInvalid != 0 }
 
 func (e Entry) hasExternalID() bool { return e.packed[0]&entryExternalID != 0 }
 
-// HasMeasure reports whether Measure is not nil.
-func (e Entry) HasMeasure() bool { return e.packed[0]&entryMeasure != 0 }
+// hasMeasure reports whether Measure is not nil.
+func (e Entry) hasMeasure() bool { return e.packed[0]&entryMeasure != 0 }
 
 // Price is the exact price in the restaurant's currency; it is 0 if PriceInvalid.
 func (e Entry) Price() decimal.Decimal { return e.priceNumber().Decimal() }
@@ -75,7 +75,7 @@ func (e Entry) priceNumber() jsontext.Number {
 
 // Measure is the serving; it may be nil.
 func (e Entry) Measure() *Measure {
-	if !e.HasMeasure() {
+	if !e.hasMeasure() {
 		return nil
 	}
 	v := e.values()
@@ -101,7 +101,7 @@ type values struct {
 
 func (e Entry) values() values {
 	r := e.read()
-	v := values{hasMeasure: e.HasMeasure(), priceInvalid: e.PriceInvalid()}
+	v := values{hasMeasure: e.hasMeasure(), priceInvalid: e.PriceInvalid()}
 	v.id = r.text()
 	v.externalID = e.code(&r)
 	v.name = r.text()

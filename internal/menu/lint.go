@@ -239,7 +239,7 @@ func (l *linter) dishesOf(kind, id string) []string {
 			return []string{id}
 		}
 	case "scheme":
-		if s, ok := l.cat.SchemeByID(id); ok {
+		if s, ok := l.cat.schemeByID(id); ok {
 			return l.touched(s)
 		}
 	case "group":
@@ -251,7 +251,7 @@ func (l *linter) dishesOf(kind, id string) []string {
 			return l.touched(l.schemesWith(l.cat.GroupsOf(i)...)...)
 		}
 	case "category":
-		if in, ok := l.cat.CategoryByID(id); ok {
+		if in, ok := l.cat.categoryByID(id); ok {
 			l.parents()
 			return l.listed(l.inside[in])
 		}

@@ -65,7 +65,7 @@ func (l *linter) categories() {
 		}
 	}
 	parent := func(c *Category) (string, []string) { return c.ID, optional(c.ParentID) }
-	dangling(l.view.Categories, parent, l.cat.CategoryByID, func(c *Category, _ string) {
+	dangling(l.view.Categories, parent, l.cat.categoryByID, func(c *Category, _ string) {
 		then := "the reference is ignored"
 		if at := ids[c.ID]; parents[at] == None {
 			then = "the category is at the root"
@@ -79,7 +79,7 @@ func (l *linter) categories() {
 			"category %q (%s) is among its own parents; it is at the root", kept[cut].ID, kept[cut].Name)
 	}
 	category := func(p *Product) (string, []string) { return p.ID, optional(p.CategoryID) }
-	dangling(l.view.Products, category, l.cat.CategoryByID, func(p *Product, _ string) {
+	dangling(l.view.Products, category, l.cat.categoryByID, func(p *Product, _ string) {
 		l.add(LintCategoryUnknown, []string{p.ID}, map[string]string{"product": p.ID, "category": p.CategoryID},
 			"dish %q (%s) is in the unknown category %q", p.ID, p.Name, p.CategoryID)
 	})
@@ -116,7 +116,7 @@ func optional(target string) []string {
 func (l *linter) references() {
 	v, c := l.view, l.cat
 	productScheme := func(p *Product) (string, []string) { return p.ID, optional(p.SchemeID) }
-	dangling(v.Products, productScheme, c.SchemeByID, func(p *Product, _ string) {
+	dangling(v.Products, productScheme, c.schemeByID, func(p *Product, _ string) {
 		then := "the reference is ignored"
 		if at, _ := c.products.ByID(p.ID); c.productScheme[at] == None {
 			then = "it is offered without modifiers"
@@ -125,7 +125,7 @@ func (l *linter) references() {
 			"dish %q (%s) has the unknown scheme %q; %s", p.ID, p.Name, p.SchemeID, then)
 	})
 	ingredientScheme := func(in *Ingredient) (string, []string) { return in.ID, optional(in.SchemeID) }
-	dangling(v.Ingredients, ingredientScheme, c.SchemeByID, func(in *Ingredient, _ string) {
+	dangling(v.Ingredients, ingredientScheme, c.schemeByID, func(in *Ingredient, _ string) {
 		then := "the reference is ignored"
 		if at, _ := c.ingredients.ByID(in.ID); c.ingredientScheme[at] == None {
 			then = "it is offered without parts"

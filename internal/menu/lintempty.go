@@ -31,7 +31,7 @@ func (l *linter) categoriesWithoutDishes() {
 		filled.set(in)
 	}
 	for i := range slices.Backward(c.categories) { // children come after their parents
-		if parent, ok := c.CategoryByID(c.categories[i].ParentID); ok && filled.has(Index(i)) {
+		if parent, ok := c.categoryByID(c.categories[i].ParentID); ok && filled.has(Index(i)) {
 			filled.set(parent)
 		}
 	}
@@ -45,7 +45,7 @@ func (l *linter) categoriesWithoutDishes() {
 
 func (l *linter) servingsWithoutUnit() {
 	report := func(kind, what string, e Entry) {
-		if e.HasMeasure() && strings.TrimSpace(e.values().unit) == "" {
+		if e.hasMeasure() && strings.TrimSpace(e.values().unit) == "" {
 			l.add(LintUnitMissing, l.dishesOf(kind, e.ID()), map[string]string{kind: e.ID()},
 				"the serving of %s %q (%s) has no unit", what, e.ID(), e.Name())
 		}

@@ -91,12 +91,12 @@ func DecodeContent(content []byte) (*View, error) {
 	return view, err
 }
 
-// ErrForeignStops means that stop values do not belong to the content, or are invalid.
-var ErrForeignStops = errors.New("menu: the stop values belong to another content")
+// errForeignStops means that stop values do not belong to the content, or are invalid.
+var errForeignStops = errors.New("menu: the stop values belong to another content")
 
-// AppendView appends the view as published: Content with the values of Stops inserted after the
-// other members of their objects. The error is ErrForeignStops.
-func (p Published) AppendView(dst []byte) ([]byte, error) {
+// appendView appends the view as published: Content with the values of Stops inserted after the
+// other members of their objects. The error is errForeignStops.
+func (p Published) appendView(dst []byte) ([]byte, error) {
 	content, from := jsontext.String(p.Content), 0
 	err := p.elements(func(_, object, value string, end int) {
 		if len(value) <= len("{}") {
@@ -117,7 +117,7 @@ func (p Published) AppendView(dst []byte) ([]byte, error) {
 }
 
 // elements calls visit for each element with a stop list, in the order of Content: with its folded
-// list name, its object and the end of it, and its value in Stops. The error is ErrForeignStops.
+// list name, its object and the end of it, and its value in Stops. The error is errForeignStops.
 func (p Published) elements(visit func(list, object, value string, end int)) error {
 	stops, err := readStops(p.Stops)
 	if err != nil {
@@ -136,22 +136,23 @@ func (p Published) elements(visit func(list, object, value string, end int)) err
 			object := r.Raw()
 			value, ok := stops.next()
 			if !ok {
-				return ErrForeignStops
+				return errForeignStops
 			}
 			visit(list, object, value, r.Offset())
 		}
 	}
 	if !stops.done() || r.Err() != nil {
-		return ErrForeignStops
+		return errForeignStops
 	}
 	return nil
 }
 
-// AppendAnswer appends the answer {"result": …} with the view of AppendView.
+// AppendAnswer appends the answer {"result": …} with the view as published: Content with the values
+// of Stops. It returns an error if Stops belongs to another content or is invalid.
 func (p Published) AppendAnswer(dst []byte) ([]byte, error) {
 	const head, tail = `{"result":`, `}`
 	dst = append(slices.Grow(dst, len(head)+len(p.Content)+len(p.Stops)+len(tail)), head...)
-	dst, err := p.AppendView(dst)
+	dst, err := p.appendView(dst)
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +164,7 @@ func (p Published) AppendAnswer(dst []byte) ([]byte, error) {
 // their values of p. O(size of both).
 //
 // A rollback uses it to serve an older content with the current stop lists (policy S7a). The error
-// is ErrForeignStops.
+// is errForeignStops.
 func (p Published) MergeStopLists(now Published) (Published, error) {
 	type owner struct{ list, id string }
 	known := make(map[owner]string)
@@ -312,14 +313,14 @@ func readStops(raw []byte) (*stopReader, error) {
 		}
 	}
 	if r.Err() != nil {
-		return nil, ErrForeignStops
+		return nil, errForeignStops
 	}
 	if !sane || len(s.runs)%2 != 0 {
-		return nil, ErrForeignStops
+		return nil, errForeignStops
 	}
 	for i := 0; i < len(s.runs); i += 2 {
 		if s.runs[i] < 0 || s.runs[i] >= len(s.values) || s.runs[i+1] < 1 {
-			return nil, ErrForeignStops
+			return nil, errForeignStops
 		}
 	}
 	if len(s.runs) > 0 {

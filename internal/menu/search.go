@@ -70,7 +70,7 @@ func DistinctWords(text string) []string {
 
 func (c *Content) branch(id string) flags {
 	within := newFlags(len(c.categories))
-	if root, ok := c.CategoryByID(id); ok {
+	if root, ok := c.categoryByID(id); ok {
 		within.set(root)
 	}
 	return c.withDescendants(within)
@@ -79,7 +79,7 @@ func (c *Content) branch(id string) flags {
 // withDescendants adds the descendants of the set categories.
 func (c *Content) withDescendants(categories flags) flags {
 	for i := range c.categories { // parents come before their children
-		if parent, ok := c.CategoryByID(c.categories[i].ParentID); ok && categories.has(parent) {
+		if parent, ok := c.categoryByID(c.categories[i].ParentID); ok && categories.has(parent) {
 			categories.set(Index(i))
 		}
 	}

@@ -74,7 +74,7 @@ func readResponseBody(body []byte) responseBody {
 func readReasons(body []byte) ([]Reason, error) {
 	text, err := jsontext.Check(string(body), maxDepth)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrResponse, err)
+		return nil, fmt.Errorf("%w: %w", errResponse, err)
 	}
 	r := jsontext.NewReader(text, maxDepth)
 	if r.Kind() == jsontext.KindObject {
@@ -85,17 +85,17 @@ func readReasons(body []byte) ([]Reason, error) {
 			}
 		}
 		if text == "" {
-			return nil, fmt.Errorf("%w: the rejection reasons have no result", ErrResponse)
+			return nil, fmt.Errorf("%w: the rejection reasons have no result", errResponse)
 		}
 		r = jsontext.NewReader(text, maxDepth)
 	}
 	reasons := []Reason{}
 	if kind := r.Kind(); kind != jsontext.KindArray && kind != jsontext.KindNull {
-		return nil, fmt.Errorf("%w: the rejection reasons are not an array", ErrResponse)
+		return nil, fmt.Errorf("%w: the rejection reasons are not an array", errResponse)
 	}
 	for i := range r.Elements() {
 		if r.Kind() != jsontext.KindObject {
-			return nil, fmt.Errorf("%w: rejection reason %d is not an object", ErrResponse, i)
+			return nil, fmt.Errorf("%w: rejection reason %d is not an object", errResponse, i)
 		}
 		reasons = append(reasons, readReason(&r))
 	}
@@ -150,7 +150,7 @@ func (c *Client) failure(op Operation, got *httpAnswer, cause error, tokens ...*
 		e.again, e.fault = true, true
 	case got.status == http.StatusTooManyRequests:
 		e.again = true
-	case cause != nil && !errors.Is(cause, ErrTooLarge) && !errors.Is(cause, ErrResponse):
+	case cause != nil && !errors.Is(cause, ErrTooLarge) && !errors.Is(cause, errResponse):
 		e.again, e.fault = true, true // the body is incomplete
 	}
 	return e
@@ -210,7 +210,7 @@ func (c *Client) certaintyOf(op Operation, got *httpAnswer, used *oauth2.Token) 
 		}
 		e.Effect = EffectUnknown
 		if e.Err == nil {
-			e.Err = fmt.Errorf("%w: a success status without the expected body", ErrResponse)
+			e.Err = fmt.Errorf("%w: a success status without the expected body", errResponse)
 		}
 	case s == http.StatusUnauthorized: // for the second time: not processed
 	case s == http.StatusTooManyRequests,
@@ -334,14 +334,14 @@ func spellings(secret string) *regexp.Regexp {
 }
 
 // storedBody returns the part of an answer's body that is kept: without secrets, at most
-// MaxErrorBytes, whole characters. cut reports whether that is not the whole body.
+// maxErrorBytes, whole characters. cut reports whether that is not the whole body.
 func (c *Client) storedBody(got *httpAnswer, tokens ...*oauth2.Token) (body []byte, cut bool) {
 	cut = got.bodyErr != nil
 	if len(got.body) == 0 {
 		return nil, cut
 	}
 	text := c.redact(string(got.body), tokens...) // before the cut, which could split a secret
-	kept := clip(text, MaxErrorBytes)
+	kept := clip(text, maxErrorBytes)
 	return []byte(kept), cut || len(kept) < len(text)
 }
 

@@ -17,7 +17,7 @@ import (
 // Defaults of a connection.
 const (
 	defaultTokenTimeout = 10 * time.Second
-	DefaultMenuTimeout  = 30 * time.Second
+	defaultMenuTimeout  = 30 * time.Second
 	DefaultWriteTimeout = 15 * time.Second
 	defaultConcurrency  = 16
 )
@@ -82,7 +82,7 @@ func (c *Config) SetDefaults() {
 	c.FieldCase = cmp.Or(c.FieldCase, FieldCaseDocument)
 	c.Concurrency = cmp.Or(c.Concurrency, defaultConcurrency)
 	c.Timeouts.Token = cmp.Or(c.Timeouts.Token, defaultTokenTimeout)
-	c.Timeouts.Menu = cmp.Or(c.Timeouts.Menu, DefaultMenuTimeout)
+	c.Timeouts.Menu = cmp.Or(c.Timeouts.Menu, defaultMenuTimeout)
 	c.Timeouts.Write = cmp.Or(c.Timeouts.Write, DefaultWriteTimeout)
 }
 

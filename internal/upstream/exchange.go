@@ -153,7 +153,7 @@ func readBody(res *http.Response, limit, expected int64) ([]byte, error) {
 			size = max(size, expected)
 		}
 	default:
-		return nil, fmt.Errorf("%w: content encoding %q", ErrResponse, coding)
+		return nil, fmt.Errorf("%w: content encoding %q", errResponse, coding)
 	}
 	return readAll(from, size, limit)
 }

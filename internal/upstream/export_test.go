@@ -127,3 +127,15 @@ func ReadTokenReply(body []byte, now time.Time) (token string, lifetime time.Dur
 
 // String returns the effect's name for test failures.
 func (e Effect) String() string { return [...]string{"none", "done", "unknown"}[e] }
+
+// The limits and errors that only tests compare with.
+const (
+	DefaultMenuTimeout = defaultMenuTimeout
+	MaxErrorBytes      = maxErrorBytes
+)
+
+// ErrOrderID and ErrResponse are errOrderID and errResponse.
+var (
+	ErrOrderID  = errOrderID
+	ErrResponse = errResponse
+)

@@ -128,7 +128,7 @@ func (c *Client) requestToken(ctx context.Context, form TokenRequest) (*oauth2.T
 		return nil, c.tokenFailure(got, reply, got.bodyErr)
 	}
 	if !usableToken(reply.accessToken) {
-		return nil, c.tokenFailure(got, reply, fmt.Errorf("%w: no usable access_token", ErrResponse))
+		return nil, c.tokenFailure(got, reply, fmt.Errorf("%w: no usable access_token", errResponse))
 	}
 	lifetime := reply.lifetime
 	if lifetime <= 0 {

@@ -45,9 +45,9 @@ const (
 	maxCodeBytes   = 256     // of an error's code and request id, and of a content type
 )
 
-// MaxErrorBytes is the maximum size of an answer's body in the journal and in responses to clients
+// maxErrorBytes is the maximum size of an answer's body in the journal and in responses to clients
 // (policies W14, O15).
-const MaxErrorBytes = 64 << 10
+const maxErrorBytes = 64 << 10
 
 // Paths relative to the base and token URLs (docs/ordering-service.md, sections 4 and 5).
 const (
@@ -61,9 +61,9 @@ const (
 var (
 	ErrBreakerOpen = errors.New("circuit breaker is open") // the read was skipped because recent reads failed
 	ErrTooLarge    = errors.New("answer is too large")     // the answer exceeds its size limit (policy W15)
-	ErrOrderID     = errors.New("the order id is not valid in a URL path")
-	// ErrResponse means that the answer does not match docs/ordering-service.md.
-	ErrResponse = errors.New("response does not match the ordering service's interface")
+	errOrderID     = errors.New("the order id is not valid in a URL path")
+	// errResponse means that the answer does not match docs/ordering-service.md.
+	errResponse = errors.New("response does not match the ordering service's interface")
 )
 
 // Effect is what is known about a call that writes (policy O8).
@@ -85,7 +85,7 @@ type Error struct {
 	// section 7). They contain no secrets; Msg has at most 2 KiB, the others 256 bytes.
 	Code, Msg, RequestID string
 	ContentType          string // may be empty
-	Body                 []byte // without secrets, at most MaxErrorBytes
+	Body                 []byte // without secrets, at most 64 KiB
 	// Cut means that Body is not the whole body: it was longer, or incomplete.
 	Cut        bool
 	Effect     Effect        // what is known about a call that writes; EffectNone for reads

@@ -20,7 +20,7 @@ type Created struct {
 }
 
 // Answer is the answer to a call that writes. Body may be empty (policy W13). It has no secrets and
-// at most MaxErrorBytes; Cut means that it was longer.
+// at most 64 KiB; Cut means that it was longer.
 type Answer struct {
 	Status      int
 	ContentType string // may be empty
@@ -65,7 +65,7 @@ func (c *Client) Reject(ctx context.Context, orderID string, body []byte) (Answe
 
 func (c *Client) change(ctx context.Context, op Operation, orderID string, body []byte) (Answer, error) {
 	if !InPath(orderID) {
-		return Answer{}, &Error{Operation: op, Err: ErrOrderID}
+		return Answer{}, &Error{Operation: op, Err: errOrderID}
 	}
 	got, used, err := c.write(ctx, &request{
 		op:     op,
@@ -232,7 +232,7 @@ type attemptsKey struct{}
 
 // WithAttempts returns a context in which calls that write report each attempt when it has ended,
 // on the calling goroutine. The result of the last attempt is the result of the call. report is not
-// called for a call without attempts (ErrOrderID, or no slot or token, see Reserve).
+// called for a call without attempts (errOrderID, or no slot or token, see Reserve).
 func WithAttempts(ctx context.Context, report func(Attempt)) context.Context {
 	return context.WithValue(ctx, attemptsKey{}, report)
 }

@@ -55,7 +55,7 @@ func (j *Journal) beginFrom(ctx context.Context, o ordering.CallSpec) (*order, e
 	}
 	switch _, err := j.readOrder(ctx, j.write, location{o.Connection, o.Ref}); {
 	case err == nil:
-		return nil, ErrRefTaken
+		return nil, errRefTaken
 	case !errors.Is(err, ordering.ErrNoOrder):
 		return nil, err
 	}
@@ -170,7 +170,7 @@ func (j *Journal) open(ctx context.Context, o ordering.CallSpec, c *tx, key stri
 		c.mode = modeCreate
 	}
 	begun, err := j.commit(ctx, c)
-	if errors.Is(err, ErrReplicas) {
+	if errors.Is(err, errReplicas) {
 		return nil, errors.Join(err, j.abortCall(ctx, o))
 	}
 	return begun, err

@@ -56,7 +56,7 @@ func encode(revision string, r *ordering.Record) (string, error) {
 	return string(c.out), c.err(r.Ref)
 }
 
-// decode decodes an order. The error is ErrCorrupt with the name of the value, never with the value
+// decode decodes an order. The error is errCorrupt with the name of the value, never with the value
 // itself. The answers have only their status and code. stored is false for a record that is not
 // committed yet; atCommit then is the time of the commit.
 func decode(at location, text string, stored bool) (*order, error) {
@@ -238,7 +238,7 @@ func (c *codec) err(ref string) error {
 	if c.fault == "" {
 		return nil
 	}
-	return fmt.Errorf("order %q: %w: value %q", ref, ErrCorrupt, c.fault)
+	return fmt.Errorf("order %q: %w: value %q", ref, errCorrupt, c.fault)
 }
 
 // end checks that everything was read.

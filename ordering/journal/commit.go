@@ -36,7 +36,7 @@ type writer struct {
 }
 
 // commit commits a transaction, waits until as many replicas have it as policy O14 requires, and
-// returns the new state of the order. With ErrReplicas the change is made and the order returned,
+// returns the new state of the order. With errReplicas the change is made and the order returned,
 // but too few replicas have acknowledged it in time.
 //
 // While replicas do not acknowledge, commit does not wait for them: it would delay the results of other
@@ -45,7 +45,7 @@ func (w *writer) commit(ctx context.Context, c *tx) (*order, error) {
 	wait := w.required(c.connection())
 	if wait > 0 && w.recovered(ctx, c.connection()) != nil {
 		o, err := w.apply(ctx, c)
-		return o, cmp.Or(err, ErrReplicas)
+		return o, cmp.Or(err, errReplicas)
 	}
 	o, err := w.commitTo(ctx, c, wait)
 	if err != nil || o == nil || w.required(c.connection()) <= wait {
@@ -54,7 +54,7 @@ func (w *writer) commit(ctx context.Context, c *tx) (*order, error) {
 	// Another instance has seen a replica in the meantime. WAIT covers only writes of its own
 	// connection, so write again.
 	if _, err = w.commitTo(ctx, w.newTx(o), w.required(c.connection())); errors.Is(err, errMoved) {
-		err = fmt.Errorf("%w: the order was changed concurrently", ErrReplicas)
+		err = fmt.Errorf("%w: the order was changed concurrently", errReplicas)
 	}
 	return o, err
 }
@@ -82,7 +82,7 @@ func (w *writer) commitTo(ctx context.Context, c *tx, wait int) (*order, error) 
 		}
 		s.mu.Unlock()
 		if acknowledged < wait {
-			return o, fmt.Errorf("%w: %d of %d", ErrReplicas, acknowledged, wait)
+			return o, fmt.Errorf("%w: %d of %d", errReplicas, acknowledged, wait)
 		}
 	}
 	return o, nil
@@ -120,7 +120,7 @@ func (w *writer) recovered(ctx context.Context, connection string) error {
 		Msg: fmt.Sprintf("too few replicas of Redis acknowledge writes (%d needed): repair the replicas, "+
 			"or set ordering.wait_replicas to 0", w.required(connection)),
 		RetryAfter: retrySilent,
-		Err:        ErrReplicas,
+		Err:        errReplicas,
 	}
 }
 
@@ -163,7 +163,7 @@ func (w *writer) pipelineOf(ctx context.Context, key string, limit time.Duration
 		}
 		server = master
 	default:
-		return nil, fmt.Errorf("%w: a %T does not support WAIT", ErrReplicas, client)
+		return nil, fmt.Errorf("%w: a %T does not support WAIT", errReplicas, client)
 	}
 	if limit == 0 {
 		return server.Pipeline(), nil

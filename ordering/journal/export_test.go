@@ -47,3 +47,11 @@ func Recode(r ordering.Record) (ordering.Record, error) {
 
 // DurabilityError checks the fields of INFO.
 func (j *Journal) DurabilityError(facts map[string]string) error { return j.durabilityError(facts, 0) }
+
+// The errors that only tests compare with.
+var (
+	ErrAborted  = errAborted
+	ErrCorrupt  = errCorrupt
+	ErrRefTaken = errRefTaken
+	ErrReplicas = errReplicas
+)

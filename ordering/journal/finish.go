@@ -30,7 +30,7 @@ func (j *Journal) Finish(ctx context.Context, e ordering.CallResult) (ordering.R
 		}
 		return c, nil
 	})
-	if err != nil && !errors.Is(err, ErrReplicas) {
+	if err != nil && !errors.Is(err, errReplicas) {
 		return ordering.Record{}, failed("finish", err)
 	}
 	if contradicts {
@@ -238,7 +238,7 @@ func releasesKey(call ordering.Call, outcome ordering.Outcome) bool {
 const abortedTTL = time.Hour
 
 // Abort ends the call that this CallSpec opened, with the outcome not sent. If the CallSpec has not
-// opened a call yet, it no longer can: a Begin that reaches Redis later fails with ErrAborted.
+// opened a call yet, it no longer can: a Begin that reaches Redis later fails with errAborted.
 func (j *Journal) Abort(ctx context.Context, o ordering.CallSpec) error {
 	return unreplicated("abort", j.abortCall(ctx, o))
 }

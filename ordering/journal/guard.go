@@ -87,7 +87,7 @@ func (g *guard) checkSettings(ctx context.Context, connection string) error {
 	}
 	if !s.known().replicated && !g.embedded {
 		if facts.online() > 0 {
-			if err := g.detect(ctx, connection); err != nil && !errors.Is(err, ErrReplicas) {
+			if err := g.detect(ctx, connection); err != nil && !errors.Is(err, errReplicas) {
 				return unreachable(err)
 			}
 		}
@@ -206,7 +206,7 @@ func (g *guard) Watch(ctx context.Context, connection string) (ordering.JournalH
 	health.Accepted, s.accepted = s.accepted, false
 	s.mu.Unlock()
 	var notReady *ordering.NotReadyError
-	if errors.As(ready, &notReady) && notReady.Err != nil && !errors.Is(ready, ErrReplicas) {
+	if errors.As(ready, &notReady) && notReady.Err != nil && !errors.Is(ready, errReplicas) {
 		return health, ready // Redis does not answer
 	}
 	return health, nil
@@ -222,7 +222,7 @@ func (g *guard) watchState(ctx context.Context, s *state, connection string) err
 	if err = g.recovered(ctx, connection); err == nil {
 		err = g.probe(ctx, connection)
 	}
-	if errors.Is(err, ErrReplicas) {
+	if errors.Is(err, errReplicas) {
 		return nil // the mark is not remembered yet; JournalHealth.Failing shows this
 	}
 	return err

@@ -78,14 +78,14 @@ var (
 
 // Causes of a *ordering.JournalError, besides Redis's own errors.
 var (
-	// ErrCorrupt means that Redis contains something that the journal did not write.
-	ErrCorrupt = errors.New("unreadable record")
-	// ErrAborted means that the call was aborted before Begin reached Redis.
-	ErrAborted = errors.New("the call was aborted before it was opened")
-	// ErrRefTaken means that a record with the new order's ref exists.
-	ErrRefTaken = errors.New("a record with this ref exists")
-	// ErrReplicas means that fewer replicas than required have acknowledged a change in time.
-	ErrReplicas = errors.New("too few replicas acknowledged the record in time")
+	// errCorrupt means that Redis contains something that the journal did not write.
+	errCorrupt = errors.New("unreadable record")
+	// errAborted means that the call was aborted before Begin reached Redis.
+	errAborted = errors.New("the call was aborted before it was opened")
+	// errRefTaken means that a record with the new order's ref exists.
+	errRefTaken = errors.New("a record with this ref exists")
+	// errReplicas means that fewer replicas than required have acknowledged a change in time.
+	errReplicas = errors.New("too few replicas acknowledged the record in time")
 	// errFormat means that the records of the connection have an older format.
 	errFormat = errors.New("the order records are from an older version of larder and cannot be read: continue with that version, " +
 		"or delete all keys with the hash tag of the connection (docs/operations.md)")
@@ -103,7 +103,7 @@ func failed(doing string, err error) error {
 
 // unreplicated is failed for a change that is made even if too few replicas have it.
 func unreplicated(doing string, err error) error {
-	if errors.Is(err, ErrReplicas) {
+	if errors.Is(err, errReplicas) {
 		return fmt.Errorf("%w: %s: %w", ordering.ErrUnreplicated, doing, err)
 	}
 	return failed(doing, err)

@@ -124,7 +124,7 @@ func readReply(cmd *redis.Cmd) (reply, error) {
 	case len(words) == 1 && words[0] == "3":
 		return reply{}, errFormat
 	case len(words) != 8:
-		return reply{}, fmt.Errorf("%w: commit.lua returned %d values", ErrCorrupt, len(words))
+		return reply{}, fmt.Errorf("%w: commit.lua returned %d values", errCorrupt, len(words))
 	}
 	r := reply{
 		refused:      words[0] == "2",
@@ -140,7 +140,7 @@ func readReply(cmd *redis.Cmd) (reply, error) {
 		r.mark, err = strconv.ParseInt(words[3], 10, 64)
 	}
 	if err != nil {
-		return reply{}, fmt.Errorf("%w: time or mark", ErrCorrupt)
+		return reply{}, fmt.Errorf("%w: time or mark", errCorrupt)
 	}
 	return r, nil
 }
@@ -317,7 +317,7 @@ func (s *secret) get(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	if len(key) != secretBytes {
-		return nil, fmt.Errorf("%w: %s has %d bytes, not %d", ErrCorrupt, s.name, len(key), secretBytes)
+		return nil, fmt.Errorf("%w: %s has %d bytes, not %d", errCorrupt, s.name, len(key), secretBytes)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

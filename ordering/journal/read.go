@@ -67,7 +67,7 @@ func (r *reader) readAll(ctx context.Context, client redis.UniversalClient, plac
 		case errors.Is(err, redis.Nil):
 			continue
 		case redis.HasErrorPrefix(err, "WRONGTYPE"):
-			faults[i] = fmt.Errorf("order %q: %w: not a string", at.ref, ErrCorrupt)
+			faults[i] = fmt.Errorf("order %q: %w: not a string", at.ref, errCorrupt)
 			continue
 		case err != nil:
 			return nil, nil, err
@@ -202,7 +202,7 @@ func (r *reader) keyOwner(ctx context.Context, connection, key string) (value st
 	}
 	ref, number, _ := strings.Cut(value, " ")
 	if call, err = strconv.Atoi(number); err != nil {
-		return "", nil, 0, fmt.Errorf("the owner of a key: %w", ErrCorrupt)
+		return "", nil, 0, fmt.Errorf("the owner of a key: %w", errCorrupt)
 	}
 	owner, err = r.readOrder(ctx, r.write, location{connection, ref})
 	if errors.Is(err, ordering.ErrNoOrder) {
@@ -217,11 +217,11 @@ func (r *reader) keyOwner(ctx context.Context, connection, key string) (value st
 	return value, owner, call, nil
 }
 
-// isAborted returns ErrAborted if the CallSpec was aborted.
+// isAborted returns errAborted if the CallSpec was aborted.
 func (r *reader) isAborted(ctx context.Context, connection, opening string) error {
 	aborted, err := r.readText(ctx, r.keys.OrderAborted(connection, opening))
 	if aborted != "" {
-		return ErrAborted
+		return errAborted
 	}
 	return err
 }

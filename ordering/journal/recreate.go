@@ -15,7 +15,7 @@ import (
 func (j *Journal) Recreate(ctx context.Context, known ordering.Record, number int, body []byte) (ordering.Record, int, error) {
 	call, ok := known.Call(number)
 	if !ok || !call.Outcome.Certain() && call.Outcome != ordering.OutcomeUnknown {
-		return ordering.Record{}, 0, failed("recreate", fmt.Errorf("%w: call %d has not ended", ErrCorrupt, number))
+		return ordering.Record{}, 0, failed("recreate", fmt.Errorf("%w: call %d has not ended", errCorrupt, number))
 	}
 	o, n, err := (*order)(nil), 0, errMoved
 	for errors.Is(err, errMoved) {

@@ -33,9 +33,9 @@ func (j *Journal) resolveCall(ctx context.Context, s ordering.ResolveCall) (orde
 	switch {
 	case err == nil:
 		return o.Record, nil
-	case errors.Is(err, ErrReplicas) && s.Resolution != ordering.ResolvedRetry:
+	case errors.Is(err, errReplicas) && s.Resolution != ordering.ResolvedRetry:
 		return o.Record, unreplicated("resolve", err)
-	case errors.Is(err, ErrReplicas) && s.ID != "":
+	case errors.Is(err, errReplicas) && s.ID != "":
 		again := ordering.CallSpec{
 			ID:         s.ID,
 			Operation:  s.Operation,

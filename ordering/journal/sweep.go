@@ -52,11 +52,11 @@ func (s *sweeper) findOverdue(ctx context.Context, connection string) (calls, re
 		return nil, nil, 0, err
 	}
 	if len(reply) != 3 {
-		return nil, nil, 0, fmt.Errorf("%w: due.lua returned %d values", ErrCorrupt, len(reply))
+		return nil, nil, 0, fmt.Errorf("%w: due.lua returned %d values", errCorrupt, len(reply))
 	}
 	text, _ := reply[2].(string)
 	if now, err = strconv.ParseInt(text, 10, 64); err != nil {
-		return nil, nil, 0, fmt.Errorf("%w: Redis's time", ErrCorrupt)
+		return nil, nil, 0, fmt.Errorf("%w: Redis's time", errCorrupt)
 	}
 	return texts(reply[0]), texts(reply[1]), now, nil
 }
@@ -94,7 +94,7 @@ func (s *sweeper) markUnknown(ctx context.Context, connection, member string, no
 	switch {
 	case errors.Is(err, ordering.ErrNoOrder):
 		return nil, s.write.ZRem(ctx, open, member).Err()
-	case errors.Is(err, ErrCorrupt):
+	case errors.Is(err, errCorrupt):
 		s.logCorrupt(location{connection, ref}, err, "an overdue order cannot be read")
 		later := redis.Z{Score: float64(now + retryCorruptAfter.Milliseconds()), Member: member}
 		return nil, s.write.ZAddXX(ctx, open, later).Err()
