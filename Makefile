@@ -27,13 +27,14 @@ RACE_PACKAGES  := ./cache/... ./sync/... ./internal/upstream/... ./ordering/... 
 
 # make lint runs go vet, and tests need no debug information: without both, they build faster.
 # Three packages at a time, because many tests wait.
-TEST_FLAGS := -race -vet=off -ldflags=-w -tags $(TAGS) -timeout 10m -p 3
+NO_DEBUG   := -gcflags=all=-dwarf=false
+TEST_FLAGS := -race -vet=off $(NO_DEBUG) -ldflags=-w -tags $(TAGS) -timeout 10m -p 3
 
 # The tools of tools/go.mod. Each is built once for its version and the version of Go.
 BIN := .cache/bin/$(shell go env GOVERSION 2>/dev/null)
 
 # make lint uses the packages that make test has compiled for the race detector, which needs a C compiler.
-LINT_BUILD := $(shell command -v gcc >/dev/null 2>&1 && echo -race)
+LINT_BUILD := $(shell command -v gcc >/dev/null 2>&1 && echo -race $(NO_DEBUG))
 
 export TAGS
 export GOFLAGS
