@@ -39,6 +39,7 @@ var kinds = map[string]string{ //nolint:gochecknoglobals // constant
 	".css":  "text/css; charset=utf-8",
 	".html": "text/html; charset=utf-8",
 	".js":   "text/javascript; charset=utf-8",
+	".json": "application/json",
 }
 
 // newAsset returns an asset with an immutable body. The name's extension determines its type.

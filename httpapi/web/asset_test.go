@@ -103,6 +103,11 @@ func TestPagesNameTheVersionsOfTheirAssets(t *testing.T) {
 	if want := `"/web/larder.js?v=` + version + `"`; !strings.Contains(string(page.Body()), want) {
 		t.Errorf("page.html has no %s", want)
 	}
+	module := recorder.Body.String()
+	texts, err := assets.Page("texts.ru.json")
+	if want := `"./texts.ru.json?v=` + texts.Version() + `"`; err != nil || !strings.Contains(module, want) {
+		t.Errorf("larder.js has no %s, %v", want, err)
+	}
 	for name, want := range map[string]string{"Access-Control-Allow-Origin": "*", "Cross-Origin-Resource-Policy": "cross-origin"} {
 		if got := recorder.Header().Get(name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)

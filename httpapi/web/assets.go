@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io/fs"
 	"net/http"
+	"path"
+	"slices"
 	"strings"
 )
 
@@ -17,15 +19,17 @@ const Path = "/web/"
 // Assets are the files of dist. They are immutable and safe for concurrent use.
 type Assets struct{ byName map[string]*Asset }
 
-// NewAssets reads the embedded files. It adds the asset's version to each address in a page
-// (HTML), such as "/web/larder.js" in quotes, so that browsers may cache the asset forever.
+// NewAssets reads the embedded files. It adds the asset's version to each address of another file
+// in a page ("/web/larder.js", in quotes) or module ("./texts.ru.json"), so that browsers may cache
+// the asset forever.
 func NewAssets() (*Assets, error) {
 	assets := &Assets{byName: map[string]*Asset{}}
 	files, err := fs.ReadDir(dist, "dist")
 	if err != nil {
 		return nil, err
 	}
-	pages := map[string]string{}
+	rank := func(file fs.DirEntry) int { return slices.Index([]string{".js", ".html"}, path.Ext(file.Name())) }
+	slices.SortStableFunc(files, func(a, b fs.DirEntry) int { return rank(a) - rank(b) }) // a file comes after those that it names
 	versions := []string{}
 	for _, file := range files {
 		name := file.Name()
@@ -33,17 +37,11 @@ func NewAssets() (*Assets, error) {
 		if err != nil {
 			return nil, err
 		}
-		if strings.HasSuffix(name, ".html") {
-			pages[name] = string(body)
-			continue
-		}
-		asset := newAsset(name, body)
+		asset := newAsset(name, []byte(strings.NewReplacer(versions...).Replace(string(body))))
 		assets.byName[name] = asset
-		versions = append(versions, `"`+Path+name+`"`, `"`+Path+name+"?v="+asset.Version()+`"`)
-	}
-	versioned := strings.NewReplacer(versions...)
-	for name, text := range pages {
-		assets.byName[name] = newAsset(name, []byte(versioned.Replace(text)))
+		for _, address := range []string{Path + name, "./" + name} {
+			versions = append(versions, `"`+address+`"`, `"`+address+"?v="+asset.Version()+`"`)
+		}
 	}
 	return assets, nil
 }

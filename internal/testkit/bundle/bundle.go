@@ -30,7 +30,7 @@ type Output struct {
 }
 
 // Build bundles every entry of folder/src: each .ts becomes an ES module, each .css
-// a stylesheet; .html and .svg are copied. A .css that a module imports becomes
+// a stylesheet; .html, .svg and .json are copied. A .css that a module imports becomes
 // minified text, for a constructed stylesheet.
 //
 // Errors: esbuild's messages about the sources, with file and line.
@@ -67,6 +67,17 @@ func Build(folder string) ([]Output, error) {
 	outputs := make([]Output, 0, len(built.OutputFiles))
 	for _, file := range built.OutputFiles {
 		outputs = append(outputs, Output{Name: filepath.Base(file.Path), Body: file.Contents})
+	}
+	copied, err := filepath.Glob(filepath.Join(folder, "src", "*.json"))
+	if err != nil {
+		return nil, fmt.Errorf("bundle: %w", err)
+	}
+	for _, path := range copied { // not by esbuild: a module that imports such a file contains it
+		body, err := os.ReadFile(path)
+		if err != nil {
+			return nil, fmt.Errorf("bundle: %w", err)
+		}
+		outputs = append(outputs, Output{Name: filepath.Base(path), Body: body})
 	}
 	slices.SortFunc(outputs, func(a, b Output) int { return strings.Compare(a.Name, b.Name) })
 	return outputs, nil

@@ -28,7 +28,8 @@ func sources(t *testing.T, files map[string]string) string {
 
 func small() map[string]string {
 	return map[string]string{
-		"src/shop.ts":         `import css from "./shop/dish.css"; import {price} from "./shop/price"; export const text: string = css + price;`,
+		"src/shop.ts":         `import css from "./shop/dish.css"; import {price} from "./shop/price"; import t from "./t.json"; export const text = css + price + t.a;`,
+		"src/t.json":          `{"a": "hello"}`,
 		"src/shop/price.ts":   `export const price: number = 640;`,
 		"src/shop/dish.css":   "/* why */\n:host {\n  color: #ff0000;\n}\n",
 		"src/page.html":       "<!doctype html>\n<p>hello</p>\n",
@@ -48,10 +49,10 @@ func TestBuild(t *testing.T) {
 	for _, output := range outputs {
 		got[output.Name] = string(output.Body)
 	}
-	if len(got) != 3 || got["page.html"] != small()["src/page.html"] || got["page.css"] != "p{margin:0}\n" {
+	if len(got) != 4 || got["t.json"] != small()["src/t.json"] || got["page.html"] != small()["src/page.html"] || got["page.css"] != "p{margin:0}\n" {
 		t.Errorf("built %q", got)
 	}
-	if module := got["shop.js"]; !strings.Contains(module, ":host{color:red}") || !strings.Contains(module, "640") ||
+	if module := got["shop.js"]; !strings.Contains(module, ":host{color:red}") || !strings.Contains(module, "640") || !strings.Contains(module, "hello") ||
 		strings.Contains(module, "import") {
 		t.Errorf("shop.js is %q", module)
 	}

@@ -5,17 +5,23 @@ import { once, sheet } from "./dom";
 import { Shop } from "./shop";
 import base from "./base.css";
 import dialog from "./dialog.css";
-import { languageOf, message, type Key, type Language } from "./texts";
+import { canonical, inEnglish, message, wordingsOf, type Key, type Params, type Texts, type Wording } from "./texts";
 
 const formats = new Map<string, Intl.NumberFormat>(); // creating one is slow
 const home = new URL(import.meta.url).origin;
+const textsLimit = 3_000; // milliseconds without texts before English is shown
 
 /** LarderElement redraws itself when its attributes or its shop change. */
 export abstract class LarderElement extends HTMLElement {
-  static observedAttributes = ["src", "restaurant", "lang", "currency", "order-url", "payments", "theme"];
+  static observedAttributes = ["src", "restaurant", "lang", "currency", "order-url", "payments", "theme", "texts"];
   protected readonly root: ShadowRoot;
   protected shop: Shop | null = null;
   private listening = new AbortController();
+  private wordings: Wording[] | null = null; // null until the first texts are loaded
+  private tag = ""; // of the wordings
+  private source: string | Partial<Texts> | null = null; // of the wordings
+  private own: Partial<Texts> | null = null;
+  private edition = 0;
   private readonly attach = once(() => this.join());
 
   constructor(css: string) {
@@ -24,7 +30,11 @@ export abstract class LarderElement extends HTMLElement {
     this.root.adoptedStyleSheets = [sheet(base), sheet(dialog), sheet(css)];
   }
 
-  connectedCallback(): void { this.attach(); }
+  connectedCallback(): void {
+    const { texts } = this;
+    if (delete (this as { texts?: unknown }).texts && texts) this.texts = texts; // it was set before the element was defined
+    this.attach();
+  }
 
   disconnectedCallback(): void { this.attach(); }
 
@@ -34,12 +44,22 @@ export abstract class LarderElement extends HTMLElement {
   get restaurant(): string { return this.getAttribute("restaurant") ?? ""; }
   set restaurant(id: string) { this.setAttribute("restaurant", id); }
 
-  /** language comes from the attribute lang, the nearest ancestor with lang, the browser, or is English. */
-  get language(): Language {
-    return languageOf(this.getAttribute("lang") || this.closest("[lang]")?.getAttribute("lang") || navigator.language || "en");
+  /** texts replaces texts of the element, by key. Missing texts are those of the attribute lang. */
+  get texts(): Partial<Texts> | null { return this.own; }
+  set texts(texts: Partial<Texts> | null) {
+    this.own = texts;
+    this.attach();
   }
 
-  protected message(key: Key, params?: Record<string, string | number>): string { return message(this.language, key, params); }
+  /** language comes from the attribute lang, the nearest ancestor with lang, the browser, or is English. */
+  get language(): string {
+    return canonical(this.getAttribute("lang") || this.closest("[lang]")?.getAttribute("lang") || navigator.language || "en");
+  }
+
+  /** format changes if the texts or the formats of the element change. */
+  protected get format(): string { return [this.edition, this.language, this.getAttribute("currency")].join(); }
+
+  protected message(key: Key, params?: Params): string { return message(this.wordings ?? [inEnglish], key, params); }
 
   /** money formats an exact amount, with the currency if the element has one. */
   protected money(amount: Decimal): string {
@@ -64,9 +84,35 @@ export abstract class LarderElement extends HTMLElement {
 
   /** joined is called when the element gets a shop. The signal ends when it leaves that shop. */
   protected abstract joined(shop: Shop, signal: AbortSignal): void;
-  protected abstract draw(): void;
+  protected abstract render(): void;
+
+  /** draw renders the element if its texts are loaded, so that guests do not see English first. */
+  protected draw(): void {
+    if (this.wordings && this.isConnected) this.render();
+  }
+
+  /** spell loads the texts if the language or the source of the texts has changed. Until then, the old ones stay. */
+  private spell(): void {
+    const tag = this.language;
+    const source = this.own ?? this.getAttribute("texts") ?? "";
+    if (tag === this.tag && source === this.source) return;
+    this.tag = tag;
+    this.source = source;
+    const use = (wordings: Wording[]): void => {
+      if (tag !== this.tag || source !== this.source) return;
+      this.wordings = wordings;
+      this.edition++;
+      this.draw();
+    };
+    const timer = setTimeout(() => this.wordings ?? use([inEnglish]), textsLimit);
+    void wordingsOf(tag, source).then((wordings) => {
+      clearTimeout(timer);
+      use(wordings);
+    });
+  }
 
   private join(): void {
+    if (this.isConnected) this.spell();
     const src = this.getAttribute("src");
     const at = src ? new URL(src, document.baseURI).href.replace(/\/+$/, "") : home;
     const shop = this.isConnected && this.restaurant ? Shop.of(at, this.restaurant) : null;
@@ -85,6 +131,6 @@ export abstract class LarderElement extends HTMLElement {
         shop.enter();
       }
     }
-    if (this.isConnected) this.draw();
+    this.draw();
   }
 }

@@ -27,9 +27,9 @@ export class Fieldset {
 
   constructor(private readonly host: FormHost) {}
 
-  draw(language: string, busy: boolean): void {
+  draw(format: string, busy: boolean): void {
     const { form, payments } = this.host;
-    const shape = [language, form.expedition, form.soonest, form.payment === "cash", payments.join()].join(" ");
+    const shape = [format, form.expedition, form.soonest, form.payment === "cash", payments.join()].join(" ");
     if (shape !== this.shape) {
       this.shape = shape;
       const focused = (this.element.getRootNode() as ShadowRoot).activeElement?.id;

@@ -49,7 +49,7 @@ export class LarderMenu extends LarderElement {
     }, { signal });
   }
 
-  protected draw(): void {
+  protected render(): void {
     const menu = this.shop?.menu;
     this.search.placeholder = this.message("search");
     this.search.setAttribute("aria-label", this.message("search"));
@@ -61,7 +61,7 @@ export class LarderMenu extends LarderElement {
         this.shop?.fault ? h("button", { type: "button", onclick: () => void this.shop?.load() }, this.message("again")) : "");
       return;
     }
-    const wording = this.language + this.getAttribute("currency");
+    const wording = this.format;
     if (!this.listed || wording !== this.wording || !sameList(this.listed.body, menu.body)) {
       this.wording = wording;
       this.status.replaceChildren();

@@ -85,7 +85,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     if (this.shop?.menu && this.shop.basket.lines.length && !this.busy) this.timer = setTimeout(() => void this.ask(), pause);
   }
 
-  protected draw(): void {
+  protected render(): void {
     const shop = this.shop;
     const lines = shop?.basket.lines ?? [];
     const intent = shop?.placing.intent ?? null;
@@ -106,7 +106,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     // One order at a time: the form is hidden until the outcome of the last order is known.
     this.box.hidden = intent !== null && intent.state !== "unsent" || lines.length === 0;
     if (this.box.hidden) return;
-    this.fields.draw(this.language, this.busy);
+    this.fields.draw(this.format, this.busy);
     const sum = this.money(shop?.menu ? shop.basket.total(shop.menu) : Decimal.zero);
     this.total.replaceChildren(h("span", { class: "grow" }, this.message("total")), h("strong", {}, sum));
     const offer = this.message("place", { price: sum });

@@ -8,7 +8,9 @@ import { bodyOf, placeOf, withoutDuplicates, withOffset } from "../../../src/lar
 import { newKey, Placing, type Answer, type OrderTransport } from "../../../src/larder/place";
 import { Shop } from "../../../src/larder/shop";
 import { FallbackStore, type Store } from "../../../src/larder/store";
-import { languages, message, texts, type Key } from "../../../src/larder/texts";
+import english from "../../../src/texts.json";
+import russian from "../../../src/texts.ru.json";
+import { canonical, checked, inEnglish, message, wordingsOf, type Key, type Texts, type Wording } from "../../../src/larder/texts";
 
 declare const process: { getBuiltinModule(name: string): any };
 const { test } = process.getBuiltinModule("node:test");
@@ -406,18 +408,37 @@ test("typed numbers are sent as numbers only if they are exact", () => {
   assert.deepEqual(["1000", " 12,50 ", "0x10", "1e400", "12345678901234567890", "-5", "five"].map(change), [1000, 12.5, "0x10", "1e400", "12345678901234567890", -5, "five"]);
 });
 
+const spelt = (text: unknown): string[] => Object.values(typeof text === "string" ? { text } : text as object) as string[];
+
 test("every text exists in each language, with the same parameters", () => {
-  const spelt = (text: unknown): string[] => Object.values(typeof text === "string" ? { text } : text as object).filter(Boolean) as string[];
-  for (const [key, versions] of Object.entries(texts)) {
-    const params = languages.map((language) => {
-      const forms = spelt((versions as any)[language]);
+  const tables: Record<string, Texts> = { en: english, ru: russian }; // the compiler finds missing keys
+  assert.deepEqual(Object.keys(russian), Object.keys(english));
+  for (const key of Object.keys(english) as Key[]) {
+    const params = Object.entries(tables).map(([language, table]) => {
+      const forms = spelt(table[key]);
       assert.ok(forms.length > 0 && forms.every((f) => f.trim() !== ""), `${key} in ${language}`);
+      for (const n of [0, 1, 2, 5, 21]) assert.ok(message([{ language, texts: table }], key, { n }).length > 0, `${key} in ${language} for ${n}`);
       return [...new Set(forms.join(" ").match(/\{\w+\}/g))].filter((p) => p !== "{n}").sort().join();
     });
     assert.equal(new Set(params).size, 1, `${key} has other parameters in another language`);
-    for (const language of languages) {
-      for (const n of [0, 1, 2, 5, 21]) assert.ok(message(language, key as Key, { n }).length > 0, `${key} in ${language} for ${n}`);
-    }
   }
-  assert.equal(message("ru", "found", { n: 22 }), "Найдено 22 блюда");
+  assert.equal(message([{ language: "ru", texts: russian }], "found", { n: 22 }), "Найдено 22 блюда");
+});
+
+test("texts of a site replace larder's, and missing ones are English", async () => {
+  const warnings: string[] = [];
+  console.warn = (text: string) => warnings.push(text);
+  const arabic = { add: "أضف", found: { zero: "لا أطباق", two: "طبقان", few: "{n} أطباق", other: "{n} طبق" } };
+  const wordings = await wordingsOf("ar-EG", arabic);
+  assert.deepEqual([message(wordings, "add"), message(wordings, "choose"), message(wordings, "found", { n: 2 }), message(wordings, "found", { n: 1 })],
+    ["أضف", "Choose", "طبقان", "1 طبق"]);
+  assert.equal(message(await wordingsOf("ar", JSON.stringify(arabic)), "found", { n: 3 }), "3 أطباق");
+  assert.deepEqual(warnings, []);
+  for (let i = 0; i < 2; i++) { // each fault is reported once
+    assert.deepEqual(checked({ add: "x", adds: "y", toString: "z", total: 5, found: { one: "1" } }, "test"), { add: "x" });
+    assert.deepEqual(await wordingsOf("fr", "{add"), [inEnglish] satisfies Wording[]);
+  }
+  assert.equal(warnings.length, 2);
+  for (const part of ['"adds"', '"toString"', '"total"', '"found"', "texts.json"]) assert.ok(warnings[0]!.includes(part), warnings[0]);
+  assert.deepEqual(["RU-ru", "zz-", "", "de-at"].map(canonical), ["ru-RU", "en", "en", "de-AT"]);
 });
