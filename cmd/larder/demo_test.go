@@ -302,6 +302,10 @@ func TestDemoChecksItsFlagsBeforeItListens(t *testing.T) {
 			t.Errorf("larder %v: %+v, want 2 and the range", args, got)
 		}
 	}
+	got := larder(t, "demo", "--exit", "--origin", "https://shop.example", "--origin", "http://127.0.0.1:3000/", "--sandbox-listen", taken)
+	if got.Status != cli.StatusUsage || !strings.Contains(got.Err, `--origin: "http://127.0.0.1:3000/" is not a valid origin; write only scheme and host`) {
+		t.Errorf("larder demo with a path in --origin: %+v", got)
+	}
 }
 
 func TestDemo_InvalidSetting(t *testing.T) {

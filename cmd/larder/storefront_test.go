@@ -1,60 +1,117 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
-	"github.com/google/go-cmp/cmp"
+	diff "github.com/google/go-cmp/cmp"
 
 	"larder/internal/testkit/clitest"
 )
 
-// TestStorefrontBackends runs the backends of docs/storefront.md, with only addresses
-// changed, and orders through them like the form: with requests that contain no
-// secret.
-func TestStorefrontBackends(t *testing.T) {
-	t.Parallel()
+// storefrontBlocks returns the code blocks of a language in docs/storefront.md.
+func storefrontBlocks(t *testing.T, language string) []string {
+	t.Helper()
 	page, err := os.ReadFile(filepath.Join(root, "docs", "storefront.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for language, build := range map[string]func(t *testing.T, text string) *exec.Cmd{
-		"js": func(t *testing.T, text string) *exec.Cmd {
-			t.Helper()
-			return exec.CommandContext(t.Context(), installed(t, "node"), clitest.WriteFile(t, "backend.mjs", text))
-		},
-		"go": func(t *testing.T, text string) *exec.Cmd {
-			t.Helper()
-			program := filepath.Join(t.TempDir(), "backend")
-			if printed, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, clitest.WriteFile(t, "backend.go", text)).CombinedOutput(); err != nil {
-				t.Fatalf("%v\n%s", err, printed)
-			}
-			return exec.CommandContext(t.Context(), program)
-		},
-	} {
+	var blocks []string
+	for _, match := range regexp.MustCompile("(?s)\n```"+language+"\n(.*?)\n```\n").FindAllStringSubmatch(string(page), -1) {
+		blocks = append(blocks, match[1])
+	}
+	return blocks
+}
+
+// startBackend starts the backend of docs/storefront.md in this language, with only
+// addresses changed, and returns the address that takes orders of the site's pages.
+func startBackend(t *testing.T, language, base, site string) (orderURL string, said *clitest.Watched) {
+	t.Helper()
+	blocks := storefrontBlocks(t, language)
+	if len(blocks) != 1 {
+		t.Fatalf("%d blocks of %s in docs/storefront.md, want 1", len(blocks), language)
+	}
+	address := freeAddress(t)
+	text := strings.NewReplacer("http://127.0.0.1:8080", base, "http://127.0.0.1:3000", site,
+		"127.0.0.1:3001", address, `listen(3001, "127.0.0.1")`, listenOn(address)).Replace(blocks[0])
+	var cmd *exec.Cmd
+	if language == "js" {
+		cmd = exec.CommandContext(t.Context(), installed(t, "node"), clitest.WriteFile(t, "backend.mjs", text))
+	} else {
+		program := filepath.Join(t.TempDir(), "backend")
+		if printed, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, clitest.WriteFile(t, "backend.go", text)).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, printed)
+		}
+		cmd = exec.CommandContext(t.Context(), program)
+	}
+	said = clitest.NewWatched()
+	cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), "LARDER_SECRET=storefront-secret"), said, said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // it was killed
+	})
+	return "http://" + address + "/order", said
+}
+
+// shopOrigin is the origin of a page in tests without a browser.
+const shopOrigin = "https://shop.example"
+
+// TestStorefrontBackends orders through the backends of docs/storefront.md like the
+// form: with requests that contain no secret.
+func TestStorefrontBackends(t *testing.T) {
+	t.Parallel()
+	for _, language := range []string{"js", "go"} {
 		t.Run(language, func(t *testing.T) {
 			t.Parallel()
-			blocks := regexp.MustCompile("(?s)\n```"+language+"\n(.*?)\n```\n").FindAllStringSubmatch(string(page), -1)
-			if len(blocks) != 1 {
-				t.Fatalf("%d blocks of %s in docs/storefront.md, want 1", len(blocks), language)
-			}
-			text := blocks[0][1]
-			if lines := strings.Count(text, "\n") + 1; language == "js" && lines != 15 {
-				t.Errorf("the page promises fifteen lines, there are %d", lines)
-			}
 			base, kitchen, _ := runningDemo(t)
-			site := freeAddress(t)
-			cmd := build(t, strings.NewReplacer("http://127.0.0.1:8080", base, "127.0.0.1:3000", site, `listen(3000, "127.0.0.1")`, listenOn(site)).Replace(text))
-			orderThrough(t, cmd, "http://"+site, kitchen)
+			orderURL, said := startBackend(t, language, base, shopOrigin)
+			orderThrough(t, orderURL, kitchen, said)
+			refuses(t, orderURL)
 		})
+	}
+}
+
+// refuses checks what a backend answers to requests that are not orders of its sites.
+func refuses(t *testing.T, orderURL string) {
+	t.Helper()
+	for _, try := range []struct {
+		method, url, origin string
+		status              int
+	}{
+		{http.MethodOptions, orderURL, shopOrigin, http.StatusNoContent},
+		{http.MethodOptions, orderURL, "https://other.example", http.StatusForbidden},
+		{http.MethodPost, orderURL, "https://other.example", http.StatusForbidden},
+		{http.MethodGet, orderURL, shopOrigin, http.StatusMethodNotAllowed},
+		{http.MethodPost, orderURL + "/favicon.ico", shopOrigin, http.StatusNotFound},
+	} {
+		request, err := http.NewRequestWithContext(t.Context(), try.method, try.url, strings.NewReader("{}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Origin", try.origin)
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		allowed := response.Header.Get("Access-Control-Allow-Origin")
+		if response.StatusCode != try.status || (allowed == shopOrigin) != (try.status == http.StatusNoContent) {
+			t.Errorf("%s %s from %s: %d, allows %q, want %d", try.method, try.url, try.origin, response.StatusCode, allowed, try.status)
+		}
 	}
 }
 
@@ -75,19 +132,9 @@ func listenOn(address string) string {
 	return "listen(" + port + `, "` + host + `")`
 }
 
-// orderThrough starts a backend and places orders like the form: two with the same
-// key, and an invalid one.
-func orderThrough(t *testing.T, cmd *exec.Cmd, site, kitchen string) {
+// orderThrough places orders like the form: two with the same key, and an invalid one.
+func orderThrough(t *testing.T, orderURL, kitchen string, said *clitest.Watched) {
 	t.Helper()
-	said := clitest.NewWatched()
-	cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), "LARDER_SECRET=storefront-secret"), said, said
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait() // it was killed
-	})
 	const good = `{"expeditionType":"pickup","soonest":true,"paymentTypeID":"card","dishList":[{"ID":"dish-roast-beef","quantity":1}]}`
 	var first, again, wrong struct {
 		Result struct {
@@ -108,13 +155,13 @@ func orderThrough(t *testing.T, cmd *exec.Cmd, site, kitchen string) {
 		{"one-and-the-same-key-of-a-guest", good, http.StatusCreated, &again},
 		{"another-key-of-the-same-guest", strings.Replace(good, "dish-roast-beef", "no-such-dish", 1), http.StatusUnprocessableEntity, &wrong},
 	} {
-		if status, body := postAsForm(t, site, try.key, try.body, said); status != try.status {
+		if status, body := postAsForm(t, orderURL, try.key, try.body, said); status != try.status {
 			t.Fatalf("%s: %d, want %d\n%s\n%s", try.key, status, try.status, body, said)
 		} else if err := json.Unmarshal(body, try.into); err != nil {
 			t.Fatalf("%s: %v\n%s", try.key, err, body)
 		}
 	}
-	if first.Result.State != "placed" || first.Result.OrderID == "" || cmp.Diff(first, again) != "" {
+	if first.Result.State != "placed" || first.Result.OrderID == "" || diff.Diff(first, again) != "" {
 		t.Errorf("placed as %+v, and with the same key again as %+v", first, again)
 	}
 	if len(wrong.Errors) != 1 || wrong.Errors[0].Code != "dish_not_in_menu" || !strings.ContainsAny(wrong.Errors[0].Msg, "абвгдежзиклмнопрстуя") {
@@ -129,15 +176,15 @@ func orderThrough(t *testing.T, cmd *exec.Cmd, site, kitchen string) {
 }
 
 // postAsForm sends an order like the components. It retries until the backend listens.
-func postAsForm(t *testing.T, site, key, body string, said *clitest.Watched) (status int, answer []byte) {
+func postAsForm(t *testing.T, orderURL, key, body string, said *clitest.Watched) (status int, answer []byte) {
 	t.Helper()
 	var response *http.Response
 	clitest.Eventually(t, "the backend answers", func() bool {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, site+"/", strings.NewReader(body))
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, orderURL, strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, value := range map[string]string{"Content-Type": "application/json", "Idempotency-Key": key, "Accept-Language": "ru"} {
+		for name, value := range map[string]string{"Content-Type": "application/json", "Idempotency-Key": key, "Accept-Language": "ru", "Origin": shopOrigin} {
 			request.Header.Set(name, value)
 		}
 		response, err = http.DefaultClient.Do(request) //nolint:bodyclose // it is closed below
@@ -148,4 +195,40 @@ func postAsForm(t *testing.T, site, key, body string, said *clitest.Watched) (st
 		t.Fatalf("%v, %v\n%s", err, closed, said)
 	}
 	return response.StatusCode, answer
+}
+
+// TestBrowserOrigin runs tools/browser/origin: the page of docs/storefront.md on another
+// origin than larder. Orders go to larder and through both backends of that document.
+func TestBrowserOrigin(t *testing.T) { //nolint:tparallel // its scenarios share a demo
+	t.Parallel()
+	b := newBrowser(t)
+	site := freeAddress(t)
+	b.env = browsedDemo(t, "--origin", "http://"+site)
+	base := strings.TrimPrefix(b.env[0], "LARDER_URL=")
+	html := strings.ReplaceAll(storefrontBlocks(t, "html")[0], "http://127.0.0.1:8080", base)
+	pages := http.NewServeMux()
+	serve := func(path, page string) { // ?old= and ?new= change the page
+		pages.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			query := r.URL.Query()
+			_, _ = strings.NewReplacer(cmp.Or(query.Get("old"), "\x00"), query.Get("new")).WriteString(w, page) // if this fails, the browser has left
+		})
+	}
+	serve("/{$}", html)
+	for _, language := range []string{"js", "go"} {
+		orderURL, _ := startBackend(t, language, base, "http://"+site)
+		serve("/"+language, strings.Replace(html, "<larder-order-form ", `<larder-order-form order-url="`+orderURL+`" `, 1))
+		b.env = append(b.env, "LARDER_BACKEND_"+strings.ToUpper(language)+"="+orderURL)
+	}
+	for _, host := range []string{site, "127.0.0.1:0"} { // the second origin is not allowed
+		listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", host)
+		if err != nil {
+			t.Fatal(err)
+		}
+		server := &httptest.Server{Listener: listener, Config: &http.Server{Handler: pages, ReadHeaderTimeout: time.Minute}}
+		server.Start()
+		t.Cleanup(server.Close)
+		b.env = append(b.env, map[bool]string{true: "LARDER_SITE=", false: "LARDER_OTHER_SITE="}[host == site]+server.URL)
+	}
+	b.run(t, "origin")
 }

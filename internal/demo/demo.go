@@ -20,6 +20,7 @@ import (
 	"larder/internal/client"
 	"larder/internal/menu"
 	"larder/internal/sandbox"
+	"larder/internal/setting"
 )
 
 // Starts has the functions that start a log, a daemon and the handling of SIGHUP.
@@ -56,6 +57,7 @@ func Command(env *cli.Environment, with *Starts) *cobra.Command {
 	flags.String("sandbox-listen", sandboxAddress, "listen address of the ordering service; port 0 selects a free port, as with --exit")
 	cli.SetEnv(flags, "sandbox-listen", "LARDER_SANDBOX_LISTEN")
 	flags.Bool("exit", false, "sync the menu, place, pay and complete an order, print each step, and end")
+	flags.StringArray("origin", nil, "origin of a page that may read menus and place orders, as in http://127.0.0.1:3000 (repeatable)")
 	addGenerate(cmd)
 	cli.AddJSON(cmd)
 	return cmd
@@ -100,6 +102,12 @@ func prepareDemo(cmd *cobra.Command, env *cli.Environment, with *Starts) (*demo,
 		return nil, cli.NewUsageError("--json needs --exit")
 	}
 	generate, err := generated(cmd)
+	origins, _ := cmd.Flags().GetStringArray("origin")
+	for _, origin := range origins {
+		if wrong := setting.Origin("--origin", origin); err == nil && wrong != nil {
+			err = cli.NewUsageError(wrong.Error())
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -124,6 +132,8 @@ func prepareDemo(cmd *cobra.Command, env *cli.Environment, with *Starts) (*demo,
 	if err != nil {
 		return nil, errors.Join(err, d.sandbox.listener.Close())
 	}
+	d.cfg.HTTP.CORSOrigins = append(d.cfg.HTTP.CORSOrigins, origins...)
+	d.cfg.Auth.PublicOrders.Origins = append(d.cfg.Auth.PublicOrders.Origins, origins...)
 	generate.ImageBase = demoPhotos
 	d.sample = d.sandbox.load(generate)
 	if generate.Restaurants > 0 { // add them to the configuration too

@@ -22,7 +22,7 @@ class Problems {
 }
 
 /** Observes all pages of a context. Returns their problems. */
-export async function guard(context, { expected = [], images = [] }) {
+export async function guard(context, { expected = [], images = [], origins = [] }) {
   const problems = new Problems(expected);
   await context.exposeBinding('larderReportViolation', (_, what) => problems.add(`content security policy: ${what}`));
   await context.addInitScript(() => {
@@ -38,6 +38,7 @@ export async function guard(context, { expected = [], images = [] }) {
     const own = originOf(request);
     const to = new URL(request.url());
     if (!own || to.protocol === 'data:' || to.protocol === 'blob:' || to.origin === own) return;
+    if (origins.includes(to.origin)) return;
     if (request.resourceType() === 'image' && images.includes(to.origin)) return;
     problems.add(`request to another origin: ${request.method()} ${request.url()} from ${own}`);
   });

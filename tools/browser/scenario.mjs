@@ -48,6 +48,7 @@ export async function eventually(is, what, limit = timeout) {
  *
  * Options: `size` ('desktop'), `dark`, `locale` ('en'), `motion` (false: reduced
  * motion), `scripts` (true), `images` (other origins that images may come from),
+ * `origins` (other origins that all requests may go to),
  * `expected` (patterns of console errors that the scenario causes).
  */
 export async function scenario(options, run) {

@@ -10,7 +10,7 @@ const readLimit = 20_000, placeLimit = 60_000; // milliseconds
 
 /** Api sends the requests of one restaurant to one base address. */
 export class Api {
-  private readonly path: string;
+  readonly path: string;
 
   constructor(readonly base: string, restaurant: string, private readonly lang: () => string) {
     this.path = `${base}/v1/restaurants/${encodeURIComponent(restaurant)}`;

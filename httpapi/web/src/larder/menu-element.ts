@@ -57,7 +57,7 @@ export class LarderMenu extends LarderElement {
     this.list.setAttribute("aria-busy", String(!menu));
     if (!menu) {
       this.money(Decimal.zero); // the first number format is slow to create; use the waiting time
-      this.status.replaceChildren(this.message(this.shop?.fault ? "noMenu" : "loading"),
+      this.status.replaceChildren(this.message(this.shop?.fault ?? "loading"),
         this.shop?.fault ? h("button", { type: "button", onclick: () => void this.shop?.load() }, this.message("again")) : "");
       return;
     }

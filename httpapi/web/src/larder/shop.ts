@@ -4,9 +4,11 @@
 import { Api } from "./api";
 import { Basket, type News } from "./basket";
 import { Menu } from "./menu";
-import { ended, Placing, type Intent } from "./place";
+import { ended, Placing, type Answer, type Intent } from "./place";
+import { diagnose } from "./report";
 import { FallbackStore, storages } from "./store";
 import { follow, type MenuEvent } from "./stream";
+import type { Key } from "./texts";
 
 const shops = new Map<string, Shop>();
 
@@ -17,7 +19,7 @@ const shops = new Map<string, Shop>();
  */
 export class Shop extends EventTarget {
   menu: Menu | null = null;
-  fault = false;
+  fault: Key | null = null; // the text about it
   readonly basket: Basket;
   readonly placing: Placing;
   readonly api: Api;
@@ -41,7 +43,12 @@ export class Shop extends EventTarget {
     super();
     this.api = new Api(base, restaurant, () => this.lang);
     this.basket = new Basket(this.store, "larder:basket:" + name);
-    this.placing = new Placing(this.store, "larder:order:" + name, this.api.transport(() => this.orderURL));
+    const { place, look } = this.api.transport(() => this.orderURL);
+    this.placing = new Placing(this.store, "larder:order:" + name, { look, place: async (key, body) => {
+      const answer = await place(key, body);
+      if ([0, 401, 403, 404, 405].includes(answer.status)) diagnose((find) => find.reportOrder(this.orderURL || this.api.path + "/orders", this.orderURL !== "", answer.status));
+      return answer;
+    } });
     this.placing.addEventListener("ended", (event) => { // here, so that it happens once and does not depend on the elements
       const { state, lines } = (event as CustomEvent<Intent>).detail;
       if (state === "placed") this.basket.removeOrdered(lines);
@@ -80,10 +87,13 @@ export class Shop extends EventTarget {
     try {
       const body = await this.api.menu();
       if (turn !== this.reading && this.menu && body.version < this.menu.body.version) return;
-      this.fault = false;
+      this.fault = null;
       this.menu = new Menu(body);
-    } catch {
-      this.fault = !this.menu; // keep the menu that is shown
+    } catch (error) {
+      if (!this.menu) { // otherwise keep the menu that is shown
+        if (!this.fault) diagnose((find) => find.reportMenu(this.api.path + "/menu"));
+        this.fault = (error as Partial<Answer>).body?.code === "restaurant_not_found" ? "noRestaurant" : "noMenu";
+      }
     }
     this.notify();
     if (this.menu && this.menu.body.version < this.newest) {

@@ -1,0 +1,40 @@
+// The page of docs/storefront.md on another origin than larder (S1): menu, photos, and
+// an order directly and through the backends of that document in Node and Go (S2, S3).
+import { env } from 'node:process';
+import { axe } from '../axe.mjs';
+import { addFries, fillPickup, parts, waitForState } from '../guest.mjs';
+import { use } from '../keyboard.mjs';
+import { equal, must, scenario, step } from '../scenario.mjs';
+import { shot } from '../shot.mjs';
+import { sandbox } from '../services.mjs';
+
+const { LARDER_SITE: site, LARDER_BACKEND_JS: node, LARDER_BACKEND_GO: go } = env;
+const origins = [env.LARDER_URL, node, go].map((url) => new URL(url).origin);
+
+await scenario({ origins }, async ({ open, larder }) => {
+  for (const [path, to] of [['/', larder], ['/js', node], ['/go', go]]) {
+    step(`${path}: the menu, with photos`);
+    const { page } = await open();
+    const orders = [];
+    page.on('request', (request) => {
+      if (request.method() === 'POST' && !request.url().endsWith('/validate')) orders.push(request.url());
+    });
+    await page.goto(site + path);
+    await parts(page).choose.waitFor();
+    await page.waitForFunction(() => [...document.querySelector('larder-menu').shadowRoot.querySelectorAll('img')].some((image) => image.complete && image.naturalWidth > 0));
+    if (path === '/') {
+      await axe(page, 'the page of storefront.md');
+      await shot(page, 'page', { full: false });
+    }
+
+    step(`${path}: an order`);
+    const before = (await sandbox.orders()).length;
+    await addFries(page);
+    await fillPickup(page);
+    await use(page, parts(page).submit);
+    await waitForState(page, 'placed');
+    equal((await sandbox.orders()).length, before + 1, 'orders of the ordering service');
+    equal(orders.length, 1, `requests with an order: ${orders}`);
+    must(orders[0].startsWith(to), `the order went to ${orders[0]}, want ${to}`);
+  }
+});
