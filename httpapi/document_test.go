@@ -47,7 +47,7 @@ func TestDocumentHasTheCodes(t *testing.T) {
 	document := readDocument(t)
 	var codes []string
 	for _, code := range declaredCodes(t, "respond/codes.go") {
-		if status, _ := respond.Code(code).Status(); status != respond.StatusClientGone { // the client has disconnected and gets no response
+		if status, _ := respond.Code(code).Status(); status != statusClientGone { // the client has disconnected and gets no response
 			codes = append(codes, code)
 		}
 	}
