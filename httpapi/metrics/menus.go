@@ -26,16 +26,9 @@ type Menus struct {
 
 // Collector returns the collector of the series.
 func (s Menus) Collector() prometheus.Collector {
-	oldest := prometheus.NewDesc("larder_menu_age_seconds",
-		"Age of the oldest served menu: time since a sync last confirmed it.", nil, nil)
-	ages := prometheus.NewDesc("larder_menu_age_quantile_seconds",
-		"Quantiles (0.5, 0.9, 0.99) of the age of the served menus.", []string{"share"}, nil)
-	states := prometheus.NewDesc("larder_restaurants",
-		"Restaurants, by the state of their menu: fresh, stale or missing.", []string{"state"}, nil)
-	outcomes := prometheus.NewDesc("larder_restaurants_by_last_outcome",
-		"Restaurants with a menu, by the outcome of their last sync.", []string{"outcome"}, nil)
-	success := prometheus.NewDesc("larder_sync_last_success_timestamp_seconds",
-		"Unix time at which a sync last confirmed a menu of the connection, on any instance.", []string{"connection"}, nil)
+	oldest, ages := newDesc("larder_menu_age_seconds"), newDesc("larder_menu_age_quantile_seconds")
+	states, outcomes := newDesc("larder_restaurants"), newDesc("larder_restaurants_by_last_outcome")
+	success := newDesc("larder_sync_last_success_timestamp_seconds")
 	return collector{[]*prometheus.Desc{oldest, ages, states, outcomes, success}, func(ch chan<- prometheus.Metric) {
 		gauge := func(desc *prometheus.Desc, value float64, labels ...string) {
 			ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)

@@ -46,118 +46,54 @@ type Metrics struct {
 
 var _ menusync.Observer = (*Metrics)(nil)
 
-// New returns a registry with all metrics that do not depend on a Server. Series whose label
-// values are known exist with value 0. version is a label of larder_build_info.
+// New returns a registry with all metrics that do not depend on a Server. version is a label of larder_build_info.
 func New(version string) *Metrics {
 	registry := prometheus.NewRegistry()
-	count := func(name, help string, labels ...string) *prometheus.CounterVec {
-		vector := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+	count := func(name string) *prometheus.CounterVec {
+		d := described(name)
+		vector := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: d.Help}, d.Labels)
 		registry.MustRegister(vector)
+		d.start(func(values ...string) { vector.WithLabelValues(values...) })
 		return vector
 	}
-	observe := func(name, label, help string, buckets ...float64) *prometheus.HistogramVec {
-		vector := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, []string{label})
+	observe := func(name string) *prometheus.HistogramVec {
+		d := described(name)
+		vector := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: d.Help, Buckets: d.Buckets}, d.Labels)
 		registry.MustRegister(vector)
+		d.start(func(values ...string) { vector.WithLabelValues(values...) })
 		return vector
 	}
 	m := &Metrics{
 		registry: registry,
-		requests: count("larder_http_requests_total", "HTTP requests, by route, method and status class.", "route", "method", "status"),
-		duration: observe("larder_http_request_duration_seconds", "route", "Time to answer an HTTP request, by route.",
-			0.0001, 0.0005, 0.002, 0.01, 0.05, 0.25, 1, 5, 30),
-		runs:    count("larder_sync_runs_total", "Finished syncs, by trigger and outcome.", "trigger", "outcome"),
-		skipped: count("larder_sync_ticks_skipped_total", "Scheduled syncs that were skipped, by reason.", "reason"),
-		orders: count("larder_orders_total",
-			"Requests to place, pay, complete or reject an order, by operation and outcome; without replays.", "operation", "outcome"),
-		replays: count("larder_order_replays_total",
-			"Responses repeated for an Idempotency-Key that was sent again, by operation.", "operation"),
-		events: count("larder_order_events_total", "Events of orders and of the journal outside requests, by event.", "event"),
-		calls: count("larder_upstream_calls_total",
-			"Calls to the ordering service, by operation and status class; each attempt counts.", "operation", "status"),
-		callTime: observe("larder_upstream_call_duration_seconds", "operation",
-			"Time of an attempt of a call to the ordering service, by operation.",
-			0.005, 0.02, 0.1, 0.5, 2, 10, 30),
-		streams: count("larder_event_streams_ended_total", "Event streams that ended, by kind and reason.", "kind", "reason"),
-		steps: observe("larder_sync_step_duration_seconds", "step",
-			"Time of a step of a sync, by step.", 0.0005, 0.002, 0.01, 0.05, 0.25, 1, 5, 30),
-		runTime: observe("larder_sync_run_duration_seconds", "outcome", "Time of a sync, by outcome.",
-			0.002, 0.01, 0.05, 0.25, 1, 5, 15, 60),
-		redis: observe("larder_redis_call_duration_seconds", "result",
-			"Time of a Redis command or pipeline including its retries, by result.",
-			0.0002, 0.001, 0.005, 0.025, 0.1, 0.5, 2, 5),
+		requests: count("larder_http_requests_total"),
+		duration: observe("larder_http_request_duration_seconds"),
+		runs:     count("larder_sync_runs_total"),
+		skipped:  count("larder_sync_ticks_skipped_total"),
+		orders:   count("larder_orders_total"),
+		replays:  count("larder_order_replays_total"),
+		events:   count("larder_order_events_total"),
+		calls:    count("larder_upstream_calls_total"),
+		callTime: observe("larder_upstream_call_duration_seconds"),
+		streams:  count("larder_event_streams_ended_total"),
+		steps:    observe("larder_sync_step_duration_seconds"),
+		runTime:  observe("larder_sync_run_duration_seconds"),
+		redis:    observe("larder_redis_call_duration_seconds"),
 	}
-	reads := count("larder_menu_reads_total",
-		"Reads of menus, dishes and menu views, by path (fast or standard) and cache (hit or miss of the encoded body).",
-		"path", "cache")
+	reads := count("larder_menu_reads_total")
 	for path, name := range [pathNames]string{"standard", "fast"} {
 		m.reads[path] = [2]prometheus.Counter{reads.WithLabelValues(name, "miss"), reads.WithLabelValues(name, "hit")}
 	}
-	m.startAtZero()
 	registry.MustRegister(
-		gauge("larder_build_info", "Version of the running build; always 1.",
-			prometheus.Labels{"version": version, "goversion": runtime.Version()}, func() int { return 1 }),
-		counter("larder_log_lines_dropped_total", "Log lines dropped because their reader stalled or closed.", nil,
-			func() float64 {
-				if m.LogLinesDropped == nil {
-					return 0
-				}
-				return m.LogLinesDropped()
-			}),
+		gauge("larder_build_info", prometheus.Labels{"version": version, "goversion": runtime.Version()}, func() int { return 1 }),
+		counter("larder_log_lines_dropped_total", nil, func() float64 {
+			if m.LogLinesDropped == nil {
+				return 0
+			}
+			return m.LogLinesDropped()
+		}),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	return m
-}
-
-// startAtZero creates the series whose label values are known. Otherwise a rule would not see the
-// first event as an increase. StartRoute does the same for the requests of a route.
-func (m *Metrics) startAtZero() {
-	outcomes := []runlog.Outcome{
-		runlog.OutcomeUpdated, runlog.OutcomeUnchanged, runlog.OutcomeQuarantined,
-		runlog.OutcomeHeld, runlog.OutcomeFailed, runlog.OutcomeSkipped,
-	}
-	for _, outcome := range outcomes {
-		m.runTime.WithLabelValues(string(outcome))
-		for _, trigger := range []runlog.Trigger{runlog.TriggerCron, runlog.TriggerManual, runlog.TriggerStartup} {
-			m.runs.WithLabelValues(string(trigger), string(outcome))
-		}
-	}
-	for _, step := range [...]string{"fetch", "decode", "lint", "compile", "publish"} {
-		m.steps.WithLabelValues(step)
-	}
-	for _, reason := range []menusync.SkipReason{menusync.SkipBusy, menusync.SkipTaken, menusync.SkipRedis} {
-		m.skipped.WithLabelValues(string(reason))
-	}
-	for operation, done := range map[upstream.Operation]string{
-		upstream.OpCreate: "placed", upstream.OpPay: "paid", upstream.OpComplete: "closed", upstream.OpReject: "rejected",
-	} {
-		m.replays.WithLabelValues(string(operation))
-		for _, outcome := range [...]string{
-			done, "refused", "not_sent", "unknown",
-			"invalid", "conflict", "not_found", "unavailable", "busy", "cancelled", "failed",
-		} {
-			m.orders.WithLabelValues(string(operation), outcome)
-		}
-	}
-	for _, event := range [...]string{
-		"timed_out", "result_recorded_late", "outcome_conflict", "result_lost", "recreated", "unreplicated",
-		"journal.restored", "journal.accepted", "journal.commits_lost",
-	} {
-		m.events.WithLabelValues(event)
-	}
-	for _, operation := range [...]string{"token", "menu", "reasons", "create", "pay", "complete", "reject"} {
-		m.callTime.WithLabelValues(operation)
-		for _, status := range [...]string{"none", "2xx", "3xx", "4xx", "5xx"} {
-			m.calls.WithLabelValues(operation, status)
-		}
-	}
-	for _, reason := range [...]string{"client", "slow", "drain", "expired"} {
-		m.streams.WithLabelValues(StreamMenu, reason)
-		m.streams.WithLabelValues(StreamOps, reason)
-	}
-	m.streams.WithLabelValues(StreamMenu, "removed")
-	for _, result := range [...]string{"answered", "failed"} {
-		m.redis.WithLabelValues(result)
-	}
 }
 
 // StartRoute creates the request counters of a route. The first request creates the histogram.

@@ -85,16 +85,8 @@ func (o *OrderCounts) Refresh(c *gin.Context) {
 
 // Collector returns the collector of the counts. It reads only memory.
 func (o *OrderCounts) Collector() prometheus.Collector {
-	desc := func(name, help string) *prometheus.Desc {
-		return prometheus.NewDesc(name, help, []string{"connection"}, nil)
-	}
-	unknown := desc("larder_orders_unknown",
-		"Orders with an operation of unknown outcome; the same number on every instance.")
-	ready := desc("larder_orders_ready",
-		"1 if new orders can be recorded safely, 0 while they are rejected; absent if no client may place orders.")
-	paused := desc("larder_journal_restored",
-		"1 while new orders are paused because Redis was restored or has lost orders.")
-	replicas := desc("larder_journal_replicas", "Redis replicas that must acknowledge each change of an order.")
+	unknown, ready := newDesc("larder_orders_unknown"), newDesc("larder_orders_ready")
+	paused, replicas := newDesc("larder_journal_restored"), newDesc("larder_journal_replicas")
 	return collector{[]*prometheus.Desc{unknown, ready, paused, replicas}, func(ch chan<- prometheus.Metric) {
 		gauge := func(desc *prometheus.Desc, value float64, connection string) {
 			ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, connection)
