@@ -16,15 +16,10 @@ import (
 )
 
 func serveCommand(env *cli.Environment) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "serve --config FILE",
-		Short: "Run the daemon: sync and serve menus, validate and place orders",
-		Long:  cli.Help("larder serve"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			err := serve(cmd, env)
-			return cli.ListenError(err, listenKey(err))
-		},
-	}
+	cmd := cli.NewCommand("larder", "serve --config FILE", func(cmd *cobra.Command, _ []string) error {
+		err := serve(cmd, env)
+		return cli.ListenError(err, listenKey(err))
+	})
 	cli.AddConfig(cmd)
 	cli.AddUnknownKeys(cmd)
 	return cmd

@@ -55,14 +55,10 @@ func (b build) String() string {
 }
 
 func versionCommand(env *cli.Environment) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "version",
-		Short: "Print the version",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			b := thisBuild()
-			return env.Show(cmd, b, func() { _, _ = io.WriteString(env.Out.Raw, b.String()) })
-		},
-	}
+	cmd := cli.NewCommand("larder", "version", func(cmd *cobra.Command, _ []string) error {
+		b := thisBuild()
+		return env.Show(cmd, b, func() { _, _ = io.WriteString(env.Out.Raw, b.String()) })
+	})
 	cli.AddJSON(cmd)
 	return cmd
 }

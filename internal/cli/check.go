@@ -41,26 +41,21 @@ type finding struct {
 }
 
 func checkCommand(env *Environment) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "check --config FILE",
-		Short: "Check a configuration, and with --online its Redis and ordering services",
-		Long:  Help("larder check"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := LoadService(cmd, env, configs.CheckFolders)
-			var faults configs.Errors
-			if AsJSON(cmd) && errors.As(err, &faults) {
-				return report(cmd, env, errorFindings(faults))
-			}
-			if err != nil {
-				return err
-			}
-			findings := configFindings(cfg)
-			if BoolFlag(cmd, "online") {
-				findings = append(findings, onlineChecks(cmd.Context(), cfg)...)
-			}
-			return report(cmd, env, findings)
-		},
-	}
+	cmd := NewCommand("larder", "check --config FILE", func(cmd *cobra.Command, _ []string) error {
+		cfg, err := LoadService(cmd, env, configs.CheckFolders)
+		var faults configs.Errors
+		if AsJSON(cmd) && errors.As(err, &faults) {
+			return report(cmd, env, errorFindings(faults))
+		}
+		if err != nil {
+			return err
+		}
+		findings := configFindings(cfg)
+		if BoolFlag(cmd, "online") {
+			findings = append(findings, onlineChecks(cmd.Context(), cfg)...)
+		}
+		return report(cmd, env, findings)
+	})
 	cmd.Flags().Bool("online", false, "also test Redis and the ordering services")
 	AddConfig(cmd)
 	AddUnknownKeys(cmd)

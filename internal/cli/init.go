@@ -18,32 +18,21 @@ import (
 )
 
 func initCommand(env *Environment) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "init [FILE]",
-		Short: "Create a configuration interactively and test it",
-		Long:  Help("larder init"),
-		Example: `  larder init
-  LARDER_INIT_CLIENT_SECRET=… larder init --yes --base-url https://orders.example \
-    --client-id my-client --restaurant north --restaurant south larder.yaml`,
-		Args: argRange(0, 1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			s := &initSession{env: env, flags: cmd.Flags(), file: append(args, "larder.yaml")[0]}
-			s.unattended, _ = cmd.Flags().GetBool("yes")
-			s.offline, _ = cmd.Flags().GetBool("offline")
-			s.json = AsJSON(cmd)
-			line, restore, err := newLineReader(env)
-			if err != nil {
-				return err
-			}
-			defer restore()
-			s.line = line
-			err = s.run(cmd.Context())
-			if err != nil && cmd.Context().Err() != nil {
-				return &hintError{interrupted("interrupted: nothing was written"), "Run larder init again."}
-			}
+	cmd := NewCommand("larder", "init [FILE]", func(cmd *cobra.Command, args []string) error {
+		s := &initSession{env: env, flags: cmd.Flags(), file: append(args, "larder.yaml")[0]}
+		s.unattended, s.offline, s.json = BoolFlag(cmd, "yes"), BoolFlag(cmd, "offline"), AsJSON(cmd)
+		line, restore, err := newLineReader(env)
+		if err != nil {
 			return err
-		},
-	}
+		}
+		defer restore()
+		s.line = line
+		err = s.run(cmd.Context())
+		if err != nil && cmd.Context().Err() != nil {
+			return &hintError{interrupted("interrupted: nothing was written"), "Run larder init again."}
+		}
+		return err
+	})
 	flags := cmd.Flags()
 	for _, f := range [][3]string{
 		{"base-url", "", "address of the ordering service, without /orders/api/v1"},

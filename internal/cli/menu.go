@@ -20,42 +20,30 @@ import (
 )
 
 func menuCommand(env *Environment) *cobra.Command {
-	cmd := &cobra.Command{Use: "menu", Short: "Lint, show, compare and roll back menus", RunE: needsSubcommand}
-	lint := &cobra.Command{
-		Use:   "lint FILE|RESTAURANT",
-		Short: "Report the problems of a menu; fails if there are errors",
-		Long:  Help("larder menu lint"),
-		Args:  argRange(1, 1),
-		RunE:  func(cmd *cobra.Command, args []string) error { return lintMenu(cmd, env, args[0]) },
-	}
-	show := &cobra.Command{
-		Use:   "show FILE|RESTAURANT",
-		Short: "Show a menu as storefronts get it",
-		Args:  argRange(1, 1),
-		RunE:  func(cmd *cobra.Command, args []string) error { return showMenu(cmd, env, args[0]) },
-	}
-	diff := &cobra.Command{
-		Use:   "diff OLD NEW | diff RESTAURANT --from VERSION",
-		Short: "Compare two menus, or two versions of one menu",
-		Long:  Help("larder menu diff"),
-		Args:  argRange(1, 2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			from, _ := cmd.Flags().GetInt64("from")
-			to, _ := cmd.Flags().GetInt64("to")
-			switch {
-			case from < 0 || to < 0:
-				return &usageError{"--from and --to must be version numbers, from 1"}
-			case from > 0 && len(args) == 1:
-				return diffVersions(cmd, env, args[0], from, to)
-			case from > 0 || to > 0:
-				return &usageError{"--from VERSION [--to VERSION] compares versions of one restaurant: specify only that restaurant"}
-			case len(args) != 2:
-				return &usageError{"specify two menus, or a restaurant and --from VERSION"}
-			default:
-				return diffMenus(cmd, env, args[0], args[1])
-			}
-		},
-	}
+	cmd := NewCommand("larder", "menu", needsSubcommand)
+	lint := NewCommand("larder menu", "lint FILE|RESTAURANT", func(cmd *cobra.Command, args []string) error {
+		return lintMenu(cmd, env, args[0])
+	})
+	show := NewCommand("larder menu", "show FILE|RESTAURANT", func(cmd *cobra.Command, args []string) error {
+		return showMenu(cmd, env, args[0])
+	})
+	diff := NewCommand("larder menu", "diff OLD NEW | diff RESTAURANT --from VERSION", func(cmd *cobra.Command, args []string) error {
+		from, _ := cmd.Flags().GetInt64("from")
+		to, _ := cmd.Flags().GetInt64("to")
+		switch {
+		case from < 0 || to < 0:
+			return &usageError{"--from and --to must be version numbers, from 1"}
+		case from > 0 && len(args) == 1:
+			return diffVersions(cmd, env, args[0], from, to)
+		case from > 0 || to > 0:
+			return &usageError{"--from VERSION [--to VERSION] compares versions of one restaurant: specify only that restaurant"}
+		case len(args) != 2:
+			return &usageError{"specify two menus, or a restaurant and --from VERSION"}
+		default:
+			return diffMenus(cmd, env, args[0], args[1])
+		}
+	})
+	diff.Args = argRange(1, 2)
 	diff.Flags().Int64("from", 0, "older version of a restaurant")
 	diff.Flags().Int64("to", 0, "newer version; default: the current one")
 	for _, c := range []*cobra.Command{lint, show, diff} {

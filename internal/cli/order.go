@@ -20,26 +20,13 @@ import (
 )
 
 func orderCommand(env *Environment) *cobra.Command {
-	cmd := &cobra.Command{Use: "order", Short: "Validate, place, list and resolve orders", RunE: needsSubcommand}
-	validate := &cobra.Command{
-		Use:   "validate FILE",
-		Short: "Validate an order against the current menu; fails if it is not valid",
-		Long: `Validate an order (JSON; - is standard input) against the current menu of the
-running daemon. Print its total, or its violations. The order is not placed.`,
-		Args: argRange(1, 1),
-		RunE: func(cmd *cobra.Command, args []string) error { return validateOrder(cmd, env, args[0]) },
-	}
-	place := &cobra.Command{
-		Use:   "place FILE",
-		Short: "Validate an order and place it",
-		Long: `Validate an order (JSON; - is standard input), and place it if it is valid.
-
-Use --key to retry safely: larder places orders with the same --key once, and
-returns the first response again. Without --key, each run places a new order. If
-the outcome is unknown, retry only with the key that the message shows.`,
-		Args: argRange(1, 1),
-		RunE: func(cmd *cobra.Command, args []string) error { return placeOrder(cmd, env, args[0]) },
-	}
+	cmd := NewCommand("larder", "order", needsSubcommand)
+	validate := NewCommand("larder order", "validate FILE", func(cmd *cobra.Command, args []string) error {
+		return validateOrder(cmd, env, args[0])
+	})
+	place := NewCommand("larder order", "place FILE", func(cmd *cobra.Command, args []string) error {
+		return placeOrder(cmd, env, args[0])
+	})
 	place.Flags().String("key", "", "idempotency key; default: a random one")
 	for _, c := range []*cobra.Command{validate, place} {
 		c.Flags().String("restaurant", "", "restaurant id; default: the order's restaurantID, else the daemon's only restaurant")

@@ -20,12 +20,7 @@ import (
 )
 
 func orderListCommand(env *Environment) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List the orders of the journal, newest first",
-		Long:  Help("larder order list"),
-		RunE:  func(cmd *cobra.Command, _ []string) error { return listOrders(cmd, env) },
-	}
+	cmd := NewCommand("larder order", "list", func(cmd *cobra.Command, _ []string) error { return listOrders(cmd, env) })
 	cmd.Flags().String("state", "", "only orders in this state: "+strings.Join(stateNames(), ", "))
 	cmd.Flags().String("connection", "", "only orders of this connection")
 	cmd.Flags().Int("limit", 50, "maximum number of orders, up to 500")
@@ -135,19 +130,13 @@ func (env *Environment) printOrderList(page client.Envelope[[]OrderRecord]) {
 }
 
 func orderResolveCommand(env *Environment) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "resolve REF",
-		Short: "Record the outcome of an operation whose outcome is unknown",
-		Long:  Help("larder order resolve"),
-		Args:  argRange(1, 1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			body, err := resolutionBody(cmd)
-			if err != nil {
-				return err
-			}
-			return operate(cmd, env, operation{http.MethodPost, "/v1/ops/orders/" + url.PathEscape(args[0]) + "/resolve", body}, env.printOrder)
-		},
-	}
+	cmd := NewCommand("larder order", "resolve REF", func(cmd *cobra.Command, args []string) error {
+		body, err := resolutionBody(cmd)
+		if err != nil {
+			return err
+		}
+		return operate(cmd, env, operation{http.MethodPost, "/v1/ops/orders/" + url.PathEscape(args[0]) + "/resolve", body}, env.printOrder)
+	})
 	cmd.Flags().String("operation", string(upstream.OpCreate), "operation to resolve: create, pay, complete or reject")
 	cmd.Flags().String("outcome", "", "outcome according to the restaurant: done, not_done or send_again")
 	cmd.Flags().String("order-id", "", "order id of the ordering service, for a created order")
@@ -175,28 +164,23 @@ func resolutionBody(cmd *cobra.Command) ([]byte, error) {
 }
 
 func orderAcceptRestoreCommand(env *Environment) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "accept-restore",
-		Short: "Resume new orders after Redis was restored or has lost orders",
-		Long:  Help("larder order accept-restore"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			path := "/v1/ops/journal/accept"
-			if connection := StringFlag(cmd, "connection"); connection != "" {
-				path += "?connection=" + url.QueryEscape(connection)
+	cmd := NewCommand("larder order", "accept-restore", func(cmd *cobra.Command, _ []string) error {
+		path := "/v1/ops/journal/accept"
+		if connection := StringFlag(cmd, "connection"); connection != "" {
+			path += "?connection=" + url.QueryEscape(connection)
+		}
+		type acceptance struct {
+			Connection string `json:"connection"`
+			Accepted   bool   `json:"accepted"`
+		}
+		return operate(cmd, env, operation{http.MethodPost, path, nil}, func(answer client.Envelope[acceptance]) {
+			text := "nothing to accept: new orders of %s are not paused\n"
+			if answer.Result.Accepted {
+				text = "accepted: new orders of %s are placed again\n"
 			}
-			type acceptance struct {
-				Connection string `json:"connection"`
-				Accepted   bool   `json:"accepted"`
-			}
-			return operate(cmd, env, operation{http.MethodPost, path, nil}, func(answer client.Envelope[acceptance]) {
-				text := "nothing to accept: new orders of %s are not paused\n"
-				if answer.Result.Accepted {
-					text = "accepted: new orders of %s are placed again\n"
-				}
-				env.Out.Printf(text, answer.Result.Connection)
-			})
-		},
-	}
+			env.Out.Printf(text, answer.Result.Connection)
+		})
+	})
 	cmd.Flags().String("connection", "", "the connection; default: the only one")
 	addTarget(cmd)
 	return cmd

@@ -62,23 +62,17 @@ type sentDish struct {
 }
 
 func orderShowCommand(env *Environment) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "show REF|ORDERID",
-		Short: "Show an order of the journal with all attempts",
-		Long:  Help("larder order show"),
-		Args:  argRange(1, 1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			const refLength = 26 // anything else is an order id of the ordering service
-			ref := args[0]
-			if len(ref) != refLength {
-				var err error
-				if ref, err = refOf(cmd, env, ref); err != nil {
-					return err
-				}
+	cmd := NewCommand("larder order", "show REF|ORDERID", func(cmd *cobra.Command, args []string) error {
+		const refLength = 26 // anything else is an order id of the ordering service
+		ref := args[0]
+		if len(ref) != refLength {
+			var err error
+			if ref, err = refOf(cmd, env, ref); err != nil {
+				return err
 			}
-			return operate(cmd, env, operation{http.MethodGet, "/v1/ops/orders/" + url.PathEscape(ref), nil}, env.printOrder)
-		},
-	}
+		}
+		return operate(cmd, env, operation{http.MethodGet, "/v1/ops/orders/" + url.PathEscape(ref), nil}, env.printOrder)
+	})
 	cmd.Flags().String("connection", "", "connection of the order, if several connections have this ORDERID")
 	addTarget(cmd)
 	return cmd

@@ -47,7 +47,37 @@ func Root(env *Environment, args []string, more ...*cobra.Command) *cobra.Comman
 //go:embed help.txt
 var helpTexts string
 
-// Help returns the long description of a command, such as "larder menu lint", from help.txt.
+// NewCommand returns a command below parent. Its use, such as "lint FILE|RESTAURANT", sets the number of its
+// arguments. Its section of help.txt has the short description below the heading, the long one, and examples.
+func NewCommand(parent, use string, run func(cmd *cobra.Command, args []string) error) *cobra.Command {
+	name, arguments, _ := strings.Cut(use, " ")
+	short, long, _ := strings.Cut(Help(parent+" "+name), "\n")
+	long, example, _ := strings.Cut(long, "\nExamples:\n")
+	return &cobra.Command{
+		Use:     use,
+		Short:   short,
+		Long:    strings.TrimSpace(long),
+		Example: example,
+		Args:    argsOf(arguments),
+		RunE:    run,
+	}
+}
+
+// argsOf accepts the arguments of a use: FILE is required, [FILE] is optional, and [FILE…] is a list.
+func argsOf(arguments string) cobra.PositionalArgs {
+	least, most := 0, 0
+	for word := range strings.FieldsSeq(strings.TrimSuffix(arguments, "--config FILE")) {
+		if strings.HasSuffix(word, "…]") {
+			return cobra.ArbitraryArgs
+		}
+		if most++; !strings.HasPrefix(word, "[") {
+			least++
+		}
+	}
+	return argRange(least, most)
+}
+
+// Help returns the text of a command, such as "larder menu lint", in help.txt.
 func Help(command string) string {
 	_, text, found := strings.Cut("\n"+helpTexts, "\n## "+command+"\n")
 	if !found {

@@ -29,20 +29,12 @@ const (
 )
 
 func statusCommand(env *Environment) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "status",
-		Short: "Report whether the running daemon is ready; fails if it is not",
-		Long:  Help("larder status"),
-		Example: `  larder status
-  larder status --watch --config larder.yaml
-  larder status --watch --json | grep --line-buffered '"subject":"order"'`,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if BoolFlag(cmd, "watch") {
-				return watchStatus(cmd, env)
-			}
-			return printStatus(cmd, env)
-		},
-	}
+	cmd := NewCommand("larder", "status", func(cmd *cobra.Command, _ []string) error {
+		if BoolFlag(cmd, "watch") {
+			return watchStatus(cmd, env)
+		}
+		return printStatus(cmd, env)
+	})
 	cmd.Flags().BoolP("watch", "w", false, "poll until Ctrl-C, and print changes")
 	cmd.Flags().Duration("every", 2*time.Second, "polling interval of --watch")
 	addTarget(cmd)

@@ -24,36 +24,30 @@ import (
 )
 
 func syncCommand(env *Environment) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "sync [RESTAURANT…]",
-		Short: "Sync menus now, and follow the runs",
-		Long:  Help("larder sync"),
-		Args:  cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			all := BoolFlag(cmd, "all")
-			switch {
-			case all && len(args) > 0:
-				return &usageError{"--all selects every restaurant: leave out " + FirstOf(args, len(args)) + ", or --all"}
-			case !all && len(args) == 0:
-				return &usageError{"specify at least one restaurant, or --all"}
+	cmd := NewCommand("larder", "sync [RESTAURANT…]", func(cmd *cobra.Command, args []string) error {
+		all := BoolFlag(cmd, "all")
+		switch {
+		case all && len(args) > 0:
+			return &usageError{"--all selects every restaurant: leave out " + FirstOf(args, len(args)) + ", or --all"}
+		case !all && len(args) == 0:
+			return &usageError{"specify at least one restaurant, or --all"}
+		}
+		daemon, err := target(cmd, env, auth.ScopeOps)
+		if err != nil {
+			return err
+		}
+		body := fmt.Appendf(nil, `{"force":%t}`, BoolFlag(cmd, "force"))
+		if all {
+			return syncAll(cmd, env, daemon, body)
+		}
+		var ids []string
+		for _, id := range args {
+			if !slices.Contains(ids, id) {
+				ids = append(ids, id)
 			}
-			daemon, err := target(cmd, env, auth.ScopeOps)
-			if err != nil {
-				return err
-			}
-			body := fmt.Appendf(nil, `{"force":%t}`, BoolFlag(cmd, "force"))
-			if all {
-				return syncAll(cmd, env, daemon, body)
-			}
-			var ids []string
-			for _, id := range args {
-				if !slices.Contains(ids, id) {
-					ids = append(ids, id)
-				}
-			}
-			return syncNamed(cmd, env, daemon, ids, body)
-		},
-	}
+		}
+		return syncNamed(cmd, env, daemon, ids, body)
+	})
 	cmd.Flags().Bool("all", false, "all restaurants of the daemon")
 	cmd.Flags().Bool("force", false, "skip the comparison with the last fetch, and the guard against menus that are empty or lost many dishes")
 	addTarget(cmd)

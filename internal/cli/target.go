@@ -136,41 +136,33 @@ func LoadService(cmd *cobra.Command, env *Environment, more ...configs.Option) (
 }
 
 func configCommand(env *Environment) *cobra.Command {
-	cmd := &cobra.Command{Use: "config", Short: "Show the configuration", RunE: needsSubcommand}
-	show := &cobra.Command{
-		Use:   "print",
-		Short: "Print the effective configuration: defaults, file and environment, secrets redacted",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := loadConfig(cmd, env)
+	cmd := NewCommand("larder", "config", needsSubcommand)
+	show := NewCommand("larder config", "print", func(cmd *cobra.Command, _ []string) error {
+		cfg, err := loadConfig(cmd, env)
+		if err != nil {
+			return err
+		}
+		for _, warning := range cfg.Warnings() {
+			env.Err.Printf("warning: %s\n", warning)
+		}
+		if AsJSON(cmd) {
+			text, err := cfg.JSON()
 			if err != nil {
 				return err
 			}
-			for _, warning := range cfg.Warnings() {
-				env.Err.Printf("warning: %s\n", warning)
-			}
-			if AsJSON(cmd) {
-				text, err := cfg.JSON()
-				if err != nil {
-					return err
-				}
-				return PrintJSON(env.Out, json.RawMessage(text))
-			}
-			text, err := cfg.YAML()
-			if err != nil {
-				return err
-			}
-			_, err = env.Out.Raw.Write(text)
+			return PrintJSON(env.Out, json.RawMessage(text))
+		}
+		text, err := cfg.YAML()
+		if err != nil {
 			return err
-		},
-	}
-	sample := &cobra.Command{
-		Use:   "sample",
-		Short: "Print configs/larder.yaml: every key with its meaning and default",
-		RunE: func(*cobra.Command, []string) error {
-			_, err := env.Out.Raw.Write(configs.Sample())
-			return err
-		},
-	}
+		}
+		_, err = env.Out.Raw.Write(text)
+		return err
+	})
+	sample := NewCommand("larder config", "sample", func(*cobra.Command, []string) error {
+		_, err := env.Out.Raw.Write(configs.Sample())
+		return err
+	})
 	AddConfig(show)
 	AddUnknownKeys(show)
 	AddJSON(show)

@@ -16,40 +16,25 @@ import (
 
 // versionCommands returns the commands for the stored versions of a menu.
 func versionCommands(env *Environment) []*cobra.Command {
-	list := &cobra.Command{
-		Use:   "versions RESTAURANT",
-		Short: "List the stored versions of a menu, newest first",
-		Long:  Help("larder menu versions"),
-		Args:  argRange(1, 1),
-		RunE:  func(cmd *cobra.Command, args []string) error { return listVersions(cmd, env, args[0]) },
-	}
-	back := &cobra.Command{
-		Use:   "rollback RESTAURANT VERSION",
-		Short: "Serve an older version of a menu again, and hold it",
-		Long:  Help("larder menu rollback"),
-		Args:  argRange(2, 2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			version, err := strconv.ParseInt(args[1], 10, 64)
-			if err != nil || version < 1 {
-				return &usageError{fmt.Sprintf("%q is not a version; larder menu versions %s lists them", args[1], args[0])}
-			}
-			hold := StringFlag(cmd, "hold")
-			if err := oneOf("hold", hold, holdNames()); err != nil {
-				return err
-			}
-			body := fmt.Appendf(nil, `{"version":%d,"hold":%q}`, version, hold)
-			return printRun(cmd, env, http.MethodPost, client.OpsRestaurantPath(args[0])+"/rollback?wait=60s", body)
-		},
-	}
+	list := NewCommand("larder menu", "versions RESTAURANT", func(cmd *cobra.Command, args []string) error {
+		return listVersions(cmd, env, args[0])
+	})
+	back := NewCommand("larder menu", "rollback RESTAURANT VERSION", func(cmd *cobra.Command, args []string) error {
+		version, err := strconv.ParseInt(args[1], 10, 64)
+		if err != nil || version < 1 {
+			return &usageError{fmt.Sprintf("%q is not a version; larder menu versions %s lists them", args[1], args[0])}
+		}
+		hold := StringFlag(cmd, "hold")
+		if err := oneOf("hold", hold, holdNames()); err != nil {
+			return err
+		}
+		body := fmt.Appendf(nil, `{"version":%d,"hold":%q}`, version, hold)
+		return printRun(cmd, env, http.MethodPost, client.OpsRestaurantPath(args[0])+"/rollback?wait=60s", body)
+	})
 	back.Flags().String("hold", string(cache.HoldNextChange), "what ends the hold: next_change or released")
-	release := &cobra.Command{
-		Use:   "release RESTAURANT",
-		Short: "Release the hold of a rollback, and sync the menu",
-		Args:  argRange(1, 1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return printRun(cmd, env, http.MethodDelete, client.OpsRestaurantPath(args[0])+"/hold?wait=60s", nil)
-		},
-	}
+	release := NewCommand("larder menu", "release RESTAURANT", func(cmd *cobra.Command, args []string) error {
+		return printRun(cmd, env, http.MethodDelete, client.OpsRestaurantPath(args[0])+"/hold?wait=60s", nil)
+	})
 	commands := []*cobra.Command{list, back, release}
 	for _, c := range commands {
 		addTarget(c)
