@@ -15,13 +15,11 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"larder/cache"
-	"larder/cache/replica"
 	"larder/httpapi/respond"
 	"larder/internal/directory"
 	"larder/internal/menu"
 	"larder/internal/redisdb"
 	"larder/ordering"
-	menusync "larder/sync"
 	"larder/sync/runlog"
 )
 
@@ -41,16 +39,7 @@ func livez(c *gin.Context) {
 
 // health reports whether larder has what it needs to serve. Once ready, it stays ready until it drains.
 type health struct {
-	replica   *replica.Replica
-	directory *directory.Directory
-	runner    *menusync.Runner
-	journal   interface {
-		Ready(ctx context.Context, connection string) error
-	}
-	orders      Orders
-	connections []Connection
-	redis       *redisdb.DB
-	clock       func() time.Time
+	deps        Deps
 	takesOrders func() bool // reports whether any client may place orders
 	started     time.Time
 	draining    atomic.Bool
@@ -113,19 +102,19 @@ func (f readinessReport) degraded(orders bool) bool {
 // inspect checks Redis and the served catalogues. The catalogues are in memory, so a probe with
 // ten thousand restaurants makes no more calls to Redis.
 func (h *health) inspect(ctx context.Context) readinessReport {
-	found := readinessReport{redis: h.redis.Ping(ctx), all: h.directory.Restaurants()}
+	found := readinessReport{redis: h.deps.Redis.Ping(ctx), all: h.deps.Directory.Restaurants()}
 	var refused *redisdb.RefusedError
 	switch {
 	case errors.As(found.redis, &refused):
 		found.redis, found.refused = nil, refused
 	case found.redis == nil:
 		// Not asked of Redis for each probe: that would let anyone cause writes.
-		found.refused = h.runner.RedisRefusesWrites()
+		found.refused = h.deps.Runner.RedisRefusesWrites()
 	}
 	found.journal = h.journalComponent(ctx, found)
 	found.versions = make(map[menu.RestaurantID]cache.Version, len(found.all))
 	for _, restaurant := range found.all {
-		if version, known := h.replica.Version(restaurant.ID); known {
+		if version, known := h.deps.Replica.Version(restaurant.ID); known {
 			found.versions[restaurant.ID] = version
 		} else {
 			found.missing = append(found.missing, restaurant)
@@ -147,7 +136,7 @@ func (h *health) startComplete(ctx context.Context, found readinessReport) bool 
 	if len(found.versions) == 0 && len(found.all) > 0 {
 		return false
 	}
-	late := h.clock().Sub(h.started) >= startGrace
+	late := h.deps.Clock().Sub(h.started) >= startGrace
 	h.isReady = late && len(found.versions) > 0 || h.answered && h.allTried(ctx, found)
 	return h.isReady
 }
@@ -164,7 +153,7 @@ func (h *health) allTried(ctx context.Context, found readinessReport) bool {
 		if looked++; looked > triedAtOnce {
 			return false
 		}
-		runs, _, err := h.runner.Log().List(ctx, runlog.Filter{Restaurant: restaurant.ID, Limit: 1})
+		runs, _, err := h.deps.Runner.Log().List(ctx, runlog.Filter{Restaurant: restaurant.ID, Limit: 1})
 		tried := err == nil && len(runs) > 0 && runs[0].Finished()
 		h.tried[restaurant.ID] = tried
 		all = all && tried
@@ -192,14 +181,14 @@ func (h *health) componentsOf(ctx context.Context, found readinessReport) *compo
 		Redis:       component{OK: true},
 		Journal:     found.journal,
 		Catalogues:  component{OK: true},
-		Connections: make(map[string]component, len(h.connections)),
+		Connections: make(map[string]component, len(h.deps.Connections)),
 	}
 	switch {
 	case found.redis != nil:
 		p.Redis = component{Msg: redisdb.SafeText(found.redis)}
 	case found.refused != nil:
 		p.Redis = component{Msg: redisdb.SafeText(found.refused)}
-	case h.redis.Embedded():
+	case h.deps.Redis.Embedded():
 		p.Redis.Msg = "embedded: all data is in memory and is lost when larder stops"
 	}
 	if len(found.missing) > 0 {
@@ -207,7 +196,7 @@ func (h *health) componentsOf(ctx context.Context, found readinessReport) *compo
 			len(found.missing), countOf(len(found.all), "restaurant"), firstOf(found.missing))}
 	}
 	failed := h.failed(ctx, found)
-	for _, connection := range h.connections {
+	for _, connection := range h.deps.Connections {
 		one := component{OK: true}
 		if some := failed[connection.Name]; len(some) > 0 {
 			one = component{Msg: fmt.Sprintf("the last sync of %s failed: %s", countOf(len(some), "restaurant"), firstOf(some))}
@@ -228,7 +217,7 @@ func (h *health) journalComponent(ctx context.Context, found readinessReport) co
 	whole := component{OK: true}
 	var texts []string // each text once, even if several connections have it
 	named := map[string][]string{}
-	for _, connection := range h.connections {
+	for _, connection := range h.deps.Connections {
 		one := h.journalOf(ctx, connection.Name)
 		whole.OK = whole.OK && one.OK
 		if one.Msg != "" && named[one.Msg] == nil {
@@ -237,7 +226,7 @@ func (h *health) journalComponent(ctx context.Context, found readinessReport) co
 		named[one.Msg] = append(named[one.Msg], connection.Name)
 	}
 	for i, text := range texts {
-		if len(named[text]) < len(h.connections) {
+		if len(named[text]) < len(h.deps.Connections) {
 			texts[i] = firstNames(named[text]) + ": " + text
 		}
 	}
@@ -248,8 +237,8 @@ func (h *health) journalComponent(ctx context.Context, found readinessReport) co
 // journalOf returns the state of the journal of one connection. In a cluster, each connection
 // can be on a different master.
 func (h *health) journalOf(ctx context.Context, connection string) component {
-	err := h.journal.Ready(ctx, connection)
-	health, watched := h.orders.Health(connection)
+	err := h.deps.Journal.Ready(ctx, connection)
+	health, watched := h.deps.Orders.Health(connection)
 	var notReady *ordering.NotReadyError
 	switch {
 	case errors.As(err, &notReady):
@@ -258,7 +247,7 @@ func (h *health) journalOf(ctx context.Context, connection string) component {
 		return component{Msg: "Redis " + redisdb.SafeText(err)}
 	case !health.PausedAt.IsZero():
 		return component{Msg: journalRestored}
-	case h.redis.Embedded():
+	case h.deps.Redis.Embedded():
 		return component{OK: true, Msg: "orders are lost when larder stops (ordering.allow_non_durable)"}
 	case watched:
 		return component{OK: true, Msg: health.Rule()}
@@ -284,7 +273,7 @@ func (h *health) failed(ctx context.Context, found readinessReport) map[string][
 		return failed
 	}
 	for _, restaurant := range found.missing[:min(len(found.missing), triedAtOnce)] {
-		runs, _, err := h.runner.Log().List(ctx, runlog.Filter{Restaurant: restaurant.ID, Limit: 1})
+		runs, _, err := h.deps.Runner.Log().List(ctx, runlog.Filter{Restaurant: restaurant.ID, Limit: 1})
 		if err != nil {
 			break
 		}

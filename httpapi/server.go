@@ -131,14 +131,7 @@ func New(cfg Config, authCfg auth.Config, deps Deps) (*Server, error) {
 	s.auditLog = audit.New(deps.Redis, deps.Directory, deps.Replica, deps.Clock, deps.Log)
 	s.auth = s.newAuth()
 	s.health = &health{
-		replica:     deps.Replica,
-		directory:   deps.Directory,
-		runner:      deps.Runner,
-		journal:     deps.Journal,
-		orders:      deps.Orders,
-		connections: deps.Connections,
-		redis:       deps.Redis,
-		clock:       deps.Clock,
+		deps:        deps,
 		takesOrders: s.auth.TakesOrders,
 		started:     deps.Clock(),
 		tried:       map[menu.RestaurantID]bool{},

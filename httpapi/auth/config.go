@@ -2,6 +2,7 @@ package auth
 
 import (
 	"cmp"
+	_ "embed" // wellknown.txt
 	"errors"
 	"slices"
 	"strconv"
@@ -163,7 +164,7 @@ func weakness(secret, id string, minLength int) string {
 		return `is the id followed by "-secret", as in the demo`
 	case len(repeatedUnit(secret)) < minLength && len(repeatedUnit(secret)) < len(secret):
 		return "repeats a text of fewer than " + strconv.Itoa(minLength) + " bytes"
-	case slices.Contains(wellKnown(), repeatedUnit(normalised)):
+	case slices.Contains(strings.Fields(wellKnown), repeatedUnit(normalised)):
 		return "is a well-known secret"
 	default:
 		return ""
@@ -190,16 +191,8 @@ func withoutSeparators(s string) string {
 	}, strings.ToLower(s))
 }
 
-// wellKnown returns secrets from examples, tutorials and keyboard rows, without separators. Shorter
+// wellKnown has secrets from examples, tutorials and keyboard rows, without separators. Shorter
 // well-known secrets are not listed, because their length is already rejected.
-func wellKnown() []string {
-	return []string{
-		"0123456789abcdef", "1234567890abcdef", "0123456789012345", "1234567890123456", "abcdefghijklmnop",
-		"abcdefghijklmnopqrstuvwxyz", "qwertyuiopasdfgh", "qwertyuiopasdfghjkl", "qwertyuiopasdfghjklzxcvbnm",
-		"youropssecret", "yourclientsecret", "yourclientsecrethere", "yoursecrethere", "yoursecretkeyhere", "your256bitsecret",
-		"myclientsecret", "mysecretpassword", "mysupersecretkey", "supersecretkey", "supersecretpassword", "thisisasecret",
-		"thisisasecretkey", "changethissecret", "changemeplease", "pleasechangeme", "replacethissecret", "replacemeplease",
-		"storefrontsecret", "clientsecrethere", "notasecret", "correcthorsebatterystaple", "passwordpassword1",
-		"administrator123", "changeme12345678", "password12345678", "secret1234567890", "insertsecrethere", "topsecretpassword",
-	}
-}
+//
+//go:embed wellknown.txt
+var wellKnown string

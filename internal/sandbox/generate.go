@@ -104,9 +104,18 @@ func guid(seed uint64) string {
 	return fmt.Sprintf("%08x-%04x-4%03x-a%03x-%012x", a>>32, a>>16&0xffff, a&0xfff, b>>52, b&0xffffffffffff)
 }
 
-// These types have the fields of docs/ordering-service.md, section 2.4, in its
-// order. The stop list is last, so that the text of a dish can be cut there.
+// These types have the fields of docs/ordering-service.md, section 2.4, in its order.
 type (
+	genMenu struct {
+		Name             string          `json:"name"`
+		IsPossibleDelete bool            `json:"isPossibleDelete"`
+		HaveChanges      bool            `json:"haveChanges"`
+		Categories       []genCategory   `json:"categories"`
+		Products         []genProduct    `json:"products"`
+		Schemes          []genScheme     `json:"ingredientsSchemes"`
+		Groups           []genGroup      `json:"ingredientsGroups"`
+		Ingredients      []genIngredient `json:"ingredients"`
+	}
 	genMeasure struct {
 		Value json.Number `json:"value"`
 		Unit  string      `json:"unit"`
@@ -161,25 +170,16 @@ type (
 
 // template returns the menu of the n-th chain.
 func (g Generate) template(n int) *template {
+	const gap = "{{stops}}"
 	m := newMenuGenerator(g, n)
+	menu := genMenu{Name: m.title(), Categories: m.categories, Schemes: m.schemes, Groups: m.groups, Ingredients: m.ingredients}
 	t := &template{}
-	piece := []byte(`{"name":` + string(encode(m.title())) + `,"isPossibleDelete":false,"haveChanges":false,"categories":`)
-	piece = append(append(piece, encode(m.categories)...), `,"products":[`...)
 	for k := range g.Products {
 		p := m.product(k)
-		text := encode(p)
-		cut := len(text) - len("]}")
-		if k > 0 {
-			piece = append(piece, "]},"...)
-		}
-		t.pieces = append(t.pieces, append(piece, text[:cut]...))
+		p.Stop = []string{gap}
+		menu.Products = append(menu.Products, p)
 		t.ids = append(t.ids, p.ID)
-		piece = nil
 	}
-	piece = append(piece, `]}],"ingredientsSchemes":`...)
-	piece = append(append(piece, encode(m.schemes)...), `,"ingredientsGroups":`...)
-	piece = append(append(piece, encode(m.groups)...), `,"ingredients":`...)
-	piece = append(append(piece, encode(m.ingredients)...), '}')
-	t.pieces = append(t.pieces, piece)
+	t.pieces = bytes.Split(encode(menu), encode(gap))
 	return t
 }

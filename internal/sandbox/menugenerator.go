@@ -220,7 +220,6 @@ func (m *menuGenerator) product(k int) genProduct {
 		Name:          dishName(m.rng, k),
 		Price:         money(m.rng.between(90, 1490) * 1000),
 		Description:   m.description(),
-		Stop:          []string{},
 		Measure:       genMeasure{Value: grams(m.rng.between(8, 60) * 10), Unit: pick(m.rng, []string{"kg", "kg", "kg", "liter"})},
 		Calories:      m.rng.between(60, 900),
 		Proteins:      tenths(m.rng.n(400)),
