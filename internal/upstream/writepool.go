@@ -29,8 +29,9 @@ const doubtTime = 10 * time.Minute
 //
 // http.Transport would not do: it checks nothing before use, and may pass on a connection with unread bytes.
 type writePool struct {
-	single   *http.Transport // a new connection for each request
+	single   *http.Transport // a new connection for each request; through a proxy, or with a large body
 	keepable *http.Transport // opens connections that may be kept
+	direct   bool            // no proxy, and a host name that needs no translation
 	reuse    time.Duration   // maximum time between the starts of two requests of a connection; 0: it is not kept
 	log      logrus.FieldLogger
 
@@ -46,7 +47,8 @@ func newWritePool(single *http.Transport, cfg Config, log logrus.FieldLogger) *w
 	p.keepable.DisableKeepAlives, p.keepable.Proxy = false, nil
 	base, _ := url.Parse(cfg.BaseURL) // Validate has checked it
 	proxy, err := single.Proxy(&http.Request{URL: base})
-	if proxy != nil || err != nil || strings.ContainsFunc(base.Host, func(r rune) bool { return r > unicode.MaxASCII }) {
+	p.direct = proxy == nil && err == nil && !strings.ContainsFunc(base.Host, func(r rune) bool { return r > unicode.MaxASCII })
+	if !p.direct {
 		p.reuse = 0
 	}
 	return p
@@ -57,7 +59,11 @@ func (p *writePool) RoundTrip(req *http.Request) (res *http.Response, err error)
 	ctx := req.Context()
 	conn, mayKeep := p.take(ctx)
 	if conn == nil {
-		if !mayKeep {
+		switch {
+		case mayKeep:
+		case p.direct && req.ContentLength <= writeBuffer:
+			return p.once(req)
+		default: // a service may respond before it has read a large body: http.Transport reads and writes concurrently
 			return p.single.RoundTrip(req)
 		}
 		conn = &writeConn{pool: p, began: time.Now()}
