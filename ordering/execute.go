@@ -12,6 +12,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	"larder/internal/jsontext"
 	"larder/internal/sleep"
 	"larder/internal/tracing"
 	"larder/internal/upstream"
@@ -117,7 +118,7 @@ func (o *Orders) lookUp(ctx context.Context, e *execution) (result Result, found
 // contain neither the client's key nor the body (policy O7). A change without a key gets one
 // derived from its content (policy O9); a new order without a key has none.
 func (e *execution) hash(secret []byte) string {
-	e.spec.Fingerprint = hashed(secret, string(e.operation), e.of, string(e.body))
+	e.spec.Fingerprint = hashed(secret, string(e.operation), e.of, jsontext.String(e.body))
 	switch {
 	case e.key != "":
 		e.spec.Key = hashedKey(secret, e.client, e.connection, e.key)
@@ -135,14 +136,17 @@ func hashedKey(secret []byte, client, connection, key string) string {
 // hashed returns the keyed hash of texts. The length of each text is hashed too, so that moving a
 // boundary changes the hash.
 func hashed(secret []byte, parts ...string) string {
-	mac := hmac.New(sha256.New, secret)
-	var length [8]byte
+	size := sha256.Size * 2
 	for _, part := range parts {
-		binary.BigEndian.PutUint64(length[:], uint64(len(part)))
-		_, _ = mac.Write(length[:]) // never fails (hash.Hash)
-		_, _ = mac.Write([]byte(part))
+		size += 8 + len(part)
 	}
-	return hex.EncodeToString(mac.Sum(nil))
+	text := make([]byte, 0, size)
+	for _, part := range parts {
+		text = append(binary.BigEndian.AppendUint64(text, uint64(len(part))), part...)
+	}
+	mac := hmac.New(sha256.New, secret)
+	_, _ = mac.Write(text) // never fails (hash.Hash)
+	return hex.EncodeToString(mac.Sum(text[:0]))
 }
 
 // replayed returns the result of the call that has the key. It returns *KeyReusedError for a

@@ -23,7 +23,7 @@ type Canonical struct {
 	parted   []byte                   // output of AppendParted
 }
 
-// CanonicalName is a member's name: as it is written, with a colon, and folded for sorting.
+// CanonicalName is a member's name: as it is written, without the colon, and folded for sorting.
 type CanonicalName struct{ Literal, Folded string }
 
 // canonicalMember is the position of a member in the output, with the comma after it.
@@ -67,7 +67,7 @@ func (c *Canonical) AppendParted(dst, other []byte, part func(folded string) boo
 	for range c.Members() {
 		name := c.Name(c.RawName())
 		start := len(c.parted)
-		c.parted = append(c.AppendNext(append(c.parted, name.Literal...)), ',')
+		c.parted = append(c.AppendNext(append(append(c.parted, name.Literal...), ':')), ',')
 		c.members = append(c.members, canonicalMember{folded: name.Folded, start: start, end: len(c.parted)})
 	}
 	members := c.members[first:]
@@ -100,7 +100,7 @@ func (c *Canonical) writeScalar(literal string) {
 func (c *Canonical) writeName(literal string) {
 	name := c.Name(literal)
 	c.members = append(c.members, canonicalMember{folded: name.Folded, start: len(c.form)})
-	c.form = append(c.form, name.Literal...)
+	c.form = append(append(c.form, name.Literal...), ':')
 }
 
 func (c *Canonical) writeOpen(bracket byte) {
@@ -142,7 +142,10 @@ func (c *Canonical) Name(literal string) CanonicalName {
 	if name, ok := c.names[literal]; ok {
 		return name
 	}
-	name := CanonicalName{Literal: string(appendLiteral(nil, literal)) + ":", Folded: FoldName(unquote(literal))}
+	name := CanonicalName{Literal: literal, Folded: FoldName(unquote(literal))}
+	if c.buffer = appendLiteral(c.buffer[:0], literal); string(c.buffer) != literal {
+		name.Literal = string(c.buffer)
+	}
 	if c.names == nil {
 		c.names = make(map[string]CanonicalName)
 	}

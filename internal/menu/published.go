@@ -54,7 +54,7 @@ func publish(members []viewMember, size int) Published {
 	var stops stopTable
 	content := append(make([]byte, 0, size), '{')
 	for n, i := range order {
-		content = append(jsontext.AppendComma(content, n), names[i].Literal...)
+		content = append(append(jsontext.AppendComma(content, n), names[i].Literal...), ':')
 		canonical.Reader = jsontext.NewReader(members[i].value, maxViewDepth)
 		if stoppable(names[i].Folded) && canonical.Kind() == jsontext.KindArray {
 			content = appendList(content, &canonical, &stops)

@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"math"
@@ -23,6 +24,9 @@ const (
 	maxIngredients = 100 // of a dish, including nested ones
 	maxDigits      = 40  // of a number, in characters
 )
+
+// usualLines limits the lines that are allocated before an order is read.
+const usualLines = 64
 
 // Input is a body as a client sent it.
 type Input struct {
@@ -51,6 +55,7 @@ func DecodeOrder(in Input, payments []string) (*Order, error) {
 	o.fields.reset()
 	d := newDecoder(in, &o.violations)
 	d.order, d.maxDepth, d.payments = &o.fields, menu.DefaultMaxDepth, payments
+	o.fields.lines = make([]line, 0, min(bytes.Count(in.Body, []byte("{")), usualLines))
 	d.record(len(in.Body))
 	d.readOrder()
 	o.canonical = d.Recorded()
@@ -124,8 +129,10 @@ func appendCanonicalNumber(dst []byte, number string) []byte {
 	if len(strings.TrimLeft(power, "+-0")) > maxExponentDigits {
 		return append(dst, number...)
 	}
-	n, _ := strconv.Atoi(power) // 0 without an exponent
-	exponent += n
+	if power != "" {
+		n, _ := strconv.Atoi(power) // it is well-formed
+		exponent += n
+	}
 	if len(unsigned) < len(mantissa) {
 		dst = append(dst, '-')
 	}
