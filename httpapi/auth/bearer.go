@@ -70,7 +70,7 @@ type Auth struct {
 	hosts       hosts
 	keys        *signingKeys
 	parser      *jwt.Parser
-	tokenCache  *tokenCache                // nil without Deps.CacheTokens
+	tokenCache  tokenCache
 	crossOrigin http.CrossOriginProtection // for the sessions of /ops
 	bearerOps   gin.HandlerFunc            // RequireScope(ScopeOps)
 }
@@ -85,11 +85,9 @@ type Deps struct {
 	Proxies Proxies // http.trusted_proxies
 
 	TokenFailures, SignInFailures ratelimit.Failures
-	// CacheTokens caches the callers of checked tokens, for Cached.
-	CacheTokens bool
-	Version     string // of the build
-	Clock       func() time.Time
-	Log         logrus.FieldLogger
+	Version                       string // of the build
+	Clock                         func() time.Time
+	Log                           logrus.FieldLogger
 	// SignedIn and SignedOut are called when an operator's session begins or ends. The request
 	// has its caller.
 	SignedIn, SignedOut func(c *gin.Context)
@@ -104,9 +102,7 @@ func New(cfg Config, deps Deps) *Auth {
 		hosts:   hosts{deps.Hosts, deps.Exposed},
 		keys:    signingKeysOf(cfg, deps.Redis, deps.Clock),
 	}
-	if deps.CacheTokens {
-		a.tokenCache = &tokenCache{byID: map[[sha256.Size]byte]Caller{}}
-	}
+	a.tokenCache.byID = map[[sha256.Size]byte]Caller{}
 	a.bearerOps = a.RequireScope(ScopeOps)
 	a.clients.now.Store(&clientSet{})
 	a.SetClients(cfg.Clients)
@@ -207,13 +203,18 @@ func (a *Auth) bearer(c *gin.Context) (who Caller, given bool, err error) {
 	if len(header) == 0 {
 		return Caller{}, false, nil
 	}
+	if len(header) == 1 {
+		if who, known := a.Cached([]byte(header[0])); known {
+			return who, true, nil
+		}
+	}
 	scheme, token, _ := strings.Cut(header[0], " ")
 	if len(header) > 1 || !strings.EqualFold(scheme, "Bearer") || token == "" {
 		return Caller{}, true, unauthorized("send one Authorization header: Bearer followed by a token from /connect/token")
 	}
 	who, err = a.read(c.Request.Context(), strings.TrimSpace(token))
 	// Only the usual form is cached. Otherwise one token in many forms would evict the others.
-	if err == nil && a.tokenCache != nil && scheme == "Bearer" && token == strings.TrimSpace(token) {
+	if err == nil && scheme == "Bearer" && token == strings.TrimSpace(token) {
 		a.tokenCache.add(header[0], who, a.deps.Clock())
 	}
 	return who, true, err
