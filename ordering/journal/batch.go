@@ -23,7 +23,7 @@ const (
 	maxBatch     = 64 // commits of one pipeline; a larger one would delay the first reply
 )
 
-// evaluation is one run of commit.lua.
+// evaluation is one run of commit.lua, or one read.
 type evaluation struct {
 	ctx     context.Context //nolint:containedctx // a pipeline is in the trace of its first caller
 	key     string          // on the server that runs it
@@ -42,7 +42,7 @@ func (e *evaluation) withSource() []any {
 	return slices.Concat([]any{"eval", commitSource}, e.command[2:])
 }
 
-// batcher collects the commits of one connection with WAIT, or of those without.
+// batcher collects the commits of one connection with WAIT, or those without, or its reads of keys.
 type batcher struct {
 	mu      sync.Mutex
 	queue   []*evaluation

@@ -49,6 +49,7 @@ type state struct {
 	settingsReadAt time.Time
 
 	unreplicated, withReplicas batcher // of the commits without and with WAIT
+	lookups                    batcher // of the reads of keys
 
 	inFile  saved // content of the file in state_dir
 	unsaved bool  // the file could not be written

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
@@ -115,22 +114,6 @@ func (r *reader) readWhole(ctx context.Context, pipe redis.Pipeliner, at locatio
 	return pipe.HGet(ctx, r.keys.OrderGuest(at.connection, at.ref, call), fieldAnswer)
 }
 
-// Lookup returns the call that has the key, with its order (policy O7).
-func (r *reader) Lookup(ctx context.Context, connection string, hash func([]byte) string) (ordering.Record, int, error) {
-	secret, err := r.secret.get(ctx)
-	if err != nil {
-		return ordering.Record{}, 0, failed("secret", err)
-	}
-	_, owner, call, err := r.keyOwner(ctx, connection, hash(secret))
-	if err == nil && owner == nil {
-		err = ordering.ErrKeyFree
-	}
-	if err != nil {
-		return ordering.Record{}, 0, failed("lookup", err)
-	}
-	return owner.Record, call, nil
-}
-
 // Order returns the record of an orderID.
 func (r *reader) Order(ctx context.Context, connection, orderID string) (ordering.Record, error) {
 	_, found, err := r.byOrderID(ctx, connection, orderID)
@@ -188,33 +171,6 @@ func (r *reader) byOrderID(ctx context.Context, connection, orderID string) (ref
 		return ref, nil, nil
 	}
 	return ref, found, err
-}
-
-// keyOwner returns the order and the call that have the key, nil if there are none, and the value
-// of the key in Redis: empty, or a value that may have outlived its record.
-func (r *reader) keyOwner(ctx context.Context, connection, key string) (value string, owner *order, call int, err error) {
-	if key == "" {
-		return "", nil, 0, nil
-	}
-	value, err = r.readText(ctx, r.keys.OrderKey(connection, key))
-	if err != nil || value == "" {
-		return "", nil, 0, err
-	}
-	ref, number, _ := strings.Cut(value, " ")
-	if call, err = strconv.Atoi(number); err != nil {
-		return "", nil, 0, fmt.Errorf("the owner of a key: %w", errCorrupt)
-	}
-	owner, err = r.readOrder(ctx, r.write, location{connection, ref})
-	if errors.Is(err, ordering.ErrNoOrder) {
-		return value, nil, 0, nil
-	}
-	if err != nil {
-		return "", nil, 0, err
-	}
-	if taken, ok := owner.Call(call); !ok || taken.Key != key || releasesKey(taken, taken.Outcome) {
-		return value, nil, 0, nil // freed since the key was read
-	}
-	return value, owner, call, nil
 }
 
 // isAborted returns errAborted if the CallSpec was aborted.

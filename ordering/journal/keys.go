@@ -1,0 +1,69 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+
+	"larder/ordering"
+)
+
+// Lookup returns the call that has the key, with its order (policy O7).
+func (w *writer) Lookup(ctx context.Context, connection string, hash func([]byte) string) (ordering.Record, int, error) {
+	secret, err := w.secret.get(ctx)
+	if err != nil {
+		return ordering.Record{}, 0, failed("secret", err)
+	}
+	_, owner, call, err := w.keyOwner(ctx, connection, hash(secret))
+	if err == nil && owner == nil {
+		err = ordering.ErrKeyFree
+	}
+	if err != nil {
+		return ordering.Record{}, 0, failed("lookup", err)
+	}
+	return owner.Record, call, nil
+}
+
+// keyOwner returns the order and the call that have the key, nil if there are none, and the value
+// of the key in Redis: empty, or a value that may have outlived its record.
+func (w *writer) keyOwner(ctx context.Context, connection, key string) (value string, owner *order, call int, err error) {
+	if key == "" {
+		return "", nil, 0, nil
+	}
+	value, err = w.sharedText(ctx, connection, w.keys.OrderKey(connection, key))
+	if err != nil || value == "" {
+		return "", nil, 0, err
+	}
+	ref, number, _ := strings.Cut(value, " ")
+	if call, err = strconv.Atoi(number); err != nil {
+		return "", nil, 0, fmt.Errorf("the owner of a key: %w", errCorrupt)
+	}
+	owner, err = w.readOrder(ctx, w.write, location{connection, ref})
+	if errors.Is(err, ordering.ErrNoOrder) {
+		return value, nil, 0, nil
+	}
+	if err != nil {
+		return "", nil, 0, err
+	}
+	if taken, ok := owner.Call(call); !ok || taken.Key != key || releasesKey(taken, taken.Outcome) {
+		return value, nil, 0, nil // freed since the key was read
+	}
+	return value, owner, call, nil
+}
+
+// sharedText is readText in a pipeline with other reads of the connection, because every request reads a key.
+func (w *writer) sharedText(ctx context.Context, connection, key string) (string, error) {
+	e := &evaluation{key: key, command: []any{"get", key}}
+	if err := w.share(ctx, &w.state(connection).lookups, e); err != nil {
+		return "", err
+	}
+	text, err := e.reply.Text()
+	if errors.Is(err, redis.Nil) {
+		return "", nil
+	}
+	return text, err
+}
