@@ -28,9 +28,12 @@ func (j *Journal) beginCall(ctx context.Context, o ordering.CallSpec) (*order, e
 	if err := j.recovered(ctx, o.Connection); err != nil {
 		return nil, j.rejected(ctx, o, nil, err)
 	}
-	begun, err := (*order)(nil), errMoved
+	// Nearly every key and ref is new, so this skips the reads that the commit checks.
+	begun, err := (*order)(nil), error(nil)
 	if o.Operation == upstream.OpCreate {
-		begun, err = j.open(ctx, o, j.createTx(o), "") // nearly every key and ref is new, so this skips a read
+		begun, err = j.open(ctx, o, j.createTx(o), "")
+	} else {
+		begun, err = j.beginChange(ctx, o, "")
 	}
 	for errors.Is(err, errMoved) {
 		begun, err = j.beginFrom(ctx, o)

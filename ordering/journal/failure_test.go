@@ -170,7 +170,7 @@ func TestLostReply(t *testing.T) {
 // change starts with reads.
 func cutCommit(t *testing.T, p *proxy, j *journal.Journal, o ordering.CallSpec) {
 	t.Helper()
-	reads := map[upstream.Operation]int{upstream.OpCreate: 0, upstream.OpPay: 3}[o.Operation]
+	reads := map[upstream.Operation]int{upstream.OpCreate: 0, upstream.OpPay: 1}[o.Operation]
 	if o.OrderID == "765" {
 		reads++ // the order's record too
 	}
