@@ -1,0 +1,86 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"larder/internal/sandbox"
+	"larder/internal/testkit/clitest"
+	"larder/internal/testkit/metrics"
+	"larder/internal/testkit/ordertest"
+	"larder/internal/testkit/redistest"
+)
+
+// The limits of what a whole order allocates, from its HTTP request to the response.
+const (
+	maxOrderAllocations = 600
+	maxOrderBytes       = 75_000
+)
+
+// A larder process places orders of five dishes, with Redis and the ordering service in other processes. Its metrics
+// show what it allocates, including net/http, the Redis client and the logs.
+func TestWhatAnOrderAllocates(t *testing.T) { //nolint:paralleltest // other tests would slow this one down
+	order, err := ordertest.FiveLines(time.Now().Add(24 * time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	box := sandbox.New(sandbox.Config{})
+	defer box.Close()
+	box.SetMenu(string(order.Restaurant), order.View)
+	service := httptest.NewServer(box.Handler())
+	defer service.Close()
+	config := clitest.WriteFile(t, "larder.yaml", fmt.Sprintf(`http: {listen: "127.0.0.1:0", metrics: open, rate: {place: 0}}
+redis: {url: "redis://%s/0"}
+connections:
+  - {name: main, base_url: %q, auth_url: %q, client_id: demo, client_secret: demo-secret, default_menu: false}
+auth: {clients: [{id: shop, secret: shop-secret-long, scopes: [menu, orders]}]}
+restaurants: [{id: %s, schedule: "@every 48h"}]
+`, redistest.Start(t, redistest.AppendOnly()).Addr(), service.URL, service.URL, order.Restaurant))
+	p := startProcess(t, []string{"LARDER_LOG_FORMAT=json"}, "serve", "--config", config)
+	base := p.url(t)
+	waitReady(t, base)
+	url, header := base+"/v1/restaurants/"+string(order.Restaurant)+"/orders", bearer(t, base, "shop", "shop-secret-long")
+	header.Set("Content-Type", "application/json")
+	n := 0
+	place := func(orders int) metrics.Sample {
+		for range orders {
+			n++
+			header.Set("Idempotency-Key", fmt.Sprint("order-", n))
+			post(t, url, header, string(order.Body))
+		}
+		_, text := clitest.Fetch(t, base+"/metrics")
+		return metrics.Parse(text)
+	}
+	place(50)
+	const orders = 400
+	first, before, after := place(0), place(0), place(orders) // each reads the metrics once
+	each := func(series string) float64 { return (after[series] - 2*before[series] + first[series]) / orders }
+	allocations, bytes := each("go_memstats_mallocs_total"), each("go_memstats_alloc_bytes_total")
+	t.Logf("an order allocates %.0f objects and %.0f bytes", allocations, bytes)
+	if allocations < 50 || allocations > maxOrderAllocations || bytes > maxOrderBytes {
+		t.Errorf("an order allocates %.0f objects and %.0f bytes; want at most %d and %d", allocations, bytes, maxOrderAllocations, maxOrderBytes)
+	}
+}
+
+// post places an order, which must succeed.
+func post(t *testing.T, url string, header http.Header, body string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header = header
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	if text, err := io.ReadAll(response.Body); response.StatusCode != http.StatusCreated {
+		t.Fatalf("%d %s, %v", response.StatusCode, text, err)
+	}
+}
