@@ -22,7 +22,7 @@ const (
 	maxOrderBytes       = 75_000
 )
 
-// A larder process places orders of five dishes, with Redis and the ordering service in other processes. Its metrics
+// An instance places orders of five dishes, with Redis and the ordering service in other processes. Its metrics
 // show what it allocates, including net/http, the Redis client and the logs.
 func TestWhatAnOrderAllocates(t *testing.T) { //nolint:paralleltest // other tests would slow this one down
 	order, err := ordertest.FiveLines(time.Now().Add(24 * time.Hour))
