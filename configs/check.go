@@ -140,12 +140,14 @@ func overrideErrors(own, general error) error {
 
 const maxPhone, maxAddress = 100, 500 // in bytes
 
-// checkContact checks the phone number and the address, which operators see.
+// checkContact checks the phone numbers and the address.
 func (l *loader) checkContact(key string, r Restaurant) {
-	hasDigits := strings.ContainsFunc(r.Phone, unicode.IsDigit)
-	if strings.ContainsFunc(r.Phone, unicode.IsControl) || len(r.Phone) > maxPhone || r.Phone != "" && !hasDigits {
-		l.problem(key+".phone", "%q is not a telephone number: write one such as %q, with at most %d bytes",
-			r.Phone, "+351 22 000 00 00", maxPhone)
+	for name, phone := range map[string]string{".phone": r.Phone, ".guest_phone": r.GuestPhone} {
+		hasDigits := strings.ContainsFunc(phone, unicode.IsDigit)
+		if strings.ContainsFunc(phone, unicode.IsControl) || len(phone) > maxPhone || phone != "" && !hasDigits {
+			l.problem(key+name, "%q is not a telephone number: write one such as %q, with at most %d bytes",
+				phone, "+351 22 000 00 00", maxPhone)
+		}
 	}
 	if strings.ContainsFunc(r.Address, unicode.IsControl) || len(r.Address) > maxAddress {
 		l.problem(key+".address", "is not a valid address: write one line of at most %d bytes", maxAddress)

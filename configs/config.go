@@ -44,14 +44,15 @@ type Config struct {
 
 // Restaurant is one element of restaurants[].
 type Restaurant struct {
-	ID         menu.RestaurantID  `yaml:"id"`         // the ordering service's restaurantId
-	Name       string             `yaml:"name"`       // the displayed name; default: the id
-	Phone      string             `yaml:"phone"`      // for questions about an order; only operators see it
-	Address    string             `yaml:"address"`    // only operators see it
-	Connection string             `yaml:"connection"` // the name of a connection; default: the only one
-	Schedule   string             `yaml:"schedule"`   // when the menu is synced; default: sync.schedule
-	TimeZone   string             `yaml:"time_zone"`  // IANA name for cron fields and `soonest` orders; default: UTC
-	Ordering   *validate.Override `yaml:"ordering"`   // overrides keys of the section ordering
+	ID         menu.RestaurantID  `yaml:"id"`          // the ordering service's restaurantId
+	Name       string             `yaml:"name"`        // the displayed name; default: the id
+	Phone      string             `yaml:"phone"`       // for questions about an order; only operators see it
+	GuestPhone string             `yaml:"guest_phone"` // guests see it
+	Address    string             `yaml:"address"`     // guests see it
+	Connection string             `yaml:"connection"`  // the name of a connection; default: the only one
+	Schedule   string             `yaml:"schedule"`    // when the menu is synced; default: sync.schedule
+	TimeZone   string             `yaml:"time_zone"`   // IANA name for cron fields and `soonest` orders; default: UTC
+	Ordering   *validate.Override `yaml:"ordering"`    // overrides keys of the section ordering
 }
 
 // OrderingOf returns the section ordering with the overrides of one restaurant.

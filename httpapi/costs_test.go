@@ -32,6 +32,7 @@ func costsOf(ids menuIDs) costs {
 	long := strings.Repeat("x", 14<<10)
 	return costs{
 		"GET /v1/restaurants": plain("/v1/restaurants?limit=500", "/v1/restaurants?limit=500&q="+search, "/v1/restaurants?limit=500&q="+distinct),
+		"GET /v1/restaurants/{restaurant}": plain(restaurant, "/v1/restaurants/none"),
 		"GET /v1/restaurants/{restaurant}/menu": append(coded(restaurant+"/menu", "identity", "gzip", "br", "zstd"),
 			plain("/v1/restaurants/none/menu")...),
 		"GET /v1/restaurants/{restaurant}/products": plain(restaurant+"/products?limit=500", restaurant+"/products?limit=500&q="+search,

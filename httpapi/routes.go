@@ -34,6 +34,7 @@ func (s *Server) route() (err error) {
 	}
 	read, placing := s.auth.RequireScope(auth.ScopeMenu), s.auth.RequireScope(auth.ScopeOrders)
 	get(public, "/v1/restaurants", read, respond.Handle(s.menus.Restaurants))
+	get(public, "/v1/restaurants/:restaurant", read, respond.Handle(s.menus.Restaurant))
 	get(public, "/v1/restaurants/:restaurant/menu", read, respond.Handle(s.menus.Menu))
 	get(public, "/v1/restaurants/:restaurant/products", read, respond.Handle(s.menus.Products))
 	get(public, "/v1/restaurants/:restaurant/products/:id", read, respond.Handle(s.menus.Product))

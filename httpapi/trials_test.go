@@ -94,6 +94,7 @@ func (b *exampleFixture) tryReads() {
 	for _, one := range []trial{
 		{operation: "getToken", example: "storefront", status: http.StatusOK},
 		{operation: "listRestaurants", example: "bistro", status: http.StatusOK},
+		{operation: "getRestaurant", example: "bistro", status: http.StatusOK},
 		{operation: "getMenu", example: "bistro", status: http.StatusOK},
 		{operation: "listProducts", example: "fries", status: http.StatusOK},
 		{operation: "getProduct", example: "fries", status: http.StatusOK},

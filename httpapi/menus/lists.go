@@ -14,6 +14,7 @@ import (
 	"larder/httpapi/respond"
 	"larder/httpapi/visible"
 	"larder/httpapi/web"
+	"larder/internal/directory"
 )
 
 // answerHashed answers a read that belongs to no single version. The body is not compressed,
@@ -60,16 +61,46 @@ func (h *Handlers) Restaurants(c *gin.Context) error {
 		return err
 	}
 	chosen, next := h.deps.Directory.Index().Page(auth.CallerOf(c).Viewer(), want, nil)
-	list := respond.Page[respond.Restaurant]{Result: make([]respond.Restaurant, len(chosen)), Next: respond.NextPage(next)}
+	list := respond.Page[restaurantRow]{Result: make([]restaurantRow, len(chosen)), Next: respond.NextPage(next)}
 	for i, restaurant := range chosen {
-		version, _ := h.deps.Replica.Version(restaurant.ID)
-		list.Result[i] = respond.NewRestaurant(restaurant, version, h.deps.Stale(version))
+		list.Result[i] = h.restaurantRow(restaurant)
 	}
 	body, err := json.Marshal(list)
 	if err != nil {
 		return err
 	}
 	return h.answerHashed(c, body)
+}
+
+// Restaurant answers GET /v1/restaurants/{restaurant} with one element of the list.
+func (h *Handlers) Restaurant(c *gin.Context) error {
+	restaurant, err := visible.Restaurant(c, h.deps.Directory)
+	if err != nil {
+		return err
+	}
+	body, err := json.Marshal(respond.Result{Result: h.restaurantRow(restaurant)})
+	if err != nil {
+		return err
+	}
+	return h.answerHashed(c, body)
+}
+
+// restaurantRow is a restaurant with its details for guests, or null for those that are not configured.
+type restaurantRow struct {
+	respond.Restaurant
+	GuestPhone *string `json:"guestPhone"`
+	Address    *string `json:"address"`
+	TimeZone   *string `json:"timeZone"`
+}
+
+func (h *Handlers) restaurantRow(r directory.Restaurant) restaurantRow {
+	version, _ := h.deps.Replica.Version(r.ID)
+	return restaurantRow{
+		Restaurant: respond.NewRestaurant(r, version, h.deps.Stale(version)),
+		GuestPhone: respond.OrNull(r.GuestPhone),
+		Address:    respond.OrNull(r.Address),
+		TimeZone:   respond.OrNull(r.TimeZone),
+	}
 }
 
 // reasonsTimeout limits how long a list of reasons waits for Redis before it is answered from memory.

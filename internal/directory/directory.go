@@ -21,8 +21,10 @@ import (
 type Restaurant struct {
 	ID         menu.RestaurantID
 	Name       string // empty: the menu's name is used
-	Phone      string // for operators, as Address; empty: unknown
+	Phone      string // for operators; empty: unknown
+	GuestPhone string // for guests; empty: none, as Address and TimeZone
 	Address    string
+	TimeZone   string // IANA name
 	Connection string // the ordering service with its menu
 }
 

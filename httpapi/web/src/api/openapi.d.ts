@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: 897799003cd11dbb141606804815a65be90cc8ba8c929212a9c31900a136f255
-// what follows: 787dc279cf5ac67c175521971ffd06b2a558912ef3f90e524940a1676c6d4336
+// openapi.yaml: 73b458087907687d4ea9a4bda76836e739e03b8e9eaee0ec5f7cc6f70c00cc6e
+// what follows: dd128ef83032737674f051b3ced8c85503111ba07ebc9d382bc7d9a74ab61a7e
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -862,6 +862,26 @@ export interface paths {
          * @description Every restaurant that the caller sees, sorted by id, with the state of its menu. The `ETag` depends only on the body.
          */
         get: operations["listRestaurants"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/restaurants/{restaurant}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a restaurant
+         * @description One restaurant with its details for guests and the state of its menu. The `ETag` depends only on the body.
+         */
+        get: operations["getRestaurant"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1848,6 +1868,8 @@ export interface components {
         };
         /** @description A restaurant. The fields of its menu are null until there is one. */
         Restaurant: {
+            /** @description The postal address, `restaurants[].address`. */
+            address: string | null;
             /**
              * Format: date-time
              * @description When a sync last confirmed it with the ordering service.
@@ -1856,6 +1878,8 @@ export interface components {
             /** @description The connection of the restaurant. */
             connection: string;
             counts: components["schemas"]["Counts"] | null;
+            /** @description The phone number for guests, `restaurants[].guest_phone`. */
+            guestPhone: string | null;
             /** @description A rollback holds this menu. */
             held: boolean;
             id: components["schemas"]["RestaurantID"];
@@ -1873,8 +1897,13 @@ export interface components {
              * @description When the content last changed.
              */
             syncedAt: string | null;
+            /** @description The IANA name of the time zone, `restaurants[].time_zone`. Null means UTC. */
+            timeZone: string | null;
             /** @description The version of the served menu. */
             version: number | null;
+        };
+        RestaurantAnswer: {
+            result: components["schemas"]["Restaurant"];
         };
         /** @description The id of a restaurant, as configured. */
         RestaurantID: string;
@@ -4534,6 +4563,60 @@ export interface operations {
             400: components["responses"]["InvalidParameter"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getRestaurant: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The accepted encodings of the body (RFC 9110).
+                 * @example br, gzip
+                 */
+                "Accept-Encoding"?: components["parameters"]["AcceptEncoding"];
+                /** @description The `ETag` of the client's copy. The response is 304 if nothing has changed. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description The id of a configured restaurant.
+                 * @example 76439fb3-c0c4-42ca-a269-64f031a6a33b
+                 */
+                restaurant: components["parameters"]["Restaurant"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The restaurant. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    ETag: components["headers"]["ETag"];
+                    "X-Request-Id": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RestaurantAnswer"];
+                };
+            };
+            /** @description Nothing has changed. */
+            304: {
+                headers: {
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    ETag: components["headers"]["ETag"];
+                    "X-Request-Id": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidParameter"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NoRestaurant"];
             406: components["responses"]["NotAcceptable"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
