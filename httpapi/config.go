@@ -12,6 +12,7 @@ import (
 	"larder/httpapi/compat"
 	"larder/httpapi/events"
 	"larder/httpapi/ratelimit"
+	"larder/httpapi/storefront"
 	"larder/internal/setting"
 )
 
@@ -61,7 +62,7 @@ type Config struct {
 	// Rate has the rate limits of policy H1.
 	Rate RateConfig `yaml:"rate"`
 	// Page configures the menu page at /.
-	Page PageConfig `yaml:"page"`
+	Page storefront.Config `yaml:"page"`
 	// Events has the limits of event streams.
 	Events events.Config `yaml:"events"`
 	// Metrics selects who may read /metrics. If empty, it is ops, or open if OpsListen is set (policy H8).
@@ -138,7 +139,7 @@ func (c Config) Validate() error {
 	}
 	faults = append(faults, c.Compat.Check()...)
 	faults = append(faults, c.Events.Check()...)
-	faults = append(faults, c.Page.check()...)
+	faults = append(faults, c.Page.Check()...)
 	faults = append(faults,
 		setting.OneOf("http.metrics", "value", c.metricsAccess(), MetricsOpen, MetricsOps, MetricsOff),
 		setting.OneOf("http.access_log", "value", c.AccessLog, LogErrors, LogSampled, LogAll))

@@ -101,12 +101,18 @@ func browsedDemo(t *testing.T, args ...string) []string {
 // browsedDemoOn is browsedDemo with a sync schedule.
 func browsedDemoOn(t *testing.T, schedule string, args ...string) []string {
 	t.Helper()
+	return browsedDemoWith(t, []string{"LARDER_RESTAURANTS_0_SCHEDULE=" + schedule, "LARDER_SYNC_SCHEDULE=" + schedule}, args...)
+}
+
+// browsedDemoWith is browsedDemo with environment variables.
+func browsedDemoWith(t *testing.T, more []string, args ...string) []string {
+	t.Helper()
 	out := clitest.NewWatched()
-	env := []string{
-		"LARDER_RESTAURANTS_0_SCHEDULE=" + schedule, "LARDER_SYNC_SCHEDULE=" + schedule,
+	env := append([]string{
 		"LARDER_RESTAURANTS_0_PHONE=+351 22 000 00 00, ext. 4", "LARDER_RESTAURANTS_0_ADDRESS=Rua das Flores 1, Porto",
+		"LARDER_RESTAURANTS_0_GUEST_PHONE=+351 22 000 00 01",
 		"LARDER_HTTP_METRICS=open", // a scenario reads the metrics
-	}
+	}, more...)
 	startProcessTo(t, out, env, append([]string{"demo", "--listen", "127.0.0.1:0", "--sandbox-listen", "127.0.0.1:0"}, args...)...)
 	return []string{
 		"LARDER_URL=" + out.Find(t, `(http://\S+)/v1/restaurants\n`)[1],
@@ -144,6 +150,15 @@ func TestBrowserThousands(t *testing.T) { //nolint:tparallel // its scenarios sh
 	b := newBrowser(t)
 	b.env = append(browsedDemoOn(t, "@every 2m", "--restaurants", thousands, "--products", "20"), "LARDER_RESTAURANTS="+thousands)
 	b.run(t, "thousands")
+}
+
+// TestBrowserBrand runs tools/browser/brand, the page at / with a brand, against a demo with
+// 200 restaurants.
+func TestBrowserBrand(t *testing.T) { //nolint:tparallel // its scenarios share a demo
+	t.Parallel()
+	b := newBrowser(t)
+	b.env = browsedDemoWith(t, []string{"LARDER_SYNC_SCHEDULE=@every 48h", "LARDER_HTTP_PAGE_COLOR=#ffcc00"}, "--restaurants", "200", "--products", "20")
+	b.run(t, "brand")
 }
 
 // TestBrowserLarge runs its scenarios against a menu of 400 dishes.

@@ -31,7 +31,7 @@ type Asset struct {
 	body    []byte
 	version string
 	gzip    func() []byte
-	brotli  func() []byte // nil: not offered
+	brotli  func() []byte
 }
 
 // kinds are the Content-Types by file extension. The system's own table differs between machines.
@@ -40,6 +40,7 @@ var kinds = map[string]string{ //nolint:gochecknoglobals // constant
 	".html": "text/html; charset=utf-8",
 	".js":   "text/javascript; charset=utf-8",
 	".json": "application/json",
+	".svg":  "image/svg+xml",
 }
 
 // newAsset returns an asset with an immutable body. The name's extension determines its type.
@@ -50,17 +51,6 @@ func newAsset(name string, body []byte) *Asset {
 		version: versionOf(body),
 		gzip:    compressed(body, gzipWriter(gzip.BestCompression)),
 		brotli:  compressed(body, brotliWriter),
-	}
-}
-
-// NewPage returns an asset of an HTML page that was rendered for a request. It offers only gzip at the
-// fastest level: brotli takes 9 ms and megabytes of memory, and anyone could request it (policy H7).
-func NewPage(body []byte) *Asset {
-	return &Asset{
-		kind:    kinds[".html"],
-		body:    body,
-		version: versionOf(body),
-		gzip:    compressed(body, gzipWriter(gzip.StatelessCompression)),
 	}
 }
 
@@ -114,11 +104,11 @@ func (a *Asset) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	header.Set("Content-Type", a.kind)
 	body := a.body
-	switch accepts := strings.Join(r.Header.Values("Accept-Encoding"), ","); {
-	case a.brotli != nil && takes(accepts, "br"):
+	switch {
+	case Takes(r, "br"):
 		body = a.brotli()
 		header.Set("Content-Encoding", "br")
-	case takes(accepts, "gzip"):
+	case Takes(r, "gzip"):
 		body = a.gzip()
 		header.Set("Content-Encoding", "gzip")
 	}
@@ -126,9 +116,9 @@ func (a *Asset) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
 }
 
-// takes reports whether an Accept-Encoding names the coding with a weight other than 0.
-func takes(accepts, coding string) bool {
-	for element := range strings.SplitSeq(accepts, ",") {
+// Takes reports whether the Accept-Encoding of a request names the coding with a weight other than 0.
+func Takes(r *http.Request, coding string) bool {
+	for element := range strings.SplitSeq(strings.Join(r.Header["Accept-Encoding"], ","), ",") {
 		name, parameters, _ := strings.Cut(element, ";")
 		if !strings.EqualFold(strings.TrimSpace(name), coding) {
 			continue

@@ -46,6 +46,14 @@ func NewAssets() (*Assets, error) {
 	return assets, nil
 }
 
+// Add adds an asset that is made from the configuration. It returns the asset's address, and must be called
+// before the first request.
+func (a *Assets) Add(name string, body []byte) string {
+	asset := newAsset(name, body)
+	a.byName[name] = asset
+	return Path + name + "?v=" + asset.Version()
+}
+
 // Page returns a file of dist, such as "page.html".
 func (a *Assets) Page(name string) (*Asset, error) {
 	if page, found := a.byName[name]; found {

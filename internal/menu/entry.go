@@ -82,6 +82,15 @@ func (e Entry) Measure() *Measure {
 	return &Measure{Value: v.measure.Decimal(), Unit: v.unit}
 }
 
+// Details returns the description for guests and the address of the first picture; each may be empty.
+func (e Entry) Details() (description, picture string) {
+	v := e.values()
+	if v.imageCount > 0 {
+		picture = v.images.text()
+	}
+	return v.description, picture
+}
+
 // values are all values of an entry.
 type values struct {
 	id, name     string

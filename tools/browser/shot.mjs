@@ -7,7 +7,9 @@ import { argv, env } from 'node:process';
 export const sizes = {
   narrow: { width: 320, height: 640 },
   phone: { width: 390, height: 844 },
+  tablet: { width: 820, height: 1180 },
   desktop: { width: 1280, height: 800 },
+  wide: { width: 1440, height: 900 },
 };
 
 /** The scenario's name is the name of its file. */

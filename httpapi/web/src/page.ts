@@ -1,31 +1,86 @@
-// The page at /. The server renders it with the two components for one restaurant
-// and one language. This script lets the guest change both, with the query
-// parameters ?restaurant= and ?lang=.
+// The page at /. The server renders it with the menu as HTML and the two elements, for one
+// restaurant and one language. This script lets the guest choose another restaurant.
 
-interface Restaurant { id: string; name: string }
+import type { components } from "./api/openapi";
 
-const limit = 500; // restaurants in the list; ?restaurant= opens any other one
+type List = components["schemas"]["RestaurantList"];
 
-/** chooser makes a list in the header set a query parameter of the address. */
-function chooser(name: string, select: HTMLSelectElement | null): void {
-  select?.addEventListener("change", () => {
-    const params = new URLSearchParams(location.search);
-    params.set(name, select.value);
-    location.search = params.toString();
+const pageSize = 50;
+const typing = 150; // milliseconds without a key before a search
+
+const button = document.querySelector<HTMLButtonElement>("#which");
+const dialog = document.querySelector<HTMLDialogElement>("#restaurants");
+
+if (button && dialog) {
+  const search = dialog.querySelector("input")!;
+  const status = dialog.querySelector<HTMLElement>("[role=status]")!;
+  const list = dialog.querySelector("ul")!;
+  const more = dialog.querySelector<HTMLButtonElement>(".more")!;
+  let running = new AbortController();
+  let timer = 0;
+  let next: string | null = null;
+
+  /** item is a link to the page of a restaurant. */
+  const item = ({ id, name, address }: List["result"][number]): HTMLElement => {
+    const link = document.createElement("a");
+    link.href = "/?" + new URLSearchParams({ restaurant: id, lang: list.dataset.lang! });
+    if (id === list.dataset.restaurant) link.setAttribute("aria-current", "page");
+    for (const [tag, text] of [["b", name], ["span", address]] as const) {
+      if (!text) continue;
+      const part = document.createElement(tag);
+      part.dir = "auto";
+      part.textContent = text;
+      link.append(part);
+    }
+    const element = document.createElement("li");
+    element.append(link);
+    return element;
+  };
+
+  /** load shows the restaurants that match the search, or adds the next page. A newer call ends an older one. */
+  const load = async (cursor: string | null): Promise<void> => {
+    running.abort();
+    const { signal } = (running = new AbortController());
+    const query = new URLSearchParams({ limit: String(pageSize), q: search.value, ...(cursor && { cursor }) });
+    try {
+      const answer = await fetch("/v1/restaurants?" + query, { signal });
+      if (!answer.ok) throw new Error(`GET /v1/restaurants: ${answer.status}`);
+      const found = (await answer.json()) as List;
+      if (!cursor) list.replaceChildren();
+      const shown = list.childElementCount;
+      list.append(...found.result.map(item));
+      next = found.next;
+      status.textContent = list.childElementCount ? "" : status.dataset.none!;
+      if (cursor) list.children[shown]?.querySelector("a")?.focus();
+    } catch (error) {
+      if (signal.aborted) return;
+      console.error(error);
+      status.textContent = status.dataset.error!;
+    }
+    more.hidden = next === null;
+  };
+
+  button.addEventListener("click", () => {
+    dialog.showModal();
+    search.focus();
+    void load(null);
   });
+  search.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => void load(null), typing);
+  });
+  search.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" && event.key !== "ArrowDown") return;
+    event.preventDefault(); // Enter would close the dialog
+    list.querySelector("a")?.focus();
+  });
+  list.addEventListener("keydown", (event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    const links = [...list.querySelectorAll("a")];
+    (links[links.indexOf(event.target as HTMLAnchorElement) + step] ?? (step < 0 ? search : more)).focus();
+  });
+  more.addEventListener("click", () => void load(next));
+  dialog.addEventListener("click", (event) => event.target === dialog && dialog.close()); // a click on the backdrop
 }
-
-/** fill adds every restaurant to the list. At first it has only the restaurant of the page. */
-async function fill(select: HTMLSelectElement): Promise<void> {
-  const answer = await fetch(`/v1/restaurants?limit=${limit}`);
-  if (!answer.ok) throw new Error(`GET /v1/restaurants: ${answer.status}`);
-  const { result } = (await answer.json()) as { result: Restaurant[] };
-  const here = select.value;
-  if (!result.some((r) => r.id === here)) result.unshift({ id: here, name: select.options[0]!.text });
-  select.replaceChildren(...result.map((r) => new Option(r.name, r.id, r.id === here, r.id === here)));
-}
-
-const which = document.querySelector<HTMLSelectElement>("#which select");
-chooser("lang", document.querySelector("#language select"));
-chooser("restaurant", which);
-if (which) void fill(which);

@@ -1,0 +1,314 @@
+package storefront
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"larder/cache"
+	"larder/cache/encoded"
+	"larder/cache/replica"
+	"larder/httpapi/respond"
+	"larder/httpapi/visible"
+	"larder/httpapi/web"
+	"larder/internal/directory"
+	"larder/internal/menu"
+	"larder/ordering/violation"
+)
+
+const (
+	// memory limits the pages in memory, in bytes: about 3,000 menus of 60 dishes.
+	memory = 32 << 20
+	// rendering limits the pages that are rendered at once, each up to 1 MB before compression.
+	rendering = 4
+	// menuWait limits how long a page waits for a menu that is not in memory. Without it, the page has only the elements.
+	menuWait = time.Second
+)
+
+// Deps are the dependencies of the page.
+type Deps struct {
+	Config    Config
+	Hosts     []string // the first one is used in absolute addresses
+	OpenMenu  bool     // everyone may read menus
+	Orders    bool     // guests may order without a token
+	Payments  []string // payment types of these orders
+	Replica   *replica.Replica
+	Directory *directory.Directory
+	Assets    *web.Assets
+}
+
+// Page serves the page at /. It is safe for concurrent use.
+type Page struct {
+	deps     Deps
+	shared   shared
+	template *template.Template
+	policy   web.Policy
+	pages    *encoded.Bodies
+	encoder  *encoded.Encoder
+	slots    chan struct{}
+}
+
+// shared are the values that all pages have.
+type shared struct {
+	Currency, Payments, Logo string
+	Brand                    string // address of the brand's stylesheet, or empty
+	Site                     string // scheme and host, or empty
+	Orders                   bool
+}
+
+// New returns the page. It adds the brand's stylesheet to the assets.
+func New(deps Deps) (*Page, error) {
+	source, err := deps.Assets.Page("page.html")
+	if err != nil {
+		return nil, err
+	}
+	text, err := template.New("page.html").Parse(string(source.Body()))
+	if err != nil {
+		return nil, err
+	}
+	p := &Page{
+		deps:     deps,
+		template: text,
+		policy:   web.Policy{Images: deps.Config.images()},
+		pages:    encoded.NewBodies(memory),
+		encoder:  encoded.NewEncoder(),
+		slots:    make(chan struct{}, rendering),
+		shared: shared{
+			Currency: deps.Config.Currency,
+			Payments: strings.Join(deps.Payments, " "),
+			Logo:     deps.Config.Logo,
+			Orders:   deps.Orders,
+		},
+	}
+	if css := deps.Config.brandCSS(); len(css) > 0 {
+		p.shared.Brand = deps.Assets.Add("brand.css", css)
+	}
+	if len(deps.Hosts) > 0 {
+		p.shared.Site = "https://" + deps.Hosts[0]
+	}
+	return p, nil
+}
+
+// view selects a page. Equal views of one version have the same page.
+type view struct {
+	Lang, Dir  string
+	Restaurant directory.Restaurant // zero without a restaurant to show
+	Name       string
+	Unknown    bool // the requested restaurant does not exist
+	Several    bool // there are other restaurants
+	Page       int  // of the dishes, from 1
+}
+
+// Say returns the text in the page's language.
+func (v view) Say(english, russian string) string {
+	if v.Lang == violation.Russian {
+		return russian
+	}
+	return english
+}
+
+// Money formats an amount in the page's language.
+func (v rendered) Money(digits string) string { return moneyText(digits, v.Currency, v.Lang) }
+
+// Path returns the page's address with another language and page of the dishes. Its parts are not sorted
+// by the guest's request, so that each page has one address.
+func (v view) Path(lang string, page int) string {
+	query := url.Values{}
+	if v.Several && v.Restaurant.ID != "" {
+		query.Set("restaurant", string(v.Restaurant.ID))
+	}
+	if lang != "" {
+		query.Set("lang", lang)
+	}
+	if page > 1 {
+		query.Set("page", strconv.Itoa(page))
+	}
+	return "/?" + query.Encode()
+}
+
+// Tel returns the digits of the guests' phone number for a tel: link, without an extension.
+func (v view) Tel() string {
+	number := v.Restaurant.GuestPhone
+	if end := strings.IndexFunc(number, func(r rune) bool { return !strings.ContainsRune("+0123456789 ()-./\u00a0", r) }); end >= 0 {
+		number = number[:end]
+	}
+	return strings.NewReplacer(" ", "", "(", "", ")", "", "-", "", ".", "", "/", "", "\u00a0", "").Replace(number)
+}
+
+// Menu returns the path of the menu in the API.
+func (v view) Menu() string {
+	return "/v1/restaurants/" + url.PathEscape(string(v.Restaurant.ID)) + "/menu"
+}
+
+// rendered has the values of the template.
+type rendered struct {
+	shared
+	view
+	Sections   []section
+	Next       int    // the next page of the dishes; 0 after the last
+	Categories string // names of the first categories, for the description
+	Picture    string // an absolute address of the first picture, or empty
+}
+
+// Serve answers GET /: the menu and order form of a restaurant. ?restaurant= selects the restaurant; the
+// default is the first by id. ?lang= selects the language; the default follows Accept-Language. ?dir=rtl
+// sets the text direction, and ?page= the part of a long menu. The response to an unknown restaurant is
+// 404: a page for browsers, a problem document for other clients.
+func (p *Page) Serve(c *gin.Context) error {
+	v := p.view(c)
+	header := c.Writer.Header()
+	if v.Unknown {
+		header.Add("Vary", "Accept")
+		if !strings.Contains(strings.Join(c.Request.Header["Accept"], ","), "text/html") {
+			return respond.RestaurantNotFound(p.deps.Directory.Visible(""))
+		}
+	}
+	encoding := encoded.Identity
+	if web.Takes(c.Request, "gzip") {
+		encoding = encoded.Gzip
+	}
+	body, err := p.body(c.Request.Context(), v, encoding)
+	if err != nil {
+		return err
+	}
+	p.policy.Set(header)
+	respond.VaryByLanguage(c)
+	header.Add("Vary", "Accept-Encoding")
+	status := http.StatusOK
+	if v.Unknown {
+		status = http.StatusNotFound
+		header.Set("Cache-Control", "no-store")
+	} else {
+		header.Set("Cache-Control", "no-cache")
+		header.Set("ETag", body.ETag)
+		if web.MatchesETag(c.Request.Header["If-None-Match"], body.ETag) {
+			respond.Status(c, http.StatusNotModified)
+			return nil
+		}
+	}
+	if encoding != encoded.Identity {
+		header.Set("Content-Encoding", encoding.String())
+	}
+	respond.Write(c, status, respond.ContentHTML, body.Body)
+	return nil
+}
+
+// view returns the view that a request selects.
+func (p *Page) view(c *gin.Context) view {
+	v := view{Lang: respond.Language(c), Dir: "ltr", Page: 1}
+	if asked := c.Query("lang"); slices.Contains(violation.Languages(), asked) {
+		v.Lang = asked
+	}
+	if c.Query("dir") == "rtl" {
+		v.Dir = "rtl"
+	}
+	all := p.deps.Directory.Index().Entries()
+	v.Several = len(all) > 1
+	asked := menu.RestaurantID(c.Query("restaurant"))
+	switch one, known := p.deps.Directory.Restaurant(asked); {
+	case known:
+		v.Restaurant = one
+	case asked != "":
+		v.Unknown = true
+		v.Name = v.Say("Restaurant not found.", "Ресторан не найден.")
+	case len(all) > 0:
+		v.Restaurant = *all[0].Restaurant
+	default:
+		v.Name = v.Say("There are no restaurants yet.", "Пока нет ни одного ресторана.")
+	}
+	if v.Restaurant.ID != "" {
+		v.Restaurant.Phone, v.Restaurant.Connection = "", "" // for operators
+		v.Name = v.Say("Menu", "Меню")
+		if name := visible.Name(p.deps.Directory, p.deps.Replica, v.Restaurant.ID); name != nil {
+			v.Name = *name
+		}
+	}
+	if page, err := strconv.Atoi(c.Query("page")); err == nil && page > 1 {
+		v.Page = page
+	}
+	return v
+}
+
+// body returns a page from memory, or renders it once for all concurrent requests.
+func (p *Page) body(ctx context.Context, v view, encoding encoded.Encoding) (*encoded.Representation, error) {
+	snapshot := &cache.Snapshot{}
+	if v.Restaurant.ID != "" && p.deps.OpenMenu {
+		wait, cancel := context.WithTimeout(ctx, menuWait)
+		defer cancel()
+		if served, err := p.deps.Replica.Catalogue(wait, v.Restaurant.ID); err == nil {
+			snapshot = served
+		}
+	}
+	pages := 1
+	if snapshot.Catalogue != nil {
+		pages = max(1, (snapshot.Catalogue.Products().Len()+maxDishes-1)/maxDishes)
+	}
+	v.Page = min(v.Page, pages) // so that a version has few pages
+	key := encoded.Key{
+		Restaurant: v.Restaurant.ID,
+		Content:    fmt.Sprintf("%s %+v", snapshot.Content, v),
+		Version:    snapshot.Version.Version,
+		Synced:     snapshot.SyncedAt.UnixMilli(),
+		Encoding:   encoding,
+	}
+	if ready, ok := p.pages.Get(key); ok {
+		return ready, nil
+	}
+	return p.pages.Build(key, &encoded.VersionBodies{}, func() (*encoded.Representation, error) {
+		p.slots <- struct{}{}
+		defer func() { <-p.slots }()
+		html, err := p.render(v, snapshot)
+		if err != nil {
+			return nil, err
+		}
+		return p.encoder.Represent(snapshot.Version.Version, html, encoding)
+	})
+}
+
+// render returns the HTML of a page.
+func (p *Page) render(v view, snapshot *cache.Snapshot) ([]byte, error) {
+	values := rendered{shared: p.shared, view: v}
+	values.Orders = values.Orders && v.Restaurant.ID != ""
+	if snapshot.Catalogue != nil {
+		var more bool
+		if values.Sections, more = sectionsOf(snapshot.Catalogue, v.Page, v.Lang); more {
+			values.Next = v.Page + 1
+		}
+		values.describe(snapshot.Catalogue)
+	}
+	var out bytes.Buffer
+	err := p.template.Execute(&out, values)
+	return out.Bytes(), err
+}
+
+// describe sets what search engines and messengers show of the menu.
+func (v *rendered) describe(catalogue *menu.Catalogue) {
+	var names []string
+	for _, category := range catalogue.Categories() {
+		if category.ParentID == "" && len(names) < 8 {
+			names = append(names, category.Name)
+		}
+	}
+	v.Categories = strings.Join(names, ", ")
+	for _, one := range v.Sections {
+		for _, dish := range one.Dishes {
+			switch {
+			case strings.HasPrefix(dish.Picture, "https://"):
+				v.Picture = dish.Picture
+				return
+			case strings.HasPrefix(dish.Picture, "/") && v.Site != "":
+				v.Picture = v.Site + dish.Picture
+				return
+			}
+		}
+	}
+}

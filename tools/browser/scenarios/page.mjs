@@ -1,0 +1,81 @@
+// The page at / as a restaurant's website: header, details, languages, the menu without JavaScript,
+// an unknown restaurant, and no layout shift when the elements replace the menu (issue 19, parts 6 and 7).
+import { axe } from '../axe.mjs';
+import { tabTo, use } from '../keyboard.mjs';
+import { equal, eventually, must, scenario, step } from '../scenario.mjs';
+import { everyVariant, shot } from '../shot.mjs';
+
+const address = 'Rua das Flores 1, Porto';
+
+/** Runs in the page: sums the layout shifts. */
+function watch() {
+  globalThis.moved = 0;
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) globalThis.moved += entry.value;
+  }).observe({ type: 'layout-shift', buffered: true });
+}
+
+await scenario({ expected: [/status of 404/] }, async ({ page, open, larder }) => {
+  step('SEO: without JavaScript, the page has the menu, the details and what search engines read');
+  for (const [size, dark] of [['phone', false], ['tablet', false], ['wide', true]]) {
+    const plain = await open({ scripts: false, size, dark });
+    await plain.page.goto(`${larder}/`);
+    const dishes = plain.page.locator('larder-menu li');
+    must((await dishes.count()) > 40, `${await dishes.count()} dishes without JavaScript`);
+    equal(await dishes.first().isVisible(), true, 'a dish is visible');
+    must(/French fries[^]*179\.90/.test(await plain.page.locator('larder-menu').innerText()), 'name and price of a dish');
+    must((await plain.page.locator('noscript').innerText()).includes('turn on JavaScript'), 'how to order');
+    for (const selector of ['meta[name=description]', 'meta[property="og:title"]', 'link[rel=canonical]', 'link[rel=icon]', 'script[type="application/ld+json"]']) {
+      equal(await plain.page.locator(`head ${selector}`).count(), 1, selector);
+    }
+    const data = JSON.parse(await plain.page.locator('script[type="application/ld+json"]').textContent());
+    equal([data['@type'], data.address, data.telephone], ['Restaurant', address, '+351 22 000 00 01'], 'the data for search engines');
+    await shot(plain.page, `without-javascript-${size}`, { full: false });
+    await plain.page.close();
+  }
+
+  step('the elements replace the menu, and nothing moves');
+  for (const size of ['phone', 'tablet', 'wide']) {
+    const { page: slow } = await open({ size });
+    await slow.addInitScript(watch);
+    let release;
+    const held = new Promise((resolve) => { release = resolve; });
+    await slow.route('**/menu', async (route) => { await held; await route.continue(); });
+    await slow.goto(`${larder}/`);
+    await slow.waitForFunction(() => customElements.get('larder-menu'));
+    await slow.waitForTimeout(200);
+    release();
+    await slow.locator('larder-menu [part=card]').first().waitFor();
+    await slow.waitForTimeout(300);
+    const moved = await slow.evaluate(() => globalThis.moved);
+    must(moved < 0.01, `${size}: layout shift ${moved}`);
+    equal(await slow.locator('larder-menu > .plain').isVisible(), false, `${size}: the HTML menu is visible beside the element`);
+    await axe(slow, `the page, ${size}`);
+    await slow.close();
+  }
+
+  step('the header and the footer have the details');
+  await page.goto(`${larder}/`);
+  await page.locator('larder-menu [part=card]').first().waitFor();
+  for (const part of ['header', 'footer']) {
+    must((await page.locator(`body > ${part}`).innerText()).includes(address), `the ${part} has the address`);
+    equal(await page.locator(`body > ${part} a[href="tel:+351220000001"]`).count(), 1, `the ${part} has a phone link`);
+  }
+  equal(await page.locator('#which').count(), 0, 'one restaurant needs no selector');
+  await everyVariant(page, 'page', { full: false, each: (variant) => axe(page, `the page, ${variant.name}`) });
+  const small = await page.evaluate(() => [...document.querySelectorAll('body > header a, body > footer a')].filter((a) => a.getBoundingClientRect().height < 44).map((a) => a.textContent));
+  equal(small, [], 'links below 44 px');
+
+  step('the language is changed with the keyboard');
+  await use(page, page.locator('#language a[lang=ru]'));
+  await eventually(async () => (await page.evaluate(() => document.documentElement.lang)) === 'ru', 'the page is Russian');
+  await tabTo(page, page.locator('#language a[lang=en]'));
+
+  step('G7: an unknown restaurant is a 404 that says so');
+  const answer = await page.goto(`${larder}/?restaurant=nope`);
+  equal(answer.status(), 404, 'the status');
+  equal(await page.locator('h1').innerText(), 'Restaurant not found.', 'the heading');
+  await everyVariant(page, 'unknown', { full: false, each: (variant) => axe(page, `an unknown restaurant, ${variant.name}`) });
+  await use(page, page.getByRole('link', { name: 'Open the first menu' }));
+  await page.locator('larder-menu [part=card]').first().waitFor();
+});
