@@ -43,6 +43,7 @@ await scenario({ size: 'phone' }, async ({ page, open, larder }) => {
   await page.keyboard.type('nothing like this');
   await eventually(async () => (await dialog.getByRole('status').innerText()).startsWith('No restaurant found'), 'nothing is found');
   await axe(page, 'a search without result');
+  await page.keyboard.press('Escape'); // deletes the search
   await page.keyboard.press('Escape');
   equal(await button.evaluate((element) => document.activeElement === element), true, 'the focus is on the button again');
 

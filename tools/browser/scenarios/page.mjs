@@ -9,9 +9,12 @@ const address = 'Rua das Flores 1, Porto';
 
 /** Runs in the page: sums the layout shifts. */
 function watch() {
-  globalThis.moved = 0;
+  globalThis.moved = { by: 0, what: [] };
   new PerformanceObserver((list) => {
-    for (const entry of list.getEntries()) globalThis.moved += entry.value;
+    for (const entry of list.getEntries()) {
+      globalThis.moved.by += entry.value;
+      globalThis.moved.what.push(...entry.sources.map(({ node, previousRect: a, currentRect: b }) => `${node?.localName ?? node?.nodeName} ${node?.className ?? ''} y ${a.y} to ${b.y}, height ${a.height} to ${b.height}`));
+    }
   }).observe({ type: 'layout-shift', buffered: true });
 }
 
@@ -47,8 +50,8 @@ await scenario({ expected: [/status of 404/] }, async ({ page, open, larder }) =
     release();
     await slow.locator('larder-menu [part=card]').first().waitFor();
     await slow.waitForTimeout(300);
-    const moved = await slow.evaluate(() => globalThis.moved);
-    must(moved < 0.01, `${size}: layout shift ${moved}`);
+    const { by, what } = await slow.evaluate(() => globalThis.moved);
+    must(by < 0.01, `${size}: layout shift ${by}:\n  ${what.join('\n  ')}`);
     equal(await slow.locator('larder-menu > .plain').isVisible(), false, `${size}: the HTML menu is visible beside the element`);
     await axe(slow, `the page, ${size}`);
     await slow.close();
