@@ -31,7 +31,7 @@ func costsOf(ids menuIDs) costs {
 	far := url.QueryEscape("abcdefghijklmnopqrst bcdefghijklmnopqrstu cdefghijklmnopqrstuv defghijklmnopqrstuvw efghijklmnopqrstuvwx")
 	long := strings.Repeat("x", 14<<10)
 	return costs{
-		"GET /v1/restaurants": plain("/v1/restaurants?limit=500", "/v1/restaurants?limit=500&q="+search, "/v1/restaurants?limit=500&q="+distinct),
+		"GET /v1/restaurants":              plain("/v1/restaurants?limit=500", "/v1/restaurants?limit=500&q="+search, "/v1/restaurants?limit=500&q="+distinct),
 		"GET /v1/restaurants/{restaurant}": plain(restaurant, "/v1/restaurants/none"),
 		"GET /v1/restaurants/{restaurant}/menu": append(coded(restaurant+"/menu", "identity", "gzip", "br", "zstd"),
 			plain("/v1/restaurants/none/menu")...),

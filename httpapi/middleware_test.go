@@ -31,7 +31,7 @@ func TestUnknownRoutesAndMethods(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	for _, path := range []string{
-		"/", "/v1", "/v1/", "/v2/restaurants", "/v1/restaurants/", menuPath + "/", "//v1/restaurants", "/v1/restaurants/bistro",
+		"/", "/v1", "/v1/", "/v2/restaurants", "/v1/restaurants/", menuPath + "/", "//v1/restaurants", "/v1/restaurants/bistro/",
 		"/V1/restaurants", "/orders", "/orders/api", "//orders/api/v1/menu/view", "/v1/ops/versions",
 	} {
 		w.get(path).refused(t, http.StatusNotFound, "not_found")

@@ -34,7 +34,7 @@ func TestPage(t *testing.T) {
 	}
 	text := string(page.body)
 	for _, want := range []string{
-		`<html lang="en" dir="ltr">`, `<link rel="preload" href="/v1/restaurants/bistro/menu"`, `<larder-menu restaurant="bistro" lang="en" currency="EUR">`,
+		`<html lang="en" dir="ltr">`, `<link rel="preload" href="/v1/restaurants/bistro/menu"`, `<larder-menu id="menu" restaurant="bistro" lang="en" currency="EUR">`,
 		`<larder-order-form id="order" restaurant="bistro" lang="en" currency="EUR" payments="cash card">`,
 		"To order online, turn on JavaScript", `<link rel="canonical" href="/?lang=en`,
 	} {
@@ -57,7 +57,7 @@ func TestPage(t *testing.T) {
 		"?lang=ru":            `<html lang="ru" dir="ltr">`,
 		"?lang=xx":            `<html lang="en" dir="ltr">`,
 		"?dir=rtl":            `<html lang="en" dir="rtl">`,
-		"?restaurant=north-1": `<larder-menu restaurant="north-1" lang="en"`,
+		"?restaurant=north-1": `<larder-menu id="menu" restaurant="north-1" lang="en"`,
 	} {
 		if text := string(k.get("/"+query).is(t, http.StatusOK).body); !strings.Contains(text, want) || strings.Contains(text, "alert(1)</script>\"") {
 			t.Errorf("/%s has no %s:\n%s", query, want, text)

@@ -255,7 +255,7 @@ func (p *Page) body(ctx context.Context, v view, encoding encoded.Encoding) (*en
 	v.Page = min(v.Page, pages) // so that a version has few pages
 	key := encoded.Key{
 		Restaurant: v.Restaurant.ID,
-		Content:    fmt.Sprintf("%s %+v", snapshot.Content, v),
+		Content:    fmt.Sprintf("%s %#v", snapshot.Content, v), // with %+v, Restaurant.String would leave fields out
 		Version:    snapshot.Version.Version,
 		Synced:     snapshot.SyncedAt.UnixMilli(),
 		Encoding:   encoding,
