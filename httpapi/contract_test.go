@@ -154,8 +154,8 @@ func (x httpExchange) accepted() bool {
 }
 
 // find returns the operation of a request, or nil if the document has none. HEAD uses the operation
-// of GET. The paths of the ordering service may have a trailing slash.
-func (c *contract) find(request *http.Request) (*routers.Route, map[string]string) {
+// of GET. The paths of the ordering service may have a trailing slash. A path without parameters comes first.
+func (c *contract) find(request *http.Request) (found *routers.Route, with map[string]string) {
 	path, method := request.URL.EscapedPath(), request.Method
 	if strings.HasPrefix(path, "/orders/api/v1/") || strings.HasPrefix(path, "/connect/") {
 		path = strings.TrimSuffix(path, "/")
@@ -166,17 +166,18 @@ func (c *contract) find(request *http.Request) (*routers.Route, map[string]strin
 	for pattern, item := range c.doc.Paths.Map() {
 		params, matches := matchPath(pattern, path)
 		operation := item.GetOperation(method)
-		if matches && operation != nil {
-			return &routers.Route{
+		if matches && operation != nil && (found == nil || len(params) < len(with)) {
+			with = params
+			found = &routers.Route{
 				Spec:      c.doc,
 				Path:      pattern,
 				PathItem:  item,
 				Method:    method,
 				Operation: operation,
-			}, params
+			}
 		}
 	}
-	return nil, nil
+	return found, with
 }
 
 func matchPath(pattern, path string) (params map[string]string, matches bool) {

@@ -45,6 +45,7 @@ func costsOf(ids menuIDs) costs {
 		"POST /v1/restaurants/{restaurant}/orders/validate": validations(restaurant+"/orders/validate", ids, false),
 		"POST /v1/restaurants/{restaurant}/orders":          validations(restaurant+"/orders", ids, true),
 		"GET /v1/orders":                                    {{path: "/v1/orders?key=0123456789abcdefghijkl", header: []string{"Origin", "https://shop.example"}}},
+		"GET /v1/orders/events":                             {{path: "/v1/orders/events", header: []string{"Origin", "https://shop.example", "Idempotency-Key", "0123456789abcdefghijkl"}}},
 		"POST /connect/token":                               tokenRequests("/connect/token", long),
 		"POST /ops/session":                                 tokenRequests("/ops/session", long),
 		"GET /ops/session":                                  {{path: "/ops/session", header: []string{"Cookie", "larder_ops=" + long}}},

@@ -162,7 +162,7 @@ func (b *exampleFixture) ask(one trial, method, path, body string, headers []str
 	if one.on != nil {
 		on = one.on
 	}
-	if one.status == http.StatusOK && (one.operation == "followMenu" || one.operation == "followRuns") {
+	if one.status == http.StatusOK && strings.HasPrefix(one.operation, "follow") {
 		stream := openFeed(b.t, on.url+path, headers...)
 		defer stream.close()
 		first := stream.next()

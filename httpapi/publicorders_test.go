@@ -25,9 +25,12 @@ func TestGuests(t *testing.T) {
 	same(t, first, k.post(ordersPath, body, guest(key(long)...)...))
 
 	got := k.get("/v1/orders?key="+long, guest()...).is(t, http.StatusOK)
-	want := `{"result":{"state":"placed","total":210.4,"orderID":"` + k.main.has()[0].OrderID + `"}}`
+	want := `{"result":{"state":"placed","total":210.4,"orderID":"` + k.main.has()[0].OrderID + `","paid":false}}`
 	if string(got.body) != want || got.header.Get("Cache-Control") != "no-store" || got.header.Get("Access-Control-Allow-Origin") != page {
 		t.Errorf("got %s, want %s; %v", got.body, want, got.header)
+	}
+	if inHeader := k.get("/v1/orders", guest(key(long)...)...).is(t, http.StatusOK); string(inHeader.body) != want {
+		t.Errorf("the key in the header: got %s, want %s", inHeader.body, want)
 	}
 	k.do(http.MethodHead, "/v1/orders?key="+long, "", guest()...).is(t, http.StatusOK)
 	k.get("/v1/orders?key=short", guest()...).refused(t, http.StatusBadRequest, "invalid_parameter")
@@ -46,7 +49,7 @@ func TestGuests(t *testing.T) {
 	} {
 		k.do(call[0], call[1], call[2], guest(append(key(long), "Content-Type", "application/json")...)...).refused(t, http.StatusUnauthorized, "unauthorized")
 	}
-	for path, method := range map[string]string{ordersPath: "POST", "/v1/orders": "GET", "/v1/orders/" + id + "/pay": "PUT"} {
+	for path, method := range map[string]string{ordersPath: "POST", "/v1/orders": "GET", "/v1/orders/events": "GET", "/v1/orders/" + id + "/pay": "PUT"} {
 		preflight := k.do(http.MethodOptions, path, "", guest("Access-Control-Request-Method", method, "Access-Control-Request-Headers", "idempotency-key")...).is(t, http.StatusNoContent)
 		if allowed := preflight.header.Get("Access-Control-Allow-Methods"); !strings.Contains(allowed, method) || preflight.header.Get("Access-Control-Allow-Origin") != page {
 			t.Errorf("preflight of %s %s: %v", method, path, preflight.header)

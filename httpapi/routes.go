@@ -46,6 +46,7 @@ func (s *Server) route() (err error) {
 	public.POST("/v1/restaurants/:restaurant/orders",
 		respond.VaryByLanguage, s.auth.RequireOrdersOrGuest(s.publicLimit), auth.LimitClient(s.placeLimit), respond.Handle(s.orderHandlers.Place))
 	get(public, "/v1/orders", s.auth.RequireOrdersOrGuest(s.publicReads), respond.Handle(s.orderHandlers.ByKey))
+	public.GET("/v1/orders/events", s.auth.RequireOrdersOrGuest(s.publicReads), respond.Handle(s.events.Order))
 	get(public, "/v1/orders/:orderID", placing, respond.Handle(s.orderHandlers.Order))
 	for _, operation := range []ordering.Operation{upstream.OpPay, upstream.OpComplete, upstream.OpReject} {
 		public.PUT("/v1/orders/:orderID/"+string(operation),

@@ -143,6 +143,12 @@ func (b *exampleFixture) tryOrders() {
 		as:        shop,
 	})
 	b.try(trial{
+		operation: "followOrder",
+		example:   "placed",
+		status:    http.StatusOK,
+		as:        shop,
+	})
+	b.try(trial{
 		operation: "getOrder",
 		example:   "placed",
 		status:    http.StatusOK,

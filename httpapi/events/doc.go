@@ -1,5 +1,5 @@
-// Package events serves the two routes of server-sent events: new versions of a restaurant's
-// menu, and runs and batches for operators.
+// Package events serves the routes of server-sent events: new versions of a restaurant's menu,
+// the state of an order, and runs and batches for operators.
 //
 // Its invariant: events describe the current state, not a history. A stream ends with its token or
 // session, with its restaurant, and when the server drains. The number of streams is limited. Each

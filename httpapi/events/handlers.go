@@ -16,7 +16,7 @@ import (
 	"larder/sync/runlog"
 )
 
-// Handlers answer the two routes of server-sent events.
+// Handlers answer the routes of server-sent events.
 type Handlers struct {
 	deps Deps
 	*streams
@@ -31,8 +31,10 @@ type Deps struct {
 	Auth       *auth.Auth
 	Directory  *directory.Directory
 	Follow     func() *runlog.Follower // starts to follow the runs
-	Metrics    *metrics.Metrics
-	Clock      func() time.Time
+	// Order returns the reader of the order of a request. Requests for the same order have the same id.
+	Order   func(c *gin.Context) (id string, read OrderReader, err error)
+	Metrics *metrics.Metrics
+	Clock   func() time.Time
 }
 
 // New returns handlers without open streams.

@@ -33,7 +33,8 @@ const (
 	endSlow    ending = "slow"    // the client read nothing within the write timeout
 	endDrain   ending = "drain"   // larder is stopping
 	endExpired ending = "expired" // the token or session has expired or is no longer valid
-	endRemoved ending = "removed" // the restaurant was removed, or the client may no longer see it
+	endRemoved ending = "removed" // the restaurant or the order was removed, or the client may no longer see it
+	endFinal   ending = "final"   // the state of the order no longer changes
 )
 
 // stream is one response of server-sent events, used only by its handler.

@@ -20,9 +20,9 @@ const (
 	retryStreams = 10 * time.Second
 )
 
-// Config is `http.events`: the streams of GET /v1/events. Policy H1.
+// Config is `http.events`: the streams of GET /v1/events and GET /v1/orders/events. Policy H1.
 type Config struct {
-	// PerAddress limits the open streams of one address; 0 means no limit.
+	// PerAddress limits the open streams of one address, separately for menus and orders; 0 means no limit.
 	PerAddress int `yaml:"per_address"`
 	// Total limits the open streams of all addresses together.
 	Total int `yaml:"total"`
@@ -61,11 +61,14 @@ type streams struct {
 
 	mu        sync.Mutex
 	ended     bool
-	menus     int
-	ops       int
+	open      Open
 	byAddress map[string]int
 	topics    map[menu.RestaurantID]*topic
+	orders    map[string]*orderTopic
 }
+
+// Open has the numbers of open streams.
+type Open struct{ Menus, Orders, Ops int }
 
 func newStreams(cfg Config, watched *replica.Replica) *streams {
 	return &streams{
@@ -74,6 +77,7 @@ func newStreams(cfg Config, watched *replica.Replica) *streams {
 		closing:   make(chan struct{}),
 		byAddress: map[string]int{},
 		topics:    map[menu.RestaurantID]*topic{},
+		orders:    map[string]*orderTopic{},
 	}
 }
 
@@ -87,20 +91,38 @@ func (s *streams) End() {
 	}
 }
 
+// reserve counts a stream of an address in count, within the limits. s.mu is held.
+func (s *streams) reserve(address string, count *int) error {
+	switch {
+	case s.ended:
+		return noStream("larder is stopping")
+	case s.cfg.PerAddress > 0 && s.byAddress[address] >= s.cfg.PerAddress:
+		return &respond.Problem{
+			Code: respond.CodeRateLimited, Msg: fmt.Sprintf("too many event streams; the limit is %d per address", s.cfg.PerAddress),
+			RetryAfter: retryStreams,
+		}
+	case s.open.Menus+s.open.Orders >= s.cfg.Total:
+		return noStream("the limit of event streams is reached; try again later")
+	}
+	*count++
+	s.byAddress[address]++
+	return nil
+}
+
+// release undoes reserve. s.mu is held.
+func (s *streams) release(address string, count *int) {
+	*count--
+	if s.byAddress[address]--; s.byAddress[address] == 0 {
+		delete(s.byAddress, address)
+	}
+}
+
 // join reserves a stream of the restaurant's menu; leave releases it.
 func (s *streams) join(address string, restaurant menu.RestaurantID) (*topic, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch {
-	case s.ended:
-		return nil, noStream("larder is stopping")
-	case s.cfg.PerAddress > 0 && s.byAddress[address] >= s.cfg.PerAddress:
-		return nil, &respond.Problem{
-			Code: respond.CodeRateLimited, Msg: fmt.Sprintf("too many event streams; the limit is %d per address", s.cfg.PerAddress),
-			RetryAfter: retryStreams,
-		}
-	case s.menus >= s.cfg.Total:
-		return nil, noStream("the limit of event streams is reached; try again later")
+	if err := s.reserve(address, &s.open.Menus); err != nil {
+		return nil, err
 	}
 	t := s.topics[restaurant]
 	if t == nil {
@@ -108,18 +130,13 @@ func (s *streams) join(address string, restaurant menu.RestaurantID) (*topic, er
 		s.topics[restaurant] = t
 	}
 	t.followers++
-	s.menus++
-	s.byAddress[address]++
 	return t, nil
 }
 
 func (s *streams) leave(address string, t *topic) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.menus--
-	if s.byAddress[address]--; s.byAddress[address] == 0 {
-		delete(s.byAddress, address)
-	}
+	s.release(address, &s.open.Menus)
 	if t.followers--; t.followers == 0 {
 		delete(s.topics, t.restaurant)
 		t.watch.Close()
@@ -133,24 +150,24 @@ func (s *streams) joinOps() error {
 	switch {
 	case s.ended:
 		return noStream("larder is stopping")
-	case s.ops >= maxOpsStreams:
+	case s.open.Ops >= maxOpsStreams:
 		return noStream(fmt.Sprintf("the limit of %d ops event streams is reached; close one, or try again later", maxOpsStreams))
 	}
-	s.ops++
+	s.open.Ops++
 	return nil
 }
 
 func (s *streams) leaveOps() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.ops--
+	s.open.Ops--
 }
 
 // Open returns the numbers of open streams, for the metrics.
-func (s *streams) Open() (menus, ops int) {
+func (s *streams) Open() Open {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.menus, s.ops
+	return s.open
 }
 
 func noStream(msg string) error {

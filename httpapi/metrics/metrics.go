@@ -148,8 +148,9 @@ func (m *Metrics) OrderEvent(event string) {
 
 // The kinds of event streams, as label values.
 const (
-	StreamMenu = "menu"
-	StreamOps  = "ops"
+	StreamMenu  = "menu"
+	StreamOrder = "order"
+	StreamOps   = "ops"
 )
 
 // StreamEnded counts an event stream that has ended.

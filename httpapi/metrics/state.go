@@ -103,7 +103,7 @@ func (c collector) Collect(ch chan<- prometheus.Metric) { c.collect(ch) }
 // State has the functions that a scrape reads from memory.
 type State struct {
 	Memory        func() (used, limit int64) // of the encoded bodies
-	Streams       func() (menus, ops int)    // open streams
+	Streams       map[string]func() int      // open streams, by kind
 	Spans         func() (sent, dropped uint64)
 	Listener      Listener
 	RedisDown     func() bool
@@ -132,14 +132,9 @@ func (s State) Collectors() []prometheus.Collector {
 	spans := func(result string, value func() uint64) prometheus.Collector {
 		return counter("larder_trace_spans_total", prometheus.Labels{"result": result}, value)
 	}
-	streams := func(kind string, value func() int) prometheus.Collector {
-		return gauge("larder_event_streams", prometheus.Labels{"kind": kind}, value)
-	}
 	all := []prometheus.Collector{
 		gauge("larder_cache_bytes", nil, func() int64 { used, _ := s.Memory(); return used }),
 		gauge("larder_cache_limit_bytes", nil, func() int64 { _, limit := s.Memory(); return limit }),
-		streams(StreamMenu, func() int { menus, _ := s.Streams(); return menus }),
-		streams(StreamOps, func() int { _, ops := s.Streams(); return ops }),
 		spans("sent", func() uint64 { sent, _ := s.Spans(); return sent }),
 		spans("dropped", func() uint64 { _, dropped := s.Spans(); return dropped }),
 		gauge("larder_http_connections", nil, s.Listener.Open),
@@ -148,6 +143,9 @@ func (s State) Collectors() []prometheus.Collector {
 		counter("larder_http_connections_refused_total", nil, s.Listener.Refused),
 		gauge("larder_redis_up", nil, func() float64 { return boolGauge(!s.RedisDown()) }),
 		gauge("larder_redis_writable", nil, func() float64 { return boolGauge(!s.RedisReadOnly()) }),
+	}
+	for kind, open := range s.Streams {
+		all = append(all, gauge("larder_event_streams", prometheus.Labels{"kind": kind}, open))
 	}
 	for _, pool := range s.RedisPools {
 		all = append(all, poolCollectors(pool)...)

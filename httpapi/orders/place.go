@@ -2,7 +2,11 @@ package orders
 
 import (
 	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -122,27 +126,59 @@ func (h *Handlers) Order(c *gin.Context) error {
 	return respond.JSON(c, http.StatusOK, respond.Result{Result: newRecordView(record)})
 }
 
-// ByKey answers GET /v1/orders?key= with the record of the caller's order with that key. Guests
-// get only a guestView (policy H3).
+// ByKey answers GET /v1/orders with the record of the caller's order with the Idempotency-Key of the
+// header, or with ?key=. Guests get only a guestView (policy H3).
 func (h *Handlers) ByKey(c *gin.Context) error {
 	connections, err := visible.Connections(c, h.deps.Directory)
 	if err != nil {
 		return err
 	}
-	key, wrong := respond.BareKey(c.Query("key"), auth.IsGuest(c))
-	if wrong != "" {
-		return respond.InvalidParameter("key", "must be the Idempotency-Key of an order, which "+wrong)
+	key, err := askedKey(c, c.Query("key"))
+	if err != nil {
+		return err
 	}
 	record, err := h.deps.Orders.ByKey(c.Request.Context(), connections, auth.CallerOf(c).Client, key)
 	switch {
 	case err != nil:
 		return err
 	case auth.IsGuest(c):
-		view := guestView{record.State, respond.Number(record.Total), respond.OrNull(record.OrderID)}
-		return respond.JSON(c, http.StatusOK, respond.Result{Result: view})
+		return respond.JSON(c, http.StatusOK, respond.Result{Result: newGuestView(record)})
 	default:
 		return respond.JSON(c, http.StatusOK, respond.Result{Result: newRecordView(record)})
 	}
+}
+
+// askedKey returns the key of the order that a request asks for: the one in the query, or else the
+// header Idempotency-Key.
+func askedKey(c *gin.Context, inQuery string) (string, error) {
+	key, wrong := respond.BareKey(cmp.Or(inQuery, c.GetHeader("Idempotency-Key")), auth.IsGuest(c))
+	if wrong != "" {
+		return "", respond.InvalidParameter("key", "must be the Idempotency-Key of an order, which "+wrong)
+	}
+	return key, nil
+}
+
+// Follow returns the reader of the order with the request's Idempotency-Key, for a stream of its
+// states. Requests of one client for one order have the same id.
+func (h *Handlers) Follow(c *gin.Context) (id string, read func(context.Context) ([]byte, bool, error), err error) {
+	connections, err := visible.Connections(c, h.deps.Directory)
+	if err != nil {
+		return "", nil, err
+	}
+	key, err := askedKey(c, "")
+	if err != nil {
+		return "", nil, err
+	}
+	client := auth.CallerOf(c).Client
+	return strings.Join(append([]string{client, key}, connections...), "\n"), func(ctx context.Context) ([]byte, bool, error) {
+		record, err := h.deps.Orders.ByKey(ctx, connections, client, key)
+		if err != nil {
+			return nil, false, err
+		}
+		data, err := json.Marshal(newGuestView(record))
+		final := !slices.Contains([]ordering.State{ordering.StatePlacing, ordering.StatePlaced, ordering.StateUnknown}, record.State)
+		return data, final, err
+	}, nil
 }
 
 // An order uses one token of its rate limit, and another one for each of these. Usual orders
@@ -185,4 +221,9 @@ type guestView struct {
 	State   ordering.State `json:"state"`
 	Total   respond.Number `json:"total"`
 	OrderID *string        `json:"orderID"`
+	Paid    bool           `json:"paid"`
+}
+
+func newGuestView(record ordering.Record) guestView {
+	return guestView{record.State, respond.Number(record.Total), respond.OrNull(record.OrderID), record.Paid}
 }

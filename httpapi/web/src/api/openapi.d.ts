@@ -1,6 +1,6 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: 73b458087907687d4ea9a4bda76836e739e03b8e9eaee0ec5f7cc6f70c00cc6e
-// what follows: dd128ef83032737674f051b3ced8c85503111ba07ebc9d382bc7d9a74ab61a7e
+// openapi.yaml: 4e2de8801e2a38fd7c28700f052283b57f8c2f0835eafa8100e04673893c7b2b
+// what follows: b6615d370ba18113bb3192ae1fc6fe4a068ac56776c15d6fed1241d0d8ee0e41
 export interface paths {
     "/connect/token": {
         parameters: {
@@ -739,7 +739,7 @@ export interface paths {
         };
         /**
          * Get an order record by its idempotency key
-         * @description Finds only orders of the same client. Guests get only `state`, `total` and `orderID`.
+         * @description Finds only orders of the same client. Guests get only `state`, `total`, `orderID` and `paid`. Send the key in the header, so that it is in no URL, or in the query.
          */
         get: operations["findOrder"];
         put?: never;
@@ -823,6 +823,26 @@ export interface paths {
          * @description The reason is one of `GET /v1/rejection-reasons`.
          */
         put: operations["rejectOrder"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/orders/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Stream the state of an order
+         * @description Server-sent events `order.updated`: one at the start, and one after each change. The data is a `GuestOrder`, also for clients with a token. The stream ends at a final state (`closed`, `rejected`, `refused`, `not_sent`). A comment is sent every 15 s (`http.events.heartbeat`). `retry` is the delay before a reconnect.
+         */
+        get: operations["followOrder"];
+        put?: never;
         post?: never;
         delete?: never;
         options?: never;
@@ -1332,6 +1352,7 @@ export interface components {
         /** @description The fields of an order that guests may read. */
         GuestOrder: {
             orderID: string | null;
+            paid: boolean;
             state: components["schemas"]["OrderState"];
             total: number | null;
         };
@@ -2398,7 +2419,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The limit of event streams is reached, or larder is stopping. */
+        /** @description The limit of event streams is reached, larder is stopping, or Redis is unreachable. */
         NoStream: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -4215,19 +4236,22 @@ export interface operations {
     };
     findOrder: {
         parameters: {
-            query: {
+            query?: {
                 /**
                  * @description The name of a connection. Required if several connections have an order with this id, or their own rejection reasons.
                  * @example main
                  */
                 connection?: components["parameters"]["Connection"];
                 /**
-                 * @description The Idempotency-Key.
+                 * @description The order's key, if it is not in the header.
                  * @example 9b1d8c3e-5f0a-4b5e-8a53-6d1b3f0c7e21
                  */
-                key: string;
+                key?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The order's key. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -4455,6 +4479,48 @@ export interface operations {
             502: components["responses"]["UpstreamRefused"];
             503: components["responses"]["NotSent"];
             504: components["responses"]["OutcomeUnknown"];
+        };
+    };
+    followOrder: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The name of a connection. Required if several connections have an order with this id, or their own rejection reasons.
+                 * @example main
+                 */
+                connection?: components["parameters"]["Connection"];
+            };
+            header: {
+                /**
+                 * @description The order's key.
+                 * @example 9b1d8c3e-5f0a-4b5e-8a53-6d1b3f0c7e21
+                 */
+                "Idempotency-Key": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The stream. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "X-Accel-Buffering": components["headers"]["NoBuffering"];
+                    "X-Request-Id": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["InvalidOrderID"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NoOrder"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["NoStream"];
         };
     };
     listRejectionReasons: {

@@ -1,0 +1,152 @@
+package events
+
+import (
+	"bytes"
+	"context"
+	"sync"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"larder/httpapi/metrics"
+	"larder/httpapi/ratelimit"
+	"larder/httpapi/respond"
+)
+
+// OrderReader reads an order from the journal: the data of its event, and whether its state is final.
+type OrderReader func(ctx context.Context) (data []byte, final bool, err error)
+
+const (
+	eventOrder = "order.updated"
+	// An order is read again after shortestPause at first, and then less and less often until it changes.
+	shortestPause, longestPause = time.Second, 15 * time.Second
+	orderTimeout                = 2 * time.Second // of one read
+)
+
+// orderTopic is shared by all streams of one order: one read of the journal is for all of them.
+type orderTopic struct {
+	followers int // guarded by streams.mu
+
+	mu    sync.Mutex
+	last  orderEvent
+	pause time.Duration
+}
+
+// orderEvent is the last known state of an order.
+type orderEvent struct {
+	frame []byte
+	final bool
+	due   time.Time // when the order is read again
+}
+
+// Order answers GET /v1/orders/events: an event with the order's state at the start and after each
+// change. The stream ends at a final state.
+func (h *Handlers) Order(c *gin.Context) error {
+	id, read, err := h.deps.Order(c)
+	if err != nil {
+		return err
+	}
+	address := "order " + ratelimit.AddressKey(h.deps.Auth.ClientIP(c)) // not counted with the menus
+	topic, err := h.streams.joinOrder(address, id)
+	if err != nil {
+		return err
+	}
+	defer h.streams.leaveOrder(address, id)
+	ctx, cancel := h.withExpiry(c)
+	defer cancel()
+	event, err := topic.latest(ctx, read)
+	if err != nil {
+		return err
+	}
+	st, err := h.newStream(c)
+	if err != nil {
+		return err
+	}
+	h.deps.Metrics.StreamEnded(metrics.StreamOrder, string(h.followOrder(ctx, st, topic, read, event)))
+	return nil
+}
+
+// followOrder sends the states of an order to one client until the stream ends.
+func (h *Handlers) followOrder(ctx context.Context, st *stream, topic *orderTopic, read OrderReader, event orderEvent) ending {
+	due, next := newHeartbeat(h.deps.Config.Heartbeat), time.NewTimer(0)
+	defer due.Stop()
+	defer next.Stop()
+	news := [][]byte{retryFrame(0), event.frame}
+	for {
+		if err := st.send(news...); err != nil {
+			return failureReason(err)
+		}
+		if event.final {
+			return endFinal
+		}
+		news = nil
+		next.Reset(time.Until(event.due))
+		select {
+		case <-ctx.Done():
+			return endReason(ctx)
+		case <-h.streams.closing:
+			st.sendRetryHint(h.deps.DrainDelay)
+			return endDrain
+		case <-due.C:
+			news = [][]byte{heartbeat()}
+			due.Reset(h.deps.Config.Heartbeat)
+		case <-next.C:
+			latest, err := topic.latest(ctx, read)
+			if err != nil && respond.ProblemOf(err).Code == respond.CodeOrderNotFound {
+				st.sendRetryHint(0)
+				return endRemoved
+			}
+			if !bytes.Equal(latest.frame, event.frame) {
+				news = [][]byte{latest.frame}
+			}
+			event = latest
+		}
+	}
+}
+
+// latest returns the state of the order. It reads the journal if the last read is too old. After an error
+// it returns the last known state with the error.
+func (t *orderTopic) latest(ctx context.Context, read OrderReader) (orderEvent, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.last.frame != nil && time.Now().Before(t.last.due) {
+		return t.last, nil
+	}
+	// The read is for all streams, so it does not end with one of them.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), orderTimeout)
+	defer cancel()
+	data, final, err := read(ctx)
+	t.pause = min(t.pause*3/2, longestPause)
+	if now := frame("", eventOrder, data); err == nil && !bytes.Equal(now, t.last.frame) {
+		t.last.frame, t.last.final, t.pause = now, final, shortestPause
+	}
+	t.last.due = time.Now().Add(t.pause)
+	return t.last, err
+}
+
+// joinOrder reserves a stream of an order; leaveOrder releases it.
+func (s *streams) joinOrder(address, id string) (*orderTopic, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.reserve(address, &s.open.Orders); err != nil {
+		return nil, err
+	}
+	t := s.orders[id]
+	if t == nil {
+		t = &orderTopic{}
+		s.orders[id] = t
+	}
+	t.followers++
+	return t, nil
+}
+
+func (s *streams) leaveOrder(address, id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.release(address, &s.open.Orders)
+	if t := s.orders[id]; t.followers > 1 {
+		t.followers--
+	} else {
+		delete(s.orders, id)
+	}
+}
