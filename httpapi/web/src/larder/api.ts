@@ -4,6 +4,9 @@ import type { components } from "../api/openapi";
 import type { MenuBody } from "./menu";
 import type { Answer, OrderTransport } from "./place";
 
+/** Details are what is known about a restaurant, besides its menu. */
+export interface Details { guestPhone?: string | null; address?: string | null; timeZone?: string | null }
+
 export type Verdict = components["schemas"]["ValidationAnswer"]["result"];
 
 const readLimit = 20_000, placeLimit = 60_000; // milliseconds
@@ -15,9 +18,17 @@ export class Api {
   constructor(readonly base: string, restaurant: string, private readonly lang: () => string) {
     this.path = `${base}/v1/restaurants/${encodeURIComponent(restaurant)}`;
     this.events = `${base}/v1/events?restaurant=${encodeURIComponent(restaurant)}`;
+    this.orderEvents = `${base}/v1/orders/events`;
   }
 
   readonly events: string;
+  readonly orderEvents: string;
+
+  /** restaurant returns the details of the restaurant. It returns none if the request failed. */
+  async restaurant(): Promise<Details> {
+    const { status, body } = await ask(this.path, {}, readLimit);
+    return status === 200 && body.result || {};
+  }
 
   /** menu reads the menu. The browser cache adds If-None-Match. */
   async menu(): Promise<MenuBody> {
@@ -42,7 +53,7 @@ export class Api {
     };
     const look = (key: string): Promise<Answer> | null => (orderURL()
       ? null // a backend has no such route: sending the order again returns its state
-      : ask(`${this.base}/v1/orders?key=${encodeURIComponent(key)}`, {}, readLimit));
+      : ask(`${this.base}/v1/orders`, { headers: { "Idempotency-Key": key }, cache: "no-store" }, readLimit));
     return { place, look };
   }
 

@@ -1,22 +1,31 @@
 // The fields of the order form. Each has a place for an error message below it.
 
 import { h } from "./dom";
-import { fieldsOf, required, withOffset, type Form } from "./order";
+import { fieldsOf, required, type Form } from "./order";
 import type { Key } from "./texts";
+import { asLocal, dayName } from "./times";
 
 /** FormHost is the element that contains the fields. */
 export interface FormHost {
   form: Form;
   readonly payments: string[];
+  readonly language: string;
+  /** slots returns the times that can be chosen, today is the restaurant's date, and zone names its time zone. */
+  slots(): string[];
+  readonly today: string;
+  readonly zone: string;
+  readonly openNow: boolean; // as soon as possible is possible
+  keepDetails(): void;
   text(key: Key, params?: Record<string, string | number>): string;
-  changed(): void;
+  entered(): void;
   later(): void;
 }
 
-interface Field { input: HTMLElement; note: HTMLElement; touched: boolean }
+interface Field { input: HTMLElement; note: HTMLElement; label: string; touched: boolean }
 
 const hints: Record<string, string> = {
-  "guest.firstName": "given-name", "guest.phone": "tel", "address.street": "address-line1", "address.cityName": "address-level2",
+  "guest.firstName": "given-name", "guest.phone": "tel",
+  "address.cityName": "address-level2", "address.street": "address-line1", "address.apartmentNumber": "address-line2",
 };
 
 /** Fieldset shows the fields. It is rebuilt only if the set of fields changes, so that the focus stays. */
@@ -29,7 +38,7 @@ export class Fieldset {
 
   draw(format: string, busy: boolean): void {
     const { form, payments } = this.host;
-    const shape = [format, form.expedition, form.soonest, form.payment === "cash", payments.join()].join(" ");
+    const shape = [format, form.expedition, form.soonest, form.at.slice(0, 10), form.payment === "cash", payments.join(), this.host.zone, this.host.openNow].join(" ");
     if (shape !== this.shape) {
       this.shape = shape;
       const focused = (this.element.getRootNode() as ShadowRoot).activeElement?.id;
@@ -61,7 +70,21 @@ export class Fieldset {
     return true;
   }
 
-  firstWrong(): HTMLElement | null { return this.element.querySelector("[aria-invalid=true]"); }
+  /** label returns the name of a field. */
+  label(name: string): string { return this.fields.get(name)?.label ?? ""; }
+
+  /** focus moves the focus to a field, or to the first input of a group. */
+  focus(name: string): void {
+    const input = this.fields.get(name)?.input;
+    (input?.querySelector<HTMLElement>("input:checked, input") ?? input)?.focus();
+  }
+
+  /** focusFirstWrong moves the focus to the first field with an error. It reports whether there is one. */
+  focusFirstWrong(): boolean {
+    const [wrong] = [...this.fields].find(([, f]) => f.input.getAttribute("aria-invalid") === "true") ?? [];
+    if (wrong) this.focus(wrong);
+    return !!wrong;
+  }
 
   private build(): void {
     const { form, payments } = this.host;
@@ -70,16 +93,18 @@ export class Fieldset {
     const of = (prefix: string): HTMLElement[] => names.filter((n) => n.startsWith(prefix)).map((n) => this.field(n));
     const sets = [
       this.choice("expeditionType", "howToGet", ["delivery", "pickup"], form.expedition, (v) => { form.expedition = v as Form["expedition"]; }),
-      h("fieldset", {}, h("legend", {}, text("who")), ...of("guest.")),
+      h("fieldset", { class: "who" }, h("legend", {}, text("who")), ...of("guest.")),
       form.expedition === "delivery" && h("fieldset", { class: "address" }, h("legend", {}, text("where")), ...of("address.")),
-      this.choice("expectedAt", "when", ["soonest", "atTime"], form.soonest ? "soonest" : "atTime", (v) => {
-        form.soonest = v === "soonest";
-        if (!form.soonest && !form.at) form.at = inAnHour();
-      }, form.soonest ? null : this.time()),
+      this.choice("expectedAt", "when", this.host.openNow ? ["soonest", "atTime"] : ["atTime"], form.soonest ? "soonest" : "atTime",
+        (v) => { form.soonest = v === "soonest"; }, form.soonest ? null : this.time()),
       this.choice("paymentTypeID", "payment", payments as Key[], form.payment, (v) => { form.payment = v; }, form.payment === "cash" ? this.field("changeFrom") : null),
       h("fieldset", {}, this.field("comment")),
+      h("label", { class: "row remember" }, h("input", { type: "checkbox", name: "remember", ".checked": form.remember === true, onchange: (event: Event) => {
+        form.remember = (event.target as HTMLInputElement).checked;
+        this.host.keepDetails();
+      } }), text("remember")),
     ];
-    this.element.replaceChildren(...sets.filter((s): s is HTMLFieldSetElement => s !== false));
+    this.element.replaceChildren(...sets.filter((s) => s !== false));
   }
 
   private choice(name: string, title: Key, values: Key[], chosen: string, set: (value: string) => void, more: Node | null = null): HTMLFieldSetElement {
@@ -87,9 +112,9 @@ export class Fieldset {
     const box = h("fieldset", { "aria-describedby": note.id, part: "field", "data-field": name }, h("legend", {}, this.host.text(title)), h("div", { class: "choices" }, ...values.map((value) => h("label", { class: "row" },
       h("input", { type: "radio", name, value, id: `f-${name}-${value}`, ".checked": value === chosen, onchange: () => {
         set(value);
-        this.host.changed();
+        this.host.entered();
       } }), this.host.text(this.labelOf(value))))), more, note);
-    if (!this.fields.has(name)) this.fields.set(name, { input: box, note, touched: false });
+    if (!this.fields.has(name)) this.fields.set(name, { input: box, note, label: this.host.text(title), touched: false });
     return box;
   }
 
@@ -108,7 +133,7 @@ export class Fieldset {
       id: "f-" + name, name, autocomplete: hints[name] ?? "off", "aria-describedby": note.id, "aria-required": needed || null, maxlength: most, ".value": this.host.form.fields[name] ?? "",
       oninput: (event: Event) => {
         this.host.form.fields[name] = (event.target as HTMLInputElement).value;
-        this.host.changed();
+        this.host.entered();
       },
       onblur: () => {
         const field = this.fields.get(name);
@@ -123,33 +148,39 @@ export class Fieldset {
     return this.labelled(name, input, note, needed);
   }
 
+  /** time offers the days and the quarters of an hour for which the guest can order. */
   private time(): HTMLElement {
-    const name = "expectedAt";
-    const note = h("p", { class: "wrong note", id: "n-" + name });
-    const input = h("input", { id: "f-" + name, type: "datetime-local", "aria-describedby": note.id, "aria-required": true, ".value": this.host.form.at, oninput: () => {
-      this.host.form.at = input.value;
-      this.host.changed();
-    } });
-    return this.labelled(name, input, note, true);
+    const { form, language } = this.host;
+    const slots = this.host.slots();
+    if (!slots.includes(form.at)) form.at = slots.find((s) => s.slice(11, 16) === form.at.slice(11, 16) && s >= form.at) ?? slots[0] ?? "";
+    const date = form.at.slice(0, 10);
+    const days = [...new Set(slots.map((s) => s.slice(0, 10)))];
+    const times = slots.filter((s) => s.startsWith(date));
+    const format = new Intl.DateTimeFormat(language, { hour: "numeric", minute: "2-digit", timeZone: "UTC" });
+    const select = (id: string, values: [string, string][], chosen: string, set: (value: string) => void): HTMLSelectElement => {
+      const input: HTMLSelectElement = h("select", { id, "aria-required": true, "aria-describedby": "n-expectedAt-time", onchange: () => {
+        set(input.value);
+        this.host.entered();
+      } }, ...values.map(([value, name]) => h("option", { value, ".selected": value === chosen }, name)));
+      return input;
+    };
+    const note = h("p", { class: "wrong note", id: "n-expectedAt-time" });
+    if (!slots.length) return h("p", { class: "muted" }, this.host.text("noTimes"));
+    // At the end of daylight saving time, an hour occurs twice: the offset tells them apart.
+    const twice = (time: string): boolean => times.filter((t) => t.slice(0, 16) === time.slice(0, 16)).length > 1;
+    const at = select("f-expectedAt", times.map((t) => [t, format.format(asLocal(t)) + (twice(t) ? ` (${t.slice(19)})` : "")]), form.at, (value) => { form.at = value; });
+    const on = select("f-expectedAt-day", days.map((d) => [d, dayName(language, d, this.host.today)]), date, (value) => {
+      form.at = slots.find((s) => s.startsWith(value) && s.slice(11, 16) === form.at.slice(11, 16)) ?? slots.find((s) => s.startsWith(value))!;
+    });
+    const label = this.host.text("expectedAt", { zone: this.host.zone });
+    this.fields.set("expectedAt", { input: at, note, label, touched: false });
+    return h("div", { class: "times" }, h("div", { part: "field" }, h("label", { for: on.id }, this.host.text("day")), on),
+      h("div", { part: "field", "data-field": "expectedAt" }, h("label", { for: at.id }, label), at, note));
   }
 
   private labelled(name: string, input: HTMLElement, note: HTMLElement, needed: boolean): HTMLElement {
-    this.fields.set(name, { input, note, touched: false });
-    const label = this.host.text(name as Key, { zone: zoneAt(this.host.form.at) });
+    const label = this.host.text(name as Key);
+    this.fields.set(name, { input, note, label, touched: false });
     return h("div", { part: "field", "data-field": name }, h("label", { for: input.id }, needed ? label : this.host.text("optional", { name: label })), input, note);
   }
-}
-
-/** zoneAt returns the short name of the guest's time zone at a local time, or now if the time is not valid. */
-function zoneAt(local: string): string {
-  const at = new Date(local);
-  const parts = new Intl.DateTimeFormat("en-GB", { timeZoneName: "short" }).formatToParts(Number.isNaN(at.getTime()) ? new Date() : at);
-  return parts.find((part) => part.type === "timeZoneName")?.value ?? "";
-}
-
-/** inAnHour returns the first suggestion for a time: in about an hour, at a quarter of an hour. */
-function inAnHour(): string {
-  const at = new Date(Date.now() + 75 * 60_000);
-  at.setMinutes(Math.floor(at.getMinutes() / 15) * 15, 0, 0);
-  return withOffset(new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)).slice(0, 16);
 }

@@ -1,16 +1,19 @@
-import type { Line, News } from "./basket";
+import type { Details } from "./api";
+import { lineOf, type Line, type News } from "./basket";
 import { fractional, picksText, linePrice, priced, unitPrice } from "./choice";
 import { Decimal, decimal } from "./decimal";
 import { DishDialog } from "./dish";
 import { h } from "./dom";
 import { LarderElement } from "./element";
 import { Fieldset, type FormHost } from "./fieldset";
-import { bodyOf, placeOf, withoutDuplicates, type Form } from "./order";
+import { bodyOf, placeOf, problemsOf, withoutDuplicates, type Form } from "./order";
 import css from "./order.css";
-import { ended, type Intent, type Violation } from "./place";
-import { outcome } from "./outcome";
+import { ended, isOnline, notSent, type Intent, type Violation } from "./place";
+import { linesOf, Outcome, type Origin } from "./outcome";
 import type { Shop } from "./shop";
 import { orUndefined } from "./store";
+import { followOrder } from "./stream";
+import { clock, moment, open, slots, zoneOf, type Opening } from "./times";
 
 const pause = 400; // milliseconds between the last change and the validation
 
@@ -18,10 +21,13 @@ const pause = 400; // milliseconds between the last change and the validation
 export class LarderOrderForm extends LarderElement implements FormHost {
   form: Form = { expedition: "delivery", payment: "cash", soonest: true, at: "", fields: {} };
   private readonly heading = h("h2", { part: "order-name", tabindex: "-1" });
-  private readonly outcome = h("div", { part: "outcome", role: "status", tabindex: "-1" });
+  private readonly notice = h("p", { part: "notice", role: "status" });
+  private readonly outcome: Outcome;
+  private readonly past = h("details", { part: "history", hidden: true });
   private readonly basket = h("ul", { part: "basket" });
   private readonly total = h("p", { part: "total", class: "row" });
   private readonly summary = h("div", { part: "violations", role: "alert", tabindex: "-1" });
+  private readonly offline = h("p", { part: "offline", class: "muted", role: "status" });
   private readonly submit = h("button", { type: "submit", class: "main", part: "place" });
   private readonly fields = new Fieldset(this);
   private readonly box: HTMLFormElement;
@@ -34,22 +40,59 @@ export class LarderOrderForm extends LarderElement implements FormHost {
   private question: AbortController | null = null;
   private checking = false;
   private leading = false; // move the focus to the outcome when it is shown
+  private details: Details = {};
+  private live = { key: "", stop: new AbortController() }; // the stream of the order's state
+  private given: readonly Opening[] | null = null;
 
   constructor() {
     super(css);
     const formatter = { message: this.message.bind(this), money: this.money.bind(this) };
     this.dialog = new DishDialog(() => this.shop, formatter, () => this.changed());
+    this.outcome = new Outcome(formatter, {
+      again: () => void this.shop?.placing.resume(),
+      change: () => void this.startOver(),
+      startOver: () => void this.startOver(),
+      reorder: (lines) => void this.reorder(lines),
+    });
     this.box = h("form", { part: "form", novalidate: true, onsubmit: (event: Event) => {
       event.preventDefault();
       void this.place();
-    } }, this.fields.element, this.summary, this.total, this.submit);
-    this.root.append(h("slot", { name: "header" }), this.heading, this.outcome, this.basket, this.box, this.dialog.element, h("slot", { name: "footer" }));
+    } }, this.fields.element, this.summary, this.total, this.offline, this.submit);
+    this.root.append(h("slot", { name: "header" }), this.heading, this.outcome.element, this.notice, this.basket, this.box, this.past, this.dialog.element, h("slot", { name: "footer" }));
+  }
+
+  /** openings are the times in which the restaurant takes orders, or null if they are not known. */
+  get openings(): readonly Opening[] | null { return this.given; }
+  set openings(list: readonly Opening[] | null) {
+    this.given = list;
+    this.draw();
   }
 
   /** payments returns the payment types: the attribute payments, or cash and card. */
   get payments(): string[] { return (this.getAttribute("payments") || "cash card").split(/[\s,]+/).filter(Boolean); }
 
   text(key: Parameters<FormHost["text"]>[0], params?: Record<string, string | number>): string { return this.message(key, params); }
+
+  private get timeZone(): string { return zoneOf(this.getAttribute("time-zone") || this.details.timeZone); }
+  private number(name: string, standard: number): number { return Number(this.getAttribute(name)) || standard; }
+
+  slots(): string[] { return slots(Date.now(), this.number("lead-time", 60), this.number("max-lead", 30), this.given, this.timeZone); }
+
+  get today(): string { return clock(this.timeZone)(Date.now()).slice(0, 10); }
+
+  get zone(): string {
+    const parts = new Intl.DateTimeFormat(this.language, { timeZone: this.timeZone, timeZoneName: "short" }).formatToParts();
+    return parts.find((part) => part.type === "timeZoneName")!.value;
+  }
+
+  get openNow(): boolean { return open(Date.now() + this.number("lead-time", 60) * 60_000, this.given); }
+
+  private origin(): Origin {
+    return {
+      name: this.shop?.menu?.body.restaurant.name ?? "", phone: this.getAttribute("phone") || this.details.guestPhone || "",
+      address: this.getAttribute("address") || this.details.address || "", zone: this.timeZone, language: this.language,
+    };
+  }
 
   protected joined(shop: Shop, signal: AbortSignal): void {
     this.recall();
@@ -60,22 +103,91 @@ export class LarderOrderForm extends LarderElement implements FormHost {
       this.changed();
     });
     listen(shop.basket, "change", () => {
+      this.edited();
       this.emit("basket", { lines: shop.basket.lines.map(({ id, name, quantity }) => ({ id, name, quantity })), total: shop.menu ? shop.basket.total(shop.menu).toString() : null });
       this.changed();
     });
-    listen(shop.placing, "change", () => this.draw());
+    listen(shop.placing, "change", () => {
+      this.follow(signal);
+      this.draw();
+    });
     listen(shop.placing, "ended", (event) => this.onEnded((event as CustomEvent<Intent>).detail));
     listen(shop.placing, "wrong", (event) => this.refuse((event as CustomEvent<{ violations: Violation[]; status: number }>).detail));
     // Only the form continues an order: a page with only a menu does not know the order URL.
+    const wake = (): void => {
+      this.changed();
+      void shop.placing.wake();
+    };
     listen(document, "visibilitychange", () => { if (document.visibilityState === "visible") void shop.placing.wake(); });
+    listen(window, "online", wake);
+    listen(window, "offline", () => this.draw());
+    void shop.api.restaurant().then((details) => {
+      this.details = details;
+      this.draw();
+    });
     void shop.placing.wake();
+    this.follow(signal);
+  }
+
+  /** follow keeps the state of the placed order current, until it is final. A site's own backend has no such stream. */
+  private follow(signal: AbortSignal): void {
+    const { placing, api, orderURL } = this.shop!;
+    const intent = placing.intent;
+    const changes = intent && !orderURL && (intent.state === "unknown" || intent.state === "placed" && !intent.closed && !intent.rejected);
+    const key = changes && !signal.aborted ? intent.key : "";
+    if (key === this.live.key) return;
+    this.live.stop.abort();
+    this.live = { key, stop: new AbortController() };
+    if (!key) return;
+    signal.addEventListener("abort", () => this.live.stop.abort(), { once: true });
+    void followOrder(api.orderEvents, key, this.live.stop.signal, (seen) => placing.observe(key, seen));
   }
 
   /** changed stores what was entered, redraws, and schedules a validation. */
   changed(): void {
     orUndefined(() => sessionStorage.setItem("larder:guest", JSON.stringify(this.form)));
+    if (this.form.remember) this.keepDetails();
     this.draw();
     this.later();
+  }
+
+  /** entered is called when the guest changes a field. */
+  entered(): void {
+    this.edited();
+    this.changed();
+  }
+
+  /** edited drops an order that was certainly not sent: the guest changes it and orders again. */
+  private edited(): void {
+    const { placing } = this.shop!;
+    if (placing.intent && notSent(placing.intent.state)) void placing.forget();
+  }
+
+  /** keepDetails stores the guest's details for the next visit, or deletes them, as the guest has chosen. */
+  keepDetails(): void {
+    const { comment, changeFrom, ...fields } = this.form.fields;
+    orUndefined(() => (this.form.remember ? localStorage.setItem("larder:guest", JSON.stringify({ ...this.form, soonest: true, at: "", fields })) : localStorage.removeItem("larder:guest")));
+  }
+
+  private async startOver(): Promise<void> {
+    await this.shop?.placing.forget();
+    this.submitted = false;
+    this.heading.focus();
+  }
+
+  /** reorder puts the dishes of an earlier order into the basket, as far as they are available. */
+  private async reorder(lines: readonly Line[]): Promise<void> {
+    const { menu, basket } = this.shop!;
+    if (!menu || this.busy) return;
+    const gone: string[] = [];
+    for (const { id, name, quantity, picks } of lines) {
+      const product = menu.product(id);
+      if (product && menu.buyable(product) && priced(menu, product, picks)) basket.add(lineOf(menu, id, decimal(quantity), picks));
+      else gone.push(name);
+    }
+    for (const news of basket.compareWith(menu)) this.news.set(news.line.key, news);
+    await this.startOver();
+    this.notice.textContent = gone.length ? this.message("notAgain", { names: gone.join(", ") }) : "";
   }
 
   /** later schedules a validation. The page does not move before the response. */
@@ -89,39 +201,57 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     const shop = this.shop;
     const lines = shop?.basket.lines ?? [];
     const intent = shop?.placing.intent ?? null;
+    const online = isOnline();
     this.heading.textContent = this.message("order");
-    outcome(this.outcome, intent, shop?.placing.asking ?? false, this.formatter, {
-      again: () => void shop?.placing.resume(),
-      startOver: () => {
-        shop?.placing.forget();
-        this.submitted = false;
-        this.heading.focus();
-      },
-    });
-    if (this.leading && !this.outcome.hidden) {
+    this.toggleAttribute("placed", intent?.state === "placed");
+    this.outcome.draw(intent, shop?.placing.asking ?? false, online, this.origin());
+    if (this.leading && !this.outcome.element.hidden) {
       this.leading = false;
-      this.outcome.focus();
+      this.outcome.element.focus();
     }
     this.drawBasket(lines);
+    this.drawPast();
     // One order at a time: the form is hidden until the outcome of the last order is known.
-    this.box.hidden = intent !== null && intent.state !== "unsent" || lines.length === 0;
+    this.box.hidden = intent !== null && !notSent(intent.state) || lines.length === 0;
     if (this.box.hidden) return;
+    if (!this.openNow) this.form.soonest = false;
+    this.offline.textContent = online || intent ? "" : this.message("offlineForm");
     this.fields.draw(this.format, this.busy);
     const sum = this.money(shop?.menu ? shop.basket.total(shop.menu) : Decimal.zero);
     this.total.replaceChildren(h("span", { class: "grow" }, this.message("total")), h("strong", {}, sum));
     const offer = this.message("place", { price: sum });
     if (this.submit.textContent !== offer) this.submit.textContent = offer; // replacing the text could cancel a click in progress
     this.submit.disabled = this.busy || this.checking || !shop?.menu;
-    this.submit.hidden = intent?.state === "unsent";
+    this.submit.hidden = intent !== null;
     this.drawViolations();
   }
 
   private readonly formatter = { message: this.message.bind(this), money: this.money.bind(this) };
 
-  /** busy reports whether an order is in progress or its outcome is not known. */
+  /** busy reports whether an order may be in progress, or its outcome is not known. */
   private get busy(): boolean {
     const state = this.shop?.placing.intent?.state;
-    return state !== undefined && !ended(state);
+    return state !== undefined && !ended(state) && !notSent(state);
+  }
+
+  /** drawPast lists the orders of this browser. */
+  private drawPast(): void {
+    const past = this.shop?.history.list() ?? [];
+    const current = this.shop?.placing.intent;
+    const shape = JSON.stringify([past, this.language, this.timeZone, this.busy, !this.shop?.menu, current?.state === "placed" && current.at]);
+    if (this.past.dataset.shape === shape) return;
+    this.past.dataset.shape = shape;
+    this.past.hidden = past.length === 0;
+    this.past.replaceChildren(h("summary", {}, this.message("pastOrders")),
+      ...past.map((one) => h("section", { part: "past-order" },
+        h("p", { class: "row" }, h("span", { class: "grow" }, this.message("pastOrder", { id: one.orderID, time: moment(this.language, one.at, this.timeZone) })), h("strong", {}, one.total === null ? "" : this.money(decimal(one.total)))),
+        linesOf(one.lines, this.formatter),
+        h("button", { type: "button", "aria-label": this.message("orderAgainNamed", { id: one.orderID }), disabled: this.busy || !this.shop?.menu, onclick: () => void this.reorder(one.lines) }, this.message("orderAgain")))),
+      h("button", { type: "button", "data-does": "clearPast", onclick: () => {
+        this.shop?.history.clear();
+        this.draw();
+        this.heading.focus();
+      } }, this.message("clearPast")));
   }
 
   private drawBasket(lines: Line[]): void {
@@ -168,19 +298,27 @@ export class LarderOrderForm extends LarderElement implements FormHost {
   }
 
   private drawViolations(): void {
-    const elsewhere: Violation[] = [];
-    const things = new Set<Violation | string>(); // a field counts once, even with several errors
+    const links = new Map<Violation | string, [string, () => void]>(); // a field counts once, even with several errors
     this.fields.clear();
     for (const violation of withoutDuplicates(this.violations)) {
       const { line, field } = placeOf(violation);
-      const msg = violation.code === "field_required" ? this.message("fillIn") : violation.msg;
-      const marked = line === undefined && field !== undefined && this.fields.mark(field, msg, this.submitted);
-      if (line === undefined && !marked) elsewhere.push(violation);
-      things.add(marked ? field : violation);
+      const msg = violation.code === "field_required" ? this.message("fillIn") : violation.code === "phone_invalid" ? this.message("phoneInvalid") : violation.msg;
+      const row = line === undefined ? undefined : this.shop?.basket.lines.find((l) => l.key === this.asked[line]);
+      if (row) links.set(violation, [`${row.name}: ${msg}`, () => this.focusLine(row.key)]);
+      else if (field !== undefined && this.fields.mark(field, msg, this.submitted)) links.set(field, [`${this.fields.label(field)}: ${msg}`, () => this.fields.focus(field)]);
+      else links.set(violation, [msg, () => this.heading.focus()]);
     }
-    const shown = this.submitted ? things.size : 0;
-    const words = shown ? [this.message("wrong", { n: shown }), ...elsewhere.map((v) => v.msg)] : [];
-    if (this.summary.textContent !== words.join("")) this.summary.replaceChildren(...words.map((w) => h("p", { class: "wrong" }, w)));
+    const all = this.submitted ? [...links.values()] : [];
+    const title = all.length ? this.message("wrong", { n: all.length }) : "";
+    if (this.summary.textContent === title + all.map(([text]) => text).join("")) return;
+    this.summary.replaceChildren(...all.length ? [h("p", { class: "wrong" }, title), h("ul", {}, ...all.map(([text, show]) => h("li", {}, h("a", { href: "#", class: "wrong", onclick: (event: Event) => {
+      event.preventDefault();
+      show();
+    } }, text))))] : []);
+  }
+
+  private focusLine(key: string): void {
+    [...this.basket.querySelectorAll<HTMLElement>("[data-focus]")].find((b) => b.dataset.focus === "x" + key)?.focus();
   }
 
   private body(): string { return bodyOf(this.shop!.menu!, this.shop!.basket.lines, this.form); }
@@ -192,7 +330,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     const asked = this.shop.basket.lines.map((l) => l.key);
     const verdict = await this.shop.api.validate(this.body(), question.signal);
     if (question.signal.aborted || question !== this.question) return null;
-    this.violations = verdict?.violations ?? [];
+    this.violations = verdict?.violations ?? problemsOf(this.form);
     this.asked = asked;
     this.draw();
     return verdict?.valid ?? null;
@@ -204,9 +342,12 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     if (!shop?.menu || this.busy || this.checking || shop.basket.lines.length === 0) return;
     clearTimeout(this.timer);
     this.submitted = this.checking = true;
+    this.notice.textContent = "";
     try {
-      const valid = await this.ask();
-      if (valid === false) {
+      this.draw();
+      const valid = isOnline() ? await this.ask() : null;
+      if (!isOnline()) this.violations = problemsOf(this.form);
+      if (valid === false || valid === null && this.violations.length) {
         this.point();
         return;
       }
@@ -216,14 +357,15 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     }
     this.leading = true;
     this.asked = shop.basket.lines.map((l) => l.key);
-    void shop.placing.begin(this.body(), shop.basket.lines.map(({ key, quantity }) => ({ key, quantity })));
+    void shop.placing.begin(this.body(), shop.basket.lines.map((line) => ({ ...line })));
   }
 
   /** point moves the focus to the first error. */
   private point(): void {
     this.draw();
     const line = this.basket.querySelector<HTMLElement>("[aria-invalid=true] button:not(:disabled)");
-    (line ?? this.fields.firstWrong() ?? this.summary).focus();
+    if (line) line.focus();
+    else if (!this.fields.focusFirstWrong()) this.summary.focus();
   }
 
   private refuse({ violations, status }: { violations: Violation[]; status: number }): void {
@@ -243,12 +385,12 @@ export class LarderOrderForm extends LarderElement implements FormHost {
       this.emit("refused", { message: intent.message ?? null });
     }
     this.draw();
-    this.outcome.focus();
+    this.outcome.element.focus();
   }
 
-  /** recall restores what was entered before a reload. */
+  /** recall restores what was entered before a reload, or what the guest's browser remembers. */
   private recall(): void {
-    const kept = orUndefined(() => JSON.parse(sessionStorage.getItem("larder:guest") ?? "null")) as Form | null | undefined;
+    const kept = orUndefined(() => JSON.parse(sessionStorage.getItem("larder:guest") ?? localStorage.getItem("larder:guest") ?? "null")) as Form | null | undefined;
     if (kept && typeof kept.fields === "object" && kept.fields) this.form = { ...this.form, ...kept };
     if (!this.payments.includes(this.form.payment)) this.form.payment = this.payments[0] ?? "cash";
   }

@@ -12,10 +12,10 @@ export type Expedition = "delivery" | "pickup";
 /** Fields are the values of the form by their path in the body, such as "guest.phone". */
 export type Fields = Record<string, string>;
 
-/** Form is what the guest has entered, without the basket. */
-export interface Form { expedition: Expedition; payment: string; soonest: boolean; at: string; fields: Fields }
+/** Form is what the guest has entered, without the basket. at is a time in RFC 3339. */
+export interface Form { expedition: Expedition; payment: string; soonest: boolean; at: string; fields: Fields; remember?: boolean }
 
-const address = ["address.street", "address.houseNumber", "address.apartmentNumber", "address.entrance", "address.floor", "address.cityName"];
+const address = ["address.cityName", "address.street", "address.houseNumber", "address.apartmentNumber", "address.entrance", "address.floor"];
 
 /** fieldsOf returns the fields of an expedition, in the order of the form. */
 export function fieldsOf(expedition: Expedition): string[] {
@@ -25,7 +25,16 @@ export function fieldsOf(expedition: Expedition): string[] {
 
 /** required returns the mandatory fields (policy O1). Larder validates them again. */
 export function required(expedition: Expedition): string[] {
-  return expedition === "delivery" ? ["guest.phone", "address.street", "address.houseNumber", "address.cityName"] : ["guest.phone"];
+  return expedition === "delivery" ? ["guest.phone", "address.cityName", "address.street", "address.houseNumber"] : ["guest.phone"];
+}
+
+/** problemsOf returns what is wrong with the fields, as far as it is known without larder (policies O1, H10). */
+export function problemsOf({ expedition, fields, soonest, at }: Form): Violation[] {
+  const problem = (name: string, code: string): Violation => ({ path: "/" + name.replace(".", "/"), code, msg: "" });
+  const missing = required(expedition).filter((name) => !fields[name]?.trim()).map((name) => problem(name, "field_required"));
+  if (!soonest && !at) missing.push(problem("expectedAt", "field_required"));
+  const phone = fields["guest.phone"]?.trim() ?? "";
+  return phone && phone.replace(/\P{Nd}/gu, "").length < 5 ? [problem("guest.phone", "phone_invalid"), ...missing] : missing;
 }
 
 function ingredients(menu: Menu, picks: Pick[]): unknown[] {
@@ -47,7 +56,7 @@ export function bodyOf(menu: Menu, lines: readonly Line[], form: Form): string {
     })),
   };
   if (form.soonest) body.soonest = true;
-  else body.expectedAt = withOffset(form.at);
+  else body.expectedAt = form.at;
   for (const name of fieldsOf(form.expedition)) put(body, name, form.fields[name]);
   if (form.payment === "cash") put(body, "changeFrom", form.fields.changeFrom);
   return JSON.stringify(body);
@@ -63,15 +72,6 @@ function put(body: Record<string, any>, name: string, value: string | undefined)
   // Some keyboards only have a comma. A value that is not an exact number is sent unchanged, and larder rejects it.
   const number = numbers.includes(name) ? Decimal.of(text.replace(",", ".")) : null;
   holder[second ?? first] = number && number.toString().length < 16 ? Number(number.toString()) : text;
-}
-
-/** withOffset converts "2026-05-01T18:30" in the guest's time zone to RFC 3339. */
-export function withOffset(local: string): string {
-  const at = new Date(local);
-  if (Number.isNaN(at.getTime())) return local;
-  const minutes = -at.getTimezoneOffset();
-  const two = (n: number): string => String(Math.floor(Math.abs(n))).padStart(2, "0");
-  return `${local.length === 16 ? local + ":00" : local}${minutes < 0 ? "-" : "+"}${two(minutes / 60)}:${two(minutes % 60)}`;
 }
 
 /** Place is where a violation is shown: at a line of the basket, at a field, or in the summary. */

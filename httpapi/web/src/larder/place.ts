@@ -2,6 +2,7 @@
 // is stored before the first request is sent. Everything that follows (a double
 // click, a reload, a lost response, another tab) continues with the same intent.
 
+import type { Line } from "./basket";
 import { orUndefined, type Store } from "./store";
 
 /** State is what is known about the intent; see docs/http.md, "Placing". */
@@ -10,18 +11,20 @@ export type State =
   | "lost" // larder is unreachable and may have received the order
   | "unknown" // larder has the order; it is not known whether the restaurant has it
   | "unsent" // certainly not placed; the same key can be sent again
+  | "offline" // certainly not sent, because the browser is offline; sent when it is online again
   | "refused" // rejected by the ordering service; final
   | "placed";
 
 export interface Intent {
   format: 1; key: string; body: string; state: State; at: number;
-  lines: Ordered[];
+  lines: Line[]; // as they were in the basket
   maybe?: boolean; // an attempt had no response and may have had an effect
-  orderID?: string | undefined; total?: string | undefined; message?: string; rejected?: boolean;
+  orderID?: string | undefined; total?: string | undefined; message?: string;
+  rejected?: boolean; closed?: boolean; paid?: boolean; // what became of a placed order
 }
 
-/** Ordered is what is removed from the basket when the order is placed. */
-export interface Ordered { key: string; quantity: string }
+/** Seen is the state of an order as larder knows it. */
+export interface Seen { state: string; paid?: boolean }
 
 /** Answer is the response to a request. The status is 0 if there was none. */
 export interface Answer { status: number; body: any; retryAfter: number }
@@ -44,6 +47,15 @@ export function newKey(): string {
 /** ended reports whether a state is final, so that a new order can begin. */
 export const ended = (state: State): boolean => state === "placed" || state === "refused";
 
+/** notSent reports whether it is certain that nothing was placed, so that the order can be changed. */
+export const notSent = (state: State): boolean => state === "unsent" || state === "offline";
+
+/** isOnline is false if the browser is certain that it has no network. */
+export const isOnline = (): boolean => (globalThis as { navigator?: { onLine?: boolean } }).navigator?.onLine !== false;
+
+/** expectedAt returns the time for which a body orders, in milliseconds, or 0 for as soon as possible. */
+export const expectedAt = (body: string): number => orUndefined(() => Date.parse(JSON.parse(body).expectedAt)) || 0;
+
 /** pauses are the waiting times between attempts, in milliseconds. */
 const pauses = [1000, 2000, 3000, 5000, 8000, 13000, 15000];
 const mostTries = { sending: 6, unknown: 40 }; // then the guest has to press a button
@@ -53,9 +65,10 @@ const mostTries = { sending: 6, unknown: 40 }; // then the guest has to press a 
  * for and not sent automatically: a page that is opened again tomorrow must not
  * place an order. After forKeeping, well before larder forgets the key (24 h), it
  * is dropped unless larder is known to have it. After forWaiting it is dropped in
- * any case, so that the guest can order again.
+ * any case, so that the guest can order again. The outcome is shown for forShowing
+ * after the time for which the order was placed.
  */
-const forSending = 10 * 60_000, forKeeping = 12 * 3_600_000, forWaiting = 48 * 3_600_000;
+const forSending = 10 * 60_000, forKeeping = 12 * 3_600_000, forWaiting = 48 * 3_600_000, forShowing = 24 * 3_600_000;
 
 /**
  * Placing places the orders of one restaurant, one at a time. It dispatches
@@ -67,9 +80,10 @@ export class Placing extends EventTarget {
   intent: Intent | null = null;
   /** asking reports whether a request, or the wait for the next one, is in progress. */
   asking = false;
+  private hurry = (): void => {}; // ends the wait for the next request
 
   constructor(private readonly store: Store, readonly name: string, private readonly transport: OrderTransport,
-    private readonly wait: (ms: number) => Promise<void> = (ms) => new Promise((done) => setTimeout(done, ms))) {
+    private readonly wait: (ms: number) => Promise<void> = (ms) => new Promise((done) => setTimeout(done, ms)), private readonly online = isOnline) {
     super();
     this.read();
   }
@@ -78,7 +92,7 @@ export class Placing extends EventTarget {
   read(): void {
     const kept = orUndefined(() => JSON.parse(this.store.getItem(this.name) ?? "null")) as Intent | null | undefined;
     const good = kept?.format === 1 && typeof kept.key === "string" && typeof kept.body === "string" && Array.isArray(kept.lines);
-    const keeps = good && kept.state === "unknown" ? forWaiting : good && ended(kept.state) ? Infinity : forKeeping;
+    const keeps = !good ? 0 : kept.state === "unknown" ? forWaiting : ended(kept.state) ? Math.max(0, expectedAt(kept.body) - kept.at) + forShowing : forKeeping;
     this.intent = good && Date.now() - kept.at <= keeps ? kept : null;
     this.dispatchEvent(new Event("change"));
   }
@@ -88,46 +102,93 @@ export class Placing extends EventTarget {
    * that one instead, whatever the body, so that there are never two orders. If
    * another tab has placed an order meanwhile, begin shows it and places nothing.
    */
-  async begin(body: string, lines: Ordered[]): Promise<void> {
+  async begin(body: string, lines: Line[]): Promise<void> {
     const seen = this.intent?.key;
     const begun = await withLock(this.name, () => {
       this.read();
       const intent = this.intent;
-      const open = intent && !ended(intent.state) && !(intent.state === "unsent" && intent.body !== body);
+      const open = intent && !ended(intent.state) && !(notSent(intent.state) && intent.body !== body);
       if (open || intent && intent.key !== seen) return false;
-      this.set({ format: 1, key: newKey(), body, lines, state: "sending", at: Date.now() });
-      return true;
+      const online = this.online();
+      this.set({ format: 1, key: newKey(), body, lines, state: online ? "sending" : "offline", at: Date.now() });
+      return online && this.start();
     });
     return begun ? this.follow(false) : this.resume();
   }
 
-  /** resume continues an intent that has not ended, when the guest presses the button. */
-  async resume(): Promise<void> {
-    if (!this.intent || ended(this.intent.state) || this.asking) return;
-    const { state, maybe, at } = this.intent;
-    const first = state === "unsent"; // nothing was placed, so this is a first attempt
-    this.set({ ...this.intent, state: state === "unknown" ? "unknown" : "sending", maybe: maybe || !first, at: first ? Date.now() : at });
-    return this.follow(!first);
+  /**
+   * resume continues an intent that has not ended: when the guest presses the button
+   * or, if auto, by itself. Only "unsent" and "offline" are certain that nothing was
+   * sent. They become "sending" before a request, in one step for all tabs, so that no
+   * tab changes an order that another tab sends.
+   */
+  async resume(auto = false): Promise<void> {
+    this.hurry();
+    if (!this.intent || this.asking) return;
+    let look = false;
+    const go = await withLock(this.name, () => {
+      this.read();
+      const intent = this.intent;
+      if (!intent || ended(intent.state)) return false;
+      const { state, maybe, at } = intent;
+      const first = notSent(state);
+      if (first && auto && (state === "unsent" || Date.now() - at > forSending)) return false;
+      if (!this.online()) {
+        if (state !== "unknown") this.set({ ...intent, state: first ? "offline" : "lost", at: first && !auto ? Date.now() : at });
+        return false;
+      }
+      if (!this.start()) return false;
+      look = !first;
+      this.set({ ...intent, state: state === "unknown" ? "unknown" : "sending", maybe: maybe || !first, at: first && !auto ? Date.now() : at });
+      return true;
+    });
+    if (go) await this.follow(look);
   }
 
-  /** wake continues the intent automatically, after a reload or when the page becomes visible. */
-  async wake(): Promise<void> {
-    if (this.intent && this.intent.state !== "unsent") await this.resume();
-  }
+  /** wake continues the intent automatically: after a reload, when the page becomes visible, or when the network is back. */
+  async wake(): Promise<void> { await this.resume(true); }
 
   /** forget drops an intent that has ended or was certainly not placed. */
-  forget(): void {
-    if (this.intent && (ended(this.intent.state) || this.intent.state === "unsent")) this.set(null);
+  async forget(): Promise<void> {
+    const key = this.intent?.key;
+    await withLock(this.name, () => {
+      this.read();
+      if (this.intent?.key === key && this.intent && (ended(this.intent.state) || notSent(this.intent.state))) this.set(null);
+    });
+  }
+
+  /** observe takes the state of the order with the key from its event stream. It reports whether the state can change again. */
+  async observe(key: string, { state, paid }: Seen): Promise<boolean> {
+    if (this.intent?.key === key && this.intent.state === "unknown" && state !== "unknown") void this.wake(); // finds and stores the outcome
+    await withLock(this.name, () => {
+      this.read();
+      const intent = this.intent;
+      const [closed, rejected] = [state === "closed", state === "rejected"];
+      if (intent?.key !== key || intent.state !== "placed" || !paid === !intent.paid && closed === !!intent.closed && rejected === !!intent.rejected) return;
+      this.set({ ...intent, paid: !!paid, closed, rejected });
+    });
+    return this.intent?.key === key && (state === "placed" || state === "unknown" || state === "placing");
+  }
+
+  /** start reports whether a loop of requests has to be started: there is only one. */
+  private start(): boolean {
+    if (this.asking) {
+      this.hurry(); // the running loop continues with the new intent
+      return false;
+    }
+    return (this.asking = true);
   }
 
   /** follow sends requests until the outcome is certain or the attempts are used up. */
   private async follow(look: boolean): Promise<void> {
-    if (this.asking) return;
-    this.asking = true;
     try {
       for (let tries = 0; ; tries++) {
         const intent = this.intent;
-        if (!intent || ended(intent.state) || intent.state === "unsent") return;
+        if (!intent || ended(intent.state) || notSent(intent.state)) return;
+        if (!this.online()) { // "online" continues
+          if (intent.state === "sending") this.set({ ...intent, state: "lost" });
+          return;
+        }
         const old = Date.now() - intent.at > forSending;
         const looked = look || old ? this.transport.look(intent.key) : null;
         if (old && !looked) return this.set({ ...intent, state: "unknown" });
@@ -145,10 +206,12 @@ export class Placing extends EventTarget {
           if (state === "sending") this.set({ ...this.intent!, state: "lost" });
           return;
         }
-        await this.wait(Math.max(pauses[Math.min(tries, pauses.length - 1)]!, Math.min(answer.retryAfter, 60) * 1000));
+        const pause = Math.max(pauses[Math.min(tries, pauses.length - 1)]!, Math.min(answer.retryAfter, 60) * 1000);
+        await Promise.race([this.wait(pause), new Promise<void>((done) => { this.hurry = done; })]);
       }
     } finally {
       this.asking = false;
+      this.hurry = () => {};
       this.dispatchEvent(new Event("change"));
     }
   }
@@ -185,7 +248,7 @@ export class Placing extends EventTarget {
   /** handleRecord handles the record of the order. It reports whether to look again. */
   private handleRecord({ status, body }: Answer, old: boolean): boolean {
     const intent = this.intent!;
-    const { state, orderID, total } = body?.result ?? {};
+    const { state, orderID, total, paid } = body?.result ?? {};
     if (status === 404 && intent.state !== "unknown") { // larder never received it
       if (old) this.set({ ...intent, state: "unsent" });
       return false;
@@ -194,7 +257,7 @@ export class Placing extends EventTarget {
     if (status !== 200) return status === 0 || status === 429 || status >= 500;
     switch (state) {
       case "placed": case "closed": case "rejected":
-        this.set({ ...intent, state: "placed", orderID: text(orderID), total: text(total), rejected: state === "rejected" });
+        this.set({ ...intent, state: "placed", orderID: text(orderID), total: text(total), paid: paid === true, closed: state === "closed", rejected: state === "rejected" });
         return false;
       case "refused": // sending it again returns the reason
       case "not_sent":

@@ -3,6 +3,7 @@
 
 import { Api } from "./api";
 import { Basket, type News } from "./basket";
+import { History } from "./history";
 import { Menu } from "./menu";
 import { ended, Placing, type Answer, type Intent } from "./place";
 import { diagnose } from "./report";
@@ -22,6 +23,7 @@ export class Shop extends EventTarget {
   fault: Key | null = null; // the text about it
   readonly basket: Basket;
   readonly placing: Placing;
+  readonly history: History;
   readonly api: Api;
   lang = "en";
   orderURL = "";
@@ -43,6 +45,7 @@ export class Shop extends EventTarget {
     super();
     this.api = new Api(base, restaurant, () => this.lang);
     this.basket = new Basket(this.store, "larder:basket:" + name);
+    this.history = new History(this.store, "larder:history:" + name);
     const { place, look } = this.api.transport(() => this.orderURL);
     this.placing = new Placing(this.store, "larder:order:" + name, { look, place: async (key, body) => {
       const answer = await place(key, body);
@@ -50,8 +53,10 @@ export class Shop extends EventTarget {
       return answer;
     } });
     this.placing.addEventListener("ended", (event) => { // here, so that it happens once and does not depend on the elements
-      const { state, lines } = (event as CustomEvent<Intent>).detail;
-      if (state === "placed") this.basket.removeOrdered(lines);
+      const { state, lines, orderID = "", at, total = null } = (event as CustomEvent<Intent>).detail;
+      if (state !== "placed") return;
+      this.history.add({ orderID, at, total, lines });
+      this.basket.removeOrdered(lines);
     });
   }
 

@@ -2,6 +2,7 @@
 // stream and forwards the events. Without Web Locks, each tab has its own stream.
 
 import type { components } from "../api/openapi";
+import type { Seen } from "./place";
 
 export type MenuEvent = Omit<components["schemas"]["MenuEvent"], "restaurant"> & { type: "menu.updated" | "menu.availability" };
 
@@ -55,4 +56,54 @@ function read(url: string, signal: AbortSignal, onEvent: (event: MenuEvent) => v
     };
   };
   open();
+}
+
+const silence = 45_000; // three heartbeats
+
+/**
+ * followOrder calls onState for each state of the order with the key, until it returns
+ * false or the signal ends. Only one tab reads the stream. The key is sent in a header,
+ * so that it is in no URL. It never throws.
+ */
+export async function followOrder(url: string, key: string, signal: AbortSignal, onState: (seen: Seen) => Promise<boolean>): Promise<void> {
+  const work = (): Promise<void> => readOrder(url, key, signal, onState);
+  try {
+    await ("locks" in navigator ? navigator.locks.request("larder:live:" + key, { signal }, work) : work());
+  } catch { /* the signal has ended */ }
+}
+
+async function readOrder(url: string, key: string, signal: AbortSignal, onState: (seen: Seen) => Promise<boolean>): Promise<void> {
+  for (let pause = shortest; !signal.aborted; pause = Math.min(pause * 2, longest)) {
+    const stop = new AbortController();
+    const end = (): void => stop.abort();
+    signal.addEventListener("abort", end);
+    let timer = setTimeout(end, silence);
+    try {
+      const response = await fetch(url, { headers: { "Idempotency-Key": key }, credentials: "omit", cache: "no-store", signal: stop.signal });
+      if (response.status >= 400 && response.status < 500 && response.status !== 429) return; // larder does not know the key, or this page may not read it
+      const reader = response.ok ? response.body!.pipeThrough(new TextDecoderStream()).getReader() : null;
+      for (let text = ""; reader;) {
+        const { value, done } = await reader.read();
+        if (done) break;
+        clearTimeout(timer);
+        timer = setTimeout(end, silence);
+        const frames = (text + value).split("\n\n");
+        text = frames.pop()!;
+        for (const frame of frames) {
+          const data = /^data: (.*)$/m.exec(frame);
+          if (!data) continue;
+          pause = shortest;
+          if (!await onState(JSON.parse(data[1]!))) return;
+        }
+      }
+    } catch { /* the connection is lost */ } finally {
+      clearTimeout(timer);
+      end();
+      signal.removeEventListener("abort", end);
+    }
+    await new Promise<void>((done) => {
+      const wait = setTimeout(done, pause * (0.5 + Math.random()));
+      signal.addEventListener("abort", () => { clearTimeout(wait); done(); }, { once: true });
+    });
+  }
 }

@@ -4,13 +4,15 @@ import { Basket, lineOf } from "../../../src/larder/basket";
 import { groupProblems, linePrice, picked, groupStatus, unitPrice, type Pick } from "../../../src/larder/choice";
 import { Decimal, decimal } from "../../../src/larder/decimal";
 import { Menu, sameList, type MenuBody } from "../../../src/larder/menu";
-import { bodyOf, placeOf, withoutDuplicates, withOffset } from "../../../src/larder/order";
+import { History } from "../../../src/larder/history";
+import { bodyOf, placeOf, problemsOf, withoutDuplicates } from "../../../src/larder/order";
 import { newKey, Placing, type Answer, type OrderTransport } from "../../../src/larder/place";
 import { Shop } from "../../../src/larder/shop";
 import { FallbackStore, type Store } from "../../../src/larder/store";
 import english from "../../../src/texts.json";
 import russian from "../../../src/texts.ru.json";
 import { canonical, checked, inEnglish, message, wordingsOf, type Key, type Texts, type Wording } from "../../../src/larder/texts";
+import { clock, dayName, slots, zoneOf } from "../../../src/larder/times";
 
 declare const process: { getBuiltinModule(name: string): any };
 const { test } = process.getBuiltinModule("node:test");
@@ -131,7 +133,6 @@ test("the body contains the groups, and violations are shown at their fields", (
   const missing = (...paths: string[]) => paths.map((path) => ({ path, code: "field_required", msg: "" }));
   assert.deepEqual(withoutDuplicates(missing("/guest", "/guest/phone", "/address")), missing("/guest/phone", "/address"));
   assert.equal(withoutDuplicates([{ path: "/guest", code: "field_type", msg: "" }, ...missing("/guest/phone")]).length, 2);
-  assert.match(withOffset("2026-05-01T18:30"), /^2026-05-01T18:30:00[+-]\d\d:\d\d$/);
 });
 
 const answer = (status: number, body: unknown = null): Answer => ({ status, body, retryAfter: 0 });
@@ -154,7 +155,7 @@ class Larder implements OrderTransport {
   };
 }
 
-const placing = (store: Store, larder: OrderTransport): Placing => new Placing(store, "o", larder, async () => {});
+const placing = (store: Store, larder: OrderTransport, online = () => true): Placing => new Placing(store, "o", larder, async () => {}, online);
 
 test("a key has at least 128 random bits, in base64url", () => {
   const keys = new Set(Array.from({ length: 1000 }, newKey));
@@ -297,7 +298,7 @@ test("an order is sent if another tab has ended the previous one", async () => {
 test("ordered dishes leave the basket, whatever elements are on the page", async () => {
   const shop = Shop.of("https://larder.example", "r");
   shop.basket.add(lineOf(new Menu(body()), "combo", decimal(2), picked([], new Menu(body()).groups("s")[0]!, "soup", 1)));
-  const lines = shop.basket.lines.map(({ key, quantity }) => ({ key, quantity }));
+  const lines = shop.basket.lines.map((line) => ({ ...line }));
   const real = globalThis.fetch;
   globalThis.fetch = async () => new Response(JSON.stringify(placedAnswer.body), { status: 201 });
   try {
@@ -441,4 +442,230 @@ test("texts of a site replace larder's, and missing ones are English", async () 
   assert.equal(warnings.length, 2);
   for (const part of ['"adds"', '"toString"', '"total"', '"found"', "texts.json"]) assert.ok(warnings[0]!.includes(part), warnings[0]);
   assert.deepEqual(["RU-ru", "zz-", "", "de-at"].map(canonical), ["ru-RU", "en", "en", "de-AT"]);
+});
+
+test("an order is not sent while the browser is offline, and is sent once when it is online", async () => {
+  const store = new Drawer();
+  const larder = new Larder([placedAnswer]);
+  let online = false;
+  const p = placing(store, larder, () => online);
+  await p.begin("a", []);
+  const key = p.intent!.key;
+  await p.wake();
+  await p.resume();
+  assert.deepEqual([p.intent!.state, p.intent!.maybe, larder.keys, larder.looks], ["offline", undefined, [], 0]);
+  const other = placing(store, larder, () => online); // another tab
+  online = true;
+  await Promise.all([p.wake(), p.wake(), other.wake()]);
+  p.read();
+  assert.deepEqual([p.intent!.state, new Set(larder.keys)], ["placed", new Set([key])]);
+});
+
+test("an order that waits for the network can be changed: only the changed one is sent", async () => {
+  const store = new Drawer();
+  const larder = new Larder([placedAnswer]);
+  let online = false;
+  const [one, other] = [placing(store, larder, () => online), placing(store, larder, () => online)];
+  await one.begin("a", []);
+  const old = one.intent!.key;
+  other.read();
+  await other.forget();
+  online = true;
+  await one.wake(); // has not heard of it yet
+  assert.deepEqual([one.intent, larder.keys], [null, []]);
+  await other.begin("b", []);
+  assert.deepEqual([other.intent!.state, larder.bodies, larder.keys.includes(old)], ["placed", new Set(["b"]), false]);
+});
+
+test("an order that was being sent when the network was lost may have been placed", async () => {
+  let online = true;
+  const larder = new Larder([], [answer(404)]);
+  const send = larder.place;
+  larder.place = async (key, sent) => {
+    online = false;
+    return send(key, sent);
+  };
+  const p = placing(new Drawer(), larder, () => online);
+  await p.begin("a", []);
+  assert.deepEqual([p.intent!.state, p.intent!.maybe, larder.keys.length], ["lost", true, 1]);
+  const key = p.intent!.key;
+  await p.begin("b", []);
+  await p.forget();
+  await p.wake();
+  assert.deepEqual([p.intent!.state, p.intent!.key, larder.keys.length, larder.looks], ["lost", key, 1, 0], "no other order, and no request while offline");
+  online = true;
+  larder.place = async (again, sent) => {
+    await send(again, sent);
+    return placedAnswer;
+  };
+  await p.wake();
+  assert.deepEqual([p.intent!.state, larder.looks, larder.keys, larder.bodies], ["placed", 1, [key, key], new Set(["a"])]);
+});
+
+test("the network returns after the last try: the order continues by itself", async () => {
+  const larder = new Larder([], [answer(200, { result: { state: "placed", orderID: "7", total: 1, paid: true } })]);
+  const p = placing(new Drawer(), larder);
+  await p.begin("a", []);
+  assert.deepEqual([p.intent!.state, larder.keys.length], ["lost", 6]);
+  await p.wake();
+  assert.deepEqual([p.intent!.state, p.intent!.paid, larder.keys.length], ["placed", true, 6]);
+});
+
+test("an order that waited for the network for too long is not sent automatically", async () => {
+  const store = new Drawer();
+  store.setItem("o", JSON.stringify({ format: 1, key: "k", body: "a", lines: [], state: "offline", at: Date.now() - 11 * 60_000 }));
+  const larder = new Larder([placedAnswer]);
+  const p = placing(store, larder);
+  await p.wake();
+  assert.deepEqual([p.intent!.state, larder.keys], ["offline", []]);
+  await p.resume();
+  assert.deepEqual([p.intent!.state, larder.keys], ["placed", ["k"]]);
+});
+
+test("an order of unknown outcome stays unknown while offline", async () => {
+  const store = new Drawer();
+  store.setItem("o", JSON.stringify({ format: 1, key: "k", body: "a", lines: [], state: "unknown", at: Date.now() }));
+  let online = false;
+  const larder = new Larder([], [answer(200, { result: { state: "closed", orderID: "7", total: 1 } })]);
+  const p = placing(store, larder, () => online);
+  await p.wake();
+  assert.deepEqual([p.intent!.state, larder.looks, p.asking], ["unknown", 0, false]);
+  online = true;
+  await p.wake();
+  assert.deepEqual([p.intent!.state, p.intent!.closed, larder.looks, larder.keys], ["placed", true, 1, []]);
+});
+
+test("a 503 can be retried offline: it waits for the network with the same key", async () => {
+  let online = true;
+  const larder = new Larder([answer(503, { code: "journal_unavailable" }), placedAnswer]);
+  const p = placing(new Drawer(), larder, () => online);
+  await p.begin("a", []);
+  online = false;
+  await p.resume();
+  assert.equal(p.intent!.state, "offline");
+  online = true;
+  await p.wake();
+  assert.deepEqual([p.intent!.state, new Set(larder.keys).size], ["placed", 1]);
+});
+
+test("while another tab sends an order, a rate limit does not mean that nothing was placed", async () => {
+  const store = new Drawer();
+  store.setItem("o", JSON.stringify({ format: 1, key: "k", body: "a", lines: [], state: "offline", at: Date.now() }));
+  let late!: (answer: Answer) => void;
+  const first = placing(store, { place: () => new Promise((done) => { late = done; }), look: async () => answer(404) });
+  const sending = first.wake();
+  await new Promise((done) => setTimeout(done));
+  const second = placing(store, new Larder(Array.from({ length: 9 }, () => answer(429, { code: "rate_limited" }))));
+  await second.wake();
+  assert.equal(second.intent!.state, "lost", "not unsent");
+  await second.begin("b", []);
+  assert.equal(second.intent!.key, "k");
+  late(placedAnswer);
+  await sending;
+  second.read();
+  assert.deepEqual([second.intent!.state, second.intent!.key], ["placed", "k"]);
+});
+
+test("the event stream shows what becomes of a placed order, and starts a look at an unknown one", async () => {
+  const store = new Drawer();
+  const larder = new Larder([placedAnswer]);
+  const p = placing(store, larder);
+  await p.begin("a", []);
+  const key = p.intent!.key;
+  assert.deepEqual([await p.observe(key, { state: "placed", paid: true }), p.intent!.paid], [true, true]);
+  assert.deepEqual([await p.observe(key, { state: "closed", paid: true }), p.intent!.closed], [false, true]);
+  assert.deepEqual([await p.observe("other", { state: "rejected" }), p.intent!.rejected], [false, false]);
+  const other = placing(store, { place: () => new Promise(() => {}), look: async () => answer(404) });
+  await other.forget();
+  void other.begin("b", []);
+  await new Promise((done) => setTimeout(done));
+  await p.observe(key, { state: "rejected" });
+  assert.equal(JSON.parse(store.getItem("o")!).body, "b", "the order of the other tab stays");
+
+  store.setItem("o", JSON.stringify({ format: 1, key: "k", body: "a", lines: [], state: "unknown", at: Date.now() }));
+  const looked = new Larder([], [answer(200, { result: { state: "placed", orderID: "7", total: 1 } })]);
+  const waiting = placing(store, looked);
+  await waiting.observe("k", { state: "unknown" });
+  assert.equal(looked.looks, 0);
+  await waiting.observe("k", { state: "placed" });
+  await new Promise((done) => setTimeout(done));
+  assert.deepEqual([waiting.intent!.state, waiting.intent!.orderID, looked.looks], ["placed", "7", 1]);
+});
+
+test("a new order does not wait for the pause of the last one", async () => {
+  const store = new Drawer();
+  const larder = new Larder([answer(504, { code: "order_outcome_unknown" }), placedAnswer]);
+  const p = new Placing(store, "o", larder, () => new Promise(() => {}), () => true); // endless pauses
+  void p.begin("a", []);
+  await new Promise((done) => setTimeout(done));
+  assert.deepEqual([p.intent!.state, p.asking], ["unknown", true]);
+  store.setItem("o", JSON.stringify({ ...p.intent!, state: "placed", orderID: "1" })); // by another tab
+  p.read();
+  await p.begin("b", []);
+  await new Promise((done) => setTimeout(done));
+  assert.deepEqual([p.intent!.body, larder.looks], ["b", 1], "it looks before it sends");
+  void p.wake(); // the network is back
+  await new Promise((done) => setTimeout(done));
+  assert.deepEqual([p.intent!.state, larder.bodies], ["placed", new Set(["a", "b"])]);
+});
+
+test("an outcome is shown for a day after the time of the order", () => {
+  const shown = (hours: number, expected?: number): boolean => {
+    const store = new Drawer();
+    const sent = expected === undefined ? "a" : JSON.stringify({ expectedAt: new Date(Date.now() + expected * 3_600_000).toISOString() });
+    store.setItem("o", JSON.stringify({ format: 1, key: "k", body: sent, lines: [], state: "placed", at: Date.now() - hours * 3_600_000 }));
+    return placing(store, new Larder([])).intent !== null;
+  };
+  assert.deepEqual([shown(23), shown(25), shown(25, 48), shown(72, -23), shown(72, -25)], [true, false, true, true, false]);
+});
+
+test("the fields are checked without larder", () => {
+  const codes = (fields: Record<string, string>, expedition: "delivery" | "pickup" = "pickup"): string[] =>
+    problemsOf({ expedition, payment: "cash", soonest: true, at: "", fields }).map((v) => v.path + " " + v.code);
+  assert.deepEqual(codes({}), ["/guest/phone field_required"]);
+  assert.deepEqual(codes({ "guest.phone": " 12 " }), ["/guest/phone phone_invalid"]);
+  assert.deepEqual(codes({ "guest.phone": "٠١٢٣٤" }), []);
+  assert.deepEqual(codes({ "guest.phone": "+1 (0) 00-0", "address.street": "x", "address.cityName": "y" }, "delivery"), ["/address/houseNumber field_required"]);
+});
+
+test("times are quarters of an hour in the restaurant's time zone", () => {
+  const now = Date.parse("2026-10-24T21:50:00Z"); // Lisbon: 22:50 in summer time, which ends at 02:00 on the next day
+  assert.equal(clock("Asia/Kolkata")(now), "2026-10-25T03:20:00+05:30");
+  assert.equal(clock("America/St_Johns")(now), "2026-10-24T19:20:00-02:30");
+  assert.equal(clock("UTC")(now), "2026-10-24T21:50:00+00:00");
+  const all = slots(now, 60, 30, null, "Europe/Lisbon");
+  assert.equal(all[0], "2026-10-25T00:00:00+01:00");
+  assert.equal(all.at(-1), "2026-11-23T21:45:00+00:00");
+  assert.deepEqual(all.filter((s) => s.includes("T01:30")).slice(0, 2), ["2026-10-25T01:30:00+01:00", "2026-10-25T01:30:00+00:00"], "the hour that occurs twice");
+  assert.equal(slots(Date.parse("2026-03-28T12:00:00Z"), 60, 1, null, "Europe/Lisbon").some((s) => s.includes("03-29T01:")), false, "the hour that is skipped");
+  const openings = [{ from: "2026-10-25T10:00:00Z", to: "2026-10-25T10:30:00Z" }, { from: "2026-01-01T00:00:00Z", to: "2026-10-24T23:10:00Z" }];
+  assert.deepEqual(slots(now, 60, 30, openings, "UTC").map((s) => s.slice(5, 16)), ["10-24T23:00", "10-25T10:00", "10-25T10:15", "10-25T10:30"]);
+  assert.deepEqual(slots(now, 60, 30, [], "UTC"), []);
+  assert.equal(zoneOf("Nowhere/Land"), zoneOf(null));
+  assert.deepEqual(["2026-10-24", "2026-10-25", "2026-10-26"].map((d) => dayName("en", d, "2026-10-24")), ["Today, Sat, Oct 24", "Tomorrow, Sun, Oct 25", "Mon, Oct 26"]);
+});
+
+test("the history has the last ten orders, without address and phone number", async () => {
+  const store = new Drawer();
+  const history = new History(store, "h");
+  for (let i = 1; i <= 12; i++) history.add({ orderID: String(i), at: i, total: "1", lines: [] });
+  history.add({ orderID: "12", at: 12, total: "1", lines: [] });
+  assert.deepEqual(history.list().map((p) => p.orderID), ["12", "11", "10", "9", "8", "7", "6", "5", "4", "3"]);
+  history.clear();
+  assert.deepEqual([history.list(), store.all.size], [[], 0]);
+  store.setItem("h", "{");
+  assert.deepEqual(history.list(), []);
+
+  const shop = Shop.of("https://larder.example", "r");
+  const real = globalThis.fetch;
+  globalThis.fetch = async () => new Response(JSON.stringify(placedAnswer.body), { status: 201 });
+  try {
+    await shop.placing.forget();
+    await shop.placing.begin(JSON.stringify({ guest: { phone: "+35120000000" }, address: { street: "Rua" } }), [{ key: "k", ...lineOf(new Menu(body()), "cheese", decimal(2), []) }]);
+  } finally {
+    globalThis.fetch = real;
+  }
+  const [latest] = shop.history.list();
+  assert.deepEqual([latest!.orderID, latest!.total, latest!.lines.map((l) => l.name)], ["765", "640", ["Crème fraîche"]]);
+  assert.doesNotMatch(JSON.stringify(latest), /2000|Rua/);
 });

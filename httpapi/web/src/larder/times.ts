@@ -1,0 +1,62 @@
+// The times for which a guest can order, in the restaurant's time zone.
+
+/** Opening is an interval in which the restaurant takes orders, in RFC 3339. */
+export interface Opening { from: string; to: string }
+
+const minute = 60_000, step = 15 * minute, day = 24 * 60 * minute;
+
+/** zoneOf returns a time zone that the browser knows: the given one, or the browser's own. */
+export function zoneOf(name: string | null | undefined): string {
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: name || undefined }).resolvedOptions().timeZone;
+  } catch {
+    return zoneOf(null);
+  }
+}
+
+/** clock returns a function that writes instants in RFC 3339 with the offset of a time zone, such as "2026-05-01T18:30:00+01:00". */
+export function clock(zone: string): (ms: number) => string {
+  const names = new Intl.DateTimeFormat("en", { timeZone: zone, timeZoneName: "longOffset" });
+  return (ms) => {
+    const name = names.formatToParts(ms).find((part) => part.type === "timeZoneName")!.value; // "GMT+01:00" or "GMT"
+    const offset = /[+-]\d\d:\d\d/.exec(name.replace("\u2212", "-"))?.[0] ?? "+00:00";
+    const [hours, minutes] = offset.slice(1).split(":").map(Number) as [number, number];
+    return new Date(ms + (hours * 60 + minutes) * minute * (offset[0] === "-" ? -1 : 1)).toISOString().slice(0, 19) + offset;
+  };
+}
+
+/** open reports whether an instant is in one of the intervals. Without intervals it always is. */
+export function open(ms: number, openings: readonly Opening[] | null): boolean {
+  return !openings || openings.some(({ from, to }) => Date.parse(from) <= ms && ms <= Date.parse(to));
+}
+
+/**
+ * slots returns the quarters of an hour for which a guest can order, earliest first:
+ * between the lead time and the longest lead, within the openings.
+ */
+export function slots(now: number, lead: number, days: number, openings: readonly Opening[] | null, zone: string): string[] {
+  const write = clock(zone);
+  const found: string[] = [];
+  for (let at = Math.ceil((now + lead * minute) / step) * step; at <= now + days * day; at += step) {
+    if (open(at, openings)) found.push(write(at));
+  }
+  return found;
+}
+
+/** asLocal reads a time as if its local time was in UTC, to format it without its time zone. */
+export const asLocal = (time: string): Date => new Date(time.slice(0, 19) + "Z");
+
+/** dayName names a day, such as "Tomorrow, Tue, 24 Nov". */
+export function dayName(language: string, date: string, today: string): string {
+  const at = asLocal(date + "T00:00:00");
+  const name = new Intl.DateTimeFormat(language, { weekday: "short", day: "numeric", month: "short", timeZone: "UTC" }).format(at);
+  const days = Math.round((at.getTime() - asLocal(today + "T00:00:00").getTime()) / day);
+  if (days < 0 || days > 1) return name;
+  const near = new Intl.RelativeTimeFormat(language, { numeric: "auto" }).format(days, "day");
+  return `${near.charAt(0).toLocaleUpperCase(language)}${near.slice(1)}, ${name}`;
+}
+
+/** moment formats an instant for the reader, with the time zone. */
+export function moment(language: string, ms: number, zone: string): string {
+  return new Intl.DateTimeFormat(language, { weekday: "short", day: "numeric", month: "short", hour: "numeric", minute: "2-digit", timeZone: zone, timeZoneName: "short" }).format(ms);
+}
