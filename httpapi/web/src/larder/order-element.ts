@@ -311,7 +311,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     const all = this.submitted ? [...links.values()] : [];
     const title = all.length ? this.message("wrong", { n: all.length }) : "";
     if (this.summary.textContent === title + all.map(([text]) => text).join("")) return;
-    this.summary.replaceChildren(...all.length ? [h("p", { class: "wrong" }, title), h("ul", {}, ...all.map(([text, show]) => h("li", {}, h("a", { href: "#", class: "wrong", onclick: (event: Event) => {
+    this.summary.replaceChildren(...all.length ? [h("p", { class: "wrong" }, title), h("ul", {}, ...all.map(([text, show]) => h("li", {}, h("a", { href: "#problem", class: "wrong", onclick: (event: Event) => {
       event.preventDefault();
       show();
     } }, text))))] : []);

@@ -19,7 +19,7 @@ export interface OutcomeActions { again(): void; change(): void; startOver(): vo
 /** callTo returns a link to a phone number, such as "+351 22 000 00 00, ext. 4". */
 export function callTo(phone: string): HTMLElement {
   const number = /^[+\d\s().\-/]*/.exec(phone)![0].replace(/[^+\d]/g, "");
-  return number ? h("a", { href: "tel:" + number, part: "call" }, phone) : h("span", { part: "call" }, phone);
+  return number ? h("a", { href: "tel:" + number, part: "call", dir: "ltr" }, phone) : h("bdi", { part: "call" }, phone);
 }
 
 /** linesOf lists the dishes of an order with their prices. */
@@ -49,7 +49,7 @@ export class Outcome {
       return;
     }
     const [words, buttons] = this.words(intent, asking, online);
-    const said = words.map(([key, good]) => h("p", { class: good ? (key === "sending" ? "" : "good") : "wrong", part: key.startsWith("placed") ? "order-id" : null }, this.f.message(key, { id: intent.orderID ?? "" })));
+    const said = words.map(([key, good]) => h("p", { class: key === "sending" || key === "offline" ? "" : good ? "good" : "wrong", part: key.startsWith("placed") ? "order-id" : null }, this.f.message(key, { id: intent.orderID ?? "" })));
     const text = said.map((p) => p.textContent).join("");
     if (this.status.textContent !== text) this.status.replaceChildren(...said);
     const button = (key: Key, work: () => void): HTMLElement => h("button", { type: "button", part: "outcome-button", "data-does": key, onclick: work }, this.f.message(key));
@@ -57,7 +57,7 @@ export class Outcome {
       askAgain: this.actions.again, sendAgain: this.actions.again, changeOrder: this.actions.change, orderMore: this.actions.startOver,
       orderAgain: () => this.actions.reorder(intent.lines), print: () => print(),
     };
-    const call = from.phone && (intent.state !== "placed" || intent.rejected) && intent.state !== "sending"
+    const call = from.phone && (intent.state !== "placed" || intent.rejected) && intent.state !== "sending" && intent.state !== "offline"
       ? h("p", {}, this.f.message("call"), " ", callTo(from.phone)) : "";
     this.more.replaceChildren(intent.message && intent.state === "refused" ? h("p", {}, intent.message) : "", call,
       intent.state === "placed" ? this.receipt(intent, from) : "", h("div", { class: "row buttons" }, ...buttons.map((key) => button(key, work[key]!))));

@@ -1,0 +1,85 @@
+// Times in the restaurant's time zone, findings G8 and G9 (the phone number, and one problem with a
+// link to its field), and details that are remembered only if the guest wants it.
+import { axe } from '../axe.mjs';
+import { addFries, expectedErrors, fillPickup, openShop, parts, waitForState } from '../guest.mjs';
+import { fill, tabTo, use } from '../keyboard.mjs';
+import { equal, must, scenario, step } from '../scenario.mjs';
+import { sandbox } from '../services.mjs';
+import { everyVariant } from '../shot.mjs';
+
+await scenario({ size: 'phone', expected: [...expectedErrors, /status of 404/] }, async ({ open, larder }) => {
+  for (const size of ['phone', 'desktop']) {
+    const { page, context } = await open({ size });
+    const { submit, outcome, phone } = parts(page);
+    const form = page.locator('larder-order-form');
+    const time = form.locator('#f-expectedAt');
+    const day = form.locator('#f-expectedAt-day');
+    const options = (select) => select.evaluate((element) => [...element.options].map((option) => option.value));
+
+    step(`${size}: as soon as possible comes first; later times are quarters of an hour`);
+    await openShop(page, larder);
+    await form.evaluate((element) => element.setAttribute('time-zone', 'Asia/Tokyo'));
+    await addFries(page);
+    await fillPickup(page);
+    equal(await form.locator('input[name=expectedAt]').first().getAttribute('value'), 'soonest', 'the first choice');
+    await tabTo(page, form.locator('input[name=expectedAt]:checked'));
+    await page.keyboard.press('ArrowDown');
+    await time.waitFor();
+    must((await form.locator('[data-field=expectedAt] label').last().innerText()).includes('GMT+9'), 'the time zone is shown');
+    const [days, times] = [await options(day), await options(time)];
+    must(days.length >= 30 && days.length <= 32, `${days.length} days`);
+    must(times.every((t) => /T\d\d:(00|15|30|45):00\+09:00$/.test(t)), `quarters in the restaurant's zone: ${times}`);
+    const first = Date.parse(times[0]) - Date.now();
+    must(first > 59 * 60_000 && first <= 75 * 60_000, `the first time is in ${first / 60_000} minutes`);
+    must((await day.locator('option').nth(1).innerText()).startsWith('Tomorrow, '), 'tomorrow');
+    await axe(page, 'the times');
+    await everyVariant(page, `times-${size}`, { full: false, only: ['phone-light', 'phone-rtl', 'desktop-dark', 'narrow-dark'] });
+
+    step(`${size}: openings limit the times`);
+    await form.evaluate((element, from) => {
+      element.openings = [{ from: `${from}T18:00:00+09:00`, to: `${from}T18:30:00+09:00` }];
+    }, days[2]);
+    await form.getByRole('radio', { name: 'As soon as possible' }).waitFor({ state: 'detached' });
+    equal([await options(day), await options(time)], [[days[2]], ['18:00', '18:15', '18:30'].map((t) => `${days[2]}T${t}:00+09:00`)], 'days and times of the openings');
+    await axe(page, 'times of the openings');
+    await time.selectOption(`${days[2]}T18:15:00+09:00`);
+
+    step(`${size}: G8, G9: a phone number that is too short, with a link to its field`);
+    await fill(page, phone, '12');
+    await page.keyboard.press('Tab');
+    await form.getByText('Enter a phone number with at least 5 digits').first().waitFor();
+    const before = (await sandbox.orders()).length;
+    await use(page, submit);
+    const summary = form.locator('[part=violations]');
+    equal((await summary.innerText()).split('\n').filter(Boolean), ['Please fix 1 problem', 'Phone: Enter a phone number with at least 5 digits'], 'the summary');
+    await axe(page, 'one problem');
+    await everyVariant(page, `problem-${size}`, { full: false, only: ['phone-light', 'desktop-dark'] });
+    await use(page, summary.getByRole('link'));
+    equal(await phone.evaluate((element) => element.getRootNode().activeElement === element), true, 'the field has the focus');
+    equal((await sandbox.orders()).length, before, 'orders with a wrong phone number');
+
+    step(`${size}: the order has the chosen time, with the restaurant's offset`);
+    await fill(page, phone, '+10005550100');
+    await use(page, submit);
+    await waitForState(page, 'placed');
+    equal((await sandbox.orders()).at(-1).body.expectedAt, `${days[2]}T18:15:00+09:00`, 'the time of the order');
+    must(/6:15\sPM GMT\+9/.test(await outcome.innerText()), `the confirmation shows the time: ${await outcome.innerText()}`);
+    await axe(page, 'an order for later');
+
+    step(`${size}: details are remembered only if the guest wants it`);
+    await use(page, page.getByRole('button', { name: 'New order' }));
+    const second = await context.newPage();
+    await openShop(second, larder);
+    await addFries(second);
+    equal([await parts(second).name.inputValue(), await parts(second).phone.inputValue()], ['', ''], 'details in another tab');
+    await fill(second, parts(second).name, 'Ada');
+    await use(second, second.getByRole('checkbox', { name: 'Remember my details on this device' }), 'Space');
+    await axe(second, 'details that are remembered');
+    const third = await context.newPage();
+    await openShop(third, larder);
+    equal(await parts(third).name.inputValue(), 'Ada', 'the name in a new tab');
+    await use(third, third.getByRole('checkbox', { name: 'Remember my details on this device' }), 'Space');
+    equal(await third.evaluate(() => localStorage.getItem('larder:guest')), null, 'details that are no longer remembered');
+    await page.close();
+  }
+});
