@@ -90,7 +90,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
   private origin(): Origin {
     return {
       name: this.shop?.menu?.body.restaurant.name ?? "", phone: this.getAttribute("phone") || this.details.guestPhone || "",
-      address: this.getAttribute("address") || this.details.address || "", zone: this.timeZone, language: this.language,
+      address: this.getAttribute("address") || this.details.address || "", zone: this.timeZone, language: this.language, format: this.format,
     };
   }
 
@@ -238,7 +238,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
   private drawPast(): void {
     const past = this.shop?.history.list() ?? [];
     const current = this.shop?.placing.intent;
-    const shape = JSON.stringify([past, this.language, this.timeZone, this.busy, !this.shop?.menu, current?.state === "placed" && current.at]);
+    const shape = JSON.stringify([past, this.format, this.timeZone, this.busy, !this.shop?.menu, current?.state === "placed" && current.at]);
     if (this.past.dataset.shape === shape) return;
     this.past.dataset.shape = shape;
     this.past.hidden = past.length === 0;

@@ -11,8 +11,8 @@ import type { Line } from "./basket";
 import type { Key } from "./texts";
 import { moment } from "./times";
 
-/** Origin is the restaurant of an order, and the language of the reader. */
-export interface Origin { name: string; phone: string; address: string; zone: string; language: string }
+/** Origin is the restaurant of an order, and the language and format of the texts. */
+export interface Origin { name: string; phone: string; address: string; zone: string; language: string; format: string }
 
 export interface OutcomeActions { again(): void; change(): void; startOver(): void; reorder(lines: Line[]): void }
 
@@ -38,7 +38,7 @@ export class Outcome {
   constructor(private readonly f: Formatter, private readonly actions: OutcomeActions) {}
 
   draw(intent: Intent | null, asking: boolean, online: boolean, from: Origin): void {
-    const shape = intent ? JSON.stringify([intent, asking, online, from, this.f.message("again")]) : "";
+    const shape = intent ? JSON.stringify([intent, asking, online, from]) : "";
     if (shape === this.shape) return; // unchanged: screen readers would read it again
     this.shape = shape;
     this.element.dataset.state = intent?.state ?? "";
