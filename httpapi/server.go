@@ -272,13 +272,9 @@ func (s *Server) newEngine() (*gin.Engine, error) {
 // observe registers the metrics that are read at a scrape.
 func (s *Server) observe() error {
 	state := metrics.State{
-		Memory: s.deps.Replica.Memory,
-		Streams: map[string]func() int{
-			metrics.StreamMenu:  func() int { return s.events.Open().Menus },
-			metrics.StreamOrder: func() int { return s.events.Open().Orders },
-			metrics.StreamOps:   func() int { return s.events.Open().Ops },
-		},
-		Spans: s.deps.Tracing.Spans,
+		Memory:  s.deps.Replica.Memory,
+		Streams: s.events.Open,
+		Spans:   s.deps.Tracing.Spans,
 		Listener: metrics.Listener{
 			Open:    s.open.open.Load,
 			Limit:   s.open.limit,

@@ -26,10 +26,9 @@ const (
 // orderTopic is shared by all streams of one order: one read of the journal is for all of them.
 type orderTopic struct {
 	followers int // guarded by streams.mu
-
-	mu    sync.Mutex
-	last  orderEvent
-	pause time.Duration
+	mu        sync.Mutex
+	last      orderEvent
+	pause     time.Duration
 }
 
 // orderEvent is the last known state of an order.
@@ -46,7 +45,7 @@ func (h *Handlers) Order(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	address := "order " + ratelimit.AddressKey(h.deps.Auth.ClientIP(c)) // not counted with the menus
+	address := ratelimit.AddressKey(h.deps.Auth.ClientIP(c))
 	topic, err := h.streams.joinOrder(address, id)
 	if err != nil {
 		return err
@@ -71,9 +70,8 @@ func (h *Handlers) followOrder(ctx context.Context, st *stream, topic *orderTopi
 	due, next := newHeartbeat(h.deps.Config.Heartbeat), time.NewTimer(0)
 	defer due.Stop()
 	defer next.Stop()
-	news := [][]byte{retryFrame(0), event.frame}
-	for {
-		if err := st.send(news...); err != nil {
+	for news := append(retryFrame(0), event.frame...); ; {
+		if err := st.send(news); err != nil {
 			return failureReason(err)
 		}
 		if event.final {
@@ -88,7 +86,7 @@ func (h *Handlers) followOrder(ctx context.Context, st *stream, topic *orderTopi
 			st.sendRetryHint(h.deps.DrainDelay)
 			return endDrain
 		case <-due.C:
-			news = [][]byte{heartbeat()}
+			news = heartbeat()
 			due.Reset(h.deps.Config.Heartbeat)
 		case <-next.C:
 			latest, err := topic.latest(ctx, read)
@@ -97,7 +95,7 @@ func (h *Handlers) followOrder(ctx context.Context, st *stream, topic *orderTopi
 				return endRemoved
 			}
 			if !bytes.Equal(latest.frame, event.frame) {
-				news = [][]byte{latest.frame}
+				news = latest.frame
 			}
 			event = latest
 		}
@@ -128,7 +126,7 @@ func (t *orderTopic) latest(ctx context.Context, read OrderReader) (orderEvent, 
 func (s *streams) joinOrder(address, id string) (*orderTopic, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.reserve(address, &s.open.Orders); err != nil {
+	if err := s.reserve(metrics.StreamOrder, address); err != nil {
 		return nil, err
 	}
 	t := s.orders[id]
@@ -143,7 +141,7 @@ func (s *streams) joinOrder(address, id string) (*orderTopic, error) {
 func (s *streams) leaveOrder(address, id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.release(address, &s.open.Orders)
+	s.release(metrics.StreamOrder, address)
 	if t := s.orders[id]; t.followers > 1 {
 		t.followers--
 	} else {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"larder/cache/replica"
+	"larder/httpapi/metrics"
 	"larder/httpapi/respond"
 	"larder/internal/menu"
 	"larder/internal/setting"
@@ -61,20 +62,18 @@ type streams struct {
 
 	mu        sync.Mutex
 	ended     bool
-	open      Open
+	open      map[string]int // by kind
 	byAddress map[string]int
 	topics    map[menu.RestaurantID]*topic
 	orders    map[string]*orderTopic
 }
-
-// Open has the numbers of open streams.
-type Open struct{ Menus, Orders, Ops int }
 
 func newStreams(cfg Config, watched *replica.Replica) *streams {
 	return &streams{
 		cfg:       cfg,
 		replica:   watched,
 		closing:   make(chan struct{}),
+		open:      map[string]int{},
 		byAddress: map[string]int{},
 		topics:    map[menu.RestaurantID]*topic{},
 		orders:    map[string]*orderTopic{},
@@ -91,8 +90,10 @@ func (s *streams) End() {
 	}
 }
 
-// reserve counts a stream of an address in count, within the limits. s.mu is held.
-func (s *streams) reserve(address string, count *int) error {
+// reserve counts a stream of an address, within the limits. Menus and orders have separate limits of an
+// address. s.mu is held.
+func (s *streams) reserve(kind, address string) error {
+	address = kind + address
 	switch {
 	case s.ended:
 		return noStream("larder is stopping")
@@ -101,17 +102,18 @@ func (s *streams) reserve(address string, count *int) error {
 			Code: respond.CodeRateLimited, Msg: fmt.Sprintf("too many event streams; the limit is %d per address", s.cfg.PerAddress),
 			RetryAfter: retryStreams,
 		}
-	case s.open.Menus+s.open.Orders >= s.cfg.Total:
+	case s.open[metrics.StreamMenu]+s.open[metrics.StreamOrder] >= s.cfg.Total:
 		return noStream("the limit of event streams is reached; try again later")
 	}
-	*count++
+	s.open[kind]++
 	s.byAddress[address]++
 	return nil
 }
 
 // release undoes reserve. s.mu is held.
-func (s *streams) release(address string, count *int) {
-	*count--
+func (s *streams) release(kind, address string) {
+	address = kind + address
+	s.open[kind]--
 	if s.byAddress[address]--; s.byAddress[address] == 0 {
 		delete(s.byAddress, address)
 	}
@@ -121,7 +123,7 @@ func (s *streams) release(address string, count *int) {
 func (s *streams) join(address string, restaurant menu.RestaurantID) (*topic, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.reserve(address, &s.open.Menus); err != nil {
+	if err := s.reserve(metrics.StreamMenu, address); err != nil {
 		return nil, err
 	}
 	t := s.topics[restaurant]
@@ -136,7 +138,7 @@ func (s *streams) join(address string, restaurant menu.RestaurantID) (*topic, er
 func (s *streams) leave(address string, t *topic) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.release(address, &s.open.Menus)
+	s.release(metrics.StreamMenu, address)
 	if t.followers--; t.followers == 0 {
 		delete(s.topics, t.restaurant)
 		t.watch.Close()
@@ -150,24 +152,24 @@ func (s *streams) joinOps() error {
 	switch {
 	case s.ended:
 		return noStream("larder is stopping")
-	case s.open.Ops >= maxOpsStreams:
+	case s.open[metrics.StreamOps] >= maxOpsStreams:
 		return noStream(fmt.Sprintf("the limit of %d ops event streams is reached; close one, or try again later", maxOpsStreams))
 	}
-	s.open.Ops++
+	s.open[metrics.StreamOps]++
 	return nil
 }
 
 func (s *streams) leaveOps() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.open.Ops--
+	s.open[metrics.StreamOps]--
 }
 
-// Open returns the numbers of open streams, for the metrics.
-func (s *streams) Open() Open {
+// Open returns the number of open streams of a kind, for the metrics.
+func (s *streams) Open(kind string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.open
+	return s.open[kind]
 }
 
 func noStream(msg string) error {

@@ -103,7 +103,7 @@ func (c collector) Collect(ch chan<- prometheus.Metric) { c.collect(ch) }
 // State has the functions that a scrape reads from memory.
 type State struct {
 	Memory        func() (used, limit int64) // of the encoded bodies
-	Streams       map[string]func() int      // open streams, by kind
+	Streams       func(kind string) int      // open streams
 	Spans         func() (sent, dropped uint64)
 	Listener      Listener
 	RedisDown     func() bool
@@ -144,8 +144,8 @@ func (s State) Collectors() []prometheus.Collector {
 		gauge("larder_redis_up", nil, func() float64 { return boolGauge(!s.RedisDown()) }),
 		gauge("larder_redis_writable", nil, func() float64 { return boolGauge(!s.RedisReadOnly()) }),
 	}
-	for kind, open := range s.Streams {
-		all = append(all, gauge("larder_event_streams", prometheus.Labels{"kind": kind}, open))
+	for _, kind := range [...]string{StreamMenu, StreamOrder, StreamOps} {
+		all = append(all, gauge("larder_event_streams", prometheus.Labels{"kind": kind}, func() int { return s.Streams(kind) }))
 	}
 	for _, pool := range s.RedisPools {
 		all = append(all, poolCollectors(pool)...)

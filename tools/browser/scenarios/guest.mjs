@@ -30,7 +30,9 @@ await scenario({ size: 'phone', expected: expectedErrors }, async ({ page, open,
   await use(page, submit);
   await eventually(async () => (await page.locator('larder-order-form [aria-invalid=true]').count()) > 0, 'a field is marked');
   const wrong = await page.locator('larder-order-form [aria-invalid=true]').count();
-  equal((await page.locator('larder-order-form [part=violations]').innerText()).trim(), `Please fix ${wrong} problems`, 'the summary of the form');
+  const summary = page.locator('larder-order-form [part=violations]');
+  equal((await summary.innerText()).trim().split('\n')[0], `Please fix ${wrong} problems`, 'the summary of the form');
+  equal(await summary.getByRole('link').count(), wrong, 'links to the fields');
   await axe(page, 'a form with violations');
   await everyVariant(page, 'violations', { full: false, only: ['phone-light', 'desktop-dark', 'phone-rtl'] });
 

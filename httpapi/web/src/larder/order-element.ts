@@ -61,7 +61,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     this.root.append(h("slot", { name: "header" }), this.heading, this.outcome.element, this.notice, this.basket, this.box, this.past, this.dialog.element, h("slot", { name: "footer" }));
   }
 
-  /** openings are the times in which the restaurant takes orders, or null if they are not known. */
+  /** openings are the times in which the restaurant takes orders, or null if they are not known. A page may set them before the element is defined. */
   get openings(): readonly Opening[] | null { return this.given; }
   set openings(list: readonly Opening[] | null) {
     this.given = list;
@@ -76,7 +76,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
   private get timeZone(): string { return zoneOf(this.getAttribute("time-zone") || this.details.timeZone); }
   private number(name: string, standard: number): number { return Number(this.getAttribute(name)) || standard; }
 
-  slots(): string[] { return slots(Date.now(), this.number("lead-time", 60), this.number("max-lead", 30), this.given, this.timeZone); }
+  slots(): string[] { return slots(Date.now(), this.number("lead-time", 60), this.number("max-lead", 30), this.openings, this.timeZone); }
 
   get today(): string { return clock(this.timeZone)(Date.now()).slice(0, 10); }
 
@@ -85,7 +85,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     return parts.find((part) => part.type === "timeZoneName")!.value;
   }
 
-  get openNow(): boolean { return open(Date.now() + this.number("lead-time", 60) * 60_000, this.given); }
+  get openNow(): boolean { return open(Date.now() + this.number("lead-time", 60) * 60_000, this.openings); }
 
   private origin(): Origin {
     return {
