@@ -52,7 +52,8 @@ func startSeries() map[string]map[string]bool {
 	)
 	return map[string]map[string]bool{
 		"larder_event_streams_ended_total": set(
-			product("menu", "client slow drain expired removed"), product("ops", "client slow drain expired")),
+			product("menu", "client slow drain expired removed"),
+			product("order", "client slow drain expired removed final"), product("ops", "client slow drain expired")),
 		"larder_log_lines_dropped_total": {"": true},
 		"larder_menu_reads_total":        set(product("hit miss", "fast standard")),
 		"larder_order_events_total": set(strings.Fields("timed_out result_recorded_late outcome_conflict result_lost " +

@@ -8,7 +8,7 @@ import { sandbox } from '../services.mjs';
 import { everyVariant } from '../shot.mjs';
 
 const count = async () => (await sandbox.orders()).length;
-const expected = [...expectedErrors, /status of 404/, /ERR_INTERNET_DISCONNECTED/, /ERR_NETWORK_CHANGED/];
+const expected = [...expectedErrors, /ERR_INTERNET_DISCONNECTED/, /ERR_NETWORK_CHANGED/];
 
 await scenario({ size: 'phone', expected }, async ({ open, larder }) => {
   for (const size of ['phone', 'desktop']) {

@@ -7,7 +7,7 @@ import { equal, must, scenario, step } from '../scenario.mjs';
 import { sandbox } from '../services.mjs';
 import { everyVariant } from '../shot.mjs';
 
-await scenario({ size: 'phone', expected: [...expectedErrors, /status of 404/] }, async ({ open, larder }) => {
+await scenario({ size: 'phone', expected: [...expectedErrors] }, async ({ open, larder }) => {
   for (const size of ['phone', 'desktop']) {
     const { page, context } = await open({ size });
     const { submit, outcome, phone } = parts(page);
