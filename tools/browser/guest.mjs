@@ -13,7 +13,7 @@ export const expectedErrors = [/status of (409|422|429|502|503|504)/];
 export const parts = (page) => ({
   choose: page.getByRole('button', { name: `Choose options: ${fries.name}` }),
   dialog: page.getByRole('dialog'),
-  add: page.getByRole('dialog').getByRole('button', { name: /^Add for/ }),
+  add: page.getByRole('dialog').getByRole('button', { name: /^Add(,| for)/ }),
   line: page.locator(`larder-order-form [data-line=${fries.id}]`),
   submit: page.getByRole('button', { name: /^Order for/ }),
   outcome: page.locator('larder-order-form [data-state]'),

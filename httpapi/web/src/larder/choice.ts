@@ -78,11 +78,28 @@ export function priced(menu: Menu, product: Product, picks: readonly Pick[]): bo
   return product.price !== null && known(picks);
 }
 
+/** least returns the lowest price of the options that must still be chosen. */
+export function least(menu: Menu, schemeId: string | null | undefined, picks: readonly Pick[] = [], depth = deepest): Decimal {
+  let sum = Decimal.zero;
+  for (const group of depth > 0 ? menu.groups(schemeId) : []) {
+    for (const p of picksOf(picks, group.id)) sum = sum.plus(least(menu, menu.ingredient(p.id)?.schemeId, p.picks, depth - 1).times(decimal(p.quantity)));
+    const { missing } = groupStatus(group, picks);
+    if (missing === 0) continue;
+    const prices = group.options.map((id) => menu.ingredient(id)).filter((o) => o && menu.usable(o.id, depth))
+      .map((o) => decimal(o!.price).plus(least(menu, o!.schemeId, [], depth - 1))).sort((a, b) => a.compare(b));
+    if (prices[0]) sum = sum.plus(prices[0].times(decimal(missing)));
+  }
+  return sum;
+}
+
 /** linePrice returns the price of a line, rounded half up to two digits (policy P1). */
 export const linePrice = (unit: Decimal, quantity: Decimal): Decimal => unit.times(quantity).round(2);
 
 /** fractional reports whether a dish is sold in fractions of a unit (policy M8). */
 export const fractional = (product: Product): boolean => product.measure?.unit === "kg" || product.measure?.unit === "liter";
+
+/** weighed reports whether a dish is sold by the kilogram: its quantity is its weight. */
+export const weighed = (product: Product | undefined): boolean => product?.measure?.unit === "kg" && product.measure.value === 1;
 
 /** picksText lists the names of the picks, with nested picks in brackets. */
 export function picksText(menu: Menu, picks: readonly Pick[]): string {

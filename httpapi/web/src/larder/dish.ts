@@ -1,12 +1,13 @@
 // The dialog in which the guest chooses the options of a dish.
 
 import { lineOf, type Line } from "./basket";
-import { fractional, groupProblems, linePrice, priced, unitPrice, type Pick } from "./choice";
+import { fractional, groupProblems, least, linePrice, priced, unitPrice, weighed, type Pick } from "./choice";
 import { Decimal, decimal } from "./decimal";
 import { h } from "./dom";
 import { GroupsView, type Formatter } from "./groups";
 import { deepest, type Menu, type Product } from "./menu";
-import { photo } from "./photo";
+import { entered, left } from "./links";
+import { gallery } from "./photo";
 import type { Shop } from "./shop";
 import type { Key } from "./texts";
 
@@ -22,15 +23,22 @@ export class DishDialog {
   private groups: GroupsView | null = null;
   private editing: Line | null = null;
   private submitted = false;
+  private wasGone = false; // the dish was sold out when it was opened
+  /** fragment is the address of the open dish, or "" if the dialog has none. */
+  fragment = "";
   private readonly alert = h("p", { part: "dish-alert", class: "wrong", role: "alert" });
   private readonly amount = h("input", { class: "amount", inputmode: "decimal", autocomplete: "off", part: "quantity", onchange: () => this.setQuantity(this.amount.value) });
   private readonly submit = h("button", { type: "submit", class: "main grow", part: "dish-add" });
+  private stepper: HTMLElement | null = null;
 
-  constructor(private readonly shop: () => Shop | null, private readonly formatter: Formatter, private readonly done: Done) {
-    this.element = h("dialog", { part: "dish", "aria-labelledby": "dish-name", onclose: () => this.clear(), onclick: (event: Event) => {
-      if (event.target === this.element) this.element.close(); // a click outside the box
+  /** addressed: the address shows the open dish. */
+  constructor(private readonly shop: () => Shop | null, private readonly formatter: Formatter, private readonly done: Done, private readonly addressed = false) {
+    this.element = h("dialog", { part: "dish", "aria-labelledby": "dish-name", onclose: () => this.closed(), onclick: (event: Event) => {
+      if (event.target === this.element) this.close(); // a click outside the box
     } });
   }
+
+  close(): void { this.element.close(); }
 
   private get menu(): Menu | null { return this.shop()?.menu ?? null; }
 
@@ -43,9 +51,13 @@ export class DishDialog {
     this.picks = line?.picks ?? [];
     this.quantity = decimal(line?.quantity ?? 1);
     this.submitted = false;
+    this.wasGone = !this.menu.buyable(product);
     this.build(this.menu, product);
     this.update();
-    this.element.showModal();
+    if (!this.element.open) this.element.showModal();
+    if ((this.element.getRootNode() as ShadowRoot).host?.getAttribute("links") === "off") return;
+    this.fragment = this.addressed ? "#dish=" + encodeURIComponent(id) : "";
+    entered(this);
   }
 
   /** refresh updates the open dialog after a change of the menu. */
@@ -66,21 +78,24 @@ export class DishDialog {
       this.picks = picks;
       this.update();
     });
-    const unit = product.measure?.value === 1 ? product.measure.unit : "";
-    const known = unit === "kg" || unit === "liter";
-    this.amount.setAttribute("aria-label", known ? message("quantityIn", { unit: message(unit) }) : message("quantity"));
+    const kg = weighed(product) ? message("kg") : "";
+    this.amount.setAttribute("aria-label", kg ? message("quantityIn", { unit: kg }) : message("quantity"));
     const step = (by: string, key: "fewer" | "more", sign: string): HTMLButtonElement => h("button", {
       type: "button", class: "round", "aria-label": message(key, { name: product.name }), onclick: () => this.setQuantity(this.quantity.plus(decimal(by)).toString()),
     }, sign);
-    const by = known ? "0.1" : "1";
+    const by = kg ? "0.1" : "1";
+    const size = measureOf(product, this.formatter, false);
+    this.stepper = h("span", { class: "row stepper" }, step("-" + by, "fewer", "−"), this.amount,
+      kg && h("span", { part: "quantity-unit" }, kg), step(by, "more", "+"));
     this.element.replaceChildren(h("form", { novalidate: true, onsubmit: (event: Event) => this.confirm(event) },
-      h("button", { type: "button", class: "round close", "aria-label": message("close"), part: "dish-close", onclick: () => this.element.close() }, "×"),
+      h("button", { type: "button", class: "round close", "aria-label": message("close"), part: "dish-close", onclick: () => this.close() }, "×"),
       h("div", { class: "body" },
-        photo(product.imageUrls[0], this.shop()!.base, false),
-        h("h2", { id: "dish-name", part: "dish-name", tabindex: "-1", autofocus: true }, product.name),
-        product.description && h("p", { part: "dish-description" }, product.description),
-        h("p", { class: "muted" }, measureOf(product, this.formatter)), this.alert, this.groups.element),
-      h("div", { class: "foot row" }, h("span", { class: "row stepper" }, step("-" + by, "fewer", "−"), this.amount, step(by, "more", "+")), this.submit)));
+        gallery(product.imageUrls, this.shop()!.base, message),
+        h("h2", { id: "dish-name", part: "dish-name", dir: "auto", tabindex: "-1", autofocus: true }, product.name),
+        product.description && h("p", { part: "dish-description", dir: "auto" }, product.description),
+        h("p", { class: "row" }, h("strong", { part: "dish-price" }, product.price === null ? "" : priceOf(product, this.formatter)), h("span", { class: "muted" }, kg ? "" : size)),
+        nutritionOf(product, this.formatter), this.alert, this.groups.element),
+      h("div", { class: "foot row" }, this.stepper, this.submit)));
   }
 
   private setQuantity(text: string): void {
@@ -98,13 +113,16 @@ export class DishDialog {
     this.element.firstElementChild?.classList.toggle("submitted", this.submitted);
     this.groups?.update(menu, this.submitted);
     this.amount.value = this.quantity.toString();
-    const price = priced(menu, now ?? product, this.picks) ? this.formatter.money(linePrice(unitPrice(menu, now ?? product, this.picks), this.quantity)) : "–";
-    this.submit.textContent = gone ? this.formatter.message("soldOut") : this.formatter.message(this.editing ? "saveFor" : "addFor", { price });
+    const rest = least(menu, product.schemeId, this.picks); // of what must still be chosen
+    const unit = unitPrice(menu, now ?? product, this.picks).plus(rest);
+    const price = priced(menu, now ?? product, this.picks) ? this.formatter.money(linePrice(unit, this.quantity)) : "–";
+    this.submit.textContent = gone ? this.formatter.message("soldOut") : this.formatter.message(this.editing ? "saveFor" : rest.digits > 0n ? "addFrom" : "addFor", { price });
     this.submit.disabled = gone;
+    if (this.stepper) this.stepper.hidden = gone;
     const found = groupProblems(menu, product.schemeId, this.picks);
     const away = found.flatMap((l) => l.gone).map((id) => this.formatter.message("goneOption", { name: menu.ingredient(id)?.name ?? id }));
     const needed = this.submitted ? found.filter((l) => l.missing > 0).map((l) => l.group.name) : [];
-    const words = gone ? this.formatter.message("goneDish", { name: product.name })
+    const words = gone ? (this.wasGone ? this.formatter.message("soldOut") : this.formatter.message("goneDish", { name: product.name }))
       : [...away, needed.length ? this.formatter.message("stillNeeded", { names: needed.join(", ") }) : ""].filter(Boolean).join(" ");
     if (this.alert.textContent !== words) this.alert.textContent = words;
   }
@@ -126,13 +144,15 @@ export class DishDialog {
     const line = lineOf(menu, product.id, this.quantity, this.picks);
     if (this.editing) shop.basket.replace(this.editing.key, line);
     else shop.basket.add(line);
-    this.element.close();
+    this.close();
     this.done(line);
   }
 
-  private clear(): void {
-    this.product = this.groups = this.editing = null;
+  private closed(): void {
+    if (this.element.open) return; // another dish was opened at once
+    this.product = this.groups = this.editing = this.stepper = null;
     this.element.replaceChildren();
+    left(this);
   }
 }
 
@@ -145,10 +165,27 @@ function shapeOf(menu: Menu, product: Product, schemeId = product.schemeId, dept
   return JSON.stringify([product.name, product.description, groups, nested]);
 }
 
-/** measureOf returns the size and the calories of a dish as text. */
-export function measureOf(product: Product, formatter: Formatter): string {
+/** measureOf returns the size of a dish and, on cards, its calories as text. */
+export function measureOf(product: Product, formatter: Formatter, calories = true): string {
   const { value, unit } = product.measure ?? {};
   const known = unit === "kg" || unit === "liter" || unit === "pcs";
-  const calories = product.nutrition?.calories;
-  return [value && unit ? `${decimal(value)} ${known ? formatter.message(unit) : unit}` : "", calories ? formatter.message("calories", { n: calories }) : ""].filter(Boolean).join(" · ");
+  const energy = calories && product.nutrition?.calories;
+  return [value && unit && !weighed(product) ? `${decimal(value)} ${known ? formatter.message(unit) : unit}` : "",
+    energy ? formatter.message("calories", { n: energy }) : ""].filter(Boolean).join(" · ");
+}
+
+/** priceOf returns the price of a dish as text, for a weighed dish per kilogram. */
+export function priceOf(product: Product, formatter: Formatter): string {
+  const price = formatter.money(decimal(product.price));
+  return weighed(product) ? formatter.message("perUnit", { price, unit: formatter.message("kg") }) : price;
+}
+
+/** nutritionOf returns a table with the nutrition of one serving, or null if it is unknown. */
+function nutritionOf(product: Product, formatter: Formatter): HTMLElement | null {
+  const { calories, proteins, fats, carbohydrates } = product.nutrition ?? {};
+  const grams = (n: number): string => formatter.message("grams", { n });
+  const cells = ([["energy", calories, (n: number) => formatter.message("calories", { n })], ["proteins", proteins, grams], ["fats", fats, grams],
+    ["carbohydrates", carbohydrates, grams]] as const).filter(([, n]) => n !== null && n !== undefined);
+  return cells.length ? h("table", { part: "nutrition" }, h("caption", { class: "muted" }, formatter.message("nutrition")),
+    h("tbody", {}, h("tr", {}, ...cells.map(([key]) => h("th", { scope: "col" }, formatter.message(key)))), h("tr", {}, ...cells.map(([, n, text]) => h("td", {}, text(n!)))))) : null;
 }

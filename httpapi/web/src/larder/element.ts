@@ -13,7 +13,7 @@ const textsLimit = 3_000; // milliseconds without texts before English is shown
 
 /** LarderElement redraws itself when its attributes or its shop change. */
 export abstract class LarderElement extends HTMLElement {
-  static observedAttributes = ["src", "restaurant", "lang", "currency", "order-url", "payments", "theme", "texts", "phone", "address", "time-zone", "lead-time", "max-lead"];
+  static observedAttributes = ["src", "restaurant", "lang", "currency", "order-url", "payments", "theme", "texts", "phone", "address", "time-zone", "lead-time", "max-lead", "links"];
   protected readonly root: ShadowRoot;
   protected shop: Shop | null = null;
   private listening = new AbortController();
@@ -77,9 +77,9 @@ export abstract class LarderElement extends HTMLElement {
     }
   }
 
-  /** emit dispatches an event "larder:…", which bubbles out of every shadow root. */
-  protected emit(name: string, detail: unknown): void {
-    this.dispatchEvent(new CustomEvent("larder:" + name, { detail, bubbles: true, composed: true }));
+  /** emit dispatches an event "larder:…", which bubbles out of every shadow root. It returns false if its default was prevented. */
+  protected emit(name: string, detail: unknown, cancelable = false): boolean {
+    return this.dispatchEvent(new CustomEvent("larder:" + name, { detail, bubbles: true, composed: true, cancelable }));
   }
 
   /** joined is called when the element gets a shop. The signal ends when it leaves that shop. */

@@ -41,7 +41,7 @@ class GroupView {
     const name = `larder-group-${++names}`;
     this.options = group.options.map((id) => new OptionView(menu, group, id, name, formatter, get, set, depth));
     this.element = h("fieldset", { part: "group", "aria-describedby": this.state.id, tabindex: "-1", "data-group": group.id },
-      h("legend", { part: "group-name" }, group.name, " ", h("span", { class: "muted" }, this.limits())),
+      h("legend", { part: "group-name" }, group.name, " ", h("span", { class: group.min > 0 ? "muted badge" : "muted", part: "group-limits" }, this.limits())),
       this.state, h("ul", {}, ...this.options.map((o) => o.element)));
   }
 
@@ -50,7 +50,9 @@ class GroupView {
   update(menu: Menu, submitted: boolean): void {
     const { count, missing, full } = groupStatus(this.group, this.get());
     const wrong = submitted && missing > 0;
-    const text = missing > 0 ? this.message("needs", { n: missing }) : full && this.group.max! > 1 ? this.message("full") : count > 0 ? this.message("chosen", { n: count }) : "";
+    // The legend has the limits, so an untouched group says nothing more.
+    const text = missing > 0 ? (wrong || count > 0 ? this.message("needs", { n: missing }) : "")
+      : full && this.group.max! > 1 ? this.message("full") : count > 0 && this.group.max !== 1 ? this.message("chosen", { n: count }) : "";
     if (this.state.textContent !== text) this.state.textContent = text;
     this.state.classList.toggle("wrong", wrong);
     this.element.classList.toggle("lacking", missing > 0);

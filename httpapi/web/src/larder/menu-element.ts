@@ -1,33 +1,45 @@
-import { lineOf, type News } from "./basket";
-import { fractional } from "./choice";
+import { amounts, BasketBar } from "./bar";
+import { keyOf, lineOf, type News } from "./basket";
+import { Card, simple, type CardHost } from "./card";
 import { Decimal, decimal } from "./decimal";
-import { Card } from "./card";
 import { DishDialog } from "./dish";
 import { h } from "./dom";
 import { LarderElement } from "./element";
+import { IdleJobs } from "./idlejobs";
+import { follow, linked, occupied } from "./links";
 import css from "./menu.css";
 import { sameList, type Category, type Menu } from "./menu";
+import { ended } from "./place";
 import type { Shop } from "./shop";
-import { IdleJobs } from "./idlejobs";
+import { Strip } from "./strip";
 
 const firstCards = 10; // built immediately: more than most windows show
+const skeletons = 8;
 
-/** LarderMenu is <larder-menu>: the menu, its search, and the dialog of a dish. */
+/** LarderMenu is <larder-menu>: the menu, its search, the dialog of a dish, and the basket bar. */
 export class LarderMenu extends LarderElement {
   private readonly search = h("input", { type: "search", part: "search", autocomplete: "off", enterkeyhint: "search", oninput: () => this.filter() });
-  private readonly nav = h("nav", { part: "categories" });
+  private readonly strip = new Strip();
   private readonly status = h("p", { class: "muted", part: "status", role: "status" });
-  private readonly list = h("div", { part: "list" });
+  private readonly list = h("div", { part: "list", onclick: (event: Event) => this.clicked(event as MouseEvent) });
+  private readonly formatter = { message: this.message.bind(this), money: this.money.bind(this) };
+  private readonly bar = new BasketBar(this.formatter, () => this.emit("basket-open", null, true));
   private readonly dialog: DishDialog;
+  private readonly sections = new Map<string, HTMLElement>(); // by category id
   private cards = new Map<string, Card[]>(); // by dish id, one card for each category of the dish
+  private cardHost: CardHost = { ...this.formatter, base: "", linked: true, slots: new Set() };
   private listed: Menu | null = null; // the menu that the list was built from
   private wording = "";
+  private basket = new Map<string, Decimal>(); // what the cards show
+  private frozen = false;
+  private followed = false; // the link in the address was opened
   private readonly idleJobs = new IdleJobs();
 
   constructor() {
     super(css);
-    this.dialog = new DishDialog(() => this.shop, { message: this.message.bind(this), money: this.money.bind(this) }, (line) => this.added(line));
-    this.root.append(h("div", { class: "head" }, h("slot", { name: "header" }), this.search, this.nav), this.status, this.list, this.dialog.element, h("slot", { name: "footer" }));
+    this.dialog = new DishDialog(() => this.shop, this.formatter, (line) => this.added(line), true);
+    this.root.append(h("div", { class: "head" }, h("slot", { name: "header" }), this.search, this.strip.element), this.status, this.list,
+      this.bar.news, this.dialog.element, h("slot", { name: "footer" }), this.bar.element);
   }
 
   /** open shows the dialog of a dish. */
@@ -35,9 +47,12 @@ export class LarderMenu extends LarderElement {
 
   protected joined(shop: Shop, signal: AbortSignal): void {
     this.listed = null;
+    this.followed = false;
     this.idleJobs.begin([], 0);
     this.cards.clear();
-    this.list.replaceChildren();
+    this.sections.clear();
+    this.strip.clear();
+    this.list.replaceChildren(...Array.from({ length: skeletons }, () => h("div", { class: "card pictured skeleton", "aria-hidden": "true" }, h("div", { class: "frame" }), h("div", { class: "about" }))));
     const changed = (): void => {
       this.draw();
       this.emit("menu", { version: shop.menu?.body.version ?? null, name: shop.menu?.body.restaurant.name ?? null });
@@ -47,64 +62,76 @@ export class LarderMenu extends LarderElement {
       const news = (event as CustomEvent<News[]>).detail;
       if (news.length) this.emit("basket-news", news.map(({ line, kind, was, now }) => ({ id: line.id, name: line.name, kind, was, now })));
     }, { signal });
+    for (const target of [shop.basket, shop.placing]) target.addEventListener("change", () => this.drawBasket(), { signal });
+    follow(() => this.follow(), signal);
+    const slotted = new MutationObserver(() => this.fillSlots());
+    slotted.observe(this, { childList: true, subtree: true, attributes: true, attributeFilter: ["slot"] });
+    signal.addEventListener("abort", () => slotted.disconnect());
   }
 
   protected render(): void {
     const menu = this.shop?.menu;
     this.search.placeholder = this.message("search");
     this.search.setAttribute("aria-label", this.message("search"));
-    this.nav.setAttribute("aria-label", this.message("categories"));
+    this.strip.nav.setAttribute("aria-label", this.message("categories"));
     this.list.setAttribute("aria-busy", String(!menu));
     if (!menu) {
       this.money(Decimal.zero); // the first number format is slow to create; use the waiting time
       this.status.replaceChildren(this.message(this.shop?.fault ?? "loading"),
         this.shop?.fault ? h("button", { type: "button", onclick: () => void this.shop?.load() }, this.message("again")) : "");
+      this.list.hidden = !!this.shop?.fault;
       return;
     }
-    const wording = this.format;
+    this.list.hidden = false;
+    const wording = this.format + this.getAttribute("links");
+    this.basket = amounts(this.shop!);
     if (!this.listed || wording !== this.wording || !sameList(this.listed.body, menu.body)) {
       this.wording = wording;
       this.status.replaceChildren();
       this.build(menu);
     } else {
-      for (const product of menu.body.products) this.cards.get(product.id)?.forEach((card) => card.update(menu, product));
+      for (const id of this.cards.keys()) this.update(id);
     }
     this.listed = menu;
     this.dialog.refresh();
     this.filter();
+    this.drawBasket();
+    if (!this.followed) {
+      this.followed = true;
+      if (!occupied()) this.follow();
+    }
   }
 
   /** build creates the first cards immediately and the others when the browser is idle. */
   private build(menu: Menu): void {
     this.cards.clear();
+    this.sections.clear();
     this.list.replaceChildren();
-    this.nav.replaceChildren();
+    this.strip.clear();
+    this.cardHost = { ...this.formatter, base: this.shop?.base ?? "", linked: this.getAttribute("links") !== "off", slots: this.slotNames() };
     const jobs: (() => void)[] = [];
     const add = (category: Category): void => {
       const id = "c-" + category.id;
       const name = category.name || this.message("menu");
-      const heading = h(category.depth === 0 ? "h2" : "h3", { id, dir: "auto", tabindex: "-1", part: "category-name" }, name);
       const dishes = h("ul", { class: "dishes" });
-      const section = h("section", { part: "category", "aria-labelledby": id }, heading, dishes);
-      const link = h("button", { type: "button", part: "category-link", class: category.depth ? "inner" : "", onclick: () => {
-        this.idleJobs.finish(); // cards that are added above would move the heading
-        heading.scrollIntoView({ block: "start", behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
-        heading.focus({ preventScroll: true });
-      } }, name);
+      const section = h("section", { part: "category", "aria-labelledby": id },
+        h(category.depth === 0 ? "h2" : "h3", { id, dir: "auto", tabindex: "-1", part: "category-name" }, name), dishes);
       // A section is added with its first card, so that visible content does not move down.
       const show = (): void => {
         this.list.append(section);
-        this.nav.append(link);
+        this.sections.set(category.id, section);
+        this.strip.add(section, name, category.depth > 0, () => {
+          if (this.cardHost.linked && category.id) history.replaceState(history.state, "", "#category=" + encodeURIComponent(category.id));
+          this.jump(category.id);
+        });
       };
       if (category.products.length === 0) jobs.push(show);
       for (const { id } of category.products) {
         jobs.push(() => {
-          const now = this.shop?.menu ?? menu;
-          const product = now.product(id);
-          if (!product) return;
-          const card = new Card(id, category.depth === 0 ? "h3" : "h4", this.shop?.base ?? "", this.formatter, (dish) => this.choose(dish));
+          if (!this.shop?.menu?.product(id)) return;
+          const card = new Card(id, category.depth === 0 ? "h3" : "h4", this.cardHost);
           this.cards.set(id, [...(this.cards.get(id) ?? []), card]);
-          card.update(now, product);
+          this.update(id, [card]);
           dishes.append(card.element);
           if (dishes.childElementCount === 1) show();
         });
@@ -112,17 +139,70 @@ export class LarderMenu extends LarderElement {
       category.children.forEach(add);
     };
     menu.roots.forEach(add);
+    jobs.push(() => menu.index());
     this.idleJobs.begin(jobs, firstCards);
   }
 
-  private readonly formatter = { message: this.message.bind(this), money: this.money.bind(this) };
+  private update(id: string, cards = this.cards.get(id)): void {
+    const menu = this.shop?.menu;
+    const product = menu?.product(id);
+    if (menu && product) cards?.forEach((card) => card.update(menu, product, this.basket.get(id), this.frozen));
+  }
 
-  /** choose opens the dialog if a dish has options, and otherwise adds it to the basket. */
+  /** jump scrolls to a category. */
+  private jump(id: string, smooth = true): void {
+    this.idleJobs.finish(); // cards that are added above would move the heading
+    const section = this.sections.get(id);
+    const heading = section?.firstElementChild as HTMLElement | undefined;
+    if (!section || !heading) return;
+    this.strip.jump(section);
+    const still = matchMedia("(prefers-reduced-motion: reduce)").matches || !smooth;
+    heading.scrollIntoView({ block: "start", behavior: still ? "instant" : "smooth" });
+    heading.focus({ preventScroll: true });
+    // Cards that come into view get their real height: align once more.
+    const align = (): void => { if (this.strip.jumping) heading.scrollIntoView({ block: "start", behavior: "instant" }); };
+    if (still) requestAnimationFrame(() => requestAnimationFrame(align));
+    else document.addEventListener("scrollend", align, { once: true });
+  }
+
+  /** follow opens what the address links to. It reports whether this menu has it. */
+  private follow(): boolean {
+    const link = linked();
+    const menu = this.shop?.menu;
+    if (!link || !menu || this.getAttribute("links") === "off") return false;
+    if (link.kind === "dish") {
+      if (!menu.product(link.id)) return false;
+      this.dialog.open(link.id);
+      return true;
+    }
+    this.jump(link.id, false);
+    return this.sections.has(link.id);
+  }
+
+  /** clicked handles the clicks of all cards: on a button, or anywhere else on a card. */
+  private clicked(event: MouseEvent): void {
+    const target = event.target as HTMLElement;
+    const id = target.closest<HTMLElement>("[data-dish]")?.dataset.dish;
+    if (id === undefined || event.defaultPrevented) return;
+    const part = target.closest("button, a")?.getAttribute("part") ?? "dish-link"; // or anywhere else on the card
+    if (part === "add") {
+      this.choose(id);
+    } else if (part === "fewer") {
+      this.fewer(id, target.closest<HTMLElement>("[data-dish]")!);
+    } else if (part === "dish-link") {
+      if (event.ctrlKey || event.metaKey || event.shiftKey) return; // a new tab
+      event.preventDefault();
+      target.closest("[data-dish]")!.querySelector<HTMLElement>("[part=dish-link]")!.focus({ preventScroll: true }); // gets the focus back
+      this.dialog.open(id);
+    }
+  }
+
+  /** choose adds a simple dish to the basket, and otherwise opens the dialog. */
   private choose(id: string): void {
     const menu = this.shop?.menu;
     const product = menu?.product(id);
     if (!menu || !product) return;
-    if (menu.groups(product.schemeId).length > 0 || fractional(product)) {
+    if (!simple(menu, product)) {
       this.dialog.open(id);
       return;
     }
@@ -131,9 +211,33 @@ export class LarderMenu extends LarderElement {
     this.added(line);
   }
 
+  private fewer(id: string, card: HTMLElement): void {
+    const basket = this.shop?.basket;
+    const line = basket?.lines.find((l) => l.key === keyOf({ id, picks: [] })) ?? basket?.lines.find((l) => l.id === id);
+    if (!basket || !line) return;
+    basket.setQuantity(line.key, decimal(line.quantity).plus(decimal(-1)));
+    this.bar.say("");
+    if (!this.basket.has(id)) card.querySelector<HTMLElement>("[part=add]")!.focus(); // the button is gone
+  }
+
   private added(line: { id: string; name: string; quantity: string; price: string }): void {
-    this.status.textContent = this.message("added", { name: line.name });
+    this.bar.say(this.message("added", { name: line.name }));
     this.emit("added", { id: line.id, name: line.name, quantity: line.quantity, price: line.price });
+  }
+
+  /** drawBasket shows in the cards and in the bar what is in the basket. */
+  private drawBasket(): void {
+    const shop = this.shop;
+    if (!shop || !this.listed) return;
+    const [before, frozen] = [this.basket, this.frozen];
+    const state = shop.placing.intent?.state;
+    this.frozen = state !== undefined && !ended(state) && state !== "unsent";
+    this.basket = amounts(shop);
+    for (const id of new Set([...before.keys(), ...this.basket.keys()])) {
+      if (frozen !== this.frozen || before.get(id)?.toString() !== this.basket.get(id)?.toString()) this.update(id);
+    }
+    const root = this.getRootNode() as ParentNode;
+    this.bar.update(shop, root.querySelector?.<HTMLElement>(`larder-order-form[restaurant="${CSS.escape(this.restaurant)}"]`) ?? null);
   }
 
   /** filter shows the dishes that match the search, and their number. */
@@ -147,14 +251,21 @@ export class LarderMenu extends LarderElement {
     let found = 0;
     for (const [id, cards] of this.cards) {
       const shows = menu.product(id) !== undefined && (finds?.has(id) ?? true);
-      for (const { element } of cards) element.hidden = !shows;
+      for (const { element } of cards) if (element.hidden === shows) element.hidden = !shows;
       if (shows) found++;
     }
     for (const section of this.list.children) (section as HTMLElement).classList.toggle("none", query !== "" && !section.querySelector("li:not([hidden])"));
-    this.nav.hidden = query !== "";
+    this.strip.element.hidden = query !== "";
     this.status.textContent = query === "" ? "" : found ? this.message("found", { n: found }) : this.message("nothingFound");
     this.searched = query !== "";
   }
 
   private searched = false;
+
+  private slotNames(): Set<string> { return new Set([...this.children].map((c) => c.slot).filter((name) => name.startsWith("card-"))); }
+
+  private fillSlots(): void {
+    this.cardHost.slots = this.slotNames();
+    for (const cards of this.cards.values()) for (const card of cards) card.badge();
+  }
 }

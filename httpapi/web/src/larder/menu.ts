@@ -23,7 +23,7 @@ export class Menu {
   private readonly ingredients: Map<string, Ingredient>;
   private readonly schemes: Map<string, Group[]>;
   private readonly categoryNames = new Map<string, string>(); // with the names of the categories above
-  private words = new Map<string, string[]>(); // the search index by dish id, filled by the first search
+  private readonly words = new Map<string, Set<string>>(); // the search index: dish ids by word
 
   constructor(readonly body: MenuBody) {
     this.products = new Map(body.products.map((p) => [p.id, p]));
@@ -70,31 +70,38 @@ export class Menu {
   /**
    * found returns the ids of the dishes that match all words of the query. A word
    * matches the beginning of a word in the name, the description, the categories
-   * or the options. If it matches no dish and has at least five letters, one letter
-   * may be wrong, as for products?q=.
+   * or the options. If it matches no dish, one letter may be wrong in words of at
+   * least five letters, as for products?q=.
    */
   found(query: string): Set<string> {
-    let found = [...this.products.keys()];
-    for (const word of folded(query, " ").split(" ")) {
-      const having = (fits: (w: string) => boolean): string[] => [...this.products.keys()].filter((id) => this.wordsOf(id).some(fits));
-      let ids = having((w) => w.startsWith(word));
-      if (ids.length === 0) ids = having((w) => alike(w, word));
-      const set = new Set(ids);
-      found = found.filter((id) => set.has(id));
-    }
-    return new Set(found);
+    const index = this.index();
+    const having = (fits: (w: string) => boolean): Set<string> => {
+      const ids = new Set<string>();
+      for (const [word, own] of index) if (fits(word)) for (const id of own) ids.add(id);
+      return ids;
+    };
+    return folded(query, " ").split(" ").map((word) => {
+      if (word === "") return new Set(this.products.keys());
+      const ids = having((w) => w.startsWith(word));
+      return ids.size ? ids : having((w) => alike(w, word));
+    }).reduce((all, ids) => new Set([...all].filter((id) => ids.has(id))));
   }
 
-  private wordsOf(id: string): string[] {
-    let words = this.words.get(id);
-    if (!words) {
-      const { name, description, schemeId, categoryIds } = this.products.get(id)!;
-      const text = [name, description, ...categoryIds.map((c) => this.categoryNames.get(c) ?? ""), this.optionNames(schemeId, new Set())].join(" ");
-      // A name with a hyphen matches as separate words and as one word.
-      words = [...new Set((folded(text, " ") + " " + folded(text, "")).split(" "))];
-      this.words.set(id, words);
+  /** index returns the dishes of each word. The first call builds it. */
+  index(): Map<string, Set<string>> {
+    if (this.words.size) return this.words;
+    // A name with a hyphen matches as separate words and as one word.
+    const split = (text: string): string[] => [...new Set((folded(text, " ") + " " + folded(text, "")).split(" "))];
+    const known = new Map<string | null, string[]>(); // by scheme
+    const categories = new Map([...this.categoryNames].map(([id, name]) => [id, split(name)]));
+    for (const { id, name, description, schemeId, categoryIds } of this.products.values()) {
+      let options = known.get(schemeId);
+      if (!options) known.set(schemeId, (options = split(this.optionNames(schemeId, new Set()))));
+      for (const words of [split(name + " " + description), options, ...categoryIds.map((c) => categories.get(c) ?? [])]) {
+        for (const word of words) (this.words.get(word) ?? this.words.set(word, new Set()).get(word)!).add(id);
+      }
     }
-    return words;
+    return this.words;
   }
 
   private optionNames(schemeId: string | null, seen: Set<string>): string {
@@ -120,6 +127,7 @@ export function folded(text: string, hyphen: string): string {
 
 /** alike reports whether two words differ in one letter: replaced, added, missing, or swapped with its neighbour. */
 function alike(one: string, other: string): boolean {
+  if (Math.abs(one.length - other.length) > 2) return false; // in UTF-16, which is fast
   const a = [...one], b = [...other];
   if (Math.max(a.length, b.length) < 5 || Math.abs(a.length - b.length) > 1 || /\p{N}/u.test(other)) return false;
   while (a.length && a[0] === b[0]) { a.shift(); b.shift(); }

@@ -1,0 +1,83 @@
+// The address of an open dish (#dish=ID), and the Back button, which closes it. The
+// dialog has its own history entry, so that Back never leaves the site.
+
+interface Overlay { readonly fragment: string; close(): void }
+
+const longest = 1000; // milliseconds until history.back() has had its effect
+
+let shown: Overlay | null = null;
+let leaving = 0; // the timer of history.back() until popstate
+const followers = new Set<() => boolean>();
+
+/** marked reports whether the current history entry is the one of a dialog. */
+const marked = (): boolean => (history.state as { larder?: boolean } | null)?.larder === true;
+
+/** entered adds the history entry of a dialog that was opened. Without a fragment the address stays. */
+export function entered(dialog: Overlay): void {
+  listen();
+  shown = dialog;
+  if (!leaving) enter(dialog.fragment);
+}
+
+/** left removes the entry of a dialog after it was closed, unless Back has closed it. */
+export function left(dialog: Overlay): void {
+  if (shown !== dialog) return;
+  shown = null;
+  if (!marked()) return;
+  leaving = setTimeout(() => { leaving = 0; }, longest);
+  history.back();
+}
+
+/** occupied reports whether a dialog is open. */
+export const occupied = (): boolean => shown !== null;
+
+/** linked returns what the address links to: a dish or a category. */
+export function linked(): { kind: string; id: string } | null {
+  const [, kind, id] = /^#(dish|category)=(.+)$/.exec(location.hash) ?? [];
+  try {
+    return kind ? { kind, id: decodeURIComponent(id!) } : null;
+  } catch { // not percent-encoded
+    return { kind: kind!, id: id! };
+  }
+}
+
+/** follow calls work after each navigation to a link, until work of one element returns true. */
+export function follow(work: () => boolean, signal: AbortSignal): void {
+  listen();
+  followers.add(work);
+  signal.addEventListener("abort", () => followers.delete(work), { once: true });
+}
+
+function enter(fragment: string): void {
+  const state: unknown = { ...history.state, larder: true };
+  const address = fragment || location.href;
+  if (marked()) {
+    history.replaceState(state, "", address);
+    return;
+  }
+  // The first page of a visit: its entry becomes the menu, so that Back stays there.
+  if (fragment && linked()?.kind === "dish") history.replaceState(history.state, "", location.pathname + location.search);
+  history.pushState(state, "", address);
+}
+
+let listening = false;
+
+function listen(): void {
+  if (listening) return;
+  listening = true;
+  addEventListener("popstate", () => {
+    if (leaving) {
+      clearTimeout(leaving);
+      leaving = 0;
+      if (shown) enter(shown.fragment);
+      return;
+    }
+    const link = linked();
+    const before = shown;
+    if (before && marked() && (!before.fragment || location.hash === before.fragment)) return;
+    shown = null;
+    before?.close();
+    if (link?.kind === "dish" && !marked()) history.replaceState({ ...history.state, larder: true }, ""); // a link of this page: the entry below is its menu
+    if (link && (!before || link.kind === "dish")) for (const work of followers) if (work()) break;
+  });
+}
