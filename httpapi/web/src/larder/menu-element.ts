@@ -18,7 +18,7 @@ const skeletons = 8;
 
 /** LarderMenu is <larder-menu>: the menu, its search, the dialog of a dish, and the basket bar. */
 export class LarderMenu extends LarderElement {
-  private readonly search = h("input", { type: "search", part: "search", autocomplete: "off", enterkeyhint: "search", oninput: () => this.filter() });
+  private readonly search = h("input", { type: "search", part: "search", autocomplete: "off", enterkeyhint: "search", oninput: () => this.filter(), onfocus: () => setTimeout(() => this.shop?.menu?.index(), 50) });
   private readonly strip = new Strip();
   private readonly status = h("p", { class: "muted", part: "status", role: "status" });
   private readonly list = h("div", { part: "list", onclick: (event: Event) => this.clicked(event as MouseEvent) });
@@ -116,6 +116,7 @@ export class LarderMenu extends LarderElement {
       const dishes = h("ul", { class: "dishes" });
       const section = h("section", { part: "category", "aria-labelledby": id },
         h(category.depth === 0 ? "h2" : "h3", { id, dir: "auto", tabindex: "-1", part: "category-name" }, name), dishes);
+      section.style.setProperty("--_n", String(category.products.length)); // the height of a section that is not drawn
       // A section is added with its first card, so that visible content does not move down.
       const show = (): void => {
         this.list.append(section);
@@ -139,7 +140,6 @@ export class LarderMenu extends LarderElement {
       category.children.forEach(add);
     };
     menu.roots.forEach(add);
-    jobs.push(() => menu.index());
     this.idleJobs.begin(jobs, firstCards);
   }
 

@@ -76,31 +76,28 @@ export class Menu {
   found(query: string): Set<string> {
     const index = this.index();
     const having = (fits: (w: string) => boolean): Set<string> => {
-      const ids = new Set<string>();
-      for (const [word, own] of index) if (fits(word)) for (const id of own) ids.add(id);
-      return ids;
+      const owners = new Set<string>();
+      for (const [word, own] of index) if (fits(word)) for (const owner of own) owners.add(owner);
+      return new Set([...this.products.values()].filter((p) => owners.has("p" + p.id) || owners.has("s" + p.schemeId) || p.categoryIds.some((c) => owners.has("c" + c))).map((p) => p.id));
     };
     return folded(query, " ").split(" ").map((word) => {
-      if (word === "") return new Set(this.products.keys());
       const ids = having((w) => w.startsWith(word));
       return ids.size ? ids : having((w) => alike(w, word));
     }).reduce((all, ids) => new Set([...all].filter((id) => ids.has(id))));
   }
 
-  /** index returns the dishes of each word. The first call builds it. */
+  /** index returns the dishes (p), schemes (s) and categories (c) whose texts have a word. The first call builds it. */
   index(): Map<string, Set<string>> {
     if (this.words.size) return this.words;
-    // A name with a hyphen matches as separate words and as one word.
-    const split = (text: string): string[] => [...new Set((folded(text, " ") + " " + folded(text, "")).split(" "))];
-    const known = new Map<string | null, string[]>(); // by scheme
-    const categories = new Map([...this.categoryNames].map(([id, name]) => [id, split(name)]));
-    for (const { id, name, description, schemeId, categoryIds } of this.products.values()) {
-      let options = known.get(schemeId);
-      if (!options) known.set(schemeId, (options = split(this.optionNames(schemeId, new Set()))));
-      for (const words of [split(name + " " + description), options, ...categoryIds.map((c) => categories.get(c) ?? [])]) {
-        for (const word of words) (this.words.get(word) ?? this.words.set(word, new Set()).get(word)!).add(id);
+    const add = (owner: string, text: string): void => {
+      // A name with a hyphen matches as separate words and as one word.
+      for (const plain of hyphens.test(text) ? [" ", ""] : [" "]) {
+        for (const word of folded(text, plain).split(" ")) (this.words.get(word) ?? this.words.set(word, new Set()).get(word)!).add(owner);
       }
-    }
+    };
+    for (const { id, name, description } of this.products.values()) add("p" + id, name + " " + description);
+    for (const id of this.schemes.keys()) add("s" + id, this.optionNames(id, new Set()));
+    for (const [id, name] of this.categoryNames) add("c" + id, name);
     return this.words;
   }
 
@@ -113,6 +110,8 @@ export class Menu {
     }).join(" ");
   }
 }
+
+const hyphens = /[\p{Pd}\u2212]/u;
 
 /**
  * folded normalizes text for the search: lower case, without accents, with single
