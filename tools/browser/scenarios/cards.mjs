@@ -1,0 +1,154 @@
+// The cards and the dialog of a dish: the whole card opens it, sold-out dishes can be read,
+// weighed dishes have a unit, and prices include what must be chosen.
+import { axe } from '../axe.mjs';
+import { bistro, fries } from '../guest.mjs';
+import { eventually, must, equal, scenario, step } from '../scenario.mjs';
+import { everyVariant, shot } from '../shot.mjs';
+import { sandbox, larder as operator } from '../services.mjs';
+
+const beef = 'dish-roast-beef';
+
+await scenario({ size: 'phone' }, async ({ page, open, larder }) => {
+  const menu = page.locator('larder-menu');
+  const card = (id) => menu.locator(`[data-dish=${id}]`).first();
+  const dialog = menu.locator('dialog[part=dish]');
+  const close = async () => {
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'hidden' });
+  };
+  await page.goto(`${larder}/`);
+  await card(fries.id).waitFor();
+
+  step('G4: name, description, photo and free space open the dish');
+  for (const part of ['name', 'description', 'photo', 'price']) {
+    await card(fries.id).locator(`[part=${part}]`).tap();
+    await dialog.waitFor();
+    equal(await dialog.locator('[part=dish-name]').innerText(), fries.name, `the dish opened by its ${part}`);
+    await close();
+  }
+  await card(fries.id).locator('[part=dish-link]').focus();
+  await page.keyboard.press('Enter');
+  await dialog.waitFor();
+  await close();
+  equal(await card(fries.id).locator('[part=dish-link]').evaluate((one) => one.getRootNode().activeElement === one), true, 'the focus is back at the dish');
+
+  step('prices include what must be chosen; nutrition; the progress of a group is said once');
+  must((await card(fries.id).locator('[part=price]').textContent()).startsWith('from '), 'the price of the card is the lowest possible one');
+  await card(fries.id).locator('[part=name]').tap();
+  must((await dialog.locator('[part=dish-add]').innerText()).startsWith('Add, from '), 'the button has the lowest possible price');
+  equal((await dialog.locator('[part=nutrition]').innerText()).split(/\s+/).filter((word) => /kcal|Protein|Fat|Carbs/.test(word)).length, 4, 'values of the nutrition');
+  const group = dialog.locator('[part=group]').first();
+  equal((await group.innerText()).match(/choose 1/gi)?.length, 1, 'the group says what it needs');
+  await axe(page, 'a dish with options');
+  await everyVariant(page, 'options', { full: false, each: (variant) => axe(page, `a dish with options, ${variant.name}`) });
+  await group.locator('input').first().check();
+  must((await dialog.locator('[part=dish-add]').innerText()).startsWith('Add for '), 'the price of the choice is exact');
+  await dialog.locator('[part=dish-add]').tap();
+  await eventually(async () => (await card(fries.id).locator('[part=count]').innerText()) === '1', 'the card shows what is in the basket');
+  must((await card(fries.id).locator('[part=add]').getAttribute('aria-label')).endsWith('1 in your basket'), 'the button says what is in the basket');
+
+  step('G12: a weighed dish has a unit, steps of 100 g and a price per kg');
+  must((await card(beef).locator('[part=price]').textContent()).endsWith('per kg'), 'the price is per kg');
+  await card(beef).locator('[part=add]').tap();
+  await dialog.waitFor();
+  must((await dialog.locator('[part=dish-price]').innerText()).endsWith('per kg'), 'the price in the dialog is per kg');
+  equal(await dialog.locator('[part=quantity-unit]').innerText(), 'kg', 'the unit');
+  await dialog.getByRole('button', { name: /^Fewer/ }).tap();
+  equal(await dialog.locator('[part=quantity]').inputValue(), '0.9', 'one step less');
+  await axe(page, 'a weighed dish');
+  await shot(page, 'weighed', { full: false });
+  await dialog.locator('[part=dish-add]').tap();
+  await eventually(async () => (await card(beef).locator('[part=count]').textContent()) === '0.9 kg', 'the card shows the weight');
+
+  step('photos: several, and each can be enlarged');
+  await page.route('**/menu', async (route) => {
+    const answer = await route.fetch();
+    const body = await answer.json();
+    for (const dish of body.result.products) {
+      if (dish.id === fries.id) dish.imageUrls.push(...body.result.products.flatMap((one) => one.imageUrls).slice(20, 22));
+      if (dish.id === beef) dish.imageUrls = [];
+    }
+    await route.fulfill({ response: answer, json: body });
+  });
+  await page.goto(`${larder}/`);
+  await card(fries.id).locator('[part=photo]').tap();
+  equal(await dialog.locator('[part=photo-button]').count(), 3, 'photos');
+  await shot(page, 'photos', { full: false });
+  await dialog.locator('[part=photo-button]').first().tap();
+  const zoom = menu.locator('dialog[part=zoom]');
+  await zoom.waitFor();
+  await axe(page, 'an enlarged photo');
+  await zoom.locator('img').tap();
+  must(await zoom.locator('.pan').evaluate((pan) => pan.scrollWidth > pan.clientWidth * 1.9), 'the photo is twice as large');
+  await shot(page, 'zoom', { full: false });
+  await page.keyboard.press('Escape');
+  equal([await zoom.count(), await dialog.isVisible()], [0, true], 'the photo is closed, the dish is open');
+  await close();
+
+  step('G5: a dish without a photo has no empty space');
+  equal(await card(beef).locator('.frame, [part=photo]').count(), 0, 'frames without a photo');
+  await card(beef).scrollIntoViewIfNeeded();
+  const [a, b] = [await card(beef).boundingBox(), await card(beef).locator('[part=name]').boundingBox()];
+  must(b.x - a.x < 24, 'the name begins at the edge of the card');
+  await shot(page, 'no-photo', { full: false });
+
+  step('slots in a card');
+  await page.evaluate((id) => {
+    const badge = Object.assign(document.createElement('span'), { slot: `card-${id}`, textContent: 'New' });
+    document.querySelector('larder-menu').append(badge);
+  }, beef);
+  await eventually(async () => (await page.locator('larder-menu > span').boundingBox())?.height > 0, 'the badge is shown');
+  const badge = await page.locator('larder-menu > span').boundingBox();
+  must(badge.y > a.y && badge.y < a.y + a.height + badge.height, 'the badge is in the card');
+
+  step('a dish that is sold out can be read');
+  try {
+    await sandbox.stop(bistro, { [fries.id]: true });
+    await operator.resync(bistro);
+    await eventually(async () => (await card(fries.id).locator('[part=add]').innerText()) === 'Sold out', 'the card says so');
+    await card(fries.id).locator('[part=description]').tap();
+    await dialog.waitFor();
+    equal([await dialog.locator('[part=dish-add]').innerText(), await dialog.locator('[part=dish-add]').isDisabled(), await dialog.locator('[part=quantity]').isVisible()], ['Sold out', true, false], 'the dialog says so');
+    await axe(page, 'a dish that is sold out');
+    await everyVariant(page, 'sold-out', { full: false, only: ['phone-light', 'desktop-dark'] });
+    await close();
+  } finally {
+    await sandbox.stop(bistro, { [fries.id]: false });
+    await operator.resync(bistro);
+  }
+
+  step('G13: the search finds categories and forgives one letter');
+  const search = menu.locator('[part=search]');
+  const found = async (text) => {
+    await search.fill(text);
+    return menu.locator('[part=card]:not([hidden])').count();
+  };
+  for (const text of ['combo', 'dessert', 'kids', 'capuccino', 'fries']) must((await found(text)) > 0, `nothing is found for ${text}`);
+  equal(await found('xyzzyx'), 0, 'dishes for nonsense');
+  await axe(page, 'a search without a result');
+
+  step('the categories: one Tab stop, arrow keys, the mouse wheel, and the current one');
+  const desk = await open({ size: 'desktop' });
+  await desk.page.goto(`${larder}/`);
+  const strip = desk.page.locator('larder-menu nav');
+  await strip.locator('button').nth(5).waitFor();
+  equal(await strip.locator('button[tabindex="0"]').count(), 1, 'Tab stops');
+  await desk.page.locator('larder-menu [part=search]').focus();
+  await desk.page.keyboard.press('Tab');
+  await desk.page.keyboard.press('ArrowRight');
+  equal(await strip.locator('button').nth(1).evaluate((one) => one.getRootNode().activeElement === one), true, 'the second category has the focus');
+  await desk.page.keyboard.press('Enter');
+  await eventually(async () => (await strip.locator('[aria-current=true]').innerText()) === (await strip.locator('button').nth(1).innerText()), 'the second category is the current one');
+  await strip.hover();
+  await desk.page.mouse.wheel(0, 300);
+  await eventually(() => strip.evaluate((nav) => nav.scrollLeft > 100), 'the wheel moves the categories');
+  const before = await strip.evaluate((nav) => nav.scrollLeft);
+  await desk.page.locator('larder-menu .arrow').last().click();
+  await eventually(() => strip.evaluate((nav, left) => nav.scrollLeft > left + 100, before), 'the arrow moves the categories');
+  await desk.page.waitForTimeout(1100); // after a jump the page may still scroll
+  await desk.page.mouse.move(300, 600);
+  await desk.page.mouse.wheel(0, 2500);
+  await eventually(async () => (await strip.locator('[aria-current=true]').innerText()) !== (await strip.locator('button').nth(1).innerText()), 'the current category follows the page');
+  await axe(desk.page, 'the categories');
+  await shot(desk.page, 'categories', { full: false });
+});

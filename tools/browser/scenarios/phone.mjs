@@ -1,0 +1,86 @@
+// A guest on a phone adds dishes with one tap and goes to the form with one more. Everything
+// is visible where the guest has tapped.
+import { axe } from '../axe.mjs';
+import { eventually, must, equal, scenario, step } from '../scenario.mjs';
+import { everyVariant, shot } from '../shot.mjs';
+
+const soup = 'dish-tom-yum';
+
+await scenario({ size: 'phone' }, async ({ page, open, larder }) => {
+  const menu = page.locator('larder-menu');
+  const bar = menu.locator('[part=basket-bar]');
+  const card = menu.locator('[data-dish]:has([part=add]:text-is("Add"))').first();
+
+  step('G1: without a basket there is no bar');
+  await page.goto(`${larder}/`);
+  await card.waitFor();
+  equal(await bar.isVisible(), false, 'the bar is visible');
+
+  step('G1: one tap adds a simple dish, and the answer is at the button and in the bar');
+  const dish = menu.locator(`[data-dish="${await card.getAttribute('data-dish')}"]`).first();
+  const add = dish.locator('[part=add]');
+  await add.tap();
+  await eventually(async () => (await dish.locator('[part=count]').innerText()) === '1', 'the card shows the amount');
+  equal(await page.locator('dialog[open]').count(), 0, 'open dialogs');
+  equal(await add.evaluate((one) => one.getRootNode().activeElement === one), true, 'the focus stays at the button');
+  await add.tap();
+  await eventually(async () => (await bar.innerText()).replace(/\s+/g, ' ').startsWith('2 View basket'), 'the bar shows the number of dishes');
+  const box = await bar.boundingBox();
+  must(Math.abs(box.y + box.height - page.viewportSize().height) < 1, `the bar is at the bottom of the window, not at ${box.y}`);
+  must((await menu.locator('[role=status].unseen').innerText()).includes('was added to your basket. 2 items'), 'the change is announced');
+  await axe(page, 'a basket of two');
+  await everyVariant(page, 'basket', { full: false, each: (variant) => axe(page, `a basket of two, ${variant.name}`) });
+
+  step('G1: one less, and none: the focus is never lost');
+  await dish.locator('[part=fewer]').tap();
+  await eventually(async () => (await dish.locator('[part=count]').innerText()) === '1', 'one is left');
+  await dish.locator('[part=fewer]').tap();
+  await eventually(async () => (await add.innerText()) === 'Add', 'none is left');
+  equal(await add.evaluate((one) => one.getRootNode().activeElement === one), true, 'the focus is at the button');
+  equal(await bar.isVisible(), false, 'the bar without a basket is visible');
+
+  step('G1: the last card is not covered');
+  await add.tap();
+  await bar.waitFor();
+  const last = menu.locator('[part=card]').last();
+  await last.scrollIntoViewIfNeeded();
+  await page.evaluate(() => document.querySelector('larder-menu').scrollIntoView({ block: 'end', behavior: 'instant' }));
+  await eventually(async () => {
+    const [a, b] = [await last.boundingBox(), await bar.boundingBox()];
+    return a && b && a.y + a.height <= b.y + 1;
+  }, 'the bar is below the last card');
+
+  step('G1: one tap goes to the form, and the bar goes');
+  await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }));
+  await menu.locator('[part=basket-button]').tap();
+  const form = page.locator('larder-order-form');
+  await eventually(async () => (await form.boundingBox()).y < 200, 'the form is in view');
+  equal(await form.locator('[part=order-name]').evaluate((one) => one.getRootNode().activeElement === one), true, 'the form has the focus');
+  await eventually(async () => !(await menu.locator('[part=basket-button]').isVisible()), 'the bar is gone while the form is in view');
+  await axe(page, 'the form');
+  await shot(page, 'form', { full: false });
+
+  step('a site handles the tap itself, and a page without a form has no button');
+  await page.evaluate(() => {
+    addEventListener('larder:basket-open', (event) => { globalThis.opened = (globalThis.opened ?? 0) + 1; event.preventDefault(); });
+    scrollTo({ top: 0, behavior: 'instant' });
+  });
+  await menu.locator('[part=basket-button]').tap();
+  equal(await page.evaluate(() => [globalThis.opened, scrollY]), [1, 0], 'the event, and the position of the page');
+  await page.evaluate(() => document.querySelectorAll('larder-order-form, .skip').forEach((one) => one.remove()));
+  await add.tap();
+  await eventually(async () => (await bar.innerText()).startsWith('2 items'), 'the bar is plain text');
+  equal(await bar.getByRole('button').count(), 0, 'buttons in the bar');
+  await bar.locator('p').tap();
+  equal(await page.evaluate(() => globalThis.opened), 2, 'the event without a form');
+  await axe(page, 'a page without a form');
+
+  step('desktop: the form is beside the menu, so there is no bar');
+  const desk = await open({ size: 'desktop' });
+  await desk.page.goto(`${larder}/`);
+  await desk.page.locator(`larder-menu [data-dish=${soup}] [part=add]`).or(desk.page.locator('larder-menu [part=add]:text-is("Add")')).first().click();
+  await desk.page.locator('larder-order-form [part=line]').first().waitFor();
+  equal(await desk.page.locator('larder-menu [part=basket-button]').isVisible(), false, 'the bar on a desktop is visible');
+  await axe(desk.page, 'the desktop with a basket');
+  await shot(desk.page, 'desktop', { full: false });
+});
