@@ -18,11 +18,6 @@ export class IdleJobs {
     this.soon();
   }
 
-  /** finish runs the remaining jobs immediately. */
-  finish(): void {
-    while (this.next < this.jobs.length) this.jobs[this.next++]!();
-  }
-
   private soon(): void {
     const round = this.round;
     if (this.next >= this.jobs.length) return;

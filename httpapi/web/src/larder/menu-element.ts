@@ -16,6 +16,9 @@ import { Strip } from "./strip";
 const firstCards = 10; // built immediately: more than most windows show
 const skeletons = 8;
 
+/** Shelf is the section of one category. Its cards are built when it comes near the window, or when the browser is idle. */
+interface Shelf { category: Category; section: HTMLElement; dishes: HTMLElement; made: number }
+
 /** LarderMenu is <larder-menu>: the menu, its search, the dialog of a dish, and the basket bar. */
 export class LarderMenu extends LarderElement {
   private readonly search = h("input", { type: "search", part: "search", autocomplete: "off", enterkeyhint: "search", oninput: () => this.filter(), onfocus: () => setTimeout(() => this.shop?.menu?.index(), 50) });
@@ -25,7 +28,10 @@ export class LarderMenu extends LarderElement {
   private readonly formatter = { message: this.message.bind(this), money: this.money.bind(this) };
   private readonly bar = new BasketBar(this.formatter, () => this.emit("basket-open", null, true));
   private readonly dialog: DishDialog;
-  private readonly sections = new Map<string, HTMLElement>(); // by category id
+  private readonly shelves = new Map<Element, Shelf>(); // by section
+  private readonly near = new IntersectionObserver((entries) => {
+    for (const { isIntersecting, target } of entries) if (isIntersecting) this.fill(this.shelves.get(target));
+  }, { rootMargin: "100% 0px" });
   private cards = new Map<string, Card[]>(); // by dish id, one card for each category of the dish
   private cardHost: CardHost = { ...this.formatter, base: "", linked: true, slots: new Set() };
   private listed: Menu | null = null; // the menu that the list was built from
@@ -50,7 +56,8 @@ export class LarderMenu extends LarderElement {
     this.followed = false;
     this.idleJobs.begin([], 0);
     this.cards.clear();
-    this.sections.clear();
+    this.shelves.clear();
+    this.near.disconnect();
     this.strip.clear();
     this.list.replaceChildren(...Array.from({ length: skeletons }, () => h("div", { class: "card pictured skeleton", "aria-hidden": "true" }, h("div", { class: "frame" }), h("div", { class: "about" }))));
     const changed = (): void => {
@@ -105,7 +112,8 @@ export class LarderMenu extends LarderElement {
   /** build creates the first cards immediately and the others when the browser is idle. */
   private build(menu: Menu): void {
     this.cards.clear();
-    this.sections.clear();
+    this.shelves.clear();
+    this.near.disconnect();
     this.list.replaceChildren();
     this.strip.clear();
     this.cardHost = { ...this.formatter, base: this.shop?.base ?? "", linked: this.getAttribute("links") !== "off", slots: this.slotNames() };
@@ -116,32 +124,38 @@ export class LarderMenu extends LarderElement {
       const dishes = h("ul", { class: "dishes" });
       const section = h("section", { part: "category", "aria-labelledby": id },
         h(category.depth === 0 ? "h2" : "h3", { id, dir: "auto", tabindex: "-1", part: "category-name" }, name), dishes);
-      section.style.setProperty("--_n", String(category.products.length)); // the height of a section that is not drawn
-      // A section is added with its first card, so that visible content does not move down.
-      const show = (): void => {
-        this.list.append(section);
-        this.sections.set(category.id, section);
-        this.strip.add(section, name, category.depth > 0, () => {
-          if (this.cardHost.linked && category.id) history.replaceState(history.state, "", "#category=" + encodeURIComponent(category.id));
-          this.jump(category.id);
-        });
-      };
-      if (category.products.length === 0) jobs.push(show);
-      for (const { id } of category.products) {
-        jobs.push(() => {
-          if (!this.shop?.menu?.product(id)) return;
-          const card = new Card(id, category.depth === 0 ? "h3" : "h4", this.cardHost);
-          this.cards.set(id, [...(this.cards.get(id) ?? []), card]);
-          this.update(id, [card]);
-          dishes.append(card.element);
-          if (dishes.childElementCount === 1) show();
-        });
-      }
+      const shelf = { category, section, dishes, made: 0 };
+      this.shelves.set(section, shelf);
+      this.reserve(shelf, category.products.length);
+      this.list.append(section);
+      this.near.observe(section);
+      this.strip.add(section, name, category.depth > 0, () => {
+        if (this.cardHost.linked && category.id) history.replaceState(history.state, "", "#category=" + encodeURIComponent(category.id));
+        this.jump(category.id);
+      });
+      for (let n = 1; n <= category.products.length; n++) jobs.push(() => this.fill(shelf, n));
       category.children.forEach(add);
     };
     menu.roots.forEach(add);
     this.idleJobs.begin(jobs, firstCards);
   }
+
+  /** fill builds the first cards of a category, or all. */
+  private fill(shelf: Shelf | undefined, upTo = Infinity): void {
+    const all = shelf?.category.products ?? [];
+    while (shelf && shelf.made < Math.min(upTo, all.length)) {
+      const { id } = all[shelf.made++]!;
+      const card = new Card(id, shelf.category.depth === 0 ? "h3" : "h4", this.cardHost);
+      this.cards.set(id, [...(this.cards.get(id) ?? []), card]);
+      this.update(id, [card]);
+      card.element.hidden = this.finds?.has(id) === false;
+      shelf.dishes.append(card.element);
+      if (shelf.made === all.length) shelf.section.classList.add("full");
+    }
+  }
+
+  /** reserve keeps the height of a number of cards free, for a section that is not drawn. */
+  private reserve({ section }: Shelf, cards: number): void { section.style.setProperty("--_n", String(cards)); }
 
   private update(id: string, cards = this.cards.get(id)): void {
     const menu = this.shop?.menu;
@@ -149,12 +163,13 @@ export class LarderMenu extends LarderElement {
     if (menu && product) cards?.forEach((card) => card.update(menu, product, this.basket.get(id), this.frozen));
   }
 
-  /** jump scrolls to a category. */
-  private jump(id: string, smooth = true): void {
-    this.idleJobs.finish(); // cards that are added above would move the heading
-    const section = this.sections.get(id);
-    const heading = section?.firstElementChild as HTMLElement | undefined;
-    if (!section || !heading) return;
+  /** jump scrolls to a category. It returns false if the menu does not have it. */
+  private jump(id: string, smooth = true): boolean {
+    const shelf = [...this.shelves.values()].find((one) => one.category.id === id);
+    if (!shelf) return false;
+    const { section } = shelf;
+    const heading = section.firstElementChild as HTMLElement;
+    this.fill(shelf);
     this.strip.jump(section);
     const still = matchMedia("(prefers-reduced-motion: reduce)").matches || !smooth;
     heading.scrollIntoView({ block: "start", behavior: still ? "instant" : "smooth" });
@@ -163,6 +178,7 @@ export class LarderMenu extends LarderElement {
     const align = (): void => { if (this.strip.jumping) heading.scrollIntoView({ block: "start", behavior: "instant" }); };
     if (still) requestAnimationFrame(() => requestAnimationFrame(align));
     else document.addEventListener("scrollend", align, { once: true });
+    return true;
   }
 
   /** follow opens what the address links to. It reports whether this menu has it. */
@@ -175,8 +191,7 @@ export class LarderMenu extends LarderElement {
       this.dialog.open(link.id);
       return true;
     }
-    this.jump(link.id, false);
-    return this.sections.has(link.id);
+    return this.jump(link.id, false);
   }
 
   /** clicked handles the clicks of all cards: on a button, or anywhere else on a card. */
@@ -246,21 +261,24 @@ export class LarderMenu extends LarderElement {
     if (!menu) return;
     const query = this.search.value.trim();
     if (query === "" && !this.searched) return;
-    this.idleJobs.finish();
-    const finds = query === "" ? null : menu.found(query);
-    let found = 0;
+    const finds = (this.finds = query === "" ? null : menu.found(query));
     for (const [id, cards] of this.cards) {
-      const shows = menu.product(id) !== undefined && (finds?.has(id) ?? true);
-      for (const { element } of cards) if (element.hidden === shows) element.hidden = !shows;
-      if (shows) found++;
+      const hides = !menu.product(id) || finds?.has(id) === false;
+      for (const { element } of cards) if (element.hidden !== hides) element.hidden = hides;
     }
-    for (const section of this.list.children) (section as HTMLElement).classList.toggle("none", query !== "" && !section.querySelector("li:not([hidden])"));
+    for (const shelf of this.shelves.values()) {
+      const shown = shelf.category.products.filter(({ id }) => finds?.has(id) ?? true).length;
+      this.reserve(shelf, shown);
+      shelf.section.classList.toggle("none", finds !== null && shown === 0);
+    }
+    const found = finds?.size;
     this.strip.element.hidden = query !== "";
     this.status.textContent = query === "" ? "" : found ? this.message("found", { n: found }) : this.message("nothingFound");
     this.searched = query !== "";
   }
 
   private searched = false;
+  private finds: Set<string> | null = null; // the dishes that match the search
 
   private slotNames(): Set<string> { return new Set([...this.children].map((c) => c.slot).filter((name) => name.startsWith("card-"))); }
 
