@@ -77,7 +77,8 @@ export class Card {
     fewer.textContent = "−";
     fewer.disabled = frozen;
     fewer.setAttribute("aria-label", message("fewer", { name }));
-    count.textContent = some ? amount + (weighed(product) ? " " + message("kg") : "") : "";
+    const unit = weighed(product);
+    count.textContent = some ? amount + (unit ? " " + message(unit) : "") : "";
     add.disabled = !buyable;
     add.textContent = !buyable ? message("soldOut") : choice ? message("choose") : counted ? "+" : message("add");
     add.setAttribute("aria-label", !buyable ? `${name}: ${message("soldOut")}`

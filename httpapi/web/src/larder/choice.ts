@@ -98,8 +98,11 @@ export const linePrice = (unit: Decimal, quantity: Decimal): Decimal => unit.tim
 /** fractional reports whether a dish is sold in fractions of a unit (policy M8). */
 export const fractional = (product: Product): boolean => product.measure?.unit === "kg" || product.measure?.unit === "liter";
 
-/** weighed reports whether a dish is sold by the kilogram: its quantity is its weight. */
-export const weighed = (product: Product | undefined): boolean => product?.measure?.unit === "kg" && product.measure.value === 1;
+/** weighed returns the unit of a dish that is sold by the kilogram or the litre: its quantity is its weight or volume. */
+export function weighed(product: Product | undefined): "kg" | "liter" | null {
+  const { value, unit } = product?.measure ?? {};
+  return value === 1 && (unit === "kg" || unit === "liter") ? unit : null;
+}
 
 /** picksText lists the names of the picks, with nested picks in brackets. */
 export function picksText(menu: Menu, picks: readonly Pick[]): string {

@@ -78,22 +78,23 @@ export class DishDialog {
       this.picks = picks;
       this.update();
     });
-    const kg = weighed(product) ? message("kg") : "";
-    this.amount.setAttribute("aria-label", kg ? message("quantityIn", { unit: kg }) : message("quantity"));
+    const unit = weighed(product);
+    const by = unit ? "0.1" : "1";
+    const label = unit ? message(unit) : "";
+    this.amount.setAttribute("aria-label", unit ? message("quantityIn", { unit: label }) : message("quantity"));
     const step = (by: string, key: "fewer" | "more", sign: string): HTMLButtonElement => h("button", {
       type: "button", class: "round", "aria-label": message(key, { name: product.name }), onclick: () => this.setQuantity(this.quantity.plus(decimal(by)).toString()),
     }, sign);
-    const by = kg ? "0.1" : "1";
     const size = measureOf(product, this.formatter, false);
     this.stepper = h("span", { class: "row stepper" }, step("-" + by, "fewer", "−"), this.amount,
-      kg && h("span", { part: "quantity-unit" }, kg), step(by, "more", "+"));
+      unit && h("span", { part: "quantity-unit" }, label), step(by, "more", "+"));
     this.element.replaceChildren(h("form", { novalidate: true, onsubmit: (event: Event) => this.confirm(event) },
       h("button", { type: "button", class: "round close", "aria-label": message("close"), part: "dish-close", onclick: () => this.close() }, "×"),
       h("div", { class: "body" },
         gallery(product.imageUrls, this.shop()!.base, message),
         h("h2", { id: "dish-name", part: "dish-name", dir: "auto", tabindex: "-1", autofocus: true }, product.name),
         product.description && h("p", { part: "dish-description", dir: "auto" }, product.description),
-        h("p", { class: "row" }, h("strong", { part: "dish-price" }, product.price === null ? "" : priceOf(product, this.formatter)), h("span", { class: "muted" }, kg ? "" : size)),
+        h("p", { class: "row" }, h("strong", { part: "dish-price" }, product.price === null ? "" : priceOf(product, this.formatter)), h("span", { class: "muted" }, size)),
         nutritionOf(product, this.formatter), this.alert, this.groups.element),
       h("div", { class: "foot row" }, this.stepper, this.submit)));
   }
@@ -174,10 +175,11 @@ export function measureOf(product: Product, formatter: Formatter, calories = tru
     energy ? formatter.message("calories", { n: energy }) : ""].filter(Boolean).join(" · ");
 }
 
-/** priceOf returns the price of a dish as text, for a weighed dish per kilogram. */
+/** priceOf returns the price of a dish as text, for a weighed dish per kilogram or litre. */
 export function priceOf(product: Product, formatter: Formatter): string {
   const price = formatter.money(decimal(product.price));
-  return weighed(product) ? formatter.message("perUnit", { price, unit: formatter.message("kg") }) : price;
+  const unit = weighed(product);
+  return unit ? formatter.message("perUnit", { price, unit: formatter.message(unit) }) : price;
 }
 
 /** nutritionOf returns a table with the nutrition of one serving, or null if it is unknown. */

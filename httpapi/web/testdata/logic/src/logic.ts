@@ -1,7 +1,7 @@
 // Tests without a browser: exact prices, limits of groups, the basket, intents.
 
 import { Basket, lineOf } from "../../../src/larder/basket";
-import { groupProblems, linePrice, picked, groupStatus, unitPrice, type Pick } from "../../../src/larder/choice";
+import { groupProblems, least, linePrice, picked, groupStatus, unitPrice, weighed, type Pick } from "../../../src/larder/choice";
 import { Decimal, decimal } from "../../../src/larder/decimal";
 import { Menu, sameList, type MenuBody } from "../../../src/larder/menu";
 import { History } from "../../../src/larder/history";
@@ -93,6 +93,21 @@ test("categories without dishes are omitted, and the search ignores accents", ()
     named.products[1]!.name = name!;
     for (const query of queries) assert.deepEqual([...new Menu(named).found(query)], ["cheese"], query);
   }
+});
+
+test("the lowest price includes what must still be chosen", () => {
+  const menu = new Menu(body());
+  const rest = (picks: Pick[]): string => least(menu, "s", picks).toString();
+  assert.equal(rest([]), "0", "soup costs nothing");
+  const burger = (picks: Pick[]): Pick[] => [{ id: "burger", group: "g", quantity: 1, picks }];
+  assert.equal(rest(burger([])), "0", "two slices of wheat");
+  assert.equal(rest([{ id: "soup", group: "g", quantity: 1, picks: [] }]), "0");
+  const dear = body();
+  for (const id of ["wheat", "soup"]) dear.ingredients.find((i) => i.id === id)!.available = false;
+  assert.equal(least(new Menu(dear), "s").toString(), "0.12", "a burger with two slices of rye");
+  assert.equal(least(new Menu(dear), "s", burger([{ id: "rye", group: "n", quantity: 1, picks: [] }])).toString(), "0.01", "one more slice");
+  assert.deepEqual(body().products.map(weighed), [null, "kg"], "only the cheese is sold by weight");
+  assert.deepEqual([...menu.found("c")].sort(), ["cheese", "combo"], "the category");
 });
 
 test("the basket survives a reload and reports changes of the menu", () => {
