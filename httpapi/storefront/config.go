@@ -75,8 +75,8 @@ func (c Config) brandCSS() []byte {
 	if c.Color != "" {
 		brand := parseColor(c.Color)
 		light, dark := brand.legibleOn(parseColor("#f7f4f1")), brand.legibleOn(parseColor("#24211e")) // the cards of base.css
-		fmt.Fprintf(&css, ":root{--brand:%v;--on-brand:%v;--brand-shade:%v;--larder-accent:light-dark(%v,%v);--larder-on-accent:light-dark(%v,%v)}\n",
-			brand, brand.textOn(), brand.textOn().textOn(), light, dark, light.textOn(), dark.textOn())
+		fmt.Fprintf(&css, ":root{--brand:%v;--on-brand:%v;--brand-shade:%v;", brand, brand.textOn(), brand.textOn().textOn())
+		fmt.Fprintf(&css, "--larder-accent:light-dark(%v,%v);--larder-on-accent:light-dark(%v,%v)}\n", light, dark, light.textOn(), dark.textOn())
 	}
 	if c.Font != "" {
 		names := strings.Split(c.Font, ",")

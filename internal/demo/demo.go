@@ -102,12 +102,10 @@ func prepareDemo(cmd *cobra.Command, env *cli.Environment, with *Starts) (*demo,
 		return nil, cli.NewUsageError("--json needs --exit")
 	}
 	generate, err := generated(cmd)
-	origins, _ := cmd.Flags().GetStringArray("origin")
-	for _, origin := range origins {
-		if wrong := setting.Origin("--origin", origin); err == nil && wrong != nil {
-			err = cli.NewUsageError(wrong.Error())
-		}
+	if err != nil {
+		return nil, err
 	}
+	origins, err := originsOf(cmd)
 	if err != nil {
 		return nil, err
 	}
@@ -136,14 +134,30 @@ func prepareDemo(cmd *cobra.Command, env *cli.Environment, with *Starts) (*demo,
 	d.cfg.Auth.PublicOrders.Origins = append(d.cfg.Auth.PublicOrders.Origins, origins...)
 	generate.ImageBase = demoPhotos
 	d.sample = d.sandbox.load(generate)
-	if generate.Restaurants > 0 { // add them to the configuration too
-		all := slices.Repeat(d.cfg.Restaurants[:1], generate.Restaurants)
-		for i := range all {
-			all[i].ID, all[i].Name = menu.RestaurantID(generate.RestaurantID(i)), fmt.Sprintf("Restaurant %d", i+1)
-		}
-		d.cfg.Restaurants = all
+	if generate.Restaurants > 0 {
+		d.cfg.Restaurants = restaurantsOf(d.cfg.Restaurants[0], generate)
 	}
 	return d, nil
+}
+
+// restaurantsOf returns the configuration of generated restaurants.
+func restaurantsOf(first configs.Restaurant, generate sandbox.Generate) []configs.Restaurant {
+	all := slices.Repeat([]configs.Restaurant{first}, generate.Restaurants)
+	for i := range all {
+		all[i].ID, all[i].Name = menu.RestaurantID(generate.RestaurantID(i)), fmt.Sprintf("Restaurant %d", i+1)
+	}
+	return all
+}
+
+// originsOf returns the values of --origin.
+func originsOf(cmd *cobra.Command) ([]string, error) {
+	origins, err := cmd.Flags().GetStringArray("origin")
+	for _, origin := range origins {
+		if wrong := setting.Origin("--origin", origin); wrong != nil {
+			return nil, cli.NewUsageError(wrong.Error())
+		}
+	}
+	return origins, err
 }
 
 // run runs sandbox and daemon until ctx ends or the scenario of --exit has ended.

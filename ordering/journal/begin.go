@@ -29,12 +29,13 @@ func (j *Journal) beginCall(ctx context.Context, o ordering.CallSpec) (*order, e
 		return nil, j.rejected(ctx, o, nil, err)
 	}
 	// Nearly every key and ref is new, so this skips the reads that the commit checks.
-	begun, err := (*order)(nil), error(nil)
+	begin := j.beginChange
 	if o.Operation == upstream.OpCreate {
-		begun, err = j.open(ctx, o, j.createTx(o), "")
-	} else {
-		begun, err = j.beginChange(ctx, o, "")
+		begin = func(ctx context.Context, o ordering.CallSpec, key string) (*order, error) {
+			return j.open(ctx, o, j.createTx(o), key)
+		}
 	}
+	begun, err := begin(ctx, o, "")
 	for errors.Is(err, errMoved) {
 		begun, err = j.beginFrom(ctx, o)
 	}

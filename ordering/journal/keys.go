@@ -56,7 +56,11 @@ func (w *writer) keyOwner(ctx context.Context, connection, key string) (value st
 }
 
 // sharedText is readText in a pipeline with other reads of the connection, because every request reads a key.
+// The client of a cluster reads alone: it follows a slot that moves, which the pipeline of one node cannot.
 func (w *writer) sharedText(ctx context.Context, connection, key string) (string, error) {
+	if _, oneServer := w.write.(*redis.Client); !oneServer {
+		return w.readText(ctx, key)
+	}
 	e := &evaluation{key: key, command: []any{"get", key}}
 	if err := w.share(ctx, &w.state(connection).lookups, e); err != nil {
 		return "", err
