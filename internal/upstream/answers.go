@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptrace"
 	"regexp"
@@ -168,23 +167,23 @@ func (c *Client) noResponse(op Operation, err error) *Error {
 // sendWatch records the connection of one request, to find out whether any byte of the request may
 // have been sent (policy O8, "nothing written").
 type sendWatch struct {
-	conn atomic.Pointer[net.Conn] // nil: the request has no connection
+	got atomic.Pointer[httptrace.GotConnInfo] // nil: the request has no connection
 }
 
 // watch returns a context for the request to watch.
 func (w *sendWatch) watch(ctx context.Context) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GotConn: func(info httptrace.GotConnInfo) { w.conn.Store(&info.Conn) },
+		GotConn: func(info httptrace.GotConnInfo) { w.got.Store(&info) },
 	})
 }
 
 // nothingSent reports whether certainly no byte of the request was sent.
 func (w *sendWatch) nothingSent() bool {
-	conn := w.conn.Load()
-	if conn == nil {
+	got := w.got.Load()
+	if got == nil {
 		return true
 	}
-	counted, ok := (*conn).(*countingConn) // a connection of TLS behind a proxy is not counted
+	counted, ok := got.Conn.(*writeConn) // a connection of TLS behind a proxy is not counted
 	return ok && counted.written.Load() == 0
 }
 

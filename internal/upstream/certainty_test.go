@@ -2,6 +2,7 @@ package upstream_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -95,32 +96,51 @@ func TestCertaintyOfResponses(t *testing.T) {
 		"504 with HTML":                          {504, `<html>`, isUnknown, isUnknown},
 		"the unknown status 777":                 {777, shape, isUnknown, isUnknown},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var redirected atomic.Bool
-			s := &service{handler: func(w http.ResponseWriter, r *http.Request) {
-				if r.URL.Path == "/elsewhere" {
-					redirected.Store(true)
+		for _, on := range []string{"own connections", "a new connection", "a kept connection"} {
+			t.Run(name+" on "+on, func(t *testing.T) {
+				t.Parallel()
+				var redirected atomic.Bool
+				s := &service{handler: func(w http.ResponseWriter, r *http.Request) {
+					if r.Method == http.MethodPut && strings.Contains(r.URL.Path, "/first/") {
+						return
+					}
+					if r.URL.Path == "/elsewhere" {
+						redirected.Store(true)
+					}
+					w.Header().Set("Location", "/elsewhere")
+					w.WriteHeader(tc.status)
+					_, _ = io.WriteString(w, tc.body)
+				}}
+				for _, op := range []upstream.Operation{upstream.OpCreate, upstream.OpPay, upstream.OpComplete, upstream.OpReject} {
+					client := start(t, s, upstream.WithReuse(reuseOf(on != "own connections")))
+					want := tc.change
+					if op == upstream.OpCreate {
+						want = tc.create
+					}
+					if on == "a kept connection" {
+						if _, err := client.Complete(t.Context(), "first"); err != nil {
+							t.Fatal(err)
+						}
+						want.tries = 1 // this could be the response to another request
+					}
+					before := s.calls.Load()
+					err := operations(t.Context(), client)[op]()
+					check(t, op, err, s.calls.Load()-before, want)
 				}
-				w.Header().Set("Location", "/elsewhere")
-				w.WriteHeader(tc.status)
-				_, _ = io.WriteString(w, tc.body)
-			}}
-			client := start(t, s)
-			for op, call := range operations(t.Context(), client) {
-				before := s.calls.Load()
-				err := call()
-				want := tc.change
-				if op == upstream.OpCreate {
-					want = tc.create
+				if redirected.Load() {
+					t.Error("a redirect was followed")
 				}
-				check(t, op, err, s.calls.Load()-before, want)
-			}
-			if redirected.Load() {
-				t.Error("a redirect was followed")
-			}
-		})
+			})
+		}
 	}
+}
+
+// reuseOf returns a time for timeouts.reuse.
+func reuseOf(kept bool) time.Duration {
+	if kept {
+		return 2 * time.Second
+	}
+	return 0
 }
 
 // breaking handles a connection of a raw TCP service.
@@ -151,6 +171,11 @@ func TestCertaintyOfBrokenConnections(t *testing.T) {
 			_, _ = io.WriteString(conn, "HTTP/1.1 500 Oops\r\nContent-Length: 99\r\n\r\n{\"code\":\"x\",\"msg\":\"y\"}")
 			_ = conn.Close()
 		},
+		"reset in a body without a length": func(conn *net.TCPConn) {
+			_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")
+			<-time.After(20 * time.Millisecond)
+			reset(conn)
+		},
 		"another protocol, without end": func(conn *net.TCPConn) {
 			_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
 			_, _ = io.Copy(io.Discard, conn) // until the client disconnects
@@ -160,16 +185,18 @@ func TestCertaintyOfBrokenConnections(t *testing.T) {
 			_ = conn.Close()
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			address, requests := rawService(t, do)
-			client := withTokens(t, "http://"+address)
-			for op, call := range operations(t.Context(), client) {
-				before := requests.Load()
-				err := call()
-				check(t, op, err, requests.Load()-before, isUnknown)
-			}
-		})
+		for _, kept := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, kept %v", name, kept), func(t *testing.T) {
+				t.Parallel()
+				address, requests := rawService(t, do)
+				for _, op := range []upstream.Operation{upstream.OpCreate, upstream.OpPay, upstream.OpComplete, upstream.OpReject} {
+					client := withTokens(t, "http://"+address, upstream.WithReuse(reuseOf(kept)))
+					before := requests.Load()
+					err := operations(t.Context(), client)[op]()
+					check(t, op, err, requests.Load()-before, isUnknown)
+				}
+			})
+		}
 	}
 }
 
@@ -259,20 +286,22 @@ func TestCertaintyOfUnsentRequests(t *testing.T) {
 		"connected, but nothing written":       {plain.URL, writing(0), notSent},
 		"a part of the request was written":    {plain.URL, writing(10), isUnknown},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var dials atomic.Int64
-			client := withTokens(t, tc.base, upstream.WithWriteDial(
-				func(ctx context.Context, network, address string) (net.Conn, error) {
-					dials.Add(1)
-					return tc.dial(ctx, network, address)
-				}, nil))
-			for op, call := range operations(t.Context(), client) {
-				before := dials.Load()
-				err := call()
-				check(t, op, err, dials.Load()-before, tc.want)
-			}
-		})
+		for _, kept := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, kept %v", name, kept), func(t *testing.T) {
+				t.Parallel()
+				var dials atomic.Int64
+				client := withTokens(t, tc.base, upstream.WithWriteDial(
+					func(ctx context.Context, network, address string) (net.Conn, error) {
+						dials.Add(1)
+						return tc.dial(ctx, network, address)
+					}, nil), upstream.WithReuse(reuseOf(kept)))
+				for op, call := range operations(t.Context(), client) {
+					before := dials.Load()
+					err := call()
+					check(t, op, err, dials.Load()-before, tc.want)
+				}
+			})
+		}
 	}
 }
 
@@ -335,23 +364,25 @@ func TestCertaintyOfTimeouts(t *testing.T) {
 		}, upstream.EffectUnknown, 1, upstream.DefaultWriteTimeout},
 		"while waiting for a token": {hang, nil, upstream.EffectNone, 0, 3 * upstream.DefaultWriteTimeout / 10},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				s := &service{token: tc.token, handler: tc.handler}
-				client, _, stop := within(t, s)
-				defer stop()
-				begun := time.Now()
-				_, err := client.CreateOrder(t.Context(), []byte("{}"))
-				e := asError(t, err)
-				if e.Effect != tc.effect || e.Refused() || s.calls.Load() != tc.calls {
-					t.Errorf("error = %v: effect %s after %d calls, want %s after %d", err, e.Effect, s.calls.Load(), tc.effect, tc.calls)
-				}
-				if took := time.Since(begun); took != tc.took {
-					t.Errorf("took %s, want %s", took, tc.took)
-				}
+		for _, kept := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, kept %v", name, kept), func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					s := &service{token: tc.token, handler: tc.handler}
+					client, _, stop := within(t, s, upstream.WithReuse(reuseOf(kept)))
+					defer stop()
+					begun := time.Now()
+					_, err := client.CreateOrder(t.Context(), []byte("{}"))
+					e := asError(t, err)
+					if e.Effect != tc.effect || e.Refused() || s.calls.Load() != tc.calls {
+						t.Errorf("error = %v: effect %s after %d calls, want %s after %d", err, e.Effect, s.calls.Load(), tc.effect, tc.calls)
+					}
+					if took := time.Since(begun); took != tc.took {
+						t.Errorf("took %s, want %s", took, tc.took)
+					}
+				})
 			})
-		})
+		}
 	}
 }
 

@@ -77,13 +77,42 @@ func WithProven() Option {
 	}}
 }
 
+// WithReuse makes the client keep connections for writes. If reuse is not 0, they are used at once.
+func WithReuse(reuse time.Duration) Option {
+	return Option{client: func(c *Client) {
+		if pool, ok := c.writes.(*writePool); ok {
+			pool.reuse, pool.proven = reuse, reuse > 0
+		}
+	}}
+}
+
+// WithoutProof makes the client watch a connection before it uses kept ones.
+func WithoutProof() Option {
+	return Option{client: func(c *Client) {
+		if pool, ok := c.writes.(*writePool); ok {
+			pool.proven = false
+		}
+	}}
+}
+
 // WithProxy sends writes through a proxy.
-func WithProxy(proxy *url.URL) Option {
+func WithProxy(proxy func(*http.Request) (*url.URL, error)) Option {
 	return Option{client: func(c *Client) {
 		single := newWriteTransport(new(net.Dialer).DialContext)
-		single.Proxy = http.ProxyURL(proxy)
+		single.Proxy = proxy
 		c.writes = newWritePool(single, c.cfg, c.log)
 	}}
+}
+
+// AgeKept makes the idle connections for writes older.
+func (c *Client) AgeKept(by time.Duration) {
+	if pool, ok := c.writes.(*writePool); ok {
+		pool.mu.Lock()
+		defer pool.mu.Unlock()
+		for _, conn := range pool.idle {
+			conn.wire.opened = conn.wire.opened.Add(-by)
+		}
+	}
 }
 
 // Kept returns the number of idle connections for writes, whether they may be used, and whether the last one
@@ -97,7 +126,10 @@ func (c *Client) Kept() (idle int, proven, usable bool) {
 	defer pool.mu.Unlock()
 	if idle = len(pool.idle); idle > 0 {
 		last := pool.idle[idle-1]
-		usable = last.quiet() && !past(last.began.Add(pool.reuse))
+		if usable = last.quiet(); !usable {
+			_ = last.Close() // quiet has read what arrived: a second call would find nothing
+		}
+		usable = usable && !past(last.began.Add(pool.reuse))
 	}
 	return idle, pool.proven, usable
 }

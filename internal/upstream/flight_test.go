@@ -79,15 +79,17 @@ func TestAWriteEndsWithItsContext(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, given := range []time.Duration{3 * time.Second, time.Hour} {
-				synctest.Test(t, func(t *testing.T) { flight(t, tc.scheme, tc.serve, given, tc.effect) })
+				for _, kept := range []bool{false, true} {
+					synctest.Test(t, func(t *testing.T) { flight(t, tc.scheme, tc.serve, given, tc.effect, kept) })
+				}
 			}
 		})
 	}
 }
 
 // flight makes a create call whose context has the duration given. The service uses serve.
-// flight checks that the call ends at the shorter limit.
-func flight(t *testing.T, scheme string, serve func(net.Conn), given time.Duration, effect upstream.Effect) {
+// flight checks that the call ends at the shorter limit. If kept, connections may be kept.
+func flight(t *testing.T, scheme string, serve func(net.Conn), given time.Duration, effect upstream.Effect, kept bool) {
 	t.Helper()
 	network := newMemory()
 	var served sync.WaitGroup
@@ -111,7 +113,7 @@ func flight(t *testing.T, scheme string, serve func(net.Conn), given time.Durati
 	cfg := config(scheme + "://service.test")
 	client, err := upstream.Make(cfg, upstream.WithTransports(roundTrip(func(r *http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: http.StatusOK, Request: r, Body: io.NopCloser(strings.NewReader(`{"access_token":"token"}`))}, nil
-	}), nil), upstream.WithWriteDial(dial, nil))
+	}), nil), upstream.WithWriteDial(dial, nil), upstream.WithReuse(reuseOf(kept)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -107,7 +107,7 @@ func suspending(t *testing.T) context.Context {
 	t.Helper()
 	var once sync.Once
 	return httptrace.WithClientTrace(context.WithoutCancel(t.Context()), &httptrace.ClientTrace{
-		WroteHeaderField: func(string, []string) { // into a buffer: the write to the connection comes next
+		GotConn: func(httptrace.GotConnInfo) { // the write comes next
 			once.Do(func() {
 				frozen := time.Now()
 				if err := syscall.Kill(os.Getpid(), syscall.SIGSTOP); err != nil {

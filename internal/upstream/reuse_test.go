@@ -318,9 +318,20 @@ func TestConcurrentOrdersOnKeptConnections(t *testing.T) {
 	}
 }
 
-// The end of a call closes its kept connection: its late response must not answer the next order.
+// The end of a call closes its kept connection: its late response must not answer the next order. If its time was
+// over, the connection may have been lost. If it was cancelled, that says nothing.
 func TestACallThatEndsClosesItsKeptConnection(t *testing.T) {
 	t.Parallel()
+	for _, cancelled := range []bool{false, true} {
+		t.Run(fmt.Sprint("cancelled ", cancelled), func(t *testing.T) {
+			t.Parallel()
+			endOfACall(t, cancelled)
+		})
+	}
+}
+
+func endOfACall(t *testing.T, cancelled bool) {
+	t.Helper()
 	gone := make(chan struct{})
 	s := serveWire(t, false, func(p peer) bool {
 		if p.order == 2 {
@@ -338,13 +349,18 @@ func TestACallThatEndsClosesItsKeptConnection(t *testing.T) {
 	awaitKept(t, client)
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
+	if cancelled {
+		ctx, cancel = context.WithCancel(t.Context())
+		defer cancel()
+		time.AfterFunc(50*time.Millisecond, cancel)
+	}
 	_, err := client.CreateOrder(ctx, []byte(`{}`))
 	close(gone)
 	if !isUnknownError(err) {
 		t.Errorf("an order without a response = %v, want unknown", err)
 	}
-	if _, proven, _ := client.Kept(); !proven {
-		t.Error("the end of a call stops the use of kept connections")
+	if _, proven, _ := client.Kept(); proven != cancelled {
+		t.Errorf("kept connections are used afterwards: %v, want %v", proven, cancelled)
 	}
 	created, err := client.CreateOrder(t.Context(), []byte(`{}`))
 	if err != nil || created.OrderID != "1" || s.conns.Load() != 2 {
@@ -364,7 +380,7 @@ func TestWritesThroughAProxyHaveTheirOwnConnections(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := withTokens(t, "http://service.test", upstream.WithProxy(at), upstream.WithProven())
+	client := withTokens(t, "http://service.test", upstream.WithProxy(http.ProxyURL(at)), upstream.WithProven())
 	for range 2 {
 		if _, err := client.CreateOrder(t.Context(), []byte(`{}`)); err != nil {
 			t.Errorf("CreateOrder() = %v", err)

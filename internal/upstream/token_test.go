@@ -350,15 +350,17 @@ func TestUnauthorizedRenewsTheTokenOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			write := func(c *upstream.Client) error {
+				_, err := c.CreateOrder(t.Context(), []byte(`{}`))
+				return err
+			}
 			for op, call := range map[string]func(*upstream.Client) error{
 				"read": func(c *upstream.Client) error {
 					_, err := c.RejectionReasons(t.Context())
 					return err
 				},
-				"write": func(c *upstream.Client) error {
-					_, err := c.CreateOrder(t.Context(), []byte(`{}`))
-					return err
-				},
+				"write":       write,
+				"write, kept": write,
 			} {
 				s := &service{handler: func(w http.ResponseWriter, r *http.Request) {
 					switch {
@@ -371,7 +373,7 @@ func TestUnauthorizedRenewsTheTokenOnce(t *testing.T) {
 						_, _ = io.WriteString(w, `{"result":[]}`)
 					}
 				}}
-				err := call(start(t, s))
+				err := call(start(t, s, upstream.WithReuse(reuseOf(op == "write, kept"))))
 				if tc.status == 0 && err != nil {
 					t.Errorf("%s: %v", op, err)
 				}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net"
 	"net/http"
-	"sync/atomic"
 	"time"
 )
 
@@ -41,19 +40,20 @@ func newReadTransport(cfg Config, dial DialFunc) *http.Transport {
 // keeps some of them. It uses only HTTP/1.1 and counts the bytes written, so that "nothing written" is certain.
 func newWriteTransport(dial DialFunc) *http.Transport {
 	settings := &tls.Config{
-		MinVersion:         tls.VersionTLS12,
-		NextProtos:         []string{"http/1.1"},
-		ClientSessionCache: tls.NewLRUClientSessionCache(0), // for cheap handshakes
+		MinVersion:                  tls.VersionTLS12,
+		NextProtos:                  []string{"http/1.1"},
+		ClientSessionCache:          tls.NewLRUClientSessionCache(0), // for cheap handshakes
+		DynamicRecordSizingDisabled: true,                            // an order is one record
 	}
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	return &http.Transport{
 		Proxy: http.ProxyFromEnvironment,
 		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-			return dialCounted(ctx, dial, network, address, nil)
+			return dialWrite(ctx, dial, network, address, nil)
 		},
 		DialTLSContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-			return dialCounted(ctx, dial, network, address, settings)
+			return dialWrite(ctx, dial, network, address, settings)
 		},
 		TLSClientConfig:     settings, // for a proxy
 		Protocols:           protocols,
@@ -64,33 +64,30 @@ func newWriteTransport(dial DialFunc) *http.Transport {
 	}
 }
 
-// dialCounted opens the connection of one call that writes; it uses TLS if settings are given. It must finish
-// before the call's latest start. The connection counts the bytes of the request, without those of TLS. It
-// uses the writeConn of ctx, if there is one.
-func dialCounted(ctx context.Context, dial DialFunc, network, address string, settings *tls.Config) (net.Conn, error) {
-	window, _ := ctx.Value(sendWindowKey{}).(sendWindow) // the transport dials without the call's deadline
+// dialWrite opens a writeConn for one call; it uses TLS if settings are given. It must finish before the call's
+// latest start.
+func dialWrite(ctx context.Context, dial DialFunc, network, address string, settings *tls.Config) (net.Conn, error) {
+	window, _ := ctx.Value(sendWindowKey{}).(sendWindow) // http.Transport dials without the call's deadline
 	if !window.begin.IsZero() {
 		limited, cancel := context.WithDeadline(ctx, window.begin)
 		defer cancel()
 		ctx = limited
 	}
 	conn, err := dial(ctx, network, address)
-	counted := &countingConn{window: window}
-	if kept, ok := ctx.Value(writeConnKey{}).(*writeConn); ok {
-		kept.counted = counted
-		if system, ok := conn.(*net.TCPConn); ok {
-			kept.socket, _ = system.SyscallConn() // no error: it is open
-			kept.Conn, counted.kept, conn = conn, kept, kept
-		}
-	}
-	if err == nil && settings != nil {
-		conn, err = handshake(ctx, conn, address, settings)
-	}
 	if err != nil {
 		return nil, err
 	}
-	counted.Conn = conn
-	return counted, nil
+	below := &wire{Conn: conn, opened: time.Now()}
+	if system, ok := conn.(*net.TCPConn); ok {
+		below.socket, _ = system.SyscallConn() // no error: it is open
+	}
+	conn = below
+	if settings != nil {
+		if conn, err = handshake(ctx, conn, address, settings); err != nil {
+			return nil, err
+		}
+	}
+	return &writeConn{Conn: conn, wire: below, window: window}, nil
 }
 
 // handshake returns a TLS connection over conn. It closes conn on an error.
@@ -107,34 +104,15 @@ func handshake(ctx context.Context, conn net.Conn, address string, settings *tls
 	return secured, nil
 }
 
-// countingConn counts the bytes of one request, and rejects writes after the end of the call.
-type countingConn struct {
-	net.Conn
-	kept    *writeConn // the socket, if the connection may be kept; otherwise nil
-	window  sendWindow
-	written atomic.Int64
-}
-
-// Write implements net.Conn. It checks the clock itself: a process that was suspended until after
-// the call's end could write before its timers fire, and by then the call may have been resolved
-// and sent again (policy O12). A call whose connection took too long is not started (policy O8a).
-func (c *countingConn) Write(p []byte) (int, error) {
-	if past(c.window.end) || c.written.Load() == 0 && past(c.window.begin) {
-		return 0, errTooLate
-	}
-	if err := c.kept.begin(); err != nil {
-		return 0, err
-	}
-	n, err := c.Conn.Write(p)
-	c.written.Add(int64(n))
-	return n, err
-}
-
 // errTooLate means that the call's time was over before its first or its last byte was written.
 var errTooLate = errors.New("the time limit of the call was over before it was sent")
 
 // sendWindow limits the time of an attempt: its first byte until begin, its last until end. Zero times are no limits.
-type sendWindow struct{ begin, end time.Time }
+// If fresh, it has a new connection.
+type sendWindow struct {
+	begin, end time.Time
+	fresh      bool
+}
 
 type sendWindowKey struct{}
 

@@ -66,6 +66,7 @@ type wireService struct {
 	address  string // a URL
 	conns    atomic.Int64
 	requests atomic.Int64
+	ended    atomic.Int64 // connections
 	roots    *x509.CertPool
 	answer   func(peer) bool
 }
@@ -101,6 +102,7 @@ func serveWire(t *testing.T, secured bool, answer func(peer) bool) *wireService 
 			serving.Go(func() {
 				defer func() { _ = accepted.Close() }()
 				s.serve(accepted, settings)
+				s.ended.Add(1)
 			})
 		}
 	})

@@ -134,6 +134,7 @@ type writeCall struct {
 	slot    *Slot
 	used    *oauth2.Token // in the last exchange
 	renewed bool          // the token was renewed
+	reused  bool          // the last exchange was not the first one of its connection
 	by      time.Time     // latest start of the next attempt
 	last    *Error        // result of the last attempt; nil before the first
 }
@@ -166,6 +167,9 @@ func (w *writeCall) exchangeWithRefresh(ctx context.Context) (*httpAnswer, error
 		}
 		w.renewed = true
 		w.client.dropToken(w.used)
+		if w.reused {
+			return nil, e
+		}
 	}
 }
 
@@ -204,7 +208,7 @@ func (w *writeCall) exchange(ctx context.Context) (*httpAnswer, *Error) {
 	w.slot.used = true
 	left := &sendWatch{}
 	end, _ := ctx.Deadline()
-	ctx = context.WithValue(ctx, sendWindowKey{}, sendWindow{begin: w.by, end: end})
+	ctx = context.WithValue(ctx, sendWindowKey{}, sendWindow{begin: w.by, end: end, fresh: w.last != nil})
 	got, err := c.send(left.watch(ctx), c.writes, w.request, w.used)
 	if err != nil {
 		e := c.noResponse(op, err)
@@ -213,7 +217,13 @@ func (w *writeCall) exchange(ctx context.Context) (*httpAnswer, *Error) {
 		}
 		return nil, e
 	}
-	return got, c.certaintyOf(op, got, w.used)
+	e := c.certaintyOf(op, got, w.used)
+	// Bytes that arrived early could be a refusal of another request: this one is not sent again.
+	on := left.got.Load()
+	if w.reused = on != nil && on.Reused; w.reused && e != nil {
+		e.again = false
+	}
+	return got, e
 }
 
 // Attempt is one attempt of a call that writes: one exchange with the service, or the reason why it was not
