@@ -83,11 +83,9 @@ func dialWrite(ctx context.Context, dial DialFunc, network, address string, sett
 	}
 	conn = below
 	if settings != nil {
-		if conn, err = handshake(ctx, conn, address, settings); err != nil {
-			return nil, err
-		}
+		conn, err = handshake(ctx, conn, address, settings)
 	}
-	return &writeConn{Conn: conn, wire: below, window: window}, nil
+	return &writeConn{Conn: conn, wire: below, window: window}, err
 }
 
 // handshake returns a TLS connection over conn. It closes conn on an error.
