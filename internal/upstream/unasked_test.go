@@ -121,7 +121,7 @@ func TestAPartOfARecordIsNotItsResponse(t *testing.T) {
 	t.Parallel()
 	other := strings.Replace(created201, `"1"`, `"2"`, 1)
 	for _, cut := range []int{1, 5, 30} {
-		t.Run(fmt.Sprint(cut), func(t *testing.T) {
+		t.Run(strconv.Itoa(cut), func(t *testing.T) {
 			t.Parallel()
 			var rest []byte
 			s := serveWire(t, true, nil)

@@ -70,7 +70,7 @@ func (p *writePool) RoundTrip(req *http.Request) (*http.Response, error) {
 	b, _ := writeBufferPool.Get().(*writeBuffers)
 	body := &writeBody{ctx: req.Context(), pool: p, buffers: b}
 	if err := body.send(req); err != nil {
-		return nil, cmp.Or(context.Cause(body.ctx), err)
+		return nil, cmp.Or(context.Cause(req.Context()), err)
 	}
 	return body.res, nil
 }
@@ -290,7 +290,7 @@ func (b *writeBody) send(req *http.Request) error {
 			trace.GotConn(httptrace.GotConnInfo{Conn: conn, Reused: conn.used()})
 		}
 		b.conn, b.stop = conn, context.AfterFunc(b.ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
-		if b.res, b.err = b.buffers.exchange(conn, req); b.err == nil {
+		if b.res, b.err = b.buffers.exchange(conn, req); b.err == nil { //nolint:bodyclose // Close does
 			b.Reader, b.res.Body = b.res.Body, b
 			return nil
 		}
@@ -340,10 +340,11 @@ func (b *writeBody) Close() error {
 // end keeps the connection or closes it. A used one that failed is a reason to doubt the others.
 func (b *writeBody) end() {
 	running := b.stop() // ctx has not ended, so the connection has no deadline
-	failed := b.err != nil && !errors.Is(b.err, io.EOF) ||
+	complete := b.Reader != nil && errors.Is(b.err, io.EOF)
+	failed := b.err != nil && !complete ||
 		b.res != nil && (b.res.StatusCode < http.StatusOK || b.res.StatusCode == http.StatusRequestTimeout)
 	b.pool.mu.Lock()
-	kept := !failed && b.err != nil && running && b.pool.put(b.conn, b.res, b.buffers.response.Buffered())
+	kept := complete && !failed && running && b.pool.put(b.conn, b.res, b.buffers.response.Buffered())
 	if failed && b.conn.used() && !errors.Is(b.ctx.Err(), context.Canceled) && !errors.Is(b.err, errTooLate) {
 		b.pool.doubt()
 	}
