@@ -146,7 +146,7 @@ func TestFailedConnectionsAreReportedAsAttempts(t *testing.T) {
 		want  upstream.Effect
 	}{
 		"no connection":           {func(context.Context, string, string) (net.Conn, error) { return nil, refused }, 4, upstream.EffectNone},
-		"broken during the write": {writing(10), 1, upstream.EffectUnknown},
+		"broken during the write": {writing(10, io.ErrClosedPipe), 1, upstream.EffectUnknown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

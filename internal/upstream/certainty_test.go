@@ -283,8 +283,10 @@ func TestCertaintyOfUnsentRequests(t *testing.T) {
 		"connect refused":                      {"http://" + refusing, dialer.DialContext, notSent},
 		"TLS: the certificate is not trusted":  {secured.URL, dialer.DialContext, notSent},
 		"TLS: the service does not support it": {strings.Replace(plain.URL, "http:", "https:", 1), dialer.DialContext, notSent},
-		"connected, but nothing written":       {plain.URL, writing(0), notSent},
-		"a part of the request was written":    {plain.URL, writing(10), isUnknown},
+		"connected, but nothing written":       {plain.URL, writing(0, io.ErrClosedPipe), notSent},
+		"connected, but at its end":            {plain.URL, writing(0, io.EOF), notSent},
+		"a part was written before the end":    {plain.URL, writing(10, io.EOF), isUnknown},
+		"a part of the request was written":    {plain.URL, writing(10, io.ErrClosedPipe), isUnknown},
 	} {
 		for _, kept := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, kept %v", name, kept), func(t *testing.T) {
@@ -312,27 +314,28 @@ func TestPartlySentHeadersHaveAnUnknownOutcome(t *testing.T) {
 	s := &service{token: func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, `{"access_token":"`+strings.Repeat("x", 8<<10)+`"}`)
 	}}
-	client := start(t, s, upstream.WithWriteDial(writing(10), nil))
+	client := start(t, s, upstream.WithWriteDial(writing(10, io.ErrClosedPipe), nil))
 	for op, call := range operations(t.Context(), client) {
 		check(t, op, call(), 1, isUnknown)
 	}
 }
 
 // writing returns connections that accept the given number of bytes and then fail.
-func writing(bytes int) func(context.Context, string, string) (net.Conn, error) {
+func writing(bytes int, failure error) func(context.Context, string, string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		var dialer net.Dialer
 		conn, err := dialer.DialContext(ctx, network, address)
 		if err != nil {
 			return nil, err
 		}
-		return &failingConn{Conn: conn, left: bytes}, nil
+		return &failingConn{Conn: conn, left: bytes, failure: failure}, nil
 	}
 }
 
 type failingConn struct {
 	net.Conn
-	left int
+	left    int
+	failure error
 }
 
 func (c *failingConn) Write(p []byte) (int, error) {
@@ -343,7 +346,7 @@ func (c *failingConn) Write(p []byte) (int, error) {
 			return 0, err
 		}
 	}
-	return n, io.ErrClosedPipe
+	return n, c.failure
 }
 
 func TestCertaintyOfTimeouts(t *testing.T) {
