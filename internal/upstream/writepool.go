@@ -86,7 +86,10 @@ func (p *writePool) connect(ctx context.Context, to *url.URL) (*writeConn, error
 		dial, port = p.single.DialTLSContext, "443"
 	}
 	conn, err := dial(ctx, "tcp", net.JoinHostPort(to.Hostname(), cmp.Or(to.Port(), port)))
-	c, _ := conn.(*writeConn)
+	c, ok := conn.(*writeConn)
+	if ok && c.Conn == net.Conn(c.wire) { // without TLS, whose first messages may be incomplete
+		c.checked = c.wire.socket != nil
+	}
 	return c, err
 }
 
@@ -98,7 +101,7 @@ func (p *writePool) take(window sendWindow) *writeConn {
 		if until := c.began.Add(p.reuse); p.proven && !window.fresh && !past(until) {
 			c.timer.Stop()
 			p.idle = slices.Delete(p.idle, at, at+1)
-			c.window, c.until = window, until
+			c.window, c.until, c.checked = window, until, true
 			c.written.Store(0)
 			return c
 		}
@@ -187,6 +190,7 @@ type writeConn struct {
 	began    time.Time // start of the last request; the service's idle time began later
 	until    time.Time // latest start of the current request; zero for the first one
 	timer    *time.Timer
+	checked  bool      // Write checks first that nothing has arrived; nobody else reads
 	watched  time.Time // since when it is idle, for the proof; zero if it is kept only for use
 }
 
@@ -202,7 +206,7 @@ func (c *writeConn) Write(p []byte) (int, error) {
 	switch {
 	case past(c.window.end), first && (past(c.window.begin) || past(c.until)):
 		return 0, errTooLate
-	case first && c.used() && !c.quiet():
+	case first && c.checked && !c.quiet(): // for a new one, a proxy without a backend may accept and close at once
 		return 0, errUnasked
 	}
 	n, err := c.Conn.Write(p)
@@ -295,7 +299,7 @@ func (b *writeBody) send(req *http.Request) error {
 			return nil
 		}
 		b.end()
-		if !errors.Is(b.err, errUnasked) {
+		if !errors.Is(b.err, errUnasked) || !conn.used() {
 			return b.err
 		}
 	}

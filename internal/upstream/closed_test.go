@@ -1,0 +1,40 @@
+package upstream_test
+
+import (
+	"context"
+	"net"
+	"testing"
+	"time"
+
+	"larder/internal/upstream"
+)
+
+// A service, or a proxy without a backend, that accepts and closes a connection has not received the order.
+func TestAConnectionThatIsClosedBeforeTheRequestIsCertain(t *testing.T) {
+	t.Parallel()
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for {
+			c, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			_ = c.Close()
+		}
+	}()
+	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
+		c, err := new(net.Dialer).DialContext(ctx, network, address)
+		time.Sleep(20 * time.Millisecond) // until the end of the connection has arrived
+		return c, err
+	}
+	client := withTokens(t, "http://"+listener.Addr().String(), upstream.WithWriteDial(dial, nil))
+	for range 5 {
+		if _, err := client.CreateOrder(t.Context(), []byte(`{}`)); err == nil || isUnknownError(err) {
+			t.Fatalf("the outcome is not certain: %v", err)
+		}
+	}
+}
