@@ -122,7 +122,7 @@ func TestCommentedSamplesAreValidAndDefault(t *testing.T) {
 func TestDemoIsTheDocumentedBlock(t *testing.T) {
 	t.Parallel()
 	want := &Config{
-		HTTP:  httpapi.Config{Listen: "127.0.0.1:8080", Page: storefront.Config{Enabled: true, Currency: "RUB"}},
+		HTTP:  httpapi.Config{Listen: "127.0.0.1:8080", Page: storefront.Config{Enabled: true, Currency: "TRY"}},
 		Redis: redisdb.Config{URL: "embedded"},
 		Connections: []upstream.Config{{
 			Name: "main", BaseURL: "http://127.0.0.1:9090", AuthURL: "http://127.0.0.1:9090",

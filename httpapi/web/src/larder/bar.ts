@@ -40,7 +40,7 @@ export class BasketBar {
     if (this.element.hidden || !menu) return;
     // A weighed dish counts once.
     const n = basket.lines.reduce((sum, { id, quantity }) => sum + (weighed(menu.product(id)) ? 1 : Math.ceil(Number(quantity))), 0);
-    this.count.textContent = String(n);
+    this.count.textContent = this.formatter.number(n);
     this.words.textContent = form ? this.formatter.message("viewBasket") : this.formatter.message("items", { n });
     this.total.textContent = this.formatter.money(basket.total(menu));
     const box = form ? this.row : this.plain;

@@ -78,7 +78,7 @@ export class Card {
     fewer.disabled = frozen;
     fewer.setAttribute("aria-label", message("fewer", { name }));
     const unit = weighed(product);
-    count.textContent = some ? amount + (unit ? " " + message(unit) : "") : "";
+    count.textContent = !some ? "" : unit ? this.host.measure(amount.toString(), unit) : this.host.number(amount.toString());
     add.disabled = !buyable;
     add.textContent = !buyable ? message("soldOut") : choice ? message("choose") : counted ? "+" : message("add");
     add.setAttribute("aria-label", !buyable ? `${name}: ${message("soldOut")}`

@@ -169,9 +169,8 @@ function shapeOf(menu: Menu, product: Product, schemeId = product.schemeId, dept
 /** measureOf returns the size of a dish and, on cards, its calories as text. */
 export function measureOf(product: Product, formatter: Formatter, calories = true): string {
   const { value, unit } = product.measure ?? {};
-  const known = unit === "kg" || unit === "liter" || unit === "pcs";
   const energy = calories && product.nutrition?.calories;
-  return [value && unit && !weighed(product) ? `${decimal(value)} ${known ? formatter.message(unit) : unit}` : "",
+  return [value && unit && !weighed(product) ? formatter.measure(value, unit) : "",
     energy ? formatter.message("calories", { n: energy }) : ""].filter(Boolean).join(" · ");
 }
 
@@ -185,7 +184,7 @@ export function priceOf(product: Product, formatter: Formatter): string {
 /** nutritionOf returns a table with the nutrition of one serving, or null if it is unknown. */
 function nutritionOf(product: Product, formatter: Formatter): HTMLElement | null {
   const { calories, proteins, fats, carbohydrates } = product.nutrition ?? {};
-  const grams = (n: number): string => formatter.message("grams", { n });
+  const grams = (n: number): string => formatter.measure(decimal(n).times(decimal("0.001")).toString(), "kg");
   const cells = ([["energy", calories, (n: number) => formatter.message("calories", { n })], ["proteins", proteins, grams], ["fats", fats, grams],
     ["carbohydrates", carbohydrates, grams]] as const).filter(([, n]) => n !== null && n !== undefined);
   return cells.length ? h("table", { part: "nutrition" }, h("caption", { class: "muted" }, formatter.message("nutrition")),

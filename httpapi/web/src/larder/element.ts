@@ -1,13 +1,14 @@
 // The base class of both elements: attributes, language, money and the shop.
 
-import { Decimal } from "./decimal";
+import { decimal, type Decimal } from "./decimal";
 import { once, sheet } from "./dom";
+import { measureText, moneyText, numberText } from "./format";
+import type { Formatter } from "./groups";
 import { Shop } from "./shop";
 import base from "./base.css";
 import dialog from "./dialog.css";
 import { canonical, inEnglish, message, wordingsOf, type Key, type Params, type Texts, type Wording } from "./texts";
 
-const formats = new Map<string, Intl.NumberFormat>(); // creating one is slow
 const home = new URL(import.meta.url).origin;
 const textsLimit = 3_000; // milliseconds without texts before English is shown
 
@@ -57,25 +58,22 @@ export abstract class LarderElement extends HTMLElement {
   }
 
   /** format changes if the texts or the formats of the element change. */
-  protected get format(): string { return [this.edition, this.language, this.getAttribute("currency")].join(); }
+  protected get format(): string { return [this.edition, this.language, this.getAttribute("currency"), this.shop?.menu?.cents].join(); }
 
   protected message(key: Key, params?: Params): string { return message(this.wordings ?? [inEnglish], key, params); }
 
   /** money formats an exact amount, with the currency if the element has one. */
   protected money(amount: Decimal): string {
-    const currency = this.getAttribute("currency");
-    const name = this.language + currency;
-    try {
-      let format = formats.get(name);
-      if (!format) {
-        const style = { minimumFractionDigits: 2, maximumFractionDigits: 2, trailingZeroDisplay: "stripIfInteger", ...(currency && { style: "currency", currency }) };
-        formats.set(name, (format = new Intl.NumberFormat(this.language, style as Intl.NumberFormatOptions)));
-      }
-      return format.format(amount.toString() as unknown as number);
-    } catch { // unknown currency
-      return `${amount} ${currency}`;
-    }
+    return moneyText(amount, this.language, this.getAttribute("currency") ?? "", this.shop?.menu?.cents ?? false);
   }
+
+  /** formatter formats texts, amounts and measures for parts of the element. */
+  protected readonly formatter: Formatter = {
+    message: (key, params) => this.message(key, params),
+    money: (amount) => this.money(amount),
+    number: (value) => numberText(decimal(value), this.language),
+    measure: (value, unit) => measureText(value, unit, this.language, (name) => (name === "pcs" ? this.message(name) : name)),
+  };
 
   /** emit dispatches an event "larder:…", which bubbles out of every shadow root. It returns false if its default was prevented. */
   protected emit(name: string, detail: unknown, cancelable = false): boolean {
@@ -88,7 +86,31 @@ export abstract class LarderElement extends HTMLElement {
 
   /** draw renders the element if its texts are loaded, so that guests do not see English first. */
   protected draw(): void {
-    if (this.wordings && this.isConnected) this.render();
+    if (!this.wordings || !this.isConnected) return;
+    this.render();
+    this.markLanguages(this.wordings[0]!.language);
+  }
+
+  private content = ""; // the language of names and descriptions, or "" if it is that of the page
+  private readonly additions = new MutationObserver((records) => {
+    for (const { addedNodes } of records) for (const node of addedNodes) if (node instanceof Element) this.markContent(node);
+  });
+
+  /** markLanguages sets lang on the texts if they have another language than the page, and on names and descriptions (dir="auto"). */
+  private markLanguages(language: string): void {
+    const other = language.split("-")[0] !== this.language.split("-")[0];
+    for (const child of this.root.children) if (!(child instanceof HTMLSlotElement)) child.toggleAttribute("lang", other) && child.setAttribute("lang", language);
+    const content = this.getAttribute("menu-lang") || (other ? this.language : "");
+    if (content === this.content) return;
+    this.content = content;
+    this.additions.disconnect();
+    if (content) this.additions.observe(this.root, { childList: true, subtree: true });
+    for (const child of this.root.children) this.markContent(child);
+  }
+
+  private markContent(within: Element): void {
+    const marked = within.matches("[dir=auto]") ? [within] : within.querySelectorAll("[dir=auto]");
+    for (const element of marked) if (this.content) element.setAttribute("lang", this.content); else element.removeAttribute("lang");
   }
 
   /** spell loads the texts if the language or the source of the texts has changed. Until then, the old ones stay. */

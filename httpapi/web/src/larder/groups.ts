@@ -4,12 +4,14 @@ import { picked, picksOf, groupStatus, type Pick } from "./choice";
 import { decimal, type Decimal } from "./decimal";
 import { h } from "./dom";
 import { deepest, type Group, type Menu } from "./menu";
-import type { Key } from "./texts";
+import type { Key, Params } from "./texts";
 
-/** Formatter formats texts and amounts in the language of the element. */
+/** Formatter formats texts, amounts and measures in the language of the element. */
 export interface Formatter {
-  message(key: Key, params?: Record<string, string | number>): string;
+  message(key: Key, params?: Params): string;
   money(amount: Decimal): string;
+  number(value: string | number): string;
+  measure(value: string | number, unit: string): string;
 }
 
 let names = 0;
@@ -41,7 +43,7 @@ class GroupView {
     const name = `larder-group-${++names}`;
     this.options = group.options.map((id) => new OptionView(menu, group, id, name, formatter, get, set, depth));
     this.element = h("fieldset", { part: "group", "aria-describedby": this.state.id, tabindex: "-1", "data-group": group.id },
-      h("legend", { part: "group-name" }, group.name, " ", h("span", { class: group.min > 0 ? "muted badge" : "muted", part: "group-limits" }, this.limits())),
+      h("legend", { part: "group-name" }, h("bdi", { dir: "auto" }, group.name), " ", h("span", { class: group.min > 0 ? "muted badge" : "muted", part: "group-limits" }, this.limits())),
       this.state, h("ul", {}, ...this.options.map((o) => o.element)));
   }
 
@@ -89,7 +91,7 @@ class OptionView {
     this.more = step(1, "more", "+");
     this.stepper = h("span", { class: "row stepper", hidden: true }, step(-1, "fewer", "−"), this.count, this.more);
     this.element = h("li", { part: "option" }, h("div", { class: "row" },
-      h("label", { class: "row grow" }, this.input, h("span", { class: "grow" }, label, " ", this.note),
+      h("label", { class: "row grow" }, this.input, h("span", { class: "grow" }, h("bdi", { dir: "auto" }, label), " ", this.note),
         h("span", { part: "option-price" }, option?.price === null || price.digits === 0n ? "" : "+" + formatter.money(price))), this.stepper));
   }
 
@@ -110,7 +112,7 @@ class OptionView {
     if (this.note.textContent !== note) this.note.textContent = note;
     this.element.classList.toggle("gone", !usable);
     this.stepper.hidden = !pick || this.group.max === 1;
-    this.count.textContent = String(pick?.quantity ?? 0);
+    this.count.textContent = this.formatter.number(pick?.quantity ?? 0);
     this.more.disabled = full || !usable;
     const schemeId = menu.ingredient(this.id)?.schemeId;
     if (!pick && this.nested) {

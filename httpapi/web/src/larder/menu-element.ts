@@ -25,7 +25,6 @@ export class LarderMenu extends LarderElement {
   private readonly strip = new Strip();
   private readonly status = h("p", { class: "muted", part: "status", role: "status" });
   private readonly list = h("div", { part: "list", onclick: (event: Event) => this.clicked(event as MouseEvent) });
-  private readonly formatter = { message: this.message.bind(this), money: this.money.bind(this) };
   private readonly bar = new BasketBar(this.formatter, () => this.emit("basket-open", null, true));
   private readonly dialog: DishDialog;
   private readonly shelves = new Map<Element, Shelf>(); // by section

@@ -1,6 +1,7 @@
 // The menu of GET /v1/restaurants/{restaurant}/menu, with indexes.
 
 import type { components } from "../api/openapi";
+import { decimal } from "./decimal";
 
 type Schemas = components["schemas"];
 
@@ -19,6 +20,7 @@ export const deepest = 6;
 /** Menu is one version with indexes. Events with stop lists change it in place. */
 export class Menu {
   readonly roots: Category[];
+  readonly cents: boolean; // some prices are not whole numbers
   private readonly products: Map<string, Product>;
   private readonly ingredients: Map<string, Ingredient>;
   private readonly schemes: Map<string, Group[]>;
@@ -30,6 +32,7 @@ export class Menu {
     this.ingredients = new Map(body.ingredients.map((i) => [i.id, i]));
     this.schemes = new Map(body.schemes.map((s) => [s.id, s.groups]));
     this.roots = tree(body);
+    this.cents = [...body.products, ...body.ingredients].some(({ price }) => !decimal(price).whole);
     for (const { id, name, parentId } of body.categories) { // parents first
       this.categoryNames.set(id, name + " " + (this.categoryNames.get(parentId ?? "") ?? ""));
     }

@@ -46,9 +46,8 @@ export class LarderOrderForm extends LarderElement implements FormHost {
 
   constructor() {
     super(css);
-    const formatter = { message: this.message.bind(this), money: this.money.bind(this) };
-    this.dialog = new DishDialog(() => this.shop, formatter, () => this.changed());
-    this.outcome = new Outcome(formatter, {
+    this.dialog = new DishDialog(() => this.shop, this.formatter, () => this.changed());
+    this.outcome = new Outcome(this.formatter, {
       again: () => void this.shop?.placing.resume(),
       change: () => void this.startOver(),
       startOver: () => void this.startOver(),
@@ -226,8 +225,6 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     this.drawViolations();
   }
 
-  private readonly formatter = { message: this.message.bind(this), money: this.money.bind(this) };
-
   /** busy reports whether an order may be in progress, or its outcome is not known. */
   private get busy(): boolean {
     const state = this.shop?.placing.intent?.state;
@@ -267,10 +264,10 @@ export class LarderOrderForm extends LarderElement implements FormHost {
       const price = menu && product && priced(menu, product, line.picks) ? this.money(linePrice(unitPrice(menu, product, line.picks), quantity)) : "";
       const name = product?.name ?? line.name;
       const words = this.wordsOf(line);
-      return h("li", { part: "line", "data-line": line.id, "aria-invalid": words.some(([, wrong]) => wrong) }, h("div", { class: "row" }, h("div", { class: "grow" }, h("strong", {}, name),
-        menu && line.picks.length > 0 && h("p", { class: "muted" }, picksText(menu, line.picks))), h("span", { part: "line-price" }, price)),
+      return h("li", { part: "line", "data-line": line.id, "aria-invalid": words.some(([, wrong]) => wrong) }, h("div", { class: "row" }, h("div", { class: "grow" }, h("strong", { dir: "auto" }, name),
+        menu && line.picks.length > 0 && h("p", { class: "muted", dir: "auto" }, picksText(menu, line.picks))), h("span", { part: "line-price" }, price)),
         ...words.map(([text, wrong]) => h("p", { class: wrong ? "wrong" : "muted", part: "line-note" }, text)),
-        h("div", { class: "row actions" }, button("-", this.message("fewer", { name }), "−", () => set(quantity.plus(decimal(-1)))), h("output", { class: "count" }, line.quantity),
+        h("div", { class: "row actions" }, button("-", this.message("fewer", { name }), "−", () => set(quantity.plus(decimal(-1)))), h("output", { class: "count" }, this.formatter.number(line.quantity)),
           button("+", this.message("more", { name }), "+", () => set(quantity.plus(decimal(1)))),
           h("span", { class: "grow" }),
           product && menu && (line.picks.length > 0 || fractional(product) || menu.groups(product.schemeId).length > 0)

@@ -25,7 +25,7 @@ export function callTo(phone: string): HTMLElement {
 /** linesOf lists the dishes of an order with their prices. */
 export function linesOf(lines: readonly Line[], f: Formatter): HTMLElement {
   return h("ul", { part: "receipt-lines" }, ...lines.filter((l) => l.name).map((l) => h("li", { class: "row" },
-    h("span", { class: "grow" }, h("b", {}, `${l.quantity} × `), h("bdi", {}, l.name)), h("span", {}, f.money(linePrice(decimal(l.price), decimal(l.quantity)))))));
+    h("span", { class: "grow" }, h("b", {}, `${f.number(l.quantity)} × `), h("bdi", { dir: "auto" }, l.name)), h("span", {}, f.money(linePrice(decimal(l.price), decimal(l.quantity)))))));
 }
 
 /** Outcome shows the intent. Its status is announced by screen readers, the confirmation below it is not. */
@@ -97,7 +97,7 @@ export class Outcome {
     ];
     if (body.comment) facts.push(["comment", h("bdi", {}, String(body.comment))]);
     if (phone) facts.push(["callRestaurant", callTo(phone)]);
-    return h("div", { part: "receipt" }, h("h3", {}, h("bdi", {}, name)), linesOf(intent.lines, this.f),
+    return h("div", { part: "receipt" }, h("h3", {}, h("bdi", { dir: "auto" }, name)), linesOf(intent.lines, this.f),
       intent.total === undefined ? "" : h("p", { class: "row sum" }, h("span", { class: "grow" }, this.f.message("total")), h("strong", {}, this.f.money(decimal(intent.total)))),
       h("dl", {}, ...facts.flatMap(([key, value]) => [h("dt", {}, this.f.message(key)), h("dd", {}, value)])));
   }

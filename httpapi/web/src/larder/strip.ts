@@ -34,7 +34,7 @@ export class Strip {
 
   /** add adds the link to a section. */
   add(section: Element, name: string, inner: boolean, go: () => void): void {
-    const link = h("button", { type: "button", part: "category-link", class: inner ? "inner" : "", tabindex: this.links.size ? "-1" : "0", onclick: go }, name);
+    const link = h("button", { type: "button", part: "category-link", class: inner ? "inner" : "", tabindex: this.links.size ? "-1" : "0", onclick: go }, h("bdi", { dir: "auto" }, name));
     this.links.set(section, link);
     this.nav.append(link);
     this.observer.observe(section);

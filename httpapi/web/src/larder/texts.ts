@@ -3,6 +3,8 @@
 // many, other) follows the plural rules of its language.
 
 import english from "../texts.json";
+import { decimal } from "./decimal";
+import { numberText } from "./format";
 import { report } from "./report";
 
 export type Key = keyof typeof english;
@@ -87,5 +89,15 @@ export function message(wordings: readonly Wording[], key: Key, params: Params =
   const { language, texts } = wordings.find((w) => w.texts[key] !== undefined) ?? inEnglish;
   const text = texts[key]!;
   const form = typeof text === "string" ? text : text[new Intl.PluralRules(language).select(Number(params.n))] ?? text.other;
-  return form.replace(/\{(\w+)\}/g, (whole, name: string) => String(params[name] ?? whole));
+  return form.replace(/\{(\w+)\}/g, (whole, name: string) => {
+    const value = params[name] ?? whole;
+    return typeof value === "number" ? numberText(decimal(value), language) : isolated(value, language);
+  });
+}
+
+const rightToLeft = /^(ar|ckb|dv|fa|he|ps|sd|ug|ur|yi)\b/, letters = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Thaana}]/u;
+
+/** isolated marks a name with letters of the other direction, so that it does not reorder the text around it. */
+function isolated(name: string, language: string): string {
+  return rightToLeft.test(language) || letters.test(name) ? `\u2068${name}\u2069` : name;
 }

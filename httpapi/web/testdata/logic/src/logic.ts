@@ -9,6 +9,7 @@ import { bodyOf, placeOf, problemsOf, withoutDuplicates } from "../../../src/lar
 import { newKey, Placing, type Answer, type OrderTransport } from "../../../src/larder/place";
 import { Shop } from "../../../src/larder/shop";
 import { FallbackStore, type Store } from "../../../src/larder/store";
+import { measureText, moneyText, numberText } from "../../../src/larder/format";
 import english from "../../../src/texts.json";
 import russian from "../../../src/texts.ru.json";
 import { canonical, checked, inEnglish, message, wordingsOf, type Key, type Texts, type Wording } from "../../../src/larder/texts";
@@ -447,7 +448,7 @@ test("texts of a site replace larder's, and missing ones are English", async () 
   const arabic = { add: "أضف", found: { zero: "لا أطباق", two: "طبقان", few: "{n} أطباق", other: "{n} طبق" } };
   const wordings = await wordingsOf("ar-EG", arabic);
   assert.deepEqual([message(wordings, "add"), message(wordings, "choose"), message(wordings, "found", { n: 2 }), message(wordings, "found", { n: 1 })],
-    ["أضف", "Choose", "طبقان", "1 طبق"]);
+    ["أضف", "Choose", "طبقان", "١ طبق"]);
   assert.equal(message(await wordingsOf("ar", JSON.stringify(arabic)), "found", { n: 3 }), "3 أطباق");
   assert.deepEqual(warnings, []);
   for (let i = 0; i < 2; i++) { // each fault is reported once
@@ -683,4 +684,20 @@ test("the history has the last ten orders, without address and phone number", as
   const [latest] = shop.history.list();
   assert.deepEqual([latest!.orderID, latest!.total, latest!.lines.map((l) => l.name)], ["765", "640", ["Crème fraîche"]]);
   assert.doesNotMatch(JSON.stringify(latest), /2000|Rua/);
+});
+
+test("numbers, money and measures have the form of the reader's language", () => {
+  const plain = (text: string): string => text.replace(/[\u00a0\u202f]/g, " ");
+  const money = (amount: string, language: string, currency: string, cents = true): string => plain(moneyText(decimal(amount), language, currency, cents));
+  assert.deepEqual([money("489", "en", "RUB"), money("179.9", "en", "RUB"), money("489", "en", "RUB", false), money("472.5", "en", "RUB", false)], ["₽489.00", "₽179.90", "₽489", "₽472.50"]);
+  assert.deepEqual([money("179.9", "ru", "RUB"), money("1234.5", "de", "EUR"), money("7", "en", "")], ["179,90 ₽", "1.234,50 €", "7.00"]);
+  assert.equal(money("123456789012345678.99", "en", "EUR"), "€123,456,789,012,345,678.99"); // exact
+  assert.equal(money("5", "en", "euro"), "5 euro");
+  const measure = (value: number, unit: string, language: string): string => plain(measureText(value, unit, language, (name) => name + "!"));
+  assert.deepEqual([measure(0.15, "kg", "en"), measure(1, "kg", "en"), measure(0.0005, "kg", "en"), measure(0.33, "liter", "en"), measure(1.5, "liter", "en")], ["150 g", "1 kg", "0.5 g", "330 mL", "1.5 L"]);
+  assert.deepEqual([measure(0.15, "kg", "ru"), measure(1.25, "kg", "ru"), measure(0.15, "liter", "ru"), measure(8, "pcs", "ru")], ["150 г", "1,25 кг", "150 мл", "8 pcs!"]);
+  assert.deepEqual([numberText(decimal("0.5"), "ru"), numberText(decimal("1.5"), "ar-EG")], ["0,5", "١٫٥"]);
+  const wording: Wording = { language: "ar-EG", texts: { found: "{n}", addNamed: "أضف {name}" } };
+  assert.deepEqual([message([wording], "found", { n: 12 }), message([wording], "addNamed", { name: "Latte" }), message([], "addNamed", { name: "שווארמה" }), message([], "addNamed", { name: "Latte" })],
+    ["١٢", "أضف \u2068Latte\u2069", "Add \u2068שווארמה\u2069", "Add Latte"]);
 });

@@ -1,0 +1,32 @@
+// Numbers, money and measures in the language of the reader.
+
+import { decimal, type Decimal } from "./decimal";
+
+const formats = new Map<string, Intl.NumberFormat>(); // creating one is slow
+
+/** numberText formats an exact number in a language. */
+export function numberText(value: Decimal, language: string, options: Intl.NumberFormatOptions = {}): string {
+  const name = language + JSON.stringify(options);
+  let format = formats.get(name);
+  if (!format) formats.set(name, (format = new Intl.NumberFormat(language, options)));
+  return format.format(value.toString() as unknown as number); // as text, so that it stays exact
+}
+
+/** moneyText formats an amount. If cents is set, it has two decimals, like all other prices of the menu. */
+export function moneyText(amount: Decimal, language: string, currency: string, cents: boolean): string {
+  const options = { minimumFractionDigits: 2, maximumFractionDigits: 2, ...(!cents && amount.whole && { maximumFractionDigits: 0, minimumFractionDigits: 0 }) };
+  try {
+    return numberText(amount, language, currency ? { ...options, style: "currency", currency, currencyDisplay: "narrowSymbol" } : options);
+  } catch { // unknown currency
+    return `${amount} ${currency}`;
+  }
+}
+
+/** measureText formats a size, below one kilogram or litre in grams or millilitres. Other units have no name in Intl. */
+export function measureText(value: number | string, unit: string, language: string, name: (unit: string) => string): string {
+  const units = unit === "kg" ? ["kilogram", "gram"] : unit === "liter" ? ["liter", "milliliter"] : null;
+  const size = decimal(value);
+  if (!units) return `${numberText(size, language)} ${name(unit)}`;
+  const small = size.compare(decimal(1)) < 0;
+  return numberText(small ? size.times(decimal(1000)) : size, language, { style: "unit", unit: units[small ? 1 : 0]!, maximumFractionDigits: 3 });
+}
