@@ -41,6 +41,7 @@ var kinds = map[string]string{ //nolint:gochecknoglobals // constant
 	".js":   "text/javascript; charset=utf-8",
 	".json": "application/json",
 	".svg":  "image/svg+xml",
+	".ts":   "text/plain; charset=utf-8", // larder.d.ts
 }
 
 // newAsset returns an asset with an immutable body. The name's extension determines its type.

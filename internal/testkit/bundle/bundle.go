@@ -30,7 +30,7 @@ type Output struct {
 }
 
 // Build bundles every entry of folder/src: each .ts becomes an ES module, each .css
-// a stylesheet; .html, .svg and .json are copied. A .css that a module imports becomes
+// a stylesheet; .html, .svg, .json and .d.ts are copied. A .css that a module imports becomes
 // minified text, for a constructed stylesheet.
 //
 // Errors: esbuild's messages about the sources, with file and line.
@@ -68,11 +68,9 @@ func Build(folder string) ([]Output, error) {
 	for _, file := range built.OutputFiles {
 		outputs = append(outputs, Output{Name: filepath.Base(file.Path), Body: file.Contents})
 	}
-	copied, err := filepath.Glob(filepath.Join(folder, "src", "*.json"))
-	if err != nil {
-		return nil, fmt.Errorf("bundle: %w", err)
-	}
-	for _, path := range copied { // not by esbuild: a module that imports such a file contains it
+	data, _ := filepath.Glob(filepath.Join(folder, "src", "*.json")) // the patterns are valid
+	types, _ := filepath.Glob(filepath.Join(folder, "src", "*.d.ts"))
+	for _, path := range append(data, types...) { // not by esbuild: a module that imports such a file contains it
 		body, err := os.ReadFile(path)
 		if err != nil {
 			return nil, fmt.Errorf("bundle: %w", err)
@@ -92,8 +90,9 @@ func entriesOf(folder string) ([]api.EntryPoint, error) {
 	var entries []api.EntryPoint
 	for _, file := range files {
 		name := file.Name()
-		switch ending := filepath.Ext(name); ending {
-		case ".ts", ".css", ".html", ".svg":
+		switch ending := filepath.Ext(name); {
+		case strings.HasSuffix(name, ".d.ts"): // copied
+		case slices.Contains([]string{".ts", ".css", ".html", ".svg"}, ending):
 			entries = append(entries, api.EntryPoint{InputPath: "./src/" + name, OutputPath: strings.TrimSuffix(name, ending)})
 		}
 	}

@@ -30,6 +30,7 @@ func small() map[string]string {
 	return map[string]string{
 		"src/shop.ts":         `import css from "./shop/dish.css"; import {price} from "./shop/price"; import t from "./t.json"; export const text = css + price + t.a;`,
 		"src/t.json":          `{"a": "hello"}`,
+		"src/shop.d.ts":       "export const text: string;\n",
 		"src/shop/price.ts":   `export const price: number = 640;`,
 		"src/shop/dish.css":   "/* why */\n:host {\n  color: #ff0000;\n}\n",
 		"src/page.html":       "<!doctype html>\n<p>hello</p>\n",
@@ -49,7 +50,7 @@ func TestBuild(t *testing.T) {
 	for _, output := range outputs {
 		got[output.Name] = string(output.Body)
 	}
-	if len(got) != 4 || got["t.json"] != small()["src/t.json"] || got["page.html"] != small()["src/page.html"] || got["page.css"] != "p{margin:0}\n" {
+	if len(got) != 5 || got["shop.d.ts"] != small()["src/shop.d.ts"] || got["t.json"] != small()["src/t.json"] || got["page.html"] != small()["src/page.html"] || got["page.css"] != "p{margin:0}\n" {
 		t.Errorf("built %q", got)
 	}
 	if module := got["shop.js"]; !strings.Contains(module, ":host{color:red}") || !strings.Contains(module, "640") || !strings.Contains(module, "hello") ||

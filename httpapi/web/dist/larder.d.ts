@@ -1,0 +1,61 @@
+// Types of larder's elements and events. Copy this file into your project: TypeScript
+// then knows document.querySelector("larder-menu") and addEventListener("larder:placed", …).
+
+/** A text, or plural forms of which `other` is required. "{n}" and other parameters keep their names. */
+export type LarderText = string | { zero?: string; one?: string; two?: string; few?: string; many?: string; other: string };
+
+/** Texts by key. /web/texts.json has all keys. */
+export type LarderTexts = Record<string, LarderText>;
+
+/** The attributes of both elements. */
+export interface LarderAttributes {
+  restaurant: string;
+  src?: string;
+  lang?: string;
+  "menu-lang"?: string;
+  texts?: string;
+  currency?: string;
+  theme?: "light" | "dark";
+}
+
+export interface LarderMenuAttributes extends LarderAttributes {}
+
+export interface LarderOrderFormAttributes extends LarderAttributes {
+  payments?: string;
+  "order-url"?: string;
+}
+
+export interface LarderElement extends HTMLElement {
+  restaurant: string;
+  texts: LarderTexts | null;
+  readonly language: string;
+}
+
+export interface LarderMenu extends LarderElement {
+  /** Opens the dialog of a dish. */
+  open(id: string): void;
+}
+
+export interface LarderOrderForm extends LarderElement {
+  readonly payments: string[];
+}
+
+export interface LarderViolation { path: string; code: string; msg: string; params?: Record<string, unknown> }
+
+export interface LarderBasketNews { id: string; name: string; kind: "gone" | "options" | "price"; was?: string; now?: string }
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "larder-menu": LarderMenu;
+    "larder-order-form": LarderOrderForm;
+  }
+  interface HTMLElementEventMap {
+    "larder:menu": CustomEvent<{ version: number | null; name: string | null }>;
+    "larder:added": CustomEvent<{ id: string; name: string; quantity: string; price: string }>;
+    "larder:basket": CustomEvent<{ lines: { id: string; name: string; quantity: string }[]; total: string | null }>;
+    "larder:basket-news": CustomEvent<LarderBasketNews[]>;
+    "larder:violations": CustomEvent<LarderViolation[]>;
+    "larder:placed": CustomEvent<{ orderID: string; total: string | null }>;
+    "larder:refused": CustomEvent<{ message: string | null }>;
+  }
+}
