@@ -12,14 +12,6 @@ import (
 //go:embed images/*.svg
 var images embed.FS
 
-// imageNames are the names of the embedded images, without ".svg".
-func imageNames() []string {
-	return []string{
-		"bowl", "bread", "burger", "cake", "coffee", "combo", "drink", "dumplings",
-		"fish", "grill", "noodles", "pizza", "salad", "soup", "sushi", "wrap",
-	}
-}
-
 // Images serves only the images, GET /sandbox/images/{name}.svg, for a server
 // that publishes menus of a sandbox with its own image addresses.
 func Images() http.Handler {

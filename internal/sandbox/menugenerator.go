@@ -227,7 +227,7 @@ func (m *menuGenerator) product(k int) genProduct {
 		Carbohydrates: tenths(m.rng.n(800)),
 	}
 	p.EnergyValue = p.Calories * 4184 / 1000
-	p.ImageURLs = []string{m.g.ImageBase + "/sandbox/images/" + pick(m.rng, imageNames()) + ".svg"}
+	p.ImageURLs = []string{m.g.ImageBase + "/sandbox/images/" + dishImage(k) + ".svg"}
 	switch slot := k % 20; {
 	case slot == 12:
 		p.Name += " combo"

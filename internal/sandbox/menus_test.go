@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
+	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode"
 
 	"larder/internal/sandbox"
+	"larder/internal/testkit/clitest"
 	"larder/internal/testkit/menutest"
 )
 
@@ -339,6 +342,31 @@ func TestGeneratedOrdersAreValid(t *testing.T) {
 		`"ingredientsGroups":[{"id":"g","minCount":1}]}],"ingredientsGroups":[{"id":"g","ingredients":["gone"]}]}`} {
 		if _, err := menutest.NewOrderGenerator([]byte(raw), "r", 1); err == nil {
 			t.Errorf("an orderer for %s", raw)
+		}
+	}
+}
+
+// Every image of the bistro and of a generated menu exists.
+func TestImagesOfMenusExist(t *testing.T) {
+	t.Parallel()
+	images := httptest.NewServer(sandbox.Images())
+	t.Cleanup(images.Close)
+	generated := sandbox.Generate{Restaurants: 1, Products: 400, Seed: 1}
+	for name, menu := range map[string]string{
+		"the bistro":       string(sandbox.Bistro(sandbox.BistroID, "")),
+		"a generated menu": string(generated.Menu(0)),
+	} {
+		paths := map[string]bool{}
+		for _, path := range regexp.MustCompile(`/sandbox/images/[a-z-]*\.svg`).FindAllString(menu, -1) {
+			paths[path] = true
+		}
+		if len(paths) < 15 {
+			t.Errorf("%s has only %d images", name, len(paths))
+		}
+		for path := range paths {
+			if status, _ := clitest.Fetch(t, images.URL+path); status != http.StatusOK {
+				t.Errorf("%s: %s: status %d", name, path, status)
+			}
 		}
 	}
 }

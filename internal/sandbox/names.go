@@ -13,6 +13,7 @@ var namesJSON []byte
 // wordLists are the words of generated menus. Parts and Groups have a list for each kind of ingredient.
 type wordLists struct {
 	Brands, Places, Categories, Styles, Mains, Sides, Native, Sentences []string
+	MainImages, NativeImages                                            []string // of Mains and Native, without ".svg"
 	Parts, Groups                                                       [kinds][]string
 }
 
@@ -46,6 +47,14 @@ func dishName(d *rng, k int) string {
 		name += pick(d, []string{" 🌶️", " 🔥", " 🌱", " (new)", " XL"})
 	}
 	return name
+}
+
+// dishImage returns the name of the image of the k-th dish. It shows the dish that [dishName] names.
+func dishImage(k int) string {
+	if k%6 == 5 {
+		return words().NativeImages[k/6%len(words().Native)]
+	}
+	return words().MainImages[k%len(words().Mains)]
 }
 
 func partName(d *rng, kind, i int) string {
