@@ -1,5 +1,5 @@
 // Made of the API document by openapi-typescript 7.13.0: make api-types. DO NOT EDIT.
-// openapi.yaml: 4e2de8801e2a38fd7c28700f052283b57f8c2f0835eafa8100e04673893c7b2b
+// openapi.yaml: 6438398cfe5a6ecc90a3bc957b1833cf5d5a65b6780914f5bf467ed5d856be88
 // what follows: b6615d370ba18113bb3192ae1fc6fe4a068ac56776c15d6fed1241d0d8ee0e41
 export interface paths {
     "/connect/token": {
