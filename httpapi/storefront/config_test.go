@@ -82,6 +82,8 @@ func TestMoneyAndMeasures(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ digits, currency, lang, want string }{
 		{"489", "EUR", "en", "€489"},
+		{"1234567.5", "EUR", "en", "€1,234,567.50"},
+		{"1234", "RUB", "ru", "1\u00a0234\u00a0₽"},
 		{"179.9", "EUR", "en", "€179.90"},
 		{"179.9", "RUB", "ru", "179,90\u00a0₽"},
 		{"1.125", "CHF", "en", "CHF\u00a01.125"},
@@ -89,7 +91,7 @@ func TestMoneyAndMeasures(t *testing.T) {
 		{"12", "", "ru", "12"},
 		{"12", "", "en", "12"},
 	} {
-		if got := moneyText(c.digits, c.currency, c.lang); got != c.want {
+		if got := moneyText(c.digits, c.currency, c.lang, false); got != c.want {
 			t.Errorf("%s %s in %s: %q, want %q", c.digits, c.currency, c.lang, got, c.want)
 		}
 	}

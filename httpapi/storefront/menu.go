@@ -80,17 +80,17 @@ func measureText(m *menu.Measure, lang string) string {
 		return ""
 	}
 	value, unit := m.Value, m.Unit
-	if small := map[string]string{"kg": "g", "liter": "ml"}[unit]; small != "" && value.LessThan(decimal.NewFromInt(1)) {
+	if small := map[string]string{"kg": "g", "liter": "mL"}[unit]; small != "" && value.LessThan(decimal.NewFromInt(1)) {
 		value, unit = value.Shift(3), small
 	}
 	if lang == violation.Russian {
-		units := map[string]string{"g": "г", "kg": "кг", "ml": "мл", "liter": "л"}
+		units := map[string]string{"g": "г", "kg": "кг", "mL": "мл", "liter": "л"}
 		if own := units[unit]; own != "" {
 			unit = own
 		}
 		return strings.Replace(value.String(), ".", ",", 1) + "\u00a0" + unit
 	}
-	return strings.TrimSpace(value.String() + "\u00a0" + strings.Replace(unit, "liter", "l", 1))
+	return strings.TrimSpace(value.String() + "\u00a0" + strings.Replace(unit, "liter", "L", 1))
 }
 
 // symbols are the signs of frequent currencies; others are written as their codes.
@@ -98,15 +98,36 @@ var symbols = map[string]string{ //nolint:gochecknoglobals // constant
 	"EUR": "€", "GBP": "£", "INR": "₹", "JPY": "¥", "KZT": "₸", "RUB": "₽", "TRY": "₺", "UAH": "₴", "USD": "$",
 }
 
-// moneyText returns an amount with its currency as guests read it, such as €4.50.
-func moneyText(digits, currency, lang string) string {
-	if amount, err := decimal.NewFromString(digits); err == nil && !amount.IsInteger() {
+// hasCents reports whether a price of the menu is not a whole number. All its prices then have two decimals.
+func hasCents(catalogue *menu.Catalogue) bool {
+	for _, entries := range []*menu.ItemTable{catalogue.Products(), catalogue.Ingredients()} {
+		for i := range menu.Index(entries.Len()) {
+			if entry := entries.At(i); !entry.PriceInvalid() && strings.Contains(entry.Price().String(), ".") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// moneyText returns an amount with its currency as guests read it, such as €1,004.50.
+func moneyText(digits, currency, lang string, cents bool) string {
+	if amount, err := decimal.NewFromString(digits); err == nil && (cents || !amount.IsInteger()) {
 		digits = amount.StringFixed(max(2, -amount.Exponent()))
+	}
+	russian := lang == violation.Russian
+	whole, fraction, _ := strings.Cut(digits, ".")
+	for at := len(whole) - 3; at > 0; at -= 3 {
+		whole = whole[:at] + map[bool]string{false: ",", true: "\u00a0"}[russian] + whole[at:]
+	}
+	digits = whole
+	if fraction != "" {
+		digits += map[bool]string{false: ".", true: ","}[russian] + fraction
 	}
 	sign, known := symbols[currency]
 	switch {
-	case lang == violation.Russian:
-		return strings.TrimSpace(strings.Replace(digits, ".", ",", 1) + "\u00a0" + sign + map[bool]string{false: currency}[known])
+	case russian:
+		return strings.TrimSpace(digits + "\u00a0" + sign + map[bool]string{false: currency}[known])
 	case known:
 		return sign + digits
 	default:

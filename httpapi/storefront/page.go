@@ -117,7 +117,7 @@ func (v view) Say(english, russian string) string {
 }
 
 // Money formats an amount in the page's language.
-func (v rendered) Money(digits string) string { return moneyText(digits, v.Currency, v.Lang) }
+func (v rendered) Money(digits string) string { return moneyText(digits, v.Currency, v.Lang, v.Cents) }
 
 // Path returns the page's address with another language and page of the dishes. Its parts are not sorted
 // by the guest's request, so that each page has one address.
@@ -156,6 +156,7 @@ type rendered struct {
 	Sections   []section
 	Next       int    // the next page of the dishes; 0 after the last
 	Categories string // names of the first categories, for the description
+	Cents      bool   // some prices are not whole numbers
 	Picture    string // an absolute address of the first picture, or empty
 }
 
@@ -283,6 +284,7 @@ func (p *Page) render(v view, snapshot *cache.Snapshot) ([]byte, error) {
 		if values.Sections, more = sectionsOf(snapshot.Catalogue, v.Page, v.Lang); more {
 			values.Next = v.Page + 1
 		}
+		values.Cents = hasCents(snapshot.Catalogue)
 		values.describe(snapshot.Catalogue)
 	}
 	var out bytes.Buffer

@@ -92,8 +92,8 @@ func TestElementsAreDescribed(t *testing.T) {
 	_, partTable, _ := strings.Cut(docs, "Style these parts with `::part()`:")
 	partTable, _, _ = strings.Cut(partTable, "\n\nBoth elements have the slots")
 	for what, pair := range map[string][2][]string{
-		"attributes: source":      {attributes, found(source, `observedAttributes = \[(.*?)\]`)},
-		"attributes: larder.d.ts": {attributes, found(types, `(?m)^  "?([a-z-]+)"?\??: (?:string|"light" \| "dark");$`)},
+		"attributes: source":      {attributes, found(source, `(?:observedAttributes = \[|this\.toggleAttribute\()([^\]\n]*?)(?:\]|, intent)`)},
+		"attributes: larder.d.ts": {attributes, found(types, `(?m)^  "?([a-z-]+)"?\??: (?:string|boolean|"light" \| "dark");$`)},
 		"attributes: docs":        {append(slices.Clone(attributes), "dir"), found(attributeTable, "(?m)^\\| `([a-z-]+)` \\|")},
 		"events: source":          {local(events), found(source, `this\.emit\("([a-z-]+)"`)},
 		"events: larder.d.ts":     {events, found(types, `"(larder:[a-z-]+)": CustomEvent`)},
@@ -102,7 +102,7 @@ func TestElementsAreDescribed(t *testing.T) {
 		"parts: docs":             {parts, found(partTable, "`([a-z-]+)`")},
 		"variables: source":       {names(menu.CSSProperties), found(source, `var\((--larder-[a-z-]+)`)},
 		"variables: docs":         {names(form.CSSProperties), found(docs, "`(--larder-[a-z-]+)`")},
-		"slots: source":           {names(menu.Slots, form.Slots), found(source, `h\("slot", \{ name: "([a-z-]+)"`)},
+		"slots: source":           {names(menu.Slots, form.Slots), append([]string{"card-ID"}, found(source, `h\("slot", \{ name: "([a-z-]+)"`)...)},
 	} {
 		slices.Sort(pair[0])
 		if diff := cmp.Diff(pair[0], pair[1]); diff != "" {

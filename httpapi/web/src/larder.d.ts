@@ -16,6 +16,7 @@ export interface LarderAttributes {
   texts?: string;
   currency?: string;
   theme?: "light" | "dark";
+  links?: string;
 }
 
 export interface LarderMenuAttributes extends LarderAttributes {}
@@ -23,6 +24,13 @@ export interface LarderMenuAttributes extends LarderAttributes {}
 export interface LarderOrderFormAttributes extends LarderAttributes {
   payments?: string;
   "order-url"?: string;
+  phone?: string;
+  address?: string;
+  "time-zone"?: string;
+  "lead-time"?: string;
+  "max-lead"?: string;
+  /** Set by the form while it shows a confirmation. */
+  placed?: boolean;
 }
 
 export interface LarderElement extends HTMLElement {
@@ -38,7 +46,12 @@ export interface LarderMenu extends LarderElement {
 
 export interface LarderOrderForm extends LarderElement {
   readonly payments: string[];
+  /** The intervals in which the restaurant takes orders, or null if they are not known. */
+  openings: readonly LarderOpening[] | null;
 }
+
+/** An interval in RFC 3339. */
+export interface LarderOpening { from: string; to: string }
 
 export interface LarderViolation { path: string; code: string; msg: string; params?: Record<string, unknown> }
 
@@ -53,6 +66,7 @@ declare global {
     "larder:menu": CustomEvent<{ version: number | null; name: string | null }>;
     "larder:added": CustomEvent<{ id: string; name: string; quantity: string; price: string }>;
     "larder:basket": CustomEvent<{ lines: { id: string; name: string; quantity: string }[]; total: string | null }>;
+    "larder:basket-open": CustomEvent<null>;
     "larder:basket-news": CustomEvent<LarderBasketNews[]>;
     "larder:violations": CustomEvent<LarderViolation[]>;
     "larder:placed": CustomEvent<{ orderID: string; total: string | null }>;

@@ -22,12 +22,11 @@ function template(heading: "h3" | "h4", linked: boolean): HTMLLIElement {
   const name = heading + linked;
   let made = templates.get(name);
   if (!made) {
-    const button = (part: string): HTMLElement => h("button", { type: "button", part });
     templates.set(name, (made = h("li", { part: "card", class: "card" }, h("div", { class: "about" },
       h(heading, { part: "name", dir: "auto" }, h(linked ? "a" : "button", { class: "plain", type: !linked && "button", part: "dish-link" })),
       h("p", { class: "muted description", part: "description", dir: "auto" }), h("span", { class: "muted", part: "measure", dir: "auto" }),
       h("div", { class: "row foot" }, h("span", { part: "price", class: "grow" }),
-        h("span", { class: "row stepper" }, button("fewer"), h("span", { class: "count", part: "count" }), button("add")))))));
+        h("span", { class: "row stepper" }, h("button", { type: "button", part: "fewer" }), h("span", { class: "count", part: "count" }), h("button", { type: "button", part: "add" })))))));
   }
   return made.cloneNode(true) as HTMLLIElement;
 }

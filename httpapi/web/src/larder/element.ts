@@ -14,7 +14,7 @@ const textsLimit = 3_000; // milliseconds without texts before English is shown
 
 /** LarderElement redraws itself when its attributes or its shop change. */
 export abstract class LarderElement extends HTMLElement {
-  static observedAttributes = ["src", "restaurant", "lang", "currency", "order-url", "payments", "theme", "texts", "phone", "address", "time-zone", "lead-time", "max-lead", "links"];
+  static observedAttributes = ["src", "restaurant", "lang", "currency", "order-url", "payments", "theme", "texts", "menu-lang", "phone", "address", "time-zone", "lead-time", "max-lead", "links"];
   protected readonly root: ShadowRoot;
   protected shop: Shop | null = null;
   private listening = new AbortController();

@@ -49,7 +49,7 @@ export class Outcome {
       return;
     }
     const [words, buttons] = this.words(intent, asking, online);
-    const said = words.map(([key, good]) => h("p", { class: key === "sending" || key === "offline" ? "" : good ? "good" : "wrong", part: key.startsWith("placed") ? "order-id" : null }, this.f.message(key, { id: intent.orderID ?? "" })));
+    const said = words.map(([key, good]) => h("p", { class: key === "sending" || key === "offline" ? "" : good ? "good" : "wrong", ...(key.startsWith("placed") && { part: "order-id" }) }, this.f.message(key, { id: intent.orderID ?? "" })));
     const text = said.map((p) => p.textContent).join("");
     if (this.status.textContent !== text) this.status.replaceChildren(...said);
     const button = (key: Key, work: () => void): HTMLElement => h("button", { type: "button", part: "outcome-button", "data-does": key, onclick: work }, this.f.message(key));
