@@ -11,7 +11,7 @@ import (
 )
 
 // mostBytes is the maximum size of the components in gzip.
-const mostBytes = 30 << 10
+const mostBytes = 25 << 10
 
 func TestComponentsAreLight(t *testing.T) {
 	t.Parallel()

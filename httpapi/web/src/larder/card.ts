@@ -2,11 +2,10 @@
 
 import { least, weighed } from "./choice";
 import { Decimal, decimal } from "./decimal";
-import { measureOf, priceOf } from "./dish";
 import { h } from "./dom";
 import type { Formatter } from "./groups";
 import type { Menu, Product } from "./menu";
-import { addressOf, photo } from "./photo";
+import { addressOf, measureOf, photo, priceOf } from "./photo";
 
 /** CardHost is what the cards of one menu share. */
 export interface CardHost extends Formatter {

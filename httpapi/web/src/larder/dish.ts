@@ -1,22 +1,22 @@
-// The dialog in which the guest chooses the options of a dish.
+// What the dialog of a dish shows: the dish, and the options that the guest chooses.
 
 import { lineOf, type Line } from "./basket";
 import { fractional, groupProblems, least, linePrice, priced, unitPrice, weighed, type Pick } from "./choice";
 import { Decimal, decimal } from "./decimal";
-import { h } from "./dom";
+import css from "./dialog.css";
+import { h, sheet } from "./dom";
 import { GroupsView, type Formatter } from "./groups";
 import { deepest, type Menu, type Product } from "./menu";
-import { entered, left } from "./links";
-import { gallery } from "./photo";
+import { gallery } from "./gallery";
+import { measureOf, priceOf } from "./photo";
 import type { Shop } from "./shop";
 import type { Key } from "./texts";
 
 /** Done is called with the line that was added to the basket. */
 export type Done = (line: Omit<Line, "key">) => void;
 
-/** DishDialog is a modal dialog. The browser keeps the focus in it and restores it afterwards. */
-export class DishDialog {
-  readonly element: HTMLDialogElement;
+/** DishView is the content of the dialog. */
+export class DishView {
   private product: Product | null = null;
   private picks: Pick[] = [];
   private quantity = decimal(1);
@@ -24,26 +24,20 @@ export class DishDialog {
   private editing: Line | null = null;
   private submitted = false;
   private wasGone = false; // the dish was sold out when it was opened
-  /** fragment is the address of the open dish, or "" if the dialog has none. */
-  fragment = "";
   private readonly alert = h("p", { part: "dish-alert", class: "wrong", role: "alert" });
   private readonly amount = h("input", { class: "amount", inputmode: "decimal", autocomplete: "off", part: "quantity", onchange: () => this.setQuantity(this.amount.value) });
   private readonly submit = h("button", { type: "submit", class: "main grow", part: "dish-add" });
   private stepper: HTMLElement | null = null;
 
-  /** addressed: the address shows the open dish. */
-  constructor(private readonly shop: () => Shop | null, private readonly formatter: Formatter, private readonly done: Done, private readonly addressed = false) {
-    this.element = h("dialog", { part: "dish", "aria-labelledby": "dish-name", onclose: () => this.closed(), onclick: (event: Event) => {
-      if (event.target === this.element) this.close(); // a click outside the box
-    } });
+  constructor(private readonly element: HTMLDialogElement, private readonly shop: () => Shop | null, private readonly formatter: Formatter, private readonly done: Done) {
+    const root = element.getRootNode() as ShadowRoot;
+    root.adoptedStyleSheets = [root.adoptedStyleSheets[0]!, sheet(css), ...root.adoptedStyleSheets.slice(1)];
   }
-
-  close(): void { this.element.close(); }
 
   private get menu(): Menu | null { return this.shop()?.menu ?? null; }
 
   /** open shows a dish, either new or with the choices of a line. */
-  open(id: string, line: Line | null = null): void {
+  open(id: string, line: Line | null): void {
     const product = this.menu?.product(id);
     if (!this.menu || !product) return;
     this.product = product;
@@ -54,11 +48,10 @@ export class DishDialog {
     this.wasGone = !this.menu.buyable(product);
     this.build(this.menu, product);
     this.update();
-    if (!this.element.open) this.element.showModal();
-    if ((this.element.getRootNode() as ShadowRoot).host?.getAttribute("links") === "off") return;
-    this.fragment = this.addressed ? "#dish=" + encodeURIComponent(id) : "";
-    entered(this);
   }
+
+  /** clear drops the dish after the dialog was closed. */
+  clear(): void { this.product = this.groups = this.editing = this.stepper = null; }
 
   /** refresh updates the open dialog after a change of the menu. */
   refresh(): void {
@@ -89,7 +82,7 @@ export class DishDialog {
     this.stepper = h("span", { class: "row stepper" }, step("-" + by, "fewer", "−"), this.amount,
       unit && h("span", { part: "quantity-unit" }, label), step(by, "more", "+"));
     this.element.replaceChildren(h("form", { novalidate: true, onsubmit: (event: Event) => this.confirm(event) },
-      h("button", { type: "button", class: "round close", "aria-label": message("close"), part: "dish-close", onclick: () => this.close() }, "×"),
+      h("button", { type: "button", class: "round close", "aria-label": message("close"), part: "dish-close", onclick: () => this.element.close() }, "×"),
       h("div", { class: "body" },
         gallery(product.imageUrls, this.shop()!.base, message),
         h("h2", { id: "dish-name", part: "dish-name", dir: "auto", tabindex: "-1", autofocus: true }, product.name),
@@ -145,15 +138,8 @@ export class DishDialog {
     const line = lineOf(menu, product.id, this.quantity, this.picks);
     if (this.editing) shop.basket.replace(this.editing.key, line);
     else shop.basket.add(line);
-    this.close();
+    this.element.close();
     this.done(line);
-  }
-
-  private closed(): void {
-    if (this.element.open) return; // another dish was opened at once
-    this.product = this.groups = this.editing = this.stepper = null;
-    this.element.replaceChildren();
-    left(this);
   }
 }
 
@@ -164,21 +150,6 @@ function shapeOf(menu: Menu, product: Product, schemeId = product.schemeId, dept
   const options = groups.flatMap((g) => g.options).map((id) => menu.ingredient(id));
   const nested = options.map((o) => [o?.name, o?.price, o?.schemeId ? shapeOf(menu, product, o.schemeId, depth - 1) : ""]);
   return JSON.stringify([product.name, product.description, groups, nested]);
-}
-
-/** measureOf returns the size of a dish and, on cards, its calories as text. */
-export function measureOf(product: Product, formatter: Formatter, calories = true): string {
-  const { value, unit } = product.measure ?? {};
-  const energy = calories && product.nutrition?.calories;
-  return [value && unit && !weighed(product) ? formatter.measure(value, unit) : "",
-    energy ? formatter.message("calories", { n: energy }) : ""].filter(Boolean).join(" · ");
-}
-
-/** priceOf returns the price of a dish as text, for a weighed dish per kilogram or litre. */
-export function priceOf(product: Product, formatter: Formatter): string {
-  const price = formatter.money(decimal(product.price));
-  const unit = weighed(product);
-  return unit ? formatter.message("perUnit", { price, unit: formatter.message(unit) }) : price;
 }
 
 /** nutritionOf returns a table with the nutrition of one serving, or null if it is unknown. */

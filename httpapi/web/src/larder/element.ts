@@ -6,7 +6,6 @@ import { measureText, moneyText, numberText } from "./format";
 import type { Formatter } from "./groups";
 import { Shop } from "./shop";
 import base from "./base.css";
-import dialog from "./dialog.css";
 import { canonical, inEnglish, message, wordingsOf, type Key, type Params, type Texts, type Wording } from "./texts";
 
 const home = new URL(import.meta.url).origin;
@@ -28,7 +27,7 @@ export abstract class LarderElement extends HTMLElement {
   constructor(css: string) {
     super();
     this.root = this.attachShadow({ mode: "open" });
-    this.root.adoptedStyleSheets = [sheet(base), sheet(dialog), sheet(css)];
+    this.root.adoptedStyleSheets = [sheet(base), sheet(css)];
   }
 
   connectedCallback(): void {

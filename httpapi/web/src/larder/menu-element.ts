@@ -2,14 +2,16 @@ import { amounts, BasketBar } from "./bar";
 import { keyOf, lineOf, type News } from "./basket";
 import { Card, simple, type CardHost } from "./card";
 import { Decimal, decimal } from "./decimal";
-import { DishDialog } from "./dish";
+import { DishDialog } from "./dialog";
 import { h } from "./dom";
 import { LarderElement } from "./element";
 import { IdleJobs } from "./idlejobs";
 import { follow, linked, occupied } from "./links";
+import { dishFile, preload } from "./lazy";
 import css from "./menu.css";
 import { sameList, type Category, type Menu } from "./menu";
 import { ended } from "./place";
+import type { Search } from "./search";
 import type { Shop } from "./shop";
 import { Strip } from "./strip";
 
@@ -21,7 +23,7 @@ interface Shelf { category: Category; section: HTMLElement; dishes: HTMLElement;
 
 /** LarderMenu is <larder-menu>: the menu, its search, the dialog of a dish, and the basket bar. */
 export class LarderMenu extends LarderElement {
-  private readonly search = h("input", { type: "search", part: "search", autocomplete: "off", enterkeyhint: "search", oninput: () => this.filter(), onfocus: () => setTimeout(() => this.shop?.menu?.index(), 50) });
+  private readonly search = h("input", { type: "search", part: "search", autocomplete: "off", enterkeyhint: "search", oninput: () => this.filter(), onfocus: () => setTimeout(() => this.finder()?.index(), 50) });
   private readonly strip = new Strip();
   private readonly status = h("p", { class: "muted", part: "status", role: "status" });
   private readonly list = h("div", { part: "list", onclick: (event: Event) => this.clicked(event as MouseEvent) });
@@ -137,6 +139,7 @@ export class LarderMenu extends LarderElement {
     };
     menu.roots.forEach(add);
     this.idleJobs.begin(jobs, firstCards);
+    preload();
   }
 
   /** fill builds the first cards of a category, or all. */
@@ -254,13 +257,25 @@ export class LarderMenu extends LarderElement {
     this.bar.update(shop, root.querySelector?.<HTMLElement>(`larder-order-form[restaurant="${CSS.escape(this.restaurant)}"]`) ?? null);
   }
 
+  /** finder returns the search in the current menu, or null until it is loaded. */
+  private finder(): Search | null {
+    const menu = this.shop?.menu;
+    if (menu && dishFile.module && this.index?.menu !== menu) this.index = new dishFile.module.Search(menu);
+    return this.index;
+  }
+
   /** filter shows the dishes that match the search, and their number. */
   private filter(): void {
     const menu = this.shop?.menu;
     if (!menu) return;
     const query = this.search.value.trim();
     if (query === "" && !this.searched) return;
-    const finds = (this.finds = query === "" ? null : menu.found(query));
+    const finder = this.finder();
+    if (query !== "" && !finder) {
+      this.status.replaceChildren(dishFile.pending(this.formatter, () => this.filter()));
+      return;
+    }
+    const finds = (this.finds = query === "" ? null : finder!.found(query));
     for (const [id, cards] of this.cards) {
       const hides = !menu.product(id) || finds?.has(id) === false;
       for (const { element } of cards) if (element.hidden !== hides) element.hidden = hides;
@@ -277,6 +292,7 @@ export class LarderMenu extends LarderElement {
   }
 
   private searched = false;
+  private index: Search | null = null;
   private finds: Set<string> | null = null; // the dishes that match the search
 
   private slotNames(): Set<string> { return new Set([...this.children].map((c) => c.slot).filter((name) => name.startsWith("card-"))); }

@@ -2,18 +2,18 @@ import type { Details } from "./api";
 import { lineOf, type Line, type News } from "./basket";
 import { fractional, picksText, linePrice, priced, unitPrice } from "./choice";
 import { Decimal, decimal } from "./decimal";
-import { DishDialog } from "./dish";
-import { h } from "./dom";
+import { DishDialog } from "./dialog";
+import { h, sheet } from "./dom";
 import { LarderElement } from "./element";
-import { Fieldset, type FormHost } from "./fieldset";
+import type { Fieldset, FormHost } from "./fieldset";
 import { bodyOf, placeOf, problemsOf, withoutDuplicates, type Form } from "./order";
+import { checkoutFile, preload } from "./lazy";
 import css from "./order.css";
 import { ended, isOnline, notSent, type Intent, type Violation } from "./place";
-import { linesOf, Outcome, type Origin } from "./outcome";
+import { Outcome, type Origin } from "./outcome";
 import type { Shop } from "./shop";
 import { orUndefined } from "./store";
-import { followOrder } from "./stream";
-import { clock, moment, open, slots, zoneOf, type Opening } from "./times";
+import { clock, open, slots, zoneOf, type Opening } from "./times";
 
 const pause = 400; // milliseconds between the last change and the validation
 
@@ -23,13 +23,14 @@ export class LarderOrderForm extends LarderElement implements FormHost {
   private readonly heading = h("h2", { part: "order-name", tabindex: "-1" });
   private readonly notice = h("p", { part: "notice", role: "status" });
   private readonly outcome: Outcome;
-  private readonly past = h("details", { part: "history", hidden: true });
+  private readonly past = h("details", { part: "history", hidden: true, ontoggle: () => this.drawPast() });
   private readonly basket = h("ul", { part: "basket" });
   private readonly total = h("p", { part: "total", class: "row" });
   private readonly summary = h("div", { part: "violations", role: "alert", tabindex: "-1" });
   private readonly offline = h("p", { part: "offline", class: "muted", role: "status" });
   private readonly submit = h("button", { type: "submit", class: "main", part: "place" });
-  private readonly fields = new Fieldset(this);
+  private readonly pending = h("div"); // until the fields are loaded
+  private fields: Fieldset | null = null;
   private readonly box: HTMLFormElement;
   private readonly dialog: DishDialog;
   private news = new Map<string, News>();
@@ -52,11 +53,12 @@ export class LarderOrderForm extends LarderElement implements FormHost {
       change: () => void this.startOver(),
       startOver: () => void this.startOver(),
       reorder: (lines) => void this.reorder(lines),
+      loaded: () => this.draw(),
     });
     this.box = h("form", { part: "form", novalidate: true, onsubmit: (event: Event) => {
       event.preventDefault();
       void this.place();
-    } }, this.fields.element, this.summary, this.total, this.offline, this.submit);
+    } }, this.pending, this.summary, this.total, this.offline, this.submit);
     this.root.append(h("slot", { name: "header" }), this.heading, this.outcome.element, this.notice, this.basket, this.box, this.past, this.dialog.element, h("slot", { name: "footer" }));
   }
 
@@ -126,6 +128,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     });
     void shop.placing.wake();
     this.follow(signal);
+    preload();
   }
 
   /** follow keeps the state of the placed order current, until it is final. A site's own backend has no such stream. */
@@ -139,7 +142,11 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     this.live = { key, stop: new AbortController() };
     if (!key) return;
     signal.addEventListener("abort", () => this.live.stop.abort(), { once: true });
-    void followOrder(api.orderEvents, key, this.live.stop.signal, (seen) => placing.observe(key, seen));
+    const { live } = this;
+    void checkoutFile.load().then((ok) => {
+      if (ok) void checkoutFile.module!.followOrder(api.orderEvents, key, live.stop.signal, (seen) => placing.observe(key, seen));
+      else live.key = ""; // the next change tries again
+    });
   }
 
   /** changed stores what was entered, redraws, and schedules a validation. */
@@ -202,6 +209,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     const intent = shop?.placing.intent ?? null;
     const online = isOnline();
     this.heading.textContent = this.message("order");
+    this.equip();
     this.toggleAttribute("placed", intent?.state === "placed");
     this.outcome.draw(intent, shop?.placing.asking ?? false, online, this.origin());
     if (this.leading && !this.outcome.element.hidden) {
@@ -213,16 +221,27 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     // One order at a time: the form is hidden until the outcome of the last order is known.
     this.box.hidden = intent !== null && !notSent(intent.state) || lines.length === 0;
     if (this.box.hidden) return;
+    if (!this.fields && !this.pending.firstChild) this.pending.append(checkoutFile.pending(this.formatter, () => this.draw()));
     if (!this.openNow) this.form.soonest = false;
     this.offline.textContent = online || intent ? "" : this.message("offlineForm");
-    this.fields.draw(this.format, this.busy);
+    this.fields?.draw(this.format, this.busy);
     const sum = this.money(shop?.menu ? shop.basket.total(shop.menu) : Decimal.zero);
     this.total.replaceChildren(h("span", { class: "grow" }, this.message("total")), h("strong", {}, sum));
     const offer = this.message("place", { price: sum });
     if (this.submit.textContent !== offer) this.submit.textContent = offer; // replacing the text could cancel a click in progress
-    this.submit.disabled = this.busy || this.checking || !shop?.menu;
+    this.submit.disabled = this.busy || this.checking || !shop?.menu || !this.fields;
     this.submit.hidden = intent !== null;
     this.drawViolations();
+  }
+
+  /** equip adds the fields and their styles, once they are loaded. */
+  private equip(): void {
+    const { module } = checkoutFile;
+    if (!module || this.fields) return;
+    this.fields = new module.Fieldset(this);
+    this.pending.replaceWith(this.fields.element);
+    const [first, ...others] = this.root.adoptedStyleSheets;
+    this.root.adoptedStyleSheets = [first!, sheet(module.css), ...others];
   }
 
   /** busy reports whether an order may be in progress, or its outcome is not known. */
@@ -233,22 +252,20 @@ export class LarderOrderForm extends LarderElement implements FormHost {
 
   /** drawPast lists the orders of this browser. */
   private drawPast(): void {
+    const { module } = checkoutFile;
     const past = this.shop?.history.list() ?? [];
     const current = this.shop?.placing.intent;
-    const shape = JSON.stringify([past, this.format, this.timeZone, this.busy, !this.shop?.menu, current?.state === "placed" && current.at]);
+    const shape = JSON.stringify([past, this.format, this.timeZone, this.busy, !this.shop?.menu, current?.state === "placed" && current.at, module ? "" : this.past.open]);
     if (this.past.dataset.shape === shape) return;
     this.past.dataset.shape = shape;
     this.past.hidden = past.length === 0;
-    this.past.replaceChildren(h("summary", {}, this.message("pastOrders")),
-      ...past.map((one) => h("section", { part: "past-order" },
-        h("p", { class: "row" }, h("span", { class: "grow" }, this.message("pastOrder", { id: one.orderID, time: moment(this.language, one.at, this.timeZone) })), h("strong", {}, one.total === null ? "" : this.money(decimal(one.total)))),
-        linesOf(one.lines, this.formatter),
-        h("button", { type: "button", "aria-label": this.message("orderAgainNamed", { id: one.orderID }), disabled: this.busy || !this.shop?.menu, onclick: () => void this.reorder(one.lines) }, this.message("orderAgain")))),
-      h("button", { type: "button", "data-does": "clearPast", onclick: () => {
-        this.shop?.history.clear();
-        this.draw();
-        this.heading.focus();
-      } }, this.message("clearPast")));
+    const actions = { reorder: this.busy || !this.shop?.menu ? null : (lines: readonly Line[]) => void this.reorder(lines), clear: () => {
+      this.shop?.history.clear();
+      this.draw();
+      this.heading.focus();
+    } };
+    this.past.replaceChildren(h("summary", {}, this.message("pastOrders")), ...module ? module.pastOrders(past, this.formatter, this.language, this.timeZone, actions)
+      : this.past.open ? [checkoutFile.pending(this.formatter, () => this.draw())] : []);
   }
 
   private drawBasket(lines: Line[]): void {
@@ -296,13 +313,13 @@ export class LarderOrderForm extends LarderElement implements FormHost {
 
   private drawViolations(): void {
     const links = new Map<Violation | string, [string, () => void]>(); // a field counts once, even with several errors
-    this.fields.clear();
+    this.fields?.clear();
     for (const violation of withoutDuplicates(this.violations)) {
       const { line, field } = placeOf(violation);
       const msg = violation.code === "field_required" ? this.message("fillIn") : violation.code === "phone_invalid" ? this.message("phoneInvalid") : violation.msg;
       const row = line === undefined ? undefined : this.shop?.basket.lines.find((l) => l.key === this.asked[line]);
       if (row) links.set(violation, [`${row.name}: ${msg}`, () => this.focusLine(row.key)]);
-      else if (field !== undefined && this.fields.mark(field, msg, this.submitted)) links.set(field, [`${this.fields.label(field)}: ${msg}`, () => this.fields.focus(field)]);
+      else if (field !== undefined && this.fields?.mark(field, msg, this.submitted)) links.set(field, [`${this.fields.label(field)}: ${msg}`, () => this.fields?.focus(field)]);
       else links.set(violation, [msg, () => this.heading.focus()]);
     }
     const all = this.submitted ? [...links.values()] : [];
@@ -362,7 +379,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     this.draw();
     const line = this.basket.querySelector<HTMLElement>("[aria-invalid=true] button:not(:disabled)");
     if (line) line.focus();
-    else if (!this.fields.focusFirstWrong()) this.summary.focus();
+    else if (!this.fields?.focusFirstWrong()) this.summary.focus();
   }
 
   private refuse({ violations, status }: { violations: Violation[]; status: number }): void {

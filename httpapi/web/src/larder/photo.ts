@@ -1,7 +1,11 @@
-// Photos. Their space is reserved before they load, so that the layout does not shift.
+// What cards and dialogs show of a dish: photo, size and price. The space of photos is
+// reserved before they load, so that the layout does not shift.
 
+import { weighed } from "./choice";
+import { decimal } from "./decimal";
 import { h } from "./dom";
 import type { Formatter } from "./groups";
+import type { Product } from "./menu";
 
 /** addressOf returns the address of a photo, or "" if it is not one that a page can show. */
 export function addressOf(url: string | undefined, base: string): string {
@@ -20,21 +24,17 @@ export function photo(src: string, lazy: boolean): HTMLElement {
   }));
 }
 
-/** gallery returns the photos of a dish side by side. A tap enlarges one. */
-export function gallery(urls: readonly string[], base: string, message: Formatter["message"]): HTMLElement | null {
-  const all = urls.map((url) => addressOf(url, base)).filter(Boolean);
-  const box = h("div", { class: all.length > 1 ? "photos several" : "photos" }, ...all.map((src, i) => h("button", {
-    type: "button", class: "plain", part: "photo-button", "aria-label": message("enlarge", { n: i + 1, of: all.length }), onclick: () => zoom(box, src, message),
-  }, photo(src, i > 0))));
-  return all.length ? box : null;
+/** measureOf returns the size of a dish and, on cards, its calories as text. */
+export function measureOf(product: Product, formatter: Formatter, calories = true): string {
+  const { value, unit } = product.measure ?? {};
+  const energy = calories && product.nutrition?.calories;
+  return [value && unit && !weighed(product) ? formatter.measure(value, unit) : "",
+    energy ? formatter.message("calories", { n: energy }) : ""].filter(Boolean).join(" · ");
 }
 
-/** zoom shows a photo in the whole window. A tap on it shows it twice as large. */
-function zoom(beside: HTMLElement, src: string, message: Formatter["message"]): void {
-  const view = h("dialog", { class: "zoom", part: "zoom", "aria-label": message("photo"), onclose: () => view.remove(), onclick: (event: Event) => {
-    if (event.target instanceof HTMLImageElement) view.classList.toggle("twice");
-    else view.close();
-  } }, h("div", { class: "pan" }, h("img", { alt: "", src })), h("button", { type: "button", class: "round close", "aria-label": message("close") }, "×"));
-  beside.closest("dialog")!.append(view);
-  view.showModal();
+/** priceOf returns the price of a dish as text, for a weighed dish per kilogram or litre. */
+export function priceOf(product: Product, formatter: Formatter): string {
+  const price = formatter.money(decimal(product.price));
+  const unit = weighed(product);
+  return unit ? formatter.message("perUnit", { price, unit: formatter.message(unit) }) : price;
 }

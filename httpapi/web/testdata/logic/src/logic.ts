@@ -7,6 +7,7 @@ import { Menu, sameList, type MenuBody } from "../../../src/larder/menu";
 import { History } from "../../../src/larder/history";
 import { bodyOf, placeOf, problemsOf, withoutDuplicates } from "../../../src/larder/order";
 import { newKey, Placing, type Answer, type OrderTransport } from "../../../src/larder/place";
+import { Search } from "../../../src/larder/search";
 import { Shop } from "../../../src/larder/shop";
 import { FallbackStore, type Store } from "../../../src/larder/store";
 import { measureText, moneyText, numberText } from "../../../src/larder/format";
@@ -83,16 +84,16 @@ test("the status of a group follows the picks", () => {
 test("categories without dishes are omitted, and the search ignores accents", () => {
   const menu = new Menu(body());
   assert.deepEqual(menu.roots.map((c) => [c.id, c.children.map((d) => d.id)]), [["c", ["d"]]]);
-  for (const query of ["creme", "FRAÎCHE cr", ""]) assert.ok(menu.found(query).has("cheese"), query);
-  for (const query of ["remy", "creme soup"]) assert.equal(menu.found(query).size, 0, query);
-  assert.deepEqual([...menu.found("burger")], ["combo"], "an option");
-  assert.deepEqual([...menu.found("wheat")], ["combo"], "an option of a part");
-  assert.deepEqual([...menu.found("fraihce")], ["cheese"], "two letters exchanged");
-  assert.deepEqual([...menu.found("cre")], ["cheese"]);
+  for (const query of ["creme", "FRAÎCHE cr", ""]) assert.ok(new Search(menu).found(query).has("cheese"), query);
+  for (const query of ["remy", "creme soup"]) assert.equal(new Search(menu).found(query).size, 0, query);
+  assert.deepEqual([...new Search(menu).found("burger")], ["combo"], "an option");
+  assert.deepEqual([...new Search(menu).found("wheat")], ["combo"], "an option of a part");
+  assert.deepEqual([...new Search(menu).found("fraihce")], ["cheese"], "two letters exchanged");
+  assert.deepEqual([...new Search(menu).found("cre")], ["cheese"]);
   for (const [name, ...queries] of [["Coca-Cola", "coca\u2013cola", "coca cola", "cocacola", "coca\u00adcola"], ["BŒUF", "boeuf", "bœuf"], ["Ispanaklı", "ISPANAKLI", "İspanakli"], ["كنافة", "كنافه"]]) {
     const named = body();
     named.products[1]!.name = name!;
-    for (const query of queries) assert.deepEqual([...new Menu(named).found(query)], ["cheese"], query);
+    for (const query of queries) assert.deepEqual([...new Search(new Menu(named)).found(query)], ["cheese"], query);
   }
 });
 
@@ -108,7 +109,7 @@ test("the lowest price includes what must still be chosen", () => {
   assert.equal(least(new Menu(dear), "s").toString(), "0.12", "a burger with two slices of rye");
   assert.equal(least(new Menu(dear), "s", burger([{ id: "rye", group: "n", quantity: 1, picks: [] }])).toString(), "0.01", "one more slice");
   assert.deepEqual(body().products.map(weighed), [null, "kg"], "only the cheese is sold by weight");
-  assert.deepEqual([...menu.found("c")].sort(), ["cheese", "combo"], "the category");
+  assert.deepEqual([...new Search(menu).found("c")].sort(), ["cheese", "combo"], "the category");
 });
 
 test("the basket survives a reload and reports changes of the menu", () => {

@@ -1,0 +1,7 @@
+// The fields of the order form, the receipt of an order, and the past orders. The order
+// form loads this module when the browser is idle, or when the basket is not empty.
+
+export { Fieldset } from "./larder/fieldset";
+export { followOrder } from "./larder/stream";
+export { pastOrders, receipt } from "./larder/receipt";
+export { default as css } from "./larder/checkout.css";

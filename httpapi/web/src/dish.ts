@@ -1,0 +1,5 @@
+// The content of the dialog of a dish, and the search. The elements load this module when
+// the browser is idle, or when a guest opens a dish or searches.
+
+export { DishView } from "./larder/dish";
+export { Search } from "./larder/search";

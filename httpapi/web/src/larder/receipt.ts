@@ -1,0 +1,54 @@
+// The confirmation of an order, and the past orders of this browser.
+
+import type { Line } from "./basket";
+import { linePrice } from "./choice";
+import { decimal } from "./decimal";
+import { h } from "./dom";
+import type { Formatter } from "./groups";
+import type { Past } from "./history";
+import { callTo, type Origin } from "./outcome";
+import { expectedAt, type Intent } from "./place";
+import { orUndefined } from "./store";
+import type { Key } from "./texts";
+import { moment } from "./times";
+
+/** linesOf lists the dishes of an order with their prices. */
+function linesOf(lines: readonly Line[], f: Formatter): HTMLElement {
+  return h("ul", { part: "receipt-lines" }, ...lines.filter((l) => l.name).map((l) => h("li", { class: "row" },
+    h("span", { class: "grow" }, h("b", {}, `${f.number(l.quantity)} × `), h("bdi", { dir: "auto" }, l.name)), h("span", {}, f.money(linePrice(decimal(l.price), decimal(l.quantity)))))));
+}
+
+/** receipt shows what was ordered, when it comes and where, and whom to call. */
+export function receipt(intent: Intent, { name, phone, address, zone, language }: Origin, f: Formatter): HTMLElement {
+  const body = orUndefined(() => JSON.parse(intent.body)) ?? {};
+  const delivery = body.expeditionType === "delivery";
+  const place = body.address ?? {};
+  const flat = (["apartmentNumber", "entrance", "floor"] as const).filter((k) => place[k] !== undefined).map((k) => `${f.message(`address.${k}`)} ${place[k]}`);
+  const to = [`${place.street ?? ""} ${place.houseNumber ?? ""}`, ...flat, place.cityName ?? ""].join(", ");
+  const at = expectedAt(intent.body);
+  const type: Key = body.paymentTypeID === "card" ? (delivery ? "cardOnDelivery" : "cardAtPickup") : body.paymentTypeID === "online" ? "online" : "cash";
+  const change = body.changeFrom === undefined ? "" : ` (${f.message("changeFor", { sum: f.money(decimal(body.changeFrom)) })})`;
+  const facts: [Key, Node | string][] = [
+    ["when", at ? moment(language, at, zone) : f.message("soonest")],
+    ["orderedAt", moment(language, intent.at, zone)],
+    delivery ? ["where", h("bdi", {}, to)] : ["pickupAt", h("bdi", {}, [name, address].filter(Boolean).join(", "))],
+    ["payment", f.message(type) + change],
+  ];
+  if (body.comment) facts.push(["comment", h("bdi", {}, String(body.comment))]);
+  if (phone) facts.push(["callRestaurant", callTo(phone)]);
+  return h("div", { part: "receipt" }, h("h3", {}, h("bdi", { dir: "auto" }, name)), linesOf(intent.lines, f),
+    intent.total === undefined ? "" : h("p", { class: "row sum" }, h("span", { class: "grow" }, f.message("total")), h("strong", {}, f.money(decimal(intent.total)))),
+    h("dl", {}, ...facts.flatMap(([key, value]) => [h("dt", {}, f.message(key)), h("dd", {}, value)])));
+}
+
+/** PastActions is what a guest can do with past orders. Without reorder, the button is disabled. */
+export interface PastActions { reorder: ((lines: readonly Line[]) => void) | null; clear(): void }
+
+/** pastOrders lists the orders of this browser. */
+export function pastOrders(past: readonly Past[], f: Formatter, language: string, zone: string, actions: PastActions): HTMLElement[] {
+  return [...past.map((one) => h("section", { part: "past-order" },
+    h("p", { class: "row" }, h("span", { class: "grow" }, f.message("pastOrder", { id: one.orderID, time: moment(language, one.at, zone) })), h("strong", {}, one.total === null ? "" : f.money(decimal(one.total)))),
+    linesOf(one.lines, f),
+    h("button", { type: "button", "aria-label": f.message("orderAgainNamed", { id: one.orderID }), disabled: !actions.reorder, onclick: () => actions.reorder?.(one.lines) }, f.message("orderAgain")))),
+  h("button", { type: "button", "data-does": "clearPast", onclick: () => actions.clear() }, f.message("clearPast"))];
+}
