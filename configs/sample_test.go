@@ -128,7 +128,15 @@ func TestDemoIsTheDocumentedBlock(t *testing.T) {
 			Name: "main", BaseURL: "http://127.0.0.1:9090", AuthURL: "http://127.0.0.1:9090",
 			ClientID: "demo", ClientSecret: "demo-secret", TokenRequest: documentForm(), DefaultMenu: new(true),
 		}},
-		Restaurants: []Restaurant{{ID: "76439fb3-c0c4-42ca-a269-64f031a6a33b", Name: "Larder Bistro", Connection: "main", Schedule: "@every 2m"}},
+		Restaurants: []Restaurant{{
+			ID:         "76439fb3-c0c4-42ca-a269-64f031a6a33b",
+			Name:       "Larder Bistro",
+			GuestPhone: "+90 212 555 01 01",
+			Address:    "İstiklal Caddesi 15, Beyoğlu, Istanbul",
+			Connection: "main",
+			Schedule:   "@every 2m",
+			TimeZone:   "Europe/Istanbul",
+		}},
 		Sync: menusync.Config{
 			ShrinkLimit: 0.5,
 			History:     20,

@@ -30,7 +30,7 @@ export class LazyFile<T> {
     }));
   }
 
-  /** pending says that the file is being loaded, and calls ready after that. If it cannot be loaded, it offers to try again. */
+  /** pending returns a note that the file is being loaded. It calls ready after that. If it cannot be loaded, it offers to try again. */
   pending(f: Formatter, ready: () => void): HTMLElement {
     const box = h("span", { class: "muted row", role: "status" });
     const attempt = async (): Promise<void> => {
