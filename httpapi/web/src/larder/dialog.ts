@@ -48,8 +48,8 @@ export class DishDialog {
       this.view.open(id, line);
     } else {
       this.element.replaceChildren(h("div", { class: "body" },
-        h("button", { type: "button", class: "round close", "aria-label": this.formatter.message("close"), part: "dish-close", onclick: () => this.close() }, "×"),
-        h("h2", { id: "dish-name", part: "dish-name", dir: "auto", tabindex: "-1", autofocus: true }, name),
+        h("div", { class: "row" }, h("h2", { id: "dish-name", part: "dish-name", class: "grow", dir: "auto", tabindex: "-1", autofocus: true }, name),
+          h("button", { type: "button", class: "round", "aria-label": this.formatter.message("close"), part: "dish-close", onclick: () => this.close() }, "×")),
         dishFile.pending(this.formatter, () => {
           if (this.element.open && asked === this.asked) this.show(id, name, line);
         })));

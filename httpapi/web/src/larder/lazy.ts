@@ -25,7 +25,7 @@ export class LazyFile<T> {
     }, (error) => {
       this.loading = null;
       this.failures++;
-      report(`${this.url} cannot be loaded (${error}). The guest can try again.`);
+      report(`${this.url} cannot be loaded (${error}).`);
       return false;
     }));
   }
