@@ -58,7 +58,7 @@ await scenario({ size: 'phone' }, async ({ page, open, larder }) => {
   await axe(page, 'a weighed dish');
   await shot(page, 'weighed', { full: false });
   await dialog.locator('[part=dish-add]').tap();
-  await eventually(async () => (await card(beef).locator('[part=count]').textContent()) === '0.9 kg', 'the card shows the weight');
+  await eventually(async () => (await card(beef).locator('[part=count]').textContent()) === '900 g', 'the card shows the weight');
 
   step('photos: several, and each can be enlarged');
   await page.route('**/menu', async (route) => {

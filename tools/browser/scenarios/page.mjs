@@ -2,7 +2,7 @@
 // an unknown restaurant, and no layout shift when the elements replace the menu (issue 19, parts 6 and 7).
 import { axe } from '../axe.mjs';
 import { tabTo, use } from '../keyboard.mjs';
-import { equal, eventually, must, scenario, step } from '../scenario.mjs';
+import { equal, must, scenario, step } from '../scenario.mjs';
 import { everyVariant, shot } from '../shot.mjs';
 
 const address = 'Rua das Flores 1, Porto';
@@ -71,7 +71,7 @@ await scenario({ expected: [/status of 404/] }, async ({ page, open, larder }) =
 
   step('the language is changed with the keyboard');
   await use(page, page.locator('#language a[lang=ru]'));
-  await eventually(async () => (await page.evaluate(() => document.documentElement.lang)) === 'ru', 'the page is Russian');
+  await page.locator('html[lang=ru]').waitFor();
   await tabTo(page, page.locator('#language a[lang=en]'));
 
   step('G7: an unknown restaurant is a 404 that says so');

@@ -174,11 +174,17 @@ export class LarderMenu extends LarderElement {
     this.fill(shelf);
     this.strip.jump(section);
     const still = matchMedia("(prefers-reduced-motion: reduce)").matches || !smooth;
-    heading.scrollIntoView({ block: "start", behavior: still ? "instant" : "smooth" });
+    heading.scrollIntoView({ behavior: still ? "instant" : "smooth" });
     heading.focus({ preventScroll: true });
-    // Cards that come into view get their real height: align once more.
-    const align = (): void => { if (this.strip.jumping) heading.scrollIntoView({ block: "start", behavior: "instant" }); };
-    if (still) requestAnimationFrame(() => requestAnimationFrame(align));
+    // Cards that come into view get their real height: align again for a while.
+    const align = (): void => {
+      const watch = new ResizeObserver(() => {
+        if (this.strip.jumping) heading.scrollIntoView({ behavior: "instant" });
+        else watch.disconnect();
+      });
+      watch.observe(this.list);
+    };
+    if (still) align();
     else document.addEventListener("scrollend", align, { once: true });
     return true;
   }
