@@ -49,7 +49,7 @@ await scenario({}, async ({ open, larder }) => {
 
     step(`${size}: photos arrive`);
     await release('photos');
-    const first = page.locator('larder-menu img').first();
+    const first = page.locator('larder-menu [part=card] img').first();
     await eventually(() => first.evaluate((img) => img.complete && img.naturalWidth > 0), 'a photo is loaded');
     equal(await first.evaluate((img) => getComputedStyle(img).position !== 'absolute' && img.getBoundingClientRect().height > 40), true, 'the photo is visible');
     await moved('when photos arrived');

@@ -9,12 +9,10 @@ export class Strip {
   readonly nav = h("nav", { part: "categories", onkeydown: (event: KeyboardEvent) => this.move(event) });
   readonly element = h("div", { class: "strip" }, this.arrow(-1), this.nav, this.arrow(1));
   private readonly links = new Map<Element, HTMLButtonElement>(); // by section
-  private readonly here = new Set<Element>(); // the sections on the line below
   private jumped = -quiet;
   // A line below the head: the section on it is being read.
-  private readonly observer = new IntersectionObserver((entries) => {
-    for (const { isIntersecting, target } of entries) this.here[isIntersecting ? "add" : "delete"](target);
-    const last = [...this.links.keys()].filter((section) => this.here.has(section)).at(-1);
+  private readonly observer = new IntersectionObserver(() => {
+    const last = [...this.links.keys()].filter((section, i) => !i || section.getBoundingClientRect().top < innerHeight * .26).at(-1);
     if (last && !this.jumping) this.mark(last);
   }, { rootMargin: "-25% 0px -74% 0px" });
 
@@ -31,7 +29,6 @@ export class Strip {
   clear(): void {
     this.observer.disconnect();
     this.links.clear();
-    this.here.clear();
     this.nav.replaceChildren();
   }
 
