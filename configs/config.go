@@ -51,7 +51,7 @@ type Restaurant struct {
 	Address    string             `yaml:"address"`     // guests see it
 	Connection string             `yaml:"connection"`  // the name of a connection; default: the only one
 	Schedule   string             `yaml:"schedule"`    // when the menu is synced; default: sync.schedule
-	TimeZone   string             `yaml:"time_zone"`   // IANA name for cron fields and `soonest` orders; default: UTC
+	TimeZone   string             `yaml:"time_zone"`   // IANA name for cron fields and `soonest` orders (default: UTC), and for guests
 	Ordering   *validate.Override `yaml:"ordering"`    // overrides keys of the section ordering
 }
 

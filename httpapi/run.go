@@ -54,7 +54,7 @@ func (s *Server) Listen(ctx context.Context) error {
 // Addr returns the address of the public listener, or "" before Listen has returned.
 func (s *Server) Addr() string { return address(s.listener) }
 
-// opsAddr returns the address of the ops routes. It is Addr without http.ops_listen.
+// opsAddr returns the address of the ops routes. If http.ops_listen is empty, it is Addr.
 func (s *Server) opsAddr() string {
 	if s.cfg.OpsListen == "" {
 		return s.Addr()

@@ -123,7 +123,7 @@ var readsEnvironment = map[string]string{
 var neverFromEnvironment = []string{
 	"sync --all", "sync --force", "demo --exit", "serve --allow-unknown-keys", "check --allow-unknown-keys", "config print --allow-unknown-keys",
 	"check --online", "status --watch", "status --every",
-	"demo --restaurants", "demo --products", "demo --seed",
+	"demo --restaurants", "demo --products", "demo --seed", "demo --origin",
 	"sandbox --restaurants", "sandbox --products", "sandbox --seed", "sandbox --menu",
 	"init --restaurant", "init --offline", "init --overwrite", "init --yes",
 	"menu lint --restaurant", "menu show --restaurant", "menu diff --restaurant", "menu diff --from", "menu diff --to",

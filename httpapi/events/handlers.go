@@ -31,7 +31,7 @@ type Deps struct {
 	Auth       *auth.Auth
 	Directory  *directory.Directory
 	Follow     func() *runlog.Follower // starts to follow the runs
-	// Order returns the reader of the order of a request. Requests for the same order have the same id.
+	// Order returns an id and a reader for the order of a request. Requests for the same order have the same id.
 	Order   func(c *gin.Context) (id string, read OrderReader, err error)
 	Metrics *metrics.Metrics
 	Clock   func() time.Time

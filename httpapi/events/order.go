@@ -23,7 +23,7 @@ const (
 	orderTimeout                = 2 * time.Second // of one read
 )
 
-// orderTopic is shared by all streams of one order: one read of the journal is for all of them.
+// orderTopic is the state that all streams of one order share. They share each read of the journal.
 type orderTopic struct {
 	followers int // guarded by streams.mu
 	mu        sync.Mutex
@@ -110,7 +110,7 @@ func (t *orderTopic) latest(ctx context.Context, read OrderReader) (orderEvent, 
 	if t.last.frame != nil && time.Now().Before(t.last.due) {
 		return t.last, nil
 	}
-	// The read is for all streams, so it does not end with one of them.
+	// All streams of the order share the read, so it continues if the request of this one ends.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), orderTimeout)
 	defer cancel()
 	data, final, err := read(ctx)

@@ -90,8 +90,8 @@ func (s *streams) End() {
 	}
 }
 
-// reserve counts a stream of an address, within the limits. Menus and orders have separate limits of an
-// address. s.mu is held.
+// reserve counts a new stream of an address, or returns an error: at a limit, or if larder stops. An address
+// has separate limits for menus and orders. The caller has locked s.mu.
 func (s *streams) reserve(kind, address string) error {
 	address = kind + address
 	switch {
@@ -110,7 +110,7 @@ func (s *streams) reserve(kind, address string) error {
 	return nil
 }
 
-// release undoes reserve. s.mu is held.
+// release undoes reserve. The caller has locked s.mu.
 func (s *streams) release(kind, address string) {
 	address = kind + address
 	s.open[kind]--

@@ -85,7 +85,7 @@ func (h *Handlers) Restaurant(c *gin.Context) error {
 	return h.answerHashed(c, body)
 }
 
-// restaurantRow is a restaurant with its details for guests, or null for those that are not configured.
+// restaurantRow is a restaurant with its details for guests. A detail that is not configured is null.
 type restaurantRow struct {
 	respond.Restaurant
 	GuestPhone *string `json:"guestPhone"`

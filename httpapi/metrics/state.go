@@ -16,8 +16,8 @@ type description struct {
 	Help    string
 	Labels  []string
 	Buckets []float64 // of a histogram
-	// Start has lists of values for each label. All combinations of a row exist from the start with the
-	// value 0. Otherwise a rule would not see the first event as an increase.
+	// Each element of Start has a list of values for each label. A series for each combination starts with the
+	// value 0. Otherwise an alert rule would not see the first event as an increase.
 	Start [][][]string
 }
 

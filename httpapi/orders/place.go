@@ -126,8 +126,8 @@ func (h *Handlers) Order(c *gin.Context) error {
 	return respond.JSON(c, http.StatusOK, respond.Result{Result: newRecordView(record)})
 }
 
-// ByKey answers GET /v1/orders with the record of the caller's order with the Idempotency-Key of the
-// header, or with ?key=. Guests get only a guestView (policy H3).
+// ByKey answers GET /v1/orders with the record of the caller's order. Its key is in ?key= or in the header
+// Idempotency-Key. Guests get only a guestView (policy H3).
 func (h *Handlers) ByKey(c *gin.Context) error {
 	connections, err := visible.Connections(c, h.deps.Directory)
 	if err != nil {
@@ -148,8 +148,8 @@ func (h *Handlers) ByKey(c *gin.Context) error {
 	}
 }
 
-// askedKey returns the key of the order that a request asks for: the one in the query, or else the
-// header Idempotency-Key.
+// askedKey returns the idempotency key in the query. Without one, it returns the header
+// Idempotency-Key.
 func askedKey(c *gin.Context, inQuery string) (string, error) {
 	key, wrong := respond.BareKey(cmp.Or(inQuery, c.GetHeader("Idempotency-Key")), auth.IsGuest(c))
 	if wrong != "" {
@@ -158,8 +158,8 @@ func askedKey(c *gin.Context, inQuery string) (string, error) {
 	return key, nil
 }
 
-// Follow returns the reader of the order with the request's Idempotency-Key, for a stream of its
-// states. Requests of one client for one order have the same id.
+// Follow returns an id and a reader for the order with the request's Idempotency-Key. A stream of its
+// states uses them. Requests of one client for one order have the same id.
 func (h *Handlers) Follow(c *gin.Context) (id string, read func(context.Context) ([]byte, bool, error), err error) {
 	connections, err := visible.Connections(c, h.deps.Directory)
 	if err != nil {

@@ -29,7 +29,7 @@ type Config struct {
 	Color string `yaml:"color"`
 	// Logo is the address of an image: a path on the page's own origin, or an https URL.
 	Logo string `yaml:"logo"`
-	// Font are font families that guests have installed, separated by commas.
+	// Font is a list of font families, separated by commas. Browsers use the first installed one.
 	Font string `yaml:"font"`
 }
 
@@ -69,7 +69,7 @@ func (c Config) images() []string {
 	return c.ImageOrigins
 }
 
-// brandCSS returns the stylesheet with the brand's colour and font. It is empty without both.
+// brandCSS returns the stylesheet with the brand's colour and font. If neither is set, it is empty.
 func (c Config) brandCSS() []byte {
 	var css strings.Builder
 	if c.Color != "" {
@@ -137,7 +137,7 @@ func (c color) textOn() color {
 	return black
 }
 
-// legibleOn mixes the colour with the background's text colour until it has the contrast of text (WCAG 2, AA).
+// legibleOn mixes the colour with black or white until text in it is legible on the background (WCAG 2, AA).
 func (c color) legibleOn(background color) color {
 	text := background.textOn()
 	mixed := c

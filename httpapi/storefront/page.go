@@ -30,7 +30,7 @@ const (
 	memory = 32 << 20
 	// rendering limits the pages that are rendered at once, each up to 1 MB before compression.
 	rendering = 4
-	// menuWait limits how long a page waits for a menu that is not in memory. Without it, the page has only the elements.
+	// menuWait limits how long a page waits for a menu that is not in memory. Without the menu, it has only the elements.
 	menuWait = time.Second
 )
 
@@ -119,8 +119,8 @@ func (v view) Say(english, russian string) string {
 // Money formats an amount in the page's language.
 func (v rendered) Money(digits string) string { return moneyText(digits, v.Currency, v.Lang, v.Cents) }
 
-// Path returns the page's address with another language and page of the dishes. Its parts are not sorted
-// by the guest's request, so that each page has one address.
+// Path returns the page's address for a language and a page of the dishes. The order of its parameters does
+// not depend on the request, so each page has one address.
 func (v view) Path(lang string, page int) string {
 	query := url.Values{}
 	if v.Several && v.Restaurant.ID != "" {
@@ -170,6 +170,9 @@ func (p *Page) Serve(c *gin.Context) error {
 	if v.Unknown {
 		header.Add("Vary", "Accept")
 		if !strings.Contains(strings.Join(c.Request.Header["Accept"], ","), "text/html") {
+			if !p.deps.OpenMenu { // the error lists restaurants
+				return respond.RestaurantNotFound(nil)
+			}
 			return respond.RestaurantNotFound(p.deps.Directory.Visible(""))
 		}
 	}

@@ -19,9 +19,9 @@ const Path = "/web/"
 // Assets are the files of dist. They are immutable and safe for concurrent use.
 type Assets struct{ byName map[string]*Asset }
 
-// NewAssets reads the embedded files. It adds the asset's version to each address of another file
-// in a page ("/web/larder.js", in quotes) or module ("./texts.ru.json"), so that browsers may cache
-// the asset forever.
+// NewAssets reads the embedded files. Pages refer to other files as "/web/larder.js", and modules as
+// "./texts.ru.json". NewAssets adds the version of the other file to each such address, so that
+// browsers may cache that file forever.
 func NewAssets() (*Assets, error) {
 	assets := &Assets{byName: map[string]*Asset{}}
 	files, err := fs.ReadDir(dist, "dist")
@@ -46,8 +46,8 @@ func NewAssets() (*Assets, error) {
 	return assets, nil
 }
 
-// Add adds an asset that is made from the configuration. It returns the asset's address, and must be called
-// before the first request.
+// Add adds an asset that is made from the configuration, and returns its address. Callers must not use it
+// after the first request.
 func (a *Assets) Add(name string, body []byte) string {
 	asset := newAsset(name, body)
 	a.byName[name] = asset

@@ -48,7 +48,7 @@ func Root(env *Environment, args []string, more ...*cobra.Command) *cobra.Comman
 var helpTexts string
 
 // NewCommand returns a command below parent. Its use, such as "lint FILE|RESTAURANT", sets the number of its
-// arguments. Its section of help.txt has the short description below the heading, the long one, and examples.
+// arguments. Its section of help.txt has three texts: the short description, the long one, and examples.
 func NewCommand(parent, use string, run func(cmd *cobra.Command, args []string) error) *cobra.Command {
 	name, arguments, _ := strings.Cut(use, " ")
 	short, long, _ := strings.Cut(Help(parent+" "+name), "\n")

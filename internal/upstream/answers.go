@@ -333,7 +333,7 @@ func spellings(secret string) *regexp.Regexp {
 }
 
 // storedBody returns the part of an answer's body that is kept: without secrets, at most
-// maxErrorBytes, whole characters. cut reports whether that is not the whole body.
+// maxErrorBytes, in whole characters. cut reports whether the body was longer or incomplete.
 func (c *Client) storedBody(got *httpAnswer, tokens ...*oauth2.Token) (body []byte, cut bool) {
 	cut = got.bodyErr != nil
 	if len(got.body) == 0 {

@@ -106,7 +106,7 @@ func handshake(ctx context.Context, conn net.Conn, address string, settings *tls
 var errTooLate = errors.New("the time limit of the call was over before it was sent")
 
 // sendWindow limits the time of an attempt: its first byte until begin, its last until end. Zero times are no limits.
-// If fresh, it has a new connection.
+// If fresh is set, the attempt uses a new connection.
 type sendWindow struct {
 	begin, end time.Time
 	fresh      bool

@@ -218,7 +218,7 @@ func (w *writeCall) exchange(ctx context.Context) (*httpAnswer, *Error) {
 		return nil, e
 	}
 	e := c.certaintyOf(op, got, w.used)
-	// Bytes that arrived early could be a refusal of another request: this one is not sent again.
+	// On a reused connection, a refusal could belong to another request. So this request is not sent again.
 	on := left.got.Load()
 	if w.reused = on != nil && on.Reused; w.reused && e != nil {
 		e.again = false

@@ -32,8 +32,8 @@ const (
 
 // writePool sends the calls that write. It keeps connections for a short time, because a new one costs a round
 // trip, or two with TLS. A request on a connection that the service is closing would have an unknown outcome.
-// So a connection is used only within half of the time that another one stayed open, and only if the service
-// has not closed it (decision 0062). No request is sent twice.
+// So a connection is reused only for half of the time for which another one stayed open while idle, and only
+// if the service has not closed it (decision 0062). No request is sent twice.
 type writePool struct {
 	single *http.Transport // a new connection for each request; through a proxy, or with a large body
 	direct bool            // no proxy, and a host name that needs no translation
@@ -58,8 +58,8 @@ func newWritePool(single *http.Transport, cfg Config, log logrus.FieldLogger) *w
 	}
 }
 
-// RoundTrip implements http.RoundTripper. The caller must close the response's body. A service may respond before
-// it has read a large body, so http.Transport sends that: it reads and writes concurrently.
+// RoundTrip implements http.RoundTripper. The caller must close the response's body. http.Transport sends
+// large bodies: a service may respond before it has read one, and http.Transport reads while it writes.
 func (p *writePool) RoundTrip(req *http.Request) (*http.Response, error) {
 	if !p.direct || req.ContentLength > writeBuffer {
 		return p.single.RoundTrip(req)
@@ -93,7 +93,7 @@ func (p *writePool) connect(ctx context.Context, to *url.URL) (*writeConn, error
 	return c, err
 }
 
-// take returns the idle connection that was used last, or nil. Before the proof, none is used, only watched.
+// take returns the idle connection that was used last, or nil. Before the end of the proof, it returns nil.
 func (p *writePool) take(window sendWindow) *writeConn {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -138,8 +138,8 @@ func (p *writePool) put(c *writeConn, res *http.Response, unread int) bool {
 	return true
 }
 
-// expire closes an idle connection. If a watched one is still open, others may be used. A machine that slept
-// may not have seen its end.
+// expire closes an idle connection. If it was watched and is still open, other connections may be reused from
+// now on. If the machine slept in between, nothing is proven: the end of the connection may have been missed.
 func (p *writePool) expire(c *writeConn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -256,8 +256,8 @@ func (w *wire) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// writeBuffers are the buffers of one exchange. With http.Transport, each connection would have two goroutines
-// and new buffers of 40 KB.
+// writeBuffers are the buffers of one exchange. They are reused. http.Transport would need two goroutines and
+// new buffers of 40 KB for each connection.
 type writeBuffers struct {
 	request  bytes.Buffer
 	response *bufio.Reader
@@ -279,7 +279,7 @@ type writeBody struct {
 	err     error // of the exchange; io.EOF after a complete response
 }
 
-// send sends the request, and reads the header of the response. A kept connection that has ended is not used.
+// send sends the request and reads the header of the response. If a kept connection has ended, it uses another.
 func (b *writeBody) send(req *http.Request) error {
 	b.buffers.request.Reset()
 	if err := req.Write(&b.buffers.request); err != nil {
@@ -322,7 +322,7 @@ func (b *writeBuffers) exchange(conn *writeConn, req *http.Request) (res *http.R
 	return res, err
 }
 
-// Read implements io.Reader. If ctx has ended, that is the error.
+// Read implements io.Reader. If the request's context has ended, it returns the error of the context.
 func (b *writeBody) Read(p []byte) (n int, err error) {
 	if n, b.err = b.Reader.Read(p); b.err != nil && b.err != io.EOF { //nolint:errorlint // io.EOF is never wrapped here
 		b.err = cmp.Or(context.Cause(b.ctx), b.err)
@@ -330,7 +330,8 @@ func (b *writeBody) Read(p []byte) (n int, err error) {
 	return n, b.err
 }
 
-// Close implements io.Closer. Nothing uses the buffers afterwards: bytes in them would answer another order.
+// Close implements io.Closer. Nothing may use the buffers afterwards, because another order could get the
+// bytes in them as its response.
 func (b *writeBody) Close() error {
 	if b.buffers != nil {
 		b.end()
@@ -341,7 +342,7 @@ func (b *writeBody) Close() error {
 	return nil
 }
 
-// end keeps the connection or closes it. A used one that failed is a reason to doubt the others.
+// end keeps the connection or closes it. If a reused connection has failed, end also stops the use of the others.
 func (b *writeBody) end() {
 	running := b.stop() // ctx has not ended, so the connection has no deadline
 	complete := b.Reader != nil && errors.Is(b.err, io.EOF)

@@ -42,7 +42,7 @@ func (e *evaluation) withSource() []any {
 	return slices.Concat([]any{"eval", commitSource}, e.command[2:])
 }
 
-// batcher collects the commits of one connection with WAIT, or those without, or its reads of keys.
+// batcher collects one kind of work of a connection: commits with WAIT, commits without it, or reads of keys.
 type batcher struct {
 	mu      sync.Mutex
 	queue   []*evaluation

@@ -28,7 +28,7 @@ func (j *Journal) beginCall(ctx context.Context, o ordering.CallSpec) (*order, e
 	if err := j.recovered(ctx, o.Connection); err != nil {
 		return nil, j.rejected(ctx, o, nil, err)
 	}
-	// Nearly every key and ref is new, so this skips the reads that the commit checks.
+	// Nearly every key and ref is new, so this does not read them first. The commit checks that they are new.
 	begin := j.beginChange
 	if o.Operation == upstream.OpCreate {
 		begin = func(ctx context.Context, o ordering.CallSpec, key string) (*order, error) {

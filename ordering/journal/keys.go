@@ -28,8 +28,8 @@ func (w *writer) Lookup(ctx context.Context, connection string, hash func([]byte
 	return owner.Record, call, nil
 }
 
-// keyOwner returns the order and the call that have the key, nil if there are none, and the value
-// of the key in Redis: empty, or a value that may have outlived its record.
+// keyOwner returns the order and the call that have the key. owner is nil if there are none. value is the
+// value of the key in Redis. It is empty without one, and may have outlived its record.
 func (w *writer) keyOwner(ctx context.Context, connection, key string) (value string, owner *order, call int, err error) {
 	if key == "" {
 		return "", nil, 0, nil
@@ -56,7 +56,7 @@ func (w *writer) keyOwner(ctx context.Context, connection, key string) (value st
 }
 
 // sharedText is readText in a pipeline with other reads of the connection, because every request reads a key.
-// The client of a cluster reads alone: it follows a slot that moves, which the pipeline of one node cannot.
+// In a cluster, each read is sent alone: the cluster client can then follow a slot that moves to another node.
 func (w *writer) sharedText(ctx context.Context, connection, key string) (string, error) {
 	if _, oneServer := w.write.(*redis.Client); !oneServer {
 		return w.readText(ctx, key)

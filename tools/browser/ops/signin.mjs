@@ -2,7 +2,7 @@
 import { env } from 'node:process';
 import { axe } from '../axe.mjs';
 import { fill, use } from '../keyboard.mjs';
-import { must, equal, scenario, step } from '../scenario.mjs';
+import { must, equal, eventually, scenario, step } from '../scenario.mjs';
 import { everyVariant } from '../shot.mjs';
 
 await scenario({ expected: [/status of (401|403|429)/] }, async ({ page, context, larder }) => {
@@ -34,6 +34,7 @@ await scenario({ expected: [/status of (401|403|429)/] }, async ({ page, context
     const answered = page.waitForResponse((response) => response.url().endsWith('/ops/session'));
     await page.getByRole('button', { name: 'Sign in' }).click();
     equal((await answered).status(), i < 5 ? 401 : 429, `attempt ${i + 1}`);
+    await eventually(async () => (await secret.inputValue()) === '', 'the page clears the secret');
   }
   await fault.getByText(/Try again in \d+ s/).waitFor();
   equal((await context.cookies()).length, 0, 'cookies after rejected attempts');

@@ -44,6 +44,7 @@ export class DishView {
     this.editing = line;
     this.picks = line?.picks ?? [];
     this.quantity = decimal(line?.quantity ?? 1);
+    this.showQuantity();
     this.submitted = false;
     this.wasGone = !this.menu.buyable(product);
     this.build(this.menu, product);
@@ -76,7 +77,10 @@ export class DishView {
     const label = unit ? message(unit) : "";
     this.amount.setAttribute("aria-label", unit ? message("quantityIn", { unit: label }) : message("quantity"));
     const step = (by: string, key: "fewer" | "more", sign: string): HTMLButtonElement => h("button", {
-      type: "button", class: "round", "aria-label": message(key, { name: product.name }), onclick: () => this.setQuantity(this.quantity.plus(decimal(by)).toString()),
+      type: "button", class: "round", "aria-label": message(key, { name: product.name }), onclick: () => {
+        const next = this.quantity.plus(decimal(by));
+        if (next.compare(Decimal.zero) > 0) this.setQuantity(next.toString());
+      },
     }, sign);
     const size = measureOf(product, this.formatter, false);
     this.stepper = h("span", { class: "row stepper" }, step("-" + by, "fewer", "−"), this.amount,
@@ -92,11 +96,23 @@ export class DishView {
       h("div", { class: "foot row" }, this.stepper, this.submit)));
   }
 
-  private setQuantity(text: string): void {
+  /** setQuantity reports whether the text is a quantity of this dish. If not, the text stays and is marked as wrong. */
+  private setQuantity(text: string): boolean {
     const wanted = Decimal.of(text.replace(",", "."));
-    const good = wanted && wanted.compare(Decimal.zero) > 0 && wanted.compare(decimal(1000)) <= 0 && wanted.scale <= 3;
-    if (good && (wanted.whole || fractional(this.product!))) this.quantity = wanted;
+    const good = wanted !== null && wanted.compare(Decimal.zero) > 0 && wanted.compare(decimal(999)) <= 0 && wanted.scale <= 3
+      && (wanted.whole || fractional(this.product!));
+    if (good) {
+      this.quantity = wanted;
+      this.showQuantity();
+    }
+    this.amount.setAttribute("aria-invalid", String(!good));
     this.update();
+    return good;
+  }
+
+  private showQuantity(): void {
+    this.amount.value = this.quantity.toString();
+    this.amount.removeAttribute("aria-invalid");
   }
 
   private update(): void {
@@ -106,7 +122,6 @@ export class DishView {
     const gone = !now || !menu.buyable(now);
     this.element.firstElementChild?.classList.toggle("submitted", this.submitted);
     this.groups?.update(menu, this.submitted);
-    this.amount.value = this.quantity.toString();
     const rest = least(menu, product.schemeId, this.picks); // of what must still be chosen
     const unit = unitPrice(menu, now ?? product, this.picks).plus(rest);
     const price = priced(menu, now ?? product, this.picks) ? this.formatter.money(linePrice(unit, this.quantity)) : "–";
@@ -126,7 +141,10 @@ export class DishView {
     const { menu, product } = this;
     const shop = this.shop();
     if (!menu || !product || !shop || this.submit.disabled) return;
-    this.setQuantity(this.amount.value); // the key Enter submits before the field's change event
+    if (!this.setQuantity(this.amount.value)) { // the key Enter submits before the field's change event
+      this.amount.focus();
+      return;
+    }
     if (groupProblems(menu, product.schemeId, this.picks).length > 0) {
       this.submitted = true;
       this.update();

@@ -1,6 +1,6 @@
 import type { Details } from "./api";
 import { lineOf, type Line, type News } from "./basket";
-import { fractional, picksText, linePrice, priced, unitPrice } from "./choice";
+import { fractional, picksText, linePrice, priced, unitPrice, weighed } from "./choice";
 import { Decimal, decimal } from "./decimal";
 import { DishDialog } from "./dialog";
 import { h, sheet } from "./dom";
@@ -97,8 +97,14 @@ export class LarderOrderForm extends LarderElement implements FormHost {
 
   protected joined(shop: Shop, signal: AbortSignal): void {
     this.recall();
+    this.details = {}; // of the restaurant before
+    this.live.stop.abort();
+    this.live.key = "";
     const listen = (target: EventTarget, name: string, work: (event: Event) => void): void => target.addEventListener(name, work, { signal });
-    for (const name of ["menu", "fault"]) listen(shop, name, () => this.changed());
+    for (const name of ["menu", "fault"]) listen(shop, name, () => {
+      this.dialog.refresh();
+      this.changed();
+    });
     listen(shop, "news", (event) => {
       for (const news of (event as CustomEvent<News[]>).detail) this.news.set(news.line.key, news);
       this.changed();
@@ -123,6 +129,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     listen(window, "online", wake);
     listen(window, "offline", () => this.draw());
     void shop.api.restaurant().then((details) => {
+      if (signal.aborted) return;
       this.details = details;
       this.draw();
     });
@@ -152,7 +159,6 @@ export class LarderOrderForm extends LarderElement implements FormHost {
   /** changed stores what was entered, redraws, and schedules a validation. */
   changed(): void {
     orUndefined(() => sessionStorage.setItem("larder:guest", JSON.stringify(this.form)));
-    if (this.form.remember) this.keepDetails();
     this.draw();
     this.later();
   }
@@ -160,6 +166,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
   /** entered is called when the guest changes a field. */
   entered(): void {
     this.edited();
+    if (this.form.remember) this.keepDetails();
     this.changed();
   }
 
@@ -274,6 +281,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     const rows = lines.map((line) => {
       const product = menu?.product(line.id);
       const quantity = decimal(line.quantity);
+      const by = weighed(product) ? "0.1" : "1";
       const set = (to: Decimal): void => this.shop?.basket.setQuantity(line.key, to);
       const button = (what: string, label: string, text: string, work: () => void, round = true): HTMLButtonElement => h("button", {
         type: "button", class: round ? "round" : "", "aria-label": label, "data-focus": what + line.key, disabled: this.busy, onclick: work,
@@ -284,8 +292,8 @@ export class LarderOrderForm extends LarderElement implements FormHost {
       return h("li", { part: "line", "data-line": line.id, "aria-invalid": words.some(([, wrong]) => wrong) }, h("div", { class: "row" }, h("div", { class: "grow" }, h("strong", { dir: "auto" }, name),
         menu && line.picks.length > 0 && h("p", { class: "muted", dir: "auto" }, picksText(menu, line.picks))), h("span", { part: "line-price" }, price)),
         ...words.map(([text, wrong]) => h("p", { class: wrong ? "wrong" : "muted", part: "line-note" }, text)),
-        h("div", { class: "row actions" }, button("-", this.message("fewer", { name }), "−", () => set(quantity.plus(decimal(-1)))), h("output", { class: "count" }, this.formatter.number(line.quantity)),
-          button("+", this.message("more", { name }), "+", () => set(quantity.plus(decimal(1)))),
+        h("div", { class: "row actions" }, button("-", this.message("fewer", { name }), "−", () => set(quantity.plus(decimal("-" + by)))), h("output", { class: "count" }, this.formatter.number(line.quantity)),
+          button("+", this.message("more", { name }), "+", () => set(quantity.plus(decimal(by)))),
           h("span", { class: "grow" }),
           product && menu && (line.picks.length > 0 || fractional(product) || menu.groups(product.schemeId).length > 0)
             && button("c", this.message("changeNamed", { name }), this.message("change"), () => this.dialog.open(line.id, line), false),
@@ -357,6 +365,7 @@ export class LarderOrderForm extends LarderElement implements FormHost {
     clearTimeout(this.timer);
     this.submitted = this.checking = true;
     this.notice.textContent = "";
+    const body = this.body(); // what the guest has agreed to
     try {
       this.draw();
       const valid = isOnline() ? await this.ask() : null;
@@ -369,9 +378,10 @@ export class LarderOrderForm extends LarderElement implements FormHost {
       this.checking = false;
       this.draw();
     }
+    if (body !== this.body()) return; // changed meanwhile, and drawn again: the guest decides
     this.leading = true;
     this.asked = shop.basket.lines.map((l) => l.key);
-    void shop.placing.begin(this.body(), shop.basket.lines.map((line) => ({ ...line })));
+    void shop.placing.begin(body, shop.basket.lines.map((line) => ({ ...line })));
   }
 
   /** point moves the focus to the first error. */

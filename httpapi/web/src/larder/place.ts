@@ -94,6 +94,7 @@ export class Placing extends EventTarget {
     const good = kept?.format === 1 && typeof kept.key === "string" && typeof kept.body === "string" && Array.isArray(kept.lines);
     const keeps = !good ? 0 : kept.state === "unknown" ? forWaiting : ended(kept.state) ? Math.max(0, expectedAt(kept.body) - kept.at) + forShowing : forKeeping;
     this.intent = good && Date.now() - kept.at <= keeps ? kept : null;
+    if (good && !this.intent) this.store.removeItem(this.name); // it has the guest's address
     this.dispatchEvent(new Event("change"));
   }
 
@@ -259,9 +260,10 @@ export class Placing extends EventTarget {
       case "placed": case "closed": case "rejected":
         this.set({ ...intent, state: "placed", orderID: text(orderID), total: text(total), paid: paid === true, closed: state === "closed", rejected: state === "rejected" });
         return false;
-      case "refused": // sending it again returns the reason
+      case "refused": // sending it again returns the reason, but an old order is not sent
       case "not_sent":
-        if (intent.state === "unknown") this.set({ ...intent, state: "sending" });
+        if (old) this.set({ ...intent, state: state === "refused" ? state : "unsent" });
+        else if (intent.state === "unknown") this.set({ ...intent, state: "sending" });
         return false;
       case "unknown":
         if (intent.state !== "unknown") this.set({ ...intent, state: "unknown" });
