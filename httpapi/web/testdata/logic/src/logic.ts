@@ -281,6 +281,20 @@ test("an intent of yesterday is not sent automatically", async () => {
   assert.equal(placing(store, larder).intent, null, "nobody waits for that dinner: it is not in the way of another");
 });
 
+test("an old order that was refused or not sent is shown as such, without sending it", async () => {
+  for (const [record, want] of [["refused", "refused"], ["not_sent", "unsent"]]) {
+    const store = new Drawer();
+    store.setItem("o", JSON.stringify({ format: 1, key: "k", body: "a", lines: [], state: "unknown", at: Date.now() - 30 * 60_000 }));
+    let sent = 0;
+    const p = new Placing(store, "o", {
+      place: async () => { sent++; return placedAnswer; },
+      look: async () => answer(200, { result: { state: record } }),
+    }, async () => {});
+    await p.wake();
+    assert.deepEqual([p.intent!.state, sent], [want, 0]);
+  }
+});
+
 test("an order that was certainly not placed can always be sent again by the guest", async () => {
   for (const look of [async () => answer(404), () => null]) { // larder itself, and the site's own backend
     const store = new Drawer();
