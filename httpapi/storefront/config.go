@@ -55,7 +55,7 @@ func (c Config) Check() (faults setting.Faults) {
 	faults.If(c.Color != "" && !colorForm.MatchString(c.Color), "http.page.color",
 		`%q is not a colour; write # and 6 hexadecimal digits in quotes, such as "#14532d"`, c.Color)
 	faults.If(c.Logo != "" && !logoForm.MatchString(c.Logo), "http.page.logo",
-		"%q is not the address of an image; write a path such as /logo.svg, or an URL such as https://img.example/logo.svg", c.Logo)
+		"%q is not the address of an image; write a path such as /logo.svg, or a URL such as https://img.example/logo.svg", c.Logo)
 	faults.If(c.Font != "" && !fontForm.MatchString(c.Font), "http.page.font",
 		"%q is not a list of fonts; write their names without quotes, separated by commas, such as Georgia, serif", c.Font)
 	return faults
