@@ -9,6 +9,8 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -129,12 +131,32 @@ func freePort(ctx context.Context, tb testing.TB, bus bool) int {
 			tb.Fatalf("redistest: choose a port: %v", err)
 		}
 		port := firstPort + int(offset.Int64())
-		if isFree(ctx, port) && (!bus || isFree(ctx, port+busOffset)) {
+		if reserve(tb, port) && isFree(ctx, port) && (!bus || reserve(tb, port+busOffset) && isFree(ctx, port+busOffset)) {
 			return port
 		}
 	}
 	tb.Fatalf("redistest: no free port within %s", readyWithin)
 	return 0
+}
+
+// reserve locks the port until the test ends, and reports whether no other test, also of
+// another process, has locked it. So no other test uses it while its server is stopped.
+func reserve(tb testing.TB, port int) bool {
+	tb.Helper()
+	dir := filepath.Join(os.TempDir(), fmt.Sprintf("larder-test-ports-%d", os.Getuid()))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		tb.Fatalf("redistest: create the folder of the ports: %v", err)
+	}
+	file, err := os.OpenFile(filepath.Join(dir, strconv.Itoa(port)), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		tb.Fatalf("redistest: reserve port %d: %v", port, err)
+	}
+	if !lock(file) {
+		_ = file.Close()
+		return false
+	}
+	tb.Cleanup(func() { _ = file.Close() }) // which unlocks it
+	return true
 }
 
 func isFree(ctx context.Context, port int) bool {

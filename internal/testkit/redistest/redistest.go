@@ -30,6 +30,9 @@ const (
 	readyWithin = 15 * time.Second
 	// pollEvery is the interval at which a starting server is checked.
 	pollEvery = 5 * time.Millisecond
+	// portRetry is added to the wait before each new attempt at a port that is in use:
+	// a killed server's child can have it for a moment.
+	portRetry = 50 * time.Millisecond
 	// startAttempts limits the attempts if another process takes the port.
 	startAttempts = 8
 )
@@ -222,7 +225,8 @@ func (s *Server) startLocked(newPort bool) {
 	// The test's own context ends before its cleanups, which may use Redis.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.tb.Context()), readyWithin)
 	defer cancel()
-	for range startAttempts {
+	for attempt := range startAttempts {
+		time.Sleep(time.Duration(attempt) * portRetry)
 		if newPort {
 			s.port = freePort(ctx, s.tb, s.bus)
 			if s.front != nil {

@@ -43,3 +43,8 @@ func (s *Server) limitFiles(size uint64) error {
 func dieWithParent() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 }
+
+// lock locks the open file, and reports whether no other one has locked it.
+func lock(file *os.File) bool {
+	return unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil
+}
