@@ -18,10 +18,6 @@ type answer struct {
 func (a answer) ok() bool { return a.status < http.StatusBadRequest }
 
 func (a answer) with(name, value string) answer {
-	a.header = a.header.Clone()
-	if a.header == nil {
-		a.header = http.Header{}
-	}
 	a.header.Set(name, value)
 	return a
 }

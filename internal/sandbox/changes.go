@@ -22,7 +22,7 @@ func done() answer { return result(http.StatusOK, struct{}{}) }
 
 // ended refuses a change to an order in a final state.
 func (c *call) ended(o *order) answer {
-	return c.refuse(http.StatusConflict, "order_"+string(o.state), "the order is "+string(o.state))
+	return c.refuse(http.StatusConflict, "order_"+string(o.State), "the order is "+string(o.State))
 }
 
 // payOrder handles PUT …/pay (docs/ordering-service.md, section 4.2). The
@@ -32,11 +32,11 @@ func (s *Sandbox) payOrder(c *call) answer {
 	payments, sum, wrong := readPayments(c.body, set.tolerant())
 	return s.withOrder(c, func(o *order) answer {
 		switch {
-		case o.state.ended():
+		case o.State.ended():
 			return c.ended(o)
 		case wrong != "":
 			return c.refuse(http.StatusBadRequest, codePayments, wrong)
-		case o.paid:
+		case o.Paid:
 			return c.refuse(http.StatusConflict, "order_already_paid", "the order is paid already")
 		case sum.LessThan(o.total):
 			return c.refuse(set.PaymentRefusedStatus, codePayment, "not enough money to pay the order in full: "+
@@ -45,7 +45,7 @@ func (s *Sandbox) payOrder(c *call) answer {
 			return c.refuse(set.PaymentRefusedStatus, codePayment,
 				"payment settings are wrong: a payment has no code of an accepted currency")
 		default:
-			o.paid = true
+			o.Paid = true
 			for _, p := range payments {
 				o.payments = append(o.payments, p.raw)
 			}
@@ -90,12 +90,12 @@ func readPayments(body []byte, tolerant bool) (payments []payment, sum decimal.D
 func (s *Sandbox) completeOrder(c *call) answer {
 	return s.withOrder(c, func(o *order) answer {
 		switch {
-		case o.state.ended():
+		case o.State.ended():
 			return c.ended(o)
-		case !o.paid:
+		case !o.Paid:
 			return c.refuse(http.StatusInternalServerError, codeNotPaid, "the order is not fully paid")
 		default:
-			o.state = stateClosed
+			o.State = stateClosed
 			return done()
 		}
 	})
@@ -142,12 +142,12 @@ func (s *Sandbox) rejectOrder(c *call) answer {
 	wrong := rejectionWrong(body, *s.settings.get().RejectionReasons)
 	return s.withOrder(c, func(o *order) answer {
 		switch {
-		case o.state.ended():
+		case o.State.ended():
 			return c.ended(o)
 		case wrong != "":
 			return c.refuse(http.StatusBadRequest, codeReason, wrong)
 		default:
-			o.state = stateRejected
+			o.State = stateRejected
 			return done()
 		}
 	})

@@ -23,13 +23,8 @@ func (s *Sandbox) createOrder(c *call) answer {
 	}
 	set := s.settings.get()
 	restaurant := identifier(member(body, "restaurantID"), set.tolerant())
-	o := &order{
-		restaurant: restaurant,
-		state:      stateNew,
-		at:         c.at,
-		body:       c.body,
-		headers:    headers(c.r.Header),
-	}
+	o := &order{at: c.at, headers: headers(c.r.Header)}
+	o.RestaurantID, o.State, o.CreatedAt, o.Body = restaurant, stateNew, stamp(c.at), c.body
 	menu := restaurant
 	if menu == "" {
 		menu = DefaultMenu // for an order without restaurantID
@@ -46,7 +41,7 @@ func (s *Sandbox) createOrder(c *call) answer {
 			WithField("event", "sandbox.order_refused").Info("order refused")
 		return c.refuse(http.StatusBadRequest, "order_validation", "the order is not valid", violations.reasons...)
 	}
-	o.total = violations.total
+	o.total, o.Total = violations.total, json.Number(violations.total.String())
 	id := s.orders.add(o, set.OrderIDs)
 	s.log.WithFields(fields).WithFields(logrus.Fields{
 		"event": "sandbox.order_created", "order_id": id, "total": o.total.String(),

@@ -26,7 +26,7 @@ func (s *Sandbox) boardOrders(now time.Time) (list []boardOrder, total int, next
 	total = len(s.orders.list)
 	for _, o := range s.orders.list[max(0, total-shownOrders):] {
 		o.advanceAutomatically(set, now)
-		list = append(list, o.boardOrder())
+		list = append(list, o.boardOrder)
 		if at := o.nextTransitionAt(set, now); !at.IsZero() && (next.IsZero() || at.Before(next)) {
 			next = at
 		}
@@ -36,7 +36,7 @@ func (s *Sandbox) boardOrders(now time.Time) (list []boardOrder, total int, next
 
 // nextTransitionAt is the time of the next automatic transition, or zero.
 func (o *order) nextTransitionAt(set Settings, now time.Time) time.Time {
-	if !*set.AutoAccept || o.state.ended() {
+	if !*set.AutoAccept || o.State.ended() {
 		return time.Time{}
 	}
 	for _, after := range set.transitions() {

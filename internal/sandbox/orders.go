@@ -41,15 +41,12 @@ func (st state) ended() bool { return st == stateClosed || st == stateRejected }
 
 // order is a received order with its state.
 type order struct {
-	id         string
-	restaurant string
-	state      state
-	paid       bool
-	at         time.Time
-	headers    map[string]string
-	body       json.RawMessage // as received
-	total      decimal.Decimal
-	payments   []json.RawMessage
+	boardOrder
+
+	at       time.Time
+	headers  map[string]string
+	total    decimal.Decimal
+	payments []json.RawMessage
 }
 
 // boardOrder is an order on the board.
@@ -60,19 +57,7 @@ type boardOrder struct {
 	Paid         bool            `json:"paid"`
 	CreatedAt    string          `json:"createdAt"`
 	Total        json.Number     `json:"total"`
-	Body         json.RawMessage `json:"body"`
-}
-
-func (o *order) boardOrder() boardOrder {
-	return boardOrder{
-		OrderID:      o.id,
-		RestaurantID: o.restaurant,
-		State:        o.state,
-		Paid:         o.paid,
-		CreatedAt:    stamp(o.at),
-		Total:        json.Number(o.total.String()),
-		Body:         o.body,
-	}
+	Body         json.RawMessage `json:"body"` // as received
 }
 
 // orderJSON is an order in GET /sandbox/orders.
@@ -86,9 +71,9 @@ type orderJSON struct {
 
 func (o *order) shown() orderJSON {
 	return orderJSON{
-		boardOrder: o.boardOrder(),
+		boardOrder: o.boardOrder,
 		Headers:    o.headers,
-		Raw:        string(o.body),
+		Raw:        string(o.Body),
 		Payments:   append([]json.RawMessage{}, o.payments...),
 	}
 }
@@ -114,21 +99,21 @@ func (b *orderBook) add(o *order, kind OrderIDs) string {
 	if kind == OrderIDsNumber {
 		first = firstNumber
 	}
-	o.id = strconv.FormatInt(first+int64(len(b.list)), 10)
-	b.byID[o.id] = o
+	o.OrderID = strconv.FormatInt(first+int64(len(b.list)), 10)
+	b.byID[o.OrderID] = o
 	b.list = append(b.list, o)
-	return o.id
+	return o.OrderID
 }
 
 // advanceAutomatically applies automatic acceptance: accepted after half of the delay, in the kitchen after
 // the delay, at the cash station after twice the delay (docs/ordering-service.md, section 3).
 func (o *order) advanceAutomatically(set Settings, now time.Time) {
-	if !*set.AutoAccept || o.state.ended() {
+	if !*set.AutoAccept || o.State.ended() {
 		return
 	}
 	for i, after := range set.transitions() {
 		if now.Sub(o.at) >= after {
-			o.state = steps[max(i+1, o.state.rank())]
+			o.State = steps[max(i+1, o.State.rank())]
 		}
 	}
 }
@@ -182,11 +167,11 @@ func (s *Sandbox) advanceOrder(c *call) answer {
 		return c.refuse(http.StatusBadRequest, "bad_step", "to: one of accepted, kitchen, cash_station")
 	}
 	return s.withOrder(c, func(o *order) answer {
-		to := cmp.Or(step.To, o.state.next())
-		if o.state.ended() || to.rank() <= o.state.rank() {
-			return c.refuse(http.StatusConflict, "order_state", "the order is "+string(o.state))
+		to := cmp.Or(step.To, o.State.next())
+		if o.State.ended() || to.rank() <= o.State.rank() {
+			return c.refuse(http.StatusConflict, "order_state", "the order is "+string(o.State))
 		}
-		o.state = to
+		o.State = to
 		return result(http.StatusOK, o.shown())
 	})
 }

@@ -77,7 +77,6 @@ func (s *Sandbox) issueToken(c *call) answer {
 		}
 	}
 	lifetime := time.Duration(*s.settings.get().TokenLifetime)
-	s.counters.countToken()
 	token, err := s.tokens.sign(c.at, lifetime)
 	if err != nil {
 		return tokenError(http.StatusInternalServerError, "server_error", "the token could not be signed")
