@@ -59,7 +59,7 @@ func (h *Handlers) Restaurants(c *gin.Context) error {
 	}
 	all := from.Entries()
 	chosen, next := from.Page(auth.CallerOf(c).Viewer(), want, func(at int) bool {
-		return (!oneConnection || all[at].Connection == connection) && (now == nil || now.all[at].matches(state))
+		return (!oneConnection || all[at].Connection == connection) && (now == nil || matches(now.all[at], state))
 	})
 	versions := h.currentVersions(c.Request.Context(), chosen)
 	list := respond.Page[opsRestaurantRow]{Result: make([]opsRestaurantRow, len(chosen)), Next: respond.NextPage(next)}
@@ -72,7 +72,7 @@ func (h *Handlers) Restaurants(c *gin.Context) error {
 // opsRow returns the row of one restaurant.
 func (h *Handlers) opsRow(restaurant directory.Restaurant, version cache.Version) opsRestaurantRow {
 	return opsRestaurantRow{
-		Restaurant: respond.NewRestaurant(restaurant, version, h.deps.Runner.Stale(version)), States: h.statesOf(version).names(),
+		Restaurant: respond.NewRestaurant(restaurant, version, h.deps.Runner.Stale(version)), States: h.statesOf(version),
 		Freshness: h.freshness(restaurant.ID, version),
 	}
 }

@@ -31,67 +31,43 @@ const (
 	stateAttention state = "attention"
 )
 
-// stateSet is a set of states with one bit each; the empty set is ok.
-type stateSet uint8
-
-const (
-	missing stateSet = 1 << iota
-	failed
-	quarantined
-	stale
-	held
-
-	everyState = held<<1 - 1
-)
-
-// names returns the states of the set in the API's form.
-func (c stateSet) names() []state {
-	all := [...]state{stateMissing, stateFailed, stateQuarantined, stateStale, stateHeld}
-	names := make([]state, 0, len(all))
-	for i, name := range all {
-		if c&(1<<i) != 0 {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
 // filters returns the values of ?state=.
 func filters() []state {
-	return append([]state{stateAttention, stateOK}, everyState.names()...)
+	return []state{stateAttention, stateOK, stateMissing, stateFailed, stateQuarantined, stateStale, stateHeld}
 }
 
-// matches reports whether ?state= selects the set; "" selects all.
-func (c stateSet) matches(want state) bool {
+// matches reports whether ?state= selects a restaurant with these states; "" selects all.
+func matches(all []state, want state) bool {
 	switch want {
 	case "":
 		return true
 	case stateOK:
-		return c == 0
+		return len(all) == 0
 	case stateAttention:
-		return c&^held != 0
+		return slices.ContainsFunc(all, func(one state) bool { return one != stateHeld })
 	default:
-		return slices.Contains(c.names(), want)
+		return slices.Contains(all, want)
 	}
 }
 
 // statesOf returns the states of a restaurant's menu. Version 0 means that there is no menu.
-func (h *Handlers) statesOf(version cache.Version) (all stateSet) {
+func (h *Handlers) statesOf(version cache.Version) []state {
 	if version.Version == 0 {
-		return missing
+		return []state{stateMissing}
 	}
+	all := []state{}
 	switch runlog.Outcome(version.LastOutcome) {
 	case runlog.OutcomeFailed:
-		all |= failed
+		all = append(all, stateFailed)
 	case runlog.OutcomeQuarantined:
-		all |= quarantined
+		all = append(all, stateQuarantined)
 	default:
 	}
 	if h.deps.Runner.Stale(version) {
-		all |= stale
+		all = append(all, stateStale)
 	}
 	if version.Held {
-		all |= held
+		all = append(all, stateHeld)
 	}
 	return all
 }
@@ -103,7 +79,7 @@ const stateCost = 100 * time.Microsecond
 // stateSummary has the states of all restaurants, from memory. It is immutable.
 type stateSummary struct {
 	of    *directory.Index
-	all   []stateSet // by position in the index
+	all   [][]state // by position in the index
 	at    time.Time
 	until time.Time
 }
@@ -117,7 +93,7 @@ func (h *Handlers) stateSummary() *stateSummary {
 	if last := h.states; last != nil && last.of == of && !now.Before(last.at) && now.Before(last.until) {
 		return last
 	}
-	made := &stateSummary{of: of, all: make([]stateSet, len(of.Entries())), at: now}
+	made := &stateSummary{of: of, all: make([][]state, len(of.Entries())), at: now}
 	for i, one := range of.Entries() {
 		version, _ := h.deps.Replica.Version(one.ID)
 		made.all[i] = h.statesOf(version)
@@ -164,18 +140,18 @@ func (h *Handlers) Summary(c *gin.Context) error {
 // count counts the viewer's restaurants that match all words, in total and by state.
 func (s *stateSummary) count(who directory.Viewer, words []string) summaryView {
 	view := summaryView{States: map[state]int{}}
-	var of [everyState + 1]int // restaurants by set of states
-	for at, one := range s.of.Entries() {
-		if who.Sees(one.Connection) && one.Matches(words) {
-			of[s.all[at]]++
-			view.Restaurants++
-		}
+	wanted := filters()
+	for _, want := range wanted {
+		view.States[want] = 0
 	}
-	for _, state := range filters() {
-		view.States[state] = 0
-		for set, n := range of {
-			if stateSet(set).matches(state) {
-				view.States[state] += n
+	for at, one := range s.of.Entries() {
+		if !who.Sees(one.Connection) || !one.Matches(words) {
+			continue
+		}
+		view.Restaurants++
+		for _, want := range wanted {
+			if matches(s.all[at], want) {
+				view.States[want]++
 			}
 		}
 	}
