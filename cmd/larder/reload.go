@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -19,22 +20,16 @@ import (
 func onSIGHUP(reload func()) (stop func()) {
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP)
-	stopped, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		for {
-			select {
-			case <-hangups:
-				reload()
-			case <-stopped:
-				return
-			}
+	var group sync.WaitGroup
+	group.Go(func() {
+		for range hangups {
+			reload()
 		}
-	}()
+	})
 	return func() {
 		signal.Stop(hangups)
-		close(stopped)
-		<-ended
+		close(hangups)
+		group.Wait()
 	}
 }
 
