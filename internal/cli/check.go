@@ -28,16 +28,11 @@ const onlineLimit = time.Minute
 
 // finding is the result of one check.
 type finding struct {
-	Subject string `json:"subject"`
-	OK      bool   `json:"ok"`
-	Msg     string `json:"msg"`
-
-	// The position of a configuration error.
-	File     string `json:"file,omitempty"`
-	Line     int    `json:"line,omitempty"`
-	Column   int    `json:"column,omitempty"`
-	Variable string `json:"variable,omitempty"`
-	Key      string `json:"key,omitempty"`
+	Subject       string `json:"subject"`
+	OK            bool   `json:"ok"`
+	Msg           string `json:"msg"`
+	configs.Place        // of a configuration error
+	Key           string `json:"key,omitempty"`
 }
 
 func checkCommand(env *Environment) *cobra.Command {
@@ -86,13 +81,10 @@ func configFindings(cfg *configs.Config) []finding {
 func errorFindings(faults configs.Errors) []finding {
 	return Mapped(faults, func(f *configs.Error) finding {
 		return finding{
-			Subject:  "configuration",
-			Msg:      f.Msg,
-			File:     f.File,
-			Line:     f.Line,
-			Column:   f.Column,
-			Variable: f.Variable,
-			Key:      f.Key,
+			Subject: "configuration",
+			Msg:     f.Msg,
+			Place:   f.Place,
+			Key:     f.Key,
 		}
 	})
 }
