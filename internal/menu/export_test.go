@@ -1,7 +1,7 @@
 package menu
 
-// SeverityOf calls severityOf.
-func SeverityOf(code string) Severity { return severityOf(code) }
+// SeverityOf returns the severity of a code.
+func SeverityOf(code string) Severity { return lintCodes[code].Severity }
 
 // ErrForeignStops is errForeignStops.
 var ErrForeignStops = errForeignStops

@@ -1,6 +1,8 @@
 package menu
 
 import (
+	_ "embed"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -43,15 +45,21 @@ const (
 	LintFindingsOmitted       = "findings_omitted"
 )
 
-func severityOf(code string) Severity {
-	switch code {
-	case IssueDecimalComma, IssueNumberInvalid, IssuePriceMissing, IssuePriceNegative, LintIDMissing, LintSchemeUnknown,
-		LintSchemeTooDeep, LintLimitsInverted, LintExternalIDTaken, LintGroupUnsatisfiable:
-		return SeverityError
-	default:
-		return SeverityWarning
+//go:embed lint.json
+var lintJSON []byte
+
+// lintCodes describes every code. Text is the message of an issue: {quoted} is the quoted value, {times} the
+// number of occurrences if there are several. Lost issues are separate findings, because their value is lost.
+var lintCodes = func() (codes map[string]struct { //nolint:gochecknoglobals // constant
+	Severity Severity
+	Text     string
+	Lost     bool
+}) {
+	if err := json.Unmarshal(lintJSON, &codes); err != nil {
+		panic("menu: lint.json: " + err.Error()) // every start reads it
 	}
-}
+	return codes
+}()
 
 // Finding is one defect of a menu view: a stable code, a sentence for a person, the related ids by
 // kind ("scheme", "group", …), and the ids of the affected dishes. Truncated means that there were
@@ -144,7 +152,7 @@ func (l *linter) add(code string, products []string, ids map[string]string, form
 	}
 	l.findings = append(l.findings, Finding{
 		Code:      code,
-		Severity:  severityOf(code),
+		Severity:  lintCodes[code].Severity,
 		Msg:       fmt.Sprintf(format, args...),
 		IDs:       ids,
 		Products:  products,
@@ -269,7 +277,7 @@ func (l *linter) issues() {
 	products := map[place][]string{}
 	for _, issue := range l.view.Issues {
 		key := place{code: issue.Code, field: issue.Field, kind: issue.Kind}
-		if unusable(issue.Code) {
+		if lintCodes[issue.Code].Lost {
 			key.id = issue.ID
 		}
 		if counts[key] == 0 {
@@ -321,42 +329,11 @@ func (l *linter) owner(kind, id string, products []string) string {
 	return fmt.Sprintf("%s %q (%s): ", kind, id, name)
 }
 
-// unusable reports whether issues with the code lose their value and are separate findings.
-func unusable(code string) bool {
-	switch code {
-	case IssueDecimalComma, IssueNumberInvalid, IssueTypeMismatch, IssuePriceMissing, IssuePriceNegative,
-		IssueCountNegative, IssueMeasureEmpty, IssueNutritionInvalid:
-		return true
-	default:
-		return false
-	}
-}
-
-// issueTexts are the messages of issues. {quoted} is the quoted value, {times} the number of
-// occurrences if there are several.
-var issueTexts = map[string]string{ //nolint:gochecknoglobals // constant
-	IssueByteOrderMark:    "the menu view starts with a byte order mark, which was stripped",
-	IssueNameSpelling:     "{field} is spelled {quoted}{times}",
-	IssueUnknownField:     "{field} is not a field of the interface; it is stored and returned{times}",
-	IssueTypeMismatch:     "{field} has the wrong type: {value}{times}",
-	IssueIDNotText:        "{field} is a number: {value}; its digits are kept{times}",
-	IssueNumberAsText:     "{field} is a number in quotes: {value}{times}",
-	IssueDecimalComma:     "{field} has a decimal comma: {value}; it is ignored",
-	IssueNumberInvalid:    "{field} is not a valid number: {value}; it is ignored",
-	IssuePriceMissing:     "{field} is missing, null or empty; it cannot be ordered",
-	IssuePriceNegative:    "{field} is negative: {value}; it cannot be ordered",
-	IssueCountNegative:    "{field} is negative: {value}; it is read as no limit",
-	IssueNull:             "{field} is null; it is read as empty{times}",
-	IssueMeasureEmpty:     "{field} has no value; it is treated as missing",
-	IssueNutritionInvalid: "{field} is invalid: {value}; it is ignored",
-	IssueStopListForm:     "{field} is not a list of restaurant ids: {quoted}{times}",
-}
-
 func issueText(code, field, value string, count int) string {
 	times := ""
 	if count > 1 {
 		times = fmt.Sprintf(" (%d times)", count)
 	}
 	return strings.NewReplacer("{field}", field, "{value}", value, "{quoted}", strconv.Quote(value), "{times}", times).
-		Replace(issueTexts[code])
+		Replace(lintCodes[code].Text)
 }
