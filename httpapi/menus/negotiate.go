@@ -2,6 +2,7 @@ package menus
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -99,27 +100,14 @@ func trim(text string) string { return strings.Trim(text, " \t") }
 // thousandths parses a qvalue: 0 to 1 with at most three decimals.
 func thousandths(text string) int {
 	whole, fraction, _ := strings.Cut(text, ".")
-	if (whole != "0" && whole != "1") || len(fraction) > 3 {
+	if len(whole) != 1 || len(fraction) > 3 {
 		return 0
 	}
-	value := 0
-	for i := range 3 {
-		digit := 0
-		if i < len(fraction) {
-			if fraction[i] < '0' || fraction[i] > '9' {
-				return 0
-			}
-			digit = int(fraction[i] - '0')
-		}
-		value = value*10 + digit
+	value, err := strconv.ParseUint(whole+(fraction + "000")[:3], 10, 16)
+	if err != nil || value > 1000 {
+		return 0
 	}
-	if whole == "1" {
-		if value > 0 {
-			return 0
-		}
-		return 1000
-	}
-	return value
+	return int(value)
 }
 
 // notModified reports whether a conditional read can be answered with 304 (RFC 9110, section
