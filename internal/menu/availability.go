@@ -25,16 +25,10 @@ func (s Stops) ChangedIDs(after Stops) (products, ingredients []Availability) {
 // changedIDs compares two sorted lists of stopped ids.
 func changedIDs(before, after []string) []Availability {
 	all := []Availability{}
-	for len(before) > 0 || len(after) > 0 {
-		switch {
-		case len(after) == 0 || len(before) > 0 && before[0] < after[0]:
-			all = append(all, Availability{ID: before[0], Available: true})
-			before = before[1:]
-		case len(before) == 0 || after[0] < before[0]:
-			all = append(all, Availability{ID: after[0], Available: false})
-			after = after[1:]
-		default:
-			before, after = before[1:], after[1:]
+	for _, id := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(before, after)))) {
+		_, was := slices.BinarySearch(before, id)
+		if _, is := slices.BinarySearch(after, id); is != was {
+			all = append(all, Availability{ID: id, Available: was})
 		}
 	}
 	return all
