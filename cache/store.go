@@ -43,12 +43,9 @@ func NewStore(r *redisdb.DB, cfg StoreConfig) *Store {
 	s := &Store{
 		redis:   r,
 		keys:    NewKeys(r.Prefix()),
-		history: cfg.History,
+		history: cmp.Or(max(cfg.History, 0), defaultHistory),
 		clock:   cfg.Clock,
 		packer:  newPacker(),
-	}
-	if s.history < 1 {
-		s.history = defaultHistory
 	}
 	if s.clock == nil {
 		s.clock = time.Now

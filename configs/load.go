@@ -183,11 +183,7 @@ type Errors []*Error
 
 // Error returns all errors, one on each line.
 func (p Errors) Error() string {
-	lines := make([]string, 0, len(p))
-	for _, problem := range p {
-		lines = append(lines, problem.Error())
-	}
-	return strings.Join(lines, "\n")
+	return fmt.Sprint(errors.Join(p.Unwrap()...))
 }
 
 // Unwrap returns all errors, for errors.As.

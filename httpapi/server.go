@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -114,9 +115,7 @@ func New(cfg Config, authCfg auth.Config, deps Deps) (*Server, error) {
 	if deps.Clock == nil {
 		deps.Clock = time.Now
 	}
-	if deps.Log == nil {
-		deps.Log = silentlog.New()
-	}
+	deps.Log = cmp.Or(deps.Log, silentlog.New())
 	if deps.Metrics == nil {
 		deps.Metrics = metrics.New(deps.Version)
 	}

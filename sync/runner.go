@@ -11,6 +11,7 @@
 package sync
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -140,10 +141,10 @@ func NewRunner(d Deps) (*Runner, error) {
 		keys:      cache.NewKeys(d.Redis.Prefix()),
 		store:     d.Store,
 		replica:   d.Replica,
-		observer:  d.Observer,
+		observer:  cmp.Or[Observer](d.Observer, nopObserver{}),
 		tracing:   d.Tracing,
 		clock:     d.Clock,
-		log:       d.Log,
+		log:       cmp.Or(d.Log, silentlog.New()),
 		queue:     newQueue(d.Config.Concurrency, d.Connections),
 		upstreams: upstreamHealth{of: map[string]upstreamState{}},
 		budget:    &budget{places: semaphore.NewWeighted(int64(d.Config.Memory)), size: int64(d.Config.Memory)},
@@ -154,12 +155,6 @@ func NewRunner(d Deps) (*Runner, error) {
 	r.set.Store(set)
 	if r.clock == nil {
 		r.clock = time.Now
-	}
-	if r.log == nil {
-		r.log = silentlog.New()
-	}
-	if r.observer == nil {
-		r.observer = nopObserver{}
 	}
 	r.health = newHealth(r.log)
 	r.runs = runlog.New(runlog.Config{

@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -60,17 +61,11 @@ type Replica struct {
 
 // New returns an empty Replica. The Replica serves reads immediately. It loads new versions while Run runs.
 func New(store *cache.Store, cfg Config) *Replica {
-	if cfg.Memory <= 0 {
-		cfg.Memory = int64(cache.DefaultMemory)
-	}
-	if cfg.Poll <= 0 {
-		cfg.Poll = cache.DefaultPoll
-	}
+	cfg.Memory = cmp.Or(max(cfg.Memory, 0), int64(cache.DefaultMemory))
+	cfg.Poll = cmp.Or(max(cfg.Poll, 0), cache.DefaultPoll)
+	cfg.Log = cmp.Or(cfg.Log, silentlog.New())
 	if cfg.Clock == nil {
 		cfg.Clock = time.Now
-	}
-	if cfg.Log == nil {
-		cfg.Log = silentlog.New()
 	}
 	if cfg.Allowed == nil {
 		cfg.Allowed = func(menu.RestaurantID) bool { return true }

@@ -68,7 +68,7 @@ type Sandbox struct {
 func New(cfg Config) *Sandbox {
 	s := &Sandbox{
 		clock:    cfg.Clock,
-		log:      cfg.Log,
+		log:      cmp.Or(cfg.Log, silentlog.New()),
 		baseURL:  cfg.BaseURL,
 		tokens:   newTokenIssuer(cmp.Or(cfg.ClientID, "demo"), cmp.Or(cfg.ClientSecret, "demo-secret")),
 		done:     make(chan struct{}),
@@ -80,9 +80,6 @@ func New(cfg Config) *Sandbox {
 	}
 	if s.clock == nil {
 		s.clock = time.Now
-	}
-	if s.log == nil {
-		s.log = silentlog.New()
 	}
 	s.settings.start(cfg.Settings)
 	return s

@@ -188,8 +188,6 @@ type settingsStore struct {
 }
 
 func (st *settingsStore) start(given Settings) {
-	st.mu.Lock()
-	defer st.mu.Unlock()
 	st.now = given.or(defaultSettings())
 	if err := st.now.check(); err != nil {
 		st.now = defaultSettings() // an invalid Config counts as empty
