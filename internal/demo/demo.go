@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	_ "embed" // banner.txt
 	"errors"
 	"fmt"
 	"net/http"
@@ -210,55 +211,27 @@ func (d *demo) show(ctx context.Context, base string) error {
 	return nil
 }
 
+//go:embed banner.txt
+var bannerText string
+
 // printBanner prints what to open and try. A test runs every printed command.
 func (d *demo) printBanner(s *scenario) {
-	base, service, restaurant := s.daemon.Base, d.sandbox.url, s.daemon.Base+client.RestaurantPath(s.restaurant)
-	shop, ops, connection := d.cfg.Auth.Clients[0], d.cfg.Auth.Clients[1], d.cfg.Connections[0]
-	for _, line := range []string{
-		"Larder is running: " + cli.Plural(len(d.cfg.Restaurants), "restaurant", "restaurants") +
-			", all menus synced. Press Ctrl-C to stop; no data is kept.",
-		"",
-		"Open",
-		"  " + base + "/   the menu and the order form",
-		"  " + base + "/v1/restaurants",
-		"  " + restaurant + "/menu",
-		"  " + base + "/readyz?verbose",
-		"  " + base + "/ops   the operators' console: client " + ops.ID + ", secret " + ops.Secret,
-		"  " + base + "/docs   the HTTP API documentation, with a request form",
-		"  " + service + "/   the sandbox's board: live orders, stop lists, faults",
-		"  " + service + "/sandbox/orders   what the ordering service received",
-		"  " + service + "/connect/token   the ordering service's tokens: client " + connection.ClientID +
-			", secret " + connection.ClientSecret,
-		"",
-		"Try",
-		"  # validate an order; the response lists all violations",
-		"  " + curl(restaurant+"/orders/validate", s.bad),
-		"  # get a token and place an order",
-		"  TOKEN=$(" + tokenLine(base, shop.ID, shop.Secret, "orders") + ")",
-		"  " + curl(restaurant+"/orders", s.good, `Authorization: Bearer $TOKEN`, `Idempotency-Key: $(date +%s%N)`),
-		"  # list the orders that the ordering service received",
-		"  curl -s " + service + "/sandbox/orders",
-		"  # sync the menu again",
-		"  OPS=$(" + tokenLine(base, ops.ID, ops.Secret, "ops") + ")",
-		`  curl -s -X POST -H "Authorization: Bearer $OPS" '` + base + client.OpsRestaurantPath(s.restaurant) + "/sync?wait=30s'",
-	} {
-		d.env.Out.Println(line)
+	base, shop, ops, connection := s.daemon.Base, d.cfg.Auth.Clients[0], d.cfg.Auth.Clients[1], d.cfg.Connections[0]
+	body := func(order []byte) string { return "'" + strings.ReplaceAll(string(order), "'", `'\''`) + "'" }
+	text := strings.NewReplacer(
+		"{base}", base,
+		"{service}", d.sandbox.url,
+		"{restaurant}", base+client.RestaurantPath(s.restaurant),
+		"{ops-restaurant}", base+client.OpsRestaurantPath(s.restaurant),
+		"{restaurants}", cli.Plural(len(d.cfg.Restaurants), "restaurant", "restaurants"),
+		"{bad}", body(s.bad), "{good}", body(s.good),
+		"{shop}", shop.ID, "{shop-secret}", shop.Secret,
+		"{ops}", ops.ID, "{ops-secret}", ops.Secret,
+		"{connection}", connection.ClientID, "{connection-secret}", connection.ClientSecret,
+	).Replace(bannerText)
+	for line := range strings.Lines(text) {
+		d.env.Out.Println(strings.TrimSuffix(line, "\n"))
 	}
-}
-
-// curl returns a command line that posts JSON.
-func curl(url string, body []byte, headers ...string) string {
-	parts := []string{"curl -s", url, "-H 'Content-Type: application/json'"}
-	for _, header := range headers {
-		parts = append(parts, `-H "`+header+`"`)
-	}
-	return strings.Join(parts, " ") + " -d '" + strings.ReplaceAll(string(body), "'", `'\''`) + "'"
-}
-
-// tokenLine returns a command line that prints a bearer token.
-func tokenLine(base, id, secret, scope string) string {
-	return fmt.Sprintf(`curl -s %s/connect/token -d grant_type=client_credentials -d client_id=%s -d client_secret=%s -d scope=%s`+
-		` | sed 's/.*"access_token":"\([^"]*\)".*/\1/'`, base, id, secret, scope)
 }
 
 // ringLog keeps the last lines of a log, which are printed only after a failure.

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"crypto/rand"
+	_ "embed" // welcome.txt
 	"errors"
 	"io"
 	"mime"
@@ -242,6 +243,9 @@ func requestID(r *http.Request) string {
 	return id
 }
 
+//go:embed welcome.txt
+var welcomeText []byte
+
 // welcome returns the board to browsers and a short text to other clients.
 func welcome(c *call) answer {
 	if strings.Contains(c.r.Header.Get("Accept"), "text/html") {
@@ -250,12 +254,6 @@ func welcome(c *call) answer {
 	return answer{
 		status: http.StatusOK,
 		header: http.Header{"Content-Type": {"text/plain; charset=utf-8"}, "Vary": {"Accept"}},
-		body: []byte("An ordering service for demos, development and tests.\n\n" +
-			"POST /connect/token             a bearer token\n" +
-			"GET  /orders/api/v1/menu/view   the menu view\n" +
-			"POST /orders/api/v1/orders      a new order\n" +
-			"GET  /sandbox/orders            every order received\n" +
-			"GET  /sandbox/settings          the switches; also menus, stop-list, faults, counters\n" +
-			"GET  /sandbox/events            everything as it changes; a browser gets a board of it here\n"),
+		body:   welcomeText,
 	}
 }
