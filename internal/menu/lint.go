@@ -54,7 +54,8 @@ var lintCodes = func() (codes map[string]struct { //nolint:gochecknoglobals // c
 	Severity Severity
 	Text     string
 	Lost     bool
-}) {
+},
+) {
 	if err := json.Unmarshal(lintJSON, &codes); err != nil {
 		panic("menu: lint.json: " + err.Error()) // every start reads it
 	}
